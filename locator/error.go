@@ -12,5 +12,5 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("bad URL %q: %s at offset %d (RFC 1738 §%s)", e.Text, e.Msg, e.Offset, e.Section)
+	return fmt.Sprintf("bad URL %q: %s at offset %d (RFC 1738 section %s)", e.Text, e.Msg, e.Offset, e.Section)
 }

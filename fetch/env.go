@@ -1,0 +1,177 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Env is a Fetcher's only way out: how it connects, what it may reach, whom it
+// asks. The zero value works and forbids nothing; a nil *Env is the zero value.
+// It must not be changed once a Fetcher uses it. The functions are called
+// concurrently.
+type Env struct {
+	// Dial makes connections; nil is a net.Dialer.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Allow forbids a target by returning an error. It is asked before any name
+	// is looked up, then again for every address about to be dialled, and once
+	// more for the address that answered. nil allows everything; package policy
+	// has ready ones.
+	Allow func(ctx context.Context, t Target) error
+	// Credentials answers a server that asks for a password. It may prompt. nil
+	// has none.
+	Credentials func(ctx context.Context, c Challenge) (locator.Login, error)
+	// Email is the anonymous password (RFC 1738 §3.2.1); empty is "anonymous@".
+	Email string
+	// NewsServer is the host, or host:port, that news URLs are fetched from.
+	NewsServer string
+	Limits     Limits
+}
+
+// A Challenge is a server's wish for credentials.
+type Challenge struct {
+	// Locator is what is being fetched.
+	Locator locator.Locator
+	// User is the name to be used; empty when that is asked for too.
+	User string
+	// Account asks for an FTP account (ACCT), to be returned as the Password.
+	Account bool
+	// Text is the server's own wording or realm; unfiltered remote text.
+	Text string
+}
+
+// WithDefaults is a copy of e with its Limits and Email filled in; e may be nil.
+func (e *Env) WithDefaults() Env {
+	var c Env
+	if e != nil {
+		c = *e
+	}
+	c.Limits = c.Limits.WithDefaults()
+	if c.Email == "" {
+		c.Email = "anonymous@"
+	}
+	return c
+}
+
+// Login asks Credentials; without them, or when they have none, the error is an
+// *[Error] of kind [Unauthenticated].
+func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
+	if e == nil || e.Credentials == nil {
+		return locator.Login{}, Fail("login", c.Locator, Unauthenticated, errors.New("a password is needed and none is known"))
+	}
+	login, err := e.Credentials(ctx, c)
+	if err != nil {
+		kind := Unauthenticated
+		if ctx.Err() != nil {
+			kind = KindOf(ctx.Err())
+		}
+		return locator.Login{}, Fail("login", c.Locator, kind, err)
+	}
+	return login, nil
+}
+
+// Permit asks Allow. A refusal is an *[Error] of kind [Refused].
+func (e *Env) Permit(ctx context.Context, t Target) error {
+	if e == nil || e.Allow == nil {
+		return nil
+	}
+	if err := e.Allow(ctx, t); err != nil {
+		return Fail("connect", t.Locator, Refused, err)
+	}
+	return nil
+}
+
+// Connect connects to t.Host and t.Port as far as the policy allows, within
+// Limits.Connect, and tells the context's Trace. Errors are *[Error]s. The
+// connection is handed out as the dialler made it (a *net.TCPConn where it is
+// one), without deadlines.
+func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
+	if t.Network == "" {
+		t.Network = "tcp"
+	}
+	if err := e.Permit(ctx, t); err != nil {
+		return nil, err
+	}
+	env := e.WithDefaults()
+	dialCtx := ctx
+	if limit := env.Limits.Connect; limit > 0 {
+		var cancel context.CancelFunc
+		dialCtx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	trace := ContextTrace(ctx)
+	address := net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
+	trace.DialStart(t.Network, address)
+	conn, err := env.dial(dialCtx, t, address)
+	if err != nil {
+		return nil, dialError(ctx, t, err)
+	}
+	t.Addr = addrPort(conn.RemoteAddr())
+	if t.Addr.IsValid() {
+		if err := env.Permit(ctx, t); err != nil {
+			conn.Close()
+			return nil, err
+		}
+	}
+	trace.Connected(Connection{
+		Network: t.Network, Purpose: t.Purpose, Host: t.Host,
+		Local: addrPort(conn.LocalAddr()), Remote: t.Addr,
+	})
+	return conn, nil
+}
+
+func (e *Env) dial(ctx context.Context, t Target, address string) (net.Conn, error) {
+	if e.Dial != nil {
+		return e.Dial(ctx, t.Network, address)
+	}
+	d := net.Dialer{
+		ControlContext: func(ctx context.Context, _, address string, _ syscall.RawConn) error {
+			// An empty host arrives as ":port", which is no address and must not pass.
+			addr, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return Fail("connect", t.Locator, Refused, err)
+			}
+			t := t
+			t.Addr = netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
+			return e.Permit(ctx, t)
+		},
+	}
+	return d.DialContext(ctx, t.Network, address)
+}
+
+// dialError classifies a failed dial. The caller's own context tells a
+// cancelled fetch from the expired limit.
+func dialError(ctx context.Context, t Target, err error) error {
+	if ctx.Err() != nil {
+		return Fail("connect", t.Locator, KindOf(ctx.Err()), ctx.Err())
+	}
+	kind := KindOf(err)
+	op := "connect"
+	switch kind {
+	case Unresolved:
+		op = "resolve"
+	case Other:
+		kind = Unreachable
+	}
+	return Fail(op, t.Locator, kind, err)
+}
+
+// addrPort is the IP address and port of a, or invalid when it has none.
+func addrPort(a net.Addr) netip.AddrPort {
+	var ap netip.AddrPort
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		ap = a.AddrPort()
+	case *net.UDPAddr:
+		ap = a.AddrPort()
+	}
+	if !ap.IsValid() {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}

@@ -1,0 +1,253 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Error is how everything in this module fails that has to do with a resource.
+//
+// errors.Is matches an Error with its Kind (errors.Is(err, fetch.Truncated)),
+// with the sentinels of io/fs ([fs.ErrNotExist], [fs.ErrPermission],
+// [fs.ErrExist]), with [context.DeadlineExceeded] and [os.ErrDeadlineExceeded]
+// for Timeout, with [io.ErrUnexpectedEOF] for Truncated, and with whatever Err
+// wraps.
+type Error struct {
+	// Op is what was being done, in the protocol's own word where there is one:
+	// "parse", "resolve", "dial", "RETR", "GET".
+	Op string
+	// URL is the locator, redacted.
+	URL string
+	// Kind classifies the failure.
+	Kind ErrorKind
+	// Code is the server's reply code (FTP, HTTP), or 0.
+	Code int
+	// Reply is the server's own text, without the code.
+	Reply string
+	// Section of RFC 1738 that the request breaks, or "".
+	Section string
+	// Err is the cause, if another error is.
+	Err error
+}
+
+// ErrorKind classifies an [Error]; it is itself an error, so that errors.Is can
+// look for it.
+type ErrorKind uint8
+
+// The kinds of Error.
+const (
+	Other            ErrorKind = iota // none of the below
+	BadURL                            // the locator cannot be used: syntax, encoded control octets
+	Unsupported                       // no Fetcher for the scheme, or one that lacks the operation
+	Refused                           // the policy forbids it; Err is a *policy.Denied where that is in use
+	NotFound                          // the server knows no such resource
+	Permission                        // the server denies access to the resource
+	Unauthenticated                   // login failed, or is needed and cannot be given
+	Unresolved                        // the host's name has no address
+	Unreachable                       // no connection could be made
+	Timeout                           // a limit of time ran out
+	Canceled                          // the caller's context was cancelled
+	Truncated                         // the body ended before its end
+	Protocol                          // the server broke its protocol
+	TooLarge                          // a limit of size was passed
+	BadRange                          // Offset and Length cannot be satisfied
+	Exists                            // the target exists and must not be replaced
+	Busy                              // the server cannot serve now; trying later may help
+	Moved                             // the resource is elsewhere; Err is a *Referral
+	TooManyHops                       // too many redirects or referrals
+	LocalIO                           // reading or writing on this side failed
+	ConnectionFailed                  // an established connection broke
+)
+
+var kindText = [...]string{
+	Other: "failed", BadURL: "bad URL", Unsupported: "not supported", Refused: "refused by policy",
+	NotFound: "not found", Permission: "permission denied", Unauthenticated: "login denied",
+	Unresolved: "host not found", Unreachable: "cannot connect", Timeout: "timed out",
+	Canceled: "cancelled", Truncated: "cut short", Protocol: "protocol violated",
+	TooLarge: "too large", BadRange: "range not satisfiable", Exists: "already exists",
+	Busy: "server busy", Moved: "moved", TooManyHops: "too many hops", LocalIO: "local I/O failed",
+	ConnectionFailed: "connection broken",
+}
+
+// Error gives the kind in words, such as "not found".
+func (k ErrorKind) Error() string {
+	if int(k) < len(kindText) {
+		return kindText[k]
+	}
+	return "error kind " + strconv.Itoa(int(k))
+}
+
+// Referral says that a resource is to be had by another Locator (RFC 1738
+// §3.11; an HTTP redirect to another scheme). It comes inside an *[Error] of
+// kind [Moved].
+type Referral struct {
+	To locator.Locator
+}
+
+func (r *Referral) Error() string { return "see " + r.To.Redacted() }
+
+// Error is one printable line: "op url: reason". The reason is the server's
+// reply if there is one, else the cause, else the kind.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Op != "" {
+		b.WriteString(e.Op)
+	}
+	if e.URL != "" {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(Printable(e.URL))
+	}
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
+	reason := false
+	switch {
+	case e.Code != 0:
+		fmt.Fprintf(&b, "%d %s", e.Code, Printable(e.Reply))
+		reason = true
+	case e.Reply != "":
+		b.WriteString(Printable(e.Reply))
+		reason = true
+	}
+	switch {
+	case e.Err != nil && reason:
+		fmt.Fprintf(&b, " (%s)", Printable(e.Err.Error()))
+	case e.Err != nil:
+		if _, ours := e.Err.(*Error); !ours && e.Kind != Other && e.Kind != BadURL && e.Kind != Refused {
+			b.WriteString(e.Kind.Error() + ": ")
+		}
+		b.WriteString(Printable(e.Err.Error()))
+	case !reason:
+		b.WriteString(e.Kind.Error())
+	case e.Kind == Truncated || e.Kind == Timeout:
+		fmt.Fprintf(&b, " (%s)", e.Kind.Error())
+	}
+	if e.Section != "" {
+		fmt.Fprintf(&b, " (RFC 1738 section %s)", e.Section)
+	}
+	return b.String()
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Timeout reports whether a limit of time ran out, as net.Error does.
+func (e *Error) Timeout() bool { return e.Kind == Timeout }
+
+// Is implements the correspondence described at [Error].
+func (e *Error) Is(target error) bool {
+	switch target {
+	case error(e.Kind):
+		return true
+	case fs.ErrNotExist:
+		return e.Kind == NotFound
+	case fs.ErrPermission:
+		return e.Kind == Permission || e.Kind == Unauthenticated
+	case fs.ErrExist:
+		return e.Kind == Exists
+	case context.DeadlineExceeded, os.ErrDeadlineExceeded:
+		return e.Kind == Timeout
+	case context.Canceled:
+		return e.Kind == Canceled
+	case io.ErrUnexpectedEOF:
+		return e.Kind == Truncated
+	}
+	return false
+}
+
+// Fail makes the *[Error] of a failed operation on l. An err that is or wraps
+// an *Error already is returned as that, with Op and URL filled in where they
+// are missing; for others the kind is derived from err when kind is Other.
+func Fail(op string, l locator.Locator, kind ErrorKind, err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		c := *e
+		if c.Op == "" {
+			c.Op = op
+		}
+		if c.URL == "" && l != nil {
+			c.URL = l.Redacted()
+		}
+		return &c
+	}
+	e = &Error{Op: op, Kind: kind, Err: err}
+	if l != nil {
+		e.URL = l.Redacted()
+	}
+	if kind == Other {
+		e.Kind = KindOf(err)
+	}
+	return e
+}
+
+// KindOf classifies an error of the standard library, mostly one of package
+// net; for an *[Error] it is its Kind.
+func KindOf(err error) ErrorKind {
+	var e *Error
+	var dns *net.DNSError
+	var timeout interface{ Timeout() bool }
+	var op *net.OpError
+	switch {
+	case err == nil:
+		return Other
+	case errors.As(err, &e):
+		return e.Kind
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return Timeout
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return Timeout
+	case errors.As(err, &dns):
+		return Unresolved
+	case errors.As(err, &op) && op.Op == "dial":
+		return Unreachable
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return Unreachable
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return Truncated
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe), errors.Is(err, io.EOF):
+		return ConnectionFailed
+	case errors.Is(err, fs.ErrNotExist):
+		return NotFound
+	case errors.Is(err, fs.ErrPermission):
+		return Permission
+	case errors.Is(err, fs.ErrExist):
+		return Exists
+	}
+	return Other
+}
+
+// maxPrintable bounds what a message shows of a peer's text.
+const maxPrintable = 256
+
+// Printable is s fit for one line of a message: when it holds anything but
+// printable ASCII it is quoted as Go does, and it is cut after 256 octets.
+func Printable(s string) string {
+	cut := len(s) > maxPrintable
+	if cut {
+		s = s[:maxPrintable]
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			s = strconv.QuoteToASCII(s)
+			break
+		}
+	}
+	if cut {
+		s += "..."
+	}
+	return s
+}
