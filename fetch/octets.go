@@ -64,7 +64,7 @@ func CheckOctets(l locator.Locator) error {
 	case *locator.HTTP:
 		c.login(l.Login, lineEnds)
 	case *locator.Gopher:
-		c.component("type", string(l.Type), fieldEnd)
+		c.component("type", string([]byte{l.Type}), fieldEnd)
 		c.component("selector", l.Selector, fieldEnd)
 		c.component("search", l.Search, fieldEnd)
 		c.gopherPlus(l.Plus)

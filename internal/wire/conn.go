@@ -1,0 +1,114 @@
+// Package wire has what both ends of a line protocol need: a connection that
+// obeys a context and a time limit, and readers that are bounded.
+package wire
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+)
+
+// Conn is a net.Conn each of whose reads and writes fails when its context is
+// done or its time limit has passed. The error is then the context's, or one
+// for which os.ErrDeadlineExceeded holds. Reading and writing may go on at
+// once; each by one goroutine at a time.
+type Conn struct {
+	net.Conn
+	mu      sync.Mutex
+	ctx     context.Context
+	stop    func() bool
+	timeout time.Duration
+}
+
+// NewConn wraps c. A timeout of 0 is none. Close releases the context too.
+func NewConn(ctx context.Context, c net.Conn, timeout time.Duration) *Conn {
+	w := &Conn{Conn: c, timeout: timeout}
+	w.SetContext(ctx)
+	return w
+}
+
+// SetContext puts the connection under another context, as when a session is
+// used again. It must not run beside Read or Write.
+func (c *Conn) SetContext(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop != nil {
+		c.stop()
+	}
+	c.ctx = ctx
+	c.stop = context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.ctx == ctx {
+			c.Conn.SetDeadline(time.Unix(1, 0))
+		}
+	})
+}
+
+// SetTimeout changes the time limit of each following read and write; 0 is
+// none.
+func (c *Conn) SetTimeout(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timeout = d
+}
+
+// Read implements net.Conn.
+func (c *Conn) Read(p []byte) (int, error) {
+	if err := c.arm(c.Conn.SetReadDeadline); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(p)
+	return n, c.cause(err)
+}
+
+// Write implements net.Conn.
+func (c *Conn) Write(p []byte) (int, error) {
+	if err := c.arm(c.Conn.SetWriteDeadline); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Write(p)
+	return n, c.cause(err)
+}
+
+// Arm starts the time limit of a read that the caller does on the inner
+// connection itself, such as one that splices, and fails when the context is
+// done. Cause turns that read's error into the context's.
+func (c *Conn) Arm() error { return c.arm(c.Conn.SetReadDeadline) }
+
+// Cause is err, or the context's error when that is why err came about.
+func (c *Conn) Cause(err error) error { return c.cause(err) }
+
+func (c *Conn) arm(set func(time.Time) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	var deadline time.Time
+	if c.timeout > 0 {
+		deadline = time.Now().Add(c.timeout)
+	}
+	return set(deadline)
+}
+
+func (c *Conn) cause(err error) error {
+	if err == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctxErr := c.ctx.Err(); ctxErr != nil {
+		return ctxErr
+	}
+	return err
+}
+
+// Close implements net.Conn.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	c.stop()
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
