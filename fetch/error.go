@@ -92,6 +92,8 @@ func (k ErrorKind) Error() string {
 // kind [Moved].
 type Referral struct {
 	To locator.Locator
+	// From is the provenance that a request for To must carry.
+	From Provenance
 }
 
 func (r *Referral) Error() string { return "see " + r.To.Redacted() }

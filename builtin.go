@@ -1,0 +1,29 @@
+package fetch1738
+
+import (
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/file"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+// Builtin is a new Registry of the bundled Fetchers, working in env; nil is the
+// zero Env. A nil env.Allow is policy.User. Close the Registry to end idle
+// sessions.
+func Builtin(env *fetch.Env) *fetch.Registry {
+	e := fetch.Env{}
+	if env != nil {
+		e = *env
+	}
+	if e.Allow == nil {
+		e.Allow = policy.User
+	}
+	r := new(fetch.Registry)
+	r.Register(&file.Fetcher{Env: &e}, "file")
+	r.Register(&ftp.Fetcher{Env: &e}, "ftp")
+	r.Register(&gopher.Fetcher{Env: &e}, "gopher")
+	r.Register(&http.Fetcher{Env: &e}, "http", "https")
+	return r
+}

@@ -1,0 +1,44 @@
+package fetch1738
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// limited bounds the octets of res; a max of 0 is no bound. A resource asked for
+// whole that says it is larger is refused at once.
+func limited(req *fetch.Request, res *fetch.Resource, max int64) (*fetch.Resource, error) {
+	if max == 0 {
+		return res, nil
+	}
+	tooLarge := fetch.Fail("read", res.Locator, fetch.TooLarge, fmt.Errorf("more than %d octets", max))
+	if req.Offset == 0 && req.Length == 0 && res.Size > max {
+		res.Close()
+		return nil, tooLarge
+	}
+	res.Body = &limitedBody{ReadCloser: res.Body, left: max, err: tooLarge}
+	return res, nil
+}
+
+type limitedBody struct {
+	io.ReadCloser
+	left int64
+	err  error
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, b.err
+	}
+	// One octet more than is left tells an end from an excess.
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, b.err
+	}
+	return n, err
+}
