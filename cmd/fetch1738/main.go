@@ -1,0 +1,54 @@
+// Command fetch1738 retrieves what the URLs of RFC 1738 designate, with curl's
+// option names and exit codes.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// streams are the program's standard streams; tests put their own in place.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// A command is a verb of the command line. It returns the exit code.
+type command struct {
+	name    string
+	summary string
+	run     func(ctx context.Context, args []string, std streams) int
+}
+
+// commands are the verbs; without one the arguments are options and URLs to
+// fetch.
+func commands() []command {
+	return []command{
+		{"parse", "show what URLs consist of", runParse},
+		{"explain", "show what fetching a URL would do, without connecting", runExplain},
+		{"extract", "find the URLs in text", runExtract},
+		{"serve", "serve a folder by FTP, gopher and HTTP, to play with", runServe},
+		{"demo", "fetch one document by every scheme from embedded servers", runDemo},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, std streams) int {
+	if len(args) > 0 {
+		for _, c := range commands() {
+			if c.name == args[0] {
+				return c.run(ctx, args[1:], std)
+			}
+		}
+	}
+	return runGet(ctx, args, std)
+}
