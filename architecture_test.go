@@ -1,0 +1,249 @@
+package fetch1738_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/fetch1738/fetch1738"
+
+// imports is what each part of the house may import besides the standard
+// library (docs/architecture.md). A trailing slash means everything below; "."
+// is the module's root package.
+var imports = []struct {
+	pkg     string
+	allowed []string
+}{
+	{"locator", nil},
+	{"internal/", []string{"internal/"}},
+	{"fetch", []string{"locator"}},
+	{"fetch/fetchtest", []string{"fetch", "locator", "testserver"}},
+	{"fetch/", []string{"fetch", "locator", "internal/"}},
+	{"policy", []string{"locator", "fetch"}},
+	{"gateway", []string{"locator", "fetch"}},
+	{"testserver", []string{"internal/wire", "internal/memnet", "internal/z3950", "internal/ardp"}},
+	{".", []string{"locator", "fetch", "fetch/", "policy"}},
+	{"cmd/", []string{"."}},
+	{"cmd/", []string{"locator", "fetch", "fetch/", "policy", "gateway", "testserver", "internal/"}},
+}
+
+// modules is where each third-party module may be imported: the single file of
+// a protocol library, or the package tree of any other.
+var modules = map[string]string{
+	"github.com/jlaffaye/ftp":               "fetch/ftp/session.go",
+	"github.com/ziutek/telnet":              "fetch/telnet/conn.go",
+	"github.com/hashicorp/go-retryablehttp": "fetch/http/retry.go",
+	"golang.org/x/net":                      "fetch/http/",
+	"golang.org/x/text":                     "cmd/",
+	"golang.org/x/term":                     "cmd/",
+	"golang.org/x/time":                     "cmd/",
+	"github.com/spf13/pflag":                "cmd/",
+	"github.com/vbauerster/mpb/v8":          "cmd/",
+}
+
+type listedPackage struct {
+	ImportPath, Dir string
+	GoFiles         []string
+	Imports         []string
+}
+
+// TestImportRules holds the tree against the table above.
+func TestImportRules(t *testing.T) {
+	for _, p := range listPackages(t) {
+		name := inModule(p.ImportPath)
+		for _, imp := range p.Imports {
+			if !strings.HasPrefix(imp, module) {
+				continue
+			}
+			if dep := inModule(imp); !mayImport(name, dep) {
+				t.Errorf("%s must not import %s", name, dep)
+			}
+		}
+	}
+}
+
+// TestModuleRules holds the third-party imports to their places.
+func TestModuleRules(t *testing.T) {
+	for _, p := range listPackages(t) {
+		for _, file := range p.GoFiles {
+			place := path.Join(inModule(p.ImportPath), file)
+			for _, imp := range fileImports(t, filepath.Join(p.Dir, file)) {
+				mod, third := thirdParty(imp)
+				if !third {
+					continue
+				}
+				if want, known := modules[mod]; !known || (place != want && !(strings.HasSuffix(want, "/") && strings.HasPrefix(place, want))) {
+					t.Errorf("%s imports %s, whose place is %q", place, imp, want)
+				}
+			}
+		}
+	}
+}
+
+// TestForbidden names what would undo the design wherever it stood: programs
+// started by URLs, schemes hidden in HTTP transports, memory tricks, work at
+// import time.
+func TestForbidden(t *testing.T) {
+	for _, p := range listPackages(t) {
+		for _, file := range p.GoFiles {
+			place := path.Join(inModule(p.ImportPath), file)
+			text, err := os.ReadFile(filepath.Join(p.Dir, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, word := range []string{`"os/exec"`, `"unsafe"`, ".RegisterProtocol(", "\nfunc init()", "DialWithShutTimeout", "DialWithDebugOutput"} {
+				if strings.Contains(string(text), word) {
+					t.Errorf("%s contains %s", place, strings.TrimSpace(word))
+				}
+			}
+		}
+	}
+}
+
+// TestNoTestingInPrograms keeps package testing out of whoever starts a server.
+func TestNoTestingInPrograms(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/...", "./testserver").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(strings.Fields(string(out)), "testing") {
+		t.Error("the program or testserver depends on package testing")
+	}
+}
+
+// mayImport asks the most specific row of the table that fits pkg.
+func mayImport(pkg, dep string) bool {
+	allowed := false
+	best := -1
+	for _, row := range imports {
+		if !matches(row.pkg, pkg) || len(row.pkg) < best {
+			continue
+		}
+		if len(row.pkg) > best {
+			best, allowed = len(row.pkg), false
+		}
+		for _, a := range row.allowed {
+			allowed = allowed || matches(a, dep)
+		}
+	}
+	return allowed
+}
+
+func matches(pattern, pkg string) bool {
+	if strings.HasSuffix(pattern, "/") {
+		return strings.HasPrefix(pkg, pattern)
+	}
+	return pattern == pkg
+}
+
+func TestMayImport(t *testing.T) {
+	for _, tc := range []struct {
+		pkg, dep string
+		want     bool
+	}{
+		{"locator", "fetch", false}, {"fetch", "locator", true}, {"fetch", "policy", false},
+		{"fetch/ftp", "internal/wire", true}, {"fetch/ftp", "fetch/http", false}, {"fetch/ftp", ".", false},
+		{"fetch/fetchtest", "testserver", true}, {"fetch/fetchtest", "internal/wire", false},
+		{"testserver", "internal/memnet", true}, {"testserver", "locator", false}, {"testserver", "internal/netrc", false},
+		{".", "fetch/ftp", true}, {".", "testserver", false}, {"cmd/fetch1738", ".", true}, {"cmd/fetch1738", "internal/netrc", true},
+		{"somewhere", "locator", false},
+	} {
+		if got := mayImport(tc.pkg, tc.dep); got != tc.want {
+			t.Errorf("%s → %s: %v", tc.pkg, tc.dep, got)
+		}
+	}
+}
+
+// listPackages is every package of the module but the ones made of tests.
+func listPackages(t *testing.T) []listedPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []listedPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listedPackage
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inside := p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/"); inside && !measuring(inModule(p.ImportPath)) {
+			pkgs = append(pkgs, p)
+		}
+	}
+	if len(pkgs) < 10 {
+		t.Fatalf("go list found %d packages only", len(pkgs))
+	}
+	return pkgs
+}
+
+// measuring reports whether a package only tests or measures the others.
+func measuring(pkg string) bool {
+	return pkg == "interop" || pkg == "bench" || strings.HasPrefix(pkg, "bench/")
+}
+
+// TestNeverImported keeps interop and bench at the edge.
+func TestNeverImported(t *testing.T) {
+	for _, p := range listPackages(t) {
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, module) && measuring(inModule(imp)) {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+func inModule(importPath string) string {
+	if importPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(importPath, module+"/")
+}
+
+func fileImports(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // cgo and generated files
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, imp := range f.Imports {
+		p, _ := strconv.Unquote(imp.Path.Value)
+		paths = append(paths, p)
+	}
+	return paths
+}
+
+// thirdParty is the module of an import path that is neither ours nor of the
+// standard library.
+func thirdParty(imp string) (string, bool) {
+	first, _, _ := strings.Cut(imp, "/")
+	if !strings.Contains(first, ".") || strings.HasPrefix(imp, module) {
+		return "", false
+	}
+	for mod := range modules {
+		if imp == mod || strings.HasPrefix(imp, mod+"/") {
+			return mod, true
+		}
+	}
+	return imp, true
+}
