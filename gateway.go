@@ -25,6 +25,9 @@ func throughGateway(req *fetch.Request, template string) (*fetch.Request, error)
 	if err != nil {
 		return nil, &fetch.Error{Op: "gateway", Kind: fetch.BadURL, Err: err}
 	}
+	if _, ok := l.(*locator.HTTP); !ok {
+		return nil, fetch.Fail("gateway", l, fetch.BadURL, fmt.Errorf("a gateway is an http URL"))
+	}
 	next := *req
 	next.Locator, next.From, next.Options = l, fetch.Provenance{Kind: fetch.Config, By: req.Locator}, nil
 	return &next, nil

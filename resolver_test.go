@@ -1,0 +1,245 @@
+package fetch1738
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// fake is a Fetcher that records its requests and answers from a function.
+type fake struct {
+	requests []*fetch.Request
+	answer   func(*fetch.Request) (*fetch.Resource, error)
+	closed   int
+}
+
+func (f *fake) Fetch(_ context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	f.requests = append(f.requests, req)
+	return f.answer(req)
+}
+
+func (f *fake) Replace(_ context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	f.requests = append(f.requests, req)
+	b, err := io.ReadAll(body)
+	return &fetch.Attributes{Size: int64(len(b))}, err
+}
+
+func (f *fake) Close() error { f.closed++; return nil }
+
+func text(s string) func(*fetch.Request) (*fetch.Resource, error) {
+	return func(req *fetch.Request) (*fetch.Resource, error) {
+		return &fetch.Resource{Locator: req.Locator, Body: io.NopCloser(strings.NewReader(s)), Attributes: fetch.Attributes{Size: -1}}, nil
+	}
+}
+
+func registry(fetchers map[string]fetch.Fetcher) *fetch.Registry {
+	r := new(fetch.Registry)
+	for scheme, f := range fetchers {
+		r.Register(f, scheme)
+	}
+	return r
+}
+
+func mustParse(t *testing.T, url string) locator.Locator {
+	t.Helper()
+	l, err := locator.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestGetDispatches(t *testing.T) {
+	ftp, gopher := &fake{answer: text("by ftp")}, &fake{answer: text("by gopher")}
+	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"ftp": ftp, "gopher": gopher})}
+	for url, want := range map[string]string{"ftp://h/x": "by ftp", "GOPHER://h/0x": "by gopher"} {
+		res, err := r.Get(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(res.Body); string(got) != want || err != nil {
+			t.Errorf("%s: %q, %v", url, got, err)
+		}
+		res.Close()
+	}
+	if req := ftp.requests[0]; req.From.Kind != fetch.User || !locator.Equal(req.Locator, mustParse(t, "ftp://h/x")) {
+		t.Errorf("request %+v", req)
+	}
+	if r.Close(); ftp.closed != 1 || gopher.closed != 1 {
+		t.Errorf("closed %d and %d times", ftp.closed, gopher.closed)
+	}
+}
+
+func TestGetErrors(t *testing.T) {
+	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"ftp": &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
+		return nil, &fetch.Error{Op: "RETR", URL: req.Locator.Redacted(), Kind: fetch.NotFound, Code: 550, Reply: "no such file"}
+	}}})}
+	for _, tc := range []struct {
+		url  string
+		kind error
+		text string
+	}{
+		{"ftp://h/x", fs.ErrNotExist, "RETR ftp://h/x: 550 no such file"},
+		{"mailto:a@b", fetch.Unsupported, `access mailto:a@b: not supported: no fetcher for the scheme "mailto"`},
+		{"ftp://h:0/x", fetch.BadURL, ""},
+		{"ftp://u:secret@h:x/x", fetch.BadURL, ""},
+		{"no url", fetch.BadURL, ""},
+	} {
+		res, err := r.Get(t.Context(), tc.url)
+		var e *fetch.Error
+		if res != nil || !errors.As(err, &e) || !errors.Is(err, tc.kind) {
+			t.Errorf("%s: %v, %v", tc.url, res, err)
+			continue
+		}
+		if tc.text != "" && err.Error() != tc.text {
+			t.Errorf("%s: %s", tc.url, err)
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the password is shown: %v", err)
+		}
+	}
+}
+
+func TestOperations(t *testing.T) {
+	f := &fake{answer: text("x")}
+	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"ftp": f})}
+	if a, err := r.Replace(t.Context(), "ftp://h/x", strings.NewReader("12345")); err != nil || a.Size != 5 {
+		t.Errorf("Replace: %+v, %v", a, err)
+	}
+	if _, err := r.Update(t.Context(), "ftp://h/x", strings.NewReader("")); !errors.Is(err, fetch.Unsupported) {
+		t.Errorf("Update by a Fetcher that cannot: %v", err)
+	}
+	if _, err := r.Attributes(t.Context(), "wais://h/x"); !errors.Is(err, fetch.Unsupported) {
+		t.Errorf("Attributes without a Fetcher: %v", err)
+	}
+}
+
+func TestReferrals(t *testing.T) {
+	to := mustParse(t, "ftp://h/x")
+	prospero := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
+		return nil, fetch.Fail("LIST", req.Locator, fetch.Moved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.Remote, By: req.Locator}})
+	}}
+	ftp := &fake{answer: text("found")}
+	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"prospero": prospero, "ftp": ftp})}
+	res, err := r.Fetch(t.Context(), &fetch.Request{Locator: mustParse(t, "prospero://p/x"), Offset: 3, Options: "prospero's"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Close()
+	req := ftp.requests[0]
+	if req.From.Kind != fetch.Remote || req.Offset != 3 || req.Options != nil || req.Locator != to {
+		t.Errorf("the referred request is %+v", req)
+	}
+
+	to = mustParse(t, "prospero://p/x")
+	prospero.requests = nil
+	r = Resolver{Registry: r.Registry, Env: fetch.Env{Limits: fetch.Limits{Hops: 3}}}
+	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.TooManyHops) || len(prospero.requests) != 4 {
+		t.Errorf("a circle: %v after %d requests", err, len(prospero.requests))
+	}
+	r = Resolver{Registry: r.Registry, Env: fetch.Env{Limits: fetch.Limits{Hops: -1}}}
+	prospero.requests = nil
+	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.TooManyHops) || len(prospero.requests) != 1 {
+		t.Errorf("no hops: %v after %d requests", err, len(prospero.requests))
+	}
+}
+
+// A Fetcher cannot make a link look typed.
+func TestReferralProvenance(t *testing.T) {
+	liar := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
+		return nil, fetch.Fail("x", req.Locator, fetch.Moved, &fetch.Referral{To: mustParse(t, "ftp://h/x")})
+	}}
+	ftp := &fake{answer: text("found")}
+	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"prospero": liar, "ftp": ftp})}
+	res, err := r.Get(t.Context(), "prospero://p/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Close()
+	if from := ftp.requests[0].From; from.Kind != fetch.Remote {
+		t.Errorf("provenance %v", from)
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	for size, max := range map[int]int64{10: 10, 11: 10, 0: 1, 5000: 10} {
+		r := Resolver{
+			Env:      fetch.Env{Limits: fetch.Limits{Body: max}},
+			Registry: registry(map[string]fetch.Fetcher{"ftp": &fake{answer: text(strings.Repeat("x", size))}}),
+		}
+		res, err := r.Get(t.Context(), "ftp://h/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(res.Body)
+		if int64(len(got)) != min(int64(size), max) {
+			t.Errorf("%d octets of %d with a limit of %d", len(got), size, max)
+		}
+		if errors.Is(err, fetch.TooLarge) != (int64(size) > max) {
+			t.Errorf("%d octets with a limit of %d: %v", size, max, err)
+		}
+		res.Close()
+	}
+}
+
+func TestAnnouncedBodyLimit(t *testing.T) {
+	closed := &closeCounter{}
+	announce := func(req *fetch.Request) (*fetch.Resource, error) {
+		return &fetch.Resource{Locator: req.Locator, Body: closed, Attributes: fetch.Attributes{Size: 11}}, nil
+	}
+	r := Resolver{
+		Env:      fetch.Env{Limits: fetch.Limits{Body: 10}},
+		Registry: registry(map[string]fetch.Fetcher{"ftp": &fake{answer: announce}}),
+	}
+	if _, err := r.Get(t.Context(), "ftp://h/x"); !errors.Is(err, fetch.TooLarge) || closed.n != 1 {
+		t.Errorf("%v; closed %d times", err, closed.n)
+	}
+	// Part of a large resource may well be small.
+	res, err := r.Fetch(t.Context(), &fetch.Request{Locator: mustParse(t, "ftp://h/x"), Length: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Close()
+}
+
+type closeCounter struct{ n int }
+
+func (c *closeCounter) Read([]byte) (int, error) { return 0, io.EOF }
+func (c *closeCounter) Close() error             { c.n++; return nil }
+
+func TestGateway(t *testing.T) {
+	web := &fake{answer: text("by gateway")}
+	r := Resolver{
+		Registry: registry(map[string]fetch.Fetcher{"http": web}),
+		Gateways: map[string]string{"wais": "http://gw:8118/?url={url}", "ftp": "http://gw/{url}", "gopher": "ftp://gw/{url}", "telnet": "http://gw/"},
+	}
+	for url, want := range map[string]string{
+		"wais://h/db?a+b":  "http://gw:8118/?url=wais%3A%2F%2Fh%2Fdb%3Fa%2Bb",
+		"ftp://h/a%20b%25": "http://gw/ftp%3A%2F%2Fh%2Fa%2520b%2525",
+	} {
+		web.requests = nil
+		res, err := r.Get(t.Context(), url)
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		res.Close()
+		if got := web.requests[0].Locator.String(); got != want {
+			t.Errorf("%s is asked as %s, want %s", url, got, want)
+		}
+	}
+	for _, url := range []string{"gopher://h/", "telnet://h", "ftp://u:p@h/x"} {
+		if res, err := r.Get(t.Context(), url); err == nil {
+			res.Close()
+			t.Errorf("%s went through the gateway", url)
+		} else if strings.Contains(err.Error(), "u:p@") {
+			t.Errorf("the password is shown: %v", err)
+		}
+	}
+}
