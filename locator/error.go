@@ -1,16 +1,146 @@
 package locator
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // SyntaxError says where and by which section of RFC 1738 a text is no URL. It
 // never shows a password.
 type SyntaxError struct {
-	Text    string // the offending URL, password removed, cut to a printable length
-	Offset  int    // in octets from the start of the text handed to Parse
-	Section string // such as "3.1"; of RFC 1738 unless it says otherwise
-	Msg     string // what is wrong and what would be right
+	// Text is the offending text for display: password hidden, one line of
+	// printable ASCII, cut to at most 120 octets.
+	Text string
+	// Offset is that of the first octet that can't stand where it stands, or the
+	// text's length if something is missing at its end; in octets from the start
+	// of the text handed to Parse.
+	Offset int
+	// Section of RFC 1738 that Text departs from, such as "3.1"; empty for limits
+	// of this package.
+	Section string
+	// Msg is what is wrong and what would be right. It quotes at most one octet.
+	Msg string
 }
 
+// Error is one line of printable ASCII, at most 300 octets.
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("bad URL %q: %s at offset %d (RFC 1738 section %s)", e.Text, e.Msg, e.Offset, e.Section)
+	if e.Section == "" {
+		return fmt.Sprintf(`bad URL "%s": %s`, e.Text, e.Msg)
+	}
+	return fmt.Sprintf(`bad URL "%s": %s, at offset %d (RFC 1738, section %s)`, e.Text, e.Msg, e.Offset, e.Section)
+}
+
+// failure is a SyntaxError in the making: cheap, for callers that only want to
+// know whether a text is a URL.
+type failure struct {
+	offset       int
+	section, msg string
+}
+
+func (f failure) error(text string) *SyntaxError {
+	return &SyntaxError{Text: displayed(text), Offset: f.offset, Section: f.section, Msg: f.msg}
+}
+
+func tooLong(text string) *SyntaxError {
+	return &SyntaxError{
+		Text:   displayed(text),
+		Offset: MaxLength,
+		Msg:    fmt.Sprintf("URL of %d octets, at most %d", len(text), MaxLength),
+	}
+}
+
+const maxDisplayed = 120
+
+// displayed is text as a SyntaxError shows it.
+func displayed(text string) string {
+	var b strings.Builder
+	for _, octet := range []byte(redact(text)) {
+		shown := string(rune(octet))
+		if octet < ' ' || octet > '~' {
+			shown = `\x` + hex(octet)
+		}
+		if b.Len()+len(shown) > maxDisplayed-len("...") {
+			b.WriteString("...")
+			break
+		}
+		b.WriteString(shown)
+	}
+	return b.String()
+}
+
+// redact replaces by "***" whatever may be a password in a text that need not
+// be a URL: too much rather than too little.
+func redact(text string) string {
+	from, to := findPassword(text)
+	if from == to {
+		return text
+	}
+	return text[:from] + "***" + text[to:]
+}
+
+// findPassword returns where a password may stand in text: from the first colon
+// behind the scheme to the last "@". Nothing in between ends the search, since a
+// malformed password may hold any octet.
+func findPassword(text string) (from, to int) {
+	scheme, body := skipScheme(text)
+	end := strings.LastIndexByte(text, '@')
+	if end < body {
+		return findUnfinished(text, scheme, body)
+	}
+	if i := strings.IndexByte(text[body:end], ':'); i >= 0 {
+		return body + i + 1, end
+	}
+	if text[max(body-1, 0)] == ':' && !isKnown(scheme) {
+		// "user:password@host": the user is in the scheme's place.
+		return body, end
+	}
+	return 0, 0
+}
+
+// findUnfinished is findPassword for a text without "@": "ftp://user:password".
+func findUnfinished(text, scheme string, body int) (from, to int) {
+	if scheme == "mailto" || scheme == "news" {
+		return 0, 0
+	}
+	authority := text[body:]
+	if i := strings.IndexByte(authority, '/'); i >= 0 {
+		authority = authority[:i]
+	}
+	if i := strings.IndexByte(authority, ']'); i >= 0 && strings.Trim(authority[:i], "[0123456789ABCDEFabcdef:.") == "" {
+		authority = authority[i:] // past an IPv6 address
+		body += i
+	}
+	i := strings.IndexByte(authority, ':')
+	if i < 0 || strings.Trim(authority[i+1:], "0123456789") == "" {
+		return 0, 0 // at most a port
+	}
+	return body + i + 1, len(text)
+}
+
+// skipScheme returns the scheme that text starts with, in lower case, and the
+// index of what follows it, slashes left out. A wrapper is skipped.
+func skipScheme(text string) (scheme string, body int) {
+	const space = " \t\r\n"
+	rest := strings.TrimLeft(text, space+"<")
+	if len(rest) >= 4 && strings.EqualFold(rest[:4], "URL:") {
+		rest = strings.TrimLeft(rest[4:], space)
+	}
+	n := 0
+	for n < len(rest) && schemeOctet.has(rest[n]) {
+		n++
+	}
+	if n < len(rest) && rest[n] == ':' {
+		scheme = strings.ToLower(rest[:n])
+		rest = strings.TrimLeft(rest[n+1:], space+`/\`)
+	}
+	return scheme, len(text) - len(rest)
+}
+
+// isKnown reports whether RFC 1738 names scheme, so that it is no user's name.
+func isKnown(scheme string) bool {
+	switch scheme {
+	case "mailto", "news", "file", "afs", "mid", "cid", "nfs", "tn3270", "mailserver", "z39.50":
+		return true
+	}
+	return DefaultPort(scheme) != 0
 }

@@ -1,8 +1,17 @@
 package locator
 
-import "iter"
+import "strings"
+
+// MaxLength is the length in octets of the longest text [Parse] takes. RFC 1738
+// knows no limit; this one keeps a hostile text cheap.
+const MaxLength = 64 << 10
 
 // Tolerance is a set of departures from RFC 1738 that a [Parser] accepts.
+//
+// A tolerated octet stands for the same octet encoded, and is encoded in the
+// Locator wherever that keeps its text encoded: the String of a Locator that a
+// Parser made is strict again, but for hosts by ModernHosts and logins by
+// HTTPLogin.
 type Tolerance uint16
 
 // The departures a Parser can tolerate.
@@ -10,15 +19,16 @@ const (
 	UnsafeOctets   Tolerance = 1 << iota // space { } | \ ^ ~ [ ] ` and octets 80-FF unencoded (§2.2)
 	StrayPercent                         // "%" that no two hexadecimal digits follow (§2.2)
 	Fragments                            // "#fragment" behind the URL (Appendix)
-	WrappedText                          // "<URL:…>", "URL:" and white space around or inside (Appendix)
-	MissingSlashes                       // "http:host/path" and "http:/host" for "http://host/path" (§3.1)
-	ModernHosts                          // IPv6 literals, "_" and non-ASCII host names (§3.1)
+	WrappedText                          // "<URL:…>" with white space inside, "URL:", and white space around (Appendix)
+	MissingSlashes                       // "http:host/path" and "http:/host" for "http://host/path", "http://host?search" (§3.1)
+	ModernHosts                          // IPv6 literals, "_", a final dot and non-ASCII letters in hosts (§3.1)
 	EmptyPort                            // "host:/" (§3.1)
 	HTTPLogin                            // "user:password@" in an http URL (§3.3)
+	ReservedOctets                       // reserved characters unencoded where the grammar has no place for them: "/" and "?" in a search, ";" in a file's name, ":" in a password, any in a wais document-id (§2.2)
 )
 
 // TolerateAll accepts every named departure.
-const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin
+const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin | ReservedOctets
 
 // Parser parses URLs with a chosen tolerance. The zero value is strict, as
 // [Parse]. A Parser is a value and safe for concurrent use.
@@ -26,47 +36,242 @@ type Parser struct {
 	Tolerate Tolerance
 }
 
-// Reference is a URL as it stood in some text.
-type Reference struct {
-	Locator     Locator
-	Fragment    string    // what followed "#", still encoded, without the "#"
-	HasFragment bool      // whether there was a "#"
-	Used        Tolerance // the departures the text needed
-	Text        string    // the text it was read from, as found
+// Parse parses a URL by RFC 1738 §5 to the letter. The error is a
+// *[SyntaxError]. Time is linear in the length of s.
+func Parse(s string) (Locator, error) {
+	if len(s) > MaxLength {
+		return nil, tooLong(s)
+	}
+	p := parser{s: s, size: len(s)}
+	l := p.url()
+	if p.bad.msg != "" {
+		return nil, p.bad.error(s)
+	}
+	return l, nil
 }
-
-// Parse parses a URL by RFC 1738 §5 to the letter. The error is a *[SyntaxError].
-func Parse(s string) (Locator, error) { panic("to be written") }
 
 // Parse parses a URL, accepting the departures of p.Tolerate. The error is a
 // *[SyntaxError].
-func (p Parser) Parse(s string) (Reference, error) { panic("to be written") }
+func (p Parser) Parse(s string) (Reference, error) {
+	if len(s) > MaxLength {
+		return Reference{}, tooLong(s)
+	}
+	r, bad := p.reference(s)
+	if bad.msg != "" {
+		return Reference{}, bad.error(s)
+	}
+	return r, nil
+}
 
-// Equal reports whether two Locators are the same in every field.
-func Equal(a, b Locator) bool { panic("to be written") }
+// parser walks over the text of one URL. The first failure sticks and moves it
+// to the end of the text, so that callers need not look at every step.
+type parser struct {
+	s    string // the text, or as much of it as the component at hand may use
+	size int    // the whole text's length
+	i    int    // the next octet
+	tol  Tolerance
+	used Tolerance
+	buf  strings.Builder // the decoded components of this URL, back to back
+	bad  failure
+}
 
-// Extract yields the URLs in running text, in order, by the Appendix.
-func Extract(text string) iter.Seq[Reference] { panic("to be written") }
+// url is "scheme ':' schemepart", by the grammar of that scheme.
+func (p *parser) url() Locator {
+	name := p.scheme()
+	if p.bad.msg != "" {
+		return nil
+	}
+	if l := p.known(name); l != nil {
+		return l
+	}
+	lower := strings.ToLower(name)
+	if lower != name {
+		if l := p.known(lower); l != nil {
+			return l
+		}
+	}
+	return p.opaque(lower)
+}
 
-func (l *FTP) String() string        { panic("to be written") }
-func (l *FTP) Redacted() string      { panic("to be written") }
-func (l *HTTP) String() string       { panic("to be written") }
-func (l *HTTP) Redacted() string     { panic("to be written") }
-func (l *Gopher) String() string     { panic("to be written") }
-func (l *Gopher) Redacted() string   { panic("to be written") }
-func (l *Mailto) String() string     { panic("to be written") }
-func (l *Mailto) Redacted() string   { panic("to be written") }
-func (l *News) String() string       { panic("to be written") }
-func (l *News) Redacted() string     { panic("to be written") }
-func (l *NNTP) String() string       { panic("to be written") }
-func (l *NNTP) Redacted() string     { panic("to be written") }
-func (l *Telnet) String() string     { panic("to be written") }
-func (l *Telnet) Redacted() string   { panic("to be written") }
-func (l *WAIS) String() string       { panic("to be written") }
-func (l *WAIS) Redacted() string     { panic("to be written") }
-func (l *File) String() string       { panic("to be written") }
-func (l *File) Redacted() string     { panic("to be written") }
-func (l *Prospero) String() string   { panic("to be written") }
-func (l *Prospero) Redacted() string { panic("to be written") }
-func (l *Opaque) String() string     { panic("to be written") }
-func (l *Opaque) Redacted() string   { panic("to be written") }
+// known parses what follows the scheme, or returns nil when it has no grammar
+// for a scheme of that name.
+func (p *parser) known(scheme string) Locator {
+	switch scheme {
+	case "http":
+		return p.http(false)
+	case "https":
+		return p.http(true)
+	case "ftp":
+		return p.ftp()
+	case "gopher":
+		return p.gopher()
+	case "mailto":
+		return p.mailto()
+	case "news":
+		return p.news()
+	case "nntp":
+		return p.nntp()
+	case "telnet":
+		return p.telnet()
+	case "wais":
+		return p.wais()
+	case "file":
+		return p.file()
+	case "prospero":
+		return p.prospero()
+	}
+	return nil
+}
+
+// scheme reads "scheme ':'" and returns the scheme as written.
+func (p *parser) scheme() string {
+	for p.i < len(p.s) && schemeOctet.has(p.s[p.i]) {
+		p.i++
+	}
+	name := p.s[:p.i]
+	switch {
+	case p.i == len(p.s) || p.s[p.i] != ':':
+		p.fail(p.i, "2.1", "a URL starts with a scheme and a colon")
+	case name == "":
+		p.fail(0, "2.1", "the scheme is missing")
+	}
+	p.i++
+	return name
+}
+
+// text reads the longest run of octets of class c and escapes, and returns it
+// decoded. Octets of class loose are read too if p tolerates [ReservedOctets].
+func (p *parser) text(c, loose class) string {
+	start := p.i
+	if clean, escapes := p.run(c, loose); clean && !escapes {
+		return p.s[start:p.i]
+	}
+	return p.decode(p.s[start:p.i])
+}
+
+// encoded is text for components that stay encoded.
+func (p *parser) encoded(c, loose class) string {
+	start := p.i
+	if clean, _ := p.run(c, loose); clean {
+		return p.s[start:p.i]
+	}
+	return string(appendEncoded(nil, p.s[start:p.i], c))
+}
+
+// run moves over octets of class c, escapes, and what is tolerated besides. It
+// reports whether nothing had to be tolerated, and whether there were escapes.
+func (p *parser) run(c, loose class) (clean, escapes bool) {
+	clean = true
+	s, i := p.s, p.i
+	for i < len(s) {
+		switch o := s[i]; {
+		case c.has(o):
+			i++
+		case isEscape(s[i:]):
+			i += 3
+			escapes = true
+		case p.tolerates(o, loose):
+			i++
+			clean = false
+		default:
+			p.i = i
+			return clean, escapes
+		}
+	}
+	p.i = i
+	return clean, escapes
+}
+
+// tolerates reports whether an octet that the grammar refuses is tolerated, and
+// notes by what.
+func (p *parser) tolerates(octet byte, loose class) bool {
+	var t Tolerance
+	switch {
+	case p.tol == 0:
+		return false
+	case octet == '%':
+		t = StrayPercent
+	case unsafe.has(octet):
+		t = UnsafeOctets
+	case loose.has(octet):
+		t = ReservedOctets
+	}
+	return p.tolerate(t)
+}
+
+// tolerate reports whether p accepts departure t, and notes that it was needed.
+func (p *parser) tolerate(t Tolerance) bool {
+	t &= p.tol
+	p.used |= t
+	return t != 0
+}
+
+// decode returns s without its escapes. One buffer serves all components of a
+// URL: what is left of the text bounds what is still to come.
+func (p *parser) decode(s string) string {
+	if p.buf.Cap() == 0 {
+		p.buf.Grow(len(s) + p.size - p.i)
+	}
+	start := p.buf.Len()
+	decodeTo(&p.buf, s)
+	return p.buf.String()[start:]
+}
+
+// next reports whether octet c comes next, and moves over it.
+func (p *parser) next(c byte) bool {
+	if p.i < len(p.s) && p.s[p.i] == c {
+		p.i++
+		return true
+	}
+	return false
+}
+
+// expect is next for an octet that must come.
+func (p *parser) expect(c byte, section, missing string) bool {
+	if p.next(c) {
+		return true
+	}
+	p.unexpected(section, missing)
+	return false
+}
+
+// end is called where the text must end.
+func (p *parser) end(section string) {
+	if p.i < len(p.s) {
+		p.unexpected(section, "")
+	}
+}
+
+// unexpected fails because of the next octet, or because the text ends: then
+// something is missing.
+func (p *parser) unexpected(section, missing string) {
+	if p.i >= len(p.s) {
+		p.fail(p.i, section, missing)
+		return
+	}
+	switch c := p.s[p.i]; {
+	case c == '%':
+		p.fail(p.i, "2.2", `"%" must be followed by two hexadecimal digits`)
+	case c == '#':
+		p.fail(p.i, "2.2", `"#" is not part of a URL, or must be encoded as %23`)
+	case c <= ' ' || c >= 0x7F:
+		p.fail(p.i, "2.2", "octet "+hex(c)+" must be encoded as %"+hex(c))
+	case xchar.has(c) && missing != "":
+		p.fail(p.i, section, missing)
+	case reserved.has(c):
+		p.fail(p.i, section, `"`+string(rune(c))+`" is reserved here and must be encoded`)
+	case xchar.has(c):
+		p.fail(p.i, section, `"`+string(rune(c))+`" has no place here`)
+	default:
+		p.fail(p.i, "2.2", `"`+string(rune(c))+`" must be encoded as %`+hex(c))
+	}
+}
+
+func (p *parser) fail(offset int, section, msg string) {
+	if p.bad.msg == "" {
+		p.bad = failure{offset, section, msg}
+	}
+	p.i = len(p.s)
+}
+
+func hex(octet byte) string { return string(appendEscape(nil, octet)[1:]) }

@@ -1,0 +1,145 @@
+package locator
+
+import "strings"
+
+// class is a set of octets, in the terms of RFC 1738 §5. Every reserved
+// character is a class of its own, so that a component's class reads as its
+// production does.
+type class uint16
+
+const (
+	unreserved class = 1 << iota // alpha | digit | safe | extra
+	semicolon
+	slash
+	question
+	colon
+	at
+	ampersand
+	equals
+	alpha
+	digit
+	groupMark  // what a newsgroup's name may hold besides letters and digits
+	schemeMark // what a scheme's name may hold besides letters and digits
+	hexDigit
+	unsafe // what [UnsafeOctets] tolerates: space, "national" and 80-FF
+)
+
+// The components of §5 whose productions are a repetition of characters. An
+// escape may stand in each of them besides.
+const (
+	uchar       = unreserved
+	xchar       = unreserved | reserved
+	reserved    = semicolon | slash | question | colon | at | ampersand | equals
+	user        = unreserved | semicolon | question | ampersand | equals
+	password    = user
+	fsegment    = unreserved | question | colon | at | ampersand | equals
+	hpath       = unreserved | semicolon | colon | at | ampersand | equals | slash
+	search      = unreserved | semicolon | colon | at | ampersand | equals
+	article     = unreserved | semicolon | slash | question | colon | ampersand | equals
+	psegment    = unreserved | question | colon | at | ampersand | equals
+	ppath       = psegment | slash
+	fieldname   = unreserved | question | colon | at | ampersand
+	fieldvalue  = fieldname
+	groupOctet  = alpha | digit | groupMark
+	schemeOctet = alpha | digit | schemeMark
+)
+
+// classes holds for each octet the classes it is in.
+var classes = makeClasses()
+
+func makeClasses() (t [256]class) {
+	add := func(octets string, c class) {
+		for i := range len(octets) {
+			t[octets[i]] |= c
+		}
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	add(letters, unreserved|alpha)
+	add("0123456789", unreserved|digit|hexDigit)
+	add("abcdefABCDEF", hexDigit)
+	add("$-_.+", unreserved)
+	add("!*'(),", unreserved)
+	add("-.+_", groupMark)
+	add("-.+", schemeMark)
+	add(";", semicolon)
+	add("/", slash)
+	add("?", question)
+	add(":", colon)
+	add("@", at)
+	add("&", ampersand)
+	add("=", equals)
+	add(" {}|\\^~[]`", unsafe)
+	for o := 0x80; o <= 0xFF; o++ {
+		t[o] |= unsafe
+	}
+	return t
+}
+
+func (c class) has(octet byte) bool { return classes[octet]&c != 0 }
+
+// isEscape reports whether s starts with an escape: "%" and two hexadecimal
+// digits.
+func isEscape(s string) bool {
+	return len(s) >= 3 && s[0] == '%' && hexDigit.has(s[1]) && hexDigit.has(s[2])
+}
+
+// decodeTo appends s to b with its escapes replaced by the octets they stand
+// for. A "%" that starts no escape is kept.
+func decodeTo(b *strings.Builder, s string) {
+	for {
+		i := strings.IndexByte(s, '%')
+		if i < 0 {
+			b.WriteString(s)
+			return
+		}
+		b.WriteString(s[:i])
+		if s = s[i:]; isEscape(s) {
+			b.WriteByte(unhex(s[1])<<4 | unhex(s[2]))
+			s = s[3:]
+		} else {
+			b.WriteByte('%')
+			s = s[1:]
+		}
+	}
+}
+
+// unhex is the value of a hexadecimal digit.
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&^0x20 - 'A' + 10
+}
+
+// appendDecoded appends octets to b, those outside c encoded.
+func appendDecoded(b []byte, octets string, c class) []byte {
+	for i := range len(octets) {
+		if c.has(octets[i]) {
+			b = append(b, octets[i])
+		} else {
+			b = appendEscape(b, octets[i])
+		}
+	}
+	return b
+}
+
+// appendEncoded appends text that is already encoded: its escapes stay as they
+// are, any other octet outside c is encoded.
+func appendEncoded(b []byte, text string, c class) []byte {
+	for i := 0; i < len(text); i++ {
+		if c.has(text[i]) {
+			b = append(b, text[i])
+		} else if isEscape(text[i:]) {
+			b = append(b, text[i:i+3]...)
+			i += 2
+		} else {
+			b = appendEscape(b, text[i])
+		}
+	}
+	return b
+}
+
+func appendEscape(b []byte, octet byte) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(b, '%', digits[octet>>4], digits[octet&0xF])
+}

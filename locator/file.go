@@ -1,0 +1,75 @@
+package locator
+
+import (
+	"slices"
+	"strings"
+)
+
+// File is a file URL (§3.10).
+type File struct {
+	// Host is "" or "localhost" for this machine; the two are kept apart. Any
+	// other host designates a file of that machine.
+	Host string
+	// Segments are the components of the path; the last is empty when the URL
+	// ends in a slash.
+	Segments []string
+}
+
+func (*File) locator() {}
+
+// Scheme implements [Locator].
+func (*File) Scheme() string { return "file" }
+
+// String implements [Locator].
+func (l *File) String() string {
+	b := append([]byte(nil), "file://"...)
+	b = appendHost(b, l.Host)
+	for _, s := range l.Segments {
+		b = append(b, '/')
+		b = appendDecoded(b, s, fsegment)
+	}
+	if len(l.Segments) == 0 {
+		b = append(b, '/')
+	}
+	return string(b)
+}
+
+// Redacted implements [Locator]; there is no password to hide.
+func (l *File) Redacted() string { return l.String() }
+
+// file reads "'//' [ host | 'localhost' ] '/' fpath".
+func (p *parser) file() Locator {
+	if rest := p.s[p.i:]; strings.HasPrefix(rest, "//") || !strings.HasPrefix(rest, "/") {
+		p.slashes()
+	} else if !p.tolerate(MissingSlashes) {
+		p.fail(p.i+1, "3.10", `"//" must follow the scheme`)
+	}
+	l, segments := newFile(strings.Count(p.s[p.i:], "/"))
+	if p.i == len(p.s) || p.s[p.i] != '/' {
+		l.Host = p.host()
+	}
+	p.expect('/', "3.10", `"/" and a path must follow the host`)
+	dirs, name := p.segments(segments)
+	l.Segments = slices.Clip(append(dirs, name))
+	p.end("3.10")
+	return l
+}
+
+// newFile allocates a File together with the room for n segments.
+func newFile(n int) (*File, []string) {
+	switch {
+	case n <= 6:
+		b := new(struct {
+			File
+			segments [6]string
+		})
+		return &b.File, b.segments[:0]
+	case n <= 20:
+		b := new(struct {
+			File
+			segments [20]string
+		})
+		return &b.File, b.segments[:0]
+	}
+	return new(File), make([]string, 0, n)
+}

@@ -1,0 +1,147 @@
+package locator
+
+import (
+	"slices"
+	"strings"
+)
+
+// FTP is an ftp URL (§3.2).
+type FTP struct {
+	Server
+	// CWD are the arguments of the CWD commands, in order. An empty string is a
+	// CWD with a null argument.
+	CWD []string
+	// Name is the last component: the argument of RETR or NLST. It is empty when
+	// the URL ends in a slash.
+	Name string
+	// Type is the typecode 'a', 'i' or 'd' in lower case, or 0 when omitted.
+	Type byte
+	// HasPath tells "ftp://h/" (true) from "ftp://h" (false).
+	HasPath bool
+}
+
+func (*FTP) locator() {}
+
+// Scheme implements [Locator].
+func (*FTP) Scheme() string { return "ftp" }
+
+// String implements [Locator].
+func (l *FTP) String() string { return string(l.append(nil, false)) }
+
+// Redacted implements [Locator].
+func (l *FTP) Redacted() string { return string(l.append(nil, true)) }
+
+func (l *FTP) append(b []byte, hidden bool) []byte {
+	b = append(b, "ftp://"...)
+	b = l.Login.append(b, hidden)
+	b = l.HostPort.append(b)
+	if !l.HasPath && len(l.CWD) == 0 && l.Name == "" && l.Type == 0 {
+		return b
+	}
+	for _, dir := range l.CWD {
+		b = append(b, '/')
+		b = appendDecoded(b, dir, fsegment)
+	}
+	b = append(b, '/')
+	b = appendDecoded(b, l.Name, fsegment)
+	if l.Type != 0 {
+		b = append(b, ";type="...)
+		b = appendDecoded(b, string([]byte{lower(l.Type)}), unreserved)
+	}
+	return b
+}
+
+// ftp reads "'//' login [ '/' fpath [ ';type=' ftptype ]]".
+func (p *parser) ftp() Locator {
+	p.slashes()
+	at := p.findLogin()
+	l, login, cwd := newFTP(strings.Count(p.s[p.i:], "/"))
+	if at >= 0 {
+		l.Login = login
+		p.login(login, at)
+	}
+	p.hostport(&l.HostPort)
+	if p.next('/') {
+		l.HasPath = true
+		l.Type = p.cutTypecode()
+		if cwd, l.Name = p.segments(cwd); len(cwd) > 0 {
+			l.CWD = slices.Clip(cwd)
+		}
+	}
+	p.endOfPath(l.HasPath)
+	return l
+}
+
+// newFTP allocates an FTP together with its Login and the room for slashes-1
+// CWD elements, in one block where that is usual.
+func newFTP(slashes int) (l *FTP, login *Login, cwd []string) {
+	switch {
+	case slashes <= 5:
+		b := new(struct {
+			FTP
+			login Login
+			cwd   [4]string
+		})
+		return &b.FTP, &b.login, b.cwd[:0]
+	case slashes <= 21:
+		b := new(struct {
+			FTP
+			login Login
+			cwd   [20]string
+		})
+		return &b.FTP, &b.login, b.cwd[:0]
+	}
+	b := new(struct {
+		FTP
+		login Login
+	})
+	return &b.FTP, &b.login, make([]string, 0, slashes-1)
+}
+
+// cutTypecode takes a ";type=" and typecode off the end of the text.
+func (p *parser) cutTypecode() byte {
+	const tag = ";type="
+	i := len(p.s) - len(tag) - 1
+	if i < p.i || p.s[i:len(p.s)-1] != tag {
+		return 0
+	}
+	switch c := lower(p.s[len(p.s)-1]); c {
+	case 'a', 'i', 'd':
+		p.s = p.s[:i]
+		return c
+	}
+	return 0
+}
+
+// lower is an ASCII letter in lower case.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+// segments reads "fsegment *[ '/' fsegment ]", and returns all but the last,
+// appended to dirs, and the last.
+func (p *parser) segments(dirs []string) ([]string, string) {
+	for {
+		s := p.text(fsegment, semicolon)
+		if !p.next('/') {
+			return dirs, s
+		}
+		dirs = append(dirs, s)
+	}
+}
+
+// endOfPath is end for ftp, with more to say about a typecode.
+func (p *parser) endOfPath(hasPath bool) {
+	rest := p.s[p.i:]
+	switch {
+	case hasPath && strings.HasPrefix(rest, ";type="):
+		p.fail(p.i+len(";type="), "3.2.2", `a typecode is one of "a", "i" and "d", and ends the URL`)
+	case hasPath && strings.HasPrefix(rest, ";"):
+		p.fail(p.i, "3.2.2", `";" must be encoded as %3B, or start ";type=" and a typecode`)
+	default:
+		p.end("3.2")
+	}
+}

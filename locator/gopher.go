@@ -1,0 +1,123 @@
+package locator
+
+import "strings"
+
+// Gopher is a gopher URL (§3.4).
+type Gopher struct {
+	HostPort
+	// Type is the gophertype; '1' when the URL has no gopher-path.
+	Type byte
+	// Selector, Search and Plus are the parts between the encoded tabs.
+	Selector, Search, Plus string
+	// Fields is how many "%09" the path holds, 0 to 2: it tells an empty search
+	// or Gopher+ string from an absent one.
+	Fields uint8
+	// HasPath tells "gopher://h/" (true) from "gopher://h" (false).
+	HasPath bool
+}
+
+func (*Gopher) locator() {}
+
+// Scheme implements [Locator].
+func (*Gopher) Scheme() string { return "gopher" }
+
+// String implements [Locator].
+func (l *Gopher) String() string {
+	b := append([]byte(nil), "gopher://"...)
+	b = l.HostPort.append(b)
+	fields := l.fields()
+	if !l.HasPath && l.Selector == "" && fields == 0 && (l.Type == 0 || l.Type == '1') {
+		return string(b)
+	}
+	b = append(b, '/')
+	if l.Type == '1' && l.Selector == "" && fields == 0 {
+		return string(b) // an empty gopher-path means the same
+	}
+	b = appendDecoded(b, string([]byte{l.Type}), xchar)
+	b = appendDecoded(b, l.Selector, xchar)
+	if fields >= 1 {
+		b = append(b, tab...)
+		b = appendDecoded(b, l.Search, search)
+	}
+	if fields >= 2 {
+		b = append(b, tab...)
+		b = appendDecoded(b, l.Plus, xchar)
+	}
+	return string(b)
+}
+
+// fields is Fields, or more if Search and Plus need it.
+func (l *Gopher) fields() uint8 {
+	switch {
+	case l.Plus != "":
+		return 2
+	case l.Search != "":
+		return max(l.Fields, 1)
+	}
+	return l.Fields
+}
+
+// Redacted implements [Locator]; there is no password to hide.
+func (l *Gopher) Redacted() string { return l.String() }
+
+// tab separates the fields of a gopher-path. Unlike other octets it has one
+// spelling only.
+const tab = "%09"
+
+// gopher reads "'//' hostport [ '/' [ gtype [ selector [ '%09' search [ '%09'
+// gopher+_string ]]]]]". The path is split at its first two tabs, before it is
+// decoded; a gopher+_string may hold more of them.
+func (p *parser) gopher() Locator {
+	l := &Gopher{Type: '1'}
+	p.slashes()
+	p.hostport(&l.HostPort)
+	if l.HasPath = p.next('/'); l.HasPath && p.i < len(p.s) {
+		l.Type = p.gophertype()
+		l.Selector = p.field()
+		if p.nextTab() {
+			l.Fields = 1
+			l.Search = p.field()
+		}
+		if p.nextTab() {
+			l.Fields = 2
+			l.Plus = p.text(xchar, 0)
+		}
+	}
+	p.end("3.4.1")
+	return l
+}
+
+// gophertype reads one xchar.
+func (p *parser) gophertype() byte {
+	switch c := p.s[p.i]; {
+	case isEscape(p.s[p.i:]):
+		p.i += 3
+		return unhex(p.s[p.i-2])<<4 | unhex(p.s[p.i-1])
+	case xchar.has(c) || p.tolerates(c, 0):
+		p.i++
+		return c
+	}
+	p.unexpected("3.4.1", "")
+	return 0
+}
+
+// field reads the gopher-path up to the next tab.
+func (p *parser) field() string {
+	all := p.s
+	if i := strings.Index(p.s[p.i:], tab); i >= 0 {
+		p.s = p.s[:p.i+i]
+	}
+	s := p.text(xchar, 0)
+	p.end("3.4.1")
+	p.s = all
+	return s
+}
+
+// nextTab moves over a tab, if one comes next.
+func (p *parser) nextTab() bool {
+	if strings.HasPrefix(p.s[p.i:], tab) {
+		p.i += len(tab)
+		return true
+	}
+	return false
+}

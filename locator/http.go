@@ -1,0 +1,96 @@
+package locator
+
+import "strings"
+
+// HTTP is an http URL (§3.3), or https with Secure.
+type HTTP struct {
+	// Server.Login is always nil in a strict parse: "No user name or password is
+	// allowed."
+	Server
+	// Path and Search are kept as they are written, still encoded: HTTP sends
+	// them so. The "/" between host and path and the "?" belong to neither.
+	Path, Search string
+	// HasPath and HasSearch tell an empty component from an absent one.
+	HasPath, HasSearch bool
+	// Secure is set for https.
+	Secure bool
+}
+
+func (*HTTP) locator() {}
+
+// Scheme implements [Locator]: "http", or "https" for a Secure one.
+func (l *HTTP) Scheme() string {
+	if l.Secure {
+		return "https"
+	}
+	return "http"
+}
+
+// String implements [Locator].
+func (l *HTTP) String() string { return string(l.append(nil, false)) }
+
+// Redacted implements [Locator].
+func (l *HTTP) Redacted() string { return string(l.append(nil, true)) }
+
+func (l *HTTP) append(b []byte, hidden bool) []byte {
+	b = append(b, l.Scheme()...)
+	b = append(b, "://"...)
+	b = l.Login.append(b, hidden)
+	b = l.HostPort.append(b)
+	hasSearch := l.HasSearch || l.Search != ""
+	if l.HasPath || l.Path != "" || hasSearch {
+		b = append(b, '/')
+		b = appendEncoded(b, l.Path, hpath)
+	}
+	if hasSearch {
+		b = append(b, '?')
+		b = appendEncoded(b, l.Search, search)
+	}
+	return b
+}
+
+// http reads "'//' hostport [ '/' hpath [ '?' search ]]".
+func (p *parser) http(secure bool) Locator {
+	l := &HTTP{Secure: secure}
+	p.slashes()
+	l.Login = p.httpLogin()
+	p.hostport(&l.HostPort)
+	l.HasPath = p.next('/') || p.searchFollows()
+	if l.HasPath {
+		l.Path = p.encoded(hpath, 0)
+		if p.next('?') {
+			l.HasSearch = true
+			l.Search = p.encoded(search, slash|question)
+		}
+	}
+	p.end("3.3")
+	return l
+}
+
+// httpLogin reads a login if it is tolerated. A "?" before the "@" ends the host
+// for everybody but §3.1's user names, so that there is no login then.
+func (p *parser) httpLogin() *Login {
+	at := p.findLogin()
+	if at < 0 || strings.IndexByte(p.s[p.i:at], '?') >= 0 {
+		return nil
+	}
+	if !p.tolerate(HTTPLogin) {
+		p.fail(at, "3.3", "no user name or password is allowed in an http URL")
+		return nil
+	}
+	l := new(Login)
+	p.login(l, at)
+	return l
+}
+
+// searchFollows reports whether a "?" comes next without a "/" before it, which
+// is tolerated as a missing slash.
+func (p *parser) searchFollows() bool {
+	if p.i == len(p.s) || p.s[p.i] != '?' {
+		return false
+	}
+	if !p.tolerate(MissingSlashes) {
+		p.fail(p.i, "3.3", `a "/" must stand between the host and "?"`)
+	}
+	return true
+}

@@ -1,0 +1,57 @@
+package locator
+
+// NNTP is an nntp URL (§3.7).
+type NNTP struct {
+	HostPort
+	Group string
+	// Article is the article number in decimal digits, as written; empty when
+	// the URL names the group.
+	Article string
+}
+
+func (*NNTP) locator() {}
+
+// Scheme implements [Locator].
+func (*NNTP) Scheme() string { return "nntp" }
+
+// String implements [Locator].
+func (l *NNTP) String() string {
+	b := append([]byte(nil), "nntp://"...)
+	b = l.HostPort.append(b)
+	b = append(b, '/')
+	b = appendDecoded(b, l.Group, groupOctet)
+	if l.Article != "" {
+		b = append(b, '/')
+		b = appendDecoded(b, l.Article, digit)
+	}
+	return string(b)
+}
+
+// Redacted implements [Locator]; there is no password to hide.
+func (l *NNTP) Redacted() string { return l.String() }
+
+// nntp reads "'//' hostport '/' group [ '/' digits ]".
+func (p *parser) nntp() Locator {
+	l := new(NNTP)
+	p.slashes()
+	p.hostport(&l.HostPort)
+	p.expect('/', "3.7", `"/" and the name of a newsgroup must follow`)
+	l.Group = p.group("3.7")
+	if p.next('/') {
+		l.Article = p.number("3.7", "an article's number must follow")
+	}
+	p.end("3.7")
+	return l
+}
+
+// number reads digits.
+func (p *parser) number(section, missing string) string {
+	start := p.i
+	for p.i < len(p.s) && digit.has(p.s[p.i]) {
+		p.i++
+	}
+	if p.i == start {
+		p.unexpected(section, missing)
+	}
+	return p.s[start:p.i]
+}

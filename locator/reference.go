@@ -1,0 +1,128 @@
+package locator
+
+import "strings"
+
+// Reference is a URL as it stood in some text.
+type Reference struct {
+	Locator     Locator
+	Fragment    string    // what followed "#", still encoded, without the "#"
+	HasFragment bool      // whether there was a "#"
+	Used        Tolerance // the departures the text needed
+	Text        string    // the text it was read from, as found; it shows the password
+	// HyphenBreak says that a line was broken behind a hyphen: the hyphen is
+	// kept, but may have been introduced with the break (Appendix).
+	HyphenBreak bool
+}
+
+// String is the canonical URL, with the fragment. It shows the password.
+func (r Reference) String() string { return r.Locator.String() + r.fragment() }
+
+// Redacted is String with any password replaced by "***".
+func (r Reference) Redacted() string { return r.Locator.Redacted() + r.fragment() }
+
+func (r Reference) fragment() string {
+	if !r.HasFragment && r.Fragment == "" {
+		return ""
+	}
+	return string(appendEncoded([]byte{'#'}, r.Fragment, xchar))
+}
+
+// reference parses s, or says why it is no URL.
+func (p Parser) reference(s string) (Reference, failure) {
+	w := wrapped{url: s}
+	if p.Tolerate&WrappedText != 0 {
+		w = unwrap(s)
+	}
+	r := Reference{Text: s, HyphenBreak: w.hyphenBreak}
+	if w.url != s {
+		r.Used = WrappedText
+	}
+	url := w.url
+	if p.Tolerate&Fragments != 0 {
+		url, r.Fragment, r.HasFragment = strings.Cut(w.url, "#")
+	}
+	u := parser{s: url, size: len(url), tol: p.Tolerate}
+	r.Locator = u.url()
+	if u.bad.msg == "" && r.HasFragment {
+		r.Used |= Fragments
+		r.Fragment = u.fragment(w.url)
+	}
+	r.Used |= u.used
+	if u.bad.msg != "" {
+		u.bad.offset = w.offset(s, u.bad.offset)
+		return Reference{}, u.bad
+	}
+	return r, failure{}
+}
+
+// fragment goes on behind a URL's "#" in text.
+func (p *parser) fragment(text string) string {
+	p.s = text
+	p.i++
+	fragment := p.encoded(xchar, 0)
+	p.end("Appendix")
+	return fragment
+}
+
+// wrapped is a text without its wrapper.
+type wrapped struct {
+	url         string
+	start       int  // where url starts in the text
+	squeezed    bool // whether white space inside was left out
+	hyphenBreak bool
+}
+
+const whiteSpace = " \t\r\n\v\f"
+
+// unwrap takes white space, angle brackets and "URL:" off s. White space inside
+// is left out only between angle brackets, which show where the URL ends.
+func unwrap(s string) (w wrapped) {
+	w.url = strings.TrimRight(s, whiteSpace)
+	trim := func() { w.url = strings.TrimLeft(w.url, whiteSpace) }
+	trim()
+	if n := len(w.url); n >= 2 && w.url[0] == '<' && w.url[n-1] == '>' {
+		w.url = strings.TrimRight(w.url[1:n-1], whiteSpace)
+		w.squeezed = true
+		s = s[:strings.LastIndexByte(s, '>')]
+		trim()
+	}
+	if len(w.url) >= len("URL:") && strings.EqualFold(w.url[:4], "URL:") {
+		w.url = w.url[4:]
+		trim()
+	}
+	w.start = len(strings.TrimRight(s, whiteSpace)) - len(w.url)
+	if w.squeezed = w.squeezed && strings.ContainsAny(w.url, whiteSpace); w.squeezed {
+		w.url, w.hyphenBreak = squeeze(w.url)
+	}
+	return w
+}
+
+// squeeze leaves out white space, and reports whether there was a line break
+// behind a hyphen.
+func squeeze(s string) (squeezed string, hyphenBreak bool) {
+	b := make([]byte, 0, len(s))
+	for _, octet := range []byte(s) {
+		if !isSpace(octet) {
+			b = append(b, octet)
+		} else if (octet == '\n' || octet == '\r') && len(b) > 0 && b[len(b)-1] == '-' {
+			hyphenBreak = true
+		}
+	}
+	return string(b), hyphenBreak
+}
+
+func isSpace(octet byte) bool { return strings.IndexByte(whiteSpace, octet) >= 0 }
+
+// offset is where the octet at offset n of w.url stands in text.
+func (w wrapped) offset(text string, n int) int {
+	i := w.start
+	if !w.squeezed {
+		return i + n
+	}
+	for ; i < len(text) && (n > 0 || isSpace(text[i])); i++ {
+		if !isSpace(text[i]) {
+			n--
+		}
+	}
+	return i
+}

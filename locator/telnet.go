@@ -1,0 +1,46 @@
+package locator
+
+// Telnet is a telnet URL (§3.8): a service, not a document.
+type Telnet struct {
+	Server
+	// Slash is whether the URL ends in "/".
+	Slash bool
+}
+
+func (*Telnet) locator() {}
+
+// Scheme implements [Locator].
+func (*Telnet) Scheme() string { return "telnet" }
+
+// String implements [Locator].
+func (l *Telnet) String() string { return string(l.append(nil, false)) }
+
+// Redacted implements [Locator].
+func (l *Telnet) Redacted() string { return string(l.append(nil, true)) }
+
+func (l *Telnet) append(b []byte, hidden bool) []byte {
+	b = append(b, "telnet://"...)
+	b = l.Login.append(b, hidden)
+	b = l.HostPort.append(b)
+	if l.Slash {
+		b = append(b, '/')
+	}
+	return b
+}
+
+// telnet reads "'//' login [ '/' ]".
+func (p *parser) telnet() Locator {
+	l := new(struct {
+		Telnet
+		login Login
+	})
+	p.slashes()
+	if at := p.findLogin(); at >= 0 {
+		l.Login = &l.login
+		p.login(l.Login, at)
+	}
+	p.hostport(&l.HostPort)
+	l.Slash = p.next('/')
+	p.end("3.8")
+	return &l.Telnet
+}

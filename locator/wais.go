@@ -1,0 +1,82 @@
+package locator
+
+// WAISForm tells the three forms of a wais URL apart (§3.9).
+type WAISForm uint8
+
+// The forms of a wais URL.
+const (
+	WAISDatabase WAISForm = iota // wais://host/database
+	WAISSearch                   // wais://host/database?search
+	WAISDocument                 // wais://host/database/wtype/wpath
+)
+
+// WAIS is a wais URL (§3.9). Search is used by the second form, WType and WPath
+// by the third; WPath is the decoded, opaque document-id.
+type WAIS struct {
+	HostPort
+	Form                           WAISForm
+	Database, Search, WType, WPath string
+}
+
+func (*WAIS) locator() {}
+
+// Scheme implements [Locator].
+func (*WAIS) Scheme() string { return "wais" }
+
+// String implements [Locator].
+func (l *WAIS) String() string {
+	b := append([]byte(nil), "wais://"...)
+	b = l.HostPort.append(b)
+	b = append(b, '/')
+	b = appendDecoded(b, l.Database, uchar)
+	switch l.Form {
+	case WAISSearch:
+		b = append(b, '?')
+		b = appendDecoded(b, l.Search, search)
+	case WAISDocument:
+		b = append(b, '/')
+		b = appendDecoded(b, l.WType, uchar)
+		b = append(b, '/')
+		b = appendDecoded(b, l.WPath, uchar)
+	}
+	return string(b)
+}
+
+// Redacted implements [Locator]; there is no password to hide.
+func (l *WAIS) Redacted() string { return l.String() }
+
+// wais reads "'//' hostport '/' database", and "'?' search" or "'/' wtype '/'
+// wpath" behind it.
+func (p *parser) wais() Locator {
+	l := new(WAIS)
+	p.slashes()
+	p.hostport(&l.HostPort)
+	p.expect('/', "3.9", `"/" and the name of a database must follow`)
+	l.Database = p.text(uchar, reserved&^(slash|question))
+	switch {
+	case p.next('?'):
+		l.Form = WAISSearch
+		l.Search = p.text(search, slash|question)
+	case p.next('/'):
+		l.Form = WAISDocument
+		l.WType = p.text(uchar, reserved&^slash)
+		p.expect('/', "3.9", `"/" and a document-id must follow the type`)
+		l.WPath = p.wpath()
+	}
+	p.end("3.9")
+	return l
+}
+
+// wpath reads a document-id. With reserved characters unencoded it is in the
+// form of WAIS browsers, "length/tag=value;tag=value;": that one is text with an
+// encoding of its own, which is left as it is.
+func (p *parser) wpath() string {
+	start, used := p.i, p.used
+	p.used = 0
+	id := p.text(uchar, reserved)
+	if p.used&ReservedOctets != 0 {
+		id = p.s[start:p.i]
+	}
+	p.used |= used
+	return id
+}
