@@ -69,31 +69,22 @@ func Read(path string) (File, error) {
 func Parse(text string) (File, error) {
 	var file File
 	s := scanner{text: text, line: 1}
-	for {
-		word, ok := s.next()
+	for word, ok := s.next(); ok; word, ok = s.next() {
 		switch {
-		case !ok:
-			return file, s.err
 		case word == "macdef":
 			s.skipMacro()
-			continue
 		case word == "default":
 			file = append(file, Entry{})
-			continue
-		}
-		switch {
 		case word == "machine":
-			file = append(file, Entry{Machine: s.value(word)})
-			if s.err == nil && file[len(file)-1].Machine == "" {
-				return nil, s.fail("machine without a name")
-			}
+			file = append(file, Entry{Machine: s.name()})
 		case len(file) > 0:
 			file[len(file)-1].set(word, &s)
 		}
-		if s.err != nil {
-			return nil, s.err
-		}
 	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	return file, nil
 }
 
 // set takes the value of a keyword inside an entry. Other words are passed over:
@@ -133,11 +124,11 @@ type scanner struct {
 	err  error
 }
 
-func (s *scanner) fail(msg string) error {
+// fail keeps the first failure; it ends the words.
+func (s *scanner) fail(msg string) {
 	if s.err == nil {
 		s.err = fmt.Errorf("line %d: %s", s.line, msg)
 	}
-	return s.err
 }
 
 // next is the next word; false at the end of the text and after an error.
@@ -171,9 +162,18 @@ func (s *scanner) next() (string, bool) {
 func (s *scanner) value(keyword string) string {
 	word, ok := s.next()
 	if !ok {
-		_ = s.fail(keyword + " without a value")
+		s.fail(keyword + " without a value")
 	}
 	return word
+}
+
+// name is the value of "machine"; an empty one would be taken for "default".
+func (s *scanner) name() string {
+	name := s.value("machine")
+	if name == "" {
+		s.fail("machine without a name")
+	}
+	return name
 }
 
 func (s *scanner) quoted() (string, bool) {
@@ -185,14 +185,15 @@ func (s *scanner) quoted() (string, bool) {
 			s.advance(i + 1)
 			return word.String(), true
 		case c == '\n':
-			return "", s.fail("a quote without its end") == nil
+			s.fail("a quote without its end")
+			return "", false
 		case c == '\\' && i+1 < len(s.text):
 			i++
 			c = unescape(s.text[i])
 		}
 		word.WriteByte(c)
 	}
-	_ = s.fail("a quote without its end")
+	s.fail("a quote without its end")
 	return "", false
 }
 
