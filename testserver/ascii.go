@@ -1,0 +1,76 @@
+package testserver
+
+import (
+	"bytes"
+	"io"
+)
+
+// Type A (RFC 959 §3.1.1.1): lines end in LF on this server's disk and in CR LF
+// on the wire.
+
+// toNetASCII reads r with LF as CR LF; a CR LF already there stays as it is.
+func toNetASCII(r io.Reader) io.Reader { return &netASCII{src: r, convert: addCR} }
+
+// fromNetASCII reads r with CR LF as LF; a CR alone stays.
+func fromNetASCII(r io.Reader) io.Reader { return &netASCII{src: r, convert: dropCR} }
+
+type netASCII struct {
+	src     io.Reader
+	convert func(dst, src []byte, last byte, end bool) (out []byte, newLast byte)
+	buf     [16 << 10]byte
+	out     []byte // converted, not read yet
+	store   []byte
+	last    byte // the octet before
+	err     error
+}
+
+func (a *netASCII) Read(p []byte) (int, error) {
+	for len(a.out) == 0 {
+		if a.err != nil {
+			return 0, a.err
+		}
+		var n int
+		n, a.err = a.src.Read(a.buf[:])
+		a.store, a.last = a.convert(a.store[:0], a.buf[:n], a.last, a.err != nil)
+		a.out = a.store
+	}
+	n := copy(p, a.out)
+	a.out = a.out[n:]
+	return n, nil
+}
+
+func addCR(dst, src []byte, last byte, _ bool) ([]byte, byte) {
+	for len(src) > 0 {
+		i := bytes.IndexByte(src, '\n')
+		if i < 0 {
+			return append(dst, src...), src[len(src)-1]
+		}
+		if i > 0 {
+			last = src[i-1]
+		}
+		dst = append(dst, src[:i]...)
+		if last != '\r' {
+			dst = append(dst, '\r')
+		}
+		dst = append(dst, '\n')
+		last, src = '\n', src[i+1:]
+	}
+	return dst, last
+}
+
+// dropCR holds a CR at the end of src back until the next octet is known.
+func dropCR(dst, src []byte, last byte, end bool) ([]byte, byte) {
+	for _, c := range src {
+		if last == '\r' && c != '\n' {
+			dst = append(dst, '\r')
+		}
+		if c != '\r' {
+			dst = append(dst, c)
+		}
+		last = c
+	}
+	if end && last == '\r' {
+		dst, last = append(dst, '\r'), 0
+	}
+	return dst, last
+}

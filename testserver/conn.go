@@ -1,0 +1,217 @@
+package testserver
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+)
+
+// conn is an accepted connection, with the faults armed at CONNECT under all
+// that is written and a recorder on either side.
+type conn struct {
+	net.Conn
+	srv      *Server
+	plan     *plan     // armed at CONNECT
+	out      io.Writer // Conn, under the plan's faults and the recorder
+	tap      *tap
+	received *recorder
+}
+
+// Errors that end a connection without anything more to say.
+var (
+	errCut    = errors.New("testserver: cut short by a fault")
+	errSilent = errors.New("testserver: silent by a fault")
+)
+
+func newConn(s *Server, nc net.Conn, id int, p *plan) *conn {
+	tap := &tap{to: nc, sent: recorder{script: &s.script, conn: id, from: FromServer}}
+	return &conn{
+		Conn: nc, srv: s, plan: p, tap: tap,
+		out:      shape(s, tap, nc, &p.octets),
+		received: &recorder{script: &s.script, conn: id, from: FromClient},
+	}
+}
+
+// tap records what goes over the control connection and passes it on.
+type tap struct {
+	to   io.Writer
+	sent recorder
+	mute bool // a document goes over the same connection
+}
+
+func (t *tap) Write(p []byte) (int, error) {
+	if !t.mute {
+		_, _ = t.sent.Write(p)
+	}
+	return t.to.Write(p)
+}
+
+// open does what is armed at CONNECT; false means that the connection is over.
+func (c *conn) open() bool {
+	if c.plan.cut && c.plan.cutAt <= 0 {
+		c.end(c.plan.reset)
+		return false
+	}
+	if err := c.preempt(c.plan); err != nil {
+		if errors.Is(err, errSilent) {
+			c.wait()
+		}
+		return false
+	}
+	if c.plan.reply != nil {
+		_, _ = c.Write([]byte(replyOctets(*c.plan.reply)))
+		c.linger()
+		return false
+	}
+	return true
+}
+
+// Write sends octets of the control connection; those that do go out are recorded.
+func (c *conn) Write(p []byte) (int, error) { return c.out.Write(p) }
+
+// body gives the writer for a document on this connection, which is not recorded.
+func (c *conn) body() io.Writer {
+	c.tap.mute = true
+	if c.plan.any() {
+		return c.out
+	}
+	return c.Conn // may splice
+}
+
+// preempt does those faults of p that come before an answer or instead of one.
+// An error means that there is to be no answer; it is errSilent when the
+// connection is to stay open nevertheless.
+func (c *conn) preempt(p *plan) error {
+	if err := c.srv.sleep(p.delay); err != nil {
+		return err
+	}
+	switch {
+	case p.silence:
+		return errSilent
+	case p.close:
+		c.end(false)
+		return errCut
+	case p.endless:
+		return c.endless()
+	}
+	return nil
+}
+
+// endless writes a line until the other side has had enough.
+func (c *conn) endless() error {
+	chunk := bytes.Repeat([]byte{'a'}, 4<<10)
+	for {
+		if _, err := c.Write(chunk); err != nil {
+			return err
+		}
+	}
+}
+
+// answer sends a reply as p says.
+func (c *conn) answer(p *plan, reply string) error {
+	out := io.Writer(c)
+	if p.any() {
+		out = shape(c.srv, c, c.Conn, &p.octets)
+	}
+	text := replyOctets(reply)
+	if p.extra != nil {
+		more := *p.extra
+		if more == "" {
+			more = reply
+		}
+		text += replyOctets(more)
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+// wait reads and forgets until the client closes or is idle for too long.
+func (c *conn) wait() {
+	_ = c.SetReadDeadline(time.Now().Add(c.srv.IdleTimeout))
+	_, _ = io.Copy(c.received, c.Conn)
+	c.received.end()
+}
+
+// end closes the connection at once.
+func (c *conn) end(reset bool) { endConn(c.Conn, reset) }
+
+// linger closes in order: it gives the client time to read what was sent,
+// which a close with unread octets from the client would destroy.
+func (c *conn) linger() {
+	if cw, ok := c.Conn.(interface{ CloseWrite() error }); ok && cw.CloseWrite() == nil {
+		_ = c.SetReadDeadline(time.Now().Add(lingerTime))
+		_, _ = io.CopyN(io.Discard, c.Conn, 1<<20)
+	}
+	_ = c.Close()
+}
+
+// endConn closes nc, by a TCP reset if asked for.
+func endConn(nc net.Conn, reset bool) {
+	if l, ok := nc.(interface{ SetLinger(sec int) error }); ok && reset {
+		_ = l.SetLinger(0)
+	}
+	_ = nc.Close()
+}
+
+// replyOctets is a reply text as it goes over the wire.
+func replyOctets(text string) string {
+	return strings.ReplaceAll(text, "\n", "\r\n") + "\r\n"
+}
+
+// shape gives a writer that does to the octets written to out, which lead to
+// nc, what o says.
+func shape(s *Server, out io.Writer, nc net.Conn, o *octets) io.Writer {
+	if !o.any() {
+		return out
+	}
+	return &shaper{octets: o, srv: s, out: out, conn: nc}
+}
+
+type shaper struct {
+	*octets
+	srv  *Server
+	out  io.Writer
+	conn net.Conn
+	sent int64
+}
+
+func (w *shaper) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		if err := w.limit(); err != nil {
+			return n, err
+		}
+		m, err := w.out.Write(w.garble(w.sent, w.next(p[n:])))
+		n += m
+		w.sent += int64(m)
+		if err != nil {
+			return n, err
+		}
+		if err := w.srv.sleep(w.pause); err != nil {
+			return n, err
+		}
+	}
+	return n, w.limit()
+}
+
+// next is the part of p that goes out in one write.
+func (w *shaper) next(p []byte) []byte {
+	if w.step > 0 {
+		p = p[:min(w.step, len(p))]
+	}
+	if w.cut {
+		p = p[:min(w.cutAt-w.sent, int64(len(p)))]
+	}
+	return p
+}
+
+// limit ends the connection once the last octet allowed is out.
+func (w *shaper) limit() error {
+	if !w.cut || w.sent < w.cutAt {
+		return nil
+	}
+	endConn(w.conn, w.reset)
+	return errCut
+}

@@ -1,0 +1,44 @@
+// Package testserver has small servers of the protocols RFC 1738 names, to be
+// started inside a test or a program: [FTP], [HTTP] and [Gopher]. They serve an
+// [io/fs.FS], all of them the same way, over loopback or inside memory; they
+// record what went over their control connections, and they misbehave on demand.
+//
+//	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+//		s.Content = fstest.MapFS{"pub/motd.txt": {Data: []byte("hello\n")}}
+//		s.Users = map[string]testserver.User{"lab": {Password: "secret"}}
+//		s.Hide = []string{"FEAT", "EPSV"} // 502, as from an old server
+//	})
+//	srv.On("RETR", 1, testserver.Truncate(2), testserver.Reply("426 aborted"))
+//	// … fetch srv.URL + "/pub/motd.txt" by srv.Dial …
+//	fmt.Print(srv.Transcript()) // C: USER anonymous / S: 331 … / C: PASS …
+//
+// # Starting and ending
+//
+// NewFTP, NewHTTP and NewGopher end with the test; StartFTP, StartHTTP and
+// StartGopher are for programs and end with a context. The configure functions
+// run before the server starts; its fields are read-only from then on. Ending a
+// server closes its connections at once and leaves no goroutine.
+//
+// # In memory
+//
+// With [Server.InMemory] there is no socket: [Server.Dial] reaches the server,
+// the FTP data connections too, and everything works inside a testing/synctest
+// bubble. The server then has its protocol's own port, as in "127.0.0.1:21".
+// Servers that share a [Network] are reached by one Dial.
+//
+// # Faults
+//
+// [Server.On] arms faults for one stage of the protocol and one occurrence of
+// it. A stage is a command ("RETR", "GET"), a command with its argument
+// ("RETR motd.txt", "GET /a.txt"), or one of
+//
+//	CONNECT   a connection; octet faults count over all the server says on it
+//	GREETING  the FTP greeting
+//	DATA      an FTP data connection
+//	END       the reply at the end of an FTP transfer
+//	REQUEST   any request of HTTP or Gopher
+//	MENU, TEXT, BINARY, SEARCH, ERROR   the Gopher answers of that kind
+//
+// Faults are data and compose: Delay(time.Second), Drip(1, time.Second) and
+// Truncate(7) together wait, drip and stop. Each constructor says what it does.
+package testserver

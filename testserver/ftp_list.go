@@ -1,0 +1,82 @@
+package testserver
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Listings: names (NLST), ls -l (LIST), facts (MLSD). Lines are without their ends.
+
+// lineFunc writes one line; prefix is what NLST puts before the name.
+type lineFunc func(e entry, prefix string) string
+
+// listing lists a directory, or a file as its only line.
+func (f *ftpSession) listing(arg string, line lineFunc) ([]string, error) {
+	arg = f.withoutFlags(arg)
+	name := f.name(arg)
+	e, err := f.srv.tree.stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !e.Dir {
+		e.Name = arg
+		return []string{line(e, "")}, nil
+	}
+	entries, err := f.srv.tree.list(name)
+	if err != nil {
+		return nil, err
+	}
+	prefix := ""
+	if arg != "" && !f.srv.BareNLST {
+		prefix = strings.TrimSuffix(arg, "/") + "/"
+	}
+	lines := make([]string, len(entries))
+	for i, e := range entries {
+		lines[i] = line(e, prefix)
+	}
+	return lines, nil
+}
+
+// withoutFlags drops what clients add in the belief that LIST is ls, as in
+// "-a dir", unless there is something of that name.
+func (f *ftpSession) withoutFlags(arg string) string {
+	if !strings.HasPrefix(arg, "-") {
+		return arg
+	}
+	if _, err := f.srv.tree.stat(f.name(arg)); err == nil {
+		return arg
+	}
+	_, rest, _ := strings.Cut(arg, " ")
+	return rest
+}
+
+func (f *ftpSession) nameLine(e entry, prefix string) string { return prefix + e.Name }
+
+func (f *ftpSession) unixLine(e entry, _ string) string {
+	mode, links := "-rw-r--r--", 1
+	if e.Dir {
+		mode, links = "drwxr-xr-x", 2
+	}
+	date := e.ModTime.UTC().Format("Jan _2  2006")
+	if age := time.Since(e.ModTime); age >= 0 && age < 180*24*time.Hour {
+		date = e.ModTime.UTC().Format("Jan _2 15:04")
+	}
+	return fmt.Sprintf("%s %4d ftp      ftp      %12d %s %s", mode, links, e.Size, date, e.Name)
+}
+
+// factsLine is a line of MLSD (RFC 3659 §7.2).
+func (f *ftpSession) factsLine(e entry, _ string) string {
+	modify := e.ModTime.UTC().Format(ftpTime)
+	if e.Dir {
+		return fmt.Sprintf("type=dir;modify=%s;perm=%s; %s", modify, f.perm("el", "cmpd"), e.Name)
+	}
+	return fmt.Sprintf("type=file;size=%d;modify=%s;perm=%s; %s", e.Size, modify, f.perm("r", "adfw"), e.Name)
+}
+
+func (f *ftpSession) perm(read, write string) string {
+	if f.srv.ReadOnly {
+		return read
+	}
+	return read + write
+}

@@ -1,0 +1,319 @@
+package testserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path"
+	"strings"
+	"time"
+)
+
+// Transfers. Two goroutines work on one: its own moves the data, the session's
+// keeps listening to the client, for ABOR.
+
+func (f *ftpSession) retrieve(arg string) error {
+	offset := f.takeRestart()
+	file, e, err := f.srv.tree.open(f.name(arg))
+	if err != nil {
+		return f.fail(err)
+	}
+	defer file.Close()
+	src, left := io.Reader(file), max(0, e.Size-offset)
+	if f.ascii { // REST counts what is transferred
+		src = toNetASCII(file)
+		_, err = io.CopyN(io.Discard, src, offset)
+	} else {
+		err = seek(file, offset)
+	}
+	if err != nil && err != io.EOF {
+		return f.replyf("554 Can't restart at %d.", offset)
+	}
+	return f.transfer(f.opening(path.Base(arg), left), func(d *dataConn) error { return d.send(src) })
+}
+
+func (f *ftpSession) nlst(arg string) error { return f.sendListing(arg, f.nameLine) }
+func (f *ftpSession) list(arg string) error { return f.sendListing(arg, f.unixLine) }
+
+func (f *ftpSession) mlsd(arg string) error {
+	if e, err := f.srv.tree.stat(f.name(arg)); err == nil && !e.Dir {
+		return f.reply("501 Not a directory.")
+	}
+	return f.sendListing(arg, f.factsLine)
+}
+
+// sendListing sends lines that end in CR LF whatever the type.
+func (f *ftpSession) sendListing(arg string, line lineFunc) error {
+	f.takeRestart()
+	lines, err := f.listing(arg, line)
+	if err != nil {
+		return f.fail(err)
+	}
+	var text bytes.Buffer
+	for _, l := range lines {
+		text.WriteString(l + "\r\n")
+	}
+	return f.transfer("150 Here comes the directory listing.", func(d *dataConn) error { return d.send(&text) })
+}
+
+func (f *ftpSession) store(arg string) error { return f.receive(arg, f.takeRestart()) }
+
+func (f *ftpSession) appendTo(arg string) error {
+	f.takeRestart()
+	e, _ := f.srv.tree.stat(f.name(arg)) // a new file starts at 0
+	return f.receive(arg, e.Size)
+}
+
+func (f *ftpSession) receive(arg string, offset int64) error {
+	name := f.name(arg)
+	err := f.writing(func() error { return f.srv.tree.mayWrite(name, offset) })
+	if err != nil {
+		return f.fail(err)
+	}
+	return f.transfer("150 Ok to send data.", func(d *dataConn) error {
+		data, err := d.receive(f.srv.MaxUpload - offset)
+		if err2 := f.srv.tree.write(name, offset, data); err == nil { // what came is kept
+			err = err2
+		}
+		return err
+	})
+}
+
+func (f *ftpSession) takeRestart() int64 {
+	n := f.rest
+	f.rest = 0
+	return n
+}
+
+func (f *ftpSession) opening(name string, size int64) string {
+	mode := "BINARY"
+	if f.ascii {
+		mode = "ASCII"
+	}
+	return fmt.Sprintf("150 Opening %s mode data connection for %s (%d bytes).", mode, name, size)
+}
+
+// abort answers an ABOR that found nothing to abort, or whose 426 is out.
+func (f *ftpSession) abort(string) error { return f.reply("226 Abort successful.") }
+
+// maxQueue bounds the commands that a client sends ahead during a transfer.
+const maxQueue = 64
+
+// transfer gives the first reply, moves the data, and gives the last reply.
+func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
+	if f.passive == nil && f.active == "" {
+		return f.reply("425 Use PASV or PORT first.")
+	}
+	p, last := f.plan, ""
+	if p.reply != nil && strings.HasPrefix(*p.reply, "1") {
+		first = *p.reply
+	} else if p.reply != nil {
+		last = *p.reply
+	}
+	if err := f.answer(new(plan), first); err != nil {
+		return err
+	}
+	f.busy.Store(true)
+	defer f.busy.Store(false)
+	ctx, cancel := context.WithCancel(f.srv.ctx)
+	defer cancel()
+	moved := make(chan error, 1)
+	f.srv.wg.Go(func() { moved <- f.move(ctx, move) })
+	err, over := f.attend(moved, cancel)
+	if over != nil {
+		return over
+	}
+	if last == "" {
+		last = lastReply(err)
+	}
+	return f.finish(p, last)
+}
+
+// attend waits for the transfer and meanwhile for the client. The second error
+// ends the session.
+func (f *ftpSession) attend(moved <-chan error, cancel func()) (err, over error) {
+	for {
+		lines := f.lines
+		if len(f.queue) >= maxQueue {
+			lines = nil
+		}
+		select {
+		case err := <-moved:
+			return err, nil
+		case line, more := <-lines:
+			switch {
+			case !more:
+				cancel()
+				<-moved
+				return nil, io.EOF
+			case strings.EqualFold(line, "ABOR"):
+				cancel()
+				<-moved
+				f.queue = append([]string{line}, f.queue...)
+				return errAborted, nil
+			}
+			f.queue = append(f.queue, line)
+		}
+	}
+}
+
+var (
+	errAborted = errors.New("aborted by the client")
+	errNoData  = errors.New("no data connection")
+)
+
+func lastReply(err error) string {
+	switch {
+	case err == nil:
+		return "226 Transfer complete."
+	case errors.Is(err, errNoData):
+		return "425 Can't open data connection."
+	case errors.Is(err, errAborted), isNetError(err):
+		return "426 Connection closed; transfer aborted."
+	}
+	return failure(err)
+}
+
+func isNetError(err error) bool {
+	var ne *net.OpError
+	return errors.As(err, &ne) || errors.Is(err, errCut)
+}
+
+// finish gives the last reply, as what is armed for the command and at END say.
+func (f *ftpSession) finish(p *plan, last string) error {
+	end := f.srv.faults.at("END")
+	if err := f.preempt(end); err != nil || p.noFinal || end.noFinal {
+		return err
+	}
+	if end.reply != nil {
+		last = *end.reply
+	}
+	if end.extra == nil {
+		end.extra = p.extra
+	}
+	return f.answer(end, last)
+}
+
+// move opens the data connection and does what is armed against it.
+func (f *ftpSession) move(ctx context.Context, move func(*dataConn) error) error {
+	nc, err := f.openData(ctx)
+	if err != nil {
+		return errNoData
+	}
+	defer nc.Close()
+	defer context.AfterFunc(ctx, func() { _ = nc.Close() })()
+	p := f.srv.faults.at("DATA")
+	d := &dataConn{Conn: nc, srv: &f.srv.Server, ascii: f.ascii, plan: f.plan}
+	if p.any() || p.data != nil {
+		d.plan = p
+	}
+	if err := f.srv.sleep(p.delay); err != nil {
+		return err
+	}
+	switch {
+	case p.silence:
+		<-ctx.Done()
+		return ctx.Err()
+	case p.close:
+		return nil
+	case p.endless:
+		return d.endless()
+	}
+	err = move(d)
+	if errors.Is(err, errCut) && !d.plan.reset {
+		return nil // a server that cuts short does not tell
+	}
+	return err
+}
+
+// dataConn is an open data connection with the faults armed against it.
+type dataConn struct {
+	net.Conn
+	srv   *Server
+	plan  *plan
+	ascii bool
+}
+
+// send sends src, or what a fault puts in its place.
+func (d *dataConn) send(src io.Reader) error {
+	if d.plan.data != nil {
+		src = strings.NewReader(*d.plan.data)
+	}
+	out := shape(d.srv, d.Conn, d.Conn, &d.plan.octets)
+	if d.plan.cut && d.plan.cutAt <= 0 {
+		endConn(d.Conn, d.plan.reset)
+		return errCut
+	}
+	_, err := copyData(out, src)
+	return err
+}
+
+// receive reads the client's data to its end. It returns what came also with an error.
+func (d *dataConn) receive(limit int64) ([]byte, error) {
+	src := io.Reader(&uploadReader{dataConn: d})
+	if d.ascii {
+		src = fromNetASCII(src)
+	}
+	var data bytes.Buffer
+	n, err := io.CopyBuffer(struct{ io.Writer }{&data}, io.LimitReader(src, limit+1), make([]byte, copySize))
+	if n > limit {
+		return data.Bytes()[:limit], errTooLarge
+	}
+	return data.Bytes(), err
+}
+
+func (d *dataConn) endless() error {
+	chunk := bytes.Repeat([]byte{'a'}, 4<<10)
+	for {
+		if _, err := d.Write(chunk); err != nil {
+			return err
+		}
+	}
+}
+
+// uploadReader reads from a client, as slowly and as far as the faults say.
+type uploadReader struct {
+	*dataConn
+	got int64
+}
+
+func (r *uploadReader) Read(p []byte) (int, error) {
+	o := &r.plan.octets
+	if o.cut && r.got >= o.cutAt {
+		endConn(r.Conn, o.reset)
+		return 0, errCut
+	}
+	if o.step > 0 {
+		p = p[:min(len(p), o.step)]
+	}
+	if o.cut {
+		p = p[:min(int64(len(p)), o.cutAt-r.got)]
+	}
+	_ = r.SetReadDeadline(time.Now().Add(r.srv.IdleTimeout))
+	n, err := r.Conn.Read(p)
+	r.got += int64(n)
+	if n > 0 {
+		if err := r.srv.sleep(o.pause); err != nil {
+			return n, err
+		}
+	}
+	return n, err
+}
+
+// copySize is large enough that copying costs little beside the system calls.
+const copySize = 256 << 10
+
+// copyData copies; a file goes to a socket by the kernel's own means.
+func copyData(dst io.Writer, src io.Reader) (int64, error) {
+	if file, ok := src.(*os.File); ok {
+		return io.Copy(dst, file)
+	}
+	if w, ok := src.(io.WriterTo); ok { // all in memory
+		return w.WriteTo(dst)
+	}
+	return io.CopyBuffer(struct{ io.Writer }{dst}, src, make([]byte, copySize))
+}

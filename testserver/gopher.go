@@ -1,0 +1,168 @@
+package testserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// Gopher is a server of RFC 1436. Directories are menus, made of Content or of a
+// file "gophermap" in them; files are texts or binaries by their suffix. The
+// selector of a file is its path, as in "/pub/motd.txt"; a type before it, as in
+// "9/pub/motd.txt", serves it as that type. The transcript has the requests,
+// octet by octet and quoted, and the number of octets answered.
+type Gopher struct {
+	Server
+
+	// Search answers a request that has words. Nil searches the text files of
+	// Content below the selector for all of the words.
+	Search func(selector, words string) []MenuLine
+	// Host and Port are what menus say where items are; zero means Addr.
+	Host string
+	Port int
+	// NoDot leaves out the last line of texts and menus, as pygopherd does.
+	NoDot bool
+	// NoStuffing sends lines that begin with a dot as they are, as gophernicus does.
+	NoStuffing bool
+	// BareLF ends the lines of texts and menus in LF.
+	BareLF bool
+}
+
+// MenuLine is an item of a menu. An empty Host means the server itself.
+type MenuLine struct {
+	Type     byte
+	Display  string
+	Selector string
+	Host     string
+	Port     int
+}
+
+// NewGopher starts a Gopher server that ends with the test.
+func NewGopher(tb TB, configure ...func(*Gopher)) *Gopher {
+	tb.Helper()
+	s, err := StartGopher(context.Background(), "", configure...)
+	if err != nil {
+		tb.Fatalf("%v", err)
+	}
+	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// StartGopher starts a Gopher server on addr, such as "127.0.0.1:7070"; "" is a
+// free loopback port. It ends with ctx or by Close.
+func StartGopher(ctx context.Context, addr string, configure ...func(*Gopher)) (*Gopher, error) {
+	s := new(Gopher)
+	for _, f := range configure {
+		f(s)
+	}
+	if err := s.start(ctx, "gopher", 70, addr, s.serve); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// maxRequest bounds a request line.
+const maxRequest = 4 << 10
+
+// gopherRequest is a request line cut at its tabs.
+type gopherRequest struct {
+	selector string
+	words    string   // the second field: what to search for
+	more     []string // further fields, of Gopher+
+}
+
+// serve answers the one request of a connection.
+func (s *Gopher) serve(c *conn) {
+	line, err := s.readLine(c)
+	if err != nil {
+		return
+	}
+	req := parseRequest(line)
+	a := s.prepare(req)
+	p := s.faults.at("REQUEST", "REQUEST "+req.selector, a.stage)
+	switch err := c.preempt(p); {
+	case errors.Is(err, errSilent):
+		c.wait()
+		return
+	case err != nil:
+		return
+	}
+	n, cut := s.send(c, a, p)
+	c.note(n)
+	if !cut {
+		c.linger()
+	}
+}
+
+// readLine reads and records the request line. A line without an end is one
+// too, as some clients close their side instead.
+func (s *Gopher) readLine(c *conn) (string, error) {
+	_ = c.SetReadDeadline(time.Now().Add(s.IdleTimeout))
+	r := bufio.NewReaderSize(c, maxRequest)
+	line, err := r.ReadSlice('\n')
+	if len(line) > 0 {
+		c.quote(line)
+	}
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
+}
+
+func parseRequest(line string) gopherRequest {
+	fields := strings.Split(line, "\t")
+	req := gopherRequest{selector: fields[0]}
+	if len(fields) > 1 {
+		req.words, req.more = fields[1], fields[2:]
+	}
+	return req
+}
+
+// gopherAnswer is what a request leads to: a menu, a text or a binary.
+type gopherAnswer struct {
+	stage string
+	text  bool
+	body  io.ReadCloser
+}
+
+// prepare finds the answer to a request.
+func (s *Gopher) prepare(req gopherRequest) gopherAnswer {
+	if target, ok := strings.CutPrefix(strings.TrimPrefix(req.selector, "/"), "URL:"); ok {
+		return binary("TEXT", linkPage(target))
+	}
+	as, name := s.resolve(req.selector)
+	if req.words != "" {
+		return s.search(req)
+	}
+	file, e, err := s.tree.open(name)
+	switch {
+	case errors.Is(err, errIsDir):
+		return s.directory(name)
+	case errors.Is(err, fs.ErrPermission):
+		return s.failure(req.selector, "is not for you")
+	case err != nil:
+		return s.failure(req.selector, "does not exist")
+	}
+	if as == 0 {
+		as = gopherType(e.Name)
+	}
+	if as == '0' {
+		return gopherAnswer{stage: "TEXT", text: true, body: file}
+	}
+	return gopherAnswer{stage: "BINARY", body: file}
+}
+
+// resolve cuts a type off a selector such as "9/pub/x", if there is no such name.
+func (s *Gopher) resolve(selector string) (as byte, name string) {
+	name = clean(selector)
+	if len(selector) > 1 && selector[1] == '/' && strings.IndexByte("0159gIhs", selector[0]) >= 0 {
+		if _, err := s.tree.stat(name); err != nil {
+			return selector[0], clean(selector[1:])
+		}
+	}
+	return 0, name
+}

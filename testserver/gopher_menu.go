@@ -1,0 +1,197 @@
+package testserver
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// gopherTypes are item types by suffix; other files are binaries ('9').
+var gopherTypes = map[string]byte{
+	"": '0', ".txt": '0', ".md": '0', ".text": '0', ".asc": '0', ".go": '0', ".c": '0', ".h": '0',
+	".htm": 'h', ".html": 'h',
+	".gif": 'g', ".jpg": 'I', ".jpeg": 'I', ".png": 'I', ".bmp": 'I',
+	".wav": 's', ".mp3": 's',
+	".hqx": '4', ".zip": '5', ".uu": '6',
+}
+
+// gopherType is the item type of a file, by its name.
+func gopherType(name string) byte {
+	if t, ok := gopherTypes[strings.ToLower(path.Ext(strings.TrimLeft(name, ".")))]; ok {
+		return t
+	}
+	return '9'
+}
+
+func menu(stage string, text string) gopherAnswer {
+	return gopherAnswer{stage: stage, text: true, body: io.NopCloser(strings.NewReader(text))}
+}
+
+func binary(stage string, text string) gopherAnswer {
+	return gopherAnswer{stage: stage, body: io.NopCloser(strings.NewReader(text))}
+}
+
+// failure is the menu of one error item (type 3) that servers answer with.
+func (s *Gopher) failure(selector, what string) gopherAnswer {
+	return menu("ERROR", s.line(MenuLine{Type: '3', Display: fmt.Sprintf("'%s' %s", selector, what), Host: "error.host", Port: 1}))
+}
+
+// directory is the menu of a directory.
+func (s *Gopher) directory(name string) gopherAnswer {
+	if m, _, err := s.tree.open(path.Join(name, "gophermap")); err == nil {
+		defer m.Close()
+		return menu("MENU", s.fromMap(name, m))
+	}
+	entries, err := s.tree.list(name)
+	if err != nil {
+		return s.failure("/"+name, "cannot be listed")
+	}
+	var text strings.Builder
+	for _, e := range entries {
+		text.WriteString(s.line(s.item(path.Join(name, e.Name), e)))
+	}
+	return menu("MENU", text.String())
+}
+
+func (s *Gopher) item(name string, e entry) MenuLine {
+	item := MenuLine{Type: '1', Display: e.Name, Selector: "/" + name}
+	if !e.Dir {
+		item.Type = gopherType(e.Name)
+	}
+	return item
+}
+
+// line is an item as a menu has it. What would break the line becomes a "?".
+func (s *Gopher) line(item MenuLine) string {
+	host, port := item.Host, item.Port
+	if host == "" {
+		host, port = s.where()
+	}
+	safe := strings.NewReplacer("\t", "?", "\r", "?", "\n", "?").Replace
+	return fmt.Sprintf("%c%s\t%s\t%s\t%d\r\n", item.Type, safe(item.Display), safe(item.Selector), safe(host), port)
+}
+
+// where is the host and port that menus show for the server itself.
+func (s *Gopher) where() (string, int) {
+	host, service, _ := net.SplitHostPort(s.Addr)
+	port, _ := strconv.Atoi(service)
+	if s.Host != "" {
+		host = s.Host
+	}
+	if s.Port != 0 {
+		port = s.Port
+	}
+	return host, port
+}
+
+// fromMap makes a menu of a gophermap, as Bucktooth reads it: a line without a
+// tab is for information, a selector without a slash is a name in the directory,
+// and a missing host and port are the server's.
+func (s *Gopher) fromMap(dir string, m io.Reader) string {
+	var text strings.Builder
+	lines := bufio.NewScanner(io.LimitReader(m, 1<<20))
+	for lines.Scan() {
+		fields := strings.Split(strings.TrimSuffix(lines.Text(), "\r"), "\t")
+		if len(fields) == 1 || fields[0] == "" {
+			text.WriteString(s.line(MenuLine{Type: 'i', Display: fields[0], Host: "null.host", Port: 1}))
+			continue
+		}
+		text.WriteString(s.line(mapItem(dir, fields)))
+	}
+	return text.String()
+}
+
+func mapItem(dir string, fields []string) MenuLine {
+	item := MenuLine{Type: fields[0][0], Display: fields[0][1:], Selector: fields[1]}
+	if item.Selector == "" {
+		item.Selector = item.Display
+	}
+	if len(fields) > 2 {
+		item.Host, item.Port = fields[2], 70
+	}
+	if len(fields) > 3 {
+		item.Port, _ = strconv.Atoi(fields[3])
+	}
+	local := item.Host == "" && !strings.HasPrefix(item.Selector, "/") && !strings.Contains(item.Selector, ":")
+	if local {
+		item.Selector = "/" + path.Join(dir, item.Selector)
+	}
+	return item
+}
+
+// linkPage is what a client gets that does not understand "URL:" selectors.
+func linkPage(target string) string {
+	t := html.EscapeString(target)
+	return fmt.Sprintf("<html><head><meta http-equiv=\"refresh\" content=\"5;URL=%s\"></head>\n<body><a href=\"%s\">%s</a></body></html>\n", t, t, t)
+}
+
+// Limits of the search that is built in.
+const (
+	maxSearched = 1 << 20 // octets of a file
+	maxFound    = 1000
+	maxDepth    = 32
+)
+
+// search answers a request with words by a menu.
+func (s *Gopher) search(req gopherRequest) gopherAnswer {
+	var items []MenuLine
+	if s.Search != nil {
+		items = s.Search(req.selector, req.words)
+	} else {
+		_, dir := s.resolve(req.selector)
+		if e, err := s.tree.stat(dir); err != nil || !e.Dir {
+			dir = "" // any selector may stand for a search of everything
+		}
+		items = s.find(dir, strings.Fields(strings.ToLower(req.words)), nil, 0)
+	}
+	var text strings.Builder
+	for _, item := range items {
+		text.WriteString(s.line(item))
+	}
+	return menu("SEARCH", text.String())
+}
+
+// find adds the items below dir whose name or text has all the words.
+func (s *Gopher) find(dir string, words []string, found []MenuLine, depth int) []MenuLine {
+	entries, err := s.tree.list(dir)
+	if err != nil || depth > maxDepth {
+		return found
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name)
+		if len(found) < maxFound && s.matches(name, e, words) {
+			found = append(found, s.item(name, e))
+		}
+		if e.Dir {
+			found = s.find(name, words, found, depth+1)
+		}
+	}
+	return found
+}
+
+func (s *Gopher) matches(name string, e entry, words []string) bool {
+	text := strings.ToLower(e.Name)
+	if !e.Dir && gopherType(e.Name) == '0' {
+		text += "\n" + strings.ToLower(s.beginning(name))
+	}
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// beginning is the text of a file, up to a limit.
+func (s *Gopher) beginning(name string) string {
+	file, _, err := s.tree.open(name)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	var text bytes.Buffer
+	_, _ = io.CopyN(&text, file, maxSearched)
+	return text.String()
+}

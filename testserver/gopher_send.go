@@ -1,0 +1,149 @@
+package testserver
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// gopherFaults are those only Gopher knows.
+type gopherFaults struct {
+	noDot      bool
+	loneDot    bool
+	noStuffing bool
+	bareLF     bool
+}
+
+// NoDot leaves out the last line of a text or menu, the dot.
+func NoDot() Fault { return Fault{kind: fNoDot} }
+
+// LoneDot puts a line of one dot after the first line of a text or menu, as if it ended there.
+func LoneDot() Fault { return Fault{kind: fLoneDot} }
+
+// NoStuffing does not double the dot that a line of text begins with.
+func NoStuffing() Fault { return Fault{kind: fNoStuffing} }
+
+// BareLF ends the lines of a text or menu in LF.
+func BareLF() Fault { return Fault{kind: fBareLF} }
+
+// GarbageMenu answers with a menu of the lines that real servers and attackers
+// send: fields missing and too many, ports that are none, control characters.
+func GarbageMenu() Fault {
+	return Data("0no fields\r\n" +
+		"1no port\t/x\thost\r\n" +
+		"1bad port\t/x\thost\tseventy\r\n" +
+		"1large port\t/x\thost\t70000\r\n" +
+		"1negative port\t/x\thost\t-1\r\n" +
+		"\r\n" +
+		"\t\t\t\r\n" +
+		"iinfo\t\t(NULL)\t0\r\n" +
+		"1\t/nameless\thost\t70\r\n" +
+		"0extra\t/x\thost\t70\t+\tmore\tand more\r\n" +
+		"\x1b[2J\x00\xff\t/\x07\tho\x00st\t70\r\n" +
+		"0bare LF\t/x\thost\t70\n" +
+		"0bare CR\r0in the line\t/x\thost\t70\r\n" +
+		strings.Repeat("9", 3000) + "\t/long\thost\t70\r\n" +
+		".\r\n" +
+		"1after the dot\t/x\thost\t70\r\n" +
+		"0cut off\t/x\tho")
+}
+
+func (g *gopherFaults) add(f Fault) {
+	switch f.kind {
+	case fNoDot:
+		g.noDot = true
+	case fLoneDot:
+		g.loneDot = true
+	case fNoStuffing:
+		g.noStuffing = true
+	case fBareLF:
+		g.bareLF = true
+	}
+}
+
+// send sends the answer as p says and tells how many octets went out, and
+// whether a fault ended the connection.
+func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) (n int64, cut bool) {
+	defer a.body.Close()
+	if p.cut && p.cutAt <= 0 {
+		c.end(p.reset)
+		return 0, true
+	}
+	out := &counter{w: shape(c.srv, c.body(), c.Conn, &p.octets)}
+	var err error
+	switch {
+	case p.reply != nil:
+		_, err = io.WriteString(out, replyOctets(*p.reply))
+	case p.data != nil:
+		_, err = io.WriteString(out, *p.data)
+	case a.text:
+		g := p.gopher
+		g.noDot = g.noDot || s.NoDot
+		g.noStuffing = g.noStuffing || s.NoStuffing
+		g.bareLF = g.bareLF || s.BareLF
+		err = sendText(out, a.body, g)
+	default:
+		var direct int64
+		direct, err = copyData(out.w, a.body) // not through the counter, so that the kernel may do it
+		out.n += direct
+	}
+	return out.n, errors.Is(err, errCut)
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// sendText sends lines as RFC 1436 §3.1 wants them, ended by one with a dot.
+func sendText(w io.Writer, text io.Reader, g gopherFaults) error {
+	end := "\r\n"
+	if g.bareLF {
+		end = "\n"
+	}
+	out := bufio.NewWriterSize(w, copySize)
+	in := bufio.NewReaderSize(fromNetASCII(text), copySize)
+	for first := true; ; { // first: at the beginning of a line
+		part, err := in.ReadSlice('\n')
+		if first && !g.noStuffing && bytes.HasPrefix(part, []byte{'.'}) {
+			out.WriteByte('.')
+		}
+		line, whole := bytes.CutSuffix(part, []byte{'\n'})
+		out.Write(line)
+		if whole || err == io.EOF && (len(line) > 0 || !first) {
+			out.WriteString(end)
+		}
+		if whole && g.loneDot {
+			out.WriteString("." + end)
+			g.loneDot = false
+		}
+		first = whole
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	if !g.noDot {
+		out.WriteString("." + end)
+	}
+	return out.Flush()
+}
+
+// quote records a request in full, line end and all.
+func (c *conn) quote(line []byte) {
+	c.srv.script.add(Line{Conn: c.received.conn, From: FromClient, Octets: string(line), Text: strconv.Quote(string(line))})
+}
+
+// note records how long the answer was.
+func (c *conn) note(n int64) {
+	c.srv.script.add(Line{Conn: c.received.conn, From: FromServer, Text: fmt.Sprintf("(%d octets)", n)})
+}

@@ -1,0 +1,197 @@
+package testserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// HTTP is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that
+// stores a file, POST that appends to one. Directories are shown as a page of
+// links; /echo answers with the request as it came, unless Content has an "echo".
+// The transcript has the heads of requests and responses. There is no Date in a
+// response, so that transcripts can be compared.
+type HTTP struct {
+	Server
+
+	// Users, when not empty, must log in by Basic authentication.
+	Users map[string]User
+	// Protected are path prefixes that need the login; nil means all.
+	Protected []string
+	// Realm is shown in 401 responses; "" means "testserver".
+	Realm string
+	// Redirects maps paths, such as "/old", to where they lead.
+	Redirects map[string]Redirect
+	// ReadOnly refuses PUT and POST with 405.
+	ReadOnly bool
+	// NoRanges ignores Range, as simple servers do.
+	NoRanges bool
+	// MediaTypes maps suffixes such as ".txt" to media types, before the built-in ones.
+	MediaTypes map[string]string
+}
+
+// Redirect is the answer to a path that has moved.
+type Redirect struct {
+	Location string // sent as it is
+	Status   int    // 0 means 302
+}
+
+// NewHTTP starts an HTTP server that ends with the test.
+func NewHTTP(tb TB, configure ...func(*HTTP)) *HTTP {
+	tb.Helper()
+	s, err := StartHTTP(context.Background(), "", configure...)
+	if err != nil {
+		tb.Fatalf("%v", err)
+	}
+	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// StartHTTP starts an HTTP server on addr, such as "127.0.0.1:8080"; "" is a
+// free loopback port. It ends with ctx or by Close.
+func StartHTTP(ctx context.Context, addr string, configure ...func(*HTTP)) (*HTTP, error) {
+	s := new(HTTP)
+	for _, f := range configure {
+		f(s)
+	}
+	if s.Realm == "" {
+		s.Realm = "testserver"
+	}
+	if err := s.start(ctx, "http", 80, addr, s.serve); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+const (
+	maxHead  = 64 << 10 // octets of a request before its body
+	maxDrain = 1 << 20  // octets of a body nobody wanted that are read to save the connection
+)
+
+// serve answers the requests of a connection in turn.
+func (s *HTTP) serve(c *conn) {
+	r := bufio.NewReaderSize(c, maxHead)
+	for {
+		head, req, err := s.readRequest(c, r)
+		if req == nil {
+			if err != nil && !errors.Is(err, io.EOF) {
+				_ = c.answer(new(plan), badRequest(err))
+			}
+			break
+		}
+		plan := s.faults.at("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
+		err = c.preempt(plan)
+		switch {
+		case errors.Is(err, errSilent):
+			c.wait()
+			return
+		case err != nil:
+			return
+		}
+		if plan.reply != nil {
+			_ = c.answer(plan, *plan.reply)
+			break
+		}
+		w := newResponse(c, req, plan)
+		s.route(w, req, head)
+		if !w.finish() {
+			break
+		}
+	}
+	c.linger()
+}
+
+// readRequest reads a request's head and records it. The body is left to be read.
+func (s *HTTP) readRequest(c *conn, r *bufio.Reader) (head []byte, req *http.Request, err error) {
+	_ = c.SetReadDeadline(time.Now().Add(s.IdleTimeout))
+	head, err = peekHead(r)
+	if len(head) > 0 {
+		_, _ = c.received.Write(head)
+		c.received.end()
+		head = bytes.Clone(head)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if req, err = http.ReadRequest(r); err != nil {
+		return nil, nil, err
+	}
+	req.RemoteAddr = c.RemoteAddr().String()
+	return head, req.WithContext(s.ctx), nil
+}
+
+// peekHead waits until r has buffered a whole head.
+func peekHead(r *bufio.Reader) ([]byte, error) {
+	for seen := 0; ; {
+		have, _ := r.Peek(r.Buffered())
+		for _, end := range []string{"\r\n\r\n", "\n\n"} {
+			if i := bytes.Index(have[max(0, seen-3):], []byte(end)); i >= 0 {
+				return have[:max(0, seen-3)+i+len(end)], nil
+			}
+		}
+		seen = len(have)
+		if _, err := r.Peek(seen + 1); err != nil {
+			return have, err
+		}
+	}
+}
+
+func badRequest(err error) string {
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return "HTTP/1.1 431 Request Header Fields Too Large\nContent-Length: 0\nConnection: close\n"
+	}
+	return "HTTP/1.1 400 Bad Request\nContent-Length: 0\nConnection: close\n"
+}
+
+// route answers one request.
+func (s *HTTP) route(w *response, req *http.Request, head []byte) {
+	name := clean(req.URL.Path)
+	if r, ok := s.Redirects[req.URL.Path]; ok {
+		w.redirect(r)
+		return
+	}
+	if s.locked(req) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="`+s.Realm+`"`)
+		w.text(http.StatusUnauthorized, "who are you?")
+		return
+	}
+	if _, err := s.tree.stat(name); name == "echo" && errors.Is(err, fs.ErrNotExist) {
+		s.echo(w, req, head)
+		return
+	}
+	switch {
+	case req.Method == http.MethodGet || req.Method == http.MethodHead:
+		s.get(w, req, name)
+	case s.ReadOnly || req.Method != http.MethodPut && req.Method != http.MethodPost:
+		w.Header().Set("Allow", s.allow())
+		w.text(http.StatusMethodNotAllowed, "not allowed")
+	default:
+		s.upload(w, req, name)
+	}
+}
+
+func (s *HTTP) allow() string {
+	if s.ReadOnly {
+		return "GET, HEAD"
+	}
+	return "GET, HEAD, PUT, POST"
+}
+
+// locked tells whether the request lacks a login it needs.
+func (s *HTTP) locked(req *http.Request) bool {
+	if len(s.Users) == 0 {
+		return false
+	}
+	needed := s.Protected == nil
+	for _, prefix := range s.Protected {
+		needed = needed || strings.HasPrefix(req.URL.Path, prefix)
+	}
+	user, pass, _ := req.BasicAuth()
+	return needed && !allowed(s.Users, user, pass)
+}

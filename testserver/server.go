@@ -1,0 +1,292 @@
+package testserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// TB is what the New functions need of a *testing.T, *testing.B or *testing.F.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+// Defaults of the fields of [Server], and limits of every server.
+const (
+	defaultMaxUpload = 256 << 20
+	defaultMaxConns  = 4096
+	defaultIdle      = 5 * time.Minute
+	lingerTime       = time.Second // how long a closing connection waits for its peer
+	dataTimeout      = 10 * time.Second
+)
+
+// User is an account on a server.
+type User struct {
+	// Password is what PASS or Basic authentication must give. Where it is empty
+	// an FTP server lets the user in without asking for one (230 to USER).
+	Password string
+	// Account, when not empty, is asked for by an FTP server with 332.
+	Account string
+}
+
+// Server is what every server of this package has in common. Its fields are set
+// by a configure function and are read-only once the server has started; its
+// methods may be called concurrently at any time after that.
+type Server struct {
+	// Content is what is served; nil is an empty directory. A file without a
+	// modification time has that of RFC 1738, the first of December 1994.
+	Content fs.FS
+	// Forbidden are names in Content, such as "private" or "a/secret.txt", that
+	// are listed but refused, with all that is below them.
+	Forbidden []string
+	// MaxUpload bounds an uploaded file, in octets; 0 means 256 MiB.
+	MaxUpload int64
+	// MaxConns bounds the connections open at once, others are closed at once; 0 means 4096.
+	MaxConns int
+	// IdleTimeout ends connections whose client is silent; 0 means five minutes.
+	IdleTimeout time.Duration
+	// InMemory uses no sockets: clients come by [Server.Dial] only.
+	InMemory bool
+	// Network, when not nil, is the memory network to listen on (InMemory is implied).
+	Network *Network
+	// Log, when not nil, is called with each line of the transcript as it is
+	// recorded, one call at a time. It must not call the server.
+	Log func(Line)
+
+	// URL is where the server is, without a trailing slash: "ftp://127.0.0.1:2121".
+	// Set by the start.
+	URL string
+	// Addr is host and port of URL. Set by the start.
+	Addr string
+
+	tree   tree
+	faults faults
+	script script
+
+	net      network
+	listener net.Listener
+	ctx      context.Context // ends with the server
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup
+	ended    chan struct{}
+
+	mu    sync.Mutex
+	conns map[closer]struct{} // nil once closed
+	count int                 // connections accepted so far
+}
+
+type closer interface{ Close() error }
+
+var errClosed = errors.New("testserver: server closed")
+
+// start listens and hands each connection to serve, which runs in a goroutine
+// of its own and need not close it.
+func (s *Server) start(ctx context.Context, scheme string, port int, addr string, serve func(*conn)) error {
+	s.defaults()
+	if err := s.listen(ctx, port, addr); err != nil {
+		return fmt.Errorf("testserver: %w", err)
+	}
+	s.Addr = s.listener.Addr().String()
+	s.URL = scheme + "://" + s.Addr
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	s.conns = make(map[closer]struct{})
+	s.ended = make(chan struct{})
+	s.track(s.listener)
+	s.wg.Go(func() { s.accept(serve) })
+	context.AfterFunc(s.ctx, func() { _ = s.Close() })
+	return nil
+}
+
+func (s *Server) defaults() {
+	if s.MaxUpload <= 0 {
+		s.MaxUpload = defaultMaxUpload
+	}
+	if s.MaxConns <= 0 {
+		s.MaxConns = defaultMaxConns
+	}
+	if s.IdleTimeout <= 0 {
+		s.IdleTimeout = defaultIdle
+	}
+	s.tree.base, s.tree.forbidden = s.Content, s.Forbidden
+	s.script.log = s.Log
+}
+
+func (s *Server) listen(ctx context.Context, port int, addr string) (err error) {
+	if s.Network != nil {
+		s.InMemory = true
+	} else if s.InMemory {
+		s.Network = new(Network)
+	}
+	s.net = host{}
+	if s.InMemory {
+		s.net = s.Network
+		if addr == "" {
+			addr = fmt.Sprintf("127.0.0.1:%d", port)
+			if s.listener, err = s.net.Listen(ctx, "tcp", addr); err == nil {
+				return nil
+			}
+			addr = "" // taken, perhaps by a server of the same kind
+		}
+	}
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	s.listener, err = s.net.Listen(ctx, "tcp", addr)
+	return err
+}
+
+// accept takes connections until the listener is closed.
+func (s *Server) accept(serve func(*conn)) {
+	for failures := 0; failures < 100; {
+		nc, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors, perhaps; worth another try
+			failures++
+			_ = s.sleep(10 * time.Millisecond)
+			continue
+		}
+		failures = 0
+		c, ok := s.admit(nc)
+		if !ok {
+			_ = nc.Close()
+			continue
+		}
+		s.wg.Go(func() {
+			defer s.untrack(nc)
+			if c.open() {
+				serve(c)
+			}
+		})
+	}
+}
+
+// admit counts a connection and looks up what is armed against it.
+func (s *Server) admit(nc net.Conn) (*conn, bool) {
+	s.mu.Lock()
+	room := len(s.conns) <= s.MaxConns
+	s.count++
+	id := s.count
+	s.mu.Unlock()
+	if !room || !s.track(nc) {
+		return nil, false
+	}
+	return newConn(s, nc, id, s.faults.at("CONNECT")), true
+}
+
+// track remembers something to be closed with the server; false means that the
+// server is closed already.
+func (s *Server) track(c closer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns == nil {
+		return false
+	}
+	s.conns[c] = struct{}{}
+	return true
+}
+
+// untrack closes what track remembered.
+func (s *Server) untrack(c closer) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+	_ = c.Close()
+}
+
+// Close ends the server: it closes the listener and all connections and waits
+// for the goroutines. It may be called more than once and returns nil.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	conns := s.conns
+	s.conns = nil
+	s.mu.Unlock()
+	if conns == nil {
+		<-s.ended
+		return nil
+	}
+	s.cancel()
+	for c := range conns {
+		_ = c.Close()
+	}
+	s.wg.Wait()
+	close(s.ended)
+	return nil
+}
+
+// Wait returns when the server has ended.
+func (s *Server) Wait() { <-s.ended }
+
+// Dial connects to address as this server's clients do, over loopback or in
+// memory; it refuses to leave the machine. In memory it reaches all of the
+// server's [Network].
+func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := checkLoopback(address); err != nil && !s.InMemory {
+		return nil, err
+	}
+	return s.net.Dial(ctx, network, address)
+}
+
+// On arms faults for a stage (see the package comment; letter case of the first
+// word does not matter) and its n-th occurrence, counted from 1 over all
+// connections since the start or [Server.ResetFaults]; 0 means every one.
+// Faults armed more than once for the same occurrence add up.
+func (s *Server) On(stage string, n int, fault ...Fault) { s.faults.add(stage, n, fault) }
+
+// ResetFaults disarms everything and counts occurrences from 1 again.
+func (s *Server) ResetFaults() { s.faults.reset() }
+
+// Transcript is what went over the control connections so far, passwords
+// included. A line is recorded before it is sent, so what a client has seen is there.
+func (s *Server) Transcript() Transcript { return s.script.lines() }
+
+// ResetTranscript forgets the lines recorded so far.
+func (s *Server) ResetTranscript() { s.script.reset() }
+
+// Put stores a file beside Content, or over it. The name may have any octets
+// but NUL; directories on the way are made. It is not among Uploads.
+func (s *Server) Put(name string, data []byte) error { return s.tree.put(clean(name), data) }
+
+// Uploads are the files that clients stored and that are still there, by name
+// without a leading slash.
+func (s *Server) Uploads() map[string][]byte { return s.tree.uploads() }
+
+// sleep waits unless the server ends first.
+func (s *Server) sleep(d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-s.ctx.Done():
+		return errClosed
+	}
+}
+
+// allowed is the login check that FTP and HTTP share.
+func allowed(users map[string]User, name, password string) bool {
+	u, ok := users[name]
+	return ok && u.Password == password
+}
+
+// hidden tells whether list has word, in any letter case.
+func hidden(list []string, word string) bool {
+	for _, w := range list {
+		if strings.EqualFold(w, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package testserver
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Limits of a transcript.
+const (
+	maxLines      = 1 << 16 // the oldest half is forgotten beyond that
+	maxLineOctets = 4 << 10 // the rest of a longer line is not recorded
+)
+
+// Side tells who sent a line.
+type Side byte
+
+// The two sides of a connection.
+const (
+	FromClient Side = 'C'
+	FromServer Side = 'S'
+)
+
+// Line is one line of a control connection.
+type Line struct {
+	Conn   int    // number of the connection, counted from 1
+	From   Side   // who sent it
+	Octets string // exactly as sent, line end included (missing only at the end of a connection)
+	Text   string // for reading: Octets without CR LF; quoted where that would be lossy
+}
+
+// String is such as "C: USER anonymous".
+func (l Line) String() string { return string(l.From) + ": " + l.Text }
+
+// Transcript is a record of control connections in the order of what happened.
+type Transcript []Line
+
+// String has one Line.String a line.
+func (t Transcript) String() string {
+	var b strings.Builder
+	for _, l := range t {
+		b.WriteString(l.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// From is the Text of every line of one side.
+func (t Transcript) From(side Side) []string {
+	var texts []string
+	for _, l := range t {
+		if l.From == side {
+			texts = append(texts, l.Text)
+		}
+	}
+	return texts
+}
+
+// Has tells whether a side sent a line with that Text.
+func (t Transcript) Has(side Side, text string) bool {
+	return slices.Contains(t.From(side), text)
+}
+
+// script collects a transcript.
+type script struct {
+	mu  sync.Mutex
+	all []Line
+	log func(Line)
+}
+
+func (s *script) add(l Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) >= maxLines {
+		s.all = slices.Delete(s.all, 0, maxLines/2)
+	}
+	s.all = append(s.all, l)
+	if s.log != nil {
+		s.log(l)
+	}
+}
+
+func (s *script) lines() Transcript {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
+}
+
+func (s *script) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = nil
+}
+
+// lineText is the octets of a line as [Line.Text] shows them.
+func lineText(octets string) string {
+	text, complete := strings.CutSuffix(octets, "\r\n")
+	if complete && printable(text) {
+		return text
+	}
+	return strconv.Quote(octets)
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// recorder cuts one side of one connection into lines.
+type recorder struct {
+	script  *script
+	conn    int
+	from    Side
+	partial []byte
+	skip    bool // the rest of a line that was too long
+}
+
+// Write records p; it never fails.
+func (r *recorder) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		line, after, whole := bytes.Cut(rest, []byte{'\n'})
+		if whole {
+			line = rest[:len(line)+1]
+		}
+		r.append(line)
+		if whole {
+			r.end()
+			r.skip = false
+		}
+		rest = after
+	}
+	return len(p), nil
+}
+
+func (r *recorder) append(part []byte) {
+	if r.skip {
+		return
+	}
+	room := maxLineOctets - len(r.partial)
+	r.partial = append(r.partial, part[:min(room, len(part))]...)
+	if len(part) >= room && !bytes.HasSuffix(part, []byte{'\n'}) {
+		r.end()
+		r.skip = true
+	}
+}
+
+// end records what there is of a line.
+func (r *recorder) end() {
+	if len(r.partial) == 0 {
+		return
+	}
+	octets := string(r.partial)
+	r.partial = r.partial[:0]
+	r.script.add(Line{Conn: r.conn, From: r.from, Octets: octets, Text: lineText(octets)})
+}
