@@ -1,0 +1,153 @@
+package ftplist
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// eplf reads "+i8388621.48594,m825718503,r,s280,\tdjb.html"
+// (https://cr.yp.to/ftp/list/eplf.html).
+func eplf(line string, _ time.Time) (Entry, bool) {
+	said, name, ok := strings.Cut(line, "\t")
+	if !ok || !strings.HasPrefix(said, "+") {
+		return Entry{}, false
+	}
+	e := Entry{Name: name, Size: -1, Type: Other}
+	for fact := range strings.SplitSeq(said[1:], ",") {
+		switch {
+		case fact == "/":
+			e.Type = Dir
+		case fact == "r" && e.Type != Dir:
+			e.Type = File
+		case strings.HasPrefix(fact, "s"):
+			e.Size = size(fact[1:])
+		case strings.HasPrefix(fact, "m"):
+			if n, err := strconv.ParseInt(fact[1:], 10, 40); err == nil {
+				e.ModTime = time.Unix(n, 0).UTC()
+			}
+		}
+	}
+	return e, true
+}
+
+// facts reads "type=file;size=280;modify=19960301123000; name" (RFC 3659 §7.2).
+// The current and the parent directory are not entries.
+func facts(line string, _ time.Time) (Entry, bool) {
+	list, name, ok := strings.Cut(line, " ")
+	if !ok || !strings.HasSuffix(list, ";") {
+		return Entry{}, false
+	}
+	e := Entry{Name: name, Size: -1, Type: Other}
+	for fact := range strings.SplitSeq(strings.TrimSuffix(list, ";"), ";") {
+		key, value, ok := strings.Cut(fact, "=")
+		if !ok {
+			return Entry{}, false
+		}
+		switch strings.ToLower(key) {
+		case "size":
+			e.Size = size(value)
+		case "modify":
+			e.ModTime = stamp(value)
+		case "type":
+			e.setFactType(value)
+		}
+	}
+	return e, true
+}
+
+func (e *Entry) setFactType(value string) {
+	kind, target, _ := strings.Cut(value, ":")
+	switch strings.ToLower(kind) {
+	case "file":
+		e.Type = File
+	case "dir":
+		e.Type = Dir
+	case "cdir", "pdir":
+		e.Name = "."
+	case "os.unix=slink", "os.unix=symlink":
+		e.Type, e.Target = Link, target
+	}
+}
+
+// dosDates are those of DIR and of the servers that imitate it.
+var dosDates = []string{"01-02-06", "01-02-2006", "01/02/2006", "2006-01-02", "2006/01/02"}
+
+// dos reads "04-27-00  09:09PM       <DIR>          licensed" and
+// "07-18-00  10:16AM             5,012 readme.txt".
+func dos(line string, _ time.Time) (Entry, bool) {
+	fields := split(line)
+	if len(fields) < 4 || line[0] == ' ' {
+		return Entry{}, false
+	}
+	day, ok := dosDate(fields[0].text)
+	at, ok2 := dosClock(fields[1].text)
+	if !ok || !ok2 {
+		return Entry{}, false
+	}
+	e := Entry{ModTime: day.Add(at), Size: -1}
+	rest := line[fields[2].end:]
+	switch what := fields[2].text; what {
+	case "<DIR>":
+		e.Type, e.Name = Dir, strings.TrimLeft(rest, " ")
+	case "<JUNCTION>", "<SYMLINK>", "<SYMLINKD>":
+		e.Type, e.Name = Link, strings.TrimLeft(rest, " ")
+		if name, target, ok := strings.Cut(e.Name, " ["); ok && strings.HasSuffix(target, "]") {
+			e.Name, e.Target = name, strings.TrimSuffix(target, "]")
+		}
+	default:
+		if e.Size = size(strings.ReplaceAll(what, ",", "")); e.Size < 0 {
+			return Entry{}, false
+		}
+		e.Name = strings.TrimPrefix(rest, " ")
+	}
+	return e, true
+}
+
+func dosDate(s string) (time.Time, bool) {
+	for _, layout := range dosDates {
+		if day, err := time.Parse(layout, s); err == nil {
+			return day, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func dosClock(s string) (time.Duration, bool) {
+	if at, err := time.Parse("03:04PM", strings.ToUpper(s)); err == nil {
+		return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, true
+	}
+	return clock(s)
+}
+
+// vms reads "README.TXT;1   2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)". The
+// size is in blocks of no known length; a directory is a file of type DIR.
+func vms(line string, _ time.Time) (Entry, bool) {
+	fields := split(line)
+	if len(fields) < 4 || line[0] == ' ' {
+		return Entry{}, false
+	}
+	name, version, ok := strings.Cut(fields[0].text, ";")
+	if _, isNumber := number(version, 1, 32767); !ok || !isNumber {
+		return Entry{}, false
+	}
+	day, err := time.Parse("2-Jan-2006", titleMonth(fields[2].text))
+	at, ok := clock(fields[3].text)
+	if err != nil || !ok {
+		return Entry{}, false
+	}
+	e := Entry{Name: name, Size: -1, ModTime: day.Add(at)}
+	if dir, ok := strings.CutSuffix(name, ".DIR"); ok {
+		e.Name, e.Type = dir, Dir
+	}
+	return e, true
+}
+
+// titleMonth is "30-DEC-1996" as "30-Dec-1996".
+func titleMonth(s string) string {
+	day, rest, ok := strings.Cut(s, "-")
+	if !ok || len(rest) < 3 {
+		return s
+	}
+	return day + "-" + rest[:1] + strings.ToLower(rest[1:])
+}
