@@ -1,0 +1,324 @@
+package policy
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// at is a target: a URL, where a name in it leads ("" before the lookup), and
+// who wrote it.
+func at(t *testing.T, url, addr string, from fetch.Provenance) fetch.Target {
+	t.Helper()
+	ref, err := locator.Parser{Tolerate: locator.ModernHosts}.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := fetch.Target{Locator: ref.Locator, From: from}
+	server, _ := locator.ServerOf(ref.Locator)
+	if ref.Locator.Scheme() != "file" {
+		target.Network, target.Host, target.Port = "tcp", server.Host, server.Port
+	}
+	if addr != "" {
+		target.Addr = netip.AddrPortFrom(netip.MustParseAddr(addr), target.Port)
+	}
+	return target
+}
+
+// link is a link in a page that came from an address, or from an unknown one.
+func link(page, peer string) fetch.Provenance {
+	l, err := locator.Parse(page)
+	if err != nil {
+		panic(err)
+	}
+	p := fetch.Provenance{Kind: fetch.Remote, By: l}
+	if peer != "" {
+		p.Peer = netip.MustParseAddr(peer)
+	}
+	return p
+}
+
+func redirect(page, peer string) fetch.Provenance {
+	p := link(page, peer)
+	p.Kind = fetch.Redirect
+	return p
+}
+
+// check expects a rule's refusal, or none for "".
+func check(t *testing.T, r *Rules, target fetch.Target, rule string) {
+	t.Helper()
+	err := r.Allow(t.Context(), target)
+	var d *Denied
+	if errors.As(err, &d); err != nil && d == nil {
+		t.Fatalf("%T, want *Denied", err)
+	}
+	got := ""
+	if d != nil {
+		got = d.Rule
+	}
+	if got != rule {
+		t.Errorf("%s at %s, %v: rule %q, want %q", target.Locator.Redacted(), target.Addr, target.From, got, rule)
+	}
+}
+
+var (
+	typed  = fetch.Provenance{}
+	config = fetch.Provenance{Kind: fetch.Config}
+	user   = &Rules{}
+	public = &Rules{PublicOnly: true}
+)
+
+func TestZonesByProvenance(t *testing.T) {
+	for _, tc := range []struct {
+		url, addr    string
+		from         fetch.Provenance
+		user, public string
+	}{
+		{"http://localhost/", "127.0.0.1", typed, "", "loopback-address"},
+		{"http://localhost/", "::1", config, "", "loopback-address"},
+		{"http://intranet.example/", "10.0.0.5", typed, "", "private-address"},
+		{"http://example.com/", "93.184.216.34", typed, "", ""},
+		{"http://example.com/", "", typed, "", ""},
+		{"ftp://example.com/", "0.0.0.0", typed, "reserved-address", "reserved-address"},
+		{"ftp://example.com/", "224.0.0.1", typed, "reserved-address", "reserved-address"},
+		{"ftp://example.com/", "203.0.113.7", typed, "documentation-address", "documentation-address"},
+
+		// Link-local addresses only by number: a name that leads there is a trap.
+		{"http://169.254.169.254/latest/", "169.254.169.254", typed, "", "link-local-address"},
+		{"http://metadata.example/", "169.254.169.254", typed, "link-local-address", "link-local-address"},
+		{"http://metadata.example/", "fd00:ec2::254", typed, "link-local-address", "link-local-address"},
+		{"http://169.254.1.1/", "169.254.169.254", typed, "link-local-address", "link-local-address"},
+		{"http://[::ffff:169.254.169.254]/", "169.254.169.254", typed, "", "link-local-address"},
+
+		// A literal is judged before anything is dialled.
+		{"http://127.0.0.1/", "", link("http://example.com/", "93.184.216.34"), "loopback-address", "loopback-address"},
+		{"http://[::1]/", "", link("http://example.com/", "93.184.216.34"), "loopback-address", "loopback-address"},
+		{"http://10.0.0.5/", "", typed, "", "private-address"},
+
+		// Links lead away from this machine, never closer to it.
+		{"http://a.example/", "93.184.216.34", link("http://example.com/", "1.1.1.1"), "", ""},
+		{"http://a.example/", "10.0.0.5", link("http://example.com/", "1.1.1.1"), "private-address", "private-address"},
+		{"http://a.example/", "127.0.0.1", link("http://example.com/", "1.1.1.1"), "loopback-address", "loopback-address"},
+		{"http://a.example/", "10.0.0.5", link("http://intranet/", "192.168.0.1"), "", "private-address"},
+		{"http://a.example/", "127.0.0.1", link("http://intranet/", "192.168.0.1"), "loopback-address", "loopback-address"},
+		{"http://a.example/", "8.8.8.8", link("http://intranet/", "192.168.0.1"), "", ""},
+		{"http://localhost:8080/", "127.0.0.1", link("http://localhost/", "127.0.0.1"), "", "loopback-address"},
+		{"http://a.example/", "10.0.0.5", link("http://localhost/", "::1"), "", "private-address"},
+		{"http://169.254.169.254/", "", link("http://intranet/", "10.0.0.1"), "link-local-address", "link-local-address"},
+		{"http://metadata.example/", "169.254.169.254", link("http://localhost/", "127.0.0.1"), "link-local-address", "link-local-address"},
+		{"http://a.example/", "169.254.1.1", link("http://x.example/", "1.1.1.1"), "link-local-address", "link-local-address"},
+		{"http://localhost:9090/", "127.0.0.1", redirect("http://localhost:8080/", "127.0.0.1"), "", "loopback-address"},
+
+		// Where the page came from is not known, as through a proxy: the Internet.
+		{"http://a.example/", "8.8.8.8", link("http://localhost/", ""), "", ""},
+		{"http://a.example/", "127.0.0.1", link("http://localhost/", ""), "loopback-address", "loopback-address"},
+		{"http://a.example/", "8.8.8.8", link("http://x.example/", "224.0.0.1"), "", ""},
+	} {
+		target := at(t, tc.url, tc.addr, tc.from)
+		check(t, user, target, tc.user)
+		check(t, public, target, tc.public)
+	}
+}
+
+// Cases 170, 175 and 176: a host that only looks like an address.
+func TestAmbiguousHosts(t *testing.T) {
+	for host, rule := range map[string]string{
+		"0177.0.0.1": "ambiguous-address", "0x7f.1": "ambiguous-address", "2130706433": "ambiguous-address",
+		"127.1": "ambiguous-address", "017700000001": "ambiguous-address", "0x7F000001": "ambiguous-address",
+		"127.0.0.1.": "ambiguous-address", "a.0x": "ambiguous-address", "1.2.3.4.5": "ambiguous-address",
+		"::1%.example.com": "ambiguous-address", "::1%lo": "ambiguous-address",
+		"": "empty-host", "fe80::1%eth0": "", "localhost.": "", "localhost6": "", "3com.example": "", "0xy": "", "1.a": "",
+	} {
+		l := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: host}}}
+		check(t, user, fetch.Target{Locator: l, Network: "tcp", Host: host, Port: 80}, rule)
+	}
+	l := &locator.HTTP{}
+	check(t, user, fetch.Target{Locator: l, Network: "unix", Host: "h", Port: 80}, "network")
+	// What a name leads to decides, whatever its spelling (cases 176, 180).
+	for _, name := range []string{"localhost", "LOCALHOST", "localhost.", "localhost6", "127.0.0.1.example"} {
+		target := at(t, "http://"+name+"/", "127.0.0.1", link("http://example.com/", "1.1.1.1"))
+		check(t, user, target, "loopback-address")
+		target.Addr = netip.MustParseAddrPort("8.8.8.8:80")
+		check(t, user, target, "")
+	}
+}
+
+func TestPorts(t *testing.T) {
+	remote := link("http://example.com/", "1.1.1.1")
+	for _, tc := range []struct {
+		url  string
+		from fetch.Provenance
+		rule string
+	}{
+		{"gopher://h.example/", typed, ""},
+		{"gopher://h.example:7070/", typed, ""},
+		{"gopher://h.example:25/", typed, "reserved-port"}, // case 57
+		{"gopher://h.example:80/", typed, "reserved-port"},
+		{"gopher://h.example:1023/", typed, "reserved-port"},
+		{"gopher://h.example:1024/", typed, ""},
+		{"gopher://h.example:6667/", typed, "bad-port"},
+		{"ftp://h.example:22/", typed, "reserved-port"},
+		{"telnet://h.example:25/", typed, "reserved-port"},
+		{"nntp://h.example:119/g", typed, ""},
+		{"wais://h.example:210/d", typed, ""},
+		{"wais://h.example:70/d", typed, "reserved-port"},
+		{"prospero://h.example:1525/x", typed, ""},
+		{"http://h.example:443/", typed, ""},
+		{"https://h.example:80/", typed, ""},
+		{"http://h.example:81/", typed, "reserved-port"},
+		{"http://h.example:6000/", typed, "bad-port"},
+		{"http://h.example:10080/", typed, "bad-port"},
+		{"http://h.example:8080/", remote, ""},
+		{"http://h.example:22/", remote, "reserved-port"},
+		{"https://h.example:8443/", remote, ""},
+	} {
+		check(t, user, at(t, tc.url, "", tc.from), tc.rule)
+		check(t, public, at(t, tc.url, "", tc.from), tc.rule)
+	}
+	for _, port := range badPorts {
+		target := at(t, "ftp://h.example/", "", typed)
+		target.Port = port
+		check(t, user, target, "bad-port")
+	}
+
+	cli := &Rules{AnyHTTPPort: true, AllowPorts: []uint16{25, 6667}}
+	check(t, cli, at(t, "http://h.example:81/", "", typed), "")
+	check(t, cli, at(t, "http://h.example:6000/", "", config), "")
+	check(t, cli, at(t, "http://h.example:81/", "", remote), "reserved-port")
+	check(t, cli, at(t, "gopher://h.example:25/", "", typed), "")
+	check(t, cli, at(t, "gopher://h.example:25/", "", remote), "reserved-port")
+	check(t, cli, at(t, "gopher://h.example:6667/", "", typed), "")
+	check(t, cli, at(t, "gopher://h.example:81/", "", typed), "reserved-port")
+
+	data := at(t, "ftp://h.example/x", "1.1.1.1", typed)
+	data.Purpose = fetch.Data
+	for port, rule := range map[uint16]string{1024: "", 6000: "", 65535: "", 1023: "data-port", 22: "data-port", 21: "data-port", 0: "data-port"} {
+		data.Port = port
+		data.Addr = netip.AddrPortFrom(data.Addr.Addr(), port)
+		check(t, &Rules{AllowPorts: []uint16{22}}, data, rule)
+	}
+	other := fetch.Target{Locator: &locator.Opaque{Name: "finger"}, Network: "tcp", Host: "h.example", Port: 79}
+	check(t, user, other, "reserved-port")
+	check(t, &Rules{AllowPorts: []uint16{79}}, other, "")
+}
+
+// Cases 58, 69, 113, 114, 142: what links and redirects may not lead to.
+func TestSchemesByProvenance(t *testing.T) {
+	const page, peer = "http://example.com/", "1.1.1.1"
+	for _, tc := range []struct {
+		url          string
+		from         fetch.Provenance
+		user, public string
+	}{
+		{"file:///etc/passwd", typed, "", "local-file"},
+		{"file:///etc/passwd", config, "", "local-file"},
+		{"file:///etc/passwd", link(page, peer), "remote-to-local", "local-file"},
+		{"file:///etc/passwd", redirect(page, peer), "remote-to-local", "local-file"},
+		{"file:///etc/passwd", link("gopher://h/", "127.0.0.1"), "remote-to-local", "local-file"},
+		{"file:///a/b", link("file:///a/", ""), "", "local-file"},
+		{"http://localhost/", link("file:///a/", ""), "", ""},
+		{"http://127.0.0.1/", link("file:///a/", ""), "loopback-address", "loopback-address"},
+
+		{"https://example.com/", redirect(page, peer), "", ""},
+		{"ftp://example.com/", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"gopher://example.com:6600/", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"telnet://example.com/", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"wais://example.com/d", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"nntp://example.com/g", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"news:a.b", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"prospero://example.com/x", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"mailto:a@b", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"x-anything:abc", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"ftp://example.com/", link(page, peer), "", ""},
+		{"gopher://example.com/", redirect("prospero://h/x", peer), "", ""},
+		{"gopher://example.com/", fetch.Provenance{Kind: fetch.Redirect}, "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"http://example.com/", fetch.Provenance{Kind: fetch.Redirect}, "", ""},
+	} {
+		check(t, user, at(t, tc.url, "", tc.from), tc.user)
+		check(t, public, at(t, tc.url, "", tc.from), tc.public)
+	}
+	relaxed := &Rules{RedirectToFTP: true, LocalLinks: true}
+	check(t, relaxed, at(t, "ftp://example.com/", "1.1.1.1", redirect(page, peer)), "")
+	check(t, relaxed, at(t, "ftp://example.com/", "10.0.0.1", redirect(page, peer)), "private-address")
+	check(t, relaxed, at(t, "gopher://example.com/", "", redirect(page, peer)), "cross-scheme-redirect")
+	check(t, relaxed, at(t, "file:///a", "", link(page, peer)), "")
+	check(t, relaxed, at(t, "file:///a", "", redirect(page, peer)), "cross-scheme-redirect")
+}
+
+func TestGopherForm(t *testing.T) {
+	ask := &locator.Gopher{HostPort: locator.HostPort{Host: "h.example"}, Type: '0', Selector: "form", Plus: "+\t1\r\n+-1\r\nyes\r\n.\r\n", Fields: 2}
+	view := &locator.Gopher{HostPort: locator.HostPort{Host: "h.example"}, Type: '0', Selector: "form", Plus: "+text/plain", Fields: 2}
+	for _, from := range []fetch.Provenance{typed, config, link("gopher://h.example/", "1.1.1.1")} {
+		rule := "state-changing-link"
+		if from.Kind == fetch.User {
+			rule = ""
+		}
+		check(t, user, fetch.Target{Locator: ask, From: from, Network: "tcp", Host: "h.example", Port: 70}, rule)
+		check(t, user, fetch.Target{Locator: view, From: from, Network: "tcp", Host: "h.example", Port: 70}, "")
+	}
+}
+
+func TestAllowZones(t *testing.T) {
+	page := link("http://example.com/", "1.1.1.1")
+	r := &Rules{AllowZones: []Zone{ZonePrivate, ZoneDocumentation, ZoneReserved}}
+	check(t, r, at(t, "http://h.example/", "10.0.0.1", page), "")
+	check(t, r, at(t, "http://h.example/", "203.0.113.7", page), "")
+	check(t, r, at(t, "http://h.example/", "127.0.0.1", page), "loopback-address")
+	check(t, r, at(t, "http://h.example/", "0.0.0.0", typed), "reserved-address")
+	r.PublicOnly = true
+	check(t, r, at(t, "http://h.example/", "10.0.0.1", typed), "")
+	check(t, r, at(t, "http://h.example/", "127.0.0.1", typed), "loopback-address")
+	check(t, &Rules{AllowZones: []Zone{ZoneLinkLocal}}, at(t, "http://h.example/", "169.254.169.254", page), "")
+}
+
+// A proxy is where the user put it.
+func TestProxy(t *testing.T) {
+	for addr, rule := range map[string]string{"127.0.0.1": "", "10.0.0.1": "", "8.8.8.8": "", "0.0.0.0": "reserved-address"} {
+		target := at(t, "http://example.com/", addr, link("http://example.com/", "1.1.1.1"))
+		target.Purpose, target.Host, target.Port = fetch.Proxy, "proxy.example", 888
+		check(t, user, target, rule)
+		check(t, public, target, rule)
+	}
+}
+
+func TestDeniedText(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for _, tc := range []struct {
+		rules  *Rules
+		target fetch.Target
+		want   string
+	}{
+		{user, at(t, "http://x.example/", "10.0.0.5", redirect("http://example.com/", "1.1.1.1")),
+			"denied (rule private-address): redirect from http://example.com/ to 10.0.0.5:80; use --allow-zone private to permit"},
+		{user, at(t, "gopher://h.example:25/", "", typed),
+			"denied (rule reserved-port): gopher on port 25 (smtp); use --allow-port 25 to permit"},
+		{user, at(t, "gopher://h.example:25/", "", link("gopher://m.example/", "1.1.1.1")),
+			"denied (rule reserved-port): link from gopher://m.example/ to gopher on port 25 (smtp)"},
+		{public, at(t, "http://intranet.example/", "fd00::1", typed),
+			"denied (rule private-address): http://intranet.example/ at [fd00::1]:80; use policy.Rules.AllowZones to permit"},
+		{user, at(t, "ftp://me:secret@h.example/", "0.0.0.0", typed),
+			"denied (rule reserved-address): ftp://me:***@h.example/ at 0.0.0.0:21"},
+		{user, at(t, "file:///etc/passwd", "", link("gopher://h.example/", "")),
+			"denied (rule remote-to-local): link from gopher://h.example/ to a local file; use --allow-local-links to permit"},
+		{user, at(t, "ftp://me:secret@h.example/"+long, "", redirect("http://example.com/"+long, "")),
+			"denied (rule cross-scheme-redirect): redirect from http://example.com/" + long[:47] + "... to ftp://me:***@h.example/" + long[:57] +
+				"...; use policy.Rules.RedirectToFTP to permit"},
+	} {
+		err := tc.rules.Allow(t.Context(), tc.target)
+		if err == nil || err.Error() != tc.want {
+			t.Errorf("got  %v\nwant %s", err, tc.want)
+			continue
+		}
+		wrapped := (&fetch.Env{Allow: tc.rules.Allow}).Permit(t.Context(), tc.target)
+		if !errors.Is(wrapped, fetch.Refused) || !strings.Contains(wrapped.Error(), tc.want) {
+			t.Errorf("wrapped: %v", wrapped)
+		}
+		if strings.Contains(wrapped.Error(), "secret") {
+			t.Errorf("shows the password: %v", wrapped)
+		}
+	}
+}
