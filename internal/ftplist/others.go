@@ -76,8 +76,11 @@ var dosDates = []string{"01-02-06", "01-02-2006", "01/02/2006", "2006-01-02", "2
 // dos reads "04-27-00  09:09PM       <DIR>          licensed" and
 // "07-18-00  10:16AM             5,012 readme.txt".
 func dos(line string, _ time.Time) (Entry, bool) {
+	if line == "" || line[0] < '0' || line[0] > '9' {
+		return Entry{}, false
+	}
 	fields := split(line)
-	if len(fields) < 4 || line[0] == ' ' {
+	if len(fields) < 4 {
 		return Entry{}, false
 	}
 	day, ok := dosDate(fields[0].text)
@@ -123,8 +126,11 @@ func dosClock(s string) (time.Duration, bool) {
 // vms reads "README.TXT;1   2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)". The
 // size is in blocks of no known length; a directory is a file of type DIR.
 func vms(line string, _ time.Time) (Entry, bool) {
+	if line == "" || line[0] == ' ' || !strings.Contains(line, ";") {
+		return Entry{}, false
+	}
 	fields := split(line)
-	if len(fields) < 4 || line[0] == ' ' {
+	if len(fields) < 4 {
 		return Entry{}, false
 	}
 	name, version, ok := strings.Cut(fields[0].text, ";")
