@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(leakChecked{m}, map[string]func(){"fetch1738": main})
+}
+
+// leakChecked fails a run that leaves goroutines behind.
+type leakChecked struct{ *testing.M }
+
+func (m leakChecked) Run() int {
+	code := m.M.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// TestScript runs testdata/script. Besides the commands of package testscript
+// there are:
+//
+//	exits CODE COMMAND…          run a command that must end with CODE
+//	arm SERVER STAGE N FAULT…    arm faults, such as truncate:3 or reply:'426 no'
+//	transcript SERVER            the control conversation so far, as stdout
+//	forget SERVER                forget conversation and faults
+//	stored SERVER NAME FILE      a client must have stored FILE as NAME
+//
+// SERVER is ftp, http or gopher. Each script has servers of its own with
+// testContent; $FTP, $HTTP and $GOPHER are their URLs, $FTPPORT, $HTTPPORT and
+// $GOPHERPORT their ports, and $CLOSED is a port where nobody listens.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata/script",
+		Setup: setup(t),
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "arm": arm, "transcript": transcript, "forget": forget, "stored": stored,
+		},
+	})
+}
+
+// testContent is what the test servers serve.
+func testContent() fstest.MapFS {
+	binary := make([]byte, 256)
+	for i := range binary {
+		binary[i] = byte(i)
+	}
+	modified := time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)
+	content := fstest.MapFS{
+		"hello.txt":       {Data: []byte("hello, world\n")},
+		"digits.txt":      {Data: []byte("0123456789")},
+		"empty.txt":       {},
+		"binary.bin":      {Data: binary},
+		"big.bin":         {Data: bytes.Repeat([]byte("0123456789abcdef"), 1<<16)},
+		"escape.txt":      {Data: []byte("a\x1b[31mred\x1b[0m\n")},
+		"dos.txt":         {Data: []byte("one\r\ntwo\r\n")},
+		"pub/one.txt":     {Data: []byte("one\n")},
+		"pub/two.txt":     {Data: []byte("two\n")},
+		"pub/sub/deep":    {Data: []byte("deep\n")},
+		"with space/a b":  {Data: []byte("space\n")},
+		"private/key.txt": {Data: []byte("secret\n")},
+	}
+	for _, file := range content {
+		file.ModTime = modified
+	}
+	return content
+}
+
+// servers are what one script talks to.
+type servers map[string]*testserver.Server
+
+type serversKey struct{}
+
+func setup(t *testing.T) func(*testscript.Env) error {
+	return func(env *testscript.Env) error {
+		users := map[string]testserver.User{"lab": {Password: "secret"}}
+		ctx := t.Context()
+		ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+			s.Content, s.Users, s.Forbidden = testContent(), users, []string{"private"}
+		})
+		if err != nil {
+			return err
+		}
+		http, err := testserver.StartHTTP(ctx, "", func(s *testserver.HTTP) {
+			s.Content, s.Users, s.Protected = testContent(), users, []string{"/private"}
+			s.Redirects = map[string]testserver.Redirect{
+				"/old":    {Location: "/hello.txt"},
+				"/loop":   {Location: "/loop"},
+				"/to-ftp": {Location: ftp.URL + "/hello.txt"},
+				"/to-dev": {Location: "file:///etc/hostname"},
+			}
+		})
+		if err != nil {
+			return err
+		}
+		gopher, err := testserver.StartGopher(ctx, "", func(s *testserver.Gopher) {
+			s.Content = testContent()
+		})
+		if err != nil {
+			return err
+		}
+		env.Defer(func() {
+			ftp.Close()
+			http.Close()
+			gopher.Close()
+		})
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server}
+		env.Values[serversKey{}] = all
+		for name, s := range all {
+			_, port, _ := strings.Cut(s.Addr, ":")
+			env.Setenv(strings.ToUpper(name), s.URL)
+			env.Setenv(strings.ToUpper(name)+"PORT", port)
+		}
+		env.Setenv("CLOSED", closedPort)
+		env.Setenv("HOME", env.WorkDir)
+		return nil
+	}
+}
+
+// closedPort is below those the system gives out and above those it reserves;
+// nobody listens there on a machine that runs tests.
+const closedPort = "1738"
+
+func (all servers) get(ts *testscript.TestScript, name string) *testserver.Server {
+	s := all[name]
+	if s == nil {
+		ts.Fatalf("no server %q", name)
+	}
+	return s
+}
+
+func named(ts *testscript.TestScript, args []string, n int, usage string) *testserver.Server {
+	if len(args) < n {
+		ts.Fatalf("usage: %s", usage)
+	}
+	return ts.Value(serversKey{}).(servers).get(ts, args[0])
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	var failed *exec.ExitError
+	switch err := ts.Exec(args[1], args[2:]...); {
+	case errors.As(err, &failed):
+		code = failed.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+func arm(ts *testscript.TestScript, neg bool, args []string) {
+	s := named(ts, args, 4, "arm SERVER STAGE N FAULT…")
+	nth, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	for _, arg := range args[3:] {
+		name, value, _ := strings.Cut(arg, ":")
+		s.On(args[1], nth, faultNamed(ts, name, value))
+	}
+}
+
+func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault {
+	number := func() int64 {
+		n, err := strconv.ParseInt(value, 10, 64)
+		ts.Check(err)
+		return n
+	}
+	switch name {
+	case "reply":
+		return testserver.Reply(strings.ReplaceAll(value, `\n`, "\n"))
+	case "truncate":
+		return testserver.Truncate(number())
+	case "reset":
+		return testserver.Reset(number())
+	case "silence":
+		return testserver.Silence()
+	case "close":
+		return testserver.Close()
+	case "delay":
+		d, err := time.ParseDuration(value)
+		ts.Check(err)
+		return testserver.Delay(d)
+	case "data":
+		return testserver.Data(value)
+	}
+	ts.Fatalf("no fault %q", name)
+	return testserver.Fault{}
+}
+
+func transcript(ts *testscript.TestScript, neg bool, args []string) {
+	s := named(ts, args, 1, "transcript SERVER")
+	fmt.Fprint(ts.Stdout(), s.Transcript())
+}
+
+func forget(ts *testscript.TestScript, neg bool, args []string) {
+	s := named(ts, args, 1, "forget SERVER")
+	s.ResetTranscript()
+	s.ResetFaults()
+}
+
+func stored(ts *testscript.TestScript, neg bool, args []string) {
+	s := named(ts, args, 3, "stored SERVER NAME FILE")
+	got, ok := s.Uploads()[args[1]]
+	want := ts.ReadFile(args[2])
+	if same := ok && string(got) == want; same == neg {
+		ts.Fatalf("%s is %q (stored: %v), the file is %q", args[1], got, ok, want)
+	}
+}
