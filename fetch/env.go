@@ -94,6 +94,9 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	if t.Network == "" {
 		t.Network = "tcp"
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, Fail("connect", t.Locator, KindOf(err), err)
+	}
 	if err := e.Permit(ctx, t); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,91 @@
+package fetchtest
+
+import (
+	"bytes"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing/fstest"
+	"time"
+)
+
+// Names in the content that tests refer to.
+const (
+	small     = "crlf.txt"   // swept octet by octet
+	octets    = "octets.bin" // 00 to FF
+	large     = "large.bin"  // 1 MiB
+	directory = "dir"
+	missing   = "missing"
+	forbidden = "forbidden"
+)
+
+// Content is the standard content: documents whose octets or names have gone
+// wrong somewhere before, a directory, and a file "forbidden", which cannot be
+// opened. The name "missing" is not in it.
+func Content() fs.FS {
+	files := make(fstest.MapFS)
+	for name, data := range documents() {
+		files[name] = &fstest.MapFile{Data: data, Mode: 0o644, ModTime: modTime}
+	}
+	files[directory+"/nothing"] = &fstest.MapFile{Mode: fs.ModeDir | 0o755, ModTime: modTime}
+	files[forbidden] = &fstest.MapFile{Data: []byte("not for you\r\n"), ModTime: modTime}
+	return guarded{files}
+}
+
+var modTime = time.Date(1994, time.December, 20, 17, 38, 0, 0, time.UTC)
+
+// guarded refuses to open the forbidden file.
+type guarded struct{ files fstest.MapFS }
+
+func (g guarded) Open(name string) (fs.File, error) {
+	if name == forbidden {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return g.files.Open(name)
+}
+
+// Stat implements [fs.StatFS]: as on a disk, what must not be read can be seen.
+func (g guarded) Stat(name string) (fs.FileInfo, error) { return g.files.Stat(name) }
+
+// documents are the readable files of the content.
+func documents() map[string][]byte {
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	noise := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte([]byte("RFC 1738, December 1994. Uniform"))).Read(noise)
+	text := "Uniform Resource Locators\r\n\r\n\tA compact string\r\nrepresentation.\r\n"
+	return map[string][]byte{
+		"empty":         {},
+		"one":           {'x'},
+		small:           []byte(text),
+		"lf.txt":        []byte(strings.ReplaceAll(text, "\r\n", "\n")),
+		"no-end.txt":    []byte("the last line\r\nhas no end"),
+		"dots.txt":      []byte(".\r\n..\r\n...\r\n.dot\r\n\r\n.\r\nend\r\n"),
+		octets:          all,
+		"iac.bin":       bytes.Repeat([]byte{0xFF, 0xFF, 0xF4, '\r', 0, '\r', '\n'}, 9),
+		large:           noise,
+		"with space":    []byte("a name with a space\r\n"),
+		"100%25":        []byte("a name with a percent sign, not to be decoded twice\r\n"),
+		"caf\u00e9":     []byte("a name with 8-bit octets\r\n"),
+		"a;type=a?b#c&": []byte("a name with reserved octets\r\n"),
+		"dir/a.txt":     []byte("in a directory\r\n"),
+		"dir/b c":       []byte("in a directory, with a space\r\n"),
+		"dir/sub/c.txt": []byte("below it\r\n"),
+	}
+}
+
+// entries are the names in the directory of the content.
+func entries() []string { return []string{"a.txt", "b c", "nothing", "sub"} }
+
+// names are the documents' names in order.
+func names() []string {
+	var list []string
+	for name := range documents() {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}

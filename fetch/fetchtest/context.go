@@ -1,0 +1,204 @@
+package fetchtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// moment is when a context ends in the tests below. It is no other limit.
+const moment = 7 * time.Second
+
+// endings are the two ways a context ends.
+var endings = []struct {
+	name string
+	make func(ctx context.Context) (context.Context, context.CancelFunc)
+	kind fetch.ErrorKind
+}{
+	{"cancel", func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		stop := time.AfterFunc(moment, cancel)
+		return ctx, func() { stop.Stop(); cancel() }
+	}, fetch.Canceled},
+	{"deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(ctx, moment)
+	}, fetch.Timeout},
+}
+
+// context: once the context is done, nothing goes on.
+func (k *kit) context(t *testing.T) {
+	k.test(t, "done before", func(r *rig) {
+		ctx, cancel := context.WithCancel(r.Context())
+		cancel()
+		r.checkKind("a cancelled context", r.get(ctx, r.site.any()), fetch.Canceled)
+		ctx, cancel = context.WithDeadline(r.Context(), time.Now().Add(-time.Second))
+		defer cancel()
+		r.checkKind("an expired context", r.get(ctx, r.site.any()), fetch.Timeout)
+		r.checkNoDial()
+	})
+	k.test(t, "done in the body", func(r *rig) {
+		if l := r.locate(large); l != nil {
+			r.cancelInBody(l)
+		}
+	})
+	if k.Local {
+		return
+	}
+	for _, end := range endings {
+		k.testAlone(t, end.name+" while dialling", deaf, func(r *rig) { r.until(end.make, end.kind) })
+		k.testAlone(t, end.name+" while waiting", peer(mute), func(r *rig) { r.until(end.make, end.kind) })
+	}
+	if k.memory {
+		k.test(t, "cancel a read", func(r *rig) {
+			if l := r.locate(large); l != nil {
+				r.cancelRead(l)
+			}
+		})
+	}
+}
+
+// deaf is a dial that nobody answers.
+func deaf(ctx context.Context, _, _ string) (net.Conn, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// until wants a fetch to fail at the moment its context is done.
+func (r *rig) until(make func(context.Context) (context.Context, context.CancelFunc), kind fetch.ErrorKind) {
+	r.env.Limits = fetch.Limits{Connect: -1, Reply: -1, Idle: -1}
+	ctx, cancel := make(r.Context())
+	defer cancel()
+	a := r.get(ctx, r.site.any())
+	r.checkKind("a context that ends", a, kind)
+	if a.took != moment {
+		r.Errorf("the fetch failed after %v, its context was done after %v", a.took, moment)
+	}
+}
+
+// cancelInBody wants that what is left of a body cannot be read.
+func (r *rig) cancelInBody(l locator.Locator) {
+	ctx, cancel := context.WithCancel(r.ctx())
+	defer cancel()
+	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
+	if fail != nil {
+		r.Fatal(fail)
+	}
+	defer res.Close()
+	if _, err := io.ReadFull(res.Body, make([]byte, 100)); err != nil {
+		r.Fatal(err)
+	}
+	cancel()
+	if r.virtual {
+		synctest.Wait()
+	}
+	n, err := res.Body.Read(make([]byte, 100))
+	if err == nil {
+		r.Errorf("%d octets were read after the context was done", n)
+		return
+	}
+	r.checkKind("a read after the context was done", answer{err: r.checkError(err, l)}, fetch.Canceled)
+	r.checkOctets("a fetch after a cancelled one", r.get(r.ctx(), l), r.kit.want(large))
+}
+
+// cancelRead cancels a read that waits for octets.
+func (r *rig) cancelRead(l locator.Locator) {
+	clean := r.get(r.ctx(), l)
+	r.checkOctets(large, clean, r.kit.want(large))
+	carrier := r.carrier()
+	r.close()
+
+	r.env.Limits = fetch.Limits{Reply: -1, Idle: -1}
+	r.net.spoil(carrier, fault{stall, 64 << 10})
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
+	if fail != nil {
+		r.Fatal(fail)
+	}
+	defer res.Close()
+	start := time.Now()
+	defer time.AfterFunc(moment, cancel).Stop()
+	_, err := io.Copy(io.Discard, res.Body)
+	if err == nil {
+		r.Fatal("a body that stalls was read to its end")
+	}
+	r.checkKind("a read when the context ends", answer{err: r.checkError(err, l)}, fetch.Canceled)
+	if took := time.Since(start); took != moment {
+		r.Errorf("the read failed after %v, its context was done after %v", took, moment)
+	}
+}
+
+// carrier is the connection, counted from the first, on which most has come.
+func (r *rig) carrier() int {
+	most := 0
+	wires := r.net.since(0)
+	for i, w := range wires {
+		if w.length() > wires[most].length() {
+			most = i
+		}
+	}
+	return most
+}
+
+// close: a Resource may be closed at any time and is gone then. That
+// connections and goroutines are gone too is checked at the end of every test.
+func (k *kit) close(t *testing.T) {
+	for _, name := range []string{small, large, "empty"} {
+		for _, read := range []int{0, 1, 40, 1 << 30} {
+			if k.site.Locate(name) == nil {
+				continue
+			}
+			k.test(t, fmt.Sprint(name, " after ", read), func(r *rig) { r.closeAfter(name, read) })
+		}
+	}
+	k.test(t, "directory", func(r *rig) {
+		l := r.locate(directory)
+		if l == nil {
+			return
+		}
+		res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+		if fail != nil {
+			r.Fatal(fail)
+		}
+		for range res.Items {
+			break
+		}
+		res.Close()
+		for item, err := range res.Items {
+			if err == nil {
+				r.Errorf("the entry %q came after Close", item.Name)
+			}
+		}
+	})
+}
+
+// closeAfter closes a body of which some octets have been read.
+func (r *rig) closeAfter(name string, read int) {
+	l := r.locate(name)
+	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+	if fail != nil {
+		r.Fatal(fail)
+	}
+	if _, err := io.CopyN(io.Discard, onlyReader{res.Body}, int64(read)); err != nil && err != io.EOF {
+		r.Error(err)
+	}
+	start := time.Now()
+	res.Close()
+	if took := time.Since(start); took > time.Second {
+		r.Errorf("Close took %v", took)
+	}
+	if err := res.Close(); err != nil {
+		r.checkSecrets("a second Close", err.Error())
+	}
+	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err == nil || err == io.EOF && read < len(r.kit.want(name)) {
+		r.Errorf("a read after Close gives %d, %v; want an error", n, err)
+	}
+	r.checkOctets("a fetch after an abandoned one", r.get(r.ctx(), l), r.kit.want(name))
+}

@@ -1,0 +1,135 @@
+package fetchtest
+
+import (
+	"context"
+	stderrors "errors"
+	"io/fs"
+	"sync/atomic"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// credentials: passwords go to the server that asks, for the user they belong
+// to, and nowhere else. That errors and hooks show none is checked in every
+// fetch of every group.
+func (k *kit) credentials(t *testing.T) {
+	if k.site.Locate(small) != nil && !k.Local {
+		k.secrets(t)
+	}
+	if !k.logins || k.site.Locate(small) == nil {
+		return
+	}
+	as := func(name string, f func(*rig)) { k.testAs(t, name, &login, f) }
+	as("in the locator", func(r *rig) {
+		r.checkOctets("a login", r.get(r.ctx(), r.as(&login)), k.want(small))
+	})
+	as("asked for", func(r *rig) {
+		asked := r.answer(login, nil)
+		for _, l := range []locator.Locator{r.as(&locator.Login{User: login.User}), r.as(nil)} {
+			r.checkOctets("a login", r.get(r.ctx(), l), k.want(small))
+		}
+		if asked.Load() == 0 {
+			r.Log("without a user name nobody was asked")
+		}
+	})
+	as("wrong", func(r *rig) {
+		l := r.as(&locator.Login{User: login.User, Password: mistaken, HasPassword: true})
+		r.checkUnauthenticated(r.get(r.ctx(), l))
+		r.checkOctets("the right login after a wrong one", r.get(r.ctx(), r.as(&login)), k.want(small))
+		r.checkUnauthenticated(r.get(r.ctx(), l)) // not by the session of the other
+	})
+	as("none", func(r *rig) {
+		r.checkUnauthenticated(r.get(r.ctx(), r.as(&locator.Login{User: login.User})))
+		r.checkOctets("the right login", r.get(r.ctx(), r.as(&login)), k.want(small))
+		r.checkUnauthenticated(r.get(r.ctx(), r.as(nil)))
+	})
+	as("refused by the user", func(r *rig) {
+		sorry := stderrors.New("not today")
+		r.answer(locator.Login{}, sorry)
+		a := r.get(r.ctx(), r.as(&locator.Login{User: login.User}))
+		r.checkUnauthenticated(a)
+		if a.err != nil && !stderrors.Is(a.err, sorry) {
+			r.Errorf("%v does not wrap what Credentials said", a.err)
+		}
+	})
+	as("cancelled while asking", func(r *rig) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		r.env.Credentials = func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+			cancel()
+			<-ctx.Done()
+			return locator.Login{}, ctx.Err()
+		}
+		r.checkKind("a cancelled prompt", r.get(ctx, r.as(&locator.Login{User: login.User})), fetch.Canceled)
+	})
+}
+
+// as locates the small document for a login.
+func (r *rig) as(login *locator.Login) locator.Locator { return withLogin(r.locate(small), login) }
+
+// answer makes Env.Credentials give one answer, and counts the questions.
+func (r *rig) answer(login locator.Login, err error) *atomic.Int32 {
+	var asked atomic.Int32
+	r.env.Credentials = func(_ context.Context, c fetch.Challenge) (locator.Login, error) {
+		asked.Add(1)
+		if c.Locator == nil || c.User != "" && c.User != login.User && err == nil {
+			r.Errorf("Credentials was asked for %+v", c)
+		}
+		return login, err
+	}
+	return &asked
+}
+
+func (r *rig) checkUnauthenticated(a answer) {
+	r.Helper()
+	r.checkKind("a fetch without the password", a, fetch.Unauthenticated)
+	if a.err != nil && !stderrors.Is(a.err, fs.ErrPermission) {
+		r.Errorf("errors.Is knows no fs.ErrPermission in %v", a.err)
+	}
+}
+
+// secrets fails in many ways with a password in the locator; every error is
+// looked through.
+func (k *kit) secrets(t *testing.T) {
+	fails := func(name string, dial dialFunc, prepare func(*rig)) {
+		k.testAlone(t, "secret, "+name, dial, func(r *rig) {
+			l := withLogin(r.locate(small), &login)
+			if l == nil {
+				return
+			}
+			prepare(r)
+			if a := r.get(r.ctx(), l); a.err == nil && !k.EndsWithClose {
+				r.Errorf("%s: no error", name)
+			}
+		})
+	}
+	nothing := func(*rig) {}
+	fails("no connection", refusedDial, nothing)
+	fails("silence", peer(mute), nothing)
+	fails("close", peer(say("")), nothing)
+	fails("garbage", peer(say("\x00garbage\r\n")), nothing)
+	fails("policy", refusedDial, func(r *rig) {
+		r.env.Allow = func(context.Context, fetch.Target) error { return errDenied }
+	})
+}
+
+// withLogin is a copy of l with a login; nil if its scheme has none.
+func withLogin(l locator.Locator, login *locator.Login) locator.Locator {
+	switch l := l.(type) {
+	case *locator.FTP:
+		c := *l
+		c.Login = login
+		return &c
+	case *locator.HTTP:
+		c := *l
+		c.Login = login
+		return &c
+	case *locator.Telnet:
+		c := *l
+		c.Login = login
+		return &c
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package fetchtest
+
+import (
+	"context"
+	stderrors "errors"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// errors: failures are told by their kind, in the protocol's words.
+func (k *kit) errors(t *testing.T) {
+	k.test(t, "missing", func(r *rig) {
+		if l := r.locate(missing); l != nil {
+			a := r.get(r.ctx(), l)
+			r.checkKind("what is missing", a, fetch.NotFound)
+			if a.err != nil && !stderrors.Is(a.err, fs.ErrNotExist) {
+				r.Errorf("errors.Is knows no fs.ErrNotExist in %v", a.err)
+			}
+		}
+	})
+	k.test(t, "forbidden", func(r *rig) {
+		if l := r.locate(forbidden); l != nil {
+			kind := k.Forbidden
+			if kind == fetch.Other {
+				kind = fetch.Permission
+			}
+			r.checkKind("what is forbidden", r.get(r.ctx(), l), kind)
+		}
+	})
+	k.test(t, "other scheme", func(r *rig) {
+		a := r.get(r.ctx(), &locator.Opaque{Name: "x-other", Rest: "//127.0.0.1/x"})
+		r.checkKind("a locator of another scheme", a, fetch.Unsupported, fetch.BadURL)
+		r.checkNoDial()
+	})
+	k.test(t, "other options", func(r *rig) {
+		a := r.do(r.ctx(), &fetch.Request{Locator: r.site.any(), Options: struct{ Unknown int }{}})
+		r.checkKind("options of another Fetcher", a, fetch.Unsupported, fetch.BadURL)
+		r.checkNoDial()
+	})
+	if k.Local {
+		k.test(t, "local", func(r *rig) {
+			r.get(r.ctx(), r.site.any())
+			r.checkNoDial()
+		})
+		return
+	}
+	for name, c := range map[string]struct {
+		err  error
+		kind fetch.ErrorKind
+	}{
+		"refused":    {&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fetch.Unreachable},
+		"no route":   {&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.EINVAL)}, fetch.Unreachable},
+		"unresolved": {&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, fetch.Unresolved},
+		"dialler":    {stderrors.New("no connections today"), fetch.Unreachable},
+	} {
+		dial := func(context.Context, string, string) (net.Conn, error) { return nil, c.err }
+		k.testAlone(t, name, dial, func(r *rig) {
+			a := r.get(r.ctx(), r.site.any())
+			r.checkKind("a dial that fails", a, c.kind)
+			if a.err != nil && !stderrors.Is(a.err, c.err) {
+				r.Errorf("%v does not wrap the dialler's error", a.err)
+			}
+		})
+	}
+}
+
+// checkNoDial wants that nothing has been dialled.
+func (r *rig) checkNoDial() {
+	r.Helper()
+	if n := r.net.count(); n != 0 {
+		r.Errorf("%d connections were dialled, want none", n)
+	}
+}

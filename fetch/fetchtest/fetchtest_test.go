@@ -1,0 +1,87 @@
+package fetchtest_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// flawVariable names the flaw of the Fetcher under test, for TestFlaws.
+const flawVariable = "FETCHTEST_FLAW"
+
+// TestRun runs the kit over a good Fetcher, which must pass; TestFlaws runs it
+// in another process, over bad ones.
+func TestRun(t *testing.T) {
+	fetchtest.Run(t, fetchtest.Harness{
+		New: func(env *fetch.Env) fetch.Fetcher {
+			return &mini{env: env.WithDefaults(), flaw: os.Getenv(flawVariable)}
+		},
+		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
+			return &fetchtest.Site{Dial: serveMini(tb, content, login).Dial, Locate: func(name string) locator.Locator {
+				dir, name := path.Split(name)
+				l := &locator.FTP{Name: name, HasPath: true}
+				l.Host = "localhost"
+				if dir = strings.TrimSuffix(dir, "/"); dir != "" {
+					l.CWD = strings.Split(dir, "/")
+				}
+				return l
+			}}
+		},
+		Ranges: true,
+	})
+}
+
+// TestFlaws breaks the Fetcher in one way at a time; the kit must say so.
+func TestFlaws(t *testing.T) {
+	for flaw, want := range map[string]struct{ group, report string }{
+		"changes octets":                  {"identity/documents", "octets, want"},
+		"takes a cut for the end":         {"truncation", "came without an error"},
+		"leaks a goroutine":               {"close", "goroutines outlive the test"},
+		"leaks a connection":              {"close", "is still open after all is closed"},
+		"is deaf to the context":          {"context/done_before", "want one of kind"},
+		"dials around Env":                {"truncation", "nothing was dialled by Env.Dial"},
+		"shows the password in errors":    {"credentials", "a password is shown by an error"},
+		"shows the password in the trace": {"credentials", "a password is shown by the hook sent"},
+		"gives untyped errors":            {"errors", "not an *fetch.Error"},
+		"calls everything missing":        {"errors/forbidden", "want one of"},
+		"modifies the request":            {"identity", "has modified the Request"},
+		"waits for ever":                  {"hostile/silence", "deadlock"},
+		"reads endless lines":             {"hostile/endless_line", "Fetch has read"},
+		"reuses without asking":           {"policy/provenance", "want one of kind"},
+		"shares sessions between users":   {"credentials", "want one of kind"},
+		"sends any octet":                 {"policy/octets", "Allow was asked"},
+		"keeps half-read sessions":        {"sessions", "fetch after"},
+		"trusts dead sessions":            {"sessions/after_a_hang-up", "after the server hung up"},
+		"can be read after Close":         {"close", "a read after Close"},
+		"ignores the offset":              {"ranges", "octets, want"},
+		"guesses the size":                {"identity", "the Size is"},
+		"does not tell of the body":       {"trace/body", "Body told of 0 octets"},
+	} {
+		t.Run(flaw, func(t *testing.T) {
+			t.Parallel()
+			// A kit that does not see the flaw may well wait for ever.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			group, test, _ := strings.Cut(want.group, "/")
+			cmd := exec.CommandContext(ctx, os.Args[0], fmt.Sprintf("-test.run=^TestRun$/^(harness|%s)$/^%s", group, test))
+			cmd.Env = append(os.Environ(), flawVariable+"="+flaw)
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				t.Errorf("the kit is content:\n%s", out)
+			} else if !bytes.Contains(out, []byte(want.report)) {
+				t.Errorf("the kit does not say %q: %v\n%s", want.report, err, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,268 @@
+package fetchtest
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// identity: a fetch gives the very octets, however they come and are read.
+func (k *kit) identity(t *testing.T) {
+	k.test(t, "documents", func(r *rig) {
+		for _, name := range names() {
+			if l := r.locate(name); l != nil {
+				r.document(name, l)
+			}
+		}
+	})
+	k.test(t, "reader", func(r *rig) {
+		for _, name := range []string{small, octets, "empty"} {
+			l := r.locate(name)
+			if l == nil {
+				continue
+			}
+			if res, err, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l}); err != nil {
+				r.Error(err)
+			} else {
+				if err := iotest.TestReader(onlyReader{res.Body}, k.want(name)); err != nil {
+					r.Errorf("%s: %v", name, err)
+				}
+				res.Close()
+			}
+		}
+	})
+	k.test(t, "writer to", (*rig).writerTo)
+	k.test(t, "directory", (*rig).directory)
+	k.test(t, "attributes", (*rig).attributes)
+	if k.Local {
+		return
+	}
+	k.test(t, "octet by octet", func(r *rig) {
+		r.net.step = 1
+		r.smallDocuments()
+	})
+	if k.memory {
+		k.test(t, "slowly", func(r *rig) {
+			// Slower in all than the limits, but never silent for so long.
+			r.net.step, r.net.pause = 1, time.Second
+			r.env.Limits = fetch.Limits{Reply: time.Hour, Idle: 2 * time.Second}
+			r.smallDocuments()
+		})
+	} else {
+		k.test(t, "zero Env", func(r *rig) {
+			// Nothing of the kit between the Fetcher and the network.
+			r.fetcher = k.New(nil)
+			for _, name := range []string{small, octets, large} {
+				if l := r.locate(name); l != nil {
+					r.checkOctets(name, r.get(r.ctx(), l), k.want(name))
+					r.toFile(name, l)
+				}
+			}
+		})
+	}
+}
+
+// onlyReader hides the other methods of a Body.
+type onlyReader struct{ io.Reader }
+
+// document fetches one and checks what is said of it.
+func (r *rig) document(name string, l locator.Locator) {
+	a := r.get(r.ctx(), l)
+	want := r.kit.want(name)
+	r.checkOctets(name, a, want)
+	if a.err != nil {
+		return
+	}
+	if a.res.Kind != fetch.KindDocument || a.res.Items != nil {
+		r.Errorf("%s: a %v, with Items: %t; want a plain document", name, a.res.Kind, a.res.Items != nil)
+	}
+	if a.res.Locator == nil || !locator.Equal(a.res.Locator, l) {
+		r.Errorf("%s: the Resource's Locator is %v, asked for was %v", name, a.res.Locator, l)
+	}
+	if a.res.Peer.IsValid() == r.kit.Local {
+		r.Errorf("%s: the Peer is %v", name, a.res.Peer)
+	}
+	r.checkSize(name, a.res.Size, want)
+}
+
+// checkSize wants the true size, if any.
+func (r *rig) checkSize(what string, size int64, want []byte) {
+	r.Helper()
+	if size != -1 && size != int64(len(want)) {
+		r.Errorf("%s: the Size is %d, want %d or -1 for unknown", what, size, len(want))
+	}
+}
+
+func (r *rig) smallDocuments() {
+	for _, name := range names() {
+		if l := r.locate(name); l != nil && name != large {
+			r.checkOctets(name, r.get(r.ctx(), l), r.kit.want(name))
+		}
+	}
+}
+
+// writerTo reads Bodies by their WriteTo, from the start and from the middle.
+func (r *rig) writerTo() {
+	for _, name := range []string{small, octets, large, "empty"} {
+		l := r.locate(name)
+		if l == nil {
+			continue
+		}
+		r.toFile(name, l)
+		want := r.kit.want(name)
+		res, err, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+		if err != nil {
+			r.Error(err)
+			continue
+		}
+		head := make([]byte, min(5, len(want)))
+		if _, err := io.ReadFull(res.Body, head); err != nil {
+			r.Errorf("%s: %v", name, err)
+		}
+		rest := bytes.NewBuffer(head)
+		if n, err := io.Copy(rest, res.Body); err != nil || n != int64(len(want)-len(head)) {
+			r.Errorf("%s: after 5 octets WriteTo gives %d, %v", name, n, err)
+		}
+		if !bytes.Equal(rest.Bytes(), want) {
+			r.Errorf("%s by WriteTo: %s", name, difference(rest.Bytes(), want))
+		}
+		res.Close()
+	}
+}
+
+// toFile copies a body to a file, the way that may be spliced.
+func (r *rig) toFile(name string, l locator.Locator) {
+	want := r.kit.want(name)
+	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+	if fail != nil {
+		r.Error(fail)
+		return
+	}
+	defer res.Close()
+	path := filepath.Join(r.TempDir(), "copy")
+	f, err := os.Create(path)
+	if err != nil {
+		r.Fatal(err)
+	}
+	n, err := io.Copy(f, res.Body)
+	f.Close()
+	if err != nil || n != int64(len(want)) {
+		r.Errorf("%s to a file: %d octets, %v", name, n, err)
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		r.Errorf("%s in a file: %v %s", name, err, difference(got, want))
+	}
+}
+
+// directory lists one: its entries are there and lead to what they name.
+func (r *rig) directory() {
+	l := r.locate(directory)
+	if l == nil {
+		return
+	}
+	res, err, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+	if err != nil {
+		r.Fatal(err)
+	}
+	if res.Kind != fetch.KindDirectory && res.Kind != fetch.KindMenu || res.Items == nil {
+		r.Fatalf("%s: a %v, with Items: %t; want a directory or menu", directory, res.Kind, res.Items != nil)
+	}
+	items, fail := r.items(res)
+	if fail != nil {
+		r.Fatal(fail)
+	}
+	if err := res.Close(); err != nil {
+		r.Errorf("closing a directory read to its end: %v", err)
+	}
+	var found []string
+	for _, item := range items {
+		if item.Locator == nil {
+			continue
+		}
+		found = append(found, item.Name)
+		r.follow(item)
+	}
+	slices.Sort(found)
+	if want := entries(); !slices.Equal(found, want) {
+		r.Errorf("the directory lists %q, want %q", found, want)
+	}
+}
+
+// items ranges over the Items of a Resource.
+func (r *rig) items(res *fetch.Resource) (items []fetch.Item, fail *fetch.Error) {
+	r.Helper()
+	for item, err := range res.Items {
+		if fail != nil {
+			r.Errorf("Items go on after an error: %q", item.Name)
+		}
+		if err != nil {
+			fail = r.checkError(err, res.Locator)
+			continue
+		}
+		items = append(items, item)
+	}
+	return items, fail
+}
+
+// follow fetches what an entry of the directory leads to.
+func (r *rig) follow(item fetch.Item) {
+	a := r.do(r.ctx(), &fetch.Request{Locator: item.Locator, From: fetch.Provenance{Kind: fetch.Remote, By: r.locate(directory)}})
+	if a.err != nil {
+		r.Errorf("the entry %q leads to %v: %v", item.Name, item.Locator, a.err)
+		return
+	}
+	want, isDocument := documents()[directory+"/"+item.Name]
+	if !isDocument {
+		if a.res.Items == nil {
+			r.Errorf("the entry %q leads to a %v, want a directory", item.Name, a.res.Kind)
+		}
+		return
+	}
+	r.checkOctets("the entry "+item.Name, a, r.kit.want(directory+"/"+item.Name))
+	if item.Kind != fetch.KindDocument {
+		r.Errorf("the entry %q is a %v, want a document", item.Name, item.Kind)
+	}
+	r.checkSize("the entry "+item.Name, item.Size, want)
+	if strings.ContainsAny(item.Name, "\r\n") {
+		r.Errorf("the entry %q has a line end in its name", item.Name)
+	}
+}
+
+// attributes are those of the documents, without their bodies.
+func (r *rig) attributes() {
+	finder, ok := r.open().(fetch.AttributeFinder)
+	if !ok {
+		return
+	}
+	for _, name := range names() {
+		l := r.locate(name)
+		if l == nil {
+			continue
+		}
+		attrs, err := finder.FindAttributes(r.ctx(), &fetch.Request{Locator: l})
+		if err != nil {
+			r.Errorf("%s: %v", name, r.checkError(err, l))
+			continue
+		}
+		r.checkSize(name, attrs.Size, r.kit.want(name))
+		if !attrs.ModTime.IsZero() && attrs.ModTime.Unix() != modTime.Unix() {
+			r.Errorf("%s: modified %v, want %v", name, attrs.ModTime, modTime)
+		}
+	}
+	if l := r.locate(missing); l != nil {
+		if attrs, err := finder.FindAttributes(r.ctx(), &fetch.Request{Locator: l}); err == nil {
+			r.Errorf("what is missing has attributes: %+v", attrs)
+		} else {
+			r.checkKind("attributes of what is missing", answer{err: r.checkError(err, l)}, fetch.NotFound)
+		}
+	}
+}

@@ -1,0 +1,425 @@
+package fetchtest_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// mini is a Fetcher of a protocol made up for this test: the client sends
+//
+//	GET "user" "password" OFFSET LENGTH "name"
+//
+// and gets "200 doc SIZE LENGTH" or "200 dir …" and that many octets, or another
+// number. Names come in ftp URLs. With a flaw it does one thing wrong.
+type mini struct {
+	env  fetch.Env
+	flaw string
+
+	mu     sync.Mutex
+	idle   map[string]*miniConn // by server and login
+	closed bool
+}
+
+type miniConn struct {
+	*wire.Conn
+	lines *wire.LineReader
+	key   string
+	peer  fetch.Target
+	used  bool
+	trace *fetch.Trace
+}
+
+func (m *mini) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	l, ok := req.Locator.(*locator.FTP)
+	if !ok || req.Options != nil {
+		return nil, fetch.Fail("GET", req.Locator, fetch.Unsupported, errors.New("not for mini"))
+	}
+	if m.flaw != "sends any octet" {
+		if err := fetch.CheckOctets(l); err != nil {
+			return nil, err
+		}
+	}
+	switch m.flaw {
+	case "modifies the request":
+		req.Offset++
+	case "leaks a goroutine":
+		go func() { <-make(chan int) }()
+	case "is deaf to the context":
+		ctx = fetch.WithTrace(context.Background(), fetch.ContextTrace(ctx))
+	}
+	login := locator.Login{}
+	if l.Login != nil {
+		login = *l.Login
+	}
+	res, err := m.try(ctx, req, l, login)
+	var fail *fetch.Error
+	if errors.As(err, &fail) && fail.Kind == fetch.Unauthenticated && !login.HasPassword {
+		login, err = m.env.Login(ctx, fetch.Challenge{Locator: l, User: login.User})
+		if err == nil {
+			return m.try(ctx, req, l, login)
+		}
+	}
+	switch {
+	case err == nil:
+		return res, nil
+	case m.flaw == "gives untyped errors":
+		return nil, fmt.Errorf("mini: %w", err)
+	case m.flaw == "shows the password in errors":
+		return nil, &fetch.Error{Op: "GET", URL: l.Redacted(), Kind: fetch.KindOf(err), Err: fmt.Errorf("%s: %w", l, err)}
+	}
+	return nil, err
+}
+
+// try does one exchange; on a kept connection that has died meanwhile, once more.
+func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, login locator.Login) (*fetch.Resource, error) {
+	for {
+		c, err := m.connect(ctx, req, l, login)
+		if err != nil {
+			return nil, err
+		}
+		res, err := m.exchange(c, req, l, login)
+		if err == nil {
+			return res, nil
+		}
+		if m.flaw != "leaks a connection" {
+			c.Close()
+		}
+		if kind := fetch.KindOf(err); c.used && (kind == fetch.ConnectionFailed || kind == fetch.Truncated) && m.flaw != "trusts dead sessions" {
+			continue
+		}
+		return nil, fetch.Fail("GET", l, fetch.Other, err)
+	}
+}
+
+func (m *mini) connect(ctx context.Context, req *fetch.Request, l *locator.FTP, login locator.Login) (*miniConn, error) {
+	if m.flaw == "dials around Env" {
+		return m.dialAround(ctx, l)
+	}
+	server, _ := locator.ServerOf(l)
+	target := fetch.Target{Locator: l, From: req.From, Network: "tcp", Host: server.Host, Port: server.Port}
+	key := fmt.Sprintf("%s:%d %q %q", server.Host, server.Port, login.User, login.Password)
+	if m.flaw == "shares sessions between users" {
+		key = fmt.Sprintf("%s:%d", server.Host, server.Port)
+	}
+	m.mu.Lock()
+	c := m.idle[key]
+	delete(m.idle, key)
+	m.mu.Unlock()
+	if c != nil {
+		target.Addr = c.peer.Addr
+		if m.flaw != "reuses without asking" {
+			if err := m.env.Permit(ctx, target); err != nil {
+				c.Close()
+				return nil, err
+			}
+		}
+		c.trace = fetch.ContextTrace(ctx)
+		c.trace.Reused(fetch.Connection{Network: "tcp", Host: server.Host})
+		c.SetContext(ctx)
+		c.used = true
+		return c, nil
+	}
+	conn, err := m.env.Connect(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	target.Addr = conn.RemoteAddr().(*net.TCPAddr).AddrPort()
+	return m.conn(ctx, conn, key, target), nil
+}
+
+func (m *mini) conn(ctx context.Context, conn net.Conn, key string, t fetch.Target) *miniConn {
+	limits := m.env.Limits.WithDefaults()
+	switch m.flaw {
+	case "waits for ever":
+		limits.Reply = 0
+	case "reads endless lines":
+		limits.Line = 0
+	}
+	c := &miniConn{Conn: wire.NewConn(ctx, conn, limits.Reply), key: key, peer: t, trace: fetch.ContextTrace(ctx)}
+	c.lines = wire.NewLineReader(c.Conn, limits.Line)
+	return c
+}
+
+func (m *mini) dialAround(ctx context.Context, l *locator.FTP) (*miniConn, error) {
+	conn, err := miniNet.Dial(ctx, "tcp", "127.0.0.1:21")
+	if err != nil {
+		return nil, fetch.Fail("connect", l, fetch.Other, err)
+	}
+	return m.conn(ctx, conn, "", fetch.Target{}), nil
+}
+
+var miniNet *testserver.Network // of the last server, for who dials around Env
+
+func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login locator.Login) (*fetch.Resource, error) {
+	name := path.Join(append(l.CWD, l.Name)...)
+	offset := req.Offset
+	if m.flaw == "ignores the offset" {
+		offset = 0
+	}
+	const format = "GET %q %q %d %d %q\r\n"
+	if _, err := fmt.Fprintf(c, format, login.User, login.Password, offset, req.Length, name); err != nil {
+		return nil, err
+	}
+	shown := "****"
+	if login.Password == "" || m.flaw == "shows the password in the trace" {
+		shown = login.Password
+	}
+	c.trace.Sent(fmt.Appendf(nil, format, login.User, shown, offset, req.Length, name))
+	line, err := c.lines.ReadLine()
+	if err != nil {
+		if errors.Is(err, wire.ErrLineTooLong) {
+			return nil, fetch.Fail("GET", l, fetch.Protocol, err)
+		}
+		return nil, err
+	}
+	c.trace.Received(line)
+	var code int
+	var kind string
+	var size, length int64
+	if n, err := fmt.Sscanf(string(line), "%d %s %d %d\r\n", &code, &kind, &size, &length); n < 1 || code == 200 && (err != nil || length < 0 || length > size) {
+		return nil, &fetch.Error{Kind: fetch.Protocol, Reply: string(line)}
+	}
+	if code != 200 {
+		m.keep(c)
+		return nil, m.refusal(code, string(wire.TrimEOL(line)))
+	}
+	c.SetTimeout(m.env.Limits.WithDefaults().Idle)
+	body := &miniBody{m: m, c: c, l: l, left: length}
+	res := &fetch.Resource{Locator: l, Body: body, Peer: c.peer.Addr, Attributes: fetch.Attributes{Size: size}}
+	if m.flaw == "guesses the size" {
+		res.Size = length / 2
+	}
+	if kind == "dir" {
+		res.Kind, res.Size = fetch.KindDirectory, -1
+		res.Items = body.items
+	}
+	return res, nil
+}
+
+func (m *mini) refusal(code int, reply string) error {
+	kinds := map[int]fetch.ErrorKind{401: fetch.Unauthenticated, 403: fetch.Permission, 404: fetch.NotFound, 416: fetch.BadRange}
+	if m.flaw == "calls everything missing" {
+		kinds[403] = fetch.NotFound
+	}
+	kind, ok := kinds[code]
+	if !ok {
+		kind = fetch.Protocol
+	}
+	_, text, _ := strings.Cut(reply, " ")
+	return &fetch.Error{Kind: kind, Code: code, Reply: text}
+}
+
+// keep makes a connection available to the next fetch.
+func (m *mini) keep(c *miniConn) {
+	c.SetContext(context.Background())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed || m.idle[c.key] != nil {
+		c.Close()
+		return
+	}
+	if m.idle == nil {
+		m.idle = make(map[string]*miniConn)
+	}
+	m.idle[c.key] = c
+}
+
+func (m *mini) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	for _, c := range m.idle {
+		c.Close()
+	}
+	m.idle = nil
+	return nil
+}
+
+type miniBody struct {
+	m    *mini
+	c    *miniConn // nil once given back
+	l    *locator.FTP
+	left int64
+	err  error
+}
+
+func (b *miniBody) Read(p []byte) (int, error) {
+	if b.err == nil && b.left == 0 {
+		b.finish(io.EOF)
+	}
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
+	}
+	if err := b.c.Arm(); err != nil { // what is buffered does not outlive the context
+		b.finish(fetch.Fail("GET", b.l, fetch.Other, err))
+		return 0, b.err
+	}
+	n, err := b.c.lines.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	if b.m.flaw == "changes octets" {
+		for i := range p[:n] {
+			if p[i] == '\r' {
+				p[i] = '\n'
+			}
+		}
+	}
+	if b.m.flaw != "does not tell of the body" {
+		b.c.trace.Body(int64(n))
+	}
+	if err == io.EOF && b.m.flaw != "takes a cut for the end" {
+		err = fetch.Fail("GET", b.l, fetch.Truncated, io.ErrUnexpectedEOF)
+	} else if err != nil && err != io.EOF {
+		err = fetch.Fail("GET", b.l, fetch.Other, err)
+	}
+	if err != nil {
+		b.finish(err)
+	}
+	return n, err
+}
+
+func (b *miniBody) finish(err error) {
+	b.err = err
+	if b.c != nil {
+		if b.left == 0 && err == io.EOF || b.m.flaw == "keeps half-read sessions" {
+			b.m.keep(b.c)
+		} else if b.m.flaw != "leaks a connection" {
+			b.c.Close()
+		}
+		b.c = nil
+	}
+}
+
+func (b *miniBody) Close() error {
+	switch {
+	case b.m.flaw == "can be read after Close":
+		return nil
+	case b.err == nil && b.left == 0:
+		b.finish(io.EOF)
+	case b.err == nil:
+		b.finish(fetch.Fail("GET", b.l, fetch.LocalIO, fs.ErrClosed))
+	}
+	return nil
+}
+
+func (b *miniBody) items(yield func(fetch.Item, error) bool) {
+	lines := bufio.NewScanner(b)
+	for lines.Scan() {
+		name, dir := strings.CutSuffix(lines.Text(), "/")
+		c := *b.l
+		c.CWD, c.Name = append(c.CWD[:len(c.CWD):len(c.CWD)], c.Name), name
+		item := fetch.Item{Name: name, Locator: &c, Attributes: fetch.Attributes{Size: -1}}
+		if dir {
+			item.Kind = fetch.KindDirectory
+		}
+		if !yield(item, nil) {
+			return
+		}
+	}
+	if lines.Err() != nil {
+		yield(fetch.Item{}, lines.Err())
+	}
+}
+
+// serveMini serves mini in memory.
+func serveMini(tb testing.TB, content fs.FS, login *locator.Login) *testserver.Network {
+	n := new(testserver.Network)
+	ln, err := n.Listen(context.Background(), "tcp", "127.0.0.1:21")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var conns sync.Map
+	wg.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			conns.Store(c, nil)
+			wg.Go(func() {
+				defer c.Close()
+				s := miniSession{r: bufio.NewReader(c), w: c, content: content, login: login}
+				for s.answer() == nil {
+				}
+			})
+		}
+	})
+	tb.Cleanup(func() {
+		ln.Close()
+		conns.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
+		wg.Wait()
+	})
+	miniNet = n
+	return n
+}
+
+// miniSession is a connection of the server. Who has logged in once may do
+// anything on it.
+type miniSession struct {
+	r       *bufio.Reader
+	w       io.Writer
+	content fs.FS
+	login   *locator.Login // that is still wanted
+}
+
+func (s *miniSession) answer() error {
+	line, err := s.r.ReadString('\n')
+	if err != nil {
+		return err
+	}
+	var user, password, name string
+	var offset, length int64
+	if _, err := fmt.Sscanf(line, "GET %q %q %d %d %q", &user, &password, &offset, &length, &name); err != nil {
+		return err
+	}
+	if s.login != nil && (user != s.login.User || password != s.login.Password) {
+		_, err = io.WriteString(s.w, "401 who are you\r\n")
+		return err
+	}
+	s.login = nil
+	kind := "doc"
+	data, err := fs.ReadFile(s.content, name)
+	if entries, dirErr := fs.ReadDir(s.content, name); dirErr == nil {
+		kind, data, err = "dir", nil, nil
+		for _, e := range entries {
+			data = append(data, e.Name()...)
+			if e.IsDir() {
+				data = append(data, '/')
+			}
+			data = append(data, '\n')
+		}
+	}
+	size := int64(len(data))
+	if offset < 0 {
+		offset = max(0, size+offset)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, err = io.WriteString(s.w, "404 no such name\r\n")
+	case err != nil:
+		_, err = io.WriteString(s.w, "403 not for you\r\n")
+	case offset > size:
+		_, err = io.WriteString(s.w, "416 not that long\r\n")
+	default:
+		data = data[offset:]
+		if length > 0 {
+			data = data[:min(length, int64(len(data)))]
+		}
+		_, err = fmt.Fprintf(s.w, "200 %s %d %d\r\n%s", kind, size, len(data), data)
+	}
+	return err
+}

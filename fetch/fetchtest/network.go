@@ -1,0 +1,279 @@
+package fetchtest
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// A network is the Env.Dial of one test: it counts connections, keeps what goes
+// over them, and spoils them as told.
+type network struct {
+	dial dialFunc
+
+	mu    sync.Mutex
+	dials int
+	wires []*wire // those that came about, in order
+
+	spoiled int           // index of the wire that gets the fault
+	fault   fault         // of that wire
+	step    int           // octets a Read gives at most; 0: as they come
+	pause   time.Duration // before each Read
+}
+
+// A fault happens to a connection when after octets have been received on it.
+type fault struct {
+	do    damage
+	after int
+}
+
+type damage string
+
+const (
+	none   damage = ""
+	cut    damage = "cut"    // the peer closes
+	reset  damage = "reset"  // the peer resets
+	stall  damage = "stall"  // nothing more comes
+	garble damage = "garble" // one octet is another one
+)
+
+// Dial is an Env.Dial.
+func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, error) {
+	n.mu.Lock()
+	n.dials++
+	n.mu.Unlock()
+	conn, err := n.dial(ctx, netw, address)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	w := &wire{Conn: conn, remote: conn.RemoteAddr(), step: n.step, pause: n.pause, closed: make(chan struct{})}
+	if _, ok := w.remote.(*net.TCPAddr); !ok && netw != "udp" {
+		w.remote = tcpAddr(address) // a pipe; the policy wants to see an address
+	}
+	if len(n.wires) == n.spoiled {
+		w.fault = n.fault
+	}
+	if netw == "udp" && (w.fault.do == cut) {
+		w.fault.do = stall // nobody tells of an end
+	}
+	if w.fault.do == stall {
+		w.void, w.voidEnd = net.Pipe()
+	}
+	n.wires = append(n.wires, w)
+	return w, nil
+}
+
+// spoil arms a fault for the k-th connection to come, from 0, and disarms any
+// other.
+func (n *network) spoil(k int, f fault) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.spoiled, n.fault = len(n.wires)+k, f
+}
+
+// mend disarms.
+func (n *network) mend() { n.spoil(0, fault{}) }
+
+// count is how many dials there were, with the failed ones.
+func (n *network) count() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.dials
+}
+
+// since are the connections made after the first k.
+func (n *network) since(k int) []*wire {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.wires[k:])
+}
+
+// made is how many connections were made.
+func (n *network) made() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.wires)
+}
+
+// hangUp ends all open connections as a server does that is tired of waiting.
+func (n *network) hangUp() {
+	for _, w := range n.since(0) {
+		w.hangUp()
+	}
+}
+
+func tcpAddr(address string) net.Addr {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil {
+		ap = netip.MustParseAddrPort("127.0.0.1:1738")
+	}
+	return net.TCPAddrFromAddrPort(ap)
+}
+
+// recorded bounds what a wire keeps of each direction.
+const recorded = 64 << 10
+
+// A wire is one connection.
+type wire struct {
+	net.Conn
+	remote        net.Addr
+	step          int
+	pause         time.Duration
+	fault         fault
+	void, voidEnd net.Conn // where a stalled Read waits
+
+	mu        sync.Mutex
+	in, out   []byte // the first octets received and sent
+	received  int
+	dead      error // what Read and Write give, once it is
+	closeOnce sync.Once
+	closed    chan struct{}
+}
+
+func (w *wire) RemoteAddr() net.Addr { return w.remote }
+
+func (w *wire) Read(p []byte) (int, error) {
+	if w.pause > 0 {
+		time.Sleep(w.pause)
+	}
+	if w.step > 0 {
+		p = p[:min(w.step, len(p))]
+	}
+	w.mu.Lock()
+	before, dead := w.received, w.dead
+	w.mu.Unlock()
+	if dead != nil {
+		return 0, dead
+	}
+	if f := w.fault; len(p) > 0 && f.do != none && f.do != garble {
+		if before >= f.after {
+			return w.fail(p)
+		}
+		p = p[:min(f.after-before, len(p))]
+	}
+	n, err := w.Conn.Read(p)
+	if i := w.fault.after - before; w.fault.do == garble && i >= 0 && i < n {
+		p[i] ^= 0x15
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.received += n
+	w.in = append(w.in, p[:min(n, recorded-len(w.in))]...)
+	if w.dead != nil && err != nil {
+		err = w.dead
+	}
+	return n, err
+}
+
+// fail is a Read after the fault.
+func (w *wire) fail(p []byte) (int, error) {
+	switch w.fault.do {
+	case stall:
+		return w.void.Read(p)
+	case reset:
+		w.die(broken("read", syscall.ECONNRESET))
+		return 0, broken("read", syscall.ECONNRESET)
+	}
+	return 0, io.EOF
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	dead := w.dead
+	w.mu.Unlock()
+	if dead != nil {
+		return 0, broken("write", syscall.EPIPE)
+	}
+	n, err := w.Conn.Write(p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out = append(w.out, p[:min(n, recorded-len(w.out))]...)
+	if w.dead != nil && err != nil {
+		err = broken("write", syscall.EPIPE)
+	}
+	return n, err
+}
+
+func (w *wire) hangUp() { w.die(io.EOF) }
+
+// die ends the connection from the other side.
+func (w *wire) die(err error) {
+	w.mu.Lock()
+	w.dead = err
+	w.mu.Unlock()
+	w.Conn.Close()
+}
+
+func broken(op string, errno syscall.Errno) error {
+	return &net.OpError{Op: op, Net: "tcp", Err: os.NewSyscallError(op, errno)}
+}
+
+func (w *wire) Close() error {
+	err := net.ErrClosed
+	w.closeOnce.Do(func() {
+		err = w.Conn.Close()
+		if w.void != nil {
+			w.void.Close()
+			w.voidEnd.Close()
+		}
+		close(w.closed)
+	})
+	return err
+}
+
+func (w *wire) SetDeadline(t time.Time) error {
+	return w.deadline(t, net.Conn.SetDeadline)
+}
+
+func (w *wire) SetReadDeadline(t time.Time) error {
+	return w.deadline(t, net.Conn.SetReadDeadline)
+}
+
+func (w *wire) SetWriteDeadline(t time.Time) error {
+	return w.deadline(t, net.Conn.SetWriteDeadline)
+}
+
+// deadline sets one where a Read or Write may wait. A connection that the peer
+// has ended takes deadlines like any other.
+func (w *wire) deadline(t time.Time, set func(net.Conn, time.Time) error) error {
+	if w.void != nil {
+		set(w.void, t)
+	}
+	err := set(w.Conn, t)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dead != nil {
+		return nil
+	}
+	return err
+}
+
+// sent and got are the octets recorded.
+func (w *wire) sent() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.out)
+}
+
+func (w *wire) got() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.in)
+}
+
+// length is how many octets were received.
+func (w *wire) length() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.received
+}

@@ -1,0 +1,79 @@
+package fetchtest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// ranges: a part of a document is that part, or it is refused.
+func (k *kit) ranges(t *testing.T) {
+	if k.site.Locate(octets) == nil {
+		return
+	}
+	k.test(t, "parts", func(r *rig) {
+		want := k.want(octets)
+		size := int64(len(want))
+		for _, offset := range []int64{0, 1, 100, size - 1, -1, -100, -size} {
+			for _, length := range []int64{0, 1, 100, size, size + 1} {
+				start := offset
+				if start < 0 {
+					start += size
+				}
+				end := size
+				if length > 0 {
+					end = min(end, start+length)
+				}
+				r.part(offset, length, want[start:end])
+			}
+		}
+	})
+	k.test(t, "beyond the end", func(r *rig) {
+		size := int64(len(k.want(octets)))
+		for _, offset := range []int64{size, size + 1, 1 << 40} {
+			a := r.do(r.ctx(), &fetch.Request{Locator: r.locate(octets), Offset: offset})
+			if a.err == nil && offset == size && len(a.octets) == 0 {
+				continue // nothing is what is left
+			}
+			r.checkKind(fmt.Sprintf("offset %d of %d", offset, size), a, k.noRange()...)
+		}
+	})
+	if k.Ranges && !k.Local && k.site.Locate(large) != nil {
+		k.test(t, "sent", func(r *rig) {
+			want := k.want(large)
+			a := r.do(r.ctx(), &fetch.Request{Locator: r.locate(large), Offset: int64(len(want) - 100)})
+			r.checkOctets("the last 100 octets", a, want[len(want)-100:])
+			received := 0
+			for _, w := range r.net.since(0) {
+				received += w.length()
+			}
+			if received > 64<<10 {
+				r.Errorf("for the last 100 octets %d were sent", received)
+			}
+		})
+	}
+}
+
+// part fetches a range of the document of all octets.
+func (r *rig) part(offset, length int64, want []byte) {
+	r.Helper()
+	what := fmt.Sprintf("offset %d, length %d", offset, length)
+	a := r.do(r.ctx(), &fetch.Request{Locator: r.locate(octets), Offset: offset, Length: length})
+	if a.err != nil && !r.kit.Ranges {
+		r.checkKind(what, a, fetch.Unsupported)
+		return
+	}
+	r.checkOctets(what, a, want)
+	if a.res != nil {
+		r.checkSize(what+", of the whole", a.res.Size, r.kit.want(octets))
+	}
+}
+
+// noRange are the kinds of error for a range that is not there.
+func (k *kit) noRange() []fetch.ErrorKind {
+	if k.Ranges {
+		return []fetch.ErrorKind{fetch.BadRange}
+	}
+	return []fetch.ErrorKind{fetch.BadRange, fetch.Unsupported}
+}

@@ -1,0 +1,235 @@
+package fetchtest
+
+import (
+	"context"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// The secrets of every test. They must not come out anywhere.
+const (
+	password = "canary-Xq7"
+	mistaken = "canary-Zk3"
+)
+
+var login = locator.Login{User: "lab", Password: password, HasPassword: true}
+
+// A kit is a Harness and what inspecting it has told.
+type kit struct {
+	Harness
+	site   *Site // a server that has ended: good for locators only
+	memory bool  // sites are in memory
+	logins bool  // there are passwords
+}
+
+// inspect finds out what the harness offers.
+func (k *kit) inspect(t *testing.T) {
+	if k.New == nil || k.Serve == nil {
+		t.Fatal("a Harness needs New and Serve")
+	}
+	k.site = k.Serve(t, Content(), nil)
+	if k.site == nil || k.site.Locate == nil {
+		t.Fatal("Serve gave no Site that locates anything")
+	}
+	if k.site.any() == nil {
+		t.Fatal("the Site locates nothing of the content")
+	}
+	k.memory = k.site.Dial != nil
+	k.logins = k.Serve(t, Content(), &login) != nil
+}
+
+// any locates something that can be fetched.
+func (s *Site) any() locator.Locator {
+	for _, name := range []string{small, octets, directory, "."} {
+		if l := s.Locate(name); l != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// A rig is one test: a site, a Fetcher for it, and the network between them.
+type rig struct {
+	*testing.T
+	kit     *kit
+	site    *Site
+	virtual bool      // the clock is that of a testing/synctest bubble
+	net     *network  // what env dials
+	env     fetch.Env // to be changed before the first fetch
+	fetcher fetch.Fetcher
+	shut    int // wires known to be closed
+}
+
+// test runs f as a subtest against a server of the standard content, with a
+// clock of its own if the server is in memory.
+func (k *kit) test(t *testing.T, name string, f func(*rig)) { k.testAs(t, name, nil, f) }
+
+// testAs is test against a server that serves login only.
+func (k *kit) testAs(t *testing.T, name string, login *locator.Login, f func(*rig)) {
+	t.Run(name, func(t *testing.T) {
+		k.bubble(t, k.memory, func(t *testing.T) {
+			checkGoroutines(t)
+			site := k.Serve(t, Content(), login)
+			dial := site.Dial
+			if dial == nil {
+				dial = new(net.Dialer).DialContext
+			}
+			f(k.rig(t, site, dial, k.memory))
+		})
+	})
+}
+
+// testAlone runs f as a subtest without a server, with a clock of its own:
+// dial stands for the network.
+func (k *kit) testAlone(t *testing.T, name string, dial dialFunc, f func(*rig)) {
+	t.Run(name, func(t *testing.T) {
+		k.bubble(t, true, func(t *testing.T) {
+			checkGoroutines(t)
+			f(k.rig(t, k.site, dial, true))
+		})
+	})
+}
+
+func (k *kit) bubble(t *testing.T, yes bool, f func(t *testing.T)) {
+	if yes {
+		synctest.Test(t, f)
+	} else {
+		f(t)
+	}
+}
+
+func (k *kit) rig(t *testing.T, site *Site, dial dialFunc, virtual bool) *rig {
+	r := &rig{T: t, kit: k, site: site, virtual: virtual, net: &network{dial: dial}}
+	r.env.Dial = r.net.Dial
+	t.Cleanup(r.close)
+	return r
+}
+
+// open is the Fetcher. It is made when first asked for.
+func (r *rig) open() fetch.Fetcher {
+	if r.fetcher == nil {
+		env := r.env
+		r.fetcher = r.kit.New(&env)
+	}
+	return r.fetcher
+}
+
+// close closes the Fetcher; its connections must be closed then. The next open
+// makes a new one.
+func (r *rig) close() {
+	if c, ok := r.fetcher.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			r.Errorf("closing the Fetcher: %v", err)
+		}
+	}
+	r.fetcher = nil
+	wires := r.net.since(r.shut)
+	r.shut += len(wires)
+	for i, w := range wires {
+		select {
+		case <-w.closed:
+			continue
+		default:
+		}
+		select {
+		case <-w.closed:
+		case <-time.After(time.Second):
+			r.Errorf("connection %d of %d (to %v) is still open after all is closed; sent on it: %.80q", i, len(wires), w.remote, w.sent())
+		}
+	}
+}
+
+// ctx is the context of a fetch that should succeed.
+func (r *rig) ctx() context.Context {
+	if r.virtual {
+		return r.Context()
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 20*time.Second)
+	r.Cleanup(cancel)
+	return ctx
+}
+
+// want is what a fetch of a document gives.
+func (k *kit) want(name string) []byte {
+	data := documents()[name]
+	if k.Want != nil {
+		return k.Want(name, data)
+	}
+	return data
+}
+
+// An answer is what became of a fetch whose body, if it had one, was read to
+// its end and closed.
+type answer struct {
+	res    *fetch.Resource // nil if Fetch failed
+	octets []byte
+	err    *fetch.Error // of Fetch or of the Body
+	took   time.Duration
+	trace  *record
+}
+
+// get fetches l and reads it, and checks what holds for every fetch.
+func (r *rig) get(ctx context.Context, l locator.Locator) answer {
+	r.Helper()
+	return r.do(ctx, &fetch.Request{Locator: l})
+}
+
+// readAtMost bounds what is read of a body; more is as good as endless.
+const readAtMost = 4 << 20
+
+func (r *rig) do(ctx context.Context, req *fetch.Request) (a answer) {
+	r.Helper()
+	start := time.Now()
+	defer func() { a.took = time.Since(start) }()
+	a.res, a.err, a.trace = r.fetch(ctx, req)
+	if a.res == nil {
+		return a
+	}
+	var err error
+	a.octets, err = io.ReadAll(io.LimitReader(a.res.Body, readAtMost))
+	if err != nil {
+		a.err = r.checkError(err, req.Locator)
+	} else if len(a.octets) < readAtMost {
+		if n, err := a.res.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+			r.Errorf("%s: a read after the end gives %d, %v", req.Locator.Redacted(), n, err)
+		}
+	}
+	if err := a.res.Close(); err != nil && a.err == nil && len(a.octets) < readAtMost {
+		r.Errorf("%s: closing a body that was read to its end: %v", req.Locator.Redacted(), err)
+	}
+	return a
+}
+
+// fetch does Fetch alone. The caller closes the Resource.
+func (r *rig) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, *fetch.Error, *record) {
+	r.Helper()
+	trace := &record{rig: r}
+	before := *req
+	text := req.Locator.String()
+	res, err := r.open().Fetch(fetch.WithTrace(ctx, trace.hooks()), req)
+	if *req != before || req.Locator.String() != text {
+		r.Errorf("%s: Fetch has modified the Request", req.Locator.Redacted())
+	}
+	switch {
+	case err != nil && res != nil:
+		r.Errorf("%s: Fetch gives both a Resource and an error", req.Locator.Redacted())
+	case err == nil && res == nil:
+		r.Fatalf("%s: Fetch gives neither a Resource nor an error", req.Locator.Redacted())
+	case err == nil && res.Body == nil:
+		r.Fatalf("%s: the Body is nil", req.Locator.Redacted())
+	}
+	if err != nil {
+		return nil, r.checkError(err, req.Locator), trace
+	}
+	return res, nil, trace
+}
+
+// locate is the locator of a name that the site must have, or nil: what is
+// tested with it then does not apply.
+func (r *rig) locate(name string) locator.Locator { return r.site.Locate(name) }

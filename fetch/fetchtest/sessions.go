@@ -1,0 +1,133 @@
+package fetchtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// crew is how many goroutines share a Fetcher.
+const crew = 8
+
+// concurrency: one Fetcher serves many at once. Run it with -race.
+func (k *kit) concurrency(t *testing.T) {
+	k.test(t, "fetches", func(r *rig) {
+		r.together(func(i int) {
+			for j := range names() {
+				name := names()[(i+j)%len(names())]
+				if l := r.locate(name); l != nil {
+					r.checkOctets(name, r.get(r.ctx(), l), k.want(name))
+				}
+			}
+		})
+	})
+	k.test(t, "failures", func(r *rig) {
+		// Each third is abandoned, each third fails, each third must not care.
+		name := large
+		if r.locate(name) == nil {
+			name = small
+		}
+		l := r.locate(name)
+		if l == nil {
+			return
+		}
+		r.together(func(i int) {
+			for j := range 6 {
+				switch (i + j) % 3 {
+				case 0:
+					r.abandon(l)
+				case 1:
+					if l := r.locate(missing); l != nil {
+						r.checkKind("what is missing", r.get(r.ctx(), l), fetch.NotFound)
+					}
+				case 2:
+					r.checkOctets(name, r.get(r.ctx(), l), k.want(name))
+				}
+			}
+		})
+	})
+}
+
+// together runs f in several goroutines at once.
+func (r *rig) together(f func(i int)) {
+	r.open()
+	var wg sync.WaitGroup
+	for i := range crew {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
+}
+
+// abandon cancels a fetch after its first octet.
+func (r *rig) abandon(l locator.Locator) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
+	if fail != nil {
+		r.Error(fail)
+		return
+	}
+	if _, err := res.Body.Read(make([]byte, 1)); err != nil {
+		r.Error(err)
+	}
+	cancel()
+	res.Close()
+}
+
+// sessions: what one fetch leaves behind must not harm the next, whether or not
+// the Fetcher keeps connections.
+func (k *kit) sessions(t *testing.T) {
+	name := small
+	if k.Local || k.site.Locate(name) == nil {
+		return
+	}
+	k.test(t, "again", func(r *rig) {
+		for i := range 3 {
+			before := r.net.count()
+			a := r.get(r.ctx(), r.locate(name))
+			r.checkOctets(fmt.Sprint("fetch ", i+1), a, k.want(name))
+			if a.trace.reused > 0 && i == 0 {
+				r.Errorf("the first fetch reused a connection")
+			}
+			if a.trace.reused == 0 && r.net.count() == before {
+				r.Errorf("fetch %d made no connection and told of none reused", i+1)
+			}
+		}
+	})
+	k.test(t, "after an error", func(r *rig) {
+		for _, other := range []string{missing, forbidden, directory} {
+			if l := r.locate(other); l != nil {
+				r.get(r.ctx(), l)
+				r.checkOctets("a fetch after "+other, r.get(r.ctx(), r.locate(name)), k.want(name))
+			}
+		}
+	})
+	k.test(t, "after part of a body", func(r *rig) {
+		l := r.locate(large)
+		if l == nil {
+			return
+		}
+		for _, n := range []int64{0, 1, 100 << 10} {
+			res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+			if fail != nil {
+				r.Fatal(fail)
+			}
+			if _, err := io.CopyN(io.Discard, res.Body, n); err != nil {
+				r.Error(err)
+			}
+			res.Close()
+			r.checkOctets(fmt.Sprintf("a fetch after %d octets of another", n), r.get(r.ctx(), r.locate(name)), k.want(name))
+		}
+	})
+	k.test(t, "after a hang-up", func(r *rig) {
+		for range 3 {
+			r.checkOctets("a fetch after the server hung up", r.get(r.ctx(), r.locate(name)), k.want(name))
+			r.net.hangUp()
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package fetchtest
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// trace: what the hooks tell is true, in order, and has no secrets (that is
+// checked in every fetch).
+func (k *kit) trace(t *testing.T) {
+	k.test(t, "body", func(r *rig) {
+		for _, name := range []string{small, octets, large, "empty"} {
+			l := r.locate(name)
+			if l == nil {
+				continue
+			}
+			a := r.get(r.ctx(), l)
+			r.checkOctets(name, a, k.want(name))
+			if a.trace.body != int64(len(a.octets)) {
+				r.Errorf("%s: Body told of %d octets, %d were read", name, a.trace.body, len(a.octets))
+			}
+		}
+	})
+	if k.Local {
+		return
+	}
+	k.test(t, "connections", func(r *rig) {
+		a := r.get(r.ctx(), r.site.any())
+		if a.err != nil {
+			r.Fatal(a.err)
+		}
+		events := strings.Join(a.trace.events, " ")
+		if !strings.HasPrefix(events, "dial connected") {
+			r.Errorf("hooks were called as %q, want first dial, connected", events)
+		}
+		if n := strings.Count(events, "dial"); n != r.net.count() {
+			r.Errorf("%d dials were told of, %d made", n, r.net.count())
+		}
+		for _, c := range a.trace.connections {
+			if !c.Remote.IsValid() || c.Host == "" {
+				r.Errorf("Connected told of %+v, without a host or an address", c)
+			}
+		}
+	})
+	k.test(t, "conversation", func(r *rig) {
+		a := r.get(r.ctx(), r.site.any())
+		if a.err != nil {
+			r.Fatal(a.err)
+		}
+		control := r.net.since(0)[0]
+		if sent := control.sent(); !bytes.Equal(a.trace.sent, sent) && !bytes.Contains(a.trace.sent, []byte("****")) {
+			r.Errorf("Sent told of %q, but sent was %q", a.trace.sent, sent)
+		}
+		if got := control.got(); !bytes.HasPrefix(got, a.trace.received) {
+			r.Errorf("Received told of %q, but received was %.500q", a.trace.received, got)
+		}
+	})
+}
+
+// A record is what the hooks of one fetch were called with.
+type record struct {
+	rig     *rig
+	running atomic.Bool
+
+	mu             sync.Mutex
+	events         []string
+	connections    []fetch.Connection
+	reused         int
+	sent, received []byte
+	body           int64
+}
+
+func (c *record) hooks() *fetch.Trace {
+	return &fetch.Trace{
+		DialStart: func(network, address string) { c.event("dial", address, func() {}) },
+		Connected: func(conn fetch.Connection) {
+			c.event("connected", fmt.Sprintf("%+v", conn), func() { c.connections = append(c.connections, conn) })
+		},
+		Reused:   func(conn fetch.Connection) { c.event("reused", fmt.Sprintf("%+v", conn), func() { c.reused++ }) },
+		Sent:     func(p []byte) { c.event("sent", string(p), func() { c.sent = append(c.sent, p...) }) },
+		Received: func(p []byte) { c.event("received", string(p), func() { c.received = append(c.received, p...) }) },
+		Body:     func(n int64) { c.event("body", "", func() { c.body += n }) },
+		Retry:    func(t fetch.Retry) { c.event("retry", fmt.Sprintf("%+v %v", t, t.Err), func() {}) },
+		Note:     func(text string) { c.event("note", text, func() {}) },
+	}
+}
+
+func (c *record) event(name, text string, keep func()) {
+	if !c.running.CompareAndSwap(false, true) {
+		c.rig.Errorf("the hook %s was called while another ran", name)
+	}
+	defer c.running.Store(false)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rig.checkSecrets("the hook "+name, text)
+	c.events = append(c.events, name)
+	keep()
+}
