@@ -123,7 +123,8 @@ func (f *ftpSession) setModTime(arg string) error {
 	if err != nil || file == "" {
 		return f.reply("501 MFMT YYYYMMDDhhmmss name")
 	}
-	return f.change(f.srv.tree.touch(f.name(file), t), "213 Modify=%s; %s", stamp, file)
+	err = f.writing(func() error { return f.srv.tree.touch(f.name(file), t) })
+	return f.change(err, "213 Modify=%s; %s", stamp, file)
 }
 
 // change is the reply to a command that changed the tree, or failed to.
