@@ -128,9 +128,9 @@ func (c *conn) answer(p *plan, reply string) error {
 	return err
 }
 
-// wait reads and forgets until the client closes or is idle for too long.
+// wait reads and records until the client or the server ends.
 func (c *conn) wait() {
-	_ = c.SetReadDeadline(time.Now().Add(c.srv.IdleTimeout))
+	_ = c.SetReadDeadline(time.Time{})
 	_, _ = io.Copy(c.received, c.Conn)
 	c.received.end()
 }

@@ -93,7 +93,7 @@ type ftpSession struct {
 	srv   *FTP
 	lines chan string   // commands from the client; closed at its end
 	done  chan struct{} // closed when the session is over
-	busy  atomic.Bool   // a transfer runs: the client need not say anything
+	busy  atomic.Bool   // with a command: the client need not say anything
 	idle  bool          // why lines was closed
 	quit  bool
 	plan  *plan // armed against the command at hand
@@ -126,17 +126,22 @@ func (s *FTP) serve(c *conn) {
 	defer close(f.done)
 	s.wg.Go(f.read)
 
+	f.busy.Store(true)
 	f.plan = s.faults.at("GREETING")
 	err := f.preempt(f.plan)
 	if err == nil {
 		err = f.reply(s.Greeting)
+		f.busy.Store(false)
 	}
 	for err == nil && !f.quit {
 		line, more := f.next()
 		if !more {
 			break
 		}
-		err = f.command(line)
+		f.busy.Store(true)
+		if err = f.command(line); err == nil {
+			f.busy.Store(false)
+		}
 	}
 	switch {
 	case errors.Is(err, errSilent): // stay, without an answer, until the client leaves

@@ -117,8 +117,6 @@ func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 	if err := f.answer(new(plan), first); err != nil {
 		return err
 	}
-	f.busy.Store(true)
-	defer f.busy.Store(false)
 	ctx, cancel := context.WithCancel(f.srv.ctx)
 	defer cancel()
 	moved := make(chan error, 1)
