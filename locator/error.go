@@ -99,8 +99,8 @@ func findPassword(text string) (from, to int) {
 
 // findUnfinished is findPassword for a text without "@": "ftp://user:password".
 func findUnfinished(text, scheme string, body int) (from, to int) {
-	if scheme == "mailto" || scheme == "news" {
-		return 0, 0
+	if scheme == "news" || DefaultPort(scheme) == 0 && body > 0 && text[body-1] == ':' {
+		return 0, 0 // no such scheme has a login
 	}
 	authority := text[body:]
 	if i := strings.IndexByte(authority, '/'); i >= 0 {

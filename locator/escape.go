@@ -1,7 +1,5 @@
 package locator
 
-import "strings"
-
 // class is a set of octets, in the terms of RFC 1738 §5. Every reserved
 // character is a class of its own, so that a component's class reads as its
 // production does.
@@ -81,26 +79,6 @@ func (c class) has(octet byte) bool { return classes[octet]&c != 0 }
 // digits.
 func isEscape(s string) bool {
 	return len(s) >= 3 && s[0] == '%' && hexDigit.has(s[1]) && hexDigit.has(s[2])
-}
-
-// decodeTo appends s to b with its escapes replaced by the octets they stand
-// for. A "%" that starts no escape is kept.
-func decodeTo(b *strings.Builder, s string) {
-	for {
-		i := strings.IndexByte(s, '%')
-		if i < 0 {
-			b.WriteString(s)
-			return
-		}
-		b.WriteString(s[:i])
-		if s = s[i:]; isEscape(s) {
-			b.WriteByte(unhex(s[1])<<4 | unhex(s[2]))
-			s = s[3:]
-		} else {
-			b.WriteByte('%')
-			s = s[1:]
-		}
-	}
 }
 
 // unhex is the value of a hexadecimal digit.

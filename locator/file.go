@@ -39,10 +39,14 @@ func (l *File) Redacted() string { return l.String() }
 
 // file reads "'//' [ host | 'localhost' ] '/' fpath".
 func (p *parser) file() Locator {
-	if rest := p.s[p.i:]; strings.HasPrefix(rest, "//") || !strings.HasPrefix(rest, "/") {
-		p.slashes()
-	} else if !p.tolerate(MissingSlashes) {
-		p.fail(p.i+1, "3.10", `"//" must follow the scheme`)
+	switch rest := p.s[p.i:]; {
+	case strings.HasPrefix(rest, "//"):
+		p.i += 2
+	case strings.HasPrefix(rest, "/") && p.tolerate(MissingSlashes):
+		// "file:/path"; there is no host.
+	default:
+		p.next('/')
+		p.fail(p.i, "3.10", `"//" must follow the scheme`)
 	}
 	l, segments := newFile(strings.Count(p.s[p.i:], "/"))
 	if p.i == len(p.s) || p.s[p.i] != '/' {

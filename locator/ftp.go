@@ -55,10 +55,9 @@ func (l *FTP) append(b []byte, hidden bool) []byte {
 func (p *parser) ftp() Locator {
 	p.slashes()
 	at := p.findLogin()
-	l, login, cwd := newFTP(strings.Count(p.s[p.i:], "/"))
+	l, cwd := newFTP(strings.Count(p.s[p.i:], "/")-1, at >= 0)
 	if at >= 0 {
-		l.Login = login
-		p.login(login, at)
+		p.login(l.Login, at)
 	}
 	p.hostport(&l.HostPort)
 	if p.next('/') {
@@ -72,30 +71,38 @@ func (p *parser) ftp() Locator {
 	return l
 }
 
-// newFTP allocates an FTP together with its Login and the room for slashes-1
-// CWD elements, in one block where that is usual.
-func newFTP(slashes int) (l *FTP, login *Login, cwd []string) {
+// newFTP allocates an FTP, its Login if it has one, and the room for n CWD
+// elements, in one block unless n is unusual.
+func newFTP(n int, hasLogin bool) (l *FTP, cwd []string) {
+	var login *Login
 	switch {
-	case slashes <= 5:
+	case n <= 4 && !hasLogin:
+		b := new(struct {
+			FTP
+			cwd [4]string
+		})
+		return &b.FTP, b.cwd[:0]
+	case n <= 6:
 		b := new(struct {
 			FTP
 			login Login
-			cwd   [4]string
+			cwd   [6]string
 		})
-		return &b.FTP, &b.login, b.cwd[:0]
-	case slashes <= 21:
+		l, login, cwd = &b.FTP, &b.login, b.cwd[:0]
+	case n <= 32:
 		b := new(struct {
 			FTP
 			login Login
-			cwd   [20]string
+			cwd   [32]string
 		})
-		return &b.FTP, &b.login, b.cwd[:0]
+		l, login, cwd = &b.FTP, &b.login, b.cwd[:0]
+	default:
+		l, login, cwd = new(FTP), new(Login), make([]string, 0, n)
 	}
-	b := new(struct {
-		FTP
-		login Login
-	})
-	return &b.FTP, &b.login, make([]string, 0, slashes-1)
+	if hasLogin {
+		l.Login = login
+	}
+	return l, cwd
 }
 
 // cutTypecode takes a ";type=" and typecode off the end of the text.

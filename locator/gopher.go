@@ -89,13 +89,8 @@ func (p *parser) gopher() Locator {
 
 // gophertype reads one xchar.
 func (p *parser) gophertype() byte {
-	switch c := p.s[p.i]; {
-	case isEscape(p.s[p.i:]):
-		p.i += 3
-		return unhex(p.s[p.i-2])<<4 | unhex(p.s[p.i-1])
-	case xchar.has(c) || p.tolerates(c, 0):
-		p.i++
-		return c
+	if xchar.has(p.s[p.i]) || p.more(0) {
+		return p.octet()
 	}
 	p.unexpected("3.4.1", "")
 	return 0

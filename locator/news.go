@@ -63,18 +63,19 @@ func (p *parser) news() Locator {
 // the end of the text.
 func (p *parser) messageID() string {
 	start := p.i
-	_, escapes := p.run(article, 0)
+	unique := p.text(article, 0)
 	if p.i == start {
 		p.fail(p.i, "3.6", `a message-id has something before its "@"`)
 	}
+	raw := p.i - start
 	p.expect('@', "3.6", `a message-id has one "@"; others must be encoded as %40`)
 	p.host()
 	p.end("3.6")
-	if id := p.s[start:p.i]; escapes {
-		return p.decode(id)
-	} else {
-		return id
+	if len(unique) == raw {
+		return p.s[start:p.i] // nothing was decoded
 	}
+	p.buf.WriteString(p.s[start+raw : p.i])
+	return p.buf.String()
 }
 
 // group reads "alpha *[ alpha | digit | '-' | '.' | '+' | '_' ]".

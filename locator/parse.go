@@ -77,20 +77,22 @@ type parser struct {
 
 // url is "scheme ':' schemepart", by the grammar of that scheme.
 func (p *parser) url() Locator {
-	name := p.scheme()
+	// Nearly always the scheme is a known one in lower case.
+	if i := strings.IndexByte(p.s, ':'); i >= 0 {
+		p.i = i + 1
+		if l := p.known(p.s[:i]); l != nil {
+			return l
+		}
+	}
+	p.i = 0
+	name := strings.ToLower(p.scheme())
 	if p.bad.msg != "" {
 		return nil
 	}
 	if l := p.known(name); l != nil {
 		return l
 	}
-	lower := strings.ToLower(name)
-	if lower != name {
-		if l := p.known(lower); l != nil {
-			return l
-		}
-	}
-	return p.opaque(lower)
+	return p.opaque(name)
 }
 
 // known parses what follows the scheme, or returns nil when it has no grammar
@@ -143,43 +145,62 @@ func (p *parser) scheme() string {
 // decoded. Octets of class loose are read too if p tolerates [ReservedOctets].
 func (p *parser) text(c, loose class) string {
 	start := p.i
-	if clean, escapes := p.run(c, loose); clean && !escapes {
+	if p.plain(c) || !p.more(loose) {
 		return p.s[start:p.i]
 	}
-	return p.decode(p.s[start:p.i])
+	if p.buf.Cap() == 0 {
+		// One buffer serves all components: what is left of the text bounds what
+		// is still to come.
+		p.buf.Grow(p.size - start)
+	}
+	n := p.buf.Len()
+	p.buf.WriteString(p.s[start:p.i])
+	for p.more(loose) {
+		p.buf.WriteByte(p.octet())
+		from := p.i
+		p.plain(c)
+		p.buf.WriteString(p.s[from:p.i])
+	}
+	return p.buf.String()[n:]
 }
 
 // encoded is text for components that stay encoded.
 func (p *parser) encoded(c, loose class) string {
-	start := p.i
-	if clean, _ := p.run(c, loose); clean {
+	start, clean := p.i, true
+	for !p.plain(c) && p.more(loose) {
+		clean = clean && isEscape(p.s[p.i:])
+		p.octet()
+	}
+	if clean {
 		return p.s[start:p.i]
 	}
 	return string(appendEncoded(nil, p.s[start:p.i], c))
 }
 
-// run moves over octets of class c, escapes, and what is tolerated besides. It
-// reports whether nothing had to be tolerated, and whether there were escapes.
-func (p *parser) run(c, loose class) (clean, escapes bool) {
-	clean = true
+// plain moves over octets of class c, and reports whether that is all there can
+// be of a component: what comes next is neither an escape nor tolerated.
+func (p *parser) plain(c class) bool {
 	s, i := p.s, p.i
-	for i < len(s) {
-		switch o := s[i]; {
-		case c.has(o):
-			i++
-		case isEscape(s[i:]):
-			i += 3
-			escapes = true
-		case p.tolerates(o, loose):
-			i++
-			clean = false
-		default:
-			p.i = i
-			return clean, escapes
-		}
+	for i < len(s) && c.has(s[i]) {
+		i++
 	}
 	p.i = i
-	return clean, escapes
+	return i == len(s) || p.tol == 0 && s[i] != '%'
+}
+
+// more reports whether an escape comes next, or an octet that is tolerated.
+func (p *parser) more(loose class) bool {
+	return p.i < len(p.s) && (isEscape(p.s[p.i:]) || p.tolerates(p.s[p.i], loose))
+}
+
+// octet moves over an escape or an octet, and returns the octet that it is.
+func (p *parser) octet() byte {
+	if isEscape(p.s[p.i:]) {
+		p.i += 3
+		return unhex(p.s[p.i-2])<<4 | unhex(p.s[p.i-1])
+	}
+	p.i++
+	return p.s[p.i-1]
 }
 
 // tolerates reports whether an octet that the grammar refuses is tolerated, and
@@ -204,17 +225,6 @@ func (p *parser) tolerate(t Tolerance) bool {
 	t &= p.tol
 	p.used |= t
 	return t != 0
-}
-
-// decode returns s without its escapes. One buffer serves all components of a
-// URL: what is left of the text bounds what is still to come.
-func (p *parser) decode(s string) string {
-	if p.buf.Cap() == 0 {
-		p.buf.Grow(len(s) + p.size - p.i)
-	}
-	start := p.buf.Len()
-	decodeTo(&p.buf, s)
-	return p.buf.String()[start:]
 }
 
 // next reports whether octet c comes next, and moves over it.

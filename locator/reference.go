@@ -15,10 +15,20 @@ type Reference struct {
 }
 
 // String is the canonical URL, with the fragment. It shows the password.
-func (r Reference) String() string { return r.Locator.String() + r.fragment() }
+func (r Reference) String() string {
+	if r.Locator == nil {
+		return r.fragment()
+	}
+	return r.Locator.String() + r.fragment()
+}
 
 // Redacted is String with any password replaced by "***".
-func (r Reference) Redacted() string { return r.Locator.Redacted() + r.fragment() }
+func (r Reference) Redacted() string {
+	if r.Locator == nil {
+		return r.fragment()
+	}
+	return r.Locator.Redacted() + r.fragment()
+}
 
 func (r Reference) fragment() string {
 	if !r.HasFragment && r.Fragment == "" {
