@@ -167,3 +167,5 @@ func (c *ftpClient) put(command, data string) string {
 	nc.Close()
 	return c.reply()
 }
+
+func newFile(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }

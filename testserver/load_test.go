@@ -1,0 +1,137 @@
+package testserver_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// TestManyClients has clients of all three protocols at once, over loopback.
+func TestManyClients(t *testing.T) {
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content() })
+	hole := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content() })
+	client := webClient(t, web)
+	want := string(content()["every.bin"].Data)
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			c := loginFTP(t, ftp)
+			for range 3 {
+				if data, _, last, err := c.get("RETR every.bin"); data != want {
+					t.Errorf("ftp: %d octets, %q, %v", len(data), last, err)
+				}
+			}
+			if last := c.put(fmt.Sprintf("STOR up%d", i), want); last != "226 Transfer complete." {
+				t.Errorf("ftp upload: %q", last)
+			}
+		})
+		wg.Go(func() {
+			res, err := client.Get(web.URL + "/every.bin")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			if data, err := io.ReadAll(res.Body); string(data) != want {
+				t.Errorf("http: %d octets, %v", len(data), err)
+			}
+		})
+		wg.Go(func() {
+			if data, err := ask(t, hole, hole.Addr, "/every.bin\r\n"); data != want {
+				t.Errorf("gopher: %d octets, %v", len(data), err)
+			}
+		})
+	}
+	wg.Wait()
+	if up := ftp.Uploads(); len(up) != 40 {
+		t.Errorf("%d uploads", len(up))
+	}
+}
+
+// One document has the same octets by every protocol, from memory and from disk.
+func TestSameOctetsEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	data := bytes.Repeat(content()["every.bin"].Data, 4096) // 1 MiB
+	if err := os.WriteFile(dir+"/big.bin", data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, inMemory := range map[string]bool{"loopback": false, "memory": true} {
+		t.Run(name, func(t *testing.T) {
+			configure := func(s *testserver.Server) { s.Content, s.InMemory = os.DirFS(dir), inMemory }
+			ftp := testserver.NewFTP(t, func(s *testserver.FTP) { configure(&s.Server) })
+			web := testserver.NewHTTP(t, func(s *testserver.HTTP) { configure(&s.Server) })
+			hole := testserver.NewGopher(t, func(s *testserver.Gopher) { configure(&s.Server) })
+
+			byFTP, _, _, err := loginFTP(t, ftp).get("RETR big.bin")
+			if byFTP != string(data) {
+				t.Errorf("ftp: %d octets, %v", len(byFTP), err)
+			}
+			byGopher, err := ask(t, hole, hole.Addr, "/big.bin\r\n")
+			if byGopher != string(data) {
+				t.Errorf("gopher: %d octets, %v", len(byGopher), err)
+			}
+			res, err := webClient(t, web).Get(web.URL + "/big.bin")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if byHTTP, err := io.ReadAll(res.Body); !bytes.Equal(byHTTP, data) {
+				t.Errorf("http: %d octets, %v", len(byHTTP), err)
+			}
+		})
+	}
+}
+
+// BenchmarkFTPRetrieve moves 100 MB an operation over loopback.
+func BenchmarkFTPRetrieve(b *testing.B) {
+	dir := b.TempDir()
+	const size = 100 << 20
+	if err := os.WriteFile(dir+"/big", make([]byte, size), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	srv := testserver.NewFTP(b, func(s *testserver.FTP) { s.Content = os.DirFS(dir) })
+	control, err := net.Dial("tcp", srv.Addr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer control.Close()
+	buf := make([]byte, 1<<20)
+	control.Read(buf)
+	for _, line := range []string{"USER anonymous", "PASS x", "TYPE I"} {
+		io.WriteString(control, line+"\r\n")
+		control.Read(buf)
+	}
+	b.SetBytes(size)
+	for b.Loop() {
+		io.WriteString(control, "EPSV\r\n")
+		n, _ := control.Read(buf)
+		var port int
+		if _, err := fmt.Sscanf(string(buf[:n]), "229 Entering Extended Passive Mode (|||%d|)", &port); err != nil {
+			b.Fatal(err)
+		}
+		data, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			b.Fatal(err)
+		}
+		io.WriteString(control, "RETR big\r\n")
+		total, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{data}, buf)
+		data.Close()
+		if total != size {
+			b.Fatal(total, err)
+		}
+		for replies := 0; replies < 2; {
+			n, err := control.Read(buf)
+			if err != nil {
+				b.Fatal(err)
+			}
+			replies += bytes.Count(buf[:n], []byte("\r\n"))
+		}
+	}
+}
