@@ -116,8 +116,11 @@ func (e *Error) Error() string {
 	}
 	reason := false
 	switch {
-	case e.Code != 0:
+	case e.Code != 0 && e.Reply != "":
 		fmt.Fprintf(&b, "%d %s", e.Code, Printable(e.Reply))
+		reason = true
+	case e.Code != 0:
+		b.WriteString(strconv.Itoa(e.Code))
 		reason = true
 	case e.Reply != "":
 		b.WriteString(Printable(e.Reply))
@@ -195,9 +198,10 @@ func Fail(op string, l locator.Locator, kind ErrorKind, err error) *Error {
 }
 
 // KindOf classifies an error of the standard library, mostly one of package
-// net; for an *[Error] it is its Kind.
+// net; for an *[Error] it is its Kind, for an ErrorKind itself.
 func KindOf(err error) ErrorKind {
 	var e *Error
+	var kind ErrorKind
 	var dns *net.DNSError
 	var timeout interface{ Timeout() bool }
 	var op *net.OpError
@@ -206,6 +210,8 @@ func KindOf(err error) ErrorKind {
 		return Other
 	case errors.As(err, &e):
 		return e.Kind
+	case errors.As(err, &kind):
+		return kind
 	case errors.Is(err, context.Canceled):
 		return Canceled
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
@@ -220,7 +226,8 @@ func KindOf(err error) ErrorKind {
 		return Unreachable
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return Truncated
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe), errors.Is(err, io.EOF):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed),
+		errors.Is(err, io.ErrClosedPipe), errors.Is(err, io.EOF), op != nil:
 		return ConnectionFailed
 	case errors.Is(err, fs.ErrNotExist):
 		return NotFound

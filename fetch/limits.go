@@ -25,11 +25,17 @@ type Limits struct {
 	// Hops bounds how many redirects and referrals are followed; default 10.
 	// Negative follows none.
 	Hops int
+
+	filledIn bool // by WithDefaults: 0 is no limit
 }
 
 // WithDefaults is l with every zero field replaced by its default; negative
-// durations and sizes (no limit) become 0.
+// durations and sizes (no limit) become 0. Doing it again changes nothing.
 func (l Limits) WithDefaults() Limits {
+	if l.filledIn {
+		return l
+	}
+	l.filledIn = true
 	l.Connect = bound(l.Connect, 30*time.Second)
 	l.Reply = bound(l.Reply, 60*time.Second)
 	l.Idle = bound(l.Idle, 60*time.Second)

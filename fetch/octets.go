@@ -46,12 +46,22 @@ const (
 	wordEnd  = fieldEnd + " "
 )
 
+// The octets that cannot stand raw in a host or in what HTTP sends encoded. A
+// parsed Locator has none of them; one made by hand may.
+const (
+	unsafe  = "\x00\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f "
+	hostEnd = unsafe + `/\?#@`
+)
+
 // CheckOctets refuses a Locator with an octet that its protocol cannot carry in
 // that place. Every Fetcher calls it before anything else; nothing is looked up
 // or dialled for a locator that fails. The error is an *[Error] of kind
 // [BadURL] around an *[EncodedControl].
 func CheckOctets(l locator.Locator) error {
 	c := octetCheck{l: l}
+	if s, ok := locator.ServerOf(l); ok {
+		c.component("host", s.Host, hostEnd)
+	}
 	switch l := l.(type) {
 	case *locator.FTP:
 		c.login(l.Login, lineEnds)
@@ -63,6 +73,8 @@ func CheckOctets(l locator.Locator) error {
 		c.login(l.Login, lineEnds+"\xff")
 	case *locator.HTTP:
 		c.login(l.Login, lineEnds)
+		c.component("path", l.Path, unsafe)
+		c.component("search", l.Search, unsafe)
 	case *locator.Gopher:
 		c.component("type", string([]byte{l.Type}), fieldEnd)
 		c.component("selector", l.Selector, fieldEnd)
@@ -106,9 +118,6 @@ func (c *octetCheck) login(login *locator.Login, bad string) {
 }
 
 func (c *octetCheck) component(name, s, bad string) {
-	if c.err != nil {
-		return
-	}
 	for i := range len(s) {
 		if strings.IndexByte(bad, s[i]) >= 0 {
 			c.refuse(name, s[i])
@@ -118,9 +127,16 @@ func (c *octetCheck) component(name, s, bad string) {
 }
 
 func (c *octetCheck) refuse(component string, octet byte) {
+	if c.err != nil {
+		return
+	}
+	url := c.l.String()
+	offset := strings.Index(url, fmt.Sprintf("%%%02X", octet))
+	if offset < 0 {
+		offset = strings.IndexByte(url, octet)
+	}
 	c.err = &Error{Op: "check", URL: c.l.Redacted(), Kind: BadURL, Section: "6", Err: &EncodedControl{
-		Scheme: c.l.Scheme(), Component: component, Octet: octet,
-		Offset: strings.Index(c.l.String(), fmt.Sprintf("%%%02X", octet)),
+		Scheme: c.l.Scheme(), Component: component, Octet: octet, Offset: offset,
 	}}
 }
 

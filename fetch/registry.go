@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -46,11 +47,18 @@ func (r *Registry) Schemes() []string {
 func (r *Registry) Close() error {
 	var errs []error
 	closed := make(map[io.Closer]bool)
-	for _, f := range r.fetchers {
-		if c, ok := f.(io.Closer); ok && !closed[c] {
-			closed[c] = true
-			errs = append(errs, c.Close())
+	for _, scheme := range r.Schemes() {
+		c, ok := r.fetchers[scheme].(io.Closer)
+		if !ok {
+			continue
 		}
+		if reflect.TypeOf(c).Comparable() {
+			if closed[c] {
+				continue
+			}
+			closed[c] = true
+		}
+		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,446 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// listen accepts connections on loopback until the test ends.
+func listen(t *testing.T) (port uint16) {
+	t.Helper()
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer c.Close()
+				io.Copy(io.Discard, c)
+			})
+		}
+	})
+	t.Cleanup(func() { ln.Close(); wg.Wait() })
+	return ln.Addr().(*net.TCPAddr).AddrPort().Port()
+}
+
+// hosted is a target on some host, for the locator of the other tests.
+func hosted(host string, port uint16) fetch.Target {
+	return fetch.Target{Locator: url, Host: host, Port: port}
+}
+
+// asking is an Env that keeps what Allow is asked, and refuses by a rule.
+type asking struct {
+	fetch.Env
+	mu      sync.Mutex
+	targets []fetch.Target
+}
+
+var errDenied = errors.New("denied by the test")
+
+func newAsking(refuse func(fetch.Target) bool) *asking {
+	a := &asking{}
+	a.Allow = func(_ context.Context, t fetch.Target) error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.targets = append(a.targets, t)
+		if refuse(t) {
+			return errDenied
+		}
+		return nil
+	}
+	return a
+}
+
+func never(fetch.Target) bool { return false }
+
+// resolved refuses addresses, but not names.
+func resolved(t fetch.Target) bool { return t.Addr.IsValid() }
+
+func wantKind(t *testing.T, err error, kind fetch.ErrorKind) *fetch.Error {
+	t.Helper()
+	e, ok := err.(*fetch.Error)
+	if !ok || e.Kind != kind {
+		t.Fatalf("got %v (%T), want an *Error of kind %q", err, err, kind)
+	}
+	return e
+}
+
+// TestConnect goes through the whole of it: the policy is asked for the name,
+// for the address about to be dialled and for the one that answered.
+func TestConnect(t *testing.T) {
+	port := listen(t)
+	env := newAsking(never)
+	var log []string
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{
+		DialStart: func(network, address string) { log = append(log, "dial "+network+" "+address) },
+		Connected: func(c fetch.Connection) {
+			log = append(log, fmt.Sprintf("connected %s %d %s %v %t", c.Network, c.Purpose, c.Host, c.Remote, c.Local.IsValid()))
+		},
+	})
+	target := hosted("127.0.0.1", port)
+	target.From, target.Purpose = fetch.Provenance{Kind: fetch.Config}, fetch.Data
+	conn, err := env.Connect(ctx, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, ok := conn.(*net.TCPConn); !ok {
+		t.Errorf("the connection is a %T, not as the dialler made it", conn)
+	}
+	addr := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)
+	named, known := target, target
+	named.Network, known.Network, known.Addr = "tcp", "tcp", addr
+	want := []fetch.Target{named, known, known}
+	if len(env.targets) != len(want) {
+		t.Fatalf("Allow was asked %+v", env.targets)
+	}
+	for i, got := range env.targets {
+		if got != want[i] {
+			t.Errorf("question %d was %+v, want %+v", i+1, got, want[i])
+		}
+	}
+	if diff := cmp.Diff([]string{"dial tcp " + addr.String(), "connected tcp 1 127.0.0.1 " + addr.String() + " true"}, log); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestConnectNilEnv(t *testing.T) {
+	var env *fetch.Env
+	conn, err := env.Connect(t.Context(), hosted("127.0.0.1", listen(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+}
+
+// TestConnectRefusesName: a name that the policy refuses is not looked up.
+func TestConnectRefusesName(t *testing.T) {
+	env := newAsking(func(t fetch.Target) bool { return t.Host == "bad.example" })
+	env.Dial = func(context.Context, string, string) (net.Conn, error) {
+		t.Error("dialled")
+		return nil, io.EOF
+	}
+	_, err := env.Connect(t.Context(), hosted("bad.example", 21))
+	if e := wantKind(t, err, fetch.Refused); !errors.Is(e, errDenied) || e.URL != "ftp://lab:***@example.com/x" {
+		t.Errorf("got %v", err)
+	}
+	if len(env.targets) != 1 || env.targets[0].Addr.IsValid() {
+		t.Errorf("Allow was asked %+v", env.targets)
+	}
+}
+
+// TestConnectRefusesAddress: the standard dialler is stopped before connect(2).
+func TestConnectRefusesAddress(t *testing.T) {
+	port := listen(t)
+	for _, host := range []string{"127.0.0.1", "localhost", "::ffff:127.0.0.1"} {
+		env := newAsking(resolved)
+		var connected bool
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Connected: func(fetch.Connection) { connected = true }})
+		_, err := env.Connect(ctx, hosted(host, port))
+		if e := wantKind(t, err, fetch.Refused); !errors.Is(e, errDenied) {
+			t.Errorf("%s: %v", host, err)
+		}
+		if connected {
+			t.Errorf("%s: connected", host)
+		}
+		for _, target := range env.targets[1:] {
+			if !target.Addr.IsValid() || target.Addr.Addr().Is4In6() || !target.Addr.Addr().IsLoopback() || target.Addr.Port() != port {
+				t.Errorf("%s: Allow was asked about the address %v", host, target.Addr)
+			}
+		}
+		if len(env.targets) < 2 {
+			t.Errorf("%s: Allow was not asked about an address", host)
+		}
+	}
+}
+
+// TestConnectSkipsRefusedAddresses: of a name's addresses a permitted one is
+// dialled. The resolver is a server of its own, so that the name has two.
+func TestConnectSkipsRefusedAddresses(t *testing.T) {
+	port := listen(t)
+	serveNames(t, "127.0.0.2", "127.0.0.1")
+	permitted := netip.MustParseAddr("127.0.0.1")
+	env := newAsking(func(t fetch.Target) bool { return t.Addr.IsValid() && t.Addr.Addr() != permitted })
+	conn, err := env.Connect(t.Context(), hosted("two.test", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr(); got != permitted {
+		t.Errorf("connected to %v", got)
+	}
+	var asked []string
+	for _, target := range env.targets {
+		asked = append(asked, target.Addr.Addr().String())
+	}
+	if got := strings.Join(asked, " "); !strings.Contains(got, "127.0.0.2") || !strings.HasSuffix(got, "127.0.0.1 127.0.0.1") {
+		t.Errorf("Allow was asked about %s", got)
+	}
+}
+
+// TestConnectEmptyHost: ":port" would be this machine, unseen by the policy.
+func TestConnectEmptyHost(t *testing.T) {
+	port := listen(t)
+	for _, env := range []*fetch.Env{nil, &newAsking(never).Env} {
+		conn, err := env.Connect(t.Context(), hosted("", port))
+		if err == nil {
+			t.Errorf("connected to %v", conn.RemoteAddr())
+			conn.Close()
+			continue
+		}
+		wantKind(t, err, fetch.Refused)
+	}
+}
+
+// addressed is a pipe that says it leads somewhere.
+type addressed struct {
+	net.Conn
+	addr   net.Addr
+	closed bool
+}
+
+func (a *addressed) RemoteAddr() net.Addr { return a.addr }
+func (a *addressed) Close() error         { a.closed = true; return a.Conn.Close() }
+
+// TestConnectCustomDial: what a dialler of the caller's own reached is asked
+// about, and closed when refused.
+func TestConnectCustomDial(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		addr    net.Addr
+		network string
+		refused bool
+	}{
+		{"address", &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 21}, "", true},
+		{"mapped address", &net.TCPAddr{IP: net.ParseIP("::ffff:10.0.0.1"), Port: 21}, "tcp", true},
+		{"datagrams", &net.UDPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 21}, "udp", true},
+		{"other address", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 21}, "", false},
+		{"no address", &net.UnixAddr{Name: "x"}, "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bad := netip.MustParseAddrPort("10.0.0.1:21")
+			env := newAsking(func(t fetch.Target) bool { return t.Addr == bad })
+			here, there := net.Pipe()
+			defer there.Close()
+			conn := &addressed{Conn: here, addr: tc.addr}
+			var dialled string
+			env.Dial = func(_ context.Context, network, address string) (net.Conn, error) {
+				dialled = network + " " + address
+				return conn, nil
+			}
+			target := hosted("h.test", 21)
+			target.Network = tc.network
+			got, err := env.Connect(t.Context(), target)
+			if tc.refused {
+				if wantKind(t, err, fetch.Refused); !conn.closed {
+					t.Error("the refused connection is open")
+				}
+			} else if err != nil || got != net.Conn(conn) {
+				t.Errorf("got %v, %v", got, err)
+			}
+			if want := strings.TrimPrefix(tc.network+" h.test:21", " "); !strings.HasSuffix(dialled, want) {
+				t.Errorf("dialled %q, want %q", dialled, want)
+			}
+			conn.Close()
+		})
+	}
+}
+
+func TestConnectIPv6Literal(t *testing.T) {
+	var env fetch.Env
+	var dialled string
+	env.Dial = func(_ context.Context, network, address string) (net.Conn, error) {
+		dialled = address
+		return nil, errors.New("no")
+	}
+	env.Connect(t.Context(), hosted("2001:db8::1", 70))
+	if dialled != "[2001:db8::1]:70" {
+		t.Errorf("dialled %q", dialled)
+	}
+}
+
+func TestConnectFails(t *testing.T) {
+	for _, tc := range []struct {
+		err    error
+		kind   fetch.ErrorKind
+		prefix string
+	}{
+		{&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fetch.Unreachable, "connect ftp://"},
+		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}}, fetch.Unresolved, "resolve ftp://"},
+		{errors.New("proxy says no"), fetch.Unreachable, "connect ftp://"},
+		{os.ErrDeadlineExceeded, fetch.Timeout, "connect ftp://"},
+		{&fetch.Error{Op: "CONNECT", Kind: fetch.Unauthenticated}, fetch.Unauthenticated, "CONNECT ftp://"},
+	} {
+		env := fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, tc.err }}
+		_, err := env.Connect(t.Context(), hosted("h.test", 21))
+		if e := wantKind(t, err, tc.kind); !strings.HasPrefix(e.Error(), tc.prefix) {
+			t.Errorf("%v: got %v, want %s…", tc.err, e, tc.prefix)
+		}
+	}
+}
+
+// TestConnectRefused: nobody listens.
+func TestConnectRefused(t *testing.T) {
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := ln.Addr().(*net.TCPAddr).AddrPort().Port()
+	ln.Close()
+	var env fetch.Env
+	_, err = env.Connect(t.Context(), hosted("127.0.0.1", port))
+	if e := wantKind(t, err, fetch.Unreachable); !errors.Is(e, syscall.ECONNREFUSED) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// stuck is a dial that only its context ends.
+func stuck(ctx context.Context, _, _ string) (net.Conn, error) {
+	<-ctx.Done()
+	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
+}
+
+func TestConnectEnds(t *testing.T) {
+	deadline := func(d time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+		return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+	}
+	cancel := func(d time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+		return func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(d, cancel)
+			return ctx, cancel
+		}
+	}
+	for _, tc := range []struct {
+		name  string
+		limit time.Duration
+		ctx   func(context.Context) (context.Context, context.CancelFunc)
+		kind  fetch.ErrorKind
+		after time.Duration
+	}{
+		{"default limit", 0, deadline(time.Hour), fetch.Timeout, 30 * time.Second},
+		{"own limit", time.Second, deadline(time.Hour), fetch.Timeout, time.Second},
+		{"no limit", -1, deadline(time.Hour), fetch.Timeout, time.Hour},
+		{"deadline", 0, deadline(time.Second), fetch.Timeout, time.Second},
+		{"cancelled", 0, cancel(time.Second), fetch.Canceled, time.Second},
+		{"done before", 0, deadline(-1), fetch.Timeout, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := tc.ctx(t.Context())
+				defer cancel()
+				env := fetch.Env{Dial: stuck, Limits: fetch.Limits{Connect: tc.limit}}
+				start := time.Now()
+				// A Fetcher may well keep an Env with its defaults filled in.
+				env = env.WithDefaults()
+				_, err := env.Connect(ctx, hosted("h.test", 21))
+				wantKind(t, err, tc.kind)
+				if took := time.Since(start); took != tc.after {
+					t.Errorf("it took %v, want %v", took, tc.after)
+				}
+			})
+		})
+	}
+}
+
+// TestConnectDoneBefore: nothing is asked or dialled for a context that is done.
+func TestConnectDoneBefore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	env := newAsking(never)
+	env.Dial = func(context.Context, string, string) (net.Conn, error) {
+		t.Error("dialled")
+		return nil, io.EOF
+	}
+	_, err := env.Connect(ctx, hosted("h.test", 21))
+	wantKind(t, err, fetch.Canceled)
+	if len(env.targets) != 0 {
+		t.Errorf("Allow was asked %+v", env.targets)
+	}
+}
+
+// TestConnectHandsOutNoDeadline: the limit is of connecting, not of what comes
+// after.
+func TestConnectHandsOutNoDeadline(t *testing.T) {
+	env := fetch.Env{Limits: fetch.Limits{Connect: 200 * time.Millisecond}}
+	conn, err := env.Connect(t.Context(), hosted("127.0.0.1", listen(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	<-time.After(300 * time.Millisecond)
+	if _, err := conn.Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPermit(t *testing.T) {
+	var none *fetch.Env
+	if err := none.Permit(t.Context(), hosted("h", 1)); err != nil {
+		t.Error(err)
+	}
+	env := newAsking(func(fetch.Target) bool { return true })
+	wantKind(t, env.Permit(t.Context(), hosted("h", 1)), fetch.Refused)
+}
+
+func TestLogin(t *testing.T) {
+	challenge := fetch.Challenge{Locator: url, User: "lab", Text: "realm"}
+	login := locator.Login{User: "lab", Password: "hunter2", HasPassword: true}
+	answer := func(l locator.Login, err error) *fetch.Env {
+		return &fetch.Env{Credentials: func(_ context.Context, c fetch.Challenge) (locator.Login, error) {
+			if c != challenge {
+				t.Errorf("asked for %+v", c)
+			}
+			return l, err
+		}}
+	}
+	if got, err := answer(login, nil).Login(t.Context(), challenge); got != login || err != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, env := range []*fetch.Env{nil, {}, answer(login, errors.New("no terminal"))} {
+		got, err := env.Login(t.Context(), challenge)
+		if e := wantKind(t, err, fetch.Unauthenticated); got != (locator.Login{}) || strings.Contains(e.Error(), "hunter2") {
+			t.Errorf("got %v, %v", got, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := answer(login, errors.New("interrupted")).Login(ctx, challenge)
+	wantKind(t, err, fetch.Canceled)
+}
+
+func TestEnvWithDefaults(t *testing.T) {
+	var none *fetch.Env
+	if e := none.WithDefaults(); e.Email != "anonymous@" || e.Limits.Reply != time.Minute {
+		t.Errorf("a nil Env becomes %+v", e)
+	}
+	own := fetch.Env{Email: "me@h", Limits: fetch.Limits{Reply: 1}}
+	if e := own.WithDefaults(); e.Email != "me@h" || e.Limits.Reply != 1 {
+		t.Errorf("an Env becomes %+v", e)
+	}
+	if own.Limits.Idle != 0 {
+		t.Error("WithDefaults has changed its receiver")
+	}
+}

@@ -1,0 +1,222 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// url is a locator with a password that nothing must show.
+var url = &locator.FTP{
+	Server: locator.Server{
+		Login:    &locator.Login{User: "lab", Password: "hunter2", HasPassword: true},
+		HostPort: locator.HostPort{Host: "example.com"},
+	},
+	Name: "x", HasPath: true,
+}
+
+func TestErrorText(t *testing.T) {
+	cause := errors.New("read tcp: connection reset by peer")
+	long := strings.Repeat("x", 1000)
+	for _, tc := range []struct {
+		err  fetch.Error
+		want string
+	}{
+		{fetch.Error{}, "failed"},
+		{fetch.Error{Kind: fetch.NotFound}, "not found"},
+		{fetch.Error{Op: "GET", Kind: fetch.NotFound}, "GET: not found"},
+		{fetch.Error{URL: "http://h/", Kind: fetch.NotFound}, "http://h/: not found"},
+		{fetch.Error{Op: "GET", URL: "http://h/", Kind: fetch.Busy}, "GET http://h/: server busy"},
+		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.NotFound, Code: 550, Reply: "No such file"}, "RETR ftp://h/x: 550 No such file"},
+		{fetch.Error{Op: "HEAD", URL: "http://h/", Kind: fetch.NotFound, Code: 404}, "HEAD http://h/: 404"},
+		{fetch.Error{Op: "get", URL: "gopher://h/", Kind: fetch.NotFound, Reply: "no\tsuch\x1b[2J"}, `get gopher://h/: "no\tsuch\x1b[2J"`},
+		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.Truncated, Code: 426, Reply: "aborted"}, "RETR ftp://h/x: 426 aborted (cut short)"},
+		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.Truncated, Code: 426, Reply: "aborted", Err: cause}, "RETR ftp://h/x: 426 aborted (read tcp: connection reset by peer)"},
+		{fetch.Error{Op: "read", URL: "gopher://h/", Kind: fetch.ConnectionFailed, Err: cause}, "read gopher://h/: connection broken: read tcp: connection reset by peer"},
+		{fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: errors.New("bad URL \"x\"")}, "parse: bad URL \"x\""},
+		{fetch.Error{Op: "connect", URL: "http://h/", Kind: fetch.Refused, Err: errors.New("denied (rule zone)")}, "connect http://h/: denied (rule zone)"},
+		{fetch.Error{Op: "fetch", URL: "http://h/", Kind: fetch.NotFound, Err: &fetch.Error{Op: "GET", Kind: fetch.NotFound, Code: 404}}, "fetch http://h/: GET: 404"},
+		{fetch.Error{Op: "check", URL: "ftp://h/", Kind: fetch.BadURL, Section: "6"}, "check ftp://h/: bad URL (RFC 1738 section 6)"},
+		{fetch.Error{Kind: fetch.Protocol, Err: errors.New("line\r\nbreak")}, `protocol violated: "line\r\nbreak"`},
+		{fetch.Error{Kind: fetch.Protocol, Reply: long}, long[:256] + "..."},
+		{fetch.Error{Kind: 200}, "error kind 200"},
+	} {
+		if got := tc.err.Error(); got != tc.want {
+			t.Errorf("%#v:\ngot  %s\nwant %s", tc.err, got, tc.want)
+		}
+	}
+}
+
+// kinds are all of them, with what errors.Is knows of each besides itself.
+var kinds = map[fetch.ErrorKind][]error{
+	fetch.Other: nil, fetch.BadURL: nil, fetch.Unsupported: nil, fetch.Refused: nil,
+	fetch.NotFound:        {fs.ErrNotExist},
+	fetch.Permission:      {fs.ErrPermission},
+	fetch.Unauthenticated: {fs.ErrPermission},
+	fetch.Unresolved:      nil, fetch.Unreachable: nil,
+	fetch.Timeout:   {context.DeadlineExceeded, os.ErrDeadlineExceeded},
+	fetch.Canceled:  {context.Canceled},
+	fetch.Truncated: {io.ErrUnexpectedEOF},
+	fetch.Protocol:  nil, fetch.TooLarge: nil, fetch.BadRange: nil,
+	fetch.Exists: {fs.ErrExist},
+	fetch.Busy:   nil, fetch.Moved: nil, fetch.TooManyHops: nil, fetch.LocalIO: nil, fetch.ConnectionFailed: nil,
+}
+
+func TestErrorIs(t *testing.T) {
+	sentinels := []error{
+		fs.ErrNotExist, fs.ErrPermission, fs.ErrExist, context.DeadlineExceeded, os.ErrDeadlineExceeded,
+		context.Canceled, io.ErrUnexpectedEOF, io.EOF, net.ErrClosed,
+	}
+	for kind, known := range kinds {
+		err := fmt.Errorf("wrapped: %w", &fetch.Error{Kind: kind})
+		for other := range kinds {
+			if got, want := errors.Is(err, other), other == kind; got != want {
+				t.Errorf("%v is %v: %t", kind, other, got)
+			}
+		}
+		for _, sentinel := range sentinels {
+			want := false
+			for _, k := range known {
+				want = want || k == sentinel
+			}
+			if got := errors.Is(err, sentinel); got != want {
+				t.Errorf("%v is %v: %t", kind, sentinel, got)
+			}
+		}
+		var timeout interface{ Timeout() bool }
+		if errors.As(err, &timeout); timeout.Timeout() != (kind == fetch.Timeout) {
+			t.Errorf("%v has Timeout() %t", kind, timeout.Timeout())
+		}
+	}
+	cause := errors.New("cause")
+	if !errors.Is(&fetch.Error{Kind: fetch.NotFound, Err: cause}, cause) {
+		t.Error("the cause is not found")
+	}
+}
+
+// TestKindText holds that the list of kinds above is whole and that each has
+// words of its own.
+func TestKindText(t *testing.T) {
+	seen := make(map[string]bool)
+	for kind := range kinds {
+		text := kind.Error()
+		if text == "" || seen[text] || strings.HasPrefix(text, "error kind") {
+			t.Errorf("kind %d is %q", kind, text)
+		}
+		seen[text] = true
+	}
+	if next := fetch.ErrorKind(len(kinds)); !strings.HasPrefix(next.Error(), "error kind") {
+		t.Errorf("kind %q is not in this test's list", next)
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	op := func(op string, err error) error { return &net.OpError{Op: op, Net: "tcp", Err: err} }
+	sys := func(errno syscall.Errno) error { return os.NewSyscallError("call", errno) }
+	for _, tc := range []struct {
+		err  error
+		want fetch.ErrorKind
+	}{
+		{nil, fetch.Other},
+		{errors.New("x"), fetch.Other},
+		{fetch.Busy, fetch.Busy},
+		{fmt.Errorf("x: %w", &fetch.Error{Kind: fetch.TooLarge}), fetch.TooLarge},
+		{context.Canceled, fetch.Canceled},
+		{op("dial", context.Canceled), fetch.Canceled},
+		{context.DeadlineExceeded, fetch.Timeout},
+		{op("read", os.ErrDeadlineExceeded), fetch.Timeout},
+		{op("dial", sys(syscall.ETIMEDOUT)), fetch.Timeout},
+		{op("dial", &net.DNSError{Err: "no such host", IsNotFound: true}), fetch.Unresolved},
+		{op("dial", &net.DNSError{Err: "i/o timeout", IsTimeout: true}), fetch.Timeout},
+		{op("dial", sys(syscall.ECONNREFUSED)), fetch.Unreachable},
+		{op("dial", sys(syscall.EINVAL)), fetch.Unreachable}, // a blackhole route
+		{op("dial", sys(syscall.EACCES)), fetch.Unreachable}, // a prohibit route
+		{sys(syscall.ENETUNREACH), fetch.Unreachable},
+		{io.ErrUnexpectedEOF, fetch.Truncated},
+		{io.EOF, fetch.ConnectionFailed},
+		{op("read", sys(syscall.ECONNRESET)), fetch.ConnectionFailed},
+		{op("write", sys(syscall.EPIPE)), fetch.ConnectionFailed},
+		{op("read", sys(syscall.ECONNABORTED)), fetch.ConnectionFailed},
+		{op("read", net.ErrClosed), fetch.ConnectionFailed},
+		{io.ErrClosedPipe, fetch.ConnectionFailed},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, fetch.NotFound},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, fetch.Permission},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EEXIST}, fetch.Exists},
+	} {
+		if got := fetch.KindOf(tc.err); got != tc.want {
+			t.Errorf("%v: %v, want %v", tc.err, got, tc.want)
+		}
+	}
+}
+
+func TestFail(t *testing.T) {
+	const redacted = "ftp://lab:***@example.com/x"
+	e := fetch.Fail("RETR", url, fetch.Other, io.ErrUnexpectedEOF)
+	if e.Op != "RETR" || e.URL != redacted || e.Kind != fetch.Truncated || e.Err != io.ErrUnexpectedEOF {
+		t.Errorf("a cause without a kind: %#v", e)
+	}
+	if e := fetch.Fail("RETR", url, fetch.LocalIO, io.ErrUnexpectedEOF); e.Kind != fetch.LocalIO {
+		t.Errorf("a cause with a kind: %#v", e)
+	}
+	if e := fetch.Fail("dial", nil, fetch.Timeout, nil); e.Error() != "dial: timed out" {
+		t.Errorf("without cause and locator: %v", e)
+	}
+
+	inner := &fetch.Error{Kind: fetch.NotFound, Code: 550}
+	e = fetch.Fail("RETR", url, fetch.Protocol, fmt.Errorf("wrapped: %w", inner))
+	if e.Op != "RETR" || e.URL != redacted || e.Kind != fetch.NotFound || e.Code != 550 {
+		t.Errorf("an *Error without Op and URL: %#v", e)
+	}
+	if inner.Op != "" || inner.URL != "" {
+		t.Errorf("the *Error it was given has changed: %#v", inner)
+	}
+	again := fetch.Fail("other", &locator.News{All: true}, fetch.Other, e)
+	if again.Op != "RETR" || again.URL != redacted {
+		t.Errorf("Op and URL were replaced: %#v", again)
+	}
+}
+
+func TestErrorShowsNoPassword(t *testing.T) {
+	errs := []error{
+		fetch.Fail("RETR", url, fetch.NotFound, nil),
+		fetch.Fail("follow", url, fetch.Moved, &fetch.Referral{To: url}),
+		fetch.CheckOctets(&locator.FTP{Server: locator.Server{Login: &locator.Login{User: "lab", Password: "hunter2\r", HasPassword: true}}}),
+	}
+	for _, err := range errs {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%q", "%s"} {
+			if text := fmt.Sprintf(verb, err); strings.Contains(text, "hunter2") {
+				t.Errorf("%s: %s", verb, text)
+			}
+		}
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                          "",
+		"plain ~text~":              "plain ~text~",
+		"a\nb":                      `"a\nb"`,
+		"\x1b[2J":                   `"\x1b[2J"`,
+		"caf\u00e9":                 `"caf\u00e9"`,
+		"\xff\x80":                  `"\xff\x80"`,
+		"\u202e":                    `"\u202e"`,
+		"\x7f":                      `"\x7f"`,
+		strings.Repeat("y", 256):    strings.Repeat("y", 256),
+		strings.Repeat("y", 257):    strings.Repeat("y", 256) + "...",
+		strings.Repeat("\x00", 999): `"` + strings.Repeat(`\x00`, 256) + `"...`,
+	} {
+		if got := fetch.Printable(in); got != want {
+			t.Errorf("%.20q: got %s, want %s", in, got, want)
+		}
+	}
+}

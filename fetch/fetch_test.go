@@ -1,0 +1,193 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+func TestLimits(t *testing.T) {
+	hidden := cmpopts.IgnoreUnexported(fetch.Limits{})
+	defaults := fetch.Limits{
+		Connect: 30 * time.Second, Reply: time.Minute, Idle: time.Minute,
+		Line: 16 << 10, Header: 256 << 10, Hops: 10,
+	}
+	none := fetch.Limits{Connect: -1, Reply: -1, Idle: -1, Line: -1, Header: -1, Body: -1, Items: -1, Hops: -1}
+	own := fetch.Limits{Connect: 1, Reply: 2, Idle: 3, Line: 4, Header: 5, Body: 6, Items: 7, Hops: 8}
+	for _, tc := range []struct{ in, want fetch.Limits }{
+		{fetch.Limits{}, defaults}, {none, fetch.Limits{}}, {own, own},
+	} {
+		got := tc.in.WithDefaults()
+		if diff := cmp.Diff(tc.want, got, hidden); diff != "" {
+			t.Errorf("%+v:\n%s", tc.in, diff)
+		}
+		if diff := cmp.Diff(tc.want, got.WithDefaults(), hidden); diff != "" {
+			t.Errorf("%+v, filled in twice:\n%s", tc.in, diff)
+		}
+	}
+}
+
+// named is a Fetcher that gives its name as an error and counts its Closes.
+type named struct {
+	name   string
+	closed *int
+	err    error
+	_      []int // not comparable, which a Fetcher may be
+}
+
+func (n named) Fetch(context.Context, *fetch.Request) (*fetch.Resource, error) {
+	return nil, errors.New(n.name)
+}
+
+func (n named) Close() error {
+	*n.closed++
+	return n.err
+}
+
+func TestRegistry(t *testing.T) {
+	var empty fetch.Registry
+	if empty.Lookup("ftp") != nil || len(empty.Schemes()) != 0 || empty.Close() != nil {
+		t.Error("the zero Registry is not empty")
+	}
+	var r fetch.Registry
+	var a, b, c int
+	sorry := errors.New("sorry")
+	r.Register(&named{name: "web", closed: &a}, "http", "HTTPS")
+	r.Register(&named{name: "files", closed: &b, err: sorry}, "ftp")
+	r.Register(named{name: "value", closed: &c}, "x-new")
+	for scheme, want := range map[string]string{"http": "web", "HTTP": "web", "https": "web", "ftp": "files", "X-New": "value"} {
+		if _, err := r.Lookup(scheme).Fetch(t.Context(), nil); err.Error() != want {
+			t.Errorf("%s is fetched by %v, want %s", scheme, err, want)
+		}
+	}
+	if f := r.Lookup("gopher"); f != nil {
+		t.Errorf("gopher is fetched by %v", f)
+	}
+	if got, want := r.Schemes(), []string{"ftp", "http", "https", "x-new"}; !slices.Equal(got, want) {
+		t.Errorf("schemes are %q, want %q", got, want)
+	}
+	if err := r.Close(); !errors.Is(err, sorry) || a != 1 || b != 1 || c != 1 {
+		t.Errorf("Close gives %v, and the Fetchers were closed %d, %d, %d times", err, a, b, c)
+	}
+}
+
+func TestRegisterPanics(t *testing.T) {
+	for _, schemes := range [][]string{{""}, {"ftp", "FTP"}, {"gopher"}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Register accepted %q", schemes)
+				}
+			}()
+			var r fetch.Registry
+			r.Register(&named{}, "gopher")
+			r.Register(&named{}, schemes...)
+		}()
+	}
+}
+
+func TestContextTraceIsComplete(t *testing.T) {
+	call(fetch.ContextTrace(t.Context()))
+	call(fetch.ContextTrace(fetch.WithTrace(t.Context(), &fetch.Trace{})))
+}
+
+// call calls every hook.
+func call(t *fetch.Trace) {
+	t.DialStart("tcp", "h:1")
+	t.Connected(fetch.Connection{Host: "h"})
+	t.Reused(fetch.Connection{Host: "r"})
+	t.Sent([]byte("s"))
+	t.Received([]byte("g"))
+	t.Body(7)
+	t.Retry(fetch.Retry{Attempt: 1})
+	t.Note("n")
+}
+
+// TestTraceComposes: the inner hook is called first, then the outer; a missing
+// one does not matter.
+func TestTraceComposes(t *testing.T) {
+	var log []string
+	trace := func(who string) *fetch.Trace {
+		say := func(format string, args ...any) { log = append(log, who+" "+fmt.Sprintf(format, args...)) }
+		return &fetch.Trace{
+			DialStart: func(network, address string) { say("%s %s", network, address) },
+			Connected: func(c fetch.Connection) { say("connected %s", c.Host) },
+			Reused:    func(c fetch.Connection) { say("reused %s", c.Host) },
+			Sent:      func(p []byte) { say("sent %s", p) },
+			Received:  func(p []byte) { say("received %s", p) },
+			Body:      func(n int64) { say("body %d", n) },
+			Retry:     func(r fetch.Retry) { say("retry %d", r.Attempt) },
+			Note:      func(text string) { say("note %s", text) },
+		}
+	}
+	ctx := fetch.WithTrace(t.Context(), trace("outer"))
+	ctx = fetch.WithTrace(ctx, &fetch.Trace{})
+	inner := trace("inner")
+	inner.Note = nil
+	ctx = fetch.WithTrace(ctx, inner)
+	call(fetch.ContextTrace(ctx))
+	want := []string{
+		"inner tcp h:1", "outer tcp h:1", "inner connected h", "outer connected h", "inner reused r", "outer reused r",
+		"inner sent s", "outer sent s", "inner received g", "outer received g", "inner body 7", "outer body 7",
+		"inner retry 1", "outer retry 1", "outer note n",
+	}
+	if diff := cmp.Diff(want, log); diff != "" {
+		t.Error(diff)
+	}
+	if inner.Note != nil {
+		t.Error("WithTrace has changed the Trace it was given")
+	}
+}
+
+func TestKindString(t *testing.T) {
+	for kind, want := range []string{"document", "directory", "menu", "query", "interactive", "advice", "unknown"} {
+		if got := fetch.Kind(kind).String(); got != want {
+			t.Errorf("kind %d is %q, want %q", kind, got, want)
+		}
+	}
+}
+
+func TestProvenance(t *testing.T) {
+	for want, p := range map[string]fetch.Provenance{
+		"typed by the user":                         {},
+		"from the configuration":                    {Kind: fetch.Config},
+		"link":                                      {Kind: fetch.Remote},
+		"link from ftp://lab:***@example.com/x":     {Kind: fetch.Remote, By: url},
+		"redirect from ftp://lab:***@example.com/x": {Kind: fetch.Redirect, By: url},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	peer := netip.MustParseAddrPort("192.0.2.1:21")
+	res := &fetch.Resource{Locator: url, Peer: peer}
+	if got, want := res.Origin(), (fetch.Provenance{Kind: fetch.Remote, By: url, Peer: peer.Addr()}); got != want {
+		t.Errorf("the origin of a link in it is %+v, want %+v", got, want)
+	}
+}
+
+func TestEmptyBody(t *testing.T) {
+	res := fetch.Resource{Locator: &locator.News{All: true}, Body: fetch.EmptyBody}
+	var out strings.Builder
+	if n, err := io.Copy(&out, res.Body); n != 0 || err != nil {
+		t.Errorf("copied %d, %v", n, err)
+	}
+	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("read %d, %v", n, err)
+	}
+	if err := res.Close(); err != nil {
+		t.Error(err)
+	}
+}
