@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const extractHelp = `Usage: fetch1738 extract [--json] [--strict|--tolerant] [FILE...]
+
+Finds the URLs in text as the Appendix of RFC 1738 describes: in angle brackets
+with or without "URL:", broken across lines or not, and free in a sentence. It
+writes one URL a line, with its #fragment. Without files, or for "-", it reads
+standard input. Passwords are shown.
+
+  $ echo 'See <URL:ftp://ds.in
+    ternic.net/rfc>, Jim.' | fetch1738 extract
+  ftp://ds.internic.net/rfc
+`
+
+// extracted is the JSON line of a URL found.
+type extracted struct {
+	URL         string   `json:"url"` // canonical, without the fragment
+	Fragment    *string  `json:"fragment"`
+	Text        string   `json:"text"` // as it was found
+	Tolerated   []string `json:"tolerated"`
+	HyphenBreak bool     `json:"hyphen_break"`
+}
+
+// runExtract is the verb extract.
+func runExtract(ctx context.Context, args []string, std streams) int {
+	v := newVerb("extract", extractHelp, std)
+	asJSON := v.Bool("json", false, "write one JSON object a line")
+	grammar := addGrammar(v)
+	if code, ok := v.parse(args); !ok {
+		return code
+	}
+	parser, err := grammar()
+	if err != nil {
+		return v.usage("%v", err)
+	}
+	files := v.Args()
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	w := bufio.NewWriter(std.out)
+	show := showURL
+	if *asJSON {
+		show = showReference
+	}
+	code := exitOK
+	for _, file := range files {
+		var bad readError
+		switch err := extractFile(ctx, w, parser, file, std.in, show); {
+		case ctx.Err() != nil:
+			return exitInterrupted
+		case errors.As(err, &bad):
+			code = v.fail(exitRead, "%v", bad.error)
+		case err != nil:
+			return v.fail(exitWrite, "%v", err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return v.fail(exitWrite, "%v", err)
+	}
+	return code
+}
+
+func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, name string, stdin io.Reader, show func(io.Writer, locator.Reference) error) error {
+	in, err := openInput(ctx, name, stdin)
+	if err != nil {
+		return readError{err}
+	}
+	defer in.Close()
+	for text, err := range pieces(in, pieceSize) {
+		if err != nil {
+			return readError{err}
+		}
+		for ref := range parser.Extract(text) {
+			if err := show(w, ref); err != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// openInput opens the file name, or standard input for "-".
+func openInput(ctx context.Context, name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return interruptible(ctx, stdin), nil
+	}
+	return os.Open(name)
+}
+
+func showURL(w io.Writer, ref locator.Reference) error {
+	_, err := io.WriteString(w, ref.String()+"\n")
+	return err
+}
+
+func showReference(w io.Writer, ref locator.Reference) error {
+	line := extracted{
+		URL: asGiven(ref.Locator.String()), Text: asGiven(ref.Text),
+		Tolerated: departures(ref.Used), HyphenBreak: ref.HyphenBreak,
+	}
+	if ref.HasFragment {
+		line.Fragment = new(chars(ref.Fragment))
+	}
+	if line.Tolerated == nil {
+		line.Tolerated = []string{}
+	}
+	return writeJSON(w, line)
+}
+
+// pieceSize is how much text is held at once. It must be more than twice
+// locator.MaxLength.
+const pieceSize = 1 << 20
+
+// pieces cuts a text of any length into pieces of at most size octets, so that
+// the URLs in the pieces are those in the text. Only a run of more than size
+// octets without white space, quotation mark or angle bracket is passed over.
+// A read error comes last, if there is one.
+func pieces(r io.Reader, size int) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		buf := make([]byte, 0, size)
+		skipping := false
+		for {
+			n, err := io.ReadFull(r, buf[len(buf):size])
+			buf = buf[:len(buf)+n]
+			if skipping {
+				n := cmp.Or(bytes.IndexAny(buf, delimiters)+1, len(buf))
+				skipping = n == len(buf)
+				buf = append(buf[:0], buf[n:]...)
+			}
+			if err != nil {
+				if yield(string(buf), nil) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+					yield("", err)
+				}
+				return
+			}
+			cut := border(buf)
+			if cut == 0 && len(buf) == size {
+				skipping = true
+				cut = size
+			} else if !yield(string(buf[:cut]), nil) {
+				return
+			}
+			buf = append(buf[:0], buf[cut:]...)
+		}
+	}
+}
+
+// delimiters are in no URL outside angle brackets.
+const delimiters = " \t\r\n\v\f\"<>"
+
+// border is where text may be cut without cutting a URL, or 0: behind the last
+// delimiter, but before a "<" whose ">" may still come.
+func border(text []byte) int {
+	i := bytes.LastIndexAny(text, delimiters)
+	open := bytes.LastIndexAny(text, "<>")
+	if open >= 0 && text[open] == '<' && len(text)-open < locator.MaxLength {
+		return open
+	}
+	return i + 1
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const parseHelp = `Usage: fetch1738 parse [--json] [--strict|--tolerant] [URL...]
+
+Shows what each URL consists of, one line a URL, in order; a refused one has
+the reason on its line. Without URLs, or for "-", the lines of standard input
+are read. Exit code 3 if any was refused. Passwords are shown.
+
+  $ fetch1738 parse 'ftp://lab@ftp.example/pub/a%20b' news:*
+  ftp       ftp.example               user "lab"  cwd "pub"  name "a b"
+  news      -                         all
+`
+
+// runParse is the verb parse.
+func runParse(ctx context.Context, args []string, std streams) int {
+	v := newVerb("parse", parseHelp, std)
+	asJSON := v.Bool("json", false, "write one JSON object a line")
+	grammar := addGrammar(v)
+	if code, ok := v.parse(args); !ok {
+		return code
+	}
+	parser, err := grammar()
+	if err != nil {
+		return v.usage("%v", err)
+	}
+	if v.NArg() == 0 {
+		args = []string{"-"}
+	} else {
+		args = v.Args()
+	}
+	show := textLine
+	if *asJSON {
+		show = jsonLine
+	}
+	p := printer{parser: parser, show: show, w: bufio.NewWriter(std.out)}
+	for _, arg := range args {
+		if arg == "-" {
+			err = p.lines(ctx, std.in)
+		} else {
+			err = p.url(arg)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = p.w.Flush()
+	}
+	var read readError
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case errors.As(err, &read):
+		_ = p.w.Flush()
+		return v.fail(exitRead, "%v", read.error)
+	case err != nil:
+		return v.fail(exitWrite, "%v", err)
+	case p.refused:
+		return exitBadURL
+	}
+	return exitOK
+}
+
+// addGrammar adds the flags --strict and --tolerant; the function gives the
+// Parser they ask for once they are read.
+func addGrammar(v *verb) func() (locator.Parser, error) {
+	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else (default)")
+	tolerant := v.Bool("tolerant", false, "accept the usual departures, too")
+	return func() (locator.Parser, error) {
+		switch {
+		case *strict && *tolerant:
+			return locator.Parser{}, errors.New("--strict and --tolerant exclude each other")
+		case *tolerant:
+			return locator.Parser{Tolerate: locator.TolerateAll}, nil
+		}
+		return locator.Parser{}, nil
+	}
+}
+
+// printer writes one line a URL.
+type printer struct {
+	parser  locator.Parser
+	show    func(w io.Writer, url string, ref locator.Reference, bad *locator.SyntaxError) error
+	w       *bufio.Writer
+	refused bool
+}
+
+func (p *printer) url(text string) error {
+	ref, err := p.parser.Parse(text)
+	var bad *locator.SyntaxError
+	if errors.As(err, &bad) {
+		p.refused = true
+		if len(text) > maxTextLine {
+			bad.Msg = fmt.Sprintf("URL of more than %d octets, at most %d", maxTextLine, locator.MaxLength)
+		}
+	}
+	return p.show(p.w, text, ref, bad)
+}
+
+// lines is url for each line of r. A line is written as soon as it is known
+// when nothing more is there to be read, so that a program may ask and wait.
+func (p *printer) lines(ctx context.Context, r io.Reader) error {
+	in := interruptible(ctx, r)
+	defer in.Close()
+	br := bufio.NewReader(in)
+	for line, err := range textLines(br) {
+		if err != nil {
+			return readError{err}
+		}
+		if err := p.url(line); err != nil {
+			return err
+		}
+		if br.Buffered() == 0 {
+			if err := p.w.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readError is a failure of an input rather than of the output.
+type readError struct{ error }
+
+func (e readError) Unwrap() error { return e.error }
+
+// maxTextLine is how many octets of a line matter: what is longer is no URL.
+const maxTextLine = 1 << 20
+
+// textLines yields the lines of r without their LF or CR LF, long ones cut to
+// maxTextLine octets and one more, and a read error last, if there is one.
+func textLines(r *bufio.Reader) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		var line []byte
+		for {
+			part, err := r.ReadSlice('\n')
+			line = append(line, part[:min(len(part), maxTextLine+1-len(line))]...)
+			switch {
+			case errors.Is(err, bufio.ErrBufferFull):
+				continue
+			case err != nil && !errors.Is(err, io.EOF):
+				yield("", err)
+				return
+			case err != nil && len(line) == 0:
+				return
+			}
+			if !yield(withoutEnd(line), nil) || err != nil {
+				return
+			}
+			line = line[:0]
+		}
+	}
+}
+
+func withoutEnd(line []byte) string {
+	line, ended := bytes.CutSuffix(line, []byte{'\n'})
+	if ended {
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+	}
+	return string(line)
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A urlPart is one named component of a URL. Its value is a string, a []string or
+// a [][2]string of octets, true, or nil when the component is absent.
+type urlPart struct {
+	name  string
+	value any
+}
+
+// urlParts are in the order of the URL. As JSON they are an object whose strings
+// are chars.
+type urlParts []urlPart
+
+// partsOf are the components that the scheme of l has besides login, host and
+// port.
+func partsOf(l locator.Locator) urlParts {
+	switch l := l.(type) {
+	case *locator.FTP:
+		return urlParts{{"cwd", l.CWD}, {"name", given(l.Name, l.HasPath)}, {"type", given(string(rune(l.Type)), l.Type != 0)}}
+	case *locator.HTTP:
+		return urlParts{
+			{"path", given(unescape(l.Path), l.HasPath)}, {"search", given(unescape(l.Search), l.HasSearch)},
+			{"path_raw", given(l.Path, l.HasPath)}, {"search_raw", given(l.Search, l.HasSearch)},
+		}
+	case *locator.Gopher:
+		return urlParts{
+			{"gtype", string([]byte{l.Type})}, {"selector", l.Selector},
+			{"search", given(l.Search, l.Fields >= 1)}, {"plus", given(l.Plus, l.Fields >= 2)},
+		}
+	case *locator.Mailto:
+		return urlParts{{"addr", l.Address}}
+	case *locator.News:
+		switch {
+		case l.All:
+			return urlParts{{"all", true}}
+		case l.MessageID != "":
+			return urlParts{{"message_id", l.MessageID}}
+		}
+		return urlParts{{"group", l.Group}}
+	case *locator.NNTP:
+		return urlParts{{"group", l.Group}, {"article", given(l.Article, l.Article != "")}}
+	case *locator.WAIS:
+		doc := l.Form == locator.WAISDocument
+		return urlParts{
+			{"database", l.Database}, {"search", given(l.Search, l.Form == locator.WAISSearch)},
+			{"wtype", given(l.WType, doc)}, {"wpath", given(l.WPath, doc)},
+		}
+	case *locator.File:
+		return urlParts{{"host", l.Host}, {"path_segments", l.Segments}}
+	case *locator.Prospero:
+		fields := make([][2]string, len(l.Fields))
+		for i, f := range l.Fields {
+			fields[i] = [2]string{f.Name, f.Value}
+		}
+		return urlParts{{"hsoname", l.HSOName}, {"fields", fields}}
+	case *locator.Opaque:
+		return urlParts{{"schemepart", l.Rest}}
+	}
+	return nil // telnet: a service has no parts
+}
+
+// given is s, or nil when it is absent.
+func given(s string, present bool) any {
+	if !present {
+		return nil
+	}
+	return s
+}
+
+// unescape replaces escapes by the octets they stand for.
+func unescape(encoded string) string {
+	octets, err := url.PathUnescape(encoded)
+	if err != nil {
+		return encoded
+	}
+	return octets
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (ps urlParts) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	b.WriteByte('{')
+	for i, p := range ps {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:", p.name)
+		if err := enc.Encode(allChars(p.value)); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// allChars is a part's value with chars for octets.
+func allChars(value any) any {
+	switch v := value.(type) {
+	case string:
+		return chars(v)
+	case []string:
+		list := make([]string, len(v))
+		for i, s := range v {
+			list[i] = chars(s)
+		}
+		return list
+	case [][2]string:
+		list := make([][2]string, len(v))
+		for i, f := range v {
+			list[i] = [2]string{chars(f[0]), chars(f[1])}
+		}
+		return list
+	}
+	return value
+}
+
+// loginOf is what stands before the "@" of l, or nil.
+func loginOf(l locator.Locator) *locator.Login {
+	s, _ := locator.ServerOf(l)
+	return s.Login
+}
+
+// hostPortOf are the host and port of l as the URL has them: no default port.
+// It is false for schemes that name no host.
+func hostPortOf(l locator.Locator) (hp locator.HostPort, ok bool) {
+	switch l := l.(type) {
+	case *locator.FTP:
+		hp = l.HostPort
+	case *locator.HTTP:
+		hp = l.HostPort
+	case *locator.Telnet:
+		hp = l.HostPort
+	case *locator.Gopher:
+		hp = l.HostPort
+	case *locator.NNTP:
+		hp = l.HostPort
+	case *locator.WAIS:
+		hp = l.HostPort
+	case *locator.Prospero:
+		hp = l.HostPort
+	case *locator.File:
+		hp.Host = l.Host
+	default:
+		return hp, false
+	}
+	return hp, true
+}
+
+// departures names what was tolerated, by the constants of package locator.
+func departures(used locator.Tolerance) []string {
+	var names []string
+	for _, d := range []struct {
+		bit  locator.Tolerance
+		name string
+	}{
+		{locator.UnsafeOctets, "UnsafeOctets"},
+		{locator.StrayPercent, "StrayPercent"},
+		{locator.Fragments, "Fragments"},
+		{locator.WrappedText, "WrappedText"},
+		{locator.MissingSlashes, "MissingSlashes"},
+		{locator.ModernHosts, "ModernHosts"},
+		{locator.EmptyPort, "EmptyPort"},
+		{locator.HTTPLogin, "HTTPLogin"},
+		{locator.ReservedOctets, "ReservedOctets"},
+	} {
+		if used&d.bit != 0 {
+			names = append(names, d.name)
+		}
+	}
+	return names
+}

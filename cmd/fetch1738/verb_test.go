@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// outcome is what a verb did.
+type outcome struct {
+	code     int
+	out, err string
+}
+
+func runVerb(t *testing.T, verb, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, err bytes.Buffer
+	for _, c := range commands() {
+		if c.name == verb {
+			code := c.run(t.Context(), args, streams{strings.NewReader(stdin), &out, &err})
+			return outcome{code, out.String(), err.String()}
+		}
+	}
+	t.Fatalf("no verb %q", verb)
+	return outcome{}
+}
+
+func TestVerbHelp(t *testing.T) {
+	for _, c := range commands() {
+		for _, flag := range []string{"-h", "--help"} {
+			got := runVerb(t, c.name, "", flag)
+			if got.code != 0 || got.err != "" {
+				t.Errorf("%s %s: %+v", c.name, flag, got)
+			}
+			if !strings.HasPrefix(got.out, "Usage: fetch1738 "+c.name) {
+				t.Errorf("%s %s: %s", c.name, flag, got.out)
+			}
+			if !strings.Contains(got.out, "\n  $ ") {
+				t.Errorf("%s %s shows no example", c.name, flag)
+			}
+			for line := range strings.Lines(got.out) {
+				if len(line) > 81 {
+					t.Errorf("%s %s has a line of %d columns: %s", c.name, flag, len(line)-1, line)
+				}
+			}
+		}
+	}
+}
+
+func TestVerbUsage(t *testing.T) {
+	for _, tc := range []struct {
+		verb string
+		args []string
+		want string // in the complaint
+	}{
+		{"parse", []string{"--no-such"}, "unknown flag: --no-such"},
+		{"parse", []string{"-x", "http://h/"}, "unknown shorthand flag: 'x' in -x"},
+		{"parse", []string{"--strict", "--tolerant", "http://h/"}, "exclude each other"},
+		{"explain", nil, "no URL given"},
+		{"explain", []string{"--no-such"}, "unknown flag: --no-such"},
+		{"explain", []string{"--allow-port", "70000", "http://h/"}, "no such port"},
+		{"explain", []string{"--allow-port", "smtp", "http://h/"}, "smtp"},
+		{"extract", []string{"--no-such"}, "unknown flag: --no-such"},
+		{"extract", []string{"--strict", "--tolerant"}, "exclude each other"},
+		{"serve", []string{"--no-such"}, "unknown flag: --no-such"},
+		{"serve", []string{"folder"}, `"folder" is not an option`},
+		{"serve", []string{"--ftp"}, "flag needs an argument: --ftp"},
+		{"demo", []string{"--no-such"}, "unknown flag: --no-such"},
+		{"demo", []string{"extra"}, `"extra" is not an option`},
+	} {
+		got := runVerb(t, tc.verb, "", tc.args...)
+		if got.code != 2 || got.out != "" {
+			t.Errorf("%s %q: %+v", tc.verb, tc.args, got)
+		}
+		oneLine(t, got.err)
+		if !strings.HasPrefix(got.err, "fetch1738: (2) "+tc.verb+": ") || !strings.Contains(got.err, tc.want) {
+			t.Errorf("%s %q complains %q", tc.verb, tc.args, got.err)
+		}
+	}
+}
+
+// oneLine checks that text is one line of printable ASCII of a bearable length.
+func oneLine(t *testing.T, text string) {
+	t.Helper()
+	line, rest, ended := strings.Cut(text, "\n")
+	if !ended || rest != "" || line == "" || len(line) > 600 || !printable(line) {
+		t.Errorf("not one readable line: %.700q", text)
+	}
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// broken fails every Write, as a closed pipe does.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// faulty is readable, but not to its end.
+type faulty struct{ text io.Reader }
+
+func (f faulty) Read(p []byte) (int, error) {
+	n, err := f.text.Read(p)
+	if err == io.EOF {
+		err = errors.New("the disk is gone")
+	}
+	return n, err
+}
+
+func TestVerbOutputFails(t *testing.T) {
+	for _, tc := range []struct {
+		verb string
+		args []string
+	}{
+		{"parse", []string{"http://h/"}}, {"parse", []string{"--help"}}, {"parse", []string{"-"}},
+		{"explain", []string{"http://h/"}},
+		{"extract", nil}, {"serve", nil}, {"demo", nil},
+	} {
+		for _, c := range commands() {
+			if c.name != tc.verb {
+				continue
+			}
+			var complaint bytes.Buffer
+			if code := c.run(t.Context(), tc.args, streams{strings.NewReader("http://h/\n"), broken{}, &complaint}); code != 23 {
+				t.Errorf("%s %q on a broken output: code %d, %s", tc.verb, tc.args, code, complaint.String())
+			}
+		}
+	}
+}
+
+func TestVerbInputFails(t *testing.T) {
+	for _, verb := range []string{"parse", "extract"} {
+		for _, c := range commands() {
+			if c.name != verb {
+				continue
+			}
+			var out, complaint bytes.Buffer
+			in := faulty{strings.NewReader("http://h/\nhttp://h/2\n")}
+			if code := c.run(t.Context(), nil, streams{in, &out, &complaint}); code != 26 {
+				t.Errorf("%s: code %d", verb, code)
+			}
+			if want := "fetch1738: (26) " + verb + ": standard input: the disk is gone\n"; complaint.String() != want {
+				t.Errorf("%s complains %q, want %q", verb, complaint.String(), want)
+			}
+			if strings.Count(out.String(), "\n") != 2 {
+				t.Errorf("%s lost what it had read: %q", verb, out.String())
+			}
+		}
+	}
+}
+
+// A verb that waits for the keyboard ends when it is interrupted.
+func TestVerbInterrupted(t *testing.T) {
+	for _, verb := range []string{"parse", "extract"} {
+		for _, c := range commands() {
+			if c.name != verb {
+				continue
+			}
+			keyboard, typist := io.Pipe()
+			ctx, interrupt := context.WithCancel(t.Context())
+			interrupt()
+			if code := c.run(ctx, nil, streams{keyboard, io.Discard, io.Discard}); code != 130 {
+				t.Errorf("%s: code %d", verb, code)
+			}
+			typist.Close()
+		}
+	}
+}
