@@ -38,7 +38,7 @@ type extracted struct {
 func runExtract(ctx context.Context, args []string, std streams) int {
 	v := newVerb("extract", extractHelp, std)
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	grammar := addGrammar(v)
+	grammar := addGrammar(v, 0)
 	if code, ok := v.parse(args); !ok {
 		return code
 	}

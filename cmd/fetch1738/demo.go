@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+const demoHelp = `Usage: fetch1738 demo
+
+Starts a server for each scheme inside this program, fetches one document by
+all of them, and shows what went over the wire. Nothing leaves this machine.
+Exit code 1 if one fails or gives other octets.
+
+  $ fetch1738 demo
+`
+
+// A demoScheme is one row of the demonstration.
+type demoScheme struct {
+	name  string
+	about string
+	// start gives the URL of the sample, without a slash at the end.
+	start func(ctx context.Context, sample fs.FS) (base string, stop func(), err error)
+	// document and listing are what follows it in the URLs of demoDocument and
+	// demoFolder; without a listing the scheme has no directories.
+	document, listing string
+}
+
+const (
+	demoDocument = "pub/octets.bin"
+	demoFolder   = "pub"
+	demoTime     = 5 * time.Second
+)
+
+func demoSchemes() []demoScheme {
+	return []demoScheme{
+		{"file", "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", copySample, "/pub/octets.bin", "/pub/"},
+		{"ftp", "a CWD for each directory, then TYPE and RETR (section 3.2.2)", playing("ftp"), "/pub/octets.bin;type=i", "/pub/"},
+		{"gopher", "the selector, a line end, and the answer is there (section 3.4)", playing("gopher"), "/9/pub/octets.bin", "/1/pub"},
+		{"http", "the path as it is written (section 3.3)", playing("http"), "/pub/octets.bin", ""},
+	}
+}
+
+// demoRefused are never sent.
+func demoRefused() []string {
+	return []string{"gopher://127.0.0.1:25/0HELO%20there", "ftp://127.0.0.1/pub/x%0D%0ADELE%20y"}
+}
+
+// runDemo is the verb demo.
+func runDemo(ctx context.Context, args []string, std streams) int {
+	v := newVerb("demo", demoHelp, std)
+	if code, ok := v.parse(args); !ok {
+		return code
+	}
+	if v.NArg() > 0 {
+		return v.usage("%q is not an option", v.Arg(0))
+	}
+	ctx, cancel := context.WithTimeout(ctx, demoTime)
+	defer cancel()
+	d, err := newDemo(std.out)
+	if err != nil {
+		return v.fail(exitUsage, "%v", err)
+	}
+	defer d.resolver.Close()
+	d.run(ctx)
+	switch {
+	case d.out.err != nil:
+		return v.fail(exitWrite, "%v", d.out.err)
+	case d.failures > 0:
+		return v.fail(1, "%d of the steps above failed", d.failures)
+	}
+	return exitOK
+}
+
+// demo is a demonstration under way.
+type demo struct {
+	resolver fetch1738.Resolver
+	sample   fs.FS
+	document []byte
+	entries  int // of demoFolder
+	out      *demoPage
+	failures int
+}
+
+func newDemo(w io.Writer) (*demo, error) {
+	sample, err := contentOf("")
+	if err != nil {
+		return nil, err
+	}
+	document, err := fs.ReadFile(sample, demoDocument)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(sample, demoFolder)
+	if err != nil {
+		return nil, err
+	}
+	return &demo{sample: sample, document: document, entries: len(entries), out: newDemoPage(w)}, nil
+}
+
+func (d *demo) run(ctx context.Context) {
+	began := time.Now()
+	schemes := demoSchemes()
+	d.out.title(fmt.Sprintf("One document of %d octets, every value from 00 to FF, by %d schemes", len(d.document), len(schemes)))
+	d.out.text("The servers run inside this program. Lines: > sent, < received, * done.")
+	for _, s := range schemes {
+		d.scheme(ctx, s)
+	}
+	d.refusals(ctx)
+	if d.failures == 0 {
+		d.out.title(fmt.Sprintf("All %d schemes gave the same octets, in %s together.", len(schemes), milliseconds(time.Since(began))))
+	}
+}
+
+// scheme fetches the document and lists its folder.
+func (d *demo) scheme(ctx context.Context, s demoScheme) {
+	base, stop, err := s.start(ctx, d.sample)
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	defer stop()
+	d.out.heading(s.name, base+s.document)
+	d.out.text(s.about)
+	if err := d.fetch(ctx, base+s.document); err != nil {
+		d.fail(err)
+		return
+	}
+	if s.listing == "" {
+		return
+	}
+	if err := d.list(ctx, base+s.listing); err != nil {
+		d.fail(err)
+	}
+}
+
+func (d *demo) fail(err error) {
+	d.failures++
+	d.out.text("FAILED: " + err.Error())
+}
+
+// fetch gets url, shows the conversation, and compares the octets.
+func (d *demo) fetch(ctx context.Context, url string) error {
+	var conv conversation
+	began := time.Now()
+	got, err := d.read(fetch.WithTrace(ctx, conv.trace()), url)
+	took := time.Since(began)
+	d.out.wire(conv.shown())
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, d.document) {
+		return fmt.Errorf("%d octets that are not those of the original", len(got))
+	}
+	d.out.result(fmt.Sprintf("%d octets in %s, the same as the original", len(got), milliseconds(took)))
+	return nil
+}
+
+func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
+	res, err := d.resolver.Get(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	return io.ReadAll(io.LimitReader(res.Body, 1<<20))
+}
+
+// list gets the directory or menu at url and shows the names.
+func (d *demo) list(ctx context.Context, url string) error {
+	res, err := d.resolver.Get(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	if res.Items == nil {
+		return fmt.Errorf("%s is a %s, not a list", url, res.Kind)
+	}
+	var names []string
+	for item, err := range res.Items {
+		if err != nil {
+			return err
+		}
+		if item.Locator != nil {
+			names = append(names, item.Name)
+		}
+	}
+	if len(names) != d.entries {
+		return fmt.Errorf("%d entries in place of %d", len(names), d.entries)
+	}
+	d.out.result(fmt.Sprintf("%d links in %s: %s", len(names), url, strings.Join(names, ", ")))
+	return nil
+}
+
+// refusals shows what is not done.
+func (d *demo) refusals(ctx context.Context) {
+	d.out.heading("never", "what is refused before anything is sent (section 6)")
+	for _, url := range demoRefused() {
+		_, err := d.read(ctx, url)
+		if !errors.Is(err, fetch.Refused) && !errors.Is(err, fetch.BadURL) {
+			d.fail(fmt.Errorf("%s was not refused: %v", url, err))
+			continue
+		}
+		d.out.result(err.Error())
+	}
+}
+
+// copySample puts the sample into a temporary folder.
+func copySample(_ context.Context, sample fs.FS) (string, func(), error) {
+	dir, err := os.MkdirTemp("", "fetch1738-demo-")
+	if err != nil {
+		return "", nil, err
+	}
+	stop := func() { _ = os.RemoveAll(dir) }
+	if err := os.CopyFS(dir, sample); err != nil {
+		stop()
+		return "", nil, err
+	}
+	path := strings.TrimPrefix(filepath.ToSlash(dir), "/")
+	return (&locator.File{Segments: strings.Split(path, "/")}).String(), stop, nil
+}
+
+// playing starts the play server of a scheme.
+func playing(scheme string) func(context.Context, fs.FS) (string, func(), error) {
+	return func(ctx context.Context, sample fs.FS) (string, func(), error) {
+		for _, p := range playServers() {
+			if p.scheme == scheme {
+				srv, err := p.start(ctx, "", func(s *testserver.Server) { s.Content = sample })
+				if err != nil {
+					return "", nil, err
+				}
+				return srv.URL, func() { _ = srv.Close() }, nil
+			}
+		}
+		return "", nil, fmt.Errorf("no server for %s", scheme)
+	}
+}

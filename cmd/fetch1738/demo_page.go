@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// demoPage lays the demonstration out on 80 columns.
+type demoPage struct {
+	w      io.Writer
+	colour bool
+	err    error
+}
+
+const (
+	demoColumns = 80
+	demoIndent  = "        "
+)
+
+func newDemoPage(w io.Writer) *demoPage {
+	f, ok := w.(*os.File)
+	return &demoPage{w: w, colour: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+const (
+	bold = "1"
+	dim  = "2"
+)
+
+func (p *demoPage) line(style, text string) {
+	if p.colour && style != "" {
+		text = "\x1b[" + style + "m" + text + "\x1b[0m"
+	}
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, text)
+	}
+}
+
+func (p *demoPage) title(text string) {
+	p.line("", "")
+	p.line(bold, text)
+}
+
+func (p *demoPage) heading(name, text string) {
+	p.line("", "")
+	p.line(bold, fmt.Sprintf("%-7s %s", name, text))
+}
+
+func (p *demoPage) text(text string) {
+	for _, line := range wrapped(text, demoColumns-len(demoIndent)) {
+		p.line("", demoIndent+line)
+	}
+}
+
+// wire shows lines of a conversation.
+func (p *demoPage) wire(lines []string) {
+	for _, line := range lines {
+		p.line(dim, demoIndent+line)
+	}
+}
+
+// result shows an outcome.
+func (p *demoPage) result(text string) {
+	mark := "= "
+	for _, line := range wrapped(text, demoColumns-len(demoIndent)-len(mark)) {
+		p.line("", demoIndent+mark+line)
+		mark = "  "
+	}
+}
+
+// wrapped breaks text at spaces into lines of at most width columns; longer
+// words stay whole.
+func wrapped(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return append(lines, line)
+}
+
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}
+
+// conversation collects what a Trace tells. Its zero value is empty.
+type conversation struct {
+	mu       sync.Mutex
+	lines    []string
+	unended  map[string]string // what a side has said of a line so far
+	body     int64
+	bodyLine int // index of the line that tells of the body, when there is one
+}
+
+func (c *conversation) trace() *fetch.Trace {
+	return &fetch.Trace{
+		Connected: func(conn fetch.Connection) { c.add("* ", fmt.Sprintf("connected to %s\n", conn.Remote)) },
+		Sent:      func(octets []byte) { c.add("> ", string(octets)) },
+		Received:  func(octets []byte) { c.add("< ", string(octets)) },
+		Note:      func(text string) { c.add("* ", text+"\n") },
+		Body:      c.more,
+	}
+}
+
+// add takes octets that one side, shown by mark, said.
+func (c *conversation) add(mark, octets string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unended == nil {
+		c.unended = make(map[string]string)
+	}
+	text := c.unended[mark] + octets
+	for {
+		line, rest, ended := strings.Cut(text, "\n")
+		if !ended {
+			break
+		}
+		if line = strings.TrimSuffix(line, "\r"); line != "" {
+			c.lines = append(c.lines, mark+cutLine(line))
+		}
+		text = rest
+	}
+	c.unended[mark] = text
+}
+
+// more counts octets of the body, on one line where the first ones came.
+func (c *conversation) more(n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.body == 0 {
+		c.bodyLine = len(c.lines)
+		c.lines = append(c.lines, "")
+	}
+	c.body += n
+	c.lines[c.bodyLine] = fmt.Sprintf("< (%d octets of data)", c.body)
+}
+
+func (c *conversation) shown() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lines
+}
+
+// cutLine is a line of a conversation, made printable and at most as long as
+// the page is wide.
+func cutLine(line string) string {
+	const most = demoColumns - len(demoIndent) - len("> ")
+	if line = plain(line); len(line) > most {
+		line = line[:most-3] + "..."
+	}
+	return line
+}

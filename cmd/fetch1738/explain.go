@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+const explainHelp = `Usage: fetch1738 explain [--json] [--strict|--tolerant] [--allow-port N] URL...
+
+Shows what fetching each URL would do, without looking up a name or opening a
+connection: the server, what the policy says, the octets that would be sent in
+order, and what depends on the server's answers. Passwords are masked.
+
+Exit code 3 for what is no URL or cannot be sent, 120 for what the policy
+refuses, 1 for a scheme that has no fetcher.
+
+  $ fetch1738 explain gopher://gopher.example.org/00/about.txt
+  gopher://gopher.example.org/00/about.txt
+    server  gopher.example.org, port 70 (tcp)
+    policy  allowed; judged again by its address once the name is looked up
+    1       "0/about.txt\r\n"
+`
+
+// runExplain is the verb explain.
+func runExplain(ctx context.Context, args []string, std streams) int {
+	v := newVerb("explain", explainHelp, std)
+	asJSON := v.Bool("json", false, "write one JSON object a line")
+	grammar := addGrammar(v, locator.TolerateAll)
+	ports := v.UintSlice("allow-port", nil, "permit port `N`, too (repeatable)")
+	if code, ok := v.parse(args); !ok {
+		return code
+	}
+	parser, err := grammar()
+	if err != nil {
+		return v.usage("%v", err)
+	}
+	if v.NArg() == 0 {
+		return v.usage("no URL given")
+	}
+	rules := policy.Rules{AnyHTTPPort: true}
+	for _, p := range *ports {
+		if p > 65535 {
+			return v.usage("--allow-port %d: no such port", p)
+		}
+		rules.AllowPorts = append(rules.AllowPorts, uint16(p))
+	}
+	x := explainer{parser: parser, env: &fetch.Env{Allow: rules.Allow}, show: explainText}
+	x.registry = fetch1738.Builtin(x.env)
+	defer x.registry.Close()
+	if *asJSON {
+		x.show = explainJSON
+	}
+
+	code := exitOK
+	w := bufio.NewWriter(std.out)
+	for _, url := range v.Args() {
+		e := x.explain(ctx, url)
+		if e.err != nil {
+			code = e.code()
+		}
+		if err := x.show(w, e); err != nil {
+			return v.fail(exitWrite, "%v", err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return v.fail(exitWrite, "%v", err)
+	}
+	return code
+}
+
+// explainer asks the Fetchers what they would do.
+type explainer struct {
+	parser   locator.Parser
+	env      *fetch.Env
+	registry *fetch.Registry
+	show     func(io.Writer, explanation) error
+}
+
+// An explanation is what would be done for a URL, or why nothing would.
+type explanation struct {
+	loc     locator.Locator // nil for what is no URL
+	plan    *fetch.Plan
+	verdict string
+	err     error
+}
+
+func (x *explainer) explain(ctx context.Context, url string) explanation {
+	ref, err := x.parser.Parse(url)
+	if err != nil {
+		return explanation{err: err}
+	}
+	e := explanation{loc: ref.Locator}
+	if e.plan, e.err = x.planOf(ref.Locator); e.err == nil {
+		e.verdict, e.err = x.judge(ctx, ref.Locator, e.plan)
+	}
+	return e
+}
+
+func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
+	if err := fetch.CheckOctets(l); err != nil {
+		return nil, err
+	}
+	f, ok := x.registry.Lookup(l.Scheme()).(fetch.Explainer)
+	if !ok {
+		return nil, fetch.Fail("explain", l, fetch.Unsupported, fmt.Errorf("there is no fetcher for the scheme %q", l.Scheme()))
+	}
+	return f.Explain(&fetch.Request{Locator: l})
+}
+
+// judge asks the policy what it is asked before a connection.
+func (x *explainer) judge(ctx context.Context, l locator.Locator, plan *fetch.Plan) (string, error) {
+	t := fetch.Target{Locator: l, Network: plan.Network, Host: plan.Host, Port: plan.Port}
+	if err := x.env.Permit(ctx, t); err != nil {
+		return "", err
+	}
+	if plan.Network == "" {
+		return "allowed", nil
+	}
+	addr, err := netip.ParseAddr(plan.Host)
+	if err != nil {
+		return "allowed; judged again by its address once the name is looked up", nil
+	}
+	t.Addr = netip.AddrPortFrom(addr.Unmap(), plan.Port)
+	if err := x.env.Permit(ctx, t); err != nil {
+		return "", err
+	}
+	return "allowed", nil
+}
+
+// code is the exit code that fetching would end with.
+func (e explanation) code() int {
+	var bad *locator.SyntaxError
+	if errors.As(e.err, &bad) {
+		return exitBadURL
+	}
+	switch fetch.KindOf(e.err) {
+	case fetch.BadURL:
+		return exitBadURL
+	case fetch.Refused:
+		return exitRefused
+	case fetch.Unsupported:
+		return exitUnsupported
+	}
+	return exitUsage
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// explained is the JSON line of an explanation.
+type explained struct {
+	URL     string          `json:"url"` // canonical, password masked
+	OK      bool            `json:"ok"`
+	Scheme  string          `json:"scheme"`
+	Network *string         `json:"network"` // null when nothing is dialled; so are host and port
+	Host    *string         `json:"host"`
+	Port    *uint16         `json:"port"`
+	Policy  string          `json:"policy"`
+	Steps   []explainedStep `json:"steps"`
+	Notes   []string        `json:"notes"`
+}
+
+// explainedStep has send, octets as chars, or do, an action in words.
+type explainedStep struct {
+	Send *string `json:"send,omitempty"`
+	Do   *string `json:"do,omitempty"`
+	When *string `json:"when"`
+}
+
+// unexplained is the JSON line of what would not be fetched.
+type unexplained struct {
+	URL   string `json:"url"`
+	OK    bool   `json:"ok"`
+	Error string `json:"error"`
+	Code  int    `json:"code"` // the exit code
+}
+
+// explainText writes e for people: the octets to be sent between quotation
+// marks, actions without.
+func explainText(w io.Writer, e explanation) error {
+	if e.err != nil {
+		_, err := fmt.Fprintf(w, "not fetched: (%d) %v\n", e.code(), e.err)
+		return err
+	}
+	var b strings.Builder
+	row := func(label, text string) { fmt.Fprintf(&b, "  %-6s  %s\n", label, text) }
+	fmt.Fprintln(&b, plain(e.loc.Redacted()))
+	if e.plan.Network != "" {
+		row("server", fmt.Sprintf("%s, port %d (%s)", plain(e.plan.Host), e.plan.Port, e.plan.Network))
+	}
+	row("policy", e.verdict)
+	width := e.textWidth()
+	for i, s := range e.plan.Steps {
+		label := strconv.Itoa(i + 1)
+		for j, text := range stepTexts(s) {
+			if j == 0 && s.When != "" {
+				text = fmt.Sprintf("%-*s  %s", width, text, s.When)
+			}
+			row(label, text)
+			label = ""
+		}
+	}
+	for _, note := range e.plan.Notes {
+		row("note", note)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// stepTexts shows a step, a line of octets on each line.
+func stepTexts(s fetch.Step) []string {
+	if s.Send == "" {
+		return []string{s.Do}
+	}
+	var texts []string
+	for line := range strings.SplitAfterSeq(s.Send, "\n") {
+		if line != "" {
+			texts = append(texts, quoteOctets(line))
+		}
+	}
+	return texts
+}
+
+// textWidth is that of the longest text with a condition behind it, so that
+// the conditions are below each other.
+func (e explanation) textWidth() int {
+	const most = 40
+	width := 0
+	for _, s := range e.plan.Steps {
+		if text := stepTexts(s)[0]; s.When != "" && len(text) <= most {
+			width = max(width, len(text))
+		}
+	}
+	return width
+}
+
+func explainJSON(w io.Writer, e explanation) error {
+	if e.err != nil {
+		return writeJSON(w, unexplained{e.redacted(), false, e.err.Error(), e.code()})
+	}
+	line := explained{
+		URL: e.loc.Redacted(), OK: true, Scheme: e.loc.Scheme(), Policy: e.verdict,
+		Steps: []explainedStep{}, Notes: append([]string{}, e.plan.Notes...),
+	}
+	if e.plan.Network != "" {
+		line.Network, line.Host, line.Port = &e.plan.Network, &e.plan.Host, &e.plan.Port
+	}
+	for _, s := range e.plan.Steps {
+		line.Steps = append(line.Steps, explainedStep{some(chars(s.Send)), some(s.Do), some(s.When)})
+	}
+	return writeJSON(w, line)
+}
+
+// some is s, or nil when it is empty.
+func some(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// redacted is the URL without its password.
+func (e explanation) redacted() string {
+	var bad *locator.SyntaxError
+	switch {
+	case e.loc != nil:
+		return e.loc.Redacted()
+	case errors.As(e.err, &bad):
+		return bad.Text
+	}
+	return ""
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// served runs the verb serve until the test ends, and gives the URLs it shows.
+type served struct {
+	urls []string
+	log  lockedBuffer
+	stop func() int // interrupts it, and gives its exit code
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func serve(t *testing.T, servers int, args ...string) *served {
+	t.Helper()
+	s := new(served)
+	ctx, interrupt := context.WithCancel(t.Context())
+	shown, out := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- runServe(ctx, args, streams{strings.NewReader(""), out, &s.log})
+		out.Close()
+	}()
+	s.stop = sync.OnceValue(func() int { interrupt(); return <-code })
+	t.Cleanup(func() { s.stop() })
+	lines := bufio.NewScanner(shown)
+	for len(s.urls) < servers && lines.Scan() {
+		s.urls = append(s.urls, lines.Text())
+	}
+	if len(s.urls) < servers {
+		t.Fatalf("serve %q shows %q and complains: %s", args, s.urls, s.log.String())
+	}
+	return s
+}
+
+// converse sends text to the server of a URL and gives what it says until it
+// ends the connection.
+func converse(t *testing.T, serverURL, text string) string {
+	t.Helper()
+	u, err := url.Parse(serverURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+func TestServeAll(t *testing.T) {
+	s := serve(t, 3)
+	for i, scheme := range []string{"ftp", "gopher", "http"} {
+		u, err := url.Parse(s.urls[i])
+		if err != nil || u.Scheme != scheme || u.Hostname() != "127.0.0.1" || u.Path != "/" {
+			t.Errorf("%q is not the URL of an %s server: %v", s.urls[i], scheme, err)
+		}
+	}
+	if got := converse(t, s.urls[0], "USER anonymous\r\nPASS me@\r\nQUIT\r\n"); !strings.Contains(got, "\n230") {
+		t.Errorf("FTP: %q", got)
+	}
+	if got := converse(t, s.urls[1], "\r\n"); !strings.Contains(got, "README.txt\t") {
+		t.Errorf("gopher: %q", got)
+	}
+	res, err := http.Get(s.urls[2] + "pub/octets.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || len(body) != 1738 {
+		t.Errorf("HTTP: %d octets, %v", len(body), err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if code := s.stop(); code != 0 {
+		t.Errorf("code %d: %s", code, s.log.String())
+	}
+	if _, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.urls[1], "gopher://"), "/")); err == nil {
+		t.Error("it still listens")
+	}
+	if got := s.log.String(); got != "fetch1738: serving until interrupted\n" {
+		t.Errorf("on standard error: %q", got)
+	}
+}
+
+func TestServeFolder(t *testing.T) {
+	dir := t.TempDir()
+	outside := filepath.Join(t.TempDir(), "outside")
+	for name, text := range map[string]string{filepath.Join(dir, "mine.txt"): "mine\n", outside: "secret\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "link.txt")); err != nil {
+		t.Logf("no symbolic links here: %v", err)
+	}
+	s := serve(t, 1, "--gopher", "127.0.0.1:0", "--root", dir)
+	if got := converse(t, s.urls[0], "/mine.txt\r\n"); got != "mine\r\n.\r\n" {
+		t.Errorf("%q", got)
+	}
+	if got := converse(t, s.urls[0], "/link.txt\r\n"); strings.Contains(got, "secret") {
+		t.Errorf("a link leads out of the folder: %q", got)
+	}
+}
+
+func TestServeVerbose(t *testing.T) {
+	s := serve(t, 2, "-v", "--ftp", "0", "--http", "localhost:0")
+	converse(t, s.urls[0], "USER lab\r\nPASS s3cretword\r\npass s3cretword\r\nPASS s3cret\x01word\r\nQUIT\r\n")
+	converse(t, s.urls[1], "GET / HTTP/1.1\r\nHost: h\r\nauthorization: Basic czNjcmV0d29yZA==\r\nConnection: close\r\n\r\n")
+	s.stop()
+	log := s.log.String()
+	for _, want := range []string{"ftp 1 C: USER lab\n", "ftp 1 C: PASS ****\n", "http 1 C: GET / HTTP/1.1\n", "authorization: ****\n"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("%q is missing in:\n%s", want, log)
+		}
+	}
+	for _, secret := range []string{"s3cret", "czNjcmV0"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("%q is shown:\n%s", secret, log)
+		}
+	}
+}
+
+func TestServeRefuses(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, tc := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--ftp", "0.0.0.0:0"}, 2, `--ftp "0.0.0.0:0" can be reached by other machines; --public permits that`},
+		{[]string{"--http", ":0"}, 2, "--public permits that"},
+		{[]string{"--gopher", "[::]:7070"}, 2, "--public permits that"},
+		{[]string{"--gopher", "host.example:7070"}, 2, "--public permits that"},
+		{[]string{"--gopher", "10.0.0.1:7070"}, 2, "--public permits that"},
+		{[]string{"--gopher", "localhost"}, 2, "neither host:port nor a port"},
+		{[]string{"--gopher", ""}, 2, "neither host:port nor a port"},
+		{[]string{"--gopher", "70000"}, 2, "neither host:port nor a port"},
+		{[]string{"--gopher", "127.0.0.1:70000"}, 2, "no port between 0 and 65535"},
+		{[]string{"--root", filepath.Join(t.TempDir(), "missing")}, 26, "missing"},
+		{[]string{"--http", "0", "--ftp", taken.Addr().String()}, 2, "address already in use"},
+	} {
+		got := runVerb(t, "serve", "", tc.args...)
+		if got.code != tc.code || got.out != "" || !strings.Contains(got.err, tc.want) {
+			t.Errorf("serve %q: %+v", tc.args, got)
+		}
+		oneLine(t, got.err)
+	}
+}
+
+func TestListenAddr(t *testing.T) {
+	for _, tc := range []struct {
+		text   string
+		public bool
+		want   string // "" is a refusal
+	}{
+		{"7070", false, "127.0.0.1:7070"}, {"0", false, "127.0.0.1:0"}, {"localhost:21", false, "127.0.0.1:21"}, {"[::1]:80", false, "[::1]:80"},
+		{"127.9.9.9:80", false, "127.9.9.9:80"}, {"[::ffff:127.0.0.1]:80", false, "[::ffff:127.0.0.1]:80"}, {"[::ffff:10.0.0.1]:80", false, ""},
+		{"0.0.0.0:80", false, ""}, {"0.0.0.0:80", true, "0.0.0.0:80"}, {":80", true, ":80"}, {"host.example:80", true, "host.example:80"},
+		{"127.0.0.1:http", true, ""}, {"80:80:80", true, ""},
+	} {
+		got, err := listenAddr(tc.text, tc.public)
+		if got != tc.want || (err == nil) != (tc.want != "") {
+			t.Errorf("%q, %v: %q, %v", tc.text, tc.public, got, err)
+		}
+	}
+}
