@@ -1,0 +1,123 @@
+package http
+
+import (
+	"bytes"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// answer is the last answer of a call.
+type answer struct {
+	resp *http.Response
+	*exchange
+	window
+}
+
+// judge decides whether an answer is what was asked for, and finds the wanted
+// octets in it.
+func (c *call) judge(a *answer) error {
+	code := a.resp.StatusCode
+	switch {
+	case c.ranged() && c.method == http.MethodGet && code == http.StatusPartialContent:
+		return c.partial(a)
+	case c.ranged() && code == http.StatusRequestedRangeNotSatisfiable && c.unsatisfied(a):
+		return nil
+	case code == http.StatusPartialContent && c.opt.Header.Get("Range") == "" && !c.opt.AnyStatus:
+		return fetch.Fail(c.method, c.locator, fetch.Protocol, errors.New("a part came that nobody asked for"))
+	case code >= 200 && code < 300, code == http.StatusNotModified && !c.opt.IfModifiedSince.IsZero():
+		return c.whole(a)
+	case c.opt.AnyStatus:
+		a.window = window{to: -1, total: a.resp.ContentLength}
+		if c.method != http.MethodHead {
+			a.to = a.total
+		}
+		return nil
+	}
+	return c.statusError(a)
+}
+
+// statusError is the error that a status is.
+func (c *call) statusError(a *answer) error {
+	code := a.resp.StatusCode
+	e := &fetch.Error{
+		Op: c.method, URL: c.locator.Redacted(), Kind: statusKind(code), Code: code,
+		Reply: strings.TrimSpace(strings.TrimPrefix(a.resp.Status, a.resp.Status[:min(3, len(a.resp.Status))])),
+	}
+	if code == http.StatusUnauthorized && !hasBasic(a.resp) {
+		e.Err = errors.New("the server wants an authentication other than Basic")
+	}
+	if isRedirect(code) {
+		to, err := c.destination(a)
+		if err != nil {
+			e.Kind, e.Err = fetch.Protocol, err
+		} else {
+			e.Kind, e.Err = fetch.Moved, &fetch.Referral{To: to}
+		}
+	}
+	return e
+}
+
+// statusKind classifies a status that is no success.
+func statusKind(code int) fetch.ErrorKind {
+	switch code {
+	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
+		return fetch.Unauthenticated
+	case http.StatusPaymentRequired, http.StatusForbidden, http.StatusUnavailableForLegalReasons:
+		return fetch.Permission
+	case http.StatusNotFound, http.StatusGone:
+		return fetch.NotFound
+	case http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return fetch.Unsupported
+	case http.StatusRequestEntityTooLarge:
+		return fetch.TooLarge
+	case http.StatusRequestedRangeNotSatisfiable:
+		return fetch.BadRange
+	case http.StatusBadRequest, http.StatusRequestURITooLong:
+		return fetch.BadURL
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return fetch.Busy
+	}
+	switch {
+	case code < 400:
+		return fetch.Protocol
+	case code >= 500:
+		return fetch.Busy
+	}
+	return fetch.Other
+}
+
+// attributes are what the head says about the resource.
+func (a *answer) attributes() fetch.Attributes {
+	at := fetch.Attributes{Size: a.total, Header: fields(a.head)}
+	if t, err := http.ParseTime(a.resp.Header.Get("Last-Modified")); err == nil {
+		at.ModTime = t
+	}
+	// A type is worth having even with parameters that cannot be read.
+	media, parameters, err := mime.ParseMediaType(a.resp.Header.Get("Content-Type"))
+	if err == nil || errors.Is(err, mime.ErrInvalidMediaParameter) {
+		at.MediaType, at.Charset = media, strings.ToLower(parameters["charset"])
+	}
+	return at
+}
+
+// fields are those of a head, in order. A line that starts with white space
+// goes on with the one before (RFC 9112 §5.2).
+func fields(head []byte) []fetch.Field {
+	var list []fetch.Field
+	_, head, _ = bytes.Cut(head, []byte("\n"))
+	for line := range bytes.Lines(head) {
+		text := string(bytes.TrimRight(line, "\r\n"))
+		if value := strings.TrimLeft(text, " \t"); value != text && len(list) > 0 {
+			list[len(list)-1].Value += " " + value
+			continue
+		}
+		if name, value, ok := strings.Cut(text, ":"); ok {
+			list = append(list, fetch.Field{Name: name, Value: strings.Trim(value, " \t")})
+		}
+	}
+	return list
+}

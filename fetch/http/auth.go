@@ -1,0 +1,73 @@
+package http
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// askLogin asks for the password that a 401 wants. It is nil if there is no
+// point in asking, or nobody to ask: then the answer stands.
+func (c *call) askLogin(resp *http.Response) (*locator.Login, error) {
+	if c.env.Credentials == nil || !hasBasic(resp) || c.opt.Header.Get("Authorization") != "" && !c.strayed {
+		return nil, nil
+	}
+	question := fetch.Challenge{Locator: c.locator, Text: realm(resp)}
+	if c.locator.Login != nil {
+		question.User = c.locator.Login.User
+	}
+	login, err := c.env.Login(c.ctx, question)
+	if err == nil && strings.ContainsAny(login.User+login.Password, "\x00\r\n") {
+		err = fetch.Fail("login", c.locator, fetch.Unauthenticated, errors.New("a line end or NUL in the user name or password"))
+	}
+	switch {
+	case err == nil:
+		return &login, nil
+	case c.opt.AnyStatus && errors.Is(err, fetch.Unauthenticated):
+		return nil, nil
+	}
+	resp.Body.Close()
+	return nil, c.fail(err)
+}
+
+// basic is the value of the Authorization field (RFC 7617).
+func basic(l *locator.Login) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(l.User+":"+l.Password))
+}
+
+// hasBasic reports whether a 401 can be answered with a password.
+func hasBasic(resp *http.Response) bool {
+	_, ok := basicChallenge(resp)
+	return ok
+}
+
+// realm is what a Basic challenge says about itself.
+func realm(resp *http.Response) string {
+	parameters, _ := basicChallenge(resp)
+	for p := range strings.SplitSeq(parameters, ",") {
+		name, value, _ := strings.Cut(p, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "realm") {
+			return strings.Trim(value, ` "`)
+		}
+	}
+	return ""
+}
+
+// basicChallenge finds the parameters of a Basic challenge, perhaps with those
+// of others behind them. A field may hold several challenges (RFC 9110 §11.6.1).
+func basicChallenge(resp *http.Response) (string, bool) {
+	for _, field := range resp.Header.Values("WWW-Authenticate") {
+		for rest := field; rest != ""; {
+			challenge := strings.TrimLeft(rest, " \t")
+			if len(challenge) >= 5 && strings.EqualFold(challenge[:5], "Basic") && (len(challenge) == 5 || strings.ContainsRune(" \t,", rune(challenge[5]))) {
+				return challenge[5:], true
+			}
+			_, rest, _ = strings.Cut(rest, ",")
+		}
+	}
+	return "", false
+}

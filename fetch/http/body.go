@@ -1,0 +1,236 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+var errIdle = &fetch.Error{Kind: fetch.Timeout, Err: errors.New("no octets came for too long")}
+
+// body is the wanted part of a resource. When its connection breaks it asks for
+// the rest, provided the server can tell that it is still the rest of the same.
+type body struct {
+	call      *call
+	raw       io.Reader // the answer's body at hand
+	at        int64     // the offset of the next octet in the resource
+	to        int64     // where the wanted part ends, -1 when not known
+	total     int64
+	validator string
+	tries     int
+	idle      *time.Timer
+	err       error // what every further Read gives
+	closed    atomic.Bool
+}
+
+// newBody reads up to the first wanted octet.
+func newBody(c *call, a *answer) (io.ReadCloser, error) {
+	b := &body{call: c, raw: a.resp.Body, at: a.at, to: a.to, total: a.total, validator: validator(a.resp)}
+	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
+		b.validator = ""
+	}
+	if limit := c.env.Limits.Idle; limit > 0 {
+		b.idle = time.AfterFunc(limit, func() { c.cancel(errIdle) })
+		b.idle.Stop()
+	}
+	for b.at < a.from {
+		if _, err := b.Read(make([]byte, min(a.from-b.at, 32<<10))); err == io.EOF {
+			return nil, c.badRange(fmt.Sprintf("there are %d octets", b.at))
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Read implements io.Reader. Errors other than io.EOF are *fetch.Errors.
+func (b *body) Read(p []byte) (int, error) {
+	switch {
+	case b.closed.Load():
+		return 0, fetch.Fail(b.call.method, b.call.locator, fetch.LocalIO, os.ErrClosed)
+	case b.err != nil:
+		return 0, b.err
+	case b.call.outer.Err() != nil:
+		b.err = b.call.fail(nil)
+		return 0, b.err
+	}
+	for {
+		n, err := b.some(p)
+		if err == nil && n == 0 && len(p) > 0 {
+			continue
+		}
+		if err != nil {
+			b.err = err
+		}
+		if n > 0 {
+			err = nil
+		}
+		return n, err
+	}
+}
+
+// some reads what comes next, from another connection if this one breaks.
+func (b *body) some(p []byte) (int, error) {
+	if b.to >= 0 && int64(len(p)) > b.to-b.at {
+		p = p[:b.to-b.at]
+	}
+	n, err := b.readRaw(p)
+	switch {
+	case err == io.EOF && b.to >= 0 && b.at < b.to:
+		err = io.ErrUnexpectedEOF
+	case b.to >= 0 && b.at == b.to && (err == nil || err == io.EOF):
+		return n, io.EOF
+	}
+	if err == nil || err == io.EOF {
+		return n, err
+	}
+	return n, b.resume(err)
+}
+
+// readRaw reads from the connection, within the limit of time.
+func (b *body) readRaw(p []byte) (int, error) {
+	if b.idle != nil {
+		b.idle.Reset(b.call.env.Limits.Idle)
+		defer b.idle.Stop()
+	}
+	n, err := b.raw.Read(p)
+	b.at += int64(n)
+	if n > 0 {
+		b.call.trace.Body(int64(n))
+	}
+	return n, err
+}
+
+// resume goes on from where the body was cut, or gives the error that the cut
+// is.
+func (b *body) resume(cut error) error {
+	c := b.call
+	if fail := c.fail(cut); fail.Kind == fetch.Canceled || fail.Kind == fetch.Timeout {
+		return fail
+	}
+	if kind := fetch.KindOf(cut); kind != fetch.Truncated && kind != fetch.ConnectionFailed {
+		return fetch.Fail(c.method, c.locator, fetch.Protocol, cut)
+	}
+	for b.validator != "" && b.tries < c.f.retries() {
+		wait := backoff(b.tries, nil)
+		b.tries++
+		c.trace.Retry(fetch.Retry{Attempt: b.tries, Err: b.truncated(cut), Wait: wait})
+		if err := pause(c.ctx, wait); err != nil {
+			return c.fail(err)
+		}
+		err := b.reconnect()
+		if err == nil || err == io.EOF {
+			return err
+		}
+		var fail *fetch.Error
+		if !errors.As(err, &fail) || fail.Kind != fetch.ConnectionFailed && fail.Kind != fetch.Unreachable {
+			return b.truncated(fmt.Errorf("%w; %w", cut, err))
+		}
+	}
+	return b.truncated(cut)
+}
+
+// truncated is the error of a body that was cut.
+func (b *body) truncated(cause error) error {
+	came := fmt.Sprintf("after %d octets", b.at)
+	if b.total >= 0 {
+		came += fmt.Sprintf(" of %d", b.total)
+	}
+	return &fetch.Error{Op: b.call.method, URL: b.call.locator.Redacted(), Kind: fetch.Truncated, Err: fmt.Errorf("%s: %w", came, cause)}
+}
+
+// reconnect asks for the rest. It gives io.EOF if there is none.
+func (b *body) reconnect() error {
+	c := b.call
+	want := &rest{offset: b.at, validator: b.validator}
+	if b.to >= 0 {
+		want.length = b.to - b.at
+	}
+	resp, _, err := c.exchange(want)
+	if err != nil {
+		return err
+	}
+	ok := false
+	defer func() {
+		if !ok {
+			resp.Body.Close()
+		}
+	}()
+	switch resp.StatusCode {
+	case http.StatusPartialContent:
+	case http.StatusRequestedRangeNotSatisfiable:
+		if b.to < 0 && resp.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", b.at) {
+			return io.EOF
+		}
+		return errors.New("the resource has become shorter")
+	case http.StatusOK:
+		return errors.New("the resource has changed")
+	default:
+		return fmt.Errorf("the rest is answered by %s", fetch.Printable(resp.Status))
+	}
+	r, err := parseContentRange(resp)
+	switch {
+	case err != nil:
+		return err
+	case r.first != b.at || b.total >= 0 && r.total >= 0 && r.total != b.total:
+		return errors.New("the rest is another part than was asked for")
+	case validator(resp) != "" && validator(resp) != b.validator:
+		return errors.New("the resource has changed")
+	}
+	ok = true
+	b.raw = resp.Body
+	if b.to < 0 {
+		b.to = r.last + 1
+	}
+	return nil
+}
+
+// validator is what tells two states of a resource apart: a strong entity tag
+// (RFC 9110 §8.8.3), or a time of modification that is not so recent that there
+// may have been another in the same second (§8.8.2.2).
+func validator(resp *http.Response) string {
+	if tag := resp.Header.Get("ETag"); tag != "" {
+		if strings.HasPrefix(tag, `"`) {
+			return tag
+		}
+		return ""
+	}
+	modified, err := http.ParseTime(resp.Header.Get("Last-Modified"))
+	if err != nil {
+		return ""
+	}
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil || date.Sub(modified) < time.Second {
+		return ""
+	}
+	return resp.Header.Get("Last-Modified")
+}
+
+// pause waits, unless ctx is done before.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Close implements io.Closer. A connection on which octets are still to come is
+// dropped: reading them may take for ever.
+func (b *body) Close() error {
+	if !b.closed.Swap(true) {
+		b.call.end(os.ErrClosed)
+	}
+	return nil
+}

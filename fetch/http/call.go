@@ -1,0 +1,251 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// call is one operation of a Fetcher: the redirects it follows, the passwords
+// it asks for, the requests it repeats.
+type call struct {
+	f      *Fetcher
+	env    fetch.Env // with defaults
+	outer  context.Context
+	ctx    context.Context // ends with the call, too
+	cancel context.CancelCauseFunc
+	hooks  *hooks
+	trace  *fetch.Trace
+
+	req    *fetch.Request
+	opt    Options
+	method string
+	upload *upload
+	hop
+	login     *locator.Login // for the hop's origin
+	strayed   bool           // a redirect has led away from the first origin
+	redirects []Redirect
+}
+
+// hop is one place a call goes to.
+type hop struct {
+	locator *locator.HTTP
+	from    fetch.Provenance
+}
+
+// newCall checks a request. An empty method is that of the options.
+func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method string, body io.Reader) (*call, error) {
+	f.init()
+	c := &call{f: f, env: f.Env.WithDefaults(), outer: ctx, req: req, method: method}
+	if err := c.readRequest(); err != nil {
+		return nil, err
+	}
+	if method == "" {
+		body = c.opt.Body
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fetch.Fail(c.method, c.locator, fetch.Other, err)
+	}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	c.ctx, c.hooks = serialize(c.ctx)
+	c.trace = fetch.ContextTrace(c.ctx)
+	c.upload = newUpload(c.ctx, body)
+	return c, nil
+}
+
+// readRequest fills in what the caller wants.
+func (c *call) readRequest() error {
+	l, ok := c.req.Locator.(*locator.HTTP)
+	if !ok {
+		return fetch.Fail("check", c.req.Locator, fetch.Unsupported, errors.New("not an http or https URL"))
+	}
+	if err := fetch.CheckOctets(l); err != nil {
+		return err
+	}
+	l, err := normal(l, c.req.Query)
+	if err != nil {
+		return fetch.Fail("check", c.req.Locator, fetch.BadURL, err)
+	}
+	c.hop = hop{locator: l, from: c.req.From}
+	if l.Login != nil && l.Login.HasPassword {
+		c.login = l.Login
+	}
+	switch opt := c.req.Options.(type) {
+	case nil:
+	case *Options:
+		if opt != nil {
+			c.opt = *opt
+		}
+	default:
+		return fetch.Fail("check", l, fetch.Unsupported, fmt.Errorf("options of type %T", opt))
+	}
+	return c.checkOptions()
+}
+
+// normal is l with an ASCII host and the words of query as its search.
+func normal(l *locator.HTTP, query string) (*locator.HTTP, error) {
+	host, err := asciiHost(l.Host)
+	if err != nil {
+		return nil, err
+	}
+	if host == l.Host && (query == "" || l.HasSearch) {
+		return l, nil
+	}
+	n := *l
+	n.Host = host
+	if query != "" && !l.HasSearch {
+		n.HasSearch, n.Search = true, url.QueryEscape(query)
+	}
+	return &n, nil
+}
+
+// end is called when no octet is to come any more.
+func (c *call) end(err error) {
+	c.cancel(err)
+	c.upload.stop()
+	c.hooks.end()
+}
+
+// fail makes the *fetch.Error of a failed exchange. Why the call was ended
+// counts more than what the transport made of it.
+func (c *call) fail(err error) *fetch.Error {
+	var known *fetch.Error
+	if outer := c.outer.Err(); outer != nil {
+		return fetch.Fail(c.method, c.locator, fetch.KindOf(outer), outer)
+	}
+	if errors.As(context.Cause(c.ctx), &known) {
+		return fetch.Fail(c.method, c.locator, known.Kind, known)
+	}
+	if local := c.upload.failure(); local != nil {
+		return fetch.Fail(c.method, c.locator, fetch.LocalIO, local)
+	}
+	if errors.As(err, &known) {
+		return fetch.Fail(c.method, c.locator, known.Kind, known)
+	}
+	var wrapper *url.Error
+	if errors.As(err, &wrapper) {
+		err = wrapper.Err // the call's locator says it better
+	}
+	return fetch.Fail(c.method, c.locator, kindOf(err), err)
+}
+
+// kindOf classifies what the transport failed with before the body. A head that
+// was cut is no body cut short, and what remains is talk that is no HTTP.
+func kindOf(err error) fetch.ErrorKind {
+	switch kind := fetch.KindOf(err); kind {
+	case fetch.Truncated:
+		return fetch.ConnectionFailed
+	case fetch.Other:
+		return fetch.Protocol
+	default:
+		return kind
+	}
+}
+
+// fetch makes a Resource of the answer.
+func (c *call) fetch() (*fetch.Resource, error) {
+	a, err := c.answer()
+	if err != nil {
+		return nil, err
+	}
+	res := &fetch.Resource{
+		Attributes: a.attributes(),
+		Locator:    c.locator,
+		Kind:       fetch.KindDocument,
+		Info: &Info{
+			Status: a.resp.Status, StatusCode: a.resp.StatusCode, Proto: a.resp.Proto, Header: a.resp.Header,
+			Head: a.head, Redirects: c.redirects,
+		},
+		Peer: a.peer,
+	}
+	body, err := newBody(c, a)
+	if err != nil {
+		return nil, err
+	}
+	if c.decodes(a.resp) {
+		res.Size = -1
+		if body, err = c.decoded(a.resp, body); err != nil {
+			return nil, err
+		}
+	}
+	res.Body = body
+	return res, nil
+}
+
+// answer goes where the redirects lead and gives the answer from there, or the
+// error that its status is. The caller ends the call.
+func (c *call) answer() (*answer, error) {
+	for {
+		resp, ex, err := c.visit()
+		if err != nil {
+			return nil, err
+		}
+		a := &answer{resp: resp, exchange: ex}
+		if !isRedirect(resp.StatusCode) {
+			return a, c.judge(a)
+		}
+		next, err := c.follow(a)
+		if err != nil {
+			return nil, err
+		}
+		if next == nil {
+			return a, c.judge(a)
+		}
+		c.discard(resp)
+		c.hop = *next
+	}
+}
+
+// visit asks the present hop, a second time with a password if it wants one.
+func (c *call) visit() (*http.Response, *exchange, error) {
+	resp, ex, err := c.exchange(nil)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized {
+		return resp, ex, err
+	}
+	login, err := c.askLogin(resp)
+	if err != nil {
+		return nil, nil, err
+	}
+	if login == nil || !c.upload.again() {
+		return resp, ex, nil
+	}
+	c.discard(resp)
+	c.login = login
+	return c.exchange(nil)
+}
+
+// exchange sends one request to the present hop, as often as the retry policy
+// permits, and gives the answer. With resumed only the rest of a body is asked
+// for.
+func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
+	ex := &exchange{call: c, hop: c.hop, proxy: c.f.proxyFor(c.locator)}
+	r, err := c.request(ex, resumed)
+	if err != nil {
+		return nil, nil, err
+	}
+	resp, err := c.send(r, resumed == nil)
+	if err != nil {
+		return nil, nil, c.fail(err)
+	}
+	ex.finish(resp)
+	return resp, ex, nil
+}
+
+// discard reads the little that an answer on the way has to say, so that its
+// connection can be used again, or drops the connection.
+func (c *call) discard(resp *http.Response) {
+	const most = 16 << 10
+	if resp.ContentLength <= most {
+		stop := time.AfterFunc(time.Second, func() { resp.Body.Close() })
+		_, _ = io.CopyN(io.Discard, resp.Body, most) // a failure costs the connection only
+		stop.Stop()
+	}
+	resp.Body.Close()
+}

@@ -1,0 +1,108 @@
+package http
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// conn is a connection of the transport's, above TLS. It shows what goes over
+// it to the exchange at hand, and lets no octet of an exchange out that the
+// policy would not have connected to this peer.
+type conn struct {
+	net.Conn
+	about fetch.Connection
+	peer  netip.AddrPort // the server's; invalid by a proxy
+	via   string         // the proxy
+	stall time.Duration  // how long a write may get no further; 0 is for ever
+
+	mu      sync.Mutex
+	of      *exchange // the one it was dialled for
+	ex      *exchange // the one at hand; nil between two
+	refused error
+}
+
+// begin readies c for an exchange. The policy is asked again if c was dialled
+// for another one: that may have come from somebody who may go further.
+func (c *conn) begin(ex *exchange, reused bool) {
+	ex.start(c)
+	var refused error
+	if c.of != ex {
+		refused = c.permit(ex)
+	}
+	c.mu.Lock()
+	c.ex, c.refused = ex, refused
+	c.mu.Unlock()
+	if reused && refused == nil {
+		ex.call.trace.Reused(c.about)
+	}
+}
+
+func (c *conn) permit(ex *exchange) error {
+	if c.via != ex.via() {
+		return errors.New("the connection goes another way")
+	}
+	env, t := &ex.call.env, ex.target()
+	if err := env.Permit(ex.call.ctx, t); err != nil || !c.peer.IsValid() {
+		return err
+	}
+	t.Addr = c.peer
+	return env.Permit(ex.call.ctx, t)
+}
+
+// end is called when c waits for its next exchange.
+func (c *conn) end(ex *exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ex == ex {
+		c.ex = nil
+	}
+}
+
+func (c *conn) state() (*exchange, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ex, c.refused
+}
+
+// Write implements net.Conn. A refused exchange fails before its first octet;
+// the transport then dials a connection for it, if it can still send it, and
+// the policy decides about that.
+func (c *conn) Write(p []byte) (int, error) {
+	ex, refused := c.state()
+	if refused != nil {
+		return 0, refused
+	}
+	if c.stall > 0 {
+		if err := c.SetWriteDeadline(time.Now().Add(c.stall)); err != nil {
+			return 0, err
+		}
+	}
+	n, err := c.Conn.Write(p)
+	if ex != nil {
+		ex.sent(c, p[:n])
+	}
+	return n, err
+}
+
+// Read implements net.Conn. Octets that come between two exchanges end the
+// connection.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	ex, _ := c.state()
+	switch {
+	case n == 0:
+		return 0, err
+	case ex == nil:
+		return 0, io.EOF
+	}
+	if err := ex.receive(c, p[:n]); err != nil {
+		return 0, err
+	}
+	return n, err
+}

@@ -1,0 +1,92 @@
+package http
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// A body may unfold to so many times its size once it has passed so many octets.
+const (
+	maxRatio  = 200
+	ratioFrom = 1 << 20
+)
+
+// decodes reports whether an answer's coding is to be taken off.
+func (c *call) decodes(resp *http.Response) bool {
+	return c.opt.Compressed && !c.ranged() && c.method != http.MethodHead && resp.Header.Get("Content-Encoding") != ""
+}
+
+// decoded takes a gzip coding off a body: one layer, and no other coding, as
+// none was asked for.
+func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, error) {
+	coding := strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ","))
+	switch coding {
+	case "identity":
+		return from, nil
+	case "gzip", "x-gzip":
+		return &unzipper{call: c, from: from}, nil
+	}
+	return nil, fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("a coding that nobody asked for: %s", fetch.Printable(coding)))
+}
+
+// unzipper is a body without its gzip coding.
+type unzipper struct {
+	call    *call
+	from    io.ReadCloser
+	zip     *gzip.Reader
+	in, out int64
+	err     error
+}
+
+// Read implements io.Reader.
+func (u *unzipper) Read(p []byte) (int, error) {
+	if u.err != nil {
+		return 0, u.err
+	}
+	var n int
+	if u.zip == nil {
+		u.zip, u.err = gzip.NewReader(counter{u})
+	}
+	if u.err == nil {
+		n, u.err = u.zip.Read(p)
+	}
+	u.out += int64(n)
+	if u.out > ratioFrom && u.out/maxRatio > u.in {
+		u.err = &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("compressed more than %d to 1", maxRatio)}
+		n = 0
+	}
+	u.err = u.classify(u.err)
+	return n, u.err
+}
+
+// classify tells a bad coding from a bad connection.
+func (u *unzipper) classify(err error) error {
+	var known *fetch.Error
+	switch {
+	case err == nil, err == io.EOF && u.zip != nil:
+		return err
+	case errors.As(err, &known):
+		return fetch.Fail(u.call.method, u.call.locator, known.Kind, known)
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+		return fetch.Fail(u.call.method, u.call.locator, fetch.Truncated, io.ErrUnexpectedEOF)
+	}
+	return fetch.Fail(u.call.method, u.call.locator, fetch.Protocol, err)
+}
+
+// Close implements io.Closer.
+func (u *unzipper) Close() error { return u.from.Close() }
+
+// counter counts what an unzipper reads.
+type counter struct{ u *unzipper }
+
+func (c counter) Read(p []byte) (int, error) {
+	n, err := c.u.from.Read(p)
+	c.u.in += int64(n)
+	return n, err
+}

@@ -1,0 +1,181 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// maxInterim is how many 1xx answers may come before the final one.
+const maxInterim = 5
+
+// exchange is a request and its answer, as the connection sees them. It travels
+// in the context of the http.Request, through its repetitions.
+type exchange struct {
+	call  *call
+	hop   hop
+	proxy *Proxy // nil for none
+
+	head []byte         // the final answer's, once it is there
+	peer netip.AddrPort // where it came from; invalid by a proxy
+
+	mu       sync.Mutex
+	conn     *conn // the one in use
+	sending  []byte
+	received []byte
+	location []string
+	progress
+}
+
+// progress is how far the head of an answer has come.
+type progress struct {
+	done    bool // the final head is complete
+	line    int  // octets in this line
+	total   int  // octets in all heads
+	text    bool // this line is not empty so far
+	interim int
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	ex, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return ex
+}
+
+// forwarded reports whether a proxy makes the request for us.
+func (ex *exchange) forwarded() bool {
+	return ex.proxy != nil && ex.proxy.http() && !ex.hop.locator.Secure
+}
+
+// via names the proxy.
+func (ex *exchange) via() string {
+	if ex.proxy == nil {
+		return ""
+	}
+	return ex.proxy.String()
+}
+
+// target is where the exchange leads, to be filled in with an address.
+func (ex *exchange) target() fetch.Target {
+	server, _ := locator.ServerOf(ex.hop.locator)
+	return fetch.Target{Locator: ex.hop.locator, From: ex.hop.from, Network: "tcp", Host: server.Host, Port: server.Port}
+}
+
+// traced is ctx with the hooks by which the transport tells which connection
+// the exchange goes over.
+func (ex *exchange) traced(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn:     func(info httptrace.GotConnInfo) { info.Conn.(*conn).begin(ex, info.Reused) },
+		PutIdleConn: func(error) { ex.current().end(ex) },
+	})
+}
+
+func (ex *exchange) current() *conn {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	return ex.conn
+}
+
+// start is called when a connection has been found for the exchange, and again
+// when it is repeated on another.
+func (ex *exchange) start(c *conn) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	ex.conn, ex.sending, ex.received, ex.location, ex.progress = c, []byte{}, nil, nil, progress{}
+}
+
+// sent is told of octets that went out over c.
+func (ex *exchange) sent(c *conn, octets []byte) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.conn != c || ex.sending == nil {
+		return
+	}
+	ex.sending = append(ex.sending, octets...)
+	if end := bytes.Index(ex.sending, []byte("\r\n\r\n")); end >= 0 {
+		ex.call.trace.Sent(masked(ex.sending[:end+4]))
+		ex.sending = nil
+	}
+}
+
+// receive is told of octets that came in over c. It fails when the head has
+// grown too large.
+func (ex *exchange) receive(c *conn, octets []byte) error {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.conn != c {
+		return nil
+	}
+	for i := 0; i < len(octets) && !ex.done; i++ {
+		if err := ex.octet(octets[i]); err != nil {
+			return fetch.Fail(ex.call.method, ex.hop.locator, fetch.Other, err)
+		}
+	}
+	return nil
+}
+
+func (ex *exchange) octet(octet byte) error {
+	limits := &ex.call.env.Limits
+	ex.received = append(ex.received, octet)
+	ex.line++
+	ex.total++
+	switch {
+	case limits.Line > 0 && ex.line > limits.Line:
+		return &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("a header line of more than %d octets", limits.Line)}
+	case limits.Header > 0 && ex.total > limits.Header:
+		return &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("a header of more than %d octets", limits.Header)}
+	case octet != '\n':
+		ex.text = ex.text || octet != '\r'
+		return nil
+	}
+	empty := !ex.text
+	ex.line, ex.text = 0, false
+	if !empty {
+		return nil
+	}
+	ex.call.trace.Received(ex.received)
+	if !isInterim(ex.received) {
+		ex.done = true
+		return nil
+	}
+	ex.received = nil
+	if ex.interim++; ex.interim > maxInterim {
+		return &fetch.Error{Kind: fetch.Protocol, Err: errors.New("too many answers with a status of 1xx")}
+	}
+	return nil
+}
+
+// isInterim reports whether a head is that of a 1xx that another follows.
+func isInterim(head []byte) bool {
+	_, status, _ := bytes.Cut(head, []byte(" "))
+	status = bytes.TrimLeft(status, " ")
+	return len(status) > 3 && status[0] == '1' && !bytes.HasPrefix(status, []byte("101"))
+}
+
+// hideRedirect takes the Location field off an answer. http.Client would read
+// it, its own way, even where it must not follow it; finish puts it back.
+func (ex *exchange) hideRedirect(resp *http.Response) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	ex.location = resp.Header["Location"]
+	delete(resp.Header, "Location")
+}
+
+// finish takes stock when the final answer's head has come.
+func (ex *exchange) finish(resp *http.Response) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.location != nil {
+		resp.Header["Location"] = ex.location
+	}
+	ex.head, ex.peer = ex.received, ex.conn.peer
+}

@@ -1,0 +1,61 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Explain implements [fetch.Explainer].
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+	c, err := f.newCall(context.Background(), req, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(nil)
+	ex := &exchange{call: c, hop: c.hop, proxy: f.proxyFor(c.locator)}
+	r, err := c.request(ex, nil)
+	if err != nil {
+		return nil, err
+	}
+	if c.upload != nil && c.upload.size != 0 {
+		r.Body = unsent{}
+	}
+	server, _ := locator.ServerOf(c.locator)
+	plan := &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port}
+	if ex.proxy != nil {
+		plan.Host, plan.Port = ex.proxy.Host, ex.proxy.port()
+		plan.Notes = append(plan.Notes, "by the proxy "+ex.proxy.String())
+	}
+	if c.locator.Secure {
+		plan.Steps = append(plan.Steps, fetch.Step{Do: "TLS handshake with " + server.Host})
+	}
+	var head bytes.Buffer
+	write := r.Write
+	if ex.forwarded() {
+		write = r.WriteProxy
+	}
+	if err := write(&head); err != nil && !errors.Is(err, errUnsent) {
+		return nil, c.fail(err)
+	}
+	first, _, _ := bytes.Cut(head.Bytes(), []byte("\r\n\r\n"))
+	plan.Steps = append(plan.Steps, fetch.Step{Send: string(masked(append(first, "\r\n\r\n"...)))})
+	if c.upload != nil {
+		plan.Steps = append(plan.Steps, fetch.Step{Do: "send the body"})
+	}
+	if limit := c.env.Limits.Hops; limit > 0 {
+		plan.Notes = append(plan.Notes, "redirects within http and https are followed")
+	}
+	return plan, nil
+}
+
+// unsent is a body that is not to be read.
+type unsent struct{}
+
+var errUnsent = errors.New("not to be sent")
+
+func (unsent) Read([]byte) (int, error) { return 0, errUnsent }
+func (unsent) Close() error             { return nil }

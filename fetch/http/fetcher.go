@@ -1,0 +1,160 @@
+// Package http fetches http URLs (RFC 1738 §3.3) and https ones by HTTP/1.1
+// (RFC 9110, RFC 9112).
+//
+// HTTP/2 is not spoken, so that what a [fetch.Trace] shows is what went over
+// the wire, octet for octet, and no connection is shared by requests that the
+// policy may judge differently.
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Fetcher is the [fetch.Fetcher] of http and https. It is an AttributeFinder
+// (HEAD), a Replacer (PUT), an Updater (POST) and an Explainer besides. The zero
+// value is ready. Its fields must not be changed once it is in use; its methods
+// are safe for concurrent use.
+//
+// Redirects within http and https are followed up to Env.Limits.Hops; one to
+// another scheme is an error of kind Moved with a *fetch.Referral. A status of
+// 400 and above is an error. Credentials, cookies and the caller's other header
+// fields go to the origin (scheme, host and port) they were meant for and to no
+// other, unless Options.LocationTrusted says so.
+type Fetcher struct {
+	// Env is the way out; nil is the zero Env.
+	Env *fetch.Env
+	// UserAgent names the program to servers; empty is "fetch1738".
+	UserAgent string
+	// Retries is how often something that can be done twice without harm is tried
+	// again, and how often a body that was cut is resumed, in each fetch. 0 is
+	// twice, after broken connections only. A positive number is for refused
+	// connections, timeouts and the answers 408, 429, 502, 503 and 504 too. A
+	// negative one is never.
+	Retries int
+	// AllowDowngrade follows redirects from https to http.
+	AllowDowngrade bool
+	// Proxy gives the proxy to be used for a locator, nil for none. A nil Proxy
+	// uses none. The environment is not looked at.
+	Proxy func(l locator.Locator) *Proxy
+	// TLS configures https; nil is the default. ServerName and NextProtos are set
+	// by the Fetcher.
+	TLS *tls.Config
+
+	once      sync.Once
+	transport *http.Transport
+}
+
+// Options are for [fetch.Request.Options]; a nil *Options is the zero value.
+type Options struct {
+	// Method is the request's; empty is GET, or POST when there is a Body. Other
+	// operations than Fetch do not look at it.
+	Method string
+	// Header holds fields to be added or, as User-Agent and Accept, put in place
+	// of the Fetcher's own; an empty list of values sends no such field at all.
+	// Host is the request's Host field. Fields about the connection and the length
+	// of the body are the Fetcher's business and ignored.
+	Header http.Header
+	// Body is sent with the request; it is not closed. It is sent again, after a
+	// redirect or a failure, if it is an io.Seeker. Other operations than Fetch do
+	// not look at it.
+	Body io.Reader
+	// AnyStatus makes a Resource of every answer: errors, and redirects that are
+	// not followed.
+	AnyStatus bool
+	// Compressed asks for a gzip coding and takes it off again.
+	Compressed bool
+	// LocationTrusted sends Header and credentials to wherever a redirect leads.
+	LocationTrusted bool
+	// IfModifiedSince, if set, gives a Resource with an empty Body and status 304
+	// when there is nothing newer.
+	IfModifiedSince time.Time
+}
+
+// Info is the Resource.Info of an http Resource.
+type Info struct {
+	// Status is such as "200 OK", StatusCode 200, Proto "HTTP/1.1".
+	Status     string
+	StatusCode int
+	Proto      string
+	// Header is the answer's.
+	Header http.Header
+	// Head is the status line and header as they came, with the empty line.
+	Head []byte
+	// Redirects are the answers that led here, in order.
+	Redirects []Redirect
+}
+
+// Redirect is an answer that led elsewhere.
+type Redirect struct {
+	Locator    *locator.HTTP
+	StatusCode int
+	Head       []byte
+}
+
+// Fetch implements [fetch.Fetcher]. Request.Options is an *Options or nil.
+func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	c, err := f.newCall(ctx, req, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.fetch()
+	if err != nil {
+		c.end(err)
+		return nil, err
+	}
+	return res, nil
+}
+
+// FindAttributes implements [fetch.AttributeFinder] by HEAD.
+func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	return f.do(ctx, req, http.MethodHead, nil)
+}
+
+// Replace implements [fetch.Replacer] by PUT. HTTP cannot replace a part: an
+// Offset is refused.
+func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	return f.do(ctx, req, http.MethodPut, body)
+}
+
+// Update implements [fetch.Updater] by POST. The attributes are those of the
+// answer; an answer's body is wanted rather than dropped by Fetch with
+// Options.Body.
+func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	return f.do(ctx, req, http.MethodPost, body)
+}
+
+// do is an operation of which only the attributes count.
+func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method string, body io.Reader) (*fetch.Attributes, error) {
+	c, err := f.newCall(ctx, req, method, body)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.answer()
+	if err != nil {
+		c.end(err)
+		return nil, err
+	}
+	defer c.end(nil)
+	c.discard(a.resp)
+	attributes := a.attributes()
+	if method == http.MethodHead {
+		attributes.Size = a.resp.ContentLength
+	}
+	return &attributes, nil
+}
+
+// Close closes the connections that are kept for further requests. The Fetcher
+// can be used again.
+func (f *Fetcher) Close() error {
+	f.init()
+	f.transport.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,214 @@
+package http
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"golang.org/x/net/proxy"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Proxy is a proxy on the way to a server.
+type Proxy struct {
+	// Scheme is "http": http URLs are handed to the proxy, https ones go through
+	// it by CONNECT; "socks5": SOCKS version 5 with addresses looked up here; or
+	// "socks5h": with host names looked up by the proxy.
+	Scheme string
+	// Server is where it is. Port 0 is 1080.
+	locator.Server
+}
+
+// ParseProxy reads "[scheme://][user:password@]host[:port]"; the scheme is
+// "http" if none is given.
+func ParseProxy(text string) (*Proxy, error) {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		scheme, rest = "http", text
+	}
+	p := &Proxy{Scheme: strings.ToLower(scheme)}
+	switch p.Scheme {
+	case "http", "socks5", "socks5h":
+	default:
+		return nil, fmt.Errorf("a proxy of type %q: there are http, socks5 and socks5h", scheme)
+	}
+	tolerant := locator.Parser{Tolerate: locator.HTTPLogin | locator.ModernHosts | locator.UnsafeOctets | locator.ReservedOctets}
+	ref, err := tolerant.Parse("http://" + strings.TrimSuffix(rest, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("bad proxy: %w", err)
+	}
+	l, ok := ref.Locator.(*locator.HTTP)
+	if !ok || l.HasPath {
+		return nil, errors.New("bad proxy: host and port, and nothing behind them")
+	}
+	p.Server = l.Server
+	return p, nil
+}
+
+// String is the proxy's URL with any password replaced by "***".
+func (p *Proxy) String() string {
+	l := locator.HTTP{Server: p.Server}
+	return p.Scheme + strings.TrimPrefix(l.Redacted(), "http")
+}
+
+func (p *Proxy) http() bool { return p.Scheme == "http" }
+
+func (p *Proxy) port() uint16 {
+	if p.Port == 0 {
+		return 1080
+	}
+	return p.Port
+}
+
+func (f *Fetcher) proxyFor(l locator.Locator) *Proxy {
+	if f.Proxy == nil {
+		return nil
+	}
+	return f.Proxy(l)
+}
+
+// throughProxy connects to the proxy, and on to the server unless the proxy is
+// to make the request. The policy decides about the server as far as its
+// address is known here.
+func (ex *exchange) throughProxy() (net.Conn, error) {
+	env, ctx, t := &ex.call.env, ex.call.ctx, ex.target()
+	if err := env.Permit(ctx, t); err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return env.Connect(ctx, fetch.Target{
+			Locator: t.Locator, From: fetch.Provenance{Kind: fetch.Config}, Purpose: fetch.Proxy,
+			Host: ex.proxy.Host, Port: ex.proxy.port(),
+		})
+	}
+	var c net.Conn
+	var err error
+	ctx, cancel := within(ctx, env.Limits.Reply)
+	defer cancel()
+	switch {
+	case ex.forwarded():
+		return dial(ctx, "", "")
+	case ex.proxy.http():
+		if c, err = dial(ctx, "", ""); err == nil {
+			err = ex.tunnel(ctx, c)
+		}
+	default:
+		c, err = ex.socks(ctx, dial)
+	}
+	if err == nil {
+		return c, nil
+	}
+	if c != nil {
+		c.Close()
+	}
+	kind := fetch.KindOf(err)
+	if kind == fetch.Other || kind == fetch.Truncated {
+		kind = fetch.Unreachable
+	}
+	return nil, fetch.Fail("connect by proxy", t.Locator, kind, err)
+}
+
+// tunnel asks an HTTP proxy for a connection to the server (RFC 9110 §9.3.6).
+func (ex *exchange) tunnel(ctx context.Context, raw net.Conn) error {
+	env, t := &ex.call.env, ex.target()
+	c := wire.NewConn(ctx, raw, env.Limits.Reply)
+	defer func() {
+		c.SetContext(context.Background())
+		_ = raw.SetDeadline(time.Time{}) // fails on a broken connection, which the next read tells
+	}()
+	to := address(t.Host, t.Port)
+	head := "CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\nUser-Agent: " + ex.call.f.userAgent() + "\r\n"
+	if login := ex.proxy.Login; login != nil {
+		head += "Proxy-Authorization: " + basic(login) + "\r\n"
+	}
+	head += "\r\n"
+	if _, err := io.WriteString(c, head); err != nil {
+		return err
+	}
+	ex.call.trace.Sent(masked([]byte(head)))
+	limit := int64(env.Limits.Header)
+	if limit == 0 {
+		limit = 1 << 62
+	}
+	br := bufio.NewReader(io.LimitReader(c, limit))
+	resp, err := http.ReadResponse(br, &http.Request{Method: http.MethodConnect})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	ex.call.trace.Received([]byte(resp.Proto + " " + resp.Status + "\r\n"))
+	switch {
+	case resp.StatusCode == http.StatusProxyAuthRequired:
+		return &fetch.Error{Kind: fetch.Unauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("the proxy says %s", fetch.Printable(resp.Status))
+	case br.Buffered() > 0:
+		return &fetch.Error{Kind: fetch.Protocol, Err: errors.New("the proxy talks before the server")}
+	}
+	return nil
+}
+
+// socks asks a SOCKS proxy for a connection to the server (RFC 1928).
+func (ex *exchange) socks(ctx context.Context, dial dialFunc) (net.Conn, error) {
+	t := ex.target()
+	var auth *proxy.Auth
+	if login := ex.proxy.Login; login != nil {
+		auth = &proxy.Auth{User: login.User, Password: login.Password}
+	}
+	d, err := proxy.SOCKS5("tcp", address(ex.proxy.Host, ex.proxy.port()), auth, dial)
+	if err != nil {
+		return nil, err
+	}
+	if ex.proxy.Scheme == "socks5" {
+		addr, err := ex.lookUp(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		t.Host = addr.String()
+	}
+	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", address(t.Host, t.Port))
+}
+
+// lookUp finds an address of the server that the policy permits.
+func (ex *exchange) lookUp(ctx context.Context, t fetch.Target) (netip.Addr, error) {
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", t.Host)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	var refused error
+	for _, addr := range addrs {
+		t.Addr = netip.AddrPortFrom(addr.Unmap(), t.Port)
+		err := ex.call.env.Permit(ctx, t)
+		if err == nil {
+			return t.Addr.Addr(), nil
+		}
+		if refused == nil {
+			refused = err
+		}
+	}
+	if refused == nil {
+		refused = &net.DNSError{Err: "no address", Name: t.Host, IsNotFound: true}
+	}
+	return netip.Addr{}, refused
+}
+
+// dialFunc is a [proxy.Dialer].
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (f dialFunc) Dial(network, address string) (net.Conn, error) {
+	return f(context.Background(), network, address)
+}
+
+func (f dialFunc) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return f(ctx, network, address)
+}

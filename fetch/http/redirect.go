@@ -1,0 +1,141 @@
+package http
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// isRedirect reports whether a status says that the resource is to be had
+// elsewhere, by the Location field.
+func isRedirect(code int) bool {
+	switch code {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// follow gives the hop that an answer redirects to, and readies the call for
+// it. It is nil if redirects are not followed.
+func (c *call) follow(a *answer) (*hop, error) {
+	limit := c.env.Limits.Hops
+	if limit == 0 {
+		return nil, nil
+	}
+	to, err := c.destination(a)
+	if err != nil {
+		return nil, fetch.Fail(c.method, c.locator, fetch.Protocol, err)
+	}
+	next, ok := to.(*locator.HTTP)
+	switch {
+	case len(c.redirects) >= limit:
+		err = fetch.Fail(c.method, c.locator, fetch.TooManyHops, fmt.Errorf("more than %d redirects", limit))
+	case !ok:
+		return nil, c.statusError(a)
+	case c.locator.Secure && !next.Secure && !c.f.AllowDowngrade:
+		err = fetch.Fail(c.method, c.locator, fetch.Refused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
+	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.again():
+		err = fetch.Fail(c.method, c.locator, fetch.LocalIO, errors.New("redirected, and the body cannot be sent again"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if method := c.newMethod(a.resp.StatusCode); method != c.method {
+		c.upload.stop()
+		c.method, c.upload = method, nil
+	}
+	if origin(next) != origin(c.locator) {
+		c.strayed = true
+		if !c.opt.LocationTrusted {
+			c.login = nil
+		}
+	}
+	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head})
+	from := fetch.Provenance{Kind: fetch.Redirect, By: c.locator, Peer: a.peer.Addr()}
+	if literal, err := netip.ParseAddr(c.locator.Host); err == nil && !from.Peer.IsValid() {
+		from.Peer = literal // by a proxy, but there all the same
+	}
+	return &hop{locator: next, from: from}, nil
+}
+
+// newMethod is what a redirect makes of the method (RFC 9110 §15.4): a POST
+// becomes a GET, as it always has, but a PUT stays what it is.
+func (c *call) newMethod(code int) string {
+	switch {
+	case code == http.StatusSeeOther && c.method != http.MethodHead:
+		return http.MethodGet
+	case (code == http.StatusMovedPermanently || code == http.StatusFound) && c.method == http.MethodPost:
+		return http.MethodGet
+	}
+	return c.method
+}
+
+// origin is what credentials belong to.
+func origin(l *locator.HTTP) string {
+	s, _ := locator.ServerOf(l)
+	return l.Scheme() + "://" + strings.ToLower(s.Host) + ":" + strconv.Itoa(int(s.Port))
+}
+
+// lenient reads what is found in the Location fields of this world.
+var lenient = locator.Parser{Tolerate: locator.TolerateAll &^ (locator.WrappedText | locator.MissingSlashes)}
+
+// destination is the locator in an answer's Location field, resolved and
+// without any login.
+func (c *call) destination(a *answer) (locator.Locator, error) {
+	values := a.resp.Header.Values("Location")
+	if len(values) == 0 {
+		return nil, errors.New("a redirect without a Location")
+	}
+	for _, v := range values[1:] {
+		if v != values[0] {
+			return nil, errors.New("a redirect to several places")
+		}
+	}
+	text := strings.Trim(values[0], " \t")
+	if !hasScheme(text) {
+		resolved, err := resolve(c.locator, text)
+		if err != nil {
+			return nil, fmt.Errorf("bad Location %s", strconv.Quote(text))
+		}
+		text = resolved
+	}
+	ref, err := lenient.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("bad Location: %w", err)
+	}
+	if l, ok := ref.Locator.(*locator.HTTP); ok {
+		l.Login = nil
+		return normal(l, "")
+	}
+	return ref.Locator, nil
+}
+
+// hasScheme reports whether a reference is absolute (RFC 3986 §3.1).
+func hasScheme(ref string) bool {
+	scheme, _, ok := strings.Cut(ref, ":")
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return ok && scheme != "" && strings.Contains(letters, scheme[:1]) && strings.Trim(scheme, letters+"0123456789+-.") == ""
+}
+
+// resolve makes a relative reference absolute. The base goes without its login.
+func resolve(base *locator.HTTP, ref string) (string, error) {
+	plain := *base
+	plain.Login = nil
+	b, err := url.Parse(plain.String())
+	if err != nil {
+		return "", err
+	}
+	r, err := url.Parse(ref)
+	if err != nil {
+		return "", err
+	}
+	return b.ResolveReference(r).String(), nil
+}

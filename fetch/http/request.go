@@ -1,0 +1,207 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/idna"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const (
+	defaultUserAgent = "fetch1738"
+	maxHost          = 255 // octets, RFC 1035 §2.3.4
+)
+
+// ownFields are about the connection and the body's length; the caller's are
+// ignored.
+var ownFields = []string{
+	"Connection", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Host", "Expect",
+}
+
+// openFields may be told to whatever server a redirect leads to.
+var openFields = []string{"User-Agent", "Accept", "Accept-Language"}
+
+// checkOptions refuses what would be no HTTP.
+func (c *call) checkOptions() error {
+	switch {
+	case c.method != "":
+	case c.opt.Method != "":
+		c.method = c.opt.Method
+	case c.opt.Body != nil:
+		c.method = http.MethodPost
+	default:
+		c.method = http.MethodGet
+	}
+	if err := c.checkRange(); err != nil {
+		return err
+	}
+	if !httpguts.ValidHeaderFieldName(c.method) || c.method == http.MethodConnect {
+		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("%q is no method to fetch by", c.method))
+	}
+	canonical := make(http.Header, len(c.opt.Header))
+	for name, values := range c.opt.Header {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("%q is no header field's name", name))
+		}
+		for _, v := range values {
+			if !httpguts.ValidHeaderFieldValue(v) {
+				return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("a line end or control octet in header field %s", name))
+			}
+		}
+		name = http.CanonicalHeaderKey(name)
+		canonical[name] = append(canonical[name], values...)
+	}
+	c.opt.Header = canonical
+	if hosts := canonical["Host"]; len(hosts) > 1 || len(hosts) == 1 && !httpguts.ValidHostHeader(hosts[0]) {
+		return fetch.Fail("check", c.locator, fetch.BadURL, errors.New("bad Host header field"))
+	}
+	return nil
+}
+
+// asciiHost is a host as the protocols want it. Non-ASCII names are converted by
+// the strict rules of IDNA; nothing that is ASCII changes.
+func asciiHost(host string) (string, error) {
+	switch {
+	case host == "":
+		return "", errors.New("no host")
+	case len(host) > maxHost:
+		return "", fmt.Errorf("a host of %d octets", len(host))
+	}
+	if strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 }) < 0 {
+		if _, err := netip.ParseAddr(host); err != nil && strings.ContainsAny(host, "\x00\r\n\t /\\?#@:%[]<>\"") {
+			return "", fmt.Errorf("bad host %q", host)
+		}
+		return host, nil
+	}
+	ascii, err := idna.Lookup.ToASCII(host)
+	if err != nil {
+		return "", fmt.Errorf("bad host: %w", err)
+	}
+	return ascii, nil
+}
+
+// rest is what remains of a body that was cut: the octets from offset on, if
+// the resource is still what the validator says.
+type rest struct {
+	offset    int64
+	length    int64 // 0 for all
+	validator string
+}
+
+// request makes the request for the present hop, with a header of its own.
+func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
+	ctx := context.WithValue(c.ctx, exchangeKey{}, ex)
+	r, err := http.NewRequestWithContext(ex.traced(ctx), c.method, "http:", nil)
+	if err != nil {
+		return nil, fetch.Fail(c.method, c.locator, fetch.BadURL, err)
+	}
+	r.URL = wireURL(c.locator)
+	r.Host = hostField(c.locator)
+	r.Header = c.header(resumed)
+	switch hosts := c.opt.Header["Host"]; {
+	case ex.forwarded(): // the request names the host in its first line
+		if login := ex.proxy.Login; login != nil {
+			r.Header.Set("Proxy-Authorization", basic(login))
+		}
+	case c.atHome() && len(hosts) == 1:
+		r.Host = hosts[0]
+	}
+	if resumed == nil {
+		if err := c.upload.put(r, c.locator); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// atHome reports whether the present hop may see what is meant for the first.
+func (c *call) atHome() bool { return !c.strayed || c.opt.LocationTrusted }
+
+// header is built anew for each hop.
+func (c *call) header(resumed *rest) http.Header {
+	h := http.Header{
+		"Accept":          {"*/*"},
+		"Accept-Encoding": {"identity"},
+		"User-Agent":      {c.f.userAgent()},
+	}
+	if c.opt.Compressed && !c.ranged() {
+		h.Set("Accept-Encoding", "gzip")
+	}
+	for name, values := range c.opt.Header {
+		switch {
+		case slices.Contains(ownFields, name):
+		case c.atHome(), slices.Contains(openFields, name), name == "Content-Type" && c.upload != nil:
+			h[name] = slices.Clone(values)
+		}
+	}
+	if len(h["User-Agent"]) == 0 {
+		h["User-Agent"] = []string{""} // net/http would send its own
+	}
+	if c.login != nil && h.Get("Authorization") == "" {
+		h.Set("Authorization", basic(c.login))
+	}
+	if !c.opt.IfModifiedSince.IsZero() {
+		h.Set("If-Modified-Since", c.opt.IfModifiedSince.UTC().Format(http.TimeFormat))
+	}
+	switch {
+	case resumed != nil:
+		h.Set("Range", rangeField(resumed.offset, resumed.length))
+		h.Set("If-Range", resumed.validator)
+	case c.ranged() && c.method == http.MethodGet:
+		h.Set("Range", rangeField(c.req.Offset, c.req.Length))
+	}
+	return h
+}
+
+func (f *Fetcher) userAgent() string {
+	if f.UserAgent == "" {
+		return defaultUserAgent
+	}
+	return f.UserAgent
+}
+
+// wireURL is l for net/http, which sends RawPath and RawQuery as they are when
+// they are well encoded: after String they are.
+func wireURL(l *locator.HTTP) *url.URL {
+	path, query, hasQuery := strings.Cut(target(l), "?")
+	server, _ := locator.ServerOf(l)
+	u := &url.URL{Scheme: l.Scheme(), Host: address(server.Host, server.Port), RawPath: path, RawQuery: query, ForceQuery: hasQuery}
+	u.Path, _ = url.PathUnescape(path)
+	return u
+}
+
+// target is what the request line names: path and search, encoded.
+func target(l *locator.HTTP) string {
+	bare := locator.HTTP{Path: l.Path, Search: l.Search, HasPath: true, HasSearch: l.HasSearch}
+	return strings.TrimPrefix(bare.String(), "http://")
+}
+
+// hostField is the Host field's value: without a port that is the scheme's own.
+func hostField(l *locator.HTTP) string {
+	host, _, _ := strings.Cut(l.Host, "%") // an address's zone means nothing elsewhere
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if l.Port == 0 || l.Port == locator.DefaultPort(l.Scheme()) {
+		return host
+	}
+	return host + ":" + strconv.Itoa(int(l.Port))
+}
+
+// address is the host and port to be dialled.
+func address(host string, port uint16) string {
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+}

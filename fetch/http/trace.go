@@ -1,0 +1,76 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// hooks calls the Trace of one fetch. The transport works on goroutines of its
+// own, and goes on for a while when a fetch is given up; hooks lets one of them
+// in at a time, and none after the end.
+type hooks struct {
+	mu    sync.Mutex
+	ended bool
+	to    *fetch.Trace
+}
+
+// serialize is ctx with its Trace behind hooks.
+func serialize(ctx context.Context) (context.Context, *hooks) {
+	h := &hooks{to: fetch.ContextTrace(ctx)}
+	return fetch.WithTrace(untraced{ctx}, &fetch.Trace{
+		DialStart: func(network, address string) { h.call(func() { h.to.DialStart(network, address) }) },
+		Connected: func(c fetch.Connection) { h.call(func() { h.to.Connected(c) }) },
+		Reused:    func(c fetch.Connection) { h.call(func() { h.to.Reused(c) }) },
+		Sent:      func(octets []byte) { h.call(func() { h.to.Sent(octets) }) },
+		Received:  func(octets []byte) { h.call(func() { h.to.Received(octets) }) },
+		Body:      func(n int64) { h.call(func() { h.to.Body(n) }) },
+		Retry:     func(r fetch.Retry) { h.call(func() { h.to.Retry(r) }) },
+		Note:      func(text string) { h.call(func() { h.to.Note(text) }) },
+	}), h
+}
+
+func (h *hooks) call(hook func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended {
+		hook()
+	}
+}
+
+// end returns when no hook runs, and none will.
+func (h *hooks) end() {
+	h.mu.Lock()
+	h.ended = true
+	h.mu.Unlock()
+}
+
+// untraced is a context without the Trace in it.
+type untraced struct{ context.Context }
+
+func (c untraced) Value(key any) any {
+	v := c.Context.Value(key)
+	if _, ok := v.(*fetch.Trace); ok {
+		return nil
+	}
+	return v
+}
+
+// secretFields are not shown.
+var secretFields = [][]byte{[]byte("authorization:"), []byte("proxy-authorization:"), []byte("cookie:")}
+
+// masked is a request's head with its secrets replaced.
+func masked(head []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(head) {
+		for _, name := range secretFields {
+			if len(line) > len(name) && bytes.EqualFold(line[:len(name)], name) {
+				line = append(line[:len(name):len(name)], " ****\r\n"...)
+			}
+		}
+		out = append(out, line...)
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+const (
+	idleTime     = 90 * time.Second
+	continueTime = time.Second // how long to wait for "100 Continue"
+)
+
+// init makes the transport. All connecting is done by connect; net/http keeps
+// the connections and speaks HTTP/1.1 over them.
+func (f *Fetcher) init() {
+	f.once.Do(func() {
+		limits := f.Env.WithDefaults().Limits
+		f.transport = &http.Transport{
+			DialContext:            connect,
+			DialTLSContext:         connect,
+			Proxy:                  forwarder,
+			Protocols:              new(http.Protocols),
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: int64(limits.Header),
+			ResponseHeaderTimeout:  limits.Reply,
+			ExpectContinueTimeout:  continueTime,
+			IdleConnTimeout:        idleTime,
+			MaxIdleConns:           100,
+			MaxIdleConnsPerHost:    8,
+		}
+		f.transport.Protocols.SetHTTP1(true)
+	})
+}
+
+// forwarder is the proxy that wants requests in their absolute form. Other
+// proxies are the business of connect.
+func forwarder(r *http.Request) (*url.URL, error) {
+	ex := exchangeOf(r.Context())
+	if !ex.forwarded() {
+		return nil, nil
+	}
+	return &url.URL{Scheme: "http", Host: address(ex.proxy.Host, ex.proxy.port())}, nil
+}
+
+// connect is how the transport gets its connections. Where to is told by the
+// exchange; the context given ends later than the exchange's and is not heeded.
+func connect(ctx context.Context, _, _ string) (net.Conn, error) {
+	ex := exchangeOf(ctx)
+	c := &conn{of: ex, via: ex.via(), stall: ex.call.env.Limits.Idle, about: fetch.Connection{Network: "tcp", Host: ex.hop.locator.Host}}
+	var err error
+	if ex.proxy == nil {
+		c.Conn, err = ex.call.env.Connect(ex.call.ctx, ex.target())
+	} else {
+		c.about.Purpose, c.about.Host = fetch.Proxy, ex.proxy.Host
+		c.Conn, err = ex.throughProxy()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.about.Local, c.about.Remote = addrPort(c.LocalAddr()), addrPort(c.RemoteAddr())
+	if ex.proxy == nil {
+		c.peer = c.about.Remote
+	}
+	if ex.hop.locator.Secure {
+		if c.Conn, err = ex.secure(c.Conn); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func addrPort(a net.Addr) netip.AddrPort {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}
+
+// secure does the TLS handshake; it closes raw if that fails.
+func (ex *exchange) secure(raw net.Conn) (net.Conn, error) {
+	config := ex.call.f.TLS.Clone()
+	if config == nil {
+		config = new(tls.Config)
+	}
+	config.ServerName, config.NextProtos = ex.target().Host, []string{"http/1.1"}
+	ctx, cancel := within(ex.call.ctx, ex.call.env.Limits.Reply)
+	defer cancel()
+	c := tls.Client(raw, config)
+	if err := c.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		kind := fetch.KindOf(err)
+		if kind == fetch.Other {
+			kind = fetch.Unreachable
+		}
+		return nil, fetch.Fail("TLS handshake", ex.hop.locator, kind, err)
+	}
+	state := c.ConnectionState()
+	ex.call.trace.Note(fmt.Sprintf("%s, %s", tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite)))
+	return c, nil
+}
+
+// within is ctx with a time limit; 0 is none.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
