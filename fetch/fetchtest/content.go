@@ -2,8 +2,11 @@ package fetchtest
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing/fstest"
@@ -88,4 +91,35 @@ func names() []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// CopyTo writes content to a directory of the disk, for servers that need it
+// there. A file that cannot be opened becomes one without permissions, which
+// root can read nevertheless.
+func CopyTo(dir string, content fs.FS) error {
+	return fs.WalkDir(content, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		data, err := fs.ReadFile(content, name)
+		mode := fs.FileMode(0o644)
+		if errors.Is(err, fs.ErrPermission) {
+			data, mode, err = nil, 0, nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, data, mode); err != nil {
+			return err
+		}
+		return os.Chtimes(to, info.ModTime(), info.ModTime())
+	})
 }

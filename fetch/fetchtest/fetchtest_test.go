@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
-	"path"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
 )
 
 // flawVariable names the flaw of the Fetcher under test, for TestFlaws.
@@ -24,22 +25,111 @@ const flawVariable = "FETCHTEST_FLAW"
 // in another process, over bad ones.
 func TestRun(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher {
-			return &mini{env: env.WithDefaults(), flaw: os.Getenv(flawVariable)}
-		},
+		New: newMini,
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
-			return &fetchtest.Site{Dial: serveMini(tb, content, login).Dial, Locate: func(name string) locator.Locator {
-				dir, name := path.Split(name)
-				l := &locator.FTP{Name: name, HasPath: true}
-				l.Host = "localhost"
-				if dir = strings.TrimSuffix(dir, "/"); dir != "" {
-					l.CWD = strings.Split(dir, "/")
-				}
-				return l
-			}}
+			miniNet = new(testserver.Network)
+			ln, err := miniNet.Listen(tb.Context(), "tcp", "127.0.0.1:21")
+			if err != nil {
+				tb.Fatal(err)
+			}
+			serveMini(tb, ln, content, login)
+			return &fetchtest.Site{Dial: miniNet.Dial, Locate: locate(ln)}
 		},
 		Ranges: true,
 	})
+}
+
+// TestRunLoopback runs it over real connections.
+func TestRunLoopback(t *testing.T) {
+	fetchtest.Run(t, fetchtest.Harness{
+		New: newMini,
+		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				tb.Fatal(err)
+			}
+			serveMini(tb, ln, content, login)
+			return &fetchtest.Site{Locate: locate(ln)}
+		},
+		Ranges: true,
+	})
+}
+
+func newMini(env *fetch.Env) fetch.Fetcher {
+	return &mini{env: env.WithDefaults(), flaw: os.Getenv(flawVariable)}
+}
+
+// locate makes the locators of a mini server.
+func locate(ln net.Listener) func(name string) locator.Locator {
+	port := ln.Addr().(*net.TCPAddr).AddrPort().Port()
+	return func(name string) locator.Locator {
+		l := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "localhost", Port: port}}, HasPath: true}
+		path := strings.Split(name, "/")
+		l.CWD, l.Name = path[:len(path)-1], path[len(path)-1]
+		return l
+	}
+}
+
+// TestRunLocal runs it over what connects to nothing, and knows no ranges.
+func TestRunLocal(t *testing.T) {
+	fetchtest.Run(t, fetchtest.Harness{
+		New: func(env *fetch.Env) fetch.Fetcher { return shelf{env} },
+		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
+			if login != nil {
+				return nil
+			}
+			dir := tb.TempDir()
+			if err := fetchtest.CopyTo(dir, content); err != nil {
+				tb.Fatal(err)
+			}
+			return &fetchtest.Site{Locate: func(name string) locator.Locator {
+				if name == "forbidden" || name == "dir" || name == "." {
+					return nil
+				}
+				return &locator.File{Segments: strings.Split(strings.TrimPrefix(dir, "/")+"/"+name, "/")}
+			}}
+		},
+		Local: true,
+	})
+}
+
+// shelf is the least there can be of a Fetcher.
+type shelf struct{ env *fetch.Env }
+
+func (s shelf) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	l, ok := req.Locator.(*locator.File)
+	if !ok || req.Options != nil || req.Offset != 0 || req.Length != 0 {
+		return nil, fetch.Fail("open", req.Locator, fetch.Unsupported, nil)
+	}
+	if err := fetch.CheckOctets(l); err != nil {
+		return nil, err
+	}
+	if err := s.env.Permit(ctx, fetch.Target{Locator: l, From: req.From}); err != nil {
+		return nil, err
+	}
+	f, err := os.Open("/" + strings.Join(l.Segments, "/"))
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, fetch.Fail("open", l, fetch.Other, err)
+	}
+	return &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Body: &shelfBody{f, ctx, l}}, nil
+}
+
+type shelfBody struct {
+	*os.File
+	ctx context.Context
+	l   locator.Locator
+}
+
+func (b *shelfBody) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, fetch.Fail("read", b.l, fetch.Other, err)
+	}
+	n, err := b.File.Read(p)
+	fetch.ContextTrace(b.ctx).Body(int64(n))
+	return n, err
 }
 
 // TestFlaws breaks the Fetcher in one way at a time; the kit must say so.

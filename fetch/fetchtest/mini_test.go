@@ -95,6 +95,11 @@ func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, logi
 		if err == nil {
 			return res, nil
 		}
+		var fail *fetch.Error
+		if errors.As(err, &fail) && fail.Code != 0 { // the connection is as good as before
+			m.keep(c)
+			return nil, fetch.Fail("GET", l, fetch.Other, err)
+		}
 		if m.flaw != "leaks a connection" {
 			c.Close()
 		}
@@ -162,10 +167,10 @@ func (m *mini) dialAround(ctx context.Context, l *locator.FTP) (*miniConn, error
 	return m.conn(ctx, conn, "", fetch.Target{}), nil
 }
 
-var miniNet *testserver.Network // of the last server, for who dials around Env
+var miniNet *testserver.Network // of the last server in memory, for who dials around Env
 
 func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login locator.Login) (*fetch.Resource, error) {
-	name := path.Join(append(l.CWD, l.Name)...)
+	name := path.Join(path.Join(l.CWD...), l.Name)
 	offset := req.Offset
 	if m.flaw == "ignores the offset" {
 		offset = 0
@@ -194,7 +199,6 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 		return nil, &fetch.Error{Kind: fetch.Protocol, Reply: string(line)}
 	}
 	if code != 200 {
-		m.keep(c)
 		return nil, m.refusal(code, string(wire.TrimEOL(line)))
 	}
 	c.SetTimeout(m.env.Limits.WithDefaults().Idle)
@@ -334,13 +338,8 @@ func (b *miniBody) items(yield func(fetch.Item, error) bool) {
 	}
 }
 
-// serveMini serves mini in memory.
-func serveMini(tb testing.TB, content fs.FS, login *locator.Login) *testserver.Network {
-	n := new(testserver.Network)
-	ln, err := n.Listen(context.Background(), "tcp", "127.0.0.1:21")
-	if err != nil {
-		tb.Fatal(err)
-	}
+// serveMini serves mini to whoever comes by ln.
+func serveMini(tb testing.TB, ln net.Listener, content fs.FS, login *locator.Login) {
 	var wg sync.WaitGroup
 	var conns sync.Map
 	wg.Go(func() {
@@ -363,8 +362,6 @@ func serveMini(tb testing.TB, content fs.FS, login *locator.Login) *testserver.N
 		conns.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
 		wg.Wait()
 	})
-	miniNet = n
-	return n
 }
 
 // miniSession is a connection of the server. Who has logged in once may do
