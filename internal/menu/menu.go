@@ -1,0 +1,280 @@
+// Package menu reads gopher menus (RFC 1436) as they are met in the wild: with
+// bare line feeds, missing fields, placeholder hosts, junk behind the port and
+// no end.
+package menu
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"net/netip"
+
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// The item types that a menu reader has to know; every other one is a link.
+const (
+	Info   = 'i' // a line of text, no link
+	Error  = '3' // a server's complaint, no link
+	Mirror = '+' // another place of the item above
+)
+
+// Line is one line of a menu. Its fields are octets as the server sent them,
+// views of a buffer: the Line and what it holds are valid until the next one is
+// asked for.
+type Line struct {
+	// Type is the item type. It is Info for a line that has none, and the type of
+	// the item above for a mirror.
+	Type byte
+	// Display is what the line shows: the selector if the server sent nothing.
+	Display []byte
+	// Selector and Host are the second and third field.
+	Selector, Host []byte
+	// Port is the fourth field; 0 when the line ends before it.
+	Port uint16
+	// Plus is the fifth field if it is exactly '+' (a Gopher+ item) or '?' (one
+	// with a form), otherwise 0.
+	Plus byte
+	// Mirror is set for an alternative of the item above (type '+').
+	Mirror bool
+	// Fault says why nothing can be fetched by a line that looks like a link;
+	// such a line is text. Empty for all others.
+	Fault string
+}
+
+// Link reports whether the line leads somewhere.
+func (l *Line) Link() bool { return l.Type != Info && l.Type != Error && l.Fault == "" }
+
+// URL is the URL that an item 'h' with such a selector stands for, or nil.
+func (l *Line) URL() []byte {
+	if l.Type != 'h' {
+		return nil
+	}
+	return SelectorURL(l.Selector)
+}
+
+// SelectorURL is the URL inside a selector "URL:…" or "/URL:…", or nil.
+func SelectorURL(selector []byte) []byte {
+	selector = bytes.TrimPrefix(selector, []byte("/"))
+	if len(selector) > 4 && bytes.EqualFold(selector[:4], []byte("URL:")) {
+		return selector[4:]
+	}
+	return nil
+}
+
+// Nowhere reports whether a host is one of those that servers put where a menu
+// line needs a host and there is none.
+func Nowhere(host []byte) bool { return string(host) == "error.host" || string(host) == "null.host" }
+
+// bufferSize is how much is read at once. The buffer grows to hold a longer line.
+const bufferSize = 16 << 10
+
+// Lines reads a menu from r to its "." line or to the end, and yields an error
+// last if there is one: r's own or [wire.ErrLineTooLong] for a line of more than
+// max octets (0 is no bound).
+func Lines(r io.Reader, max int) iter.Seq2[*Line, error] {
+	return func(yield func(*Line, error) bool) {
+		s := scanner{max: max, yield: yield}
+		buf := make([]byte, 0, bufferSize)
+		for {
+			if len(buf) == cap(buf) {
+				buf = append(buf, 0)[:len(buf)]
+			}
+			n, err := r.Read(buf[len(buf):cap(buf)])
+			fresh := len(buf)
+			buf = buf[:fresh+n]
+			// Only what is new can hold the line end: a long line is looked at once.
+			end := bytes.LastIndexByte(buf[fresh:], '\n') + 1
+			if end > 0 {
+				end += fresh
+			}
+			if err == io.EOF {
+				end = len(buf)
+			}
+			if !s.lines(buf[:end]) {
+				return
+			}
+			buf = buf[:copy(buf, buf[end:])]
+			switch {
+			case err == io.EOF:
+				return
+			case err == nil && max > 0 && len(buf) > max:
+				err = wire.ErrLineTooLong
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// scanner yields lines and remembers what the next ones may refer to.
+type scanner struct {
+	max   int
+	yield func(*Line, error) bool
+	line  Line
+	above byte // type of the last link, for a mirror
+
+	// The last good "host TAB port": most lines of a menu name the same.
+	server []byte
+	host   int // length of its host
+	port   uint16
+}
+
+// lines yields the lines of text and reports whether to go on.
+func (s *scanner) lines(text []byte) bool {
+	for len(text) > 0 {
+		end := bytes.IndexByte(text, '\n') + 1
+		if end == 0 {
+			end = len(text)
+		}
+		if s.max > 0 && end > s.max {
+			s.yield(nil, wire.ErrLineTooLong)
+			return false
+		}
+		line := trimEnd(text[:end])
+		if len(line) == 1 && line[0] == '.' {
+			return false
+		}
+		s.parse(line)
+		if !s.yield(&s.line, nil) {
+			return false
+		}
+		text = text[end:]
+	}
+	return true
+}
+
+// parse reads a line without its line end into s.line.
+func (s *scanner) parse(line []byte) {
+	l := &s.line
+	*l = Line{Type: Info}
+	if len(line) == 0 {
+		return
+	}
+	display, rest, tabbed := cutTab(line)
+	typ := line[0]
+	if typ <= ' ' || typ > '~' || !tabbed && typ != Info && typ != Error {
+		l.Display, l.Fault = line, "no menu line"
+		return
+	}
+	l.Type, l.Display = typ, display[1:]
+	l.Selector, rest, _ = cutTab(rest)
+	if len(l.Display) == 0 {
+		l.Display = l.Selector
+	}
+	switch typ {
+	case Info, Error:
+		l.Host, _, _ = cutTab(rest)
+		return
+	case 'h':
+		if SelectorURL(l.Selector) != nil {
+			return // the gopher server's address does not matter
+		}
+	}
+	s.parseServer(rest)
+	switch {
+	case typ != Mirror && l.Fault == "":
+		s.above = typ
+	case typ != Mirror:
+	case s.above == 0:
+		l.Type, l.Fault = Info, "mirror of no item"
+	default:
+		l.Type, l.Mirror = s.above, true
+	}
+}
+
+// parseServer reads host, port and Gopher+ tag.
+func (s *scanner) parseServer(fields []byte) {
+	l := &s.line
+	n := len(s.server)
+	if n > 0 && bytes.HasPrefix(fields, s.server) && (len(fields) == n || fields[n] == '\t') {
+		l.Host, l.Port = fields[:s.host], s.port
+		l.Plus = tag(fields[n:])
+		return
+	}
+	host, rest, hasPort := cutTab(fields)
+	l.Host = host
+	portOK := !hasPort
+	if hasPort {
+		l.Port, rest, portOK = cutPort(rest)
+		l.Plus = tag(rest)
+	}
+	switch {
+	case !portOK:
+		l.Fault = "bad port"
+	case len(host) == 0:
+		l.Fault = "no host"
+	case !hostOK(host):
+		l.Fault = "bad host"
+	case hasPort:
+		s.server = append(s.server[:0], fields[:len(fields)-len(rest)]...)
+		s.host, s.port = len(host), l.Port
+	}
+}
+
+// tag is the Gopher+ tag in what follows the port, or 0.
+func tag(rest []byte) byte {
+	if len(rest) > 1 && (rest[1] == '+' || rest[1] == '?') && (len(rest) == 2 || rest[2] == '\t') {
+		return rest[1]
+	}
+	return 0
+}
+
+// trimEnd is line without its line end and the CRs that some servers put
+// before it.
+func trimEnd(line []byte) []byte {
+	for n := len(line); n > 0 && (line[n-1] == '\n' || line[n-1] == '\r'); n-- {
+		line = line[:n-1]
+	}
+	return line
+}
+
+// cutTab is bytes.Cut at a TAB.
+func cutTab(s []byte) (before, after []byte, found bool) {
+	if i := bytes.IndexByte(s, '\t'); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, nil, false
+}
+
+// cutPort takes the port off the start of a field; rest is empty or begins with
+// the TAB behind it.
+func cutPort(s []byte) (port uint16, rest []byte, ok bool) {
+	n, i := 0, 0
+	for ; i < len(s) && '0' <= s[i] && s[i] <= '9' && n < 1<<16; i++ {
+		n = n*10 + int(s[i]-'0')
+	}
+	if i < len(s) && s[i] != '\t' {
+		_, rest, _ = cutTab(s)
+		return 0, rest, false
+	}
+	return uint16(n), s[i:], 0 < n && n < 1<<16
+}
+
+// hostOK accepts what can be a host name or an IP address and refuses the
+// placeholders.
+func hostOK(host []byte) bool {
+	if len(host) > 255 || Nowhere(host) {
+		return false
+	}
+	for i := range len(host) {
+		if c := host[i]; !hostOctet[c] {
+			if c != ':' {
+				return false
+			}
+			addr, err := netip.ParseAddr(string(host))
+			return err == nil && addr.Zone() == ""
+		}
+	}
+	return host[0] != '-' && host[0] != '.'
+}
+
+var hostOctet = func() (ok [256]bool) {
+	for c := range ok {
+		b := byte(c)
+		ok[c] = 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '.' || b == '_'
+	}
+	return ok
+}()

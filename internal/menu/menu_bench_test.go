@@ -1,0 +1,55 @@
+package menu
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// tenThousand is a menu of 10,000 lines such as servers send: mostly items, some
+// text.
+func tenThousand() []byte {
+	var b bytes.Buffer
+	for i := range 10000 {
+		switch i % 10 {
+		case 0:
+			fmt.Fprintf(&b, "iSection %d of the archive, with a few words\tfake\t(NULL)\t0\r\n", i)
+		case 1:
+			fmt.Fprintf(&b, "1Directory %d\t/archive/dir%d\tgopher.example.org\t70\t+\r\n", i, i)
+		default:
+			fmt.Fprintf(&b, "0Document number %d\t/archive/dir%d/doc%d.txt\tgopher.example.org\t70\r\n", i, i/10, i)
+		}
+	}
+	b.WriteString(".\r\n")
+	return b.Bytes()
+}
+
+// BenchmarkLines measures a whole menu against bytes.Split of the same octets,
+// turn by turn, and reports the ratio of the two times.
+func BenchmarkLines(b *testing.B) {
+	data := tenThousand()
+	var split, lines time.Duration
+	b.ReportAllocs()
+	for b.Loop() {
+		start := time.Now()
+		if n := len(bytes.Split(data, []byte("\n"))); n != 10002 {
+			b.Fatal(n)
+		}
+		between := time.Now()
+		n := 0
+		for l, err := range Lines(bytes.NewReader(data), 16<<10) {
+			if err != nil || l.Fault != "" {
+				b.Fatal(l, err)
+			}
+			n++
+		}
+		if n != 10000 {
+			b.Fatal(n)
+		}
+		split += between.Sub(start)
+		lines += time.Since(between)
+	}
+	b.ReportMetric(float64(lines)/float64(split), "x-bytes.Split")
+	b.ReportMetric(float64(lines.Nanoseconds())/float64(b.N)/10000, "ns/line")
+}
