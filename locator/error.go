@@ -11,9 +11,10 @@ type SyntaxError struct {
 	// Text is the offending text for display: password hidden, one line of
 	// printable ASCII, cut to at most 120 octets.
 	Text string
-	// Offset is that of the first octet that can't stand where it stands, or the
-	// text's length if something is missing at its end; in octets from the start
-	// of the text handed to Parse.
+	// Offset is that of the first octet that can't stand where it stands, of the
+	// "@" of a login where none is allowed, of the start of a port or address out
+	// of range, or the text's length if something is missing at its end. It counts
+	// octets from the start of the text handed to Parse.
 	Offset int
 	// Section of RFC 1738 that Text departs from, such as "3.1"; empty for limits
 	// of this package.

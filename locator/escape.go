@@ -121,3 +121,6 @@ func appendEscape(b []byte, octet byte) []byte {
 	const digits = "0123456789ABCDEF"
 	return append(b, '%', digits[octet>>4], digits[octet&0xF])
 }
+
+// usualLength is room for most URLs, small enough for the stack.
+const usualLength = 128

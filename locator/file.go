@@ -22,7 +22,7 @@ func (*File) Scheme() string { return "file" }
 
 // String implements [Locator].
 func (l *File) String() string {
-	b := append([]byte(nil), "file://"...)
+	b := append(make([]byte, 0, usualLength), "file://"...)
 	b = appendHost(b, l.Host)
 	for _, s := range l.Segments {
 		b = append(b, '/')
@@ -49,7 +49,7 @@ func (p *parser) file() Locator {
 		p.fail(p.i, "3.10", `"//" must follow the scheme`)
 	}
 	l, segments := newFile(strings.Count(p.s[p.i:], "/"))
-	if p.i == len(p.s) || p.s[p.i] != '/' {
+	if p.i < len(p.s) && p.s[p.i] != '/' {
 		l.Host = p.host()
 	}
 	p.expect('/', "3.10", `"/" and a path must follow the host`)

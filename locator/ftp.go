@@ -26,10 +26,10 @@ func (*FTP) locator() {}
 func (*FTP) Scheme() string { return "ftp" }
 
 // String implements [Locator].
-func (l *FTP) String() string { return string(l.append(nil, false)) }
+func (l *FTP) String() string { return string(l.append(make([]byte, 0, usualLength), false)) }
 
 // Redacted implements [Locator].
-func (l *FTP) Redacted() string { return string(l.append(nil, true)) }
+func (l *FTP) Redacted() string { return string(l.append(make([]byte, 0, usualLength), true)) }
 
 func (l *FTP) append(b []byte, hidden bool) []byte {
 	b = append(b, "ftp://"...)
@@ -60,14 +60,16 @@ func (p *parser) ftp() Locator {
 		p.login(l.Login, at)
 	}
 	p.hostport(&l.HostPort)
-	if p.next('/') {
-		l.HasPath = true
-		l.Type = p.cutTypecode()
-		if cwd, l.Name = p.segments(cwd); len(cwd) > 0 {
-			l.CWD = slices.Clip(cwd)
-		}
+	if l.HasPath = p.next('/'); !l.HasPath {
+		p.end("3.2.2")
+		return l
 	}
-	p.endOfPath(l.HasPath)
+	start := p.i
+	l.Type = p.cutTypecode()
+	if cwd, l.Name = p.segments(cwd); len(cwd) > 0 {
+		l.CWD = slices.Clip(cwd)
+	}
+	p.endOfPath(start)
 	return l
 }
 
@@ -105,11 +107,12 @@ func newFTP(n int, hasLogin bool) (l *FTP, cwd []string) {
 	return l, cwd
 }
 
+const typeTag = ";type="
+
 // cutTypecode takes a ";type=" and typecode off the end of the text.
 func (p *parser) cutTypecode() byte {
-	const tag = ";type="
-	i := len(p.s) - len(tag) - 1
-	if i < p.i || p.s[i:len(p.s)-1] != tag {
+	i := len(p.s) - len(typeTag) - 1
+	if i < p.i || p.s[i:len(p.s)-1] != typeTag {
 		return 0
 	}
 	switch c := lower(p.s[len(p.s)-1]); c {
@@ -140,15 +143,19 @@ func (p *parser) segments(dirs []string) ([]string, string) {
 	}
 }
 
-// endOfPath is end for ftp, with more to say about a typecode.
-func (p *parser) endOfPath(hasPath bool) {
-	rest := p.s[p.i:]
+// endOfPath is end for the path that starts at start, its typecode cut off. A
+// ";type=" that is left is a mistake, even where a ";" is tolerated in a name.
+func (p *parser) endOfPath(start int) {
+	if p.i == len(p.s) && p.used&ReservedOctets == 0 {
+		return
+	}
+	i := strings.Index(p.s[start:], typeTag)
 	switch {
-	case hasPath && strings.HasPrefix(rest, ";type="):
-		p.fail(p.i+len(";type="), "3.2.2", `a typecode is one of "a", "i" and "d", and ends the URL`)
-	case hasPath && strings.HasPrefix(rest, ";"):
+	case i >= 0 && start+i <= p.i:
+		p.fail(start+i+len(typeTag), "3.2.2", `a typecode is one of "a", "i" and "d", and ends the URL`)
+	case p.i < len(p.s) && p.s[p.i] == ';':
 		p.fail(p.i, "3.2.2", `";" must be encoded as %3B, or start ";type=" and a typecode`)
 	default:
-		p.end("3.2")
+		p.end("3.2.2")
 	}
 }

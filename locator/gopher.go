@@ -23,7 +23,7 @@ func (*Gopher) Scheme() string { return "gopher" }
 
 // String implements [Locator].
 func (l *Gopher) String() string {
-	b := append([]byte(nil), "gopher://"...)
+	b := append(make([]byte, 0, usualLength), "gopher://"...)
 	b = l.HostPort.append(b)
 	fields := l.fields()
 	if !l.HasPath && l.Selector == "" && fields == 0 && (l.Type == 0 || l.Type == '1') {
@@ -70,6 +70,7 @@ const tab = "%09"
 func (p *parser) gopher() Locator {
 	l := &Gopher{Type: '1'}
 	p.slashes()
+	p.noLogin("3.4")
 	p.hostport(&l.HostPort)
 	if l.HasPath = p.next('/'); l.HasPath && p.i < len(p.s) {
 		l.Type = p.gophertype()

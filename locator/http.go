@@ -27,10 +27,10 @@ func (l *HTTP) Scheme() string {
 }
 
 // String implements [Locator].
-func (l *HTTP) String() string { return string(l.append(nil, false)) }
+func (l *HTTP) String() string { return string(l.append(make([]byte, 0, usualLength), false)) }
 
 // Redacted implements [Locator].
-func (l *HTTP) Redacted() string { return string(l.append(nil, true)) }
+func (l *HTTP) Redacted() string { return string(l.append(make([]byte, 0, usualLength), true)) }
 
 func (l *HTTP) append(b []byte, hidden bool) []byte {
 	b = append(b, l.Scheme()...)
@@ -67,15 +67,15 @@ func (p *parser) http(secure bool) Locator {
 	return l
 }
 
-// httpLogin reads a login if it is tolerated. A "?" before the "@" ends the host
-// for everybody but §3.1's user names, so that there is no login then.
+// httpLogin reads a login if it is tolerated. There is none if a "?" or "#" comes
+// before the "@": for http both end the host everywhere else.
 func (p *parser) httpLogin() *Login {
 	at := p.findLogin()
-	if at < 0 || strings.IndexByte(p.s[p.i:at], '?') >= 0 {
+	if at < 0 || strings.ContainsAny(p.s[p.i:at], "?#") {
 		return nil
 	}
 	if !p.tolerate(HTTPLogin) {
-		p.fail(at, "3.3", "no user name or password is allowed in an http URL")
+		p.fail(at, "3.3", "no user name or password is allowed here")
 		return nil
 	}
 	l := new(Login)

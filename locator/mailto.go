@@ -10,7 +10,7 @@ func (*Mailto) Scheme() string { return "mailto" }
 
 // String implements [Locator].
 func (l *Mailto) String() string {
-	return string(appendDecoded([]byte("mailto:"), l.Address, xchar))
+	return string(appendDecoded(append(make([]byte, 0, usualLength), "mailto:"...), l.Address, xchar))
 }
 
 // Redacted implements [Locator]; there is no password to hide.

@@ -19,7 +19,7 @@ func (*News) Scheme() string { return "news" }
 
 // String implements [Locator].
 func (l *News) String() string {
-	b := []byte("news:")
+	b := append(make([]byte, 0, usualLength), "news:"...)
 	switch {
 	case l.All:
 		b = append(b, '*')
@@ -65,7 +65,7 @@ func (p *parser) messageID() string {
 	start := p.i
 	unique := p.text(article, 0)
 	if p.i == start {
-		p.fail(p.i, "3.6", `a message-id has something before its "@"`)
+		p.unexpected("3.6", `a message-id has something before its "@"`)
 	}
 	raw := p.i - start
 	p.expect('@', "3.6", `a message-id has one "@"; others must be encoded as %40`)

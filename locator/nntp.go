@@ -16,7 +16,7 @@ func (*NNTP) Scheme() string { return "nntp" }
 
 // String implements [Locator].
 func (l *NNTP) String() string {
-	b := append([]byte(nil), "nntp://"...)
+	b := append(make([]byte, 0, usualLength), "nntp://"...)
 	b = l.HostPort.append(b)
 	b = append(b, '/')
 	b = appendDecoded(b, l.Group, groupOctet)
@@ -34,6 +34,7 @@ func (l *NNTP) Redacted() string { return l.String() }
 func (p *parser) nntp() Locator {
 	l := new(NNTP)
 	p.slashes()
+	p.noLogin("3.7")
 	p.hostport(&l.HostPort)
 	p.expect('/', "3.7", `"/" and the name of a newsgroup must follow`)
 	l.Group = p.group("3.7")

@@ -14,7 +14,7 @@ func (l *Opaque) Scheme() string { return strings.ToLower(l.Name) }
 
 // String implements [Locator].
 func (l *Opaque) String() string {
-	b := appendDecoded(nil, l.Scheme(), schemeOctet)
+	b := appendDecoded(make([]byte, 0, usualLength), l.Scheme(), schemeOctet)
 	b = append(b, ':')
 	return string(appendEncoded(b, l.Rest, xchar))
 }

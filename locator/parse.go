@@ -21,7 +21,7 @@ const (
 	Fragments                            // "#fragment" behind the URL (Appendix)
 	WrappedText                          // "<URL:…>" with white space inside, "URL:", and white space around (Appendix)
 	MissingSlashes                       // "http:host/path" and "http:/host" for "http://host/path", "http://host?search" (§3.1)
-	ModernHosts                          // IPv6 literals, "_", a final dot and non-ASCII letters in hosts (§3.1)
+	ModernHosts                          // IPv6 literals; "_", non-ASCII letters, a final dot and a last label that starts with a digit in hosts (§3.1)
 	EmptyPort                            // "host:/" (§3.1)
 	HTTPLogin                            // "user:password@" in an http URL (§3.3)
 	ReservedOctets                       // reserved characters unencoded where the grammar has no place for them: "/" and "?" in a search, ";" in a file's name, ":" in a password, any in a wais document-id (§2.2)
@@ -260,16 +260,18 @@ func (p *parser) unexpected(section, missing string) {
 		return
 	}
 	switch c := p.s[p.i]; {
+	case isEscape(p.s[p.i:]):
+		p.fail(p.i, section, "an escape has no place here")
 	case c == '%':
 		p.fail(p.i, "2.2", `"%" must be followed by two hexadecimal digits`)
 	case c == '#':
 		p.fail(p.i, "2.2", `"#" is not part of a URL, or must be encoded as %23`)
-	case c <= ' ' || c >= 0x7F:
+	case c <= ' ' || c == '"' || c >= 0x7F:
 		p.fail(p.i, "2.2", "octet "+hex(c)+" must be encoded as %"+hex(c))
 	case xchar.has(c) && missing != "":
 		p.fail(p.i, section, missing)
 	case reserved.has(c):
-		p.fail(p.i, section, `"`+string(rune(c))+`" is reserved here and must be encoded`)
+		p.fail(p.i, section, `"`+string(rune(c))+`" is reserved; here it must be encoded as %`+hex(c)+` or left out`)
 	case xchar.has(c):
 		p.fail(p.i, section, `"`+string(rune(c))+`" has no place here`)
 	default:

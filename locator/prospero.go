@@ -22,7 +22,7 @@ func (*Prospero) Scheme() string { return "prospero" }
 
 // String implements [Locator].
 func (l *Prospero) String() string {
-	b := append([]byte(nil), "prospero://"...)
+	b := append(make([]byte, 0, usualLength), "prospero://"...)
 	b = l.HostPort.append(b)
 	b = append(b, '/')
 	b = appendDecoded(b, l.HSOName, ppath)
@@ -42,6 +42,7 @@ func (l *Prospero) Redacted() string { return l.String() }
 func (p *parser) prospero() Locator {
 	l := newProspero(strings.Count(p.s[p.i:], ";"))
 	p.slashes()
+	p.noLogin("3.11")
 	p.hostport(&l.HostPort)
 	p.expect('/', "3.11", `"/" and a host-specific object name must follow`)
 	l.HSOName = p.text(ppath, 0)

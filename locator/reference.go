@@ -55,7 +55,7 @@ func (p Parser) reference(s string) (Reference, failure) {
 	r.Locator = u.url()
 	if u.bad.msg == "" && r.HasFragment {
 		r.Used |= Fragments
-		r.Fragment = u.fragment(w.url)
+		r.Fragment = u.fragment(w.url, len(url)+1)
 	}
 	r.Used |= u.used
 	if u.bad.msg != "" {
@@ -65,10 +65,9 @@ func (p Parser) reference(s string) (Reference, failure) {
 	return r, failure{}
 }
 
-// fragment goes on behind a URL's "#" in text.
-func (p *parser) fragment(text string) string {
-	p.s = text
-	p.i++
+// fragment goes on at offset i of text, behind the "#".
+func (p *parser) fragment(text string, i int) string {
+	p.s, p.i = text, i
 	fragment := p.encoded(xchar, 0)
 	p.end("Appendix")
 	return fragment

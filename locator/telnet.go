@@ -13,10 +13,10 @@ func (*Telnet) locator() {}
 func (*Telnet) Scheme() string { return "telnet" }
 
 // String implements [Locator].
-func (l *Telnet) String() string { return string(l.append(nil, false)) }
+func (l *Telnet) String() string { return string(l.append(make([]byte, 0, usualLength), false)) }
 
 // Redacted implements [Locator].
-func (l *Telnet) Redacted() string { return string(l.append(nil, true)) }
+func (l *Telnet) Redacted() string { return string(l.append(make([]byte, 0, usualLength), true)) }
 
 func (l *Telnet) append(b []byte, hidden bool) []byte {
 	b = append(b, "telnet://"...)

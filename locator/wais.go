@@ -25,7 +25,7 @@ func (*WAIS) Scheme() string { return "wais" }
 
 // String implements [Locator].
 func (l *WAIS) String() string {
-	b := append([]byte(nil), "wais://"...)
+	b := append(make([]byte, 0, usualLength), "wais://"...)
 	b = l.HostPort.append(b)
 	b = append(b, '/')
 	b = appendDecoded(b, l.Database, uchar)
@@ -50,6 +50,7 @@ func (l *WAIS) Redacted() string { return l.String() }
 func (p *parser) wais() Locator {
 	l := new(WAIS)
 	p.slashes()
+	p.noLogin("3.9")
 	p.hostport(&l.HostPort)
 	p.expect('/', "3.9", `"/" and the name of a database must follow`)
 	l.Database = p.text(uchar, reserved&^(slash|question))

@@ -1,0 +1,135 @@
+package locator
+
+import (
+	"strconv"
+	"strings"
+)
+
+// HostPort is a host and an optional port (§3.1).
+type HostPort struct {
+	// Host is a domain name or address as written; IPv6 literals (tolerated
+	// only) are without their brackets. Non-ASCII names (tolerated only) are
+	// valid UTF-8 and not converted: whoever looks them up does that.
+	Host string
+	// Port is 0 when the URL gives none; see [DefaultPort].
+	Port uint16
+}
+
+// Server is the "//user:password@host:port" of the common Internet scheme
+// syntax (§3.1).
+type Server struct {
+	// Login is nil when the URL has no "@". Only ftp and telnet define one; http
+	// has one when [HTTPLogin] was tolerated.
+	Login *Login
+	HostPort
+}
+
+// Login is what stands before the "@" (§3.1). An empty user or password differs
+// from an absent one: "ftp://@h/" has an empty user and no password,
+// "ftp://foo:@h/" the user foo and an empty password.
+type Login struct {
+	User, Password string
+	HasPassword    bool
+}
+
+// slashes reads the "//" that the common Internet scheme syntax starts with.
+func (p *parser) slashes() {
+	switch {
+	case strings.HasPrefix(p.s[p.i:], "//"):
+		p.i += 2
+	case p.tolerate(MissingSlashes):
+		p.next('/')
+	default:
+		p.next('/')
+		p.fail(p.i, "3.1", `"//" must follow the scheme`)
+	}
+}
+
+// findLogin returns the index of the "@" that ends a login, or -1. Neither a
+// user name nor a password holds a "/".
+func (p *parser) findLogin() int {
+	rest := p.s[p.i:]
+	i := strings.IndexByte(rest, '@')
+	if i < 0 || strings.IndexByte(rest[:i], '/') >= 0 {
+		return -1
+	}
+	return p.i + i
+}
+
+// login reads "user [ ':' password ] '@'" up to the "@" that findLogin found.
+func (p *parser) login(l *Login, end int) {
+	// A "\" is no part of a login even where unsafe octets are tolerated: some
+	// programs take it for a "/", and so another host for the URL's.
+	if i := strings.IndexByte(p.s[p.i:end], '\\'); i >= 0 {
+		p.fail(p.i+i, "2.2", `"\" must be encoded as %5C`)
+		return
+	}
+	l.User = p.text(user, 0)
+	if p.next(':') {
+		l.HasPassword = true
+		l.Password = p.text(password, colon)
+	}
+	p.expect('@', "3.1", `":", "@" and "/" must be encoded in a user name and password`)
+}
+
+// hostport reads "host [ ':' port ]".
+func (p *parser) hostport(h *HostPort) {
+	h.Host = p.host()
+	if p.next(':') {
+		h.Port = p.port()
+	}
+	if p.i < len(p.s) && !(slash | question).has(p.s[p.i]) && p.s[p.i] != '#' {
+		p.fail(p.i, "3.1", `the host and port end at a "/" or with the URL`)
+	}
+}
+
+// noLogin fails if there is a login, for the schemes that have none.
+func (p *parser) noLogin(section string) {
+	if at := p.findLogin(); at >= 0 {
+		p.fail(at, section, "no user name or password is allowed here")
+	}
+}
+
+func (p *parser) port() uint16 {
+	start, n := p.i, 0
+	for p.i < len(p.s) && digit.has(p.s[p.i]) {
+		n = min(n*10+int(p.s[p.i]-'0'), 1<<16)
+		p.i++
+	}
+	switch {
+	case p.i == start:
+		if p.i < len(p.s) && !(slash|question).has(p.s[p.i]) || !p.tolerate(EmptyPort) {
+			p.fail(p.i, "3.1", "a port number must follow the colon behind the host")
+		}
+	case n == 0 || n >= 1<<16:
+		p.fail(start, "3.1", "a port is a number from 1 to 65535")
+	}
+	return uint16(n)
+}
+
+// append appends "user:password@", the password as "***" if hidden.
+func (l *Login) append(b []byte, hidden bool) []byte {
+	if l == nil {
+		return b
+	}
+	b = appendDecoded(b, l.User, user)
+	if l.HasPassword || l.Password != "" {
+		b = append(b, ':')
+		if hidden {
+			b = append(b, "***"...)
+		} else {
+			b = appendDecoded(b, l.Password, password)
+		}
+	}
+	return append(b, '@')
+}
+
+// append appends "host:port".
+func (h HostPort) append(b []byte) []byte {
+	b = appendHost(b, h.Host)
+	if h.Port != 0 {
+		b = append(b, ':')
+		b = strconv.AppendUint(b, uint64(h.Port), 10)
+	}
+	return b
+}
