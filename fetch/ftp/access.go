@@ -1,0 +1,362 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// access is what one request comes to: the commands and their arguments.
+type access struct {
+	env    *fetch.Env
+	limits fetch.Limits
+	email  string
+	trace  *fetch.Trace
+	loc    *locator.FTP
+	login  *locator.Login // nil is the anonymous user
+	req    *fetch.Request
+	opt    Options
+	key    key
+	exact  bool
+	noEPSV bool
+
+	dirs []string // arguments of CWD
+	verb string   // of the transfer
+	name string   // its argument
+	typ  byte     // argument of TYPE; 0 sends none
+}
+
+// key is what two accesses must have in common to use the same session. What
+// the policy makes of the second one is asked before it does (permitReuse).
+type key struct {
+	host           string
+	port           uint16
+	user, password string
+	hasUser        bool
+	hasPassword    bool
+	account        string
+}
+
+// purpose is which operation an access is for.
+type purpose uint8
+
+const (
+	fetching purpose = iota
+	finding
+	replacing
+	updating
+)
+
+// access checks a request and makes an access of it; nothing is dialled for one
+// that fails.
+func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
+	loc, ok := req.Locator.(*locator.FTP)
+	if !ok {
+		return nil, fetch.Fail("check", req.Locator, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", req.Locator))
+	}
+	if err := fetch.CheckOctets(loc); err != nil {
+		return nil, err
+	}
+	env := f.Env.WithDefaults()
+	a := &access{
+		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
+		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV,
+	}
+	var err error
+	if a.opt, err = options(req); err != nil {
+		return nil, a.fail("check", err)
+	}
+	if err := a.check(p); err != nil {
+		return nil, a.fail("check", err)
+	}
+	a.locate(f.GuessType, p)
+	a.key = a.makeKey()
+	return a, nil
+}
+
+func (a *access) check(p purpose) error {
+	bad := func(kind fetch.ErrorKind, what string) error {
+		return &fetch.Error{Kind: kind, Section: "3.2.2", Err: errors.New(what)}
+	}
+	switch {
+	case a.loc.Host == "":
+		return &fetch.Error{Kind: fetch.BadURL, Section: "3.1", Err: errors.New("no host")}
+	case strings.IndexByte("\x00aidAID", a.loc.Type) < 0:
+		return bad(fetch.BadURL, `a typecode is one of "a", "i" and "d"`)
+	case a.opt.Method > NoCWD:
+		return bad(fetch.Unsupported, "no such method")
+	case a.req.Length < 0, a.req.Offset < 0 && p != fetching:
+		return bad(fetch.BadRange, "a negative range")
+	case (p == replacing || p == updating) && (a.loc.Name == "" || a.typecode() == 'd'):
+		return bad(fetch.BadURL, "the URL names no file")
+	}
+	return checkLine("the e-mail address", a.email)
+}
+
+// typecode is the typecode in lower case, or 0.
+func (a *access) typecode() byte {
+	if a.loc.Type == 0 {
+		return 0
+	}
+	return a.loc.Type | 0x20
+}
+
+// locate turns the url-path into commands (RFC 1738 §3.2.2).
+func (a *access) locate(guess bool, p purpose) {
+	a.dirs, a.name = a.loc.CWD, a.loc.Name
+	switch {
+	case a.opt.Method == SingleCWD && len(a.dirs) > 0:
+		a.dirs = []string{strings.Join(a.dirs, "/")}
+	case a.opt.Method == NoCWD && len(a.dirs) > 0:
+		a.name = strings.Join(append(a.dirs[:len(a.dirs):len(a.dirs)], a.name), "/")
+		a.dirs = nil
+	}
+	switch code := a.typecode(); {
+	case code == 'a', code == 0 && guess && isText(a.loc.Name):
+		a.typ = 'A'
+	default:
+		a.typ = 'I'
+	}
+	switch {
+	case p == replacing:
+		a.verb = "STOR"
+	case p == updating:
+		a.verb = "APPE"
+	case p == finding:
+		a.typ = 'I'
+	case a.typecode() == 'd' || a.loc.Name == "":
+		a.list()
+	default:
+		a.verb = "RETR"
+	}
+}
+
+// list makes the access a listing. RFC 1738 §3.2.2 has no TYPE before NLST; A,
+// which listings are in, is what a session begins with (RFC 959 §5.1).
+func (a *access) list() {
+	a.verb, a.typ = "LIST", 'A'
+	if a.exact || a.opt.ListOnly || a.typecode() == 'd' {
+		a.verb = "NLST"
+	}
+	if a.exact {
+		a.typ = 0
+	}
+}
+
+func (a *access) listing() bool { return a.verb == "LIST" || a.verb == "NLST" }
+
+// ascii tells whether the data are lines that end in CR LF.
+func (a *access) ascii() bool { return a.typ != 'I' }
+
+// user is the argument of USER.
+func (a *access) user() string {
+	if a.login == nil {
+		return "anonymous"
+	}
+	return a.login.User
+}
+
+// target is the control connection.
+func (a *access) target() fetch.Target {
+	t := fetch.Target{Locator: a.loc, From: a.req.From, Purpose: fetch.Control, Network: "tcp", Host: a.loc.Host, Port: a.loc.Port}
+	if t.Port == 0 {
+		t.Port = locator.DefaultPort("ftp")
+	}
+	return t
+}
+
+func (a *access) makeKey() key {
+	k := key{host: strings.ToLower(a.loc.Host), port: a.target().Port, account: a.opt.Account}
+	if login := a.login; login != nil {
+		k.hasUser, k.hasPassword = true, login.HasPassword
+		k.user, k.password = login.User, login.Password
+	}
+	return k
+}
+
+// permitReuse asks the policy what it would be asked if the session were opened
+// for this access.
+func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
+	t := a.target()
+	err := a.env.Permit(ctx, t)
+	if t.Addr = peer; err == nil && peer.IsValid() {
+		err = a.env.Permit(ctx, t)
+	}
+	return err
+}
+
+// commands are what an access needs of a session; Explain gives it one that only
+// takes notes.
+type commands interface {
+	quote(line string) (reply, error)
+	cwd(dir string) error
+	mkd(dir string) error
+	setType(t byte) error
+	size(name string) (int64, error)
+	modTime(name string) (time.Time, error)
+	retrieve(command string, offset int64) error
+}
+
+// enter does all that comes before the transfer.
+func (a *access) enter(c commands) error {
+	if err := a.quote(c, a.opt.Quote); err != nil {
+		return err
+	}
+	for _, dir := range a.dirs {
+		err := c.cwd(dir)
+		if err != nil && a.opt.CreateDirs && (a.verb == "STOR" || a.verb == "APPE") && errors.Is(err, fetch.NotFound) {
+			if err = c.mkd(dir); err == nil {
+				err = c.cwd(dir)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.typ != 0 {
+		if err := c.setType(a.typ); err != nil {
+			return err
+		}
+	}
+	return a.quote(c, a.opt.PreTransfer)
+}
+
+// quote sends raw commands.
+func (a *access) quote(c commands, lines []string) error {
+	for _, line := range lines {
+		line, mayFail := strings.CutPrefix(line, "*")
+		r, err := c.quote(line)
+		if err != nil {
+			return a.fail("QUOTE", err)
+		}
+		if r.class() >= 4 && !mayFail {
+			return a.fail("QUOTE", &fetch.Error{Kind: fetch.Permission, Code: r.code, Reply: r.text})
+		}
+	}
+	return nil
+}
+
+// begun is a transfer to us as it was begun.
+type begun struct {
+	size    int64 // of the whole; -1 when not known
+	modTime time.Time
+	offset  int64
+	nothing bool // there is nothing at the offset, so nothing was begun
+}
+
+// begin enters the directory and starts the transfer.
+func (a *access) begin(c commands) (begun, error) {
+	b := begun{size: -1}
+	if err := a.enter(c); err != nil {
+		return b, err
+	}
+	if a.wantsSize() {
+		n, err := c.size(a.name)
+		if err == nil {
+			b.size = n
+		} else if !refusal(err) {
+			return b, err
+		}
+	}
+	if a.verb == "RETR" && a.opt.ModTime {
+		t, err := c.modTime(a.name)
+		if err == nil {
+			b.modTime = t
+		} else if !refusal(err) {
+			return b, err
+		}
+	}
+	if err := a.seek(&b); err != nil {
+		return b, a.fail("range", err)
+	}
+	if b.nothing {
+		return b, nil
+	}
+	err := c.retrieve(command(a.verb, a.name), b.offset)
+	if a.verb == "LIST" && errors.Is(err, fetch.Unsupported) {
+		a.verb = "NLST"
+		err = c.retrieve(command(a.verb, a.name), b.offset)
+	}
+	return b, err
+}
+
+// wantsSize tells whether SIZE comes before the transfer. In TYPE A servers
+// mean different things by it, so there it is asked only when there is no other
+// way to know what is meant.
+func (a *access) wantsSize() bool {
+	return a.verb == "RETR" && (a.req.Offset < 0 || a.typ == 'I' && !a.exact)
+}
+
+// seek turns Request.Offset into an offset.
+func (a *access) seek(b *begun) error {
+	b.offset = a.req.Offset
+	switch {
+	case b.offset == 0:
+	case a.listing():
+		return &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a part of a listing")}
+	case b.offset < 0 && b.size < 0:
+		return &fetch.Error{Kind: fetch.BadRange, Err: errors.New("the server does not tell the size")}
+	case b.offset < 0:
+		b.offset = max(0, b.size+b.offset)
+	case b.size >= 0 && b.offset > b.size:
+		return &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", b.offset, b.size)}
+	}
+	b.nothing = b.offset > 0 && b.offset == b.size
+	return nil
+}
+
+// refusal tells whether err is a negative reply, after which the session goes on.
+func refusal(err error) bool {
+	var e *fetch.Error
+	return errors.As(err, &e) && e.Code >= 400 && e.Code != 421
+}
+
+// command is a command with its argument, if there is one. A null argument of
+// CWD is one, of LIST and NLST it is none.
+func command(verb, arg string) string {
+	if arg == "" {
+		return verb
+	}
+	return verb + " " + arg
+}
+
+// resource describes what has been begun.
+func (a *access) resource(s *session, b begun) *fetch.Resource {
+	res := &fetch.Resource{
+		Locator: a.loc, Body: fetch.EmptyBody, Peer: s.peer,
+		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
+		Info:       &Info{Greeting: s.ctl.greeting, EntryPath: s.entry, Type: 'I'},
+	}
+	if a.ascii() {
+		res.Info.(*Info).Type = 'A'
+	}
+	switch {
+	case a.listing():
+		res.Kind, res.Size = fetch.KindDirectory, -1
+	case a.ascii():
+		res.Size = -1
+	case b.size < 0 && b.offset == 0:
+		res.Size = s.ctl.announced
+	}
+	return res
+}
+
+// isText guesses from the suffix whether a file is text (RFC 1738 §3.2.3).
+func isText(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".txt", ".text", ".me", ".1st", ".asc", ".html", ".htm", ".tex", ".ps", ".c", ".h", ".sh", ".pl", ".csv", ".abstract":
+		return true
+	}
+	switch strings.ToUpper(name) {
+	case "README", "INDEX", "COPYING", "LICENSE", "CHANGELOG", "NEWS", "00-INDEX":
+		return true
+	}
+	return false
+}

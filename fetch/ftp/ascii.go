@@ -1,0 +1,113 @@
+package ftp
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+)
+
+// localCRLF tells whether the newline of this system is that of TYPE A.
+const localCRLF = runtime.GOOS == "windows"
+
+// localText reads TYPE A data, whose lines end in CR LF (RFC 959 §3.1.1.1), with
+// the local newline. A CR that no LF follows stays.
+type localText struct {
+	r   io.Reader
+	buf []byte
+	out []byte // of buf: converted and not read yet
+	cr  bool   // a CR is held back until the next octet is known
+	err error
+}
+
+func newLocalText(r io.Reader) io.Reader {
+	if localCRLF {
+		return r
+	}
+	return &localText{r: r, buf: make([]byte, copySize)}
+}
+
+func (t *localText) Read(p []byte) (int, error) {
+	for len(t.out) == 0 {
+		if t.err != nil {
+			return 0, t.err
+		}
+		t.fill()
+	}
+	n := copy(p, t.out)
+	t.out = t.out[n:]
+	return n, nil
+}
+
+func (t *localText) fill() {
+	start := 0
+	if t.cr {
+		t.buf[0], start = '\r', 1
+	}
+	n, err := t.r.Read(t.buf[start:])
+	in := t.buf[:start+n]
+	t.err = err
+	t.cr = err != io.EOF && bytes.HasSuffix(in, []byte("\r"))
+	if t.cr {
+		in = in[:len(in)-1]
+	}
+	t.out = dropCR(in)
+}
+
+// dropCR turns CR LF into LF, in place.
+func dropCR(b []byte) []byte {
+	i := bytes.Index(b, []byte("\r\n"))
+	if i < 0 {
+		return b
+	}
+	out := b[:i]
+	for rest := b[i+1:]; ; {
+		line, after, more := bytes.Cut(rest, []byte("\r\n"))
+		out = append(out, line...)
+		if !more {
+			return out
+		}
+		out = append(out, '\n')
+		rest = after
+	}
+}
+
+// netText reads local text as TYPE A data. A CR LF that is there stays.
+type netText struct {
+	r    io.Reader
+	buf  []byte
+	out  []byte
+	last byte // the octet before buf
+	err  error
+}
+
+func newNetText(r io.Reader) io.Reader {
+	if localCRLF {
+		return r
+	}
+	return &netText{r: r, buf: make([]byte, copySize/2)}
+}
+
+func (t *netText) Read(p []byte) (int, error) {
+	for len(t.out) == 0 {
+		if t.err != nil {
+			return 0, t.err
+		}
+		var n int
+		n, t.err = t.r.Read(t.buf)
+		t.out = t.addCR(t.out[:0], t.buf[:n])
+	}
+	n := copy(p, t.out)
+	t.out = t.out[n:]
+	return n, nil
+}
+
+func (t *netText) addCR(out, in []byte) []byte {
+	for _, c := range in {
+		if c == '\n' && t.last != '\r' {
+			out = append(out, '\r')
+		}
+		out = append(out, c)
+		t.last = c
+	}
+	return out
+}

@@ -1,0 +1,37 @@
+package ftp
+
+import (
+	"errors"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// attributes asks for size and time. A name that SIZE and MDTM do not know may
+// be that of a directory.
+func (a *access) attributes(s *session) (*fetch.Attributes, error) {
+	attr := &fetch.Attributes{Size: -1}
+	if err := a.enter(s); err != nil || a.name == "" {
+		return attr, err
+	}
+	size, sizeErr := s.size(a.name)
+	if sizeErr == nil {
+		attr.Size = size
+	} else if !refusal(sizeErr) {
+		return nil, sizeErr
+	}
+	when, timeErr := s.modTime(a.name)
+	if timeErr == nil {
+		attr.ModTime = when
+	} else if !refusal(timeErr) {
+		return nil, timeErr
+	}
+	if sizeErr != nil && timeErr != nil {
+		if err := s.cwd(a.name); err != nil {
+			if !refusal(err) || errors.Is(sizeErr, fetch.Unsupported) {
+				return nil, err
+			}
+			return nil, sizeErr
+		}
+	}
+	return attr, nil
+}

@@ -1,0 +1,231 @@
+package ftp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// body is the octets of a transfer. It ends in io.EOF only when the data
+// connection has ended, the server has said that the transfer is complete, and
+// the size is the one it told before.
+type body struct {
+	s    *session
+	a    *access
+	free func(*session) // gives the session back; nil once that is done
+	data *dataConn
+	src  io.Reader // data, or its text with local newlines
+	left int64     // what Request.Length leaves; -1: no bound
+	due  int64     // octets that the server will send; -1 when not known
+	got  int64     // octets that it has sent
+	err  error     // what every further Read gives
+}
+
+func newBody(s *session, a *access, b begun, free func(*session)) *body {
+	body := &body{s: s, a: a, free: free, data: s.data, left: -1, due: -1}
+	body.src = readerFunc(body.receive)
+	if a.ascii() {
+		body.src = newLocalText(body.src)
+	} else if b.size >= 0 {
+		body.due = b.size - b.offset
+	} else if b.offset == 0 {
+		body.due = s.ctl.announced
+	}
+	if a.req.Length > 0 {
+		body.left = a.req.Length
+	}
+	return body
+}
+
+// receive reads from the data connection and counts.
+func (b *body) receive(p []byte) (int, error) {
+	n, err := b.data.Read(p)
+	b.got += int64(n)
+	return n, err
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	if b.err == nil && b.left == 0 {
+		b.err = b.cut()
+	}
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
+	}
+	if b.left > 0 && int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.src.Read(p)
+	b.count(int64(n))
+	b.err = b.ending(err)
+	return n, b.err
+}
+
+// count notes octets that go to the caller.
+func (b *body) count(n int64) {
+	if n > 0 {
+		b.a.trace.Body(n)
+	}
+	if b.left > 0 {
+		b.left -= n
+	}
+}
+
+// ending is the error of a read of the data as the caller gets it.
+func (b *body) ending(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case err == io.EOF:
+		return b.complete()
+	}
+	err = b.data.Cause(err)
+	if kind := fetch.KindOf(err); kind != fetch.Timeout && kind != fetch.Canceled {
+		err = &fetch.Error{Kind: fetch.Truncated, Err: err}
+	}
+	return b.a.fail(b.a.verb, err)
+}
+
+// complete is the end of the data: the server has the last word, and the size
+// must be right.
+func (b *body) complete() error {
+	if err := b.s.finish(); err != nil {
+		var e *fetch.Error
+		if errors.As(err, &e) && e.Kind != fetch.Timeout && e.Kind != fetch.Canceled && e.Kind != fetch.Protocol {
+			e.Kind = fetch.Truncated
+		}
+		return err
+	}
+	switch {
+	case b.due >= 0 && b.got < b.due:
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.Truncated, Err: fmt.Errorf("%d of %d octets", b.got, b.due)})
+	case b.due >= 0 && b.got > b.due:
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.Protocol, Err: fmt.Errorf("%d octets where %d were told", b.got, b.due)})
+	}
+	if err := b.a.quote(b.s, b.a.opt.PostQuote); err != nil {
+		return err
+	}
+	b.release()
+	return io.EOF
+}
+
+// cut is the end of the part that was wanted. If that is also the end of the
+// whole it is checked as such; otherwise the transfer is broken off by Close.
+func (b *body) cut() error {
+	if b.due < 0 || b.got != b.due {
+		return io.EOF
+	}
+	n, err := b.src.Read(make([]byte, 1))
+	if n > 0 {
+		return io.EOF
+	}
+	return b.ending(err)
+}
+
+func (b *body) release() {
+	if b.free != nil {
+		b.free(b.s)
+		b.free = nil
+	}
+}
+
+// Close implements io.Closer. A transfer that is not at its end is broken off,
+// which takes a second at most, and its session is not used again.
+func (b *body) Close() error {
+	if b.err == nil {
+		b.err = os.ErrClosed
+	}
+	b.data.Close()
+	b.release()
+	return nil
+}
+
+// WriteTo implements io.WriterTo.
+func (b *body) WriteTo(w io.Writer) (total int64, err error) {
+	if f, ok := w.(*os.File); ok && b.spliceable(f) {
+		return b.splice(f)
+	}
+	buf := make([]byte, copySize)
+	for {
+		n, err := b.Read(buf)
+		if n > 0 {
+			m, werr := w.Write(buf[:n])
+			total += int64(m)
+			if werr == nil && m < n {
+				werr = io.ErrShortWrite
+			}
+			if werr != nil {
+				return total, werr
+			}
+		}
+		if err == io.EOF {
+			return total, nil
+		}
+		if err != nil {
+			return total, err
+		}
+	}
+}
+
+// spliceable tells whether octets can go to f without passing through the
+// program. What is no regular file may refuse them when it is too late.
+func (b *body) spliceable(f *os.File) bool {
+	if b.a.ascii() || !canSplice(b.data.raw) {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// The portions of a splice: after each the progress is told and the time limit
+// looked at.
+const (
+	spliceSize = 4 << 20
+	spliceTime = 250 * time.Millisecond
+)
+
+// splice is WriteTo a file.
+func (b *body) splice(f *os.File) (total int64, err error) {
+	defer b.data.SetTimeout(b.data.idle)
+	b.data.SetTimeout(spliceTime)
+	progress := time.Now()
+	for b.err == nil {
+		if b.left == 0 {
+			b.err = b.cut()
+			break
+		}
+		size := int64(spliceSize)
+		if b.left > 0 {
+			size = min(size, b.left)
+		}
+		if b.err = b.ending(b.data.Arm()); b.err != nil {
+			break
+		}
+		n, err := f.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size})
+		total += n
+		b.got += n
+		b.count(n)
+		if n > 0 {
+			progress = time.Now()
+		}
+		switch {
+		case err == nil && n < size:
+			b.err = b.ending(io.EOF)
+		case err == nil:
+		case errors.Is(err, os.ErrDeadlineExceeded) && b.data.Cause(err) == err && (b.data.idle == 0 || time.Since(progress) < b.data.idle):
+			// Nothing wrong yet.
+		case errors.Is(err, os.ErrDeadlineExceeded), connectionError(err):
+			b.err = b.ending(err)
+		default:
+			return total, err // the file's
+		}
+	}
+	if b.err == io.EOF {
+		return total, nil
+	}
+	return total, b.err
+}

@@ -1,0 +1,369 @@
+package ftp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// control is the control connection. Towards the server it sends commands and
+// reads replies, bounded in length and time. Towards the library it is the
+// net.Conn that the library believes to be the server: it passes commands on,
+// or answers them itself, and lets it see replies in the one form it can take,
+// so that no octet of the server's choice reaches the library's parsers.
+//
+// The library writes each command with one Write and then reads its reply.
+type control struct {
+	conn   *wire.Conn
+	raw    net.Conn
+	lines  *wire.LineReader
+	limits fetch.Limits
+	trace  *fetch.Trace
+
+	verb      string    // of the command at hand: the operation of an error
+	last      reply     // the latest one
+	err       error     // what made the connection unusable
+	replyBy   time.Time // when the reply at hand is too late; zero: never
+	greeting  string
+	announced int64 // the size that a preliminary reply told, or -1
+	phase     phase
+
+	toLibrary bytes.Buffer
+	answers   answers
+	transfer  string // the command that the library's RETR stands for
+}
+
+// phase is what the next reply belongs to.
+type phase uint8
+
+const (
+	awaitsGreeting phase = iota // the greeting is due
+	loggingIn                   // the library's Login is at work
+	commanding                  // a reply to a command
+	transferring                // the reply at the end of a transfer
+	transferred                 // that reply has come instead of the preliminary one
+)
+
+// answers to what the server asks during the login.
+type answers interface {
+	password(text string) (string, error)
+	account(text string) (string, error)
+}
+
+func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
+	c := &control{
+		conn: wire.NewConn(ctx, raw, limits.Reply), raw: raw,
+		limits: limits, trace: trace, verb: "connect", announced: -1,
+	}
+	c.lines = wire.NewLineReader(readerFunc(c.readWire), limits.Line)
+	return c
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// readWire reads within the time that is left for the reply as a whole, so that
+// a server cannot stretch it by sending an octet now and then.
+func (c *control) readWire(p []byte) (int, error) {
+	var left time.Duration
+	if !c.replyBy.IsZero() {
+		if left = time.Until(c.replyBy); left <= 0 {
+			return 0, os.ErrDeadlineExceeded
+		}
+	}
+	c.conn.SetTimeout(left)
+	return c.conn.Read(p)
+}
+
+// fail makes the connection unusable.
+func (c *control) fail(err error) error {
+	if c.err == nil {
+		c.err = err
+	}
+	return c.err
+}
+
+// send sends a command line.
+func (c *control) send(line string) error {
+	if c.err != nil {
+		return c.err
+	}
+	// The components of locators and options are checked long before; this also
+	// stops what a server or Env.Credentials might slip in.
+	if i := strings.IndexAny(line, "\r\n\x00"); i >= 0 {
+		return &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("octet %02X in an argument", line[i])}
+	}
+	if err := c.unasked(); err != nil {
+		return err
+	}
+	verb, arg, _ := strings.Cut(line, " ")
+	c.verb = strings.ToUpper(verb)
+	c.conn.SetTimeout(c.limits.Reply)
+	// IAC is doubled on a Telnet connection (RFC 959 §3.3, RFC 854).
+	octets := strings.ReplaceAll(line, "\xff", "\xff\xff") + "\r\n"
+	if _, err := c.conn.Write([]byte(octets)); err != nil {
+		return c.fail(err)
+	}
+	wire.QuickAck(c.raw)
+	if secret(c.verb) && arg != "" {
+		octets = verb + " ****\r\n"
+	}
+	c.trace.Sent([]byte(octets))
+	return nil
+}
+
+// secret tells whether the argument of a command is not to be shown.
+func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
+
+// unasked refuses replies that have come before their command (CVE-2021-22947);
+// only 421, which announces that the server is about to leave, needs none.
+func (c *control) unasked() error {
+	if c.lines.Buffered() == 0 && !readable(c.raw) {
+		return nil
+	}
+	r, err := c.receive()
+	if err != nil {
+		return err
+	}
+	return c.fail(violation(r.text, "a reply that nothing asked for"))
+}
+
+// receive reads a reply. 421 and whatever is no reply make the connection unusable.
+func (c *control) receive() (reply, error) {
+	if c.err != nil {
+		return reply{}, c.err
+	}
+	c.replyBy = time.Time{}
+	if c.limits.Reply > 0 {
+		c.replyBy = time.Now().Add(c.limits.Reply)
+	}
+	r, err := readReply(c.lines, c.limits.Header, c.trace.Received)
+	if err != nil {
+		return reply{}, c.fail(err)
+	}
+	c.last = r
+	if r.code == 421 {
+		return r, c.fail(&fetch.Error{Op: c.verb, Kind: fetch.Busy, Code: r.code, Reply: r.text})
+	}
+	return r, nil
+}
+
+// maxPreliminary bounds the 1yz replies before another.
+const maxPreliminary = 16
+
+// receiveFinal reads replies up to one that is not preliminary.
+func (c *control) receiveFinal() (reply, error) {
+	for range maxPreliminary {
+		if r, err := c.receive(); err != nil || r.class() != 1 {
+			return r, err
+		}
+	}
+	return reply{}, c.fail(violation(c.last.text, "nothing but preliminary replies"))
+}
+
+// exchange sends a command that the library does not know and gives its reply.
+func (c *control) exchange(line string) (reply, error) {
+	if err := c.send(line); err != nil {
+		return reply{}, err
+	}
+	return c.receiveFinal()
+}
+
+// quit takes leave within d, whatever state the conversation is in, and closes.
+func (c *control) quit(d time.Duration) {
+	defer c.conn.Close()
+	if c.err != nil {
+		return
+	}
+	c.limits.Reply = d
+	c.conn.SetTimeout(d)
+	if _, err := c.conn.Write([]byte("QUIT\r\n")); err != nil {
+		return
+	}
+	c.trace.Sent([]byte("QUIT\r\n"))
+	c.replyBy = time.Now().Add(d)
+	for range 4 { // the end of a transfer may come first
+		r, err := readReply(c.lines, c.limits.Header, c.trace.Received)
+		if err != nil || r.code == 221 {
+			return
+		}
+	}
+}
+
+// Write takes a command from the library.
+func (c *control) Write(p []byte) (int, error) {
+	line := string(wire.TrimEOL(p))
+	verb, _, _ := strings.Cut(line, " ")
+	switch {
+	case verb == "FEAT" && c.phase == loggingIn:
+		// RFC 1738 knows no FEAT. MDTM is told of so that the library will send it.
+		c.answer("211-", " MDTM", "211 ")
+		return len(p), nil
+	case verb == "TYPE" && c.phase == loggingIn:
+		c.answer("200 ")
+		return len(p), nil
+	case verb == "QUIT":
+		return len(p), nil // the library's way of giving up; ours is quit
+	case verb == "PASS":
+		password, err := c.answers.password(c.last.text)
+		if err != nil {
+			return 0, err
+		}
+		line = "PASS " + password
+	case verb == "RETR", verb == "STOR", verb == "APPE":
+		line = c.transfer
+	}
+	if err := c.send(line); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (c *control) answer(lines ...string) {
+	c.toLibrary.WriteString(strings.Join(lines, "\r\n") + "\r\n")
+}
+
+// Read gives the library the next reply.
+func (c *control) Read(p []byte) (int, error) {
+	if c.toLibrary.Len() == 0 {
+		line, err := c.next()
+		if err != nil {
+			return 0, err
+		}
+		if len(line) == len("226") {
+			line += " "
+		}
+		c.answer(line)
+	}
+	return c.toLibrary.Read(p)
+}
+
+// next gives the next reply in the form the library expects: a code, for some
+// commands with text.
+func (c *control) next() (string, error) {
+	switch c.phase {
+	case awaitsGreeting:
+		r, err := c.receiveFinal() // 120 may come before 220
+		c.greeting = r.text
+		return c.translate(r, err)
+	case transferred:
+		c.phase = commanding
+		return "226", nil
+	}
+	return c.translate(c.receive())
+}
+
+// translate is next for a reply that has come.
+func (c *control) translate(r reply, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	if r.code == 332 && (c.verb == "USER" || c.verb == "PASS") {
+		if r, err = c.sendAccount(r.text); err != nil {
+			return "", err
+		}
+	}
+	if r.class() >= 4 {
+		if c.verb == "EPSV" {
+			c.trace.Note("EPSV is refused; trying PASV")
+		}
+		if c.phase == transferring {
+			c.phase = commanding
+		}
+		return fmt.Sprint(r.code), nil
+	}
+	text, err := c.accept(r)
+	if err != nil {
+		return "", c.fail(err)
+	}
+	return text, nil
+}
+
+func (c *control) sendAccount(text string) (reply, error) {
+	account, err := c.answers.account(text)
+	if err != nil {
+		return reply{}, err
+	}
+	return c.exchange("ACCT " + account)
+}
+
+// accept judges a reply that is not negative. Servers differ in their choice
+// among the codes of a class, which the library does not forgive.
+func (c *control) accept(r reply) (string, error) {
+	class := r.class()
+	switch {
+	case c.phase == transferring && class == 2:
+		c.phase = commanding
+		return "226", nil
+	case c.phase == transferring:
+		// refused below
+	case c.phase == awaitsGreeting && r.code == 220:
+		c.phase = loggingIn
+		return "220", nil
+	case c.phase == awaitsGreeting:
+	case c.verb == "USER" && r.code == 331:
+		return "331", nil
+	case (c.verb == "USER" || c.verb == "PASS" || c.verb == "ACCT") && class == 2:
+		return "230", nil
+	case c.verb == "CWD" && class == 2:
+		return "250", nil
+	case c.verb == "MKD" && class == 2:
+		return "257", nil
+	case c.verb == "TYPE" && class == 2:
+		return "200", nil
+	case c.verb == "REST" && r.code == 350:
+		return "350", nil
+	case c.verb == "SIZE" && class == 2:
+		n, err := fileSize(r.text)
+		return fmt.Sprintf("213 %d", n), err
+	case c.verb == "MDTM" && class == 2:
+		return "213 " + fileTime(r.text).Format("20060102150405"), nil
+	case c.verb == "EPSV" && r.code == 229:
+		port, err := extendedPort(r.text)
+		return fmt.Sprintf("229 (|||%d|)", port), err
+	case c.verb == "PASV" && r.code == 227:
+		port, err := passivePort(r.text)
+		return fmt.Sprintf("227 (0,0,0,0,%d,%d)", port>>8, port&0xff), err
+	case isTransfer(c.verb) && class == 1:
+		c.announced = announcedSize(r.text)
+		c.phase = transferring
+		return "150", nil
+	case isTransfer(c.verb) && class == 2: // a small file, and a server in a hurry
+		c.phase = transferred
+		return "150", nil
+	}
+	return "", &fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: fmt.Errorf("no reply to %s", c.verb)}
+}
+
+func isTransfer(verb string) bool {
+	switch verb {
+	case "RETR", "STOR", "APPE", "LIST", "NLST":
+		return true
+	}
+	return false
+}
+
+// The rest of net.Conn. The library sets no deadlines of its own.
+
+func (c *control) Close() error                     { return c.conn.Close() }
+func (c *control) LocalAddr() net.Addr              { return c.raw.LocalAddr() }
+func (c *control) SetDeadline(time.Time) error      { return nil }
+func (c *control) SetReadDeadline(time.Time) error  { return nil }
+func (c *control) SetWriteDeadline(time.Time) error { return nil }
+
+// RemoteAddr is always a *net.TCPAddr, without which the library panics. Its
+// host is not used for anything.
+func (c *control) RemoteAddr() net.Addr {
+	if a, ok := c.raw.RemoteAddr().(*net.TCPAddr); ok {
+		return a
+	}
+	return &net.TCPAddr{IP: net.IPv4zero}
+}

@@ -1,0 +1,83 @@
+package ftp
+
+import (
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// fail makes err the error of an access, in which something is always known to
+// be wrong with somebody.
+func (a *access) fail(op string, err error) error {
+	e := fetch.Fail(op, a.loc, fetch.Other, err)
+	if e.Kind == fetch.Other {
+		e.Kind = fetch.ConnectionFailed
+	}
+	return e
+}
+
+// kindOf classifies a negative reply to a command (RFC 959 §4.2).
+func kindOf(verb string, r reply) fetch.ErrorKind {
+	storing := verb == "STOR" || verb == "APPE" || verb == "MKD"
+	listing := verb == "LIST" || verb == "NLST"
+	switch r.code {
+	case 421:
+		return fetch.Busy
+	case 425:
+		return fetch.Unreachable
+	case 426:
+		return fetch.ConnectionFailed
+	case 450:
+		if listing { // RFC 959 §5.4 has no 550 for these two
+			return fetch.NotFound
+		}
+		return fetch.Busy
+	case 452, 552:
+		return fetch.TooLarge
+	case 500, 501, 502, 504:
+		if !logsInBy(verb) {
+			return fetch.Unsupported
+		}
+	case 503:
+		if !logsInBy(verb) {
+			return fetch.Protocol
+		}
+	case 530, 532:
+		if !logsInBy(verb) {
+			return fetch.Permission
+		}
+	case 550:
+		// One code for many things; servers that tell more do it in words.
+		if storing || denied(r.text) {
+			return fetch.Permission
+		}
+		return fetch.NotFound
+	case 553:
+		return fetch.Permission
+	case 554, 555:
+		return fetch.BadRange
+	}
+	switch {
+	case verb == "REST":
+		return fetch.BadRange
+	case r.class() == 4:
+		return fetch.Busy // "Transient Negative": again later
+	case logsInBy(verb):
+		return fetch.Unauthenticated
+	case verb == "connect":
+		return fetch.Busy
+	}
+	return fetch.Permission
+}
+
+func logsInBy(verb string) bool { return verb == "USER" || verb == "PASS" || verb == "ACCT" }
+
+func denied(text string) bool {
+	text = strings.ToLower(text)
+	for _, words := range []string{"permission denied", "access denied", "access is denied", "not permitted"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,123 @@
+package ftp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// Explain implements [fetch.Explainer]. It runs the access itself, on a session
+// that takes notes instead of sending.
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+	a, err := f.access(context.Background(), req, fetching)
+	if err != nil {
+		return nil, err
+	}
+	t := a.target()
+	n := &notes{a: a, plan: &fetch.Plan{Network: t.Network, Host: t.Host, Port: t.Port}}
+	n.login(f.reuses())
+	if _, err := a.begin(n); err != nil {
+		return nil, err
+	}
+	if err := a.quote(n, a.opt.PostQuote); err != nil {
+		return nil, err
+	}
+	n.send("QUIT", "")
+	n.remark()
+	return n.plan, nil
+}
+
+// notes are commands that are written down.
+type notes struct {
+	a    *access
+	plan *fetch.Plan
+}
+
+func (n *notes) send(line, when string) {
+	if verb, arg, _ := strings.Cut(line, " "); secret(strings.ToUpper(verb)) && arg != "" {
+		line = verb + " ****"
+	}
+	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
+}
+
+func (n *notes) login(reuses bool) {
+	n.send("USER "+n.a.user(), "")
+	n.send("PASS ****", "when the server asks for a password (331)")
+	n.send("ACCT ****", "when the server asks for an account (332)")
+	if reuses {
+		n.send("PWD", "")
+	}
+}
+
+func (n *notes) quote(line string) (reply, error) {
+	n.send(line, "")
+	return reply{code: 200}, nil
+}
+
+func (n *notes) cwd(dir string) error {
+	n.send("CWD "+dir, "")
+	return nil
+}
+
+func (n *notes) mkd(dir string) error {
+	n.send("MKD "+dir, "")
+	return nil
+}
+
+func (n *notes) setType(t byte) error {
+	n.send("TYPE "+string(t), "")
+	return nil
+}
+
+// size tells of a file in which every offset is to be found.
+func (n *notes) size(name string) (int64, error) {
+	n.send("SIZE "+name, "")
+	return math.MaxInt64, nil
+}
+
+func (n *notes) modTime(name string) (time.Time, error) {
+	n.send("MDTM "+name, "")
+	return time.Time{}, nil
+}
+
+func (n *notes) retrieve(command string, offset int64) error {
+	if n.a.noEPSV {
+		n.send("PASV", "")
+	} else {
+		n.send("EPSV", "")
+		n.send("PASV", "when the server refuses EPSV")
+	}
+	n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: "connect to the port that the server names, at the address of the control connection"})
+	switch from := n.a.req.Offset; {
+	case from < 0:
+		n.send(fmt.Sprintf("REST <size - %d>", -from), "")
+	case from > 0:
+		n.send(fmt.Sprintf("REST %d", offset), "")
+	}
+	n.send(command, "")
+	return nil
+}
+
+// remark adds what a reader may wonder about.
+func (n *notes) remark() {
+	say := func(text string) { n.plan.Notes = append(n.plan.Notes, text) }
+	switch login := n.a.login; {
+	case login == nil:
+		say("the password of the anonymous user is " + n.a.email)
+	case !login.HasPassword:
+		say("the URL gives no password: it will be asked for if the server wants one")
+	}
+	if n.a.verb == "LIST" {
+		say("NLST is tried when the server does not know LIST")
+	}
+	if n.a.ascii() && !localCRLF {
+		say("lines end in CR LF on the wire and in LF here")
+	}
+	if n.a.loc.Type == 0 && n.a.verb == "RETR" {
+		say("the URL gives no typecode: " + string(n.a.typ) + " is the guess (RFC 1738 section 3.2.3)")
+	}
+}

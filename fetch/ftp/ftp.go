@@ -1,0 +1,215 @@
+// Package ftp fetches ftp URLs (RFC 1738 §3.2) by the File Transfer Protocol
+// (RFC 959, with EPSV of RFC 2428 and SIZE, MDTM, REST of RFC 3659).
+//
+// What goes over the control connection is what RFC 1738 §3.2.2 says and no more
+// than is needed besides: USER, PASS when it is asked for, one CWD for each
+// component, TYPE, EPSV or PASV, RETR or NLST.
+package ftp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	sessions "github.com/fetch1738/fetch1738/internal/session"
+)
+
+// Fetcher fetches ftp URLs. The zero value works. Its fields must not be changed
+// once it is in use. It is safe for concurrent use; accesses that run at once
+// have a control connection each.
+//
+// Besides [fetch.Fetcher] it is a [fetch.AttributeFinder], a [fetch.Updater]
+// (APPE), a [fetch.Replacer] (STOR), a [fetch.Explainer], and an [io.Closer] for
+// the sessions that it keeps.
+type Fetcher struct {
+	// Env is how to connect and whom to ask; nil is the zero Env.
+	Env *fetch.Env
+	// Exact sends only what RFC 1738 §3.2 names besides the command that opens
+	// the data connection: no SIZE, no PWD and so no reuse of sessions, NLST where
+	// others list with LIST, and no TYPE before NLST.
+	Exact bool
+	// GuessType transfers files whose suffix means text in TYPE A when the URL
+	// gives no typecode (RFC 1738 §3.2.3). Otherwise the guess is always I: a
+	// wrong A corrupts a file, a wrong I does not.
+	GuessType bool
+	// DisableEPSV does not try EPSV before PASV.
+	DisableEPSV bool
+	// MaxIdle is how many idle sessions are kept for another access to the same
+	// server by the same user; 0 is 8, a negative number keeps none.
+	MaxIdle int
+	// IdleTime is how long they are kept; 0 is a minute.
+	IdleTime time.Duration
+
+	idle sessions.Pool[key, *session]
+}
+
+// Info is the Resource.Info of this package.
+type Info struct {
+	// Greeting is the server's first reply, without the code.
+	Greeting string
+	// EntryPath is the working directory after the login, as PWD told it; empty
+	// when it was not asked or not told.
+	EntryPath string
+	// Type is the TYPE in which the octets came: 'A' or 'I'.
+	Type byte
+}
+
+// Fetch implements [fetch.Fetcher]. A file is a KindDocument; a URL that ends in
+// a slash, has no path, or has the typecode d is a KindDirectory. Request.Options
+// is nil or an *[Options]. The Body implements io.WriterTo, and gives a regular
+// file the octets of a TYPE I transfer without touching them where the system
+// can do that.
+func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	a, err := f.access(ctx, req, fetching)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.open(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	b, err := a.begin(s)
+	if err != nil {
+		f.release(s)
+		return nil, err
+	}
+	res := a.resource(s, b)
+	if b.nothing {
+		f.release(s)
+		return res, nil
+	}
+	res.Body = newBody(s, a, b, f.release)
+	if res.Kind == fetch.KindDirectory {
+		res.Items = a.items(res.Body)
+	}
+	return res, nil
+}
+
+// FindAttributes implements [fetch.AttributeFinder] by SIZE and MDTM, also with
+// Exact. What names a directory has no size and no time.
+func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	a, err := f.access(ctx, req, finding)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.open(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	defer f.release(s)
+	return a.attributes(s)
+}
+
+// Replace implements [fetch.Replacer] by STOR, with REST before it when there is
+// an Offset.
+func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	return f.store(ctx, req, replacing, body)
+}
+
+// Update implements [fetch.Updater] by APPE: body is appended to the file, which
+// is made if it does not exist.
+func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	return f.store(ctx, req, updating, body)
+}
+
+func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body io.Reader) (*fetch.Attributes, error) {
+	a, err := f.access(ctx, req, p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.open(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	defer f.release(s)
+	return a.upload(s, body)
+}
+
+// Close ends the idle sessions; those in use end with their Bodies.
+func (f *Fetcher) Close() error { return f.idle.Close() }
+
+// reuses tells whether sessions are kept.
+func (f *Fetcher) reuses() bool { return !f.Exact && f.MaxIdle >= 0 }
+
+// open finds an idle session or makes one. An idle one that turns out to be dead
+// is replaced without a word to the caller.
+func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
+	if f.reuses() {
+		if s, ok := f.idle.Get(a.key); ok {
+			if err := a.permitReuse(ctx, s.peer); err != nil {
+				f.keep(s)
+				return nil, err
+			}
+			err := s.resume(ctx, a)
+			if err == nil {
+				a.trace.Reused(s.describe())
+				return s, nil
+			}
+			s.end()
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			a.trace.Retry(fetch.Retry{Attempt: 1, Err: err})
+		}
+	}
+	s, err := dial(ctx, a)
+	if a.login == nil && errors.Is(err, fetch.Unauthenticated) && f.Env != nil && f.Env.Credentials != nil {
+		s, err = dialKnown(ctx, a, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.reuses() {
+		if err := s.remember(); err != nil {
+			s.end()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// dialKnown tries again where the anonymous user is not welcome, if somebody
+// knows a name.
+func dialKnown(ctx context.Context, a *access, refused error) (*session, error) {
+	var e *fetch.Error
+	errors.As(refused, &e)
+	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.loc, Text: e.Reply})
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	if err != nil || login.User == "" {
+		return nil, refused
+	}
+	login.HasPassword = true
+	a.login = &login
+	a.trace.Retry(fetch.Retry{Attempt: 1, Err: refused})
+	return dial(ctx, a)
+}
+
+// release ends an access: its session is kept or closed.
+func (f *Fetcher) release(s *session) {
+	if f.reuses() && s.reusable() {
+		s.rest()
+		f.keep(s)
+		return
+	}
+	s.end()
+}
+
+const (
+	defaultMaxIdle  = 8
+	defaultIdleTime = time.Minute
+)
+
+func (f *Fetcher) keep(s *session) {
+	limit, age := f.MaxIdle, f.IdleTime
+	if limit == 0 {
+		limit = defaultMaxIdle
+	}
+	if age == 0 {
+		age = defaultIdleTime
+	}
+	f.idle.Put(s.key, s, limit, age)
+}

@@ -1,0 +1,68 @@
+package ftp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// Options are the Request.Options of this package. The zero value, as nil, asks
+// for nothing special.
+type Options struct {
+	// Quote are raw commands to send after the login, PreTransfer just before the
+	// transfer (after CWD and TYPE), PostQuote after it. One that starts with "*"
+	// may fail. A session on which raw commands were sent is not used again.
+	Quote, PreTransfer, PostQuote []string
+	// ListOnly lists directories by name (NLST).
+	ListOnly bool
+	// Method is how the directory is reached. Anything but MultiCWD departs from
+	// RFC 1738 §3.2.2.
+	Method Method
+	// CreateDirs makes missing directories (MKD) on the way to a file to be stored.
+	CreateDirs bool
+	// Account answers the server's wish for an account (ACCT).
+	Account string
+	// ModTime asks for a file's time of modification (MDTM) before it is fetched.
+	ModTime bool
+}
+
+// Method is a way to reach a file in its directory.
+type Method uint8
+
+// The methods, by the names curl gives them.
+const (
+	MultiCWD  Method = iota // one CWD for each component, as RFC 1738 says
+	SingleCWD               // one CWD with all of them joined by "/"
+	NoCWD                   // none: RETR gets the whole path
+)
+
+// options reads req.Options.
+func options(req *fetch.Request) (Options, error) {
+	var o Options
+	switch given := req.Options.(type) {
+	case nil:
+	case *Options:
+		if given != nil {
+			o = *given
+		}
+	default:
+		return o, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
+	}
+	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account}} {
+		for _, s := range list {
+			if err := checkLine("an option", s); err != nil {
+				return o, err
+			}
+		}
+	}
+	return o, nil
+}
+
+// checkLine refuses what would end a command and begin another.
+func checkLine(what, s string) error {
+	if i := strings.IndexAny(s, "\r\n\x00"); i >= 0 {
+		return &fetch.Error{Kind: fetch.BadURL, Section: "6", Err: fmt.Errorf("octet %02X in %s", s[i], what)}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+//go:build unix
+
+package ftp
+
+import (
+	"net"
+	"syscall"
+)
+
+// readable tells whether octets, or the end, wait to be read from a socket.
+func readable(c net.Conn) bool {
+	sc, ok := c.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return false
+	}
+	waiting := false
+	if err := raw.Control(func(fd uintptr) {
+		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		waiting = err != syscall.EAGAIN && err != syscall.EWOULDBLOCK && err != syscall.EINTR
+	}); err != nil {
+		return false
+	}
+	return waiting
+}

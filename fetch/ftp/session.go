@@ -1,0 +1,280 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	client "github.com/jlaffaye/ftp"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// quitTime bounds the leave-taking of a session.
+const quitTime = 2 * time.Second
+
+// abortTime bounds it where a transfer is broken off, which some servers never
+// answer to.
+const abortTime = time.Second
+
+// session is a login on a server. The conversation is the library's, this file
+// being the only one that knows it; below it lies a control. A session belongs
+// to one access at a time.
+type session struct {
+	ctl   *control
+	conn  *client.ServerConn
+	key   key
+	entry string         // working directory after the login; "" when not known
+	peer  netip.AddrPort // of the control connection; invalid when not known
+	typ   byte           // TYPE in force; 0 when not known
+	raw   bool           // commands of the caller's own were sent
+
+	// Of the access under way:
+	ctx    context.Context
+	access *access
+	data   *dataConn
+	last   *client.Response // the transfer; nil when none is under way
+}
+
+// dial connects and logs in.
+func dial(ctx context.Context, a *access) (*session, error) {
+	s := &session{key: a.key, ctx: ctx, access: a}
+	conn, err := a.env.Connect(ctx, a.target())
+	if err != nil {
+		return nil, err
+	}
+	s.peer = addrPort(conn.RemoteAddr())
+	s.ctl = newControl(ctx, conn, a.limits, a.trace)
+	s.ctl.answers = s
+	if err := s.login(); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+// login does USER and what the server asks for then. The library sends nothing
+// else during it that reaches the wire.
+func (s *session) login() (err error) {
+	s.conn, err = client.Dial("",
+		client.DialWithDialFunc(s.dialFunc),
+		client.DialWithDisabledEPSV(s.access.noEPSV),
+		client.DialWithDisabledUTF8(true),
+		client.DialWithDisabledMLSD(true))
+	if err != nil {
+		return s.failure(err)
+	}
+	if err := s.conn.Login(s.access.user(), ""); err != nil {
+		return s.failure(err)
+	}
+	s.ctl.phase = commanding
+	return nil
+}
+
+// dialFunc hands the library its control connection, and later data
+// connections.
+func (s *session) dialFunc(_, address string) (net.Conn, error) {
+	if s.conn == nil {
+		return s.ctl, nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	t := s.access.target()
+	t.Purpose, t.Port = fetch.Data, uint16(n)
+	// Data comes from where the control connection leads, whatever the name may
+	// resolve to by now. Behind a proxy the peer is the proxy, which shows in its
+	// port; there the name has to do.
+	if s.peer.IsValid() && s.peer.Port() == s.access.target().Port {
+		t.Host = s.peer.Addr().String()
+	}
+	conn, err := s.access.env.Connect(s.ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s.data = newDataConn(s.ctx, conn, s.access.limits.Idle)
+	return s.data, nil
+}
+
+// password answers PASS.
+func (s *session) password(text string) (string, error) {
+	login := s.access.login
+	switch {
+	case login == nil:
+		return s.access.email, nil
+	case login.HasPassword:
+		return login.Password, nil
+	}
+	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, User: login.User, Text: text})
+	return got.Password, err
+}
+
+// account answers ACCT.
+func (s *session) account(text string) (string, error) {
+	if account := s.access.opt.Account; account != "" {
+		return account, nil
+	}
+	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, User: s.access.user(), Account: true, Text: text})
+	return got.Password, err
+}
+
+// remember asks for the login directory, so that the session can be used again.
+func (s *session) remember() error {
+	r, err := s.ctl.exchange("PWD")
+	if err != nil {
+		return s.failure(err)
+	}
+	if r.code == 257 {
+		s.entry, _ = quotedPath(r.text)
+	}
+	return nil
+}
+
+// resume puts an idle session under another access and returns to the login
+// directory: RFC 1738 §3.2.5 knows no other way from one directory to another.
+func (s *session) resume(ctx context.Context, a *access) error {
+	s.ctx, s.access = ctx, a
+	s.ctl.limits, s.ctl.trace = a.limits, a.trace
+	s.ctl.conn.SetContext(ctx)
+	return s.cwd(s.entry)
+}
+
+// describe is the session's control connection as its access sees it.
+func (s *session) describe() fetch.Connection {
+	return fetch.Connection{
+		Network: "tcp", Purpose: fetch.Control, Host: s.access.loc.Host,
+		Local: addrPort(s.ctl.raw.LocalAddr()), Remote: s.peer,
+	}
+}
+
+// addrPort is the address of a TCP connection, or invalid for others.
+func addrPort(a net.Addr) netip.AddrPort {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}
+
+// reusable tells whether another access may have the session.
+func (s *session) reusable() bool {
+	return s.entry != "" && !s.raw && s.last == nil && s.ctl.err == nil && s.ctx.Err() == nil
+}
+
+// rest takes the session out of its access.
+func (s *session) rest() {
+	s.ctl.conn.SetContext(context.Background())
+	s.ctl.trace = fetch.ContextTrace(context.Background())
+	s.ctx, s.access, s.data = context.Background(), nil, nil
+}
+
+// Close takes leave of the server, in bounded time, and closes the connection.
+func (s *session) Close() error {
+	s.ctl.conn.SetContext(context.Background())
+	s.ctl.quit(quitTime)
+	return nil
+}
+
+// end is Close for a session whose access may have failed or been cut off.
+func (s *session) end() {
+	if s.data != nil {
+		s.data.Close()
+	}
+	switch {
+	case s.ctx.Err() != nil:
+		s.ctl.conn.Close()
+	case s.last != nil:
+		s.ctl.quit(abortTime)
+	default:
+		s.Close()
+	}
+}
+
+// The commands of an access.
+
+func (s *session) quote(line string) (reply, error) {
+	s.raw, s.typ = true, 0
+	return s.ctl.exchange(line)
+}
+
+func (s *session) cwd(dir string) error { return s.failure(s.conn.ChangeDir(dir)) }
+
+func (s *session) mkd(dir string) error { return s.failure(s.conn.MakeDir(dir)) }
+
+func (s *session) setType(t byte) error {
+	if s.typ == t {
+		return nil
+	}
+	if err := s.conn.Type(client.TransferType(t)); err != nil {
+		return s.failure(err)
+	}
+	s.typ = t
+	return nil
+}
+
+func (s *session) size(name string) (int64, error) {
+	n, err := s.conn.FileSize(name)
+	return n, s.failure(err)
+}
+
+func (s *session) modTime(name string) (time.Time, error) {
+	t, err := s.conn.GetTime(name)
+	return t, s.failure(err)
+}
+
+// retrieve starts a transfer to us. The library knows it as RETR; command is
+// what is sent.
+func (s *session) retrieve(command string, offset int64) (err error) {
+	s.ctl.transfer, s.ctl.announced = command, -1
+	s.last, err = s.conn.RetrFrom("", uint64(offset))
+	return s.failure(err)
+}
+
+// finish ends a transfer to us: it closes the data connection and reads the last
+// reply.
+func (s *session) finish() error {
+	err := s.last.Close()
+	s.last = nil
+	return s.failure(err)
+}
+
+// store does a transfer to the server as a whole.
+func (s *session) store(command string, body io.Reader, offset int64) (err error) {
+	s.ctl.transfer = command
+	if s.access.verb == "APPE" {
+		err = s.conn.Append("", body)
+	} else {
+		err = s.conn.StorFrom("", body, uint64(offset))
+	}
+	return s.failure(err)
+}
+
+// failure makes the error of a failed command: what broke the connection, else
+// what our own side of it said, else the server's reply.
+func (s *session) failure(err error) error {
+	var ours *fetch.Error
+	switch {
+	case err == nil:
+		return nil
+	case s.ctl.err != nil:
+		return s.access.fail(s.ctl.verb, s.ctl.err)
+	case errors.As(err, &ours):
+		return s.access.fail(s.ctl.verb, ours)
+	case s.ctl.last.class() >= 4:
+		r := s.ctl.last
+		return s.access.fail(s.ctl.verb, &fetch.Error{
+			Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text,
+		})
+	}
+	return s.access.fail(s.ctl.verb, err)
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package ftp
+
+import "net"
+
+func canSplice(net.Conn) bool { return false }
+
+func connectionError(error) bool { return false }

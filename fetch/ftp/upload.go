@@ -1,0 +1,57 @@
+package ftp
+
+import (
+	"io"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// upload stores body by the access's verb.
+func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
+	if err := a.enter(s); err != nil {
+		return nil, err
+	}
+	src := &source{r: body, trace: a.trace}
+	net := io.Reader(src)
+	if a.ascii() {
+		net = newNetText(src)
+	}
+	err := s.store(command(a.verb, a.name), net, a.req.Offset)
+	switch {
+	case s.ctx.Err() != nil:
+		return nil, a.fail(a.verb, s.ctx.Err())
+	case src.err != nil:
+		s.raw = true // the server may be at a loss
+		return nil, a.fail("read", &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
+	case err != nil:
+		return nil, err
+	}
+	if err := a.quote(s, a.opt.PostQuote); err != nil {
+		return nil, err
+	}
+	attr := &fetch.Attributes{Size: -1}
+	if a.verb == "STOR" && !a.ascii() {
+		attr.Size = a.req.Offset + src.n
+	}
+	return attr, nil
+}
+
+// source is what is uploaded. It remembers whether it was to blame.
+type source struct {
+	r     io.Reader
+	n     int64
+	err   error
+	trace *fetch.Trace
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.n += int64(n)
+	if n > 0 {
+		s.trace.Body(int64(n))
+	}
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
