@@ -77,9 +77,9 @@ func (r *rig) checkOctets(what string, a answer, want []byte) {
 func (r *rig) checkKind(what string, a answer, kinds ...fetch.ErrorKind) {
 	r.Helper()
 	if a.err == nil {
-		r.Errorf("%s: no error but %d octets; want one of kind %q", what, len(a.octets), kinds)
+		r.Errorf("%s: no error but %d octets; want one of kind %v", what, len(a.octets), kinds)
 	} else if !slices.Contains(kinds, a.err.Kind) {
-		r.Errorf("%s: kind %q, want one of %q: %v", what, a.err.Kind, kinds, a.err)
+		r.Errorf("%s: kind %q, want one of %v: %v", what, a.err.Kind, kinds, a.err)
 	}
 }
 

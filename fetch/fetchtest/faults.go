@@ -175,7 +175,7 @@ func (k *kit) hostile(t *testing.T) {
 		r.checkTimeout(r.get(r.ctx(), l))
 	})
 	k.testAlone(t, "reset", peer(mute), func(r *rig) {
-		r.net.spoil(0, fault{do: reset})
+		r.net.spoil(every, fault{do: reset})
 		r.checkKind("a reset", r.get(r.ctx(), l), fetch.ConnectionFailed, fetch.Truncated)
 	})
 	noise := make([]byte, 4096)

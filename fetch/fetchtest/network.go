@@ -23,7 +23,7 @@ type network struct {
 	dials int
 	wires []*wire // those that came about, in order
 
-	spoiled int           // index of the wire that gets the fault
+	spoiled int           // index of the wire that gets the fault, or every
 	fault   fault         // of that wire
 	step    int           // octets a Read gives at most; 0: as they come
 	pause   time.Duration // before each Read
@@ -60,7 +60,7 @@ func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, err
 	if _, ok := w.remote.(*net.TCPAddr); !ok && netw != "udp" {
 		w.remote = tcpAddr(address) // a pipe; the policy wants to see an address
 	}
-	if len(n.wires) == n.spoiled {
+	if n.spoiled == every || n.spoiled == len(n.wires) {
 		w.fault = n.fault
 	}
 	if netw == "udp" && (w.fault.do == cut) {
@@ -73,16 +73,22 @@ func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, err
 	return w, nil
 }
 
-// spoil arms a fault for the k-th connection to come, from 0, and disarms any
-// other.
+// every connection gets the fault.
+const every = -1
+
+// spoil arms a fault for the k-th connection to come, from 0, or for every. It
+// disarms any other.
 func (n *network) spoil(k int, f fault) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.spoiled, n.fault = len(n.wires)+k, f
+	n.spoiled, n.fault = k, f
+	if k != every {
+		n.spoiled += len(n.wires)
+	}
 }
 
 // mend disarms.
-func (n *network) mend() { n.spoil(0, fault{}) }
+func (n *network) mend() { n.spoil(every, fault{}) }
 
 // count is how many dials there were, with the failed ones.
 func (n *network) count() int {

@@ -3,6 +3,7 @@ package fetchtest
 import (
 	"context"
 	"io"
+	"log"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -107,8 +108,20 @@ func (k *kit) bubble(t *testing.T, yes bool, f func(t *testing.T)) {
 func (k *kit) rig(t *testing.T, site *Site, dial dialFunc, virtual bool) *rig {
 	r := &rig{T: t, kit: k, site: site, virtual: virtual, net: &network{dial: dial}}
 	r.env.Dial = r.net.Dial
+	out := log.Writer()
+	log.SetOutput(talk{r})
+	t.Cleanup(func() { log.SetOutput(out) })
 	t.Cleanup(r.close)
 	return r
+}
+
+// talk is where package log writes: a Fetcher has nothing to say there, and what
+// a server says less than nothing.
+type talk struct{ *rig }
+
+func (t talk) Write(p []byte) (int, error) {
+	t.Errorf("something was logged: %q", p)
+	return len(p), nil
 }
 
 // open is the Fetcher. It is made when first asked for.
