@@ -246,8 +246,22 @@ func (d *dataConn) send(src io.Reader) error {
 		endConn(d.Conn, d.plan.reset)
 		return errCut
 	}
-	_, err := copyData(out, src)
-	return err
+	if _, err := copyData(out, src); err != nil {
+		return err
+	}
+	d.settle()
+	return nil
+}
+
+// settle ends the data and gives the client a moment to close its side too
+// before the last reply. Lynx 2.9 loses a 226 that it reads together with the 150.
+func (d *dataConn) settle() {
+	tcp, ok := d.Conn.(*net.TCPConn)
+	if !ok || tcp.CloseWrite() != nil {
+		return
+	}
+	_ = tcp.SetReadDeadline(time.Now().Add(settleTime))
+	_, _ = io.Copy(io.Discard, tcp)
 }
 
 // receive reads the client's data to its end. It returns what came also with an error.

@@ -25,6 +25,7 @@ const (
 	defaultMaxConns  = 4096
 	defaultIdle      = 5 * time.Minute
 	lingerTime       = time.Second // how long a closing connection waits for its peer
+	settleTime       = 100 * time.Millisecond
 	dataTimeout      = 10 * time.Second
 )
 
