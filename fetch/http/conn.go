@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -25,6 +26,7 @@ type conn struct {
 	of      *exchange // the one it was dialled for
 	ex      *exchange // the one at hand; nil between two
 	refused error
+	early   []byte // came, but not as part of what was read so far
 }
 
 // begin readies c for an exchange. The policy is asked again if c was dialled
@@ -36,6 +38,9 @@ func (c *conn) begin(ex *exchange, reused bool) {
 		refused = c.permit(ex)
 	}
 	c.mu.Lock()
+	if len(c.early) > 0 {
+		refused = errors.New("the server talks before it is asked")
+	}
 	c.ex, c.refused = ex, refused
 	c.mu.Unlock()
 	if reused && refused == nil {
@@ -90,19 +95,42 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Read implements net.Conn. Octets that come between two exchanges end the
-// connection.
+// Read implements net.Conn. It gives the octets of one answer only: whatever
+// else comes ends the connection, and is never taken for the next answer.
 func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	ex, _ := c.state()
-	switch {
-	case n == 0:
+	n, err := c.arrived(p)
+	if n == 0 {
 		return 0, err
-	case ex == nil:
+	}
+	ex, refused := c.state()
+	if ex == nil || refused != nil {
 		return 0, io.EOF
 	}
-	if err := ex.receive(c, p[:n]); err != nil {
-		return 0, err
+	take, bad := ex.receive(c, p[:n])
+	if take < n {
+		c.mu.Lock()
+		c.early = append(bytes.Clone(p[take:n]), c.early...)
+		c.mu.Unlock()
+	}
+	switch {
+	case bad != nil:
+		return 0, bad
+	case take == 0:
+		return 0, io.EOF
+	case take < n:
+		return take, nil
 	}
 	return n, err
+}
+
+// arrived gives what came before it was wanted, or else what comes.
+func (c *conn) arrived(p []byte) (int, error) {
+	c.mu.Lock()
+	n := copy(p, c.early)
+	c.early = c.early[n:]
+	c.mu.Unlock()
+	if n > 0 {
+		return n, nil
+	}
+	return c.Conn.Read(p)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
@@ -13,9 +12,6 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
-
-// maxInterim is how many 1xx answers may come before the final one.
-const maxInterim = 5
 
 // exchange is a request and its answer, as the connection sees them. It travels
 // in the context of the http.Request, through its repetitions.
@@ -32,16 +28,7 @@ type exchange struct {
 	sending  []byte
 	received []byte
 	location []string
-	progress
-}
-
-// progress is how far the head of an answer has come.
-type progress struct {
-	done    bool // the final head is complete
-	line    int  // octets in this line
-	total   int  // octets in all heads
-	text    bool // this line is not empty so far
-	interim int
+	framing  framing
 }
 
 type exchangeKey struct{}
@@ -90,7 +77,7 @@ func (ex *exchange) current() *conn {
 func (ex *exchange) start(c *conn) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	ex.conn, ex.sending, ex.received, ex.location, ex.progress = c, []byte{}, nil, nil, progress{}
+	ex.conn, ex.sending, ex.received, ex.location, ex.framing = c, []byte{}, nil, nil, framing{}
 }
 
 // sent is told of octets that went out over c.
@@ -107,51 +94,37 @@ func (ex *exchange) sent(c *conn, octets []byte) {
 	}
 }
 
-// receive is told of octets that came in over c. It fails when the head has
-// grown too large.
-func (ex *exchange) receive(c *conn, octets []byte) error {
+// receive is told of octets that came in over c, and tells how many of them to
+// hand on: those up to the end of a head, and of a body those up to its end. It
+// fails when the head has grown too large.
+func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	if ex.conn != c {
-		return nil
+		return 0, nil
 	}
-	for i := 0; i < len(octets) && !ex.done; i++ {
-		if err := ex.octet(octets[i]); err != nil {
-			return fetch.Fail(ex.call.method, ex.hop.locator, fetch.Other, err)
-		}
+	if ex.framing.body != nil {
+		return ex.framing.body.take(octets), nil
 	}
-	return nil
-}
-
-func (ex *exchange) octet(octet byte) error {
-	limits := &ex.call.env.Limits
-	ex.received = append(ex.received, octet)
-	ex.line++
-	ex.total++
-	switch {
-	case limits.Line > 0 && ex.line > limits.Line:
-		return &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("a header line of more than %d octets", limits.Line)}
-	case limits.Header > 0 && ex.total > limits.Header:
-		return &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("a header of more than %d octets", limits.Header)}
-	case octet != '\n':
-		ex.text = ex.text || octet != '\r'
-		return nil
+	n, ended, err := ex.framing.head(octets, &ex.call.env.Limits)
+	if err != nil {
+		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.Other, err)
 	}
-	empty := !ex.text
-	ex.line, ex.text = 0, false
-	if !empty {
-		return nil
+	ex.received = append(ex.received, octets[:n]...)
+	if !ended {
+		return n, nil
 	}
 	ex.call.trace.Received(ex.received)
 	if !isInterim(ex.received) {
-		ex.done = true
-		return nil
+		ex.framing.body = new(nothing) // until the transport has read the head
+		return n, nil
 	}
 	ex.received = nil
-	if ex.interim++; ex.interim > maxInterim {
-		return &fetch.Error{Kind: fetch.Protocol, Err: errors.New("too many answers with a status of 1xx")}
+	if ex.framing.interim++; ex.framing.interim > maxInterim {
+		err := &fetch.Error{Kind: fetch.Protocol, Err: errors.New("too many answers with a status of 1xx")}
+		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.Other, err)
 	}
-	return nil
+	return n, nil
 }
 
 // isInterim reports whether a head is that of a 1xx that another follows.
@@ -161,11 +134,13 @@ func isInterim(head []byte) bool {
 	return len(status) > 3 && status[0] == '1' && !bytes.HasPrefix(status, []byte("101"))
 }
 
-// hideRedirect takes the Location field off an answer. http.Client would read
-// it, its own way, even where it must not follow it; finish puts it back.
-func (ex *exchange) hideRedirect(resp *http.Response) {
+// gotHead is called when the transport has read an answer's head, and before
+// anybody reads the body. It takes the Location field off: http.Client would
+// read it, its own way, even where it must not follow it. finish puts it back.
+func (ex *exchange) gotHead(resp *http.Response) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
+	ex.framing.body = bodyOf(resp)
 	ex.location = resp.Header["Location"]
 	delete(resp.Header, "Location")
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/idna"
@@ -85,6 +86,9 @@ func asciiHost(host string) (string, error) {
 			return "", fmt.Errorf("bad host %q", host)
 		}
 		return host, nil
+	}
+	if !utf8.ValidString(host) {
+		return "", fmt.Errorf("bad host %q", host)
 	}
 	ascii, err := idna.Lookup.ToASCII(host)
 	if err != nil {

@@ -32,7 +32,7 @@ type direct struct{ t *http.Transport }
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := d.t.RoundTrip(r)
 	if err == nil {
-		exchangeOf(r.Context()).hideRedirect(resp)
+		exchangeOf(r.Context()).gotHead(resp)
 	}
 	return resp, err
 }

@@ -1,0 +1,192 @@
+package http
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const plainFields = "User-Agent: fetch1738\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"
+
+// What a URL's path and search are, that is sent: RFC 1738 §3.3, octet for
+// octet.
+func TestRequestOctets(t *testing.T) {
+	for url, target := range map[string]string{
+		"http://h.example":                       "/",
+		"http://h.example/":                      "/",
+		"http://h.example:80/a/b.html":           "/a/b.html",
+		"http://h.example/a%2Fb%2fc":             "/a%2Fb%2fc",
+		"http://h.example/%7e%7Eme/%41":          "/%7e%7Eme/%41",
+		"http://h.example//a//b//":               "//a//b//",
+		"http://h.example//a%2Fb?x":              "//a%2Fb?x",
+		"http://h.example/?":                     "/?",
+		"http://h.example/a?":                    "/a?",
+		"http://h.example/a?b=c&d+e;f:g@h":       "/a?b=c&d+e;f:g@h",
+		"http://h.example/;:@&=$-_.+!*'(),":      "/;:@&=$-_.+!*'(),",
+		"http://h.example/a?%0d%0aX:%20y%00":     "/a?%0d%0aX:%20y%00",
+		"http://h.example/%0D%0AX:%20y/%00/%7F":  "/%0D%0AX:%20y/%00/%7F",
+		"http://h.example/./a/../b/%2e%2e/c":     "/./a/../b/%2e%2e/c",
+		"http://h.example/a b{c}|\\^~[]`%zz\xe9": "/a%20b%7Bc%7D%7C%5C%5E%7E%5B%5D%60%25zz%E9",
+		"http://h.example/100%":                  "/100%25",
+	} {
+		w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+		f := w.fetcher()
+		if _, _, err := get(t, f, url, nil); err != nil {
+			t.Error(err)
+			continue
+		}
+		want := "GET " + target + " HTTP/1.1\r\nHost: h.example\r\n" + plainFields
+		if got := strings.Join(w.heads(""), ""); got != want {
+			t.Errorf("%s: sent %q, want %q", url, got, want)
+		}
+		plan, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
+		if err != nil || len(plan.Steps) != 1 || plan.Steps[0].Send != want {
+			t.Errorf("%s: explained as %+v, %v", url, plan, err)
+		}
+	}
+}
+
+// Locators that a program made by hand are not better than parsed ones.
+func TestLocatorByHand(t *testing.T) {
+	host := locator.Server{HostPort: locator.HostPort{Host: "h.example"}}
+	for _, tc := range []struct {
+		l      *locator.HTTP
+		target string
+	}{
+		{&locator.HTTP{Server: host, Path: "a?b#c"}, "/a%3Fb%23c"},
+		{&locator.HTTP{Server: host, Path: "%"}, "/%25"},
+	} {
+		w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+		if _, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: tc.l}); err != nil {
+			t.Error(err)
+			continue
+		}
+		if got, want := strings.Join(w.heads(""), ""), "GET "+tc.target+" HTTP/1.1\r\nHost: h.example\r\n"+plainFields; got != want {
+			t.Errorf("%+v: sent %q, want %q", tc.l, got, want)
+		}
+	}
+	for _, octets := range []string{" ", "\r\nX: y", "\x00", " HTTP/1.1\r\n", "\x7f"} {
+		for _, l := range []*locator.HTTP{{Server: host, Path: octets}, {Server: host, Search: octets, HasSearch: true}} {
+			w := newWorld(t, nil)
+			_, err := w.fetcher().Fetch(t.Context(), &fetch.Request{Locator: l})
+			if fetch.KindOf(err) != fetch.BadURL || len(w.dials) > 0 {
+				t.Errorf("%+v: %v, dialled %q", l, err, w.dials)
+			}
+		}
+	}
+	for _, name := range []string{"", "h.example/", "a b", "h\r\nX: y", "u@h", "h:1", "h?", "h#", "h%00.good", "a\\b", "[h]", strings.Repeat("h", 256), "\xff\xfe", "℀.example"} {
+		w := newWorld(t, nil)
+		_, err := w.fetcher().Fetch(t.Context(), &fetch.Request{Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: name}}}})
+		if fetch.KindOf(err) != fetch.BadURL || len(w.dials) > 0 {
+			t.Errorf("host %q: %v, dialled %q", name, err, w.dials)
+		}
+	}
+}
+
+// The Host field has no port that is the scheme's own (RFC 9110 §7.2), no login
+// (case 133) and no zone of an address.
+func TestHostField(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://h.example:80/": "h.example", "https://h.example:443/": "h.example", "http://h.example:443/": "h.example:443",
+		"https://h.example:80/": "h.example:80", "http://h.example:8080/": "h.example:8080", "http://H.Example/": "H.Example",
+		"http://[::1]/": "[::1]", "http://[::1]:8080/": "[::1]:8080", "http://u:p@h.example/": "h.example",
+		"http://b\u00fccher.example/": "xn--bcher-kva.example", "http://127.0.0.1/": "127.0.0.1",
+	} {
+		plan, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url)})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if head := plan.Steps[len(plan.Steps)-1].Send; !strings.Contains(head, "\r\nHost: "+want+"\r\n") {
+			t.Errorf("%s: %q, want Host %s", url, head, want)
+		}
+	}
+	plan, err := new(Fetcher).Explain(&fetch.Request{Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "fe80::1%eth0"}}}})
+	if err != nil || !strings.Contains(plan.Steps[0].Send, "\r\nHost: [fe80::1]\r\n") || plan.Host != "fe80::1%eth0" {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+// Case 136, 138: nothing gets a line of its own into the request.
+func TestHeaderInjection(t *testing.T) {
+	for _, octets := range []string{"\r", "\n", "\r\n", "\x00", "\r\nX: y", "a\r\n\r\nGET / HTTP/1.1"} {
+		for what, opt := range map[string]*Options{
+			"value":  {Header: map[string][]string{"X-A": {"a" + octets}}},
+			"name":   {Header: map[string][]string{"X-A" + octets: {"a"}}},
+			"Host":   {Header: map[string][]string{"Host": {"a" + octets}}},
+			"method": {Method: "GET" + octets},
+		} {
+			w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+			_, _, err := get(t, w.fetcher(), "http://h.example/", opt)
+			if fetch.KindOf(err) != fetch.BadURL || len(w.dials) > 0 {
+				t.Errorf("%s with %q: %v, dialled %q", what, octets, err, w.dials)
+			}
+		}
+		w := newWorld(t, map[string]server{"h.example:80": says(status("401 No", "", `WWW-Authenticate: Basic realm="x"`))})
+		f := w.fetcher(func(f *Fetcher) { f.Env.Credentials = gives("me"+octets, "x") })
+		if _, _, err := get(t, f, "http://h.example/", nil); fetch.KindOf(err) != fetch.Unauthenticated || len(w.heads("")) != 1 {
+			t.Errorf("login with %q: %v, %d requests", octets, err, len(w.heads("")))
+		}
+	}
+	for name, opt := range map[string]*Options{
+		"empty name": {Header: map[string][]string{"": {"a"}}}, "space": {Header: map[string][]string{"X A": {"a"}}},
+		"colon": {Header: map[string][]string{"X:A": {"a"}}}, "CONNECT": {Method: "CONNECT"}, "two hosts": {Header: map[string][]string{"Host": {"a", "b"}}},
+		"space in method": {Method: "GET /x"},
+	} {
+		if _, _, err := get(t, new(Fetcher), "http://h.example/", opt); fetch.KindOf(err) != fetch.BadURL {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestHeaderOptions(t *testing.T) {
+	w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+	f := w.fetcher(func(f *Fetcher) { f.UserAgent = "test/1" })
+	for _, tc := range []struct {
+		opt  *Options
+		want string
+	}{
+		{nil, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"},
+		{&Options{Compressed: true}, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n\r\n"},
+		{&Options{Header: map[string][]string{"user-agent": {"mine"}, "X-B": {"1", "2"}, "Cookie": {"a=b"}}},
+			"Host: h.example\r\nUser-Agent: mine\r\nAccept: */*\r\nAccept-Encoding: identity\r\nCookie: a=b\r\nX-B: 1\r\nX-B: 2\r\n\r\n"},
+		{&Options{Header: map[string][]string{"User-Agent": {}, "Accept": {}}}, "Host: h.example\r\nAccept-Encoding: identity\r\n\r\n"},
+		{&Options{Header: map[string][]string{"Host": {"other.example"}, "Content-Length": {"5"}, "Transfer-Encoding": {"chunked"}, "Connection": {"close"}, "Proxy-Authorization": {"x"}}},
+			"Host: other.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"},
+	} {
+		if _, _, err := get(t, f, "http://h.example/", tc.opt); err != nil {
+			t.Error(err)
+			continue
+		}
+		heads := w.heads("")
+		if got, want := heads[len(heads)-1], "GET / HTTP/1.1\r\n"+tc.want; got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+	if len(w.dials) != 1 {
+		t.Errorf("%d connections for %d requests", len(w.dials), len(w.heads("")))
+	}
+}
+
+func TestQuery(t *testing.T) {
+	w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+	f := w.fetcher()
+	for _, tc := range []struct{ url, query, want string }{
+		{"http://h.example/index", "two words&more", "/index?two+words%26more"},
+		{"http://h.example/index?has", "words", "/index?has"},
+	} {
+		_, res, err := do(t.Context(), f, &fetch.Request{Locator: parse(t, tc.url), Query: tc.query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads := w.heads("")
+		if got := heads[len(heads)-1]; !strings.HasPrefix(got, "GET "+tc.want+" HTTP/1.1\r\n") {
+			t.Errorf("%q", got)
+		}
+		if got := res.Locator.String(); got != "http://h.example"+tc.want {
+			t.Errorf("the resource is %s", got)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package http
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a network in memory: servers by host and port, and what they heard.
+type world struct {
+	t       *testing.T
+	servers map[string]server
+	peers   map[string]string // addresses that connections to a host come from
+
+	mu     sync.Mutex
+	visits []*visit
+	dials  []string
+}
+
+// A server answers a visit, with the octets of a whole answer. What ends in cut
+// closes the connection then.
+type server func(v *visit) string
+
+const cut = "\x00cut"
+
+// visit is a request that came.
+type visit struct {
+	to, head string
+	n        int // of the requests to this server, from 1
+	rest     io.Reader
+	out      io.Writer
+	read     bool
+}
+
+// body reads the request's body.
+func (v *visit) body() string {
+	v.read = true
+	if v.field("Expect") != "" {
+		io.WriteString(v.out, "HTTP/1.1 100 Continue\r\n\r\n")
+	}
+	var r io.Reader
+	if n, err := strconv.ParseInt(v.field("Content-Length"), 10, 64); err == nil {
+		r = io.LimitReader(v.rest, n)
+	} else if v.field("Transfer-Encoding") == "chunked" {
+		r = httputil.NewChunkedReader(v.rest)
+	} else {
+		return ""
+	}
+	b, _ := io.ReadAll(r)
+	if v.field("Transfer-Encoding") == "chunked" {
+		io.ReadFull(v.rest, make([]byte, 2)) // the line end after the trailer
+	}
+	return string(b)
+}
+
+// field is a field of the request's head.
+func (v *visit) field(name string) string {
+	for line := range strings.SplitSeq(v.head, "\r\n") {
+		if n, value, ok := strings.Cut(line, ": "); ok && strings.EqualFold(n, name) {
+			return value
+		}
+	}
+	return ""
+}
+
+func newWorld(t *testing.T, servers map[string]server) *world {
+	return &world{t: t, servers: servers}
+}
+
+// dial is an Env.Dial.
+func (w *world) dial(_ context.Context, network, address string) (net.Conn, error) {
+	w.mu.Lock()
+	w.dials = append(w.dials, address)
+	s, ok := w.servers[address]
+	w.mu.Unlock()
+	if !ok {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	}
+	here, there := net.Pipe()
+	if strings.HasSuffix(address, ":443") {
+		there = tls.Server(there, &tls.Config{Certificates: []tls.Certificate{certificate(w.t)}})
+	}
+	go w.serve(there, address, s)
+	if peer := w.peers[address]; peer != "" {
+		return &placed{here, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(peer))}, nil
+	}
+	return here, nil
+}
+
+// placed is a connection with an address.
+type placed struct {
+	net.Conn
+	remote net.Addr
+}
+
+func (p *placed) RemoteAddr() net.Addr { return p.remote }
+
+func (w *world) serve(c net.Conn, address string, s server) {
+	defer c.Close()
+	br := bufio.NewReader(c)
+	for {
+		var head strings.Builder
+		for !strings.HasSuffix(head.String(), "\r\n\r\n") {
+			line, err := br.ReadString('\n')
+			if err != nil {
+				return
+			}
+			head.WriteString(line)
+		}
+		v := &visit{to: address, head: head.String(), rest: br, out: c}
+		w.mu.Lock()
+		w.visits = append(w.visits, v)
+		for _, other := range w.visits {
+			if other.to == address {
+				v.n++
+			}
+		}
+		w.mu.Unlock()
+		answer, closes := strings.CutSuffix(s(v), cut)
+		if _, err := io.WriteString(c, answer); err != nil || closes {
+			return
+		}
+		if !v.read && (v.field("Content-Length") != "" || v.field("Transfer-Encoding") != "") {
+			return
+		}
+	}
+}
+
+// heads are the requests that came to a server, or to all of them for "".
+func (w *world) heads(address string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []string
+	for _, v := range w.visits {
+		if address == "" || v.to == address {
+			list = append(list, v.head)
+		}
+	}
+	return list
+}
+
+// fetcher is one that lives in the world; it trusts every certificate.
+func (w *world) fetcher(configure ...func(*Fetcher)) *Fetcher {
+	f := &Fetcher{Env: &fetch.Env{Dial: w.dial}, Retries: -1, TLS: &tls.Config{InsecureSkipVerify: true}}
+	for _, c := range configure {
+		c(f)
+	}
+	w.t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// certificate is for any host, for those who do not check.
+var certificate = func() func(testing.TB) tls.Certificate {
+	var once sync.Once
+	var c tls.Certificate
+	return func(testing.TB) tls.Certificate {
+		once.Do(func() {
+			srv := httptest.NewTLSServer(nil)
+			defer srv.Close()
+			c = srv.TLS.Certificates[0]
+		})
+		return c
+	}
+}()
+
+// says is a server that always says the same.
+func says(answer string) server { return func(*visit) string { return answer } }
+
+// document is a 200 with a body.
+func document(body string, fields ...string) string { return status("200 OK", body, fields...) }
+
+func status(line, body string, fields ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "HTTP/1.1 %s\r\n", line)
+	for _, f := range fields {
+		b.WriteString(f + "\r\n")
+	}
+	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	return b.String()
+}
+
+func redirectTo(url string) server { return says(status("302 Found", "", "Location: "+url)) }
+
+// parse is a locator by the parser that Location fields are read by.
+func parse(t testing.TB, url string) locator.Locator {
+	t.Helper()
+	ref, err := lenient.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref.Locator
+}
+
+// get fetches all of a URL.
+func get(t testing.TB, f *Fetcher, url string, opt *Options) (string, *fetch.Resource, error) {
+	t.Helper()
+	return do(t.Context(), f, &fetch.Request{Locator: parse(t, url), Options: opt})
+}
+
+func do(ctx context.Context, f *Fetcher, req *fetch.Request) (string, *fetch.Resource, error) {
+	res, err := f.Fetch(ctx, req)
+	if err != nil {
+		return "", nil, err
+	}
+	defer res.Close()
+	body, err := io.ReadAll(res.Body)
+	return string(body), res, err
+}
