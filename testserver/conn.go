@@ -69,6 +69,12 @@ func (c *conn) open() bool {
 	return true
 }
 
+// Read waits for the client, but not for ever.
+func (c *conn) Read(p []byte) (int, error) {
+	_ = c.SetReadDeadline(time.Now().Add(c.srv.IdleTimeout))
+	return c.Conn.Read(p)
+}
+
 // Write sends octets of the control connection; those that do go out are recorded.
 func (c *conn) Write(p []byte) (int, error) { return c.out.Write(p) }
 

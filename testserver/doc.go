@@ -24,7 +24,8 @@
 // With [Server.InMemory] there is no socket: [Server.Dial] reaches the server,
 // the FTP data connections too, and everything works inside a testing/synctest
 // bubble. The server then has its protocol's own port, as in "127.0.0.1:21".
-// Servers that share a [Network] are reached by one Dial.
+// Servers that share a [Network] are reached by one Dial; a client of FTP's
+// active mode listens on [Server.Network].
 //
 // # Faults
 //

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -213,55 +214,63 @@ func (o *octets) garble(offset int64, p []byte) []byte {
 	return p
 }
 
-// faults are the armed ones and the count of what has happened.
+// faults are the armed ones.
 type faults struct {
 	mu    sync.Mutex
-	armed []rule
-	seen  map[string]int
+	armed []*rule
 }
 
 type rule struct {
 	stage string
 	nth   int
 	fault []Fault
+	seen  int // occurrences of the stage since it was armed
+}
+
+// String is the call that armed the rule.
+func (r *rule) String() string {
+	args := make([]string, len(r.fault))
+	for i, f := range r.fault {
+		args[i] = f.String()
+	}
+	return fmt.Sprintf("On(%q, %d, %s)", r.stage, r.nth, strings.Join(args, ", "))
 }
 
 func (f *faults) add(stage string, nth int, fault []Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed = append(f.armed, rule{stageKey(stage), nth, fault})
+	f.armed = append(f.armed, &rule{stage: stageKey(stage), nth: nth, fault: fault})
 }
 
 func (f *faults) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed, f.seen = nil, nil
+	f.armed = nil
 }
 
-// at counts one more occurrence of each of the stages, which are names for one
-// and the same event, and gives what is armed for it.
+// at gives what is armed for an event, which goes by each of the stages' names.
 func (f *faults) at(stages ...string) *plan {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := new(plan)
-	if len(f.armed) == 0 && len(f.seen) > 1<<12 {
-		return p // a long-running server: do not keep every name ever asked for
-	}
-	if f.seen == nil {
-		f.seen = make(map[string]int)
-	}
-	for _, stage := range stages {
-		key := stageKey(stage)
-		f.seen[key]++
-		for _, r := range f.armed {
-			if r.stage == key && (r.nth == 0 || r.nth == f.seen[key]) {
-				for _, fault := range r.fault {
-					p.add(fault)
-				}
+	for _, r := range f.armed {
+		if !slices.ContainsFunc(stages, func(s string) bool { return stageKey(s) == r.stage }) {
+			continue
+		}
+		if r.seen++; r.nth == 0 || r.nth == r.seen {
+			for _, fault := range r.fault {
+				p.add(fault)
 			}
 		}
 	}
 	return p
+}
+
+// unseen are the rules whose occurrence has not come.
+func (f *faults) unseen() []*rule {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(f.armed), func(r *rule) bool { return r.seen > 0 && r.seen >= r.nth })
 }
 
 // stageKey folds the letter case of the command but not of its argument.

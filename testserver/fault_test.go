@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -178,11 +179,43 @@ func TestOccurrences(t *testing.T) {
 		}
 		c.expect("NOOP", "200 second")
 		c.expect("NOOP", "200 Ok.")
+		srv.On("NOOP", 2, testserver.Reply("200 second from now"))
+		c.expect("NOOP", "200 Ok.")
+		c.expect("NOOP", "200 second from now")
+		srv.On("NOOP", 1, testserver.Reply("200 never sent"))
 		srv.ResetFaults()
 		c.expect("NOOP", "200 Ok.")
-		srv.On("NOOP", 2, testserver.Reply("200 second again"))
-		c.expect("NOOP", "200 second again")
 	})
+}
+
+// logger is a testserver.TB that keeps what is logged.
+type logger struct {
+	*testing.T
+	lines []string
+	end   func()
+}
+
+func (l *logger) Cleanup(f func()) { l.end = f }
+func (l *logger) Logf(format string, args ...any) {
+	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+}
+
+// A fault that was armed for something that never happened is told of.
+func TestUnseenFaults(t *testing.T) {
+	tb := &logger{T: t}
+	srv := testserver.NewFTP(tb, inMemory)
+	srv.On("NOOP", 0, testserver.Split(1))
+	srv.On("NOOP", 2, testserver.Close())
+	srv.On("RTER", 1, testserver.Truncate(2), testserver.Close())
+	dialFTP(t, srv).expect("NOOP", "200")
+	tb.end()
+	want := []string{
+		`ftp://127.0.0.1:21: never came to On("NOOP", 2, Close())`,
+		`ftp://127.0.0.1:21: never came to On("RTER", 1, Truncate(2), Close())`,
+	}
+	if !slices.Equal(tb.lines, want) {
+		t.Errorf("logged %q, want %q", tb.lines, want)
+	}
 }
 
 func TestEndlessLineEndsWithTheClient(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 )
 
 // FTP is a File Transfer Protocol server: RFC 959 as RFC 1123 amends it, with
@@ -67,7 +66,7 @@ func NewFTP(tb TB, configure ...func(*FTP)) *FTP {
 	if err != nil {
 		tb.Fatalf("%v", err)
 	}
-	tb.Cleanup(func() { _ = s.Close() })
+	s.endWith(tb)
 	return s
 }
 
@@ -165,9 +164,8 @@ func (f *ftpSession) next() (line string, more bool) {
 // read feeds the client's lines to the session, also while a transfer runs.
 func (f *ftpSession) read() {
 	defer close(f.lines)
-	r := bufio.NewReaderSize(f.Conn, maxFTPLine)
+	r := bufio.NewReaderSize(f.conn, maxFTPLine)
 	for {
-		_ = f.SetReadDeadline(time.Now().Add(f.srv.IdleTimeout))
 		line, err := r.ReadSlice('\n')
 		_, _ = f.received.Write(line)
 		if errors.Is(err, bufio.ErrBufferFull) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-	"time"
 )
 
 // Gopher is a server of RFC 1436. Directories are menus, made of Content or of a
@@ -48,7 +47,7 @@ func NewGopher(tb TB, configure ...func(*Gopher)) *Gopher {
 	if err != nil {
 		tb.Fatalf("%v", err)
 	}
-	tb.Cleanup(func() { _ = s.Close() })
+	s.endWith(tb)
 	return s
 }
 
@@ -101,7 +100,6 @@ func (s *Gopher) serve(c *conn) {
 // readLine reads and records the request line. A line without an end is one
 // too, as some clients close their side instead.
 func (s *Gopher) readLine(c *conn) (string, error) {
-	_ = c.SetReadDeadline(time.Now().Add(s.IdleTimeout))
 	r := bufio.NewReaderSize(c, maxRequest)
 	line, err := r.ReadSlice('\n')
 	if len(line) > 0 {

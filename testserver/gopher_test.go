@@ -107,7 +107,9 @@ func TestGopherFaults(t *testing.T) {
 			if tt.configure != nil {
 				srv = testserver.NewGopher(t, holeInMemory, tt.configure)
 			}
-			srv.On(tt.stage, 1, tt.faults...)
+			if len(tt.faults) > 0 {
+				srv.On(tt.stage, 1, tt.faults...)
+			}
 			start := time.Now()
 			nc := dial(t, srv, srv.Addr)
 			nc.SetReadDeadline(start.Add(patience))

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // HTTP is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that
@@ -49,7 +48,7 @@ func NewHTTP(tb TB, configure ...func(*HTTP)) *HTTP {
 	if err != nil {
 		tb.Fatalf("%v", err)
 	}
-	tb.Cleanup(func() { _ = s.Close() })
+	s.endWith(tb)
 	return s
 }
 
@@ -109,7 +108,6 @@ func (s *HTTP) serve(c *conn) {
 
 // readRequest reads a request's head and records it. The body is left to be read.
 func (s *HTTP) readRequest(c *conn, r *bufio.Reader) (head []byte, req *http.Request, err error) {
-	_ = c.SetReadDeadline(time.Now().Add(s.IdleTimeout))
 	head, err = peekHead(r)
 	if len(head) > 0 {
 		_, _ = c.received.Write(head)

@@ -204,6 +204,17 @@ func (s *Server) untrack(c closer) {
 	_ = c.Close()
 }
 
+// endWith closes the server at the end of a test and tells of faults that were
+// armed for something that never happened.
+func (s *Server) endWith(tb TB) {
+	tb.Cleanup(func() {
+		_ = s.Close()
+		for _, r := range s.faults.unseen() {
+			tb.Logf("%s: never came to %v", s.URL, r)
+		}
+	})
+}
+
 // Close ends the server: it closes the listener and all connections and waits
 // for the goroutines. It may be called more than once and returns nil.
 func (s *Server) Close() error {
@@ -238,12 +249,12 @@ func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // On arms faults for a stage (see the package comment; letter case of the first
-// word does not matter) and its n-th occurrence, counted from 1 over all
-// connections since the start or [Server.ResetFaults]; 0 means every one.
-// Faults armed more than once for the same occurrence add up.
+// word does not matter) and its n-th occurrence from now on, counted from 1 over
+// all connections; 0 means every one. Faults armed by several calls for the same
+// occurrence add up.
 func (s *Server) On(stage string, n int, fault ...Fault) { s.faults.add(stage, n, fault) }
 
-// ResetFaults disarms everything and counts occurrences from 1 again.
+// ResetFaults disarms everything.
 func (s *Server) ResetFaults() { s.faults.reset() }
 
 // Transcript is what went over the control connections so far, passwords
