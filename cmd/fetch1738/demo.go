@@ -53,7 +53,6 @@ func demoSchemes() []demoScheme {
 	}
 }
 
-// demoRefused are never sent.
 func demoRefused() []string {
 	return []string{"gopher://127.0.0.1:25/0HELO%20there", "ftp://127.0.0.1/pub/x%0D%0ADELE%20y"}
 }
@@ -87,6 +86,8 @@ func runDemo(ctx context.Context, args []string, std streams) int {
 // demo is a demonstration under way.
 type demo struct {
 	resolver fetch1738.Resolver
+	schemes  []demoScheme
+	refused  []string // URLs that are never sent
 	sample   fs.FS
 	document []byte
 	entries  int // of demoFolder
@@ -107,20 +108,22 @@ func newDemo(w io.Writer) (*demo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &demo{sample: sample, document: document, entries: len(entries), out: newDemoPage(w)}, nil
+	return &demo{
+		schemes: demoSchemes(), refused: demoRefused(),
+		sample: sample, document: document, entries: len(entries), out: newDemoPage(w),
+	}, nil
 }
 
 func (d *demo) run(ctx context.Context) {
 	began := time.Now()
-	schemes := demoSchemes()
-	d.out.title(fmt.Sprintf("One document of %d octets, every value from 00 to FF, by %d schemes", len(d.document), len(schemes)))
-	d.out.text("The servers run inside this program. Lines: > sent, < received, * done.")
-	for _, s := range schemes {
+	d.out.title(fmt.Sprintf("One document of %d octets, every value from 00 to FF, by %d schemes", len(d.document), len(d.schemes)))
+	d.out.text("The servers run inside this program. > was sent, < received, * done.")
+	for _, s := range d.schemes {
 		d.scheme(ctx, s)
 	}
 	d.refusals(ctx)
 	if d.failures == 0 {
-		d.out.title(fmt.Sprintf("All %d schemes gave the same octets, in %s together.", len(schemes), milliseconds(time.Since(began))))
+		d.out.title(fmt.Sprintf("All %d schemes gave the same octets, in %s together.", len(d.schemes), milliseconds(time.Since(began))))
 	}
 }
 
@@ -199,14 +202,14 @@ func (d *demo) list(ctx context.Context, url string) error {
 	if len(names) != d.entries {
 		return fmt.Errorf("%d entries in place of %d", len(names), d.entries)
 	}
-	d.out.result(fmt.Sprintf("%d links in %s: %s", len(names), url, strings.Join(names, ", ")))
+	d.out.result("its folder lists " + strings.Join(names, ", "))
 	return nil
 }
 
 // refusals shows what is not done.
 func (d *demo) refusals(ctx context.Context) {
-	d.out.heading("never", "what is refused before anything is sent (section 6)")
-	for _, url := range demoRefused() {
+	d.out.heading("refused", "before anything is sent (section 6)")
+	for _, url := range d.refused {
 		_, err := d.read(ctx, url)
 		if !errors.Is(err, fetch.Refused) && !errors.Is(err, fetch.BadURL) {
 			d.fail(fmt.Errorf("%s was not refused: %v", url, err))

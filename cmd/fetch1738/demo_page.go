@@ -55,7 +55,7 @@ func (p *demoPage) heading(name, text string) {
 }
 
 func (p *demoPage) text(text string) {
-	for _, line := range wrapped(text, demoColumns-len(demoIndent)) {
+	for _, line := range foldText(text, demoColumns-len(demoIndent)) {
 		p.line("", demoIndent+line)
 	}
 }
@@ -70,29 +70,10 @@ func (p *demoPage) wire(lines []string) {
 // result shows an outcome.
 func (p *demoPage) result(text string) {
 	mark := "= "
-	for _, line := range wrapped(text, demoColumns-len(demoIndent)-len(mark)) {
+	for _, line := range foldText(text, demoColumns-len(demoIndent)-len(mark)) {
 		p.line("", demoIndent+mark+line)
 		mark = "  "
 	}
-}
-
-// wrapped breaks text at spaces into lines of at most width columns; longer
-// words stay whole.
-func wrapped(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
-		}
-	}
-	return append(lines, line)
 }
 
 func milliseconds(d time.Duration) string {
@@ -110,12 +91,19 @@ type conversation struct {
 
 func (c *conversation) trace() *fetch.Trace {
 	return &fetch.Trace{
-		Connected: func(conn fetch.Connection) { c.add("* ", fmt.Sprintf("connected to %s\n", conn.Remote)) },
+		Connected: func(conn fetch.Connection) { c.add("* ", connected(conn)) },
 		Sent:      func(octets []byte) { c.add("> ", string(octets)) },
 		Received:  func(octets []byte) { c.add("< ", string(octets)) },
 		Note:      func(text string) { c.add("* ", text+"\n") },
 		Body:      c.more,
 	}
+}
+
+func connected(conn fetch.Connection) string {
+	if conn.Purpose == fetch.Data {
+		return fmt.Sprintf("connected to %s for the data\n", conn.Remote)
+	}
+	return fmt.Sprintf("connected to %s\n", conn.Remote)
 }
 
 // add takes octets that one side, shown by mark, said.

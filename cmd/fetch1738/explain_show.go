@@ -48,11 +48,17 @@ func explainText(w io.Writer, e explanation) error {
 	}
 	var b strings.Builder
 	row := func(label, text string) { fmt.Fprintf(&b, "  %-6s  %s\n", label, text) }
+	prose := func(label, text string) {
+		for _, line := range foldText(text, 70) {
+			row(label, line)
+			label = ""
+		}
+	}
 	fmt.Fprintln(&b, plain(e.loc.Redacted()))
 	if e.plan.Network != "" {
 		row("server", fmt.Sprintf("%s, port %d (%s)", plain(e.plan.Host), e.plan.Port, e.plan.Network))
 	}
-	row("policy", e.verdict)
+	prose("policy", e.verdict)
 	width := e.textWidth()
 	for i, s := range e.plan.Steps {
 		label := strconv.Itoa(i + 1)
@@ -65,7 +71,7 @@ func explainText(w io.Writer, e explanation) error {
 		}
 	}
 	for _, note := range e.plan.Notes {
-		row("note", note)
+		prose("note", note)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -74,7 +80,7 @@ func explainText(w io.Writer, e explanation) error {
 // stepTexts shows a step, a line of octets on each line.
 func stepTexts(s fetch.Step) []string {
 	if s.Send == "" {
-		return []string{s.Do}
+		return foldText(s.Do, 70)
 	}
 	var texts []string
 	for line := range strings.SplitAfterSeq(s.Send, "\n") {

@@ -148,8 +148,27 @@ func quoteOctets(octets string) string {
 
 // plain is s itself if it is printable ASCII and not empty, else quoted.
 func plain(s string) string {
-	if quoted := quoteOctets(s); s == "" || quoted != `"`+s+`"` {
-		return quoted
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return quoteOctets(s)
 	}
 	return s
+}
+
+// foldText breaks text at spaces into lines of at most width columns; longer
+// words stay whole.
+func foldText(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return append(lines, line)
 }

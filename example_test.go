@@ -1,0 +1,334 @@
+package fetch1738_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest"
+	"github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// ctx is what a program has from its caller.
+var ctx = context.Background()
+
+// archive starts an FTP server with three files.
+func archive() *testserver.FTP {
+	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{
+			"pub/README":     {Data: []byte("This is the archive.\n")},
+			"pub/digits.txt": {Data: []byte("0123456789")},
+			"pub/old/a.txt":  {Data: []byte("old\n")},
+		}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return srv
+}
+
+func ExampleGet() {
+	srv := archive()
+	defer srv.Close()
+
+	res, err := fetch1738.Get(ctx, srv.URL+"/pub/README")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	if _, err := io.Copy(os.Stdout, res.Body); err != nil {
+		log.Fatal(err) // a body that was cut short ends here, too
+	}
+	// Output: This is the archive.
+}
+
+// Errors are the same for every scheme.
+func ExampleGet_errors() {
+	srv := archive()
+	defer srv.Close()
+
+	_, err := fetch1738.Get(ctx, srv.URL+"/pub/missing")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fmt.Println("no such file") // 550 by FTP, 404 by HTTP, an error item by gopher
+	case errors.Is(err, fs.ErrPermission):
+		fmt.Println("not for me")
+	case errors.Is(err, fetch.Timeout):
+		fmt.Println("too slow")
+	}
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.Op, e.Code)
+	}
+	// Output:
+	// no such file
+	// RETR 550
+}
+
+// Directories and gopher menus are lists of Locators.
+func ExampleResolver_Get_directory() {
+	srv := archive()
+	defer srv.Close()
+
+	var r fetch1738.Resolver // keeps connections for the next request
+	defer r.Close()
+	dir, err := r.Get(ctx, srv.URL+"/pub/")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dir.Close()
+	for item, err := range dir.Items {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(item.Kind, item.Name)
+	}
+	// Output:
+	// document README
+	// document digits.txt
+	// directory old
+}
+
+// A Request asks for a part, or says more than a URL can.
+func ExampleResolver_Fetch_range() {
+	srv := archive()
+	defer srv.Close()
+
+	l, err := locator.Parse(srv.URL + "/pub/digits.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var r fetch1738.Resolver
+	defer r.Close()
+	res, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: 3, Length: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	part, err := io.ReadAll(res.Body)
+	fmt.Printf("%s %v\n", part, err)
+	// Output: 3456 <nil>
+}
+
+// Replace stores, Update appends or posts, Attributes looks without fetching.
+func ExampleResolver_Replace() {
+	srv := archive()
+	defer srv.Close()
+
+	var r fetch1738.Resolver
+	defer r.Close()
+	url := srv.URL + "/pub/new.txt"
+	if _, err := r.Replace(ctx, url, strings.NewReader("stored\n")); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := r.Update(ctx, url, strings.NewReader("appended\n")); err != nil {
+		log.Fatal(err)
+	}
+	attr, err := r.Attributes(ctx, url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(attr.Size)
+	// Output: 16
+}
+
+// Credentials are asked for when the server wants some and the URL has none.
+func ExampleResolver_credentials() {
+	srv := archive()
+	defer srv.Close()
+
+	r := fetch1738.Resolver{Env: fetch.Env{
+		Credentials: func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+			return locator.Login{User: c.User, Password: "secret", HasPassword: true}, nil
+		},
+	}}
+	defer r.Close()
+	_, err := r.Get(ctx, "ftp://lab@"+srv.Addr+"/pub/README")
+	fmt.Println(errors.Is(err, fetch.Unauthenticated))
+	// Output: true
+}
+
+// A program that fetches other people's URLs keeps them off its own network.
+func ExampleResolver_policy() {
+	r := fetch1738.Resolver{Env: fetch.Env{Allow: policy.Public}}
+	defer r.Close()
+
+	_, err := r.Get(ctx, "http://127.0.0.1:8080/admin")
+	var denied *policy.Denied
+	if errors.Is(err, fetch.Refused) && errors.As(err, &denied) {
+		fmt.Println(denied.Rule)
+	}
+	// Output: loopback-address
+}
+
+// A Trace shows what goes over the wire, without passwords.
+func ExampleResolver_trace() {
+	srv := archive()
+	defer srv.Close()
+
+	watched := fetch.WithTrace(ctx, &fetch.Trace{
+		Sent: func(octets []byte) { fmt.Printf("> %s\n", bytes.TrimSpace(octets)) },
+	})
+	res, err := fetch1738.Get(watched, srv.URL+"/pub/README;type=i")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// > USER anonymous
+	// > PASS ****
+	// > PWD
+	// > CWD pub
+	// > TYPE I
+	// > SIZE README
+	// > EPSV
+	// > RETR README
+}
+
+// greeter is the Fetcher of a scheme of one's own, as in "x-hello:world".
+type greeter struct{}
+
+func (greeter) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	l, ok := req.Locator.(*locator.Opaque)
+	if !ok {
+		return nil, fetch.Fail("greet", req.Locator, fetch.Unsupported, errors.New("not a greeting"))
+	}
+	text := "hello, " + l.Rest + "\n"
+	return &fetch.Resource{
+		Locator:    l,
+		Attributes: fetch.Attributes{Size: int64(len(text)), MediaType: "text/plain"},
+		Body:       io.NopCloser(strings.NewReader(text)),
+	}, nil
+}
+
+// RFC 1738 §4 leaves room for new schemes; so does a Registry.
+func ExampleResolver_ownScheme() {
+	registry := fetch1738.Builtin(nil)
+	registry.Register(greeter{}, "x-hello")
+	r := fetch1738.Resolver{Registry: registry}
+	defer r.Close()
+
+	res, err := r.Get(ctx, "x-hello:world")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	io.Copy(os.Stdout, res.Body)
+	// Output: hello, world
+}
+
+// The FTP client under test here is fetch1738; any other would do.
+func TestAbortedTransfer(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"pub/a.txt": {Data: []byte("hello\n")}}
+	})
+	srv.On("RETR", 1, testserver.Truncate(2), testserver.Reply("426 aborted"))
+
+	res, err := fetch1738.Get(t.Context(), srv.URL+"/pub/a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	if _, err := io.ReadAll(res.Body); !errors.Is(err, fetch.Truncated) {
+		t.Errorf("cut short, and told %v", err)
+	}
+	if !srv.Transcript().Has(testserver.FromClient, "CWD pub") {
+		t.Errorf("one CWD for each directory:\n%s", srv.Transcript())
+	}
+}
+
+// In memory, inside a synctest bubble, an hour takes no time.
+func TestSilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+			s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}}
+			s.InMemory = true
+		})
+		srv.On("REQUEST", 1, testserver.Delay(time.Hour))
+
+		r := fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial, Limits: fetch.Limits{Reply: time.Minute}}}
+		defer r.Close()
+		start := time.Now()
+		_, err := r.Get(t.Context(), srv.URL+"/0/a.txt")
+		if !errors.Is(err, fetch.Timeout) || time.Since(start) != time.Minute {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+// A Fetcher's own test is a harness for the kit.
+func TestConformance(t *testing.T) {
+	fetchtest.Run(t, fetchtest.Harness{
+		New: func(env *fetch.Env) fetch.Fetcher { return &http.Fetcher{Env: env, Retries: -1} },
+		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
+			srv := testserver.NewHTTP(tb, func(s *testserver.HTTP) {
+				s.Content, s.InMemory = content, true
+				if login != nil {
+					s.Users = map[string]testserver.User{login.User: {Password: login.Password}}
+				}
+			})
+			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
+				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
+					return nil // to HTTP, a page like others
+				}
+				l, err := locator.Parse(srv.URL + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/"))
+				if err != nil {
+					tb.Fatal(err)
+				}
+				return l
+			}}
+		},
+		Ranges: true,
+	})
+}
+
+// The pages quote this file, so that what they show compiles and runs.
+func TestDocsQuoteExamples(t *testing.T) {
+	source := unindented(t, "example_test.go")
+	for _, page := range []string{"docs/library.md", "docs/testing.md"} {
+		blocks := 0
+		for i, block := range strings.Split("\n"+unindented(t, page), "\n```") {
+			if code, isGo := strings.CutPrefix(block, "go\n"); isGo && i%2 == 1 {
+				blocks++
+				if !strings.Contains(source, "\n"+code+"\n") {
+					t.Errorf("%s shows what is not in example_test.go:\n%s", page, code)
+				}
+			}
+		}
+		if blocks < 3 {
+			t.Errorf("%s has %d blocks of code only", page, blocks)
+		}
+	}
+}
+
+func unindented(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimLeft(line, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
