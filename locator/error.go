@@ -88,12 +88,12 @@ func findPassword(text string) (from, to int) {
 	if end < body {
 		return findUnfinished(text, scheme, body)
 	}
+	if body > 0 && text[body-1] == ':' && !hasAddress(scheme) {
+		// Without slashes it may be "user:password@host".
+		return body, end
+	}
 	if i := strings.IndexByte(text[body:end], ':'); i >= 0 {
 		return body + i + 1, end
-	}
-	if text[max(body-1, 0)] == ':' && !isKnown(scheme) {
-		// "user:password@host": the user is in the scheme's place.
-		return body, end
 	}
 	return 0, 0
 }
@@ -137,11 +137,11 @@ func skipScheme(text string) (scheme string, body int) {
 	return scheme, len(text) - len(rest)
 }
 
-// isKnown reports whether RFC 1738 names scheme, so that it is no user's name.
-func isKnown(scheme string) bool {
+// hasAddress reports whether an "@" is part of what URLs of a scheme locate.
+func hasAddress(scheme string) bool {
 	switch scheme {
-	case "mailto", "news", "file", "afs", "mid", "cid", "nfs", "tn3270", "mailserver", "z39.50":
+	case "mailto", "news", "mid", "cid", "mailserver":
 		return true
 	}
-	return DefaultPort(scheme) != 0
+	return false
 }
