@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // demoPage lays the demonstration out on 80 columns.
@@ -26,8 +25,7 @@ const (
 )
 
 func newDemoPage(w io.Writer) *demoPage {
-	f, ok := w.(*os.File)
-	return &demoPage{w: w, colour: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return &demoPage{w: w, colour: term.IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
 const (

@@ -62,7 +62,7 @@ func runExtract(ctx context.Context, args []string, std streams) int {
 		case ctx.Err() != nil:
 			return exitInterrupted
 		case errors.As(err, &bad):
-			code = v.fail(exitRead, "%v", bad.error)
+			code = v.fail(exitRead, "%v", bad)
 		case err != nil:
 			return v.fail(exitWrite, "%v", err)
 		}

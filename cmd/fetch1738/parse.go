@@ -35,36 +35,21 @@ func runParse(ctx context.Context, args []string, std streams) int {
 	if err != nil {
 		return v.usage("%v", err)
 	}
-	if v.NArg() == 0 {
-		args = []string{"-"}
-	} else {
-		args = v.Args()
-	}
-	show := textLine
+	p := printer{parser: parser, show: textLine, w: bufio.NewWriter(std.out)}
 	if *asJSON {
-		show = jsonLine
+		p.show = jsonLine
 	}
-	p := printer{parser: parser, show: show, w: bufio.NewWriter(std.out)}
-	for _, arg := range args {
-		if arg == "-" {
-			err = p.lines(ctx, std.in)
-		} else {
-			err = p.url(arg)
-		}
-		if err != nil {
-			break
-		}
+	urls := v.Args()
+	if len(urls) == 0 {
+		urls = []string{"-"}
 	}
-	if err == nil {
-		err = p.w.Flush()
-	}
+	err = p.all(ctx, urls, std.in)
 	var read readError
 	switch {
 	case ctx.Err() != nil:
 		return exitInterrupted
 	case errors.As(err, &read):
-		_ = p.w.Flush()
-		return v.fail(exitRead, "%v", read.error)
+		return v.fail(exitRead, "%v", read)
 	case err != nil:
 		return v.fail(exitWrite, "%v", err)
 	case p.refused:
@@ -98,6 +83,23 @@ type printer struct {
 	show    func(w io.Writer, url string, ref locator.Reference, bad *locator.SyntaxError) error
 	w       *bufio.Writer
 	refused bool
+}
+
+// all writes the lines of urls, "-" being those of stdin.
+func (p *printer) all(ctx context.Context, urls []string, stdin io.Reader) error {
+	for _, url := range urls {
+		var err error
+		if url == "-" {
+			err = p.lines(ctx, stdin)
+		} else {
+			err = p.url(url)
+		}
+		if err != nil {
+			_ = p.w.Flush()
+			return err
+		}
+	}
+	return p.w.Flush()
 }
 
 func (p *printer) url(text string) error {
@@ -136,8 +138,6 @@ func (p *printer) lines(ctx context.Context, r io.Reader) error {
 
 // readError is a failure of an input rather than of the output.
 type readError struct{ error }
-
-func (e readError) Unwrap() error { return e.error }
 
 // maxTextLine is how many octets of a line matter: what is longer is no URL.
 const maxTextLine = 1 << 20

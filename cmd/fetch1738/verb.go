@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 )
@@ -78,97 +74,4 @@ func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 		pw.CloseWithError(err)
 	}()
 	return pr
-}
-
-// writeJSON writes v on one line of ASCII. What encoding/json leaves as it is
-// is escaped, for terminals; "<", ">" and "&" are not, for people.
-func writeJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	line := make([]byte, 0, b.Len())
-	for _, r := range b.String() {
-		switch {
-		case r < 0x7F:
-			line = append(line, byte(r))
-		case r > 0xFFFF:
-			r -= 0x10000
-			line = fmt.Appendf(line, `\u%04x\u%04x`, 0xD800+r>>10, 0xDC00+r&0x3FF)
-		default:
-			line = fmt.Appendf(line, `\u%04x`, r)
-		}
-	}
-	_, err := w.Write(line)
-	return err
-}
-
-// chars is octets with each one as the character of its number, U+0000 to
-// U+00FF.
-func chars(octets string) string {
-	var b strings.Builder
-	for i := range len(octets) {
-		b.WriteRune(rune(octets[i]))
-	}
-	return b.String()
-}
-
-// asGiven is text from outside for JSON: itself, or its chars if it is no UTF-8.
-func asGiven(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	return chars(text)
-}
-
-// quoteOctets shows octets between double quotes: printable ASCII as it is, the rest
-// as \n, \r, \t or \xNN.
-func quoteOctets(octets string) string {
-	b := []byte{'"'}
-	for i := range len(octets) {
-		switch c := octets[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case ' ' <= c && c <= '~':
-			b = append(b, c)
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		default:
-			b = fmt.Appendf(b, `\x%02x`, c)
-		}
-	}
-	return string(append(b, '"'))
-}
-
-// plain is s itself if it is printable ASCII and not empty, else quoted.
-func plain(s string) string {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return quoteOctets(s)
-	}
-	return s
-}
-
-// foldText breaks text at spaces into lines of at most width columns; longer
-// words stay whole.
-func foldText(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
-		}
-	}
-	return append(lines, line)
 }
