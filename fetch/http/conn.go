@@ -21,12 +21,14 @@ type conn struct {
 	peer  netip.AddrPort // the server's; invalid by a proxy
 	via   string         // the proxy
 	stall time.Duration  // how long a write may get no further; 0 is for ever
+	deaf  bool           // the server takes no more
 
 	mu      sync.Mutex
 	of      *exchange // the one it was dialled for
 	ex      *exchange // the one at hand; nil between two
 	refused error
 	early   []byte // came, but not as part of what was read so far
+	closed  bool
 }
 
 // begin readies c for an exchange. The policy is asked again if c was dialled
@@ -38,8 +40,8 @@ func (c *conn) begin(ex *exchange, reused bool) {
 		refused = c.permit(ex)
 	}
 	c.mu.Lock()
-	if len(c.early) > 0 {
-		refused = errors.New("the server talks before it is asked")
+	if len(c.early) > 0 || c.deaf {
+		refused = errors.New("the connection cannot be used again")
 	}
 	c.ex, c.refused = ex, refused
 	c.mu.Unlock()
@@ -78,21 +80,53 @@ func (c *conn) state() (*exchange, error) {
 // Write implements net.Conn. A refused exchange fails before its first octet;
 // the transport then dials a connection for it, if it can still send it, and
 // the policy decides about that.
+//
+// A server may answer before it has read a body, and close: the answer counts.
+// So when it takes no more of a body, that is lost in silence, and it is for
+// Read to tell whether there is an answer.
 func (c *conn) Write(p []byte) (int, error) {
 	ex, refused := c.state()
-	if refused != nil {
+	switch {
+	case refused != nil:
 		return 0, refused
+	case c.deaf:
+		return c.lose(p)
 	}
+	n, err := c.write(p)
+	ex.sent(c, p[:n])
+	if err != nil && ex.headSent() && fetch.KindOf(err) == fetch.ConnectionFailed {
+		c.deaf = true
+		return c.lose(p)
+	}
+	return n, err
+}
+
+// write fails when it gets no further for too long.
+func (c *conn) write(p []byte) (int, error) {
 	if c.stall > 0 {
 		if err := c.SetWriteDeadline(time.Now().Add(c.stall)); err != nil {
 			return 0, err
 		}
 	}
-	n, err := c.Conn.Write(p)
-	if ex != nil {
-		ex.sent(c, p[:n])
+	return c.Conn.Write(p)
+}
+
+// lose takes octets until c is closed.
+func (c *conn) lose(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return 0, net.ErrClosed
 	}
-	return n, err
+	return len(p), nil
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	return c.Conn.Close()
 }
 
 // Read implements net.Conn. It gives the octets of one answer only: whatever

@@ -94,6 +94,13 @@ func (ex *exchange) sent(c *conn, octets []byte) {
 	}
 }
 
+// headSent reports whether the request is out but for its body.
+func (ex *exchange) headSent() bool {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	return ex.sending == nil
+}
+
 // receive is told of octets that came in over c, and tells how many of them to
 // hand on: those up to the end of a head, and of a body those up to its end. It
 // fails when the head has grown too large.

@@ -1,0 +1,260 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// What a redirect makes of method and body (RFC 9110 §15.4).
+func TestRedirectMethods(t *testing.T) {
+	for _, tc := range []struct {
+		code         int
+		method, want string
+	}{
+		{301, "GET", "GET "}, {302, "GET", "GET "}, {303, "GET", "GET "}, {307, "GET", "GET "}, {308, "GET", "GET "},
+		{301, "HEAD", "HEAD "}, {303, "HEAD", "HEAD "},
+		{301, "POST", "GET "}, {302, "POST", "GET "}, {303, "POST", "GET "}, {307, "POST", "POST body"}, {308, "POST", "POST body"},
+		{301, "PUT", "PUT body"}, {302, "PUT", "PUT body"}, {303, "PUT", "GET "}, {307, "PUT", "PUT body"}, {308, "PUT", "PUT body"},
+		{302, "DELETE", "DELETE "},
+	} {
+		var got string
+		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			body := v.body()
+			if !strings.Contains(v.head, " /there ") {
+				return status(fmt.Sprint(tc.code, " Moved"), "", "Location: /there")
+			}
+			method, _, _ := strings.Cut(v.head, " ")
+			got = method + " " + body
+			if method == "HEAD" {
+				return "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+			}
+			return document("done")
+		}})
+		opt := &Options{Method: tc.method}
+		if tc.method == "POST" || tc.method == "PUT" {
+			opt.Body = strings.NewReader("body")
+		}
+		_, res, err := get(t, w.fetcher(), "http://a.example/here", opt)
+		if err != nil || got != tc.want {
+			t.Errorf("%d to %s: %q, %v; want %q", tc.code, tc.method, got, err, tc.want)
+			continue
+		}
+		if res.Locator.String() != "http://a.example/there" {
+			t.Errorf("the resource is %s", res.Locator)
+		}
+		info := res.Info.(*Info)
+		if len(info.Redirects) != 1 || info.Redirects[0].StatusCode != tc.code || info.Redirects[0].Locator.String() != "http://a.example/here" ||
+			!strings.Contains(string(info.Redirects[0].Head), "Location: /there\r\n") {
+			t.Errorf("redirects: %+v", info.Redirects)
+		}
+		if len(w.dials) != 1 {
+			t.Errorf("%d connections", len(w.dials))
+		}
+	}
+}
+
+func TestRedirectBodyOnce(t *testing.T) {
+	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		v.body()
+		return status("307 Moved", "", "Location: /there")
+	}})
+	_, _, err := get(t, w.fetcher(), "http://a.example/here", &Options{Body: io.LimitReader(strings.NewReader("body"), 4)})
+	if fetch.KindOf(err) != fetch.LocalIO || len(w.heads("")) != 1 {
+		t.Errorf("%v, %d requests", err, len(w.heads("")))
+	}
+}
+
+func TestRedirectLimit(t *testing.T) {
+	w := newWorld(t, map[string]server{"a.example:80": redirectTo("/loop")})
+	for hops, want := range map[int]int{0: 11, 3: 4, 1: 2} {
+		w.visits = nil
+		f := w.fetcher(func(f *Fetcher) { f.Env.Limits.Hops = hops })
+		if _, _, err := get(t, f, "http://a.example/loop", nil); fetch.KindOf(err) != fetch.TooManyHops || len(w.visits) != want {
+			t.Errorf("limit %d: %v after %d requests", hops, err, len(w.visits))
+		}
+	}
+	f := w.fetcher(func(f *Fetcher) { f.Env.Limits.Hops = -1 })
+	_, _, err := get(t, f, "http://a.example/loop", nil)
+	var ref *fetch.Referral
+	if fetch.KindOf(err) != fetch.Moved || !errors.As(err, &ref) || ref.To.String() != "http://a.example/loop" {
+		t.Errorf("none: %v", err)
+	}
+	_, res, err := get(t, f, "http://a.example/loop", &Options{AnyStatus: true})
+	if err != nil || res.Info.(*Info).StatusCode != http.StatusFound {
+		t.Errorf("none, any status: %v", err)
+	}
+}
+
+// Cases 58, 113, 142: other schemes are left to the caller; https does not
+// become http behind his back.
+func TestRedirectToOtherSchemes(t *testing.T) {
+	for _, to := range []string{
+		"ftp://a.example/x", "gopher://127.0.0.1:6600/1x", "file:///etc/passwd", "FILE:///etc/passwd", "telnet://a.example/", "news:a.b",
+		"mailto:a@b", "x-anything:abc", "javascript:alert(1)",
+	} {
+		for _, method := range []string{"GET", "PUT"} {
+			w := newWorld(t, map[string]server{"a.example:80": redirectTo(to)})
+			_, _, err := get(t, w.fetcher(), "http://me:canary@a.example/", &Options{Method: method, AnyStatus: true})
+			var ref *fetch.Referral
+			if fetch.KindOf(err) != fetch.Moved || !errors.As(err, &ref) || !strings.EqualFold(ref.To.String(), to) || strings.Contains(err.Error(), "canary") {
+				t.Errorf("to %s: %v", to, err)
+			}
+			if len(w.dials) != 1 {
+				t.Errorf("dialled %q", w.dials)
+			}
+		}
+	}
+	w := newWorld(t, map[string]server{"a.example:443": redirectTo("http://a.example/"), "a.example:80": says(document("in clear"))})
+	if _, _, err := get(t, w.fetcher(), "https://a.example/", nil); fetch.KindOf(err) != fetch.Refused || len(w.heads("a.example:80")) != 0 {
+		t.Errorf("https to http: %v", err)
+	}
+	f := w.fetcher(func(f *Fetcher) { f.AllowDowngrade = true })
+	if body, _, err := get(t, f, "https://a.example/", nil); err != nil || body != "in clear" {
+		t.Errorf("https to http, allowed: %q, %v", body, err)
+	}
+}
+
+// Locations as servers write them, and where they lead from
+// http://a.example/d/e?q.
+func TestLocations(t *testing.T) {
+	long := strings.Repeat("/0123456", 1024) // case 154: not cut
+	for location, want := range map[string]string{
+		"http://b.example/x": "http://b.example/x", "HTTP://b.example/x": "http://b.example/x", "https://a.example/": "https://a.example/",
+		"/x": "http://a.example/x", "x": "http://a.example/d/x", "?y": "http://a.example/d/e?y", "../x": "http://a.example/x", "./": "http://a.example/d/",
+		"//b.example/x": "http://b.example/x", "/a%2Fb%7e": "http://a.example/a%2Fb%7e", "/x#frag": "http://a.example/x", "http://b.example/x#frag": "http://b.example/x",
+		"/a b": "http://a.example/a%20b", "http://b.example/a b": "http://b.example/a%20b", "http://b.example/\xe9": "http://b.example/%E9",
+		"http://u:p@b.example/": "http://b.example/", "//u:p@b.example/": "http://b.example/", "http://b.example:8080": "http://b.example:8080",
+		"/a//b/": "http://a.example/a//b/", "/x?u=http://c/": "http://a.example/x?u=http:%2F%2Fc%2F", " /x ": "http://a.example/x", "": "http://a.example/d/e?q",
+		long: "http://a.example" + long, "http://b.example" + long: "http://b.example" + long,
+	} {
+		a := &answer{resp: &http.Response{Header: http.Header{"Location": {location}}}}
+		c := &call{hop: hop{locator: parse(t, "http://me:pw@a.example/d/e?q").(*locator.HTTP)}}
+		to, err := c.destination(a)
+		if err != nil || to.String() != want {
+			t.Errorf("%.40q: %v, %v; want %.60s", location, to, err, want)
+		}
+	}
+	for _, bad := range [][]string{nil, {"/a", "/b"}, {"http://"}, {"local_file:///etc/passwd"}, {"http://h%00/"}, {"http://b.example:99999/"}, {"/%zz"}, {"http://0x7f.1/"},
+		{"http://b.example\\@a.example/"}, {strings.Repeat("x", 70<<10)}, {"\x01"}, {"http://a\x00b/"}, {"http://[::1%25.example.com]/"}} {
+		a := &answer{resp: &http.Response{Header: http.Header{"Location": bad}}}
+		c := &call{hop: hop{locator: parse(t, "http://a.example/").(*locator.HTTP)}}
+		if to, err := c.destination(a); err == nil {
+			t.Errorf("%.60q: %v", bad, to)
+		}
+	}
+	w := newWorld(t, map[string]server{"a.example:80": says(status("302 Found", "", "Location: http://\x1b[2J"))})
+	if _, _, err := get(t, w.fetcher(), "http://a.example/", nil); fetch.KindOf(err) != fetch.Protocol || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("an escape sequence: %v", err)
+	}
+	w = newWorld(t, map[string]server{"a.example:80": redirectTo("http://b.example" + long), "b.example:80": says(document("far"))})
+	if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); err != nil || body != "far" || !strings.HasPrefix(w.heads("b.example:80")[0], "GET "+long+" HTTP") {
+		t.Errorf("8 KiB: %q, %v", body, err)
+	}
+}
+
+// Every hop is asked about with where it comes from.
+func TestRedirectProvenance(t *testing.T) {
+	w := newWorld(t, map[string]server{
+		"a.example:80":    redirectTo("http://b.example/"),
+		"b.example:80":    redirectTo("http://192.0.2.7/"),
+		"192.0.2.7:80":    says(document("end")),
+		"nowhere:80":      redirectTo("http://a.example/"),
+		"a.example:65535": says(document("x")),
+	})
+	w.peers = map[string]string{"a.example:80": "192.0.2.1:80", "b.example:80": "192.0.2.2:80"}
+	type question struct{ Host, From, Peer, Addr string }
+	var asked []question
+	f := w.fetcher(func(f *Fetcher) {
+		f.Env.Allow = func(_ context.Context, t fetch.Target) error {
+			q := question{Host: t.Host, From: t.From.String()}
+			if t.From.Peer.IsValid() {
+				q.Peer = t.From.Peer.String()
+			}
+			if t.Addr.IsValid() {
+				q.Addr = t.Addr.String()
+			}
+			asked = append(asked, q)
+			return nil
+		}
+	})
+	if _, res, err := get(t, f, "http://a.example/", nil); err != nil || res.Origin().Peer.IsValid() {
+		t.Fatal(res, err)
+	}
+	want := []question{
+		{"a.example", "typed by the user", "", ""},
+		{"a.example", "typed by the user", "", "192.0.2.1:80"},
+		{"b.example", "redirect from http://a.example/", "192.0.2.1", ""},
+		{"b.example", "redirect from http://a.example/", "192.0.2.1", "192.0.2.2:80"},
+		{"192.0.2.7", "redirect from http://b.example/", "192.0.2.2", ""},
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Case 181 with connections that are kept: one that the user's request has
+// opened carries no request of somebody else's that may not go there.
+func TestKeptConnectionIsNotPassedOn(t *testing.T) {
+	w := newWorld(t, map[string]server{
+		"public.example:80": redirectTo("http://inside.example/delete"),
+		"inside.example:80": says(document("inside")),
+	})
+	w.peers = map[string]string{"public.example:80": "192.0.2.1:80", "inside.example:80": "10.0.0.1:80"}
+	denied := errors.New("denied")
+	f := w.fetcher(func(f *Fetcher) {
+		f.Env.Allow = func(_ context.Context, t fetch.Target) error {
+			if t.From.Kind == fetch.Redirect && t.Addr.Addr() == netip.MustParseAddr("10.0.0.1") {
+				return denied
+			}
+			return nil
+		}
+	})
+	for range 100 {
+		if _, _, err := get(t, f, "http://inside.example/mine", nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, opt := range []*Options{nil, {Method: "POST", Body: io.LimitReader(strings.NewReader("x"), 1)}} {
+			if _, _, err := get(t, f, "http://public.example/", opt); fetch.KindOf(err) != fetch.Refused || !errors.Is(err, denied) {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, head := range w.heads("inside.example:80") {
+		if !strings.HasPrefix(head, "GET /mine ") {
+			t.Errorf("came: %q", head)
+		}
+	}
+	if n := len(w.heads("inside.example:80")); n != 100 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// Between requests of the same kind connections are kept.
+func TestKeptConnection(t *testing.T) {
+	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		if v.n%2 == 0 {
+			return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n"
+		}
+		return document("abcde")
+	}})
+	f := w.fetcher()
+	for range 20 {
+		if body, _, err := get(t, f, "http://a.example/", nil); err != nil || body != "abcde" {
+			t.Fatal(body, err)
+		}
+	}
+	if len(w.dials) != 1 {
+		t.Errorf("%d connections for 20 requests", len(w.dials))
+	}
+}
