@@ -24,7 +24,8 @@ type Trace struct {
 	Sent func(octets []byte)
 	// Received is called with octets of the conversation that came in.
 	Received func(octets []byte)
-	// Body is called with how many more octets of the body have come.
+	// Body is called with how many more octets of the body have come, or have gone
+	// out when one is stored.
 	Body func(n int64)
 	// Retry is called before something is tried again.
 	Retry func(Retry)

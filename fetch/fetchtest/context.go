@@ -17,9 +17,9 @@ const moment = 7 * time.Second
 
 // endings are the two ways a context ends.
 var endings = []struct {
-	name string
-	make func(ctx context.Context) (context.Context, context.CancelFunc)
-	kind fetch.ErrorKind
+	name  string
+	start func(ctx context.Context) (context.Context, context.CancelFunc)
+	kind  fetch.ErrorKind
 }{
 	{"cancel", func(ctx context.Context) (context.Context, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -36,14 +36,16 @@ func (k *kit) context(t *testing.T) {
 	k.test(t, "done before", func(r *rig) {
 		ctx, cancel := context.WithCancel(r.Context())
 		cancel()
-		r.checkKind("a cancelled context", r.get(ctx, r.site.any()), fetch.Canceled)
-		ctx, cancel = context.WithDeadline(r.Context(), time.Now().Add(-time.Second))
+		late, cancel := context.WithDeadline(r.Context(), time.Now().Add(-time.Second))
 		defer cancel()
-		r.checkKind("an expired context", r.get(ctx, r.site.any()), fetch.Timeout)
+		for name, op := range r.operations() {
+			r.checkKind(name+" with a cancelled context", op(ctx, r.site.any()), fetch.Canceled)
+			r.checkKind(name+" with an expired context", op(late, r.site.any()), fetch.Timeout)
+		}
 		r.checkNoDial()
 	})
 	k.test(t, "done in the body", func(r *rig) {
-		if l := r.locate(large); l != nil {
+		if l := r.site.Locate(large); l != nil {
 			r.cancelInBody(l)
 		}
 	})
@@ -51,12 +53,12 @@ func (k *kit) context(t *testing.T) {
 		return
 	}
 	for _, end := range endings {
-		k.testAlone(t, end.name+" while dialling", deaf, func(r *rig) { r.until(end.make, end.kind) })
-		k.testAlone(t, end.name+" while waiting", peer(mute), func(r *rig) { r.until(end.make, end.kind) })
+		k.testAlone(t, end.name+" while dialling", deaf, func(r *rig) { r.until(end.start, end.kind) })
+		k.testAlone(t, end.name+" while waiting", peer(mute), func(r *rig) { r.until(end.start, end.kind) })
 	}
 	if k.memory {
 		k.test(t, "cancel a read", func(r *rig) {
-			if l := r.locate(large); l != nil {
+			if l := r.site.Locate(large); l != nil {
 				r.cancelRead(l)
 			}
 		})
@@ -69,15 +71,17 @@ func deaf(ctx context.Context, _, _ string) (net.Conn, error) {
 	return nil, ctx.Err()
 }
 
-// until wants a fetch to fail at the moment its context is done.
-func (r *rig) until(make func(context.Context) (context.Context, context.CancelFunc), kind fetch.ErrorKind) {
+// until wants every operation to fail at the moment its context is done.
+func (r *rig) until(start func(context.Context) (context.Context, context.CancelFunc), kind fetch.ErrorKind) {
 	r.env.Limits = fetch.Limits{Connect: -1, Reply: -1, Idle: -1}
-	ctx, cancel := make(r.Context())
-	defer cancel()
-	a := r.get(ctx, r.site.any())
-	r.checkKind("a context that ends", a, kind)
-	if a.took != moment {
-		r.Errorf("the fetch failed after %v, its context was done after %v", a.took, moment)
+	for name, op := range r.operations() {
+		ctx, cancel := start(r.Context())
+		a := op(ctx, r.site.any())
+		cancel()
+		r.checkKind(name+" when its context ends", a, kind)
+		if a.took != moment {
+			r.Errorf("%s failed after %v, its context was done after %v", name, a.took, moment)
+		}
 	}
 }
 
@@ -139,7 +143,8 @@ func (r *rig) carrier() int {
 	most := 0
 	wires := r.net.since(0)
 	for i, w := range wires {
-		if w.length() > wires[most].length() {
+		received, _ := w.lengths()
+		if other, _ := wires[most].lengths(); received > other {
 			most = i
 		}
 	}
@@ -157,7 +162,7 @@ func (k *kit) close(t *testing.T) {
 		}
 	}
 	k.test(t, "directory", func(r *rig) {
-		l := r.locate(directory)
+		l := r.site.Locate(directory)
 		if l == nil {
 			return
 		}
@@ -179,7 +184,7 @@ func (k *kit) close(t *testing.T) {
 
 // closeAfter closes a body of which some octets have been read.
 func (r *rig) closeAfter(name string, read int) {
-	l := r.locate(name)
+	l := r.site.Locate(name)
 	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
 	if fail != nil {
 		r.Fatal(fail)

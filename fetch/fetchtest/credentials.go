@@ -67,7 +67,7 @@ func (k *kit) credentials(t *testing.T) {
 }
 
 // as locates the small document for a login.
-func (r *rig) as(login *locator.Login) locator.Locator { return withLogin(r.locate(small), login) }
+func (r *rig) as(login *locator.Login) locator.Locator { return withLogin(r.site.Locate(small), login) }
 
 // answer makes Env.Credentials give one answer, and counts the questions.
 func (r *rig) answer(login locator.Login, err error) *atomic.Int32 {
@@ -95,7 +95,7 @@ func (r *rig) checkUnauthenticated(a answer) {
 func (k *kit) secrets(t *testing.T) {
 	fails := func(name string, dial dialFunc, prepare func(*rig)) {
 		k.testAlone(t, "secret, "+name, dial, func(r *rig) {
-			l := withLogin(r.locate(small), &login)
+			l := withLogin(r.site.Locate(small), &login)
 			if l == nil {
 				return
 			}

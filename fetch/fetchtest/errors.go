@@ -16,7 +16,7 @@ import (
 // errors: failures are told by their kind, in the protocol's words.
 func (k *kit) errors(t *testing.T) {
 	k.test(t, "missing", func(r *rig) {
-		if l := r.locate(missing); l != nil {
+		if l := r.site.Locate(missing); l != nil {
 			a := r.get(r.ctx(), l)
 			r.checkKind("what is missing", a, fetch.NotFound)
 			if a.err != nil && !stderrors.Is(a.err, fs.ErrNotExist) {
@@ -25,7 +25,7 @@ func (k *kit) errors(t *testing.T) {
 		}
 	})
 	k.test(t, "forbidden", func(r *rig) {
-		if l := r.locate(forbidden); l != nil {
+		if l := r.site.Locate(forbidden); l != nil {
 			kind := k.Forbidden
 			if kind == fetch.Other {
 				kind = fetch.Permission
@@ -61,10 +61,12 @@ func (k *kit) errors(t *testing.T) {
 	} {
 		dial := func(context.Context, string, string) (net.Conn, error) { return nil, c.err }
 		k.testAlone(t, name, dial, func(r *rig) {
-			a := r.get(r.ctx(), r.site.any())
-			r.checkKind("a dial that fails", a, c.kind)
-			if a.err != nil && !stderrors.Is(a.err, c.err) {
-				r.Errorf("%v does not wrap the dialler's error", a.err)
+			for name, op := range r.operations() {
+				a := op(r.ctx(), r.site.any())
+				r.checkKind(name+" when the dial fails", a, c.kind)
+				if a.err != nil && !stderrors.Is(a.err, c.err) {
+					r.Errorf("%s: %v does not wrap the dialler's error", name, a.err)
+				}
 			}
 		})
 	}

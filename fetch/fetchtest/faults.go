@@ -42,7 +42,7 @@ func (r *rig) sweep(name string, do damage) {
 	if do == stall || do == garble {
 		r.env.Limits = fetch.Limits{Reply: moment, Idle: moment, Connect: moment}
 	}
-	l := r.locate(name)
+	l := r.site.Locate(name)
 	clean := r.get(r.ctx(), l)
 	if clean.err != nil {
 		r.Fatal(clean.err)
@@ -51,16 +51,13 @@ func (r *rig) sweep(name string, do damage) {
 	if len(wires) == 0 {
 		r.Fatal("nothing was dialled by Env.Dial")
 	}
-	var lengths []int
-	for _, w := range wires {
-		lengths = append(lengths, w.length())
-	}
 	r.close()
-	for k, length := range lengths {
+	for k, w := range wires {
+		length, _ := w.lengths()
 		for after := range length {
 			r.net.spoil(k, fault{do, after})
 			a := r.get(r.ctx(), l)
-			what := fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, length, k+1, len(lengths))
+			what := fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, length, k+1, len(wires))
 			// A listing has no length. When it comes on a connection of its own,
 			// and the other tells of success, its end is where it ends.
 			blind := do == cut && (r.kit.EndsWithClose || name == directory && k > 0)
@@ -168,11 +165,11 @@ func (k *kit) hostile(t *testing.T) {
 	l := k.site.any()
 	k.testAlone(t, "no connection", deaf, func(r *rig) {
 		r.env.Limits = fetch.Limits{Connect: moment}
-		r.checkTimeout(r.get(r.ctx(), l))
+		r.checkTimeout()
 	})
 	k.testAlone(t, "silence", peer(mute), func(r *rig) {
 		r.env.Limits = fetch.Limits{Reply: moment}
-		r.checkTimeout(r.get(r.ctx(), l))
+		r.checkTimeout()
 	})
 	k.testAlone(t, "reset", peer(mute), func(r *rig) {
 		r.net.spoil(every, fault{do: reset})
@@ -200,12 +197,16 @@ func (k *kit) hostile(t *testing.T) {
 	}
 }
 
-// checkTimeout wants a failure at the very moment that is the limit.
-func (r *rig) checkTimeout(a answer) {
+// checkTimeout wants every operation to fail at the very moment that is the
+// limit.
+func (r *rig) checkTimeout() {
 	r.Helper()
-	r.checkKind("silence", a, fetch.Timeout)
-	if a.took != moment {
-		r.Errorf("the fetch failed after %v, the limit is %v", a.took, moment)
+	for name, op := range r.operations() {
+		a := op(r.ctx(), r.site.any())
+		r.checkKind(name+" of silence", a, fetch.Timeout)
+		if a.took != moment {
+			r.Errorf("%s failed after %v, the limit is %v", name, a.took, moment)
+		}
 	}
 }
 

@@ -63,6 +63,9 @@ type Harness struct {
 	EndsWithClose bool
 	// Local says that nothing is ever dialled (file).
 	Local bool
+	// Writable says that the server takes documents too: what the Fetcher's
+	// Replace stores can be fetched.
+	Writable bool
 	// Forbidden is the kind of error for a document that the server refuses to
 	// give; Other, the zero value, stands for Permission.
 	Forbidden fetch.ErrorKind
@@ -99,9 +102,11 @@ func Run(t *testing.T, h Harness) {
 		{"concurrency", k.concurrency},
 		{"sessions", k.sessions},
 		{"ranges", k.ranges},
+		{"replace", k.replace},
 		{"policy", k.policy},
 		{"credentials", k.credentials},
 		{"trace", k.trace},
+		{"explain", k.explain},
 	} {
 		t.Run(group.name, group.test)
 	}

@@ -19,14 +19,14 @@ import (
 func (k *kit) identity(t *testing.T) {
 	k.test(t, "documents", func(r *rig) {
 		for _, name := range names() {
-			if l := r.locate(name); l != nil {
+			if l := r.site.Locate(name); l != nil {
 				r.document(name, l)
 			}
 		}
 	})
 	k.test(t, "reader", func(r *rig) {
 		for _, name := range []string{small, octets, "empty"} {
-			l := r.locate(name)
+			l := r.site.Locate(name)
 			if l == nil {
 				continue
 			}
@@ -62,7 +62,7 @@ func (k *kit) identity(t *testing.T) {
 			// Nothing of the kit between the Fetcher and the network.
 			r.fetcher = k.New(nil)
 			for _, name := range []string{small, octets, large} {
-				if l := r.locate(name); l != nil {
+				if l := r.site.Locate(name); l != nil {
 					r.checkOctets(name, r.get(r.ctx(), l), k.want(name))
 					r.toFile(name, l)
 				}
@@ -104,7 +104,7 @@ func (r *rig) checkSize(what string, size int64, want []byte) {
 
 func (r *rig) smallDocuments() {
 	for _, name := range names() {
-		if l := r.locate(name); l != nil && name != large {
+		if l := r.site.Locate(name); l != nil && name != large {
 			r.checkOctets(name, r.get(r.ctx(), l), r.kit.want(name))
 		}
 	}
@@ -113,7 +113,7 @@ func (r *rig) smallDocuments() {
 // writerTo reads Bodies by their WriteTo, from the start and from the middle.
 func (r *rig) writerTo() {
 	for _, name := range []string{small, octets, large, "empty"} {
-		l := r.locate(name)
+		l := r.site.Locate(name)
 		if l == nil {
 			continue
 		}
@@ -165,7 +165,7 @@ func (r *rig) toFile(name string, l locator.Locator) {
 
 // directory lists one: its entries are there and lead to what they name.
 func (r *rig) directory() {
-	l := r.locate(directory)
+	l := r.site.Locate(directory)
 	if l == nil {
 		return
 	}
@@ -215,7 +215,7 @@ func (r *rig) items(res *fetch.Resource) (items []fetch.Item, fail *fetch.Error)
 
 // follow fetches what an entry of the directory leads to.
 func (r *rig) follow(item fetch.Item) {
-	a := r.do(r.ctx(), &fetch.Request{Locator: item.Locator, From: fetch.Provenance{Kind: fetch.Remote, By: r.locate(directory)}})
+	a := r.do(r.ctx(), &fetch.Request{Locator: item.Locator, From: fetch.Provenance{Kind: fetch.Remote, By: r.site.Locate(directory)}})
 	if a.err != nil {
 		r.Errorf("the entry %q leads to %v: %v", item.Name, item.Locator, a.err)
 		return
@@ -244,7 +244,7 @@ func (r *rig) attributes() {
 		return
 	}
 	for _, name := range names() {
-		l := r.locate(name)
+		l := r.site.Locate(name)
 		if l == nil {
 			continue
 		}
@@ -258,7 +258,7 @@ func (r *rig) attributes() {
 			r.Errorf("%s: modified %v, want %v", name, attrs.ModTime, modTime)
 		}
 	}
-	if l := r.locate(missing); l != nil {
+	if l := r.site.Locate(missing); l != nil {
 		if attrs, err := finder.FindAttributes(r.ctx(), &fetch.Request{Locator: l}); err == nil {
 			r.Errorf("what is missing has attributes: %+v", attrs)
 		} else {

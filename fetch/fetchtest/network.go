@@ -29,7 +29,8 @@ type network struct {
 	pause   time.Duration // before each Read
 }
 
-// A fault happens to a connection when after octets have been received on it.
+// A fault happens to a connection when after octets have been received on it,
+// or sent in the case of sever.
 type fault struct {
 	do    damage
 	after int
@@ -43,6 +44,7 @@ const (
 	reset  damage = "reset"  // the peer resets
 	stall  damage = "stall"  // nothing more comes
 	garble damage = "garble" // one octet is another one
+	sever  damage = "sever"  // the peer resets before it has got more
 )
 
 // Dial is an Env.Dial.
@@ -87,8 +89,13 @@ func (n *network) spoil(k int, f fault) {
 	}
 }
 
-// mend disarms.
-func (n *network) mend() { n.spoil(every, fault{}) }
+// mend disarms, also the connections that have not suffered yet.
+func (n *network) mend() {
+	n.spoil(every, fault{})
+	for _, w := range n.since(0) {
+		w.mend()
+	}
+}
 
 // count is how many dials there were, with the failed ones.
 func (n *network) count() int {
@@ -135,12 +142,13 @@ type wire struct {
 	remote        net.Addr
 	step          int
 	pause         time.Duration
-	fault         fault
 	void, voidEnd net.Conn // where a stalled Read waits
 
 	mu        sync.Mutex
+	fault     fault
 	in, out   []byte // the first octets received and sent
 	received  int
+	written   int
 	dead      error // what Read and Write give, once it is
 	closeOnce sync.Once
 	closed    chan struct{}
@@ -156,19 +164,19 @@ func (w *wire) Read(p []byte) (int, error) {
 		p = p[:min(w.step, len(p))]
 	}
 	w.mu.Lock()
-	before, dead := w.received, w.dead
+	f, before, dead := w.fault, w.received, w.dead
 	w.mu.Unlock()
 	if dead != nil {
 		return 0, dead
 	}
-	if f := w.fault; len(p) > 0 && f.do != none && f.do != garble {
+	if len(p) > 0 && (f.do == cut || f.do == reset || f.do == stall) {
 		if before >= f.after {
-			return w.fail(p)
+			return w.fail(f.do, p)
 		}
 		p = p[:min(f.after-before, len(p))]
 	}
 	n, err := w.Conn.Read(p)
-	if i := w.fault.after - before; w.fault.do == garble && i >= 0 && i < n {
+	if i := f.after - before; f.do == garble && i >= 0 && i < n {
 		p[i] ^= 0x15
 	}
 	w.mu.Lock()
@@ -182,8 +190,8 @@ func (w *wire) Read(p []byte) (int, error) {
 }
 
 // fail is a Read after the fault.
-func (w *wire) fail(p []byte) (int, error) {
-	switch w.fault.do {
+func (w *wire) fail(do damage, p []byte) (int, error) {
+	switch do {
 	case stall:
 		return w.void.Read(p)
 	case reset:
@@ -195,19 +203,41 @@ func (w *wire) fail(p []byte) (int, error) {
 
 func (w *wire) Write(p []byte) (int, error) {
 	w.mu.Lock()
-	dead := w.dead
+	f, before, dead := w.fault, w.written, w.dead
 	w.mu.Unlock()
 	if dead != nil {
 		return 0, broken("write", syscall.EPIPE)
 	}
+	severed := f.do == sever && before+len(p) > f.after
+	if severed {
+		p = p[:f.after-before]
+	}
 	n, err := w.Conn.Write(p)
+	if severed {
+		w.die(broken("read", syscall.ECONNRESET))
+		err = broken("write", syscall.EPIPE)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.written += n
 	w.out = append(w.out, p[:min(n, recorded-len(w.out))]...)
 	if w.dead != nil && err != nil {
 		err = broken("write", syscall.EPIPE)
 	}
 	return n, err
+}
+
+// mend takes the fault away, unless it has happened.
+func (w *wire) mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	so := w.received
+	if w.fault.do == sever {
+		so = w.written
+	}
+	if so < w.fault.after {
+		w.fault = fault{}
+	}
 }
 
 func (w *wire) hangUp() { w.die(io.EOF) }
@@ -277,9 +307,9 @@ func (w *wire) got() []byte {
 	return slices.Clone(w.in)
 }
 
-// length is how many octets were received.
-func (w *wire) length() int {
+// lengths are how many octets were received and sent.
+func (w *wire) lengths() (received, sent int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.received
+	return w.received, w.written
 }

@@ -18,7 +18,9 @@ var errDenied = stderrors.New("denied by the test")
 func (k *kit) policy(t *testing.T) {
 	k.test(t, "refuse", func(r *rig) {
 		r.env.Allow = func(context.Context, fetch.Target) error { return errDenied }
-		r.checkDenied(r.get(r.ctx(), r.site.any()))
+		for _, op := range r.operations() {
+			r.checkDenied(op(r.ctx(), r.site.any()))
+		}
 		r.checkNoDial()
 	})
 	k.test(t, "targets", (*rig).targets)
@@ -147,8 +149,14 @@ func (r *rig) badOctets() {
 			if fetch.CheckOctets(l) == nil {
 				continue
 			}
-			a := r.get(r.ctx(), l)
-			r.checkKind(fmt.Sprintf("octet %02X in %s", octet, where), a, fetch.BadURL)
+			for name, op := range r.operations() {
+				r.checkKind(fmt.Sprintf("%s with the octet %02X in the %s", name, octet, where), op(r.ctx(), l), fetch.BadURL)
+			}
+			if e, ok := r.open().(fetch.Explainer); ok {
+				if _, err := e.Explain(&fetch.Request{Locator: l}); err == nil {
+					r.Errorf("Explain accepts the octet %02X in the %s", octet, where)
+				}
+			}
 		}
 	}
 	r.checkNoDial()

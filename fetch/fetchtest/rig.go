@@ -5,6 +5,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,6 +137,9 @@ func (r *rig) open() fetch.Fetcher {
 // close closes the Fetcher; its connections must be closed then. The next open
 // makes a new one.
 func (r *rig) close() {
+	if r.virtual {
+		synctest.Wait() // what goes on in the background comes to light
+	}
 	if c, ok := r.fetcher.(io.Closer); ok {
 		if err := c.Close(); err != nil {
 			r.Errorf("closing the Fetcher: %v", err)
@@ -243,6 +247,48 @@ func (r *rig) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, *
 	return res, nil, trace
 }
 
-// locate is the locator of a name that the site must have, or nil: what is
-// tested with it then does not apply.
-func (r *rig) locate(name string) locator.Locator { return r.site.Locate(name) }
+// An operation is a Fetcher's, on a locator.
+type operation func(ctx context.Context, l locator.Locator) answer
+
+// operations are all that the Fetcher can do, by name. Those that store have a
+// few octets to store.
+func (r *rig) operations() map[string]operation {
+	f := r.open()
+	with := func(do func(ctx context.Context, req *fetch.Request) error) operation {
+		return func(ctx context.Context, l locator.Locator) answer {
+			return r.timed(ctx, l, func(ctx context.Context) error { return do(ctx, &fetch.Request{Locator: l}) })
+		}
+	}
+	list := map[string]operation{"Fetch": r.get}
+	if f, ok := f.(fetch.AttributeFinder); ok {
+		list["FindAttributes"] = with(func(ctx context.Context, req *fetch.Request) error {
+			_, err := f.FindAttributes(ctx, req)
+			return err
+		})
+	}
+	if f, ok := f.(fetch.Updater); ok {
+		list["Update"] = with(func(ctx context.Context, req *fetch.Request) error {
+			_, err := f.Update(ctx, req, strings.NewReader("octets\r\n"))
+			return err
+		})
+	}
+	if f, ok := f.(fetch.Replacer); ok {
+		list["Replace"] = with(func(ctx context.Context, req *fetch.Request) error {
+			_, err := f.Replace(ctx, req, strings.NewReader("octets\r\n"))
+			return err
+		})
+	}
+	return list
+}
+
+// timed does something to l that has no Resource.
+func (r *rig) timed(ctx context.Context, l locator.Locator, do func(ctx context.Context) error) (a answer) {
+	r.Helper()
+	a.trace = &record{rig: r}
+	start := time.Now()
+	if err := do(fetch.WithTrace(ctx, a.trace.hooks())); err != nil {
+		a.err = r.checkError(err, l)
+	}
+	a.took = time.Since(start)
+	return a
+}

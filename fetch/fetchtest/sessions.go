@@ -20,7 +20,7 @@ func (k *kit) concurrency(t *testing.T) {
 		r.together(func(i int) {
 			for j := range names() {
 				name := names()[(i+j)%len(names())]
-				if l := r.locate(name); l != nil {
+				if l := r.site.Locate(name); l != nil {
 					r.checkOctets(name, r.get(r.ctx(), l), k.want(name))
 				}
 			}
@@ -29,10 +29,10 @@ func (k *kit) concurrency(t *testing.T) {
 	k.test(t, "failures", func(r *rig) {
 		// Each third is abandoned, each third fails, each third must not care.
 		name := large
-		if r.locate(name) == nil {
+		if r.site.Locate(name) == nil {
 			name = small
 		}
-		l := r.locate(name)
+		l := r.site.Locate(name)
 		if l == nil {
 			return
 		}
@@ -42,7 +42,7 @@ func (k *kit) concurrency(t *testing.T) {
 				case 0:
 					r.abandon(l)
 				case 1:
-					if l := r.locate(missing); l != nil {
+					if l := r.site.Locate(missing); l != nil {
 						r.checkKind("what is missing", r.get(r.ctx(), l), fetch.NotFound)
 					}
 				case 2:
@@ -89,7 +89,7 @@ func (k *kit) sessions(t *testing.T) {
 	k.test(t, "again", func(r *rig) {
 		for i := range 3 {
 			before := r.net.count()
-			a := r.get(r.ctx(), r.locate(name))
+			a := r.get(r.ctx(), r.site.Locate(name))
 			r.checkOctets(fmt.Sprint("fetch ", i+1), a, k.want(name))
 			if a.trace.reused > 0 && i == 0 {
 				r.Errorf("the first fetch reused a connection")
@@ -101,14 +101,14 @@ func (k *kit) sessions(t *testing.T) {
 	})
 	k.test(t, "after an error", func(r *rig) {
 		for _, other := range []string{missing, forbidden, directory} {
-			if l := r.locate(other); l != nil {
+			if l := r.site.Locate(other); l != nil {
 				r.get(r.ctx(), l)
-				r.checkOctets("a fetch after "+other, r.get(r.ctx(), r.locate(name)), k.want(name))
+				r.checkOctets("a fetch after "+other, r.get(r.ctx(), r.site.Locate(name)), k.want(name))
 			}
 		}
 	})
 	k.test(t, "after part of a body", func(r *rig) {
-		l := r.locate(large)
+		l := r.site.Locate(large)
 		if l == nil {
 			return
 		}
@@ -121,12 +121,12 @@ func (k *kit) sessions(t *testing.T) {
 				r.Error(err)
 			}
 			res.Close()
-			r.checkOctets(fmt.Sprintf("a fetch after %d octets of another", n), r.get(r.ctx(), r.locate(name)), k.want(name))
+			r.checkOctets(fmt.Sprintf("a fetch after %d octets of another", n), r.get(r.ctx(), r.site.Locate(name)), k.want(name))
 		}
 	})
 	k.test(t, "after a hang-up", func(r *rig) {
 		for range 3 {
-			r.checkOctets("a fetch after the server hung up", r.get(r.ctx(), r.locate(name)), k.want(name))
+			r.checkOctets("a fetch after the server hung up", r.get(r.ctx(), r.site.Locate(name)), k.want(name))
 			r.net.hangUp()
 		}
 	})

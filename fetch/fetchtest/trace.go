@@ -16,7 +16,7 @@ import (
 func (k *kit) trace(t *testing.T) {
 	k.test(t, "body", func(r *rig) {
 		for _, name := range []string{small, octets, large, "empty"} {
-			l := r.locate(name)
+			l := r.site.Locate(name)
 			if l == nil {
 				continue
 			}

@@ -1,0 +1,69 @@
+package fetchtest
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// explain: what a Fetcher says it would do is what it does.
+func (k *kit) explain(t *testing.T) {
+	k.test(t, "documents", func(r *rig) {
+		if f, ok := r.open().(fetch.Explainer); ok {
+			for _, name := range append(names(), directory) {
+				if l := r.site.Locate(name); l != nil {
+					r.checkPlan(f, l)
+				}
+			}
+		}
+	})
+}
+
+// checkPlan compares a Plan with what goes over the wire.
+func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
+	before := r.net.count()
+	plan, err := f.Explain(&fetch.Request{Locator: l})
+	if err != nil {
+		r.Error(r.checkError(err, l))
+		return
+	}
+	if r.net.count() != before {
+		r.Errorf("%s: Explain has dialled", l.Redacted())
+	}
+	if (plan.Network == "") != r.kit.Local {
+		r.Errorf("%s: the plan is for the network %q", l.Redacted(), plan.Network)
+	}
+	secret := withLogin(l, &login)
+	if secret != nil {
+		if plan, err := f.Explain(&fetch.Request{Locator: secret}); err == nil {
+			r.checkSecrets("a plan", fmt.Sprintf("%+v", plan))
+		}
+	}
+	if r.kit.Local {
+		return
+	}
+	if server, _ := locator.ServerOf(l); plan.Host != server.Host || plan.Port != server.Port {
+		r.Errorf("%s: the plan is for %s:%d", l.Redacted(), plan.Host, plan.Port)
+	}
+	k := r.net.made()
+	if a := r.get(r.ctx(), l); a.err != nil {
+		r.Error(a.err)
+	}
+	r.close()
+	sent := r.net.since(k)[0].sent()
+	for _, step := range plan.Steps {
+		if step.When != "" || strings.Contains(step.Send, "****") {
+			continue
+		}
+		_, rest, found := bytes.Cut(sent, []byte(step.Send))
+		if !found {
+			r.Errorf("%s: the plan says %q is sent, but after what comes before it was %q", l.Redacted(), step.Send, sent)
+			return
+		}
+		sent = rest
+	}
+}
