@@ -2,6 +2,7 @@ package testserver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -30,7 +31,7 @@ func newConn(s *Server, nc net.Conn, id int, p *plan) *conn {
 	tap := &tap{to: nc, sent: recorder{script: &s.script, conn: id, from: FromServer}}
 	return &conn{
 		Conn: nc, srv: s, plan: p, tap: tap,
-		out:      shape(s, tap, nc, &p.octets),
+		out:      shape(s.ctx, tap, nc, &p.octets),
 		received: &recorder{script: &s.script, conn: id, from: FromClient},
 	}
 }
@@ -91,7 +92,7 @@ func (c *conn) body() io.Writer {
 // An error means that there is to be no answer; it is errSilent when the
 // connection is to stay open nevertheless.
 func (c *conn) preempt(p *plan) error {
-	if err := c.srv.sleep(p.delay); err != nil {
+	if err := sleep(c.srv.ctx, p.delay); err != nil {
 		return err
 	}
 	switch {
@@ -120,7 +121,7 @@ func (c *conn) endless() error {
 func (c *conn) answer(p *plan, reply string) error {
 	out := io.Writer(c)
 	if p.any() {
-		out = shape(c.srv, c, c.Conn, &p.octets)
+		out = shape(c.srv.ctx, c, c.Conn, &p.octets)
 	}
 	text := replyOctets(reply)
 	if p.extra != nil {
@@ -168,17 +169,17 @@ func replyOctets(text string) string {
 }
 
 // shape gives a writer that does to the octets written to out, which lead to
-// nc, what o says.
-func shape(s *Server, out io.Writer, nc net.Conn, o *octets) io.Writer {
+// nc, what o says. Pauses end with ctx.
+func shape(ctx context.Context, out io.Writer, nc net.Conn, o *octets) io.Writer {
 	if !o.any() {
 		return out
 	}
-	return &shaper{octets: o, srv: s, out: out, conn: nc}
+	return &shaper{octets: o, ctx: ctx, out: out, conn: nc}
 }
 
 type shaper struct {
 	*octets
-	srv  *Server
+	ctx  context.Context
 	out  io.Writer
 	conn net.Conn
 	sent int64
@@ -195,7 +196,7 @@ func (w *shaper) Write(p []byte) (n int, err error) {
 		if err != nil {
 			return n, err
 		}
-		if err := w.srv.sleep(w.pause); err != nil {
+		if err := sleep(w.ctx, w.pause); err != nil {
 			return n, err
 		}
 	}

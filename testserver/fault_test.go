@@ -289,6 +289,25 @@ func TestCutAtEveryOctet(t *testing.T) {
 	}
 }
 
+// Faults that hold a data connection end with ABOR or with the client.
+func TestHeldDataConnection(t *testing.T) {
+	for _, fault := range []testserver.Fault{testserver.Silence(), testserver.EndlessLine(), testserver.Delay(patience)} {
+		inBubble(t, fault.String(), func(t *testing.T) {
+			srv := testserver.NewFTP(t, inMemory)
+			srv.On("DATA", 1, fault)
+			c := loginFTP(t, srv)
+			nc := c.data()
+			go io.Copy(io.Discard, nc)
+			c.SetDeadline(time.Now().Add(time.Minute))
+			c.expect("RETR motd.txt", "150")
+			c.expect("ABOR", "426")
+			if got := c.reply(); !strings.HasPrefix(got, "226") {
+				t.Errorf("second reply to ABOR: %q", got)
+			}
+		})
+	}
+}
+
 func TestUploadFaults(t *testing.T) {
 	for _, tt := range []struct {
 		fault testserver.Fault

@@ -205,11 +205,11 @@ func (f *ftpSession) move(ctx context.Context, move func(*dataConn) error) error
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { _ = nc.Close() })()
 	p := f.srv.faults.at("DATA")
-	d := &dataConn{Conn: nc, srv: &f.srv.Server, ascii: f.ascii, plan: f.plan}
+	d := &dataConn{Conn: nc, ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: f.plan}
 	if p.any() || p.data != nil {
 		d.plan = p
 	}
-	if err := f.srv.sleep(p.delay); err != nil {
+	if err := sleep(ctx, p.delay); err != nil {
 		return err
 	}
 	switch {
@@ -231,7 +231,8 @@ func (f *ftpSession) move(ctx context.Context, move func(*dataConn) error) error
 // dataConn is an open data connection with the faults armed against it.
 type dataConn struct {
 	net.Conn
-	srv   *Server
+	ctx   context.Context // ends with the transfer
+	idle  time.Duration
 	plan  *plan
 	ascii bool
 }
@@ -241,7 +242,7 @@ func (d *dataConn) send(src io.Reader) error {
 	if d.plan.data != nil {
 		src = strings.NewReader(*d.plan.data)
 	}
-	out := shape(d.srv, d.Conn, d.Conn, &d.plan.octets)
+	out := shape(d.ctx, d.Conn, d.Conn, &d.plan.octets)
 	if d.plan.cut && d.plan.cutAt <= 0 {
 		endConn(d.Conn, d.plan.reset)
 		return errCut
@@ -305,11 +306,11 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 	if o.cut {
 		p = p[:min(int64(len(p)), o.cutAt-r.got)]
 	}
-	_ = r.SetReadDeadline(time.Now().Add(r.srv.IdleTimeout))
+	_ = r.SetReadDeadline(time.Now().Add(r.idle))
 	n, err := r.Conn.Read(p)
 	r.got += int64(n)
 	if n > 0 {
-		if err := r.srv.sleep(o.pause); err != nil {
+		if err := sleep(r.ctx, o.pause); err != nil {
 			return n, err
 		}
 	}

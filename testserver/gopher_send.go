@@ -73,7 +73,7 @@ func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) (n int64, cut bool) {
 		c.end(p.reset)
 		return 0, true
 	}
-	out := &counter{w: shape(c.srv, c.body(), c.Conn, &p.octets)}
+	out := &counter{w: shape(c.srv.ctx, c.body(), c.Conn, &p.octets)}
 	var err error
 	switch {
 	case p.reply != nil:

@@ -103,7 +103,7 @@ func (w *response) WriteHeader(status int) {
 	if w.sendHead(status); w.err != nil || !hasBody {
 		return
 	}
-	w.body = shape(w.conn.srv, w.conn.body(), w.conn.Conn, &w.plan.octets)
+	w.body = shape(w.conn.srv.ctx, w.conn.body(), w.conn.Conn, &w.plan.octets)
 	if w.plan.cut && w.plan.cutAt <= 0 {
 		w.conn.end(w.plan.reset)
 		w.err = errCut

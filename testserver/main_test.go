@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -138,7 +139,8 @@ func (c *ftpClient) data() net.Conn {
 	if _, err := fmt.Sscanf(got[strings.Index(got, "("):], "(|||%d|)", &port); err != nil {
 		c.t.Fatalf("%q: %v", got, err)
 	}
-	return dial(c.t, c.srv, fmt.Sprintf("127.0.0.1:%d", port))
+	host, _, _ := net.SplitHostPort(c.srv.Addr)
+	return dial(c.t, c.srv, net.JoinHostPort(host, strconv.Itoa(port)))
 }
 
 // get transfers to the client and gives both replies.

@@ -86,8 +86,6 @@ type Server struct {
 
 type closer interface{ Close() error }
 
-var errClosed = errors.New("testserver: server closed")
-
 // start listens and hands each connection to serve, which runs in a goroutine
 // of its own and need not close it.
 func (s *Server) start(ctx context.Context, scheme string, port int, addr string, serve func(*conn)) error {
@@ -153,7 +151,7 @@ func (s *Server) accept(serve func(*conn)) {
 		}
 		if err != nil { // out of descriptors, perhaps; worth another try
 			failures++
-			_ = s.sleep(10 * time.Millisecond)
+			_ = sleep(s.ctx, 10*time.Millisecond)
 			continue
 		}
 		failures = 0
@@ -272,8 +270,8 @@ func (s *Server) Put(name string, data []byte) error { return s.tree.put(clean(n
 // without a leading slash.
 func (s *Server) Uploads() map[string][]byte { return s.tree.uploads() }
 
-// sleep waits unless the server ends first.
-func (s *Server) sleep(d time.Duration) error {
+// sleep waits unless ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
@@ -282,8 +280,8 @@ func (s *Server) sleep(d time.Duration) error {
 	select {
 	case <-timer.C:
 		return nil
-	case <-s.ctx.Done():
-		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -1,0 +1,250 @@
+package testserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+func TestServerEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		srv, err := testserver.StartGopher(ctx, "127.0.0.1:7070", holeInMemory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if srv.URL != "gopher://127.0.0.1:7070" || srv.Addr != "127.0.0.1:7070" {
+			t.Errorf("URL %s, Addr %s", srv.URL, srv.Addr)
+		}
+		nc := dial(t, srv, srv.Addr)
+		cancel()
+		srv.Wait()
+		if got, err := io.ReadAll(nc); len(got) > 0 || err != nil {
+			t.Errorf("an open connection got %q, %v", got, err)
+		}
+		if _, err := srv.Dial(context.Background(), "tcp", srv.Addr); err == nil {
+			t.Error("the server still accepts")
+		}
+	})
+}
+
+func TestStartFails(t *testing.T) {
+	network := new(testserver.Network)
+	start := func() (*testserver.HTTP, error) {
+		return testserver.StartHTTP(t.Context(), "127.0.0.1:8080", func(s *testserver.HTTP) { s.Network = network })
+	}
+	first, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := start(); err == nil || !strings.Contains(err.Error(), "testserver: ") {
+		t.Errorf("a second server on one address: %v", err)
+	}
+	first.Close()
+	second, err := start()
+	if err != nil {
+		t.Fatalf("the address was not given back: %v", err)
+	}
+	second.Close()
+}
+
+func TestServerOverIPv6(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := testserver.StartFTP(t.Context(), "[::1]:21", inMemory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer srv.Close()
+		c := loginFTP(t, srv)
+		c.expect("PASV", "522")
+		c.expect("EPSV 1", "522")
+		c.expect("EPSV 2", "229")
+		c.expect("EPRT |2|::1|6000|", "200")
+		if data, _, last, err := c.get("RETR motd.txt"); data != "hello\nworld\n" {
+			t.Errorf("got %q, %q, %v", data, last, err)
+		}
+	})
+}
+
+func TestLogSeesEveryLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []string
+		srv := testserver.NewFTP(t, inMemory, func(s *testserver.FTP) {
+			s.Log = func(l testserver.Line) { seen = append(seen, l.String()) }
+		})
+		dialFTP(t, srv).expect("NOOP", "200")
+		want := strings.TrimSuffix(srv.Transcript().String(), "\n")
+		if got := strings.Join(seen, "\n"); got != want || len(seen) != 3 {
+			t.Errorf("logged\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// A long-running server forgets the oldest lines.
+func TestTranscriptIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := testserver.NewFTP(t, inMemory)
+		const commands = 40000
+		nc := dial(t, srv, srv.Addr)
+		go func() {
+			for i := range commands {
+				fmt.Fprintf(nc, "NOOP %d\r\n", i)
+			}
+			io.WriteString(nc, "QUIT\r\n")
+		}()
+		io.Copy(io.Discard, nc)
+		lines := srv.Transcript()
+		if len(lines) > 1<<16 || len(lines) < 1<<15 || lines[len(lines)-1].Text != "221 Goodbye." {
+			t.Errorf("%d lines of %d, the last is %v", len(lines), 2*commands, lines[len(lines)-1])
+		}
+	})
+}
+
+// awkward is a file system whose files can only be read from the beginning to the end.
+type awkward struct{ fs.FS }
+
+func (a awkward) Open(name string) (fs.File, error) {
+	if name == "broken" {
+		return nil, errors.New("disk on fire")
+	}
+	f, err := a.FS.Open(name)
+	if dir, ok := f.(fs.ReadDirFile); ok {
+		return dir, err
+	}
+	return struct{ fs.File }{f}, err
+}
+
+func TestContentThatCannotSeek(t *testing.T) {
+	fsys := awkward{fstest.MapFS{"a": newFile("0123456789"), "broken": newFile("")}}
+	synctest.Test(t, func(t *testing.T) {
+		ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content, s.InMemory = fsys, true })
+		c := loginFTP(t, ftp)
+		c.expect("REST 4", "350")
+		if data, _, _, err := c.get("RETR a"); data != "456789" || err != nil {
+			t.Errorf("ftp: %q, %v", data, err)
+		}
+		c.expect("REST 99", "350")
+		if data, first, last, err := c.get("RETR a"); data != "" || err != nil {
+			t.Errorf("ftp beyond the end: %q, %q, %q, %v", data, first, last, err)
+		}
+		c.expect("RETR broken", "451")
+
+		web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content, s.InMemory = fsys, true })
+		req, _ := http.NewRequest("GET", web.URL+"/a", nil)
+		req.Header.Set("Range", "bytes=4-5")
+		res, err := webClient(t, web).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if data, err := io.ReadAll(res.Body); string(data) != "45" || err != nil {
+			t.Errorf("http: %q, %v", data, err)
+		}
+		if got, err := ask(t, web, web.Addr, "GET /broken HTTP/1.0\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 500 ") {
+			t.Errorf("http: %q, %v", got, err)
+		}
+	})
+}
+
+// A directory on disk shows what is there now; a link that leads nowhere is left out.
+func TestContentOnDisk(t *testing.T) {
+	dir := t.TempDir()
+	recent := time.Now().Add(-time.Hour)
+	for _, err := range []error{
+		os.WriteFile(dir+"/file", []byte("abc"), 0o600),
+		os.Chtimes(dir+"/file", recent, recent),
+		os.Symlink("file", dir+"/link"),
+		os.Symlink("nowhere", dir+"/dead"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = os.DirFS(dir) })
+	c := loginFTP(t, srv)
+	want := "-rw-r--r--    1 ftp      ftp                 3 " + recent.UTC().Format("Jan _2 15:04") + " "
+	if data, _, _, err := c.get("LIST"); data != want+"file\r\n"+want+"link\r\n" {
+		t.Errorf("listed %q, %v", data, err)
+	}
+	if err := os.WriteFile(dir+"/late", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, _, _, err := c.get("NLST"); data != "file\r\nlate\r\nlink\r\n" {
+		t.Errorf("names %q, %v", data, err)
+	}
+}
+
+func TestPut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := testserver.NewFTP(t, inMemory)
+		for _, name := range []string{"/new/deep/er", "motd.txt", "../x"} {
+			if err := srv.Put(name, []byte(name)); err != nil {
+				t.Errorf("Put(%q): %v", name, err)
+			}
+		}
+		for _, name := range []string{"", "/", "a\x00b", "motd.txt/below"} {
+			if err := srv.Put(name, nil); err == nil {
+				t.Errorf("Put(%q) succeeded", name)
+			}
+		}
+		c := loginFTP(t, srv)
+		c.expect("SIZE new/deep/er", "213 12")
+		c.expect("SIZE motd.txt", "213 8")
+		c.expect("SIZE x", "213 4")
+		c.expect("MFMT 20010203040506 x", "213")
+		c.expect("CWD new", "250")
+		if got := srv.Uploads(); len(got) > 0 {
+			t.Errorf("uploads %q", got)
+		}
+	})
+}
+
+func TestUploadsFollowARename(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := testserver.NewFTP(t, inMemory)
+		c := loginFTP(t, srv)
+		c.expect("MKD d", "257")
+		c.put("STOR d/a", "one")
+		c.expect("RNFR d", "350")
+		c.expect("RNTO e", "250")
+		c.expect("RNFR motd.txt", "350")
+		c.expect("RNTO e/motd", "250")
+		c.put("APPE e/motd", "more")
+		up := srv.Uploads()
+		if len(up) != 2 || string(up["e/a"]) != "one" || string(up["e/motd"]) != "hello\nworld\nmore" {
+			t.Errorf("uploads %q", up)
+		}
+		c.expect("RNFR e", "350")
+		c.expect("RNTO pub", "550") // no directory over another
+		c.expect("DELE e/a", "250")
+		if up := srv.Uploads(); len(up) != 1 {
+			t.Errorf("uploads %q", up)
+		}
+	})
+}
+
+func TestNoContent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.InMemory = true })
+		c := loginFTP(t, ftp)
+		if data, _, last, err := c.get("NLST"); data != "" || err != nil || !strings.HasPrefix(last, "226") {
+			t.Errorf("got %q, %q, %v", data, last, err)
+		}
+		c.expect("SIZE x", "550")
+		hole := testserver.NewGopher(t, func(s *testserver.Gopher) { s.InMemory = true })
+		if got, err := ask(t, hole, hole.Addr, "\r\n"); got != ".\r\n" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
+}
