@@ -102,3 +102,29 @@ func BenchmarkExtract(b *testing.B) {
 		}
 	}
 }
+
+// TestAllocs: no URL of the corpus takes more than 2 allocations: one for the
+// Locator with all that hangs on it, one for its decoded components. Neither do
+// the longest URLs of the schemes with lists in them, short of absurd ones.
+func TestAllocs(t *testing.T) {
+	urls := append(corpus(t),
+		"ftp://u%40:p%40@h"+strings.Repeat("/%20", 33)+";type=a",
+		"ftp://h"+strings.Repeat("/%20", 33),
+		"file://h"+strings.Repeat("/%20", 20),
+		"prospero://h/%20;a%20=b%20;c=d;e=f;g=h",
+		"news:%40@h", "telnet://%40:%40@h:23/",
+	)
+	sum := 0.0
+	for _, s := range urls {
+		n := testing.AllocsPerRun(5, func() {
+			if _, err := Parse(s); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if n > 2 {
+			t.Errorf("%s: %v allocations, want 2 at most", s, n)
+		}
+		sum += n
+	}
+	t.Logf("%.2f allocations a URL", sum/float64(len(urls)))
+}

@@ -63,20 +63,20 @@ func (x *extractor) bracketed() (Reference, bool) {
 		return Reference{}, false
 	}
 	s := x.text[start : x.i+n+1]
-	if len(s) > MaxLength || !x.plausible(s) {
-		return Reference{}, false
-	}
-	r, bad := x.reference(s)
-	if bad.msg != "" {
+	if !plausible(s) {
 		return Reference{}, false
 	}
 	x.i = start + len(s)
-	return r, true
+	if len(s) > MaxLength {
+		return Reference{}, false
+	}
+	r, bad := x.reference(s)
+	return r, bad.msg == ""
 }
 
 // plausible reports whether a text in brackets is meant to be a URL: without
 // "URL:" every "<word:word>" could be one.
-func (x *extractor) plausible(s string) bool {
+func plausible(s string) bool {
 	s = strings.TrimLeft(s[1:], whiteSpace)
 	if len(s) >= len("URL:") && strings.EqualFold(s[:4], "URL:") {
 		return true

@@ -1,0 +1,216 @@
+package locator
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// appendix are the examples of RFC 1738's Appendix, line breaks and all.
+const appendix = `      Yes, Jim, I found it under <URL:ftp://info.cern.ch/pub/www/doc;
+      type=d> but you can probably pick it up from <URL:ftp://ds.in
+      ternic.net/rfc>.  Note the warning in <URL:http://ds.internic.
+      net/instructions/overview.html#WARNING>.
+`
+
+func TestExtractAppendix(t *testing.T) {
+	want := []Reference{
+		{
+			Locator: &FTP{Server: Server{HostPort: only("info.cern.ch")}, CWD: []string{"pub", "www"}, Name: "doc", Type: 'd', HasPath: true},
+			Used:    WrappedText,
+			Text:    "<URL:ftp://info.cern.ch/pub/www/doc;\n      type=d>",
+		},
+		{
+			Locator: &FTP{Server: Server{HostPort: only("ds.internic.net")}, Name: "rfc", HasPath: true},
+			Used:    WrappedText,
+			Text:    "<URL:ftp://ds.in\n      ternic.net/rfc>",
+		},
+		{
+			Locator:  &HTTP{Server: Server{HostPort: only("ds.internic.net")}, Path: "instructions/overview.html", HasPath: true},
+			Fragment: "WARNING", HasFragment: true,
+			Used: WrappedText | Fragments,
+			Text: "<URL:http://ds.internic.\n      net/instructions/overview.html#WARNING>",
+		},
+	}
+	got := slices.Collect(Extract(appendix))
+	if len(got) != len(want) {
+		t.Fatalf("%d URLs, want %d: %v", len(got), len(want), got)
+	}
+	for i, r := range got {
+		if !Equal(r.Locator, want[i].Locator) {
+			t.Errorf("%s, want %s", describe(r.Locator), describe(want[i].Locator))
+		}
+		if r.Locator = want[i].Locator; r != want[i] {
+			t.Errorf("%+v, want %+v", r, want[i])
+		}
+	}
+	if s := got[2].String(); s != "http://ds.internic.net/instructions/overview.html#WARNING" {
+		t.Error(s)
+	}
+}
+
+func TestExtract(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want string // the URLs, in canonical form, a space between
+	}{
+		// Nothing.
+		{"", ""},
+		{"no URL here", ""},
+		{"a: b, c:d, http: the protocol, http:/h, http:h, file:x, 12:30", ""},
+		{"http:// and ftp:// and mailto: and news:", ""},
+		{"<> <URL:> <URL:http> <a:b> <URL: > << >> < <", ""},
+		{"<p>some <b>HTML</b> text</p>", ""},
+
+		// In brackets.
+		{"<URL:http://h/>", "http://h/"},
+		{"<url:http://h/>", "http://h/"},
+		{"<http://h/>", "http://h/"},
+		{"<mailto:a@b.c>", "mailto:a@b.c"},
+		{"<news:*>", "news:*"},
+		{"<URL:news:*>", "news:*"},
+		{"<URL:x-foo:bar>", "x-foo:bar"},
+		{"<x-foo://bar>", "x-foo://bar"},
+		{"<x-foo:bar>", ""},
+		{"<URL: http://h/ >", "http://h/"},
+		{"<URL:http://h/a b\tc\r\nd>", "http://h/abcd"},
+		{"< http://h/\n  a >", "http://h/a"},
+		{"<URL:http://h/a#b c>", "http://h/a#bc"},
+		{"<URL:http://h/a.>", "http://h/a."},
+		{"<URL:http://h/a,b!>,", "http://h/a,b!"},
+		{"<URL:ftp://h/a-\n  b>", "ftp://h/a-b"},
+		{"<URL:http://a/><URL:http://b/>", "http://a/ http://b/"},
+		{"<<URL:http://a/>>", "http://a/"},
+		{"<see <URL:http://a/> there>", "http://a/"},
+		{"<see http://a/ there>", "http://a/"},
+		{"<URL:http://a/~b>", ""},
+		{"<URL:http://a/^>, <URL:http://b/>", "http://b/"},
+		{"<URL:http://127.1/>", ""},
+		{"<URL:http://a/\x00>", ""},
+
+		// No closing bracket.
+		{"<URL:http://a/", "http://a/"},
+		{"<URL:http://a/ <URL:http://b/>", "http://a/ http://b/"},
+		{"<http://a/", "http://a/"},
+
+		// Free in the text.
+		{"http://h/", "http://h/"},
+		{"see http://h/a/b?c now", "http://h/a/b?c"},
+		{"URL:http://h/ url:ftp://h", "http://h/ ftp://h"},
+		{"HTTP://h/ Gopher://h", "http://h/ gopher://h"},
+		{"http://h/a, http://h/b; http://h/c. http://h/d: http://h/e! http://h/f?", "http://h/a http://h/b http://h/c http://h/d http://h/e http://h/f"},
+		{"http://h/...", "http://h/"},
+		{"(http://h/a)", "http://h/a"},
+		{"(see http://h/a(b))", "http://h/a(b)"},
+		{"(http://h/a).", "http://h/a"},
+		{"http://h/(a)(b)", "http://h/(a)(b)"},
+		{"http://h/a)b)", "http://h/a)b"},
+		{"[http://h/a] {http://h/b} `http://h/c` 'http://h/d' |http://h/e|", "http://h/a http://h/b http://h/c http://h/d http://h/e"},
+		{`"http://h/a" <a href="http://h/b">c</a>`, "http://h/a http://h/b"},
+		{"[text](http://h/a)", "http://h/a"},
+		{"http://h/a\nhttp://h/b\r\nhttp://h/c\thttp://h/d", "http://h/a http://h/b http://h/c http://h/d"},
+		{"http://h/a#b.", "http://h/a#b"},
+		{"http://h/a#.", "http://h/a"},
+		{"mailto:a@b.c, news:comp.infosystems.www.misc.", "mailto:a@b.c news:comp.infosystems.www.misc"},
+		{"ftp://u:p@h/a;type=a,", "ftp://u:p@h/a;type=a"},
+		{"gopher://h/7a%09b%20c.", "gopher://h/7a%09b%20c"},
+		{"telnet://h wais://h/d nntp://h/a file:///a prospero://h/a x-foo://a", "telnet://h wais://h/d nntp://h/a file:///a prospero://h/a x-foo://a"},
+		{"“http://h/a” «http://h/b» http://h/c…", "http://h/a http://h/b http://h/c"},
+		{"xhttp://h/", "xhttp://h/"},
+		{"http://h:0/ http://u:p@h/ http://127.1/ http://h:99999 ftp:///x", ""},
+		{"http://h/~a,http://h/b", "http://h/b"},
+		{"http://h/a\x00http://h/b", "http://h/a http://h/b"},
+		{"http://h/%,http://h/%41", "http://h/%41"},
+	} {
+		var got []string
+		for r := range Extract(c.text) {
+			got = append(got, r.String())
+			if !strings.Contains(c.text, r.Text) {
+				t.Errorf("%q: Text %q is not in it", c.text, r.Text)
+			}
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%q:\n got %s\nwant %s", c.text, s, c.want)
+		}
+	}
+}
+
+func TestExtractTolerant(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"see http://h/~a/b|c.", "http://h/%7Ea/b%7Cc"},
+		{"(http://[::1]:80/a), http://my_host/ http://bücher.ch/ö.", "http://[::1]:80/a http://my_host/ http://bücher.ch/%C3%B6"},
+		{"http://u:p@h/?a=b/c", "http://u:p@h/?a=b%2Fc"},
+		{"<URL:http:h/a b>", "http://h/ab"},
+		{"http://h/a%", "http://h/a%25"},
+		{"http:h, file:/x", ""},
+	} {
+		var got []string
+		for r := range (Parser{TolerateAll}).Extract(c.text) {
+			got = append(got, r.String())
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%q:\n got %s\nwant %s", c.text, s, c.want)
+		}
+	}
+}
+
+// TestExtractStops: a consumer may stop, and start anew.
+func TestExtractStops(t *testing.T) {
+	all := Extract("http://a/ http://b/")
+	for range 2 {
+		for r := range all {
+			if r.String() != "http://a/" {
+				t.Errorf("first %s", r)
+			}
+			break
+		}
+	}
+}
+
+// TestExtractLongRuns: a URL is not longer than MaxLength, and what is longer
+// hides nothing behind it.
+func TestExtractLongRuns(t *testing.T) {
+	long := "http://h/" + strings.Repeat("a", MaxLength)
+	longest := long[:MaxLength]
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{longest + " http://b/", []string{longest, "http://b/"}},
+		{long + " http://b/", []string{"http://b/"}},
+		{"<URL:" + long + "> <URL:http://b/>", []string{"http://b/"}},
+		{"<URL:" + longest[:MaxLength-6] + "> <URL:http://b/>", []string{longest[:MaxLength-6], "http://b/"}},
+		{strings.Repeat("ftp://:", 100) + " http://b/", []string{"http://b/"}},
+	} {
+		var got []string
+		for r := range Extract(c.text) {
+			got = append(got, r.String())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%.40q…: %d URLs, want %d", c.text, len(got), len(c.want))
+		}
+	}
+}
+
+// TestExtractWork bounds the work on hostile text without a clock: how often the
+// extractor has to take a step and how far its parser can have looked.
+func TestExtractWork(t *testing.T) {
+	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://"} {
+		text := strings.Repeat(part, (1<<20)/len(part))
+		x := extractor{Parser: Parser{WrappedText | Fragments}, text: text}
+		steps, looked := 0, 0
+		for x.i < len(text) {
+			before := x.i
+			if _, ok := x.next(); !ok && x.tries > 0 {
+				looked += x.end - before
+			}
+			if x.i <= before {
+				t.Fatalf("%q: no progress at %d", part, before)
+			}
+			steps++
+		}
+		if steps > len(text) || looked > (maxTries+1)*len(text) {
+			t.Errorf("%q: %d steps, %d octets looked at, for %d octets", part, steps, looked, len(text))
+		}
+	}
+}

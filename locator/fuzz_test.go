@@ -1,0 +1,135 @@
+package locator
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// seed adds the URLs of all cases, and a few hostile texts.
+func seed(f *testing.F) {
+	for _, file := range []string{acceptedFile, refusedFile, toleratedFile} {
+		for _, c := range cases(f, file) {
+			f.Add(c.url)
+		}
+	}
+	for _, c := range rfcExamples {
+		f.Add(c.url)
+	}
+	f.Add("ftp://user:hunter2@host/")
+	f.Add("ftp://user:hunter2@host:x/")
+	f.Add("http://a;b@good/")
+	f.Add("http://evil\\@good/")
+	f.Add("http://good#@evil/")
+	f.Add(strings.Repeat("%", 300))
+	f.Add("http://" + strings.Repeat("a.", 300))
+}
+
+// FuzzParse: no panic; Parse agrees with the grammar; errors are fit to print.
+func FuzzParse(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		l, err := Parse(s)
+		if len(s) <= MaxLength && (err == nil) != derives(s) {
+			t.Errorf("%q: Parse says %v, the grammar %v", s, err, derives(s))
+		}
+		if err != nil {
+			var e *SyntaxError
+			if !errors.As(err, &e) || l != nil {
+				t.Fatalf("%q: %v, %v", s, l, err)
+			}
+			checkErrorText(t, s, err)
+		}
+		// What the strict parser accepts the tolerant one reads alike, unless a
+		// wrapper is its scheme.
+		r, err2 := Parser{TolerateAll}.Parse(s)
+		if err == nil && (err2 != nil || !Equal(r.Locator, l)) && r.Used != WrappedText && l.Scheme() != "url" {
+			t.Errorf("%q: tolerant: %v, %v", s, r, err2)
+		}
+		if err == nil && r.Used&^WrappedText != 0 {
+			t.Errorf("%q: a strict URL needs %s", s, nameTolerance(r.Used))
+		}
+	})
+}
+
+// FuzzRoundTrip: String of whatever was accepted means the same.
+func FuzzRoundTrip(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		if l, err := Parse(s); err == nil {
+			checkRoundTrip(t, l)
+		}
+		r, err := Parser{TolerateAll}.Parse(s)
+		if err != nil {
+			return
+		}
+		lasting := r.Used & (Fragments | ModernHosts | HTTPLogin)
+		if len(r.String()) > MaxLength {
+			return // encoding can triple it
+		}
+		again, err := Parser{lasting}.Parse(r.String())
+		if err != nil || !Equal(again.Locator, r.Locator) || again.Fragment != r.Fragment || again.Used != lasting {
+			t.Errorf("%q: %s reads as %v by %s, %v", s, r, again, nameTolerance(again.Used), err)
+		}
+		if server, ok := ServerOf(r.Locator); ok && server.Login != nil && len(server.Login.Password) > 8 {
+			bare := strings.Replace(r.String(), string(appendDecoded(nil, server.Login.Password, password)), "", 1)
+			if red := r.Redacted(); strings.Contains(red, server.Login.Password) && !strings.Contains(bare, server.Login.Password) {
+				t.Errorf("%q: Redacted is %s", s, red)
+			}
+		}
+	})
+}
+
+// FuzzExtract: no panic, and what is found stands in the text, in order.
+func FuzzExtract(f *testing.F) {
+	seed(f)
+	f.Add(appendix)
+	f.Add("<<URL:http://a/>(http://b/)mailto:x@y,\"ftp://h/\xff>")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, p := range []Parser{{}, {TolerateAll}} {
+			rest := text
+			for r := range p.Extract(text) {
+				i := strings.Index(rest, r.Text)
+				if i < 0 {
+					t.Fatalf("%q is not in %q", r.Text, rest)
+				}
+				rest = rest[i+len(r.Text):]
+				again, err := Parser{p.Tolerate | WrappedText | Fragments}.Parse(r.Text)
+				if err != nil || again.String() != r.String() || again.Used != r.Used {
+					t.Errorf("%q: extracted %s, parsed %v, %v", r.Text, r, again, err)
+				}
+			}
+		}
+	})
+}
+
+func portText(port uint16) string { return strconv.Itoa(int(port)) }
+
+// FuzzVersusNetURL: where the parser and net/url both accept an http or ftp URL
+// they see the same host and port: a difference would let one check a URL and
+// the other follow it elsewhere. The one known difference is §3.1's "?" in a
+// user name.
+func FuzzVersusNetURL(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, p := range []Parser{{}, {TolerateAll &^ WrappedText &^ MissingSlashes}} {
+			r, err := p.Parse(s)
+			u, err2 := url.Parse(s)
+			if err != nil || err2 != nil {
+				continue
+			}
+			server, ok := ServerOf(r.Locator)
+			if !ok || r.Locator.Scheme() == "file" || server.Login != nil && strings.ContainsAny(strings.SplitN(s, "@", 2)[0], "?") {
+				continue
+			}
+			if server.Host != u.Hostname() {
+				t.Errorf("%q: host %q, by net/url %q", s, server.Host, u.Hostname())
+			}
+			if port := strings.TrimLeft(u.Port(), "0"); port != "" && port != portText(server.Port) {
+				t.Errorf("%q: port %d, by net/url %q", s, server.Port, u.Port())
+			}
+		}
+	})
+}
