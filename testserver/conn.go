@@ -52,14 +52,13 @@ func (t *tap) Write(p []byte) (int, error) {
 
 // open does what is armed at CONNECT; false means that the connection is over.
 func (c *conn) open() bool {
-	if c.plan.cut && c.plan.cutAt <= 0 {
-		c.end(c.plan.reset)
-		return false
-	}
 	if err := c.preempt(c.plan); err != nil {
 		if errors.Is(err, errSilent) {
 			c.wait()
 		}
+		return false
+	}
+	if c.plan.endAtOnce(c.Conn) {
 		return false
 	}
 	if c.plan.reply != nil {
@@ -99,19 +98,19 @@ func (c *conn) preempt(p *plan) error {
 	case p.silence:
 		return errSilent
 	case p.close:
-		c.end(false)
+		_ = c.Close()
 		return errCut
 	case p.endless:
-		return c.endless()
+		return endlessLine(c)
 	}
 	return nil
 }
 
-// endless writes a line until the other side has had enough.
-func (c *conn) endless() error {
+// endlessLine writes a line until the other side has had enough.
+func endlessLine(w io.Writer) error {
 	chunk := bytes.Repeat([]byte{'a'}, 4<<10)
 	for {
-		if _, err := c.Write(chunk); err != nil {
+		if _, err := w.Write(chunk); err != nil {
 			return err
 		}
 	}
@@ -141,9 +140,6 @@ func (c *conn) wait() {
 	_, _ = io.Copy(c.received, c.Conn)
 	c.received.end()
 }
-
-// end closes the connection at once.
-func (c *conn) end(reset bool) { endConn(c.Conn, reset) }
 
 // linger closes in order: it gives the client time to read what was sent,
 // which a close with unread octets from the client would destroy.
@@ -212,6 +208,15 @@ func (w *shaper) next(p []byte) []byte {
 		p = p[:min(w.cutAt-w.sent, int64(len(p)))]
 	}
 	return p
+}
+
+// endAtOnce does a cut before the first octet.
+func (o *octets) endAtOnce(nc net.Conn) bool {
+	if !o.cut || o.cutAt > 0 {
+		return false
+	}
+	endConn(nc, o.reset)
+	return true
 }
 
 // limit ends the connection once the last octet allowed is out.

@@ -11,6 +11,9 @@ import (
 // lineFunc writes one line; prefix is what NLST puts before the name.
 type lineFunc func(e entry, prefix string) string
 
+// oneLine shows a name that would break a line as Unix servers do.
+var oneLine = strings.NewReplacer("\r", "?", "\n", "?", "\x00", "?")
+
 // listing lists a directory, or a file as its only line.
 func (f *ftpSession) listing(arg string, line lineFunc) ([]string, error) {
 	arg = f.withoutFlags(arg)
@@ -33,6 +36,7 @@ func (f *ftpSession) listing(arg string, line lineFunc) ([]string, error) {
 	}
 	lines := make([]string, len(entries))
 	for i, e := range entries {
+		e.Name = oneLine.Replace(e.Name)
 		lines[i] = line(e, prefix)
 	}
 	return lines, nil

@@ -219,7 +219,7 @@ func (f *ftpSession) move(ctx context.Context, move func(*dataConn) error) error
 	case p.close:
 		return nil
 	case p.endless:
-		return d.endless()
+		return endlessLine(d)
 	}
 	err = move(d)
 	if errors.Is(err, errCut) && !d.plan.reset {
@@ -242,11 +242,10 @@ func (d *dataConn) send(src io.Reader) error {
 	if d.plan.data != nil {
 		src = strings.NewReader(*d.plan.data)
 	}
-	out := shape(d.ctx, d.Conn, d.Conn, &d.plan.octets)
-	if d.plan.cut && d.plan.cutAt <= 0 {
-		endConn(d.Conn, d.plan.reset)
+	if d.plan.endAtOnce(d.Conn) {
 		return errCut
 	}
+	out := shape(d.ctx, d.Conn, d.Conn, &d.plan.octets)
 	if _, err := copyData(out, src); err != nil {
 		return err
 	}
@@ -279,15 +278,6 @@ func (d *dataConn) receive(limit int64) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-func (d *dataConn) endless() error {
-	chunk := bytes.Repeat([]byte{'a'}, 4<<10)
-	for {
-		if _, err := d.Write(chunk); err != nil {
-			return err
-		}
-	}
-}
-
 // uploadReader reads from a client, as slowly and as far as the faults say.
 type uploadReader struct {
 	*dataConn
@@ -318,7 +308,7 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 }
 
 // copySize is large enough that copying costs little beside the system calls.
-const copySize = 256 << 10
+const copySize = 64 << 10
 
 // copyData copies; a file goes to a socket by the kernel's own means.
 func copyData(dst io.Writer, src io.Reader) (int64, error) {

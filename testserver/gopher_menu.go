@@ -74,7 +74,7 @@ func (s *Gopher) line(item MenuLine) string {
 	if host == "" {
 		host, port = s.where()
 	}
-	safe := strings.NewReplacer("\t", "?", "\r", "?", "\n", "?").Replace
+	safe := func(field string) string { return oneLine.Replace(strings.ReplaceAll(field, "\t", "?")) }
 	return fmt.Sprintf("%c%s\t%s\t%s\t%d\r\n", item.Type, safe(item.Display), safe(item.Selector), safe(host), port)
 }
 

@@ -69,8 +69,7 @@ func (g *gopherFaults) add(f Fault) {
 // whether a fault ended the connection.
 func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) (n int64, cut bool) {
 	defer a.body.Close()
-	if p.cut && p.cutAt <= 0 {
-		c.end(p.reset)
+	if p.endAtOnce(c.Conn) {
 		return 0, true
 	}
 	out := &counter{w: shape(c.srv.ctx, c.body(), c.Conn, &p.octets)}

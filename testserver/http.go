@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"strings"
 )
 
@@ -79,7 +80,7 @@ func (s *HTTP) serve(c *conn) {
 	for {
 		head, req, err := s.readRequest(c, r)
 		if req == nil {
-			if err != nil && !errors.Is(err, io.EOF) {
+			if len(head) > 0 {
 				_ = c.answer(new(plan), badRequest(err))
 			}
 			break
@@ -107,6 +108,7 @@ func (s *HTTP) serve(c *conn) {
 }
 
 // readRequest reads a request's head and records it. The body is left to be read.
+// Without a request there is an error, and what came of the head.
 func (s *HTTP) readRequest(c *conn, r *bufio.Reader) (head []byte, req *http.Request, err error) {
 	head, err = peekHead(r)
 	if len(head) > 0 {
@@ -115,12 +117,11 @@ func (s *HTTP) readRequest(c *conn, r *bufio.Reader) (head []byte, req *http.Req
 		head = bytes.Clone(head)
 	}
 	if err != nil {
-		return nil, nil, err
+		return head, nil, err
 	}
 	if req, err = http.ReadRequest(r); err != nil {
-		return nil, nil, err
+		return head, nil, err
 	}
-	req.RemoteAddr = c.RemoteAddr().String()
 	return head, req.WithContext(s.ctx), nil
 }
 
@@ -141,10 +142,14 @@ func peekHead(r *bufio.Reader) ([]byte, error) {
 }
 
 func badRequest(err error) string {
-	if errors.Is(err, bufio.ErrBufferFull) {
-		return "HTTP/1.1 431 Request Header Fields Too Large\nContent-Length: 0\nConnection: close\n"
+	status := http.StatusBadRequest
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		status = http.StatusRequestHeaderFieldsTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		status = http.StatusRequestTimeout
 	}
-	return "HTTP/1.1 400 Bad Request\nContent-Length: 0\nConnection: close\n"
+	return fmt.Sprintf("HTTP/1.1 %d %s\nContent-Length: 0\nConnection: close\n", status, http.StatusText(status))
 }
 
 // route answers one request.

@@ -67,6 +67,7 @@ func (s *HTTP) get(w *response, req *http.Request, name string) {
 	w.Header().Set("Content-Type", s.mediaType(name))
 	w.Header().Set("ETag", e.etag)
 	if s.NoRanges {
+		w.noRanges = true
 		req.Header.Del("Range")
 	}
 	http.ServeContent(w, req, "", e.ModTime, content)

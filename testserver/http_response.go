@@ -61,16 +61,17 @@ func (h *httpFaults) add(f Fault) {
 // response is an [http.ResponseWriter] that writes the octets itself, so that
 // faults may be anywhere in them. The length of the body must be known.
 type response struct {
-	conn    *conn
-	req     *http.Request
-	plan    *plan
-	header  http.Header
-	wrote   bool      // the head is out
-	body    io.Writer // nil when the response has none
-	instead bool      // the body is that of a Data fault
-	goOn    bool      // 100 Continue is out or not asked for
-	last    bool      // the connection ends with this response
-	err     error
+	conn     *conn
+	req      *http.Request
+	plan     *plan
+	header   http.Header
+	noRanges bool
+	wrote    bool      // the head is out
+	body     io.Writer // nil when the response has none
+	instead  bool      // the body is that of a Data fault
+	goOn     bool      // 100 Continue is out or not asked for
+	last     bool      // the connection ends with this response
+	err      error
 }
 
 func newResponse(c *conn, req *http.Request, p *plan) *response {
@@ -104,19 +105,21 @@ func (w *response) WriteHeader(status int) {
 		return
 	}
 	w.body = shape(w.conn.srv.ctx, w.conn.body(), w.conn.Conn, &w.plan.octets)
-	if w.plan.cut && w.plan.cutAt <= 0 {
-		w.conn.end(w.plan.reset)
+	switch {
+	case w.plan.endAtOnce(w.conn.Conn):
 		w.err = errCut
-	}
-	if w.plan.data != nil {
+	case w.plan.data != nil:
 		_, w.err = io.WriteString(w.body, *w.plan.data)
 		w.instead = true
 	}
 }
 
-// frame sets the fields that say where the body ends.
+// frame sets the fields that say where the body ends, and those of faults.
 func (w *response) frame() {
 	h := &w.plan.http
+	if w.noRanges {
+		w.header.Del("Accept-Ranges")
+	}
 	if h.length != nil {
 		w.last = true
 		w.header.Del("Content-Length")

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,7 +56,8 @@ type Server struct {
 	MaxConns int
 	// IdleTimeout ends connections whose client is silent; 0 means five minutes.
 	IdleTimeout time.Duration
-	// InMemory uses no sockets: clients come by [Server.Dial] only.
+	// InMemory uses no sockets: clients come by [Server.Dial] only. The start sets
+	// Network if it is nil.
 	InMemory bool
 	// Network, when not nil, is the memory network to listen on (InMemory is implied).
 	Network *Network
@@ -80,11 +83,9 @@ type Server struct {
 	ended    chan struct{}
 
 	mu    sync.Mutex
-	conns map[closer]struct{} // nil once closed
-	count int                 // connections accepted so far
+	conns map[io.Closer]struct{} // nil once closed
+	count int                    // connections accepted so far
 }
-
-type closer interface{ Close() error }
 
 // start listens and hands each connection to serve, which runs in a goroutine
 // of its own and need not close it.
@@ -96,7 +97,7 @@ func (s *Server) start(ctx context.Context, scheme string, port int, addr string
 	s.Addr = s.listener.Addr().String()
 	s.URL = scheme + "://" + s.Addr
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	s.conns = make(map[closer]struct{})
+	s.conns = make(map[io.Closer]struct{})
 	s.ended = make(chan struct{})
 	s.track(s.listener)
 	s.wg.Go(func() { s.accept(serve) })
@@ -184,7 +185,7 @@ func (s *Server) admit(nc net.Conn) (*conn, bool) {
 
 // track remembers something to be closed with the server; false means that the
 // server is closed already.
-func (s *Server) track(c closer) bool {
+func (s *Server) track(c io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns == nil {
@@ -195,7 +196,7 @@ func (s *Server) track(c closer) bool {
 }
 
 // untrack closes what track remembered.
-func (s *Server) untrack(c closer) {
+func (s *Server) untrack(c io.Closer) {
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.mu.Unlock()
@@ -293,10 +294,5 @@ func allowed(users map[string]User, name, password string) bool {
 
 // hidden tells whether list has word, in any letter case.
 func hidden(list []string, word string) bool {
-	for _, w := range list {
-		if strings.EqualFold(w, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }

@@ -193,6 +193,9 @@ func TestPut(t *testing.T) {
 				t.Errorf("Put(%q): %v", name, err)
 			}
 		}
+		if err := srv.Put("odd/two\nlines", nil); err != nil {
+			t.Error(err)
+		}
 		for _, name := range []string{"", "/", "a\x00b", "motd.txt/below"} {
 			if err := srv.Put(name, nil); err == nil {
 				t.Errorf("Put(%q) succeeded", name)
@@ -203,6 +206,9 @@ func TestPut(t *testing.T) {
 		c.expect("SIZE motd.txt", "213 8")
 		c.expect("SIZE x", "213 4")
 		c.expect("MFMT 20010203040506 x", "213")
+		if data, _, _, err := c.get("NLST odd"); data != "odd/two?lines\r\n" {
+			t.Errorf("a name of two lines is listed as %q, %v", data, err)
+		}
 		c.expect("CWD new", "250")
 		if got := srv.Uploads(); len(got) > 0 {
 			t.Errorf("uploads %q", got)
