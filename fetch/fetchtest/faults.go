@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -52,25 +53,64 @@ func (r *rig) sweep(name string, do damage) {
 		r.Fatal("nothing was dialled by Env.Dial")
 	}
 	r.close()
+	var all []string
+	if clean.res.Items != nil && do != garble {
+		all, _ = r.list(l)
+		r.close()
+	}
 	for k, w := range wires {
 		length, _ := w.lengths()
 		for after := range length {
-			r.net.spoil(k, fault{do, after})
-			a := r.get(r.ctx(), l)
 			what := fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, length, k+1, len(wires))
 			// A listing has no length. When it comes on a connection of its own,
 			// and the other tells of success, its end is where it ends.
 			blind := do == cut && (r.kit.EndsWithClose || name == directory && k > 0)
-			r.checkDamage(what, do, blind, a, clean)
+			r.net.spoil(k, fault{do, after})
+			r.checkDamage(what, do, blind, r.get(r.ctx(), l), clean)
 			r.net.mend()
 			if do != garble { // which may go unnoticed
 				r.checkOctets("a clean fetch after a "+what, r.get(r.ctx(), l), clean.octets)
 			}
 			r.close()
+			if all != nil && !blind {
+				r.net.spoil(k, fault{do, after})
+				r.checkList(what, l, all)
+				r.net.mend()
+				r.close()
+			}
 			if r.Failed() {
 				return
 			}
 		}
+	}
+}
+
+// list fetches a directory and ranges over its entries.
+func (r *rig) list(l locator.Locator) (names []string, fail *fetch.Error) {
+	r.Helper()
+	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+	if fail != nil {
+		return nil, fail
+	}
+	defer res.Close()
+	items, fail := r.items(res)
+	for _, item := range items {
+		if item.Locator != nil {
+			names = append(names, item.Name)
+		}
+	}
+	return names, fail
+}
+
+// checkList wants the entries of a damaged listing to be true ones, and an
+// error after them if some are missing.
+func (r *rig) checkList(what string, l locator.Locator, all []string) {
+	r.Helper()
+	names, fail := r.list(l)
+	if len(names) > len(all) || !slices.Equal(names, all[:len(names)]) {
+		r.Errorf("%s: the entries are %q, want of %q", what, names, all)
+	} else if fail == nil && len(names) < len(all) {
+		r.Errorf("%s: the entries are %q, without an error", what, names)
 	}
 }
 

@@ -35,7 +35,8 @@ func TestRun(t *testing.T) {
 			serveMini(tb, ln, content, login)
 			return &fetchtest.Site{Dial: miniNet.Dial, Locate: locate(ln)}
 		},
-		Ranges: true,
+		Ranges:   true,
+		Writable: true,
 	})
 }
 
@@ -51,7 +52,8 @@ func TestRunLoopback(t *testing.T) {
 			serveMini(tb, ln, content, login)
 			return &fetchtest.Site{Locate: locate(ln)}
 		},
-		Ranges: true,
+		Ranges:   true,
+		Writable: true,
 	})
 }
 
@@ -137,6 +139,7 @@ func TestFlaws(t *testing.T) {
 	for flaw, want := range map[string]struct{ group, report string }{
 		"changes octets":                  {"identity/documents", "octets, want"},
 		"takes a cut for the end":         {"truncation", "came without an error"},
+		"hides that a listing is cut":     {"truncation", "without an error"},
 		"leaks a goroutine":               {"close", "goroutines outlive the test"},
 		"leaks a connection":              {"close", "is still open after all is closed"},
 		"is deaf to the context":          {"context/done_before", "want one of kind"},
@@ -156,6 +159,10 @@ func TestFlaws(t *testing.T) {
 		"can be read after Close":         {"close", "a read after Close"},
 		"ignores the offset":              {"ranges", "octets, want"},
 		"guesses the size":                {"identity", "the Size is"},
+		"explains the password":           {"explain", "a password is shown by a plan"},
+		"explains another command":        {"explain", "the plan says"},
+		"stores what it could read":       {"replace/unreadable", "want one of"},
+		"believes in uploads":             {"replace/sever", "and no error"},
 		"does not tell of the body":       {"trace/body", "Body told of 0 octets"},
 	} {
 		t.Run(flaw, func(t *testing.T) {

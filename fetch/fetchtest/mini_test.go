@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,8 @@ import (
 //	GET "user" "password" OFFSET LENGTH "name"
 //
 // and gets "200 doc SIZE LENGTH" or "200 dir …" and that many octets, or another
-// number. Names come in ftp URLs. With a flaw it does one thing wrong.
+// number; or it sends PUT, with LENGTH octets after the line, and gets "200". Names
+// come in ftp URLs. With a flaw it does one thing wrong.
 type mini struct {
 	env  fetch.Env
 	flaw string
@@ -44,6 +46,54 @@ type miniConn struct {
 }
 
 func (m *mini) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	return m.do(ctx, req, nil)
+}
+
+func (m *mini) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	res, err := m.Fetch(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	res.Close()
+	return &res.Attributes, nil
+}
+
+func (m *mini) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	data, err := io.ReadAll(body)
+	if err != nil && m.flaw != "stores what it could read" {
+		return nil, fetch.Fail("PUT", req.Locator, fetch.LocalIO, err)
+	}
+	res, err := m.do(ctx, req, data)
+	if err != nil {
+		return nil, err
+	}
+	res.Close()
+	fetch.ContextTrace(ctx).Body(int64(len(data)))
+	return &fetch.Attributes{Size: -1}, nil
+}
+
+func (m *mini) Explain(req *fetch.Request) (*fetch.Plan, error) {
+	l := req.Locator.(*locator.FTP)
+	if err := fetch.CheckOctets(l); err != nil {
+		return nil, err
+	}
+	var login locator.Login
+	if l.Login != nil {
+		login = *l.Login
+	}
+	if m.flaw != "explains the password" && login.Password != "" {
+		login.Password = "****"
+	}
+	command := m.command(req, l, login, nil)
+	if m.flaw == "explains another command" {
+		command = "FETCH " + command
+	}
+	server, _ := locator.ServerOf(l)
+	return &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port, Steps: []fetch.Step{{Send: command}}}, nil
+}
+
+// do fetches or, with data, stores.
+func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.Resource, error) {
 	l, ok := req.Locator.(*locator.FTP)
 	if !ok || req.Options != nil {
 		return nil, fetch.Fail("GET", req.Locator, fetch.Unsupported, errors.New("not for mini"))
@@ -65,12 +115,12 @@ func (m *mini) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, 
 	if l.Login != nil {
 		login = *l.Login
 	}
-	res, err := m.try(ctx, req, l, login)
+	res, err := m.try(ctx, req, l, login, data)
 	var fail *fetch.Error
 	if errors.As(err, &fail) && fail.Kind == fetch.Unauthenticated && !login.HasPassword {
 		login, err = m.env.Login(ctx, fetch.Challenge{Locator: l, User: login.User})
 		if err == nil {
-			return m.try(ctx, req, l, login)
+			return m.try(ctx, req, l, login, data)
 		}
 	}
 	switch {
@@ -85,15 +135,19 @@ func (m *mini) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, 
 }
 
 // try does one exchange; on a kept connection that has died meanwhile, once more.
-func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, login locator.Login) (*fetch.Resource, error) {
+func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, login locator.Login, data []byte) (*fetch.Resource, error) {
 	for {
 		c, err := m.connect(ctx, req, l, login)
 		if err != nil {
 			return nil, err
 		}
-		res, err := m.exchange(c, req, l, login)
+		res, err := m.exchange(c, req, l, login, data)
 		if err == nil {
 			return res, nil
+		}
+		if data != nil && m.flaw == "believes in uploads" {
+			c.Close()
+			return &fetch.Resource{Body: fetch.EmptyBody}, nil
 		}
 		var fail *fetch.Error
 		if errors.As(err, &fail) && fail.Code != 0 { // the connection is as good as before
@@ -169,21 +223,14 @@ func (m *mini) dialAround(ctx context.Context, l *locator.FTP) (*miniConn, error
 
 var miniNet *testserver.Network // of the last server in memory, for who dials around Env
 
-func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login locator.Login) (*fetch.Resource, error) {
-	name := path.Join(path.Join(l.CWD...), l.Name)
-	offset := req.Offset
-	if m.flaw == "ignores the offset" {
-		offset = 0
-	}
-	const format = "GET %q %q %d %d %q\r\n"
-	if _, err := fmt.Fprintf(c, format, login.User, login.Password, offset, req.Length, name); err != nil {
+func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login locator.Login, data []byte) (*fetch.Resource, error) {
+	if _, err := io.WriteString(c, m.command(req, l, login, data)+string(data)); err != nil {
 		return nil, err
 	}
-	shown := "****"
-	if login.Password == "" || m.flaw == "shows the password in the trace" {
-		shown = login.Password
+	if login.Password != "" && m.flaw != "shows the password in the trace" {
+		login.Password = "****"
 	}
-	c.trace.Sent(fmt.Appendf(nil, format, login.User, shown, offset, req.Length, name))
+	c.trace.Sent([]byte(m.command(req, l, login, data)))
 	line, err := c.lines.ReadLine()
 	if err != nil {
 		if errors.Is(err, wire.ErrLineTooLong) {
@@ -212,6 +259,19 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 		res.Items = body.items
 	}
 	return res, nil
+}
+
+func (m *mini) command(req *fetch.Request, l *locator.FTP, login locator.Login, data []byte) string {
+	verb, length := "GET", req.Length
+	if data != nil {
+		verb, length = "PUT", int64(len(data))
+	}
+	offset := req.Offset
+	if m.flaw == "ignores the offset" {
+		offset = 0
+	}
+	name := path.Join(path.Join(l.CWD...), l.Name)
+	return fmt.Sprintf("%s %q %q %d %d %q\r\n", verb, login.User, login.Password, offset, length, name)
 }
 
 func (m *mini) refusal(code int, reply string) error {
@@ -320,11 +380,21 @@ func (b *miniBody) Close() error {
 }
 
 func (b *miniBody) items(yield func(fetch.Item, error) bool) {
-	lines := bufio.NewScanner(b)
-	for lines.Scan() {
-		name, dir := strings.CutSuffix(lines.Text(), "/")
+	lines := bufio.NewReader(b)
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			if b.m.flaw != "hides that a listing is cut" {
+				yield(fetch.Item{}, err)
+			}
+			return
+		}
+		name, dir := strings.CutSuffix(strings.TrimSuffix(line, "\n"), "/")
 		c := *b.l
-		c.CWD, c.Name = append(c.CWD[:len(c.CWD):len(c.CWD)], c.Name), name
+		c.CWD, c.Name = slices.Concat(c.CWD, []string{c.Name}), name
 		item := fetch.Item{Name: name, Locator: &c, Attributes: fetch.Attributes{Size: -1}}
 		if dir {
 			item.Kind = fetch.KindDirectory
@@ -333,15 +403,12 @@ func (b *miniBody) items(yield func(fetch.Item, error) bool) {
 			return
 		}
 	}
-	if lines.Err() != nil {
-		yield(fetch.Item{}, lines.Err())
-	}
 }
 
 // serveMini serves mini to whoever comes by ln.
 func serveMini(tb testing.TB, ln net.Listener, content fs.FS, login *locator.Login) {
 	var wg sync.WaitGroup
-	var conns sync.Map
+	var conns, puts sync.Map
 	wg.Go(func() {
 		for {
 			c, err := ln.Accept()
@@ -351,7 +418,7 @@ func serveMini(tb testing.TB, ln net.Listener, content fs.FS, login *locator.Log
 			conns.Store(c, nil)
 			wg.Go(func() {
 				defer c.Close()
-				s := miniSession{r: bufio.NewReader(c), w: c, content: content, login: login}
+				s := miniSession{r: bufio.NewReader(c), w: c, content: content, puts: &puts, login: login}
 				for s.answer() == nil {
 				}
 			})
@@ -370,6 +437,7 @@ type miniSession struct {
 	r       *bufio.Reader
 	w       io.Writer
 	content fs.FS
+	puts    *sync.Map      // by name, what clients have stored
 	login   *locator.Login // that is still wanted
 }
 
@@ -378,10 +446,17 @@ func (s *miniSession) answer() error {
 	if err != nil {
 		return err
 	}
-	var user, password, name string
+	var verb, user, password, name string
 	var offset, length int64
-	if _, err := fmt.Sscanf(line, "GET %q %q %d %d %q", &user, &password, &offset, &length, &name); err != nil {
+	if _, err := fmt.Sscanf(line, "%s %q %q %d %d %q", &verb, &user, &password, &offset, &length, &name); err != nil {
 		return err
+	}
+	var put []byte
+	if verb == "PUT" {
+		put = make([]byte, length)
+		if _, err := io.ReadFull(s.r, put); err != nil {
+			return err
+		}
 	}
 	if s.login != nil && (user != s.login.User || password != s.login.Password) {
 		_, err = io.WriteString(s.w, "401 who are you\r\n")
@@ -390,6 +465,14 @@ func (s *miniSession) answer() error {
 	s.login = nil
 	kind := "doc"
 	data, err := fs.ReadFile(s.content, name)
+	if old, ok := s.puts.Load(name); ok {
+		data, err = old.([]byte), nil
+	}
+	if verb == "PUT" && (err == nil || !strings.Contains(name, "/")) {
+		s.puts.Store(name, slices.Concat(data[:min(offset, int64(len(data)))], put))
+		_, err = io.WriteString(s.w, "200 doc 0 0\r\n")
+		return err
+	}
 	if entries, dirErr := fs.ReadDir(s.content, name); dirErr == nil {
 		kind, data, err = "dir", nil, nil
 		for _, e := range entries {
