@@ -6,30 +6,6 @@ import "strings"
 // knows no limit; this one keeps a hostile text cheap.
 const MaxLength = 64 << 10
 
-// Tolerance is a set of departures from RFC 1738 that a [Parser] accepts.
-//
-// A tolerated octet stands for the same octet encoded, and is encoded in the
-// Locator wherever that keeps its text encoded: the String of a Locator that a
-// Parser made is strict again, but for hosts by ModernHosts and logins by
-// HTTPLogin.
-type Tolerance uint16
-
-// The departures a Parser can tolerate.
-const (
-	UnsafeOctets   Tolerance = 1 << iota // space { } | \ ^ ~ [ ] ` and octets 80-FF unencoded (§2.2)
-	StrayPercent                         // "%" that no two hexadecimal digits follow (§2.2)
-	Fragments                            // "#fragment" behind the URL (Appendix)
-	WrappedText                          // "<URL:…>" with white space inside, "URL:", and white space around (Appendix)
-	MissingSlashes                       // "http:host/path" and "http:/host" for "http://host/path", "http://host?search" (§3.1)
-	ModernHosts                          // IPv6 literals; "_", non-ASCII letters, a final dot and a last label that starts with a digit in hosts (§3.1)
-	EmptyPort                            // "host:/" (§3.1)
-	HTTPLogin                            // "user:password@" in an http URL (§3.3)
-	ReservedOctets                       // reserved characters unencoded where the grammar has no place for them: "/" and "?" in a search, ";" in a file's name, ":" in a password, any in a wais document-id (§2.2)
-)
-
-// TolerateAll accepts every named departure.
-const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin | ReservedOctets
-
 // Parser parses URLs with a chosen tolerance. The zero value is strict, as
 // [Parse]. A Parser is a value and safe for concurrent use.
 type Parser struct {
@@ -132,12 +108,11 @@ func (p *parser) scheme() string {
 	}
 	name := p.s[:p.i]
 	switch {
-	case p.i == len(p.s) || p.s[p.i] != ':':
+	case !p.next(':'):
 		p.fail(p.i, "2.1", "a URL starts with a scheme and a colon")
 	case name == "":
 		p.fail(0, "2.1", "the scheme is missing")
 	}
-	p.i++
 	return name
 }
 
@@ -237,12 +212,10 @@ func (p *parser) next(c byte) bool {
 }
 
 // expect is next for an octet that must come.
-func (p *parser) expect(c byte, section, missing string) bool {
-	if p.next(c) {
-		return true
+func (p *parser) expect(c byte, section, missing string) {
+	if !p.next(c) {
+		p.unexpected(section, missing)
 	}
-	p.unexpected(section, missing)
-	return false
 }
 
 // end is called where the text must end.

@@ -69,7 +69,7 @@ func (p Parser) reference(s string) (Reference, failure) {
 func (p *parser) fragment(text string, i int) string {
 	p.s, p.i = text, i
 	fragment := p.encoded(xchar, 0)
-	p.end("Appendix")
+	p.end("2.2")
 	return fragment
 }
 

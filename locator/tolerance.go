@@ -1,0 +1,42 @@
+package locator
+
+import "strings"
+
+// Tolerance is a set of departures from RFC 1738 that a [Parser] accepts.
+//
+// A tolerated octet stands for the same octet encoded, and is encoded in the
+// Locator wherever that keeps its text encoded: the String of a Locator that a
+// Parser made is strict again, but for hosts by ModernHosts and logins by
+// HTTPLogin.
+type Tolerance uint16
+
+// The departures a Parser can tolerate.
+const (
+	UnsafeOctets   Tolerance = 1 << iota // space { } | \ ^ ~ [ ] ` and octets 80-FF unencoded (§2.2)
+	StrayPercent                         // "%" that no two hexadecimal digits follow (§2.2)
+	Fragments                            // "#fragment" behind the URL (Appendix)
+	WrappedText                          // "<URL:…>" with white space inside, "URL:", and white space around (Appendix)
+	MissingSlashes                       // "http:host/path" and "http:/host" for "http://host/path", "http://host?search" (§3.1)
+	ModernHosts                          // IPv6 literals; "_", non-ASCII letters, a final dot and a last label that starts with a digit in hosts (§3.1)
+	EmptyPort                            // "host:/" (§3.1)
+	HTTPLogin                            // "user:password@" in an http URL (§3.3)
+	ReservedOctets                       // reserved characters unencoded where the grammar has no place for them: "/" and "?" in a search, ";" in a file's name, ":" in a password, any in a wais document-id (§2.2)
+)
+
+// TolerateAll accepts every named departure.
+const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin | ReservedOctets
+
+// String names the departures, such as "UnsafeOctets|EmptyPort"; it is empty for
+// none.
+func (t Tolerance) String() string {
+	var names []string
+	for i, name := range []string{
+		"UnsafeOctets", "StrayPercent", "Fragments", "WrappedText", "MissingSlashes",
+		"ModernHosts", "EmptyPort", "HTTPLogin", "ReservedOctets",
+	} {
+		if t&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "|")
+}
