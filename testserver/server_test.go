@@ -28,6 +28,7 @@ func TestServerEndsWithItsContext(t *testing.T) {
 			t.Errorf("URL %s, Addr %s", srv.URL, srv.Addr)
 		}
 		nc := dial(t, srv, srv.Addr)
+		synctest.Wait() // until it is accepted
 		cancel()
 		srv.Wait()
 		if got, err := io.ReadAll(nc); len(got) > 0 || err != nil {
