@@ -56,7 +56,7 @@ func TestLogin(t *testing.T) {
 			})
 			body, _, err := get(t, f, tc.url, nil)
 			if err != nil || body != "inside" || len(w.heads("")) != tc.requests || asked != tc.requests-1 {
-				t.Errorf("%q, %v; asked %d times in %d requests", body, err, asked, len(w.heads("")))
+				t.Errorf("%.100q, %v; asked %d times in %d requests", body, err, asked, len(w.heads("")))
 			}
 			if len(w.dials) != 1 {
 				t.Errorf("%d connections", len(w.dials))

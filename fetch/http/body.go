@@ -21,9 +21,7 @@ var errIdle = &fetch.Error{Kind: fetch.Timeout, Err: errors.New("no octets came 
 type body struct {
 	call      *call
 	raw       io.Reader // the answer's body at hand
-	at        int64     // the offset of the next octet in the resource
-	to        int64     // where the wanted part ends, -1 when not known
-	total     int64
+	window              // at is the offset of the next octet in the resource
 	validator string
 	tries     int
 	idle      *time.Timer
@@ -33,7 +31,7 @@ type body struct {
 
 // newBody reads up to the first wanted octet.
 func newBody(c *call, a *answer) (io.ReadCloser, error) {
-	b := &body{call: c, raw: a.resp.Body, at: a.at, to: a.to, total: a.total, validator: validator(a.resp)}
+	b := &body{call: c, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
 		b.validator = ""
 	}
@@ -41,8 +39,9 @@ func newBody(c *call, a *answer) (io.ReadCloser, error) {
 		b.idle = time.AfterFunc(limit, func() { c.cancel(errIdle) })
 		b.idle.Stop()
 	}
-	for b.at < a.from {
-		if _, err := b.Read(make([]byte, min(a.from-b.at, 32<<10))); err == io.EOF {
+	buf := make([]byte, max(0, min(b.from-b.at, 32<<10)))
+	for b.at < b.from {
+		if _, err := b.Read(buf[:min(b.from-b.at, int64(len(buf)))]); err == io.EOF {
 			return nil, c.badRange(fmt.Sprintf("there are %d octets", b.at))
 		} else if err != nil {
 			return nil, err
@@ -84,9 +83,9 @@ func (b *body) some(p []byte) (int, error) {
 	}
 	n, err := b.readRaw(p)
 	switch {
-	case err == io.EOF && b.to >= 0 && b.at < b.to:
+	case err == io.EOF && b.at < b.to && !b.open:
 		err = io.ErrUnexpectedEOF
-	case b.to >= 0 && b.at == b.to && (err == nil || err == io.EOF):
+	case b.at == b.to && (err == nil || err == io.EOF):
 		return n, io.EOF
 	}
 	if err == nil || err == io.EOF {

@@ -50,8 +50,9 @@ type taker interface{ take(octets []byte) int }
 
 // bodyOf is the framing of a body (RFC 9112 §6.3) as net/http understands it.
 func bodyOf(resp *http.Response) taker {
+	code := resp.StatusCode
 	switch {
-	case resp.Request.Method == http.MethodHead:
+	case resp.Request.Method == http.MethodHead, code/100 == 1, code == http.StatusNoContent, code == http.StatusNotModified:
 		return new(nothing)
 	case len(resp.TransferEncoding) > 0:
 		return new(chunks)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -29,7 +30,7 @@ func (f *Fetcher) init() {
 			Proxy:                  forwarder,
 			Protocols:              new(http.Protocols),
 			DisableCompression:     true,
-			MaxResponseHeaderBytes: int64(limits.Header),
+			MaxResponseHeaderBytes: math.MaxInt64, // see framing
 			ResponseHeaderTimeout:  limits.Reply,
 			ExpectContinueTimeout:  continueTime,
 			IdleConnTimeout:        idleTime,

@@ -14,6 +14,7 @@ import (
 // window is the part of a resource that is wanted, in octets from its start.
 type window struct {
 	from, to int64 // to is -1 for the end where that is not known
+	open     bool  // the resource may end before to
 	total    int64 // the whole resource, -1 when not known
 	at       int64 // where the answer's body starts
 }
@@ -61,7 +62,7 @@ func (c *call) place(total int64) (window, error) {
 		return w, c.badRange(fmt.Sprintf("there are %d octets", total))
 	}
 	if n := c.req.Length; n > 0 && n <= math.MaxInt64-w.from {
-		w.to = w.from + n
+		w.to, w.open = w.from+n, total < 0
 	}
 	if total >= 0 && (w.to < 0 || w.to > total) {
 		w.to = total
@@ -94,9 +95,10 @@ func (c *call) partial(a *answer) error {
 		return fetch.Fail(c.method, c.locator, fetch.Protocol, err)
 	}
 	a.at = r.first
-	if a.to < 0 {
+	if r.total < 0 && (a.to < 0 || a.to > r.last+1) {
 		a.to = r.last + 1 // how much more there is nobody says
 	}
+	a.open = false
 	if r.first != a.from {
 		return fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("octets from %d were asked for, those from %d came", a.from, r.first))
 	}

@@ -1,0 +1,484 @@
+package http
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz"
+
+// ranger serves a document, and parts of it; fields are added to each answer.
+func ranger(content string, fields ...string) server {
+	return func(v *visit) string {
+		spec, ok := strings.CutPrefix(v.field("Range"), "bytes=")
+		if !ok {
+			return document(content, fields...)
+		}
+		from, to, _ := strings.Cut(spec, "-")
+		first, err := strconv.Atoi(from)
+		last, _ := strconv.Atoi(to)
+		switch {
+		case err != nil: // a suffix
+			first, last = max(0, len(content)-last), len(content)-1
+		case to == "" || last >= len(content):
+			last = len(content) - 1
+		}
+		if first > last {
+			return status("416 Range Not Satisfiable", "no", append(fields, fmt.Sprintf("Content-Range: bytes */%d", len(content)))...)
+		}
+		return status("206 Partial Content", content[first:last+1], append(fields, fmt.Sprintf("Content-Range: bytes %d-%d/%d", first, last, len(content)))...)
+	}
+}
+
+func TestRanges(t *testing.T) {
+	chunked := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + alphabet + "\r\n0\r\n\r\n"
+	for _, tc := range []struct {
+		offset, length int64
+		field          string
+		want           string
+		kind           fetch.ErrorKind // of the failure, with any server
+	}{
+		{offset: 0, length: 0, field: "", want: alphabet},
+		{offset: 5, length: 0, field: "bytes=5-", want: alphabet[5:]},
+		{offset: 5, length: 3, field: "bytes=5-7", want: "fgh"},
+		{offset: 0, length: 3, field: "bytes=0-2", want: "abc"},
+		{offset: 20, length: 100, field: "bytes=20-119", want: "uvwxyz"},
+		{offset: 25, length: 1, field: "bytes=25-25", want: "z"},
+		{offset: 26, length: 0, field: "bytes=26-", want: ""},
+		{offset: 27, length: 0, field: "bytes=27-", kind: fetch.BadRange},
+		{offset: 1000, length: 10, field: "bytes=1000-1009", kind: fetch.BadRange},
+		{offset: -3, length: 0, field: "bytes=-3", want: "xyz"},
+		{offset: -3, length: 2, field: "bytes=-3", want: "xy"},
+		{offset: -100, length: 0, field: "bytes=-100", want: alphabet},
+		{offset: 5, length: math.MaxInt64, field: "bytes=5-", want: alphabet[5:]},
+		{offset: math.MaxInt64, length: math.MaxInt64, field: "bytes=9223372036854775807-", kind: fetch.BadRange},
+	} {
+		for name, s := range map[string]server{"ranges": ranger(alphabet), "none": says(document(alphabet)), "none, length unknown": says(chunked)} {
+			w := newWorld(t, map[string]server{"a.example:80": s})
+			f := w.fetcher()
+			body, res, err := do(t.Context(), f, &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: tc.offset, Length: tc.length})
+			kind := tc.kind
+			if tc.offset < 0 && name == "none, length unknown" {
+				kind = fetch.BadRange
+			}
+			if got := w.visits[0].field("Range"); got != tc.field {
+				t.Errorf("%d+%d: asked for %q, want %q", tc.offset, tc.length, got, tc.field)
+			}
+			if kind != fetch.Other {
+				if fetch.KindOf(err) != kind {
+					t.Errorf("%d+%d with %s: %q, %v", tc.offset, tc.length, name, body, err)
+				}
+				continue
+			}
+			if err != nil || body != tc.want {
+				t.Errorf("%d+%d with %s: %q, %v", tc.offset, tc.length, name, body, err)
+				continue
+			}
+			if size := res.Size; size != 26 && !(size == -1 && name == "none, length unknown") {
+				t.Errorf("%d+%d with %s: size %d", tc.offset, tc.length, name, size)
+			}
+			if body, _, err := get(t, f, "http://a.example/", nil); err != nil || body != alphabet {
+				t.Errorf("the next fetch: %q, %v", body, err)
+			}
+		}
+	}
+}
+
+func TestRangeOfNothing(t *testing.T) {
+	for _, offset := range []int64{0, -5} {
+		w := newWorld(t, map[string]server{"a.example:80": ranger("")})
+		body, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: offset, Length: 10})
+		if err != nil || body != "" || res.Size != 0 {
+			t.Errorf("from %d: %q, %+v, %v", offset, body, res, err)
+		}
+	}
+	w := newWorld(t, nil)
+	for _, req := range []fetch.Request{
+		{Offset: math.MinInt64}, {Length: -1, Offset: 1}, {Offset: 1, Options: &Options{Method: "POST"}}, {Length: 1, Options: &Options{Method: "DELETE"}},
+	} {
+		req.Locator = parse(t, "http://a.example/")
+		if _, err := w.fetcher().Fetch(t.Context(), &req); fetch.KindOf(err) != fetch.BadRange || len(w.dials) > 0 {
+			t.Errorf("%+v: %v", req, err)
+		}
+	}
+}
+
+// A 206 that is not the part that was asked for.
+func TestWrongPart(t *testing.T) {
+	for name, answer := range map[string]string{
+		"other start":       status("206 Partial Content", "abc", "Content-Range: bytes 0-2/26"),
+		"no Content-Range":  status("206 Partial Content", "fgh"),
+		"several parts":     status("206 Partial Content", "--x\r\n\r\n--x--\r\n", "Content-Type: multipart/byteranges; boundary=x"),
+		"length":            status("206 Partial Content", "fghij", "Content-Range: bytes 5-7/26"),
+		"backwards":         status("206 Partial Content", "fgh", "Content-Range: bytes 7-5/26"),
+		"beyond the end":    status("206 Partial Content", "fgh", "Content-Range: bytes 5-7/6"),
+		"negative":          status("206 Partial Content", "fgh", "Content-Range: bytes -5-7/26"),
+		"overflow":          status("206 Partial Content", "fgh", "Content-Range: bytes 5-99999999999999999999/26"),
+		"largest":           status("206 Partial Content", "fgh", "Content-Range: bytes 5-9223372036854775807/*"),
+		"words":             status("206 Partial Content", "fgh", "Content-Range: bytes 5-x/26"),
+		"other unit":        status("206 Partial Content", "fgh", "Content-Range: lines 5-7/26"),
+		"not asked for 204": "HTTP/1.1 206 Partial Content\r\nContent-Length: 0\r\n\r\n",
+	} {
+		w := newWorld(t, map[string]server{"a.example:80": says(answer)})
+		body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
+		if fetch.KindOf(err) != fetch.Protocol {
+			t.Errorf("%s: %q, %v", name, body, err)
+		}
+		if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); fetch.KindOf(err) != fetch.Protocol {
+			t.Errorf("%s, to no Range: %q, %v", name, body, err)
+		}
+	}
+	// Less than was asked for is completed; a part of unknown whole is taken as it is.
+	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		if v.n == 1 {
+			return status("206 Partial Content", "fg", "Content-Range: bytes 5-6/26", `ETag: "1"`)
+		}
+		return ranger(alphabet, `ETag: "1"`)(v)
+	}})
+	body, _, err := do(t.Context(), w.fetcher(func(f *Fetcher) { f.Retries = 1 }), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5})
+	if err != nil || body != alphabet[5:] {
+		t.Errorf("less: %q, %v", body, err)
+	}
+	w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fgh", "Content-Range: bytes 5-7/*"))})
+	body, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
+	if err != nil || body != "fgh" || res.Size != -1 {
+		t.Errorf("unknown whole: %q, %+v, %v", body, res, err)
+	}
+	// The caller's own Range is his own business.
+	w = newWorld(t, map[string]server{"a.example:80": ranger(alphabet)})
+	if body, _, err := get(t, w.fetcher(), "http://a.example/", &Options{Header: http.Header{"Range": {"bytes=1-2"}}}); err != nil || body != "bc" {
+		t.Errorf("own Range: %q, %v", body, err)
+	}
+}
+
+// brokenRanger breaks off after some octets, the first times.
+func brokenRanger(content string, times int, after int, fields ...string) server {
+	whole := ranger(content, fields...)
+	return func(v *visit) string {
+		full := whole(v)
+		if v.n > times {
+			return full
+		}
+		head, _, _ := strings.Cut(full, "\r\n\r\n")
+		return full[:len(head)+4+after] + cut
+	}
+}
+
+const longAgo = "Last-Modified: Tue, 20 Dec 1994 17:38:00 GMT"
+const today = "Date: Wed, 21 Dec 1994 17:38:00 GMT"
+
+func TestResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, fields := range map[string][]string{
+			"entity tag": {`ETag: "v1"`}, "time": {longAgo, today}, "tag before time": {`ETag: "v1"`, longAgo},
+		} {
+			for _, times := range []int{1, 2} {
+				for _, offset := range []int64{0, 4} {
+					w := newWorld(t, map[string]server{"a.example:80": brokenRanger(alphabet, times, 7, fields...)})
+					f := w.fetcher(func(f *Fetcher) { f.Retries = 0 })
+					var retries []fetch.Retry
+					ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Retry: func(r fetch.Retry) { retries = append(retries, r) }})
+					body, res, err := do(ctx, f, &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: offset})
+					if err != nil || body != alphabet[offset:] || res.Size != 26 {
+						t.Errorf("%s: %q, %v", name, body, err)
+					}
+					if len(w.visits) != times+1 || len(retries) != times || !errors.Is(retries[0].Err, fetch.Truncated) {
+						t.Errorf("%s: %d requests, retries %+v", name, len(w.visits), retries)
+						continue
+					}
+					v := w.visits[1]
+					_, validator, _ := strings.Cut(fields[0], ": ")
+					if v.field("If-Range") != validator || v.field("Range") != fmt.Sprintf("bytes=%d-", offset+7) && v.field("Range") != fmt.Sprintf("bytes=%d-25", offset+7) {
+						t.Errorf("%s: the rest is asked for by %q", name, v.head)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A cut is told where the rest cannot be had, or may be that of something else.
+func TestNoResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			s        server
+			requests int
+		}{
+			"no validator":     {brokenRanger(alphabet, 1, 7), 1},
+			"weak tag":         {brokenRanger(alphabet, 1, 7, `ETag: W/"v1"`, longAgo, today), 1},
+			"just modified":    {brokenRanger(alphabet, 1, 7, longAgo, "Date: Tue, 20 Dec 1994 17:38:00 GMT"), 1},
+			"no date":          {brokenRanger(alphabet, 1, 7, longAgo), 1},
+			"again and again":  {brokenRanger(alphabet, 9, 1, `ETag: "v1"`), 3},
+			"changed":          {afterCut(document("something else", `ETag: "v2"`)), 2},
+			"changed, as part": {afterCut(status("206 Partial Content", alphabet[7:], "Content-Range: bytes 7-25/26", `ETag: "v2"`)), 2},
+			"other length":     {afterCut(status("206 Partial Content", alphabet[7:], "Content-Range: bytes 7-25/27", `ETag: "v1"`)), 2},
+			"other part":       {afterCut(status("206 Partial Content", alphabet[6:], "Content-Range: bytes 6-25/26", `ETag: "v1"`)), 2},
+			"bad part":         {afterCut(status("206 Partial Content", alphabet[7:], "Content-Range: bytes 7-24/26", `ETag: "v1"`)), 2},
+			"shorter":          {afterCut(status("416 No", "", "Content-Range: bytes */5")), 2},
+			"gone":             {afterCut(status("404 Not Found", "")), 2},
+			"moved":            {afterCut(status("302 Found", "", "Location: http://b.example/")), 2},
+			"dead":             {afterCut(cut), 3},
+		} {
+			w := newWorld(t, map[string]server{"a.example:80": tc.s})
+			f := w.fetcher(func(f *Fetcher) { f.Retries = 2 })
+			body, _, err := get(t, f, "http://a.example/", nil)
+			if !errors.Is(err, fetch.Truncated) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(alphabet, body) {
+				t.Errorf("%s: %q, %v", name, body, err)
+			}
+			if len(w.visits) != tc.requests {
+				t.Errorf("%s: %d requests, want %d", name, len(w.visits), tc.requests)
+			}
+		}
+		w := newWorld(t, map[string]server{"a.example:80": brokenRanger(alphabet, 1, 7, `ETag: "v1"`)})
+		if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); !errors.Is(err, fetch.Truncated) || body != alphabet[:7] || len(w.visits) != 1 {
+			t.Errorf("Retries -1: %q, %v, %d requests", body, err, len(w.visits))
+		}
+		for _, method := range []string{"POST", "PUT"} {
+			w := newWorld(t, map[string]server{"a.example:80": brokenRanger(alphabet, 1, 7, `ETag: "v1"`)})
+			f := w.fetcher(func(f *Fetcher) { f.Retries = 2 })
+			if _, _, err := get(t, f, "http://a.example/", &Options{Method: method}); !errors.Is(err, fetch.Truncated) || len(w.visits) != 1 {
+				t.Errorf("%s: %v, %d requests", method, err, len(w.visits))
+			}
+		}
+	})
+}
+
+// afterCut is a server that breaks off once and then says something else.
+func afterCut(then string) server {
+	return func(v *visit) string {
+		if v.n == 1 {
+			return brokenRanger(alphabet, 1, 7, `ETag: "v1"`)(v)
+		}
+		return then
+	}
+}
+
+// The last chunk is cut: nothing is missing, but only the server can say so.
+func TestResumeAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			if v.n == 1 {
+				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n1a\r\n" + alphabet + "\r\n" + cut
+			}
+			return ranger(alphabet, `ETag: "v1"`)(v)
+		}})
+		body, _, err := get(t, w.fetcher(func(f *Fetcher) { f.Retries = 1 }), "http://a.example/", nil)
+		if err != nil || body != alphabet || len(w.visits) != 2 {
+			t.Errorf("%q, %v, %d requests", body, err, len(w.visits))
+		}
+	})
+}
+
+// A stalling body fails after Limits.Idle, a dripping one does not.
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			head, body, _ := strings.Cut(document(alphabet, `ETag: "v1"`), "\r\n\r\n")
+			io.WriteString(v.out, head+"\r\n\r\n")
+			for i := range 10 {
+				time.Sleep(50 * time.Second)
+				io.WriteString(v.out, body[i:i+1])
+			}
+			time.Sleep(time.Hour)
+			return cut
+		}})
+		f := w.fetcher(func(f *Fetcher) { f.Retries = 3 })
+		start := time.Now()
+		body, _, err := get(t, f, "http://a.example/", nil)
+		if fetch.KindOf(err) != fetch.Timeout || !errors.Is(err, context.DeadlineExceeded) || body != alphabet[:10] || time.Since(start) != 560*time.Second {
+			t.Errorf("%q, %v after %v", body, err, time.Since(start))
+		}
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+// Closing in the middle of a body without an end returns at once, and lets the
+// connection go.
+func TestCloseEarly(t *testing.T) {
+	gone := make(chan error, 1)
+	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		io.WriteString(v.out, "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n")
+		var err error
+		for err == nil {
+			_, err = v.out.Write(make([]byte, 64<<10))
+		}
+		gone <- err
+		return cut
+	}})
+	res, err := w.fetcher().Fetch(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen int64
+	if _, err := io.CopyN(io.Discard, res.Body, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	res.Close()
+	<-gone
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err == nil || err == io.EOF {
+		t.Errorf("a read after Close: %d, %v, %d", n, err, seen)
+	}
+}
+
+func zipped(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, s)
+	z.Close()
+	return b.String()
+}
+
+// Case 155: one layer, and no bomb.
+func TestCompressed(t *testing.T) {
+	packed := zipped(alphabet)
+	for _, tc := range []struct {
+		name, answer, want string
+		kind               fetch.ErrorKind
+	}{
+		{"gzip", document(packed, "Content-Encoding: gzip"), alphabet, fetch.Other},
+		{"x-gzip", document(packed, "Content-Encoding: X-GZIP"), alphabet, fetch.Other},
+		{"identity", document(alphabet, "Content-Encoding: identity"), alphabet, fetch.Other},
+		{"none", document(alphabet), alphabet, fetch.Other},
+		{"twice", document(zipped(packed), "Content-Encoding: gzip, gzip"), "", fetch.Protocol},
+		{"twice, two fields", document(zipped(packed), "Content-Encoding: gzip", "Content-Encoding: gzip"), "", fetch.Protocol},
+		{"other", document(alphabet, "Content-Encoding: br"), "", fetch.Protocol},
+		{"not at all", document(alphabet, "Content-Encoding: gzip"), "", fetch.Protocol},
+		{"empty", document("", "Content-Encoding: gzip"), "", fetch.Truncated},
+		{"cut inside", document(packed[:len(packed)-9], "Content-Encoding: gzip"), "", fetch.Truncated},
+		{"bad sum", document(packed[:len(packed)-8]+"\x00\x00\x00\x00"+packed[len(packed)-4:], "Content-Encoding: gzip"), "", fetch.Protocol},
+		{"bomb", document(zipped(strings.Repeat("\x00", 20<<20)), "Content-Encoding: gzip"), "", fetch.TooLarge},
+	} {
+		w := newWorld(t, map[string]server{"a.example:80": says(tc.answer)})
+		f := w.fetcher()
+		body, res, err := get(t, f, "http://a.example/", &Options{Compressed: true})
+		if tc.kind != fetch.Other {
+			if fetch.KindOf(err) != tc.kind || len(body) > 2<<20 {
+				t.Errorf("%s: %d octets, %v", tc.name, len(body), err)
+			}
+		} else if err != nil || body != tc.want {
+			t.Errorf("%s: %q, %v", tc.name, body, err)
+		} else if res.Size != -1 && tc.name != "none" {
+			t.Errorf("%s: size %d", tc.name, res.Size)
+		}
+		if tc.name != "gzip" {
+			continue
+		}
+		// Nobody asked: the octets are what they are.
+		if body, _, err := get(t, f, "http://a.example/", nil); err != nil || body != packed {
+			t.Errorf("%s, not asked for: %q, %v", tc.name, body, err)
+		}
+	}
+}
+
+func TestAttributes(t *testing.T) {
+	answer := "HTTP/1.1 200 Fine\r\nServer: x\r\ncontent-type: Text/HTML; Charset=UTF-8\r\nX-Folded: a\r\n  b\r\nLast-Modified: Tue, 20 Dec 1994 17:38:00 GMT\r\nContent-Length: 3\r\nserver:  y \r\n\r\n"
+	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		if strings.HasPrefix(v.head, "HEAD ") {
+			return answer
+		}
+		return answer + "abc"
+	}})
+	w.peers = map[string]string{"a.example:80": "192.0.2.1:80"}
+	f := w.fetcher()
+	check := func(a fetch.Attributes) {
+		t.Helper()
+		if a.Size != 3 || a.MediaType != "text/html" || a.Charset != "utf-8" || a.Guessed || !a.ModTime.Equal(time.Date(1994, 12, 20, 17, 38, 0, 0, time.UTC)) {
+			t.Errorf("%+v", a)
+		}
+		want := []fetch.Field{{Name: "Server", Value: "x"}, {Name: "content-type", Value: "Text/HTML; Charset=UTF-8"}, {Name: "X-Folded", Value: "a b"},
+			{Name: "Last-Modified", Value: "Tue, 20 Dec 1994 17:38:00 GMT"}, {Name: "Content-Length", Value: "3"}, {Name: "server", Value: "y"}}
+		if fmt.Sprint(a.Header) != fmt.Sprint(want) {
+			t.Errorf("%q", a.Header)
+		}
+	}
+	a, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(*a)
+	body, res, err := get(t, f, "http://a.example/", nil)
+	if err != nil || body != "abc" || res.Kind != fetch.KindDocument || res.Peer.String() != "192.0.2.1:80" {
+		t.Fatal(body, res, err)
+	}
+	check(res.Attributes)
+	info := res.Info.(*Info)
+	if info.Status != "200 Fine" || info.StatusCode != 200 || info.Proto != "HTTP/1.1" || string(info.Head) != answer || info.Header.Get("Server") != "x" {
+		t.Errorf("%+v", info)
+	}
+	body, res, err = get(t, f, "http://a.example/", &Options{Method: "HEAD"})
+	if err != nil || body != "" || res.Size != 3 || string(res.Info.(*Info).Head) != answer {
+		t.Errorf("HEAD: %q, %+v, %v", body, res, err)
+	}
+	if len(w.dials) != 1 {
+		t.Errorf("%d connections", len(w.dials))
+	}
+}
+
+func TestIfModifiedSince(t *testing.T) {
+	when := time.Date(1994, 12, 20, 17, 38, 0, 0, time.FixedZone("", 3600))
+	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		if v.field("If-Modified-Since") == "Tue, 20 Dec 1994 16:38:00 GMT" {
+			return "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n"
+		}
+		return status("304 Not Modified", "")
+	}})
+	body, res, err := get(t, w.fetcher(), "http://a.example/", &Options{IfModifiedSince: when})
+	if err != nil || body != "" || res.Info.(*Info).StatusCode != 304 {
+		t.Errorf("%q, %v", body, err)
+	}
+	if _, _, err := get(t, w.fetcher(), "http://a.example/", nil); err == nil {
+		t.Error("a 304 that nobody asked for was taken")
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for code, kind := range map[int]fetch.ErrorKind{
+		400: fetch.BadURL, 401: fetch.Unauthenticated, 403: fetch.Permission, 404: fetch.NotFound, 405: fetch.Unsupported, 407: fetch.Unauthenticated,
+		408: fetch.Busy, 410: fetch.NotFound, 413: fetch.TooLarge, 416: fetch.BadRange, 418: fetch.Other, 429: fetch.Busy, 451: fetch.Permission,
+		500: fetch.Busy, 501: fetch.Unsupported, 503: fetch.Busy, 504: fetch.Busy, 302: fetch.Protocol, 300: fetch.Protocol, 304: fetch.Protocol,
+	} {
+		w := newWorld(t, map[string]server{"a.example:80": says(status(fmt.Sprint(code, " So \x1b[2J it is"), "page"))})
+		_, _, err := get(t, w.fetcher(), "http://me:pw@a.example/", nil)
+		var e *fetch.Error
+		if !errors.As(err, &e) || e.Kind != kind {
+			t.Errorf("%d: %v", code, err)
+			continue
+		}
+		if code != 302 && (e.Code != code || e.Reply != "So \x1b[2J it is" || e.URL != "http://me:***@a.example/" || e.Op != "GET") || strings.Contains(e.Error(), "\x1b") {
+			t.Errorf("%d: %#v", code, e)
+		}
+		body, res, err := get(t, w.fetcher(), "http://a.example/", &Options{AnyStatus: true})
+		if code == 302 || code == 304 {
+			continue
+		}
+		if err != nil || body != "page" || res.Info.(*Info).StatusCode != code {
+			t.Errorf("%d as any status: %q, %v", code, body, err)
+		}
+	}
+}
+
+func TestOtherLocators(t *testing.T) {
+	for _, l := range []locator.Locator{&locator.FTP{}, &locator.Opaque{Name: "http"}, nil} {
+		if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: l}); fetch.KindOf(err) != fetch.Unsupported {
+			t.Errorf("%T: %v", l, err)
+		}
+	}
+}
