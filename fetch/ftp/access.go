@@ -196,6 +196,8 @@ func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
 // takes notes.
 type commands interface {
 	quote(line string) (reply, error)
+	in(dirs []string) bool // already in that directory
+	home() error           // back to the login directory
 	cwd(dir string) error
 	mkd(dir string) error
 	setType(t byte) error
@@ -206,12 +208,38 @@ type commands interface {
 
 // enter does all that comes before the transfer.
 func (a *access) enter(c commands) error {
+	if len(a.opt.Quote) > 0 {
+		if err := c.home(); err != nil {
+			return err
+		}
+	}
 	if err := a.quote(c, a.opt.Quote); err != nil {
+		return err
+	}
+	if err := a.changeDir(c); err != nil {
+		return err
+	}
+	if a.typ != 0 {
+		if err := c.setType(a.typ); err != nil {
+			return err
+		}
+	}
+	return a.quote(c, a.opt.PreTransfer)
+}
+
+// changeDir enters the directory, from the login directory: "there is no common
+// hierarchical model", so nothing else leads from one path to a different one
+// (RFC 1738 §3.2.5).
+func (a *access) changeDir(c commands) error {
+	if c.in(a.dirs) {
+		return nil
+	}
+	if err := c.home(); err != nil {
 		return err
 	}
 	for _, dir := range a.dirs {
 		err := c.cwd(dir)
-		if err != nil && a.opt.CreateDirs && (a.verb == "STOR" || a.verb == "APPE") && errors.Is(err, fetch.NotFound) {
+		if a.opt.CreateDirs && (a.verb == "STOR" || a.verb == "APPE") && errors.Is(err, fetch.NotFound) {
 			if err = c.mkd(dir); err == nil {
 				err = c.cwd(dir)
 			}
@@ -220,12 +248,7 @@ func (a *access) enter(c commands) error {
 			return err
 		}
 	}
-	if a.typ != 0 {
-		if err := c.setType(a.typ); err != nil {
-			return err
-		}
-	}
-	return a.quote(c, a.opt.PreTransfer)
+	return nil
 }
 
 // quote sends raw commands.

@@ -34,10 +34,12 @@ type control struct {
 	greeting  string
 	announced int64 // the size that a preliminary reply told, or -1
 	phase     phase
+	began     bool // the access has changed something, or a transfer has begun
 
 	toLibrary bytes.Buffer
 	answers   answers
 	transfer  string // the command that the library's RETR stands for
+	secrets   []string
 }
 
 // phase is what the next reply belongs to.
@@ -123,6 +125,28 @@ func (c *control) send(line string) error {
 // secret tells whether the argument of a command is not to be shown.
 func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
 
+// hide keeps a secret out of what is shown, should the server repeat it.
+func (c *control) hide(secret string) {
+	if len(secret) >= 4 { // shorter ones are parts of words
+		c.secrets = append(c.secrets, secret)
+	}
+}
+
+// mask is a text of the server's as it may be shown.
+func (c *control) mask(text string) string {
+	for _, secret := range c.secrets {
+		text = strings.ReplaceAll(text, secret, "****")
+	}
+	return text
+}
+
+func (c *control) received(line []byte) {
+	if len(c.secrets) > 0 {
+		line = []byte(c.mask(string(line)))
+	}
+	c.trace.Received(line)
+}
+
 // unasked refuses replies that have come before their command (CVE-2021-22947);
 // only 421, which announces that the server is about to leave, needs none.
 func (c *control) unasked() error {
@@ -145,7 +169,7 @@ func (c *control) receive() (reply, error) {
 	if c.limits.Reply > 0 {
 		c.replyBy = time.Now().Add(c.limits.Reply)
 	}
-	r, err := readReply(c.lines, c.limits.Header, c.trace.Received)
+	r, err := readReply(c.lines, c.limits.Header, c.received)
 	if err != nil {
 		return reply{}, c.fail(err)
 	}
@@ -191,7 +215,7 @@ func (c *control) quit(d time.Duration) {
 	c.trace.Sent([]byte("QUIT\r\n"))
 	c.replyBy = time.Now().Add(d)
 	for range 4 { // the end of a transfer may come first
-		r, err := readReply(c.lines, c.limits.Header, c.trace.Received)
+		r, err := readReply(c.lines, c.limits.Header, c.received)
 		if err != nil || r.code == 221 {
 			return
 		}
@@ -217,6 +241,7 @@ func (c *control) Write(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		c.hide(password)
 		line = "PASS " + password
 	case verb == "RETR", verb == "STOR", verb == "APPE":
 		line = c.transfer
@@ -292,6 +317,7 @@ func (c *control) sendAccount(text string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	c.hide(account)
 	return c.exchange("ACCT " + account)
 }
 
@@ -333,10 +359,12 @@ func (c *control) accept(r reply) (string, error) {
 		port, err := passivePort(r.text)
 		return fmt.Sprintf("227 (0,0,0,0,%d,%d)", port>>8, port&0xff), err
 	case isTransfer(c.verb) && class == 1:
+		c.began = true
 		c.announced = announcedSize(r.text)
 		c.phase = transferring
 		return "150", nil
 	case isTransfer(c.verb) && class == 2: // a small file, and a server in a hurry
+		c.began = true
 		c.phase = transferred
 		return "150", nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // fail makes err the error of an access, in which something is always known to
 // be wrong with somebody.
-func (a *access) fail(op string, err error) error {
+func (a *access) fail(op string, err error) *fetch.Error {
 	e := fetch.Fail(op, a.loc, fetch.Other, err)
 	if e.Kind == fetch.Other {
 		e.Kind = fetch.ConnectionFailed
@@ -64,8 +64,6 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 		return fetch.Busy // "Transient Negative": again later
 	case logsInBy(verb):
 		return fetch.Unauthenticated
-	case verb == "connect":
-		return fetch.Busy
 	}
 	return fetch.Permission
 }

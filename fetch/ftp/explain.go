@@ -58,6 +58,10 @@ func (n *notes) quote(line string) (reply, error) {
 	return reply{code: 200}, nil
 }
 
+func (n *notes) in(dirs []string) bool { return len(dirs) == 0 }
+
+func (n *notes) home() error { return nil }
+
 func (n *notes) cwd(dir string) error {
 	n.send("CWD "+dir, "")
 	return nil

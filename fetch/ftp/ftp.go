@@ -66,13 +66,12 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.open(ctx, a)
+	var b begun
+	s, err := f.do(ctx, a, func(s *session) error {
+		b, err = a.begin(s)
+		return err
+	})
 	if err != nil {
-		return nil, err
-	}
-	b, err := a.begin(s)
-	if err != nil {
-		f.release(s)
 		return nil, err
 	}
 	res := a.resource(s, b)
@@ -94,12 +93,16 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.open(ctx, a)
+	var attr *fetch.Attributes
+	s, err := f.do(ctx, a, func(s *session) error {
+		attr, err = a.attributes(s)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer f.release(s)
-	return a.attributes(s)
+	f.release(s)
+	return attr, nil
 }
 
 // Replace implements [fetch.Replacer] by STOR, with REST before it when there is
@@ -119,12 +122,16 @@ func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.open(ctx, a)
+	var attr *fetch.Attributes
+	s, err := f.do(ctx, a, func(s *session) error {
+		attr, err = a.upload(s, body)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer f.release(s)
-	return a.upload(s, body)
+	f.release(s)
+	return attr, nil
 }
 
 // Close ends the idle sessions; those in use end with their Bodies.
@@ -133,27 +140,53 @@ func (f *Fetcher) Close() error { return f.idle.Close() }
 // reuses tells whether sessions are kept.
 func (f *Fetcher) reuses() bool { return !f.Exact && f.MaxIdle >= 0 }
 
-// open finds an idle session or makes one. An idle one that turns out to be dead
-// is replaced without a word to the caller.
-func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
-	if f.reuses() {
-		if s, ok := f.idle.Get(a.key); ok {
-			if err := a.permitReuse(ctx, s.peer); err != nil {
-				f.keep(s)
-				return nil, err
-			}
-			err := s.resume(ctx, a)
-			if err == nil {
-				a.trace.Reused(s.describe())
-				return s, nil
-			}
-			s.end()
-			if ctx.Err() != nil {
-				return nil, err
-			}
-			a.trace.Retry(fetch.Retry{Attempt: 1, Err: err})
-		}
+// do lets use have a session, which belongs to the caller if all goes well. An
+// idle session that turns out to be dead is replaced without a word.
+func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (*session, error) {
+	s, err := f.reuse(ctx, a)
+	if err != nil {
+		return nil, err
 	}
+	if s != nil {
+		if err = use(s); err == nil {
+			return s, nil
+		}
+		stale := s.stale()
+		f.release(s)
+		if !stale {
+			return nil, err
+		}
+		a.trace.Retry(fetch.Retry{Attempt: 1, Err: err})
+	}
+	if s, err = f.open(ctx, a); err != nil {
+		return nil, err
+	}
+	if err = use(s); err != nil {
+		f.release(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+// reuse finds an idle session that the access may have, or nil.
+func (f *Fetcher) reuse(ctx context.Context, a *access) (*session, error) {
+	if !f.reuses() {
+		return nil, nil
+	}
+	s, ok := f.idle.Get(a.key)
+	if !ok {
+		return nil, nil
+	}
+	if err := a.permitReuse(ctx, s.peer); err != nil {
+		f.keep(s)
+		return nil, err
+	}
+	s.resume(ctx, a)
+	return s, nil
+}
+
+// open makes a session.
+func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 	s, err := dial(ctx, a)
 	if a.login == nil && errors.Is(err, fetch.Unauthenticated) && f.Env != nil && f.Env.Credentials != nil {
 		s, err = dialKnown(ctx, a, err)

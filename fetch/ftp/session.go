@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,8 +31,11 @@ type session struct {
 	key   key
 	entry string         // working directory after the login; "" when not known
 	peer  netip.AddrPort // of the control connection; invalid when not known
+	where []string       // arguments of CWD since the login directory
+	lost  bool           // one of them was refused
 	typ   byte           // TYPE in force; 0 when not known
 	raw   bool           // commands of the caller's own were sent
+	used  bool           // by an access before the one under way
 
 	// Of the access under way:
 	ctx    context.Context
@@ -139,13 +143,19 @@ func (s *session) remember() error {
 	return nil
 }
 
-// resume puts an idle session under another access and returns to the login
-// directory: RFC 1738 §3.2.5 knows no other way from one directory to another.
-func (s *session) resume(ctx context.Context, a *access) error {
+// resume puts an idle session under another access.
+func (s *session) resume(ctx context.Context, a *access) {
 	s.ctx, s.access = ctx, a
 	s.ctl.limits, s.ctl.trace = a.limits, a.trace
 	s.ctl.conn.SetContext(ctx)
-	return s.cwd(s.entry)
+	s.used, s.ctl.began = true, false
+	a.trace.Reused(s.describe())
+}
+
+// stale tells whether a used session broke before it could do anything that must
+// not be done again: it had been dead for some time, most likely.
+func (s *session) stale() bool {
+	return s.used && !s.raw && !s.ctl.began && s.ctl.err != nil && s.ctx.Err() == nil
 }
 
 // describe is the session's control connection as its access sees it.
@@ -204,12 +214,38 @@ func (s *session) end() {
 
 func (s *session) quote(line string) (reply, error) {
 	s.raw, s.typ = true, 0
-	return s.ctl.exchange(line)
+	r, err := s.ctl.exchange(line)
+	r.text = s.ctl.mask(r.text)
+	return r, s.failure(err)
 }
 
-func (s *session) cwd(dir string) error { return s.failure(s.conn.ChangeDir(dir)) }
+func (s *session) in(dirs []string) bool { return !s.lost && slices.Equal(s.where, dirs) }
 
-func (s *session) mkd(dir string) error { return s.failure(s.conn.MakeDir(dir)) }
+func (s *session) home() error {
+	if len(s.where) == 0 && !s.lost {
+		return nil
+	}
+	s.lost = true
+	if err := s.conn.ChangeDir(s.entry); err != nil {
+		return s.failure(err)
+	}
+	s.where, s.lost = nil, false
+	return nil
+}
+
+func (s *session) cwd(dir string) error {
+	if err := s.conn.ChangeDir(dir); err != nil {
+		s.lost = true
+		return s.failure(err)
+	}
+	s.where = append(s.where, dir)
+	return nil
+}
+
+func (s *session) mkd(dir string) error {
+	s.ctl.began = true
+	return s.failure(s.conn.MakeDir(dir))
+}
 
 func (s *session) setType(t byte) error {
 	if s.typ == t {
@@ -262,19 +298,19 @@ func (s *session) store(command string, body io.Reader, offset int64) (err error
 // failure makes the error of a failed command: what broke the connection, else
 // what our own side of it said, else the server's reply.
 func (s *session) failure(err error) error {
-	var ours *fetch.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case s.ctl.err != nil:
-		return s.access.fail(s.ctl.verb, s.ctl.err)
-	case errors.As(err, &ours):
-		return s.access.fail(s.ctl.verb, ours)
-	case s.ctl.last.class() >= 4:
-		r := s.ctl.last
-		return s.access.fail(s.ctl.verb, &fetch.Error{
-			Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text,
-		})
 	}
-	return s.access.fail(s.ctl.verb, err)
+	var ours *fetch.Error
+	switch r := s.ctl.last; {
+	case s.ctl.err != nil:
+		err = s.ctl.err
+	case errors.As(err, &ours):
+		err = ours
+	case r.class() >= 4:
+		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
+	}
+	e := s.access.fail(s.ctl.verb, err)
+	e.Reply = s.ctl.mask(e.Reply)
+	return e
 }

@@ -1,0 +1,644 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+var when = time.Date(1994, time.December, 20, 17, 38, 0, 0, time.UTC)
+
+func tree() fstest.MapFS {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s), ModTime: when} }
+	return fstest.MapFS{
+		"x.txt": file("top\n"), "a/b/c.txt": file("line one\nline two\n"), "etc/x": file("etc x\n"), "etc/motd": file("motd\n"),
+		"pub/f #1;%.txt": file("odd\n"), "pub/sub/y": file("y\n"), "pub/zero": file(""),
+		"home/lab/mine": file("mine\n"), "sp ace/ x": file("space\n"),
+	}
+}
+
+func start(t *testing.T, configure ...func(*testserver.FTP)) *testserver.FTP {
+	t.Helper()
+	srv := testserver.NewFTP(t, append([]func(*testserver.FTP){func(s *testserver.FTP) { s.Content = tree() }}, configure...)...)
+	if err := srv.Put("pub/\xff\xfe", []byte("eight bits\n")); err != nil {
+		t.Fatal(err)
+	}
+	return srv
+}
+
+func parse(t testing.TB, url string) *locator.FTP {
+	t.Helper()
+	l, err := locator.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.(*locator.FTP)
+}
+
+// sent is what the client sent; commands only, without line ends.
+func sent(srv *testserver.FTP) []string {
+	var list []string
+	for _, l := range srv.Transcript() {
+		if l.From == testserver.FromClient {
+			list = append(list, strings.TrimSuffix(l.Octets, "\r\n"))
+		}
+	}
+	return list
+}
+
+func wantSent(t *testing.T, srv *testserver.FTP, want ...string) {
+	t.Helper()
+	if got := sent(srv); !slices.Equal(got, want) {
+		t.Errorf("sent %q\nwant %q", got, want)
+	}
+}
+
+// TestExactSequence is RFC 1738 §3.2.2, to the octet.
+func TestExactSequence(t *testing.T) {
+	for _, tc := range []struct {
+		path, want string
+		sent       []string
+	}{
+		{"/x.txt", "top\n", []string{"TYPE I", "EPSV", "RETR x.txt"}},
+		{"/a/b/c.txt", "line one\nline two\n", []string{"CWD a", "CWD b", "TYPE I", "EPSV", "RETR c.txt"}},
+		{"/a/b/c.txt;type=i", "line one\nline two\n", []string{"CWD a", "CWD b", "TYPE I", "EPSV", "RETR c.txt"}},
+		{"/a/b/c.txt;type=A", "line one\nline two\n", []string{"CWD a", "CWD b", "TYPE A", "EPSV", "RETR c.txt"}},
+		{"/a/b;type=d", "b/c.txt\n", []string{"CWD a", "EPSV", "NLST b"}},
+		{"/a/b/;type=d", "c.txt\n", []string{"CWD a", "CWD b", "EPSV", "NLST"}},
+		{"/pub/sub/", "y\n", []string{"CWD pub", "CWD sub", "EPSV", "NLST"}},
+		{"", "a\netc\nhome\npub\nsp ace\nx.txt\n", []string{"EPSV", "NLST"}},
+		{"/", "a\netc\nhome\npub\nsp ace\nx.txt\n", []string{"EPSV", "NLST"}},
+		{"/%2Fetc/motd", "motd\n", []string{"CWD /etc", "TYPE I", "EPSV", "RETR motd"}}, // the document's three examples
+		{"/etc/motd", "motd\n", []string{"CWD etc", "TYPE I", "EPSV", "RETR motd"}},
+		{"//etc/motd", "motd\n", []string{"CWD ", "CWD etc", "TYPE I", "EPSV", "RETR motd"}},
+		{"/a%2Fb/c.txt", "line one\nline two\n", []string{"CWD a/b", "TYPE I", "EPSV", "RETR c.txt"}},
+		{"/a/b%2Fc.txt", "line one\nline two\n", []string{"CWD a", "TYPE I", "EPSV", "RETR b/c.txt"}},
+		{"/pub/f%20%231%3B%25.txt", "odd\n", []string{"CWD pub", "TYPE I", "EPSV", "RETR f #1;%.txt"}},
+		{"/sp%20ace/%20x", "space\n", []string{"CWD sp ace", "TYPE I", "EPSV", "RETR  x"}},
+		{"/pub/%FF%FE", "eight bits\n", []string{"CWD pub", "TYPE I", "EPSV", "RETR \xff\xff\xfe"}}, // IAC is doubled
+		{"/pub/zero", "", []string{"CWD pub", "TYPE I", "EPSV", "RETR zero"}},
+	} {
+		srv := start(t)
+		f := &Fetcher{Exact: true}
+		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+tc.path)})
+		if err != nil || got != tc.want {
+			t.Errorf("%s: %q, %v; want %q", tc.path, got, err, tc.want)
+		}
+		wantSent(t, srv, slices.Concat([]string{"USER anonymous", "PASS anonymous@"}, tc.sent, []string{"QUIT"})...)
+	}
+}
+
+func TestExactRange(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{Exact: true}
+	got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Offset: 5})
+	if err != nil || got != "one\nline two\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "CWD a", "CWD b", "TYPE I", "EPSV", "REST 5", "RETR c.txt", "QUIT")
+}
+
+func TestDefaultSequence(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	for _, path := range []string{"/a/b/c.txt", "/a/b/c.txt", "/x.txt", "/pub/", "/a/none", "/a/b/c.txt;type=a"} {
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+path), Options: &Options{ModTime: true}})
+		if (err != nil) != (path == "/a/none") {
+			t.Fatal(err)
+		}
+		if err != nil {
+			continue
+		}
+		io.Copy(io.Discard, res.Body)
+		res.Close()
+		if !strings.HasSuffix(path, "/") && !res.ModTime.Equal(when) {
+			t.Errorf("%s: modified %v", path, res.ModTime)
+		}
+	}
+	f.Close()
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
+		"CWD a", "CWD b", "TYPE I", "SIZE c.txt", "MDTM c.txt", "EPSV", "RETR c.txt",
+		"SIZE c.txt", "MDTM c.txt", "EPSV", "RETR c.txt", // the same path: nowhere to go
+		"CWD /", "SIZE x.txt", "MDTM x.txt", "EPSV", "RETR x.txt",
+		"CWD pub", "TYPE A", "EPSV", "LIST",
+		"CWD /", "CWD a", "TYPE I", "SIZE none", "MDTM none", "EPSV", "RETR none",
+		"CWD /", "CWD a", "CWD b", "TYPE A", "MDTM c.txt", "EPSV", "RETR c.txt", "QUIT")
+}
+
+func TestLogins(t *testing.T) {
+	users := map[string]testserver.User{
+		"lab": {Password: "secret"}, "open": {}, "acct": {Password: "secret", Account: "A42"}, "only": {Account: "A42"}, "": {Password: "nameless"},
+	}
+	ask := func(t *testing.T, want fetch.Challenge, answer string) *fetch.Env {
+		return &fetch.Env{Email: "me@example.org", Credentials: func(_ context.Context, c fetch.Challenge) (locator.Login, error) {
+			if answer == "" || c.User != want.User || c.Account != want.Account || c.Text == "" || c.Locator == nil {
+				t.Errorf("asked for %+v", c)
+			}
+			return locator.Login{Password: answer}, nil
+		}}
+	}
+	for _, tc := range []struct {
+		login  string
+		asked  fetch.Challenge
+		answer string
+		opt    *Options
+		sent   []string
+	}{
+		{"", fetch.Challenge{}, "", nil, []string{"USER anonymous", "PASS me@example.org"}},
+		{"lab:secret@", fetch.Challenge{}, "", nil, []string{"USER lab", "PASS secret"}},
+		{"lab@", fetch.Challenge{User: "lab"}, "secret", nil, []string{"USER lab", "PASS secret"}},
+		{"open@", fetch.Challenge{}, "", nil, []string{"USER open"}}, // not asked, so not told
+		{"open:unused@", fetch.Challenge{}, "", nil, []string{"USER open"}},
+		{"@", fetch.Challenge{}, "nameless", nil, []string{"USER ", "PASS nameless"}},
+		{":nameless@", fetch.Challenge{}, "", nil, []string{"USER ", "PASS nameless"}},
+		{"acct:secret@", fetch.Challenge{User: "acct", Account: true}, "A42", nil, []string{"USER acct", "PASS secret", "ACCT A42"}},
+		{"acct:secret@", fetch.Challenge{}, "", &Options{Account: "A42"}, []string{"USER acct", "PASS secret", "ACCT A42"}},
+		{"only:@", fetch.Challenge{}, "", &Options{Account: "A42"}, []string{"USER only", "ACCT A42"}},
+	} {
+		srv := start(t, func(s *testserver.FTP) { s.Users = users })
+		f := &Fetcher{Env: ask(t, tc.asked, tc.answer), Exact: true}
+		url := strings.Replace(srv.URL, "ftp://", "ftp://"+tc.login, 1)
+		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, url+"/x.txt"), Options: tc.opt})
+		if err != nil || got != "top\n" {
+			t.Errorf("%q: %q %v", tc.login, got, err)
+		}
+		wantSent(t, srv, slices.Concat(tc.sent, []string{"TYPE I", "EPSV", "RETR x.txt", "QUIT"})...)
+	}
+}
+
+// TestAnonymousRefused has a server that knows no anonymous user, and a caller
+// that knows a name.
+func TestAnonymousRefused(t *testing.T) {
+	srv := start(t, func(s *testserver.FTP) {
+		s.Anonymous, s.Users = false, map[string]testserver.User{"lab": {Password: "secret"}}
+	})
+	f := &Fetcher{Env: &fetch.Env{Credentials: func(context.Context, fetch.Challenge) (locator.Login, error) {
+		return locator.Login{User: "lab", Password: "secret"}, nil
+	}}}
+	defer f.Close()
+	for range 2 {
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil || got != "top\n" {
+			t.Errorf("%q %v", got, err)
+		}
+	}
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "QUIT", "USER lab", "PASS secret", "PWD",
+		"TYPE I", "SIZE x.txt", "EPSV", "RETR x.txt", "SIZE x.txt", "EPSV", "RETR x.txt")
+}
+
+func TestErrorsOfReplies(t *testing.T) {
+	for _, tc := range []struct {
+		verb, reply string
+		op          string
+		kind        fetch.ErrorKind
+		code        int
+	}{
+		{"GREETING", "421 full", "connect", fetch.Busy, 421},
+		{"GREETING", "530 not you", "connect", fetch.Permission, 530},
+		{"USER", "530 no", "USER", fetch.Unauthenticated, 530},
+		{"PASS", "530 no", "PASS", fetch.Unauthenticated, 530},
+		{"PASS", "421 bye", "PASS", fetch.Busy, 421},
+		{"CWD", "550 none", "CWD", fetch.NotFound, 550},
+		{"CWD", "550 a: Permission denied", "CWD", fetch.Permission, 550},
+		{"CWD", "530 log in", "CWD", fetch.Permission, 530},
+		{"CWD", "501 what", "CWD", fetch.Unsupported, 501},
+		{"CWD", "450 busy", "CWD", fetch.Busy, 450},
+		{"TYPE", "504 no", "TYPE", fetch.Unsupported, 504},
+		{"PASV", "502 no", "PASV", fetch.Unsupported, 502},
+		{"RETR", "550 none", "RETR", fetch.NotFound, 550},
+		{"RETR", "450 busy", "RETR", fetch.Busy, 450},
+		{"RETR", "451 sorry", "RETR", fetch.Busy, 451},
+		{"RETR", "425 no", "RETR", fetch.Unreachable, 425},
+		{"RETR", "553 bad name", "RETR", fetch.Permission, 553},
+		{"RETR", "532 account", "RETR", fetch.Permission, 532},
+		{"REST", "502 no", "REST", fetch.Unsupported, 502},
+		{"REST", "554 too far", "REST", fetch.BadRange, 554},
+		{"REST", "451 no", "REST", fetch.BadRange, 451},
+	} {
+		srv := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV"} })
+		srv.On(tc.verb, 1, testserver.Reply(tc.reply))
+		if tc.verb == "GREETING" {
+			srv = start(t, func(s *testserver.FTP) { s.Greeting = tc.reply })
+		}
+		f := &Fetcher{Exact: true}
+		_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Offset: 1})
+		var e *fetch.Error
+		if !errors.As(err, &e) || e.Op != tc.op || e.Kind != tc.kind || e.Code != tc.code || e.Reply != tc.reply[4:] {
+			t.Errorf("%s %q: %v (%+v)", tc.verb, tc.reply, err, e)
+		}
+	}
+}
+
+// TestBusyListing has the 450 that some servers answer for a missing directory,
+// RFC 959 having no 550 there.
+func TestBusyListing(t *testing.T) {
+	srv := start(t)
+	srv.On("NLST", 1, testserver.Reply("450 none: No such file"))
+	_, err := (&Fetcher{Exact: true}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/none;type=d")})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFallBacks(t *testing.T) {
+	srv := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV", "LIST", "SIZE", "MDTM"} })
+	f := &Fetcher{}
+	for range 2 {
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/pub/sub/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for item, err := range res.Items {
+			if err != nil || item.Name != "y" || item.Size != -1 {
+				t.Errorf("%+v %v", item, err)
+			}
+		}
+		res.Close()
+	}
+	got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/pub/sub/y")})
+	if err != nil || got != "y\n" {
+		t.Errorf("%q %v", got, err)
+	}
+	f.Close()
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "CWD sub", "TYPE A", "EPSV", "PASV", "LIST", "PASV", "NLST",
+		"PASV", "LIST", "PASV", "NLST", "TYPE I", "SIZE y", "PASV", "RETR y", "QUIT")
+}
+
+func TestDisableEPSV(t *testing.T) {
+	srv := start(t)
+	if got, err := read(t.Context(), &Fetcher{Exact: true, DisableEPSV: true}, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil || got != "top\n" {
+		t.Errorf("%q %v", got, err)
+	}
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "TYPE I", "PASV", "RETR x.txt", "QUIT")
+}
+
+func TestOptions(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	defer f.Close()
+	opt := &Options{Quote: []string{"NOOP", "*SITE NONE"}, PreTransfer: []string{"STAT"}, PostQuote: []string{"SYST"}}
+	if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/etc/x"), Options: opt}); err != nil || got != "etc x\n" {
+		t.Errorf("%q %v", got, err)
+	}
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "NOOP", "SITE NONE", "CWD etc", "TYPE I", "STAT", "SIZE x", "EPSV", "RETR x", "SYST", "QUIT")
+	for _, tc := range []struct {
+		opt  *Options
+		path string
+		want []string
+	}{
+		{&Options{Method: SingleCWD}, "/a/b/c.txt", []string{"CWD a/b", "TYPE I", "SIZE c.txt", "EPSV", "RETR c.txt"}},
+		{&Options{Method: NoCWD}, "/a/b/c.txt", []string{"TYPE I", "SIZE a/b/c.txt", "EPSV", "RETR a/b/c.txt"}},
+		{&Options{Method: NoCWD}, "/a/b/", []string{"TYPE A", "EPSV", "LIST a/b/"}},
+		{&Options{Method: NoCWD}, "//etc/x", []string{"TYPE I", "SIZE /etc/x", "EPSV", "RETR /etc/x"}},
+		{&Options{ListOnly: true}, "/a/b/", []string{"CWD a", "CWD b", "TYPE A", "EPSV", "NLST"}},
+	} {
+		srv.ResetTranscript()
+		f := &Fetcher{MaxIdle: -1}
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+tc.path), Options: tc.opt}); err != nil {
+			t.Error(err)
+		}
+		wantSent(t, srv, slices.Concat([]string{"USER anonymous", "PASS anonymous@"}, tc.want, []string{"QUIT"})...)
+	}
+	_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/etc/x"), Options: &Options{Quote: []string{"DELE none"}}})
+	var e *fetch.Error
+	if !errors.As(err, &e) || e.Op != "QUOTE" || e.Code != 550 {
+		t.Errorf("a quote that fails: %v", err)
+	}
+	_, err = read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/etc/x"), Options: &Options{PostQuote: []string{"DELE none"}}})
+	if !errors.As(err, &e) || e.Op != "QUOTE" || e.Code != 550 {
+		t.Errorf("one after the transfer: %v", err)
+	}
+}
+
+func TestGuessType(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{GuessType: true, Exact: true}
+	for path, want := range map[string]string{"/a/b/c.txt": "TYPE A", "/etc/x": "TYPE I", "/a/b/c.txt;type=i": "TYPE I"} {
+		srv.ResetTranscript()
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+path)}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(sent(srv), want) {
+			t.Errorf("%s: %q", path, sent(srv))
+		}
+	}
+}
+
+func TestTextToLocal(t *testing.T) {
+	data := "one\ntwo\r\nthree\rfour\r\n\r\r\nend\r"
+	for _, size := range []testserver.SizeInASCII{testserver.SizeConverted, testserver.SizeRaw, testserver.SizeRefused} {
+		srv := start(t, func(s *testserver.FTP) {
+			s.SizeInASCII, s.Content = size, fstest.MapFS{"t": {Data: []byte(data)}}
+		})
+		var told int64
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+		f := &Fetcher{}
+		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/t;type=a")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Create(filepath.Join(t.TempDir(), "t"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(file, res.Body)
+		file.Close()
+		res.Close()
+		f.Close()
+		got, _ := os.ReadFile(file.Name())
+		want := strings.ReplaceAll(data, "\r\n", "\n")
+		if err != nil || string(got) != want || n != int64(len(want)) || told != n || res.Size != -1 || res.Info.(*Info).Type != 'A' {
+			t.Errorf("%q, %d octets, %d told, Size %d, %v; want %q", got, n, told, res.Size, err, want)
+		}
+	}
+}
+
+func TestInfo(t *testing.T) {
+	srv := start(t, func(s *testserver.FTP) {
+		s.Greeting, s.LoginDir = "220-hello\n220 there", "/home/lab"
+	})
+	f := &Fetcher{}
+	defer f.Close()
+	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/mine")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Close()
+	if got, want := *res.Info.(*Info), (Info{"hello\nthere", "/home/lab", 'I'}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if res.Size != 5 || !res.Peer.IsValid() || res.Kind != fetch.KindDocument {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestUpload(t *testing.T) {
+	srv := start(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"dir/old": {Data: []byte("0123456789")}} })
+	f := &Fetcher{}
+	req := func(path string) *fetch.Request { return &fetch.Request{Locator: parse(t, srv.URL+path)} }
+	attr, err := f.Replace(t.Context(), req("/dir/new"), strings.NewReader("fresh"))
+	if err != nil || attr.Size != 5 {
+		t.Errorf("%+v %v", attr, err)
+	}
+	if attr, err = f.Update(t.Context(), req("/dir/old"), strings.NewReader("ab")); err != nil || attr.Size != -1 {
+		t.Errorf("%+v %v", attr, err)
+	}
+	r := req("/dir/old")
+	r.Offset = 3
+	if attr, err = f.Replace(t.Context(), r, strings.NewReader("xyz")); err != nil || attr.Size != 6 {
+		t.Errorf("%+v %v", attr, err)
+	}
+	if _, err = f.Replace(t.Context(), req("/dir/text;type=a"), strings.NewReader("a\nb\r\nc")); err != nil {
+		t.Error(err)
+	}
+	r = req("/made/on/the/way")
+	r.Options = &Options{CreateDirs: true}
+	if _, err = f.Replace(t.Context(), r, strings.NewReader("")); err != nil {
+		t.Error(err)
+	}
+	f.Close()
+	got := srv.Uploads()
+	for name, want := range map[string]string{"dir/new": "fresh", "dir/text": "a\nb\nc", "made/on/the/way": ""} {
+		if string(got[name]) != want {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
+		}
+	}
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD dir", "TYPE I", "EPSV", "STOR new", "EPSV", "APPE old",
+		"EPSV", "REST 3", "STOR old", "TYPE A", "EPSV", "STOR text",
+		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "TYPE I", "EPSV", "STOR way", "QUIT")
+	for _, path := range []string{"/dir/", "/dir/x;type=d", ""} {
+		if _, err := f.Replace(t.Context(), req(path), strings.NewReader("")); !errors.Is(err, fetch.BadURL) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestUploadFails has both sides fail.
+func TestUploadFails(t *testing.T) {
+	srv := start(t, func(s *testserver.FTP) { s.MaxUpload = 1 << 20 })
+	f := &Fetcher{}
+	defer f.Close()
+	req := &fetch.Request{Locator: parse(t, srv.URL+"/new")}
+	broken := errors.New("the disk is gone")
+	_, err := f.Replace(t.Context(), req, io.MultiReader(strings.NewReader("half"), errorReader{broken}))
+	if !errors.Is(err, fetch.LocalIO) || !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if _, err = f.Replace(t.Context(), req, io.LimitReader(zeros{}, 4<<20)); !errors.Is(err, fetch.TooLarge) {
+		t.Errorf("more than the server takes: %v", err)
+	}
+	srv.On("STOR", 0, testserver.Reply("553 no"))
+	if _, err = f.Replace(t.Context(), req, strings.NewReader("x")); !errors.Is(err, fetch.Permission) {
+		t.Errorf("%v", err)
+	}
+}
+
+type errorReader struct{ err error }
+
+func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestAttributes(t *testing.T) {
+	for _, hide := range [][]string{nil, {"SIZE"}, {"MDTM"}, {"SIZE", "MDTM"}} {
+		srv := start(t, func(s *testserver.FTP) { s.Hide = hide })
+		f := &Fetcher{}
+		attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+		switch {
+		case len(hide) == 2: // then nothing tells a file from what is not there
+			if err == nil {
+				t.Errorf("%+v", attr)
+			}
+		case err != nil, (attr.Size == 18) == slices.Contains(hide, "SIZE"), attr.ModTime.Equal(when) == slices.Contains(hide, "MDTM"):
+			t.Errorf("without %q: %+v, %v", hide, attr, err)
+		}
+		for _, path := range []string{"/a", "/a/", "", "/"} {
+			attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+path)})
+			if err != nil || attr.Size != -1 || !attr.ModTime.IsZero() {
+				t.Errorf("the directory %q: %+v, %v", path, attr, err)
+			}
+		}
+		if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/none")}); err == nil || len(hide) < 2 && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v", err)
+		}
+		f.Close()
+	}
+}
+
+func TestRanges(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	defer f.Close()
+	data := "line one\nline two\n"
+	for _, tc := range []struct {
+		offset, length int64
+		want           string
+	}{{0, 4, "line"}, {5, 3, "one"}, {-4, 0, "two\n"}, {-99, 4, "line"}, {18, 0, ""}, {17, 1, "\n"}, {0, 99, data}, {0, 18, data}} {
+		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Offset: tc.offset, Length: tc.length})
+		if err != nil || got != tc.want {
+			t.Errorf("%d+%d: %q %v", tc.offset, tc.length, got, err)
+		}
+	}
+	for _, req := range []fetch.Request{{Offset: 19}, {Length: -1}} {
+		req.Locator = parse(t, srv.URL+"/a/b/c.txt")
+		if _, err := read(t.Context(), f, &req); !errors.Is(err, fetch.BadRange) {
+			t.Errorf("%d+%d: %v", req.Offset, req.Length, err)
+		}
+	}
+	hidden := start(t, func(s *testserver.FTP) { s.Hide = []string{"SIZE"} })
+	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.BadRange) {
+		t.Errorf("from the end of what size: %v", err)
+	}
+}
+
+func TestItems(t *testing.T) {
+	srv := start(t, func(s *testserver.FTP) { s.Users = map[string]testserver.User{"lab": {Password: "secret"}} })
+	f := &Fetcher{Env: &fetch.Env{}}
+	defer f.Close()
+	url := strings.Replace(srv.URL, "ftp://", "ftp://lab:secret@", 1)
+	for _, path := range []string{"/pub/", "/pub", "/pub/;type=d", "/pub;type=d"} {
+		l := parse(t, url+path)
+		if path == "/pub" {
+			continue // a file, by the URL
+		}
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		var items []fetch.Item
+		for item, err := range res.Items {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names, items = append(names, item.Name), append(items, item)
+		}
+		res.Close()
+		if want := []string{"f #1;%.txt", "sub", "zero", "\xff\xfe"}; !slices.Equal(names, want) {
+			t.Errorf("%s lists %q, want %q", path, names, want)
+			continue
+		}
+		for _, item := range items {
+			if strings.Contains(item.Locator.Redacted(), "secret") || !strings.Contains(item.Locator.String(), "secret") {
+				t.Errorf("%s", item.Locator.Redacted())
+			}
+		}
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: items[3].Locator}); err != nil || got != "eight bits\n" {
+			t.Errorf("%q %v", got, err)
+		}
+		if path == "/pub/" && (items[1].Kind != fetch.KindDirectory || items[0].Size != 4 || items[0].ModTime.Year() != 1994) {
+			t.Errorf("%+v", items)
+		}
+	}
+}
+
+// TestNameEntries has what servers put before the names of NLST.
+func TestNameEntries(t *testing.T) {
+	for _, tc := range []struct{ path, line, want string }{
+		{"/d/", "x", "/d/x"}, {"/d/", "./x", "/d/x"}, {"/d/", "/abs/d/x", "/d/x"}, {"/d/", "../../x", "/d/x"},
+		{"/d;type=d", "d/x", "/d/x"}, {"/d;type=d", "x", "/d/x"}, {"/c/d;type=d", "d/x", "/c/d/x"}, {"/c/d;type=d", "/c/d/x", "/c/d/x"},
+		{"/c/file;type=d", "file", "/c/file"}, {"/c/*.txt;type=d", "x.txt", "/c/x.txt"}, {"/%2Fetc;type=d", "/etc/x", "/%2Fetc/x"},
+		{"/d/", ".", ""}, {"/d/", "..", ""}, {"/d/", "d/.", ""}, {"/d/", "", ""}, {"/d/", "x/", ""}, {"/d/", "a\x00b", ""}, {"/d/", "a\rDELE b", ""},
+	} {
+		a := &access{loc: at(tc.path)}
+		item, ok := a.nameEntry(tc.line, when)
+		if ok != (tc.want != "") || ok && item.Locator.String() != "ftp://127.0.0.1"+tc.want {
+			t.Errorf("%s: %q is %v %+v", tc.path, tc.line, ok, item)
+		}
+	}
+}
+
+func TestChecks(t *testing.T) {
+	f := &Fetcher{Env: &fetch.Env{Dial: nil, Allow: func(context.Context, fetch.Target) error {
+		t.Error("asked to connect")
+		return nil
+	}}}
+	good := at("/x")
+	for name, req := range map[string]*fetch.Request{
+		"scheme":      {Locator: &locator.Gopher{}},
+		"no locator":  {},
+		"typecode":    {Locator: &locator.FTP{Server: good.Server, Type: 'x'}},
+		"host":        {Locator: &locator.FTP{HasPath: true}},
+		"CR in path":  {Locator: &locator.FTP{Server: good.Server, CWD: []string{"a\rb"}}},
+		"NUL in name": {Locator: &locator.FTP{Server: good.Server, Name: "a\x00b"}},
+		"LF in user":  {Locator: &locator.FTP{Server: locator.Server{Login: &locator.Login{User: "a\nb"}, HostPort: good.HostPort}}},
+		"LF in quote": {Locator: good, Options: &Options{PostQuote: []string{"NOOP\nDELE x"}}},
+		"account":     {Locator: good, Options: &Options{Account: "x\r\nDELE y"}},
+		"method":      {Locator: good, Options: &Options{Method: 9}},
+		"options":     {Locator: good, Options: 17},
+		"length":      {Locator: good, Length: -1},
+	} {
+		if _, err := f.Fetch(t.Context(), req); err == nil {
+			t.Errorf("%s: no error", name)
+		} else if k := fetch.KindOf(err); k != fetch.BadURL && k != fetch.Unsupported && k != fetch.BadRange {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f = &Fetcher{Env: &fetch.Env{Email: "a@b\r\nDELE x"}}
+	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: good}); !errors.Is(err, fetch.BadURL) {
+		t.Errorf("e-mail: %v", err)
+	}
+}
+
+// TestExplain holds the plan against what is sent.
+func TestExplain(t *testing.T) {
+	for _, tc := range []struct {
+		f    *Fetcher
+		path string
+		req  fetch.Request
+	}{
+		{&Fetcher{}, "/a/b/c.txt", fetch.Request{}},
+		{&Fetcher{}, "//etc/x", fetch.Request{}},
+		{&Fetcher{}, "/pub/", fetch.Request{}},
+		{&Fetcher{}, "/pub/\xc3;type=d", fetch.Request{}},
+		{&Fetcher{}, "/a/b/c.txt", fetch.Request{Offset: 3, Length: 2}},
+		{&Fetcher{}, "/a/b/c.txt;type=a", fetch.Request{Options: &Options{Method: SingleCWD, Quote: []string{"*NOOP"}, PostQuote: []string{"SYST"}, ModTime: true}}},
+		{&Fetcher{Exact: true}, "/a/b/c.txt", fetch.Request{}},
+		{&Fetcher{Exact: true}, "/a/b/", fetch.Request{}},
+		{&Fetcher{DisableEPSV: true, MaxIdle: -1}, "/a/b/c.txt", fetch.Request{}},
+	} {
+		srv := start(t)
+		l := parse(t, srv.URL+"/")
+		*l = *parse(t, srv.URL+strings.ReplaceAll(tc.path, "\xc3", "sub"))
+		tc.req.Locator = l
+		plan, err := tc.f.Explain(&tc.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan.Network != "tcp" || plan.Host != "127.0.0.1" || plan.Port != l.Port {
+			t.Errorf("%+v", plan)
+		}
+		if n := len(srv.Transcript()); n != 0 {
+			t.Fatalf("Explain said %d lines", n)
+		}
+		var want []string
+		for _, step := range plan.Steps {
+			if step.Send != "" && (step.When == "" || strings.Contains(step.When, "331")) {
+				want = append(want, strings.TrimSuffix(strings.ReplaceAll(step.Send, "****", "anonymous@"), "\r\n"))
+			}
+		}
+		if _, err := read(t.Context(), tc.f, &tc.req); err != nil {
+			t.Errorf("%s: %v", tc.path, err)
+		}
+		tc.f.Close()
+		wantSent(t, srv, want...)
+	}
+	f := &Fetcher{}
+	plan, err := f.Explain(&fetch.Request{Locator: at("/x"), Offset: -5})
+	if err != nil || !slices.ContainsFunc(plan.Steps, func(s fetch.Step) bool { return s.Send == "REST <size - 5>\r\n" }) {
+		t.Errorf("%+v %v", plan, err)
+	}
+}

@@ -1,0 +1,171 @@
+package ftp
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// hostile is a server in memory that says what a test wants, right or wrong, and
+// otherwise what is right. testserver is for all that a real server might do.
+type hostile struct {
+	greeting string            // "" is "220 ready\r\n"
+	on       map[string]string // octets to answer a verb with; of a transfer, after its data
+	first    map[string]string // octets to answer a transfer with, before its data
+	data     string            // of every transfer to the client
+	passive  func(port int) string
+
+	net  memnet.Network
+	mu   sync.Mutex
+	log  []string // command lines, with their ends
+	dial []string // addresses that were dialled
+	done sync.WaitGroup
+}
+
+// serve starts h; it ends with the test.
+func (h *hostile) serve(t *testing.T) {
+	t.Helper()
+	l, err := h.net.Listen(t.Context(), "tcp", "127.0.0.1:21")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { l.Close(); cancel(); h.done.Wait() })
+	h.done.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			h.done.Go(func() {
+				defer context.AfterFunc(ctx, func() { c.Close() })()
+				h.session(ctx, c)
+			})
+		}
+	})
+}
+
+// env reaches h and notes what is dialled.
+func (h *hostile) env() *fetch.Env {
+	return &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		h.mu.Lock()
+		h.dial = append(h.dial, address)
+		h.mu.Unlock()
+		return h.net.Dial(ctx, network, address)
+	}}
+}
+
+func (h *hostile) sent() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.log...)
+}
+
+func (h *hostile) dialled() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.dial...)
+}
+
+func (h *hostile) session(ctx context.Context, c net.Conn) {
+	defer c.Close()
+	var data net.Listener
+	defer func() {
+		if data != nil {
+			data.Close()
+		}
+	}()
+	say(c, h.greeting, "220 ready\r\n")
+	lines := bufio.NewReader(c)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return
+		}
+		h.mu.Lock()
+		h.log = append(h.log, line)
+		h.mu.Unlock()
+		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch verb {
+		case "EPSV", "PASV":
+			if data != nil {
+				data.Close()
+			}
+			if data, err = h.net.Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+				return
+			}
+			port := data.Addr().(*net.TCPAddr).Port
+			text := fmt.Sprintf("229 ok (|||%d|)\r\n", port)
+			if verb == "PASV" && h.passive != nil {
+				text = h.passive(port)
+			}
+			say(c, h.on[verb], text)
+		case "RETR", "LIST", "NLST", "STOR", "APPE":
+			h.transfer(ctx, c, data, verb)
+		default:
+			say(c, h.on[verb], map[string]string{
+				"USER": "331 who\r\n", "PASS": "230 in\r\n", "PWD": "257 \"/\"\r\n", "CWD": "250 ok\r\n", "TYPE": "200 ok\r\n",
+				"SIZE": fmt.Sprintf("213 %d\r\n", len(h.data)), "MDTM": "213 20010203040506\r\n", "REST": "350 ok\r\n", "QUIT": "221 bye\r\n",
+			}[verb])
+		}
+	}
+}
+
+func (h *hostile) transfer(ctx context.Context, c net.Conn, l net.Listener, verb string) {
+	say(c, h.first[verb], "150 here\r\n")
+	if l == nil || strings.HasPrefix(h.first[verb], "5") || strings.HasPrefix(h.first[verb], "4") {
+		return
+	}
+	defer context.AfterFunc(ctx, func() { l.Close() })()
+	d, err := l.Accept()
+	if err != nil {
+		return
+	}
+	defer context.AfterFunc(ctx, func() { d.Close() })()
+	if verb == "STOR" || verb == "APPE" {
+		io.Copy(io.Discard, d)
+	} else {
+		io.WriteString(d, h.data)
+	}
+	d.Close()
+	say(c, h.on[verb], "226 done\r\n")
+}
+
+// say sends text, or if it is empty the other one; "-" is silence.
+func say(w io.Writer, text, other string) {
+	if text == "" {
+		text = other
+	}
+	if text != "-" {
+		io.WriteString(w, text)
+	}
+}
+
+// at is a locator on a hostile server.
+func at(path string) *locator.FTP {
+	l, err := locator.Parse("ftp://127.0.0.1" + path)
+	if err != nil {
+		panic(err)
+	}
+	return l.(*locator.FTP)
+}
+
+// read fetches and reads to the end or the error.
+func read(ctx context.Context, f *Fetcher, req *fetch.Request) (string, error) {
+	res, err := f.Fetch(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Close()
+	b, err := io.ReadAll(res.Body)
+	return string(b), err
+}
