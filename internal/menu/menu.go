@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"net/netip"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
@@ -40,6 +41,20 @@ type Line struct {
 	// Fault says why nothing can be fetched by a line that looks like a link;
 	// such a line is text. Empty for all others.
 	Fault string
+
+	fields []byte // the first two, as sent
+}
+
+// Strings gives Display and Selector as strings, which share memory.
+func (l *Line) Strings() (display, selector string) {
+	if l.fields == nil {
+		return string(l.Display), ""
+	}
+	display, selector, _ = strings.Cut(string(l.fields), "\t")
+	if display == "" {
+		display = selector
+	}
+	return display, selector
 }
 
 // Link reports whether the line leads somewhere.
@@ -65,6 +80,14 @@ func SelectorURL(selector []byte) []byte {
 // Nowhere reports whether a host is one of those that servers put where a menu
 // line needs a host and there is none.
 func Nowhere(host []byte) bool { return string(host) == "error.host" || string(host) == "null.host" }
+
+// Parse reads a single line, with or without its line end. It does not know the
+// line above, so that a mirror is one of no item.
+func Parse(line []byte) Line {
+	var s scanner
+	s.parse(trimEnd(line))
+	return s.line
+}
 
 // bufferSize is how much is read at once. The buffer grows to hold a longer line.
 const bufferSize = 16 << 10
@@ -161,6 +184,7 @@ func (s *scanner) parse(line []byte) {
 	}
 	l.Type, l.Display = typ, display[1:]
 	l.Selector, rest, _ = cutTab(rest)
+	l.fields = line[1:min(len(line), len(display)+1+len(l.Selector))]
 	if len(l.Display) == 0 {
 		l.Display = l.Selector
 	}

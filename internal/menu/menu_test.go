@@ -318,6 +318,9 @@ func FuzzMenu(f *testing.F) {
 			if bytes.ContainsAny(l.Selector, "\t\n") {
 				t.Fatalf("selector %q", l.Selector)
 			}
+			if display, selector := l.Strings(); display != string(l.Display) || selector != string(l.Selector) {
+				t.Fatalf("strings %q and %q of %q and %q", display, selector, l.Display, l.Selector)
+			}
 		}
 		if len(whole) > bytes.Count(in, []byte("\n"))+1 {
 			t.Fatalf("%d lines from %q", len(whole), in)

@@ -1,0 +1,208 @@
+package gopher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// body is the Body of what came over a connection.
+type body struct {
+	ctx   context.Context
+	loc   *locator.Gopher
+	conn  *wire.Conn
+	trace *fetch.Trace
+	src   io.Reader // without framing
+	raw   *source   // src, if there is no framing
+
+	room   int64 // how many more octets Limits.Body permits
+	left   int64 // how many more are wanted
+	err    error // of all further reads
+	closed atomic.Bool
+}
+
+// unbounded is more than anybody sends.
+const unbounded = 1 << 62
+
+func newBody(ctx context.Context, c *wire.Conn, a *access, limit int64) *body {
+	if limit == 0 {
+		limit = unbounded
+	}
+	return &body{ctx: ctx, loc: a.loc, conn: c, trace: fetch.ContextTrace(ctx), room: limit, left: unbounded}
+}
+
+// part skips what comes before offset and ends the body after length octets.
+func (b *body) part(offset, length int64) error {
+	if offset > 0 {
+		skipped, err := io.Copy(io.Discard, io.LimitReader(readerFunc(b.read), offset))
+		switch {
+		case err != nil:
+			return err
+		case skipped < offset:
+			return fetch.Fail("read", b.loc, fetch.BadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
+		}
+	}
+	if length > 0 {
+		b.left = length
+	}
+	return nil
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.read(p)
+	if n > 0 {
+		b.trace.Body(int64(n))
+	}
+	return n, err
+}
+
+var errClosed = errors.New("the body is closed")
+
+// check is what a read fails with before it has begun.
+func (b *body) check() error {
+	switch {
+	case b.closed.Load():
+		return fetch.Fail("read", b.loc, fetch.ConnectionFailed, errClosed)
+	case b.err != nil:
+		return b.err
+	case b.ctx.Err() != nil:
+		b.fail(b.ctx.Err())
+		return b.err
+	case b.left == 0:
+		return io.EOF
+	}
+	return nil
+}
+
+// fail makes err the result of this read and all further ones.
+func (b *body) fail(err error) {
+	if err != io.EOF {
+		err = fetch.Fail("read", b.loc, fetch.Other, err)
+	}
+	b.err = err
+}
+
+// read reads without telling the trace.
+func (b *body) read(p []byte) (int, error) {
+	if err := b.check(); err != nil || len(p) == 0 {
+		return 0, err
+	}
+	if b.room == 0 {
+		return 0, b.full()
+	}
+	n, err := b.src.Read(p[:min(int64(len(p)), b.room, b.left)])
+	b.room -= int64(n)
+	b.left -= int64(n)
+	if err != nil {
+		b.fail(err)
+		if n > 0 {
+			err = nil // the next read tells
+		} else {
+			err = b.err
+		}
+	}
+	return n, err
+}
+
+// full looks whether the body ends just where the limit is.
+func (b *body) full() error {
+	n, err := io.ReadFull(b.src, make([]byte, 1))
+	if n > 0 {
+		err = fetch.Fail("read", b.loc, fetch.TooLarge, errors.New("the body is longer than the limit"))
+	}
+	b.fail(err)
+	return b.err
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	if b.closed.Swap(true) {
+		return nil
+	}
+	return b.conn.Close()
+}
+
+// rawBody is a body without framing. Its octets can go to a file without
+// passing through the program.
+type rawBody struct{ *body }
+
+// spliced is how much is handed to the kernel at once.
+const spliced = 1 << 20
+
+// WriteTo implements io.WriterTo.
+func (b *rawBody) WriteTo(w io.Writer) (written int64, err error) {
+	file, isFile := w.(*os.File)
+	tcp, isTCP := b.conn.Conn.(*net.TCPConn)
+	if !isFile || !isTCP {
+		return io.Copy(w, readerFunc(b.Read))
+	}
+	for err == nil {
+		var n int64
+		if len(b.raw.head) > 0 || b.raw.err != nil || b.room == 0 {
+			n, err = b.copyHead(file)
+		} else {
+			n, err = b.splice(file, tcp)
+		}
+		written += n
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return written, err
+}
+
+// copyHead writes what has been received already, if anything.
+func (b *rawBody) copyHead(file *os.File) (int64, error) {
+	buf := make([]byte, max(len(b.raw.head), 1))
+	n, err := b.Read(buf)
+	if n > 0 {
+		if _, err := file.Write(buf[:n]); err != nil {
+			b.err = fetch.Fail("write", b.loc, fetch.LocalIO, err)
+			return 0, b.err
+		}
+	}
+	return int64(n), err
+}
+
+// splice lets the kernel move octets from the connection to a file. A limit of
+// time is one without any.
+func (b *rawBody) splice(file *os.File, tcp *net.TCPConn) (int64, error) {
+	if err := b.check(); err != nil {
+		return 0, err
+	}
+	if err := b.conn.Arm(); err != nil {
+		b.fail(err)
+		return 0, b.err
+	}
+	want := min(spliced, b.room, b.left)
+	n, err := file.ReadFrom(io.LimitReader(tcp, want))
+	b.room -= n
+	b.left -= n
+	if n > 0 {
+		b.trace.Body(n)
+	}
+	switch err = b.conn.Cause(err); {
+	case err == nil && n < want:
+		b.fail(io.EOF)
+	case err == nil || n > 0 && errors.Is(err, os.ErrDeadlineExceeded) && b.ctx.Err() == nil:
+		return n, nil
+	case fetch.KindOf(err) == fetch.Other:
+		b.err = fetch.Fail("write", b.loc, fetch.LocalIO, err)
+	default:
+		b.fail(err)
+	}
+	return n, b.err
+}

@@ -1,0 +1,61 @@
+package gopher
+
+import (
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// Explain implements [fetch.Explainer].
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+	a, err := f.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.referral != nil:
+		return &fetch.Plan{Steps: []fetch.Step{{Do: "go to " + a.referral.Redacted()}}, Notes: []string{"the gopher server is not asked"}}, nil
+	case a.kind == fetch.KindAdvice:
+		return &fetch.Plan{Steps: []fetch.Step{{Do: "say: " + a.advice}}}, nil
+	case a.kind == fetch.KindQuery:
+		return f.explainQuery(req)
+	}
+	p := &fetch.Plan{Network: "tcp", Host: a.host, Port: a.port, Steps: []fetch.Step{{Send: string(a.request)}, {Do: a.reading()}}}
+	if req.Offset > 0 {
+		p.Notes = append(p.Notes, "gopher sends all of it; what is before the offset is dropped here")
+	}
+	if a.note != "" {
+		p.Notes = append(p.Notes, a.note)
+	}
+	return p, nil
+}
+
+// explainQuery is the plan of a search whose words are still to be asked for.
+func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
+	const words = "(words)"
+	asked := *req
+	asked.Query = words
+	a, err := f.prepare(&asked)
+	if err != nil {
+		return nil, err
+	}
+	when := "when search words are given"
+	return &fetch.Plan{
+		Network: "tcp", Host: a.host, Port: a.port,
+		Steps: []fetch.Step{
+			{Do: "ask for search words"},
+			{Send: string(a.request), When: when},
+			{Do: a.reading(), When: when},
+		},
+		Notes: []string{"nothing is dialled without words"},
+	}, nil
+}
+
+// reading says how the answer is read.
+func (a *access) reading() string {
+	switch a.framing {
+	case textLines:
+		return `read until the server closes; a last line "." is not part of the text`
+	case menuLines:
+		return `read to a line "." or until the server closes`
+	}
+	return "read until the server closes"
+}

@@ -1,0 +1,133 @@
+package gopher
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/menu"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// The names of an item's Header fields.
+const (
+	// HeaderType is the item's gophertype, a single character; a mirror ("+") has
+	// the type of what it mirrors.
+	HeaderType = "gophertype"
+	// HeaderPlus is "+" for a Gopher+ item and "?" for one with a form.
+	HeaderPlus = "gopher+"
+	// HeaderMirror is there for an alternative of the item above.
+	HeaderMirror = "mirror"
+	// HeaderError is the text of a line that complains (type 3).
+	HeaderError = "error"
+	// HeaderFault says why a line that looks like a link is none.
+	HeaderFault = "fault"
+)
+
+// items reads a menu as items.
+func items(r io.Reader, l *locator.Gopher, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+	return func(yield func(fetch.Item, error) bool) {
+		n := 0
+		for line, err := range menu.Lines(r, limits.Line) {
+			switch {
+			case errors.Is(err, wire.ErrLineTooLong):
+				err = fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("a menu line is longer than %d octets", limits.Line))
+			case err == nil && limits.Items > 0 && n >= limits.Items:
+				err = fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+			}
+			if err != nil {
+				yield(fetch.Item{}, err)
+				return
+			}
+			if n++; !yield(item(line), nil) {
+				return
+			}
+		}
+	}
+}
+
+// item is a menu line as an Item.
+func item(line *menu.Line) fetch.Item {
+	display, selector := line.Strings()
+	it := fetch.Item{Name: display, Attributes: fetch.Attributes{Size: -1, Header: header(line, display)}}
+	if !line.Link() {
+		return it
+	}
+	loc, err := locate(line, selector)
+	if err != nil {
+		it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: err.Error()})
+		return it
+	}
+	it.Locator = loc
+	if _, ok := loc.(*locator.Gopher); ok {
+		facts := &types[line.Type]
+		it.Kind = facts.link
+		it.MediaType, it.Guessed = facts.media, facts.media != ""
+	} else if line.Type != 'h' {
+		it.Kind = fetch.KindInteractive
+	}
+	return it
+}
+
+var errSelector = errors.New("the selector cannot be sent")
+
+// locate is what a link leads to.
+func locate(line *menu.Line, selector string) (locator.Locator, error) {
+	if url := line.URL(); url != nil {
+		return linked(string(url))
+	}
+	if bytes.IndexByte(line.Selector, '\r') >= 0 || bytes.IndexByte(line.Selector, 0) >= 0 {
+		return nil, errSelector
+	}
+	host := string(line.Host)
+	switch line.Type {
+	case '8', 'T':
+		return service(line.Type, selector, host, line.Port), nil
+	case 'h':
+		if l, ok := web(line); ok {
+			return l, nil
+		}
+	}
+	l := &locator.Gopher{HostPort: hostPort(host, line.Port, "gopher"), Type: line.Type, Selector: selector, HasPath: true}
+	switch {
+	case line.Type == '7' && bytes.IndexByte(line.Selector, '?') >= 0:
+		l.Fields = 1 // "%09" keeps the "?" from being taken for the words
+	case line.Type == '2' && line.Port == 0:
+		l.Port = portCSO
+	}
+	return l, nil
+}
+
+// portCSO is where CSO phone books are.
+const portCSO = 105
+
+// header is what else a line says.
+func header(line *menu.Line, display string) []fetch.Field {
+	h := typeHeaders[line.Type]
+	if line.Plus != 0 {
+		h = append(h, fetch.Field{Name: HeaderPlus, Value: string(rune(line.Plus))})
+	}
+	if line.Mirror {
+		h = append(h, fetch.Field{Name: HeaderMirror})
+	}
+	if line.Type == menu.Error {
+		h = append(h, fetch.Field{Name: HeaderError, Value: display})
+	}
+	if line.Fault != "" {
+		h = append(h, fetch.Field{Name: HeaderFault, Value: line.Fault})
+	}
+	return h
+}
+
+// typeHeaders are the headers of the many lines that have nothing but a type.
+// They have no room, so that appending to one makes a copy.
+var typeHeaders = func() (h [256][]fetch.Field) {
+	for t := range h {
+		h[t] = []fetch.Field{{Name: HeaderType, Value: string([]byte{byte(t)})}}
+	}
+	return h
+}()

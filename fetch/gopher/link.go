@@ -1,0 +1,87 @@
+package gopher
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/menu"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// linkSchemes are those of URLs that a gopher item may stand for. A local file
+// or a script is not among them.
+var linkSchemes = []string{
+	"http", "https", "ftp", "gopher", "mailto", "news", "nntp", "telnet", "tn3270", "rlogin", "ssh", "git", "wais", "whois", "cso",
+}
+
+// linkParser takes URLs as they stand in menus. Passwords are not among what is
+// tolerated.
+var linkParser = locator.Parser{
+	Tolerate: locator.UnsafeOctets | locator.StrayPercent | locator.Fragments | locator.ModernHosts | locator.EmptyPort,
+}
+
+// linked is the locator of a URL in an item's selector.
+func linked(url string) (locator.Locator, error) {
+	ref, err := linkParser.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	if scheme := ref.Locator.Scheme(); !slices.Contains(linkSchemes, scheme) {
+		return nil, fmt.Errorf("a gopher item must not lead to a URL of scheme %q", scheme)
+	}
+	return ref.Locator, nil
+}
+
+// web is the locator of an item 'h' that means a page of a web server: "GET
+// /path", by which a gopher client asks it (UMN gopherd).
+func web(l *menu.Line) (locator.Locator, bool) {
+	path, ok := strings.CutPrefix(string(l.Selector), "GET ")
+	if !ok || path != "" && path[0] != '/' {
+		return nil, false
+	}
+	port := l.Port
+	if port == 0 {
+		port = 80
+	}
+	ref, err := linkParser.Parse((&locator.HTTP{Server: locator.Server{HostPort: hostPort(string(l.Host), port, "http")}}).String() + path)
+	return ref.Locator, err == nil
+}
+
+// service is the locator of a telnet (8) or tn3270 (T) item: the selector is
+// the name to log in by.
+func service(typ byte, login, host string, port uint16) locator.Locator {
+	t := &locator.Telnet{Slash: true, Server: locator.Server{HostPort: hostPort(host, port, "telnet")}}
+	if login != "" {
+		t.Login = &locator.Login{User: login}
+	}
+	if typ == '8' {
+		return t
+	}
+	return &locator.Opaque{Name: "tn3270", Rest: strings.TrimPrefix(t.String(), "telnet:")}
+}
+
+// hostPort leaves out the port that the scheme has anyway.
+func hostPort(host string, port uint16, scheme string) locator.HostPort {
+	if port == locator.DefaultPort(scheme) {
+		port = 0
+	}
+	return locator.HostPort{Host: host, Port: port}
+}
+
+// session says what a person has to do about a telnet or tn3270 item.
+func session(a *access) string {
+	program, port := "telnet", a.port
+	if a.loc.Type == 'T' {
+		program = "tn3270"
+	}
+	if a.loc.Port == 0 {
+		port = locator.DefaultPort("telnet")
+	}
+	text := fmt.Sprintf("connect to %s, port %d, by %s", fetch.Printable(a.host), port, program)
+	if a.loc.Selector != "" {
+		text += fmt.Sprintf(" and log in as %+q", a.loc.Selector)
+	}
+	return text
+}

@@ -1,0 +1,51 @@
+package gopher
+
+import "github.com/fetch1738/fetch1738/fetch"
+
+// framing is how the end of an answer is told.
+type framing uint8
+
+const (
+	untilClose framing = iota // where the connection ends; octets as they are
+	textLines                 // the same, but a last line "." is not part of it
+	menuLines                 // at a line "."
+)
+
+// itemType is what is known of an item by its type (RFC 1436 §3.8 and later
+// use).
+type itemType struct {
+	link    fetch.Kind // of a link to one
+	framing framing
+	media   string
+}
+
+// types has the item types that there is something to know about. Of the others
+// the octets are fetched as they are.
+var types = [256]itemType{
+	'0': {framing: textLines, media: "text/plain"},
+	'1': {link: fetch.KindMenu, framing: menuLines, media: menuType},
+	'2': {link: fetch.KindQuery},
+	'4': {media: "application/mac-binhex40"},
+	'5': {media: "application/octet-stream"},
+	'6': {media: "text/x-uuencode"},
+	'7': {link: fetch.KindQuery, framing: menuLines, media: menuType},
+	'8': {link: fetch.KindInteractive},
+	'9': {media: "application/octet-stream"},
+	'T': {link: fetch.KindInteractive},
+	'g': {media: "image/gif"},
+	'p': {media: "image/png"},
+	'h': {media: "text/html"},
+	'H': {framing: textLines, media: "text/html"},
+	'P': {media: "application/pdf"},
+	'M': {framing: textLines, media: "message/rfc822"},
+	'x': {framing: textLines, media: "application/xml"},
+	'c': {framing: textLines, media: "text/calendar"},
+	'm': {framing: textLines, media: "application/mbox"},
+	'r': {framing: textLines, media: "text/rtf"},
+	'e': {framing: textLines},
+	'u': {framing: textLines},
+	'w': {framing: textLines},
+}
+
+// menuType is what Gopher+ calls a plain menu.
+const menuType = "application/gopher-menu"
