@@ -70,8 +70,7 @@ const tab = "%09"
 func (p *parser) gopher() Locator {
 	l := &Gopher{Type: '1'}
 	p.slashes()
-	p.noLogin("3.4")
-	p.hostport(&l.HostPort)
+	p.hostportOnly(&l.HostPort, "3.4")
 	if l.HasPath = p.next('/'); l.HasPath && p.i < len(p.s) {
 		l.Type = p.gophertype()
 		l.Selector = p.field()

@@ -38,7 +38,7 @@ const (
 // is one. No branch of its loop depends on what the octets are: mispredicted
 // branches are what a parse spends most of its time on.
 func strictHost(s string) (n int, ok bool) {
-	var wrong, top hostOctet // top is the first octet of the last label
+	var wrong hostOctet
 	banned := hostOctets['.'] >> 2
 	for ; n < len(s); n++ {
 		o := hostOctets[s[n]]
@@ -46,8 +46,6 @@ func strictHost(s string) (n int, ok bool) {
 			break
 		}
 		wrong |= o & banned
-		behindDot := -((banned & hyphen) >> 1) // all ones or all zeros
-		top = top&^behindDot | o&behindDot
 		banned = o >> 2
 	}
 	if wrong|banned&(dot|hyphen) != 0 || !hostEnds(s[n:]) {
@@ -56,30 +54,30 @@ func strictHost(s string) (n int, ok bool) {
 	if n > maxLabel && !labelsAreRight(s[:n]) {
 		return n, false
 	}
-	return n, top&letter != 0 || isIPv4(s[:n])
+	top := n - 1
+	for top > 0 && s[top-1] != '.' {
+		top--
+	}
+	return n, alpha.has(s[top]) || isIPv4(s[:n])
 }
 
 // hostOctet is what an octet is in a host, and what may not come behind it.
 type hostOctet uint8
 
 const (
-	dot      hostOctet = 1
-	hyphen   hostOctet = 2
-	noDot              = dot << 2 // a dot may not come behind it, nor the end
-	noHyphen           = hyphen << 2
-	number   hostOctet = 1 << 6
-	letter   hostOctet = 1 << 7
+	dot           hostOctet = 1
+	hyphen        hostOctet = 2
+	noDot                   = dot << 2 // a dot may not come behind it, nor the end
+	noHyphen                = hyphen << 2
+	letterOrDigit hostOctet = 1 << 7
 )
 
 var hostOctets = makeHostOctets()
 
 func makeHostOctets() (t [256]hostOctet) {
 	for o := range t {
-		switch {
-		case alpha.has(byte(o)):
-			t[o] = letter
-		case digit.has(byte(o)):
-			t[o] = number
+		if (alpha | digit).has(byte(o)) {
+			t[o] = letterOrDigit
 		}
 	}
 	t['-'] = hyphen | noDot

@@ -53,8 +53,10 @@ func (l *HTTP) append(b []byte, hidden bool) []byte {
 func (p *parser) http(secure bool) Locator {
 	l := &HTTP{Secure: secure}
 	p.slashes()
-	l.Login = p.httpLogin()
-	p.hostport(&l.HostPort)
+	if p.tol&HTTPLogin != 0 {
+		l.Login = p.httpLogin()
+	}
+	p.hostportOnly(&l.HostPort, "3.3")
 	l.HasPath = p.next('/') || p.searchFollows()
 	if l.HasPath {
 		l.Path = p.encoded(hpath, 0)
@@ -67,17 +69,14 @@ func (p *parser) http(secure bool) Locator {
 	return l
 }
 
-// httpLogin reads a login if it is tolerated. There is none if a "?" or "#" comes
+// httpLogin reads a login, if there is one. There is none if a "?" or "#" comes
 // before the "@": for http both end the host everywhere else.
 func (p *parser) httpLogin() *Login {
 	at := p.findLogin()
 	if at < 0 || strings.ContainsAny(p.s[p.i:at], "?#") {
 		return nil
 	}
-	if !p.tolerate(HTTPLogin) {
-		p.fail(at, "3.3", "no user name or password is allowed here")
-		return nil
-	}
+	p.tolerate(HTTPLogin)
 	l := new(Login)
 	p.login(l, at)
 	return l

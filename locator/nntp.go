@@ -34,8 +34,7 @@ func (l *NNTP) Redacted() string { return l.String() }
 func (p *parser) nntp() Locator {
 	l := new(NNTP)
 	p.slashes()
-	p.noLogin("3.7")
-	p.hostport(&l.HostPort)
+	p.hostportOnly(&l.HostPort, "3.7")
 	p.expect('/', "3.7", `"/" and the name of a newsgroup must follow`)
 	l.Group = p.group("3.7")
 	if p.next('/') {

@@ -42,8 +42,7 @@ func (l *Prospero) Redacted() string { return l.String() }
 func (p *parser) prospero() Locator {
 	l := newProspero(strings.Count(p.s[p.i:], ";"))
 	p.slashes()
-	p.noLogin("3.11")
-	p.hostport(&l.HostPort)
+	p.hostportOnly(&l.HostPort, "3.11")
 	p.expect('/', "3.11", `"/" and a host-specific object name must follow`)
 	l.HSOName = p.text(ppath, 0)
 	for p.next(';') {

@@ -83,11 +83,18 @@ func (p *parser) hostport(h *HostPort) {
 	}
 }
 
-// noLogin fails if there is a login, for the schemes that have none.
-func (p *parser) noLogin(section string) {
-	if at := p.findLogin(); at >= 0 {
-		p.fail(at, section, "no user name or password is allowed here")
+// hostportOnly is hostport for schemes without a login. If there is one, it is
+// what is wrong.
+func (p *parser) hostportOnly(h *HostPort, section string) {
+	start := p.i
+	if p.hostport(h); p.bad.msg == "" {
+		return
 	}
+	p.i = start
+	if at := p.findLogin(); at >= 0 {
+		p.bad = failure{at, section, "no user name or password is allowed here"}
+	}
+	p.i = len(p.s)
 }
 
 func (p *parser) port() uint16 {

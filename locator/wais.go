@@ -50,8 +50,7 @@ func (l *WAIS) Redacted() string { return l.String() }
 func (p *parser) wais() Locator {
 	l := new(WAIS)
 	p.slashes()
-	p.noLogin("3.9")
-	p.hostport(&l.HostPort)
+	p.hostportOnly(&l.HostPort, "3.9")
 	p.expect('/', "3.9", `"/" and the name of a database must follow`)
 	l.Database = p.text(uchar, reserved&^(slash|question))
 	switch {
