@@ -139,7 +139,7 @@ func TestExtractTolerant(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"see http://h/~a/b|c.", "http://h/%7Ea/b%7Cc"},
 		{"(http://[::1]:80/a), http://my_host/ http://bücher.ch/ö.", "http://[::1]:80/a http://my_host/ http://bücher.ch/%C3%B6"},
-		{"http://u:p@h/?a=b/c", "http://u:p@h/?a=b%2Fc"},
+		{"http://u:p@h/?a=b/c", "http://u:p@h/?a=b/c"},
 		{"<URL:http:h/a b>", "http://h/ab"},
 		{"http://h/a%", "http://h/a%25"},
 		{"http:h, file:/x", ""},

@@ -5,9 +5,11 @@ import "strings"
 // Gopher is a gopher URL (§3.4).
 type Gopher struct {
 	HostPort
-	// Type is the gophertype; '1' when the URL has no gopher-path.
+	// Type is the gophertype; '1' when the URL has no gopher-path. In a literal
+	// without HasPath 0 means '1' too; otherwise it is the octet 00.
 	Type byte
-	// Selector, Search and Plus are the parts between the encoded tabs.
+	// Selector, Search and Plus are the parts between the encoded tabs. A tab in
+	// Selector or Search has no URL: String makes it end them.
 	Selector, Search, Plus string
 	// Fields is how many "%09" the path holds, 0 to 2: it tells an empty search
 	// or Gopher+ string from an absent one.

@@ -8,7 +8,8 @@ type HTTP struct {
 	// allowed."
 	Server
 	// Path and Search are kept as they are written, still encoded: HTTP sends
-	// them so. The "/" between host and path and the "?" belong to neither.
+	// them so. The "/" between host and path and the "?" belong to neither. Octets
+	// that [UnsafeOctets] or [StrayPercent] tolerated are encoded.
 	Path, Search string
 	// HasPath and HasSearch tell an empty component from an absent one.
 	HasPath, HasSearch bool
@@ -44,10 +45,14 @@ func (l *HTTP) append(b []byte, hidden bool) []byte {
 	}
 	if hasSearch {
 		b = append(b, '?')
-		b = appendEncoded(b, l.Search, search)
+		b = appendEncoded(b, l.Search, search|looseSearch)
 	}
 	return b
 }
+
+// looseSearch is what [ReservedOctets] tolerates in a search besides. It stays
+// as it is, even in String: servers may tell it from its encoding.
+const looseSearch = slash | question
 
 // http reads "'//' hostport [ '/' hpath [ '?' search ]]".
 func (p *parser) http(secure bool) Locator {
@@ -62,7 +67,7 @@ func (p *parser) http(secure bool) Locator {
 		l.Path = p.encoded(hpath, 0)
 		if p.next('?') {
 			l.HasSearch = true
-			l.Search = p.encoded(search, slash|question)
+			l.Search = p.encoded(search, looseSearch)
 		}
 	}
 	p.end("3.3")

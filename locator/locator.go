@@ -19,8 +19,10 @@ package locator
 type Locator interface {
 	// Scheme is the scheme's name in lower case, without the colon.
 	Scheme() string
-	// String is the canonical URL. It never fails; for a Locator that came from
-	// Parse, Parse(String()) gives an equal Locator. It shows the password.
+	// String is the canonical URL: the scheme in lower case, the host as written,
+	// every octet encoded that its component does not allow, and no other. It
+	// never fails; for a Locator that came from Parse, Parse(String()) gives an
+	// equal Locator. It shows the password.
 	String() string
 	// Redacted is String with any password replaced by "***".
 	Redacted() string

@@ -139,17 +139,18 @@ func (p *parser) text(c, loose class) string {
 	return p.buf.String()[n:]
 }
 
-// encoded is text for components that stay encoded.
+// encoded is text for components that stay encoded. What is tolerated there is
+// encoded, but for octets of class loose.
 func (p *parser) encoded(c, loose class) string {
 	start, clean := p.i, true
 	for !p.plain(c) && p.more(loose) {
-		clean = clean && isEscape(p.s[p.i:])
+		clean = clean && (isEscape(p.s[p.i:]) || loose.has(p.s[p.i]))
 		p.octet()
 	}
 	if clean {
 		return p.s[start:p.i]
 	}
-	return string(appendEncoded(nil, p.s[start:p.i], c))
+	return string(appendEncoded(nil, p.s[start:p.i], c|loose))
 }
 
 // plain moves over octets of class c, and reports whether that is all there can

@@ -240,7 +240,7 @@ func TestLiterals(t *testing.T) {
 		{&FTP{Server: Server{HostPort: h}, Type: '\n'}, "ftp://h/;type=%0A"},
 		{&FTP{Server: Server{Login: &Login{Password: "p"}, HostPort: h}}, "ftp://:p@h"},
 		{&HTTP{Server: Server{HostPort: h}, Path: "a b?c%zz%7e#/"}, "http://h/a%20b%3Fc%25zz%7e%23/"},
-		{&HTTP{Server: Server{HostPort: h}, Search: "a/b?c%"}, "http://h/?a%2Fb%3Fc%25"},
+		{&HTTP{Server: Server{HostPort: h}, Search: "a/b?c%"}, "http://h/?a/b?c%25"},
 		{&HTTP{Server: Server{HostPort: h}, HasSearch: true}, "http://h/?"},
 		{&Gopher{HostPort: h}, "gopher://h"},
 		{&Gopher{HostPort: h, HasPath: true}, "gopher://h/%00"},

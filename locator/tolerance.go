@@ -4,10 +4,10 @@ import "strings"
 
 // Tolerance is a set of departures from RFC 1738 that a [Parser] accepts.
 //
-// A tolerated octet stands for the same octet encoded, and is encoded in the
-// Locator wherever that keeps its text encoded: the String of a Locator that a
-// Parser made is strict again, but for hosts by ModernHosts and logins by
-// HTTPLogin.
+// A tolerated octet stands for the same octet encoded, and String encodes it: a
+// URL that a Parser read is written strictly again. Only hosts by ModernHosts,
+// logins by HTTPLogin and the search of an http URL by ReservedOctets have no
+// strict form; the same Parser reads them again.
 type Tolerance uint16
 
 // The departures a Parser can tolerate.

@@ -11,7 +11,9 @@ const (
 )
 
 // WAIS is a wais URL (§3.9). Search is used by the second form, WType and WPath
-// by the third; WPath is the decoded, opaque document-id.
+// by the third; WPath is the decoded, opaque document-id. A document-id in the
+// form of WAIS browsers, which takes [ReservedOctets], is kept as it is written,
+// since that form has an encoding of its own.
 type WAIS struct {
 	HostPort
 	Form                           WAISForm
