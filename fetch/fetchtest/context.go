@@ -56,6 +56,11 @@ func (k *kit) context(t *testing.T) {
 		k.testAlone(t, end.name+" while dialling", deaf, func(r *rig) { r.until(end.start, end.kind) })
 		k.testAlone(t, end.name+" while waiting", peer(mute), func(r *rig) { r.until(end.start, end.kind) })
 	}
+	for _, name := range []string{small, directory} {
+		if k.site.Locate(name) != nil {
+			k.test(t, "cancel anywhere in "+name, func(r *rig) { r.sweep(name, cancel) })
+		}
+	}
 	if k.memory {
 		k.test(t, "cancel a read", func(r *rig) {
 			if l := r.site.Locate(large); l != nil {
@@ -118,7 +123,7 @@ func (r *rig) cancelRead(l locator.Locator) {
 	r.close()
 
 	r.env.Limits = fetch.Limits{Reply: -1, Idle: -1}
-	r.net.spoil(carrier, fault{stall, 64 << 10})
+	r.net.spoil(carrier, fault{do: stall, after: 64 << 10})
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
@@ -128,9 +133,12 @@ func (r *rig) cancelRead(l locator.Locator) {
 	defer res.Close()
 	start := time.Now()
 	defer time.AfterFunc(moment, cancel).Stop()
-	_, err := io.Copy(io.Discard, res.Body)
+	n, err := io.Copy(io.Discard, res.Body)
 	if err == nil {
 		r.Fatal("a body that stalls was read to its end")
+	}
+	if n < 32<<10 {
+		r.Errorf("64 KiB were received, but only %d octets could be read", n)
 	}
 	r.checkKind("a read when the context ends", answer{err: r.checkError(err, l)}, fetch.Canceled)
 	if took := time.Since(start); took != moment {

@@ -55,27 +55,34 @@ func (r *rig) sweep(name string, do damage) {
 	r.close()
 	var all []string
 	if clean.res.Items != nil && do != garble {
-		all, _ = r.list(l)
+		all, _ = r.list(r.ctx(), l)
 		r.close()
 	}
 	for k, w := range wires {
 		length, _ := w.lengths()
+		if w.datagrams && (do == cut || do == reset) {
+			continue // they know no end
+		}
 		for after := range length {
 			what := fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, length, k+1, len(wires))
 			// A listing has no length. When it comes on a connection of its own,
 			// and the other tells of success, its end is where it ends.
 			blind := do == cut && (r.kit.EndsWithClose || name == directory && k > 0)
-			r.net.spoil(k, fault{do, after})
-			r.checkDamage(what, do, blind, r.get(r.ctx(), l), clean)
+			ctx, cancel := context.WithCancel(r.ctx())
+			r.net.spoil(k, fault{do, after, cancel})
+			r.checkDamage(what, do, blind, r.get(ctx, l), clean)
 			r.net.mend()
+			cancel()
 			if do != garble { // which may go unnoticed
 				r.checkOctets("a clean fetch after a "+what, r.get(r.ctx(), l), clean.octets)
 			}
 			r.close()
 			if all != nil && !blind {
-				r.net.spoil(k, fault{do, after})
-				r.checkList(what, l, all)
+				ctx, cancel := context.WithCancel(r.ctx())
+				r.net.spoil(k, fault{do, after, cancel})
+				r.checkList(ctx, what, l, all)
 				r.net.mend()
+				cancel()
 				r.close()
 			}
 			if r.Failed() {
@@ -86,9 +93,9 @@ func (r *rig) sweep(name string, do damage) {
 }
 
 // list fetches a directory and ranges over its entries.
-func (r *rig) list(l locator.Locator) (names []string, fail *fetch.Error) {
+func (r *rig) list(ctx context.Context, l locator.Locator) (names []string, fail *fetch.Error) {
 	r.Helper()
-	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
 	if fail != nil {
 		return nil, fail
 	}
@@ -104,9 +111,9 @@ func (r *rig) list(l locator.Locator) (names []string, fail *fetch.Error) {
 
 // checkList wants the entries of a damaged listing to be true ones, and an
 // error after them if some are missing.
-func (r *rig) checkList(what string, l locator.Locator, all []string) {
+func (r *rig) checkList(ctx context.Context, what string, l locator.Locator, all []string) {
 	r.Helper()
-	names, fail := r.list(l)
+	names, fail := r.list(ctx, l)
 	if len(names) > len(all) || !slices.Equal(names, all[:len(names)]) {
 		r.Errorf("%s: the entries are %q, want of %q", what, names, all)
 	} else if fail == nil && len(names) < len(all) {
@@ -133,6 +140,11 @@ func (r *rig) checkDamage(what string, do damage, blind bool, a, clean answer) {
 	case a.err == nil && !whole && !blind:
 		r.Errorf("%s: %d of %d octets came without an error", what, len(a.octets), len(clean.octets))
 	case a.err == nil:
+	case do == cancel:
+		r.checkKind(what, a, fetch.Canceled)
+		if r.virtual && a.took > 0 {
+			r.Errorf("%s: it took %v to fail", what, a.took)
+		}
 	case do == stall:
 		r.checkKind(what, a, fetch.Timeout)
 		if a.took != moment {

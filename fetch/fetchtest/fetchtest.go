@@ -63,9 +63,9 @@ type Harness struct {
 	EndsWithClose bool
 	// Local says that nothing is ever dialled (file).
 	Local bool
-	// Writable says that the server takes documents too: what the Fetcher's
-	// Replace stores can be fetched.
-	Writable bool
+	// ReadOnly says that the server takes no documents. Otherwise, if the Fetcher
+	// is a fetch.Replacer, what it stores must be there to be fetched.
+	ReadOnly bool
 	// Forbidden is the kind of error for a document that the server refuses to
 	// give; Other, the zero value, stands for Permission.
 	Forbidden fetch.ErrorKind

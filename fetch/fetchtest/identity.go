@@ -42,6 +42,7 @@ func (k *kit) identity(t *testing.T) {
 	})
 	k.test(t, "writer to", (*rig).writerTo)
 	k.test(t, "directory", (*rig).directory)
+	k.test(t, "part of a directory", (*rig).limitedDirectory)
 	k.test(t, "attributes", (*rig).attributes)
 	if k.Local {
 		return
@@ -51,6 +52,7 @@ func (k *kit) identity(t *testing.T) {
 		r.smallDocuments()
 	})
 	if k.memory {
+		k.test(t, "slow reader", (*rig).slowReader)
 		k.test(t, "slowly", func(r *rig) {
 			// Slower in all than the limits, but never silent for so long.
 			r.net.step, r.net.pause = 1, time.Second
@@ -88,7 +90,7 @@ func (r *rig) document(name string, l locator.Locator) {
 	if a.res.Locator == nil || !locator.Equal(a.res.Locator, l) {
 		r.Errorf("%s: the Resource's Locator is %v, asked for was %v", name, a.res.Locator, l)
 	}
-	if a.res.Peer.IsValid() == r.kit.Local {
+	if !r.kit.Local && !r.net.reached(a.res.Peer) || r.kit.Local && a.res.Peer.IsValid() {
 		r.Errorf("%s: the Peer is %v", name, a.res.Peer)
 	}
 	r.checkSize(name, a.res.Size, want)
@@ -107,6 +109,33 @@ func (r *rig) smallDocuments() {
 		if l := r.site.Locate(name); l != nil && name != large {
 			r.checkOctets(name, r.get(r.ctx(), l), r.kit.want(name))
 		}
+	}
+}
+
+// slowReader takes its time between reads, which is no idleness of the server.
+func (r *rig) slowReader() {
+	l := r.site.Locate(large)
+	if l == nil {
+		return
+	}
+	r.env.Limits = fetch.Limits{Reply: time.Second, Idle: time.Second}
+	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+	if fail != nil {
+		r.Fatal(fail)
+	}
+	defer res.Close()
+	var got bytes.Buffer
+	for range 3 {
+		if _, err := io.CopyN(&got, res.Body, 100<<10); err != nil {
+			r.Fatalf("after %d octets: %v", got.Len(), err)
+		}
+		time.Sleep(5 * time.Second)
+	}
+	if _, err := io.Copy(&got, res.Body); err != nil {
+		r.Fatalf("after %d octets: %v", got.Len(), err)
+	}
+	if want := r.kit.want(large); !bytes.Equal(got.Bytes(), want) {
+		r.Error(difference(got.Bytes(), want))
 	}
 }
 
@@ -195,6 +224,20 @@ func (r *rig) directory() {
 	if want := entries(); !slices.Equal(found, want) {
 		r.Errorf("the directory lists %q, want %q", found, want)
 	}
+}
+
+// limitedDirectory lists only as many entries as the limits allow.
+func (r *rig) limitedDirectory() {
+	l := r.site.Locate(directory)
+	if l == nil {
+		return
+	}
+	r.env.Limits.Items = len(entries()) - 1
+	names, fail := r.list(r.ctx(), l)
+	if len(names) != r.env.Limits.Items {
+		r.Errorf("%d entries were listed, the limit is %d", len(names), r.env.Limits.Items)
+	}
+	r.checkKind("a directory with more entries than the limit", answer{err: fail}, fetch.TooLarge)
 }
 
 // items ranges over the Items of a Resource.

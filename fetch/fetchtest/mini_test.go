@@ -381,10 +381,13 @@ func (b *miniBody) Close() error {
 
 func (b *miniBody) items(yield func(fetch.Item, error) bool) {
 	lines := bufio.NewReader(b)
-	for {
+	for n := 0; ; n++ {
 		line, err := lines.ReadString('\n')
 		if err == io.EOF {
 			return
+		}
+		if max := b.m.env.Limits.Items; err == nil && max > 0 && n == max && b.m.flaw != "lists more than it may" {
+			err = fetch.Fail("GET", b.l, fetch.TooLarge, nil)
 		}
 		if err != nil {
 			if b.m.flaw != "hides that a listing is cut" {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,6 +35,7 @@ type network struct {
 type fault struct {
 	do    damage
 	after int
+	call  func() // for cancel
 }
 
 type damage string
@@ -43,6 +45,7 @@ const (
 	cut    damage = "cut"    // the peer closes
 	reset  damage = "reset"  // the peer resets
 	stall  damage = "stall"  // nothing more comes
+	cancel damage = "cancel" // the user has had enough
 	garble damage = "garble" // one octet is another one
 	sever  damage = "sever"  // the peer resets before it has got more
 )
@@ -58,15 +61,12 @@ func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	w := &wire{Conn: conn, remote: conn.RemoteAddr(), step: n.step, pause: n.pause, closed: make(chan struct{})}
-	if _, ok := w.remote.(*net.TCPAddr); !ok && netw != "udp" {
+	w := &wire{Conn: conn, remote: conn.RemoteAddr(), datagrams: strings.HasPrefix(netw, "udp"), step: n.step, pause: n.pause, closed: make(chan struct{})}
+	if _, ok := w.remote.(*net.TCPAddr); !ok && !w.datagrams {
 		w.remote = tcpAddr(address) // a pipe; the policy wants to see an address
 	}
 	if n.spoiled == every || n.spoiled == len(n.wires) {
 		w.fault = n.fault
-	}
-	if netw == "udp" && (w.fault.do == cut) {
-		w.fault.do = stall // nobody tells of an end
 	}
 	if w.fault.do == stall {
 		w.void, w.voidEnd = net.Pipe()
@@ -118,6 +118,11 @@ func (n *network) made() int {
 	return len(n.wires)
 }
 
+// reached tells whether a connection was made to an address.
+func (n *network) reached(addr netip.AddrPort) bool {
+	return slices.ContainsFunc(n.since(0), func(w *wire) bool { return w.remote.String() == addr.String() })
+}
+
 // hangUp ends all open connections as a server does that is tired of waiting.
 func (n *network) hangUp() {
 	for _, w := range n.since(0) {
@@ -140,6 +145,7 @@ const recorded = 64 << 10
 type wire struct {
 	net.Conn
 	remote        net.Addr
+	datagrams     bool
 	step          int
 	pause         time.Duration
 	void, voidEnd net.Conn // where a stalled Read waits
@@ -169,11 +175,15 @@ func (w *wire) Read(p []byte) (int, error) {
 	if dead != nil {
 		return 0, dead
 	}
-	if len(p) > 0 && (f.do == cut || f.do == reset || f.do == stall) {
-		if before >= f.after {
-			return w.fail(f.do, p)
-		}
+	switch {
+	case len(p) == 0 || f.do == none || f.do == garble || f.do == sever:
+	case before < f.after && !w.datagrams:
 		p = p[:min(f.after-before, len(p))]
+	case before < f.after:
+	case f.do == cancel:
+		f.call()
+	default:
+		return w.fail(f.do, p)
 	}
 	n, err := w.Conn.Read(p)
 	if i := f.after - before; f.do == garble && i >= 0 && i < n {

@@ -18,7 +18,7 @@ const stored = "stored.bin"
 
 // replace: what was stored is there, and what was not is not said to be.
 func (k *kit) replace(t *testing.T) {
-	if !k.Writable {
+	if !k.stores {
 		return
 	}
 	k.test(t, "documents", func(r *rig) {
@@ -71,13 +71,9 @@ func (k *kit) replace(t *testing.T) {
 // put stores by Replace.
 func (r *rig) put(name string, offset int64, body io.Reader) (a answer) {
 	r.Helper()
-	f, ok := r.open().(fetch.Replacer)
-	if !ok {
-		r.Fatalf("the server is writable, but a %T is no Replacer", r.open())
-	}
-	l := r.site.Locate(name)
+	f, l := r.open().(fetch.Replacer), r.site.Locate(name)
 	if l == nil {
-		r.Fatalf("the server is writable, but the Site does not locate %q", name)
+		r.Fatalf("the Site does not locate %q", name)
 	}
 	return r.timed(r.ctx(), l, func(ctx context.Context) error {
 		_, err := f.Replace(ctx, &fetch.Request{Locator: l, Offset: offset}, body)
@@ -119,7 +115,7 @@ func (r *rig) sweepStore(do damage) {
 			what := fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, length, k+1, len(wires))
 			r.store(stored, 0, []byte("before"))
 			r.close()
-			r.net.spoil(k, fault{do, after})
+			r.net.spoil(k, fault{do: do, after: after})
 			a := r.put(stored, 0, bytes.NewReader(data))
 			r.net.mend()
 			switch {

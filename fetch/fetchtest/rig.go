@@ -2,6 +2,7 @@ package fetchtest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -28,6 +29,7 @@ type kit struct {
 	site   *Site // a server that has ended: good for locators only
 	memory bool  // sites are in memory
 	logins bool  // there are passwords
+	stores bool  // documents can be stored
 }
 
 // inspect finds out what the harness offers.
@@ -44,6 +46,12 @@ func (k *kit) inspect(t *testing.T) {
 	}
 	k.memory = k.site.Dial != nil
 	k.logins = k.Serve(t, Content(), &login) != nil
+	f := k.New(nil)
+	_, k.stores = f.(fetch.Replacer)
+	k.stores = k.stores && !k.ReadOnly
+	if c, ok := f.(io.Closer); ok {
+		c.Close()
+	}
 }
 
 // any locates something that can be fetched.
@@ -244,6 +252,8 @@ func (r *rig) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, *
 	if err != nil {
 		return nil, r.checkError(err, req.Locator), trace
 	}
+	r.checkSecrets("a Resource's Attributes", fmt.Sprintf("%+v", res.Attributes))
+	r.checkSecrets("a Resource's Info", fmt.Sprintf("%+v", res.Info))
 	return res, nil, trace
 }
 

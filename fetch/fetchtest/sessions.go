@@ -17,12 +17,15 @@ const crew = 8
 // concurrency: one Fetcher serves many at once. Run it with -race.
 func (k *kit) concurrency(t *testing.T) {
 	k.test(t, "fetches", func(r *rig) {
-		r.together(func(i int) {
-			for j := range names() {
-				name := names()[(i+j)%len(names())]
-				if l := r.site.Locate(name); l != nil {
-					r.checkOctets(name, r.get(r.ctx(), l), k.want(name))
-				}
+		requests := make(map[string]*fetch.Request) // shared, as they are not modified
+		for _, name := range names() {
+			if l := r.site.Locate(name); l != nil {
+				requests[name] = &fetch.Request{Locator: l}
+			}
+		}
+		r.together(func(int) {
+			for name, req := range requests { // each in another order
+				r.checkOctets(name, r.do(r.ctx(), req), k.want(name))
 			}
 		})
 	})
