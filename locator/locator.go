@@ -20,8 +20,8 @@ type Locator interface {
 	// Scheme is the scheme's name in lower case, without the colon.
 	Scheme() string
 	// String is the canonical URL: the scheme in lower case, the host as written,
-	// every octet encoded that its component does not allow, and no other. It
-	// never fails; for a Locator that came from Parse, Parse(String()) gives an
+	// every octet encoded that its component does not allow, and no other (http
+	// and Opaque keep the escapes that they were written with). It never fails; for a Locator that came from Parse, Parse(String()) gives an
 	// equal Locator. It shows the password.
 	String() string
 	// Redacted is String with any password replaced by "***".
