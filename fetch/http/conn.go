@@ -27,7 +27,8 @@ type conn struct {
 	of      *exchange // the one it was dialled for
 	ex      *exchange // the one at hand; nil between two
 	refused error
-	early   []byte // came, but not as part of what was read so far
+	body    *attempt // what the exchange sends
+	early   []byte   // came, but not as part of what was read so far
 	closed  bool
 }
 
@@ -43,7 +44,7 @@ func (c *conn) begin(ex *exchange, reused bool) {
 	if len(c.early) > 0 || c.deaf {
 		refused = errors.New("the connection cannot be used again")
 	}
-	c.ex, c.refused = ex, refused
+	c.ex, c.refused, c.body = ex, refused, ex.call.upload.latest()
 	c.mu.Unlock()
 	if reused && refused == nil {
 		ex.call.trace.Reused(c.about)
@@ -125,6 +126,7 @@ func (c *conn) lose(p []byte) (int, error) {
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
+	c.body.leave() // the transport waits for whoever reads it
 	c.mu.Unlock()
 	return c.Conn.Close()
 }

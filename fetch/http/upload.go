@@ -5,14 +5,20 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// upload is the body of a request. The transport reads it on a goroutine of its
-// own, perhaps after the answer has come; upload lets only the latest attempt
-// read, and nobody once the fetch has ended.
+// largeBody is from how many octets on it is worth asking before sending them.
+const largeBody = 1 << 20
+
+var errGivenUp = errors.New("the request was given up")
+
+// upload is the body of a request, which may have to be sent several times. The
+// transport reads it on a goroutine of its own, perhaps after the answer has
+// come; upload lets the latest attempt read and no other.
 type upload struct {
 	ctx   context.Context
 	r     io.Reader
@@ -20,9 +26,12 @@ type upload struct {
 	start int64
 	size  int64 // -1 when not known
 
-	lock    chan struct{} // held while r is read
+	reading sync.Mutex // held while r is read
+
+	mu      sync.Mutex
 	current *attempt
-	touched bool
+	touched bool  // r has been read from
+	told    int64 // how many octets the Trace has been told of
 	err     error // what r failed with
 }
 
@@ -31,7 +40,7 @@ func newUpload(ctx context.Context, r io.Reader) *upload {
 	if r == nil {
 		return nil
 	}
-	u := &upload{ctx: ctx, r: r, size: -1, lock: make(chan struct{}, 1)}
+	u := &upload{ctx: ctx, r: r, size: -1}
 	if s, ok := r.(io.Seeker); ok {
 		if start, err := s.Seek(0, io.SeekCurrent); err == nil {
 			end, err := s.Seek(0, io.SeekEnd)
@@ -44,90 +53,6 @@ func newUpload(ctx context.Context, r io.Reader) *upload {
 	}
 	return u
 }
-
-// acquire waits for a read in progress to end. It fails when the context is
-// done, as the read may hang.
-func (u *upload) acquire() error {
-	select {
-	case u.lock <- struct{}{}:
-		return nil
-	case <-u.ctx.Done():
-		return context.Cause(u.ctx)
-	}
-}
-
-func (u *upload) release() { <-u.lock }
-
-// again reports whether the whole of u can be sent once more.
-func (u *upload) again() bool {
-	if u == nil {
-		return true
-	}
-	if u.acquire() != nil {
-		return false
-	}
-	defer u.release()
-	return u.seek != nil || !u.touched
-}
-
-// attempt takes u from whoever reads it and starts from its beginning.
-func (u *upload) attempt() (io.ReadCloser, error) {
-	if err := u.acquire(); err != nil {
-		return nil, err
-	}
-	defer u.release()
-	if u.touched && u.seek == nil {
-		return nil, errors.New("the body cannot be sent again")
-	}
-	if u.touched {
-		if _, err := u.seek.Seek(u.start, io.SeekStart); err != nil {
-			u.err = err
-			return nil, err
-		}
-		u.touched = false
-	}
-	u.current = &attempt{u}
-	return u.current, nil
-}
-
-// stop takes u from whoever reads it.
-func (u *upload) stop() {
-	if u == nil || u.acquire() != nil {
-		return
-	}
-	u.current = nil
-	u.release()
-}
-
-// failure is what reading u failed with.
-func (u *upload) failure() error {
-	if u == nil || u.acquire() != nil {
-		return nil
-	}
-	defer u.release()
-	return u.err
-}
-
-// An attempt is one sending of an upload.
-type attempt struct{ u *upload }
-
-func (a *attempt) Read(p []byte) (int, error) {
-	if err := a.u.acquire(); err != nil {
-		return 0, err
-	}
-	defer a.u.release()
-	if a.u.current != a {
-		return 0, errors.New("the request was given up")
-	}
-	a.u.touched = true
-	n, err := a.u.r.Read(p)
-	if err != nil && err != io.EOF {
-		a.u.err = err
-	}
-	return n, err
-}
-
-func (a *attempt) Close() error { return nil }
 
 // put makes u the body of a request.
 func (u *upload) put(r *http.Request, l locator.Locator) error {
@@ -145,10 +70,140 @@ func (u *upload) put(r *http.Request, l locator.Locator) error {
 	if u.seek != nil {
 		r.GetBody = u.attempt
 	}
-	// With a large body, or one that cannot be sent twice, it is worth asking
-	// first: the answer may be a redirect or the wish for a password.
-	if u.seek == nil && u.size != 0 || u.size > 1<<20 {
+	// The answer may be a redirect, or the wish for a password.
+	if u.seek == nil && u.size != 0 || u.size > largeBody {
 		r.Header.Set("Expect", "100-continue")
 	}
 	return nil
+}
+
+// again reports whether the whole of u can be sent once more.
+func (u *upload) again() bool {
+	if u == nil {
+		return true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.seek != nil || !u.touched
+}
+
+// attempt takes u from whoever reads it and starts from its beginning.
+func (u *upload) attempt() (io.ReadCloser, error) {
+	if !u.again() {
+		return nil, errors.New("the body cannot be sent again")
+	}
+	u.stop()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.touched {
+		if _, err := u.seek.Seek(u.start, io.SeekStart); err != nil {
+			u.err = err
+			return nil, err
+		}
+		u.touched = false
+	}
+	u.current = &attempt{u: u, gone: make(chan struct{})}
+	return u.current, nil
+}
+
+// stop takes u from whoever reads it. A read that may hang is left behind.
+func (u *upload) stop() {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	u.current.leave()
+	u.current = nil
+	u.mu.Unlock()
+	if u.size >= 0 {
+		u.reading.Lock() // a read in progress ends soon
+		defer u.reading.Unlock()
+	}
+}
+
+// latest is the attempt that may read; nil if there is none.
+func (u *upload) latest() *attempt {
+	if u == nil {
+		return nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.current
+}
+
+// failure is what reading u failed with.
+func (u *upload) failure() error {
+	if u == nil {
+		return nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.err
+}
+
+// An attempt is one sending of an upload.
+type attempt struct {
+	u    *upload
+	at   int64 // octets read
+	once sync.Once
+	gone chan struct{} // closed when the attempt is over
+}
+
+// leave ends an attempt: Read returns, even if the reader behind it hangs.
+func (a *attempt) leave() {
+	if a != nil {
+		a.once.Do(func() { close(a.gone) })
+	}
+}
+
+func (a *attempt) Close() error { return nil }
+
+func (a *attempt) Read(p []byte) (int, error) {
+	if a.u.size >= 0 {
+		return a.read(p)
+	}
+	type result struct {
+		octets []byte
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		octets := make([]byte, len(p)) // p is the transport's, who may be gone
+		n, err := a.read(octets)
+		done <- result{octets[:n], err}
+	}()
+	select {
+	case r := <-done:
+		return copy(p, r.octets), r.err
+	case <-a.gone:
+		return 0, errGivenUp
+	case <-a.u.ctx.Done():
+		return 0, context.Cause(a.u.ctx)
+	}
+}
+
+func (a *attempt) read(p []byte) (int, error) {
+	u := a.u
+	u.reading.Lock()
+	defer u.reading.Unlock()
+	u.mu.Lock()
+	mine := u.current == a
+	u.touched = u.touched || mine
+	u.mu.Unlock()
+	if !mine {
+		return 0, errGivenUp
+	}
+	n, err := u.r.Read(p)
+	u.mu.Lock()
+	a.at += int64(n)
+	more := a.at - u.told
+	u.told = max(u.told, a.at)
+	if err != nil && err != io.EOF {
+		u.err = err
+	}
+	u.mu.Unlock()
+	if more > 0 {
+		fetch.ContextTrace(u.ctx).Body(more)
+	}
+	return n, err
 }

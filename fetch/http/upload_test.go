@@ -1,0 +1,170 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// store keeps what is put.
+func store(got *string) server {
+	return func(v *visit) string {
+		*got = strings.SplitN(v.head, " ", 2)[0] + " " + v.body()
+		return status("201 Created", "made", `ETag: "new"`)
+	}
+}
+
+func TestReplaceAndUpdate(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, []byte("xxxcontent"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Seek(3, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name    string
+		body    io.Reader
+		want    string
+		framing string
+	}{
+		{"string", strings.NewReader("content"), "content", "Content-Length: 7"},
+		{"buffer", bytes.NewBufferString("content"), "content", "Content-Length: 7"},
+		{"file, from where it is", file, "content", "Content-Length: 7"},
+		{"pipe", iotest.OneByteReader(strings.NewReader("content")), "content", "Transfer-Encoding: chunked"},
+		{"empty", strings.NewReader(""), "", "Content-Length: 0"},
+		{"empty pipe", iotest.OneByteReader(strings.NewReader("")), "", "Transfer-Encoding: chunked"},
+		{"nil", nil, "", "Content-Length: 0"},
+	} {
+		var got string
+		w := newWorld(t, map[string]server{"a.example:80": store(&got)})
+		f := w.fetcher()
+		req := &fetch.Request{Locator: parse(t, "http://a.example/f")}
+		a, err := f.Replace(t.Context(), req, tc.body)
+		if err != nil || got != "PUT "+tc.want || !strings.Contains(w.visits[0].head, tc.framing+"\r\n") || a.Size != 4 {
+			t.Errorf("%s: %q in %q, %+v, %v", tc.name, got, w.visits[0].head, a, err)
+		}
+		if s, ok := tc.body.(io.Seeker); ok {
+			if _, err := s.Seek(int64(-len(tc.want)), io.SeekCurrent); err != nil {
+				t.Errorf("%s: %v", tc.name, err)
+			}
+			if _, err := f.Update(t.Context(), req, tc.body); err != nil || got != "POST "+tc.want {
+				t.Errorf("%s: %q, %v", tc.name, got, err)
+			}
+		}
+		if len(w.dials) != 1 {
+			t.Errorf("%s: %d connections", tc.name, len(w.dials))
+		}
+	}
+	w := newWorld(t, nil)
+	if _, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 3}, strings.NewReader("x")); fetch.KindOf(err) != fetch.BadRange || len(w.dials) > 0 {
+		t.Errorf("a part: %v", err)
+	}
+}
+
+// An answer that comes before the body is read counts, even when the server
+// then closes; nothing of the body is read after the end.
+func TestEarlyAnswer(t *testing.T) {
+	for name, body := range map[string]func() io.Reader{
+		"known":       func() io.Reader { return bytes.NewReader(make([]byte, 8<<20)) },
+		"endless":     func() io.Reader { return zeros{} },
+		"small":       func() io.Reader { return strings.NewReader("x") },
+		"small, once": func() io.Reader { return iotest.OneByteReader(strings.NewReader("xyz")) },
+	} {
+		for code, kind := range map[string]fetch.ErrorKind{"403 Forbidden": fetch.Permission, "413 Too Large": fetch.TooLarge, "201 Created": fetch.Other} {
+			w := newWorld(t, map[string]server{"a.example:80": says(status(code, ""))})
+			_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, body())
+			if (err == nil) != (kind == fetch.Other) || err != nil && fetch.KindOf(err) != kind {
+				t.Errorf("%s, %s: %v", name, code, err)
+			}
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestUploadFails(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	var got string
+	w := newWorld(t, map[string]server{"a.example:80": store(&got)})
+	_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")},
+		io.MultiReader(strings.NewReader("start"), iotest.ErrReader(broken)))
+	if fetch.KindOf(err) != fetch.LocalIO || !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A reader that hangs does not keep a cancelled fetch.
+func TestUploadHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got string
+		w := newWorld(t, map[string]server{"a.example:80": store(&got)})
+		r, hang := io.Pipe()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		start := time.Now()
+		_, err := w.fetcher().Replace(ctx, &fetch.Request{Locator: parse(t, "http://a.example/f")}, r)
+		if fetch.KindOf(err) != fetch.Timeout || time.Since(start) != time.Minute {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		hang.Close()
+		synctest.Wait()
+	})
+}
+
+// A server that takes no more octets is given up after Limits.Idle.
+func TestUploadStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			io.ReadFull(v.rest, make([]byte, 100<<10))
+			time.Sleep(time.Hour)
+			return cut
+		}})
+		start := time.Now()
+		_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, bytes.NewReader(make([]byte, 900<<10)))
+		if fetch.KindOf(err) != fetch.Timeout || time.Since(start) != time.Minute {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+// A body is sent again with the password that was asked for; one that cannot be
+// sent twice is kept back until the server wants it.
+func TestUploadWithLogin(t *testing.T) {
+	for name, body := range map[string]io.Reader{"twice": strings.NewReader("body"), "once": iotest.OneByteReader(strings.NewReader("body"))} {
+		var got string
+		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			if v.field("Authorization") == "" {
+				if v.field("Expect") == "" {
+					v.body()
+				}
+				return status("401 Unauthorized", "", `WWW-Authenticate: Basic realm="x"`, "Connection: close") + cut
+			}
+			got = v.body()
+			return document("")
+		}})
+		f := w.fetcher(func(f *Fetcher) { f.Env.Credentials = gives("me", "secret") })
+		_, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, body)
+		if err != nil || got != "body" || len(w.visits) != 2 {
+			t.Errorf("%s: %q in %d requests, %v", name, got, len(w.visits), err)
+		}
+	}
+}
