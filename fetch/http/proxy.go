@@ -2,6 +2,7 @@ package http
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -111,9 +112,10 @@ func (ex *exchange) throughProxy() (net.Conn, error) {
 	if c != nil {
 		c.Close()
 	}
-	kind := fetch.KindOf(err)
-	if kind == fetch.Other || kind == fetch.Truncated {
-		kind = fetch.Unreachable
+	kind := fetch.Unreachable
+	switch k := fetch.KindOf(err); k {
+	case fetch.Timeout, fetch.Canceled, fetch.Unresolved:
+		kind = k
 	}
 	return nil, fetch.Fail("connect by proxy", t.Locator, kind, err)
 }
@@ -136,17 +138,17 @@ func (ex *exchange) tunnel(ctx context.Context, raw net.Conn) error {
 		return err
 	}
 	ex.call.trace.Sent(masked([]byte(head)))
-	limit := int64(env.Limits.Header)
-	if limit == 0 {
-		limit = 1 << 62
+	br := bufio.NewReader(c)
+	answer, err := readHead(br, &env.Limits)
+	if err != nil {
+		return err
 	}
-	br := bufio.NewReader(io.LimitReader(c, limit))
-	resp, err := http.ReadResponse(br, &http.Request{Method: http.MethodConnect})
+	ex.call.trace.Received(answer)
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), &http.Request{Method: http.MethodConnect})
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	ex.call.trace.Received([]byte(resp.Proto + " " + resp.Status + "\r\n"))
 	switch {
 	case resp.StatusCode == http.StatusProxyAuthRequired:
 		return &fetch.Error{Kind: fetch.Unauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
@@ -156,6 +158,22 @@ func (ex *exchange) tunnel(ctx context.Context, raw net.Conn) error {
 		return &fetch.Error{Kind: fetch.Protocol, Err: errors.New("the proxy talks before the server")}
 	}
 	return nil
+}
+
+// readHead reads an answer's head and nothing behind it.
+func readHead(r io.ByteReader, limits *fetch.Limits) ([]byte, error) {
+	var f framing
+	var head []byte
+	for {
+		octet, err := r.ReadByte()
+		if err != nil {
+			return nil, err
+		}
+		head = append(head, octet)
+		if _, ended, err := f.head(head[len(head)-1:], limits); ended || err != nil {
+			return head, err
+		}
+	}
 }
 
 // socks asks a SOCKS proxy for a connection to the server (RFC 1928).

@@ -135,7 +135,7 @@ func TestLocations(t *testing.T) {
 		"//b.example/x": "http://b.example/x", "/a%2Fb%7e": "http://a.example/a%2Fb%7e", "/x#frag": "http://a.example/x", "http://b.example/x#frag": "http://b.example/x",
 		"/a b": "http://a.example/a%20b", "http://b.example/a b": "http://b.example/a%20b", "http://b.example/\xe9": "http://b.example/%E9",
 		"http://u:p@b.example/": "http://b.example/", "//u:p@b.example/": "http://b.example/", "http://b.example:8080": "http://b.example:8080",
-		"/a//b/": "http://a.example/a//b/", "/x?u=http://c/": "http://a.example/x?u=http:%2F%2Fc%2F", " /x ": "http://a.example/x", "": "http://a.example/d/e?q",
+		"/a//b/": "http://a.example/a//b/", "/x?u=http://c/": "http://a.example/x?u=http://c/", " /x ": "http://a.example/x", "": "http://a.example/d/e?q",
 		long: "http://a.example" + long, "http://b.example" + long: "http://b.example" + long,
 	} {
 		a := &answer{resp: &http.Response{Header: http.Header{"Location": {location}}}}

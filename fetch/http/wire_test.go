@@ -25,6 +25,7 @@ func TestRequestOctets(t *testing.T) {
 		"http://h.example/a?":                    "/a?",
 		"http://h.example/a?b=c&d+e;f:g@h":       "/a?b=c&d+e;f:g@h",
 		"http://h.example/;:@&=$-_.+!*'(),":      "/;:@&=$-_.+!*'(),",
+		"http://h.example/a?u=http://c/?d":       "/a?u=http://c/?d",
 		"http://h.example/a?%0d%0aX:%20y%00":     "/a?%0d%0aX:%20y%00",
 		"http://h.example/%0D%0AX:%20y/%00/%7F":  "/%0D%0AX:%20y/%00/%7F",
 		"http://h.example/./a/../b/%2e%2e/c":     "/./a/../b/%2e%2e/c",
