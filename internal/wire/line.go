@@ -57,6 +57,12 @@ func (r *LineReader) Read(p []byte) (int, error) { return r.br.Read(p) }
 // Buffered is how many octets have been received but not read.
 func (r *LineReader) Buffered() int { return r.br.Buffered() }
 
+// HasLine tells whether ReadLine would give a line without waiting.
+func (r *LineReader) HasLine() bool {
+	waiting, _ := r.br.Peek(r.br.Buffered())
+	return bytes.IndexByte(waiting, '\n') >= 0
+}
+
 type tooLong struct{}
 
 func (tooLong) Read([]byte) (int, error) { return 0, ErrLineTooLong }

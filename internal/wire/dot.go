@@ -1,0 +1,153 @@
+package wire
+
+import (
+	"bytes"
+	"io"
+)
+
+// DotReader reads a block of lines that ends with a line of one dot, and takes
+// away the dot that the sender put before every line beginning with one (RFC
+// 3977 §3.1.1). All other octets come as they were sent, line ends included.
+//
+// Only CR LF ends a line here: a dot behind a bare LF is data. So nothing that a
+// sender put between two CR LF can end its block.
+type DotReader struct {
+	lines  *LineReader
+	part   []byte // read but not given out
+	inside bool   // what comes next does not begin a line
+	err    error
+}
+
+// NewDotReader reads one block from r, which can be read on behind the block.
+func NewDotReader(r *LineReader) *DotReader { return &DotReader{lines: r} }
+
+// ReadLine returns the next line with its line end, then io.EOF once the line of
+// one dot has come. Where the input ends before it the error is
+// io.ErrUnexpectedEOF, after what there is of the last line. A line beyond the
+// bound of the LineReader gives ErrLineTooLong. The slice is valid until the
+// next call.
+func (d *DotReader) ReadLine() ([]byte, error) {
+	if len(d.part) > 0 {
+		line := d.part
+		d.part = nil
+		return line, nil
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	line, err := d.lines.ReadLine()
+	switch {
+	case err == io.EOF:
+		d.err = io.ErrUnexpectedEOF
+		return nil, d.err
+	case err != nil:
+		d.err = err
+		return nil, err
+	case !bytes.HasSuffix(line, []byte("\n")):
+		return d.cut(line)
+	}
+	begins := !d.inside
+	d.inside = !bytes.HasSuffix(line, []byte("\r\n"))
+	if !begins || line[0] != '.' {
+		return line, nil
+	}
+	if string(line) == ".\r\n" {
+		d.err = io.EOF
+		return nil, io.EOF
+	}
+	return line[1:], nil
+}
+
+// cut gives the last line of an input that ends too early. A dot may have been
+// meant as the end.
+func (d *DotReader) cut(line []byte) ([]byte, error) {
+	d.err = io.ErrUnexpectedEOF
+	if !d.inside && line[0] == '.' {
+		line = line[1:]
+	}
+	if len(line) == 0 || !d.inside && string(line) == "\r" {
+		return nil, d.err
+	}
+	return line, nil
+}
+
+// Read implements io.Reader. It waits for no more than one line.
+func (d *DotReader) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(d.part) == 0 {
+			if n > 0 && !d.lines.HasLine() {
+				break
+			}
+			if d.part, err = d.ReadLine(); err != nil {
+				break
+			}
+		}
+		m := copy(p[n:], d.part)
+		d.part = d.part[m:]
+		n += m
+	}
+	if n > 0 {
+		err = nil // the next call tells
+	}
+	return n, err
+}
+
+// Ends reads what is left of the block as far as it has arrived already, and
+// tells whether that is all of it. It does not wait.
+func (d *DotReader) Ends() bool {
+	for d.err == nil && d.lines.HasLine() {
+		d.part = nil
+		_, _ = d.ReadLine()
+	}
+	return d.err == io.EOF
+}
+
+// DotWriter writes a block of lines as DotReader reads it.
+type DotWriter struct {
+	w      io.Writer
+	buf    []byte
+	inside bool // the last line has no CR LF yet
+	cr     bool // the last octet was a CR
+}
+
+// NewDotWriter writes one block to w. Nothing is buffered between two calls.
+func NewDotWriter(w io.Writer) *DotWriter { return &DotWriter{w: w} }
+
+// Write implements io.Writer.
+func (d *DotWriter) Write(p []byte) (int, error) {
+	d.buf = d.buf[:0]
+	for rest := p; len(rest) > 0; {
+		if !d.inside && rest[0] == '.' {
+			d.buf = append(d.buf, '.')
+		}
+		line := rest
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			line = rest[:i+1]
+		}
+		rest = rest[len(line):]
+		d.buf = append(d.buf, line...)
+		d.follow(line)
+	}
+	if _, err := d.w.Write(d.buf); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// follow notes how the octets so far end.
+func (d *DotWriter) follow(line []byte) {
+	whole := bytes.HasSuffix(line, []byte("\r\n")) || d.cr && string(line) == "\n"
+	d.inside = !whole
+	d.cr = line[len(line)-1] == '\r'
+}
+
+// Close ends the block: the last line gets a CR LF if it has none, and the line
+// of one dot follows. It does not close w.
+func (d *DotWriter) Close() error {
+	end := ".\r\n"
+	if d.inside {
+		end = "\r\n.\r\n"
+	}
+	_, err := io.WriteString(d.w, end)
+	return err
+}
