@@ -48,6 +48,8 @@ func DefaultPort(scheme string) uint16 {
 		return 210
 	case "https":
 		return 443
+	case "nntps", "snews":
+		return 563
 	case "prospero":
 		return 1525
 	}

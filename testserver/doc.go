@@ -1,5 +1,5 @@
 // Package testserver has small servers of the protocols RFC 1738 names, to be
-// started inside a test or a program: [FTP], [HTTP] and [Gopher]. They serve an
+// started inside a test or a program: [FTP], [HTTP], [Gopher] and [NNTP]. They serve an
 // [io/fs.FS], all of them the same way, over loopback or inside memory; they
 // record what went over their control connections, and they misbehave on demand.
 //
@@ -14,8 +14,8 @@
 //
 // # Starting and ending
 //
-// NewFTP, NewHTTP and NewGopher end with the test; StartFTP, StartHTTP and
-// StartGopher are for programs and end with a context. The configure functions
+// NewFTP, NewHTTP, NewGopher and NewNNTP end with the test; StartFTP and its like
+// are for programs and end with a context. The configure functions
 // run before the server starts; its fields are read-only from then on. Ending a
 // server closes its connections at once and leaves no goroutine.
 //
@@ -34,9 +34,9 @@
 // ("RETR motd.txt", "GET /a.txt"), or one of
 //
 //	CONNECT   a connection; octet faults count over all the server says on it
-//	GREETING  the FTP greeting
+//	GREETING  the greeting of FTP and NNTP
 //	DATA      an FTP data connection
-//	END       the reply at the end of an FTP transfer
+//	END       the reply at the end of an FTP transfer, or to an article of NNTP
 //	REQUEST   any request of HTTP or Gopher
 //	MENU, TEXT, BINARY, SEARCH, ERROR   the Gopher answers of that kind
 //

@@ -105,7 +105,8 @@ func EndlessLine() Fault { return Fault{kind: fEndlessLine} }
 
 // Truncate ends what is sent after n octets and closes in order. What is counted
 // is the data of an FTP transfer, the body of an HTTP response, the answer of
-// Gopher, else the reply. An upload is read up to n octets.
+// Gopher, the reply of NNTP with the block behind it, else the reply. An upload
+// is read up to n octets, but not by NNTP.
 func Truncate(n int64) Fault { return Fault{kind: fTruncate, n: n} }
 
 // Reset is Truncate with a TCP reset instead of an orderly end.
@@ -122,7 +123,8 @@ func Garble(offset int64, octets string) Fault {
 	return Fault{kind: fGarble, n: offset, text: octets}
 }
 
-// Data replaces the data of a transfer, the body of a response, or the answer of Gopher.
+// Data replaces the data of a transfer, the body of a response, the answer of
+// Gopher, or the block of NNTP, final dot and all.
 func Data(octets string) Fault { return Fault{kind: fData, text: octets} }
 
 // Garbage answers with n octets of noise and a line end. The noise follows from

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// gopherFaults are those only Gopher knows.
+// gopherFaults are those of texts that end in a dot, in Gopher and NNTP.
 type gopherFaults struct {
 	noDot      bool
 	loneDot    bool
@@ -18,7 +18,8 @@ type gopherFaults struct {
 	bareLF     bool
 }
 
-// NoDot leaves out the last line of a text or menu, the dot.
+// NoDot leaves out the last line of a text or menu, the dot; in NNTP the one of a
+// block, and the connection ends there.
 func NoDot() Fault { return Fault{kind: fNoDot} }
 
 // LoneDot puts a line of one dot after the first line of a text or menu, as if it ended there.

@@ -1,0 +1,330 @@
+package testserver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// newsroom is what a news server has: groups and their articles.
+type newsroom struct {
+	srv *NNTP
+
+	mu     sync.Mutex
+	groups map[string]*newsgroup
+	byID   map[string]*newsArticle // by message-id with its brackets; nil until asked for
+	posts  []string
+}
+
+// newsgroup is one group. Numbers are given out in order and never again.
+type newsgroup struct {
+	name     string
+	articles map[int]*newsArticle
+	low      int
+	high     int
+}
+
+// newsArticle is a text, or a file of Content.
+type newsArticle struct {
+	group  string
+	number int
+	text   string
+	file   string
+}
+
+// open looks through the content.
+func (r *newsroom) open(s *NNTP) error {
+	r.srv, r.groups = s, make(map[string]*newsgroup)
+	for name, texts := range s.Groups {
+		g := r.group(name)
+		for _, text := range texts {
+			g.high++
+			if text != "" {
+				g.articles[g.high] = &newsArticle{group: name, number: g.high, text: text}
+			}
+		}
+	}
+	if s.Content == nil {
+		return nil
+	}
+	files := make(map[string][]string)
+	err := fs.WalkDir(s.Content, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() { // what cannot be read is not served
+			return nil
+		}
+		if dir := path.Dir(name); groupName(dir) != "" {
+			files[dir] = append(files[dir], name)
+		}
+		return nil
+	})
+	for dir, names := range files {
+		r.group(groupName(dir)).add(names)
+	}
+	return err
+}
+
+// groupName is the group that a directory is, or "".
+func groupName(dir string) string {
+	name := strings.ReplaceAll(dir, "/", ".")
+	for i := range len(name) {
+		c := name[i] | 0x20
+		letter := 'a' <= c && c <= 'z'
+		if !letter && (i == 0 || strings.IndexByte("0123456789+-._", name[i]) < 0) {
+			return ""
+		}
+	}
+	return name
+}
+
+func (r *newsroom) group(name string) *newsgroup {
+	g := r.groups[name]
+	if g == nil {
+		g = &newsgroup{name: name, articles: make(map[int]*newsArticle), low: 1}
+		r.groups[name] = g
+	}
+	return g
+}
+
+// add numbers files: those called by a number have it.
+func (g *newsgroup) add(files []string) {
+	slices.Sort(files)
+	var others []string
+	for _, file := range files {
+		n, err := strconv.Atoi(path.Base(file))
+		if err != nil || n <= 0 || g.articles[n] != nil {
+			others = append(others, file)
+			continue
+		}
+		g.articles[n] = &newsArticle{group: g.name, number: n, file: file}
+		g.high = max(g.high, n)
+	}
+	for _, file := range others {
+		g.high++
+		g.articles[g.high] = &newsArticle{group: g.name, number: g.high, file: file}
+	}
+	if numbers := slices.Sorted(maps.Keys(g.articles)); len(numbers) > 0 {
+		g.low = numbers[0]
+	}
+}
+
+// find gives a group, or nil.
+func (r *newsroom) find(name string) *newsgroup {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.groups[name]
+}
+
+// names are those of all groups in order.
+func (r *newsroom) names() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.groups))
+}
+
+// numbers are those of a group's articles in order, with the group's water marks.
+func (r *newsroom) numbers(g *newsgroup) (numbers []int, low, high int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(g.articles)), g.low, g.high
+}
+
+func (r *newsroom) numbered(g *newsgroup, number int) *newsArticle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return g.articles[number]
+}
+
+// withID gives an article by its message-id, brackets included, or nil.
+func (r *newsroom) withID(id string) *newsArticle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID == nil {
+		r.byID = make(map[string]*newsArticle)
+		for _, g := range r.groups {
+			for _, a := range g.articles {
+				if text, err := r.read(a); err == nil {
+					r.byID[a.id(text)] = a
+				}
+			}
+		}
+	}
+	return r.byID[id]
+}
+
+func (r *newsroom) posted() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.posts)
+}
+
+// read gives an article as it goes over the wire, but for the dots.
+func (r *newsroom) read(a *newsArticle) ([]byte, error) {
+	if a.file == "" {
+		return netLines(strings.NewReader(a.text))
+	}
+	f, e, err := r.srv.tree.open(a.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := netLines(io.LimitReader(f, r.srv.MaxUpload))
+	if err != nil || beginsWithHeader(text) {
+		return text, err
+	}
+	return append(a.header(e), text...), nil
+}
+
+// header is for a file that has none.
+func (a *newsArticle) header(e entry) []byte {
+	return fmt.Appendf(nil, "Path: testserver!not-for-mail\r\nFrom: testserver <news@testserver.test>\r\nNewsgroups: %s\r\nSubject: %s\r\nDate: %s\r\nMessage-ID: %s\r\n\r\n",
+		a.group, oneLine.Replace(e.Name), e.ModTime.UTC().Format(time.RFC1123Z), a.ownID())
+}
+
+func (a *newsArticle) ownID() string {
+	return fmt.Sprintf("<%d.%s@testserver.test>", a.number, a.group)
+}
+
+// id is an article's message-id, as its header says.
+func (a *newsArticle) id(text []byte) string {
+	if id := field(text, "Message-ID"); id != "" {
+		return id
+	}
+	return a.ownID()
+}
+
+// netLines reads lines, which end in CR LF then.
+func netLines(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(toNetASCII(fromNetASCII(r)))
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\r\n")) {
+		text = append(text, "\r\n"...)
+	}
+	return text, err
+}
+
+// beginsWithHeader tells whether a text begins as an article does.
+func beginsWithHeader(text []byte) bool {
+	line, _, _ := bytes.Cut(text, []byte("\r\n"))
+	name, _, ok := bytes.Cut(line, []byte(":"))
+	for _, c := range name {
+		if c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return ok && len(name) > 0
+}
+
+// splitArticle gives the header and what is behind the empty line.
+func splitArticle(text []byte) (header, body []byte) {
+	if body, ok := bytes.CutPrefix(text, []byte("\r\n")); ok {
+		return nil, body
+	}
+	header, body, ok := bytes.Cut(text, []byte("\r\n\r\n"))
+	if !ok {
+		return text, nil
+	}
+	return text[:len(header)+2], body
+}
+
+// field is the value of a header field, its lines joined, or "".
+func field(text []byte, name string) string {
+	header, _ := splitArticle(text)
+	var value strings.Builder
+	found := false
+	for line := range bytes.SplitSeq(header, []byte("\r\n")) {
+		if found && len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+			value.Write(line)
+			continue
+		}
+		if found {
+			break
+		}
+		head, rest, ok := bytes.Cut(line, []byte(":"))
+		if found = ok && strings.EqualFold(string(head), name); found {
+			value.Write(rest)
+		}
+	}
+	return strings.TrimSpace(value.String())
+}
+
+// accept takes a posted article and gives the reply.
+func (r *newsroom) accept(text string) string {
+	for _, name := range []string{"From", "Newsgroups", "Subject"} {
+		if field([]byte(text), name) == "" {
+			return "441 No " + name + "."
+		}
+	}
+	r.withID("") // all that is there is known by now
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var groups []*newsgroup
+	for name := range strings.SplitSeq(field([]byte(text), "Newsgroups"), ",") {
+		if g := r.groups[strings.TrimSpace(name)]; g != nil {
+			groups = append(groups, g)
+		}
+	}
+	if len(groups) == 0 {
+		return "441 No such newsgroup."
+	}
+	given := field([]byte(text), "Message-ID")
+	id := given
+	if id == "" {
+		id = fmt.Sprintf("<posted.%d@testserver.test>", len(r.posts)+1)
+	}
+	if r.byID[id] != nil {
+		return "441 435 Duplicate"
+	}
+	r.posts = append(r.posts, text)
+	stored := "Path: testserver!not-for-mail\r\n"
+	if given == "" {
+		stored += "Message-ID: " + id + "\r\n"
+	}
+	if field([]byte(text), "Date") == "" {
+		stored += "Date: " + time.Now().UTC().Format(time.RFC1123Z) + "\r\n"
+	}
+	for _, g := range groups {
+		g.high++
+		a := &newsArticle{group: g.name, number: g.high, text: stored + text}
+		g.articles[g.high] = a
+		r.byID[id] = a
+	}
+	return "240 Article received " + id
+}
+
+// overview is an article's line in an overview (RFC 3977 §8.3.2).
+func (r *newsroom) overview(a *newsArticle) (string, error) {
+	text, err := r.read(a)
+	if err != nil {
+		return "", err
+	}
+	_, body := splitArticle(text)
+	fields := []string{strconv.Itoa(a.number)}
+	for _, name := range []string{"Subject", "From", "Date"} {
+		fields = append(fields, field(text, name))
+	}
+	fields = append(fields, a.id(text), field(text, "References"), strconv.Itoa(len(text)), strconv.Itoa(bytes.Count(body, []byte("\n"))))
+	for i, f := range fields {
+		fields[i] = overviewField.Replace(f)
+	}
+	return strings.Join(fields, "\t") + "\r\n", nil
+}
+
+var overviewField = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ", "\x00", " ")
+
+var errForbiddenArticle = errors.New("forbidden")
+
+// permitted reads an article unless it is forbidden.
+func (r *newsroom) permitted(a *newsArticle) ([]byte, error) {
+	if slices.Contains(r.srv.Forbidden, fmt.Sprintf("%s/%d", a.group, a.number)) {
+		return nil, errForbiddenArticle
+	}
+	return r.read(a)
+}

@@ -1,0 +1,266 @@
+package testserver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Groups and articles (RFC 3977 §6, §7.6, §8).
+
+// selectGroup is GROUP.
+func (n *nntpSession) selectGroup(name string) error {
+	g, refusal := n.lookup(name)
+	if refusal != "" {
+		return n.reply(refusal)
+	}
+	n.enter(g)
+	return n.reply(n.described(g))
+}
+
+// lookup finds a group or says why there is none.
+func (n *nntpSession) lookup(name string) (*newsgroup, string) {
+	g := n.srv.news.find(name)
+	switch {
+	case g == nil:
+		return nil, "411 No such group."
+	case slices.Contains(n.srv.Forbidden, name):
+		return nil, "502 Not for you."
+	case slices.Contains(n.srv.Protected, name) && !n.loggedIn:
+		return nil, "480 Authentication required for this group."
+	}
+	return g, ""
+}
+
+func (n *nntpSession) enter(g *newsgroup) {
+	n.group, n.current = g, 0
+	if numbers, _, _ := n.srv.news.numbers(g); len(numbers) > 0 {
+		n.current = numbers[0]
+	}
+}
+
+func (n *nntpSession) described(g *newsgroup) string {
+	numbers, low, high := n.srv.news.numbers(g)
+	return fmt.Sprintf("211 %d %d %d %s", len(numbers), low, high, g.name)
+}
+
+// listGroup is LISTGROUP [group [range]].
+func (n *nntpSession) listGroup(arg string) error {
+	name, span, _ := strings.Cut(arg, " ")
+	g := n.group
+	if name != "" {
+		var refusal string
+		if g, refusal = n.lookup(name); refusal != "" {
+			return n.reply(refusal)
+		}
+	}
+	if g == nil {
+		return n.reply("412 No group selected.")
+	}
+	from, to, ok := parseSpan(span)
+	if !ok {
+		return n.reply("501 Bad range.")
+	}
+	n.enter(g)
+	var lines strings.Builder
+	numbers, _, _ := n.srv.news.numbers(g)
+	for _, number := range numbers {
+		if from <= number && number <= to {
+			fmt.Fprintf(&lines, "%d\r\n", number)
+		}
+	}
+	return n.block(n.described(g)+" list follows", strings.NewReader(lines.String()), true)
+}
+
+// parseSpan reads "n", "n-" or "n-m"; nothing is everything.
+func parseSpan(s string) (from, to int, ok bool) {
+	if s == "" {
+		return 0, math.MaxInt, true
+	}
+	first, last, isSpan := strings.Cut(s, "-")
+	from, err := strconv.Atoi(first)
+	switch {
+	case err != nil:
+		return 0, 0, false
+	case !isSpan:
+		return from, from, true
+	case last == "":
+		return from, math.MaxInt, true
+	}
+	to, err = strconv.Atoi(last)
+	return from, to, err == nil
+}
+
+// listActive is LIST and LIST ACTIVE [wildmat]. A wildmat is one name or one
+// that ends in "*" here.
+func (n *nntpSession) listActive(pattern string) error {
+	return n.listNames("215 list of newsgroups follows", pattern, func(name string) string {
+		g := n.srv.news.find(name)
+		_, low, high := n.srv.news.numbers(g)
+		status := "y"
+		if n.srv.ReadOnly {
+			status = "n"
+		}
+		return fmt.Sprintf("%s %010d %010d %s\r\n", name, high, low, status)
+	})
+}
+
+func (n *nntpSession) listNewsgroups(pattern string) error {
+	return n.listNames("215 descriptions follow", pattern, func(name string) string {
+		if d := n.srv.Descriptions[name]; d != "" {
+			return name + "\t" + d + "\r\n"
+		}
+		return ""
+	})
+}
+
+func (n *nntpSession) listNames(first, pattern string, line func(name string) string) error {
+	var lines strings.Builder
+	for _, name := range n.srv.news.names() {
+		prefix, open := strings.CutSuffix(pattern, "*")
+		if pattern == "" || name == pattern || open && strings.HasPrefix(name, prefix) {
+			lines.WriteString(line(name))
+		}
+	}
+	return n.block(first, strings.NewReader(lines.String()), false)
+}
+
+func (n *nntpSession) listFormat(string) error {
+	return n.block("215 order of fields:", strings.NewReader("Subject:\r\nFrom:\r\nDate:\r\nMessage-ID:\r\nReferences:\r\n:bytes\r\n:lines\r\n"), true)
+}
+
+// over is OVER and XOVER.
+func (n *nntpSession) over(arg string) error {
+	if n.group == nil {
+		return n.reply("412 No group selected.")
+	}
+	from, to, ok := parseSpan(arg)
+	if arg == "" {
+		from, to = n.current, n.current
+	}
+	if !ok {
+		return n.reply("501 Bad range.")
+	}
+	var lines strings.Builder
+	numbers, _, _ := n.srv.news.numbers(n.group)
+	for _, number := range numbers {
+		if number < from || number > to {
+			continue
+		}
+		if line, err := n.srv.news.overview(n.srv.news.numbered(n.group, number)); err == nil {
+			lines.WriteString(line)
+		}
+	}
+	if lines.Len() == 0 {
+		return n.reply("423 No articles in that range.")
+	}
+	return n.block("224 Overview follows", strings.NewReader(lines.String()), false)
+}
+
+func (n *nntpSession) next(string) error { return n.step(1) }
+func (n *nntpSession) last(string) error { return n.step(-1) }
+
+// step is NEXT and LAST.
+func (n *nntpSession) step(by int) error {
+	if n.group == nil {
+		return n.reply("412 No group selected.")
+	}
+	numbers, _, _ := n.srv.news.numbers(n.group)
+	i := slices.Index(numbers, n.current)
+	switch {
+	case i < 0:
+		return n.reply("420 No current article.")
+	case i+by == len(numbers):
+		return n.reply("421 No next article.")
+	case i+by < 0:
+		return n.reply("422 No previous article.")
+	}
+	n.current = numbers[i+by]
+	return n.article(223, "")
+}
+
+// article is ARTICLE, HEAD, BODY and STAT, by the codes of their replies.
+func (n *nntpSession) article(code int, arg string) error {
+	a, number, refusal := n.locate(arg)
+	if refusal != "" {
+		return n.reply(refusal)
+	}
+	text, err := n.srv.news.permitted(a)
+	switch {
+	case errors.Is(err, errForbiddenArticle):
+		return n.reply("502 Not for you.")
+	case err != nil:
+		return n.reply("403 The article cannot be read.")
+	}
+	first := fmt.Sprintf("%d %d %s", code, number, a.id(text))
+	header, body := splitArticle(text)
+	switch code {
+	case 221:
+		text = header
+	case 222:
+		text = body
+	case 223:
+		return n.reply(first)
+	}
+	return n.block(first, bytes.NewReader(text), false)
+}
+
+// locate finds the article that an argument means.
+func (n *nntpSession) locate(arg string) (a *newsArticle, number int, refusal string) {
+	if strings.HasPrefix(arg, "<") {
+		if a = n.srv.news.withID(arg); a == nil {
+			return nil, 0, "430 No such article."
+		}
+		if _, refusal = n.lookup(a.group); refusal != "" {
+			return nil, 0, refusal
+		}
+		return a, 0, ""
+	}
+	number, err := strconv.Atoi(arg)
+	switch {
+	case arg != "" && (err != nil || number < 0):
+		return nil, 0, "501 Bad number."
+	case n.group == nil:
+		return nil, 0, "412 No group selected."
+	case arg == "" && n.current == 0:
+		return nil, 0, "420 No current article."
+	case arg == "":
+		number = n.current
+	}
+	if a = n.srv.news.numbered(n.group, number); a == nil {
+		return nil, 0, "423 No article of that number."
+	}
+	n.current = number
+	return a, number, ""
+}
+
+// sendBlock sends the lines of a block as the armed faults say.
+func (n *nntpSession) sendBlock(out io.Writer, lines io.Reader, record bool) error {
+	n.tap.mute = !record
+	defer func() { n.tap.mute = false }()
+	sent := &counter{w: out}
+	var err error
+	if data := n.plan.data; data != nil {
+		_, err = io.WriteString(sent, *data)
+	} else {
+		err = sendText(sent, lines, n.plan.gopher)
+	}
+	if err != nil {
+		return err
+	}
+	if !record {
+		n.note(sent.n)
+	}
+	if n.plan.gopher.noDot {
+		n.quit = true
+	}
+	if n.plan.extra != nil {
+		_, err = io.WriteString(out, replyOctets(*n.plan.extra))
+	}
+	return err
+}
