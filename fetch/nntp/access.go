@@ -1,0 +1,287 @@
+package nntp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+var (
+	errPart     = errors.New("news servers give articles as a whole")
+	errNoServer = errors.New("a news URL names no server, and none is set (Env.NewsServer; --news-server or NNTPSERVER at a shell)")
+	errNotNews  = errors.New("neither a news nor an nntp URL")
+	errBadID    = errors.New(`a message-id has an "@" in it and at most 250 octets`)
+	errNumber   = errors.New("the number of an article has at most 16 digits")
+	errLong     = errors.New("the command would be longer than 512 octets")
+	errNoGroup  = errors.New("the URL names no newsgroup")
+)
+
+// Limits of RFC 3977 §3.1, §3.6 and §6.
+const (
+	maxCommand = 512
+	maxID      = 250
+	maxDigits  = 16
+)
+
+// access is what one request comes to.
+type access struct {
+	env    *fetch.Env
+	limits fetch.Limits
+	trace  *fetch.Trace
+	req    *fetch.Request
+	loc    locator.Locator // as it was asked for
+	from   fetch.Provenance
+	key    key
+	tls    *tls.Config
+
+	// What is asked for: all groups, a group, an article of a group, or an article
+	// by its message-id.
+	all      bool
+	group    string
+	article  string
+	id       string
+	articles []span // of the group; nil unless asked for
+}
+
+// key is what two accesses must have in common to use the same session.
+type key struct {
+	host   string
+	port   uint16
+	secure security
+}
+
+// security is when TLS begins.
+type security uint8
+
+const (
+	plain    security = iota
+	implicit          // with the connection
+	explicit          // by STARTTLS
+)
+
+// access checks a request and makes an access of it; nothing is dialled for one
+// that fails.
+func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, error) {
+	env := f.Env.WithDefaults()
+	a := &access{
+		env: f.Env, limits: env.Limits, trace: fetch.ContextTrace(ctx),
+		req: req, loc: req.Locator, from: req.From, tls: f.TLS,
+	}
+	for _, step := range []func() error{
+		func() error { return a.locate(req.Locator, env.NewsServer) },
+		a.check,
+		a.options,
+	} {
+		if err := step(); err != nil {
+			return nil, a.fail("check", err)
+		}
+	}
+	a.key.host = strings.ToLower(a.key.host)
+	if a.key.port == 0 {
+		a.key.port = locator.DefaultPort("nntp")
+		if a.key.secure == implicit {
+			a.key.port = locator.DefaultPort("nntps")
+		}
+	}
+	return a, nil
+}
+
+// locate finds out what a Locator means, and its server. The port stays 0 where
+// none is given.
+func (a *access) locate(l locator.Locator, newsServer string) error {
+	switch l := l.(type) {
+	case *locator.NNTP:
+		a.key.host, a.key.port = l.Host, l.Port
+		a.group, a.article = l.Group, l.Article
+		return fetch.CheckOctets(l)
+	case *locator.News:
+		a.all, a.group, a.id = l.All, l.Group, l.MessageID
+		if err := fetch.CheckOctets(l); err != nil {
+			return err
+		}
+		return a.configured(newsServer)
+	case *locator.Opaque:
+		return a.locateSecure(l, newsServer)
+	}
+	return &fetch.Error{Kind: fetch.Unsupported, Err: errNotNews}
+}
+
+// configured takes the server from the configuration, whose choice it is then,
+// whoever wrote the URL.
+func (a *access) configured(server string) error {
+	server = strings.TrimSpace(server)
+	if server == "" {
+		return &fetch.Error{Kind: fetch.Unsupported, Section: "3.6", Err: errNoServer}
+	}
+	a.from = fetch.Provenance{Kind: fetch.Config}
+	a.key.host = server
+	if host, port, err := net.SplitHostPort(server); err == nil {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("the news server %q has no port between 1 and 65535", server)}
+		}
+		a.key.host, a.key.port = host, uint16(n)
+	}
+	a.key.host = strings.TrimSuffix(strings.TrimPrefix(a.key.host, "["), "]")
+	return fetch.CheckOctets(&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host}})
+}
+
+// locateSecure reads the URLs that RFC 1738 has no grammar for: nntps as nntp;
+// snews as news, or with a server as in "snews://host/group".
+func (a *access) locateSecure(l *locator.Opaque, newsServer string) error {
+	scheme := l.Scheme()
+	if scheme != "nntps" && scheme != "snews" {
+		return &fetch.Error{Kind: fetch.Unsupported, Err: errNotNews}
+	}
+	a.key.secure = implicit
+	inner, err := locator.Parse("nntp:" + l.Rest)
+	if err == nil {
+		return a.locate(inner, "")
+	}
+	server, name, served := strings.Cut(strings.TrimPrefix(l.Rest, "//"), "/")
+	served = served && strings.HasPrefix(l.Rest, "//")
+	switch {
+	case scheme == "nntps":
+		return &fetch.Error{Kind: fetch.BadURL, Err: reason(err)}
+	case !served:
+		name = l.Rest
+	case name == "":
+		name = "*"
+	}
+	if inner, err = locator.Parse("news:" + name); err != nil {
+		return &fetch.Error{Kind: fetch.BadURL, Err: reason(err)}
+	}
+	if !served {
+		return a.locate(inner, newsServer)
+	}
+	host, err := locator.Parse("nntp://" + server + "/x")
+	if err != nil {
+		return &fetch.Error{Kind: fetch.BadURL, Err: reason(err)}
+	}
+	if err := a.locate(inner, server); err != nil {
+		return err
+	}
+	at := host.(*locator.NNTP)
+	a.from, a.key.host, a.key.port = a.req.From, at.Host, at.Port
+	return nil
+}
+
+// reason is what is wrong with a text that stands for another one.
+func reason(err error) error {
+	var bad *locator.SyntaxError
+	if errors.As(err, &bad) {
+		return errors.New(bad.Msg)
+	}
+	return err
+}
+
+// check refuses what no command can carry.
+func (a *access) check() error {
+	bad := func(section string, err error) error {
+		return &fetch.Error{Kind: fetch.BadURL, Section: section, Err: err}
+	}
+	switch {
+	case a.key.host == "":
+		return bad("3.1", errors.New("no host"))
+	case a.id != "" && (len(a.id) > maxID-2 || !strings.Contains(a.id, "@")):
+		return bad("3.6", errBadID)
+	case len(a.article) > maxDigits || strings.Trim(a.article, "0123456789") != "":
+		return bad("3.7", errNumber)
+	case len("LISTGROUP "+a.group+"\r\n") > maxCommand:
+		return bad("3.6", errLong)
+	case !a.all && a.group == "" && a.id == "":
+		return bad("3.6", errNoGroup)
+	}
+	return nil
+}
+
+// options reads req.Options.
+func (a *access) options() error {
+	var o Options
+	switch given := a.req.Options.(type) {
+	case nil:
+	case *Options:
+		if given != nil {
+			o = *given
+		}
+	default:
+		return &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
+	}
+	if o.StartTLS && a.key.secure == plain {
+		a.key.secure = explicit
+	}
+	if o.Articles == "" {
+		return nil
+	}
+	if a.group == "" || a.article != "" {
+		return &fetch.Error{Kind: fetch.BadURL, Err: errors.New("a range of articles is of a newsgroup, which the URL does not name")}
+	}
+	var err error
+	if a.articles, err = parseSpans(o.Articles); err != nil {
+		return &fetch.Error{Kind: fetch.BadRange, Err: err}
+	}
+	return nil
+}
+
+// target is the connection.
+func (a *access) target() fetch.Target {
+	return fetch.Target{Locator: a.loc, From: a.from, Purpose: fetch.Control, Network: "tcp", Host: a.key.host, Port: a.key.port}
+}
+
+// permitReuse asks the policy what it would be asked if the session were opened
+// for this access.
+func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
+	if ctx.Err() != nil {
+		return a.fail("connect", ctx.Err())
+	}
+	t := a.target()
+	err := a.env.Permit(ctx, t)
+	if t.Addr = peer; err == nil && peer.IsValid() {
+		err = a.env.Permit(ctx, t)
+	}
+	return err
+}
+
+// inGroup locates an article of the group at hand, as the scheme asked for does.
+func (a *access) inGroup(number, id string) locator.Locator {
+	at := &locator.NNTP{Group: a.group, Article: number}
+	switch l := a.loc.(type) {
+	case *locator.NNTP:
+		at.HostPort = l.HostPort
+		return at
+	case *locator.News:
+		if l, err := locator.Parse((&locator.News{MessageID: unbracket(id)}).String()); err == nil {
+			return l
+		}
+	}
+	at.HostPort = locator.HostPort{Host: a.key.host, Port: a.key.port}
+	if a.key.secure == implicit {
+		_, rest, _ := strings.Cut(at.String(), ":")
+		return &locator.Opaque{Name: "nntps", Rest: rest}
+	}
+	return at
+}
+
+// theGroup locates a group of the server at hand.
+func (a *access) theGroup(name string) locator.Locator {
+	var l locator.Locator = &locator.News{Group: name}
+	if fetch.CheckOctets(l) != nil || name == "" {
+		return nil
+	}
+	if o, ok := a.loc.(*locator.Opaque); ok {
+		at := (&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host, Port: a.key.port}, Group: name}).String()
+		_, rest, _ := strings.Cut(at, ":")
+		return &locator.Opaque{Name: o.Name, Rest: rest}
+	}
+	return l
+}
+
+func unbracket(id string) string { return strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">") }

@@ -1,0 +1,163 @@
+package nntp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// mediaType is that of an article (RFC 5322 as amended by RFC 5536).
+const mediaType = "message/rfc822"
+
+// fetchArticle gives one article.
+func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource, error) {
+	var id string
+	s, err := f.begin(ctx, a, func(s *session) (err error) {
+		id, err = a.ask(s, "ARTICLE", 220)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := a.resource(s)
+	res.MediaType, res.Info.(*Info).MessageID = mediaType, id
+	res.Body = newBody(a, s, "ARTICLE", f.release)
+	return res, nil
+}
+
+// resource is a Resource from s, with nothing in it.
+func (a *access) resource(s *session) *fetch.Resource {
+	return &fetch.Resource{
+		Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Body: fetch.EmptyBody,
+		Info: &Info{Greeting: s.greeting}, Peer: s.peer,
+	}
+}
+
+// ask sends a command about the article and gives its message-id as the server
+// tells it. An answer about another article is none.
+func (a *access) ask(s *session, verb string, want int) (id string, err error) {
+	argument := a.article
+	if a.id != "" {
+		argument = "<" + a.id + ">"
+	} else if err := s.enter(a.group); err != nil {
+		return "", err
+	}
+	r, err := s.expect(verb+" "+argument, want)
+	if err != nil {
+		return "", err
+	}
+	asked, _ := number(a.article)
+	n, id := parseArticle(r.text)
+	if n != 0 && asked != 0 && n != asked || a.id != "" && id != "" && id != argument {
+		return "", s.stray(verb, r)
+	}
+	return id, nil
+}
+
+// body is a block.
+type body struct {
+	a     *access
+	s     *session
+	op    string
+	block *wire.DotReader
+	free  func(*session) // gives the session back; nil once that is done
+	err   error          // what every further Read gives
+}
+
+// newBody is the block behind the reply that has just come.
+func newBody(a *access, s *session, op string, free func(*session)) *body {
+	s.block, s.waiting = true, false
+	return &body{a: a, s: s, op: op, block: wire.NewDotReader(s.lines), free: free}
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	if b.err == nil {
+		b.err = b.canceled()
+	}
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
+	}
+	n, err := b.block.Read(p)
+	if n > 0 {
+		b.a.trace.Body(int64(n))
+	}
+	switch {
+	case err == io.EOF:
+		b.err = io.EOF
+		b.s.block = false
+		b.release()
+	case err != nil:
+		b.err = b.a.bodyFailure(b.op, b.s.fail(err))
+	}
+	return n, b.err
+}
+
+func (b *body) canceled() error {
+	if err := b.s.ctx.Err(); err != nil {
+		return b.a.bodyFailure(b.op, b.s.fail(err))
+	}
+	return nil
+}
+
+func (b *body) release() {
+	if b.free != nil {
+		b.free(b.s)
+		b.free = nil
+	}
+}
+
+// Close implements io.Closer. What is left of a block is read if it has arrived
+// already; otherwise the connection ends with it, as there is no way to break
+// off.
+func (b *body) Close() error {
+	if b.err == nil {
+		b.err = b.a.fail(b.op, &fetch.Error{Kind: fetch.ConnectionFailed, Err: os.ErrClosed})
+		if b.free != nil && b.s.err == nil && b.block.Ends() {
+			b.s.block = false
+		}
+	}
+	b.release()
+	return nil
+}
+
+// attributes asks for what is known of the resource without its octets.
+func (a *access) attributes(s *session, attr *fetch.Attributes) error {
+	switch {
+	case a.all:
+		return nil // that the server answers is all there is to know
+	case a.article == "" && a.id == "":
+		g, err := s.lookInto(a.group)
+		if err != nil {
+			return err
+		}
+		attr.Header = []fetch.Field{
+			{Name: "Articles", Value: fmt.Sprint(g.count)}, {Name: "First", Value: fmt.Sprint(g.low)}, {Name: "Last", Value: fmt.Sprint(g.high)},
+		}
+		return nil
+	}
+	_, err := a.ask(s, "HEAD", 221)
+	if err != nil && unknown(err) && s.err == nil {
+		_, err = a.ask(s, "STAT", 223)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	s.block, s.waiting = true, false
+	block := wire.NewDotReader(s.lines)
+	h, err := readHeader(block.ReadLine, s.limits.Header)
+	if err == nil { // an empty line in it, and more: whatever that is
+		_, err = io.Copy(io.Discard, block)
+	}
+	if err != nil && err != io.EOF {
+		return a.bodyFailure("HEAD", s.fail(err))
+	}
+	s.block = false
+	attr.MediaType, attr.Header, attr.ModTime = mediaType, h.fields, h.date()
+	return nil
+}

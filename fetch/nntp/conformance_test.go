@@ -1,0 +1,104 @@
+package nntp
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestConformance has each document of the standard content as an article. The
+// documents are no real articles, which is nothing to NNTP.
+func TestConformance(t *testing.T) {
+	const group = "local.test"
+	fetchtest.Run(t, fetchtest.Harness{
+		New: func(env *fetch.Env) fetch.Fetcher {
+			f := &Fetcher{Env: env}
+			return reading{f, f, f, f}
+		},
+		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
+			if login != nil {
+				return nil // the locators have none
+			}
+			names, articles := documents(tb, content)
+			srv := testserver.NewNNTP(tb, func(s *testserver.NNTP) {
+				s.InMemory = true
+				s.Groups = map[string][]string{group: articles}
+				s.Forbidden = []string{group + "/" + strconv.Itoa(slices.Index(names, "forbidden")+1)}
+			})
+			server := parse(tb, srv.URL+"/"+group).(*locator.NNTP).HostPort
+			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
+				i := slices.Index(names, name)
+				if i < 0 && name != "missing" {
+					return nil
+				}
+				if i < 0 {
+					i = len(names)
+				}
+				return &locator.NNTP{HostPort: server, Group: group, Article: strconv.Itoa(i + 1)}
+			}}
+		},
+		Want: func(_ string, octets []byte) []byte { return lines(octets) },
+	})
+}
+
+// reading is a Fetcher without Update, which posts to groups and to nothing that
+// the kit knows of.
+type reading struct {
+	fetch.Fetcher
+	fetch.AttributeFinder
+	fetch.Explainer
+	io.Closer
+}
+
+// documents are the names of the files in content and their octets.
+func documents(tb testing.TB, content fs.FS) (names, articles []string) {
+	err := fs.WalkDir(content, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(content, name)
+		if name == "forbidden" {
+			data, err = []byte("not for you"), nil
+		}
+		if len(data) == 0 {
+			data = []byte("\r\n") // an article has its empty line at least
+		}
+		names, articles = append(names, name), append(articles, string(data))
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return names, articles
+}
+
+// lines are octets as lines that end in CR LF.
+func lines(octets []byte) []byte {
+	octets = bytes.ReplaceAll(octets, []byte("\r\n"), []byte("\n"))
+	octets = bytes.ReplaceAll(octets, []byte("\n"), []byte("\r\n"))
+	if !bytes.HasSuffix(octets, []byte("\r\n")) {
+		octets = append(octets, "\r\n"...)
+	}
+	return octets
+}
+
+func parse(tb testing.TB, url string) locator.Locator {
+	tb.Helper()
+	l, err := locator.Parse(url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}

@@ -1,0 +1,103 @@
+package nntp
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// fail makes err the error of an access, in which something is always known to
+// be wrong with somebody.
+func (a *access) fail(op string, err error) error {
+	e := fetch.Fail(op, a.loc, fetch.Other, err)
+	e.URL = a.loc.Redacted() // not that of what an Opaque one stands for
+	if e.Kind == fetch.Other {
+		e.Kind = fetch.ConnectionFailed
+	}
+	return e
+}
+
+// bodyFailure is what a failed read of a block means: what has come is not all.
+func (a *access) bodyFailure(op string, err error) error {
+	switch kind := fetch.KindOf(err); {
+	case errors.Is(err, wire.ErrLineTooLong):
+		err = &fetch.Error{Kind: fetch.TooLarge, Err: err}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = &fetch.Error{Kind: fetch.Truncated, Err: errors.New("the connection ended before the final dot")}
+	case kind != fetch.Timeout && kind != fetch.Canceled && kind != fetch.TooLarge && kind != fetch.Protocol:
+		err = &fetch.Error{Kind: fetch.Truncated, Err: err}
+	}
+	return a.fail(op, err)
+}
+
+// replyFailure is what a failed read of a block means that is part of the
+// conversation.
+func replyFailure(err error) error {
+	switch err {
+	case io.ErrUnexpectedEOF:
+		return errClosed
+	case wire.ErrLineTooLong:
+		return &fetch.Error{Kind: fetch.Protocol, Err: err}
+	}
+	return err
+}
+
+// kindOf classifies a negative reply to a command (RFC 3977 §3.2, RFC 4643).
+func kindOf(verb string, r reply) fetch.ErrorKind {
+	switch r.code {
+	case 400, 403, 436:
+		return fetch.Busy
+	case 411, 420, 421, 422, 423, 430:
+		return fetch.NotFound
+	case 412: // a group is always selected before
+		return fetch.Protocol
+	case 435:
+		return fetch.Exists
+	case 437, 440, 502:
+		return fetch.Permission
+	case 441:
+		if strings.Contains(r.text, "435") || strings.Contains(strings.ToLower(r.text), "duplicate") {
+			return fetch.Exists
+		}
+		return fetch.Permission
+	case 480, 481, 482:
+		return fetch.Unauthenticated
+	case 483: // only under TLS
+		return fetch.Permission
+	case 401, 500, 501, 503, 580:
+		return fetch.Unsupported
+	}
+	switch {
+	case verb == "AUTHINFO":
+		return fetch.Unauthenticated
+	case r.class() == 4:
+		return fetch.Busy
+	}
+	return fetch.Permission
+}
+
+// unknown tells whether err is a reply by which a server says that it does not
+// know a command, or not for us.
+func unknown(err error) bool {
+	var e *fetch.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code {
+	case 500, 501, 502, 503:
+		return true
+	}
+	return false
+}
+
+// code is that of the negative reply that err is, or 0.
+func code(err error) int {
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}

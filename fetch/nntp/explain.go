@@ -1,0 +1,82 @@
+package nntp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// Explain implements [fetch.Explainer].
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+	a, err := f.access(context.Background(), req)
+	if err != nil {
+		return nil, err
+	}
+	if req.Offset != 0 || req.Length != 0 {
+		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: errPart})
+	}
+	t := a.target()
+	n := &notes{plan: &fetch.Plan{Network: t.Network, Host: t.Host, Port: t.Port}}
+	n.opening(a.key.secure)
+	n.access(a)
+	n.send("QUIT", "")
+	return n.plan, nil
+}
+
+// notes are a Plan in the making.
+type notes struct{ plan *fetch.Plan }
+
+func (n *notes) send(line, when string) {
+	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
+}
+
+func (n *notes) do(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
+
+func (n *notes) say(what string) { n.plan.Notes = append(n.plan.Notes, what) }
+
+func (n *notes) opening(secure security) {
+	switch secure {
+	case implicit:
+		n.do("TLS")
+	case explicit:
+		n.send("STARTTLS", "")
+		n.do("TLS")
+	}
+	n.send("CAPABILITIES", "")
+	n.send("MODE READER", "when the server does not know CAPABILITIES, or asks for this")
+}
+
+func (n *notes) access(a *access) {
+	switch {
+	case a.articles != nil:
+		n.send("GROUP "+a.group, "")
+		for _, s := range a.articles {
+			n.send(fmt.Sprintf("ARTICLE %d", s.from), "")
+			if s.to == last {
+				n.do("the same for each article that follows")
+			} else if s.to > s.from {
+				n.do(fmt.Sprintf("the same for each article up to %d", s.to))
+			}
+		}
+		n.say(fmt.Sprintf("up to %d commands are sent ahead of their answers; what the group does not have is not asked for", window))
+	case a.all:
+		n.send("LIST ACTIVE", "")
+		n.send("LIST", "when the server knows no LIST ACTIVE")
+		n.say("the descriptions of the groups (LIST NEWSGROUPS) are asked for on a connection of their own, when they are used")
+	case a.id != "":
+		n.send("ARTICLE <"+a.id+">", "")
+	case a.article != "":
+		n.send("GROUP "+a.group, "")
+		n.send("ARTICLE "+a.article, "")
+	default:
+		n.send("GROUP "+a.group, "")
+		n.send("OVER <first>-<last>", "when the server says that it has OVER")
+		n.send("XOVER <first>-<last>", "when it does not")
+		n.send("LISTGROUP "+a.group, "when it knows neither")
+		n.send("HEAD <number>", "when it knows neither, for each article")
+	}
+	n.send("AUTHINFO USER <user>", "when the server wants a login (480)")
+	n.send(passCommand+"****", "when it wants a password (381)")
+	n.say("what the server wants a login for is sent again after it")
+}

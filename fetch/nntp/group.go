@@ -1,0 +1,178 @@
+package nntp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// fetchGroup lists the articles of a group.
+func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, error) {
+	var g groupInfo
+	var list []span
+	s, err := f.begin(ctx, a, func(s *session) (err error) {
+		if g, err = s.lookInto(a.group); err != nil || g.empty() {
+			return err
+		}
+		if err = a.askOverview(s, &g); err == nil && !g.empty() && s.overview == byHead {
+			list, err = a.askNumbers(s, g)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := a.resource(s)
+	res.Kind = fetch.KindDirectory
+	switch {
+	case g.empty():
+		f.release(s)
+	case s.overview == byHead:
+		res.Body = newHeads(a, s, list, f.release)
+	default:
+		res.Body = newBody(a, s, s.overview, f.release)
+	}
+	res.Items = a.items(res.Body, a.overviewItem)
+	return res, nil
+}
+
+// byHead is the session.overview of a server that has none.
+const byHead = "HEAD"
+
+// askOverview asks for the overview of a group by the first command that the
+// server knows. Where it knows none, s.overview is byHead and nothing is under
+// way; where there are no articles after all, g is empty.
+func (a *access) askOverview(s *session, g *groupInfo) error {
+	commands := []string{"XOVER", "OVER"}
+	switch {
+	case s.overview == byHead:
+		return nil
+	case s.overview != "":
+		commands = []string{s.overview}
+	case s.can.has("OVER"):
+		commands = []string{"OVER", "XOVER"}
+	}
+	for _, verb := range commands {
+		_, err := s.expect(fmt.Sprintf("%s %d-%d", verb, g.low, g.high), 224)
+		switch {
+		case err == nil:
+			s.overview = verb
+			return nil
+		case code(err) == 420 || code(err) == 423:
+			*g = groupInfo{}
+			return nil
+		case !unknown(err) || s.err != nil:
+			return err
+		}
+	}
+	s.overview = byHead
+	a.trace.Note("the server has no overview; it is made from the articles' headers")
+	return nil
+}
+
+// askNumbers asks for the numbers of the articles in a group. RFC 977 has no way
+// to: there, each between the first and the last may exist.
+func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
+	r, err := s.expect("LISTGROUP "+a.group, 211)
+	if err != nil {
+		if unknown(err) && s.err == nil {
+			return []span{{g.low, g.high}}, nil
+		}
+		return nil, err
+	}
+	s.block, s.waiting = true, false
+	var list []span
+	for block := wire.NewDotReader(s.lines); ; {
+		line, err := block.ReadLine()
+		if err == io.EOF {
+			s.block = false
+			return list, nil
+		}
+		if err != nil {
+			return nil, a.bodyFailure("LISTGROUP", s.fail(err))
+		}
+		n, err := number(string(wire.TrimEOL(line)))
+		if err != nil {
+			return nil, a.fail("LISTGROUP", s.fail(violation(string(line), "no article number in a list of them behind "+fmt.Sprint(r.code))))
+		}
+		if list, err = addNumber(list, n); err != nil {
+			return nil, a.fail("LISTGROUP", s.fail(err))
+		}
+	}
+}
+
+// maxSpans bounds what a server can make us remember of a group.
+const maxSpans = 100_000
+
+func addNumber(list []span, n int64) ([]span, error) {
+	if last := len(list) - 1; last >= 0 && list[last].to+1 == n {
+		list[last].to = n
+		return list, nil
+	}
+	if len(list) == maxSpans {
+		return nil, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("the numbers of the group's articles are too scattered")}
+	}
+	return append(list, span{n, n}), nil
+}
+
+// items makes Items of the lines of a listing. A line that parse makes nothing
+// of is passed over.
+func (a *access) items(r io.Reader, parse func(line string) (fetch.Item, bool)) iter.Seq2[fetch.Item, error] {
+	return func(yield func(fetch.Item, error) bool) {
+		lines := wire.NewLineReader(r, a.limits.Line)
+		for n := 0; ; {
+			line, err := lines.ReadLine()
+			switch {
+			case err == io.EOF:
+				return
+			case err != nil:
+				yield(fetch.Item{}, a.fail("list", err))
+				return
+			}
+			item, ok := parse(string(wire.TrimEOL(line)))
+			if !ok {
+				continue
+			}
+			if n++; a.limits.Items > 0 && n > a.limits.Items {
+				yield(fetch.Item{}, a.fail("list", &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d entries", a.limits.Items)}))
+				return
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// overviewItem reads a line of an overview (RFC 3977 §8.3.2).
+func (a *access) overviewItem(line string) (fetch.Item, bool) {
+	fields := strings.Split(line, "\t")
+	if _, err := number(fields[0]); err != nil {
+		return fetch.Item{}, false
+	}
+	at := func(i int) string {
+		if i < len(fields) {
+			return fields[i]
+		}
+		return ""
+	}
+	item := fetch.Item{
+		Name: fields[0], Kind: fetch.KindDocument, Locator: a.inGroup(fields[0], at(4)),
+		Attributes: fetch.Attributes{Size: -1, MediaType: mediaType, ModTime: parseDate(at(3))},
+	}
+	if n, err := number(at(6)); err == nil {
+		item.Size = n
+	}
+	for i, name := range []string{1: "Subject", 2: "From", 3: "Date", 4: "Message-ID", 5: "References", 7: "Lines"} {
+		if name != "" && at(i) != "" {
+			item.Header = append(item.Header, fetch.Field{Name: name, Value: at(i)})
+		}
+	}
+	return item, true
+}

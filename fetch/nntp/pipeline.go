@@ -1,0 +1,176 @@
+package nntp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// span is some article numbers, both ends included.
+type span struct{ from, to int64 }
+
+// maxAsked bounds the parts of Options.Articles.
+const maxAsked = 1000
+
+// last is the greatest number of an article (RFC 3977 §6), by far.
+const last = int64(1e16) - 1
+
+// parseSpans reads Options.Articles: numbers, "n-m" and "n-", with commas between.
+func parseSpans(s string) ([]span, error) {
+	var list []span
+	for part := range strings.SplitSeq(s, ",") {
+		first, end, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		from, err := number(first)
+		to := from
+		switch {
+		case err == nil && isRange && end == "":
+			to = last
+		case err == nil && isRange:
+			to, err = number(end)
+		}
+		if err != nil || from == 0 || to < from {
+			return nil, fmt.Errorf("%q is no range of article numbers, such as 1-500", part)
+		}
+		if list = append(list, span{from, to}); len(list) > maxAsked {
+			return nil, errors.New("too many ranges of article numbers")
+		}
+	}
+	return list, nil
+}
+
+// clamp leaves of the spans what a group has.
+func clamp(list []span, g groupInfo) []span {
+	var in []span
+	for _, s := range list {
+		if s.from, s.to = max(s.from, g.low), min(s.to, g.high); s.from <= s.to && !g.empty() {
+			in = append(in, s)
+		}
+	}
+	return in
+}
+
+// window is how many commands are under way at most. All of them together fit
+// into any connection's buffers, so that sending them never waits for a server
+// that waits for us.
+const window = 64
+
+// pipeline asks for articles of the selected group, or their headers, some ahead
+// of the answers (RFC 3977 §3.5). The first is asked for alone: there may be
+// something to be said about it.
+type pipeline struct {
+	a     *access
+	s     *session
+	verb  string
+	want  int // code of the reply
+	left  []span
+	asked []int64 // not answered yet, oldest first
+	begun bool
+	block *wire.DotReader // of the article at hand
+	got   answer
+}
+
+// answer is what a reply says of its article.
+type answer struct {
+	number int64
+	id     string
+}
+
+// next goes on to the next article that exists; false means that there is none.
+// What is left of the one before is read first.
+func (p *pipeline) next() (bool, error) {
+	if p.block != nil {
+		if _, err := io.Copy(io.Discard, p.block); err != nil {
+			return false, p.a.bodyFailure(p.verb, p.s.fail(err))
+		}
+		p.block = nil
+	}
+	for {
+		if err := p.s.ctx.Err(); err != nil {
+			return false, p.a.fail(p.verb, p.s.fail(err))
+		}
+		r, n, err := p.exchange()
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case n == 0:
+			p.s.block = false
+			return false, nil
+		case r.code == p.want:
+			return true, p.begin(r, n)
+		case r.code == 420 || r.code == 423 || r.code == 430: // it has expired
+		default:
+			return false, p.s.refuse(p.verb, r)
+		}
+	}
+}
+
+// begin gives out the block behind a reply.
+func (p *pipeline) begin(r reply, asked int64) error {
+	told, id := parseArticle(r.text)
+	if told != 0 && told != asked {
+		return p.s.stray(p.verb, r)
+	}
+	p.got = answer{asked, id}
+	p.s.block, p.s.waiting = true, false
+	p.block = wire.NewDotReader(p.s.lines)
+	return nil
+}
+
+// exchange sends what may be sent and reads a reply; a number of 0 means that
+// all is answered.
+func (p *pipeline) exchange() (r reply, n int64, err error) {
+	if !p.begun {
+		first := p.take(1)
+		if len(first) == 0 {
+			return r, 0, nil
+		}
+		p.begun = true
+		r, err = p.s.command(p.line(first[0]))
+		return r, first[0], err
+	}
+	if len(p.asked) <= window/2 {
+		more := p.take(window - len(p.asked))
+		lines := make([]string, len(more))
+		for i, n := range more {
+			lines[i] = p.line(n)
+		}
+		if len(more) > 0 {
+			if err := p.s.send(lines...); err != nil {
+				return r, 0, p.a.fail(p.verb, err)
+			}
+			p.asked = append(p.asked, more...)
+		}
+	}
+	if len(p.asked) == 0 {
+		return r, 0, nil
+	}
+	p.s.block = true
+	n, p.asked = p.asked[0], p.asked[1:]
+	r, err = p.s.receive()
+	if err != nil {
+		if fetch.KindOf(err) == fetch.ConnectionFailed {
+			err = &fetch.Error{Kind: fetch.Truncated, Err: err}
+		}
+		err = p.a.fail(p.verb, err)
+	}
+	return r, n, err
+}
+
+func (p *pipeline) line(n int64) string { return fmt.Sprintf("%s %d", p.verb, n) }
+
+// take removes up to n numbers from what is left.
+func (p *pipeline) take(n int) (numbers []int64) {
+	for len(numbers) < n && len(p.left) > 0 {
+		s := &p.left[0]
+		numbers = append(numbers, s.from)
+		if s.from++; s.from > s.to {
+			p.left = p.left[1:]
+		}
+	}
+	return numbers
+}

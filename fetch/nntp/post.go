@@ -1,0 +1,206 @@
+package nntp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// post sends an article.
+func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.Attributes, error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, a.fail("connect", ctx.Err())
+	case a.group == "" || a.article != "" || a.articles != nil:
+		return nil, a.fail("POST", &fetch.Error{Kind: fetch.BadURL, Err: errors.New("an article is posted to a newsgroup, and the URL names none")})
+	}
+	src := newArticleReader(body, a.limits)
+	if err := src.checkHeader(a.group); err != nil {
+		return nil, a.fail("POST", &fetch.Error{Kind: fetch.LocalIO, Err: err})
+	}
+	s, err := f.begin(ctx, a, func(s *session) error {
+		_, err := s.expect("POST", 340)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer f.release(s)
+	s.block = true
+	if err := a.sendArticle(s, src); err != nil {
+		return nil, err
+	}
+	r, err := s.receive()
+	if err != nil {
+		return nil, a.fail("POST", err)
+	}
+	s.block = false
+	if r.code != 240 {
+		return nil, s.refuse("POST", r)
+	}
+	attr := &fetch.Attributes{Size: -1}
+	if id := idIn(r.text); id != "" {
+		attr.Header = []fetch.Field{{Name: "Message-ID", Value: id}}
+	}
+	return attr, nil
+}
+
+// sendArticle sends an article after 340. One that cannot be read to its end is
+// not ended either, so that the server does not take it.
+func (a *access) sendArticle(s *session, src *articleReader) error {
+	out := bufio.NewWriterSize(writerFunc(func(p []byte) (int, error) {
+		s.conn.SetTimeout(s.limits.Idle)
+		return s.conn.Write(p)
+	}), readBuffer)
+	block := wire.NewDotWriter(out)
+	for {
+		line, err := src.ReadLine()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return a.fail("POST", &fetch.Error{Kind: fetch.LocalIO, Err: s.fail(err)})
+		}
+		if err := s.ctx.Err(); err != nil {
+			return a.fail("POST", s.fail(err))
+		}
+		if _, err := block.Write(line); err != nil {
+			return a.fail("POST", s.fail(err))
+		}
+		a.trace.Body(int64(len(line)))
+	}
+	if err := errors.Join(block.Close(), out.Flush()); err != nil {
+		return a.fail("POST", s.fail(err))
+	}
+	wire.QuickAck(s.raw)
+	return nil
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// idIn is a message-id in the text of a reply, which may be there.
+func idIn(text string) string {
+	_, rest, ok := strings.Cut(text, "<")
+	id, _, closed := strings.Cut(rest, ">")
+	if !ok || !closed || !strings.Contains(id, "@") || strings.ContainsAny(id, " \t<") {
+		return ""
+	}
+	return "<" + id + ">"
+}
+
+// articleReader reads an article to be posted, line by line, each ending in CR
+// LF, and refuses what no article can hold (RFC 3977 §3.6: NUL, and CR and LF
+// but as line ends).
+type articleReader struct {
+	lines  *wire.LineReader
+	limits fetch.Limits
+	queue  [][]byte // lines of the header, read already
+	line   []byte
+	number int
+}
+
+// maxPosted bounds a line of an article that we send, which should have 998
+// octets at most (RFC 5536 §2.2).
+const maxPosted = 1 << 20
+
+func newArticleReader(r io.Reader, limits fetch.Limits) *articleReader {
+	return &articleReader{lines: wire.NewLineReader(bufio.NewReaderSize(r, readBuffer), maxPosted), limits: limits}
+}
+
+// ReadLine gives the next line, or io.EOF.
+func (r *articleReader) ReadLine() ([]byte, error) {
+	if len(r.queue) > 0 {
+		line := r.queue[0]
+		r.queue = r.queue[1:]
+		return line, nil
+	}
+	line, err := r.lines.ReadLine()
+	if err != nil {
+		return nil, err
+	}
+	r.number++
+	if i := bytes.IndexAny(wire.TrimEOL(line), "\x00\r"); i >= 0 {
+		return nil, fmt.Errorf("octet %02X in line %d of the article", line[i], r.number)
+	}
+	r.line = append(append(r.line[:0], bytes.TrimRight(line, "\r\n")...), "\r\n"...)
+	return r.line, nil
+}
+
+// mandatory are the fields that the poster of an article must provide (RFC 5537
+// §3.4.1); the server adds the others.
+var mandatory = []string{"From", "Subject", "Newsgroups"}
+
+// checkHeader reads the header and looks whether a server could take it.
+func (r *articleReader) checkHeader(group string) error {
+	var queue [][]byte
+	h, err := readHeader(func() ([]byte, error) {
+		line, err := r.ReadLine()
+		if err != nil {
+			return nil, err
+		}
+		line = bytes.Clone(line)
+		queue = append(queue, line)
+		return line, checkHeaderLine(line, len(queue))
+	}, r.limits.Header)
+	switch {
+	case err == io.EOF:
+		return errors.New("the article ends within its header: an empty line must follow it")
+	case err != nil:
+		return err
+	}
+	r.queue = queue
+	for _, name := range mandatory {
+		if strings.TrimSpace(h.get(name)) == "" {
+			return fmt.Errorf("the article has no %s", name)
+		}
+	}
+	for _, f := range h.fields {
+		if n := countFields(h.fields, f.Name); n > 1 && isMandatory(f.Name) {
+			return fmt.Errorf("the article has %d fields %s", n, f.Name)
+		}
+	}
+	for name := range strings.SplitSeq(h.get("Newsgroups"), ",") {
+		if strings.TrimSpace(name) == group {
+			return nil
+		}
+	}
+	return fmt.Errorf("the article is for %s, not for %s", fetch.Printable(h.get("Newsgroups")), group)
+}
+
+// checkHeaderLine refuses a line that is neither a field, nor goes one on, nor
+// ends the header.
+func checkHeaderLine(line []byte, number int) error {
+	name, _, ok := bytes.Cut(line, []byte(":"))
+	goesOn := number > 1 && (line[0] == ' ' || line[0] == '\t')
+	if len(line) == len("\r\n") || goesOn || ok && isFieldName(name) {
+		return nil
+	}
+	return fmt.Errorf("line %d of the article is no header field; an empty line must follow the header", number)
+}
+
+func isMandatory(name string) bool {
+	for _, m := range mandatory {
+		if strings.EqualFold(m, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func countFields(fields []fetch.Field, name string) (n int) {
+	for _, f := range fields {
+		if strings.EqualFold(f.Name, name) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,258 @@
+package nntp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/mail"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// series is a Body made of the answers to many commands.
+type series struct {
+	pipeline
+	fill    func() error // appends to pending, or gives io.EOF
+	pending []byte
+	store   []byte // pending is a part of it
+	free    func(*session)
+	err     error // what every further Read gives
+}
+
+// fill's portions.
+const portion = 16 << 10
+
+// Read implements io.Reader.
+func (b *series) Read(p []byte) (int, error) {
+	if b.err == nil && b.s.ctx.Err() != nil {
+		b.err = b.a.fail(b.verb, b.s.fail(b.s.ctx.Err()))
+	}
+	for len(b.pending) == 0 && b.err == nil && len(p) > 0 {
+		b.pending = b.store[:0]
+		if err := b.fill(); err == io.EOF {
+			b.finish()
+		} else if err != nil {
+			b.err = err
+		}
+		b.store = b.pending
+	}
+	if len(b.pending) == 0 {
+		return 0, b.err
+	}
+	n := copy(p, b.pending)
+	b.pending = b.pending[n:]
+	b.a.trace.Body(int64(n))
+	return n, nil
+}
+
+// finish ends a series that is complete.
+func (b *series) finish() {
+	b.err = io.EOF
+	b.release()
+}
+
+func (b *series) release() {
+	if b.free != nil {
+		b.free(b.s)
+		b.free = nil
+	}
+}
+
+// Close implements io.Closer. The connection ends with a series that is not at
+// its end: more answers are under way.
+func (b *series) Close() error {
+	if b.err == nil {
+		b.err = b.a.fail(b.verb, &fetch.Error{Kind: fetch.ConnectionFailed, Err: os.ErrClosed})
+		b.s.block = true
+	}
+	b.pending = nil
+	b.release()
+	return nil
+}
+
+// newHeads is an overview made of the headers of articles.
+func newHeads(a *access, s *session, list []span, free func(*session)) *series {
+	b := &series{pipeline: pipeline{a: a, s: s, verb: "HEAD", want: 221, left: list}, free: free}
+	b.fill = func() error {
+		ok, err := b.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return io.EOF
+		}
+		h, err := readHeader(b.block.ReadLine, a.limits.Header)
+		if err != nil && err != io.EOF {
+			return a.bodyFailure(b.verb, s.fail(err))
+		}
+		b.pending = append(b.pending, h.overviewLine(strconv.FormatInt(b.got.number, 10))...)
+		return nil
+	}
+	return b
+}
+
+// fetchArticles gives the articles that Options.Articles asks for.
+func (f *Fetcher) fetchArticles(ctx context.Context, a *access) (*fetch.Resource, error) {
+	b := &series{free: f.release}
+	s, err := f.begin(ctx, a, func(s *session) error {
+		g, err := s.lookInto(a.group)
+		if err != nil {
+			return err
+		}
+		b.pipeline = pipeline{a: a, s: s, verb: "ARTICLE", want: 220, left: clamp(slices.Clone(a.articles), g)}
+		found, err := b.next()
+		if err == nil && !found {
+			err = a.fail("ARTICLE", &fetch.Error{Kind: fetch.NotFound, Err: errors.New("the group has no articles in that range")})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.fill = (&mbox{series: b, first: true}).fill
+	res := a.resource(s)
+	res.MediaType, res.Body = "application/mbox", b
+	res.Info.(*Info).Articles = b.each()
+	return res, nil
+}
+
+// each gives the articles one by one. The first is at hand already.
+func (b *series) each() iter.Seq2[*Article, error] {
+	return func(yield func(*Article, error) bool) {
+		for found := true; b.err == nil; {
+			if !found {
+				b.finish()
+				return
+			}
+			if !yield(&Article{Number: b.got.number, MessageID: b.got.id, Body: readerFunc(b.readArticle)}, nil) {
+				return
+			}
+			if b.err != nil { // closed meanwhile
+				break
+			}
+			var err error
+			if found, err = b.next(); err != nil {
+				b.err = err
+			}
+		}
+		if b.err != io.EOF {
+			yield(nil, b.err)
+		}
+	}
+}
+
+// readArticle reads the article at hand.
+func (b *series) readArticle(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if err := b.s.ctx.Err(); err != nil {
+		b.err = b.a.fail(b.verb, b.s.fail(err))
+		return 0, b.err
+	}
+	n, err := b.block.Read(p)
+	if n > 0 {
+		b.a.trace.Body(int64(n))
+	}
+	if err != nil && err != io.EOF {
+		b.err = b.a.bodyFailure(b.verb, b.s.fail(err))
+		err = b.err
+	}
+	return n, err
+}
+
+// mbox puts articles behind each other as RFC 4155 does.
+type mbox struct {
+	*series
+	first  bool // the first article is at hand already
+	inside bool // an article
+}
+
+// fill gives a portion of the mbox.
+func (m *mbox) fill() error {
+	if !m.inside {
+		if err := m.begin(); err != nil {
+			return err
+		}
+	}
+	for m.inside && len(m.pending) < portion {
+		line, err := m.block.ReadLine()
+		switch {
+		case err == io.EOF:
+			m.end()
+		case err != nil:
+			return m.a.bodyFailure(m.verb, m.s.fail(err))
+		default:
+			m.line(line)
+		}
+	}
+	return nil
+}
+
+// begin writes the separator and the header of the next article.
+func (m *mbox) begin() error {
+	if found := m.first; !found {
+		var err error
+		if found, err = m.next(); err != nil {
+			return err
+		}
+		if !found {
+			return io.EOF
+		}
+	}
+	m.first = false
+	h, err := readHeader(m.block.ReadLine, m.a.limits.Header)
+	if err != nil && err != io.EOF {
+		return m.a.bodyFailure(m.verb, m.s.fail(err))
+	}
+	m.pending = append(m.pending, separator(&h)...)
+	for line := range bytes.SplitAfterSeq(h.octets, []byte("\n")) {
+		m.line(line)
+	}
+	if m.inside = err == nil; !m.inside {
+		m.end()
+	}
+	return nil
+}
+
+func (m *mbox) end() {
+	m.inside = false
+	m.pending = append(m.pending, '\n')
+}
+
+// line writes a line, ending in LF. One that looks like a separator gets a ">".
+func (m *mbox) line(line []byte) {
+	if bytes.HasPrefix(bytes.TrimLeft(line, ">"), []byte("From ")) {
+		m.pending = append(m.pending, '>')
+	}
+	text, whole := bytes.CutSuffix(line, []byte("\r\n"))
+	m.pending = append(m.pending, text...)
+	if whole {
+		m.pending = append(m.pending, '\n')
+	}
+}
+
+// maxAddress bounds a From field that is looked into.
+const maxAddress = 512
+
+// separator is the line before an article, with its author and date.
+func separator(h *header) string {
+	author := "MAILER-DAEMON"
+	if from := h.get("From"); len(from) <= maxAddress {
+		if a, err := mail.ParseAddress(from); err == nil && !strings.ContainsFunc(a.Address, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			author = a.Address
+		}
+	}
+	when := h.date()
+	if when.IsZero() {
+		when = time.Unix(0, 0)
+	}
+	return "From " + author + " " + when.UTC().Format(time.ANSIC) + "\n"
+}
