@@ -360,7 +360,11 @@ func (s *session) login(text string) error {
 	login, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, Text: text})
 	switch {
 	case err != nil:
-		return s.access.fail("AUTHINFO", err)
+		e := *fetch.Fail("AUTHINFO", s.access.loc, fetch.Unauthenticated, err)
+		if e.Kind == fetch.Unauthenticated {
+			e.Code, e.Reply = 480, text
+		}
+		return s.access.fail("AUTHINFO", &e)
 	case login.User == "":
 		return s.access.fail("AUTHINFO", &fetch.Error{Kind: fetch.Unauthenticated, Code: 480, Reply: text})
 	}

@@ -1,0 +1,348 @@
+package nntp
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// overviews are the ways to an overview, the first command that works last.
+var overviews = []struct {
+	name      string
+	configure func(*testserver.NNTP)
+	sent      []string
+	counted   bool // the server counts octets and lines
+}{
+	{"OVER", nil, []string{"GROUP local.test", "OVER 1-4"}, true},
+	{"XOVER", func(s *testserver.NNTP) { s.Hide = []string{"OVER"} }, []string{"GROUP local.test", "XOVER 1-4"}, true},
+	{"old XOVER", func(s *testserver.NNTP) { s.Hide = []string{"OVER", "CAPABILITIES"} }, []string{"MODE READER", "GROUP local.test", "XOVER 1-4"}, true},
+	{"HEAD", func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, []string{"GROUP local.test", "XOVER 1-4", "OVER 1-4", "LISTGROUP local.test", "HEAD 1", "HEAD 2", "HEAD 4"}, false},
+	{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"MODE READER", "GROUP local.test", "XOVER 1-4", "OVER 1-4", "LISTGROUP local.test", "HEAD 1", "HEAD 2", "HEAD 3", "HEAD 4"}, false},
+}
+
+func TestGroup(t *testing.T) {
+	for _, tt := range overviews {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, tt.configure, func(w *world) {
+				items, err := w.items("/local.test")
+				if err != nil {
+					w.Fatal(err)
+				}
+				w.sent(tt.sent...)
+				size := func(n int) (string, string) {
+					if !tt.counted {
+						return "-1", ""
+					}
+					text := shelf()["local.test"][n-1]
+					_, body, _ := strings.Cut(text, "\r\n\r\n")
+					return fmt.Sprint(len(text)), fmt.Sprintf(" Lines=%d", strings.Count(body, "\n"))
+				}
+				var got, want []string
+				for i, n := range []int{1, 2, 4} {
+					octets, lines := size(n)
+					want = append(want, fmt.Sprintf("%d document %s/local.test/%d %s Subject=%s From=Lab <lab@lab.example> Date=Tue, 20 Dec 1994 17:38:00 +0000 Message-ID=<a%d@lab.example>%s",
+						n, w.srv.URL, n, octets, []string{"one", "dots", "8-bit \xfc"}[i], n, lines))
+				}
+				for _, item := range items {
+					got = append(got, shown(item))
+					if item.ModTime.Unix() != 787945080 || item.MediaType != mediaType {
+						w.Errorf("%+v", item)
+					}
+				}
+				if !slices.Equal(got, want) {
+					w.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				// All lead to what they name, on the connection that is there.
+				for _, item := range items {
+					var n int
+					fmt.Sscan(item.Name, &n)
+					if got, err := w.getAs(&fetch.Request{Locator: item.Locator}); got != shelf()["local.test"][n-1] || err != nil {
+						w.Errorf("%v: %q, %v", item.Locator, got, err)
+					}
+				}
+				if n := w.connections(); n != 1 {
+					w.Errorf("%d connections", n)
+				}
+				// The next group is asked for as this one was in the end.
+				w.srv.ResetTranscript()
+				if _, err := w.items("/local.more"); err != nil {
+					w.Error(err)
+				}
+				if asked := w.srv.Transcript().From(testserver.FromClient); len(asked) > 3 {
+					w.Errorf("asked again how to: %q", asked)
+				}
+			})
+		})
+	}
+}
+
+// The Body of a group is what its Items are made of.
+func TestGroupBody(t *testing.T) {
+	const date = "Tue, 20 Dec 1994 17:38:00 +0000"
+	for _, tt := range overviews {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, tt.configure, func(w *world) {
+				numbers := "188\t1"
+				if !tt.counted {
+					numbers = "\t"
+				}
+				w.want("/local.more", "1\telsewhere\tLab <lab@lab.example>\t"+date+"\t<b1@lab.example>\t\t"+
+					strings.Replace(numbers, "188", fmt.Sprint(len(shelf()["local.more"][0])), 1)+"\r\n")
+			})
+		})
+	}
+}
+
+func TestGroupWithout(t *testing.T) {
+	for _, tt := range overviews {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, tt.configure, func(w *world) {
+				if items, err := w.items("/local.empty"); len(items) > 0 || err != nil {
+					w.Errorf("an empty group has %v, %v", items, err)
+				}
+				w.want("news:local.empty", "")
+				_, err := w.items("/local.none")
+				w.fails("a group that is not there", err, fetch.NotFound)
+				w.srv.On("GROUP", 0, testserver.Reply("211 5 1 4 local.empty"))
+				if items, err := w.items("/local.empty"); len(items) > 0 || err != nil {
+					w.Errorf("a group whose articles have expired has %v, %v", items, err)
+				}
+			})
+		})
+	}
+}
+
+// A news URL names no server, nor do its Items, where they can do without.
+func TestNewsGroup(t *testing.T) {
+	inWorld(t, func(s *testserver.NNTP) {
+		s.Groups["local.odd"] = []string{strings.Replace(posting("x", "odd", ""), "<x@lab.example>", "<x y@a_b>", 1), posting("a/b?c%d", "reserved", "")}
+	}, func(w *world) {
+		items, err := w.items("news:local.odd")
+		if err != nil || len(items) != 2 {
+			w.Fatalf("%v, %v", items, err)
+		}
+		for i, want := range []string{w.srv.URL + "/local.odd/1", "news:a/b?c%25d@lab.example"} {
+			if got := items[i].Locator.String(); got != want {
+				w.Errorf("got %s, want %s", got, want)
+			}
+			if got, err := w.getAs(&fetch.Request{Locator: items[i].Locator}); got != w.srv.Groups["local.odd"][i] || err != nil {
+				w.Errorf("%q, %v", got, err)
+			}
+		}
+	})
+}
+
+// What servers say of groups and should not.
+func TestGroupNumbers(t *testing.T) {
+	for _, reply := range []string{
+		"211 99999999999999999999 1 2 x", "211 -1 -1 -1 x", "211", "211 1", "211 1 2", "211 a b c d", "211 3 1 18446744073709551617 x",
+	} {
+		t.Run(reply, func(t *testing.T) {
+			inWorld(t, nil, func(w *world) {
+				w.srv.On("GROUP", 1, testserver.Reply(reply))
+				_, err := w.get("/local.test")
+				w.fails(reply, err, fetch.Protocol)
+			})
+		})
+	}
+}
+
+// Lines of an overview that are none are passed over; fields may be missing.
+func TestOverviewFaults(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.srv.On("OVER", 0, testserver.Data("x\r\n\r\n1\r\n-2\ta\r\n99999999999999999999\ta\r\n"+
+			"2\tsubject\tfrom\tno date\t<no id>\t\tmany\t\r\n3\tlf\n4\ta\tb\tc\td\te\t9999999999999999\t7\tXref: x\textra\r\n.\r\n"))
+		items, err := w.items("/local.test")
+		if err != nil {
+			w.Fatal(err)
+		}
+		var got []string
+		for _, item := range items {
+			got = append(got, strings.ReplaceAll(shown(item), w.srv.URL, ""))
+		}
+		want := []string{
+			"1 document /local.test/1 -1",
+			"2 document /local.test/2 -1 Subject=subject From=from Date=no date Message-ID=<no id>",
+			"3 document /local.test/3 -1 Subject=lf",
+			"4 document /local.test/4 9999999999999999 Subject=a From=b Date=c Message-ID=d References=e Lines=7",
+		}
+		if !slices.Equal(got, want) {
+			w.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		w.env.Limits.Items = 2
+		if items, err = w.items("/local.test"); len(items) != 2 {
+			w.Errorf("%d items", len(items))
+		}
+		w.fails("too many items", err, fetch.TooLarge)
+	})
+}
+
+// A list of numbers as long as the server likes does not grow here.
+func TestScatteredNumbers(t *testing.T) {
+	inWorld(t, func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, func(w *world) {
+		var all strings.Builder
+		for i := range maxSpans + 1 {
+			fmt.Fprintf(&all, "%d\r\n", 2*i+1)
+		}
+		w.srv.On("LISTGROUP", 1, testserver.Data(all.String()+".\r\n"))
+		_, err := w.get("/local.test")
+		w.fails("scattered numbers", err, fetch.TooLarge)
+		w.srv.On("LISTGROUP", 1, testserver.Data("1\r\nx\r\n.\r\n"))
+		_, err = w.get("/local.test")
+		w.fails("no numbers", err, fetch.Protocol)
+	})
+}
+
+func TestGroups(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		configure func(*testserver.NNTP)
+		sent      []string
+		described bool
+	}{
+		{"LIST ACTIVE", nil, []string{"LIST ACTIVE", "LIST NEWSGROUPS"}, true},
+		{"no descriptions", func(s *testserver.NNTP) { s.Hide = []string{"LIST NEWSGROUPS"} }, []string{"LIST ACTIVE", "LIST NEWSGROUPS"}, false},
+		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"MODE READER", "LIST ACTIVE", "LIST", "MODE READER", "LIST NEWSGROUPS"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, func(s *testserver.NNTP) {
+				s.Descriptions = map[string]string{"local.test": "Tests, gr\xfcn", "local.more": "More", "gone": "no longer"}
+				if tt.configure != nil {
+					tt.configure(s)
+				}
+			}, func(w *world) {
+				items, err := w.items("news:*")
+				if err != nil {
+					w.Fatal(err)
+				}
+				w.sent(tt.sent...)
+				want := []string{
+					"local.empty directory news:local.empty -1 First=0000000001 Last=0000000000 Status=y",
+					"local.more directory news:local.more -1 First=0000000001 Last=0000000001 Status=y Description=More",
+					"local.test directory news:local.test -1 First=0000000001 Last=0000000004 Status=y Description=Tests, gr\xfcn",
+				}
+				var got []string
+				for i, item := range items {
+					got = append(got, shown(item))
+					if !tt.described {
+						want[i], _, _ = strings.Cut(want[i], " Description")
+					}
+				}
+				if !slices.Equal(got, want) {
+					w.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				if listed, err := w.getAs(&fetch.Request{Locator: items[2].Locator}); err != nil || strings.Count(listed, "\r\n") != 3 {
+					w.Errorf("%v: %q, %v", items[2].Locator, listed, err)
+				}
+				w.want("news:*", "local.empty 0000000000 0000000001 y\r\nlocal.more 0000000001 0000000001 y\r\nlocal.test 0000000004 0000000001 y\r\n")
+			})
+		})
+	}
+}
+
+// The descriptions are an extra: without them the list is whole nevertheless.
+func TestDescriptionsFail(t *testing.T) {
+	for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(30), testserver.Truncate(40), testserver.EndlessLine(), testserver.Silence(), testserver.Reply("480 who")} {
+		t.Run(fault.String(), func(t *testing.T) {
+			inWorld(t, func(s *testserver.NNTP) { s.Descriptions = map[string]string{"local.test": "Tests"} }, func(w *world) {
+				w.srv.On("LIST NEWSGROUPS", 0, fault)
+				if items, err := w.items("news:*"); len(items) != 3 || err != nil {
+					w.Errorf("%v, %v", items, err)
+				}
+			})
+		})
+	}
+}
+
+// groupNames are many; some have no description, some descriptions no group, and
+// some stand elsewhere.
+func manyGroups(n int) (active, newsgroups io.WriterTo, described int) {
+	var a, d strings.Builder
+	var late []string
+	for i := range n {
+		name := fmt.Sprintf("alt.group%06d", i)
+		fmt.Fprintf(&a, "%s 0000000009 0000000001 y\r\n", name)
+		line := fmt.Sprintf("%s\tDescription of number %d\r\n", name, i)
+		switch i % 10 {
+		case 0:
+			continue
+		case 1:
+			fmt.Fprintf(&d, "alt.gone%06d\tno more\r\n", i)
+		case 2:
+			late = append(late, line)
+			described++
+			continue
+		}
+		d.WriteString(line)
+		described++
+		if len(late) == 50 {
+			d.WriteString(strings.Join(late, ""))
+			late = nil
+		}
+	}
+	d.WriteString(strings.Join(late, ""))
+	a.WriteString(".\r\n")
+	d.WriteString(".\r\n")
+	return strings.NewReader(a.String()), strings.NewReader(d.String()), described
+}
+
+// A hundred thousand groups take no more memory than a few.
+func TestManyGroups(t *testing.T) {
+	const n = 100_000
+	active, newsgroups, described := manyGroups(n)
+	data := func(w io.WriterTo) testserver.Fault {
+		var b strings.Builder
+		w.WriteTo(&b)
+		return testserver.Data(b.String())
+	}
+	a, d := data(active), data(newsgroups)
+	inWorld(t, nil, func(w *world) {
+		w.srv.On("LIST ACTIVE", 0, a)
+		w.srv.On("LIST NEWSGROUPS", 0, d)
+		res, err := w.Fetch(w.Context(), w.req("news:*", nil))
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer res.Close()
+		var first, most uint64 // in use at the first group, which has both lists under way, and at most
+		inUse := func() uint64 {
+			var now runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			return now.HeapAlloc
+		}
+		count, withText := 0, 0
+		for item, err := range res.Items {
+			if err != nil {
+				w.Fatal(err)
+			}
+			count++
+			for _, f := range item.Header {
+				if f.Name == "Description" {
+					withText++
+					if want := "Description of number " + strings.TrimLeft(strings.TrimPrefix(item.Name, "alt.group"), "0"); f.Value != want {
+						w.Fatalf("%s: %q", item.Name, f.Value)
+					}
+				}
+			}
+			if count == 1 {
+				first = inUse()
+			}
+			if count%20_000 == 0 {
+				most = max(most, inUse())
+			}
+		}
+		if count != n || withText != described {
+			w.Errorf("%d groups, %d descriptions; want %d, %d", count, withText, n, described)
+		}
+		if grown := int64(most) - int64(first); grown > 4<<20 {
+			w.Errorf("%d octets more are in use than at the first group", grown)
+		}
+	})
+}

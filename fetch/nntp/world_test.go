@@ -1,0 +1,414 @@
+package nntp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// posting is an article.
+func posting(id, subject, body string) string {
+	return "Path: here!not-for-mail\r\nFrom: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\nSubject: " + subject +
+		"\r\nDate: Tue, 20 Dec 1994 17:38:00 +0000\r\nMessage-ID: <" + id + "@lab.example>\r\n\r\n" + body
+}
+
+// shelf is what the servers of these tests have: number 3 has expired.
+func shelf() map[string][]string {
+	return map[string][]string{
+		"local.test": {
+			posting("a1", "one", "first\r\n"),
+			posting("a2", "dots", ".\r\n..\r\n.x\r\n"),
+			"",
+			posting("a4", "8-bit \xfc", "From here\r\n>From there\r\n\xff\x80\r\n"),
+		},
+		"local.empty": nil,
+		"local.more":  {posting("b1", "elsewhere", "x\r\n")},
+	}
+}
+
+// world is a server in memory and a Fetcher for it.
+type world struct {
+	*testing.T
+	srv *testserver.NNTP
+	env fetch.Env
+	Fetcher
+}
+
+// inWorld runs f with a clock of its own.
+func inWorld(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t}
+		w.srv = testserver.NewNNTP(t, func(s *testserver.NNTP) {
+			s.InMemory, s.Groups = true, shelf()
+			if configure != nil {
+				configure(s)
+			}
+		})
+		w.env = fetch.Env{Dial: w.srv.Dial, NewsServer: w.srv.Addr}
+		w.Fetcher.Env = &w.env
+		defer w.Close()
+		f(w)
+	})
+}
+
+// url is a URL on the server, or one that names none.
+func (w *world) url(path string) locator.Locator {
+	w.Helper()
+	if strings.HasPrefix(path, "/") {
+		path = w.srv.URL + path
+	}
+	return parse(w, path)
+}
+
+func (w *world) req(url string, o *Options) *fetch.Request {
+	r := &fetch.Request{Locator: w.url(url)}
+	if o != nil {
+		r.Options = o
+	}
+	return r
+}
+
+// get fetches all of a URL.
+func (w *world) get(url string) (string, error) { return w.getAs(w.req(url, nil)) }
+
+func (w *world) getAs(req *fetch.Request) (string, error) {
+	res, err := w.Fetch(w.Context(), req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Close()
+	data, err := io.ReadAll(res.Body)
+	return string(data), err
+}
+
+// want fetches what must be there.
+func (w *world) want(url, octets string) {
+	w.Helper()
+	if got, err := w.get(url); got != octets || err != nil {
+		w.Errorf("%s: got  %q, %v\nwant %q", url, got, err, octets)
+	}
+}
+
+// fails wants an error of a kind.
+func (w *world) fails(what string, err error, kinds ...fetch.ErrorKind) {
+	w.Helper()
+	if !slices.Contains(kinds, fetch.KindOf(err)) || err == nil {
+		w.Errorf("%s: %v, of kind %q; want %v", what, err, fetch.KindOf(err), kinds)
+	}
+}
+
+// sent checks all that the client has said since the last time, but for what
+// every session begins with.
+func (w *world) sent(want ...string) {
+	w.Helper()
+	got := w.srv.Transcript().From(testserver.FromClient)
+	got = slices.DeleteFunc(got, func(line string) bool { return line == "CAPABILITIES" })
+	if !slices.Equal(got, want) {
+		w.Errorf("sent %q\nwant %q", got, want)
+	}
+	w.srv.ResetTranscript()
+}
+
+// connections is how many there have been.
+func (w *world) connections() (n int) {
+	for _, line := range w.srv.Transcript() {
+		n = max(n, line.Conn)
+	}
+	return n
+}
+
+// items ranges over a listing.
+func (w *world) items(url string) (items []fetch.Item, err error) {
+	w.Helper()
+	res, err := w.Fetch(w.Context(), w.req(url, nil))
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	if res.Kind != fetch.KindDirectory {
+		w.Errorf("%s is a %v", url, res.Kind)
+	}
+	for item, err := range res.Items {
+		if err != nil {
+			return items, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// shown is an Item in one line.
+func shown(item fetch.Item) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %v %v %d", item.Name, item.Kind, item.Locator, item.Size)
+	for _, f := range item.Header {
+		fmt.Fprintf(&b, " %s=%s", f.Name, f.Value)
+	}
+	return b.String()
+}
+
+func TestArticle(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.want("/local.test/2", shelf()["local.test"][1])
+		w.sent("GROUP local.test", "ARTICLE 2")
+		w.want("/local.test/4", shelf()["local.test"][3])
+		w.sent("ARTICLE 4") // the group is selected still
+		w.want("/local.more/1", shelf()["local.more"][0])
+		w.sent("GROUP local.more", "ARTICLE 1")
+		w.want("news:a1@lab.example", shelf()["local.test"][0])
+		w.sent("ARTICLE <a1@lab.example>")
+		w.Close()
+		w.sent("QUIT")
+	})
+}
+
+func TestArticleInfo(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		res, err := w.Fetch(w.Context(), w.req("news:a2@lab.example", nil))
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer res.Close()
+		info := res.Info.(*Info)
+		if info.MessageID != "<a2@lab.example>" || info.Greeting != "testserver ready, posting allowed" || info.Articles != nil {
+			w.Errorf("Info %+v", info)
+		}
+		if res.MediaType != "message/rfc822" || res.Kind != fetch.KindDocument || res.Size != -1 || res.Items != nil {
+			w.Errorf("%+v", res)
+		}
+	})
+}
+
+// The replies of RFC 3977 by the kinds of error they mean, wherever they come.
+func TestReplyKinds(t *testing.T) {
+	for reply, kind := range map[string]fetch.ErrorKind{
+		"400 leaving": fetch.Busy, "403 broken": fetch.Busy, "411 no group": fetch.NotFound, "412 none selected": fetch.Protocol,
+		"420 no current": fetch.NotFound, "423 no such number": fetch.NotFound, "430 no such id": fetch.NotFound, "436 later": fetch.Busy,
+		"480 who are you": fetch.Unauthenticated, "483 only secretly": fetch.Permission, "500 what": fetch.Unsupported,
+		"501 syntax": fetch.Unsupported, "502 not you": fetch.Permission, "503 no": fetch.Unsupported, "599 no": fetch.Permission,
+		"499 no": fetch.Busy, "200 fine": fetch.Protocol, "999 what": fetch.Protocol, "22": fetch.Protocol, "": fetch.Protocol,
+		"220 2 <x@y>": fetch.Protocol, "220 1 <x@y>\n.": fetch.Other,
+	} {
+		t.Run(reply, func(t *testing.T) {
+			inWorld(t, nil, func(w *world) {
+				w.srv.On("ARTICLE", 1, testserver.Reply(reply), testserver.Data(".\r\n"))
+				_, err := w.get("/local.test/1")
+				if kind == fetch.Other {
+					if err != nil {
+						w.Error(err)
+					}
+					return
+				}
+				w.fails(reply, err, kind)
+				var e *fetch.Error
+				if code, _, _ := strings.Cut(reply, " "); errors.As(err, &e) && kind != fetch.Protocol && fmt.Sprint(e.Code) != code {
+					w.Errorf("code %d", e.Code)
+				}
+				w.want("/local.test/2", shelf()["local.test"][1]) // the Fetcher goes on
+			})
+		})
+	}
+}
+
+func TestGreetings(t *testing.T) {
+	for greeting, kind := range map[string]fetch.ErrorKind{
+		"400 full": fetch.Busy, "502 not you": fetch.Permission, "220 mail": fetch.Protocol, "SSH-2.0-x": fetch.Protocol,
+		"480 login": fetch.Unauthenticated, "500 what": fetch.Unsupported,
+	} {
+		t.Run(greeting, func(t *testing.T) {
+			inWorld(t, func(s *testserver.NNTP) { s.Greeting = greeting }, func(w *world) {
+				_, err := w.get("/local.test/1")
+				w.fails(greeting, err, kind)
+			})
+		})
+	}
+}
+
+// Servers that want MODE READER, that know no CAPABILITIES, or nothing that came
+// after RFC 977.
+func TestOpening(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		configure func(*testserver.NNTP)
+		want      []string
+	}{
+		{"reader", nil, []string{"CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
+		{"transit", func(s *testserver.NNTP) { s.Reader = true }, []string{"CAPABILITIES", "MODE READER", "CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
+		{"no capabilities", func(s *testserver.NNTP) { s.Hide = []string{"CAPABILITIES"} }, []string{"CAPABILITIES", "MODE READER", "GROUP local.test", "ARTICLE 1"}},
+		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"CAPABILITIES", "MODE READER", "GROUP local.test", "ARTICLE 1"}},
+		{"no posting", func(s *testserver.NNTP) { s.ReadOnly = true }, []string{"CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, tt.configure, func(w *world) {
+				w.want("/local.test/1", shelf()["local.test"][0])
+				if got := w.srv.Transcript().From(testserver.FromClient); !slices.Equal(got, tt.want) {
+					w.Errorf("sent %q\nwant %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// A session that has died meanwhile is replaced in silence; one that answers is
+// not asked twice.
+func TestReuse(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.want("/local.test/1", shelf()["local.test"][0])
+		for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(0), testserver.Reply("400 idle"), testserver.Truncate(2)} {
+			w.srv.On("ARTICLE", 1, fault)
+			w.want("/local.test/2", shelf()["local.test"][1])
+			w.srv.ResetFaults()
+		}
+		w.srv.ResetTranscript()
+		_, err := w.get("/local.test/99")
+		w.fails("a missing article", err, fetch.NotFound)
+		w.sent("ARTICLE 99")
+		w.want("/local.test/1", shelf()["local.test"][0])
+		w.sent("ARTICLE 1")
+	})
+}
+
+// What nothing has asked for is not taken for an answer.
+func TestUnasked(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.srv.On("GROUP", 1, testserver.ExtraReply("220 2 <a2@lab.example>\nforged\n."))
+		_, err := w.get("/local.test/2")
+		w.fails("a reply too many", err, fetch.Protocol)
+		w.want("/local.test/2", shelf()["local.test"][1])
+		w.srv.On("ARTICLE", 1, testserver.ExtraReply("220 1 <a1@lab.example>\nforged\n."))
+		w.want("/local.test/2", shelf()["local.test"][1])
+		w.want("/local.test/1", shelf()["local.test"][0])
+	})
+}
+
+// One that asks for much at once gets a connection for each, and they are kept.
+func TestSessionsAtOnce(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		a, err := w.Fetch(w.Context(), w.req("/local.test/1", nil))
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.want("/local.test/2", shelf()["local.test"][1])
+		a.Close()
+		w.want("/local.more/1", shelf()["local.more"][0])
+		if n := w.connections(); n != 2 {
+			w.Errorf("%d connections", n)
+		}
+	})
+}
+
+// A body that was abandoned, but has come, costs no connection.
+func TestAbandoned(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		for range 3 {
+			res, err := w.Fetch(w.Context(), w.req("/local.test/1", nil))
+			if err != nil {
+				w.Fatal(err)
+			}
+			if _, err := res.Body.Read(make([]byte, 1)); err != nil {
+				w.Error(err)
+			}
+			synctest.Wait()
+			res.Close()
+		}
+		if n := w.connections(); n != 1 {
+			w.Errorf("%d connections", n)
+		}
+	})
+}
+
+func TestIdleTime(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.want("/local.test/1", shelf()["local.test"][0])
+		w.srv.ResetTranscript()
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		w.sent("QUIT")
+	})
+}
+
+func TestAttributes(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		for _, tt := range []struct{ url, want string }{
+			{"/local.test/2", "[{Path here!not-for-mail} {From Lab <lab@lab.example>} {Newsgroups local.test} {Subject dots} {Date Tue, 20 Dec 1994 17:38:00 +0000} {Message-ID <a2@lab.example>}]"},
+			{"news:a2@lab.example", "[{Path here!not-for-mail} {From Lab <lab@lab.example>} {Newsgroups local.test} {Subject dots} {Date Tue, 20 Dec 1994 17:38:00 +0000} {Message-ID <a2@lab.example>}]"},
+			{"news:local.test", "[{Articles 3} {First 1} {Last 4}]"},
+			{"news:*", "[]"},
+		} {
+			attr, err := w.FindAttributes(w.Context(), w.req(tt.url, nil))
+			if err != nil {
+				w.Fatal(err)
+			}
+			if got := fmt.Sprint(attr.Header); got != tt.want || attr.Size != -1 {
+				w.Errorf("%s: %s\nwant %s", tt.url, got, tt.want)
+			}
+			if isArticle := attr.MediaType != ""; isArticle != attr.ModTime.Equal(time.Date(1994, 12, 20, 17, 38, 0, 0, time.UTC)) {
+				w.Errorf("%s: %v", tt.url, attr.ModTime)
+			}
+		}
+		w.srv.On("HEAD", 0, testserver.Reply("500 what"))
+		if _, err := w.FindAttributes(w.Context(), w.req("/local.test/2", nil)); err != nil {
+			w.Error(err)
+		}
+		_, err := w.FindAttributes(w.Context(), w.req("/local.test/3", nil))
+		w.fails("STAT of what is missing", err, fetch.NotFound)
+	})
+}
+
+// While a body is read slowly the time limit is that between two octets.
+func TestSlowArticle(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.env.Limits = fetch.Limits{Reply: 2 * time.Minute, Idle: 2 * time.Second}
+		w.srv.On("ARTICLE", 1, testserver.Drip(1, time.Second))
+		w.want("/local.test/1", shelf()["local.test"][0])
+		w.srv.On("ARTICLE", 1, testserver.Drip(100, 3*time.Second))
+		_, err := w.get("/local.test/1")
+		w.fails("too slow", err, fetch.Timeout)
+	})
+}
+
+// A reply in drops is bounded as a whole.
+func TestSlowReply(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.env.Limits = fetch.Limits{Reply: 5 * time.Second}
+		w.srv.On("GROUP", 1, testserver.Drip(1, time.Second))
+		start := time.Now()
+		_, err := w.get("/local.test/1")
+		w.fails("too slow", err, fetch.Timeout)
+		if took := time.Since(start); took != 5*time.Second {
+			w.Errorf("after %v", took)
+		}
+	})
+}
+
+// Other than by their contents news URLs lead where the configuration says: a
+// link may use it.
+func TestNewsServerProvenance(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		var kinds []fetch.Origin
+		w.env.Allow = func(_ context.Context, t fetch.Target) error {
+			kinds = append(kinds, t.From.Kind)
+			return nil
+		}
+		link := fetch.Provenance{Kind: fetch.Remote}
+		for _, url := range []string{"news:a1@lab.example", "/local.test/1"} {
+			if _, err := w.getAs(&fetch.Request{Locator: w.url(url), From: link}); err != nil {
+				w.Fatal(err)
+			}
+		}
+		if want := []fetch.Origin{fetch.Config, fetch.Config, fetch.Remote, fetch.Remote}; !slices.Equal(kinds, want) {
+			w.Errorf("asked for %v, want %v", kinds, want)
+		}
+	})
+}
