@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"net/mail"
 	"os"
 	"slices"
 	"strconv"
@@ -239,20 +238,24 @@ func (m *mbox) line(line []byte) {
 	}
 }
 
-// maxAddress bounds a From field that is looked into.
-const maxAddress = 512
-
 // separator is the line before an article, with its author and date.
 func separator(h *header) string {
-	author := "MAILER-DAEMON"
-	if from := h.get("From"); len(from) <= maxAddress {
-		if a, err := mail.ParseAddress(from); err == nil && !strings.ContainsFunc(a.Address, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			author = a.Address
-		}
-	}
 	when := h.date()
 	if when.IsZero() {
 		when = time.Unix(0, 0)
 	}
-	return "From " + author + " " + when.UTC().Format(time.ANSIC) + "\n"
+	return "From " + author(h.get("From")) + " " + when.UTC().Format(time.ANSIC) + "\n"
+}
+
+// author is the address in a From field, "Name <address>" or "address (Name)".
+func author(from string) string {
+	address, _, _ := strings.Cut(strings.TrimSpace(from), " ")
+	if i := strings.LastIndexByte(from, '<'); i >= 0 {
+		address, _, _ = strings.Cut(from[i+1:], ">")
+	}
+	odd := strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' })
+	if odd || !strings.Contains(address, "@") {
+		return "MAILER-DAEMON"
+	}
+	return address
 }

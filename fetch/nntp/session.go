@@ -33,9 +33,10 @@ type session struct {
 	can      capabilities // nil when the server does not tell
 	group    string       // selected; "" for none
 	overview string       // the command that gives overviews, once it is known
-	secret   string       // the password that was sent
-	block    bool         // a block is under way, or answers to commands sent ahead
-	err      error        // what made the session unusable
+	loggedIn bool
+	secret   string // the password that was sent
+	block    bool   // a block is under way, or answers to commands sent ahead
+	err      error  // what made the session unusable
 
 	// Of the access under way:
 	ctx      context.Context
@@ -314,7 +315,7 @@ func (s *session) command(line string) (reply, error) {
 		if err != nil {
 			return r, s.access.fail(verb, err)
 		}
-		if r.code != 480 || tries > 0 || verb == "AUTHINFO" || verb == "CAPABILITIES" {
+		if r.code != 480 || s.loggedIn || tries > 0 || verb == "AUTHINFO" || verb == "CAPABILITIES" {
 			return r, nil
 		}
 		if err := s.login(r.text); err != nil {
@@ -379,7 +380,7 @@ func (s *session) login(text string) error {
 	case r.code != 281:
 		return s.refuse("AUTHINFO", r)
 	}
-	s.can, s.group = nil, ""
+	s.loggedIn, s.can, s.group = true, nil, ""
 	return nil
 }
 

@@ -1,0 +1,124 @@
+package nntp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// knows is an Env.Credentials with one answer.
+func knows(user, password string) func(context.Context, fetch.Challenge) (locator.Login, error) {
+	return func(context.Context, fetch.Challenge) (locator.Login, error) {
+		return locator.Login{User: user, Password: password, HasPassword: true}, nil
+	}
+}
+
+func protected(groups ...string) func(*testserver.NNTP) {
+	return func(s *testserver.NNTP) {
+		s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "s3cret"}, "open": {}}, groups
+	}
+}
+
+func TestLogin(t *testing.T) {
+	const secret = "s3cret"
+	for name, configure := range map[string]func(*testserver.NNTP){"group": protected("local.test"), "server": protected()} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, configure, func(w *world) {
+				var shown strings.Builder
+				trace := &fetch.Trace{
+					Sent:     func(p []byte) { shown.Write(p) },
+					Received: func(p []byte) { shown.Write(p) },
+				}
+				var asked []fetch.Challenge
+				w.env.Credentials = func(_ context.Context, c fetch.Challenge) (locator.Login, error) {
+					asked = append(asked, c)
+					return locator.Login{User: "lab", Password: secret, HasPassword: true}, nil
+				}
+				w.srv.On("AUTHINFO PASS", 0, testserver.Reply("281 welcome, your password is "+secret))
+				l := w.url("/local.test/1")
+				for range 2 {
+					res, err := w.Fetch(fetch.WithTrace(w.Context(), trace), &fetch.Request{Locator: l})
+					if err != nil {
+						w.Fatal(err)
+					}
+					res.Close()
+				}
+				if len(asked) != 1 || asked[0].Locator != l || asked[0].User != "" || !strings.HasPrefix(asked[0].Text, "Authentication required") {
+					w.Errorf("asked for %+v", asked)
+				}
+				if got := shown.String(); strings.Contains(got, secret) || !strings.Contains(got, "AUTHINFO PASS ****\r\n") {
+					w.Errorf("shown was %q", got)
+				}
+				if !w.srv.Transcript().Has(testserver.FromClient, "AUTHINFO PASS "+secret) {
+					w.Errorf("the password was not sent:\n%s", w.srv.Transcript())
+				}
+			})
+		})
+	}
+}
+
+func TestLoginWithoutPassword(t *testing.T) {
+	inWorld(t, protected("local.test"), func(w *world) {
+		w.env.Credentials = knows("open", "")
+		w.want("/local.test/1", shelf()["local.test"][0])
+		w.sent("GROUP local.test", "AUTHINFO USER open", "GROUP local.test", "ARTICLE 1")
+	})
+}
+
+func TestLoginFails(t *testing.T) {
+	sorry := errors.New("not today")
+	for _, tt := range []struct {
+		name        string
+		credentials func(context.Context, fetch.Challenge) (locator.Login, error)
+		stage       string
+		reply       string
+		kind        fetch.ErrorKind
+		wraps       error
+	}{
+		{"nobody to ask", nil, "", "", fetch.Unauthenticated, nil},
+		{"nothing known", func(context.Context, fetch.Challenge) (locator.Login, error) { return locator.Login{}, nil }, "", "", fetch.Unauthenticated, nil},
+		{"refused", func(context.Context, fetch.Challenge) (locator.Login, error) { return locator.Login{}, sorry }, "", "", fetch.Unauthenticated, sorry},
+		{"wrong password", knows("lab", "wr0ng"), "", "", fetch.Unauthenticated, nil},
+		{"out of order", knows("lab", "wr0ng"), "AUTHINFO USER", "482 no", fetch.Unauthenticated, nil},
+		{"not here", knows("lab", "wr0ng"), "AUTHINFO USER", "502 no", fetch.Permission, nil},
+		{"encrypted only", knows("lab", "wr0ng"), "AUTHINFO USER", "483 no", fetch.Permission, nil},
+		{"again and again", knows("lab", "s3cret"), "GROUP", "480 who", fetch.Unauthenticated, nil},
+		{"480 to that", knows("lab", "s3cret"), "AUTHINFO PASS", "480 who", fetch.Unauthenticated, nil},
+		{"unknown there", knows("lab", "s3cret"), "AUTHINFO USER", "500 what", fetch.Unsupported, nil},
+		{"line end in the user", knows("lab\r\nPOST", "s3cret"), "", "", fetch.BadURL, nil},
+		{"line end in the password", knows("lab", "s3cret\r\nPOST"), "", "", fetch.BadURL, nil},
+		{"too long", knows("lab", strings.Repeat("s3cret", 100)), "", "", fetch.BadURL, nil},
+		{"the password said back", knows("lab", "wr0ng"), "AUTHINFO PASS", "481 not wr0ng", fetch.Unauthenticated, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, protected("local.test"), func(w *world) {
+				w.env.Credentials = tt.credentials
+				if tt.stage != "" {
+					w.srv.On(tt.stage, 0, testserver.Reply(tt.reply))
+				}
+				_, err := w.get("/local.test/1")
+				w.fails(tt.name, err, tt.kind)
+				if tt.wraps != nil && !errors.Is(err, tt.wraps) {
+					w.Errorf("%v does not wrap %v", err, tt.wraps)
+				}
+				text := fmt.Sprintf("%v %+v %#v", err, err, err)
+				if strings.Contains(text, "wr0ng") || strings.Contains(text, "s3cret") {
+					w.Errorf("the error shows the password: %s", text)
+				}
+				for _, line := range w.srv.Transcript().From(testserver.FromClient) {
+					if strings.HasPrefix(line, "POST") {
+						w.Errorf("POST was sent:\n%s", w.srv.Transcript())
+					}
+				}
+				w.srv.ResetFaults()
+				w.want("/local.more/1", shelf()["local.more"][0])
+			})
+		})
+	}
+}
