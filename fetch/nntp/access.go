@@ -195,13 +195,16 @@ func (a *access) check() error {
 		return bad("3.6", errBadID)
 	case len(a.article) > maxDigits || strings.Trim(a.article, "0123456789") != "":
 		return bad("3.7", errNumber)
-	case len("LISTGROUP "+a.group+"\r\n") > maxCommand:
+	case tooLong(a.group):
 		return bad("3.6", errLong)
 	case !a.all && a.group == "" && a.id == "":
 		return bad("3.6", errNoGroup)
 	}
 	return nil
 }
+
+// tooLong tells whether the name of a group does not fit into a command.
+func tooLong(group string) bool { return len("LISTGROUP "+group+"\r\n") > maxCommand }
 
 // options reads req.Options.
 func (a *access) options() error {
@@ -258,8 +261,9 @@ func (a *access) inGroup(number, id string) locator.Locator {
 		at.HostPort = l.HostPort
 		return at
 	case *locator.News:
-		if l, err := locator.Parse((&locator.News{MessageID: unbracket(id)}).String()); err == nil {
-			return l
+		named, err := locator.Parse((&locator.News{MessageID: unbracket(id)}).String())
+		if err == nil && len(id) <= maxID && fetch.CheckOctets(named) == nil {
+			return named
 		}
 	}
 	at.HostPort = locator.HostPort{Host: a.key.host, Port: a.key.port}
@@ -270,18 +274,23 @@ func (a *access) inGroup(number, id string) locator.Locator {
 	return at
 }
 
-// theGroup locates a group of the server at hand.
+// theGroup locates a group of the server at hand; nil when its name cannot be
+// sent.
 func (a *access) theGroup(name string) locator.Locator {
 	var l locator.Locator = &locator.News{Group: name}
-	if fetch.CheckOctets(l) != nil || name == "" {
+	if fetch.CheckOctets(l) != nil || name == "" || tooLong(name) {
 		return nil
 	}
-	if o, ok := a.loc.(*locator.Opaque); ok {
-		at := (&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host, Port: a.key.port}, Group: name}).String()
-		_, rest, _ := strings.Cut(at, ":")
-		return &locator.Opaque{Name: o.Name, Rest: rest}
+	o, ok := a.loc.(*locator.Opaque)
+	if !ok {
+		return l
 	}
-	return l
+	at := (&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host, Port: a.key.port}, Group: name}).String()
+	if _, err := locator.Parse(at); err != nil {
+		return nil
+	}
+	_, rest, _ := strings.Cut(at, ":")
+	return &locator.Opaque{Name: o.Name, Rest: rest}
 }
 
 func unbracket(id string) string { return strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">") }

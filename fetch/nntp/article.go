@@ -140,6 +140,11 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 		}
 		return nil
 	}
+	if a.id == "" {
+		if err := s.enter(a.group); err != nil {
+			return err
+		}
+	}
 	_, err := a.ask(s, "HEAD", 221)
 	if err != nil && unknown(err) && s.err == nil {
 		_, err = a.ask(s, "STAT", 223)

@@ -79,8 +79,7 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 // askNumbers asks for the numbers of the articles in a group. RFC 977 has no way
 // to: there, each between the first and the last may exist.
 func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
-	r, err := s.expect("LISTGROUP "+a.group, 211)
-	if err != nil {
+	if _, err := s.expect("LISTGROUP "+a.group, 211); err != nil {
 		if unknown(err) && s.err == nil {
 			return []span{{g.low, g.high}}, nil
 		}
@@ -97,9 +96,13 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		if err != nil {
 			return nil, a.bodyFailure("LISTGROUP", s.fail(err))
 		}
-		n, err := number(string(wire.TrimEOL(line)))
+		text, whole := strings.CutSuffix(string(line), "\r\n")
+		if !whole {
+			continue // it was cut, and an error follows
+		}
+		n, err := number(text)
 		if err != nil {
-			return nil, a.fail("LISTGROUP", s.fail(violation(string(line), "no article number in a list of them behind "+fmt.Sprint(r.code))))
+			return nil, a.fail("LISTGROUP", s.fail(violation(text, "no article number in a list of them")))
 		}
 		if list, err = addNumber(list, n); err != nil {
 			return nil, a.fail("LISTGROUP", s.fail(err))

@@ -227,15 +227,18 @@ func (m *mbox) end() {
 }
 
 // line writes a line, ending in LF. One that looks like a separator gets a ">".
+// What has no end was cut: nobody knows what it would look like, and an error
+// follows.
 func (m *mbox) line(line []byte) {
+	text, whole := bytes.CutSuffix(line, []byte("\n"))
+	if !whole {
+		return
+	}
 	if bytes.HasPrefix(bytes.TrimLeft(line, ">"), []byte("From ")) {
 		m.pending = append(m.pending, '>')
 	}
-	text, whole := bytes.CutSuffix(line, []byte("\r\n"))
-	m.pending = append(m.pending, text...)
-	if whole {
-		m.pending = append(m.pending, '\n')
-	}
+	m.pending = append(m.pending, bytes.TrimSuffix(text, []byte("\r"))...)
+	m.pending = append(m.pending, '\n')
 }
 
 // separator is the line before an article, with its author and date.

@@ -1,0 +1,287 @@
+package nntp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// operation is one thing to do with a server, and the stages that it comes by.
+type operation struct {
+	name   string
+	stages []string
+	blocks []string // stages whose replies have a block
+	// forgiven are the stages at which "502" means only that there is another way.
+	forgiven []string
+	do       func(*world) error
+	old      bool // the server has no overview
+}
+
+func operations() []operation {
+	read := func(url string, o *Options) func(*world) error {
+		return func(w *world) error {
+			_, err := w.getAs(w.req(url, o))
+			return err
+		}
+	}
+	list := func(url string) func(*world) error {
+		return func(w *world) error {
+			_, err := w.items(url)
+			return err
+		}
+	}
+	find := func(url string) func(*world) error {
+		return func(w *world) error {
+			_, err := w.FindAttributes(w.Context(), w.req(url, nil))
+			return err
+		}
+	}
+	each := func(w *world) error {
+		res, err := w.Fetch(w.Context(), w.req("/local.test", articles("1-")))
+		if err != nil {
+			return err
+		}
+		defer res.Close()
+		for article, err := range res.Info.(*Info).Articles {
+			if err != nil {
+				return err
+			}
+			if _, err := io.Copy(io.Discard, article.Body); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	post := func(w *world) error {
+		_, err := w.post("news:local.test", letter+strings.Repeat("text\r\n", 1000))
+		return err
+	}
+	return []operation{
+		{"article", []string{"GROUP", "ARTICLE"}, []string{"ARTICLE"}, nil, read("/local.test/1", nil), false},
+		{"article by id", []string{"ARTICLE"}, []string{"ARTICLE"}, nil, read("news:a1@lab.example", nil), false},
+		{"overview", []string{"GROUP", "OVER"}, []string{"OVER"}, []string{"OVER"}, read("/local.test", nil), false},
+		{"items", []string{"GROUP", "OVER"}, []string{"OVER"}, []string{"OVER"}, list("news:local.test"), false},
+		{"overview by HEAD", []string{"GROUP", "LISTGROUP", "HEAD 1", "HEAD 4"}, []string{"LISTGROUP", "HEAD 1", "HEAD 4"}, []string{"LISTGROUP"}, list("/local.test"), true},
+		{"groups", []string{"LIST ACTIVE"}, []string{"LIST ACTIVE"}, []string{"LIST ACTIVE"}, list("news:*"), false},
+		{"mbox", []string{"GROUP", "ARTICLE 1", "ARTICLE 4"}, []string{"ARTICLE 1", "ARTICLE 4"}, nil, read("/local.test", articles("1-")), false},
+		{"articles", []string{"GROUP", "ARTICLE 1", "ARTICLE 2"}, []string{"ARTICLE 1", "ARTICLE 2"}, nil, each, false},
+		{"header", []string{"GROUP", "HEAD"}, []string{"HEAD"}, []string{"HEAD"}, find("/local.test/1"), false},
+		{"group's numbers", []string{"GROUP"}, nil, nil, find("/local.test"), false},
+		{"post", []string{"POST", "END"}, nil, nil, post, false},
+	}
+}
+
+// TestFaults: everything that can go wrong, at every point of everything that
+// can be done, ends in the right kind of error, in time, and leaves a Fetcher
+// that works.
+func TestFaults(t *testing.T) {
+	type kinds = []fetch.ErrorKind
+	cut := kinds{fetch.ConnectionFailed, fetch.Truncated}
+	none := kinds{fetch.Other} // no error
+	long := strings.Repeat("x", 100_000)
+	for _, f := range []struct {
+		fault   testserver.Fault
+		reply   kinds // what it means in a reply
+		block   kinds // in a reply with a block behind it; nil is the same
+		anyhow  kinds // at CAPABILITIES, which nobody depends on; nil is the same
+		special string
+	}{
+		{testserver.Close(), cut, nil, nil, ""},
+		{testserver.Truncate(0), cut, nil, nil, ""},
+		{testserver.Truncate(2), cut, nil, nil, ""},
+		{testserver.Truncate(5), cut, nil, nil, ""},
+		{testserver.Reset(5), cut, nil, nil, ""},
+		{testserver.Truncate(60), none, cut, kinds{fetch.ConnectionFailed}, "long"},
+		{testserver.Reset(60), none, cut, cut, "long"},
+		{testserver.Silence(), kinds{fetch.Timeout}, nil, nil, ""},
+		{testserver.Delay(time.Hour), kinds{fetch.Timeout}, nil, nil, ""},
+		{testserver.Delay(time.Second), none, nil, nil, ""},
+		{testserver.Drip(1, time.Hour), kinds{fetch.Timeout}, nil, nil, ""},
+		{testserver.Split(1), none, nil, nil, ""},
+		{testserver.EndlessLine(), kinds{fetch.Protocol}, nil, nil, ""},
+		{testserver.Garbage(1000, 1), kinds{fetch.Protocol}, nil, nil, ""},
+		{testserver.Garble(0, "\x00"), kinds{fetch.Protocol}, nil, nil, ""},
+		{testserver.Garble(3, "\x00"), kinds{fetch.Protocol}, nil, nil, ""},
+		{testserver.Reply(""), kinds{fetch.Protocol}, nil, nil, ""},
+		{testserver.Reply("999 x"), kinds{fetch.Protocol}, nil, nil, ""},
+		{testserver.Reply("299 x"), kinds{fetch.Protocol}, nil, nil, ""},
+		{testserver.Reply("400 x"), kinds{fetch.Busy}, nil, nil, ""},
+		{testserver.Reply("502 x"), kinds{fetch.Permission}, nil, none, "forgiven"},
+		{testserver.Reply("480 x"), kinds{fetch.Unauthenticated}, nil, none, ""},
+		{testserver.NoDot(), none, cut, kinds{fetch.ConnectionFailed}, ""},
+		{testserver.BareLF(), none, kinds{fetch.Timeout}, nil, ""},
+		{testserver.Data(""), none, kinds{fetch.Timeout}, nil, ""},
+		{testserver.Data(long), none, kinds{fetch.TooLarge}, kinds{fetch.Protocol}, ""},
+		{testserver.Data(strings.Repeat("x: y\r\n", 100_000)), none, none, kinds{fetch.Protocol}, "endless"},
+	} {
+		for _, op := range operations() {
+			stages := slices.Concat([]string{"GREETING", "CAPABILITIES"}, op.stages)
+			for _, stage := range stages {
+				want := f.reply
+				block := slices.Contains(op.blocks, stage) || stage == "CAPABILITIES"
+				switch {
+				case stage == "CAPABILITIES" && f.anyhow != nil:
+					want = f.anyhow
+				case f.special == "forgiven" && slices.Contains(op.forgiven, stage):
+					want = none
+				case f.special == "endless" && block:
+					want = nil // whatever is made of it
+				case block && f.block != nil:
+					want = f.block
+				}
+				if stage == "LISTGROUP" && f.special == "long" {
+					want = none // the list is shorter
+				}
+				t.Run(fmt.Sprintf("%s/%s/%v", op.name, stage, f.fault), func(t *testing.T) { tryFault(t, op, stage, f.fault, want) })
+			}
+		}
+	}
+}
+
+func tryFault(t *testing.T, op operation, stage string, fault testserver.Fault, want []fetch.ErrorKind) {
+	inWorld(t, func(s *testserver.NNTP) {
+		if op.old {
+			s.Hide = []string{"OVER", "XOVER"}
+		}
+	}, func(w *world) {
+		w.env.Limits = fetch.Limits{Connect: 5 * time.Second, Reply: 10 * time.Second, Idle: 10 * time.Second, Line: 8 << 10, Header: 64 << 10}
+		w.srv.On(stage, 1, fault)
+		start := time.Now()
+		err := op.do(w)
+		if took := time.Since(start); took > 25*time.Second {
+			w.Errorf("it took %v", took)
+		}
+		kind := fetch.KindOf(err)
+		if err == nil {
+			kind = fetch.Other
+		}
+		if want != nil && !slices.Contains(want, kind) {
+			w.Errorf("%v, of kind %q; want %v\n%s", err, kind, want, w.srv.Transcript())
+		}
+		var e *fetch.Error
+		if err != nil && (!errors.As(err, &e) || e.Op == "" || e.URL == "" || e.Kind == fetch.Other) {
+			w.Errorf("%#v", err)
+		}
+		w.srv.ResetFaults()
+		if err := op.do(w); err != nil {
+			w.Errorf("after it: %v\n%s", err, w.srv.Transcript())
+		}
+		w.want("/local.test/1", shelf()["local.test"][0])
+	})
+}
+
+// TestCutListings: a listing that is cut after any octet is never taken for a
+// whole one.
+func TestCutListings(t *testing.T) {
+	for _, tt := range overviews {
+		for _, url := range []string{"/local.test", "news:*"} {
+			t.Run(tt.name+" "+url, func(t *testing.T) {
+				inWorld(t, tt.configure, func(w *world) {
+					limit := &limited{left: 1 << 30}
+					dial := w.env.Dial
+					w.env.Dial = limit.dialer(dial)
+					whole, err := w.get(url)
+					if err != nil {
+						w.Fatal(err)
+					}
+					all := 1<<30 - limit.left
+					for after := range all {
+						w.Close()
+						limit.left = after
+						part, err := w.get(url)
+						if err == nil || !strings.HasPrefix(whole, part) {
+							w.Fatalf("after %d of %d octets %q, %v", after, all, part, err)
+						}
+						w.fails(fmt.Sprintf("cut after %d octets", after), err, fetch.Truncated, fetch.ConnectionFailed)
+						limit.left = after
+						items, err := w.items(url)
+						if err == nil || len(items) > strings.Count(whole, "\n") {
+							w.Fatalf("after %d of %d octets %d items, %v", after, all, len(items), err)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestCutArticles is that for ranges of articles.
+func TestCutArticles(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		limit := &limited{left: 1 << 30}
+		w.env.Dial = limit.dialer(w.env.Dial)
+		whole, err := w.getAs(w.req("/local.test", articles("1-")))
+		if err != nil {
+			w.Fatal(err)
+		}
+		all := 1<<30 - limit.left
+		for after := range all {
+			w.Close()
+			limit.left = after
+			part, err := w.getAs(w.req("/local.test", articles("1-")))
+			if err == nil || !strings.HasPrefix(whole, part) {
+				w.Fatalf("after %d of %d octets %q, %v", after, all, part, err)
+			}
+			w.fails(fmt.Sprintf("cut after %d octets", after), err, fetch.Truncated, fetch.ConnectionFailed)
+		}
+	})
+}
+
+// limited ends connections after some octets.
+type limited struct{ left int }
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (l *limited) dialer(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &limitedConn{c, l}, nil
+	}
+}
+
+type limitedConn struct {
+	net.Conn
+	*limited
+}
+
+func (c *limitedConn) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
+
+// A header that is folded a hundred thousand times takes no quadratic time
+// (CVE-2001-0441), and one of an endless field no memory.
+func TestFoldedHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := append([]string{"Subject: x"}, slices.Repeat([]string{" y"}, 100_000)...)
+		next := func() ([]byte, error) {
+			if len(lines) == 0 {
+				return nil, io.EOF
+			}
+			line := lines[0]
+			lines = lines[1:]
+			return []byte(line + "\r\n"), nil
+		}
+		h, err := readHeader(next, 0)
+		if err != io.EOF || len(h.fields) != 1 || len(h.fields[0].Value) != 200_001 {
+			t.Errorf("%d fields, %v", len(h.fields), err)
+		}
+	})
+}

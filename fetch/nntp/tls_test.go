@@ -1,0 +1,174 @@
+package nntp
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"math/big"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// certificate is one for 127.0.0.1, and the pool that trusts it.
+func certificate(tb testing.TB) (*tls.Config, *x509.CertPool) {
+	tb.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1738), NotBefore: time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2094, 12, 1, 0, 0, 0, 0, time.UTC),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, pool
+}
+
+// secured is a world whose server has a certificate; the Fetcher trusts it.
+func secured(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
+	t.Helper()
+	config, pool := certificate(t)
+	inWorld(t, func(s *testserver.NNTP) {
+		s.TLS = config
+		if configure != nil {
+			configure(s)
+		}
+	}, func(w *world) {
+		w.Fetcher.TLS = &tls.Config{RootCAs: pool}
+		f(w)
+	})
+}
+
+func implicitly(s *testserver.NNTP) { s.ImplicitTLS = true }
+
+func TestNNTPS(t *testing.T) {
+	secured(t, implicitly, func(w *world) {
+		if !strings.HasPrefix(w.srv.URL, "nntps://127.0.0.1:563") {
+			w.Errorf("the server is at %s", w.srv.URL)
+		}
+		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("snews:a2@lab.example", shelf()["local.test"][1])
+		w.want("snews://127.0.0.1/a2@lab.example", shelf()["local.test"][1])
+		if n := w.connections(); n != 1 {
+			w.Errorf("%d connections", n)
+		}
+		w.sent("GROUP local.test", "ARTICLE 1", "ARTICLE <a2@lab.example>", "ARTICLE <a2@lab.example>")
+		for _, url := range []string{"/local.test", "snews:local.test", "snews:*", "snews://127.0.0.1/"} {
+			items, err := w.items(url)
+			if err != nil || len(items) != 3 {
+				w.Fatalf("%s: %v, %v", url, items, err)
+			}
+			for _, item := range items {
+				if scheme := item.Locator.Scheme(); scheme != "nntps" && scheme != "snews" {
+					w.Errorf("%s leads out of TLS: %v", url, item.Locator)
+				}
+				if _, err := w.getAs(&fetch.Request{Locator: item.Locator}); err != nil {
+					w.Errorf("%v: %v", item.Locator, err)
+				}
+			}
+		}
+		if _, err := w.post("snews:local.test", letter); err != nil {
+			w.Error(err)
+		}
+	})
+}
+
+func TestStartTLS(t *testing.T) {
+	secured(t, nil, func(w *world) {
+		req := w.req("/local.test/1", &Options{StartTLS: true})
+		if got, err := w.getAs(req); got != shelf()["local.test"][0] || err != nil {
+			w.Errorf("%q, %v", got, err)
+		}
+		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
+		w.want("/local.test/1", shelf()["local.test"][0]) // not by the other's session
+		w.sent("GROUP local.test", "ARTICLE 1")
+		if got, err := w.getAs(req); got != shelf()["local.test"][0] || err != nil {
+			w.Errorf("%q, %v", got, err)
+		}
+		w.sent("ARTICLE 1")
+	})
+}
+
+func TestStartTLSRefused(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
+		w.fails("a server without TLS", err, fetch.Unsupported)
+		w.sent("STARTTLS", "QUIT")
+	})
+	for reply, kind := range map[string]fetch.ErrorKind{"500 what": fetch.Unsupported, "502 no": fetch.Permission, "580 no": fetch.Unsupported, "200 yes": fetch.Protocol} {
+		secured(t, nil, func(w *world) {
+			w.srv.On("STARTTLS", 1, testserver.Reply(reply))
+			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
+			w.fails(reply, err, kind)
+		})
+	}
+}
+
+// What stands between STARTTLS and TLS was put there by somebody on the way (row
+// 80 of the list of attacks, the class of CVE-2011-0411).
+func TestStartTLSInjection(t *testing.T) {
+	secured(t, nil, func(w *world) {
+		w.srv.On("STARTTLS", 1, testserver.Reply("382 go\n101 list\nREADER\n."))
+		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
+		w.fails("octets before TLS", err, fetch.Protocol)
+	})
+}
+
+func TestUntrusted(t *testing.T) {
+	for _, configure := range []func(*testserver.NNTP){implicitly, nil} {
+		secured(t, configure, func(w *world) {
+			w.Fetcher.TLS = nil
+			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
+			w.fails("an unknown certificate", err, fetch.ConnectionFailed)
+			var unknown *tls.CertificateVerificationError
+			if !errors.As(err, &unknown) {
+				w.Errorf("%v does not wrap the reason", err)
+			}
+			if slices.Contains(w.srv.Transcript().From(testserver.FromClient), "GROUP local.test") {
+				w.Error("the conversation went on")
+			}
+		})
+	}
+}
+
+// A server that says nothing, or something else, when TLS is due.
+func TestHandshakeFaults(t *testing.T) {
+	for _, tt := range []struct {
+		fault testserver.Fault
+		kind  fetch.ErrorKind
+	}{
+		{testserver.Silence(), fetch.Timeout}, {testserver.Close(), fetch.ConnectionFailed}, {testserver.Reply("200 ready"), fetch.ConnectionFailed},
+		{testserver.EndlessLine(), fetch.ConnectionFailed},
+	} {
+		t.Run(tt.fault.String(), func(t *testing.T) {
+			secured(t, implicitly, func(w *world) {
+				w.env.Limits = fetch.Limits{Connect: time.Minute}
+				w.srv.On("CONNECT", 1, tt.fault)
+				start := time.Now()
+				_, err := w.get("/local.test/1")
+				w.fails("the handshake", err, tt.kind)
+				if took := time.Since(start); took > time.Minute {
+					w.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
