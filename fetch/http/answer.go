@@ -76,8 +76,10 @@ func statusKind(code int) fetch.ErrorKind {
 		return fetch.TooLarge
 	case http.StatusRequestedRangeNotSatisfiable:
 		return fetch.BadRange
-	case http.StatusBadRequest, http.StatusRequestURITooLong:
+	case http.StatusRequestURITooLong:
 		return fetch.BadURL
+	case http.StatusBadRequest:
+		return fetch.Protocol
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return fetch.Busy
 	}
