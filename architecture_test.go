@@ -35,8 +35,7 @@ var imports = []struct {
 	{"gateway", []string{"locator", "fetch"}},
 	{"testserver", []string{"internal/wire", "internal/memnet", "internal/z3950", "internal/ardp"}},
 	{".", []string{"locator", "fetch", "fetch/", "policy"}},
-	{"cmd/", []string{"."}},
-	{"cmd/", []string{"locator", "fetch", "fetch/", "policy", "gateway", "testserver", "internal/"}},
+	{"cmd/", []string{".", "locator", "fetch", "fetch/", "policy", "gateway", "testserver", "internal/"}},
 }
 
 // modules is where each third-party module may be imported: the single file of
@@ -125,20 +124,14 @@ func TestNoTestingInPrograms(t *testing.T) {
 
 // mayImport asks the most specific row of the table that fits pkg.
 func mayImport(pkg, dep string) bool {
-	allowed := false
-	best := -1
+	var rule string
+	var allowed []string
 	for _, row := range imports {
-		if !matches(row.pkg, pkg) || len(row.pkg) < best {
-			continue
-		}
-		if len(row.pkg) > best {
-			best, allowed = len(row.pkg), false
-		}
-		for _, a := range row.allowed {
-			allowed = allowed || matches(a, dep)
+		if matches(row.pkg, pkg) && len(row.pkg) > len(rule) {
+			rule, allowed = row.pkg, row.allowed
 		}
 	}
-	return allowed
+	return slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, dep) })
 }
 
 func matches(pattern, pkg string) bool {
