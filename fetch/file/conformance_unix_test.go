@@ -51,7 +51,14 @@ func copyContent(tb testing.TB, dir string, content fs.FS) {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(target, data, 0o666)
+		if err := os.WriteFile(target, data, 0o666); err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(target, info.ModTime(), info.ModTime())
 	})
 	if err != nil {
 		tb.Fatal(err)

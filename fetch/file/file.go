@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -186,7 +187,10 @@ func (a *access) fail(op string, err error) *fetch.Error {
 	kind := fetch.KindOf(err)
 	if errors.As(err, &path) {
 		err = path.Err
-		if kind == fetch.Other {
+		switch {
+		case errors.Is(err, syscall.ENOTDIR):
+			kind = fetch.NotFound
+		case kind == fetch.Other:
 			kind = fetch.LocalIO
 		}
 	}

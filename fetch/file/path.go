@@ -19,7 +19,11 @@ func systemPath(l *locator.File) (string, error) {
 		return "", &fetch.Error{Kind: fetch.BadURL, Section: "3.10",
 			Err: errors.New("the file is on the host " + l.Host + ", not on this machine; leave the host empty or write localhost")}
 	}
-	path := "/" + strings.Join(l.Segments, "/")
+	segments := l.Segments
+	if n := len(segments); n > 1 && segments[n-1] == "" {
+		segments = segments[:n-1] // that the last slash wants a directory is checked elsewhere
+	}
+	path := "/" + strings.Join(segments, "/")
 	if runtime.GOOS != "windows" {
 		return path, nil
 	}
