@@ -56,14 +56,11 @@ func forwarder(r *http.Request) (*url.URL, error) {
 func connect(ctx context.Context, _, _ string) (net.Conn, error) {
 	ex := exchangeOf(ctx)
 	c := &conn{of: ex, via: ex.via(), stall: ex.call.env.Limits.Idle, about: fetch.Connection{Network: "tcp", Host: ex.hop.locator.Host}}
-	var err error
-	if ex.proxy == nil {
-		c.Conn, err = ex.call.env.Connect(ex.call.ctx, ex.target())
-	} else {
+	if ex.proxy != nil {
 		c.about.Purpose, c.about.Host = fetch.Proxy, ex.proxy.Host
-		c.Conn, err = ex.throughProxy()
 	}
-	if err != nil {
+	var err error
+	if c.Conn, err = ex.dial(); err != nil {
 		return nil, err
 	}
 	c.about.Local, c.about.Remote = addrPort(c.LocalAddr()), addrPort(c.RemoteAddr())
@@ -76,6 +73,21 @@ func connect(ctx context.Context, _, _ string) (net.Conn, error) {
 		}
 	}
 	return c, nil
+}
+
+// dial connects to the server, or to the proxy that makes the request.
+func (ex *exchange) dial() (net.Conn, error) {
+	ctx, env, t := ex.call.ctx, &ex.call.env, ex.target()
+	switch {
+	case ex.proxy == nil:
+		return env.Connect(ctx, t)
+	case !ex.forwarded():
+		return ex.proxy.Connect(ctx, env, t)
+	}
+	if err := env.Permit(ctx, t); err != nil {
+		return nil, err
+	}
+	return ex.proxy.dial(ctx, env, t)
 }
 
 func addrPort(a net.Addr) netip.AddrPort {
