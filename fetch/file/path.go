@@ -23,9 +23,9 @@ func systemPath(l *locator.File) (string, error) {
 		segments = segments[:n-1] // that the last slash wants a directory is checked elsewhere
 	}
 	if runtime.GOOS == "windows" {
-		return windowsPath(l.Segments)
+		return windowsPath(segments)
 	}
-	return "/" + strings.Join(l.Segments, "/"), nil
+	return "/" + strings.Join(segments, "/"), nil
 }
 
 // windowsPath is the path on a system with drives: "C:" or "C|" is the first

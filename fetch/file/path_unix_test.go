@@ -13,7 +13,7 @@ func TestSystemPath(t *testing.T) {
 		"file:///":               "/",
 		"file:///etc/motd":       "/etc/motd",
 		"file://localhost/a%20b": "/a b",
-		"file:///a/":             "/a/",
+		"file:///a/":             "/a",
 		"file:////a":             "//a",
 		"file:///a//b":           "/a//b",
 		"file:///a/../b":         "/a/../b",
