@@ -258,3 +258,32 @@ func TestKeptConnection(t *testing.T) {
 		t.Errorf("%d connections for 20 requests", len(w.dials))
 	}
 }
+
+// Whatever a Location field holds, where it leads to is a URL, and without a
+// login.
+func FuzzLocation(f *testing.F) {
+	for _, s := range []string{"/x", "//b/x", "?q", "http://b/", "https://u:p@b:81/%zz?a b#c", "ftp://u:p@b/", "../../x", "x:y", "file:///etc/passwd", "http:b", "\\\\b\\x", "//u:p@b", "http://[::1]/", "mailto:a@b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, location string) {
+		a := &answer{resp: &http.Response{Header: http.Header{"Location": {location}}}}
+		c := &call{hop: hop{locator: parse(t, "http://me:canary@a.example/d/e?q").(*locator.HTTP)}}
+		to, err := c.destination(a)
+		if err != nil {
+			return
+		}
+		l, ok := to.(*locator.HTTP)
+		if !ok {
+			if !hasScheme(strings.Trim(location, " \t")) {
+				t.Errorf("%q is relative and leads to %s", location, to)
+			}
+			return
+		}
+		if l.Login != nil || strings.Contains(l.String(), "canary") && !strings.Contains(location, "canary") {
+			t.Errorf("%q leads to %s", location, l)
+		}
+		if again, err := lenient.Parse(l.String()); err != nil || !locator.Equal(again.Locator, l) {
+			t.Errorf("%q leads to %#v, and that to %#v, %v", location, l, again.Locator, err)
+		}
+	})
+}
