@@ -138,7 +138,9 @@ func randomOctets(n int) []byte {
 }
 
 // url locates a url-path on the server, for the anonymous user.
-func (s *vsftpd) url(t *testing.T, path string) *locator.FTP { return parseFTP(t, "ftp://"+s.addr+path) }
+func (s *vsftpd) url(t *testing.T, path string) *locator.FTP {
+	return parseFTP(t, "ftp://"+s.addr+path)
+}
 
 func parseFTP(t *testing.T, url string) *locator.FTP {
 	t.Helper()
