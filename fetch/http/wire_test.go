@@ -1,8 +1,10 @@
 package http
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -220,6 +222,30 @@ func TestHostAgreement(t *testing.T) {
 		}
 		if err != nil || strings.Join(w.dials, " ") != host+":80" || w.visits[0].field("Host") != host || res.Locator.(*locator.HTTP).Host != host {
 			t.Errorf("%s: dialled %q, sent %q, %v", url, w.dials, w.heads(""), err)
+		}
+	}
+}
+
+// Explain tells of a body, and does not read it.
+func TestExplainBody(t *testing.T) {
+	for _, body := range []func() io.Reader{
+		func() io.Reader { return strings.NewReader("body") },
+		func() io.Reader { return iotest.OneByteReader(strings.NewReader("body")) },
+		func() io.Reader { return strings.NewReader("") },
+	} {
+		w := newWorld(t, map[string]server{"h.example:80": func(v *visit) string { v.body(); return document("x") }})
+		f := w.fetcher()
+		req := &fetch.Request{Locator: parse(t, "http://me:secret@h.example/"), Options: &Options{Body: body()}}
+		plan, err := f.Explain(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := do(t.Context(), f, req); err != nil {
+			t.Fatal(err)
+		}
+		want := string(masked([]byte(w.heads("")[0])))
+		if len(plan.Steps) != 2 || plan.Steps[0].Send != want || !strings.Contains(want, "Authorization: ****\r\n") {
+			t.Errorf("explained as %q, sent %q", plan.Steps, want)
 		}
 	}
 }
