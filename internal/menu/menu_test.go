@@ -286,7 +286,8 @@ func TestLinear(t *testing.T) {
 		if large > 10*small {
 			t.Errorf("%q: 1 MiB %v, 4 MiB %v", text, small, large)
 		}
-		if small > 50*time.Millisecond {
+		// It takes 2 ms, or 20 under the race detector.
+		if small > 200*time.Millisecond {
 			t.Errorf("%q: 1 MiB takes %v", text, small)
 		}
 	}
