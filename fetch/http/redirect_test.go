@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -286,4 +287,25 @@ func FuzzLocation(f *testing.F) {
 			t.Errorf("%q leads to %#v, and that to %#v, %v", location, l, again.Locator, err)
 		}
 	})
+}
+
+// What another scheme's Fetcher is asked for must carry where it comes from:
+// the policy judges by that.
+func TestReferralProvenance(t *testing.T) {
+	srv := httptest.NewServer(http.RedirectHandler("ftp://h/x", http.StatusFound))
+	defer srv.Close()
+	f := &Fetcher{}
+	defer f.Close()
+	l, err := locator.Parse(srv.URL + "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: l})
+	var ref *fetch.Referral
+	if !errors.As(err, &ref) || !errors.Is(err, fetch.Moved) {
+		t.Fatal(err)
+	}
+	if ref.To.String() != "ftp://h/x" || ref.From.Kind != fetch.Redirect || ref.From.By != l || !ref.From.Peer.IsLoopback() {
+		t.Errorf("%v from %+v", ref.To, ref.From)
+	}
 }
