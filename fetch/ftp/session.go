@@ -61,16 +61,21 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	return s, nil
 }
 
-// login does USER and what the server asks for then. The library sends nothing
-// else during it that reaches the wire.
-func (s *session) login() (err error) {
+// connect reads the greeting.
+func (s *session) connect(dial func(network, address string) (net.Conn, error)) (err error) {
 	s.conn, err = client.Dial("",
-		client.DialWithDialFunc(s.dialFunc),
+		client.DialWithDialFunc(dial),
 		client.DialWithDisabledEPSV(s.access.noEPSV),
 		client.DialWithDisabledUTF8(true),
 		client.DialWithDisabledMLSD(true))
-	if err != nil {
-		return s.failure(err)
+	return s.failure(err)
+}
+
+// login does USER and what the server asks for then. The library sends nothing
+// else during it that reaches the wire.
+func (s *session) login() (err error) {
+	if err := s.connect(s.dialFunc); err != nil {
+		return err
 	}
 	if err := s.conn.Login(s.access.user(), ""); err != nil {
 		return s.failure(err)

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -133,7 +134,7 @@ func TestTunnel(t *testing.T) {
 			t.Fatal(body, res, err)
 		}
 	}
-	if len(connects) != 1 || connects[0] != "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\nUser-Agent: fetch1738\r\nProxy-Authorization: Basic bWU6Zm9yIHA=\r\n\r\n" {
+	if len(connects) != 1 || connects[0] != "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\nProxy-Authorization: Basic bWU6Zm9yIHA=\r\n\r\n" {
 		t.Errorf("the proxy heard %q", connects)
 	}
 	if heads := w.heads("a.example:443"); len(heads) != 2 || strings.Contains(heads[0], "Proxy") {
@@ -162,18 +163,18 @@ func TestTunnelRefused(t *testing.T) {
 		"informational":   {"HTTP/1.1 100 Continue\r\n\r\n", fetch.Unreachable, "100 "},
 		"does not answer": {"", fetch.Timeout, ""},
 	} {
-		w := newWorld(t, map[string]server{"p.example:3128": func(v *visit) string {
-			if tc.answer == "" {
-				io.Copy(io.Discard, v.rest)
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, map[string]server{"p.example:3128": func(v *visit) string {
+				if tc.answer == "" {
+					io.Copy(io.Discard, v.rest)
+				}
+				return tc.answer
+			}})
+			_, _, err := get(t, w.fetcher(through(t, "p.example:3128")), "https://a.example/", nil)
+			if fetch.KindOf(err) != tc.kind || !strings.Contains(err.Error(), tc.text) || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("%s: %v (%v)", name, err, fetch.KindOf(err))
 			}
-			return tc.answer
-		}})
-		f := w.fetcher(through(t, "p.example:3128"))
-		f.Env.Limits.Reply = 100e6
-		_, _, err := get(t, f, "https://a.example/", nil)
-		if fetch.KindOf(err) != tc.kind || !strings.Contains(err.Error(), tc.text) || strings.Contains(err.Error(), "\x1b") {
-			t.Errorf("%s: %v (%v)", name, err, fetch.KindOf(err))
-		}
+		})
 	}
 }
 
