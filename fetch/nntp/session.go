@@ -301,7 +301,7 @@ func (s *session) hide(text string) string {
 }
 
 // command sends a command and reads its reply. Where the server wants a login
-// first it gets one, once.
+// first, or MODE READER, it gets that, once.
 func (s *session) command(line string) (reply, error) {
 	verb, _, _ := strings.Cut(line, " ")
 	for tries := 0; ; tries++ {
@@ -315,10 +315,17 @@ func (s *session) command(line string) (reply, error) {
 		if err != nil {
 			return r, s.access.fail(verb, err)
 		}
-		if r.code != 480 || s.loggedIn || tries > 0 || verb == "AUTHINFO" || verb == "CAPABILITIES" {
+		switch {
+		case tries > 0 || verb == "AUTHINFO" || verb == "CAPABILITIES" || verb == "MODE":
+			return r, nil
+		case r.code == 401:
+			_, err = s.expect("MODE READER", 200, 201)
+		case r.code == 480 && !s.loggedIn:
+			err = s.login(r.text)
+		default:
 			return r, nil
 		}
-		if err := s.login(r.text); err != nil {
+		if err != nil {
 			return reply{}, err
 		}
 	}

@@ -107,6 +107,17 @@ func TestStartTLS(t *testing.T) {
 	})
 }
 
+// INN wants MODE READER before it knows of STARTTLS.
+func TestStartTLSForReaders(t *testing.T) {
+	secured(t, func(s *testserver.NNTP) { s.Reader = true }, func(w *world) {
+		w.srv.On("STARTTLS", 1, testserver.Reply("401 MODE-READER"))
+		if got, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true})); got != shelf()["local.test"][0] || err != nil {
+			w.Errorf("%q, %v", got, err)
+		}
+		w.sent("STARTTLS", "MODE READER", "STARTTLS", "MODE READER", "GROUP local.test", "ARTICLE 1")
+	})
+}
+
 func TestStartTLSRefused(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
