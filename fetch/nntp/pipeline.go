@@ -56,7 +56,7 @@ func clamp(list []span, g groupInfo) []span {
 // window is how many commands are under way at most. All of them together fit
 // into any connection's buffers, so that sending them never waits for a server
 // that waits for us.
-const window = 64
+const window = 200
 
 // pipeline asks for articles of the selected group, or their headers, some ahead
 // of the answers (RFC 3977 §3.5). The first is asked for alone: there may be

@@ -117,7 +117,10 @@ func (s *session) readWire(p []byte) (int, error) {
 		}
 	}
 	s.conn.SetTimeout(limit)
-	return s.conn.Read(p)
+	n, err := s.conn.Read(p)
+	// INN waits for the acknowledgement of each piece of a large article too.
+	wire.QuickAck(s.raw)
+	return n, err
 }
 
 // secure puts the connection under TLS.

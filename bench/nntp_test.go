@@ -1,0 +1,142 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/interop/inn"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// newsArticles is how many are fetched, about 2 KB each.
+const newsArticles = 5000
+
+var newsBody = strings.Repeat("0123456789 0123456789 0123456789 0123456789 0123456789 bench line\r\n", 25)
+
+// BenchmarkNews fetches many articles from INN, in an mbox and one by one, and
+// compares that with the least that can be done: all the commands sent at once,
+// and lines read up to the last dot. each/least and mbox/least are ratios of the
+// time it takes. The bar is 1.5.
+//
+//	go test -bench News -benchtime 7x ./bench
+func BenchmarkNews(b *testing.B) {
+	srv := inn.Start(b, nil, nil)
+	articles := make(map[string][]byte, newsArticles)
+	for i := range newsArticles {
+		id := fmt.Sprintf("<b%d@bench.example>", i)
+		articles[id] = fmt.Appendf(nil, "Path: bench.example!not-for-mail\r\nFrom: Bench <b@bench.example>\r\nNewsgroups: local.bench\r\nSubject: number %d\r\nDate: %s\r\nMessage-ID: %s\r\n\r\n%s",
+			i, time.Now().UTC().Format(time.RFC1123Z), id, newsBody)
+	}
+	srv.Feed(b, articles)
+	timed := func(fetchAll func(b *testing.B, addr string) int64) float64 {
+		start := time.Now()
+		octets := fetchAll(b, srv.Addr)
+		if least := int64(newsArticles * len(newsBody)); octets < least {
+			b.Fatalf("%d octets of more than %d", octets, least)
+		}
+		return time.Since(start).Seconds()
+	}
+	var least, each, mbox []float64
+	for b.Loop() {
+		l := timed(minimalNews)
+		least, each, mbox = append(least, l*1000), append(each, timed(eachArticle)/l), append(mbox, timed(mboxArticles)/l)
+	}
+	b.ReportMetric(middle(least), "ms/least")
+	b.ReportMetric(middle(each), "each/least")
+	b.ReportMetric(middle(mbox), "mbox/least")
+}
+
+func middle(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// minimalNews is a socket and a buffer.
+func minimalNews(b *testing.B, addr string) (octets int64) {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	lines := bufio.NewReaderSize(c, 64<<10)
+	for _, command := range []string{"", "MODE READER\r\n", "GROUP local.bench\r\n"} {
+		io.WriteString(c, command)
+		wire.QuickAck(c)
+		if line, err := lines.ReadString('\n'); err != nil || line[0] != '2' {
+			b.Fatalf("%q: %q, %v", command, line, err)
+		}
+	}
+	var commands bytes.Buffer
+	for i := range newsArticles {
+		fmt.Fprintf(&commands, "ARTICLE %d\r\n", i+1)
+	}
+	go c.Write(commands.Bytes())
+	for left := newsArticles; left > 0; {
+		line, err := lines.ReadSlice('\n')
+		if err != nil {
+			b.Fatal(err)
+		}
+		octets += int64(len(line))
+		if string(line) == ".\r\n" {
+			left--
+		}
+	}
+	return octets
+}
+
+// fetchNews is the same by us.
+func fetchNews(b *testing.B, addr string, read func(*fetch.Resource) int64) int64 {
+	f := new(nntp.Fetcher)
+	defer f.Close()
+	l, err := locator.Parse("nntp://" + addr + "/local.bench")
+	if err != nil {
+		b.Fatal(err)
+	}
+	res, err := f.Fetch(b.Context(), &fetch.Request{Locator: l, Options: &nntp.Options{Articles: fmt.Sprint("1-", newsArticles)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Close()
+	return read(res)
+}
+
+func eachArticle(b *testing.B, addr string) int64 {
+	return fetchNews(b, addr, func(res *fetch.Resource) (octets int64) {
+		count := 0
+		for article, err := range res.Info.(*nntp.Info).Articles {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n, err := io.Copy(io.Discard, article.Body)
+			if err != nil {
+				b.Fatal(err)
+			}
+			octets += n
+			count++
+		}
+		if count != newsArticles {
+			b.Fatalf("%d articles", count)
+		}
+		return octets
+	})
+}
+
+func mboxArticles(b *testing.B, addr string) int64 {
+	return fetchNews(b, addr, func(res *fetch.Resource) int64 {
+		n, err := io.Copy(io.Discard, res.Body)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return n + newsArticles*25 // LF in place of CR LF
+	})
+}
