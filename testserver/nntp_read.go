@@ -130,8 +130,10 @@ func (n *nntpSession) listNames(first, pattern string, line func(name string) st
 	return n.block(first, strings.NewReader(lines.String()), false)
 }
 
+// listFormat has the last two as RFC 2980 has them, which old readers insist on
+// (RFC 3977 §8.4).
 func (n *nntpSession) listFormat(string) error {
-	return n.block("215 order of fields:", strings.NewReader("Subject:\r\nFrom:\r\nDate:\r\nMessage-ID:\r\nReferences:\r\n:bytes\r\n:lines\r\n"), true)
+	return n.block("215 order of fields:", strings.NewReader("Subject:\r\nFrom:\r\nDate:\r\nMessage-ID:\r\nReferences:\r\nBytes:\r\nLines:\r\n"), true)
 }
 
 // over is OVER and XOVER.

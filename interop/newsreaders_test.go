@@ -1,0 +1,129 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// newsstand is a test server with some of the letters.
+func newsstand(t *testing.T, configure func(*testserver.NNTP)) *testserver.NNTP {
+	return testserver.NewNNTP(t, func(s *testserver.NNTP) {
+		s.Groups = map[string][]string{"local.test": nil, "local.empty": nil}
+		s.Descriptions = map[string]string{"local.test": "Tests"}
+		for _, l := range letters()[:12] {
+			text := "Path: here!not-for-mail\r\nDate: Tue, 20 Dec 1994 17:38:00 +0000\r\n" + l.text()
+			s.Groups["local.test"] = append(s.Groups["local.test"], text)
+		}
+		if configure != nil {
+			configure(s)
+		}
+	})
+}
+
+func TestLynxNews(t *testing.T) {
+	lynx := requireTool(t, "lynx")
+	for name, configure := range map[string]func(*testserver.NNTP){
+		"new": nil, "RFC 977": func(s *testserver.NNTP) { s.RFC977 = true }, "reader mode": func(s *testserver.NNTP) { s.Reader = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := newsstand(t, configure)
+			for _, tt := range []struct {
+				path string
+				want []string
+			}{
+				{"/local.test", []string{"Articles 1-12", `"plain" - Lab <lab@lab.example>`, `"attachment"`}},
+				{"/local.test/1", []string{"plain", "Newsgroups:", "hello\n", "world\n"}},
+				{"/local.test/2", []string{"\n.\n..\n...\n.dot\nno dot.\n.\nend\n"}},
+			} {
+				out, code := runTool(t, lynx, "-nopause", "-connect_timeout=10", "-dump", srv.URL+tt.path)
+				for _, want := range tt.want {
+					if !strings.Contains(out, want) || code != 0 {
+						t.Errorf("%s: exit %d, %q is missing in\n%s\n%s", tt.path, code, want, out, srv.Transcript())
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestSlrn reads and posts with a newsreader on a pseudo-terminal.
+func TestSlrn(t *testing.T) {
+	slrn := requireTool(t, "slrn")
+	for name, configure := range map[string]func(*testserver.NNTP){"new": nil, "RFC 977": func(s *testserver.NNTP) { s.RFC977 = true }} {
+		t.Run(name, func(t *testing.T) {
+			srv := newsstand(t, configure)
+			dir := t.TempDir()
+			writeFile(t, filepath.Join(dir, "draft"), "From: Lab <lab@lab.example>\nNewsgroups: local.test\nSubject: from slrn\n\n.dot\n.\nlast\n")
+			writeFile(t, filepath.Join(dir, "newsrc"), "local.test:\n")
+			writeFile(t, filepath.Join(dir, "slrnrc"), fmt.Sprintf("set hostname \"example.test\"\nset username \"lab\"\nset editor_command \"cp %s/draft %%s\"\n", dir))
+			host, port, _ := strings.Cut(srv.Addr, ":")
+			converse(t, dir, []string{slrn, "-h", host, "-p", port, "-f", filepath.Join(dir, "newsrc"), "-i", filepath.Join(dir, "slrnrc")},
+				exchange{"12  local.test", "\r"},
+				exchange{"attachment", "\r"},
+				exchange{"see file", "P"},
+				exchange{"want to post?", "y"},
+				exchange{"Newsgroup:", "\r"},
+				exchange{"Subject:", "from slrn\r"},
+				exchange{"Post", "y"},
+				exchange{"local.test", "Q"},
+				exchange{"quit", "y"},
+			)
+			if srv.Posted() == nil || !strings.HasSuffix(srv.Posted()[0], "\r\n\r\n.dot\r\n.\r\nlast\r\n") || !strings.Contains(srv.Posted()[0], "Subject: from slrn\r\n") {
+				t.Errorf("posted was %q\n%s", srv.Posted(), srv.Transcript())
+			}
+		})
+	}
+}
+
+// An exchange waits for a text on the screen and then types.
+type exchange struct{ expect, send string }
+
+// converse runs a program on a terminal of script's, for a minute at most.
+func converse(t *testing.T, home string, program []string, dialogue ...exchange) {
+	t.Helper()
+	script := requireTool(t, "script")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, script, "-qec", strings.Join(program, " "), "/dev/null")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=vt100", "LANG=C.UTF-8", "TZ=UTC", "LINES=24", "COLUMNS=80"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer in.Close()
+	var screen bytes.Buffer
+	buf := make([]byte, 4096)
+	for _, d := range dialogue {
+		for !strings.Contains(screen.String(), d.expect) || screen.Len() == 0 {
+			n, err := out.Read(buf)
+			screen.Write(buf[:n])
+			if err != nil {
+				t.Fatalf("%s ended (%v) before it said %q: %q", program[0], err, d.expect, screen.String())
+			}
+		}
+		t.Logf("%q: %q", screen.String(), d.send)
+		screen.Reset()
+		if _, err := io.WriteString(in, d.send); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = io.Copy(io.Discard, out)
+}
