@@ -59,9 +59,16 @@ func TestLynxNews(t *testing.T) {
 // TestSlrn reads and posts with a newsreader on a pseudo-terminal.
 func TestSlrn(t *testing.T) {
 	slrn := requireTool(t, "slrn")
-	for name, configure := range map[string]func(*testserver.NNTP){"new": nil, "RFC 977": func(s *testserver.NNTP) { s.RFC977 = true }} {
-		t.Run(name, func(t *testing.T) {
-			srv := newsstand(t, configure)
+	for _, tt := range []struct {
+		name      string
+		configure func(*testserver.NNTP)
+		sent      string // by which it learns of the articles
+	}{
+		{"new", nil, "XOVER 1-12"},
+		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, "HEAD 12"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := newsstand(t, tt.configure)
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, "draft"), "From: Lab <lab@lab.example>\nNewsgroups: local.test\nSubject: from slrn\n\n.dot\n.\nlast\n")
 			writeFile(t, filepath.Join(dir, "newsrc"), "local.test:\n")
@@ -75,12 +82,14 @@ func TestSlrn(t *testing.T) {
 				exchange{"Newsgroup:", "\r"},
 				exchange{"Subject:", "from slrn\r"},
 				exchange{"Post", "y"},
-				exchange{"local.test", "Q"},
-				exchange{"quit", "y"},
+				exchange{"done.", "q"},
+				exchange{"News Groups", "q"},
+				exchange{"want to quit", "y"},
 			)
 			if srv.Posted() == nil || !strings.HasSuffix(srv.Posted()[0], "\r\n\r\n.dot\r\n.\r\nlast\r\n") || !strings.Contains(srv.Posted()[0], "Subject: from slrn\r\n") {
 				t.Errorf("posted was %q\n%s", srv.Posted(), srv.Transcript())
 			}
+			sent(t, srv, "GROUP local.test", tt.sent, "ARTICLE 7", "POST", "QUIT")
 		})
 	}
 }
@@ -119,7 +128,6 @@ func converse(t *testing.T, home string, program []string, dialogue ...exchange)
 				t.Fatalf("%s ended (%v) before it said %q: %q", program[0], err, d.expect, screen.String())
 			}
 		}
-		t.Logf("%q: %q", screen.String(), d.send)
 		screen.Reset()
 		if _, err := io.WriteString(in, d.send); err != nil {
 			t.Fatal(err)
