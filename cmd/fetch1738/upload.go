@@ -98,6 +98,9 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	}
 	defer res.Close()
 	t.note(res)
+	if err := t.judge(req, res); err != nil {
+		return err
+	}
 	return t.store(req, res)
 }
 
