@@ -1,0 +1,201 @@
+// Package mime822 makes news articles and mail readable for a person: encoded
+// words in the header (RFC 2047), transfer encoding and charset of the body (RFC
+// 2045). What it gives is for looking at; the octets are lost.
+package mime822
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"mime"
+	"mime/quotedprintable"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// Limits of what is looked into. Longer headers and lines are shown as they are.
+const (
+	maxHeader = 256 << 10
+	maxLine   = 16 << 10
+)
+
+// Text is the value of a header field with its encoded words decoded. What is
+// not decodable stays as it is.
+func Text(value string) string {
+	if len(value) > maxLine || !strings.Contains(value, "=?") {
+		return value
+	}
+	words := mime.WordDecoder{CharsetReader: charsetReader}
+	text, err := words.DecodeHeader(value)
+	if err != nil {
+		return value
+	}
+	return text
+}
+
+var errCharset = errors.New("mime822: unknown charset")
+
+func charsetReader(charset string, r io.Reader) (io.Reader, error) {
+	e := lookup(charset)
+	if e == nil {
+		return nil, errCharset
+	}
+	return e.NewDecoder().Reader(r), nil
+}
+
+// lookup gives a charset that is not Unicode, or nil.
+func lookup(charset string) encoding.Encoding {
+	e, err := htmlindex.Get(strings.Trim(charset, " \t\"'"))
+	if err != nil || e == encoding.Replacement {
+		return nil
+	}
+	if name, err := htmlindex.Name(e); err != nil || name == "utf-8" {
+		return nil
+	}
+	return e
+}
+
+// NewReader reads an article or a letter from r and gives it as a person wants
+// to see it. A body of several parts stays as it is. Errors of r come out as they
+// are; where the body is not encoded as the header says, the rest of it is shown
+// undecoded.
+func NewReader(r io.Reader) io.Reader { return &reader{src: bufio.NewReaderSize(r, maxLine)} }
+
+type reader struct {
+	src    *bufio.Reader
+	header bytes.Buffer // decoded, not read yet
+	body   io.Reader    // nil before the header has been read
+	err    error        // of src, within the header
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (int, error) {
+	if r.body == nil {
+		r.readHeader()
+	}
+	switch {
+	case r.header.Len() > 0:
+		return r.header.Read(p)
+	case r.err != nil:
+		return 0, r.err
+	}
+	return r.body.Read(p)
+}
+
+// readHeader reads up to the empty line, decodes the fields, and finds out how
+// to read what follows.
+func (r *reader) readHeader() {
+	var fields []string // unfolded
+	size := 0
+	for {
+		part, err := r.src.ReadSlice('\n')
+		size += len(part)
+		line := strings.TrimRight(string(part), "\r\n")
+		switch {
+		case err == bufio.ErrBufferFull || size > maxHeader:
+			r.show(fields)
+			r.header.Write(part)
+			r.body = r.src
+			return
+		case err != nil:
+			r.show(fields)
+			r.header.WriteString(line)
+			r.err, r.body = err, r.src
+			return
+		case line == "":
+			r.show(fields)
+			r.header.WriteByte('\n')
+			r.body = r.decoded(fields)
+			return
+		case len(fields) > 0 && (line[0] == ' ' || line[0] == '\t'):
+			fields[len(fields)-1] += line
+			if len(fields[len(fields)-1]) > maxLine { // not joined any further
+				fields = append(fields, "")
+			}
+		default:
+			fields = append(fields, line)
+		}
+	}
+}
+
+func (r *reader) show(fields []string) {
+	for _, f := range fields {
+		r.header.WriteString(Text(f) + "\n")
+	}
+}
+
+// decoded is what is behind the header.
+func (r *reader) decoded(fields []string) io.Reader {
+	media, params, err := mime.ParseMediaType(get(fields, "Content-Type"))
+	if err != nil {
+		media, params = "text/plain", nil
+	}
+	if !strings.HasPrefix(media, "text/") {
+		return r.src
+	}
+	origin := &source{r: r.src}
+	var body io.Reader = origin
+	switch strings.ToLower(get(fields, "Content-Transfer-Encoding")) {
+	case "base64":
+		body = base64.NewDecoder(base64.StdEncoding, origin)
+	case "quoted-printable":
+		body = quotedprintable.NewReader(origin)
+	}
+	if body != origin {
+		body = &lenient{decoder: body, origin: origin}
+	}
+	if e := lookup(params["charset"]); e != nil {
+		return e.NewDecoder().Reader(body)
+	}
+	return body
+}
+
+// get is the value of a field, or "".
+func get(fields []string, name string) string {
+	for _, f := range fields {
+		if n, value, ok := strings.Cut(f, ":"); ok && strings.EqualFold(n, name) {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// source remembers whether reading failed.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// lenient goes on without the decoder where that fails.
+type lenient struct {
+	decoder io.Reader
+	origin  *source
+	failed  bool
+}
+
+func (l *lenient) Read(p []byte) (int, error) {
+	if l.failed {
+		return l.origin.Read(p)
+	}
+	n, err := l.decoder.Read(p)
+	switch {
+	case err == nil || err == io.EOF && (l.origin.err == nil || l.origin.err == io.EOF):
+		return n, err
+	case l.origin.err != nil && l.origin.err != io.EOF:
+		return n, l.origin.err
+	}
+	l.failed = true
+	return n, nil
+}
