@@ -45,7 +45,7 @@ var modules = map[string][]string{
 	"github.com/ziutek/telnet":              {"fetch/telnet/conn.go"},
 	"github.com/hashicorp/go-retryablehttp": {"fetch/http/retry.go"},
 	"golang.org/x/net":                      {"fetch/http/", "cmd/"},
-	"golang.org/x/text":                     {"cmd/", "internal/term/"},
+	"golang.org/x/text":                     {"cmd/", "internal/term/", "internal/mime822/"},
 	"golang.org/x/term":                     {"cmd/", "internal/term/"},
 	"golang.org/x/time":                     {"cmd/"},
 	"github.com/spf13/pflag":                {"cmd/"},
@@ -189,7 +189,7 @@ func listPackages(t *testing.T) []listedPackage {
 
 // measuring reports whether a package only tests or measures the others.
 func measuring(pkg string) bool {
-	return pkg == "interop" || pkg == "bench" || strings.HasPrefix(pkg, "bench/")
+	return pkg == "interop" || strings.HasPrefix(pkg, "interop/") || pkg == "bench" || strings.HasPrefix(pkg, "bench/")
 }
 
 // TestNeverImported keeps interop and bench at the edge.

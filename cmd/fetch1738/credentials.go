@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/netrc"
@@ -88,7 +86,7 @@ func (t *transfer) fromNetrc(l locator.Locator, given *locator.Login) (*locator.
 	if err != nil || file == nil {
 		return nil, err
 	}
-	server, _ := locator.ServerOf(l)
+	server := t.serverOf(l)
 	user := ""
 	if given != nil {
 		user = given.User
@@ -133,6 +131,9 @@ func (e *environment) credentials(ctx context.Context, c fetch.Challenge) (locat
 	if !ok {
 		return locator.Login{}, errors.New("no login is known")
 	}
+	if isNews(c.Locator) {
+		return t.newsLogin(ctx, c)
+	}
 	if !c.Account && c.User == "" {
 		if found, err := t.fromNetrc(c.Locator, nil); err != nil || found != nil && found.HasPassword {
 			return *orEmpty(found), err
@@ -156,8 +157,7 @@ func orEmpty(l *locator.Login) *locator.Login {
 
 // ask asks for a password, once for each user and server.
 func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
-	server, _ := locator.ServerOf(c.Locator)
-	place := net.JoinHostPort(server.Host, strconv.Itoa(int(server.Port)))
+	place := hostOf(e.serverOf(c.Locator))
 	what := "Password"
 	if c.Account {
 		what = "Account"

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,8 @@ type demoScheme struct {
 	// document and listing are what follows it in the URLs of demoDocument and
 	// demoFolder; without a listing the scheme has no directories.
 	document, listing string
+	// unwrap takes the document out of what carries it; nil where it comes as it is.
+	unwrap func([]byte) ([]byte, error)
 }
 
 const (
@@ -46,10 +49,11 @@ const (
 
 func demoSchemes() []demoScheme {
 	return []demoScheme{
-		{"file", "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", copySample, "/pub/octets.bin", "/pub/"},
-		{"ftp", "a CWD for each directory, then TYPE and RETR (section 3.2.2)", playing("ftp"), "/pub/octets.bin;type=i", "/pub/"},
-		{"gopher", "the selector, a line end, and the answer is there (section 3.4)", playing("gopher"), "/9/pub/octets.bin", "/1/pub"},
-		{"http", "the path as it is written (section 3.3)", playing("http"), "/pub/octets.bin", ""},
+		{"file", "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", copySample, "/pub/octets.bin", "/pub/", nil},
+		{"ftp", "a CWD for each directory, then TYPE and RETR (section 3.2.2)", playing("ftp"), "/pub/octets.bin;type=i", "/pub/", nil},
+		{"gopher", "the selector, a line end, and the answer is there (section 3.4)", playing("gopher"), "/9/pub/octets.bin", "/1/pub", nil},
+		{"http", "the path as it is written (section 3.3)", playing("http"), "/pub/octets.bin", "", nil},
+		{"nntp", "GROUP and the number of an article, which has the document in base64 (section 3.7)", publishing, "/pub/3", "/pub", unwrapArticle},
 	}
 }
 
@@ -137,7 +141,7 @@ func (d *demo) scheme(ctx context.Context, s demoScheme) {
 	defer stop()
 	d.out.heading(s.name, base+s.document)
 	d.out.text(s.about)
-	if err := d.fetch(ctx, base+s.document); err != nil {
+	if err := d.fetch(ctx, base+s.document, s.unwrap); err != nil {
 		d.fail(err)
 		return
 	}
@@ -155,12 +159,15 @@ func (d *demo) fail(err error) {
 }
 
 // fetch gets url, shows the conversation, and compares the octets.
-func (d *demo) fetch(ctx context.Context, url string) error {
+func (d *demo) fetch(ctx context.Context, url string, unwrap func([]byte) ([]byte, error)) error {
 	var conv conversation
 	began := time.Now()
 	got, err := d.read(fetch.WithTrace(ctx, conv.trace()), url)
 	took := time.Since(began)
 	d.out.wire(conv.shown())
+	if err == nil && unwrap != nil {
+		got, err = unwrap(got)
+	}
 	if err != nil {
 		return err
 	}
@@ -248,4 +255,35 @@ func playing(scheme string) func(context.Context, fs.FS) (string, func(), error)
 		}
 		return "", nil, fmt.Errorf("no server for %s", scheme)
 	}
+}
+
+// publishing serves the files of the sample's folder as articles of a newsgroup.
+func publishing(ctx context.Context, sample fs.FS) (string, func(), error) {
+	var articles []string
+	err := fs.WalkDir(sample, demoFolder, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(sample, name)
+		articles = append(articles, "From: demo@example.com\r\nNewsgroups: "+demoFolder+"\r\nSubject: "+name+
+			"\r\nMIME-Version: 1.0\r\nContent-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n\r\n"+
+			base64.StdEncoding.EncodeToString(data)+"\r\n")
+		return err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	srv, err := testserver.StartNNTP(ctx, "", func(s *testserver.NNTP) {
+		s.Groups = map[string][]string{demoFolder: articles}
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return srv.URL, func() { _ = srv.Close() }, nil
+}
+
+// unwrapArticle is the document in an article of publishing's.
+func unwrapArticle(article []byte) ([]byte, error) {
+	_, body, _ := bytes.Cut(article, []byte("\r\n\r\n"))
+	return base64.StdEncoding.DecodeString(string(bytes.TrimSpace(body)))
 }

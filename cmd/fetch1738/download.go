@@ -54,6 +54,14 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 	if err := t.writeHead(res); err != nil {
 		return err
 	}
+	if isNews(res.Locator) {
+		if t.op.articles != "" && t.dest.remote {
+			return t.articleFiles(res)
+		}
+		if shown, err := t.showNews(res); shown || err != nil {
+			return err
+		}
+	}
 	if err := t.sink.take(res.Body); err != nil {
 		return err
 	}

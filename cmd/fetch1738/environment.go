@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 )
 
@@ -47,7 +49,11 @@ type environment struct {
 func newEnvironment(std streams, op *operation) (*environment, error) {
 	e := &environment{std: std, op: op, proxies: make(map[string]*fetchhttp.Proxy)}
 	for _, scheme := range fetch1738.Builtin(nil).Schemes() {
-		p, err := op.proxyOf(scheme)
+		asked := scheme
+		if slices.Contains(newsSchemes(), scheme) { // one server, one way to it
+			asked = "nntp"
+		}
+		p, err := op.proxyOf(asked)
 		if err != nil {
 			return nil, err
 		}
@@ -59,6 +65,7 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 		Allow:       e.allow,
 		Credentials: e.credentials,
 		Email:       op.email,
+		NewsServer:  newsServer(op.newsServer),
 		Limits: fetch.Limits{
 			Connect: op.connectTimeout, Reply: replyTime, Idle: idleTime, Line: maxLine,
 			Body: op.maxFilesize, Hops: op.maxRedirects,
@@ -87,6 +94,7 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.proxyFor, TLS: config,
 	}, "http", "https")
+	r.Register(&nntp.Fetcher{Env: e.through(env, e.proxies["nntp"]), TLS: config}, newsSchemes()...)
 	return r
 }
 

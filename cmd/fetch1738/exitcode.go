@@ -146,8 +146,11 @@ func exitRules() []exitRule {
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
-		{scheme: "http", ops: "TLS handshake", code: exitTLS},
+		{ops: "TLS handshake", code: exitTLS},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
+
+		{ops: "POST", kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},
+		{ops: "POST", reply: refusedReply, only: uploading, code: exitUpload},
 
 		{scheme: "file", kinds: kinds(fetch.BadURL), code: exitBadURL},
 		{scheme: "file", kinds: kinds(fetch.BadRange), code: exitResume},

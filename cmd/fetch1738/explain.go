@@ -14,7 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-const explainHelp = `Usage: fetch1738 explain [--json] [--strict] [--allow-port N] URL...
+const explainHelp = `Usage: fetch1738 explain [--json] [--strict] [--allow-port N]
+                         [--news-server HOST[:PORT]] URL...
 
 Shows what fetching each URL would do, without looking up a name or opening a
 connection: the server, what the policy says, the octets that would be sent in
@@ -37,6 +38,7 @@ func runExplain(ctx context.Context, args []string, std streams) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else")
 	ports := v.UintSlice("allow-port", nil, "permit port `N`, too (repeatable)")
+	news := v.String("news-server", "", "the server of news URLs, `HOST[:PORT]`; $NNTPSERVER without it")
 	if code, ok := v.parse(args); !ok {
 		return code
 	}
@@ -50,7 +52,7 @@ func runExplain(ctx context.Context, args []string, std streams) int {
 		}
 		rules.AllowPorts = append(rules.AllowPorts, uint16(p))
 	}
-	x := explainer{parse: new(operation).parseURL, env: &fetch.Env{Allow: rules.Allow}, show: explainText}
+	x := explainer{parse: new(operation).parseURL, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
 	if *strict {
 		x.parse = parseStrictly
 	}

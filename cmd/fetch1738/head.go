@@ -22,8 +22,11 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	head := ftpHead(found)
-	if req.Locator.Scheme() == "file" {
+	switch {
+	case req.Locator.Scheme() == "file":
 		head = fileHead(found)
+	case isNews(req.Locator):
+		head = newsHead(found)
 	}
 	return t.sink.take(strings.NewReader(head))
 }
@@ -32,6 +35,15 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 func ftpHead(a *fetch.Attributes) string { return modified(a.ModTime) + length(a) }
 
 func fileHead(a *fetch.Attributes) string { return length(a) + modified(a.ModTime) }
+
+// newsHead is the header of an article, or what there is to know of a group.
+func newsHead(a *fetch.Attributes) string {
+	var b strings.Builder
+	for _, f := range a.Header {
+		b.WriteString(f.Name + ": " + f.Value + "\r\n")
+	}
+	return b.String()
+}
 
 func modified(t time.Time) string {
 	if t.IsZero() {

@@ -49,9 +49,9 @@ func (m leakChecked) Run() int {
 //
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http or gopher. Each script has servers of its own with
-// testContent; $FTP, $HTTP and $GOPHER are their URLs, $FTPPORT, $HTTPPORT and
-// $GOPHERPORT their ports. $HTTPS is a server with a certificate nobody trusts,
+// SERVER is ftp, http, gopher or nntp. Each script has servers of its own with
+// testContent, the one of nntp with testNews besides; $FTP, $HTTP, $GOPHER and
+// $NNTP are their URLs, $FTPPORT and its like their ports. $HTTPS is a server with a certificate nobody trusts,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
@@ -92,6 +92,21 @@ func testContent() fstest.MapFS {
 	return content
 }
 
+// testNews are the newsgroups besides those that testContent makes.
+func testNews() map[string][]string {
+	article := func(id, header, body string) string {
+		return "From: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\nDate: Thu, 01 Dec 1994 12:00:00 +0000\r\nMessage-ID: <" + id + "@lab.example>\r\n" + header + "\r\n" + body
+	}
+	return map[string][]string{
+		"local.test": {
+			article("one", "Subject: =?utf-8?Q?gr=C3=BCn?=\r\n", "one\r\n.dot\r\n"),
+			article("two", "Subject: latin\r\nContent-Type: text/plain; charset=iso-8859-1\r\n", "gr\xfcn\r\n"),
+			article("three", "Subject: escape\r\n", "a\x1b[31mred\r\n"),
+		},
+		"local.private": {article("secret", "Subject: secret\r\n", "secret\r\n")},
+	}
+}
+
 // servers are what one script talks to.
 type servers map[string]*testserver.Server
 
@@ -127,6 +142,13 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		nntp, err := testserver.StartNNTP(ctx, "", func(s *testserver.NNTP) {
+			s.Content, s.Groups, s.Users, s.Protected = testContent(), testNews(), users, []string{"local.private"}
+			s.Descriptions = map[string]string{"local.test": "Tests, =?utf-8?Q?gr=C3=BCn?="}
+		})
+		if err != nil {
+			return err
+		}
 		proxy, err := newTestProxy()
 		if err != nil {
 			return err
@@ -139,13 +161,14 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			ftp.Close()
 			http.Close()
 			gopher.Close()
+			nntp.Close()
 			proxy.end()
 			secure.Close()
 		})
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server}
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "nntp": &nntp.Server}
 		env.Values[serversKey{}] = all
 		for name, s := range all {
 			_, port, _ := strings.Cut(s.Addr, ":")

@@ -13,6 +13,10 @@ import (
 // lastSegment is the last part of the path of l as it was typed, still encoded:
 // the name that -O gives a file. Of a gopher URL it is that of the selector.
 func lastSegment(l locator.Locator, typed string) string {
+	if _, isNews := l.(*locator.News); isNews {
+		_, name, _ := strings.Cut(typed, ":")
+		return name
+	}
 	_, rest, found := strings.Cut(typed, "://")
 	if !found {
 		_, rest, _ = strings.Cut(l.String(), "://")

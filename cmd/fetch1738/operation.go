@@ -61,6 +61,10 @@ type operation struct {
 	quotes        []string
 	useASCII      bool
 
+	// News.
+	articles   string // of --articles
+	newsServer string
+
 	// HTTP.
 	compressed      bool
 	data            []byte // of -d; nil for none

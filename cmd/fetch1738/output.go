@@ -168,9 +168,14 @@ func (t *transfer) newSink() (*sink, error) {
 	case !t.op.globOff:
 		name = fillIn(name, t.values)
 	}
-	if t.op.outputDir != "" {
-		name = strings.TrimSuffix(t.op.outputDir, "/") + "/" + name
-	}
-	s.path, s.named = name, true
+	s.path, s.named = t.inOutputDir(name), true
 	return s, nil
+}
+
+// inOutputDir is a file's path where --output-dir wants it.
+func (t *transfer) inOutputDir(name string) string {
+	if t.op.outputDir == "" {
+		return name
+	}
+	return strings.TrimSuffix(t.op.outputDir, "/") + "/" + name
 }

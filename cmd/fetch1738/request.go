@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -74,6 +75,12 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	req := &fetch.Request{Locator: l}
 	if o.span != nil {
 		req.Offset, req.Length = o.span.offset, o.span.length
+	}
+	switch {
+	case isNews(l):
+		req.Options = &nntp.Options{Articles: o.articles}
+	case o.articles != "":
+		return nil, &usageError{"--articles is for news and nntp"}
 	}
 	switch l := l.(type) {
 	case *locator.FTP:

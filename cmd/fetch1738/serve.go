@@ -16,13 +16,14 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-const serveHelp = `Usage: fetch1738 serve [--ftp ADDR] [--gopher ADDR] [--http ADDR] [--root DIR]
+const serveHelp = `Usage: fetch1738 serve [--ftp ADDR] [--gopher ADDR] [--http ADDR] [--nntp ADDR]
+                       [--root DIR]
 
-Serves a folder, or a small sample, by FTP, gopher and HTTP until interrupted.
-These are test servers, to play with: no access control, and what is uploaded
-stays in memory and is gone at the end. ADDR is host:port, or a port of
-127.0.0.1; without any, all three run on free ports of 127.0.0.1. The URLs are
-written to standard output, one a line.
+Serves a folder, or a small sample, by FTP, gopher, HTTP and NNTP until
+interrupted; folders are newsgroups there. These are test servers, to play
+with: no access control, and what is uploaded stays in memory and is gone at the
+end. ADDR is host:port, or a port of 127.0.0.1; without any, all of them run on
+free ports of 127.0.0.1. The URLs are written to standard output, one a line.
 
   $ fetch1738 serve --gopher 7070 --root notes
   gopher://127.0.0.1:7070/
@@ -124,6 +125,13 @@ func playServers() []playServer {
 			}
 			return &s.Server, nil
 		}},
+		{"nntp", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
+			s, err := testserver.StartNNTP(ctx, addr, func(s *testserver.NNTP) { set(&s.Server) })
+			if err != nil {
+				return nil, err
+			}
+			return &s.Server, nil
+		}},
 	}
 }
 
@@ -199,7 +207,7 @@ func (l *conversationLog) of(scheme string) func(testserver.Line) {
 // masked is a line of a conversation without the password in it.
 func masked(line string) string {
 	bare := strings.TrimPrefix(line, `"`)
-	for _, secret := range []string{"PASS ", "ACCT ", "Authorization:", "Proxy-Authorization:"} {
+	for _, secret := range []string{"PASS ", "ACCT ", "AUTHINFO PASS ", "Authorization:", "Proxy-Authorization:"} {
 		if len(bare) > len(secret) && strings.EqualFold(bare[:len(secret)], secret) {
 			return strings.TrimSpace(bare[:len(secret)]) + " ****"
 		}

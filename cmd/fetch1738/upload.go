@@ -63,7 +63,8 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 	}
 	defer body.Close()
 	f := t.registry.Lookup(req.Locator.Scheme())
-	if t.op.append {
+	_, replaces := f.(fetch.Replacer)
+	if t.op.append || !replaces { // what cannot be replaced may be added to, as a newsgroup
 		if updater, ok := f.(fetch.Updater); ok {
 			_, err := updater.Update(ctx, req, body)
 			return err

@@ -29,7 +29,10 @@ func TestLogin(t *testing.T) {
 	const secret = "s3cret"
 	for name, configure := range map[string]func(*testserver.NNTP){"group": protected("local.test"), "server": protected()} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, configure, func(w *world) {
+			inWorld(t, func(s *testserver.NNTP) {
+				configure(s)
+				s.Groups["local.test"] = append(s.Groups["local.test"], posting(secret, "secret", ""))
+			}, func(w *world) {
 				var shown strings.Builder
 				trace := &fetch.Trace{
 					Sent:     func(p []byte) { shown.Write(p) },
@@ -41,18 +44,21 @@ func TestLogin(t *testing.T) {
 					return locator.Login{User: "lab", Password: secret, HasPassword: true}, nil
 				}
 				w.srv.On("AUTHINFO PASS", 0, testserver.Reply("281 welcome, your password is "+secret))
-				l := w.url("/local.test/1")
+				l := w.url("news:" + secret + "@lab.example") // a word like any other
 				for range 2 {
 					res, err := w.Fetch(fetch.WithTrace(w.Context(), trace), &fetch.Request{Locator: l})
 					if err != nil {
 						w.Fatal(err)
+					}
+					if id := res.Info.(*Info).MessageID; id != "<"+secret+"@lab.example>" {
+						w.Errorf("the article is %s", id)
 					}
 					res.Close()
 				}
 				if len(asked) != 1 || asked[0].Locator != l || asked[0].User != "" || !strings.HasPrefix(asked[0].Text, "Authentication required") {
 					w.Errorf("asked for %+v", asked)
 				}
-				if got := shown.String(); strings.Contains(got, secret) || !strings.Contains(got, "AUTHINFO PASS ****\r\n") {
+				if got := shown.String(); strings.Contains(strings.ReplaceAll(got, "ARTICLE <"+secret, ""), secret) || !strings.Contains(got, "AUTHINFO PASS ****\r\n") {
 					w.Errorf("shown was %q", got)
 				}
 				if !w.srv.Transcript().Has(testserver.FromClient, "AUTHINFO PASS "+secret) {

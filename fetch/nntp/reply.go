@@ -67,18 +67,12 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // groupInfo is "211 number low high group".
 type groupInfo struct{ count, low, high int64 }
 
-func parseGroup(text string) (groupInfo, error) {
-	var g groupInfo
-	fields := strings.Fields(text)
-	if len(fields) < 3 {
-		return g, violation(text, "a group without its numbers")
-	}
+func parseGroup(text string) (g groupInfo, err error) {
+	fields := append(strings.Fields(text), "", "", "")
 	for i, to := range []*int64{&g.count, &g.low, &g.high} {
-		n, err := number(fields[i])
-		if err != nil {
-			return g, violation(text, "a group with numbers that are none")
+		if *to, err = number(fields[i]); err != nil {
+			return g, err
 		}
-		*to = n
 	}
 	return g, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -139,7 +140,7 @@ func (s *session) secure() error {
 		defer cancel()
 	}
 	if err := s.raw.SetDeadline(time.Time{}); err != nil {
-		return s.access.fail("TLS", s.fail(err))
+		return s.access.fail("TLS handshake", s.fail(err))
 	}
 	conn := tls.Client(s.raw, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
@@ -148,7 +149,7 @@ func (s *session) secure() error {
 		} else if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return s.access.fail("TLS", s.fail(err))
+		return s.access.fail("TLS handshake", s.fail(err))
 	}
 	s.attach(conn)
 	return nil
@@ -277,11 +278,15 @@ func (s *session) receive() (reply, error) {
 	}
 	r, err := readReply(s.lines, s.show)
 	if err != nil {
+		if e, ok := errors.AsType[*fetch.Error](err); ok && s.secret != "" {
+			shown := *e
+			shown.Reply = s.hide(e.Reply)
+			err = &shown
+		}
 		return reply{}, s.fail(err)
 	}
-	r.text = s.hide(r.text)
 	if r.code == 400 {
-		return r, s.fail(&fetch.Error{Kind: fetch.Busy, Code: r.code, Reply: r.text})
+		return r, s.fail(&fetch.Error{Kind: fetch.Busy, Code: r.code, Reply: s.hide(r.text)})
 	}
 	s.answered = true
 	return r, nil
@@ -354,13 +359,13 @@ func (s *session) refuse(verb string, r reply) error {
 	if r.class() <= 3 {
 		return s.stray(verb, r)
 	}
-	return s.access.fail(verb, &fetch.Error{Kind: kindOf(verb, r), Code: r.code, Reply: r.text})
+	return s.access.fail(verb, &fetch.Error{Kind: kindOf(verb, r), Code: r.code, Reply: s.hide(r.text)})
 }
 
 // stray is the error of a reply to some other command. Nobody knows what comes
 // next.
 func (s *session) stray(verb string, r reply) error {
-	return s.access.fail(verb, s.fail(violation(fmt.Sprint(r.code, " ", r.text), "a reply to another command")))
+	return s.access.fail(verb, s.fail(violation(fmt.Sprint(r.code, " ", s.hide(r.text)), "a reply to another command")))
 }
 
 // passCommand is the one with a secret in it.
@@ -411,7 +416,7 @@ func (s *session) lookInto(group string) (groupInfo, error) {
 	}
 	g, err := parseGroup(r.text)
 	if err != nil {
-		return g, s.access.fail("GROUP", s.fail(err))
+		return g, s.access.fail("GROUP", s.fail(violation(s.hide(r.text), "a group without its numbers")))
 	}
 	s.group = group
 	return g, nil
