@@ -85,8 +85,8 @@ func converse(t *testing.T, serverURL, text string) string {
 }
 
 func TestServeAll(t *testing.T) {
-	s := serve(t, 3)
-	for i, scheme := range []string{"ftp", "gopher", "http"} {
+	s := serve(t, 4)
+	for i, scheme := range []string{"ftp", "gopher", "http", "nntp"} {
 		u, err := url.Parse(s.urls[i])
 		if err != nil || u.Scheme != scheme || u.Hostname() != "127.0.0.1" || u.Path != "/" {
 			t.Errorf("%q is not the URL of an %s server: %v", s.urls[i], scheme, err)
@@ -97,6 +97,9 @@ func TestServeAll(t *testing.T) {
 	}
 	if got := converse(t, s.urls[1], "\r\n"); !strings.Contains(got, "README.txt\t") {
 		t.Errorf("gopher: %q", got)
+	}
+	if got := converse(t, s.urls[3], "GROUP pub.rfc\r\nHEAD 1\r\nQUIT\r\n"); !strings.Contains(got, "\nSubject: examples.txt\r\n") {
+		t.Errorf("NNTP: %q", got)
 	}
 	res, err := http.Get(s.urls[2] + "pub/octets.bin")
 	if err != nil {
