@@ -139,7 +139,10 @@ func (e *environment) through(env fetch.Env, p *fetchhttp.Proxy) *fetch.Env {
 	if p.Scheme == "http" {
 		direct.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, network, address)
-			return &byOctet{Conn: conn}, err
+			if err != nil {
+				return nil, err
+			}
+			return &byOctet{Conn: conn}, nil
 		}
 	}
 	env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
