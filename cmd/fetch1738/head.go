@@ -28,6 +28,7 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 	case isNews(req.Locator):
 		head = newsHead(found)
 	}
+	t.result.shownHead = len(head)
 	return t.sink.take(strings.NewReader(head))
 }
 

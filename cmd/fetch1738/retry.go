@@ -17,6 +17,10 @@ func (t *transfer) again(ctx context.Context, try int, err error) bool {
 	if t.left == 0 || ctx.Err() != nil || !t.transient(err) {
 		return false
 	}
+	if t.upload && isStdin(t.source) {
+		t.warn("not trying again: standard input cannot be read twice")
+		return false
+	}
 	wait := t.op.retryDelay
 	if wait == 0 {
 		wait = min(time.Second<<min(try, 20), maxRetryWait)
