@@ -27,10 +27,11 @@ import (
 //
 // A menu ends at its line ".", and its lines do not begin with dots.
 type textReader struct {
-	src  io.Reader
-	menu bool
-	info *Info
-	note func(string)
+	src    io.Reader
+	menu   bool
+	marked bool // the line "." is sure to come: without it the text is cut short
+	info   *Info
+	note   func(string)
 
 	buf         []byte
 	next, ready int   // buf[next:ready] can be given out
@@ -174,6 +175,8 @@ func (t *textReader) end() {
 			held := unstuff(t.buf[t.hold:], t.dotted)
 			t.buf = t.buf[:t.hold+len(held)]
 		}
+	} else if t.marked {
+		t.err = io.ErrUnexpectedEOF
 	}
 	t.ready = len(t.buf)
 }
