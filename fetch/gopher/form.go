@@ -125,13 +125,13 @@ func (f *Form) Fill(view string, answers []string) (*Filled, error) {
 	}
 	begin := "+" + view + "\t1\r\n+-1\r\n"
 	filled := &Filled{plus: begin, masked: begin}
-	file := ""
+	var file *Question
 	for i, q := range f.Questions {
 		if q.Kind == Note {
 			continue
 		}
-		if file != "" {
-			return nil, fmt.Errorf("the answer to %q is a file, which has to be the last", file)
+		if file != nil {
+			return nil, fmt.Errorf("the answer to %q is a file, which has to be the last", file.Prompt)
 		}
 		answer := ""
 		if i < len(answers) {
@@ -142,7 +142,7 @@ func (f *Form) Fill(view string, answers []string) (*Filled, error) {
 			return nil, fmt.Errorf("the answer to %q %w", q.Prompt, err)
 		}
 		if q.Kind == ChooseF && len(lines) > 0 {
-			file = q.Prompt
+			file = &f.Questions[i]
 		}
 		filled.add(lines, q.Kind == AskP && answer != "")
 	}

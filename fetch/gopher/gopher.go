@@ -13,12 +13,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/menu"
 	"github.com/fetch1738/fetch1738/internal/wire"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 // Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer]
@@ -202,7 +199,7 @@ func (x *exchange) frame(b *body, info *Info) (listed bool) {
 		b.src = &phoneReader{lines: wire.NewLineReader(x.src, x.limits.Line), info: info}
 		return false
 	}
-	listed = x.plus != "" && x.src.begins("+INFO")
+	listed = x.plus != "" && (x.isPlus && x.plus[0] == '!' || x.src.begins("+INFO"))
 	switch {
 	case x.isPlus && x.header.length >= 0:
 		info.Complete = true
@@ -234,67 +231,4 @@ func (x *exchange) readList(b *body, res *fetch.Resource, info *Info) error {
 		res.Kind, res.Body = fetch.KindQuery, fetch.EmptyBody
 	}
 	return nil
-}
-
-// FindAttributes implements [fetch.AttributeFinder]: it asks a Gopher+ server
-// for the item's attributes ("!"), or those of them that the URL names. Header
-// has their lines, each named by its block with the "+" before it;
-// [AttributesOf] makes sense of them. Size is that of the preferred view, as
-// the server rounds it.
-//
-// A server that does not know Gopher+ has no attributes: Unsupported.
-func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-	a, err := f.attributes(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	found := &fetch.Attributes{Size: -1, Header: a.header}
-	a.apply(found)
-	return found, nil
-}
-
-var errNoAttributes = errors.New("the server tells no attributes of the item (it does not know Gopher+)")
-
-// attributes asks for the attributes of an item.
-func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attributes, error) {
-	l, err := itemOf(req)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := checkRequest(req); err != nil {
-		return nil, err
-	}
-	switch {
-	case l.Type == '8' || l.Type == 'T' || l.Type == '2' || l.Type == 'h' && menu.SelectorURL([]byte(l.Selector)) != nil:
-		return nil, fetch.Fail("attributes", req.Locator, fetch.Unsupported, errNoAttributes)
-	}
-	item := *l
-	if item.Fields = 2; item.Plus == "" || item.Plus[0] != '!' {
-		item.Plus = "!"
-	}
-	asked := &fetch.Request{Locator: &item, From: req.From}
-	if _, ok := req.Locator.(*locator.Opaque); ok {
-		asked.Locator = secured(&item)
-	}
-	res, err := f.fetch(ctx, asked)
-	if err != nil {
-		e := fetch.Fail("attributes", req.Locator, fetch.Other, err)
-		e.URL = req.Locator.Redacted()
-		return nil, e
-	}
-	defer res.Close()
-	if a := res.Info.(*Info).Attributes; a != nil {
-		return a, nil
-	}
-	kind := fetch.Unsupported
-	if first := make([]byte, 1); firstOf(res.Body, first) && (first[0] < ' ' || first[0] > '~') {
-		kind = fetch.Protocol // it is no gopher at all
-	}
-	return nil, fetch.Fail("attributes", req.Locator, kind, errNoAttributes)
-}
-
-// firstOf reads the first octets of a body.
-func firstOf(r io.Reader, p []byte) bool {
-	_, err := io.ReadFull(r, p)
-	return err == nil
 }

@@ -330,7 +330,7 @@ func TestReset(t *testing.T) {
 func TestOneWrite(t *testing.T) {
 	for _, url := range []string{"gopher://h/", "gopher://h/7q%09two%20words", "gopher://h/0survey%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A"} {
 		var sent []string
-		env := answering(nil, nil)
+		env := answering([]byte("+-2\r\n"), nil)
 		dial := env.Dial
 		env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			c, err := dial(ctx, network, address)

@@ -240,7 +240,7 @@ func (x *exchange) stub() bool {
 	return x.src.err == io.EOF && !bytes.Contains(rest, []byte("\n+INFO"))
 }
 
-// attributesOf reads a whole list of the attributes of one item.
+// readAttributes reads a whole list of the attributes of one item.
 func readAttributes(r io.Reader, l locator.Locator, limits fetch.Limits) (octets []byte, a *Attributes, err error) {
 	bound := int64(limits.Header)
 	if bound == 0 {
@@ -255,7 +255,7 @@ func readAttributes(r io.Reader, l locator.Locator, limits fetch.Limits) (octets
 	}
 	s := attributeScanner{lines: wire.NewLineReader(bytes.NewReader(octets), 0)}
 	blocks, err := s.next()
-	if err == io.EOF {
+	if err == io.EOF || err == nil && blocks[0].Name != "INFO" {
 		return octets, nil, nil
 	}
 	return octets, parseAttributes(blocks), err

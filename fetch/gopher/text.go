@@ -168,15 +168,20 @@ func lineEnd(s []byte, ended bool) (length int, known bool) {
 // end decides about what is held back: the text has come to its end.
 func (t *textReader) end() {
 	t.err = io.EOF
-	if last := t.buf[t.seen:]; len(last) > 0 { // a line "."
+	last := t.buf[t.seen:]
+	if t.marked && !bytes.HasSuffix(last, []byte("\n")) {
+		// A line "." without its end may be the first octet of another.
+		t.err = io.ErrUnexpectedEOF
+		t.ready = t.seen
+		return
+	}
+	if len(last) > 0 { // a line "."
 		t.info.Complete = true
 		t.buf = t.buf[:t.seen]
 		if t.holding {
 			held := unstuff(t.buf[t.hold:], t.dotted)
 			t.buf = t.buf[:t.hold+len(held)]
 		}
-	} else if t.marked {
-		t.err = io.ErrUnexpectedEOF
 	}
 	t.ready = len(t.buf)
 }
