@@ -227,6 +227,13 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		d, err := time.ParseDuration(value)
 		ts.Check(err)
 		return testserver.Delay(d)
+	case "drip":
+		text, every, _ := strings.Cut(value, "/")
+		n, err := strconv.Atoi(text)
+		ts.Check(err)
+		d, err := time.ParseDuration(every)
+		ts.Check(err)
+		return testserver.Drip(n, d)
 	case "data":
 		return testserver.Data(value)
 	}
