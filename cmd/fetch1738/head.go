@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
 )
 
 // attributes shows what is known of a document, for -I, in lines like those of
@@ -22,8 +23,13 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	head := ftpHead(found)
-	if req.Locator.Scheme() == "file" {
+	switch scheme := req.Locator.Scheme(); {
+	case t.op.listViews:
+		head = viewList(found)
+	case scheme == "file":
 		head = fileHead(found)
+	case scheme == "gopher" || scheme == gopher.Secure:
+		head = gopherHead(found)
 	}
 	t.result.shownHead = len(head)
 	return t.sink.take(strings.NewReader(head))
@@ -33,6 +39,40 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 func ftpHead(a *fetch.Attributes) string { return modified(a.ModTime) + length(a) }
 
 func fileHead(a *fetch.Attributes) string { return length(a) + modified(a.ModTime) }
+
+// gopherHead has the lines of the item's attributes, each behind the name of its
+// block.
+func gopherHead(a *fetch.Attributes) string {
+	head := ftpHead(a)
+	for _, f := range a.Header {
+		head += f.Name + ": " + f.Value + "\r\n"
+	}
+	return head
+}
+
+// viewList has the views of a Gopher+ item, one a line: as --view takes it, and
+// its size.
+func viewList(a *fetch.Attributes) string {
+	var list strings.Builder
+	attributes := gopher.AttributesOf(a.Header)
+	if attributes == nil {
+		return ""
+	}
+	for _, v := range attributes.Views {
+		list.WriteString(v.Type)
+		if v.Language != "" {
+			list.WriteString("," + v.Language)
+		}
+		switch {
+		case v.Exact:
+			fmt.Fprintf(&list, "\t%d octets", v.Size)
+		case v.Size > 0:
+			fmt.Fprintf(&list, "\tabout %d octets", v.Size)
+		}
+		list.WriteString("\n")
+	}
+	return list.String()
+}
 
 func modified(t time.Time) string {
 	if t.IsZero() {

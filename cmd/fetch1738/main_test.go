@@ -49,7 +49,7 @@ func (m leakChecked) Run() int {
 //
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http or gopher. Each script has servers of its own with
+// SERVER is ftp, http, gopher or plus (of Gopher+). Each script has servers of its own with
 // testContent; $FTP, $HTTP and $GOPHER are their URLs, $FTPPORT, $HTTPPORT and
 // $GOPHERPORT their ports. $HTTPS is a server with a certificate nobody trusts,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
@@ -92,6 +92,25 @@ func testContent() fstest.MapFS {
 	return content
 }
 
+// gopherPlus is a server of Gopher+ with a text in two languages and a form.
+func gopherPlus(s *testserver.Gopher) {
+	s.Personality = testserver.UMNGopher
+	s.Content = fstest.MapFS{
+		"fish/salmon":    {Data: []byte("Salmon.\n"), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)},
+		"german":         {Data: []byte("Lachs.\n")},
+		"survey":         {Data: []byte("form\n")},
+		"maps/gophermap": {Data: []byte("Welcome\n0Salmon\t/fish/salmon\n+Mirror\t/fish/salmon\n1caf\xe9\t/fish\n3Gone\t\n")},
+		"down/gophermap": {Data: []byte("0Salmon\t/fish/salmon\t127.0.0.1\t" + closedPort + "\n+Mirror\t/german\n")},
+	}
+	s.Plus = map[string]testserver.GopherItem{
+		"fish/salmon": {
+			Abstract: "A fish.",
+			Views:    []testserver.GopherView{{Type: "Text/plain", Language: "En_US", Size: "8b"}, {Type: "Text/plain", Language: "De_DE", Size: ".1k", Name: "german"}},
+		},
+		"survey": {Ask: []string{"Note: Please.", "Ask: How many volts?\t220", "AskP: Word", "AskL: Comments", "Select: News:1", "Choose: Colour\tRed\tGreen", "ChooseF: Upload"}},
+	}
+}
+
 // servers are what one script talks to.
 type servers map[string]*testserver.Server
 
@@ -127,6 +146,17 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		plus, err := testserver.StartGopher(ctx, "", gopherPlus)
+		if err != nil {
+			return err
+		}
+		phones, err := testserver.StartCSO(ctx, "", func(s *testserver.CSO) {
+			s.Entries = []testserver.CSOEntry{{{Name: "name", Value: "Frodo Baggins"}, {Name: "address", Value: "Bag End\nHobbiton"}}}
+		})
+		if err != nil {
+			return err
+		}
+		env.Setenv("CSO", phones.URL)
 		proxy, err := newTestProxy()
 		if err != nil {
 			return err
@@ -139,13 +169,15 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			ftp.Close()
 			http.Close()
 			gopher.Close()
+			plus.Close()
+			phones.Close()
 			proxy.end()
 			secure.Close()
 		})
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server}
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server}
 		env.Values[serversKey{}] = all
 		for name, s := range all {
 			_, port, _ := strings.Cut(s.Addr, ":")

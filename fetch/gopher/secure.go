@@ -53,7 +53,7 @@ func (f *Fetcher) handshake(ctx context.Context, conn net.Conn, a *access) (net.
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()
-		return nil, fetch.Fail("handshake", a.loc, fetch.Other, err)
+		return nil, fetch.Fail("TLS handshake", a.loc, fetch.Other, err)
 	}
 	return secure, nil
 }
