@@ -146,7 +146,7 @@ func exitRules() []exitRule {
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
-		{scheme: "http", ops: "TLS handshake", code: exitTLS},
+		{ops: "TLS handshake", code: exitTLS},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
 
 		{scheme: "file", kinds: kinds(fetch.BadURL), code: exitBadURL},

@@ -177,6 +177,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
+		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
 		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server}
 		env.Values[serversKey{}] = all
 		for name, s := range all {

@@ -27,7 +27,7 @@ func options() []option {
 		{"", "allow-zone", "ZONE", "policy", "Permit addresses of this zone; may be repeated", addZone, own},
 		{"a", "append", "", "upload ftp", "Append to the remote file when uploading", toggle(func(o *operation) *bool { return &o.append }), "Also for file."},
 		{"", "basic", "", "http auth", "Authenticate by HTTP Basic", always, noEffect},
-		{"", "charset", "NAME", "output gopher", "Take text for this charset when it is shown: utf-8, latin1, cp437, ...; auto guesses", setCharset, own},
+		{"", "charset", "NAME", "output gopher", "Show text as being in this charset (on a terminal)", setCharset, own},
 		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *operation) *bool { return &o.compressed }), "gzip only."},
 		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "A mistake in it ends the program; curl warns and goes on."},
 		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to look up a name and connect", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
