@@ -215,7 +215,7 @@ func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 		return term.AskSecret(ctx, prompt+" (not shown here, but sent in clear): ")
 	case gopher.AskL:
 		show("%s (end with an empty line)\n", prompt)
-		return a.lines()
+		return a.lines(ctx)
 	case gopher.Choose:
 		for i, choice := range q.Choices {
 			show("%4d %s\n", i+1, term.SafeLine(choice, maxMessage))
@@ -230,7 +230,7 @@ func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 	}
 	for {
 		show("%s: ", prompt)
-		typed, err := a.line()
+		typed, err := a.line(ctx)
 		switch {
 		case err != nil:
 			return "", err
@@ -247,20 +247,33 @@ func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 	}
 }
 
-var errNoAnswer = &codedError{exitInterrupted, errors.New("the form was not answered")}
+var errNoAnswer = &codedError{exitBadURL, errors.New("the form was not answered")}
 
-func (a *asker) line() (string, error) {
-	line, err := a.in.ReadString('\n')
-	if err != nil {
-		return "", errNoAnswer
+// line reads a line. A read from a terminal cannot be interrupted; who gives up
+// waiting leaves it behind.
+func (a *asker) line(ctx context.Context) (string, error) {
+	lines := make(chan string, 1)
+	go func() {
+		defer close(lines)
+		if line, err := a.in.ReadString('\n'); err == nil {
+			lines <- strings.TrimRight(line, "\r\n")
+		}
+	}()
+	select {
+	case line, ok := <-lines:
+		if !ok {
+			return "", errNoAnswer
+		}
+		return line, nil
+	case <-ctx.Done():
+		return "", fetch.Fail("ask", nil, fetch.Canceled, ctx.Err())
 	}
-	return strings.TrimRight(line, "\r\n"), nil
 }
 
-func (a *asker) lines() (string, error) {
+func (a *asker) lines(ctx context.Context) (string, error) {
 	var text strings.Builder
 	for {
-		line, err := a.line()
+		line, err := a.line(ctx)
 		if err != nil || line == "" {
 			return text.String(), err
 		}

@@ -32,6 +32,7 @@ func (t *transfer) lists(res *fetch.Resource) bool {
 // list writes a listing to the sink.
 func (t *transfer) list(res *fetch.Resource) error {
 	show := t.op.charset
+	t.sink.charset, _ = term.CharsetNamed("utf-8") // the listing is, whatever the names were in
 	r, w := io.Pipe()
 	go func() {
 		out := bufio.NewWriter(w)

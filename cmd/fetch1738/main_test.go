@@ -99,6 +99,7 @@ func gopherPlus(s *testserver.Gopher) {
 		"fish/salmon":    {Data: []byte("Salmon.\n"), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)},
 		"german":         {Data: []byte("Lachs.\n")},
 		"survey":         {Data: []byte("form\n")},
+		"latin":          {Data: []byte("gr\xfcn\n")},
 		"maps/gophermap": {Data: []byte("Welcome\n0Salmon\t/fish/salmon\n+Mirror\t/fish/salmon\n1caf\xe9\t/fish\n3Gone\t\n")},
 		"down/gophermap": {Data: []byte("0Salmon\t/fish/salmon\t127.0.0.1\t" + closedPort + "\n+Mirror\t/german\n")},
 	}
