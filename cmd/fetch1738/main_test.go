@@ -23,6 +23,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" { // else a program under the race detector takes a second to end
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
 	testscript.Main(leakChecked{m}, map[string]func(){"fetch1738": main})
 }
 
@@ -188,6 +191,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		}
 		env.Setenv("CLOSED", closedPort)
 		env.Setenv("HOME", env.WorkDir)
+		env.Setenv("GORACE", os.Getenv("GORACE"))
 		return nil
 	}
 }
