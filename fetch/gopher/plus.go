@@ -228,7 +228,7 @@ func (x *exchange) stub() bool {
 	for x.src.err == nil && len(x.src.head) < maxComplaint && !bytes.Contains(x.src.head, []byte("\n")) {
 		x.src.fill()
 	}
-	first, rest, _ := bytes.Cut(x.src.head, []byte("\n"))
+	first, _, _ := bytes.Cut(x.src.head, []byte("\n"))
 	line := menu.Parse(bytes.TrimPrefix(first, []byte("+INFO: ")))
 	if len(line.Selector) > 0 || line.Plus != 0 {
 		return false
@@ -236,7 +236,7 @@ func (x *exchange) stub() bool {
 	for x.src.err == nil && len(x.src.head) < maxComplaint {
 		x.src.fill()
 	}
-	_, rest, _ = bytes.Cut(x.src.head, []byte("\n"))
+	_, rest, _ := bytes.Cut(x.src.head, []byte("\n"))
 	return x.src.err == io.EOF && !bytes.Contains(rest, []byte("\n+INFO"))
 }
 
