@@ -38,7 +38,7 @@ func DefaultPort(scheme string) uint16 {
 		return 21
 	case "telnet":
 		return 23
-	case "gopher":
+	case "gopher", "gophers":
 		return 70
 	case "http":
 		return 80

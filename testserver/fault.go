@@ -45,6 +45,10 @@ const (
 	fLoneDot       faultKind = "LoneDot"
 	fNoStuffing    faultKind = "NoStuffing"
 	fBareLF        faultKind = "BareLF"
+	fPlusHeader    faultKind = "PlusHeader"
+	fTrailer       faultKind = "Trailer"
+	fNoColon       faultKind = "NoColon"
+	fPlusError     faultKind = "PlusError"
 )
 
 // String is the constructor call with its arguments.
@@ -57,9 +61,9 @@ func (f Fault) String() string {
 		args = fmt.Sprint(f.n)
 	case fDrip:
 		args = fmt.Sprintf("%d, %v", f.n, f.every)
-	case fReply, fExtraReply, fData:
+	case fReply, fExtraReply, fData, fPlusHeader, fTrailer:
 		args = shorten(f.text)
-	case fGarble:
+	case fGarble, fPlusError:
 		args = fmt.Sprintf("%d, %s", f.n, shorten(f.text))
 	case fHeader:
 		args = fmt.Sprintf("%q, %s", f.name, shorten(f.text))

@@ -63,6 +63,37 @@ func FuzzGopherRequest(f *testing.F) {
 	})
 }
 
+func FuzzGopherPlusRequest(f *testing.F) {
+	f.Add([]byte("/pub/a.txt\t+\t1\r\n+-1\r\nx\r\n.\r\n"))
+	f.Add([]byte("/pub/a.txt\t+\t1\r\n+-2\r\nx"))
+	f.Add([]byte("/pub/a.txt\t+\t1\r\n+99999999999\r\nx"))
+	f.Add([]byte("/\t$+VIEWS+\r\n"))
+	f.Add([]byte("7\t\t!\r\n"))
+	f.Fuzz(func(t *testing.T, octets []byte) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := testserver.NewGopher(t, plusHole(testserver.UMNGopher))
+			answerAnything(t, srv, srv.Addr, octets)
+			if got, err := ask(t, srv, srv.Addr, "/motd.txt\t+\r\n"); got != "+-1\r\nhello\r\nworld\r\n.\r\n" {
+				t.Errorf("the next client got %q, %v", got, err)
+			}
+		})
+	})
+}
+
+func FuzzCSO(f *testing.F) {
+	f.Add([]byte("query frodo\r\nquit\r\n"))
+	f.Add([]byte("query name=[ return x\nquery =\n\x00\n"))
+	f.Fuzz(func(t *testing.T, octets []byte) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := testserver.NewCSO(t, phoneBook)
+			answerAnything(t, srv, srv.Addr, octets)
+			if got, err := ask(t, srv, srv.Addr, "id\r\nquit\r\n"); got != "200:Thanks.\r\n200:Bye!\r\n" {
+				t.Errorf("the next client got %q, %v", got, err)
+			}
+		})
+	})
+}
+
 func answerAnything(t *testing.T, s dialer, addr string, octets []byte) {
 	nc := dial(t, s, addr)
 	nc.SetDeadline(time.Now().Add(time.Hour))

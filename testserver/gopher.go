@@ -29,6 +29,12 @@ type Gopher struct {
 	NoStuffing bool
 	// BareLF ends the lines of texts and menus in LF.
 	BareLF bool
+
+	// Personality is how the server understands Gopher+; zero is not at all.
+	Personality Personality
+	// Plus has what Gopher+ says about files, by their names in Content such as
+	// "pub/motd.txt"; the others have what can be told of any file.
+	Plus map[string]GopherItem
 }
 
 // MenuLine is an item of a menu. An empty Host means the server itself.
@@ -38,6 +44,7 @@ type MenuLine struct {
 	Selector string
 	Host     string
 	Port     int
+	Plus     byte // '+' or '?' for an item of Gopher+ (one with a form); else 0
 }
 
 // NewGopher starts a Gopher server that ends with the test.
@@ -72,16 +79,34 @@ type gopherRequest struct {
 	selector string
 	words    string   // the second field: what to search for
 	more     []string // further fields, of Gopher+
+	form     []string // the lines of a filled form
 }
 
 // serve answers the one request of a connection.
 func (s *Gopher) serve(c *conn) {
-	line, err := s.readLine(c)
+	r := bufio.NewReaderSize(c, maxRequest)
+	line, err := s.readLine(c, r)
 	if err != nil {
 		return
 	}
 	req := parseRequest(line)
-	a := s.prepare(req)
+	p, isPlus := s.plusOf(req)
+	if p.data {
+		if req.form, err = s.readForm(c, r); err != nil {
+			return
+		}
+	}
+	var a gopherAnswer
+	if isPlus {
+		a = s.plus(req, p)
+	} else {
+		a = s.prepare(req)
+	}
+	s.deliver(c, req, a)
+}
+
+// deliver sends an answer, with what is armed against it.
+func (s *Gopher) deliver(c *conn, req gopherRequest, a gopherAnswer) {
 	p := s.faults.at("REQUEST", "REQUEST "+req.selector, a.stage)
 	switch err := c.preempt(p); {
 	case errors.Is(err, errSilent):
@@ -99,8 +124,7 @@ func (s *Gopher) serve(c *conn) {
 
 // readLine reads and records the request line. A line without an end is one
 // too, as some clients close their side instead.
-func (s *Gopher) readLine(c *conn) (string, error) {
-	r := bufio.NewReaderSize(c, maxRequest)
+func (s *Gopher) readLine(c *conn, r *bufio.Reader) (string, error) {
 	line, err := r.ReadSlice('\n')
 	if len(line) > 0 {
 		c.quote(line)
@@ -120,11 +144,13 @@ func parseRequest(line string) gopherRequest {
 	return req
 }
 
-// gopherAnswer is what a request leads to: a menu, a text or a binary.
+// gopherAnswer is what a request leads to: a menu, a text or a binary, with the
+// header of Gopher+ before it if there is one.
 type gopherAnswer struct {
-	stage string
-	text  bool
-	body  io.ReadCloser
+	stage  string
+	header string
+	text   bool
+	body   io.ReadCloser
 }
 
 // prepare finds the answer to a request.
@@ -157,7 +183,7 @@ func (s *Gopher) prepare(req gopherRequest) gopherAnswer {
 // resolve cuts a type off a selector such as "9/pub/x", if there is no such name.
 func (s *Gopher) resolve(selector string) (as byte, name string) {
 	name = clean(selector)
-	if len(selector) > 1 && selector[1] == '/' && strings.IndexByte("0159gIhs", selector[0]) >= 0 {
+	if len(selector) > 1 && selector[1] == '/' && strings.IndexByte("01579gIhs", selector[0]) >= 0 {
 		if _, err := s.tree.stat(name); err != nil {
 			return selector[0], clean(selector[1:])
 		}

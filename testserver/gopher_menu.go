@@ -40,7 +40,12 @@ func binary(stage string, text string) gopherAnswer {
 
 // failure is the menu of one error item (type 3) that servers answer with.
 func (s *Gopher) failure(selector, what string) gopherAnswer {
-	return menu("ERROR", s.line(MenuLine{Type: '3', Display: fmt.Sprintf("'%s' %s", selector, what), Host: "error.host", Port: 1}))
+	return s.failureIn('3', fmt.Sprintf("'%s' %s", selector, what))
+}
+
+// failureIn is an error as an item of a type; gopherd answers a text by type 0.
+func (s *Gopher) failureIn(typ byte, what string) gopherAnswer {
+	return menu("ERROR", s.line(MenuLine{Type: typ, Display: what, Host: "error.host", Port: 1}))
 }
 
 // directory is the menu of a directory.
@@ -65,6 +70,12 @@ func (s *Gopher) item(name string, e entry) MenuLine {
 	if !e.Dir {
 		item.Type = gopherType(e.Name)
 	}
+	if s.Personality == UMNGopher || s.Personality == PyGopher {
+		item.Plus = '+'
+		if s.Personality == UMNGopher && len(s.Plus[name].Ask) > 0 {
+			item.Plus = '?'
+		}
+	}
 	return item
 }
 
@@ -75,7 +86,11 @@ func (s *Gopher) line(item MenuLine) string {
 		host, port = s.where()
 	}
 	safe := func(field string) string { return oneLine.Replace(strings.ReplaceAll(field, "\t", "?")) }
-	return fmt.Sprintf("%c%s\t%s\t%s\t%d\r\n", item.Type, safe(item.Display), safe(item.Selector), safe(host), port)
+	tag := ""
+	if item.Plus != 0 {
+		tag = "\t" + string(rune(item.Plus))
+	}
+	return fmt.Sprintf("%c%s\t%s\t%s\t%d%s\r\n", item.Type, safe(item.Display), safe(item.Selector), safe(host), port, tag)
 }
 
 // where is the host and port that menus show for the server itself.

@@ -16,6 +16,11 @@ type gopherFaults struct {
 	loneDot    bool
 	noStuffing bool
 	bareLF     bool
+
+	header  *string // instead of the answer's own
+	trailer string
+	noColon bool
+	refusal *string
 }
 
 // NoDot leaves out the last line of a text or menu, the dot; in NNTP the one of a
@@ -63,6 +68,15 @@ func (g *gopherFaults) add(f Fault) {
 		g.noStuffing = true
 	case fBareLF:
 		g.bareLF = true
+	case fPlusHeader:
+		g.header = &f.text
+	case fTrailer:
+		g.trailer += f.text
+	case fNoColon:
+		g.noColon = true
+	case fPlusError:
+		text := fmt.Sprintf("--1\r\n%d %s\r\n%s\r\n.\r\n", f.n, defaultAdmin, f.text)
+		g.refusal = &text
 	}
 }
 
@@ -74,14 +88,27 @@ func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) (n int64, cut bool) {
 		return 0, true
 	}
 	out := &counter{w: shape(c.srv.ctx, c.body(), c.Conn, &p.octets)}
+	g := p.gopher
+	if a.header != "" && g.refusal != nil {
+		p.data = g.refusal
+	}
 	var err error
+	if g.header != nil {
+		a.header = *g.header
+	}
+	if p.reply == nil && p.data == nil {
+		_, err = io.WriteString(out, a.header)
+	}
+	if g.noColon {
+		a.body = withoutColon(a.body)
+	}
 	switch {
+	case err != nil:
 	case p.reply != nil:
 		_, err = io.WriteString(out, replyOctets(*p.reply))
 	case p.data != nil:
 		_, err = io.WriteString(out, *p.data)
 	case a.text:
-		g := p.gopher
 		g.noDot = g.noDot || s.NoDot
 		g.noStuffing = g.noStuffing || s.NoStuffing
 		g.bareLF = g.bareLF || s.BareLF
@@ -91,7 +118,17 @@ func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) (n int64, cut bool) {
 		direct, err = copyData(out.w, a.body) // not through the counter, so that the kernel may do it
 		out.n += direct
 	}
+	if err == nil && g.trailer != "" {
+		_, err = io.WriteString(out, g.trailer)
+	}
 	return out.n, errors.Is(err, errCut)
+}
+
+// withoutColon spoils the first line of attributes.
+func withoutColon(body io.ReadCloser) io.ReadCloser {
+	octets, _ := io.ReadAll(body)
+	body.Close()
+	return text(strings.Replace(string(octets), "+INFO:", "+INFO", 1))
 }
 
 type counter struct {

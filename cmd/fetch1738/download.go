@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
 
@@ -26,7 +27,16 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if err != nil {
 		return err
 	}
+	if res, err = t.answered(ctx, req, res); err != nil {
+		return err
+	}
 	defer res.Close()
+	if t.op.number > 0 {
+		if res, err = t.followed(ctx, res); err != nil {
+			return err
+		}
+		defer res.Close()
+	}
 	t.note(res)
 	if err := t.judge(req, res); err != nil {
 		return err
@@ -38,6 +48,24 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		return t.sink.take(strings.NewReader(res.Advice + "\n"))
 	}
 	return t.store(req, res)
+}
+
+// answered is res, or, if that is a form, what comes of filling it in.
+func (t *transfer) answered(ctx context.Context, req *fetch.Request, res *fetch.Resource) (*fetch.Resource, error) {
+	info, ok := res.Info.(*gopher.Info)
+	if !ok || res.Kind != fetch.KindQuery || info.Attributes == nil {
+		return res, nil
+	}
+	res.Close()
+	return t.submit(ctx, req, info.Attributes)
+}
+
+// followed is what the link of --number leads to.
+func (t *transfer) followed(ctx context.Context, res *fetch.Resource) (*fetch.Resource, error) {
+	if res.Items == nil {
+		return nil, &usageError{"--number: this is neither a directory nor a menu: " + res.Locator.Redacted()}
+	}
+	return t.follow(ctx, res)
 }
 
 // queryForm is how search words are written in a URL of the resource's scheme.
@@ -53,6 +81,9 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 	t.meter.expect(req, res.Size)
 	if err := t.writeHead(res); err != nil {
 		return err
+	}
+	if t.lists(res) {
+		return t.list(res)
 	}
 	if isNews(res.Locator) {
 		if t.op.articles != "" && t.dest.remote {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
@@ -38,6 +39,8 @@ type environment struct {
 	netrcRead bool
 	netrc     netrc.File
 	netrcErr  error
+
+	picked atomic.Bool // the user has chosen a link by --number
 
 	mu      sync.Mutex
 	answers map[string]string
@@ -89,7 +92,7 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 	r.Register(&ftp.Fetcher{
 		Env: e.through(env, e.proxies["ftp"]), Exact: e.op.exact, GuessType: e.op.guessType, DisableEPSV: e.op.disableEPSV,
 	}, "ftp")
-	r.Register(&gopher.Fetcher{Env: e.through(env, e.proxies["gopher"]), Exact: e.op.exact}, "gopher")
+	r.Register(&gopher.Fetcher{Env: e.through(env, e.proxies["gopher"]), Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.proxyFor, TLS: config,
@@ -100,7 +103,8 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 
 // allow is the policy: the rules, and what --proto and --proto-redir leave.
 func (e *environment) allow(ctx context.Context, t fetch.Target) error {
-	if t.Locator != nil && (t.From.Kind == fetch.Redirect || t.From.Kind == fetch.Remote) {
+	picked := t.From.Kind == fetch.Remote && e.picked.Load()
+	if t.Locator != nil && (t.From.Kind == fetch.Redirect || t.From.Kind == fetch.Remote) && !picked {
 		scheme := t.Locator.Scheme()
 		if !e.op.proto.has(scheme) || !e.op.protoRedir.has(scheme) {
 			return &codedError{exitUnsupported, fmt.Errorf("a redirect to %s, which may not be followed", t.Locator.Redacted())}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
 )
 
 // attributes shows what is known of a document, for -I, in lines like those of
@@ -22,11 +23,15 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	head := ftpHead(found)
-	switch {
-	case req.Locator.Scheme() == "file":
+	switch scheme := req.Locator.Scheme(); {
+	case t.op.listViews:
+		head = viewList(found)
+	case scheme == "file":
 		head = fileHead(found)
 	case isNews(req.Locator):
 		head = newsHead(found)
+	case scheme == "gopher" || scheme == gopher.Secure:
+		head = gopherHead(found)
 	}
 	t.result.shownHead = len(head)
 	return t.sink.take(strings.NewReader(head))
@@ -44,6 +49,40 @@ func newsHead(a *fetch.Attributes) string {
 		b.WriteString(f.Name + ": " + f.Value + "\r\n")
 	}
 	return b.String()
+}
+
+// gopherHead has the lines of the item's attributes, each behind the name of its
+// block.
+func gopherHead(a *fetch.Attributes) string {
+	head := ftpHead(a)
+	for _, f := range a.Header {
+		head += f.Name + ": " + f.Value + "\r\n"
+	}
+	return head
+}
+
+// viewList has the views of a Gopher+ item, one a line: as --view takes it, and
+// its size.
+func viewList(a *fetch.Attributes) string {
+	var list strings.Builder
+	attributes := gopher.AttributesOf(a.Header)
+	if attributes == nil {
+		return ""
+	}
+	for _, v := range attributes.Views {
+		list.WriteString(v.Type)
+		if v.Language != "" {
+			list.WriteString("," + v.Language)
+		}
+		switch {
+		case v.Exact:
+			fmt.Fprintf(&list, "\t%d octets", v.Size)
+		case v.Size > 0:
+			fmt.Fprintf(&list, "\tabout %d octets", v.Size)
+		}
+		list.WriteString("\n")
+	}
+	return list.String()
 }
 
 func modified(t time.Time) string {

@@ -52,8 +52,8 @@ func (m leakChecked) Run() int {
 //
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http, gopher or nntp. Each script has servers of its own with
-// testContent, the one of nntp with testNews besides; $FTP, $HTTP, $GOPHER and
+// SERVER is ftp, http, gopher, plus (of Gopher+) or nntp. Each script has servers of its
+// own with testContent, the one of nntp with testNews besides; $FTP, $HTTP, $GOPHER and
 // $NNTP are their URLs, $FTPPORT and its like their ports. $HTTPS is a server with a certificate nobody trusts,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
@@ -110,6 +110,26 @@ func testNews() map[string][]string {
 	}
 }
 
+// gopherPlus is a server of Gopher+ with a text in two languages and a form.
+func gopherPlus(s *testserver.Gopher) {
+	s.Personality = testserver.UMNGopher
+	s.Content = fstest.MapFS{
+		"fish/salmon":    {Data: []byte("Salmon.\n"), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)},
+		"german":         {Data: []byte("Lachs.\n")},
+		"survey":         {Data: []byte("form\n")},
+		"latin":          {Data: []byte("gr\xfcn\n")},
+		"maps/gophermap": {Data: []byte("Welcome\n0Salmon\t/fish/salmon\n+Mirror\t/fish/salmon\n1caf\xe9\t/fish\n3Gone\t\n")},
+		"down/gophermap": {Data: []byte("0Salmon\t/fish/salmon\t127.0.0.1\t" + closedPort + "\n+Mirror\t/german\n")},
+	}
+	s.Plus = map[string]testserver.GopherItem{
+		"fish/salmon": {
+			Abstract: "A fish.",
+			Views:    []testserver.GopherView{{Type: "Text/plain", Language: "En_US", Size: "8b"}, {Type: "Text/plain", Language: "De_DE", Size: ".1k", Name: "german"}},
+		},
+		"survey": {Ask: []string{"Note: Please.", "Ask: How many volts?\t220", "AskP: Word", "AskL: Comments", "Select: News:1", "Choose: Colour\tRed\tGreen", "ChooseF: Upload"}},
+	}
+}
+
 // servers are what one script talks to.
 type servers map[string]*testserver.Server
 
@@ -152,6 +172,17 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		plus, err := testserver.StartGopher(ctx, "", gopherPlus)
+		if err != nil {
+			return err
+		}
+		phones, err := testserver.StartCSO(ctx, "", func(s *testserver.CSO) {
+			s.Entries = []testserver.CSOEntry{{{Name: "name", Value: "Frodo Baggins"}, {Name: "address", Value: "Bag End\nHobbiton"}}}
+		})
+		if err != nil {
+			return err
+		}
+		env.Setenv("CSO", phones.URL)
 		proxy, err := newTestProxy()
 		if err != nil {
 			return err
@@ -165,13 +196,16 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			http.Close()
 			gopher.Close()
 			nntp.Close()
+			plus.Close()
+			phones.Close()
 			proxy.end()
 			secure.Close()
 		})
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "nntp": &nntp.Server}
+		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server}
 		env.Values[serversKey{}] = all
 		for name, s := range all {
 			_, port, _ := strings.Cut(s.Addr, ":")

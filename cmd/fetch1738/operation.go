@@ -8,6 +8,7 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -64,6 +65,11 @@ type operation struct {
 	// News.
 	articles   string // of --articles
 	newsServer string
+	// Gopher.
+	answers   []answer
+	language  string
+	listViews bool
+	view      string
 
 	// HTTP.
 	compressed      bool
@@ -78,9 +84,13 @@ type operation struct {
 	userAgent       *string
 
 	// What to do with the answer.
+	charset       term.Charset // for showing only
 	createDirs    bool
 	include       bool
+	json          bool
+	list          bool
 	maxFilesize   int64
+	number        int // of the link to follow; 0 is none
 	outputDir     string
 	raw           bool
 	remoteNameAll bool

@@ -30,6 +30,9 @@ type sink struct {
 	count int64    // octets written
 	w     io.Writer
 	safe  *term.Writer // nil unless w is a terminal
+
+	charset term.Charset
+	decoder *term.Decoder
 }
 
 // open readies the sink. It may be called again.
@@ -46,7 +49,8 @@ func (s *sink) open() error {
 	}
 	if term.IsTerminal(s.w) && !s.raw {
 		s.safe = term.NewWriter(s.w)
-		s.w = &gate{w: s.safe, open: s.named}
+		s.decoder = term.NewDecoder(s.safe, s.charset)
+		s.w = &gate{w: s.decoder, open: s.named}
 	}
 	return nil
 }
@@ -82,7 +86,7 @@ func (s *sink) take(body io.Reader) error {
 	n, err := copyTo(s.w, body)
 	s.count += n
 	if s.safe != nil && err == nil {
-		err = s.safe.Flush()
+		err = errors.Join(s.decoder.Flush(), s.safe.Flush())
 	}
 	return s.blame(err)
 }
@@ -164,7 +168,7 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // sink is where the transfer's document goes.
 func (t *transfer) newSink() (*sink, error) {
-	s := &sink{out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, append: t.op.resume != resumeNot}
+	s := &sink{charset: t.op.charset, out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, append: t.op.resume != resumeNot}
 	name := t.dest.path
 	switch {
 	case t.dest.remote:

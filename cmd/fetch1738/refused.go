@@ -20,14 +20,14 @@ func refusals() []refusal {
 	)
 	return []refusal{
 		{"connect-to create-file-mode crlf data-urlencode D/dump-header ftp-alternative-to-user P/ftp-port ftp-pret G/get " +
-			"interface 4/ipv4 6/ipv6 json limit-rate local-port no-clobber Z/parallel parallel-immediate parallel-max parallel-max-host " +
+			"interface 4/ipv4 6/ipv6 limit-rate local-port no-clobber Z/parallel parallel-immediate parallel-max parallel-max-host " +
 			"post301 post302 post303 proxy-header proxy1.0 J/remote-header-name R/remote-time remove-on-error resolve skip-existing " +
 			"socks4 socks4a Y/speed-limit y/speed-time stderr t/telnet-option z/time-cond trace trace-ascii trace-time url-query", notYet},
 		{"cacert capath E/cert cert-type ciphers key key-type pass pinnedpubkey tls-max tls13-ciphers tlsv1.2 tlsv1.3", noTLS},
 		{"ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control ssl ssl-reqd", notYet},
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status b/cookie c/cookie-jar crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers doh-cert-status doh-insecure doh-url " +
-			"dump-ca-embed ech engine etag-compare etag-save expect100-timeout false-start follow F/form form-escape form-string " +
+			"dump-ca-embed ech engine etag-compare etag-save expect100-timeout false-start follow form-escape form-string " +
 			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 0/http1.0 http2 http2-prior-knowledge " +
 			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt keepalive-time krb libcurl " +
 			"M/manual mptcp negotiate no-alpn no-keepalive no-sessionid ntlm oauth2-bearer out-null preproxy " +
@@ -50,6 +50,9 @@ func unknownOption(long, short string) string {
 	spelled := "--" + long
 	if short != "" {
 		spelled = "-" + short
+	}
+	if short == "F" { // --form is ours, for Gopher+
+		return "option -F of curl's is beyond this program: use curl for it"
 	}
 	for _, r := range refusals() {
 		for name := range strings.FieldsSeq(r.options) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/locator"
@@ -88,7 +89,17 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 			return nil, &usageError{"-X, --request is for http; ftp has -Q, --quote and -l, --list-only"}
 		}
 		req.Locator, req.Options = o.typed(l), o.ftpOptions()
+	case *locator.Gopher, *locator.Opaque:
+		if options, ok := o.gopherOptions(l); ok {
+			req.Options = options
+		}
+		if len(o.answers) > 0 && o.number == 0 {
+			req.Locator = withForm(l)
+		}
 	case *locator.HTTP:
+		if len(o.answers) > 0 || o.json || o.list {
+			return nil, &usageError{"--form, --list and --json are for menus and directories, and http has neither; use curl for its own"}
+		}
 		options, err := o.httpOptions()
 		if err != nil {
 			return nil, err
@@ -127,6 +138,14 @@ func (o *operation) ftpOptions() *ftp.Options {
 		*list = append(*list, strings.TrimLeft(command[:1], "-+")+command[1:])
 	}
 	return options
+}
+
+// gopherOptions are those that a gopher URL is fetched with, if there are any.
+func (o *operation) gopherOptions(l locator.Locator) (options *gopher.Options, ok bool) {
+	if scheme := l.Scheme(); scheme != "gopher" && scheme != gopher.Secure || o.view == "" && o.language == "" {
+		return nil, false
+	}
+	return &gopher.Options{View: o.view, Language: o.language}, true
 }
 
 func (o *operation) httpOptions() (*fetchhttp.Options, error) {

@@ -171,7 +171,7 @@ func (t *transfer) attempt(ctx context.Context) error {
 		return err
 	case t.upload:
 		return t.send(ctx, req)
-	case t.op.head && !isHTTP(req.Locator):
+	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
 	return t.receive(ctx, req)

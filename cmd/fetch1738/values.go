@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -248,6 +249,17 @@ func (c *commandLine) readFile(name string) ([]byte, error) {
 		return nil, &codedError{exitRead, fmt.Errorf("%s: more than %d octets", name, maxOptionFile)}
 	}
 	return b, nil
+}
+
+// setView reads "TYPE", "TYPE,LANG" or ",LANG".
+func setView(c *commandLine, value string) error {
+	c.op.view, c.op.language, _ = strings.Cut(value, ",")
+	return nil
+}
+
+func setCharset(c *commandLine, value string) (err error) {
+	c.op.charset, err = term.CharsetNamed(value)
+	return err
 }
 
 func setFTPMethod(c *commandLine, value string) error {

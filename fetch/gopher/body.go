@@ -1,6 +1,7 @@
 package gopher
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 // body is the Body of what came over a connection.
 type body struct {
 	ctx   context.Context
-	loc   *locator.Gopher
+	loc   locator.Locator
 	conn  *wire.Conn
 	trace *fetch.Trace
 	src   io.Reader // without framing
@@ -32,12 +33,21 @@ type body struct {
 // unbounded is more than anybody sends.
 const unbounded = 1 << 62
 
-func newBody(ctx context.Context, c *wire.Conn, a *access, limit int64) *body {
+func newBody(x *exchange) *body {
+	limit := x.limits.Body
 	if limit == 0 {
 		limit = unbounded
 	}
-	return &body{ctx: ctx, loc: a.loc, conn: c, trace: fetch.ContextTrace(ctx), room: limit, left: unbounded}
+	return &body{ctx: x.ctx, loc: x.loc, conn: x.conn, trace: fetch.ContextTrace(x.ctx), room: limit, left: unbounded}
 }
+
+// octets is a body that has been received already.
+type octets struct{ *bytes.Reader }
+
+func newOctets(b []byte) octets { return octets{bytes.NewReader(b)} }
+
+// Close implements io.Closer.
+func (octets) Close() error { return nil }
 
 // part skips what comes before offset and ends the body after length octets.
 func (b *body) part(offset, length int64) error {

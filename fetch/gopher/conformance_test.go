@@ -15,23 +15,39 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	t.Run("memory", func(t *testing.T) { fetchtest.Run(t, harness(true)) })
-	t.Run("loopback", func(t *testing.T) { fetchtest.Run(t, harness(false)) })
+	t.Run("memory", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.PlainGopher)) })
+	t.Run("loopback", func(t *testing.T) { fetchtest.Run(t, harness(false, testserver.PlainGopher)) })
+	t.Run("UMN", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.UMNGopher)) })
+	t.Run("pygopherd", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.PyGopher)) })
 }
 
-func harness(inMemory bool) fetchtest.Harness {
-	return fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} },
+// harness serves by Gopher+ unless the personality is the plain one.
+func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
+	plus := as != testserver.PlainGopher
+	h := fetchtest.Harness{
+		New: func(env *fetch.Env) fetch.Fetcher {
+			f := &Fetcher{Env: env}
+			if as == testserver.UMNGopher {
+				return f
+			}
+			return struct { // plain servers have no attributes; of pygopherd's the end cannot be told
+				fetch.Fetcher
+				fetch.Explainer
+			}{f, f}
+		},
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			if login != nil {
 				return nil
 			}
-			srv := testserver.NewGopher(tb, func(s *testserver.Gopher) { s.Content, s.InMemory = content, inMemory })
+			srv := testserver.NewGopher(tb, func(s *testserver.Gopher) { s.Content, s.InMemory, s.Personality = content, inMemory, as })
 			at := netip.MustParseAddrPort(srv.Addr)
 			site := &fetchtest.Site{Locate: func(name string) locator.Locator {
 				l := &locator.Gopher{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}, Type: typeAt(name), HasPath: true}
 				if name != "." {
 					l.Selector = "/" + name
+				}
+				if plus {
+					l.Plus, l.Fields = "+", 2
 				}
 				return l
 			}}
@@ -40,10 +56,13 @@ func harness(inMemory bool) fetchtest.Harness {
 			}
 			return site
 		},
-		Want:          wanted,
-		EndsWithClose: true,
+		EndsWithClose: true,           // what has no header of Gopher+ is plain; see TestPlusCut
 		Forbidden:     fetch.NotFound, // the server complains of both alike
 	}
+	if as != testserver.PyGopher {
+		h.Want = wanted
+	}
+	return h
 }
 
 // typeAt is the item type of a name in the content, as the server's menus have it.

@@ -18,7 +18,11 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	case a.kind == fetch.KindQuery:
 		return f.explainQuery(req)
 	}
-	p := &fetch.Plan{Network: "tcp", Host: a.host, Port: a.port, Steps: []fetch.Step{{Send: string(a.request)}, {Do: a.reading()}}}
+	p := &fetch.Plan{Network: "tcp", Host: a.host, Port: a.port}
+	if a.isSecure() {
+		p.Steps = append(p.Steps, fetch.Step{Do: "TLS handshake"})
+	}
+	p.Steps = append(p.Steps, f.steps(a)...)
 	if req.Offset > 0 {
 		p.Notes = append(p.Notes, "gopher sends all of it; what is before the offset is dropped here")
 	}
@@ -26,6 +30,23 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		p.Notes = append(p.Notes, a.note)
 	}
 	return p, nil
+}
+
+// steps are those of an access that dials.
+func (f *Fetcher) steps(a *access) []fetch.Step {
+	if a.choose == nil {
+		return []fetch.Step{{Send: string(a.shown())}, {Do: a.reading()}}
+	}
+	asking, getting := *a, *a
+	asking.plus, getting.plus = "!", "+(the view's label)"
+	asking.framing = menuLines
+	return []fetch.Step{
+		{Send: string(f.octets(a.item, a.item.Selector, a.words, asking.plus))},
+		{Do: asking.reading()},
+		{Do: "choose the view, and connect again"},
+		{Send: string(f.octets(a.item, a.item.Selector, a.words, getting.plus)), When: "when there is such a view"},
+		{Do: getting.reading(), When: "when there is such a view"},
+	}
 }
 
 // explainQuery is the plan of a search whose words are still to be asked for.
@@ -42,7 +63,7 @@ func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 		Network: "tcp", Host: a.host, Port: a.port,
 		Steps: []fetch.Step{
 			{Do: "ask for search words"},
-			{Send: string(a.request), When: when},
+			{Send: string(a.shown()), When: when},
 			{Do: a.reading(), When: when},
 		},
 		Notes: []string{"nothing is dialled without words"},
@@ -51,6 +72,12 @@ func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 
 // reading says how the answer is read.
 func (a *access) reading() string {
+	switch {
+	case a.item.Type == '2':
+		return "read to the line of the reply that is its last"
+	case a.plus != "":
+		return "read the header of Gopher+, and what follows as that says"
+	}
 	switch a.framing {
 	case textLines:
 		return `read until the server closes; a last line "." is not part of the text`

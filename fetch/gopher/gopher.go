@@ -2,34 +2,38 @@
 // RFC 1436: one connection, one line sent, and what comes until the server
 // closes is the answer.
 //
-// A Gopher+ string in a URL is sent as RFC 1738 §3.4.3 to §3.4.9 say; the answer
-// to it comes as it is, with the header of Gopher+ in front.
+// A Gopher+ string in a URL is sent as RFC 1738 §3.4.3 to §3.4.9 say, and the
+// answer is read by its header: a document, a menu, the attributes of an item,
+// or an error of its own kind. A server that does not know Gopher+ answers
+// plainly, and that is told. CSO phone books (type 2, RFC 2378) are asked in
+// their own protocol.
 package gopher
 
 import (
 	"context"
-	"io"
-	"net"
-	"net/netip"
-	"time"
+	"crypto/tls"
+	"errors"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher] and [fetch.Explainer] for gopher URLs. The zero
-// value is ready. It keeps nothing between requests; its fields must not be
-// changed once it is in use.
+// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer]
+// for gopher and [Secure] URLs. The zero value is ready. It keeps nothing
+// between requests; its fields must not be changed once it is in use.
 //
 // Menus are KindMenu; one line that is nothing but the server's complaint is an
-// error of kind NotFound. A search (type 7) without words is KindQuery, and a
-// telnet session (8, T) KindAdvice; nothing is dialled for either. An item that
-// stands for a URL (type h, "URL:…") is a *[fetch.Referral]. CSO phone books
-// (type 2) speak another protocol and are Unsupported.
+// error of kind NotFound. A search (type 7) or phone book (2) without words is
+// KindQuery, and so is an item with a form ("?"), which is then in its
+// [Info].Attributes; a telnet session (8, T) is KindAdvice, for which nothing is
+// dialled. An item that stands for a URL (type h, "URL:…") is a
+// *[fetch.Referral]. The entries of a phone book are KindDirectory.
 //
-// Gopher has no sizes and no ranges: Size is -1, and with an Offset what comes
-// before it is received all the same; counting from the end is Unsupported.
+// Gopher has no sizes and no ranges: Size is -1 unless a Gopher+ server tells
+// it, and with an Offset what comes before it is received all the same; counting
+// from the end is Unsupported.
+//
+// [fetch.Request].Options may be *[Options].
 type Fetcher struct {
 	// Env is the way out; nil is the zero Env.
 	Env *fetch.Env
@@ -38,25 +42,69 @@ type Fetcher struct {
 	// (§3.4.3), and spaces between attribute names (§3.4.7). It also leaves "?" in
 	// the selector of a search instead of taking what follows for its words.
 	Exact bool
+	// TLS is for "gophers"; nil is a zero Config, which checks certificates.
+	TLS *tls.Config
 }
 
 var (
-	_ fetch.Fetcher   = (*Fetcher)(nil)
-	_ fetch.Explainer = (*Fetcher)(nil)
+	_ fetch.Fetcher         = (*Fetcher)(nil)
+	_ fetch.AttributeFinder = (*Fetcher)(nil)
+	_ fetch.Explainer       = (*Fetcher)(nil)
 )
 
 // Info is the [fetch.Resource.Info] of what was fetched by gopher.
 type Info struct {
-	// Request is what was sent.
+	// Request is what was sent, with passwords in a form masked.
 	Request []byte
-	// Complete is set when the server has marked the end of a text or menu. For
-	// anything else the end cannot be told from a connection that was cut. It
-	// holds once the Body, or Items, has been read to its end.
+	// Complete is set when the server has marked the end of a text or menu, or
+	// had told the length. For anything else the end cannot be told from a
+	// connection that was cut. It holds once the Body, or Items, has been read to
+	// its end.
 	Complete bool
+	// Plus is set when the answer was one of Gopher+.
+	Plus bool
+	// Fallback says why it was not, where a Gopher+ request was made; otherwise
+	// empty.
+	Fallback string
+	// Attributes are what was answered to a request for the attributes of an item
+	// ("!" and "?"); nil for others.
+	Attributes *Attributes
 }
 
 // Fetch implements [fetch.Fetcher].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	res, err := f.fetch(ctx, req)
+	if options, ok := req.Options.(*Options); ok && options != nil {
+		for _, mirror := range options.Mirrors {
+			if !isDown(err) || ctx.Err() != nil {
+				break
+			}
+			fetch.ContextTrace(ctx).Note("the server cannot be reached; trying " + mirror.Redacted())
+			again := *req
+			again.Locator = mirror
+			res, err = f.fetch(ctx, &again)
+		}
+	}
+	return res, err
+}
+
+// isDown reports whether a server could not be reached.
+func isDown(err error) bool {
+	var e *fetch.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Kind {
+	case fetch.Unresolved, fetch.Unreachable:
+		return true
+	case fetch.Timeout:
+		return e.Op == "connect" || e.Op == "resolve"
+	}
+	return false
+}
+
+// fetch fetches from one server.
+func (f *Fetcher) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.prepare(req)
 	if err != nil {
 		return nil, err
@@ -64,139 +112,123 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if a.note != "" {
 		fetch.ContextTrace(ctx).Note(a.note)
 	}
-	res := &fetch.Resource{
-		Attributes: fetch.Attributes{Size: -1, MediaType: a.media, Guessed: a.media != ""},
-		Locator:    a.loc,
-		Kind:       a.kind,
-		Body:       fetch.EmptyBody,
-		Advice:     a.advice,
-	}
 	switch {
 	case a.referral != nil:
 		return nil, fetch.Fail("fetch", a.loc, fetch.Moved, &fetch.Referral{To: a.referral, From: req.From})
 	case a.kind == fetch.KindQuery || a.kind == fetch.KindAdvice:
-		return res, nil
+		return a.resource(), nil
+	case a.choose != nil:
+		if err := f.choose(ctx, req, a); err != nil {
+			return nil, err
+		}
 	}
-	if err := f.open(ctx, req, a, res); err != nil {
+	x, err := f.ask(ctx, req, a)
+	if err != nil {
+		return nil, err
+	}
+	res, err := x.resource(req)
+	if err != nil {
+		x.conn.Close()
 		return nil, err
 	}
 	return res, nil
 }
 
-// open does the exchange and fills in res.
-func (f *Fetcher) open(ctx context.Context, req *fetch.Request, a *access, res *fetch.Resource) error {
-	env := f.Env.WithDefaults()
-	conn, err := env.Connect(ctx, fetch.Target{Locator: a.loc, From: req.From, Network: "tcp", Host: a.host, Port: a.port})
+// choose finds the view that is wanted among the item's attributes.
+func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) error {
+	attributes, err := f.attributes(ctx, req)
 	if err != nil {
 		return err
 	}
-	c := wire.NewConn(ctx, conn, env.Limits.Reply)
-	src, err := exchange(ctx, c, a, env.Limits.Idle)
+	v, err := chooseView(attributes.Views, a.choose.View, a.choose.Language)
 	if err != nil {
-		c.Close()
-		return err
+		return fetch.Fail("fetch", a.loc, fetch.NotFound, err)
 	}
-	info := &Info{Request: a.request}
-	b := newBody(ctx, c, a, env.Limits.Body)
-	trace := fetch.ContextTrace(ctx)
-	if a.framing == untilClose {
-		b.src, b.raw = src, src
-	} else {
-		b.src = &textReader{src: src, menu: a.framing == menuLines, info: info, note: trace.Note}
-	}
-	if err := b.part(req.Offset, req.Length); err != nil {
-		b.Close()
-		return err
-	}
-	res.Body, res.Info, res.Peer = b, info, peer(conn)
-	if b.raw != nil {
-		res.Body = &rawBody{b}
-	}
-	if a.kind == fetch.KindMenu {
-		res.Items = items(b, a.loc, env.Limits)
-	}
+	a.plus += v.Label
+	a.itemType = types[a.item.Type]
+	a.expect()
+	a.request = f.octets(a.item, a.item.Selector, a.words, a.plus)
 	return nil
 }
 
-// exchange sends the request and waits for the first of the answer. An answer
-// that is only a complaint is an error.
-func exchange(ctx context.Context, c *wire.Conn, a *access, idle time.Duration) (*source, error) {
-	trace := fetch.ContextTrace(ctx)
-	// In one write: a server may take what comes first for the whole request.
-	if _, err := c.Write(a.request); err != nil {
-		return nil, fetch.Fail("send", a.loc, fetch.Other, err)
+// resource is one without octets.
+func (a *access) resource() *fetch.Resource {
+	return &fetch.Resource{
+		Attributes: fetch.Attributes{Size: -1, MediaType: a.media, Guessed: a.media != "" && !a.told},
+		Locator:    a.loc,
+		Kind:       a.kind,
+		Body:       fetch.EmptyBody,
+		Advice:     a.advice,
 	}
-	trace.Sent(a.request)
-	wire.QuickAck(c.Conn)
-	src := &source{conn: c}
-	if src.fill(); src.err != nil && src.err != io.EOF && len(src.head) == 0 {
-		return nil, fetch.Fail("read", a.loc, fetch.Other, src.err)
-	}
-	c.SetTimeout(idle)
-	if a.plus {
-		return src, nil
-	}
-	if text, refused := src.complaint(a.kind == fetch.KindMenu); refused {
-		trace.Received(src.head)
-		return nil, &fetch.Error{Op: "fetch", URL: a.loc.Redacted(), Kind: fetch.NotFound, Reply: text}
-	}
-	return src, nil
 }
 
-// peer is the address of the server, if the connection has one.
-func peer(c net.Conn) netip.AddrPort {
-	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	ap := tcp.AddrPort()
-	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
-}
-
-// source is what the server sends. The first of it is looked at before it is
-// read.
-type source struct {
-	conn *wire.Conn
-	head []byte // received, not yet read
-	err  error  // what comes after head, if that is known
-}
-
-// headSize is how much is received at once at first.
-const headSize = 16 << 10
-
-// fill receives more into head.
-func (s *source) fill() {
-	if cap(s.head)-len(s.head) < headSize/2 {
-		s.head = append(make([]byte, 0, 2*cap(s.head)+headSize), s.head...)
-	}
-	n, err := s.conn.Read(s.head[len(s.head):cap(s.head)])
-	s.head, s.err = s.head[:len(s.head)+n], err
-}
-
-// Read implements io.Reader.
-func (s *source) Read(p []byte) (int, error) {
-	switch {
-	case len(s.head) > 0:
-		n := copy(p, s.head)
-		s.head = s.head[n:]
-		return n, nil
-	case s.err != nil:
-		return 0, s.err
-	}
-	n, err := s.conn.Read(p)
-	s.err = err
-	return n, err
-}
-
-// locatorOf is the request's Locator if it is a gopher one without an octet
-// that cannot be sent.
-func locatorOf(req *fetch.Request) (*locator.Gopher, error) {
-	l, ok := req.Locator.(*locator.Gopher)
-	if !ok || l == nil {
-		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotGopher)
-	}
-	if err := fetch.CheckOctets(l); err != nil {
+// resource makes a Resource of an answer.
+func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
+	a, limits := x.access, x.limits
+	info := &Info{Request: a.shown(), Plus: x.isPlus, Fallback: x.fallback}
+	b := newBody(x)
+	listed := x.frame(b, info)
+	if err := b.part(req.Offset, req.Length); err != nil {
 		return nil, err
 	}
-	return l, nil
+	res := a.resource()
+	res.Body, res.Info, res.Peer = b, info, x.peer
+	if x.isPlus && x.header.length >= 0 {
+		res.Size = x.header.length
+	}
+	if b.raw != nil {
+		res.Body = &rawBody{b}
+	}
+	switch {
+	case a.item.Type == '2':
+		res.Items = phoneItems(b, a.loc, limits)
+	case listed && a.kind == fetch.KindMenu:
+		res.Items = attributeItems(b, a, limits)
+	case listed && a.whole:
+		return res, x.readList(b, res, info)
+	case a.kind == fetch.KindMenu:
+		res.Items = items(b, a, limits)
+	}
+	return res, nil
+}
+
+// frame takes the framing off the answer, and reports whether it is a list of
+// attributes.
+func (x *exchange) frame(b *body, info *Info) (listed bool) {
+	if x.item.Type == '2' {
+		b.src = &phoneReader{lines: wire.NewLineReader(x.src, x.limits.Line), info: info}
+		return false
+	}
+	listed = x.plus != "" && (x.isPlus && x.plus[0] == '!' || x.src.begins("+INFO"))
+	switch {
+	case x.isPlus && x.header.length >= 0:
+		info.Complete = true
+		b.src = x.unframed(info)
+	case x.isPlus && x.header.length == dotEnds:
+		b.src = x.unframed(info)
+	case x.isPlus || x.framing == untilClose && !listed:
+		b.src, b.raw = x.src, x.src
+	default:
+		b.src = &textReader{src: x.src, menu: x.framing == menuLines || listed, info: info, note: fetch.ContextTrace(x.ctx).Note}
+	}
+	return listed
+}
+
+// readList reads the attributes of one item at once.
+func (x *exchange) readList(b *body, res *fetch.Resource, info *Info) error {
+	octets, attributes, err := readAttributes(b, x.loc, x.limits)
+	if err != nil {
+		return err
+	}
+	b.Close()
+	info.Attributes = attributes
+	if attributes != nil {
+		res.Header = attributes.header
+		res.ModTime = attributes.ModTime
+	}
+	res.Body = newOctets(octets)
+	if x.item.Plus == "?" && x.form == nil && attributes != nil && attributes.Ask != nil {
+		res.Kind, res.Body = fetch.KindQuery, fetch.EmptyBody
+	}
+	return nil
 }

@@ -39,6 +39,8 @@ func TestWithoutConnection(t *testing.T) {
 		"gopher://h/7/q%09":      {Kind: fetch.KindQuery},
 		"gopher://h/7/q?":        {Kind: fetch.KindQuery},
 		"gopher://h/7/q%09%09+":  {Kind: fetch.KindQuery},
+		"gopher://h:105/2":       {Kind: fetch.KindQuery},
+		"gopher://h:105/2?":      {Kind: fetch.KindQuery},
 		"gopher://h/8":           {Kind: fetch.KindAdvice, Advice: "connect to h, port 23, by telnet"},
 		"gopher://h:2323/8a%1Bb": {Kind: fetch.KindAdvice, Advice: `connect to h, port 2323, by telnet and log in as "a\x1bb"`},
 		"gopher://h/Tguest":      {Kind: fetch.KindAdvice, Advice: `connect to h, port 23, by tn3270 and log in as "guest"`},
@@ -68,7 +70,6 @@ func TestWithoutConnection(t *testing.T) {
 		}
 	}
 	for url, kind := range map[string]fetch.ErrorKind{
-		"gopher://h/2":                          fetch.Unsupported,
 		"gopher://h/hURL:javascript:alert(1)":   fetch.BadURL,
 		"gopher://h/hURL:file:///etc/passwd":    fetch.BadURL,
 		"gopher://h/hURL:http://user:pw@e.org/": fetch.BadURL,
@@ -329,7 +330,7 @@ func TestReset(t *testing.T) {
 func TestOneWrite(t *testing.T) {
 	for _, url := range []string{"gopher://h/", "gopher://h/7q%09two%20words", "gopher://h/0survey%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A"} {
 		var sent []string
-		env := answering(nil, nil)
+		env := answering([]byte("+-2\r\n"), nil)
 		dial := env.Dial
 		env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			c, err := dial(ctx, network, address)
@@ -356,32 +357,6 @@ type writeConn struct {
 func (c *writeConn) Write(p []byte) (int, error) {
 	*c.sent = append(*c.sent, string(p))
 	return c.Conn.Write(p)
-}
-
-// TestPlus gives answers of Gopher+ as they come and says so.
-func TestPlus(t *testing.T) {
-	const answer = "+-1\r\n+INFO: 0x\tx\th\t70\t?\r\n..\r\n.\r\n"
-	for plus, sent := range map[string]string{"+": "x\t+\r\n", "!": "x\t!\r\n", "$": "x\t$\r\n", "?": "x\t!\r\n"} {
-		for _, typ := range "01" {
-			l := parse(t, "gopher://h/0x%09%09"+plus)
-			l.Type = byte(typ)
-			requests := make(chan []byte, 1)
-			var notes []string
-			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
-			res, err := (&Fetcher{Env: answering([]byte(answer), requests)}).Fetch(ctx, &fetch.Request{Locator: l})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := io.ReadAll(res.Body)
-			res.Close()
-			if string(got) != answer || err != nil || res.Kind != fetch.KindDocument || res.MediaType != "" {
-				t.Errorf("%s: %v %q, %v", l, res.Kind, got, err)
-			}
-			if request := string(<-requests); request != sent || len(notes) != 1 || plus == "?" != strings.Contains(notes[0], "form") {
-				t.Errorf("%s: sent %q, noted %q", l, request, notes)
-			}
-		}
-	}
 }
 
 // TestToFile copies a binary from a TCP connection to a file: whole, in part,

@@ -29,10 +29,10 @@ const (
 )
 
 // items reads a menu as items.
-func items(r io.Reader, l *locator.Gopher, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+func items(r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		n := 0
-		var m maker
+		l, m := a.loc, newMaker(a)
 		for line, err := range menu.Lines(r, limits.Line) {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
@@ -51,10 +51,57 @@ func items(r io.Reader, l *locator.Gopher, limits fetch.Limits) iter.Seq2[fetch.
 	}
 }
 
+// attributeItems reads a list of the attributes of many items.
+func attributeItems(r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+	return func(yield func(fetch.Item, error) bool) {
+		m := newMaker(a)
+		s := attributeScanner{lines: wire.NewLineReader(r, limits.Line), bound: limits.Header}
+		for n := 0; ; n++ {
+			blocks, err := s.next()
+			switch {
+			case err == io.EOF:
+				return
+			case errors.Is(err, wire.ErrLineTooLong):
+				err = fetch.Fail("read", a.loc, fetch.TooLarge, fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line))
+			case err == nil && limits.Items > 0 && n >= limits.Items:
+				err = fetch.Fail("read", a.loc, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+			}
+			if err != nil {
+				yield(fetch.Item{}, err)
+				return
+			}
+			if !yield(m.described(blocks), nil) {
+				return
+			}
+		}
+	}
+}
+
+// described is an item by its attributes.
+func (m *maker) described(blocks []Block) fetch.Item {
+	attributes := parseAttributes(blocks)
+	line := menu.Parse([]byte(attributes.Descriptor))
+	it := m.item(&line)
+	attributes.apply(&it.Attributes)
+	it.Header = append(it.Header, attributes.header...)
+	return it
+}
+
 // maker makes Items.
 type maker struct {
-	host string // the last one: most items are on the same
-	err  error  // of it
+	host   string            // the last one: most items are on the same
+	err    error             // of it
+	secure *locator.HostPort // the server of the menu, if it is spoken to by TLS
+}
+
+// newMaker makes the Items of an answer. Those on a server that is spoken to by
+// TLS are to be had in the same way.
+func newMaker(a *access) *maker {
+	m := new(maker)
+	if a.isSecure() {
+		m.secure = &locator.HostPort{Host: a.host, Port: a.port}
+	}
+	return m
 }
 
 // item is a menu line as an Item.
@@ -70,7 +117,10 @@ func (m *maker) item(line *menu.Line) fetch.Item {
 		return it
 	}
 	it.Locator = loc
-	if _, ok := loc.(*locator.Gopher); ok {
+	if l, ok := loc.(*locator.Gopher); ok {
+		if m.secure != nil && l.Host == m.secure.Host && line.Port == m.secure.Port && line.URL() == nil {
+			it.Locator = secured(l)
+		}
 		facts := &types[line.Type]
 		it.Kind = facts.link
 		it.MediaType, it.Guessed = facts.media, facts.media != ""

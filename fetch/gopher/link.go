@@ -1,6 +1,7 @@
 package gopher
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // linkSchemes are those of URLs that a gopher item may stand for. A local file
 // or a script is not among them.
 var linkSchemes = []string{
-	"http", "https", "ftp", "gopher", "mailto", "news", "nntp", "telnet", "tn3270", "rlogin", "ssh", "git", "wais", "whois", "cso",
+	"http", "https", "ftp", "gopher", Secure, "mailto", "news", "nntp", "telnet", "tn3270", "rlogin", "ssh", "git", "wais", "whois", "cso",
 }
 
 // linkParser takes URLs as they stand in menus. Passwords are not among what is
@@ -31,8 +32,13 @@ func linked(url string) (locator.Locator, error) {
 	if scheme := ref.Locator.Scheme(); !slices.Contains(linkSchemes, scheme) {
 		return nil, fmt.Errorf("a gopher item must not lead to a URL of scheme %q", scheme)
 	}
+	if l, ok := ref.Locator.(*locator.Gopher); ok && isForm(l.Plus) {
+		return nil, errFilled
+	}
 	return ref.Locator, nil
 }
+
+var errFilled = errors.New("a gopher item must not lead to a form that is filled in already")
 
 // web is the locator of an item 'h' that means a page of a web server: "GET
 // /path", by which a gopher client asks it (UMN gopherd).
@@ -73,15 +79,15 @@ func hostPort(host string, port uint16, scheme string) locator.HostPort {
 // session says what a person has to do about a telnet or tn3270 item.
 func session(a *access) string {
 	program, port := "telnet", a.port
-	if a.loc.Type == 'T' {
+	if a.item.Type == 'T' {
 		program = "tn3270"
 	}
-	if a.loc.Port == 0 {
+	if a.item.Port == 0 {
 		port = locator.DefaultPort("telnet")
 	}
 	text := fmt.Sprintf("connect to %s, port %d, by %s", fetch.Printable(a.host), port, program)
-	if a.loc.Selector != "" {
-		text += fmt.Sprintf(" and log in as %+q", a.loc.Selector)
+	if a.item.Selector != "" {
+		text += fmt.Sprintf(" and log in as %+q", a.item.Selector)
 	}
 	return text
 }

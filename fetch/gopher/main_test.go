@@ -87,3 +87,6 @@ func get(t testing.TB, env *fetch.Env, req *fetch.Request) (*fetch.Resource, str
 	octets, err := io.ReadAll(res.Body)
 	return res, string(octets), err
 }
+
+// accessOf is an access to an item and nothing more.
+func accessOf(l *locator.Gopher) *access { return &access{loc: l, item: l, host: l.Host} }

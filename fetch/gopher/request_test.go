@@ -22,7 +22,13 @@ func (f *Fetcher) line(l *locator.Gopher, query string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.octets(l, selector, words)
+	plus := l.Plus
+	if plus != "" {
+		if plus, err = f.plusString(plus); err != nil {
+			return nil, err
+		}
+	}
+	return f.octets(l, selector, words, plus), nil
 }
 
 // TestRequests has URLs and what a UMN gopherd wants to be sent for them.
@@ -117,9 +123,9 @@ func TestRequestsMore(t *testing.T) {
 
 // TestExplain holds a plan against what is really sent.
 func TestExplain(t *testing.T) {
-	for _, url := range []string{"gopher://h", "gopher://h:7070/0/a%20b", "gopher://h/9x", "gopher://h/7q%09a%20b", "gopher://h/7q?a+b", "gopher://h/1%09%09$"} {
+	for _, url := range []string{"gopher://h", "gopher://h:7070/0/a%20b", "gopher://h/9x", "gopher://h/7q%09a%20b", "gopher://h/7q?a+b", "gopher://h:105/2?frodo"} {
 		requests := make(chan []byte, 1)
-		f := &Fetcher{Env: answering(nil, requests)}
+		f := &Fetcher{Env: answering([]byte("200:Ok.\r\n"), requests)}
 		req := &fetch.Request{Locator: parse(t, url)}
 		plan, err := f.Explain(req)
 		if err != nil {
@@ -142,14 +148,12 @@ func TestExplain(t *testing.T) {
 		"gopher://h:2323/T":                  "say: connect to h, port 2323, by tn3270",
 		"gopher://h/hURL:http://e.org/a%3Fb": "go to http://e.org/a?b",
 		"gopher://h/7q":                      "ask for search words",
+		"gopher://h:105/2":                   "ask for search words",
 	} {
 		plan, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url)})
 		if err != nil || plan.Steps[0].Do != want {
 			t.Errorf("%s: %+v, %v; want %q", url, plan, err, want)
 		}
-	}
-	if plan, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, "gopher://h/2")}); !errors.Is(err, fetch.Unsupported) {
-		t.Errorf("a CSO phone book: %+v, %v", plan, err)
 	}
 }
 
@@ -180,6 +184,12 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		lines := bytes.Count(a.request, []byte("\n"))
+		if l.Type == '2' {
+			if lines != 2 || !bytes.HasSuffix(a.request, []byte("\r\nquit\r\n")) {
+				t.Fatalf("%s sends %q", url, a.request)
+			}
+			return
+		}
 		if _, form, _ := strings.Cut(l.Plus, "\t1\r\n+-1\r\n"); form != "" {
 			if !bytes.HasSuffix(a.request, []byte("\r\n.\r\n")) {
 				t.Fatalf("form %q", a.request)

@@ -27,10 +27,11 @@ import (
 //
 // A menu ends at its line ".", and its lines do not begin with dots.
 type textReader struct {
-	src  io.Reader
-	menu bool
-	info *Info
-	note func(string)
+	src    io.Reader
+	menu   bool
+	marked bool // the line "." is sure to come: without it the text is cut short
+	info   *Info
+	note   func(string)
 
 	buf         []byte
 	next, ready int   // buf[next:ready] can be given out
@@ -167,7 +168,14 @@ func lineEnd(s []byte, ended bool) (length int, known bool) {
 // end decides about what is held back: the text has come to its end.
 func (t *textReader) end() {
 	t.err = io.EOF
-	if last := t.buf[t.seen:]; len(last) > 0 { // a line "."
+	last := t.buf[t.seen:]
+	if t.marked && !bytes.HasSuffix(last, []byte("\n")) {
+		// A line "." without its end may be the first octet of another.
+		t.err = io.ErrUnexpectedEOF
+		t.ready = t.seen
+		return
+	}
+	if len(last) > 0 { // a line "."
 		t.info.Complete = true
 		t.buf = t.buf[:t.seen]
 		if t.holding {

@@ -47,5 +47,8 @@ var types = [256]itemType{
 	'w': {framing: textLines},
 }
 
-// menuType is what Gopher+ calls a plain menu.
-const menuType = "application/gopher-menu"
+// What Gopher+ calls a plain menu, and one with the attributes of its items.
+const (
+	menuType     = "application/gopher-menu"
+	plusMenuType = "application/gopher+-menu"
+)

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// tenThousand is a menu of 10,000 lines such as servers send: mostly items, some
-// text.
-func tenThousand() []byte {
+// linesOf is a menu of n lines such as servers send: mostly items, some text.
+func linesOf(n int) []byte {
 	var b bytes.Buffer
-	for i := range 10000 {
+	for i := range n {
 		switch i % 10 {
 		case 0:
 			fmt.Fprintf(&b, "iSection %d of the archive, with a few words\tfake\t(NULL)\t0\r\n", i)
@@ -28,12 +27,18 @@ func tenThousand() []byte {
 // BenchmarkLines measures a whole menu against bytes.Split of the same octets,
 // turn by turn, and reports the ratio of the two times.
 func BenchmarkLines(b *testing.B) {
-	data := tenThousand()
+	for _, size := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkLines(b, size) })
+	}
+}
+
+func benchmarkLines(b *testing.B, size int) {
+	data := linesOf(size)
 	var split, lines time.Duration
 	b.ReportAllocs()
 	for b.Loop() {
 		start := time.Now()
-		if n := len(bytes.Split(data, []byte("\n"))); n != 10002 {
+		if n := len(bytes.Split(data, []byte("\n"))); n != size+2 {
 			b.Fatal(n)
 		}
 		between := time.Now()
@@ -44,12 +49,12 @@ func BenchmarkLines(b *testing.B) {
 			}
 			n++
 		}
-		if n != 10000 {
+		if n != size {
 			b.Fatal(n)
 		}
 		split += between.Sub(start)
 		lines += time.Since(between)
 	}
 	b.ReportMetric(float64(lines)/float64(split), "x-bytes.Split")
-	b.ReportMetric(float64(lines.Nanoseconds())/float64(b.N)/10000, "ns/line")
+	b.ReportMetric(float64(lines.Nanoseconds())/float64(b.N)/float64(size), "ns/line")
 }

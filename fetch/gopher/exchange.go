@@ -1,0 +1,197 @@
+package gopher
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// exchange is a request that has been sent, and the first of the answer.
+type exchange struct {
+	*access
+	ctx      context.Context
+	limits   fetch.Limits
+	conn     *wire.Conn
+	peer     netip.AddrPort
+	src      *source
+	isPlus   bool // the answer had a header of Gopher+
+	header   plusHeader
+	fallback string // why it had none, where one was to be expected
+}
+
+const (
+	fallbackHeader = "the answer has no header of Gopher+ and is taken as a plain one"
+	fallbackList   = "the attributes came without a header of Gopher+"
+	fallbackStub   = "the server only looks like one of Gopher+: asked again without it"
+)
+
+// ask does the exchange. An answer that is only a complaint is an error.
+func (f *Fetcher) ask(ctx context.Context, req *fetch.Request, a *access) (*exchange, error) {
+	x, err := f.send(ctx, req, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.begin(); err != nil {
+		x.conn.Close()
+		return nil, err
+	}
+	if !x.isPlus || !x.stub() {
+		return x, nil
+	}
+	x.conn.Close()
+	fetch.ContextTrace(ctx).Note(fallbackStub)
+	if x, err = f.ask(ctx, req, f.plain(a)); err == nil {
+		x.fallback = fallbackStub
+	}
+	return x, err
+}
+
+// send connects, sends the request and waits for the first of the answer.
+func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exchange, error) {
+	env := f.Env.WithDefaults()
+	conn, err := f.connect(ctx, &env, req, a)
+	if err != nil {
+		return nil, err
+	}
+	c := wire.NewConn(ctx, conn, env.Limits.Reply)
+	x := &exchange{access: a, ctx: ctx, limits: env.Limits, conn: c, peer: peer(conn), src: &source{conn: c}}
+	// In one write: a server may take what comes first for the whole request.
+	if _, err := c.Write(a.request); err != nil {
+		c.Close()
+		return nil, fetch.Fail("send", a.loc, fetch.Other, err)
+	}
+	fetch.ContextTrace(ctx).Sent(a.shown())
+	wire.QuickAck(c.Conn)
+	if x.src.fill(); x.src.err != nil && x.src.err != io.EOF && len(x.src.head) == 0 {
+		c.Close()
+		return nil, fetch.Fail("read", a.loc, fetch.Other, x.src.err)
+	}
+	c.SetTimeout(env.Limits.Idle)
+	return x, nil
+}
+
+// connect connects to the item's server. The policy is shown the gopher locator
+// even of a "gophers" one, with a form that comes separately.
+func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Request, a *access) (net.Conn, error) {
+	target := a.item
+	if a.form != nil {
+		filled := *a.item
+		filled.Plus, filled.Fields = a.form.masked, 2
+		target = &filled
+	}
+	conn, err := env.Connect(ctx, fetch.Target{Locator: target, From: req.From, Network: "tcp", Host: a.host, Port: a.port})
+	if err != nil {
+		e := fetch.Fail("connect", a.loc, fetch.Other, err)
+		e.URL = a.loc.Redacted()
+		return nil, e
+	}
+	if !a.isSecure() {
+		return conn, nil
+	}
+	if env.Limits.Connect > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, env.Limits.Connect)
+		defer cancel()
+	}
+	return f.handshake(ctx, conn, a)
+}
+
+// begin looks at the first of the answer: at its header if it has one, and
+// whether all of it is an error.
+func (x *exchange) begin() (err error) {
+	if x.item.Type == '2' {
+		return x.phoneAnswer()
+	}
+	trace := fetch.ContextTrace(x.ctx)
+	if x.plus != "" {
+		if x.header, x.isPlus, err = x.src.header(); err != nil {
+			return fetch.Fail("read", x.loc, fetch.Other, err)
+		}
+		switch {
+		case x.isPlus && x.header.refused:
+			return x.refusal()
+		case x.isPlus:
+			return nil
+		case x.src.begins("+INFO"):
+			x.fallback = fallbackList
+			trace.Note(x.fallback)
+			return nil
+		}
+		x.fallback = fallbackHeader
+		trace.Note(x.fallback)
+		x.unexpected()
+	}
+	if text, refused := x.src.complaint(x.kind == fetch.KindMenu); refused {
+		trace.Received(x.src.head)
+		return &fetch.Error{Op: "fetch", URL: x.loc.Redacted(), Kind: fetch.NotFound, Reply: text}
+	}
+	return nil
+}
+
+// unexpected makes the access one whose answer is plain after all.
+func (x *exchange) unexpected() {
+	a := *x.access
+	a.itemType, a.told = types[a.item.Type], false
+	if a.kind = fetch.KindDocument; a.framing == menuLines {
+		a.kind = menuIf(a.whole)
+	}
+	x.access = &a
+}
+
+// shown is the request as it may be shown to people.
+func (a *access) shown() []byte {
+	if a.form == nil || !a.form.secret {
+		return a.request
+	}
+	masked := append([]byte(nil), a.request[:len(a.request)-len(a.form.plus)]...)
+	return append(masked, a.form.masked...)
+}
+
+// peer is the address of the server, if the connection has one.
+func peer(c net.Conn) netip.AddrPort {
+	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}
+
+// headSize is how much is received at once at first.
+const headSize = 16 << 10
+
+// source is what the server sends. The first of it is looked at before it is
+// read.
+type source struct {
+	conn *wire.Conn
+	head []byte // received, not yet read
+	err  error  // what comes after head, if that is known
+}
+
+// fill receives more into head.
+func (s *source) fill() {
+	if cap(s.head)-len(s.head) < headSize/2 {
+		s.head = append(make([]byte, 0, 2*cap(s.head)+headSize), s.head...)
+	}
+	n, err := s.conn.Read(s.head[len(s.head):cap(s.head)])
+	s.head, s.err = s.head[:len(s.head)+n], err
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	switch {
+	case len(s.head) > 0:
+		n := copy(p, s.head)
+		s.head = s.head[n:]
+		return n, nil
+	case s.err != nil:
+		return 0, s.err
+	}
+	n, err := s.conn.Read(p)
+	s.err = err
+	return n, err
+}

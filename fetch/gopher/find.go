@@ -1,0 +1,87 @@
+package gopher
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/menu"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// FindAttributes implements [fetch.AttributeFinder]: it asks a Gopher+ server
+// for the item's attributes ("!"), or those of them that the URL names. Header
+// has their lines, each named by its block with the "+" before it;
+// [AttributesOf] makes sense of them. Size is only given where it is sure to be
+// that of the Body: most servers round it, and they change the line ends of
+// texts.
+//
+// A server that does not know Gopher+ has no attributes: kind Protocol.
+func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	a, err := f.attributes(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	found := &fetch.Attributes{Size: -1, Header: a.header}
+	a.apply(found)
+	if len(a.Views) > 0 && (!a.Views[0].Exact || strings.HasPrefix(found.MediaType, "text/")) {
+		found.Size = -1
+	}
+	return found, nil
+}
+
+var (
+	errNoAttributes   = errors.New("the answer has no attributes: the server does not know Gopher+")
+	errHasNoAttribute = errors.New("only items of a gopher server have attributes")
+)
+
+// attributes asks for the attributes of an item.
+func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attributes, error) {
+	l, err := itemOf(req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := checkRequest(req); err != nil {
+		return nil, err
+	}
+	if l.Type == '8' || l.Type == 'T' || l.Type == '2' || l.Type == 'h' && menu.SelectorURL([]byte(l.Selector)) != nil {
+		return nil, fetch.Fail("attributes", req.Locator, fetch.Unsupported, errHasNoAttribute)
+	}
+	item := *l
+	requests := []string{"!"}
+	if len(l.Plus) > 1 && l.Plus[0] == '!' {
+		requests = []string{l.Plus, "!"} // pygopherd does not understand the names
+	}
+	for _, item.Plus = range requests {
+		item.Fields = 2
+		if a, err := f.list(ctx, req, &item); err != nil || a != nil {
+			return a, rename(err, req.Locator)
+		}
+	}
+	return nil, fetch.Fail("attributes", req.Locator, fetch.Protocol, errNoAttributes)
+}
+
+// list fetches the attributes of an item; nil if something else came.
+func (f *Fetcher) list(ctx context.Context, req *fetch.Request, item *locator.Gopher) (*Attributes, error) {
+	asked := &fetch.Request{Locator: item, From: req.From}
+	if _, ok := req.Locator.(*locator.Opaque); ok {
+		asked.Locator = secured(item)
+	}
+	res, err := f.fetch(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	return res.Info.(*Info).Attributes, nil
+}
+
+// rename makes err one about l, which is what was asked for.
+func rename(err error, l locator.Locator) error {
+	if err == nil {
+		return nil
+	}
+	e := fetch.Fail("", l, fetch.Other, err)
+	e.URL = l.Redacted()
+	return e
+}

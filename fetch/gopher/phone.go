@@ -1,0 +1,142 @@
+package gopher
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/cso"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// phoneBook makes the access one to a CSO phone book (RFC 2378). The selector
+// means nothing there. A phone book keeps the connection until it is told to
+// quit, which goes along so that it need not be waited for.
+func (a *access) phoneBook() error {
+	if strings.ContainsAny(a.words, "\x00\t\r\n") {
+		return errNoWords
+	}
+	a.itemType = itemType{media: "text/plain"}
+	a.kind = fetch.KindDirectory
+	if !a.whole {
+		a.kind = fetch.KindDocument
+	}
+	a.request = []byte("query " + a.words + "\r\nquit\r\n")
+	return nil
+}
+
+// phoneKinds are the codes that say what went wrong (RFC 2378 §3.4).
+var phoneKinds = map[int]fetch.ErrorKind{
+	501: fetch.NotFound, 502: fetch.TooLarge, 503: fetch.Permission, 504: fetch.Permission, 505: fetch.Permission,
+	506: fetch.Permission, 516: fetch.Permission, 518: fetch.TooLarge, 520: fetch.TooLarge, 475: fetch.Busy,
+}
+
+// phoneAnswer looks whether the reply says that there is none.
+func (x *exchange) phoneAnswer() error {
+	for {
+		rest := x.src.head
+		for end := bytes.IndexByte(rest, '\n') + 1; end > 0; end = bytes.IndexByte(rest, '\n') + 1 {
+			l, ok := cso.Parse(rest[:end])
+			if !ok {
+				return fetch.Fail("query", x.loc, fetch.Protocol, fmt.Errorf("this is no reply of a phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
+			}
+			if l.Entry > 0 || l.Code >= 200 && l.Code < 300 {
+				return nil
+			}
+			if l.Code >= 400 {
+				fetch.ContextTrace(x.ctx).Received(x.src.head)
+				kind := phoneKinds[l.Code]
+				if l.Code < 500 {
+					kind = fetch.Busy
+				}
+				return &fetch.Error{Op: "query", URL: x.loc.Redacted(), Kind: kind, Code: l.Code, Reply: l.Text}
+			}
+			rest = rest[end:]
+		}
+		switch {
+		case x.src.err == io.EOF:
+			return fetch.Fail("query", x.loc, fetch.Truncated, errCut)
+		case x.src.err != nil:
+			return fetch.Fail("query", x.loc, fetch.Other, x.src.err)
+		case len(x.src.head) >= maxComplaint:
+			return nil
+		}
+		x.src.fill()
+	}
+}
+
+// phoneReader gives the reply to a query, to the line that ends it. What comes
+// after that, if a server minds the "quit" at all, is not waited for.
+type phoneReader struct {
+	lines *wire.LineReader
+	info  *Info
+	rest  []byte
+	ended bool
+}
+
+// Read implements io.Reader.
+func (r *phoneReader) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		if r.ended {
+			return 0, io.EOF
+		}
+		line, err := r.lines.ReadLine()
+		switch {
+		case err == io.EOF:
+			return 0, io.ErrUnexpectedEOF
+		case errors.Is(err, wire.ErrLineTooLong):
+			return 0, fetch.Fail("read", nil, fetch.TooLarge, err)
+		case err != nil:
+			return 0, err
+		}
+		r.rest = line
+		if l, ok := cso.Parse(line); ok && l.Final() {
+			r.ended, r.info.Complete = bytes.HasSuffix(line, []byte("\n")), true
+		}
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// phoneItems reads the entries of a phone book: each is named by its field
+// "name", or else by its first, and has its fields as Header; a value of many
+// lines has them separated by LF. They lead nowhere.
+func phoneItems(r io.Reader, l locator.Locator, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+	return func(yield func(fetch.Item, error) bool) {
+		n := 0
+		for e, err := range cso.Entries(r, limits.Line, limits.Header) {
+			switch {
+			case errors.Is(err, wire.ErrLineTooLong):
+				err = fetch.Fail("read", l, fetch.TooLarge, errors.New("an entry is longer than the limit"))
+			case err == nil && limits.Items > 0 && n >= limits.Items:
+				err = fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("there are more than %d entries", limits.Items))
+			case err != nil:
+				err = fetch.Fail("read", l, fetch.Other, err)
+			}
+			if err != nil {
+				yield(fetch.Item{}, err)
+				return
+			}
+			if n++; !yield(phoneItem(e), nil) {
+				return
+			}
+		}
+	}
+}
+
+func phoneItem(e cso.Entry) fetch.Item {
+	it := fetch.Item{Attributes: fetch.Attributes{Size: -1}}
+	for i, f := range e.Fields {
+		if i == 0 || strings.EqualFold(f.Name, "name") {
+			it.Name, _, _ = strings.Cut(f.Value, "\n")
+		}
+		it.Header = append(it.Header, fetch.Field{Name: f.Name, Value: f.Value})
+	}
+	return it
+}

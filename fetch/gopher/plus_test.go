@@ -1,0 +1,719 @@
+package gopher
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// TestPlusAnswers has what servers make of the header of Gopher+.
+func TestPlusAnswers(t *testing.T) {
+	for _, tc := range []struct {
+		url, answer, want string
+		size              int64
+		err               error // of Fetch or of the Body
+		fallback          string
+	}{
+		{"gopher://h/0x%09%09+", "+5\r\nhello", "hello", 5, nil, ""},
+		{"gopher://h/0x%09%09+", "+5\nhello", "hello", 5, nil, ""},
+		{"gopher://h/0x%09%09+", "+5\r\r\nhello", "hello", 5, nil, ""},
+		{"gopher://h/0x%09%09+", "+5\r\nhello.\r\n", "hello", 5, nil, ""}, // gopherd 3.0
+		{"gopher://h/9x%09%09+", "+0\r\n.\r\n", "", 0, nil, ""},
+		{"gopher://h/9x%09%09+", "+9\r\n.\r\n..x", ".\r\n..x", 9, fetch.Truncated, ""},
+		{"gopher://h/9x%09%09+", "+7\r\n.\r\n..x\n", ".\r\n..x\n", 7, nil, ""}, // no dots are looked at
+		{"gopher://h/0x%09%09+", "+5\r\nhell", "hell", 5, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09+", "+-1\r\na\r\n..b\r\n.\r\n", "a\r\n.b\r\n", -1, nil, ""},
+		{"gopher://h/0x%09%09+", "+-1\r\na\r\n", "a\r\n", -1, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09+", "+-2\r\na\r\n..b\r\n.\r\n", "a\r\n..b\r\n.\r\n", -1, nil, ""},
+		{"gopher://h/0x%09%09+", "+-2\r\n", "", -1, nil, ""},
+		{"gopher://h/0x%09%09+", "a text\r\n.\r\n", "a text\r\n", -1, nil, fallbackHeader},
+		{"gopher://h/9x%09%09+", "a\r\n.\r\n", "a\r\n.\r\n", -1, nil, fallbackHeader},
+		{"gopher://h/0x%09%09+", "+5 apples\r\n", "+5 apples\r\n", -1, nil, fallbackHeader},
+		{"gopher://h/0x%09%09+", "+-3\r\n", "+-3\r\n", -1, nil, fallbackHeader},
+		{"gopher://h/0x%09%09+", "+99999999999999999999\r\n", "+99999999999999999999\r\n", -1, nil, fallbackHeader},
+		{"gopher://h/0x%09%09+", "+" + strings.Repeat("0", 99), "+" + strings.Repeat("0", 99), -1, nil, fallbackHeader},
+		{"gopher://h/0x%09%09+", "", "", -1, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09+", "+1", "", -1, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09+", "+-", "", -1, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09+", "0Malformed command\t\terror.host\t1\r\n.\r\n", "", -1, fetch.NotFound, ""},
+		{"gopher://h/0x%09%09!", "+-1\r\n+INFO: 0x\tx\th\t70\t+\r\n.\r\n", "+INFO: 0x\tx\th\t70\t+\r\n", -1, nil, ""},
+		{"gopher://h/0x%09%09!", "+INFO: 0x\tx\th\t70\t+\r\n.\r\nmore", "+INFO: 0x\tx\th\t70\t+\r\n", -1, nil, fallbackList},
+		{"gopher://h/0x%09%09!", "a text\r\n", "a text\r\n", -1, nil, fallbackHeader},
+		{"gopher://h/0x%09%09!", "+-1\r\n+INFO: 0x\tx\th\t70\t+\r\n", "", -1, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09+Text/plain%20De_DE", "+-1\r\nLachs\r\n.\r\n", "Lachs\r\n", -1, nil, ""},
+	} {
+		for _, step := range []int{1, 7, 1 << 20} {
+			env := answering([]byte(tc.answer), nil)
+			env.Dial = stepping(env.Dial, step)
+			res, got, err := get(t, env, &fetch.Request{Locator: parse(t, tc.url)})
+			if !errors.Is(err, tc.err) || tc.err == nil && err != nil || got != tc.want && tc.err == nil || !strings.HasPrefix(tc.want, got) {
+				t.Errorf("%s: %.40q in steps of %d gives %q, %v; want %q, %v", tc.url, tc.answer, step, got, err, tc.want, tc.err)
+				continue
+			}
+			if res == nil {
+				continue
+			}
+			if info := res.Info.(*Info); res.Size != tc.size || info.Fallback != tc.fallback || info.Plus == (tc.fallback != "") {
+				t.Errorf("%s: %.40q: size %d, %+v", tc.url, tc.answer, res.Size, info)
+			}
+		}
+	}
+}
+
+// TestPlusErrors has the errors of Gopher+.
+func TestPlusErrors(t *testing.T) {
+	for _, tc := range []struct {
+		answer string
+		kind   fetch.ErrorKind
+		want   PlusError
+		moved  string
+	}{
+		{"--1\r\n1 Ann <a@b.example>\r\nNo such item.\r\nSorry.\r\n.\r\n", fetch.NotFound, PlusError{Code: 1, Admin: "Ann <a@b.example>", Text: "No such item.\nSorry."}, ""},
+		{"--2\r\n2 Ann <a@b.example>\r\nBusy.", fetch.Busy, PlusError{Code: 2, Admin: "Ann <a@b.example>", Text: "Busy."}, ""},
+		{"-7\r\n9 Ann\r\nmore", fetch.Other, PlusError{Code: 9, Admin: "Ann"}, ""},
+		{"--1\r\nJust words\r\n.\r\n", fetch.Other, PlusError{Text: "Just words"}, ""},
+		{"--1\r\n3 Ann\r\n+INFO: 0x\tnew\tother\t7070\t+\r\n.\r\n", fetch.Moved, PlusError{Code: 3, Admin: "Ann", Text: "+INFO: 0x\tnew\tother\t7070\t+"}, "gopher://other:7070/0new%09%09+"},
+		{"--1\r\n3 Ann\r\n0x\tnew\tother\t7070\r\n.\r\n", fetch.Moved, PlusError{Code: 3, Admin: "Ann", Text: "0x\tnew\tother\t7070"}, "gopher://other:7070/0new%09%09+"},
+		{"--1\r\n3 Ann\r\nsomewhere\r\n.\r\n", fetch.NotFound, PlusError{Code: 3, Admin: "Ann", Text: "somewhere"}, ""},
+	} {
+		_, _, err := get(t, answering([]byte(tc.answer), nil), &fetch.Request{Locator: parse(t, "gopher://h/0x%09%09+")})
+		var e *fetch.Error
+		var plus *PlusError
+		if !errors.As(err, &e) || e.Kind != tc.kind || e.Code != tc.want.Code || !errors.As(err, &plus) {
+			t.Errorf("%q: %v (%#v)", tc.answer, err, e)
+			continue
+		}
+		if diff := cmp.Diff(tc.want, *plus, cmpopts.IgnoreFields(PlusError{}, "Moved")); diff != "" {
+			t.Errorf("%q: %s", tc.answer, diff)
+		}
+		var ref *fetch.Referral
+		if errors.As(err, &ref) != (tc.moved != "") || ref != nil && (ref.To.String() != tc.moved || ref.From.Kind != fetch.Redirect) {
+			t.Errorf("%q: moved to %+v", tc.answer, ref)
+		}
+	}
+	_, _, err := get(t, answering([]byte("--1\r\n1 Ann <a@b.example>\r\nNo such item.\r\n.\r\n"), nil), &fetch.Request{Locator: parse(t, "gopher://h/0x%09%09+")})
+	if want := "fetch gopher://h/0x%09%09+: 1 No such item. (administrator: Ann <a@b.example>)"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// plusSite is a UMN-like server with a document in three views and a form.
+func plusSite(t testing.TB, configure ...func(*testserver.Gopher)) *testserver.Gopher {
+	return testserver.NewGopher(t, append([]func(*testserver.Gopher){func(s *testserver.Gopher) {
+		s.Personality = testserver.UMNGopher
+		when := time.Date(1994, 12, 1, 10, 20, 30, 0, time.UTC)
+		s.Content = fstest.MapFS{
+			"salmon":    {Data: []byte("Salmon, English.\n"), ModTime: when},
+			"salmon.de": {Data: []byte("Lachs, deutsch.\n")},
+			"salmon.ps": {Data: []byte("%!PS salmon\n")},
+			"survey":    {Data: []byte("form\n")},
+			"data.bin":  {Data: []byte("a\r\n.\r\n..b\r\n\x00\xff")},
+		}
+		s.Plus = map[string]testserver.GopherItem{
+			"salmon": {
+				Admin: "Frodo <f@b.example>", Abstract: "Great\nsalmon.", Blocks: "+KEYWORDS:\r\n fish, salmon\r\n",
+				Views: []testserver.GopherView{
+					{Type: "Text/plain", Language: "En_US", Size: ".1k"}, {Type: "Text/plain", Language: "De_DE", Size: "12b", Name: "salmon.de"},
+					{Type: "application/postscript", Name: "salmon.ps"},
+				},
+			},
+			"survey": {Ask: []string{"Note: Please fill in", "Ask: How many volts?\t220", "AskP: Secret word", "AskL: Comments", "AskF: Save as\tresult.txt", "Select: News:1", "Choose: Colour\tRed\tGreen", "ChooseF: Upload"}},
+		}
+	}}, configure...)...)
+}
+
+// TestPlusCut cuts the answers of Gopher+ at every octet: no part of one passes
+// for the whole.
+func TestPlusCut(t *testing.T) {
+	for _, answer := range []string{
+		"+12\r\na\r\n.\r\n..b\r\nx", "+-1\r\na\r\n.x\r\n.\r\n", "--1\r\n1 A\r\nb\r\n.\r\n", "--2\r\n1 A\r\nb",
+	} {
+		for n := range len(answer) {
+			_, got, err := get(t, answering([]byte(answer[:n]), nil), &fetch.Request{Locator: parse(t, "gopher://h/0x%09%09+")})
+			if err == nil {
+				t.Errorf("%q passes for the whole: %q", answer[:n], got)
+			}
+		}
+	}
+}
+
+func TestAttributes(t *testing.T) {
+	srv := plusSite(t)
+	f := new(Fetcher)
+	found, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/0/salmon")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, _ := net.SplitHostPort(srv.Addr)
+	when := time.Date(1994, 12, 1, 10, 20, 30, 0, time.UTC)
+	line := "0salmon\t/salmon\t" + host + "\t" + port + "\t+"
+	want := &fetch.Attributes{Size: -1, ModTime: when, MediaType: "text/plain", Header: []fetch.Field{
+		{Name: "+INFO", Value: line}, {Name: "+ADMIN", Value: "Admin: Frodo <f@b.example>"}, {Name: "+ADMIN", Value: "Mod-Date: Thu Dec  1 10:20:30 1994 <19941201102030>"},
+		{Name: "+VIEWS", Value: "Text/plain En_US: <.1k>"}, {Name: "+VIEWS", Value: "Text/plain De_DE: <12b>"}, {Name: "+VIEWS", Value: "application/postscript:"},
+		{Name: "+ABSTRACT", Value: "Great"}, {Name: "+ABSTRACT", Value: "salmon."}, {Name: "+KEYWORDS", Value: "fish, salmon"},
+	}}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error(diff)
+	}
+	typed := &Attributes{
+		Descriptor: line, Admin: "Frodo <f@b.example>", ModTime: when, Abstract: "Great\nsalmon.",
+		Views: []View{
+			{Label: "Text/plain En_US", Type: "Text/plain", Language: "En_US", Size: 102}, {Label: "Text/plain De_DE", Type: "Text/plain", Language: "De_DE", Size: 12, Exact: true},
+			{Label: "application/postscript", Type: "application/postscript", Size: -1},
+		},
+		Other: []Block{{Name: "KEYWORDS", Lines: []string{"fish, salmon"}}},
+	}
+	if diff := cmp.Diff(typed, AttributesOf(found.Header), cmpopts.IgnoreUnexported(Attributes{})); diff != "" {
+		t.Error(diff)
+	}
+	if a := AttributesOf(nil); a != nil {
+		t.Errorf("%+v of nothing", a)
+	}
+	_, err = f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/0/none")})
+	var e *fetch.Error
+	if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.URL != srv.URL+"/0/none" || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what is missing: %v", err)
+	}
+	for url, kind := range map[string]fetch.ErrorKind{"gopher://h/8": fetch.Unsupported, "gopher://h/2": fetch.Unsupported, "gopher://h/hURL:http://e.org/": fetch.Unsupported, "gopher://h/0a%0Ab": fetch.BadURL} {
+		if _, err := (&Fetcher{Env: nowhereToGo(t)}).FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	// pygopherd takes names of attributes for a search, and then it is asked for all.
+	py := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.PyGopher })
+	if found, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, py.URL+"/0/salmon%09%09!+VIEWS")}); err != nil || len(found.Header) != 9 {
+		t.Errorf("pygopherd: %+v, %v", found, err)
+	}
+	plain := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.PlainGopher })
+	if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, plain.URL+"/0/salmon")}); !errors.Is(err, fetch.Protocol) {
+		t.Errorf("a plain server: %v", err)
+	}
+}
+
+// TestAttributeForms has attributes as they should not be but are.
+func TestAttributeForms(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text string
+		want Attributes
+	}{
+		"no colon, LF, no space": {"+INFO 1x\tx\th\t70\n+ADMIN\nAdmin: A\nTTL: 9\n+ABSTRACT:\ntext\n", Attributes{Descriptor: "1x\tx\th\t70", Admin: "A", Details: []fetch.Field{{Name: "TTL", Value: "9"}}, Abstract: "text"}},
+		"a reference":            {"+INFO: 0x\tx\th\t70\r\n+ABSTRACT: 0t\ts\th\t70\t+\r\n", Attributes{Descriptor: "0x\tx\th\t70", Other: []Block{{Name: "ABSTRACT", Lines: []string{"0t\ts\th\t70\t+"}}}}},
+		"a reference and a text": {"+INFO: 0x\tx\th\t70\r\n+ABSTRACT: 0t\ts\th\t70\t+\r\n inline\r\n", Attributes{Descriptor: "0x\tx\th\t70", Abstract: "inline"}},
+		"no block":               {"+INFO: 0x\tx\th\t70\r\n+ABSTRACT:\r\n +not a block\r\n+3 apples\r\n+3D:\r\n cube\r\n", Attributes{Descriptor: "0x\tx\th\t70", Abstract: "+not a block\n+3 apples", Other: []Block{{Name: "3D", Lines: []string{"cube"}}}}},
+		"bad dates":              {"+INFO: 0x\tx\th\t70\r\n+ADMIN:\r\n Mod-Date: yesterday\r\n Mod-Date: <99999999999999>\r\n Mod-Date: >x<\r\n", Attributes{Descriptor: "0x\tx\th\t70", Details: nil}},
+	} {
+		_, got, err := readAttributes(strings.NewReader(tc.text), nil, fetch.Limits{}.WithDefaults())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(&tc.want, got, cmpopts.IgnoreUnexported(Attributes{})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if _, _, err := readAttributes(strings.NewReader("+INFO: "+strings.Repeat("x", 99)), parse(t, "gopher://h"), fetch.Limits{Header: 50}.WithDefaults()); !errors.Is(err, fetch.TooLarge) {
+		t.Errorf("too long: %v", err)
+	}
+}
+
+func TestParseView(t *testing.T) {
+	for line, want := range map[string]View{
+		"Text/plain En_US: <.1k>":         {"Text/plain En_US", "Text/plain", "En_US", 102, false},
+		"text/plain: <0k>":                {"text/plain", "text/plain", "", 0, false},
+		"application/gopher+-menu:":       {"application/gopher+-menu", "application/gopher+-menu", "", -1, false},
+		"application/gopher-menu: <512b>": {"application/gopher-menu", "application/gopher-menu", "", 512, true},
+		"image/gif: <45K>":                {"image/gif", "image/gif", "", 45 << 10, false},
+		"image/gif:<1.5M>":                {"image/gif", "image/gif", "", 3 << 19, false},
+		"image/gif <77>":                  {"image/gif", "image/gif", "", 77, true},
+		"image/gif: <many>":               {"image/gif", "image/gif", "", -1, false},
+		"image/gif: <-5k>":                {"image/gif", "image/gif", "", -1, false},
+		"image/gif: <1e9k>":               {"image/gif", "image/gif", "", -1, false},
+		"image/gif: <99999999999999999k>": {"image/gif", "image/gif", "", -1, false},
+	} {
+		if got, ok := parseView(line); !ok || got != want {
+			t.Errorf("%q: %+v", line, got)
+		}
+	}
+	for _, line := range []string{"", ":", ": <1k>", "<1k>", "a\tb: <1k>"} {
+		if got, ok := parseView(line); ok && got.Type != "<1k>" {
+			t.Errorf("%q: %+v", line, got)
+		}
+	}
+}
+
+// TestViews chooses among views by their media type and language.
+func TestViews(t *testing.T) {
+	srv := plusSite(t)
+	fetchView := func(media, language string) (*fetch.Resource, string, error) {
+		return get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/salmon"), Options: &Options{View: media, Language: language}})
+	}
+	for _, tc := range []struct{ media, language, want, mediaType string }{
+		{"text/plain", "", "Salmon, English.\r\n", "text/plain"},
+		{"TEXT/plain", "de", "Lachs, deutsch.\r\n", "text/plain"},
+		{"", "de-DE", "Lachs, deutsch.\r\n", "text/plain"},
+		{"application/postscript", "", "%!PS salmon\n", "application/postscript"},
+	} {
+		res, got, err := fetchView(tc.media, tc.language)
+		if err != nil || got != tc.want || res.MediaType != tc.mediaType || res.Guessed {
+			t.Errorf("%s,%s: %q, %v", tc.media, tc.language, got, err)
+		}
+	}
+	_, _, err := fetchView("text/plain", "fr")
+	if !errors.Is(err, fetch.NotFound) || !strings.Contains(err.Error(), "there are: Text/plain En_US, Text/plain De_DE, application/postscript") {
+		t.Errorf("no such view: %v", err)
+	}
+	sent := srv.Transcript().From(testserver.FromClient)
+	if sent[0] != `"/salmon\t!\r\n"` || sent[1] != `"/salmon\t+Text/plain En_US\r\n"` {
+		t.Errorf("sent %q", sent[:2])
+	}
+	plan, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, "gopher://h/0x"), Options: &Options{View: "text/plain"}})
+	if err != nil || len(plan.Steps) != 5 || plan.Steps[0].Send != "x\t!\r\n" {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	for _, url := range []string{"gopher://h/0x%09%09!", "gopher://h/2", "gopher://h/0x%09%09+%091%0D%0A+-1%0D%0A.%0D%0A"} {
+		if _, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url), Options: &Options{View: "text/plain"}}); !errors.Is(err, fetch.BadURL) {
+			t.Errorf("%s has no views: %v", url, err)
+		}
+	}
+	if _, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, "gopher://h/2"), Options: 7}); !errors.Is(err, fetch.Unsupported) {
+		t.Errorf("strange options: %v", err)
+	}
+}
+
+// umnAnswers are those given to the UMN client, whose text area has seven lines.
+var umnAnswers = []string{"", "", "220", "pass", "line one\nline two\n\n \n \n \n\n", "result.txt", "1", "0", "Red", ""}
+
+// TestFormUMN fills in the recorded form as the UMN client did, and sends the
+// same octets.
+func TestFormUMN(t *testing.T) {
+	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
+	l := parse(t, "gopher://h/00/survey%09%09?")
+	res, got, err := get(t, answering(answer, nil), &fetch.Request{Locator: l})
+	if err != nil || res.Kind != fetch.KindQuery || got != "" {
+		t.Fatalf("%v %q, %v", res, got, err)
+	}
+	attributes := res.Info.(*Info).Attributes
+	filled, err := attributes.Ask.Fill(attributes.Views[0].Label, umnAnswers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, answer := recorded(t, "clients", "umn-2-ask-form-13")
+	url := *l
+	url.Plus = filled.Plus()
+	for _, req := range []*fetch.Request{{Locator: l, Options: &Options{Form: filled}}, {Locator: &url}, {Locator: parse(t, url.String())}} {
+		requests := make(chan []byte, 1)
+		var shown []byte
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(octets []byte) { shown = append(shown, octets...) }})
+		res, err := (&Fetcher{Env: answering(answer, requests)}).Fetch(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		octets, err := io.ReadAll(res.Body)
+		res.Close()
+		if sent := <-requests; !bytes.Equal(sent, request) {
+			t.Errorf("sent %q\nUMN  %q", sent, request)
+		}
+		if !bytes.HasPrefix(octets, []byte("Survey answers:\n1: [220]\n")) || err != nil {
+			t.Errorf("%q, %v", octets, err)
+		}
+		if req.Options != nil && (bytes.Contains(shown, []byte("pass")) || !bytes.Contains(shown, []byte("\r\n220\r\n****\r\n"))) {
+			t.Errorf("the trace shows %q", shown)
+		}
+	}
+	if !filled.Secret() || strings.Contains(filled.String(), "pass") {
+		t.Errorf("%s", filled)
+	}
+}
+
+// TestForm fills in a form by our own server, which tells what it got.
+func TestForm(t *testing.T) {
+	srv := plusSite(t)
+	l := parse(t, srv.URL+"/0/survey%09%09?")
+	res, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := res.Info.(*Info).Attributes.Ask
+	want := &Form{Questions: []Question{
+		{Kind: Note, Prompt: "Please fill in"}, {Kind: Ask, Prompt: "How many volts?", Default: "220"}, {Kind: AskP, Prompt: "Secret word"}, {Kind: AskL, Prompt: "Comments"},
+		{Kind: AskF, Prompt: "Save as", Default: "result.txt"}, {Kind: Select, Prompt: "News", Default: "1"},
+		{Kind: Choose, Prompt: "Colour", Default: "Red", Choices: []string{"Red", "Green"}}, {Kind: ChooseF, Prompt: "Upload"},
+	}}
+	if diff := cmp.Diff(want, form); diff != "" {
+		t.Fatal(diff)
+	}
+	for name, tc := range map[string]struct {
+		answers []string
+		want    string
+	}{
+		"all":            {[]string{"ignored", "110", "pw", "one\ntwo\r\n", "x", "0", "Green", "up\nload"}, "110 pw 2 one two x 0 Green up load"},
+		"nothing":        {nil, "  0  1 "},
+		"a line of dots": {[]string{"", "..", "", "...\n", "", "1", "Red"}, "..  1 ...  1 Red"},
+	} {
+		filled, err := form.Fill("", tc.answers)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		_, got, err := get(t, nil, &fetch.Request{Locator: l, Options: &Options{Form: filled}})
+		var words []string
+		for i, line := range strings.Split(strings.TrimSuffix(got, "\r\n"), "\r\n") {
+			words = append(words, strings.TrimSuffix(strings.TrimPrefix(line, strconv.Itoa(i+1)+": ["), "]"))
+		}
+		if strings.Join(words, " ") != tc.want || err != nil {
+			t.Errorf("%s: the server got %q, %v; want %q", name, words, err, tc.want)
+		}
+	}
+	for name, answers := range map[string][]string{
+		"a dot":             {"", "."},
+		"a dot in lines":    {"", "", "", "a\n.\nb"},
+		"a line end":        {"", "a\r\nb"},
+		"a bare CR":         {"", "a\rb"},
+		"NUL":               {"", "a\x00b"},
+		"neither yes or no": {"", "", "", "", "", "maybe"},
+		"no choice":         {"", "", "", "", "", "", "Blue"},
+		"too many":          make([]string, 9),
+	} {
+		if filled, err := form.Fill("", answers); err == nil {
+			t.Errorf("%s: %q", name, filled.Plus())
+		}
+	}
+	if _, err := form.Fill("x\r\ny", nil); err == nil {
+		t.Error("a view with a line end")
+	}
+	if _, err := (&Form{Questions: []Question{{Kind: ChooseF}, {Kind: Ask}}}).Fill("", []string{"file", "x"}); err == nil {
+		t.Error("a file before another answer")
+	}
+}
+
+// TestParseQuestion has questions as servers write them.
+func TestParseQuestion(t *testing.T) {
+	for line, want := range map[string]Question{
+		"Ask: How many?\t10":   {Ask, "How many?", "10", nil},
+		"askp:Word":            {AskP, "Word", "", nil},
+		"Vote: Who?\tme":       {Ask, "Who?", "me", nil},
+		"Note:":                {Note, "", "", nil},
+		"just a label":         {Note, "just a label", "", nil},
+		"Select: At 10:30:0":   {Select, "At 10:30", "0", nil},
+		"Select: Plain":        {Select, "Plain", "0", nil},
+		"Choose: Which?":       {Choose, "Which?", "", []string{}},
+		"Choose: Which?\ta\tb": {Choose, "Which?", "a", []string{"a", "b"}},
+		"":                     {Note, "", "", nil},
+	} {
+		if diff := cmp.Diff(want, parseQuestion(line)); diff != "" {
+			t.Errorf("%q: %s", line, diff)
+		}
+	}
+}
+
+// TestNoFormInMenus gives no locator to an item that would send a form.
+func TestNoFormInMenus(t *testing.T) {
+	for _, line := range []string{
+		"hclick\tURL:gopher://e.org/0x%09%09+%091%0D%0A+-1%0D%0Ayes%0D%0A.%0D%0A\th\t70",
+		"0click\tx\t+\t1\th\t70",
+	} {
+		item := new(maker).item(menuLine(line))
+		if l, ok := item.Locator.(*locator.Gopher); ok && l.Plus != "" {
+			t.Errorf("%q leads to %v", line, l)
+		}
+	}
+}
+
+// TestStub asks again where the server only looks like one of Gopher+.
+func TestStub(t *testing.T) {
+	srv := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.StubGopher })
+	res, got, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/salmon%09%09+")})
+	if err != nil || got != "Salmon, English.\r\n" || res.Info.(*Info).Fallback != fallbackStub {
+		t.Errorf("%q, %v", got, err)
+	}
+	sent := srv.Transcript().From(testserver.FromClient)
+	if diff := cmp.Diff([]string{`"/salmon\t+\r\n"`, `"/salmon\r\n"`}, sent); diff != "" {
+		t.Error(diff)
+	}
+	// A form is not sent a second time, nor is anything else made of it.
+	form := parse(t, srv.URL+"/0/salmon%09%09+%091%0D%0A+-1%0D%0Ayes%0D%0A.%0D%0A")
+	if _, got, err := get(t, nil, &fetch.Request{Locator: form}); err != nil || !strings.HasPrefix(got, "+INFO") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestMirrors goes to the next server when one cannot be reached.
+func TestMirrors(t *testing.T) {
+	srv := plusSite(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	down := parse(t, "gopher://"+l.Addr().String()+"/0/salmon")
+	there := parse(t, srv.URL+"/0/salmon.de")
+	var notes []string
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
+	res, err := new(Fetcher).Fetch(ctx, &fetch.Request{Locator: down, Options: &Options{Mirrors: []locator.Locator{down, there}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	octets, _ := io.ReadAll(res.Body)
+	res.Close()
+	if !locator.Equal(res.Locator, there) || string(octets) != "Lachs, deutsch.\n" || len(notes) != 2 {
+		t.Errorf("%v: %q, noted %q", res.Locator, octets, notes)
+	}
+	// A server that has no such item is not down.
+	missing := parse(t, srv.URL+"/0/none")
+	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: missing, Options: &Options{Mirrors: []locator.Locator{there}}}); !errors.Is(err, fetch.NotFound) {
+		t.Errorf("%v", err)
+	}
+	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: down, Options: &Options{Mirrors: []locator.Locator{down}}}); !errors.Is(err, fetch.Unreachable) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestPhoneBook asks a phone book.
+func TestPhoneBook(t *testing.T) {
+	srv := testserver.NewCSO(t, func(s *testserver.CSO) {
+		s.IgnoreQuit, s.MaxMatches = true, 2
+		s.Entries = []testserver.CSOEntry{
+			{{Name: "email", Value: "frodo@lab.example"}, {Name: "name", Value: "Frodo Baggins"}, {Name: "address", Value: "Bag End\nHobbiton"}},
+			{{Name: "name", Value: "Bilbo Baggins"}, {Name: "email"}},
+			{{Name: "name", Value: "Sam A Gamgee"}}, {{Name: "name", Value: "Ham A Gamgee"}}, {{Name: "name", Value: "Daisy A Gamgee"}},
+		}
+	})
+	for _, req := range []*fetch.Request{
+		{Locator: parse(t, srv.URL), Query: "baggins"}, {Locator: parse(t, srv.URL+"?baggins")}, {Locator: parse(t, srv.URL+"%09baggins")},
+	} {
+		res, err := new(Fetcher).Fetch(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []fetch.Item
+		for item, err := range res.Items {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, item)
+		}
+		res.Close()
+		want := []fetch.Item{
+			{Name: "Frodo Baggins", Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: "email", Value: "frodo@lab.example"}, {Name: "name", Value: "Frodo Baggins"}, {Name: "address", Value: "Bag End\nHobbiton"}}}},
+			{Name: "Bilbo Baggins", Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: "name", Value: "Bilbo Baggins"}}}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" || res.Kind != fetch.KindDirectory || !res.Info.(*Info).Complete {
+			t.Error(diff, res.Kind)
+		}
+	}
+	if _, got, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL), Query: "bilbo"}); err != nil || !strings.HasSuffix(got, "\r\n200:Ok.\r\n") {
+		t.Errorf("%q, %v", got, err)
+	}
+	for words, kind := range map[string]fetch.ErrorKind{"sauron": fetch.NotFound, "a": fetch.TooLarge, "shoe=4": fetch.Other} {
+		var e *fetch.Error
+		if _, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL), Query: words}); !errors.As(err, &e) || e.Kind != kind || e.Code < 500 {
+			t.Errorf("%s: %v", words, err)
+		}
+	}
+	srv.On("QUERY", 1, testserver.Reply("475:Try again"))
+	if _, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL), Query: "x"}); !errors.Is(err, fetch.Busy) {
+		t.Errorf("%v", err)
+	}
+	for answer, kind := range map[string]fetch.ErrorKind{
+		"": fetch.Truncated, "hello\r\n": fetch.Protocol, "102:one\r\n": fetch.Truncated, "-200:1:name:x\r\n": fetch.Truncated, "-200:1:name:x\r\n200:Ok.\r\nmore": fetch.Other, "\x00": fetch.Truncated,
+	} {
+		_, got, err := get(t, answering([]byte(answer), nil), &fetch.Request{Locator: parse(t, "gopher://h:105/2?x")})
+		if kind == fetch.Other && (err != nil || got != "-200:1:name:x\r\n200:Ok.\r\n") || kind != fetch.Other && !errors.Is(err, kind) {
+			t.Errorf("%q: %q, %v", answer, got, err)
+		}
+	}
+	for _, l := range []string{"gopher://h/2%09x%09+", "gopher://h/2a%0D%0Aquit"} {
+		if _, err := (&Fetcher{Env: nowhereToGo(t)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, l)}); !errors.Is(err, fetch.BadURL) {
+			t.Errorf("%s: %v", l, err)
+		}
+	}
+}
+
+// TestPhoneUMN sends what the UMN client sends.
+func TestPhoneUMN(t *testing.T) {
+	request, answer := recorded(t, "clients", "umn-10-cso-7")
+	requests := make(chan []byte, 1)
+	if _, _, err := get(t, answering(answer, requests), &fetch.Request{Locator: parse(t, "gopher://h:105/2"), Query: "name=frodo "}); err != nil {
+		t.Fatal(err)
+	}
+	if sent := <-requests; !bytes.Equal(sent, request) {
+		t.Errorf("sent %q, UMN %q", sent, request)
+	}
+}
+
+// TestGophers fetches over TLS, and stays on it where a menu stays on the server.
+func TestGophers(t *testing.T) {
+	certificate := httptest.NewTLSServer(nil) // for its certificate, which is good for 127.0.0.1
+	defer certificate.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(certificate.Certificate())
+	l, err := tls.Listen("tcp", "127.0.0.1:0", certificate.TLS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			request := make([]byte, 100)
+			n, _ := c.Read(request)
+			if string(request[:n]) == "\r\n" {
+				io.WriteString(c, "1dir\t/dir\t127.0.0.1\t"+port+"\r\n0other\tx\tother.example\t70\r\n.\r\n")
+			} else {
+				io.WriteString(c, "you asked for "+string(request[:n]))
+			}
+			c.Close()
+		}
+	}()
+	f := &Fetcher{TLS: &tls.Config{RootCAs: pool}}
+	here := &locator.Opaque{Name: Secure, Rest: "//127.0.0.1:" + port + "/"}
+	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: here})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var urls []string
+	for item, err := range res.Items {
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls = append(urls, item.Locator.String())
+	}
+	res.Close()
+	want := []string{"gophers://127.0.0.1:" + port + "/1/dir", "gopher://other.example/0x"}
+	if diff := cmp.Diff(want, urls); diff != "" {
+		t.Error(diff)
+	}
+	res, err = f.Fetch(t.Context(), &fetch.Request{Locator: &locator.Opaque{Name: Secure, Rest: "//127.0.0.1:" + port + "/0a%20b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	octets, err := io.ReadAll(res.Body)
+	if string(octets) != "you asked for a b\r\n" || err != nil {
+		t.Errorf("%q, %v", octets, err)
+	}
+	res.Close()
+	var e *fetch.Error
+	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: here}); !errors.As(err, &e) || !strings.HasPrefix(e.URL, "gophers://") {
+		t.Errorf("a certificate that nobody knows: %v", err)
+	}
+	for _, rest := range []string{"", "//", "//h:0/", "//h/0%zz", "//u@h/"} {
+		if _, err := (&Fetcher{Env: nowhereToGo(t)}).Fetch(t.Context(), &fetch.Request{Locator: &locator.Opaque{Name: Secure, Rest: rest}}); !errors.Is(err, fetch.BadURL) {
+			t.Errorf("gophers:%s: %v", rest, err)
+		}
+	}
+}
+
+// FuzzHeader reads any first line, and only that.
+func FuzzHeader(f *testing.F) {
+	for _, seed := range []string{"+5\r\nhello", "+-1\r\n.\r\n", "--2\n", "+", "-", "+-", "+0000000000000000000000000000000000\r\n", "+1\r\r\r\nx", "+INFO\r\n"} {
+		f.Add([]byte(seed), uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, answer []byte, step uint8) {
+		env := answering(answer, nil)
+		env.Dial = stepping(env.Dial, int(step)+1)
+		res, got, err := get(t, env, &fetch.Request{Locator: parse(t, "gopher://h/9x%09%09+")})
+		var e *fetch.Error
+		if err != nil && (!errors.As(err, &e) || e.Kind == fetch.ConnectionFailed) {
+			t.Fatalf("%v", err)
+		}
+		if res == nil {
+			return
+		}
+		info := res.Info.(*Info)
+		switch {
+		case res.Size >= 0 && err == nil && int64(len(got)) != res.Size:
+			t.Fatalf("%d octets of %d", len(got), res.Size)
+		case !info.Plus && info.Fallback == fallbackHeader && err == nil && got != string(answer):
+			t.Fatalf("%q of %q", got, answer)
+		case !strings.Contains(string(answer), got) && info.Plus && !strings.Contains(got, "."):
+			t.Fatalf("%q is not in %q", got, answer)
+		}
+	})
+}
+
+// FuzzAttributes reads any attributes, and again from the header they make.
+func FuzzAttributes(f *testing.F) {
+	for _, name := range []string{"04-root-dollar", "05-root-bang", "50-multi-bang", "60-ask-bang"} {
+		_, answer := recorded(f, "gopherd-2.3.0", name)
+		f.Add(string(answer[5:]))
+	}
+	f.Add("+INFO\n+A: b\n+A\n\n x\n.")
+	f.Fuzz(func(t *testing.T, text string) {
+		a := accessOf(&locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '1'})
+		n := 0
+		for item, err := range attributeItems(strings.NewReader(text), a, fetch.Limits{Line: 500, Header: 5000}.WithDefaults()) {
+			if err != nil {
+				break
+			}
+			n++
+			first := AttributesOf(item.Header)
+			if first == nil {
+				t.Fatalf("no attributes in %+v", item.Header)
+			}
+			if item.Locator != nil {
+				if err := fetch.CheckOctets(item.Locator); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, v := range first.Views {
+				if v.Size < -1 || strings.ContainsAny(v.Label, "\r\n\t") {
+					t.Fatalf("%+v", v)
+				}
+			}
+			again := AttributesOf(first.header)
+			if diff := cmp.Diff(first, again, cmp.AllowUnexported(Attributes{})); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		if n > strings.Count(text, "\n")+1 {
+			t.Fatalf("%d items", n)
+		}
+	})
+}
+
+// FuzzAsk fills in any form by any answer: what is sent is refused or is one
+// form, whatever the answers.
+func FuzzAsk(f *testing.F) {
+	f.Add("Ask: a\nAskL: b\nSelect: c:1\nChoose: d\tx\ty\nChooseF: e", "1\x002\n3\x000\x00x\x00file")
+	f.Add("AskP: a", ".")
+	f.Add("Note", "a\r\n.\r\nDELETE")
+	f.Fuzz(func(t *testing.T, ask, answers string) {
+		form := parseForm(strings.Split(ask, "\n"))
+		filled, err := form.Fill("text/plain", strings.Split(answers, "\x00"))
+		if err != nil {
+			return
+		}
+		l := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '0', Selector: "x", HasPath: true, Plus: filled.Plus(), Fields: 2}
+		if err := fetch.CheckOctets(l); err != nil {
+			t.Fatalf("%q: %v", filled.Plus(), err)
+		}
+		back, err := locator.Parse(l.String())
+		if err != nil || !locator.Equal(back, l) {
+			t.Fatalf("%s: %v, %v", l, back, err)
+		}
+		if strings.Count(filled.Plus(), "\r\n.\r\n") != 1 || !strings.HasSuffix(filled.Plus(), "\r\n.\r\n") {
+			t.Fatalf("%q", filled.Plus())
+		}
+	})
+}

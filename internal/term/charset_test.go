@@ -1,0 +1,49 @@
+package term
+
+import (
+	"bytes"
+	"testing"
+)
+
+func TestCharset(t *testing.T) {
+	for _, tc := range []struct{ name, octets, want string }{
+		{"auto", "gr\u00fcn", "gr\u00fcn"},
+		{"auto", "gr\xfcn, na\xefve", "gr\u00fcn, na\u00efve"},
+		{"", "\xc9\xcd\xcd\xcd\xbb\n\xba x \xba", "\u2554\u2550\u2550\u2550\u2557\n\u2551 x \u2551"},
+		{"auto", "\x93quoted\x94", "\u201cquoted\u201d"},
+		{"Latin1", "\x93caf\xe9", "\u0093caf\u00e9"},
+		{"cp437", "\x81", "\u00fc"},
+		{"UTF-8", "\xff", "\xff"},
+		{"auto", "plain", "plain"},
+		{"auto", "caf\xe9", "caf\u00e9"},
+	} {
+		c, err := CharsetNamed(tc.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Decode(tc.octets); got != tc.want {
+			t.Errorf("%s: %q is %q, want %q", tc.name, tc.octets, got, tc.want)
+		}
+		var b bytes.Buffer
+		d := NewDecoder(&b, c)
+		for i := range len(tc.octets) {
+			if n, err := d.Write([]byte(tc.octets[i : i+1])); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if err := d.Flush(); err != nil || b.String() != tc.want {
+			t.Errorf("%s: %q is written as %q, %v; want %q", tc.name, tc.octets, b.String(), err, tc.want)
+		}
+	}
+	if _, err := CharsetNamed("ebcdic"); err == nil {
+		t.Error("EBCDIC is known")
+	}
+	long := bytes.Repeat([]byte("\xe9x\n"), 3000)
+	var b bytes.Buffer
+	d := NewDecoder(&b, Charset{})
+	d.Write(long)
+	d.Write(long)
+	if err := d.Flush(); err != nil || b.Len() != 2*3000*4 {
+		t.Errorf("%d octets, %v", b.Len(), err)
+	}
+}

@@ -1,0 +1,214 @@
+package testserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// CSO is a phone book of RFC 2378 (ph, gopher's type 2). It knows "query" (and
+// "ph"), "fields", "siteinfo", "status", "id", "help" and "quit". Faults are
+// armed by those words.
+type CSO struct {
+	Server
+
+	// Entries are the people in it.
+	Entries []CSOEntry
+	// MaxMatches is how many may be found before there are too many (502); 0 is
+	// no bound.
+	MaxMatches int
+	// IgnoreQuit leaves the connection open, without an answer, after "quit".
+	IgnoreQuit bool
+}
+
+// A CSOEntry is what the phone book knows of somebody, in order.
+type CSOEntry []CSOField
+
+// A CSOField is one fact. A value of many lines has LF between them; an empty
+// one is said not to be there (508).
+type CSOField struct{ Name, Value string }
+
+// NewCSO starts a phone book that ends with the test.
+func NewCSO(tb TB, configure ...func(*CSO)) *CSO {
+	tb.Helper()
+	s, err := StartCSO(context.Background(), "", configure...)
+	if err != nil {
+		tb.Fatalf("%v", err)
+	}
+	s.endWith(tb)
+	return s
+}
+
+// StartCSO starts a phone book on addr, such as "127.0.0.1:1105"; "" is a free
+// loopback port. It ends with ctx or by Close. Its URL is that of the gopher
+// item, as in "gopher://127.0.0.1:1105/2".
+func StartCSO(ctx context.Context, addr string, configure ...func(*CSO)) (*CSO, error) {
+	s := new(CSO)
+	for _, f := range configure {
+		f(s)
+	}
+	if err := s.start(ctx, "gopher", 105, addr, s.serve); err != nil {
+		return nil, err
+	}
+	s.URL += "/2"
+	return s, nil
+}
+
+// serve answers commands until the client quits.
+func (s *CSO) serve(c *conn) {
+	lines := bufio.NewReaderSize(io.TeeReader(c, c.received), maxRequest)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil {
+			return
+		}
+		verb, args, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+		p := s.faults.at(verb, verb+" "+args)
+		if err := c.preempt(p); errors.Is(err, errSilent) {
+			c.wait()
+			return
+		} else if err != nil {
+			return
+		}
+		reply := s.reply(strings.ToLower(verb), args)
+		if p.reply != nil {
+			reply = *p.reply
+		}
+		if reply == "" {
+			c.wait()
+			return
+		}
+		if c.answer(p, reply) != nil {
+			return
+		}
+		if strings.EqualFold(verb, "quit") {
+			c.linger()
+			return
+		}
+	}
+}
+
+// reply is the answer to a command, its lines separated by LF.
+func (s *CSO) reply(verb, args string) string {
+	switch verb {
+	case "quit", "exit", "stop":
+		if s.IgnoreQuit {
+			return ""
+		}
+		return "200:Bye!"
+	case "fields":
+		return s.fields()
+	case "siteinfo":
+		return "-200:1:administrator:admin@localhost\n200:Ok."
+	case "status":
+		return "100:Qi server\n200:Database ready."
+	case "id":
+		return "200:Thanks."
+	case "help":
+		return "-200:1:query [field=]value ... [return field ...]\n200:Ok."
+	case "query", "ph":
+		return s.query(args)
+	}
+	return "598:Command not recognized."
+}
+
+// fields describes the fields that entries have.
+func (s *CSO) fields() string {
+	var b strings.Builder
+	var seen []string
+	for _, e := range s.Entries {
+		for _, f := range e {
+			if !slices.Contains(seen, f.Name) {
+				seen = append(seen, f.Name)
+				fmt.Fprintf(&b, "-200:%d:%s:max 256 Indexed Lookup Public Default\n-200:%d:%s:The %s.\n", len(seen), f.Name, len(seen), f.Name, f.Name)
+			}
+		}
+	}
+	return b.String() + "200:Ok."
+}
+
+// query finds the entries that have all the words.
+func (s *CSO) query(args string) string {
+	args, wanted, returns := strings.Cut(args, " return ")
+	words := strings.Fields(args)
+	if len(words) == 0 {
+		return "599:Syntax error."
+	}
+	var found []CSOEntry
+	for _, e := range s.Entries {
+		matches := true
+		for _, w := range words {
+			field, value, ok := strings.Cut(w, "=")
+			if !ok {
+				field, value = "name", w
+			}
+			if !s.known(field) {
+				return fmt.Sprintf("507:%s:Field does not exist.", field)
+			}
+			matches = matches && e.matches(field, value)
+		}
+		if matches {
+			found = append(found, e)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return "501:No matches to your query."
+	case s.MaxMatches > 0 && len(found) > s.MaxMatches:
+		return "502:Too many entries to print."
+	}
+	fields := strings.Fields(wanted)
+	if !returns || slices.Contains(fields, "all") {
+		fields = nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "102:There were %d matches to your request.\n", len(found))
+	for i, e := range found {
+		e.write(&b, i+1, fields)
+	}
+	return b.String() + "200:Ok."
+}
+
+func (s *CSO) known(field string) bool {
+	return slices.ContainsFunc(s.Entries, func(e CSOEntry) bool {
+		return slices.ContainsFunc(e, func(f CSOField) bool { return f.Name == field })
+	})
+}
+
+// matches reports whether a word of the field is like pattern, in any letter
+// case; "*" and the like are as in a shell.
+func (e CSOEntry) matches(field, pattern string) bool {
+	pattern = strings.ToLower(strings.Trim(pattern, `"`))
+	for _, f := range e {
+		for _, word := range strings.Fields(strings.ToLower(f.Value)) {
+			if ok, _ := path.Match(pattern, word); ok && f.Name == field {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// write adds the lines of entry n; fields are those wanted, nil all.
+func (e CSOEntry) write(b *strings.Builder, n int, fields []string) {
+	for _, f := range e {
+		switch lines := strings.Split(f.Value, "\n"); {
+		case fields != nil && !slices.Contains(fields, f.Name):
+		case f.Value == "":
+			fmt.Fprintf(b, "-508:%d:%12s: Not present in entry.\n", n, f.Name)
+		default:
+			for i, line := range lines {
+				name := f.Name
+				if i > 0 {
+					name = ""
+				}
+				fmt.Fprintf(b, "-200:%d:%12s: %s\n", n, name, line)
+			}
+		}
+	}
+}

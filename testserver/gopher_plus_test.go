@@ -1,0 +1,95 @@
+package testserver_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// plusHole is a server with a document in three views and a form.
+func plusHole(personality testserver.Personality) func(*testserver.Gopher) {
+	return func(s *testserver.Gopher) {
+		holeInMemory(s)
+		s.Personality = personality
+		s.Plus = map[string]testserver.GopherItem{
+			"motd.txt": {
+				Admin: "Frodo <f@b.example>", Abstract: "Two\nlines.", Blocks: "+KEYWORDS:\r\n fish\r\n",
+				Views: []testserver.GopherView{{Type: "Text/plain", Language: "En_US", Size: ".1k"}, {Type: "Text/plain", Language: "De_DE", Name: "crlf.txt"}},
+			},
+			"pub/a.txt": {Ask: []string{"Note: Fill in", "Ask: Volts?\t220"}},
+		}
+	}
+}
+
+func TestGopherPlus(t *testing.T) {
+	const (
+		here  = "\t127.0.0.1\t70"
+		admin = "1 Gopher Admin <admin@localhost>\r\n"
+		motd  = "+INFO: 0motd.txt\t/motd.txt" + here + "\t+\r\n+ADMIN:\r\n Admin: Frodo <f@b.example>\r\n Mod-Date: Sat Mar  4 05:06:07 1995 <19950304050607>\r\n" +
+			"+VIEWS:\r\n Text/plain En_US: <.1k>\r\n Text/plain De_DE:\r\n+ABSTRACT:\r\n Two\r\n lines.\r\n+KEYWORDS:\r\n fish\r\n"
+		found     = "0motd.txt\t/motd.txt" + here + "\t+\r\n"
+		malformed = "0Malformed command\t\terror.host\t1\r\n.\r\n"
+		stub      = "+-2\r\n+INFO: 1gopher+\t" + here + "\r\n+ADMIN:\r\n Admin: Me\r\n"
+	)
+	umn, py, stubs := testserver.UMNGopher, testserver.PyGopher, testserver.StubGopher
+	for _, tt := range []struct {
+		as            testserver.Personality
+		request, want string
+	}{
+		{umn, "0/motd.txt\t+\r\n", "+-1\r\nhello\r\nworld\r\n.\r\n"},
+		{umn, "/motd.txt\t+Text/plain De_DE\r\n", "+-1\r\none\r\ntwo\r\n.\r\n"},
+		{umn, "/motd.txt\t+image/gif\r\n", "--1\r\n" + admin + "'/motd.txt' does not exist\r\n.\r\n"},
+		{umn, "/nix\t+\r\n", "--1\r\n" + admin + "'/nix' does not exist\r\n.\r\n"},
+		{umn, "/motd.txt\t!\r\n", "+-1\r\n" + motd + ".\r\n"},
+		{umn, "/motd.txt\t!+ADMIN\r\n", "+-1\r\n" + motd + ".\r\n"},
+		{umn, "/pub\t$+ASK\r\n", "+-1\r\n+INFO: 0a.txt\t/pub/a.txt" + here + "\t?\r\n+ASK:\r\n Note: Fill in\r\n Ask: Volts?\t220\r\n+INFO: 1sub\t/pub/sub" + here + "\t+\r\n.\r\n"},
+		{umn, "/pub\t+\r\n", "+-1\r\n0a.txt\t/pub/a.txt" + here + "\t?\r\n1sub\t/pub/sub" + here + "\t+\r\n.\r\n"},
+		{umn, "/every.bin\t+\r\n", "+256\r\n" + string(content()["every.bin"].Data)},
+		{umn, "/pub/a.txt\t+\t1\r\n+-1\r\n110\r\n..x\r\n.\r\n", "+-1\r\n1: [110]\r\n2: [..x]\r\n.\r\n"},
+		{umn, "/pub/a.txt\t+\t1\r\n+9\r\n220\r\npw\r\n", "+-1\r\n1: [220\r]\r\n2: [pw\r]\r\n.\r\n"},
+		{umn, "/motd.txt\t\t+\r\n", malformed},
+		{umn, "7/\tworld\t+\r\n", "+INFO: " + found + ".\r\n"},
+		{umn, "7/\tworld\r\n", found + ".\r\n"},
+		{py, "/motd.txt\t+\r\n", "+12\r\nhello\nworld\n"},
+		{py, "/motd.txt\t+Text/plain De_DE\r\n", "+12\r\nhello\nworld\n"},
+		{py, "/motd.txt\t\t+\r\n", "+12\r\nhello\nworld\n"},
+		{py, "/motd.txt\t!\r\n", "+-2\r\n" + motd},
+		{py, "/nix\t+\r\n", "--2\r\n" + admin + "'/nix' does not exist\r\n"},
+		{py, "/\tworld\t+\r\n", "+-2\r\n" + found},
+		{py, "/\t!+ABSTRACT\r\n", ".\r\n"},
+		{stubs, "/motd.txt\t+\r\n", stub},
+		{stubs, "\t$\r\n", stub},
+		{stubs, "/motd.txt\r\n", "hello\r\nworld\r\n.\r\n"},
+	} {
+		inBubble(t, strings.ReplaceAll(tt.request, "/", "|"), func(t *testing.T) {
+			srv := testserver.NewGopher(t, plusHole(tt.as))
+			if got, err := ask(t, srv, srv.Addr, tt.request); got != tt.want || err != nil {
+				t.Errorf("got  %q, %v\nwant %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestGopherPlusFaults(t *testing.T) {
+	for _, tt := range []struct {
+		fault         testserver.Fault
+		request, want string
+	}{
+		{testserver.PlusHeader("+-2\n"), "/motd.txt\t+", "+-2\nhello\r\nworld\r\n.\r\n"},
+		{testserver.PlusHeader(""), "/motd.txt\t+", "hello\r\nworld\r\n.\r\n"},
+		{testserver.Trailer(".\r\n"), "/every.bin\t+", "+256\r\n" + string(content()["every.bin"].Data) + ".\r\n"},
+		{testserver.Truncate(9), "/every.bin\t+", "+256\r\n\x00\x01\x02"},
+		{testserver.NoColon(), "/pub\t$+VERONICA", "+-1\r\n+INFO 0a.txt\t/pub/a.txt\t127.0.0.1\t70\t?\r\n+INFO: 1sub\t/pub/sub\t127.0.0.1\t70\t+\r\n.\r\n"},
+		{testserver.PlusError(2, "later"), "/motd.txt\t+", "--1\r\n2 Gopher Admin <admin@localhost>\r\nlater\r\n.\r\n"},
+		{testserver.PlusError(2, "later"), "/motd.txt", "hello\r\nworld\r\n.\r\n"},
+	} {
+		inBubble(t, tt.fault.String(), func(t *testing.T) {
+			srv := testserver.NewGopher(t, plusHole(testserver.UMNGopher))
+			srv.On("REQUEST", 1, tt.fault)
+			if got, err := ask(t, srv, srv.Addr, tt.request+"\r\n"); got != tt.want || err != nil {
+				t.Errorf("got  %q, %v\nwant %q", got, err, tt.want)
+			}
+		})
+	}
+}
