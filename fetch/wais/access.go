@@ -201,17 +201,26 @@ func wordSearch(database, words string, max int) *z3950.Search {
 	return z3950.NewWordSearch(database, z3950.Words{Seed: words, Dates: z3950.Num(1), Max: z3950.Num(uint32(min(max, 1<<24)))})
 }
 
-// choices are the types of a document, as Items.
+// choices are the types of a document, as Items. The length in the URL is that
+// of the first.
 func (a *access) choices() iter.Seq[fetch.Item] {
 	return func(yield func(fetch.Item) bool) {
+		wpath, size := a.loc.WPath, a.doc.length
 		for typ := range strings.SplitSeq(a.doc.typ, ",") {
+			if typ == "" {
+				continue
+			}
 			l := *a.loc
-			l.WType = typ
+			l.WType, l.WPath = typ, wpath
 			item := fetch.Item{Name: typ, Locator: &l, Attributes: fetch.Attributes{
-				Size: a.doc.length, MediaType: mediaType(typ), Header: []fetch.Field{{Name: HeaderType, Value: typ}},
+				Size: size, MediaType: mediaType(typ), Header: []fetch.Field{{Name: HeaderType, Value: typ}},
 			}}
-			if typ != "" && !yield(item) {
+			if !yield(item) {
 				return
+			}
+			size = -1
+			if other, ok := path(a.doc.id, z3950.Number{}); ok {
+				wpath = other
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package wais
 
 import (
 	"io"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,9 +94,3 @@ func list(t testing.TB, f *Fetcher, req *fetch.Request) ([]fetch.Item, *Info) {
 
 // through is a Fetcher that reaches a server.
 func through(srv *testserver.WAIS) *Fetcher { return &Fetcher{Env: &fetch.Env{Dial: srv.Dial}} }
-
-// hostPort is where a server is.
-func hostPort(srv *testserver.WAIS) locator.HostPort {
-	a := netip.MustParseAddrPort(srv.Addr)
-	return locator.HostPort{Host: a.Addr().String(), Port: a.Port()}
-}

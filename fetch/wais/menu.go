@@ -38,6 +38,7 @@ func (a *access) itemsOf(r z3950.Record) iter.Seq[fetch.Item] {
 			if !yield(a.item(r, typ)) {
 				return
 			}
+			r.Length, r.Lines = z3950.Number{}, z3950.Number{} // are those of the first type
 		}
 	}
 }

@@ -100,14 +100,17 @@ func (s *Source) read(key string, r *lispReader) error {
 	}
 	switch key {
 	case ":version":
-		s.Version, _ = strconv.Atoi(value.text)
+		if version, err := strconv.Atoi(value.text); err == nil {
+			s.Version = version
+		}
 	case ":ip-address":
 		s.IPAddress = value.text
 	case ":ip-name":
 		s.IPName = value.text
 	case ":tcp-port":
-		port, _ := strconv.ParseUint(value.text, 10, 16)
-		s.Port = uint16(port)
+		if port, err := strconv.ParseUint(value.text, 10, 16); err == nil {
+			s.Port = uint16(port)
+		}
 	case ":database-name":
 		s.Database = value.text
 	case ":cost":
