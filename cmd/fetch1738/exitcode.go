@@ -38,6 +38,7 @@ const (
 	exitTooLarge    = 63
 	exitLogin       = 67
 	exitNotFound    = 78
+	exitProxy       = 97
 	exitTerminated  = 143 // as a shell reports SIGTERM
 )
 
@@ -45,9 +46,9 @@ const (
 type failure struct {
 	scheme    string
 	uploading bool
-	resuming  bool // -C
-	proxied   bool // by a proxy that looks names up
-	unheard   bool // nothing at all came from the server
+	resuming  bool   // -C
+	proxy     string // the scheme of the proxy on the way; "" is none
+	unheard   bool   // nothing at all came from the server
 	err       error
 }
 
@@ -104,7 +105,7 @@ func (r exitRule) fits(f failure, e *fetch.Error) bool {
 	return (r.scheme == "" || r.scheme == f.scheme || r.scheme+"s" == f.scheme) &&
 		(r.ops == "" || slices.Contains(strings.Split(r.ops, ","), e.Op)) &&
 		(r.kinds == nil || slices.Contains(r.kinds, e.Kind)) &&
-		(r.reply == 0 || r.reply == e.Code || r.reply == refusedReply && e.Code >= 400) &&
+		(r.reply == 0 || r.reply == e.Code || r.reply == refusedReply && e.Code >= 300) &&
 		(r.only == nil || r.only(f))
 }
 
@@ -113,23 +114,28 @@ func exitRules() []exitRule {
 	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
 	uploading := func(f failure) bool { return f.uploading }
 	resuming := func(f failure) bool { return f.resuming }
-	proxied := func(f failure) bool { return f.proxied }
+	byProxy := func(f failure) bool { return f.proxy == "http" || f.proxy == "socks5h" }
+	socks := func(f failure) bool { return strings.HasPrefix(f.proxy, "socks") }
 	unheard := func(f failure) bool { return f.unheard }
 	return []exitRule{
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
 		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
+		{kinds: kinds(fetch.TooManyHops), code: exitHops},
 		{kinds: kinds(fetch.BadURL), ops: "parse,check", code: exitBadURL},
 		{kinds: kinds(fetch.Refused), code: exitRefused},
-		{kinds: kinds(fetch.Unresolved), only: proxied, code: exitNoSuchProxy},
+		{kinds: kinds(fetch.Unresolved), only: byProxy, code: exitNoSuchProxy},
 		{kinds: kinds(fetch.Unresolved), code: exitNoSuchHost},
+
+		{ops: "connect by proxy", only: socks, code: exitProxy},
+		{ops: "connect by proxy", code: exitReceive},
 
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
 		{scheme: "ftp", ops: "USER,PASS,ACCT,login", code: exitLogin},
 		{scheme: "ftp", ops: "CWD,MKD", reply: refusedReply, code: exitDenied},
 		{scheme: "ftp", ops: "TYPE", reply: refusedReply, code: exitTYPE},
-		{scheme: "ftp", ops: "PASV", reply: 227, code: exitWeird227},
-		{scheme: "ftp", ops: "PASV,EPSV", kinds: kinds(fetch.Protocol), code: exitWeirdPASV},
 		{scheme: "ftp", ops: "PASV,EPSV", reply: refusedReply, code: exitWeirdPASV},
+		{scheme: "ftp", ops: "PASV", kinds: kinds(fetch.Protocol), code: exitWeird227},
+		{scheme: "ftp", ops: "EPSV", kinds: kinds(fetch.Protocol), code: exitWeirdPASV},
 		{scheme: "ftp", ops: "quote,QUOTE", code: exitQuote},
 		{scheme: "ftp", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "ftp", ops: "REST", reply: refusedReply, code: exitREST},
@@ -144,8 +150,7 @@ func exitRules() []exitRule {
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
 
 		{scheme: "file", kinds: kinds(fetch.BadURL), code: exitBadURL},
-		{scheme: "file", kinds: kinds(fetch.BadRange), only: resuming, code: exitResume},
-		{scheme: "file", kinds: kinds(fetch.BadRange), code: exitRange},
+		{scheme: "file", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "file", kinds: kinds(fetch.TooLarge), code: exitTooLarge},
 		{scheme: "file", ops: "read", only: uploading, code: exitRead},
 		{scheme: "file", only: uploading, code: exitWrite},
@@ -163,7 +168,6 @@ func exitRules() []exitRule {
 		{kinds: kinds(fetch.TooLarge), code: exitTooLarge},
 		{kinds: kinds(fetch.BadRange), only: resuming, code: exitResume},
 		{kinds: kinds(fetch.BadRange), code: exitRange},
-		{kinds: kinds(fetch.TooManyHops), code: exitHops},
 		{kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},
 		{kinds: kinds(fetch.LocalIO), code: exitWrite},
 		{kinds: kinds(fetch.Exists), only: uploading, code: exitUpload},

@@ -251,6 +251,30 @@ func TestBusyListing(t *testing.T) {
 	}
 }
 
+// TestEmptyDirectory has the reply of wu-ftpd and inetutils-ftpd.
+func TestEmptyDirectory(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	for _, path := range []string{"/pub/;type=d", "/pub/"} {
+		srv.On("NLST", 1, testserver.Reply("550 No files found."))
+		srv.On("LIST", 1, testserver.Reply("450 No files found"))
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+path)})
+		if err != nil || res.Kind != fetch.KindDirectory {
+			t.Fatalf("%v %v", res, err)
+		}
+		for item, err := range res.Items {
+			t.Errorf("%+v %v", item, err)
+		}
+		if err := res.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	f.Close()
+	if n := logins(srv); n != 1 {
+		t.Errorf("%d logins", n)
+	}
+}
+
 func TestFallBacks(t *testing.T) {
 	srv := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV", "LIST", "SIZE", "MDTM"} })
 	f := &Fetcher{}
@@ -435,6 +459,9 @@ func TestUploadFails(t *testing.T) {
 	if !errors.Is(err, fetch.LocalIO) || !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
+	if n := len(slices.DeleteFunc(srv.Transcript().From(testserver.FromServer), func(s string) bool { return !strings.HasPrefix(s, "426") })); n != 1 {
+		t.Errorf("the server took a part for the whole:\n%v", srv.Transcript())
+	}
 	if _, err = f.Replace(t.Context(), req, io.LimitReader(zeros{}, 4<<20)); !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("more than the server takes: %v", err)
 	}
@@ -492,12 +519,17 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%d+%d: %q %v", tc.offset, tc.length, got, err)
 		}
 	}
+	srv.ResetTranscript()
+	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Offset: 18}); err != nil {
+		t.Error(err)
+	}
 	for _, req := range []fetch.Request{{Offset: 19}, {Length: -1}} {
 		req.Locator = parse(t, srv.URL+"/a/b/c.txt")
 		if _, err := read(t.Context(), f, &req); !errors.Is(err, fetch.BadRange) {
 			t.Errorf("%d+%d: %v", req.Offset, req.Length, err)
 		}
 	}
+	wantSent(t, srv, "SIZE c.txt", "SIZE c.txt") // when there is nothing to come nothing is begun
 	hidden := start(t, func(s *testserver.FTP) { s.Hide = []string{"SIZE"} })
 	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.BadRange) {
 		t.Errorf("from the end of what size: %v", err)
