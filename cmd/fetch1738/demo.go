@@ -36,6 +36,9 @@ type demoScheme struct {
 	// document and listing are what follows it in the URLs of demoDocument and
 	// demoFolder; without a listing the scheme has no directories.
 	document, listing string
+	// search is what follows it in a URL that finds the document, where its own
+	// URL is known to the server only.
+	search string
 }
 
 const (
@@ -46,10 +49,11 @@ const (
 
 func demoSchemes() []demoScheme {
 	return []demoScheme{
-		{"file", "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", copySample, "/pub/octets.bin", "/pub/"},
-		{"ftp", "a CWD for each directory, then TYPE and RETR (section 3.2.2)", playing("ftp"), "/pub/octets.bin;type=i", "/pub/"},
-		{"gopher", "the selector, a line end, and the answer is there (section 3.4)", playing("gopher"), "/9/pub/octets.bin", "/1/pub"},
-		{"http", "the path as it is written (section 3.3)", playing("http"), "/pub/octets.bin", ""},
+		{"file", "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", copySample, "/pub/octets.bin", "/pub/", ""},
+		{"ftp", "a CWD for each directory, then TYPE and RETR (section 3.2.2)", playing("ftp"), "/pub/octets.bin;type=i", "/pub/", ""},
+		{"gopher", "the selector, a line end, and the answer is there (section 3.4)", playing("gopher"), "/9/pub/octets.bin", "/1/pub", ""},
+		{"http", "the path as it is written (section 3.3)", playing("http"), "/pub/octets.bin", "", ""},
+		{"wais", "a search, and what it finds first, by its document-id (section 3.9)", playing("wais"), "", "", "/pub?octets"},
 	}
 }
 
@@ -135,9 +139,16 @@ func (d *demo) scheme(ctx context.Context, s demoScheme) {
 		return
 	}
 	defer stop()
-	d.out.heading(s.name, base+s.document)
+	d.out.heading(s.name, base+s.document+s.search)
 	d.out.text(s.about)
-	if err := d.fetch(ctx, base+s.document); err != nil {
+	url := base + s.document
+	if s.search != "" {
+		if url, err = d.find(ctx, base+s.search); err != nil {
+			d.fail(err)
+			return
+		}
+	}
+	if err := d.fetch(ctx, url); err != nil {
 		d.fail(err)
 		return
 	}
@@ -178,6 +189,30 @@ func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
 	}
 	defer res.Close()
 	return io.ReadAll(io.LimitReader(res.Body, 1<<20))
+}
+
+// find searches, shows the conversation, and gives the URL of the first hit.
+func (d *demo) find(ctx context.Context, url string) (string, error) {
+	var conv conversation
+	res, err := d.resolver.Get(fetch.WithTrace(ctx, conv.trace()), url)
+	d.out.wire(conv.shown())
+	if err != nil {
+		return "", err
+	}
+	defer res.Close()
+	if res.Items == nil {
+		return "", fmt.Errorf("%s is a %s, not a list", url, res.Kind)
+	}
+	for item, err := range res.Items {
+		if err != nil {
+			return "", err
+		}
+		if item.Locator != nil {
+			d.out.result("the first found is " + plain(item.Name))
+			return item.Locator.String(), nil
+		}
+	}
+	return "", fmt.Errorf("%s finds nothing", url)
 }
 
 // list gets the directory or menu at url and shows the names.

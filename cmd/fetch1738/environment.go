@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 )
 
@@ -87,6 +88,7 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.proxyFor, TLS: config,
 	}, "http", "https")
+	r.Register(&wais.Fetcher{Env: e.through(env, e.proxies["wais"])}, "wais")
 	return r
 }
 

@@ -49,9 +49,9 @@ func (m leakChecked) Run() int {
 //
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http or gopher. Each script has servers of its own with
-// testContent; $FTP, $HTTP and $GOPHER are their URLs, $FTPPORT, $HTTPPORT and
-// $GOPHERPORT their ports. $HTTPS is a server with a certificate nobody trusts,
+// SERVER is ftp, http, gopher or wais. Each script has servers of its own with
+// testContent; $FTP, $HTTP, $GOPHER and $WAIS are their URLs, $FTPPORT and so on their
+// ports. $HTTPS is a server with a certificate nobody trusts,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
@@ -127,6 +127,12 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		wais, err := testserver.StartWAIS(ctx, "", func(s *testserver.WAIS) {
+			s.Content = testContent()
+		})
+		if err != nil {
+			return err
+		}
 		proxy, err := newTestProxy()
 		if err != nil {
 			return err
@@ -139,13 +145,14 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			ftp.Close()
 			http.Close()
 			gopher.Close()
+			wais.Close()
 			proxy.end()
 			secure.Close()
 		})
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server}
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "wais": &wais.Server}
 		env.Values[serversKey{}] = all
 		for name, s := range all {
 			_, port, _ := strings.Cut(s.Addr, ":")

@@ -61,6 +61,10 @@ type operation struct {
 	quotes        []string
 	useASCII      bool
 
+	// WAIS.
+	like    []locator.Locator
+	maxHits int
+
 	// HTTP.
 	compressed      bool
 	data            []byte // of -d; nil for none

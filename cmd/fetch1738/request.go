@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -87,6 +88,10 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 			return nil, err
 		}
 		req.Options = options
+	case *locator.WAIS:
+		if l.Form != locator.WAISDocument {
+			req.Options = &wais.Options{Like: o.like, MaxHits: o.maxHits}
+		}
 	}
 	return req, nil
 }

@@ -194,7 +194,12 @@ func writeItem(b *bytes.Buffer, n int, item fetch.Item) {
 		case HeaderScore:
 			fact("score %s", h.Value)
 		case HeaderLines:
-			fact("%s lines", h.Value)
+			if h.Value == "1" {
+				h.Value = "1 line"
+			} else {
+				h.Value += " lines"
+			}
+			fact("%s", h.Value)
 		case HeaderType:
 			fact("%s", h.Value)
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/z3950"
@@ -107,6 +108,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 func (s *session) describe(a *access, res *fetch.Resource) error {
 	info := new(Info)
 	res.Info = info
+	defer func() { res.Advice = info.advice(s.loc) }()
 	for _, ask := range []struct{ database, words string }{{infoDatabase, a.database}, {a.database, "?"}} {
 		r, err := s.askWords(ask.database, ask.words, 40)
 		if err != nil {
@@ -124,6 +126,20 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 	}
 	s.trace.Note("the server does not describe this database")
 	return nil
+}
+
+// advice is what there is to say about a database that is to be searched.
+func (i *Info) advice(l *locator.WAIS) string {
+	if i.Source == nil {
+		return ""
+	}
+	text := i.Source.Description
+	if i.Source.Maintainer != "" {
+		text += "\nMaintained by " + i.Source.Maintainer + "."
+	}
+	search := *l
+	search.Form, search.Search = locator.WAISSearch, "words"
+	return strings.TrimLeft(text, "\n") + "\nTo search it: " + search.String()
 }
 
 // infoDatabase is the one that describes the others.

@@ -96,6 +96,12 @@ func ParseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
+// IsMessage reports whether octets are one whole message.
+func IsMessage(octets []byte) bool {
+	h, err := ParseHeader(octets)
+	return err == nil && int64(len(octets)) == HeaderSize+h.Length
+}
+
 // ReadMessage reads one message, whose body may have limit octets, and returns
 // it whole with its header. It uses buf as far as that has room and makes it no
 // longer than twice what has come. It returns io.EOF at the end of r,
