@@ -431,7 +431,7 @@ func TestWAISTranscript(t *testing.T) {
 		srv := testserver.NewWAIS(t, waisInMemory)
 		c := dialWAIS(t, srv)
 		c.words("files", "hello")
-		want := "C: Search \"files\" for \"hello\", at most 200\nS: SearchResponse: 1 headers\n"
+		want := "C: Search \"files\" for \"hello\", at most 200\nS: SearchResponse: 1 header\n"
 		if got := srv.Transcript(); got.String() != want || len(got[0].Octets) == 0 {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

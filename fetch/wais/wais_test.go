@@ -185,7 +185,7 @@ func TestLike(t *testing.T) {
 	if len(items) != 3 || items[0].Name != "A Whale off the Point" {
 		t.Errorf("%+v", items)
 	}
-	if !srv.Transcript().Has(testserver.FromClient, `Search "stories" for "" like 1 documents, at most 3`) {
+	if !srv.Transcript().Has(testserver.FromClient, `Search "stories" for "" like 1 document, at most 3`) {
 		t.Errorf("\n%s", srv.Transcript())
 	}
 	elsewhere := *like

@@ -169,7 +169,7 @@ func annotation(e element, f facts) string {
 	case f.form == number && len(e.value) <= 4:
 		return fmt.Sprintf("%v %d", e.tag, e.uint())
 	case f.form == bits:
-		return fmt.Sprintf("%v %08b", e.tag, e.value)
+		return fmt.Sprintf("%v %s", e.tag, strings.Trim(fmt.Sprintf("%08b", e.value), "[]"))
 	}
 	return fmt.Sprintf("%v %s", e.tag, quoted(e.value))
 }
@@ -214,7 +214,7 @@ func (p *Search) summary() string {
 	if p.Words != nil {
 		text := fmt.Sprintf("Search %q for %q", p.DatabaseNames, p.Words.Seed)
 		if n := len(p.Words.Like); n > 0 {
-			text += fmt.Sprintf(" like %d documents", n)
+			text += " like " + counted(n, "document")
 		}
 		return text + fmt.Sprintf(", at most %d", p.Words.Max.Value)
 	}
@@ -232,6 +232,14 @@ func (p *Search) summary() string {
 	return text
 }
 
+// counted is such as "1 header", "2 headers".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
 func (p *SearchResponse) summary() string {
 	headers, texts, length := 0, 0, 0
 	for r := range p.Records() {
@@ -244,7 +252,7 @@ func (p *SearchResponse) summary() string {
 	}
 	var parts []string
 	if headers > 0 {
-		parts = append(parts, fmt.Sprintf("%d headers", headers))
+		parts = append(parts, counted(headers, "header"))
 	}
 	if texts > 0 {
 		parts = append(parts, fmt.Sprintf("%d octets of text", length))

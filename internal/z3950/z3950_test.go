@@ -49,7 +49,7 @@ func TestReadMessageStops(t *testing.T) {
 	for in, octets := range map[string]int{
 		"220 hello\r\n": 4, "\x30\x84\x00\x00": 2, "\x16\x03\x01": 1, "0000000001x": 11, "": 0,
 	} {
-		r := &counted{strings.NewReader(in), 0}
+		r := &countedReader{strings.NewReader(in), 0}
 		_, _, err := ReadMessage(iotest.OneByteReader(r), nil, 100)
 		if octets > 0 && !errors.Is(err, ErrNotWAIS) || octets == 0 && err != io.EOF {
 			t.Errorf("%q: %v", in, err)
@@ -64,12 +64,12 @@ func TestReadMessageStops(t *testing.T) {
 	}
 }
 
-type counted struct {
+type countedReader struct {
 	io.Reader
 	n int
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countedReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.n += n
 	return n, err
@@ -386,7 +386,7 @@ func TestSummary(t *testing.T) {
 		"Init 100000", "InitResponse 100000, accepted: true", `Search "stories" for "lighthouse", at most 200`,
 		`Retrieve from "stories" un re "0 162 /wais/docs/whale.txt" wt re "TEXT" wb ro "0" wb rl "162"`,
 		"SearchResponse: 3 headers", "SearchResponse: 162 octets of text", "empty message of type 'z'", "Present",
-		`Search "stories" for "lighthouse" like 1 documents, at most 10`, `"hello\r\n"`, "SearchResponse: nothing",
+		`Search "stories" for "lighthouse" like 1 document, at most 10`, `"hello\r\n"`, "SearchResponse: nothing",
 		`SearchResponse: "SF" "Missing DocID in request"`, "malformed WAIS message: the end inside an integer at octet 0",
 	} {
 		if !got[want] {
