@@ -7,6 +7,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -27,5 +28,6 @@ func Builtin(env *fetch.Env) *fetch.Registry {
 	r.Register(&gopher.Fetcher{Env: &e}, "gopher", gopher.Secure)
 	r.Register(&http.Fetcher{Env: &e}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: &e}, "news", "nntp", "nntps", "snews")
+	r.Register(&wais.Fetcher{Env: &e}, "wais")
 	return r
 }

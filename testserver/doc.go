@@ -1,7 +1,7 @@
 // Package testserver has small servers of the protocols RFC 1738 names, to be
-// started inside a test or a program: [FTP], [HTTP], [Gopher] and [NNTP]. They serve
-// an [io/fs.FS], all of them the same way, over loopback or inside memory; [CSO] is
-// the phone book that gopher menus lead to; they
+// started inside a test or a program: [FTP], [HTTP], [Gopher], [NNTP] and [WAIS]. They
+// serve an [io/fs.FS], all of them the same way, over loopback or inside memory; [CSO]
+// is the phone book that gopher menus lead to; they
 // record what went over their control connections, and they misbehave on demand.
 //
 //	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
@@ -38,9 +38,11 @@
 //	GREETING  the greeting of FTP and NNTP
 //	DATA      an FTP data connection
 //	END       the reply at the end of an FTP transfer, or to an article of NNTP
-//	REQUEST   any request of HTTP or Gopher
+//	REQUEST   any request of HTTP, Gopher or WAIS
 //	MENU, TEXT, BINARY, SEARCH, ERROR   the Gopher answers of that kind
 //	PLUS, FORM                          those to a request of Gopher+, and to a form
+//	INIT, SEARCH, RETRIEVE, OTHER       the WAIS requests of that kind, as in
+//	                                    "SEARCH lighthouse", "RETRIEVE pub/whale.txt"
 //
 // Faults are data and compose: Delay(time.Second), Drip(1, time.Second) and
 // Truncate(7) together wait, drip and stop. Each constructor says what it does.

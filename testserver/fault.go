@@ -49,6 +49,9 @@ const (
 	fTrailer       faultKind = "Trailer"
 	fNoColon       faultKind = "NoColon"
 	fPlusError     faultKind = "PlusError"
+	fEmptyAnswer   faultKind = "EmptyAnswer"
+	fAnnounce      faultKind = "Announce"
+	fDiagnostic    faultKind = "Diagnostic"
 )
 
 // String is the constructor call with its arguments.
@@ -61,11 +64,11 @@ func (f Fault) String() string {
 		args = fmt.Sprint(f.n)
 	case fDrip:
 		args = fmt.Sprintf("%d, %v", f.n, f.every)
-	case fReply, fExtraReply, fData, fPlusHeader, fTrailer:
+	case fReply, fExtraReply, fData, fPlusHeader, fTrailer, fAnnounce:
 		args = shorten(f.text)
 	case fGarble, fPlusError:
 		args = fmt.Sprintf("%d, %s", f.n, shorten(f.text))
-	case fHeader:
+	case fHeader, fDiagnostic:
 		args = fmt.Sprintf("%q, %s", f.name, shorten(f.text))
 	}
 	return string(f.kind) + "(" + args + ")"
@@ -87,7 +90,7 @@ func Delay(d time.Duration) Fault { return Fault{kind: fDelay, every: d} }
 // In a transfer a text with 1 stands for the first reply, one with 2 for the
 // last; any other refuses the transfer, or is its last reply if a fault of
 // octets (Truncate, Reset, Drip, Split, Garble, Data) is armed beside it.
-// HTTP sends the text as the whole response and closes; so does Gopher. At
+// HTTP sends the text as the whole response and closes; so do Gopher and WAIS. At
 // CONNECT it is sent and the connection closed.
 func Reply(text string) Fault { return Fault{kind: fReply, text: text} }
 
@@ -109,8 +112,8 @@ func EndlessLine() Fault { return Fault{kind: fEndlessLine} }
 
 // Truncate ends what is sent after n octets and closes in order. What is counted
 // is the data of an FTP transfer, the body of an HTTP response, the answer of
-// Gopher, the reply of NNTP with the block behind it, else the reply. An upload
-// is read up to n octets, but not by NNTP.
+// Gopher, a message of WAIS, the reply of NNTP with the block behind it, else the
+// reply. An upload is read up to n octets, but not by NNTP.
 func Truncate(n int64) Fault { return Fault{kind: fTruncate, n: n} }
 
 // Reset is Truncate with a TCP reset instead of an orderly end.
@@ -128,7 +131,7 @@ func Garble(offset int64, octets string) Fault {
 }
 
 // Data replaces the data of a transfer, the body of a response, the answer of
-// Gopher, or the block of NNTP, final dot and all.
+// Gopher, a message of WAIS with its header, or the block of NNTP, final dot and all.
 func Data(octets string) Fault { return Fault{kind: fData, text: octets} }
 
 // Garbage answers with n octets of noise and a line end. The noise follows from
@@ -157,6 +160,7 @@ type plan struct {
 	endless bool
 	http    httpFaults
 	gopher  gopherFaults
+	wais    waisFaults
 }
 
 // octets are the faults of a stream of octets.
@@ -201,6 +205,7 @@ func (p *plan) add(f Fault) {
 	default:
 		p.http.add(f)
 		p.gopher.add(f)
+		p.wais.add(f)
 	}
 }
 

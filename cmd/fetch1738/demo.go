@@ -39,6 +39,9 @@ type demoScheme struct {
 	document, listing string
 	// unwrap takes the document out of what carries it; nil where it comes as it is.
 	unwrap func([]byte) ([]byte, error)
+	// search is what follows it in a URL that finds the document, where its own
+	// URL is known to the server only.
+	search string
 }
 
 const (
@@ -49,11 +52,12 @@ const (
 
 func demoSchemes() []demoScheme {
 	return []demoScheme{
-		{"file", "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", copySample, "/pub/octets.bin", "/pub/", nil},
-		{"ftp", "a CWD for each directory, then TYPE and RETR (section 3.2.2)", playing("ftp"), "/pub/octets.bin;type=i", "/pub/", nil},
-		{"gopher", "the selector, a line end, and the answer is there (section 3.4)", playing("gopher"), "/9/pub/octets.bin", "/1/pub", nil},
-		{"http", "the path as it is written (section 3.3)", playing("http"), "/pub/octets.bin", "", nil},
-		{"nntp", "GROUP and the number of an article, which has the document in base64 (section 3.7)", publishing, "/pub/3", "/pub", unwrapArticle},
+		{name: "file", about: "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", start: copySample, document: "/pub/octets.bin", listing: "/pub/"},
+		{name: "ftp", about: "a CWD for each directory, then TYPE and RETR (section 3.2.2)", start: playing("ftp"), document: "/pub/octets.bin;type=i", listing: "/pub/"},
+		{name: "gopher", about: "the selector, a line end, and the answer is there (section 3.4)", start: playing("gopher"), document: "/9/pub/octets.bin", listing: "/1/pub"},
+		{name: "http", about: "the path as it is written (section 3.3)", start: playing("http"), document: "/pub/octets.bin"},
+		{name: "nntp", about: "GROUP and the number of an article, which has the document in base64 (section 3.7)", start: publishing, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
+		{name: "wais", about: "a search, and what it finds first, by its document-id (section 3.9)", start: playing("wais"), search: "/pub?octets"},
 	}
 }
 
@@ -139,9 +143,16 @@ func (d *demo) scheme(ctx context.Context, s demoScheme) {
 		return
 	}
 	defer stop()
-	d.out.heading(s.name, base+s.document)
+	d.out.heading(s.name, base+s.document+s.search)
 	d.out.text(s.about)
-	if err := d.fetch(ctx, base+s.document, s.unwrap); err != nil {
+	url := base + s.document
+	if s.search != "" {
+		if url, err = d.find(ctx, base+s.search); err != nil {
+			d.fail(err)
+			return
+		}
+	}
+	if err := d.fetch(ctx, url, s.unwrap); err != nil {
 		d.fail(err)
 		return
 	}
@@ -185,6 +196,30 @@ func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
 	}
 	defer res.Close()
 	return io.ReadAll(io.LimitReader(res.Body, 1<<20))
+}
+
+// find searches, shows the conversation, and gives the URL of the first hit.
+func (d *demo) find(ctx context.Context, url string) (string, error) {
+	var conv conversation
+	res, err := d.resolver.Get(fetch.WithTrace(ctx, conv.trace()), url)
+	d.out.wire(conv.shown())
+	if err != nil {
+		return "", err
+	}
+	defer res.Close()
+	if res.Items == nil {
+		return "", fmt.Errorf("%s is a %s, not a list", url, res.Kind)
+	}
+	for item, err := range res.Items {
+		if err != nil {
+			return "", err
+		}
+		if item.Locator != nil {
+			d.out.result("the first found is " + plain(item.Name))
+			return item.Locator.String(), nil
+		}
+	}
+	return "", fmt.Errorf("%s finds nothing", url)
 }
 
 // list gets the directory or menu at url and shows the names.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
 // demoPage lays the demonstration out on 80 columns.
@@ -90,11 +91,19 @@ type conversation struct {
 func (c *conversation) trace() *fetch.Trace {
 	return &fetch.Trace{
 		Connected: func(conn fetch.Connection) { c.add("* ", connected(conn)) },
-		Sent:      func(octets []byte) { c.add("> ", string(octets)) },
-		Received:  func(octets []byte) { c.add("< ", string(octets)) },
+		Sent:      func(octets []byte) { c.add("> ", brief(octets)) },
+		Received:  func(octets []byte) { c.add("< ", brief(octets)) },
 		Note:      func(text string) { c.add("* ", text+"\n") },
 		Body:      c.more,
 	}
+}
+
+// brief is octets as they are, or a WAIS message in a few words.
+func brief(octets []byte) string {
+	if z3950.IsMessage(octets) {
+		return z3950.Summary(octets) + "\n"
+	}
+	return string(octets)
 }
 
 func connected(conn fetch.Connection) string {

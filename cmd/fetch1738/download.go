@@ -43,6 +43,9 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	}
 	switch res.Kind {
 	case fetch.KindQuery:
+		if res.Advice != "" {
+			return t.sink.take(strings.NewReader(res.Advice + "\n"))
+		}
 		return &codedError{exitBadURL, fmt.Errorf("%s needs words to search for: add %s to the URL", res.Locator.Redacted(), queryForm(res))}
 	case fetch.KindAdvice, fetch.KindInteractive:
 		return t.sink.take(strings.NewReader(res.Advice + "\n"))

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 )
 
@@ -98,6 +99,7 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 		Proxy: e.proxyFor, TLS: config,
 	}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: e.through(env, e.proxies["nntp"]), TLS: config}, newsSchemes()...)
+	r.Register(&wais.Fetcher{Env: e.through(env, e.proxies["wais"])}, "wais")
 	return r
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
 // explained is the JSON line of an explanation.
@@ -75,12 +76,19 @@ func explainText(w io.Writer, e explanation) error {
 	return err
 }
 
-// stepTexts shows a step, a line of octets on each line.
+// stepTexts shows a step, a line of octets on each line, or a WAIS message with
+// its annotations.
 func stepTexts(s fetch.Step) []string {
 	if s.Send == "" {
 		return foldText(s.Do, 70)
 	}
 	var texts []string
+	for _, line := range z3950.Annotate([]byte(s.Send)) {
+		texts = append(texts, line.String())
+	}
+	if texts != nil {
+		return texts
+	}
 	for line := range strings.SplitAfterSeq(s.Send, "\n") {
 		if line != "" {
 			texts = append(texts, quoteOctets(line))

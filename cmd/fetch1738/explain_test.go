@@ -104,7 +104,7 @@ func TestExplainJSON(t *testing.T) {
 func TestExplainCodes(t *testing.T) {
 	x := explaining(&fetch.Plan{Network: "tcp", Host: "h", Port: 25})
 	for url, code := range map[string]int{
-		"nothing": 3, "ftp://h/a%0D%0ADELE%20x": 3, "ftp://h:25/": 120, "gopher://h/": 1, "wais://h/db": 1, "x-own:y": 1,
+		"nothing": 3, "ftp://h/a%0D%0ADELE%20x": 3, "ftp://h:25/": 120, "gopher://h/": 1, "x-db://h/db": 1, "x-own:y": 1,
 	} {
 		if e := x.explain(t.Context(), url); e.err == nil || e.code() != code {
 			t.Errorf("%s: code %d, %v", url, e.code(), e.err)
@@ -171,7 +171,7 @@ func TestExplainBadInput(t *testing.T) {
 		{3, []string{"--strict", ""}},
 		{3, []string{"--strict", "nothing"}},
 		{1, []string{"u:" + secret + "@" + here + "/"}},
-		{1, []string{"wais://" + here + "/db"}},
+		{1, []string{"x-db://" + here + "/db"}},
 		{1, []string{"telnet://u:" + secret + "@" + here + "/"}},
 		{1, []string{"mailto:a@b.example"}},
 		{1, []string{"x-own:thing"}},
@@ -223,7 +223,7 @@ func TestExplainFlags(t *testing.T) {
 	if got.code != 0 || !strings.Contains(got.out, `"x\r\n"`) {
 		t.Errorf("%+v", got)
 	}
-	got = runVerb(t, "explain", "", "--allow-port", "26", "--allow-port=25,27", "gopher://127.0.0.1:25/0x", "news:", "http://h/", "wais://h/d")
+	got = runVerb(t, "explain", "", "--allow-port", "26", "--allow-port=25,27", "gopher://127.0.0.1:25/0x", "news:", "http://h/", "x-db://h/d")
 	if got.code != 1 || strings.Count(got.out, "not fetched: ") != 2 {
 		t.Errorf("%+v", got)
 	}

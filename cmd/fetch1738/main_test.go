@@ -52,9 +52,9 @@ func (m leakChecked) Run() int {
 //
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http, gopher, plus (of Gopher+) or nntp. Each script has servers of its
-// own with testContent, the one of nntp with testNews besides; $FTP, $HTTP, $GOPHER and
-// $NNTP are their URLs, $FTPPORT and its like their ports. $HTTPS is a server with a certificate nobody trusts,
+// SERVER is ftp, http, gopher, plus (of Gopher+), nntp or wais. Each script has servers of
+// its own with testContent, the one of nntp with testNews besides; $FTP, $HTTP, $GOPHER,
+// $NNTP and $WAIS are their URLs, $FTPPORT and its like their ports. $HTTPS is a server with a certificate nobody trusts,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
@@ -172,6 +172,12 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		wais, err := testserver.StartWAIS(ctx, "", func(s *testserver.WAIS) {
+			s.Content = testContent()
+		})
+		if err != nil {
+			return err
+		}
 		plus, err := testserver.StartGopher(ctx, "", gopherPlus)
 		if err != nil {
 			return err
@@ -198,6 +204,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			nntp.Close()
 			plus.Close()
 			phones.Close()
+			wais.Close()
 			proxy.end()
 			secure.Close()
 		})
@@ -205,7 +212,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
 		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server}
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server}
 		env.Values[serversKey{}] = all
 		for name, s := range all {
 			_, port, _ := strings.Cut(s.Addr, ":")

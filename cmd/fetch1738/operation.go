@@ -70,6 +70,9 @@ type operation struct {
 	language  string
 	listViews bool
 	view      string
+	// WAIS.
+	like    []locator.Locator
+	maxHits int
 
 	// HTTP.
 	compressed      bool

@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -105,6 +106,10 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 			return nil, err
 		}
 		req.Options = options
+	case *locator.WAIS:
+		if l.Form != locator.WAISDocument {
+			req.Options = &wais.Options{Like: o.like, MaxHits: o.maxHits}
+		}
 	}
 	return req, nil
 }

@@ -129,6 +129,13 @@ func addPort(c *commandLine, value string) error {
 	return nil
 }
 
+// addLike reads the URL of a document that others should be like.
+func addLike(c *commandLine, value string) error {
+	l, err := c.op.parseURL(value)
+	c.op.like = append(c.op.like, l)
+	return err
+}
+
 func addZone(c *commandLine, value string) error {
 	zone, err := policy.ParseZone(value)
 	c.op.rules.AllowZones = append(c.op.rules.AllowZones, zone)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
 // A narrator shows what happens, for -v: "* " remarks, "> " what is sent, "< "
@@ -27,8 +28,8 @@ func (n *narrator) watch(ctx context.Context) context.Context {
 		DialStart: func(_, address string) { n.remark("  Trying %s...", address) },
 		Connected: func(c fetch.Connection) { n.remark("%s", meeting("Connected to", c)) },
 		Reused:    func(c fetch.Connection) { n.remark("%s", meeting("Re-using the connection to", c)) },
-		Sent:      func(octets []byte) { n.lines("> ", octets) },
-		Received:  func(octets []byte) { n.lines("< ", octets) },
+		Sent:      func(octets []byte) { n.lines("> ", legible(octets)) },
+		Received:  func(octets []byte) { n.lines("< ", legible(octets)) },
 		Retry:     func(r fetch.Retry) { n.remark("Trying again after %v: %v", r.Wait, r.Err) },
 		Note:      func(text string) { n.remark("%s", text) },
 	})
@@ -44,6 +45,20 @@ func meeting(verb string, c fetch.Connection) string {
 
 func (n *narrator) remark(format string, args ...any) {
 	n.lines("* ", fmt.Appendf(nil, format, args...))
+}
+
+// legible is what can be read of a conversation: lines as they are, and the
+// annotated octets of a WAIS message.
+func legible(octets []byte) []byte {
+	lines := z3950.Annotate(octets)
+	if lines == nil {
+		return octets
+	}
+	var b []byte
+	for _, line := range lines {
+		b = fmt.Appendln(b, line)
+	}
+	return b
 }
 
 // lines shows octets line by line, each behind a mark.

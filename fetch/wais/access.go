@@ -1,0 +1,237 @@
+package wais
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+var (
+	errNotWAIS = errors.New("not a wais URL")
+	errOptions = errors.New("not the options of package wais")
+	errLength  = errors.New("negative length")
+	errNoHost  = errors.New("a search of the local machine (no host) is not possible")
+	errTwice   = errors.New("the URL has search words already")
+	errWords   = errors.New("only a database takes words")
+	errRange   = errors.New("only a document has ranges")
+	errLike    = errors.New("only a search has documents that others may be like")
+	errOther   = errors.New("a document on another server, whose ids this one cannot know")
+	errMax     = errors.New("negative number of documents")
+	errTooLong = errors.New("the request is longer than a WAIS server takes")
+)
+
+// doing tells the kinds of access apart.
+type doing uint8
+
+const (
+	describing doing = iota // what a database is
+	searching
+	retrieving // a document
+	choosing   // one of a document's types
+)
+
+// access is what a request comes to, before anything is dialled.
+type access struct {
+	loc      *locator.WAIS
+	does     doing
+	kind     fetch.Kind
+	host     string
+	port     uint16
+	database string
+	words    string
+	doc      document
+	request  *z3950.Search // the first but for Init
+}
+
+// document is what a document is fetched by.
+type document struct {
+	database string
+	id       []byte
+	typ      string
+	length   int64 // -1 is unknown
+}
+
+const (
+	defaultHits = 200
+	// maxRequest is what servers take, in octets.
+	maxRequest = 100000
+)
+
+// prepare finds out what a request comes to. Nothing else decides what is sent
+// first.
+func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
+	l, ok := req.Locator.(*locator.WAIS)
+	if !ok || l == nil {
+		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotWAIS)
+	}
+	if err := fetch.CheckOctets(l); err != nil {
+		return nil, err
+	}
+	if l.Host == "" {
+		return nil, fetch.Fail("fetch", l, fetch.BadURL, errNoHost)
+	}
+	options, ok := req.Options.(*Options)
+	if req.Options != nil && !ok {
+		return nil, fetch.Fail("fetch", l, fetch.Unsupported, errOptions)
+	}
+	if options == nil {
+		options = new(Options)
+	}
+	server, _ := locator.ServerOf(l)
+	a := &access{loc: l, host: server.Host, port: server.Port, database: l.Database}
+	if a.database == "" {
+		a.database = infoDatabase
+	}
+	return a, a.plan(req, options)
+}
+
+// plan fills in what is to be done.
+func (a *access) plan(req *fetch.Request, options *Options) error {
+	l := a.loc
+	fail := func(kind fetch.ErrorKind, err error) error { return fetch.Fail("fetch", l, kind, err) }
+	switch {
+	case req.Length < 0:
+		return fail(fetch.BadRange, errLength)
+	case options.MaxHits < 0:
+		return fail(fetch.BadURL, errMax)
+	case l.Form == locator.WAISDocument && req.Query != "":
+		return fail(fetch.BadURL, errWords)
+	case l.Form == locator.WAISSearch && l.Search != "" && req.Query != "":
+		return fail(fetch.BadURL, errTwice)
+	case l.Form == locator.WAISDocument && len(options.Like) > 0:
+		return fail(fetch.Unsupported, errLike)
+	case l.Form != locator.WAISDocument && (req.Offset != 0 || req.Length != 0):
+		return fail(fetch.Unsupported, errRange)
+	case l.Form == locator.WAISDocument:
+		return a.planRetrieval(req)
+	}
+	// "+" is a space in the words of a URL, as browsers have it.
+	a.words = strings.ReplaceAll(l.Search, "+", " ")
+	if req.Query != "" {
+		a.words = req.Query
+	}
+	if a.words == "" && len(options.Like) == 0 {
+		a.kind = fetch.KindQuery
+		a.request = wordSearch(infoDatabase, a.database, describedHits)
+		return a.checkLength()
+	}
+	return a.planSearch(options)
+}
+
+// describedHits is how many descriptions are looked through.
+const describedHits = 40
+
+func (a *access) planSearch(options *Options) error {
+	max := options.MaxHits
+	if max == 0 {
+		max = defaultHits
+	}
+	a.does, a.kind = searching, fetch.KindMenu
+	a.request = wordSearch(a.loc.Database, a.words, max)
+	for _, like := range options.Like {
+		doc, err := a.feedback(like)
+		if err != nil {
+			return fetch.Fail("fetch", a.loc, fetch.BadURL, fmt.Errorf("%s: %w", like.Redacted(), err))
+		}
+		a.request.Words.Like = append(a.request.Words.Like, doc)
+	}
+	return a.checkLength()
+}
+
+// feedback names a document on the same server; a document-id is nobody else's
+// business.
+func (a *access) feedback(l locator.Locator) (z3950.Feedback, error) {
+	like, ok := l.(*locator.WAIS)
+	if !ok || like.Form != locator.WAISDocument {
+		return z3950.Feedback{}, errors.New("no wais URL of a document")
+	}
+	server, _ := locator.ServerOf(like)
+	if !strings.EqualFold(server.Host, a.host) || server.Port != a.port {
+		return z3950.Feedback{}, errOther
+	}
+	doc, err := parsePath(like.WPath)
+	typ, _, _ := strings.Cut(like.WType, ",")
+	return z3950.Feedback{ID: doc.id, Type: typ}, err
+}
+
+func (a *access) planRetrieval(req *fetch.Request) error {
+	doc, err := parsePath(a.loc.WPath)
+	if err != nil {
+		return &fetch.Error{Op: "fetch", URL: a.loc.Redacted(), Kind: fetch.BadURL, Section: "3.9", Err: err}
+	}
+	doc.database, doc.typ = a.database, a.loc.WType
+	if doc.typ == "" {
+		doc.typ = typeText
+	}
+	a.doc = doc
+	if strings.Contains(doc.typ, ",") {
+		a.does, a.kind = choosing, fetch.KindMenu
+		return nil
+	}
+	a.does = retrieving
+	start, until, err := span(doc.length, req.Offset, req.Length)
+	if err != nil {
+		return fetch.Fail("fetch", a.loc, fetch.KindOf(err), err)
+	}
+	a.request = doc.slice(start, until)
+	return a.checkLength()
+}
+
+// checkLength refuses requests that are longer than servers take.
+func (a *access) checkLength() error {
+	message, err := z3950.AppendMessage(nil, z3950.NewHeader(), a.request)
+	if err == nil && len(message) > maxRequest {
+		err = errTooLong
+	}
+	if err != nil {
+		return fetch.Fail("fetch", a.loc, fetch.BadURL, err)
+	}
+	return nil
+}
+
+// wordSearch is a search as clients send it.
+func wordSearch(database, words string, max int) *z3950.Search {
+	return z3950.NewWordSearch(database, z3950.Words{Seed: words, Dates: z3950.Num(1), Max: z3950.Num(uint32(min(max, 1<<24)))})
+}
+
+// choices are the types of a document, as Items. The length in the URL is that
+// of the first.
+func (a *access) choices() iter.Seq[fetch.Item] {
+	return func(yield func(fetch.Item) bool) {
+		wpath, size := a.loc.WPath, a.doc.length
+		for typ := range strings.SplitSeq(a.doc.typ, ",") {
+			if typ == "" {
+				continue
+			}
+			l := *a.loc
+			l.WType, l.WPath = typ, wpath
+			item := fetch.Item{Name: typ, Locator: &l, Attributes: fetch.Attributes{
+				Size: size, MediaType: mediaType(typ), Header: []fetch.Field{{Name: HeaderType, Value: typ}},
+			}}
+			if !yield(item) {
+				return
+			}
+			size = -1
+			if other, ok := path(a.doc.id, z3950.Number{}); ok {
+				wpath = other
+			}
+		}
+	}
+}
+
+// peer is the address of the server, if the connection has one.
+func peer(c net.Conn) netip.AddrPort {
+	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}

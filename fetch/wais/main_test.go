@@ -1,0 +1,96 @@
+package wais
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// recordings are of a real server, with its documents.
+const recordings = "../../internal/z3950/testdata"
+
+// parse is a URL as a user may type it.
+func parse(t testing.TB, url string) *locator.WAIS {
+	t.Helper()
+	ref, err := locator.Parser{Tolerate: locator.TolerateAll}.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref.Locator.(*locator.WAIS)
+}
+
+// library starts a server with the documents of the recordings, in the same
+// databases.
+func library(t testing.TB, configure ...func(*testserver.WAIS)) *testserver.WAIS {
+	t.Helper()
+	stories, err := filepath.Glob(recordings + "/docs/*.txt")
+	if err != nil || len(stories) == 0 {
+		t.Fatal(stories, err)
+	}
+	for i, name := range stories {
+		stories[i] = filepath.Base(name)
+	}
+	return testserver.NewWAIS(t, append([]func(*testserver.WAIS){func(s *testserver.WAIS) {
+		s.InMemory, s.Content = true, os.DirFS(recordings+"/docs")
+		s.Databases = []testserver.Database{
+			{Name: "stories", Files: stories, Description: `Stories, "short" ones`}, {Name: "pictures", Files: []string{"lighthouse-dot.gif", "harbour-dot.gif"}},
+			{Name: "pages", Files: []string{"page1.html", "page2.html"}},
+			{Name: "multi", Files: []string{"words.TEXT"}, Types: []string{"TEXT", "PS"}},
+			{Name: "docs", Files: []string{strings.Repeat("abcdefghij", 6)}},
+		}
+	}}, configure...)...)
+}
+
+// at is a locator on a test server.
+func at(t testing.TB, srv *testserver.WAIS, path string) *locator.WAIS {
+	t.Helper()
+	return parse(t, srv.URL+path)
+}
+
+// get fetches and reads to the end. An error of the Body comes with what came
+// before it.
+func get(t testing.TB, f *Fetcher, req *fetch.Request) (*fetch.Resource, string, error) {
+	t.Helper()
+	res, err := f.Fetch(t.Context(), req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer res.Close()
+	octets, err := io.ReadAll(res.Body)
+	return res, string(octets), err
+}
+
+// list fetches a menu and ranges over it.
+func list(t testing.TB, f *Fetcher, req *fetch.Request) ([]fetch.Item, *Info) {
+	t.Helper()
+	res, err := f.Fetch(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	if res.Kind != fetch.KindMenu {
+		t.Fatalf("%v is a %v", req.Locator, res.Kind)
+	}
+	var items []fetch.Item
+	for item, err := range res.Items {
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	info, _ := res.Info.(*Info)
+	return items, info
+}
+
+// through is a Fetcher that reaches a server.
+func through(srv *testserver.WAIS) *Fetcher { return &Fetcher{Env: &fetch.Env{Dial: srv.Dial}} }

@@ -1,0 +1,225 @@
+package wais
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// The names of an Item's Header fields. A field that the server does not give
+// is not there.
+const (
+	HeaderScore = "score" // the best that a server knows is mostly 1000
+	HeaderLines = "lines"
+	HeaderDate  = "date" // as the server writes it
+	HeaderType  = "type" // such as TEXT; every Item has one
+	HeaderMatch = "best-match"
+	HeaderCity  = "city"
+	HeaderFault = "fault" // why there is no Locator
+)
+
+// itemsOf is a record as Items, one for each type.
+func (a *access) itemsOf(r z3950.Record) iter.Seq[fetch.Item] {
+	return func(yield func(fetch.Item) bool) {
+		types := r.Types
+		if len(types) == 0 {
+			types = []string{typeText}
+		}
+		for _, typ := range types {
+			if !yield(a.item(r, typ)) {
+				return
+			}
+			r.Length, r.Lines = z3950.Number{}, z3950.Number{} // are those of the first type
+		}
+	}
+}
+
+func (a *access) item(r z3950.Record, typ string) fetch.Item {
+	it := fetch.Item{Name: headline(r.Headline), Attributes: fetch.Attributes{
+		Size: -1, ModTime: date(r.Date), MediaType: mediaType(typ), Header: header(r, typ),
+	}}
+	if r.Length.Known && r.Length.Value > 0 {
+		it.Size = int64(r.Length.Value)
+	}
+	wpath, ok := path(r.ID, r.Length)
+	switch {
+	case typ == typeURL:
+		it.Size = -1
+		if it.Locator = linked(it.Name); it.Locator == nil {
+			it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: "no URL that may be followed"})
+		}
+	case !ok:
+		it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: "a document-id that no URL can have"})
+	default:
+		it.Locator = &locator.WAIS{
+			HostPort: a.loc.HostPort, Form: locator.WAISDocument,
+			Database: a.database, WType: typ, WPath: wpath,
+		}
+	}
+	return it
+}
+
+// header is what else a record says.
+func header(r z3950.Record, typ string) []fetch.Field {
+	h := make([]fetch.Field, 0, 4)
+	for _, n := range []struct {
+		name  string
+		value z3950.Number
+	}{{HeaderScore, r.Score}, {HeaderLines, r.Lines}, {HeaderMatch, r.BestMatch}} {
+		if n.value.Known {
+			h = append(h, fetch.Field{Name: n.name, Value: strconv.FormatUint(uint64(n.value.Value), 10)})
+		}
+	}
+	h = append(h, fetch.Field{Name: HeaderType, Value: typ})
+	if r.Date != "" && r.Date != "0" {
+		h = append(h, fetch.Field{Name: HeaderDate, Value: r.Date})
+	}
+	if r.City != "" {
+		h = append(h, fetch.Field{Name: HeaderCity, Value: r.City})
+	}
+	return h
+}
+
+// menu makes res one of items. info is nil when nobody has searched.
+func (a *access) menu(ctx context.Context, res *fetch.Resource, items iter.Seq[fetch.Item], info *Info, limits fetch.Limits) {
+	b := &menuBody{ctx: ctx, loc: a.loc, trace: fetch.ContextTrace(ctx)}
+	b.text = sync.OnceValue(func() io.Reader { return a.asText(items, info, limits.Items) })
+	res.Body, res.MediaType = b, "text/plain"
+	if info != nil {
+		res.Info = info
+	}
+	res.Items = b.limited(items, limits.Items)
+}
+
+// menuBody is a menu as text. It is made when it is first read.
+type menuBody struct {
+	ctx    context.Context
+	loc    *locator.WAIS
+	trace  *fetch.Trace
+	text   func() io.Reader
+	closed atomic.Bool
+}
+
+// check is what reading and ranging fail with.
+func (b *menuBody) check() error {
+	if b.closed.Load() {
+		return fetch.Fail("read", b.loc, fetch.ConnectionFailed, errClosed)
+	}
+	if err := b.ctx.Err(); err != nil {
+		return fetch.Fail("read", b.loc, fetch.Other, err)
+	}
+	return nil
+}
+
+// Read implements io.Reader.
+func (b *menuBody) Read(p []byte) (int, error) {
+	if err := b.check(); err != nil {
+		return 0, err
+	}
+	n, err := b.text().Read(p)
+	b.trace.Body(int64(n))
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *menuBody) Close() error {
+	b.closed.Store(true)
+	return nil
+}
+
+// limited yields items until the body is closed or there are too many.
+func (b *menuBody) limited(items iter.Seq[fetch.Item], limit int) iter.Seq2[fetch.Item, error] {
+	return func(yield func(fetch.Item, error) bool) {
+		n := 0
+		for item := range items {
+			err := b.check()
+			if limit > 0 && n == limit {
+				err = fetch.Fail("read", b.loc, fetch.TooLarge, fmt.Errorf("more than %d documents", limit))
+			}
+			if err != nil {
+				yield(fetch.Item{}, err)
+				return
+			}
+			if n++; !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// asText shows items to people: two lines for each.
+func (a *access) asText(items iter.Seq[fetch.Item], info *Info, limit int) io.Reader {
+	var b bytes.Buffer
+	n := 0
+	for item := range items {
+		if n++; limit > 0 && n > limit {
+			fmt.Fprintf(&b, "(more than %d documents)\n", limit)
+			break
+		}
+		writeItem(&b, n, item)
+	}
+	if info == nil {
+		return &b
+	}
+	if info.Hits == 0 {
+		fmt.Fprintf(&b, "Nothing was found in %s.\n", a.database)
+	}
+	if info.Catalogue != nil && info.Catalogue.Locator != nil {
+		fmt.Fprintf(&b, "Its catalogue:\n     %s\n", urlOf(info.Catalogue.Locator))
+	}
+	for _, d := range info.Diagnostics {
+		fmt.Fprintf(&b, "The server says: %s\n", d.Error())
+	}
+	return &b
+}
+
+func writeItem(b *bytes.Buffer, n int, item fetch.Item) {
+	fmt.Fprintf(b, "%3d. %s", n, item.Name)
+	separator := "  ("
+	fact := func(format string, value any) {
+		fmt.Fprintf(b, separator+format, value)
+		separator = ", "
+	}
+	for _, h := range item.Header {
+		switch h.Name {
+		case HeaderScore:
+			fact("score %s", h.Value)
+		case HeaderLines:
+			if h.Value == "1" {
+				h.Value = "1 line"
+			} else {
+				h.Value += " lines"
+			}
+			fact("%s", h.Value)
+		case HeaderType:
+			fact("%s", h.Value)
+		}
+	}
+	if item.Size >= 0 {
+		fact("%d octets", item.Size)
+	}
+	if !item.ModTime.IsZero() {
+		fact("%s", item.ModTime.Format("2006-01-02"))
+	}
+	b.WriteString(")\n")
+	if item.Locator != nil {
+		fmt.Fprintf(b, "     %s\n", urlOf(item.Locator))
+	}
+}
+
+// urlOf is a locator's URL as people are used to it.
+func urlOf(l locator.Locator) string {
+	if l, ok := l.(*locator.WAIS); ok {
+		return URL(l)
+	}
+	return l.Redacted()
+}

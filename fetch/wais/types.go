@@ -1,0 +1,97 @@
+package wais
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// The types that mean something here.
+const (
+	typeText   = "TEXT" // also of documents without a type
+	typeSource = "WSRC" // the description of a database
+	typeURL    = "URL"  // the headline is where the document is
+)
+
+// mediaType is the media type of a WAIS type; there is no registry of those.
+func mediaType(typ string) string {
+	switch strings.ToUpper(typ) {
+	case "TEXT", "WCAT", "TEXT-FTP":
+		return "text/plain"
+	case "HTML":
+		return "text/html"
+	case "GIF":
+		return "image/gif"
+	case "TIFF":
+		return "image/tiff"
+	case "JPEG", "JFIF", "JPG":
+		return "image/jpeg"
+	case "PICT":
+		return "image/x-pict"
+	case "PPM":
+		return "image/x-portable-pixmap"
+	case "PS":
+		return "application/postscript"
+	case "DVI":
+		return "application/x-dvi"
+	case "MIME":
+		return "message/rfc822"
+	case typeSource:
+		return "application/x-wais-source"
+	case typeURL:
+		return ""
+	}
+	return "application/octet-stream"
+}
+
+// linkSchemes are those of URLs that a document of type URL may stand for. A
+// local file or a script is not among them.
+var linkSchemes = []string{
+	"http", "https", "ftp", "gopher", "mailto", "news", "nntp", "telnet", "tn3270", "wais", "prospero",
+}
+
+var linkParser = locator.Parser{
+	Tolerate: locator.UnsafeOctets | locator.StrayPercent | locator.Fragments | locator.ModernHosts | locator.EmptyPort | locator.ReservedOctets,
+}
+
+// linked is the locator of a URL that a server gave; nil if it has none.
+func linked(url string) locator.Locator {
+	ref, err := linkParser.Parse(url)
+	if err != nil || !slices.Contains(linkSchemes, ref.Locator.Scheme()) {
+		return nil
+	}
+	return ref.Locator
+}
+
+// date reads a date as servers write it: yymmdd or yyyymmdd. It is zero for
+// anything else, such as "0".
+func date(s string) time.Time {
+	layout := map[int]string{6: "060102", 8: "20060102"}[len(s)]
+	t, err := time.Parse(layout, s)
+	if layout == "" || err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// headline is one without the marks and control codes that stand in some: ESC
+// and a parenthesis around words that were found, ESC and four more octets at a
+// paragraph.
+func headline(s string) string {
+	const esc = 0x1B
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == esc && i+1 < len(s) && (s[i+1] == '(' || s[i+1] == ')'):
+			i++
+		case c == esc:
+			i += 4
+		case c == '\r' || c == '\n', c <= ' ' && len(b) == 0:
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,434 @@
+package wais
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// TestSearchAndFetch fetches every document of every database by what searches
+// for it.
+func TestSearchAndFetch(t *testing.T) {
+	srv := library(t)
+	f := through(srv)
+	fetched := make(map[string]bool)
+	for path, want := range map[string]int{
+		"/stories?the+or+a+or+notes+or+salt+or+stars": 20, "/pictures?dot": 2, "/pages?page1+page2": 2, "/multi?anchor": 2, "/docs?heron": 1,
+	} {
+		items, info := list(t, f, &fetch.Request{Locator: at(t, srv, path)})
+		if len(items) < want-1 || info.Hits == 0 {
+			t.Errorf("%s: %d items, %d hits", path, len(items), info.Hits)
+		}
+		for _, item := range items {
+			res, got, err := get(t, f, &fetch.Request{Locator: item.Locator})
+			if err != nil {
+				t.Errorf("%s: %v", item.Name, err)
+				continue
+			}
+			id, _ := parsePath(item.Locator.(*locator.WAIS).WPath)
+			parts, _ := z3950.ParseDocID(id.id)
+			name := parts.OriginalID[strings.Index(parts.OriginalID, "/wais/docs/")+len("/wais/docs/"):]
+			typ := item.Locator.(*locator.WAIS).WType
+			if typ == "PS" {
+				name = "words.PS"
+			} else if res.Size != int64(len(got)) {
+				t.Errorf("%s: size %d, %d octets", item.Name, res.Size, len(got))
+			}
+			if want := read(t, name); got != want {
+				t.Errorf("%s: %d octets, want %d", name, len(got), len(want))
+			}
+			fetched[name] = true
+			if again := parse(t, URL(item.Locator.(*locator.WAIS))); !locator.Equal(again, item.Locator) {
+				t.Errorf("%s is read as %v, not %v", URL(item.Locator.(*locator.WAIS)), again, item.Locator)
+			}
+			if strict, err := locator.Parse(item.Locator.String()); err != nil || !locator.Equal(strict, item.Locator) {
+				t.Errorf("%v is read as %v, %v", item.Locator, strict, err)
+			}
+		}
+	}
+	if len(fetched) < 24 || !fetched["almanac.txt"] || !fetched["words.PS"] || !fetched["harbour-dot.gif"] {
+		t.Errorf("fetched were only %v", fetched)
+	}
+}
+
+// TestMenuText has the same as Items, for people.
+func TestMenuText(t *testing.T) {
+	srv := library(t)
+	res, text, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/multi?anchor")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := []string{"  1. Words about an anchor  (score 1000, 3 lines, TEXT, 62 octets", "\n     wais://127.0.0.1:210/multi/TEXT/62/1=", "\n  2. Words about an anchor  (score 1000, PS", "/multi/PS/0/1="}
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if res.MediaType != "text/plain" || res.Size != -1 {
+		t.Errorf("%+v", res.Attributes)
+	}
+	_, text, err = get(t, &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Limits: fetch.Limits{Items: 1}}}, &fetch.Request{Locator: at(t, srv, "/stories?the")})
+	if err != nil || !strings.Contains(text, "(more than 1 documents)\n") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestMenuLimits ends Items where the limits, the caller and the context say.
+func TestMenuLimits(t *testing.T) {
+	srv := library(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Limits: fetch.Limits{Items: 2}}}
+	open := func(ctx context.Context) *fetch.Resource {
+		res, err := f.Fetch(ctx, &fetch.Request{Locator: at(t, srv, "/stories?the")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	count := func(res *fetch.Resource) (n int, last error) {
+		for _, err := range res.Items {
+			if last = err; err == nil {
+				n++
+			}
+		}
+		return n, last
+	}
+	if n, err := count(open(t.Context())); n != 2 || !errors.Is(err, fetch.TooLarge) {
+		t.Errorf("%d items, %v", n, err)
+	}
+	res := open(t.Context())
+	for range res.Items {
+		break
+	}
+	res.Close()
+	if n, err := count(res); n != 0 || !errors.Is(err, fetch.ConnectionFailed) {
+		t.Errorf("after Close: %d items, %v", n, err)
+	}
+	if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, fetch.ConnectionFailed) {
+		t.Errorf("after Close: %v", err)
+	}
+	res = open(ctx)
+	cancel()
+	if n, err := count(res); n != 0 || !errors.Is(err, fetch.Canceled) {
+		t.Errorf("cancelled: %d items, %v", n, err)
+	}
+}
+
+// TestDescribe says what databases are.
+func TestDescribe(t *testing.T) {
+	for name, configure := range map[string]func(*testserver.WAIS){
+		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true }, "no Init": func(s *testserver.WAIS) { s.NoInit = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := library(t, configure)
+			res, text, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			src := res.Info.(*Info).Source
+			if res.Kind != fetch.KindQuery || text != "" || src == nil || src.Description != `Stories, "short" ones` || src.Database != "stories" || src.Locator().String() != "wais://127.0.0.1/stories" {
+				t.Errorf("%v, %q, %+v", res.Kind, text, src)
+			}
+			_, _, err = get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/nosuchdb")})
+			if !errors.Is(err, fetch.NotFound) {
+				t.Errorf("a database that does not exist: %v", err)
+			}
+			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); err != nil || res.Kind != fetch.KindQuery {
+				t.Errorf("the database without a name: %v", err)
+			}
+		})
+	}
+}
+
+// TestQuery takes words from the URL or the Request.
+func TestQuery(t *testing.T) {
+	srv := library(t)
+	for _, req := range []*fetch.Request{
+		{Locator: at(t, srv, "/stories?river+and+bread")},
+		{Locator: at(t, srv, "/stories?river%20and%20bread")},
+		{Locator: at(t, srv, "/stories"), Query: "river and bread"},
+		{Locator: at(t, srv, "/stories?"), Query: "river and bread"},
+	} {
+		srv.ResetTranscript()
+		items, _ := list(t, through(srv), req)
+		if len(items) != 1 || !srv.Transcript().Has(testserver.FromClient, `Search "stories" for "river and bread", at most 200`) {
+			t.Errorf("%v %q: %d items\n%s", req.Locator, req.Query, len(items), srv.Transcript())
+		}
+	}
+}
+
+func TestMaxHits(t *testing.T) {
+	srv := library(t)
+	items, info := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories?the"), Options: &Options{MaxHits: 2}})
+	if len(items) != 2 || info.Hits != 2 {
+		t.Errorf("%d items", len(items))
+	}
+}
+
+// TestLike sends documents along that others are to be like.
+func TestLike(t *testing.T) {
+	srv := library(t)
+	like := at(t, srv, srv.DocumentPath("stories", "whale.txt"))
+	items, _ := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: &Options{Like: []locator.Locator{like}, MaxHits: 3}})
+	if len(items) != 3 || items[0].Name != "A Whale off the Point" {
+		t.Errorf("%+v", items)
+	}
+	if !srv.Transcript().Has(testserver.FromClient, `Search "stories" for "" like 1 document, at most 3`) {
+		t.Errorf("\n%s", srv.Transcript())
+	}
+	elsewhere := *like
+	elsewhere.Host = "elsewhere.test"
+	for _, like := range []locator.Locator{&elsewhere, at(t, srv, "/stories?x"), &locator.News{Group: "x"}, at(t, srv, "/stories/TEXT/1%3D")} {
+		srv.ResetTranscript()
+		_, err := through(srv).Fetch(t.Context(), &fetch.Request{Locator: at(t, srv, "/stories?x"), Options: &Options{Like: []locator.Locator{like}}})
+		if !errors.Is(err, fetch.BadURL) || len(srv.Transcript()) > 0 {
+			t.Errorf("like %v: %v", like, err)
+		}
+	}
+}
+
+// TestChoices lists a document's types without asking anybody.
+func TestChoices(t *testing.T) {
+	f := &Fetcher{Env: &fetch.Env{Allow: func(context.Context, fetch.Target) error { return errors.New("asked") }}}
+	items, _ := list(t, f, &fetch.Request{Locator: parse(t, "wais://h/multi/TEXT,,PS,URL/62/1=a;")})
+	var got []string
+	for _, item := range items {
+		got = append(got, item.Name+" "+URL(item.Locator.(*locator.WAIS)))
+	}
+	want := []string{"TEXT wais://h/multi/TEXT/62/1=a;", "PS wais://h/multi/PS/0/1=a;", "URL wais://h/multi/URL/0/1=a;"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestRefused refuses what cannot be before anything is dialled.
+func TestRefused(t *testing.T) {
+	f := &Fetcher{Env: &fetch.Env{Allow: func(context.Context, fetch.Target) error { return errors.New("asked") }}}
+	long := strings.Repeat("x", 1<<20)
+	at := func(form locator.WAISForm, database, words, typ, id string) *locator.WAIS {
+		return &locator.WAIS{HostPort: locator.HostPort{Host: "h"}, Form: form, Database: database, Search: words, WType: typ, WPath: id}
+	}
+	for what, tc := range map[string]struct {
+		req  *fetch.Request
+		kind fetch.ErrorKind
+	}{
+		"another scheme":     {&fetch.Request{Locator: &locator.News{Group: "x"}}, fetch.Unsupported},
+		"no host":            {&fetch.Request{Locator: &locator.WAIS{Database: "d"}}, fetch.BadURL},
+		"no id":              {&fetch.Request{Locator: &locator.WAIS{HostPort: locator.HostPort{Host: "h"}, Form: locator.WAISDocument, Database: "d", WType: "TEXT"}}, fetch.BadURL},
+		"bad id":             {&fetch.Request{Locator: parse(t, "wais://h/d/TEXT/5/1=x")}, fetch.BadURL},
+		"other options":      {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Options: 1}, fetch.Unsupported},
+		"negative hits":      {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Options: &Options{MaxHits: -1}}, fetch.BadURL},
+		"words twice":        {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Query: "y"}, fetch.BadURL},
+		"words for a text":   {&fetch.Request{Locator: parse(t, "wais://h/d/T/1=x;"), Query: "y"}, fetch.BadURL},
+		"like for a text":    {&fetch.Request{Locator: parse(t, "wais://h/d/T/1=x;"), Options: &Options{Like: []locator.Locator{parse(t, "wais://h/d/T/1=x;")}}}, fetch.Unsupported},
+		"range of a search":  {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Offset: 1}, fetch.Unsupported},
+		"negative length":    {&fetch.Request{Locator: parse(t, "wais://h/d/T/5/1=x;"), Length: -1}, fetch.BadRange},
+		"beyond the end":     {&fetch.Request{Locator: parse(t, "wais://h/d/T/5/1=x;"), Offset: 6}, fetch.BadRange},
+		"end of a length ?":  {&fetch.Request{Locator: parse(t, "wais://h/d/T/0/1=x;"), Offset: -1}, fetch.Unsupported},
+		"line end":           {&fetch.Request{Locator: parse(t, "wais://h/d%0d%0a?x")}, fetch.BadURL},
+		"long database":      {&fetch.Request{Locator: at(locator.WAISDatabase, long, "", "", "")}, fetch.BadURL},
+		"long words":         {&fetch.Request{Locator: at(locator.WAISSearch, "d", long, "", "")}, fetch.BadURL},
+		"long document":      {&fetch.Request{Locator: at(locator.WAISDocument, "d", "", "T", long)}, fetch.BadURL},
+		"long type":          {&fetch.Request{Locator: at(locator.WAISDocument, "d", "", long, "1=x;")}, fetch.BadURL},
+		"a length too large": {&fetch.Request{Locator: parse(t, "wais://h/d/T/99999999999999999999/1=x")}, fetch.Refused},
+	} {
+		_, err := f.Fetch(t.Context(), tc.req)
+		if !errors.Is(err, tc.kind) {
+			t.Errorf("%s: %.200v, want %v", what, err, tc.kind)
+		}
+		if _, err := f.Explain(tc.req); tc.kind != fetch.Refused && !errors.Is(err, tc.kind) {
+			t.Errorf("%s: Explain: %.200v", what, err)
+		}
+	}
+}
+
+// TestUnknownLength reads a document to its end.
+func TestUnknownLength(t *testing.T) {
+	srv := library(t, func(s *testserver.WAIS) { s.NoLength = true })
+	almanac := read(t, "almanac.txt")
+	items, _ := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories?almanac")})
+	if len(items) == 0 || items[0].Size != -1 || !strings.HasPrefix(items[0].Locator.(*locator.WAIS).WPath, "0/1=") {
+		t.Fatalf("%+v", items)
+	}
+	l := items[0].Locator
+	for _, span := range [][2]int64{{0, 0}, {0, 100}, {9999, 2}, {20000, 30000}, {39024, 0}} {
+		_, got, err := get(t, through(srv), &fetch.Request{Locator: l, Offset: span[0], Length: span[1]})
+		want := almanac[span[0]:]
+		if span[1] > 0 {
+			want = want[:min(int64(len(want)), span[1])]
+		}
+		if got != want || err != nil {
+			t.Errorf("%v: %d octets, want %d, %v", span, len(got), len(want), err)
+		}
+	}
+	if _, _, err := get(t, through(srv), &fetch.Request{Locator: l, Offset: 39025}); !errors.Is(err, fetch.BadRange) {
+		t.Errorf("beyond the end: %v", err)
+	}
+	if err := srv.Put("nothing.txt", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, srv.DocumentPath("stories", "nothing.txt"))}); got != "" || err != nil {
+		t.Errorf("an empty document: %q, %v", got, err)
+	}
+}
+
+// TestLarge has documents of many slices.
+func TestLarge(t *testing.T) {
+	noise := make([]byte, 10<<20)
+	rand.NewChaCha8([32]byte{1}).Read(noise)
+	srv := testserver.NewWAIS(t, func(s *testserver.WAIS) {
+		s.InMemory, s.Content = true, fstest.MapFS{"large.bin": {Data: noise}, "page.bin": {Data: noise[:40<<10]}, "exact.bin": {Data: noise[:20000]}}
+	})
+	for name, size := range map[string]int{"large.bin": 10 << 20, "page.bin": 40 << 10, "exact.bin": 20000} {
+		res, err := through(srv).Fetch(t.Context(), &fetch.Request{Locator: at(t, srv, srv.DocumentPath("files", name))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(res.Body)
+		res.Close()
+		if !bytes.Equal(got, noise[:size]) || err != nil {
+			t.Errorf("%s: %d octets, %v", name, len(got), err)
+		}
+	}
+}
+
+// TestWrongLength has URLs that know better than the server.
+func TestWrongLength(t *testing.T) {
+	srv := library(t)
+	path := srv.DocumentPath("stories", "whale.txt")
+	_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, strings.Replace(path, "/162/", "/200/", 1))})
+	if got != read(t, "whale.txt") || !errors.Is(err, fetch.Truncated) {
+		t.Errorf("%d octets, %v", len(got), err)
+	}
+}
+
+// TestURLHits has links to elsewhere, and ids that no browser can write.
+func TestURLHits(t *testing.T) {
+	info := z3950.AppendRecord(nil, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("1"), Headline: "http://example.test/x", Types: []string{"URL"}})
+	info = z3950.AppendRecord(info, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("2"), Headline: "file:///etc/passwd", Types: []string{"URL"}})
+	info = z3950.AppendRecord(info, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("\x00opaque/\xff"), Headline: "\x1b(an\x1b) id\r\n", Date: "19941220", City: "Oslo", Length: z3950.Num(5)})
+	info = z3950.AppendRecord(info, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("1=a;")})
+	items, _ := list(t, &Fetcher{NoInit: true, Env: answering([][]byte{answer(t, info)}, nil)}, &fetch.Request{Locator: parse(t, "wais://h/d?x")})
+	var got []string
+	for _, item := range items {
+		got = append(got, fmt.Sprintf("%s %v", item.Name, item.Locator))
+	}
+	want := []string{"http://example.test/x http://example.test/x", "file:///etc/passwd <nil>", "an id wais://h/d/TEXT/%00opaque%2F%FF", " <nil>"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if y, m, d := items[2].ModTime.Date(); y != 1994 || m != 12 || d != 20 || items[2].Header[len(items[2].Header)-1].Value != "Oslo" {
+		t.Errorf("%+v", items[2])
+	}
+	doc, err := parsePath(items[2].Locator.(*locator.WAIS).WPath)
+	if string(doc.id) != "\x00opaque/\xff" || err != nil {
+		t.Errorf("%q, %v", doc.id, err)
+	}
+}
+
+// answer is a message with a SearchResponse.
+func answer(t testing.TB, info []byte) []byte {
+	t.Helper()
+	m, err := z3950.AppendMessage(nil, z3950.NewHeader(), &z3950.SearchResponse{Info: info})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestSourceDocument(t *testing.T) {
+	srv := library(t)
+	items, _ := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/INFO?pages")})
+	res, text, err := get(t, through(srv), &fetch.Request{Locator: items[0].Locator})
+	if err != nil || !strings.Contains(text, ":database-name \"pages\"") || res.MediaType != "application/x-wais-source" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if src := res.Info.(*Info).Source; src == nil || src.Database != "pages" {
+		t.Errorf("%+v", src)
+	}
+}
+
+func TestTrace(t *testing.T) {
+	srv := library(t)
+	var sent, received []string
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{
+		Sent:     func(octets []byte) { sent = append(sent, z3950.Summary(octets)) },
+		Received: func(octets []byte) { received = append(received, z3950.Summary(octets)) },
+	})
+	res, err := through(srv).Fetch(ctx, &fetch.Request{Locator: at(t, srv, "/stories?whale")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Close()
+	if want := []string{"Init 4194304", `Search "stories" for "whale", at most 200`}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+	if len(received) != 2 || received[0] != "InitResponse 100000, accepted: true" {
+		t.Errorf("received %q", received)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	f := new(Fetcher)
+	for url, want := range map[string][]string{
+		"wais://h/d":                    {"Init 4194304", "go on whatever the answer", `Search "INFO" for "d", at most 40`, "retrieve the description of the database", "ask for search words"},
+		"wais://h:2100/d?two+words":     {"Init 4194304", "go on whatever the answer", `Search "d" for "two words", at most 200`, "list what was found"},
+		"wais://h/d/TEXT/20000/3=x;":    {"Init 4194304", "go on whatever the answer", `Retrieve from "d" un re "x" wt re "TEXT" wb ro "0" wb rl "10000"`, "ask for the next 10000 octets until there are no more"},
+		"wais://h/d/TEXT,PS/20000/3=x;": {"list the types TEXT,PS, each with a URL of its own"},
+	} {
+		plan, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range plan.Steps {
+			text := s.Do
+			if s.Send != "" {
+				text = z3950.Summary([]byte(s.Send))
+			}
+			got = append(got, text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\n got %q\nwant %q", url, got, want)
+		}
+	}
+}
+
+// BenchmarkHits ranges over the hits of a search; the time for one does not
+// depend on how many there are.
+func BenchmarkHits(b *testing.B) {
+	for _, n := range []int{50, 500, 5000} {
+		var info []byte
+		for i := range n {
+			id := z3950.AppendDocID(nil, z3950.DocID{OriginalServer: "h:210", OriginalDatabase: "/wais/db/d", OriginalID: fmt.Sprintf("0 100 /wais/docs/%d", i)})
+			info = z3950.AppendRecord(info, z3950.Record{
+				Group: z3950.TagDocumentHeader, ID: id, Score: z3950.Num(500), Length: z3950.Num(100), Lines: z3950.Num(4),
+				Types: []string{"TEXT"}, Source: "/wais/db/d", Date: "0", Headline: fmt.Sprint("Headline ", i),
+			})
+		}
+		message := answer(b, info)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			f := &Fetcher{NoInit: true, Env: answering([][]byte{message}, nil)}
+			req := &fetch.Request{Locator: parse(b, "wais://h/d?x"), Options: &Options{MaxHits: n}}
+			b.ReportAllocs()
+			for b.Loop() {
+				if items, _ := list(b, f, req); len(items) != n {
+					b.Fatal(len(items))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/hit")
+		})
+	}
+}

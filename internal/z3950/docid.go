@@ -1,0 +1,126 @@
+package z3950
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// DocID is a document-id as freeWAIS and nearly all servers make one: who has
+// made the document, and who gives it out. A client has no business with what
+// is in there.
+type DocID struct {
+	OriginalServer, OriginalDatabase, OriginalID          string // absent when empty
+	DistributorServer, DistributorDatabase, DistributorID string
+	Copyright                                             byte // 0: copy freely
+}
+
+// AppendDocID appends the octets of id to b.
+func AppendDocID(b []byte, id DocID) []byte {
+	for i, s := range []string{
+		id.OriginalServer, id.OriginalDatabase, id.OriginalID,
+		id.DistributorServer, id.DistributorDatabase, id.DistributorID,
+	} {
+		b = appendText(b, Tag(i+1), s)
+	}
+	return appendElement(b, 7, []byte{id.Copyright})
+}
+
+// ParseDocID reads the octets of a document-id. It reports whether they are of
+// that form.
+func ParseDocID(b []byte) (id DocID, ok bool) {
+	if len(b) == 0 {
+		return id, false
+	}
+	for c := (cursor{b: b}); len(c.b) > 0; {
+		e, err := c.element()
+		if err != nil || e.tag < 1 || e.tag > 7 {
+			return id, false
+		}
+		switch e.tag {
+		case 7:
+			id.Copyright = firstOctet(e)
+		default:
+			*id.field(e.tag) = e.text()
+		}
+	}
+	return id, true
+}
+
+func (id *DocID) field(t Tag) *string {
+	return [...]*string{
+		&id.OriginalServer, &id.OriginalDatabase, &id.OriginalID,
+		&id.DistributorServer, &id.DistributorDatabase, &id.DistributorID,
+	}[t-1]
+}
+
+// DocIDText is a document-id as WAIS browsers write it in URLs:
+// "1=host%3A210;2=/db;…;7=%00;". It reports false for an id that cannot be
+// written so.
+func DocIDText(id []byte) (text string, ok bool) {
+	var b []byte
+	for c := (cursor{b: id}); len(c.b) > 0; {
+		e, err := c.element()
+		if err != nil || e.tag == TagDiagnostic {
+			return "", false
+		}
+		b = strconv.AppendUint(b, uint64(e.tag), 10)
+		b = append(b, '=')
+		b = appendEscaped(b, e.value)
+		b = append(b, ';')
+	}
+	// A tag or length with leading zeros would not come back as it was.
+	back, err := ParseDocIDText(string(b))
+	return string(b), err == nil && string(back) == string(id)
+}
+
+// appendEscaped writes all but letters, digits and . / - _ $ as "%XX".
+func appendEscaped(b, octets []byte) []byte {
+	const digits = "0123456789ABCDEF"
+	for _, c := range octets {
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("./-_$", c) >= 0
+		if plain {
+			b = append(b, c)
+		} else {
+			b = append(b, '%', digits[c>>4], digits[c&0xF])
+		}
+	}
+	return b
+}
+
+var errDocIDText = errors.New(`a document-id is "tag=value;" again and again`)
+
+// ParseDocIDText is the opposite of DocIDText. What is no "%XX" stands for
+// itself.
+func ParseDocIDText(text string) ([]byte, error) {
+	if text == "" {
+		return nil, errDocIDText
+	}
+	var id []byte
+	for text != "" {
+		part, rest, ended := strings.Cut(text, ";")
+		number, value, assigned := strings.Cut(part, "=")
+		tag, err := strconv.ParseUint(number, 10, 28)
+		if !ended || !assigned || err != nil || tag == uint64(TagDiagnostic) {
+			return nil, errDocIDText
+		}
+		id = appendElement(id, Tag(tag), unescape(value))
+		text = rest
+	}
+	return id, nil
+}
+
+func unescape(s string) []byte {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(c))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return b
+}

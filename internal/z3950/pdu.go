@@ -1,0 +1,283 @@
+package z3950
+
+import (
+	"fmt"
+)
+
+// Type tells PDUs apart.
+type Type uint8
+
+// The PDUs in use. Present, Delete and those of access and resource control
+// (24 to 31) have numbers only.
+const (
+	TypeInit           Type = 20
+	TypeInitResponse   Type = 21
+	TypeSearch         Type = 22
+	TypeSearchResponse Type = 23
+)
+
+// String is the PDU's name, such as "Search".
+func (t Type) String() string {
+	switch t {
+	case TypeInit:
+		return "Init"
+	case TypeInitResponse:
+		return "InitResponse"
+	case TypeSearch:
+		return "Search"
+	case TypeSearchResponse:
+		return "SearchResponse"
+	case 24:
+		return "Present"
+	case 25:
+		return "PresentResponse"
+	case 26:
+		return "Delete"
+	case 27:
+		return "DeleteResponse"
+	}
+	return fmt.Sprintf("PDU of type %d", uint8(t))
+}
+
+// A PDU is an *[Init], *[InitResponse], *[Search], *[SearchResponse] or *[Other].
+type PDU interface {
+	// Type is the PDU's number.
+	Type() Type
+	// appendHeader appends what is behind the type, appendInfo the user
+	// information.
+	appendHeader(b []byte) []byte
+	appendInfo(b []byte) []byte
+}
+
+// maxHeader is how long a PDU may be without its user information.
+const maxHeader = 0xFFFF
+
+// AppendPDU appends the octets of p to b. It fails for a PDU whose parts are
+// longer than their lengths can say.
+func AppendPDU(b []byte, p PDU) ([]byte, error) {
+	start := len(b)
+	b = append(b, 0, 0, byte(p.Type()))
+	b = p.appendHeader(b)
+	n := len(b) - start - 2
+	if n > maxHeader {
+		return b[:start], fmt.Errorf("%w: %d octets of %v, at most %d are possible", ErrTooLong, n, p.Type(), maxHeader)
+	}
+	b[start], b[start+1] = byte(n>>8), byte(n)
+	b = p.appendInfo(b)
+	if n := len(b) - start; n >= 1<<28 {
+		return b[:start], fmt.Errorf("%w: %d octets of %v", ErrTooLong, n, p.Type())
+	}
+	return b, nil
+}
+
+// Decode reads a PDU, which is the whole of b. What it returns refers to b. A
+// PDU that WAIS does not use comes as *[Other]; errors are *[SyntaxError]s.
+func Decode(b []byte) (PDU, error) {
+	c := cursor{b: b}
+	n, err := c.fixed(2)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case n < 1:
+		return nil, c.fail("a PDU without a type")
+	case int(n) > len(c.b):
+		return nil, c.fail("a PDU of %d octets where %d are left", n, len(c.b))
+	}
+	head := cursor{c.skip(int(n)), 2}
+	typ := Type(head.skip(1)[0])
+	switch typ {
+	case TypeInit:
+		return decodeInit(head, c)
+	case TypeInitResponse:
+		return decodeInitResponse(head, c)
+	case TypeSearch:
+		return decodeSearch(head, c)
+	case TypeSearchResponse:
+		return decodeSearchResponse(head, c)
+	}
+	return &Other{Number: typ, Header: head.b, Info: c.b}, nil
+}
+
+// Other is a PDU that WAIS does not use, such as Present, octet for octet.
+type Other struct {
+	Number Type
+	Header []byte
+	Info   []byte
+}
+
+// Type implements [PDU].
+func (p *Other) Type() Type { return p.Number }
+
+func (p *Other) appendHeader(b []byte) []byte { return append(b, p.Header...) }
+func (p *Other) appendInfo(b []byte) []byte   { return append(b, p.Info...) }
+
+// Terms are what Init proposes and InitResponse agrees to.
+type Terms struct {
+	Version               byte   // bits; 0x80 is version 1
+	Options               byte   // bits; 0x80 is searching, which is all of WAIS
+	PreferredMessageSize  uint32 // in octets, without the header
+	MaximumRecordSize     uint32
+	IDAuthentication      string // the strings and ReferenceID are absent when empty
+	ImplementationID      string
+	ImplementationName    string
+	ImplementationVersion string
+	ReferenceID           []byte
+}
+
+func (t *Terms) append(b []byte) []byte {
+	b = appendElement(b, TagProtocolVersion, []byte{t.Version})
+	b = appendElement(b, TagOptions, []byte{t.Options})
+	b = appendNumber(b, TagPreferredMessageSize, Num(t.PreferredMessageSize))
+	b = appendNumber(b, TagMaximumRecordSize, Num(t.MaximumRecordSize))
+	b = appendText(b, TagIDAuthentication, t.IDAuthentication)
+	b = appendText(b, TagImplementationID, t.ImplementationID)
+	b = appendText(b, TagImplementationName, t.ImplementationName)
+	b = appendText(b, TagImplementationVersion, t.ImplementationVersion)
+	return appendText(b, TagReferenceID, t.ReferenceID)
+}
+
+// decode reads terms, the first four of which must be there.
+func (t *Terms) decode(c cursor) error {
+	if err := check(c.b, c.at, 1); err != nil {
+		return err
+	}
+	var seen [7]bool
+	for e := range elements(c.b) {
+		switch e.tag {
+		case TagProtocolVersion:
+			t.Version = firstOctet(e)
+		case TagOptions:
+			t.Options = firstOctet(e)
+		case TagPreferredMessageSize:
+			t.PreferredMessageSize = e.uint()
+		case TagMaximumRecordSize:
+			t.MaximumRecordSize = e.uint()
+		case TagIDAuthentication:
+			t.IDAuthentication = e.text()
+		case TagImplementationID:
+			t.ImplementationID = e.text()
+		case TagImplementationName:
+			t.ImplementationName = e.text()
+		case TagImplementationVersion:
+			t.ImplementationVersion = e.text()
+		case TagReferenceID:
+			t.ReferenceID = e.value
+		}
+		if int(e.tag) < len(seen) {
+			seen[e.tag] = true
+		}
+	}
+	for tag := TagProtocolVersion; tag <= TagMaximumRecordSize; tag++ {
+		if !seen[tag] {
+			return c.fail("no element %v", tag)
+		}
+	}
+	return nil
+}
+
+func firstOctet(e element) byte {
+	if len(e.value) == 0 {
+		return 0
+	}
+	return e.value[0]
+}
+
+// Init opens a session. Clients may leave it out.
+type Init struct {
+	Terms
+	// Info is what follows, which should be nothing.
+	Info []byte
+}
+
+// Type implements [PDU].
+func (*Init) Type() Type { return TypeInit }
+
+func (p *Init) appendHeader(b []byte) []byte { return p.append(b) }
+func (p *Init) appendInfo(b []byte) []byte   { return append(b, p.Info...) }
+
+func decodeInit(head, info cursor) (PDU, error) {
+	p := &Init{Info: info.b}
+	if err := p.decode(head); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// InitResponse answers Init.
+type InitResponse struct {
+	Accepted bool
+	Terms
+	ChunkCode, ChunkIDLength Number
+	// What stands in headlines and texts for a paragraph, for the begin and the
+	// end of a word that was found, and for a line end; absent when empty.
+	ChunkMarker, HighlightMarker, DeHighlightMarker, Newline string
+}
+
+// Type implements [PDU].
+func (*InitResponse) Type() Type { return TypeInitResponse }
+
+func (p *InitResponse) appendHeader(b []byte) []byte {
+	return p.append(append(b, truth(p.Accepted)))
+}
+
+func (p *InitResponse) appendInfo(b []byte) []byte {
+	var info []byte
+	info = appendNumber(info, TagChunkCode, p.ChunkCode)
+	info = appendNumber(info, TagChunkIDLength, p.ChunkIDLength)
+	info = appendText(info, TagChunkMarker, p.ChunkMarker)
+	info = appendText(info, TagHighlightMarker, p.HighlightMarker)
+	info = appendText(info, TagDeHighlightMarker, p.DeHighlightMarker)
+	info = appendText(info, TagNewlineCharacters, p.Newline)
+	return appendText(b, TagUserInformation, info)
+}
+
+func decodeInitResponse(head, info cursor) (PDU, error) {
+	p := new(InitResponse)
+	result, err := head.fixed(1)
+	if err != nil {
+		return nil, err
+	}
+	p.Accepted = result == 1
+	if err := p.decode(head); err != nil {
+		return nil, err
+	}
+	if err := check(info.b, info.at, 1); err != nil {
+		return nil, err
+	}
+	for e := range elements(find(info.b, TagUserInformation)) {
+		switch e.tag {
+		case TagChunkCode:
+			p.ChunkCode = Num(e.uint())
+		case TagChunkIDLength:
+			p.ChunkIDLength = Num(e.uint())
+		case TagChunkMarker:
+			p.ChunkMarker = e.text()
+		case TagHighlightMarker:
+			p.HighlightMarker = e.text()
+		case TagDeHighlightMarker:
+			p.DeHighlightMarker = e.text()
+		case TagNewlineCharacters:
+			p.Newline = e.text()
+		}
+	}
+	return p, nil
+}
+
+// find is the value of the first element with that tag, nil if there is none.
+func find(b []byte, t Tag) []byte {
+	for e := range elements(b) {
+		if e.tag == t {
+			return e.value
+		}
+	}
+	return nil
+}
+
+// truth is a truth value of fixed length.
+func truth(v bool) byte {
+	if v {
+		return 1
+	}
+	return 0
+}

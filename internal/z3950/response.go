@@ -1,0 +1,197 @@
+package z3950
+
+import "iter"
+
+// SearchResponse answers Search. Servers do not agree on what SearchStatus is
+// when all is well, and count what they like: what is there is what Records
+// and Diagnostics give.
+type SearchResponse struct {
+	SearchStatus byte
+
+	ResultCount, RecordsReturned, NextPosition uint32 // of 24 bits
+
+	PresentStatus, ResultSetStatus Number
+
+	ReferenceID []byte // absent when empty
+	// Info is the user information: the records and diagnostics as octets. It is
+	// made by AppendSeedWordsUsed, AppendRecord and AppendDiagnostic, in this
+	// order.
+	Info []byte
+}
+
+// A Record is one document group.
+type Record struct {
+	Group Tag // TagDocumentHeader, TagDocumentTextGroup, …
+	ID    []byte
+	// Version of the document; 0 must not be cached.
+	Version Number
+	// Score, and the place of the passage that matches best (a line).
+	Score, BestMatch Number
+	Length, Lines    Number
+	// Types are the formats the document can be had in; none is TEXT.
+	Types                         []string
+	Source, Date, Headline, City  string // absent when empty
+	Text                          []byte // nil is absent
+	StockCodes, Companies, Trades string
+}
+
+// maxTypes bounds the types of one document.
+const maxTypes = 100
+
+// Type implements [PDU].
+func (*SearchResponse) Type() Type { return TypeSearchResponse }
+
+func (p *SearchResponse) appendHeader(b []byte) []byte {
+	b = append(b, p.SearchStatus)
+	b = appendFixed(b, p.ResultCount, 3)
+	b = appendFixed(b, p.RecordsReturned, 3)
+	b = appendFixed(b, p.NextPosition, 3)
+	b = appendNumber(b, TagPresentStatus, p.PresentStatus)
+	b = appendNumber(b, TagResultSetStatus, p.ResultSetStatus)
+	return appendText(b, TagReferenceID, p.ReferenceID)
+}
+
+func (p *SearchResponse) appendInfo(b []byte) []byte {
+	return appendElement(b, TagUserInformation, p.Info)
+}
+
+func decodeSearchResponse(head, info cursor) (PDU, error) {
+	p := new(SearchResponse)
+	status, err := head.fixed(1)
+	if err != nil {
+		return nil, err
+	}
+	p.SearchStatus = byte(status)
+	for _, n := range []*uint32{&p.ResultCount, &p.RecordsReturned, &p.NextPosition} {
+		if *n, err = head.fixed(3); err != nil {
+			return nil, err
+		}
+	}
+	if err := check(head.b, head.at, 1); err != nil {
+		return nil, err
+	}
+	for e := range elements(head.b) {
+		switch e.tag {
+		case TagPresentStatus:
+			p.PresentStatus = Num(e.uint())
+		case TagResultSetStatus:
+			p.ResultSetStatus = Num(e.uint())
+		case TagReferenceID:
+			p.ReferenceID = e.value
+		}
+	}
+	if err := check(info.b, info.at, 1); err != nil {
+		return nil, err
+	}
+	if p.Info = find(info.b, TagUserInformation); p.Info == nil {
+		return nil, info.fail("no element %v", TagUserInformation)
+	}
+	return p, nil
+}
+
+// SeedWordsUsed are the words that the server has looked for, if it tells.
+func (p *SearchResponse) SeedWordsUsed() string { return string(find(p.Info, TagSeedWordsUsed)) }
+
+// Records are the document groups in order. They refer to Info.
+func (p *SearchResponse) Records() iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for e := range elements(p.Info) {
+			if e.tag >= TagDocumentHeader && e.tag <= TagDocumentCodeGroup && !yield(recordOf(e)) {
+				return
+			}
+		}
+	}
+}
+
+// Diagnostics are the server's complaints in order.
+func (p *SearchResponse) Diagnostics() iter.Seq[Diagnostic] {
+	return func(yield func(Diagnostic) bool) {
+		for e := range elements(p.Info) {
+			if e.tag == TagDiagnostic && !yield(diagnosticOf(e)) {
+				return
+			}
+		}
+	}
+}
+
+func recordOf(g element) Record {
+	r := Record{Group: g.tag}
+	for e := range elements(g.value) {
+		switch e.tag {
+		case TagDocumentID:
+			r.ID = e.value
+		case TagVersionNumber:
+			r.Version = Num(e.uint())
+		case TagScore:
+			r.Score = Num(e.uint())
+		case TagBestMatch:
+			r.BestMatch = Num(e.uint())
+		case TagDocumentLength:
+			r.Length = Num(e.uint())
+		case TagLines:
+			r.Lines = Num(e.uint())
+		case TagTypeBlock:
+			r.addTypes(e.value)
+		case TagType: // servers older than the block
+			r.Types = append(r.Types, e.text())
+		case TagSource:
+			r.Source = e.text()
+		case TagDate:
+			r.Date = e.text()
+		case TagHeadline:
+			r.Headline = e.text()
+		case TagOriginCity:
+			r.City = e.text()
+		case TagDocumentText:
+			r.Text = e.value
+		case TagStockCodes:
+			r.StockCodes = e.text()
+		case TagCompanyCodes:
+			r.Companies = e.text()
+		case TagIndustryCodes:
+			r.Trades = e.text()
+		}
+	}
+	return r
+}
+
+func (r *Record) addTypes(block []byte) {
+	for e := range elements(block) {
+		if e.tag == TagType && len(r.Types) < maxTypes {
+			r.Types = append(r.Types, e.text())
+		}
+	}
+}
+
+// AppendSeedWordsUsed appends the words looked for to user information.
+func AppendSeedWordsUsed(b []byte, words string) []byte {
+	return appendText(b, TagSeedWordsUsed, words)
+}
+
+// AppendRecord appends r to user information. Source comes next to Types, where
+// old clients look for it.
+func AppendRecord(b []byte, r Record) []byte {
+	var g []byte
+	g = appendText(g, TagDocumentID, r.ID)
+	g = appendNumber(g, TagVersionNumber, r.Version)
+	g = appendNumber(g, TagScore, r.Score)
+	g = appendNumber(g, TagBestMatch, r.BestMatch)
+	g = appendNumber(g, TagDocumentLength, r.Length)
+	g = appendNumber(g, TagLines, r.Lines)
+	var types []byte
+	for _, t := range r.Types {
+		types = appendElement(types, TagType, t)
+	}
+	g = appendText(g, TagTypeBlock, types)
+	g = appendText(g, TagSource, r.Source)
+	g = appendText(g, TagDate, r.Date)
+	g = appendText(g, TagHeadline, r.Headline)
+	g = appendText(g, TagOriginCity, r.City)
+	if r.Text != nil {
+		g = appendElement(g, TagDocumentText, r.Text)
+	}
+	g = appendText(g, TagStockCodes, r.StockCodes)
+	g = appendText(g, TagCompanyCodes, r.Companies)
+	g = appendText(g, TagIndustryCodes, r.Trades)
+	return appendElement(b, r.Group, g)
+}

@@ -1,0 +1,259 @@
+package z3950
+
+import (
+	"strconv"
+)
+
+// Search asks for documents by words (QueryType "3") or for a part of one by
+// its document-id (QueryType "1"). Fetching is searching, in WAIS.
+type Search struct {
+	SmallSetUpperBound, LargeSetLowerBound, MediumSetPresentNumber uint32 // of 24 bits; ignored by servers
+
+	Replace         bool
+	ResultSetName   string // ignored by servers
+	DatabaseNames   string // several are joined by octet 1F; absent when empty, which is the database INFO
+	QueryType       string
+	ElementSetNames string // absent when empty, as is
+	ReferenceID     []byte // which is echoed
+
+	Words *Words  // for QueryType "3"
+	Query []Token // for QueryType "1"
+}
+
+// NewWordSearch is a search by words as clients send it.
+func NewWordSearch(database string, words Words) *Search {
+	return &Search{
+		SmallSetUpperBound: 30, LargeSetLowerBound: 5000, MediumSetPresentNumber: 30, Replace: true,
+		DatabaseNames: database, QueryType: "3", Words: &words,
+	}
+}
+
+// NewRetrieval asks for the octets from start to before end of a document, as
+// clients do: a server may want both the type and the range.
+func NewRetrieval(database string, id []byte, typ string, start, end int64) *Search {
+	return &Search{
+		SmallSetUpperBound: 10, LargeSetLowerBound: 16, MediumSetPresentNumber: 15, Replace: true,
+		ResultSetName: "FOO", DatabaseNames: database, QueryType: "1",
+		ElementSetNames: " \x1fDocument Text", ReferenceID: []byte("3"),
+		Query: []Token{
+			attributed("un", "re", id),
+			attributed("wt", "re", []byte(typ)), {Operator: "a"},
+			attributed("wb", "ro", strconv.AppendInt(nil, start, 10)), {Operator: "a"},
+			attributed("wb", "rl", strconv.AppendInt(nil, end, 10)), {Operator: "a"},
+		},
+	}
+}
+
+// Words are what to look for.
+type Words struct {
+	Seed     string     // in the query language of the server
+	Like     []Feedback // documents that are like those wanted
+	Dates    Number     // 1 is no matter, 2 later, 3 earlier, 4 in the range
+	From, To string     // the range, as yyyymmdd; absent when empty
+	Max      Number     // how many documents are wanted at most
+}
+
+// Feedback names a document, or part of one.
+type Feedback struct {
+	ID         []byte
+	Type       string // absent when empty
+	Part       bool   // the document-id is that of a part, given by what follows
+	Code       Number // 1 counts octets, 2 lines, 3 paragraphs
+	Start, End []byte // integers for 1 and 2; nil is absent
+}
+
+// A Token is one part of a query in reverse Polish notation: an operand with
+// its attributes, or an Operator ("a" is and, "o" or, "n" and not) on the two
+// before it.
+type Token struct {
+	Attributes string // six codes: use, relation, position, structure, truncation, completeness
+	Term       []byte
+	Operator   string
+}
+
+// attributed is an operand with the two attributes that matter.
+func attributed(use, relation string, term []byte) Token {
+	return Token{Attributes: use + " " + relation + " ig ig ig ig", Term: term}
+}
+
+// Attribute is one of the token's codes by its place; "" if there is none.
+func (t *Token) Attribute(i int) string {
+	if at := 3 * i; at+2 <= len(t.Attributes) {
+		return t.Attributes[at : at+2]
+	}
+	return ""
+}
+
+// Type implements [PDU].
+func (*Search) Type() Type { return TypeSearch }
+
+func (p *Search) appendHeader(b []byte) []byte {
+	b = appendFixed(b, p.SmallSetUpperBound, 3)
+	b = appendFixed(b, p.LargeSetLowerBound, 3)
+	b = appendFixed(b, p.MediumSetPresentNumber, 3)
+	b = append(b, truth(p.Replace))
+	b = appendElement(b, TagResultSetName, p.ResultSetName)
+	b = appendText(b, TagDatabaseNames, p.DatabaseNames)
+	b = appendElement(b, TagQueryType, p.QueryType)
+	b = appendText(b, TagElementSetNames, p.ElementSetNames)
+	return appendText(b, TagReferenceID, p.ReferenceID)
+}
+
+func (p *Search) appendInfo(b []byte) []byte {
+	switch {
+	case p.Words != nil:
+		return appendElement(b, TagUserInformation, p.Words.append(nil))
+	case p.Query != nil:
+		var query []byte
+		for _, t := range p.Query {
+			if t.Operator != "" {
+				query = appendElement(query, TagOperator, t.Operator)
+				continue
+			}
+			query = appendElement(query, TagAttributeList, t.Attributes)
+			query = appendElement(query, TagTerm, t.Term)
+		}
+		return appendElement(b, TagQuery, query)
+	}
+	return b
+}
+
+func (w *Words) append(b []byte) []byte {
+	b = appendElement(b, TagSeedWords, w.Seed)
+	for _, f := range w.Like {
+		tag := TagDocumentID
+		if f.Part {
+			tag = TagDocumentIDChunk
+		}
+		b = appendElement(b, tag, f.ID)
+		b = appendText(b, TagType, f.Type)
+		b = appendNumber(b, TagChunkCode, f.Code)
+		b = appendText(b, TagChunkStartID, f.Start)
+		b = appendText(b, TagChunkEndID, f.End)
+	}
+	b = appendNumber(b, TagDateFactor, w.Dates)
+	b = appendText(b, TagBeginDateRange, w.From)
+	b = appendText(b, TagEndDateRange, w.To)
+	return appendNumber(b, TagMaxDocuments, w.Max)
+}
+
+func decodeSearch(head, info cursor) (PDU, error) {
+	p := new(Search)
+	for _, n := range []*uint32{&p.SmallSetUpperBound, &p.LargeSetLowerBound, &p.MediumSetPresentNumber} {
+		v, err := head.fixed(3)
+		if err != nil {
+			return nil, err
+		}
+		*n = v
+	}
+	replace, err := head.fixed(1)
+	if err != nil {
+		return nil, err
+	}
+	p.Replace = replace == 1
+	if err := check(head.b, head.at, 1); err != nil {
+		return nil, err
+	}
+	for e := range elements(head.b) {
+		switch e.tag {
+		case TagResultSetName:
+			p.ResultSetName = e.text()
+		case TagDatabaseNames:
+			p.DatabaseNames = e.text()
+		case TagQueryType:
+			p.QueryType = e.text()
+		case TagElementSetNames:
+			p.ElementSetNames = e.text()
+		case TagReferenceID:
+			p.ReferenceID = e.value
+		}
+	}
+	return p, p.decodeInfo(info)
+}
+
+func (p *Search) decodeInfo(info cursor) error {
+	if err := check(info.b, info.at, 1); err != nil {
+		return err
+	}
+	var c cursor
+	for e := range elements(info.b) {
+		if e.tag == TagUserInformation || e.tag == TagQuery {
+			c = cursor{e.value, info.at + e.at}
+			switch {
+			case e.tag == TagUserInformation && p.Words == nil:
+				p.Words = new(Words)
+				if err := p.Words.decode(c); err != nil {
+					return err
+				}
+			case e.tag == TagQuery && p.Query == nil:
+				var err error
+				if p.Query, err = decodeQuery(c); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	switch {
+	case p.QueryType == "1" && p.Query == nil:
+		return info.fail("no element %v", TagQuery)
+	case p.QueryType == "3" && p.Words == nil:
+		return info.fail("no element %v", TagUserInformation)
+	}
+	return nil
+}
+
+// maxTokens bounds the parts of a query, and the documents of feedback.
+const maxTokens = 1000
+
+func decodeQuery(c cursor) ([]Token, error) {
+	tokens := []Token{}
+	attributes := ""
+	for e := range elements(c.b) {
+		if len(tokens) == maxTokens {
+			return nil, c.fail("a query of more than %d terms", maxTokens)
+		}
+		switch e.tag {
+		case TagAttributeList:
+			attributes = e.text()
+		case TagTerm:
+			tokens = append(tokens, Token{Attributes: attributes, Term: e.value})
+			attributes = ""
+		case TagOperator:
+			tokens = append(tokens, Token{Operator: e.text()})
+		}
+	}
+	return tokens, nil
+}
+
+func (w *Words) decode(c cursor) error {
+	last := new(Feedback) // of what describes no document
+	for e := range elements(c.b) {
+		switch e.tag {
+		case TagSeedWords:
+			w.Seed = e.text()
+		case TagDocumentID, TagDocumentIDChunk:
+			if len(w.Like) == maxTokens {
+				return c.fail("feedback of more than %d documents", maxTokens)
+			}
+			w.Like = append(w.Like, Feedback{ID: e.value, Part: e.tag == TagDocumentIDChunk})
+			last = &w.Like[len(w.Like)-1]
+		case TagType:
+			last.Type = e.text()
+		case TagChunkCode:
+			last.Code = Num(e.uint())
+		case TagChunkStartID:
+			last.Start = e.value
+		case TagChunkEndID:
+			last.End = e.value
+		case TagDateFactor:
+			w.Dates = Num(e.uint())
+		case TagBeginDateRange:
+			w.From = e.text()
+		case TagEndDateRange:
+			w.To = e.text()
+		case TagMaxDocuments:
+			w.Max = Num(e.uint())
+		}
+	}
+	return nil
+}

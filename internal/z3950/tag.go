@@ -1,0 +1,168 @@
+package z3950
+
+import "strconv"
+
+// Tag says what an element is.
+type Tag uint32
+
+// The tags of Z39.50-1988 that WAIS uses.
+const (
+	TagReferenceID           Tag = 2
+	TagProtocolVersion       Tag = 3
+	TagOptions               Tag = 4
+	TagPreferredMessageSize  Tag = 5
+	TagMaximumRecordSize     Tag = 6
+	TagIDAuthentication      Tag = 7
+	TagImplementationID      Tag = 8
+	TagImplementationName    Tag = 9
+	TagImplementationVersion Tag = 10
+	TagResultSetName         Tag = 17
+	TagDatabaseNames         Tag = 18
+	TagElementSetNames       Tag = 19
+	TagQueryType             Tag = 20
+	TagQuery                 Tag = 21
+	TagResultSetStatus       Tag = 26
+	TagPresentStatus         Tag = 27
+	TagDiagnostic            Tag = 28 // has a form of its own
+	TagAttributeList         Tag = 44
+	TagTerm                  Tag = 45
+	TagOperator              Tag = 46
+)
+
+// The tags of WAIS.
+const (
+	TagUserInformation       Tag = 99
+	TagChunkCode             Tag = 100
+	TagChunkIDLength         Tag = 101
+	TagChunkMarker           Tag = 102
+	TagHighlightMarker       Tag = 103
+	TagDeHighlightMarker     Tag = 104
+	TagNewlineCharacters     Tag = 105
+	TagSeedWords             Tag = 106
+	TagDocumentIDChunk       Tag = 107
+	TagChunkStartID          Tag = 108
+	TagChunkEndID            Tag = 109
+	TagDateFactor            Tag = 111
+	TagBeginDateRange        Tag = 112
+	TagEndDateRange          Tag = 113
+	TagMaxDocuments          Tag = 114
+	TagSeedWordsUsed         Tag = 115
+	TagDocumentID            Tag = 116
+	TagVersionNumber         Tag = 117
+	TagScore                 Tag = 118
+	TagBestMatch             Tag = 119
+	TagDocumentLength        Tag = 120
+	TagSource                Tag = 121
+	TagDate                  Tag = 122
+	TagHeadline              Tag = 123
+	TagOriginCity            Tag = 124
+	TagDocumentText          Tag = 127
+	TagStockCodes            Tag = 128
+	TagCompanyCodes          Tag = 129
+	TagIndustryCodes         Tag = 130
+	TagLines                 Tag = 131
+	TagTypeBlock             Tag = 132
+	TagType                  Tag = 133
+	TagDocumentHeader        Tag = 150
+	TagDocumentShortHeader   Tag = 151
+	TagDocumentLongHeader    Tag = 152
+	TagDocumentTextGroup     Tag = 153
+	TagDocumentHeadlineGroup Tag = 154
+	TagDocumentCodeGroup     Tag = 155
+)
+
+// form is how the value of an element is made.
+type form uint8
+
+const (
+	octets form = iota // text or anything
+	number
+	bits
+	docID
+	group // of elements
+)
+
+// facts is what is known of a tag.
+type facts struct {
+	name string
+	form form
+}
+
+// tags has those that mean something.
+var tags = [256]facts{
+	TagReferenceID:           {"ReferenceID", octets},
+	TagProtocolVersion:       {"ProtocolVersion", bits},
+	TagOptions:               {"Options", bits},
+	TagPreferredMessageSize:  {"PreferredMessageSize", number},
+	TagMaximumRecordSize:     {"MaximumRecordSize", number},
+	TagIDAuthentication:      {"IDAuthentication", octets},
+	TagImplementationID:      {"ImplementationID", octets},
+	TagImplementationName:    {"ImplementationName", octets},
+	TagImplementationVersion: {"ImplementationVersion", octets},
+	TagResultSetName:         {"ResultSetName", octets},
+	TagDatabaseNames:         {"DatabaseNames", octets},
+	TagElementSetNames:       {"ElementSetNames", octets},
+	TagQueryType:             {"QueryType", octets},
+	TagQuery:                 {"Query", group},
+	TagResultSetStatus:       {"ResultSetStatus", number},
+	TagPresentStatus:         {"PresentStatus", number},
+	TagDiagnostic:            {"Diagnostic", octets},
+	TagAttributeList:         {"AttributeList", octets},
+	TagTerm:                  {"Term", docID},
+	TagOperator:              {"Operator", octets},
+	TagUserInformation:       {"UserInformation", group},
+	TagChunkCode:             {"ChunkCode", number},
+	TagChunkIDLength:         {"ChunkIDLength", number},
+	TagChunkMarker:           {"ChunkMarker", octets},
+	TagHighlightMarker:       {"HighlightMarker", octets},
+	TagDeHighlightMarker:     {"DeHighlightMarker", octets},
+	TagNewlineCharacters:     {"NewlineCharacters", octets},
+	TagSeedWords:             {"SeedWords", octets},
+	TagDocumentIDChunk:       {"DocumentIDChunk", docID},
+	TagChunkStartID:          {"ChunkStartID", octets},
+	TagChunkEndID:            {"ChunkEndID", octets},
+	TagDateFactor:            {"DateFactor", number},
+	TagBeginDateRange:        {"BeginDateRange", octets},
+	TagEndDateRange:          {"EndDateRange", octets},
+	TagMaxDocuments:          {"MaxDocumentsRetrieved", number},
+	TagSeedWordsUsed:         {"SeedWordsUsed", octets},
+	TagDocumentID:            {"DocumentID", docID},
+	TagVersionNumber:         {"VersionNumber", number},
+	TagScore:                 {"Score", number},
+	TagBestMatch:             {"BestMatch", number},
+	TagDocumentLength:        {"DocumentLength", number},
+	TagSource:                {"Source", octets},
+	TagDate:                  {"Date", octets},
+	TagHeadline:              {"Headline", octets},
+	TagOriginCity:            {"OriginCity", octets},
+	TagDocumentText:          {"DocumentText", octets},
+	TagStockCodes:            {"StockCodes", octets},
+	TagCompanyCodes:          {"CompanyCodes", octets},
+	TagIndustryCodes:         {"IndustryCodes", octets},
+	TagLines:                 {"Lines", number},
+	TagTypeBlock:             {"TypeBlock", group},
+	TagType:                  {"Type", octets},
+	TagDocumentHeader:        {"DocumentHeaderGroup", group},
+	TagDocumentShortHeader:   {"DocumentShortHeaderGroup", group},
+	TagDocumentLongHeader:    {"DocumentLongHeaderGroup", group},
+	TagDocumentTextGroup:     {"DocumentTextGroup", group},
+	TagDocumentHeadlineGroup: {"DocumentHeadlineGroup", group},
+	TagDocumentCodeGroup:     {"DocumentCodeGroup", group},
+}
+
+// factsOf is what is known of a tag; others have no name and are octets.
+func factsOf(t Tag) facts {
+	if int(t) < len(tags) {
+		return tags[t]
+	}
+	return facts{}
+}
+
+// String is the tag's number and name, such as "123 Headline".
+func (t Tag) String() string {
+	n := strconv.FormatUint(uint64(t), 10)
+	if name := factsOf(t).name; name != "" {
+		return n + " " + name
+	}
+	return n
+}
