@@ -225,18 +225,20 @@ func TestUMNScreen(t *testing.T) {
 	srv := plusShelf(t)
 	_, port, _ := net.SplitHostPort(srv.Addr)
 	s := startScreen(t, client, "localhost", port)
+	s.await("Press RETURN") // a greeting at the first start
+	s.press("\r")
 	s.await("d-german")
 	s.press("\r")
 	s.await("hello from the text")
 	s.press("u")
 	s.await("d-german")
-	s.press("2\r\r") // the second item; then the chooser of views
-	s.await("De_DE")
+	s.press("2\r")
+	s.await("Deutsch") // in the chooser of views
 	s.press("2\r")
 	s.await("Lachs auf deutsch")
 	s.press("u")
 	s.await("d-german")
-	s.press("3\r\r")
+	s.press("3\r")
 	s.await("volts")
 	s.press("\x18") // sends the form
 	s.await("1: [220]")

@@ -29,6 +29,11 @@ func TestLastSegment(t *testing.T) {
 		"file:///etc/hostname":            "hostname",
 		"file://localhost/":               "",
 		"http:h/dir/x":                    "x",
+		"news:local.test":                 "local.test",
+		"news:../../a%2Fb@h":              "../../a%2Fb@h", // made safe by safeName
+		"nntp://h/local.test/12":          "12",
+		"nntp://h/local.test":             "local.test",
+		"nntps://h/local.test/12":         "12",
 	} {
 		ref, err := locator.Parser{Tolerate: locator.TolerateAll}.Parse(typed)
 		if err != nil {

@@ -138,6 +138,7 @@ maxartsize: 20000000
 localmaxartsize: 20000000
 artcutoff: 0
 maxconnections: 50
+nnrpdloadlimit: 0
 enableoverview: true
 groupbaseexpiry: true
 pgpverify: false
