@@ -46,10 +46,11 @@ func Parse(octets []byte) (l Line, ok bool) {
 		return l, true
 	}
 	l.Entry = int(entry)
-	field, value, found := strings.Cut(value, ":")
-	if !found {
-		field, value = "", field
+	field, text, found := strings.Cut(value, ":")
+	if !found || strings.ContainsAny(field, "\r\x00") {
+		field, text = "", value
 	}
+	value = text
 	l.Field, l.Text = strings.TrimSpace(field), strings.TrimPrefix(value, " ")
 	return l, true
 }
