@@ -69,6 +69,11 @@ func TestSameOctetsEverywhere(t *testing.T) {
 			web := testserver.NewHTTP(t, func(s *testserver.HTTP) { configure(&s.Server) })
 			hole := testserver.NewGopher(t, func(s *testserver.Gopher) { configure(&s.Server) })
 
+			wais := testserver.NewWAIS(t, func(s *testserver.WAIS) { configure(&s.Server) })
+			if byWAIS := dialWAIS(t, wais).document(wais.DocumentPath("files", "big.bin"), int64(len(data))); !bytes.Equal(byWAIS, data) {
+				t.Errorf("wais: %d octets", len(byWAIS))
+			}
+
 			byFTP, _, _, err := loginFTP(t, ftp).get("RETR big.bin")
 			if byFTP != string(data) {
 				t.Errorf("ftp: %d octets, %v", len(byFTP), err)

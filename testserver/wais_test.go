@@ -83,6 +83,27 @@ func (c *waisClient) words(database, words string) *z3950.SearchResponse {
 	return c.search(z3950.NewWordSearch(database, z3950.Words{Seed: words, Dates: z3950.Num(1), Max: z3950.Num(200)}))
 }
 
+// document retrieves the octets of a document by its path.
+func (c *waisClient) document(path string, size int64) (text []byte) {
+	c.t.Helper()
+	parts := strings.SplitN(path, "/", 5)
+	id, err := z3950.ParseDocIDText(parts[4])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for int64(len(text)) < size {
+		before := len(text)
+		at := int64(before)
+		for r := range c.search(z3950.NewRetrieval(parts[1], id, parts[2], at, min(at+50000, size))).Records() {
+			text = append(text, r.Text...)
+		}
+		if len(text) == before {
+			break
+		}
+	}
+	return text
+}
+
 // split cuts a recording into messages.
 func split(t *testing.T, path string) (messages [][]byte) {
 	octets, err := os.ReadFile(path)

@@ -79,7 +79,7 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 		env.Limits.Hops = -1
 	}
 	e.registry = e.fetchers(env)
-	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry}
+	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry, Gateways: op.gateways}
 	return e, nil
 }
 

@@ -28,6 +28,8 @@ type operation struct {
 	protoDefault string
 	rules        policy.Rules
 
+	gateways map[string]string // by scheme
+
 	// How to connect.
 	connectTimeout time.Duration
 	maxTime        time.Duration

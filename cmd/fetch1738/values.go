@@ -136,6 +136,19 @@ func addLike(c *commandLine, value string) error {
 	return err
 }
 
+// addGateway reads "SCHEME=URL".
+func addGateway(c *commandLine, value string) error {
+	scheme, url, found := strings.Cut(value, "=")
+	if !found || scheme == "" || !strings.Contains(url, ":") {
+		return errors.New("expected SCHEME=URL, such as wais=http://127.0.0.1:8118/?url={url}")
+	}
+	if c.op.gateways == nil {
+		c.op.gateways = make(map[string]string)
+	}
+	c.op.gateways[strings.ToLower(scheme)] = url
+	return nil
+}
+
 func addZone(c *commandLine, value string) error {
 	zone, err := policy.ParseZone(value)
 	c.op.rules.AllowZones = append(c.op.rules.AllowZones, zone)
