@@ -89,7 +89,7 @@ type access struct {
 // prepare refuses what cannot be done, before anything is dialled.
 func prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.Telnet)
-	if !ok || l == nil {
+	if !ok {
 		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotTelnet)
 	}
 	if err := fetch.CheckOctets(l); err != nil {
