@@ -31,7 +31,7 @@ func TestSet(t *testing.T) {
 		var bad *OptionError
 		if err := new(Options).Set(s); !errors.As(err, &bad) {
 			t.Errorf("%q: %v", s, err)
-		} else if text := err.Error(); strings.ContainsAny(text, "\x00\r\n\xff") {
+		} else if text := err.Error(); text != fetch.Printable(text) {
 			t.Errorf("%q: the error shows it: %q", s, text)
 		}
 	}
