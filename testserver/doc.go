@@ -1,6 +1,7 @@
 // Package testserver has small servers of the protocols RFC 1738 names, to be
-// started inside a test or a program: [FTP], [HTTP] and [Gopher]. They serve an
-// [io/fs.FS], all of them the same way, over loopback or inside memory; they
+// started inside a test or a program: [FTP], [HTTP] and [Gopher], which serve an
+// [io/fs.FS], all of them the same way; [Telnet], which leads a dialogue; and
+// [SMTP], which takes mail. They do so over loopback or inside memory; they
 // record what went over their control connections, and they misbehave on demand.
 //
 //	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
@@ -14,10 +15,10 @@
 //
 // # Starting and ending
 //
-// NewFTP, NewHTTP and NewGopher end with the test; StartFTP, StartHTTP and
-// StartGopher are for programs and end with a context. The configure functions
-// run before the server starts; its fields are read-only from then on. Ending a
-// server closes its connections at once and leaves no goroutine.
+// NewFTP and its like end with the test; StartFTP and its like are for programs
+// and end with a context. The configure functions run before the server starts;
+// its fields are read-only from then on. Ending a server closes its connections
+// at once and leaves no goroutine.
 //
 // # In memory
 //
@@ -34,11 +35,13 @@
 // ("RETR motd.txt", "GET /a.txt"), or one of
 //
 //	CONNECT   a connection; octet faults count over all the server says on it
-//	GREETING  the FTP greeting
+//	GREETING  the FTP or SMTP greeting
 //	DATA      an FTP data connection
-//	END       the reply at the end of an FTP transfer
+//	END       the reply at the end of an FTP transfer or a message
 //	REQUEST   any request of HTTP or Gopher
 //	MENU, TEXT, BINARY, SEARCH, ERROR   the Gopher answers of that kind
+//	COMMAND, SAY   what telnet steps of that kind send
+//	HEAR, ECHO     what comes after a telnet step has heard something
 //
 // Faults are data and compose: Delay(time.Second), Drip(1, time.Second) and
 // Truncate(7) together wait, drip and stop. Each constructor says what it does.
