@@ -52,7 +52,7 @@ func TestDemo(t *testing.T) {
 	}
 	// What went over the wire, in the order of RFC 1738 §3.2.2 and in one line each.
 	inOrder(t, got.out, "> USER anonymous", "> PASS ****", "> CWD pub", "> TYPE I", "> RETR octets.bin", "< (1738 octets of data)", "< 226 ",
-		"gopher://", "> 9/pub/octets.bin", "http://", "> GET /pub/octets.bin HTTP/1.1", "< HTTP/1.1 200 ")
+		"gopher://", "> /pub/octets.bin", "http://", "> GET /pub/octets.bin HTTP/1.1", "< HTTP/1.1 200 ")
 }
 
 // demoSkeleton is the demonstration without its conversations, and without what

@@ -14,11 +14,12 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-const explainHelp = `Usage: fetch1738 explain [--json] [--strict|--tolerant] [--allow-port N] URL...
+const explainHelp = `Usage: fetch1738 explain [--json] [--strict] [--allow-port N] URL...
 
 Shows what fetching each URL would do, without looking up a name or opening a
 connection: the server, what the policy says, the octets that would be sent in
-order, and what depends on the server's answers. Passwords are masked.
+order, and what depends on the server's answers. Passwords are masked. A URL is
+read as when it is fetched, tolerantly, unless --strict is given.
 
 Exit code 3 for what is no URL or cannot be sent, 120 for what the policy
 refuses, 1 for a scheme that has no fetcher.
@@ -34,14 +35,10 @@ refuses, 1 for a scheme that has no fetcher.
 func runExplain(ctx context.Context, args []string, std streams) int {
 	v := newVerb("explain", explainHelp, std)
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	grammar := addGrammar(v, locator.TolerateAll)
+	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else")
 	ports := v.UintSlice("allow-port", nil, "permit port `N`, too (repeatable)")
 	if code, ok := v.parse(args); !ok {
 		return code
-	}
-	parser, err := grammar()
-	if err != nil {
-		return v.usage("%v", err)
 	}
 	if v.NArg() == 0 {
 		return v.usage("no URL given")
@@ -53,7 +50,10 @@ func runExplain(ctx context.Context, args []string, std streams) int {
 		}
 		rules.AllowPorts = append(rules.AllowPorts, uint16(p))
 	}
-	x := explainer{parser: parser, env: &fetch.Env{Allow: rules.Allow}, show: explainText}
+	x := explainer{parse: new(operation).parseURL, env: &fetch.Env{Allow: rules.Allow}, show: explainText}
+	if *strict {
+		x.parse = parseStrictly
+	}
 	x.registry = fetch1738.Builtin(x.env)
 	defer x.registry.Close()
 	if *asJSON {
@@ -79,7 +79,7 @@ func runExplain(ctx context.Context, args []string, std streams) int {
 
 // explainer asks the Fetchers what they would do.
 type explainer struct {
-	parser   locator.Parser
+	parse    func(url string) (locator.Locator, error)
 	env      *fetch.Env
 	registry *fetch.Registry
 	show     func(io.Writer, explanation) error
@@ -87,6 +87,7 @@ type explainer struct {
 
 // An explanation is what would be done for a URL, or why nothing would.
 type explanation struct {
+	url     string          // without a password
 	loc     locator.Locator // nil for what is no URL
 	plan    *fetch.Plan
 	verdict string
@@ -94,15 +95,36 @@ type explanation struct {
 }
 
 func (x *explainer) explain(ctx context.Context, url string) explanation {
-	ref, err := x.parser.Parse(url)
+	l, err := x.parse(url)
 	if err != nil {
-		return explanation{err: err}
+		return explanation{url: redacted(url, err), err: err}
 	}
-	e := explanation{loc: ref.Locator}
-	if e.plan, e.err = x.planOf(ref.Locator); e.err == nil {
-		e.verdict, e.err = x.judge(ctx, ref.Locator, e.plan)
+	e := explanation{url: l.Redacted(), loc: l}
+	if e.plan, e.err = x.planOf(l); e.err == nil {
+		e.verdict, e.err = x.judge(ctx, l, e.plan)
 	}
 	return e
+}
+
+// redacted is a URL that cannot be read because of err, without what may be a
+// password.
+func redacted(url string, err error) string {
+	var bad *locator.SyntaxError
+	if !errors.As(err, &bad) {
+		_, err = locator.Parse(url)
+	}
+	if errors.As(err, &bad) {
+		return bad.Text
+	}
+	return ""
+}
+
+func parseStrictly(url string) (locator.Locator, error) {
+	l, err := locator.Parse(url)
+	if err != nil {
+		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+	}
+	return l, nil
 }
 
 func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
@@ -138,17 +160,9 @@ func (x *explainer) judge(ctx context.Context, l locator.Locator, plan *fetch.Pl
 
 // code is the exit code that fetching would end with.
 func (e explanation) code() int {
-	var bad *locator.SyntaxError
-	if errors.As(e.err, &bad) {
-		return exitBadURL
+	f := failure{err: e.err}
+	if e.loc != nil {
+		f.scheme = e.loc.Scheme()
 	}
-	switch fetch.KindOf(e.err) {
-	case fetch.BadURL:
-		return exitBadURL
-	case fetch.Refused:
-		return exitRefused
-	case fetch.Unsupported:
-		return exitUnsupported
-	}
-	return exitUsage
+	return f.code()
 }

@@ -31,7 +31,7 @@ type mute struct{ fetch.Fetcher }
 
 func explaining(plan *fetch.Plan) *explainer {
 	rules := policy.Rules{AnyHTTPPort: true}
-	x := &explainer{env: &fetch.Env{Allow: rules.Allow}, registry: new(fetch.Registry)}
+	x := &explainer{parse: parseStrictly, env: &fetch.Env{Allow: rules.Allow}, registry: new(fetch.Registry)}
 	x.registry.Register(planner{plan: plan}, "ftp", "file")
 	x.registry.Register(mute{}, "gopher")
 	return x
@@ -168,7 +168,9 @@ func TestExplainBadInput(t *testing.T) {
 		{3, []string{"http://" + here + "/" + strings.Repeat("a", 1<<20)}},
 		{3, []string{"ftp://u:" + secret + "@" + here + "/" + strings.Repeat("a", 1<<20)}},
 		{3, []string{"file://other/x"}},
-		{3, []string{""}},
+		{3, []string{"--strict", ""}},
+		{3, []string{"--strict", "nothing"}},
+		{1, []string{"u:" + secret + "@" + here + "/"}},
 		{1, []string{"wais://" + here + "/db"}},
 		{1, []string{"telnet://u:" + secret + "@" + here + "/"}},
 		{1, []string{"mailto:a@b.example"}},
@@ -190,7 +192,7 @@ func TestExplainBadInput(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"ftp://lab:" + secret + "@" + here + "/x", "http://lab:" + secret + "@" + here + "/", "gopher://" + here + "/0x", "http://no-such-host.invalid/"} {
-		for _, mode := range []string{"--tolerant", "--json"} {
+		for _, mode := range []string{"--strict=false", "--json"} {
 			got := runVerb(t, "explain", "", mode, url)
 			if got.code != 0 || strings.Contains(got.out+got.err, secret) {
 				t.Errorf("%s: %+v", url, got)
@@ -204,13 +206,24 @@ func TestExplainBadInput(t *testing.T) {
 	}
 }
 
+// What cannot be read is told apart all the same.
+func TestExplainUnreadable(t *testing.T) {
+	for url, want := range map[string]string{"lab@host.example/x": "lab@host.example/x", "ftp://u:s3cret@h/;type=z": "ftp://u:***@h/;type=z"} {
+		got := runVerb(t, "explain", "", "--json", url)
+		var line struct{ URL string }
+		if err := json.Unmarshal([]byte(got.out), &line); err != nil || line.URL != want || got.code != 3 {
+			t.Errorf("%s: %v, %+v", url, err, got)
+		}
+	}
+}
+
 // --allow-port permits; several URLs have the exit code of the last failure.
 func TestExplainFlags(t *testing.T) {
 	got := runVerb(t, "explain", "", "--allow-port", "25", "gopher://127.0.0.1:25/0x")
 	if got.code != 0 || !strings.Contains(got.out, `"x\r\n"`) {
 		t.Errorf("%+v", got)
 	}
-	got = runVerb(t, "explain", "", "--allow-port", "26", "--allow-port=25,27", "gopher://127.0.0.1:25/0x", "nothing", "http://h/", "wais://h/d")
+	got = runVerb(t, "explain", "", "--allow-port", "26", "--allow-port=25,27", "gopher://127.0.0.1:25/0x", "news:", "http://h/", "wais://h/d")
 	if got.code != 1 || strings.Count(got.out, "not fetched: ") != 2 {
 		t.Errorf("%+v", got)
 	}
@@ -218,7 +231,7 @@ func TestExplainFlags(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("what is typed may have a login and any port: %+v", got)
 	}
-	got = runVerb(t, "explain", "", "--json", "http://h/", "nothing")
+	got = runVerb(t, "explain", "", "--json", "http://h/", "news:")
 	dec := json.NewDecoder(strings.NewReader(got.out))
 	for _, want := range []bool{true, false} {
 		var line struct{ OK bool }

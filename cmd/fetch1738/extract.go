@@ -38,7 +38,7 @@ type extracted struct {
 func runExtract(ctx context.Context, args []string, std streams) int {
 	v := newVerb("extract", extractHelp, std)
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	grammar := addGrammar(v, 0)
+	grammar := addGrammar(v)
 	if code, ok := v.parse(args); !ok {
 		return code
 	}
@@ -60,7 +60,7 @@ func runExtract(ctx context.Context, args []string, std streams) int {
 		var bad readError
 		switch err := extractFile(ctx, w, parser, file, std.in, show); {
 		case ctx.Err() != nil:
-			return exitInterrupted
+			return signalCode(ctx)
 		case errors.As(err, &bad):
 			code = v.fail(exitRead, "%v", bad)
 		case err != nil:

@@ -27,7 +27,7 @@ are read. Exit code 3 if any was refused. Passwords are shown.
 func runParse(ctx context.Context, args []string, std streams) int {
 	v := newVerb("parse", parseHelp, std)
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	grammar := addGrammar(v, 0)
+	grammar := addGrammar(v)
 	if code, ok := v.parse(args); !ok {
 		return code
 	}
@@ -47,7 +47,7 @@ func runParse(ctx context.Context, args []string, std streams) int {
 	var read readError
 	switch {
 	case ctx.Err() != nil:
-		return exitInterrupted
+		return signalCode(ctx)
 	case errors.As(err, &read):
 		return v.fail(exitRead, "%v", read)
 	case err != nil:
@@ -60,20 +60,17 @@ func runParse(ctx context.Context, args []string, std streams) int {
 
 // addGrammar adds the flags --strict and --tolerant; the function gives the
 // Parser they ask for once they are read.
-func addGrammar(v *verb, unless locator.Tolerance) func() (locator.Parser, error) {
-	byDefault := map[bool]string{true: " (default)"}
-	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else"+byDefault[unless == 0])
-	tolerant := v.Bool("tolerant", false, "accept the usual departures, too"+byDefault[unless != 0])
+func addGrammar(v *verb) func() (locator.Parser, error) {
+	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else (default)")
+	tolerant := v.Bool("tolerant", false, "accept the usual departures, too")
 	return func() (locator.Parser, error) {
 		switch {
 		case *strict && *tolerant:
 			return locator.Parser{}, errors.New("--strict and --tolerant exclude each other")
-		case *strict:
-			return locator.Parser{}, nil
 		case *tolerant:
 			return locator.Parser{Tolerate: locator.TolerateAll}, nil
 		}
-		return locator.Parser{Tolerate: unless}, nil
+		return locator.Parser{}, nil
 	}
 }
 

@@ -10,7 +10,7 @@
 //
 //	func TestConformance(t *testing.T) {
 //		fetchtest.Run(t, fetchtest.Harness{
-//			New: func(env *fetch.Env) fetch.Fetcher { return ftp.New(env) },
+//			New: func(env *fetch.Env) fetch.Fetcher { return &ftp.Fetcher{Env: env} },
 //			Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 //				srv := testserver.NewFTP(tb, func(s *testserver.FTP) {
 //					s.Content, s.InMemory = content, true
@@ -85,10 +85,7 @@ type Site struct {
 
 // Run tests a Fetcher. Each group is a subtest by its name.
 func Run(t *testing.T, h Harness) {
-	k := &kit{Harness: h}
-	if !t.Run("harness", k.inspect) {
-		return
-	}
+	k := inspect(t, h)
 	for _, group := range []struct {
 		name string
 		test func(*testing.T)

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"net"
 	"path"
 	"slices"
 	"strings"
 	"sync"
-	"testing"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -106,6 +107,8 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 	switch m.flaw {
 	case "modifies the request":
 		req.Offset++
+	case "logs":
+		log.Print("fetching")
 	case "leaks a goroutine":
 		go func() { <-make(chan int) }()
 	case "is deaf to the context":
@@ -248,8 +251,12 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 	if code != 200 {
 		return nil, m.refusal(code, string(wire.TrimEOL(line)))
 	}
-	c.SetTimeout(m.env.Limits.WithDefaults().Idle)
-	body := &miniBody{m: m, c: c, l: l, left: length}
+	if m.flaw != "waits for a body for ever" {
+		c.SetTimeout(m.env.Limits.WithDefaults().Idle)
+	} else {
+		c.SetTimeout(0)
+	}
+	body := &miniBody{m: m, c: c, l: l, left: length, last: time.Now()}
 	res := &fetch.Resource{Locator: l, Body: body, Peer: c.peer.Addr, Attributes: fetch.Attributes{Size: size}}
 	if m.flaw == "guesses the size" {
 		res.Size = length / 2
@@ -318,6 +325,7 @@ type miniBody struct {
 	c    *miniConn // nil once given back
 	l    *locator.FTP
 	left int64
+	last time.Time // of the last Read
 	err  error
 }
 
@@ -328,6 +336,11 @@ func (b *miniBody) Read(p []byte) (int, error) {
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
 	}
+	if b.m.flaw == "times the reader" && time.Since(b.last) > b.m.env.Limits.WithDefaults().Idle {
+		b.finish(fetch.Fail("GET", b.l, fetch.Timeout, nil))
+		return 0, b.err
+	}
+	b.last = time.Now()
 	if err := b.c.Arm(); err != nil { // what is buffered does not outlive the context
 		b.finish(fetch.Fail("GET", b.l, fetch.Other, err))
 		return 0, b.err
@@ -406,103 +419,4 @@ func (b *miniBody) items(yield func(fetch.Item, error) bool) {
 			return
 		}
 	}
-}
-
-// serveMini serves mini to whoever comes by ln.
-func serveMini(tb testing.TB, ln net.Listener, content fs.FS, login *locator.Login) {
-	var wg sync.WaitGroup
-	var conns, puts sync.Map
-	wg.Go(func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			conns.Store(c, nil)
-			wg.Go(func() {
-				defer c.Close()
-				s := miniSession{r: bufio.NewReader(c), w: c, content: content, puts: &puts, login: login}
-				for s.answer() == nil {
-				}
-			})
-		}
-	})
-	tb.Cleanup(func() {
-		ln.Close()
-		conns.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
-		wg.Wait()
-	})
-}
-
-// miniSession is a connection of the server. Who has logged in once may do
-// anything on it.
-type miniSession struct {
-	r       *bufio.Reader
-	w       io.Writer
-	content fs.FS
-	puts    *sync.Map      // by name, what clients have stored
-	login   *locator.Login // that is still wanted
-}
-
-func (s *miniSession) answer() error {
-	line, err := s.r.ReadString('\n')
-	if err != nil {
-		return err
-	}
-	var verb, user, password, name string
-	var offset, length int64
-	if _, err := fmt.Sscanf(line, "%s %q %q %d %d %q", &verb, &user, &password, &offset, &length, &name); err != nil {
-		return err
-	}
-	var put []byte
-	if verb == "PUT" {
-		put = make([]byte, length)
-		if _, err := io.ReadFull(s.r, put); err != nil {
-			return err
-		}
-	}
-	if s.login != nil && (user != s.login.User || password != s.login.Password) {
-		_, err = io.WriteString(s.w, "401 who are you\r\n")
-		return err
-	}
-	s.login = nil
-	kind := "doc"
-	data, err := fs.ReadFile(s.content, name)
-	if old, ok := s.puts.Load(name); ok {
-		data, err = old.([]byte), nil
-	}
-	if verb == "PUT" && (err == nil || !strings.Contains(name, "/")) {
-		s.puts.Store(name, slices.Concat(data[:min(offset, int64(len(data)))], put))
-		_, err = io.WriteString(s.w, "200 doc 0 0\r\n")
-		return err
-	}
-	if entries, dirErr := fs.ReadDir(s.content, name); dirErr == nil {
-		kind, data, err = "dir", nil, nil
-		for _, e := range entries {
-			data = append(data, e.Name()...)
-			if e.IsDir() {
-				data = append(data, '/')
-			}
-			data = append(data, '\n')
-		}
-	}
-	size := int64(len(data))
-	if offset < 0 {
-		offset = max(0, size+offset)
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		_, err = io.WriteString(s.w, "404 no such name\r\n")
-	case err != nil:
-		_, err = io.WriteString(s.w, "403 not for you\r\n")
-	case offset > size:
-		_, err = io.WriteString(s.w, "416 not that long\r\n")
-	default:
-		data = data[offset:]
-		if length > 0 {
-			data = data[:min(length, int64(len(data)))]
-		}
-		_, err = fmt.Fprintf(s.w, "200 %s %d %d\r\n%s", kind, size, len(data), data)
-	}
-	return err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	stderrors "errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -96,46 +95,26 @@ func (r *rig) checkStored(what, name string, data []byte) {
 	r.checkOctets(what, r.get(r.ctx(), r.site.Locate(name)), data)
 }
 
-// sweepStore does the damage after each octet received, or sent, of each
-// connection that it takes to store a small document.
+// sweepStore damages the storing of a small document.
 func (r *rig) sweepStore(do damage) {
-	if do == stall {
-		r.env.Limits = fetch.Limits{Reply: moment, Idle: moment, Connect: moment}
-	}
 	data := documents()[small]
-	r.store(stored, 0, data)
-	wires := r.net.since(0)
-	r.close()
-	for k, w := range wires {
-		length, sent := w.lengths()
-		if do == sever {
-			length = sent
+	r.eachCell(do, func() { r.store(stored, 0, data) }, func(c cell) {
+		r.store(stored, 0, []byte("before"))
+		r.close()
+		c.spoil()
+		a := r.put(stored, 0, bytes.NewReader(data))
+		r.net.mend()
+		r.close() // what is stored does not hang on this connection
+		if a.err == nil {
+			r.checkStored(c.what+", and no error", stored, data)
+		} else if do == stall {
+			r.checkKind(c.what, a, fetch.Timeout)
+		} else {
+			r.checkBroken(c.what, do, a)
 		}
-		for after := range length {
-			what := fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, length, k+1, len(wires))
-			r.store(stored, 0, []byte("before"))
-			r.close()
-			r.net.spoil(k, fault{do: do, after: after})
-			a := r.put(stored, 0, bytes.NewReader(data))
-			r.net.mend()
-			switch {
-			case a.err == nil:
-				r.close() // what is stored does not hang on this connection
-				r.checkStored(what+", and no error", stored, data)
-			case do == stall:
-				r.checkKind(what, a, fetch.Timeout)
-			default:
-				r.checkKind(what, a, fetch.Truncated, fetch.ConnectionFailed, fetch.Protocol)
-			}
-			r.close()
-			r.store(stored, 0, data)
-			if r.virtual { // else the server may still be busy with what was broken off
-				r.checkStored("stored again after "+what, stored, data)
-			}
-			r.close()
-			if r.Failed() {
-				return
-			}
+		r.store(stored, 0, data)
+		if r.virtual { // else the server may still be busy with what was broken off
+			r.checkStored("stored again after "+c.what, stored, data)
 		}
-	}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,25 +33,41 @@ type kit struct {
 	stores bool  // documents can be stored
 }
 
-// inspect finds out what the harness offers.
-func (k *kit) inspect(t *testing.T) {
-	if k.New == nil || k.Serve == nil {
+// inspect finds out what a harness offers.
+func inspect(t *testing.T, h Harness) *kit {
+	t.Helper()
+	if h.New == nil || h.Serve == nil {
 		t.Fatal("a Harness needs New and Serve")
 	}
-	k.site = k.Serve(t, Content(), nil)
-	if k.site == nil || k.site.Locate == nil {
-		t.Fatal("Serve gave no Site that locates anything")
-	}
-	if k.site.any() == nil {
+	k := &kit{Harness: h}
+	tb := &scope{TB: t}
+	defer tb.end()
+	k.site = h.Serve(tb, Content(), nil)
+	if k.site == nil || k.site.Locate == nil || k.site.any() == nil {
 		t.Fatal("the Site locates nothing of the content")
 	}
 	k.memory = k.site.Dial != nil
-	k.logins = k.Serve(t, Content(), &login) != nil
-	f := k.New(nil)
+	k.logins = h.Serve(tb, Content(), &login) != nil
+	f := h.New(nil)
 	_, k.stores = f.(fetch.Replacer)
-	k.stores = k.stores && !k.ReadOnly
+	k.stores = k.stores && !h.ReadOnly
 	if c, ok := f.(io.Closer); ok {
 		c.Close()
+	}
+	return k
+}
+
+// A scope is a part of a test, with an end of its own.
+type scope struct {
+	testing.TB
+	cleanups []func()
+}
+
+func (s *scope) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
+
+func (s *scope) end() {
+	for _, f := range slices.Backward(s.cleanups) {
+		f()
 	}
 }
 

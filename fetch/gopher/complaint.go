@@ -7,16 +7,19 @@ import (
 	"github.com/fetch1738/fetch1738/internal/menu"
 )
 
+// maxComplaint is how long a complaint may be.
+const maxComplaint = 4 << 10
+
 // complaint reads as much of the answer as it takes to tell whether all of it is
 // a server's complaint instead of what was asked for. Gopher has no other way to
 // say that something does not exist.
-func (s *source) complaint(asMenu bool, limit int) (text string, is bool) {
+func (s *source) complaint(asMenu bool) (text string, is bool) {
 	for {
 		text, v := judge(s.head, s.err == io.EOF, asMenu)
 		switch {
 		case v == complains:
 			return text, true
-		case v == answers, s.err != nil, limit > 0 && len(s.head) >= limit:
+		case v == answers, s.err != nil, len(s.head) >= maxComplaint:
 			return "", false
 		}
 		s.fill()
@@ -35,7 +38,7 @@ const (
 //
 // A menu is a complaint when its first line is one and no other line is a link.
 // Anything else is when it is a single menu line, of the kind that servers send
-// for every type, with or without a line "." behind it.
+// for every type, with or without a line "." and empty ones behind it.
 func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 	if len(head) == 0 || head[0] != menu.Error && head[0] != '0' {
 		if len(head) == 0 && !ended {
@@ -58,11 +61,11 @@ func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 	if asMenu {
 		return string(first.Display), judgeMenu(rest, ended)
 	}
-	if !ended && bytes.HasPrefix([]byte(".\r\n"), rest) || !ended && string(rest) == ".\n" {
-		return "", undecided
-	}
-	if len(rest) > 0 && string(rest) != ".\r\n" && string(rest) != ".\n" && string(rest) != "." {
+	switch {
+	case len(bytes.Trim(bytes.TrimPrefix(rest, []byte(".")), "\r\n")) > 0:
 		return "", answers
+	case !ended:
+		return "", undecided
 	}
 	return string(first.Display), complains
 }
@@ -70,25 +73,17 @@ func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 // judgeMenu looks for links below the first line of a menu.
 func judgeMenu(rest []byte, ended bool) verdict {
 	for len(rest) > 0 {
-		switch rest[0] {
-		case menu.Info, menu.Error, '\r', '\n':
-		case '.':
-			switch string(rest[:min(len(rest), 2)]) {
-			case ".\n", ".\r":
-				return complains
-			case ".":
-				if ended {
-					return complains
-				}
-				return undecided
-			}
-			return answers
+		end := bytes.IndexByte(rest, '\n') + 1
+		whole := end > 0 || ended
+		if end == 0 {
+			end = len(rest)
+		}
+		switch line := bytes.TrimRight(rest[:end], "\r\n"); {
+		case string(line) == "." && whole:
+			return complains
+		case string(line) == "." || len(line) == 0 || line[0] == menu.Info || line[0] == menu.Error:
 		default:
 			return answers
-		}
-		end := bytes.IndexByte(rest, '\n') + 1
-		if end == 0 {
-			break
 		}
 		rest = rest[end:]
 	}

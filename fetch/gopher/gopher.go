@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -90,7 +91,7 @@ func (f *Fetcher) open(ctx context.Context, req *fetch.Request, a *access, res *
 		return err
 	}
 	c := wire.NewConn(ctx, conn, env.Limits.Reply)
-	src, err := exchange(ctx, c, a, env.Limits)
+	src, err := exchange(ctx, c, a, env.Limits.Idle)
 	if err != nil {
 		c.Close()
 		return err
@@ -119,7 +120,7 @@ func (f *Fetcher) open(ctx context.Context, req *fetch.Request, a *access, res *
 
 // exchange sends the request and waits for the first of the answer. An answer
 // that is only a complaint is an error.
-func exchange(ctx context.Context, c *wire.Conn, a *access, limits fetch.Limits) (*source, error) {
+func exchange(ctx context.Context, c *wire.Conn, a *access, idle time.Duration) (*source, error) {
 	trace := fetch.ContextTrace(ctx)
 	// In one write: a server may take what comes first for the whole request.
 	if _, err := c.Write(a.request); err != nil {
@@ -131,11 +132,11 @@ func exchange(ctx context.Context, c *wire.Conn, a *access, limits fetch.Limits)
 	if src.fill(); src.err != nil && src.err != io.EOF && len(src.head) == 0 {
 		return nil, fetch.Fail("read", a.loc, fetch.Other, src.err)
 	}
-	c.SetTimeout(limits.Idle)
+	c.SetTimeout(idle)
 	if a.plus {
 		return src, nil
 	}
-	if text, refused := src.complaint(a.kind == fetch.KindMenu, limits.Line); refused {
+	if text, refused := src.complaint(a.kind == fetch.KindMenu); refused {
 		trace.Received(src.head)
 		return nil, &fetch.Error{Op: "fetch", URL: a.loc.Redacted(), Kind: fetch.NotFound, Reply: text}
 	}

@@ -32,6 +32,7 @@ const (
 func items(r io.Reader, l *locator.Gopher, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		n := 0
+		var m maker
 		for line, err := range menu.Lines(r, limits.Line) {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
@@ -43,21 +44,27 @@ func items(r io.Reader, l *locator.Gopher, limits fetch.Limits) iter.Seq2[fetch.
 				yield(fetch.Item{}, err)
 				return
 			}
-			if n++; !yield(item(line), nil) {
+			if n++; !yield(m.item(line), nil) {
 				return
 			}
 		}
 	}
 }
 
+// maker makes Items.
+type maker struct {
+	host string // the last one: most items are on the same
+	err  error  // of it
+}
+
 // item is a menu line as an Item.
-func item(line *menu.Line) fetch.Item {
+func (m *maker) item(line *menu.Line) fetch.Item {
 	display, selector := line.Strings()
 	it := fetch.Item{Name: display, Attributes: fetch.Attributes{Size: -1, Header: header(line, display)}}
 	if !line.Link() {
 		return it
 	}
-	loc, err := locate(line, selector)
+	loc, err := m.locate(line, selector)
 	if err != nil {
 		it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: err.Error()})
 		return it
@@ -73,26 +80,36 @@ func item(line *menu.Line) fetch.Item {
 	return it
 }
 
-var errSelector = errors.New("the selector cannot be sent")
+var (
+	errSelector = errors.New("the selector cannot be sent")
+	errHost     = errors.New("bad host")
+)
 
 // locate is what a link leads to.
-func locate(line *menu.Line, selector string) (locator.Locator, error) {
+func (m *maker) locate(line *menu.Line, selector string) (locator.Locator, error) {
 	if url := line.URL(); url != nil {
 		return linked(string(url))
 	}
 	if bytes.IndexByte(line.Selector, '\r') >= 0 || bytes.IndexByte(line.Selector, 0) >= 0 {
 		return nil, errSelector
 	}
-	host := string(line.Host)
+	if string(line.Host) != m.host {
+		m.host = string(line.Host)
+		// What a host is, is up to the grammar of URLs.
+		_, m.err = linkParser.Parse((&locator.Gopher{HostPort: locator.HostPort{Host: m.host}}).String())
+	}
+	if m.err != nil {
+		return nil, errHost
+	}
 	switch line.Type {
 	case '8', 'T':
-		return service(line.Type, selector, host, line.Port), nil
+		return service(line.Type, selector, m.host, line.Port), nil
 	case 'h':
 		if l, ok := web(line); ok {
 			return l, nil
 		}
 	}
-	l := &locator.Gopher{HostPort: hostPort(host, line.Port, "gopher"), Type: line.Type, Selector: selector, HasPath: true}
+	l := &locator.Gopher{HostPort: hostPort(m.host, line.Port, "gopher"), Type: line.Type, Selector: selector, HasPath: true}
 	switch {
 	case line.Type == '7' && bytes.IndexByte(line.Selector, '?') >= 0:
 		l.Fields = 1 // "%09" keeps the "?" from being taken for the words

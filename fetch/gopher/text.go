@@ -154,7 +154,7 @@ func (t *textReader) dotLine(rest []byte, ended bool) bool {
 // may come that matters.
 func lineEnd(s []byte, ended bool) (length int, known bool) {
 	switch {
-	case len(s) == 0 || string(s) == "\r":
+	case len(s) == 0 || len(s) == 1 && s[0] == '\r':
 		return len(s), ended
 	case s[0] == '\n':
 		return 1, true

@@ -52,8 +52,11 @@ func TestTexts(t *testing.T) {
 			l := parse(t, "gopher://h/0x")
 			l.Selector = strings.TrimSuffix(string(request), "\r\n")
 			res, got, err := get(t, answering(answer, requests), &fetch.Request{Locator: l})
-			if err != nil || got != tc.want || res.Info.(*Info).Complete != tc.complete {
-				t.Fatalf("%q, %v, %+v;\nwant %q", got, err, res.Info, tc.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info := res.Info.(*Info); got != tc.want || info.Complete != tc.complete {
+				t.Errorf("%q, complete %t;\nwant %q", got, info.Complete, tc.want)
 			}
 			if sent := <-requests; !bytes.Equal(sent, request) {
 				t.Errorf("sent %q, want %q", sent, request)

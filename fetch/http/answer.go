@@ -55,7 +55,7 @@ func (c *call) statusError(a *answer) error {
 		if err != nil {
 			e.Kind, e.Err = fetch.Protocol, err
 		} else {
-			e.Kind, e.Err = fetch.Moved, &fetch.Referral{To: to}
+			e.Kind, e.Err = fetch.Moved, &fetch.Referral{To: to, From: c.onward(a)}
 		}
 	}
 	return e
@@ -76,8 +76,10 @@ func statusKind(code int) fetch.ErrorKind {
 		return fetch.TooLarge
 	case http.StatusRequestedRangeNotSatisfiable:
 		return fetch.BadRange
-	case http.StatusBadRequest, http.StatusRequestURITooLong:
+	case http.StatusRequestURITooLong:
 		return fetch.BadURL
+	case http.StatusBadRequest:
+		return fetch.Protocol
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return fetch.Busy
 	}

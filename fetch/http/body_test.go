@@ -451,7 +451,7 @@ func TestIfModifiedSince(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	for code, kind := range map[int]fetch.ErrorKind{
-		400: fetch.BadURL, 401: fetch.Unauthenticated, 403: fetch.Permission, 404: fetch.NotFound, 405: fetch.Unsupported, 407: fetch.Unauthenticated,
+		400: fetch.Protocol, 414: fetch.BadURL, 401: fetch.Unauthenticated, 403: fetch.Permission, 404: fetch.NotFound, 405: fetch.Unsupported, 407: fetch.Unauthenticated,
 		408: fetch.Busy, 410: fetch.NotFound, 413: fetch.TooLarge, 416: fetch.BadRange, 418: fetch.Other, 429: fetch.Busy, 451: fetch.Permission,
 		500: fetch.Busy, 501: fetch.Unsupported, 503: fetch.Busy, 504: fetch.Busy, 302: fetch.Protocol, 300: fetch.Protocol, 304: fetch.Protocol,
 	} {

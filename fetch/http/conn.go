@@ -26,6 +26,7 @@ type conn struct {
 	mu      sync.Mutex
 	of      *exchange // the one it was dialled for
 	ex      *exchange // the one at hand; nil between two
+	asked   bool      // its request is on the way
 	refused error
 	body    *attempt // what the exchange sends
 	early   []byte   // came, but not as part of what was read so far
@@ -44,7 +45,7 @@ func (c *conn) begin(ex *exchange, reused bool) {
 	if len(c.early) > 0 || c.deaf {
 		refused = errors.New("the connection cannot be used again")
 	}
-	c.ex, c.refused, c.body = ex, refused, ex.call.upload.latest()
+	c.ex, c.asked, c.refused, c.body = ex, false, refused, ex.call.upload.latest()
 	c.mu.Unlock()
 	if reused && refused == nil {
 		ex.call.trace.Reused(c.about)
@@ -72,9 +73,11 @@ func (c *conn) end(ex *exchange) {
 	}
 }
 
-func (c *conn) state() (*exchange, error) {
+// ask is the exchange that is to send a request, or why it must not.
+func (c *conn) ask() (*exchange, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.asked = c.refused == nil
 	return c.ex, c.refused
 }
 
@@ -86,15 +89,16 @@ func (c *conn) state() (*exchange, error) {
 // So when it takes no more of a body, that is lost in silence, and it is for
 // Read to tell whether there is an answer.
 func (c *conn) Write(p []byte) (int, error) {
-	ex, refused := c.state()
+	ex, refused := c.ask()
 	switch {
 	case refused != nil:
 		return 0, refused
 	case c.deaf:
 		return c.lose(p)
 	}
+	ex.sends(c, p)
 	n, err := c.write(p)
-	ex.sent(c, p[:n])
+	ex.sent(c, len(p)-n)
 	if err != nil && ex.headSent() && fetch.KindOf(err) == fetch.ConnectionFailed {
 		c.deaf = true
 		return c.lose(p)
@@ -134,39 +138,56 @@ func (c *conn) Close() error {
 // Read implements net.Conn. It gives the octets of one answer only: whatever
 // else comes ends the connection, and is never taken for the next answer.
 func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.arrived(p)
+	n, ex := c.kept(p)
+	var err error
 	if n == 0 {
-		return 0, err
+		n, err = c.Conn.Read(p)
+		ex = c.expecting()
 	}
-	ex, refused := c.state()
-	if ex == nil || refused != nil {
+	switch {
+	case n == 0:
+		return 0, err
+	case ex == nil:
 		return 0, io.EOF
 	}
 	take, bad := ex.receive(c, p[:n])
 	if take < n {
-		c.mu.Lock()
-		c.early = append(bytes.Clone(p[take:n]), c.early...)
-		c.mu.Unlock()
+		c.keep(p[take:n])
+		err = nil
 	}
 	switch {
 	case bad != nil:
 		return 0, bad
 	case take == 0:
 		return 0, io.EOF
-	case take < n:
-		return take, nil
 	}
-	return n, err
+	return take, err
 }
 
-// arrived gives what came before it was wanted, or else what comes.
-func (c *conn) arrived(p []byte) (int, error) {
+// expecting is the exchange that an answer may come for; nil if there is none.
+func (c *conn) expecting() *exchange {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked {
+		return nil
+	}
+	return c.ex
+}
+
+// kept gives what came before it was wanted, to the exchange that it came for.
+func (c *conn) kept(p []byte) (int, *exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	n := copy(p, c.early)
-	c.early = c.early[n:]
-	c.mu.Unlock()
-	if n > 0 {
+	if c.ex == nil || !c.asked {
 		return n, nil
 	}
-	return c.Conn.Read(p)
+	c.early = c.early[n:]
+	return n, c.ex
+}
+
+func (c *conn) keep(octets []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.early = append(bytes.Clone(octets), c.early...)
 }

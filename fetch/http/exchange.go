@@ -80,14 +80,27 @@ func (ex *exchange) start(c *conn) {
 	ex.conn, ex.sending, ex.received, ex.location, ex.framing = c, []byte{}, nil, nil, framing{}
 }
 
-// sent is told of octets that went out over c.
-func (ex *exchange) sent(c *conn, octets []byte) {
+// sends is told of octets about to go out over c, until the head is complete.
+func (ex *exchange) sends(c *conn, octets []byte) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	if ex.conn != c || ex.sending == nil {
-		return
+	if ex.conn == c && ex.sending != nil {
+		ex.sending = append(ex.sending, octets...)
 	}
-	ex.sending = append(ex.sending, octets...)
+}
+
+// sent is told that the last unsent octets of those did not go out.
+func (ex *exchange) sent(c *conn, unsent int) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.conn == c && ex.sending != nil {
+		ex.sending = ex.sending[:len(ex.sending)-unsent]
+		ex.tellSent()
+	}
+}
+
+// tellSent tells the Trace of the request's head once that is complete.
+func (ex *exchange) tellSent() {
 	if end := bytes.Index(ex.sending, []byte("\r\n\r\n")); end >= 0 {
 		ex.call.trace.Sent(masked(ex.sending[:end+4]))
 		ex.sending = nil
@@ -117,6 +130,7 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	if err != nil {
 		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.Other, err)
 	}
+	ex.tellSent() // the answer may be here before Write has returned
 	ex.received = append(ex.received, octets[:n]...)
 	if !ended {
 		return n, nil

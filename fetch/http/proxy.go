@@ -2,6 +2,7 @@ package http
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -77,76 +78,83 @@ func (f *Fetcher) proxyFor(l locator.Locator) *Proxy {
 	return f.Proxy(l)
 }
 
-// throughProxy connects to the proxy, and on to the server unless the proxy is
-// to make the request. The policy decides about the server as far as its
-// address is known here.
-func (ex *exchange) throughProxy() (net.Conn, error) {
-	env, ctx, t := &ex.call.env, ex.call.ctx, ex.target()
-	if err := env.Permit(ctx, t); err != nil {
-		return nil, err
-	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return env.Connect(ctx, fetch.Target{
-			Locator: t.Locator, From: fetch.Provenance{Kind: fetch.Config}, Purpose: fetch.Proxy,
-			Host: ex.proxy.Host, Port: ex.proxy.port(),
-		})
-	}
-	var c net.Conn
-	var err error
-	ctx, cancel := within(ctx, env.Limits.Reply)
-	defer cancel()
-	switch {
-	case ex.forwarded():
-		return dial(ctx, "", "")
-	case ex.proxy.http():
-		if c, err = dial(ctx, "", ""); err == nil {
-			err = ex.tunnel(ctx, c)
-		}
-	default:
-		c, err = ex.socks(ctx, dial)
-	}
+// Connect connects to t.Host and t.Port through p, as far as the policy allows;
+// it is for the Fetchers of other schemes, too. What is known here of the
+// server's address is asked about: all of it with "socks5", else its being an
+// address at all. Errors are *[fetch.Error]s.
+func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+	c, err := p.connect(ctx, env, t)
 	if err == nil {
 		return c, nil
 	}
-	if c != nil {
-		c.Close()
-	}
-	kind := fetch.KindOf(err)
-	if kind == fetch.Other || kind == fetch.Truncated {
-		kind = fetch.Unreachable
+	kind := fetch.Unreachable
+	switch k := fetch.KindOf(err); k {
+	case fetch.Timeout, fetch.Canceled, fetch.Unresolved:
+		kind = k
 	}
 	return nil, fetch.Fail("connect by proxy", t.Locator, kind, err)
 }
 
+func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+	if t.Network == "" {
+		t.Network = "tcp"
+	}
+	if err := env.Permit(ctx, t); err != nil {
+		return nil, err
+	}
+	limits := env.WithDefaults().Limits
+	ctx, cancel := within(ctx, limits.Reply)
+	defer cancel()
+	if !p.http() {
+		return p.socks(ctx, env, t)
+	}
+	c, err := p.dial(ctx, env, t)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.tunnel(ctx, c, &limits, address(t.Host, t.Port)); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// dial connects to the proxy itself, on the way to t. It is where the user put
+// it, wherever t comes from.
+func (p *Proxy) dial(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+	return env.Connect(ctx, fetch.Target{
+		Locator: t.Locator, From: fetch.Provenance{Kind: fetch.Config}, Purpose: fetch.Proxy, Host: p.Host, Port: p.port(),
+	})
+}
+
 // tunnel asks an HTTP proxy for a connection to the server (RFC 9110 §9.3.6).
-func (ex *exchange) tunnel(ctx context.Context, raw net.Conn) error {
-	env, t := &ex.call.env, ex.target()
-	c := wire.NewConn(ctx, raw, env.Limits.Reply)
+func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, to string) error {
+	c := wire.NewConn(ctx, raw, limits.Reply)
 	defer func() {
 		c.SetContext(context.Background())
 		_ = raw.SetDeadline(time.Time{}) // fails on a broken connection, which the next read tells
 	}()
-	to := address(t.Host, t.Port)
-	head := "CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\nUser-Agent: " + ex.call.f.userAgent() + "\r\n"
-	if login := ex.proxy.Login; login != nil {
-		head += "Proxy-Authorization: " + basic(login) + "\r\n"
+	head := "CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n"
+	if p.Login != nil {
+		head += "Proxy-Authorization: " + basic(p.Login) + "\r\n"
 	}
 	head += "\r\n"
 	if _, err := io.WriteString(c, head); err != nil {
 		return err
 	}
-	ex.call.trace.Sent(masked([]byte(head)))
-	limit := int64(env.Limits.Header)
-	if limit == 0 {
-		limit = 1 << 62
+	trace := fetch.ContextTrace(ctx)
+	trace.Sent(masked([]byte(head)))
+	br := bufio.NewReader(c)
+	answer, err := readHead(br, limits)
+	if err != nil {
+		return err
 	}
-	br := bufio.NewReader(io.LimitReader(c, limit))
-	resp, err := http.ReadResponse(br, &http.Request{Method: http.MethodConnect})
+	trace.Received(answer)
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), &http.Request{Method: http.MethodConnect})
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	ex.call.trace.Received([]byte(resp.Proto + " " + resp.Status + "\r\n"))
 	switch {
 	case resp.StatusCode == http.StatusProxyAuthRequired:
 		return &fetch.Error{Kind: fetch.Unauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
@@ -158,29 +166,46 @@ func (ex *exchange) tunnel(ctx context.Context, raw net.Conn) error {
 	return nil
 }
 
-// socks asks a SOCKS proxy for a connection to the server (RFC 1928).
-func (ex *exchange) socks(ctx context.Context, dial dialFunc) (net.Conn, error) {
-	t := ex.target()
-	var auth *proxy.Auth
-	if login := ex.proxy.Login; login != nil {
-		auth = &proxy.Auth{User: login.User, Password: login.Password}
-	}
-	d, err := proxy.SOCKS5("tcp", address(ex.proxy.Host, ex.proxy.port()), auth, dial)
-	if err != nil {
-		return nil, err
-	}
-	if ex.proxy.Scheme == "socks5" {
-		addr, err := ex.lookUp(ctx, t)
+// readHead reads an answer's head and nothing behind it.
+func readHead(r io.ByteReader, limits *fetch.Limits) ([]byte, error) {
+	var f framing
+	var head []byte
+	for {
+		octet, err := r.ReadByte()
 		if err != nil {
 			return nil, err
 		}
-		t.Host = addr.String()
+		head = append(head, octet)
+		if _, ended, err := f.head(head[len(head)-1:], limits); ended || err != nil {
+			return head, err
+		}
 	}
-	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", address(t.Host, t.Port))
+}
+
+// socks asks a SOCKS proxy for a connection to the server (RFC 1928).
+func (p *Proxy) socks(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+	var auth *proxy.Auth
+	if p.Login != nil {
+		auth = &proxy.Auth{User: p.Login.User, Password: p.Login.Password}
+	}
+	toProxy := dialFunc(func(ctx context.Context, _, _ string) (net.Conn, error) { return p.dial(ctx, env, t) })
+	d, err := proxy.SOCKS5("tcp", address(p.Host, p.port()), auth, toProxy)
+	if err != nil {
+		return nil, err
+	}
+	host := t.Host
+	if p.Scheme == "socks5" {
+		addr, err := lookUp(ctx, env, t)
+		if err != nil {
+			return nil, err
+		}
+		host = addr.String()
+	}
+	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", address(host, t.Port))
 }
 
 // lookUp finds an address of the server that the policy permits.
-func (ex *exchange) lookUp(ctx context.Context, t fetch.Target) (netip.Addr, error) {
+func lookUp(ctx context.Context, env *fetch.Env, t fetch.Target) (netip.Addr, error) {
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", t.Host)
 	if err != nil {
 		return netip.Addr{}, err
@@ -188,7 +213,7 @@ func (ex *exchange) lookUp(ctx context.Context, t fetch.Target) (netip.Addr, err
 	var refused error
 	for _, addr := range addrs {
 		t.Addr = netip.AddrPortFrom(addr.Unmap(), t.Port)
-		err := ex.call.env.Permit(ctx, t)
+		err := env.Permit(ctx, t)
 		if err == nil {
 			return t.Addr.Addr(), nil
 		}

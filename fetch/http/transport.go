@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"time"
@@ -56,14 +57,11 @@ func forwarder(r *http.Request) (*url.URL, error) {
 func connect(ctx context.Context, _, _ string) (net.Conn, error) {
 	ex := exchangeOf(ctx)
 	c := &conn{of: ex, via: ex.via(), stall: ex.call.env.Limits.Idle, about: fetch.Connection{Network: "tcp", Host: ex.hop.locator.Host}}
-	var err error
-	if ex.proxy == nil {
-		c.Conn, err = ex.call.env.Connect(ex.call.ctx, ex.target())
-	} else {
+	if ex.proxy != nil {
 		c.about.Purpose, c.about.Host = fetch.Proxy, ex.proxy.Host
-		c.Conn, err = ex.throughProxy()
 	}
-	if err != nil {
+	var err error
+	if c.Conn, err = ex.dial(); err != nil {
 		return nil, err
 	}
 	c.about.Local, c.about.Remote = addrPort(c.LocalAddr()), addrPort(c.RemoteAddr())
@@ -76,6 +74,21 @@ func connect(ctx context.Context, _, _ string) (net.Conn, error) {
 		}
 	}
 	return c, nil
+}
+
+// dial connects to the server, or to the proxy that makes the request.
+func (ex *exchange) dial() (net.Conn, error) {
+	ctx, env, t := ex.call.ctx, &ex.call.env, ex.target()
+	switch {
+	case ex.proxy == nil:
+		return env.Connect(ctx, t)
+	case !ex.forwarded():
+		return ex.proxy.Connect(ctx, env, t)
+	}
+	if err := env.Permit(ctx, t); err != nil {
+		return nil, err
+	}
+	return ex.proxy.dial(ctx, env, t)
 }
 
 func addrPort(a net.Addr) netip.AddrPort {
@@ -97,7 +110,7 @@ func (ex *exchange) secure(raw net.Conn) (net.Conn, error) {
 	ctx, cancel := within(ex.call.ctx, ex.call.env.Limits.Reply)
 	defer cancel()
 	c := tls.Client(raw, config)
-	if err := c.HandshakeContext(ctx); err != nil {
+	if err := handshake(ctx, c); err != nil {
 		raw.Close()
 		kind := fetch.KindOf(err)
 		if kind == fetch.Other {
@@ -108,6 +121,19 @@ func (ex *exchange) secure(raw net.Conn) (net.Conn, error) {
 	state := c.ConnectionState()
 	ex.call.trace.Note(fmt.Sprintf("%s, %s", tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite)))
 	return c, nil
+}
+
+// handshake tells the hooks of httptrace what net/http does not know of here.
+func handshake(ctx context.Context, c *tls.Conn) error {
+	hooks := httptrace.ContextClientTrace(ctx)
+	if hooks != nil && hooks.TLSHandshakeStart != nil {
+		hooks.TLSHandshakeStart()
+	}
+	err := c.HandshakeContext(ctx)
+	if hooks != nil && hooks.TLSHandshakeDone != nil {
+		hooks.TLSHandshakeDone(c.ConnectionState(), err)
+	}
+	return err
 }
 
 // within is ctx with a time limit; 0 is none.

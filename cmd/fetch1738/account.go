@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http/httptrace"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// An account is what happened in one transfer, as -w and the progress meter
+// tell it.
+type account struct {
+	moved     atomic.Int64 // octets of the body so far, in either direction
+	uploading bool
+
+	mu         sync.Mutex
+	start      time.Time
+	lookedUp   time.Time // the zero Time where it did not come to that
+	connected  time.Time
+	secured    time.Time
+	asked      time.Time
+	firstOctet time.Time
+	end        time.Time
+	connects   int
+	local      netip.AddrPort
+	remote     netip.AddrPort
+	sent       int64 // octets of the conversation
+	heard      int64
+	reply      int // the last FTP reply code
+}
+
+// watch is ctx with the account's hooks in it.
+func (a *account) watch(ctx context.Context, timing bool) context.Context {
+	if timing {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			DNSDone:          func(httptrace.DNSDoneInfo) { a.note(func() { mark(&a.lookedUp) }) },
+			TLSHandshakeDone: func(tls.ConnectionState, error) { a.note(func() { mark(&a.secured) }) },
+		})
+	}
+	return fetch.WithTrace(ctx, &fetch.Trace{
+		Connected: func(c fetch.Connection) { a.note(func() { a.connects++; a.peer(c) }) },
+		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c) }) },
+		Sent: func(octets []byte) {
+			a.note(func() { mark(&a.asked); a.sent += int64(len(octets)) })
+		},
+		Received: func(octets []byte) {
+			a.note(func() { a.heard += int64(len(octets)); a.code(octets) })
+		},
+		Body: func(n int64) {
+			if a.uploading || a.moved.Add(n) == n { // the source counts itself
+				a.note(func() { mark(&a.firstOctet) })
+			}
+		},
+	})
+}
+
+func (a *account) note(f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f()
+}
+
+// mark notes when something happened first.
+func mark(t *time.Time) {
+	if t.IsZero() {
+		*t = time.Now()
+	}
+}
+
+func (a *account) peer(c fetch.Connection) {
+	mark(&a.connected)
+	if c.Purpose != fetch.Data {
+		a.local, a.remote = c.Local, c.Remote
+	}
+}
+
+// code notes the code of an FTP reply: three digits and a space.
+func (a *account) code(line []byte) {
+	if len(line) < 4 || line[3] != ' ' {
+		return
+	}
+	code := 0
+	for _, c := range line[:3] {
+		if c < '0' || c > '9' {
+			return
+		}
+		code = 10*code + int(c-'0')
+	}
+	a.reply = code
+}
+
+// since is how many seconds after the start something happened, 0 if it did not.
+func (a *account) since(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Sub(a.start).Seconds()
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// A commandLine is what the arguments say.
+type commandLine struct {
+	std        streams
+	operations []*operation
+	op         *operation // the one that options and URLs go to
+	global     *global
+	configs    int // configuration files being read, one inside the other
+}
+
+// global are the options that hold for all operations.
+type global struct {
+	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
+}
+
+func newCommandLine(std streams) *commandLine {
+	c := &commandLine{std: std, global: new(global)}
+	c.begin()
+	return c
+}
+
+// begin starts another operation.
+func (c *commandLine) begin() {
+	c.op = newOperation(c.global)
+	c.operations = append(c.operations, c.op)
+}
+
+// A usageError says what is wrong with the command line.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+// parse adds args to what the command line says, options and URLs in order.
+func (c *commandLine) parse(args []string) error {
+	fs := pflag.NewFlagSet("fetch1738", pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.SetOutput(io.Discard)
+	taken := 0
+	takeURLs := func() {
+		for _, url := range fs.Args()[taken:] {
+			c.op.urls = append(c.op.urls, url)
+			taken++
+		}
+	}
+	for _, o := range options() {
+		c.define(fs, o, func(value string) error {
+			takeURLs() // those before the option belong before what it changes
+			return o.set(c, value)
+		})
+	}
+	err := fs.Parse(args)
+	takeURLs()
+	return explainUsage(err)
+}
+
+// define makes o known to fs, and --no-NAME with it if it is a switch.
+func (c *commandLine) define(fs *pflag.FlagSet, o option, set func(string) error) {
+	fs.VarP(&argument{o.arg, set}, o.long, o.short, o.help)
+	if o.arg != "" {
+		return
+	}
+	fs.Lookup(o.long).NoOptDefVal = "true"
+	no := "no-" + strings.TrimPrefix(o.long, "no-")
+	if fs.Lookup(no) == nil {
+		fs.Var(&argument{set: set}, no, "")
+		fs.Lookup(no).NoOptDefVal = "false"
+	}
+}
+
+// argument is an option as pflag wants it.
+type argument struct {
+	name string
+	set  func(string) error
+}
+
+func (a *argument) Set(value string) error { return a.set(value) }
+func (a *argument) String() string         { return "" }
+func (a *argument) Type() string           { return a.name }
+
+// explainUsage is pflag's error in curl's words.
+func explainUsage(err error) error {
+	var unknown *pflag.NotExistError
+	var missing *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	var file *codedError
+	var nested *usageError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &file):
+		return file
+	case errors.As(err, &nested):
+		return nested
+	case errors.As(err, &unknown):
+		long, short := unknown.GetSpecifiedName(), ""
+		if unknown.GetSpecifiedShortnames() != "" {
+			long, short = "", long
+		}
+		return &usageError{unknownOption(long, short)}
+	case errors.As(err, &missing):
+		return &usageError{fmt.Sprintf("option %s: requires parameter", spelled(missing.GetFlag()))}
+	case errors.As(err, &invalid):
+		return &usageError{fmt.Sprintf("option %s: %v", spelled(invalid.GetFlag()), errors.Unwrap(invalid))}
+	}
+	return &usageError{err.Error()}
+}
+
+func spelled(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand + ", --" + f.Name
+	}
+	return "--" + f.Name
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/netrc"
+	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// authenticate puts a login into the transfer's URL: that of -u, or one of the
+// netrc file, if the URL does not go before it.
+func (t *transfer) authenticate() error {
+	given := loginField(t.locator)
+	if given == nil {
+		return nil // a scheme without logins
+	}
+	login := *given
+	if t.op.login != nil {
+		login = t.op.login
+	}
+	if t.op.login == nil && (login == nil || !login.HasPassword || t.op.netrc == netrcRequired) {
+		found, err := t.fromNetrc(t.locator, login)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			login = found
+		}
+	}
+	if login != *given {
+		t.locator = withLogin(t.locator, login)
+	}
+	return nil
+}
+
+// loginField is where a Locator has its login; nil for those that have none.
+func loginField(l locator.Locator) **locator.Login {
+	switch l := l.(type) {
+	case *locator.FTP:
+		return &l.Login
+	case *locator.HTTP:
+		return &l.Login
+	}
+	return nil
+}
+
+func withLogin(l locator.Locator, login *locator.Login) locator.Locator {
+	switch l := l.(type) {
+	case *locator.FTP:
+		c := *l
+		c.Login = login
+		return &c
+	case *locator.HTTP:
+		c := *l
+		c.Login = login
+		return &c
+	}
+	return l
+}
+
+// fromNetrc looks the host of l up; it gives nil where there is no entry. The
+// entry's user must be the one given, if one is.
+func (t *transfer) fromNetrc(l locator.Locator, given *locator.Login) (*locator.Login, error) {
+	file, err := t.netrcEntries()
+	if err != nil || file == nil {
+		return nil, err
+	}
+	server, _ := locator.ServerOf(l)
+	user := ""
+	if given != nil {
+		user = given.User
+	}
+	entry, found := file.Find(server.Host, user)
+	if !found || entry.Login == "" && !entry.HasPassword {
+		return nil, nil
+	}
+	return &locator.Login{User: entry.Login, Password: entry.Password, HasPassword: entry.HasPassword}, nil
+}
+
+// netrcEntries reads the netrc file once. It is nil where none is to be used,
+// and where the usual one does not exist.
+func (e *environment) netrcEntries() (netrc.File, error) {
+	if e.op.netrc == netrcUnused && e.op.netrcFile == "" {
+		return nil, nil
+	}
+	if !e.netrcRead {
+		path := e.op.netrcFile
+		if path == "" {
+			path = filepath.Join(os.Getenv("HOME"), ".netrc")
+		}
+		e.netrcRead = true
+		e.netrc, e.netrcErr = netrc.Read(path)
+		if errors.Is(e.netrcErr, fs.ErrNotExist) && e.op.netrcFile == "" {
+			e.netrcErr = nil
+		}
+	}
+	if e.netrcErr != nil {
+		return nil, &codedError{exitRead, e.netrcErr}
+	}
+	return e.netrc, nil
+}
+
+type transferKey struct{}
+
+// credentials answers a server that wants a password: from the netrc file, or by
+// asking on the terminal for that of a user who is known. What the user gave for
+// one server is given to no other.
+func (e *environment) credentials(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+	t, ok := ctx.Value(transferKey{}).(*transfer)
+	if !ok {
+		return locator.Login{}, errors.New("no login is known")
+	}
+	if !c.Account && c.User == "" {
+		if found, err := t.fromNetrc(c.Locator, nil); err != nil || found != nil && found.HasPassword {
+			return *orEmpty(found), err
+		}
+	}
+	if c.User == "" {
+		return locator.Login{}, errors.New("a login is needed; give it with -u USER:PASSWORD")
+	}
+	return e.ask(ctx, c)
+}
+
+func orEmpty(l *locator.Login) *locator.Login {
+	if l == nil {
+		return new(locator.Login)
+	}
+	return l
+}
+
+// ask asks for a password, once for each user and server.
+func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+	server, _ := locator.ServerOf(c.Locator)
+	place := net.JoinHostPort(server.Host, strconv.Itoa(int(server.Port)))
+	what := "Password"
+	if c.Account {
+		what = "Account"
+	}
+	question := fmt.Sprintf("%s of %s at %s %s: ", what, fetch.Printable(c.User), c.Locator.Scheme(), fetch.Printable(place))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	secret, known := e.answers[question]
+	if !known {
+		var err error
+		if secret, err = term.AskSecret(ctx, question); err != nil {
+			return locator.Login{}, fmt.Errorf("the password of %s is needed: %w", fetch.Printable(c.User), err)
+		}
+		if e.answers == nil {
+			e.answers = make(map[string]string)
+		}
+		e.answers[question] = secret
+	}
+	return locator.Login{User: c.User, Password: secret, HasPassword: true}, nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"sync"
+	"time"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/file"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/netrc"
+)
+
+// Limits of the command line that differ from those of the library: a person is
+// there to lose patience.
+const (
+	replyTime = 120 * time.Second
+	idleTime  = 120 * time.Second
+	maxLine   = 64 << 10
+)
+
+// An environment is what the transfers of one operation share: sessions, the
+// netrc file, answers to questions.
+type environment struct {
+	std      streams
+	op       *operation
+	proxies  map[string]*fetchhttp.Proxy // by scheme
+	registry *fetch.Registry
+	resolver *fetch1738.Resolver
+
+	netrcRead bool
+	netrc     netrc.File
+	netrcErr  error
+
+	mu      sync.Mutex
+	answers map[string]string
+}
+
+// newEnvironment makes the Fetchers that an operation asks for. Close its
+// resolver.
+func newEnvironment(std streams, op *operation) (*environment, error) {
+	e := &environment{std: std, op: op, proxies: make(map[string]*fetchhttp.Proxy)}
+	for _, scheme := range fetch1738.Builtin(nil).Schemes() {
+		p, err := op.proxyOf(scheme)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			e.proxies[scheme] = p
+		}
+	}
+	env := fetch.Env{
+		Allow:       e.allow,
+		Credentials: e.credentials,
+		Email:       op.email,
+		Limits: fetch.Limits{
+			Connect: op.connectTimeout, Reply: replyTime, Idle: idleTime, Line: maxLine,
+			Body: op.maxFilesize, Hops: op.maxRedirects,
+		},
+	}
+	if !op.location || op.maxRedirects == 0 {
+		env.Limits.Hops = -1
+	}
+	e.registry = e.fetchers(env)
+	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry}
+	return e, nil
+}
+
+func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
+	var config *tls.Config
+	if e.op.insecure {
+		config = &tls.Config{InsecureSkipVerify: true}
+	}
+	r := new(fetch.Registry)
+	r.Register(&file.Fetcher{Env: &env}, "file")
+	r.Register(&ftp.Fetcher{
+		Env: e.through(env, e.proxies["ftp"]), Exact: e.op.exact, GuessType: e.op.guessType, DisableEPSV: e.op.disableEPSV,
+	}, "ftp")
+	r.Register(&gopher.Fetcher{Env: e.through(env, e.proxies["gopher"]), Exact: e.op.exact}, "gopher")
+	r.Register(&fetchhttp.Fetcher{
+		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
+		Proxy: e.proxyFor, TLS: config,
+	}, "http", "https")
+	return r
+}
+
+// allow is the policy: the rules, and what --proto and --proto-redir leave.
+func (e *environment) allow(ctx context.Context, t fetch.Target) error {
+	if t.Locator != nil && (t.From.Kind == fetch.Redirect || t.From.Kind == fetch.Remote) {
+		scheme := t.Locator.Scheme()
+		if !e.op.proto.has(scheme) || !e.op.protoRedir.has(scheme) {
+			return &codedError{exitUnsupported, fmt.Errorf("a redirect to %s, which may not be followed", t.Locator.Redacted())}
+		}
+	}
+	return e.op.rules.Allow(ctx, t)
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+// Exit codes besides those of verb.go, curl's where curl has one.
+const (
+	exitNoSuchProxy = 5
+	exitNoSuchHost  = 6
+	exitUnreachable = 7
+	exitWeirdReply  = 8
+	exitDenied      = 9
+	exitWeirdPASV   = 13
+	exitWeird227    = 14
+	exitTYPE        = 17
+	exitPartial     = 18
+	exitRETR        = 19
+	exitQuote       = 21
+	exitStatus      = 22
+	exitUpload      = 25
+	exitTimeout     = 28
+	exitREST        = 31
+	exitRange       = 33
+	exitTLS         = 35
+	exitResume      = 36
+	exitFile        = 37
+	exitHops        = 47
+	exitEmptyReply  = 52
+	exitReceive     = 56
+	exitCertificate = 60
+	exitTooLarge    = 63
+	exitLogin       = 67
+	exitNotFound    = 78
+	exitProxy       = 97
+	exitTerminated  = 143 // as a shell reports SIGTERM
+)
+
+// A failure is what there is to know of one when its exit code is looked up.
+type failure struct {
+	scheme    string
+	uploading bool
+	resuming  bool // -C
+	proxied   bool // by a proxy that looks names up
+	unheard   bool // nothing at all came from the server
+	err       error
+}
+
+// A codedError brings its exit code.
+type codedError struct {
+	code int
+	error
+}
+
+func (e *codedError) Unwrap() error { return e.error }
+
+// code is the exit code.
+func (f failure) code() int {
+	var known *fetch.Error
+	var coded *codedError
+	var denied *policy.Denied
+	var certificate *tls.CertificateVerificationError
+	var misuse *usageError
+	switch {
+	case f.err == nil:
+		return exitOK
+	case errors.As(f.err, &coded):
+		return coded.code
+	case errors.As(f.err, &misuse):
+		return exitUsage
+	case !errors.As(f.err, &known):
+		return exitWrite // whatever else fails is the output
+	case errors.As(f.err, &denied) && (denied.Rule == "cross-scheme-redirect" || denied.Rule == "remote-to-local"):
+		return exitUnsupported // as curl does when a redirect leads where none may
+	case errors.As(f.err, &certificate):
+		return exitCertificate
+	}
+	for _, r := range exitRules() {
+		if r.fits(f, known) {
+			return r.code
+		}
+	}
+	return exitReceive
+}
+
+// An exitRule gives an exit code to some failures. Empty fields fit any.
+type exitRule struct {
+	scheme string
+	ops    string // of fetch.Error.Op, separated by commas
+	kinds  []fetch.ErrorKind
+	reply  int // of fetch.Error.Code; refusedReply is any reply that is a refusal
+	only   func(failure) bool
+	code   int
+}
+
+const refusedReply = -1
+
+func (r exitRule) fits(f failure, e *fetch.Error) bool {
+	return (r.scheme == "" || r.scheme == f.scheme || r.scheme+"s" == f.scheme) &&
+		(r.ops == "" || slices.Contains(strings.Split(r.ops, ","), e.Op)) &&
+		(r.kinds == nil || slices.Contains(r.kinds, e.Kind)) &&
+		(r.reply == 0 || r.reply == e.Code || r.reply == refusedReply && e.Code >= 400) &&
+		(r.only == nil || r.only(f))
+}
+
+// exitRules are looked through from the top.
+func exitRules() []exitRule {
+	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
+	uploading := func(f failure) bool { return f.uploading }
+	resuming := func(f failure) bool { return f.resuming }
+	proxied := func(f failure) bool { return f.proxied }
+	unheard := func(f failure) bool { return f.unheard }
+	return []exitRule{
+		{kinds: kinds(fetch.Timeout), code: exitTimeout},
+		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
+		{kinds: kinds(fetch.BadURL), ops: "parse,check", code: exitBadURL},
+		{kinds: kinds(fetch.Refused), code: exitRefused},
+		{kinds: kinds(fetch.Unresolved), only: proxied, code: exitNoSuchProxy},
+		{kinds: kinds(fetch.Unresolved), code: exitNoSuchHost},
+
+		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
+		{scheme: "ftp", ops: "USER,PASS,ACCT,login", code: exitLogin},
+		{scheme: "ftp", ops: "CWD,MKD", reply: refusedReply, code: exitDenied},
+		{scheme: "ftp", ops: "TYPE", reply: refusedReply, code: exitTYPE},
+		{scheme: "ftp", ops: "PASV,EPSV", reply: refusedReply, code: exitWeirdPASV},
+		{scheme: "ftp", ops: "PASV", kinds: kinds(fetch.Protocol), code: exitWeird227},
+		{scheme: "ftp", ops: "EPSV", kinds: kinds(fetch.Protocol), code: exitWeirdPASV},
+		{scheme: "ftp", ops: "quote,QUOTE", code: exitQuote},
+		{scheme: "ftp", kinds: kinds(fetch.BadRange), code: exitResume},
+		{scheme: "ftp", ops: "REST", reply: refusedReply, code: exitREST},
+		{scheme: "ftp", kinds: kinds(fetch.Truncated), code: exitPartial},
+		{scheme: "ftp", ops: "RETR,SIZE", reply: 550, code: exitNotFound},
+		{scheme: "ftp", ops: "RETR,LIST,NLST,SIZE", reply: refusedReply, code: exitRETR},
+		{scheme: "ftp", ops: "STOR,APPE", reply: refusedReply, code: exitUpload},
+
+		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
+		{scheme: "http", reply: refusedReply, code: exitStatus},
+		{scheme: "http", ops: "TLS handshake", code: exitTLS},
+		{scheme: "http", ops: "connect by proxy", code: exitReceive},
+		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
+
+		{scheme: "file", kinds: kinds(fetch.BadURL), code: exitBadURL},
+		{scheme: "file", kinds: kinds(fetch.BadRange), code: exitResume},
+		{scheme: "file", kinds: kinds(fetch.TooLarge), code: exitTooLarge},
+		{scheme: "file", ops: "read", only: uploading, code: exitRead},
+		{scheme: "file", only: uploading, code: exitWrite},
+		{scheme: "file", code: exitFile},
+
+		{kinds: kinds(fetch.Unsupported), only: uploading, code: exitUpload},
+		{kinds: kinds(fetch.Unsupported, fetch.Moved), code: exitUnsupported},
+		{kinds: kinds(fetch.BadURL), code: exitBadURL},
+		{kinds: kinds(fetch.NotFound), code: exitNotFound},
+		{kinds: kinds(fetch.Permission), code: exitDenied},
+		{kinds: kinds(fetch.Unauthenticated), code: exitLogin},
+		{kinds: kinds(fetch.Unreachable), code: exitUnreachable},
+		{kinds: kinds(fetch.Truncated), code: exitPartial},
+		{kinds: kinds(fetch.Protocol), code: exitWeirdReply},
+		{kinds: kinds(fetch.TooLarge), code: exitTooLarge},
+		{kinds: kinds(fetch.BadRange), only: resuming, code: exitResume},
+		{kinds: kinds(fetch.BadRange), code: exitRange},
+		{kinds: kinds(fetch.TooManyHops), code: exitHops},
+		{kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},
+		{kinds: kinds(fetch.LocalIO), code: exitWrite},
+		{kinds: kinds(fetch.Exists), only: uploading, code: exitUpload},
+	}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestGlob(t *testing.T) {
+	for text, want := range map[string]string{
+		"ftp://h/plain":            "ftp://h/plain",
+		"ftp://h/{a,b}":            "ftp://h/a|ftp://h/b",
+		"{a,b}[1-2]":               "a1|a2|b1|b2",
+		"[01-10:3]":                "01|04|07|10",
+		"[08-11]x":                 "08x|09x|10x|11x",
+		"[1-10:4]":                 "1|5|9",
+		"[a-e:2]":                  "a|c|e",
+		"[3-3]":                    "3",
+		"{one}":                    "one",
+		"{,a}":                     "|a",
+		`\{a\}[1-2]\[x\]`:          "{a}1[x]|{a}2[x]",
+		`{a\,b}`:                   "a,b",
+		`{a\}b,c}`:                 "a}b|c",
+		"http://[::1]/{a,b}":       "http://[::1]/a|http://[::1]/b",
+		"http://[fe80::1%25eth0]/": "http://[fe80::1%25eth0]/",
+		"x":                        "x",
+		"":                         "",
+		`back\slash`:               `back\slash`,
+		"[9223372036854775806-9223372036854775807]": "9223372036854775806|9223372036854775807",
+	} {
+		g, err := parseGlob(text, false)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		var got []string
+		for url := range g.all() {
+			got = append(got, url)
+		}
+		if diff := cmp.Diff(strings.Split(want, "|"), got); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+func TestGlobErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://a/{b":                "unmatched brace in URL position 10",
+		"http://[":                   "bad range specification in URL position 9",
+		"http://a/[1-]":              "bad range in URL position 11",
+		"http://a/[b-a]":             "bad range in URL position 11",
+		"http://a/[1-3:0]":           "bad range in URL position 11",
+		"http://a/[1-3:5]":           "bad range in URL position 11",
+		"http://a/[1-z]":             "bad range in URL position 11",
+		"http://a/[A-c]":             "bad range in URL position 11",
+		"http://a/{}":                "empty string within braces in URL position 11",
+		"http://a/{b{c}}":            "nested brace in URL position 12",
+		"http://a/{b]}":              "unexpected close bracket in URL position 12",
+		"http://a/b}":                "unmatched close brace/bracket in URL position 11",
+		"[1-99999999999999999999]":   "bad range in URL position 2",
+		strings.Repeat("{a,b}", 101): "too many globs in URL position 506",
+	} {
+		if _, err := parseGlob(text, false); err == nil || err.Error() != want {
+			t.Errorf("%.30q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A glob must not be spelled out before it is used.
+func TestGlobIsLazy(t *testing.T) {
+	g, err := parseGlob("[1-9223372036854775807]"+strings.Repeat("[0-9]", 50), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, values := range g.all() {
+		if url != "1"+strings.Repeat("0", 50) || len(values) != 51 {
+			t.Errorf("the first is %q, %q", url, values)
+		}
+		break
+	}
+}
+
+func TestGlobOff(t *testing.T) {
+	g, err := parseGlob("a{b,c}[1-", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, values := range g.all() {
+		if url != "a{b,c}[1-" || values != nil {
+			t.Errorf("%q, %q", url, values)
+		}
+	}
+}
+
+func TestFillIn(t *testing.T) {
+	g, err := parseGlob("{a,b}-[1-2]", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, values := range g.all() {
+		got = append(got, fillIn("#2/#1_#3#x##1", values))
+	}
+	want := []string{"1/a_#3#x#a", "2/a_#3#x#a", "1/b_#3#x#b", "2/b_#3#x#b"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// FuzzGlob holds that a text without sets and ranges stands for itself, that
+// escaping them makes it so, and that the first few of any glob can be had.
+func FuzzGlob(f *testing.F) {
+	for _, seed := range []string{"{a,b}[1-3]", "[::1]", `\{`, "[a-z:5]", "{", "[", "]", "}", "[0001-2]"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if g, err := parseGlob(text, false); err == nil {
+			n := 0
+			for range g.all() {
+				if n++; n == 5 {
+					break
+				}
+			}
+			if n == 0 {
+				t.Errorf("%q stands for nothing", text)
+			}
+		}
+		if strings.Contains(text, `\`) {
+			return
+		}
+		escaped := strings.NewReplacer("{", `\{`, "}", `\}`, "[", `\[`, "]", `\]`).Replace(text)
+		g, err := parseGlob(escaped, false)
+		if err != nil {
+			t.Fatalf("%q: %v", escaped, err)
+		}
+		for url := range g.all() {
+			if url != text {
+				t.Errorf("%q stands for %q", escaped, url)
+			}
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+// An operation is the URLs between two --next and what the options say of them.
+// The n-th output and the n-th upload belong to the n-th URL.
+type operation struct {
+	*global
+	urls    []string
+	outputs []destination
+	uploads []string
+
+	// Where URLs may lead.
+	globOff      bool
+	proto        schemeSet
+	protoRedir   schemeSet
+	protoDefault string
+	rules        policy.Rules
+
+	// How to connect.
+	connectTimeout time.Duration
+	maxTime        time.Duration
+	proxy          *string
+	proxyUser      string
+	proxyTunnel    bool
+	noProxy        *string
+	insecure       bool
+
+	// As whom.
+	login     *locator.Login // of -u
+	email     string
+	netrc     netrcMode
+	netrcFile string
+
+	// What to ask for.
+	append   bool
+	head     bool
+	span     *span
+	resume   resumption
+	resumeAt int64
+	method   string // of -X; "" for the usual
+
+	// FTP.
+	account       string
+	disableEPSV   bool
+	exact         bool
+	ftpCreateDirs bool
+	ftpMethod     string
+	guessType     bool
+	listOnly      bool
+	quotes        []string
+	useASCII      bool
+
+	// HTTP.
+	compressed      bool
+	data            []byte // of -d; nil for none
+	fail            bool
+	failWithBody    bool
+	headers         []string
+	location        bool
+	locationTrusted bool
+	maxRedirects    int
+	referer         *string
+	userAgent       *string
+
+	// What to do with the answer.
+	createDirs    bool
+	include       bool
+	maxFilesize   int64
+	outputDir     string
+	raw           bool
+	remoteNameAll bool
+	writeOut      string
+
+	// What to do about failures.
+	retry        int
+	retryAll     bool
+	retryDelay   time.Duration
+	retryMaxTime time.Duration
+	retryRefused bool
+}
+
+const defaultRedirects = 20
+
+func newOperation(g *global) *operation {
+	return &operation{
+		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp"},
+		rules: policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
+	}
+}
+
+// A destination is where a document goes: to a file, to one named after the
+// URL, or, being neither, to standard output.
+type destination struct {
+	path   string
+	remote bool
+}
+
+// A span is the part of a document that -r asks for, as fetch.Request has it.
+type span struct {
+	offset, length int64
+	empty          bool // there is no such part in any document
+}
+
+// resumption is what -C asks for.
+type resumption uint8
+
+const (
+	resumeNot   resumption = iota
+	resumeGiven            // at an offset
+	resumeFound            // where what is there already ends
+)
+
+// netrcMode is how the netrc file is used.
+type netrcMode uint8
+
+const (
+	netrcUnused   netrcMode = iota
+	netrcOptional           // where neither -u nor the URL has a login
+	netrcRequired           // before the URL's
+)
+
+// check finds options that do not go together.
+func (o *operation) check() error {
+	methods := []string{}
+	for name, asked := range map[string]bool{"-I, --head": o.head, "-d, --data": o.data != nil, "-T, --upload-file": len(o.uploads) > 0} {
+		if asked {
+			methods = append(methods, name)
+		}
+	}
+	slices.Sort(methods)
+	switch {
+	case len(methods) > 1:
+		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
+	case o.span != nil && o.resume != resumeNot:
+		return &usageError{"-C, --continue-at and -r, --range exclude each other"}
+	case o.span != nil && len(o.uploads) > 0:
+		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
+	}
+	return nil
+}
+
+// output is where the n-th URL's document goes.
+func (o *operation) output(n int) destination {
+	switch {
+	case n < len(o.outputs):
+		return o.outputs[n]
+	case o.remoteNameAll:
+		return destination{remote: true}
+	}
+	return destination{}
+}
+
+// A schemeSet is the schemes that may be used; nil is all.
+type schemeSet []string
+
+func (s schemeSet) has(scheme string) bool { return s == nil || slices.Contains(s, scheme) }
+
+// schemes reads "=ftp,gopher", "-http", "all,-file" and the like.
+func schemes(field func(*operation) *schemeSet) setter {
+	return func(c *commandLine, value string) error {
+		set := field(c.op)
+		known := fetch1738.Builtin(nil).Schemes()
+		if *set == nil {
+			*set = slices.Clone(known)
+		}
+		for word := range strings.SplitSeq(value, ",") {
+			name := strings.ToLower(strings.TrimLeft(word, "+-="))
+			named := []string{name}
+			switch modifiers := word[:len(word)-len(name)]; {
+			case name == "all":
+				named = known
+				fallthrough
+			case slices.Contains(known, name):
+				set.apply(modifiers, named)
+			case strings.Contains(modifiers, "="):
+				*set = schemeSet{}
+			}
+		}
+		if len(*set) == 0 {
+			return errors.New("no scheme is left")
+		}
+		return nil
+	}
+}
+
+// apply adds schemes; with "-" it removes them, with "=" it removes the others.
+func (s *schemeSet) apply(modifiers string, names []string) {
+	switch {
+	case strings.Contains(modifiers, "="):
+		*s = slices.Clone(names)
+	case strings.Contains(modifiers, "-"):
+		*s = slices.DeleteFunc(*s, func(name string) bool { return slices.Contains(names, name) })
+		if *s == nil {
+			*s = schemeSet{}
+		}
+	default:
+		*s = append(*s, names...)
+	}
+}

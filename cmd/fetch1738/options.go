@@ -1,0 +1,112 @@
+package main
+
+import "time"
+
+// An option of the command line. The table of them drives parsing, --help and
+// docs/curl.md; refused.go has the options of curl's that are not in it.
+type option struct {
+	short  string // one letter, or ""
+	long   string
+	arg    string // what the value is called; "" for a switch
+	groups string // for --help GROUP; those in "important" are in --help alone
+	help   string
+	set    setter
+	curl   string // where the meaning differs from curl's: how, in a sentence
+}
+
+// own marks an option that curl does not have.
+const own = "curl has no such option."
+
+// noEffect marks an option that asks for what is done anyway.
+const noEffect = "It is always so; --no-%s is refused."
+
+// options are all there are, by name.
+func options() []option {
+	return []option{
+		{"", "allow-local-links", "", "policy", "Let links and redirects lead to local files", toggle(func(o *operation) *bool { return &o.rules.LocalLinks }), own},
+		{"", "allow-port", "PORT", "policy", "Permit this port for every scheme; may be repeated", addPort, own},
+		{"", "allow-zone", "ZONE", "policy", "Permit addresses of this zone; may be repeated", addZone, own},
+		{"a", "append", "", "upload ftp", "Append to the remote file when uploading", toggle(func(o *operation) *bool { return &o.append }), "Also for file."},
+		{"", "basic", "", "http auth", "Authenticate by HTTP Basic", always, noEffect},
+		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, ""},
+		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *operation) *bool { return &o.compressed }), "gzip only."},
+		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to look up a name and connect", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
+		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - finds out where", setResume, "A file that is there whole is a success. Excludes -r."},
+		{"", "create-dirs", "", "output", "Make the directories that -o names", toggle(func(o *operation) *bool { return &o.createDirs }), ""},
+		{"d", "data", "DATA", "http important", "POST DATA, or with @FILE what is in FILE", postData(withoutLineEnds), ""},
+		{"", "data-ascii", "DATA", "http", "The same as --data", postData(withoutLineEnds), ""},
+		{"", "data-binary", "DATA", "http", "POST DATA, with @FILE to the octet", postData(asItIs), ""},
+		{"", "data-raw", "DATA", "http", "POST DATA, in which @ means nothing", postData(nil), ""},
+		{"q", "disable", "", "curl", "Do not read a default configuration file", ignore, ""},
+		{"", "disable-eprt", "", "ftp", "Do not use EPRT", always, noEffect},
+		{"", "disable-epsv", "", "ftp", "Use PASV, not EPSV", toggle(func(o *operation) *bool { return &o.disableEPSV }), ""},
+		{"", "email", "ADDRESS", "ftp auth", "Password of anonymous FTP (RFC 1738 section 3.2.1)", text(func(o *operation) *string { return &o.email }), own},
+		{"", "epsv", "", "ftp", "Use EPSV before PASV", inverse(func(o *operation) *bool { return &o.disableEPSV }), ""},
+		{"", "exact", "", "ftp gopher", "Send only what RFC 1738 names", toggle(func(o *operation) *bool { return &o.exact }), own},
+		{"f", "fail", "", "http important", "Fail without output on an HTTP status of 400 or more", toggle(func(o *operation) *bool { return &o.fail }), ""},
+		{"", "fail-early", "", "curl", "Stop at the first URL that fails", toggle(func(o *operation) *bool { return &o.failEarly }), ""},
+		{"", "fail-with-body", "", "http", "Fail on an HTTP status of 400 or more, with output", toggle(func(o *operation) *bool { return &o.failWithBody }), ""},
+		{"", "ftp-account", "TEXT", "ftp auth", "Answer the server's wish for an account with this", text(func(o *operation) *string { return &o.account }), ""},
+		{"", "ftp-create-dirs", "", "ftp upload", "Make the remote directories of an upload", toggle(func(o *operation) *bool { return &o.ftpCreateDirs }), ""},
+		{"", "ftp-guess-type", "", "ftp", "Choose ASCII or image type by the name's suffix", toggle(func(o *operation) *bool { return &o.guessType }), own},
+		{"", "ftp-method", "METHOD", "ftp", "Walk the path by multicwd, singlecwd or nocwd", setFTPMethod, ""},
+		{"", "ftp-pasv", "", "ftp", "Let the server open the data port", always, noEffect},
+		{"", "ftp-skip-pasv-ip", "", "ftp", "Ignore the address in the reply to PASV", always, noEffect},
+		{"g", "globoff", "", "curl", "Take { } [ ] in URLs as they are", toggle(func(o *operation) *bool { return &o.globOff }), ""},
+		{"I", "head", "", "http ftp file", "Show what is known of the document, not the document", toggle(func(o *operation) *bool { return &o.head }), "Gopher has nothing to tell: refused with code 1."},
+		{"H", "header", "LINE", "http", "Send this header line; @FILE reads lines from FILE", addHeaders, ""},
+		{"h", "help", "", "curl important", "This text; --help all for the whole of it, --help GROUP for a part", toggle(func(o *operation) *bool { return &o.help }), ""},
+		{"", "http1.1", "", "http", "Speak HTTP/1.1", always, noEffect},
+		{"i", "include", "", "http file important", "Show the response's head before its body", toggle(func(o *operation) *bool { return &o.include }), ""},
+		{"k", "insecure", "", "http", "Do not check an https server's certificate", toggle(func(o *operation) *bool { return &o.insecure }), ""},
+		{"l", "list-only", "", "ftp", "List names only, by NLST", toggle(func(o *operation) *bool { return &o.listOnly }), ""},
+		{"L", "location", "", "http", "Follow redirects", toggle(func(o *operation) *bool { return &o.location }), "No login, -H or -e goes to another origin."},
+		{"", "location-trusted", "", "http auth", "Follow redirects and send login and headers to other origins", toggle(func(o *operation) *bool { return &o.locationTrusted }), ""},
+		{"", "max-filesize", "SIZE", "transfer", "Refuse what is larger, also when that shows only on the way", size(func(o *operation) *int64 { return &o.maxFilesize }), "Also when the size was not told beforehand (curl: since 8.4)."},
+		{"", "max-redirs", "NUMBER", "http", "Follow so many redirects at most; -1 for any number", setMaxRedirects, "20 without the option, not 50; -1 is 1000."},
+		{"m", "max-time", "SECONDS", "connection", "Limit the time of a whole transfer", seconds(func(o *operation) *time.Duration { return &o.maxTime }), ""},
+		{"n", "netrc", "", "auth", "Take login names and passwords from ~/.netrc", useNetrc(netrcRequired), "A file that others can read is refused."},
+		{"", "netrc-file", "FILE", "auth", "Take them from FILE", setNetrcFile, "A file that others can read is refused."},
+		{"", "netrc-optional", "", "auth", "Take them from ~/.netrc unless -u or the URL has them", useNetrc(netrcOptional), "A file that others can read is refused."},
+		{":", "next", "", "curl", "Begin anew: the options so far are for the URLs so far", nextOperation, "Connections are not shared across it."},
+		{"N", "no-buffer", "", "output", "Do not buffer the output", ignore, noEffect},
+		{"", "noproxy", "HOSTS", "proxy", "Reach these hosts without the proxy", optionalText(func(o *operation) **string { return &o.noProxy }), ""},
+		{"o", "output", "FILE", "output important", "Write to FILE, not to standard output", setOutput, ""},
+		{"", "output-dir", "DIR", "output", "Put the files of -o and -O into DIR", text(func(o *operation) *string { return &o.outputDir }), ""},
+		{"", "path-as-is", "", "transfer", "Leave /../ and /./ in paths", always, noEffect + " RFC 1738 knows no such segments."},
+		{"#", "progress-bar", "", "output", "Show progress as a plain bar", toggle(func(o *operation) *bool { return &o.progressBar }), "Only on a terminal and after a second."},
+		{"", "progress-meter", "", "output", "Show progress; --no-progress-meter does not", inverse(func(o *operation) *bool { return &o.noMeter }), "Only on a terminal and after a second."},
+		{"", "proto", "SCHEMES", "connection", "Use these schemes only, as in =ftp,gopher or -http", schemes(func(o *operation) *schemeSet { return &o.proto }), ""},
+		{"", "proto-default", "SCHEME", "connection", "Scheme of URLs without one", text(func(o *operation) *string { return &o.protoDefault }), ""},
+		{"", "proto-redir", "SCHEMES", "connection http", "Schemes that redirects may lead to", schemes(func(o *operation) *schemeSet { return &o.protoRedir }), ""},
+		{"x", "proxy", "URL", "proxy", "Go through this proxy: http://, socks5:// or socks5h://", optionalText(func(o *operation) **string { return &o.proxy }), "No socks4 and no https proxies."},
+		{"", "proxy-basic", "", "proxy auth", "Authenticate at the proxy by Basic", always, noEffect},
+		{"U", "proxy-user", "USER:PASSWORD", "proxy auth", "Login at the proxy", text(func(o *operation) *string { return &o.proxyUser }), ""},
+		{"p", "proxytunnel", "", "proxy", "Use CONNECT at an HTTP proxy", toggle(func(o *operation) *bool { return &o.proxyTunnel }), ""},
+		{"Q", "quote", "COMMAND", "ftp", "Send COMMAND before the transfer; -COMMAND after it, +COMMAND just before it, *COMMAND may fail", addQuote, ""},
+		{"r", "range", "RANGE", "transfer", "Fetch FIRST-LAST, FIRST- or the last -COUNT octets only", setSpan, "One range at a time."},
+		{"", "raw", "", "output", "Send octets to a terminal as they are", toggle(func(o *operation) *bool { return &o.raw }), "curl's --raw leaves HTTP transfer encodings in place."},
+		{"e", "referer", "URL", "http", "Send this as the Referer", setReferer, "No ;auto."},
+		{"O", "remote-name", "", "output important", "Write to a file named as the URL's last part", setRemoteName, "Names that do harm are changed; see cli.md."},
+		{"", "remote-name-all", "", "output", "Do so for every URL without -o", toggle(func(o *operation) *bool { return &o.remoteNameAll }), ""},
+		{"X", "request", "METHOD", "http ftp", "Use this HTTP method, or this command in place of LIST", text(func(o *operation) *string { return &o.method }), ""},
+		{"", "retry", "NUMBER", "transfer", "Try again so often when the failure may pass", count(func(o *operation) *int { return &o.retry }), "Never when octets went to a pipe already."},
+		{"", "retry-all-errors", "", "transfer", "Do so whatever the failure", toggle(func(o *operation) *bool { return &o.retryAll }), ""},
+		{"", "retry-connrefused", "", "transfer", "Do so also when nobody listens", toggle(func(o *operation) *bool { return &o.retryRefused }), ""},
+		{"", "retry-delay", "SECONDS", "transfer", "Wait so long before trying again, not 1, 2, 4, ...", seconds(func(o *operation) *time.Duration { return &o.retryDelay }), ""},
+		{"", "retry-max-time", "SECONDS", "transfer", "Do not try again after so long", seconds(func(o *operation) *time.Duration { return &o.retryMaxTime }), ""},
+		{"S", "show-error", "", "output", "Show errors in spite of -s", toggle(func(o *operation) *bool { return &o.showError }), ""},
+		{"s", "silent", "", "output important", "No progress, no errors", toggle(func(o *operation) *bool { return &o.silent }), ""},
+		{"", "socks5", "HOST:PORT", "proxy", "Go through this SOCKS proxy, looking names up here", socks("socks5"), ""},
+		{"", "socks5-hostname", "HOST:PORT", "proxy", "Go through this SOCKS proxy, which looks names up", socks("socks5h"), ""},
+		{"", "tcp-nodelay", "", "connection", "Send small packets at once", always, noEffect},
+		{"T", "upload-file", "FILE", "upload important", "Upload FILE; - is standard input", addUpload, ""},
+		{"", "url", "URL", "curl", "Fetch URL", addURL, ""},
+		{"B", "use-ascii", "", "ftp", "Transfer as text, as ;type=a does", toggle(func(o *operation) *bool { return &o.useASCII }), ""},
+		{"u", "user", "USER:PASSWORD", "auth important", "Login at the server; the password is asked for when it is needed", setLogin, "The password is asked for only if the server wants one, and never without a terminal."},
+		{"A", "user-agent", "NAME", "http important", "Send this as the User-Agent", optionalText(func(o *operation) **string { return &o.userAgent }), ""},
+		{"v", "verbose", "", "curl important", "Show the conversation; passwords are masked", toggle(func(o *operation) *bool { return &o.verbose }), ""},
+		{"V", "version", "", "curl important", "Show the version and the schemes", toggle(func(o *operation) *bool { return &o.version }), ""},
+		{"w", "write-out", "FORMAT", "output", "Write this after each transfer; @FILE reads it from FILE", setWriteOut, ""},
+	}
+}

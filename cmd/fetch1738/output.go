@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/fetch1738/fetch1738/internal/term"
+)
+
+// A sink is where the octets of one transfer go. It is opened when the first of
+// them are there, so that a failure leaves an older file as it was.
+type sink struct {
+	path   string // of the file; "" is standard output
+	remote bool   // the path is a name that the URL gave
+	mkdirs bool
+	append bool // behind what is there
+	raw    bool
+	named  bool // the user named it, be it "-"
+	out    io.Writer
+
+	file  *os.File // nil before it is opened, and for standard output
+	base  int64    // where in the file the transfer's octets begin
+	count int64    // octets written
+	w     io.Writer
+	safe  *term.Writer // nil unless w is a terminal
+}
+
+// open readies the sink. It may be called again.
+func (s *sink) open() error {
+	if s.w != nil {
+		return nil
+	}
+	s.w = s.out
+	if s.path != "" {
+		if err := s.create(); err != nil {
+			return err
+		}
+		s.w = s.file
+	}
+	if term.IsTerminal(s.w) && !s.raw {
+		s.safe = term.NewWriter(s.w)
+		s.w = &gate{w: s.safe, open: s.named}
+	}
+	return nil
+}
+
+func (s *sink) create() (err error) {
+	if s.mkdirs {
+		if err := os.MkdirAll(filepath.Dir(s.path), 0o750); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Stat(s.path); s.remote && err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file; name it with -o to write to it", s.path)
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if s.append {
+		flags &^= os.O_TRUNC
+	}
+	if s.file, err = os.OpenFile(s.path, flags, 0o666); err != nil {
+		return err
+	}
+	if s.append {
+		// Not O_APPEND: the kernel splices nothing into such a file.
+		s.base, err = s.file.Seek(0, io.SeekEnd)
+	}
+	return err
+}
+
+// take copies all of body. An error of the output is no *fetch.Error.
+func (s *sink) take(body io.Reader) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	n, err := io.Copy(s.w, body)
+	s.count += n
+	if s.safe != nil && err == nil {
+		err = s.safe.Flush()
+	}
+	return s.blame(err)
+}
+
+// blame makes err the output's where it can be no other's: what the kernel
+// copies from one file to another fails without saying which of them it was.
+func (s *sink) blame(err error) error {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EPIPE} {
+		if errors.Is(err, errno) {
+			return &codedError{exitWrite, fmt.Errorf("write %s: %w", cmp.Or(s.path, "standard output"), errno)}
+		}
+	}
+	return err
+}
+
+// size is the length of the file that -C - goes on with; 0 without one.
+func (s *sink) size() int64 {
+	if info, err := os.Stat(s.path); s.path != "" && err == nil && info.Mode().IsRegular() {
+		return info.Size()
+	}
+	return 0
+}
+
+// rewind takes back what was written. It reports whether that was possible.
+func (s *sink) rewind() bool {
+	if s.count == 0 {
+		return true
+	}
+	if s.file == nil || s.file.Truncate(s.base) != nil {
+		return false
+	}
+	_, err := s.file.Seek(s.base, io.SeekStart)
+	s.count = 0
+	return err == nil
+}
+
+func (s *sink) close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// sniffed is how many octets are searched for a NUL before they go to a
+// terminal.
+const sniffed = 4 << 10
+
+var errBinary = errors.New("binary output is no good on a terminal; write it to a file with -o FILE, or use -o - to have it here")
+
+// gate keeps what is binary from a terminal.
+type gate struct {
+	w    io.Writer
+	seen int
+	open bool
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	if n := min(len(p), sniffed-g.seen); !g.open && n > 0 {
+		if bytes.IndexByte(p[:n], 0) >= 0 {
+			return 0, errBinary
+		}
+		g.seen += n
+	}
+	return g.w.Write(p)
+}
+
+// sink is where the transfer's document goes.
+func (t *transfer) newSink() (*sink, error) {
+	s := &sink{out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, append: t.op.resume != resumeNot}
+	name := t.dest.path
+	switch {
+	case t.dest.remote:
+		var err error
+		if name, err = safeName(lastSegment(t.locator, t.url)); err != nil {
+			return nil, err
+		}
+		s.remote = true
+	case name == "-":
+		s.named = true
+		return s, nil
+	case name == "":
+		return s, nil
+	case !t.op.globOff:
+		name = fillIn(name, t.values)
+	}
+	if t.op.outputDir != "" {
+		name = strings.TrimSuffix(t.op.outputDir, "/") + "/" + name
+	}
+	s.path, s.named = name, true
+	return s, nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import "strings"
+
+// A refusal is options of curl's that are not to be had here, and why. A letter
+// and a slash come before the name of those that have one.
+type refusal struct {
+	options string
+	why     string
+}
+
+// refusals are all options of curl's that are not among options.
+func refusals() []refusal {
+	const (
+		notYet  = "is not built yet"
+		useCurl = "is beyond this program: use curl for it"
+		noTLS   = "is about TLS, of which https has the defaults only (and -k)"
+		noSuch  = "is about a scheme or system this program has nothing to do with"
+		gone    = "has no effect in curl either any more"
+	)
+	return []refusal{
+		{"connect-to create-file-mode crlf data-urlencode D/dump-header ftp-alternative-to-user P/ftp-port ftp-pret G/get " +
+			"interface 4/ipv4 6/ipv6 json limit-rate local-port no-clobber Z/parallel parallel-immediate parallel-max parallel-max-host " +
+			"post301 post302 post303 proxy-header proxy1.0 J/remote-header-name R/remote-time remove-on-error resolve skip-existing " +
+			"socks4 socks4a Y/speed-limit y/speed-time stderr t/telnet-option z/time-cond trace trace-ascii trace-time url-query", notYet},
+		{"cacert capath E/cert cert-type ciphers key key-type pass pinnedpubkey tls-max tls13-ciphers tlsv1.2 tlsv1.3", noTLS},
+		{"ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control ssl ssl-reqd", notYet},
+		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status b/cookie c/cookie-jar crlfile curves delegation " +
+			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers doh-cert-status doh-insecure doh-url " +
+			"dump-ca-embed ech engine etag-compare etag-save expect100-timeout false-start follow F/form form-escape form-string " +
+			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 0/http1.0 http2 http2-prior-knowledge " +
+			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt keepalive-time krb libcurl " +
+			"M/manual mptcp negotiate no-alpn no-keepalive no-sessionid ntlm oauth2-bearer out-null preproxy " +
+			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
+			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
+			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 rate request-target " +
+			"service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service styled-output suppress-connect-headers " +
+			"tcp-fastopen tls-earlydata tlsauthtype tlspassword tlsuser 1/tlsv1 tlsv1.0 tlsv1.1 tr-encoding trace-config trace-ids " +
+			"unix-socket upload-flags variable vlan-priority xattr", useCurl},
+		{"compressed-ssh hostpubmd5 hostpubsha256 knownhosts login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails " +
+			"proxy-ssl-allow-beast proxy-ssl-auto-client-cert pubkey sasl-authzid sasl-ir ssl-allow-beast ssl-auto-client-cert ssl-no-revoke " +
+			"ssl-revoke-best-effort 2/sslv2 3/sslv3 tftp-blksize tftp-no-options", noSuch},
+		{"egd-file metalink no-npn ntlm-wb random-file", gone},
+	}
+}
+
+// unknownOption says what there is to be said of an option that is not among
+// options, given by its long name or its letter.
+func unknownOption(long, short string) string {
+	spelled := "--" + long
+	if short != "" {
+		spelled = "-" + short
+	}
+	for _, r := range refusals() {
+		for name := range strings.FieldsSeq(r.options) {
+			letter, name, found := strings.Cut(name, "/")
+			if !found {
+				letter, name = "", letter
+			}
+			if name == long || letter == short && short != "" {
+				return "option " + spelled + " of curl's " + r.why
+			}
+		}
+	}
+	return "option " + spelled + ": is unknown"
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// tolerated are the departures from RFC 1738 that a typed URL may have: all but
+// those for running text, whose "<URL:" and line ends nobody types.
+const tolerated = locator.TolerateAll &^ locator.WrappedText
+
+// parseURL reads a URL as it was typed, with a guess at its scheme if it has
+// none.
+func (o *operation) parseURL(typed string) (locator.Locator, error) {
+	parser := locator.Parser{Tolerate: tolerated}
+	url := typed
+	if !hasScheme(typed) {
+		scheme, err := o.guessScheme(typed)
+		if err != nil {
+			return nil, err
+		}
+		url = scheme + "://" + typed
+	}
+	ref, err := parser.Parse(url)
+	if err != nil {
+		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+	}
+	return ref.Locator, nil
+}
+
+// hasScheme reports whether a text starts as a URL does. "host:21/x" does not:
+// where a port can stand after the colon only a known scheme is one.
+func hasScheme(text string) bool {
+	name, rest, found := strings.Cut(text, ":")
+	name = strings.ToLower(name)
+	if !found || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
+		return false
+	}
+	port := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	isPort := port > 0 && (port == len(rest) || strings.IndexByte("/?#", rest[port]) >= 0)
+	return !isPort || locator.DefaultPort(name) != 0 || name == "file" || name == "mailto"
+}
+
+// guessScheme guesses as curl does by the name of the host. It guesses nothing
+// for a text with an "@", which may be an address for mail, or a password.
+func (o *operation) guessScheme(text string) (string, error) {
+	switch {
+	case o.protoDefault != "":
+		return strings.ToLower(o.protoDefault), nil
+	case strings.Contains(text, "@"):
+		return "", &fetch.Error{Op: "parse", Kind: fetch.BadURL, Section: "2.1", Err: errors.New("a URL starts with a scheme, such as ftp://")}
+	case hasPrefixFold(text, "ftp."):
+		return "ftp", nil
+	case hasPrefixFold(text, "gopher."):
+		return "gopher", nil
+	}
+	return "http", nil
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// request is what the operation's options make of l.
+func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
+	req := &fetch.Request{Locator: l}
+	if o.span != nil {
+		req.Offset, req.Length = o.span.offset, o.span.length
+	}
+	switch l := l.(type) {
+	case *locator.FTP:
+		if o.method != "" {
+			return nil, &usageError{"-X, --request is for http; ftp has -Q, --quote and -l, --list-only"}
+		}
+		req.Locator, req.Options = o.typed(l), o.ftpOptions()
+	case *locator.HTTP:
+		options, err := o.httpOptions()
+		if err != nil {
+			return nil, err
+		}
+		req.Options = options
+	}
+	return req, nil
+}
+
+// typed is l with the typecode that -B and -l stand for, unless it has one.
+func (o *operation) typed(l *locator.FTP) *locator.FTP {
+	t := *l
+	switch {
+	case t.Type != 0:
+	case o.listOnly && t.Name != "":
+		t.Type = 'd'
+	case o.useASCII && t.Name != "":
+		t.Type = 'a'
+	}
+	return &t
+}
+
+func (o *operation) ftpOptions() *ftp.Options {
+	options := &ftp.Options{
+		ListOnly: o.listOnly, CreateDirs: o.ftpCreateDirs, Account: o.account,
+		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.ftpMethod],
+	}
+	for _, command := range o.quotes {
+		list := &options.Quote
+		switch {
+		case strings.HasPrefix(command, "-"):
+			list = &options.PostQuote
+		case strings.HasPrefix(command, "+"):
+			list = &options.PreTransfer
+		}
+		*list = append(*list, strings.TrimLeft(command[:1], "-+")+command[1:])
+	}
+	return options
+}
+
+func (o *operation) httpOptions() (*fetchhttp.Options, error) {
+	options := &fetchhttp.Options{
+		Method: o.method, Header: http.Header{}, AnyStatus: !o.fail,
+		Compressed: o.compressed, LocationTrusted: o.locationTrusted,
+	}
+	if !o.compressed {
+		options.Header["Accept-Encoding"] = []string{} // as curl, which sends none
+	}
+	if o.userAgent != nil {
+		options.Header["User-Agent"] = nonEmpty(*o.userAgent)
+	}
+	if o.referer != nil {
+		options.Header["Referer"] = nonEmpty(*o.referer)
+	}
+	if o.data != nil {
+		options.Body = bytes.NewReader(o.data)
+		options.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if o.head && o.method == "" {
+		options.Method = http.MethodHead
+	}
+	given := make(map[string]bool)
+	for _, line := range o.headers {
+		name, values, err := headerLine(line)
+		if err != nil {
+			return nil, err
+		}
+		if !given[name] {
+			delete(options.Header, name) // the option's own is replaced
+			given[name] = true
+		}
+		options.Header[name] = append(options.Header[name], values...)
+		if options.Header[name] == nil {
+			options.Header[name] = []string{}
+		}
+	}
+	return options, nil
+}
+
+func nonEmpty(value string) []string {
+	if value == "" {
+		return []string{}
+	}
+	return []string{value}
+}
+
+// headerLine reads "Name: value", "Name:" to send no such field, or "Name;" to
+// send an empty one.
+func headerLine(line string) (name string, values []string, err error) {
+	if name, ok := strings.CutSuffix(line, ";"); ok && !strings.Contains(name, ":") {
+		return http.CanonicalHeaderKey(name), []string{""}, nil
+	}
+	name, value, found := strings.Cut(line, ":")
+	if !found || name == "" {
+		return "", nil, &usageError{fmt.Sprintf("-H, --header: %s is no header line", fetch.Printable(line))}
+	}
+	return http.CanonicalHeaderKey(name), nonEmpty(strings.TrimSpace(value)), nil
+}

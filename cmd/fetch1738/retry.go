@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// maxRetryWait bounds the wait between two tries.
+const maxRetryWait = 10 * time.Minute
+
+// tries counts the attempts a transfer may make, from 0.
+func (t *transfer) tries() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for try := 0; try <= t.op.retry && yield(try); try++ {
+		}
+	}
+}
+
+// again reports whether a failed attempt is to be followed by another, after
+// the wait that comes before it.
+func (t *transfer) again(ctx context.Context, try int, err error) bool {
+	if try >= t.op.retry || ctx.Err() != nil || !t.transient(err) {
+		return false
+	}
+	wait := t.op.retryDelay
+	if wait == 0 {
+		wait = min(time.Second<<min(try, 20), maxRetryWait)
+	}
+	if limit := t.op.retryMaxTime; limit > 0 && time.Since(t.account.start)+wait > limit {
+		return false
+	}
+	if !t.sink.rewind() {
+		t.warn("not trying again: part of the document is in the output already")
+		return false
+	}
+	t.warn("%v; trying again in %v, %d more after that", err, wait, t.op.retry-try-1)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(wait):
+	}
+	t.account.moved.Store(0)
+	return true
+}
+
+// transient reports whether a failure may pass: a timeout, a reply or status
+// that says so, and what the options add.
+func (t *transfer) transient(err error) bool {
+	known, ok := errors.AsType[*fetch.Error](err)
+	switch {
+	case t.op.retryAll:
+		return true
+	case !ok:
+		return false
+	case known.Kind == fetch.Timeout:
+		return true
+	case known.Kind == fetch.Unreachable:
+		return t.op.retryRefused
+	case known.Kind == fetch.Unresolved:
+		return true // as curl has it
+	case isHTTP(t.locator):
+		return transientStatus(known.Code)
+	}
+	return known.Code/100 == 4 // FTP: "Transient Negative Completion"
+}
+
+// transientStatus reports whether an HTTP status says that it may pass.
+func transientStatus(status int) bool {
+	switch status {
+	case 408, 429, 500, 502, 503, 504, 522, 524:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A transfer is one URL and what is done about it.
+type transfer struct {
+	*environment
+	url       string   // as typed, or one of those that a glob stands for
+	values    []string // what the glob's sets and ranges are in it
+	malformed error    // what is wrong with the glob
+	number    int      // of the URL, from 0
+	dest      destination
+	upload    bool
+	source    string // the file to upload; "" otherwise
+
+	locator locator.Locator
+	account account
+	meter   *meter
+	sink    *sink
+	result  result
+	err     error
+	code    int
+}
+
+// result is what the answer was, for -w.
+type result struct {
+	effective   locator.Locator // where the answer came from
+	status      int
+	redirects   int
+	contentType string
+	entryPath   string
+	shownHead   int // octets of it that went to the output
+}
+
+// run does the transfer and tells of it. It returns the exit code.
+func (t *transfer) run(ctx context.Context) int {
+	t.account.start = time.Now()
+	t.err = t.attempts(ctx)
+	t.account.end = time.Now()
+	if t.sink != nil {
+		if err := t.sink.close(); t.err == nil {
+			t.err = err
+		}
+	}
+	t.code = t.exitCode()
+	t.complain()
+	if t.op.writeOut != "" {
+		t.writeOut()
+	}
+	return t.code
+}
+
+func (t *transfer) exitCode() int {
+	f := failure{
+		err: t.err, uploading: t.upload, resuming: t.op.resume != resumeNot,
+		unheard: t.account.heard == 0,
+	}
+	if t.locator != nil {
+		f.scheme = t.locator.Scheme()
+		p := t.proxyFor(t.locator)
+		f.proxied = p != nil && p.Scheme != "socks5"
+	}
+	return f.code()
+}
+
+// complain says what went wrong, unless that is not wanted.
+func (t *transfer) complain() {
+	if t.err != nil && t.code != exitInterrupted && (!t.op.silent || t.op.showError) {
+		fmt.Fprintf(t.std.err, "fetch1738: (%d) %s\n", t.code, t.message())
+	}
+}
+
+// message is the error in one printable line.
+func (t *transfer) message() string {
+	if known, ok := errors.AsType[*fetch.Error](t.err); ok && error(known) == t.err {
+		return known.Error()
+	}
+	return term.SafeLine(t.err.Error(), maxMessage)
+}
+
+// warn tells of what is no failure.
+func (t *transfer) warn(format string, args ...any) {
+	if !t.op.silent {
+		fmt.Fprintf(t.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
+	}
+}
+
+// prepare reads the URL and finds out where its document goes.
+func (t *transfer) prepare() (err error) {
+	if t.malformed != nil {
+		return t.malformed
+	}
+	if t.locator, err = t.op.parseURL(t.url); err != nil {
+		return err
+	}
+	t.result.effective = t.locator
+	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
+		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
+	}
+	if err := t.authenticate(); err != nil {
+		return err
+	}
+	if t.upload {
+		t.locator, err = withName(t.locator, t.source)
+	}
+	if err == nil {
+		t.sink, err = t.newSink()
+	}
+	return err
+}
+
+// attempts does what is to be done, more than once if need be.
+func (t *transfer) attempts(ctx context.Context) error {
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	ctx = context.WithValue(ctx, transferKey{}, t)
+	t.account.uploading = t.upload
+	ctx = t.account.watch(ctx, t.op.writeOut != "")
+	if t.op.verbose {
+		ctx = newNarrator(t.std.err).watch(ctx)
+	}
+	t.meter = t.startMeter()
+	defer t.meter.stop()
+	for try := range t.tries() {
+		err := t.attempt(ctx)
+		if err == nil || !t.again(ctx, try, err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// attempt does it once.
+func (t *transfer) attempt(ctx context.Context) error {
+	if t.op.maxTime > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.op.maxTime)
+		defer cancel()
+	}
+	req, err := t.op.request(t.locator)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.upload:
+		return t.send(ctx, req)
+	case t.op.head && !isHTTP(t.locator):
+		return t.attributes(ctx, req)
+	}
+	return t.receive(ctx, req)
+}
+
+// note keeps what is of interest about an answer.
+func (t *transfer) note(res *fetch.Resource) {
+	t.result.effective = res.Locator
+	switch info := res.Info.(type) {
+	case *fetchhttp.Info:
+		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
+			t.warn("redirected from https to http: %s", res.Locator.Redacted())
+		}
+		t.result.status, t.result.redirects = info.StatusCode, len(info.Redirects)
+		t.result.contentType = info.Header.Get("Content-Type")
+	case *ftp.Info:
+		t.result.entryPath = info.EntryPath
+	}
+}
+
+func isHTTP(l locator.Locator) bool {
+	_, ok := l.(*locator.HTTP)
+	return ok
+}
+
+// transfers are those that the operation's URLs stand for, in order.
+func (e *environment) transfers() iter.Seq[*transfer] {
+	return func(yield func(*transfer) bool) {
+		number := 0
+		for i, typed := range e.op.urls {
+			source, upload := "", i < len(e.op.uploads)
+			if upload {
+				source = e.op.uploads[i]
+			}
+			urls, err1 := parseGlob(typed, e.op.globOff)
+			sources, err2 := parseGlob(source, e.op.globOff)
+			if err := cmp.Or(err1, err2); err != nil {
+				urls, sources = glob{{fixed: typed}}, glob{{fixed: source}}
+				err1 = &codedError{exitBadURL, err}
+			}
+			for source := range sources.all() {
+				for url, values := range urls.all() {
+					t := &transfer{
+						environment: e, url: url, values: values, number: number,
+						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
+					}
+					if !yield(t) {
+						return
+					}
+					number++
+				}
+			}
+		}
+	}
+}

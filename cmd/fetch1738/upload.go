@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// withName is l for an upload of the named file: where l names a directory the
+// file's own name is added.
+func withName(l locator.Locator, file string) (locator.Locator, error) {
+	name := filepath.Base(file)
+	if file == "-" || file == "." {
+		name = ""
+	}
+	missing := false
+	switch u := l.(type) {
+	case *locator.FTP:
+		if missing = u.Name == ""; missing {
+			named := *u
+			named.Name, named.HasPath = name, true
+			l = &named
+		}
+	case *locator.HTTP:
+		if missing = !u.HasPath || u.Path == "" || u.Path[len(u.Path)-1] == '/'; missing {
+			named := *u
+			named.Path, named.HasPath = u.Path+url.PathEscape(name), true
+			l = &named
+		}
+	case *locator.File:
+		last := len(u.Segments) - 1
+		if missing = last >= 0 && u.Segments[last] == ""; missing {
+			named := *u
+			named.Segments = append(slices.Clone(u.Segments[:last]), name)
+			l = &named
+		}
+	}
+	if missing && name == "" {
+		return nil, &fetch.Error{Op: "parse", URL: l.Redacted(), Kind: fetch.BadURL, Err: errors.New("standard input has no name to store it by; the URL must give one")}
+	}
+	return l, nil
+}
+
+// send uploads the source.
+func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
+	if isHTTP(req.Locator) {
+		return t.put(ctx, req)
+	}
+	body, err := t.openSource(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	f := t.registry.Lookup(req.Locator.Scheme())
+	if t.op.append {
+		if updater, ok := f.(fetch.Updater); ok {
+			_, err := updater.Update(ctx, req, body)
+			return err
+		}
+	} else if replacer, ok := f.(fetch.Replacer); ok {
+		if err := t.resumeUpload(ctx, req, body); err != nil {
+			return err
+		}
+		_, err := replacer.Replace(ctx, req, body)
+		return err
+	}
+	return fetch.Fail("upload", req.Locator, fetch.Unsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
+}
+
+// put uploads by HTTP, whose answer is a document.
+func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
+	if t.op.resume != resumeNot {
+		return &codedError{exitRange, errors.New("HTTP cannot go on with an upload")}
+	}
+	body, err := t.openSource(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	options := req.Options.(*fetchhttp.Options)
+	if options.Body = body.reader(); options.Method == "" {
+		options.Method = http.MethodPut
+	}
+	res, err := t.resolver.Fetch(ctx, req)
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	t.note(res)
+	return t.store(req, res)
+}
+
+// resumeUpload passes over what is there already.
+func (t *transfer) resumeUpload(ctx context.Context, req *fetch.Request, body *source) error {
+	switch t.op.resume {
+	case resumeNot:
+		return nil
+	case resumeGiven:
+		req.Offset = t.op.resumeAt
+	case resumeFound:
+		finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
+		if !ok {
+			return fetch.Fail("attributes", req.Locator, fetch.Unsupported, errors.New("the size of what is there cannot be found"))
+		}
+		switch found, err := finder.FindAttributes(ctx, req); {
+		case errors.Is(err, fetch.NotFound):
+			return nil
+		case err != nil:
+			return err
+		case found.Size < 0:
+			return fetch.Fail("attributes", req.Locator, fetch.BadRange, errors.New("the server does not tell the size of what is there"))
+		default:
+			req.Offset = found.Size
+		}
+	}
+	return body.skip(req.Offset)
+}
+
+// A source is what is uploaded.
+type source struct {
+	file  io.ReadCloser
+	count *atomic.Int64 // of what has been read
+}
+
+func (t *transfer) openSource(ctx context.Context) (*source, error) {
+	if t.source == "-" || t.source == "." {
+		return &source{interruptible(ctx, t.std.in), &t.account.moved}, nil
+	}
+	f, err := os.Open(t.source)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = f.Stat(); err == nil && info.IsDir() {
+			err = fmt.Errorf("%s is a directory", t.source)
+		}
+		if err == nil && info.Mode().IsRegular() {
+			t.meter.setTotal(info.Size())
+		}
+	}
+	if err != nil {
+		return nil, &codedError{exitRead, err}
+	}
+	return &source{f, &t.account.moved}, nil
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.file.Read(p)
+	s.count.Add(int64(n))
+	return n, err
+}
+
+func (s *source) Close() error { return s.file.Close() }
+
+// reader is s as one that can be rewound where the file can.
+func (s *source) reader() io.Reader {
+	if f, ok := s.file.(*os.File); ok {
+		return rewindable{s, f}
+	}
+	return s
+}
+
+// rewindable counts what is read since it was rewound last.
+type rewindable struct {
+	*source
+	f *os.File
+}
+
+func (r rewindable) Seek(offset int64, whence int) (int64, error) {
+	r.count.Store(0)
+	return r.f.Seek(offset, whence)
+}
+
+// skip passes over n octets.
+func (s *source) skip(n int64) error {
+	if f, ok := s.file.(*os.File); ok {
+		info, err := f.Stat()
+		if err == nil && info.Mode().IsRegular() && info.Size() < n {
+			return &codedError{exitResume, fmt.Errorf("there are %d octets already, and only %d to upload", n, info.Size())}
+		}
+		if _, err := f.Seek(n, io.SeekCurrent); err == nil {
+			return nil
+		}
+	}
+	if _, err := io.CopyN(io.Discard, s.file, n); err != nil {
+		return &codedError{exitRead, fmt.Errorf("cannot pass over %d octets: %w", n, err)}
+	}
+	return nil
+}

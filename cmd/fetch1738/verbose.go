@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/term"
+)
+
+// A narrator shows what happens, for -v: "* " remarks, "> " what is sent, "< "
+// what is received. Secrets come to it masked.
+type narrator struct {
+	mu   sync.Mutex
+	w    io.Writer
+	safe bool // w leads to a terminal
+}
+
+func newNarrator(w io.Writer) *narrator { return &narrator{w: w, safe: term.IsTerminal(w)} }
+
+// watch is ctx with the narrator's hooks in it.
+func (n *narrator) watch(ctx context.Context) context.Context {
+	return fetch.WithTrace(ctx, &fetch.Trace{
+		DialStart: func(_, address string) { n.remark("  Trying %s...", address) },
+		Connected: func(c fetch.Connection) { n.remark("%s", meeting("Connected to", c)) },
+		Reused:    func(c fetch.Connection) { n.remark("%s", meeting("Re-using the connection to", c)) },
+		Sent:      func(octets []byte) { n.lines("> ", octets) },
+		Received:  func(octets []byte) { n.lines("< ", octets) },
+		Retry:     func(r fetch.Retry) { n.remark("Trying again after %v: %v", r.Wait, r.Err) },
+		Note:      func(text string) { n.remark("%s", text) },
+	})
+}
+
+func meeting(verb string, c fetch.Connection) string {
+	what := map[fetch.Purpose]string{fetch.Data: " for data", fetch.Proxy: ", a proxy"}[c.Purpose]
+	if !c.Remote.IsValid() {
+		return fmt.Sprintf("%s %s%s", verb, c.Host, what)
+	}
+	return fmt.Sprintf("%s %s (%s) port %d%s", verb, c.Host, c.Remote.Addr(), c.Remote.Port(), what)
+}
+
+func (n *narrator) remark(format string, args ...any) {
+	n.lines("* ", fmt.Appendf(nil, format, args...))
+}
+
+// lines shows octets line by line, each behind a mark.
+func (n *narrator) lines(mark string, octets []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for line := range bytes.Lines(octets) {
+		text := string(bytes.TrimRight(line, "\r\n"))
+		if n.safe {
+			text = term.Safe(text)
+		}
+		fmt.Fprintf(n.w, "%s%s\n", mark, text)
+	}
+}

@@ -1,0 +1,164 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// directory is the resource of an open directory, which is closed here.
+func (a *access) directory(ctx context.Context, dir *os.File, info fs.FileInfo) (*fetch.Resource, error) {
+	defer dir.Close()
+	if a.req.Offset != 0 || a.req.Length != 0 {
+		return nil, a.fail("list", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a part of a directory")})
+	}
+	l := &listing{ctx: ctx, a: a, trace: fetch.ContextTrace(ctx)}
+	if err := l.readEntries(dir); err != nil {
+		return nil, err
+	}
+	l.text = strings.NewReader(l.names())
+	return &fetch.Resource{
+		Attributes: fetch.Attributes{Size: l.text.Size(), ModTime: info.ModTime(), MediaType: "text/plain"},
+		Locator:    a.loc, Kind: fetch.KindDirectory, Body: l, Items: l.items(),
+	}, nil
+}
+
+// listing is the Body of a directory.
+type listing struct {
+	ctx     context.Context
+	a       *access
+	entries []fs.DirEntry
+	text    *strings.Reader
+	trace   *fetch.Trace
+	closed  atomic.Bool
+}
+
+// batch is how many entries are read between two looks at the context.
+const batch = 1024
+
+// readEntries reads the directory and puts it in order.
+func (l *listing) readEntries(dir *os.File) error {
+	for {
+		if err := l.ctx.Err(); err != nil {
+			return l.a.fail("list", err)
+		}
+		entries, err := dir.ReadDir(batch)
+		l.entries = append(l.entries, entries...)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return l.a.fail("list", err)
+		}
+	}
+	slices.SortFunc(l.entries, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
+	return nil
+}
+
+// names is the text of the listing.
+func (l *listing) names() string {
+	var b strings.Builder
+	for _, e := range l.entries {
+		b.WriteString(e.Name())
+		if l.isDir(e) {
+			b.WriteByte('/')
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// isDir reports whether an entry is a directory, or leads to one.
+func (l *listing) isDir(e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir()
+	}
+	info, err := os.Stat(l.a.path + "/" + e.Name())
+	return err == nil && info.IsDir()
+}
+
+// Read implements io.Reader.
+func (l *listing) Read(p []byte) (int, error) {
+	if err := l.check(); err != nil {
+		return 0, err
+	}
+	n, err := l.text.Read(p)
+	if n > 0 {
+		l.trace.Body(int64(n))
+	}
+	return n, err
+}
+
+func (l *listing) check() error {
+	if l.closed.Load() {
+		return l.a.fail("list", fs.ErrClosed)
+	}
+	if err := l.ctx.Err(); err != nil {
+		return l.a.fail("list", err)
+	}
+	return nil
+}
+
+// Close implements io.Closer.
+func (l *listing) Close() error {
+	l.closed.Store(true)
+	return nil
+}
+
+// items yields the entries. They are in the Body's order and stand for its
+// octets, which are read with them.
+func (l *listing) items() iter.Seq2[fetch.Item, error] {
+	return func(yield func(fetch.Item, error) bool) {
+		limit := l.a.env.Limits.Items
+		for n, e := range l.entries {
+			if limit > 0 && n == limit {
+				yield(fetch.Item{}, l.a.fail("list", &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("too many entries")}))
+				return
+			}
+			if err := l.check(); err != nil {
+				yield(fetch.Item{}, err)
+				return
+			}
+			if !yield(l.item(e), nil) {
+				return
+			}
+		}
+		if _, err := io.Copy(io.Discard, l); err != nil {
+			yield(fetch.Item{}, err)
+		}
+	}
+}
+
+func (l *listing) item(e fs.DirEntry) fetch.Item {
+	to := &locator.File{Host: l.a.loc.Host, Segments: append(l.segments(), e.Name())}
+	item := fetch.Item{Name: e.Name(), Locator: to, Attributes: fetch.Attributes{Size: -1}}
+	// What a link leads to counts; one that leads nowhere is listed as it is.
+	info, err := os.Stat(l.a.path + "/" + e.Name())
+	if err != nil {
+		return item
+	}
+	item.Attributes = attributesOf(info)
+	if info.IsDir() {
+		item.Kind = fetch.KindDirectory
+		to.Segments = append(to.Segments, "")
+	}
+	return item
+}
+
+// segments is the directory's path without the slash at its end.
+func (l *listing) segments() []string {
+	s := l.a.loc.Segments
+	if n := len(s); n > 0 && s[n-1] == "" {
+		s = s[:n-1]
+	}
+	return slices.Clone(s)
+}

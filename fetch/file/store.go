@@ -1,0 +1,220 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// Replace implements [fetch.Replacer]. Without an Offset the file is written
+// beside the old one and takes its place, with its permissions, when it is
+// complete; if body fails, the old one stays. With an Offset what is behind it
+// in the file is replaced where it stands. A symbolic link is followed, unless
+// it leads nowhere.
+func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	a, err := f.writing(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	src := &source{ctx: ctx, r: body, trace: fetch.ContextTrace(ctx)}
+	if req.Offset > 0 {
+		return a.write(src, os.O_WRONLY, req.Offset)
+	}
+	return a.swap(src)
+}
+
+// Update implements [fetch.Updater]: body is appended to the file, which is made
+// if it does not exist.
+func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	a, err := f.writing(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if req.Offset != 0 {
+		return nil, a.fail("append", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("an offset")})
+	}
+	src := &source{ctx: ctx, r: body, trace: fetch.ContextTrace(ctx)}
+	return a.write(src, os.O_WRONLY|os.O_APPEND|os.O_CREATE, -1)
+}
+
+// writing is access for a file that is to be written.
+func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, error) {
+	a, err := f.access(ctx, req)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.namesDirectory():
+		return nil, a.fail("write", &fetch.Error{Kind: fetch.BadURL, Err: errors.New("the URL names no file")})
+	case req.Offset < 0, req.Length != 0:
+		return nil, a.fail("write", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("only an offset can be written at")})
+	}
+	if target, err := filepath.EvalSymlinks(a.path); err == nil {
+		a.path = target
+	}
+	info, err := os.Stat(a.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return a, nil
+	case err != nil:
+		return nil, a.fail("write", err)
+	case info.IsDir():
+		return nil, a.fail("write", &fetch.Error{Kind: fetch.Permission, Err: errors.New("a directory is there")})
+	}
+	return a, a.checkKind(info)
+}
+
+// write writes src into the file that is there: behind offset, or at the end
+// for -1.
+func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes, error) {
+	file, err := os.OpenFile(a.path, flags|nonBlocking, 0o666)
+	if err != nil {
+		return nil, a.noDirectory(err)
+	}
+	if offset >= 0 {
+		err = a.cutAt(file, offset)
+	}
+	if err == nil {
+		err = a.copy(file, src)
+	}
+	return a.finish(file, err)
+}
+
+// cutAt keeps the first offset octets of a file and goes behind them.
+func (a *access) cutAt(file *os.File, offset int64) error {
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return a.fail("write", err)
+	case info.Size() < offset:
+		return a.fail("write", &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, info.Size())})
+	}
+	if err := file.Truncate(offset); err != nil {
+		return a.fail("write", err)
+	}
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return a.fail("write", err)
+	}
+	return nil
+}
+
+// swap writes src to a new file and puts it in the place of the old one.
+func (a *access) swap(src *source) (*fetch.Attributes, error) {
+	if info, err := os.Stat(a.path); err == nil && !info.Mode().IsRegular() {
+		return a.write(src, os.O_WRONLY, -1) // a device stays one
+	}
+	if err := a.mayWrite(); err != nil {
+		return nil, err
+	}
+	part := fmt.Sprintf(".fetch1738-%016x.part", rand.Uint64())
+	file, err := os.OpenFile(filepath.Join(filepath.Dir(a.path), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, a.noDirectory(err)
+	}
+	defer os.Remove(file.Name()) // gone by then, if all went well
+	err = a.copy(file, src)
+	if err == nil {
+		err = a.takeMode(file)
+	}
+	attributes, err := a.finish(file, err)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(file.Name(), a.path); err != nil {
+		return nil, a.fail("write", err)
+	}
+	return attributes, nil
+}
+
+// mayWrite wants a file that is there to be writable: taking its place does not
+// need that.
+func (a *access) mayWrite() error {
+	file, err := os.OpenFile(a.path, os.O_WRONLY|nonBlocking, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return a.fail("write", err)
+	}
+	return file.Close()
+}
+
+// noDirectory is the error of making a file: what is missing is not the file.
+func (a *access) noDirectory(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, missing := os.Stat(filepath.Dir(a.path)); missing != nil {
+			return a.fail("write", &fetch.Error{Kind: fetch.NotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
+		}
+	}
+	return a.fail("write", err)
+}
+
+// takeMode gives file the permissions of the one it replaces, if there is one.
+func (a *access) takeMode(file *os.File) error {
+	info, err := os.Stat(a.path)
+	if err != nil {
+		return nil
+	}
+	if err := file.Chmod(info.Mode().Perm()); err != nil {
+		return a.fail("write", err)
+	}
+	return nil
+}
+
+func (a *access) copy(file *os.File, src *source) error {
+	_, err := io.Copy(file, src)
+	switch {
+	case err == nil:
+		return nil
+	case src.ctx.Err() != nil:
+		return a.fail("write", src.ctx.Err())
+	case src.err != nil:
+		return a.fail("read", &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
+	}
+	return a.fail("write", err)
+}
+
+// finish closes the file, which may fail too.
+func (a *access) finish(file *os.File, err error) (*fetch.Attributes, error) {
+	info, statErr := file.Stat()
+	if closeErr := file.Close(); err == nil && closeErr != nil {
+		err = a.fail("write", closeErr)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case statErr != nil:
+		return nil, a.fail("write", statErr)
+	}
+	attributes := attributesOf(info)
+	return &attributes, nil
+}
+
+// source is what is stored. It obeys the context, and remembers whether it was
+// to blame.
+type source struct {
+	ctx   context.Context
+	r     io.Reader
+	err   error
+	trace *fetch.Trace
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.r.Read(p)
+	if n > 0 {
+		s.trace.Body(int64(n))
+	}
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}

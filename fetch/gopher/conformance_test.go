@@ -1,0 +1,71 @@
+package gopher
+
+import (
+	"bytes"
+	"io/fs"
+	"net/netip"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+func TestConformance(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { fetchtest.Run(t, harness(true)) })
+	t.Run("loopback", func(t *testing.T) { fetchtest.Run(t, harness(false)) })
+}
+
+func harness(inMemory bool) fetchtest.Harness {
+	return fetchtest.Harness{
+		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} },
+		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
+			if login != nil {
+				return nil
+			}
+			srv := testserver.NewGopher(tb, func(s *testserver.Gopher) { s.Content, s.InMemory = content, inMemory })
+			at := netip.MustParseAddrPort(srv.Addr)
+			site := &fetchtest.Site{Locate: func(name string) locator.Locator {
+				l := &locator.Gopher{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}, Type: typeAt(name), HasPath: true}
+				if name != "." {
+					l.Selector = "/" + name
+				}
+				return l
+			}}
+			if inMemory {
+				site.Dial = srv.Dial
+			}
+			return site
+		},
+		Want:          wanted,
+		EndsWithClose: true,
+		Forbidden:     fetch.NotFound, // the server complains of both alike
+	}
+}
+
+// typeAt is the item type of a name in the content, as the server's menus have it.
+func typeAt(name string) byte {
+	switch {
+	case name == "." || name == "dir":
+		return '1'
+	case path.Ext(name) == "" || path.Ext(name) == ".txt":
+		return '0'
+	}
+	return '9'
+}
+
+// wanted is a text with the line ends of the network, and all else as it is.
+func wanted(name string, octets []byte) []byte {
+	if typeAt(name) != '0' || len(octets) == 0 {
+		return octets
+	}
+	text := bytes.ReplaceAll(octets, []byte("\r\n"), []byte("\n"))
+	text = bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
+	if !strings.HasSuffix(string(text), "\r\n") {
+		text = append(text, "\r\n"...)
+	}
+	return text
+}

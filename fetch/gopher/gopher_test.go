@@ -1,0 +1,467 @@
+package gopher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// nowhereToGo is an Env that fails the test when something is dialled.
+func nowhereToGo(t *testing.T) *fetch.Env {
+	return &fetch.Env{Dial: func(_ context.Context, _, address string) (net.Conn, error) {
+		t.Errorf("%s was dialled", address)
+		return nil, errors.New("not to be dialled")
+	}}
+}
+
+// TestWithoutConnection has the items that nothing is dialled for.
+func TestWithoutConnection(t *testing.T) {
+	f := &Fetcher{Env: nowhereToGo(t)}
+	for url, want := range map[string]fetch.Resource{
+		"gopher://h/7/q":         {Kind: fetch.KindQuery},
+		"gopher://h/7/q%09":      {Kind: fetch.KindQuery},
+		"gopher://h/7/q?":        {Kind: fetch.KindQuery},
+		"gopher://h/7/q%09%09+":  {Kind: fetch.KindQuery},
+		"gopher://h/8":           {Kind: fetch.KindAdvice, Advice: "connect to h, port 23, by telnet"},
+		"gopher://h:2323/8a%1Bb": {Kind: fetch.KindAdvice, Advice: `connect to h, port 2323, by telnet and log in as "a\x1bb"`},
+		"gopher://h/Tguest":      {Kind: fetch.KindAdvice, Advice: `connect to h, port 23, by tn3270 and log in as "guest"`},
+	} {
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if res.Kind != want.Kind || res.Advice != want.Advice || res.Items != nil {
+			t.Errorf("%s: %v, %q", url, res.Kind, res.Advice)
+		}
+		if octets, err := io.ReadAll(res.Body); len(octets) > 0 || err != nil {
+			t.Errorf("%s: %q, %v", url, octets, err)
+		}
+	}
+	from := fetch.Provenance{Kind: fetch.Remote, By: parse(t, "gopher://h/1")}
+	for url, want := range map[string]string{
+		"gopher://h/hURL:http://www.example.org/a%3Fb": "http://www.example.org/a?b",
+		"gopher://h/h/URL:ftp://e.org/x":               "ftp://e.org/x",
+		"gopher://h/hurl:gopher://e.org/1x":            "gopher://e.org/1x",
+	} {
+		_, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url), From: from})
+		var ref *fetch.Referral
+		if !errors.As(err, &ref) || !errors.Is(err, fetch.Moved) || ref.To.String() != want || ref.From != from {
+			t.Errorf("%s: %v, want a referral to %s", url, err, want)
+		}
+	}
+	for url, kind := range map[string]fetch.ErrorKind{
+		"gopher://h/2":                          fetch.Unsupported,
+		"gopher://h/hURL:javascript:alert(1)":   fetch.BadURL,
+		"gopher://h/hURL:file:///etc/passwd":    fetch.BadURL,
+		"gopher://h/hURL:http://user:pw@e.org/": fetch.BadURL,
+		"gopher://h/hURL:not%20a%20url":         fetch.BadURL,
+		"gopher://h/0a%09%09x":                  fetch.BadURL,
+	} {
+		if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
+			t.Errorf("%s: %v, want %v", url, err, kind)
+		}
+	}
+}
+
+// TestServer walks over a server: menu, text, binary, search.
+func TestServer(t *testing.T) {
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		s.Content = fstest.MapFS{
+			"readme.txt":  {Data: []byte("hello\n.dot\n")},
+			"data.bin":    {Data: []byte("a\r\n.\r\n..b\r\n")},
+			"sub/c d.txt": {Data: []byte("words to find\n")},
+		}
+	})
+	f := new(Fetcher)
+	root := parse(t, srv.URL+"/1")
+	list := func(req *fetch.Request) (got []string) {
+		res, err := f.Fetch(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Close()
+		if res.Kind != fetch.KindMenu || res.MediaType != "application/gopher-menu" || !res.Guessed || res.Size != -1 || !res.Peer.IsValid() {
+			t.Errorf("%+v", res)
+		}
+		for item, err := range res.Items {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %v %s", item.Name, item.Kind, strings.TrimPrefix(item.Locator.String(), srv.URL)))
+		}
+		if !res.Info.(*Info).Complete {
+			t.Error("the menu had its dot")
+		}
+		return got
+	}
+	want := []string{"data.bin document /9/data.bin", "readme.txt document /0/readme.txt", "sub menu /1/sub"}
+	if diff := cmp.Diff(want, list(&fetch.Request{Locator: root})); diff != "" {
+		t.Error(diff)
+	}
+	want = []string{"c d.txt document /0/sub/c%20d.txt"}
+	if diff := cmp.Diff(want, list(&fetch.Request{Locator: parse(t, srv.URL+"/7/"), Query: "words find"})); diff != "" {
+		t.Error(diff)
+	}
+	for url, want := range map[string]string{
+		"/0/readme.txt": "hello\r\n.dot\r\n", "/9/data.bin": "a\r\n.\r\n..b\r\n", "/0/sub/c%20d.txt": "words to find\r\n",
+	} {
+		res, got, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+url)})
+		if got != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", url, got, err, want)
+		} else if res.Info.(*Info).Complete != strings.HasPrefix(url, "/0") {
+			t.Errorf("%s: %+v", url, res.Info)
+		}
+	}
+	_, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/none")})
+	var e *fetch.Error
+	if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Reply != "'/none' does not exist" {
+		t.Errorf("what is missing: %#v", err)
+	}
+	wire := []string{`"\r\n"`, `"/\twords find\r\n"`}
+	for _, line := range srv.Transcript() {
+		if line.From == testserver.FromClient && len(wire) > 0 {
+			if line.Text != wire[0] {
+				t.Errorf("sent %s, want %s", line.Text, wire[0])
+			}
+			wire = wire[1:]
+		}
+	}
+}
+
+// TestComplaints has answers that say that there is none.
+func TestComplaints(t *testing.T) {
+	from := func(server, name string) string {
+		_, answer := recorded(t, server, name)
+		return string(answer)
+	}
+	for _, tc := range []struct {
+		name, types, answer string
+		reply               string // "" for no complaint
+	}{
+		{"gopherd", "0917I", from("gopherd-2.3.0", "80-err-plain"), "'/nosuch.txt' does not exist!!"},
+		{"pygopherd", "0917I", from("pygopherd-3.0.0", "80-err-plain"), "'/nosuch.txt' does not exist (no handler found)"},
+		{"pygopherd, dots", "0917", from("pygopherd-3.0.0", "97-dotdot"), "'/../etc/passwd' does not exist (no handler found)"},
+		{"gophernicus, menu", "17", from("gophernicus-3.1.1", "missing-menu"), "Error: File or directory not found! (null)"},
+		{"gophernicus, menu, as text", "09", from("gophernicus-3.1.1", "missing-menu"), ""},
+		{"gophernicus, text", "09", from("gophernicus-3.1.1", "missing"), ""},
+		{"geomyidae", "0917", "3Sorry, but the requested token 'x' could not be found.\tErr\tlocalhost\t70\r\n.\r\n\r\n", "Sorry, but the requested token 'x' could not be found."},
+		{"a field short", "0917", "3 x doesn't exist!\terror.host\t1\r\n", " x doesn't exist!"},
+		{"Malformed command", "0917", "0Malformed command\t\terror.host\t1\r\n.\r\n", "Malformed command"},
+		{"without a line end", "0917", "3no\t\terror.host\t1", "no"},
+		{"bare LF", "0917", "3no\t\terror.host\t1\n.\n", "no"},
+		{"dot without a line end", "0917", "3no\t\terror.host\t1\r\n.", "no"},
+		{"error alone, menu", "17", "3no\r\n", "no"},
+		{"errors, menu", "17", "3no\r\n3really not\r\niso it is\r\n\r\n", "no"},
+		{"an item behind the error", "17", "3no\r\n0a\t/\th\t70\r\n", ""},
+		{"an item before the error", "17", "0a\t/\th\t70\r\n3no\r\n", ""},
+		{"an error item elsewhere", "17", "3no\t/x\th\t70\r\n", "no"},
+		{"an error item, as a text", "09", "3no\t/x\th\t70\r\n", ""},
+		{"a table of one line", "09", "3\t1\t4\t1\r\n", ""},
+		{"text about it", "09", "3no\t\terror.host\t1\r\nmore\r\n", ""},
+		{"text about it with dots", "09", "3no\t\terror.host\t1\r\n..\r\n", ""},
+		{"info with error.host", "17", "ino\t\terror.host\t1\r\n", ""},
+		{"empty", "0917", "", ""},
+		{"digit", "09", "3", ""},
+	} {
+		for _, typ := range tc.types {
+			for _, step := range []int{1, 7, 1 << 20} {
+				l := parse(t, "gopher://h/0x")
+				l.Type = byte(typ)
+				req := &fetch.Request{Locator: l}
+				if typ == '7' {
+					req.Query = "x"
+				}
+				var received string
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(p []byte) { received += string(p) }})
+				env := answering([]byte(tc.answer), nil)
+				env.Dial = stepping(env.Dial, step)
+				res, err := (&Fetcher{Env: env}).Fetch(ctx, req)
+				if err == nil {
+					res.Close()
+				}
+				if tc.reply == "" {
+					if err != nil {
+						t.Errorf("%s, type %c, by %d: %v", tc.name, typ, step, err)
+					}
+					continue
+				}
+				var e *fetch.Error
+				if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Reply != tc.reply || !strings.HasPrefix(tc.answer, received) || received == "" {
+					t.Errorf("%s, type %c, by %d: %v, received %q; want not found: %q", tc.name, typ, step, err, received, tc.reply)
+				}
+			}
+		}
+	}
+}
+
+// stepping reads at most n octets at a time.
+func stepping(dial func(context.Context, string, string) (net.Conn, error), n int) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		return &stepConn{c, n}, err
+	}
+}
+
+type stepConn struct {
+	net.Conn
+	n int
+}
+
+func (c *stepConn) Read(p []byte) (int, error) { return c.Conn.Read(p[:min(c.n, len(p))]) }
+
+// TestParts has parts of what has framing.
+func TestParts(t *testing.T) {
+	text := []byte("abc\r\n..d\r\n.\r\n")
+	menu := []byte("0a\t/\th\t70\r\n.\r\n")
+	for _, tc := range []struct {
+		typ            byte
+		answer         []byte
+		offset, length int64
+		want           string
+		kind           fetch.ErrorKind
+	}{
+		{'0', text, 5, 0, ".d\r\n", fetch.Other},
+		{'0', text, 5, 2, ".d", fetch.Other},
+		{'0', text, 0, 3, "abc", fetch.Other},
+		{'0', text, 9, 0, "", fetch.Other},
+		{'0', text, 10, 0, "", fetch.BadRange},
+		{'9', text, 5, 0, "..d\r\n.\r\n", fetch.Other},
+		{'9', text, 13, 0, "", fetch.Other},
+		{'9', text, 14, 5, "", fetch.BadRange},
+		{'1', menu, 1, 1, "a", fetch.Other},
+		{'1', menu, 11, 0, "", fetch.Other},
+		{'1', menu, 12, 0, "", fetch.BadRange},
+		{'0', text, -1, 0, "", fetch.Unsupported},
+		{'0', text, 0, -1, "", fetch.BadRange},
+	} {
+		l := parse(t, "gopher://h/0x")
+		l.Type = tc.typ
+		res, got, err := get(t, answering(tc.answer, nil), &fetch.Request{Locator: l, Offset: tc.offset, Length: tc.length})
+		if tc.kind != fetch.Other {
+			if !errors.Is(err, tc.kind) {
+				t.Errorf("%+v: %q, %v", tc, got, err)
+			}
+		} else if err != nil || got != tc.want || res.Kind != fetch.KindDocument || res.Items != nil {
+			t.Errorf("%+v: %q, %v", tc, got, err)
+		}
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	for _, typ := range "09" {
+		for limit, ok := range map[int64]bool{0: true, -1: true, 1001: true, 1000: true, 999: false, 1: false} {
+			answer := []byte(strings.Repeat("x", 1000))
+			env := answering(answer, nil)
+			env.Limits.Body = limit
+			_, got, err := get(t, env, &fetch.Request{Locator: parse(t, fmt.Sprintf("gopher://h/%cx", typ))})
+			if ok && (err != nil || len(got) != 1000) || !ok && (!errors.Is(err, fetch.TooLarge) || len(got) != int(limit)) {
+				t.Errorf("type %c, limit %d: %d octets, %v", typ, limit, len(got), err)
+			}
+		}
+	}
+}
+
+// TestSilence fails when the limit has passed, not before, wherever the server
+// falls silent.
+func TestSilence(t *testing.T) {
+	for _, typ := range []byte("019") {
+		for _, said := range []string{"", "3", "0a\t/\th\t70\r\n", "3no\t\terror.host\t1\r\n.", "a\r\n.", "a\r\n..b\r\n"} {
+			synctest.Test(t, func(t *testing.T) {
+				env := serving(func(c net.Conn) {
+					c.Write([]byte(said))
+					io.Copy(io.Discard, c)
+				})
+				env.Limits = fetch.Limits{Reply: time.Minute, Idle: time.Second}
+				l := parse(t, "gopher://h/0x")
+				l.Type = typ
+				start := time.Now()
+				_, got, err := get(t, env, &fetch.Request{Locator: l})
+				want := time.Second
+				if said == "" {
+					want = time.Minute
+				}
+				if took := time.Since(start); !errors.Is(err, fetch.Timeout) || took != want || !strings.HasPrefix(said, got) {
+					t.Errorf("type %c, said %q: got %q, %v after %v; want a timeout after %v", typ, said, got, err, took, want)
+				}
+			})
+		}
+	}
+}
+
+// TestReset is an error, whatever came before.
+func TestReset(t *testing.T) {
+	for _, typ := range []byte("019") {
+		for _, said := range []string{"", "3no", "a\r\nb", "a\r\n.", "a\r\n..b\r\n"} {
+			env := serving(func(c net.Conn) {
+				c.Read(make([]byte, 100))
+				c.Write([]byte(said))
+				c.(*memnet.Conn).Reset()
+			})
+			l := parse(t, "gopher://h/0x")
+			l.Type = typ
+			if _, got, err := get(t, env, &fetch.Request{Locator: l}); !errors.Is(err, fetch.ConnectionFailed) || !errors.Is(err, syscall.ECONNRESET) || !strings.HasPrefix(said, got) {
+				t.Errorf("type %c, said %q: got %q, %v", typ, said, got, err)
+			}
+		}
+	}
+}
+
+// TestOneWrite sends a request at once: a server may take the first segment for
+// all of it.
+func TestOneWrite(t *testing.T) {
+	for _, url := range []string{"gopher://h/", "gopher://h/7q%09two%20words", "gopher://h/0survey%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A"} {
+		var sent []string
+		env := answering(nil, nil)
+		dial := env.Dial
+		env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dial(ctx, network, address)
+			return &writeConn{c, &sent}, err
+		}
+		var traced string
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(p []byte) { traced += string(p) }})
+		res, err := (&Fetcher{Env: env}).Fetch(ctx, &fetch.Request{Locator: parse(t, url)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Close()
+		if len(sent) != 1 || sent[0] != traced || string(res.Info.(*Info).Request) != traced {
+			t.Errorf("%s: wrote %q, Trace.Sent has %q, Info %q", url, sent, traced, res.Info.(*Info).Request)
+		}
+	}
+}
+
+type writeConn struct {
+	net.Conn
+	sent *[]string
+}
+
+func (c *writeConn) Write(p []byte) (int, error) {
+	*c.sent = append(*c.sent, string(p))
+	return c.Conn.Write(p)
+}
+
+// TestPlus gives answers of Gopher+ as they come and says so.
+func TestPlus(t *testing.T) {
+	const answer = "+-1\r\n+INFO: 0x\tx\th\t70\t?\r\n..\r\n.\r\n"
+	for plus, sent := range map[string]string{"+": "x\t+\r\n", "!": "x\t!\r\n", "$": "x\t$\r\n", "?": "x\t!\r\n"} {
+		for _, typ := range "01" {
+			l := parse(t, "gopher://h/0x%09%09"+plus)
+			l.Type = byte(typ)
+			requests := make(chan []byte, 1)
+			var notes []string
+			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
+			res, err := (&Fetcher{Env: answering([]byte(answer), requests)}).Fetch(ctx, &fetch.Request{Locator: l})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(res.Body)
+			res.Close()
+			if string(got) != answer || err != nil || res.Kind != fetch.KindDocument || res.MediaType != "" {
+				t.Errorf("%s: %v %q, %v", l, res.Kind, got, err)
+			}
+			if request := string(<-requests); request != sent || len(notes) != 1 || plus == "?" != strings.Contains(notes[0], "form") {
+				t.Errorf("%s: sent %q, noted %q", l, request, notes)
+			}
+		}
+	}
+}
+
+// TestToFile copies a binary from a TCP connection to a file: whole, in part,
+// beyond a limit of octets, and slowly.
+func TestToFile(t *testing.T) {
+	data := make([]byte, 3<<20+12345)
+	for i := range data {
+		data[i] = byte(i * 7 / 3)
+	}
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"data.bin": {Data: data}} })
+	for _, tc := range []struct {
+		offset, length, limit int64
+		want                  []byte
+		kind                  fetch.ErrorKind
+	}{
+		{0, 0, 0, data, fetch.Other},
+		{0, 10, 0, data[:10], fetch.Other},
+		{70000, 0, 0, data[70000:], fetch.Other},
+		{70000, 2 << 20, 0, data[70000 : 70000+2<<20], fetch.Other},
+		{0, 0, int64(len(data)), data, fetch.Other},
+		{0, 0, 2 << 20, data[:2<<20], fetch.TooLarge},
+	} {
+		var told int64
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+		f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Body: tc.limit}}}
+		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/9/data.bin"), Offset: tc.offset, Length: tc.length})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := res.Body.(io.WriterTo).WriteTo(file)
+		file.Close()
+		if tc.kind == fetch.Other && err != nil || tc.kind != fetch.Other && !errors.Is(err, tc.kind) || n != int64(len(tc.want)) || told != n {
+			t.Errorf("%+v: %d octets, %d told, %v", tc.kind, n, told, err)
+		}
+		if got, err := os.ReadFile(file.Name()); err != nil || string(got) != string(tc.want) {
+			t.Errorf("offset %d, length %d, limit %d: %d octets in the file, want %d", tc.offset, tc.length, tc.limit, len(got), len(tc.want))
+		}
+		res.Close()
+	}
+}
+
+// TestToFileIdle splices from a server that is slow, which is no failure, and
+// then silent, which is one.
+func TestToFileIdle(t *testing.T) {
+	const idle = 300 * time.Millisecond
+	env := &fetch.Env{Limits: fetch.Limits{Idle: idle}}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		c, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		for range 8 { // for longer than the limit in all
+			c.Write([]byte("some octets"))
+			<-time.After(idle / 5)
+		}
+		io.Copy(io.Discard, c)
+	}()
+	at := ln.Addr().(*net.TCPAddr)
+	l := &locator.Gopher{HostPort: locator.HostPort{Host: "127.0.0.1", Port: uint16(at.Port)}, Type: '9', Selector: "x"}
+	res, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n, err := io.Copy(f, res.Body); n != 8*11 || !errors.Is(err, fetch.Timeout) {
+		t.Errorf("%d octets, %v; want 88 and a timeout", n, err)
+	}
+}

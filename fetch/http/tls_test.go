@@ -1,0 +1,83 @@
+package http
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"strconv"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// The certificate must be the server's, and the name told in the handshake is
+// the host and nothing else (case 133).
+func TestTLS(t *testing.T) {
+	var told string
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.Proto)) }))
+	srv.EnableHTTP2 = true
+	srv.TLS = &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+		told = h.ServerName
+		return nil, nil
+	}}
+	srv.Config.ErrorLog = quiet
+	srv.StartTLS()
+	defer srv.Close()
+	port := uint16(srv.Listener.Addr().(*net.TCPAddr).Port)
+	roots := x509.NewCertPool()
+	roots.AddCert(srv.Certificate())
+	example := &locator.HTTP{Secure: true, Server: locator.Server{Login: &locator.Login{User: "me", Password: "pw", HasPassword: true}, HostPort: locator.HostPort{Host: "example.com", Port: port}}}
+	toServer := func(f *Fetcher) {
+		f.Env = &fetch.Env{Dial: func(ctx ctx, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, srv.Listener.Addr().String())
+		}}
+	}
+	fetcher := func(config *tls.Config) *Fetcher {
+		f := newWorld(t, nil).fetcher(toServer)
+		f.TLS = config
+		return f
+	}
+	handshakes := 0
+	watched := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{TLSHandshakeStart: func() { handshakes++ }, TLSHandshakeDone: func(s tls.ConnectionState, err error) {
+		if handshakes++; err != nil || !s.HandshakeComplete {
+			t.Errorf("the hook is told %+v, %v", s, err)
+		}
+	}})
+	body, res, err := do(watched, fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: example})
+	if handshakes != 2 {
+		t.Errorf("the hooks of the handshake were called %d times", handshakes)
+	}
+	if err != nil || body != "HTTP/1.1" || told != "example.com" || res.Peer.Port() != port {
+		t.Errorf("trusted: %q by name %q, %v", body, told, err)
+	}
+	var bad *tls.CertificateVerificationError
+	if _, _, err := do(t.Context(), fetcher(nil), &fetch.Request{Locator: example}); fetch.KindOf(err) != fetch.Unreachable || !errors.As(err, &bad) {
+		t.Errorf("unknown authority: %v", err)
+	}
+	other := *example
+	other.Host = "example.org"
+	if _, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: &other}); fetch.KindOf(err) != fetch.Unreachable || !errors.As(err, &bad) {
+		t.Errorf("another name: %v", err)
+	}
+	if body, _, err := do(t.Context(), fetcher(&tls.Config{InsecureSkipVerify: true}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" {
+		t.Errorf("unchecked: %q, %v", body, err)
+	}
+	// By its address the server is told no name; the certificate has it.
+	byAddress := *example
+	byAddress.Host = "127.0.0.1"
+	if _, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: &byAddress}); err != nil || told != "" {
+		t.Errorf("by address: told %q, %v", told, err)
+	}
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	port = uint16(plain.Listener.Addr().(*net.TCPAddr).Port)
+	f := newWorld(t, nil).fetcher(func(f *Fetcher) { f.Env = nil })
+	if _, _, err := get(t, f, "https://127.0.0.1:"+strconv.Itoa(int(port))+"/", nil); err == nil {
+		t.Error("TLS with a server that has none")
+	}
+}
