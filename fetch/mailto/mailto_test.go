@@ -98,14 +98,14 @@ func TestAdvice(t *testing.T) {
 // header or a command, in whatever part of the URL it hides.
 func TestInjection(t *testing.T) {
 	for url, component := range map[string]string{
-		"mailto:a@b?subject=x%0d%0aBcc:c@d": "header",
-		"mailto:a@b?subject=x%0ABcc:c@d":    "header",
-		"mailto:a@b?cc=x%0d":                "header",
-		"mailto:a@b?x%0a=1":                 "header",
-		"mailto:a@b?in-reply-to=%00":        "header",
-		"mailto:a@b?body=%00":               "body",
-		"mailto:a@b%0d%0aRCPT%20TO:%3Cc@d%3E":   "address",
-		"mailto:a%00@b":                     "address",
+		"mailto:a@b?subject=x%0d%0aBcc:c@d":   "header",
+		"mailto:a@b?subject=x%0ABcc:c@d":      "header",
+		"mailto:a@b?cc=x%0d":                  "header",
+		"mailto:a@b?x%0a=1":                   "header",
+		"mailto:a@b?in-reply-to=%00":          "header",
+		"mailto:a@b?body=%00":                 "body",
+		"mailto:a@b%0d%0aRCPT%20TO:%3Cc@d%3E": "address",
+		"mailto:a%00@b":                       "address",
 	} {
 		l := parse(t, url)
 		f := &Fetcher{Env: noNetwork(t), SMTP: "127.0.0.1:25"}

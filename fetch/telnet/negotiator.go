@@ -41,7 +41,7 @@ func (n *negotiator) negotiate(verb, option byte) error {
 		} else {
 			reply = say(cmdDO, option, s.them[option].heard(positive, s.accepts(option)))
 		}
-		if first && s.opt.Binary {
+		if first && s.opt.Binary == BinaryAsk {
 			reply = append(reply, s.binaryWishes()...)
 		}
 		return reply
@@ -82,7 +82,7 @@ func (s *Session) offers(option byte) bool {
 	case optSGA, optTType:
 		return true
 	case optBinary:
-		return s.opt.Binary
+		return s.opt.Binary != BinaryRefuse
 	case optNAWS:
 		return s.columns > 0 && s.rows > 0
 	case optXDisplay:
@@ -95,12 +95,12 @@ func (s *Session) offers(option byte) bool {
 
 // accepts are the options that the server may offer.
 func (s *Session) accepts(option byte) bool {
-	return option == optEcho || option == optSGA || option == optBinary && s.opt.Binary
+	return option == optEcho || option == optSGA || option == optBinary && s.opt.Binary != BinaryRefuse
 }
 
 // binaryWishes are the commands for what opt.Binary says; s.mu is held.
 func (s *Session) binaryWishes() []byte {
-	wish := s.opt.Binary
+	wish := s.opt.Binary == BinaryAsk
 	return append(say(cmdWILL, optBinary, s.us[optBinary].ask(wish)), say(cmdDO, optBinary, s.them[optBinary].ask(wish))...)
 }
 

@@ -23,14 +23,25 @@ type Options struct {
 	// Columns and Rows are the window's size (NAWS, RFC 1073); 0 refuses the
 	// option. See [Session.Resize].
 	Columns, Rows uint16
-	// Binary asks for octets without the meaning that CR has on a network virtual
-	// terminal, both ways (RFC 856), once the server shows that it negotiates.
-	// Otherwise the option is refused.
-	Binary bool
+	// Binary is whether octets may go without the meaning that CR has on a network
+	// virtual terminal, both ways (RFC 856).
+	Binary Binary
 	// Idle bounds the wait for what the server says next, in place of Limits.Reply
 	// and Limits.Idle; negative is no limit, as for a person at a keyboard.
 	Idle time.Duration
 }
+
+// Binary is a choice about binary transmission. Without it some servers strip
+// the eighth bit of what they receive; with it they take CR LF for two keys. See
+// [Session.Enter].
+type Binary uint8
+
+// The choices.
+const (
+	BinaryRefuse Binary = iota // whoever asks
+	BinaryAccept               // when the server asks
+	BinaryAsk                  // as soon as the server shows that it negotiates
+)
 
 // Variable is one variable of an environment.
 type Variable struct{ Name, Value string }
@@ -78,12 +89,11 @@ func (o *Options) Set(text string) error {
 		}
 		o.Columns, o.Rows = size[0], size[1]
 	case "BINARY":
-		switch value {
-		case "0", "1":
-			o.Binary = value == "1"
-		default:
+		choice, ok := map[string]Binary{"0": BinaryRefuse, "1": BinaryAsk}[value]
+		if !ok {
 			return fail("is 0 or 1")
 		}
+		o.Binary = choice
 	default:
 		return fail("is none of TTYPE, XDISPLOC, NEW_ENV, WS, BINARY")
 	}

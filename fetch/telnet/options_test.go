@@ -19,7 +19,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
-	want := Options{TerminalType: "VT100", Display: "host:0.0", Environ: []Variable{{"USER", "joe"}, {"A", "b,c=d"}}, Columns: 80, Rows: 24, Binary: true}
+	want := Options{TerminalType: "VT100", Display: "host:0.0", Environ: []Variable{{"USER", "joe"}, {"A", "b,c=d"}}, Columns: 80, Rows: 24, Binary: BinaryAsk}
 	if !reflect.DeepEqual(o, want) {
 		t.Errorf("%+v", o)
 	}

@@ -205,17 +205,31 @@ func (s *Session) Resize(columns, rows uint16) error {
 	return s.push()
 }
 
-// SetBinary asks for binary transmission both ways (see [Options]), or for its
+// SetBinary asks for binary transmission both ways (see [Binary]), or for its
 // end, on a server that negotiates; others are not disturbed. It is up to the
 // server to agree.
 func (s *Session) SetBinary(binary bool) error {
 	s.mu.Lock()
-	s.opt.Binary = binary
+	if s.opt.Binary = BinaryRefuse; binary {
+		s.opt.Binary = BinaryAsk
+	}
 	if s.spoken {
 		s.pending = append(s.pending, s.binaryWishes()...)
 	}
 	s.mu.Unlock()
 	return s.push()
+}
+
+// Enter is what the key of that name sends, to be written in one Write: CR LF,
+// which ends a line on a network virtual terminal (RFC 854 p. 11), or CR where
+// transmission is binary and the server's terminal gets what the key would send.
+func (s *Session) Enter() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.us[optBinary] == on {
+		return "\r"
+	}
+	return "\r\n"
 }
 
 // Echoes reports whether the server shows what it is sent (RFC 857). A terminal

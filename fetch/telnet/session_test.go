@@ -105,9 +105,10 @@ func TestNegotiation(t *testing.T) {
 			[]string{"IAC WILL NEW-ENVIRON", `IAC SB NEW-ENVIRON 00 00 42 01 32 IAC SE`}},
 		{"environment, others named", &Options{Environ: []Variable{{"A", "1"}}}, []string{iacDO + "\x27", "\xff\xfa\x27\x01\x03HOME" + iacSE},
 			[]string{"IAC WILL NEW-ENVIRON", `IAC SB NEW-ENVIRON 00 IAC SE`}},
-		{"binary", &Options{Binary: true}, []string{iacWILL + "\x03", iacDO + "\x00", iacWILL + "\x00"}, []string{"IAC DO SGA", "IAC WILL BINARY", "IAC DO BINARY"}},
-		{"binary at the server's wish", &Options{Binary: true}, []string{iacDO + "\x00", iacWILL + "\x00"}, []string{"IAC WILL BINARY", "IAC DO BINARY"}},
-		{"binary refused", &Options{Binary: true}, []string{iacWILL + "\x03", iacDONT + "\x00", iacWONT + "\x00", iacDONT + "\x00"}, []string{"IAC DO SGA", "IAC WILL BINARY", "IAC DO BINARY"}},
+		{"binary", &Options{Binary: BinaryAsk}, []string{iacWILL + "\x03", iacDO + "\x00", iacWILL + "\x00"}, []string{"IAC DO SGA", "IAC WILL BINARY", "IAC DO BINARY"}},
+		{"binary at the server's wish", &Options{Binary: BinaryAsk}, []string{iacDO + "\x00", iacWILL + "\x00"}, []string{"IAC WILL BINARY", "IAC DO BINARY"}},
+		{"binary refused", &Options{Binary: BinaryAsk}, []string{iacWILL + "\x03", iacDONT + "\x00", iacWONT + "\x00", iacDONT + "\x00"}, []string{"IAC DO SGA", "IAC WILL BINARY", "IAC DO BINARY"}},
+		{"binary accepted", &Options{Binary: BinaryAccept}, []string{iacDO + "\x18", iacDO + "\x00", iacWILL + "\x00"}, []string{"IAC WILL TERMINAL-TYPE", "IAC WILL BINARY", "IAC DO BINARY"}},
 		{"AYT", nil, []string{ayt, "\xff\xf2", "\xff\xf9", "\xff\xf1", ayt}, []string{"IAC NOP", "IAC NOP"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,13 +184,13 @@ func TestEchoes(t *testing.T) {
 // TestOctets sends all octets to a server that sends them back, by one goroutine
 // each way, with commands in between.
 func TestOctets(t *testing.T) {
-	for _, binary := range []bool{false, true} {
+	for binary, choice := range map[bool]Binary{false: BinaryRefuse, true: BinaryAccept} {
 		synctest.Test(t, func(t *testing.T) {
 			steps := []testserver.TelnetStep{{Command: iacWILL + "\x03"}, {Echo: true}}
 			if binary {
 				steps = append([]testserver.TelnetStep{{Command: iacDO + "\x00" + iacWILL + "\x00"}, done}, steps...)
 			}
-			s := open(t, serve(t, steps...), fetch.Env{}, &Options{Binary: binary, Columns: 1, Rows: 1})
+			s := open(t, serve(t, steps...), fetch.Env{}, &Options{Binary: choice, Columns: 1, Rows: 1})
 			want := make([]byte, 300<<10)
 			r := rand.New(rand.NewPCG(854, 0))
 			for i := range want {
@@ -248,10 +249,16 @@ func TestBinaryChange(t *testing.T) {
 			t.Error(err)
 		}
 		read("\r\x00")
+		if s.Enter() != "\r" {
+			t.Errorf("Enter is %q", s.Enter())
+		}
 		if err := s.SetBinary(false); err != nil {
 			t.Error(err)
 		}
 		read("\r")
+		if s.Enter() != "\r\n" {
+			t.Errorf("Enter is %q", s.Enter())
+		}
 		io.WriteString(s, "z")
 		io.Copy(io.Discard, s)
 		var sent string
@@ -565,10 +572,14 @@ func FuzzTelnetSession(f *testing.F) {
 		if len(octets) > 1<<14 || len(typed) > 1<<14 {
 			return
 		}
-		opt := &Options{Columns: 80, Rows: 25, Binary: binary}
+		choice := BinaryRefuse
+		if binary {
+			choice = BinaryAsk
+		}
+		opt := &Options{Columns: 80, Rows: 25, Binary: choice}
 		_ = opt.Set("TTYPE=" + ttype)
 		if err := opt.Set("NEW_ENV=" + environ); err != nil {
-			opt = &Options{Columns: 80, Rows: 25, Binary: binary}
+			opt = &Options{Columns: 80, Rows: 25, Binary: choice}
 		}
 		synctest.Test(t, func(t *testing.T) {
 			h := &silent{bare: true}
