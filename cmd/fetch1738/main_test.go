@@ -78,6 +78,7 @@ func testContent() fstest.MapFS {
 		"binary.bin":      {Data: binary},
 		"big.bin":         {Data: bytes.Repeat([]byte("0123456789abcdef"), 1<<16)},
 		"escape.txt":      {Data: []byte("a\x1b[31mred\x1b[0m\n")},
+		"lines.txt":       {Data: []byte("one\ntwo\nthree\n")},
 		"dos.txt":         {Data: []byte("one\r\ntwo\r\n")},
 		"pub/one.txt":     {Data: []byte("one\n")},
 		"pub/two.txt":     {Data: []byte("two\n")},

@@ -245,6 +245,23 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestDataPeer has a name that is looked up for the control connection only: by
+// the time of the data connection it may lead elsewhere.
+func TestDataPeer(t *testing.T) {
+	srv := start(t)
+	var dials []string
+	f := &Fetcher{Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials = append(dials, address)
+		return srv.Dial(ctx, network, strings.Replace(address, "ftp.example.org", "127.0.0.1", 1))
+	}}}
+	defer f.Close()
+	_, port, _ := net.SplitHostPort(srv.Addr)
+	got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, "ftp://ftp.example.org:"+port+"/x.txt")})
+	if err != nil || got != "top\n" || len(dials) != 2 || !strings.HasPrefix(dials[1], "127.0.0.1:") {
+		t.Errorf("%q %v, dialled %q", got, err, dials)
+	}
+}
+
 // FuzzSession has a whole session with a server that says anything at any time.
 // Each line of the script answers one command, "|" standing for a line end; the
 // last one is the data.
