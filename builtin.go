@@ -6,6 +6,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/mailto"
+	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -25,5 +27,7 @@ func Builtin(env *fetch.Env) *fetch.Registry {
 	r.Register(&ftp.Fetcher{Env: &e}, "ftp")
 	r.Register(&gopher.Fetcher{Env: &e}, "gopher")
 	r.Register(&http.Fetcher{Env: &e}, "http", "https")
+	r.Register(&mailto.Fetcher{Env: &e}, "mailto")
+	r.Register(&telnet.Fetcher{Env: &e}, "telnet")
 	return r
 }

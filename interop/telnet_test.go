@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -236,5 +237,86 @@ func TestCurlSMTP(t *testing.T) {
 		if code != 0 || len(mail) != 1 || mail[0].Data != "Subject: x\r\n\r\n.\r\n..x\r\nend\r\n" || mail[0].TLS != secure {
 			t.Errorf("exit %d, %+v\n%s", code, mail, srv.Transcript())
 		}
+	}
+}
+
+// buildCommand builds the command line.
+func buildCommand(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fetch1738")
+	if out, err := exec.Command("go", "build", "-o", path, "../cmd/fetch1738").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// TestCommandAtTelnetd sits at a terminal and talks to telnetd: keys, the
+// window's size and its change, the escape character; and afterwards the terminal
+// is what it was, however the session has ended.
+func TestCommandAtTelnetd(t *testing.T) {
+	command := buildCommand(t)
+	addr := startTelnetd(t, greeting+"\nread -r x; sleep 10")
+	start := func(t *testing.T, args ...string) *console {
+		cmd := exec.Command(command, append(args, "telnet://joe:hint@"+addr+"/")...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=canary", "HOME=" + t.TempDir()}
+		c := startConsole(t, cmd)
+		c.expect("Suggested password: hint")
+		c.expect("name? ")
+		if echo, lines := c.modes(); echo || lines {
+			t.Errorf("the terminal is not raw: echo %v, lines %v", echo, lines)
+		}
+		return c
+	}
+	restored := func(t *testing.T, c *console) {
+		t.Helper()
+		if echo, lines := c.modes(); !echo || !lines {
+			t.Errorf("the terminal is left behind raw: echo %v, lines %v", echo, lines)
+		}
+	}
+	t.Run("quit", func(t *testing.T) {
+		c := start(t, "-t", "TTYPE=VT100")
+		c.keys("caf\xc3\xa9\r")
+		c.expect("hello caf\xc3\xa9\r\n24 80\r\nagain? ")
+		c.resize(100, 40)
+		c.keys("\x1dstatus\r")
+		c.expect("by the server, key by key")
+		c.keys("\r")
+		c.expect("40 100")
+		c.keys("\x1dquit\r")
+		c.expect("Connection closed.")
+		text, code := c.exit()
+		if code != 0 || !strings.Contains(text, "TERM=vt100") || strings.Contains(text, "canary") {
+			t.Errorf("exit %d, %q", code, text)
+		}
+		restored(t, c)
+	})
+	t.Run("killed", func(t *testing.T) {
+		c := start(t)
+		if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if text, code := c.exit(); code != 143 {
+			t.Errorf("exit %d, %q", code, text)
+		}
+		restored(t, c)
+	})
+	t.Run("out of time", func(t *testing.T) {
+		c := start(t, "-m", "2")
+		if text, code := c.exit(); code != 28 {
+			t.Errorf("exit %d, %q", code, text)
+		}
+		restored(t, c)
+	})
+}
+
+// TestCommandFromPipe sends what standard input has, as curl does.
+func TestCommandFromPipe(t *testing.T) {
+	command := buildCommand(t)
+	addr := startTelnetd(t, greeting)
+	cmd := exec.Command(command, "-m", "20", "-t", "TTYPE=VT100", "telnet://"+addr+"/")
+	cmd.Stdin = strings.NewReader("caf\xc3\xa9\n\n")
+	out, err := cmd.Output()
+	if err != nil || !strings.Contains(string(out), "hello caf\xc3\xa9\r\n") || !strings.Contains(string(out), "TERM=vt100") {
+		t.Errorf("%q, %v", out, err)
 	}
 }

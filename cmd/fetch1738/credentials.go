@@ -63,6 +63,8 @@ func loginField(l locator.Locator) **locator.Login {
 		return &l.Login
 	case *locator.HTTP:
 		return &l.Login
+	case *locator.Telnet:
+		return &l.Login
 	}
 	return nil
 }
@@ -74,6 +76,10 @@ func withLogin(l locator.Locator, login *locator.Login) locator.Locator {
 		c.Login = login
 		return &c
 	case *locator.HTTP:
+		c := *l
+		c.Login = login
+		return &c
+	case *locator.Telnet:
 		c := *l
 		c.Login = login
 		return &c

@@ -13,6 +13,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/mailto"
+	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 )
 
@@ -87,6 +89,8 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.proxyFor, TLS: config,
 	}, "http", "https")
+	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config}, "mailto")
+	r.Register(&telnet.Fetcher{Env: e.through(env, e.proxies["telnet"])}, "telnet")
 	return r
 }
 

@@ -61,6 +61,10 @@ type operation struct {
 	quotes        []string
 	useASCII      bool
 
+	// Telnet and mail.
+	telnet telnetOptions
+	smtp   string
+
 	// HTTP.
 	compressed      bool
 	data            []byte // of -d; nil for none

@@ -149,19 +149,25 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	shown := a.Server
+	if shown.Login != nil && shown.Login.HasPassword {
+		shown.Login = &locator.Login{User: shown.Login.User, Password: "****", HasPassword: true}
+	}
+	advise := fetch.Step{Do: "say: " + advice(shown)}
 	if !req.Interact {
-		shown := a.Server
-		if shown.Login != nil && shown.Login.HasPassword {
-			shown.Login = &locator.Login{User: shown.Login.User, Password: "****", HasPassword: true}
-		}
 		return &fetch.Plan{
-			Steps: []fetch.Step{{Do: "say: " + advice(shown)}},
+			Steps: []fetch.Step{advise},
 			Notes: []string{"nothing is dialled without a person, or a script, to talk to the service"},
 		}, nil
 	}
+	talk := fetch.Step{Do: "pass octets both ways until the server closes; " + a.opt.summary()}
+	steps := []fetch.Step{talk}
+	if a.Login != nil {
+		steps = []fetch.Step{advise, talk}
+	}
 	return &fetch.Plan{
 		Network: "tcp", Host: a.Host, Port: a.Port,
-		Steps: []fetch.Step{{Do: "pass octets both ways until the server closes; " + a.opt.summary()}},
+		Steps: steps,
 		Notes: []string{"nothing is negotiated unless the server begins to; every other option is refused"},
 	}, nil
 }
