@@ -50,8 +50,12 @@ func demoSchemes() []demoScheme {
 		{"ftp", "a CWD for each directory, then TYPE and RETR (section 3.2.2)", playing("ftp"), "/pub/octets.bin;type=i", "/pub/"},
 		{"gopher", "the selector, a line end, and the answer is there (section 3.4)", playing("gopher"), "/9/pub/octets.bin", "/1/pub"},
 		{"http", "the path as it is written (section 3.3)", playing("http"), "/pub/octets.bin", ""},
+		{"telnet", "a service that says the document to whoever connects (section 3.8)", sayingDocument, "/", ""},
 	}
 }
+
+// demoMail is a URL that designates no document.
+const demoMail = "mailto:user%25site@host.example"
 
 func demoRefused() []string {
 	return []string{"gopher://127.0.0.1:25/0HELO%20there", "ftp://127.0.0.1/pub/x%0D%0ADELE%20y"}
@@ -121,6 +125,7 @@ func (d *demo) run(ctx context.Context) {
 	for _, s := range d.schemes {
 		d.scheme(ctx, s)
 	}
+	d.advice(ctx)
 	d.refusals(ctx)
 	if d.failures == 0 {
 		d.out.title(fmt.Sprintf("All %d schemes gave the same octets, in %s together.", len(d.schemes), milliseconds(time.Since(began))))
@@ -172,12 +177,34 @@ func (d *demo) fetch(ctx context.Context, url string) error {
 }
 
 func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
-	res, err := d.resolver.Get(ctx, url)
+	l, err := new(operation).parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	_, isService := l.(*locator.Telnet)
+	res, err := d.resolver.Fetch(ctx, &fetch.Request{Locator: l, Interact: isService})
 	if err != nil {
 		return nil, err
 	}
 	defer res.Close()
-	return io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	body := io.Reader(res.Body)
+	if isService {
+		body = res.Conn
+	}
+	return io.ReadAll(io.LimitReader(body, 1<<20))
+}
+
+// advice shows a scheme that has no servers.
+func (d *demo) advice(ctx context.Context) {
+	d.out.heading("mailto", demoMail)
+	d.out.text("an address, not a document; nobody is contacted (section 3.5)")
+	res, err := d.resolver.Get(ctx, demoMail)
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	defer res.Close()
+	d.out.result(res.Advice)
 }
 
 // list gets the directory or menu at url and shows the names.
@@ -232,6 +259,31 @@ func copySample(_ context.Context, sample fs.FS) (string, func(), error) {
 	}
 	path := strings.TrimPrefix(filepath.ToSlash(dir), "/")
 	return (&locator.File{Segments: strings.Split(path, "/")}).String(), stop, nil
+}
+
+// sayingDocument starts a telnet service that says the document and hangs up.
+func sayingDocument(ctx context.Context, sample fs.FS) (string, func(), error) {
+	document, err := fs.ReadFile(sample, demoDocument)
+	if err != nil {
+		return "", nil, err
+	}
+	srv, err := testserver.StartTelnet(ctx, "", func(s *testserver.Telnet) {
+		s.Dialogue = []testserver.TelnetStep{
+			{Command: "\xff\xfb\x00", HearCommand: "\xff\xfe\x00"}, // IAC WILL BINARY, IAC DONT BINARY
+			{Say: loneCR(string(document))},
+		}
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return srv.URL, func() { _ = srv.Close() }, nil
+}
+
+// loneCR puts the NUL behind a CR that a network virtual terminal wants where no
+// LF follows (RFC 854 p. 11).
+func loneCR(text string) string {
+	text = strings.ReplaceAll(text, "\r", "\r\x00")
+	return strings.ReplaceAll(text, "\r\x00\n", "\r\n")
 }
 
 // playing starts the play server of a scheme.

@@ -90,11 +90,20 @@ type conversation struct {
 func (c *conversation) trace() *fetch.Trace {
 	return &fetch.Trace{
 		Connected: func(conn fetch.Connection) { c.add("* ", connected(conn)) },
-		Sent:      func(octets []byte) { c.add("> ", string(octets)) },
-		Received:  func(octets []byte) { c.add("< ", string(octets)) },
+		Sent:      func(octets []byte) { c.add("> ", inWords(octets)) },
+		Received:  func(octets []byte) { c.add("< ", inWords(octets)) },
 		Note:      func(text string) { c.add("* ", text+"\n") },
 		Body:      c.more,
 	}
+}
+
+// inWords is octets of a conversation with telnet's commands put into words.
+func inWords(octets []byte) string {
+	const iac = 0xFF // no line of another protocol begins so
+	if len(octets) > 0 && octets[0] == iac {
+		return commandWords(octets) + "\n"
+	}
+	return string(octets)
 }
 
 func connected(conn fetch.Connection) string {

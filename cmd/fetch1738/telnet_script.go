@@ -80,7 +80,7 @@ func parseScriptLine(line string) (scriptLine, error) {
 	switch verb {
 	case "timeout":
 		n, err := strconv.ParseFloat(strings.TrimSpace(arg), 64)
-		if err != nil || !(n > 0) || n > math.MaxInt32 {
+		if err != nil || !(n >= 1e-9) || n > math.MaxInt32 {
 			return l, errors.New("timeout wants a number of seconds")
 		}
 		l.timeout = time.Duration(n * float64(time.Second))
