@@ -23,6 +23,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" { // else a program under the race detector takes a second to end
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
 	testscript.Main(leakChecked{m}, map[string]func(){"fetch1738": main})
 }
 
@@ -184,6 +187,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		}
 		env.Setenv("CLOSED", closedPort)
 		env.Setenv("HOME", env.WorkDir)
+		env.Setenv("GORACE", os.Getenv("GORACE"))
 		return nil
 	}
 }
@@ -257,6 +261,13 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		d, err := time.ParseDuration(value)
 		ts.Check(err)
 		return testserver.Delay(d)
+	case "drip":
+		text, every, _ := strings.Cut(value, "/")
+		n, err := strconv.Atoi(text)
+		ts.Check(err)
+		d, err := time.ParseDuration(every)
+		ts.Check(err)
+		return testserver.Drip(n, d)
 	case "data":
 		return testserver.Data(value)
 	}

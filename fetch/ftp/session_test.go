@@ -98,6 +98,7 @@ func TestStale(t *testing.T) {
 		"silence":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Silence()) },
 		"garbage":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Garbage(100, 1)) },
 		"a reply too many":  func(s *testserver.FTP) { s.On("END", 1, testserver.ExtraReply("250 what")) },
+		"no way home":       func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reply("550 No such directory.")) },
 		"closed at EPSV":    func(s *testserver.FTP) { s.On("EPSV", 2, testserver.Close()) },
 		"closed at RETR":    func(s *testserver.FTP) { s.On("RETR x.txt", 1, testserver.Close()) },
 		"idle for too long": func(*testserver.FTP) {},
