@@ -1,6 +1,7 @@
 package mailto
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (c *client) secure() error {
 	if err != nil {
 		return err
 	}
-	if n := c.smtp.Text.R.Buffered(); n > 0 {
+	if n := c.smtp.Text.R.Buffered() + len(c.talk.ahead); n > 0 {
 		return &fetch.Error{Kind: fetch.Protocol, Err: fmt.Errorf("%d octets in the clear behind the reply to STARTTLS", n)}
 	}
 	config := c.f.TLS.Clone()
@@ -185,23 +186,31 @@ type talk struct {
 	err    error
 }
 
+// Read gives whole lines only: net/smtp takes the beginning of a line, cut off by
+// the connection's end, for a reply.
 func (t *talk) Read(p []byte) (int, error) {
-	if len(t.ahead) > 0 {
-		n := copy(p, t.ahead)
-		t.ahead = t.ahead[n:]
-		return n, nil
+	for !bytes.Contains(t.ahead, []byte{'\n'}) {
+		if t.err != nil {
+			return 0, t.err
+		}
+		t.fill()
 	}
-	if t.err != nil {
-		return 0, t.err
-	}
+	n := copy(p, t.ahead[:bytes.LastIndexByte(t.ahead, '\n')+1])
+	t.ahead = t.ahead[n:]
+	return n, nil
+}
+
+// fill receives more, as far as a reply may be long and take time.
+func (t *talk) fill() {
 	if t.limits.Reply > 0 { // for the whole of it, however slowly it comes
 		t.wire.SetTimeout(max(time.Until(t.due), 1))
 	}
-	n, err := t.Conn.Read(p)
+	buf := make([]byte, 4<<10)
+	n, err := t.Conn.Read(buf)
 	if n > 0 {
-		t.trace.Received(p[:n])
+		t.trace.Received(buf[:n])
 	}
-	for _, c := range p[:n] {
+	for _, c := range buf[:n] {
 		if t.line++; c == '\n' {
 			t.line = 0
 		}
@@ -210,8 +219,11 @@ func (t *talk) Read(p []byte) (int, error) {
 			err = wire.ErrLineTooLong
 		}
 	}
+	t.ahead = append(t.ahead, buf[:n]...)
+	if err == io.EOF && t.line > 0 {
+		err = io.ErrUnexpectedEOF
+	}
 	t.err = err
-	return n, err
 }
 
 func (t *talk) Write(p []byte) (int, error) {

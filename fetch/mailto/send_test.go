@@ -182,10 +182,31 @@ func TestSlowReply(t *testing.T) {
 		srv.On("MAIL", 1, testserver.Reply("250 "+strings.Repeat("x", 100)), testserver.Drip(1, time.Second))
 		start := time.Now()
 		_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
-		if !errors.Is(err, fetch.Timeout) || time.Since(start) != time.Minute {
-			t.Errorf("%v after %v", err, time.Since(start))
+		var e *fetch.Error
+		if took := time.Since(start).Round(time.Second); !errors.As(err, &e) || e.Kind != fetch.Timeout || e.Op != "MAIL" || took != time.Minute {
+			t.Errorf("%v after %v", err, took)
 		}
 	})
+}
+
+// TestCutReply: the beginning of a good reply is none.
+func TestCutReply(t *testing.T) {
+	for _, command := range []string{"GREETING", "MAIL", "RCPT", "END"} {
+		for n := range len("250 fine\r\n") {
+			synctest.Test(t, func(t *testing.T) {
+				srv := post(t, plainly)
+				reply := "250 fine"
+				if command == "GREETING" {
+					reply = "220 fine"
+				}
+				srv.On(command, 1, testserver.Reply(reply), testserver.Truncate(int64(n)))
+				_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+				if !errors.Is(err, fetch.ConnectionFailed) {
+					t.Errorf("%s, %d octets of a reply: %v", command, n, err)
+				}
+			})
+		}
+	}
 }
 
 // TestStartTLS: no downgrade, no server that is not who it says, and nothing of

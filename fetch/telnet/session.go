@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -42,6 +43,7 @@ type Session struct {
 	columns  uint16
 	rows     uint16
 	pending  []byte // commands to be sent before any other octet
+	unsent   error  // why something was not sent
 
 	hooks sync.Mutex // those of a fetch never run at once
 	trace *fetch.Trace
@@ -86,11 +88,24 @@ func (s *Session) Read(p []byte) (int, error) {
 		s.in.SetTimeout(s.idle)
 		s.tell(func(t *fetch.Trace) { t.Body(int64(n)) })
 	}
-	if err != nil && err != io.EOF {
+	if err == io.EOF {
+		err = s.reset()
+	} else if err != nil {
 		err = s.fail("read", err)
 	}
 	s.err = err
 	return n, err
+}
+
+// reset is the error of a connection that the server has reset, or io.EOF. The
+// kernel tells of a reset once: if to who writes, then who reads gets an end.
+func (s *Session) reset() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if errors.Is(s.unsent, syscall.ECONNRESET) {
+		return s.fail("read", s.unsent)
+	}
+	return io.EOF
 }
 
 // over is the error of a session that has ended.
@@ -150,6 +165,9 @@ func (s *Session) send(data []byte) error {
 		return nil
 	}
 	if _, err := s.out.Write(octets); err != nil {
+		s.mu.Lock()
+		s.unsent = err
+		s.mu.Unlock()
 		return s.fail("write", err)
 	}
 	if len(commands) > 0 {
