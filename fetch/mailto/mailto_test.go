@@ -69,10 +69,10 @@ func TestAdvice(t *testing.T) {
 			Info{To: []string{"a@b", "c@d", "e@f"}, Cc: []string{"g@h"}, Bcc: []string{"i@j"}, InReplyTo: "<x@y>"}},
 		{"mailto:a@b?subject=1&subject=2", "send mail to a@b\nSubject: 1\n(ignored): subject", Info{To: []string{"a@b"}, Subject: "1", Ignored: []string{"subject"}}},
 		{"mailto:a@b?subject=a+b", "send mail to a@b\nSubject: a+b", Info{To: []string{"a@b"}, Subject: "a+b"}},
-		// CVE-2020-11879, CVE-2020-27748
+		// case 95, CVE-2020-11879, CVE-2020-27748
 		{"mailto:a@b?attach=/etc/passwd&Attachment=/etc/shadow&x-foo=1&from=root@b&amp;subject=x", "send mail to a@b\n(ignored): attach, Attachment, x-foo, from, amp;subject",
 			Info{To: []string{"a@b"}, Ignored: []string{"attach", "Attachment", "x-foo", "from", "amp;subject"}}},
-		// CVE-2022-4055, CVE-2006-2058, CVE-2004-0121, CVE-2007-3896: words, not a command line
+		// case 96, CVE-2022-4055, CVE-2006-2058, CVE-2004-0121, CVE-2007-3896: words, not a command line
 		{"mailto:-f@b%20-s%20%22%60id%60%22", "send mail to -f@b -s \"`id`\"", Info{To: []string{"-f@b -s \"`id`\""}}},
 	} {
 		f := &Fetcher{Env: noNetwork(t)}
@@ -94,7 +94,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestInjection (CVE-2022-4055, CVE-2006-2058): no line end becomes part of a
+// TestInjection (case 96, CVE-2022-4055, CVE-2006-2058): no line end becomes part of a
 // header or a command, in whatever part of the URL it hides.
 func TestInjection(t *testing.T) {
 	for url, component := range map[string]string{
