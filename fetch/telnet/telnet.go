@@ -58,8 +58,11 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		if err := ctx.Err(); err != nil {
 			return nil, fetch.Fail("fetch", a.loc, fetch.Other, err)
 		}
+		if err := f.Env.Permit(ctx, target); err != nil {
+			return nil, err
+		}
 		res.Advice = advice(a.Server)
-		return permitted(res, f.Env.Permit(ctx, target))
+		return res, nil
 	}
 	env := f.Env.WithDefaults()
 	target.Network = "tcp"
@@ -69,13 +72,6 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}
 	s := newSession(ctx, conn, a, env.Limits)
 	res.Kind, res.Conn, res.Body, res.Peer = fetch.KindInteractive, s, closer{s}, peer(conn)
-	return res, nil
-}
-
-func permitted(res *fetch.Resource, err error) (*fetch.Resource, error) {
-	if err != nil {
-		return nil, err
-	}
 	return res, nil
 }
 
