@@ -6,7 +6,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -29,5 +31,7 @@ func Builtin(env *fetch.Env) *fetch.Registry {
 	r.Register(&http.Fetcher{Env: &e}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: &e}, "news", "nntp", "nntps", "snews")
 	r.Register(&wais.Fetcher{Env: &e}, "wais")
+	r.Register(&mailto.Fetcher{Env: &e}, "mailto")
+	r.Register(&telnet.Fetcher{Env: &e}, "telnet")
 	return r
 }

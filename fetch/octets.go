@@ -96,6 +96,14 @@ func CheckOctets(l locator.Locator) error {
 		}
 	case *locator.Mailto:
 		c.component("address", l.Address, lineEnds)
+		for _, f := range l.Headers {
+			c.component("header", f.Name, lineEnds)
+			if strings.EqualFold(f.Name, "body") {
+				c.component("body", f.Value, "\x00") // lines are what it consists of
+			} else {
+				c.component("header", f.Value, lineEnds)
+			}
+		}
 	case *locator.File:
 		for _, s := range l.Segments {
 			c.component("path", s, "\x00/")

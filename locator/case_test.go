@@ -110,6 +110,9 @@ func describe(l Locator) string {
 		}
 	case *Mailto:
 		add("address=%q", l.Address)
+		for _, f := range l.Headers {
+			add("%q=%q", f.Name, f.Value)
+		}
 	case *News:
 		switch {
 		case l.All:

@@ -31,7 +31,9 @@ func Equal(a, b Locator) bool {
 	case *Gopher:
 		return both(a, b, identical)
 	case *Mailto:
-		return both(a, b, identical)
+		return both(a, b, func(a, b *Mailto) bool {
+			return a.Address == b.Address && slices.Equal(a.Headers, b.Headers)
+		})
 	case *News:
 		return both(a, b, identical)
 	case *NNTP:

@@ -1,16 +1,49 @@
 package locator
 
-// Mailto is a mailto URL (§3.5); Address is the decoded RFC 822 addr-spec.
-type Mailto struct{ Address string }
+import "strings"
+
+// Mailto is a mailto URL (§3.5).
+type Mailto struct {
+	// Address is the decoded RFC 822 addr-spec. String encodes a "?" in it where
+	// what follows could be taken for Headers.
+	Address string
+	// Headers are fields for the head of a message, and its "body", as RFC 6068
+	// puts them behind a "?". §3.5 knows none: they are read where [MailHeaders]
+	// is tolerated, and then the Address may be empty.
+	Headers []Field
+}
 
 func (*Mailto) locator() {}
 
 // Scheme implements [Locator].
 func (*Mailto) Scheme() string { return "mailto" }
 
+// The parts of a mailto URL with headers. More is read than is written
+// unencoded.
+const (
+	mailAddress = xchar &^ question
+	mailName    = mailAddress &^ (ampersand | equals)
+	mailValue   = xchar &^ ampersand
+	mailField   = unreserved | semicolon | colon | at
+)
+
 // String implements [Locator].
 func (l *Mailto) String() string {
-	return string(appendDecoded(append(make([]byte, 0, usualLength), "mailto:"...), l.Address, xchar))
+	b := append(make([]byte, 0, usualLength), "mailto:"...)
+	address := xchar
+	if _, rest, ok := strings.Cut(l.Address, "?"); ok && (len(l.Headers) > 0 || areMailFields(rest)) {
+		address = mailAddress
+	}
+	b = appendDecoded(b, l.Address, address)
+	sep := byte('?')
+	for _, f := range l.Headers {
+		b = append(b, sep)
+		b = appendDecoded(b, f.Name, mailField)
+		b = append(b, '=')
+		b = appendDecoded(b, f.Value, mailField)
+		sep = '&'
+	}
+	return string(b)
 }
 
 // Redacted implements [Locator]; there is no password to hide.
@@ -20,10 +53,44 @@ func (l *Mailto) Redacted() string { return l.String() }
 // text that is not empty.
 func (p *parser) mailto() Locator {
 	start := p.i
-	l := &Mailto{Address: p.text(xchar, 0)}
-	if p.i == start {
+	l := new(Mailto)
+	if q := strings.IndexByte(p.s[start:], '?'); q >= 0 && areMailFields(p.s[start+q+1:]) && p.tolerate(MailHeaders) {
+		l.Address = p.text(mailAddress, 0)
+		p.expect('?', "3.5", "")
+		l.Headers = p.mailFields()
+	} else if l.Address = p.text(xchar, 0); p.i == start {
 		p.unexpected("3.5", "the mail address is missing")
 	}
 	p.end("3.5")
 	return l
+}
+
+// mailFields reads "name '=' value *[ '&' name '=' value ]".
+func (p *parser) mailFields() (fields []Field) {
+	for p.i < len(p.s) {
+		if p.next('&') {
+			continue
+		}
+		f := Field{Name: p.text(mailName, 0)}
+		p.expect('=', "3.5", `"=" and a value must follow the name of a field`)
+		f.Value = p.text(mailValue, 0)
+		fields = append(fields, f)
+		if p.i < len(p.s) && p.s[p.i] != '&' {
+			break
+		}
+	}
+	return fields
+}
+
+// areMailFields tells the fields of RFC 6068 from an address that has a "?".
+func areMailFields(s string) bool {
+	some := false
+	for field := range strings.SplitSeq(s, "&") {
+		equals := strings.IndexByte(field, '=') >= 0
+		if field != "" && !equals {
+			return false
+		}
+		some = some || equals
+	}
+	return some
 }

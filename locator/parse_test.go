@@ -121,7 +121,7 @@ func checkUsed(t *testing.T, name string, r Reference) {
 
 // lasting are the departures of r that its String has still.
 func lasting(r Reference) Tolerance {
-	t := Fragments | ModernHosts | HTTPLogin
+	t := Fragments | ModernHosts | HTTPLogin | MailHeaders
 	if _, ok := r.Locator.(*HTTP); ok {
 		t |= ReservedOctets
 	}

@@ -24,7 +24,7 @@ func TestEveryOctetSurvives(t *testing.T) {
 		"telnet user":   func(s string) Locator { return &Telnet{Server: Server{&Login{s, s, true}, only("h")}} },
 		"gopher type":   func(s string) Locator { return &Gopher{HostPort: only("h"), Type: s[0], Selector: "s", HasPath: true} },
 		"gopher plus":   func(s string) Locator { return plus(s) },
-		"mailto":        func(s string) Locator { return &Mailto{s} },
+		"mailto":        func(s string) Locator { return &Mailto{Address: s} },
 		"message-id":    func(s string) Locator { return &News{MessageID: s + "@h"} },
 		"wais database": func(s string) Locator { return &WAIS{HostPort: only("h"), Database: s} },
 		"wais search":   func(s string) Locator { return &WAIS{HostPort: only("h"), Form: WAISSearch, Search: s} },
@@ -165,7 +165,7 @@ func (g locatorGenerator) locator() Locator {
 		}
 		return l
 	case 3:
-		return &Mailto{"x" + g.octets()}
+		return &Mailto{Address: "x" + g.octets()}
 	case 4:
 		return []Locator{&News{All: true}, &News{Group: d.group()}, &News{MessageID: "x" + g.octets() + "@" + d.host()}}[g.IntN(3)]
 	case 5:

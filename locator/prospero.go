@@ -12,7 +12,7 @@ type Prospero struct {
 	Fields []Field
 }
 
-// Field is one name and value of a Prospero link.
+// Field is one name and value, of a Prospero link or a mail header.
 type Field struct{ Name, Value string }
 
 func (*Prospero) locator() {}

@@ -130,7 +130,7 @@ func TestServerOf(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", url, got, ok, want)
 		}
 	}
-	for _, l := range []Locator{nil, &Mailto{"a@b"}, &News{All: true}, &Opaque{"x", "//h/"}} {
+	for _, l := range []Locator{nil, &Mailto{Address: "a@b"}, &News{All: true}, &Opaque{"x", "//h/"}} {
 		if s, ok := ServerOf(l); ok || s != (Server{}) {
 			t.Errorf("%v: %+v, %v", l, s, ok)
 		}

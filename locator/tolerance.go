@@ -6,8 +6,8 @@ import "strings"
 //
 // A tolerated octet stands for the same octet encoded, and String encodes it: a
 // URL that a Parser read is written strictly again. Only hosts by ModernHosts,
-// logins by HTTPLogin and the search of an http URL by ReservedOctets have no
-// strict form; the same Parser reads them again.
+// logins by HTTPLogin, the search of an http URL by ReservedOctets and fields by
+// MailHeaders have no strict form; the same Parser reads them again.
 type Tolerance uint16
 
 // The departures a Parser can tolerate.
@@ -21,10 +21,11 @@ const (
 	EmptyPort                            // "host:/" (§3.1)
 	HTTPLogin                            // "user:password@" in an http URL (§3.3)
 	ReservedOctets                       // reserved characters unencoded where the grammar has no place for them: "/" and "?" in a search, ";" in a file's name, ":" in a password, any in a wais document-id (§2.2)
+	MailHeaders                          // "?subject=…&cc=…" behind the address of a mailto URL (RFC 6068), to §3.5 a part of the address
 )
 
 // TolerateAll accepts every named departure.
-const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin | ReservedOctets
+const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin | ReservedOctets | MailHeaders
 
 // String names the departures, such as "UnsafeOctets|EmptyPort"; it is empty for
 // none.
@@ -32,7 +33,7 @@ func (t Tolerance) String() string {
 	var names []string
 	for i, name := range []string{
 		"UnsafeOctets", "StrayPercent", "Fragments", "WrappedText", "MissingSlashes",
-		"ModernHosts", "EmptyPort", "HTTPLogin", "ReservedOctets",
+		"ModernHosts", "EmptyPort", "HTTPLogin", "ReservedOctets", "MailHeaders",
 	} {
 		if t&(1<<i) != 0 {
 			names = append(names, name)

@@ -1,7 +1,8 @@
 // Package testserver has small servers of the protocols RFC 1738 names, to be
-// started inside a test or a program: [FTP], [HTTP], [Gopher], [NNTP] and [WAIS]. They
-// serve an [io/fs.FS], all of them the same way, over loopback or inside memory; [CSO]
-// is the phone book that gopher menus lead to; they
+// started inside a test or a program: [FTP], [HTTP], [Gopher], [NNTP] and [WAIS], which
+// serve an [io/fs.FS], all of them the same way; [CSO], the phone book that gopher menus
+// lead to; [Telnet], which leads a dialogue; and [SMTP], which takes mail. They do so
+// over loopback or inside memory; they
 // record what went over their control connections, and they misbehave on demand.
 //
 //	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
@@ -15,10 +16,10 @@
 //
 // # Starting and ending
 //
-// NewFTP, NewHTTP, NewGopher and NewNNTP end with the test; StartFTP and its like
-// are for programs and end with a context. The configure functions
-// run before the server starts; its fields are read-only from then on. Ending a
-// server closes its connections at once and leaves no goroutine.
+// NewFTP and its like end with the test; StartFTP and its like are for programs
+// and end with a context. The configure functions run before the server starts;
+// its fields are read-only from then on. Ending a server closes its connections
+// at once and leaves no goroutine.
 //
 // # In memory
 //
@@ -35,14 +36,16 @@
 // ("RETR motd.txt", "GET /a.txt"), or one of
 //
 //	CONNECT   a connection; octet faults count over all the server says on it
-//	GREETING  the greeting of FTP and NNTP
+//	GREETING  the greeting of FTP, NNTP and SMTP
 //	DATA      an FTP data connection
-//	END       the reply at the end of an FTP transfer, or to an article of NNTP
+//	END       the reply at the end of an FTP transfer or a message, or to an article
 //	REQUEST   any request of HTTP, Gopher or WAIS
 //	MENU, TEXT, BINARY, SEARCH, ERROR   the Gopher answers of that kind
 //	PLUS, FORM                          those to a request of Gopher+, and to a form
 //	INIT, SEARCH, RETRIEVE, OTHER       the WAIS requests of that kind, as in
 //	                                    "SEARCH lighthouse", "RETRIEVE pub/whale.txt"
+//	COMMAND, SAY   what telnet steps of that kind send
+//	HEAR, ECHO     what comes after a telnet step has heard something
 //
 // Faults are data and compose: Delay(time.Second), Drip(1, time.Second) and
 // Truncate(7) together wait, drip and stop. Each constructor says what it does.

@@ -61,6 +61,8 @@ func loginField(l locator.Locator) **locator.Login {
 		return &l.Login
 	case *locator.HTTP:
 		return &l.Login
+	case *locator.Telnet:
+		return &l.Login
 	}
 	return nil
 }
@@ -72,6 +74,10 @@ func withLogin(l locator.Locator, login *locator.Login) locator.Locator {
 		c.Login = login
 		return &c
 	case *locator.HTTP:
+		c := *l
+		c.Login = login
+		return &c
+	case *locator.Telnet:
 		c := *l
 		c.Login = login
 		return &c

@@ -58,8 +58,12 @@ func demoSchemes() []demoScheme {
 		{name: "http", about: "the path as it is written (section 3.3)", start: playing("http"), document: "/pub/octets.bin"},
 		{name: "nntp", about: "GROUP and the number of an article, which has the document in base64 (section 3.7)", start: publishing, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
 		{name: "wais", about: "a search, and what it finds first, by its document-id (section 3.9)", start: playing("wais"), search: "/pub?octets"},
+		{name: "telnet", about: "a service that says the document to whoever connects (section 3.8)", start: sayingDocument, document: "/"},
 	}
 }
+
+// demoMail is a URL that designates no document.
+const demoMail = "mailto:user%25site@host.example"
 
 func demoRefused() []string {
 	return []string{"gopher://127.0.0.1:25/0HELO%20there", "ftp://127.0.0.1/pub/x%0D%0ADELE%20y"}
@@ -129,6 +133,7 @@ func (d *demo) run(ctx context.Context) {
 	for _, s := range d.schemes {
 		d.scheme(ctx, s)
 	}
+	d.advice(ctx)
 	d.refusals(ctx)
 	if d.failures == 0 {
 		d.out.title(fmt.Sprintf("All %d schemes gave the same octets, in %s together.", len(d.schemes), milliseconds(time.Since(began))))
@@ -190,12 +195,34 @@ func (d *demo) fetch(ctx context.Context, url string, unwrap func([]byte) ([]byt
 }
 
 func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
-	res, err := d.resolver.Get(ctx, url)
+	l, err := new(operation).parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	_, isService := l.(*locator.Telnet)
+	res, err := d.resolver.Fetch(ctx, &fetch.Request{Locator: l, Interact: isService})
 	if err != nil {
 		return nil, err
 	}
 	defer res.Close()
-	return io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	body := io.Reader(res.Body)
+	if isService {
+		body = res.Conn
+	}
+	return io.ReadAll(io.LimitReader(body, 1<<20))
+}
+
+// advice shows a scheme that has no servers.
+func (d *demo) advice(ctx context.Context) {
+	d.out.heading("mailto", demoMail)
+	d.out.text("an address, not a document; nobody is contacted (section 3.5)")
+	res, err := d.resolver.Get(ctx, demoMail)
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	defer res.Close()
+	d.out.result(res.Advice)
 }
 
 // find searches, shows the conversation, and gives the URL of the first hit.
@@ -274,6 +301,31 @@ func copySample(_ context.Context, sample fs.FS) (string, func(), error) {
 	}
 	path := strings.TrimPrefix(filepath.ToSlash(dir), "/")
 	return (&locator.File{Segments: strings.Split(path, "/")}).String(), stop, nil
+}
+
+// sayingDocument starts a telnet service that says the document and hangs up.
+func sayingDocument(ctx context.Context, sample fs.FS) (string, func(), error) {
+	document, err := fs.ReadFile(sample, demoDocument)
+	if err != nil {
+		return "", nil, err
+	}
+	srv, err := testserver.StartTelnet(ctx, "", func(s *testserver.Telnet) {
+		s.Dialogue = []testserver.TelnetStep{
+			{Command: "\xff\xfb\x00", HearCommand: "\xff\xfe\x00"}, // IAC WILL BINARY, IAC DONT BINARY
+			{Say: loneCR(string(document))},
+		}
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return srv.URL, func() { _ = srv.Close() }, nil
+}
+
+// loneCR puts the NUL behind a CR that a network virtual terminal wants where no
+// LF follows (RFC 854 p. 11).
+func loneCR(text string) string {
+	text = strings.ReplaceAll(text, "\r", "\r\x00")
+	return strings.ReplaceAll(text, "\r\x00\n", "\r\n")
 }
 
 // playing starts the play server of a scheme.

@@ -98,10 +98,15 @@ func (c *conversation) trace() *fetch.Trace {
 	}
 }
 
-// brief is octets as they are, or a WAIS message in a few words.
+// brief is octets of a conversation as they are; telnet's commands and WAIS
+// messages are put into words.
 func brief(octets []byte) string {
-	if z3950.IsMessage(octets) {
+	const iac = 0xFF // no line of another protocol begins so
+	switch {
+	case z3950.IsMessage(octets):
 		return z3950.Summary(octets) + "\n"
+	case len(octets) > 0 && octets[0] == iac:
+		return commandWords(octets) + "\n"
 	}
 	return string(octets)
 }

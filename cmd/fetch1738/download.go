@@ -47,7 +47,9 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 			return t.sink.take(strings.NewReader(res.Advice + "\n"))
 		}
 		return &codedError{exitBadURL, fmt.Errorf("%s needs words to search for: add %s to the URL", res.Locator.Redacted(), queryForm(res))}
-	case fetch.KindAdvice, fetch.KindInteractive:
+	case fetch.KindInteractive:
+		return t.converse(ctx, res)
+	case fetch.KindAdvice:
 		return t.sink.take(strings.NewReader(res.Advice + "\n"))
 	}
 	return t.store(req, res)

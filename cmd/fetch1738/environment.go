@@ -15,7 +15,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 )
@@ -100,6 +102,8 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 	}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: e.through(env, e.proxies["nntp"]), TLS: config}, newsSchemes()...)
 	r.Register(&wais.Fetcher{Env: e.through(env, e.proxies["wais"])}, "wais")
+	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config}, "mailto")
+	r.Register(&telnet.Fetcher{Env: e.through(env, e.proxies["telnet"])}, "telnet")
 	return r
 }
 

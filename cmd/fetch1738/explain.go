@@ -137,7 +137,8 @@ func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
 	if !ok {
 		return nil, fetch.Fail("explain", l, fetch.Unsupported, fmt.Errorf("there is no fetcher for the scheme %q", l.Scheme()))
 	}
-	return f.Explain(&fetch.Request{Locator: l})
+	_, interact := l.(*locator.Telnet)
+	return f.Explain(&fetch.Request{Locator: l, Interact: interact})
 }
 
 // judge asks the policy what it is asked before a connection.

@@ -172,8 +172,9 @@ func TestExplainBadInput(t *testing.T) {
 		{3, []string{"--strict", "nothing"}},
 		{1, []string{"u:" + secret + "@" + here + "/"}},
 		{1, []string{"x-db://" + here + "/db"}},
-		{1, []string{"telnet://u:" + secret + "@" + here + "/"}},
-		{1, []string{"mailto:a@b.example"}},
+		{120, []string{"telnet://u:" + secret + "@127.0.0.1:25/"}},
+		{3, []string{"telnet://u:" + secret + "%FF@" + here + "/"}},
+		{3, []string{"mailto:a@b.example?subject=x%0AX"}},
 		{1, []string{"x-own:thing"}},
 	} {
 		for _, mode := range [][]string{nil, {"--json"}} {

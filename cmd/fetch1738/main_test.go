@@ -50,11 +50,13 @@ func (m leakChecked) Run() int {
 //	forget SERVER                forget conversation and faults
 //	stored SERVER NAME FILE      a client must have stored FILE as NAME
 //
+//	mailed                       the messages that came in so far, as stdout
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http, gopher, plus (of Gopher+), nntp or wais. Each script has servers of
-// its own with testContent, the one of nntp with testNews besides; $FTP, $HTTP, $GOPHER,
-// $NNTP and $WAIS are their URLs, $FTPPORT and its like their ports. $HTTPS is a server with a certificate nobody trusts,
+// SERVER is ftp, http, gopher, plus (of Gopher+), nntp, wais, telnet, echo (by telnet) or
+// smtp. Each script has servers of its own with testContent, the one of nntp with testNews
+// besides, or with testDialogue; $FTP, $HTTP and so on are their URLs, $FTPPORT and so on
+// their ports. $HTTPS is a server with a certificate nobody trusts,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
@@ -62,7 +64,7 @@ func TestScript(t *testing.T) {
 		Dir:   "testdata/script",
 		Setup: setup(t),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "arm": arm, "transcript": transcript, "forget": forget, "stored": stored, "proxied": askedProxy,
+			"exits": exits, "arm": arm, "transcript": transcript, "forget": forget, "stored": stored, "proxied": askedProxy, "mailed": mailed,
 		},
 	})
 }
@@ -137,6 +139,19 @@ type serversKey struct{}
 
 type proxyKey struct{}
 
+type postKey struct{}
+
+// testDialogue is what the telnet server says, and waits for.
+func testDialogue() []testserver.TelnetStep {
+	return []testserver.TelnetStep{
+		{Command: "\xff\xfd\x18\xff\xfb\x01", HearCommand: "\xff\xfb\x18"},
+		{Say: "login: ", Hear: "lab"},
+		{Say: "\r\nPassword: ", Hear: "secret"},
+		{Say: "\r\nwelcome \x1b[1mlab\x1b[0m \x1b]0;title\a\r\n$ ", Hear: "bye"},
+		{Say: "\r\nsee you\r\n"},
+	}
+}
+
 func setup(t *testing.T) func(*testscript.Env) error {
 	return func(env *testscript.Env) error {
 		users := map[string]testserver.User{"lab": {Password: "secret"}}
@@ -189,6 +204,18 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			return err
 		}
 		env.Setenv("CSO", phones.URL)
+		line, err := testserver.StartTelnet(ctx, "", func(s *testserver.Telnet) { s.Dialogue = testDialogue() })
+		if err != nil {
+			return err
+		}
+		parrot, err := testserver.StartTelnet(ctx, "")
+		if err != nil {
+			return err
+		}
+		post, err := testserver.StartSMTP(ctx, "")
+		if err != nil {
+			return err
+		}
 		proxy, err := newTestProxy()
 		if err != nil {
 			return err
@@ -205,6 +232,9 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			plus.Close()
 			phones.Close()
 			wais.Close()
+			line.Close()
+			parrot.Close()
+			post.Close()
 			proxy.end()
 			secure.Close()
 		})
@@ -212,8 +242,10 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
 		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server}
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server,
+			"telnet": &line.Server, "echo": &parrot.Server, "smtp": &post.Server}
 		env.Values[serversKey{}] = all
+		env.Values[postKey{}] = post
 		for name, s := range all {
 			_, port, _ := strings.Cut(s.Addr, ":")
 			env.Setenv(strings.ToUpper(name), s.URL)
@@ -325,6 +357,12 @@ func askedProxy(ts *testscript.TestScript, neg bool, args []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fmt.Fprintln(ts.Stdout(), strings.Join(p.asked, "\n"))
+}
+
+func mailed(ts *testscript.TestScript, neg bool, args []string) {
+	for _, m := range ts.Value(postKey{}).(*testserver.SMTP).Mail() {
+		fmt.Fprintf(ts.Stdout(), "from %s to %s, TLS %v\n%s", m.From, strings.Join(m.To, " "), m.TLS, m.Data)
+	}
 }
 
 func stored(ts *testscript.TestScript, neg bool, args []string) {

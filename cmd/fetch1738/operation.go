@@ -75,6 +75,9 @@ type operation struct {
 	// WAIS.
 	like    []locator.Locator
 	maxHits int
+	// Telnet and mail.
+	telnet telnetOptions
+	smtp   string
 
 	// HTTP.
 	compressed      bool

@@ -37,7 +37,11 @@ func partsOf(l locator.Locator) urlParts {
 			{"search", given(l.Search, l.Fields >= 1)}, {"plus", given(l.Plus, l.Fields >= 2)},
 		}
 	case *locator.Mailto:
-		return urlParts{{"addr", l.Address}}
+		parts := urlParts{{"addr", l.Address}}
+		if len(l.Headers) > 0 {
+			parts = append(parts, urlPart{"headers", pairs(l.Headers)})
+		}
+		return parts
 	case *locator.News:
 		switch {
 		case l.All:
@@ -57,15 +61,19 @@ func partsOf(l locator.Locator) urlParts {
 	case *locator.File:
 		return urlParts{{"host", l.Host}, {"path_segments", l.Segments}}
 	case *locator.Prospero:
-		fields := make([][2]string, len(l.Fields))
-		for i, f := range l.Fields {
-			fields[i] = [2]string{f.Name, f.Value}
-		}
-		return urlParts{{"hsoname", l.HSOName}, {"fields", fields}}
+		return urlParts{{"hsoname", l.HSOName}, {"fields", pairs(l.Fields)}}
 	case *locator.Opaque:
 		return urlParts{{"schemepart", l.Rest}}
 	}
 	return nil // telnet: a service has no parts
+}
+
+func pairs(fields []locator.Field) [][2]string {
+	list := make([][2]string, len(fields))
+	for i, f := range fields {
+		list[i] = [2]string{f.Name, f.Value}
+	}
+	return list
 }
 
 // given is s, or nil when it is absent.

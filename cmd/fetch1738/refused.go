@@ -22,7 +22,7 @@ func refusals() []refusal {
 		{"connect-to create-file-mode crlf data-urlencode D/dump-header ftp-alternative-to-user P/ftp-port ftp-pret G/get " +
 			"interface 4/ipv4 6/ipv6 limit-rate local-port no-clobber Z/parallel parallel-immediate parallel-max parallel-max-host " +
 			"post301 post302 post303 proxy-header proxy1.0 J/remote-header-name R/remote-time remove-on-error resolve skip-existing " +
-			"socks4 socks4a Y/speed-limit y/speed-time stderr t/telnet-option z/time-cond trace trace-ascii trace-time url-query", notYet},
+			"socks4 socks4a Y/speed-limit y/speed-time stderr z/time-cond trace trace-ascii trace-time url-query", notYet},
 		{"cacert capath E/cert cert-type ciphers key key-type pass pinnedpubkey tls-max tls13-ciphers tlsv1.2 tlsv1.3", noTLS},
 		{"ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control ssl ssl-reqd", notYet},
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status b/cookie c/cookie-jar crlfile curves delegation " +

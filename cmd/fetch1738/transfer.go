@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"time"
 
@@ -27,6 +28,7 @@ type transfer struct {
 	source    string // the file to upload; "" otherwise
 
 	locator    locator.Locator
+	input      io.Reader // what is said to a service; nil for standard input
 	account    account
 	meter      *meter
 	sink       *sink
@@ -138,8 +140,11 @@ func (t *transfer) attempts(ctx context.Context) error {
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
 	if t.op.verbose {
 		n := newNarrator(t.std.err)
+		if t.locator.Scheme() == "telnet" {
+			n.words = commandWords
+		}
 		ctx = n.watch(ctx)
-		if login := loginField(t.locator); login != nil && *login != nil && t.locator.Scheme() != "https" {
+		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && t.locator.Scheme() != "https" {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
 		}
 	}
@@ -155,6 +160,11 @@ func (t *transfer) attempts(ctx context.Context) error {
 	return nil
 }
 
+// sends reports whether the login of a Locator goes to the server.
+func (t *transfer) sends(l locator.Locator) bool {
+	return l.Scheme() != "telnet" || t.op.telnet.login
+}
+
 // attempt does it once.
 func (t *transfer) attempt(ctx context.Context) error {
 	if t.op.maxTime > 0 {
@@ -165,6 +175,8 @@ func (t *transfer) attempt(ctx context.Context) error {
 	req, err := t.op.request(t.locator)
 	if p := t.askedProxy(t.locator); p != nil {
 		req, err = t.op.requestTo(p, t.locator)
+	} else if _, isService := t.locator.(*locator.Telnet); isService && err == nil {
+		req.Interact, req.Options = true, t.telnetRequest()
 	}
 	switch {
 	case err != nil:

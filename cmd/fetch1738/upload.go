@@ -67,6 +67,14 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 	}
 	defer body.Close()
 	f := t.registry.Lookup(req.Locator.Scheme())
+	switch req.Locator.(type) {
+	case *locator.Telnet:
+		t.input = body
+		return t.receive(ctx, req)
+	case *locator.Mailto:
+		_, err := f.(fetch.Updater).Update(ctx, req, body)
+		return err
+	}
 	_, replaces := f.(fetch.Replacer)
 	if t.op.append || !replaces { // what cannot be replaced may be added to, as a newsgroup
 		if updater, ok := f.(fetch.Updater); ok {

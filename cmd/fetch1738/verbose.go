@@ -18,6 +18,8 @@ type narrator struct {
 	mu   sync.Mutex
 	w    io.Writer
 	safe bool // w leads to a terminal
+	// words puts octets of the conversation into words; nil shows them.
+	words func([]byte) string
 }
 
 func newNarrator(w io.Writer) *narrator { return &narrator{w: w, safe: term.IsTerminal(w)} }
@@ -28,8 +30,8 @@ func (n *narrator) watch(ctx context.Context) context.Context {
 		DialStart: func(_, address string) { n.remark("  Trying %s...", address) },
 		Connected: func(c fetch.Connection) { n.remark("%s", meeting("Connected to", c)) },
 		Reused:    func(c fetch.Connection) { n.remark("%s", meeting("Re-using the connection to", c)) },
-		Sent:      func(octets []byte) { n.lines("> ", legible(octets)) },
-		Received:  func(octets []byte) { n.lines("< ", legible(octets)) },
+		Sent:      func(octets []byte) { n.conversation("> ", octets) },
+		Received:  func(octets []byte) { n.conversation("< ", octets) },
 		Retry:     func(r fetch.Retry) { n.remark("Trying again after %v: %v", r.Wait, r.Err) },
 		Note:      func(text string) { n.remark("%s", text) },
 	})
@@ -45,6 +47,13 @@ func meeting(verb string, c fetch.Connection) string {
 
 func (n *narrator) remark(format string, args ...any) {
 	n.lines("* ", fmt.Appendf(nil, format, args...))
+}
+
+func (n *narrator) conversation(mark string, octets []byte) {
+	if n.words != nil {
+		octets = []byte(n.words(octets))
+	}
+	n.lines(mark, legible(octets))
 }
 
 // legible is what can be read of a conversation: lines as they are, and the

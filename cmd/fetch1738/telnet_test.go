@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+func TestTypist(t *testing.T) {
+	both := locator.Login{User: "joe", Password: "pw", HasPassword: true}
+	for _, tt := range []struct {
+		name  string
+		login locator.Login
+		said  []string
+		typed []string
+	}{
+		{"both", both, []string{"Debian\r\nhost login: ", "joe\r\nPassword: ", "\r\nwelcome\r\n$ "}, []string{"joe", "pw"}},
+		{"in pieces", both, []string{"lo", "g", "in", ":", " ", "\r\nPass", "word:"}, []string{"joe", "pw"}},
+		{"each once", both, []string{"login:", "Password:", "Login incorrect\r\nlogin:", "Password:"}, []string{"joe", "pw"}},
+		{"in the middle", both, []string{"Your last login: yesterday\r\n", "the password: is secret\r\n"}, nil},
+		{"password alone", both, []string{"Password: ", "login: "}, []string{"pw"}},
+		{"user alone", locator.Login{User: "joe"}, []string{"username: ", "password: ", "login: "}, []string{"joe"}},
+		{"no user", locator.Login{Password: "pw", HasPassword: true}, []string{"login: ", "Passphrase:"}, []string{"pw"}},
+		{"a long line", both, []string{strings.Repeat("x", 1000) + "login: "}, []string{"joe"}},
+	} {
+		typist := &typist{login: tt.login}
+		var typed []string
+		for _, said := range tt.said {
+			if answer := typist.hear([]byte(said)); answer != "" {
+				typed = append(typed, answer)
+			}
+		}
+		if !slices.Equal(typed, tt.typed) {
+			t.Errorf("%s: typed %q, want %q", tt.name, typed, tt.typed)
+		}
+	}
+}
+
+func TestParseScript(t *testing.T) {
+	got, err := parseScript("# c\n\n  send a\\x41\\n\\\\\\c\nexpect  b \r\ntimeout 0.5\nsend\nsend \\\\c")
+	want := []scriptLine{
+		{number: 3, verb: "send", text: "aA\n\\"},
+		{number: 4, verb: "expect", text: " b ", enter: true},
+		{number: 5, verb: "timeout", timeout: time.Second / 2, enter: true},
+		{number: 6, verb: "send", enter: true},
+		{number: 7, verb: "send", text: `\c`, enter: true},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if got, err := parseScript(""); got == nil || len(got) != 0 || err != nil {
+		t.Errorf("of nothing: %v, %v", got, err)
+	}
+	for _, bad := range []string{"x", "expect", "expect ", "timeout", "timeout 0", "timeout -1", "timeout NaN", "timeout 1e300", `send \`, `send \q`, `send \x1`, `send \xzz`, strings.Repeat("\n", maxScript+1)} {
+		if got, err := parseScript(bad); err == nil {
+			t.Errorf("%.20q: %+v", bad, got)
+		}
+	}
+}
+
+// FuzzTelnetScript: what was read of a script, written again, is read the same.
+func FuzzTelnetScript(f *testing.F) {
+	f.Add("# c\nexpect login:\nsend joe\\x00\\c\ntimeout 1.5\n")
+	f.Add("send \\\\c\r\n\texpect \\t\\n\nsend\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		script, err := parseScript(text)
+		if err != nil {
+			if script != nil || strings.ContainsAny(err.Error(), "\r\n\x00") {
+				t.Errorf("%q: %v, %q", text, script, err)
+			}
+			return
+		}
+		var b strings.Builder
+		for _, l := range script {
+			switch l.verb {
+			case "timeout":
+				fmt.Fprintf(&b, "timeout %.9f\n", l.timeout.Seconds())
+				continue
+			}
+			fmt.Fprintf(&b, "%s ", l.verb)
+			for i := range len(l.text) {
+				fmt.Fprintf(&b, `\x%02x`, l.text[i])
+			}
+			if !l.enter {
+				b.WriteString(`\c`)
+			}
+			b.WriteByte('\n')
+		}
+		again, err := parseScript(b.String())
+		if err != nil || len(again) != len(script) {
+			t.Fatalf("%q is written as %q: %v", text, b.String(), err)
+		}
+		for i, l := range script {
+			l.number = again[i].number
+			if l.timeout != again[i].timeout && (l.timeout-again[i].timeout).Abs() > time.Microsecond {
+				t.Errorf("%q: %v, and then %v", text, l.timeout, again[i].timeout)
+			}
+			if l.timeout = again[i].timeout; l != again[i] {
+				t.Errorf("%q: %+v, and then %+v", text, l, again[i])
+			}
+		}
+	})
+}

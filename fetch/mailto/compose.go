@@ -1,0 +1,147 @@
+package mailto
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// A message is one on its way out. Reading it gives its octets.
+type message struct {
+	sender string // the address in From
+	head   *bytes.Reader
+	rest   io.Reader
+	n      int64 // octets read
+	err    error // of rest
+}
+
+func (m *message) Read(p []byte) (int, error) {
+	if m.head.Len() > 0 {
+		n, err := m.head.Read(p)
+		m.n += int64(n)
+		return n, err
+	}
+	n, err := m.rest.Read(p)
+	m.n += int64(n)
+	if err != nil && err != io.EOF {
+		m.err = err
+	}
+	return n, err
+}
+
+// compose reads the header of a message, if it has one, and adds what it lacks.
+func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*message, error) {
+	lines := wire.NewLineReader(body, limits.Line)
+	h, err := readHeader(lines, limits.Header)
+	if err != nil {
+		return nil, err
+	}
+	msg := &message{sender: sender, rest: lines}
+	if from := h.get("From"); from != "" {
+		list, err := mail.ParseAddressList(from)
+		if err != nil {
+			return nil, &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("the message's From: %w", err)}
+		}
+		msg.sender = strings.Trim((&mail.Address{Address: list[0].Address}).String(), "<>")
+	}
+	if msg.sender == "" {
+		return nil, &fetch.Error{Kind: fetch.Unsupported, Err: errNoSender}
+	}
+	var b bytes.Buffer
+	for _, f := range []fetch.Field{
+		{Name: "From", Value: msg.sender},
+		{Name: "Date", Value: time.Now().Format(time.RFC1123Z)},
+		{Name: "To", Value: strings.Join(info.To, ", ")},
+		{Name: "Cc", Value: strings.Join(info.Cc, ", ")},
+		{Name: "Subject", Value: mime.QEncoding.Encode("utf-8", info.Subject)},
+		{Name: "In-Reply-To", Value: info.InReplyTo},
+	} {
+		if f.Value != "" && !h.has(f.Name) {
+			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, f.Value)
+		}
+	}
+	b.Write(h.octets)
+	b.WriteString("\r\n")
+	b.Write(h.after)
+	msg.head = bytes.NewReader(b.Bytes())
+	return msg, nil
+}
+
+// header is the beginning of a message.
+type header struct {
+	octets []byte // of the fields, as they are
+	after  []byte // what has been read behind it
+	fields []fetch.Field
+}
+
+// readHeader reads fields up to an empty line. A text whose first line is no
+// field has none.
+func readHeader(lines *wire.LineReader, limit int) (*header, error) {
+	h := new(header)
+	for {
+		line, err := lines.ReadLine()
+		if err == io.EOF {
+			return h, nil
+		}
+		if err == wire.ErrLineTooLong {
+			return nil, &fetch.Error{Kind: fetch.TooLarge, Err: err}
+		}
+		if err != nil {
+			return nil, &fetch.Error{Kind: fetch.LocalIO, Err: err}
+		}
+		text := string(wire.TrimEOL(line))
+		name, value, isField := strings.Cut(text, ":")
+		isField = isField && isFieldName(name)
+		folded := len(h.fields) > 0 && strings.TrimLeft(text, " \t") != text
+		switch {
+		case text == "" && len(h.fields) > 0:
+			return h, nil
+		case folded:
+			last := &h.fields[len(h.fields)-1]
+			last.Value += " " + strings.TrimSpace(text)
+		case isField:
+			h.fields = append(h.fields, fetch.Field{Name: name, Value: strings.TrimSpace(value)})
+		case len(h.fields) == 0:
+			h.after = bytes.Clone(line)
+			return h, nil
+		default:
+			return nil, &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("%s: not a field of a message's header", fetch.Printable(text))}
+		}
+		h.octets = append(append(h.octets, text...), "\r\n"...)
+		if limit > 0 && len(h.octets) > limit {
+			return nil, &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("the message's header has more than %d octets", limit)}
+		}
+	}
+}
+
+func isFieldName(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (h *header) has(name string) bool {
+	return slices.ContainsFunc(h.fields, func(f fetch.Field) bool {
+		return strings.EqualFold(f.Name, name)
+	})
+}
+
+func (h *header) get(name string) string {
+	for _, f := range h.fields {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
+}

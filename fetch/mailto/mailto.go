@@ -1,0 +1,203 @@
+// Package mailto serves mailto URLs (RFC 1738 §3.5). Such a URL "does not
+// represent a data object to be accessed directly": fetching it gives advice,
+// whom to write to, and contacts nobody. Updating it sends mail.
+package mailto
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Fetcher is a [fetch.Fetcher], [fetch.Updater] and [fetch.Explainer] for mailto
+// URLs. The zero value gives advice; to send it needs to know by whom. It keeps
+// nothing between requests; its fields must not be changed once it is in use.
+//
+// Update sends its reader's message (RFC 822; a text without a header gets one)
+// to every address of the URL, or to nobody. Fields that the message lacks are
+// added: From, Date, and what the URL has of To, Cc, Subject and In-Reply-To. It
+// succeeds when the mail server has taken the message over.
+type Fetcher struct {
+	// Env is the way out; nil is the zero Env. Env.Email is the sender of messages
+	// that have no From.
+	Env *fetch.Env
+	// SMTP is the mail server to send by, as host or host:port; the port is 25 by
+	// default. Without one Update is Unsupported.
+	SMTP string
+	// TLS is used where the server offers STARTTLS (RFC 3207); nil is the zero
+	// Config. A server whose certificate does not stand is not sent to.
+	TLS *tls.Config
+}
+
+var (
+	_ fetch.Fetcher   = (*Fetcher)(nil)
+	_ fetch.Updater   = (*Fetcher)(nil)
+	_ fetch.Explainer = (*Fetcher)(nil)
+)
+
+// Info is the [fetch.Resource.Info] of a mailto URL: what it consists of. Other
+// than the addresses, which are kept as they are, it holds what RFC 6068 calls
+// safe.
+type Info struct {
+	// To has the URL's own address first.
+	To, Cc, Bcc        []string
+	Subject, InReplyTo string
+	Body               string
+	// Ignored are the names of the header fields that were dropped, such as
+	// "attach".
+	Ignored []string
+}
+
+var (
+	errNotMailto = errors.New("not a mailto URL")
+	errPart      = errors.New("an address has no parts")
+	errOptions   = errors.New("there are no options for mailto")
+	errNobody    = errors.New("the URL names no address")
+	errNoServer  = errors.New("no mail server is known to send by (name one: --smtp HOST:PORT, or mailto.Fetcher.SMTP)")
+	errNoSender  = errors.New("the message has no From, and no e-mail address of the sender is known (name one: --email ADDRESS, or fetch.Env.Email)")
+)
+
+// Fetch implements [fetch.Fetcher].
+func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	l, info, err := f.prepare(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &fetch.Resource{
+		Attributes: fetch.Attributes{Size: -1},
+		Locator:    l,
+		Kind:       fetch.KindAdvice,
+		Body:       fetch.EmptyBody,
+		Advice:     info.advice(),
+		Info:       info,
+	}, nil
+}
+
+// prepare checks a request and asks for leave to do anything with it.
+func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mailto, *Info, error) {
+	l, info, err := read(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, fetch.Fail("fetch", l, fetch.Other, err)
+	}
+	if err := f.Env.Permit(ctx, fetch.Target{Locator: l, From: req.From}); err != nil {
+		return nil, nil, err
+	}
+	if len(info.Ignored) > 0 {
+		fetch.ContextTrace(ctx).Note("header fields of the URL that are ignored: " + fetch.Printable(strings.Join(info.Ignored, ", ")))
+	}
+	return l, info, nil
+}
+
+// read refuses what cannot be done, without asking anybody.
+func read(req *fetch.Request) (*locator.Mailto, *Info, error) {
+	l, ok := req.Locator.(*locator.Mailto)
+	if !ok {
+		return nil, nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotMailto)
+	}
+	if err := fetch.CheckOctets(l); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case req.Options != nil:
+		return nil, nil, fetch.Fail("fetch", l, fetch.Unsupported, errOptions)
+	case req.Offset != 0 || req.Length != 0 || req.Query != "":
+		return nil, nil, fetch.Fail("fetch", l, fetch.Unsupported, errPart)
+	}
+	info := newInfo(l)
+	if len(info.recipients()) == 0 {
+		return nil, nil, &fetch.Error{Op: "fetch", URL: l.Redacted(), Kind: fetch.BadURL, Section: "3.5", Err: errNobody}
+	}
+	return l, info, nil
+}
+
+// newInfo sorts out the fields of a locator. Only those that RFC 6068 §4 and §5
+// hold harmless count, of those that cannot be repeated the first.
+func newInfo(l *locator.Mailto) *Info {
+	info := &Info{To: addresses(l.Address)}
+	once := map[string]*string{"subject": &info.Subject, "in-reply-to": &info.InReplyTo, "body": &info.Body}
+	seen := make(map[string]bool)
+	for _, f := range l.Headers {
+		name := strings.ToLower(f.Name)
+		text, isText := once[name]
+		switch {
+		case name == "to":
+			info.To = append(info.To, addresses(f.Value)...)
+		case name == "cc":
+			info.Cc = append(info.Cc, addresses(f.Value)...)
+		case name == "bcc":
+			info.Bcc = append(info.Bcc, addresses(f.Value)...)
+		case isText && !seen[name]:
+			*text, seen[name] = f.Value, true
+		default:
+			info.Ignored = append(info.Ignored, f.Name)
+		}
+	}
+	return info
+}
+
+// addresses splits a list at its commas, but for those in quotes.
+func addresses(list string) []string {
+	var all []string
+	start, quoted := 0, false
+	add := func(s string) {
+		if s = strings.Trim(s, " \t"); s != "" {
+			all = append(all, s)
+		}
+	}
+	for i := 0; i < len(list); i++ {
+		switch c := list[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == ',' && !quoted:
+			add(list[start:i])
+			start = i + 1
+		}
+	}
+	add(list[start:])
+	return all
+}
+
+func (i *Info) recipients() []string { return slices.Concat(i.To, i.Cc, i.Bcc) }
+
+// advice is the URL in words, a field a line.
+func (i *Info) advice() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "send mail to %s", strings.Join(i.To, ", "))
+	for _, f := range []fetch.Field{
+		{Name: "Cc", Value: strings.Join(i.Cc, ", ")}, {Name: "Bcc", Value: strings.Join(i.Bcc, ", ")},
+		{Name: "Subject", Value: i.Subject}, {Name: "In-Reply-To", Value: i.InReplyTo},
+		{Name: "(ignored)", Value: strings.Join(i.Ignored, ", ")},
+	} {
+		if f.Value != "" {
+			fmt.Fprintf(&b, "\n%s: %s", f.Name, f.Value)
+		}
+	}
+	if i.Body != "" {
+		b.WriteString("\n\n" + strings.ReplaceAll(i.Body, "\r\n", "\n"))
+	}
+	return b.String()
+}
+
+// Explain implements [fetch.Explainer].
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+	_, info, err := read(req)
+	if err != nil {
+		return nil, err
+	}
+	p := &fetch.Plan{
+		Steps: []fetch.Step{{Do: "say: " + info.advice()}},
+		Notes: []string{"nobody is contacted; to send a message, give one (-T) and a mail server (--smtp)"},
+	}
+	return p, nil
+}

@@ -1,0 +1,99 @@
+package mailto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/mail"
+	"strconv"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Update implements [fetch.Updater]: it sends a message. The Size of the
+// Attributes is how many octets the message has.
+func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	l, info, err := f.prepare(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	target, err := f.server(l, req.From)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAddresses(l, info.recipients()); err != nil {
+		return nil, err
+	}
+	env := f.Env.WithDefaults()
+	sender := ""
+	if f.Env != nil {
+		sender = f.Env.Email
+	}
+	msg, err := compose(body, info, sender, env.Limits)
+	if err != nil {
+		return nil, fetch.Fail("read", l, fetch.BadURL, err)
+	}
+	if err := checkAddresses(l, []string{msg.sender}); err != nil {
+		return nil, err
+	}
+	conn, err := env.Connect(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	c := &client{f: f, loc: l, host: target.Host, limits: env.Limits, trace: fetch.ContextTrace(ctx),
+		conn: wire.NewConn(ctx, conn, env.Limits.Reply)}
+	defer c.conn.Close()
+	if err := c.deliver(msg, info.recipients()); err != nil {
+		return nil, err
+	}
+	return &fetch.Attributes{Size: msg.n}, nil
+}
+
+// server is where to send by. It is the user's own choice, as a proxy is.
+func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target, error) {
+	if f.SMTP == "" {
+		return fetch.Target{}, fetch.Fail("send", l, fetch.Unsupported, errNoServer)
+	}
+	host, service, err := net.SplitHostPort(f.SMTP)
+	if err != nil {
+		host, service, err = net.SplitHostPort(net.JoinHostPort(f.SMTP, "25"))
+	}
+	port, portErr := strconv.ParseUint(service, 10, 16)
+	if err != nil || portErr != nil || host == "" || port == 0 {
+		return fetch.Target{}, fetch.Fail("send", l, fetch.BadURL, fmt.Errorf("%q is not a mail server's HOST:PORT", f.SMTP))
+	}
+	return fetch.Target{Locator: l, From: from, Purpose: fetch.Proxy, Network: "tcp", Host: host, Port: uint16(port)}, nil
+}
+
+// maxPath is the length of the longest address (RFC 5321 §4.5.3.1.3).
+const maxPath = 254
+
+// checkAddresses wants an addr-spec of RFC 822, and no more than that: no name
+// before it and nothing behind, which could become a parameter of a command.
+func checkAddresses(l *locator.Mailto, list []string) error {
+	for _, s := range list {
+		a, err := mail.ParseAddress("<" + s + ">")
+		if err == nil && (a.Name != "" || len(s) > maxPath) {
+			err = errors.New("a name, or too long")
+		}
+		for i := range len(s) {
+			if s[i] < ' ' || s[i] == 0x7F {
+				err = fmt.Errorf("octet %02X", s[i])
+			}
+		}
+		if err != nil {
+			return &fetch.Error{Op: "send", URL: l.Redacted(), Kind: fetch.BadURL, Section: "3.5",
+				Err: fmt.Errorf("%q is not an RFC 822 addr-spec: %w", s, err)}
+		}
+	}
+	return nil
+}
+
+// quitTime is how long a server that has taken the message may take to say
+// goodbye.
+const quitTime = 2 * time.Second

@@ -1,0 +1,409 @@
+package mailto
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// post starts a mail server in memory.
+func post(t *testing.T, configure ...func(*testserver.SMTP)) *testserver.SMTP {
+	t.Helper()
+	return testserver.NewSMTP(t, append(configure, func(s *testserver.SMTP) { s.InMemory = true })...)
+}
+
+// sender sends by a server that it trusts.
+func sender(srv *testserver.SMTP) *Fetcher {
+	return &Fetcher{
+		Env:  &fetch.Env{Dial: srv.Dial, Email: "me@example.com", Limits: fetch.Limits{Reply: time.Minute}},
+		SMTP: srv.Addr, TLS: &tls.Config{RootCAs: srv.Roots()},
+	}
+}
+
+func plainly(s *testserver.SMTP) { s.Hide = []string{"STARTTLS"} }
+
+const letter = "From: Joe <joe@example.com>\nTo: list@example.com\nDate: Thu, 1 Dec 1994 12:00:00 +0000\nSubject: dots\n\n.\n..x\n.end\n\n\x80\xff octets\nlast"
+
+func TestSend(t *testing.T) {
+	const sentLetter = "From: Joe <joe@example.com>\r\nTo: list@example.com\r\nDate: Thu, 1 Dec 1994 12:00:00 +0000\r\nSubject: dots\r\n\r\n.\r\n..x\r\n.end\r\n\r\n\x80\xff octets\r\nlast\r\n"
+	for _, tt := range []struct {
+		name, url, body string
+		hide            []string
+		from            string
+		to              []string
+		data            string
+		sent            []string
+	}{
+		{"a letter", "mailto:a@b", letter, nil, "joe@example.com", []string{"a@b"}, sentLetter,
+			[]string{"EHLO localhost", "STARTTLS", "EHLO localhost", "MAIL FROM:<joe@example.com> BODY=8BITMIME", "RCPT TO:<a@b>", "DATA", "QUIT"}},
+		{"in the clear", "mailto:a@b", letter, []string{"STARTTLS"}, "joe@example.com", []string{"a@b"}, sentLetter,
+			[]string{"EHLO localhost", "MAIL FROM:<joe@example.com> BODY=8BITMIME", "RCPT TO:<a@b>", "DATA", "QUIT"}},
+		{"an old server", "mailto:a@b", letter, []string{"EHLO", "8BITMIME"}, "joe@example.com", []string{"a@b"}, sentLetter,
+			[]string{"EHLO localhost", "HELO localhost", "MAIL FROM:<joe@example.com>", "RCPT TO:<a@b>", "DATA", "QUIT"}},
+		{"plain text", "mailto:a%25b@c?subject=caf%C3%A9&cc=d@e&bcc=f@g&in-reply-to=%3Cx@y%3E&body=not%20this", "\r\nhello\r\n", nil, "me@example.com", []string{"a%b@c", "d@e", "f@g"},
+			"From: me@example.com\r\nDate: Sat, 01 Jan 2000 00:00:00 +0000\r\nTo: a%b@c\r\nCc: d@e\r\nSubject: =?utf-8?q?caf=C3=A9?=\r\nIn-Reply-To: <x@y>\r\n\r\n\r\nhello\r\n", nil},
+		{"one line", "mailto:%22a%20b%22@c", "hello", nil, "me@example.com", []string{`"a b"@c`},
+			"From: me@example.com\r\nDate: Sat, 01 Jan 2000 00:00:00 +0000\r\nTo: \"a b\"@c\r\n\r\nhello\r\n", nil},
+		{"nothing", "mailto:a@b", "", nil, "me@example.com", []string{"a@b"},
+			"From: me@example.com\r\nDate: Sat, 01 Jan 2000 00:00:00 +0000\r\nTo: a@b\r\n\r\n", nil},
+		{"a header alone, folded", "mailto:a@b?subject=no", "subject: yes\n\tand more\nfrom:\n \"x y\"@z\n", nil, `"x y"@z`, []string{"a@b"},
+			"Date: Sat, 01 Jan 2000 00:00:00 +0000\r\nTo: a@b\r\nsubject: yes\r\n\tand more\r\nfrom:\r\n \"x y\"@z\r\n\r\n", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := post(t, func(s *testserver.SMTP) { s.Hide = tt.hide })
+				attrs, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, tt.url)}, strings.NewReader(tt.body))
+				if err != nil {
+					t.Fatalf("%v\n%s", err, srv.Transcript())
+				}
+				mail := srv.Mail()
+				secure := !slices.Contains(tt.hide, "STARTTLS") && !slices.Contains(tt.hide, "EHLO")
+				if len(mail) != 1 || mail[0].From != tt.from || !slices.Equal(mail[0].To, tt.to) || mail[0].TLS != secure {
+					t.Fatalf("%+v", mail)
+				}
+				got := strings.Replace(mail[0].Data, time.Now().Format("-0700"), "+0000", 1)
+				if got != tt.data {
+					t.Errorf("%q, want %q", got, tt.data)
+				}
+				if attrs.Size <= 0 || attrs.Size > int64(len(tt.data)) {
+					t.Errorf("Size %d", attrs.Size)
+				}
+				synctest.Wait()
+				lines := srv.Transcript().From(testserver.FromClient)
+				for _, want := range tt.sent {
+					i := slices.Index(lines, want)
+					if i < 0 {
+						t.Fatalf("%q was not sent in\n%s", want, srv.Transcript())
+					}
+					lines = lines[i+1:]
+				}
+			})
+		})
+	}
+}
+
+// TestSendFaults arms each fault at each command: the error is of the right kind
+// and nothing is taken for sent that was not.
+func TestSendFaults(t *testing.T) {
+	commands := []string{"GREETING", "EHLO", "MAIL", "RCPT", "DATA", "END"}
+	type fault struct {
+		fault testserver.Fault
+		kinds []fetch.ErrorKind
+	}
+	broken := []fetch.ErrorKind{fetch.ConnectionFailed, fetch.Protocol}
+	for _, command := range commands {
+		faults := []fault{
+			{testserver.Delay(time.Second), nil},
+			{testserver.Split(1), nil},
+			{testserver.Drip(1, 10*time.Millisecond), nil},
+			{testserver.Delay(time.Hour), []fetch.ErrorKind{fetch.Timeout}},
+			{testserver.Silence(), []fetch.ErrorKind{fetch.Timeout}},
+			{testserver.Drip(1, time.Hour), []fetch.ErrorKind{fetch.Timeout}},
+			{testserver.Close(), broken},
+			{testserver.Truncate(0), broken}, {testserver.Truncate(2), broken},
+			{testserver.Reset(0), broken}, {testserver.Reset(2), broken},
+			{testserver.EndlessLine(), []fetch.ErrorKind{fetch.TooLarge, fetch.Protocol}},
+			{testserver.Garbage(200, 1), []fetch.ErrorKind{fetch.Protocol}},
+			{testserver.Reply("421 closing"), []fetch.ErrorKind{fetch.Busy}},
+			{testserver.Reply("451 later"), []fetch.ErrorKind{fetch.Busy}},
+			{testserver.Reply("530 login"), []fetch.ErrorKind{fetch.Unauthenticated}},
+			{testserver.Reply("552 large"), []fetch.ErrorKind{fetch.TooLarge}},
+			{testserver.Reply("554 no"), []fetch.ErrorKind{fetch.Permission, fetch.Busy}},
+			{testserver.Reply("199 what"), []fetch.ErrorKind{fetch.Protocol}},
+			{testserver.Reply(strings.Repeat("250-x\n", 60000) + "250 x"), []fetch.ErrorKind{fetch.TooLarge}},
+		}
+		for _, f := range faults {
+			for _, secure := range []bool{false, true} {
+				if secure && slices.Contains([]string{"GREETING", "EHLO"}, command) {
+					continue
+				}
+				name := command + " " + f.fault.String()
+				if secure {
+					name += " over TLS"
+				}
+				t.Run(name, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						srv := post(t, func(s *testserver.SMTP) {
+							if !secure {
+								plainly(s)
+							}
+						})
+						srv.On(command, 0, f.fault)
+						start := time.Now()
+						_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+						checkFault(t, srv, err, f.kinds)
+						if took := time.Since(start); took > 2*time.Minute {
+							t.Errorf("it took %v", took)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+func checkFault(t *testing.T, srv *testserver.SMTP, err error, kinds []fetch.ErrorKind) {
+	t.Helper()
+	var e *fetch.Error
+	switch {
+	case len(kinds) == 0:
+		if err != nil || len(srv.Mail()) != 1 {
+			t.Errorf("%v, %d messages\n%s", err, len(srv.Mail()), srv.Transcript())
+		}
+	case err == nil:
+		// EHLO has a fall-back.
+		if len(srv.Mail()) != 1 || !strings.Contains(srv.Transcript().String(), "HELO localhost") {
+			t.Errorf("no error, %d messages\n%.2000s", len(srv.Mail()), srv.Transcript())
+		}
+	case !errors.As(err, &e) || !slices.Contains(kinds, e.Kind):
+		t.Errorf("%v, want one of %v", err, kinds)
+	case e.Op == "" || e.URL != "mailto:a@b" || strings.ContainsAny(err.Error(), "\r\n"):
+		t.Errorf("Op %q, URL %q: %q", e.Op, e.URL, err)
+	}
+}
+
+// TestSlowReply: a reply that comes octet by octet has no more time than another.
+func TestSlowReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := post(t, plainly)
+		srv.On("MAIL", 1, testserver.Reply("250 "+strings.Repeat("x", 100)), testserver.Drip(1, time.Second))
+		start := time.Now()
+		_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+		var e *fetch.Error
+		if took := time.Since(start).Round(time.Second); !errors.As(err, &e) || e.Kind != fetch.Timeout || e.Op != "MAIL" || took != time.Minute {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
+// TestCutReply: the beginning of a good reply is none.
+func TestCutReply(t *testing.T) {
+	for _, command := range []string{"GREETING", "MAIL", "RCPT", "END"} {
+		for n := range len("250 fine\r\n") {
+			synctest.Test(t, func(t *testing.T) {
+				srv := post(t, plainly)
+				reply := "250 fine"
+				if command == "GREETING" {
+					reply = "220 fine"
+				}
+				srv.On(command, 1, testserver.Reply(reply), testserver.Truncate(int64(n)))
+				_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+				if !errors.Is(err, fetch.ConnectionFailed) {
+					t.Errorf("%s, %d octets of a reply: %v", command, n, err)
+				}
+			})
+		}
+	}
+}
+
+// TestStartTLS: no downgrade, no server that is not who it says, and nothing of
+// what came in the clear after TLS is on (CVE-2011-0411, CVE-2012-3523).
+func TestStartTLS(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		tls   *tls.Config
+		reply string
+		kind  fetch.ErrorKind
+	}{
+		{"an unknown authority", nil, "", fetch.ConnectionFailed},
+		{"another host", &tls.Config{ServerName: "elsewhere.example"}, "", fetch.ConnectionFailed},
+		{"whatever it is", &tls.Config{InsecureSkipVerify: true}, "", fetch.Other},
+		{"refused", nil, "454 not now", fetch.Busy},
+		{"unknown", nil, "502 what?", fetch.Unsupported},
+		{"replies ahead", &tls.Config{InsecureSkipVerify: true}, "220 go\n250-x\n250 y", fetch.Protocol},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := post(t)
+				if tt.reply != "" {
+					srv.On("STARTTLS", 1, testserver.Reply(tt.reply))
+				}
+				f := sender(srv)
+				f.TLS = tt.tls
+				if tt.name == "another host" {
+					f.TLS.RootCAs = srv.Roots()
+				}
+				_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+				if tt.kind == fetch.Other && err != nil || tt.kind != fetch.Other && !errors.Is(err, tt.kind) {
+					t.Errorf("%v, want %v", err, tt.kind)
+				}
+				if want := tt.kind == fetch.Other; (len(srv.Mail()) == 1) != want || srv.Transcript().Has(testserver.FromClient, "MAIL FROM:<joe@example.com>") {
+					t.Errorf("%d messages\n%s", len(srv.Mail()), srv.Transcript())
+				}
+			})
+		})
+	}
+}
+
+// TestAllOrNobody: when one recipient is refused, nobody gets anything.
+func TestAllOrNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := post(t, plainly, func(s *testserver.SMTP) { s.Unknown = []string{"c@d"} })
+		_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b?cc=c@d")}, strings.NewReader(letter))
+		var e *fetch.Error
+		if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Op != "RCPT" || e.Code != 550 || len(srv.Mail()) != 0 {
+			t.Errorf("%v, %d messages", err, len(srv.Mail()))
+		}
+	})
+}
+
+// TestReaderFails: half a message is not sent.
+func TestReaderFails(t *testing.T) {
+	sorry := errors.New("the disk is on fire")
+	for name, begin := range map[string]string{"in the header": "From: a@b\n", "in the text": letter} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := post(t, plainly)
+			body := io.MultiReader(strings.NewReader(begin), iotest.ErrReader(sorry))
+			_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, body)
+			synctest.Wait()
+			if !errors.Is(err, fetch.LocalIO) || !errors.Is(err, sorry) || len(srv.Mail()) != 0 {
+				t.Errorf("%s: %v, %d messages", name, err, len(srv.Mail()))
+			}
+		})
+	}
+}
+
+func TestBadMessages(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		kind fetch.ErrorKind
+	}{
+		"From":       {"From: nobody\n\nx", fetch.BadURL},
+		"header":     {"Subject: x\nno field\n\nx", fetch.BadURL},
+		"long line":  {"Subject: " + strings.Repeat("x", 20<<10), fetch.TooLarge},
+		"many lines": {strings.Repeat("X: "+strings.Repeat("y", 1000)+"\n", 300), fetch.TooLarge},
+	} {
+		f := &Fetcher{Env: noNetwork(t), SMTP: "127.0.0.1:25"}
+		_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(tt.text))
+		if !errors.Is(err, tt.kind) {
+			t.Errorf("%s: %v, want %v", name, err, tt.kind)
+		}
+	}
+}
+
+// TestSendContext: sending ends with its context, whatever the server is at.
+func TestSendContext(t *testing.T) {
+	for _, command := range []string{"GREETING", "EHLO", "STARTTLS", "MAIL", "END"} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := post(t)
+			srv.On(command, 0, testserver.Silence())
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			time.AfterFunc(7*time.Second, cancel)
+			start := time.Now()
+			_, err := sender(srv).Update(ctx, &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+			if !errors.Is(err, fetch.Canceled) || time.Since(start) != 7*time.Second {
+				t.Errorf("%s: %v after %v", command, err, time.Since(start))
+			}
+		})
+	}
+}
+
+// TestSendAllowed: the policy is asked about the URL, and about the mail server.
+func TestSendAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := post(t)
+		var asked []fetch.Target
+		f := sender(srv)
+		f.SMTP = "127.0.0.1" // its own port
+		f.Env.Allow = func(_ context.Context, t fetch.Target) error {
+			asked = append(asked, t)
+			return nil
+		}
+		l := &locator.Mailto{Address: "a@b"}
+		if _, err := f.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader(letter)); err != nil {
+			t.Fatal(err)
+		}
+		if len(asked) != 3 || asked[0].Network != "" || asked[1].Purpose != fetch.Proxy || asked[1].Port != 25 || asked[1].Host != "127.0.0.1" || !asked[2].Addr.IsValid() {
+			t.Errorf("%+v", asked)
+		}
+		denied := errors.New("no")
+		for i := range 3 {
+			asked = nil
+			f.Env.Allow = func(_ context.Context, t fetch.Target) error {
+				if asked = append(asked, t); len(asked) > i {
+					return denied
+				}
+				return nil
+			}
+			if _, err := f.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader(letter)); !errors.Is(err, fetch.Refused) || !errors.Is(err, denied) {
+				t.Errorf("%v", err)
+			}
+		}
+	})
+}
+
+// TestSendTrace: the whole conversation is shown, over TLS too, but for the
+// message, of which the octets are counted.
+func TestSendTrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := post(t)
+		var sent, received strings.Builder
+		var body int64
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{
+			Sent:     func(p []byte) { sent.Write(p) },
+			Received: func(p []byte) { received.Write(p) },
+			Body:     func(n int64) { body += n },
+		})
+		attrs, err := sender(srv).Update(ctx, &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "EHLO localhost\r\nSTARTTLS\r\nEHLO localhost\r\nMAIL FROM:<joe@example.com> BODY=8BITMIME\r\nRCPT TO:<a@b>\r\nDATA\r\nQUIT\r\n"
+		if sent.String() != want || !strings.HasSuffix(received.String(), "250 Accepted.\r\n221 Goodbye.\r\n") || body < attrs.Size {
+			t.Errorf("%q\n%q\n%d octets of %d", sent.String(), received.String(), body, attrs.Size)
+		}
+	})
+}
+
+// FuzzReplies: whatever a mail server says, sending ends, without a panic and
+// with an error unless the server took the message.
+func FuzzReplies(f *testing.F) {
+	f.Add([]byte("220 x\r\n250-x\r\n250 8BITMIME\r\n250 x\r\n250 x\r\n354 x\r\n250 x\r\n221 x\r\n"))
+	f.Add([]byte("220 x\r\n250-x\r\n250 STARTTLS\r\n220 x\r\n\x16\x03\x01"))
+	f.Add([]byte("220-\r\n220 \xff\r\n502 \r\n250\r\n\n\n"))
+	f.Fuzz(func(t *testing.T, octets []byte) {
+		if len(octets) > 1<<16 {
+			return
+		}
+		synctest.Test(t, func(t *testing.T) {
+			network := new(memnet.Network)
+			l, err := network.Listen(t.Context(), "tcp", "127.0.0.1:25")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			go func() {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				c.Write(octets)
+				c.(interface{ CloseWrite() error }).CloseWrite()
+				io.Copy(io.Discard, c)
+				c.Close()
+			}()
+			f := &Fetcher{Env: &fetch.Env{Dial: func(ctx context.Context, netw, addr string) (net.Conn, error) { return network.Dial(ctx, netw, addr) }}, SMTP: "127.0.0.1"}
+			_, err = f.Update(t.Context(), &fetch.Request{Locator: &locator.Mailto{Address: "a@b"}}, strings.NewReader(letter))
+			if err == nil && !strings.Contains(string(octets), "250") {
+				t.Errorf("%q: no error", octets)
+			}
+			if err != nil && fetch.KindOf(err) == fetch.Other {
+				t.Errorf("%q: %v has no kind", octets, err)
+			}
+		})
+	})
+}

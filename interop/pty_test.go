@@ -1,0 +1,151 @@
+package interop
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// A console is a program on a pseudo-terminal and whoever sits in front of it.
+type console struct {
+	t      *testing.T
+	master *os.File
+	cmd    *exec.Cmd
+	ended  chan struct{}
+
+	mu   sync.Mutex
+	more *sync.Cond
+	text string // shown so far
+	seen int    // of it waited for
+	over bool
+}
+
+// startConsole starts cmd on a terminal of 80 columns and 24 rows.
+func startConsole(t *testing.T, cmd *exec.Cmd) *console {
+	t.Helper()
+	master, slave := openPTY(t)
+	c := &console{t: t, master: master, cmd: cmd, ended: make(chan struct{})}
+	c.more = sync.NewCond(&c.mu)
+	c.resize(80, 24)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	go c.watch()
+	late := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		late.Stop()
+		_ = cmd.Process.Kill()
+		<-c.ended
+		_ = cmd.Wait()
+		master.Close()
+	})
+	return c
+}
+
+func openPTY(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var number, locked int32
+	ioctl(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&locked))
+	ioctl(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
+	slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(int(number)), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
+	t.Helper()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errno syscall.Errno
+	if err := raw.Control(func(fd uintptr) {
+		_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(arg))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if errno != 0 {
+		t.Fatalf("ioctl %x: %v", request, errno)
+	}
+}
+
+// resize changes the window, of which the program is told by SIGWINCH.
+func (c *console) resize(columns, rows uint16) {
+	c.t.Helper()
+	size := [4]uint16{rows, columns}
+	ioctl(c.t, c.master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+}
+
+// modes are the local modes of the terminal: whether it echoes, and gives lines.
+func (c *console) modes() (echo, lines bool) {
+	c.t.Helper()
+	var termios syscall.Termios
+	ioctl(c.t, c.master, syscall.TCGETS, unsafe.Pointer(&termios))
+	return termios.Lflag&syscall.ECHO != 0, termios.Lflag&syscall.ICANON != 0
+}
+
+func (c *console) watch() {
+	defer close(c.ended)
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.master.Read(buf)
+		c.mu.Lock()
+		c.text += string(buf[:n])
+		c.over = err != nil // EIO, once nobody has the terminal open
+		c.more.Broadcast()
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// expect waits until the terminal shows a text after what was expected before.
+func (c *console) expect(text string) {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if i := strings.Index(c.text[c.seen:], text); i >= 0 {
+			c.seen += i + len(text)
+			return
+		}
+		if c.over {
+			c.t.Fatalf("%q was not shown in %q", text, c.text)
+		}
+		c.more.Wait()
+	}
+}
+
+// keys types.
+func (c *console) keys(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.master, text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// exit waits for the end, and gives all that was shown and the exit code.
+func (c *console) exit() (text string, code int) {
+	<-c.ended
+	_ = c.cmd.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text, c.cmd.ProcessState.ExitCode()
+}

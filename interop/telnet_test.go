@@ -1,0 +1,322 @@
+package interop
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/telnet"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// startTelnetd starts inetutils-telnetd, which tcpsvd hands the connections, with
+// a shell script in place of a login. It gives host and port.
+func startTelnetd(t *testing.T, script string) string {
+	t.Helper()
+	tcpsvd := requireTool(t, "tcpsvd") // Debian: ipsvd
+	telnetd := requireTool(t, "/usr/sbin/telnetd")
+	program := filepath.Join(serverDir(t), "greet")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	addr := freeAddr(t)
+	host, port, _ := strings.Cut(addr, ":")
+	runServer(t, exec.Command(tcpsvd, "-l", "localhost", host, port, telnetd, "-h", "-E", program))
+	awaitServer(t, addr)
+	return addr
+}
+
+// openTelnet opens a session.
+func openTelnet(t *testing.T, addr string, opt *telnet.Options) *telnet.Session {
+	t.Helper()
+	l, err := locator.Parse("telnet://" + addr + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	res, err := new(telnet.Fetcher).Fetch(ctx, &fetch.Request{Locator: l, Interact: true, Options: opt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Close() })
+	return res.Conn.(*telnet.Session)
+}
+
+// await reads up to a text.
+func await(t *testing.T, r io.Reader, text string) string {
+	t.Helper()
+	var got []byte
+	for !strings.Contains(string(got), text) {
+		octet := make([]byte, 1)
+		if _, err := io.ReadFull(r, octet); err != nil {
+			t.Fatalf("%v, after %q", err, got)
+		}
+		got = append(got, octet...)
+	}
+	return string(got)
+}
+
+const greeting = `printf 'welcome, TERM=%s, DISPLAY=%s, HOME=%s\n' "$TERM" "$DISPLAY" "$HOME"
+printf 'name? '; read -r name; printf 'hello %s\n' "$name"
+stty size; printf 'again? '; read -r x; stty size; sleep 0.2`
+
+func TestTelnetd(t *testing.T) {
+	addr := startTelnetd(t, greeting)
+	t.Setenv("HOME", "canary")
+	for _, tt := range []struct {
+		name  string
+		opt   *telnet.Options
+		hello string
+		size  string
+	}{
+		{"nothing told", nil, "TERM=unknown, DISPLAY=, HOME=\r\n", "0 0"},
+		{"all told", &telnet.Options{TerminalType: "VT100", Columns: 80, Rows: 24, Display: "host:0", Environ: []telnet.Variable{{Name: "USER", Value: "joe"}}}, "TERM=vt100, DISPLAY=host:0, HOME=\r\n", "24 80"},
+		{"255 columns, 8-bit", &telnet.Options{Columns: 255, Rows: 255, Binary: telnet.BinaryAccept}, "TERM=unknown", "255 255"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := openTelnet(t, addr, tt.opt)
+			if got := await(t, s, "name? "); !strings.Contains(got, "welcome, "+tt.hello) {
+				t.Errorf("%q, want %q", got, tt.hello)
+			}
+			if !s.Echoes() {
+				t.Error("it does not echo")
+			}
+			name := "joe"
+			if tt.opt != nil && tt.opt.Binary == telnet.BinaryAccept {
+				name = "caf\xc3\xa9" // which it strips to seven bits otherwise
+			}
+			io.WriteString(s, name+s.Enter())
+			if got := await(t, s, "again? "); !strings.Contains(got, "hello "+name+"\r\n"+tt.size+"\r\n") {
+				t.Errorf("%q, want the size %s", got, tt.size)
+			}
+			if err := s.Resize(100, 40); err != nil {
+				t.Error(err)
+			}
+			io.WriteString(s, "\r")
+			rest, err := io.ReadAll(s)
+			want := "40 100"
+			if tt.size == "0 0" {
+				want = tt.size
+			}
+			if !strings.Contains(string(rest), want+"\r\n") || err != nil {
+				t.Errorf("%q, %v; want the size %s", rest, err, want)
+			}
+		})
+	}
+}
+
+// TestTelnetdOctets sends all octets to a program behind telnetd's terminal, and
+// gets them back. Without the terminal's own ideas of octets none is lost.
+func TestTelnetdOctets(t *testing.T) {
+	data := randomOctets(64 << 10)
+	for i := range 256 {
+		data[i] = byte(i)
+	}
+	addr := startTelnetd(t, fmt.Sprintf("stty raw -echo -istrip; printf 'go'; head -c %d > \"$0.got\"; cat \"$0.got\"; sleep 1", len(data)))
+	for _, choice := range []telnet.Binary{telnet.BinaryAsk, telnet.BinaryRefuse} {
+		t.Run(fmt.Sprintf("binary %v", choice), func(t *testing.T) {
+			s := openTelnet(t, addr, &telnet.Options{Binary: choice})
+			await(t, s, "go")
+			written := make(chan error, 1)
+			want := data
+			if choice == telnet.BinaryRefuse {
+				// On the network virtual terminal telnetd takes CR LF for one key.
+				want = []byte(strings.ReplaceAll(string(data), "\r\n", "\r."))
+			}
+			go func() {
+				_, err := s.Write(want)
+				written <- err
+			}()
+			got := make([]byte, len(want))
+			n, err := io.ReadFull(s, got)
+			if err := <-written; err != nil {
+				t.Error(err)
+			}
+			if sha256.Sum256(got) != sha256.Sum256(want) {
+				i := 0
+				for i < n && got[i] == want[i] {
+					i++
+				}
+				t.Errorf("%d octets, %v; they differ from %d on: %q, want %q", n, err, i, got[i:min(i+20, n)], want[i:min(i+20, len(want))])
+			}
+		})
+	}
+}
+
+// TestTelnetdGone: the end of the session is the end of the program.
+func TestTelnetdGone(t *testing.T) {
+	s := openTelnet(t, startTelnetd(t, "echo bye"), nil)
+	if got, err := io.ReadAll(s); !strings.Contains(string(got), "bye\r\n") || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := s.Write([]byte("x")); err != nil && !errors.Is(err, fetch.ConnectionFailed) {
+		t.Error(err)
+	}
+}
+
+// TestDebianTelnet: a client that others wrote takes our test server for one.
+func TestDebianTelnet(t *testing.T) {
+	client := requireTool(t, "telnet")
+	srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
+		s.Dialogue = []testserver.TelnetStep{
+			{Command: "\xff\xfd\x18\xff\xfd\x1f\xff\xfb\x03\xff\xfb\x01"},
+			{HearCommand: "\xff\xfb\x18"},
+			{Command: "\xff\xfa\x18\x01\xff\xf0"},
+			{Say: "login: ", Hear: "lab"},
+			{Say: "\r\nPassword: ", Hear: "secret"},
+			{Say: "\r\nwelcome\r\n", Hear: "bye"},
+			{Say: "\r\nsee you\r\n"},
+		}
+	})
+	host, port, _ := strings.Cut(srv.Addr, ":")
+	cmd := exec.Command(client, host, port)
+	cmd.Env = []string{"TERM=vt100", "PATH=" + os.Getenv("PATH")}
+	c := startConsole(t, cmd)
+	c.expect("login: ")
+	c.keys("lab\r")
+	c.expect("Password: ")
+	c.resize(100, 40)
+	c.keys("secret\r")
+	c.expect("welcome")
+	c.keys("bye\r")
+	c.expect("see you")
+	c.expect("Connection closed by foreign host.")
+	c.exit()
+	lines := srv.Transcript().From(testserver.FromClient)
+	for _, want := range []string{"IAC WILL TERMINAL-TYPE", `IAC SB TERMINAL-TYPE 00 "VT100" IAC SE`, "IAC WILL NAWS", "IAC SB NAWS 00 50 00 18 IAC SE", "IAC DO SGA", "IAC DO ECHO", "IAC SB NAWS 00 64 00 28 IAC SE"} {
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.EqualFold(l, want) }) {
+			t.Errorf("it did not send %s; it sent %q", want, lines)
+		}
+	}
+}
+
+// TestCurlTelnet: curl's idea of a telnet server is ours.
+func TestCurlTelnet(t *testing.T) {
+	curl := requireTool(t, "curl")
+	srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
+		s.Dialogue = []testserver.TelnetStep{
+			{Command: "\xff\xfd\x18"}, {HearCommand: "\xff\xfb\x18"}, {Command: "\xff\xfa\x18\x01\xff\xf0"},
+			{HearCommand: "\xff\xfa\x18\x00vt52\xff\xf0"}, {Say: "\xff8-bit\r\n"},
+		}
+	})
+	out, code := runTool(t, curl, "-q", "-s", "-m", "20", "-t", "TTYPE=vt52", srv.URL)
+	if out != "\xff8-bit\r\n" || code != 0 {
+		t.Errorf("%q, exit %d\n%s", out, code, srv.Transcript())
+	}
+}
+
+// TestCurlSMTP: mail that curl sends arrives at the test server, in the clear and
+// over TLS.
+func TestCurlSMTP(t *testing.T) {
+	curl := requireTool(t, "curl")
+	letter := filepath.Join(t.TempDir(), "letter")
+	if err := os.WriteFile(letter, []byte("Subject: x\r\n\r\n.\r\n..x\r\nend\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, secure := range []bool{false, true} {
+		srv := testserver.NewSMTP(t, func(s *testserver.SMTP) { s.TLSOnly = secure })
+		args := []string{"-q", "-s", "-m", "20", "-k", "--mail-from", "a@b", "--mail-rcpt", "c@d", "-T", letter, srv.URL}
+		if secure {
+			args = append(args, "--ssl-reqd")
+		}
+		_, code := runTool(t, curl, args...)
+		mail := srv.Mail()
+		if code != 0 || len(mail) != 1 || mail[0].Data != "Subject: x\r\n\r\n.\r\n..x\r\nend\r\n" || mail[0].TLS != secure {
+			t.Errorf("exit %d, %+v\n%s", code, mail, srv.Transcript())
+		}
+	}
+}
+
+// buildCommand builds the command line.
+func buildCommand(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fetch1738")
+	if out, err := exec.Command("go", "build", "-o", path, "../cmd/fetch1738").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// TestCommandAtTelnetd sits at a terminal and talks to telnetd: keys, the
+// window's size and its change, the escape character; and afterwards the terminal
+// is what it was, however the session has ended.
+func TestCommandAtTelnetd(t *testing.T) {
+	command := buildCommand(t)
+	addr := startTelnetd(t, greeting+"\nread -r x; sleep 10")
+	start := func(t *testing.T, args ...string) *console {
+		cmd := exec.Command(command, append(args, "telnet://joe:hint@"+addr+"/")...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=canary", "HOME=" + t.TempDir()}
+		c := startConsole(t, cmd)
+		c.expect("Suggested password: hint")
+		c.expect("name? ")
+		if echo, lines := c.modes(); echo || lines {
+			t.Errorf("the terminal is not raw: echo %v, lines %v", echo, lines)
+		}
+		return c
+	}
+	restored := func(t *testing.T, c *console) {
+		t.Helper()
+		if echo, lines := c.modes(); !echo || !lines {
+			t.Errorf("the terminal is left behind raw: echo %v, lines %v", echo, lines)
+		}
+	}
+	t.Run("quit", func(t *testing.T) {
+		c := start(t, "-t", "TTYPE=VT100")
+		c.keys("caf\xc3\xa9\r")
+		c.expect("hello caf\xc3\xa9\r\n24 80\r\nagain? ")
+		c.resize(100, 40)
+		c.keys("\x1dstatus\r")
+		c.expect("by the server, key by key")
+		c.keys("\r")
+		c.expect("40 100")
+		c.keys("\x1dquit\r")
+		c.expect("Connection closed.")
+		text, code := c.exit()
+		if code != 0 || !strings.Contains(text, "TERM=vt100") || strings.Contains(text, "canary") {
+			t.Errorf("exit %d, %q", code, text)
+		}
+		restored(t, c)
+	})
+	t.Run("killed", func(t *testing.T) {
+		c := start(t)
+		if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if text, code := c.exit(); code != 143 {
+			t.Errorf("exit %d, %q", code, text)
+		}
+		restored(t, c)
+	})
+	t.Run("out of time", func(t *testing.T) {
+		c := start(t, "-m", "2")
+		if text, code := c.exit(); code != 28 {
+			t.Errorf("exit %d, %q", code, text)
+		}
+		restored(t, c)
+	})
+}
+
+// TestCommandFromPipe sends what standard input has, as curl does.
+func TestCommandFromPipe(t *testing.T) {
+	command := buildCommand(t)
+	addr := startTelnetd(t, greeting)
+	cmd := exec.Command(command, "-m", "20", "-t", "TTYPE=VT100", "telnet://"+addr+"/")
+	cmd.Stdin = strings.NewReader("caf\xc3\xa9\n\n")
+	out, err := cmd.Output()
+	if err != nil || !strings.Contains(string(out), "hello caf\xc3\xa9\r\n") || !strings.Contains(string(out), "TERM=vt100") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
