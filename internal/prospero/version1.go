@@ -44,7 +44,10 @@ func upgradeLink(tokens []string) ([][]string, error) {
 // Downgrade is a link as a server of version 1 writes it, with what it can say
 // of access methods; false when there are none of that or a field has a blank.
 func (l *Link) Downgrade(attributes []Attribute) (string, bool) {
-	target := l.Target
+	kind, target := l.Kind, l.Target
+	if kind == KindInvisible {
+		kind = KindNormal
+	}
 	switch target {
 	case TargetSymbolic:
 		target = "SYM-LINK"
@@ -55,7 +58,7 @@ func (l *Link) Downgrade(attributes []Attribute) (string, bool) {
 		}
 		target = fmt.Sprintf("EXTERNAL(AFTP,%s)", m)
 	}
-	fields := []string{"LINK", l.Kind, target, l.Name, l.HostType, l.Host, l.NameType, l.Object.Name, fmt.Sprint(l.Version), magic(attributes)}
+	fields := []string{"LINK", kind, target, l.Name, l.HostType, l.Host, l.NameType, l.Object.Name, fmt.Sprint(l.Version), magic(attributes)}
 	for _, f := range fields {
 		if f == "" || strings.ContainsAny(f, " \t\r\n") {
 			return "", false
