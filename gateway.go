@@ -1,34 +1,35 @@
 package fetch1738
 
 import (
-	"fmt"
+	"errors"
 	"net/url"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // throughGateway is req asked of the gateway that template names (RFC 1738 §4).
 func throughGateway(req *fetch.Request, template string) (*fetch.Request, error) {
-	if !strings.Contains(template, "{url}") {
-		return nil, fetch.Fail("gateway", req.Locator, fetch.BadURL, fmt.Errorf("gateway %q has no {url} to put the URL in", template))
-	}
-	// Redacted would send a wrong URL and String the password to a third party.
+	// The gateway is a third party: it gets the URL as it is or not at all.
 	if s, ok := locator.ServerOf(req.Locator); ok && s.Login != nil && s.Login.HasPassword {
-		return nil, fetch.Fail("gateway", req.Locator, fetch.Refused, fmt.Errorf("a URL with a password is not sent to the gateway"))
+		return nil, fetch.Fail("gateway", req.Locator, fetch.Refused, errors.New("a URL with a password is not sent to a gateway"))
 	}
 	// Everything but unreserved characters is encoded: the URL is one component of
 	// the gateway's, in its path or in its search part.
 	encoded := strings.ReplaceAll(url.QueryEscape(req.Locator.String()), "+", "%20")
-	l, err := locator.Parse(strings.ReplaceAll(template, "{url}", encoded))
+	gateway, err := locator.Parse(strings.ReplaceAll(template, "{url}", encoded))
 	if err != nil {
 		return nil, &fetch.Error{Op: "gateway", Kind: fetch.BadURL, Err: err}
 	}
-	if _, ok := l.(*locator.HTTP); !ok {
-		return nil, fetch.Fail("gateway", l, fetch.BadURL, fmt.Errorf("a gateway is an http URL"))
+	if _, ok := gateway.(*locator.HTTP); !ok {
+		return nil, fetch.Fail("gateway", gateway, fetch.BadURL, errors.New("a gateway is an http URL"))
 	}
 	next := *req
-	next.Locator, next.From, next.Options = l, fetch.Provenance{Kind: fetch.Config, By: req.Locator}, nil
+	next.Locator, next.From, next.Options = gateway, fetch.Provenance{Kind: fetch.Config, By: req.Locator}, nil
+	if !strings.Contains(template, "{url}") {
+		next.Options = &http.Options{Proxied: req.Locator}
+	}
 	return &next, nil
 }

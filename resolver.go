@@ -38,7 +38,8 @@ type Resolver struct {
 	Registry *fetch.Registry
 	// Gateways sends whole schemes through a gateway (RFC 1738 §4): it maps a
 	// scheme to an http URL in which "{url}" stands for the encoded URL, such as
-	// "http://127.0.0.1:8118/?url={url}".
+	// "http://127.0.0.1:8118/?url={url}", or that, without "{url}", names an HTTP
+	// proxy that speaks the scheme.
 	Gateways map[string]string
 
 	once     sync.Once

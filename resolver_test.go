@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -217,7 +218,7 @@ func TestGateway(t *testing.T) {
 	web := &fake{answer: text("by gateway")}
 	r := Resolver{
 		Registry: registry(map[string]fetch.Fetcher{"http": web}),
-		Gateways: map[string]string{"wais": "http://gw:8118/?url={url}", "ftp": "http://gw/{url}", "gopher": "ftp://gw/{url}", "telnet": "http://gw/"},
+		Gateways: map[string]string{"wais": "http://gw:8118/?url={url}", "ftp": "http://gw/{url}", "gopher": "ftp://gw/{url}", "telnet": "http://gw"},
 	}
 	for url, want := range map[string]string{
 		"wais://h/db?a+b":  "http://gw:8118/?url=wais%3A%2F%2Fh%2Fdb%3Fa%2Bb",
@@ -234,7 +235,16 @@ func TestGateway(t *testing.T) {
 			t.Errorf("%s is asked as %s, want %s", url, got, want)
 		}
 	}
-	for _, url := range []string{"gopher://h/", "telnet://h", "ftp://u:p@h/x"} {
+	web.requests = nil
+	res, err := r.Get(t.Context(), "telnet://h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Close()
+	if opt, ok := web.requests[0].Options.(*http.Options); !ok || opt.Proxied.String() != "telnet://h" || web.requests[0].Locator.String() != "http://gw" {
+		t.Errorf("a proxy is asked for %+v", web.requests[0])
+	}
+	for _, url := range []string{"gopher://h/", "ftp://u:p@h/x"} {
 		if res, err := r.Get(t.Context(), url); err == nil {
 			res.Close()
 			t.Errorf("%s went through the gateway", url)

@@ -97,7 +97,10 @@ func users(t *testing.T, dir, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "passwd"), string(passwd)+fmt.Sprintf("ftp:x:65001:65534::%s:/bin/sh\n%s:x:65002:65534::%s:/bin/sh\n", home, labUser, home))
+	others := slices.DeleteFunc(strings.SplitAfter(string(passwd), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "ftp:") || strings.HasPrefix(line, labUser+":")
+	})
+	writeFile(t, filepath.Join(dir, "passwd"), strings.Join(others, "")+fmt.Sprintf("ftp:x:65001:65534::%s:/bin/sh\n%s:x:65002:65534::%s:/bin/sh\n", home, labUser, home))
 	writeFile(t, filepath.Join(dir, "shadow"), "ftp:*:19000:0:99999:7:::\n"+labUser+":"+labHash+":19000:0:99999:7:::\n")
 	pam := filepath.Join(dir, "pam.d")
 	makeDir(t, pam, 0o755)
@@ -138,7 +141,9 @@ func randomOctets(n int) []byte {
 }
 
 // url locates a url-path on the server, for the anonymous user.
-func (s *vsftpd) url(t *testing.T, path string) *locator.FTP { return parseFTP(t, "ftp://"+s.addr+path) }
+func (s *vsftpd) url(t *testing.T, path string) *locator.FTP {
+	return parseFTP(t, "ftp://"+s.addr+path)
+}
 
 func parseFTP(t *testing.T, url string) *locator.FTP {
 	t.Helper()

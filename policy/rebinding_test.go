@@ -51,6 +51,10 @@ func TestRebinding(t *testing.T) {
 		switch {
 		case err == nil:
 			reached++
+			// The server closes what it has accepted and counted.
+			if _, err := io.Copy(io.Discard, conn); err != nil {
+				t.Fatal(err)
+			}
 			conn.Close()
 		case errors.As(err, &d) && d.Rule == "loopback-address" && errors.Is(err, fetch.Refused):
 			refused++

@@ -44,9 +44,9 @@ func connectRequest(ctx context.Context, conn net.Conn, p *fetchhttp.Proxy, addr
 	status, _, _ := strings.Cut(head, "\r\n")
 	switch fields := strings.Fields(status); {
 	case len(fields) < 2 || !strings.HasPrefix(status, "HTTP/1."):
-		return errors.New("its answer is no HTTP")
+		return &codedError{exitReceive, errors.New("its answer is no HTTP")}
 	case fields[1] != "200":
-		return fmt.Errorf("it says %s", fetch.Printable(status))
+		return &codedError{exitReceive, fmt.Errorf("it says %s", fetch.Printable(status))}
 	}
 	return nil
 }

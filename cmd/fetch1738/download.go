@@ -43,7 +43,7 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 // queryForm is how search words are written in a URL of the resource's scheme.
 func queryForm(res *fetch.Resource) string {
 	if res.Locator.Scheme() == "gopher" {
-		return "%09words"
+		return "%09words or ?words"
 	}
 	return "?words"
 }

@@ -91,7 +91,7 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 
 // allow is the policy: the rules, and what --proto and --proto-redir leave.
 func (e *environment) allow(ctx context.Context, t fetch.Target) error {
-	if t.Locator != nil && t.From.Kind == fetch.Redirect {
+	if t.Locator != nil && (t.From.Kind == fetch.Redirect || t.From.Kind == fetch.Remote) {
 		scheme := t.Locator.Scheme()
 		if !e.op.proto.has(scheme) || !e.op.protoRedir.has(scheme) {
 			return &codedError{exitUnsupported, fmt.Errorf("a redirect to %s, which may not be followed", t.Locator.Redacted())}

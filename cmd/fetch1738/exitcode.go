@@ -38,6 +38,7 @@ const (
 	exitTooLarge    = 63
 	exitLogin       = 67
 	exitNotFound    = 78
+	exitProxy       = 97
 	exitTerminated  = 143 // as a shell reports SIGTERM
 )
 
@@ -127,9 +128,9 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: "USER,PASS,ACCT,login", code: exitLogin},
 		{scheme: "ftp", ops: "CWD,MKD", reply: refusedReply, code: exitDenied},
 		{scheme: "ftp", ops: "TYPE", reply: refusedReply, code: exitTYPE},
-		{scheme: "ftp", ops: "PASV", reply: 227, code: exitWeird227},
-		{scheme: "ftp", ops: "PASV,EPSV", kinds: kinds(fetch.Protocol), code: exitWeirdPASV},
 		{scheme: "ftp", ops: "PASV,EPSV", reply: refusedReply, code: exitWeirdPASV},
+		{scheme: "ftp", ops: "PASV", kinds: kinds(fetch.Protocol), code: exitWeird227},
+		{scheme: "ftp", ops: "EPSV", kinds: kinds(fetch.Protocol), code: exitWeirdPASV},
 		{scheme: "ftp", ops: "quote,QUOTE", code: exitQuote},
 		{scheme: "ftp", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "ftp", ops: "REST", reply: refusedReply, code: exitREST},
@@ -141,11 +142,11 @@ func exitRules() []exitRule {
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
 		{scheme: "http", ops: "TLS handshake", code: exitTLS},
+		{scheme: "http", ops: "connect by proxy", code: exitReceive},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
 
 		{scheme: "file", kinds: kinds(fetch.BadURL), code: exitBadURL},
-		{scheme: "file", kinds: kinds(fetch.BadRange), only: resuming, code: exitResume},
-		{scheme: "file", kinds: kinds(fetch.BadRange), code: exitRange},
+		{scheme: "file", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "file", kinds: kinds(fetch.TooLarge), code: exitTooLarge},
 		{scheme: "file", ops: "read", only: uploading, code: exitRead},
 		{scheme: "file", only: uploading, code: exitWrite},

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -86,6 +87,7 @@ type explainer struct {
 
 // An explanation is what would be done for a URL, or why nothing would.
 type explanation struct {
+	url     string          // without a password
 	loc     locator.Locator // nil for what is no URL
 	plan    *fetch.Plan
 	verdict string
@@ -95,13 +97,26 @@ type explanation struct {
 func (x *explainer) explain(ctx context.Context, url string) explanation {
 	l, err := x.parse(url)
 	if err != nil {
-		return explanation{err: err}
+		return explanation{url: redacted(url, err), err: err}
 	}
-	e := explanation{loc: l}
+	e := explanation{url: l.Redacted(), loc: l}
 	if e.plan, e.err = x.planOf(l); e.err == nil {
 		e.verdict, e.err = x.judge(ctx, l, e.plan)
 	}
 	return e
+}
+
+// redacted is a URL that cannot be read because of err, without what may be a
+// password.
+func redacted(url string, err error) string {
+	var bad *locator.SyntaxError
+	if !errors.As(err, &bad) {
+		_, err = locator.Parse(url)
+	}
+	if errors.As(err, &bad) {
+		return bad.Text
+	}
+	return ""
 }
 
 func parseStrictly(url string) (locator.Locator, error) {

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 // explained is the JSON line of an explanation.
@@ -54,7 +52,7 @@ func explainText(w io.Writer, e explanation) error {
 			label = ""
 		}
 	}
-	fmt.Fprintln(&b, plain(e.loc.Redacted()))
+	fmt.Fprintln(&b, plain(e.url))
 	if e.plan.Network != "" {
 		row("server", fmt.Sprintf("%s, port %d (%s)", plain(e.plan.Host), e.plan.Port, e.plan.Network))
 	}
@@ -106,10 +104,10 @@ func (e explanation) textWidth() int {
 
 func explainJSON(w io.Writer, e explanation) error {
 	if e.err != nil {
-		return writeJSON(w, unexplained{e.redacted(), false, e.err.Error(), e.code()})
+		return writeJSON(w, unexplained{e.url, false, e.err.Error(), e.code()})
 	}
 	line := explained{
-		URL: e.loc.Redacted(), OK: true, Scheme: e.loc.Scheme(), Policy: e.verdict,
+		URL: e.url, OK: true, Scheme: e.loc.Scheme(), Policy: e.verdict,
 		Steps: []explainedStep{}, Notes: append([]string{}, e.plan.Notes...),
 	}
 	if e.plan.Network != "" {
@@ -127,16 +125,4 @@ func some(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// redacted is the URL without its password.
-func (e explanation) redacted() string {
-	var bad *locator.SyntaxError
-	switch {
-	case e.loc != nil:
-		return e.loc.Redacted()
-	case errors.As(e.err, &bad):
-		return bad.Text
-	}
-	return ""
 }

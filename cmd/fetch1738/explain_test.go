@@ -206,6 +206,17 @@ func TestExplainBadInput(t *testing.T) {
 	}
 }
 
+// What cannot be read is told apart all the same.
+func TestExplainUnreadable(t *testing.T) {
+	for url, want := range map[string]string{"lab@host.example/x": "lab@host.example/x", "ftp://u:s3cret@h/;type=z": "ftp://u:***@h/;type=z"} {
+		got := runVerb(t, "explain", "", "--json", url)
+		var line struct{ URL string }
+		if err := json.Unmarshal([]byte(got.out), &line); err != nil || line.URL != want || got.code != 3 {
+			t.Errorf("%s: %v, %+v", url, err, got)
+		}
+	}
+}
+
 // --allow-port permits; several URLs have the exit code of the last failure.
 func TestExplainFlags(t *testing.T) {
 	got := runVerb(t, "explain", "", "--allow-port", "25", "gopher://127.0.0.1:25/0x")

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	nethttp "net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -43,15 +47,19 @@ func (m leakChecked) Run() int {
 //	forget SERVER                forget conversation and faults
 //	stored SERVER NAME FILE      a client must have stored FILE as NAME
 //
+//	proxied                      what the proxy was asked for so far, as stdout
+//
 // SERVER is ftp, http or gopher. Each script has servers of its own with
 // testContent; $FTP, $HTTP and $GOPHER are their URLs, $FTPPORT, $HTTPPORT and
-// $GOPHERPORT their ports, and $CLOSED is a port where nobody listens.
+// $GOPHERPORT their ports. $HTTPS is a server with a certificate nobody trusts,
+// $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
+// where nobody listens.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata/script",
 		Setup: setup(t),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "arm": arm, "transcript": transcript, "forget": forget, "stored": stored,
+			"exits": exits, "arm": arm, "transcript": transcript, "forget": forget, "stored": stored, "proxied": askedProxy,
 		},
 	})
 }
@@ -88,6 +96,8 @@ type servers map[string]*testserver.Server
 
 type serversKey struct{}
 
+type proxyKey struct{}
+
 func setup(t *testing.T) func(*testscript.Env) error {
 	return func(env *testscript.Env) error {
 		users := map[string]testserver.User{"lab": {Password: "secret"}}
@@ -116,11 +126,24 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		proxy, err := newTestProxy()
+		if err != nil {
+			return err
+		}
+		secure := httptest.NewTLSServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+			fmt.Fprintln(w, "secure")
+		}))
+		secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 		env.Defer(func() {
 			ftp.Close()
 			http.Close()
 			gopher.Close()
+			proxy.end()
+			secure.Close()
 		})
+		env.Values[proxyKey{}] = proxy
+		env.Setenv("PROXY", proxy.Addr().String())
+		env.Setenv("HTTPS", secure.URL)
 		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server}
 		env.Values[serversKey{}] = all
 		for name, s := range all {
@@ -219,6 +242,13 @@ func forget(ts *testscript.TestScript, neg bool, args []string) {
 	s := named(ts, args, 1, "forget SERVER")
 	s.ResetTranscript()
 	s.ResetFaults()
+}
+
+func askedProxy(ts *testscript.TestScript, neg bool, args []string) {
+	p := ts.Value(proxyKey{}).(*testProxy)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintln(ts.Stdout(), strings.Join(p.asked, "\n"))
 }
 
 func stored(ts *testscript.TestScript, neg bool, args []string) {

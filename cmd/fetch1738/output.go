@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/fetch1738/fetch1738/internal/term"
 )
@@ -81,6 +83,17 @@ func (s *sink) take(body io.Reader) error {
 	s.count += n
 	if s.safe != nil && err == nil {
 		err = s.safe.Flush()
+	}
+	return s.blame(err)
+}
+
+// blame makes err the output's where it can be no other's: what the kernel
+// copies from one file to another fails without saying which of them it was.
+func (s *sink) blame(err error) error {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EPIPE} {
+		if errors.Is(err, errno) {
+			return &codedError{exitWrite, fmt.Errorf("write %s: %w", cmp.Or(s.path, "standard output"), errno)}
+		}
 	}
 	return err
 }

@@ -169,7 +169,14 @@ func connectBy(ctx context.Context, env *fetch.Env, p *fetchhttp.Proxy, address 
 	if err != nil {
 		return nil, err
 	}
-	return socks.(proxy.ContextDialer).DialContext(ctx, "tcp", address)
+	conn, err := socks.(proxy.ContextDialer).DialContext(ctx, "tcp", address)
+	if known, ok := errors.AsType[*fetch.Error](err); ok {
+		return nil, known // the proxy was not reached
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, &codedError{exitProxy, err}
+	}
+	return conn, err
 }
 
 // dialer is a proxy.ContextDialer.

@@ -9,21 +9,22 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// directory is the resource of a directory.
-func (a *access) directory(ctx context.Context, info fs.FileInfo) (*fetch.Resource, error) {
+// directory is the resource of an open directory, which is closed here.
+func (a *access) directory(ctx context.Context, dir *os.File, info fs.FileInfo) (*fetch.Resource, error) {
+	defer dir.Close()
 	if a.req.Offset != 0 || a.req.Length != 0 {
 		return nil, a.fail("list", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a part of a directory")})
 	}
-	entries, err := os.ReadDir(a.path)
-	if err != nil {
-		return nil, a.fail("list", err)
+	l := &listing{ctx: ctx, a: a, trace: fetch.ContextTrace(ctx)}
+	if err := l.readEntries(dir); err != nil {
+		return nil, err
 	}
-	l := &listing{ctx: ctx, a: a, entries: entries, trace: fetch.ContextTrace(ctx)}
 	l.text = strings.NewReader(l.names())
 	return &fetch.Resource{
 		Attributes: fetch.Attributes{Size: l.text.Size(), ModTime: info.ModTime(), MediaType: "text/plain"},
@@ -38,7 +39,29 @@ type listing struct {
 	entries []fs.DirEntry
 	text    *strings.Reader
 	trace   *fetch.Trace
-	closed  bool
+	closed  atomic.Bool
+}
+
+// batch is how many entries are read between two looks at the context.
+const batch = 1024
+
+// readEntries reads the directory and puts it in order.
+func (l *listing) readEntries(dir *os.File) error {
+	for {
+		if err := l.ctx.Err(); err != nil {
+			return l.a.fail("list", err)
+		}
+		entries, err := dir.ReadDir(batch)
+		l.entries = append(l.entries, entries...)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return l.a.fail("list", err)
+		}
+	}
+	slices.SortFunc(l.entries, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
+	return nil
 }
 
 // names is the text of the listing.
@@ -76,7 +99,7 @@ func (l *listing) Read(p []byte) (int, error) {
 }
 
 func (l *listing) check() error {
-	if l.closed {
+	if l.closed.Load() {
 		return l.a.fail("list", fs.ErrClosed)
 	}
 	if err := l.ctx.Err(); err != nil {
@@ -87,7 +110,7 @@ func (l *listing) check() error {
 
 // Close implements io.Closer.
 func (l *listing) Close() error {
-	l.closed = true
+	l.closed.Store(true)
 	return nil
 }
 

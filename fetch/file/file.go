@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -26,8 +27,9 @@ type Fetcher struct {
 	// Env says, by its Allow, who may name local files; nil is the zero Env. The
 	// policy is asked with a Target that has no Network.
 	Env *fetch.Env
-	// Special also opens what is neither a regular file nor a directory: devices,
-	// named pipes. Reading those may wait for ever, whatever the context says.
+	// Special also opens what is neither a regular file nor a directory: devices
+	// and named pipes. They have no Size, may have no end, and may keep a reader
+	// waiting until its context is done.
 	Special bool
 }
 
@@ -47,13 +49,12 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if err != nil {
 		return nil, err
 	}
-	file, info, err := a.open()
+	file, info, err := a.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		file.Close()
-		return a.directory(ctx, info)
+		return a.directory(ctx, file, info)
 	}
 	return a.document(ctx, file, info)
 }
@@ -122,6 +123,8 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	switch {
 	case req.Options != nil:
 		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options %T", req.Options)})
+	case req.Query != "":
+		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("a file takes no search words")})
 	case req.Length < 0:
 		return nil, a.fail("check", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a negative length")})
 	}
@@ -136,7 +139,7 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 // open opens the path for reading. What it is, is looked at before it is opened,
 // as opening a named pipe waits for its other end, and after, as it may have
 // been replaced in between.
-func (a *access) open() (*os.File, fs.FileInfo, error) {
+func (a *access) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(a.path)
 	if err != nil {
 		return nil, nil, a.fail("open", err)
@@ -144,11 +147,12 @@ func (a *access) open() (*os.File, fs.FileInfo, error) {
 	if err := a.checkKind(info); err != nil {
 		return nil, nil, err
 	}
-	flags := os.O_RDONLY
-	if !a.special {
-		flags |= nonBlocking
+	var file *os.File
+	if info.Mode()&fs.ModeNamedPipe != 0 {
+		file, err = openPipe(ctx, a.path)
+	} else {
+		file, err = os.OpenFile(a.path, os.O_RDONLY|nonBlocking, 0)
 	}
-	file, err := os.OpenFile(a.path, flags, 0)
 	if err != nil {
 		return nil, nil, a.fail("open", err)
 	}
@@ -162,16 +166,62 @@ func (a *access) open() (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
+// openPipe opens a named pipe for reading, which waits for a writer. When the
+// context ends before one comes, it is itself the writer.
+func openPipe(ctx context.Context, path string) (*os.File, error) {
+	var file *os.File
+	var err error
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		file, err = os.Open(path)
+	}()
+	select {
+	case <-opened:
+		return file, err
+	case <-ctx.Done():
+	}
+	for {
+		w, wakeErr := os.OpenFile(path, os.O_WRONLY|nonBlocking, 0)
+		if wakeErr == nil {
+			w.Close()
+		}
+		select {
+		case <-opened:
+			if err == nil {
+				file.Close()
+			}
+			return nil, ctx.Err()
+		case <-time.After(time.Millisecond): // it has not come to wait yet
+		}
+	}
+}
+
 // checkKind refuses what is neither a file nor a directory, and a file where the
 // URL means a directory.
 func (a *access) checkKind(info fs.FileInfo) error {
 	switch {
-	case info.IsDir(), info.Mode().IsRegular() && !a.namesDirectory(), a.special && !info.Mode().IsRegular():
+	case info.IsDir():
 		return nil
-	case info.Mode().IsRegular():
-		return a.fail("open", &fetch.Error{Kind: fetch.NotFound, Err: errors.New("a file, and no directory as the URL's last slash says")})
+	case a.namesDirectory():
+		return a.fail("open", &fetch.Error{Kind: fetch.NotFound, Err: errors.New("not a directory, as the URL's last slash says")})
+	case info.Mode().IsRegular(), a.special:
+		return nil
 	}
-	return a.fail("open", &fetch.Error{Kind: fetch.Permission, Err: fmt.Errorf("neither a file nor a directory but %s", info.Mode().Type())})
+	return a.fail("open", &fetch.Error{Kind: fetch.Permission, Err: fmt.Errorf("%s is opened only when asked for", describe(info.Mode()))})
+}
+
+// describe names what is neither a regular file nor a directory.
+func describe(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "what is neither a file nor a directory"
 }
 
 // namesDirectory reports whether the URL ends in a slash.

@@ -16,7 +16,8 @@ import (
 // Replace implements [fetch.Replacer]. Without an Offset the file is written
 // beside the old one and takes its place, with its permissions, when it is
 // complete; if body fails, the old one stays. With an Offset what is behind it
-// in the file is replaced where it stands. A symbolic link is followed.
+// in the file is replaced where it stands. A symbolic link is followed, unless
+// it leads nowhere.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writing(ctx, req)
 	if err != nil {
@@ -74,7 +75,7 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes, error) {
 	file, err := os.OpenFile(a.path, flags|nonBlocking, 0o666)
 	if err != nil {
-		return nil, a.fail("write", err)
+		return nil, a.noDirectory(err)
 	}
 	if offset >= 0 {
 		err = a.cutAt(file, offset)
@@ -108,10 +109,13 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	if info, err := os.Stat(a.path); err == nil && !info.Mode().IsRegular() {
 		return a.write(src, os.O_WRONLY, -1) // a device stays one
 	}
+	if err := a.mayWrite(); err != nil {
+		return nil, err
+	}
 	part := fmt.Sprintf(".fetch1738-%016x.part", rand.Uint64())
 	file, err := os.OpenFile(filepath.Join(filepath.Dir(a.path), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return nil, a.fail("write", err)
+		return nil, a.noDirectory(err)
 	}
 	defer os.Remove(file.Name()) // gone by then, if all went well
 	err = a.copy(file, src)
@@ -126,6 +130,29 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 		return nil, a.fail("write", err)
 	}
 	return attributes, nil
+}
+
+// mayWrite wants a file that is there to be writable: taking its place does not
+// need that.
+func (a *access) mayWrite() error {
+	file, err := os.OpenFile(a.path, os.O_WRONLY|nonBlocking, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return a.fail("write", err)
+	}
+	return file.Close()
+}
+
+// noDirectory is the error of making a file: what is missing is not the file.
+func (a *access) noDirectory(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, missing := os.Stat(filepath.Dir(a.path)); missing != nil {
+			return a.fail("write", &fetch.Error{Kind: fetch.NotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
+		}
+	}
+	return a.fail("write", err)
 }
 
 // takeMode gives file the permissions of the one it replaces, if there is one.

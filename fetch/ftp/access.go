@@ -271,7 +271,7 @@ type begun struct {
 	size    int64 // of the whole; -1 when not known
 	modTime time.Time
 	offset  int64
-	nothing bool // there is nothing at the offset, so nothing was begun
+	nothing bool // there is nothing to come, so nothing was begun
 }
 
 // begin enters the directory and starts the transfer.
@@ -307,7 +307,17 @@ func (a *access) begin(c commands) (begun, error) {
 		a.verb = "NLST"
 		err = c.retrieve(command(a.verb, a.name), b.offset)
 	}
+	if a.listing() && a.name == "" && noFiles(err) {
+		b.nothing, err = true, nil
+	}
 	return b, err
+}
+
+// noFiles tells the way in which servers of the BSD family list a directory that
+// is empty: "550 No files found." The directory is there, as CWD has shown.
+func noFiles(err error) bool {
+	var e *fetch.Error
+	return errors.As(err, &e) && (e.Code == 450 || e.Code == 550) && strings.HasPrefix(strings.ToLower(e.Reply), "no files")
 }
 
 // wantsSize tells whether SIZE comes before the transfer. In TYPE A servers

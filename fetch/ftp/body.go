@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -12,8 +13,9 @@ import (
 
 // body is the octets of a transfer. It ends in io.EOF only when the data
 // connection has ended, the server has said that the transfer is complete, and
-// the size is the one it told before.
+// the size is the one it told before. Close may run beside the other methods.
 type body struct {
+	mu   sync.Mutex
 	s    *session
 	a    *access
 	free func(*session) // gives the session back; nil once that is done
@@ -50,6 +52,8 @@ func (b *body) receive(p []byte) (int, error) {
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.err == nil && b.left == 0 {
 		b.err = b.cut()
 	}
@@ -136,10 +140,12 @@ func (b *body) release() {
 // Close implements io.Closer. A transfer that is not at its end is broken off,
 // which takes a second at most, and its session is not used again.
 func (b *body) Close() error {
+	b.data.Close() // which ends a Read that waits
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.err == nil {
 		b.err = os.ErrClosed
 	}
-	b.data.Close()
 	b.release()
 	return nil
 }
@@ -190,42 +196,56 @@ const (
 
 // splice is WriteTo a file.
 func (b *body) splice(f *os.File) (total int64, err error) {
-	defer b.data.SetTimeout(b.data.idle)
-	b.data.SetTimeout(spliceTime)
 	progress := time.Now()
-	for b.err == nil {
-		if b.left == 0 {
-			b.err = b.cut()
-			break
-		}
-		size := int64(spliceSize)
-		if b.left > 0 {
-			size = min(size, b.left)
-		}
-		if b.err = b.ending(b.data.Arm()); b.err != nil {
-			break
-		}
-		n, err := f.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size})
+	for {
+		n, err := b.spliceSome(f, progress)
 		total += n
-		b.got += n
-		b.count(n)
 		if n > 0 {
 			progress = time.Now()
 		}
-		switch {
-		case err == nil && n < size:
-			b.err = b.ending(io.EOF)
-		case err == nil:
-		case errors.Is(err, os.ErrDeadlineExceeded) && b.data.Cause(err) == err && (b.data.idle == 0 || time.Since(progress) < b.data.idle):
-			// Nothing wrong yet.
-		case errors.Is(err, os.ErrDeadlineExceeded), connectionError(err):
-			b.err = b.ending(err)
-		default:
-			return total, err // the file's
+		if err == io.EOF {
+			return total, nil
+		}
+		if err != nil {
+			return total, err
 		}
 	}
-	if b.err == io.EOF {
-		return total, nil
+}
+
+// spliceSome moves a portion. That nothing comes is an error when there has been
+// no progress for as long as the idle limit.
+func (b *body) spliceSome(f *os.File, progress time.Time) (int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil && b.left == 0 {
+		b.err = b.cut()
 	}
-	return total, b.err
+	if b.err == nil {
+		b.data.SetTimeout(spliceTime)
+		defer b.data.SetTimeout(b.data.idle)
+		b.err = b.ending(b.data.Arm())
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	size := int64(spliceSize)
+	if b.left > 0 {
+		size = min(size, b.left)
+	}
+	n, err := f.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size})
+	b.got += n
+	b.count(n)
+	timeout := errors.Is(err, os.ErrDeadlineExceeded)
+	switch {
+	case err == nil && n < size:
+		b.err = b.ending(io.EOF)
+	case err == nil:
+	case timeout && b.data.Cause(err) == err && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
+		// The portion was too large for the time; no harm done.
+	case timeout, connectionError(err):
+		b.err = b.ending(err)
+	default:
+		return n, err // the file's
+	}
+	return n, b.err
 }

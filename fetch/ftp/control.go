@@ -207,13 +207,12 @@ func (c *control) quit(d time.Duration) {
 	if c.err != nil {
 		return
 	}
-	c.limits.Reply = d
+	c.replyBy = time.Now().Add(d)
 	c.conn.SetTimeout(d)
 	if _, err := c.conn.Write([]byte("QUIT\r\n")); err != nil {
 		return
 	}
 	c.trace.Sent([]byte("QUIT\r\n"))
-	c.replyBy = time.Now().Add(d)
 	for range 4 { // the end of a transfer may come first
 		r, err := readReply(c.lines, c.limits.Header, c.received)
 		if err != nil || r.code == 221 {
@@ -326,49 +325,54 @@ func (c *control) sendAccount(text string) (reply, error) {
 func (c *control) accept(r reply) (string, error) {
 	class := r.class()
 	switch {
-	case c.phase == transferring && class == 2:
-		c.phase = commanding
-		return "226", nil
 	case c.phase == transferring:
-		// refused below
-	case c.phase == awaitsGreeting && r.code == 220:
-		c.phase = loggingIn
-		return "220", nil
+		if class == 2 {
+			c.phase = commanding
+			return "226", nil
+		}
 	case c.phase == awaitsGreeting:
-	case c.verb == "USER" && r.code == 331:
-		return "331", nil
-	case (c.verb == "USER" || c.verb == "PASS" || c.verb == "ACCT") && class == 2:
-		return "230", nil
-	case c.verb == "CWD" && class == 2:
-		return "250", nil
-	case c.verb == "MKD" && class == 2:
-		return "257", nil
-	case c.verb == "TYPE" && class == 2:
-		return "200", nil
-	case c.verb == "REST" && r.code == 350:
-		return "350", nil
-	case c.verb == "SIZE" && class == 2:
-		n, err := fileSize(r.text)
-		return fmt.Sprintf("213 %d", n), err
-	case c.verb == "MDTM" && class == 2:
-		return "213 " + fileTime(r.text).Format("20060102150405"), nil
+		if r.code == 220 {
+			c.phase = loggingIn
+			return "220", nil
+		}
+	case isTransfer(c.verb):
+		if class <= 2 {
+			return c.beginTransfer(r), nil
+		}
+	case c.verb == "USER" && r.code == 331, c.verb == "REST" && r.code == 350:
+		return fmt.Sprint(r.code), nil
 	case c.verb == "EPSV" && r.code == 229:
 		port, err := extendedPort(r.text)
 		return fmt.Sprintf("229 (|||%d|)", port), err
 	case c.verb == "PASV" && r.code == 227:
 		port, err := passivePort(r.text)
 		return fmt.Sprintf("227 (0,0,0,0,%d,%d)", port>>8, port&0xff), err
-	case isTransfer(c.verb) && class == 1:
-		c.began = true
-		c.announced = announcedSize(r.text)
-		c.phase = transferring
-		return "150", nil
-	case isTransfer(c.verb) && class == 2: // a small file, and a server in a hurry
-		c.began = true
-		c.phase = transferred
-		return "150", nil
+	case c.verb == "SIZE" && class == 2:
+		n, err := fileSize(r.text)
+		return fmt.Sprintf("213 %d", n), err
+	case c.verb == "MDTM" && class == 2:
+		return "213 " + fileTime(r.text).Format("20060102150405"), nil
+	case class == 2 && completion[c.verb] != "":
+		return completion[c.verb], nil
 	}
 	return "", &fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: fmt.Errorf("no reply to %s", c.verb)}
+}
+
+// completion is the one code that the library takes for success.
+var completion = map[string]string{
+	"USER": "230", "PASS": "230", "ACCT": "230", "CWD": "250", "MKD": "257", "TYPE": "200",
+}
+
+// beginTransfer takes the first reply to a transfer; for a small file a server in
+// a hurry may send the last one in its place.
+func (c *control) beginTransfer(r reply) string {
+	c.began = true
+	c.announced = announcedSize(r.text)
+	c.phase = transferring
+	if r.class() == 2 {
+		c.phase = transferred
+	}
+	return "150"
 }
 
 func isTransfer(verb string) bool {

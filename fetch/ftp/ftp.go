@@ -77,9 +77,9 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	res := a.resource(s, b)
 	if b.nothing {
 		f.release(s)
-		return res, nil
+	} else {
+		res.Body = newBody(s, a, b, f.release)
 	}
-	res.Body = newBody(s, a, b, f.release)
 	if res.Kind == fetch.KindDirectory {
 		res.Items = a.items(res.Body)
 	}

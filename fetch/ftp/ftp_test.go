@@ -251,6 +251,30 @@ func TestBusyListing(t *testing.T) {
 	}
 }
 
+// TestEmptyDirectory has the reply of wu-ftpd and inetutils-ftpd.
+func TestEmptyDirectory(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	for _, path := range []string{"/pub/;type=d", "/pub/"} {
+		srv.On("NLST", 1, testserver.Reply("550 No files found."))
+		srv.On("LIST", 1, testserver.Reply("450 No files found"))
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+path)})
+		if err != nil || res.Kind != fetch.KindDirectory {
+			t.Fatalf("%v %v", res, err)
+		}
+		for item, err := range res.Items {
+			t.Errorf("%+v %v", item, err)
+		}
+		if err := res.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	f.Close()
+	if n := logins(srv); n != 1 {
+		t.Errorf("%d logins", n)
+	}
+}
+
 func TestFallBacks(t *testing.T) {
 	srv := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV", "LIST", "SIZE", "MDTM"} })
 	f := &Fetcher{}

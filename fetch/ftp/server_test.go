@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -22,12 +23,12 @@ type hostile struct {
 	on       map[string]string // octets to answer a verb with; of a transfer, after its data
 	first    map[string]string // octets to answer a transfer with, before its data
 	data     string            // of every transfer to the client
-	passive  func(port int) string
 
 	net  memnet.Network
 	mu   sync.Mutex
-	log  []string // command lines, with their ends
-	dial []string // addresses that were dialled
+	log  []string     // command lines, with their ends
+	dial []string     // addresses that were dialled
+	got  atomic.Int64 // octets that the client has read
 	done sync.WaitGroup
 }
 
@@ -60,8 +61,24 @@ func (h *hostile) env() *fetch.Env {
 		h.mu.Lock()
 		h.dial = append(h.dial, address)
 		h.mu.Unlock()
-		return h.net.Dial(ctx, network, address)
+		c, err := h.net.Dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return counted{c, &h.got}, nil
 	}}
+}
+
+// counted is a connection whose octets are counted.
+type counted struct {
+	net.Conn
+	got *atomic.Int64
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.got.Add(int64(n))
+	return n, err
 }
 
 func (h *hostile) sent() []string {
@@ -105,8 +122,8 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 			}
 			port := data.Addr().(*net.TCPAddr).Port
 			text := fmt.Sprintf("229 ok (|||%d|)\r\n", port)
-			if verb == "PASV" && h.passive != nil {
-				text = h.passive(port)
+			if verb == "PASV" {
+				text = fmt.Sprintf("227 ok (127,0,0,1,%d,%d)\r\n", port>>8, port&0xff)
 			}
 			say(c, h.on[verb], text)
 		case "RETR", "LIST", "NLST", "STOR", "APPE":
@@ -144,6 +161,9 @@ func (h *hostile) transfer(ctx context.Context, c net.Conn, l net.Listener, verb
 func say(w io.Writer, text, other string) {
 	if text == "" {
 		text = other
+	}
+	if text == "" {
+		text = "502 what\r\n"
 	}
 	if text != "-" {
 		io.WriteString(w, text)

@@ -30,7 +30,7 @@ type session struct {
 	conn  *client.ServerConn
 	key   key
 	entry string         // working directory after the login; "" when not known
-	peer  netip.AddrPort // of the control connection; invalid when not known
+	peer  netip.AddrPort // of the control connection; invalid behind a proxy
 	where []string       // arguments of CWD since the login directory
 	lost  bool           // one of them was refused
 	typ   byte           // TYPE in force; 0 when not known
@@ -51,7 +51,10 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.peer = addrPort(conn.RemoteAddr())
+	// Behind a proxy the peer is the proxy, which shows in its port.
+	if peer := addrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
+		s.peer = peer
+	}
 	s.ctl = newControl(ctx, conn, a.limits, a.trace)
 	s.ctl.answers = s
 	if err := s.login(); err != nil {
@@ -61,16 +64,21 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	return s, nil
 }
 
-// login does USER and what the server asks for then. The library sends nothing
-// else during it that reaches the wire.
-func (s *session) login() (err error) {
+// connect reads the greeting.
+func (s *session) connect(dial func(network, address string) (net.Conn, error)) (err error) {
 	s.conn, err = client.Dial("",
-		client.DialWithDialFunc(s.dialFunc),
+		client.DialWithDialFunc(dial),
 		client.DialWithDisabledEPSV(s.access.noEPSV),
 		client.DialWithDisabledUTF8(true),
 		client.DialWithDisabledMLSD(true))
-	if err != nil {
-		return s.failure(err)
+	return s.failure(err)
+}
+
+// login does USER and what the server asks for then. The library sends nothing
+// else during it that reaches the wire.
+func (s *session) login() (err error) {
+	if err := s.connect(s.dialFunc); err != nil {
+		return err
 	}
 	if err := s.conn.Login(s.access.user(), ""); err != nil {
 		return s.failure(err)
@@ -96,9 +104,8 @@ func (s *session) dialFunc(_, address string) (net.Conn, error) {
 	t := s.access.target()
 	t.Purpose, t.Port = fetch.Data, uint16(n)
 	// Data comes from where the control connection leads, whatever the name may
-	// resolve to by now. Behind a proxy the peer is the proxy, which shows in its
-	// port; there the name has to do.
-	if s.peer.IsValid() && s.peer.Port() == s.access.target().Port {
+	// resolve to by now. Where that is not known the name has to do.
+	if s.peer.IsValid() {
 		t.Host = s.peer.Addr().String()
 	}
 	conn, err := s.access.env.Connect(s.ctx, t)
@@ -190,7 +197,6 @@ func (s *session) rest() {
 
 // Close takes leave of the server, in bounded time, and closes the connection.
 func (s *session) Close() error {
-	s.ctl.conn.SetContext(context.Background())
 	s.ctl.quit(quitTime)
 	return nil
 }

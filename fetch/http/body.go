@@ -83,13 +83,12 @@ func (b *body) some(p []byte) (int, error) {
 	}
 	n, err := b.readRaw(p)
 	switch {
-	case err == io.EOF && b.at < b.to && !b.open:
-		err = io.ErrUnexpectedEOF
-	case b.at == b.to && (err == nil || err == io.EOF):
+	case b.at == b.to:
 		return n, io.EOF
-	}
-	if err == nil || err == io.EOF {
+	case err == nil, err == io.EOF && (b.at > b.to || b.open):
 		return n, err
+	case err == io.EOF:
+		err = io.ErrUnexpectedEOF
 	}
 	return n, b.resume(err)
 }

@@ -38,10 +38,11 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	if ex.forwarded() {
 		write = r.WriteProxy
 	}
-	if err := write(&head); err != nil && !errors.Is(err, errUnsent) {
+	err = write(&head)
+	first, _, complete := bytes.Cut(head.Bytes(), []byte("\r\n\r\n"))
+	if !complete { // else what failed is the body
 		return nil, c.fail(err)
 	}
-	first, _, _ := bytes.Cut(head.Bytes(), []byte("\r\n\r\n"))
 	plan.Steps = append(plan.Steps, fetch.Step{Send: string(masked(append(first, "\r\n\r\n"...)))})
 	if c.upload != nil {
 		plan.Steps = append(plan.Steps, fetch.Step{Do: "send the body"})
@@ -55,7 +56,5 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 // unsent is a body that is not to be read.
 type unsent struct{}
 
-var errUnsent = errors.New("not to be sent")
-
-func (unsent) Read([]byte) (int, error) { return 0, errUnsent }
+func (unsent) Read([]byte) (int, error) { return 0, errors.New("not to be sent") }
 func (unsent) Close() error             { return nil }

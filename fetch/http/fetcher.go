@@ -73,6 +73,10 @@ type Options struct {
 	Compressed bool
 	// LocationTrusted sends Header and credentials to wherever a redirect leads.
 	LocationTrusted bool
+	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
+	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2). Its
+	// password, if it has one, is not for proxies: that is refused.
+	Proxied locator.Locator
 	// IfModifiedSince, if set, gives a Resource with an empty Body and status 304
 	// when there is nothing newer.
 	IfModifiedSince time.Time

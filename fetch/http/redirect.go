@@ -59,11 +59,16 @@ func (c *call) follow(a *answer) (*hop, error) {
 		}
 	}
 	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head})
+	return &hop{locator: next, from: c.onward(a)}, nil
+}
+
+// onward is the provenance of what an answer redirects to.
+func (c *call) onward(a *answer) fetch.Provenance {
 	from := fetch.Provenance{Kind: fetch.Redirect, By: c.locator, Peer: a.peer.Addr()}
 	if literal, err := netip.ParseAddr(c.locator.Host); err == nil && !from.Peer.IsValid() {
 		from.Peer = literal // by a proxy, but there all the same
 	}
-	return &hop{locator: next, from: from}, nil
+	return from
 }
 
 // newMethod is what a redirect makes of the method (RFC 9110 §15.4): a POST

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -256,5 +257,55 @@ func TestKeptConnection(t *testing.T) {
 	}
 	if len(w.dials) != 1 {
 		t.Errorf("%d connections for 20 requests", len(w.dials))
+	}
+}
+
+// Whatever a Location field holds, where it leads to is a URL, and without a
+// login.
+func FuzzLocation(f *testing.F) {
+	for _, s := range []string{"/x", "//b/x", "?q", "http://b/", "https://u:p@b:81/%zz?a b#c", "ftp://u:p@b/", "../../x", "x:y", "file:///etc/passwd", "http:b", "\\\\b\\x", "//u:p@b", "http://[::1]/", "mailto:a@b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, location string) {
+		a := &answer{resp: &http.Response{Header: http.Header{"Location": {location}}}}
+		c := &call{hop: hop{locator: parse(t, "http://me:canary@a.example/d/e?q").(*locator.HTTP)}}
+		to, err := c.destination(a)
+		if err != nil {
+			return
+		}
+		l, ok := to.(*locator.HTTP)
+		if !ok {
+			if !hasScheme(strings.Trim(location, " \t")) {
+				t.Errorf("%q is relative and leads to %s", location, to)
+			}
+			return
+		}
+		if l.Login != nil || strings.Contains(l.String(), "canary") && !strings.Contains(location, "canary") {
+			t.Errorf("%q leads to %s", location, l)
+		}
+		if again, err := lenient.Parse(l.String()); err != nil || !locator.Equal(again.Locator, l) {
+			t.Errorf("%q leads to %#v, and that to %#v, %v", location, l, again.Locator, err)
+		}
+	})
+}
+
+// What another scheme's Fetcher is asked for must carry where it comes from:
+// the policy judges by that.
+func TestReferralProvenance(t *testing.T) {
+	srv := httptest.NewServer(http.RedirectHandler("ftp://h/x", http.StatusFound))
+	defer srv.Close()
+	f := &Fetcher{}
+	defer f.Close()
+	l, err := locator.Parse(srv.URL + "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: l})
+	var ref *fetch.Referral
+	if !errors.As(err, &ref) || !errors.Is(err, fetch.Moved) {
+		t.Fatal(err)
+	}
+	if ref.To.String() != "ftp://h/x" || ref.From.Kind != fetch.Redirect || ref.From.By != l || !ref.From.Peer.IsLoopback() {
+		t.Errorf("%v from %+v", ref.To, ref.From)
 	}
 }

@@ -52,6 +52,9 @@ func (c *call) checkOptions() error {
 	if !httpguts.ValidHeaderFieldName(c.method) || c.method == http.MethodConnect {
 		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("%q is no method to fetch by", c.method))
 	}
+	if s, ok := locator.ServerOf(c.opt.Proxied); ok && s.Login != nil && s.Login.HasPassword {
+		return fetch.Fail("check", c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
+	}
 	canonical := make(http.Header, len(c.opt.Header))
 	for name, values := range c.opt.Header {
 		if !httpguts.ValidHeaderFieldName(name) {
@@ -115,6 +118,9 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	r.URL = wireURL(c.locator)
 	r.Host = hostField(c.locator)
 	r.Header = c.header(resumed)
+	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
+		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
+	}
 	switch hosts := c.opt.Header["Host"]; {
 	case ex.forwarded(): // the request names the host in its first line
 		if login := ex.proxy.Login; login != nil {
@@ -203,6 +209,15 @@ func hostField(l *locator.HTTP) string {
 		return host
 	}
 	return host + ":" + strconv.Itoa(int(l.Port))
+}
+
+// proxiedHost is the Host field for a locator that a proxy is asked for.
+func proxiedHost(l locator.Locator) string {
+	server, _ := locator.ServerOf(l)
+	if server.Port == locator.DefaultPort(l.Scheme()) {
+		server.Port = 0
+	}
+	return hostField(&locator.HTTP{Server: server})
 }
 
 // address is the host and port to be dialled.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strconv"
 	"testing"
 
@@ -41,7 +42,16 @@ func TestTLS(t *testing.T) {
 		f.TLS = config
 		return f
 	}
-	body, res, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: example})
+	handshakes := 0
+	watched := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{TLSHandshakeStart: func() { handshakes++ }, TLSHandshakeDone: func(s tls.ConnectionState, err error) {
+		if handshakes++; err != nil || !s.HandshakeComplete {
+			t.Errorf("the hook is told %+v, %v", s, err)
+		}
+	}})
+	body, res, err := do(watched, fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: example})
+	if handshakes != 2 {
+		t.Errorf("the hooks of the handshake were called %d times", handshakes)
+	}
 	if err != nil || body != "HTTP/1.1" || told != "example.com" || res.Peer.Port() != port {
 		t.Errorf("trusted: %q by name %q, %v", body, told, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"time"
@@ -109,7 +110,7 @@ func (ex *exchange) secure(raw net.Conn) (net.Conn, error) {
 	ctx, cancel := within(ex.call.ctx, ex.call.env.Limits.Reply)
 	defer cancel()
 	c := tls.Client(raw, config)
-	if err := c.HandshakeContext(ctx); err != nil {
+	if err := handshake(ctx, c); err != nil {
 		raw.Close()
 		kind := fetch.KindOf(err)
 		if kind == fetch.Other {
@@ -120,6 +121,19 @@ func (ex *exchange) secure(raw net.Conn) (net.Conn, error) {
 	state := c.ConnectionState()
 	ex.call.trace.Note(fmt.Sprintf("%s, %s", tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite)))
 	return c, nil
+}
+
+// handshake tells the hooks of httptrace what net/http does not know of here.
+func handshake(ctx context.Context, c *tls.Conn) error {
+	hooks := httptrace.ContextClientTrace(ctx)
+	if hooks != nil && hooks.TLSHandshakeStart != nil {
+		hooks.TLSHandshakeStart()
+	}
+	err := c.HandshakeContext(ctx)
+	if hooks != nil && hooks.TLSHandshakeDone != nil {
+		hooks.TLSHandshakeDone(c.ConnectionState(), err)
+	}
+	return err
 }
 
 // within is ctx with a time limit; 0 is none.

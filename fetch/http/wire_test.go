@@ -1,8 +1,10 @@
 package http
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -188,6 +190,62 @@ func TestQuery(t *testing.T) {
 		}
 		if got := res.Locator.String(); got != "http://h.example"+tc.want {
 			t.Errorf("the resource is %s", got)
+		}
+	}
+}
+
+// Cases 125, 127 and 134: the parser, the connection and the Host field agree on
+// the host, or the URL is refused.
+func TestHostAgreement(t *testing.T) {
+	for url, host := range map[string]string{
+		"http://a;b@good.example/": "good.example", "http://a:b@good.example/": "good.example", "http://a%40evil@good.example/": "good.example",
+		"http://good.example:80@evil.example/": "evil.example", "http://good.example#@evil.example/": "good.example", "http://good.example/@evil.example": "good.example",
+		"http://good.example?@evil.example/": "good.example", "http://good.example\\@evil.example/": "", "http://a@b@evil.example/": "", "http://good%2Fexample/": "",
+		"http://good%5Cexample/": "", "http://good%3Fexample/": "", "http://good%23example/": "", "http://good%40evil.example/": "", "http://good%00.example/": "",
+		"http://good%25.example/": "", "http://good .example/": "", "http://[::1]evil.example/": "", "http://good.example:80:81/": "", "http://good.example:80evil/": "",
+		"http:///evil.example/": "", "http://:80/": "",
+	} {
+		ref, err := locator.Parser{Tolerate: locator.TolerateAll}.Parse(url)
+		if err != nil {
+			if host != "" {
+				t.Errorf("%s: %v", url, err)
+			}
+			continue
+		}
+		w := newWorld(t, map[string]server{host + ":80": says(document("x"))})
+		_, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: ref.Locator})
+		if host == "" {
+			if fetch.KindOf(err) != fetch.BadURL || len(w.dials) > 0 {
+				t.Errorf("%s: %v, dialled %q", url, err, w.dials)
+			}
+			continue
+		}
+		if err != nil || strings.Join(w.dials, " ") != host+":80" || w.visits[0].field("Host") != host || res.Locator.(*locator.HTTP).Host != host {
+			t.Errorf("%s: dialled %q, sent %q, %v", url, w.dials, w.heads(""), err)
+		}
+	}
+}
+
+// Explain tells of a body, and does not read it.
+func TestExplainBody(t *testing.T) {
+	for _, body := range []func() io.Reader{
+		func() io.Reader { return strings.NewReader("body") },
+		func() io.Reader { return iotest.OneByteReader(strings.NewReader("body")) },
+		func() io.Reader { return strings.NewReader("") },
+	} {
+		w := newWorld(t, map[string]server{"h.example:80": func(v *visit) string { v.body(); return document("x") }})
+		f := w.fetcher()
+		req := &fetch.Request{Locator: parse(t, "http://me:secret@h.example/"), Options: &Options{Body: body()}}
+		plan, err := f.Explain(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := do(t.Context(), f, req); err != nil {
+			t.Fatal(err)
+		}
+		want := string(masked([]byte(w.heads("")[0])))
+		if len(plan.Steps) != 2 || plan.Steps[0].Send != want || !strings.Contains(want, "Authorization: ****\r\n") {
+			t.Errorf("explained as %q, sent %q", plan.Steps, want)
 		}
 	}
 }

@@ -1,0 +1,389 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// TestEndOfTransfer has all ways for a transfer to end. Only one is good: data
+// at an end, 226 or 250, and the size that was told.
+func TestEndOfTransfer(t *testing.T) {
+	const data = "0123456789"
+	for name, tc := range map[string]struct {
+		size, first, last string // replies to SIZE and RETR; "" is the right one
+		kind              fetch.ErrorKind
+	}{
+		"all well":              {"", "", "", fetch.Other},
+		"250":                   {"", "", "250 ok", fetch.Other},
+		"several lines":         {"", "150-a\r\n150 b", "226-a\r\n226 b", fetch.Other},
+		"125":                   {"", "125 already open", "", fetch.Other},
+		"no SIZE":               {"502 what", "", "", fetch.Other},
+		"announced":             {"502 what", "150 x (10 bytes)", "", fetch.Other},
+		"no preliminary reply":  {"", "226 done", "-", fetch.Other},
+		"short by SIZE":         {"213 11", "", "", fetch.Truncated},
+		"short by announcement": {"502 what", "150 x (11 bytes)", "", fetch.Truncated},
+		"long by SIZE":          {"213 9", "", "", fetch.Protocol},
+		"long by announcement":  {"502 what", "150 x (9 bytes)", "", fetch.Protocol},
+		"426":                   {"", "", "426 aborted", fetch.Truncated},
+		"451":                   {"", "", "451 disk", fetch.Truncated},
+		"550 at the end":        {"", "", "550 gone", fetch.Truncated},
+		"421 at the end":        {"", "", "421 bye", fetch.Truncated},
+		"150 twice":             {"", "", "150 again", fetch.Protocol},
+		"garbage at the end":    {"", "", "what", fetch.Protocol},
+		"silence at the end":    {"", "", "-", fetch.Timeout},
+		"3yz at the start":      {"", "350 what", "", fetch.Protocol},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			line := func(s string) string {
+				if s != "" && s != "-" {
+					s += "\r\n"
+				}
+				return s
+			}
+			h := &hostile{data: data, on: map[string]string{"RETR": line(tc.last)}, first: map[string]string{"RETR": line(tc.first)}}
+			if tc.size != "" {
+				h.on["SIZE"] = line(tc.size)
+			}
+			h.serve(t)
+			f := &Fetcher{Env: h.env()}
+			defer f.Close()
+			got, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")})
+			if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.Other) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got != data && tc.first != "350 what" {
+				t.Errorf("%s: %q", name, got)
+			}
+			var e *fetch.Error
+			if errors.As(err, &e) && (e.Op != "RETR" || strings.HasPrefix(tc.last, "4") && e.Code == 0) {
+				t.Errorf("%s: %+v", name, e)
+			}
+		})
+	}
+}
+
+// TestLimitsOfTime has a server that is slow in every way: each limit holds to
+// the moment.
+func TestLimitsOfTime(t *testing.T) {
+	for stage, limit := range map[string]time.Duration{
+		"CONNECT": 7 * time.Second, "GREETING": 7 * time.Second, "USER": 7 * time.Second, "CWD": 7 * time.Second, "TYPE": 7 * time.Second,
+		"EPSV": 7 * time.Second, "RETR": 7 * time.Second, "END": 7 * time.Second, "DATA": 11 * time.Second,
+	} {
+		for _, fault := range []testserver.Fault{testserver.Silence(), testserver.Drip(1, 5*time.Second)} {
+			if stage == "RETR" && fault != testserver.Silence() {
+				continue // that slows down the data
+			}
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv.On(stage, 1, fault)
+				f := &Fetcher{Exact: true, Env: &fetch.Env{Dial: srv.Dial, Limits: fetch.Limits{Reply: 7 * time.Second, Idle: 11 * time.Second}}}
+				began := time.Now()
+				_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+				took := time.Since(began)
+				if stage == "DATA" && fault == testserver.Drip(1, 5*time.Second) {
+					if err != nil || took < 5*17*time.Second {
+						t.Errorf("slow data, but never silent for long: %v after %v", err, took)
+					}
+					return
+				}
+				if !errors.Is(err, fetch.Timeout) || took < limit || took > limit+time.Second {
+					t.Errorf("%s %v: %v after %v, the limit is %v", stage, fault, err, took, limit)
+				}
+			})
+		}
+	}
+}
+
+// TestCloseEarly has servers that never answer an abandoned transfer.
+func TestCloseEarly(t *testing.T) {
+	for _, fault := range []testserver.Fault{testserver.Silence(), testserver.NoFinalReply(), testserver.Close(), testserver.Delay(0), testserver.EndlessLine()} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			if err := srv.Put("big", make([]byte, 1<<20)); err != nil {
+				t.Fatal(err)
+			}
+			srv.On("END", 1, fault)
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+			defer f.Close()
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(res.Body, make([]byte, 1000)); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			res.Close()
+			if took := time.Since(began); took > abortTime {
+				t.Errorf("%v: Close took %v", fault, took)
+			}
+			if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil || got != "top\n" {
+				t.Errorf("%v: afterwards %q %v", fault, got, err)
+			}
+			if n := count(sent(srv), "USER anonymous"); n != 2 {
+				t.Errorf("%v: %d logins; an abandoned session must not be used again", fault, n)
+			}
+		})
+	}
+}
+
+// toFile copies a Body to a file and gives what is in it.
+func toFile(t *testing.T, body io.Reader) (string, error) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "copy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(f, body)
+	f.Close()
+	got, err2 := os.ReadFile(f.Name())
+	if err2 != nil {
+		t.Fatal(err2)
+	}
+	return string(got), err
+}
+
+// TestSplice copies to files, over sockets.
+func TestSplice(t *testing.T) {
+	srv := start(t)
+	big := strings.Repeat("0123456789abcdef", 1<<20)
+	if err := srv.Put("big", []byte(big)); err != nil {
+		t.Fatal(err)
+	}
+	f := &Fetcher{}
+	defer f.Close()
+	for _, tc := range []struct{ offset, length int64 }{{0, 0}, {1 << 20, 0}, {0, 5 << 20}, {3, 4 << 20}, {0, 16 << 20}, {-5, 0}} {
+		var told int64
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/big"), Offset: tc.offset, Length: tc.length})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, to := tc.offset, int64(len(big))
+		if from < 0 {
+			from += to
+		}
+		if tc.length > 0 {
+			to = from + tc.length
+		}
+		if !canSplice(res.Body.(*body).data.raw) {
+			t.Error("no connection to splice from")
+		}
+		got, err := toFile(t, res.Body)
+		if err != nil || got != big[from:to] || told != to-from {
+			t.Errorf("%d+%d: %d octets, %d told, %v", tc.offset, tc.length, len(got), told, err)
+		}
+		res.Close()
+	}
+}
+
+// TestSpliceAppend copies to files that do not take a splice.
+func TestSpliceAppend(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	defer f.Close()
+	name := filepath.Join(t.TempDir(), "log")
+	for range 2 {
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(file, res.Body)
+		file.Close()
+		res.Close()
+		if n != 18 || err != nil {
+			t.Errorf("%d octets, %v", n, err)
+		}
+	}
+	if got, _ := os.ReadFile(name); string(got) != "line one\nline two\nline one\nline two\n" {
+		t.Errorf("%q", got)
+	}
+	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := io.Copy(w, res.Body); err != nil {
+		t.Error(err)
+	}
+	w.Close()
+	if got, err := io.ReadAll(r); string(got) != "line one\nline two\n" || err != nil {
+		t.Errorf("to a pipe: %q %v", got, err)
+	}
+}
+
+// TestSpliceFails breaks a copy to a file on either side.
+func TestSpliceFails(t *testing.T) {
+	big := make([]byte, 8<<20)
+	for name, tc := range map[string]struct {
+		fault testserver.Fault
+		kind  fetch.ErrorKind
+	}{
+		"cut":   {testserver.Truncate(5 << 20), fetch.Truncated},
+		"reset": {testserver.Reset(5 << 20), fetch.Truncated},
+		"slow":  {testserver.Drip(4<<20, 150*time.Millisecond), fetch.Other},
+		"stall": {testserver.Drip(4<<20, time.Hour), fetch.Timeout},
+	} {
+		srv := start(t)
+		if err := srv.Put("big", big); err != nil {
+			t.Fatal(err)
+		}
+		srv.On("DATA", 1, tc.fault)
+		f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Idle: 300 * time.Millisecond}}}
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		got, err := toFile(t, res.Body)
+		if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.Other) || len(got) > len(big) || err == nil && len(got) != len(big) {
+			t.Errorf("%s: %d octets, %v", name, len(got), err)
+		}
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("%s: after %v", name, took)
+		}
+		res.Close()
+		f.Close()
+	}
+
+	srv := start(t)
+	if err := srv.Put("big", big); err != nil {
+		t.Fatal(err)
+	}
+	f := &Fetcher{}
+	defer f.Close()
+	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var pathError *os.PathError
+	if _, err := io.Copy(file, res.Body); !errors.As(err, &pathError) {
+		t.Errorf("a file that cannot be written: %v", err)
+	}
+}
+
+// TestCloseBesideRead closes a Body whose Read waits for octets.
+func TestCloseBesideRead(t *testing.T) {
+	for _, file := range []bool{false, true} {
+		srv := start(t)
+		srv.On("DATA", 1, testserver.Silence())
+		f := &Fetcher{}
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() {
+			var err error
+			if file {
+				_, err = toFile(t, res.Body)
+			} else {
+				_, err = io.ReadAll(res.Body)
+			}
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			t.Errorf("before Close: %v", err)
+		case <-time.After(20 * time.Millisecond):
+			res.Close()
+			if err := <-ended; err == nil {
+				t.Error("no error after Close")
+			}
+		}
+		f.Close()
+	}
+}
+
+// TestCancel cancels at once, over sockets, wherever the access is.
+func TestCancel(t *testing.T) {
+	for _, stage := range []string{"GREETING", "PASS", "CWD", "EPSV", "RETR", "DATA", "END"} {
+		for _, file := range []bool{false, true} {
+			srv := start(t)
+			srv.On(stage, 1, testserver.Silence())
+			ctx, cancel := context.WithCancel(t.Context())
+			f := &Fetcher{}
+			cancelled := make(chan time.Time, 1)
+			time.AfterFunc(30*time.Millisecond, func() { cancelled <- time.Now(); cancel() })
+			var err error
+			res, ferr := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+			if err = ferr; err == nil && file {
+				_, err = toFile(t, res.Body)
+			} else if err == nil {
+				_, err = io.ReadAll(res.Body)
+			}
+			if res != nil {
+				res.Close()
+			}
+			f.Close()
+			if !errors.Is(err, fetch.Canceled) || !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v", stage, err)
+			}
+			// At once, as a busy machine counts; that it is to the moment is tested
+			// with the clock of the conformance kit.
+			if took := time.Since(<-cancelled); took > 200*time.Millisecond {
+				t.Errorf("%s: it took %v", stage, took)
+			}
+		}
+	}
+}
+
+func TestASCIIReaders(t *testing.T) {
+	for net, local := range map[string]string{
+		"": "", "a\r\nb": "a\nb", "\r\n\r\n": "\n\n", "a\rb\r": "a\rb\r", "\r\r\n": "\r\n", "\n": "\n", "a\r\n": "a\n", "\r": "\r",
+		strings.Repeat("0123456\r\n", 40_000): strings.Repeat("0123456\n", 40_000),
+	} {
+		for _, one := range []bool{false, true} {
+			in := io.Reader(strings.NewReader(net))
+			if one {
+				in = iotest.OneByteReader(in)
+			}
+			if got, err := io.ReadAll(newLocalText(in)); err != nil || string(got) != local {
+				t.Errorf("%.20q: %.20q %v, want %.20q", net, got, err, local)
+			}
+		}
+	}
+	for local, net := range map[string]string{
+		"": "", "a\nb": "a\r\nb", "a\r\nb": "a\r\nb", "\n\n": "\r\n\r\n", "a\r": "a\r", "\r\r\n": "\r\r\n",
+		strings.Repeat("0123456\n", 40_000): strings.Repeat("0123456\r\n", 40_000),
+	} {
+		for _, one := range []bool{false, true} {
+			in := io.Reader(strings.NewReader(local))
+			if one {
+				in = iotest.OneByteReader(in)
+			}
+			if got, err := io.ReadAll(newNetText(in)); err != nil || string(got) != net {
+				t.Errorf("%.20q: %.20q %v, want %.20q", local, got, err, net)
+			}
+		}
+	}
+	if _, err := io.ReadAll(newLocalText(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("ab"))))); err != iotest.ErrTimeout {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,598 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// The flaws of other programs, by number (CVE, or the program's own). Rows of one
+// class share a test:
+//
+//	go test -run TestFlaws/CVE-2020-8284
+func TestFlaws(t *testing.T) {
+	for _, class := range []struct {
+		ids  string
+		test func(*testing.T)
+	}{
+		{"CVE-2020-8284 CVE-2021-4189 GHSA-w8c5-q2xf-gf7c CVE-2021-31810 CVE-2021-37533 CVE-2021-40491 CVE-2021-2341 CVE-2026-48858 CVE-2026-15146 twisted-12847 CVE-2007-1563 CVE-2007-1564 jlaffaye-isBogusDataIP curl-270", passiveHost},
+		{"jlaffaye-pasv-slice CVE-2021-36159 CVE-2009-1675 CVE-2009-3094 curl-237 curl-238", passiveReplies},
+		{"CVE-2007-1562", steering},
+		{"CVE-2017-1000254 curl-3217 curl-3218", pwdReplies},
+		{"CVE-2000-0973 CVE-2014-4643 CVE-2025-34107 CVE-2019-9760 CVE-2026-44240", longReplies},
+		{"CVE-2007-0217", lineBounds},
+		{"CVE-2018-1000300", quitBounded},
+		{"CVE-2026-41324 CVE-2020-8285", endlessListing},
+		{"CVE-2015-4022 CVE-2015-4643", beyond32Bits},
+		{"CVE-2023-27535", otherUsersSession},
+		{"CVE-2021-22947", unaskedReplies},
+		{"CVE-2022-32208 CVE-2019-5481 curl-2108", strangeReplies},
+		{"CVE-2018-1000120 CVE-2012-0036 CVE-2004-1165 CVE-2004-1166 PSF-2017-10 CVE-2017-3533 CVE-2026-39983 GHSA-6v7q-wjvx-w8wg aioftp-194 RUSTSEC-2026-0271 curl-225 curl-226 curl-340 curl-2114", injection},
+		{"CVE-2026-71311", injectionByOthers},
+		{"CVE-2002-1345 CVE-2005-2126 CVE-2026-27699 CVE-2008-2519 CVE-2018-10916", remoteNames},
+		{"password-repeated-by-the-server", secrets},
+	} {
+		t.Run(strings.ReplaceAll(class.ids, " ", ","), class.test)
+	}
+}
+
+// accesses are all ways of this package to a data connection.
+var accesses = []struct {
+	name string
+	do   func(context.Context, *Fetcher, *fetch.Request) error
+	path string
+	req  fetch.Request
+}{
+	{"get", get, "/etc/x", fetch.Request{}},
+	{"get text", get, "/etc/x;type=a", fetch.Request{}},
+	{"list", get, "/etc/", fetch.Request{}},
+	{"names", get, "/etc;type=d", fetch.Request{}},
+	{"resume", get, "/etc/x", fetch.Request{Offset: 2}},
+	{"a part", get, "/etc/x", fetch.Request{Offset: 1, Length: 2}},
+	{"from the end", get, "/etc/x", fetch.Request{Offset: -3}},
+	{"store", put, "/etc/new", fetch.Request{}},
+	{"resume storing", put, "/etc/x", fetch.Request{Offset: 2}},
+	{"append", add, "/etc/new", fetch.Request{}},
+}
+
+func get(ctx context.Context, f *Fetcher, req *fetch.Request) error {
+	_, err := read(ctx, f, req)
+	return err
+}
+
+func put(ctx context.Context, f *Fetcher, req *fetch.Request) error {
+	_, err := f.Replace(ctx, req, strings.NewReader("stored"))
+	return err
+}
+
+func add(ctx context.Context, f *Fetcher, req *fetch.Request) error {
+	_, err := f.Update(ctx, req, strings.NewReader("added"))
+	return err
+}
+
+// passiveHost has servers that name another host in 227: data comes from the
+// host of the control connection all the same, whatever the access.
+func passiveHost(t *testing.T) {
+	for _, host := range []string{"10.0.0.5", "169.254.169.254", "0.0.0.0", "127.0.0.2", "224.0.0.1", "192.0.2.1"} {
+		for _, tc := range accesses {
+			srv := start(t, func(s *testserver.FTP) { s.PassiveHost, s.Hide = host, []string{"EPSV"} })
+			var dials []string
+			f := &Fetcher{Exact: true, Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				dials = append(dials, address)
+				return srv.Dial(ctx, network, address)
+			}}}
+			req := tc.req
+			req.Locator = parse(t, srv.URL+tc.path)
+			if err := tc.do(t.Context(), f, &req); err != nil {
+				t.Errorf("%s: %v", tc.name, err)
+			}
+			for _, address := range dials {
+				if h, _, _ := net.SplitHostPort(address); h != "127.0.0.1" {
+					t.Errorf("%s: dialled %s", tc.name, address)
+				}
+			}
+			if len(dials) != 2 {
+				t.Errorf("%s: %d connections: %q", tc.name, len(dials), dials)
+			}
+		}
+	}
+}
+
+// passiveReplies has replies to EPSV and PASV that name no port, or none for
+// data. "227 ) (" makes the library panic.
+func passiveReplies(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	for verb, replies := range map[string][]string{
+		"PASV": {"227 ) (", "227 (", "227 )(", "227 ()", "227 (1,2,3,4,5", "227 (1,2,3", "227 (256,0,0,1,8,174)", "227 (1,2,3,4,-1,5)",
+			"227 (10,0,0,5,0,22)", "227 (127,0,0,1,3,255)", "227", "227 " + long, "200 ok", "150 ok", "331 ok", "garbage", "627 (1,2,3,4,8,174)", "227 (1,2,3,4,8,174)\x00"},
+		"EPSV": {"229", "229 (", "229 (|||99999|)", "229 (|||0|)", "229 (|||22|)", "229 (|1|10.0.0.5|2222|)", "229 (|||2222)", "229 ||| |", "229 (|||)",
+			"229 " + long, "227 (127,0,0,1,8,174)", "200 ok", "150 ok", "331 ok", "garbage"},
+	} {
+		for _, reply := range replies {
+			h := &hostile{on: map[string]string{"EPSV": "500 no\r\n", verb: reply + "\r\n"}}
+			h.serve(t)
+			f := &Fetcher{Env: h.env()}
+			_, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")})
+			f.Close()
+			var e *fetch.Error
+			if !errors.As(err, &e) || e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || e.Op != verb {
+				t.Errorf("%.40q: %v", reply, err)
+			}
+			if d := h.dialled(); len(d) != 1 {
+				t.Errorf("%.40q: dialled %q", reply, d)
+			}
+		}
+	}
+}
+
+// steering has a server that names twenty ports, one after the other: one is
+// dialled for each transfer.
+func steering(t *testing.T) {
+	h := &hostile{on: map[string]string{"EPSV": "500 no\r\n"}, data: "x"}
+	h.serve(t)
+	f := &Fetcher{Env: h.env()}
+	defer f.Close()
+	for range 20 {
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := h.dialled(); len(d) != 21 {
+		t.Errorf("%d connections for twenty transfers", len(d))
+	}
+}
+
+// pwdReplies has replies to PWD of every kind: they cost the reuse of the
+// session at most. `257 "` makes the library panic.
+func pwdReplies(t *testing.T) {
+	for reply, kind := range map[string]fetch.ErrorKind{
+		`257 "/unterminated`: fetch.Other, `257 "`: fetch.Other, "257": fetch.Other, "257 none": fetch.Other, `257 ""`: fetch.Other,
+		"550 no": fetch.Other, "500 what": fetch.Other, "331 what": fetch.Other,
+		"257 \"/a\x00b\"": fetch.Protocol, "what": fetch.Protocol,
+	} {
+		h := &hostile{on: map[string]string{"PWD": reply + "\r\n"}, data: "x"}
+		h.serve(t)
+		f := &Fetcher{Env: h.env()}
+		for range 2 {
+			_, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")})
+			if fetch.KindOf(err) != kind || (err == nil) != (kind == fetch.Other) {
+				t.Errorf("%q: %v", reply, err)
+			}
+		}
+		f.Close()
+		if users := count(h.sent(), "USER anonymous\r\n"); users != 2 {
+			t.Errorf("%q: %d logins; without a directory to return to a session must not be used again", reply, users)
+		}
+	}
+}
+
+func count(list []string, s string) (n int) {
+	for _, x := range list {
+		if x == s {
+			n++
+		}
+	}
+	return n
+}
+
+// longReplies has a line without an end, and lines without an end, at every
+// stage.
+func longReplies(t *testing.T) {
+	for _, verb := range []string{"", "USER", "PASS", "PWD", "CWD", "TYPE", "SIZE", "EPSV", "PASV", "REST", "RETR", "LIST"} {
+		for what, reply := range map[string]string{
+			"line": "530 " + strings.Repeat("x", 10<<20), "lines": strings.Repeat("230-x\r\n", 1<<20), "long lines": strings.Repeat("230-"+strings.Repeat("x", 8000)+"\r\n", 1<<10),
+		} {
+			h := &hostile{on: map[string]string{verb: reply}, first: map[string]string{verb: reply}}
+			if verb == "PASV" {
+				h.on["EPSV"] = "500 no\r\n"
+			}
+			if verb == "" {
+				h.greeting = reply
+			}
+			h.serve(t)
+			f := &Fetcher{Env: h.env()}
+			req := &fetch.Request{Locator: at("/a/x")}
+			if verb == "REST" {
+				h.data, req.Offset = "123", 1
+			}
+			if verb == "LIST" {
+				req.Locator = at("/a/")
+			}
+			_, err := read(t.Context(), f, req)
+			if fetch.KindOf(err) != fetch.Protocol || what == "line" && !errors.Is(err, wire.ErrLineTooLong) {
+				t.Errorf("%s: %s: %v", verb, what, err)
+			}
+			if err != nil && len(err.Error()) > 1000 {
+				t.Errorf("%s: %s: a message of %d octets", verb, what, len(err.Error()))
+			}
+			f.Close()
+			// A line, or a reply, of the default limit, what a buffer holds, and the
+			// replies before.
+			if most := map[string]int64{"line": 16 << 10, "lines": 8 << 10, "long lines": 256 << 10}[what] + 8<<10; h.got.Load() > most {
+				t.Errorf("%s: %s: %d octets were read", verb, what, h.got.Load())
+			}
+		}
+	}
+}
+
+// lineBounds has replies just within and just beyond the limit.
+func lineBounds(t *testing.T) {
+	const limit = 100
+	for length := limit - 2; length <= limit+2; length++ {
+		h := &hostile{on: map[string]string{"CWD": "250 " + strings.Repeat("x", length-6) + "\r\n"}, data: "x"}
+		h.serve(t)
+		env := h.env()
+		env.Limits.Line = limit
+		f := &Fetcher{Env: env}
+		got, err := read(t.Context(), f, &fetch.Request{Locator: at("/a/x")})
+		f.Close()
+		if (err == nil) != (length <= limit) || err == nil && got != "x" {
+			t.Errorf("%d octets: %q %v", length, got, err)
+		}
+	}
+}
+
+// quitBounded has a server that answers QUIT with a flood, or not at all.
+func quitBounded(t *testing.T) {
+	for _, answer := range []string{"-", strings.Repeat("221-"+strings.Repeat("x", 64<<10)+"\r\n", 100), "250 what\r\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &hostile{on: map[string]string{"QUIT": answer}, data: "x"}
+			h.serve(t)
+			f := &Fetcher{Env: h.env()}
+			if _, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")}); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			f.Close()
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("Close took %v", took)
+			}
+			if n := count(h.sent(), "QUIT\r\n"); n != 1 {
+				t.Errorf("%d QUITs", n)
+			}
+		})
+	}
+}
+
+// endlessListing has a long listing, of which nothing is kept, and ones without
+// an end.
+func endlessListing(t *testing.T) {
+	const line = "-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n"
+	const total = 200_000
+	a := &access{loc: at("/"), verb: "LIST", trace: fetch.ContextTrace(t.Context())}
+	var heap []uint64
+	n := 0
+	for _, err := range a.items(io.LimitReader(&repeater{text: line}, total*int64(len(line)))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n%(total/2) == 1 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			heap = append(heap, m.HeapAlloc)
+		}
+	}
+	if n != total || len(heap) != 2 || heap[1] > heap[0]+1<<20 {
+		t.Errorf("%d entries, heap at the start and in the middle: %d", n, heap)
+	}
+	a.limits.Items = 10
+	n = 0
+	for _, err := range a.items(&repeater{text: line}) {
+		if n++; n > 10 != errors.Is(err, fetch.TooLarge) || n > 11 {
+			t.Fatalf("entry %d: %v", n, err)
+		}
+	}
+	a.limits = fetch.Limits{Line: 1000}
+	for _, err := range a.items(&repeater{text: "x"}) {
+		if !errors.Is(err, fetch.TooLarge) {
+			t.Errorf("an endless line: %v", err)
+		}
+	}
+}
+
+type repeater struct {
+	text string
+	i    int
+}
+
+func (r *repeater) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		m := copy(p[n:], r.text[r.i:])
+		n += m
+		r.i = (r.i + m) % len(r.text)
+	}
+	return n, nil
+}
+
+// beyond32Bits has a file and a listing of more octets than 32 bits can count.
+func beyond32Bits(t *testing.T) {
+	const size = 1<<32 + 1
+	h := &hostile{on: map[string]string{"SIZE": fmt.Sprintf("213 %d\r\n", int64(size))}}
+	h.serve(t)
+	env := h.env()
+	env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := h.net.Dial(ctx, network, address)
+		if strings.HasSuffix(address, ":21") {
+			return c, err
+		}
+		return &vast{c, size}, err
+	}
+	f := &Fetcher{Env: env}
+	defer f.Close()
+	for _, path := range []string{"/x", "/d;type=d"} {
+		var told int64
+		res, err := f.Fetch(fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }}), &fetch.Request{Locator: at(path)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, res.Body); n != size || err != nil || told != size {
+			t.Errorf("%s: %d octets, %d told, %v", path, n, told, err)
+		}
+		res.Close()
+	}
+}
+
+// vast is a connection with octets, never mind which, made of nothing.
+type vast struct {
+	net.Conn
+	left int64
+}
+
+func (c *vast) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	n := int(min(c.left, int64(len(p))))
+	c.left -= int64(n)
+	return n, nil
+}
+
+// otherUsersSession has the same server under other logins: each has a
+// session of its own.
+func otherUsersSession(t *testing.T) {
+	srv := start(t, func(s *testserver.FTP) {
+		s.Users = map[string]testserver.User{"lab": {Password: "secret"}, "acct": {Password: "secret", Account: "A"}}
+	})
+	f := &Fetcher{}
+	defer f.Close()
+	for _, tc := range []struct {
+		login string
+		opt   *Options
+		err   error
+	}{
+		{"", nil, nil}, {"lab:secret@", nil, nil}, {"lab:wrong@", nil, fetch.Unauthenticated}, {"lab@", nil, fetch.Unauthenticated},
+		{"acct:secret@", &Options{Account: "A"}, nil}, {"acct:secret@", &Options{Account: "B"}, fetch.Unauthenticated}, {"acct:secret@", nil, fetch.Unauthenticated},
+	} {
+		url := strings.Replace(srv.URL, "ftp://", "ftp://"+tc.login, 1)
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, url+"/x.txt"), Options: tc.opt}); !errors.Is(err, tc.err) {
+			t.Errorf("%q: %v", tc.login, err)
+		}
+	}
+	if users := sent(srv); len(slices.DeleteFunc(users, func(s string) bool { return !strings.HasPrefix(s, "USER") })) != 7 {
+		t.Errorf("%q", users)
+	}
+}
+
+// unaskedReplies has replies that come before their command.
+func unaskedReplies(t *testing.T) {
+	for _, verb := range []string{"", "USER", "PASS", "PWD", "CWD", "TYPE", "SIZE", "EPSV", "RETR"} {
+		h := &hostile{on: map[string]string{}, first: map[string]string{}, data: "x"}
+		replies := map[string]string{"": "220 a\r\n", "USER": "331 a\r\n", "PASS": "230 a\r\n", "PWD": "257 \"/\"\r\n", "CWD": "250 a\r\n", "TYPE": "200 a\r\n", "SIZE": "213 1\r\n"}
+		switch verb {
+		case "":
+			h.greeting = replies[verb] + "331 b\r\n"
+		case "EPSV":
+			h.on[verb] = "229 (|||2222|)\r\n150 b\r\n" // nobody listens there, and nobody should care
+		case "RETR":
+			h.first[verb] = "150 a\r\n226 b\r\n226 c\r\n"
+		default:
+			h.on[verb] = replies[verb] + "250 b\r\n"
+		}
+		h.serve(t)
+		f := &Fetcher{Env: h.env()}
+		_, err := read(t.Context(), f, &fetch.Request{Locator: at("/a/x")})
+		_, err2 := read(t.Context(), f, &fetch.Request{Locator: at("/b/x")})
+		f.Close()
+		switch {
+		case verb == "EPSV": // the dial may fail before
+			if err == nil {
+				t.Error("EPSV: no error")
+			}
+		case verb == "RETR": // one too many, after the transfer: not the next command's reply
+			if err != nil || err2 != nil || count(h.sent(), "USER anonymous\r\n") != 2 {
+				t.Errorf("RETR: %v, %v, %q", err, err2, h.sent())
+			}
+		case !errors.Is(err, fetch.Protocol):
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+}
+
+// strangeReplies has every stage answered by each class, the 6yz of secured
+// connections, garbage and control octets.
+func strangeReplies(t *testing.T) {
+	for _, verb := range []string{"", "USER", "PASS", "PWD", "CWD", "TYPE", "SIZE", "MDTM", "EPSV", "PASV", "REST", "RETR", "RETR first", "LIST", "LIST first", "STOR", "STOR first"} {
+		for _, reply := range []string{
+			"1", "199 x", "299 x", "399 x", "499 x", "599 x", "631 x", "999 x", "000 x", "", "\x1b[2J", "230 logged\x00 in", "250-", "\r", "257 \"\"\"", "213 -1", "150 (1 bytes)",
+		} {
+			name, first := strings.CutSuffix(verb, " first")
+			h := &hostile{on: map[string]string{}, first: map[string]string{}, data: "data"}
+			if first {
+				h.first[name] = reply + "\r\n"
+			} else {
+				h.on[name] = reply + "\r\n"
+			}
+			if name == "" {
+				h.greeting = reply + "\r\n"
+			}
+			if name == "PASV" {
+				h.on["EPSV"] = "500 no\r\n"
+			}
+			h.serve(t)
+			env := h.env()
+			env.Limits.Reply, env.Limits.Idle = 50*time.Millisecond, 50*time.Millisecond
+			f := &Fetcher{Env: env}
+			req := &fetch.Request{Locator: at("/a/x"), Options: &Options{ModTime: true}}
+			var err error
+			switch name {
+			case "STOR":
+				err = put(t.Context(), f, req)
+			case "LIST":
+				req.Locator = at("/a/")
+				fallthrough
+			default:
+				if name == "REST" {
+					req.Offset = 1
+				}
+				var got string
+				got, err = read(t.Context(), f, req)
+				if err == nil && got != h.data[req.Offset:] && req.Offset == 0 {
+					t.Errorf("%s %q: %q without an error", verb, reply, got)
+				}
+			}
+			f.Close()
+			var e *fetch.Error
+			if err != nil && (!errors.As(err, &e) || e.Kind == fetch.Other || strings.ContainsFunc(err.Error(), func(c rune) bool { return c < ' ' || c > '~' })) {
+				t.Errorf("%s %q: %v", verb, reply, err)
+			}
+		}
+	}
+}
+
+// injection sends octets that end a command in every argument there is: none of
+// it may reach the wire.
+func injection(t *testing.T) {
+	h := &hostile{}
+	h.serve(t)
+	for _, bad := range []string{"\r", "\n", "\x00", "\r\nDELE x\r\n", "\n\r"} {
+		for name, change := range map[string]func(*locator.FTP, *Options, *fetch.Env){
+			"user":     func(l *locator.FTP, _ *Options, _ *fetch.Env) { l.Login = &locator.Login{User: "a" + bad} },
+			"password": func(l *locator.FTP, _ *Options, _ *fetch.Env) { l.Login.Password = "a" + bad },
+			"cwd":      func(l *locator.FTP, _ *Options, _ *fetch.Env) { l.CWD = []string{"a", "b" + bad} },
+			"name":     func(l *locator.FTP, _ *Options, _ *fetch.Env) { l.Name = bad + "x" },
+			"account":  func(_ *locator.FTP, o *Options, _ *fetch.Env) { o.Account = "x" + bad },
+			"quote":    func(_ *locator.FTP, o *Options, _ *fetch.Env) { o.Quote = []string{"NOOP", "NOOP" + bad} },
+			"before":   func(_ *locator.FTP, o *Options, _ *fetch.Env) { o.PreTransfer = []string{"NOOP" + bad} },
+			"after":    func(_ *locator.FTP, o *Options, _ *fetch.Env) { o.PostQuote = []string{"*NOOP" + bad} },
+			"e-mail":   func(l *locator.FTP, _ *Options, e *fetch.Env) { l.Login = nil; e.Email = "a@b" + bad },
+		} {
+			for _, tc := range accesses {
+				env, opt, l := h.env(), &Options{}, at("/d/x")
+				l.Login = &locator.Login{User: "lab", Password: "secret", HasPassword: true}
+				change(l, opt, env)
+				f := &Fetcher{Env: env}
+				if err := tc.do(t.Context(), f, &fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.BadURL) {
+					t.Errorf("%s, %s %q: %v", tc.name, name, bad, err)
+				}
+				if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.BadURL) {
+					t.Errorf("attributes, %s %q: %v", name, bad, err)
+				}
+				if _, err := f.Explain(&fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.BadURL) {
+					t.Errorf("plan, %s %q: %v", name, bad, err)
+				}
+			}
+		}
+	}
+	if d := h.dialled(); len(d) != 0 {
+		t.Errorf("dialled %q", d)
+	}
+}
+
+// injectionByOthers has the octets come from the server and from whoever
+// answers for the user.
+func injectionByOthers(t *testing.T) {
+	command := regexp.MustCompile(`^[A-Z]{3,4}( [^\r\n\x00]*)?\r\n$`)
+	h := &hostile{on: map[string]string{"PWD": "257 \"/a\rDELE x\"\r\n"}, data: "-rw-r--r-- 1 u g 1 Jan 1 2001 a\rDELE x\r\n-rw-r--r-- 1 u g 1 Jan 1 2001 good\r\n"}
+	h.serve(t)
+	env := h.env()
+	env.Credentials = func(context.Context, fetch.Challenge) (locator.Login, error) {
+		return locator.Login{Password: "x\r\nDELE y"}, nil
+	}
+	f := &Fetcher{Env: env}
+	defer f.Close()
+	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: at("/d/")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for item, err := range res.Items {
+		if err != nil || item.Name != "good" {
+			t.Errorf("%+v %v", item, err)
+		}
+	}
+	res.Close()
+	l := at("/d/")
+	l.Login = &locator.Login{User: "lab"}
+	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: l}); !errors.Is(err, fetch.BadURL) || strings.Contains(err.Error(), "DELE") {
+		t.Errorf("a password with a line end: %v", err)
+	}
+	for _, line := range h.sent() {
+		if !command.MatchString(line) {
+			t.Errorf("sent %q", line)
+		}
+	}
+}
+
+// remoteNames has listings with names that lead elsewhere.
+func remoteNames(t *testing.T) {
+	for _, name := range []string{"../x", "/x", "a/../../x", "..", ".", "/", "x/y", "a\x00b", "%2e%2e%2fx", `..\x`, "C:x", "-rf", "|sh"} {
+		for _, verb := range []string{"LIST", "NLST"} {
+			a := &access{loc: at("/d/"), verb: verb}
+			line := name + "\r\n"
+			if verb == "LIST" {
+				line = "-rw-r--r-- 1 u g 1 Jan  1  2001 " + line
+			}
+			for item, err := range a.items(strings.NewReader(line)) {
+				l := item.Locator.(*locator.FTP)
+				if err != nil || strings.ContainsAny(item.Name, "/\x00\r\n") || item.Name == ".." || l.Name != item.Name || !slices.Equal(l.CWD, []string{"d"}) {
+					t.Errorf("%s %q: %+v %v", verb, name, item, err)
+				}
+			}
+		}
+	}
+}
+
+// secrets has a server that repeats the password in all its replies.
+func secrets(t *testing.T) {
+	const secret = "canary-Xq7"
+	echo := " you said " + secret + "\r\n"
+	for _, verb := range []string{"PASS", "PWD", "CWD", "TYPE", "EPSV", "PASV", "RETR", "SITE"} {
+		for _, reply := range []string{"550" + echo, "421" + echo, "garbage" + echo, "299" + echo} {
+			h := &hostile{on: map[string]string{"EPSV": "500 no\r\n", verb: reply}, first: map[string]string{verb: reply}}
+			h.serve(t)
+			var shown strings.Builder
+			note := func(b []byte) { shown.Write(b) }
+			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: note, Received: note, Retry: func(r fetch.Retry) { shown.WriteString(r.Err.Error()) }})
+			l := at("/a/x")
+			l.Login = &locator.Login{User: "lab", Password: secret, HasPassword: true}
+			f := &Fetcher{Env: h.env()}
+			if _, err := read(ctx, f, &fetch.Request{Locator: l, Options: &Options{PreTransfer: []string{"*SITE x"}}}); err != nil {
+				shown.WriteString(err.Error())
+				for ; err != nil; err = errors.Unwrap(err) {
+					shown.WriteString(err.Error())
+				}
+			}
+			f.Close()
+			if strings.Contains(shown.String(), secret) {
+				t.Errorf("%s %q: shows %q", verb, reply, shown.String())
+			}
+			if !strings.Contains(shown.String(), "PASS ****\r\n") {
+				t.Errorf("shows no PASS: %q", shown.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,330 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+func logins(srv *testserver.FTP) int { return count(sent(srv), "USER anonymous") }
+
+// TestReuse has what lets a session be used again, and what does not.
+func TestReuse(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fetcher *Fetcher
+		opt     *Options
+		use     func(*fetch.Resource)
+		logins  int
+	}{
+		"read to the end": {&Fetcher{}, nil, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body); r.Close() }, 1},
+		"never closed":    {&Fetcher{}, nil, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body) }, 1},
+		"closed early":    {&Fetcher{}, nil, func(r *fetch.Resource) { r.Close() }, 3},
+		"raw commands":    {&Fetcher{}, &Options{Quote: []string{"NOOP"}}, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body); r.Close() }, 3},
+		"exact":           {&Fetcher{Exact: true}, nil, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body); r.Close() }, 3},
+		"not wanted":      {&Fetcher{MaxIdle: -1}, nil, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body); r.Close() }, 3},
+	} {
+		srv := start(t)
+		for range 3 {
+			res, err := tc.fetcher.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Options: tc.opt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tc.use(res)
+		}
+		if err := tc.fetcher.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := logins(srv); n != tc.logins {
+			t.Errorf("%s: %d logins, want %d", name, n, tc.logins)
+		}
+	}
+}
+
+// TestReuseAfterRefusal has failures that leave a session as good as it was.
+func TestReuseAfterRefusal(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	for _, path := range []string{"/none", "/a/none/x", "/a/b/none", "/a/b/c.txt", "/none;type=d", "/x.txt"} {
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+path)}); (err != nil) != strings.Contains(path, "none") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	f.Close()
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
+		"TYPE I", "SIZE none", "EPSV", "RETR none",
+		"CWD a", "CWD none",
+		"CWD /", "CWD a", "CWD b", "SIZE none", "EPSV", "RETR none",
+		"SIZE c.txt", "EPSV", "RETR c.txt",
+		"CWD /", "TYPE A", "EPSV", "NLST none",
+		"TYPE I", "SIZE x.txt", "EPSV", "RETR x.txt", "QUIT")
+}
+
+// TestLoginDirectory returns to a directory that is not the root.
+func TestLoginDirectory(t *testing.T) {
+	srv := start(t, func(s *testserver.FTP) { s.LoginDir = `/home/"lab"` })
+	if err := srv.Put(`home/"lab"/mine`, []byte("mine\n")); err != nil {
+		t.Fatal(err)
+	}
+	f := &Fetcher{}
+	for _, path := range []string{"/%2Fetc/x", "/mine", "/%2Fa/b/c.txt", "/mine"} {
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+path)}); err != nil {
+			t.Error(err)
+		}
+	}
+	f.Close()
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD /etc", "TYPE I", "SIZE x", "EPSV", "RETR x",
+		`CWD /home/"lab"`, "SIZE mine", "EPSV", "RETR mine", "CWD /a", "CWD b", "SIZE c.txt", "EPSV", "RETR c.txt",
+		`CWD /home/"lab"`, "SIZE mine", "EPSV", "RETR mine", "QUIT")
+}
+
+// TestStale has sessions that die while they are idle, in all manners; the next
+// access does not notice.
+func TestStale(t *testing.T) {
+	for name, die := range map[string]func(*testserver.FTP){
+		"closed":            func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Close()) },
+		"reset":             func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reset(0)) },
+		"421":               func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reply("421 Timeout.")) },
+		"silence":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Silence()) },
+		"garbage":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Garbage(100, 1)) },
+		"a reply too many":  func(s *testserver.FTP) { s.On("END", 1, testserver.ExtraReply("250 what")) },
+		"closed at EPSV":    func(s *testserver.FTP) { s.On("EPSV", 2, testserver.Close()) },
+		"closed at RETR":    func(s *testserver.FTP) { s.On("RETR x.txt", 1, testserver.Close()) },
+		"idle for too long": func(*testserver.FTP) {},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *testserver.FTP) {
+				s.InMemory = true
+				if name != "idle for too long" {
+					s.IdleTimeout = 24 * time.Hour
+				}
+			})
+			die(srv)
+			var retries int
+			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Retry: func(fetch.Retry) { retries++ }})
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}, IdleTime: time.Hour}
+			defer f.Close()
+			for _, path := range []string{"/a/b/c.txt", "/x.txt"} {
+				if _, err := read(ctx, f, &fetch.Request{Locator: parse(t, srv.URL+path)}); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				<-time.After(30 * time.Minute) // idle
+			}
+			if n := logins(srv); n != 2 || retries != 1 {
+				t.Errorf("%s: %d logins, %d retries", name, n, retries)
+			}
+		})
+	}
+}
+
+// TestStaleUpload must not send anything twice.
+func TestStaleUpload(t *testing.T) {
+	for _, stage := range []string{"EPSV", "STOR new"} {
+		srv := start(t)
+		f := &Fetcher{}
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil {
+			t.Fatal(err)
+		}
+		srv.ResetFaults()
+		srv.On(stage, 1, testserver.Close())
+		if _, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/new")}, strings.NewReader("new")); err != nil {
+			t.Errorf("%s: %v", stage, err)
+		}
+		if got := srv.Uploads()["new"]; string(got) != "new" {
+			t.Errorf("%s: stored %q", stage, got)
+		}
+		srv.ResetFaults()
+		srv.On("END", 1, testserver.Close())
+		if _, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/new")}, strings.NewReader("newer")); err == nil {
+			t.Errorf("%s: an upload whose fate is not known was repeated", stage)
+		}
+		f.Close()
+	}
+}
+
+// TestIdle closes sessions that nobody wants any more.
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+		defer f.Close()
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(59 * time.Second)
+		if slices.Contains(sent(srv), "QUIT") {
+			t.Error("left within the minute")
+		}
+		<-time.After(2 * time.Second)
+		if !slices.Contains(sent(srv), "QUIT") {
+			t.Error("still there after a minute")
+		}
+	})
+}
+
+func TestConcurrent(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{MaxIdle: 4}
+	defer f.Close()
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for range 5 {
+				path, want := "/a/b/c.txt", "line one\nline two\n"
+				if i%2 == 0 {
+					path, want = "/etc/x;type=a", "etc x\n"
+				}
+				if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+path)}); err != nil || got != want {
+					t.Errorf("%q %v", got, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestPolicyOfReuse asks the policy for every access, also one that needs no new
+// control connection.
+func TestPolicyOfReuse(t *testing.T) {
+	srv := start(t)
+	var asked []fetch.Target
+	f := &Fetcher{Env: &fetch.Env{Allow: func(_ context.Context, target fetch.Target) error {
+		asked = append(asked, target)
+		if target.From.Kind == fetch.Remote && target.Addr.IsValid() {
+			return errors.New("not from there")
+		}
+		return nil
+	}}}
+	defer f.Close()
+	l := parse(t, srv.URL+"/x.txt")
+	if _, err := read(t.Context(), f, &fetch.Request{Locator: l}); err != nil {
+		t.Fatal(err)
+	}
+	asked = nil
+	_, err := read(t.Context(), f, &fetch.Request{Locator: l, From: fetch.Provenance{Kind: fetch.Remote}})
+	if !errors.Is(err, fetch.Refused) || len(asked) != 2 || asked[0].Addr.IsValid() || asked[1].Addr.Port() != l.Port || asked[1].From.Kind != fetch.Remote {
+		t.Errorf("%v, asked %+v", err, asked)
+	}
+	if _, err := read(t.Context(), f, &fetch.Request{Locator: l}); err != nil || logins(srv) != 1 {
+		t.Errorf("the session is lost to the user: %v", err)
+	}
+	for _, target := range asked[2:] {
+		if target.Purpose == fetch.Data && (target.Port < minDataPort || target.Host != "127.0.0.1" || target.Locator == nil) {
+			t.Errorf("%+v", target)
+		}
+	}
+}
+
+// TestProxy has a dialler that goes another way: the peer it shows is not the
+// server, so data is dialled by name.
+func TestProxy(t *testing.T) {
+	srv := start(t)
+	var dials []string
+	f := &Fetcher{Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials = append(dials, address)
+		_, port, _ := net.SplitHostPort(address)
+		if port == "21" {
+			return srv.Dial(ctx, network, srv.Addr)
+		}
+		return srv.Dial(ctx, network, "127.0.0.1:"+port)
+	}}}
+	defer f.Close()
+	got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, "ftp://ftp.example.org/x.txt")})
+	if err != nil || got != "top\n" || len(dials) != 2 || dials[0] != "ftp.example.org:21" || !strings.HasPrefix(dials[1], "ftp.example.org:") {
+		t.Errorf("%q %v, dialled %q", got, err, dials)
+	}
+}
+
+// FuzzSession has a whole session with a server that says anything at any time.
+// Each line of the script answers one command, "|" standing for a line end; the
+// last one is the data.
+func FuzzSession(f *testing.F) {
+	for _, script := range []string{
+		"220 hi\n331 pw\n230 in\n257 \"/\"\n250 ok\n200 ok\n213 4\n229 (|||2222|)\n150 ok|226 ok\n221 bye\ndata",
+		"220 hi\n331 pw\n230 in\n257 \"/\n250 ok\n200 ok\n500 no\n500 no\n227 (1,2,3,4,8,174)\n150 (4 bytes)\n226 ok\ndata",
+		"120 wait|220 hi\n332 acct\n230 in\n257 \"/\"\n550 no\n-rw-r--r-- 1 u g 1 Jan 1 2001 x",
+		"220 hi\n230 in\n257 \"/\"\n250 ok\n227 ) (\n",
+		"220-\n\n", "421 no\n", "\x00\n", "220 a|220 b\n",
+	} {
+		for _, typ := range []string{"", ";type=a", ";type=d"} {
+			f.Add(script, typ, int64(0))
+		}
+	}
+	f.Add("220 hi\n331 pw\n230 in\n257 \"/\"\n250 ok\n200 ok\n213 4\n229 (|||2222|)\n350 ok\n150 ok|226 ok\n221 bye\nta", "", int64(2))
+	f.Fuzz(func(t *testing.T, script, typ string, offset int64) {
+		if typ != "" && typ != ";type=a" && typ != ";type=d" {
+			return
+		}
+		synctest.Test(t, func(t *testing.T) { fuzzSession(t, script, typ, offset) })
+	})
+}
+
+func fuzzSession(t *testing.T, script, typ string, offset int64) {
+	replies := strings.Split(script, "\n")
+	data := replies[len(replies)-1]
+	var network memnet.Network
+	l, err := network.Listen(t.Context(), "tcp", "127.0.0.1:21")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() { answer(c, replies) })
+		}
+	})
+	env := &fetch.Env{Limits: fetch.Limits{Reply: time.Minute, Idle: time.Minute}}
+	env.Dial = func(ctx context.Context, n, address string) (net.Conn, error) {
+		if host, port, _ := net.SplitHostPort(address); host != "127.0.0.1" {
+			t.Errorf("dialled %s", address)
+		} else if port == "21" {
+			return network.Dial(ctx, n, address)
+		}
+		here, there := net.Pipe()
+		wg.Go(func() { there.Write([]byte(data)); there.Close() })
+		return here, nil
+	}
+	fetcher := &Fetcher{Env: env}
+	l1 := at("/d/x" + typ)
+	for range 2 {
+		got, err := read(t.Context(), fetcher, &fetch.Request{Locator: l1, Offset: offset})
+		var e *fetch.Error
+		switch {
+		case err == nil && typ == "" && offset == 0 && got != data:
+			t.Errorf("%q: %q without an error", script, got)
+		case err != nil && (!errors.As(err, &e) || e.Kind == fetch.Other || e.Op == "" || e.URL == ""):
+			t.Errorf("%q: %#v", script, err)
+		}
+	}
+	fetcher.Close()
+	l.Close()
+	wg.Wait()
+}
+
+// answer says the replies, one for each line that comes.
+func answer(c net.Conn, replies []string) {
+	defer c.Close()
+	buf := make([]byte, 4096)
+	for _, r := range replies[:len(replies)-1] {
+		if _, err := io.WriteString(c, strings.ReplaceAll(r, "|", "\r\n")+"\r\n"); err != nil {
+			return
+		}
+		if _, err := c.Read(buf); err != nil {
+			return
+		}
+	}
+}

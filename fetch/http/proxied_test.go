@@ -1,0 +1,54 @@
+package http
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A gateway that is an HTTP proxy sees the other scheme's URL as it is.
+func TestProxied(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "a menu") }))
+	defer srv.Close()
+	f := &Fetcher{}
+	defer f.Close()
+	at, err := locator.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, host := range map[string]string{
+		"gopher://h:7070/1/a%20b%0D%0Ax": "h:7070",
+		"wais://h/db?a+b":                "h",
+		"ftp://me@h/%2Fetc/motd;type=a":  "h",
+	} {
+		l, err := locator.Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent strings.Builder
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(octets []byte) { sent.Write(octets) }})
+		res, err := f.Fetch(ctx, &fetch.Request{Locator: at, Options: &Options{Proxied: l}})
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		if got, err := io.ReadAll(res.Body); string(got) != "a menu" || err != nil {
+			t.Errorf("%s: %q, %v", url, got, err)
+		}
+		res.Close()
+		if want := "GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\n"; !strings.HasPrefix(sent.String(), want) {
+			t.Errorf("%s was asked by %q", url, sent.String())
+		}
+	}
+	secret := &locator.FTP{Server: locator.Server{Login: &locator.Login{User: "me", Password: "canary", HasPassword: true}, HostPort: locator.HostPort{Host: "h"}}}
+	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: at, Options: &Options{Proxied: secret}})
+	if !errors.Is(err, fetch.Refused) || strings.Contains(err.Error(), "canary") {
+		t.Errorf("with a password: %v", err)
+	}
+}
