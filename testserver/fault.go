@@ -45,6 +45,13 @@ const (
 	fLoneDot       faultKind = "LoneDot"
 	fNoStuffing    faultKind = "NoStuffing"
 	fBareLF        faultKind = "BareLF"
+	fLose          faultKind = "Lose"
+	fLoss          faultKind = "Loss"
+	fDuplicate     faultKind = "Duplicate"
+	fReorder       faultKind = "Reorder"
+	fWait          faultKind = "Wait"
+	fSendTo        faultKind = "SendTo"
+	fRefuse        faultKind = "Refuse"
 )
 
 // String is the constructor call with its arguments.
@@ -57,7 +64,11 @@ func (f Fault) String() string {
 		args = fmt.Sprint(f.n)
 	case fDrip:
 		args = fmt.Sprintf("%d, %v", f.n, f.every)
-	case fReply, fExtraReply, fData:
+	case fLoss:
+		args = fmt.Sprintf("%d, %s", f.n, f.text)
+	case fWait:
+		args = fmt.Sprintf("%v, %d", f.every, f.n)
+	case fReply, fExtraReply, fData, fSendTo:
 		args = shorten(f.text)
 	case fGarble:
 		args = fmt.Sprintf("%d, %s", f.n, shorten(f.text))
@@ -151,6 +162,7 @@ type plan struct {
 	endless bool
 	http    httpFaults
 	gopher  gopherFaults
+	ardp    ardpFaults
 }
 
 // octets are the faults of a stream of octets.
@@ -195,6 +207,7 @@ func (p *plan) add(f Fault) {
 	default:
 		p.http.add(f)
 		p.gopher.add(f)
+		p.ardp.add(f)
 	}
 }
 
