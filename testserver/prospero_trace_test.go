@@ -56,7 +56,7 @@ func asRecorded(s *testserver.Prospero, name string) {
 	add("pub/docs/data.b64", 4053)
 	files["pub/docs/bin.dat"].Data = recordedContents()
 	add("pub/odd names/x", 1)
-	for i := range 120 {
+	for i := 1; i <= 120; i++ {
 		add(fmt.Sprintf("pros/tree/big/some-rather-long-file-name-%03d.txt", i), len(fmt.Sprintf("file %d\n", i)))
 	}
 	for _, dir := range []string{"pub", "pub/docs", "pub/odd names"} {
