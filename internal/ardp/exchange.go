@@ -38,6 +38,8 @@ var (
 	ErrRefused = errors.New("the server refuses the connection")
 	// ErrFlood means that too many datagrams came that are no part of the answer.
 	ErrFlood = errors.New("too many datagrams that are no part of the answer")
+	// ErrClosed means that the socket has come to an end.
+	ErrClosed = fmt.Errorf("the socket is closed: %w", net.ErrClosed)
 	// ErrTooLong means that a request has more octets than fit into 65535 packets.
 	ErrTooLong = errors.New("the request is too long")
 )
@@ -143,7 +145,7 @@ func (x *Exchange) SetLimit(d time.Duration) {
 	x.cfg.Limit = d
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. With an empty p it waits for octets and reads none.
 func (x *Exchange) Read(p []byte) (int, error) {
 	for len(x.data) == 0 {
 		data, ok := x.answer.Next()
@@ -277,6 +279,9 @@ func (x *Exchange) await() error {
 		}
 		x.conn.SetTimeout(time.Until(until))
 		n, err := x.conn.Read(x.buf)
+		if err == io.EOF { // none of UDP's; not to be taken for the answer's end
+			err = ErrClosed
+		}
 		if errors.Is(err, os.ErrDeadlineExceeded) { // ours, not the context's
 			continue
 		}
