@@ -86,7 +86,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	switch {
 	case err == nil:
 		return c.menu(a)
-	case !isAbsent(err) || computed(c.at.object):
+	case !isAbsent(err) || computed(c.at.object) || c.info.Protocol == 1: // which knows no objects but directories
 		return nil, c.fail("LIST", err)
 	}
 	return c.object()
