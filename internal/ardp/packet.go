@@ -185,9 +185,6 @@ func (p *Packet) option() []byte {
 // HasTotal tells whether the header has the field Total.
 func (p *Packet) HasTotal() bool { return p.Header >= 7 }
 
-// HasReceived tells whether the header has the field Received.
-func (p *Packet) HasReceived() bool { return p.Header >= 9 }
-
 // HasWait tells whether the header has the field Wait.
 func (p *Packet) HasWait() bool { return p.Header >= 11 }
 

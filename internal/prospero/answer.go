@@ -73,19 +73,19 @@ func objectOf(f []string) (Object, error) {
 
 // Append appends the line as dirsrv writes it, with two spaces behind LINK.
 func (l *Link) Append(b []byte) []byte {
-	b = append(b, "LINK  "+l.Kind+" "+l.Target...)
+	b = appendWords(append(b, "LINK "...), l.Kind, l.Target)
 	b = AppendToken(append(b, ' '), l.Name)
 	b = l.Object.append(b)
 	if l.Expires != "" {
-		b = append(b, " DEST-EXP "+l.Expires...)
+		b = appendWords(b, "DEST-EXP", l.Expires)
 	}
 	return append(b, '\n')
 }
 
 func (o *Object) append(b []byte) []byte {
-	b = append(b, " "+o.HostType...)
+	b = appendWords(b, o.HostType)
 	b = AppendToken(append(b, ' '), o.Host)
-	b = append(b, " "+o.NameType...)
+	b = appendWords(b, o.NameType)
 	b = AppendToken(append(b, ' '), o.Name)
 	return strconv.AppendInt(append(b, ' '), int64(o.Version), 10)
 }
@@ -125,7 +125,7 @@ func ParseAttribute(tokens []string) (Attribute, error) {
 		}
 		return a, nil
 	}
-	if len(a.Value) == 0 {
+	if len(a.Value) == 0 || a.Value[0] == "" {
 		return a, fmt.Errorf("%w: the attribute %.40q without a type", ErrLine, a.Name)
 	}
 	a.Type, a.Value = a.Value[0], a.Value[1:]
@@ -135,14 +135,13 @@ func ParseAttribute(tokens []string) (Attribute, error) {
 // Append appends the line as dirsrv writes it.
 func (a *Attribute) Append(b []byte) []byte {
 	b = append(b, "ATTRIBUTE"+strings.Repeat(">", a.Depth)...)
-	b = append(b, " "+a.Of+" "+a.Nature+" "+a.Name...)
+	b = appendWords(b, a.Of, a.Nature, a.Name)
 	value := a.Value
 	switch {
 	case a.Type != "":
-		b = append(b, " "+a.Type...)
+		b = appendWords(b, a.Type)
 	case a.Nature == "FIELD" && len(value) > 1 && value[0] == fieldTypes[a.Name]:
-		b = append(b, " "+value[0]...) // a value that looks like its type is not quoted away
-		value = value[1:]
+		b = append(b, " "+value[0]...) // or the first value would be taken for the type
 	}
 	if a.Type == "FILTER" {
 		b = append(b, ' ')

@@ -46,3 +46,20 @@ func appendTokens(b []byte, tokens []string) []byte {
 	}
 	return b
 }
+
+// appendWord appends a type word or the like, which dirsrv never quotes; one
+// that would not be read as the same word is quoted all the same.
+func appendWord(b []byte, word string) []byte {
+	if word == "" || strings.ContainsAny(word, " \t\r\n'") {
+		return AppendToken(b, word)
+	}
+	return append(b, word...)
+}
+
+// appendWords appends words, each behind a space.
+func appendWords(b []byte, words ...string) []byte {
+	for _, w := range words {
+		b = appendWord(append(b, ' '), w)
+	}
+	return b
+}

@@ -162,12 +162,10 @@ func parse(tokens []string) (string, error) {
 		return Forwarded(o), err
 	case "FAILURE":
 		f := ParseFailure(tokens)
-		b := append([]byte(f.Word+" "), f.Code...)
-		if f.Text != "" {
-			b = AppendToken(append(b, ' '), f.Text)
+		if f.Text != "" || f.Code == "" {
 			return "", nil // how its words are quoted is free
 		}
-		return string(b) + "\n", nil
+		return string(appendWords([]byte(f.Word), f.Code)) + "\n", nil
 	case "NONE-FOUND", "VERSION", "UNRESOLVED":
 		return tokens[0] + string(appendTokens(nil, tokens[1:])) + "\n", nil
 	}
@@ -308,7 +306,7 @@ func TestAttributes(t *testing.T) {
 		}
 	}
 	owner := Attribute{Of: "LINK", Nature: "FIELD", Name: "OWNER", Value: []string{"SEQUENCE", "x"}}
-	if got := string(owner.Append(nil)); got != "ATTRIBUTE LINK FIELD OWNER SEQUENCE x\n" {
+	if got := string(owner.Append(nil)); got != "ATTRIBUTE LINK FIELD OWNER SEQUENCE SEQUENCE x\n" {
 		t.Errorf("a value that looks like its type: %q", got)
 	}
 }
