@@ -24,6 +24,9 @@ func (t *transfer) authenticate() error {
 		return nil // a scheme without logins
 	}
 	login := *given
+	if login != nil && login.HasPassword && login.Password != "" {
+		t.warnOfPassword()
+	}
 	if t.op.login != nil {
 		login = t.op.login
 	}
@@ -40,6 +43,17 @@ func (t *transfer) authenticate() error {
 		t.locator = withLogin(t.locator, login)
 	}
 	return nil
+}
+
+// warnOfPassword tells a person, once, where else the password now is.
+func (t *transfer) warnOfPassword() {
+	t.mu.Lock()
+	first := !t.warned
+	t.warned = true
+	t.mu.Unlock()
+	if first && term.IsTerminal(t.std.err) {
+		t.warn("a password in a URL shows in the list of processes and in the shell's history; leave it out to be asked, or use -n")
+	}
 }
 
 // loginField is where a Locator has its login; nil for those that have none.
@@ -126,6 +140,9 @@ func (e *environment) credentials(ctx context.Context, c fetch.Challenge) (locat
 	}
 	if c.User == "" {
 		return locator.Login{}, errors.New("a login is needed; give it with -u USER:PASSWORD")
+	}
+	if given := loginField(t.locator); !c.Account && given != nil && *given != nil && (*given).HasPassword {
+		return locator.Login{}, errors.New("the login was refused")
 	}
 	return e.ask(ctx, c)
 }

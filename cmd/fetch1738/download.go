@@ -22,15 +22,15 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	case resumeFound:
 		req.Offset = t.sink.size()
 	}
-	if options, ok := req.Options.(*fetchhttp.Options); ok && req.Offset != 0 && t.op.resume != resumeNot {
-		options.AnyStatus = false // no page about an error goes behind the octets that are there
-	}
 	res, err := t.resolver.Fetch(ctx, req)
 	if err != nil {
 		return err
 	}
 	defer res.Close()
 	t.note(res)
+	if err := t.judge(req, res); err != nil {
+		return err
+	}
 	switch res.Kind {
 	case fetch.KindQuery:
 		return &codedError{exitBadURL, fmt.Errorf("%s needs words to search for: add %s to the URL", res.Locator.Redacted(), queryForm(res))}
@@ -50,9 +50,6 @@ func queryForm(res *fetch.Resource) string {
 
 // store writes an answer to the sink: its head where that is wanted, its body.
 func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
-	if info, ok := res.Info.(*fetchhttp.Info); ok && t.op.location && t.op.maxRedirects == 0 && info.Header.Get("Location") != "" && info.StatusCode/100 == 3 {
-		return &codedError{exitHops, fmt.Errorf("%s redirects, and no redirect may be followed", res.Locator.Redacted())}
-	}
 	t.meter.expect(req, res.Size)
 	if err := t.writeHead(res); err != nil {
 		return err
@@ -62,7 +59,7 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 	}
 	info, ok := res.Info.(*fetchhttp.Info)
 	if ok && t.op.failWithBody && info.StatusCode >= 400 {
-		return &codedError{exitStatus, fmt.Errorf("%s: %s", res.Locator.Redacted(), info.Status)}
+		return &codedError{exitStatus, fmt.Errorf("%s: %s", t.result.effective.Redacted(), info.Status)}
 	}
 	return nil
 }

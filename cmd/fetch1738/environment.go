@@ -39,6 +39,7 @@ type environment struct {
 
 	mu      sync.Mutex
 	answers map[string]string
+	warned  bool // of a password in a URL
 }
 
 // newEnvironment makes the Fetchers that an operation asks for. Close its

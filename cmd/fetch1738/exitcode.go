@@ -46,9 +46,9 @@ const (
 type failure struct {
 	scheme    string
 	uploading bool
-	resuming  bool // -C
-	proxied   bool // by a proxy that looks names up
-	unheard   bool // nothing at all came from the server
+	resuming  bool   // -C
+	proxy     string // the scheme of the proxy on the way; "" is none
+	unheard   bool   // nothing at all came from the server
 	err       error
 }
 
@@ -105,7 +105,7 @@ func (r exitRule) fits(f failure, e *fetch.Error) bool {
 	return (r.scheme == "" || r.scheme == f.scheme || r.scheme+"s" == f.scheme) &&
 		(r.ops == "" || slices.Contains(strings.Split(r.ops, ","), e.Op)) &&
 		(r.kinds == nil || slices.Contains(r.kinds, e.Kind)) &&
-		(r.reply == 0 || r.reply == e.Code || r.reply == refusedReply && e.Code >= 400) &&
+		(r.reply == 0 || r.reply == e.Code || r.reply == refusedReply && e.Code >= 300) &&
 		(r.only == nil || r.only(f))
 }
 
@@ -114,15 +114,20 @@ func exitRules() []exitRule {
 	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
 	uploading := func(f failure) bool { return f.uploading }
 	resuming := func(f failure) bool { return f.resuming }
-	proxied := func(f failure) bool { return f.proxied }
+	byProxy := func(f failure) bool { return f.proxy == "http" || f.proxy == "socks5h" }
+	socks := func(f failure) bool { return strings.HasPrefix(f.proxy, "socks") }
 	unheard := func(f failure) bool { return f.unheard }
 	return []exitRule{
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
 		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
+		{kinds: kinds(fetch.TooManyHops), code: exitHops},
 		{kinds: kinds(fetch.BadURL), ops: "parse,check", code: exitBadURL},
 		{kinds: kinds(fetch.Refused), code: exitRefused},
-		{kinds: kinds(fetch.Unresolved), only: proxied, code: exitNoSuchProxy},
+		{kinds: kinds(fetch.Unresolved), only: byProxy, code: exitNoSuchProxy},
 		{kinds: kinds(fetch.Unresolved), code: exitNoSuchHost},
+
+		{ops: "connect by proxy", only: socks, code: exitProxy},
+		{ops: "connect by proxy", code: exitReceive},
 
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
 		{scheme: "ftp", ops: "USER,PASS,ACCT,login", code: exitLogin},
@@ -142,7 +147,6 @@ func exitRules() []exitRule {
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
 		{scheme: "http", ops: "TLS handshake", code: exitTLS},
-		{scheme: "http", ops: "connect by proxy", code: exitReceive},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
 
 		{scheme: "file", kinds: kinds(fetch.BadURL), code: exitBadURL},
@@ -164,7 +168,6 @@ func exitRules() []exitRule {
 		{kinds: kinds(fetch.TooLarge), code: exitTooLarge},
 		{kinds: kinds(fetch.BadRange), only: resuming, code: exitResume},
 		{kinds: kinds(fetch.BadRange), code: exitRange},
-		{kinds: kinds(fetch.TooManyHops), code: exitHops},
 		{kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},
 		{kinds: kinds(fetch.LocalIO), code: exitWrite},
 		{kinds: kinds(fetch.Exists), only: uploading, code: exitUpload},

@@ -25,6 +25,7 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 	if req.Locator.Scheme() == "file" {
 		head = fileHead(found)
 	}
+	t.result.shownHead = len(head)
 	return t.sink.take(strings.NewReader(head))
 }
 

@@ -23,6 +23,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" { // else a program under the race detector takes a second to end
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
 	testscript.Main(leakChecked{m}, map[string]func(){"fetch1738": main})
 }
 
@@ -78,6 +81,7 @@ func testContent() fstest.MapFS {
 		"binary.bin":      {Data: binary},
 		"big.bin":         {Data: bytes.Repeat([]byte("0123456789abcdef"), 1<<16)},
 		"escape.txt":      {Data: []byte("a\x1b[31mred\x1b[0m\n")},
+		"lines.txt":       {Data: []byte("one\ntwo\nthree\n")},
 		"dos.txt":         {Data: []byte("one\r\ntwo\r\n")},
 		"pub/one.txt":     {Data: []byte("one\n")},
 		"pub/two.txt":     {Data: []byte("two\n")},
@@ -153,6 +157,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		}
 		env.Setenv("CLOSED", closedPort)
 		env.Setenv("HOME", env.WorkDir)
+		env.Setenv("GORACE", os.Getenv("GORACE"))
 		return nil
 	}
 }
@@ -226,6 +231,13 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		d, err := time.ParseDuration(value)
 		ts.Check(err)
 		return testserver.Delay(d)
+	case "drip":
+		text, every, _ := strings.Cut(value, "/")
+		n, err := strconv.Atoi(text)
+		ts.Check(err)
+		d, err := time.ParseDuration(every)
+		ts.Check(err)
+		return testserver.Drip(n, d)
 	case "data":
 		return testserver.Data(value)
 	}

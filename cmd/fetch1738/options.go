@@ -18,20 +18,19 @@ type option struct {
 const own = "curl has no such option."
 
 // noEffect marks an option that asks for what is done anyway.
-const noEffect = "It is always so; --no-%s is refused."
+const noEffect = "It is so anyway and cannot be switched off."
 
 // options are all there are, by name.
 func options() []option {
 	return []option{
-		{"", "allow-local-links", "", "policy", "Let links and redirects lead to local files", toggle(func(o *operation) *bool { return &o.rules.LocalLinks }), own},
 		{"", "allow-port", "PORT", "policy", "Permit this port for every scheme; may be repeated", addPort, own},
 		{"", "allow-zone", "ZONE", "policy", "Permit addresses of this zone; may be repeated", addZone, own},
 		{"a", "append", "", "upload ftp", "Append to the remote file when uploading", toggle(func(o *operation) *bool { return &o.append }), "Also for file."},
 		{"", "basic", "", "http auth", "Authenticate by HTTP Basic", always, noEffect},
-		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, ""},
 		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *operation) *bool { return &o.compressed }), "gzip only."},
+		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "A mistake in it ends the program; curl warns and goes on."},
 		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to look up a name and connect", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
-		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - finds out where", setResume, "A file that is there whole is a success. Excludes -r."},
+		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - finds out where", setResume, "A file that is complete is a success. Excludes -r. Uploads go on by REST and STOR, not APPE."},
 		{"", "create-dirs", "", "output", "Make the directories that -o names", toggle(func(o *operation) *bool { return &o.createDirs }), ""},
 		{"d", "data", "DATA", "http important", "POST DATA, or with @FILE what is in FILE", postData(withoutLineEnds), ""},
 		{"", "data-ascii", "DATA", "http", "The same as --data", postData(withoutLineEnds), ""},
@@ -55,11 +54,11 @@ func options() []option {
 		{"g", "globoff", "", "curl", "Take { } [ ] in URLs as they are", toggle(func(o *operation) *bool { return &o.globOff }), ""},
 		{"I", "head", "", "http ftp file", "Show what is known of the document, not the document", toggle(func(o *operation) *bool { return &o.head }), "Gopher has nothing to tell: refused with code 1."},
 		{"H", "header", "LINE", "http", "Send this header line; @FILE reads lines from FILE", addHeaders, ""},
-		{"h", "help", "", "curl important", "This text; --help all for the whole of it, --help GROUP for a part", toggle(func(o *operation) *bool { return &o.help }), ""},
+		{"h", "help", "", "curl important", "This text; --help all for all of it, --help GROUP for a part", toggle(func(o *operation) *bool { return &o.help }), ""},
 		{"", "http1.1", "", "http", "Speak HTTP/1.1", always, noEffect},
 		{"i", "include", "", "http file important", "Show the response's head before its body", toggle(func(o *operation) *bool { return &o.include }), ""},
 		{"k", "insecure", "", "http", "Do not check an https server's certificate", toggle(func(o *operation) *bool { return &o.insecure }), ""},
-		{"l", "list-only", "", "ftp", "List names only, by NLST", toggle(func(o *operation) *bool { return &o.listOnly }), ""},
+		{"l", "list-only", "", "ftp", "List names only, by NLST", toggle(func(o *operation) *bool { return &o.listOnly }), "Without a final slash it lists that directory, as ;type=d does; curl lists the one above."},
 		{"L", "location", "", "http", "Follow redirects", toggle(func(o *operation) *bool { return &o.location }), "No login, -H or -e goes to another origin."},
 		{"", "location-trusted", "", "http auth", "Follow redirects and send login and headers to other origins", toggle(func(o *operation) *bool { return &o.locationTrusted }), ""},
 		{"", "max-filesize", "SIZE", "transfer", "Refuse what is larger, also when that shows only on the way", size(func(o *operation) *int64 { return &o.maxFilesize }), "Also when the size was not told beforehand (curl: since 8.4)."},
@@ -69,7 +68,7 @@ func options() []option {
 		{"", "netrc-file", "FILE", "auth", "Take them from FILE", setNetrcFile, "A file that others can read is refused."},
 		{"", "netrc-optional", "", "auth", "Take them from ~/.netrc unless -u or the URL has them", useNetrc(netrcOptional), "A file that others can read is refused."},
 		{":", "next", "", "curl", "Begin anew: the options so far are for the URLs so far", nextOperation, "Connections are not shared across it."},
-		{"N", "no-buffer", "", "output", "Do not buffer the output", ignore, noEffect},
+		{"N", "no-buffer", "", "output", "Do not buffer the output", ignore, "It never is."},
 		{"", "noproxy", "HOSTS", "proxy", "Reach these hosts without the proxy", optionalText(func(o *operation) **string { return &o.noProxy }), ""},
 		{"o", "output", "FILE", "output important", "Write to FILE, not to standard output", setOutput, ""},
 		{"", "output-dir", "DIR", "output", "Put the files of -o and -O into DIR", text(func(o *operation) *string { return &o.outputDir }), ""},
@@ -82,14 +81,14 @@ func options() []option {
 		{"x", "proxy", "URL", "proxy", "Go through this proxy: http://, socks5:// or socks5h://", optionalText(func(o *operation) **string { return &o.proxy }), "No socks4 and no https proxies."},
 		{"", "proxy-basic", "", "proxy auth", "Authenticate at the proxy by Basic", always, noEffect},
 		{"U", "proxy-user", "USER:PASSWORD", "proxy auth", "Login at the proxy", text(func(o *operation) *string { return &o.proxyUser }), ""},
-		{"p", "proxytunnel", "", "proxy", "Use CONNECT at an HTTP proxy", toggle(func(o *operation) *bool { return &o.proxyTunnel }), ""},
-		{"Q", "quote", "COMMAND", "ftp", "Send COMMAND before the transfer; -COMMAND after it, +COMMAND just before it, *COMMAND may fail", addQuote, ""},
+		{"p", "proxytunnel", "", "proxy", "Use CONNECT at an HTTP proxy", toggle(func(o *operation) *bool { return &o.proxyTunnel }), "Also for ftp when there is a login at the proxy."},
+		{"Q", "quote", "COMMAND", "ftp", "Send COMMAND first; -COMMAND last, +COMMAND before RETR; *COMMAND may fail", addQuote, ""},
 		{"r", "range", "RANGE", "transfer", "Fetch FIRST-LAST, FIRST- or the last -COUNT octets only", setSpan, "One range at a time."},
 		{"", "raw", "", "output", "Send octets to a terminal as they are", toggle(func(o *operation) *bool { return &o.raw }), "curl's --raw leaves HTTP transfer encodings in place."},
 		{"e", "referer", "URL", "http", "Send this as the Referer", setReferer, "No ;auto."},
 		{"O", "remote-name", "", "output important", "Write to a file named as the URL's last part", setRemoteName, "Names that do harm are changed; see cli.md."},
 		{"", "remote-name-all", "", "output", "Do so for every URL without -o", toggle(func(o *operation) *bool { return &o.remoteNameAll }), ""},
-		{"X", "request", "METHOD", "http ftp", "Use this HTTP method, or this command in place of LIST", text(func(o *operation) *string { return &o.method }), ""},
+		{"X", "request", "METHOD", "http", "Use this HTTP method", text(func(o *operation) *string { return &o.method }), "For http only; ftp has -Q and -l."},
 		{"", "retry", "NUMBER", "transfer", "Try again so often when the failure may pass", count(func(o *operation) *int { return &o.retry }), "Never when octets went to a pipe already."},
 		{"", "retry-all-errors", "", "transfer", "Do so whatever the failure", toggle(func(o *operation) *bool { return &o.retryAll }), ""},
 		{"", "retry-connrefused", "", "transfer", "Do so also when nobody listens", toggle(func(o *operation) *bool { return &o.retryRefused }), ""},
@@ -107,6 +106,6 @@ func options() []option {
 		{"A", "user-agent", "NAME", "http important", "Send this as the User-Agent", optionalText(func(o *operation) **string { return &o.userAgent }), ""},
 		{"v", "verbose", "", "curl important", "Show the conversation; passwords are masked", toggle(func(o *operation) *bool { return &o.verbose }), ""},
 		{"V", "version", "", "curl important", "Show the version and the schemes", toggle(func(o *operation) *bool { return &o.version }), ""},
-		{"w", "write-out", "FORMAT", "output", "Write this after each transfer; @FILE reads it from FILE", setWriteOut, ""},
+		{"w", "write-out", "FORMAT", "output", "Write this after each transfer; @FILE reads it from FILE", setWriteOut, "Not for certificates, and without %{header_json}, %{redirect_url} and the like; %{json} has what there is."},
 	}
 }

@@ -22,6 +22,7 @@ type meter struct {
 	out   io.Writer
 	name  string
 	plain bool // -#
+	start time.Time
 	moved func() int64
 	total atomic.Int64 // 0: not known
 
@@ -39,7 +40,7 @@ func (t *transfer) startMeter() *meter {
 		return nil
 	}
 	m := &meter{
-		out: t.std.err, name: t.shownName(), plain: t.op.progressBar, moved: t.account.moved.Load,
+		out: t.std.err, name: t.shownName(), plain: t.op.progressBar, start: t.account.start, moved: t.account.moved.Load,
 		ended: make(chan struct{}), gone: make(chan struct{}),
 	}
 	go m.run()
@@ -97,7 +98,7 @@ func (m *meter) run() {
 	}
 	columns := term.Columns(m.out)
 	p := mpb.New(mpb.WithOutput(m.out), mpb.WithWidth(columns))
-	bar := p.New(0, m.style(), m.decorators(columns)...)
+	bar := p.MustAdd(0, m.bar(), m.decorators(columns)...)
 	ticks := time.NewTicker(100 * time.Millisecond)
 	defer ticks.Stop()
 	for ended := false; !ended; {
@@ -117,26 +118,44 @@ func (m *meter) run() {
 	p.Wait()
 }
 
-func (m *meter) style() mpb.BarFillerBuilder {
+// bar draws nothing where it is not known how much there is to come.
+func (m *meter) bar() mpb.BarFiller {
+	style := mpb.BarStyle()
 	if m.plain {
-		return mpb.BarStyle().Lbound("").Filler("#").Tip("#").Padding(" ").Rbound("")
+		style = style.Lbound("").Filler("#").Tip("#").Padding(" ").Rbound("")
 	}
-	return mpb.BarStyle()
+	bar := style.Build()
+	return mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+		if s.Total <= 0 {
+			return nil
+		}
+		return bar.Fill(w, s)
+	})
 }
 
 // decorators are what is shown beside the bar; in a narrow window less.
 func (m *meter) decorators(columns int) []mpb.BarOption {
-	percent := decor.Percentage(decor.WC{W: 5})
+	percent := known(decor.Percentage(decor.WC{W: 5}))
 	if m.plain {
 		return []mpb.BarOption{mpb.AppendDecorators(percent)}
 	}
 	name := decor.Name(term.SafeLine(m.name, columns/4), decor.WC{C: decor.DextraSpace})
-	beside := []decor.Decorator{percent}
+	beside := []decor.Decorator{percent, decor.CurrentKibiByte("% .1f", decor.WC{W: 11})}
 	if columns >= 70 {
 		beside = append(beside,
-			decor.CurrentKibiByte("% .1f", decor.WC{W: 11}),
-			decor.AverageSpeed(decor.SizeB1024(0), "% .1f", decor.WC{W: 13}),
-			decor.AverageETA(decor.ET_STYLE_MMSS, decor.WC{W: 7}))
+			decor.NewAverageSpeed(decor.SizeB1024(0), "% .1f", m.start, decor.WC{W: 13}),
+			known(decor.NewAverageETA(decor.ET_STYLE_MMSS, m.start, nil, decor.WC{W: 7})))
 	}
 	return []mpb.BarOption{mpb.PrependDecorators(name), mpb.AppendDecorators(beside...)}
+}
+
+// known is d where it is known how much there is to come.
+func known(d decor.Decorator) decor.Decorator {
+	return decor.Any(func(s decor.Statistics) string {
+		if s.Total <= 0 {
+			return ""
+		}
+		text, _ := d.Decor(s)
+		return text
+	})
 }

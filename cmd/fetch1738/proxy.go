@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
-
-	"golang.org/x/net/proxy"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -86,12 +83,50 @@ func (o *operation) bypasses(host string) bool {
 	return false
 }
 
-// proxyFor is the proxy to be used for l.
+// proxyFor is the proxy to be used for l; nil is none. A proxy itself is reached
+// without one.
 func (e *environment) proxyFor(l locator.Locator) *fetchhttp.Proxy {
-	if server, ok := locator.ServerOf(l); ok && e.op.bypasses(server.Host) {
+	server, ok := locator.ServerOf(l)
+	if !ok || e.op.bypasses(server.Host) {
 		return nil
 	}
+	for _, p := range e.proxies {
+		if addressOf(p) == server.HostPort {
+			return nil
+		}
+	}
 	return e.proxies[l.Scheme()]
+}
+
+// addressOf is where p is, with curl's port where none is given.
+func addressOf(p *fetchhttp.Proxy) locator.HostPort {
+	at := p.HostPort
+	if at.Port == 0 {
+		at.Port = 1080
+	}
+	return at
+}
+
+// askedProxy is the HTTP proxy that is asked for an ftp URL instead of being
+// connected through; nil is none. It is told no password and takes none so.
+func (e *environment) askedProxy(l locator.Locator) *fetchhttp.Proxy {
+	p := e.proxyFor(l)
+	if _, isFTP := l.(*locator.FTP); !isFTP || p == nil || p.Scheme != "http" || p.Login != nil || e.op.proxyTunnel {
+		return nil
+	}
+	return p
+}
+
+// requestTo asks a proxy for l.
+func (o *operation) requestTo(p *fetchhttp.Proxy, l locator.Locator) (*fetch.Request, error) {
+	at := addressOf(p)
+	req, err := o.request(&locator.HTTP{Server: locator.Server{HostPort: at}, HasPath: true})
+	if err != nil {
+		return nil, err
+	}
+	req.From = fetch.Provenance{Kind: fetch.Config, By: l}
+	req.Options.(*fetchhttp.Options).Proxied = l
+	return req, nil
 }
 
 // through is env for the Fetchers that know nothing of proxies: its Dial
@@ -101,21 +136,62 @@ func (e *environment) through(env fetch.Env, p *fetchhttp.Proxy) *fetch.Env {
 	if p == nil {
 		return &direct
 	}
+	if p.Scheme == "http" {
+		direct.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &byOctet{Conn: conn}, nil
+		}
+	}
 	env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		host, _, err := net.SplitHostPort(address)
+		at, err := hostPort(address)
 		if err != nil {
 			return nil, err
 		}
-		if e.op.bypasses(host) {
+		if e.op.bypasses(at.Host) {
 			return new(net.Dialer).DialContext(ctx, network, address)
 		}
-		conn, err := connectBy(ctx, &direct, p, address)
+		// The policy has been asked already, with all there is to know.
+		conn, err := p.Connect(ctx, &direct, fetch.Target{Network: network, Host: at.Host, Port: at.Port})
 		if err != nil {
 			return nil, err
 		}
 		return proxied{conn, address}, nil
 	}
 	return &env
+}
+
+func hostPort(address string) (locator.HostPort, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return locator.HostPort{}, err
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return locator.HostPort{Host: host, Port: uint16(n)}, err
+}
+
+// byOctet is a connection to a proxy that gives single octets until its answer's
+// head has ended. Read through a buffer, the answer would take the greeting of a
+// server that speaks first with it.
+type byOctet struct {
+	net.Conn
+	last  [4]byte
+	ended bool
+}
+
+func (c *byOctet) Read(p []byte) (int, error) {
+	if c.ended || len(p) == 0 {
+		return c.Conn.Read(p)
+	}
+	n, err := c.Conn.Read(p[:1])
+	if n == 1 {
+		copy(c.last[:], c.last[1:])
+		c.last[3] = p[0]
+		c.ended = string(c.last[:]) == "\r\n\r\n" || string(c.last[2:]) == "\n\n"
+	}
+	return n, err
 }
 
 // proxied is a connection by a proxy: who is at its end is known by name only.
@@ -130,78 +206,3 @@ type namedAddr string
 
 func (namedAddr) Network() string  { return "proxied" }
 func (a namedAddr) String() string { return string(a) }
-
-// connectBy connects to address by p.
-func connectBy(ctx context.Context, env *fetch.Env, p *fetchhttp.Proxy, address string) (net.Conn, error) {
-	toProxy := dialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
-		port := p.Port
-		if port == 0 {
-			port = 1080
-		}
-		return env.Connect(ctx, fetch.Target{
-			Locator: &locator.HTTP{Server: locator.Server{HostPort: p.HostPort}}, From: fetch.Provenance{Kind: fetch.Config},
-			Purpose: fetch.Proxy, Host: p.Host, Port: port,
-		})
-	})
-	if p.Scheme == "http" {
-		conn, err := toProxy(ctx, "", "")
-		if err != nil {
-			return nil, err
-		}
-		if err := connectRequest(ctx, conn, p, address); err != nil {
-			conn.Close()
-			return nil, fmt.Errorf("the proxy %s: %w", p, err)
-		}
-		return conn, nil
-	}
-	if p.Scheme == "socks5" {
-		looked, err := lookUp(ctx, address)
-		if err != nil {
-			return nil, err
-		}
-		address = looked
-	}
-	var auth *proxy.Auth
-	if p.Login != nil {
-		auth = &proxy.Auth{User: p.Login.User, Password: p.Login.Password}
-	}
-	socks, err := proxy.SOCKS5("tcp", "", auth, toProxy)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := socks.(proxy.ContextDialer).DialContext(ctx, "tcp", address)
-	if known, ok := errors.AsType[*fetch.Error](err); ok {
-		return nil, known // the proxy was not reached
-	}
-	if err != nil && ctx.Err() == nil {
-		return nil, &codedError{exitProxy, err}
-	}
-	return conn, err
-}
-
-// dialer is a proxy.ContextDialer.
-type dialer func(ctx context.Context, network, address string) (net.Conn, error)
-
-func (d dialer) Dial(network, address string) (net.Conn, error) {
-	return d(context.Background(), network, address)
-}
-
-func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	return d(ctx, network, address)
-}
-
-// lookUp is address with an IP address for the name in it.
-func lookUp(ctx context.Context, address string) (string, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", err
-	}
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return "", err
-	}
-	if len(addrs) == 0 {
-		return "", errors.New("no address")
-	}
-	return net.JoinHostPort(addrs[0].Unmap().String(), port), nil
-}

@@ -2,17 +2,12 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"net"
 	"net/http"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/fetch1738/fetch1738/fetch"
-	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 // testProxy is an HTTP proxy that knows CONNECT, and a SOCKS 5 proxy, on one
@@ -201,47 +196,4 @@ func TestProxyFromTheEnvironment(t *testing.T) {
 			t.Errorf("%v: proxy of %s is %q, want %q", c.env, c.scheme, got, c.want)
 		}
 	}
-}
-
-// A proxy's answer may come in any shape; none of it is taken for the server's.
-func TestConnectAnswers(t *testing.T) {
-	for answer, want := range map[string]string{
-		"HTTP/1.1 200 OK\r\n\r\n":                             "",
-		"HTTP/1.0 200 Connection established\r\nX: y\r\n\r\n": "",
-		"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n":  "it says HTTP/1.1 407 Proxy Authentication Required",
-		"HTTP/1.1 403 \x1b[31m\r\n\r\n":                       `it says "HTTP/1.1 403 \x1b[31m"`,
-		"220 ftp server\r\n\r\n":                              "its answer is no HTTP",
-		"HTTP/1.1\r\n\r\n":                                    "its answer is no HTTP",
-		"HTTP/1.1 200 OK\r\n":                                 "EOF",
-		"":                                                    "EOF",
-	} {
-		client, server := net.Pipe()
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			defer server.Close()
-			if _, err := http.ReadRequest(bufio.NewReader(server)); err != nil {
-				t.Errorf("the request: %v", err)
-			}
-			_, _ = io.WriteString(server, answer)
-		})
-		p := &fetchhttp.Proxy{Scheme: "http", Server: locator.Server{Login: &locator.Login{User: "u", Password: "secret"}}}
-		var sent []byte
-		ctx := fetch.WithTrace(context.Background(), &fetch.Trace{Sent: func(octets []byte) { sent = append(sent, octets...) }})
-		err := connectRequest(ctx, client, p, "h:21")
-		if got := errorText(err); got != want {
-			t.Errorf("%q: %q, want %q", answer, got, want)
-		}
-		if want := "CONNECT h:21 HTTP/1.1\r\nHost: h:21\r\nProxy-Authorization: ****\r\n\r\n"; string(sent) != want {
-			t.Errorf("shown as sent: %q", sent)
-		}
-		client.Close()
-		wg.Wait()
-	}
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

@@ -124,7 +124,7 @@ func (o *operation) ftpOptions() *ftp.Options {
 
 func (o *operation) httpOptions() (*fetchhttp.Options, error) {
 	options := &fetchhttp.Options{
-		Method: o.method, Header: http.Header{}, AnyStatus: !o.fail,
+		Method: o.method, Header: http.Header{}, AnyStatus: true,
 		Compressed: o.compressed, LocationTrusted: o.locationTrusted,
 	}
 	if !o.compressed {

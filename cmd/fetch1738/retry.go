@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -12,24 +11,22 @@ import (
 // maxRetryWait bounds the wait between two tries.
 const maxRetryWait = 10 * time.Minute
 
-// tries counts the attempts a transfer may make, from 0.
-func (t *transfer) tries() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for try := 0; try <= t.op.retry && yield(try); try++ {
-		}
-	}
-}
-
 // again reports whether a failed attempt is to be followed by another, after
 // the wait that comes before it.
 func (t *transfer) again(ctx context.Context, try int, err error) bool {
-	if try >= t.op.retry || ctx.Err() != nil || !t.transient(err) {
+	if t.left == 0 || ctx.Err() != nil || !t.transient(err) {
+		return false
+	}
+	if t.upload && isStdin(t.source) {
+		t.warn("not trying again: standard input cannot be read twice")
 		return false
 	}
 	wait := t.op.retryDelay
 	if wait == 0 {
 		wait = min(time.Second<<min(try, 20), maxRetryWait)
 	}
+	wait = max(wait, min(t.retryAfter, maxRetryWait))
+	t.retryAfter = 0
 	if limit := t.op.retryMaxTime; limit > 0 && time.Since(t.account.start)+wait > limit {
 		return false
 	}
@@ -37,7 +34,7 @@ func (t *transfer) again(ctx context.Context, try int, err error) bool {
 		t.warn("not trying again: part of the document is in the output already")
 		return false
 	}
-	t.warn("%v; trying again in %v, %d more after that", err, wait, t.op.retry-try-1)
+	t.warn("%v; trying again in %v, %d more after that", err, wait, t.left-1)
 	select {
 	case <-ctx.Done():
 		return false
@@ -62,17 +59,8 @@ func (t *transfer) transient(err error) bool {
 		return t.op.retryRefused
 	case known.Kind == fetch.Unresolved:
 		return true // as curl has it
-	case isHTTP(t.locator):
+	case isHTTP(t.locator), t.askedProxy(t.locator) != nil:
 		return transientStatus(known.Code)
 	}
 	return known.Code/100 == 4 // FTP: "Transient Negative Completion"
-}
-
-// transientStatus reports whether an HTTP status says that it may pass.
-func transientStatus(status int) bool {
-	switch status {
-	case 408, 429, 500, 502, 503, 504, 522, 524:
-		return true
-	}
-	return false
 }

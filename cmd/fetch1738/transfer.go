@@ -26,13 +26,15 @@ type transfer struct {
 	upload    bool
 	source    string // the file to upload; "" otherwise
 
-	locator locator.Locator
-	account account
-	meter   *meter
-	sink    *sink
-	result  result
-	err     error
-	code    int
+	locator    locator.Locator
+	account    account
+	meter      *meter
+	sink       *sink
+	left       int           // tries, after this one
+	retryAfter time.Duration // what the server wants
+	result     result
+	err        error
+	code       int
 }
 
 // result is what the answer was, for -w.
@@ -70,8 +72,12 @@ func (t *transfer) exitCode() int {
 	}
 	if t.locator != nil {
 		f.scheme = t.locator.Scheme()
-		p := t.proxyFor(t.locator)
-		f.proxied = p != nil && p.Scheme != "socks5"
+		if p := t.proxyFor(t.locator); p != nil {
+			f.proxy = p.Scheme
+		}
+		if t.askedProxy(t.locator) != nil {
+			f.scheme = "http"
+		}
 	}
 	return f.code()
 }
@@ -131,11 +137,16 @@ func (t *transfer) attempts(ctx context.Context) error {
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
 	if t.op.verbose {
-		ctx = newNarrator(t.std.err).watch(ctx)
+		n := newNarrator(t.std.err)
+		ctx = n.watch(ctx)
+		if login := loginField(t.locator); login != nil && *login != nil && t.locator.Scheme() != "https" {
+			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
+		}
 	}
 	t.meter = t.startMeter()
 	defer t.meter.stop()
-	for try := range t.tries() {
+	for try := range t.op.retry + 1 {
+		t.left = t.op.retry - try
 		err := t.attempt(ctx)
 		if err == nil || !t.again(ctx, try, err) {
 			return err
@@ -152,13 +163,15 @@ func (t *transfer) attempt(ctx context.Context) error {
 		defer cancel()
 	}
 	req, err := t.op.request(t.locator)
-	if err != nil {
-		return err
+	if p := t.askedProxy(t.locator); p != nil {
+		req, err = t.op.requestTo(p, t.locator)
 	}
 	switch {
+	case err != nil:
+		return err
 	case t.upload:
 		return t.send(ctx, req)
-	case t.op.head && !isHTTP(t.locator):
+	case t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
 	return t.receive(ctx, req)
@@ -166,7 +179,9 @@ func (t *transfer) attempt(ctx context.Context) error {
 
 // note keeps what is of interest about an answer.
 func (t *transfer) note(res *fetch.Resource) {
-	t.result.effective = res.Locator
+	if t.askedProxy(t.locator) == nil {
+		t.result.effective = res.Locator
+	}
 	switch info := res.Info.(type) {
 	case *fetchhttp.Info:
 		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {

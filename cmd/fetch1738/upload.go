@@ -17,11 +17,15 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
+// isStdin reports whether the name of a file to upload is that of standard
+// input.
+func isStdin(name string) bool { return name == "-" || name == "." }
+
 // withName is l for an upload of the named file: where l names a directory the
 // file's own name is added.
 func withName(l locator.Locator, file string) (locator.Locator, error) {
 	name := filepath.Base(file)
-	if file == "-" || file == "." {
+	if isStdin(file) {
 		name = ""
 	}
 	missing := false
@@ -98,6 +102,9 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	}
 	defer res.Close()
 	t.note(res)
+	if err := t.judge(req, res); err != nil {
+		return err
+	}
 	return t.store(req, res)
 }
 
@@ -134,7 +141,7 @@ type source struct {
 }
 
 func (t *transfer) openSource(ctx context.Context) (*source, error) {
-	if t.source == "-" || t.source == "." {
+	if isStdin(t.source) {
 		return &source{interruptible(ctx, t.std.in), &t.account.moved}, nil
 	}
 	f, err := os.Open(t.source)

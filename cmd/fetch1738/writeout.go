@@ -61,9 +61,10 @@ func writeText(w io.Writer, s string) {
 	_, _ = io.WriteString(w, s)
 }
 
-// unescapeFormat turns \n, \r and \t into what they stand for.
+// unescapeFormat turns \n, \r and \t into what they stand for. As in curl a
+// doubled backslash stays two.
 func unescapeFormat(s string) string {
-	return strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(s)
+	return strings.NewReplacer(`\\`, `\\`, `\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(s)
 }
 
 // variables are the values that -w can show: int, int64, float64 (seconds), a

@@ -459,6 +459,9 @@ func TestUploadFails(t *testing.T) {
 	if !errors.Is(err, fetch.LocalIO) || !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
+	if n := len(slices.DeleteFunc(srv.Transcript().From(testserver.FromServer), func(s string) bool { return !strings.HasPrefix(s, "426") })); n != 1 {
+		t.Errorf("the server took a part for the whole:\n%v", srv.Transcript())
+	}
 	if _, err = f.Replace(t.Context(), req, io.LimitReader(zeros{}, 4<<20)); !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("more than the server takes: %v", err)
 	}
@@ -516,12 +519,17 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%d+%d: %q %v", tc.offset, tc.length, got, err)
 		}
 	}
+	srv.ResetTranscript()
+	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Offset: 18}); err != nil {
+		t.Error(err)
+	}
 	for _, req := range []fetch.Request{{Offset: 19}, {Length: -1}} {
 		req.Locator = parse(t, srv.URL+"/a/b/c.txt")
 		if _, err := read(t.Context(), f, &req); !errors.Is(err, fetch.BadRange) {
 			t.Errorf("%d+%d: %v", req.Offset, req.Length, err)
 		}
 	}
+	wantSent(t, srv, "SIZE c.txt", "SIZE c.txt") // when there is nothing to come nothing is begun
 	hidden := start(t, func(s *testserver.FTP) { s.Hide = []string{"SIZE"} })
 	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.BadRange) {
 		t.Errorf("from the end of what size: %v", err)

@@ -32,7 +32,6 @@ type session struct {
 	entry string         // working directory after the login; "" when not known
 	peer  netip.AddrPort // of the control connection; invalid behind a proxy
 	where []string       // arguments of CWD since the login directory
-	lost  bool           // one of them was refused
 	typ   byte           // TYPE in force; 0 when not known
 	raw   bool           // commands of the caller's own were sent
 	used  bool           // by an access before the one under way
@@ -225,23 +224,22 @@ func (s *session) quote(line string) (reply, error) {
 	return r, s.failure(err)
 }
 
-func (s *session) in(dirs []string) bool { return !s.lost && slices.Equal(s.where, dirs) }
+func (s *session) in(dirs []string) bool { return slices.Equal(s.where, dirs) }
 
 func (s *session) home() error {
-	if len(s.where) == 0 && !s.lost {
+	if len(s.where) == 0 {
 		return nil
 	}
-	s.lost = true
 	if err := s.conn.ChangeDir(s.entry); err != nil {
-		return s.failure(err)
+		// There is no way from here to anywhere.
+		return s.ctl.fail(s.failure(err))
 	}
-	s.where, s.lost = nil, false
+	s.where = nil
 	return nil
 }
 
 func (s *session) cwd(dir string) error {
 	if err := s.conn.ChangeDir(dir); err != nil {
-		s.lost = true
 		return s.failure(err)
 	}
 	s.where = append(s.where, dir)

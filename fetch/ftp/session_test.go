@@ -98,6 +98,7 @@ func TestStale(t *testing.T) {
 		"silence":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Silence()) },
 		"garbage":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Garbage(100, 1)) },
 		"a reply too many":  func(s *testserver.FTP) { s.On("END", 1, testserver.ExtraReply("250 what")) },
+		"no way home":       func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reply("550 No such directory.")) },
 		"closed at EPSV":    func(s *testserver.FTP) { s.On("EPSV", 2, testserver.Close()) },
 		"closed at RETR":    func(s *testserver.FTP) { s.On("RETR x.txt", 1, testserver.Close()) },
 		"idle for too long": func(*testserver.FTP) {},
@@ -241,6 +242,23 @@ func TestProxy(t *testing.T) {
 	defer f.Close()
 	got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, "ftp://ftp.example.org/x.txt")})
 	if err != nil || got != "top\n" || len(dials) != 2 || dials[0] != "ftp.example.org:21" || !strings.HasPrefix(dials[1], "ftp.example.org:") {
+		t.Errorf("%q %v, dialled %q", got, err, dials)
+	}
+}
+
+// TestDataPeer has a name that is looked up for the control connection only: by
+// the time of the data connection it may lead elsewhere.
+func TestDataPeer(t *testing.T) {
+	srv := start(t)
+	var dials []string
+	f := &Fetcher{Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials = append(dials, address)
+		return srv.Dial(ctx, network, strings.Replace(address, "ftp.example.org", "127.0.0.1", 1))
+	}}}
+	defer f.Close()
+	_, port, _ := net.SplitHostPort(srv.Addr)
+	got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, "ftp://ftp.example.org:"+port+"/x.txt")})
+	if err != nil || got != "top\n" || len(dials) != 2 || !strings.HasPrefix(dials[1], "127.0.0.1:") {
 		t.Errorf("%q %v, dialled %q", got, err, dials)
 	}
 }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func parsed(t *testing.T, args ...string) *commandLine {
+	t.Helper()
+	c := newCommandLine(streams{strings.NewReader(""), io.Discard, io.Discard})
+	if err := c.parse(args); err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	return c
+}
+
+// Options and URLs keep their order, in clusters, behind --next, and in --url.
+func TestPairing(t *testing.T) {
+	c := parsed(t, "-sSo", "1", "u1", "--url", "u2", "-O", "u3", "-o3", "--next", "-T", "f", "u4", "--", "-u5")
+	first, second := c.operations[0], c.operations[1]
+	if diff := cmp.Diff([]string{"u1", "u2", "u3"}, first.urls); diff != "" {
+		t.Error(diff)
+	}
+	if want := []destination{{path: "1"}, {remote: true}, {path: "3"}}; !slices.Equal(first.outputs, want) {
+		t.Errorf("outputs %v, want %v", first.outputs, want)
+	}
+	if diff := cmp.Diff([]string{"u4", "-u5"}, second.urls); diff != "" {
+		t.Error(diff)
+	}
+	if !slices.Equal(second.uploads, []string{"f"}) || !first.silent || !second.showError {
+		t.Errorf("uploads %v, silent %v, show errors %v", second.uploads, first.silent, second.showError)
+	}
+}
+
+func TestValues(t *testing.T) {
+	o := parsed(t, "-m", "1.5", "--max-filesize", "3M", "-r", "10-19", "-C-", "--retry", "4", "-u", "me:a:b", "--max-redirs", "-1", "-x", "").op
+	switch {
+	case o.maxTime != 1500*time.Millisecond:
+		t.Errorf("-m: %v", o.maxTime)
+	case o.maxFilesize != 3<<20:
+		t.Errorf("--max-filesize: %v", o.maxFilesize)
+	case *o.span != span{offset: 10, length: 10}:
+		t.Errorf("-r: %v", *o.span)
+	case o.resume != resumeFound:
+		t.Errorf("-C: %v", o.resume)
+	case o.retry != 4:
+		t.Errorf("--retry: %v", o.retry)
+	case o.login.User != "me" || o.login.Password != "a:b" || !o.login.HasPassword:
+		t.Errorf("-u: %v", *o.login)
+	case o.maxRedirects != 1000:
+		t.Errorf("--max-redirs: %v", o.maxRedirects)
+	case o.proxy == nil || *o.proxy != "":
+		t.Errorf("-x: %v", o.proxy)
+	}
+}
+
+func TestSchemeSets(t *testing.T) {
+	for text, want := range map[string]string{
+		"=http":            "http",
+		"=http,ftp":        "http ftp",
+		"-http,-https":     "file ftp gopher",
+		"all,-file":        "ftp gopher http https",
+		"=http,+ftp":       "http ftp",
+		"-all,ftp":         "ftp",
+		"=HTTP,nonsense":   "http",
+		"=nonsense,gopher": "gopher",
+	} {
+		o := parsed(t, "--proto", text).op
+		var got []string
+		for _, scheme := range []string{"file", "ftp", "gopher", "http", "https"} {
+			if o.proto.has(scheme) {
+				got = append(got, scheme)
+			}
+		}
+		names := strings.Fields(want)
+		slices.Sort(names)
+		if !slices.Equal(got, names) {
+			t.Errorf("%s: %q, want %q", text, got, names)
+		}
+	}
+}
+
+func TestSplitConfigLine(t *testing.T) {
+	for line, want := range map[string][2]string{
+		`url = "a b"`:            {"url", "a b"},
+		`url=x`:                  {"url", "x"},
+		`url: x # comment`:       {"url", "x"},
+		`url x`:                  {"url", "x"},
+		"  url\t=\tx":            {"url", "x"},
+		`--url x`:                {"--url", "x"},
+		`-o =x`:                  {"-o", "=x"},
+		`header = "X: \"1\"\\n"`: {"header", `X: "1"\n`},
+		`user = "\t\n\r\v\q"`:    {"user", "\t\n\r\vq"},
+		`url = ""`:               {"url", ""},
+	} {
+		name, value, err := splitConfigLine(line)
+		if err != nil || value == nil || name != want[0] || *value != want[1] {
+			t.Errorf("%q: %q, %v, %v; want %q", line, name, value, err, want)
+		}
+	}
+	for _, line := range []string{"", "  ", "# url = x", "/ x", "* x"} {
+		if name, _, err := splitConfigLine(line); name != "" || err != nil {
+			t.Errorf("%q: %q, %v; want nothing", line, name, err)
+		}
+	}
+	for _, line := range []string{"silent", "silent # so", "silent ="} {
+		if name, value, err := splitConfigLine(line); name != "silent" || value != nil || err != nil {
+			t.Errorf("%q: %q, %v, %v", line, name, value, err)
+		}
+	}
+}
+
+// FuzzConfigLine holds that any value gets through in quotes.
+func FuzzConfigLine(f *testing.F) {
+	for _, seed := range []string{"x", "a b", `"`, `\`, "\t", "#", "=:", "\x00\xff"} {
+		f.Add(seed)
+	}
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`)
+	f.Fuzz(func(t *testing.T, text string) {
+		_, _, _ = splitConfigLine(text)
+		name, value, err := splitConfigLine(`url = "` + quoted.Replace(text) + `" # end`)
+		if err != nil || name != "url" || value == nil || *value != text {
+			t.Errorf("%q: %q, %v, %v", text, name, value, err)
+		}
+	})
+}
+
+// FuzzCommandLine holds that no arguments crash the program, and that what is
+// said of them is one line and shows no value.
+func FuzzCommandLine(f *testing.F) {
+	for _, seed := range []string{"-sSfLo\nfile\nftp://h/", "--next", "-:", "--\n-x", "-r\n1-2\n-C\n-", "--max-filesize=9P", "-#", "-Q\n*x", "--no-proto", "-\n", "--=", "-u=a:b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ContainsAny(text, "@K") || strings.Contains(text, "config") {
+			return // reads files
+		}
+		c := newCommandLine(streams{strings.NewReader(""), io.Discard, io.Discard})
+		if err := c.parse(strings.Split(text, "\n")); err != nil && err.Error() == "" {
+			t.Error("an error without text")
+		}
+		for _, op := range c.operations {
+			_ = op.check()
+			for _, url := range op.urls {
+				_, _ = op.parseURL(url)
+				_, _ = parseGlob(url, op.globOff)
+			}
+		}
+	})
+}

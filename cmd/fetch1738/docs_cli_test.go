@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// The examples of docs/cli.md are run in turn, in one folder, and print what the
+// page shows.
+func TestCLIPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := contentOf("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+	http := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content })
+	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	addresses := []string{"127.0.0.1:2121", ftp.Addr, "127.0.0.1:8080", http.Addr, "127.0.0.1:7070", gopher.Addr}
+	toReal := strings.NewReplacer(addresses...)
+	examples := consoleExamples(string(page))
+	if len(examples) < 15 {
+		t.Errorf("only %d examples", len(examples))
+	}
+	dir := t.TempDir()
+	for _, e := range examples {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", toReal.Replace(e.command)+" 2>&1")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "LC_ALL=C", "PWD="+dir, "http_proxy=", "all_proxy=", "ALL_PROXY=")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("$ %s\n%v", e.command, err)
+		}
+		want := toReal.Replace(e.output)
+		if got := strings.ReplaceAll(string(out), "\r\n", "\n"); got != want {
+			t.Errorf("$ %s\n%swant:\n%s", e.command, got, want)
+		}
+	}
+}
+
+type example struct{ command, output string }
+
+// consoleExamples are the commands in a page's blocks of "console", each with
+// what is shown behind it.
+func consoleExamples(page string) []example {
+	var examples []example
+	inside := false
+	for line := range strings.Lines(page) {
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = strings.HasPrefix(line, "```console")
+		case inside && isCommand:
+			examples = append(examples, example{command: strings.TrimRight(command, "\n")})
+		case inside:
+			examples[len(examples)-1].output += line
+		}
+	}
+	return examples
+}

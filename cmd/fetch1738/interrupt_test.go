@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// A signal ends a transfer at once; what came stays, and the exit code is what a
+// shell makes of the signal.
+func TestSignals(t *testing.T) {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		t.Run(signal.String(), func(t *testing.T) {
+			srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+				s.Content = fstest.MapFS{"file": {Data: []byte(strings.Repeat("x", 1000))}}
+			})
+			srv.On("RETR", 0, testserver.Drip(400, time.Hour))
+			path := filepath.Join(t.TempDir(), "file")
+			cmd := program(t, "-v", "-o", path, srv.URL+"/file")
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(stderr)
+			for lines.Scan() && !strings.HasPrefix(lines.Text(), "< 150") {
+			}
+			waitForSize(t, path, 400)
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			var rest []string
+			for lines.Scan() {
+				rest = append(rest, lines.Text())
+			}
+			_ = cmd.Wait() // the code is what counts
+			if got := cmd.ProcessState.ExitCode(); got != want {
+				t.Errorf("exit code %d, want %d", got, want)
+			}
+			if len(rest) > 0 {
+				t.Errorf("said after the signal: %q", rest)
+			}
+			if b, err := os.ReadFile(path); err != nil || len(b) != 400 {
+				t.Errorf("%d octets are left, %v; want the 400 that came", len(b), err)
+			}
+		})
+	}
+}
+
+// program is fetch1738 as a process of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Args[0] = "fetch1738" // see testscript.Main
+	return cmd
+}
+
+func waitForSize(t *testing.T, path string, size int64) {
+	t.Helper()
+	ticks := time.NewTicker(5 * time.Millisecond)
+	defer ticks.Stop()
+	for range 2000 {
+		if info, err := os.Stat(path); err == nil && info.Size() >= size {
+			return
+		}
+		<-ticks.C
+	}
+	t.Fatalf("%s never had %d octets", path, size)
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+)
+
+// judge decides whether the answer of an HTTP server is a failure. It comes as a
+// document whatever its status.
+func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
+	info, ok := res.Info.(*fetchhttp.Info)
+	if !ok {
+		return nil
+	}
+	e := &fetch.Error{
+		Op: t.methodUsed(), URL: t.result.effective.Redacted(), Code: info.StatusCode,
+		Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):]),
+	}
+	resuming := t.op.resume != resumeNot && req.Offset != 0
+	switch status := info.StatusCode; {
+	case t.left > 0 && transientStatus(status):
+		e.Kind, t.retryAfter = fetch.Busy, retryAfter(info.Header)
+	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
+		if info.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", req.Offset) {
+			return nil // it is there whole; the body is empty
+		}
+		e.Kind = fetch.BadRange
+	case status >= 400 && t.op.fail:
+	case status/100 != 2 && resuming:
+		e.Err = errors.New("not put behind what is there already")
+	case status/100 == 3 && t.op.location && t.op.maxRedirects == 0 && info.Header.Get("Location") != "":
+		e.Kind, e.Err = fetch.TooManyHops, errors.New("no redirect may be followed")
+	default:
+		return nil
+	}
+	return e
+}
+
+// transientStatus reports whether an HTTP status says that it may pass.
+func transientStatus(status int) bool {
+	switch status {
+	case 408, 429, 500, 502, 503, 504, 522, 524:
+		return true
+	}
+	return false
+}
+
+// retryAfter is how long a server asks to be left alone (RFC 9110 §10.2.3); 0
+// where it does not.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if when, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(when))
+	}
+	return 0
+}
