@@ -6,6 +6,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/prospero"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -25,5 +26,6 @@ func Builtin(env *fetch.Env) *fetch.Registry {
 	r.Register(&ftp.Fetcher{Env: &e}, "ftp")
 	r.Register(&gopher.Fetcher{Env: &e}, "gopher")
 	r.Register(&http.Fetcher{Env: &e}, "http", "https")
+	r.Register(&prospero.Fetcher{Env: &e}, "prospero")
 	return r
 }

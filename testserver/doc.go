@@ -1,5 +1,5 @@
 // Package testserver has small servers of the protocols RFC 1738 names, to be
-// started inside a test or a program: [FTP], [HTTP] and [Gopher]. They serve an
+// started inside a test or a program: [FTP], [HTTP], [Gopher] and [Prospero]. They serve an
 // [io/fs.FS], all of them the same way, over loopback or inside memory; they
 // record what went over their control connections, and they misbehave on demand.
 //
@@ -37,8 +37,10 @@
 //	GREETING  the FTP greeting
 //	DATA      an FTP data connection
 //	END       the reply at the end of an FTP transfer
-//	REQUEST   any request of HTTP or Gopher
+//	REQUEST   any request of HTTP, Gopher or Prospero
 //	MENU, TEXT, BINARY, SEARCH, ERROR   the Gopher answers of that kind
+//	LIST, GET-OBJECT-INFO   such a request of Prospero, also with the object
+//	PACKET, INCOMING        a datagram that the Prospero server sends, or hears
 //
 // Faults are data and compose: Delay(time.Second), Drip(1, time.Second) and
 // Truncate(7) together wait, drip and stop. Each constructor says what it does.

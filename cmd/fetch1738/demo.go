@@ -50,6 +50,7 @@ func demoSchemes() []demoScheme {
 		{"ftp", "a CWD for each directory, then TYPE and RETR (section 3.2.2)", playing("ftp"), "/pub/octets.bin;type=i", "/pub/"},
 		{"gopher", "the selector, a line end, and the answer is there (section 3.4)", playing("gopher"), "/9/pub/octets.bin", "/1/pub"},
 		{"http", "the path as it is written (section 3.3)", playing("http"), "/pub/octets.bin", ""},
+		{"prospero", "the directory server tells where the document is, and it is fetched from there by ftp (section 3.11)", playingProspero, "//pub/octets.bin", "//pub"},
 	}
 }
 

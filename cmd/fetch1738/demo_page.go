@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/ardp"
 	"github.com/fetch1738/fetch1738/internal/term"
 )
 
@@ -85,16 +86,32 @@ type conversation struct {
 	unended  map[string]string // what a side has said of a line so far
 	body     int64
 	bodyLine int // index of the line that tells of the body, when there is one
+	udp      bool
 }
 
 func (c *conversation) trace() *fetch.Trace {
 	return &fetch.Trace{
-		Connected: func(conn fetch.Connection) { c.add("* ", connected(conn)) },
-		Sent:      func(octets []byte) { c.add("> ", string(octets)) },
-		Received:  func(octets []byte) { c.add("< ", string(octets)) },
+		Connected: func(conn fetch.Connection) { c.connected(conn) },
+		Sent:      func(octets []byte) { c.said("> ", octets) },
+		Received:  func(octets []byte) { c.said("< ", octets) },
 		Note:      func(text string) { c.add("* ", text+"\n") },
 		Body:      c.more,
 	}
+}
+
+func (c *conversation) connected(conn fetch.Connection) {
+	c.udp = conn.Network == "udp"
+	c.add("* ", connected(conn))
+}
+
+// said takes octets as add does, or a datagram: of its header only what counts.
+func (c *conversation) said(mark string, octets []byte) {
+	if !c.udp {
+		c.add(mark, string(octets))
+		return
+	}
+	summary, data := ardp.Summary(octets)
+	c.add(mark, summary+"\n"+string(data)+"\n")
 }
 
 func connected(conn fetch.Connection) string {

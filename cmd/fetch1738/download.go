@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // receive fetches a document into the sink.
@@ -22,7 +23,7 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	case resumeFound:
 		req.Offset = t.sink.size()
 	}
-	res, err := t.resolver.Fetch(ctx, req)
+	res, err := t.resolverFor(req.Locator).Fetch(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -36,6 +37,9 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		return &codedError{exitBadURL, fmt.Errorf("%s needs words to search for: add %s to the URL", res.Locator.Redacted(), queryForm(res))}
 	case fetch.KindAdvice, fetch.KindInteractive:
 		return t.sink.take(strings.NewReader(res.Advice + "\n"))
+	}
+	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
+		return t.sink.take(&linkList{res: res})
 	}
 	return t.store(req, res)
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/prospero"
 	"github.com/fetch1738/fetch1738/internal/netrc"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // Limits of the command line that differ from those of the library: a person is
@@ -32,6 +34,7 @@ type environment struct {
 	proxies  map[string]*fetchhttp.Proxy // by scheme
 	registry *fetch.Registry
 	resolver *fetch1738.Resolver
+	referred *fetch1738.Resolver // the same, which follows referrals without -L
 
 	netrcRead bool
 	netrc     netrc.File
@@ -64,15 +67,27 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 			Body: op.maxFilesize, Hops: op.maxRedirects,
 		},
 	}
+	following := env
 	if !op.location || op.maxRedirects == 0 {
 		env.Limits.Hops = -1
 	}
-	e.registry = e.fetchers(env)
-	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry}
+	e.registry = e.fetchers(env, following)
+	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry, Gateways: op.gateways}
+	e.referred = &fetch1738.Resolver{Env: following, Registry: e.registry, Gateways: op.gateways}
 	return e, nil
 }
 
-func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
+// resolverFor is the one that retrieves l. To be led to other URLs is what a
+// prospero URL is for (RFC 1738 section 3.11), which needs no -L.
+func (e *environment) resolverFor(l locator.Locator) *fetch1738.Resolver {
+	if _, ok := l.(*locator.Prospero); ok {
+		return e.referred
+	}
+	return e.resolver
+}
+
+// fetchers work in env, those whose URLs lead to others in following.
+func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	var config *tls.Config
 	if e.op.insecure {
 		config = &tls.Config{InsecureSkipVerify: true}
@@ -87,6 +102,7 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.proxyFor, TLS: config,
 	}, "http", "https")
+	r.Register(&prospero.Fetcher{Env: &following}, "prospero")
 	return r
 }
 
@@ -94,7 +110,8 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 func (e *environment) allow(ctx context.Context, t fetch.Target) error {
 	if t.Locator != nil && (t.From.Kind == fetch.Redirect || t.From.Kind == fetch.Remote) {
 		scheme := t.Locator.Scheme()
-		if !e.op.proto.has(scheme) || !e.op.protoRedir.has(scheme) {
+		_, resolved := t.From.By.(*locator.Prospero)
+		if !e.op.proto.has(scheme) || !resolved && !e.op.protoRedir.has(scheme) {
 			return &codedError{exitUnsupported, fmt.Errorf("a redirect to %s, which may not be followed", t.Locator.Redacted())}
 		}
 	}

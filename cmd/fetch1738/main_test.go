@@ -52,9 +52,9 @@ func (m leakChecked) Run() int {
 //
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http or gopher. Each script has servers of its own with
-// testContent; $FTP, $HTTP and $GOPHER are their URLs, $FTPPORT, $HTTPPORT and
-// $GOPHERPORT their ports. $HTTPS is a server with a certificate nobody trusts,
+// SERVER is ftp, http, gopher or prospero. Each script has servers of its own
+// with testContent; $FTP, $HTTP, $GOPHER and $PROSPERO are their URLs, $FTPPORT
+// and so on their ports. $HTTPS is a server with a certificate nobody trusts,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
@@ -130,6 +130,24 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		prospero, err := testserver.StartProspero(ctx, "", func(s *testserver.Prospero) {
+			s.Content, s.Forbidden = testContent(), []string{"private"}
+			s.Site = strings.Replace(ftp.Addr, ":", "(", 1) + ")"
+			s.Methods = func(name string) []testserver.ProsperoMethod {
+				if name == "pub/two.txt" {
+					return []testserver.ProsperoMethod{{Name: "LOCAL"}, {Name: "AFTP", Host: s.Site, HSOName: "/" + name, Args: []string{"BINARY"}}}
+				}
+				return []testserver.ProsperoMethod{{Name: "PROSPERO-CONTENTS"}}
+			}
+			s.Links = map[string][]testserver.ProsperoLink{"links": {
+				{Target: "EXTERNAL", Name: "trap", Host: "localhost", HSOName: "/etc/hostname", Methods: []testserver.ProsperoMethod{{Name: "LOCAL"}}},
+				{Target: "SYMBOLIC", HostType: "VIRTUAL-SYSTEM", Name: "elsewhere", Host: "#/x", HSOName: "/y"},
+			}}
+			s.Forwarded = map[string]testserver.ProsperoLink{"/old": {HSOName: "/pub/sub"}}
+		})
+		if err != nil {
+			return err
+		}
 		proxy, err := newTestProxy()
 		if err != nil {
 			return err
@@ -142,13 +160,14 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			ftp.Close()
 			http.Close()
 			gopher.Close()
+			prospero.Close()
 			proxy.end()
 			secure.Close()
 		})
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server}
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "prospero": &prospero.Server}
 		env.Values[serversKey{}] = all
 		for name, s := range all {
 			_, port, _ := strings.Cut(s.Addr, ":")

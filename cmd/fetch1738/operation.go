@@ -26,6 +26,7 @@ type operation struct {
 	protoRedir   schemeSet
 	protoDefault string
 	rules        policy.Rules
+	gateways     map[string]string // by scheme
 
 	// How to connect.
 	connectTimeout time.Duration

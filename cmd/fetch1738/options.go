@@ -51,6 +51,7 @@ func options() []option {
 		{"", "ftp-method", "METHOD", "ftp", "Walk the path by multicwd, singlecwd or nocwd", setFTPMethod, ""},
 		{"", "ftp-pasv", "", "ftp", "Let the server open the data port", always, noEffect},
 		{"", "ftp-skip-pasv-ip", "", "ftp", "Ignore the address in the reply to PASV", always, noEffect},
+		{"", "gateway", "SCHEME=URL", "proxy", "Fetch this scheme by an http gateway; {url} stands for the URL", addGateway, own},
 		{"g", "globoff", "", "curl", "Take { } [ ] in URLs as they are", toggle(func(o *operation) *bool { return &o.globOff }), ""},
 		{"I", "head", "", "http ftp file", "Show what is known of the document, not the document", toggle(func(o *operation) *bool { return &o.head }), "Gopher has nothing to tell: refused with code 1."},
 		{"H", "header", "LINE", "http", "Send this header line; @FILE reads lines from FILE", addHeaders, ""},

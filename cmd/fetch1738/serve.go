@@ -16,12 +16,13 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-const serveHelp = `Usage: fetch1738 serve [--ftp ADDR] [--gopher ADDR] [--http ADDR] [--root DIR]
+const serveHelp = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
 
-Serves a folder, or a small sample, by FTP, gopher and HTTP until interrupted.
+Serves a folder, or a small sample, by FTP, gopher, HTTP and Prospero until
+interrupted.
 These are test servers, to play with: no access control, and what is uploaded
 stays in memory and is gone at the end. ADDR is host:port, or a port of
-127.0.0.1; without any, all three run on free ports of 127.0.0.1. The URLs are
+127.0.0.1; without any, all of them run on free ports of 127.0.0.1. The URLs are
 written to standard output, one a line.
 
   $ fetch1738 serve --gopher 7070 --root notes
@@ -119,6 +120,13 @@ func playServers() []playServer {
 		}},
 		{"http", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
 			s, err := testserver.StartHTTP(ctx, addr, func(s *testserver.HTTP) { set(&s.Server) })
+			if err != nil {
+				return nil, err
+			}
+			return &s.Server, nil
+		}},
+		{"prospero", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
+			s, err := testserver.StartProspero(ctx, addr, func(s *testserver.Prospero) { set(&s.Server) })
 			if err != nil {
 				return nil, err
 			}

@@ -85,8 +85,8 @@ func converse(t *testing.T, serverURL, text string) string {
 }
 
 func TestServeAll(t *testing.T) {
-	s := serve(t, 3)
-	for i, scheme := range []string{"ftp", "gopher", "http"} {
+	s := serve(t, 4)
+	for i, scheme := range []string{"ftp", "gopher", "http", "prospero"} {
 		u, err := url.Parse(s.urls[i])
 		if err != nil || u.Scheme != scheme || u.Hostname() != "127.0.0.1" || u.Path != "/" {
 			t.Errorf("%q is not the URL of an %s server: %v", s.urls[i], scheme, err)

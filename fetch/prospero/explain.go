@@ -8,6 +8,14 @@ import (
 	"github.com/fetch1738/fetch1738/internal/ardp"
 )
 
+// sending says how a message goes out.
+func sending(packets int) string {
+	if packets == 1 {
+		return "send one packet by ARDP over UDP, behind this header:"
+	}
+	return fmt.Sprintf("send %d packets by ARDP over UDP, each behind a header as this one of the first:", packets)
+}
+
 // Explain implements [fetch.Explainer]. The first message is shown with its
 // header taken apart; a connection id of 1738 stands for the random one.
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
@@ -27,7 +35,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	if !ok {
 		return nil, fetch.Fail("explain", c.loc, fetch.BadURL, ardp.ErrTooLong)
 	}
-	p.Steps = append(p.Steps, fetch.Step{Do: fmt.Sprintf("send %d ARDP packet(s) over UDP, each with a header of 9 octets; that of the first:", len(packets)), When: when})
+	p.Steps = append(p.Steps, fetch.Step{Do: sending(len(packets)), When: when})
 	header := *packets[0]
 	header.Data = nil
 	for _, line := range ardp.Annotate(header.Append(nil)) {

@@ -43,6 +43,22 @@ func Annotate(datagram []byte) []string {
 	return append(lines, dataLines(p.Data)...)
 }
 
+// Summary is the header of a datagram in a few words, and the data behind it.
+func Summary(datagram []byte) (header string, data []byte) {
+	p, err := Decode(datagram)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("(%d octets, no packet: %v)", len(datagram), err), nil
+	case p.Seq > 0:
+		return fmt.Sprintf("(packet %d %s)", p.Seq, p.count()), p.Data
+	case p.Option != OptNone:
+		return fmt.Sprintf("(%s %s)", p.Option, p.extra()), nil
+	case p.Wait > 0:
+		return fmt.Sprintf("(wait %d s)", p.Wait), nil
+	}
+	return fmt.Sprintf("(received up to %d)", p.Received), nil
+}
+
 func (p *Packet) number() string {
 	if p.Seq == 0 {
 		return "packet 0: control, outside the sequence"
