@@ -90,7 +90,7 @@ func (r *Rules) locality(t fetch.Target) *Denied {
 	case written(t.From), fromFile, r.LocalLinks:
 		return nil
 	}
-	return deny(t, "remote-to-local", "a local file", r.relax("--allow-local-links", "LocalLinks"))
+	return deny(t, "remote-to-local", "a local file", r.relax("", "LocalLinks"))
 }
 
 // redirectScheme keeps HTTP redirects within HTTP. A redirect of unknown

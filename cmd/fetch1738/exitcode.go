@@ -10,8 +10,12 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// Exit codes besides those of verb.go, curl's where curl has one.
+// Exit codes, curl's where curl has one.
 const (
+	exitOK          = 0
+	exitUnsupported = 1
+	exitUsage       = 2
+	exitBadURL      = 3
 	exitNoSuchProxy = 5
 	exitNoSuchHost  = 6
 	exitUnreachable = 7
@@ -24,7 +28,9 @@ const (
 	exitRETR        = 19
 	exitQuote       = 21
 	exitStatus      = 22
+	exitWrite       = 23
 	exitUpload      = 25
+	exitRead        = 26
 	exitTimeout     = 28
 	exitREST        = 31
 	exitRange       = 33
@@ -39,6 +45,8 @@ const (
 	exitLogin       = 67
 	exitNotFound    = 78
 	exitProxy       = 97
+	exitRefused     = 120 // by the policy; curl has no such
+	exitInterrupted = 130 // as a shell reports SIGINT
 	exitTerminated  = 143 // as a shell reports SIGTERM
 )
 

@@ -136,15 +136,6 @@ func (e *environment) through(env fetch.Env, p *fetchhttp.Proxy) *fetch.Env {
 	if p == nil {
 		return &direct
 	}
-	if p.Scheme == "http" {
-		direct.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := new(net.Dialer).DialContext(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return &byOctet{Conn: conn}, nil
-		}
-	}
 	env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		at, err := hostPort(address)
 		if err != nil {
@@ -170,28 +161,6 @@ func hostPort(address string) (locator.HostPort, error) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	return locator.HostPort{Host: host, Port: uint16(n)}, err
-}
-
-// byOctet is a connection to a proxy that gives single octets until its answer's
-// head has ended. Read through a buffer, the answer would take the greeting of a
-// server that speaks first with it.
-type byOctet struct {
-	net.Conn
-	last  [4]byte
-	ended bool
-}
-
-func (c *byOctet) Read(p []byte) (int, error) {
-	if c.ended || len(p) == 0 {
-		return c.Conn.Read(p)
-	}
-	n, err := c.Conn.Read(p[:1])
-	if n == 1 {
-		copy(c.last[:], c.last[1:])
-		c.last[3] = p[0]
-		c.ended = string(c.last[:]) == "\r\n\r\n" || string(c.last[2:]) == "\n\n"
-	}
-	return n, err
 }
 
 // proxied is a connection by a proxy: who is at its end is known by name only.

@@ -9,18 +9,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Exit codes of the verbs, curl's where curl has one.
-const (
-	exitOK          = 0
-	exitUnsupported = 1
-	exitUsage       = 2
-	exitBadURL      = 3
-	exitWrite       = 23
-	exitRead        = 26
-	exitRefused     = 120
-	exitInterrupted = 130 // as a shell reports SIGINT
-)
-
 // verb is the command line of one verb: its flags, its help and its complaints.
 type verb struct {
 	*pflag.FlagSet

@@ -157,6 +157,9 @@ func (b *body) WriteTo(w io.Writer) (written int64, err error) {
 		n, err := io.Copy(w, io.LimitReader(b.file, size))
 		written += n
 		b.count(n)
+		if err != nil && !b.mine(err) {
+			return written, err
+		}
 		if err == nil && n < size {
 			err = io.EOF
 		}
@@ -164,6 +167,13 @@ func (b *body) WriteTo(w io.Writer) (written int64, err error) {
 			return written, err
 		}
 	}
+}
+
+// mine reports whether an error is one of reading the file; else it is the
+// output's.
+func (b *body) mine(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path.Op == "read" && path.Path == b.file.Name()
 }
 
 // Close implements io.Closer.

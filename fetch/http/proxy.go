@@ -144,8 +144,7 @@ func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, 
 	}
 	trace := fetch.ContextTrace(ctx)
 	trace.Sent(masked([]byte(head)))
-	br := bufio.NewReader(c)
-	answer, err := readHead(br, limits)
+	answer, err := readHead(c, limits)
 	if err != nil {
 		return err
 	}
@@ -160,22 +159,20 @@ func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, 
 		return &fetch.Error{Kind: fetch.Unauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("the proxy says %s", fetch.Printable(resp.Status))
-	case br.Buffered() > 0:
-		return &fetch.Error{Kind: fetch.Protocol, Err: errors.New("the proxy talks before the server")}
 	}
 	return nil
 }
 
-// readHead reads an answer's head and nothing behind it.
-func readHead(r io.ByteReader, limits *fetch.Limits) ([]byte, error) {
+// readHead reads an answer's head, octet by octet: what is behind it belongs to
+// the server, which may be one that speaks first.
+func readHead(r io.Reader, limits *fetch.Limits) ([]byte, error) {
 	var f framing
 	var head []byte
-	for {
-		octet, err := r.ReadByte()
-		if err != nil {
+	for octet := make([]byte, 1); ; {
+		if _, err := io.ReadFull(r, octet); err != nil {
 			return nil, err
 		}
-		head = append(head, octet)
+		head = append(head, octet[0])
 		if _, ended, err := f.head(head[len(head)-1:], limits); ended || err != nil {
 			return head, err
 		}

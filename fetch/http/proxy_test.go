@@ -156,7 +156,7 @@ func TestTunnelRefused(t *testing.T) {
 		"garbage":         {"220 ready\r\n\r\n" + cut, fetch.Unreachable, ""},
 		"nothing":         {cut, fetch.Unreachable, ""},
 		"half":            {"HTTP/1.1 200 OK\r\n" + cut, fetch.Unreachable, ""},
-		"talks":           {"HTTP/1.1 200 OK\r\n\r\nhello", fetch.Protocol, "before the server"},
+		"no TLS":          {"HTTP/1.1 200 OK\r\n\r\nhello", fetch.Timeout, "TLS"},
 		"endless":         {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 64<<10), fetch.TooLarge, ""},
 		"endless line":    {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.TooLarge, ""},
 		"other success":   {"HTTP/1.1 204 No Content\r\n\r\n", fetch.Unreachable, "204 "},
@@ -298,4 +298,25 @@ func TestProxyChanges(t *testing.T) {
 	if len(first) == 0 || len(second) == 0 || w.dials[len(w.dials)-1] != "a.example:443" {
 		t.Errorf("%q, %q, %q", first, second, w.dials)
 	}
+}
+
+// A server that speaks first may do so in one segment with the proxy's answer.
+func TestTunnelToServerThatGreets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"p.example:3128": func(*visit) string {
+			return "HTTP/1.1 200 OK\r\n\r\n220 ready\r\n" + cut
+		}})
+		p, err := ParseProxy("p.example:3128")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := p.Connect(t.Context(), &fetch.Env{Dial: w.dial}, fetch.Target{Network: "tcp", Host: "ftp.example", Port: 21})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if got, err := io.ReadAll(conn); string(got) != "220 ready\r\n" {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
 }
