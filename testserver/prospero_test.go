@@ -66,7 +66,7 @@ func TestProsperoCommands(t *testing.T) {
 		}
 		for request, want := range map[string]string{
 			"DIRECTORY ASCII /\nLIST '' COMPONENTS m*\n":                     "motd.txt",
-			"DIRECTORY ASCII /\nLIST '' COMPONENTS ????.txt\n":               "crlf.txt;dots.txt;motd.txt",
+			"DIRECTORY ASCII /\nLIST '' COMPONENTS dot?.txt\n":               "dots.txt",
 			"DIRECTORY ASCII /\nLIST '' COMPONENTS (^c.l)\n":                 "crlf.txt",
 			"DIRECTORY ASCII /\nLIST '' COMPONENTS (\n":                      "NONE-FOUND",
 			"DIRECTORY ASCII /\nLIST '' COMPONENTS pub sub deep.txt\n":       "deep.txt",
