@@ -33,7 +33,7 @@ var imports = []struct {
 	{"fetch/", []string{"fetch", "locator", "internal/"}},
 	{"policy", []string{"locator", "fetch"}},
 	{"gateway", []string{"locator", "fetch"}},
-	{"testserver", []string{"internal/wire", "internal/memnet", "internal/z3950", "internal/ardp"}},
+	{"testserver", []string{"internal/wire", "internal/memnet", "internal/z3950", "internal/ardp", "internal/prospero"}},
 	{".", []string{"locator", "fetch", "fetch/", "policy"}},
 	{"cmd/", []string{".", "locator", "fetch", "fetch/", "policy", "gateway", "testserver", "internal/"}},
 }

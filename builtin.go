@@ -8,6 +8,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/fetch/prospero"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/policy"
@@ -33,5 +34,6 @@ func Builtin(env *fetch.Env) *fetch.Registry {
 	r.Register(&wais.Fetcher{Env: &e}, "wais")
 	r.Register(&mailto.Fetcher{Env: &e}, "mailto")
 	r.Register(&telnet.Fetcher{Env: &e}, "telnet")
+	r.Register(&prospero.Fetcher{Env: &e}, "prospero")
 	return r
 }

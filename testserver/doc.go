@@ -1,5 +1,5 @@
 // Package testserver has small servers of the protocols RFC 1738 names, to be
-// started inside a test or a program: [FTP], [HTTP], [Gopher], [NNTP] and [WAIS], which
+// started inside a test or a program: [FTP], [HTTP], [Gopher], [NNTP], [WAIS] and [Prospero], which
 // serve an [io/fs.FS], all of them the same way; [CSO], the phone book that gopher menus
 // lead to; [Telnet], which leads a dialogue; and [SMTP], which takes mail. They do so
 // over loopback or inside memory; they
@@ -39,13 +39,15 @@
 //	GREETING  the greeting of FTP, NNTP and SMTP
 //	DATA      an FTP data connection
 //	END       the reply at the end of an FTP transfer or a message, or to an article
-//	REQUEST   any request of HTTP, Gopher or WAIS
+//	REQUEST   any request of HTTP, Gopher, WAIS or Prospero
 //	MENU, TEXT, BINARY, SEARCH, ERROR   the Gopher answers of that kind
 //	PLUS, FORM                          those to a request of Gopher+, and to a form
 //	INIT, SEARCH, RETRIEVE, OTHER       the WAIS requests of that kind, as in
 //	                                    "SEARCH lighthouse", "RETRIEVE pub/whale.txt"
 //	COMMAND, SAY   what telnet steps of that kind send
 //	HEAR, ECHO     what comes after a telnet step has heard something
+//	LIST, GET-OBJECT-INFO   such a request of Prospero, also with the object
+//	PACKET, INCOMING        a datagram that the Prospero server sends, or hears
 //
 // Faults are data and compose: Delay(time.Second), Drip(1, time.Second) and
 // Truncate(7) together wait, drip and stop. Each constructor says what it does.

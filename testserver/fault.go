@@ -52,6 +52,13 @@ const (
 	fEmptyAnswer   faultKind = "EmptyAnswer"
 	fAnnounce      faultKind = "Announce"
 	fDiagnostic    faultKind = "Diagnostic"
+	fLose          faultKind = "Lose"
+	fLoss          faultKind = "Loss"
+	fDuplicate     faultKind = "Duplicate"
+	fReorder       faultKind = "Reorder"
+	fWait          faultKind = "Wait"
+	fSendTo        faultKind = "SendTo"
+	fRefuse        faultKind = "Refuse"
 )
 
 // String is the constructor call with its arguments.
@@ -64,7 +71,11 @@ func (f Fault) String() string {
 		args = fmt.Sprint(f.n)
 	case fDrip:
 		args = fmt.Sprintf("%d, %v", f.n, f.every)
-	case fReply, fExtraReply, fData, fPlusHeader, fTrailer, fAnnounce:
+	case fLoss:
+		args = fmt.Sprintf("%d, %s", f.n, f.text)
+	case fWait:
+		args = fmt.Sprintf("%v, %d", f.every, f.n)
+	case fReply, fExtraReply, fData, fPlusHeader, fTrailer, fAnnounce, fSendTo:
 		args = shorten(f.text)
 	case fGarble, fPlusError:
 		args = fmt.Sprintf("%d, %s", f.n, shorten(f.text))
@@ -161,6 +172,7 @@ type plan struct {
 	http    httpFaults
 	gopher  gopherFaults
 	wais    waisFaults
+	ardp    ardpFaults
 }
 
 // octets are the faults of a stream of octets.
@@ -206,6 +218,7 @@ func (p *plan) add(f Fault) {
 		p.http.add(f)
 		p.gopher.add(f)
 		p.wais.add(f)
+		p.ardp.add(f)
 	}
 }
 

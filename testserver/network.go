@@ -24,8 +24,14 @@ func (n *Network) Listen(ctx context.Context, network, address string) (net.List
 	return n.mem.Listen(ctx, network, address)
 }
 
+// ListenPacket is for peers that speak in datagrams; see Listen.
+func (n *Network) ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error) {
+	return n.mem.ListenPacket(ctx, network, address)
+}
+
 // network is where a server listens and dials.
 type network interface {
+	ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error)
 	Dial(ctx context.Context, network, address string) (net.Conn, error)
 	Listen(ctx context.Context, network, address string) (net.Listener, error)
 }
@@ -41,6 +47,11 @@ func (host) Dial(ctx context.Context, network, address string) (net.Conn, error)
 func (host) Listen(ctx context.Context, network, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	return lc.Listen(ctx, network, address)
+}
+
+func (host) ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error) {
+	var lc net.ListenConfig
+	return lc.ListenPacket(ctx, network, address)
 }
 
 // checkLoopback refuses an address that may be on another machine.

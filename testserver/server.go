@@ -91,18 +91,43 @@ type Server struct {
 // of its own and need not close it.
 func (s *Server) start(ctx context.Context, scheme string, port int, addr string, serve func(*conn)) error {
 	s.defaults()
-	if err := s.listen(ctx, port, addr); err != nil {
-		return fmt.Errorf("testserver: %w", err)
+	err := s.listen(port, addr, func(addr string) (err error) {
+		s.listener, err = s.net.Listen(ctx, "tcp", addr)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	s.Addr = s.listener.Addr().String()
+	s.run(ctx, scheme, s.listener.Addr(), s.listener, func() { s.accept(serve) })
+	return nil
+}
+
+// startPacket is start for a protocol of datagrams: serve runs until the socket
+// is closed.
+func (s *Server) startPacket(ctx context.Context, scheme string, port int, addr string, serve func(net.PacketConn)) error {
+	s.defaults()
+	var socket net.PacketConn
+	err := s.listen(port, addr, func(addr string) (err error) {
+		socket, err = s.net.ListenPacket(ctx, "udp", addr)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.run(ctx, scheme, socket.LocalAddr(), socket, func() { serve(socket) })
+	return nil
+}
+
+// run lets the server live on what it listens on.
+func (s *Server) run(ctx context.Context, scheme string, at net.Addr, listener io.Closer, serve func()) {
+	s.Addr = at.String()
 	s.URL = scheme + "://" + s.Addr
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	s.conns = make(map[io.Closer]struct{})
 	s.ended = make(chan struct{})
-	s.track(s.listener)
-	s.wg.Go(func() { s.accept(serve) })
+	s.track(listener)
+	s.wg.Go(serve)
 	context.AfterFunc(s.ctx, func() { _ = s.Close() })
-	return nil
 }
 
 func (s *Server) defaults() {
@@ -119,7 +144,8 @@ func (s *Server) defaults() {
 	s.script.log = s.Log
 }
 
-func (s *Server) listen(ctx context.Context, port int, addr string) (err error) {
+// listen chooses the network and the address to open.
+func (s *Server) listen(port int, addr string, open func(addr string) error) error {
 	if s.Network != nil {
 		s.InMemory = true
 	} else if s.InMemory {
@@ -129,18 +155,19 @@ func (s *Server) listen(ctx context.Context, port int, addr string) (err error) 
 	if s.InMemory {
 		s.net = s.Network
 		if addr == "" {
-			addr = fmt.Sprintf("127.0.0.1:%d", port)
-			if s.listener, err = s.net.Listen(ctx, "tcp", addr); err == nil {
+			if open(fmt.Sprintf("127.0.0.1:%d", port)) == nil {
 				return nil
 			}
-			addr = "" // taken, perhaps by a server of the same kind
+			// taken, perhaps by a server of the same kind
 		}
 	}
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
-	s.listener, err = s.net.Listen(ctx, "tcp", addr)
-	return err
+	if err := open(addr); err != nil {
+		return fmt.Errorf("testserver: %w", err)
+	}
+	return nil
 }
 
 // accept takes connections until the listener is closed.

@@ -59,6 +59,7 @@ func demoSchemes() []demoScheme {
 		{name: "nntp", about: "GROUP and the number of an article, which has the document in base64 (section 3.7)", start: publishing, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
 		{name: "wais", about: "a search, and what it finds first, by its document-id (section 3.9)", start: playing("wais"), search: "/pub?octets"},
 		{name: "telnet", about: "a service that says the document to whoever connects (section 3.8)", start: sayingDocument, document: "/"},
+		{name: "prospero", about: "the directory server tells where the document is, and it is fetched from there by ftp (section 3.11)", start: playingProspero, document: "//pub/octets.bin", listing: "//pub"},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/ardp"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
@@ -86,13 +87,14 @@ type conversation struct {
 	unended  map[string]string // what a side has said of a line so far
 	body     int64
 	bodyLine int // index of the line that tells of the body, when there is one
+	udp      bool
 }
 
 func (c *conversation) trace() *fetch.Trace {
 	return &fetch.Trace{
-		Connected: func(conn fetch.Connection) { c.add("* ", connected(conn)) },
-		Sent:      func(octets []byte) { c.add("> ", brief(octets)) },
-		Received:  func(octets []byte) { c.add("< ", brief(octets)) },
+		Connected: func(conn fetch.Connection) { c.connected(conn) },
+		Sent:      func(octets []byte) { c.said("> ", octets) },
+		Received:  func(octets []byte) { c.said("< ", octets) },
 		Note:      func(text string) { c.add("* ", text+"\n") },
 		Body:      c.more,
 	}
@@ -109,6 +111,21 @@ func brief(octets []byte) string {
 		return commandWords(octets) + "\n"
 	}
 	return string(octets)
+}
+
+func (c *conversation) connected(conn fetch.Connection) {
+	c.udp = conn.Network == "udp"
+	c.add("* ", connected(conn))
+}
+
+// said takes octets as add does, or a datagram: of its header only what counts.
+func (c *conversation) said(mark string, octets []byte) {
+	if !c.udp {
+		c.add(mark, brief(octets))
+		return
+	}
+	summary, data := ardp.Summary(octets)
+	c.add(mark, summary+"\n"+string(data)+"\n")
 }
 
 func connected(conn fetch.Connection) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // receive fetches a document into the sink.
@@ -23,7 +24,7 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	case resumeFound:
 		req.Offset = t.sink.size()
 	}
-	res, err := t.resolver.Fetch(ctx, req)
+	res, err := t.resolverFor(req.Locator).Fetch(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -51,6 +52,9 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		return t.converse(ctx, res)
 	case fetch.KindAdvice:
 		return t.sink.take(strings.NewReader(res.Advice + "\n"))
+	}
+	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
+		return t.sink.take(&linkList{res: res})
 	}
 	return t.store(req, res)
 }

@@ -17,9 +17,11 @@ import (
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/fetch/prospero"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/internal/netrc"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // Limits of the command line that differ from those of the library: a person is
@@ -38,6 +40,7 @@ type environment struct {
 	proxies  map[string]*fetchhttp.Proxy // by scheme
 	registry *fetch.Registry
 	resolver *fetch1738.Resolver
+	referred *fetch1738.Resolver // the same, which follows referrals without -L
 
 	netrcRead bool
 	netrc     netrc.File
@@ -77,15 +80,27 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 			Body: op.maxFilesize, Hops: op.maxRedirects,
 		},
 	}
+	following := env
 	if !op.location || op.maxRedirects == 0 {
 		env.Limits.Hops = -1
 	}
-	e.registry = e.fetchers(env)
+	e.registry = e.fetchers(env, following)
 	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry, Gateways: op.gateways}
+	e.referred = &fetch1738.Resolver{Env: following, Registry: e.registry, Gateways: op.gateways}
 	return e, nil
 }
 
-func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
+// resolverFor is the one that retrieves l. To be led to other URLs is what a
+// prospero URL is for (RFC 1738 section 3.11), which needs no -L.
+func (e *environment) resolverFor(l locator.Locator) *fetch1738.Resolver {
+	if _, ok := l.(*locator.Prospero); ok {
+		return e.referred
+	}
+	return e.resolver
+}
+
+// fetchers work in env, those whose URLs lead to others in following.
+func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	var config *tls.Config
 	if e.op.insecure {
 		config = &tls.Config{InsecureSkipVerify: true}
@@ -104,6 +119,7 @@ func (e *environment) fetchers(env fetch.Env) *fetch.Registry {
 	r.Register(&wais.Fetcher{Env: e.through(env, e.proxies["wais"])}, "wais")
 	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config}, "mailto")
 	r.Register(&telnet.Fetcher{Env: e.through(env, e.proxies["telnet"])}, "telnet")
+	r.Register(&prospero.Fetcher{Env: &following}, "prospero")
 	return r
 }
 
@@ -112,7 +128,8 @@ func (e *environment) allow(ctx context.Context, t fetch.Target) error {
 	picked := t.From.Kind == fetch.Remote && e.picked.Load()
 	if t.Locator != nil && (t.From.Kind == fetch.Redirect || t.From.Kind == fetch.Remote) && !picked {
 		scheme := t.Locator.Scheme()
-		if !e.op.proto.has(scheme) || !e.op.protoRedir.has(scheme) {
+		_, resolved := t.From.By.(*locator.Prospero)
+		if !e.op.proto.has(scheme) || !resolved && !e.op.protoRedir.has(scheme) {
 			return &codedError{exitUnsupported, fmt.Errorf("a redirect to %s, which may not be followed", t.Locator.Redacted())}
 		}
 	}

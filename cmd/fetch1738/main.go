@@ -30,7 +30,8 @@ func commands() []command {
 		{"parse", "show what URLs consist of", runParse},
 		{"explain", "show what fetching a URL would do, without connecting", runExplain},
 		{"extract", "find the URLs in text", runExtract},
-		{"serve", "serve a folder by FTP, gopher, HTTP and WAIS, to play with", runServe},
+		{"archie", "find files by name with an archie server", runArchie},
+		{"serve", "serve a folder by FTP, gopher and others, to play with", runServe},
 		{"demo", "fetch one document by every scheme from embedded servers", runDemo},
 	}
 }

@@ -53,7 +53,7 @@ func (m leakChecked) Run() int {
 //	mailed                       the messages that came in so far, as stdout
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http, gopher, plus (of Gopher+), nntp, wais, telnet, echo (by telnet) or
+// SERVER is ftp, http, gopher, plus (of Gopher+), nntp, wais, prospero, telnet, echo (by telnet) or
 // smtp. Each script has servers of its own with testContent, the one of nntp with testNews
 // besides, or with testDialogue; $FTP, $HTTP and so on are their URLs, $FTPPORT and so on
 // their ports. $HTTPS is a server with a certificate nobody trusts,
@@ -180,6 +180,24 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		prospero, err := testserver.StartProspero(ctx, "", func(s *testserver.Prospero) {
+			s.Content, s.Forbidden = testContent(), []string{"private"}
+			s.Site = strings.Replace(ftp.Addr, ":", "(", 1) + ")"
+			s.Methods = func(name string) []testserver.ProsperoMethod {
+				if name == "pub/two.txt" {
+					return []testserver.ProsperoMethod{{Name: "LOCAL"}, {Name: "AFTP", Host: s.Site, HSOName: "/" + name, Args: []string{"BINARY"}}}
+				}
+				return []testserver.ProsperoMethod{{Name: "PROSPERO-CONTENTS"}}
+			}
+			s.Links = map[string][]testserver.ProsperoLink{"links": {
+				{Target: "EXTERNAL", Name: "trap", Host: "localhost", HSOName: "/etc/hostname", Methods: []testserver.ProsperoMethod{{Name: "LOCAL"}}},
+				{Target: "SYMBOLIC", HostType: "VIRTUAL-SYSTEM", Name: "elsewhere", Host: "#/x", HSOName: "/y"},
+			}}
+			s.Forwarded = map[string]testserver.ProsperoLink{"/old": {HSOName: "/pub/sub"}}
+		})
+		if err != nil {
+			return err
+		}
 		nntp, err := testserver.StartNNTP(ctx, "", func(s *testserver.NNTP) {
 			s.Content, s.Groups, s.Users, s.Protected = testContent(), testNews(), users, []string{"local.private"}
 			s.Descriptions = map[string]string{"local.test": "Tests, =?utf-8?Q?gr=C3=BCn?="}
@@ -235,6 +253,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			line.Close()
 			parrot.Close()
 			post.Close()
+			prospero.Close()
 			proxy.end()
 			secure.Close()
 		})
@@ -242,7 +261,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
 		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server,
+		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
 			"telnet": &line.Server, "echo": &parrot.Server, "smtp": &post.Server}
 		env.Values[serversKey{}] = all
 		env.Values[postKey{}] = post

@@ -27,8 +27,7 @@ type operation struct {
 	protoRedir   schemeSet
 	protoDefault string
 	rules        policy.Rules
-
-	gateways map[string]string // by scheme
+	gateways     map[string]string // by scheme
 
 	// How to connect.
 	connectTimeout time.Duration

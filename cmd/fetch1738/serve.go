@@ -16,15 +16,14 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-const serveHelp = `Usage: fetch1738 serve [--ftp ADDR] [--gopher ADDR] [--http ADDR] [--nntp ADDR]
-                       [--wais ADDR] [--root DIR]
+const serveHelp = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
 
-Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP and WAIS until
-interrupted; folders are newsgroups and databases there. These are test servers,
-to play with: no access control, and what is uploaded stays in memory and is
-gone at the end. ADDR is host:port, or a port of 127.0.0.1; without any, all of
-them run on free ports of 127.0.0.1. The URLs are written to standard output,
-one a line.
+Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP, WAIS and
+Prospero until interrupted; folders are newsgroups and databases there. These
+are test servers, to play with: no access control, and what is uploaded stays in
+memory and is gone at the end. ADDR is host:port, or a port of 127.0.0.1;
+without any, all of them run on free ports of 127.0.0.1. The URLs are written to
+standard output, one a line.
 
   $ fetch1738 serve --gopher 7070 --root notes
   gopher://127.0.0.1:7070/
@@ -135,6 +134,13 @@ func playServers() []playServer {
 		}},
 		{"wais", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
 			s, err := testserver.StartWAIS(ctx, addr, func(s *testserver.WAIS) { set(&s.Server) })
+			if err != nil {
+				return nil, err
+			}
+			return &s.Server, nil
+		}},
+		{"prospero", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
+			s, err := testserver.StartProspero(ctx, addr, func(s *testserver.Prospero) { set(&s.Server) })
 			if err != nil {
 				return nil, err
 			}

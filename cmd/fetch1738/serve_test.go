@@ -86,7 +86,7 @@ func converse(t *testing.T, serverURL, text string) string {
 
 func TestServeAll(t *testing.T) {
 	s := serve(t, len(playServers()))
-	for i, scheme := range []string{"ftp", "gopher", "http", "nntp", "wais"} {
+	for i, scheme := range []string{"ftp", "gopher", "http", "nntp", "wais", "prospero"} {
 		u, err := url.Parse(s.urls[i])
 		if err != nil || u.Scheme != scheme || u.Hostname() != "127.0.0.1" || u.Path != "/" {
 			t.Errorf("%q is not the URL of an %s server: %v", s.urls[i], scheme, err)

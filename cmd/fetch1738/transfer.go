@@ -77,7 +77,7 @@ func (t *transfer) exitCode() int {
 		if p := t.proxyFor(t.locator); p != nil {
 			f.proxy = p.Scheme
 		}
-		if t.askedProxy(t.locator) != nil {
+		if _, ok := t.op.gateways[f.scheme]; ok || t.askedProxy(t.locator) != nil {
 			f.scheme = "http"
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/ardp"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
@@ -20,6 +21,7 @@ type narrator struct {
 	safe bool // w leads to a terminal
 	// words puts octets of the conversation into words; nil shows them.
 	words func([]byte) string
+	udp   bool // what is sent and received are datagrams
 }
 
 func newNarrator(w io.Writer) *narrator { return &narrator{w: w, safe: term.IsTerminal(w)} }
@@ -28,13 +30,35 @@ func newNarrator(w io.Writer) *narrator { return &narrator{w: w, safe: term.IsTe
 func (n *narrator) watch(ctx context.Context) context.Context {
 	return fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(_, address string) { n.remark("  Trying %s...", address) },
-		Connected: func(c fetch.Connection) { n.remark("%s", meeting("Connected to", c)) },
+		Connected: func(c fetch.Connection) { n.connected(c) },
 		Reused:    func(c fetch.Connection) { n.remark("%s", meeting("Re-using the connection to", c)) },
-		Sent:      func(octets []byte) { n.conversation("> ", octets) },
-		Received:  func(octets []byte) { n.conversation("< ", octets) },
+		Sent:      func(octets []byte) { n.said("> ", octets) },
+		Received:  func(octets []byte) { n.said("< ", octets) },
 		Retry:     func(r fetch.Retry) { n.remark("Trying again after %v: %v", r.Wait, r.Err) },
 		Note:      func(text string) { n.remark("%s", text) },
 	})
+}
+
+func (n *narrator) connected(c fetch.Connection) {
+	n.mu.Lock()
+	n.udp = c.Network == "udp"
+	n.mu.Unlock()
+	n.remark("%s", meeting("Connected to", c))
+}
+
+// said shows what was sent or received: text line by line, a datagram with its
+// header explained.
+func (n *narrator) said(mark string, octets []byte) {
+	n.mu.Lock()
+	udp := n.udp
+	n.mu.Unlock()
+	if !udp {
+		n.conversation(mark, octets)
+		return
+	}
+	for _, line := range ardp.Annotate(octets) {
+		n.lines(mark, []byte(line))
+	}
 }
 
 func meeting(verb string, c fetch.Connection) string {

@@ -62,8 +62,10 @@ func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, err
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	w := &wire{Conn: conn, remote: conn.RemoteAddr(), datagrams: strings.HasPrefix(netw, "udp"), step: n.step, pause: n.pause, closed: make(chan struct{})}
-	if _, ok := w.remote.(*net.TCPAddr); !ok && !w.datagrams {
-		w.remote = tcpAddr(address) // a pipe; the policy wants to see an address
+	switch w.remote.(type) { // or a pipe; the policy wants to see an address
+	case *net.TCPAddr, *net.UDPAddr:
+	default:
+		w.remote = pipeAddr(address, w.datagrams)
 	}
 	if n.spoiled == every || n.spoiled == len(n.wires) {
 		w.fault = n.fault
@@ -118,6 +120,23 @@ func (n *network) made() int {
 	return len(n.wires)
 }
 
+// streams is how many of them were no sockets for datagrams, of which a fetch
+// may use one for each exchange.
+func (n *network) streams() int {
+	return len(slices.DeleteFunc(n.since(0), func(w *wire) bool { return w.datagrams }))
+}
+
+// control is what was sent and received on the first connection, or on all if
+// they are sockets for datagrams.
+func (n *network) control() (sent, got []byte) {
+	for i, w := range n.since(0) {
+		if i == 0 || w.datagrams {
+			sent, got = append(sent, w.sent()...), append(got, w.got()...)
+		}
+	}
+	return sent, got
+}
+
 // reached tells whether a connection was made to an address.
 func (n *network) reached(addr netip.AddrPort) bool {
 	return slices.ContainsFunc(n.since(0), func(w *wire) bool { return w.remote.String() == addr.String() })
@@ -130,10 +149,14 @@ func (n *network) hangUp() {
 	}
 }
 
-func tcpAddr(address string) net.Addr {
+// pipeAddr is the address that a pipe stands for.
+func pipeAddr(address string, datagrams bool) net.Addr {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
 		ap = netip.MustParseAddrPort("127.0.0.1:1738")
+	}
+	if datagrams {
+		return net.UDPAddrFromAddrPort(ap)
 	}
 	return net.TCPAddrFromAddrPort(ap)
 }
@@ -166,7 +189,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	if w.pause > 0 {
 		time.Sleep(w.pause)
 	}
-	if w.step > 0 {
+	if w.step > 0 && !w.datagrams { // which come whole or not at all
 		p = p[:min(w.step, len(p))]
 	}
 	w.mu.Lock()

@@ -53,11 +53,11 @@ func (k *kit) trace(t *testing.T) {
 		if a.err != nil {
 			r.Fatal(a.err)
 		}
-		control := r.net.since(0)[0]
-		if sent := control.sent(); !bytes.Equal(a.trace.sent, sent) && !bytes.Contains(a.trace.sent, []byte("****")) {
+		sent, got := r.net.control()
+		if !bytes.Equal(a.trace.sent, sent) && !bytes.Contains(a.trace.sent, []byte("****")) {
 			r.Errorf("Sent told of %q, but sent was %q", a.trace.sent, sent)
 		}
-		if got := control.got(); !bytes.HasPrefix(got, a.trace.received) {
+		if !bytes.HasPrefix(got, a.trace.received) {
 			r.Errorf("Received told of %q, but received was %.500q", a.trace.received, got)
 		}
 	})

@@ -1,6 +1,6 @@
 // Package memnet is a small network inside the process: listeners and
-// connections with the manners of TCP on one loopback host, made of nothing but
-// goroutine-safe memory. All blocking is on sync.Cond and timers, so it works,
+// connections with the manners of TCP, and sockets with those of UDP, on one
+// loopback host, made of nothing but goroutine-safe memory. All blocking is on sync.Cond and timers, so it works,
 // with a fake clock, inside a testing/synctest bubble.
 //
 // Unlike [net.Pipe] a connection buffers as a socket does: two peers may write
@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,6 +35,7 @@ const backlog = 1024
 type Network struct {
 	mu        sync.Mutex
 	listeners map[uint16]*Listener
+	sockets   map[uint16]*Socket
 	used      uint16 // dynamic port handed out last
 }
 
@@ -64,10 +66,14 @@ func (n *Network) Listen(_ context.Context, network, address string) (net.Listen
 
 // Dial connects to a listener of this network. It knows loopback addresses and
 // the names "localhost" and "mem"; for any other host it fails as if there were
-// no route. Like a kernel it returns before the listener has accepted.
+// no route. Like a kernel it returns before the listener has accepted. For a
+// "udp" it gives a connected [Socket].
 func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	if strings.HasPrefix(network, "udp") {
+		return n.connect(network, address)
 	}
 	addr, err := resolve(network, address)
 	if err != nil {

@@ -77,7 +77,7 @@ func TestListenAndDialErrors(t *testing.T) {
 		{"tcp", "example.test:70", nil},
 		{"tcp", "127.0.0.1", nil},
 		{"tcp", "127.0.0.1:99999", nil},
-		{"udp", "127.0.0.1:70", nil},
+		{"unix", "127.0.0.1:70", nil},
 	} {
 		c, err := n.Dial(ctx, tt.network, tt.address)
 		if err == nil {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net"
+	"os"
+	"path"
+	"strconv"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+const archieHelp = `Usage: fetch1738 archie [--archie-server HOST] [--search KIND] [--hits N] NAME
+
+Asks an archie server where files and directories of a name are, and writes
+their URLs, one a line. HOST, or host:port, is $ARCHIE_HOST without the option.
+KIND is exact, substring, case (substring, case counts) or regex. It fetches
+prospero://HOST/ARCHIE/MATCH(N,...)/NAME, as one can without this verb.
+
+  $ fetch1738 archie --archie-server archie.example.org prospero.tar.Z
+  ftp://ftp.example.org/pub/prospero.tar.Z;type=i
+`
+
+// archieKinds are archie's letters for its kinds of search.
+var archieKinds = map[string]string{"exact": "=", "substring": "S", "case": "C", "regex": "R"}
+
+const maxHits = 2500 // that archie servers allow
+
+// runArchie is the verb archie.
+func runArchie(ctx context.Context, args []string, std streams) int {
+	v := newVerb("archie", archieHelp, std)
+	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "ask the archie server on `HOST`")
+	search := v.String("search", "exact", "what fits NAME: `KIND`")
+	hits := v.Int("hits", 95, "find `N` at most")
+	verbose := v.BoolP("verbose", "v", false, "show the conversation")
+	if code, ok := v.parse(args); !ok {
+		return code
+	}
+	kind, known := archieKinds[*search]
+	switch {
+	case v.NArg() != 1:
+		return v.usage("one NAME is wanted")
+	case *server == "":
+		return v.usage("no archie server; there is --archie-server")
+	case !known:
+		return v.usage("--search %s: there are exact, substring, case and regex", *search)
+	case *hits < 1 || *hits > maxHits:
+		return v.usage("--hits %d: archie servers find 1 to %d", *hits, maxHits)
+	}
+	at, err := serverAt(*server)
+	if err != nil {
+		return v.usage("--archie-server %v", err)
+	}
+	l := &locator.Prospero{HostPort: at, HSOName: fmt.Sprintf("ARCHIE/MATCH(%d,%d,%d,0,%s)/%s", *hits, *hits, *hits, kind, v.Arg(0))}
+	get := []string{"--disable", "--globoff"}
+	if *verbose {
+		get = append(get, "--verbose")
+	}
+	return runGet(ctx, append(get, "--", l.String()), std)
+}
+
+// serverAt reads "host" or "host:port".
+func serverAt(text string) (locator.HostPort, error) {
+	host, service, err := net.SplitHostPort(text)
+	if err != nil {
+		return locator.HostPort{Host: text}, nil
+	}
+	port, err := strconv.ParseUint(service, 10, 16)
+	if err != nil {
+		return locator.HostPort{}, fmt.Errorf("%q has no port between 0 and 65535", text)
+	}
+	return locator.HostPort{Host: host, Port: uint16(port)}, nil
+}
+
+// linkList reads a directory of links as their URLs, one a line. A link without
+// one is its name behind a "#".
+type linkList struct {
+	res  *fetch.Resource
+	next func() (fetch.Item, error, bool)
+	stop func()
+	line []byte
+	err  error
+}
+
+// Read implements io.Reader.
+func (r *linkList) Read(p []byte) (int, error) {
+	if r.next == nil {
+		r.next, r.stop = iter.Pull2(r.res.Items)
+	}
+	for len(r.line) == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		item, err, ok := r.next()
+		switch {
+		case !ok:
+			r.err = io.EOF
+		case err != nil:
+			r.err = err
+		case item.Locator == nil:
+			r.line = fmt.Appendf(nil, "# %s\n", term.SafeLine(item.Name, maxMessage))
+		default:
+			r.line = []byte(item.Locator.Redacted() + "\n")
+		}
+		if r.err != nil {
+			r.stop()
+		}
+	}
+	n := copy(p, r.line)
+	r.line = r.line[n:]
+	return n, nil
+}
+
+// playingProspero starts a directory server whose objects are on an FTP server.
+func playingProspero(ctx context.Context, sample fs.FS) (string, func(), error) {
+	ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) { s.Content = sample })
+	if err != nil {
+		return "", nil, err
+	}
+	host, port, _ := net.SplitHostPort(ftp.Addr)
+	srv, err := testserver.StartProspero(ctx, "", func(s *testserver.Prospero) {
+		s.Content = sample
+		s.Methods = func(name string) []testserver.ProsperoMethod {
+			return []testserver.ProsperoMethod{{Name: "AFTP", Host: fmt.Sprintf("%s(%s)", host, port), HSOName: path.Join("/", name), Args: []string{"BINARY"}}}
+		}
+	})
+	if err != nil {
+		_ = ftp.Close()
+		return "", nil, err
+	}
+	return srv.URL, func() { _ = srv.Close(); _ = ftp.Close() }, nil
+}

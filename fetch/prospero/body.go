@@ -1,0 +1,108 @@
+package prospero
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/ardp"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// body is an answer's octets as the caller reads them.
+type body struct {
+	ctx    context.Context
+	loc    locator.Locator
+	trace  *fetch.Trace
+	x      *ardp.Exchange
+	src    io.Reader
+	left   int64 // that are wanted
+	room   int64 // that the limit allows
+	closed atomic.Bool
+	err    error
+}
+
+var errClosed = errors.New("the body is closed")
+
+func newBody(c *call, x *ardp.Exchange, src io.Reader) *body {
+	b := &body{ctx: c.ctx, loc: c.loc, trace: c.trace, x: x, src: src, left: math.MaxInt64, room: math.MaxInt64}
+	if limit := c.env.Limits.Body; limit > 0 {
+		b.room = limit
+	}
+	return b
+}
+
+// part passes over what is before offset.
+func (b *body) part(offset, length int64) error {
+	skipped, err := io.CopyN(io.Discard, b.src, offset)
+	switch {
+	case err == io.EOF:
+		return fetch.Fail("read", b.loc, fetch.BadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
+	case err != nil:
+		return failed("read", b.loc, err)
+	}
+	if length > 0 {
+		b.left = length
+	}
+	return nil
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	switch {
+	case b.closed.Load():
+		return 0, fetch.Fail("read", b.loc, fetch.ConnectionFailed, errClosed)
+	case b.err != nil:
+		return 0, b.err
+	case b.ctx.Err() != nil:
+		b.err = fetch.Fail("read", b.loc, fetch.Other, b.ctx.Err())
+		return 0, b.err
+	case b.left == 0:
+		return 0, io.EOF
+	case len(p) == 0:
+		return 0, nil
+	case b.room == 0:
+		return 0, b.full()
+	}
+	n, err := b.src.Read(p[:min(int64(len(p)), b.left, b.room)])
+	b.left -= int64(n)
+	b.room -= int64(n)
+	if n > 0 {
+		b.trace.Body(int64(n))
+	}
+	if err == io.EOF {
+		b.err = io.EOF
+	} else if err != nil {
+		b.err = failed("read", b.loc, err)
+	}
+	if n > 0 {
+		return n, nil // the next read tells
+	}
+	return 0, b.err
+}
+
+// full looks whether the body ends just where the limit is.
+func (b *body) full() error {
+	n, err := io.ReadFull(b.src, make([]byte, 1))
+	switch {
+	case n > 0:
+		b.err = fetch.Fail("read", b.loc, fetch.TooLarge, errors.New("the body is longer than the limit"))
+	case err == io.EOF:
+		b.err = io.EOF
+	default:
+		b.err = failed("read", b.loc, err)
+	}
+	return b.err
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	if b.closed.Swap(true) {
+		return nil
+	}
+	return b.x.Close()
+}

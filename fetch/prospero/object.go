@@ -1,0 +1,110 @@
+package prospero
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// contentsMethod is reading an object by the Prospero protocol itself.
+const contentsMethod = "PROSPERO-CONTENTS"
+
+// object finds out how to get at an object that is no directory, and does so.
+func (c *call) object() (*fetch.Resource, error) {
+	attributes, a, err := c.attributes()
+	if err != nil {
+		return nil, c.fail("GET-OBJECT-INFO", err)
+	}
+	self := proto.Object{HostType: "INTERNET-D", Host: hostText(&c.at), NameType: c.at.nameType, Name: c.at.object, Version: c.at.version}
+	var shown []string
+	for _, attr := range attributes {
+		m, ok := attr.Method()
+		if !ok {
+			continue
+		}
+		if m.Name == contentsMethod {
+			res, err := c.contents(attributes)
+			if err == nil {
+				return res, nil
+			}
+			if f := (*proto.Failure)(nil); !errors.As(err, &f) {
+				return nil, c.fail("GET-OBJECT-INFO", err)
+			}
+			c.trace.Note("the server does not give the contents: " + fetch.Printable(err.Error()))
+			continue
+		}
+		to, _, err := methodURL(m.In(self))
+		switch {
+		case err == nil && usable(to):
+			c.trace.Note(fmt.Sprintf("access method %s", methodText(attr.Value)))
+			return nil, fetch.Fail("fetch", c.loc, fetch.Moved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.Remote, By: c.loc, Peer: a.peer.Addr()}})
+		case err == nil:
+			shown = append(shown, fetch.Printable(fmt.Sprintf("%s (%s)", to.Redacted(), m.Name)))
+		default:
+			shown = append(shown, fetch.Printable(methodText(attr.Value)))
+		}
+	}
+	return c.advice(attributes, a, shown), nil
+}
+
+// advice is the resource of an object that is not to be had from here.
+func (c *call) advice(attributes []proto.Attribute, a *answer, shown []string) *fetch.Resource {
+	info := c.info
+	res := &fetch.Resource{
+		Attributes: describe(attributes), Locator: c.loc, Kind: fetch.KindAdvice, Body: fetch.EmptyBody, Info: &info, Peer: a.peer,
+		Advice: "the server tells no access method, only attributes",
+	}
+	if len(shown) > 0 {
+		res.Advice = "the server offers access by " + strings.Join(shown, ", ") + ", which is not used on a server's word"
+	}
+	return res
+}
+
+// attributes asks for all attributes of the object.
+func (c *call) attributes() ([]proto.Attribute, *answer, error) {
+	a, err := c.ask(info)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer a.x.Close()
+	var list []proto.Attribute
+	octets := 0
+	for {
+		lines, err := a.next()
+		if err == io.EOF {
+			return list, a, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if octets += len(a.r.Raw()); c.env.Limits.Header > 0 && octets > c.env.Limits.Header {
+			return nil, nil, fetch.Fail("read", c.loc, fetch.TooLarge, fmt.Errorf("more than %d octets of attributes", c.env.Limits.Header))
+		}
+		for _, tokens := range lines {
+			if f := proto.ParseFailure(tokens); f != nil {
+				return nil, nil, f
+			}
+			if strings.TrimRight(tokens[0], ">") != "ATTRIBUTE" {
+				continue
+			}
+			attr, err := proto.ParseAttribute(tokens)
+			if err != nil {
+				return nil, nil, err
+			}
+			list = append(list, attr)
+		}
+	}
+}
+
+// hostText is a target's host as the protocol names it.
+func hostText(t *target) string {
+	if t.port == locator.DefaultPort("prospero") {
+		return t.host
+	}
+	return fmt.Sprintf("%s(%d)", t.host, t.port)
+}

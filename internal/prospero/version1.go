@@ -1,0 +1,98 @@
+package prospero
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Upgrade turns a line that a server of version 1 answered into the lines of
+// version 5 that say the same: LINK with its type EXTERNAL(AFTP,BINARY) and its
+// magic number, LINK-INFO, and all others as they are.
+func Upgrade(tokens []string) ([][]string, error) {
+	switch tokens[0] {
+	case "LINK":
+		return upgradeLink(tokens)
+	case "LINK-INFO":
+		if len(tokens) < 4 {
+			return nil, fmt.Errorf("%w: a LINK-INFO of %d words", ErrLine, len(tokens))
+		}
+		name, value := tokens[2], tokens[4:]
+		line := append([]string{"ATTRIBUTE", tokens[1], "APPLICATION", name, "SEQUENCE"}, strings.Join(value, " "))
+		return [][]string{line}, nil
+	}
+	return [][]string{tokens}, nil
+}
+
+func upgradeLink(tokens []string) ([][]string, error) {
+	if len(tokens) < 9 {
+		return nil, fmt.Errorf("%w: a LINK of %d words", ErrLine, len(tokens))
+	}
+	link := append([]string(nil), tokens[:9]...)
+	target, args, external := strings.Cut(strings.TrimSuffix(link[2], ")"), "(")
+	switch {
+	case link[2] == "SYM-LINK":
+		link[2] = TargetSymbolic
+	case external && target == TargetExternal:
+		link[2] = TargetExternal
+		method, arg, _ := strings.Cut(args, ",")
+		access := []string{"ATTRIBUTE", "CACHED", "FIELD", "ACCESS-METHOD", method, "", "", "", "", arg}
+		return [][]string{link, access}, nil
+	}
+	return [][]string{link}, nil
+}
+
+// Downgrade is a link as a server of version 1 writes it, with what it can say
+// of access methods; false when there are none of that or a field has a blank.
+func (l *Link) Downgrade(attributes []Attribute) (string, bool) {
+	kind, target := l.Kind, l.Target
+	if kind == KindInvisible {
+		kind = KindNormal
+	}
+	switch target {
+	case TargetSymbolic:
+		target = "SYM-LINK"
+	case TargetExternal:
+		m, ok := firstAFTP(attributes)
+		if !ok {
+			return "", false
+		}
+		target = fmt.Sprintf("EXTERNAL(AFTP,%s)", m)
+	}
+	fields := []string{"LINK", kind, target, l.Name, l.HostType, l.Host, l.NameType, l.Object.Name, fmt.Sprint(l.Version), magic(attributes)}
+	for _, f := range fields {
+		if f == "" || strings.ContainsAny(f, " \t\r\n") {
+			return "", false
+		}
+	}
+	return strings.Join(fields, " ") + "\n", true
+}
+
+// firstAFTP is the argument of the first access method, if that is plain
+// anonymous FTP at the place that the link itself tells.
+func firstAFTP(attributes []Attribute) (arg string, ok bool) {
+	for _, a := range attributes {
+		if m, is := a.Method(); is {
+			return strings.Join(m.Args, ","), m.Name == "AFTP" && m.Host == "" && m.Selector == "" && len(m.Args) == 1
+		}
+	}
+	return "", false
+}
+
+// magic is the number that version 1 tells objects apart by: the remote id.
+func magic(attributes []Attribute) string {
+	for _, a := range attributes {
+		if a.Name == "ID" && len(a.Value) == 2 && a.Value[0] == "REMOTE" {
+			return a.Value[1]
+		}
+	}
+	return "0"
+}
+
+// Downgrade is an attribute of a link as a server of version 1 writes it; false
+// when it cannot.
+func (a *Attribute) Downgrade() (string, bool) {
+	if a.Nature == "FIELD" || a.Name == "ACCESS-METHOD" || a.Depth > 0 || a.Type != "SEQUENCE" || strings.ContainsAny(a.Text(), "\r\n") {
+		return "", false
+	}
+	return fmt.Sprintf("LINK-INFO %s %s ASCII %s\n", a.Of, a.Name, a.Text()), true
+}

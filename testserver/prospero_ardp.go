@@ -1,0 +1,432 @@
+package testserver
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/ardp"
+)
+
+// Limits of the ARDP server.
+const (
+	maxCalls    = 256 // exchanges remembered
+	maxQuestion = 1 << 20
+	resendPause = time.Second
+)
+
+// ardpFaults are those only ARDP knows.
+type ardpFaults struct {
+	lose      bool
+	losses    []Fault
+	duplicate bool
+	reorder   bool
+	waits     []Fault
+	redirect  string
+	refuse    bool
+}
+
+// Lose loses a datagram: one of the server's at PACKET, one of a client's at
+// INCOMING.
+func Lose() Fault { return Fault{kind: fLose} }
+
+// Loss loses that many of a hundred datagrams, by chance; the same seed has the
+// same luck.
+func Loss(percent int, seed uint64) Fault {
+	return Fault{kind: fLoss, n: int64(percent), text: strconv.FormatUint(seed, 10)}
+}
+
+// Duplicate sends a datagram twice.
+func Duplicate() Fault { return Fault{kind: fDuplicate} }
+
+// Reorder sends a datagram after the one that follows it.
+func Reorder() Fault { return Fault{kind: fReorder} }
+
+// Wait asks the client of a Prospero server for some patience before its
+// request is answered, and tells its position in the queue unless that is 0.
+// How long it really takes is up to Delay.
+func Wait(d time.Duration, position int) Fault {
+	return Fault{kind: fWait, every: d, n: int64(position)}
+}
+
+// SendTo sends the client to another server, an IPv4 address with a port.
+func SendTo(address string) Fault { return Fault{kind: fSendTo, text: address} }
+
+// Refuse refuses the request as a server does that will not serve.
+func Refuse() Fault { return Fault{kind: fRefuse} }
+
+func (a *ardpFaults) add(f Fault) {
+	switch f.kind {
+	case fLose:
+		a.lose = true
+	case fLoss:
+		a.losses = append(a.losses, f)
+	case fDuplicate:
+		a.duplicate = true
+	case fReorder:
+		a.reorder = true
+	case fWait:
+		a.waits = append(a.waits, f)
+	case fSendTo:
+		a.redirect = f.text
+	case fRefuse:
+		a.refuse = true
+	}
+}
+
+// ardpCall is one exchange with a client, known by its address and connection
+// id. The server's mu guards it.
+type ardpCall struct {
+	to       net.Addr
+	id       uint16
+	number   int // of the request, for the transcript
+	question ardp.Assembly
+	size     int
+	asked    bool // the question is complete
+	plain    bool // the question is of protocol 1
+	waited   bool // the client was told to wait
+
+	answer []*ardp.Packet // nil: not known yet
+	sent   int            // packets sent so far
+	acked  int            // the client has all up to here
+	heard  bool           // the client has acknowledged something
+	window int
+	resent time.Time
+}
+
+// serve hears datagrams until the socket is closed.
+func (s *Prospero) serve(socket net.PacketConn) {
+	s.socket = socket
+	buf := make([]byte, 1<<16)
+	for failures := 0; failures < 100; {
+		n, from, err := socket.ReadFrom(buf)
+		if err != nil {
+			if s.ctx.Err() != nil {
+				return
+			}
+			failures++
+			continue
+		}
+		failures = 0
+		if ap, err := netip.ParseAddrPort(from.String()); err != nil || !ap.Addr().Unmap().IsLoopback() {
+			continue // an answer could go to whom another has named
+		}
+		s.hear(bytes.Clone(buf[:n]), from)
+	}
+}
+
+// hear takes a datagram. What is none of ARDP is not answered: the answer could
+// be answered in turn.
+func (s *Prospero) hear(datagram []byte, from net.Addr) {
+	p, err := ardp.Decode(datagram)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, lost := s.fate(s.faults.at("INCOMING")); lost {
+		return
+	}
+	key := fmt.Sprintf("%v %d", from, p.ID)
+	call := s.calls[key]
+	switch {
+	case p.Option == ardp.OptCancel:
+		if call != nil {
+			s.remark(call, FromClient, "(cancel)")
+			s.forget(key)
+		}
+	case call == nil && p.Seq == 0:
+	case call == nil || !call.asked:
+		if call == nil {
+			call = s.newCall(key, from, p.ID)
+		}
+		s.ask(key, call, p)
+	default:
+		s.acknowledged(call, p)
+	}
+}
+
+func (s *Prospero) newCall(key string, from net.Addr, id uint16) *ardpCall {
+	s.seen++
+	call := &ardpCall{to: from, id: id, number: s.seen, window: ardp.Window}
+	s.calls[key] = call
+	if s.order = append(s.order, key); len(s.order) > maxCalls {
+		delete(s.calls, s.order[0])
+		s.order = s.order[1:]
+	}
+	return call
+}
+
+func (s *Prospero) forget(key string) {
+	delete(s.calls, key)
+}
+
+// ask takes a packet of a request.
+func (s *Prospero) ask(key string, call *ardpCall, p *ardp.Packet) {
+	if w := p.WindowWanted(); w > 0 {
+		call.window = min(w, 256)
+	}
+	if p.Seq == 0 {
+		return
+	}
+	if call.size += len(p.Data); call.size > maxQuestion {
+		s.forget(key)
+		return
+	}
+	if _, err := call.question.Add(p); err != nil {
+		s.forget(key)
+		return
+	}
+	if !call.question.Complete() {
+		s.control(call, &ardp.Packet{Header: 9, Received: call.question.Through()})
+		return
+	}
+	call.asked = true
+	var text []byte
+	for data, ok := call.question.Next(); ok; data, ok = call.question.Next() {
+		text = append(text, data...)
+	}
+	if isAnswer(text) {
+		s.forget(key)
+		return
+	}
+	s.wg.Go(func() { s.reply(key, call, string(text)) })
+}
+
+// answerWords begin the lines of answers. A message that begins with one is no
+// request; to answer it might never end.
+var answerWords = map[string]bool{
+	"": true, "ERROR": true, "FAILURE": true, "LINK": true, "ATTRIBUTE": true, "NONE-FOUND": true, "UNRESOLVED": true, "FORWARDED": true,
+	"VERSION-NOT-SUPPORTED": true, "SUCCESS": true, "WARNING": true, "ACL": true, "LINK-INFO": true, "AUTHENTICATED": true,
+}
+
+func isAnswer(text []byte) bool {
+	word, _, _ := strings.Cut(strings.TrimLeft(string(text), " \t\r\n"), " ")
+	return answerWords[strings.TrimSpace(word)]
+}
+
+// acknowledged takes word of what a client has received, and sends more, or
+// again what it lacks.
+func (s *Prospero) acknowledged(call *ardpCall, p *ardp.Packet) {
+	through := min(int(p.Received), call.sent)
+	progress := through > call.acked
+	if p.Seq == 0 {
+		s.remark(call, FromClient, fmt.Sprintf("(ack %d)", p.Received))
+	}
+	call.acked, call.heard = max(call.acked, through), true
+	if call.answer == nil || call.acked == len(call.answer) {
+		return
+	}
+	if !progress && time.Since(call.resent) < resendPause {
+		return
+	}
+	call.resent = time.Now()
+	call.sent = call.acked
+	s.sendWindow(call)
+}
+
+// reply finds the answer to a request and begins to send it.
+func (s *Prospero) reply(key string, call *ardpCall, text string) {
+	for line := range strings.Lines(text) {
+		s.script.add(Line{Conn: call.number, From: FromClient, Octets: line, Text: lineOf(line)})
+	}
+	q := parseQuestion(text)
+	s.mu.Lock()
+	call.plain = q.plain
+	s.mu.Unlock()
+	p := s.faults.at(q.stages()...)
+	if !s.before(call, p, q) {
+		return
+	}
+	answer := ""
+	if p.reply != nil {
+		answer = *p.reply
+	} else {
+		answer = s.answer(q)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls[key] != call {
+		return // cancelled meanwhile
+	}
+	for line := range strings.Lines(answer) {
+		s.script.add(Line{Conn: call.number, From: FromServer, Octets: line[:min(len(line), maxLineOctets)], Text: lineOf(line[:min(len(line), maxLineOctets)])})
+	}
+	call.answer = cutAnswer(answer, q.plain)
+	s.sendWindow(call)
+}
+
+// lineOf is a line for reading.
+func lineOf(line string) string {
+	text, ended := strings.CutSuffix(line, "\n")
+	if ended && printable(text) {
+		return text
+	}
+	return strconv.Quote(line)
+}
+
+// before does those faults that come before an answer or instead of one, and
+// what archie servers do; false means that there is to be no answer.
+func (s *Prospero) before(call *ardpCall, p *plan, q *question) bool {
+	waits := p.ardp.waits
+	if q.archie && s.Site != "" {
+		waits = append([]Fault{Wait(900*time.Second, 1), Wait(180*time.Second, 0)}, waits...)
+	}
+	s.mu.Lock()
+	for _, w := range waits {
+		c := &ardp.Packet{Header: 11, Wait: uint16(w.every / time.Second)}
+		if w.n > 0 && !q.plain {
+			c.Option, c.Header, c.Extra = ardp.OptQueue, 16, ardp.QueueExtra(ardp.Queue{Position: int(w.n), Time: -1})
+		}
+		call.waited = true
+		s.control(call, c)
+	}
+	switch {
+	case p.ardp.refuse:
+		s.control(call, &ardp.Packet{Header: 13, Option: ardp.OptCancel})
+	case p.ardp.redirect != "":
+		if to, err := netip.ParseAddrPort(p.ardp.redirect); err == nil {
+			if extra, ok := ardp.RedirectExtra(to); ok {
+				s.control(call, &ardp.Packet{Header: 19, Option: ardp.OptRedirect, Extra: extra})
+			}
+		}
+	}
+	s.mu.Unlock()
+	if p.ardp.refuse || p.ardp.redirect != "" || p.silence || p.close {
+		return false
+	}
+	return sleep(s.ctx, p.delay) == nil
+}
+
+// cutAnswer makes packets of an answer. Those of protocol 1 are cut between
+// lines.
+func cutAnswer(text string, plain bool) []*ardp.Packet {
+	var packets []*ardp.Packet
+	for first := true; first || text != ""; first = false {
+		n := min(ardp.MaxData, len(text))
+		if end := strings.LastIndexByte(text[:n], '\n') + 1; plain && n < len(text) && end > 0 {
+			n = end
+		}
+		packets = append(packets, &ardp.Packet{Seq: uint16(len(packets) + 1), Data: []byte(text[:n])})
+		text = text[n:]
+	}
+	if len(packets) > ardp.MaxPackets {
+		return cutAnswer("FAILURE SERVER-FAILED the answer is too long\n", plain)
+	}
+	return packets
+}
+
+// sendWindow sends the packets of an answer that may be under way.
+func (s *Prospero) sendWindow(call *ardpCall) {
+	last := min(call.acked+call.window, len(call.answer))
+	for call.sent < last {
+		p := *call.answer[call.sent]
+		call.sent++
+		s.header(call, &p, call.sent == last)
+		s.send(call, &p)
+	}
+}
+
+// header gives a packet the header that dirsrv gives it.
+func (s *Prospero) header(call *ardpCall, p *ardp.Packet, lastOfWindow bool) {
+	total := len(call.answer)
+	end := int(p.Seq) == total
+	if p.ID = call.id; call.plain && !call.heard {
+		p.ID = 0
+	}
+	p.Received = call.question.Through()
+	if end {
+		p.Total = uint16(total)
+	}
+	switch {
+	case total == 1:
+		p.Header = 3
+	case call.heard:
+		p.Header, p.Total = 9, uint16(total)
+	default:
+		p.Header = 7
+	}
+	if call.waited && call.plain {
+		p.Wait = 5
+	}
+	if call.waited && !call.heard {
+		p.Header = 12
+	}
+	if !end && lastOfWindow || end && call.waited && (!call.heard || total == 1) {
+		p.Header, p.Flags = 12, ardp.FlagAck
+	}
+}
+
+// control sends a packet outside the sequence.
+func (s *Prospero) control(call *ardpCall, p *ardp.Packet) {
+	if p.ID = call.id; call.plain {
+		p.ID = 0
+	}
+	switch {
+	case p.Option == ardp.OptCancel:
+		s.remark(call, FromServer, "(refused)")
+	case p.Option == ardp.OptRedirect:
+		s.remark(call, FromServer, "(redirect)")
+	case p.Wait > 0:
+		s.remark(call, FromServer, fmt.Sprintf("(wait %d)", p.Wait))
+	default:
+		s.remark(call, FromServer, fmt.Sprintf("(ack %d)", p.Received))
+	}
+	s.send(call, p)
+}
+
+func (s *Prospero) remark(call *ardpCall, from Side, text string) {
+	s.script.add(Line{Conn: call.number, From: from, Text: text})
+}
+
+// send sends a datagram as the faults at PACKET say.
+func (s *Prospero) send(call *ardpCall, p *ardp.Packet) {
+	plan := s.faults.at("PACKET")
+	datagram := p.Append(nil)
+	copies, _ := s.fate(plan)
+	if plan.data != nil {
+		datagram = []byte(*plan.data)
+	}
+	datagram = plan.garble(0, datagram)
+	if plan.cut {
+		datagram = datagram[:min(plan.cutAt, int64(len(datagram)))]
+	}
+	if plan.ardp.reorder {
+		s.held, s.heldTo = append(s.held, datagram), call.to
+		return
+	}
+	for range copies {
+		_, _ = s.socket.WriteTo(datagram, call.to)
+	}
+	for _, late := range s.held {
+		_, _ = s.socket.WriteTo(late, s.heldTo)
+	}
+	s.held = nil
+}
+
+// fate is how often a datagram arrives.
+func (s *Prospero) fate(p *plan) (copies int, lost bool) {
+	for _, f := range p.ardp.losses {
+		r := s.random[f.text]
+		if r == nil {
+			seed, _ := strconv.ParseUint(f.text, 10, 64)
+			r = rand.New(rand.NewPCG(seed, 1525))
+			s.random[f.text] = r
+		}
+		if r.Int64N(100) < f.n {
+			return 0, true
+		}
+	}
+	switch {
+	case p.ardp.lose:
+		return 0, true
+	case p.ardp.duplicate:
+		return 2, false
+	}
+	return 1, false
+}
