@@ -21,7 +21,7 @@ import (
 const quitTime = 2 * time.Second
 
 // readBuffer is how much is read at once. Articles come by the thousand.
-const readBuffer = 32 << 10
+const readBuffer = 64 << 10
 
 // session is a conversation with a server. It belongs to one access at a time.
 type session struct {
@@ -36,6 +36,7 @@ type session struct {
 	overview string       // the command that gives overviews, once it is known
 	loggedIn bool
 	secret   string // the password that was sent
+	since    int    // octets since acknowledgements were last asked for
 	block    bool   // a block is under way, or answers to commands sent ahead
 	err      error  // what made the session unusable
 
@@ -120,7 +121,10 @@ func (s *session) readWire(p []byte) (int, error) {
 	s.conn.SetTimeout(limit)
 	n, err := s.conn.Read(p)
 	// INN waits for the acknowledgement of each piece of a large article too.
-	wire.QuickAck(s.raw)
+	if s.since += n; s.since >= readBuffer/2 {
+		s.since = 0
+		wire.QuickAck(s.raw)
+	}
 	return n, err
 }
 
