@@ -80,6 +80,16 @@ func serverAt(text string) (locator.HostPort, error) {
 	return locator.HostPort{Host: host, Port: uint16(port)}, nil
 }
 
+// watchQueue tells a person at a terminal why nothing happens: a server has asked
+// for patience.
+func watchQueue(ctx context.Context, n *narrator) context.Context {
+	return fetch.WithTrace(ctx, &fetch.Trace{Note: func(text string) {
+		if strings.HasPrefix(text, "the server asks to wait") || strings.HasPrefix(text, "the server's queue") {
+			n.remark("%s", text)
+		}
+	}})
+}
+
 // addGateway reads "scheme=http://gateway/{url}".
 func addGateway(c *commandLine, value string) error {
 	scheme, template, found := strings.Cut(value, "=")
