@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/term"
@@ -77,6 +78,16 @@ func serverAt(text string) (locator.HostPort, error) {
 		return locator.HostPort{}, fmt.Errorf("%q has no port between 0 and 65535", text)
 	}
 	return locator.HostPort{Host: host, Port: uint16(port)}, nil
+}
+
+// watchQueue tells a person at a terminal why nothing happens: a server has asked
+// for patience.
+func watchQueue(ctx context.Context, n *narrator) context.Context {
+	return fetch.WithTrace(ctx, &fetch.Trace{Note: func(text string) {
+		if strings.HasPrefix(text, "the server asks to wait") || strings.HasPrefix(text, "the server's queue") {
+			n.remark("%s", text)
+		}
+	}})
 }
 
 // linkList reads a directory of links as their URLs, one a line. A link without

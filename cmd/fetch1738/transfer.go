@@ -148,6 +148,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
 		}
 	}
+	if !t.op.verbose && !t.op.silent && term.IsTerminal(t.std.err) {
+		ctx = watchQueue(ctx, newNarrator(t.std.err))
+	}
 	t.meter = t.startMeter()
 	defer t.meter.stop()
 	for try := range t.op.retry + 1 {
