@@ -140,3 +140,23 @@ func (h HostPort) append(b []byte) []byte {
 	}
 	return b
 }
+
+// WithLogin is a copy of l with another login; a nil login is none. It is false
+// for Locators of schemes whose URLs have no place for one.
+func WithLogin(l Locator, login *Login) (with Locator, ok bool) {
+	switch l := l.(type) {
+	case *FTP:
+		c := *l
+		c.Login = login
+		return &c, true
+	case *HTTP:
+		c := *l
+		c.Login = login
+		return &c, true
+	case *Telnet:
+		c := *l
+		c.Login = login
+		return &c, true
+	}
+	return l, false
+}

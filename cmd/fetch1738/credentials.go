@@ -38,7 +38,7 @@ func (t *transfer) authenticate() error {
 		}
 	}
 	if login != *given {
-		t.locator = withLogin(t.locator, login)
+		t.locator, _ = locator.WithLogin(t.locator, login)
 	}
 	return nil
 }
@@ -65,24 +65,6 @@ func loginField(l locator.Locator) **locator.Login {
 		return &l.Login
 	}
 	return nil
-}
-
-func withLogin(l locator.Locator, login *locator.Login) locator.Locator {
-	switch l := l.(type) {
-	case *locator.FTP:
-		c := *l
-		c.Login = login
-		return &c
-	case *locator.HTTP:
-		c := *l
-		c.Login = login
-		return &c
-	case *locator.Telnet:
-		c := *l
-		c.Login = login
-		return &c
-	}
-	return l
 }
 
 // fromNetrc looks the host of l up; it gives nil where there is no entry. The

@@ -67,7 +67,10 @@ func (k *kit) credentials(t *testing.T) {
 }
 
 // as locates the small document for a login.
-func (r *rig) as(login *locator.Login) locator.Locator { return withLogin(r.site.Locate(small), login) }
+func (r *rig) as(login *locator.Login) locator.Locator {
+	l, _ := locator.WithLogin(r.site.Locate(small), login)
+	return l
+}
 
 // answer makes Env.Credentials give one answer, and counts the questions.
 func (r *rig) answer(login locator.Login, err error) *atomic.Int32 {
@@ -95,8 +98,8 @@ func (r *rig) checkUnauthenticated(a answer) {
 func (k *kit) secrets(t *testing.T) {
 	fails := func(name string, dial dialFunc, prepare func(*rig)) {
 		k.testAlone(t, "secret, "+name, dial, func(r *rig) {
-			l := withLogin(r.site.Locate(small), &login)
-			if l == nil {
+			l, ok := locator.WithLogin(r.site.Locate(small), &login)
+			if !ok {
 				return
 			}
 			prepare(r)
@@ -113,23 +116,4 @@ func (k *kit) secrets(t *testing.T) {
 	fails("policy", refusedDial, func(r *rig) {
 		r.env.Allow = func(context.Context, fetch.Target) error { return errDenied }
 	})
-}
-
-// withLogin is a copy of l with a login; nil if its scheme has none.
-func withLogin(l locator.Locator, login *locator.Login) locator.Locator {
-	switch l := l.(type) {
-	case *locator.FTP:
-		c := *l
-		c.Login = login
-		return &c
-	case *locator.HTTP:
-		c := *l
-		c.Login = login
-		return &c
-	case *locator.Telnet:
-		c := *l
-		c.Login = login
-		return &c
-	}
-	return nil
 }

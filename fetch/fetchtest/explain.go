@@ -37,8 +37,7 @@ func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
 	if (plan.Network == "") != r.kit.Local {
 		r.Errorf("%s: the plan is for the network %q", l.Redacted(), plan.Network)
 	}
-	secret := withLogin(l, &login)
-	if secret != nil {
+	if secret, ok := locator.WithLogin(l, &login); ok {
 		if plan, err := f.Explain(&fetch.Request{Locator: secret}); err == nil {
 			r.checkSecrets("a plan", fmt.Sprintf("%+v", plan))
 		}

@@ -192,18 +192,4 @@ func (f *Fetcher) release(s *session) {
 	s.end()
 }
 
-const (
-	defaultMaxIdle  = 8
-	defaultIdleTime = time.Minute
-)
-
-func (f *Fetcher) keep(s *session) {
-	limit, age := f.MaxIdle, f.IdleTime
-	if limit == 0 {
-		limit = defaultMaxIdle
-	}
-	if age == 0 {
-		age = defaultIdleTime
-	}
-	f.idle.Put(s.key, s, limit, age)
-}
+func (f *Fetcher) keep(s *session) { f.idle.Put(s.key, s, f.MaxIdle, f.IdleTime) }

@@ -2,6 +2,7 @@
 package session
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"sync"
@@ -39,10 +40,17 @@ func (p *Pool[K, S]) Get(key K) (session S, ok bool) {
 	return session, false
 }
 
+// What Put takes for a limit or an age of zero.
+const (
+	DefaultLimit = 8
+	DefaultAge   = time.Minute
+)
+
 // Put keeps a session for at most age, among at most limit sessions of all keys; the
-// oldest makes room. What is not kept, or no longer, is closed; after Close that
-// is everything.
+// oldest makes room. Zeros are the defaults, with a negative one nothing is kept.
+// What is not kept, or no longer, is closed; after Close that is everything.
 func (p *Pool[K, S]) Put(key K, session S, limit int, age time.Duration) {
+	limit, age = cmp.Or(limit, DefaultLimit), cmp.Or(age, DefaultAge)
 	e := &entry[K, S]{key: key, session: session}
 	for _, old := range p.add(e, limit, age) {
 		_ = old.session.Close() // it was idle: nobody waits for its last words
