@@ -209,7 +209,7 @@ func (t *transfer) follow(ctx context.Context, res *fetch.Resource) (*fetch.Reso
 	if plus := field(item, gopher.HeaderPlus); plus != nil && *plus == "?" {
 		next.Locator = withForm(next.Locator)
 	}
-	if len(mirrors) > 0 {
+	if scheme := item.Locator.Scheme(); len(mirrors) > 0 && (scheme == "gopher" || scheme == gopher.Secure) {
 		options, _ := next.Options.(*gopher.Options)
 		if options == nil {
 			options = new(gopher.Options)

@@ -158,7 +158,7 @@ func typeOf(selector string) byte {
 		return '7'
 	case selector != "" && strings.IndexByte("09hIg", selector[0]) >= 0:
 		return selector[0]
-	case strings.Contains(selector, ".") || strings.Contains(selector, "form") || strings.Contains(selector, "survey"):
+	case strings.Contains(selector, ".") || strings.Contains(selector, "dot") || strings.Contains(selector, "form") || strings.Contains(selector, "survey"):
 		return '0'
 	}
 	return '1'

@@ -194,6 +194,7 @@ func (s *scanner) parse(line []byte) {
 		return
 	case 'h':
 		if SelectorURL(l.Selector) != nil {
+			s.above = typ
 			return // the gopher server's address does not matter
 		}
 	}

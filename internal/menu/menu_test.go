@@ -122,6 +122,8 @@ func TestLines(t *testing.T) {
 		"+mirror of the one above the broken one\t/1\th\t70\n" +
 		"7find\t/q\th\t70\n" +
 		"+find there\t/q\tm\t70\n" +
+		"hweb\tURL:http://e.org/\n" +
+		"+web page here\t/w\tm\t70\n" +
 		".\r\n" +
 		"0behind the end\t/3\th\t70\r\n"
 	want := []string{
@@ -133,6 +135,8 @@ func TestLines(t *testing.T) {
 		`1 "mirror of the one above the broken one" -> h:70 "/1" mirror`,
 		`7 "find" -> h:70 "/q"`,
 		`7 "find there" -> m:70 "/q" mirror`,
+		`h "web" -> :0 "URL:http://e.org/"`,
+		`h "web page here" -> m:70 "/w" mirror`,
 	}
 	for name, r := range map[string]io.Reader{
 		"whole":          strings.NewReader(in),
