@@ -29,6 +29,10 @@ type Gopher struct {
 	NoStuffing bool
 	// BareLF ends the lines of texts and menus in LF.
 	BareLF bool
+	// RequestLimit is how many octets of a request line are understood; what is
+	// beyond them is dropped without a word, as gopherd 3.0 does at 198. Zero is
+	// no limit.
+	RequestLimit int
 
 	// Personality is how the server understands Gopher+; zero is not at all.
 	Personality Personality
@@ -132,7 +136,11 @@ func (s *Gopher) readLine(c *conn, r *bufio.Reader) (string, error) {
 	if err != nil && err != io.EOF {
 		return "", err
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
+	request := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+	if limit := s.RequestLimit; limit > 0 && len(request) > limit {
+		request = request[:limit]
+	}
+	return request, nil
 }
 
 func parseRequest(line string) gopherRequest {

@@ -175,3 +175,17 @@ func TestGopherLongRequest(t *testing.T) {
 		}
 	})
 }
+
+func TestGopherRequestLimit(t *testing.T) {
+	inBubble(t, "198", func(t *testing.T) {
+		srv := testserver.NewGopher(t, holeInMemory, func(s *testserver.Gopher) { s.RequestLimit = 198 })
+		long := "/" + strings.Repeat("a", 300)
+		got, err := ask(t, srv, srv.Addr, long+"\r\n")
+		if want := "3'" + long[:198] + "' does not exist\t\terror.host\t1\r\n.\r\n"; got != want || err != nil {
+			t.Errorf("got  %q, %v\nwant %q", got, err, want)
+		}
+		if heard := srv.Transcript().From(testserver.FromClient); len(heard) != 1 || !strings.Contains(heard[0], long) {
+			t.Errorf("the transcript has %q", heard)
+		}
+	})
+}
