@@ -83,8 +83,11 @@ func (k *keyboard) read(ctx context.Context, terminal *term.Raw) (done bool, err
 				return true, err
 			}
 		}
-		if ctx.Err() != nil || err != nil {
-			return true, nil // hung up
+		switch {
+		case ctx.Err() != nil: // reading will tell
+			return false, nil
+		case err != nil: // hung up
+			return true, nil
 		}
 	}
 }
