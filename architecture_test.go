@@ -112,6 +112,19 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
+// TestEveryRoomIsNamed keeps docs/architecture.md complete.
+func TestEveryRoomIsNamed(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range listPackages(t) {
+		if name := inModule(p.ImportPath); name != "." && !strings.Contains(string(page), "`"+name) {
+			t.Errorf("docs/architecture.md does not name %s", name)
+		}
+	}
+}
+
 // TestNoTestingInPrograms keeps package testing out of whoever starts a server.
 func TestNoTestingInPrograms(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "./cmd/...", "./testserver").Output()
