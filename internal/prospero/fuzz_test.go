@@ -19,7 +19,7 @@ func FuzzProsperoText(f *testing.F) {
 		}
 	}
 	for _, text := range []string{
-		"'", "''", "a'", "'\n", "\r\n\r", " \t", "LINK  L FILE x INTERNET-D h(1 ASCII x -1 DEST-EXP\n", "ATTRIBUTE>> A FIELD ID\n", "FORWARDED\n", "ATTRIBUTE OBJECT FIELD X\n", "LINK\n", "FAILURE\n",
+		"'", "''", "a'", "'\n", "\r\n\r", " \t", "LINK  L FILE x INTERNET-D h(1 ASCII x -1 DEST-EXP\n", "ATTRIBUTE>> A FIELD ID\n", "FORWARDED\n", "ATTRIBUTE OBJECT FIELD X\n", "LINK\n", "FAILURE\n", "FAILURE> x\n",
 		"FORWARDED a\n", "FORWARDED a b c d e\n", "LINK  L NULL NULL NULL NULL NULL NULL NULL\n", "ATTRIBUTE\n", "ATTRIBUTE LINK FIELD ACCESS-METHOD GOPHER\n", "0123456789" + strings.Repeat("x", 5000) + "\n",
 		"ATTRIBUTE LINK FIELD OWNER x y\n", "LINK  L FILE x INTERNET-D h ASCII x 0 DEST-EXP 19940517120000Z\n", "LINK  L EXTERNAL x INTERNET-D h(0) ASCII x 0\n",
 	} {

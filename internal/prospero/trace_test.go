@@ -162,7 +162,7 @@ func parse(tokens []string) (string, error) {
 		return Forwarded(o), err
 	case "FAILURE":
 		f := ParseFailure(tokens)
-		if f.Text != "" || f.Code == "" {
+		if f == nil || f.Text != "" || f.Code == "" {
 			return "", nil // how its words are quoted is free
 		}
 		return string(appendWords([]byte(f.Word), f.Code)) + "\n", nil
