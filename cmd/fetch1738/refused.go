@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A refusal is options of curl's that are not to be had here, and why. A letter
 // and a slash come before the name of those that have one.
@@ -19,12 +22,12 @@ func refusals() []refusal {
 		gone    = "has no effect in curl either any more"
 	)
 	return []refusal{
-		{"connect-to create-file-mode crlf data-urlencode D/dump-header ftp-alternative-to-user P/ftp-port ftp-pret G/get " +
+		{unbuilt("connect-to create-file-mode crlf data-urlencode D/dump-header ftp-alternative-to-user P/ftp-port ftp-pret G/get " +
 			"interface 4/ipv4 6/ipv6 limit-rate local-port no-clobber Z/parallel parallel-immediate parallel-max parallel-max-host " +
 			"post301 post302 post303 proxy-header proxy1.0 J/remote-header-name R/remote-time remove-on-error resolve skip-existing " +
-			"socks4 socks4a Y/speed-limit y/speed-time stderr z/time-cond trace trace-ascii trace-time url-query", notYet},
-		{"cacert capath E/cert cert-type ciphers key key-type pass pinnedpubkey tls-max tls13-ciphers tlsv1.2 tlsv1.3", noTLS},
-		{"ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control ssl ssl-reqd", notYet},
+			"socks4 socks4a Y/speed-limit y/speed-time stderr z/time-cond trace trace-ascii trace-time url-query"), notYet},
+		{unbuilt("cacert capath E/cert cert-type ciphers key key-type pass pinnedpubkey tls-max tls13-ciphers tlsv1.2 tlsv1.3"), noTLS},
+		{unbuilt("ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control ssl ssl-reqd"), notYet},
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status b/cookie c/cookie-jar crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers doh-cert-status doh-insecure doh-url " +
 			"dump-ca-embed ech engine etag-compare etag-save expect100-timeout false-start follow form-escape form-string " +
@@ -42,6 +45,17 @@ func refusals() []refusal {
 			"ssl-revoke-best-effort 2/sslv2 3/sslv3 tftp-blksize tftp-no-options", noSuch},
 		{"egd-file metalink no-npn ntlm-wb random-file", gone},
 	}
+}
+
+// unbuilt is names without those that are options by now.
+func unbuilt(names string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(names), func(name string) bool {
+		_, long, found := strings.Cut(name, "/")
+		if !found {
+			long = name
+		}
+		return slices.ContainsFunc(options(), func(o option) bool { return o.long == long })
+	}), " ")
 }
 
 // unknownOption says what there is to be said of an option that is not among
