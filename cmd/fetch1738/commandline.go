@@ -21,10 +21,16 @@ type commandLine struct {
 // global are the options that hold for all operations.
 type global struct {
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
+
+	parallel        bool
+	parallelMax     int
+	parallelMaxHost int // 0 is no limit
+
+	secrets secrets
 }
 
 func newCommandLine(std streams) *commandLine {
-	c := &commandLine{std: std, global: new(global)}
+	c := &commandLine{std: std, global: &global{parallelMax: defaultParallel}}
 	c.begin()
 	return c
 }

@@ -42,15 +42,11 @@ type environment struct {
 	resolver *fetch1738.Resolver
 	referred *fetch1738.Resolver // the same, which follows referrals without -L
 
-	netrcRead bool
-	netrc     netrc.File
-	netrcErr  error
+	netrc func() (netrc.File, error) // reads it once
 
 	picked atomic.Bool // the user has chosen a link by --number
 
-	mu      sync.Mutex
-	answers map[string]string
-	warned  bool // of a password in a URL
+	warned atomic.Bool // of a password in a URL
 }
 
 // newEnvironment makes the Fetchers that an operation asks for. Close its
@@ -70,6 +66,7 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 			e.proxies[scheme] = p
 		}
 	}
+	e.netrc = sync.OnceValues(e.readNetrc)
 	env := fetch.Env{
 		Allow:       e.allow,
 		Credentials: e.credentials,
@@ -109,13 +106,14 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	r.Register(&file.Fetcher{Env: &env}, "file")
 	r.Register(&ftp.Fetcher{
 		Env: e.through(env, e.proxies["ftp"]), Exact: e.op.exact, GuessType: e.op.guessType, DisableEPSV: e.op.disableEPSV,
+		MaxIdle: e.op.idleSessions(),
 	}, "ftp")
 	r.Register(&gopher.Fetcher{Env: e.through(env, e.proxies["gopher"]), Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.proxyFor, TLS: config,
 	}, "http", "https")
-	r.Register(&nntp.Fetcher{Env: e.through(env, e.proxies["nntp"]), TLS: config}, newsSchemes()...)
+	r.Register(&nntp.Fetcher{Env: e.through(env, e.proxies["nntp"]), TLS: config, MaxIdle: e.op.idleSessions()}, newsSchemes()...)
 	r.Register(&wais.Fetcher{Env: e.through(env, e.proxies["wais"])}, "wais")
 	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config}, "mailto")
 	r.Register(&telnet.Fetcher{Env: e.through(env, e.proxies["telnet"])}, "telnet")

@@ -37,6 +37,7 @@ const (
 	exitTLS         = 35
 	exitResume      = 36
 	exitFile        = 37
+	exitAborted     = 42
 	exitHops        = 47
 	exitEmptyReply  = 52
 	exitReceive     = 56

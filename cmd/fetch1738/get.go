@@ -16,7 +16,7 @@ import (
 const maxMessage = 1000
 
 // runGet fetches, or uploads, what the arguments say. The exit code is that of
-// the last URL.
+// the last URL, or of the last failure where several are fetched at once.
 func runGet(ctx context.Context, args []string, std streams) int {
 	c := newCommandLine(std)
 	err := c.parse(args)
@@ -34,14 +34,24 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	// look for work on others whenever octets come, which costs more than moving
 	// them does: half the time of a spliced FTP transfer.
 	runtime.GOMAXPROCS(1)
+	perform := c.performInTurn
+	if c.global.parallel {
+		perform = c.performAtOnce
+	}
+	code := perform(ctx)
+	if ctx.Err() != nil {
+		return signalCode(ctx)
+	}
+	return code
+}
+
+// performInTurn does the transfers of all operations, one after the other.
+func (c *commandLine) performInTurn(ctx context.Context) int {
 	code := exitOK
 	for _, op := range c.operations {
 		if code = c.perform(ctx, op); stops(ctx, c.global, code) {
 			break
 		}
-	}
-	if ctx.Err() != nil {
-		return signalCode(ctx)
 	}
 	return code
 }
@@ -79,9 +89,6 @@ func (c *commandLine) misused(err error) int {
 
 // perform does the transfers of one operation, one after the other.
 func (c *commandLine) perform(ctx context.Context, op *operation) int {
-	if len(op.urls) == 0 {
-		return c.misused(&usageError{"no URL specified"})
-	}
 	if err := op.check(); err != nil {
 		return c.misused(err)
 	}

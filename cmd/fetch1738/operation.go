@@ -161,6 +161,8 @@ func (o *operation) check() error {
 	}
 	slices.Sort(methods)
 	switch {
+	case len(o.urls) == 0:
+		return &usageError{"no URL specified"}
 	case len(methods) > 1:
 		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
 	case o.span != nil && o.resume != resumeNot:

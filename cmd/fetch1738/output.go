@@ -24,6 +24,7 @@ type sink struct {
 	raw    bool
 	named  bool // the user named it, be it "-"
 	out    io.Writer
+	share  *share // of out, with -Z
 
 	file  *os.File // nil before it is opened, and for standard output
 	base  int64    // where in the file the transfer's octets begin
@@ -40,14 +41,19 @@ func (s *sink) open() error {
 	if s.w != nil {
 		return nil
 	}
-	s.w = s.out
-	if s.path != "" {
+	var stream any = s.out
+	switch {
+	case s.path != "":
 		if err := s.create(); err != nil {
 			return err
 		}
-		s.w = s.file
+		s.w, stream = s.file, s.file
+	case s.share != nil:
+		s.w = s.share
+	default:
+		s.w = s.out
 	}
-	if term.IsTerminal(s.w) && !s.raw {
+	if term.IsTerminal(stream) && !s.raw {
 		s.safe = term.NewWriter(s.w)
 		s.decoder = term.NewDecoder(s.safe, s.charset)
 		s.w = &gate{w: s.decoder, open: s.named}
@@ -128,6 +134,10 @@ func (s *sink) rewind() bool {
 	if s.count == 0 {
 		return true
 	}
+	if s.path == "" && s.share != nil && s.share.rewind() {
+		s.w, s.safe, s.count = nil, nil, 0
+		return true
+	}
 	if s.file == nil || s.file.Truncate(s.base) != nil {
 		return false
 	}
@@ -168,7 +178,7 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // sink is where the transfer's document goes.
 func (t *transfer) newSink() (*sink, error) {
-	s := &sink{charset: t.op.charset, out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, append: t.op.resume != resumeNot}
+	s := &sink{charset: t.op.charset, out: t.std.out, share: t.share, raw: t.op.raw, mkdirs: t.op.createDirs, append: t.op.resume != resumeNot}
 	name := t.dest.path
 	switch {
 	case t.dest.remote:

@@ -25,7 +25,7 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 	}
 	resuming := t.op.resume != resumeNot && req.Offset != 0
 	switch status := info.StatusCode; {
-	case t.left > 0 && transientStatus(status):
+	case t.left > 0 && transientStatus(status), status == 429 && t.patient(), status == 503 && t.besideOthers():
 		e.Kind, t.retryAfter = fetch.Busy, retryAfter(info.Header)
 	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
 		if info.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", req.Offset) {

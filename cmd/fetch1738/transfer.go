@@ -26,6 +26,7 @@ type transfer struct {
 	dest      destination
 	upload    bool
 	source    string // the file to upload; "" otherwise
+	placing          // among others, with -Z
 
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
@@ -51,6 +52,15 @@ type result struct {
 
 // run does the transfer and tells of it. It returns the exit code.
 func (t *transfer) run(ctx context.Context) int {
+	if t.err = t.prepare(); t.err == nil {
+		t.perform(ctx)
+	}
+	t.report()
+	return t.code
+}
+
+// perform does a transfer that is prepared.
+func (t *transfer) perform(ctx context.Context) {
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
 	t.account.end = time.Now()
@@ -59,12 +69,22 @@ func (t *transfer) run(ctx context.Context) int {
 			t.err = err
 		}
 	}
+}
+
+// report tells how it went, by the exit code and in words.
+func (t *transfer) report() {
 	t.code = t.exitCode()
 	t.complain()
 	if t.op.writeOut != "" {
 		t.writeOut()
 	}
-	return t.code
+}
+
+// reset makes the transfer as it was before it was performed.
+func (t *transfer) reset() {
+	t.account, t.result = account{}, result{}
+	t.sink, t.meter, t.retryAfter, t.crowded = nil, nil, 0, false
+	t.settle()
 }
 
 func (t *transfer) exitCode() int {
@@ -132,9 +152,6 @@ func (t *transfer) prepare() (err error) {
 
 // attempts does what is to be done, more than once if need be.
 func (t *transfer) attempts(ctx context.Context) error {
-	if err := t.prepare(); err != nil {
-		return err
-	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
@@ -156,7 +173,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 	for try := range t.op.retry + 1 {
 		t.left = t.op.retry - try
 		err := t.attempt(ctx)
-		if err == nil || !t.again(ctx, try, err) {
+		if err == nil || t.turnedAway(err) || !t.again(ctx, try, err) {
 			return err
 		}
 	}

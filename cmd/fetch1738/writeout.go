@@ -14,7 +14,7 @@ import (
 // writeOut writes what -w asks for.
 func (t *transfer) writeOut() {
 	variables := t.variables()
-	to, format := t.std.out, t.op.writeOut
+	to, format := t.out(), t.op.writeOut
 	for format != "" {
 		text, rest, found := strings.Cut(format, "%")
 		writeText(to, unescapeFormat(text))
@@ -35,7 +35,7 @@ func (t *transfer) writeOut() {
 		format = rest
 		switch value, known := variables[name]; {
 		case name == "stdout":
-			to = t.std.out
+			to = t.out()
 		case name == "stderr":
 			to = t.std.err
 		case name == "onerror":

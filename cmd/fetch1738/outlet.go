@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"io"
+)
+
+// maxShare is how much of a document is kept until it is its turn on standard
+// output.
+const maxShare = 1 << 20
+
+// An outlet lets several documents at once onto one stream, each in one piece.
+type outlet struct {
+	w    io.Writer
+	turn chan struct{} // holds a token while nobody writes
+}
+
+func newOutlet(w io.Writer) *outlet {
+	o := &outlet{w: w, turn: make(chan struct{}, 1)}
+	o.turn <- struct{}{}
+	return o
+}
+
+// share is what one transfer writes to. Close it.
+func (o *outlet) share() *share { return &share{outlet: o} }
+
+// A share of an outlet holds what is written to it back, up to maxShare; then it
+// waits for its turn, and has it to its end.
+type share struct {
+	outlet *outlet
+	held   bytes.Buffer
+	mine   bool
+}
+
+// Write implements io.Writer.
+func (s *share) Write(p []byte) (int, error) {
+	if !s.mine && s.held.Len()+len(p) <= maxShare {
+		return s.held.Write(p)
+	}
+	if err := s.seize(); err != nil {
+		return 0, err
+	}
+	return s.outlet.w.Write(p)
+}
+
+// seize waits for the turn and writes what was held back.
+func (s *share) seize() error {
+	if s.mine {
+		return nil
+	}
+	<-s.outlet.turn
+	s.mine = true
+	_, err := s.held.WriteTo(s.outlet.w)
+	s.held = bytes.Buffer{}
+	return err
+}
+
+// rewind forgets what is held back. It reports false where some is out already.
+func (s *share) rewind() bool {
+	s.held.Reset()
+	return !s.mine
+}
+
+// close writes what is left and lets the next one have its turn.
+func (s *share) close() error {
+	var err error
+	if s.held.Len() > 0 {
+		err = s.seize()
+	}
+	if s.mine {
+		s.mine = false
+		s.outlet.turn <- struct{}{}
+	}
+	return err
+}
