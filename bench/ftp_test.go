@@ -51,7 +51,7 @@ func BenchmarkFTPTiny(b *testing.B) {
 func BenchmarkFTPMany(b *testing.B) {
 	base := startVsftpd(b)
 	var urls []string
-	for i := range small {
+	for i := range 200 {
 		urls = append(urls, fmt.Sprintf("%s/small/f%d", base, i))
 	}
 	compare(b, urls...)
@@ -169,7 +169,7 @@ func tool(b *testing.B, name string) string {
 }
 
 const (
-	small     = 200     // how many small files there are
+	small     = 2000    // how many small files there are
 	largeSize = 1 << 30 // octets of the large one
 )
 
