@@ -174,8 +174,9 @@ const (
 )
 
 // startVsftpd serves large, of 1 GiB, and small/f0 … of 4 KiB, until the
-// benchmark ends, and gives the server's URL.
-func startVsftpd(b *testing.B) string {
+// benchmark ends, and gives the server's URL. The lines of settings are added to
+// its configuration.
+func startVsftpd(b *testing.B, settings ...string) string {
 	b.Helper()
 	program := tool(b, "vsftpd")
 	if os.Geteuid() != 0 {
@@ -222,7 +223,8 @@ secure_chroot_dir=%[2]s/empty
 seccomp_sandbox=NO
 isolate=NO
 isolate_network=NO
-`, port, dir), 0o644))
+%[3]s
+`, port, dir, strings.Join(settings, "\n")), 0o644))
 	cmd := exec.Command(program, conf)
 	check(b, cmd.Start())
 	b.Cleanup(func() {

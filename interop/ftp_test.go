@@ -40,8 +40,9 @@ const (
 
 // startVsftpd runs vsftpd on a free loopback port until the test ends. It has
 // its own configuration and, in a mount namespace of its own, its own users:
-// nothing on the machine is changed.
-func startVsftpd(t *testing.T) *vsftpd {
+// nothing on the machine is changed. The lines of settings are added to its
+// configuration.
+func startVsftpd(t *testing.T, settings ...string) *vsftpd {
 	t.Helper()
 	program := requireTool(t, "vsftpd")
 	unshare := requireTool(t, "unshare")
@@ -78,7 +79,8 @@ pasv_address=127.0.0.1
 seccomp_sandbox=NO
 isolate=NO
 isolate_network=NO
-`, port, dir))
+%[3]s
+`, port, dir, strings.Join(settings, "\n")))
 	users(t, dir, srv.root)
 	cmd := exec.Command(unshare, "-m", "--propagation", "private", "sh", "-ec", `
 		mount --bind "$1/passwd" /etc/passwd
