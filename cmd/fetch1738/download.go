@@ -22,9 +22,11 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	case resumeGiven:
 		req.Offset = t.op.resumeAt
 	case resumeFound:
-		req.Offset = t.sink.size()
+		req.Offset = t.sink.size() - t.sink.count
 	}
-	res, err := t.resolverFor(req.Locator).Fetch(ctx, req)
+	t.datable(req)
+	whole := req
+	req, res, err := t.fetch(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,8 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
 		return t.sink.take(&linkList{res: res})
 	}
-	return t.store(req, res)
+	t.meter.expect(whole, res.Size)
+	return t.store(res)
 }
 
 // answered is res, or, if that is a form, what comes of filling it in.
@@ -86,8 +89,7 @@ func queryForm(res *fetch.Resource) string {
 }
 
 // store writes an answer to the sink: its head where that is wanted, its body.
-func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
-	t.meter.expect(req, res.Size)
+func (t *transfer) store(res *fetch.Resource) error {
 	if err := t.writeHead(res); err != nil {
 		return err
 	}
@@ -101,6 +103,9 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 		if shown, err := t.showNews(res); shown || err != nil {
 			return err
 		}
+	}
+	if t.verbatim() {
+		t.came = editionOf(res)
 	}
 	if err := t.sink.take(res.Body); err != nil {
 		return err

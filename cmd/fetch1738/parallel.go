@@ -212,7 +212,7 @@ func (p *pool) start(ctx context.Context, t *transfer) {
 		}
 	}
 	go func() {
-		if t.rest(ctx); t.err == nil {
+		if t.pause(ctx); t.err == nil {
 			t.perform(ctx)
 		}
 		if errors.Is(t.err, fetch.Canceled) && context.Cause(ctx) == errAborted {
@@ -301,8 +301,8 @@ func isSpecial(path string) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// rest is the pause before a transfer that was put back.
-func (t *transfer) rest(ctx context.Context) {
+// pause waits before a transfer that was put back.
+func (t *transfer) pause(ctx context.Context) {
 	if t.wait == 0 {
 		return
 	}

@@ -35,6 +35,7 @@ type transfer struct {
 	sink       *sink
 	left       int           // tries, after this one
 	retryAfter time.Duration // what the server wants
+	came       edition       // of the document whose beginning is in the sink
 	result     result
 	err        error
 	code       int
@@ -83,7 +84,7 @@ func (t *transfer) report() {
 // reset makes the transfer as it was before it was performed.
 func (t *transfer) reset() {
 	t.account, t.result = account{}, result{}
-	t.sink, t.meter, t.retryAfter, t.crowded = nil, nil, 0, false
+	t.sink, t.meter, t.retryAfter, t.came, t.crowded = nil, nil, 0, edition{}, false
 	t.settle()
 }
 

@@ -114,7 +114,8 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	if err := t.judge(req, res); err != nil {
 		return err
 	}
-	return t.store(req, res)
+	t.meter.expect(req, res.Size)
+	return t.store(res)
 }
 
 // resumeUpload passes over what is there already.

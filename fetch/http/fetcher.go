@@ -90,6 +90,10 @@ type Info struct {
 	Proto      string
 	// Header is the answer's.
 	Header http.Header
+	// Validator tells this state of the resource from others, as the value of an
+	// If-Range field: a strong entity tag, or a time of modification that is old
+	// enough. It is empty where there is none.
+	Validator string
 	// Head is the status line and header as they came, with the empty line.
 	Head []byte
 	// Redirects are the answers that led here, in order.
