@@ -27,6 +27,7 @@ type global struct {
 	parallelMaxHost int // 0 is no limit
 
 	secrets secrets
+	display *display // nil for none
 }
 
 func newCommandLine(std streams) *commandLine {

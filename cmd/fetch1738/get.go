@@ -38,7 +38,10 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	if c.global.parallel {
 		perform = c.performAtOnce
 	}
+	c.global.display = newDisplay(c)
+	c.std.out, c.std.err = c.global.display.above(c.std.out), c.global.display.above(c.std.err)
 	code := perform(ctx)
+	c.global.display.close()
 	if ctx.Err() != nil {
 		return signalCode(ctx)
 	}

@@ -173,6 +173,21 @@ func (o *operation) check() error {
 	return nil
 }
 
+// count is how many transfers the URLs stand for.
+func (o *operation) count() int64 {
+	n := int64(0)
+	for i, typed := range o.urls {
+		urls, _ := parseGlob(typed, o.globOff) // a malformed one fails as one
+		each := int64(1)
+		if i < len(o.uploads) {
+			sources, _ := parseGlob(o.uploads[i], o.globOff)
+			each = sources.count()
+		}
+		n = min(maxCount, n+urls.count()*each)
+	}
+	return n
+}
+
 // output is where the n-th URL's document goes.
 func (o *operation) output(n int) destination {
 	switch {

@@ -249,6 +249,7 @@ func (p *pool) end(t *transfer) {
 			delete(p.hosts, t.server)
 		}
 	}
+	p.c.global.display.count(t.code == exitOK)
 	if t.code != exitOK && t.code != exitAborted {
 		p.code = t.code
 	}
