@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -100,11 +101,12 @@ func (d *display) close() {
 	d.leave(time.Now())
 }
 
-// add shows m too.
+// add shows m too, in the order of the command line.
 func (d *display) add(m *meter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.meters = append(d.meters, m)
+	slices.SortStableFunc(d.meters, func(a, b *meter) int { return cmp.Compare(a.number, b.number) })
 }
 
 // remove is the end of m. Without -Z its last state stays on the screen.

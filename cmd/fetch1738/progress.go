@@ -18,6 +18,7 @@ import (
 type meter struct {
 	display *display
 	name    string
+	number  int // of the transfer
 	start   time.Time
 	moved   func() int64
 	total   atomic.Int64 // 0: not known
@@ -40,7 +41,7 @@ func (t *transfer) startMeter() *meter {
 	if d.plain {
 		style = style.Lbound("").Filler("#").Tip("#").Padding(" ").Rbound("")
 	}
-	m := &meter{display: d, name: t.shownName(), start: t.account.start, moved: t.account.moved.Load, bar: style.Build()}
+	m := &meter{display: d, name: t.shownName(), number: t.number, start: t.account.start, moved: t.account.moved.Load, bar: style.Build()}
 	d.add(m)
 	return m
 }
@@ -112,6 +113,8 @@ func (m *meter) line(columns int) string {
 	switch {
 	case total <= 0:
 		return term.SafeLine(name+came+"  "+rate, columns)
+	case columns < 36:
+		return m.drawn(columns, total, name, padded(m.percent(total), 5))
 	case columns < 60:
 		return m.drawn(columns, total, name, strings.Join([]string{padded(m.percent(total), 5), rate, m.remaining(total)}, " "))
 	}
