@@ -111,7 +111,8 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	r.Register(&gopher.Fetcher{Env: e.through(env, e.proxies["gopher"]), Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
-		Proxy: e.proxyFor, TLS: config,
+		MaxIdle: e.op.idleSessions(),
+		Proxy:   e.proxyFor, TLS: config,
 	}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: e.through(env, e.proxies["nntp"]), TLS: config, MaxIdle: e.op.idleSessions()}, newsSchemes()...)
 	r.Register(&wais.Fetcher{Env: e.through(env, e.proxies["wais"])}, "wais")

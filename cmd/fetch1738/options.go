@@ -105,7 +105,7 @@ func options() []option {
 		{"O", "remote-name", "", "output important", "Write to a file named as the URL's last part", setRemoteName, "Names that do harm are changed; see cli.md."},
 		{"", "remote-name-all", "", "output", "Do so for every URL without -o", toggle(func(o *operation) *bool { return &o.remoteNameAll }), ""},
 		{"X", "request", "METHOD", "http", "Use this HTTP method", text(func(o *operation) *string { return &o.method }), "For http only; ftp has -Q and -l."},
-		{"", "retry", "NUMBER", "transfer", "Try again so often when the failure may pass", count(func(o *operation) *int { return &o.retry }), "Never when octets went to a pipe already."},
+		{"", "retry", "NUMBER", "transfer", "Try again so often when the failure may pass", count(func(o *operation) *int { return &o.retry }), "Goes on from the last octet, if the document is the same. A broken connection counts too."},
 		{"", "retry-all-errors", "", "transfer", "Do so whatever the failure", toggle(func(o *operation) *bool { return &o.retryAll }), ""},
 		{"", "retry-connrefused", "", "transfer", "Do so also when nobody listens", toggle(func(o *operation) *bool { return &o.retryRefused }), ""},
 		{"", "retry-delay", "SECONDS", "transfer", "Wait so long before trying again, not 1, 2, 4, ...", seconds(func(o *operation) *time.Duration { return &o.retryDelay }), ""},

@@ -39,6 +39,9 @@ type Fetcher struct {
 	// connections, timeouts and the answers 408, 429, 502, 503 and 504 too. A
 	// negative one is never.
 	Retries int
+	// MaxIdle is how many idle connections to one server are kept for another
+	// request; 0 is 8.
+	MaxIdle int
 	// AllowDowngrade follows redirects from https to http.
 	AllowDowngrade bool
 	// Proxy gives the proxy to be used for a locator, nil for none. A nil Proxy
