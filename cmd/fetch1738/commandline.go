@@ -26,6 +26,8 @@ type global struct {
 	parallelMax     int
 	parallelMaxHost int // 0 is no limit
 
+	parallelImmediate bool
+
 	secrets secrets
 	display *display // nil for none
 }

@@ -85,7 +85,7 @@ func options() []option {
 		{"o", "output", "FILE", "output important", "Write to FILE, not to standard output", setOutput, ""},
 		{"", "output-dir", "DIR", "output", "Put the files of -o and -O into DIR", text(func(o *operation) *string { return &o.outputDir }), ""},
 		{"Z", "parallel", "", "transfer curl important", "Fetch several URLs at once, those of all operations", toggle(func(o *operation) *bool { return &o.parallel }), "Each document comes on standard output in one piece."},
-		{"", "parallel-immediate", "", "transfer curl", "Open connections without waiting for others", always, noEffect},
+		{"", "parallel-immediate", "", "transfer curl", "Open connections without waiting for those of others", toggle(func(o *operation) *bool { return &o.parallelImmediate }), ""},
 		{"", "parallel-max", "NUMBER", "transfer curl", "Fetch so many at once, not 50", atMost(maxParallel, defaultParallel, func(o *operation) *int { return &o.parallelMax }), ""},
 		{"", "parallel-max-host", "NUMBER", "transfer curl", "Fetch so many at once from one server", atMost(maxParallel, 0, func(o *operation) *int { return &o.parallelMaxHost }), ""},
 		{"", "path-as-is", "", "transfer", "Leave /../ and /./ in paths", always, noEffect + " RFC 1738 knows no such segments."},

@@ -23,6 +23,8 @@ import (
 const (
 	defaultParallel = 50
 	maxParallel     = 65535
+	readily         = 8 // connections that a server gets at once
+	reluctance      = 100 * time.Millisecond
 	maxHeldBack     = 64              // transfers that wait for their host or their file
 	maxPutBack      = 8               // how often a transfer is put back
 	maxAlone        = 5               // tries of a server that has no room for a single connection
@@ -54,6 +56,11 @@ type host struct {
 	limit   atomic.Int32 // on running; 0 is none
 	alone   atomic.Int32 // how often in succession it had no room for one
 	served  atomic.Bool  // something came from it
+
+	// Of the pool alone. Where transfers end soon their connections are at hand
+	// again: a new one would cost more than waiting for them.
+	width int  // limit on running for that reason; 0 is none
+	ended bool // a transfer has, of late
 }
 
 // performAtOnce does the transfers of all operations, several at once. The exit
@@ -99,8 +106,10 @@ func (p *pool) run(ctx context.Context) int {
 	work, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	stopped := false
+	ticks := time.NewTicker(reluctance)
+	defer ticks.Stop()
 	for {
-		for !stopped && p.running < p.c.global.parallelMax {
+		for !stopped && ctx.Err() == nil && p.running < p.c.global.parallelMax {
 			t := p.take()
 			if t == nil {
 				break
@@ -110,8 +119,13 @@ func (p *pool) run(ctx context.Context) int {
 		if p.running == 0 {
 			break
 		}
-		t := <-p.ended
-		p.end(t)
+		select {
+		case t := <-p.ended:
+			p.end(t)
+		case <-ticks.C:
+			p.widen()
+			continue
+		}
 		if stops(ctx, p.c.global, p.code) && !stopped {
 			stopped = true
 			abort(errAborted)
@@ -119,6 +133,17 @@ func (p *pool) run(ctx context.Context) int {
 	}
 	p.release(p.latest)
 	return p.code
+}
+
+// widen lets servers have more connections where no transfer has ended for a
+// while.
+func (p *pool) widen() {
+	for _, h := range p.hosts {
+		if !h.ended && int(h.running.Load()) >= h.width {
+			h.width *= 2
+		}
+		h.ended = false
+	}
 }
 
 // take gives a transfer that may start now, or nil.
@@ -193,7 +218,7 @@ func (p *pool) mayStart(t *transfer) bool {
 	}
 	running, most := int(h.running.Load()), p.c.global.parallelMaxHost
 	limit := int(h.limit.Load())
-	return (most == 0 || running < most) && (limit == 0 || running < limit)
+	return (most == 0 || running < most) && (limit == 0 || running < limit) && (h.width == 0 || running < h.width)
 }
 
 // start performs t beside the others.
@@ -203,6 +228,9 @@ func (p *pool) start(ctx context.Context, t *transfer) {
 		h := p.hosts[t.server]
 		if h == nil {
 			h = new(host)
+			if !p.c.global.parallelImmediate {
+				h.width = readily
+			}
 			p.hosts[t.server] = h
 		}
 		h.running.Add(1)
@@ -234,6 +262,7 @@ func (p *pool) end(t *transfer) {
 	p.running--
 	if t.host != nil {
 		t.host.running.Add(-1)
+		t.host.ended = true
 		delete(p.files, t.file)
 	}
 	if t.crowded {
