@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -66,6 +67,23 @@ func TestParallelFewConnections(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("%d octets came that are not the %d there are", len(got), len(want))
+	}
+}
+
+// TestManyURLs makes URLs as it needs them: a hundred thousand take no more room
+// than a hundred.
+func TestManyURLs(t *testing.T) {
+	program := buildCommand(t)
+	var used []int64
+	for _, n := range []int{100, 100000} {
+		cmd := exec.Command(program, "-qsZ", "-o", os.DevNull, fmt.Sprintf("file://%s/none[1-%d]", t.TempDir(), n))
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 37 {
+			t.Fatal(err)
+		}
+		used = append(used, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) // in KiB
+	}
+	if used[1]-used[0] > 16<<10 {
+		t.Errorf("%d KiB for a hundred, %d for a hundred thousand", used[0], used[1])
 	}
 }
 
