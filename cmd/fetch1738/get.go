@@ -19,7 +19,11 @@ const maxMessage = 1000
 // the last URL.
 func runGet(ctx context.Context, args []string, std streams) int {
 	c := newCommandLine(std)
+	defer c.closeFiles()
 	err := c.parse(args)
+	if err == nil {
+		err = c.openTrace()
+	}
 	switch {
 	case c.global.help:
 		return c.print(showHelp(std.out, strings.Join(c.op.urls, " ")))
