@@ -26,6 +26,8 @@ type global struct {
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
 
 	trace traceOptions
+
+	passwords *passwordSource // of --password-fd; nil is the terminal
 }
 
 func newCommandLine(std streams) *commandLine {
