@@ -90,6 +90,9 @@ func (t *transfer) exitCode() int {
 func (t *transfer) complain() {
 	if t.err != nil && t.code != exitInterrupted && (!t.op.silent || t.op.showError) {
 		fmt.Fprintf(t.std.err, "fetch1738: (%d) %s\n", t.code, t.message())
+		if !t.op.silent {
+			t.hint()
+		}
 	}
 }
 
