@@ -11,22 +11,32 @@ import (
 )
 
 // dataConn is a data connection. A wait for octets, or for room for them, is
-// bounded by the idle limit.
+// bounded by the idle limit. It can be used once the server has said that the
+// transfer begins; only then does a server connect to us, or speak TLS.
 type dataConn struct {
-	*wire.Conn
-	raw  net.Conn
-	idle time.Duration
-	once sync.Once
+	*wire.Conn          // nil until then
+	raw        net.Conn // below TLS; nil as long as the server is to connect
+	secured    bool
+	idle       time.Duration
+	once       sync.Once
 }
 
-func newDataConn(ctx context.Context, raw net.Conn, idle time.Duration) *dataConn {
-	return &dataConn{Conn: wire.NewConn(ctx, raw, idle), raw: raw, idle: idle}
+// open makes conn, which is raw or TLS over it, what is read and written.
+func (d *dataConn) open(ctx context.Context, conn net.Conn) {
+	d.Conn = wire.NewConn(ctx, conn, d.idle)
 }
 
 // Close closes the connection. The library closes it too, and would take it ill
 // to come second.
 func (d *dataConn) Close() error {
-	d.once.Do(func() { _ = d.Conn.Close() }) // what matters is the last reply
+	d.once.Do(func() { // what matters is the last reply
+		switch {
+		case d.Conn != nil:
+			_ = d.Conn.Close()
+		case d.raw != nil:
+			_ = d.raw.Close()
+		}
+	})
 	return nil
 }
 
@@ -36,6 +46,7 @@ func (d *dataConn) abort() {
 	if l, ok := d.raw.(interface{ SetLinger(sec int) error }); ok {
 		_ = l.SetLinger(0)
 	}
+	_ = d.raw.Close() // before TLS can take its leave
 	_ = d.Close()
 }
 
