@@ -175,7 +175,7 @@ func (s *session) begin() error {
 		d.open(s.ctx, d.raw)
 		return nil
 	}
-	conn, err := s.handshake(d.raw)
+	conn, err := s.handshake(noted{d.raw})
 	if err != nil {
 		return err
 	}
