@@ -136,7 +136,7 @@ func TestActiveFailures(t *testing.T) {
 		"no port": {func(_ *testserver.FTP, f *Fetcher) {
 			f.Env.Listen = func(context.Context, string, string) (net.Listener, error) { return nil, errors.New("none") }
 		}, "PORT", fetch.Unreachable},
-		"ports the wrong way round": {func(_ *testserver.FTP, f *Fetcher) { f.Active.Ports = [2]uint16{2, 1} }, "check", fetch.Unsupported},
+		"ports the wrong way round":  {func(_ *testserver.FTP, f *Fetcher) { f.Active.Ports = [2]uint16{2, 1} }, "check", fetch.Unsupported},
 		"an address with a line end": {func(_ *testserver.FTP, f *Fetcher) { f.Active.Host = "127.0.0.1\r\nDELE x" }, "check", fetch.BadURL},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package ftp
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"sync"
@@ -17,6 +18,7 @@ type dataConn struct {
 	*wire.Conn          // nil until then
 	raw        net.Conn // below TLS; nil as long as the server is to connect
 	secured    bool
+	sent       bool // to its end
 	idle       time.Duration
 	once       sync.Once
 }
@@ -32,12 +34,31 @@ func (d *dataConn) Close() error {
 	d.once.Do(func() { // what matters is the last reply
 		switch {
 		case d.Conn != nil:
+			d.settle()
 			_ = d.Conn.Close()
 		case d.raw != nil:
 			_ = d.raw.Close()
 		}
 	})
 	return nil
+}
+
+// settleTime bounds the wait for a server to close its side.
+const settleTime = 2 * time.Second
+
+// settle ends what was sent under TLS and takes in what the server has sent, such
+// as session tickets: to close over them would reset the connection, and the
+// server lose the end of the file.
+func (d *dataConn) settle() {
+	secure, ok := d.Conn.Conn.(*tls.Conn)
+	if !ok || !d.sent || secure.CloseWrite() != nil {
+		return
+	}
+	if half, ok := d.raw.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+	d.SetTimeout(settleTime)
+	_, _ = io.CopyN(io.Discard, d.Conn, copySize)
 }
 
 // abort closes the connection so that the server cannot take it for the end of
@@ -67,6 +88,7 @@ func (d *dataConn) ReadFrom(src io.Reader) (sent int64, err error) {
 			}
 		}
 		if err == io.EOF {
+			d.sent = true
 			return sent, nil
 		}
 		if err != nil {
