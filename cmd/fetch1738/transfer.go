@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -30,7 +31,8 @@ type transfer struct {
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
-	narrator   *narrator // nil unless the conversation is to be shown
+	asking     atomic.Bool // a password is being asked for
+	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
 	pace       *pace // nil without --limit-rate
 	sink       *sink
