@@ -34,6 +34,9 @@ func commands() []command {
 		newCommand("archie", "find files by name with an archie server", archieHelp, defineArchie),
 		newCommand("serve", "serve a folder by FTP, gopher and others, to play with", serveHelp, defineServe),
 		newCommand("demo", "fetch one document by every scheme from embedded servers", demoHelp, defineDemo),
+		{"help", "explain a verb, an option or a group of options", runHelp, func() []option { return nil }},
+		newCommand("completion", "write completions for bash, zsh or fish", completionHelp, defineCompletion),
+		newCommand("manual", "write the manual page", manualHelp, defineManual),
 	}
 }
 

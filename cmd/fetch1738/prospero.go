@@ -37,7 +37,7 @@ const maxHits = 2500 // that archie servers allow
 // defineArchie adds the flags of the verb archie and gives what it does.
 func defineArchie(v *verb) func(context.Context) int {
 	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "ask the archie server on `HOST`")
-	search := v.String("search", "exact", "what fits NAME: `KIND`")
+	search := v.String("search", "exact", "what fits NAME: `exact|substring|case|regex`")
 	hits := v.Int("hits", 95, "find `N` at most")
 	verbose := v.BoolP("verbose", "v", false, "show the conversation")
 	return func(ctx context.Context) int {
