@@ -43,7 +43,7 @@ func (a *account) watch(ctx context.Context, timing bool) context.Context {
 		})
 	}
 	return fetch.WithTrace(ctx, &fetch.Trace{
-		Connected: func(c fetch.Connection) { a.note(func() { a.connects++; a.peer(c) }) },
+		Connected: func(c fetch.Connection) { a.note(func() { a.connection(c) }) },
 		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c) }) },
 		Sent: func(octets []byte) {
 			a.note(func() { mark(&a.asked); a.sent += int64(len(octets)) })
@@ -72,9 +72,18 @@ func mark(t *time.Time) {
 	}
 }
 
+// connection notes a new one. One through a proxy is that to the proxy, which
+// has been told of already and has an address.
+func (a *account) connection(c fetch.Connection) {
+	if c.Remote.IsValid() {
+		a.connects++
+	}
+	a.peer(c)
+}
+
 func (a *account) peer(c fetch.Connection) {
 	mark(&a.connected)
-	if c.Purpose != fetch.Data {
+	if c.Purpose != fetch.Data && c.Remote.IsValid() {
 		a.local, a.remote = c.Local, c.Remote
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -94,9 +96,8 @@ func (d *dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort
 
 // isBind reports whether an error is that of a local end that is not to be had.
 func isBind(err error) bool {
-	var call interface{ Unwrap() error }
-	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EADDRNOTAVAIL) ||
-		errors.Is(err, syscall.EACCES) && errors.As(err, &call)
+	call, ok := errors.AsType[*os.SyscallError](err)
+	return ok && (call.Syscall == "bind" || errors.Is(err, syscall.EADDRNOTAVAIL))
 }
 
 func unspecified(of netip.Addr) netip.Addr {
@@ -149,7 +150,7 @@ type portRange struct{ first, last uint16 }
 
 // setLocalPort reads "N" or "N-M".
 func setLocalPort(c *commandLine, value string) error {
-	first, last, isRange := cutDash(value)
+	first, last, isRange := strings.Cut(strings.ReplaceAll(value, " ", ""), "-")
 	from, err1 := strconv.ParseUint(first, 10, 16)
 	to, err2 := from, error(nil)
 	if isRange {

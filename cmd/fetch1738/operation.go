@@ -32,10 +32,8 @@ type operation struct {
 	// How to connect.
 	connectTimeout time.Duration
 	maxTime        time.Duration
-	proxy          *string
-	proxyUser      string
-	proxyTunnel    bool
-	noProxy        *string
+	dialer         dialer
+	proxy          proxyOptions
 	insecure       bool
 
 	// As whom.

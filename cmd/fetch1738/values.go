@@ -291,32 +291,36 @@ func setFTPMethod(c *commandLine, value string) error {
 	return errors.New("expected multicwd, singlecwd or nocwd")
 }
 
-func addHeaders(c *commandLine, value string) error {
-	name, isFile := strings.CutPrefix(value, "@")
-	if !isFile {
-		return c.op.addHeader(value)
-	}
-	b, err := c.readFile(name)
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimRight(line, "\r\n"); line != "" {
-			if err := c.op.addHeader(line); err != nil {
+// headerLines reads LINE, or with @FILE the lines of FILE.
+func headerLines(add func(*operation, string)) setter {
+	return func(c *commandLine, value string) error {
+		lines := []byte(value)
+		if name, isFile := strings.CutPrefix(value, "@"); isFile {
+			b, err := c.readFile(name)
+			if err != nil {
 				return err
 			}
+			lines = b
+		} else if strings.ContainsAny(value, "\r\n") {
+			return errLineEnd
 		}
+		for line := range bytes.Lines(lines) {
+			if line = bytes.TrimRight(line, "\r\n"); bytes.ContainsAny(line, "\r\x00") {
+				return errLineEnd
+			}
+			if len(line) > 0 {
+				add(c.op, string(line))
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
-func (o *operation) addHeader(line string) error {
-	if strings.ContainsAny(line, "\r\n\x00") {
-		return errors.New("a header line cannot hold CR, LF or NUL")
-	}
-	o.headers = append(o.headers, line)
-	return nil
-}
+var errLineEnd = errors.New("a header line cannot hold CR, LF or NUL")
+
+func addHeader(o *operation, line string) { o.headers = append(o.headers, line) }
+
+func addProxyHeader(o *operation, line string) { o.proxy.headers = append(o.proxy.headers, line) }
 
 func useNetrc(use netrcMode) setter {
 	return func(c *commandLine, value string) error {
@@ -373,15 +377,6 @@ func setReferer(c *commandLine, value string) error {
 	}
 	c.op.referer = &value
 	return nil
-}
-
-// socks is -x with the scheme given.
-func socks(scheme string) setter {
-	return func(c *commandLine, value string) error {
-		value = scheme + "://" + value
-		c.op.proxy = &value
-		return nil
-	}
 }
 
 func setLogin(c *commandLine, value string) error {

@@ -77,7 +77,8 @@ type Options struct {
 	LocationTrusted bool
 	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
 	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2). Its
-	// password, if it has one, is not for proxies: that is refused.
+	// password, if it has one, is not for proxies: that is refused. Header's
+	// Proxy-Authorization goes with it.
 	Proxied locator.Locator
 	// IfModifiedSince, if set, gives a Resource with an empty Body and status 304
 	// when there is nothing newer.

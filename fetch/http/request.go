@@ -121,6 +121,9 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	r.Header = c.header(resumed)
 	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
 		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
+		if login, ok := c.opt.Header["Proxy-Authorization"]; ok {
+			r.Header["Proxy-Authorization"] = login
+		}
 	}
 	switch hosts := c.opt.Header["Host"]; {
 	case ex.forwarded(): // the request names the host in its first line

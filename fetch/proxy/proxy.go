@@ -195,7 +195,7 @@ func (p *Proxy) host(ctx context.Context, env *fetch.Env, t fetch.Target, fits f
 	if err != nil {
 		return "", err
 	}
-	refused := error(&net.DNSError{Err: "no address that " + p.Scheme + " can tell", Name: t.Host, IsNotFound: true})
+	var refused error
 	for _, addr := range addrs {
 		if addr = addr.Unmap(); !fits(addr) {
 			continue
@@ -205,9 +205,12 @@ func (p *Proxy) host(ctx context.Context, env *fetch.Env, t fetch.Target, fits f
 		if err == nil {
 			return addr.String(), nil
 		}
-		if fetch.KindOf(refused) == fetch.Unresolved {
+		if refused == nil {
 			refused = err
 		}
+	}
+	if refused == nil {
+		refused = fmt.Errorf("%s has no IPv4 address, and %s reaches no other; socks5 does", t.Host, p.Scheme)
 	}
 	return "", refused
 }

@@ -62,7 +62,7 @@ func (p *Proxy) socks4Request(ctx context.Context, env *fetch.Env, t fetch.Targe
 	case isName: // an address that cannot be tells of a name behind the user
 		addr = netip.AddrFrom4([4]byte{0, 0, 0, 1})
 	case !addr.Unmap().Is4():
-		return nil, fmt.Errorf("%s cannot reach the IPv6 address %s; socks5 can", p.Scheme, addr)
+		return nil, fmt.Errorf("%s is no IPv4 address, and %s reaches no other; socks5h does", addr, p.Scheme)
 	}
 	user := ""
 	if p.Login != nil {
