@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"slices"
 	"sync"
@@ -106,10 +105,7 @@ func (e *environment) resolverFor(l locator.Locator) *fetch1738.Resolver {
 
 // fetchers work in env, those whose URLs lead to others in following.
 func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
-	var config *tls.Config
-	if e.op.insecure {
-		config = &tls.Config{InsecureSkipVerify: true}
-	}
+	config := e.op.tls.config()
 	r := new(fetch.Registry)
 	r.Register(&file.Fetcher{Env: &env}, "file")
 	r.Register(&ftp.Fetcher{

@@ -38,7 +38,7 @@ type operation struct {
 	proxy          proxyOptions
 	speedLimit     int // of -Y
 	speedTime      int // of -y
-	insecure       bool
+	tls            tlsOptions
 
 	// As whom.
 	login     *locator.Login // of -u

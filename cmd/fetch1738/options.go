@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"crypto/tls"
+	"time"
+)
 
 // An option of the command line. The table of them drives parsing, --help and
 // docs/curl.md; refused.go has the options of curl's that are not in it.
@@ -28,7 +31,12 @@ func options() []option {
 		{"a", "append", "", "upload ftp", "Append to the remote file when uploading", toggle(func(o *operation) *bool { return &o.append }), "Also for file."},
 		{"", "articles", "RANGE", "news", "Fetch these articles of a group, as 1-500, in an mbox or, with -O, a file each", text(func(o *operation) *string { return &o.articles }), own},
 		{"", "basic", "", "http auth", "Authenticate by HTTP Basic", always, noEffect},
+		{"", "cacert", "FILE", "tls", "Trust the authorities in FILE, in PEM, not those of the system", text(func(o *operation) *string { return &o.tls.caFile }), ""},
+		{"", "capath", "DIR", "tls", "Trust those in the files of DIR, too", text(func(o *operation) *string { return &o.tls.caPath }), "The names of the files do not matter; no c_rehash is needed."},
+		{"E", "cert", "FILE[:PASSWORD]", "tls auth", "Identify by this certificate; the key is in FILE or that of --key", setCertificate, "PEM and DER, no PKCS #12 and no tokens."},
+		{"", "cert-type", "PEM|DER", "tls auth", "Format of the certificate", setFormat(func(i *identity) *bool { return &i.der }), "No P12 and ENG."},
 		{"", "charset", "NAME", "output gopher", "Show text as being in this charset (on a terminal)", setCharset, own},
+		{"", "ciphers", "LIST", "tls", "Ciphers to offer up to TLS 1.2, as ECDHE-RSA-AES128-GCM-SHA256", setCiphers, "Names only, of OpenSSL or IANA; no HIGH and the like."},
 		{"", "clobber", "", "output", "Replace files, also where a server chose the name; --no-clobber keeps all, numbering the new", setClobber, ""},
 		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *operation) *bool { return &o.compressed }), "gzip only."},
 		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "A mistake in it ends the program; curl warns and goes on."},
@@ -65,11 +73,13 @@ func options() []option {
 		{"h", "help", "", "curl important", "This text; --help all for all of it, --help GROUP for a part", toggle(func(o *operation) *bool { return &o.help }), ""},
 		{"", "http1.1", "", "http", "Speak HTTP/1.1", always, noEffect},
 		{"i", "include", "", "http file important", "Show the response's head before its body", toggle(func(o *operation) *bool { return &o.include }), ""},
-		{"k", "insecure", "", "http", "Do not check an https server's certificate", toggle(func(o *operation) *bool { return &o.insecure }), ""},
+		{"k", "insecure", "", "tls important", "Do not check the server's certificate", toggle(func(o *operation) *bool { return &o.tls.insecure }), ""},
 		{"", "interface", "NAME", "connection", "Connect from this interface, host or address", setInterface, "if! and host! as in curl. Binds to an address of the interface, not to the device."},
 		{"4", "ipv4", "", "connection", "Use IPv4 addresses only", setFamily("4"), ""},
 		{"6", "ipv6", "", "connection", "Use IPv6 addresses only", setFamily("6"), ""},
 		{"", "json", "", "output", "List a directory or menu as JSON, an object a line", toggle(func(o *operation) *bool { return &o.json }), "curl's --json posts by http."},
+		{"", "key", "FILE", "tls auth", "Private key of the certificate of --cert", text(func(o *operation) *string { return &o.tls.identity.keyFile }), ""},
+		{"", "key-type", "PEM|DER", "tls auth", "Format of the private key", setFormat(func(i *identity) *bool { return &i.keyDER }), "No ENG."},
 		{"", "like", "URL", "wais", "Find documents like that of this wais URL; may be repeated", addLike, own},
 		{"", "limit-rate", "RATE", "connection", "Transfer no more than so many octets in a second; k, m, g as suffix", size(func(o *operation) *int64 { return &o.limitRate }), "Evenly, not in bursts; also for file."},
 		{"", "list", "", "output important", "List a directory or menu for people to read", toggle(func(o *operation) *bool { return &o.list }), own},
@@ -92,8 +102,10 @@ func options() []option {
 		{"", "number", "N", "output gopher", "Follow the N-th link of a directory or menu, as --list counts them", count(func(o *operation) *int { return &o.number }), own},
 		{"o", "output", "FILE", "output important", "Write to FILE, not to standard output", setOutput, ""},
 		{"", "output-dir", "DIR", "output", "Put the files of -o and -O into DIR", text(func(o *operation) *string { return &o.outputDir }), ""},
+		{"", "pass", "PASSWORD", "tls auth", "Password of the private key", text(func(o *operation) *string { return &o.tls.identity.password }), "Not asked for."},
 		{"", "password-fd", "NUMBER", "auth", "Read passwords that are asked for from this descriptor, a line each", setPasswordFD, own},
 		{"", "path-as-is", "", "transfer", "Leave /../ and /./ in paths", always, noEffect + " RFC 1738 knows no such segments."},
+		{"", "pinnedpubkey", "HASHES", "tls", "Insist on a public key: sha256//BASE64;... or a file with it", text(func(o *operation) *string { return &o.tls.pins }), ""},
 		{"#", "progress-bar", "", "output", "Show progress as a plain bar", toggle(func(o *operation) *bool { return &o.progressBar }), "Only on a terminal and after a second."},
 		{"", "progress-meter", "", "output", "Show progress; --no-progress-meter does not", inverse(func(o *operation) *bool { return &o.noMeter }), "Only on a terminal and after a second."},
 		{"", "proto", "SCHEMES", "connection", "Use these schemes only, as in =ftp,gopher or -http", schemes(func(o *operation) *schemeSet { return &o.proto }), ""},
@@ -137,6 +149,12 @@ func options() []option {
 		{"", "telnet-login", "", "telnet auth", "Type the URL's user and password, or those of -u, at the service's prompts", toggle(func(o *operation) *bool { return &o.telnet.login }), own},
 		{"t", "telnet-option", "NAME=VALUE", "telnet", "Tell the service TTYPE=, XDISPLOC=, NEW_ENV=NAME,VALUE, WS=80x24, BINARY=1", addTelnetOption, "A user in the URL is not put into NEW_ENV."},
 		{"", "telnet-script", "FILE", "telnet", "Go through FILE, of lines expect TEXT, send TEXT, timeout SECONDS", setTelnetScript, own},
+		{"", "tls-max", "VERSION", "tls", "Speak no later TLS than 1.0, 1.1, 1.2 or 1.3", setMaxTLS, ""},
+		{"1", "tlsv1", "", "tls", "Speak TLS 1.0 or later", minTLS(tls.VersionTLS10), ""},
+		{"", "tlsv1.0", "", "tls", "Speak TLS 1.0 or later, where 1.2 is the least otherwise", minTLS(tls.VersionTLS10), ""},
+		{"", "tlsv1.1", "", "tls", "Speak TLS 1.1 or later", minTLS(tls.VersionTLS11), ""},
+		{"", "tlsv1.2", "", "tls", "Speak TLS 1.2 or later", minTLS(tls.VersionTLS12), ""},
+		{"", "tlsv1.3", "", "tls", "Speak TLS 1.3 or later", minTLS(tls.VersionTLS13), ""},
 		{"", "trace", "FILE", "curl", "Dump conversation and data to FILE, - for standard output, % for standard error", setTrace(traceHex), "Passwords are masked. What --list and --json list is not in it, nor what goes on inside TLS."},
 		{"", "trace-ascii", "FILE", "curl", "The same without hexadecimal", setTrace(traceASCII), "As --trace."},
 		{"", "trace-time", "", "curl", "Show the time before each line of it, and of -v", setTraceTime, ""},

@@ -252,23 +252,35 @@ const maxOptionFile = 64 << 20
 
 // readFile reads a file that an option names; "-" is standard input.
 func (c *commandLine) readFile(name string) ([]byte, error) {
-	r := c.std.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, &codedError{exitRead, err}
-		}
-		defer f.Close()
-		r = f
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = bounded(c.std.in, name)
+	} else {
+		b, err = readBounded(name)
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxOptionFile+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, &codedError{exitRead, err}
-	case len(b) > maxOptionFile:
-		return nil, &codedError{exitRead, fmt.Errorf("%s: more than %d octets", name, maxOptionFile)}
 	}
 	return b, nil
+}
+
+// readBounded reads a file that is to be held in memory.
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return bounded(f, name)
+}
+
+func bounded(r io.Reader, name string) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxOptionFile+1))
+	if err == nil && len(b) > maxOptionFile {
+		err = fmt.Errorf("%s: more than %d octets", name, maxOptionFile)
+	}
+	return b, err
 }
 
 // setView reads "TYPE", "TYPE,LANG" or ",LANG".
