@@ -103,7 +103,7 @@ func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 
 // inheritsProxy reports whether there is a proxy that no option has named.
 func (t *transfer) inheritsProxy(*fetch.Error) bool {
-	return t.op.proxy == nil && t.locator != nil && t.proxyFor(t.locator) != nil
+	return t.op.proxy.url == nil && t.locator != nil && t.proxyFor(t.locator) != nil
 }
 
 func speaksPlainly(_ *transfer, e *fetch.Error) bool {
