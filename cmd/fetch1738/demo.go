@@ -71,30 +71,28 @@ func demoRefused() []string {
 	return []string{"gopher://127.0.0.1:25/0HELO%20there", "ftp://127.0.0.1/pub/x%0D%0ADELE%20y"}
 }
 
-// runDemo is the verb demo.
-func runDemo(ctx context.Context, args []string, std streams) int {
-	v := newVerb("demo", demoHelp, std)
-	if code, ok := v.parse(args); !ok {
-		return code
+// defineDemo adds the flags of the verb demo and gives what it does.
+func defineDemo(v *verb) func(context.Context) int {
+	return func(ctx context.Context) int {
+		if v.NArg() > 0 {
+			return v.usage("%q is not an option", v.Arg(0))
+		}
+		ctx, cancel := context.WithTimeout(ctx, demoTime)
+		defer cancel()
+		d, err := newDemo(v.std.out)
+		if err != nil {
+			return v.fail(exitUsage, "%v", err)
+		}
+		defer d.resolver.Close()
+		d.run(ctx)
+		switch {
+		case d.out.err != nil:
+			return v.fail(exitWrite, "%v", d.out.err)
+		case d.failures > 0:
+			return v.fail(1, "%d of the steps above failed", d.failures)
+		}
+		return exitOK
 	}
-	if v.NArg() > 0 {
-		return v.usage("%q is not an option", v.Arg(0))
-	}
-	ctx, cancel := context.WithTimeout(ctx, demoTime)
-	defer cancel()
-	d, err := newDemo(std.out)
-	if err != nil {
-		return v.fail(exitUsage, "%v", err)
-	}
-	defer d.resolver.Close()
-	d.run(ctx)
-	switch {
-	case d.out.err != nil:
-		return v.fail(exitWrite, "%v", d.out.err)
-	case d.failures > 0:
-		return v.fail(1, "%d of the steps above failed", d.failures)
-	}
-	return exitOK
 }
 
 // demo is a demonstration under way.

@@ -11,34 +11,77 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/curl.md anew")
+var update = flag.Bool("update", false, "write the pages made of the program's tables anew")
 
-const (
-	curlPage  = "../../docs/curl.md"
-	tableFrom = "<!-- from the option table; go test ./cmd/fetch1738 -run TestCurlPage -update -->\n"
-	tableTo   = "<!-- end of the option table -->"
-)
+// generated are the pages, and the places in them, that are made of the
+// program's tables. -update writes them anew.
+var generated = []struct {
+	file, from, to string
+	text           func() string
+}{
+	{"curl.md", "<!-- from the option table; go test ./cmd/fetch1738 -run TestGeneratedPages -update -->\n", "<!-- end of the option table -->", optionTables},
+	{"cli.md", "<!-- exit codes; go test ./cmd/fetch1738 -run TestGeneratedPages -update -->\n", "<!-- end of exit codes -->", exitCodeTable},
+	{"man/fetch1738.1", "", "", manualPage},
+}
 
-// The tables of docs/curl.md are the option table.
-func TestCurlPage(t *testing.T) {
-	b, err := os.ReadFile(curlPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(b), tableFrom)
-	_, after, closed := strings.Cut(rest, tableTo)
-	if !found || !closed {
-		t.Fatalf("%s has no place for the tables", curlPage)
-	}
-	want := before + tableFrom + optionTables() + tableTo + after
-	if *update {
-		if err := os.WriteFile(curlPage, []byte(want), 0o644); err != nil {
+func TestGeneratedPages(t *testing.T) {
+	for _, g := range generated {
+		file := "../../docs/" + g.file
+		b, err := os.ReadFile(file)
+		if err != nil && !*update {
 			t.Fatal(err)
 		}
-		return
+		want := g.text()
+		if g.from != "" {
+			before, rest, found := strings.Cut(string(b), g.from)
+			_, after, closed := strings.Cut(rest, g.to)
+			if !found || !closed {
+				t.Fatalf("%s has no place for its tables", file)
+			}
+			want = before + g.from + want + g.to + after
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if string(b) != want {
+			t.Errorf("%s is not what the tables say; run this test with -update", file)
+		}
 	}
-	if string(b) != want {
-		t.Errorf("%s is not what the option table says; run this test with -update", curlPage)
+}
+
+func manualPage() string {
+	var b strings.Builder
+	if err := writeManual(&b); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+func exitCodeTable() string {
+	var b strings.Builder
+	b.WriteString("\n| code | meaning |\n| --- | --- |\n")
+	for _, m := range exitMeanings() {
+		fmt.Fprintf(&b, "| %d | %s |\n", m.code, m.meaning)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// Every exit code that a rule gives has a meaning, and they are in order.
+func TestExitMeanings(t *testing.T) {
+	known := make(map[int]bool)
+	last := -1
+	for _, m := range exitMeanings() {
+		if m.code <= last {
+			t.Errorf("code %d is behind %d", m.code, last)
+		}
+		known[m.code], last = true, m.code
+	}
+	for _, r := range exitRules() {
+		if !known[r.code] {
+			t.Errorf("code %d has no meaning", r.code)
+		}
 	}
 }
 

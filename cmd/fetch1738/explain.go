@@ -32,51 +32,49 @@ refuses, 1 for a scheme that has no fetcher.
     1       "0/about.txt\r\n"
 `
 
-// runExplain is the verb explain.
-func runExplain(ctx context.Context, args []string, std streams) int {
-	v := newVerb("explain", explainHelp, std)
+// defineExplain adds the flags of the verb explain and gives what it does.
+func defineExplain(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else")
 	ports := v.UintSlice("allow-port", nil, "permit port `N`, too (repeatable)")
 	news := v.String("news-server", "", "the server of news URLs, `HOST[:PORT]`; $NNTPSERVER without it")
-	if code, ok := v.parse(args); !ok {
-		return code
-	}
-	if v.NArg() == 0 {
-		return v.usage("no URL given")
-	}
-	rules := policy.Rules{AnyHTTPPort: true}
-	for _, p := range *ports {
-		if p > 65535 {
-			return v.usage("--allow-port %d: no such port", p)
+	return func(ctx context.Context) int {
+		if v.NArg() == 0 {
+			return v.usage("no URL given")
 		}
-		rules.AllowPorts = append(rules.AllowPorts, uint16(p))
-	}
-	x := explainer{parse: new(operation).parseURL, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
-	if *strict {
-		x.parse = parseStrictly
-	}
-	x.registry = fetch1738.Builtin(x.env)
-	defer x.registry.Close()
-	if *asJSON {
-		x.show = explainJSON
-	}
+		rules := policy.Rules{AnyHTTPPort: true}
+		for _, p := range *ports {
+			if p > 65535 {
+				return v.usage("--allow-port %d: no such port", p)
+			}
+			rules.AllowPorts = append(rules.AllowPorts, uint16(p))
+		}
+		x := explainer{parse: new(operation).parseURL, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
+		if *strict {
+			x.parse = parseStrictly
+		}
+		x.registry = fetch1738.Builtin(x.env)
+		defer x.registry.Close()
+		if *asJSON {
+			x.show = explainJSON
+		}
 
-	code := exitOK
-	w := bufio.NewWriter(std.out)
-	for _, url := range v.Args() {
-		e := x.explain(ctx, url)
-		if e.err != nil {
-			code = e.code()
+		code := exitOK
+		w := bufio.NewWriter(v.std.out)
+		for _, url := range v.Args() {
+			e := x.explain(ctx, url)
+			if e.err != nil {
+				code = e.code()
+			}
+			if err := x.show(w, e); err != nil {
+				return v.fail(exitWrite, "%v", err)
+			}
 		}
-		if err := x.show(w, e); err != nil {
+		if err := w.Flush(); err != nil {
 			return v.fail(exitWrite, "%v", err)
 		}
+		return code
 	}
-	if err := w.Flush(); err != nil {
-		return v.fail(exitWrite, "%v", err)
-	}
-	return code
 }
 
 // explainer asks the Fetchers what they would do.

@@ -34,43 +34,41 @@ type extracted struct {
 	HyphenBreak bool     `json:"hyphen_break"`
 }
 
-// runExtract is the verb extract.
-func runExtract(ctx context.Context, args []string, std streams) int {
-	v := newVerb("extract", extractHelp, std)
+// defineExtract adds the flags of the verb extract and gives what it does.
+func defineExtract(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	grammar := addGrammar(v)
-	if code, ok := v.parse(args); !ok {
-		return code
-	}
-	parser, err := grammar()
-	if err != nil {
-		return v.usage("%v", err)
-	}
-	files := v.Args()
-	if len(files) == 0 {
-		files = []string{"-"}
-	}
-	w := bufio.NewWriter(std.out)
-	show := showURL
-	if *asJSON {
-		show = showReference
-	}
-	code := exitOK
-	for _, file := range files {
-		var bad readError
-		switch err := extractFile(ctx, w, parser, file, std.in, show); {
-		case ctx.Err() != nil:
-			return signalCode(ctx)
-		case errors.As(err, &bad):
-			code = v.fail(exitRead, "%v", bad)
-		case err != nil:
+	return func(ctx context.Context) int {
+		parser, err := grammar()
+		if err != nil {
+			return v.usage("%v", err)
+		}
+		files := v.Args()
+		if len(files) == 0 {
+			files = []string{"-"}
+		}
+		w := bufio.NewWriter(v.std.out)
+		show := showURL
+		if *asJSON {
+			show = showReference
+		}
+		code := exitOK
+		for _, file := range files {
+			var bad readError
+			switch err := extractFile(ctx, w, parser, file, v.std.in, show); {
+			case ctx.Err() != nil:
+				return signalCode(ctx)
+			case errors.As(err, &bad):
+				code = v.fail(exitRead, "%v", bad)
+			case err != nil:
+				return v.fail(exitWrite, "%v", err)
+			}
+		}
+		if err := w.Flush(); err != nil {
 			return v.fail(exitWrite, "%v", err)
 		}
+		return code
 	}
-	if err := w.Flush(); err != nil {
-		return v.fail(exitWrite, "%v", err)
-	}
-	return code
 }
 
 func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, name string, stdin io.Reader, show func(io.Writer, locator.Reference) error) error {

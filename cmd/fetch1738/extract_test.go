@@ -114,7 +114,7 @@ func TestExtractMemory(t *testing.T) {
 	var out countingWriter
 	if got := heapGrowth(func() {
 		text := io.LimitReader(&repeated{text: line}, lines*int64(len(line)))
-		if code := runExtract(t.Context(), nil, streams{text, &out, io.Discard}); code != 0 {
+		if code := run(t.Context(), []string{"extract"}, streams{text, &out, io.Discard}); code != 0 {
 			t.Errorf("code %d", code)
 		}
 	}); got > 16<<20 {

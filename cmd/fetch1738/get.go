@@ -22,7 +22,7 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	err := c.parse(args)
 	switch {
 	case c.global.help:
-		return c.print(showHelp(std.out, strings.Join(c.op.urls, " ")))
+		return run(ctx, append([]string{"help"}, c.op.urls...), std)
 	case c.global.version:
 		return c.print(showVersion(std.out))
 	case err != nil:

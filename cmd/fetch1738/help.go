@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,32 +16,141 @@ import (
 
 const usageLine = "Usage: fetch1738 [options] URL...\n"
 
-// showHelp prints the options of a group; "" is the important ones, "all" all.
-func showHelp(w io.Writer, group string) error {
-	var b strings.Builder
-	b.WriteString(usageLine)
-	if group == "" {
-		group = "important"
-		for _, c := range commands() {
-			fmt.Fprintf(&b, "       fetch1738 %-8s %s\n", c.name, c.summary)
-		}
-		b.WriteString("\n")
+const helpHelp = `Usage: fetch1738 help [TOPIC]
+
+Explains a verb, an option, or a group of options; "all" is all options, and
+exit-codes the exit codes. Without a topic it is a summary of everything.
+
+  $ fetch1738 help --limit-rate
+`
+
+// runHelp is the verb help. It takes no options, so that options can be topics.
+func runHelp(_ context.Context, args []string, std streams) int {
+	topic := strings.TrimPrefix(strings.Join(args, " "), "-- ")
+	if topic == "-h" || topic == "--help" {
+		topic = "help"
 	}
-	found := false
-	for _, o := range options() {
-		if group == "all" || slices.Contains(strings.Fields(o.groups), group) {
-			b.WriteString(helpLine(o))
-			found = true
+	var b bytes.Buffer
+	if err := showHelp(&b, topic); err != nil {
+		return newVerb("help", helpHelp, std).fail(exitUsage, "%v", err)
+	}
+	if _, err := std.out.Write(b.Bytes()); err != nil {
+		return exitWrite
+	}
+	return exitOK
+}
+
+// showHelp explains a topic: a group of options, a verb, an option or the exit
+// codes. "" is a summary.
+func showHelp(w io.Writer, topic string) error {
+	if topic == "help" {
+		_, err := io.WriteString(w, helpHelp)
+		return err
+	}
+	for _, c := range commands() {
+		if c.name == topic {
+			c.run(context.Background(), []string{"--help"}, streams{strings.NewReader(""), w, w})
+			return nil
 		}
 	}
 	switch {
-	case !found:
-		fmt.Fprintf(&b, "There is no group %q. The groups are:\n  %s\n", group, strings.Join(groups(), " "))
-	case group == "important":
-		fmt.Fprintf(&b, "\nMore: --help all, or --help and one of\n  %s\n", strings.Join(groups(), " "))
+	case topic == "":
+		return showSummary(w)
+	case topic == "exit-codes":
+		return showExitCodes(w)
+	case topic == "all", slices.Contains(groups(), topic):
+		return showOptions(w, topic)
+	}
+	return showOption(w, topic)
+}
+
+// showSummary prints what there is, and the options that are used most.
+func showSummary(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(usageLine)
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "       fetch1738 %-10s %s\n", c.name, c.summary)
+	}
+	b.WriteString("\n")
+	for _, o := range options() {
+		if o.in("important") {
+			b.WriteString(helpLine(o))
+		}
+	}
+	fmt.Fprintf(&b, "\nMore: fetch1738 help and a verb, an option, exit-codes, or one of\n  all %s\n", strings.Join(groups(), " "))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// showOptions prints the options of a group.
+func showOptions(w io.Writer, group string) error {
+	var b strings.Builder
+	b.WriteString(usageLine)
+	for _, o := range options() {
+		if group == "all" || o.in(group) {
+			b.WriteString(helpLine(o))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// showOption prints all that is known of the option called name, with its
+// dashes or without, wherever there is one.
+func showOption(w io.Writer, name string) error {
+	var b strings.Builder
+	for _, o := range options() {
+		if o.called(name) {
+			b.WriteString(helpLine(o))
+			if o.curl != "" {
+				fmt.Fprintf(&b, "      %s\n", o.compared())
+			}
+		}
+	}
+	for _, c := range commands() {
+		for _, o := range c.options() {
+			if o.called(name) {
+				fmt.Fprintf(&b, "fetch1738 %s\n%s", c.name, helpLine(o))
+			}
+		}
+	}
+	if b.Len() == 0 {
+		long, short := strings.TrimLeft(name, "-"), ""
+		if len(long) == 1 {
+			long, short = "", long
+		}
+		if said := unknownOption(long, short); !strings.HasSuffix(said, "is unknown") {
+			return errors.New(said)
+		}
+		return fmt.Errorf("there is no help on %q; topics are the verbs, options, exit-codes, all, %s", name, strings.Join(groups(), ", "))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// compared is how o differs from curl's, as the help and the manual say it; "" is
+// not at all.
+func (o *option) compared() string {
+	if o.curl == "" || o.curl == own {
+		return o.curl
+	}
+	return "Compared with curl: " + o.curl
+}
+
+// in reports whether o belongs to a group.
+func (o *option) in(group string) bool { return slices.Contains(strings.Fields(o.groups), group) }
+
+// called reports whether a name, with its dashes or without, is o's.
+func (o *option) called(name string) bool {
+	switch bare := strings.TrimLeft(name, "-"); len(name) - len(bare) {
+	case 0:
+		return bare == o.long || bare == o.short && bare != ""
+	case 1:
+		return bare == o.short
+	case 2:
+		return bare == o.long || bare == "no-"+o.long && o.arg == ""
+	}
+	return false
 }
 
 func helpLine(o option) string {
@@ -53,8 +165,9 @@ func helpLine(o option) string {
 	return fmt.Sprintf(" %s%-24s %s\n", letter, name, o.help)
 }
 
+// groups are the groups of options, but for the one that the summary shows.
 func groups() []string {
-	names := map[string]bool{"all": true}
+	names := make(map[string]bool)
 	for _, o := range options() {
 		for name := range strings.FieldsSeq(o.groups) {
 			names[name] = true

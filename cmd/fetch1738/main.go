@@ -16,23 +16,27 @@ type streams struct {
 	out, err io.Writer
 }
 
-// A command is a verb of the command line. It returns the exit code.
+// A command is a verb of the command line.
 type command struct {
 	name    string
 	summary string
-	run     func(ctx context.Context, args []string, std streams) int
+	run     func(ctx context.Context, args []string, std streams) int // gives the exit code
+	options func() []option                                           // that it takes
 }
 
 // commands are the verbs; without one the arguments are options and URLs to
 // fetch.
 func commands() []command {
 	return []command{
-		{"parse", "show what URLs consist of", runParse},
-		{"explain", "show what fetching a URL would do, without connecting", runExplain},
-		{"extract", "find the URLs in text", runExtract},
-		{"archie", "find files by name with an archie server", runArchie},
-		{"serve", "serve a folder by FTP, gopher and others, to play with", runServe},
-		{"demo", "fetch one document by every scheme from embedded servers", runDemo},
+		newCommand("parse", "show what URLs consist of", parseHelp, defineParse),
+		newCommand("explain", "show what fetching a URL would do, without connecting", explainHelp, defineExplain),
+		newCommand("extract", "find the URLs in text", extractHelp, defineExtract),
+		newCommand("archie", "find files by name with an archie server", archieHelp, defineArchie),
+		newCommand("serve", "serve a folder by FTP, gopher and others, to play with", serveHelp, defineServe),
+		newCommand("demo", "fetch one document by every scheme from embedded servers", demoHelp, defineDemo),
+		{"help", "explain a verb, an option or a group of options", runHelp, func() []option { return nil }},
+		newCommand("completion", "write completions for bash, zsh or fish", completionHelp, defineCompletion),
+		newCommand("manual", "write the manual page", manualHelp, defineManual),
 	}
 }
 

@@ -23,39 +23,37 @@ are read. Exit code 3 if any was refused. Passwords are shown.
   news      -                         all
 `
 
-// runParse is the verb parse.
-func runParse(ctx context.Context, args []string, std streams) int {
-	v := newVerb("parse", parseHelp, std)
+// defineParse adds the flags of the verb parse and gives what it does.
+func defineParse(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	grammar := addGrammar(v)
-	if code, ok := v.parse(args); !ok {
-		return code
+	return func(ctx context.Context) int {
+		parser, err := grammar()
+		if err != nil {
+			return v.usage("%v", err)
+		}
+		p := printer{parser: parser, show: textLine, w: bufio.NewWriter(v.std.out)}
+		if *asJSON {
+			p.show = jsonLine
+		}
+		urls := v.Args()
+		if len(urls) == 0 {
+			urls = []string{"-"}
+		}
+		err = p.all(ctx, urls, v.std.in)
+		var read readError
+		switch {
+		case ctx.Err() != nil:
+			return signalCode(ctx)
+		case errors.As(err, &read):
+			return v.fail(exitRead, "%v", read)
+		case err != nil:
+			return v.fail(exitWrite, "%v", err)
+		case p.refused:
+			return exitBadURL
+		}
+		return exitOK
 	}
-	parser, err := grammar()
-	if err != nil {
-		return v.usage("%v", err)
-	}
-	p := printer{parser: parser, show: textLine, w: bufio.NewWriter(std.out)}
-	if *asJSON {
-		p.show = jsonLine
-	}
-	urls := v.Args()
-	if len(urls) == 0 {
-		urls = []string{"-"}
-	}
-	err = p.all(ctx, urls, std.in)
-	var read readError
-	switch {
-	case ctx.Err() != nil:
-		return signalCode(ctx)
-	case errors.As(err, &read):
-		return v.fail(exitRead, "%v", read)
-	case err != nil:
-		return v.fail(exitWrite, "%v", err)
-	case p.refused:
-		return exitBadURL
-	}
-	return exitOK
 }
 
 // addGrammar adds the flags --strict and --tolerant; the function gives the

@@ -132,7 +132,7 @@ func TestParseEndlessLine(t *testing.T) {
 	var out countingWriter
 	code := 0
 	if got := heapGrowth(func() {
-		code = runParse(t.Context(), nil, streams{io.LimitReader(zeros{}, 64<<20), &out, io.Discard})
+		code = run(t.Context(), []string{"parse"}, streams{io.LimitReader(zeros{}, 64<<20), &out, io.Discard})
 	}); got > 16<<20 {
 		t.Errorf("64 MiB without a line end took %d octets of memory", got)
 	}
@@ -171,7 +171,7 @@ func TestParseAnswersAtOnce(t *testing.T) {
 	in, ask := io.Pipe()
 	answers, out := io.Pipe()
 	code := make(chan int)
-	go func() { code <- runParse(t.Context(), []string{"--json"}, streams{in, out, io.Discard}) }()
+	go func() { code <- run(t.Context(), []string{"parse", "--json"}, streams{in, out, io.Discard}) }()
 	dec := json.NewDecoder(answers)
 	for _, url := range []string{"http://h/1", "nothing", "http://h/2"} {
 		if _, err := io.WriteString(ask, url+"\n"); err != nil {

@@ -34,37 +34,35 @@ var archieKinds = map[string]string{"exact": "=", "substring": "S", "case": "C",
 
 const maxHits = 2500 // that archie servers allow
 
-// runArchie is the verb archie.
-func runArchie(ctx context.Context, args []string, std streams) int {
-	v := newVerb("archie", archieHelp, std)
+// defineArchie adds the flags of the verb archie and gives what it does.
+func defineArchie(v *verb) func(context.Context) int {
 	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "ask the archie server on `HOST`")
-	search := v.String("search", "exact", "what fits NAME: `KIND`")
+	search := v.String("search", "exact", "what fits NAME: `exact|substring|case|regex`")
 	hits := v.Int("hits", 95, "find `N` at most")
 	verbose := v.BoolP("verbose", "v", false, "show the conversation")
-	if code, ok := v.parse(args); !ok {
-		return code
+	return func(ctx context.Context) int {
+		kind, known := archieKinds[*search]
+		switch {
+		case v.NArg() != 1:
+			return v.usage("one NAME is wanted")
+		case *server == "":
+			return v.usage("no archie server; there is --archie-server")
+		case !known:
+			return v.usage("--search %s: there are exact, substring, case and regex", *search)
+		case *hits < 1 || *hits > maxHits:
+			return v.usage("--hits %d: archie servers find 1 to %d", *hits, maxHits)
+		}
+		at, err := serverAt(*server)
+		if err != nil {
+			return v.usage("--archie-server %v", err)
+		}
+		l := &locator.Prospero{HostPort: at, HSOName: fmt.Sprintf("ARCHIE/MATCH(%d,%d,%d,0,%s)/%s", *hits, *hits, *hits, kind, v.Arg(0))}
+		get := []string{"--disable", "--globoff"}
+		if *verbose {
+			get = append(get, "--verbose")
+		}
+		return runGet(ctx, append(get, "--", l.String()), v.std)
 	}
-	kind, known := archieKinds[*search]
-	switch {
-	case v.NArg() != 1:
-		return v.usage("one NAME is wanted")
-	case *server == "":
-		return v.usage("no archie server; there is --archie-server")
-	case !known:
-		return v.usage("--search %s: there are exact, substring, case and regex", *search)
-	case *hits < 1 || *hits > maxHits:
-		return v.usage("--hits %d: archie servers find 1 to %d", *hits, maxHits)
-	}
-	at, err := serverAt(*server)
-	if err != nil {
-		return v.usage("--archie-server %v", err)
-	}
-	l := &locator.Prospero{HostPort: at, HSOName: fmt.Sprintf("ARCHIE/MATCH(%d,%d,%d,0,%s)/%s", *hits, *hits, *hits, kind, v.Arg(0))}
-	get := []string{"--disable", "--globoff"}
-	if *verbose {
-		get = append(get, "--verbose")
-	}
-	return runGet(ctx, append(get, "--", l.String()), std)
 }
 
 // serverAt reads "host" or "host:port".

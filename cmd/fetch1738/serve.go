@@ -32,9 +32,8 @@ standard output, one a line.
 //go:embed sample
 var sampleFiles embed.FS
 
-// runServe is the verb serve.
-func runServe(ctx context.Context, args []string, std streams) int {
-	v := newVerb("serve", serveHelp, std)
+// defineServe adds the flags of the verb serve and gives what it does.
+func defineServe(v *verb) func(context.Context) int {
 	servers := playServers()
 	for _, s := range servers {
 		v.String(s.scheme, "", "serve "+s.scheme+" at `ADDR`")
@@ -42,55 +41,54 @@ func runServe(ctx context.Context, args []string, std streams) int {
 	root := v.String("root", "", "serve the folder `DIR` in place of the sample")
 	public := v.Bool("public", false, "permit addresses that other machines can reach")
 	verbose := v.BoolP("verbose", "v", false, "show the conversations on standard error")
-	if code, ok := v.parse(args); !ok {
-		return code
-	}
-	if v.NArg() > 0 {
-		return v.usage("%q is not an option", v.Arg(0))
-	}
-	addrs, err := serveAddrs(v, servers, *public)
-	if err != nil {
-		return v.usage("%v", err)
-	}
-	content, err := contentOf(*root)
-	if err != nil {
-		return v.fail(exitRead, "%v", err)
-	}
-
-	ctx, cancel := context.WithCancel(ctx)
-	var running []*testserver.Server
-	defer func() {
-		cancel()
-		for _, s := range running {
-			s.Wait()
+	return func(ctx context.Context) int {
+		if v.NArg() > 0 {
+			return v.usage("%q is not an option", v.Arg(0))
 		}
-	}()
-	log := &conversationLog{w: std.err}
-	for _, s := range servers {
-		addr, wanted := addrs[s.scheme]
-		if !wanted {
-			continue
-		}
-		srv, err := s.start(ctx, addr, func(srv *testserver.Server) {
-			srv.Content = content
-			if *verbose {
-				srv.Log = log.of(s.scheme)
-			}
-		})
+		addrs, err := serveAddrs(v, servers, *public)
 		if err != nil {
-			return v.fail(exitUsage, "%v", err)
+			return v.usage("%v", err)
 		}
-		running = append(running, srv)
-		if _, err := fmt.Fprintf(std.out, "%s/\n", srv.URL); err != nil {
-			return v.fail(exitWrite, "%v", err)
+		content, err := contentOf(*root)
+		if err != nil {
+			return v.fail(exitRead, "%v", err)
 		}
+
+		ctx, cancel := context.WithCancel(ctx)
+		var running []*testserver.Server
+		defer func() {
+			cancel()
+			for _, s := range running {
+				s.Wait()
+			}
+		}()
+		log := &conversationLog{w: v.std.err}
+		for _, s := range servers {
+			addr, wanted := addrs[s.scheme]
+			if !wanted {
+				continue
+			}
+			srv, err := s.start(ctx, addr, func(srv *testserver.Server) {
+				srv.Content = content
+				if *verbose {
+					srv.Log = log.of(s.scheme)
+				}
+			})
+			if err != nil {
+				return v.fail(exitUsage, "%v", err)
+			}
+			running = append(running, srv)
+			if _, err := fmt.Fprintf(v.std.out, "%s/\n", srv.URL); err != nil {
+				return v.fail(exitWrite, "%v", err)
+			}
+		}
+		if *public {
+			fmt.Fprintln(v.std.err, "fetch1738: warning: there is no access control, and other machines may reach this")
+		}
+		fmt.Fprintln(v.std.err, "fetch1738: serving until interrupted")
+		<-ctx.Done()
+		return exitOK
 	}
-	if *public {
-		fmt.Fprintln(std.err, "fetch1738: warning: there is no access control, and other machines may reach this")
-	}
-	fmt.Fprintln(std.err, "fetch1738: serving until interrupted")
-	<-ctx.Done()
-	return exitOK
 }
 
 // A playServer is one of the test servers.

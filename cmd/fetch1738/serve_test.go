@@ -46,7 +46,7 @@ func serve(t *testing.T, servers int, args ...string) *served {
 	shown, out := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- runServe(ctx, args, streams{strings.NewReader(""), out, &s.log})
+		code <- run(ctx, append([]string{"serve"}, args...), streams{strings.NewReader(""), out, &s.log})
 		out.Close()
 	}()
 	s.stop = sync.OnceValue(func() int { interrupt(); return <-code })

@@ -23,6 +23,36 @@ func newVerb(name, help string, std streams) *verb {
 	return v
 }
 
+// newCommand is a verb with flags of its own: define adds them, and gives what
+// is done once they are read.
+func newCommand(name, summary, help string, define func(*verb) func(context.Context) int) command {
+	return command{
+		name: name, summary: summary,
+		run: func(ctx context.Context, args []string, std streams) int {
+			v := newVerb(name, help, std)
+			work := define(v)
+			if code, ok := v.parse(args); !ok {
+				return code
+			}
+			return work(ctx)
+		},
+		options: func() []option {
+			v := newVerb(name, help, streams{})
+			define(v)
+			return v.options()
+		},
+	}
+}
+
+// options are the flags as entries of an option table.
+func (v *verb) options() (list []option) {
+	v.VisitAll(func(f *pflag.Flag) {
+		arg, usage := pflag.UnquoteUsage(f)
+		list = append(list, option{short: f.Shorthand, long: f.Name, arg: arg, help: usage})
+	})
+	return list
+}
+
 // parse reads the flags. Unless ok, the verb ends with code.
 func (v *verb) parse(args []string) (code int, ok bool) {
 	switch err := v.Parse(args); {

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// exitMeaning tells a user of an exit code.
+type exitMeaning struct {
+	code    int
+	meaning string
+}
+
+// exitMeanings are all exit codes, in order. They are in the help, the manual
+// page and docs/cli.md.
+func exitMeanings() []exitMeaning {
+	return []exitMeaning{
+		{exitOK, "everything came"},
+		{exitUnsupported, "a scheme that is not built in, is switched off by --proto, or may not be redirected to; -I by gopher or wais"},
+		{exitUsage, "the command line is wrong"},
+		{exitBadURL, "the URL is malformed, holds encoded line ends or NUL, or lacks search words"},
+		{exitNoSuchProxy, "the proxy has no address"},
+		{exitNoSuchHost, "the host has no address"},
+		{exitUnreachable, "nobody answers"},
+		{exitWeirdReply, "the server breaks its protocol"},
+		{exitDenied, "FTP: the directory is refused"},
+		{exitWeirdPASV, "FTP: the passive mode cannot be used"},
+		{exitWeird227, "FTP: the reply to PASV makes no sense"},
+		{exitTYPE, "FTP: TYPE is refused"},
+		{exitPartial, "the document broke off"},
+		{exitRETR, "FTP: RETR or LIST is refused"},
+		{exitQuote, "FTP: a command of -Q is refused"},
+		{exitStatus, "HTTP: a status of 400 or more, with -f; any but success where the answer would be put behind what -C found"},
+		{exitWrite, "the output cannot be written"},
+		{exitUpload, "the upload is refused"},
+		{exitRead, "a file to read, a password file or a configuration file cannot be read"},
+		{exitTimeout, "out of time"},
+		{exitREST, "FTP: REST is refused"},
+		{exitRange, "there is no such range"},
+		{exitTLS, "no TLS can be agreed on"},
+		{exitResume, "the transfer cannot go on from there"},
+		{exitFile, "file: cannot be read"},
+		{exitHops, "too many redirects"},
+		{exitEmptyReply, "HTTP: the server closed without a word"},
+		{exitReceive, "the connection broke; an HTTP proxy does not connect"},
+		{exitCertificate, "the server's certificate is not trusted"},
+		{exitTooLarge, "larger than --max-filesize"},
+		{exitLogin, "the login is refused"},
+		{exitNotFound, "FTP, gopher, WAIS: there is no such document"},
+		{exitProxy, "a SOCKS proxy does not connect"},
+		{exitRefused, "the policy forbids it; the message names the rule and what permits it"},
+		{exitInterrupted, "interrupted"},
+		{exitTerminated, "terminated"},
+	}
+}
+
+func showExitCodes(w io.Writer) error {
+	var b strings.Builder
+	for _, m := range exitMeanings() {
+		fmt.Fprintf(&b, "%3d  %s\n", m.code, m.meaning)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// man reads the manual page without a complaint, and every option is in it.
+func TestManualPage(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "fetch1738.1")
+	done := runVerb(t, "manual", "")
+	if done.code != exitOK {
+		t.Fatalf("%+v", done)
+	}
+	if err := os.WriteFile(page, []byte(done.out), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if complaints := shell(t, "man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page); strings.Contains(complaints, "warning") {
+		t.Error(complaints)
+	}
+	text := shell(t, "man", "-l", page)
+	for _, o := range options() {
+		if !strings.Contains(text, "--"+o.long) {
+			t.Errorf("--%s is not in the page as man shows it", o.long)
+		}
+	}
+	for _, c := range commands() {
+		if !strings.Contains(text, "fetch1738 "+c.name) {
+			t.Errorf("the verb %s is not in the page as man shows it", c.name)
+		}
+	}
+}
