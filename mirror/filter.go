@@ -96,3 +96,10 @@ func matchParts(parts, names []string) bool {
 	}
 	return i == len(parts)
 }
+
+// CheckPattern tells what is wrong with a pattern of Mirror.Include or Exclude,
+// if anything is.
+func CheckPattern(text string) error {
+	_, err := patterns([]string{text})
+	return err
+}

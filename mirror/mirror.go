@@ -66,6 +66,9 @@ type Mirror struct {
 	Connections int
 	// Wait is the least time between the beginnings of two requests.
 	Wait time.Duration
+	// Rate is how many octets of bodies in a second all connections together may
+	// take; 0 is any number.
+	Rate int64
 	// Again decides what is to be done about a request that failed for the n-th
 	// time, from 0: it waits as long as it likes and returns true to have it made
 	// again. nil does not. It is called concurrently.

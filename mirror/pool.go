@@ -120,12 +120,5 @@ func (p *pool) turn(ctx context.Context) error {
 	}
 	p.next = at.Add(p.wait)
 	p.mu.Unlock()
-	timer := time.NewTimer(at.Sub(now))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return sleep(ctx, at.Sub(now))
 }

@@ -20,6 +20,7 @@ type run struct {
 	tree       tree
 	filter     filter
 	pool       pool
+	rate       rate
 	depth      int
 	maxEntries int64
 
@@ -47,6 +48,7 @@ func newRun(m *Mirror) (*run, error) {
 	return &run{
 		Mirror: m, tree: t, filter: f,
 		pool:       pool{width: max(1, cmp.Or(m.Connections, DefaultConnections)), wait: m.Wait},
+		rate:       rate{perSecond: m.Rate},
 		depth:      max(1, cmp.Or(m.Depth, DefaultDepth)),
 		maxEntries: int64(max(1, cmp.Or(m.MaxEntries, DefaultMaxEntries))),
 	}, nil

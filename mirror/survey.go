@@ -146,9 +146,13 @@ func (r *run) merge(ctx context.Context, s *survey, f folder, l *listing) {
 func (r *run) list(ctx context.Context, f folder, l *listing) error {
 	return r.try(ctx, func() error {
 		*l = listing{}
+		before := r.octets.Load()
 		ctx, cancel := r.counting(ctx, maxListing)
 		defer cancel(nil)
 		err := r.listOnce(ctx, f, l)
+		if err == nil {
+			err = r.rate.passed(ctx, r.octets.Load()-before)
+		}
 		if err != nil && errors.Is(context.Cause(ctx), errLongListing) {
 			err = fetch.Fail("list", f.loc, fetch.TooLarge, errLongListing)
 		}

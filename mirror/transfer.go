@@ -184,8 +184,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(p, res.Body)
-	return err
+	return r.rate.copy(ctx, p, res.Body)
 }
 
 // optionsFor are the options of a request: the Mirror's, and for a large file of

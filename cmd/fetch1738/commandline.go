@@ -16,6 +16,7 @@ type commandLine struct {
 	op         *operation // the one that options and URLs go to
 	global     *global
 	configs    int // configuration files being read, one inside the other
+	table      []option
 }
 
 // global are the options that hold for all operations.
@@ -24,7 +25,7 @@ type global struct {
 }
 
 func newCommandLine(std streams) *commandLine {
-	c := &commandLine{std: std, global: new(global)}
+	c := &commandLine{std: std, global: new(global), table: options()}
 	c.begin()
 	return c
 }
@@ -52,7 +53,7 @@ func (c *commandLine) parse(args []string) error {
 			taken++
 		}
 	}
-	for _, o := range options() {
+	for _, o := range c.table {
 		c.define(fs, o, func(value string) error {
 			takeURLs() // those before the option belong before what it changes
 			return o.set(c, value)
