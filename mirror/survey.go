@@ -53,9 +53,11 @@ type survey struct {
 	files   []*entry
 	folders [][]string
 	seen    map[string]bool // URLs of files, wanted or not
+	paths   map[string]bool // of the same; gopher has many URLs for one
 	// unseen are the paths of folders that were not looked into; of a gopher hole,
 	// where paths say nothing about what leads where, any of them hides all.
 	unseen [][]string
+	full   bool // there are more entries than are wanted, which is told once
 }
 
 // A listing is what one folder has.
@@ -70,10 +72,10 @@ type listing struct {
 // survey lists the tree, level by level, so that its order, and with it what
 // names are given when two claim the same, is that of the listings.
 func (r *run) survey(ctx context.Context) (*survey, error) {
-	s := &survey{seen: make(map[string]bool)}
+	s := &survey{seen: make(map[string]bool), paths: make(map[string]bool)}
 	start := r.tree.start()
 	start.from = r.From
-	visited := map[string]bool{start.loc.Redacted(): true}
+	visited := map[string]bool{strings.Join(start.path, "/"): true}
 	for level, depth := []folder{start}, 1; len(level) > 0; depth++ {
 		if depth > r.depth {
 			r.tooDeep(ctx, s, level)
@@ -93,13 +95,13 @@ func (r *run) survey(ctx context.Context) (*survey, error) {
 		for i := range lists {
 			r.merge(ctx, s, level[i], &lists[i])
 			for _, f := range lists[i].folders {
-				switch url := f.loc.Redacted(); {
-				case visited[url]:
+				switch path := strings.Join(f.path, "/"); {
+				case visited[path]:
 				case !r.filter.dir(f.path):
-					visited[url] = true
+					visited[path] = true
 					s.unseen = append(s.unseen, f.path)
 				default:
-					visited[url] = true
+					visited[path] = true
 					next = append(next, f)
 				}
 			}
@@ -123,20 +125,22 @@ func (r *run) tooDeep(ctx context.Context, s *survey, level []folder) {
 func (r *run) merge(ctx context.Context, s *survey, f folder, l *listing) {
 	if l.err != nil {
 		s.unseen = append(s.unseen, f.path)
-		r.fail(ctx, f.loc.Redacted(), "", l.err)
+		if !s.full {
+			r.fail(ctx, f.loc.Redacted(), "", l.err)
+		}
+		s.full = s.full || errors.Is(l.err, errMany)
 	} else {
+		s.folders = append(s.folders, f.path)
 		r.report(Event{Action: Listed, URL: f.loc.Redacted(), Size: -1, Files: len(l.entries)})
 	}
-	s.folders = append(s.folders, f.path)
 	for _, e := range l.skipped {
 		r.report(e)
 	}
 	for _, e := range l.entries {
-		if s.seen[e.url] {
-			continue
-		}
-		s.seen[e.url] = true
-		if r.filter.file(e.path) {
+		path := strings.Join(e.path, "/")
+		again := s.seen[e.url] || s.paths[path]
+		s.seen[e.url], s.paths[path] = true, true
+		if !again && r.filter.file(e.path) {
 			s.files = append(s.files, e)
 		}
 	}
@@ -144,6 +148,9 @@ func (r *run) merge(ctx context.Context, s *survey, f folder, l *listing) {
 
 // list lists one folder. A listing that ends early has what it had.
 func (r *run) list(ctx context.Context, f folder, l *listing) error {
+	if r.entries.Load() > r.maxEntries {
+		return fetch.Fail("list", f.loc, fetch.TooLarge, errMany)
+	}
 	return r.try(ctx, func() error {
 		*l = listing{}
 		before := r.octets.Load()
