@@ -84,8 +84,8 @@ func FuzzPlace(f *testing.F) {
 			tree tree
 			at   locator.Locator
 		}{
-			{&ftpTree{root}, &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: parts[len(parts)-1], HasPath: true}},
-			{&ftpTree{root}, &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: text, HasPath: true}},
+			{newFTPTree("ftp", *root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: parts[len(parts)-1], HasPath: true}},
+			{newFTPTree("ftp", *root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: text, HasPath: true}},
 			{newGopherTree(hole, hole), &locator.Gopher{HostPort: hole.HostPort, Type: '0', Selector: text, HasPath: true}},
 			{&newsTree{root}, root},
 		} {

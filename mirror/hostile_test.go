@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ func (w *world) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource,
 	w.from = append(w.from, req.From)
 	w.mu.Unlock()
 	l := req.Locator.(*locator.FTP)
-	res := &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Body: fetch.EmptyBody}
+	res := &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Body: fetch.EmptyBody, Peer: netip.MustParseAddrPort("192.0.2.1:21")}
 	if l.Name == "" {
 		res.Kind, res.Items = fetch.KindDirectory, w.list(l)
 		return res, nil

@@ -176,9 +176,11 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
 	if res.Items == nil {
 		return fetch.Fail("list", f.loc, fetch.Unsupported, errors.New("neither a directory nor a menu"))
 	}
-	from := res.Origin()
-	if res.Locator.Scheme() == "file" {
-		from = f.from // what is named by a directory of this machine comes from nowhere else
+	from := f.from
+	if res.Peer.IsValid() {
+		// The name of the server may lead elsewhere by the next request. Through a
+		// proxy that cannot be told, and a file is of no server.
+		from = res.Origin()
 	}
 	if res.Kind != fetch.KindMenu {
 		return r.collect(f, l, from, res.Items)

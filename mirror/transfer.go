@@ -16,7 +16,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 // resumable is the least size in octets of a file that is worth resuming, for
@@ -190,7 +189,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 // optionsFor are the options of a request: the Mirror's, and for a large file of
 // an FTP server the wish to know when it was modified.
 func (r *run) optionsFor(e *entry) any {
-	if _, ok := e.loc.(*locator.FTP); !ok || e.size >= 0 && e.size < resumable {
+	if _, ok := ftp.Path(e.loc); !ok || e.size >= 0 && e.size < resumable {
 		return r.Options
 	}
 	var o ftp.Options

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -41,17 +42,13 @@ func treeOf(l locator.Locator) (tree, error) {
 	refuse := func(format string, args ...any) error {
 		return fetch.Fail("mirror", l, fetch.Unsupported, fmt.Errorf(format, args...))
 	}
+	if path, ok := ftp.Path(l); ok {
+		if path.Type != 0 && path.Type != 'd' {
+			return nil, refuse("a directory is mirrored, and has no ;type=%c", path.Type)
+		}
+		return newFTPTree(l.Scheme(), *path), nil
+	}
 	switch l := l.(type) {
-	case *locator.FTP:
-		if l.Type != 0 && l.Type != 'd' {
-			return nil, refuse("a directory is mirrored, and has no ;type=%c", l.Type)
-		}
-		at := *l
-		at.Type, at.HasPath = 0, true
-		if at.Name != "" {
-			at.CWD, at.Name = append(slices.Clip(l.CWD), l.Name), ""
-		}
-		return &ftpTree{&at}, nil
 	case *locator.File:
 		at := *l
 		if n := len(at.Segments); n == 0 || at.Segments[n-1] != "" {
@@ -82,13 +79,29 @@ func treeOf(l locator.Locator) (tree, error) {
 }
 
 // ftpTree is what is below a directory of an FTP server.
-type ftpTree struct{ at *locator.FTP }
+type ftpTree struct {
+	scheme string // ftp or ftps
+	at     *locator.FTP
+}
 
-func (t *ftpTree) start() folder { return folder{loc: t.at} }
+func newFTPTree(scheme string, at locator.FTP) *ftpTree {
+	at.Type, at.HasPath = 0, true
+	if at.Name != "" {
+		at.CWD, at.Name = append(slices.Clip(at.CWD), at.Name), ""
+	}
+	return &ftpTree{scheme, &at}
+}
+
+func (t *ftpTree) start() folder {
+	if t.scheme == ftp.Secure {
+		return folder{loc: ftp.SecureLocator(t.at)}
+	}
+	return folder{loc: t.at}
+}
 
 func (t *ftpTree) place(item fetch.Item) (place, error) {
-	l, ok := item.Locator.(*locator.FTP)
-	if !ok || !sameServer(l.HostPort, t.at.HostPort, "ftp") {
+	l, ok := ftp.Path(item.Locator)
+	if !ok || item.Locator.Scheme() != t.scheme || !sameServer(l.HostPort, t.at.HostPort, "ftp") {
 		return place{}, errServer
 	}
 	p := append(slices.Clip(l.CWD), l.Name)

@@ -34,7 +34,8 @@ func runMirror(ctx context.Context, args []string, std streams) int {
 	c := newCommandLine(std)
 	settings := new(mirrorSettings)
 	c.table = settings.table()
-	err := c.parse(args)
+	defer c.closeFiles()
+	err := c.parseAll(args)
 	switch {
 	case c.global.help:
 		return c.print(showMirrorHelp(std.out))
@@ -100,16 +101,18 @@ func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, 
 		return err
 	}
 	t.picked.Store(true) // a tree is what its listings lead to; the Mirror stays on the server
+	t.sink = &sink{path: dir}
 	m := s.Mirror
 	m.Fetcher, m.Start, m.Dir, m.Report, m.Again = t.resolver, t.locator, dir, show.event, t.mirrorAgain
+	m.Rate = t.op.limitRate
 	req, err := t.op.request(t.locator)
 	if err != nil {
 		return err
 	}
 	m.Options = req.Options
 	ctx = t.account.watch(context.WithValue(ctx, transferKey{}, t), false)
-	if t.op.verbose {
-		ctx = newNarrator(t.std.err).watch(ctx)
+	if t.narrator = t.newTracer(); t.narrator != nil {
+		ctx = t.narrator.watch(ctx)
 	}
 	if t.op.maxTime > 0 {
 		var cancel context.CancelFunc
