@@ -26,7 +26,9 @@ type commandLine struct {
 type global struct {
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
 
-	trace traceOptions
+	rate   startRate
+	stderr string // of --stderr
+	trace  traceOptions
 
 	passwords *passwordSource // of --password-fd; nil is the terminal
 }

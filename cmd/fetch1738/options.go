@@ -100,6 +100,7 @@ func options() []option {
 		{"p", "proxytunnel", "", "proxy", "Use CONNECT at an HTTP proxy", toggle(func(o *operation) *bool { return &o.proxyTunnel }), "Also for ftp when there is a login at the proxy."},
 		{"Q", "quote", "COMMAND", "ftp", "Send COMMAND first; -COMMAND last, +COMMAND before RETR; *COMMAND may fail", addQuote, ""},
 		{"r", "range", "RANGE", "transfer", "Fetch FIRST-LAST, FIRST- or the last -COUNT octets only", setSpan, "One range at a time."},
+		{"", "rate", "N/UNIT", "curl", "Start no more than N transfers in a second, minute, hour or day, as in 2/s", setRate, "Also with -Z."},
 		{"", "raw", "", "output", "Send octets to a terminal as they are", toggle(func(o *operation) *bool { return &o.raw }), "curl's --raw leaves HTTP transfer encodings in place."},
 		{"e", "referer", "URL", "http", "Send this as the Referer", setReferer, "No ;auto."},
 		{"O", "remote-name", "", "output important", "Write to a file named as the URL's last part", setRemoteName, "Names that do harm are changed; see cli.md."},
