@@ -19,6 +19,7 @@ type commandLine struct {
 	global     *global
 	configs    int         // configuration files being read, one inside the other
 	opened     []io.Closer // what --stderr and --trace write to
+	table      []option    // those that there are
 }
 
 // global are the options that hold for all operations.
@@ -33,7 +34,7 @@ type global struct {
 }
 
 func newCommandLine(std streams) *commandLine {
-	c := &commandLine{std: std, global: new(global)}
+	c := &commandLine{std: std, global: new(global), table: options()}
 	c.begin()
 	return c
 }
@@ -68,7 +69,7 @@ func (c *commandLine) parse(args []string) error {
 			taken++
 		}
 	}
-	for _, o := range options() {
+	for _, o := range c.table {
 		c.define(fs, o, func(value string) error {
 			takeURLs() // those before the option belong before what it changes
 			return o.set(c, value)
