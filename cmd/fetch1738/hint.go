@@ -45,10 +45,10 @@ func hints() []hint {
 		{exitUnsupported, lacksFetcher, knownSchemes},
 		{exitBadURL, (*transfer).lacksScheme, always("nothing is guessed where there is an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, (*transfer).isFileHere, nameFile},
-		{exitNoSuchHost, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
+		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
 		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
 		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
-		{exitCertificate, anyFailure, always("-k connects all the same, with whoever it is")},
+		{exitCertificate, anyFailure, always("--cacert FILE trusts the authority that vouches for it; -k connects all the same, with whoever it is")},
 		{exitTLS, speaksPlainly, always("what answers on this port does not speak TLS; without it the scheme is http")},
 		{exitWeirdPASV, anyFailure, always("--disable-epsv asks for the data port in the old way")},
 		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached; a firewall may be in the way, or try --disable-epsv")},
@@ -98,7 +98,7 @@ func nameFile(t *transfer) string {
 
 func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 	p := t.proxyFor(t.locator)
-	return p != nil && (p.Scheme == "socks5" || p.Scheme == "socks4")
+	return e.Kind == fetch.Unresolved && p != nil && (p.Scheme == "socks5" || p.Scheme == "socks4")
 }
 
 // inheritsProxy reports whether there is a proxy that no option has named.
