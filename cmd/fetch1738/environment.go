@@ -107,9 +107,9 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	}
 	r := new(fetch.Registry)
 	r.Register(&file.Fetcher{Env: &env}, "file")
-	r.Register(&ftp.Fetcher{
-		Env: e.through(env, e.proxies["ftp"]), Exact: e.op.exact, GuessType: e.op.guessType, DisableEPSV: e.op.disableEPSV,
-	}, "ftp")
+	for _, scheme := range []string{"ftp", ftp.Secure} {
+		r.Register(e.op.ftpFetcher(e.through(env, e.proxies[scheme]), config), scheme)
+	}
 	r.Register(&gopher.Fetcher{Env: e.through(env, e.proxies["gopher"]), Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,

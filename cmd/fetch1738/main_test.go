@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -157,8 +158,21 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	return func(env *testscript.Env) error {
 		users := map[string]testserver.User{"lab": {Password: "secret"}}
 		ctx := t.Context()
+		secure := httptest.NewTLSServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+			fmt.Fprintln(w, "secure")
+		}))
+		secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+		certificate := &tls.Config{Certificates: secure.TLS.Certificates}
+		users["accounted"] = testserver.User{Password: "secret", Account: "budget"}
 		ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
-			s.Content, s.Users, s.Forbidden = testContent(), users, []string{"private"}
+			s.Content, s.Users, s.Forbidden, s.TLS = testContent(), users, []string{"private"}, certificate
+		})
+		if err != nil {
+			return err
+		}
+		ftps, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+			s.Content, s.Users, s.TLS, s.ImplicitTLS = testContent(), users, certificate, true
+			s.RequireTLS, s.ReuseTLS, s.RequirePRET = true, true, true
 		})
 		if err != nil {
 			return err
@@ -239,12 +253,9 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		secure := httptest.NewTLSServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
-			fmt.Fprintln(w, "secure")
-		}))
-		secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 		env.Defer(func() {
 			ftp.Close()
+			ftps.Close()
 			http.Close()
 			gopher.Close()
 			nntp.Close()
@@ -262,7 +273,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("HTTPS", secure.URL)
 		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
+		all := servers{"ftp": &ftp.Server, "ftps": &ftps.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
 			"telnet": &line.Server, "echo": &parrot.Server, "smtp": &post.Server}
 		env.Values[serversKey{}] = all
 		env.Values[postKey{}] = post

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -56,6 +57,7 @@ type operation struct {
 	account       string
 	disableEPSV   bool
 	exact         bool
+	ftp           ftpWay
 	ftpCreateDirs bool
 	ftpMethod     string
 	guessType     bool
@@ -115,7 +117,7 @@ const defaultRedirects = 20
 
 func newOperation(g *global) *operation {
 	return &operation{
-		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp"},
+		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
 		rules: policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
 	}
 }
