@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -102,6 +103,8 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 		return nil, &usageError{"--crlf is for uploads by ftp"}
 	}
 	switch l := l.(type) {
+	case *locator.File:
+		req.Options = &file.Options{Mode: o.fileMode}
 	case *locator.Gopher, *locator.Opaque:
 		if options, ok := o.gopherOptions(l); ok {
 			req.Options = options
