@@ -35,8 +35,9 @@ var imports = []struct {
 	{"policy", []string{"locator", "fetch"}},
 	{"gateway", []string{"locator", "fetch"}},
 	{"testserver", []string{"internal/wire", "internal/memnet", "internal/z3950", "internal/ardp", "internal/prospero"}},
+	{"mirror", []string{"locator", "fetch", "fetch/", "internal/"}},
 	{".", []string{"locator", "fetch", "fetch/", "policy"}},
-	{"cmd/", []string{".", "locator", "fetch", "fetch/", "policy", "gateway", "testserver", "internal/"}},
+	{"cmd/", []string{".", "mirror", "locator", "fetch", "fetch/", "policy", "gateway", "testserver", "internal/"}},
 }
 
 // modules is where each third-party module may be imported: the single file of

@@ -25,22 +25,14 @@ func setPasswordFD(c *commandLine, value string) error {
 	if err != nil {
 		return errors.New("expected the number of a file descriptor")
 	}
-	in := c.std.in
-	if n != 0 {
-		f := os.NewFile(uintptr(n), "descriptor "+value)
-		if f == nil {
-			return errors.New("expected the number of a file descriptor")
-		}
-		in = f
-		c.opened = append(c.opened, f)
-	}
-	c.global.passwords = &passwordSource{r: in}
+	c.global.passwords = &passwordSource{fd: uintptr(n), stdin: c.std.in}
 	return nil
 }
 
 // A passwordSource gives passwords, a line each.
 type passwordSource struct {
-	r     io.Reader
+	fd    uintptr
+	stdin io.Reader // what descriptor 0 is
 	once  sync.Once
 	lines chan passwordLine
 }
@@ -67,7 +59,11 @@ func (s *passwordSource) next(ctx context.Context) (string, error) {
 
 // read reads one line ahead, to the end of the program.
 func (s *passwordSource) read() {
-	r := bufio.NewReaderSize(s.r, maxPassword)
+	in := s.stdin
+	if s.fd != 0 {
+		in = os.NewFile(s.fd, "descriptor")
+	}
+	r := bufio.NewReaderSize(in, maxPassword)
 	for {
 		b, err := r.ReadSlice('\n')
 		switch {

@@ -35,7 +35,7 @@ func refusals() []refusal {
 			"M/manual mptcp negotiate no-alpn no-keepalive no-sessionid ntlm oauth2-bearer out-null preproxy " +
 			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
 			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
-			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 rate request-target " +
+			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 request-target " +
 			"service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service styled-output " +
 			"tcp-fastopen tls-earlydata tlsauthtype tlspassword tlsuser tr-encoding trace-config trace-ids " +
 			"unix-socket upload-flags variable vlan-priority xattr", useCurl},
