@@ -44,6 +44,7 @@ const (
 	exitTooLarge    = 63
 	exitLogin       = 67
 	exitNotFound    = 78
+	exitListing     = 87
 	exitProxy       = 97
 	exitRefused     = 120 // by the policy; curl has no such
 	exitInterrupted = 130 // as a shell reports SIGINT

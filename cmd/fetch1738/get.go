@@ -91,7 +91,7 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 	}
 	defer env.resolver.Close()
 	code := exitOK
-	for t := range env.transfers() {
+	for t := range env.transfers(ctx) {
 		if code = t.run(ctx); stops(ctx, c.global, code) {
 			break
 		}

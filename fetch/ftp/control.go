@@ -377,7 +377,7 @@ func (c *control) beginTransfer(r reply) string {
 
 func isTransfer(verb string) bool {
 	switch verb {
-	case "RETR", "STOR", "APPE", "LIST", "NLST":
+	case "RETR", "STOR", "APPE", "LIST", "NLST", "MLSD":
 		return true
 	}
 	return false

@@ -33,6 +33,7 @@ type session struct {
 	peer  netip.AddrPort // of the control connection; invalid behind a proxy
 	where []string       // arguments of CWD since the login directory
 	typ   byte           // TYPE in force; 0 when not known
+	feats features       // nil before they are asked for
 	raw   bool           // commands of the caller's own were sent
 	used  bool           // by an access before the one under way
 
