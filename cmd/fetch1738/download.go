@@ -23,6 +23,9 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		req.Offset = t.op.resumeAt
 	case resumeFound:
 		req.Offset = t.sink.size()
+		if l, ok := req.Locator.(*locator.FTP); ok && l.Type == 'a' && req.Offset > 0 {
+			return &codedError{exitResume, errors.New("text cannot be gone on with: it has one size here and another there")}
+		}
 	}
 	res, err := t.resolverFor(req.Locator).Fetch(ctx, req)
 	if err != nil {

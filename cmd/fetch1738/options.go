@@ -33,7 +33,7 @@ func options() []option {
 		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *operation) *bool { return &o.compressed }), "gzip only."},
 		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "A mistake in it ends the program; curl warns and goes on."},
 		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to look up a name and connect", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
-		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - finds out where", setResume, "A file that is complete is a success. Excludes -r. Uploads go on by REST and STOR, not APPE."},
+		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - finds out where", setResume, "A file that is complete is a success. Excludes -r. An upload goes where it belongs or fails (36)."},
 		{"", "create-dirs", "", "output", "Make the directories that -o names", toggle(func(o *operation) *bool { return &o.createDirs }), ""},
 		{"", "create-file-mode", "MODE", "upload file", "Give a file that is made these permissions, in octal", setFileMode, ""},
 		{"d", "data", "DATA", "http important", "POST DATA, or with @FILE what is in FILE", postData(withoutLineEnds), ""},
