@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // A commandLine is what the arguments say.
@@ -15,16 +17,24 @@ type commandLine struct {
 	operations []*operation
 	op         *operation // the one that options and URLs go to
 	global     *global
-	configs    int // configuration files being read, one inside the other
+	configs    int         // configuration files being read, one inside the other
+	opened     []io.Closer // what --stderr and --trace write to
+	table      []option    // those that there are
 }
 
 // global are the options that hold for all operations.
 type global struct {
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
+
+	rate   startRate
+	stderr string // of --stderr
+	trace  traceOptions
+
+	passwords *passwordSource // of --password-fd; nil is the terminal
 }
 
 func newCommandLine(std streams) *commandLine {
-	c := &commandLine{std: std, global: new(global)}
+	c := &commandLine{std: std, global: new(global), table: options()}
 	c.begin()
 	return c
 }
@@ -33,6 +43,13 @@ func newCommandLine(std streams) *commandLine {
 func (c *commandLine) begin() {
 	c.op = newOperation(c.global)
 	c.operations = append(c.operations, c.op)
+}
+
+// warn tells of what is no mistake yet.
+func (c *commandLine) warn(format string, args ...any) {
+	if !c.global.silent {
+		fmt.Fprintf(c.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
+	}
 }
 
 // A usageError says what is wrong with the command line.
@@ -52,7 +69,7 @@ func (c *commandLine) parse(args []string) error {
 			taken++
 		}
 	}
-	for _, o := range options() {
+	for _, o := range c.table {
 		c.define(fs, o, func(value string) error {
 			takeURLs() // those before the option belong before what it changes
 			return o.set(c, value)

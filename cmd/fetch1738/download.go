@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -23,7 +24,7 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		req.Offset = t.op.resumeAt
 	case resumeFound:
 		req.Offset = t.sink.size()
-		if l, ok := req.Locator.(*locator.FTP); ok && l.Type == 'a' && req.Offset > 0 {
+		if l, isFTP := ftp.Path(req.Locator); isFTP && l.Type == 'a' && req.Offset > 0 {
 			return &codedError{exitResume, errors.New("text cannot be gone on with: it has one size here and another there")}
 		}
 	}
@@ -111,7 +112,7 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 			return err
 		}
 	}
-	if err := t.sink.take(res.Body); err != nil {
+	if err := t.sink.take(t.incoming(res.Body)); err != nil {
 		return err
 	}
 	info, ok := res.Info.(*fetchhttp.Info)

@@ -32,12 +32,13 @@ type operation struct {
 
 	// How to connect.
 	connectTimeout time.Duration
+	limitRate      int64 // octets in a second; 0 is any number
 	maxTime        time.Duration
-	proxy          *string
-	proxyUser      string
-	proxyTunnel    bool
-	noProxy        *string
-	insecure       bool
+	dialer         dialer
+	proxy          proxyOptions
+	speedLimit     int // of -Y
+	speedTime      int // of -y
+	tls            tlsOptions
 
 	// As whom.
 	login     *locator.Login // of -u

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -31,7 +32,10 @@ type transfer struct {
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
+	asking     atomic.Bool // a password is being asked for
+	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
+	pace       *pace // nil without --limit-rate
 	sink       *sink
 	left       int           // tries, after this one
 	retryAfter time.Duration // what the server wants
@@ -53,6 +57,7 @@ type result struct {
 
 // run does the transfer and tells of it. It returns the exit code.
 func (t *transfer) run(ctx context.Context) int {
+	t.op.rate.wait(ctx)
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
 	t.account.end = time.Now()
@@ -93,6 +98,9 @@ func (t *transfer) exitCode() int {
 func (t *transfer) complain() {
 	if t.err != nil && t.code != exitInterrupted && (!t.op.silent || t.op.showError) {
 		fmt.Fprintf(t.std.err, "fetch1738: (%d) %s\n", t.code, t.message())
+		if !t.op.silent {
+			t.hint()
+		}
 	}
 }
 
@@ -146,11 +154,8 @@ func (t *transfer) attempts(ctx context.Context) error {
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
-	if t.op.verbose {
-		n := newNarrator(t.std.err)
-		if t.locator.Scheme() == "telnet" {
-			n.words = commandWords
-		}
+	if t.narrator = t.newTracer(); t.narrator != nil {
+		n := t.narrator
 		ctx = n.watch(ctx)
 		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && t.locator.Scheme() != "https" {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
@@ -177,12 +182,9 @@ func (t *transfer) sends(l locator.Locator) bool {
 }
 
 // attempt does it once.
-func (t *transfer) attempt(ctx context.Context) error {
-	if t.op.maxTime > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.op.maxTime)
-		defer cancel()
-	}
+func (t *transfer) attempt(ctx context.Context) (err error) {
+	ctx, end := t.limit(ctx)
+	defer func() { err = end(err) }()
 	req, err := t.op.request(t.locator)
 	if p := t.askedProxy(t.locator); p != nil {
 		req, err = t.op.requestTo(p, t.locator)
@@ -200,6 +202,7 @@ func (t *transfer) attempt(ctx context.Context) error {
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
+	t.outgoingData(req)
 	return t.receive(ctx, req)
 }
 

@@ -8,13 +8,14 @@ import (
 	"os"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 )
 
 // goOn uploads what is missing of the source, for -C. The server is asked how
 // much there is, before and after: what is put behind it must fit.
 func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) error {
-	if l, ok := req.Locator.(*locator.FTP); ok && l.Type == 'a' {
+	path, isFTP := ftp.Path(req.Locator)
+	if isFTP && path.Type == 'a' {
 		return &codedError{exitResume, errors.New("an upload of text cannot be gone on with: it has one size here and another there")}
 	}
 	present, err := t.sizeThere(ctx, req)
@@ -39,7 +40,6 @@ func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) e
 	if err := body.skip(at); err != nil {
 		return err
 	}
-	_, isFTP := req.Locator.(*locator.FTP)
 	f := t.registry.Lookup(req.Locator.Scheme())
 	if updater, ok := f.(fetch.Updater); ok && isFTP && at > 0 && at == present {
 		if _, err := updater.Update(ctx, req, body); err != nil {

@@ -60,59 +60,49 @@ func (t *transfer) wildcard() (locator.Locator, *pattern) {
 	if err != nil || !t.op.proto.has(l.Scheme()) || t.askedProxy(l) != nil || t.op.gateways[l.Scheme()] != "" {
 		return nil, nil
 	}
-	switch l := l.(type) {
-	case *locator.FTP:
-		if t.op.listOnly || l.Type == 'd' || l.Name == "" {
+	named := l
+	if path, isFTP := ftp.Path(l); isFTP {
+		if t.op.listOnly || path.Type == 'd' || path.Name == "" {
 			return nil, nil
 		}
-	case *locator.File:
-	default:
+		named = path
+	} else if _, isFile := l.(*locator.File); !isFile {
 		return nil, nil
 	}
-	return l, parsePattern(lastSegment(l, t.url))
+	return l, parsePattern(lastSegment(named, t.url))
 }
 
-// directoryOf is the directory that l names something in.
-func directoryOf(l locator.Locator) locator.Locator {
-	switch l := l.(type) {
-	case *locator.FTP:
-		dir := *l
-		dir.Name, dir.Type = "", 0
-		return &dir
-	case *locator.File:
-		return inDirectory(l, "")
-	}
-	return l
-}
-
-// inDirectory is l with another name at its end.
+// inDirectory is l with another name at its end; "" names the directory itself.
 func inDirectory(l locator.Locator, name string) locator.Locator {
-	switch l := l.(type) {
-	case *locator.FTP:
-		other := *l
-		other.Name = name
-		return &other
-	case *locator.File:
-		other := *l
-		last := len(l.Segments) - 1
-		other.Segments = append(l.Segments[:last:last], name)
+	if file, ok := l.(*locator.File); ok {
+		other := *file
+		last := len(file.Segments) - 1
+		other.Segments = append(file.Segments[:last:last], name)
 		return &other
 	}
-	return l
+	path, _ := ftp.Path(l)
+	other := *path
+	if other.Name = name; name == "" {
+		other.Type = 0
+	}
+	if l.Scheme() == ftp.Secure {
+		return ftp.SecureLocator(&other)
+	}
+	return &other
 }
 
 // matches looks into the directory. Without an error none at all means that t's
 // URL is meant as it is: a file has that very name.
 func (t *transfer) matches(ctx context.Context, l locator.Locator, p *pattern) ([]match, error) {
-	look := &transfer{environment: t.environment, url: t.url, locator: directoryOf(l), sink: new(sink)}
+	look := &transfer{environment: t.environment, url: t.url, locator: inDirectory(l, ""), sink: new(sink)}
 	if err := look.authenticate(); err != nil {
 		return nil, err
 	}
 	look.account.start = time.Now()
 	ctx = context.WithValue(ctx, transferKey{}, look)
 	ctx = look.account.watch(ctx, false)
-	if t.op.verbose {
-		ctx = newNarrator(t.std.err).watch(ctx)
+	if look.narrator = look.newTracer(); look.narrator != nil {
+		ctx = look.narrator.watch(ctx)
 	}
 	for try := 0; ; try++ {
 		look.left = t.op.retry - try
@@ -124,14 +114,11 @@ func (t *transfer) matches(ctx context.Context, l locator.Locator, p *pattern) (
 }
 
 // look lists the directory once.
-func (t *transfer) look(ctx context.Context, p *pattern) ([]match, error) {
-	if t.op.maxTime > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.op.maxTime)
-		defer cancel()
-	}
+func (t *transfer) look(ctx context.Context, p *pattern) (found []match, err error) {
+	ctx, end := t.limit(ctx)
+	defer func() { err = end(err) }()
 	req := &fetch.Request{Locator: t.locator}
-	if _, isFTP := t.locator.(*locator.FTP); isFTP {
+	if _, isFTP := ftp.Path(t.locator); isFTP {
 		options := t.op.ftpOptions()
 		options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
 		options.Facts, options.ListOnly = true, false
@@ -164,9 +151,9 @@ func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 		case !ok:
 		case item.Kind != fetch.KindDocument:
 			t.warn("%s is a directory: passed over", item.Name)
-		case field(&item, ftp.HeaderLink) != nil:
+		case field(&item, fetch.HeaderLink) != nil:
 			t.warn("%s is a symbolic link: passed over", item.Name)
-		case field(&item, ftp.HeaderSpecial) != nil:
+		case field(&item, fetch.HeaderSpecial) != nil:
 			t.warn("%s is no regular file: passed over", item.Name)
 		case len(matches) == maxMatches:
 			return nil, fetch.Fail("match", res.Locator, fetch.TooLarge, fmt.Errorf("more than %d files match", maxMatches))

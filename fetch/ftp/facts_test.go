@@ -97,7 +97,7 @@ func TestKindsOfEntries(t *testing.T) {
 	for _, item := range items {
 		got[item.Name] = item.Header
 	}
-	want := map[string][]fetch.Field{"link": {{Name: HeaderLink, Value: "a/b"}}, "null": {{Name: HeaderSpecial}}, "f": nil}
+	want := map[string][]fetch.Field{"link": {{Name: fetch.HeaderLink, Value: "a/b"}}, "null": {{Name: fetch.HeaderSpecial}}, "f": nil}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

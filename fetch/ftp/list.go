@@ -48,6 +48,9 @@ func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
 				}
 				continue
 			}
+			if a.implicit() {
+				item.Locator = SecureLocator(item.Locator.(*locator.FTP))
+			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
 				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("too many entries")}))
 				return
@@ -72,9 +75,9 @@ func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 		l.CWD, l.Name = append(l.CWD, e.Name), ""
 		item.Kind = fetch.KindDirectory
 	case ftplist.Link:
-		item.Header = append(item.Header, fetch.Field{Name: HeaderLink, Value: e.Target})
+		item.Header = []fetch.Field{{Name: fetch.HeaderLink, Value: e.Target}}
 	case ftplist.Other:
-		item.Header = append(item.Header, fetch.Field{Name: HeaderSpecial})
+		item.Header = []fetch.Field{{Name: fetch.HeaderSpecial}}
 	}
 	if e.Perm != "" {
 		item.Header = append(item.Header, fetch.Field{Name: HeaderPerm, Value: e.Perm})
@@ -82,17 +85,9 @@ func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 	return item, true
 }
 
-// Names of fields that Items may have in their Header.
-const (
-	// HeaderLink marks a symbolic link; its value is where it points, or empty
-	// where the listing does not tell. Such an Item has the kind of a document.
-	HeaderLink = "Link"
-	// HeaderSpecial marks what is neither a file nor a directory, such as a device.
-	HeaderSpecial = "Special"
-	// HeaderPerm says what may be done with the entry, in the letters of RFC 3659
-	// §7.5.5; only where MLSD lists.
-	HeaderPerm = "Perm"
-)
+// HeaderPerm is the field of an Item's Header that says what may be done with
+// the entry, in the letters of RFC 3659 §7.5.5; only where MLSD lists.
+const HeaderPerm = "perm"
 
 // nameEntry reads a line of NLST. Servers differ in what they put before the
 // name: nothing, the argument, a whole path. The name alone is what counts, and
