@@ -22,6 +22,9 @@ const (
 	exitUnreachable    = 7
 	exitWeirdReply     = 8
 	exitDenied         = 9
+	exitAccept         = 10
+	exitACCT           = 11
+	exitAcceptTime     = 12
 	exitWeirdPASV      = 13
 	exitWeird227       = 14
 	exitTYPE           = 17
@@ -33,6 +36,7 @@ const (
 	exitUpload         = 25
 	exitRead           = 26
 	exitTimeout        = 28
+	exitPORT           = 30
 	exitREST           = 31
 	exitRange          = 33
 	exitTLS            = 35
@@ -47,9 +51,11 @@ const (
 	exitCiphers        = 59
 	exitCertificate    = 60
 	exitTooLarge       = 63
+	exitNoTLS          = 64
 	exitLogin          = 67
 	exitAuthorities    = 77
 	exitNotFound       = 78
+	exitPRET           = 84
 	exitListing        = 87
 	exitPin            = 90
 	exitProxy          = 97
@@ -138,6 +144,7 @@ func exitRules() []exitRule {
 	}
 	unheard := func(f failure) bool { return f.unheard }
 	return []exitRule{
+		{ops: "accept", kinds: kinds(fetch.Timeout), code: exitAcceptTime},
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
 		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
 		{kinds: kinds(fetch.TooManyHops), code: exitHops},
@@ -150,6 +157,11 @@ func exitRules() []exitRule {
 		{ops: "connect by proxy", code: exitReceive},
 
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
+		{scheme: "ftp", ops: "ACCT", reply: refusedReply, code: exitACCT},
+		{scheme: "ftp", ops: "AUTH,PBSZ,PROT", code: exitNoTLS},
+		{scheme: "ftp", ops: "accept", code: exitAccept},
+		{scheme: "ftp", ops: "EPRT,PORT", code: exitPORT},
+		{scheme: "ftp", ops: "PRET", reply: refusedReply, code: exitPRET},
 		{scheme: "ftp", ops: "USER,PASS,ACCT,login", code: exitLogin},
 		{scheme: "ftp", ops: "CWD,MKD", reply: refusedReply, code: exitDenied},
 		{scheme: "ftp", ops: "TYPE", reply: refusedReply, code: exitTYPE},

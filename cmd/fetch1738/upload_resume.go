@@ -15,7 +15,7 @@ import (
 // much there is, before and after: what is put behind it must fit.
 func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) error {
 	path, isFTP := ftp.Path(req.Locator)
-	if isFTP && path.Type == 'a' {
+	if isFTP && (path.Type == 'a' || t.op.ftp.crlf) {
 		return &codedError{exitResume, errors.New("an upload of text cannot be gone on with: it has one size here and another there")}
 	}
 	present, err := t.sizeThere(ctx, req)

@@ -80,15 +80,11 @@ func inDirectory(l locator.Locator, name string) locator.Locator {
 		other.Segments = append(file.Segments[:last:last], name)
 		return &other
 	}
-	path, _ := ftp.Path(l)
-	other := *path
-	if other.Name = name; name == "" {
-		other.Type = 0
-	}
-	if l.Scheme() == ftp.Secure {
-		return ftp.SecureLocator(&other)
-	}
-	return &other
+	return rewritten(l, func(path *locator.FTP) {
+		if path.Name = name; name == "" {
+			path.Type = 0
+		}
+	})
 }
 
 // matches looks into the directory. Without an error none at all means that t's
