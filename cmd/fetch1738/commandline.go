@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // A commandLine is what the arguments say.
@@ -15,25 +17,31 @@ type commandLine struct {
 	operations []*operation
 	op         *operation // the one that options and URLs go to
 	global     *global
-	configs    int // configuration files being read, one inside the other
+	configs    int         // configuration files being read, one inside the other
+	opened     []io.Closer // what --stderr and --trace write to
+	table      []option    // those that there are
 }
 
 // global are the options that hold for all operations.
 type global struct {
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
 
-	parallel        bool
-	parallelMax     int
-	parallelMaxHost int // 0 is no limit
-
+	parallel          bool
+	parallelMax       int
+	parallelMaxHost   int // 0 is no limit
 	parallelImmediate bool
 
-	secrets secrets
-	display *display // nil for none
+	rate   startRate
+	stderr string // of --stderr
+	trace  traceOptions
+
+	passwords *passwordSource // of --password-fd; nil is the terminal
+	secrets   secrets
+	display   *display // nil for none
 }
 
 func newCommandLine(std streams) *commandLine {
-	c := &commandLine{std: std, global: &global{parallelMax: defaultParallel}}
+	c := &commandLine{std: std, global: &global{parallelMax: defaultParallel}, table: options()}
 	c.begin()
 	return c
 }
@@ -42,6 +50,13 @@ func newCommandLine(std streams) *commandLine {
 func (c *commandLine) begin() {
 	c.op = newOperation(c.global)
 	c.operations = append(c.operations, c.op)
+}
+
+// warn tells of what is no mistake yet.
+func (c *commandLine) warn(format string, args ...any) {
+	if !c.global.silent {
+		fmt.Fprintf(c.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
+	}
 }
 
 // A usageError says what is wrong with the command line.
@@ -61,7 +76,7 @@ func (c *commandLine) parse(args []string) error {
 			taken++
 		}
 	}
-	for _, o := range options() {
+	for _, o := range c.table {
 		c.define(fs, o, func(value string) error {
 			takeURLs() // those before the option belong before what it changes
 			return o.set(c, value)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
@@ -39,7 +41,7 @@ func (t *transfer) authenticate() error {
 		}
 	}
 	if login != *given {
-		t.locator, _ = locator.WithLogin(t.locator, login)
+		t.locator = withLogin(t.locator, login)
 	}
 	return nil
 }
@@ -51,7 +53,8 @@ func (t *transfer) warnOfPassword() {
 	}
 }
 
-// loginField is where a Locator has its login; nil for those that have none.
+// loginField is where a Locator has its login, for reading; nil for those that
+// have none.
 func loginField(l locator.Locator) **locator.Login {
 	switch l := l.(type) {
 	case *locator.FTP:
@@ -60,6 +63,10 @@ func loginField(l locator.Locator) **locator.Login {
 		return &l.Login
 	case *locator.Telnet:
 		return &l.Login
+	case *locator.Opaque:
+		if path, ok := ftp.Path(l); ok {
+			return &path.Login
+		}
 	}
 	return nil
 }
@@ -89,13 +96,10 @@ func (e *environment) readNetrc() (netrc.File, error) {
 	if e.op.netrc == netrcUnused && e.op.netrcFile == "" {
 		return nil, nil
 	}
-	path := e.op.netrcFile
-	if path == "" {
-		path = filepath.Join(os.Getenv("HOME"), ".netrc")
-	}
-	file, err := netrc.Read(path)
+	named := cmp.Or(e.op.netrcFile, os.Getenv("NETRC"))
+	file, err := netrc.Read(cmp.Or(named, filepath.Join(os.Getenv("HOME"), ".netrc")))
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && e.op.netrcFile == "":
+	case errors.Is(err, fs.ErrNotExist) && named == "":
 		return nil, nil
 	case err != nil:
 		return nil, &codedError{exitRead, err}
@@ -151,6 +155,10 @@ func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login
 		what = "Account"
 	}
 	question := fmt.Sprintf("%s of %s at %s %s: ", what, fetch.Printable(c.User), c.Locator.Scheme(), fetch.Printable(place))
+	if t, ok := ctx.Value(transferKey{}).(*transfer); ok {
+		t.asking.Store(true)
+		defer t.asking.Store(false)
+	}
 	a := &e.op.secrets
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -158,7 +166,7 @@ func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login
 	if !known {
 		defer e.op.display.pause()()
 		var err error
-		if secret, err = term.AskSecret(ctx, question); err != nil {
+		if secret, err = e.op.secret(ctx, question); err != nil {
 			return locator.Login{}, fmt.Errorf("the password of %s is needed: %w", fetch.Printable(c.User), err)
 		}
 		if a.known == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -23,6 +24,9 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		req.Offset = t.op.resumeAt
 	case resumeFound:
 		req.Offset = t.sink.size() - t.sink.count
+		if l, isFTP := ftp.Path(req.Locator); isFTP && l.Type == 'a' && req.Offset > 0 {
+			return &codedError{exitResume, errors.New("text cannot be gone on with: it has one size here and another there")}
+		}
 	}
 	t.datable(req)
 	whole := req
@@ -43,6 +47,12 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	t.note(res)
 	if err := t.judge(req, res); err != nil {
 		return err
+	}
+	if t.unmet(req, res) {
+		if isHTTP(res.Locator) {
+			return t.writeHead(res)
+		}
+		return nil
 	}
 	switch res.Kind {
 	case fetch.KindQuery:
@@ -107,7 +117,7 @@ func (t *transfer) store(res *fetch.Resource) error {
 	if t.verbatim() {
 		t.came = editionOf(res)
 	}
-	if err := t.sink.take(res.Body); err != nil {
+	if err := t.sink.take(t.incoming(res.Body)); err != nil {
 		return err
 	}
 	info, ok := res.Info.(*fetchhttp.Info)

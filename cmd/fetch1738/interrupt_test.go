@@ -44,7 +44,7 @@ func TestSignals(t *testing.T) {
 				t.Fatal(err)
 			}
 			lines := bufio.NewScanner(stderr)
-			for lines.Scan() && !strings.HasPrefix(lines.Text(), "< 150") {
+			for lines.Scan() && !strings.HasPrefix(lines.Text(), "{ [400 bytes") {
 			}
 			waitForSize(t, path, 400)
 			if err := cmd.Process.Signal(tc.signal); err != nil {
@@ -83,6 +83,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Args[0] = "fetch1738" // see testscript.Main
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME=")
 	return cmd
 }
 

@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -31,12 +33,13 @@ type operation struct {
 
 	// How to connect.
 	connectTimeout time.Duration
+	limitRate      int64 // octets in a second; 0 is any number
 	maxTime        time.Duration
-	proxy          *string
-	proxyUser      string
-	proxyTunnel    bool
-	noProxy        *string
-	insecure       bool
+	dialer         dialer
+	proxy          proxyOptions
+	speedLimit     int // of -Y
+	speedTime      int // of -y
+	tls            tlsOptions
 
 	// As whom.
 	login     *locator.Login // of -u
@@ -51,17 +54,22 @@ type operation struct {
 	resume   resumption
 	resumeAt int64
 	method   string // of -X; "" for the usual
+	timeCondition
 
 	// FTP.
 	account       string
 	disableEPSV   bool
 	exact         bool
+	ftp           ftpWay
 	ftpCreateDirs bool
 	ftpMethod     string
 	guessType     bool
 	listOnly      bool
 	quotes        []string
 	useASCII      bool
+
+	// File.
+	fileMode fs.FileMode // of --create-file-mode; 0 is the usual
 
 	// News.
 	articles   string // of --articles
@@ -103,6 +111,12 @@ type operation struct {
 	remoteNameAll bool
 	writeOut      string
 
+	// What to do about files that are there.
+	clobber
+	skipExisting  bool
+	remoteTime    bool
+	removeOnError bool
+
 	// What to do about failures.
 	retry        int
 	retryAll     bool
@@ -115,7 +129,7 @@ const defaultRedirects = 20
 
 func newOperation(g *global) *operation {
 	return &operation{
-		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp"},
+		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
 		rules: policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
 	}
 }
@@ -167,6 +181,10 @@ func (o *operation) check() error {
 		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
 	case o.span != nil && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -r, --range exclude each other"}
+	case o.resume != resumeNot && o.clobber == clobberNever:
+		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
+	case o.resume != resumeNot && o.removeOnError:
+		return &usageError{"-C, --continue-at and --remove-on-error exclude each other"}
 	case o.span != nil && len(o.uploads) > 0:
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}

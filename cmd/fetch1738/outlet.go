@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// maxShare is how much of a document is kept until it is its turn on standard
+// maxHeldDocument is how much of a document is kept until it is its turn on standard
 // output.
-const maxShare = 1 << 20
+const maxHeldDocument = 1 << 20
 
 // An outlet lets several documents at once onto one stream, each in one piece.
 type outlet struct {
@@ -21,20 +21,20 @@ func newOutlet(w io.Writer) *outlet {
 	return o
 }
 
-// share is what one transfer writes to. Close it.
-func (o *outlet) share() *share { return &share{outlet: o} }
+// portion is what one transfer writes to. Close it.
+func (o *outlet) portion() *portion { return &portion{outlet: o} }
 
-// A share of an outlet holds what is written to it back, up to maxShare; then it
+// A portion of an outlet holds what is written to it back, up to maxHeldDocument; then it
 // waits for its turn, and has it to its end.
-type share struct {
+type portion struct {
 	outlet *outlet
 	held   bytes.Buffer
 	mine   bool
 }
 
 // Write implements io.Writer.
-func (s *share) Write(p []byte) (int, error) {
-	if !s.mine && s.held.Len()+len(p) <= maxShare {
+func (s *portion) Write(p []byte) (int, error) {
+	if !s.mine && s.held.Len()+len(p) <= maxHeldDocument {
 		return s.held.Write(p)
 	}
 	if err := s.seize(); err != nil {
@@ -44,7 +44,7 @@ func (s *share) Write(p []byte) (int, error) {
 }
 
 // seize waits for the turn and writes what was held back.
-func (s *share) seize() error {
+func (s *portion) seize() error {
 	if s.mine {
 		return nil
 	}
@@ -56,13 +56,13 @@ func (s *share) seize() error {
 }
 
 // rewind forgets what is held back. It reports false where some is out already.
-func (s *share) rewind() bool {
+func (s *portion) rewind() bool {
 	s.held.Reset()
 	return !s.mine
 }
 
 // close writes what is left and lets the next one have its turn.
-func (s *share) close() error {
+func (s *portion) close() error {
 	var err error
 	if s.held.Len() > 0 {
 		err = s.seize()

@@ -14,10 +14,10 @@ func TestOutlet(t *testing.T) {
 	var out bytes.Buffer
 	o := newOutlet(&out)
 	var wg sync.WaitGroup
-	sizes := []int{0, 1, 100, maxShare - 7, maxShare, maxShare + 1, 3 * maxShare}
+	sizes := []int{0, 1, 100, maxHeldDocument - 7, maxHeldDocument, maxHeldDocument + 1, 3 * maxHeldDocument}
 	for i, size := range sizes {
 		wg.Go(func() {
-			s := o.share()
+			s := o.portion()
 			// WriteString would write it in one go.
 			_, err := io.CopyBuffer(struct{ io.Writer }{s}, struct{ io.Reader }{strings.NewReader(strings.Repeat(fmt.Sprint(i), size))}, make([]byte, 30001))
 			if err != nil {
@@ -49,18 +49,18 @@ func TestOutlet(t *testing.T) {
 }
 
 // What is held back can be taken back, and no more.
-func TestShareRewind(t *testing.T) {
+func TestPortionRewind(t *testing.T) {
 	var out bytes.Buffer
-	s := newOutlet(&out).share()
+	s := newOutlet(&out).portion()
 	_, _ = io.WriteString(s, "wrong")
 	if !s.rewind() {
 		t.Error("what was held back is not taken back")
 	}
-	_, _ = s.Write(make([]byte, maxShare+1))
+	_, _ = s.Write(make([]byte, maxHeldDocument+1))
 	if s.rewind() {
 		t.Error("what is out was taken back")
 	}
-	if err := s.close(); err != nil || out.Len() != maxShare+1 {
+	if err := s.close(); err != nil || out.Len() != maxHeldDocument+1 {
 		t.Errorf("%d octets came out, %v", out.Len(), err)
 	}
 }
@@ -73,7 +73,7 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 func TestOutletFails(t *testing.T) {
 	o := newOutlet(brokenPipe{})
 	for range 2 {
-		s := o.share()
+		s := o.portion()
 		_, _ = io.WriteString(s, "x")
 		if err := s.close(); err == nil {
 			t.Error("a failed write went unnoticed")

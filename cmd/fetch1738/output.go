@@ -17,20 +17,23 @@ import (
 // A sink is where the octets of one transfer go. It is opened when the first of
 // them are there, so that a failure leaves an older file as it was.
 type sink struct {
-	path   string // of the file; "" is standard output
-	remote bool   // the path is a name that the URL gave
-	mkdirs bool
-	append bool // behind what is there
-	raw    bool
-	named  bool // the user named it, be it "-"
-	out    io.Writer
-	share  *share // of out, with -Z
+	path      string // of the file; "" is standard output
+	remote    bool   // the path is a name that the URL gave
+	mkdirs    bool
+	append    bool // behind what is there
+	raw       bool
+	named     bool // the user named it, be it "-"
+	exclusive bool // there must be nothing, unless --clobber says so
+	clobber
+	out     io.Writer
+	portion *portion // of out, with -Z
 
-	file  *os.File // nil before it is opened, and for standard output
-	base  int64    // where in the file the transfer's octets begin
-	count int64    // octets written
-	w     io.Writer
-	safe  *term.Writer // nil unless w is a terminal
+	file   *os.File // nil before it is opened, and for standard output
+	opened os.FileInfo
+	base   int64 // where in the file the transfer's octets begin
+	count  int64 // octets written
+	w      io.Writer
+	safe   *term.Writer // nil unless w is a terminal
 
 	charset term.Charset
 	decoder *term.Decoder
@@ -48,8 +51,8 @@ func (s *sink) open() error {
 			return err
 		}
 		s.w, stream = s.file, s.file
-	case s.share != nil:
-		s.w = s.share
+	case s.portion != nil:
+		s.w = s.portion
 	default:
 		s.w = s.out
 	}
@@ -74,7 +77,10 @@ func (s *sink) create() (err error) {
 	if s.append {
 		flags &^= os.O_TRUNC
 	}
-	if s.file, err = os.OpenFile(s.path, flags, 0o666); err != nil {
+	if s.file, err = s.openFile(flags); err != nil {
+		return err
+	}
+	if s.opened, err = s.file.Stat(); err != nil {
 		return err
 	}
 	if s.append {
@@ -134,7 +140,7 @@ func (s *sink) rewind() bool {
 	if s.count == 0 {
 		return true
 	}
-	if s.path == "" && s.share != nil && s.share.rewind() {
+	if s.path == "" && s.portion != nil && s.portion.rewind() {
 		s.w, s.safe, s.count = nil, nil, 0
 		return true
 	}
@@ -178,9 +184,15 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // sink is where the transfer's document goes.
 func (t *transfer) newSink() (*sink, error) {
-	s := &sink{charset: t.op.charset, out: t.std.out, share: t.share, raw: t.op.raw, mkdirs: t.op.createDirs, append: t.op.resume != resumeNot}
+	s := &sink{charset: t.op.charset, out: t.std.out, portion: t.portion, raw: t.op.raw, mkdirs: t.op.createDirs, clobber: t.op.clobber, append: t.op.resume != resumeNot}
 	name := t.dest.path
+	if t.listed != nil {
+		name = t.listedName()
+		s.exclusive = name != t.dest.path
+	}
 	switch {
+	case s.exclusive:
+		s.remote = true
 	case t.dest.remote:
 		var err error
 		if name, err = safeName(lastSegment(t.locator, t.url)); err != nil {

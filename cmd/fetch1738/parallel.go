@@ -71,7 +71,7 @@ func (c *commandLine) performAtOnce(ctx context.Context) int {
 			return c.misused(err)
 		}
 	}
-	next, stop := iter.Pull2(c.transfers())
+	next, stop := iter.Pull2(c.transfers(ctx))
 	defer stop()
 	p := &pool{
 		c: c, next: next, output: newOutlet(c.std.out), ended: make(chan *transfer),
@@ -83,15 +83,18 @@ func (c *commandLine) performAtOnce(ctx context.Context) int {
 
 // transfers are those of all operations, in order. An operation that cannot be
 // begun is the last.
-func (c *commandLine) transfers() iter.Seq2[*transfer, error] {
+func (c *commandLine) transfers(ctx context.Context) iter.Seq2[*transfer, error] {
 	return func(yield func(*transfer, error) bool) {
 		for _, op := range c.operations {
 			env, err := newEnvironment(c.std, op)
+			if err == nil {
+				err = env.askProxyPassword(ctx)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for t := range env.transfers() {
+			for t := range env.transfers(ctx) {
 				if !yield(t, nil) {
 					return
 				}
@@ -187,7 +190,7 @@ func (p *pool) adopt(t *transfer) {
 		p.latest = t.environment
 	}
 	p.uses[t.environment]++
-	t.share = p.output.share()
+	t.portion = p.output.portion()
 	t.settle()
 }
 
@@ -248,7 +251,7 @@ func (p *pool) start(ctx context.Context, t *transfer) {
 		}
 		if !t.crowded {
 			t.report()
-			if err := t.share.close(); err != nil && t.code == exitOK {
+			if err := t.portion.close(); err != nil && t.code == exitOK {
 				t.code = exitWrite
 			}
 		}
@@ -397,7 +400,7 @@ func (g *global) idleSessions() int {
 
 // A placing is what a pool and a transfer of its know of each other.
 type placing struct {
-	share    *share // of standard output
+	portion  *portion // of standard output
 	server   locator.Server
 	file     string        // that is written; "" is none
 	host     *host         // nil before the transfer was started
@@ -408,8 +411,8 @@ type placing struct {
 
 // out is where the transfer's words on standard output go.
 func (t *transfer) out() io.Writer {
-	if t.share != nil {
-		return t.share
+	if t.portion != nil {
+		return t.portion
 	}
 	return t.std.out
 }

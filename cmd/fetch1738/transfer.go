@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -26,12 +27,16 @@ type transfer struct {
 	dest      destination
 	upload    bool
 	source    string // the file to upload; "" otherwise
+	listed    *match // what the URL is of, if it was found by a wildcard
 	placing          // among others, with -Z
 
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
+	asking     atomic.Bool // a password is being asked for
+	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
+	pace       *pace // nil without --limit-rate
 	sink       *sink
 	left       int           // tries, after this one
 	retryAfter time.Duration // what the server wants
@@ -49,6 +54,7 @@ type result struct {
 	contentType string
 	entryPath   string
 	shownHead   int // octets of it that went to the output
+	modified    time.Time
 }
 
 // run does the transfer and tells of it. It returns the exit code.
@@ -62,11 +68,15 @@ func (t *transfer) run(ctx context.Context) int {
 
 // perform does a transfer that is prepared.
 func (t *transfer) perform(ctx context.Context) {
+	t.op.rate.wait(ctx)
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
 	t.account.end = time.Now()
 	if t.sink != nil {
 		if err := t.sink.close(); t.err == nil {
+			t.err = err
+		}
+		if err := t.finishFile(); t.err == nil {
 			t.err = err
 		}
 	}
@@ -109,6 +119,9 @@ func (t *transfer) exitCode() int {
 func (t *transfer) complain() {
 	if t.err != nil && t.code != exitInterrupted && (!t.op.silent || t.op.showError) {
 		fmt.Fprintf(t.std.err, "fetch1738: (%d) %s\n", t.code, t.message())
+		if !t.op.silent {
+			t.hint()
+		}
 	}
 }
 
@@ -153,14 +166,14 @@ func (t *transfer) prepare() (err error) {
 
 // attempts does what is to be done, more than once if need be.
 func (t *transfer) attempts(ctx context.Context) error {
+	if skip, err := t.skips(); skip || err != nil {
+		return err
+	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
-	if t.op.verbose {
-		n := newNarrator(t.std.err)
-		if t.locator.Scheme() == "telnet" {
-			n.words = commandWords
-		}
+	if t.narrator = t.newTracer(); t.narrator != nil {
+		n := t.narrator
 		ctx = n.watch(ctx)
 		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && t.locator.Scheme() != "https" {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
@@ -187,17 +200,17 @@ func (t *transfer) sends(l locator.Locator) bool {
 }
 
 // attempt does it once.
-func (t *transfer) attempt(ctx context.Context) error {
-	if t.op.maxTime > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.op.maxTime)
-		defer cancel()
-	}
+func (t *transfer) attempt(ctx context.Context) (err error) {
+	ctx, end := t.limit(ctx)
+	defer func() { err = end(err) }()
 	req, err := t.op.request(t.locator)
 	if p := t.askedProxy(t.locator); p != nil {
 		req, err = t.op.requestTo(p, t.locator)
 	} else if _, isService := t.locator.(*locator.Telnet); isService && err == nil {
 		req.Interact, req.Options = true, t.telnetRequest()
+	}
+	if err == nil {
+		t.askTime(ctx, req)
 	}
 	switch {
 	case err != nil:
@@ -207,6 +220,7 @@ func (t *transfer) attempt(ctx context.Context) error {
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
+	t.outgoingData(req)
 	return t.receive(ctx, req)
 }
 
@@ -214,6 +228,9 @@ func (t *transfer) attempt(ctx context.Context) error {
 func (t *transfer) note(res *fetch.Resource) {
 	if t.askedProxy(t.locator) == nil {
 		t.result.effective = res.Locator
+	}
+	if !res.ModTime.IsZero() {
+		t.result.modified = res.ModTime
 	}
 	switch info := res.Info.(type) {
 	case *fetchhttp.Info:
@@ -233,7 +250,7 @@ func isHTTP(l locator.Locator) bool {
 }
 
 // transfers are those that the operation's URLs stand for, in order.
-func (e *environment) transfers() iter.Seq[*transfer] {
+func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
 		number := 0
 		for i, typed := range e.op.urls {
@@ -253,8 +270,10 @@ func (e *environment) transfers() iter.Seq[*transfer] {
 						environment: e, url: url, values: values, number: number,
 						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
 					}
-					if !yield(t) {
-						return
+					for one := range t.expanded(ctx) {
+						if !yield(one) {
+							return
+						}
 					}
 					number++
 				}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -30,11 +31,10 @@ func withName(l locator.Locator, file string) (locator.Locator, error) {
 	}
 	missing := false
 	switch u := l.(type) {
-	case *locator.FTP:
-		if missing = u.Name == ""; missing {
-			named := *u
-			named.Name, named.HasPath = name, true
-			l = &named
+	case *locator.FTP, *locator.Opaque:
+		if path, ok := ftp.Path(l); ok && path.Name == "" {
+			missing = true
+			l = rewritten(l, func(path *locator.FTP) { path.Name, path.HasPath = name, true })
 		}
 	case *locator.HTTP:
 		if missing = !u.HasPath || u.Path == "" || u.Path[len(u.Path)-1] == '/'; missing {
@@ -61,6 +61,9 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 	if isHTTP(req.Locator) {
 		return t.put(ctx, req)
 	}
+	if current, err := t.keepsRemote(ctx, req); current || err != nil {
+		return err
+	}
 	body, err := t.openSource(ctx)
 	if err != nil {
 		return err
@@ -76,15 +79,15 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	_, replaces := f.(fetch.Replacer)
+	if t.op.resume != resumeNot && replaces {
+		return t.goOn(ctx, req, body)
+	}
 	if t.op.append || !replaces { // what cannot be replaced may be added to, as a newsgroup
 		if updater, ok := f.(fetch.Updater); ok {
 			_, err := updater.Update(ctx, req, body)
 			return err
 		}
 	} else if replacer, ok := f.(fetch.Replacer); ok {
-		if err := t.resumeUpload(ctx, req, body); err != nil {
-			return err
-		}
 		_, err := replacer.Replace(ctx, req, body)
 		return err
 	}
@@ -118,41 +121,16 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	return t.store(res)
 }
 
-// resumeUpload passes over what is there already.
-func (t *transfer) resumeUpload(ctx context.Context, req *fetch.Request, body *source) error {
-	switch t.op.resume {
-	case resumeNot:
-		return nil
-	case resumeGiven:
-		req.Offset = t.op.resumeAt
-	case resumeFound:
-		finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
-		if !ok {
-			return fetch.Fail("attributes", req.Locator, fetch.Unsupported, errors.New("the size of what is there cannot be found"))
-		}
-		switch found, err := finder.FindAttributes(ctx, req); {
-		case errors.Is(err, fetch.NotFound):
-			return nil
-		case err != nil:
-			return err
-		case found.Size < 0:
-			return fetch.Fail("attributes", req.Locator, fetch.BadRange, errors.New("the server does not tell the size of what is there"))
-		default:
-			req.Offset = found.Size
-		}
-	}
-	return body.skip(req.Offset)
-}
-
 // A source is what is uploaded.
 type source struct {
 	file  io.ReadCloser
+	flow  io.Reader     // file, as it is to be read
 	count *atomic.Int64 // of what has been read
 }
 
 func (t *transfer) openSource(ctx context.Context) (*source, error) {
 	if isStdin(t.source) {
-		return &source{interruptible(ctx, t.std.in), &t.account.moved}, nil
+		return t.newSource(interruptible(ctx, t.std.in)), nil
 	}
 	f, err := os.Open(t.source)
 	if err == nil {
@@ -167,11 +145,15 @@ func (t *transfer) openSource(ctx context.Context) (*source, error) {
 	if err != nil {
 		return nil, &codedError{exitRead, err}
 	}
-	return &source{f, &t.account.moved}, nil
+	return t.newSource(f), nil
+}
+
+func (t *transfer) newSource(file io.ReadCloser) *source {
+	return &source{file, t.outgoing(file), &t.account.moved}
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	n, err := s.file.Read(p)
+	n, err := s.flow.Read(p)
 	s.count.Add(int64(n))
 	return n, err
 }
@@ -195,21 +177,4 @@ type rewindable struct {
 func (r rewindable) Seek(offset int64, whence int) (int64, error) {
 	r.count.Store(0)
 	return r.f.Seek(offset, whence)
-}
-
-// skip passes over n octets.
-func (s *source) skip(n int64) error {
-	if f, ok := s.file.(*os.File); ok {
-		info, err := f.Stat()
-		if err == nil && info.Mode().IsRegular() && info.Size() < n {
-			return &codedError{exitResume, fmt.Errorf("there are %d octets already, and only %d to upload", n, info.Size())}
-		}
-		if _, err := f.Seek(n, io.SeekCurrent); err == nil {
-			return nil
-		}
-	}
-	if _, err := io.CopyN(io.Discard, s.file, n); err != nil {
-		return &codedError{exitRead, fmt.Errorf("cannot pass over %d octets: %w", n, err)}
-	}
-	return nil
 }

@@ -399,7 +399,7 @@ func TestInfo(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Close()
-	if got, want := *res.Info.(*Info), (Info{"hello\nthere", "/home/lab", 'I'}); got != want {
+	if got, want := *res.Info.(*Info), (Info{Greeting: "hello\nthere", EntryPath: "/home/lab", Type: 'I'}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if res.Size != 5 || !res.Peer.IsValid() || res.Kind != fetch.KindDocument {
@@ -635,6 +635,7 @@ func TestExplain(t *testing.T) {
 		{&Fetcher{}, "/a/b/c.txt", fetch.Request{}},
 		{&Fetcher{}, "//etc/x", fetch.Request{}},
 		{&Fetcher{}, "/pub/", fetch.Request{}},
+		{&Fetcher{}, "/pub/", fetch.Request{Options: &Options{Facts: true}}},
 		{&Fetcher{}, "/pub/\xc3;type=d", fetch.Request{}},
 		{&Fetcher{}, "/a/b/c.txt", fetch.Request{Offset: 3, Length: 2}},
 		{&Fetcher{}, "/a/b/c.txt;type=a", fetch.Request{Options: &Options{Method: SingleCWD, Quote: []string{"*NOOP"}, PostQuote: []string{"SYST"}, ModTime: true}}},

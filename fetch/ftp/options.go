@@ -16,15 +16,34 @@ type Options struct {
 	Quote, PreTransfer, PostQuote []string
 	// ListOnly lists directories by name (NLST).
 	ListOnly bool
+	// Facts lists directories by MLSD (RFC 3659 §7) where the server's answer to
+	// FEAT tells of it, for Items that are to be relied on; Body is in its form
+	// then. Fetcher.Exact does without it.
+	Facts bool
 	// Method is how the directory is reached. Anything but MultiCWD departs from
 	// RFC 1738 §3.2.2.
 	Method Method
+	// CRLF turns each LF of what is stored into CR LF, in TYPE I too. A CR LF stays.
+	CRLF bool
 	// CreateDirs makes missing directories (MKD) on the way to a file to be stored.
 	CreateDirs bool
+	// AlternativeToUser is a command to send when the server refuses USER; its reply
+	// is taken for that to USER.
+	AlternativeToUser string
+	// PRET tells the server which transfer is to come before the data connection
+	// is asked for, as drftpd wants it.
+	PRET bool
 	// Account answers the server's wish for an account (ACCT).
 	Account string
 	// ModTime asks for a file's time of modification (MDTM) before it is fetched.
 	ModTime bool
+	// Ranges has FindAttributes ask whether files can be fetched in part (REST). If
+	// so the Header has HeaderAcceptRanges.
+	Ranges bool
+	// Wanted is asked, when it is not nil, with what is known of a file before it
+	// is fetched: the size, and the time if ModTime asks for it. If it is false
+	// nothing is transferred, and Info.Unwanted says so.
+	Wanted func(fetch.Attributes) bool
 }
 
 // Method is a way to reach a file in its directory.
@@ -49,7 +68,7 @@ func options(req *fetch.Request) (Options, error) {
 	default:
 		return o, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
-	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account}} {
+	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.AlternativeToUser}} {
 		for _, s := range list {
 			if err := checkLine("an option", s); err != nil {
 				return o, err
