@@ -164,7 +164,6 @@ func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login
 	defer a.mu.Unlock()
 	secret, known := a.known[question]
 	if !known {
-		defer e.op.display.pause()()
 		var err error
 		if secret, err = e.op.secret(ctx, question); err != nil {
 			return locator.Login{}, fmt.Errorf("the password of %s is needed: %w", fetch.Printable(c.User), err)

@@ -56,7 +56,8 @@ type tally struct {
 // is a terminal. Close it.
 func newDisplay(c *commandLine) *display {
 	g := c.global
-	if g.silent || g.noMeter || g.verbose || !term.IsTerminal(c.std.err) {
+	traced := g.trace.form != traceNot && term.IsTerminal(g.trace.to)
+	if g.silent || g.noMeter || g.verbose || traced || !term.IsTerminal(c.std.err) {
 		return nil
 	}
 	d := &display{

@@ -377,7 +377,7 @@ func (t *transfer) tooMany(err error) bool {
 	wording := strings.ToLower(known.Reply)
 	saysSo := strings.Contains(wording, "too many") || strings.Contains(wording, "maximum") || strings.Contains(wording, "limit")
 	switch {
-	case known.Kind == fetch.Unreachable:
+	case known.Kind == fetch.Unreachable, known.Kind == fetch.ConnectionFailed && t.account.heard == 0:
 		return t.host.served.Load()
 	case isHTTP(t.locator):
 		return known.Code == http.StatusTooManyRequests || known.Code == http.StatusServiceUnavailable
