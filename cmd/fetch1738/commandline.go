@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // A commandLine is what the arguments say.
@@ -20,6 +23,8 @@ type commandLine struct {
 
 // global are the options that hold for all operations.
 type global struct {
+	dumped sync.Map // the files of -D that have been written to
+
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
 }
 
@@ -33,6 +38,13 @@ func newCommandLine(std streams) *commandLine {
 func (c *commandLine) begin() {
 	c.op = newOperation(c.global)
 	c.operations = append(c.operations, c.op)
+}
+
+// warn tells of what is no failure.
+func (c *commandLine) warn(format string, args ...any) {
+	if !c.global.silent {
+		fmt.Fprintf(c.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
+	}
 }
 
 // A usageError says what is wrong with the command line.
@@ -58,7 +70,7 @@ func (c *commandLine) parse(args []string) error {
 			return o.set(c, value)
 		})
 	}
-	err := fs.Parse(args)
+	err := fs.Parse(splitShort(args))
 	takeURLs()
 	return explainUsage(err)
 }

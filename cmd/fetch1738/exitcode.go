@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -38,9 +40,12 @@ const (
 	exitResume      = 36
 	exitFile        = 37
 	exitHops        = 47
+	exitNoOption    = 48
+	exitBadOption   = 49
 	exitEmptyReply  = 52
 	exitReceive     = 56
 	exitCertificate = 60
+	exitCoding      = 61
 	exitTooLarge    = 63
 	exitLogin       = 67
 	exitNotFound    = 78
@@ -124,7 +129,10 @@ func exitRules() []exitRule {
 	resuming := func(f failure) bool { return f.resuming }
 	byProxy := func(f failure) bool { return f.proxy == "http" || f.proxy == "socks5h" }
 	socks := func(f failure) bool { return strings.HasPrefix(f.proxy, "socks") }
-	unheard := func(f failure) bool { return f.unheard }
+	unheard := func(f failure) bool { return f.unheard && !errors.Is(f.err, syscall.ECONNRESET) }
+	caused := func(cause error) func(failure) bool {
+		return func(f failure) bool { return errors.Is(f.err, cause) }
+	}
 	return []exitRule{
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
 		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
@@ -154,6 +162,9 @@ func exitRules() []exitRule {
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
+		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: exitUnsupported}, // curl takes it for HTTP/0.9
+		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: exitCoding},
+		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: exitReceive},
 		{ops: "TLS handshake", code: exitTLS},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
 

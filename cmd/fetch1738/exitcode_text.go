@@ -17,7 +17,7 @@ type exitMeaning struct {
 func exitMeanings() []exitMeaning {
 	return []exitMeaning{
 		{exitOK, "everything came"},
-		{exitUnsupported, "a scheme that is not built in, is switched off by --proto, or may not be redirected to; -I by gopher or wais"},
+		{exitUnsupported, "a scheme that is not built in, is switched off by --proto, or may not be redirected to; -I by gopher or wais; an http server that speaks no HTTP"},
 		{exitUsage, "the command line is wrong"},
 		{exitBadURL, "the URL is malformed, holds encoded line ends or NUL, or lacks search words"},
 		{exitNoSuchProxy, "the proxy has no address"},
@@ -42,9 +42,12 @@ func exitMeanings() []exitMeaning {
 		{exitResume, "the transfer cannot go on from there"},
 		{exitFile, "file: cannot be read"},
 		{exitHops, "too many redirects"},
+		{exitNoOption, "telnet: -t names no option"},
+		{exitBadOption, "telnet: -t is malformed"},
 		{exitEmptyReply, "HTTP: the server closed without a word"},
-		{exitReceive, "the connection broke; an HTTP proxy does not connect"},
+		{exitReceive, "the connection broke; the parts of an HTTP body make no sense; an HTTP proxy does not connect"},
 		{exitCertificate, "the server's certificate is not trusted"},
+		{exitCoding, "HTTP: the body is in a coding that is not known, or not in the one it is said to be in"},
 		{exitTooLarge, "larger than --max-filesize"},
 		{exitLogin, "the login is refused"},
 		{exitNotFound, "FTP, gopher, WAIS: there is no such document"},

@@ -17,13 +17,15 @@ import (
 // A sink is where the octets of one transfer go. It is opened when the first of
 // them are there, so that a failure leaves an older file as it was.
 type sink struct {
-	path   string // of the file; "" is standard output
-	remote bool   // the path is a name that the URL gave
-	mkdirs bool
-	append bool // behind what is there
-	raw    bool
-	named  bool // the user named it, be it "-"
-	out    io.Writer
+	path      string // of the file; "" is standard output
+	remote    bool   // the path is a name that the URL gave
+	mkdirs    bool
+	append    bool  // behind what is there
+	exclusive bool  // there must be nothing
+	nameless  error // why there is no name for the file
+	raw       bool
+	named     bool // the user named it, be it "-"
+	out       io.Writer
 
 	file  *os.File // nil before it is opened, and for standard output
 	base  int64    // where in the file the transfer's octets begin
@@ -67,6 +69,9 @@ func (s *sink) create() (err error) {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if s.append {
 		flags &^= os.O_TRUNC
+	}
+	if s.exclusive {
+		flags |= os.O_EXCL
 	}
 	if s.file, err = os.OpenFile(s.path, flags, 0o666); err != nil {
 		return err
@@ -174,7 +179,10 @@ func (t *transfer) newSink() (*sink, error) {
 	case t.dest.remote:
 		var err error
 		if name, err = safeName(lastSegment(t.locator, t.url)); err != nil {
-			return nil, err
+			if !t.op.remoteHeaderName || !isHTTP(t.locator) {
+				return nil, err
+			}
+			s.nameless = err // the server may have a name
 		}
 		s.remote = true
 	case name == "-":

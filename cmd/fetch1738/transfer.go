@@ -22,7 +22,8 @@ type transfer struct {
 	url       string   // as typed, or one of those that a glob stands for
 	values    []string // what the glob's sets and ranges are in it
 	malformed error    // what is wrong with the glob
-	number    int      // of the URL, from 0
+	number    int      // of the URL on the command line, from 0
+	serial    int      // of the transfer, from 0
 	dest      destination
 	upload    bool
 	source    string // the file to upload; "" otherwise
@@ -30,9 +31,11 @@ type transfer struct {
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
+	heads      heads
 	meter      *meter
 	sink       *sink
-	left       int           // tries, after this one
+	left       int // tries, after this one
+	tries      int
 	retryAfter time.Duration // what the server wants
 	result     result
 	err        error
@@ -46,7 +49,9 @@ type result struct {
 	redirects   int
 	contentType string
 	entryPath   string
-	shownHead   int // octets of it that went to the output
+	shownHead   int             // octets of it that went to the output
+	web         *fetchhttp.Info // of HTTP
+	header      []fetch.Field   // of HTTP
 }
 
 // run does the transfer and tells of it. It returns the exit code.
@@ -58,6 +63,9 @@ func (t *transfer) run(ctx context.Context) int {
 		if err := t.sink.close(); t.err == nil {
 			t.err = err
 		}
+	}
+	if err := t.heads.finish(); t.err == nil {
+		t.err = err
 	}
 	t.code = t.exitCode()
 	t.complain()
@@ -114,6 +122,7 @@ func (t *transfer) prepare() (err error) {
 	if t.locator, err = t.op.parseURL(t.url); err != nil {
 		return err
 	}
+	t.locator = t.op.withQuery(t.locator)
 	t.result.effective = t.locator
 	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
 		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
@@ -127,6 +136,9 @@ func (t *transfer) prepare() (err error) {
 	if err == nil {
 		t.sink, err = t.newSink()
 	}
+	if err == nil {
+		err = t.openDump()
+	}
 	return err
 }
 
@@ -138,6 +150,8 @@ func (t *transfer) attempts(ctx context.Context) error {
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
+	t.heads.replies = t.locator.Scheme() == "ftp" || isHTTP(t.locator)
+	ctx = t.heads.watch(ctx)
 	if t.op.verbose {
 		n := newNarrator(t.std.err)
 		if t.locator.Scheme() == "telnet" {
@@ -154,7 +168,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 	t.meter = t.startMeter()
 	defer t.meter.stop()
 	for try := range t.op.retry + 1 {
-		t.left = t.op.retry - try
+		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
 		if err == nil || !t.again(ctx, try, err) {
 			return err
@@ -170,6 +184,7 @@ func (t *transfer) sends(l locator.Locator) bool {
 
 // attempt does it once.
 func (t *transfer) attempt(ctx context.Context) error {
+	t.heads.again()
 	if t.op.maxTime > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.op.maxTime)
@@ -202,6 +217,7 @@ func (t *transfer) note(res *fetch.Resource) {
 		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
 			t.warn("redirected from https to http: %s", res.Locator.Redacted())
 		}
+		t.result.web, t.result.header = info, res.Header
 		t.result.status, t.result.redirects = info.StatusCode, len(info.Redirects)
 		t.result.contentType = info.Header.Get("Content-Type")
 	case *ftp.Info:
@@ -217,13 +233,13 @@ func isHTTP(l locator.Locator) bool {
 // transfers are those that the operation's URLs stand for, in order.
 func (e *environment) transfers() iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
-		number := 0
+		serial := 0
 		for i, typed := range e.op.urls {
 			source, upload := "", i < len(e.op.uploads)
 			if upload {
 				source = e.op.uploads[i]
 			}
-			urls, err1 := parseGlob(typed, e.op.globOff)
+			urls, err1 := parseGlob(typed, e.op.globOff || e.op.listed[i])
 			sources, err2 := parseGlob(source, e.op.globOff)
 			if err := cmp.Or(err1, err2); err != nil {
 				urls, sources = glob{{fixed: typed}}, glob{{fixed: source}}
@@ -232,13 +248,13 @@ func (e *environment) transfers() iter.Seq[*transfer] {
 			for source := range sources.all() {
 				for url, values := range urls.all() {
 					t := &transfer{
-						environment: e, url: url, values: values, number: number,
+						environment: e, url: url, values: values, number: i, serial: serial,
 						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
 					}
 					if !yield(t) {
 						return
 					}
-					number++
+					serial++
 				}
 			}
 		}

@@ -142,6 +142,9 @@ func (a *access) locate(guess bool, p purpose) {
 // which listings are in, is what a session begins with (RFC 959 §5.1).
 func (a *access) list() {
 	a.verb, a.typ = "LIST", 'A'
+	if a.opt.ListCommand != "" {
+		return
+	}
 	if a.exact || a.opt.ListOnly || a.typecode() == 'd' {
 		a.verb = "NLST"
 	}
@@ -302,8 +305,12 @@ func (a *access) begin(c commands) (begun, error) {
 	if b.nothing {
 		return b, nil
 	}
-	err := c.retrieve(command(a.verb, a.name), b.offset)
-	if a.verb == "LIST" && errors.Is(err, fetch.Unsupported) {
+	verb := a.verb
+	if a.listing() && a.opt.ListCommand != "" {
+		verb = a.opt.ListCommand
+	}
+	err := c.retrieve(command(verb, a.name), b.offset)
+	if verb == "LIST" && errors.Is(err, fetch.Unsupported) {
 		a.verb = "NLST"
 		err = c.retrieve(command(a.verb, a.name), b.offset)
 	}

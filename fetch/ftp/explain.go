@@ -115,7 +115,7 @@ func (n *notes) remark() {
 	case !login.HasPassword:
 		say("the URL gives no password: it will be asked for if the server wants one")
 	}
-	if n.a.verb == "LIST" {
+	if n.a.verb == "LIST" && n.a.opt.ListCommand == "" {
 		say("NLST is tried when the server does not know LIST")
 	}
 	if n.a.ascii() && !localCRLF {

@@ -16,6 +16,9 @@ type Options struct {
 	Quote, PreTransfer, PostQuote []string
 	// ListOnly lists directories by name (NLST).
 	ListOnly bool
+	// ListCommand, if set, lists directories in place of LIST and NLST, such as
+	// "MLSD" or "LIST -a". Of what it lists, lines like those of LIST are items.
+	ListCommand string
 	// Method is how the directory is reached. Anything but MultiCWD departs from
 	// RFC 1738 §3.2.2.
 	Method Method
@@ -49,7 +52,7 @@ func options(req *fetch.Request) (Options, error) {
 	default:
 		return o, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
-	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account}} {
+	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.ListCommand}} {
 		for _, s := range list {
 			if err := checkLine("an option", s); err != nil {
 				return o, err

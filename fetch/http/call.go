@@ -162,7 +162,7 @@ func (c *call) fetch() (*fetch.Resource, error) {
 		Locator:    c.locator,
 		Kind:       fetch.KindDocument,
 		Info: &Info{
-			Status: a.resp.Status, StatusCode: a.resp.StatusCode, Proto: a.resp.Proto, Header: a.resp.Header,
+			Method: c.verb(), Status: a.resp.Status, StatusCode: a.resp.StatusCode, Proto: a.resp.Proto, Header: a.resp.Header,
 			Head: a.head, Redirects: c.redirects,
 		},
 		Peer: a.peer,

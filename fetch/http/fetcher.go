@@ -96,6 +96,8 @@ type Options struct {
 
 // Info is the Resource.Info of an http Resource.
 type Info struct {
+	// Method is what the request line said.
+	Method string
 	// Status is such as "200 OK", StatusCode 200, Proto "HTTP/1.1".
 	Status     string
 	StatusCode int
