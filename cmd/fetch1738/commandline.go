@@ -18,7 +18,8 @@ type commandLine struct {
 	operations []*operation
 	op         *operation // the one that options and URLs go to
 	global     *global
-	configs    int // configuration files being read, one inside the other
+	configs    int         // configuration files being read, one inside the other
+	opened     []io.Closer // what --stderr and --trace write to
 }
 
 // global are the options that hold for all operations.
@@ -26,6 +27,10 @@ type global struct {
 	dumped sync.Map // the files of -D that have been written to
 
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
+
+	trace traceOptions
+
+	passwords *passwordSource // of --password-fd; nil is the terminal
 }
 
 func newCommandLine(std streams) *commandLine {
@@ -40,7 +45,7 @@ func (c *commandLine) begin() {
 	c.operations = append(c.operations, c.op)
 }
 
-// warn tells of what is no failure.
+// warn tells of what is no mistake yet.
 func (c *commandLine) warn(format string, args ...any) {
 	if !c.global.silent {
 		fmt.Fprintf(c.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))

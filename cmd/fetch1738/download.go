@@ -42,6 +42,12 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if err := t.judge(req, res); err != nil {
 		return err
 	}
+	if t.unmet(req, res) {
+		if isHTTP(res.Locator) {
+			return t.writeHead(res)
+		}
+		return nil
+	}
 	if err := t.nameByServer(res); err != nil {
 		return err
 	}
@@ -105,7 +111,7 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 			return err
 		}
 	}
-	if err := t.sink.take(res.Body); err != nil {
+	if err := t.sink.take(t.incoming(res.Body)); err != nil {
 		return err
 	}
 	info, ok := res.Info.(*fetchhttp.Info)

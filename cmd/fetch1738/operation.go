@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,10 @@ type operation struct {
 
 	// How to connect.
 	connectTimeout time.Duration
+	limitRate      int64 // octets in a second; 0 is any number
 	maxTime        time.Duration
+	speedLimit     int // of -Y
+	speedTime      int // of -y
 	proxy          *string
 	proxyUser      string
 	proxyTunnel    bool
@@ -53,6 +57,7 @@ type operation struct {
 	resumeAt int64
 	method   string // of -X; "" for the usual
 	ranges   string // of -r, where they are several
+	timeCondition
 
 	// FTP.
 	account       string
@@ -64,6 +69,9 @@ type operation struct {
 	listOnly      bool
 	quotes        []string
 	useASCII      bool
+
+	// File.
+	fileMode fs.FileMode // of --create-file-mode; 0 is the usual
 
 	// News.
 	articles   string // of --articles
@@ -112,6 +120,12 @@ type operation struct {
 	remoteNameAll    bool
 	remoteHeaderName bool
 	writeOut         string
+
+	// What to do about files that are there.
+	clobber
+	skipExisting  bool
+	remoteTime    bool
+	removeOnError bool
 
 	// What to do about failures.
 	retry        int
@@ -185,6 +199,10 @@ func (o *operation) check() error {
 		return &usageError{"-C, --continue-at and -J, --remote-header-name exclude each other"}
 	case (o.span != nil || o.ranges != "") && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -r, --range exclude each other"}
+	case o.resume != resumeNot && o.clobber == clobberNever:
+		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
+	case o.resume != resumeNot && o.removeOnError:
+		return &usageError{"-C, --continue-at and --remove-on-error exclude each other"}
 	case o.span != nil && len(o.uploads) > 0:
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}

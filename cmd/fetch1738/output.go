@@ -17,21 +17,23 @@ import (
 // A sink is where the octets of one transfer go. It is opened when the first of
 // them are there, so that a failure leaves an older file as it was.
 type sink struct {
-	path      string // of the file; "" is standard output
-	remote    bool   // the path is a name that the URL gave
-	mkdirs    bool
-	append    bool  // behind what is there
-	exclusive bool  // there must be nothing
-	nameless  error // why there is no name for the file
-	raw       bool
-	named     bool // the user named it, be it "-"
-	out       io.Writer
+	path     string // of the file; "" is standard output
+	remote   bool   // the path is a name that the URL gave
+	mkdirs   bool
+	append   bool // behind what is there
+	raw      bool
+	named    bool  // the user named it, be it "-"
+	served   bool  // the path is of the server's making
+	nameless error // why there is no name for the file yet
+	clobber
+	out io.Writer
 
-	file  *os.File // nil before it is opened, and for standard output
-	base  int64    // where in the file the transfer's octets begin
-	count int64    // octets written
-	w     io.Writer
-	safe  *term.Writer // nil unless w is a terminal
+	file   *os.File // nil before it is opened, and for standard output
+	opened os.FileInfo
+	base   int64 // where in the file the transfer's octets begin
+	count  int64 // octets written
+	w      io.Writer
+	safe   *term.Writer // nil unless w is a terminal
 
 	charset term.Charset
 	decoder *term.Decoder
@@ -70,10 +72,10 @@ func (s *sink) create() (err error) {
 	if s.append {
 		flags &^= os.O_TRUNC
 	}
-	if s.exclusive {
-		flags |= os.O_EXCL
+	if s.file, err = s.openFile(flags); err != nil {
+		return err
 	}
-	if s.file, err = os.OpenFile(s.path, flags, 0o666); err != nil {
+	if s.opened, err = s.file.Stat(); err != nil {
 		return err
 	}
 	if s.append {
@@ -173,7 +175,7 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // sink is where the transfer's document goes.
 func (t *transfer) newSink() (*sink, error) {
-	s := &sink{charset: t.op.charset, out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, append: t.op.resume != resumeNot}
+	s := &sink{charset: t.op.charset, out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, clobber: t.op.clobber, append: t.op.resume != resumeNot}
 	name := t.dest.path
 	switch {
 	case t.dest.remote:

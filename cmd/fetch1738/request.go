@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
@@ -86,6 +87,8 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	switch l := l.(type) {
 	case *locator.FTP:
 		req.Locator, req.Options = o.typed(l), o.ftpOptions()
+	case *locator.File:
+		req.Options = &file.Options{Mode: o.fileMode}
 	case *locator.Gopher, *locator.Opaque:
 		if options, ok := o.gopherOptions(l); ok {
 			req.Options = options

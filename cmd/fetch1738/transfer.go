@@ -32,7 +32,9 @@ type transfer struct {
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
 	heads      heads
+	narrator   *narrator // nil unless the conversation is to be shown
 	meter      *meter
+	pace       *pace // nil without --limit-rate
 	sink       *sink
 	left       int // tries, after this one
 	tries      int
@@ -52,6 +54,7 @@ type result struct {
 	shownHead   int             // octets of it that went to the output
 	web         *fetchhttp.Info // of HTTP
 	header      []fetch.Field   // of HTTP
+	modified    time.Time
 }
 
 // run does the transfer and tells of it. It returns the exit code.
@@ -61,6 +64,9 @@ func (t *transfer) run(ctx context.Context) int {
 	t.account.end = time.Now()
 	if t.sink != nil {
 		if err := t.sink.close(); t.err == nil {
+			t.err = err
+		}
+		if err := t.settle(); t.err == nil {
 			t.err = err
 		}
 	}
@@ -144,7 +150,7 @@ func (t *transfer) prepare() (err error) {
 
 // attempts does what is to be done, more than once if need be.
 func (t *transfer) attempts(ctx context.Context) error {
-	if err := t.prepare(); err != nil {
+	if err := t.prepare(); err != nil || t.skips() {
 		return err
 	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
@@ -152,11 +158,8 @@ func (t *transfer) attempts(ctx context.Context) error {
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
 	t.heads.replies = t.locator.Scheme() == "ftp" || isHTTP(t.locator)
 	ctx = t.heads.watch(ctx)
-	if t.op.verbose {
-		n := newNarrator(t.std.err)
-		if t.locator.Scheme() == "telnet" {
-			n.words = commandWords
-		}
+	if t.narrator = t.newTracer(); t.narrator != nil {
+		n := t.narrator
 		ctx = n.watch(ctx)
 		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && t.locator.Scheme() != "https" {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
@@ -183,18 +186,18 @@ func (t *transfer) sends(l locator.Locator) bool {
 }
 
 // attempt does it once.
-func (t *transfer) attempt(ctx context.Context) error {
+func (t *transfer) attempt(ctx context.Context) (err error) {
 	t.heads.again()
-	if t.op.maxTime > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.op.maxTime)
-		defer cancel()
-	}
+	ctx, end := t.limit(ctx)
+	defer func() { err = end(err) }()
 	req, err := t.op.request(t.locator)
 	if p := t.askedProxy(t.locator); p != nil {
 		req, err = t.op.requestTo(p, t.locator)
 	} else if _, isService := t.locator.(*locator.Telnet); isService && err == nil {
 		req.Interact, req.Options = true, t.telnetRequest()
+	}
+	if err == nil {
+		t.askTime(ctx, req)
 	}
 	switch {
 	case err != nil:
@@ -204,6 +207,7 @@ func (t *transfer) attempt(ctx context.Context) error {
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
+	t.outgoingData(req)
 	return t.receive(ctx, req)
 }
 
@@ -211,6 +215,9 @@ func (t *transfer) attempt(ctx context.Context) error {
 func (t *transfer) note(res *fetch.Resource) {
 	if t.askedProxy(t.locator) == nil {
 		t.result.effective = res.Locator
+	}
+	if !res.ModTime.IsZero() {
+		t.result.modified = res.ModTime
 	}
 	switch info := res.Info.(type) {
 	case *fetchhttp.Info:

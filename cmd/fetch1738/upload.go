@@ -61,6 +61,9 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 	if isHTTP(req.Locator) {
 		return t.put(ctx, req)
 	}
+	if current, err := t.keepsRemote(ctx, req); current || err != nil {
+		return err
+	}
 	body, err := t.openSource(ctx)
 	if err != nil {
 		return err
@@ -149,12 +152,13 @@ func (t *transfer) resumeUpload(ctx context.Context, req *fetch.Request, body *s
 // A source is what is uploaded.
 type source struct {
 	file  io.ReadCloser
+	flow  io.Reader     // file, as it is to be read
 	count *atomic.Int64 // of what has been read
 }
 
 func (t *transfer) openSource(ctx context.Context) (*source, error) {
 	if isStdin(t.source) {
-		return &source{interruptible(ctx, t.std.in), &t.account.moved}, nil
+		return t.newSource(interruptible(ctx, t.std.in)), nil
 	}
 	f, err := os.Open(t.source)
 	if err == nil {
@@ -169,11 +173,15 @@ func (t *transfer) openSource(ctx context.Context) (*source, error) {
 	if err != nil {
 		return nil, &codedError{exitRead, err}
 	}
-	return &source{f, &t.account.moved}, nil
+	return t.newSource(f), nil
+}
+
+func (t *transfer) newSource(file io.ReadCloser) *source {
+	return &source{file, t.outgoing(file), &t.account.moved}
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	n, err := s.file.Read(p)
+	n, err := s.flow.Read(p)
 	s.count.Add(int64(n))
 	return n, err
 }

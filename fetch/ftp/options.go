@@ -24,10 +24,20 @@ type Options struct {
 	Method Method
 	// CreateDirs makes missing directories (MKD) on the way to a file to be stored.
 	CreateDirs bool
+	// AlternativeToUser is a command to send when the server refuses USER; its reply
+	// is taken for that to USER.
+	AlternativeToUser string
+	// PRET tells the server which transfer is to come before the data connection
+	// is asked for, as drftpd wants it.
+	PRET bool
 	// Account answers the server's wish for an account (ACCT).
 	Account string
 	// ModTime asks for a file's time of modification (MDTM) before it is fetched.
 	ModTime bool
+	// Wanted is asked, when it is not nil, with what is known of a file before it
+	// is fetched: the size, and the time if ModTime asks for it. If it is false
+	// nothing is transferred, and Info.Unwanted says so.
+	Wanted func(fetch.Attributes) bool
 }
 
 // Method is a way to reach a file in its directory.
@@ -52,7 +62,7 @@ func options(req *fetch.Request) (Options, error) {
 	default:
 		return o, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
-	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.ListCommand}} {
+	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.AlternativeToUser, o.ListCommand}} {
 		for _, s := range list {
 			if err := checkLine("an option", s); err != nil {
 				return o, err
