@@ -27,3 +27,16 @@ func TestSplitShort(t *testing.T) {
 		}
 	}
 }
+
+// Splitting takes nothing away and adds nothing, whatever the arguments.
+func FuzzSplitShort(f *testing.F) {
+	for _, s := range []string{"-o=x", "-sSfLo x", "-- -o=x", "--output -d=y", "-"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Fields(line)
+		if got := strings.Join(splitShort(args), ""); got != strings.Join(args, "") {
+			t.Errorf("%q became %q", args, got)
+		}
+	})
+}

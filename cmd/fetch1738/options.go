@@ -29,7 +29,7 @@ func options() []option {
 		{"", "articles", "RANGE", "news", "Fetch these articles of a group, as 1-500, in an mbox or, with -O, a file each", text(func(o *operation) *string { return &o.articles }), own},
 		{"", "basic", "", "http auth", "Authenticate by HTTP Basic", always, noEffect},
 		{"", "charset", "NAME", "output gopher", "Show text as being in this charset (on a terminal)", setCharset, own},
-		{"", "clobber", "", "output", "Replace files, also where a server chose the name; --no-clobber keeps all, numbering the new", setClobber, ""},
+		{"", "clobber", "", "output", "Replace files, also where a server named them; --no-clobber numbers the new", setClobber, ""},
 		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *operation) *bool { return &o.compressed }), "gzip and deflate only; not for a part of a document."},
 		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "A mistake in it ends the program; curl warns and goes on."},
 		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to look up a name and connect", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
