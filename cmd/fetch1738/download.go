@@ -48,7 +48,7 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		}
 		return nil
 	}
-	if err := t.nameByServer(res); err != nil {
+	if err := t.nameByServer(res); err != nil || t.sink.served && t.skips() {
 		return err
 	}
 	switch res.Kind {

@@ -54,7 +54,9 @@ func (c *commandLine) parseAll(args []string) error {
 	if !skipsDefault(args) {
 		wrong = c.readDefault()
 	}
-	if err := c.parse(args); wrong != nil || err != nil {
+	err := c.parse(args)
+	c.openStderr()
+	if wrong != nil || err != nil {
 		return cmp.Or(wrong, err)
 	}
 	return c.openTrace()
@@ -98,6 +100,9 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 	}
 	if err := op.check(); err != nil {
 		return c.misused(err)
+	}
+	if len(op.outputs) > len(op.urls) {
+		c.warn("there are more of -o and -O than URLs")
 	}
 	env, err := newEnvironment(c.std, op)
 	if err != nil {

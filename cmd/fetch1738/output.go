@@ -195,7 +195,9 @@ func (t *transfer) newSink() (*sink, error) {
 	case !t.op.globOff:
 		name = fillIn(name, t.values)
 	}
-	s.path, s.named = t.inOutputDir(name), true
+	if s.named = true; s.nameless == nil {
+		s.path = t.inOutputDir(name)
+	}
 	return s, nil
 }
 

@@ -85,36 +85,13 @@ func headerLine(line string) (name string, values []string, err error) {
 	return name, nonEmpty(strings.TrimSpace(value)), nil
 }
 
-func addHeaders(c *commandLine, value string) error {
-	name, isFile := strings.CutPrefix(value, "@")
-	if !isFile {
-		return c.addHeader(value)
-	}
-	b, err := c.readFile(name)
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimRight(line, "\r\n"); line != "" {
-			if err := c.addHeader(line); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // addHeader passes over what is no header line, as curl does.
-func (c *commandLine) addHeader(line string) error {
-	if strings.ContainsAny(line, "\r\n\x00") {
-		return errors.New("a header line cannot hold CR, LF or NUL")
-	}
+func addHeader(c *commandLine, line string) {
 	if _, _, err := headerLine(line); err != nil {
 		c.warn("%v; it is not sent", err)
-		return nil
+		return
 	}
 	c.op.headers = append(c.op.headers, line)
-	return nil
 }
 
 // addCookie takes cookies as they are sent. curl reads a file of them, or starts

@@ -31,7 +31,7 @@ func addTelnetOption(c *commandLine, value string) error {
 	case ok && bad.Unknown():
 		return &codedError{exitNoOption, err}
 	}
-	return &codedError{exitBadOption, err}
+	return &codedError{exitOptionSyntax, err}
 }
 
 func setTelnetFilter(c *commandLine, value string) error {

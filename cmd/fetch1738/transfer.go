@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -32,7 +33,8 @@ type transfer struct {
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
 	heads      heads
-	narrator   *narrator // nil unless the conversation is to be shown
+	asking     atomic.Bool // a password is being asked for
+	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
 	pace       *pace // nil without --limit-rate
 	sink       *sink
@@ -59,6 +61,7 @@ type result struct {
 
 // run does the transfer and tells of it. It returns the exit code.
 func (t *transfer) run(ctx context.Context) int {
+	t.op.rate.wait(ctx)
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
 	t.account.end = time.Now()
@@ -102,6 +105,9 @@ func (t *transfer) exitCode() int {
 func (t *transfer) complain() {
 	if t.err != nil && t.code != exitInterrupted && (!t.op.silent || t.op.showError) {
 		fmt.Fprintf(t.std.err, "fetch1738: (%d) %s\n", t.code, t.message())
+		if !t.op.silent {
+			t.hint()
+		}
 	}
 }
 
@@ -156,7 +162,8 @@ func (t *transfer) attempts(ctx context.Context) error {
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
-	t.heads.replies = t.locator.Scheme() == "ftp" || isHTTP(t.locator)
+	_, isFTP := ftp.Path(t.locator)
+	t.heads.replies = isFTP || isHTTP(t.locator)
 	ctx = t.heads.watch(ctx)
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		n := t.narrator

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -221,23 +222,35 @@ const maxOptionFile = 64 << 20
 
 // readFile reads a file that an option names; "-" is standard input.
 func (c *commandLine) readFile(name string) ([]byte, error) {
-	r := c.std.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, &codedError{exitRead, err}
-		}
-		defer f.Close()
-		r = f
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = bounded(c.std.in, name)
+	} else {
+		b, err = readBounded(name)
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxOptionFile+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, &codedError{exitRead, err}
-	case len(b) > maxOptionFile:
-		return nil, &codedError{exitRead, fmt.Errorf("%s: more than %d octets", name, maxOptionFile)}
 	}
 	return b, nil
+}
+
+// readBounded reads a file that is to be held in memory.
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return bounded(f, name)
+}
+
+func bounded(r io.Reader, name string) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxOptionFile+1))
+	if err == nil && len(b) > maxOptionFile {
+		err = fmt.Errorf("%s: more than %d octets", name, maxOptionFile)
+	}
+	return b, err
 }
 
 // setView reads "TYPE", "TYPE,LANG" or ",LANG".
@@ -258,6 +271,37 @@ func setFTPMethod(c *commandLine, value string) error {
 		return nil
 	}
 	return errors.New("expected multicwd, singlecwd or nocwd")
+}
+
+// headerLines reads LINE, or with @FILE the lines of FILE.
+func headerLines(add func(*commandLine, string)) setter {
+	return func(c *commandLine, value string) error {
+		lines := []byte(value)
+		if name, isFile := strings.CutPrefix(value, "@"); isFile {
+			b, err := c.readFile(name)
+			if err != nil {
+				return err
+			}
+			lines = b
+		} else if strings.ContainsAny(value, "\r\n") {
+			return errLineEnd
+		}
+		for line := range bytes.Lines(lines) {
+			if line = bytes.TrimRight(line, "\r\n"); bytes.ContainsAny(line, "\r\x00") {
+				return errLineEnd
+			}
+			if len(line) > 0 {
+				add(c, string(line))
+			}
+		}
+		return nil
+	}
+}
+
+var errLineEnd = errors.New("a header line cannot hold CR, LF or NUL")
+
+func addProxyHeader(c *commandLine, line string) {
+	c.op.proxy.headers = append(c.op.proxy.headers, line)
 }
 
 func useNetrc(use netrcMode) setter {
@@ -328,15 +372,6 @@ func addQuote(c *commandLine, value string) error {
 	}
 	c.op.quotes = append(c.op.quotes, value)
 	return nil
-}
-
-// socks is -x with the scheme given.
-func socks(scheme string) setter {
-	return func(c *commandLine, value string) error {
-		value = scheme + "://" + value
-		c.op.proxy = &value
-		return nil
-	}
 }
 
 func setLogin(c *commandLine, value string) error {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -129,15 +130,16 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	r.Header = c.header(resumed)
 	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
 		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
+		if login, ok := c.opt.Header["Proxy-Authorization"]; ok {
+			r.Header["Proxy-Authorization"] = login
+		}
 	} else if c.opt.Target != "" && len(c.redirects) == 0 {
 		r.URL.Opaque = c.opt.Target
 	}
 	r.Close = strings.EqualFold(c.opt.Header.Get("Connection"), "close")
 	switch hosts := c.opt.Header["Host"]; {
 	case ex.forwarded(): // the request names the host in its first line
-		if login := ex.proxy.Login; login != nil {
-			r.Header.Set("Proxy-Authorization", basic(login))
-		}
+		addProxyHeader(r.Header, ex.proxy)
 	case c.atHome() && len(hosts) == 1:
 		r.Host = hosts[0]
 	}
@@ -165,6 +167,18 @@ func (c *call) putBody(r *http.Request) error {
 
 // verb is what the request line says.
 func (c *call) verb() string { return cmp.Or(c.opt.Verb, c.method) }
+
+// addProxyHeader adds what is meant for a proxy that makes the request.
+func addProxyHeader(h http.Header, p *proxy.Proxy) {
+	if login := p.Authorization(); login != "" {
+		h.Set("Proxy-Authorization", login)
+	}
+	for name, values := range p.Header {
+		if _, ok := h[name]; !ok || name == "Proxy-Authorization" {
+			h[name] = values
+		}
+	}
+}
 
 // atHome reports whether the present hop may see what is meant for the first.
 func (c *call) atHome() bool { return !c.strayed || c.opt.LocationTrusted }
