@@ -16,7 +16,8 @@ import (
 // heads are the heads of HTTP answers and the replies of FTP servers as they
 // came in one attempt: for -i, -D and -w.
 type heads struct {
-	replies bool // what is no head is a reply
+	replies   bool // what is no head is a reply
+	noTunnels bool // leave out answers to CONNECT
 
 	mu         sync.Mutex
 	connecting bool        // a proxy has been asked to connect
@@ -43,15 +44,17 @@ func (h *heads) sent(octets []byte) {
 func (h *heads) received(octets []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch isHead := bytes.HasPrefix(octets, []byte("HTTP/")); {
+	isHead := bytes.HasPrefix(octets, []byte("HTTP/"))
+	tunnel := isHead && h.connecting
+	if tunnel {
+		h.tunnel = statusOf(octets)
+	}
+	switch {
+	case tunnel && h.noTunnels, !isHead && !h.replies:
+		return
 	case isHead:
 		h.web = append(h.web, octets...)
 		h.ends = append(h.ends, time.Now())
-		if h.connecting {
-			h.tunnel = statusOf(octets)
-		}
-	case !h.replies:
-		return
 	}
 	h.size += len(octets)
 	h.write(octets)

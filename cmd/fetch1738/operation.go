@@ -114,6 +114,7 @@ type operation struct {
 	json             bool
 	list             bool
 	maxFilesize      int64
+	noConnectHeads   bool
 	number           int // of the link to follow; 0 is none
 	outputDir        string
 	raw              bool

@@ -165,7 +165,7 @@ func options() []option {
 		{"", "ssl", "", "ftp tls", "Use TLS if the server has it", toggle(func(o *operation) *bool { return &o.ftp.tryTLS }), "For ftp. By AUTH TLS; curl tries AUTH SSL first."},
 		{"", "ssl-reqd", "", "ftp tls", "Use TLS or fail", toggle(func(o *operation) *bool { return &o.ftp.requireTLS }), "For ftp. By AUTH TLS; curl tries AUTH SSL first."},
 		{"", "stderr", "FILE", "curl output", "Write to FILE what goes to standard error; - is standard output", setStderr, ""},
-		{"", "suppress-connect-headers", "", "proxy", "Do not show what a proxy answers to CONNECT", always, "It is never shown, not even with -i."},
+		{"", "suppress-connect-headers", "", "proxy", "Leave what a proxy answers to CONNECT out of -i and -D", toggle(func(o *operation) *bool { return &o.noConnectHeads }), ""},
 		{"", "tcp-nodelay", "", "connection", "Send small packets at once", always, noEffect},
 		{"", "telnet-filter", "safe|off", "telnet", "off lets all that a service says through to a terminal; safe does not", setTelnetFilter, own},
 		{"", "telnet-login", "", "telnet auth", "Type the URL's user and password, or those of -u, at the service's prompts", toggle(func(o *operation) *bool { return &o.telnet.login }), own},

@@ -163,7 +163,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
 	_, isFTP := ftp.Path(t.locator)
-	t.heads.replies = isFTP || isHTTP(t.locator)
+	t.heads.replies, t.heads.noTunnels = isFTP || isHTTP(t.locator), t.op.noConnectHeads
 	ctx = t.heads.watch(ctx)
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		n := t.narrator
