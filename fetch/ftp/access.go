@@ -151,6 +151,9 @@ func (a *access) locate(guess bool, p purpose) {
 // which listings are in, is what a session begins with (RFC 959 §5.1).
 func (a *access) list() {
 	a.verb, a.typ = "LIST", 'A'
+	if a.opt.ListCommand != "" {
+		return
+	}
 	if a.exact || a.opt.ListOnly || a.typecode() == 'd' {
 		a.verb = "NLST"
 	}
@@ -320,12 +323,16 @@ func (a *access) begin(c commands) (begun, error) {
 	if err := a.preferFacts(c); err != nil {
 		return b, err
 	}
-	err := c.retrieve(command(a.verb, a.name), b.offset)
+	verb := a.verb
+	if a.listing() && a.opt.ListCommand != "" {
+		verb = a.opt.ListCommand
+	}
+	err := c.retrieve(command(verb, a.name), b.offset)
 	if a.verb == "MLSD" && errors.Is(err, fetch.Unsupported) {
-		a.verb = "LIST"
+		a.verb, verb = "LIST", "LIST"
 		err = c.retrieve(command(a.verb, a.name), b.offset)
 	}
-	if a.verb == "LIST" && errors.Is(err, fetch.Unsupported) {
+	if verb == "LIST" && errors.Is(err, fetch.Unsupported) {
 		a.verb = "NLST"
 		err = c.retrieve(command(a.verb, a.name), b.offset)
 	}
