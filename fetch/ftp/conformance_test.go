@@ -71,6 +71,7 @@ func TestConformanceSecure(t *testing.T) {
 			}}
 		},
 		Ranges: true,
+		Secure: true,
 	})
 }
 
