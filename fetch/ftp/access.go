@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,6 +124,8 @@ func (a *access) locate(guess bool, p purpose) {
 	switch {
 	case a.opt.Method == SingleCWD && len(a.dirs) > 0:
 		a.dirs = []string{strings.Join(a.dirs, "/")}
+	case a.opt.Method == NoCWD && len(a.dirs) > 0 && a.name == "":
+		a.name, a.dirs = cmp.Or(strings.Join(a.dirs, "/"), "/"), nil
 	case a.opt.Method == NoCWD && len(a.dirs) > 0:
 		a.name = strings.Join(append(a.dirs[:len(a.dirs):len(a.dirs)], a.name), "/")
 		a.dirs = nil
@@ -252,8 +255,8 @@ func (a *access) changeDir(c commands) error {
 	}
 	for _, dir := range a.dirs {
 		err := c.cwd(dir)
-		if a.opt.CreateDirs && (a.verb == "STOR" || a.verb == "APPE") && errors.Is(err, fetch.NotFound) {
-			if err = c.mkd(dir); err == nil {
+		if a.opt.CreateDirs && refusal(err) {
+			if err = c.mkd(dir); err == nil || refusal(err) { // somebody else may have been faster
 				err = c.cwd(dir)
 			}
 		}

@@ -28,7 +28,8 @@ type Options struct {
 	Method Method
 	// CRLF turns each LF of what is stored into CR LF, in TYPE I too. A CR LF stays.
 	CRLF bool
-	// CreateDirs makes missing directories (MKD) on the way to a file to be stored.
+	// CreateDirs makes (MKD) the directories on the way that CWD does not lead to,
+	// also when nothing is stored.
 	CreateDirs bool
 	// AlternativeToUser is a command to send when the server refuses USER; its reply
 	// is taken for that to USER.
