@@ -55,7 +55,7 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 // expected is what a dry run says of a file.
 func (r *run) expected(e *entry, done Record) Action {
 	switch {
-	case done.SHA256 == "":
+	case r.stat(e.file) == nil:
 		return Added
 	case e.modified.IsZero() && e.id == "":
 		return Checked
@@ -209,7 +209,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	info := r.stat(e.file)
 	action := Replaced
 	switch {
-	case done.SHA256 == "":
+	case info == nil:
 		action = Added
 	case done.SHA256 == rec.SHA256 && info != nil && info.Mode().IsRegular() && info.Size() == done.Size:
 		action = Unchanged
