@@ -3,6 +3,8 @@ package mirror
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"iter"
@@ -37,8 +39,8 @@ type entry struct {
 	size     int64    // -1 when it is not known
 	modified time.Time
 	id       string
-	menu     []byte // the octets, if they have come with the listing; not nil then
-	fresh    bool   // it was never mirrored
+	sum      string // SHA256 of a menu, whose octets have come with the listing
+	kept     bool   // and are in the part of its file
 }
 
 // A folder is a directory or menu of the tree.
@@ -197,10 +199,23 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
 		return fetch.Fail("list", f.loc, fetch.TooLarge, errLongListing)
 	}
 	r.addDates(ctx, f, l)
-	l.entries = append(l.entries, &entry{
-		loc: f.loc, from: f.from, url: f.loc.Redacted(), path: join(f.path, menuFile), size: int64(menu.Len()), menu: append([]byte{}, menu.Bytes()...),
-	})
-	return nil
+	e, err := r.keep(f, menu.Bytes())
+	l.entries = append(l.entries, e)
+	return err
+}
+
+// keep is the entry of a menu. Its octets become the part of its file, unless the
+// file has them already.
+func (r *run) keep(f folder, menu []byte) (*entry, error) {
+	sum := sha256.Sum256(menu)
+	e := &entry{
+		loc: f.loc, from: f.from, url: f.loc.Redacted(), path: join(f.path, menuFile), size: int64(len(menu)), sum: hex.EncodeToString(sum[:]),
+	}
+	if r.DryRun || !r.filter.file(e.path) || r.manifest.lookup(e.url).done.SHA256 == e.sum {
+		return e, nil
+	}
+	e.kept = true
+	return e, r.root.WriteFile(partName(e.url), menu, 0o666)
 }
 
 // collect sorts the items of a listing.
