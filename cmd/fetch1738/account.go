@@ -45,7 +45,7 @@ func (a *account) watch(ctx context.Context, timing bool) context.Context {
 	}
 	return fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { a.note(func() { a.dialling = true }) },
-		Connected: func(c fetch.Connection) { a.note(func() { a.dialling = false; a.connects++; a.peer(c) }) },
+		Connected: func(c fetch.Connection) { a.note(func() { a.dialling = false; a.connection(c) }) },
 		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c) }) },
 		Sent: func(octets []byte) {
 			a.note(func() { mark(&a.asked); a.sent += int64(len(octets)) })
@@ -88,9 +88,18 @@ func mark(t *time.Time) {
 	}
 }
 
+// connection notes a new one. One through a proxy is that to the proxy, which
+// has been told of already and has an address.
+func (a *account) connection(c fetch.Connection) {
+	if c.Remote.IsValid() {
+		a.connects++
+	}
+	a.peer(c)
+}
+
 func (a *account) peer(c fetch.Connection) {
 	mark(&a.connected)
-	if c.Purpose != fetch.Data {
+	if c.Purpose != fetch.Data && c.Remote.IsValid() {
 		a.local, a.remote = c.Local, c.Remote
 	}
 }

@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	nethttp "net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -56,7 +52,7 @@ func (m leakChecked) Run() int {
 // SERVER is ftp, http, gopher, plus (of Gopher+), nntp, wais, prospero, telnet, echo (by telnet) or
 // smtp. Each script has servers of its own with testContent, the one of nntp with testNews
 // besides, or with testDialogue; $FTP, $HTTP and so on are their URLs, $FTPPORT and so on
-// their ports. $HTTPS is a server with a certificate nobody trusts,
+// their ports. $HTTPS and others are what startSecure says,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
@@ -157,8 +153,20 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	return func(env *testscript.Env) error {
 		users := map[string]testserver.User{"lab": {Password: "secret"}}
 		ctx := t.Context()
+		certificate, endSecure, err := startSecure(env)
+		if err != nil {
+			return err
+		}
+		users["accounted"] = testserver.User{Password: "secret", Account: "budget"}
 		ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
-			s.Content, s.Users, s.Forbidden = testContent(), users, []string{"private"}
+			s.Content, s.Users, s.Forbidden, s.TLS = testContent(), users, []string{"private"}, certificate
+		})
+		if err != nil {
+			return err
+		}
+		ftps, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+			s.Content, s.Users, s.TLS, s.ImplicitTLS = testContent(), users, certificate, true
+			s.RequireTLS, s.ReuseTLS, s.RequirePRET = true, true, true
 		})
 		if err != nil {
 			return err
@@ -239,12 +247,9 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		secure := httptest.NewTLSServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
-			fmt.Fprintln(w, "secure")
-		}))
-		secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 		env.Defer(func() {
 			ftp.Close()
+			ftps.Close()
 			http.Close()
 			gopher.Close()
 			nntp.Close()
@@ -256,13 +261,12 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			post.Close()
 			prospero.Close()
 			proxy.end()
-			secure.Close()
+			endSecure()
 		})
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
-		env.Setenv("HTTPS", secure.URL)
-		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
+		env.Setenv("PROXYPORT", strings.TrimPrefix(proxy.Addr().String(), "127.0.0.1:"))
+		all := servers{"ftp": &ftp.Server, "ftps": &ftps.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
 			"telnet": &line.Server, "echo": &parrot.Server, "smtp": &post.Server}
 		env.Values[serversKey{}] = all
 		env.Values[postKey{}] = post

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -34,13 +35,11 @@ type operation struct {
 	connectTimeout time.Duration
 	limitRate      int64 // octets in a second; 0 is any number
 	maxTime        time.Duration
+	dialer         dialer
+	proxy          proxyOptions
 	speedLimit     int // of -Y
 	speedTime      int // of -y
-	proxy          *string
-	proxyUser      string
-	proxyTunnel    bool
-	noProxy        *string
-	insecure       bool
+	tls            tlsOptions
 
 	// As whom.
 	login     *locator.Login // of -u
@@ -61,6 +60,7 @@ type operation struct {
 	account       string
 	disableEPSV   bool
 	exact         bool
+	ftp           ftpWay
 	ftpCreateDirs bool
 	ftpMethod     string
 	guessType     bool
@@ -129,7 +129,7 @@ const defaultRedirects = 20
 
 func newOperation(g *global) *operation {
 	return &operation{
-		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp"},
+		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
 		rules: policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
 	}
 }
