@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -90,6 +91,26 @@ func waitForPart(t *testing.T, dir string) {
 		<-ticks.C
 	}
 	t.Fatal("there never was a part")
+}
+
+// The line on a terminal is one line.
+func TestMirrorLine(t *testing.T) {
+	var out bytes.Buffer
+	var moved atomic.Int64
+	l := &mirrorLine{out: &out, moved: moved.Load}
+	l.event(mirror.Event{Action: mirror.Listed})
+	l.show()
+	l.event(mirror.Event{Action: mirror.Planned, Files: 3})
+	l.event(mirror.Event{Action: mirror.Added})
+	moved.Store(3 << 20)
+	l.show()
+	l.clear()
+	l.clear()
+	if want := "\r1 folders listed\x1b[K\r1 of 3 files, 3.0 MiB\x1b[K\r\x1b[K"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	(*mirrorLine)(nil).event(mirror.Event{})
+	(*mirrorLine)(nil).end()
 }
 
 // Every option is taken, or refused with a reason, and none twice.
