@@ -153,7 +153,8 @@ func (m *maker) locate(line *menu.Line, selector string) (locator.Locator, error
 	}
 	switch line.Type {
 	case '8', 'T':
-		return service(line.Type, selector, m.host, line.Port), nil
+		l := service(line.Type, selector, m.host, line.Port)
+		return l, fetch.CheckOctets(l)
 	case 'h':
 		if l, ok := web(line); ok {
 			return l, nil

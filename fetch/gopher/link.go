@@ -35,7 +35,7 @@ func linked(url string) (locator.Locator, error) {
 	if l, ok := ref.Locator.(*locator.Gopher); ok && isForm(l.Plus) {
 		return nil, errFilled
 	}
-	return ref.Locator, nil
+	return ref.Locator, fetch.CheckOctets(ref.Locator)
 }
 
 var errFilled = errors.New("a gopher item must not lead to a form that is filled in already")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -117,6 +118,17 @@ func TestNoScriptLinks(t *testing.T) {
 	}
 }
 
+// TestUnsendableLinks gives no locator to an item whose URL no Fetcher would take.
+func TestUnsendableLinks(t *testing.T) {
+	for _, line := range []string{"8service\tg\xffst\th\t23", "hclick\tURL:telnet://a%FF@e.org/\th\t70", "hclick\tURL:ftp://e.org/a%0D%0Ab\th\t70"} {
+		item := new(maker).item(menuLine(line))
+		told := slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == HeaderFault })
+		if item.Locator != nil || !told {
+			t.Errorf("%q leads to %v, with %+v", line, item.Locator, item.Header)
+		}
+	}
+}
+
 // FuzzSession fetches any answer as any type, in pieces of any size: what comes
 // is part of the answer, or an error of the right kind.
 func FuzzSession(f *testing.F) {
@@ -131,6 +143,7 @@ func FuzzSession(f *testing.F) {
 		}
 	}
 	f.Add([]byte("3no\t\terror.host\t1\r\n.\r\n"), byte('1'), uint16(1))
+	f.Add([]byte("8x\tg\xffst\th\t23\r\nhx\tURL:telnet://a%FF@e.org/\th\t70\r\n.\r\n"), byte('1'), uint16(1))
 	f.Add([]byte("..a\r\n.b\r\n..\r\n.\r\n"), byte('0'), uint16(1))
 	f.Fuzz(func(t *testing.T, answer []byte, typ byte, step uint16) {
 		l := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: typ, Selector: "x", HasPath: true}
