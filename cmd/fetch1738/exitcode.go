@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/policy"
@@ -125,6 +126,7 @@ func exitRules() []exitRule {
 	byProxy := func(f failure) bool { return f.proxy == "http" || f.proxy == "socks5h" }
 	socks := func(f failure) bool { return strings.HasPrefix(f.proxy, "socks") }
 	unheard := func(f failure) bool { return f.unheard }
+	reset := func(f failure) bool { return errors.Is(f.err, syscall.ECONNRESET) }
 	return []exitRule{
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
 		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
@@ -137,6 +139,7 @@ func exitRules() []exitRule {
 		{ops: "connect by proxy", only: socks, code: exitProxy},
 		{ops: "connect by proxy", code: exitReceive},
 
+		{scheme: "ftp", ops: "connect", reply: 421, code: exitTimeout}, // which curl takes it for
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
 		{scheme: "ftp", ops: "USER,PASS,ACCT,login", code: exitLogin},
 		{scheme: "ftp", ops: "CWD,MKD", reply: refusedReply, code: exitDenied},
@@ -147,6 +150,7 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: "quote,QUOTE", code: exitQuote},
 		{scheme: "ftp", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "ftp", ops: "REST", reply: refusedReply, code: exitREST},
+		{kinds: kinds(fetch.Truncated), only: reset, code: exitReceive},
 		{scheme: "ftp", kinds: kinds(fetch.Truncated), code: exitPartial},
 		{scheme: "ftp", ops: "RETR,SIZE", reply: 550, code: exitNotFound},
 		{scheme: "ftp", ops: "RETR,LIST,NLST,SIZE", reply: refusedReply, code: exitRETR},
