@@ -104,11 +104,8 @@ func TestCurlTable(t *testing.T) {
 			for _, r := range rows {
 				t.Run(strings.TrimPrefix(r.name, group+"/"), func(t *testing.T) {
 					t.Parallel()
-					var results []result
-					for i, bin := range programs {
-						results = append(results, r.run(t, bin, shared, i))
-					}
-					r.compare(t, results[0], results[1])
+					curl, ours := r.start(t, programs[0], shared, 0), r.start(t, programs[1], shared, 1)
+					r.compare(t, curl.result(t), ours.result(t))
 				})
 			}
 		})
@@ -162,31 +159,47 @@ type result struct {
 // longest is how long a row may take.
 const longest = 30 * time.Second
 
-// run runs the row with one program, in a world of its own.
-func (r row) run(t *testing.T, bin string, shared []*daemons, program int) result {
+// A trial is a row that runs with one program.
+type trial struct {
+	*lab
+	cmd             *exec.Cmd
+	out, complaints bytes.Buffer
+	ctx             context.Context
+}
+
+// start starts the row with one program, in a world of its own.
+func (r row) start(t *testing.T, bin string, shared []*daemons, program int) *trial {
 	t.Helper()
-	l := newLab(t, r, shared, program)
-	work, home := filepath.Join(l.dir, "work"), filepath.Join(l.dir, "home")
-	plantFiles(t, work, seedFiles())
-	plantFiles(t, home, homeFiles())
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
-	defer cancel()
-	var out, complaints bytes.Buffer
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", r.command)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = work, &out, &complaints
-	cmd.Env = append(l.variables(), "PATH="+bin+":/usr/bin:/bin", "HOME="+home, "TMPDIR="+l.dir, "LANG=C.UTF-8", "TZ=UTC")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	err := cmd.Run()
+	t.Cleanup(cancel)
+	tr := &trial{lab: newLab(t, r, shared, program), ctx: ctx, cmd: exec.CommandContext(ctx, "/bin/sh", "-c", r.command)}
+	home := filepath.Join(tr.dir, "home")
+	plantFiles(t, tr.work(), seedFiles())
+	plantFiles(t, home, homeFiles())
+	tr.cmd.Dir, tr.cmd.Stdout, tr.cmd.Stderr = tr.work(), &tr.out, &tr.complaints
+	tr.cmd.Env = append(tr.variables(), "PATH="+bin+":/usr/bin:/bin", "HOME="+home, "TMPDIR="+tr.dir, "LANG=C.UTF-8", "TZ=UTC")
+	tr.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	tr.cmd.Cancel = func() error { return syscall.Kill(-tr.cmd.Process.Pid, syscall.SIGKILL) }
+	if err := tr.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func (tr *trial) work() string { return filepath.Join(tr.dir, "work") }
+
+// result waits for the end.
+func (tr *trial) result(t *testing.T) result {
+	t.Helper()
+	err := tr.cmd.Wait()
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || ctx.Err() != nil) {
-		t.Fatalf("%s: %v: %s", r.command, err, complaints.String())
+	if err != nil && (!errors.As(err, &exit) || tr.ctx.Err() != nil) {
+		t.Errorf("%v: %v: %s", tr.cmd, err, tr.complaints.String())
 	}
-	res := result{
-		code: cmd.ProcessState.ExitCode(), output: l.plain(out.String()), files: l.readTree(t, work), stored: l.stored(t),
-		silent: complaints.Len() == 0, messages: complaints.String(),
+	return result{
+		code: tr.cmd.ProcessState.ExitCode(), output: tr.plain(tr.out.String()), files: tr.readTree(t, tr.work()), stored: tr.stored(t),
+		silent: tr.complaints.Len() == 0, messages: tr.complaints.String(),
 	}
-	return res
 }
 
 // asksSilence is the options after which standard error is for what the user asked for.
