@@ -27,7 +27,7 @@ func Builtin(env *fetch.Env) *fetch.Registry {
 	}
 	r := new(fetch.Registry)
 	r.Register(&file.Fetcher{Env: &e}, "file")
-	r.Register(&ftp.Fetcher{Env: &e}, "ftp")
+	r.Register(&ftp.Fetcher{Env: &e}, "ftp", ftp.Secure)
 	r.Register(&gopher.Fetcher{Env: &e}, "gopher", gopher.Secure)
 	r.Register(&http.Fetcher{Env: &e}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: &e}, "news", "nntp", "nntps", "snews")

@@ -18,6 +18,9 @@ import (
 type Env struct {
 	// Dial makes connections; nil is a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Listen opens a port that the server is to connect to, where the caller asks
+	// for that (the active mode of FTP); nil is a net.ListenConfig.
+	Listen func(ctx context.Context, network, address string) (net.Listener, error)
 	// Allow forbids a target by returning an error. It is asked before any name
 	// is looked up, then again for every address about to be dialled, and once
 	// more for the address that answered. nil allows everything; package policy

@@ -39,9 +39,9 @@ const (
 )
 
 // startVsftpd runs vsftpd on a free loopback port until the test ends. It has
-// its own configuration and, in a mount namespace of its own, its own users:
+// its own configuration, with settings added, and, in a mount namespace of its own, its own users:
 // nothing on the machine is changed.
-func startVsftpd(t *testing.T) *vsftpd {
+func startVsftpd(t *testing.T, settings ...string) *vsftpd {
 	t.Helper()
 	program := requireTool(t, "vsftpd")
 	unshare := requireTool(t, "unshare")
@@ -78,7 +78,7 @@ pasv_address=127.0.0.1
 seccomp_sandbox=NO
 isolate=NO
 isolate_network=NO
-`, port, dir))
+`, port, dir)+strings.Join(settings, "\n")+"\n")
 	users(t, dir, srv.root)
 	cmd := exec.Command(unshare, "-m", "--propagation", "private", "sh", "-ec", `
 		mount --bind "$1/passwd" /etc/passwd

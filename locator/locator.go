@@ -36,6 +36,8 @@ func DefaultPort(scheme string) uint16 {
 	switch scheme {
 	case "ftp":
 		return 21
+	case "ftps":
+		return 990
 	case "telnet":
 		return 23
 	case "gopher", "gophers":

@@ -3,6 +3,7 @@ package testserver
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +15,10 @@ import (
 )
 
 // FTP is a File Transfer Protocol server: RFC 959 as RFC 1123 amends it, with
-// the extensions of RFC 2389 (FEAT, OPTS), RFC 2428 (EPSV, EPRT) and RFC 3659
-// (SIZE, MDTM, MLST, MLSD, REST). Uploads are kept in memory, over Content.
+// the extensions of RFC 2389 (FEAT, OPTS), RFC 2428 (EPSV, EPRT), RFC 3659
+// (SIZE, MDTM, MLST, MLSD, REST) and RFC 4217 (AUTH TLS, PBSZ, PROT, CCC). What
+// goes over TLS is in the transcript as if it did not. Uploads are kept in memory,
+// over Content.
 type FTP struct {
 	Server
 
@@ -45,6 +48,16 @@ type FTP struct {
 	PassiveHost string
 	// PassivePorts are the first and the last port for passive connections; zeros mean any.
 	PassivePorts [2]uint16
+	// TLS is for AUTH TLS, or with ImplicitTLS for every connection from its start.
+	TLS         *tls.Config
+	ImplicitTLS bool
+	// RequireTLS refuses a login, and data connections, without TLS.
+	RequireTLS bool
+	// ReuseTLS refuses private data connections (522) whose TLS session does not go
+	// on with an earlier one, as vsftpd does.
+	ReuseTLS bool
+	// RequirePRET refuses PASV and EPSV unless PRET has told what for, as drftpd does.
+	RequirePRET bool
 }
 
 // SizeInASCII is a choice servers make (RFC 3659 §4.2).
@@ -80,7 +93,11 @@ func StartFTP(ctx context.Context, addr string, configure ...func(*FTP)) (*FTP, 
 	if s.Greeting == "" {
 		s.Greeting = "220 testserver ready"
 	}
-	if err := s.start(ctx, "ftp", 21, addr, s.serve); err != nil {
+	scheme, port := "ftp", 21
+	if s.ImplicitTLS {
+		scheme, port = "ftps", 990
+	}
+	if err := s.start(ctx, scheme, port, addr, s.serve); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -110,6 +127,13 @@ type ftpSession struct {
 	passive  net.Listener // after PASV and EPSV
 	active   string       // address to connect to, after PORT and EPRT
 	queue    []string     // commands that came during a transfer
+
+	turned    chan struct{} // lets the reader go on after a command that may turn TLS on or off
+	clear     net.Conn      // below TLS
+	secured   bool
+	sized     bool // PBSZ was given
+	private   bool // data connections are under TLS
+	announced bool // by PRET
 }
 
 // maxFTPLine bounds a command, maxLogins the wrong passwords on one connection.
@@ -120,7 +144,11 @@ const (
 
 func (s *FTP) serve(c *conn) {
 	f := &ftpSession{conn: c, srv: s, ascii: true, dir: clean(s.LoginDir),
-		lines: make(chan string), done: make(chan struct{})}
+		lines: make(chan string), done: make(chan struct{}), turned: make(chan struct{}, 1)}
+	if s.ImplicitTLS {
+		f.secure()
+		f.private = true
+	}
 	defer f.closePassive()
 	defer close(f.done)
 	s.wg.Go(f.read)
@@ -186,6 +214,14 @@ func (f *ftpSession) read() {
 		case <-f.done:
 			return
 		}
+		if turnsTLS(telnetText(line)) {
+			select {
+			case <-f.turned:
+				r.Reset(f.conn) // what was sent ahead does not count
+			case <-f.done:
+				return
+			}
+		}
 	}
 }
 
@@ -212,6 +248,9 @@ func telnetText(line []byte) string {
 
 // command carries out one line.
 func (f *ftpSession) command(line string) error {
+	if turnsTLS(line) {
+		defer func() { f.turned <- struct{}{} }()
+	}
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)
 	f.plan = f.srv.faults.at(verb, verb+" "+arg)
@@ -227,6 +266,8 @@ func (f *ftpSession) command(line string) error {
 		return f.reply("500 Unknown command.")
 	case hidden(f.srv.Hide, verb):
 		return f.reply("502 Command not implemented.")
+	case !f.secured && f.srv.RequireTLS && (verb == "USER" || verb == "PASS"):
+		return f.reply("530 AUTH TLS first.")
 	case !f.loggedIn && !slices.Contains(beforeLogin, verb):
 		return f.reply("530 Please login with USER and PASS.")
 	}
@@ -249,7 +290,7 @@ func (f *ftpSession) replyf(format string, args ...any) error {
 }
 
 // beforeLogin are the commands that need no login.
-var beforeLogin = []string{"USER", "PASS", "ACCT", "QUIT", "REIN", "NOOP", "HELP", "SYST", "FEAT", "OPTS"}
+var beforeLogin = []string{"USER", "PASS", "ACCT", "QUIT", "REIN", "NOOP", "HELP", "SYST", "FEAT", "OPTS", "AUTH", "PBSZ", "PROT"}
 
 // ftpCommands are all commands known. The X-names are those of RFC 1123 §4.1.3.1.
 var ftpCommands = map[string]func(*ftpSession, string) error{
@@ -258,6 +299,11 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 	"ACCT": (*ftpSession).account,
 	"REIN": (*ftpSession).reinitialize,
 	"QUIT": (*ftpSession).logout,
+
+	"AUTH": (*ftpSession).auth,
+	"PBSZ": (*ftpSession).bufferSize,
+	"PROT": (*ftpSession).protection,
+	"CCC":  (*ftpSession).clearCommands,
 
 	"NOOP": (*ftpSession).noop,
 	"HELP": (*ftpSession).help,
@@ -280,6 +326,7 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 	"EPSV": (*ftpSession).epsv,
 	"PORT": (*ftpSession).port,
 	"EPRT": (*ftpSession).eprt,
+	"PRET": (*ftpSession).preTransfer,
 
 	"REST": (*ftpSession).restart,
 	"RETR": (*ftpSession).retrieve,

@@ -43,6 +43,9 @@ func (f *ftpSession) pasv(string) error {
 	if f.epsvAll {
 		return f.reply("503 Only EPSV after EPSV ALL.")
 	}
+	if f.srv.RequirePRET && !f.announced {
+		return f.reply("500 PRET first.")
+	}
 	at, err := f.listenPassive()
 	if err != nil {
 		return f.reply("425 Can't open a passive connection.")
@@ -69,6 +72,8 @@ func (f *ftpSession) epsv(arg string) error {
 		return f.reply("200 EPSV only from now on.")
 	case arg != "" && arg != family:
 		return f.replyf("522 Network protocol not supported, use (%s).", family)
+	case f.srv.RequirePRET && !f.announced:
+		return f.reply("500 PRET first.")
 	}
 	at, err := f.listenPassive()
 	if err != nil {
@@ -91,7 +96,7 @@ func addrOf(a net.Addr) netip.Addr {
 // listenPassive listens where the control connection came in.
 func (f *ftpSession) listenPassive() (netip.AddrPort, error) {
 	f.closePassive()
-	f.active = ""
+	f.active, f.announced = "", false
 	ip := addrOf(f.LocalAddr())
 	first, last := f.srv.PassivePorts[0], max(f.srv.PassivePorts[0], f.srv.PassivePorts[1])
 	for port := int(first); port <= int(last); port++ {

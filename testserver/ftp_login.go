@@ -93,12 +93,19 @@ func (f *ftpSession) system(string) error { return f.reply("215 UNIX Type: L8") 
 func (f *ftpSession) allocate(string) error { return f.reply("202 No storage allocation necessary.") }
 
 func (f *ftpSession) help(string) error {
-	return f.reply("214 A test server: RFC 959, 1123, 2389, 2428, 3659.")
+	return f.reply("214 A test server: RFC 959, 1123, 2389, 2428, 3659, 4217.")
 }
 
 func (f *ftpSession) features(string) error {
 	text := "211-Features:"
-	for _, feature := range []string{"EPRT", "EPSV", "MDTM", "MFMT", "MLST type*;size*;modify*;perm*;", "REST STREAM", "SIZE", "TVFS", "UTF8"} {
+	features := []string{"EPRT", "EPSV", "MDTM", "MFMT", "MLST type*;size*;modify*;perm*;", "REST STREAM", "SIZE", "TVFS", "UTF8"}
+	if f.srv.RequirePRET {
+		features = append(features, "PRET")
+	}
+	if f.srv.TLS != nil {
+		features = append(features, "AUTH TLS", "CCC", "PBSZ", "PROT")
+	}
+	for _, feature := range features {
 		verb, _, _ := strings.Cut(feature, " ")
 		if !hidden(f.srv.Hide, verb) {
 			text += "\n " + feature

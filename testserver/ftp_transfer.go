@@ -11,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/memnet"
 )
 
 // Transfers. Two goroutines work on one: its own moves the data, the session's
@@ -168,9 +170,11 @@ func lastReply(err error) string {
 	switch {
 	case err == nil:
 		return "226 Transfer complete."
+	case errors.Is(err, errNoReuse):
+		return "522 TLS session reuse required."
 	case errors.Is(err, errNoData):
 		return "425 Can't open data connection."
-	case errors.Is(err, errAborted), isNetError(err):
+	case errors.Is(err, errAborted), errors.Is(err, io.ErrUnexpectedEOF), isNetError(err):
 		return "426 Connection closed; transfer aborted."
 	}
 	return failure(err)
@@ -204,8 +208,12 @@ func (f *ftpSession) move(ctx context.Context, move func(*dataConn) error) error
 	}
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { _ = nc.Close() })()
+	conn, err := f.secureData(ctx, nc)
+	if err != nil {
+		return err
+	}
 	p := f.srv.faults.at("DATA")
-	d := &dataConn{Conn: nc, ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: f.plan}
+	d := &dataConn{Conn: conn, raw: nc, ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: f.plan}
 	if p.any() || p.data != nil {
 		d.plan = p
 	}
@@ -231,6 +239,7 @@ func (f *ftpSession) move(ctx context.Context, move func(*dataConn) error) error
 // dataConn is an open data connection with the faults armed against it.
 type dataConn struct {
 	net.Conn
+	raw   net.Conn        // below TLS; cutting it leaves out the close_notify
 	ctx   context.Context // ends with the transfer
 	idle  time.Duration
 	plan  *plan
@@ -242,10 +251,10 @@ func (d *dataConn) send(src io.Reader) error {
 	if d.plan.data != nil {
 		src = strings.NewReader(*d.plan.data)
 	}
-	if d.plan.endAtOnce(d.Conn) {
+	if d.plan.endAtOnce(d.raw) {
 		return errCut
 	}
-	out := shape(d.ctx, d.Conn, d.Conn, &d.plan.octets)
+	out := shape(d.ctx, d.Conn, d.raw, &d.plan.octets)
 	if _, err := copyData(out, src); err != nil {
 		return err
 	}
@@ -256,12 +265,12 @@ func (d *dataConn) send(src io.Reader) error {
 // settle ends the data and gives the client a moment to close its side too
 // before the last reply. Lynx 2.9 loses a 226 that it reads together with the 150.
 func (d *dataConn) settle() {
-	tcp, ok := d.Conn.(*net.TCPConn)
-	if !ok || tcp.CloseWrite() != nil {
+	half, ok := d.Conn.(interface{ CloseWrite() error }) // TCP's, or the close_notify of TLS
+	if _, inMemory := d.Conn.(*memnet.Conn); inMemory || !ok || half.CloseWrite() != nil {
 		return
 	}
-	_ = tcp.SetReadDeadline(time.Now().Add(settleTime))
-	_, _ = io.Copy(io.Discard, tcp)
+	_ = d.SetReadDeadline(time.Now().Add(settleTime))
+	_, _ = io.Copy(io.Discard, d.Conn)
 }
 
 // receive reads the client's data to its end. It returns what came also with an error.
@@ -287,7 +296,7 @@ type uploadReader struct {
 func (r *uploadReader) Read(p []byte) (int, error) {
 	o := &r.plan.octets
 	if o.cut && r.got >= o.cutAt {
-		endConn(r.Conn, o.reset)
+		endConn(r.raw, o.reset)
 		return 0, errCut
 	}
 	if o.step > 0 {

@@ -59,6 +59,13 @@ func (a *account) watch(ctx context.Context, timing bool) context.Context {
 	})
 }
 
+// octets is how many have been sent and received, of the conversation too.
+func (a *account) octets() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.moved.Load() + a.sent + a.heard
+}
+
 func (a *account) note(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // A commandLine is what the arguments say.
@@ -15,12 +17,17 @@ type commandLine struct {
 	operations []*operation
 	op         *operation // the one that options and URLs go to
 	global     *global
-	configs    int // configuration files being read, one inside the other
+	configs    int         // configuration files being read, one inside the other
+	opened     []io.Closer // what --stderr and --trace write to
 }
 
 // global are the options that hold for all operations.
 type global struct {
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
+
+	trace traceOptions
+
+	passwords *passwordSource // of --password-fd; nil is the terminal
 }
 
 func newCommandLine(std streams) *commandLine {
@@ -33,6 +40,13 @@ func newCommandLine(std streams) *commandLine {
 func (c *commandLine) begin() {
 	c.op = newOperation(c.global)
 	c.operations = append(c.operations, c.op)
+}
+
+// warn tells of what is no mistake yet.
+func (c *commandLine) warn(format string, args ...any) {
+	if !c.global.silent {
+		fmt.Fprintf(c.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
+	}
 }
 
 // A usageError says what is wrong with the command line.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,13 +94,10 @@ func (e *environment) netrcEntries() (netrc.File, error) {
 		return nil, nil
 	}
 	if !e.netrcRead {
-		path := e.op.netrcFile
-		if path == "" {
-			path = filepath.Join(os.Getenv("HOME"), ".netrc")
-		}
+		named := cmp.Or(e.op.netrcFile, os.Getenv("NETRC"))
 		e.netrcRead = true
-		e.netrc, e.netrcErr = netrc.Read(path)
-		if errors.Is(e.netrcErr, fs.ErrNotExist) && e.op.netrcFile == "" {
+		e.netrc, e.netrcErr = netrc.Read(cmp.Or(named, filepath.Join(os.Getenv("HOME"), ".netrc")))
+		if errors.Is(e.netrcErr, fs.ErrNotExist) && named == "" {
 			e.netrcErr = nil
 		}
 	}
@@ -156,7 +154,7 @@ func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login
 	secret, known := e.answers[question]
 	if !known {
 		var err error
-		if secret, err = term.AskSecret(ctx, question); err != nil {
+		if secret, err = e.op.secret(ctx, question); err != nil {
 			return locator.Login{}, fmt.Errorf("the password of %s is needed: %w", fetch.Printable(c.User), err)
 		}
 		if e.answers == nil {

@@ -102,7 +102,7 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 			return err
 		}
 	}
-	if err := t.sink.take(res.Body); err != nil {
+	if err := t.sink.take(t.incoming(res.Body)); err != nil {
 		return err
 	}
 	info, ok := res.Info.(*fetchhttp.Info)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,8 @@ const maxMessage = 1000
 // the last URL.
 func runGet(ctx context.Context, args []string, std streams) int {
 	c := newCommandLine(std)
-	err := c.parse(args)
+	defer c.closeFiles()
+	err := c.parseAll(args)
 	switch {
 	case c.global.help:
 		return run(ctx, append([]string{"help"}, c.op.urls...), std)
@@ -44,6 +46,18 @@ func runGet(ctx context.Context, args []string, std streams) int {
 		return signalCode(ctx)
 	}
 	return code
+}
+
+// parseAll reads the default configuration file and the arguments.
+func (c *commandLine) parseAll(args []string) error {
+	var wrong error
+	if !skipsDefault(args) {
+		wrong = c.readDefault()
+	}
+	if err := c.parse(args); wrong != nil || err != nil {
+		return cmp.Or(wrong, err)
+	}
+	return c.openTrace()
 }
 
 // stops reports whether nothing more is to be done after an exit code.
@@ -90,6 +104,9 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 		return c.misused(err)
 	}
 	defer env.resolver.Close()
+	if err := env.askProxyPassword(ctx); err != nil {
+		return c.misused(err)
+	}
 	code := exitOK
 	for t := range env.transfers() {
 		if code = t.run(ctx); stops(ctx, c.global, code) {

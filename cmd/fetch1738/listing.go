@@ -40,7 +40,7 @@ func (t *transfer) list(res *fetch.Resource) error {
 		w.CloseWithError(errors.Join(err, out.Flush()))
 	}()
 	defer r.Close() // ends the goroutine if the sink fails
-	return t.sink.take(r)
+	return t.sink.take(t.paced(r))
 }
 
 // writeListing writes one line for each item.

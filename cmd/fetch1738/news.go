@@ -40,7 +40,7 @@ func (t *transfer) articleFiles(res *fetch.Resource) error {
 			return err
 		}
 		s := &sink{path: t.inOutputDir(name), remote: true, named: true, mkdirs: t.op.createDirs}
-		if err := s.take(article.Body); err != nil {
+		if err := s.take(t.incoming(article.Body)); err != nil {
 			_ = s.close()
 			return err
 		}
@@ -59,7 +59,7 @@ func (t *transfer) showNews(res *fetch.Resource) (bool, error) {
 	}
 	switch {
 	case res.MediaType == "message/rfc822":
-		return true, t.sink.take(mime822.NewReader(res.Body))
+		return true, t.sink.take(mime822.NewReader(t.incoming(res.Body)))
 	case res.Items == nil:
 		return false, nil
 	}

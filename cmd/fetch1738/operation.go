@@ -31,7 +31,10 @@ type operation struct {
 
 	// How to connect.
 	connectTimeout time.Duration
+	limitRate      int64 // octets in a second; 0 is any number
 	maxTime        time.Duration
+	speedLimit     int // of -Y
+	speedTime      int // of -y
 	proxy          *string
 	proxyUser      string
 	proxyTunnel    bool

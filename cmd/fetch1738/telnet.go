@@ -85,15 +85,16 @@ func (t *transfer) converse(ctx context.Context, res *fetch.Resource) error {
 	if l, ok := res.Locator.(*locator.Telnet); ok && t.op.telnet.login && l.Login != nil && (l.Login.User != "" || l.Login.HasPassword) {
 		d.typist, d.typed = &typist{login: *l.Login}, make(chan struct{})
 	}
+	listen := func(r io.Reader) error { return t.sink.take(t.incoming(r)) }
 	switch {
 	case t.op.telnet.script != nil:
-		return d.run(ctx, d.recite, t.sink.take)
+		return d.run(ctx, d.recite, listen)
 	case t.input != nil:
-		return d.run(ctx, d.relay, t.sink.take)
+		return d.run(ctx, d.relay, listen)
 	case term.IsTerminal(t.std.in):
 		return d.sit(ctx, res)
 	}
-	return d.run(ctx, d.relay, t.sink.take)
+	return d.run(ctx, d.relay, listen)
 }
 
 // run lets speak speak while listen reads, until the server closes or speak has
@@ -192,7 +193,7 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 	}
 	input := d.t.input
 	if input == nil {
-		input = interruptible(ctx, d.t.std.in)
+		input = d.t.outgoing(interruptible(ctx, d.t.std.in))
 	}
 	n, err := io.Copy(d.s, input)
 	var sending *fetch.Error

@@ -31,7 +31,9 @@ type transfer struct {
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
+	narrator   *narrator // nil unless the conversation is to be shown
 	meter      *meter
+	pace       *pace // nil without --limit-rate
 	sink       *sink
 	left       int           // tries, after this one
 	retryAfter time.Duration // what the server wants
@@ -139,11 +141,8 @@ func (t *transfer) attempts(ctx context.Context) error {
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
-	if t.op.verbose {
-		n := newNarrator(t.std.err)
-		if t.locator.Scheme() == "telnet" {
-			n.words = commandWords
-		}
+	if t.narrator = t.newTracer(); t.narrator != nil {
+		n := t.narrator
 		ctx = n.watch(ctx)
 		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && t.locator.Scheme() != "https" {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
@@ -170,12 +169,9 @@ func (t *transfer) sends(l locator.Locator) bool {
 }
 
 // attempt does it once.
-func (t *transfer) attempt(ctx context.Context) error {
-	if t.op.maxTime > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.op.maxTime)
-		defer cancel()
-	}
+func (t *transfer) attempt(ctx context.Context) (err error) {
+	ctx, end := t.limit(ctx)
+	defer func() { err = end(err) }()
 	req, err := t.op.request(t.locator)
 	if p := t.askedProxy(t.locator); p != nil {
 		req, err = t.op.requestTo(p, t.locator)
@@ -193,6 +189,7 @@ func (t *transfer) attempt(ctx context.Context) error {
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
+	t.outgoingData(req)
 	return t.receive(ctx, req)
 }
 

@@ -146,12 +146,13 @@ func (t *transfer) resumeUpload(ctx context.Context, req *fetch.Request, body *s
 // A source is what is uploaded.
 type source struct {
 	file  io.ReadCloser
+	flow  io.Reader     // file, as it is to be read
 	count *atomic.Int64 // of what has been read
 }
 
 func (t *transfer) openSource(ctx context.Context) (*source, error) {
 	if isStdin(t.source) {
-		return &source{interruptible(ctx, t.std.in), &t.account.moved}, nil
+		return t.newSource(interruptible(ctx, t.std.in)), nil
 	}
 	f, err := os.Open(t.source)
 	if err == nil {
@@ -166,11 +167,15 @@ func (t *transfer) openSource(ctx context.Context) (*source, error) {
 	if err != nil {
 		return nil, &codedError{exitRead, err}
 	}
-	return &source{f, &t.account.moved}, nil
+	return t.newSource(f), nil
+}
+
+func (t *transfer) newSource(file io.ReadCloser) *source {
+	return &source{file, t.outgoing(file), &t.account.moved}
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	n, err := s.file.Read(p)
+	n, err := s.flow.Read(p)
 	s.count.Add(int64(n))
 	return n, err
 }

@@ -22,9 +22,32 @@ type narrator struct {
 	// words puts octets of the conversation into words; nil shows them.
 	words func([]byte) string
 	udp   bool // what is sent and received are datagrams
+
+	form       traceForm
+	time       bool
+	uploading  bool // which way the body goes
+	silentBody bool // it is to be seen anyway
+	moving     bool // the body; that has been told
 }
 
-func newNarrator(w io.Writer) *narrator { return &narrator{w: w, safe: term.IsTerminal(w)} }
+func newNarrator(w io.Writer) *narrator {
+	return &narrator{w: w, safe: term.IsTerminal(w), form: traceLines}
+}
+
+// newTracer is the narrator of -v, --trace or --trace-ascii; nil without them.
+func (t *transfer) newTracer() *narrator {
+	trace := t.op.trace
+	if trace.form == traceNot {
+		return nil
+	}
+	n := newNarrator(trace.to)
+	n.form, n.time, n.uploading = trace.form, trace.time, t.upload
+	n.silentBody = t.sink.path == "" && term.IsTerminal(t.std.out) && n.safe
+	if t.locator.Scheme() == "telnet" {
+		n.words = commandWords
+	}
+	return n
+}
 
 // watch is ctx with the narrator's hooks in it.
 func (n *narrator) watch(ctx context.Context) context.Context {
@@ -34,6 +57,7 @@ func (n *narrator) watch(ctx context.Context) context.Context {
 		Reused:    func(c fetch.Connection) { n.remark("%s", meeting("Re-using the connection to", c)) },
 		Sent:      func(octets []byte) { n.said("> ", octets) },
 		Received:  func(octets []byte) { n.said("< ", octets) },
+		Body:      n.bodyMoved,
 		Retry:     func(r fetch.Retry) { n.remark("Trying again after %v: %v", r.Wait, r.Err) },
 		Note:      func(text string) { n.remark("%s", text) },
 	})
@@ -52,7 +76,11 @@ func (n *narrator) said(mark string, octets []byte) {
 	n.mu.Lock()
 	udp := n.udp
 	n.mu.Unlock()
-	if !udp {
+	switch {
+	case n.form != traceLines:
+		n.dumpHead(mark, octets)
+		return
+	case !udp:
 		n.conversation(mark, octets)
 		return
 	}
@@ -70,7 +98,11 @@ func meeting(verb string, c fetch.Connection) string {
 }
 
 func (n *narrator) remark(format string, args ...any) {
-	n.lines("* ", fmt.Appendf(nil, format, args...))
+	mark := "* "
+	if n.form != traceLines {
+		mark = "== Info: "
+	}
+	n.lines(mark, fmt.Appendf(nil, format, args...))
 }
 
 func (n *narrator) conversation(mark string, octets []byte) {
@@ -98,11 +130,12 @@ func legible(octets []byte) []byte {
 func (n *narrator) lines(mark string, octets []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.moving = false
 	for line := range bytes.Lines(octets) {
 		text := string(bytes.TrimRight(line, "\r\n"))
 		if n.safe {
 			text = term.Safe(text)
 		}
-		fmt.Fprintf(n.w, "%s%s\n", mark, text)
+		fmt.Fprintf(n.w, "%s%s%s\n", n.stamp(), mark, text)
 	}
 }

@@ -20,12 +20,15 @@ type access struct {
 	email  string
 	trace  *fetch.Trace
 	loc    *locator.FTP
-	login  *locator.Login // nil is the anonymous user
+	asked  locator.Locator // loc, or what it was made of
+	login  *locator.Login  // nil is the anonymous user
 	req    *fetch.Request
 	opt    Options
 	key    key
 	exact  bool
 	noEPSV bool
+	active *Active
+	safety safety
 
 	dirs []string // arguments of CWD
 	verb string   // of the transfer
@@ -38,10 +41,12 @@ type access struct {
 type key struct {
 	host           string
 	port           uint16
+	implicit       bool // under TLS from the first octet on
 	user, password string
 	hasUser        bool
 	hasPassword    bool
 	account        string
+	alternative    string
 }
 
 // purpose is which operation an access is for.
@@ -57,9 +62,9 @@ const (
 // access checks a request and makes an access of it; nothing is dialled for one
 // that fails.
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
-	loc, ok := req.Locator.(*locator.FTP)
-	if !ok {
-		return nil, fetch.Fail("check", req.Locator, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", req.Locator))
+	loc, err := pathOf(req.Locator)
+	if err != nil {
+		return nil, err
 	}
 	if err := fetch.CheckOctets(loc); err != nil {
 		return nil, err
@@ -67,9 +72,9 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	env := f.Env.WithDefaults()
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
-		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV,
+		loc: loc, asked: req.Locator, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV,
+		active: f.Active, safety: f.safety(),
 	}
-	var err error
 	if a.opt, err = options(req); err != nil {
 		return nil, a.fail("check", err)
 	}
@@ -96,6 +101,9 @@ func (a *access) check(p purpose) error {
 		return bad(fetch.BadRange, "a negative range")
 	case (p == replacing || p == updating) && (a.loc.Name == "" || a.typecode() == 'd'):
 		return bad(fetch.BadURL, "the URL names no file")
+	}
+	if err := a.active.check(); err != nil {
+		return err
 	}
 	return checkLine("the e-mail address", a.email)
 }
@@ -165,15 +173,15 @@ func (a *access) user() string {
 
 // target is the control connection.
 func (a *access) target() fetch.Target {
-	t := fetch.Target{Locator: a.loc, From: a.req.From, Purpose: fetch.Control, Network: "tcp", Host: a.loc.Host, Port: a.loc.Port}
+	t := fetch.Target{Locator: a.asked, From: a.req.From, Purpose: fetch.Control, Network: "tcp", Host: a.loc.Host, Port: a.loc.Port}
 	if t.Port == 0 {
-		t.Port = locator.DefaultPort("ftp")
+		t.Port = locator.DefaultPort(a.asked.Scheme())
 	}
 	return t
 }
 
 func (a *access) makeKey() key {
-	k := key{host: strings.ToLower(a.loc.Host), port: a.target().Port, account: a.opt.Account}
+	k := key{host: strings.ToLower(a.loc.Host), port: a.target().Port, implicit: a.implicit(), account: a.opt.Account, alternative: a.opt.AlternativeToUser}
 	if login := a.login; login != nil {
 		k.hasUser, k.hasPassword = true, login.HasPassword
 		k.user, k.password = login.User, login.Password
@@ -363,7 +371,7 @@ func command(verb, arg string) string {
 // resource describes what has been begun.
 func (a *access) resource(s *session, b begun) *fetch.Resource {
 	res := &fetch.Resource{
-		Locator: a.loc, Body: fetch.EmptyBody, Peer: s.peer,
+		Locator: a.asked, Body: fetch.EmptyBody, Peer: s.peer,
 		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
 		Info:       &Info{Greeting: s.ctl.greeting, EntryPath: s.entry, Type: 'I'},
 	}

@@ -180,7 +180,7 @@ func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 // spliceable tells whether octets can go to f without passing through the
 // program. What is no regular file may refuse them when it is too late.
 func (b *body) spliceable(f *os.File) bool {
-	if b.a.ascii() || !canSplice(b.data.raw) {
+	if b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
 		return false
 	}
 	info, err := f.Stat()

@@ -3,6 +3,7 @@ package ftp
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -21,11 +22,12 @@ import (
 //
 // The library writes each command with one Write and then reads its reply.
 type control struct {
-	conn   *wire.Conn
-	raw    net.Conn
-	lines  *wire.LineReader
-	limits fetch.Limits
-	trace  *fetch.Trace
+	conn    *wire.Conn
+	raw     net.Conn  // as it was dialled
+	secured *tls.Conn // over raw; nil where the connection is in the clear
+	lines   *wire.LineReader
+	limits  fetch.Limits
+	trace   *fetch.Trace
 
 	verb      string    // of the command at hand: the operation of an error
 	last      reply     // the latest one
@@ -38,6 +40,7 @@ type control struct {
 
 	toLibrary bytes.Buffer
 	answers   answers
+	invited   uint16 // the port that the server is to connect to, in active mode
 	transfer  string // the command that the library's RETR stands for
 	secrets   []string
 }
@@ -53,10 +56,12 @@ const (
 	transferred                 // that reply has come instead of the preliminary one
 )
 
-// answers to what the server asks during the login.
+// answers to what the server asks during the login and when it begins a transfer.
 type answers interface {
 	password(text string) (string, error)
 	account(text string) (string, error)
+	alternative() string // to USER; "" is none
+	begin() error        // makes the data connection ready
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
@@ -150,7 +155,7 @@ func (c *control) received(line []byte) {
 // unasked refuses replies that have come before their command (CVE-2021-22947);
 // only 421, which announces that the server is about to leave, needs none.
 func (c *control) unasked() error {
-	if c.lines.Buffered() == 0 && !readable(c.raw) {
+	if !c.waiting() {
 		return nil
 	}
 	r, err := c.receive()
@@ -233,6 +238,9 @@ func (c *control) Write(p []byte) (int, error) {
 	case verb == "TYPE" && c.phase == loggingIn:
 		c.answer("200 ")
 		return len(p), nil
+	case (verb == "EPSV" || verb == "PASV") && c.invited > 0:
+		c.answer(fmt.Sprintf("229 (|||%d|)", c.invited)) // EPRT or PORT was sent in its place
+		return len(p), nil
 	case verb == "QUIT":
 		return len(p), nil // the library's way of giving up; ours is quit
 	case verb == "PASS":
@@ -290,6 +298,12 @@ func (c *control) translate(r reply, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if alternative := c.answers.alternative(); c.verb == "USER" && r.class() >= 4 && alternative != "" {
+		if r, err = c.exchange(alternative); err != nil {
+			return "", err
+		}
+		c.verb = "USER"
+	}
 	if r.code == 332 && (c.verb == "USER" || c.verb == "PASS") {
 		if r, err = c.sendAccount(r.text); err != nil {
 			return "", err
@@ -337,7 +351,7 @@ func (c *control) accept(r reply) (string, error) {
 		}
 	case isTransfer(c.verb):
 		if class <= 2 {
-			return c.beginTransfer(r), nil
+			return c.beginTransfer(r)
 		}
 	case c.verb == "USER" && r.code == 331, c.verb == "REST" && r.code == 350:
 		return fmt.Sprint(r.code), nil
@@ -365,14 +379,31 @@ var completion = map[string]string{
 
 // beginTransfer takes the first reply to a transfer; for a small file a server in
 // a hurry may send the last one in its place.
-func (c *control) beginTransfer(r reply) string {
+func (c *control) beginTransfer(r reply) (string, error) {
 	c.began = true
 	c.announced = announcedSize(r.text)
 	c.phase = transferring
 	if r.class() == 2 {
 		c.phase = transferred
 	}
-	return "150"
+	return "150", c.answers.begin()
+}
+
+// meanwhile looks whether the server has said something while it is to connect:
+// that it cannot, or, being done by now, that all is well.
+func (c *control) meanwhile() error {
+	if c.phase != transferring || !c.waiting() {
+		return nil
+	}
+	r, err := c.receive()
+	switch {
+	case err != nil:
+		return err
+	case r.class() == 2:
+		c.phase = transferred
+		return nil
+	}
+	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.code, Reply: r.text}
 }
 
 func isTransfer(verb string) bool {

@@ -1,13 +1,18 @@
 // Package ftp fetches ftp URLs (RFC 1738 §3.2) by the File Transfer Protocol
-// (RFC 959, with EPSV of RFC 2428 and SIZE, MDTM, REST of RFC 3659).
+// (RFC 959, with EPSV and EPRT of RFC 2428, SIZE, MDTM, REST of RFC 3659, and
+// TLS by RFC 4217).
 //
 // What goes over the control connection is what RFC 1738 §3.2.2 says and no more
 // than is needed besides: USER, PASS when it is asked for, one CWD for each
 // component, TYPE, EPSV or PASV, RETR or NLST.
+//
+// The scheme ftps, which RFC 1738 does not know, is ftp over TLS on port 990. Its
+// URLs come as locator.Opaque.
 package ftp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"time"
@@ -16,7 +21,7 @@ import (
 	sessions "github.com/fetch1738/fetch1738/internal/session"
 )
 
-// Fetcher fetches ftp URLs. The zero value works. Its fields must not be changed
+// Fetcher fetches ftp and ftps URLs. The zero value works. Its fields must not be changed
 // once it is in use. It is safe for concurrent use; accesses that run at once
 // have a control connection each.
 //
@@ -36,6 +41,17 @@ type Fetcher struct {
 	GuessType bool
 	// DisableEPSV does not try EPSV before PASV.
 	DisableEPSV bool
+	// Active, when not nil, has the server connect to us for the data.
+	Active *Active
+	// Security says how far ftp URLs are put under TLS; ftps URLs always are.
+	Security Security
+	// ClearCommands ends the TLS of the control connection after the login (CCC), so
+	// that routers on the way can follow it. A server that refuses stays under TLS.
+	ClearCommands ClearCommands
+	// TLS is for ftps and Security; nil is the zero Config. The server's name is
+	// filled in, and each control connection has a ClientSessionCache of its own,
+	// because servers want its data connections to go on with its TLS session.
+	TLS *tls.Config
 	// MaxIdle is how many idle sessions are kept for another access to the same
 	// server by the same user; 0 is 8, a negative number keeps none.
 	MaxIdle int
@@ -208,7 +224,7 @@ func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 func dialKnown(ctx context.Context, a *access, refused error) (*session, error) {
 	var e *fetch.Error
 	errors.As(refused, &e)
-	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.loc, Text: e.Reply})
+	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.asked, Text: e.Reply})
 	if ctx.Err() != nil {
 		return nil, err
 	}

@@ -40,6 +40,9 @@ func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
 			if !ok {
 				continue
 			}
+			if a.implicit() {
+				item.Locator = SecureLocator(item.Locator.(*locator.FTP))
+			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
 				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("too many entries")}))
 				return

@@ -21,6 +21,12 @@ type Options struct {
 	Method Method
 	// CreateDirs makes missing directories (MKD) on the way to a file to be stored.
 	CreateDirs bool
+	// AlternativeToUser is a command to send when the server refuses USER; its reply
+	// is taken for that to USER.
+	AlternativeToUser string
+	// PRET tells the server which transfer is to come before the data connection
+	// is asked for, as drftpd wants it.
+	PRET bool
 	// Account answers the server's wish for an account (ACCT).
 	Account string
 	// ModTime asks for a file's time of modification (MDTM) before it is fetched.
@@ -49,7 +55,7 @@ func options(req *fetch.Request) (Options, error) {
 	default:
 		return o, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
-	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account}} {
+	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.AlternativeToUser}} {
 		for _, s := range list {
 			if err := checkLine("an option", s); err != nil {
 				return o, err

@@ -2,6 +2,7 @@ package ftp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -26,20 +27,24 @@ const abortTime = time.Second
 // being the only one that knows it; below it lies a control. A session belongs
 // to one access at a time.
 type session struct {
-	ctl   *control
-	conn  *client.ServerConn
-	key   key
-	entry string         // working directory after the login; "" when not known
-	peer  netip.AddrPort // of the control connection; invalid behind a proxy
-	where []string       // arguments of CWD since the login directory
-	typ   byte           // TYPE in force; 0 when not known
-	raw   bool           // commands of the caller's own were sent
-	used  bool           // by an access before the one under way
+	ctl     *control
+	conn    *client.ServerConn
+	key     key
+	entry   string         // working directory after the login; "" when not known
+	peer    netip.AddrPort // of the control connection; invalid behind a proxy
+	where   []string       // arguments of CWD since the login directory
+	typ     byte           // TYPE in force; 0 when not known
+	raw     bool           // commands of the caller's own were sent
+	config  *tls.Config    // nil as long as nothing is under TLS
+	private bool           // data connections are under TLS too
+	noEPRT  bool           // was refused
+	used    bool           // by an access before the one under way
 
 	// Of the access under way:
 	ctx    context.Context
 	access *access
 	data   *dataConn
+	port   net.Listener     // that the server is to connect to; nil in passive mode
 	last   *client.Response // the transfer; nil when none is under way
 }
 
@@ -67,22 +72,35 @@ func dial(ctx context.Context, a *access) (*session, error) {
 func (s *session) connect(dial func(network, address string) (net.Conn, error)) (err error) {
 	s.conn, err = client.Dial("",
 		client.DialWithDialFunc(dial),
-		client.DialWithDisabledEPSV(s.access.noEPSV),
+		client.DialWithDisabledEPSV(s.access.noEPSV && s.access.active == nil),
 		client.DialWithDisabledUTF8(true),
 		client.DialWithDisabledMLSD(true))
 	return s.failure(err)
 }
 
-// login does USER and what the server asks for then. The library sends nothing
-// else during it that reaches the wire.
+// login does USER and what the server asks for then, before and after that what
+// TLS needs. The library sends nothing else during it that reaches the wire.
 func (s *session) login() (err error) {
+	if s.access.implicit() {
+		if err := s.secure(); err != nil {
+			return err
+		}
+	}
 	if err := s.connect(s.dialFunc); err != nil {
 		return err
+	}
+	if s.access.wantsTLS() {
+		if err := s.startTLS(); err != nil {
+			return err
+		}
 	}
 	if err := s.conn.Login(s.access.user(), ""); err != nil {
 		return s.failure(err)
 	}
 	s.ctl.phase = commanding
+	if s.config != nil {
+		return s.protect()
+	}
 	return nil
 }
 
@@ -91,6 +109,10 @@ func (s *session) login() (err error) {
 func (s *session) dialFunc(_, address string) (net.Conn, error) {
 	if s.conn == nil {
 		return s.ctl, nil
+	}
+	if s.port != nil {
+		s.data = &dataConn{idle: s.access.limits.Idle}
+		return s.data, nil
 	}
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -111,9 +133,59 @@ func (s *session) dialFunc(_, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.data = newDataConn(s.ctx, conn, s.access.limits.Idle)
+	s.data = &dataConn{raw: conn, idle: s.access.limits.Idle}
 	return s.data, nil
 }
+
+// prepare does what comes before a transfer besides what the library knows of.
+func (s *session) prepare(command string) error {
+	s.ctl.transfer, s.ctl.announced, s.ctl.invited = command, -1, 0
+	if s.access.active != nil {
+		if err := s.invite(); err != nil {
+			return err
+		}
+		s.ctl.invited = addrPort(s.port.Addr()).Port()
+		return nil
+	}
+	if s.access.opt.PRET {
+		r, err := s.ctl.exchange("PRET " + command)
+		if err == nil && r.class() != 2 {
+			return s.refused(r)
+		}
+		return s.failure(err)
+	}
+	return nil
+}
+
+// begin makes the data connection ready when the server is.
+func (s *session) begin() error {
+	d := s.data
+	if s.port != nil {
+		conn, err := s.accept()
+		if err != nil {
+			return err
+		}
+		d.raw = conn
+		s.ctl.trace.Connected(fetch.Connection{
+			Network: "tcp", Purpose: fetch.Data, Host: s.access.loc.Host,
+			Local: addrPort(conn.LocalAddr()), Remote: addrPort(conn.RemoteAddr()),
+		})
+	}
+	if !s.private {
+		d.open(s.ctx, d.raw)
+		return nil
+	}
+	conn, err := s.handshake(noted{d.raw})
+	if err != nil {
+		return err
+	}
+	d.secured = true
+	d.open(s.ctx, conn)
+	return nil
+}
+
+// alternative answers a refusal of USER.
+func (s *session) alternative() string { return s.access.opt.AlternativeToUser }
 
 // password answers PASS.
 func (s *session) password(text string) (string, error) {
@@ -124,7 +196,7 @@ func (s *session) password(text string) (string, error) {
 	case login.HasPassword:
 		return login.Password, nil
 	}
-	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, User: login.User, Text: text})
+	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.asked, User: login.User, Text: text})
 	return got.Password, err
 }
 
@@ -133,7 +205,7 @@ func (s *session) account(text string) (string, error) {
 	if account := s.access.opt.Account; account != "" {
 		return account, nil
 	}
-	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, User: s.access.user(), Account: true, Text: text})
+	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.asked, User: s.access.user(), Account: true, Text: text})
 	return got.Password, err
 }
 
@@ -191,6 +263,7 @@ func (s *session) reusable() bool {
 func (s *session) rest() {
 	s.ctl.conn.SetContext(context.Background())
 	s.ctl.trace = fetch.ContextTrace(context.Background())
+	s.closePort()
 	s.ctx, s.access, s.data = context.Background(), nil, nil
 }
 
@@ -205,6 +278,7 @@ func (s *session) end() {
 	if s.data != nil {
 		s.data.Close()
 	}
+	s.closePort()
 	switch {
 	case s.ctx.Err() != nil:
 		s.ctl.conn.Close()
@@ -275,7 +349,9 @@ func (s *session) modTime(name string) (time.Time, error) {
 // retrieve starts a transfer to us. The library knows it as RETR; command is
 // what is sent.
 func (s *session) retrieve(command string, offset int64) (err error) {
-	s.ctl.transfer, s.ctl.announced = command, -1
+	if err := s.prepare(command); err != nil {
+		return err
+	}
 	s.last, err = s.conn.RetrFrom("", uint64(offset))
 	return s.failure(err)
 }
@@ -290,11 +366,22 @@ func (s *session) finish() error {
 
 // store does a transfer to the server as a whole.
 func (s *session) store(command string, body io.Reader, offset int64) (err error) {
-	s.ctl.transfer = command
+	if err := s.prepare(command); err != nil {
+		return err
+	}
 	if s.access.verb == "APPE" {
 		err = s.conn.Append("", body)
 	} else {
 		err = s.conn.StorFrom("", body, uint64(offset))
+	}
+	return s.failure(err)
+}
+
+// refused is the error of a command whose reply is not the one that it needs.
+func (s *session) refused(r reply) error {
+	err := violation(r.text, "no reply to "+s.ctl.verb)
+	if r.class() >= 4 {
+		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
 	}
 	return s.failure(err)
 }

@@ -57,6 +57,13 @@ func (r *LineReader) Read(p []byte) (int, error) { return r.br.Read(p) }
 // Buffered is how many octets have been received but not read.
 func (r *LineReader) Buffered() int { return r.br.Buffered() }
 
+// Fill waits for an octet to be there; it reads none away. The error is that of
+// the reader below.
+func (r *LineReader) Fill() error {
+	_, err := r.br.Peek(1)
+	return err
+}
+
 // HasLine tells whether ReadLine would give a line without waiting.
 func (r *LineReader) HasLine() bool {
 	waiting, _ := r.br.Peek(r.br.Buffered())

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+)
+
+// A traceForm is how the conversation is shown.
+type traceForm uint8
+
+const (
+	traceNot   traceForm = iota
+	traceLines           // -v: lines behind a mark
+	traceHex             // --trace: octets in hexadecimal and ASCII
+	traceASCII           // --trace-ascii: octets in ASCII
+)
+
+// traceOptions are what the command line says of showing the conversation.
+type traceOptions struct {
+	form traceForm
+	file string // of --trace and --trace-ascii; "-" is standard output, "%" standard error
+	time bool
+	to   io.Writer // where it goes; set by openTrace
+}
+
+// setVerbose is -v. The last of it, --trace and --trace-ascii counts.
+func setVerbose(c *commandLine, value string) error {
+	on, err := strconv.ParseBool(value)
+	c.overrideTrace("-v, --verbose", traceLines, "%")
+	if c.global.verbose = on; !on {
+		c.global.trace.form = traceNot
+	}
+	return err
+}
+
+// setTrace is --trace or --trace-ascii.
+func setTrace(form traceForm) setter {
+	return func(c *commandLine, value string) error {
+		name := map[traceForm]string{traceHex: "--trace", traceASCII: "--trace-ascii"}[form]
+		c.overrideTrace(name, form, value)
+		c.global.verbose = false
+		return nil
+	}
+}
+
+func (c *commandLine) overrideTrace(name string, form traceForm, file string) {
+	trace := &c.global.trace
+	if trace.form != traceNot && trace.form != form {
+		c.warn("%s overrides an earlier trace/verbose option", name)
+	}
+	trace.form, trace.file = form, file
+}
+
+func setTraceTime(c *commandLine, value string) (err error) {
+	c.global.trace.time, err = strconv.ParseBool(value)
+	return err
+}
+
+// setStderr lets what goes to standard error go to a file from here on.
+func setStderr(c *commandLine, value string) error {
+	if value == "-" {
+		c.std.err = c.std.out
+		return nil
+	}
+	f, err := os.Create(value)
+	if err != nil {
+		c.warn("cannot write to the file of --stderr: %v", err)
+		return nil // as curl does
+	}
+	c.std.err = f
+	c.opened = append(c.opened, f)
+	return nil
+}
+
+// openTrace readies what the conversation is shown in.
+func (c *commandLine) openTrace() error {
+	trace := &c.global.trace
+	switch {
+	case trace.form == traceNot, trace.file == "%":
+		trace.to = c.std.err
+	case trace.file == "-":
+		trace.to = c.std.out
+	default:
+		f, err := os.Create(trace.file)
+		if err != nil {
+			return &codedError{exitWrite, err}
+		}
+		trace.to = f
+		c.opened = append(c.opened, f)
+	}
+	return nil
+}
+
+// closeFiles closes what --stderr and --trace opened. It is too late to tell of
+// a failure.
+func (c *commandLine) closeFiles() {
+	for _, f := range c.opened {
+		_ = f.Close()
+	}
+}
+
+// stamp is what stands before a line with --trace-time.
+func (n *narrator) stamp() string {
+	if !n.time {
+		return ""
+	}
+	return time.Now().Format("15:04:05.000000 ")
+}
+
+// bodyMoved tells how much of the body has come, or gone, since the last line of
+// the conversation, in the manner of curl: the first of it only.
+func (n *narrator) bodyMoved(octets int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.moving || n.form != traceLines || n.silentBody || octets == 0 {
+		return
+	}
+	n.moving = true
+	mark := '{'
+	if n.uploading {
+		mark = '}'
+	}
+	fmt.Fprintf(n.w, "%s%c [%d bytes data]\n", n.stamp(), mark, octets)
+}
+
+// dumpHead shows what was sent as a whole, and what was received line by line
+// where it is text.
+func (n *narrator) dumpHead(mark string, octets []byte) {
+	if mark == "> " {
+		n.dump(sentHead, octets)
+		return
+	}
+	if bytes.IndexByte(octets, 0) >= 0 {
+		n.dump(receivedHead, octets)
+		return
+	}
+	for line := range bytes.Lines(octets) {
+		n.dump(receivedHead, line)
+	}
+}
+
+// dump shows octets under a heading.
+func (n *narrator) dump(heading string, octets []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	b := fmt.Appendf(nil, "%s%s, %d bytes (0x%x)\n", n.stamp(), heading, len(octets), len(octets))
+	if n.form == traceHex {
+		b = appendHex(b, octets)
+	} else {
+		b = appendASCII(b, octets)
+	}
+	_, _ = n.w.Write(b) // a trace that cannot be written ends no transfer
+}
+
+// The octets in a line of a dump.
+const (
+	hexWidth   = 16
+	asciiWidth = 64
+)
+
+// appendHex adds lines such as
+//
+//	0000: 48 65 6c 6c 6f                                  Hello
+func appendHex(b, octets []byte) []byte {
+	for at := 0; at < len(octets); at += hexWidth {
+		row := octets[at:min(at+hexWidth, len(octets))]
+		b = fmt.Appendf(b, "%04x: %-*s", at, 3*hexWidth, fmt.Sprintf("% x", row))
+		b = append(appendPrintable(b, row), '\n')
+	}
+	return b
+}
+
+// appendASCII adds lines of text, which end at CR LF.
+func appendASCII(b, octets []byte) []byte {
+	for at := 0; at < len(octets); {
+		row := octets[at:min(at+asciiWidth, len(octets))]
+		next := at + len(row)
+		if end := bytes.Index(octets[at:min(next+2, len(octets))], []byte("\r\n")); end >= 0 {
+			row, next = octets[at:at+end], at+end+2
+		}
+		b = fmt.Appendf(b, "%04x: ", at)
+		b = append(appendPrintable(b, row), '\n')
+		at = next
+	}
+	return b
+}
+
+func appendPrintable(b, octets []byte) []byte {
+	for _, c := range octets {
+		if c < ' ' || c > '~' {
+			c = '.'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// The headings of dumps.
+const (
+	sentHead     = "=> Send header"
+	sentData     = "=> Send data"
+	receivedHead = "<= Recv header"
+	receivedData = "<= Recv data"
+)

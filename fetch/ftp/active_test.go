@@ -1,0 +1,246 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// actively is a world of a server and a Fetcher that has it connect.
+func actively(t *testing.T, configure func(*testserver.FTP), test func(*testing.T, *testserver.FTP, *Fetcher)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+			s.InMemory = true
+			if configure != nil {
+				configure(s)
+			}
+		})
+		if err := srv.Put("pub/a.txt", []byte("0123456789")); err != nil {
+			t.Fatal(err)
+		}
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Listen: srv.Network.Listen}, Active: &Active{}}
+		defer f.Close()
+		test(t, srv, f)
+	})
+}
+
+// verbs are the commands that a server has got.
+func verbs(srv *testserver.FTP) (verbs []string) {
+	for _, line := range srv.Transcript() {
+		if line.From == testserver.FromClient {
+			verb, _, _ := strings.Cut(line.Text, " ")
+			verbs = append(verbs, strings.TrimSpace(verb))
+		}
+	}
+	return verbs
+}
+
+// TestActive goes through every kind of transfer.
+func TestActive(t *testing.T) {
+	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		file := locate(srv, "pub", "a.txt")
+		for _, tc := range []struct {
+			req  *fetch.Request
+			want string
+		}{
+			{&fetch.Request{Locator: file}, "0123456789"},
+			{&fetch.Request{Locator: file, Offset: 4}, "456789"},
+			{&fetch.Request{Locator: file, Offset: 2, Length: 3}, "234"},
+			{&fetch.Request{Locator: locate(srv, "pub", ""), Options: &Options{ListOnly: true}}, "a.txt\n"},
+		} {
+			if got, err := read(t.Context(), f, tc.req); got != tc.want || err != nil {
+				t.Errorf("%+v: got %q, %v", tc.req, got, err)
+			}
+		}
+		req := &fetch.Request{Locator: locate(srv, "pub", "new")}
+		for _, store := range []func() (*fetch.Attributes, error){
+			func() (*fetch.Attributes, error) { return f.Replace(t.Context(), req, strings.NewReader("abcdef")) },
+			func() (*fetch.Attributes, error) { return f.Update(t.Context(), req, strings.NewReader("gh")) },
+			func() (*fetch.Attributes, error) {
+				return f.Replace(t.Context(), &fetch.Request{Locator: req.Locator, Offset: 3}, strings.NewReader("DE"))
+			},
+		} {
+			if _, err := store(); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := string(srv.Uploads()["pub/new"]); got != "abcDEfgh" {
+			t.Errorf("stored %q", got)
+		}
+		got := verbs(srv)
+		if slices.Contains(got, "PORT") || slices.Contains(got, "EPSV") || slices.Contains(got, "PASV") {
+			t.Errorf("sent %q", got)
+		}
+	})
+}
+
+// TestActivePort has PORT where EPRT is refused, once, or not wanted.
+func TestActivePort(t *testing.T) {
+	for name, tc := range map[string]struct {
+		configure func(*testserver.FTP)
+		disable   bool
+		want      []string
+	}{
+		"refused":    {func(s *testserver.FTP) { s.Hide = []string{"EPRT"} }, false, []string{"EPRT", "PORT", "RETR", "PORT", "RETR"}},
+		"not wanted": {nil, true, []string{"PORT", "RETR", "PORT", "RETR"}},
+		"accepted":   {nil, false, []string{"EPRT", "RETR", "EPRT", "RETR"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			actively(t, tc.configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+				f.Active.DisableEPRT = tc.disable
+				for range 2 {
+					if got, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "a.txt")}); got != "0123456789" || err != nil {
+						t.Errorf("got %q, %v", got, err)
+					}
+				}
+				got := slices.DeleteFunc(verbs(srv), func(verb string) bool { return !slices.Contains([]string{"EPRT", "PORT", "RETR", "EPSV"}, verb) })
+				if !slices.Equal(got, tc.want) {
+					t.Errorf("sent %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// TestActiveFailures has the ways in which the server does not come.
+func TestActiveFailures(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault func(*testserver.FTP, *Fetcher)
+		op    string
+		kind  fetch.ErrorKind
+	}{
+		"PORT is refused": {func(srv *testserver.FTP, _ *Fetcher) {
+			srv.On("EPRT", 0, testserver.Reply("500 What?"))
+			srv.On("PORT", 0, testserver.Reply("501 No."))
+		}, "PORT", fetch.Unsupported},
+		"it cannot come": {func(srv *testserver.FTP, f *Fetcher) {
+			listen := f.Env.Listen
+			f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
+				l, err := listen(ctx, network, address)
+				if err == nil {
+					l = deaf{l, make(chan struct{})}
+				}
+				return l, err
+			}
+			srv.On("END", 0, testserver.Silence())
+		}, "accept", fetch.Timeout},
+		"no port": {func(_ *testserver.FTP, f *Fetcher) {
+			f.Env.Listen = func(context.Context, string, string) (net.Listener, error) { return nil, errors.New("none") }
+		}, "PORT", fetch.Unreachable},
+		"ports the wrong way round":  {func(_ *testserver.FTP, f *Fetcher) { f.Active.Ports = [2]uint16{2, 1} }, "check", fetch.Unsupported},
+		"an address with a line end": {func(_ *testserver.FTP, f *Fetcher) { f.Active.Host = "127.0.0.1\r\nDELE x" }, "check", fetch.BadURL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+				tc.fault(srv, f)
+				_, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "a.txt")})
+				var e *fetch.Error
+				if !errors.As(err, &e) || e.Op != tc.op || e.Kind != tc.kind {
+					t.Errorf("%v (%+v)", err, e)
+				}
+			})
+		})
+	}
+}
+
+// deaf is a port that never lets anybody in.
+type deaf struct {
+	net.Listener
+	closed chan struct{}
+}
+
+func (d deaf) Accept() (net.Conn, error) { <-d.closed; return nil, net.ErrClosed }
+func (d deaf) Close() error              { close(d.closed); return d.Listener.Close() }
+
+// TestActiveStranger has somebody else come first (CVE-2002-0714), who gets
+// nothing and from whom nothing is taken.
+func TestActiveStranger(t *testing.T) {
+	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		var strangers []net.Conn
+		listen := f.Env.Listen
+		f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
+			l, err := listen(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			ours, theirs := net.Pipe()
+			strangers = append(strangers, theirs)
+			return &crowded{Listener: l, first: ours}, nil
+		}
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "a.txt")}); got != "0123456789" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+		for _, c := range strangers {
+			_ = c.SetReadDeadline(time.Now().Add(time.Second))
+			if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the stranger reads %d octets, %v", n, err)
+			}
+			c.Close()
+		}
+		if len(strangers) != 1 {
+			t.Errorf("%d ports were opened", len(strangers))
+		}
+	})
+}
+
+// crowded is a port at which somebody of another address is first.
+type crowded struct {
+	net.Listener
+	first net.Conn
+}
+
+func (c *crowded) Accept() (net.Conn, error) {
+	if first := c.first; first != nil {
+		c.first = nil
+		return stranger{first}, nil
+	}
+	return c.Listener.Accept()
+}
+
+type stranger struct{ net.Conn }
+
+func (stranger) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 5), Port: 4711} }
+
+// TestActiveRefusedMeanwhile has the server say on a real control connection
+// that it could not connect.
+func TestActiveRefusedMeanwhile(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Forbidden = nil })
+	if err := srv.Put("a.txt", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	var held net.Listener
+	defer func() { held.Close() }()
+	f := &Fetcher{Active: &Active{}, Env: &fetch.Env{Listen: func(ctx context.Context, network, address string) (net.Listener, error) {
+		// The port that the server is told of closes at once; another one waits.
+		gone, err := net.Listen(network, address)
+		if err != nil {
+			return nil, err
+		}
+		held, err = net.Listen(network, "127.0.0.1:0")
+		gone.Close()
+		return elsewhere{held, gone.Addr()}, err
+	}}}
+	defer f.Close()
+	_, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "a.txt")})
+	var e *fetch.Error
+	if !errors.As(err, &e) || e.Op != "accept" || e.Code != 425 {
+		t.Errorf("%v (%+v)", err, e)
+	}
+}
+
+// elsewhere is a listener that says that it is at another address.
+type elsewhere struct {
+	net.Listener
+	addr net.Addr
+}
+
+func (e elsewhere) Addr() net.Addr { return e.addr }

@@ -1,0 +1,256 @@
+package ftp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Secure is the scheme of ftp over TLS from the first octet on. RFC 1738 does
+// not know it; its locators are *[locator.Opaque], whose Rest is that of an ftp
+// URL.
+const Secure = "ftps"
+
+// Security says what of an ftp URL is put under TLS by AUTH TLS (RFC 4217).
+type Security uint8
+
+// The degrees of Security. Those that demand TLS fail with the kind Unsupported,
+// before a name or password is sent, where the server refuses.
+const (
+	NoTLS          Security = iota // nothing; an ftps URL is RequireTLS all the same
+	TryTLS                         // what the server agrees to
+	RequireControl                 // commands and replies; the data go in the clear
+	RequireTLS                     // all
+)
+
+// ClearCommands is how TLS is ended on a control connection (RFC 4217 §12.3).
+type ClearCommands uint8
+
+// The ways that curl knows.
+const (
+	KeepTLS    ClearCommands = iota // it is not
+	CCCPassive                      // the server ends it
+	CCCActive                       // we do, and the server after us
+)
+
+// SecureLocator is an ftp locator under the scheme "ftps".
+func SecureLocator(l *locator.FTP) *locator.Opaque {
+	return &locator.Opaque{Name: Secure, Rest: l.String()[len("ftp:"):]}
+}
+
+// Path is the ftp locator that an ftp or ftps URL is under its scheme; false for
+// others. The default port of an ftps URL stays 0.
+func Path(l locator.Locator) (*locator.FTP, bool) {
+	path, err := pathOf(l)
+	return path, err == nil
+}
+
+func pathOf(l locator.Locator) (*locator.FTP, error) {
+	path, ok := l.(*locator.FTP)
+	if o, is := l.(*locator.Opaque); is && o != nil && o.Scheme() == Secure {
+		parsed, err := locator.Parse("ftp:" + o.Rest)
+		if err != nil {
+			return nil, fetch.Fail("check", o, fetch.BadURL, err)
+		}
+		path, ok = parsed.(*locator.FTP)
+	}
+	if !ok || path == nil {
+		return nil, fetch.Fail("check", l, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", l))
+	}
+	return path, nil
+}
+
+// implicit tells whether TLS begins with the connection.
+func (a *access) implicit() bool {
+	_, under := a.asked.(*locator.Opaque)
+	return under
+}
+
+// safety is what a Fetcher says of TLS.
+type safety struct {
+	Security
+	clear  ClearCommands
+	config *tls.Config
+}
+
+func (f *Fetcher) safety() safety { return safety{f.Security, f.ClearCommands, f.TLS} }
+
+// newConfig is the TLS of a session.
+func (a *access) newConfig() *tls.Config {
+	config := a.safety.config.Clone()
+	if config == nil {
+		config = new(tls.Config)
+	}
+	if config.ServerName == "" {
+		config.ServerName = a.loc.Host
+	}
+	config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+	return config
+}
+
+// wantsTLS tells whether an ftp URL asks for TLS.
+func (a *access) wantsTLS() bool { return !a.implicit() && a.safety.Security != NoTLS }
+
+// startTLS is AUTH TLS. What was said before does not count after (CVE-2021-22947).
+func (s *session) startTLS() error {
+	r, err := s.ctl.exchange("AUTH TLS")
+	switch {
+	case err != nil:
+		return s.failure(err)
+	case r.class() != 2 && s.access.safety.Security == TryTLS:
+		s.ctl.trace.Note("the server has no TLS; going on in the clear")
+		return nil
+	case r.class() != 2:
+		return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.code, Reply: r.text, Err: errNoTLS})
+	case s.ctl.waiting():
+		return s.failure(s.ctl.fail(violation("", "octets between AUTH and TLS")))
+	}
+	return s.secure()
+}
+
+var errNoTLS = errors.New("TLS is required")
+
+// secure puts the control connection under TLS.
+func (s *session) secure() error {
+	s.config = s.access.newConfig()
+	s.ctl.conn.SetContext(context.Background()) // which is that of the handshake now
+	conn, err := s.handshake(s.ctl.raw)
+	if err != nil {
+		return s.access.fail("TLS handshake", s.ctl.fail(err))
+	}
+	s.ctl.attach(s.ctx, conn)
+	s.ctl.trace.Note("the control connection is under " + tls.VersionName(conn.ConnectionState().Version))
+	return nil
+}
+
+// handshake puts TLS over a connection, which is closed if that fails.
+func (s *session) handshake(raw net.Conn) (*tls.Conn, error) {
+	ctx := s.ctx
+	if limit := s.access.limits.Connect; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	conn := tls.Client(raw, s.config)
+	err := raw.SetDeadline(time.Time{})
+	if err == nil {
+		err = conn.HandshakeContext(ctx)
+	}
+	if err != nil {
+		raw.Close()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, fetch.Fail("TLS handshake", nil, fetch.Other, err)
+	}
+	return conn, nil
+}
+
+// noted is a connection below TLS that must not end without a close_notify, by
+// which the peer vouches for the end. crypto/tls would forgive it between records.
+type noted struct{ net.Conn }
+
+var errNoNotice = errors.New("the data end without the close_notify of TLS")
+
+func (c noted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err == io.EOF {
+		err = errNoNotice
+	}
+	return n, err
+}
+
+// protect settles what becomes of the data connections (RFC 4217 §9), and of the
+// control connection.
+func (s *session) protect() error {
+	level := "PROT P"
+	if s.access.safety.Security == RequireControl {
+		level = "PROT C"
+	}
+	for _, command := range []string{"PBSZ 0", level} {
+		r, err := s.ctl.exchange(command)
+		switch {
+		case err != nil:
+			return s.failure(err)
+		case r.class() == 2:
+			s.private = command == "PROT P"
+		case command == "PROT P" && s.access.safety.Security == TryTLS && !s.access.implicit():
+			s.ctl.trace.Note("the server has no TLS for data; they go in the clear")
+		case command == "PROT P":
+			return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.code, Reply: r.text, Err: errNoTLS})
+		}
+	}
+	return s.clearCommands()
+}
+
+// clearCommands is CCC.
+func (s *session) clearCommands() error {
+	how := s.access.safety.clear
+	if how == KeepTLS {
+		return nil
+	}
+	r, err := s.ctl.exchange("CCC")
+	if err != nil {
+		return s.failure(err)
+	}
+	if r.class() != 2 {
+		s.ctl.trace.Note("the server keeps the control connection under TLS")
+		return nil
+	}
+	return s.failure(s.ctl.detach(s.ctx, how == CCCActive))
+}
+
+// attach makes a TLS connection what is read and written.
+func (c *control) attach(ctx context.Context, conn *tls.Conn) {
+	c.secured = conn
+	c.conn = wire.NewConn(ctx, conn, c.limits.Reply)
+}
+
+// detach goes back to the connection below TLS, whose end the server tells by a
+// close_notify and nothing before it.
+func (c *control) detach(ctx context.Context, first bool) error {
+	c.replyBy = time.Now().Add(quitTime)
+	if first {
+		if err := c.secured.CloseWrite(); err != nil {
+			return c.fail(err)
+		}
+	}
+	if err := c.lines.Fill(); err != io.EOF {
+		if err == nil {
+			err = violation("", "a reply that nothing asked for")
+		}
+		return c.fail(err)
+	}
+	c.conn.SetContext(context.Background())
+	c.secured = nil
+	c.conn = wire.NewConn(ctx, c.raw, c.limits.Reply)
+	return nil
+}
+
+// ticketTime is how long octets on a socket may take to turn out to be a reply
+// and no session ticket.
+const ticketTime = 50 * time.Millisecond
+
+// waiting tells whether something has come that was not read. What TLS has taken
+// in already does not show; it is the server's own.
+func (c *control) waiting() bool {
+	switch {
+	case c.lines.Buffered() > 0:
+		return true
+	case !readable(c.raw):
+		return false
+	case c.secured == nil:
+		return true
+	}
+	c.replyBy = time.Now().Add(ticketTime)
+	return !errors.Is(c.lines.Fill(), os.ErrDeadlineExceeded)
+}

@@ -1,0 +1,295 @@
+package ftp
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"math/big"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// certificate is one for 127.0.0.1, and a client's Config that trusts it.
+func certificate(tb testing.TB) (server, client *tls.Config) {
+	tb.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1738), NotBefore: time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2094, 12, 1, 0, 0, 0, 0, time.UTC),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, &tls.Config{RootCAs: pool}
+}
+
+// securely is a world of a server that has TLS, and of a Fetcher that trusts it.
+func securely(t *testing.T, configure func(*testserver.FTP), test func(*testing.T, *testserver.FTP, *Fetcher)) {
+	t.Helper()
+	server, client := certificate(t)
+	actively(t, func(s *testserver.FTP) {
+		s.TLS = server
+		if configure != nil {
+			configure(s)
+		}
+	}, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		f.Active, f.TLS = nil, client
+		test(t, srv, f)
+	})
+}
+
+// on is the locator of a path on the server, by its scheme.
+func on(srv *testserver.FTP, path string) locator.Locator {
+	l, err := locator.Parse(srv.URL + "/" + path)
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+func implicitly(s *testserver.FTP) { s.ImplicitTLS, s.RequireTLS, s.ReuseTLS = true, true, true }
+func strictly(s *testserver.FTP)   { s.RequireTLS, s.ReuseTLS = true, true }
+
+// TestSecure goes through every kind of transfer, over each version of TLS, in
+// passive and active mode, at a server that wants TLS sessions to go on.
+func TestSecure(t *testing.T) {
+	for name, configure := range map[string]func(*testserver.FTP){"explicit": strictly, "implicit": implicitly} {
+		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+			for _, active := range []*Active{nil, {}} {
+				t.Run(name, func(t *testing.T) {
+					securely(t, configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+						f.Security, f.Active, f.TLS.MaxVersion = RequireTLS, active, version
+						everyTransfer(t, srv, f)
+					})
+				})
+			}
+		}
+	}
+}
+
+func everyTransfer(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	for _, tc := range []struct {
+		req  *fetch.Request
+		want string
+	}{
+		{&fetch.Request{Locator: on(srv, "pub/a.txt")}, "0123456789"},
+		{&fetch.Request{Locator: on(srv, "pub/a.txt"), Offset: 4}, "456789"},
+		{&fetch.Request{Locator: on(srv, "pub/a.txt"), Offset: 2, Length: 3}, "234"},
+		{&fetch.Request{Locator: on(srv, "pub/"), Options: &Options{ListOnly: true}}, "a.txt\n"},
+	} {
+		if got, err := read(t.Context(), f, tc.req); got != tc.want || err != nil {
+			t.Errorf("%+v: got %q, %v", tc.req, got, err)
+		}
+	}
+	req := &fetch.Request{Locator: on(srv, "pub/new")}
+	if _, err := f.Replace(t.Context(), req, strings.NewReader("abcdef")); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Update(t.Context(), req, strings.NewReader("gh")); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: on(srv, "pub/empty")}, strings.NewReader("")); err != nil {
+		t.Error(err)
+	}
+	if stored := srv.Uploads(); string(stored["pub/new"]) != "abcdefgh" || len(stored) != 2 {
+		t.Errorf("stored %q", stored)
+	}
+}
+
+// TestSecureConversation has the commands before a transfer.
+func TestSecureConversation(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		configure func(*testserver.FTP)
+		security  Security
+		clear     ClearCommands
+		want      string
+	}{
+		{"try", nil, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"try in vain", func(s *testserver.FTP) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD TYPE SIZE EPSV RETR"},
+		{"try, no data", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"control", nil, RequireControl, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"all", strictly, RequireTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"ended by the server", strictly, RequireTLS, CCCPassive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
+		{"ended by us", strictly, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
+		{"not ended", func(s *testserver.FTP) { s.Hide = []string{"CCC"} }, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
+		{"implicit", implicitly, NoTLS, KeepTLS, "USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			securely(t, tc.configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+				f.Security, f.ClearCommands = tc.security, tc.clear
+				if err := srv.Put("a.txt", []byte("x")); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "a.txt")}); got != "x" || err != nil {
+					t.Errorf("got %q, %v", got, err)
+				}
+				if got := strings.Join(verbs(srv), " "); got != tc.want {
+					t.Errorf("sent %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// TestSecureFailures has no name and no password go where TLS was demanded in
+// vain.
+func TestSecureFailures(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		server   func(*testserver.FTP)
+		client   func(*Fetcher)
+		op       string
+		kind     fetch.ErrorKind
+		unspoken bool // USER was not sent
+	}{
+		{"AUTH is refused", func(s *testserver.FTP) { s.TLS = nil }, nil, "AUTH", fetch.Unsupported, true},
+		{"PROT is refused", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, nil, "PROT", fetch.Unsupported, false},
+		{"the certificate is not trusted", nil, func(f *Fetcher) { f.TLS = nil }, "TLS handshake", fetch.Other, true},
+		{"the certificate is another's", nil, func(f *Fetcher) { f.TLS.ServerName = "elsewhere" }, "TLS handshake", fetch.Other, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			securely(t, tc.server, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+				f.Security = RequireTLS
+				if tc.client != nil {
+					tc.client(f)
+				}
+				_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
+				var e *fetch.Error
+				if !errors.As(err, &e) || e.Op != tc.op || tc.kind != fetch.Other && e.Kind != tc.kind {
+					t.Errorf("%v (%+v)", err, e)
+				}
+				if slices.Contains(verbs(srv), "USER") == tc.unspoken {
+					t.Errorf("sent %q", verbs(srv))
+				}
+			})
+		})
+	}
+}
+
+// TestSecureInjection has replies come in the clear that pretend to come later
+// (CVE-2021-22947).
+func TestSecureInjection(t *testing.T) {
+	for _, security := range []Security{TryTLS, RequireTLS} {
+		securely(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			f.Security = security
+			srv.On("AUTH", 1, testserver.ExtraReply("230 Come in."))
+			_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
+			if !errors.Is(err, fetch.Protocol) {
+				t.Errorf("%v", err)
+			}
+			if got := strings.Join(verbs(srv), " "); got != "AUTH" {
+				t.Errorf("sent %q", got)
+			}
+		})
+	}
+}
+
+// TestSecureCut has data end without a close_notify, which only the server can
+// send, after as many octets as it likes.
+func TestSecureCut(t *testing.T) {
+	for name, fault := range map[string]testserver.Fault{"short": testserver.Truncate(4), "whole": testserver.Truncate(10), "reset": testserver.Reset(4)} {
+		t.Run(name, func(t *testing.T) {
+			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+				f.Security = RequireTLS
+				srv.On("SIZE", 0, testserver.Reply("502 No."))
+				srv.On("RETR", 0, testserver.Reply("150 Here it comes."))
+				srv.On("DATA", 0, fault)
+				got, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
+				if !errors.Is(err, fetch.Truncated) {
+					t.Errorf("got %q, %v", got, err)
+				}
+			})
+		})
+	}
+}
+
+// TestSecureBrokenUpload has what cannot be read any further not be taken for
+// the whole.
+func TestSecureBrokenUpload(t *testing.T) {
+	securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		f.Security = RequireTLS
+		broken := errors.New("broken")
+		_, err := f.Replace(t.Context(), &fetch.Request{Locator: on(srv, "new")}, breaking{strings.NewReader("part"), broken})
+		if !errors.Is(err, broken) {
+			t.Errorf("%v", err)
+		}
+		last := ""
+		for _, line := range srv.Transcript() {
+			if line.From == testserver.FromServer {
+				last = line.Text
+			}
+		}
+		if strings.HasPrefix(last, "226") {
+			t.Errorf("the server says %q", last)
+		}
+	})
+}
+
+// breaking is a reader that fails after r.
+type breaking struct {
+	r   *strings.Reader
+	err error
+}
+
+func (b breaking) Read(p []byte) (int, error) {
+	if b.r.Len() == 0 {
+		return 0, b.err
+	}
+	return b.r.Read(p)
+}
+
+// TestSecureItems has the entries of an ftps directory be ftps URLs.
+func TestSecureItems(t *testing.T) {
+	securely(t, implicitly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: on(srv, "pub/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Close()
+		for item, err := range res.Items {
+			if err != nil || item.Locator.String() != on(srv, "pub/a.txt").String() {
+				t.Errorf("%v, %v", item.Locator, err)
+			}
+		}
+	})
+}
+
+func TestPath(t *testing.T) {
+	for url, want := range map[string]string{
+		"ftp://u:p@h/a/b;type=a": "ftp://u:p@h/a/b;type=a", "ftps://u:p@h:991/a/b;type=a": "ftp://u:p@h:991/a/b;type=a",
+		"ftps://h/%2Fx": "ftp://h/%2Fx", "gopher://h/": "", "ftps:x": "", "nntps://h/x": "",
+	} {
+		l, err := locator.Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, ok := Path(l)
+		if ok != (want != "") || ok && path.String() != want {
+			t.Errorf("%s: %v, %v", url, path, ok)
+		}
+		if ok && strings.HasPrefix(url, "ftps") && SecureLocator(path).String() != url {
+			t.Errorf("%s and back: %v", url, SecureLocator(path))
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package testserver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+)
+
+// TLS (RFC 4217).
+
+func (f *ftpSession) auth(arg string) error {
+	switch {
+	case f.srv.TLS == nil:
+		return f.reply("502 No TLS here.")
+	case f.secured:
+		return f.reply("503 TLS is on.")
+	case !strings.EqualFold(arg, "TLS") && !strings.EqualFold(arg, "TLS-C") && !strings.EqualFold(arg, "SSL"):
+		return f.reply("504 AUTH TLS only.")
+	}
+	if err := f.reply("234 Proceed with the handshake."); err != nil {
+		return err
+	}
+	if f.plan.reply == nil || strings.HasPrefix(*f.plan.reply, "2") {
+		f.secure()
+	}
+	return nil
+}
+
+// secure puts the rest of the control connection under TLS.
+func (f *ftpSession) secure() {
+	f.clear = f.Conn
+	t := tls.Server(f.Conn, f.srv.TLS)
+	f.Conn, f.tap.to, f.secured = t, t, true
+}
+
+func (f *ftpSession) bufferSize(arg string) error {
+	if !f.secured {
+		return f.reply("503 AUTH first.")
+	}
+	f.sized = true
+	return f.reply("200 PBSZ=0")
+}
+
+func (f *ftpSession) protection(arg string) error {
+	switch level := strings.ToUpper(arg); {
+	case !f.sized:
+		return f.reply("503 PBSZ first.")
+	case level == "P":
+		f.private = true
+	case level == "C" && f.srv.RequireTLS:
+		return f.reply("534 Private data connections only.")
+	case level == "C":
+		f.private = false
+	default:
+		return f.reply("536 C or P.")
+	}
+	return f.reply("200 Protection set.")
+}
+
+// clearCommands is CCC. The server ends TLS; a client may do so too.
+func (f *ftpSession) clearCommands(string) error {
+	if !f.secured {
+		return f.reply("533 The commands are in the clear.")
+	}
+	if err := f.reply("200 Commands in the clear from now on."); err != nil {
+		return err
+	}
+	if err := f.Conn.(*tls.Conn).CloseWrite(); err != nil {
+		return err
+	}
+	_ = f.clear.SetDeadline(time.Time{}) // CloseWrite leaves one
+	plain := &afterTLS{Conn: f.clear}
+	f.Conn, f.tap.to, f.secured = plain, plain, false
+	return nil
+}
+
+// afterTLS is a connection that was under TLS: the client may say so before it
+// goes on.
+type afterTLS struct {
+	net.Conn
+	begun bool
+	held  []byte
+}
+
+const alertRecord = 21 // the content type of RFC 8446 §5.1
+
+func (c *afterTLS) Read(p []byte) (int, error) {
+	if !c.begun {
+		c.begun = true
+		if err := c.skipNotice(); err != nil {
+			return 0, err
+		}
+	}
+	if len(c.held) > 0 {
+		n := copy(p, c.held)
+		c.held = c.held[n:]
+		return n, nil
+	}
+	return c.Conn.Read(p)
+}
+
+// skipNotice reads away the client's close_notify, which with TLS 1.3 has the
+// type of data.
+func (c *afterTLS) skipNotice() error {
+	head := make([]byte, 5)
+	if _, err := io.ReadFull(c.Conn, head[:1]); err != nil {
+		return err
+	}
+	if head[0] != alertRecord && head[0] != alertRecord+2 {
+		c.held = head[:1]
+		return nil
+	}
+	if _, err := io.ReadFull(c.Conn, head[1:]); err != nil {
+		return err
+	}
+	_, err := io.CopyN(io.Discard, c.Conn, int64(head[3])<<8|int64(head[4]))
+	return err
+}
+
+// turnsTLS tells whether what follows a command may not be what it looks like.
+func turnsTLS(line string) bool {
+	verb, _, _ := strings.Cut(line, " ")
+	return strings.EqualFold(verb, "AUTH") || strings.EqualFold(verb, "CCC")
+}
+
+var errNoReuse = errors.New("the TLS session is another one")
+
+// secureData puts a data connection under TLS if that was agreed.
+func (f *ftpSession) secureData(ctx context.Context, nc net.Conn) (net.Conn, error) {
+	if !f.private {
+		return nc, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, dataTimeout)
+	defer cancel()
+	t := tls.Server(nc, f.srv.TLS)
+	if err := t.HandshakeContext(ctx); err != nil {
+		return nil, errNoData
+	}
+	_ = nc.SetDeadline(time.Time{})
+	if f.srv.ReuseTLS && !t.ConnectionState().DidResume {
+		return nil, errNoReuse
+	}
+	return t, nil
+}
+
+// preTransfer is PRET: the transfer that is to come.
+func (f *ftpSession) preTransfer(arg string) error {
+	verb, _, _ := strings.Cut(strings.ToUpper(arg), " ")
+	if !isTransfer(verb) {
+		return f.reply("501 PRET takes a transfer.")
+	}
+	f.announced = true
+	return f.reply("200 Ok.")
+}
