@@ -42,6 +42,12 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if err := t.judge(req, res); err != nil {
 		return err
 	}
+	if t.unmet(req, res) {
+		if isHTTP(res.Locator) {
+			return t.writeHead(res)
+		}
+		return nil
+	}
 	switch res.Kind {
 	case fetch.KindQuery:
 		if res.Advice != "" {

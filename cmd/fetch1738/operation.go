@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -54,6 +55,7 @@ type operation struct {
 	resume   resumption
 	resumeAt int64
 	method   string // of -X; "" for the usual
+	timeCondition
 
 	// FTP.
 	account       string
@@ -65,6 +67,9 @@ type operation struct {
 	listOnly      bool
 	quotes        []string
 	useASCII      bool
+
+	// File.
+	fileMode fs.FileMode // of --create-file-mode; 0 is the usual
 
 	// News.
 	articles   string // of --articles
@@ -105,6 +110,12 @@ type operation struct {
 	raw           bool
 	remoteNameAll bool
 	writeOut      string
+
+	// What to do about files that are there.
+	clobber
+	skipExisting  bool
+	remoteTime    bool
+	removeOnError bool
 
 	// What to do about failures.
 	retry        int
@@ -168,6 +179,10 @@ func (o *operation) check() error {
 		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
 	case o.span != nil && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -r, --range exclude each other"}
+	case o.resume != resumeNot && o.clobber == clobberNever:
+		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
+	case o.resume != resumeNot && o.removeOnError:
+		return &usageError{"-C, --continue-at and --remove-on-error exclude each other"}
 	case o.span != nil && len(o.uploads) > 0:
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}

@@ -23,13 +23,16 @@ type sink struct {
 	append bool // behind what is there
 	raw    bool
 	named  bool // the user named it, be it "-"
-	out    io.Writer
+	served bool // the path is of the server's making
+	clobber
+	out io.Writer
 
-	file  *os.File // nil before it is opened, and for standard output
-	base  int64    // where in the file the transfer's octets begin
-	count int64    // octets written
-	w     io.Writer
-	safe  *term.Writer // nil unless w is a terminal
+	file   *os.File // nil before it is opened, and for standard output
+	opened os.FileInfo
+	base   int64 // where in the file the transfer's octets begin
+	count  int64 // octets written
+	w      io.Writer
+	safe   *term.Writer // nil unless w is a terminal
 
 	charset term.Charset
 	decoder *term.Decoder
@@ -68,7 +71,10 @@ func (s *sink) create() (err error) {
 	if s.append {
 		flags &^= os.O_TRUNC
 	}
-	if s.file, err = os.OpenFile(s.path, flags, 0o666); err != nil {
+	if s.file, err = s.openFile(flags); err != nil {
+		return err
+	}
+	if s.opened, err = s.file.Stat(); err != nil {
 		return err
 	}
 	if s.append {
@@ -168,7 +174,7 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // sink is where the transfer's document goes.
 func (t *transfer) newSink() (*sink, error) {
-	s := &sink{charset: t.op.charset, out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, append: t.op.resume != resumeNot}
+	s := &sink{charset: t.op.charset, out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, clobber: t.op.clobber, append: t.op.resume != resumeNot}
 	name := t.dest.path
 	switch {
 	case t.dest.remote:

@@ -23,7 +23,7 @@ func refusals() []refusal {
 	)
 	return []refusal{
 		{unbuilt("connect-to create-file-mode crlf data-urlencode D/dump-header ftp-alternative-to-user P/ftp-port ftp-pret G/get " +
-			"interface 4/ipv4 6/ipv6 limit-rate local-port no-clobber Z/parallel parallel-immediate parallel-max parallel-max-host " +
+			"interface 4/ipv4 6/ipv6 limit-rate local-port Z/parallel parallel-immediate parallel-max parallel-max-host " +
 			"post301 post302 post303 proxy-header proxy1.0 J/remote-header-name R/remote-time remove-on-error resolve skip-existing " +
 			"socks4 socks4a Y/speed-limit y/speed-time stderr z/time-cond trace trace-ascii trace-time url-query"), notYet},
 		{unbuilt("cacert capath E/cert cert-type ciphers key key-type pass pinnedpubkey tls-max tls13-ciphers tlsv1.2 tlsv1.3"), noTLS},

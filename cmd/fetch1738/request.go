@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -90,6 +91,8 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 			return nil, &usageError{"-X, --request is for http; ftp has -Q, --quote and -l, --list-only"}
 		}
 		req.Locator, req.Options = o.typed(l), o.ftpOptions()
+	case *locator.File:
+		req.Options = &file.Options{Mode: o.fileMode}
 	case *locator.Gopher, *locator.Opaque:
 		if options, ok := o.gopherOptions(l); ok {
 			req.Options = options

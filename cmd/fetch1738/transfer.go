@@ -50,6 +50,7 @@ type result struct {
 	contentType string
 	entryPath   string
 	shownHead   int // octets of it that went to the output
+	modified    time.Time
 }
 
 // run does the transfer and tells of it. It returns the exit code.
@@ -59,6 +60,9 @@ func (t *transfer) run(ctx context.Context) int {
 	t.account.end = time.Now()
 	if t.sink != nil {
 		if err := t.sink.close(); t.err == nil {
+			t.err = err
+		}
+		if err := t.settle(); t.err == nil {
 			t.err = err
 		}
 	}
@@ -135,7 +139,7 @@ func (t *transfer) prepare() (err error) {
 
 // attempts does what is to be done, more than once if need be.
 func (t *transfer) attempts(ctx context.Context) error {
-	if err := t.prepare(); err != nil {
+	if err := t.prepare(); err != nil || t.skips() {
 		return err
 	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
@@ -178,6 +182,9 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	} else if _, isService := t.locator.(*locator.Telnet); isService && err == nil {
 		req.Interact, req.Options = true, t.telnetRequest()
 	}
+	if err == nil {
+		t.askTime(ctx, req)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -197,6 +204,9 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 func (t *transfer) note(res *fetch.Resource) {
 	if t.askedProxy(t.locator) == nil {
 		t.result.effective = res.Locator
+	}
+	if !res.ModTime.IsZero() {
+		t.result.modified = res.ModTime
 	}
 	switch info := res.Info.(type) {
 	case *fetchhttp.Info:

@@ -61,6 +61,9 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 	if isHTTP(req.Locator) {
 		return t.put(ctx, req)
 	}
+	if current, err := t.keepsRemote(ctx, req); current || err != nil {
+		return err
+	}
 	body, err := t.openSource(ctx)
 	if err != nil {
 		return err

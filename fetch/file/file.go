@@ -96,6 +96,23 @@ type access struct {
 	path string // as the system has it
 
 	special bool
+	opt     Options
+}
+
+// Options are the Request.Options of this package. The zero value, as nil, asks
+// for nothing special.
+type Options struct {
+	// Mode is the permissions of a file that Replace or Update makes, less the
+	// umask; 0 is 0666.
+	Mode fs.FileMode
+}
+
+// mode is the permissions of a file that is made.
+func (o *Options) mode() fs.FileMode {
+	if o.Mode == 0 {
+		return 0o666
+	}
+	return o.Mode.Perm()
 }
 
 // access checks a request and asks the policy.
@@ -120,9 +137,16 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 		return nil, err
 	}
 	a := &access{loc: loc, req: req, env: f.Env.WithDefaults(), special: f.Special}
+	switch given := req.Options.(type) {
+	case nil:
+	case *Options:
+		if given != nil {
+			a.opt = *given
+		}
+	default:
+		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options %T", given)})
+	}
 	switch {
-	case req.Options != nil:
-		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options %T", req.Options)})
 	case req.Query != "":
 		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("a file takes no search words")})
 	case req.Length < 0:

@@ -73,7 +73,7 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 // write writes src into the file that is there: behind offset, or at the end
 // for -1.
 func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes, error) {
-	file, err := os.OpenFile(a.path, flags|nonBlocking, 0o666)
+	file, err := os.OpenFile(a.path, flags|nonBlocking, a.opt.mode())
 	if err != nil {
 		return nil, a.noDirectory(err)
 	}
@@ -113,7 +113,7 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 		return nil, err
 	}
 	part := fmt.Sprintf(".fetch1738-%016x.part", rand.Uint64())
-	file, err := os.OpenFile(filepath.Join(filepath.Dir(a.path), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	file, err := os.OpenFile(filepath.Join(filepath.Dir(a.path), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, a.opt.mode())
 	if err != nil {
 		return nil, a.noDirectory(err)
 	}

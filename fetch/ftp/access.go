@@ -276,10 +276,11 @@ func (a *access) quote(c commands, lines []string) error {
 
 // begun is a transfer to us as it was begun.
 type begun struct {
-	size    int64 // of the whole; -1 when not known
-	modTime time.Time
-	offset  int64
-	nothing bool // there is nothing to come, so nothing was begun
+	size     int64 // of the whole; -1 when not known
+	modTime  time.Time
+	offset   int64
+	nothing  bool // there is nothing to come, so nothing was begun
+	unwanted bool
 }
 
 // begin enters the directory and starts the transfer.
@@ -303,6 +304,10 @@ func (a *access) begin(c commands) (begun, error) {
 		} else if !refusal(err) {
 			return b, err
 		}
+	}
+	if a.verb == "RETR" && a.opt.Wanted != nil && !a.opt.Wanted(fetch.Attributes{Size: b.size, ModTime: b.modTime}) {
+		b.nothing, b.unwanted = true, true
+		return b, nil
 	}
 	if err := a.seek(&b); err != nil {
 		return b, a.fail("range", err)
@@ -373,7 +378,7 @@ func (a *access) resource(s *session, b begun) *fetch.Resource {
 	res := &fetch.Resource{
 		Locator: a.asked, Body: fetch.EmptyBody, Peer: s.peer,
 		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
-		Info:       &Info{Greeting: s.ctl.greeting, EntryPath: s.entry, Type: 'I'},
+		Info:       &Info{Greeting: s.ctl.greeting, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted},
 	}
 	if a.ascii() {
 		res.Info.(*Info).Type = 'A'

@@ -70,6 +70,8 @@ type Info struct {
 	EntryPath string
 	// Type is the TYPE in which the octets came: 'A' or 'I'.
 	Type byte
+	// Unwanted tells that Options.Wanted did without the file.
+	Unwanted bool
 }
 
 // Fetch implements [fetch.Fetcher]. A file is a KindDocument; a URL that ends in

@@ -31,6 +31,10 @@ type Options struct {
 	Account string
 	// ModTime asks for a file's time of modification (MDTM) before it is fetched.
 	ModTime bool
+	// Wanted is asked, when it is not nil, with what is known of a file before it
+	// is fetched: the size, and the time if ModTime asks for it. If it is false
+	// nothing is transferred, and Info.Unwanted says so.
+	Wanted func(fetch.Attributes) bool
 }
 
 // Method is a way to reach a file in its directory.

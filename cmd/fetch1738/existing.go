@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clobber is what is done about a file that is there where a document is to go.
+type clobber uint8
+
+const (
+	clobberTyped  clobber = iota // it is replaced if its name was typed, and kept if a server made it
+	clobberAlways                // --clobber
+	clobberNever                 // --no-clobber
+)
+
+// setClobber carries out --clobber, --no-clobber does the opposite.
+func setClobber(c *commandLine, value string) error {
+	c.op.clobber = clobberNever
+	if value == strconv.FormatBool(true) {
+		c.op.clobber = clobberAlways
+	}
+	return nil
+}
+
+// maxNumbered is how many other names --no-clobber tries, as in curl.
+const maxNumbered = 99
+
+// openFile makes the file, or opens the one that is there where that may be
+// written to. The file's name may turn out to be another then.
+func (s *sink) openFile(flags int) (*os.File, error) {
+	keep := s.clobber == clobberNever || s.served && s.clobber != clobberAlways
+	if !keep || s.append {
+		return os.OpenFile(s.path, flags, 0o666)
+	}
+	flags |= os.O_EXCL
+	f, err := os.OpenFile(s.path, flags, 0o666)
+	if s.clobber != clobberNever {
+		if errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%s exists, and its name is the server's choice: --clobber replaces it, --skip-existing passes over", s.path)
+		}
+		return f, err
+	}
+	name := s.path
+	for n := 1; errors.Is(err, fs.ErrExist) && n <= maxNumbered; n++ {
+		s.path = fmt.Sprintf("%s.%d", name, n)
+		f, err = os.OpenFile(s.path, flags, 0o666)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s exists, and so do %s.1 to %s.%d", name, name, name, maxNumbered)
+	}
+	return f, err
+}
+
+// skips reports whether --skip-existing does without the transfer.
+func (t *transfer) skips() bool {
+	if !t.op.skipExisting || t.upload || t.sink.path == "" {
+		return false
+	}
+	_, err := os.Lstat(t.sink.path)
+	return err == nil
+}
+
+// settle does what is to be done about the transfer's file once it is closed:
+// it gets the document's time, or is removed.
+func (t *transfer) settle() error {
+	s := t.sink
+	if s.file == nil {
+		return nil
+	}
+	switch {
+	case t.err != nil && t.op.removeOnError:
+		return s.remove()
+	case t.err == nil && t.op.remoteTime && !t.result.modified.IsZero() && s.regular():
+		return os.Chtimes(s.path, time.Time{}, t.result.modified)
+	}
+	return nil
+}
+
+// regular reports whether what the sink has written to is still there and is a
+// regular file.
+func (s *sink) regular() bool {
+	info, err := os.Stat(s.path)
+	return err == nil && info.Mode().IsRegular() && os.SameFile(info, s.opened)
+}
+
+// remove removes the sink's file, unless another has taken its place.
+func (s *sink) remove() error {
+	if !s.regular() {
+		return nil
+	}
+	return os.Remove(s.path)
+}
+
+// setFileMode reads the permissions of --create-file-mode, in octal.
+func setFileMode(c *commandLine, value string) error {
+	mode, err := strconv.ParseUint(value, 8, 32)
+	switch {
+	case err != nil || strings.HasPrefix(value, "+"):
+		return errors.New("expected permissions in octal, such as 0640")
+	case mode > 0o777:
+		return errors.New("too large number")
+	}
+	c.op.fileMode = fs.FileMode(mode)
+	return nil
+}
