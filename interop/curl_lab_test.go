@@ -27,6 +27,7 @@ type lab struct {
 	values  map[string]string
 	uploads map[string]func() map[string][]byte // by variable
 	daemons *daemons
+	tls     *tls.Config // of the servers that have it; nil before the first
 }
 
 const digits = "0123456789"
@@ -83,6 +84,8 @@ func ftpKinds() map[string]func(*testserver.FTP) {
 		"FTPFULL": func(s *testserver.FTP) { s.Greeting = "421 Too many users." },
 		"FTPODD":  func(s *testserver.FTP) { s.Greeting = "500 Go away." },
 		"FTPDENY": func(s *testserver.FTP) { s.Anonymous = false },
+		"FTPTLS":  func(s *testserver.FTP) { s.ReuseTLS = true },
+		"FTPS":    func(s *testserver.FTP) { s.ImplicitTLS = true },
 	}
 }
 
@@ -170,7 +173,14 @@ func (l *lab) start(t *testing.T, name string) error {
 	}
 	var s *testserver.Server
 	if configure, ok := ftpKinds()[name]; ok {
-		ftp, err := startFTP(t.Context(), configure)
+		secured := func(*testserver.FTP) {}
+		if strings.HasSuffix(name, "S") {
+			if err := l.certify(t); err != nil {
+				return err
+			}
+			secured = func(s *testserver.FTP) { s.TLS = l.tls }
+		}
+		ftp, err := startFTP(t.Context(), func(s *testserver.FTP) { configure(s); secured(s) })
 		if err != nil {
 			return err
 		}
@@ -228,19 +238,13 @@ func (l *lab) start(t *testing.T, name string) error {
 	return nil
 }
 
-// secure puts TLS in front of a server. Its certificate is in $CA.
+// secure puts TLS in front of a server.
 func (l *lab) secure(t *testing.T, name string) error {
+	if err := l.certify(t); err != nil {
+		return err
+	}
 	scheme, behind, _ := strings.Cut(l.values[strings.TrimSuffix(name, "S")], "://")
-	cert, key := selfSigned(t)
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		return err
-	}
-	l.values["CA"] = filepath.Join(l.dir, "ca.pem")
-	if err := os.WriteFile(l.values["CA"], cert, 0o600); err != nil {
-		return err
-	}
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", l.tls)
 	if err != nil {
 		return err
 	}
@@ -249,6 +253,20 @@ func (l *lab) secure(t *testing.T, name string) error {
 	t.Cleanup(r.close)
 	l.values[name] = scheme + "s://" + listener.Addr().String()
 	return nil
+}
+
+// certify makes a certificate for the servers. It is in $CA.
+func (l *lab) certify(t *testing.T) error {
+	if l.tls != nil {
+		return nil
+	}
+	cert, key := selfSigned(t)
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return err
+	}
+	l.tls, l.values["CA"] = &tls.Config{Certificates: []tls.Certificate{pair}}, filepath.Join(l.dir, "ca.pem")
+	return os.WriteFile(l.values["CA"], cert, 0o600)
 }
 
 // variables is the environment: $FTP is the URL, $FTPAT host and port of it.
