@@ -33,7 +33,7 @@ func TestSignals(t *testing.T) {
 				t.Fatal(err)
 			}
 			lines := bufio.NewScanner(stderr)
-			for lines.Scan() && !strings.HasPrefix(lines.Text(), "< 150") {
+			for lines.Scan() && !strings.HasPrefix(lines.Text(), "{ [400 bytes") {
 			}
 			waitForSize(t, path, 400)
 			if err := cmd.Process.Signal(signal); err != nil {
