@@ -27,6 +27,7 @@ type account struct {
 	firstOctet time.Time
 	end        time.Time
 	connects   int
+	dialling   bool
 	local      netip.AddrPort
 	remote     netip.AddrPort
 	sent       int64 // octets of the conversation
@@ -43,7 +44,8 @@ func (a *account) watch(ctx context.Context, timing bool) context.Context {
 		})
 	}
 	return fetch.WithTrace(ctx, &fetch.Trace{
-		Connected: func(c fetch.Connection) { a.note(func() { a.connects++; a.peer(c) }) },
+		DialStart: func(string, string) { a.note(func() { a.dialling = true }) },
+		Connected: func(c fetch.Connection) { a.note(func() { a.dialling = false; a.connection(c) }) },
 		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c) }) },
 		Sent: func(octets []byte) {
 			a.note(func() { mark(&a.asked); a.sent += int64(len(octets)) })
@@ -57,6 +59,13 @@ func (a *account) watch(ctx context.Context, timing bool) context.Context {
 			}
 		},
 	})
+}
+
+// stuck reports whether it has come to one connection, but not to the next.
+func (a *account) stuck() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.dialling && !a.connected.IsZero()
 }
 
 // octets is how many have been sent and received, of the conversation too.
@@ -79,9 +88,18 @@ func mark(t *time.Time) {
 	}
 }
 
+// connection notes a new one. One through a proxy is that to the proxy, which
+// has been told of already and has an address.
+func (a *account) connection(c fetch.Connection) {
+	if c.Remote.IsValid() {
+		a.connects++
+	}
+	a.peer(c)
+}
+
 func (a *account) peer(c fetch.Connection) {
 	mark(&a.connected)
-	if c.Purpose != fetch.Data {
+	if c.Purpose != fetch.Data && c.Remote.IsValid() {
 		a.local, a.remote = c.Local, c.Remote
 	}
 }

@@ -33,7 +33,7 @@ func TestCLIPage(t *testing.T) {
 	for _, e := range examples {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", toReal.Replace(e.command)+" 2>&1")
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir, "XDG_CONFIG_HOME=", "PWD="+dir, "http_proxy=", "all_proxy=", "ALL_PROXY=")
+		cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir, "NNTPSERVER=", "XDG_CONFIG_HOME=", "PWD="+dir, "http_proxy=", "all_proxy=", "ALL_PROXY=")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("$ %s\n%v", e.command, err)

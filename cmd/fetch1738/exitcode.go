@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,42 +14,48 @@ import (
 
 // Exit codes, curl's where curl has one.
 const (
-	exitOK          = 0
-	exitUnsupported = 1
-	exitUsage       = 2
-	exitBadURL      = 3
-	exitNoSuchProxy = 5
-	exitNoSuchHost  = 6
-	exitUnreachable = 7
-	exitWeirdReply  = 8
-	exitDenied      = 9
-	exitWeirdPASV   = 13
-	exitWeird227    = 14
-	exitTYPE        = 17
-	exitPartial     = 18
-	exitRETR        = 19
-	exitQuote       = 21
-	exitStatus      = 22
-	exitWrite       = 23
-	exitUpload      = 25
-	exitRead        = 26
-	exitTimeout     = 28
-	exitREST        = 31
-	exitRange       = 33
-	exitTLS         = 35
-	exitResume      = 36
-	exitFile        = 37
-	exitHops        = 47
-	exitEmptyReply  = 52
-	exitReceive     = 56
-	exitCertificate = 60
-	exitTooLarge    = 63
-	exitLogin       = 67
-	exitNotFound    = 78
-	exitProxy       = 97
-	exitRefused     = 120 // by the policy; curl has no such
-	exitInterrupted = 130 // as a shell reports SIGINT
-	exitTerminated  = 143 // as a shell reports SIGTERM
+	exitOK             = 0
+	exitUnsupported    = 1
+	exitUsage          = 2
+	exitBadURL         = 3
+	exitNoSuchProxy    = 5
+	exitNoSuchHost     = 6
+	exitUnreachable    = 7
+	exitWeirdReply     = 8
+	exitDenied         = 9
+	exitWeirdPASV      = 13
+	exitWeird227       = 14
+	exitTYPE           = 17
+	exitPartial        = 18
+	exitRETR           = 19
+	exitQuote          = 21
+	exitStatus         = 22
+	exitWrite          = 23
+	exitUpload         = 25
+	exitRead           = 26
+	exitTimeout        = 28
+	exitREST           = 31
+	exitRange          = 33
+	exitTLS            = 35
+	exitResume         = 36
+	exitFile           = 37
+	exitInterface      = 45
+	exitHops           = 47
+	exitOptionSyntax   = 49
+	exitEmptyReply     = 52
+	exitReceive        = 56
+	exitOwnCertificate = 58
+	exitCiphers        = 59
+	exitCertificate    = 60
+	exitTooLarge       = 63
+	exitLogin          = 67
+	exitAuthorities    = 77
+	exitNotFound       = 78
+	exitPin            = 90
+	exitProxy          = 97
+	exitRefused        = 120 // by the policy; curl has no such
+	exitInterrupted    = 130 // as a shell reports SIGINT
+	exitTerminated     = 143 // as a shell reports SIGTERM
 )
 
 // A failure is what there is to know of one when its exit code is looked up.
@@ -123,8 +130,12 @@ func exitRules() []exitRule {
 	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
 	uploading := func(f failure) bool { return f.uploading }
 	resuming := func(f failure) bool { return f.resuming }
-	byProxy := func(f failure) bool { return f.proxy == "http" || f.proxy == "socks5h" }
+	byHTTP := func(f failure) bool { return f.proxy == "http" }
 	socks := func(f failure) bool { return strings.HasPrefix(f.proxy, "socks") }
+	byAlert := func(f failure) bool { // of TLS, which a server may raise after the handshake
+		op, ok := errors.AsType[*net.OpError](f.err)
+		return ok && op.Op == "remote error"
+	}
 	unheard := func(f failure) bool { return f.unheard }
 	reset := func(f failure) bool { return errors.Is(f.err, syscall.ECONNRESET) }
 	return []exitRule{
@@ -133,10 +144,10 @@ func exitRules() []exitRule {
 		{kinds: kinds(fetch.TooManyHops), code: exitHops},
 		{kinds: kinds(fetch.BadURL), ops: "parse,check", code: exitBadURL},
 		{kinds: kinds(fetch.Refused), code: exitRefused},
-		{kinds: kinds(fetch.Unresolved), only: byProxy, code: exitNoSuchProxy},
+		{ops: "connect by proxy", only: socks, code: exitProxy},
+		{kinds: kinds(fetch.Unresolved), only: byHTTP, code: exitNoSuchProxy},
 		{kinds: kinds(fetch.Unresolved), code: exitNoSuchHost},
 
-		{ops: "connect by proxy", only: socks, code: exitProxy},
 		{ops: "connect by proxy", code: exitReceive},
 
 		{scheme: "ftp", ops: "connect", reply: 421, code: exitTimeout}, // which curl takes it for
@@ -159,6 +170,7 @@ func exitRules() []exitRule {
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
 		{ops: "TLS handshake", code: exitTLS},
+		{only: byAlert, code: exitReceive},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
 
 		{ops: "POST", kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},

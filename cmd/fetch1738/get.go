@@ -54,7 +54,9 @@ func (c *commandLine) parseAll(args []string) error {
 	if !skipsDefault(args) {
 		wrong = c.readDefault()
 	}
-	if err := c.parse(args); wrong != nil || err != nil {
+	err := c.parse(args)
+	c.openStderr()
+	if wrong != nil || err != nil {
 		return cmp.Or(wrong, err)
 	}
 	return c.openTrace()

@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	nethttp "net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -56,7 +52,7 @@ func (m leakChecked) Run() int {
 // SERVER is ftp, http, gopher, plus (of Gopher+), nntp, wais, prospero, telnet, echo (by telnet) or
 // smtp. Each script has servers of its own with testContent, the one of nntp with testNews
 // besides, or with testDialogue; $FTP, $HTTP and so on are their URLs, $FTPPORT and so on
-// their ports. $HTTPS is a server with a certificate nobody trusts,
+// their ports. $HTTPS and others are what startSecure says,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
@@ -239,10 +235,10 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		secure := httptest.NewTLSServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
-			fmt.Fprintln(w, "secure")
-		}))
-		secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+		endSecure, err := startSecure(env)
+		if err != nil {
+			return err
+		}
 		env.Defer(func() {
 			ftp.Close()
 			http.Close()
@@ -256,12 +252,11 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			post.Close()
 			prospero.Close()
 			proxy.end()
-			secure.Close()
+			endSecure()
 		})
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
-		env.Setenv("HTTPS", secure.URL)
-		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
+		env.Setenv("PROXYPORT", strings.TrimPrefix(proxy.Addr().String(), "127.0.0.1:"))
 		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
 			"telnet": &line.Server, "echo": &parrot.Server, "smtp": &post.Server}
 		env.Values[serversKey{}] = all

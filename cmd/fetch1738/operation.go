@@ -34,13 +34,11 @@ type operation struct {
 	connectTimeout time.Duration
 	limitRate      int64 // octets in a second; 0 is any number
 	maxTime        time.Duration
+	dialer         dialer
+	proxy          proxyOptions
 	speedLimit     int // of -Y
 	speedTime      int // of -y
-	proxy          *string
-	proxyUser      string
-	proxyTunnel    bool
-	noProxy        *string
-	insecure       bool
+	tls            tlsOptions
 
 	// As whom.
 	login     *locator.Login // of -u

@@ -60,20 +60,27 @@ func setTraceTime(c *commandLine, value string) (err error) {
 	return err
 }
 
-// setStderr lets what goes to standard error go to a file from here on.
 func setStderr(c *commandLine, value string) error {
-	if value == "-" {
+	c.global.stderr = value
+	return nil
+}
+
+// openStderr lets what goes to standard error go where --stderr says.
+func (c *commandLine) openStderr() {
+	switch c.global.stderr {
+	case "":
+		return
+	case "-":
 		c.std.err = c.std.out
-		return nil
+		return
 	}
-	f, err := os.Create(value)
+	f, err := os.Create(c.global.stderr)
 	if err != nil {
 		c.warn("cannot write to the file of --stderr: %v", err)
-		return nil // as curl does
+		return // as curl does
 	}
 	c.std.err = f
 	c.opened = append(c.opened, f)
-	return nil
 }
 
 // openTrace readies what the conversation is shown in.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -31,7 +32,8 @@ type transfer struct {
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
-	narrator   *narrator // nil unless the conversation is to be shown
+	asking     atomic.Bool // a password is being asked for
+	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
 	pace       *pace // nil without --limit-rate
 	sink       *sink
@@ -55,6 +57,7 @@ type result struct {
 
 // run does the transfer and tells of it. It returns the exit code.
 func (t *transfer) run(ctx context.Context) int {
+	t.op.rate.wait(ctx)
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
 	t.account.end = time.Now()
@@ -95,6 +98,9 @@ func (t *transfer) exitCode() int {
 func (t *transfer) complain() {
 	if t.err != nil && t.code != exitInterrupted && (!t.op.silent || t.op.showError) {
 		fmt.Fprintf(t.std.err, "fetch1738: (%d) %s\n", t.code, t.message())
+		if !t.op.silent {
+			t.hint()
+		}
 	}
 }
 

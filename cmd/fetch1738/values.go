@@ -252,23 +252,35 @@ const maxOptionFile = 64 << 20
 
 // readFile reads a file that an option names; "-" is standard input.
 func (c *commandLine) readFile(name string) ([]byte, error) {
-	r := c.std.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, &codedError{exitRead, err}
-		}
-		defer f.Close()
-		r = f
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = bounded(c.std.in, name)
+	} else {
+		b, err = readBounded(name)
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxOptionFile+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, &codedError{exitRead, err}
-	case len(b) > maxOptionFile:
-		return nil, &codedError{exitRead, fmt.Errorf("%s: more than %d octets", name, maxOptionFile)}
 	}
 	return b, nil
+}
+
+// readBounded reads a file that is to be held in memory.
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return bounded(f, name)
+}
+
+func bounded(r io.Reader, name string) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxOptionFile+1))
+	if err == nil && len(b) > maxOptionFile {
+		err = fmt.Errorf("%s: more than %d octets", name, maxOptionFile)
+	}
+	return b, err
 }
 
 // setView reads "TYPE", "TYPE,LANG" or ",LANG".
@@ -291,32 +303,36 @@ func setFTPMethod(c *commandLine, value string) error {
 	return errors.New("expected multicwd, singlecwd or nocwd")
 }
 
-func addHeaders(c *commandLine, value string) error {
-	name, isFile := strings.CutPrefix(value, "@")
-	if !isFile {
-		return c.op.addHeader(value)
-	}
-	b, err := c.readFile(name)
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimRight(line, "\r\n"); line != "" {
-			if err := c.op.addHeader(line); err != nil {
+// headerLines reads LINE, or with @FILE the lines of FILE.
+func headerLines(add func(*operation, string)) setter {
+	return func(c *commandLine, value string) error {
+		lines := []byte(value)
+		if name, isFile := strings.CutPrefix(value, "@"); isFile {
+			b, err := c.readFile(name)
+			if err != nil {
 				return err
 			}
+			lines = b
+		} else if strings.ContainsAny(value, "\r\n") {
+			return errLineEnd
 		}
+		for line := range bytes.Lines(lines) {
+			if line = bytes.TrimRight(line, "\r\n"); bytes.ContainsAny(line, "\r\x00") {
+				return errLineEnd
+			}
+			if len(line) > 0 {
+				add(c.op, string(line))
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
-func (o *operation) addHeader(line string) error {
-	if strings.ContainsAny(line, "\r\n\x00") {
-		return errors.New("a header line cannot hold CR, LF or NUL")
-	}
-	o.headers = append(o.headers, line)
-	return nil
-}
+var errLineEnd = errors.New("a header line cannot hold CR, LF or NUL")
+
+func addHeader(o *operation, line string) { o.headers = append(o.headers, line) }
+
+func addProxyHeader(o *operation, line string) { o.proxy.headers = append(o.proxy.headers, line) }
 
 func useNetrc(use netrcMode) setter {
 	return func(c *commandLine, value string) error {
@@ -373,15 +389,6 @@ func setReferer(c *commandLine, value string) error {
 	}
 	c.op.referer = &value
 	return nil
-}
-
-// socks is -x with the scheme given.
-func socks(scheme string) setter {
-	return func(c *commandLine, value string) error {
-		value = scheme + "://" + value
-		c.op.proxy = &value
-		return nil
-	}
 }
 
 func setLogin(c *commandLine, value string) error {

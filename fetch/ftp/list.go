@@ -62,9 +62,14 @@ func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 	}
 	l := a.entry(a.listed(), e.Name)
 	item := fetch.Item{Name: e.Name, Locator: l, Attributes: fetch.Attributes{Size: e.Size, ModTime: e.ModTime}}
-	if e.Type == ftplist.Dir {
+	switch e.Type {
+	case ftplist.Dir:
 		l.CWD, l.Name = append(l.CWD, e.Name), ""
 		item.Kind = fetch.KindDirectory
+	case ftplist.Link:
+		item.Header = []fetch.Field{{Name: fetch.HeaderLink, Value: e.Target}}
+	case ftplist.Other:
+		item.Header = []fetch.Field{{Name: fetch.HeaderSpecial}}
 	}
 	return item, true
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -41,9 +42,10 @@ type Fetcher struct {
 	Retries int
 	// AllowDowngrade follows redirects from https to http.
 	AllowDowngrade bool
-	// Proxy gives the proxy to be used for a locator, nil for none. A nil Proxy
-	// uses none. The environment is not looked at.
-	Proxy func(l locator.Locator) *Proxy
+	// Proxy gives the proxy to be used for a locator, nil for none: one of scheme
+	// "http" is asked for http URLs and connects to https servers, the others
+	// connect to all. A nil Proxy uses none. The environment is not looked at.
+	Proxy func(l locator.Locator) *proxy.Proxy
 	// TLS configures https; nil is the default. ServerName and NextProtos are set
 	// by the Fetcher.
 	TLS *tls.Config
@@ -75,7 +77,8 @@ type Options struct {
 	LocationTrusted bool
 	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
 	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2). Its
-	// password, if it has one, is not for proxies: that is refused.
+	// password, if it has one, is not for proxies: that is refused. Header's
+	// Proxy-Authorization goes with it.
 	Proxied locator.Locator
 	// IfModifiedSince, if set, gives a Resource with an empty Body and status 304
 	// when there is nothing newer.
@@ -161,4 +164,11 @@ func (f *Fetcher) Close() error {
 	f.init()
 	f.transport.CloseIdleConnections()
 	return nil
+}
+
+func (f *Fetcher) proxyFor(l locator.Locator) *proxy.Proxy {
+	if f.Proxy == nil {
+		return nil
+	}
+	return f.Proxy(l)
 }

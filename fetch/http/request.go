@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -120,12 +121,13 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	r.Header = c.header(resumed)
 	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
 		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
+		if login, ok := c.opt.Header["Proxy-Authorization"]; ok {
+			r.Header["Proxy-Authorization"] = login
+		}
 	}
 	switch hosts := c.opt.Header["Host"]; {
 	case ex.forwarded(): // the request names the host in its first line
-		if login := ex.proxy.Login; login != nil {
-			r.Header.Set("Proxy-Authorization", basic(login))
-		}
+		addProxyHeader(r.Header, ex.proxy)
 	case c.atHome() && len(hosts) == 1:
 		r.Host = hosts[0]
 	}
@@ -135,6 +137,18 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 		}
 	}
 	return r, nil
+}
+
+// addProxyHeader adds what is meant for a proxy that makes the request.
+func addProxyHeader(h http.Header, p *proxy.Proxy) {
+	if login := p.Authorization(); login != "" {
+		h.Set("Proxy-Authorization", login)
+	}
+	for name, values := range p.Header {
+		if _, ok := h[name]; !ok || name == "Proxy-Authorization" {
+			h[name] = values
+		}
+	}
 }
 
 // atHome reports whether the present hop may see what is meant for the first.
