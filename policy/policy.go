@@ -48,7 +48,7 @@ type Rules struct {
 	// AnyHTTPPort permits http and https on every port in URLs that the user typed
 	// or configured.
 	AnyHTTPPort bool
-	// RedirectToFTP lets an HTTP redirect lead to an ftp URL.
+	// RedirectToFTP lets an HTTP redirect lead to an ftp or ftps URL.
 	RedirectToFTP bool
 	// LocalLinks lets links and redirects from elsewhere lead to local files.
 	LocalLinks bool
@@ -102,10 +102,12 @@ func (r *Rules) redirectScheme(t fetch.Target) *Denied {
 	if _, fromHTTP := t.From.By.(*locator.HTTP); !fromHTTP && t.From.By != nil {
 		return nil
 	}
-	switch t.Locator.(type) {
-	case *locator.HTTP:
+	_, isFTP := t.Locator.(*locator.FTP)
+	_, isHTTP := t.Locator.(*locator.HTTP)
+	switch {
+	case isHTTP:
 		return nil
-	case *locator.FTP:
+	case isFTP || t.Locator.Scheme() == "ftps":
 		if r.RedirectToFTP {
 			return nil
 		}

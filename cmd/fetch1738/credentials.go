@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
@@ -39,7 +40,7 @@ func (t *transfer) authenticate() error {
 		}
 	}
 	if login != *given {
-		t.locator, _ = locator.WithLogin(t.locator, login)
+		t.locator = withLogin(t.locator, login)
 	}
 	return nil
 }
@@ -55,7 +56,8 @@ func (t *transfer) warnOfPassword() {
 	}
 }
 
-// loginField is where a Locator has its login; nil for those that have none.
+// loginField is where a Locator has its login, for reading; nil for those that
+// have none.
 func loginField(l locator.Locator) **locator.Login {
 	switch l := l.(type) {
 	case *locator.FTP:
@@ -64,6 +66,10 @@ func loginField(l locator.Locator) **locator.Login {
 		return &l.Login
 	case *locator.Telnet:
 		return &l.Login
+	case *locator.Opaque:
+		if path, ok := ftp.Path(l); ok {
+			return &path.Login
+		}
 	}
 	return nil
 }

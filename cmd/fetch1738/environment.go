@@ -108,9 +108,9 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	config := e.op.tls.config()
 	r := new(fetch.Registry)
 	r.Register(&file.Fetcher{Env: &env}, "file")
-	r.Register(&ftp.Fetcher{
-		Env: &env, Exact: e.op.exact, GuessType: e.op.guessType, DisableEPSV: e.op.disableEPSV,
-	}, "ftp")
+	for _, scheme := range []string{"ftp", ftp.Secure} {
+		r.Register(e.op.ftpFetcher(&env, config), scheme)
+	}
 	r.Register(&gopher.Fetcher{Env: &env, Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,

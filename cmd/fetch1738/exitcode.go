@@ -23,6 +23,9 @@ const (
 	exitUnreachable    = 7
 	exitWeirdReply     = 8
 	exitDenied         = 9
+	exitAccept         = 10
+	exitACCT           = 11
+	exitAcceptTime     = 12
 	exitWeirdPASV      = 13
 	exitWeird227       = 14
 	exitTYPE           = 17
@@ -34,6 +37,7 @@ const (
 	exitUpload         = 25
 	exitRead           = 26
 	exitTimeout        = 28
+	exitPORT           = 30
 	exitREST           = 31
 	exitRange          = 33
 	exitTLS            = 35
@@ -48,9 +52,11 @@ const (
 	exitCiphers        = 59
 	exitCertificate    = 60
 	exitTooLarge       = 63
+	exitNoTLS          = 64
 	exitLogin          = 67
 	exitAuthorities    = 77
 	exitNotFound       = 78
+	exitPRET           = 84
 	exitPin            = 90
 	exitProxy          = 97
 	exitRefused        = 120 // by the policy; curl has no such
@@ -139,6 +145,7 @@ func exitRules() []exitRule {
 	unheard := func(f failure) bool { return f.unheard }
 	reset := func(f failure) bool { return errors.Is(f.err, syscall.ECONNRESET) }
 	return []exitRule{
+		{ops: "accept", kinds: kinds(fetch.Timeout), code: exitAcceptTime},
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
 		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
 		{kinds: kinds(fetch.TooManyHops), code: exitHops},
@@ -152,6 +159,11 @@ func exitRules() []exitRule {
 
 		{scheme: "ftp", ops: "connect", reply: 421, code: exitTimeout}, // which curl takes it for
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
+		{scheme: "ftp", ops: "ACCT", reply: refusedReply, code: exitACCT},
+		{scheme: "ftp", ops: "AUTH,PBSZ,PROT", code: exitNoTLS},
+		{scheme: "ftp", ops: "accept", code: exitAccept},
+		{scheme: "ftp", ops: "EPRT,PORT", code: exitPORT},
+		{scheme: "ftp", ops: "PRET", reply: refusedReply, code: exitPRET},
 		{scheme: "ftp", ops: "USER,PASS,ACCT,login", code: exitLogin},
 		{scheme: "ftp", ops: "CWD,MKD", reply: refusedReply, code: exitDenied},
 		{scheme: "ftp", ops: "TYPE", reply: refusedReply, code: exitTYPE},

@@ -45,7 +45,7 @@ func hints() []hint {
 		{exitUnsupported, lacksFetcher, knownSchemes},
 		{exitBadURL, (*transfer).lacksScheme, always("nothing is guessed where there is an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, (*transfer).isFileHere, nameFile},
-		{exitNoSuchHost, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
+		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
 		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
 		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
 		{exitCertificate, anyFailure, always("-k connects all the same, with whoever it is")},
@@ -98,7 +98,7 @@ func nameFile(t *transfer) string {
 
 func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 	p := t.proxyFor(t.locator)
-	return p != nil && (p.Scheme == "socks5" || p.Scheme == "socks4")
+	return e.Kind == fetch.Unresolved && p != nil && (p.Scheme == "socks5" || p.Scheme == "socks4")
 }
 
 // inheritsProxy reports whether there is a proxy that no option has named.

@@ -153,8 +153,20 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	return func(env *testscript.Env) error {
 		users := map[string]testserver.User{"lab": {Password: "secret"}}
 		ctx := t.Context()
+		certificate, endSecure, err := startSecure(env)
+		if err != nil {
+			return err
+		}
+		users["accounted"] = testserver.User{Password: "secret", Account: "budget"}
 		ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
-			s.Content, s.Users, s.Forbidden = testContent(), users, []string{"private"}
+			s.Content, s.Users, s.Forbidden, s.TLS = testContent(), users, []string{"private"}, certificate
+		})
+		if err != nil {
+			return err
+		}
+		ftps, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+			s.Content, s.Users, s.TLS, s.ImplicitTLS = testContent(), users, certificate, true
+			s.RequireTLS, s.ReuseTLS, s.RequirePRET = true, true, true
 		})
 		if err != nil {
 			return err
@@ -235,12 +247,9 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		endSecure, err := startSecure(env)
-		if err != nil {
-			return err
-		}
 		env.Defer(func() {
 			ftp.Close()
+			ftps.Close()
 			http.Close()
 			gopher.Close()
 			nntp.Close()
@@ -257,7 +266,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("PROXYPORT", strings.TrimPrefix(proxy.Addr().String(), "127.0.0.1:"))
-		all := servers{"ftp": &ftp.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
+		all := servers{"ftp": &ftp.Server, "ftps": &ftps.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
 			"telnet": &line.Server, "echo": &parrot.Server, "smtp": &post.Server}
 		env.Values[serversKey{}] = all
 		env.Values[postKey{}] = post

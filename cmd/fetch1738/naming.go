@@ -24,7 +24,7 @@ func lastSegment(l locator.Locator, typed string) string {
 	switch l.(type) {
 	case *locator.HTTP:
 		p, _, _ = strings.Cut(p, "?")
-	case *locator.FTP:
+	case *locator.FTP, *locator.Opaque:
 		if typecode := max(0, len(p)-len(";type=i")); strings.EqualFold(p[typecode:max(typecode, len(p)-1)], ";type=") {
 			p = p[:typecode]
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -59,6 +60,7 @@ type operation struct {
 	account       string
 	disableEPSV   bool
 	exact         bool
+	ftp           ftpWay
 	ftpCreateDirs bool
 	ftpMethod     string
 	guessType     bool
@@ -127,7 +129,7 @@ const defaultRedirects = 20
 
 func newOperation(g *global) *operation {
 	return &operation{
-		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp"},
+		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
 		rules: policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
 	}
 }

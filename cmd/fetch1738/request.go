@@ -33,9 +33,16 @@ func (o *operation) parseURL(typed string) (locator.Locator, error) {
 		}
 		url = scheme + "://" + typed
 	}
+	secure := hasPrefixFold(url, ftp.Secure+":")
+	if secure { // the path is read as tolerantly as that of an ftp URL
+		url = "ftp" + url[len(ftp.Secure):]
+	}
 	ref, err := parser.Parse(url)
 	if err != nil {
 		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+	}
+	if path, ok := ref.Locator.(*locator.FTP); ok && secure {
+		return ftp.SecureLocator(path), nil
 	}
 	return ref.Locator, nil
 }
@@ -85,12 +92,17 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	case o.articles != "":
 		return nil, &usageError{"--articles is for news and nntp"}
 	}
+	_, isFTP := ftp.Path(l)
+	switch {
+	case isFTP && o.method != "":
+		return nil, &usageError{"-X, --request is for http; ftp has -Q, --quote and -l, --list-only"}
+	case isFTP:
+		req.Locator, req.Options = rewritten(l, o.setType), o.ftpOptions()
+		return req, nil
+	case o.ftp.crlf && len(o.uploads) > 0:
+		return nil, &usageError{"--crlf is for uploads by ftp"}
+	}
 	switch l := l.(type) {
-	case *locator.FTP:
-		if o.method != "" {
-			return nil, &usageError{"-X, --request is for http; ftp has -Q, --quote and -l, --list-only"}
-		}
-		req.Locator, req.Options = o.typed(l), o.ftpOptions()
 	case *locator.File:
 		req.Options = &file.Options{Mode: o.fileMode}
 	case *locator.Gopher, *locator.Opaque:
@@ -117,9 +129,8 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	return req, nil
 }
 
-// typed is l with the typecode that -B and -l stand for, unless it has one.
-func (o *operation) typed(l *locator.FTP) *locator.FTP {
-	t := *l
+// setType gives a URL the typecode that -B and -l stand for, unless it has one.
+func (o *operation) setType(t *locator.FTP) {
 	switch {
 	case t.Type != 0:
 	case o.listOnly && t.Name != "":
@@ -127,12 +138,12 @@ func (o *operation) typed(l *locator.FTP) *locator.FTP {
 	case o.useASCII && t.Name != "":
 		t.Type = 'a'
 	}
-	return &t
 }
 
 func (o *operation) ftpOptions() *ftp.Options {
 	options := &ftp.Options{
 		ListOnly: o.listOnly, CreateDirs: o.ftpCreateDirs, Account: o.account,
+		AlternativeToUser: o.ftp.alternative, PRET: o.ftp.pret, CRLF: o.ftp.crlf,
 		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.ftpMethod],
 	}
 	for _, command := range o.quotes {

@@ -24,11 +24,12 @@ import (
 // startSecure starts servers with a certificate nobody trusts: $HTTPS, $HTTPS12
 // which speaks no later TLS than 1.2 and names the cipher, and $HTTPSAUTH which
 // wants to know who asks and names them. ca.pem and pub.pem have the certificate
-// and its key, $PIN is the latter's hash; $TLSDATA is testdata/tls.
-func startSecure(env *testscript.Env) (end func(), err error) {
+// and its key, $PIN is the latter's hash; $TLSDATA is testdata/tls. config has the
+// same certificate.
+func startSecure(env *testscript.Env) (config *tls.Config, end func(), err error) {
 	data, err := filepath.Abs("testdata/tls")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	env.Setenv("TLSDATA", data)
 	answers := map[string]func(*http.Request) string{
@@ -58,13 +59,13 @@ func startSecure(env *testscript.Env) (end func(), err error) {
 	for name, block := range map[string]pem.Block{"ca.pem": {Type: "CERTIFICATE", Bytes: certificate.Raw}, "pub.pem": {Type: "PUBLIC KEY", Bytes: key}} {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), pem.EncodeToMemory(&block), 0o666); err != nil {
 			end()
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for _, name := range []string{"CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
 		env.Setenv(name, "")
 	}
-	return end, nil
+	return &tls.Config{Certificates: servers[0].TLS.Certificates}, end, nil
 }
 
 func TestIdentities(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -30,11 +31,10 @@ func withName(l locator.Locator, file string) (locator.Locator, error) {
 	}
 	missing := false
 	switch u := l.(type) {
-	case *locator.FTP:
-		if missing = u.Name == ""; missing {
-			named := *u
-			named.Name, named.HasPath = name, true
-			l = &named
+	case *locator.FTP, *locator.Opaque:
+		if path, ok := ftp.Path(l); ok && path.Name == "" {
+			missing = true
+			l = rewritten(l, func(path *locator.FTP) { path.Name, path.HasPath = name, true })
 		}
 	case *locator.HTTP:
 		if missing = !u.HasPath || u.Path == "" || u.Path[len(u.Path)-1] == '/'; missing {

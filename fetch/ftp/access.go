@@ -15,20 +15,21 @@ import (
 
 // access is what one request comes to: the commands and their arguments.
 type access struct {
-	env    *fetch.Env
-	limits fetch.Limits
-	email  string
-	trace  *fetch.Trace
-	loc    *locator.FTP
-	asked  locator.Locator // loc, or what it was made of
-	login  *locator.Login  // nil is the anonymous user
-	req    *fetch.Request
-	opt    Options
-	key    key
-	exact  bool
-	noEPSV bool
-	active *Active
-	safety safety
+	env      *fetch.Env
+	limits   fetch.Limits
+	email    string
+	trace    *fetch.Trace
+	loc      *locator.FTP
+	asked    locator.Locator // loc, or what it was made of
+	login    *locator.Login  // nil is the anonymous user
+	req      *fetch.Request
+	opt      Options
+	key      key
+	exact    bool
+	noEPSV   bool
+	active   *Active
+	check227 bool
+	safety   safety
 
 	dirs []string // arguments of CWD
 	verb string   // of the transfer
@@ -73,7 +74,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
 		loc: loc, asked: req.Locator, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV,
-		active: f.Active, safety: f.safety(),
+		active: f.Active, check227: f.CheckHost, safety: f.safety(),
 	}
 	if a.opt, err = options(req); err != nil {
 		return nil, a.fail("check", err)

@@ -84,8 +84,11 @@ func newNetText(r io.Reader) io.Reader {
 	if localCRLF {
 		return r
 	}
-	return &netText{r: r, buf: make([]byte, copySize/2)}
+	return withCR(r)
 }
+
+// withCR is r with lines that end in CR LF.
+func withCR(r io.Reader) io.Reader { return &netText{r: r, buf: make([]byte, copySize/2)} }
 
 func (t *netText) Read(p []byte) (int, error) {
 	for len(t.out) == 0 {

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -60,8 +61,9 @@ const (
 type answers interface {
 	password(text string) (string, error)
 	account(text string) (string, error)
-	alternative() string // to USER; "" is none
-	begin() error        // makes the data connection ready
+	alternative() string           // to USER; "" is none
+	passive(host netip.Addr) error // judges the host of a 227 reply
+	begin() error                  // makes the data connection ready
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
@@ -359,7 +361,10 @@ func (c *control) accept(r reply) (string, error) {
 		port, err := extendedPort(r.text)
 		return fmt.Sprintf("229 (|||%d|)", port), err
 	case c.verb == "PASV" && r.code == 227:
-		port, err := passivePort(r.text)
+		host, port, err := passivePort(r.text)
+		if err == nil {
+			err = c.answers.passive(host)
+		}
 		return fmt.Sprintf("227 (0,0,0,0,%d,%d)", port>>8, port&0xff), err
 	case c.verb == "SIZE" && class == 2:
 		n, err := fileSize(r.text)

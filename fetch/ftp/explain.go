@@ -44,12 +44,37 @@ func (n *notes) send(line, when string) {
 	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
 }
 
+func (n *notes) do(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
+
 func (n *notes) login(reuses bool) {
+	if n.a.implicit() {
+		n.do("TLS handshake")
+	}
+	if n.a.wantsTLS() {
+		n.send("AUTH TLS", "")
+		n.do("TLS handshake")
+	}
 	n.send("USER "+n.a.user(), "")
+	if alternative := n.a.opt.AlternativeToUser; alternative != "" {
+		n.send(alternative, "when the server refuses USER")
+	}
 	n.send("PASS ****", "when the server asks for a password (331)")
 	n.send("ACCT ****", "when the server asks for an account (332)")
+	n.protect()
 	if reuses {
 		n.send("PWD", "")
+	}
+}
+
+func (n *notes) protect() {
+	if !n.a.implicit() && !n.a.wantsTLS() {
+		return
+	}
+	n.send("PBSZ 0", "")
+	n.send("PROT "+n.a.protection(), "")
+	if n.a.safety.clear != KeepTLS {
+		n.send("CCC", "")
+		n.do("end TLS on the control connection")
 	}
 }
 
@@ -89,13 +114,11 @@ func (n *notes) modTime(name string) (time.Time, error) {
 }
 
 func (n *notes) retrieve(command string, offset int64) error {
-	if n.a.noEPSV {
-		n.send("PASV", "")
+	if n.a.active != nil {
+		n.invite()
 	} else {
-		n.send("EPSV", "")
-		n.send("PASV", "when the server refuses EPSV")
+		n.passive(command)
 	}
-	n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: "connect to the port that the server names, at the address of the control connection"})
 	switch from := n.a.req.Offset; {
 	case from < 0:
 		n.send(fmt.Sprintf("REST <size - %d>", -from), "")
@@ -103,7 +126,36 @@ func (n *notes) retrieve(command string, offset int64) error {
 		n.send(fmt.Sprintf("REST %d", offset), "")
 	}
 	n.send(command, "")
+	if n.a.active != nil {
+		n.do("let the server connect, from the address of the control connection")
+	}
+	if secured := n.a.implicit() || n.a.wantsTLS(); secured && n.a.protection() == "P" {
+		n.do("TLS handshake on the data connection")
+	}
 	return nil
+}
+
+func (n *notes) passive(command string) {
+	if n.a.opt.PRET {
+		n.send("PRET "+command, "")
+	}
+	if n.a.noEPSV {
+		n.send("PASV", "")
+	} else {
+		n.send("EPSV", "")
+		n.send("PASV", "when the server refuses EPSV")
+	}
+	n.do("connect to the port that the server names, at the address of the control connection")
+}
+
+func (n *notes) invite() {
+	n.do("open a port for the server")
+	refused := ""
+	if !n.a.active.DisableEPRT {
+		n.send("EPRT |<1 or 2>|<our address>|<port>|", "")
+		refused = "when the server refuses EPRT, over IPv4"
+	}
+	n.send("PORT <our address, port>", refused)
 }
 
 // remark adds what a reader may wonder about.
@@ -114,6 +166,9 @@ func (n *notes) remark() {
 		say("the password of the anonymous user is " + n.a.email)
 	case !login.HasPassword:
 		say("the URL gives no password: it will be asked for if the server wants one")
+	}
+	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
+		say("a server that refuses AUTH TLS is spoken to in the clear")
 	}
 	if n.a.verb == "LIST" {
 		say("NLST is tried when the server does not know LIST")

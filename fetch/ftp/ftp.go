@@ -41,6 +41,9 @@ type Fetcher struct {
 	GuessType bool
 	// DisableEPSV does not try EPSV before PASV.
 	DisableEPSV bool
+	// CheckHost refuses a 227 reply that names another host than the server's own
+	// address. Without it the host is ignored; it is never connected to.
+	CheckHost bool
 	// Active, when not nil, has the server connect to us for the data.
 	Active *Active
 	// Security says how far ftp URLs are put under TLS; ftps URLs always are.

@@ -19,6 +19,8 @@ type Options struct {
 	// Method is how the directory is reached. Anything but MultiCWD departs from
 	// RFC 1738 §3.2.2.
 	Method Method
+	// CRLF turns each LF of what is stored into CR LF, in TYPE I too. A CR LF stays.
+	CRLF bool
 	// CreateDirs makes missing directories (MKD) on the way to a file to be stored.
 	CreateDirs bool
 	// AlternativeToUser is a command to send when the server refuses USER; its reply

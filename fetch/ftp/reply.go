@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -108,41 +109,39 @@ func replyText(b []byte) string { return strings.ReplaceAll(string(b), "\xff\xff
 // services of the host.
 const minDataPort = 1024
 
-// passivePort is the port in "227 Entering Passive Mode (h1,h2,h3,h4,p1,p2)". The
-// parentheses may be missing (RFC 1123 §4.1.2.6). The host is checked for its
-// form and otherwise ignored: believing it would let the server choose whom we
-// connect to (CVE-2020-8284).
-func passivePort(text string) (uint16, error) {
+// passivePort is the host and port in "227 Entering Passive Mode (h1,h2,h3,h4,p1,p2)". The
+// parentheses may be missing (RFC 1123 §4.1.2.6). The host is never
+// connected to: that would let the server choose whom we connect to
+// (CVE-2020-8284).
+func passivePort(text string) (host netip.Addr, port uint16, err error) {
 	for i := range len(text) {
 		if isDigit(text[i]) && (i == 0 || strings.IndexByte("0123456789,.-", text[i-1]) < 0) {
-			if port, ok := hostPort(text[i:]); ok {
-				return dataPort(text, port)
+			if six, ok := hostPort(text[i:]); ok {
+				port, err = dataPort(text, int(six[4])<<8|int(six[5]))
+				return netip.AddrFrom4([4]byte(six[:4])), port, err
 			}
 		}
 	}
-	return 0, violation(text, "no host and port in the reply")
+	return host, 0, violation(text, "no host and port in the reply")
 }
 
 // hostPort reads six decimal numbers that octets can hold.
-func hostPort(s string) (port int, ok bool) {
-	for i := range 6 {
+func hostPort(s string) (six [6]byte, ok bool) {
+	for i := range six {
 		digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 		n, err := strconv.ParseUint(s[:digits], 10, 8)
 		if err != nil || digits > 3 {
-			return 0, false
+			return six, false
 		}
-		s = s[digits:]
-		if i >= 4 {
-			port = port<<8 | int(n)
-		}
-		if i < 5 {
+		s, six[i] = s[digits:], byte(n)
+		if i < len(six)-1 {
 			if s == "" || s[0] != ',' {
-				return 0, false
+				return six, false
 			}
 			s = s[1:]
 		}
 	}
-	return port, s == "" || s[0] != ','
+	return six, s == "" || s[0] != ','
 }
 
 // extendedPort is the port in "229 Entering Extended Passive Mode (|||port|)";

@@ -52,7 +52,7 @@ func TestPassivePort(t *testing.T) {
 		"Ok 7 (10,0,0,5,255,255)":                  65535,
 		"=0,0,0,0,4,0":                             1024,
 	} {
-		if got, err := passivePort(in); err != nil || got != want {
+		if _, got, err := passivePort(in); err != nil || got != want {
 			t.Errorf("%q: %d %v", in, got, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestPassivePort(t *testing.T) {
 		"", ") (", "(", ")(", "()", "(1,2,3,4,5", "(1,2,3", "(256,0,0,1,8,174)", "(1,2,3,4,-1,5)", "(1,2,3,4,8,174,5)", "(1,2,3,4,8,)",
 		"(0,1,2,3,4,5,6,7)", "(127,0,0,1,0,22)", "(127,0,0,1,3,255)", "(1,2,3,4,0008,174)", "(1, 2, 3, 4, 8, 174)", "(1.2.3.4.8.174)",
 	} {
-		if got, err := passivePort(in); !errors.Is(err, fetch.Protocol) {
+		if _, got, err := passivePort(in); !errors.Is(err, fetch.Protocol) {
 			t.Errorf("%q: %d %v", in, got, err)
 		}
 	}
@@ -153,7 +153,7 @@ func FuzzPassive(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		for _, parse := range []func(string) (uint16, error){passivePort, extendedPort} {
+		for _, parse := range []func(string) (uint16, error){func(s string) (uint16, error) { _, port, err := passivePort(s); return port, err }, extendedPort} {
 			port, err := parse(in)
 			if err == nil && port < minDataPort || err != nil && fetch.KindOf(err) != fetch.Protocol {
 				t.Errorf("%q: %d %v", in, port, err)

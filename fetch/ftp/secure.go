@@ -169,14 +169,18 @@ func (c noted) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// protection is the argument of PROT: private or clear.
+func (a *access) protection() string {
+	if a.safety.Security == RequireControl {
+		return "C"
+	}
+	return "P"
+}
+
 // protect settles what becomes of the data connections (RFC 4217 §9), and of the
 // control connection.
 func (s *session) protect() error {
-	level := "PROT P"
-	if s.access.safety.Security == RequireControl {
-		level = "PROT C"
-	}
-	for _, command := range []string{"PBSZ 0", level} {
+	for _, command := range []string{"PBSZ 0", "PROT " + s.access.protection()} {
 		r, err := s.ctl.exchange(command)
 		switch {
 		case err != nil:

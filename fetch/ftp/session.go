@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -182,6 +183,14 @@ func (s *session) begin() error {
 	d.secured = true
 	d.open(s.ctx, conn)
 	return nil
+}
+
+// passive judges the host that the server names for passive connections.
+func (s *session) passive(host netip.Addr) error {
+	if !s.access.check227 || host == s.peer.Addr() {
+		return nil
+	}
+	return &fetch.Error{Kind: fetch.Refused, Err: fmt.Errorf("the server names %v for the data, which is not its own address", host)}
 }
 
 // alternative answers a refusal of USER.

@@ -13,7 +13,10 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	}
 	src := &source{r: body, trace: a.trace}
 	net := io.Reader(src)
-	if a.ascii() {
+	switch {
+	case a.opt.CRLF:
+		net = withCR(src)
+	case a.ascii():
 		net = newNetText(src)
 	}
 	err := s.store(command(a.verb, a.name), net, a.req.Offset)
@@ -30,7 +33,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 		return nil, err
 	}
 	attr := &fetch.Attributes{Size: -1}
-	if a.verb == "STOR" && !a.ascii() {
+	if a.verb == "STOR" && !a.ascii() && !a.opt.CRLF {
 		attr.Size = a.req.Offset + src.n
 	}
 	return attr, nil
