@@ -55,6 +55,14 @@ func (s *portion) seize() error {
 	return err
 }
 
+// Fd is that of the stream, as package term wants to know it.
+func (s *portion) Fd() uintptr {
+	if f, ok := s.outlet.w.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}
+
 // rewind forgets what is held back. It reports false where some is out already.
 func (s *portion) rewind() bool {
 	s.held.Reset()

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -23,7 +25,8 @@ type transfer struct {
 	url       string   // as typed, or one of those that a glob stands for
 	values    []string // what the glob's sets and ranges are in it
 	malformed error    // what is wrong with the glob
-	number    int      // of the URL, from 0
+	number    int      // of the URL on the command line, from 0
+	serial    int      // of the transfer, from 0
 	dest      destination
 	upload    bool
 	source    string // the file to upload; "" otherwise
@@ -33,12 +36,15 @@ type transfer struct {
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
+	heads      heads
 	asking     atomic.Bool // a password is being asked for
 	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
-	pace       *pace // nil without --limit-rate
+	pace       *pace.Pace      // nil without --limit-rate
+	paceEnds   context.Context // ends a wait for it
 	sink       *sink
-	left       int           // tries, after this one
+	left       int // tries, after this one
+	tries      int
 	retryAfter time.Duration // what the server wants
 	came       edition       // of the document whose beginning is in the sink
 	result     result
@@ -53,7 +59,9 @@ type result struct {
 	redirects   int
 	contentType string
 	entryPath   string
-	shownHead   int // octets of it that went to the output
+	shownHead   int             // octets of it that went to the output
+	web         *fetchhttp.Info // of HTTP
+	header      []fetch.Field   // of HTTP
 	modified    time.Time
 }
 
@@ -80,6 +88,9 @@ func (t *transfer) perform(ctx context.Context) {
 			t.err = err
 		}
 	}
+	if err := t.heads.finish(); t.err == nil {
+		t.err = err
+	}
 }
 
 // report tells how it went, by the exit code and in words.
@@ -93,7 +104,8 @@ func (t *transfer) report() {
 
 // reset makes the transfer as it was before it was performed.
 func (t *transfer) reset() {
-	t.account, t.result = account{}, result{}
+	t.account, t.heads, t.result = account{}, heads{}, result{}
+	t.portion.rewind()
 	t.sink, t.meter, t.retryAfter, t.came, t.crowded = nil, nil, 0, edition{}, false
 	t.settle()
 }
@@ -148,6 +160,7 @@ func (t *transfer) prepare() (err error) {
 	if t.locator, err = t.op.parseURL(t.url); err != nil {
 		return err
 	}
+	t.locator = t.op.withQuery(t.locator)
 	t.result.effective = t.locator
 	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
 		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
@@ -166,12 +179,18 @@ func (t *transfer) prepare() (err error) {
 
 // attempts does what is to be done, more than once if need be.
 func (t *transfer) attempts(ctx context.Context) error {
+	if err := t.openDump(); err != nil {
+		return err
+	}
 	if skip, err := t.skips(); skip || err != nil {
 		return err
 	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
+	_, isFTP := ftp.Path(t.locator)
+	t.heads.replies, t.heads.noTunnels = isFTP || isHTTP(t.locator), t.op.noConnectHeads
+	ctx = t.heads.watch(ctx)
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		n := t.narrator
 		ctx = n.watch(ctx)
@@ -185,7 +204,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 	t.meter = t.startMeter()
 	defer t.meter.stop()
 	for try := range t.op.retry + 1 {
-		t.left = t.op.retry - try
+		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
 		if err == nil || t.turnedAway(err) || !t.again(ctx, try, err) {
 			return err
@@ -201,6 +220,7 @@ func (t *transfer) sends(l locator.Locator) bool {
 
 // attempt does it once.
 func (t *transfer) attempt(ctx context.Context) (err error) {
+	t.heads.again()
 	ctx, end := t.limit(ctx)
 	defer func() { err = end(err) }()
 	req, err := t.op.request(t.locator)
@@ -216,7 +236,10 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	case err != nil:
 		return err
 	case t.upload:
-		return t.send(ctx, req)
+		if err := t.send(ctx, req); err != nil {
+			return err
+		}
+		return t.sink.take(strings.NewReader("")) // the file of -o, which no answer has filled
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
@@ -237,6 +260,7 @@ func (t *transfer) note(res *fetch.Resource) {
 		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
 			t.warn("redirected from https to http: %s", res.Locator.Redacted())
 		}
+		t.result.web, t.result.header = info, res.Header
 		t.result.status, t.result.redirects = info.StatusCode, len(info.Redirects)
 		t.result.contentType = info.Header.Get("Content-Type")
 	case *ftp.Info:
@@ -252,13 +276,13 @@ func isHTTP(l locator.Locator) bool {
 // transfers are those that the operation's URLs stand for, in order.
 func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
-		number := 0
+		serial := 0
 		for i, typed := range e.op.urls {
 			source, upload := "", i < len(e.op.uploads)
 			if upload {
 				source = e.op.uploads[i]
 			}
-			urls, err1 := parseGlob(typed, e.op.globOff)
+			urls, err1 := parseGlob(typed, e.op.globOff || e.op.listed[i])
 			sources, err2 := parseGlob(source, e.op.globOff)
 			if err := cmp.Or(err1, err2); err != nil {
 				urls, sources = glob{{fixed: typed}}, glob{{fixed: source}}
@@ -267,7 +291,7 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 			for source := range sources.all() {
 				for url, values := range urls.all() {
 					t := &transfer{
-						environment: e, url: url, values: values, number: number,
+						environment: e, url: url, values: values, number: i, serial: serial,
 						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
 					}
 					for one := range t.expanded(ctx) {
@@ -275,7 +299,7 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 							return
 						}
 					}
-					number++
+					serial++
 				}
 			}
 		}
