@@ -60,16 +60,24 @@ func (t *transfer) wildcard() (locator.Locator, *pattern) {
 	if err != nil || !t.op.proto.has(l.Scheme()) || t.askedProxy(l) != nil || t.op.gateways[l.Scheme()] != "" {
 		return nil, nil
 	}
-	named := l
-	if path, isFTP := ftp.Path(l); isFTP {
-		if t.op.listOnly || path.Type == 'd' || path.Name == "" {
-			return nil, nil
-		}
-		named = path
-	} else if _, isFile := l.(*locator.File); !isFile {
+	if _, isFTP := ftp.Path(l); isFTP && t.op.listOnly {
 		return nil, nil
 	}
-	return l, parsePattern(lastSegment(named, t.url))
+	return l, patternOf(l, t.url)
+}
+
+// patternOf is the wildcard that a URL ends in, or nil.
+func patternOf(l locator.Locator, typed string) *pattern {
+	if path, isFTP := ftp.Path(l); isFTP {
+		if path.Type == 'd' || path.Name == "" {
+			return nil
+		}
+		return parsePattern(lastSegment(path, typed))
+	}
+	if _, isFile := l.(*locator.File); isFile {
+		return parsePattern(lastSegment(l, typed))
+	}
+	return nil
 }
 
 // inDirectory is l with another name at its end; "" names the directory itself.
