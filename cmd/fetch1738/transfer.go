@@ -266,15 +266,16 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 			for source := range sources.all() {
 				for url, values := range urls.all() {
 					t := &transfer{
-						environment: e, url: url, values: values, number: i, serial: serial,
+						environment: e, url: url, values: values, number: i,
 						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
 					}
 					for one := range t.expanded(ctx) {
+						one.serial = serial
+						serial++
 						if !yield(one) {
 							return
 						}
 					}
-					serial++
 				}
 			}
 		}

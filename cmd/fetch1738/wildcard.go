@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -111,10 +112,21 @@ func (t *transfer) matches(ctx context.Context, l locator.Locator, p *pattern) (
 	for try := 0; ; try++ {
 		look.left = t.op.retry - try
 		matches, err := look.look(ctx, p)
+		if refusesListing(err) {
+			t.warn("%v: taking the name as it is", err)
+			return nil, nil
+		}
 		if err == nil || !look.again(ctx, try, err) {
 			return matches, err
 		}
 	}
+}
+
+// refusesListing reports whether a server lets nobody list the directory, so that
+// names have to be known.
+func refusesListing(err error) bool {
+	known, ok := errors.AsType[*fetch.Error](err)
+	return ok && known.Code >= 500 && (known.Op == "LIST" || known.Op == "NLST" || known.Op == "MLSD")
 }
 
 // look lists the directory once.
@@ -125,7 +137,7 @@ func (t *transfer) look(ctx context.Context, p *pattern) (found []match, err err
 	if _, isFTP := ftp.Path(t.locator); isFTP {
 		options := t.op.ftpOptions()
 		options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
-		options.Facts, options.ListOnly = true, false
+		options.Facts, options.ListOnly, options.ListCommand = true, false, ""
 		req.Options = options
 	}
 	res, err := t.resolverFor(t.locator).Fetch(ctx, req)
@@ -177,7 +189,7 @@ func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 // fitting is the transfer of one file that fits. No two write to the same file.
 func (t *transfer) fitting(l locator.Locator, m match, taken map[string]bool) *transfer {
 	one := &transfer{
-		environment: t.environment, url: inDirectory(l, m.name).String(), values: t.values,
+		environment: t.environment, url: inDirectory(l, m.name).String(), values: t.values, number: t.number,
 		dest: t.dest, listed: &m,
 	}
 	name := one.listedName()
