@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -37,7 +39,8 @@ type transfer struct {
 	asking     atomic.Bool // a password is being asked for
 	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
-	pace       *pace // nil without --limit-rate
+	pace       *pace.Pace      // nil without --limit-rate
+	paceEnds   context.Context // ends a wait for it
 	sink       *sink
 	left       int // tries, after this one
 	tries      int
@@ -214,7 +217,10 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	case err != nil:
 		return err
 	case t.upload:
-		return t.send(ctx, req)
+		if err := t.send(ctx, req); err != nil {
+			return err
+		}
+		return t.sink.take(strings.NewReader("")) // the file of -o, which no answer has filled
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
