@@ -48,7 +48,8 @@ func hints() []hint {
 		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
 		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
 		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
-		{exitCertificate, anyFailure, always("-k connects all the same, with whoever it is")},
+		{exitUnreachable, (*transfer).hasProxy, nameProxy},
+		{exitCertificate, anyFailure, always("--cacert FILE trusts who signed the certificate; -k connects all the same, with whoever it is")},
 		{exitTLS, speaksPlainly, always("what answers on this port does not speak TLS; without it the scheme is http")},
 		{exitWeirdPASV, anyFailure, always("--disable-epsv asks for the data port in the old way")},
 		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached; a firewall may be in the way, or try --disable-epsv")},
@@ -104,6 +105,14 @@ func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 // inheritsProxy reports whether there is a proxy that no option has named.
 func (t *transfer) inheritsProxy(*fetch.Error) bool {
 	return t.op.proxy.url == nil && t.locator != nil && t.proxyFor(t.locator) != nil
+}
+
+func (t *transfer) hasProxy(e *fetch.Error) bool {
+	return t.locator != nil && t.proxyFor(t.locator) != nil && e.Op != "connect by proxy"
+}
+
+func nameProxy(t *transfer) string {
+	return "it is the proxy that does not answer: " + t.proxyFor(t.locator).String()
 }
 
 func speaksPlainly(_ *transfer, e *fetch.Error) bool {

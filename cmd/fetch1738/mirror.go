@@ -71,7 +71,7 @@ func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir st
 	if err != nil {
 		return c.misused(err)
 	}
-	defer env.resolver.Close()
+	defer c.global.environments.close()
 	t := &transfer{environment: env, url: url}
 	t.account.start = time.Now()
 	show := newMirrorDisplay(t, s.DryRun)
