@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,11 +49,13 @@ func hints() []hint {
 		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
 		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
 		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
-		{exitUnreachable, (*transfer).hasProxy, nameProxy},
-		{exitCertificate, anyFailure, always("--cacert FILE trusts who signed the certificate; -k connects all the same, with whoever it is")},
+		{exitUnreachable, (*transfer).hasProxy, always("it is the proxy that does not answer, or cannot be reached")},
+		{exitCertificate, lacksAuthority, always("--cacert FILE trusts the authority that vouches for it; -k connects all the same, with whoever it is")},
+		{exitCertificate, anyFailure, always("-k connects all the same, with whoever it is")},
 		{exitTLS, speaksPlainly, always("what answers on this port does not speak TLS; without it the scheme is http")},
-		{exitWeirdPASV, anyFailure, always("--disable-epsv asks for the data port in the old way")},
-		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached; a firewall may be in the way, or try --disable-epsv")},
+		{exitWeirdPASV, anyFailure, always("--disable-epsv asks for the data port in the old way, and with -P - the server connects to this machine")},
+		{0, (*transfer).activeFails, always("the server cannot connect to this machine, as from outside NAT; without -P this machine connects")},
+		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached: try --disable-epsv, or -P -, with which the server connects")},
 		{0, (*transfer).lacksLogin, always("the server wants a login: -u USER, which asks for the password, or -n with ~/.netrc")},
 		{0, isBusy, always("--retry NUMBER tries again later")},
 		{exitDenied, (*transfer).startsAtHome, always("the path begins where the login leads; one from the root begins with %2F: ftp://HOST/%2Fdir/name")},
@@ -111,13 +114,25 @@ func (t *transfer) hasProxy(e *fetch.Error) bool {
 	return t.locator != nil && t.proxyFor(t.locator) != nil && e.Op != "connect by proxy"
 }
 
-func nameProxy(t *transfer) string {
-	return "it is the proxy that does not answer: " + t.proxyFor(t.locator).String()
+func lacksAuthority(_ *transfer, e *fetch.Error) bool {
+	_, ok := errors.AsType[x509.UnknownAuthorityError](e)
+	return ok
 }
 
 func speaksPlainly(_ *transfer, e *fetch.Error) bool {
 	_, ok := errors.AsType[tls.RecordHeaderError](e)
 	return ok
+}
+
+// activeFails reports whether the server was to connect and did not.
+func (t *transfer) activeFails(e *fetch.Error) bool {
+	switch {
+	case t.op.ftp.active == nil:
+		return false
+	case t.code == exitAccept, t.code == exitAcceptTime, t.code == exitPORT:
+		return true
+	}
+	return e.Code == 425
 }
 
 // dataBlocked reports whether the control connection stands but not the other.

@@ -360,6 +360,8 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		return testserver.Drip(n, d)
 	case "data":
 		return testserver.Data(value)
+	case "lines": // a "|" ends each
+		return testserver.Data(strings.ReplaceAll(value, "|", "\r\n"))
 	}
 	ts.Fatalf("no fault %q", name)
 	return testserver.Fault{}

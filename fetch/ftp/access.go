@@ -159,7 +159,7 @@ func (a *access) list() {
 	}
 }
 
-func (a *access) listing() bool { return a.verb == "LIST" || a.verb == "NLST" }
+func (a *access) listing() bool { return a.verb == "LIST" || a.verb == "NLST" || a.verb == "MLSD" }
 
 // ascii tells whether the data are lines that end in CR LF.
 func (a *access) ascii() bool { return a.typ != 'I' }
@@ -212,6 +212,7 @@ type commands interface {
 	setType(t byte) error
 	size(name string) (int64, error)
 	modTime(name string) (time.Time, error)
+	listsFacts() (bool, error) // by MLSD
 	retrieve(command string, offset int64) error
 }
 
@@ -316,7 +317,14 @@ func (a *access) begin(c commands) (begun, error) {
 	if b.nothing {
 		return b, nil
 	}
+	if err := a.preferFacts(c); err != nil {
+		return b, err
+	}
 	err := c.retrieve(command(a.verb, a.name), b.offset)
+	if a.verb == "MLSD" && errors.Is(err, fetch.Unsupported) {
+		a.verb = "LIST"
+		err = c.retrieve(command(a.verb, a.name), b.offset)
+	}
 	if a.verb == "LIST" && errors.Is(err, fetch.Unsupported) {
 		a.verb = "NLST"
 		err = c.retrieve(command(a.verb, a.name), b.offset)
