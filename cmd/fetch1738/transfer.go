@@ -95,7 +95,7 @@ func (t *transfer) exitCode() int {
 	}
 	if t.locator != nil {
 		f.scheme = t.locator.Scheme()
-		if p := t.proxyFor(t.locator); p != nil {
+		if p := t.proxyTo(f.scheme, t.serverOf(t.locator).HostPort); p != nil {
 			f.proxy = p.Scheme
 		}
 		if _, ok := t.op.gateways[f.scheme]; ok || t.askedProxy(t.locator) != nil {
