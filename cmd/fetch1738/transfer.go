@@ -249,8 +249,8 @@ func (e *environment) transfers() iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
 		serial := 0
 		for i, typed := range e.op.urls {
-			source, upload := "", i < len(e.op.uploads)
-			if upload {
+			source := ""
+			if i < len(e.op.uploads) {
 				source = e.op.uploads[i]
 			}
 			urls, err1 := parseGlob(typed, e.op.globOff || e.op.listed[i])
@@ -263,7 +263,7 @@ func (e *environment) transfers() iter.Seq[*transfer] {
 				for url, values := range urls.all() {
 					t := &transfer{
 						environment: e, url: url, values: values, number: i, serial: serial,
-						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
+						dest: e.op.output(i), source: source, upload: source != "", malformed: err1,
 					}
 					if !yield(t) {
 						return
