@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -23,6 +24,9 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		req.Offset = t.op.resumeAt
 	case resumeFound:
 		req.Offset = t.sink.size()
+		if l, isFTP := ftp.Path(req.Locator); isFTP && l.Type == 'a' && req.Offset > 0 {
+			return &codedError{exitResume, errors.New("text cannot be gone on with: it has one size here and another there")}
+		}
 	}
 	res, err := t.resolverFor(req.Locator).Fetch(ctx, req)
 	if err != nil {
@@ -48,8 +52,13 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		}
 		return nil
 	}
-	if err := t.nameByServer(res); err != nil || t.sink.served && t.skips() {
+	if err := t.nameByServer(res); err != nil {
 		return err
+	}
+	if t.sink.exclusive {
+		if skip, err := t.skips(); skip || err != nil {
+			return err
+		}
 	}
 	switch res.Kind {
 	case fetch.KindQuery:

@@ -60,6 +60,7 @@ const (
 	exitAuthorities    = 77
 	exitNotFound       = 78
 	exitPRET           = 84
+	exitListing        = 87
 	exitPin            = 90
 	exitProxy          = 97
 	exitRefused        = 120 // by the policy; curl has no such

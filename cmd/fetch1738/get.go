@@ -113,7 +113,7 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 		return c.misused(err)
 	}
 	code := exitOK
-	for t := range env.transfers() {
+	for t := range env.transfers(ctx) {
 		if code = t.run(ctx); stops(ctx, c.global, code) {
 			break
 		}

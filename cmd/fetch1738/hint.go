@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,10 +49,12 @@ func hints() []hint {
 		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
 		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
 		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
+		{exitCertificate, lacksAuthority, always("--cacert FILE trusts the authority that vouches for it; -k connects all the same, with whoever it is")},
 		{exitCertificate, anyFailure, always("-k connects all the same, with whoever it is")},
 		{exitTLS, speaksPlainly, always("what answers on this port does not speak TLS; without it the scheme is http")},
-		{exitWeirdPASV, anyFailure, always("--disable-epsv asks for the data port in the old way")},
-		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached; a firewall may be in the way, or try --disable-epsv")},
+		{exitWeirdPASV, anyFailure, always("--disable-epsv asks for the data port in the old way, and with -P - the server connects to this machine")},
+		{0, (*transfer).activeFails, always("the server cannot connect to this machine, as from outside NAT; without -P this machine connects")},
+		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached: try --disable-epsv, or -P -, with which the server connects")},
 		{0, (*transfer).lacksLogin, always("the server wants a login: -u USER, which asks for the password, or -n with ~/.netrc")},
 		{0, isBusy, always("--retry NUMBER tries again later")},
 		{exitDenied, (*transfer).startsAtHome, always("the path begins where the login leads; one from the root begins with %2F: ftp://HOST/%2Fdir/name")},
@@ -106,9 +109,25 @@ func (t *transfer) inheritsProxy(*fetch.Error) bool {
 	return t.op.proxy.url == nil && t.locator != nil && t.proxyFor(t.locator) != nil
 }
 
+func lacksAuthority(_ *transfer, e *fetch.Error) bool {
+	_, ok := errors.AsType[x509.UnknownAuthorityError](e)
+	return ok
+}
+
 func speaksPlainly(_ *transfer, e *fetch.Error) bool {
 	_, ok := errors.AsType[tls.RecordHeaderError](e)
 	return ok
+}
+
+// activeFails reports whether the server was to connect and did not.
+func (t *transfer) activeFails(e *fetch.Error) bool {
+	switch {
+	case t.op.ftp.active == nil:
+		return false
+	case t.code == exitAccept, t.code == exitAcceptTime, t.code == exitPORT:
+		return true
+	}
+	return e.Code == 425
 }
 
 // dataBlocked reports whether the control connection stands but not the other.

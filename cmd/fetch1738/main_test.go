@@ -365,6 +365,8 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		return testserver.Drip(n, d)
 	case "data":
 		return testserver.Data(value)
+	case "lines": // a "|" ends each
+		return testserver.Data(strings.ReplaceAll(value, "|", "\r\n"))
 	case "status":
 		return testserver.Status(int(number()))
 	case "header":

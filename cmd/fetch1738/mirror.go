@@ -72,6 +72,9 @@ func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir st
 		return c.misused(err)
 	}
 	defer env.resolver.Close()
+	if err := env.askProxyPassword(ctx); err != nil {
+		return c.misused(err)
+	}
 	t := &transfer{environment: env, url: url}
 	t.account.start = time.Now()
 	show := newMirrorDisplay(t, s.DryRun)

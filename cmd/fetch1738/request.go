@@ -130,8 +130,10 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 func (o *operation) setType(t *locator.FTP) {
 	switch {
 	case t.Type != 0:
-	case o.listOnly && t.Name != "":
-		t.Type = 'd'
+	case o.listOnly && isPattern(t.Name):
+		t.Type = 'd' // the server finds what it fits
+	case o.listOnly:
+		t.Name = "" // the directory it is in, as curl has it
 	case o.useASCII && t.Name != "":
 		t.Type = 'a'
 	}
@@ -139,7 +141,7 @@ func (o *operation) setType(t *locator.FTP) {
 
 func (o *operation) ftpOptions() *ftp.Options {
 	options := &ftp.Options{
-		ListOnly: o.listOnly, CreateDirs: o.ftpCreateDirs, Account: o.account,
+		ListOnly: o.listOnly, Facts: o.list || o.json || o.number > 0, Ranges: o.head, CreateDirs: o.ftpCreateDirs, Account: o.account,
 		ListCommand:       o.method,
 		AlternativeToUser: o.ftp.alternative, PRET: o.ftp.pret, CRLF: o.ftp.crlf,
 		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.ftpMethod],

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
 // A traceForm is how the conversation is shown.
@@ -137,11 +139,14 @@ func (n *narrator) bodyMoved(octets int64) {
 // dumpHead shows what was sent as a whole, and what was received line by line
 // where it is text.
 func (n *narrator) dumpHead(mark string, octets []byte) {
-	if mark == "> " {
+	n.mu.Lock()
+	whole := n.udp || z3950.Annotate(octets) != nil
+	n.mu.Unlock()
+	switch {
+	case mark == "> ":
 		n.dump(sentHead, octets)
 		return
-	}
-	if bytes.IndexByte(octets, 0) >= 0 {
+	case whole:
 		n.dump(receivedHead, octets)
 		return
 	}

@@ -28,6 +28,7 @@ type transfer struct {
 	dest      destination
 	upload    bool
 	source    string // the file to upload; "" otherwise
+	listed    *match // what the URL is of, if it was found by a wildcard
 
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
@@ -69,7 +70,7 @@ func (t *transfer) run(ctx context.Context) int {
 		if err := t.sink.close(); t.err == nil {
 			t.err = err
 		}
-		if err := t.settle(); t.err == nil {
+		if err := t.finishFile(); t.err == nil {
 			t.err = err
 		}
 	}
@@ -156,7 +157,10 @@ func (t *transfer) prepare() (err error) {
 
 // attempts does what is to be done, more than once if need be.
 func (t *transfer) attempts(ctx context.Context) error {
-	if err := t.prepare(); err != nil || t.skips() {
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	if skip, err := t.skips(); skip || err != nil {
 		return err
 	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
@@ -245,7 +249,7 @@ func isHTTP(l locator.Locator) bool {
 }
 
 // transfers are those that the operation's URLs stand for, in order.
-func (e *environment) transfers() iter.Seq[*transfer] {
+func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
 		serial := 0
 		for i, typed := range e.op.urls {
@@ -265,8 +269,10 @@ func (e *environment) transfers() iter.Seq[*transfer] {
 						environment: e, url: url, values: values, number: i, serial: serial,
 						dest: e.op.output(i), source: source, upload: source != "", malformed: err1,
 					}
-					if !yield(t) {
-						return
+					for one := range t.expanded(ctx) {
+						if !yield(one) {
+							return
+						}
 					}
 					serial++
 				}

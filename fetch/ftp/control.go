@@ -416,7 +416,7 @@ func (c *control) meanwhile() error {
 
 func isTransfer(verb string) bool {
 	switch verb {
-	case "RETR", "STOR", "APPE", "LIST", "NLST":
+	case "RETR", "STOR", "APPE", "LIST", "NLST", "MLSD":
 		return true
 	}
 	return false
