@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -214,7 +215,10 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	case err != nil:
 		return err
 	case t.upload:
-		return t.send(ctx, req)
+		if err := t.send(ctx, req); err != nil {
+			return err
+		}
+		return t.sink.take(strings.NewReader("")) // the file of -o, which no answer has filled
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
