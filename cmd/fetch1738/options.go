@@ -101,7 +101,7 @@ func options() []option {
 		{"", "list-views", "", "gopher", "List the views that a Gopher+ item is to be had in", toggle(func(o *operation) *bool { return &o.listViews }), own},
 		{"", "local-port", "N[-M]", "connection", "Connect from this local port, or the first free one of a range", setLocalPort, ""},
 		{"L", "location", "", "http", "Follow redirects", toggle(func(o *operation) *bool { return &o.location }), "No login, -H, -b or -e goes to another origin."},
-		{"", "location-trusted", "", "http auth", "Follow redirects and send login and headers to other origins", toggle(func(o *operation) *bool { return &o.locationTrusted }), ""},
+		{"", "location-trusted", "", "http auth", "Follow redirects and send login and headers to other origins", trustLocations, ""},
 		{"", "max-filesize", "SIZE", "transfer", "Refuse what is larger, also when that shows only on the way", size(func(o *operation) *int64 { return &o.maxFilesize }), "Also when the size was not told beforehand (curl: since 8.4)."},
 		{"", "max-hits", "N", "wais", "Find at most N documents, not 200", count(func(o *operation) *int { return &o.maxHits }), own},
 		{"", "max-redirs", "NUMBER", "http", "Follow so many redirects at most; -1 for any number", setMaxRedirects, "-1 is 1000."},

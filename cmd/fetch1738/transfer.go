@@ -259,8 +259,8 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
 		serial := 0
 		for i, typed := range e.op.urls {
-			source, upload := "", i < len(e.op.uploads)
-			if upload {
+			source := ""
+			if i < len(e.op.uploads) {
 				source = e.op.uploads[i]
 			}
 			urls, err1 := parseGlob(typed, e.op.globOff || e.op.listed[i])
@@ -273,7 +273,7 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 				for url, values := range urls.all() {
 					t := &transfer{
 						environment: e, url: url, values: values, number: i,
-						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
+						dest: e.op.output(i), source: source, upload: source != "", malformed: err1,
 					}
 					for one := range t.expanded(ctx) {
 						one.serial = serial
