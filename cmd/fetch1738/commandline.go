@@ -41,6 +41,8 @@ type global struct {
 	passwords *passwordSource // of --password-fd; nil is the terminal
 	secrets   secrets
 	display   *display // nil for none
+
+	environments environments
 }
 
 func newCommandLine(std streams) *commandLine {

@@ -36,6 +36,7 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	// look for work on others whenever octets come, which costs more than moving
 	// them does: half the time of a spliced FTP transfer.
 	runtime.GOMAXPROCS(1)
+	defer func() { c.global.environments.close() }()
 	perform := c.performInTurn
 	if c.global.parallel {
 		perform = c.performAtOnce
@@ -111,15 +112,8 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 	if err := op.check(); err != nil {
 		return c.misused(err)
 	}
-	if len(op.outputs) > len(op.urls) {
-		c.warn("there are more of -o and -O than URLs")
-	}
-	env, err := newEnvironment(c.std, op)
+	env, err := c.environment(ctx, op)
 	if err != nil {
-		return c.misused(err)
-	}
-	defer env.resolver.Close()
-	if err := env.askProxyPassword(ctx); err != nil {
 		return c.misused(err)
 	}
 	code := exitOK
@@ -129,4 +123,16 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 		}
 	}
 	return code
+}
+
+// environment readies an operation that has been checked.
+func (c *commandLine) environment(ctx context.Context, op *operation) (*environment, error) {
+	if len(op.outputs) > len(op.urls) {
+		c.warn("there are more of -o and -O than URLs")
+	}
+	env, err := newEnvironment(c.std, op)
+	if err == nil {
+		err = env.askProxyPassword(ctx)
+	}
+	return env, err
 }

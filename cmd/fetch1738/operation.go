@@ -52,6 +52,7 @@ type operation struct {
 	append   bool
 	head     bool
 	span     *span
+	spanText string // it as it was given, with a "-"
 	resume   resumption
 	resumeAt int64
 	method   string // of -X; "" for the usual
@@ -179,12 +180,12 @@ const (
 // check finds options that do not go together.
 func (o *operation) check() error {
 	methods := []string{}
-	for name, asked := range map[string]bool{"-I, --head": o.head, "-d, --data": o.posted() != nil, "-T, --upload-file": len(o.uploads) > 0} {
+	for name, asked := range map[string]bool{"-I, --head": o.head, "-d, --data": o.posted() != nil, "-T, --upload-file": o.uploading()} {
 		if asked {
 			methods = append(methods, name)
 		}
 	}
-	if o.get && o.data != nil && len(o.uploads) > 0 {
+	if o.get && o.data != nil && o.uploading() {
 		methods = append(methods, "-G, --get", "-T, --upload-file")
 	}
 	slices.Sort(methods)
@@ -206,7 +207,7 @@ func (o *operation) check() error {
 		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
 	case o.resume != resumeNot && o.removeOnError:
 		return &usageError{"-C, --continue-at and --remove-on-error exclude each other"}
-	case o.span != nil && len(o.uploads) > 0:
+	case o.span != nil && o.uploading():
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}
 	return nil
@@ -216,7 +217,7 @@ func (o *operation) check() error {
 func (o *operation) count() int64 {
 	n := int64(0)
 	for i, typed := range o.urls {
-		urls, _ := parseGlob(typed, o.globOff) // a malformed one fails as one
+		urls, _ := parseGlob(typed, o.globOff || o.listed[i]) // a malformed one fails as one
 		each := int64(1)
 		if i < len(o.uploads) {
 			sources, _ := parseGlob(o.uploads[i], o.globOff)
@@ -225,6 +226,12 @@ func (o *operation) count() int64 {
 		n = min(maxCount, n+urls.count()*each)
 	}
 	return n
+}
+
+// uploading reports whether anything is to be uploaded. -T "" is for a URL to
+// which nothing is, where others follow.
+func (o *operation) uploading() bool {
+	return slices.ContainsFunc(o.uploads, func(name string) bool { return name != "" })
 }
 
 // output is where the n-th URL's document goes.

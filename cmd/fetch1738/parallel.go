@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,18 +33,15 @@ const (
 // A pool performs the transfers of a whole command line, several at once. Its
 // fields belong to the goroutine of run.
 type pool struct {
-	c       *commandLine
-	next    func() (*transfer, error, bool)
-	output  *outlet
-	ended   chan *transfer
-	closing sync.WaitGroup // of environments that are used no more
+	c      *commandLine
+	next   func() (*transfer, error, bool)
+	output *outlet
+	ended  chan *transfer
 
 	running int
 	held    []*transfer // taken, but not to be started yet
 	hosts   map[locator.Server]*host
-	files   map[string]bool      // those being written
-	uses    map[*environment]int // by transfers taken and not ended
-	latest  *environment         // which more transfers may come from
+	files   map[string]bool // those being written
 	code    int
 }
 
@@ -75,9 +71,8 @@ func (c *commandLine) performAtOnce(ctx context.Context) int {
 	defer stop()
 	p := &pool{
 		c: c, next: next, output: newOutlet(c.std.out), ended: make(chan *transfer),
-		hosts: make(map[locator.Server]*host), files: make(map[string]bool), uses: make(map[*environment]int),
+		hosts: make(map[locator.Server]*host), files: make(map[string]bool),
 	}
-	defer p.closing.Wait()
 	return p.run(ctx)
 }
 
@@ -86,10 +81,7 @@ func (c *commandLine) performAtOnce(ctx context.Context) int {
 func (c *commandLine) transfers(ctx context.Context) iter.Seq2[*transfer, error] {
 	return func(yield func(*transfer, error) bool) {
 		for _, op := range c.operations {
-			env, err := newEnvironment(c.std, op)
-			if err == nil {
-				err = env.askProxyPassword(ctx)
-			}
+			env, err := c.environment(ctx, op)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -134,7 +126,6 @@ func (p *pool) run(ctx context.Context) int {
 			abort(errAborted)
 		}
 	}
-	p.release(p.latest)
 	return p.code
 }
 
@@ -184,26 +175,8 @@ func (p *pool) take() *transfer {
 
 // adopt makes t one of the pool's.
 func (p *pool) adopt(t *transfer) {
-	if t.environment != p.latest {
-		p.uses[t.environment]++
-		p.release(p.latest)
-		p.latest = t.environment
-	}
-	p.uses[t.environment]++
 	t.portion = p.output.portion()
 	t.settle()
-}
-
-// release ends one use of an environment; the last closes its sessions, which
-// would be in the way of those of others.
-func (p *pool) release(e *environment) {
-	if e == nil {
-		return
-	}
-	if p.uses[e]--; p.uses[e] == 0 {
-		delete(p.uses, e)
-		p.closing.Go(func() { _ = e.resolver.Close() })
-	}
 }
 
 // mayStart reports whether the server of t has room and nobody writes to its
@@ -285,7 +258,6 @@ func (p *pool) end(t *transfer) {
 	if t.code != exitOK && t.code != exitAborted {
 		p.code = t.code
 	}
-	p.release(t.environment)
 }
 
 // awaited reports whether a transfer that is held back knows h.
