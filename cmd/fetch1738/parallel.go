@@ -40,7 +40,7 @@ type pool struct {
 
 	running int
 	held    []*transfer // taken, but not to be started yet
-	hosts   map[locator.Server]*host
+	hosts   map[locator.HostPort]*host
 	files   map[string]bool // those being written
 	code    int
 }
@@ -71,7 +71,7 @@ func (c *commandLine) performAtOnce(ctx context.Context) int {
 	defer stop()
 	p := &pool{
 		c: c, next: next, output: newOutlet(c.std.out), ended: make(chan *transfer),
-		hosts: make(map[locator.Server]*host), files: make(map[string]bool),
+		hosts: make(map[locator.HostPort]*host), files: make(map[string]bool),
 	}
 	return p.run(ctx)
 }
@@ -293,7 +293,8 @@ func (t *transfer) settle() {
 	if t.err = t.prepare(); t.err != nil {
 		return
 	}
-	t.server, t.file = t.serverOf(t.locator), ""
+	t.server, t.file = t.serverOf(t.locator).HostPort, ""
+	t.server.Host = strings.ToLower(t.server.Host)
 	if path := t.sink.path; path != "" && !isSpecial(path) {
 		t.file = filepath.Clean(path)
 	}
@@ -373,7 +374,7 @@ func (g *global) idleSessions() int {
 // A placing is what a pool and a transfer of its know of each other.
 type placing struct {
 	portion  *portion // of standard output
-	server   locator.Server
+	server   locator.HostPort
 	file     string        // that is written; "" is none
 	host     *host         // nil before the transfer was started
 	crowded  bool          // the host had no room, for which the transfer waits
