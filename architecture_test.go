@@ -31,11 +31,13 @@ var imports = []struct {
 	{"fetch", []string{"locator"}},
 	{"fetch/fetchtest", []string{"fetch", "locator", "testserver"}},
 	{"fetch/", []string{"fetch", "locator", "internal/"}},
+	{"fetch/http", []string{"fetch", "fetch/proxy", "locator", "internal/"}},
 	{"policy", []string{"locator", "fetch"}},
 	{"gateway", []string{"locator", "fetch"}},
 	{"testserver", []string{"internal/wire", "internal/memnet", "internal/z3950", "internal/ardp", "internal/prospero"}},
+	{"mirror", []string{"locator", "fetch", "fetch/", "internal/"}},
 	{".", []string{"locator", "fetch", "fetch/", "policy"}},
-	{"cmd/", []string{".", "locator", "fetch", "fetch/", "policy", "gateway", "testserver", "internal/"}},
+	{"cmd/", []string{".", "mirror", "locator", "fetch", "fetch/", "policy", "gateway", "testserver", "internal/"}},
 }
 
 // modules is where each third-party module may be imported: the single file of
@@ -44,7 +46,7 @@ var modules = map[string][]string{
 	"github.com/jlaffaye/ftp":               {"fetch/ftp/session.go"},
 	"github.com/ziutek/telnet":              {"fetch/telnet/conn.go"},
 	"github.com/hashicorp/go-retryablehttp": {"fetch/http/retry.go"},
-	"golang.org/x/net":                      {"fetch/http/", "cmd/"},
+	"golang.org/x/net":                      {"fetch/http/", "fetch/proxy/", "cmd/"},
 	"golang.org/x/text":                     {"cmd/", "internal/term/", "internal/mime822/"},
 	"golang.org/x/term":                     {"cmd/", "internal/term/"},
 	"golang.org/x/time":                     {"cmd/"},

@@ -16,7 +16,11 @@ import (
 // It must not be changed once a Fetcher uses it. The functions are called
 // concurrently.
 type Env struct {
-	// Dial makes connections; nil is a net.Dialer.
+	// Dial makes connections; nil is a net.Dialer. Its context ends within
+	// Limits.Connect and knows the Target ([ContextTarget]). One that dials with a
+	// net.Dialer of its own sets that one's ControlContext to [DialControl], so that
+	// Allow is asked about every address beforehand, not only about the one that
+	// answered.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Listen opens a port that the server is to connect to, where the caller asks
 	// for that (the active mode of FTP); nil is a net.ListenConfig.
@@ -113,7 +117,7 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	trace := ContextTrace(ctx)
 	address := net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
 	trace.DialStart(t.Network, address)
-	conn, err := env.dial(dialCtx, t, address)
+	conn, err := env.dial(context.WithValue(dialCtx, dialKey{}, dialling{&env, t}), t.Network, address)
 	if err != nil {
 		return nil, dialError(ctx, t, err)
 	}
@@ -131,23 +135,45 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	return conn, nil
 }
 
-func (e *Env) dial(ctx context.Context, t Target, address string) (net.Conn, error) {
+func (e *Env) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if e.Dial != nil {
-		return e.Dial(ctx, t.Network, address)
+		return e.Dial(ctx, network, address)
 	}
-	d := net.Dialer{
-		ControlContext: func(ctx context.Context, _, address string, _ syscall.RawConn) error {
-			// An empty host arrives as ":port", which is no address and must not pass.
-			addr, err := netip.ParseAddrPort(address)
-			if err != nil {
-				return Fail("connect", t.Locator, Refused, err)
-			}
-			t := t
-			t.Addr = netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
-			return e.Permit(ctx, t)
-		},
+	d := net.Dialer{ControlContext: DialControl}
+	return d.DialContext(ctx, network, address)
+}
+
+// dialling is what is being dialled in a context, and by whose leave.
+type dialling struct {
+	env    *Env
+	target Target
+}
+
+type dialKey struct{}
+
+// ContextTarget is the Target that an [Env.Dial] was called for, without an
+// address; ok is false in other contexts than that of such a call.
+func ContextTarget(ctx context.Context) (t Target, ok bool) {
+	d, ok := ctx.Value(dialKey{}).(dialling)
+	return d.target, ok
+}
+
+// DialControl is for net.Dialer.ControlContext, in an [Env.Dial] that makes its own
+// net.Dialer and dials with the context it was given: it asks Env.Allow about
+// the address that is about to be dialled for the Target. It refuses everything
+// in other contexts.
+func DialControl(ctx context.Context, _, address string, _ syscall.RawConn) error {
+	d, ok := ctx.Value(dialKey{}).(dialling)
+	if !ok {
+		return &Error{Op: "connect", Kind: Refused, Err: errors.New("dialled for nobody")}
 	}
-	return d.DialContext(ctx, t.Network, address)
+	// An empty host arrives as ":port", which is no address and must not pass.
+	addr, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return Fail("connect", d.target.Locator, Refused, err)
+	}
+	d.target.Addr = netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
+	return d.env.Permit(ctx, d.target)
 }
 
 // dialError classifies a failed dial. The caller's own context tells a

@@ -444,3 +444,30 @@ func TestEnvWithDefaults(t *testing.T) {
 		t.Error("WithDefaults has changed its receiver")
 	}
 }
+
+// A Dial with a net.Dialer of its own keeps the policy at every address.
+func TestDialControl(t *testing.T) {
+	port := listen(t)
+	env := newAsking(resolved)
+	env.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		if target, ok := fetch.ContextTarget(ctx); !ok || target.Host != "elsewhere.example" || target.Network != "tcp" || target.Addr.IsValid() {
+			t.Errorf("dialled for %+v, %v", target, ok)
+		}
+		d := net.Dialer{ControlContext: fetch.DialControl}
+		return d.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	if c, err := env.Connect(t.Context(), hosted("elsewhere.example", 80)); !errors.Is(err, errDenied) || fetch.KindOf(err) != fetch.Refused {
+		t.Errorf("%v, %v", c, err)
+	}
+	last := env.targets[len(env.targets)-1]
+	if want := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port); len(env.targets) != 2 || last.Addr != want || last.Host != "elsewhere.example" {
+		t.Errorf("asked about %+v", env.targets)
+	}
+	d := net.Dialer{ControlContext: fetch.DialControl}
+	if _, err := d.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)); fetch.KindOf(err) != fetch.Refused {
+		t.Errorf("dialled for nobody: %v", err)
+	}
+	if _, ok := fetch.ContextTarget(t.Context()); ok {
+		t.Error("a target where nothing is dialled")
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"net/http/httptrace"
 	"net/netip"
 	"sync"
@@ -27,23 +28,29 @@ type account struct {
 	firstOctet time.Time
 	end        time.Time
 	connects   int
+	dialling   bool
 	local      netip.AddrPort
 	remote     netip.AddrPort
 	sent       int64 // octets of the conversation
 	heard      int64
 	reply      int // the last FTP reply code
+
+	certificates []*x509.Certificate // the server's, its own first
 }
 
 // watch is ctx with the account's hooks in it.
 func (a *account) watch(ctx context.Context, timing bool) context.Context {
 	if timing {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			DNSDone:          func(httptrace.DNSDoneInfo) { a.note(func() { mark(&a.lookedUp) }) },
-			TLSHandshakeDone: func(tls.ConnectionState, error) { a.note(func() { mark(&a.secured) }) },
+			DNSDone: func(httptrace.DNSDoneInfo) { a.note(func() { mark(&a.lookedUp) }) },
+			TLSHandshakeDone: func(s tls.ConnectionState, _ error) {
+				a.note(func() { mark(&a.secured); a.certificates = s.PeerCertificates })
+			},
 		})
 	}
 	return fetch.WithTrace(ctx, &fetch.Trace{
-		Connected: func(c fetch.Connection) { a.note(func() { a.connects++; a.peer(c) }) },
+		DialStart: func(string, string) { a.note(func() { a.dialling = true }) },
+		Connected: func(c fetch.Connection) { a.note(func() { a.dialling = false; a.connection(c) }) },
 		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c) }) },
 		Sent: func(octets []byte) {
 			a.note(func() { mark(&a.asked); a.sent += int64(len(octets)) })
@@ -57,6 +64,13 @@ func (a *account) watch(ctx context.Context, timing bool) context.Context {
 			}
 		},
 	})
+}
+
+// stuck reports whether it has come to one connection, but not to the next.
+func (a *account) stuck() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.dialling && !a.connected.IsZero()
 }
 
 // octets is how many have been sent and received, of the conversation too.
@@ -79,9 +93,18 @@ func mark(t *time.Time) {
 	}
 }
 
+// connection notes a new one. One through a proxy is that to the proxy, which
+// has been told of already and has an address.
+func (a *account) connection(c fetch.Connection) {
+	if c.Remote.IsValid() {
+		a.connects++
+	}
+	a.peer(c)
+}
+
 func (a *account) peer(c fetch.Connection) {
 	mark(&a.connected)
-	if c.Purpose != fetch.Data {
+	if c.Purpose != fetch.Data && c.Remote.IsValid() {
 		a.local, a.remote = c.Local, c.Remote
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -19,19 +20,24 @@ type commandLine struct {
 	global     *global
 	configs    int         // configuration files being read, one inside the other
 	opened     []io.Closer // what --stderr and --trace write to
+	table      []option    // those that there are
 }
 
 // global are the options that hold for all operations.
 type global struct {
+	dumped sync.Map // the files of -D that have been written to
+
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
 
-	trace traceOptions
+	rate   startRate
+	stderr string // of --stderr
+	trace  traceOptions
 
 	passwords *passwordSource // of --password-fd; nil is the terminal
 }
 
 func newCommandLine(std streams) *commandLine {
-	c := &commandLine{std: std, global: new(global)}
+	c := &commandLine{std: std, global: new(global), table: options()}
 	c.begin()
 	return c
 }
@@ -66,13 +72,13 @@ func (c *commandLine) parse(args []string) error {
 			taken++
 		}
 	}
-	for _, o := range options() {
+	for _, o := range c.table {
 		c.define(fs, o, func(value string) error {
 			takeURLs() // those before the option belong before what it changes
 			return o.set(c, value)
 		})
 	}
-	err := fs.Parse(args)
+	err := fs.Parse(splitShort(args))
 	takeURLs()
 	return explainUsage(err)
 }

@@ -54,7 +54,7 @@ func TestValues(t *testing.T) {
 		t.Errorf("-u: %v", *o.login)
 	case o.maxRedirects != 1000:
 		t.Errorf("--max-redirs: %v", o.maxRedirects)
-	case o.proxy == nil || *o.proxy != "":
+	case o.proxy.url == nil || *o.proxy.url != "":
 		t.Errorf("-x: %v", o.proxy)
 	}
 }

@@ -57,7 +57,7 @@ func (c *commandLine) configLine(line string) error {
 
 // setOption carries out the option of a long name.
 func (c *commandLine) setOption(name string, value *string) error {
-	for _, o := range options() {
+	for _, o := range c.table {
 		no := o.arg == "" && name == "no-"+o.long
 		if name != o.long && !no {
 			continue

@@ -155,6 +155,10 @@ func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login
 		what = "Account"
 	}
 	question := fmt.Sprintf("%s of %s at %s %s: ", what, fetch.Printable(c.User), c.Locator.Scheme(), fetch.Printable(place))
+	if t, ok := ctx.Value(transferKey{}).(*transfer); ok {
+		t.asking.Store(true)
+		defer t.asking.Store(false)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	secret, known := e.answers[question]

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/fetch/prospero"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/internal/netrc"
@@ -37,7 +37,8 @@ const (
 type environment struct {
 	std      streams
 	op       *operation
-	proxies  map[string]*fetchhttp.Proxy // by scheme
+	proxies  map[string]*proxy.Proxy // by scheme
+	direct   fetch.Env               // which reaches the proxies themselves
 	registry *fetch.Registry
 	resolver *fetch1738.Resolver
 	referred *fetch1738.Resolver // the same, which follows referrals without -L
@@ -56,7 +57,7 @@ type environment struct {
 // newEnvironment makes the Fetchers that an operation asks for. Close its
 // resolver.
 func newEnvironment(std streams, op *operation) (*environment, error) {
-	e := &environment{std: std, op: op, proxies: make(map[string]*fetchhttp.Proxy)}
+	e := &environment{std: std, op: op, proxies: make(map[string]*proxy.Proxy)}
 	for _, scheme := range fetch1738.Builtin(nil).Schemes() {
 		asked := scheme
 		if slices.Contains(newsSchemes(), scheme) { // one server, one way to it
@@ -71,6 +72,7 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 		}
 	}
 	env := fetch.Env{
+		Dial:        e.dial,
 		Allow:       e.allow,
 		Credentials: e.credentials,
 		Email:       op.email,
@@ -80,6 +82,8 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 			Body: op.maxFilesize, Hops: op.maxRedirects,
 		},
 	}
+	e.direct = env
+	e.direct.Dial = op.dialer.dial
 	following := env
 	if !op.location || op.maxRedirects == 0 {
 		env.Limits.Hops = -1
@@ -101,24 +105,21 @@ func (e *environment) resolverFor(l locator.Locator) *fetch1738.Resolver {
 
 // fetchers work in env, those whose URLs lead to others in following.
 func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
-	var config *tls.Config
-	if e.op.insecure {
-		config = &tls.Config{InsecureSkipVerify: true}
-	}
+	config := e.op.tls.config()
 	r := new(fetch.Registry)
 	r.Register(&file.Fetcher{Env: &env}, "file")
 	for _, scheme := range []string{"ftp", ftp.Secure} {
-		r.Register(e.op.ftpFetcher(e.through(env, e.proxies[scheme]), config), scheme)
+		r.Register(e.op.ftpFetcher(&env, config), scheme)
 	}
-	r.Register(&gopher.Fetcher{Env: e.through(env, e.proxies["gopher"]), Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
+	r.Register(&gopher.Fetcher{Env: &env, Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
-		Proxy: e.proxyFor, TLS: config,
+		Proxy: e.forwarder, TLS: config,
 	}, "http", "https")
-	r.Register(&nntp.Fetcher{Env: e.through(env, e.proxies["nntp"]), TLS: config}, newsSchemes()...)
-	r.Register(&wais.Fetcher{Env: e.through(env, e.proxies["wais"])}, "wais")
+	r.Register(&nntp.Fetcher{Env: &env, TLS: config}, newsSchemes()...)
+	r.Register(&wais.Fetcher{Env: &env}, "wais")
 	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config}, "mailto")
-	r.Register(&telnet.Fetcher{Env: e.through(env, e.proxies["telnet"])}, "telnet")
+	r.Register(&telnet.Fetcher{Env: &env}, "telnet")
 	r.Register(&prospero.Fetcher{Env: &following}, "prospero")
 	return r
 }

@@ -3,57 +3,69 @@ package main
 import (
 	"crypto/tls"
 	"errors"
+	"net"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
 // Exit codes, curl's where curl has one.
 const (
-	exitOK          = 0
-	exitUnsupported = 1
-	exitUsage       = 2
-	exitBadURL      = 3
-	exitNoSuchProxy = 5
-	exitNoSuchHost  = 6
-	exitUnreachable = 7
-	exitWeirdReply  = 8
-	exitDenied      = 9
-	exitAccept      = 10
-	exitACCT        = 11
-	exitAcceptTime  = 12
-	exitWeirdPASV   = 13
-	exitWeird227    = 14
-	exitTYPE        = 17
-	exitPartial     = 18
-	exitRETR        = 19
-	exitQuote       = 21
-	exitStatus      = 22
-	exitWrite       = 23
-	exitUpload      = 25
-	exitRead        = 26
-	exitTimeout     = 28
-	exitPORT        = 30
-	exitREST        = 31
-	exitRange       = 33
-	exitTLS         = 35
-	exitResume      = 36
-	exitFile        = 37
-	exitHops        = 47
-	exitEmptyReply  = 52
-	exitReceive     = 56
-	exitCertificate = 60
-	exitTooLarge    = 63
-	exitNoTLS       = 64
-	exitLogin       = 67
-	exitNotFound    = 78
-	exitPRET        = 84
-	exitProxy       = 97
-	exitRefused     = 120 // by the policy; curl has no such
-	exitInterrupted = 130 // as a shell reports SIGINT
-	exitTerminated  = 143 // as a shell reports SIGTERM
+	exitOK             = 0
+	exitUnsupported    = 1
+	exitUsage          = 2
+	exitBadURL         = 3
+	exitNoSuchProxy    = 5
+	exitNoSuchHost     = 6
+	exitUnreachable    = 7
+	exitWeirdReply     = 8
+	exitDenied         = 9
+	exitAccept         = 10
+	exitACCT           = 11
+	exitAcceptTime     = 12
+	exitWeirdPASV      = 13
+	exitWeird227       = 14
+	exitTYPE           = 17
+	exitPartial        = 18
+	exitRETR           = 19
+	exitQuote          = 21
+	exitStatus         = 22
+	exitWrite          = 23
+	exitUpload         = 25
+	exitRead           = 26
+	exitTimeout        = 28
+	exitPORT           = 30
+	exitREST           = 31
+	exitRange          = 33
+	exitTLS            = 35
+	exitResume         = 36
+	exitFile           = 37
+	exitInterface      = 45
+	exitHops           = 47
+	exitNoOption       = 48
+	exitOptionSyntax   = 49
+	exitEmptyReply     = 52
+	exitReceive        = 56
+	exitOwnCertificate = 58
+	exitCiphers        = 59
+	exitCertificate    = 60
+	exitCoding         = 61
+	exitTooLarge       = 63
+	exitNoTLS          = 64
+	exitLogin          = 67
+	exitAuthorities    = 77
+	exitNotFound       = 78
+	exitPRET           = 84
+	exitListing        = 87
+	exitPin            = 90
+	exitProxy          = 97
+	exitRefused        = 120 // by the policy; curl has no such
+	exitInterrupted    = 130 // as a shell reports SIGINT
+	exitTerminated     = 143 // as a shell reports SIGTERM
 )
 
 // A failure is what there is to know of one when its exit code is looked up.
@@ -128,9 +140,16 @@ func exitRules() []exitRule {
 	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
 	uploading := func(f failure) bool { return f.uploading }
 	resuming := func(f failure) bool { return f.resuming }
-	byProxy := func(f failure) bool { return f.proxy == "http" || f.proxy == "socks5h" }
+	byHTTP := func(f failure) bool { return f.proxy == "http" }
 	socks := func(f failure) bool { return strings.HasPrefix(f.proxy, "socks") }
-	unheard := func(f failure) bool { return f.unheard }
+	byAlert := func(f failure) bool { // of TLS, which a server may raise after the handshake
+		op, ok := errors.AsType[*net.OpError](f.err)
+		return ok && op.Op == "remote error"
+	}
+	unheard := func(f failure) bool { return f.unheard && !errors.Is(f.err, syscall.ECONNRESET) }
+	caused := func(cause error) func(failure) bool {
+		return func(f failure) bool { return errors.Is(f.err, cause) }
+	}
 	return []exitRule{
 		{ops: "accept", kinds: kinds(fetch.Timeout), code: exitAcceptTime},
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
@@ -138,10 +157,10 @@ func exitRules() []exitRule {
 		{kinds: kinds(fetch.TooManyHops), code: exitHops},
 		{kinds: kinds(fetch.BadURL), ops: "parse,check", code: exitBadURL},
 		{kinds: kinds(fetch.Refused), code: exitRefused},
-		{kinds: kinds(fetch.Unresolved), only: byProxy, code: exitNoSuchProxy},
+		{ops: "connect by proxy", only: socks, code: exitProxy},
+		{kinds: kinds(fetch.Unresolved), only: byHTTP, code: exitNoSuchProxy},
 		{kinds: kinds(fetch.Unresolved), code: exitNoSuchHost},
 
-		{ops: "connect by proxy", only: socks, code: exitProxy},
 		{ops: "connect by proxy", code: exitReceive},
 
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
@@ -166,7 +185,11 @@ func exitRules() []exitRule {
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
+		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: exitUnsupported}, // curl takes it for HTTP/0.9
+		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: exitCoding},
+		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: exitReceive},
 		{ops: "TLS handshake", code: exitTLS},
+		{only: byAlert, code: exitReceive},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
 
 		{ops: "POST", kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},

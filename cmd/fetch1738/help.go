@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
-
-	fetch1738 "github.com/fetch1738/fetch1738"
 )
 
 const usageLine = "Usage: fetch1738 [options] URL...\n"
@@ -175,17 +172,4 @@ func groups() []string {
 	}
 	delete(names, "important")
 	return slices.Sorted(maps.Keys(names))
-}
-
-// version is the program's, as the build knows it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return strings.Trim(info.Main.Version, "()")
-	}
-	return "devel"
-}
-
-func showVersion(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "fetch1738 %s\nProtocols: %s\nFeatures: Largefile SSL\n", version(), strings.Join(fetch1738.Builtin(nil).Schemes(), " "))
-	return err
 }

@@ -32,6 +32,7 @@ func commands() []command {
 		newCommand("explain", "show what fetching a URL would do, without connecting", explainHelp, defineExplain),
 		newCommand("extract", "find the URLs in text", extractHelp, defineExtract),
 		newCommand("archie", "find files by name with an archie server", archieHelp, defineArchie),
+		{"mirror", "keep a copy of a tree, a hole or a group in a folder", runMirror, mirrorOptions},
 		newCommand("serve", "serve a folder by FTP, gopher and others, to play with", serveHelp, defineServe),
 		newCommand("demo", "fetch one document by every scheme from embedded servers", demoHelp, defineDemo),
 		{"help", "explain a verb, an option or a group of options", runHelp, func() []option { return nil }},

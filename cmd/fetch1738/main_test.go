@@ -2,13 +2,8 @@ package main
 
 import (
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	nethttp "net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -46,7 +41,7 @@ func (m leakChecked) Run() int {
 // there are:
 //
 //	exits CODE COMMAND…          run a command that must end with CODE
-//	arm SERVER STAGE N FAULT…    arm faults, such as truncate:3 or reply:'426 no'
+//	arm SERVER STAGE N FAULT…    arm faults, such as truncate:3, header:X-A=1 or reply:'426 no'
 //	transcript SERVER            the control conversation so far, as stdout
 //	forget SERVER                forget conversation and faults
 //	stored SERVER NAME FILE      a client must have stored FILE as NAME
@@ -57,7 +52,7 @@ func (m leakChecked) Run() int {
 // SERVER is ftp, http, gopher, plus (of Gopher+), nntp, wais, prospero, telnet, echo (by telnet) or
 // smtp. Each script has servers of its own with testContent, the one of nntp with testNews
 // besides, or with testDialogue; $FTP, $HTTP and so on are their URLs, $FTPPORT and so on
-// their ports. $HTTPS is a server with a certificate nobody trusts,
+// their ports. $HTTPS and others are what startSecure says,
 // $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
@@ -158,11 +153,10 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	return func(env *testscript.Env) error {
 		users := map[string]testserver.User{"lab": {Password: "secret"}}
 		ctx := t.Context()
-		secure := httptest.NewTLSServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
-			fmt.Fprintln(w, "secure")
-		}))
-		secure.Config.ErrorLog = log.New(io.Discard, "", 0)
-		certificate := &tls.Config{Certificates: secure.TLS.Certificates}
+		certificate, endSecure, err := startSecure(env)
+		if err != nil {
+			return err
+		}
 		users["accounted"] = testserver.User{Password: "secret", Account: "budget"}
 		ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
 			s.Content, s.Users, s.Forbidden, s.TLS = testContent(), users, []string{"private"}, certificate
@@ -183,6 +177,11 @@ func setup(t *testing.T) func(*testscript.Env) error {
 				"/old":    {Location: "/hello.txt"},
 				"/loop":   {Location: "/loop"},
 				"/to-ftp": {Location: ftp.URL + "/hello.txt"},
+				"/301":    {Location: "/echo", Status: 301},
+				"/302":    {Location: "/echo", Status: 302},
+				"/303":    {Location: "/echo", Status: 303},
+				"/307":    {Location: "/echo", Status: 307},
+				"/308":    {Location: "/echo", Status: 308},
 				"/to-dev": {Location: "file:///etc/hostname"},
 			}
 		})
@@ -267,12 +266,11 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			post.Close()
 			prospero.Close()
 			proxy.end()
-			secure.Close()
+			endSecure()
 		})
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
-		env.Setenv("HTTPS", secure.URL)
-		env.Setenv("HTTPSPORT", secure.URL[strings.LastIndexByte(secure.URL, ':')+1:])
+		env.Setenv("PROXYPORT", strings.TrimPrefix(proxy.Addr().String(), "127.0.0.1:"))
 		all := servers{"ftp": &ftp.Server, "ftps": &ftps.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
 			"telnet": &line.Server, "echo": &parrot.Server, "smtp": &post.Server}
 		env.Values[serversKey{}] = all
@@ -367,6 +365,13 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		return testserver.Drip(n, d)
 	case "data":
 		return testserver.Data(value)
+	case "lines": // a "|" ends each
+		return testserver.Data(strings.ReplaceAll(value, "|", "\r\n"))
+	case "status":
+		return testserver.Status(int(number()))
+	case "header":
+		name, value, _ := strings.Cut(value, "=")
+		return testserver.Header(name, value)
 	}
 	ts.Fatalf("no fault %q", name)
 	return testserver.Fault{}

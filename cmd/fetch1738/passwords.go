@@ -25,22 +25,14 @@ func setPasswordFD(c *commandLine, value string) error {
 	if err != nil {
 		return errors.New("expected the number of a file descriptor")
 	}
-	in := c.std.in
-	if n != 0 {
-		f := os.NewFile(uintptr(n), "descriptor "+value)
-		if f == nil {
-			return errors.New("expected the number of a file descriptor")
-		}
-		in = f
-		c.opened = append(c.opened, f)
-	}
-	c.global.passwords = &passwordSource{r: in}
+	c.global.passwords = &passwordSource{fd: uintptr(n), stdin: c.std.in}
 	return nil
 }
 
 // A passwordSource gives passwords, a line each.
 type passwordSource struct {
-	r     io.Reader
+	fd    uintptr
+	stdin io.Reader // what descriptor 0 is
 	once  sync.Once
 	lines chan passwordLine
 }
@@ -67,7 +59,11 @@ func (s *passwordSource) next(ctx context.Context) (string, error) {
 
 // read reads one line ahead, to the end of the program.
 func (s *passwordSource) read() {
-	r := bufio.NewReaderSize(s.r, maxPassword)
+	in := s.stdin
+	if s.fd != 0 {
+		in = os.NewFile(s.fd, "descriptor")
+	}
+	r := bufio.NewReaderSize(in, maxPassword)
 	for {
 		b, err := r.ReadSlice('\n')
 		switch {
@@ -93,24 +89,28 @@ func (g *global) secret(ctx context.Context, question string) (string, error) {
 	return term.AskSecret(ctx, question)
 }
 
-// askProxyPassword asks for what -U leaves out, if there is a proxy.
+// askProxyPassword asks for what -U leaves out, where a proxy has its login.
 func (e *environment) askProxyPassword(ctx context.Context) error {
-	if e.op.proxyUser == "" || strings.Contains(e.op.proxyUser, ":") || len(e.proxies) == 0 {
+	if e.op.proxy.user == "" || strings.Contains(e.op.proxy.user, ":") {
 		return nil
 	}
+	login := e.op.proxy.login()
+	user := fetch.Printable(login.User)
 	answers := make(map[string]string) // by place
 	for _, p := range e.proxies {
-		place := hostOf(locator.Server{HostPort: addressOf(p)})
+		if p.Login == nil || *p.Login != *login {
+			continue
+		}
+		place := hostOf(locator.Server{HostPort: p.Address()})
 		answer, known := answers[place]
 		if !known {
 			var err error
-			user := fetch.Printable(e.op.proxyUser)
 			if answer, err = e.op.secret(ctx, fmt.Sprintf("Password of %s at the proxy %s: ", user, fetch.Printable(place))); err != nil {
 				return &codedError{exitLogin, fmt.Errorf("the password of %s for the proxy is needed: %w", user, err)}
 			}
 			answers[place] = answer
 		}
-		p.Login = &locator.Login{User: e.op.proxyUser, Password: answer, HasPassword: true}
+		p.Login = &locator.Login{User: login.User, Password: answer, HasPassword: true}
 	}
 	return nil
 }

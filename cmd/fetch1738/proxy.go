@@ -2,23 +2,49 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
-	"net/netip"
+	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
+
+// proxyOptions are what the options say of proxies.
+type proxyOptions struct {
+	url     *string // of -x; nil for what the environment says, empty for none
+	http10  bool    // of --proxy1.0
+	user    string
+	headers []string
+	tunnel  bool
+	none    *string // of --noproxy
+}
+
+// setProxy is -x, and with a scheme the likes of --socks5, whose value may have
+// one all the same.
+func setProxy(scheme string, http10 bool) setter {
+	return func(c *commandLine, value string) error {
+		if scheme != "" && !strings.Contains(value, "://") {
+			value = scheme + "://" + value
+		}
+		c.op.proxy.url, c.op.proxy.http10 = &value, http10
+		return nil
+	}
+}
 
 // proxyText is the proxy for a scheme as -x or else the environment names it; ""
 // is none. A program run for a web server gets the header fields of its caller
 // in variables, "Proxy" as HTTP_PROXY; so that one does not count.
-func (o *operation) proxyText(scheme string) string {
-	if o.proxy != nil {
-		return *o.proxy
+func (o *proxyOptions) text(scheme string) string {
+	if o.url != nil {
+		return *o.url
 	}
 	if scheme == "file" {
 		return ""
@@ -36,122 +62,142 @@ func (o *operation) proxyText(scheme string) string {
 }
 
 // proxyOf is the proxy for a scheme; nil is none.
-func (o *operation) proxyOf(scheme string) (*fetchhttp.Proxy, error) {
-	text := o.proxyText(scheme)
+func (o *operation) proxyOf(scheme string) (*proxy.Proxy, error) {
+	text := o.proxy.text(scheme)
 	if text == "" {
 		return nil, nil
 	}
-	p, err := fetchhttp.ParseProxy(text)
-	if err != nil {
+	p, err := proxy.Parse(text)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil, &codedError{exitUnreachable, err}
+	case err != nil:
 		return nil, &codedError{exitNoSuchProxy, err}
 	}
-	if o.proxyUser != "" {
-		login := new(locator.Login)
-		login.User, login.Password, login.HasPassword = strings.Cut(o.proxyUser, ":")
-		p.Login = login
+	if p.Login == nil && o.proxy.user != "" {
+		p.Login = o.proxy.login()
 	}
-	return p, nil
+	p.HTTP10, p.LookUp = o.proxy.http10, o.dialer.lookUp
+	p.Header, err = o.proxyHeader()
+	return p, err
 }
 
-// bypasses reports whether a host is reached without a proxy: it, its address
-// or a domain that it is in stands in --noproxy, or else in the environment.
-func (o *operation) bypasses(host string) bool {
-	list := os.Getenv("no_proxy")
-	if list == "" {
-		list = os.Getenv("NO_PROXY")
-	}
-	if o.noProxy != nil {
-		list = *o.noProxy
-	}
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	addr, err := netip.ParseAddr(host)
-	isAddr := err == nil
-	for entry := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ' ' }) {
-		entry = strings.ToLower(strings.Trim(entry, "."))
-		prefix, err := netip.ParsePrefix(entry)
-		switch {
-		case entry == "*", entry == host, strings.Trim(entry, "[]") == host:
-			return true
-		case isAddr:
-			if err == nil && prefix.Contains(addr.Unmap()) {
-				return true
-			}
-		case strings.HasSuffix(host, "."+entry):
-			return true
+// login is that of -U, which is encoded as in a URL.
+func (o *proxyOptions) login() *locator.Login {
+	plain := func(text string) string {
+		if decoded, err := url.PathUnescape(text); err == nil {
+			return decoded
 		}
+		return text
 	}
-	return false
+	user, password, has := strings.Cut(o.user, ":")
+	return &locator.Login{User: plain(user), Password: plain(password), HasPassword: has}
 }
 
-// proxyFor is the proxy to be used for l; nil is none. A proxy itself is reached
-// without one.
-func (e *environment) proxyFor(l locator.Locator) *fetchhttp.Proxy {
+// proxyHeader is what an HTTP proxy is told when it is asked for a connection.
+func (o *operation) proxyHeader() (http.Header, error) {
+	h := http.Header{"User-Agent": {"fetch1738/" + version()}}
+	if o.userAgent != nil {
+		h["User-Agent"] = nonEmpty(*o.userAgent)
+	}
+	given := make(map[string]bool)
+	for _, line := range o.proxy.headers {
+		name, values, err := headerLine(line)
+		if err != nil {
+			return nil, err
+		}
+		if !given[name] {
+			delete(h, name)
+			given[name] = true
+		}
+		h[name] = append(h[name], values...)
+	}
+	return h, nil
+}
+
+// proxyFor is the proxy to be used for l; nil is none.
+func (e *environment) proxyFor(l locator.Locator) *proxy.Proxy {
 	server, ok := locator.ServerOf(l)
-	if !ok || e.op.bypasses(server.Host) {
+	if !ok {
+		return nil
+	}
+	return e.proxyTo(l.Scheme(), server.HostPort)
+}
+
+// proxyTo is the proxy to be used for a scheme's connections to a place. A proxy
+// itself is reached without one.
+func (e *environment) proxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
+	if e.op.proxy.bypasses(at.Host) {
 		return nil
 	}
 	for _, p := range e.proxies {
-		if addressOf(p) == server.HostPort {
+		if p.Address() == at {
 			return nil
 		}
 	}
-	return e.proxies[l.Scheme()]
+	return e.proxies[scheme]
 }
 
-// addressOf is where p is, with curl's port where none is given.
-func addressOf(p *fetchhttp.Proxy) locator.HostPort {
-	at := p.HostPort
-	if at.Port == 0 {
-		at.Port = 1080
-	}
-	return at
-}
-
-// askedProxy is the HTTP proxy that is asked for an ftp URL instead of being
-// connected through; nil is none. It is told no password and takes none so.
-func (e *environment) askedProxy(l locator.Locator) *fetchhttp.Proxy {
+// forwarder is the HTTP proxy that is asked for a URL instead of being connected
+// through; nil is none. What is led elsewhere is connected to.
+func (e *environment) forwarder(l locator.Locator) *proxy.Proxy {
+	server, _ := locator.ServerOf(l)
 	p := e.proxyFor(l)
-	if _, isFTP := l.(*locator.FTP); !isFTP || p == nil || p.Scheme != "http" || p.Login != nil || e.op.proxyTunnel {
+	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.dialer.route(server.HostPort) != server.HostPort {
+		return nil
+	}
+	if h, isHTTP := l.(*locator.HTTP); isHTTP && h.Secure {
 		return nil
 	}
 	return p
 }
 
+// askedProxy is the HTTP proxy that is asked for an ftp URL; nil is none.
+func (e *environment) askedProxy(l locator.Locator) *proxy.Proxy {
+	if _, isFTP := l.(*locator.FTP); !isFTP {
+		return nil
+	}
+	return e.forwarder(l)
+}
+
 // requestTo asks a proxy for l.
-func (o *operation) requestTo(p *fetchhttp.Proxy, l locator.Locator) (*fetch.Request, error) {
-	at := addressOf(p)
-	req, err := o.request(&locator.HTTP{Server: locator.Server{HostPort: at}, HasPath: true})
+func (o *operation) requestTo(p *proxy.Proxy, l locator.Locator) (*fetch.Request, error) {
+	req, err := o.request(&locator.HTTP{Server: locator.Server{HostPort: p.Address()}, HasPath: true})
 	if err != nil {
 		return nil, err
 	}
 	req.From = fetch.Provenance{Kind: fetch.Config, By: l}
-	req.Options.(*fetchhttp.Options).Proxied = l
+	options := req.Options.(*fetchhttp.Options)
+	options.Proxied = l
+	if login := p.Authorization(); login != "" {
+		options.Header.Set("Proxy-Authorization", login)
+	}
+	for name, values := range p.Header {
+		if name != "User-Agent" {
+			options.Header[name] = values
+		}
+	}
 	return req, nil
 }
 
-// through is env for the Fetchers that know nothing of proxies: its Dial
-// connects by p.
-func (e *environment) through(env fetch.Env, p *fetchhttp.Proxy) *fetch.Env {
-	direct := env
-	if p == nil {
-		return &direct
+// dial is the Dial of all Fetchers: it leads where --connect-to says, by a proxy
+// where there is one. Datagrams have no proxies.
+func (e *environment) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	t, ok := fetch.ContextTarget(ctx)
+	if !ok || t.Locator == nil || t.Purpose == fetch.Proxy && isHTTP(t.Locator) { // that of an http URL
+		return e.op.dialer.dial(ctx, network, address)
 	}
-	env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		at, err := hostPort(address)
-		if err != nil {
-			return nil, err
-		}
-		if e.op.bypasses(at.Host) {
-			return new(net.Dialer).DialContext(ctx, network, address)
-		}
-		// The policy has been asked already, with all there is to know.
-		conn, err := p.Connect(ctx, &direct, fetch.Target{Network: network, Host: at.Host, Port: at.Port})
-		if err != nil {
-			return nil, err
-		}
-		return proxied{conn, address}, nil
+	at := e.op.dialer.routed(t)
+	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
+	meant := locator.HostPort{Host: t.Host, Port: t.Port}
+	if server, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.Data {
+		meant = server.HostPort // it goes the way of its control connection
 	}
-	return &env
+	p := e.proxyTo(t.Locator.Scheme(), meant)
+	if p == nil || network != "tcp" {
+		return e.op.dialer.dial(ctx, network, to)
+	}
+	return p.Dial(&e.direct)(ctx, network, to)
 }
 
 func hostPort(address string) (locator.HostPort, error) {
@@ -160,18 +206,8 @@ func hostPort(address string) (locator.HostPort, error) {
 		return locator.HostPort{}, err
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
-	return locator.HostPort{Host: host, Port: uint16(n)}, err
+	if err != nil {
+		return locator.HostPort{}, fmt.Errorf("port %q: %w", port, err)
+	}
+	return locator.HostPort{Host: host, Port: uint16(n)}, nil
 }
-
-// proxied is a connection by a proxy: who is at its end is known by name only.
-type proxied struct {
-	net.Conn
-	to string
-}
-
-func (p proxied) RemoteAddr() net.Addr { return namedAddr(p.to) }
-
-type namedAddr string
-
-func (namedAddr) Network() string  { return "proxied" }
-func (a namedAddr) String() string { return string(a) }

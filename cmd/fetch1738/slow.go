@@ -94,8 +94,11 @@ func (t *transfer) blameSlowness(ctx context.Context, err error) error {
 }
 
 // underWay reports whether there is anything to be slow: connecting has a limit of
-// its own.
+// its own, and people may take their time.
 func (t *transfer) underWay() bool {
+	if t.asking.Load() {
+		return false
+	}
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
 	return !t.account.connected.IsZero() || t.account.moved.Load() > 0

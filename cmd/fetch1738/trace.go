@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
 // A traceForm is how the conversation is shown.
@@ -60,20 +62,27 @@ func setTraceTime(c *commandLine, value string) (err error) {
 	return err
 }
 
-// setStderr lets what goes to standard error go to a file from here on.
 func setStderr(c *commandLine, value string) error {
-	if value == "-" {
+	c.global.stderr = value
+	return nil
+}
+
+// openStderr lets what goes to standard error go where --stderr says.
+func (c *commandLine) openStderr() {
+	switch c.global.stderr {
+	case "":
+		return
+	case "-":
 		c.std.err = c.std.out
-		return nil
+		return
 	}
-	f, err := os.Create(value)
+	f, err := os.Create(c.global.stderr)
 	if err != nil {
 		c.warn("cannot write to the file of --stderr: %v", err)
-		return nil // as curl does
+		return // as curl does
 	}
 	c.std.err = f
 	c.opened = append(c.opened, f)
-	return nil
 }
 
 // openTrace readies what the conversation is shown in.
@@ -130,11 +139,14 @@ func (n *narrator) bodyMoved(octets int64) {
 // dumpHead shows what was sent as a whole, and what was received line by line
 // where it is text.
 func (n *narrator) dumpHead(mark string, octets []byte) {
-	if mark == "> " {
+	n.mu.Lock()
+	whole := n.udp || z3950.Annotate(octets) != nil
+	n.mu.Unlock()
+	switch {
+	case mark == "> ":
 		n.dump(sentHead, octets)
 		return
-	}
-	if bytes.IndexByte(octets, 0) >= 0 {
+	case whole:
 		n.dump(receivedHead, octets)
 		return
 	}

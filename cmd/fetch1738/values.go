@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -180,7 +179,9 @@ func setSpan(c *commandLine, value string) error {
 	var r span
 	var err1, err2 error
 	switch {
-	case strings.ContainsAny(value, ",+ ") || strings.Contains(last, "-"):
+	case strings.Contains(value, ","):
+		return c.op.setRanges(value)
+	case strings.ContainsAny(value, "+ ") || strings.Contains(last, "-"):
 		return errors.New("expected one range, such as 0-499, 500- or -500")
 	case first == "":
 		r.offset, err1 = strconv.ParseInt(last, 10, 64)
@@ -198,7 +199,7 @@ func setSpan(c *commandLine, value string) error {
 		return errors.New("expected a range, such as 0-499, 500- or -500")
 	}
 	r.empty = r.empty || first == "" && r.offset == 0
-	c.op.span = &r
+	c.op.span, c.op.ranges = &r, ""
 	return nil
 }
 
@@ -216,59 +217,40 @@ func setMaxRedirects(c *commandLine, value string) error {
 	return nil
 }
 
-// A dataFile says how the octets of --data @FILE are taken.
-type dataFile func([]byte) []byte
-
-func asItIs(b []byte) []byte { return b }
-
-func withoutLineEnds(b []byte) []byte {
-	return slices.DeleteFunc(b, func(c byte) bool { return c == '\r' || c == '\n' || c == 0 })
-}
-
-// postData adds to what is posted; read is nil where "@" has no meaning.
-func postData(read dataFile) setter {
-	return func(c *commandLine, value string) error {
-		part := []byte(value)
-		if name, isFile := strings.CutPrefix(value, "@"); isFile && read != nil {
-			b, err := c.readFile(name)
-			if err != nil {
-				return err
-			}
-			part = read(b)
-		}
-		if c.op.data != nil {
-			part = bytes.Join([][]byte{c.op.data, part}, []byte("&"))
-		}
-		c.op.data = part
-		if c.op.data == nil {
-			c.op.data = []byte{}
-		}
-		return nil
-	}
-}
-
 // maxOptionFile bounds a file that an option reads whole, in octets.
 const maxOptionFile = 64 << 20
 
 // readFile reads a file that an option names; "-" is standard input.
 func (c *commandLine) readFile(name string) ([]byte, error) {
-	r := c.std.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, &codedError{exitRead, err}
-		}
-		defer f.Close()
-		r = f
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = bounded(c.std.in, name)
+	} else {
+		b, err = readBounded(name)
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxOptionFile+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, &codedError{exitRead, err}
-	case len(b) > maxOptionFile:
-		return nil, &codedError{exitRead, fmt.Errorf("%s: more than %d octets", name, maxOptionFile)}
 	}
 	return b, nil
+}
+
+// readBounded reads a file that is to be held in memory.
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return bounded(f, name)
+}
+
+func bounded(r io.Reader, name string) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxOptionFile+1))
+	if err == nil && len(b) > maxOptionFile {
+		err = fmt.Errorf("%s: more than %d octets", name, maxOptionFile)
+	}
+	return b, err
 }
 
 // setView reads "TYPE", "TYPE,LANG" or ",LANG".
@@ -291,31 +273,35 @@ func setFTPMethod(c *commandLine, value string) error {
 	return errors.New("expected multicwd, singlecwd or nocwd")
 }
 
-func addHeaders(c *commandLine, value string) error {
-	name, isFile := strings.CutPrefix(value, "@")
-	if !isFile {
-		return c.op.addHeader(value)
-	}
-	b, err := c.readFile(name)
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimRight(line, "\r\n"); line != "" {
-			if err := c.op.addHeader(line); err != nil {
+// headerLines reads LINE, or with @FILE the lines of FILE.
+func headerLines(add func(*commandLine, string)) setter {
+	return func(c *commandLine, value string) error {
+		lines := []byte(value)
+		if name, isFile := strings.CutPrefix(value, "@"); isFile {
+			b, err := c.readFile(name)
+			if err != nil {
 				return err
 			}
+			lines = b
+		} else if strings.ContainsAny(value, "\r\n") {
+			return errLineEnd
 		}
+		for line := range bytes.Lines(lines) {
+			if line = bytes.TrimRight(line, "\r\n"); bytes.ContainsAny(line, "\r\x00") {
+				return errLineEnd
+			}
+			if len(line) > 0 {
+				add(c, string(line))
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
-func (o *operation) addHeader(line string) error {
-	if strings.ContainsAny(line, "\r\n\x00") {
-		return errors.New("a header line cannot hold CR, LF or NUL")
-	}
-	o.headers = append(o.headers, line)
-	return nil
+var errLineEnd = errors.New("a header line cannot hold CR, LF or NUL")
+
+func addProxyHeader(c *commandLine, line string) {
+	c.op.proxy.headers = append(c.op.proxy.headers, line)
 }
 
 func useNetrc(use netrcMode) setter {
@@ -354,8 +340,29 @@ func addUpload(c *commandLine, value string) error {
 	return nil
 }
 
+// addURL adds a URL, or, of "@FILE", those of a file, one a line: as they are,
+// and each to a file of its own.
 func addURL(c *commandLine, value string) error {
-	c.op.urls = append(c.op.urls, value)
+	name, isFile := strings.CutPrefix(value, "@")
+	if !isFile {
+		c.op.urls = append(c.op.urls, value)
+		return nil
+	}
+	b, err := c.readFile(name)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(b)) {
+		line = strings.Trim(line, " \t\r\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if c.op.listed == nil {
+			c.op.listed = make(map[int]bool)
+		}
+		c.op.listed[len(c.op.urls)] = true
+		c.op.urls = append(c.op.urls, line)
+	}
 	return nil
 }
 
@@ -365,23 +372,6 @@ func addQuote(c *commandLine, value string) error {
 	}
 	c.op.quotes = append(c.op.quotes, value)
 	return nil
-}
-
-func setReferer(c *commandLine, value string) error {
-	if strings.HasSuffix(value, ";auto") {
-		return errors.New(";auto is not supported")
-	}
-	c.op.referer = &value
-	return nil
-}
-
-// socks is -x with the scheme given.
-func socks(scheme string) setter {
-	return func(c *commandLine, value string) error {
-		value = scheme + "://" + value
-		c.op.proxy = &value
-		return nil
-	}
 }
 
 func setLogin(c *commandLine, value string) error {

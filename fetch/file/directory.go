@@ -142,14 +142,21 @@ func (l *listing) item(e fs.DirEntry) fetch.Item {
 	to := &locator.File{Host: l.a.loc.Host, Segments: append(l.segments(), e.Name())}
 	item := fetch.Item{Name: e.Name(), Locator: to, Attributes: fetch.Attributes{Size: -1}}
 	// What a link leads to counts; one that leads nowhere is listed as it is.
-	info, err := os.Stat(l.a.path + "/" + e.Name())
-	if err != nil {
-		return item
+	path := l.a.path + "/" + e.Name()
+	info, err := os.Stat(path)
+	if err == nil {
+		item.Attributes = attributesOf(info)
+		if info.IsDir() {
+			item.Kind = fetch.KindDirectory
+			to.Segments = append(to.Segments, "")
+		}
 	}
-	item.Attributes = attributesOf(info)
-	if info.IsDir() {
-		item.Kind = fetch.KindDirectory
-		to.Segments = append(to.Segments, "")
+	switch {
+	case e.Type()&fs.ModeSymlink != 0:
+		target, _ := os.Readlink(path) // which may have gone
+		item.Header = []fetch.Field{{Name: fetch.HeaderLink, Value: target}}
+	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
+		item.Header = []fetch.Field{{Name: fetch.HeaderSpecial}}
 	}
 	return item
 }

@@ -154,6 +154,9 @@ func (a *access) locate(guess bool, p purpose) {
 // which listings are in, is what a session begins with (RFC 959 §5.1).
 func (a *access) list() {
 	a.verb, a.typ = "LIST", 'A'
+	if a.opt.ListCommand != "" {
+		return
+	}
 	if a.exact || a.opt.ListOnly || a.typecode() == 'd' {
 		a.verb = "NLST"
 	}
@@ -162,7 +165,7 @@ func (a *access) list() {
 	}
 }
 
-func (a *access) listing() bool { return a.verb == "LIST" || a.verb == "NLST" }
+func (a *access) listing() bool { return a.verb == "LIST" || a.verb == "NLST" || a.verb == "MLSD" }
 
 // ascii tells whether the data are lines that end in CR LF.
 func (a *access) ascii() bool { return a.typ != 'I' }
@@ -215,6 +218,7 @@ type commands interface {
 	setType(t byte) error
 	size(name string) (int64, error)
 	modTime(name string) (time.Time, error)
+	listsFacts() (bool, error) // by MLSD
 	retrieve(command string, offset int64) error
 }
 
@@ -319,8 +323,19 @@ func (a *access) begin(c commands) (begun, error) {
 	if b.nothing {
 		return b, nil
 	}
-	err := c.retrieve(command(a.verb, a.name), b.offset)
-	if a.verb == "LIST" && errors.Is(err, fetch.Unsupported) {
+	if err := a.preferFacts(c); err != nil {
+		return b, err
+	}
+	verb := a.verb
+	if a.listing() && a.opt.ListCommand != "" {
+		verb = a.opt.ListCommand
+	}
+	err := c.retrieve(command(verb, a.name), b.offset)
+	if a.verb == "MLSD" && errors.Is(err, fetch.Unsupported) {
+		a.verb, verb = "LIST", "LIST"
+		err = c.retrieve(command(a.verb, a.name), b.offset)
+	}
+	if verb == "LIST" && errors.Is(err, fetch.Unsupported) {
 		a.verb = "NLST"
 		err = c.retrieve(command(a.verb, a.name), b.offset)
 	}

@@ -635,6 +635,7 @@ func TestExplain(t *testing.T) {
 		{&Fetcher{}, "/a/b/c.txt", fetch.Request{}},
 		{&Fetcher{}, "//etc/x", fetch.Request{}},
 		{&Fetcher{}, "/pub/", fetch.Request{}},
+		{&Fetcher{}, "/pub/", fetch.Request{Options: &Options{Facts: true}}},
 		{&Fetcher{}, "/pub/\xc3;type=d", fetch.Request{}},
 		{&Fetcher{}, "/a/b/c.txt", fetch.Request{Offset: 3, Length: 2}},
 		{&Fetcher{}, "/a/b/c.txt;type=a", fetch.Request{Options: &Options{Method: SingleCWD, Quote: []string{"*NOOP"}, PostQuote: []string{"SYST"}, ModTime: true}}},

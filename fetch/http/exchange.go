@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -18,7 +19,7 @@ import (
 type exchange struct {
 	call  *call
 	hop   hop
-	proxy *Proxy // nil for none
+	proxy *proxy.Proxy // nil for none
 
 	head []byte         // the final answer's, once it is there
 	peer netip.AddrPort // where it came from; invalid by a proxy
@@ -40,7 +41,7 @@ func exchangeOf(ctx context.Context) *exchange {
 
 // forwarded reports whether a proxy makes the request for us.
 func (ex *exchange) forwarded() bool {
-	return ex.proxy != nil && ex.proxy.http() && !ex.hop.locator.Secure
+	return ex.proxy != nil && ex.proxy.Scheme == "http" && !ex.hop.locator.Secure
 }
 
 // via names the proxy.

@@ -27,7 +27,8 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	server, _ := locator.ServerOf(c.locator)
 	plan := &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port}
 	if ex.proxy != nil {
-		plan.Host, plan.Port = ex.proxy.Host, ex.proxy.port()
+		at := ex.proxy.Address()
+		plan.Host, plan.Port = at.Host, at.Port
 		plan.Notes = append(plan.Notes, "by the proxy "+ex.proxy.String())
 	}
 	if c.locator.Secure {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -41,9 +42,10 @@ type Fetcher struct {
 	Retries int
 	// AllowDowngrade follows redirects from https to http.
 	AllowDowngrade bool
-	// Proxy gives the proxy to be used for a locator, nil for none. A nil Proxy
-	// uses none. The environment is not looked at.
-	Proxy func(l locator.Locator) *Proxy
+	// Proxy gives the proxy to be used for a locator, nil for none: one of scheme
+	// "http" is asked for http URLs and connects to https servers, the others
+	// connect to all. A nil Proxy uses none. The environment is not looked at.
+	Proxy func(l locator.Locator) *proxy.Proxy
 	// TLS configures https; nil is the default. ServerName and NextProtos are set
 	// by the Fetcher.
 	TLS *tls.Config
@@ -57,10 +59,18 @@ type Options struct {
 	// Method is the request's; empty is GET, or POST when there is a Body. Other
 	// operations than Fetch do not look at it.
 	Method string
+	// Verb, if set, stands in every request line in place of Method, which still
+	// says what becomes of the body when a redirect is followed, and, being HEAD,
+	// that an answer's body is not wanted.
+	Verb string
+	// Target, if set, stands in the first request line in place of path and search.
+	Target string
 	// Header holds fields to be added or, as User-Agent and Accept, put in place
 	// of the Fetcher's own; an empty list of values sends no such field at all.
-	// Host is the request's Host field. Fields about the connection and the length
-	// of the body are the Fetcher's business and ignored.
+	// Host is the request's Host field. Names go out as they are spelled. Fields
+	// about the connection and the length of the body are the Fetcher's business and
+	// ignored, but for these: "Connection: close", "Transfer-Encoding: chunked" for a
+	// Body, and an empty list for Expect, which sends a large Body unasked.
 	Header http.Header
 	// Body is sent with the request; it is not closed. It is sent again, after a
 	// redirect or a failure, if it is an io.Seeker. Other operations than Fetch do
@@ -69,13 +79,18 @@ type Options struct {
 	// AnyStatus makes a Resource of every answer: errors, and redirects that are
 	// not followed.
 	AnyStatus bool
-	// Compressed asks for a gzip coding and takes it off again.
+	// Compressed asks for a gzip or deflate coding and takes it off again.
 	Compressed bool
+	// AutoReferer sends the URL that redirected as the Referer, without its login.
+	AutoReferer bool
+	// KeepPost are the statuses of redirects, such as 301, that leave a POST one.
+	KeepPost []int
 	// LocationTrusted sends Header and credentials to wherever a redirect leads.
 	LocationTrusted bool
 	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
 	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2). Its
-	// password, if it has one, is not for proxies: that is refused.
+	// password, if it has one, is not for proxies: that is refused. Header's
+	// Proxy-Authorization goes with it.
 	Proxied locator.Locator
 	// IfModifiedSince, if set, gives a Resource with an empty Body and status 304
 	// when there is nothing newer.
@@ -84,6 +99,8 @@ type Options struct {
 
 // Info is the Resource.Info of an http Resource.
 type Info struct {
+	// Method is what the request line said.
+	Method string
 	// Status is such as "200 OK", StatusCode 200, Proto "HTTP/1.1".
 	Status     string
 	StatusCode int
@@ -94,6 +111,9 @@ type Info struct {
 	Head []byte
 	// Redirects are the answers that led here, in order.
 	Redirects []Redirect
+	// Location is where the answer leads that is a redirect; nil if it is none, or
+	// leads nowhere that a URL can say.
+	Location locator.Locator
 }
 
 // Redirect is an answer that led elsewhere.
@@ -161,4 +181,11 @@ func (f *Fetcher) Close() error {
 	f.init()
 	f.transport.CloseIdleConnections()
 	return nil
+}
+
+func (f *Fetcher) proxyFor(l locator.Locator) *proxy.Proxy {
+	if f.Proxy == nil {
+		return nil
+	}
+	return f.Proxy(l)
 }

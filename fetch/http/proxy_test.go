@@ -15,37 +15,17 @@ import (
 	"testing/synctest"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 func through(t testing.TB, text string) func(*Fetcher) {
 	t.Helper()
-	p, err := ParseProxy(text)
+	p, err := proxy.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(f *Fetcher) { f.Proxy = func(locator.Locator) *Proxy { return p } }
-}
-
-func TestParseProxy(t *testing.T) {
-	for text, want := range map[string]string{
-		"p.example": "http://p.example", "p.example:3128": "http://p.example:3128", "http://p.example:3128/": "http://p.example:3128",
-		"HTTP://me:secret@p.example": "http://me:***@p.example", "socks5://[::1]:1080": "socks5://[::1]:1080",
-		"socks5h://me:s%40cret@127.0.0.1:9050": "socks5h://me:***@127.0.0.1:9050",
-	} {
-		p, err := ParseProxy(text)
-		if err != nil || p.String() != want {
-			t.Errorf("%s: %v, %v", text, p, err)
-		}
-	}
-	for _, bad := range []string{"", "https://p.example", "socks4://p.example", "p.example/path", "p.example:0", "p.example:99999", "http://me:secret@", "p.example?x", "a b"} {
-		if p, err := ParseProxy(bad); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v, %v", bad, p, err)
-		}
-	}
-	if p, _ := ParseProxy("socks5h://me:s%40cret@127.0.0.1"); p.Login.Password != "s@cret" || p.port() != 1080 {
-		t.Errorf("%+v", p)
-	}
+	return func(f *Fetcher) { f.Proxy = func(locator.Locator) *proxy.Proxy { return p } }
 }
 
 // http URLs are handed to the proxy in absolute form (RFC 9112 §3.2.2).
@@ -159,7 +139,6 @@ func TestTunnelRefused(t *testing.T) {
 		"no TLS":          {"HTTP/1.1 200 OK\r\n\r\nhello", fetch.Timeout, "TLS"},
 		"endless":         {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 64<<10), fetch.TooLarge, ""},
 		"endless line":    {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.TooLarge, ""},
-		"other success":   {"HTTP/1.1 204 No Content\r\n\r\n", fetch.Unreachable, "204 "},
 		"informational":   {"HTTP/1.1 100 Continue\r\n\r\n", fetch.Unreachable, "100 "},
 		"does not answer": {"", fetch.Timeout, ""},
 	} {
@@ -286,11 +265,11 @@ func TestProxyChanges(t *testing.T) {
 	}
 	f := w.fetcher()
 	for i := range 6 {
-		p := &Proxy{Scheme: "http", Server: locator.Server{HostPort: locator.HostPort{Host: fmt.Sprintf("p%d.example", i%2+1)}}}
+		p := &proxy.Proxy{Scheme: "http", Server: locator.Server{HostPort: locator.HostPort{Host: fmt.Sprintf("p%d.example", i%2+1)}}}
 		if i >= 4 {
 			p = nil
 		}
-		f.Proxy = func(locator.Locator) *Proxy { return p }
+		f.Proxy = func(locator.Locator) *proxy.Proxy { return p }
 		if _, _, err := get(t, f, "https://a.example/", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -298,25 +277,4 @@ func TestProxyChanges(t *testing.T) {
 	if len(first) == 0 || len(second) == 0 || w.dials[len(w.dials)-1] != "a.example:443" {
 		t.Errorf("%q, %q, %q", first, second, w.dials)
 	}
-}
-
-// A server that speaks first may do so in one segment with the proxy's answer.
-func TestTunnelToServerThatGreets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"p.example:3128": func(*visit) string {
-			return "HTTP/1.1 200 OK\r\n\r\n220 ready\r\n" + cut
-		}})
-		p, err := ParseProxy("p.example:3128")
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn, err := p.Connect(t.Context(), &fetch.Env{Dial: w.dial}, fetch.Target{Network: "tcp", Host: "ftp.example", Port: 21})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		if got, err := io.ReadAll(conn); string(got) != "220 ready\r\n" {
-			t.Errorf("%q, %v", got, err)
-		}
-	})
 }

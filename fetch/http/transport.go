@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 )
 
 const (
@@ -49,7 +50,12 @@ func forwarder(r *http.Request) (*url.URL, error) {
 	if !ex.forwarded() {
 		return nil, nil
 	}
-	return &url.URL{Scheme: "http", Host: address(ex.proxy.Host, ex.proxy.port())}, nil
+	return &url.URL{Scheme: "http", Host: proxyAddress(ex.proxy)}, nil
+}
+
+func proxyAddress(p *proxy.Proxy) string {
+	at := p.Address()
+	return address(at.Host, at.Port)
 }
 
 // connect is how the transport gets its connections. Where to is told by the
@@ -88,7 +94,7 @@ func (ex *exchange) dial() (net.Conn, error) {
 	if err := env.Permit(ctx, t); err != nil {
 		return nil, err
 	}
-	return ex.proxy.dial(ctx, env, t)
+	return ex.proxy.Reach(ctx, env, t)
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

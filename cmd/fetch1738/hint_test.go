@@ -1,0 +1,22 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Every hint is shown in testdata/script/hint.txtar.
+func TestHintsAreShown(t *testing.T) {
+	script, err := os.ReadFile("testdata/script/hint.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.NewReplacer(`\`, "", `''`, `'`).Replace(string(script))
+	for _, h := range hints() {
+		text := h.text(&transfer{url: "name"})
+		if start := text[:min(len(text), 12)]; !strings.Contains(shown, "hint: "+start) {
+			t.Errorf("no script shows the hint %q", text)
+		}
+	}
+}

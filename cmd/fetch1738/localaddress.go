@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// A localAddress is what --interface names: an interface, or a host or address
+// of this machine. The zero value is any.
+type localAddress struct {
+	name string
+	kind byte // 'i' for an interface only, 'h' for a host only, 0 for either
+}
+
+func (l localAddress) String() string { return "--interface " + l.name }
+
+// setInterface reads "NAME", "if!NAME" or "host!NAME".
+func setInterface(c *commandLine, value string) error {
+	l := localAddress{name: value}
+	if name, ok := strings.CutPrefix(value, "if!"); ok {
+		l = localAddress{name, 'i'}
+	} else if name, ok := strings.CutPrefix(value, "host!"); ok {
+		l = localAddress{name, 'h'}
+	}
+	c.op.dialer.local = l
+	return nil
+}
+
+// addrs are the addresses of l; none if it is any. They differ with the time.
+func (l localAddress) addrs(ctx context.Context) ([]netip.Addr, error) {
+	if l.name == "" {
+		return nil, nil
+	}
+	if l.kind != 'h' {
+		addrs, err := interfaceAddrs(l.name)
+		if err == nil && len(addrs) > 0 || l.kind == 'i' {
+			return addrs, l.failed(err)
+		}
+	}
+	if addr, err := netip.ParseAddr(strings.Trim(l.name, "[]")); err == nil {
+		return []netip.Addr{addr.Unmap()}, nil
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", l.name)
+	for i := range addrs {
+		addrs[i] = addrs[i].Unmap()
+	}
+	return addrs, l.failed(err)
+}
+
+func (l localAddress) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &codedError{exitInterface, fmt.Errorf("%s: %w", l, err)}
+}
+
+// interfaceAddrs are the addresses of a network interface, those that need no
+// zone first.
+func interfaceAddrs(name string) ([]netip.Addr, error) {
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := i.Addrs()
+	if err != nil {
+		return nil, err
+	}
+	var addrs, linkLocal []netip.Addr
+	for _, a := range all {
+		ipNet, ok := a.(*net.IPNet)
+		if !ok {
+			continue
+		}
+		addr, ok := netip.AddrFromSlice(ipNet.IP)
+		addr = addr.Unmap()
+		switch {
+		case !ok:
+		case addr.Is6() && addr.IsLinkLocalUnicast():
+			linkLocal = append(linkLocal, addr.WithZone(name))
+		default:
+			addrs = append(addrs, addr)
+		}
+	}
+	return append(addrs, linkLocal...), nil
+}

@@ -1,0 +1,112 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/proxy"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// socks5 asks a SOCKS proxy for a connection to the server (RFC 1928).
+func (p *Proxy) socks5(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+	host, err := p.host(ctx, env, t, func(netip.Addr) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	var auth *proxy.Auth
+	if p.Login != nil {
+		auth = &proxy.Auth{User: p.Login.User, Password: p.Login.Password}
+	}
+	toProxy := dialFunc(func(ctx context.Context, _, _ string) (net.Conn, error) { return p.Reach(ctx, env, t) })
+	at := p.Address()
+	d, err := proxy.SOCKS5("tcp", net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))), auth, toProxy)
+	if err != nil {
+		return nil, err
+	}
+	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(int(t.Port))))
+}
+
+// dialFunc is a [proxy.Dialer].
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (f dialFunc) Dial(network, address string) (net.Conn, error) {
+	return f(context.Background(), network, address)
+}
+
+func (f dialFunc) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return f(ctx, network, address)
+}
+
+const maxSocks4Text = 255
+
+// socks4Request asks a SOCKS 4 proxy for a connection ("SOCKS: A protocol for
+// TCP proxy across firewalls", Ying-Da Lee), with the extension 4A for names.
+func (p *Proxy) socks4Request(ctx context.Context, env *fetch.Env, t fetch.Target) ([]byte, error) {
+	host, err := p.host(ctx, env, t, netip.Addr.Is4)
+	if err != nil {
+		return nil, err
+	}
+	addr, err := netip.ParseAddr(host)
+	isName := err != nil
+	switch {
+	case isName: // an address that cannot be tells of a name behind the user
+		addr = netip.AddrFrom4([4]byte{0, 0, 0, 1})
+	case !addr.Unmap().Is4():
+		return nil, fmt.Errorf("%s is no IPv4 address, and %s reaches no other; socks5h does", addr, p.Scheme)
+	}
+	user := ""
+	if p.Login != nil {
+		user = p.Login.User
+	}
+	if len(user) > maxSocks4Text || len(host) > maxSocks4Text || strings.Contains(user+host, "\x00") {
+		return nil, errors.New("the user or the host is longer than 255 octets or holds a NUL")
+	}
+	b := binary.BigEndian.AppendUint16([]byte{4, 1}, t.Port)
+	b = append(b, addr.Unmap().AsSlice()...)
+	b = append(append(b, user...), 0)
+	if isName {
+		b = append(append(b, host...), 0)
+	}
+	return b, nil
+}
+
+// socks4 sends a request and reads the answer to it.
+func socks4(ctx context.Context, raw net.Conn, limits *fetch.Limits, request []byte) error {
+	c := wire.NewConn(ctx, raw, limits.Reply)
+	defer func() {
+		c.SetContext(context.Background())
+		handshaken(raw)
+	}()
+	if _, err := c.Write(request); err != nil {
+		return err
+	}
+	var answer [8]byte
+	if _, err := io.ReadFull(c, answer[:]); err != nil {
+		return err
+	}
+	if answer[0] != 0 {
+		return fmt.Errorf("the proxy does not speak SOCKS 4: its answer begins with octet %d", answer[0])
+	}
+	switch code := answer[1]; code {
+	case 90:
+		return nil
+	case 91:
+		return errors.New("the SOCKS proxy rejected the request or failed (91)")
+	case 92:
+		return errors.New("the SOCKS proxy could not ask identd about the user (92)")
+	case 93:
+		return errors.New("the SOCKS proxy was told another user by identd (93)")
+	default:
+		return fmt.Errorf("the SOCKS proxy answered with the unknown code %d", code)
+	}
+}

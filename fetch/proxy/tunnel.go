@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// tunnel asks an HTTP proxy for a connection to the server (RFC 9110 §9.3.6).
+func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, t fetch.Target) error {
+	c := wire.NewConn(ctx, raw, limits.Reply)
+	defer func() {
+		c.SetContext(context.Background())
+		handshaken(raw)
+	}()
+	head, shown := p.ask(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))))
+	if _, err := io.WriteString(c, head); err != nil {
+		return err
+	}
+	trace := fetch.ContextTrace(ctx)
+	trace.Sent([]byte(shown))
+	answer, err := readHead(c, limits)
+	if err != nil {
+		return err
+	}
+	trace.Received(answer)
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), &http.Request{Method: http.MethodConnect})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusProxyAuthRequired:
+		return &fetch.Error{Kind: fetch.Unauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
+	case resp.StatusCode/100 != 2:
+		return fmt.Errorf("the proxy says %s", fetch.Printable(resp.Status))
+	}
+	return nil
+}
+
+// ask is the head that asks for a connection, and what may be shown of it.
+func (p *Proxy) ask(to string) (head, shown string) {
+	version := "HTTP/1.1"
+	if p.HTTP10 {
+		version = "HTTP/1.0"
+	}
+	head = "CONNECT " + to + " " + version + "\r\nHost: " + to + "\r\n"
+	shown = head
+	add := func(name, value string, secret bool) {
+		head += name + ": " + value + "\r\n"
+		if secret {
+			value = "****"
+		}
+		shown += name + ": " + value + "\r\n"
+	}
+	if p.Login != nil && len(p.Header.Values(authorization)) == 0 {
+		add(authorization, p.Authorization(), true)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Header)) {
+		for _, value := range p.Header[name] {
+			secret := name == authorization || name == "Authorization" || name == "Cookie"
+			add(name, value, secret)
+		}
+	}
+	return head + "\r\n", shown + "\r\n"
+}
+
+const authorization = "Proxy-Authorization"
+
+// Authorization is the value of the Proxy-Authorization field (RFC 7617); empty
+// without a login.
+func (p *Proxy) Authorization() string {
+	if p.Login == nil {
+		return ""
+	}
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(p.Login.User+":"+p.Login.Password))
+}
+
+// readHead reads an answer's head, octet by octet: what is behind it belongs to
+// the server, which may be one that speaks first.
+func readHead(r io.Reader, limits *fetch.Limits) ([]byte, error) {
+	var head []byte
+	line := 0
+	for octet := make([]byte, 1); ; {
+		if _, err := io.ReadFull(r, octet); err != nil {
+			if errors.Is(err, io.EOF) && len(head) > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		head = append(head, octet[0])
+		line++
+		switch {
+		case limits.Line > 0 && line > limits.Line, limits.Header > 0 && len(head) > limits.Header:
+			return nil, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("the proxy's answer has no end")}
+		case octet[0] != '\n':
+		case bytes.HasSuffix(head, []byte("\n\n")), bytes.HasSuffix(head, []byte("\n\r\n")):
+			return head, nil
+		default:
+			line = 0
+		}
+	}
+}

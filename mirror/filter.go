@@ -1,0 +1,105 @@
+package mirror
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// A filter decides by their paths which entries are wanted.
+type filter struct{ include, exclude []pattern }
+
+// A pattern is one of Mirror.Include and Exclude.
+type pattern struct {
+	parts  []string // components; "**" is any number of them
+	dir    bool     // for directories only
+	anyDir bool     // for the last component
+}
+
+func newFilter(include, exclude []string) (f filter, err error) {
+	if f.include, err = patterns(include); err == nil {
+		f.exclude, err = patterns(exclude)
+	}
+	return f, err
+}
+
+func patterns(texts []string) ([]pattern, error) {
+	var list []pattern
+	for _, text := range texts {
+		var p pattern
+		rest, dir := strings.CutSuffix(text, "/")
+		p.dir = dir
+		p.anyDir = !strings.Contains(rest, "/")
+		p.parts = strings.Split(strings.TrimPrefix(rest, "/"), "/")
+		for _, part := range p.parts {
+			if _, err := path.Match(part, ""); err != nil || part == "" {
+				return nil, fmt.Errorf("%q is no pattern such as *.txt, old/ or pub/**/*.gz", text)
+			}
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// file tells whether a file is wanted.
+func (f filter) file(p []string) bool {
+	return (len(f.include) == 0 || anyMatches(f.include, p, false)) && !anyMatches(f.exclude, p, false)
+}
+
+// dir tells whether a directory is to be entered.
+func (f filter) dir(p []string) bool { return !anyMatches(f.exclude, p, true) }
+
+func anyMatches(list []pattern, p []string, isDir bool) bool {
+	for _, pattern := range list {
+		if pattern.matches(p, isDir) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p pattern) matches(names []string, isDir bool) bool {
+	switch {
+	case len(names) == 0 || p.dir && !isDir:
+		return false
+	case p.anyDir:
+		names = names[len(names)-1:]
+	}
+	return matchParts(p.parts, names)
+}
+
+// matchParts goes back to the last "**" only, so that its time is bounded by the
+// product of the lengths.
+func matchParts(parts, names []string) bool {
+	i, j, star, mark := 0, 0, -1, 0
+	for j < len(names) {
+		if i < len(parts) && parts[i] == "**" {
+			star, mark = i, j
+			i++
+			continue
+		}
+		if i < len(parts) {
+			if ok, _ := path.Match(parts[i], names[j]); ok { // the pattern is a good one
+				i++
+				j++
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		mark++
+		i, j = star+1, mark
+	}
+	for i < len(parts) && parts[i] == "**" {
+		i++
+	}
+	return i == len(parts)
+}
+
+// CheckPattern tells what is wrong with a pattern of Mirror.Include or Exclude,
+// if anything is.
+func CheckPattern(text string) error {
+	_, err := patterns([]string{text})
+	return err
+}

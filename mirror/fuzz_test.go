@@ -1,0 +1,183 @@
+package mirror
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// FuzzRecords: whatever a manifest holds, no file in it is outside of the
+// directory or among what is the mirror's own, and what is read can be written
+// and read again.
+func FuzzRecords(f *testing.F) {
+	for _, seed := range []string{
+		`{"url":"ftp://h/a","file":"a","size":3,"modified":"2020-01-02T03:04:05Z","sha256":"00","time":"2020-01-02T03:04:05Z"}` + "\n",
+		`{"url":"ftp://h/a","file":"../a","size":3}` + "\n" + `{"url":"ftp://h/","size":-1,"start":true}`,
+		`{"url":"x","file":"/etc/passwd"}`, `{"url":"x","file":".fetch1738/x"}`, `{"url":"x","file":".FETCH1738/x"}`, "{\n\n[]\nnull\n\"\"", `{"url":"x","error":"no","size":-1}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m := new(manifest)
+		if err := m.read(bytes.NewReader(text)); err != nil {
+			return
+		}
+		var written bytes.Buffer
+		for url, k := range m.urls {
+			for _, r := range k.records() {
+				if r.File != "" && (!fs.ValidPath(r.File) || strings.HasPrefix(strings.ToLower(r.File)+"/", Folder+"/")) {
+					t.Errorf("%s has the file %q", url, r.File)
+				}
+				line, err := encode(r)
+				if err != nil {
+					t.Errorf("%+v: %v", r, err)
+				}
+				written.Write(line)
+			}
+		}
+		again := new(manifest)
+		if err := again.read(&written); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := dump(t, again), dump(t, m); got != want {
+			t.Errorf("read again:\n%s\nwas:\n%s", got, want)
+		}
+	})
+}
+
+// dump is what a manifest knows of files that are whole or begun.
+func dump(t *testing.T, m *manifest) string {
+	t.Helper()
+	lines := make(map[string][]Record)
+	for url, k := range m.urls {
+		if list := k.records(); len(list) > 0 {
+			lines[url] = list
+		}
+	}
+	b, err := json.Marshal(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// FuzzPlace: whatever an item of a listing says, its file is in the directory,
+// and no other than another item's.
+func FuzzPlace(f *testing.F) {
+	for _, seed := range []string{"a/b", "../x", "/etc/passwd", ".", "", "a\x00b", ".fetch1738/manifest.jsonl", `..\x`, "CON/NUL", "a//b", "gr\xfcn", " /. "} {
+		f.Add(seed)
+	}
+	root := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}, HasPath: true}
+	hole := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '1', HasPath: true}
+	f.Fuzz(func(t *testing.T, text string) {
+		parts := strings.Split(text, "/")
+		for _, try := range []struct {
+			tree tree
+			at   locator.Locator
+		}{
+			{newFTPTree("ftp", *root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: parts[len(parts)-1], HasPath: true}},
+			{newFTPTree("ftp", *root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: text, HasPath: true}},
+			{newGopherTree(hole, hole), &locator.Gopher{HostPort: hole.HostPort, Type: '0', Selector: text, HasPath: true}},
+			{&newsTree{root}, root},
+		} {
+			at, err := try.tree.place(fetch.Item{Name: text, Locator: try.at})
+			if err != nil {
+				continue
+			}
+			file := localPath(at.path)
+			names := claims{dirs: make(map[string]string), files: make(map[string]bool)}
+			if !filepath.IsLocal(file) || !fs.ValidPath(file) || file == "." || names.claim(file) != nil {
+				t.Errorf("%q goes to %q", text, file)
+			}
+			for name := range strings.SplitSeq(file, "/") {
+				if name[0] == '.' || len(name) > 200 {
+					t.Errorf("%q goes to %q", text, file)
+				}
+			}
+			if names.claim(file) == nil {
+				t.Errorf("%q may have two files", file)
+			}
+		}
+	})
+}
+
+func TestFilter(t *testing.T) {
+	for _, tc := range []struct {
+		pattern, path string
+		isDir         bool
+		want          bool
+	}{
+		{"*.txt", "a.txt", false, true},
+		{"*.txt", "b/c/a.txt", false, true},
+		{"*.txt", "a.txt.gz", false, false},
+		{"b/*.txt", "b/a.txt", false, true},
+		{"b/*.txt", "b/c/a.txt", false, false},
+		{"b/*.txt", "a/b/a.txt", false, false},
+		{"/a.txt", "a.txt", false, true},
+		{"**/a.txt", "a.txt", false, true},
+		{"**/a.txt", "x/y/a.txt", false, true},
+		{"b/**", "b/a/x", false, true},
+		{"b/**", "b", true, true},
+		{"b/**/x", "b/x", false, true},
+		{"b/**/c/**/x", "b/1/c/2/c/3/x", false, true},
+		{"b/**/c/**/x", "b/1/d/2/x", false, false},
+		{"old/", "old", true, true},
+		{"old/", "old", false, false},
+		{"old/", "a/old", true, true},
+		{"a/old/", "a/old", true, true},
+		{"[a-c]?", "x/b1", false, true},
+		{"*", "", true, false},
+	} {
+		f, err := newFilter(nil, []string{tc.pattern})
+		if err != nil {
+			t.Errorf("%q: %v", tc.pattern, err)
+			continue
+		}
+		var path []string
+		if tc.path != "" {
+			path = strings.Split(tc.path, "/")
+		}
+		got := !f.file(path)
+		if tc.isDir {
+			got = !f.dir(path)
+		}
+		if got != tc.want {
+			t.Errorf("%q and %q: %v", tc.pattern, tc.path, got)
+		}
+	}
+	for _, bad := range []string{"", "/", "[", "a//b", `a\`} {
+		if CheckPattern(bad) == nil {
+			t.Errorf("%q is a pattern", bad)
+		}
+	}
+}
+
+// As a file grows old its time in listings loses the hours.
+func TestSameTime(t *testing.T) {
+	at := func(text string) time.Time {
+		when, err := time.Parse(time.DateTime, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return when
+	}
+	got := []bool{
+		sameTime(at("2020-03-04 05:06:00"), at("2020-03-04 05:06:00")),
+		sameTime(at("2020-03-04 00:00:00"), at("2020-03-04 05:06:00")),
+		sameTime(at("2020-03-04 05:06:00"), at("2020-03-04 00:00:00")),
+		sameTime(at("2020-03-05 00:00:00"), at("2020-03-04 05:06:00")),
+		sameTime(at("2020-03-04 05:07:00"), at("2020-03-04 05:06:00")),
+	}
+	if diff := cmp.Diff([]bool{true, true, false, false, false}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,82 @@
+package mirror
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// gopherTree is the menus and documents of one gopher server that a menu leads
+// to. Gopher has no directories: the place of an item is its selector, as most
+// servers make these of paths.
+type gopherTree struct {
+	at     locator.Locator
+	path   []string
+	scheme string
+	server locator.HostPort
+}
+
+func newGopherTree(l locator.Locator, item *locator.Gopher) *gopherTree {
+	return &gopherTree{at: l, path: selectorPath(item.Selector), scheme: l.Scheme(), server: item.HostPort}
+}
+
+func (t *gopherTree) start() folder { return folder{loc: t.at, path: t.path} }
+
+// menuFile is what a menu is called in its directory, as servers do.
+const menuFile = "gophermap"
+
+func (t *gopherTree) place(item fetch.Item) (place, error) {
+	if item.Locator == nil || item.Locator.Scheme() != t.scheme {
+		return place{}, errServer
+	}
+	l, ok := gopher.Item(item.Locator)
+	switch {
+	case !ok || !sameServer(l.HostPort, t.server, "gopher"):
+		return place{}, errServer
+	case has(item, gopher.HeaderMirror):
+		return place{}, errElsewhere
+	case item.Kind == fetch.KindQuery || item.Kind == fetch.KindInteractive || isForm(item) || l.Search != "" || l.Plus != "":
+		return place{}, errNoFile
+	}
+	at := place{path: selectorPath(l.Selector), dir: l.Type == '1'}
+	if len(at.path) == 0 && !at.dir {
+		at.path = []string{item.Name}
+	}
+	return at, nil
+}
+
+// selectorPath are the components of a selector. What would lead elsewhere is
+// made harmless with the names.
+func selectorPath(selector string) []string {
+	return slices.DeleteFunc(strings.Split(selector, "/"), func(s string) bool { return s == "" })
+}
+
+// isForm tells whether an item is one that wants a form filled in.
+func isForm(item fetch.Item) bool { return plusOf(item) == "?" }
+
+func plusOf(item fetch.Item) string {
+	for _, f := range item.Header {
+		if f.Name == gopher.HeaderPlus {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// attributesOf is the request for the attributes of all items of a menu
+// (RFC 1738 §3.4.9).
+func attributesOf(menu locator.Locator) locator.Locator {
+	l, ok := gopher.Item(menu)
+	if !ok {
+		return nil
+	}
+	all := *l
+	all.Plus, all.Fields, all.Type, all.HasPath = "$", 2, '1', true
+	if menu.Scheme() == gopher.Secure {
+		return &locator.Opaque{Name: gopher.Secure, Rest: strings.TrimPrefix(all.String(), "gopher:")}
+	}
+	return &all
+}

@@ -1,0 +1,133 @@
+package mirror_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// A hole has circles in it, and ways out.
+func TestGopher(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"gophermap":   "Welcome\n1A\t/a\n1B\t/b/\n0About\t/about.txt\n7Search\t/find\n8Telnet\t\thost\t23\n0Elsewhere\t/x\tother.example\t70\nhWeb\tURL:http://h/\n",
+		"a/gophermap": "1B\t/b\n1Home\t/\n9Data\t/a/data.bin\n0Up\t/../../etc/passwd\n",
+		"b/gophermap": "1A\t/a\n0About\t/about.txt\n",
+		"about.txt":   "About.\n", "a/data.bin": "\x00\x01\x02",
+	})
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = os.DirFS(dir) })
+	m := start(t, srv.URL+"/")
+	var skipped []string
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Skipped {
+			skipped = append(skipped, e.File)
+		}
+	}
+	got, err := m.Run(t.Context())
+	if counts(got) != (mirror.Summary{New: 5, Failed: 1, Skipped: 4}) {
+		t.Errorf("%+v, %v; %q", got, err, skipped)
+	}
+	files := read(t, m.Dir)
+	if files["about.txt"] != "About.\r\n" || files["a/data.bin"] != "\x00\x01\x02" || len(files) != 5 {
+		t.Errorf("%q", files)
+	}
+	if menu := files["b/gophermap"]; !strings.HasPrefix(menu, "1A\t/a\t127.0.0.1\t") || strings.Contains(menu, "\n.\r") {
+		t.Errorf("the menu is %q", menu)
+	}
+	// Without dates everything is asked for again, and nothing is written.
+	write(t, dir, map[string]string{"about.txt": "Other.\n"})
+	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Changed: 1, Unchanged: 4, Failed: 1, Skipped: 4}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if files := read(t, m.Dir); files["about.txt"] != "Other.\r\n" {
+		t.Errorf("%q", files)
+	}
+	// A file that somebody has changed here is made right again, also a menu.
+	write(t, m.Dir, map[string]string{"b/gophermap": "spoilt"})
+	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Changed: 1, Unchanged: 4, Failed: 1, Skipped: 4}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := read(t, m.Dir)["b/gophermap"]; got != files["b/gophermap"] {
+		t.Errorf("the menu is %q", got)
+	}
+	// Unless only what is new is wanted.
+	write(t, dir, map[string]string{"about.txt": "Third.\n"})
+	srv.ResetTranscript()
+	m.NewOnly = true
+	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Unchanged: 5, Failed: 1, Skipped: 4}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if strings.Contains(srv.Transcript().String(), "about.txt") {
+		t.Error("about.txt was asked for")
+	}
+}
+
+// Gopher+ tells when items were modified, so that they need not be asked for.
+func TestGopherPlus(t *testing.T) {
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		s.Personality = testserver.UMNGopher
+		s.Content = fstest.MapFS{
+			"salmon": {Data: []byte("Salmon.\n"), ModTime: modified}, "trout": {Data: []byte("Trout.\n"), ModTime: modified},
+		}
+	})
+	m := start(t, srv.URL+"/")
+	ran(t, m, mirror.Summary{New: 3})
+	srv.ResetTranscript()
+	ran(t, m, mirror.Summary{Unchanged: 3})
+	if said := srv.Transcript().String(); strings.Contains(said, "salmon\r") || strings.Contains(said, `salmon"`) {
+		t.Errorf("fetched again: %s", said)
+	}
+	if info, err := os.Stat(filepath.Join(m.Dir, "salmon")); err != nil || !info.ModTime().Equal(modified) {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestNews(t *testing.T) {
+	article := func(id, body string) string {
+		return "From: a@b.example\r\nNewsgroups: g.test\r\nSubject: s\r\nDate: Wed, 04 Mar 2020 05:06:07 +0000\r\nMessage-ID: <" + id + "@x.example>\r\n\r\n" + body
+	}
+	srv := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+		s.Groups = map[string][]string{"g.test": {article("1", "one\r\n"), article("2", ".two\r\n")}}
+	})
+	m := start(t, srv.URL+"/g.test")
+	ran(t, m, mirror.Summary{New: 2})
+	if got := read(t, m.Dir); got["2"] != article("2", ".two\r\n") || len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	srv.ResetTranscript()
+	ran(t, m, mirror.Summary{Unchanged: 2})
+	if got := asked(&srv.Server, "ARTICLE"); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+
+	other := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+		s.Groups = map[string][]string{"g.test": {article("9", "nine\r\n"), article("1", "one\r\n"), article("3", "three\r\n")}}
+	})
+	n := start(t, "news:g.test")
+	n.Fetcher = newsFrom(t, srv.Addr)
+	ran(t, n, mirror.Summary{New: 2})
+	n.Fetcher = newsFrom(t, other.Addr) // where articles have other numbers
+	got, err := n.Run(t.Context())
+	if counts(got) != (mirror.Summary{New: 1, Unchanged: 1, Gone: 1, Failed: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if diff := cmp.Diff(map[string]string{"1": article("1", "one\r\n"), "2": article("2", ".two\r\n"), "3": article("3", "three\r\n")}, read(t, n.Dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// newsFrom fetches news URLs from a server.
+func newsFrom(t *testing.T, addr string) fetch.Fetcher {
+	r := &fetch1738.Resolver{Env: fetch.Env{NewsServer: addr}}
+	t.Cleanup(func() { r.Close() })
+	return r
+}

@@ -1,0 +1,272 @@
+package mirror_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+// A world answers for an ftp server: what each directory lists, by its URL, and
+// what all files hold.
+type world struct {
+	list  func(l *locator.FTP) iter.Seq2[fetch.Item, error]
+	text  string
+	mu    sync.Mutex
+	asked []string
+	times []time.Time
+	from  []fetch.Provenance
+}
+
+// Fetch implements fetch.Fetcher.
+func (w *world) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, req.Locator.String())
+	w.times = append(w.times, time.Now())
+	w.from = append(w.from, req.From)
+	w.mu.Unlock()
+	l := req.Locator.(*locator.FTP)
+	res := &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Body: fetch.EmptyBody, Peer: netip.MustParseAddrPort("192.0.2.1:21")}
+	if l.Name == "" {
+		res.Kind, res.Items = fetch.KindDirectory, w.list(l)
+		return res, nil
+	}
+	trace := fetch.ContextTrace(ctx)
+	res.Body = io.NopCloser(io.TeeReader(strings.NewReader(w.text), writerFunc(func(b []byte) { trace.Body(int64(len(b))) })))
+	return res, nil
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(b []byte) (int, error) {
+	f(b)
+	return len(b), nil
+}
+
+// aFile and aDir are items in the directory l.
+func aFile(l *locator.FTP, name string) fetch.Item {
+	return fetch.Item{Name: name, Locator: &locator.FTP{Server: l.Server, CWD: l.CWD, Name: name, HasPath: true}, Attributes: fetch.Attributes{Size: -1}}
+}
+
+func aDir(l *locator.FTP, name string) fetch.Item {
+	cwd := append(l.CWD[:len(l.CWD):len(l.CWD)], name)
+	return fetch.Item{Name: name, Kind: fetch.KindDirectory, Locator: &locator.FTP{Server: l.Server, CWD: cwd, HasPath: true}}
+}
+
+func items(list ...fetch.Item) iter.Seq2[fetch.Item, error] {
+	return func(yield func(fetch.Item, error) bool) {
+		for _, item := range list {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+func mirrorOf(t *testing.T, w *world) *mirror.Mirror {
+	return &mirror.Mirror{
+		Fetcher: w, Dir: filepath.Join(t.TempDir(), "copy"),
+		Start: &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}, CWD: []string{"pub"}, HasPath: true},
+	}
+}
+
+// Nothing that a listing says leads out of the directory, or to another place.
+func TestHostileListing(t *testing.T) {
+	w := &world{text: "x"}
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
+		if len(l.CWD) > 1 {
+			return items()
+		}
+		at := *l
+		at.Host = "other"
+		up := *l
+		up.CWD = []string{"etc"}
+		link := aFile(l, "link")
+		link.Header = []fetch.Field{{Name: fetch.HeaderLink, Value: "/etc/passwd"}}
+		device := aFile(l, "device")
+		device.Header = []fetch.Field{{Name: fetch.HeaderSpecial}}
+		return items(
+			aFile(l, ".."), aFile(l, "."), aDir(l, ".."), aDir(l, ""), aFile(&at, "elsewhere"), aFile(&up, "passwd"), link, device,
+			fetch.Item{Name: "web", Locator: &locator.HTTP{}},
+			aFile(l, "/etc/passwd"), aFile(l, "a/../../b"), aFile(l, `c:\d`), aFile(l, "CON"), aFile(l, ".fetch1738"), aDir(l, ".fetch1738"),
+			aFile(l, "-rf"), aFile(l, "gr\xfcn"), aFile(l, "esc\x1b[2J"), aFile(l, strings.Repeat("long", 100)+".tar.gz"),
+		)
+	}
+	m := mirrorOf(t, w)
+	got, err := m.Run(t.Context())
+	if err == nil || !errors.Is(err, fs.ErrExist) || counts(got) != (mirror.Summary{New: 8, Skipped: 9, Failed: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	want := map[string]string{"_.fetch1738/": ""}
+	for _, name := range []string{
+		"_etc_passwd", "a_.._.._b", "c__d", "_CON", "_-rf", "gr%FCn", "esc_[2J", strings.Repeat("long", 49) + "l.gz",
+	} {
+		want[name] = "x"
+	}
+	sameFiles(t, m.Dir, want)
+	if entries, err := os.ReadDir(filepath.Dir(m.Dir)); err != nil || len(entries) != 1 {
+		t.Errorf("beside the copy: %v, %v", entries, err)
+	}
+	for i, url := range w.asked {
+		if !strings.HasPrefix(url, "ftp://h/pub/") {
+			t.Errorf("asked for %s", url)
+		}
+		if i > 0 && w.from[i].Kind != fetch.Remote {
+			t.Errorf("%s comes from the %v", url, w.from[i])
+		}
+	}
+}
+
+// Of two names that differ in letter case only, or are a file and a directory,
+// the first listed counts, and goes on to.
+func TestCollisions(t *testing.T) {
+	names := []string{"Readme", "README", "dir"}
+	w := &world{text: "x"}
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
+		if len(l.CWD) > 1 {
+			return items(aFile(l, "in it"))
+		}
+		list := []fetch.Item{aDir(l, "DIR")}
+		for _, name := range names {
+			list = append(list, aFile(l, name))
+		}
+		return items(list...)
+	}
+	m := mirrorOf(t, w)
+	want := map[string]string{"Readme": "x", "DIR/in it": "x"}
+	for _, sum := range []mirror.Summary{{New: 2, Failed: 2}, {Unchanged: 2, Failed: 2}} {
+		got, err := m.Run(t.Context())
+		if counts(got) != sum || !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		sameFiles(t, m.Dir, want)
+		names = []string{"README", "Readme", "dir"} // the order is another then
+	}
+}
+
+// What has no end is given up.
+func TestEndless(t *testing.T) {
+	w := &world{text: "x"}
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
+		return func(yield func(fetch.Item, error) bool) {
+			for n := 0; yield(aFile(l, fmt.Sprint(n)), nil); n++ {
+			}
+		}
+	}
+	m := mirrorOf(t, w)
+	m.MaxEntries = 1000
+	got, err := m.Run(t.Context())
+	if counts(got) != (mirror.Summary{New: 1000, Failed: 1}) || !errors.Is(err, fetch.TooLarge) {
+		t.Errorf("an endless listing: %+v, %v", got, err)
+	}
+
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aDir(l, "a"), aDir(l, "b")) }
+	m = mirrorOf(t, w)
+	m.MaxEntries = 5000
+	if got, err = m.Run(t.Context()); got.Failed == 0 || !errors.Is(err, fetch.TooLarge) {
+		t.Errorf("a tree that doubles: %+v, %v", got, err)
+	}
+
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aFile(l, "f"), aDir(l, "d")) }
+	m = mirrorOf(t, w)
+	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{New: mirror.DefaultDepth, Failed: 1}) || !errors.Is(err, fetch.TooLarge) {
+		t.Errorf("a tree without a ground: %+v, %v", got, err)
+	}
+
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
+		return func(yield func(fetch.Item, error) bool) {
+			// The octets of lines that are no entries are seen by the Trace alone.
+			yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.Canceled, context.Canceled))
+		}
+	}
+	m = mirrorOf(t, w)
+	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Failed: 1}) || !errors.Is(err, fetch.Canceled) {
+		t.Errorf("a listing that breaks: %+v, %v", got, err)
+	}
+}
+
+// A listing of lines that are none ends by the count of its octets.
+func TestEndlessJunk(t *testing.T) {
+	f := fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+		trace := fetch.ContextTrace(ctx)
+		return &fetch.Resource{
+			Locator: req.Locator, Kind: fetch.KindDirectory, Body: fetch.EmptyBody,
+			Items: func(yield func(fetch.Item, error) bool) {
+				for ctx.Err() == nil {
+					trace.Body(1 << 20)
+				}
+				yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.Other, ctx.Err()))
+			},
+		}, nil
+	})
+	m := mirrorOf(t, nil)
+	m.Fetcher = f
+	if _, err := m.Run(t.Context()); !errors.Is(err, fetch.TooLarge) {
+		t.Error(err)
+	}
+}
+
+type fetcherFunc func(context.Context, *fetch.Request) (*fetch.Resource, error)
+
+func (f fetcherFunc) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	return f(ctx, req)
+}
+
+// Requests keep their distance, and octets their rate, all connections together.
+func TestPolite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{text: strings.Repeat("x", 1000)}
+		w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
+			return items(aFile(l, "1"), aFile(l, "2"), aFile(l, "3"), aFile(l, "4"), aFile(l, "5"))
+		}
+		m := mirrorOf(t, w)
+		m.Wait = 2 * time.Second
+		ran(t, m, mirror.Summary{New: 5})
+		for i := range len(w.times) - 1 {
+			if d := w.times[i+1].Sub(w.times[i]); d < m.Wait {
+				t.Errorf("request %d came %v after the one before", i+1, d)
+			}
+		}
+		m = mirrorOf(t, w)
+		m.Rate = 100
+		begin := time.Now()
+		ran(t, m, mirror.Summary{New: 5})
+		if took := time.Since(begin); took < 49*time.Second || took > 51*time.Second {
+			t.Errorf("5000 octets at 100 a second took %v", took)
+		}
+	})
+}
+
+// What fails for a while is asked again, if that is wanted.
+func TestAgain(t *testing.T) {
+	left := 2
+	w := &world{text: "x"}
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aFile(l, "f")) }
+	m := mirrorOf(t, w)
+	m.Fetcher = fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+		if left--; left >= 0 {
+			return nil, fetch.Fail("RETR", req.Locator, fetch.Busy, fetch.Busy)
+		}
+		left = 2
+		return w.Fetch(ctx, req)
+	})
+	m.Again = func(_ context.Context, n int, err error) bool { return n < 2 }
+	ran(t, m, mirror.Summary{New: 1})
+	m.Again = func(_ context.Context, n int, err error) bool { return n < 1 }
+	left = 2
+	ran(t, m, mirror.Summary{Failed: 1})
+}

@@ -1,0 +1,496 @@
+package mirror_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// modified is when the files of tests were.
+var modified = time.Date(2020, time.March, 4, 5, 6, 7, 0, time.UTC)
+
+// write writes the files of a folder, by their names.
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644), os.Chtimes(path, modified, modified),
+		); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// read is what is in a folder, but for what is the mirror's own; folders without
+// files end in a slash.
+func read(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(dir, path)
+		switch {
+		case err != nil:
+			return err
+		case name == mirror.Folder:
+			return fs.SkipDir
+		case e.IsDir():
+			entries, err := os.ReadDir(path)
+			if len(entries) == 0 {
+				files[filepath.ToSlash(name)+"/"] = ""
+			}
+			return err
+		}
+		b, err := os.ReadFile(path)
+		files[filepath.ToSlash(name)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func sameFiles(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, read(t, dir)); diff != "" {
+		t.Errorf("the copy differs (-want +got):\n%s", diff)
+	}
+}
+
+// start is a Mirror of url with a Resolver of its own.
+func start(t *testing.T, url string) *mirror.Mirror {
+	t.Helper()
+	l, err := locator.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := new(fetch1738.Resolver)
+	t.Cleanup(func() { r.Close() })
+	return &mirror.Mirror{Fetcher: r, Start: l, Dir: filepath.Join(t.TempDir(), "copy")}
+}
+
+// counts is a Summary without its octets.
+func counts(s mirror.Summary) mirror.Summary {
+	s.Octets = 0
+	return s
+}
+
+// ran runs m, which must do so much and nothing else.
+func ran(t *testing.T, m *mirror.Mirror, want mirror.Summary) {
+	t.Helper()
+	got, err := m.Run(t.Context())
+	if diff := cmp.Diff(want, counts(got)); diff != "" || (err != nil) != (want.Failed > 0) {
+		t.Errorf("%v, and differs (-want +got):\n%s", err, diff)
+	}
+}
+
+// asked are the commands of one kind that a server was sent.
+func asked(s *testserver.Server, verb string) (lines []string) {
+	for _, line := range s.Transcript().From(testserver.FromClient) {
+		if strings.HasPrefix(line, verb) {
+			lines = append(lines, line)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+var someFiles = map[string]string{
+	"pub/README": "read me\n", "pub/a b.txt": "space\n", "pub/old/a.txt": "old\n", "pub/old/deep/er/b.bin": "\x00\x01", "other/not.txt": "not\n",
+}
+
+var somePub = map[string]string{"README": "read me\n", "a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"}
+
+func serveFTP(t *testing.T, files map[string]string) (*testserver.FTP, string) {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, files)
+	return testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = os.DirFS(dir) }), dir
+}
+
+func TestFTP(t *testing.T) {
+	srv, dir := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub")
+	ran(t, m, mirror.Summary{New: 4})
+	sameFiles(t, m.Dir, somePub)
+	if info, err := os.Stat(filepath.Join(m.Dir, "README")); err != nil || info.ModTime().UTC().Format(time.DateOnly) != "2020-03-04" {
+		t.Errorf("README: %v, %v", info.ModTime(), err)
+	}
+
+	srv.ResetTranscript()
+	ran(t, m, mirror.Summary{Unchanged: 4})
+	if got := asked(&srv.Server, "RETR"); len(got) > 0 {
+		t.Errorf("fetched again: %q", got)
+	}
+
+	write(t, dir, map[string]string{"pub/README": "read me again\n", "pub/new": "new\n"})
+	if err := os.Remove(filepath.Join(dir, "pub/old/a.txt")); err != nil {
+		t.Fatal(err)
+	}
+	srv.ResetTranscript()
+	var gone []string
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Gone {
+			gone = append(gone, e.File)
+		}
+	}
+	ran(t, m, mirror.Summary{New: 1, Changed: 1, Unchanged: 2, Gone: 1})
+	want := map[string]string{"README": "read me again\n", "new": "new\n", "a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"}
+	sameFiles(t, m.Dir, want)
+	if diff := cmp.Diff([]string{"RETR README", "RETR new"}, asked(&srv.Server, "RETR")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"old/a.txt"}, gone); diff != "" {
+		t.Error(diff)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 4}) // what is gone is told once
+}
+
+// The manifest has a line for each file, with its checksum.
+func TestManifest(t *testing.T) {
+	srv, _ := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub/")
+	ran(t, m, mirror.Summary{New: 4})
+	f, err := os.Open(filepath.Join(m.Dir, filepath.FromSlash(mirror.ManifestFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got := make(map[string]string)
+	for rec, err := range mirror.Records(f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[strings.TrimPrefix(rec.URL, srv.URL)] = fmt.Sprint(rec.File, " ", rec.Size, " ", rec.SHA256)
+		if rec.Time.IsZero() {
+			t.Errorf("%s has no time", rec.URL)
+		}
+	}
+	want := map[string]string{"/pub/": " -1 "}
+	for name, text := range somePub {
+		sum := sha256.Sum256([]byte(text))
+		want["/pub/"+strings.ReplaceAll(name, " ", "%20")] = fmt.Sprint(name, " ", len(text), " ", hex.EncodeToString(sum[:]))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	srv, dir := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub")
+	ran(t, m, mirror.Summary{New: 4})
+	write(t, m.Dir, map[string]string{"old/mine": "mine\n"})
+	if err := os.WriteFile(filepath.Join(m.Dir, "README"), []byte("written to\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pub/README", "pub/a b.txt", "pub/old"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Delete, m.DryRun = true, true
+	ran(t, m, mirror.Summary{Gone: 4})
+	if got := read(t, m.Dir); len(got) != 5 {
+		t.Errorf("a dry run has removed files: %q", got)
+	}
+	m.DryRun = false
+	ran(t, m, mirror.Summary{Gone: 4})
+	sameFiles(t, m.Dir, map[string]string{"README": "written to\n", "old/mine": "mine\n"})
+}
+
+// A file that was cut off is gone on with, unless it has changed.
+func TestResume(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", 20<<10)
+	for _, changed := range []bool{false, true} {
+		srv, dir := serveFTP(t, map[string]string{"big": big, "small": "small\n"})
+		m := start(t, srv.URL+"/")
+		m.Connections = 1
+		srv.On("RETR", 1, testserver.Truncate(100_000))
+		got, err := m.Run(t.Context())
+		if counts(got) != (mirror.Summary{New: 1, Failed: 1}) || !errors.Is(err, fetch.Truncated) {
+			t.Errorf("cut off: %+v, %v", got, err)
+		}
+		sameFiles(t, m.Dir, map[string]string{"small": "small\n"})
+		want, rest := big, []string{"REST 100000"}
+		if changed { // also by its date, which the listing does not show
+			want, rest = strings.ToUpper(big), []string{"REST 100000"}
+			path := filepath.Join(dir, "big")
+			if err := errors.Join(os.WriteFile(path, []byte(want), 0o644), os.Chtimes(path, modified, modified.Add(time.Second))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		srv.ResetTranscript()
+		ran(t, m, mirror.Summary{New: 1, Unchanged: 1})
+		sameFiles(t, m.Dir, map[string]string{"small": "small\n", "big": want})
+		if diff := cmp.Diff(rest, asked(&srv.Server, "REST")); diff != "" {
+			t.Error(diff)
+		}
+		if entries, err := os.ReadDir(filepath.Join(m.Dir, mirror.Folder)); err != nil || len(entries) != 1 {
+			t.Errorf("left over: %v, %v", entries, err)
+		}
+	}
+}
+
+// A run whose context ends is gone on with by the next one.
+func TestInterrupted(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", 20<<10)
+	srv, _ := serveFTP(t, map[string]string{"a": "a\n", "big": big, "z": "z\n"})
+	m := start(t, srv.URL+"/")
+	m.Connections = 1
+	srv.On("RETR", 2, testserver.Drip(20_000, time.Hour))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var octets atomic.Int64
+	got, err := m.Run(fetch.WithTrace(ctx, &fetch.Trace{Body: func(n int64) {
+		if octets.Add(n) > 15_000 {
+			cancel()
+		}
+	}}))
+	if counts(got) != (mirror.Summary{New: 1}) || !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	srv.ResetFaults()
+	srv.ResetTranscript()
+	ran(t, m, mirror.Summary{New: 2, Unchanged: 1})
+	sameFiles(t, m.Dir, map[string]string{"a": "a\n", "big": big, "z": "z\n"})
+	if got := asked(&srv.Server, "REST"); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
+// A line that a crash has cut is passed over, and nothing is put behind it.
+func TestTornManifest(t *testing.T) {
+	srv, _ := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub")
+	ran(t, m, mirror.Summary{New: 4})
+	name := filepath.Join(m.Dir, filepath.FromSlash(mirror.ManifestFile))
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, b[:len(b)-20], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 4}) // the file of that line is as the listing has it
+	if again, err := os.ReadFile(name); err != nil || bytes.Count(again, []byte("\n")) != bytes.Count(b, []byte("\n")) {
+		t.Errorf("the manifest is %q, was %q; %v", again, b, err)
+	}
+}
+
+// Files that are there already are taken over if they are the same, else kept.
+func TestForeignFiles(t *testing.T) {
+	srv, _ := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub")
+	write(t, m.Dir, map[string]string{"README": "mine, not to be lost\n", "a b.txt": "space\n"})
+	day := modified.Truncate(24 * time.Hour) // as the listing has it
+	if err := os.Chtimes(filepath.Join(m.Dir, "a b.txt"), day, day); err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Run(t.Context())
+	if counts(got) != (mirror.Summary{New: 2, Unchanged: 1, Failed: 1}) || !errors.Is(err, fs.ErrExist) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := read(t, m.Dir)["README"]; got != "mine, not to be lost\n" {
+		t.Errorf("README is %q", got)
+	}
+}
+
+// A directory is the copy of one tree, and one run at a time works on it.
+func TestOneTree(t *testing.T) {
+	srv, _ := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub")
+	ran(t, m, mirror.Summary{New: 4})
+	other := start(t, srv.URL+"/other")
+	other.Dir = m.Dir
+	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is the mirror of "+srv.URL+"/pub/") {
+		t.Errorf("%v", err)
+	}
+	mistyped := start(t, srv.URL+"/pbu")
+	if _, err := mistyped.Run(t.Context()); !errors.Is(err, fetch.NotFound) {
+		t.Error(err)
+	}
+	other.Dir = mistyped.Dir
+	ran(t, other, mirror.Summary{New: 1})
+	var inside error
+	again := *m
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Planned {
+			_, inside = again.Run(t.Context())
+		}
+	}
+	ran(t, m, mirror.Summary{Unchanged: 4})
+	if inside == nil || !strings.Contains(inside.Error(), "another mirror is at work") {
+		t.Errorf("two at once: %v", inside)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	srv, _ := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub")
+	m.DryRun = true
+	var files []string
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Added {
+			files = append(files, e.File)
+		}
+	}
+	ran(t, m, mirror.Summary{New: 4})
+	slices.Sort(files)
+	if diff := cmp.Diff([]string{"README", "a b.txt", "old/a.txt", "old/deep/er/b.bin"}, files); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(m.Dir); !errors.Is(err, fs.ErrNotExist) || len(asked(&srv.Server, "RETR")) > 0 {
+		t.Errorf("%v, %q", err, asked(&srv.Server, "RETR"))
+	}
+}
+
+// What is left out by filters and depth is not taken for gone.
+func TestParts(t *testing.T) {
+	srv, _ := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub")
+	ran(t, m, mirror.Summary{New: 4})
+	for _, part := range []struct {
+		include, exclude []string
+		depth            int
+		want             int
+	}{
+		{depth: 1, want: 2},
+		{depth: 2, want: 3},
+		{include: []string{"*.txt"}, want: 2},
+		{include: []string{"*.txt"}, exclude: []string{"old/"}, want: 1},
+		{exclude: []string{"old/**/*.bin"}, want: 3},
+		{include: []string{"old/*"}, want: 1},
+	} {
+		m.Include, m.Exclude, m.Depth, m.Delete = part.include, part.exclude, part.depth, true
+		ran(t, m, mirror.Summary{Unchanged: part.want})
+	}
+	sameFiles(t, m.Dir, somePub)
+}
+
+// A listing that fails hides what is below it; the rest goes on.
+func TestFailedListing(t *testing.T) {
+	srv, dir := serveFTP(t, someFiles)
+	m := start(t, srv.URL+"/pub")
+	ran(t, m, mirror.Summary{New: 4})
+	if err := os.Remove(filepath.Join(dir, "pub/README")); err != nil {
+		t.Fatal(err)
+	}
+	srv.On("CWD old", 0, testserver.Reply("550 Not now."))
+	m.Delete, m.Connections = true, 1
+	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1, Failed: 1})
+	sameFiles(t, m.Dir, map[string]string{"a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"})
+}
+
+// A server with room for few connections gets few.
+func TestCrowded(t *testing.T) {
+	files := make(map[string]string)
+	for i := range 40 {
+		files[fmt.Sprint("f", i)] = fmt.Sprint("file ", i)
+	}
+	srv, _ := serveFTP(t, files)
+	for n := 3; n < 10; n++ {
+		srv.On("CONNECT", n, testserver.Reply("421 There are too many connections from your internet address."))
+	}
+	m := start(t, srv.URL+"/")
+	m.Connections = 8
+	ran(t, m, mirror.Summary{New: 40})
+	sameFiles(t, m.Dir, files)
+}
+
+// By ftps the tree hangs together as by ftp.
+func TestFTPS(t *testing.T) {
+	https := httptest.NewTLSServer(nil) // which has a certificate, and whom to trust for it
+	defer https.Close()
+	trusting := https.Client().Transport.(*http.Transport).TLSClientConfig
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		s.TLS, s.ImplicitTLS = https.TLS, true
+		s.Content = fstest.MapFS{"pub/a": {Data: []byte("a\n"), ModTime: modified}, "pub/d/b": {Data: []byte("b\n"), ModTime: modified}}
+	})
+	m := start(t, srv.URL+"/pub")
+	f := &ftp.Fetcher{TLS: trusting}
+	t.Cleanup(func() { f.Close() })
+	m.Fetcher = f
+	ran(t, m, mirror.Summary{New: 2})
+	ran(t, m, mirror.Summary{Unchanged: 2})
+	sameFiles(t, m.Dir, map[string]string{"a": "a\n", "d/b": "b\n"})
+	if !strings.HasPrefix(srv.URL, "ftps:") {
+		t.Error(srv.URL)
+	}
+}
+
+func TestFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, someFiles)
+	if err := errors.Join(
+		os.Symlink("..", filepath.Join(dir, "pub/loop")), os.Symlink("/etc/passwd", filepath.Join(dir, "pub/passwd")),
+		os.Symlink("README", filepath.Join(dir, "pub/link")), os.MkdirAll(filepath.Join(dir, "pub/empty"), 0o755),
+	); err != nil {
+		t.Skip("no links on this system:", err)
+	}
+	m := start(t, (&locator.File{Segments: strings.Split(strings.Trim(filepath.ToSlash(dir), "/")+"/pub", "/")}).String())
+	ran(t, m, mirror.Summary{New: 4, Skipped: 3})
+	want := map[string]string{"empty/": ""}
+	for name, text := range somePub {
+		want[name] = text
+	}
+	sameFiles(t, m.Dir, want)
+	ran(t, m, mirror.Summary{Unchanged: 4, Skipped: 3})
+}
+
+func TestRefused(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://h/":            "only ftp, gopher, file and news",
+		"mailto:a@b":           "only ftp, gopher, file and news",
+		"ftp://h/x;type=a":     "has no ;type=a",
+		"gopher://h/0readme":   "type 1",
+		"gopher://h/7find%09x": "type 1",
+		"news:*":               "name one",
+		"news:a@b":             "name one",
+		"nntp://h/g/1":         "not one article",
+	} {
+		m := start(t, url)
+		_, err := m.Run(t.Context())
+		if !errors.Is(err, fetch.Unsupported) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", url, err)
+		}
+		if _, err := os.Stat(m.Dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a directory was made", url)
+		}
+	}
+	m := start(t, "ftp://h/")
+	m.Exclude = []string{"[a"}
+	if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), `"[a" is no pattern`) {
+		t.Error(err)
+	}
+	if _, err := new(mirror.Mirror).Run(t.Context()); err == nil {
+		t.Error("an empty Mirror runs")
+	}
+}

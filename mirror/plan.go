@@ -1,0 +1,288 @@
+package mirror
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/fetch1738/fetch1738/internal/filename"
+)
+
+// A plan is what is to be done.
+type plan struct {
+	fetch  []*entry
+	octets int64 // of those whose size is known
+	gone   []Record
+}
+
+// plan gives every file its name and compares what there is with what is known.
+func (r *run) plan(s *survey) *plan {
+	p := new(plan)
+	p.gone = r.vanished(s)
+	for _, e := range r.name(s) {
+		switch r.compare(e) {
+		case asItWas:
+			r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
+		case toFetch:
+			p.fetch = append(p.fetch, e)
+			p.octets += max(0, e.size)
+		}
+	}
+	return p
+}
+
+// vanished are the files of the manifest that the tree does not have any more,
+// as far as it was looked at.
+func (r *run) vanished(s *survey) []Record {
+	_, flat := r.tree.(*gopherTree)
+	if flat && len(s.unseen) > 0 {
+		return nil // any menu can lead anywhere
+	}
+	hidden := make(map[string]bool)
+	for _, u := range s.unseen {
+		hidden[localPath(u)] = true
+	}
+	var gone []Record
+	for _, url := range slices.Sorted(maps.Keys(r.manifest.urls)) {
+		rec := r.manifest.urls[url].done
+		if rec.SHA256 == "" || s.seen[url] || rec.Gone && !r.Delete || isHidden(hidden, rec.File) {
+			continue
+		}
+		gone = append(gone, rec)
+	}
+	return gone
+}
+
+// isHidden tells whether a file is in one of some directories.
+func isHidden(hidden map[string]bool, file string) bool {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if hidden[dir] {
+			return true
+		}
+		if dir == "." {
+			return hidden[""]
+		}
+	}
+}
+
+// localPath is a path of safe names.
+func localPath(p []string) string {
+	names := make([]string, len(p))
+	for i, name := range p {
+		names[i] = filename.Component(name)
+	}
+	return strings.Join(names, "/")
+}
+
+// name gives files their names. What has a name already keeps it. Where two
+// would have the same, on a system that does not tell letter cases apart or as a
+// file and a directory, the second fails.
+func (r *run) name(s *survey) []*entry {
+	names := claims{dirs: make(map[string]string), files: make(map[string]bool)}
+	for _, dir := range s.folders {
+		dir := localPath(dir)
+		err := names.claimDir(dir)
+		if err == nil && !r.DryRun && dir != "" && len(r.Include) == 0 {
+			err = r.root.MkdirAll(dir, 0o777)
+		}
+		if err != nil {
+			r.failFile(&entry{url: strings.TrimSuffix(r.tree.start().loc.Redacted(), "/") + "/" + dir, file: dir, size: -1}, err)
+		}
+	}
+	var named []*entry
+	for _, old := range []bool{true, false} {
+		for _, e := range s.files {
+			done := r.manifest.urls[e.url]
+			if isOld := done != nil && done.done.File != ""; isOld != old {
+				continue
+			}
+			if e.file = localPath(e.path); old {
+				e.file = done.done.File
+			}
+			if err := names.claim(e.file); err != nil {
+				r.failFile(e, err)
+				continue
+			}
+			named = append(named, e)
+		}
+	}
+	return named
+}
+
+// claims are the names given so far, folded.
+type claims struct {
+	dirs  map[string]string // folded, and how it is written
+	files map[string]bool
+}
+
+// claim takes a name for a file and those of the directories above it.
+func (c *claims) claim(file string) error {
+	folded := fold(file)
+	if _, isDir := c.dirs[folded]; isDir || c.files[folded] || fold(Folder) == firstOf(folded) {
+		return fmt.Errorf("%s: another file or directory here has that name, but for letter case: %w", file, fs.ErrExist)
+	}
+	if err := c.claimDir(path.Dir(file)); err != nil {
+		return err
+	}
+	c.files[folded] = true
+	return nil
+}
+
+// claimDir takes the name of a directory, and those above it.
+func (c *claims) claimDir(dir string) error {
+	for ; dir != "." && dir != ""; dir = path.Dir(dir) {
+		folded := fold(dir)
+		written, taken := c.dirs[folded]
+		if c.files[folded] || taken && written != dir {
+			return fmt.Errorf("%s: another file or directory here has that name, but for letter case: %w", dir, fs.ErrExist)
+		}
+		if taken {
+			break
+		}
+		c.dirs[folded] = dir
+	}
+	return nil
+}
+
+func firstOf(p string) string {
+	first, _, _ := strings.Cut(p, "/")
+	return first
+}
+
+// fold is s with letters that differ in case only made the same.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, s)
+}
+
+// verdict is what is to be done about a file.
+type verdict uint8
+
+const (
+	toFetch verdict = iota
+	asItWas
+	refused // which has been told of
+)
+
+// compare finds out whether a file has to be fetched.
+func (r *run) compare(e *entry) verdict {
+	known := r.manifest.lookup(e.url)
+	info := r.stat(e.file)
+	if known.done.SHA256 == "" {
+		if info == nil || known.begun.File == e.file {
+			return toFetch
+		}
+		if r.adopt(e, info) {
+			return asItWas
+		}
+		r.failFile(e, fmt.Errorf("%s: is there already, and is not this mirror's: %w", e.file, fs.ErrExist))
+		return refused
+	}
+	switch {
+	case info == nil || !isAsLeft(known.done, info):
+		return toFetch
+	case e.same(known.done), r.NewOnly && e.sum == "":
+		if known.done.Gone {
+			known.done.Gone = false
+			r.note(known.done)
+		}
+		return asItWas
+	}
+	return toFetch
+}
+
+// same tells whether a listing says that a file is the one of a record.
+func (e *entry) same(done Record) bool {
+	switch {
+	case e.id != "":
+		return e.id == done.ID
+	case e.sum != "":
+		return e.sum == done.SHA256
+	}
+	return !e.modified.IsZero() && sameTime(e.modified, done.Modified) && (e.size < 0 || e.size == done.Size)
+}
+
+// sameTime compares two times of a listing. As a file grows old its time loses
+// the hours in the listings of FTP.
+func sameTime(listed, before time.Time) bool {
+	listed, before = listed.UTC(), before.UTC()
+	midnight := listed.Truncate(24*time.Hour) == listed
+	return listed.Equal(before) || midnight && listed.Equal(before.Truncate(24*time.Hour))
+}
+
+// stat is what is at a file's place; nil if nothing is.
+func (r *run) stat(file string) fs.FileInfo {
+	if r.root == nil {
+		return nil
+	}
+	info, err := r.root.Lstat(file)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// isAsLeft tells whether a file is as the mirror left it. Some file systems
+// count time in steps of two seconds.
+func isAsLeft(done Record, info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && info.Size() == done.Size &&
+		(done.Modified.IsZero() || info.ModTime().Sub(done.Modified).Abs() <= 2*time.Second)
+}
+
+// adopt takes a file for this mirror's that is all that a listing says of it.
+func (r *run) adopt(e *entry, info fs.FileInfo) bool {
+	if e.modified.IsZero() || e.size < 0 || !isAsLeft(Record{Size: e.size, Modified: e.modified}, info) {
+		return false
+	}
+	sum, err := r.sumOf(e.file)
+	if err != nil {
+		return false
+	}
+	r.note(Record{URL: e.url, File: e.file, Size: e.size, Modified: e.modified, ID: e.id, SHA256: sum, Time: now()})
+	return true
+}
+
+// note writes a line of the manifest about what needs no fetching.
+func (r *run) note(rec Record) {
+	if err := r.manifest.add(rec); err != nil {
+		r.report(Event{Action: Failed, URL: rec.URL, File: rec.File, Size: -1, Err: err})
+	}
+}
+
+// remove tells of files that have disappeared, and removes them if that is
+// wanted and nobody has changed them here.
+func (r *run) remove(gone []Record) {
+	for _, rec := range gone {
+		e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
+		info := r.stat(rec.File)
+		if r.Delete && (info == nil || isAsLeft(rec, info)) {
+			e.Action = Deleted
+			if err := r.unlink(rec.File); err != nil {
+				e.Action, e.Err = Failed, err
+			} else {
+				r.manifest.forget(rec.URL)
+			}
+		}
+		if e.Action == Gone && !r.DryRun {
+			rec.Gone, rec.Time = true, now()
+			r.note(rec)
+		}
+		r.report(e)
+	}
+}
+
+// failFile is fail of what goes wrong on this side.
+func (r *run) failFile(e *entry, err error) {
+	r.note(Record{URL: e.url, File: e.file, Size: -1, Time: now(), Error: err.Error()})
+	r.report(Event{Action: Failed, URL: e.url, File: e.file, Size: e.size, Err: err})
+}

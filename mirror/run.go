@@ -1,0 +1,209 @@
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// A run is one Run.
+type run struct {
+	*Mirror
+	tree       tree
+	filter     filter
+	pool       pool
+	rate       rate
+	depth      int
+	maxEntries int64
+
+	root     *os.Root // nil where a dry run finds no directory
+	manifest *manifest
+
+	seen    map[string]bool // URLs in the tree; nil before it has been listed
+	whole   bool            // they are all that there are
+	entries atomic.Int64    // that listings have had
+	octets  atomic.Int64
+
+	mu  sync.Mutex
+	sum Summary
+	err error // the first
+}
+
+func newRun(m *Mirror) (*run, error) {
+	t, err := treeOf(m.Start)
+	if err != nil {
+		return nil, err
+	}
+	f, err := newFilter(m.Include, m.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	return &run{
+		Mirror: m, tree: t, filter: f,
+		pool:       pool{width: max(1, cmp.Or(m.Connections, DefaultConnections)), wait: m.Wait},
+		rate:       rate{perSecond: m.Rate},
+		depth:      max(1, cmp.Or(m.Depth, DefaultDepth)),
+		maxEntries: int64(max(1, cmp.Or(m.MaxEntries, DefaultMaxEntries))),
+	}, nil
+}
+
+// open opens the directory and the manifest.
+func (r *run) open() (err error) {
+	if !r.DryRun {
+		if err := os.MkdirAll(r.Dir, 0o777); err != nil {
+			return err
+		}
+	}
+	r.root, err = os.OpenRoot(r.Dir)
+	switch {
+	case r.DryRun && errors.Is(err, fs.ErrNotExist):
+		r.root = nil
+	case err != nil:
+		return err
+	}
+	if r.DryRun {
+		if r.manifest, err = readManifest(r.root); err != nil && r.root != nil {
+			r.root.Close()
+		}
+		return err
+	}
+	if err = r.root.MkdirAll(Folder, 0o777); err == nil {
+		r.manifest, err = openManifest(r.root)
+	}
+	if err != nil {
+		r.root.Close()
+		return err
+	}
+	if err = r.begin(); err != nil {
+		r.manifest.close()
+		r.root.Close()
+	}
+	return err
+}
+
+// begin says in the manifest of which URL the directory is the copy. Two trees
+// in one would each take the other's files for gone.
+func (r *run) begin() error {
+	start, old := r.tree.start().loc.Redacted(), r.manifest.start
+	claimed := old
+	if r.manifest.isEmpty() {
+		claimed = "" // a URL that was mistyped claims nothing
+	}
+	switch claimed {
+	case start:
+		return nil
+	case "":
+		r.manifest.forget(old)
+		return r.manifest.add(Record{URL: start, Start: true, Size: -1, Time: now()})
+	}
+	return fmt.Errorf("%s is the mirror of %s; use another directory, or remove its %s: %w", r.Dir, r.manifest.start, ManifestFile, fs.ErrExist)
+}
+
+// close ends the manifest. After an interruption it stays as it is: every line
+// of it counts.
+func (r *run) close(ctx context.Context) error {
+	if r.root == nil {
+		return nil
+	}
+	var err error
+	if !r.DryRun && ctx.Err() == nil && r.seen != nil {
+		if r.whole {
+			r.manifest.tidy(r.seen)
+		}
+		err = errors.Join(r.manifest.rewrite(r.root), r.removeParts())
+	}
+	return errors.Join(err, r.manifest.close(), r.root.Close())
+}
+
+// do does it all.
+func (r *run) do(ctx context.Context) error {
+	defer func() { r.sum.Octets = r.octets.Load() }()
+	found, err := r.survey(ctx)
+	if err != nil {
+		return err
+	}
+	r.seen, r.whole = found.seen, len(found.unseen) == 0
+	p := r.plan(found)
+	r.remove(p.gone)
+	r.report(Event{Action: Planned, Size: -1, Files: len(p.fetch), Octets: p.octets})
+	r.fetchAll(ctx, p.fetch)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return r.err
+}
+
+// report counts an event and tells of it.
+func (r *run) report(e Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch e.Action {
+	case Added:
+		r.sum.New++
+	case Replaced:
+		r.sum.Changed++
+	case Unchanged:
+		r.sum.Unchanged++
+	case Gone, Deleted:
+		r.sum.Gone++
+	case Skipped:
+		r.sum.Skipped++
+	case Failed:
+		r.sum.Failed++
+		if r.err == nil {
+			r.err = e.Err
+		}
+	}
+	if r.Report != nil {
+		r.Report(e)
+	}
+}
+
+// fail tells of what could not be had. What an interruption has cut is none of
+// that.
+func (r *run) fail(ctx context.Context, url, file string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if logErr := r.manifest.add(Record{URL: url, File: file, Size: -1, Time: now(), Error: err.Error()}); logErr != nil {
+		err = logErr
+	}
+	r.report(Event{Action: Failed, URL: url, File: file, Size: -1, Err: err})
+}
+
+// now is the time as it stands in a manifest.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+// try makes a request, again if that is wanted.
+func (r *run) try(ctx context.Context, do func() error) error {
+	for n := 0; ; n++ {
+		if err := r.pool.turn(ctx); err != nil {
+			return err
+		}
+		err := do()
+		if err == nil || ctx.Err() != nil || r.Again == nil || crowded(err) && r.pool.size() > 1 || !r.Again(ctx, n, err) {
+			return err
+		}
+	}
+}
+
+// counting is ctx in which octets are counted; more than limit of one request
+// end it, unless limit is 0.
+func (r *run) counting(ctx context.Context, limit int64) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var n atomic.Int64
+	return fetch.WithTrace(ctx, &fetch.Trace{Body: func(k int64) {
+		r.octets.Add(k)
+		if limit > 0 && n.Add(k) > limit {
+			cancel(errLongListing)
+		}
+	}}), cancel
+}

@@ -1,0 +1,317 @@
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+)
+
+// resumable is the least size in octets of a file that is worth resuming, for
+// which its exact time is asked.
+const resumable = 64 << 10
+
+// fetchAll fetches files.
+func (r *run) fetchAll(ctx context.Context, files []*entry) {
+	r.pool.each(ctx, len(files), func(i int) error { return r.fetchFile(ctx, files[i]) },
+		func(i int, err error) { r.fail(ctx, files[i].url, files[i].file, err) })
+}
+
+// fetchFile fetches one.
+func (r *run) fetchFile(ctx context.Context, e *entry) error {
+	done := r.manifest.lookup(e.url).done
+	if r.DryRun {
+		r.report(Event{Action: r.expected(e, done), URL: e.url, File: e.file, Size: e.size})
+		return nil
+	}
+	r.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
+	var p *part
+	var err error
+	if p = r.kept(e); p == nil {
+		err = r.try(ctx, func() (err error) {
+			p, err = r.download(ctx, e)
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return r.finish(e, done, p)
+}
+
+// expected is what a dry run says of a file.
+func (r *run) expected(e *entry, done Record) Action {
+	switch {
+	case r.stat(e.file) == nil:
+		return Added
+	case e.modified.IsZero() && e.id == "":
+		return Checked
+	}
+	return Replaced
+}
+
+// A part is a file that is being fetched.
+type part struct {
+	name   string
+	size   int64
+	sum    hash.Hash // of what is written
+	file   *os.File
+	digest string // the same in hexadecimal, at the end
+}
+
+// partName is where the part of a file is. It depends on nothing but the URL, so
+// that a later run finds it.
+func partName(url string) string {
+	sum := sha256.Sum256([]byte(url))
+	return Folder + "/" + hex.EncodeToString(sum[:16]) + ".part"
+}
+
+// newPart opens a part, at its end if there is something to go on with.
+func (r *run) newPart(e *entry, resume bool) (*part, error) {
+	p := &part{name: partName(e.url), sum: sha256.New()}
+	flags := os.O_RDWR | os.O_CREATE
+	if !resume {
+		flags |= os.O_TRUNC
+	}
+	var err error
+	if p.file, err = r.root.OpenFile(p.name, flags, 0o666); err != nil {
+		return nil, err
+	}
+	if resume {
+		if p.size, err = io.Copy(p.sum, p.file); err != nil {
+			p.file.Close()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Write implements io.Writer.
+func (p *part) Write(b []byte) (int, error) {
+	n, err := p.file.Write(b)
+	p.sum.Write(b[:n])
+	p.size += int64(n)
+	return n, err
+}
+
+// restart forgets what there is of a part.
+func (p *part) restart() error {
+	p.sum.Reset()
+	p.size = 0
+	if err := p.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := p.file.Seek(0, io.SeekStart)
+	return err
+}
+
+// kept is the part of a menu that came with the listing; nil where it did not.
+func (r *run) kept(e *entry) *part {
+	if !e.kept {
+		return nil
+	}
+	return &part{name: partName(e.url), size: e.size, digest: e.sum}
+}
+
+// download fetches a file into its part, going on where that ends if the file is
+// still the one that was begun.
+func (r *run) download(ctx context.Context, e *entry) (*part, error) {
+	begun := r.manifest.lookup(e.url).begun
+	resume := begun.URL != "" && !begun.Exact.IsZero() && begun.Size >= 0 && (e.size < 0 || e.size == begun.Size) && sameListing(e, begun)
+	p, err := r.newPart(e, resume)
+	if err != nil {
+		return nil, err
+	}
+	if p.size > 0 {
+		err := errOther
+		if p.size <= begun.Size {
+			err = r.fill(ctx, e, p, &begun)
+		}
+		if !errors.Is(err, errOther) && !errors.Is(err, fetch.BadRange) {
+			return p.end(err)
+		}
+		if err := p.restart(); err != nil {
+			return p.end(err)
+		}
+	}
+	return p.end(r.fill(ctx, e, p, nil))
+}
+
+// end is p with its checksum, unless it has failed.
+func (p *part) end(err error) (*part, error) {
+	p.digest = hex.EncodeToString(p.sum.Sum(nil))
+	return p, cmp.Or(err, p.file.Close())
+}
+
+// sameListing tells whether what a listing says of a file is what it said when
+// the file was begun.
+func sameListing(e *entry, begun Record) bool {
+	return e.id == begun.ID && e.modified.Equal(begun.Modified)
+}
+
+var errOther = errors.New("the file has changed since it was begun")
+
+// fill fetches what a part lacks. With begun it is an error if the server's file
+// is another one.
+func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error {
+	ctx, cancel := r.counting(ctx, 0)
+	defer cancel(nil)
+	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: e.loc, From: e.from, Offset: p.size, Options: r.optionsFor(e)})
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	switch {
+	case res.Kind != fetch.KindDocument && e.sum == "":
+		return fetch.Fail("fetch", e.loc, fetch.Unsupported, fmt.Errorf("no document but a %v", res.Kind))
+	case begun != nil && (res.Size != begun.Size || !res.ModTime.Equal(begun.Exact)):
+		return errOther
+	case begun == nil:
+		err = r.manifest.add(Record{
+			URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now(),
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return r.rate.copy(ctx, p, res.Body)
+}
+
+// optionsFor are the options of a request: the Mirror's, and for a large file of
+// an FTP server the wish to know when it was modified.
+func (r *run) optionsFor(e *entry) any {
+	if _, ok := ftp.Path(e.loc); !ok || e.size >= 0 && e.size < resumable {
+		return r.Options
+	}
+	var o ftp.Options
+	if given, ok := r.Options.(*ftp.Options); ok && given != nil {
+		o = *given
+	}
+	o.ModTime = true
+	return &o
+}
+
+// finish puts a part that is whole in its place.
+func (r *run) finish(e *entry, done Record, p *part) error {
+	rec := Record{
+		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
+		SHA256: p.digest, Time: now(),
+	}
+	info := r.stat(e.file)
+	action := Replaced
+	switch {
+	case info == nil:
+		action = Added
+	case done.SHA256 == rec.SHA256 && info != nil && info.Mode().IsRegular() && info.Size() == done.Size:
+		action = Unchanged
+	}
+	switch {
+	case action == Unchanged:
+		rec.Modified = done.Modified
+		if err := r.root.Remove(p.name); err != nil {
+			return err
+		}
+		if err := r.setTime(e.file, e.modified); err != nil {
+			return err
+		}
+		if !e.modified.IsZero() {
+			rec.Modified = e.modified
+		}
+	case info != nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%s: what is there is no file: %w", e.file, fs.ErrExist)
+	default:
+		if err := r.place(e, p); err != nil {
+			return err
+		}
+	}
+	if err := r.manifest.add(rec); err != nil {
+		return err
+	}
+	r.report(Event{Action: action, URL: e.url, File: e.file, Size: p.size})
+	return nil
+}
+
+// place moves a part to where it belongs.
+func (r *run) place(e *entry, p *part) error {
+	if err := r.setTime(p.name, e.modified); err != nil {
+		return err
+	}
+	if dir := path.Dir(e.file); dir != "." {
+		if err := r.root.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	return r.root.Rename(p.name, e.file)
+}
+
+// removeParts removes those that no later run would go on with.
+func (r *run) removeParts() error {
+	wanted := make(map[string]bool)
+	for url, k := range r.manifest.urls {
+		if k.begun.URL != "" {
+			wanted[partName(url)] = true
+		}
+	}
+	dir, err := r.root.Open(Folder)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	for _, name := range names {
+		if name = Folder + "/" + name; strings.HasSuffix(name, ".part") && !wanted[name] {
+			err = errors.Join(err, r.root.Remove(name))
+		}
+	}
+	return err
+}
+
+// setTime gives a file the time that the server tells, if it does.
+func (r *run) setTime(name string, modified time.Time) error {
+	if modified.IsZero() {
+		return nil
+	}
+	return r.root.Chtimes(name, modified, modified)
+}
+
+// sumOf is the checksum of a file that is there.
+func (r *run) sumOf(name string) (string, error) {
+	file, err := r.root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// unlink removes a file and the directories that are empty without it.
+func (r *run) unlink(name string) error {
+	if r.DryRun {
+		return nil
+	}
+	if err := r.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if r.root.Remove(dir) != nil {
+			break // something is in it
+		}
+	}
+	return nil
+}

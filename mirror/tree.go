@@ -1,0 +1,177 @@
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A tree is how one scheme's resources hang together.
+type tree interface {
+	// start is where listing begins.
+	start() folder
+	// place is where an item of a listing belongs. The error says why it is not
+	// mirrored.
+	place(item fetch.Item) (place, error)
+}
+
+// A place is where something belongs in the copy.
+type place struct {
+	path []string // components below the start, as they are called there
+	dir  bool     // it is listed, not fetched
+	id   string   // what tells another document of the same path, if anything does
+}
+
+// The reasons for which an item is not mirrored.
+var (
+	errLink      = errors.New("a symbolic link")
+	errSpecial   = errors.New("neither a file nor a directory")
+	errElsewhere = errors.New("not below the start")
+	errServer    = errors.New("on another server, or of another scheme")
+	errNoFile    = errors.New("no document: a search, a form or a session")
+)
+
+// treeOf is the tree that begins at l.
+func treeOf(l locator.Locator) (tree, error) {
+	refuse := func(format string, args ...any) error {
+		return fetch.Fail("mirror", l, fetch.Unsupported, fmt.Errorf(format, args...))
+	}
+	if path, ok := ftp.Path(l); ok {
+		if path.Type != 0 && path.Type != 'd' {
+			return nil, refuse("a directory is mirrored, and has no ;type=%c", path.Type)
+		}
+		return newFTPTree(l.Scheme(), *path), nil
+	}
+	switch l := l.(type) {
+	case *locator.File:
+		at := *l
+		if n := len(at.Segments); n == 0 || at.Segments[n-1] != "" {
+			at.Segments = append(slices.Clip(l.Segments), "")
+		}
+		return &fileTree{&at}, nil
+	case *locator.NNTP:
+		if l.Article != "" {
+			return nil, refuse("a newsgroup is mirrored, not one article")
+		}
+		return &newsTree{l}, nil
+	case *locator.News:
+		if l.Group == "" {
+			return nil, refuse("a newsgroup is mirrored: name one, as in news:comp.lang.go")
+		}
+		return &newsTree{l}, nil
+	}
+	if item, ok := gopher.Item(l); ok {
+		if item.Type != '1' && item.Type != 0 || item.Search != "" || item.Plus != "" {
+			return nil, refuse("a menu is mirrored (type 1), not another item")
+		}
+		return newGopherTree(l, item), nil
+	}
+	if s := l.Scheme(); s == "nntps" || s == "snews" {
+		return &newsTree{l}, nil
+	}
+	return nil, refuse("only ftp, gopher, file and news can be mirrored, not %s", l.Scheme())
+}
+
+// ftpTree is what is below a directory of an FTP server.
+type ftpTree struct {
+	scheme string // ftp or ftps
+	at     *locator.FTP
+}
+
+func newFTPTree(scheme string, at locator.FTP) *ftpTree {
+	at.Type, at.HasPath = 0, true
+	if at.Name != "" {
+		at.CWD, at.Name = append(slices.Clip(at.CWD), at.Name), ""
+	}
+	return &ftpTree{scheme, &at}
+}
+
+func (t *ftpTree) start() folder {
+	if t.scheme == ftp.Secure {
+		return folder{loc: ftp.SecureLocator(t.at)}
+	}
+	return folder{loc: t.at}
+}
+
+func (t *ftpTree) place(item fetch.Item) (place, error) {
+	l, ok := ftp.Path(item.Locator)
+	if !ok || item.Locator.Scheme() != t.scheme || !sameServer(l.HostPort, t.at.HostPort, "ftp") {
+		return place{}, errServer
+	}
+	p := append(slices.Clip(l.CWD), l.Name)
+	return below(t.at.CWD, p, item)
+}
+
+// fileTree is what is below a directory of this machine.
+type fileTree struct{ at *locator.File }
+
+func (t *fileTree) start() folder { return folder{loc: t.at} }
+
+func (t *fileTree) place(item fetch.Item) (place, error) {
+	l, ok := item.Locator.(*locator.File)
+	if !ok || l.Host != t.at.Host {
+		return place{}, errServer
+	}
+	return below(t.at.Segments[:len(t.at.Segments)-1], l.Segments, item)
+}
+
+// below is the place of a path that begins with start. The last component of a
+// directory is empty.
+func below(start, p []string, item fetch.Item) (place, error) {
+	if len(p) <= len(start) || !slices.Equal(p[:len(start)], start) {
+		return place{}, errElsewhere
+	}
+	at := place{path: p[len(start):]}
+	if at.dir = item.Kind == fetch.KindDirectory; at.dir {
+		at.path = slices.DeleteFunc(slices.Clone(at.path), func(s string) bool { return s == "" })
+	}
+	switch {
+	case has(item, fetch.HeaderLink):
+		return at, errLink
+	case has(item, fetch.HeaderSpecial):
+		return at, errSpecial
+	case len(at.path) == 0 || slices.ContainsFunc(at.path, dotted):
+		return at, errElsewhere
+	}
+	return at, nil
+}
+
+// dotted tells whether a component is none, or leads elsewhere.
+func dotted(s string) bool { return s == "" || s == "." || s == ".." }
+
+func has(item fetch.Item, header string) bool {
+	return slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == header })
+}
+
+func sameServer(a, b locator.HostPort, scheme string) bool {
+	for _, at := range []*locator.HostPort{&a, &b} {
+		if at.Port == 0 {
+			at.Port = locator.DefaultPort(scheme)
+		}
+	}
+	return a.Port == b.Port && strings.EqualFold(a.Host, b.Host)
+}
+
+// newsTree is the articles of a group, called by their numbers.
+type newsTree struct{ at locator.Locator }
+
+func (t *newsTree) start() folder { return folder{loc: t.at} }
+
+func (t *newsTree) place(item fetch.Item) (place, error) {
+	if item.Locator == nil || dotted(item.Name) || strings.Trim(item.Name, "0123456789") != "" {
+		return place{}, errElsewhere
+	}
+	at := place{path: []string{item.Name}}
+	for _, f := range item.Header {
+		if f.Name == "Message-ID" {
+			at.id = f.Value
+		}
+	}
+	return at, nil
+}
