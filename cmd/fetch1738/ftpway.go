@@ -76,6 +76,16 @@ func rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
 	return &changed
 }
 
+// secures tells whether what is said for l is under TLS, or nothing is said.
+func (o *operation) secures(l locator.Locator) bool {
+	switch l.Scheme() {
+	case "https", ftp.Secure:
+		return true
+	}
+	_, isFTP := l.(*locator.FTP)
+	return isFTP && (o.ftp.requireTLS || o.ftp.controlTLS && !o.ftp.tryTLS)
+}
+
 // withLogin is l with another login.
 func withLogin(l locator.Locator, login *locator.Login) locator.Locator {
 	if with, ok := locator.WithLogin(l, login); ok {
