@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
@@ -118,6 +119,9 @@ func (o *operation) proxyHeader() (http.Header, error) {
 // proxyFor is the proxy to be used for l; nil is none.
 func (e *environment) proxyFor(l locator.Locator) *proxy.Proxy {
 	server, ok := locator.ServerOf(l)
+	if path, isFTP := ftp.Path(l); isFTP && !ok { // ftps
+		server, ok = path.Server, true
+	}
 	if !ok {
 		return nil
 	}
