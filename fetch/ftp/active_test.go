@@ -84,6 +84,37 @@ func TestActive(t *testing.T) {
 	})
 }
 
+// TestActiveFallback has a listing tried twice, each time with a port of its own;
+// one that is not used is closed.
+func TestActiveFallback(t *testing.T) {
+	actively(t, func(s *testserver.FTP) { s.Hide = []string{"LIST"} }, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		open := 0
+		listen := f.Env.Listen
+		f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
+			l, err := listen(ctx, network, address)
+			open++
+			return closing{l, &open}, err
+		}
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "")}); got != "a.txt\n" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "none")}); !errors.Is(err, fetch.NotFound) {
+			t.Errorf("%v", err)
+		}
+		if open != 0 {
+			t.Errorf("%d ports are left open", open)
+		}
+	})
+}
+
+// closing counts itself off.
+type closing struct {
+	net.Listener
+	open *int
+}
+
+func (c closing) Close() error { *c.open--; return c.Listener.Close() }
+
 // TestActivePort has PORT where EPRT is refused, once, or not wanted.
 func TestActivePort(t *testing.T) {
 	for name, tc := range map[string]struct {
