@@ -84,7 +84,7 @@ func setFTPPort(c *commandLine, value string) error {
 	case strings.Count(value, ":") > 1: // a bare IPv6 address
 		active.Host = value
 	default:
-		active.Host, rest, _ = strings.Cut(value, ":")
+		active.Host, _, _ = strings.Cut(value, ":")
 		rest = value[len(active.Host):]
 	}
 	if rest != "" {
