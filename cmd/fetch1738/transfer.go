@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -38,7 +39,8 @@ type transfer struct {
 	asking     atomic.Bool // a password is being asked for
 	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
-	pace       *pace // nil without --limit-rate
+	pace       *pace.Pace      // nil without --limit-rate
+	paceEnds   context.Context // ends a wait for it
 	sink       *sink
 	left       int // tries, after this one
 	tries      int
@@ -93,7 +95,7 @@ func (t *transfer) exitCode() int {
 	}
 	if t.locator != nil {
 		f.scheme = t.locator.Scheme()
-		if p := t.proxyFor(t.locator); p != nil {
+		if p := t.proxyTo(f.scheme, t.serverOf(t.locator).HostPort); p != nil {
 			f.proxy = p.Scheme
 		}
 		if _, ok := t.op.gateways[f.scheme]; ok || t.askedProxy(t.locator) != nil {
@@ -270,15 +272,16 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 			for source := range sources.all() {
 				for url, values := range urls.all() {
 					t := &transfer{
-						environment: e, url: url, values: values, number: i, serial: serial,
+						environment: e, url: url, values: values, number: i,
 						dest: e.op.output(i), source: source, upload: source != "", malformed: err1,
 					}
 					for one := range t.expanded(ctx) {
+						one.serial = serial
+						serial++
 						if !yield(one) {
 							return
 						}
 					}
-					serial++
 				}
 			}
 		}
