@@ -35,7 +35,8 @@ func (d *dialer) plain() bool {
 // dial connects to an address as it is, in a context of [fetch.Env.Dial].
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if d.plain() {
-		system := net.Dialer{ControlContext: fetch.DialControl, KeepAliveConfig: d.alive.config()}
+		system := net.Dialer{ControlContext: fetch.DialControl}
+		d.alive.control(&system)
 		return system.DialContext(ctx, network, address)
 	}
 	at, err := hostPort(address)
@@ -84,7 +85,8 @@ func (d *dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort
 	}
 	for port := int(d.ports.first); ; port++ {
 		from = netip.AddrPortFrom(from.Addr(), uint16(port))
-		system := net.Dialer{ControlContext: fetch.DialControl, KeepAliveConfig: d.alive.config(), LocalAddr: endpoint(network, from)}
+		system := net.Dialer{ControlContext: fetch.DialControl, LocalAddr: endpoint(network, from)}
+		d.alive.control(&system)
 		conn, err := system.DialContext(ctx, network, to.String())
 		switch {
 		case err == nil, ctx.Err() != nil, !isBind(err):

@@ -12,10 +12,15 @@ type keepAlive struct {
 	every time.Duration // of --keepalive-time; 0 is a minute
 }
 
-func (k keepAlive) config() net.KeepAliveConfig {
+// control makes d keep the connections it makes so.
+func (k keepAlive) control(d *net.Dialer) {
+	if k.off {
+		d.KeepAlive = -1
+		return
+	}
 	every := k.every
 	if every <= 0 {
 		every = time.Minute
 	}
-	return net.KeepAliveConfig{Enable: !k.off, Idle: every, Interval: every}
+	d.KeepAliveConfig = net.KeepAliveConfig{Enable: true, Idle: every, Interval: every}
 }
