@@ -51,6 +51,14 @@ func TestGopher(t *testing.T) {
 	if files := read(t, m.Dir); files["about.txt"] != "Other.\r\n" {
 		t.Errorf("%q", files)
 	}
+	// A file that somebody has changed here is made right again, also a menu.
+	write(t, m.Dir, map[string]string{"b/gophermap": "spoilt"})
+	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Changed: 1, Unchanged: 4, Failed: 1, Skipped: 4}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := read(t, m.Dir)["b/gophermap"]; got != files["b/gophermap"] {
+		t.Errorf("the menu is %q", got)
+	}
 	// Unless only what is new is wanted.
 	write(t, dir, map[string]string{"about.txt": "Third.\n"})
 	srv.ResetTranscript()

@@ -215,6 +215,16 @@ func (m *manifest) add(r Record) error {
 	return err
 }
 
+// isEmpty tells whether there is no file in it.
+func (m *manifest) isEmpty() bool {
+	for _, k := range m.urls {
+		if k.done.URL != "" || k.begun.URL != "" {
+			return false
+		}
+	}
+	return true
+}
+
 // tidy drops what was begun and is not in the tree any more.
 func (m *manifest) tidy(seen map[string]bool) {
 	m.mu.Lock()

@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,6 +24,7 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -329,6 +333,12 @@ func TestOneTree(t *testing.T) {
 	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is the mirror of "+srv.URL+"/pub/") {
 		t.Errorf("%v", err)
 	}
+	mistyped := start(t, srv.URL+"/pbu")
+	if _, err := mistyped.Run(t.Context()); !errors.Is(err, fetch.NotFound) {
+		t.Error(err)
+	}
+	other.Dir = mistyped.Dir
+	ran(t, other, mirror.Summary{New: 1})
 	var inside error
 	again := *m
 	m.Report = func(e mirror.Event) {
@@ -413,6 +423,27 @@ func TestCrowded(t *testing.T) {
 	m.Connections = 8
 	ran(t, m, mirror.Summary{New: 40})
 	sameFiles(t, m.Dir, files)
+}
+
+// By ftps the tree hangs together as by ftp.
+func TestFTPS(t *testing.T) {
+	https := httptest.NewTLSServer(nil) // which has a certificate, and whom to trust for it
+	defer https.Close()
+	trusting := https.Client().Transport.(*http.Transport).TLSClientConfig
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		s.TLS, s.ImplicitTLS = https.TLS, true
+		s.Content = fstest.MapFS{"pub/a": {Data: []byte("a\n"), ModTime: modified}, "pub/d/b": {Data: []byte("b\n"), ModTime: modified}}
+	})
+	m := start(t, srv.URL+"/pub")
+	f := &ftp.Fetcher{TLS: trusting}
+	t.Cleanup(func() { f.Close() })
+	m.Fetcher = f
+	ran(t, m, mirror.Summary{New: 2})
+	ran(t, m, mirror.Summary{Unchanged: 2})
+	sameFiles(t, m.Dir, map[string]string{"a": "a\n", "d/b": "b\n"})
+	if !strings.HasPrefix(srv.URL, "ftps:") {
+		t.Error(srv.URL)
+	}
 }
 
 func TestFile(t *testing.T) {

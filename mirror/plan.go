@@ -101,7 +101,6 @@ func (r *run) name(s *survey) []*entry {
 			if isOld := done != nil && done.done.File != ""; isOld != old {
 				continue
 			}
-			e.fresh = !old
 			if e.file = localPath(e.path); old {
 				e.file = done.done.File
 			}
@@ -192,7 +191,7 @@ func (r *run) compare(e *entry) verdict {
 	switch {
 	case info == nil || !isAsLeft(known.done, info):
 		return toFetch
-	case e.menu == nil && (r.NewOnly || e.same(known.done)):
+	case e.same(known.done), r.NewOnly && e.sum == "":
 		if known.done.Gone {
 			known.done.Gone = false
 			r.note(known.done)
@@ -204,8 +203,11 @@ func (r *run) compare(e *entry) verdict {
 
 // same tells whether a listing says that a file is the one of a record.
 func (e *entry) same(done Record) bool {
-	if e.id != "" {
+	switch {
+	case e.id != "":
 		return e.id == done.ID
+	case e.sum != "":
+		return e.sum == done.SHA256
 	}
 	return !e.modified.IsZero() && sameTime(e.modified, done.Modified) && (e.size < 0 || e.size == done.Size)
 }

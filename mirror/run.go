@@ -28,6 +28,7 @@ type run struct {
 	manifest *manifest
 
 	seen    map[string]bool // URLs in the tree; nil before it has been listed
+	whole   bool            // they are all that there are
 	entries atomic.Int64    // that listings have had
 	octets  atomic.Int64
 
@@ -91,11 +92,16 @@ func (r *run) open() (err error) {
 // begin says in the manifest of which URL the directory is the copy. Two trees
 // in one would each take the other's files for gone.
 func (r *run) begin() error {
-	start := r.tree.start().loc.Redacted()
-	switch r.manifest.start {
+	start, old := r.tree.start().loc.Redacted(), r.manifest.start
+	claimed := old
+	if r.manifest.isEmpty() {
+		claimed = "" // a URL that was mistyped claims nothing
+	}
+	switch claimed {
 	case start:
 		return nil
 	case "":
+		r.manifest.forget(old)
 		return r.manifest.add(Record{URL: start, Start: true, Size: -1, Time: now()})
 	}
 	return fmt.Errorf("%s is the mirror of %s; use another directory, or remove its %s: %w", r.Dir, r.manifest.start, ManifestFile, fs.ErrExist)
@@ -109,7 +115,9 @@ func (r *run) close(ctx context.Context) error {
 	}
 	var err error
 	if !r.DryRun && ctx.Err() == nil && r.seen != nil {
-		r.manifest.tidy(r.seen)
+		if r.whole {
+			r.manifest.tidy(r.seen)
+		}
 		err = errors.Join(r.manifest.rewrite(r.root), r.removeParts())
 	}
 	return errors.Join(err, r.manifest.close(), r.root.Close())
@@ -122,7 +130,7 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.seen = found.seen
+	r.seen, r.whole = found.seen, len(found.unseen) == 0
 	p := r.plan(found)
 	r.remove(p.gone)
 	r.report(Event{Action: Planned, Size: -1, Files: len(p.fetch), Octets: p.octets})

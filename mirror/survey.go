@@ -3,6 +3,8 @@ package mirror
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"iter"
@@ -37,8 +39,8 @@ type entry struct {
 	size     int64    // -1 when it is not known
 	modified time.Time
 	id       string
-	menu     []byte // the octets, if they have come with the listing; not nil then
-	fresh    bool   // it was never mirrored
+	sum      string // SHA256 of a menu, whose octets have come with the listing
+	kept     bool   // and are in the part of its file
 }
 
 // A folder is a directory or menu of the tree.
@@ -54,6 +56,7 @@ type survey struct {
 	folders [][]string
 	seen    map[string]bool // URLs of files, wanted or not
 	paths   map[string]bool // of the same; gopher has many URLs for one
+	entered map[string]bool // paths of folders
 	// unseen are the paths of folders that were not looked into; of a gopher hole,
 	// where paths say nothing about what leads where, any of them hides all.
 	unseen [][]string
@@ -72,10 +75,10 @@ type listing struct {
 // survey lists the tree, level by level, so that its order, and with it what
 // names are given when two claim the same, is that of the listings.
 func (r *run) survey(ctx context.Context) (*survey, error) {
-	s := &survey{seen: make(map[string]bool), paths: make(map[string]bool)}
+	s := &survey{seen: make(map[string]bool), paths: make(map[string]bool), entered: make(map[string]bool)}
 	start := r.tree.start()
 	start.from = r.From
-	visited := map[string]bool{strings.Join(start.path, "/"): true}
+	s.enter([]folder{start}, filter{})
 	for level, depth := []folder{start}, 1; len(level) > 0; depth++ {
 		if depth > r.depth {
 			r.tooDeep(ctx, s, level)
@@ -94,21 +97,29 @@ func (r *run) survey(ctx context.Context) (*survey, error) {
 		var next []folder
 		for i := range lists {
 			r.merge(ctx, s, level[i], &lists[i])
-			for _, f := range lists[i].folders {
-				switch path := strings.Join(f.path, "/"); {
-				case visited[path]:
-				case !r.filter.dir(f.path):
-					visited[path] = true
-					s.unseen = append(s.unseen, f.path)
-				default:
-					visited[path] = true
-					next = append(next, f)
-				}
-			}
+			next = append(next, s.enter(lists[i].folders, r.filter)...)
 		}
 		level = next
 	}
 	return s, nil
+}
+
+// enter are those folders that are to be listed: no folder twice, whatever leads
+// to it.
+func (s *survey) enter(folders []folder, f filter) (list []folder) {
+	for _, folder := range folders {
+		path := strings.Join(folder.path, "/")
+		switch {
+		case s.entered[path]:
+			continue
+		case f.dir(folder.path):
+			list = append(list, folder)
+		default:
+			s.unseen = append(s.unseen, folder.path)
+		}
+		s.entered[path] = true
+	}
+	return list
 }
 
 // tooDeep passes over folders. That is as it was asked for, or a failure.
@@ -197,10 +208,23 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
 		return fetch.Fail("list", f.loc, fetch.TooLarge, errLongListing)
 	}
 	r.addDates(ctx, f, l)
-	l.entries = append(l.entries, &entry{
-		loc: f.loc, from: f.from, url: f.loc.Redacted(), path: join(f.path, menuFile), size: int64(menu.Len()), menu: append([]byte{}, menu.Bytes()...),
-	})
-	return nil
+	e, err := r.keep(f, menu.Bytes())
+	l.entries = append(l.entries, e)
+	return err
+}
+
+// keep is the entry of a menu. Its octets become the part of its file, unless the
+// file has them already.
+func (r *run) keep(f folder, menu []byte) (*entry, error) {
+	sum := sha256.Sum256(menu)
+	e := &entry{
+		loc: f.loc, from: f.from, url: f.loc.Redacted(), path: join(f.path, menuFile), size: int64(len(menu)), sum: hex.EncodeToString(sum[:]),
+	}
+	if r.DryRun || !r.filter.file(e.path) || r.manifest.lookup(e.url).done.SHA256 == e.sum {
+		return e, nil
+	}
+	e.kept = true
+	return e, r.root.WriteFile(partName(e.url), menu, 0o666)
 }
 
 // collect sorts the items of a listing.

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,9 +39,7 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	r.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
 	var p *part
 	var err error
-	if e.menu != nil {
-		p, err = r.keep(e)
-	} else {
+	if p = r.kept(e); p == nil {
 		err = r.try(ctx, func() (err error) {
 			p, err = r.download(ctx, e)
 			return err
@@ -55,7 +54,7 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 // expected is what a dry run says of a file.
 func (r *run) expected(e *entry, done Record) Action {
 	switch {
-	case done.SHA256 == "":
+	case r.stat(e.file) == nil:
 		return Added
 	case e.modified.IsZero() && e.id == "":
 		return Checked
@@ -65,10 +64,11 @@ func (r *run) expected(e *entry, done Record) Action {
 
 // A part is a file that is being fetched.
 type part struct {
-	name string
-	size int64
-	sum  hash.Hash
-	file *os.File
+	name   string
+	size   int64
+	sum    hash.Hash // of what is written
+	file   *os.File
+	digest string // the same in hexadecimal, at the end
 }
 
 // partName is where the part of a file is. It depends on nothing but the URL, so
@@ -117,14 +117,12 @@ func (p *part) restart() error {
 	return err
 }
 
-// keep is the part of a menu, which has come already.
-func (r *run) keep(e *entry) (*part, error) {
-	p, err := r.newPart(e, false)
-	if err != nil {
-		return nil, err
+// kept is the part of a menu that came with the listing; nil where it did not.
+func (r *run) kept(e *entry) *part {
+	if !e.kept {
+		return nil
 	}
-	_, err = p.Write(e.menu)
-	return p, errors.Join(err, p.file.Close())
+	return &part{name: partName(e.url), size: e.size, digest: e.sum}
 }
 
 // download fetches a file into its part, going on where that ends if the file is
@@ -136,20 +134,25 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.file.Close()
 	if p.size > 0 {
+		err := errOther
 		if p.size <= begun.Size {
 			err = r.fill(ctx, e, p, &begun)
 		}
-		if p.size > begun.Size || errors.Is(err, errOther) || errors.Is(err, fetch.BadRange) {
-			if err = p.restart(); err != nil {
-				return nil, err
-			}
-		} else {
-			return p, err
+		if !errors.Is(err, errOther) && !errors.Is(err, fetch.BadRange) {
+			return p.end(err)
+		}
+		if err := p.restart(); err != nil {
+			return p.end(err)
 		}
 	}
-	return p, r.fill(ctx, e, p, nil)
+	return p.end(r.fill(ctx, e, p, nil))
+}
+
+// end is p with its checksum, unless it has failed.
+func (p *part) end(err error) (*part, error) {
+	p.digest = hex.EncodeToString(p.sum.Sum(nil))
+	return p, cmp.Or(err, p.file.Close())
 }
 
 // sameListing tells whether what a listing says of a file is what it said when
@@ -171,7 +174,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	}
 	defer res.Close()
 	switch {
-	case res.Kind != fetch.KindDocument:
+	case res.Kind != fetch.KindDocument && e.sum == "":
 		return fetch.Fail("fetch", e.loc, fetch.Unsupported, fmt.Errorf("no document but a %v", res.Kind))
 	case begun != nil && (res.Size != begun.Size || !res.ModTime.Equal(begun.Exact)):
 		return errOther
@@ -204,12 +207,12 @@ func (r *run) optionsFor(e *entry) any {
 func (r *run) finish(e *entry, done Record, p *part) error {
 	rec := Record{
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
-		SHA256: hex.EncodeToString(p.sum.Sum(nil)), Time: now(),
+		SHA256: p.digest, Time: now(),
 	}
 	info := r.stat(e.file)
 	action := Replaced
 	switch {
-	case done.SHA256 == "":
+	case info == nil:
 		action = Added
 	case done.SHA256 == rec.SHA256 && info != nil && info.Mode().IsRegular() && info.Size() == done.Size:
 		action = Unchanged

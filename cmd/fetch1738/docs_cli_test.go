@@ -3,16 +3,23 @@ package main
 import (
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// The examples of docs/cli.md are run in turn, in one folder, and print what the
+// The examples of these pages are run in turn, in one folder, and print what the
 // page shows.
-func TestCLIPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/cli.md")
+func TestCLIPage(t *testing.T)    { checkPage(t, "../../docs/cli.md", 15) }
+func TestMirrorPage(t *testing.T) { checkPage(t, "../../docs/mirror.md", 8) }
+
+// measured is what a page shows of one run and is another in the next.
+var measured = regexp.MustCompile(`[0-9]+ octets in [0-9.]+ s`)
+
+func checkPage(t *testing.T, path string, least int) {
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,11 +30,15 @@ func TestCLIPage(t *testing.T) {
 	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
 	http := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content })
 	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
-	addresses := []string{"127.0.0.1:2121", ftp.Addr, "127.0.0.1:8080", http.Addr, "127.0.0.1:7070", gopher.Addr}
+	nntp := testserver.NewNNTP(t, func(s *testserver.NNTP) { s.Content = content })
+	addresses := []string{"127.0.0.1:2121", ftp.Addr, "127.0.0.1:8080", http.Addr, "127.0.0.1:7070", gopher.Addr, "127.0.0.1:1119", nntp.Addr}
 	toReal := strings.NewReplacer(addresses...)
 	examples := consoleExamples(string(page))
-	if len(examples) < 15 {
+	if len(examples) < least {
 		t.Errorf("only %d examples", len(examples))
+	}
+	comparable := func(text string) string {
+		return measured.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "N octets in N s")
 	}
 	dir := t.TempDir()
 	for _, e := range examples {
@@ -38,8 +49,7 @@ func TestCLIPage(t *testing.T) {
 		if err != nil {
 			t.Errorf("$ %s\n%v", e.command, err)
 		}
-		want := toReal.Replace(e.output)
-		if got := strings.ReplaceAll(string(out), "\r\n", "\n"); got != want {
+		if got, want := comparable(string(out)), comparable(toReal.Replace(e.output)); got != want {
 			t.Errorf("$ %s\n%swant:\n%s", e.command, got, want)
 		}
 	}

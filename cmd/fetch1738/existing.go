@@ -34,41 +34,56 @@ const maxNumbered = 99
 // openFile makes the file, or opens the one that is there where that may be
 // written to. The file's name may turn out to be another then.
 func (s *sink) openFile(flags int) (*os.File, error) {
-	keep := s.clobber == clobberNever || s.served && s.clobber != clobberAlways
-	if !keep || s.append {
+	numbered := s.clobber == clobberNever
+	if s.append || !numbered && !s.keeps() {
 		return os.OpenFile(s.path, flags, 0o666)
 	}
 	flags |= os.O_EXCL
 	f, err := os.OpenFile(s.path, flags, 0o666)
-	if s.clobber != clobberNever {
-		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%s exists, and its name is the server's choice: --clobber replaces it, --skip-existing passes over", s.path)
-		}
-		return f, err
+	if !numbered && errors.Is(err, fs.ErrExist) {
+		return nil, s.kept()
 	}
 	name := s.path
-	for n := 1; errors.Is(err, fs.ErrExist) && n <= maxNumbered; n++ {
+	for n := 1; numbered && errors.Is(err, fs.ErrExist) && n <= maxNumbered; n++ {
 		s.path = fmt.Sprintf("%s.%d", name, n)
 		f, err = os.OpenFile(s.path, flags, 0o666)
 	}
-	if errors.Is(err, fs.ErrExist) {
+	if numbered && errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s exists, and so do %s.1 to %s.%d", name, name, name, maxNumbered)
 	}
 	return f, err
 }
 
-// skips reports whether --skip-existing does without the transfer.
-func (t *transfer) skips() bool {
-	if !t.op.skipExisting || t.upload || t.sink.path == "" {
-		return false
-	}
-	_, err := os.Lstat(t.sink.path)
-	return err == nil
+// keeps reports whether a file that is there stays: its name is a server's
+// choice, and nobody has said that it may be replaced.
+func (s *sink) keeps() bool {
+	return s.exclusive && !s.append && s.clobber == clobberTyped
 }
 
-// settle does what is to be done about the transfer's file once it is closed:
+// kept is the error of a file that stays.
+func (s *sink) kept() error {
+	return &codedError{exitWrite, fmt.Errorf("%s exists, and its name is the server's choice: --clobber replaces it, --skip-existing passes it over", s.path)}
+}
+
+// skips reports whether --skip-existing does without the transfer; it fails for
+// one whose file must not be written.
+func (t *transfer) skips() (bool, error) {
+	s := t.sink
+	if t.upload || s.path == "" || !t.op.skipExisting && !s.keeps() {
+		return false, nil
+	}
+	if _, err := os.Lstat(s.path); err != nil {
+		return false, nil
+	}
+	if t.op.skipExisting {
+		return true, nil
+	}
+	return false, s.kept()
+}
+
+// finishFile does what is to be done about the transfer's file once it is closed:
 // it gets the document's time, or is removed.
-func (t *transfer) settle() error {
+func (t *transfer) finishFile() error {
 	s := t.sink
 	if s.file == nil {
 		return nil

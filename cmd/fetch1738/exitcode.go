@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -45,18 +46,21 @@ const (
 	exitFile           = 37
 	exitInterface      = 45
 	exitHops           = 47
+	exitNoOption       = 48
 	exitOptionSyntax   = 49
 	exitEmptyReply     = 52
 	exitReceive        = 56
 	exitOwnCertificate = 58
 	exitCiphers        = 59
 	exitCertificate    = 60
+	exitCoding         = 61
 	exitTooLarge       = 63
 	exitNoTLS          = 64
 	exitLogin          = 67
 	exitAuthorities    = 77
 	exitNotFound       = 78
 	exitPRET           = 84
+	exitListing        = 87
 	exitPin            = 90
 	exitProxy          = 97
 	exitRefused        = 120 // by the policy; curl has no such
@@ -142,8 +146,11 @@ func exitRules() []exitRule {
 		op, ok := errors.AsType[*net.OpError](f.err)
 		return ok && op.Op == "remote error"
 	}
-	unheard := func(f failure) bool { return f.unheard }
-	reset := func(f failure) bool { return errors.Is(f.err, syscall.ECONNRESET) }
+	unheard := func(f failure) bool { return f.unheard && !errors.Is(f.err, syscall.ECONNRESET) }
+	caused := func(cause error) func(failure) bool {
+		return func(f failure) bool { return errors.Is(f.err, cause) }
+	}
+	reset := caused(syscall.ECONNRESET)
 	return []exitRule{
 		{ops: "accept", kinds: kinds(fetch.Timeout), code: exitAcceptTime},
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
@@ -181,6 +188,9 @@ func exitRules() []exitRule {
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
+		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: exitUnsupported}, // curl takes it for HTTP/0.9
+		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: exitCoding},
+		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: exitReceive},
 		{ops: "TLS handshake", code: exitTLS},
 		{only: byAlert, code: exitReceive},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},

@@ -101,6 +101,9 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 	if err := op.check(); err != nil {
 		return c.misused(err)
 	}
+	if len(op.outputs) > len(op.urls) {
+		c.warn("there are more of -o and -O than URLs")
+	}
 	env, err := newEnvironment(c.std, op)
 	if err != nil {
 		return c.misused(err)
@@ -110,7 +113,7 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 		return c.misused(err)
 	}
 	code := exitOK
-	for t := range env.transfers() {
+	for t := range env.transfers(ctx) {
 		if code = t.run(ctx); stops(ctx, c.global, code) {
 			break
 		}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 )
 
@@ -22,43 +24,44 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 	if err != nil {
 		return err
 	}
-	head := ftpHead(found)
-	switch scheme := req.Locator.Scheme(); {
+	if l, isFTP := ftp.Path(req.Locator); isFTP && l.Name != "" && found.Size < 0 && found.ModTime.IsZero() {
+		return fetch.Fail("SIZE", req.Locator, fetch.NotFound, errors.New("a directory; its URL ends in a slash"))
+	}
+	if !t.op.timeCondition.met(found.ModTime) {
+		found.Size, found.Header = -1, nil // as curl
+	}
+	head := knownHead(found)
+	switch {
 	case t.op.listViews:
 		head = viewList(found)
-	case scheme == "file":
+	case req.Locator.Scheme() == "file":
 		head = fileHead(found)
 	case isNews(req.Locator):
-		head = newsHead(found)
-	case scheme == "gopher" || scheme == gopher.Secure:
-		head = gopherHead(found)
+		head = fields(found)
 	}
 	t.result.shownHead = len(head)
+	t.heads.add(head)
 	return t.sink.take(strings.NewReader(head))
 }
 
-// ftpHead and fileHead are in the orders that curl has for the two.
-func ftpHead(a *fetch.Attributes) string { return modified(a.ModTime) + length(a) }
+// knownHead and fileHead are in the orders that curl has for ftp and file.
+func knownHead(a *fetch.Attributes) string { return modified(a.ModTime) + length(a) + fields(a) }
 
-func fileHead(a *fetch.Attributes) string { return length(a) + modified(a.ModTime) }
+func fileHead(a *fetch.Attributes) string {
+	if a.Size < 0 {
+		return modified(a.ModTime)
+	}
+	return length(a) + "Accept-ranges: bytes\r\n" + modified(a.ModTime)
+}
 
-// newsHead is the header of an article, or what there is to know of a group.
-func newsHead(a *fetch.Attributes) string {
+// fields are what else is known: of an article its header, of a Gopher+ item its
+// attributes, each behind the name of its block.
+func fields(a *fetch.Attributes) string {
 	var b strings.Builder
 	for _, f := range a.Header {
 		b.WriteString(f.Name + ": " + f.Value + "\r\n")
 	}
 	return b.String()
-}
-
-// gopherHead has the lines of the item's attributes, each behind the name of its
-// block.
-func gopherHead(a *fetch.Attributes) string {
-	head := ftpHead(a)
-	for _, f := range a.Header {
-		head += f.Name + ": " + f.Value + "\r\n"
-	}
-	return head
 }
 
 // viewList has the views of a Gopher+ item, one a line: as --view takes it, and
@@ -96,5 +99,5 @@ func length(a *fetch.Attributes) string {
 	if a.Size < 0 {
 		return ""
 	}
-	return fmt.Sprintf("Content-Length: %d\r\nAccept-ranges: bytes\r\n", a.Size)
+	return fmt.Sprintf("Content-Length: %d\r\n", a.Size)
 }

@@ -80,7 +80,10 @@ func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir st
 	show := newMirrorDisplay(t, s.DryRun)
 	err = t.mirrored(ctx, s, dir, show)
 	show.end()
-	if err == nil {
+	switch {
+	case err == nil && show.broken != nil:
+		return exitWrite
+	case err == nil:
 		return exitOK
 	}
 	t.err = err
@@ -155,10 +158,19 @@ func (t *transfer) mirrorAgain(ctx context.Context, n int, err error) bool {
 // with -v and in a dry run all of them, failures on standard error, and on a
 // terminal how far it is.
 type mirrorDisplay struct {
-	t     *transfer
-	dry   bool
-	line  *mirrorLine
-	first error // that was told of
+	t      *transfer
+	dry    bool
+	line   *mirrorLine
+	first  error // that was told of
+	broken error // of standard output
+}
+
+// say writes a line to standard output.
+func (d *mirrorDisplay) say(text string) {
+	d.line.clear()
+	if _, err := fmt.Fprintln(d.t.std.out, text); err != nil {
+		d.broken = err
+	}
 }
 
 func newMirrorDisplay(t *transfer, dry bool) *mirrorDisplay {
@@ -168,35 +180,22 @@ func newMirrorDisplay(t *transfer, dry bool) *mirrorDisplay {
 // event shows one.
 func (d *mirrorDisplay) event(e mirror.Event) {
 	d.line.event(e)
-	op := d.t.op
 	switch e.Action {
+	case mirror.Listed, mirror.Planned, mirror.Started, mirror.Unchanged:
+		return
 	case mirror.Failed:
-		if d.first == nil {
-			d.first = e.Err
-		}
-		one := transfer{environment: d.t.environment, locator: d.t.locator, err: e.Err}
-		one.code = one.exitCode()
-		d.line.clear()
-		if e.File != "" && !strings.Contains(one.message(), e.File) {
-			one.err = fmt.Errorf("%s: %w", e.File, e.Err)
-		}
-		one.complain()
+		d.failed(e)
 		return
-	case mirror.Listed, mirror.Planned, mirror.Started:
-		return
-	case mirror.Gone, mirror.Deleted:
-	case mirror.Unchanged:
-		return
-	case mirror.Skipped:
-		if !op.verbose {
+	case mirror.Added, mirror.Replaced, mirror.Checked:
+		if !d.t.op.verbose && !d.dry {
 			return
 		}
-	default:
-		if !op.verbose && !d.dry {
+	case mirror.Skipped:
+		if !d.t.op.verbose {
 			return
 		}
 	}
-	if op.silent {
+	if d.t.op.silent {
 		return
 	}
 	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
@@ -206,19 +205,31 @@ func (d *mirrorDisplay) event(e mirror.Event) {
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
+	d.say(term.SafeLine(text, maxMessage))
+}
+
+// failed complains about a file, or a listing.
+func (d *mirrorDisplay) failed(e mirror.Event) {
+	if d.first == nil {
+		d.first = e.Err
+	}
+	one := transfer{environment: d.t.environment, locator: d.t.locator, err: e.Err}
+	one.code = one.exitCode()
+	if e.File != "" && !strings.Contains(one.message(), e.File) {
+		one.err = fmt.Errorf("%s: %w", e.File, e.Err)
+	}
 	d.line.clear()
-	fmt.Fprintln(d.t.std.out, term.SafeLine(text, maxMessage))
+	one.complain()
 }
 
 // summary shows what was done, in a line.
 func (d *mirrorDisplay) summary(s mirror.Summary) {
-	d.line.clear()
 	if d.t.op.silent {
 		return
 	}
 	took := time.Since(d.t.account.start).Seconds()
-	fmt.Fprintf(d.t.std.out, "%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed; %d octets in %.1f s\n",
-		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, s.Octets, took)
+	d.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed; %d octets in %.1f s",
+		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, s.Octets, took))
 }
 
 // complain says why the mirror failed unless an event has.

@@ -17,13 +17,14 @@ import (
 // A sink is where the octets of one transfer go. It is opened when the first of
 // them are there, so that a failure leaves an older file as it was.
 type sink struct {
-	path   string // of the file; "" is standard output
-	remote bool   // the path is a name that the URL gave
-	mkdirs bool
-	append bool // behind what is there
-	raw    bool
-	named  bool // the user named it, be it "-"
-	served bool // the path is of the server's making
+	path      string // of the file; "" is standard output
+	remote    bool   // the path is a name that the URL gave
+	mkdirs    bool
+	append    bool // behind what is there
+	raw       bool
+	named     bool  // the user named it, be it "-"
+	exclusive bool  // there must be nothing, unless --clobber says so
+	nameless  error // why there is no name for the file yet
 	clobber
 	out io.Writer
 
@@ -176,11 +177,20 @@ func (g *gate) Write(p []byte) (int, error) {
 func (t *transfer) newSink() (*sink, error) {
 	s := &sink{charset: t.op.charset, out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, clobber: t.op.clobber, append: t.op.resume != resumeNot}
 	name := t.dest.path
+	if t.listed != nil {
+		name = t.listedName()
+		s.exclusive = name != t.dest.path
+	}
 	switch {
+	case s.exclusive:
+		s.remote = true
 	case t.dest.remote:
 		var err error
 		if name, err = safeName(lastSegment(t.locator, t.url)); err != nil {
-			return nil, err
+			if !t.op.remoteHeaderName || !isHTTP(t.locator) {
+				return nil, err
+			}
+			s.nameless = err // the server may have a name
 		}
 		s.remote = true
 	case name == "-":
@@ -191,7 +201,9 @@ func (t *transfer) newSink() (*sink, error) {
 	case !t.op.globOff:
 		name = fillIn(name, t.values)
 	}
-	s.path, s.named = t.inOutputDir(name), true
+	if s.named = true; s.nameless == nil {
+		s.path = t.inOutputDir(name)
+	}
 	return s, nil
 }
 

@@ -79,15 +79,15 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	_, replaces := f.(fetch.Replacer)
+	if t.op.resume != resumeNot && replaces {
+		return t.goOn(ctx, req, body)
+	}
 	if t.op.append || !replaces { // what cannot be replaced may be added to, as a newsgroup
 		if updater, ok := f.(fetch.Updater); ok {
 			_, err := updater.Update(ctx, req, body)
 			return err
 		}
 	} else if replacer, ok := f.(fetch.Replacer); ok {
-		if err := t.resumeUpload(ctx, req, body); err != nil {
-			return err
-		}
 		_, err := replacer.Replace(ctx, req, body)
 		return err
 	}
@@ -117,33 +117,10 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	if err := t.judge(req, res); err != nil {
 		return err
 	}
-	return t.store(req, res)
-}
-
-// resumeUpload passes over what is there already.
-func (t *transfer) resumeUpload(ctx context.Context, req *fetch.Request, body *source) error {
-	switch t.op.resume {
-	case resumeNot:
-		return nil
-	case resumeGiven:
-		req.Offset = t.op.resumeAt
-	case resumeFound:
-		finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
-		if !ok {
-			return fetch.Fail("attributes", req.Locator, fetch.Unsupported, errors.New("the size of what is there cannot be found"))
-		}
-		switch found, err := finder.FindAttributes(ctx, req); {
-		case errors.Is(err, fetch.NotFound):
-			return nil
-		case err != nil:
-			return err
-		case found.Size < 0:
-			return fetch.Fail("attributes", req.Locator, fetch.BadRange, errors.New("the server does not tell the size of what is there"))
-		default:
-			req.Offset = found.Size
-		}
+	if err := t.nameByServer(res); err != nil {
+		return err
 	}
-	return body.skip(req.Offset)
+	return t.store(req, res)
 }
 
 // A source is what is uploaded.
@@ -202,21 +179,4 @@ type rewindable struct {
 func (r rewindable) Seek(offset int64, whence int) (int64, error) {
 	r.count.Store(0)
 	return r.f.Seek(offset, whence)
-}
-
-// skip passes over n octets.
-func (s *source) skip(n int64) error {
-	if f, ok := s.file.(*os.File); ok {
-		info, err := f.Stat()
-		if err == nil && info.Mode().IsRegular() && info.Size() < n {
-			return &codedError{exitResume, fmt.Errorf("there are %d octets already, and only %d to upload", n, info.Size())}
-		}
-		if _, err := f.Seek(n, io.SeekCurrent); err == nil {
-			return nil
-		}
-	}
-	if _, err := io.CopyN(io.Discard, s.file, n); err != nil {
-		return &codedError{exitRead, fmt.Errorf("cannot pass over %d octets: %w", n, err)}
-	}
-	return nil
 }

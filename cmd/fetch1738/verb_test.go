@@ -123,7 +123,7 @@ func TestVerbOutputFails(t *testing.T) {
 	}{
 		{"parse", []string{"http://h/"}}, {"parse", []string{"--help"}}, {"parse", []string{"-"}},
 		{"explain", []string{"http://h/"}},
-		{"extract", nil}, {"serve", nil}, {"demo", nil},
+		{"extract", nil}, {"serve", nil}, {"demo", nil}, {"mirror", []string{"--help"}}, {"mirror", []string{"--dry-run", "file://localhost/", t.TempDir(), "--depth", "1"}},
 	} {
 		for _, c := range commands() {
 			if c.name != tc.verb {

@@ -6,6 +6,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
+// HeaderAcceptRanges is the field of Attributes.Header that says that the server
+// can begin in the middle of a file; its value is "bytes".
+const HeaderAcceptRanges = "Accept-ranges"
+
 // attributes asks for size and time. A name that SIZE and MDTM do not know may
 // be that of a directory.
 func (a *access) attributes(s *session) (*fetch.Attributes, error) {
@@ -18,6 +22,15 @@ func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 		attr.Size = size
 	} else if !refusal(sizeErr) {
 		return nil, sizeErr
+	}
+	if a.opt.Ranges && sizeErr == nil {
+		r, err := s.ctl.exchange("REST 0")
+		if err != nil {
+			return nil, s.failure(err)
+		}
+		if r.code == 350 {
+			attr.Header = append(attr.Header, fetch.Field{Name: HeaderAcceptRanges, Value: "bytes"})
+		}
 	}
 	when, timeErr := s.modTime(a.name)
 	if timeErr == nil {

@@ -258,6 +258,9 @@ func (c *control) Write(p []byte) (int, error) {
 	if err := c.send(line); err != nil {
 		return 0, err
 	}
+	if verb == "RETR" && !isTransfer(c.verb) {
+		c.verb = "LIST" // which Options.ListCommand is in place of
+	}
 	return len(p), nil
 }
 
@@ -413,7 +416,7 @@ func (c *control) meanwhile() error {
 
 func isTransfer(verb string) bool {
 	switch verb {
-	case "RETR", "STOR", "APPE", "LIST", "NLST":
+	case "RETR", "STOR", "APPE", "LIST", "NLST", "MLSD":
 		return true
 	}
 	return false

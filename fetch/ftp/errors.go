@@ -19,7 +19,7 @@ func (a *access) fail(op string, err error) *fetch.Error {
 // kindOf classifies a negative reply to a command (RFC 959 §4.2).
 func kindOf(verb string, r reply) fetch.ErrorKind {
 	storing := verb == "STOR" || verb == "APPE" || verb == "MKD"
-	listing := verb == "LIST" || verb == "NLST"
+	listing := verb == "LIST" || verb == "NLST" || verb == "MLSD"
 	switch r.code {
 	case 421:
 		return fetch.Busy
@@ -28,7 +28,7 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 	case 426:
 		return fetch.ConnectionFailed
 	case 450:
-		if listing { // RFC 959 §5.4 has no 550 for these two
+		if listing { // RFC 959 §5.4 has no 550 for these
 			return fetch.NotFound
 		}
 		return fetch.Busy

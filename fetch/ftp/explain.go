@@ -113,6 +113,11 @@ func (n *notes) modTime(name string) (time.Time, error) {
 	return time.Time{}, nil
 }
 
+func (n *notes) listsFacts() (bool, error) {
+	n.send("FEAT", "")
+	return true, nil
+}
+
 func (n *notes) retrieve(command string, offset int64) error {
 	if n.a.active != nil {
 		n.invite()
@@ -170,8 +175,11 @@ func (n *notes) remark() {
 	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
 		say("a server that refuses AUTH TLS is spoken to in the clear")
 	}
-	if n.a.verb == "LIST" {
+	if n.a.verb == "LIST" && n.a.opt.ListCommand == "" {
 		say("NLST is tried when the server does not know LIST")
+	}
+	if n.a.verb == "MLSD" {
+		say("LIST is sent when FEAT tells of no MLST with the fact type*")
 	}
 	if n.a.ascii() && !localCRLF {
 		say("lines end in CR LF on the wire and in LF here")

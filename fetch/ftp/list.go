@@ -24,10 +24,14 @@ func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		lines := wire.NewLineReader(body, a.limits.Line)
 		now := time.Now()
+		unread := "" // a line that says nothing to us
 		for n := 0; ; {
 			line, err := lines.ReadLine()
-			if err == io.EOF {
+			if err == io.EOF && (n > 0 || unread == "") {
 				return
+			}
+			if err == io.EOF {
+				err = violation(unread, "a listing of which no line is understood")
 			}
 			if err == wire.ErrLineTooLong {
 				err = &fetch.Error{Kind: fetch.TooLarge, Err: err}
@@ -36,8 +40,12 @@ func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
 				yield(fetch.Item{}, a.fail(a.verb, err))
 				return
 			}
-			item, ok := parse(string(wire.TrimEOL(line)), now)
+			text := string(wire.TrimEOL(line))
+			item, ok := parse(text, now)
 			if !ok {
+				if a.verb != "NLST" && ftplist.Strange(text, now) {
+					unread = text
+				}
 				continue
 			}
 			if a.implicit() {
@@ -71,8 +79,15 @@ func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 	case ftplist.Other:
 		item.Header = []fetch.Field{{Name: fetch.HeaderSpecial}}
 	}
+	if e.Perm != "" {
+		item.Header = append(item.Header, fetch.Field{Name: HeaderPerm, Value: e.Perm})
+	}
 	return item, true
 }
+
+// HeaderPerm is the field of an Item's Header that says what may be done with
+// the entry, in the letters of RFC 3659 §7.5.5; only where MLSD lists.
+const HeaderPerm = "perm"
 
 // nameEntry reads a line of NLST. Servers differ in what they put before the
 // name: nothing, the argument, a whole path. The name alone is what counts, and

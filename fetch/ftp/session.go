@@ -35,6 +35,7 @@ type session struct {
 	peer    netip.AddrPort // of the control connection; invalid behind a proxy
 	where   []string       // arguments of CWD since the login directory
 	typ     byte           // TYPE in force; 0 when not known
+	feats   features       // nil before they are asked for
 	raw     bool           // commands of the caller's own were sent
 	config  *tls.Config    // nil as long as nothing is under TLS
 	private bool           // data connections are under TLS too

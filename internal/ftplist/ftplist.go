@@ -29,6 +29,8 @@ type Entry struct {
 	// ModTime is zero when the line does not tell. Most formats do not say in
 	// which time zone they mean it; UTC is assumed.
 	ModTime time.Time
+	// Perm is the fact of that name (RFC 3659 §7.5.5); empty in other formats.
+	Perm string
 }
 
 // Type is the kind of an Entry.
@@ -47,7 +49,7 @@ const (
 var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, dos, vms, unix}
 
 // Parse reads a line, with or without its line end. It is false for a line that
-// holds no entry, such as "total 12", or an entry whose name cannot be one. Dates
+// holds no entry, such as "total 12" (a zero Entry), or an entry whose name cannot be one. Dates
 // without a year are taken as the latest that is not after now.
 func Parse(line string, now time.Time) (Entry, bool) {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
@@ -57,6 +59,20 @@ func Parse(line string, now time.Time) (Entry, bool) {
 		}
 	}
 	return Entry{}, false
+}
+
+// Strange tells whether a line is of no format that is understood, and none of
+// those that stand between entries: an empty one, or "total 12" in whatever
+// language.
+func Strange(line string, now time.Time) bool {
+	if e, ok := Parse(line, now); ok || e != (Entry{}) {
+		return false
+	}
+	words := strings.Fields(line)
+	if len(words) != 2 {
+		return len(words) > 0
+	}
+	return strings.Trim(words[1], "0123456789.,KMGT") != ""
 }
 
 // Plain tells whether name can be that of an entry in a directory.

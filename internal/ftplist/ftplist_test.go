@@ -17,47 +17,52 @@ func at(s string) time.Time {
 	return time.Time{}
 }
 
+// entry is one without Perm.
+func entry(name, target string, kind Type, size int64, modified time.Time) Entry {
+	return Entry{Name: name, Target: target, Type: kind, Size: size, ModTime: modified}
+}
+
 var lines = []struct {
 	line string
 	want Entry
 }{
 	// Unix, as vsftpd, proftpd, pure-ftpd, wu-ftpd and inetutils write it.
-	{"-rw-r--r--    1 ftp      ftp            29 Nov 20  1994 c.txt", Entry{"c.txt", "", File, 29, at("1994-11-20")}},
-	{"drwxr-xr-x    3 0        0            4096 Mar 09 10:11 pub", Entry{"pub", "", Dir, -1, at("2025-03-09 10:11")}},
-	{"lrwxrwxrwx   1 root     other          7 Jan 25 00:17 bin -> usr/bin", Entry{"bin", "usr/bin", Link, -1, at("2025-01-25 00:17")}},
-	{"-rw-r--r--   1 root     other        531 Dec 29 03:26 README", Entry{"README", "", File, 531, at("2024-12-29 03:26")}},
-	{"-rw-r--r--   1 u g 5 Mar 11 06:00 a day ahead", Entry{"a day ahead", "", File, 5, at("2025-03-11 06:00")}},
-	{"-rw-r--r--   1 u g 5 Mar 12 06:00 last year", Entry{"last year", "", File, 5, at("2024-03-12 06:00")}},
-	{"-rw-r--r--   1 u g 5 Feb 29 06:00 leap", Entry{"leap", "", File, 5, at("2024-02-29 06:00")}},
-	{"-rw-r--r--   1 root 531 Jan 29 03:26 no group", Entry{"no group", "", File, 531, at("2025-01-29 03:26")}},
-	{"-rw-rw-r--+  1 u g 1073741824 Jan  1  2001 acl", Entry{"acl", "", File, 1 << 30, at("2001-01-01")}},
-	{"drwxr-xr-x.  2 u g 4096 Jan  1  2001 selinux", Entry{"selinux", "", Dir, -1, at("2001-01-01")}},
-	{"-rw-r--r--   1 u g 12 Jan  1  2001   two spaces before, one behind ", Entry{"  two spaces before, one behind ", "", File, 12, at("2001-01-01")}},
-	{"-rw-r--r--   1 u g 12 Jan  1  2001 caf\xe9", Entry{"caf\xe9", "", File, 12, at("2001-01-01")}},
-	{"-rw-r--r--   1 u g 9999999999999 Jan  1  2001 huge", Entry{"huge", "", File, 9999999999999, at("2001-01-01")}},
-	{"-rw-r--r--   1 u g 99999999999999999999 Jan  1  2001 overflow", Entry{"overflow", "", File, -1, at("2001-01-01")}},
-	{"crw-r--r--   1 root root 1, 3 Jan  1  2001 null", Entry{"null", "", Other, -1, at("2001-01-01")}},
-	{"drwxr-xr-x   2 u g 4096 Jan  1  2001 dir/", Entry{"dir", "", Dir, -1, at("2001-01-01")}},
-	{"-rw-r--r-- 1 u g 12 2001-02-03 04:05 long-iso", Entry{"long-iso", "", File, 12, at("2001-02-03 04:05")}},
-	{"-rw-r--r-- 1 u g 12 2001-02-03 04:05:06.000000007 +0100 full-iso", Entry{"full-iso", "", File, 12, at("2001-02-03 03:05:06")}},
-	{"-rw-r--r-- 1 u g 12 29 Jan 1997 day first", Entry{"day first", "", File, 12, at("1997-01-29")}},
-	{"-rw-r--r-- 1 Jan Feb 12 Mar 1 2001 users named for months", Entry{"users named for months", "", File, 12, at("2001-03-01")}},
+	{"-rw-r--r--    1 ftp      ftp            29 Nov 20  1994 c.txt", entry("c.txt", "", File, 29, at("1994-11-20"))},
+	{"drwxr-xr-x    3 0        0            4096 Mar 09 10:11 pub", entry("pub", "", Dir, -1, at("2025-03-09 10:11"))},
+	{"lrwxrwxrwx   1 root     other          7 Jan 25 00:17 bin -> usr/bin", entry("bin", "usr/bin", Link, -1, at("2025-01-25 00:17"))},
+	{"-rw-r--r--   1 root     other        531 Dec 29 03:26 README", entry("README", "", File, 531, at("2024-12-29 03:26"))},
+	{"-rw-r--r--   1 u g 5 Mar 11 06:00 a day ahead", entry("a day ahead", "", File, 5, at("2025-03-11 06:00"))},
+	{"-rw-r--r--   1 u g 5 Mar 12 06:00 last year", entry("last year", "", File, 5, at("2024-03-12 06:00"))},
+	{"-rw-r--r--   1 u g 5 Feb 29 06:00 leap", entry("leap", "", File, 5, at("2024-02-29 06:00"))},
+	{"-rw-r--r--   1 root 531 Jan 29 03:26 no group", entry("no group", "", File, 531, at("2025-01-29 03:26"))},
+	{"-rw-rw-r--+  1 u g 1073741824 Jan  1  2001 acl", entry("acl", "", File, 1<<30, at("2001-01-01"))},
+	{"drwxr-xr-x.  2 u g 4096 Jan  1  2001 selinux", entry("selinux", "", Dir, -1, at("2001-01-01"))},
+	{"-rw-r--r--   1 u g 12 Jan  1  2001   two spaces before, one behind ", entry("  two spaces before, one behind ", "", File, 12, at("2001-01-01"))},
+	{"-rw-r--r--   1 u g 12 Jan  1  2001 caf\xe9", entry("caf\xe9", "", File, 12, at("2001-01-01"))},
+	{"-rw-r--r--   1 u g 9999999999999 Jan  1  2001 huge", entry("huge", "", File, 9999999999999, at("2001-01-01"))},
+	{"-rw-r--r--   1 u g 99999999999999999999 Jan  1  2001 overflow", entry("overflow", "", File, -1, at("2001-01-01"))},
+	{"crw-r--r--   1 root root 1, 3 Jan  1  2001 null", entry("null", "", Other, -1, at("2001-01-01"))},
+	{"drwxr-xr-x   2 u g 4096 Jan  1  2001 dir/", entry("dir", "", Dir, -1, at("2001-01-01"))},
+	{"-rw-r--r-- 1 u g 12 2001-02-03 04:05 long-iso", entry("long-iso", "", File, 12, at("2001-02-03 04:05"))},
+	{"-rw-r--r-- 1 u g 12 2001-02-03 04:05:06.000000007 +0100 full-iso", entry("full-iso", "", File, 12, at("2001-02-03 03:05:06"))},
+	{"-rw-r--r-- 1 u g 12 29 Jan 1997 day first", entry("day first", "", File, 12, at("1997-01-29"))},
+	{"-rw-r--r-- 1 Jan Feb 12 Mar 1 2001 users named for months", entry("users named for months", "", File, 12, at("2001-03-01"))},
 	// The other families, with the examples of ftpparse and RFC 3659.
-	{"d [R----F--] supervisor            512       Jan 16 18:53    login", Entry{"login", "", Dir, -1, at("2025-01-16 18:53")}},
-	{"- [R----F--] rhesus             214059       Oct 20 15:27 cx.exe", Entry{"cx.exe", "", File, 214059, at("2024-10-20 15:27")}},
-	{"-------r--         326  1391972  1392298 Nov 22  1995 MegaPhone.sit", Entry{"MegaPhone.sit", "", File, 1392298, at("1995-11-22")}},
-	{"drwxrwxr-x               folder        2 May 10  1996 network", Entry{"network", "", Dir, -1, at("1996-05-10")}},
-	{"04-27-00  09:09PM       <DIR>          licensed", Entry{"licensed", "", Dir, -1, at("2000-04-27 21:09")}},
-	{"07-18-00  12:16AM                 5012 readme first.txt", Entry{"readme first.txt", "", File, 5012, at("2000-07-18 00:16")}},
-	{"2016-03-01  14:05            5,000,012 x", Entry{"x", "", File, 5000012, at("2016-03-01 14:05")}},
-	{"03-01-2016  02:05PM   <JUNCTION>     home [C:\\Users]", Entry{"home", `C:\Users`, Link, -1, at("2016-03-01 14:05")}},
-	{"+i8388621.48594,m825718503,r,s280,\tdjb.html", Entry{"djb.html", "", File, 280, time.Unix(825718503, 0).UTC()}},
-	{"+i8388621.50690,m824255907,/,\t514", Entry{"514", "", Dir, -1, time.Unix(824255907, 0).UTC()}},
-	{"Type=file;Size=25730;modify=19940728095854;perm=r; cap 8.txt", Entry{"cap 8.txt", "", File, 25730, at("1994-07-28 09:58:54")}},
-	{"type=dir;modify=19990112033508.123; empty", Entry{"empty", "", Dir, -1, at("1999-01-12 03:35:08")}},
-	{"type=OS.unix=slink:/usr/Bin;modify=19990112033508; bin", Entry{"bin", "/usr/Bin", Link, -1, at("1999-01-12 03:35:08")}},
-	{"00README.TXT;1      2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)", Entry{"00README.TXT", "", File, -1, at("1996-12-30 17:44")}},
-	{"CORE.DIR;1          1  8-SEP-1996 16:09:12.34 [SYSTEM] (RWE,RWE,RE,RE)", Entry{"CORE", "", Dir, -1, at("1996-09-08 16:09:12")}},
+	{"d [R----F--] supervisor            512       Jan 16 18:53    login", entry("login", "", Dir, -1, at("2025-01-16 18:53"))},
+	{"- [R----F--] rhesus             214059       Oct 20 15:27 cx.exe", entry("cx.exe", "", File, 214059, at("2024-10-20 15:27"))},
+	{"-------r--         326  1391972  1392298 Nov 22  1995 MegaPhone.sit", entry("MegaPhone.sit", "", File, 1392298, at("1995-11-22"))},
+	{"drwxrwxr-x               folder        2 May 10  1996 network", entry("network", "", Dir, -1, at("1996-05-10"))},
+	{"04-27-00  09:09PM       <DIR>          licensed", entry("licensed", "", Dir, -1, at("2000-04-27 21:09"))},
+	{"07-18-00  12:16AM                 5012 readme first.txt", entry("readme first.txt", "", File, 5012, at("2000-07-18 00:16"))},
+	{"2016-03-01  14:05            5,000,012 x", entry("x", "", File, 5000012, at("2016-03-01 14:05"))},
+	{"03-01-2016  02:05PM   <JUNCTION>     home [C:\\Users]", entry("home", `C:\Users`, Link, -1, at("2016-03-01 14:05"))},
+	{"+i8388621.48594,m825718503,r,s280,\tdjb.html", entry("djb.html", "", File, 280, time.Unix(825718503, 0).UTC())},
+	{"+i8388621.50690,m824255907,/,\t514", entry("514", "", Dir, -1, time.Unix(824255907, 0).UTC())},
+	{"Type=file;Size=25730;modify=19940728095854;perm=r; cap 8.txt", Entry{Name: "cap 8.txt", Size: 25730, ModTime: at("1994-07-28 09:58:54"), Perm: "r"}},
+	{"type=dir;modify=19990112033508.123; empty", entry("empty", "", Dir, -1, at("1999-01-12 03:35:08"))},
+	{"type=OS.unix=slink:/usr/Bin;modify=19990112033508; bin", entry("bin", "/usr/Bin", Link, -1, at("1999-01-12 03:35:08"))},
+	{"00README.TXT;1      2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)", entry("00README.TXT", "", File, -1, at("1996-12-30 17:44"))},
+	{"CORE.DIR;1          1  8-SEP-1996 16:09:12.34 [SYSTEM] (RWE,RWE,RE,RE)", entry("CORE", "", Dir, -1, at("1996-09-08 16:09:12"))},
 }
 
 func TestParse(t *testing.T) {
@@ -84,6 +89,19 @@ func TestNoEntry(t *testing.T) {
 	} {
 		if e, ok := Parse(line, now); ok {
 			t.Errorf("%q is taken for %+v", line, e)
+		}
+	}
+}
+
+// TestStrange: what stands between entries is not strange, nor is an entry that
+// is passed over.
+func TestStrange(t *testing.T) {
+	for line, want := range map[string]bool{
+		"": false, "total 12": false, "insgesamt 0": false, "total 4.0K": false, "type=cdir; .": false, "type=file; ../x": false,
+		"-rw-r--r-- 1 u g 12 Jan  1  2001 x": false, "<html>": true, "ls: .: No such file": true, "Directory of DISK:[X]": true, "no files": true,
+	} {
+		if got := Strange(line, now); got != want {
+			t.Errorf("%q: %v", line, got)
 		}
 	}
 }

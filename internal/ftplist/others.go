@@ -51,6 +51,8 @@ func facts(line string, _ time.Time) (Entry, bool) {
 			e.ModTime = stamp(value)
 		case "type":
 			e.setFactType(value)
+		case "perm":
+			e.Perm = value
 		}
 	}
 	return e, true

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// A mirror that is killed, however, is gone on with by the next one: nothing that
+// is whole is fetched again, and what was cut goes on where it ended.
+func TestMirrorKilled(t *testing.T) {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGKILL: -1, syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		t.Run(signal.String(), func(t *testing.T) {
+			big := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
+			srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+				s.Content = fstest.MapFS{
+					"a": {Data: []byte("a\n"), ModTime: time.Unix(1e9, 0)}, "big": {Data: big, ModTime: time.Unix(1e9, 0)}, "c": {Data: []byte("c\n")},
+				}
+			})
+			srv.On("RETR big", 1, testserver.Drip(20_000, time.Hour))
+			dir := t.TempDir()
+			cmd := program(t, "mirror", "-v", "--connections", "1", srv.URL+"/", dir)
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(stderr)
+			for lines.Scan() && lines.Text() != "> RETR big" {
+			}
+			waitForPart(t, dir)
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			for lines.Scan() {
+			}
+			_ = cmd.Wait() // the code is what counts
+			if got := cmd.ProcessState.ExitCode(); got != want {
+				t.Errorf("exit code %d, want %d", got, want)
+			}
+
+			srv.ResetFaults()
+			srv.ResetTranscript()
+			out, err := program(t, "mirror", srv.URL+"/", dir).Output()
+			if err != nil || !strings.HasPrefix(string(out), "2 new, 0 changed, 1 unchanged, 0 gone, 0 skipped, 0 failed;") {
+				t.Errorf("%v, %s", err, out)
+			}
+			var asked []string
+			for _, line := range srv.Transcript().From(testserver.FromClient) {
+				if strings.HasPrefix(line, "RE") {
+					asked = append(asked, strings.TrimRight(line, "0123456789"))
+				}
+			}
+			if text := strings.Join(asked, " "); strings.Count(text, "REST ") != 1 || strings.Contains(text, "RETR a") {
+				t.Errorf("asked: %s", text)
+			}
+			if b, err := os.ReadFile(filepath.Join(dir, "big")); err != nil || !bytes.Equal(b, big) {
+				t.Errorf("big has %d octets, %v", len(b), err)
+			}
+		})
+	}
+}
+
+// waitForPart waits until something of a large file is there.
+func waitForPart(t *testing.T, dir string) {
+	t.Helper()
+	ticks := time.NewTicker(5 * time.Millisecond)
+	defer ticks.Stop()
+	for range 2000 {
+		names, err := filepath.Glob(filepath.Join(dir, mirror.Folder, "*.part"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if info, err := os.Stat(name); err == nil && info.Size() > 10 {
+				return
+			}
+		}
+		<-ticks.C
+	}
+	t.Fatal("there never was a part")
+}
+
+// The line on a terminal is one line.
+func TestMirrorLine(t *testing.T) {
+	var out bytes.Buffer
+	var moved atomic.Int64
+	l := &mirrorLine{out: &out, moved: moved.Load}
+	l.event(mirror.Event{Action: mirror.Listed})
+	l.show()
+	l.event(mirror.Event{Action: mirror.Planned, Files: 3})
+	l.event(mirror.Event{Action: mirror.Added})
+	moved.Store(3 << 20)
+	l.show()
+	l.clear()
+	l.clear()
+	if want := "\r1 folders listed\x1b[K\r1 of 3 files, 3.0 MiB\x1b[K\r\x1b[K"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	(*mirrorLine)(nil).event(mirror.Event{})
+	(*mirrorLine)(nil).end()
+}
+
+// Every option is taken, or refused with a reason, and none twice.
+func TestMirrorOptions(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, o := range new(mirrorSettings).table() {
+		for _, name := range []string{"--" + o.long, "-" + o.short} {
+			if name != "-" && seen[name] {
+				t.Errorf("%s is there twice", name)
+			}
+			seen[name] = true
+		}
+	}
+	for _, o := range mirrorOptions() {
+		if line := strings.TrimRight(helpLine(o), "\n"); len(line) > 80 || o.groups != "mirror" {
+			t.Errorf("%q", line)
+		}
+	}
+	for _, o := range options() {
+		if !seen["--"+o.long] {
+			t.Errorf("--%s is neither taken nor refused", o.long)
+		}
+	}
+}
+
+// Each of mirror's own options is used in a script.
+func TestMirrorOptionsHaveScripts(t *testing.T) {
+	var all strings.Builder
+	for _, name := range []string{"mirror", "mirror_schemes"} {
+		b, err := os.ReadFile("testdata/script/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	for _, o := range mirrorOptions() {
+		if !strings.Contains(all.String(), " --"+o.long+" ") {
+			t.Errorf("no script uses --%s", o.long)
+		}
+	}
+}

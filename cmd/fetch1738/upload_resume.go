@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+)
+
+// goOn uploads what is missing of the source, for -C. The server is asked how
+// much there is, before and after: what is put behind it must fit.
+func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) error {
+	path, isFTP := ftp.Path(req.Locator)
+	if isFTP && (path.Type == 'a' || t.op.ftp.crlf) {
+		return &codedError{exitResume, errors.New("an upload of text cannot be gone on with: it has one size here and another there")}
+	}
+	present, err := t.sizeThere(ctx, req)
+	if err != nil {
+		return err
+	}
+	at := present
+	if t.op.resume == resumeGiven {
+		at = t.op.resumeAt
+	}
+	whole := body.size()
+	switch {
+	case at < 0:
+		return fetch.Fail("attributes", req.Locator, fetch.BadRange, errors.New("the server does not tell the size of what is there"))
+	case present >= 0 && at > present:
+		return &codedError{exitResume, fmt.Errorf("there are only %d octets, not %d, to put the rest behind", present, at)}
+	case whole >= 0 && at > whole:
+		return &codedError{exitResume, fmt.Errorf("there are %d octets already, and only %d to upload", at, whole)}
+	case whole >= 0 && at == whole && present == whole && whole > 0:
+		return nil // it is there
+	}
+	if err := body.skip(at); err != nil {
+		return err
+	}
+	f := t.registry.Lookup(req.Locator.Scheme())
+	if updater, ok := f.(fetch.Updater); ok && isFTP && at > 0 && at == present {
+		if _, err := updater.Update(ctx, req, body); err != nil {
+			return err
+		}
+		return t.grownTo(ctx, req, at+t.account.moved.Load())
+	}
+	req.Offset = at
+	_, err = f.(fetch.Replacer).Replace(ctx, req, body)
+	return err
+}
+
+// sizeThere is the size of what is there: 0 where there is nothing, -1 where
+// that is not told.
+func (t *transfer) sizeThere(ctx context.Context, req *fetch.Request) (int64, error) {
+	finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
+	if !ok {
+		return -1, nil
+	}
+	switch found, err := finder.FindAttributes(ctx, req); {
+	case errors.Is(err, fetch.NotFound):
+		return 0, nil
+	case errors.Is(err, fetch.Unsupported):
+		return -1, nil
+	case err != nil:
+		return 0, err
+	default:
+		return found.Size, nil
+	}
+}
+
+// grownTo wants what was appended to end where it should: somebody else may have
+// written to the file in the meantime.
+func (t *transfer) grownTo(ctx context.Context, req *fetch.Request, want int64) error {
+	size, err := t.sizeThere(ctx, req)
+	if err == nil && size >= 0 && size != want {
+		err = &codedError{exitPartial, fmt.Errorf("%s has %d octets and should have %d: it was changed in the meantime", req.Locator.Redacted(), size, want)}
+	}
+	return err
+}
+
+// size is how much a regular file has to give; -1 for anything else.
+func (s *source) size() int64 {
+	if f, ok := s.file.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	}
+	return -1
+}
+
+// skip passes over n octets.
+func (s *source) skip(n int64) error {
+	if f, ok := s.file.(*os.File); ok {
+		if _, err := f.Seek(n, io.SeekCurrent); err == nil {
+			return nil
+		}
+	}
+	if _, err := io.CopyN(io.Discard, s.file, n); err != nil {
+		return &codedError{exitRead, fmt.Errorf("cannot pass over %d octets: %w", n, err)}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package ftp
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// list fetches a directory and gives its entries.
+func list(t *testing.T, f *Fetcher, url string, opt *Options) ([]fetch.Item, error) {
+	t.Helper()
+	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url), Options: opt})
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	var items []fetch.Item
+	for item, err := range res.Items {
+		if err != nil {
+			return items, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// TestFacts: MLSD is used where FEAT tells of it, and FEAT is asked once a
+// session.
+func TestFacts(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	defer f.Close()
+	for range 2 {
+		items, err := list(t, f, srv.URL+"/pub/", &Options{Facts: true})
+		if err != nil || len(items) != 4 {
+			t.Fatalf("%+v %v", items, err)
+		}
+		if !items[2].ModTime.Equal(when) || items[2].Size != 0 || items[1].Kind != fetch.KindDirectory {
+			t.Errorf("%+v", items)
+		}
+		if got := items[2].Header; !slices.Equal(got, []fetch.Field{{Name: HeaderPerm, Value: "radfw"}}) {
+			t.Errorf("%+v", got)
+		}
+	}
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "TYPE A", "FEAT", "EPSV", "MLSD", "EPSV", "MLSD")
+}
+
+// TestFactsFallBack: where FEAT tells of no MLSD, or it is refused all the same,
+// LIST lists. So it does without the option, and NLST with Exact.
+func TestFactsFallBack(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		f       *Fetcher
+		opt     *Options
+		prepare func(*testserver.FTP)
+		want    []string
+	}{
+		{"no FEAT", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.Hide = []string{"FEAT"} }, []string{"FEAT", "EPSV", "LIST"}},
+		{"no MLST", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.Hide = []string{"MLST"} }, []string{"FEAT", "EPSV", "LIST"}},
+		{"no type", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.On("FEAT", 1, testserver.Reply("211-\n MLST size*;type;\n211 end")) }, []string{"FEAT", "EPSV", "LIST"}},
+		{"a lie", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.On("MLSD", 1, testserver.Reply("502 no")) }, []string{"FEAT", "EPSV", "MLSD", "EPSV", "LIST"}},
+		{"no option", &Fetcher{}, nil, func(*testserver.FTP) {}, []string{"EPSV", "LIST"}},
+		{"exact", &Fetcher{Exact: true}, &Options{Facts: true}, func(*testserver.FTP) {}, []string{"EPSV", "NLST"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			srv := start(t, tc.prepare)
+			items, err := list(t, tc.f, srv.URL+"/pub/", tc.opt)
+			tc.f.Close()
+			if err != nil || len(items) != 4 {
+				t.Errorf("%+v %v", items, err)
+			}
+			got := sent(srv)
+			if n := slices.IndexFunc(got, func(s string) bool { return s == "FEAT" || s == "EPSV" }); n < 0 || !slices.Equal(got[n:len(got)-1], tc.want) {
+				t.Errorf("sent %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestKindsOfEntries: what is neither a file nor a directory says so, and a
+// directory's own entries are none.
+func TestKindsOfEntries(t *testing.T) {
+	srv := start(t)
+	srv.On("MLSD", 1, testserver.Data("type=cdir; .\r\ntype=pdir; ..\r\ntype=OS.unix=slink:a/b; link\r\ntype=OS.unix=chrdev; null\r\ntype=file;size=3; f\r\n"))
+	f := &Fetcher{}
+	defer f.Close()
+	items, err := list(t, f, srv.URL+"/pub/", &Options{Facts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]fetch.Field{}
+	for _, item := range items {
+		got[item.Name] = item.Header
+	}
+	want := map[string][]fetch.Field{"link": {{Name: fetch.HeaderLink, Value: "a/b"}}, "null": {{Name: fetch.HeaderSpecial}}, "f": nil}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestStrangeListing: a listing of which nothing can be made is not an empty one.
+func TestStrangeListing(t *testing.T) {
+	for listing, ok := range map[string]bool{
+		"<html>\r\n<p>welcome\r\n": false, "total 0\r\n": true, "": true, "type=cdir; .\r\n": true,
+		"hello\r\n-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n": true, "-rw-r--r-- 1 u g 12 Jan  1  2001 ../x\r\n": true,
+	} {
+		srv := start(t)
+		srv.On("LIST", 1, testserver.Data(listing))
+		f := &Fetcher{}
+		items, err := list(t, f, srv.URL+"/pub/", nil)
+		f.Close()
+		if ok && err != nil || !ok && !errors.Is(err, fetch.Protocol) {
+			t.Errorf("%q: %v %v", listing, items, err)
+		}
+	}
+}
+
+// TestWanted: what is not wanted is not begun, and the session is used again.
+func TestWanted(t *testing.T) {
+	srv := start(t)
+	f := &Fetcher{}
+	defer f.Close()
+	for _, wanted := range []bool{false, true} {
+		asked := fetch.Attributes{}
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/x.txt"), Options: &Options{
+			ModTime: true,
+			Wanted:  func(known fetch.Attributes) bool { asked = known; return wanted },
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asked.Size != 4 || !asked.ModTime.Equal(when) || res.Info.(*Info).Unwanted == wanted || !res.ModTime.Equal(when) {
+			t.Errorf("%+v, %+v", asked, res)
+		}
+		res.Close()
+	}
+	got := sent(srv)
+	if want := []string{"SIZE x.txt", "MDTM x.txt", "SIZE x.txt", "MDTM x.txt", "EPSV", "RETR x.txt"}; len(got) < 6 || !slices.Equal(got[4:10], want) {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// TestAcceptRanges: REST tells whether a file can be had in part.
+func TestAcceptRanges(t *testing.T) {
+	for _, reply := range []string{"", "502 no"} {
+		srv := start(t)
+		if reply != "" {
+			srv.On("REST", 1, testserver.Reply(reply))
+		}
+		f := &Fetcher{}
+		attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/x.txt"), Options: &Options{Ranges: true}})
+		f.Close()
+		if err != nil || (len(attr.Header) == 1) != (reply == "") {
+			t.Errorf("%q: %+v %v", reply, attr, err)
+		}
+	}
+}

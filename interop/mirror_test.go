@@ -1,0 +1,192 @@
+package interop
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+// A copier runs one Mirror again and again and knows what went over the wire.
+type copier struct {
+	mirror.Mirror
+	mu   sync.Mutex
+	sent []string
+}
+
+func newCopier(t *testing.T, url string) *copier {
+	t.Helper()
+	l, err := locator.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &fetch1738.Resolver{Env: fetch.Env{Limits: fetch.Limits{Connect: 10 * time.Second}}}
+	t.Cleanup(func() { r.Close() })
+	return &copier{Mirror: mirror.Mirror{Fetcher: r, Start: l, Dir: t.TempDir()}}
+}
+
+// run runs it; it must do so much, and ask for so many things by a command.
+func (c *copier) run(t *testing.T, want mirror.Summary, command string, times int) {
+	t.Helper()
+	c.sent = nil
+	got, err := c.Run(fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(octets []byte) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.sent = append(c.sent, string(octets))
+	}}))
+	if got.Octets = 0; got != want || err != nil {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	n := 0
+	for _, line := range c.sent {
+		if strings.HasPrefix(line, command) {
+			n++
+		}
+	}
+	if n != times {
+		t.Errorf("%d times %s, want %d", n, command, times)
+	}
+}
+
+// sameFolder checks that a copy has the files of a folder, as sent makes them.
+func sameFolder(t *testing.T, root, dir string, sent func(string) string) {
+	t.Helper()
+	n := 0
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		n++
+		name, _ := filepath.Rel(root, path)
+		want, err1 := os.ReadFile(path)
+		got, err2 := os.ReadFile(filepath.Join(dir, name))
+		if string(got) != sent(string(want)) {
+			t.Errorf("%s has %d octets, not %d, or others", name, len(got), len(want))
+		}
+		return errors.Join(err1, err2)
+	})
+	if err != nil || n == 0 {
+		t.Errorf("%d files, %v", n, err)
+	}
+}
+
+func asItIs(s string) string { return s }
+
+// asText is a text as gopher sends it.
+func asText(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+
+// plantTree plants files, nested, with spaces in their names.
+func plantTree(t *testing.T, root string, files int) {
+	t.Helper()
+	for i := range files {
+		path := filepath.Join(root, fmt.Sprintf("dir %d", i%7), strings.Repeat("deep/", i%3), fmt.Sprintf("file %d.txt", i))
+		makeDir(t, filepath.Dir(path), 0o755)
+		writeFile(t, path, strings.Repeat(fmt.Sprintln("line of file", i), i+1))
+		when := time.Now().Add(-time.Duration(i) * 24 * time.Hour) // with times and with years in the listing
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMirrorVsftpd(t *testing.T) {
+	srv := startVsftpd(t, "max_per_ip=2")
+	tree := filepath.Join(srv.root, "tree")
+	plantTree(t, tree, 400)
+	c := newCopier(t, "ftp://"+srv.addr+"/tree")
+	c.Connections = 5 // of which the server takes two
+	c.run(t, mirror.Summary{New: 400}, "RETR", 400)
+	sameFolder(t, tree, c.Dir, asItIs)
+	c.run(t, mirror.Summary{Unchanged: 400}, "RETR", 0)
+
+	writeFile(t, filepath.Join(tree, "dir 1/deep/file 1.txt"), "changed")
+	writeFile(t, filepath.Join(tree, "new"), "new")
+	if err := os.Remove(filepath.Join(tree, "dir 0/file 0.txt")); err != nil {
+		t.Fatal(err)
+	}
+	c.run(t, mirror.Summary{New: 1, Changed: 1, Unchanged: 398, Gone: 1}, "RETR", 2)
+	sameFolder(t, tree, c.Dir, asItIs)
+	if _, err := os.Stat(filepath.Join(c.Dir, "dir 0/file 0.txt")); err != nil {
+		t.Error(err)
+	}
+	c.Delete = true
+	c.run(t, mirror.Summary{Unchanged: 400, Gone: 1}, "RETR", 0)
+	if _, err := os.Stat(filepath.Join(c.Dir, "dir 0/file 0.txt")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestMirrorGophernicus(t *testing.T) {
+	srv := startGophernicus(t)
+	c := newCopier(t, "gopher://"+srv.addr+"/")
+	const all, out = 118, 3 // a search, a web page and a session are not mirrored
+	c.run(t, mirror.Summary{New: all, Skipped: out}, "/many/i", 100)
+	many := c.Dir + "/many"
+	sameFolder(t, srv.root+"/many", many, asText)
+	sameFolder(t, srv.root+"/bin.d", c.Dir+"/bin.d", asItIs)
+	// Plain gopher tells no dates: all is asked for again, and nothing written.
+	before := fileTimes(t, c.Dir)
+	c.run(t, mirror.Summary{Unchanged: all, Skipped: out}, "/many/i", 100)
+	if diff := cmp.Diff(before, fileTimes(t, c.Dir)); diff != "" {
+		t.Error(diff)
+	}
+	writeFile(t, filepath.Join(srv.root, "many/i07.txt"), "another item\n")
+	if err := os.Remove(filepath.Join(srv.root, "many/i08.txt")); err != nil {
+		t.Fatal(err)
+	}
+	c.run(t, mirror.Summary{Changed: 2, Unchanged: all - 3, Gone: 1, Skipped: out}, "/many/i", 99) // the menu has changed, too
+	sameFolder(t, srv.root+"/many", many, asText)
+	c.NewOnly = true
+	c.run(t, mirror.Summary{Unchanged: all - 1, Skipped: out}, "/many/i", 0)
+}
+
+// fileTimes are when the files of a copy were written, but for the manifest.
+func fileTimes(t *testing.T, root string) map[string]time.Time {
+	t.Helper()
+	times := make(map[string]time.Time)
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && !strings.HasSuffix(mirror.ManifestFile, e.Name()) {
+			times[path] = info.ModTime()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return times
+}
+
+func TestMirrorINN(t *testing.T) {
+	host := startINN(t)
+	host.fill(t)
+	n := len(host.letters)
+	c := newCopier(t, "nntp://"+host.Addr+"/local.test")
+	c.run(t, mirror.Summary{New: n}, "ARTICLE", n)
+	for i, l := range host.letters {
+		b, err := os.ReadFile(filepath.Join(c.Dir, fmt.Sprint(i+1)))
+		if _, body, _ := strings.Cut(string(b), "\r\n\r\n"); err != nil || body != l.body {
+			t.Errorf("article %d: %v, %d octets, want %d", i+1, err, len(body), len(l.body))
+		}
+	}
+	c.run(t, mirror.Summary{Unchanged: n}, "ARTICLE", 0)
+	if err := os.Remove(filepath.Join(c.Dir, "7")); err != nil {
+		t.Fatal(err)
+	}
+	c.run(t, mirror.Summary{New: 1, Unchanged: n - 1}, "ARTICLE", 1)
+}
