@@ -146,11 +146,11 @@ func exitRules() []exitRule {
 		op, ok := errors.AsType[*net.OpError](f.err)
 		return ok && op.Op == "remote error"
 	}
-	unheard := func(f failure) bool { return f.unheard && !errors.Is(f.err, syscall.ECONNRESET) }
+	reset := func(f failure) bool { return errors.Is(f.err, syscall.ECONNRESET) }
+	unheard := func(f failure) bool { return f.unheard && !reset(f) }
 	caused := func(cause error) func(failure) bool {
 		return func(f failure) bool { return errors.Is(f.err, cause) }
 	}
-	reset := caused(syscall.ECONNRESET)
 	return []exitRule{
 		{ops: "accept", kinds: kinds(fetch.Timeout), code: exitAcceptTime},
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},

@@ -66,7 +66,7 @@ func options() []option {
 		{"", "form", "NAME=VALUE", "gopher", "Answer this question of a Gopher+ form; may be repeated", addAnswer, "curl's --form posts by http."},
 		{"", "form-file", "FILE", "gopher", "Answer those of a file of lines NAME=VALUE", addAnswers, own},
 		{"", "ftp-account", "TEXT", "ftp auth", "Answer the server's wish for an account with this", text(func(o *operation) *string { return &o.account }), ""},
-		{"", "ftp-alternative-to-user", "COMMAND", "ftp auth", "Send COMMAND when the server refuses USER", text(func(o *operation) *string { return &o.ftp.alternative }), ""},
+		{"", "ftp-alternative-to-user", "COMMAND", "ftp auth", "Send COMMAND when the server refuses USER or PASS", text(func(o *operation) *string { return &o.ftp.alternative }), ""},
 		{"", "ftp-create-dirs", "", "ftp upload", "Make the remote directories of an upload", toggle(func(o *operation) *bool { return &o.ftpCreateDirs }), ""},
 		{"", "ftp-guess-type", "", "ftp", "Choose ASCII or image type by the name's suffix", toggle(func(o *operation) *bool { return &o.guessType }), own},
 		{"", "ftp-method", "multicwd|singlecwd|nocwd", "ftp", "How to walk the path", setFTPMethod, ""},
