@@ -146,7 +146,8 @@ func exitRules() []exitRule {
 		op, ok := errors.AsType[*net.OpError](f.err)
 		return ok && op.Op == "remote error"
 	}
-	unheard := func(f failure) bool { return f.unheard && !errors.Is(f.err, syscall.ECONNRESET) }
+	reset := func(f failure) bool { return errors.Is(f.err, syscall.ECONNRESET) }
+	unheard := func(f failure) bool { return f.unheard && !reset(f) }
 	caused := func(cause error) func(failure) bool {
 		return func(f failure) bool { return errors.Is(f.err, cause) }
 	}
@@ -163,6 +164,7 @@ func exitRules() []exitRule {
 
 		{ops: "connect by proxy", code: exitReceive},
 
+		{scheme: "ftp", ops: "connect", reply: 421, code: exitTimeout}, // which curl takes it for
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
 		{scheme: "ftp", ops: "ACCT", reply: refusedReply, code: exitACCT},
 		{scheme: "ftp", ops: "AUTH,PBSZ,PROT", code: exitNoTLS},
@@ -178,6 +180,7 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: "quote,QUOTE", code: exitQuote},
 		{scheme: "ftp", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "ftp", ops: "REST", reply: refusedReply, code: exitREST},
+		{kinds: kinds(fetch.Truncated), only: reset, code: exitReceive},
 		{scheme: "ftp", kinds: kinds(fetch.Truncated), code: exitPartial},
 		{scheme: "ftp", ops: "RETR,SIZE", reply: 550, code: exitNotFound},
 		{scheme: "ftp", ops: "RETR,LIST,NLST,SIZE", reply: refusedReply, code: exitRETR},

@@ -110,7 +110,7 @@ func options() []option {
 		{"", "netrc-file", "FILE", "auth", "Take them from FILE", setNetrcFile, "A file that others can read is refused."},
 		{"", "netrc-optional", "", "auth", "Take them from ~/.netrc unless -u or the URL has them", useNetrc(netrcOptional), "A file that others can read is refused."},
 		{"", "news-server", "HOST[:PORT]", "news", "Fetch news URLs from there, not from $NNTPSERVER", text(func(o *operation) *string { return &o.newsServer }), own},
-		{":", "next", "", "curl", "Begin anew: the options so far are for the URLs so far", nextOperation, "Connections are not shared across it."},
+		{":", "next", "", "curl", "Begin anew: the options so far are for the URLs so far", nextOperation, ""},
 		{"N", "no-buffer", "", "output", "Do not buffer the output", ignore, "It never is."},
 		{"", "noproxy", "HOSTS", "proxy", "Reach these hosts without the proxy", optionalText(func(o *operation) **string { return &o.proxy.none }), ""},
 		{"", "number", "N", "output gopher", "Follow the N-th link of a directory or menu, as --list counts them", count(func(o *operation) *int { return &o.number }), own},

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -37,7 +39,8 @@ type transfer struct {
 	asking     atomic.Bool // a password is being asked for
 	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
-	pace       *pace // nil without --limit-rate
+	pace       *pace.Pace      // nil without --limit-rate
+	paceEnds   context.Context // ends a wait for it
 	sink       *sink
 	left       int // tries, after this one
 	tries      int
@@ -92,7 +95,7 @@ func (t *transfer) exitCode() int {
 	}
 	if t.locator != nil {
 		f.scheme = t.locator.Scheme()
-		if p := t.proxyFor(t.locator); p != nil {
+		if p := t.proxyTo(f.scheme, t.serverOf(t.locator).HostPort); p != nil {
 			f.proxy = p.Scheme
 		}
 		if _, ok := t.op.gateways[f.scheme]; ok || t.askedProxy(t.locator) != nil {
@@ -214,7 +217,10 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	case err != nil:
 		return err
 	case t.upload:
-		return t.send(ctx, req)
+		if err := t.send(ctx, req); err != nil {
+			return err
+		}
+		return t.sink.take(strings.NewReader("")) // the file of -o, which no answer has filled
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
@@ -266,15 +272,16 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 			for source := range sources.all() {
 				for url, values := range urls.all() {
 					t := &transfer{
-						environment: e, url: url, values: values, number: i, serial: serial,
+						environment: e, url: url, values: values, number: i,
 						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
 					}
 					for one := range t.expanded(ctx) {
+						one.serial = serial
+						serial++
 						if !yield(one) {
 							return
 						}
 					}
-					serial++
 				}
 			}
 		}

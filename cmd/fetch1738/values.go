@@ -387,7 +387,7 @@ func setWriteOut(c *commandLine, value string) error {
 		if err != nil {
 			return err
 		}
-		value = string(b)
+		value = string(withoutLineEnds(b)) // as curl does: a line end is \n
 	}
 	c.op.writeOut = value
 	return nil
