@@ -301,16 +301,16 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// The pages quote this file, so that what they show compiles and runs.
+// The pages quote the examples, so that what they show compiles and runs.
 func TestDocsQuoteExamples(t *testing.T) {
-	source := unindented(t, "example_test.go")
+	source := unindented(t, "example_test.go") + unindented(t, "mirror/example_test.go")
 	for _, page := range []string{"docs/library.md", "docs/testing.md"} {
 		blocks := 0
 		for i, block := range strings.Split("\n"+unindented(t, page), "\n```") {
 			if code, isGo := strings.CutPrefix(block, "go\n"); isGo && i%2 == 1 {
 				blocks++
 				if !strings.Contains(source, "\n"+code+"\n") {
-					t.Errorf("%s shows what is not in example_test.go:\n%s", page, code)
+					t.Errorf("%s shows what is in no example_test.go:\n%s", page, code)
 				}
 			}
 		}

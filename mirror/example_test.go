@@ -34,7 +34,7 @@ func Example() {
 	}
 	var r fetch1738.Resolver
 	defer r.Close()
-	m := mirror.Mirror{Fetcher: &r, Start: start, Dir: dir}
+	m := mirror.Mirror{Fetcher: &r, Start: start, Dir: dir, Exclude: []string{"*.iso"}}
 	for range 2 {
 		sum, err := m.Run(ctx)
 		if err != nil {

@@ -146,7 +146,9 @@ func (s *FTP) serve(c *conn) {
 	f := &ftpSession{conn: c, srv: s, ascii: true, dir: clean(s.LoginDir),
 		lines: make(chan string), done: make(chan struct{}), turned: make(chan struct{}, 1)}
 	if s.ImplicitTLS {
-		f.secure()
+		if f.secure() != nil {
+			return
+		}
 		f.private = true
 	}
 	defer f.closePassive()

@@ -1,6 +1,7 @@
 package testserver_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -92,6 +93,10 @@ CWD secret => 550`},
 		{"hidden commands", func(s *testserver.FTP) { s.Hide = []string{"feat", "EPSV", "SIZE"} }, login + "FEAT => 502\nEPSV => 502\nSIZE motd.txt => 502\nPASV => 227"},
 		{"features", func(s *testserver.FTP) { s.Hide = []string{"MLST", "EPRT"} }, "FEAT => 211-Features:\n EPSV\n MDTM\n MFMT\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End"},
 		{"options", nil, login + "OPTS UTF8 ON => 200\nOPTS MLST type;size; => 200\nOPTS X => 501"},
+		{"no TLS", nil, "AUTH TLS => 502\nPBSZ 0 => 503\nPROT P => 503\n" + login + "CCC => 533"},
+		{"TLS that is required", func(s *testserver.FTP) { s.TLS, s.RequireTLS = new(tls.Config), true },
+			"FEAT => 211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n AUTH TLS\n CCC\n PBSZ\n PROT\n211 End\nUSER anonymous => 530\nPASS x => 530\nAUTH GSSAPI => 504"},
+		{"PRET", func(s *testserver.FTP) { s.RequirePRET = true }, login + "PASV => 500\nEPSV => 500\nPRET NOOP => 501\nPRET RETR motd.txt => 200\nEPSV => 229\nPASV => 500\nPRET LIST => 200\nPASV => 227"},
 		{"an endless command", nil, strings.Repeat("x", 20000) + " => 500\nNOOP => 200"},
 		{"Telnet commands before a command", nil, login + "\xff\xf4\xff\xf2ABOR => 226\nCWD caf\xff\xff => 550"},
 	} {

@@ -25,16 +25,24 @@ func (f *ftpSession) auth(arg string) error {
 		return err
 	}
 	if f.plan.reply == nil || strings.HasPrefix(*f.plan.reply, "2") {
-		f.secure()
+		return f.secure()
 	}
 	return nil
 }
 
-// secure puts the rest of the control connection under TLS.
-func (f *ftpSession) secure() {
-	f.clear = f.Conn
+// secure puts the rest of the control connection under TLS. Nobody may be reading
+// from it.
+func (f *ftpSession) secure() error {
+	ctx, cancel := context.WithTimeout(f.srv.ctx, f.srv.IdleTimeout)
+	defer cancel()
+	_ = f.Conn.SetDeadline(time.Time{})
 	t := tls.Server(f.Conn, f.srv.TLS)
+	if err := t.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	f.clear = f.Conn
 	f.Conn, f.tap.to, f.secured = t, t, true
+	return nil
 }
 
 func (f *ftpSession) bufferSize(arg string) error {

@@ -95,6 +95,9 @@ func (w *response) WriteHeader(status int) {
 		w.header.Set("Content-Length", strconv.Itoa(len(*w.plan.data)))
 	}
 	w.frame()
+	if hasBody && w.header.Get("Content-Length") == "" && w.header.Get("Transfer-Encoding") == "" {
+		w.last = true // the end of the body is that of the connection
+	}
 	if !w.goOn {
 		w.last = true // the client may or may not send its body now
 	}

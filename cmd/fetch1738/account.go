@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"net/http/httptrace"
 	"net/netip"
 	"sync"
@@ -33,14 +34,18 @@ type account struct {
 	sent       int64 // octets of the conversation
 	heard      int64
 	reply      int // the last FTP reply code
+
+	certificates []*x509.Certificate // the server's, its own first
 }
 
 // watch is ctx with the account's hooks in it.
 func (a *account) watch(ctx context.Context, timing bool) context.Context {
 	if timing {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			DNSDone:          func(httptrace.DNSDoneInfo) { a.note(func() { mark(&a.lookedUp) }) },
-			TLSHandshakeDone: func(tls.ConnectionState, error) { a.note(func() { mark(&a.secured) }) },
+			DNSDone: func(httptrace.DNSDoneInfo) { a.note(func() { mark(&a.lookedUp) }) },
+			TLSHandshakeDone: func(s tls.ConnectionState, _ error) {
+				a.note(func() { mark(&a.secured); a.certificates = s.PeerCertificates })
+			},
 		})
 	}
 	return fetch.WithTrace(ctx, &fetch.Trace{

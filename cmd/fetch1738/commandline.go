@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -24,6 +25,8 @@ type commandLine struct {
 
 // global are the options that hold for all operations.
 type global struct {
+	dumped sync.Map // the files of -D that have been written to
+
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
 
 	rate   startRate
@@ -75,7 +78,7 @@ func (c *commandLine) parse(args []string) error {
 			return o.set(c, value)
 		})
 	}
-	err := fs.Parse(args)
+	err := fs.Parse(splitShort(args))
 	takeURLs()
 	return explainUsage(err)
 }

@@ -52,6 +52,14 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		}
 		return nil
 	}
+	if err := t.nameByServer(res); err != nil {
+		return err
+	}
+	if t.sink.exclusive {
+		if skip, err := t.skips(); skip || err != nil {
+			return err
+		}
+	}
 	switch res.Kind {
 	case fetch.KindQuery:
 		if res.Advice != "" {
@@ -125,17 +133,13 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 // writeHead writes the heads of an HTTP answer, and of the redirects to it, for
 // -i and -I; a file gets lines in their manner.
 func (t *transfer) writeHead(res *fetch.Resource) error {
+	head := t.heads.shown()
+	if res.Locator.Scheme() == "file" {
+		head = []byte(fileHead(&res.Attributes) + "\r\n")
+		t.heads.add(string(head))
+	}
 	if !t.op.include && !t.op.head {
 		return nil
-	}
-	var head []byte
-	if info, ok := res.Info.(*fetchhttp.Info); ok {
-		for _, r := range info.Redirects {
-			head = append(head, r.Head...)
-		}
-		head = append(head, info.Head...)
-	} else if res.Locator.Scheme() == "file" {
-		head = []byte(fileHead(&res.Attributes) + "\r\n")
 	}
 	t.result.shownHead = len(head)
 	return t.sink.take(bytes.NewReader(head))

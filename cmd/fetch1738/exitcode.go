@@ -6,8 +6,10 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -44,12 +46,14 @@ const (
 	exitFile           = 37
 	exitInterface      = 45
 	exitHops           = 47
+	exitNoOption       = 48
 	exitOptionSyntax   = 49
 	exitEmptyReply     = 52
 	exitReceive        = 56
 	exitOwnCertificate = 58
 	exitCiphers        = 59
 	exitCertificate    = 60
+	exitCoding         = 61
 	exitTooLarge       = 63
 	exitNoTLS          = 64
 	exitLogin          = 67
@@ -142,7 +146,11 @@ func exitRules() []exitRule {
 		op, ok := errors.AsType[*net.OpError](f.err)
 		return ok && op.Op == "remote error"
 	}
-	unheard := func(f failure) bool { return f.unheard }
+	reset := func(f failure) bool { return errors.Is(f.err, syscall.ECONNRESET) }
+	unheard := func(f failure) bool { return f.unheard && !reset(f) }
+	caused := func(cause error) func(failure) bool {
+		return func(f failure) bool { return errors.Is(f.err, cause) }
+	}
 	return []exitRule{
 		{ops: "accept", kinds: kinds(fetch.Timeout), code: exitAcceptTime},
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
@@ -156,6 +164,7 @@ func exitRules() []exitRule {
 
 		{ops: "connect by proxy", code: exitReceive},
 
+		{scheme: "ftp", ops: "connect", reply: 421, code: exitTimeout}, // which curl takes it for
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
 		{scheme: "ftp", ops: "ACCT", reply: refusedReply, code: exitACCT},
 		{scheme: "ftp", ops: "AUTH,PBSZ,PROT", code: exitNoTLS},
@@ -171,6 +180,7 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: "quote,QUOTE", code: exitQuote},
 		{scheme: "ftp", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "ftp", ops: "REST", reply: refusedReply, code: exitREST},
+		{kinds: kinds(fetch.Truncated), only: reset, code: exitReceive},
 		{scheme: "ftp", kinds: kinds(fetch.Truncated), code: exitPartial},
 		{scheme: "ftp", ops: "RETR,SIZE", reply: 550, code: exitNotFound},
 		{scheme: "ftp", ops: "RETR,LIST,NLST,SIZE", reply: refusedReply, code: exitRETR},
@@ -178,6 +188,9 @@ func exitRules() []exitRule {
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
+		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: exitUnsupported}, // curl takes it for HTTP/0.9
+		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: exitCoding},
+		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: exitReceive},
 		{ops: "TLS handshake", code: exitTLS},
 		{only: byAlert, code: exitReceive},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},

@@ -101,6 +101,9 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 	if err := op.check(); err != nil {
 		return c.misused(err)
 	}
+	if len(op.outputs) > len(op.urls) {
+		c.warn("there are more of -o and -O than URLs")
+	}
 	env, err := newEnvironment(c.std, op)
 	if err != nil {
 		return c.misused(err)

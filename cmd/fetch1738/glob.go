@@ -133,7 +133,8 @@ func (p *globParser) part() {
 	rest := p.text[p.at:]
 	switch c := rest[0]; {
 	case c == '[':
-		if n := addressLength(rest); n > 0 {
+		if n := addressLength(rest); n > 0 || strings.HasPrefix(rest, "[]") {
+			n = max(n, len("[]"))
 			p.fixed.WriteString(rest[:n])
 			p.at += n
 			return

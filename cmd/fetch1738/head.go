@@ -40,6 +40,7 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 		head = fields(found)
 	}
 	t.result.shownHead = len(head)
+	t.heads.add(head)
 	return t.sink.take(strings.NewReader(head))
 }
 

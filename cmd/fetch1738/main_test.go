@@ -41,7 +41,7 @@ func (m leakChecked) Run() int {
 // there are:
 //
 //	exits CODE COMMAND…          run a command that must end with CODE
-//	arm SERVER STAGE N FAULT…    arm faults, such as truncate:3 or reply:'426 no'
+//	arm SERVER STAGE N FAULT…    arm faults, such as truncate:3, header:X-A=1 or reply:'426 no'
 //	transcript SERVER            the control conversation so far, as stdout
 //	forget SERVER                forget conversation and faults
 //	stored SERVER NAME FILE      a client must have stored FILE as NAME
@@ -177,6 +177,11 @@ func setup(t *testing.T) func(*testscript.Env) error {
 				"/old":    {Location: "/hello.txt"},
 				"/loop":   {Location: "/loop"},
 				"/to-ftp": {Location: ftp.URL + "/hello.txt"},
+				"/301":    {Location: "/echo", Status: 301},
+				"/302":    {Location: "/echo", Status: 302},
+				"/303":    {Location: "/echo", Status: 303},
+				"/307":    {Location: "/echo", Status: 307},
+				"/308":    {Location: "/echo", Status: 308},
 				"/to-dev": {Location: "file:///etc/hostname"},
 			}
 		})
@@ -362,6 +367,11 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		return testserver.Data(value)
 	case "lines": // a "|" ends each
 		return testserver.Data(strings.ReplaceAll(value, "|", "\r\n"))
+	case "status":
+		return testserver.Status(int(number()))
+	case "header":
+		name, value, _ := strings.Cut(value, "=")
+		return testserver.Header(name, value)
 	}
 	ts.Fatalf("no fault %q", name)
 	return testserver.Fault{}

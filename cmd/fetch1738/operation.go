@@ -20,6 +20,7 @@ import (
 type operation struct {
 	*global
 	urls    []string
+	listed  map[int]bool // which of them came out of a file
 	outputs []destination
 	uploads []string
 
@@ -54,6 +55,7 @@ type operation struct {
 	resume   resumption
 	resumeAt int64
 	method   string // of -X; "" for the usual
+	ranges   string // of -r, where they are several
 	timeCondition
 
 	// FTP.
@@ -87,29 +89,38 @@ type operation struct {
 	smtp   string
 
 	// HTTP.
+	autoReferer     bool
 	compressed      bool
+	cookies         []string
 	data            []byte // of -d; nil for none
 	fail            bool
 	failWithBody    bool
+	get             bool
 	headers         []string
+	keepPost        []int // of --post301 and the like
 	location        bool
 	locationTrusted bool
 	maxRedirects    int
+	query           []string // of --url-query
 	referer         *string
+	requestTarget   string
 	userAgent       *string
 
 	// What to do with the answer.
-	charset       term.Charset // for showing only
-	createDirs    bool
-	include       bool
-	json          bool
-	list          bool
-	maxFilesize   int64
-	number        int // of the link to follow; 0 is none
-	outputDir     string
-	raw           bool
-	remoteNameAll bool
-	writeOut      string
+	charset          term.Charset // for showing only
+	createDirs       bool
+	dumpHeader       string // the file of -D
+	include          bool
+	json             bool
+	list             bool
+	maxFilesize      int64
+	noConnectHeads   bool
+	number           int // of the link to follow; 0 is none
+	outputDir        string
+	raw              bool
+	remoteNameAll    bool
+	remoteHeaderName bool
+	writeOut         string
 
 	// What to do about files that are there.
 	clobber
@@ -125,7 +136,7 @@ type operation struct {
 	retryRefused bool
 }
 
-const defaultRedirects = 20
+const defaultRedirects = 50
 
 func newOperation(g *global) *operation {
 	return &operation{
@@ -168,16 +179,26 @@ const (
 // check finds options that do not go together.
 func (o *operation) check() error {
 	methods := []string{}
-	for name, asked := range map[string]bool{"-I, --head": o.head, "-d, --data": o.data != nil, "-T, --upload-file": len(o.uploads) > 0} {
+	for name, asked := range map[string]bool{"-I, --head": o.head, "-d, --data": o.posted() != nil, "-T, --upload-file": len(o.uploads) > 0} {
 		if asked {
 			methods = append(methods, name)
 		}
 	}
+	if o.get && o.data != nil && len(o.uploads) > 0 {
+		methods = append(methods, "-G, --get", "-T, --upload-file")
+	}
 	slices.Sort(methods)
+	methods = slices.Compact(methods)
 	switch {
 	case len(methods) > 1:
 		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
-	case o.span != nil && o.resume != resumeNot:
+	case o.fail && o.failWithBody:
+		return &usageError{"-f, --fail and --fail-with-body exclude each other"}
+	case o.remoteHeaderName && o.include:
+		return &usageError{"-i, --include and -J, --remote-header-name exclude each other"}
+	case o.remoteHeaderName && o.resume != resumeNot:
+		return &usageError{"-C, --continue-at and -J, --remote-header-name exclude each other"}
+	case (o.span != nil || o.ranges != "") && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -r, --range exclude each other"}
 	case o.resume != resumeNot && o.clobber == clobberNever:
 		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
@@ -194,7 +215,7 @@ func (o *operation) output(n int) destination {
 	switch {
 	case n < len(o.outputs):
 		return o.outputs[n]
-	case o.remoteNameAll:
+	case o.remoteNameAll, o.listed[n]:
 		return destination{remote: true}
 	}
 	return destination{}

@@ -22,8 +22,9 @@ type sink struct {
 	mkdirs    bool
 	append    bool // behind what is there
 	raw       bool
-	named     bool // the user named it, be it "-"
-	exclusive bool // there must be nothing, unless --clobber says so
+	named     bool  // the user named it, be it "-"
+	exclusive bool  // there must be nothing, unless --clobber says so
+	nameless  error // why there is no name for the file yet
 	clobber
 	out io.Writer
 
@@ -186,7 +187,10 @@ func (t *transfer) newSink() (*sink, error) {
 	case t.dest.remote:
 		var err error
 		if name, err = safeName(lastSegment(t.locator, t.url)); err != nil {
-			return nil, err
+			if !t.op.remoteHeaderName || !isHTTP(t.locator) {
+				return nil, err
+			}
+			s.nameless = err // the server may have a name
 		}
 		s.remote = true
 	case name == "-":
@@ -197,7 +201,9 @@ func (t *transfer) newSink() (*sink, error) {
 	case !t.op.globOff:
 		name = fillIn(name, t.values)
 	}
-	s.path, s.named = t.inOutputDir(name), true
+	if s.named = true; s.nameless == nil {
+		s.path = t.inOutputDir(name)
+	}
 	return s, nil
 }
 

@@ -16,18 +16,18 @@ type refusal struct {
 func refusals() []refusal {
 	const (
 		notYet  = "is not built yet"
-		useCurl = "is beyond this program: use curl for it"
+		useCurl = "is beyond this program: use curl for this"
 		noSuch  = "is about a scheme or system this program has nothing to do with"
 		gone    = "has no effect in curl either any more"
 	)
 	return []refusal{
-		{unbuilt("connect-to create-file-mode crlf data-urlencode D/dump-header ftp-alternative-to-user P/ftp-port ftp-pret G/get " +
+		{unbuilt("connect-to create-file-mode crlf ftp-alternative-to-user P/ftp-port ftp-pret " +
 			"interface 4/ipv4 6/ipv6 limit-rate local-port Z/parallel parallel-immediate parallel-max parallel-max-host " +
-			"post301 post302 post303 proxy-header proxy1.0 J/remote-header-name R/remote-time remove-on-error resolve skip-existing " +
-			"socks4 socks4a Y/speed-limit y/speed-time stderr z/time-cond trace trace-ascii trace-time url-query"), notYet},
+			"proxy-header proxy1.0 R/remote-time remove-on-error resolve skip-existing " +
+			"socks4 socks4a Y/speed-limit y/speed-time stderr z/time-cond trace trace-ascii trace-time"), notYet},
 		{"tls13-ciphers", "is not heeded: all ciphers of TLS 1.3 are sound, and none is chosen here"},
 		{unbuilt("ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control ssl ssl-reqd"), notYet},
-		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status b/cookie c/cookie-jar crlfile curves delegation " +
+		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers doh-cert-status doh-insecure doh-url " +
 			"dump-ca-embed ech engine etag-compare etag-save expect100-timeout false-start follow form-escape form-string " +
 			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 0/http1.0 http2 http2-prior-knowledge " +
@@ -35,7 +35,7 @@ func refusals() []refusal {
 			"M/manual mptcp negotiate no-alpn no-keepalive no-sessionid ntlm oauth2-bearer out-null preproxy " +
 			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
 			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
-			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 request-target " +
+			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 " +
 			"service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service styled-output " +
 			"tcp-fastopen tls-earlydata tlsauthtype tlspassword tlsuser tr-encoding trace-config trace-ids " +
 			"unix-socket upload-flags variable vlan-priority xattr", useCurl},
@@ -65,7 +65,10 @@ func unknownOption(long, short string) string {
 		spelled = "-" + short
 	}
 	if short == "F" { // --form is ours, for Gopher+
-		return "option -F of curl's is beyond this program: use curl for it"
+		return "option -F of curl's is beyond this program: use curl for this"
+	}
+	if strings.HasPrefix(long, "expand-") {
+		long = "variable"
 	}
 	for _, r := range refusals() {
 		for name := range strings.FieldsSeq(r.options) {

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
-	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/locator"
@@ -86,6 +82,9 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	if o.span != nil {
 		req.Offset, req.Length = o.span.offset, o.span.length
 	}
+	if _, isWeb := l.(*locator.HTTP); o.ranges != "" && !isWeb {
+		return nil, &usageError{"-r, --range: several ranges at a time are for http"}
+	}
 	switch {
 	case isNews(l):
 		req.Options = &nntp.Options{Articles: o.articles}
@@ -94,8 +93,6 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	}
 	_, isFTP := ftp.Path(l)
 	switch {
-	case isFTP && o.method != "":
-		return nil, &usageError{"-X, --request is for http; ftp has -Q, --quote and -l, --list-only"}
 	case isFTP:
 		req.Locator, req.Options = rewritten(l, o.setType), o.ftpOptions()
 		return req, nil
@@ -145,6 +142,7 @@ func (o *operation) setType(t *locator.FTP) {
 func (o *operation) ftpOptions() *ftp.Options {
 	options := &ftp.Options{
 		ListOnly: o.listOnly, Facts: o.list || o.json || o.number > 0, Ranges: o.head, CreateDirs: o.ftpCreateDirs, Account: o.account,
+		ListCommand:       o.method,
 		AlternativeToUser: o.ftp.alternative, PRET: o.ftp.pret, CRLF: o.ftp.crlf,
 		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.ftpMethod],
 	}
@@ -167,63 +165,4 @@ func (o *operation) gopherOptions(l locator.Locator) (options *gopher.Options, o
 		return nil, false
 	}
 	return &gopher.Options{View: o.view, Language: o.language}, true
-}
-
-func (o *operation) httpOptions() (*fetchhttp.Options, error) {
-	options := &fetchhttp.Options{
-		Method: o.method, Header: http.Header{}, AnyStatus: true,
-		Compressed: o.compressed, LocationTrusted: o.locationTrusted,
-	}
-	if !o.compressed {
-		options.Header["Accept-Encoding"] = []string{} // as curl, which sends none
-	}
-	if o.userAgent != nil {
-		options.Header["User-Agent"] = nonEmpty(*o.userAgent)
-	}
-	if o.referer != nil {
-		options.Header["Referer"] = nonEmpty(*o.referer)
-	}
-	if o.data != nil {
-		options.Body = bytes.NewReader(o.data)
-		options.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	if o.head && o.method == "" {
-		options.Method = http.MethodHead
-	}
-	given := make(map[string]bool)
-	for _, line := range o.headers {
-		name, values, err := headerLine(line)
-		if err != nil {
-			return nil, err
-		}
-		if !given[name] {
-			delete(options.Header, name) // the option's own is replaced
-			given[name] = true
-		}
-		options.Header[name] = append(options.Header[name], values...)
-		if options.Header[name] == nil {
-			options.Header[name] = []string{}
-		}
-	}
-	return options, nil
-}
-
-func nonEmpty(value string) []string {
-	if value == "" {
-		return []string{}
-	}
-	return []string{value}
-}
-
-// headerLine reads "Name: value", "Name:" to send no such field, or "Name;" to
-// send an empty one.
-func headerLine(line string) (name string, values []string, err error) {
-	if name, ok := strings.CutSuffix(line, ";"); ok && !strings.Contains(name, ":") {
-		return http.CanonicalHeaderKey(name), []string{""}, nil
-	}
-	name, value, found := strings.Cut(line, ":")
-	if !found || name == "" {
-		return "", nil, &usageError{fmt.Sprintf("-H, --header: %s is no header line", fetch.Printable(line))}
-	}
-	return http.CanonicalHeaderKey(name), nonEmpty(strings.TrimSpace(value)), nil
 }

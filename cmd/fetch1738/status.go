@@ -33,6 +33,9 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		}
 		e.Kind = fetch.BadRange
 	case status >= 400 && t.op.fail:
+		if err := t.writeHead(res); err != nil {
+			return err
+		}
 	case status/100 != 2 && resuming:
 		e.Err = errors.New("not put behind what is there already")
 	case status/100 == 3 && t.op.location && t.op.maxRedirects == 0 && info.Header.Get("Location") != "":

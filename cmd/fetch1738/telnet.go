@@ -22,14 +22,16 @@ type telnetOptions struct {
 	bare   bool // --telnet-filter off
 }
 
-// exitTelnetOption is curl's code for a malformed -t.
-const exitTelnetOption = 49
-
 func addTelnetOption(c *commandLine, value string) error {
-	if err := c.op.telnet.Set(value); err != nil {
-		return &codedError{exitTelnetOption, err}
+	err := c.op.telnet.Set(value)
+	bad, ok := errors.AsType[*telnet.OptionError](err)
+	switch {
+	case err == nil:
+		return nil
+	case ok && bad.Unknown():
+		return &codedError{exitNoOption, err}
 	}
-	return nil
+	return &codedError{exitOptionSyntax, err}
 }
 
 func setTelnetFilter(c *commandLine, value string) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +24,8 @@ type transfer struct {
 	url       string   // as typed, or one of those that a glob stands for
 	values    []string // what the glob's sets and ranges are in it
 	malformed error    // what is wrong with the glob
-	number    int      // of the URL, from 0
+	number    int      // of the URL on the command line, from 0
+	serial    int      // of the transfer, from 0
 	dest      destination
 	upload    bool
 	source    string // the file to upload; "" otherwise
@@ -32,12 +34,14 @@ type transfer struct {
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
 	account    account
+	heads      heads
 	asking     atomic.Bool // a password is being asked for
 	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
 	pace       *pace // nil without --limit-rate
 	sink       *sink
-	left       int           // tries, after this one
+	left       int // tries, after this one
+	tries      int
 	retryAfter time.Duration // what the server wants
 	result     result
 	err        error
@@ -51,7 +55,9 @@ type result struct {
 	redirects   int
 	contentType string
 	entryPath   string
-	shownHead   int // octets of it that went to the output
+	shownHead   int             // octets of it that went to the output
+	web         *fetchhttp.Info // of HTTP
+	header      []fetch.Field   // of HTTP
 	modified    time.Time
 }
 
@@ -68,6 +74,9 @@ func (t *transfer) run(ctx context.Context) int {
 		if err := t.finishFile(); t.err == nil {
 			t.err = err
 		}
+	}
+	if err := t.heads.finish(); t.err == nil {
+		t.err = err
 	}
 	t.code = t.exitCode()
 	t.complain()
@@ -127,6 +136,7 @@ func (t *transfer) prepare() (err error) {
 	if t.locator, err = t.op.parseURL(t.url); err != nil {
 		return err
 	}
+	t.locator = t.op.withQuery(t.locator)
 	t.result.effective = t.locator
 	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
 		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
@@ -139,6 +149,9 @@ func (t *transfer) prepare() (err error) {
 	}
 	if err == nil {
 		t.sink, err = t.newSink()
+	}
+	if err == nil {
+		err = t.openDump()
 	}
 	return err
 }
@@ -154,6 +167,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
+	_, isFTP := ftp.Path(t.locator)
+	t.heads.replies, t.heads.noTunnels = isFTP || isHTTP(t.locator), t.op.noConnectHeads
+	ctx = t.heads.watch(ctx)
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		n := t.narrator
 		ctx = n.watch(ctx)
@@ -167,7 +183,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 	t.meter = t.startMeter()
 	defer t.meter.stop()
 	for try := range t.op.retry + 1 {
-		t.left = t.op.retry - try
+		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
 		if err == nil || !t.again(ctx, try, err) {
 			return err
@@ -183,6 +199,7 @@ func (t *transfer) sends(l locator.Locator) bool {
 
 // attempt does it once.
 func (t *transfer) attempt(ctx context.Context) (err error) {
+	t.heads.again()
 	ctx, end := t.limit(ctx)
 	defer func() { err = end(err) }()
 	req, err := t.op.request(t.locator)
@@ -198,7 +215,10 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	case err != nil:
 		return err
 	case t.upload:
-		return t.send(ctx, req)
+		if err := t.send(ctx, req); err != nil {
+			return err
+		}
+		return t.sink.take(strings.NewReader("")) // the file of -o, which no answer has filled
 	case t.op.listViews, t.op.head && !isHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
@@ -219,6 +239,7 @@ func (t *transfer) note(res *fetch.Resource) {
 		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
 			t.warn("redirected from https to http: %s", res.Locator.Redacted())
 		}
+		t.result.web, t.result.header = info, res.Header
 		t.result.status, t.result.redirects = info.StatusCode, len(info.Redirects)
 		t.result.contentType = info.Header.Get("Content-Type")
 	case *ftp.Info:
@@ -234,13 +255,13 @@ func isHTTP(l locator.Locator) bool {
 // transfers are those that the operation's URLs stand for, in order.
 func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
-		number := 0
+		serial := 0
 		for i, typed := range e.op.urls {
 			source, upload := "", i < len(e.op.uploads)
 			if upload {
 				source = e.op.uploads[i]
 			}
-			urls, err1 := parseGlob(typed, e.op.globOff)
+			urls, err1 := parseGlob(typed, e.op.globOff || e.op.listed[i])
 			sources, err2 := parseGlob(source, e.op.globOff)
 			if err := cmp.Or(err1, err2); err != nil {
 				urls, sources = glob{{fixed: typed}}, glob{{fixed: source}}
@@ -249,7 +270,7 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 			for source := range sources.all() {
 				for url, values := range urls.all() {
 					t := &transfer{
-						environment: e, url: url, values: values, number: number,
+						environment: e, url: url, values: values, number: i, serial: serial,
 						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
 					}
 					for one := range t.expanded(ctx) {
@@ -257,7 +278,7 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 							return
 						}
 					}
-					number++
+					serial++
 				}
 			}
 		}

@@ -117,6 +117,9 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	if err := t.judge(req, res); err != nil {
 		return err
 	}
+	if err := t.nameByServer(res); err != nil {
+		return err
+	}
 	return t.store(req, res)
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -180,7 +179,9 @@ func setSpan(c *commandLine, value string) error {
 	var r span
 	var err1, err2 error
 	switch {
-	case strings.ContainsAny(value, ",+ ") || strings.Contains(last, "-"):
+	case strings.Contains(value, ","):
+		return c.op.setRanges(value)
+	case strings.ContainsAny(value, "+ ") || strings.Contains(last, "-"):
 		return errors.New("expected one range, such as 0-499, 500- or -500")
 	case first == "":
 		r.offset, err1 = strconv.ParseInt(last, 10, 64)
@@ -198,7 +199,7 @@ func setSpan(c *commandLine, value string) error {
 		return errors.New("expected a range, such as 0-499, 500- or -500")
 	}
 	r.empty = r.empty || first == "" && r.offset == 0
-	c.op.span = &r
+	c.op.span, c.op.ranges = &r, ""
 	return nil
 }
 
@@ -214,37 +215,6 @@ func setMaxRedirects(c *commandLine, value string) error {
 	}
 	c.op.maxRedirects = n
 	return nil
-}
-
-// A dataFile says how the octets of --data @FILE are taken.
-type dataFile func([]byte) []byte
-
-func asItIs(b []byte) []byte { return b }
-
-func withoutLineEnds(b []byte) []byte {
-	return slices.DeleteFunc(b, func(c byte) bool { return c == '\r' || c == '\n' || c == 0 })
-}
-
-// postData adds to what is posted; read is nil where "@" has no meaning.
-func postData(read dataFile) setter {
-	return func(c *commandLine, value string) error {
-		part := []byte(value)
-		if name, isFile := strings.CutPrefix(value, "@"); isFile && read != nil {
-			b, err := c.readFile(name)
-			if err != nil {
-				return err
-			}
-			part = read(b)
-		}
-		if c.op.data != nil {
-			part = bytes.Join([][]byte{c.op.data, part}, []byte("&"))
-		}
-		c.op.data = part
-		if c.op.data == nil {
-			c.op.data = []byte{}
-		}
-		return nil
-	}
 }
 
 // maxOptionFile bounds a file that an option reads whole, in octets.
@@ -304,7 +274,7 @@ func setFTPMethod(c *commandLine, value string) error {
 }
 
 // headerLines reads LINE, or with @FILE the lines of FILE.
-func headerLines(add func(*operation, string)) setter {
+func headerLines(add func(*commandLine, string)) setter {
 	return func(c *commandLine, value string) error {
 		lines := []byte(value)
 		if name, isFile := strings.CutPrefix(value, "@"); isFile {
@@ -321,7 +291,7 @@ func headerLines(add func(*operation, string)) setter {
 				return errLineEnd
 			}
 			if len(line) > 0 {
-				add(c.op, string(line))
+				add(c, string(line))
 			}
 		}
 		return nil
@@ -330,9 +300,9 @@ func headerLines(add func(*operation, string)) setter {
 
 var errLineEnd = errors.New("a header line cannot hold CR, LF or NUL")
 
-func addHeader(o *operation, line string) { o.headers = append(o.headers, line) }
-
-func addProxyHeader(o *operation, line string) { o.proxy.headers = append(o.proxy.headers, line) }
+func addProxyHeader(c *commandLine, line string) {
+	c.op.proxy.headers = append(c.op.proxy.headers, line)
+}
 
 func useNetrc(use netrcMode) setter {
 	return func(c *commandLine, value string) error {
@@ -370,8 +340,29 @@ func addUpload(c *commandLine, value string) error {
 	return nil
 }
 
+// addURL adds a URL, or, of "@FILE", those of a file, one a line: as they are,
+// and each to a file of its own.
 func addURL(c *commandLine, value string) error {
-	c.op.urls = append(c.op.urls, value)
+	name, isFile := strings.CutPrefix(value, "@")
+	if !isFile {
+		c.op.urls = append(c.op.urls, value)
+		return nil
+	}
+	b, err := c.readFile(name)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(b)) {
+		line = strings.Trim(line, " \t\r\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if c.op.listed == nil {
+			c.op.listed = make(map[int]bool)
+		}
+		c.op.listed[len(c.op.urls)] = true
+		c.op.urls = append(c.op.urls, line)
+	}
 	return nil
 }
 
@@ -380,14 +371,6 @@ func addQuote(c *commandLine, value string) error {
 		return errors.New("expected a command, without CR, LF and NUL")
 	}
 	c.op.quotes = append(c.op.quotes, value)
-	return nil
-}
-
-func setReferer(c *commandLine, value string) error {
-	if strings.HasSuffix(value, ";auto") {
-		return errors.New(";auto is not supported")
-	}
-	c.op.referer = &value
 	return nil
 }
 
@@ -404,7 +387,7 @@ func setWriteOut(c *commandLine, value string) error {
 		if err != nil {
 			return err
 		}
-		value = string(b)
+		value = string(withoutLineEnds(b)) // as curl does: a line end is \n
 	}
 	c.op.writeOut = value
 	return nil

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
+	"os"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/term"
@@ -13,204 +11,117 @@ import (
 
 // writeOut writes what -w asks for.
 func (t *transfer) writeOut() {
-	variables := t.variables()
-	to, format := t.std.out, t.op.writeOut
-	for format != "" {
-		text, rest, found := strings.Cut(format, "%")
-		writeText(to, unescapeFormat(text))
-		format = rest
+	p := &formatter{t: t, to: t.std.out, variables: t.variables()}
+	defer p.redirect(nil)
+	for rest := t.op.writeOut; rest != "" && !p.ended; {
+		text, directive, found := strings.Cut(rest, "%")
+		p.write(unescapeFormat(text))
 		if !found {
 			return
 		}
-		name, rest, closed := strings.Cut(strings.TrimPrefix(format, "{"), "}")
-		switch {
-		case strings.HasPrefix(format, "%"):
-			writeText(to, "%")
-			format = format[1:]
-			continue
-		case !strings.HasPrefix(format, "{") || !closed:
-			writeText(to, "%")
-			continue
-		}
-		format = rest
-		switch value, known := variables[name]; {
-		case name == "stdout":
-			to = t.std.out
-		case name == "stderr":
-			to = t.std.err
-		case name == "onerror":
-			if t.code == exitOK {
-				return
-			}
-		case name == "json":
-			writeText(to, asJSON(variables))
-		case known:
-			writeText(to, variableText(name, value))
-		default:
-			fmt.Fprintf(t.std.err, "fetch1738: unknown --write-out variable: %q\n", name)
-		}
+		rest = p.directive(directive)
 	}
 }
 
-// writeText writes text that may be somebody else's in part. There is nowhere
-// to tell that it fails.
-func writeText(w io.Writer, s string) {
-	if term.IsTerminal(w) {
+// A formatter is on its way through the format of -w.
+type formatter struct {
+	t         *transfer
+	to        io.Writer
+	file      *os.File // that it is, if it is one of %output
+	variables map[string]any
+	ended     bool
+}
+
+// directive carries out what follows a "%" and returns what follows that. What
+// is no directive stays as it is.
+func (p *formatter) directive(s string) (rest string) {
+	if rest, doubled := strings.CutPrefix(s, "%"); doubled {
+		p.write("%")
+		return rest
+	}
+	for _, d := range []struct {
+		start string
+		do    func(argument string)
+	}{{"{", p.variable}, {"header{", p.header}, {"output{", p.output}} {
+		after, ok := strings.CutPrefix(s, d.start)
+		if argument, rest, closed := strings.Cut(after, "}"); ok && closed {
+			d.do(argument)
+			return rest
+		}
+	}
+	p.write("%")
+	return s
+}
+
+// variable writes the value of a variable, or does what it stands for.
+func (p *formatter) variable(name string) {
+	switch value, known := p.variables[name]; {
+	case name == "stdout":
+		p.redirect(nil)
+	case name == "stderr":
+		p.redirect(nil)
+		p.to = p.t.std.err
+	case name == "onerror":
+		p.ended = p.t.code == exitOK
+	case name == "json":
+		p.write(asJSON(p.variables))
+	case name == "header_json":
+		p.write(p.t.headerJSON())
+	case known:
+		p.write(variableText(name, value))
+	case strings.HasPrefix(name, "url.") && isURLPart(name[len("url."):]):
+		p.write(urlPartOf(p.t.url, name[len("url."):]))
+	case strings.HasPrefix(name, "urle.") && isURLPart(name[len("urle."):]):
+		p.write(urlPartOf(fmt.Sprint(p.variables["url_effective"]), name[len("urle."):]))
+	default:
+		fmt.Fprintf(p.t.std.err, "fetch1738: unknown --write-out variable: '%s'\n", term.SafeLine(name, maxMessage))
+	}
+}
+
+// header writes the first header field of a name.
+func (p *formatter) header(name string) {
+	if web := p.t.result.web; web != nil {
+		p.write(web.Header.Get(name))
+	}
+}
+
+// output lets what follows go to a file; behind ">>" to its end.
+func (p *formatter) output(name string) {
+	p.redirect(nil)
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if behind, ok := strings.CutPrefix(name, ">>"); ok {
+		name, flags = behind, os.O_WRONLY|os.O_CREATE|os.O_APPEND
+	}
+	if file, err := os.OpenFile(name, flags, 0o666); err != nil {
+		p.t.warn("--write-out: %v", err)
+	} else {
+		p.redirect(file)
+	}
+}
+
+// redirect lets what follows go to a file, or, without one, to standard output.
+func (p *formatter) redirect(file *os.File) {
+	if p.file != nil {
+		if err := p.file.Close(); err != nil {
+			p.t.warn("--write-out: %v", err)
+		}
+	}
+	if p.file, p.to = file, p.t.std.out; file != nil {
+		p.to = file
+	}
+}
+
+// write writes text that may be somebody else's in part. There is nowhere to
+// tell that it fails.
+func (p *formatter) write(s string) {
+	if term.IsTerminal(p.to) {
 		s = term.Safe(s)
 	}
-	_, _ = io.WriteString(w, s)
+	_, _ = io.WriteString(p.to, s)
 }
 
 // unescapeFormat turns \n, \r and \t into what they stand for. As in curl a
 // doubled backslash stays two.
 func unescapeFormat(s string) string {
 	return strings.NewReplacer(`\\`, `\\`, `\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(s)
-}
-
-// variables are the values that -w can show: int, int64, float64 (seconds), a
-// string, or nil for one that there is none of.
-func (t *transfer) variables() map[string]any {
-	a, r := &t.account, &t.result
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	seconds := a.since(a.end)
-	perSecond := func(n int64) int64 {
-		if seconds <= 0 {
-			return 0
-		}
-		return int64(float64(n) / seconds)
-	}
-	status := r.status
-	if status == 0 {
-		status = a.reply
-	}
-	v := map[string]any{
-		"content_type":       orNone(r.contentType),
-		"errormsg":           nil,
-		"exitcode":           t.code,
-		"filename_effective": nil,
-		"ftp_entry_path":     orNone(r.entryPath),
-		"http_code":          status,
-		"local_ip":           "",
-		"local_port":         int(a.local.Port()),
-		"method":             t.methodUsed(),
-		"num_connects":       a.connects,
-		"num_redirects":      r.redirects,
-		"remote_ip":          "",
-		"remote_port":        int(a.remote.Port()),
-		"response_code":      status,
-		"scheme":             nil,
-		"size_download":      t.downloaded(),
-		"size_header":        r.shownHead,
-		"size_request":       a.sent,
-		"size_upload":        t.uploaded(),
-		"speed_download":     perSecond(t.downloaded()),
-		"speed_upload":       perSecond(t.uploaded()),
-		"time_appconnect":    a.since(a.secured),
-		"time_connect":       a.since(a.connected),
-		"time_namelookup":    a.since(a.lookedUp),
-		"time_pretransfer":   a.since(a.asked),
-		"time_starttransfer": a.since(a.firstOctet),
-		"time_total":         seconds,
-		"url":                t.url,
-		"url_effective":      t.url,
-		"urlnum":             t.number,
-	}
-	if t.err != nil {
-		v["errormsg"] = t.message()
-	}
-	if a.remote.IsValid() {
-		v["local_ip"], v["remote_ip"] = a.local.Addr().String(), a.remote.Addr().String()
-	}
-	if t.sink != nil && t.sink.file != nil {
-		v["filename_effective"] = t.sink.path
-	}
-	if r.effective != nil {
-		v["scheme"] = strings.ToUpper(r.effective.Scheme())
-		if r.redirects > 0 || r.effective.Scheme() != t.locator.Scheme() {
-			v["url_effective"] = r.effective.String()
-		}
-	}
-	return v
-}
-
-func orNone(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func (t *transfer) downloaded() int64 {
-	if t.sink == nil {
-		return 0
-	}
-	return max(0, t.sink.count-int64(t.result.shownHead))
-}
-
-func (t *transfer) uploaded() int64 {
-	if t.op.data != nil && isHTTP(t.locator) {
-		return int64(len(t.op.data))
-	}
-	if !t.upload {
-		return 0
-	}
-	return t.account.moved.Load()
-}
-
-// methodUsed is the HTTP method; curl calls every other download GET.
-func (t *transfer) methodUsed() string {
-	switch {
-	case t.op.method != "":
-		return t.op.method
-	case t.upload:
-		return "PUT"
-	case t.op.head:
-		return "HEAD"
-	case t.op.data != nil:
-		return "POST"
-	}
-	return "GET"
-}
-
-func variableText(name string, value any) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case float64:
-		return fmt.Sprintf("%.6f", v)
-	case int:
-		if name == "http_code" || name == "response_code" {
-			return fmt.Sprintf("%03d", v)
-		}
-	}
-	return fmt.Sprint(value)
-}
-
-// asJSON is all variables in one object, by name.
-func asJSON(variables map[string]any) string {
-	var b strings.Builder
-	b.WriteByte('{')
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		value := variableText(name, variables[name])
-		switch v := variables[name].(type) {
-		case string:
-			value = jsonString(v)
-		case nil:
-			value = "null"
-		case int:
-			value = fmt.Sprint(v)
-		}
-		fmt.Fprintf(&b, "%q:%s,", name, value)
-	}
-	fmt.Fprintf(&b, `"curl_version":%s}`, jsonString("fetch1738 "+version()))
-	return b.String()
-}
-
-func jsonString(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(asGiven(s)) // a string cannot fail
-	return strings.TrimSuffix(b.String(), "\n")
 }

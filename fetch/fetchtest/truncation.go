@@ -65,7 +65,7 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 		if w.datagrams && (do == cut || do == reset) {
 			octets = 0 // datagrams know no end
 		}
-		for after := range octets {
+		for after := 0; after < octets; after += r.kit.stride() {
 			ctx, cancel := context.WithCancel(r.ctx())
 			f(cell{
 				what:  fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, octets, k+1, len(wires)),
@@ -80,6 +80,15 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 			}
 		}
 	}
+}
+
+// stride is how many octets further on the next connection fails. TLS has many of
+// which one is like another; the number is prime so as to meet them all.
+func (k *kit) stride() int {
+	if k.Secure {
+		return 97
+	}
+	return 1
 }
 
 // sweep damages a fetch.

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,6 +124,8 @@ func (a *access) locate(guess bool, p purpose) {
 	switch {
 	case a.opt.Method == SingleCWD && len(a.dirs) > 0:
 		a.dirs = []string{strings.Join(a.dirs, "/")}
+	case a.opt.Method == NoCWD && len(a.dirs) > 0 && a.name == "":
+		a.name, a.dirs = cmp.Or(strings.Join(a.dirs, "/"), "/"), nil
 	case a.opt.Method == NoCWD && len(a.dirs) > 0:
 		a.name = strings.Join(append(a.dirs[:len(a.dirs):len(a.dirs)], a.name), "/")
 		a.dirs = nil
@@ -151,6 +154,9 @@ func (a *access) locate(guess bool, p purpose) {
 // which listings are in, is what a session begins with (RFC 959 §5.1).
 func (a *access) list() {
 	a.verb, a.typ = "LIST", 'A'
+	if a.opt.ListCommand != "" {
+		return
+	}
 	if a.exact || a.opt.ListOnly || a.typecode() == 'd' {
 		a.verb = "NLST"
 	}
@@ -249,8 +255,8 @@ func (a *access) changeDir(c commands) error {
 	}
 	for _, dir := range a.dirs {
 		err := c.cwd(dir)
-		if a.opt.CreateDirs && (a.verb == "STOR" || a.verb == "APPE") && errors.Is(err, fetch.NotFound) {
-			if err = c.mkd(dir); err == nil {
+		if a.opt.CreateDirs && refusal(err) {
+			if err = c.mkd(dir); err == nil || refusal(err) { // somebody else may have been faster
 				err = c.cwd(dir)
 			}
 		}
@@ -320,12 +326,16 @@ func (a *access) begin(c commands) (begun, error) {
 	if err := a.preferFacts(c); err != nil {
 		return b, err
 	}
-	err := c.retrieve(command(a.verb, a.name), b.offset)
+	verb := a.verb
+	if a.listing() && a.opt.ListCommand != "" {
+		verb = a.opt.ListCommand
+	}
+	err := c.retrieve(command(verb, a.name), b.offset)
 	if a.verb == "MLSD" && errors.Is(err, fetch.Unsupported) {
-		a.verb = "LIST"
+		a.verb, verb = "LIST", "LIST"
 		err = c.retrieve(command(a.verb, a.name), b.offset)
 	}
-	if a.verb == "LIST" && errors.Is(err, fetch.Unsupported) {
+	if verb == "LIST" && errors.Is(err, fetch.Unsupported) {
 		a.verb = "NLST"
 		err = c.retrieve(command(a.verb, a.name), b.offset)
 	}

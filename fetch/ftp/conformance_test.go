@@ -41,6 +41,40 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// TestConformanceSecure has the same of ftps.
+func TestConformanceSecure(t *testing.T) {
+	server, client := certificate(t)
+	fetchtest.Run(t, fetchtest.Harness{
+		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env, TLS: client} },
+		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
+			srv := testserver.NewFTP(tb, func(s *testserver.FTP) {
+				s.Content, s.InMemory, s.TLS = content, true, server
+				implicitly(s)
+				if login != nil {
+					s.Anonymous = false
+					s.Users = map[string]testserver.User{login.User: {Password: login.Password}}
+				}
+			})
+			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
+				path, _ := Path(on(srv, ""))
+				path.CWD, path.Name = nil, name
+				if i := strings.LastIndexByte(name, '/'); i >= 0 {
+					path.CWD, path.Name = strings.Split(name[:i], "/"), name[i+1:]
+				}
+				if name == "." {
+					path.Name = ""
+				} else if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
+					path.CWD, path.Name = append(path.CWD, path.Name), ""
+				}
+				path.Login = login
+				return SecureLocator(path)
+			}}
+		},
+		Ranges: true,
+		Secure: true,
+	})
+}
+
 // locate is the locator of a path on a test server.
 func locate(srv *testserver.FTP, path ...string) *locator.FTP {
 	l, err := locator.Parse(srv.URL + "/")

@@ -258,6 +258,9 @@ func (c *control) Write(p []byte) (int, error) {
 	if err := c.send(line); err != nil {
 		return 0, err
 	}
+	if verb == "RETR" && !isTransfer(c.verb) {
+		c.verb = "LIST" // which Options.ListCommand is in place of
+	}
 	return len(p), nil
 }
 

@@ -175,7 +175,7 @@ func (n *notes) remark() {
 	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
 		say("a server that refuses AUTH TLS is spoken to in the clear")
 	}
-	if n.a.verb == "LIST" {
+	if n.a.verb == "LIST" && n.a.opt.ListCommand == "" {
 		say("NLST is tried when the server does not know LIST")
 	}
 	if n.a.verb == "MLSD" {

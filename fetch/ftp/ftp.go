@@ -116,8 +116,10 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	}
 	var attr *fetch.Attributes
 	s, err := f.do(ctx, a, func(s *session) error {
-		attr, err = a.attributes(s)
-		return err
+		if attr, err = a.attributes(s); err != nil {
+			return err
+		}
+		return a.quote(s, a.opt.PostQuote)
 	})
 	if err != nil {
 		return nil, err

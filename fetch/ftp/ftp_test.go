@@ -323,7 +323,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{&Options{Method: SingleCWD}, "/a/b/c.txt", []string{"CWD a/b", "TYPE I", "SIZE c.txt", "EPSV", "RETR c.txt"}},
 		{&Options{Method: NoCWD}, "/a/b/c.txt", []string{"TYPE I", "SIZE a/b/c.txt", "EPSV", "RETR a/b/c.txt"}},
-		{&Options{Method: NoCWD}, "/a/b/", []string{"TYPE A", "EPSV", "LIST a/b/"}},
+		{&Options{Method: NoCWD}, "/a/b/", []string{"TYPE A", "EPSV", "LIST a/b"}},
 		{&Options{Method: NoCWD}, "//etc/x", []string{"TYPE I", "SIZE /etc/x", "EPSV", "RETR /etc/x"}},
 		{&Options{ListOnly: true}, "/a/b/", []string{"CWD a", "CWD b", "TYPE A", "EPSV", "NLST"}},
 	} {

@@ -20,12 +20,16 @@ type Options struct {
 	// FEAT tells of it, for Items that are to be relied on; Body is in its form
 	// then. Fetcher.Exact does without it.
 	Facts bool
+	// ListCommand, if set, lists directories in place of LIST and NLST, such as
+	// "MLSD" or "LIST -a". Of what it lists, lines like those of LIST are items.
+	ListCommand string
 	// Method is how the directory is reached. Anything but MultiCWD departs from
 	// RFC 1738 §3.2.2.
 	Method Method
 	// CRLF turns each LF of what is stored into CR LF, in TYPE I too. A CR LF stays.
 	CRLF bool
-	// CreateDirs makes missing directories (MKD) on the way to a file to be stored.
+	// CreateDirs makes (MKD) the directories on the way that CWD does not lead to,
+	// also when nothing is stored.
 	CreateDirs bool
 	// AlternativeToUser is a command to send when the server refuses USER; its reply
 	// is taken for that to USER.
@@ -68,7 +72,7 @@ func options(req *fetch.Request) (Options, error) {
 	default:
 		return o, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
-	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.AlternativeToUser}} {
+	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.AlternativeToUser, o.ListCommand}} {
 		for _, s := range list {
 			if err := checkLine("an option", s); err != nil {
 				return o, err

@@ -132,13 +132,16 @@ func (s *session) secure() error {
 	return nil
 }
 
-// handshake puts TLS over a connection, which is closed if that fails.
+// handshake puts TLS over a connection, which is closed if that fails. It is part
+// of connecting, and an answer of the server's.
 func (s *session) handshake(raw net.Conn) (*tls.Conn, error) {
 	ctx := s.ctx
-	if limit := s.access.limits.Connect; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
+	for _, limit := range []time.Duration{s.access.limits.Connect, s.access.limits.Reply} {
+		if limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, limit)
+			defer cancel()
+		}
 	}
 	conn := tls.Client(raw, s.config)
 	err := raw.SetDeadline(time.Time{})

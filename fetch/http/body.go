@@ -115,7 +115,7 @@ func (b *body) resume(cut error) error {
 		return fail
 	}
 	if kind := fetch.KindOf(cut); kind != fetch.Truncated && kind != fetch.ConnectionFailed {
-		return fetch.Fail(c.method, c.locator, fetch.Protocol, cut)
+		return fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("%w: %w", ErrFraming, cut))
 	}
 	for b.validator != "" && b.tries < c.f.retries() {
 		wait := backoff(b.tries, nil)

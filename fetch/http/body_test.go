@@ -2,7 +2,9 @@ package http
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
@@ -338,6 +340,18 @@ func TestCloseEarly(t *testing.T) {
 	}
 }
 
+// deflated is s in the deflate coding, with the zlib format around it or not.
+func deflated(s string, around bool) string {
+	var b bytes.Buffer
+	var z io.WriteCloser = zlib.NewWriter(&b)
+	if !around {
+		z, _ = flate.NewWriter(&b, flate.BestCompression) // the level is a known one
+	}
+	io.WriteString(z, s)
+	z.Close()
+	return b.String()
+}
+
 func zipped(s string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -356,6 +370,10 @@ func TestCompressed(t *testing.T) {
 		{"gzip", document(packed, "Content-Encoding: gzip"), alphabet, fetch.Other},
 		{"x-gzip", document(packed, "Content-Encoding: X-GZIP"), alphabet, fetch.Other},
 		{"identity", document(alphabet, "Content-Encoding: identity"), alphabet, fetch.Other},
+		{"deflate", document(deflated(alphabet, true), "Content-Encoding: deflate"), alphabet, fetch.Other},
+		{"deflate without zlib", document(deflated(alphabet, false), "Content-Encoding: Deflate"), alphabet, fetch.Other},
+		{"deflate, cut", document(deflated(alphabet, true)[:10], "Content-Encoding: deflate"), "", fetch.Truncated},
+		{"deflate, not at all", document("\xff\xff\xff\xff", "Content-Encoding: deflate"), "", fetch.Protocol},
 		{"none", document(alphabet), alphabet, fetch.Other},
 		{"twice", document(zipped(packed), "Content-Encoding: gzip, gzip"), "", fetch.Protocol},
 		{"twice, two fields", document(zipped(packed), "Content-Encoding: gzip", "Content-Encoding: gzip"), "", fetch.Protocol},
@@ -370,7 +388,7 @@ func TestCompressed(t *testing.T) {
 		f := w.fetcher()
 		body, res, err := get(t, f, "http://a.example/", &Options{Compressed: true})
 		if tc.kind != fetch.Other {
-			if fetch.KindOf(err) != tc.kind || len(body) > 2<<20 {
+			if fetch.KindOf(err) != tc.kind || len(body) > 2<<20 || errors.Is(err, ErrCoding) != (tc.kind == fetch.Protocol) {
 				t.Errorf("%s: %d octets, %v", tc.name, len(body), err)
 			}
 		} else if err != nil || body != tc.want {

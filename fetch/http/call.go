@@ -29,8 +29,10 @@ type call struct {
 	method string
 	upload *upload
 	hop
-	login     *locator.Login // for the hop's origin
-	strayed   bool           // a redirect has led away from the first origin
+	login     *locator.Login    // for the hop's origin
+	strayed   bool              // a redirect has led away from the first origin
+	dropped   bool              // a redirect has dropped the body
+	spelling  map[string]string // of the caller's header fields, by canonical name
 	redirects []Redirect
 }
 
@@ -160,10 +162,13 @@ func (c *call) fetch() (*fetch.Resource, error) {
 		Locator:    c.locator,
 		Kind:       fetch.KindDocument,
 		Info: &Info{
-			Status: a.resp.Status, StatusCode: a.resp.StatusCode, Proto: a.resp.Proto, Header: a.resp.Header,
+			Method: c.verb(), Status: a.resp.Status, StatusCode: a.resp.StatusCode, Proto: a.resp.Proto, Header: a.resp.Header,
 			Head: a.head, Redirects: c.redirects,
 		},
 		Peer: a.peer,
+	}
+	if to, err := c.destination(a); err == nil && isRedirect(a.resp.StatusCode) {
+		res.Info.(*Info).Location = to
 	}
 	body, err := newBody(c, a)
 	if err != nil {
@@ -232,7 +237,7 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
 	}
 	resp, err := c.send(r, resumed == nil)
 	if err != nil {
-		return nil, nil, c.fail(err)
+		return nil, nil, ex.explainHead(c.fail(err))
 	}
 	ex.finish(resp)
 	return resp, ex, nil

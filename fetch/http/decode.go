@@ -1,7 +1,10 @@
 package http
 
 import (
+	"bufio"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -22,24 +25,40 @@ func (c *call) decodes(resp *http.Response) bool {
 	return c.opt.Compressed && !c.ranged() && c.method != http.MethodHead && resp.Header.Get("Content-Encoding") != ""
 }
 
-// decoded takes a gzip coding off a body: one layer, and no other coding, as
-// none was asked for.
+// decoded takes a coding off a body: one layer, and none that was not asked for.
 func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, error) {
 	coding := strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ","))
 	switch coding {
 	case "identity":
 		return from, nil
 	case "gzip", "x-gzip":
-		return &unzipper{call: c, from: from}, nil
+		return &unzipper{call: c, from: from, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}, nil
+	case "deflate":
+		return &unzipper{call: c, from: from, open: inflater}, nil
 	}
-	return nil, fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("a coding that nobody asked for: %s", fetch.Printable(coding)))
+	return nil, c.badCoding(fmt.Errorf("one that nobody asked for: %s", fetch.Printable(coding)))
 }
 
-// unzipper is a body without its gzip coding.
+// inflater reads the deflate coding: the zlib format (RFC 9110 §8.4.1.2), or,
+// as some servers have it, the compressed data without that around it.
+func inflater(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReader(r)
+	head, err := b.Peek(2)
+	if err != nil {
+		return nil, err
+	}
+	if head[0]&0x0F == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 { // RFC 1950 §2.2
+		return zlib.NewReader(b)
+	}
+	return flate.NewReader(b), nil
+}
+
+// unzipper is a body without its coding.
 type unzipper struct {
 	call    *call
 	from    io.ReadCloser
-	zip     *gzip.Reader
+	open    func(io.Reader) (io.Reader, error)
+	zip     io.Reader // nil before the first Read
 	in, out int64
 	err     error
 }
@@ -51,7 +70,10 @@ func (u *unzipper) Read(p []byte) (int, error) {
 	}
 	var n int
 	if u.zip == nil {
-		u.zip, u.err = gzip.NewReader(counter{u})
+		var zip io.Reader
+		if zip, u.err = u.open(counter{u}); u.err == nil {
+			u.zip = zip
+		}
 	}
 	if u.err == nil {
 		n, u.err = u.zip.Read(p)
@@ -76,7 +98,7 @@ func (u *unzipper) classify(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
 		return fetch.Fail(u.call.method, u.call.locator, fetch.Truncated, io.ErrUnexpectedEOF)
 	}
-	return fetch.Fail(u.call.method, u.call.locator, fetch.Protocol, err)
+	return u.call.badCoding(err)
 }
 
 // Close implements io.Closer.

@@ -59,10 +59,18 @@ type Options struct {
 	// Method is the request's; empty is GET, or POST when there is a Body. Other
 	// operations than Fetch do not look at it.
 	Method string
+	// Verb, if set, stands in every request line in place of Method, which still
+	// says what becomes of the body when a redirect is followed, and, being HEAD,
+	// that an answer's body is not wanted.
+	Verb string
+	// Target, if set, stands in the first request line in place of path and search.
+	Target string
 	// Header holds fields to be added or, as User-Agent and Accept, put in place
 	// of the Fetcher's own; an empty list of values sends no such field at all.
-	// Host is the request's Host field. Fields about the connection and the length
-	// of the body are the Fetcher's business and ignored.
+	// Host is the request's Host field. Names go out as they are spelled. Fields
+	// about the connection and the length of the body are the Fetcher's business and
+	// ignored, but for these: "Connection: close", "Transfer-Encoding: chunked" for a
+	// Body, and an empty list for Expect, which sends a large Body unasked.
 	Header http.Header
 	// Body is sent with the request; it is not closed. It is sent again, after a
 	// redirect or a failure, if it is an io.Seeker. Other operations than Fetch do
@@ -71,8 +79,12 @@ type Options struct {
 	// AnyStatus makes a Resource of every answer: errors, and redirects that are
 	// not followed.
 	AnyStatus bool
-	// Compressed asks for a gzip coding and takes it off again.
+	// Compressed asks for a gzip or deflate coding and takes it off again.
 	Compressed bool
+	// AutoReferer sends the URL that redirected as the Referer, without its login.
+	AutoReferer bool
+	// KeepPost are the statuses of redirects, such as 301, that leave a POST one.
+	KeepPost []int
 	// LocationTrusted sends Header and credentials to wherever a redirect leads.
 	LocationTrusted bool
 	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
@@ -87,6 +99,8 @@ type Options struct {
 
 // Info is the Resource.Info of an http Resource.
 type Info struct {
+	// Method is what the request line said.
+	Method string
 	// Status is such as "200 OK", StatusCode 200, Proto "HTTP/1.1".
 	Status     string
 	StatusCode int
@@ -97,6 +111,9 @@ type Info struct {
 	Head []byte
 	// Redirects are the answers that led here, in order.
 	Redirects []Redirect
+	// Location is where the answer leads that is a redirect; nil if it is none, or
+	// leads nowhere that a URL can say.
+	Location locator.Locator
 }
 
 // Redirect is an answer that led elsewhere.

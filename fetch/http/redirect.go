@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ func isRedirect(code int) bool {
 // it. It is nil if redirects are not followed.
 func (c *call) follow(a *answer) (*hop, error) {
 	limit := c.env.Limits.Hops
-	if limit == 0 {
+	if limit == 0 || c.opt.AnyStatus && len(a.resp.Header.Values("Location")) == 0 {
 		return nil, nil
 	}
 	to, err := c.destination(a)
@@ -50,7 +51,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 	}
 	if method := c.newMethod(a.resp.StatusCode); method != c.method {
 		c.upload.stop()
-		c.method, c.upload = method, nil
+		c.method, c.upload, c.dropped = method, nil, true
 	}
 	if origin(next) != origin(c.locator) {
 		c.strayed = true
@@ -75,6 +76,7 @@ func (c *call) onward(a *answer) fetch.Provenance {
 // becomes a GET, as it always has, but a PUT stays what it is.
 func (c *call) newMethod(code int) string {
 	switch {
+	case c.method == http.MethodPost && slices.Contains(c.opt.KeepPost, code):
 	case code == http.StatusSeeOther && c.method != http.MethodHead:
 		return http.MethodGet
 	case (code == http.StatusMovedPermanently || code == http.StatusFound) && c.method == http.MethodPost:

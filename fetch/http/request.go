@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ var ownFields = []string{
 }
 
 // openFields may be told to whatever server a redirect leads to.
-var openFields = []string{"User-Agent", "Accept", "Accept-Language"}
+var openFields = []string{"User-Agent", "Accept", "Accept-Encoding", "Accept-Language"}
 
 // checkOptions refuses what would be no HTTP.
 func (c *call) checkOptions() error {
@@ -50,13 +51,17 @@ func (c *call) checkOptions() error {
 	if err := c.checkRange(); err != nil {
 		return err
 	}
-	if !httpguts.ValidHeaderFieldName(c.method) || c.method == http.MethodConnect {
-		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("%q is no method to fetch by", c.method))
+	if verb := c.verb(); !httpguts.ValidHeaderFieldName(verb) || verb == http.MethodConnect {
+		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("%q is no method to fetch by", verb))
+	}
+	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
+		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
 	}
 	if s, ok := locator.ServerOf(c.opt.Proxied); ok && s.Login != nil && s.Login.HasPassword {
 		return fetch.Fail("check", c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
+	c.spelling = make(map[string]string)
 	for name, values := range c.opt.Header {
 		if !httpguts.ValidHeaderFieldName(name) {
 			return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("%q is no header field's name", name))
@@ -66,8 +71,12 @@ func (c *call) checkOptions() error {
 				return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("a line end or control octet in header field %s", name))
 			}
 		}
+		spelled := name
 		name = http.CanonicalHeaderKey(name)
 		canonical[name] = append(canonical[name], values...)
+		if spelled != name {
+			c.spelling[name] = spelled
+		}
 	}
 	c.opt.Header = canonical
 	if hosts := canonical["Host"]; len(hosts) > 1 || len(hosts) == 1 && !httpguts.ValidHostHeader(hosts[0]) {
@@ -112,7 +121,7 @@ type rest struct {
 // request makes the request for the present hop, with a header of its own.
 func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	ctx := context.WithValue(c.ctx, exchangeKey{}, ex)
-	r, err := http.NewRequestWithContext(ex.traced(ctx), c.method, "http:", nil)
+	r, err := http.NewRequestWithContext(ex.traced(ctx), c.verb(), "http:", nil)
 	if err != nil {
 		return nil, fetch.Fail(c.method, c.locator, fetch.BadURL, err)
 	}
@@ -124,7 +133,10 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 		if login, ok := c.opt.Header["Proxy-Authorization"]; ok {
 			r.Header["Proxy-Authorization"] = login
 		}
+	} else if c.opt.Target != "" && len(c.redirects) == 0 {
+		r.URL.Opaque = c.opt.Target
 	}
+	r.Close = strings.EqualFold(c.opt.Header.Get("Connection"), "close")
 	switch hosts := c.opt.Header["Host"]; {
 	case ex.forwarded(): // the request names the host in its first line
 		addProxyHeader(r.Header, ex.proxy)
@@ -132,12 +144,29 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 		r.Host = hosts[0]
 	}
 	if resumed == nil {
-		if err := c.upload.put(r, c.locator); err != nil {
+		if err := c.putBody(r); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
+
+// putBody makes the upload the body of r, as it was asked for.
+func (c *call) putBody(r *http.Request) error {
+	if err := c.upload.put(r, c.locator); err != nil || c.upload == nil {
+		return err
+	}
+	if c.opt.Header.Get("Transfer-Encoding") == "chunked" {
+		r.ContentLength = -1
+	}
+	if values, given := c.opt.Header["Expect"]; given && len(values) == 0 {
+		r.Header.Del("Expect")
+	}
+	return nil
+}
+
+// verb is what the request line says.
+func (c *call) verb() string { return cmp.Or(c.opt.Verb, c.method) }
 
 // addProxyHeader adds what is meant for a proxy that makes the request.
 func addProxyHeader(h http.Header, p *proxy.Proxy) {
@@ -162,14 +191,18 @@ func (c *call) header(resumed *rest) http.Header {
 		"User-Agent":      {c.f.userAgent()},
 	}
 	if c.opt.Compressed && !c.ranged() {
-		h.Set("Accept-Encoding", "gzip")
+		h.Set("Accept-Encoding", "deflate, gzip")
 	}
 	for name, values := range c.opt.Header {
 		switch {
 		case slices.Contains(ownFields, name):
+		case name == "Content-Type" && c.upload == nil && c.dropped:
 		case c.atHome(), slices.Contains(openFields, name), name == "Content-Type" && c.upload != nil:
 			h[name] = slices.Clone(values)
 		}
+	}
+	if n := len(c.redirects); n > 0 && c.opt.AutoReferer {
+		h["Referer"] = []string{refererFrom(c.redirects[n-1].Locator)}
 	}
 	if len(h["User-Agent"]) == 0 {
 		h["User-Agent"] = []string{""} // net/http would send its own
@@ -187,7 +220,20 @@ func (c *call) header(resumed *rest) http.Header {
 	case c.ranged() && c.method == http.MethodGet:
 		h.Set("Range", rangeField(c.req.Offset, c.req.Length))
 	}
+	for name, spelled := range c.spelling {
+		if values, ok := h[name]; ok && name != "User-Agent" && name != "Host" { // those two net/http looks up
+			delete(h, name)
+			h[spelled] = values
+		}
+	}
 	return h
+}
+
+// refererFrom is a URL as the next server may see it (RFC 9110 §10.1.3).
+func refererFrom(l *locator.HTTP) string {
+	bare := *l
+	bare.Login = nil
+	return bare.String()
 }
 
 func (f *Fetcher) userAgent() string {

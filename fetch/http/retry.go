@@ -62,7 +62,7 @@ func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 			c.trace.Retry(fetch.Retry{Attempt: n + 1, Err: last, Wait: wait})
 			return wait
 		},
-		PrepareRetry: func(r *http.Request) error { return c.upload.put(r, c.locator) },
+		PrepareRetry: func(r *http.Request) error { return c.putBody(r) },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	return client.Do(&retryablehttp.Request{Request: r})
@@ -78,7 +78,7 @@ func (f *Fetcher) retries() int {
 
 // mayRepeat is the policy of [Fetcher.Retries].
 func (c *call) mayRepeat(resp *http.Response, err error) bool {
-	if c.ctx.Err() != nil || !idempotent(c.method) || !c.upload.again() {
+	if c.ctx.Err() != nil || !idempotent(c.verb()) || !c.upload.again() {
 		return false
 	}
 	asked := c.f.Retries > 0

@@ -152,11 +152,11 @@ func TestHeaderOptions(t *testing.T) {
 		want string
 	}{
 		{nil, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"},
-		{&Options{Compressed: true}, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n\r\n"},
+		{&Options{Compressed: true}, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: deflate, gzip\r\n\r\n"},
 		{&Options{Header: map[string][]string{"user-agent": {"mine"}, "X-B": {"1", "2"}, "Cookie": {"a=b"}}},
 			"Host: h.example\r\nUser-Agent: mine\r\nAccept: */*\r\nAccept-Encoding: identity\r\nCookie: a=b\r\nX-B: 1\r\nX-B: 2\r\n\r\n"},
 		{&Options{Header: map[string][]string{"User-Agent": {}, "Accept": {}}}, "Host: h.example\r\nAccept-Encoding: identity\r\n\r\n"},
-		{&Options{Header: map[string][]string{"Host": {"other.example"}, "Content-Length": {"5"}, "Transfer-Encoding": {"chunked"}, "Connection": {"close"}, "Proxy-Authorization": {"x"}}},
+		{&Options{Header: map[string][]string{"Host": {"other.example"}, "Content-Length": {"5"}, "Transfer-Encoding": {"chunked"}, "Connection": {"upgrade"}, "Proxy-Authorization": {"x"}}},
 			"Host: other.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"},
 	} {
 		if _, _, err := get(t, f, "http://h.example/", tc.opt); err != nil {

@@ -238,7 +238,9 @@ func TestDial(t *testing.T) {
 	p := &Proxy{Scheme: "socks4a", Server: locator.Server{HostPort: locator.HostPort{Host: "p.example"}}}
 	here, there := net.Pipe()
 	done := make(chan string)
-	go func() { done <- talk{{"\x04\x01\x00\x46\x00\x00\x00\x01\x00h.example\x00", "\x00\x5a\x00\x00\x00\x00\x00\x00"}}.hold(there) }()
+	go func() {
+		done <- talk{{"\x04\x01\x00\x46\x00\x00\x00\x01\x00h.example\x00", "\x00\x5a\x00\x00\x00\x00\x00\x00"}}.hold(there)
+	}()
 	var purposes []fetch.Purpose
 	allow := func(_ context.Context, t fetch.Target) error { purposes = append(purposes, t.Purpose); return nil }
 	toProxy := &fetch.Env{Allow: allow, Dial: func(context.Context, string, string) (net.Conn, error) { return here, nil }}

@@ -57,13 +57,18 @@ type OptionError struct{ Option, Problem string }
 
 func (e *OptionError) Error() string { return fmt.Sprintf("telnet option %s: %s", e.Option, e.Problem) }
 
+// Unknown reports whether there is no such option.
+func (e *OptionError) Unknown() bool { return e.Problem == noSuchOption }
+
+const noSuchOption = "is none of TTYPE, XDISPLOC, NEW_ENV, WS, BINARY"
+
 // Set reads an option in the words of curl's --telnet-option: "TTYPE=VT100",
 // "XDISPLOC=host:0", "NEW_ENV=NAME,VALUE" (as often as needed), "WS=80x24",
 // "BINARY=1". The error is an *[OptionError].
 func (o *Options) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	fail := func(problem string) error { return &OptionError{fetch.Printable(name), problem} }
-	if !ok {
+	if !ok || value == "" {
 		return fail("NAME=VALUE is what it looks like")
 	}
 	switch strings.ToUpper(name) {
@@ -95,7 +100,7 @@ func (o *Options) Set(text string) error {
 		}
 		o.Binary = choice
 	default:
-		return fail("is none of TTYPE, XDISPLOC, NEW_ENV, WS, BINARY")
+		return fail(noSuchOption)
 	}
 	return o.check()
 }

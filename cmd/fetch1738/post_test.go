@@ -1,0 +1,32 @@
+package main
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// What is encoded is what was meant, and goes unchanged through a URL.
+func FuzzEncodeForm(f *testing.F) {
+	for _, s := range []string{"a b&c=d", "\x00\xff%20+", "é~-_.*", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		encoded := encodeForm(s)
+		if back, err := url.QueryUnescape(encoded); err != nil || back != s {
+			t.Fatalf("%q is encoded as %q, which is %q, %v", s, encoded, back, err)
+		}
+		o := newOperation(new(global))
+		o.query = []string{"q=" + encoded}
+		ref, err := locator.Parse(o.withQuery(&locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}).String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		search, isQuery := strings.CutPrefix(ref.(*locator.HTTP).Search, "q=")
+		if back, err := url.QueryUnescape(search); err != nil || back != s || !isQuery {
+			t.Errorf("%q became %q, %v", encoded, search, err)
+		}
+	})
+}

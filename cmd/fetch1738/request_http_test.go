@@ -1,0 +1,22 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The lines of -H replace what other options say, and keep their spelling.
+func TestReplaceHeaders(t *testing.T) {
+	o := newOperation(new(global))
+	o.headers = []string{"user-agent: me", "X-A: 1", "x-a: 2", "Accept:", "Empty;", "X-B:  spaces  "}
+	h := http.Header{"User-Agent": {"other"}, "Referer": {"kept"}}
+	if err := o.replaceHeaders(h); err != nil {
+		t.Fatal(err)
+	}
+	want := http.Header{"user-agent": {"me"}, "X-A": {"1", "2"}, "Accept": {}, "Empty": {""}, "X-B": {"spaces"}, "Referer": {"kept"}}
+	if diff := cmp.Diff(want, h); diff != "" {
+		t.Error(diff)
+	}
+}

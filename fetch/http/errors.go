@@ -1,0 +1,56 @@
+package http
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// What errors.Is finds in some errors of kind Protocol besides their kind.
+var (
+	// ErrNotHTTP is an answer that does not start as one by HTTP/1 does.
+	ErrNotHTTP = errors.New("the answer is no HTTP")
+	// ErrCoding is an unknown coding of a body, or one that is not what it is said
+	// to be.
+	ErrCoding = errors.New("bad content or transfer coding")
+	// ErrFraming is a chunked body that breaks its own rules.
+	ErrFraming = errors.New("bad framing")
+)
+
+// badCoding is the error of a coding.
+func (c *call) badCoding(why error) error {
+	return fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("%w: %w", ErrCoding, why))
+}
+
+// explainHead adds to e what was wrong with a head that the transport could not
+// read.
+func (ex *exchange) explainHead(e *fetch.Error) error {
+	if e.Kind != fetch.Protocol {
+		return e
+	}
+	ex.mu.Lock()
+	received := ex.received
+	ex.mu.Unlock()
+	const start = "HTTP/1."
+	switch {
+	case len(received) > 0 && !strings.HasPrefix(string(received), start[:min(len(start), len(received))]):
+		e.Err = fmt.Errorf("%w: %w", ErrNotHTTP, e.Err)
+	case hasTransferCoding(received):
+		e.Err = fmt.Errorf("%w: %w", ErrCoding, e.Err)
+	}
+	return e
+}
+
+// hasTransferCoding reports whether a head names a transfer coding other than
+// chunked, which is all that the transport knows.
+func hasTransferCoding(head []byte) bool {
+	for _, f := range fields(head) {
+		if strings.EqualFold(f.Name, "Transfer-Encoding") && !strings.EqualFold(f.Value, "chunked") {
+			return bytes.HasSuffix(head, []byte("\n"))
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package http
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// moved answers /from by a redirect to /to, and anything else by a document.
+func moved(code string) server {
+	return func(v *visit) string {
+		if strings.Contains(v.head, " /from ") {
+			return status(code+" Moved", "", "Location: /to")
+		}
+		return document("x")
+	}
+}
+
+// The request lines and fields that Options ask for.
+func TestOptionsOnTheWire(t *testing.T) {
+	const rest = "Host: h.example\r\nUser-Agent: t\r\n"
+	const plain = "Accept: */*\r\nAccept-Encoding: identity\r\n"
+	for name, tc := range map[string]struct {
+		opt  *Options
+		path string
+		want []string
+	}{
+		"verb":   {&Options{Verb: "FIND"}, "/", []string{"FIND / HTTP/1.1\r\n" + rest + plain}},
+		"target": {&Options{Target: "*", Method: "OPTIONS"}, "/", []string{"OPTIONS * HTTP/1.1\r\n" + rest + plain}},
+		"spelling": {&Options{Header: http.Header{"x-lower": {"1", "2"}, "accept": {"text/*"}}}, "/",
+			[]string{"GET / HTTP/1.1\r\n" + rest + "Accept-Encoding: identity\r\naccept: text/*\r\nx-lower: 1\r\nx-lower: 2\r\n"}},
+		"closing": {&Options{Header: http.Header{"Connection": {"close"}}}, "/", []string{"GET / HTTP/1.1\r\n" + rest + "Connection: close\r\n" + plain}},
+		"verb on": {&Options{Verb: "FIND", Body: strings.NewReader("b")}, "/from", []string{
+			"FIND /from HTTP/1.1\r\n" + rest + "Content-Length: 1\r\n" + plain, "FIND /to HTTP/1.1\r\n" + rest + plain}},
+		"referer": {&Options{AutoReferer: true}, "/from", []string{
+			"GET /from HTTP/1.1\r\n" + rest + plain, "GET /to HTTP/1.1\r\n" + rest + plain + "Referer: http://h.example/from\r\n"}},
+		"kept": {&Options{KeepPost: []int{302}, Body: strings.NewReader("b"), Header: http.Header{"Content-Type": {"a/b"}}}, "/from", []string{
+			"POST /from HTTP/1.1\r\n" + rest + "Content-Length: 1\r\n" + plain + "Content-Type: a/b\r\n",
+			"POST /to HTTP/1.1\r\n" + rest + "Content-Length: 1\r\n" + plain + "Content-Type: a/b\r\n"}},
+		"dropped": {&Options{Body: strings.NewReader("b"), Header: http.Header{"Content-Type": {"a/b"}}}, "/from", []string{
+			"POST /from HTTP/1.1\r\n" + rest + "Content-Length: 1\r\n" + plain + "Content-Type: a/b\r\n", "GET /to HTTP/1.1\r\n" + rest + plain}},
+		"chunked": {&Options{Body: strings.NewReader("b"), Header: http.Header{"Transfer-Encoding": {"chunked"}}}, "/", []string{
+			"POST / HTTP/1.1\r\n" + rest + "Transfer-Encoding: chunked\r\n" + plain}},
+		"large":   {&Options{Body: strings.NewReader(strings.Repeat("b", largeBody+1))}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1048577\r\n" + plain + "Expect: 100-continue\r\n"}},
+		"unasked": {&Options{Body: strings.NewReader(strings.Repeat("b", largeBody+1)), Header: http.Header{"Expect": {}}}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1048577\r\n" + plain}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]server{"h.example:80": moved("302")})
+			f := w.fetcher(func(f *Fetcher) { f.UserAgent = "t" })
+			if _, _, err := get(t, f, "http://h.example"+tc.path, tc.opt); err != nil {
+				t.Fatal(err)
+			}
+			heads := w.heads("")
+			if len(heads) != len(tc.want) {
+				t.Fatalf("%q", heads)
+			}
+			for i, want := range tc.want {
+				if heads[i] != want+"\r\n" {
+					t.Errorf("got  %q\nwant %q", heads[i], want+"\r\n")
+				}
+			}
+		})
+	}
+	for name, opt := range map[string]*Options{"verb": {Verb: "A B"}, "CONNECT": {Verb: "CONNECT"}, "target": {Target: "/a b"}, "line": {Target: "/a\r\nX: y"}} {
+		if _, _, err := get(t, new(Fetcher), "http://h.example/", opt); fetch.KindOf(err) != fetch.BadURL {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// With AnyStatus what leads nowhere is a document, and what leads somewhere
+// tells where.
+func TestLocation(t *testing.T) {
+	for location, want := range map[string]string{"/to": "http://h.example/to", "gopher://g/0x": "gopher://g/0x", "": "", "http://": ""} {
+		var fields []string
+		if location != "" {
+			fields = []string{"Location: " + location}
+		}
+		w := newWorld(t, map[string]server{"h.example:80": says(status("302 Moved", "body", fields...))})
+		f := w.fetcher(func(f *Fetcher) { f.Env.Limits.Hops = -1 })
+		body, res, err := get(t, f, "http://h.example/", &Options{AnyStatus: true})
+		if err != nil || body != "body" {
+			t.Fatalf("%q: %q, %v", location, body, err)
+		}
+		got := ""
+		if to := res.Info.(*Info).Location; to != nil {
+			got = to.String()
+		}
+		if got != want {
+			t.Errorf("%q leads to %q", location, got)
+		}
+	}
+	w := newWorld(t, map[string]server{"h.example:80": says(status("302 Moved", "body"))})
+	if body, _, err := get(t, w.fetcher(), "http://h.example/", &Options{AnyStatus: true}); err != nil || body != "body" {
+		t.Errorf("followed to nowhere: %q, %v", body, err)
+	}
+}
+
+func TestProtocolErrors(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer string
+		want   error
+	}{
+		"text":            {"just text\n", ErrNotHTTP},
+		"short text":      {"ha\n", ErrNotHTTP},
+		"transfer coding": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: frob\r\n\r\nx", ErrCoding},
+		"chunks":          {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n", ErrFraming},
+		"header":          {"HTTP/1.1 200 OK\r\nbad line\r\n\r\n", nil},
+	} {
+		w := newWorld(t, map[string]server{"h.example:80": says(tc.answer + cut)})
+		_, _, err := get(t, w.fetcher(), "http://h.example/", nil)
+		if fetch.KindOf(err) != fetch.Protocol {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, cause := range []error{ErrNotHTTP, ErrCoding, ErrFraming} {
+			if errors.Is(err, cause) != (cause == tc.want) {
+				t.Errorf("%s: %v is %v: %v", name, err, cause, errors.Is(err, cause))
+			}
+		}
+	}
+}
