@@ -49,7 +49,7 @@ var modules = map[string][]string{
 	"golang.org/x/net":                      {"fetch/http/", "fetch/proxy/", "cmd/"},
 	"golang.org/x/text":                     {"cmd/", "internal/term/", "internal/mime822/"},
 	"golang.org/x/term":                     {"cmd/", "internal/term/"},
-	"golang.org/x/time":                     {"cmd/"},
+	"golang.org/x/time":                     {"internal/pace/"},
 	"github.com/spf13/pflag":                {"cmd/"},
 	"github.com/vbauerster/mpb/v8":          {"cmd/"},
 }

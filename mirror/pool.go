@@ -122,3 +122,15 @@ func (p *pool) turn(ctx context.Context) error {
 	p.mu.Unlock()
 	return sleep(ctx, at.Sub(now))
 }
+
+// sleep waits, or for ctx to end.
+func sleep(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
 // A run is one Run.
@@ -20,7 +21,7 @@ type run struct {
 	tree       tree
 	filter     filter
 	pool       pool
-	rate       rate
+	pace       *pace.Pace
 	depth      int
 	maxEntries int64
 
@@ -49,7 +50,7 @@ func newRun(m *Mirror) (*run, error) {
 	return &run{
 		Mirror: m, tree: t, filter: f,
 		pool:       pool{width: max(1, cmp.Or(m.Connections, DefaultConnections)), wait: m.Wait},
-		rate:       rate{perSecond: m.Rate},
+		pace:       pace.New(m.Rate),
 		depth:      max(1, cmp.Or(m.Depth, DefaultDepth)),
 		maxEntries: int64(max(1, cmp.Or(m.MaxEntries, DefaultMaxEntries))),
 	}, nil

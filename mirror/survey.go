@@ -170,7 +170,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing) error {
 		defer cancel(nil)
 		err := r.listOnce(ctx, f, l)
 		if err == nil {
-			err = r.rate.passed(ctx, r.octets.Load()-before)
+			err = r.pace.Wait(ctx, r.octets.Load()-before)
 		}
 		if err != nil && errors.Is(context.Cause(ctx), errLongListing) {
 			err = fetch.Fail("list", f.loc, fetch.TooLarge, errLongListing)

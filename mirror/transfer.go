@@ -187,7 +187,33 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	if err != nil {
 		return err
 	}
-	return r.rate.copy(ctx, p, res.Body)
+	return r.copy(ctx, p, res.Body)
+}
+
+// copy is io.Copy at the Mirror's Rate.
+func (r *run) copy(ctx context.Context, w io.Writer, body io.Reader) error {
+	if r.pace == nil {
+		_, err := io.Copy(w, body)
+		return err
+	}
+	buf := r.pace.Portion(make([]byte, 64<<10))
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			if _, err := w.Write(buf[:n]); err != nil {
+				return err
+			}
+			if err := r.pace.Wait(ctx, int64(n)); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // optionsFor are the options of a request for a file: for a large one of an FTP

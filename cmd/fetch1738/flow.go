@@ -6,6 +6,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
 // traced is a body whose octets are shown as they are read. It hides that the
@@ -41,7 +42,7 @@ func (t *transfer) paced(body io.Reader) io.Reader {
 	if t.pace == nil {
 		return body
 	}
-	return pacedReader{body, t.pace}
+	return pacedReader{body, t.pace, t.paceEnds, t}
 }
 
 // outgoingData lets the data of -d, which can be read again, flow as an upload.
@@ -68,10 +69,7 @@ func (t *transfer) limit(ctx context.Context) (_ context.Context, end func(error
 	if slow := t.op.tolerated(); slow != nil && t.locator.Scheme() != "telnet" {
 		ctx, stop = slow.guard(ctx, t.account.octets, t.underWay)
 	}
-	t.pace = nil
-	if t.op.limitRate > 0 {
-		t.pace = &pace{ctx: ctx, of: t.locator, rate: t.op.limitRate}
-	}
+	t.pace, t.paceEnds = pace.New(t.op.limitRate), ctx
 	return ctx, func(err error) error {
 		err = t.blameSlowness(ctx, err)
 		stop()

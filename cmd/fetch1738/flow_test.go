@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
 // What nobody wants shown or held back is left as it is, so that it can go to a file
@@ -16,7 +18,7 @@ func TestFlowIsFree(t *testing.T) {
 			t.Error("the body is wrapped")
 		}
 	}
-	for _, tr := range []*transfer{{narrator: &narrator{form: traceHex}}, {pace: &pace{rate: 1}}} {
+	for _, tr := range []*transfer{{narrator: &narrator{form: traceHex}}, {pace: pace.New(1)}} {
 		if tr.incoming(body) == io.Reader(body) || tr.outgoing(body) == io.Reader(body) {
 			t.Error("the body is not wrapped")
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -38,7 +39,8 @@ type transfer struct {
 	asking     atomic.Bool // a password is being asked for
 	narrator   *narrator   // nil unless the conversation is to be shown
 	meter      *meter
-	pace       *pace // nil without --limit-rate
+	pace       *pace.Pace      // nil without --limit-rate
+	paceEnds   context.Context // ends a wait for it
 	sink       *sink
 	left       int // tries, after this one
 	tries      int

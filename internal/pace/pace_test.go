@@ -1,0 +1,76 @@
+package pace
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A rate is kept over the whole, and in every part: no second sees more than
+// its octets and one portion.
+func TestPace(t *testing.T) {
+	for _, c := range []struct{ rate, octets int64 }{{1, 3}, {10, 25}, {1000, 4000}, {100 << 10, 1 << 20}, {1 << 40, 1 << 20}} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			p := New(c.rate)
+			buf := make([]byte, 128<<10)
+			var arrivals []time.Time
+			var sizes []int64
+			for left := c.octets; left > 0; {
+				n := int64(len(p.Portion(buf[:min(left, int64(len(buf)))])))
+				if err := p.Wait(t.Context(), n); err != nil {
+					t.Fatal(err)
+				}
+				arrivals, sizes, left = append(arrivals, time.Now()), append(sizes, n), left-n
+			}
+			want := time.Duration(float64(c.octets) / float64(c.rate) * float64(time.Second))
+			if took := time.Since(start); (took - want).Abs() > time.Millisecond {
+				t.Errorf("rate %d: %d octets in %v, want %v", c.rate, c.octets, took, want)
+			}
+			for i, from := range arrivals {
+				sum := int64(0)
+				for j := i; j < len(arrivals) && arrivals[j].Sub(from) < time.Second; j++ {
+					sum += sizes[j]
+				}
+				if sum > c.rate+int64(p.portion) {
+					t.Errorf("rate %d: %d octets within a second", c.rate, sum)
+				}
+			}
+		})
+	}
+}
+
+// A peer that was slow is not allowed a burst afterwards.
+func TestPaceMakesUpForNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(1000)
+		if err := p.Wait(t.Context(), 100); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		start := time.Now()
+		if err := p.Wait(t.Context(), 1000); err != nil || time.Since(start) < 900*time.Millisecond {
+			t.Errorf("1000 octets in %v after a pause, %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestPaceEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		if err := New(1).Wait(ctx, 10); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 1500*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
+func TestNoPace(t *testing.T) {
+	p := New(0)
+	if err := p.Wait(t.Context(), 1<<60); p != nil || err != nil || len(p.Portion(make([]byte, 9))) != 9 {
+		t.Errorf("%v, %v", p, err)
+	}
+}
