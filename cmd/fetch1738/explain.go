@@ -101,6 +101,9 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 	}
 	e := explanation{url: l.Redacted(), loc: l}
 	if e.plan, e.err = x.planOf(l); e.err == nil {
+		if patternOf(l, url) != nil {
+			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
+		}
 		e.verdict, e.err = x.judge(ctx, l, e.plan)
 	}
 	return e
