@@ -24,6 +24,7 @@ type dialer struct {
 	routes []route      // of --connect-to
 	local  localAddress // of --interface
 	ports  portRange    // of --local-port
+	alive  keepAlive    // of --keepalive-time and --no-keepalive
 }
 
 // plain reports whether d does nothing of its own but for its routes.
@@ -35,6 +36,7 @@ func (d *dialer) plain() bool {
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if d.plain() {
 		system := net.Dialer{ControlContext: fetch.DialControl}
+		d.alive.control(&system)
 		return system.DialContext(ctx, network, address)
 	}
 	at, err := hostPort(address)
@@ -84,6 +86,7 @@ func (d *dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort
 	for port := int(d.ports.first); ; port++ {
 		from = netip.AddrPortFrom(from.Addr(), uint16(port))
 		system := net.Dialer{ControlContext: fetch.DialControl, LocalAddr: endpoint(network, from)}
+		d.alive.control(&system)
 		conn, err := system.DialContext(ctx, network, to.String())
 		switch {
 		case err == nil, ctx.Err() != nil, !isBind(err):

@@ -50,7 +50,7 @@ func exitMeanings() []exitMeaning {
 		{exitNoOption, "telnet: -t names no option"},
 		{exitOptionSyntax, "an entry of --resolve or --connect-to makes no sense; telnet: -t is malformed"},
 		{exitEmptyReply, "HTTP: the server closed without a word"},
-		{exitReceive, "the connection broke; the parts of an HTTP body make no sense; an HTTP proxy does not connect"},
+		{exitReceive, "the connection broke or was reset; the parts of an HTTP body make no sense; an HTTP proxy does not connect"},
 		{exitOwnCertificate, "the certificate of --cert or its key cannot be used"},
 		{exitCiphers, "--ciphers names none that is known"},
 		{exitCertificate, "the server's certificate is not trusted"},

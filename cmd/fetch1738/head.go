@@ -30,6 +30,7 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 	if !t.op.timeCondition.met(found.ModTime) {
 		found.Size, found.Header = -1, nil // as curl
 	}
+	t.result.modified = found.ModTime
 	head := knownHead(found)
 	switch {
 	case t.op.listViews:

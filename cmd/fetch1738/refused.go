@@ -31,12 +31,12 @@ func refusals() []refusal {
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers doh-cert-status doh-insecure doh-url " +
 			"dump-ca-embed ech engine etag-compare etag-save expect100-timeout false-start follow form-escape form-string " +
 			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 0/http1.0 http2 http2-prior-knowledge " +
-			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt keepalive-time krb libcurl " +
-			"M/manual mptcp negotiate no-alpn no-keepalive no-sessionid ntlm oauth2-bearer out-null preproxy " +
+			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt krb libcurl " +
+			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer out-null preproxy " +
 			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
 			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
 			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 " +
-			"service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service styled-output " +
+			"service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service " +
 			"tcp-fastopen tls-earlydata tlsauthtype tlspassword tlsuser tr-encoding trace-config trace-ids " +
 			"unix-socket upload-flags variable vlan-priority xattr", useCurl},
 		{"compressed-ssh hostpubmd5 hostpubsha256 knownhosts login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails " +

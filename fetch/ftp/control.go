@@ -38,6 +38,7 @@ type control struct {
 	announced int64 // the size that a preliminary reply told, or -1
 	phase     phase
 	began     bool // the access has changed something, or a transfer has begun
+	otherwise bool // the alternative to USER has been sent
 
 	toLibrary bytes.Buffer
 	answers   answers
@@ -61,7 +62,7 @@ const (
 type answers interface {
 	password(text string) (string, error)
 	account(text string) (string, error)
-	alternative() string           // to USER; "" is none
+	alternative() string           // to USER and PASS; "" is none
 	passive(host netip.Addr) error // judges the host of a 227 reply
 	begin() error                  // makes the data connection ready
 }
@@ -246,12 +247,10 @@ func (c *control) Write(p []byte) (int, error) {
 	case verb == "QUIT":
 		return len(p), nil // the library's way of giving up; ours is quit
 	case verb == "PASS":
-		password, err := c.answers.password(c.last.text)
-		if err != nil {
+		var err error
+		if line, err = c.passCommand(c.last.text); err != nil {
 			return 0, err
 		}
-		c.hide(password)
-		line = "PASS " + password
 	case verb == "RETR", verb == "STOR", verb == "APPE":
 		line = c.transfer
 	}
@@ -303,11 +302,10 @@ func (c *control) translate(r reply, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if alternative := c.answers.alternative(); c.verb == "USER" && r.class() >= 4 && alternative != "" {
-		if r, err = c.exchange(alternative); err != nil {
+	if r.class() >= 4 && (c.verb == "USER" || c.verb == "PASS") {
+		if r, err = c.loginOtherwise(r); err != nil {
 			return "", err
 		}
-		c.verb = "USER"
 	}
 	if r.code == 332 && (c.verb == "USER" || c.verb == "PASS") {
 		if r, err = c.sendAccount(r.text); err != nil {
@@ -328,6 +326,35 @@ func (c *control) translate(r reply, err error) (string, error) {
 		return "", c.fail(err)
 	}
 	return text, nil
+}
+
+// loginOtherwise sends, once, what there is to send when USER or PASS is refused.
+// The reply counts as one to the command that was refused.
+func (c *control) loginOtherwise(refusal reply) (reply, error) {
+	verb, alternative := c.verb, c.answers.alternative()
+	if alternative == "" || c.otherwise {
+		return refusal, nil
+	}
+	c.otherwise = true
+	r, err := c.exchange(alternative)
+	if err == nil && r.code == 331 && verb == "PASS" {
+		var pass string
+		if pass, err = c.passCommand(r.text); err == nil {
+			r, err = c.exchange(pass)
+		}
+	}
+	c.verb = verb
+	return r, err
+}
+
+// passCommand answers a text that asks for the password.
+func (c *control) passCommand(text string) (string, error) {
+	password, err := c.answers.password(text)
+	if err != nil {
+		return "", err
+	}
+	c.hide(password)
+	return "PASS " + password, nil
 }
 
 func (c *control) sendAccount(text string) (reply, error) {
@@ -410,6 +437,10 @@ func (c *control) meanwhile() error {
 	case r.class() == 2:
 		c.phase = transferred
 		return nil
+	case r.class() == 1:
+		return nil
+	case r.class() == 3:
+		return violation(r.text, "no reply to "+c.verb)
 	}
 	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.code, Reply: r.text}
 }

@@ -31,8 +31,8 @@ type Options struct {
 	// CreateDirs makes (MKD) the directories on the way that CWD does not lead to,
 	// also when nothing is stored.
 	CreateDirs bool
-	// AlternativeToUser is a command to send when the server refuses USER; its reply
-	// is taken for that to USER.
+	// AlternativeToUser is a command to send when the server refuses USER or PASS; its
+	// reply is taken for the one to what was refused.
 	AlternativeToUser string
 	// PRET tells the server which transfer is to come before the data connection
 	// is asked for, as drftpd wants it.

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// TestKeepAlive asks the system what a connection has been told.
+func TestKeepAlive(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	url, err := locator.Parse("gopher://" + l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := fetch.Target{Locator: url, Host: "127.0.0.1", Port: uint16(l.Addr().(*net.TCPAddr).Port)}
+	for _, c := range []struct {
+		alive       keepAlive
+		probes      bool
+		idle, every int
+	}{
+		{keepAlive{}, true, 60, 60},
+		{keepAlive{every: 10 * time.Second}, true, 10, 10},
+		{keepAlive{off: true, every: 10 * time.Second}, false, 0, 0},
+	} {
+		d := dialer{alive: c.alive}
+		var conn net.Conn
+		env := fetch.Env{Dial: func(ctx context.Context, network, address string) (c net.Conn, err error) {
+			conn, err = d.dial(ctx, network, address)
+			return conn, err
+		}}
+		if _, err := env.Connect(t.Context(), target); err != nil {
+			t.Fatal(err)
+		}
+		ask := func(level, option int) (value int) {
+			raw, err := conn.(*net.TCPConn).SyscallConn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := raw.Control(func(fd uintptr) { value, err = syscall.GetsockoptInt(int(fd), level, option) }); err != nil {
+				t.Fatal(err)
+			}
+			return value
+		}
+		if on := ask(syscall.SOL_SOCKET, syscall.SO_KEEPALIVE) == 1; on != c.probes {
+			t.Errorf("%+v: probes %v", c.alive, on)
+		}
+		if idle, every := ask(syscall.IPPROTO_TCP, syscall.TCP_KEEPIDLE), ask(syscall.IPPROTO_TCP, syscall.TCP_KEEPINTVL); c.probes && (idle != c.idle || every != c.every) {
+			t.Errorf("%+v: after %d seconds, each %d", c.alive, idle, every)
+		}
+		conn.Close()
+	}
+}
