@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -179,7 +180,8 @@ func (r *run) list(ctx context.Context, f folder, l *listing) error {
 }
 
 func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
-	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: r.Options})
+	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts = true })
+	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // resumable is the least size in octets of a file that is worth resuming, for
@@ -215,17 +216,25 @@ func (r *run) copy(ctx context.Context, w io.Writer, body io.Reader) error {
 	}
 }
 
-// optionsFor are the options of a request: the Mirror's, and for a large file of
-// an FTP server the wish to know when it was modified.
+// optionsFor are the options of a request for a file: for a large one of an FTP
+// server with the wish to know when it was modified.
 func (r *run) optionsFor(e *entry) any {
-	if _, ok := ftp.Path(e.loc); !ok || e.size >= 0 && e.size < resumable {
+	if e.size >= 0 && e.size < resumable {
+		return r.Options
+	}
+	return r.optionsOf(e.loc, func(o *ftp.Options) { o.ModTime = true })
+}
+
+// optionsOf are the Mirror's options, those of FTP with a change.
+func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
+	if _, ok := ftp.Path(l); !ok {
 		return r.Options
 	}
 	var o ftp.Options
 	if given, ok := r.Options.(*ftp.Options); ok && given != nil {
 		o = *given
 	}
-	o.ModTime = true
+	change(&o)
 	return &o
 }
 

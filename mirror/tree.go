@@ -170,7 +170,7 @@ func (t *newsTree) place(item fetch.Item) (place, error) {
 	at := place{path: []string{item.Name}}
 	for _, f := range item.Header {
 		if f.Name == "Message-ID" {
-			at.id = f.Value
+			at.id = strings.ToValidUTF8(f.Value, "\uFFFD") // as it is read from the manifest
 		}
 	}
 	return at, nil

@@ -34,6 +34,8 @@ type global struct {
 	trace  traceOptions
 
 	passwords *passwordSource // of --password-fd; nil is the terminal
+
+	environments environments
 }
 
 func newCommandLine(std streams) *commandLine {

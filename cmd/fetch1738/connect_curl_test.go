@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -23,9 +25,9 @@ type behaviour struct {
 	Asked []string
 }
 
-// TestConnectsAsCurl runs curl, which CI must have, and fetch1738 by the
-// same proxy to the same servers: both are to say the same to it, and to the user.
-func TestConnectsAsCurl(t *testing.T) {
+// programs finds curl, which CI must have, and this program.
+func programs(t *testing.T) (curl, own string) {
+	t.Helper()
 	curl, err := exec.LookPath("curl")
 	if err != nil {
 		if os.Getenv("CI") != "" {
@@ -33,10 +35,16 @@ func TestConnectsAsCurl(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	own, err := os.Executable()
-	if err != nil {
+	if own, err = os.Executable(); err != nil {
 		t.Fatal(err)
 	}
+	return curl, own
+}
+
+// TestConnectsAsCurl runs curl and fetch1738 by the same proxy to the same
+// servers: both are to say the same to it, and to the user.
+func TestConnectsAsCurl(t *testing.T) {
+	curl, own := programs(t)
 	p, err := newTestProxy()
 	if err != nil {
 		t.Fatal(err)
@@ -136,8 +144,74 @@ func TestConnectsAsCurl(t *testing.T) {
 	}
 }
 
-// withProxy runs a program with the words of line, of which those up to the last
-// with "=" in front are for its environment.
+// TestTLSAsCurl runs both against servers with certificates of their own making.
+func TestTLSAsCurl(t *testing.T) {
+	curl, own := programs(t)
+	p, err := newTestProxy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.end()
+	env := &testscript.Env{WorkDir: t.TempDir()}
+	_, end, err := startSecure(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	places := map[string]string{"$DIR": env.WorkDir, "$PROXY": p.Addr().String()}
+	for _, name := range []string{"HTTPSPORT", "HTTPS12PORT", "HTTPSAUTHPORT", "PIN", "TLSDATA"} {
+		places["$"+name] = env.Getenv(name)
+	}
+	plain, der := "--cert $TLSDATA/client.crt --key $TLSDATA/", "--cert $TLSDATA/client.crt.der --cert-type DER --key $TLSDATA/client.key.der --key-type DER"
+	for _, line := range []string{
+		"https://127.0.0.1:$HTTPSPORT/",
+		"-k https://127.0.0.1:$HTTPSPORT/",
+		"-k -x $PROXY https://127.0.0.1:$HTTPSPORT/",
+		"-k --socks4a $PROXY https://localhost:$HTTPSPORT/",
+		"--cacert $DIR/ca.pem https://127.0.0.1:$HTTPSPORT/",
+		"--cacert $DIR/ca.pem --resolve wrong.invalid:$HTTPSPORT:127.0.0.1 https://wrong.invalid:$HTTPSPORT/",
+		"--cacert $DIR/ca.pem --connect-to example.com:443:127.0.0.1:$HTTPSPORT https://example.com/",
+		"--cacert $TLSDATA/client.crt https://127.0.0.1:$HTTPSPORT/",
+		"--cacert $DIR/nothing https://127.0.0.1:$HTTPSPORT/",
+		"--cacert $DIR/pub.pem https://127.0.0.1:$HTTPSPORT/",
+		"-k --cacert $DIR/nothing https://127.0.0.1:$HTTPSPORT/",
+		"--capath $DIR/nothing https://127.0.0.1:$HTTPSPORT/",
+		"CURL_CA_BUNDLE=$DIR/ca.pem https://127.0.0.1:$HTTPSPORT/",
+		"SSL_CERT_FILE=$DIR/ca.pem https://127.0.0.1:$HTTPSPORT/",
+		"CURL_CA_BUNDLE=$DIR/nothing https://127.0.0.1:$HTTPSPORT/",
+		"-k https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k --tls-max 1.2 https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k " + plain + "client.key https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k " + der + " https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k " + plain + "client.aes256 --pass secret https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k " + plain + "client.sha1 --pass secret https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k " + plain + "client.old --pass secret https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k " + plain + "client.aes256 --pass wrong https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k " + plain + "nothing https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k --cert $DIR/nothing https://127.0.0.1:$HTTPSAUTHPORT/",
+		"-k --tlsv1.3 https://127.0.0.1:$HTTPS12PORT/",
+		"-k --tlsv1.2 --tls-max 1.2 https://127.0.0.1:$HTTPSPORT/",
+		"-k --tlsv1.3 --tls-max 1.2 https://127.0.0.1:$HTTPSPORT/",
+		"-k --tls-max 7 https://127.0.0.1:$HTTPSPORT/",
+		"-k --ciphers ECDHE-RSA-AES256-GCM-SHA384 https://127.0.0.1:$HTTPS12PORT/",
+		"-k --ciphers ECDHE-ECDSA-AES128-GCM-SHA256 https://127.0.0.1:$HTTPS12PORT/",
+		"-k --ciphers NOSUCH https://127.0.0.1:$HTTPS12PORT/",
+		"-k --pinnedpubkey $PIN https://127.0.0.1:$HTTPSPORT/",
+		"-k --pinnedpubkey $DIR/pub.pem https://127.0.0.1:$HTTPSPORT/",
+		"-k --pinnedpubkey sha256//AAAA https://127.0.0.1:$HTTPSPORT/",
+		"-k --pinnedpubkey $DIR/nothing https://127.0.0.1:$HTTPSPORT/",
+		"-k https://$PROXY/",
+	} {
+		theirs := withProxy(t, p, places, line, curl, "curl", "-q", "-s")
+		ours := withProxy(t, p, places, line, own, "fetch1738", "-q", "-s")
+		if diff := cmp.Diff(theirs, ours); diff != "" {
+			t.Errorf("%s (-curl +fetch1738):\n%s", line, diff)
+		}
+	}
+}
+
+// withProxy runs a program with the words of line. Those such as ALL_PROXY=VALUE
+// are for its environment.
 func withProxy(t *testing.T, p *testProxy, places map[string]string, line, path string, args ...string) behaviour {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -148,10 +222,8 @@ func withProxy(t *testing.T, p *testProxy, places map[string]string, line, path 
 	cmd := exec.CommandContext(ctx, path)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GORACE=" + os.Getenv("GORACE")}
 	for word := range strings.FieldsSeq(line) {
-		for name, value := range places {
-			word = strings.ReplaceAll(word, name, value)
-		}
-		if name, _, ok := strings.Cut(word, "="); ok && strings.HasSuffix(strings.ToLower(name), "_proxy") {
+		word = os.Expand(word, func(name string) string { return places["$"+name] })
+		if name, _, ok := strings.Cut(word, "="); ok && (strings.HasSuffix(strings.ToLower(name), "_proxy") || slices.Contains([]string{"CURL_CA_BUNDLE", "SSL_CERT_FILE"}, name)) {
 			cmd.Env = append(cmd.Env, word)
 			continue
 		}

@@ -32,11 +32,12 @@ const (
 	maxLine   = 64 << 10
 )
 
-// An environment is what the transfers of one operation share: sessions, the
-// netrc file, answers to questions.
+// An environment is what the transfers of one operation share: sessions, perhaps
+// with those of others, the netrc file, answers to questions.
 type environment struct {
 	std      streams
 	op       *operation
+	way      way
 	proxies  map[string]*proxy.Proxy // by scheme
 	direct   fetch.Env               // which reaches the proxies themselves
 	registry *fetch.Registry
@@ -54,44 +55,53 @@ type environment struct {
 	warned  bool // of a password in a URL
 }
 
-// newEnvironment makes the Fetchers that an operation asks for. Close its
-// resolver.
+// newEnvironment makes the Fetchers that an operation asks for, or takes those of
+// an earlier one that connects alike. The command line closes them in the end.
 func newEnvironment(std streams, op *operation) (*environment, error) {
-	e := &environment{std: std, op: op, proxies: make(map[string]*proxy.Proxy)}
+	e := &environment{std: std, op: op, way: op.way()}
+	if earlier := op.environments.alike(&e.way); earlier != nil {
+		e.proxies, e.direct, e.registry = earlier.proxies, earlier.direct, earlier.registry
+	} else if err := e.findProxies(); err != nil {
+		return nil, err
+	}
+	env := fetch.Env{
+		Dial:        e.dial,
+		Allow:       func(ctx context.Context, t fetch.Target) error { return e.of(ctx).allow(ctx, t) },
+		Credentials: e.credentials,
+		Email:       e.way.email, NewsServer: e.way.newsServer, Limits: e.way.limits,
+	}
+	following := env
+	if !e.way.follows {
+		env.Limits.Hops = -1
+	}
+	if e.registry == nil {
+		e.direct = env
+		e.direct.Dial = op.dialer.dial
+		e.registry = e.fetchers(env, following)
+	}
+	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry, Gateways: op.gateways}
+	e.referred = &fetch1738.Resolver{Env: following, Registry: e.registry, Gateways: op.gateways}
+	op.environments = append(op.environments, e)
+	return e, nil
+}
+
+// findProxies finds the proxy of every scheme.
+func (e *environment) findProxies() error {
+	e.proxies = make(map[string]*proxy.Proxy)
 	for _, scheme := range fetch1738.Builtin(nil).Schemes() {
 		asked := scheme
 		if slices.Contains(newsSchemes(), scheme) { // one server, one way to it
 			asked = "nntp"
 		}
-		p, err := op.proxyOf(asked)
+		p, err := e.op.proxyOf(asked)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if p != nil {
 			e.proxies[scheme] = p
 		}
 	}
-	env := fetch.Env{
-		Dial:        e.dial,
-		Allow:       e.allow,
-		Credentials: e.credentials,
-		Email:       op.email,
-		NewsServer:  newsServer(op.newsServer),
-		Limits: fetch.Limits{
-			Connect: op.connectTimeout, Reply: replyTime, Idle: idleTime, Line: maxLine,
-			Body: op.maxFilesize, Hops: op.maxRedirects,
-		},
-	}
-	e.direct = env
-	e.direct.Dial = op.dialer.dial
-	following := env
-	if !op.location || op.maxRedirects == 0 {
-		env.Limits.Hops = -1
-	}
-	e.registry = e.fetchers(env, following)
-	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry, Gateways: op.gateways}
-	e.referred = &fetch1738.Resolver{Env: following, Registry: e.registry, Gateways: op.gateways}
-	return e, nil
+	return nil
 }
 
 // resolverFor is the one that retrieves l. To be led to other URLs is what a

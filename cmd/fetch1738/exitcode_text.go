@@ -61,6 +61,7 @@ func exitMeanings() []exitMeaning {
 		{exitAuthorities, "the file of --cacert or CURL_CA_BUNDLE cannot be used"},
 		{exitNotFound, "FTP, gopher, WAIS: there is no such document"},
 		{exitPRET, "FTP: PRET is refused"},
+		{exitListing, "FTP: nothing can be made of the listing that a wildcard is looked up in"},
 		{exitPin, "the server has another public key than that of --pinnedpubkey"},
 		{exitProxy, "a SOCKS proxy does not connect"},
 		{exitRefused, "the policy forbids it; the message names the rule and what permits it"},

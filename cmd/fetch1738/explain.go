@@ -10,12 +10,13 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
 const explainHelp = `Usage: fetch1738 explain [--json] [--strict] [--allow-port N]
-                         [--news-server HOST[:PORT]] URL...
+                         [--news-server HOST[:PORT]] [options of FTP] URL...
 
 Shows what fetching each URL would do, without looking up a name or opening a
 connection: the server, what the policy says, the octets that would be sent in
@@ -38,6 +39,8 @@ func defineExplain(v *verb) func(context.Context) int {
 	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else")
 	ports := v.UintSlice("allow-port", nil, "permit port `N`, too (repeatable)")
 	news := v.String("news-server", "", "the server of news URLs, `HOST[:PORT]`; $NNTPSERVER without it")
+	op := newOperation(new(global))
+	ftpFlags(v, op)
 	return func(ctx context.Context) int {
 		if v.NArg() == 0 {
 			return v.usage("no URL given")
@@ -49,11 +52,11 @@ func defineExplain(v *verb) func(context.Context) int {
 			}
 			rules.AllowPorts = append(rules.AllowPorts, uint16(p))
 		}
-		x := explainer{parse: new(operation).parseURL, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
+		x := explainer{op: op, parse: op.parseURL, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
 		if *strict {
 			x.parse = parseStrictly
 		}
-		x.registry = fetch1738.Builtin(x.env)
+		x.registry = explainers(x.env, op)
 		defer x.registry.Close()
 		if *asJSON {
 			x.show = explainJSON
@@ -77,8 +80,22 @@ func defineExplain(v *verb) func(context.Context) int {
 	}
 }
 
+// explainers are the bundled Fetchers, those of FTP as op has them.
+func explainers(env *fetch.Env, op *operation) *fetch.Registry {
+	bundled, r := fetch1738.Builtin(env), new(fetch.Registry)
+	for _, scheme := range bundled.Schemes() {
+		if _, isFTP := bundled.Lookup(scheme).(*ftp.Fetcher); isFTP {
+			r.Register(op.ftpFetcher(env, nil), scheme)
+		} else {
+			r.Register(bundled.Lookup(scheme), scheme)
+		}
+	}
+	return r
+}
+
 // explainer asks the Fetchers what they would do.
 type explainer struct {
+	op       *operation
 	parse    func(url string) (locator.Locator, error)
 	env      *fetch.Env
 	registry *fetch.Registry
@@ -101,6 +118,9 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 	}
 	e := explanation{url: l.Redacted(), loc: l}
 	if e.plan, e.err = x.planOf(l); e.err == nil {
+		if patternOf(l, url) != nil {
+			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
+		}
 		e.verdict, e.err = x.judge(ctx, l, e.plan)
 	}
 	return e
@@ -135,8 +155,12 @@ func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
 	if !ok {
 		return nil, fetch.Fail("explain", l, fetch.Unsupported, fmt.Errorf("there is no fetcher for the scheme %q", l.Scheme()))
 	}
-	_, interact := l.(*locator.Telnet)
-	return f.Explain(&fetch.Request{Locator: l, Interact: interact})
+	req := &fetch.Request{Locator: l}
+	_, req.Interact = l.(*locator.Telnet)
+	if _, isFTP := ftp.Path(l); isFTP {
+		req.Options = x.op.ftpOptions()
+	}
+	return f.Explain(req)
 }
 
 // judge asks the policy what it is asked before a connection.

@@ -26,7 +26,7 @@ type ftpWay struct {
 	crlf        bool
 }
 
-// fetcher makes the Fetcher of a scheme.
+// ftpFetcher makes the Fetcher of ftp or ftps.
 func (o *operation) ftpFetcher(env *fetch.Env, config *tls.Config) *ftp.Fetcher {
 	f := &ftp.Fetcher{
 		Env: env, Exact: o.exact, GuessType: o.guessType, DisableEPSV: o.disableEPSV,
@@ -48,6 +48,20 @@ func (o *operation) ftpFetcher(env *fetch.Env, config *tls.Config) *ftp.Fetcher 
 	return f
 }
 
+// ftpFlags gives a verb those options that change what is said to an FTP server.
+func ftpFlags(v *verb, op *operation) {
+	c := &commandLine{op: op}
+	for _, o := range options() {
+		set := func(value string) error { return o.set(c, value) }
+		switch o.long {
+		case "disable-eprt", "disable-epsv", "exact", "ftp-pret", "ftp-ssl-ccc", "ftp-ssl-control", "ssl", "ssl-reqd":
+			v.BoolFuncP(o.long, o.short, o.help, set)
+		case "ftp-alternative-to-user", "ftp-method", "ftp-port", "quote":
+			v.FuncP(o.long, o.short, o.help+" (`"+o.arg+"`)", set)
+		}
+	}
+}
+
 // rewritten is an ftp or ftps URL with its path changed; other URLs stay.
 func rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
 	path, ok := ftp.Path(l)
@@ -60,6 +74,16 @@ func rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
 		return ftp.SecureLocator(&changed)
 	}
 	return &changed
+}
+
+// secures tells whether what is said for l is under TLS, or nothing is said.
+func (o *operation) secures(l locator.Locator) bool {
+	switch l.Scheme() {
+	case "https", ftp.Secure:
+		return true
+	}
+	_, isFTP := l.(*locator.FTP)
+	return isFTP && (o.ftp.requireTLS || o.ftp.controlTLS && !o.ftp.tryTLS)
 }
 
 // withLogin is l with another login.
@@ -84,7 +108,7 @@ func setFTPPort(c *commandLine, value string) error {
 	case strings.Count(value, ":") > 1: // a bare IPv6 address
 		active.Host = value
 	default:
-		active.Host, rest, _ = strings.Cut(value, ":")
+		active.Host, _, _ = strings.Cut(value, ":")
 		rest = value[len(active.Host):]
 	}
 	if rest != "" {

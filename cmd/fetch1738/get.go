@@ -36,6 +36,7 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	// look for work on others whenever octets come, which costs more than moving
 	// them does: half the time of a spliced FTP transfer.
 	runtime.GOMAXPROCS(1)
+	defer func() { c.global.environments.close() }()
 	code := exitOK
 	for _, op := range c.operations {
 		if code = c.perform(ctx, op); stops(ctx, c.global, code) {
@@ -108,7 +109,6 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 	if err != nil {
 		return c.misused(err)
 	}
-	defer env.resolver.Close()
 	if err := env.askProxyPassword(ctx); err != nil {
 		return c.misused(err)
 	}

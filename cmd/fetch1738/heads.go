@@ -24,6 +24,7 @@ type heads struct {
 	tunnel     int         // the status it has answered by
 	web        []byte      // the heads of HTTP answers
 	ends       []time.Time // when each of them was there
+	last       int         // the status of the last one
 	size       int         // octets of everything
 	dump       io.Writer   // of -D; nil for none
 	file       *os.File    // that it is, if it is one
@@ -55,6 +56,7 @@ func (h *heads) received(octets []byte) {
 	case isHead:
 		h.web = append(h.web, octets...)
 		h.ends = append(h.ends, time.Now())
+		h.last = statusOf(octets)
 	}
 	h.size += len(octets)
 	h.write(octets)
@@ -90,7 +92,7 @@ func (h *heads) add(lines string) {
 func (h *heads) again() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.web, h.ends, h.size = nil, nil, 0
+	h.web, h.ends, h.last, h.size = nil, nil, 0, 0
 }
 
 // shown are the heads of HTTP answers.
@@ -98,6 +100,13 @@ func (h *heads) shown() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return bytes.Clone(h.web)
+}
+
+// status is that of the last head, 0 without one; others came before it.
+func (h *heads) status() (status, others int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last, max(0, len(h.ends)-1)
 }
 
 // octets is how many of them there are.

@@ -49,6 +49,7 @@ func hints() []hint {
 		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
 		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
 		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
+		{exitUnreachable, (*transfer).hasProxy, always("it is the proxy that does not answer, or cannot be reached")},
 		{exitCertificate, lacksAuthority, always("--cacert FILE trusts the authority that vouches for it; -k connects all the same, with whoever it is")},
 		{exitCertificate, anyFailure, always("-k connects all the same, with whoever it is")},
 		{exitTLS, speaksPlainly, always("what answers on this port does not speak TLS; without it the scheme is http")},
@@ -107,6 +108,10 @@ func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 // inheritsProxy reports whether there is a proxy that no option has named.
 func (t *transfer) inheritsProxy(*fetch.Error) bool {
 	return t.op.proxy.url == nil && t.locator != nil && t.proxyFor(t.locator) != nil
+}
+
+func (t *transfer) hasProxy(e *fetch.Error) bool {
+	return t.locator != nil && t.proxyFor(t.locator) != nil && e.Op != "connect by proxy"
 }
 
 func lacksAuthority(_ *transfer, e *fetch.Error) bool {

@@ -71,7 +71,7 @@ func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir st
 	if err != nil {
 		return c.misused(err)
 	}
-	defer env.resolver.Close()
+	defer c.global.environments.close()
 	if err := env.askProxyPassword(ctx); err != nil {
 		return c.misused(err)
 	}

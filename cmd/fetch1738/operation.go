@@ -52,6 +52,7 @@ type operation struct {
 	append   bool
 	head     bool
 	span     *span
+	spanText string // it as it was given, with a "-"
 	resume   resumption
 	resumeAt int64
 	method   string // of -X; "" for the usual
@@ -179,12 +180,12 @@ const (
 // check finds options that do not go together.
 func (o *operation) check() error {
 	methods := []string{}
-	for name, asked := range map[string]bool{"-I, --head": o.head, "-d, --data": o.posted() != nil, "-T, --upload-file": len(o.uploads) > 0} {
+	for name, asked := range map[string]bool{"-I, --head": o.head, "-d, --data": o.posted() != nil, "-T, --upload-file": o.uploading()} {
 		if asked {
 			methods = append(methods, name)
 		}
 	}
-	if o.get && o.data != nil && len(o.uploads) > 0 {
+	if o.get && o.data != nil && o.uploading() {
 		methods = append(methods, "-G, --get", "-T, --upload-file")
 	}
 	slices.Sort(methods)
@@ -204,10 +205,16 @@ func (o *operation) check() error {
 		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
 	case o.resume != resumeNot && o.removeOnError:
 		return &usageError{"-C, --continue-at and --remove-on-error exclude each other"}
-	case o.span != nil && len(o.uploads) > 0:
+	case o.span != nil && o.uploading():
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}
 	return nil
+}
+
+// uploading reports whether anything is to be uploaded. -T "" is for a URL to
+// which nothing is, where others follow.
+func (o *operation) uploading() bool {
+	return slices.ContainsFunc(o.uploads, func(name string) bool { return name != "" })
 }
 
 // output is where the n-th URL's document goes.

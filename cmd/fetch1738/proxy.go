@@ -117,11 +117,11 @@ func (o *operation) proxyHeader() (http.Header, error) {
 
 // proxyFor is the proxy to be used for l; nil is none.
 func (e *environment) proxyFor(l locator.Locator) *proxy.Proxy {
-	server, ok := locator.ServerOf(l)
+	at, ok := placeOf(l)
 	if !ok {
 		return nil
 	}
-	return e.proxyTo(l.Scheme(), server.HostPort)
+	return e.proxyTo(l.Scheme(), at)
 }
 
 // proxyTo is the proxy to be used for a scheme's connections to a place. A proxy
@@ -141,9 +141,9 @@ func (e *environment) proxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
 // forwarder is the HTTP proxy that is asked for a URL instead of being connected
 // through; nil is none. What is led elsewhere is connected to.
 func (e *environment) forwarder(l locator.Locator) *proxy.Proxy {
-	server, _ := locator.ServerOf(l)
+	at, _ := placeOf(l)
 	p := e.proxyFor(l)
-	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.dialer.route(server.HostPort) != server.HostPort {
+	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.dialer.route(at) != at {
 		return nil
 	}
 	if h, isHTTP := l.(*locator.HTTP); isHTTP && h.Secure {
@@ -190,8 +190,8 @@ func (e *environment) dial(ctx context.Context, network, address string) (net.Co
 	at := e.op.dialer.routed(t)
 	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
 	meant := locator.HostPort{Host: t.Host, Port: t.Port}
-	if server, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.Data {
-		meant = server.HostPort // it goes the way of its control connection
+	if named, ok := placeOf(t.Locator); ok && t.Purpose == fetch.Data {
+		meant = named // it goes the way of its control connection
 	}
 	p := e.proxyTo(t.Locator.Scheme(), meant)
 	if p == nil || network != "tcp" {

@@ -96,7 +96,7 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	case isFTP:
 		req.Locator, req.Options = rewritten(l, o.setType), o.ftpOptions()
 		return req, nil
-	case o.ftp.crlf && len(o.uploads) > 0:
+	case o.ftp.crlf && o.uploading():
 		return nil, &usageError{"--crlf is for uploads by ftp"}
 	}
 	switch l := l.(type) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,8 +32,8 @@ func (o *operation) httpOptions() (*fetchhttp.Options, error) {
 	if o.cookies != nil {
 		options.Header["Cookie"] = []string{strings.Join(o.cookies, "; ")}
 	}
-	if o.ranges != "" {
-		options.Header["Range"] = []string{"bytes=" + o.ranges}
+	if o.ranges != "" || o.head && o.span != nil {
+		options.Header["Range"] = []string{"bytes=" + cmp.Or(o.ranges, o.spanText)}
 	}
 	if data := o.posted(); data != nil {
 		options.Body = bytes.NewReader(data)
@@ -115,6 +116,13 @@ func setReferer(c *commandLine, value string) error {
 		c.op.referer = &value
 	}
 	return nil
+}
+
+// trustLocations is -L besides, as in curl.
+func trustLocations(c *commandLine, value string) (err error) {
+	c.op.locationTrusted, err = strconv.ParseBool(value)
+	c.op.location = c.op.locationTrusted
+	return err
 }
 
 // keepPost makes a POST stay one after a redirect of that status.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -55,7 +56,7 @@ func parseHostEntry(text string) (hostEntry, error) {
 	port, err := strconv.ParseUint(portText, 10, 16)
 	switch {
 	case !ok, host == "", err != nil, hasAddrs == removes:
-		return hostEntry{}, fmt.Errorf("expected HOST:PORT:ADDRESS[,ADDRESS] or -HOST:PORT")
+		return hostEntry{}, errors.New("expected HOST:PORT:ADDRESS[,ADDRESS] or -HOST:PORT")
 	}
 	e := hostEntry{HostPort: locator.HostPort{Host: host, Port: uint16(port)}}
 	if removes {
@@ -86,26 +87,29 @@ func addRoute(c *commandLine, value string) error {
 }
 
 func parseRoute(text string) (r route, err error) {
-	rest, ok := text, false
-	for i, end := range []*locator.HostPort{&r.from, &r.to} {
-		if end.Host, rest, ok = cutHost(rest); !ok && i == 0 {
-			break
-		}
-		var port string
-		port, rest, _ = strings.Cut(rest, ":")
-		if port == "" {
-			continue
-		}
-		n, err := strconv.ParseUint(port, 10, 16)
-		if err != nil || n == 0 {
-			return route{}, fmt.Errorf("%q is no port", port)
-		}
-		end.Port = uint16(n)
+	host, rest, ok1 := cutHost(text)
+	fromPort, rest, ok2 := strings.Cut(rest, ":")
+	r.from.Host = host
+	var toPort string
+	r.to.Host, toPort, _ = cutHost(rest)
+	if !ok1 || !ok2 || strings.Contains(toPort, ":") {
+		return route{}, errors.New("expected HOST1:PORT1:HOST2:PORT2, any of them empty")
 	}
-	if !ok || rest != "" {
-		return route{}, fmt.Errorf("expected HOST1:PORT1:HOST2:PORT2, any of them empty")
+	if r.from.Port, err = portOrAny(fromPort); err == nil {
+		r.to.Port, err = portOrAny(toPort)
 	}
-	return r, nil
+	return r, err
+}
+
+func portOrAny(text string) (uint16, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%q is no port", text)
+	}
+	return uint16(n), nil
 }
 
 // cutHost cuts "HOST:rest" behind the host, which may be an IPv6 address in
@@ -113,11 +117,11 @@ func parseRoute(text string) (r route, err error) {
 func cutHost(text string) (host, rest string, ok bool) {
 	if inside, bracketed := strings.CutPrefix(text, "["); bracketed {
 		host, rest, ok = strings.Cut(inside, "]")
-		if ok && rest == "" {
-			return host, "", true
+		if !ok {
+			return text, "", false
 		}
-		rest, colon := strings.CutPrefix(rest, ":")
-		return host, rest, ok && colon
+		rest, ok = strings.CutPrefix(rest, ":")
+		return host, rest, ok
 	}
 	return strings.Cut(text, ":")
 }
@@ -129,10 +133,25 @@ func (d *dialer) routed(t fetch.Target) locator.HostPort {
 	if t.Purpose != fetch.Data {
 		return d.route(at)
 	}
-	if server, ok := locator.ServerOf(t.Locator); ok && strings.EqualFold(server.Host, t.Host) {
-		at.Host = d.route(server.HostPort).Host
+	if server, ok := placeOf(t.Locator); ok && strings.EqualFold(server.Host, t.Host) {
+		at.Host = d.route(server).Host
 	}
 	return at
+}
+
+// placeOf is the host and port that a URL names, also under a scheme that is
+// another's over TLS; ok is false where it names none.
+func placeOf(l locator.Locator) (at locator.HostPort, ok bool) {
+	if opaque, is := l.(*locator.Opaque); is {
+		plain, err := locator.Parse(strings.TrimSuffix(opaque.Name, "s") + ":" + opaque.Rest)
+		at, ok := hostPortOf(plain)
+		if at.Port == 0 {
+			at.Port = locator.DefaultPort(opaque.Name)
+		}
+		return at, err == nil && ok
+	}
+	server, ok := locator.ServerOf(l)
+	return server.HostPort, ok
 }
 
 // route takes the first route that fits a place.

@@ -95,7 +95,7 @@ func (t *transfer) exitCode() int {
 	}
 	if t.locator != nil {
 		f.scheme = t.locator.Scheme()
-		if p := t.proxyFor(t.locator); p != nil {
+		if p := t.proxyTo(f.scheme, t.serverOf(t.locator).HostPort); p != nil {
 			f.proxy = p.Scheme
 		}
 		if _, ok := t.op.gateways[f.scheme]; ok || t.askedProxy(t.locator) != nil {
@@ -175,7 +175,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		n := t.narrator
 		ctx = n.watch(ctx)
-		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && t.locator.Scheme() != "https" {
+		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && !t.op.secures(t.locator) {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
 		}
 	}
@@ -259,8 +259,8 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
 		serial := 0
 		for i, typed := range e.op.urls {
-			source, upload := "", i < len(e.op.uploads)
-			if upload {
+			source := ""
+			if i < len(e.op.uploads) {
 				source = e.op.uploads[i]
 			}
 			urls, err1 := parseGlob(typed, e.op.globOff || e.op.listed[i])
@@ -272,15 +272,16 @@ func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 			for source := range sources.all() {
 				for url, values := range urls.all() {
 					t := &transfer{
-						environment: e, url: url, values: values, number: i, serial: serial,
-						dest: e.op.output(i), source: source, upload: upload, malformed: err1,
+						environment: e, url: url, values: values, number: i,
+						dest: e.op.output(i), source: source, upload: source != "", malformed: err1,
 					}
 					for one := range t.expanded(ctx) {
+						one.serial = serial
+						serial++
 						if !yield(one) {
 							return
 						}
 					}
-					serial++
 				}
 			}
 		}

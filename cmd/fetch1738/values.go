@@ -199,7 +199,10 @@ func setSpan(c *commandLine, value string) error {
 		return errors.New("expected a range, such as 0-499, 500- or -500")
 	}
 	r.empty = r.empty || first == "" && r.offset == 0
-	c.op.span, c.op.ranges = &r, ""
+	c.op.span, c.op.ranges, c.op.spanText = &r, "", value
+	if !dash {
+		c.op.spanText += "-"
+	}
 	return nil
 }
 
@@ -325,6 +328,9 @@ func setNetrcFile(c *commandLine, value string) error {
 }
 
 func setOutput(c *commandLine, value string) error {
+	if value == "" {
+		return errors.New("expected the name of a file, or - for standard output")
+	}
 	c.op.outputs = append(c.op.outputs, destination{path: value})
 	return nil
 }

@@ -131,6 +131,10 @@ func (t *transfer) answerVariables() map[string]any {
 		"response_code":  status,
 		"size_header":    t.heads.octets(),
 	}
+	if r.web == nil && t.code == exitHops { // there was no last answer
+		v["http_code"], v["num_redirects"] = t.heads.status()
+		v["response_code"] = v["http_code"]
+	}
 	if r.web != nil {
 		v["http_version"] = strings.TrimSuffix(strings.TrimPrefix(r.web.Proto, "HTTP/"), ".0")
 		v["num_headers"] = len(r.header)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -60,16 +61,24 @@ func (t *transfer) wildcard() (locator.Locator, *pattern) {
 	if err != nil || !t.op.proto.has(l.Scheme()) || t.askedProxy(l) != nil || t.op.gateways[l.Scheme()] != "" {
 		return nil, nil
 	}
-	named := l
-	if path, isFTP := ftp.Path(l); isFTP {
-		if t.op.listOnly || path.Type == 'd' || path.Name == "" {
-			return nil, nil
-		}
-		named = path
-	} else if _, isFile := l.(*locator.File); !isFile {
+	if _, isFTP := ftp.Path(l); isFTP && t.op.listOnly {
 		return nil, nil
 	}
-	return l, parsePattern(lastSegment(named, t.url))
+	return l, patternOf(l, t.url)
+}
+
+// patternOf is the wildcard that a URL ends in, or nil.
+func patternOf(l locator.Locator, typed string) *pattern {
+	if path, isFTP := ftp.Path(l); isFTP {
+		if path.Type == 'd' || path.Name == "" {
+			return nil
+		}
+		return parsePattern(lastSegment(path, typed))
+	}
+	if _, isFile := l.(*locator.File); isFile {
+		return parsePattern(lastSegment(l, typed))
+	}
+	return nil
 }
 
 // inDirectory is l with another name at its end; "" names the directory itself.
@@ -103,10 +112,21 @@ func (t *transfer) matches(ctx context.Context, l locator.Locator, p *pattern) (
 	for try := 0; ; try++ {
 		look.left = t.op.retry - try
 		matches, err := look.look(ctx, p)
+		if refusesListing(err) {
+			t.warn("%v: taking the name as it is", err)
+			return nil, nil
+		}
 		if err == nil || !look.again(ctx, try, err) {
 			return matches, err
 		}
 	}
+}
+
+// refusesListing reports whether a server lets nobody list the directory, so that
+// names have to be known.
+func refusesListing(err error) bool {
+	known, ok := errors.AsType[*fetch.Error](err)
+	return ok && known.Code >= 500 && (known.Op == "LIST" || known.Op == "NLST" || known.Op == "MLSD")
 }
 
 // look lists the directory once.
@@ -117,7 +137,7 @@ func (t *transfer) look(ctx context.Context, p *pattern) (found []match, err err
 	if _, isFTP := ftp.Path(t.locator); isFTP {
 		options := t.op.ftpOptions()
 		options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
-		options.Facts, options.ListOnly = true, false
+		options.Facts, options.ListOnly, options.ListCommand = true, false, ""
 		req.Options = options
 	}
 	res, err := t.resolverFor(t.locator).Fetch(ctx, req)
@@ -169,7 +189,7 @@ func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 // fitting is the transfer of one file that fits. No two write to the same file.
 func (t *transfer) fitting(l locator.Locator, m match, taken map[string]bool) *transfer {
 	one := &transfer{
-		environment: t.environment, url: inDirectory(l, m.name).String(), values: t.values,
+		environment: t.environment, url: inDirectory(l, m.name).String(), values: t.values, number: t.number,
 		dest: t.dest, listed: &m,
 	}
 	name := one.listedName()

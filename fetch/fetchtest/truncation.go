@@ -86,7 +86,7 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 // which one is like another; the number is prime so as to meet them all.
 func (k *kit) stride() int {
 	if k.Secure {
-		return 97
+		return 499
 	}
 	return 1
 }

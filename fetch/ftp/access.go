@@ -323,26 +323,30 @@ func (a *access) begin(c commands) (begun, error) {
 	if b.nothing {
 		return b, nil
 	}
-	if err := a.preferFacts(c); err != nil {
-		return b, err
-	}
-	verb := a.verb
-	if a.listing() && a.opt.ListCommand != "" {
-		verb = a.opt.ListCommand
-	}
-	err := c.retrieve(command(verb, a.name), b.offset)
-	if a.verb == "MLSD" && errors.Is(err, fetch.Unsupported) {
-		a.verb, verb = "LIST", "LIST"
-		err = c.retrieve(command(a.verb, a.name), b.offset)
-	}
-	if verb == "LIST" && errors.Is(err, fetch.Unsupported) {
-		a.verb = "NLST"
-		err = c.retrieve(command(a.verb, a.name), b.offset)
-	}
+	err := a.transfer(c, b.offset)
 	if a.listing() && a.name == "" && noFiles(err) {
 		b.nothing, err = true, nil
 	}
 	return b, err
+}
+
+// transfer begins the transfer by its command, or by one that does as well where
+// the server does not know it.
+func (a *access) transfer(c commands, offset int64) error {
+	if a.listing() && a.opt.ListCommand != "" {
+		return c.retrieve(command(a.opt.ListCommand, a.name), offset)
+	}
+	if err := a.preferFacts(c); err != nil {
+		return err
+	}
+	for {
+		err := c.retrieve(command(a.verb, a.name), offset)
+		plainer, ok := map[string]string{"MLSD": "LIST", "LIST": "NLST"}[a.verb]
+		if !ok || !errors.Is(err, fetch.Unsupported) {
+			return err
+		}
+		a.verb = plainer
+	}
 }
 
 // noFiles tells the way in which servers of the BSD family list a directory that

@@ -58,8 +58,9 @@ func (s *session) invite() error {
 	return nil
 }
 
-// open opens a port; it gives the address to tell of.
+// open opens a port in place of the one before; it gives the address to tell of.
 func (s *session) open() (netip.AddrPort, error) {
+	s.closePort()
 	own := addrPort(s.ctl.raw.LocalAddr()).Addr()
 	told, err := s.access.active.address(s.ctx, own)
 	if err != nil {

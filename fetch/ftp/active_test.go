@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -82,6 +83,37 @@ func TestActive(t *testing.T) {
 		}
 	})
 }
+
+// TestActiveFallback has a listing tried twice, each time with a port of its own;
+// one that is not used is closed.
+func TestActiveFallback(t *testing.T) {
+	actively(t, func(s *testserver.FTP) { s.Hide = []string{"LIST"} }, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		open := 0
+		listen := f.Env.Listen
+		f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
+			l, err := listen(ctx, network, address)
+			open++
+			return closing{l, &open}, err
+		}
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "")}); got != "a.txt\n" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "none")}); !errors.Is(err, fetch.NotFound) {
+			t.Errorf("%v", err)
+		}
+		if open != 0 {
+			t.Errorf("%d ports are left open", open)
+		}
+	})
+}
+
+// closing counts itself off.
+type closing struct {
+	net.Listener
+	open *int
+}
+
+func (c closing) Close() error { *c.open--; return c.Listener.Close() }
 
 // TestActivePort has PORT where EPRT is refused, once, or not wanted.
 func TestActivePort(t *testing.T) {
@@ -160,6 +192,49 @@ type deaf struct {
 
 func (d deaf) Accept() (net.Conn, error) { <-d.closed; return nil, net.ErrClosed }
 func (d deaf) Close() error              { close(d.closed); return d.Listener.Close() }
+
+// TestActiveIPv6 has EPRT for the other family, which PORT cannot do.
+func TestActiveIPv6(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := testserver.StartFTP(t.Context(), "[::1]:21", func(s *testserver.FTP) { s.InMemory = true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer srv.Close()
+		if err := srv.Put("a.txt", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Listen: srv.Network.Listen}, Active: &Active{DisableEPRT: true}}
+		defer f.Close()
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: at6("/a.txt")}); got != "x" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+		sent := func() (line string) {
+			for _, l := range srv.Transcript() {
+				if strings.HasPrefix(l.Text, "EPRT |2|::1|") {
+					line = l.Text
+				}
+			}
+			return line
+		}
+		if sent() == "" {
+			t.Errorf("sent %q", verbs(srv))
+		}
+		srv.On("EPRT", 0, testserver.Reply("522 No."))
+		_, err = read(t.Context(), f, &fetch.Request{Locator: at6("/a.txt")})
+		var e *fetch.Error
+		if !errors.As(err, &e) || e.Op != "EPRT" || e.Code != 522 {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// at6 is a locator on [::1], which RFC 1738 cannot write.
+func at6(path string) *locator.FTP {
+	l := at(path)
+	l.Host = "::1"
+	return l
+}
 
 // TestActiveStranger has somebody else come first (CVE-2002-0714), who gets
 // nothing and from whom nothing is taken.

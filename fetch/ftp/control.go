@@ -437,6 +437,10 @@ func (c *control) meanwhile() error {
 	case r.class() == 2:
 		c.phase = transferred
 		return nil
+	case r.class() == 1:
+		return nil
+	case r.class() == 3:
+		return violation(r.text, "no reply to "+c.verb)
 	}
 	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.code, Reply: r.text}
 }

@@ -103,13 +103,14 @@ func (a *access) wantsTLS() bool { return !a.implicit() && a.safety.Security != 
 // startTLS is AUTH TLS. What was said before does not count after (CVE-2021-22947).
 func (s *session) startTLS() error {
 	r, err := s.ctl.exchange("AUTH TLS")
+	agreed := r.class() == 2 || r.code == 334 // of servers older than the RFC
 	switch {
 	case err != nil:
 		return s.failure(err)
-	case r.class() != 2 && s.access.safety.Security == TryTLS:
+	case !agreed && s.access.safety.Security == TryTLS:
 		s.ctl.trace.Note("the server has no TLS; going on in the clear")
 		return nil
-	case r.class() != 2:
+	case !agreed:
 		return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.code, Reply: r.text, Err: errNoTLS})
 	case s.ctl.waiting():
 		return s.failure(s.ctl.fail(violation("", "octets between AUTH and TLS")))

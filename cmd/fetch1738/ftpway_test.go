@@ -1,0 +1,60 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+func TestFTPPort(t *testing.T) {
+	for value, want := range map[string]*ftp.Active{
+		"-":                       {},
+		"192.0.2.1":               {Host: "192.0.2.1"},
+		"eth0":                    {Host: "eth0"},
+		"host.example":            {Host: "host.example"},
+		"192.0.2.1:32000":         {Host: "192.0.2.1", Ports: [2]uint16{32000, 32000}},
+		"192.0.2.1:32000-33000":   {Host: "192.0.2.1", Ports: [2]uint16{32000, 33000}},
+		":32000-33000":            {Ports: [2]uint16{32000, 33000}},
+		"2001:db8::1":             {Host: "2001:db8::1"},
+		"::1":                     {Host: "::1"},
+		"[2001:db8::1]":           {Host: "2001:db8::1"},
+		"[2001:db8::1]:1024-1030": {Host: "2001:db8::1", Ports: [2]uint16{1024, 1030}},
+		"":                        nil,
+		"h:":                      nil,
+		"h:0":                     nil,
+		"h:x":                     nil,
+		"h:2-1":                   nil,
+		"h:1-":                    nil,
+		"h:65536":                 nil,
+		"h:1-2-3":                 nil,
+		"[::1]x":                  nil,
+		"[::1]9":                  nil,
+	} {
+		c := &commandLine{op: newOperation(new(global))}
+		err := setFTPPort(c, value)
+		got := c.op.ftp.active
+		if (err == nil) != (want != nil) || want != nil && *got != *want || want == nil && got != nil {
+			t.Errorf("%q: %+v, %v; want %+v", value, got, err, want)
+		}
+	}
+}
+
+func TestRewritten(t *testing.T) {
+	login := &locator.Login{User: "lab"}
+	for url, want := range map[string]string{
+		"ftp://h/a;type=a": "ftp://lab@h/a;type=a", "ftps://old:x@h:991/a": "ftps://lab@h:991/a", "telnet://h/": "telnet://lab@h/",
+		"gopher://h/0a": "gopher://h/0a", "nntps://h/g": "nntps://h/g",
+	} {
+		l, err := locator.Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := withLogin(l, login).String(); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+		if l.String() != url {
+			t.Errorf("%s has become %s", url, l)
+		}
+	}
+}

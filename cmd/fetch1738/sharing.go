@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// A way is all that the options say of how to connect. Operations with the same
+// way share their Fetchers, and so the sessions that those keep open, also across
+// --next. Whose rules and passwords hold the context of an access tells.
+type way struct {
+	dialer     dialer
+	proxy      proxyOptions
+	tls        tlsOptions
+	ftp        ftpWay
+	exact      bool
+	guessType  bool
+	noEPSV     bool
+	smtp       string
+	userAgent  *string
+	email      string
+	newsServer string
+	limits     fetch.Limits
+	follows    bool
+}
+
+func (o *operation) way() way {
+	return way{
+		o.dialer, o.proxy, o.tls, o.ftp, o.exact, o.guessType, o.disableEPSV, o.smtp, o.userAgent, o.email, newsServer(o.newsServer),
+		fetch.Limits{
+			Connect: o.connectTimeout, Reply: replyTime, Idle: idleTime, Line: maxLine,
+			Body: o.maxFilesize, Hops: o.maxRedirects,
+		},
+		o.location && o.maxRedirects != 0,
+	}
+}
+
+// environments are those of a command line, one for each operation.
+type environments []*environment
+
+// alike finds an environment that connects by w; nil is none.
+func (all environments) alike(w *way) *environment {
+	for _, e := range all {
+		if reflect.DeepEqual(e.way, *w) {
+			return e
+		}
+	}
+	return nil
+}
+
+// close ends the sessions that are idle.
+func (all environments) close() {
+	for _, e := range all {
+		_ = e.registry.Close() // more than once where it is shared, which does no harm
+	}
+}
+
+// of is the environment that ctx is about: sessions are shared, rules are not.
+func (e *environment) of(ctx context.Context) *environment {
+	if t, ok := ctx.Value(transferKey{}).(*transfer); ok {
+		return t.environment
+	}
+	return e
+}
