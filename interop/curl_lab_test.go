@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -26,6 +27,7 @@ type lab struct {
 	row     string
 	values  map[string]string
 	uploads map[string]func() map[string][]byte // by variable
+	wishes  map[string]func() []string          // of proxies, by variable
 	daemons *daemons
 	tls     *tls.Config // of the servers that have it; nil before the first
 }
@@ -147,7 +149,7 @@ func newLab(t *testing.T, r row, shared []*daemons, program int) *lab {
 	t.Helper()
 	l := &lab{
 		dir: t.TempDir(), row: strings.ReplaceAll(r.name, "/", "-"),
-		values: map[string]string{"CLOSED": "127.0.0.1:" + closedPort}, uploads: make(map[string]func() map[string][]byte),
+		values: map[string]string{"CLOSED": "127.0.0.1:" + closedPort}, uploads: make(map[string]func() map[string][]byte), wishes: make(map[string]func() []string),
 	}
 	l.values["ROW"] = l.row
 	if shared != nil {
@@ -216,6 +218,8 @@ func (l *lab) start(t *testing.T, name string) error {
 			return err
 		}
 		s = &telnet.Server
+	case "CA":
+		return l.certify(t)
 	case "HTTPS", "GOPHERS":
 		if err := l.start(t, strings.TrimSuffix(name, "S")); err != nil {
 			return err
@@ -227,15 +231,24 @@ func (l *lab) start(t *testing.T, name string) error {
 			return err
 		}
 		t.Cleanup(p.close)
-		l.values[name] = p.Addr().String()
+		l.values[name], l.wishes[name] = p.Addr().String(), p.wishes
 		return nil
 	}
 	if s == nil {
-		return nil // a variable of the shell, or of the daemons
+		return l.known(name)
 	}
 	t.Cleanup(func() { s.Close() })
 	l.values[name], l.uploads[name] = s.URL, s.Uploads
 	return nil
+}
+
+// known fails a row that names what does not exist: it would be the same for both
+// programs, and nothing.
+func (l *lab) known(name string) error {
+	if name == "PWD" || name == "HOME" || l.daemonValues()[name] != "" {
+		return nil
+	}
+	return fmt.Errorf("there is no $%s", name)
 }
 
 // secure puts TLS in front of a server.
@@ -307,13 +320,21 @@ func (l *lab) daemonValues() map[string]string {
 	return l.daemons.values
 }
 
-// stored is what the program has put into the servers.
+// dataPort is the port of an FTP data connection, as it is in what a proxy is asked.
+var dataPort = regexp.MustCompile(`:\d{5}$`)
+
+// stored is what the program has put into the servers, and what it asked proxies.
 func (l *lab) stored(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	for name, uploads := range l.uploads {
 		for file, data := range uploads() {
 			all[name+" "+file] = string(data)
+		}
+	}
+	for name, wishes := range l.wishes {
+		for i, asked := range wishes() {
+			all[fmt.Sprint(name, " ", i)] = dataPort.ReplaceAllString(l.plain(asked), ":data")
 		}
 	}
 	if l.daemons != nil {
@@ -341,7 +362,8 @@ func startDaemons(t *testing.T, rows []row) []*daemons {
 			named[m[1]] = true
 		}
 	}
-	if !named["VSFTPD"] && !named["NGINX"] && !named["GOPHERNICUS"] {
+	nginx := named["NGINX"] || named["NGINXS"]
+	if !named["VSFTPD"] && !nginx && !named["GOPHERNICUS"] {
 		return nil
 	}
 	var sets []*daemons
@@ -351,7 +373,7 @@ func startDaemons(t *testing.T, rows []row) []*daemons {
 			srv := startVsftpd(t)
 			d.add(t, "VSFTPD", "ftp://"+srv.addr, srv.root, filepath.Join(srv.root, "incoming"))
 		}
-		if named["NGINX"] {
+		if nginx {
 			srv := startNginx(t)
 			d.add(t, "NGINX", "http://"+srv.addr, srv.root, filepath.Join(filepath.Dir(srv.root), "dav"))
 			d.values["NGINXS"], d.values["NGINXCA"] = "https://"+srv.secureAddr, filepath.Join(filepath.Dir(srv.root), "cert.pem")

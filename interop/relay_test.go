@@ -23,6 +23,7 @@ type relay struct {
 	wg    sync.WaitGroup
 	mu    sync.Mutex
 	conns []net.Conn
+	asked []string // "GET http://host/", "CONNECT host:port", "SOCKS5 host:port"
 	ended bool
 }
 
@@ -71,6 +72,19 @@ func (r *relay) keep(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(longest))
 }
 
+func (r *relay) note(asked string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = append(r.asked, asked)
+}
+
+// wishes is what clients asked for so far.
+func (r *relay) wishes() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.asked)
+}
+
 func (r *relay) serve(c net.Conn) {
 	r.keep(c)
 	defer c.Close()
@@ -95,6 +109,9 @@ func (r *relay) serve(c net.Conn) {
 // fetches nothing by ftp but says what it was asked for.
 func (r *relay) http(c net.Conn, in *bufio.Reader) {
 	req, err := http.ReadRequest(in)
+	if err == nil {
+		r.note(req.Method + " " + req.RequestURI)
+	}
 	login := "Basic " + base64.StdEncoding.EncodeToString([]byte("lab:secret"))
 	switch {
 	case err != nil:
@@ -138,6 +155,7 @@ func (r *relay) socks4(c net.Conn, in *bufio.Reader) {
 		host = strings.TrimSuffix(name, "\x00")
 	}
 	port := (&net.TCPAddr{Port: int(head[2])<<8 | int(head[3])}).String()
+	r.note("SOCKS4 " + host + port)
 	r.join(c, in, host+port, "\x00\x5a\x00\x00\x00\x00\x00\x00", "\x00\x5b\x00\x00\x00\x00\x00\x00")
 }
 
@@ -180,7 +198,9 @@ func (r *relay) socks5(c net.Conn, in *bufio.Reader) {
 		host = field(-1)
 	}
 	port := field(2)
-	r.join(c, in, host+(&net.TCPAddr{Port: int(port[0])<<8 | int(port[1])}).String(), "\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x00", "\x05\x05\x00\x01\x00\x00\x00\x00\x00\x00")
+	host += (&net.TCPAddr{Port: int(port[0])<<8 | int(port[1])}).String()
+	r.note("SOCKS5 " + host)
+	r.join(c, in, host, "\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x00", "\x05\x05\x00\x01\x00\x00\x00\x00\x00\x00")
 }
 
 // join connects, says so and carries octets both ways.
