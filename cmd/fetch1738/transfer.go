@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -277,22 +276,13 @@ func isHTTP(l locator.Locator) bool {
 func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
 		serial := 0
-		for i, typed := range e.op.urls {
-			source := ""
-			if i < len(e.op.uploads) {
-				source = e.op.uploads[i]
-			}
-			urls, err1 := parseGlob(typed, e.op.globOff || e.op.listed[i])
-			sources, err2 := parseGlob(source, e.op.globOff)
-			if err := cmp.Or(err1, err2); err != nil {
-				urls, sources = glob{{fixed: typed}}, glob{{fixed: source}}
-				err1 = &codedError{exitBadURL, err}
-			}
-			for source := range sources.all() {
-				for url, values := range urls.all() {
+		for i := range e.op.urls {
+			urls, sources, malformed := e.op.globs(i)
+			for source := range sources.All() {
+				for url, values := range urls.All() {
 					t := &transfer{
 						environment: e, url: url, values: values, number: i,
-						dest: e.op.output(i), source: source, upload: source != "", malformed: err1,
+						dest: e.op.output(i), source: source, upload: source != "", malformed: malformed,
 					}
 					for one := range t.expanded(ctx) {
 						one.serial = serial
