@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fetch1738/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/internal/term"
 )
 
@@ -40,7 +41,7 @@ type global struct {
 
 	passwords *passwordSource // of --password-fd; nil is the terminal
 	secrets   secrets
-	display   *display // nil for none
+	display   *progress.Display // nil for none
 
 	environments environments
 }

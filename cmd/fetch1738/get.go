@@ -41,10 +41,8 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	if c.global.parallel {
 		perform = c.performAtOnce
 	}
-	c.global.display = newDisplay(c)
-	c.std.out, c.std.err = c.global.display.above(c.std.out), c.global.display.above(c.std.err)
 	code := perform(ctx)
-	c.global.display.close()
+	c.global.display.Close()
 	if ctx.Err() != nil {
 		return signalCode(ctx)
 	}
@@ -53,6 +51,7 @@ func runGet(ctx context.Context, args []string, std streams) int {
 
 // performInTurn does the transfers of all operations, one after the other.
 func (c *commandLine) performInTurn(ctx context.Context) int {
+	c.openDisplay(nil)
 	code := exitOK
 	for _, op := range c.operations {
 		if code = c.perform(ctx, op); stops(ctx, c.global, code) {

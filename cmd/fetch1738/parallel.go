@@ -34,6 +34,7 @@ const (
 // fields belong to the goroutine of run.
 type pool struct {
 	c      *commandLine
+	tally  *tally
 	next   func() (*transfer, error, bool)
 	output *outlet
 	ended  chan *transfer
@@ -69,8 +70,10 @@ func (c *commandLine) performAtOnce(ctx context.Context) int {
 	}
 	next, stop := iter.Pull2(c.transfers(ctx))
 	defer stop()
+	tally := newTally(c.operations)
+	c.openDisplay(tally.line)
 	p := &pool{
-		c: c, next: next, output: newOutlet(c.std.out), ended: make(chan *transfer),
+		c: c, tally: tally, next: next, output: newOutlet(c.std.out), ended: make(chan *transfer),
 		hosts: make(map[locator.HostPort]*host), files: make(map[string]bool),
 	}
 	return p.run(ctx)
@@ -254,7 +257,7 @@ func (p *pool) end(t *transfer) {
 			delete(p.hosts, t.server)
 		}
 	}
-	p.c.global.display.count(t.code == exitOK)
+	p.tally.count(t.code == exitOK)
 	if t.code != exitOK && t.code != exitAborted {
 		p.code = t.code
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -38,7 +39,7 @@ type transfer struct {
 	heads      heads
 	asking     atomic.Bool // a password is being asked for
 	narrator   *narrator   // nil unless the conversation is to be shown
-	meter      *meter
+	meter      *progress.Meter
 	pace       *pace.Pace      // nil without --limit-rate
 	paceEnds   context.Context // ends a wait for it
 	sink       *sink
@@ -201,7 +202,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 		ctx = watchQueue(ctx, newNarrator(t.std.err))
 	}
 	t.meter = t.startMeter()
-	defer t.meter.stop()
+	defer t.meter.Stop()
 	for try := range t.op.retry + 1 {
 		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
