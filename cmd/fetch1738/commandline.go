@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/internal/term"
 )
@@ -35,8 +36,8 @@ type global struct {
 	parallelMaxHost   int // 0 is no limit
 	parallelImmediate bool
 
-	rate   startRate
-	stderr string // of --stderr
+	starts *pace.Pace // of --rate, which keeps transfers apart; nil does not
+	stderr string     // of --stderr
 	trace  traceOptions
 
 	passwords *passwordSource // of --password-fd; nil is the terminal

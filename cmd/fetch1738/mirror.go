@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
 const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
@@ -138,18 +140,10 @@ func (t *transfer) mirrorAgain(ctx context.Context, n int, err error) bool {
 	if n >= t.op.retry || !t.transient(err) {
 		return false
 	}
-	wait := t.op.retryDelay
-	if wait == 0 {
-		wait = min(time.Second<<min(n, 20), maxRetryWait)
-	}
-	if limit := t.op.retryMaxTime; limit > 0 && time.Since(t.account.start)+wait > limit {
+	wait, inTime := t.retryWait(n)
+	if !inTime {
 		return false
 	}
 	t.warn("%v; trying again in %v", err, wait)
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(wait):
-		return true
-	}
+	return pace.Sleep(ctx, wait) == nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -315,11 +316,7 @@ func (t *transfer) pause(ctx context.Context) {
 	if t.wait == 0 {
 		return
 	}
-	timer := time.NewTimer(t.wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+	if pace.Sleep(ctx, t.wait) != nil {
 		t.err = fetch.Fail("wait", t.locator, fetch.Canceled, context.Cause(ctx))
 	}
 }

@@ -76,7 +76,7 @@ func (t *transfer) run(ctx context.Context) int {
 
 // perform does a transfer that is prepared.
 func (t *transfer) perform(ctx context.Context) {
-	t.op.rate.wait(ctx)
+	_ = t.op.starts.Wait(ctx, 1) // an interrupted one fails as it begins
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
 	t.account.end = time.Now()
