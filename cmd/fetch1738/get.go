@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -32,10 +31,6 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	}
 	// A reader that goes away is a failed write, as any other.
 	signal.Ignore(syscall.SIGPIPE)
-	// A transfer waits more than it works. On one processor the scheduler does not
-	// look for work on others whenever octets come, which costs more than moving
-	// them does: half the time of a spliced FTP transfer.
-	runtime.GOMAXPROCS(1)
 	defer func() { c.global.environments.close() }()
 	perform := c.performInTurn
 	if c.global.parallel {
