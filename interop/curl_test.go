@@ -25,8 +25,8 @@ import (
 // servers, and end with the same code.
 //
 // A row runs in a directory of its own that holds what seedFiles says. $FTP,
-// $HTTP and the like are the servers that lab.go starts for it. Lines that begin
-// with # are for people; a line that is indented belongs to the row above:
+// $HTTP and the like are the servers that its lab starts. Lines that begin with
+// # are for people; a line that is indented belongs to the row above:
 //
 //	differs: the reason why this program does otherwise, on purpose
 //
