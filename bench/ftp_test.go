@@ -51,7 +51,7 @@ func BenchmarkFTPTiny(b *testing.B) {
 func BenchmarkFTPMany(b *testing.B) {
 	base := startVsftpd(b)
 	var urls []string
-	for i := range small {
+	for i := range 200 {
 		urls = append(urls, fmt.Sprintf("%s/small/f%d", base, i))
 	}
 	compare(b, urls...)
@@ -169,13 +169,14 @@ func tool(b *testing.B, name string) string {
 }
 
 const (
-	small     = 200     // how many small files there are
+	small     = 2000    // how many small files there are
 	largeSize = 1 << 30 // octets of the large one
 )
 
 // startVsftpd serves large, of 1 GiB, and small/f0 … of 4 KiB, until the
-// benchmark ends, and gives the server's URL.
-func startVsftpd(b *testing.B) string {
+// benchmark ends, and gives the server's URL. The lines of settings are added to
+// its configuration.
+func startVsftpd(b *testing.B, settings ...string) string {
 	b.Helper()
 	program := tool(b, "vsftpd")
 	if os.Geteuid() != 0 {
@@ -222,7 +223,8 @@ secure_chroot_dir=%[2]s/empty
 seccomp_sandbox=NO
 isolate=NO
 isolate_network=NO
-`, port, dir), 0o644))
+%[3]s
+`, port, dir, strings.Join(settings, "\n")), 0o644))
 	cmd := exec.Command(program, conf)
 	check(b, cmd.Start())
 	b.Cleanup(func() {

@@ -133,6 +133,20 @@ func (c *console) expect(text string) {
 	}
 }
 
+// await waits until what the terminal has shown so far will do, and gives it.
+func (c *console) await(will func(shown string) bool) string {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !will(c.text) {
+		if c.over {
+			c.t.Fatalf("it never came to that: %q", c.text)
+		}
+		c.more.Wait()
+	}
+	return c.text
+}
+
 // keys types.
 func (c *console) keys(text string) {
 	c.t.Helper()

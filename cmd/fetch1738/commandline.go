@@ -29,17 +29,24 @@ type global struct {
 
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
 
+	parallel          bool
+	parallelMax       int
+	parallelMaxHost   int // 0 is no limit
+	parallelImmediate bool
+
 	rate   startRate
 	stderr string // of --stderr
 	trace  traceOptions
 
 	passwords *passwordSource // of --password-fd; nil is the terminal
+	secrets   secrets
+	display   *display // nil for none
 
 	environments environments
 }
 
 func newCommandLine(std streams) *commandLine {
-	c := &commandLine{std: std, global: new(global), table: options()}
+	c := &commandLine{std: std, global: &global{parallelMax: defaultParallel}, table: options()}
 	c.begin()
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -47,11 +48,7 @@ func (t *transfer) authenticate() error {
 
 // warnOfPassword tells a person, once, where else the password now is.
 func (t *transfer) warnOfPassword() {
-	t.mu.Lock()
-	first := !t.warned
-	t.warned = true
-	t.mu.Unlock()
-	if first && term.IsTerminal(t.std.err) {
+	if first := !t.warned.Swap(true); first && term.IsTerminal(t.std.err) {
 		t.warn("a password in a URL shows in the list of processes and in the shell's history; leave it out to be asked, or use -n")
 	}
 }
@@ -77,7 +74,7 @@ func loginField(l locator.Locator) **locator.Login {
 // fromNetrc looks the host of l up; it gives nil where there is no entry. The
 // entry's user must be the one given, if one is.
 func (t *transfer) fromNetrc(l locator.Locator, given *locator.Login) (*locator.Login, error) {
-	file, err := t.netrcEntries()
+	file, err := t.netrc()
 	if err != nil || file == nil {
 		return nil, err
 	}
@@ -93,24 +90,21 @@ func (t *transfer) fromNetrc(l locator.Locator, given *locator.Login) (*locator.
 	return &locator.Login{User: entry.Login, Password: entry.Password, HasPassword: entry.HasPassword}, nil
 }
 
-// netrcEntries reads the netrc file once. It is nil where none is to be used,
-// and where the usual one does not exist.
-func (e *environment) netrcEntries() (netrc.File, error) {
+// readNetrc reads the netrc file. It is nil where none is to be used, and where
+// the usual one does not exist.
+func (e *environment) readNetrc() (netrc.File, error) {
 	if e.op.netrc == netrcUnused && e.op.netrcFile == "" {
 		return nil, nil
 	}
-	if !e.netrcRead {
-		named := cmp.Or(e.op.netrcFile, os.Getenv("NETRC"))
-		e.netrcRead = true
-		e.netrc, e.netrcErr = netrc.Read(cmp.Or(named, filepath.Join(os.Getenv("HOME"), ".netrc")))
-		if errors.Is(e.netrcErr, fs.ErrNotExist) && named == "" {
-			e.netrcErr = nil
-		}
+	named := cmp.Or(e.op.netrcFile, os.Getenv("NETRC"))
+	file, err := netrc.Read(cmp.Or(named, filepath.Join(os.Getenv("HOME"), ".netrc")))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && named == "":
+		return nil, nil
+	case err != nil:
+		return nil, &codedError{exitRead, err}
 	}
-	if e.netrcErr != nil {
-		return nil, &codedError{exitRead, e.netrcErr}
-	}
-	return e.netrc, nil
+	return file, nil
 }
 
 type transferKey struct{}
@@ -147,7 +141,13 @@ func orEmpty(l *locator.Login) *locator.Login {
 	return l
 }
 
-// ask asks for a password, once for each user and server.
+// secrets are what a person has answered, by question.
+type secrets struct {
+	mu    sync.Mutex
+	known map[string]string
+}
+
+// ask asks for a password, once for each user and server, and one at a time.
 func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
 	place := hostOf(e.serverOf(c.Locator))
 	what := "Password"
@@ -159,18 +159,19 @@ func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login
 		t.asking.Store(true)
 		defer t.asking.Store(false)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	secret, known := e.answers[question]
+	a := &e.op.secrets
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	secret, known := a.known[question]
 	if !known {
 		var err error
 		if secret, err = e.op.secret(ctx, question); err != nil {
 			return locator.Login{}, fmt.Errorf("the password of %s is needed: %w", fetch.Printable(c.User), err)
 		}
-		if e.answers == nil {
-			e.answers = make(map[string]string)
+		if a.known == nil {
+			a.known = make(map[string]string)
 		}
-		e.answers[question] = secret
+		a.known[question] = secret
 	}
 	return locator.Login{User: c.User, Password: secret, HasPassword: true}, nil
 }

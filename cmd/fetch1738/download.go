@@ -23,12 +23,14 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	case resumeGiven:
 		req.Offset = t.op.resumeAt
 	case resumeFound:
-		req.Offset = t.sink.size()
+		req.Offset = t.sink.size() - t.sink.count
 		if l, isFTP := ftp.Path(req.Locator); isFTP && l.Type == 'a' && req.Offset > 0 {
 			return &codedError{exitResume, errors.New("text cannot be gone on with: it has one size here and another there")}
 		}
 	}
-	res, err := t.resolverFor(req.Locator).Fetch(ctx, req)
+	t.datable(req)
+	whole := req
+	req, res, err := t.fetch(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -52,11 +54,11 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		}
 		return nil
 	}
-	if err := t.nameByServer(res); err != nil {
-		return err
-	}
-	if t.sink.exclusive {
-		if skip, err := t.skips(); skip || err != nil {
+	if t.sink.file == nil { // else the file has its name from an attempt before
+		if err := t.nameByServer(res); err != nil {
+			return err
+		}
+		if skip, err := t.skips(); t.sink.exclusive && (skip || err != nil) {
 			return err
 		}
 	}
@@ -74,7 +76,8 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
 		return t.sink.take(&linkList{res: res})
 	}
-	return t.store(req, res)
+	t.meter.expect(whole, res.Size)
+	return t.store(res)
 }
 
 // answered is res, or, if that is a form, what comes of filling it in.
@@ -104,8 +107,7 @@ func queryForm(res *fetch.Resource) string {
 }
 
 // store writes an answer to the sink: its head where that is wanted, its body.
-func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
-	t.meter.expect(req, res.Size)
+func (t *transfer) store(res *fetch.Resource) error {
 	if err := t.writeHead(res); err != nil {
 		return err
 	}
@@ -119,6 +121,9 @@ func (t *transfer) store(req *fetch.Request, res *fetch.Resource) error {
 		if shown, err := t.showNews(res); shown || err != nil {
 			return err
 		}
+	}
+	if t.verbatim() {
+		t.came = editionOf(res)
 	}
 	if err := t.sink.take(t.incoming(res.Body)); err != nil {
 		return err

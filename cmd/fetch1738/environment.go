@@ -44,21 +44,18 @@ type environment struct {
 	resolver *fetch1738.Resolver
 	referred *fetch1738.Resolver // the same, which follows referrals without -L
 
-	netrcRead bool
-	netrc     netrc.File
-	netrcErr  error
+	netrc func() (netrc.File, error) // reads it once
 
 	picked atomic.Bool // the user has chosen a link by --number
 
-	mu      sync.Mutex
-	answers map[string]string
-	warned  bool // of a password in a URL
+	warned atomic.Bool // of a password in a URL
 }
 
 // newEnvironment makes the Fetchers that an operation asks for, or takes those of
 // an earlier one that connects alike. The command line closes them in the end.
 func newEnvironment(std streams, op *operation) (*environment, error) {
 	e := &environment{std: std, op: op, way: op.way()}
+	e.netrc = sync.OnceValues(e.readNetrc)
 	if earlier := op.environments.alike(&e.way); earlier != nil {
 		e.proxies, e.direct, e.registry = earlier.proxies, earlier.direct, earlier.registry
 	} else if err := e.findProxies(); err != nil {
@@ -124,9 +121,9 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	r.Register(&gopher.Fetcher{Env: &env, Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
-		Proxy: e.forwarder, TLS: config,
+		Proxy: e.forwarder, TLS: config, MaxIdle: e.op.idleSessions(),
 	}, "http", "https")
-	r.Register(&nntp.Fetcher{Env: &env, TLS: config}, newsSchemes()...)
+	r.Register(&nntp.Fetcher{Env: &env, TLS: config, MaxIdle: e.op.idleSessions()}, newsSchemes()...)
 	r.Register(&wais.Fetcher{Env: &env}, "wais")
 	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config}, "mailto")
 	r.Register(&telnet.Fetcher{Env: &env}, "telnet")

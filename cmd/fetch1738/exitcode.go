@@ -45,6 +45,7 @@ const (
 	exitResume         = 36
 	exitFile           = 37
 	exitInterface      = 45
+	exitAborted        = 42
 	exitHops           = 47
 	exitNoOption       = 48
 	exitOptionSyntax   = 49

@@ -30,7 +30,7 @@ type ftpWay struct {
 func (o *operation) ftpFetcher(env *fetch.Env, config *tls.Config) *ftp.Fetcher {
 	f := &ftp.Fetcher{
 		Env: env, Exact: o.exact, GuessType: o.guessType, DisableEPSV: o.disableEPSV,
-		TLS: config, ClearCommands: o.ftp.clearCommands, CheckHost: o.ftp.distrust,
+		MaxIdle: o.idleSessions(), TLS: config, ClearCommands: o.ftp.clearCommands, CheckHost: o.ftp.distrust,
 	}
 	switch {
 	case o.ftp.requireTLS:

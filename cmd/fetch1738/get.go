@@ -17,7 +17,7 @@ import (
 const maxMessage = 1000
 
 // runGet fetches, or uploads, what the arguments say. The exit code is that of
-// the last URL.
+// the last URL, or of the last failure where several are fetched at once.
 func runGet(ctx context.Context, args []string, std streams) int {
 	c := newCommandLine(std)
 	defer c.closeFiles()
@@ -37,14 +37,27 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	// them does: half the time of a spliced FTP transfer.
 	runtime.GOMAXPROCS(1)
 	defer func() { c.global.environments.close() }()
+	perform := c.performInTurn
+	if c.global.parallel {
+		perform = c.performAtOnce
+	}
+	c.global.display = newDisplay(c)
+	c.std.out, c.std.err = c.global.display.above(c.std.out), c.global.display.above(c.std.err)
+	code := perform(ctx)
+	c.global.display.close()
+	if ctx.Err() != nil {
+		return signalCode(ctx)
+	}
+	return code
+}
+
+// performInTurn does the transfers of all operations, one after the other.
+func (c *commandLine) performInTurn(ctx context.Context) int {
 	code := exitOK
 	for _, op := range c.operations {
 		if code = c.perform(ctx, op); stops(ctx, c.global, code) {
 			break
 		}
-	}
-	if ctx.Err() != nil {
-		return signalCode(ctx)
 	}
 	return code
 }
@@ -96,20 +109,11 @@ func (c *commandLine) misused(err error) int {
 
 // perform does the transfers of one operation, one after the other.
 func (c *commandLine) perform(ctx context.Context, op *operation) int {
-	if len(op.urls) == 0 {
-		return c.misused(&usageError{"no URL specified"})
-	}
 	if err := op.check(); err != nil {
 		return c.misused(err)
 	}
-	if len(op.outputs) > len(op.urls) {
-		c.warn("there are more of -o and -O than URLs")
-	}
-	env, err := newEnvironment(c.std, op)
+	env, err := c.environment(ctx, op)
 	if err != nil {
-		return c.misused(err)
-	}
-	if err := env.askProxyPassword(ctx); err != nil {
 		return c.misused(err)
 	}
 	code := exitOK
@@ -119,4 +123,16 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 		}
 	}
 	return code
+}
+
+// environment readies an operation that has been checked.
+func (c *commandLine) environment(ctx context.Context, op *operation) (*environment, error) {
+	if len(op.outputs) > len(op.urls) {
+		c.warn("there are more of -o and -O than URLs")
+	}
+	env, err := newEnvironment(c.std, op)
+	if err == nil {
+		err = env.askProxyPassword(ctx)
+	}
+	return env, err
 }

@@ -59,6 +59,24 @@ func (g glob) all() iter.Seq2[string, []string] {
 	}
 }
 
+// maxCount is the number of texts from which on they are not counted exactly.
+const maxCount = 1 << 30
+
+// count is how many texts g stands for.
+func (g glob) count() int64 {
+	n := int64(1)
+	for _, part := range g {
+		switch {
+		case part.ranged:
+			n *= min(maxCount, (part.last-part.first)/part.step+1)
+		case part.set != nil:
+			n *= int64(len(part.set))
+		}
+		n = min(n, maxCount)
+	}
+	return n
+}
+
 func (g glob) expand(before string, values []string, yield func(string, []string) bool) bool {
 	if len(g) == 0 {
 		return yield(before, values)

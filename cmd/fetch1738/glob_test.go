@@ -142,3 +142,23 @@ func FuzzGlob(f *testing.F) {
 		}
 	})
 }
+
+// TestGlobCount counts what is then made.
+func TestGlobCount(t *testing.T) {
+	for _, text := range []string{"", "x", "{a,b}", "[1-10]", "[1-10:3]", "[001-100]x{a,b,c}", "[a-z:5]", "{,}"} {
+		g, err := parseGlob(text, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := int64(0)
+		for range g.all() {
+			n++
+		}
+		if got := g.count(); got != n {
+			t.Errorf("%s: counted %d, made %d", text, got, n)
+		}
+	}
+	if g, err := parseGlob("[0-999999999][0-999999999][0-999999999]", false); err != nil || g.count() != maxCount {
+		t.Errorf("%v, %d", err, g.count())
+	}
+}

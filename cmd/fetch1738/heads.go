@@ -144,7 +144,7 @@ func (t *transfer) openDump() (err error) {
 	case "":
 		return nil
 	case "-":
-		t.heads.dump = t.std.out
+		t.heads.dump = t.out()
 		return nil
 	}
 	if t.op.createDirs {

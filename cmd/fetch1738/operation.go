@@ -191,6 +191,8 @@ func (o *operation) check() error {
 	slices.Sort(methods)
 	methods = slices.Compact(methods)
 	switch {
+	case len(o.urls) == 0:
+		return &usageError{"no URL specified"}
 	case len(methods) > 1:
 		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
 	case o.fail && o.failWithBody:
@@ -209,6 +211,21 @@ func (o *operation) check() error {
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}
 	return nil
+}
+
+// count is how many transfers the URLs stand for.
+func (o *operation) count() int64 {
+	n := int64(0)
+	for i, typed := range o.urls {
+		urls, _ := parseGlob(typed, o.globOff || o.listed[i]) // a malformed one fails as one
+		each := int64(1)
+		if i < len(o.uploads) {
+			sources, _ := parseGlob(o.uploads[i], o.globOff)
+			each = sources.count()
+		}
+		n = min(maxCount, n+urls.count()*each)
+	}
+	return n
 }
 
 // uploading reports whether anything is to be uploaded. -T "" is for a URL to

@@ -26,7 +26,8 @@ type sink struct {
 	exclusive bool  // there must be nothing, unless --clobber says so
 	nameless  error // why there is no name for the file yet
 	clobber
-	out io.Writer
+	out     io.Writer
+	portion *portion // of out, with -Z
 
 	file   *os.File // nil before it is opened, and for standard output
 	opened os.FileInfo
@@ -44,14 +45,19 @@ func (s *sink) open() error {
 	if s.w != nil {
 		return nil
 	}
-	s.w = s.out
-	if s.path != "" {
+	var stream any = s.out
+	switch {
+	case s.path != "":
 		if err := s.create(); err != nil {
 			return err
 		}
-		s.w = s.file
+		s.w, stream = s.file, s.file
+	case s.portion != nil:
+		s.w = s.portion
+	default:
+		s.w = s.out
 	}
-	if term.IsTerminal(s.w) && !s.raw {
+	if term.IsTerminal(stream) && !s.raw {
 		s.safe = term.NewWriter(s.w)
 		s.decoder = term.NewDecoder(s.safe, s.charset)
 		s.w = &gate{w: s.decoder, open: s.named}
@@ -135,6 +141,10 @@ func (s *sink) rewind() bool {
 	if s.count == 0 {
 		return true
 	}
+	if s.path == "" && s.portion != nil && s.portion.rewind() {
+		s.w, s.safe, s.count = nil, nil, 0
+		return true
+	}
 	if s.file == nil || s.file.Truncate(s.base) != nil {
 		return false
 	}
@@ -175,7 +185,7 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // sink is where the transfer's document goes.
 func (t *transfer) newSink() (*sink, error) {
-	s := &sink{charset: t.op.charset, out: t.std.out, raw: t.op.raw, mkdirs: t.op.createDirs, clobber: t.op.clobber, append: t.op.resume != resumeNot}
+	s := &sink{charset: t.op.charset, out: t.std.out, portion: t.portion, raw: t.op.raw, mkdirs: t.op.createDirs, clobber: t.op.clobber, append: t.op.resume != resumeNot}
 	name := t.dest.path
 	if t.listed != nil {
 		name = t.listedName()

@@ -86,6 +86,7 @@ func (g *global) secret(ctx context.Context, question string) (string, error) {
 	if g.passwords != nil {
 		return g.passwords.next(ctx)
 	}
+	defer g.display.pause()()
 	return term.AskSecret(ctx, question)
 }
 

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"io"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,37 +14,35 @@ import (
 	"github.com/fetch1738/fetch1738/internal/term"
 )
 
-// patience is how long a transfer may last before its progress is shown.
-const patience = time.Second
-
-// A meter shows the progress of a transfer on a terminal. A nil one shows
-// nothing.
+// A meter tells a display of one transfer. A nil one tells nothing.
 type meter struct {
-	out   io.Writer
-	name  string
-	plain bool // -#
-	start time.Time
-	moved func() int64
-	total atomic.Int64 // 0: not known
+	display *display
+	name    string
+	number  int // of the transfer
+	start   time.Time
+	moved   func() int64
+	total   atomic.Int64 // 0: not known
+	bar     mpb.BarFiller
 
-	ended chan struct{}
-	gone  chan struct{}
+	// Of the latest sample:
+	at   time.Time
+	got  int64
+	rate float64 // octets a second, with more weight on the latest
 }
 
-// startMeter begins to wait for the moment to show something, if it is wanted
-// and there is a terminal that the document does not go to.
+// startMeter has the transfer shown, unless its document goes to the terminal
+// itself.
 func (t *transfer) startMeter() *meter {
-	switch {
-	case t.op.silent, t.op.noMeter, t.op.verbose, !term.IsTerminal(t.std.err):
-		return nil
-	case t.sink.path == "" && term.IsTerminal(t.std.out) && !t.upload:
+	d := t.op.display
+	if d == nil || t.sink.path == "" && term.IsTerminal(t.std.out) && !t.upload {
 		return nil
 	}
-	m := &meter{
-		out: t.std.err, name: t.shownName(), plain: t.op.progressBar, start: t.account.start, moved: t.account.moved.Load,
-		ended: make(chan struct{}), gone: make(chan struct{}),
+	style := mpb.BarStyle()
+	if d.plain {
+		style = style.Lbound("").Filler("#").Tip("#").Padding(" ").Rbound("")
 	}
-	go m.run()
+	m := &meter{display: d, name: t.shownName(), number: t.number, start: t.account.start, moved: t.account.moved.Load, bar: style.Build()}
+	d.add(m)
 	return m
 }
 
@@ -81,81 +80,79 @@ func (m *meter) expect(req *fetch.Request, size int64) {
 	m.setTotal(size)
 }
 
-// stop ends the meter and leaves its last state on the screen.
+// stop ends the meter.
 func (m *meter) stop() {
 	if m != nil {
-		close(m.ended)
-		<-m.gone
+		m.display.remove(m)
 	}
 }
 
-func (m *meter) run() {
-	defer close(m.gone)
-	select {
-	case <-m.ended:
-		return
-	case <-time.After(patience):
+// sample notes how many octets there are now.
+func (m *meter) sample(now time.Time) {
+	got := m.moved()
+	switch passed := now.Sub(m.at); {
+	case m.at.IsZero() || got < m.got:
+		m.rate = float64(perSecond(got, now.Sub(m.start)))
+	case passed > 0:
+		weight := min(1, passed.Seconds()/3)
+		m.rate += weight * (float64(perSecond(got-m.got, passed)) - m.rate)
 	}
-	columns := term.Columns(m.out)
-	p := mpb.New(mpb.WithOutput(m.out), mpb.WithWidth(columns))
-	bar := p.MustAdd(0, m.bar(), m.decorators(columns)...)
-	ticks := time.NewTicker(100 * time.Millisecond)
-	defer ticks.Stop()
-	for ended := false; !ended; {
-		bar.SetTotal(m.total.Load(), false)
-		bar.SetCurrent(m.moved())
-		select {
-		case <-ticks.C:
-		case <-m.ended:
-			ended = true
-		}
-	}
-	if total := m.total.Load(); m.moved() == total || total == 0 {
-		bar.SetTotal(m.moved(), true)
-	} else {
-		bar.Abort(false)
-	}
-	p.Wait()
+	m.at, m.got = now, got
 }
 
-// bar draws nothing where it is not known how much there is to come.
-func (m *meter) bar() mpb.BarFiller {
-	style := mpb.BarStyle()
-	if m.plain {
-		style = style.Lbound("").Filler("#").Tip("#").Padding(" ").Rbound("")
+// line shows the transfer in at most so many columns: its name, a bar, how much
+// came at what rate, and how long the rest will take. In a narrow window there
+// is less of that.
+func (m *meter) line(columns int) string {
+	total := m.total.Load()
+	if m.display.plain {
+		return m.drawn(columns, total, "", padded(m.percent(total), 5))
 	}
-	bar := style.Build()
-	return mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
-		if s.Total <= 0 {
-			return nil
-		}
-		return bar.Fill(w, s)
-	})
+	name := term.Fit(m.name, min(30, columns/4)) + " "
+	came, rate := padded(amount(m.got), 8), padded(amount(int64(m.rate))+"/s", 10)
+	switch {
+	case total <= 0:
+		return term.SafeLine(name+came+"  "+rate, columns)
+	case columns < 36:
+		return m.drawn(columns, total, name, padded(m.percent(total), 5))
+	case columns < 60:
+		return m.drawn(columns, total, name, strings.Join([]string{padded(m.percent(total), 5), rate, m.remaining(total)}, " "))
+	}
+	return m.drawn(columns, total, name, strings.Join([]string{padded(m.percent(total), 5), came, rate, m.remaining(total)}, "  "))
 }
 
-// decorators are what is shown beside the bar; in a narrow window less.
-func (m *meter) decorators(columns int) []mpb.BarOption {
-	percent := known(decor.Percentage(decor.WC{W: 5}))
-	if m.plain {
-		return []mpb.BarOption{mpb.AppendDecorators(percent)}
+// drawn puts a bar between what is left and right of it.
+func (m *meter) drawn(columns int, total int64, left, right string) string {
+	var b strings.Builder
+	b.WriteString(left)
+	if room := columns - term.Width(left) - term.Width(right); room >= 4 && total > 0 {
+		// A strings.Builder takes whatever is written.
+		_ = m.bar.Fill(&b, decor.Statistics{AvailableWidth: room, Total: total, Current: min(m.got, total)})
 	}
-	name := decor.Name(term.SafeLine(m.name, columns/4), decor.WC{C: decor.DextraSpace})
-	beside := []decor.Decorator{percent, decor.CurrentKibiByte("% .1f", decor.WC{W: 11})}
-	if columns >= 70 {
-		beside = append(beside,
-			decor.NewAverageSpeed(decor.SizeB1024(0), "% .1f", m.start, decor.WC{W: 13}),
-			known(decor.NewAverageETA(decor.ET_STYLE_MMSS, m.start, nil, decor.WC{W: 7})))
-	}
-	return []mpb.BarOption{mpb.PrependDecorators(name), mpb.AppendDecorators(beside...)}
+	b.WriteString(right)
+	return term.SafeLine(b.String(), columns)
 }
 
-// known is d where it is known how much there is to come.
-func known(d decor.Decorator) decor.Decorator {
-	return decor.Any(func(s decor.Statistics) string {
-		if s.Total <= 0 {
-			return ""
-		}
-		text, _ := d.Decor(s)
-		return text
-	})
+// percent is how much of total came; where that is not known, how much came.
+func (m *meter) percent(total int64) string {
+	if total <= 0 {
+		return amount(m.got)
+	}
+	return fmt.Sprintf("%d%%", int(100*min(1, float64(m.got)/float64(total))))
+}
+
+// remaining is how long it will take at the present rate.
+func (m *meter) remaining(total int64) string {
+	left := total - m.got
+	if left > 0 && (m.rate < 1 || float64(left)/m.rate >= 100*3600) {
+		return "--:--"
+	}
+	seconds := 0
+	if left > 0 {
+		seconds = int(float64(left)/m.rate + 0.5)
+	}
+	if seconds < 3600 {
+		return fmt.Sprintf("%02d:%02d", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }

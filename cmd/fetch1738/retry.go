@@ -30,7 +30,7 @@ func (t *transfer) again(ctx context.Context, try int, err error) bool {
 	if limit := t.op.retryMaxTime; limit > 0 && time.Since(t.account.start)+wait > limit {
 		return false
 	}
-	if !t.sink.rewind() {
+	if !t.goesOn() && !t.sink.rewind() {
 		t.warn("not trying again: part of the document is in the output already")
 		return false
 	}
@@ -40,7 +40,9 @@ func (t *transfer) again(ctx context.Context, try int, err error) bool {
 		return false
 	case <-time.After(wait):
 	}
-	t.account.moved.Store(0)
+	if !t.goesOn() {
+		t.account.moved.Store(0)
+	}
 	return true
 }
 
@@ -53,7 +55,7 @@ func (t *transfer) transient(err error) bool {
 		return true
 	case !ok:
 		return false
-	case known.Kind == fetch.Timeout:
+	case known.Kind == fetch.Timeout, known.Kind == fetch.Truncated, known.Kind == fetch.ConnectionFailed:
 		return true
 	case known.Kind == fetch.Unreachable:
 		return t.op.retryRefused
@@ -61,6 +63,8 @@ func (t *transfer) transient(err error) bool {
 		return true // as curl has it
 	case isHTTP(t.locator), t.askedProxy(t.locator) != nil:
 		return transientStatus(known.Code)
+	case isNews(t.locator):
+		return known.Code == 400 || known.Code == 503
 	}
 	return known.Code/100 == 4 // FTP: "Transient Negative Completion"
 }

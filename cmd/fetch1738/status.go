@@ -23,9 +23,9 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		Op: t.methodUsed(), URL: t.result.effective.Redacted(), Code: info.StatusCode,
 		Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):]),
 	}
-	resuming := t.op.resume != resumeNot && req.Offset != 0
+	resuming := req.Offset != 0 && (t.op.resume != resumeNot || t.goesOn())
 	switch status := info.StatusCode; {
-	case t.left > 0 && transientStatus(status):
+	case t.left > 0 && transientStatus(status), status == 429 && t.patient(), status == 503 && t.besideOthers():
 		e.Kind, t.retryAfter = fetch.Busy, retryAfter(info.Header)
 	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
 		if info.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", req.Offset) {

@@ -31,6 +31,7 @@ type transfer struct {
 	upload    bool
 	source    string // the file to upload; "" otherwise
 	listed    *match // what the URL is of, if it was found by a wildcard
+	placing          // among others, with -Z
 
 	locator    locator.Locator
 	input      io.Reader // what is said to a service; nil for standard input
@@ -45,6 +46,7 @@ type transfer struct {
 	left       int // tries, after this one
 	tries      int
 	retryAfter time.Duration // what the server wants
+	came       edition       // of the document whose beginning is in the sink
 	result     result
 	err        error
 	code       int
@@ -65,6 +67,15 @@ type result struct {
 
 // run does the transfer and tells of it. It returns the exit code.
 func (t *transfer) run(ctx context.Context) int {
+	if t.err = t.prepare(); t.err == nil {
+		t.perform(ctx)
+	}
+	t.report()
+	return t.code
+}
+
+// perform does a transfer that is prepared.
+func (t *transfer) perform(ctx context.Context) {
 	t.op.rate.wait(ctx)
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
@@ -80,12 +91,23 @@ func (t *transfer) run(ctx context.Context) int {
 	if err := t.heads.finish(); t.err == nil {
 		t.err = err
 	}
+}
+
+// report tells how it went, by the exit code and in words.
+func (t *transfer) report() {
 	t.code = t.exitCode()
 	t.complain()
 	if t.op.writeOut != "" {
 		t.writeOut()
 	}
-	return t.code
+}
+
+// reset makes the transfer as it was before it was performed.
+func (t *transfer) reset() {
+	t.account, t.heads, t.result = account{}, heads{}, result{}
+	t.portion.rewind()
+	t.sink, t.meter, t.retryAfter, t.came, t.crowded = nil, nil, 0, edition{}, false
+	t.settle()
 }
 
 func (t *transfer) exitCode() int {
@@ -152,15 +174,12 @@ func (t *transfer) prepare() (err error) {
 	if err == nil {
 		t.sink, err = t.newSink()
 	}
-	if err == nil {
-		err = t.openDump()
-	}
 	return err
 }
 
 // attempts does what is to be done, more than once if need be.
 func (t *transfer) attempts(ctx context.Context) error {
-	if err := t.prepare(); err != nil {
+	if err := t.openDump(); err != nil {
 		return err
 	}
 	if skip, err := t.skips(); skip || err != nil {
@@ -187,7 +206,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 	for try := range t.op.retry + 1 {
 		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
-		if err == nil || !t.again(ctx, try, err) {
+		if err == nil || t.turnedAway(err) || !t.again(ctx, try, err) {
 			return err
 		}
 	}

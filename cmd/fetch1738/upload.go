@@ -120,7 +120,8 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	if err := t.nameByServer(res); err != nil {
 		return err
 	}
-	return t.store(req, res)
+	t.meter.expect(req, res.Size)
+	return t.store(res)
 }
 
 // A source is what is uploaded.

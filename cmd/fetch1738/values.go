@@ -67,6 +67,20 @@ func optionalText(field func(*operation) **string) setter {
 	}
 }
 
+// atMost is for a number from 1 to limit; for another one the usual is taken, as
+// curl does.
+func atMost(limit, usual int, field func(*operation) *int) setter {
+	return func(c *commandLine, value string) error {
+		if err := count(field)(c, value); err != nil {
+			return err
+		}
+		if n := field(c.op); *n < 1 || *n > limit {
+			*n = usual
+		}
+		return nil
+	}
+}
+
 func count(field func(*operation) *int) setter {
 	return func(c *commandLine, value string) error {
 		n, err := strconv.Atoi(value)

@@ -11,7 +11,7 @@ import (
 
 // writeOut writes what -w asks for.
 func (t *transfer) writeOut() {
-	p := &formatter{t: t, to: t.std.out, variables: t.variables()}
+	p := &formatter{t: t, to: t.out(), variables: t.variables()}
 	defer p.redirect(nil)
 	for rest := t.op.writeOut; rest != "" && !p.ended; {
 		text, directive, found := strings.Cut(rest, "%")
@@ -106,7 +106,7 @@ func (p *formatter) redirect(file *os.File) {
 			p.t.warn("--write-out: %v", err)
 		}
 	}
-	if p.file, p.to = file, p.t.std.out; file != nil {
+	if p.file, p.to = file, p.t.out(); file != nil {
 		p.to = file
 	}
 }

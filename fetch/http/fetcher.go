@@ -40,6 +40,9 @@ type Fetcher struct {
 	// connections, timeouts and the answers 408, 429, 502, 503 and 504 too. A
 	// negative one is never.
 	Retries int
+	// MaxIdle is how many idle connections to one server are kept for another
+	// request; 0 is 8.
+	MaxIdle int
 	// AllowDowngrade follows redirects from https to http.
 	AllowDowngrade bool
 	// Proxy gives the proxy to be used for a locator, nil for none: one of scheme
@@ -107,6 +110,10 @@ type Info struct {
 	Proto      string
 	// Header is the answer's.
 	Header http.Header
+	// Validator tells this state of the resource from others, as the value of an
+	// If-Range field: a strong entity tag, or a time of modification that is old
+	// enough. It is empty where there is none.
+	Validator string
 	// Head is the status line and header as they came, with the empty line.
 	Head []byte
 	// Redirects are the answers that led here, in order.

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -36,8 +37,8 @@ func (f *Fetcher) init() {
 			ResponseHeaderTimeout:  limits.Reply,
 			ExpectContinueTimeout:  continueTime,
 			IdleConnTimeout:        idleTime,
-			MaxIdleConns:           100,
-			MaxIdleConnsPerHost:    8,
+			MaxIdleConns:           max(100, f.MaxIdle),
+			MaxIdleConnsPerHost:    cmp.Or(f.MaxIdle, 8),
 		}
 		f.transport.Protocols.SetHTTP1(true)
 	})

@@ -99,7 +99,7 @@ func (r *Raw) Close() error {
 // Size is the size of the terminal that stream leads to; zeros if it leads to
 // none.
 func Size(stream any) (columns, rows uint16) {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(file)
 	if !ok {
 		return 0, 0
 	}

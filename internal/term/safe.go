@@ -36,6 +36,20 @@ func SafeLine(s string, columns int) string {
 	return b.String()
 }
 
+// Fit is SafeLine filled with spaces to exactly columns.
+func Fit(s string, columns int) string {
+	s = SafeLine(s, columns)
+	return s + strings.Repeat(" ", max(0, columns-Width(s)))
+}
+
+// Width is how many columns a text takes up, at most.
+func Width(s string) (columns int) {
+	for _, r := range s {
+		columns += columnsOf(r)
+	}
+	return columns
+}
+
 // cut removes characters from the end of s that take up n columns or more.
 func cut(s string, n int) string {
 	for n > 0 && s != "" {

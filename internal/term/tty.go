@@ -9,16 +9,19 @@ import (
 	"golang.org/x/term"
 )
 
+// file is an *os.File, or what stands for one.
+type file interface{ Fd() uintptr }
+
 // IsTerminal reports whether stream is a file that leads to a terminal.
 func IsTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(file)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Columns is the width of the terminal that stream leads to; 80 when it cannot
 // be told.
 func Columns(stream any) int {
-	if f, ok := stream.(*os.File); ok {
+	if f, ok := stream.(file); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return columns
 		}

@@ -1,0 +1,61 @@
+package bench
+
+import (
+	"crypto/sha256"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// BenchmarkKilled fetches 1 GiB by a program that is killed at three random
+// points and goes on with -C - each time. What comes of it must be the file.
+func BenchmarkKilled(b *testing.B) {
+	url := startVsftpd(b, "anon_max_rate=300000000") + "/large"
+	program := command(b)
+	out := filepath.Join(b.TempDir(), "out")
+	want := sum(b, out, tool(b, "curl"), "-s", "-o", out, url)
+	for b.Loop() {
+		check(b, os.Remove(out))
+		for i := range int64(3) {
+			cmd := exec.Command(program, "-s", "-C", "-", "-o", out, url)
+			check(b, cmd.Start())
+			limit := (i*largeSize + rand.Int64N(largeSize)) / 4
+			ticks := time.NewTicker(time.Millisecond)
+			for size := int64(-1); size < limit; <-ticks.C {
+				if info, err := os.Stat(out); err == nil {
+					size = info.Size()
+				}
+			}
+			ticks.Stop()
+			check(b, cmd.Process.Kill())
+			if err := cmd.Wait(); err == nil {
+				b.Fatal("it ended by itself before it was killed")
+			}
+			info, err := os.Stat(out)
+			check(b, err)
+			b.Logf("killed after %d octets", info.Size())
+		}
+		if got := sum(b, out, program, "-s", "-C", "-", "-o", out, url); got != want {
+			b.Fatal("the file is another")
+		}
+	}
+}
+
+// sum runs a program that makes the file out, and gives the file's sum.
+func sum(b *testing.B, out, program string, args ...string) [sha256.Size]byte {
+	b.Helper()
+	if said, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, said)
+	}
+	f, err := os.Open(out)
+	check(b, err)
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	check(b, err)
+	return [sha256.Size]byte(h.Sum(nil))
+}

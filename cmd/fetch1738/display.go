@@ -1,0 +1,334 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/fetch1738/fetch1738/internal/term"
+)
+
+const (
+	patience = time.Second            // how long a transfer may last before its progress is shown
+	period   = 100 * time.Millisecond // between two pictures
+)
+
+// A display shows on a terminal how transfers get on: a line for each that has
+// lasted for some time, as many as there is room for, and with -Z one for all. A
+// nil one shows nothing. What is written to the terminal by way of [display.above]
+// comes above the lines.
+type display struct {
+	out   io.Writer
+	plain bool   // -#
+	tally *tally // of -Z; nil without
+
+	mu       sync.Mutex
+	meters   []*meter // of transfers under way
+	start    time.Time
+	aside    int // who else wants the terminal to himself
+	progress *mpb.Progress
+	refresh  chan any
+	filled   chan struct{} // mpb has taken the picture
+	picture  atomic.Pointer[[]string]
+	broken   bool // the terminal does not take what is drawn
+
+	ended chan struct{}
+	gone  chan struct{}
+}
+
+// A tally is what came of all transfers.
+type tally struct {
+	files        int64 // there are to be fetched
+	done, failed int64
+	octets       int64
+}
+
+// newDisplay begins to wait for something to show, if that is wanted and there
+// is a terminal. Close it.
+func newDisplay(c *commandLine) *display {
+	g := c.global
+	traced := g.trace.form != traceNot && term.IsTerminal(g.trace.to)
+	if g.silent || g.noMeter || g.verbose || traced || !term.IsTerminal(c.std.err) {
+		return nil
+	}
+	d := &display{
+		out: c.std.err, plain: g.progressBar, start: time.Now(), refresh: make(chan any), filled: make(chan struct{}, 1),
+		ended: make(chan struct{}), gone: make(chan struct{}),
+	}
+	if g.parallel {
+		d.tally = new(tally)
+		for _, op := range c.operations {
+			d.tally.files += op.count()
+		}
+	}
+	go d.run()
+	return d
+}
+
+func (d *display) run() {
+	defer close(d.gone)
+	ticks := time.NewTicker(period)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-d.ended:
+			return
+		case now := <-ticks.C:
+			d.mu.Lock()
+			d.draw(now)
+			d.mu.Unlock()
+		}
+	}
+}
+
+// close leaves the last picture of all transfers on the screen.
+func (d *display) close() {
+	if d == nil {
+		return
+	}
+	close(d.ended)
+	<-d.gone
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.leave(time.Now())
+}
+
+// add shows m too, in the order of the command line.
+func (d *display) add(m *meter) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.meters = append(d.meters, m)
+	slices.SortStableFunc(d.meters, func(a, b *meter) int { return cmp.Compare(a.number, b.number) })
+}
+
+// remove is the end of m. Without -Z its last state stays on the screen.
+func (d *display) remove(m *meter) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.tally == nil {
+		d.leave(time.Now())
+	} else {
+		d.tally.octets += m.moved()
+	}
+	d.meters = slices.DeleteFunc(d.meters, func(other *meter) bool { return m == other })
+}
+
+// count notes how a transfer has ended.
+func (d *display) count(ok bool) {
+	if d == nil || d.tally == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tally.done++
+	if !ok {
+		d.tally.failed++
+	}
+}
+
+// draw shows how things stand.
+func (d *display) draw(now time.Time) {
+	columns, rows := term.Size(d.out)
+	lines := d.lines(now, int(columns)-1, int(rows)-1)
+	switch {
+	case d.broken, d.aside > 0, len(lines) == 0 && d.progress == nil:
+		return
+	case len(lines) == 0: // the window is too small
+		lines = []string{""}
+	}
+	if d.progress == nil {
+		d.begin()
+	}
+	d.picture.Store(&lines)
+	late := time.After(patience)
+	select {
+	case d.refresh <- now:
+	case <-late:
+		d.broken = true
+	}
+	select {
+	case <-d.filled:
+	case <-late:
+		d.broken = true
+	}
+}
+
+// lines are what is to be shown in so much room. The last column and row stay
+// free: there are terminals that begin a new line when they are written to.
+func (d *display) lines(now time.Time, columns, rows int) []string {
+	if columns < 1 || rows < 1 {
+		return nil
+	}
+	var lines []string
+	if d.tally != nil {
+		rows--
+	}
+	for _, m := range d.meters {
+		if m.sample(now); len(lines) < rows && now.Sub(m.start) >= patience {
+			lines = append(lines, m.line(columns))
+		}
+	}
+	if d.tally != nil && now.Sub(d.start) >= patience {
+		lines = append(lines, term.SafeLine(d.sum(now), columns))
+	}
+	return lines
+}
+
+// sum is the line for all transfers.
+func (d *display) sum(now time.Time) string {
+	octets := d.tally.octets
+	for _, m := range d.meters {
+		octets += m.moved()
+	}
+	text := fmt.Sprintf("%d/%d files, %s, %s/s", d.tally.done, max(d.tally.done+int64(len(d.meters)), d.tally.files), amount(octets), amount(perSecond(octets, now.Sub(d.start))))
+	if d.tally.failed > 0 {
+		text += fmt.Sprintf(", %d failed", d.tally.failed)
+	}
+	return text
+}
+
+// begin starts a picture. It is one bar to package mpb, whose number of lines
+// changes: so a line is gone with its transfer, and a new one has its room.
+func (d *display) begin() {
+	d.progress = mpb.New(mpb.WithOutput(d.out), mpb.WithManualRefresh(d.refresh))
+	last := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
+		lines := *d.picture.Load()
+		_, err := io.WriteString(w, lines[len(lines)-1])
+		return err
+	})
+	others := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
+		lines := *d.picture.Load()
+		for _, line := range slices.Backward(lines[:len(lines)-1]) {
+			if _, err := io.WriteString(w, line+"\n"); err != nil {
+				return err
+			}
+		}
+		d.filled <- struct{}{}
+		return nil
+	})
+	d.progress.MustAdd(0, last, mpb.BarFillerTrim(), mpb.BarExtender(others, true))
+}
+
+// leave draws a last time and lets the picture be.
+func (d *display) leave(now time.Time) {
+	if d.progress != nil {
+		d.draw(now)
+		d.end()
+	}
+}
+
+// end ends a picture. What is written to the container last waits until it has
+// drawn.
+func (d *display) end() {
+	if !d.broken {
+		_, _ = d.progress.Write(nil)
+	}
+	d.progress.Shutdown()
+	d.progress = nil
+}
+
+// pause takes the picture off the screen until resume is called, for somebody
+// who wants to talk to the person in front of it.
+func (d *display) pause() (resume func()) {
+	if d == nil {
+		return func() {}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.progress != nil {
+		d.end()
+		fmt.Fprintf(d.out, "\x1b[%dA\x1b[J", len(*d.picture.Load()))
+	}
+	d.aside++
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.aside--
+	}
+}
+
+// above is w as it must be written to while the display is there: the lines that
+// go to a terminal come above those of the display.
+func (d *display) above(w io.Writer) io.Writer {
+	if file, ok := w.(terminal); d != nil && ok && term.IsTerminal(w) {
+		return &above{file, d, nil}
+	}
+	return w
+}
+
+// terminal is what an *os.File is to package term.
+type terminal interface {
+	io.Writer
+	Fd() uintptr
+}
+
+// above writes above a display.
+type above struct {
+	terminal
+	d    *display
+	held []byte // an unfinished line
+}
+
+// Write holds an unfinished line back while there is something to be shown
+// below it.
+func (a *above) Write(p []byte) (int, error) {
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	text := append(a.held, p...)
+	a.held = nil
+	if a.d.progress == nil || a.d.broken {
+		if _, err := a.terminal.Write(text); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	if len(text)-whole > maxHeldLine {
+		text, whole = append(text, '\n'), len(text)+1
+	}
+	a.held = bytes.Clone(text[whole:])
+	if _, err := a.d.progress.Write(text[:whole]); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// maxHeldLine bounds what is held back of a line.
+const maxHeldLine = 64 << 10
+
+// amount is a number of octets in at most eight columns.
+func amount(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n), 0
+	for unit = -1; value >= 999.5 && unit < 5; unit++ {
+		value /= 1024
+	}
+	places := 1
+	if value >= 99.95 {
+		places = 0
+	}
+	return fmt.Sprintf("%.*f %ciB", places, value, "KMGTPE"[unit])
+}
+
+func perSecond(n int64, d time.Duration) int64 {
+	if d <= 0 {
+		return 0
+	}
+	return int64(float64(n) / d.Seconds())
+}
+
+// padded is text in the last of so many columns.
+func padded(text string, columns int) string {
+	return strings.Repeat(" ", max(0, columns-len(text))) + text
+}
