@@ -169,6 +169,7 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
 		{scheme: "ftp", ops: "ACCT", reply: refusedReply, code: exitACCT},
 		{scheme: "ftp", ops: "AUTH,PBSZ,PROT", code: exitNoTLS},
+		{ops: "STARTTLS", code: exitNoTLS},
 		{scheme: "ftp", ops: "accept", code: exitAccept},
 		{scheme: "ftp", ops: "EPRT,PORT", code: exitPORT},
 		{scheme: "ftp", ops: "PRET", reply: refusedReply, code: exitPRET},

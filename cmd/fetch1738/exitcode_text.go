@@ -56,7 +56,7 @@ func exitMeanings() []exitMeaning {
 		{exitCertificate, "the server's certificate is not trusted"},
 		{exitCoding, "HTTP: the body is in a coding that is not known, or not in the one it is said to be in"},
 		{exitTooLarge, "larger than --max-filesize"},
-		{exitNoTLS, "FTP: the server refuses the TLS that is demanded"},
+		{exitNoTLS, "FTP, news, mail: the server refuses the TLS that is demanded"},
 		{exitLogin, "the login is refused"},
 		{exitAuthorities, "the file of --cacert or CURL_CA_BUNDLE cannot be used"},
 		{exitNotFound, "FTP, gopher, WAIS: there is no such document"},

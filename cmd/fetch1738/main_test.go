@@ -213,7 +213,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			return err
 		}
 		nntp, err := testserver.StartNNTP(ctx, "", func(s *testserver.NNTP) {
-			s.Content, s.Groups, s.Users, s.Protected = testContent(), testNews(), users, []string{"local.private"}
+			s.Content, s.Groups, s.Users, s.Protected, s.TLS = testContent(), testNews(), users, []string{"local.private"}, certificate
 			s.Descriptions = map[string]string{"local.test": "Tests, =?utf-8?Q?gr=C3=BCn?="}
 		})
 		if err != nil {
