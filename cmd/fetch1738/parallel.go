@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -276,7 +275,7 @@ func (p *pool) putBack(t *transfer) {
 		wait = max(wait, aloneWait<<(h.alone.Add(1)-1))
 	}
 	if t.op.verbose {
-		newNarrator(t.std.err).remark("%s: %v; going on with %d at once", term.SafeLine(t.url, maxMessage), t.err, max(1, running))
+		newNarrator(t.std.err).remark("%s: %v; going on with %d at once", t.locator.Redacted(), t.err, max(1, running))
 	}
 	t.reset()
 	t.wait = min(wait, maxRetryWait)

@@ -198,7 +198,7 @@ func (t *transfer) fitting(l locator.Locator, m match, taken map[string]bool) *t
 	}
 	if taken[name] && name != t.dest.path {
 		one.locator = l
-		one.malformed = &codedError{exitWrite, fmt.Errorf("%s: another file of this listing goes to %s", one.url, name)}
+		one.malformed = &codedError{exitWrite, fmt.Errorf("%s: another file of this listing goes to %s", inDirectory(l, m.name).Redacted(), name)}
 	}
 	taken[name] = true
 	return one
