@@ -295,8 +295,21 @@ func (t *transfer) settle() {
 	t.server, t.file = t.serverOf(t.locator).HostPort, ""
 	t.server.Host = strings.ToLower(t.server.Host)
 	if path := t.sink.path; path != "" && !isSpecial(path) {
-		t.file = filepath.Clean(path)
+		t.file = placeOfFile(path)
 	}
+}
+
+// placeOfFile is the one path of a file, whatever links and spellings lead to it.
+func placeOfFile(path string) string {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return filepath.Clean(path)
 }
 
 // isSpecial reports whether a path leads to what many may write to at once, such
