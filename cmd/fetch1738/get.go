@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -34,6 +35,7 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	defer func() { c.global.environments.close() }()
 	perform := c.performInTurn
 	if c.global.parallel {
+		runtime.GOMAXPROCS(2) // of many transfers one may wait for the disk while others go on
 		perform = c.performAtOnce
 	}
 	code := perform(ctx)
