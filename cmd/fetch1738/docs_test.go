@@ -116,7 +116,7 @@ func optionTables() string {
 func spelledOption(o option) string {
 	name := "`--" + o.long
 	if o.arg != "" {
-		name += " " + o.arg
+		name += " " + strings.ReplaceAll(o.arg, "|", `\|`)
 	}
 	name += "`"
 	if o.short != "" {
