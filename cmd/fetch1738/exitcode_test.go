@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"syscall"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -52,6 +55,11 @@ func TestExitCodes(t *testing.T) {
 		{failure{scheme: "ftp", err: failed("RETR", fetch.Truncated, 426)}, 18},
 		{failure{scheme: "ftp", uploading: true, err: failed("STOR", fetch.Permission, 553)}, 25},
 		{failure{scheme: "ftp", uploading: true, err: failed("APPE", fetch.TooLarge, 552)}, 25},
+		{failure{scheme: "ftp", uploading: true, sending: true, err: failed("STOR", fetch.Permission, 553)}, 18},
+		{failure{scheme: "ftp", uploading: true, sending: true, err: failed("APPE", fetch.TooLarge, 552)}, 70},
+		{failure{scheme: "ftp", uploading: true, sending: true, err: fetch.Fail("STOR", nil, fetch.ConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
+		{failure{scheme: "http", uploading: true, sending: true, err: fetch.Fail("PUT", nil, fetch.ConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
+		{failure{scheme: "http", uploading: true, err: fetch.Fail("PUT", nil, fetch.LocalIO, fetchhttp.ErrRewind)}, 65},
 		{failure{scheme: "ftp", uploading: true, err: failed("read", fetch.LocalIO, 0)}, 26},
 		{failure{scheme: "ftp", err: failed("PWD", fetch.Protocol, 0)}, 8},
 		{failure{scheme: "ftp", err: failed("RETR", fetch.ConnectionFailed, 0)}, 56},
