@@ -76,7 +76,7 @@ func (c *commandLine) setOption(name string, value *string) error {
 		}
 		return nil
 	}
-	return errors.New(unknownOption(name, ""))
+	return errors.New(unknownOption(name, "", c.table))
 }
 
 // splitConfigLine finds an option's name and value; the value is nil where

@@ -106,7 +106,8 @@ func optionTables() string {
 			if letter != "" {
 				spelled = "`-" + letter + "`, " + spelled
 			}
-			fmt.Fprintf(&b, "| %s | %s |\n", spelled, unknownOption(long, ""))
+			said, _ := refusedOption(long, "")
+			fmt.Fprintf(&b, "| %s | %s |\n", spelled, said)
 		}
 	}
 	b.WriteString("\n")

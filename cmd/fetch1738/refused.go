@@ -37,15 +37,25 @@ func refusals() []refusal {
 	}
 }
 
-// unknownOption says what there is to be said of an option that is not among
-// options, given by its long name or its letter.
-func unknownOption(long, short string) string {
+// unknownOption says what there is to be said of an option that is not in a
+// table, given by its long name or its letter.
+func unknownOption(long, short string, table []option) string {
+	said, known := refusedOption(long, short)
+	if near := nearestOption(long, table); !known && near != "" {
+		said += "; did you mean " + near + "?"
+	}
+	return said
+}
+
+// refusedOption says what there is to be said of an option that is not among
+// options, given by its long name or its letter, and whether curl has it.
+func refusedOption(long, short string) (said string, known bool) {
 	spelled := "--" + long
 	if short != "" {
 		spelled = "-" + short
 	}
 	if short == "F" { // --form is ours, for Gopher+
-		return "option -F of curl's is beyond this program: use curl for this"
+		return "option -F of curl's is beyond this program: use curl for this", true
 	}
 	if strings.HasPrefix(long, "expand-") {
 		long = "variable"
@@ -57,9 +67,25 @@ func unknownOption(long, short string) string {
 				letter, name = "", letter
 			}
 			if name == long || letter == short && short != "" {
-				return "option " + spelled + " of curl's " + r.why
+				return "option " + spelled + " of curl's " + r.why, true
 			}
 		}
 	}
-	return "option " + spelled + ": is unknown"
+	return "option " + spelled + ": is unknown", false
+}
+
+// nearestOption is the option of a table that a misspelt name may mean; "" is
+// none.
+func nearestOption(long string, table []option) string {
+	var names []string
+	for _, o := range table {
+		names = append(names, o.long)
+		if o.arg == "" {
+			names = append(names, "no-"+strings.TrimPrefix(o.long, "no-"))
+		}
+	}
+	if near := nearest(long, names); near != "" {
+		return "--" + near
+	}
+	return ""
 }
