@@ -45,6 +45,7 @@ func exitMeanings() []exitMeaning {
 		{exitTLS, "no TLS can be agreed on"},
 		{exitResume, "the transfer cannot go on from there"},
 		{exitFile, "file: cannot be read"},
+		{exitAborted, "given up because another transfer failed (-Z with --fail-early)"},
 		{exitInterface, "--interface or --local-port: no such address, interface or port is to be had"},
 		{exitHops, "too many redirects"},
 		{exitNoOption, "telnet: -t names no option"},
