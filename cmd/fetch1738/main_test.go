@@ -58,7 +58,7 @@ func (m leakChecked) Run() int {
 // smtp. Each script has servers of its own with testContent, the one of nntp with testNews
 // besides, or with testDialogue; $FTP, $HTTP and so on are their URLs, $FTPPORT and so on
 // their ports. $HTTPS and others are what startSecure says,
-// $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
+// $PROXY the host and port of a proxy for HTTP and SOCKS, $DNS those of a name server, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -257,7 +257,13 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		names, err := newTestNames()
+		if err != nil {
+			return err
+		}
+		env.Setenv("DNS", names.LocalAddr().String())
 		env.Defer(func() {
+			names.end()
 			ftp.Close()
 			ftps.Close()
 			http.Close()

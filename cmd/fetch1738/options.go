@@ -55,6 +55,7 @@ func options() []option {
 		{"q", "disable", "", "curl", "As the first option: do not read the default configuration file", ignore, ""},
 		{"", "disable-eprt", "", "ftp", "Use PORT, not EPRT, with -P", toggle(func(o *operation) *bool { return &o.ftp.disableEPRT }), ""},
 		{"", "disable-epsv", "", "ftp", "Use PASV, not EPSV", toggle(func(o *operation) *bool { return &o.disableEPSV }), ""},
+		{"", "dns-servers", "ADDRESSES", "connection", "Look names up at these servers, ADDRESS[:PORT],..., in turn", setNameServers, "Debian's curl is built without it."},
 		{"D", "dump-header", "FILE", "http ftp output", "Write heads of HTTP answers and replies of FTP servers to FILE", text(func(o *operation) *string { return &o.dumpHeader }), ""},
 		{"", "email", "ADDRESS", "ftp auth mailto", "Your address: password of anonymous FTP (section 3.2.1), sender of mail", text(func(o *operation) *string { return &o.email }), own},
 		{"", "eprt", "", "ftp", "Use EPRT before PORT, with -P", inverse(func(o *operation) *bool { return &o.ftp.disableEPRT }), ""},
@@ -197,6 +198,6 @@ func options() []option {
 		{"v", "verbose", "", "curl important", "Show the conversation; passwords are masked", setVerbose, "curl does not mask them."},
 		{"V", "version", "", "curl important", "Show the version and the schemes", toggle(func(o *operation) *bool { return &o.version }), ""},
 		{"", "view", "TYPE[,LANG]", "gopher", "Fetch a Gopher+ item in this view", setView, own},
-		{"w", "write-out", "FORMAT", "output", "Write this after each transfer; @FILE reads it from FILE", setWriteOut, "Not for certificates, and without %{header_json}, %{redirect_url} and the like; %{json} has what there is."},
+		{"w", "write-out", "FORMAT", "output", "Write this after each transfer; @FILE reads it from FILE", setWriteOut, "See what differs of -D and -w above."},
 	}
 }
