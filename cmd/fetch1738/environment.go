@@ -73,7 +73,7 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 	}
 	if e.registry == nil {
 		e.direct = env
-		e.direct.Dial = op.dialer.dial
+		e.direct.Dial = op.dialer.Dial
 		e.registry = e.fetchers(env, following)
 	}
 	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry, Gateways: op.gateways}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -98,11 +99,14 @@ func (f failure) code() int {
 	var denied *policy.Denied
 	var certificate *tls.CertificateVerificationError
 	var misuse *usageError
+	var local *dial.LocalError
 	switch {
 	case f.err == nil:
 		return exitOK
 	case errors.As(f.err, &coded):
 		return coded.code
+	case errors.As(f.err, &local):
+		return exitInterface
 	case errors.As(f.err, &misuse):
 		return exitUsage
 	case !errors.As(f.err, &known):

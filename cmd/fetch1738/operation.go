@@ -11,6 +11,7 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
@@ -38,7 +39,7 @@ type operation struct {
 	connectTimeout time.Duration
 	limitRate      int64 // octets in a second; 0 is any number
 	maxTime        time.Duration
-	dialer         dialer
+	dialer         dial.Dialer
 	proxy          proxyOptions
 	speedLimit     int // of -Y
 	speedTime      int // of -y

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -77,7 +76,7 @@ func (o *operation) proxyOf(scheme string) (*proxy.Proxy, error) {
 	if p.Login == nil && o.proxy.user != "" {
 		p.Login = o.proxy.login()
 	}
-	p.HTTP10, p.LookUp = o.proxy.http10, o.dialer.lookUp
+	p.HTTP10, p.LookUp = o.proxy.http10, o.dialer.LookUp
 	p.Header, err = o.proxyHeader()
 	return p, err
 }
@@ -143,7 +142,7 @@ func (e *environment) proxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
 func (e *environment) forwarder(l locator.Locator) *proxy.Proxy {
 	at, _ := placeOf(l)
 	p := e.proxyFor(l)
-	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.dialer.route(at) != at {
+	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.dialer.Route(at) != at {
 		return nil
 	}
 	if h, isHTTP := l.(*locator.HTTP); isHTTP && h.Secure {
@@ -185,9 +184,9 @@ func (o *operation) requestTo(p *proxy.Proxy, l locator.Locator) (*fetch.Request
 func (e *environment) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	t, ok := fetch.ContextTarget(ctx)
 	if !ok || t.Locator == nil || t.Purpose == fetch.Proxy && isHTTP(t.Locator) { // that of an http URL
-		return e.op.dialer.dial(ctx, network, address)
+		return e.op.dialer.Dial(ctx, network, address)
 	}
-	at := e.op.dialer.routed(t)
+	at := e.op.routed(t)
 	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
 	meant := locator.HostPort{Host: t.Host, Port: t.Port}
 	if named, ok := placeOf(t.Locator); ok && t.Purpose == fetch.Data {
@@ -195,19 +194,7 @@ func (e *environment) dial(ctx context.Context, network, address string) (net.Co
 	}
 	p := e.proxyTo(t.Locator.Scheme(), meant)
 	if p == nil || network != "tcp" {
-		return e.op.dialer.dial(ctx, network, to)
+		return e.op.dialer.Dial(ctx, network, to)
 	}
 	return p.Dial(&e.direct)(ctx, network, to)
-}
-
-func hostPort(address string) (locator.HostPort, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return locator.HostPort{}, err
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return locator.HostPort{}, fmt.Errorf("port %q: %w", port, err)
-	}
-	return locator.HostPort{Host: host, Port: uint16(n)}, nil
 }

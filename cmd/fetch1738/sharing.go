@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -13,7 +14,7 @@ import (
 // --next. So does who they log in as: a news server knows a session's user from
 // an access before. Whose rules hold the context of an access tells.
 type way struct {
-	dialer     dialer
+	dialer     dial.Dialer
 	proxy      proxyOptions
 	tls        tlsOptions
 	ftp        ftpWay

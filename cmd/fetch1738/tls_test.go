@@ -132,3 +132,19 @@ func TestCipherNames(t *testing.T) {
 		t.Error(openSSLName("TLS_RSA_WITH_AES_128_CBC_SHA256"), openSSLName("TLS_RSA_WITH_RC4_128_SHA"))
 	}
 }
+
+// The password behind a certificate's name is no part of it.
+func FuzzCertificateName(f *testing.F) {
+	f.Add("a.pem:secret")
+	f.Add(`a\:b\\c`)
+	f.Fuzz(func(t *testing.T, text string) {
+		c := newCommandLine(streams{})
+		if err := setCertificate(c, text); err != nil {
+			return
+		}
+		i := c.op.tls.identity
+		if len(i.file)+len(i.password) > len(text) || !strings.HasSuffix(text, i.password) {
+			t.Errorf("%q is %q, %q", text, i.file, i.password)
+		}
+	})
+}

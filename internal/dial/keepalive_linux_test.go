@@ -1,4 +1,4 @@
-package main
+package dial
 
 import (
 	"context"
@@ -24,18 +24,18 @@ func TestKeepAlive(t *testing.T) {
 	}
 	target := fetch.Target{Locator: url, Host: "127.0.0.1", Port: uint16(l.Addr().(*net.TCPAddr).Port)}
 	for _, c := range []struct {
-		alive       keepAlive
+		alive       KeepAlive
 		probes      bool
 		idle, every int
 	}{
-		{keepAlive{}, true, 60, 60},
-		{keepAlive{every: 10 * time.Second}, true, 10, 10},
-		{keepAlive{off: true, every: 10 * time.Second}, false, 0, 0},
+		{KeepAlive{}, true, 60, 60},
+		{KeepAlive{Every: 10 * time.Second}, true, 10, 10},
+		{KeepAlive{Off: true, Every: 10 * time.Second}, false, 0, 0},
 	} {
-		d := dialer{alive: c.alive}
+		d := Dialer{KeepAlive: c.alive}
 		var conn net.Conn
 		env := fetch.Env{Dial: func(ctx context.Context, network, address string) (c net.Conn, err error) {
-			conn, err = d.dial(ctx, network, address)
+			conn, err = d.Dial(ctx, network, address)
 			return conn, err
 		}}
 		if _, err := env.Connect(t.Context(), target); err != nil {

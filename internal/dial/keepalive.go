@@ -1,24 +1,24 @@
-package main
+package dial
 
 import (
 	"net"
 	"time"
 )
 
-// keepAlive is how silent connections are kept; the zero value probes them after
+// KeepAlive is how silent connections are kept; the zero value probes them after
 // a minute, as curl does.
-type keepAlive struct {
-	off   bool
-	every time.Duration // of --keepalive-time; 0 is a minute
+type KeepAlive struct {
+	Off   bool
+	Every time.Duration // of --keepalive-time; 0 is a minute
 }
 
 // control makes d keep the connections it makes so.
-func (k keepAlive) control(d *net.Dialer) {
-	if k.off {
+func (k KeepAlive) control(d *net.Dialer) {
+	if k.Off {
 		d.KeepAlive = -1
 		return
 	}
-	every := k.every
+	every := k.Every
 	if every <= 0 {
 		every = time.Minute
 	}

@@ -1,4 +1,4 @@
-package main
+package dial
 
 import (
 	"context"
@@ -8,29 +8,28 @@ import (
 	"strings"
 )
 
-// A localAddress is what --interface names: an interface, or a host or address
+// A LocalAddress is what --interface names: an interface, or a host or address
 // of this machine. The zero value is any.
-type localAddress struct {
+type LocalAddress struct {
 	name string
 	kind byte // 'i' for an interface only, 'h' for a host only, 0 for either
 }
 
-func (l localAddress) String() string { return "--interface " + l.name }
+func (l LocalAddress) String() string { return "--interface " + l.name }
 
-// setInterface reads "NAME", "if!NAME" or "host!NAME".
-func setInterface(c *commandLine, value string) error {
-	l := localAddress{name: value}
-	if name, ok := strings.CutPrefix(value, "if!"); ok {
-		l = localAddress{name, 'i'}
-	} else if name, ok := strings.CutPrefix(value, "host!"); ok {
-		l = localAddress{name, 'h'}
+// ParseLocalAddress reads "NAME", "if!NAME" or "host!NAME".
+func ParseLocalAddress(text string) LocalAddress {
+	if name, ok := strings.CutPrefix(text, "if!"); ok {
+		return LocalAddress{name, 'i'}
 	}
-	c.op.dialer.local = l
-	return nil
+	if name, ok := strings.CutPrefix(text, "host!"); ok {
+		return LocalAddress{name, 'h'}
+	}
+	return LocalAddress{name: text}
 }
 
 // addrs are the addresses of l; none if it is any. They differ with the time.
-func (l localAddress) addrs(ctx context.Context) ([]netip.Addr, error) {
+func (l LocalAddress) addrs(ctx context.Context) ([]netip.Addr, error) {
 	if l.name == "" {
 		return nil, nil
 	}
@@ -50,11 +49,11 @@ func (l localAddress) addrs(ctx context.Context) ([]netip.Addr, error) {
 	return addrs, l.failed(err)
 }
 
-func (l localAddress) failed(err error) error {
+func (l LocalAddress) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &codedError{exitInterface, fmt.Errorf("%s: %w", l, err)}
+	return &LocalError{fmt.Errorf("%s: %w", l, err)}
 }
 
 // interfaceAddrs are the addresses of a network interface, those that need no

@@ -1,4 +1,4 @@
-package main
+package dial
 
 import (
 	"context"
@@ -9,33 +9,32 @@ import (
 	"strings"
 )
 
-// nameServers are asked for the addresses of hosts, each when those before it
+// NameServers are asked for the addresses of hosts, each when those before it
 // have no answer; nil is the system's way to find them.
-type nameServers []netip.AddrPort
+type NameServers []netip.AddrPort
 
 const portDNS = 53
 
-// setNameServers reads "ADDRESS[:PORT],...".
-func setNameServers(c *commandLine, value string) error {
-	var servers nameServers
-	for text := range strings.SplitSeq(value, ",") {
+// ParseNameServers reads "ADDRESS[:PORT],...".
+func ParseNameServers(list string) (NameServers, error) {
+	var servers NameServers
+	for text := range strings.SplitSeq(list, ",") {
 		text = strings.TrimSpace(text)
 		server, err := netip.ParseAddrPort(text)
 		if err != nil {
 			var addr netip.Addr
 			if addr, err = netip.ParseAddr(strings.Trim(text, "[]")); err != nil {
-				return fmt.Errorf("%q is no address; expected ADDRESS[:PORT],... of name servers", text)
+				return nil, fmt.Errorf("%q is no address; expected ADDRESS[:PORT],... of name servers", text)
 			}
 			server = netip.AddrPortFrom(addr, portDNS)
 		}
 		servers = append(servers, server)
 	}
-	c.op.dialer.names = servers
-	return nil
+	return servers, nil
 }
 
 // lookUp finds the addresses of a host; network is "ip", "ip4" or "ip6".
-func (n nameServers) lookUp(ctx context.Context, network, host string) ([]netip.Addr, error) {
+func (n NameServers) lookUp(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	if n == nil {
 		return net.DefaultResolver.LookupNetIP(ctx, network, host)
 	}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/dial"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// routed is where a connection for t is to lead. An FTP data connection goes
+// where the control connection of its URL went, to a port of its own.
+func (o *operation) routed(t fetch.Target) locator.HostPort {
+	at := locator.HostPort{Host: t.Host, Port: t.Port}
+	if t.Purpose != fetch.Data {
+		return o.dialer.Route(at)
+	}
+	if server, ok := placeOf(t.Locator); ok && strings.EqualFold(server.Host, t.Host) {
+		at.Host = o.dialer.Route(server).Host
+	}
+	return at
+}
+
+// placeOf is the host and port that a URL names, also under a scheme that is
+// another's over TLS; ok is false where it names none.
+func placeOf(l locator.Locator) (at locator.HostPort, ok bool) {
+	if opaque, is := l.(*locator.Opaque); is {
+		plain, err := locator.Parse(strings.TrimSuffix(opaque.Name, "s") + ":" + opaque.Rest)
+		at, ok := hostPortOf(plain)
+		if at.Port == 0 {
+			at.Port = locator.DefaultPort(opaque.Name)
+		}
+		return at, err == nil && ok
+	}
+	server, ok := locator.ServerOf(l)
+	return server.HostPort, ok
+}
+
+// setInterface is --interface.
+func setInterface(c *commandLine, value string) error {
+	c.op.dialer.Local = dial.ParseLocalAddress(value)
+	return nil
+}
+
+// setLocalPort is --local-port.
+func setLocalPort(c *commandLine, value string) (err error) {
+	c.op.dialer.Ports, err = dial.ParsePorts(value)
+	return err
+}
+
+// setNameServers is --dns-servers.
+func setNameServers(c *commandLine, value string) (err error) {
+	c.op.dialer.Names, err = dial.ParseNameServers(value)
+	return err
+}
+
+// setFamily is -4 or -6.
+func setFamily(family string) setter {
+	return func(c *commandLine, value string) error {
+		on, err := strconv.ParseBool(value)
+		switch {
+		case err != nil:
+			return err
+		case on:
+			c.op.dialer.Family = family
+		case c.op.dialer.Family == family:
+			c.op.dialer.Family = ""
+		}
+		return nil
+	}
+}
+
+// addResolve reads "[+]HOST:PORT:ADDRESS[,ADDRESS]..." or "-HOST:PORT".
+func addResolve(c *commandLine, value string) error {
+	entry, err := dial.ParseHostEntry(value)
+	if err != nil {
+		return &codedError{exitOptionSyntax, fmt.Errorf("--resolve %s: %w", value, err)}
+	}
+	c.op.dialer.Hosts = append(c.op.dialer.Hosts, entry)
+	return nil
+}
+
+// addRoute reads "HOST1:PORT1:HOST2:PORT2".
+func addRoute(c *commandLine, value string) error {
+	r, err := dial.ParseRoute(value)
+	if err != nil {
+		return &codedError{exitOptionSyntax, fmt.Errorf("--connect-to %s: %w", value, err)}
+	}
+	c.op.dialer.Routes = append(c.op.dialer.Routes, r)
+	return nil
+}

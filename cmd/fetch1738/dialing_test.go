@@ -1,0 +1,43 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/dial"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+func TestRouted(t *testing.T) {
+	o := operation{dialer: dial.Dialer{Routes: []dial.Route{
+		{From: locator.HostPort{Host: "a", Port: 21}, To: locator.HostPort{Host: "b", Port: 2121}},
+		{From: locator.HostPort{Host: "s", Port: 990}, To: locator.HostPort{Host: "b", Port: 9990}},
+		{From: locator.HostPort{Host: "a"}, To: locator.HostPort{Host: "c"}},
+		{From: locator.HostPort{Port: 70}, To: locator.HostPort{Port: 7070}},
+	}}}
+	for _, c := range []struct {
+		url     string
+		purpose fetch.Purpose
+		host    string
+		port    uint16
+		want    string
+	}{
+		{"ftp://a/", fetch.Control, "A", 21, "b:2121"},
+		{"ftp://a/", fetch.Data, "a", 40000, "b:40000"},
+		{"ftp://a/", fetch.Data, "a", 70, "b:70"},
+		{"ftp://a/", fetch.Data, "192.0.2.1", 40000, "192.0.2.1:40000"}, // where the control connection leads
+		{"ftps://s/", fetch.Data, "s", 40000, "b:40000"},
+		{"http://a/", fetch.Control, "a", 80, "c:80"},
+		{"gopher://h/", fetch.Control, "h", 70, "h:7070"},
+		{"http://h/", fetch.Control, "h", 80, "h:80"},
+	} {
+		l, err := locator.Parse(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := o.routed(fetch.Target{Locator: l, Purpose: c.purpose, Host: c.host, Port: c.port})
+		if got := hostOf(locator.Server{HostPort: at}); got != c.want {
+			t.Errorf("%s, %v to %s:%d: %s, want %s", c.url, c.purpose, c.host, c.port, got, c.want)
+		}
+	}
+}

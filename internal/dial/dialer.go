@@ -1,0 +1,191 @@
+// Package dial makes connections as curl's options want them: where hosts are, where
+// connections lead, what they come from.
+package dial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A Dialer says how connections are made; the zero value makes them as the
+// system does. It is safe for concurrent use.
+type Dialer struct {
+	Names     NameServers  // of --dns-servers
+	Family    string       // "4" or "6" of -4 and -6; "" is either
+	Hosts     HostTable    // of --resolve
+	Routes    []Route      // of --connect-to
+	Local     LocalAddress // of --interface
+	Ports     PortRange    // of --local-port
+	KeepAlive KeepAlive    // of --keepalive-time and --no-keepalive
+}
+
+// plain reports whether d does nothing of its own but for its routes.
+func (d *Dialer) plain() bool {
+	return d.Names == nil && d.Family == "" && len(d.Hosts) == 0 && d.Local == (LocalAddress{}) && d.Ports == (PortRange{})
+}
+
+// Dial connects to an address as it is, in a context of [fetch.Env.Dial].
+func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if d.plain() {
+		system := net.Dialer{ControlContext: fetch.DialControl}
+		d.KeepAlive.control(&system)
+		return system.DialContext(ctx, network, address)
+	}
+	at, err := hostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	addrs, err := d.LookUp(ctx, at.Host, at.Port)
+	if err != nil {
+		return nil, err
+	}
+	locals, err := d.Local.addrs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, addr := range addrs {
+		var conn net.Conn
+		tryCtx, cancel := share(ctx, len(addrs)-i)
+		conn, err = d.dialAddr(tryCtx, network, netip.AddrPortFrom(addr, at.Port), locals)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return conn, err
+		}
+	}
+	return nil, err
+}
+
+// share is ctx with an equal part of the time it has left for each of n tries.
+func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	end, limited := ctx.Deadline()
+	if !limited {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(end)/time.Duration(n))
+}
+
+// dialAddr connects to one address, from the first local one that fits it and
+// the first local port that is free.
+func (d *Dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort, locals []netip.Addr) (net.Conn, error) {
+	from := netip.AddrPortFrom(unspecified(to.Addr()), 0)
+	if len(locals) > 0 {
+		fits := slices.IndexFunc(locals, func(a netip.Addr) bool { return a.Is4() == to.Addr().Is4() })
+		if fits < 0 {
+			return nil, &LocalError{fmt.Errorf("%s has no address to reach %s from", d.Local, to.Addr())}
+		}
+		from = netip.AddrPortFrom(locals[fits], 0)
+	}
+	for port := int(d.Ports.First); ; port++ {
+		from = netip.AddrPortFrom(from.Addr(), uint16(port))
+		system := net.Dialer{ControlContext: fetch.DialControl, LocalAddr: endpoint(network, from)}
+		d.KeepAlive.control(&system)
+		conn, err := system.DialContext(ctx, network, to.String())
+		switch {
+		case err == nil, ctx.Err() != nil, !isBind(err):
+			return conn, err
+		case port >= int(d.Ports.Last):
+			return nil, &LocalError{fmt.Errorf("cannot bind to %s: %w", from, err)}
+		}
+	}
+}
+
+// isBind reports whether an error is that of a local end that is not to be had.
+func isBind(err error) bool {
+	call, ok := errors.AsType[*os.SyscallError](err)
+	return ok && (call.Syscall == "bind" || errors.Is(err, syscall.EADDRNOTAVAIL))
+}
+
+func unspecified(of netip.Addr) netip.Addr {
+	if of.Is4() {
+		return netip.IPv4Unspecified()
+	}
+	return netip.IPv6Unspecified()
+}
+
+func endpoint(network string, at netip.AddrPort) net.Addr {
+	if network == "udp" {
+		return net.UDPAddrFromAddrPort(at)
+	}
+	return net.TCPAddrFromAddrPort(at)
+}
+
+// LookUp finds the addresses of a host that are of the right family, by the
+// table or else as the name servers or the system say.
+func (d *Dialer) LookUp(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
+	addrs, known := d.Hosts.find(host, port)
+	literal, err := netip.ParseAddr(host)
+	switch {
+	case known:
+	case err == nil:
+		addrs = []netip.Addr{literal}
+	default:
+		found, err := d.Names.lookUp(ctx, "ip"+d.Family, host)
+		if err != nil {
+			return nil, err
+		}
+		addrs = found
+	}
+	var fit []netip.Addr
+	for _, addr := range addrs {
+		if addr = addr.Unmap(); d.Family == "" || addr.Is4() == (d.Family == "4") {
+			fit = append(fit, addr)
+		}
+	}
+	switch {
+	case len(fit) > 0:
+		return fit, nil
+	case err == nil && !known:
+		return nil, &net.OpError{Op: "dial", Net: "tcp" + d.Family, Err: &net.AddrError{Err: "no IPv" + d.Family + " address", Addr: host}}
+	}
+	return nil, &net.DNSError{Err: "no IPv" + d.Family + " address", Name: host, IsNotFound: true}
+}
+
+// A LocalError says that there is no local end such as the options want.
+type LocalError struct{ Err error }
+
+func (e *LocalError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *LocalError) Unwrap() error { return e.Err }
+
+// A PortRange is the local ports to connect from; the zero value is any.
+type PortRange struct{ First, Last uint16 }
+
+// ParsePorts reads "N" or "N-M".
+func ParsePorts(text string) (PortRange, error) {
+	first, last, isRange := strings.Cut(strings.ReplaceAll(text, " ", ""), "-")
+	from, err1 := strconv.ParseUint(first, 10, 16)
+	to, err2 := from, error(nil)
+	if isRange {
+		to, err2 = strconv.ParseUint(last, 10, 16)
+	}
+	if err1 != nil || err2 != nil || to < from {
+		return PortRange{}, errors.New("expected a port or a range of them, such as 20000-20100")
+	}
+	return PortRange{uint16(from), uint16(to)}, nil
+}
+
+// hostPort reads an address as package net has it.
+func hostPort(address string) (locator.HostPort, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return locator.HostPort{}, err
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return locator.HostPort{}, fmt.Errorf("port %q: %w", port, err)
+	}
+	return locator.HostPort{Host: host, Port: uint16(n)}, nil
+}

@@ -1,0 +1,125 @@
+package dial
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A HostTable says where hosts are, for --resolve. The latest entry counts.
+type HostTable []HostEntry
+
+// A HostEntry is the addresses of a host on a port; "*" is every host that has
+// no entry of its own. Without addresses it is the end of an earlier entry.
+type HostEntry struct {
+	locator.HostPort
+	Addrs []netip.Addr
+}
+
+// find gives the addresses of a host; ok is whether the table knows it.
+func (t HostTable) find(host string, port uint16) (addrs []netip.Addr, ok bool) {
+	for _, name := range []string{host, "*"} {
+		for i := len(t) - 1; i >= 0; i-- {
+			if t[i].Port == port && strings.EqualFold(t[i].Host, name) {
+				if len(t[i].Addrs) > 0 {
+					return t[i].Addrs, true
+				}
+				break
+			}
+		}
+	}
+	return nil, false
+}
+
+// ParseHostEntry reads "[+]HOST:PORT:ADDRESS[,ADDRESS]..." or "-HOST:PORT".
+func ParseHostEntry(text string) (HostEntry, error) {
+	rest, removes := strings.CutPrefix(text, "-")
+	if !removes {
+		rest = strings.TrimPrefix(rest, "+") // which lets curl forget the entry after a minute
+	}
+	host, rest, ok := cutHost(rest)
+	portText, addrText, hasAddrs := strings.Cut(rest, ":")
+	port, err := strconv.ParseUint(portText, 10, 16)
+	switch {
+	case !ok, host == "", err != nil, hasAddrs == removes:
+		return HostEntry{}, errors.New("expected HOST:PORT:ADDRESS[,ADDRESS] or -HOST:PORT")
+	}
+	e := HostEntry{HostPort: locator.HostPort{Host: host, Port: uint16(port)}}
+	if removes {
+		return e, nil
+	}
+	for text := range strings.SplitSeq(addrText, ",") {
+		addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
+		if err != nil {
+			return HostEntry{}, fmt.Errorf("%q is no address", text)
+		}
+		e.Addrs = append(e.Addrs, addr.Unmap())
+	}
+	return e, nil
+}
+
+// A Route leads connections meant for one place to another, for --connect-to.
+// What is empty, or port 0, fits any place and changes nothing.
+type Route struct{ From, To locator.HostPort }
+
+// ParseRoute reads "HOST1:PORT1:HOST2:PORT2", any of them empty.
+func ParseRoute(text string) (r Route, err error) {
+	host, rest, ok1 := cutHost(text)
+	fromPort, rest, ok2 := strings.Cut(rest, ":")
+	r.From.Host = host
+	var toPort string
+	r.To.Host, toPort, _ = cutHost(rest)
+	if !ok1 || !ok2 || strings.Contains(toPort, ":") || strings.ContainsAny(r.To.Host, "\r\n\t\x00 ") {
+		return Route{}, errors.New("expected HOST1:PORT1:HOST2:PORT2, any of them empty")
+	}
+	if r.From.Port, err = portOrAny(fromPort); err == nil {
+		r.To.Port, err = portOrAny(toPort)
+	}
+	return r, err
+}
+
+func portOrAny(text string) (uint16, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%q is no port", text)
+	}
+	return uint16(n), nil
+}
+
+// cutHost cuts "HOST:rest" behind the host, which may be an IPv6 address in
+// brackets and is given without them.
+func cutHost(text string) (host, rest string, ok bool) {
+	if inside, bracketed := strings.CutPrefix(text, "["); bracketed {
+		host, rest, ok = strings.Cut(inside, "]")
+		if !ok {
+			return text, "", false
+		}
+		rest, ok = strings.CutPrefix(rest, ":")
+		return host, rest, ok
+	}
+	return strings.Cut(text, ":")
+}
+
+// Route takes the first route that fits a place.
+func (d *Dialer) Route(at locator.HostPort) locator.HostPort {
+	for _, r := range d.Routes {
+		if r.From.Host != "" && !strings.EqualFold(r.From.Host, at.Host) || r.From.Port != 0 && r.From.Port != at.Port {
+			continue
+		}
+		if r.To.Host != "" {
+			at.Host = r.To.Host
+		}
+		if r.To.Port != 0 {
+			at.Port = r.To.Port
+		}
+		break
+	}
+	return at
+}
