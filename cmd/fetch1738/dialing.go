@@ -23,21 +23,6 @@ func (o *operation) routed(t fetch.Target) locator.HostPort {
 	return at
 }
 
-// placeOf is the host and port that a URL names, also under a scheme that is
-// another's over TLS; ok is false where it names none.
-func placeOf(l locator.Locator) (at locator.HostPort, ok bool) {
-	if opaque, is := l.(*locator.Opaque); is {
-		plain, err := locator.Parse(strings.TrimSuffix(opaque.Name, "s") + ":" + opaque.Rest)
-		at, ok := hostPortOf(plain)
-		if at.Port == 0 {
-			at.Port = locator.DefaultPort(opaque.Name)
-		}
-		return at, err == nil && ok
-	}
-	server, ok := locator.ServerOf(l)
-	return server.HostPort, ok
-}
-
 // setInterface is --interface.
 func setInterface(c *commandLine, value string) error {
 	c.op.dialer.Local = dial.ParseLocalAddress(value)

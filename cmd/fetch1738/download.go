@@ -19,14 +19,8 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if t.op.span != nil && t.op.span.empty {
 		return &codedError{exitRange, errors.New("there is no such range in any document")}
 	}
-	switch t.op.resume {
-	case resumeGiven:
-		req.Offset = t.op.resumeAt
-	case resumeFound:
-		req.Offset = t.sink.size() - t.sink.count
-		if l, isFTP := ftp.Path(req.Locator); isFTP && l.Type == 'a' && req.Offset > 0 {
-			return &codedError{exitResume, errors.New("text cannot be gone on with: it has one size here and another there")}
-		}
+	if err := t.setOffset(req); err != nil {
+		return err
 	}
 	t.datable(req)
 	whole := req
@@ -54,30 +48,60 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		}
 		return nil
 	}
-	if t.sink.file == nil { // else the file has its name from an attempt before
-		if err := t.nameByServer(res); err != nil {
-			return err
-		}
-		if skip, err := t.skips(); t.sink.exclusive && (skip || err != nil) {
-			return err
-		}
+	if skip, err := t.nameFile(res); skip || err != nil {
+		return err
 	}
-	switch res.Kind {
-	case fetch.KindQuery:
-		if res.Advice != "" {
-			return t.sink.take(strings.NewReader(res.Advice + "\n"))
-		}
-		return &codedError{exitBadURL, fmt.Errorf("%s needs words to search for: add %s to the URL", res.Locator.Redacted(), queryForm(res))}
-	case fetch.KindInteractive:
-		return t.converse(ctx, res)
-	case fetch.KindAdvice:
-		return t.sink.take(strings.NewReader(res.Advice + "\n"))
-	}
-	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
-		return t.sink.take(&linkList{res: res})
+	if said, err := t.instead(ctx, res); said || err != nil {
+		return err
 	}
 	t.expect(whole, res.Size)
 	return t.store(res)
+}
+
+// setOffset has req go on where -C says.
+func (t *transfer) setOffset(req *fetch.Request) error {
+	switch t.op.resume {
+	case resumeGiven:
+		req.Offset = t.op.resumeAt
+	case resumeFound:
+		req.Offset = t.sink.size() - t.sink.count
+		if l, isFTP := ftp.Path(req.Locator); isFTP && l.Type == 'a' && req.Offset > 0 {
+			return &codedError{exitResume, errors.New("text cannot be gone on with: it has one size here and another there")}
+		}
+	}
+	return nil
+}
+
+// nameFile gives the file the name that the server has for it, if it is to choose.
+// It reports whether there is such a file already that stays.
+func (t *transfer) nameFile(res *fetch.Resource) (skip bool, err error) {
+	if t.sink.file != nil {
+		return false, nil // it has its name from an attempt before
+	}
+	if err := t.nameByServer(res); err != nil || !t.sink.exclusive {
+		return false, err
+	}
+	return t.skips()
+}
+
+// instead does what there is to do about a resource that is no document: it says
+// what the user can do, or lets him. It reports false for a document.
+func (t *transfer) instead(ctx context.Context, res *fetch.Resource) (bool, error) {
+	switch res.Kind {
+	case fetch.KindQuery:
+		if res.Advice != "" {
+			return true, t.sink.take(strings.NewReader(res.Advice + "\n"))
+		}
+		return true, &codedError{exitBadURL, fmt.Errorf("%s needs words to search for: add %s to the URL", res.Locator.Redacted(), queryForm(res))}
+	case fetch.KindInteractive:
+		return true, t.converse(ctx, res)
+	case fetch.KindAdvice:
+		return true, t.sink.take(strings.NewReader(res.Advice + "\n"))
+	}
+	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
+		return true, t.sink.take(&linkList{res: res})
+	}
+	return false, nil
 }
 
 // answered is res, or, if that is a form, what comes of filling it in.

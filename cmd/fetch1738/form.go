@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,7 +187,7 @@ func valueOf(q *gopher.Question, typed string) (string, error) {
 			return q.Choices[n-1], nil
 		}
 	case gopher.ChooseF:
-		content, err := os.ReadFile(typed)
+		content, err := readBounded(typed)
 		if err != nil {
 			return "", &codedError{exitRead, err}
 		}

@@ -139,32 +139,6 @@ func loginOf(l locator.Locator) *locator.Login {
 	return s.Login
 }
 
-// hostPortOf are the host and port of l as the URL has them: no default port.
-// It is false for schemes that name no host.
-func hostPortOf(l locator.Locator) (hp locator.HostPort, ok bool) {
-	switch l := l.(type) {
-	case *locator.FTP:
-		hp = l.HostPort
-	case *locator.HTTP:
-		hp = l.HostPort
-	case *locator.Telnet:
-		hp = l.HostPort
-	case *locator.Gopher:
-		hp = l.HostPort
-	case *locator.NNTP:
-		hp = l.HostPort
-	case *locator.WAIS:
-		hp = l.HostPort
-	case *locator.Prospero:
-		hp = l.HostPort
-	case *locator.File:
-		hp.Host = l.Host
-	default:
-		return hp, false
-	}
-	return hp, true
-}
-
 // departures names what was tolerated, by the constants of package locator.
 func departures(used locator.Tolerance) []string {
 	var names []string

@@ -18,10 +18,6 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// isStdin reports whether the name of a file to upload is that of standard
-// input.
-func isStdin(name string) bool { return name == "-" || name == "." }
-
 // withName is l for an upload of the named file: where l names a directory the
 // file's own name is added.
 func withName(l locator.Locator, file string) (locator.Locator, error) {

@@ -77,19 +77,3 @@ func (v *verb) fail(code int, format string, args ...any) int {
 	fmt.Fprintf(v.std.err, "fetch1738: (%d) %s: %s\n", code, v.Name(), fmt.Sprintf(format, args...))
 	return code
 }
-
-// interruptible is r whose reads end with ctx, even one that waits for a
-// keyboard. Close it when no more is wanted.
-func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
-	pr, pw := io.Pipe()
-	stop := context.AfterFunc(ctx, func() { pw.CloseWithError(ctx.Err()) })
-	go func() {
-		_, err := io.Copy(pw, r)
-		stop()
-		if err != nil {
-			err = fmt.Errorf("standard input: %w", err)
-		}
-		pw.CloseWithError(err)
-	}()
-	return pr
-}
