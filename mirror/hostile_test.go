@@ -220,6 +220,32 @@ func TestEndlessJunk(t *testing.T) {
 	}
 }
 
+// Nor does it help to spread them over many directories.
+func TestEndlessTree(t *testing.T) {
+	const listing = 1 << 20
+	f := fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+		l := req.Locator.(*locator.FTP)
+		fetch.ContextTrace(ctx).Body(listing)
+		err := ctx.Err()
+		return &fetch.Resource{
+			Locator: l, Kind: fetch.KindDirectory, Body: fetch.EmptyBody,
+			Items: func(yield func(fetch.Item, error) bool) {
+				if err != nil {
+					yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.Other, err))
+					return
+				}
+				_ = yield(aDir(l, "a"), nil) && yield(aDir(l, "b"), nil)
+			},
+		}, nil
+	})
+	m := mirrorOf(t, nil)
+	m.Fetcher = f
+	got, err := m.Run(t.Context())
+	if !errors.Is(err, fetch.TooLarge) || got.Octets > 1<<30 || got.Failed != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 type fetcherFunc func(context.Context, *fetch.Request) (*fetch.Resource, error)
 
 func (f fetcherFunc) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {

@@ -120,8 +120,16 @@ type claims struct {
 	files map[string]bool
 }
 
+// maxPath bounds a file's path in octets: systems open none that is much longer.
+const maxPath = 1024
+
+var errPath = fmt.Errorf("a path of more than %d octets", maxPath)
+
 // claim takes a name for a file and those of the directories above it.
 func (c *claims) claim(file string) error {
+	if len(file) > maxPath {
+		return errPath
+	}
 	folded := fold(file)
 	if _, isDir := c.dirs[folded]; isDir || c.files[folded] || fold(Folder) == firstOf(folded) {
 		return fmt.Errorf("%s: another file or directory here has that name, but for letter case: %w", file, fs.ErrExist)
@@ -135,6 +143,9 @@ func (c *claims) claim(file string) error {
 
 // claimDir takes the name of a directory, and those above it.
 func (c *claims) claimDir(dir string) error {
+	if len(dir) > maxPath {
+		return errPath
+	}
 	for ; dir != "." && dir != ""; dir = path.Dir(dir) {
 		folded := fold(dir)
 		written, taken := c.dirs[folded]

@@ -196,14 +196,12 @@ func (r *run) try(ctx context.Context, do func() error) error {
 	}
 }
 
-// counting is ctx in which octets are counted; more than limit of one request
-// end it, unless limit is 0.
+// counting is ctx in which octets are counted; more than limit in all end it,
+// unless limit is 0.
 func (r *run) counting(ctx context.Context, limit int64) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	var n atomic.Int64
 	return fetch.WithTrace(ctx, &fetch.Trace{Body: func(k int64) {
-		r.octets.Add(k)
-		if limit > 0 && n.Add(k) > limit {
+		if n := r.octets.Add(k); limit > 0 && n > limit {
 			cancel(errLongListing)
 		}
 	}}), cancel

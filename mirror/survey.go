@@ -17,15 +17,16 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Bounds of one listing in octets: of one that is read on the way and of a menu,
-// which is kept.
+// Bounds in octets: of all listings together, for each entry that they may have,
+// and of a menu, which is kept.
 const (
-	maxListing = 256 << 20
-	maxMenu    = 16 << 20
+	maxListings = 256 << 20
+	perEntry    = 256
+	maxMenu     = 16 << 20
 )
 
 var (
-	errLongListing = errors.New("the listing is too long")
+	errLongListing = errors.New("the listings are too long")
 	errDeep        = errors.New("too many levels below the start; --depth (Mirror.Depth) sets how many")
 	errMany        = errors.New("too many entries in all; --max-entries (Mirror.MaxEntries) sets how many")
 )
@@ -140,7 +141,7 @@ func (r *run) merge(ctx context.Context, s *survey, f folder, l *listing) {
 		if !s.full {
 			r.fail(ctx, f.loc.Redacted(), "", l.err)
 		}
-		s.full = s.full || errors.Is(l.err, errMany)
+		s.full = s.full || errors.Is(l.err, errMany) || errors.Is(l.err, errLongListing)
 	} else {
 		s.folders = append(s.folders, f.path)
 		r.report(Event{Action: Listed, URL: f.loc.Redacted(), Size: -1, Files: len(l.entries)})
@@ -166,7 +167,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing) error {
 	return r.try(ctx, func() error {
 		*l = listing{}
 		before := r.octets.Load()
-		ctx, cancel := r.counting(ctx, maxListing)
+		ctx, cancel := r.counting(ctx, max(maxListings, perEntry*r.maxEntries))
 		defer cancel(nil)
 		err := r.listOnce(ctx, f, l)
 		if err == nil {

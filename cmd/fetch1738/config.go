@@ -76,6 +76,7 @@ func (c *commandLine) setOption(name string, value *string) error {
 		}
 		return nil
 	}
+	name, _, _ = strings.Cut(name, "=") // behind which a secret may stand
 	return errors.New(unknownOption(name, "", c.table))
 }
 

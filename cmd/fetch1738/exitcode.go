@@ -166,7 +166,7 @@ func exitRules() []exitRule {
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
 		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
 		{kinds: kinds(fetch.TooManyHops), code: exitHops},
-		{kinds: kinds(fetch.BadURL), ops: "parse,check", code: exitBadURL},
+		{kinds: kinds(fetch.BadURL), ops: "parse,check,connect by proxy", code: exitBadURL},
 		{kinds: kinds(fetch.Refused), code: exitRefused},
 		{ops: "connect by proxy", only: socks, code: exitProxy},
 		{kinds: kinds(fetch.Unresolved), only: byHTTP, code: exitNoSuchProxy},

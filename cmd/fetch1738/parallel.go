@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -276,7 +275,7 @@ func (p *pool) putBack(t *transfer) {
 		wait = max(wait, aloneWait<<(h.alone.Add(1)-1))
 	}
 	if t.op.verbose {
-		newNarrator(t.std.err).remark("%s: %v; going on with %d at once", term.SafeLine(t.url, maxMessage), t.err, max(1, running))
+		newNarrator(t.std.err).remark("%s: %v; going on with %d at once", t.locator.Redacted(), t.err, max(1, running))
 	}
 	t.reset()
 	t.wait = min(wait, maxRetryWait)
@@ -296,8 +295,21 @@ func (t *transfer) settle() {
 	t.server, t.file = t.serverOf(t.locator).HostPort, ""
 	t.server.Host = strings.ToLower(t.server.Host)
 	if path := t.sink.path; path != "" && !isSpecial(path) {
-		t.file = filepath.Clean(path)
+		t.file = placeOfFile(path)
 	}
+}
+
+// placeOfFile is the one path of a file, whatever links and spellings lead to it.
+func placeOfFile(path string) string {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return filepath.Clean(path)
 }
 
 // isSpecial reports whether a path leads to what many may write to at once, such

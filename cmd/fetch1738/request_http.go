@@ -81,7 +81,8 @@ func headerLine(line string) (name string, values []string, err error) {
 	}
 	name, value, found := strings.Cut(line, ":")
 	if !found || name == "" {
-		return "", nil, &usageError{fmt.Sprintf("-H, --header: %s is no header line", fetch.Printable(line))}
+		word, _, _ := strings.Cut(line, " ") // behind it there may be a secret
+		return "", nil, &usageError{fmt.Sprintf("-H, --header: %s is no header line", fetch.Printable(word))}
 	}
 	return name, nonEmpty(strings.TrimSpace(value)), nil
 }

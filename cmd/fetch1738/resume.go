@@ -69,7 +69,7 @@ func (t *transfer) rest(req *fetch.Request) (*fetch.Request, bool) {
 // gives the request that was made in the end.
 func (t *transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Request, *fetch.Resource, error) {
 	fetcher := t.resolverFor(req.Locator)
-	why := "no part of it can be asked for"
+	why, bound := "no part of it can be asked for", false
 	if rest, ok := t.rest(req); t.goesOn() && ok {
 		res, err := fetcher.Fetch(ctx, rest)
 		switch {
@@ -83,9 +83,10 @@ func (t *transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 		default:
 			why = err.Error()
 		}
+		bound = t.sink.base > 0 // to what stood in the file before, of an older document
 	}
 	if t.sink.count > 0 {
-		if !t.sink.rewind() {
+		if bound || !t.sink.rewind() {
 			return nil, nil, &codedError{exitPartial, fmt.Errorf("cannot go on: %s, and part of it is in the output already", why)}
 		}
 		t.account.moved.Store(0)

@@ -92,7 +92,7 @@ func parseRoute(text string) (r route, err error) {
 	r.from.Host = host
 	var toPort string
 	r.to.Host, toPort, _ = cutHost(rest)
-	if !ok1 || !ok2 || strings.Contains(toPort, ":") {
+	if !ok1 || !ok2 || strings.Contains(toPort, ":") || strings.ContainsAny(r.to.Host, "\r\n\t\x00 ") {
 		return route{}, errors.New("expected HOST1:PORT1:HOST2:PORT2, any of them empty")
 	}
 	if r.from.Port, err = portOrAny(fromPort); err == nil {

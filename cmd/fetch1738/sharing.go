@@ -5,11 +5,13 @@ import (
 	"reflect"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A way is all that the options say of how to connect. Operations with the same
 // way share their Fetchers, and so the sessions that those keep open, also across
-// --next. Whose rules and passwords hold the context of an access tells.
+// --next. So does who they log in as: a news server knows a session's user from
+// an access before. Whose rules hold the context of an access tells.
 type way struct {
 	dialer     dialer
 	proxy      proxyOptions
@@ -24,6 +26,9 @@ type way struct {
 	newsServer string
 	limits     fetch.Limits
 	follows    bool
+	login      *locator.Login
+	netrc      netrcMode
+	netrcFile  string
 }
 
 func (o *operation) way() way {
@@ -33,7 +38,7 @@ func (o *operation) way() way {
 			Connect: o.connectTimeout, Reply: replyTime, Idle: idleTime, Line: maxLine,
 			Body: o.maxFilesize, Hops: o.maxRedirects,
 		},
-		o.location && o.maxRedirects != 0,
+		o.location && o.maxRedirects != 0, o.login, o.netrc, o.netrcFile,
 	}
 }
 

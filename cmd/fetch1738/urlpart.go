@@ -53,3 +53,24 @@ func urlPartOf(url, name string) string {
 		"path": path, "query": query, "fragment": fragment, "zoneid": zone,
 	}[name]
 }
+
+// withoutPassword is the text of l, as it was typed, with "***" for its password.
+// Where it is no URL, l being nil, that is whatever may be one.
+func withoutPassword(text string, l locator.Locator) string {
+	if scheme, rest, found := strings.Cut(text, ":"); l == nil && found {
+		return (&locator.Opaque{Name: scheme, Rest: rest}).Redacted()
+	}
+	from := strings.Index(text, "//") + len("//")
+	if from < len("//") {
+		if from = 0; l == nil || hasPrefixFold(text, l.Scheme()+":") {
+			return text
+		}
+	}
+	server, _, _ := strings.Cut(text[from:], "/")
+	user, rest, _ := strings.Cut(server, ":")
+	from += len(user) + len(":")
+	if end := strings.LastIndexByte(rest, '@'); end > 0 {
+		return text[:from] + "***" + text[from+end:]
+	}
+	return text
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/url"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 func TestURLParts(t *testing.T) {
@@ -50,8 +52,39 @@ func FuzzURLPart(f *testing.F) {
 		if got, err := url.PathUnescape(path); err != nil || got != cmp.Or(u.Path, "/") {
 			t.Errorf("path %q, net/url has %q", path, u.Path)
 		}
+		if l, err := locator.Parse(text); err == nil {
+			if got := withoutPassword(text, l); got != text {
+				t.Errorf("no password and yet %q", got)
+			}
+		}
 		if len(host) > len(text) {
 			t.Errorf("host %q", host)
 		}
 	})
+}
+
+func TestWithoutPassword(t *testing.T) {
+	for _, tc := range []struct{ text, scheme, want string }{
+		{"http://h/", "http", "http://h/"},
+		{"http://h:8080/@x", "http", "http://h:8080/@x"},
+		{"ftp://u@h/a:b@c", "ftp", "ftp://u@h/a:b@c"},
+		{"ftp://u:@h/", "ftp", "ftp://u:@h/"},
+		{"ftp://u:p@h/u:p@h", "ftp", "ftp://u:***@h/u:p@h"},
+		{"FTP://p:p%40@h:21/", "ftp", "FTP://p:***@h:21/"},
+		{"ftp://u:p@q:r?s#@h/", "ftp", "ftp://u:***@h/"},
+		{"http://u@[::1]:80/", "http", "http://u@[::1]:80/"},
+		{"u:p@h", "http", "u:***@h"},
+		{"News:a@b", "news", "News:a@b"},
+		{"ftp://u:p/q@h/", "", "ftp://u:***@h/"},
+		{"ftp:u:p@h", "", "ftp:***@h"},
+		{"nothing", "", "nothing"},
+	} {
+		var l locator.Locator
+		if tc.scheme != "" {
+			l = &locator.Opaque{Name: tc.scheme}
+		}
+		if got := withoutPassword(tc.text, l); got != tc.want {
+			t.Errorf("%s: %s", tc.text, got)
+		}
+	}
 }

@@ -29,7 +29,7 @@ func (t *transfer) variables() map[string]any {
 		v["filename_effective"] = t.sink.path
 	}
 	v["method"], v["num_retries"] = t.methodUsed(), max(0, t.tries-1)
-	v["url"], v["url_effective"], v["urlnum"], v["xfer_id"] = t.url, t.effectiveURL(), t.number, t.serial
+	v["url"], v["url_effective"], v["urlnum"], v["xfer_id"] = withoutPassword(t.url, t.locator), withoutPassword(t.effectiveURL(), t.locator), t.number, t.serial
 	v["scheme"] = nil
 	if t.result.effective != nil {
 		v["scheme"] = strings.ToUpper(t.result.effective.Scheme())
@@ -139,7 +139,7 @@ func (t *transfer) answerVariables() map[string]any {
 		v["http_version"] = strings.TrimSuffix(strings.TrimPrefix(r.web.Proto, "HTTP/"), ".0")
 		v["num_headers"] = len(r.header)
 		if r.web.Location != nil {
-			v["redirect_url"] = r.web.Location.String()
+			v["redirect_url"] = r.web.Location.Redacted()
 		}
 	}
 	return v

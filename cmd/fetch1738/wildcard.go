@@ -14,8 +14,12 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// maxMatches bounds the files that one wildcard stands for.
-const maxMatches = 1 << 20
+// Bounds of a wildcard: the entries of a directory, and the octets of the names of
+// the files that it stands for.
+const (
+	maxEntries = 1 << 20
+	maxNames   = 64 << 20
+)
 
 // A match is a file that a wildcard stands for.
 type match struct {
@@ -153,6 +157,7 @@ func (t *transfer) look(ctx context.Context, p *pattern) (found []match, err err
 func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 	var matches []match
 	exact := false
+	entries, octets := 0, 0
 	for item, err := range res.Items {
 		if fetch.KindOf(err) == fetch.Protocol {
 			return nil, &codedError{exitListing, err}
@@ -161,7 +166,13 @@ func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 			return nil, err
 		}
 		values, ok := p.match(item.Name)
+		entries++
+		if ok {
+			octets += len(item.Name)
+		}
 		switch {
+		case entries > maxEntries, octets > maxNames:
+			return nil, fetch.Fail("match", res.Locator, fetch.TooLarge, fmt.Errorf("a directory of more than %d entries, or names of more than %d octets in all", maxEntries, maxNames))
 		case item.Name == p.name && item.Kind == fetch.KindDocument:
 			exact = true
 		case !ok:
@@ -171,8 +182,6 @@ func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 			t.warn("%s is a symbolic link: passed over", item.Name)
 		case field(&item, fetch.HeaderSpecial) != nil:
 			t.warn("%s is no regular file: passed over", item.Name)
-		case len(matches) == maxMatches:
-			return nil, fetch.Fail("match", res.Locator, fetch.TooLarge, fmt.Errorf("more than %d files match", maxMatches))
 		default:
 			matches = append(matches, match{item.Name, values})
 		}
@@ -198,7 +207,7 @@ func (t *transfer) fitting(l locator.Locator, m match, taken map[string]bool) *t
 	}
 	if taken[name] && name != t.dest.path {
 		one.locator = l
-		one.malformed = &codedError{exitWrite, fmt.Errorf("%s: another file of this listing goes to %s", one.url, name)}
+		one.malformed = &codedError{exitWrite, fmt.Errorf("%s: another file of this listing goes to %s", inDirectory(l, m.name).Redacted(), name)}
 	}
 	taken[name] = true
 	return one

@@ -72,7 +72,7 @@ func (p *formatter) variable(name string) {
 	case strings.HasPrefix(name, "url.") && isURLPart(name[len("url."):]):
 		p.write(urlPartOf(p.t.url, name[len("url."):]))
 	case strings.HasPrefix(name, "urle.") && isURLPart(name[len("urle."):]):
-		p.write(urlPartOf(fmt.Sprint(p.variables["url_effective"]), name[len("urle."):]))
+		p.write(urlPartOf(p.t.effectiveURL(), name[len("urle."):]))
 	default:
 		fmt.Fprintf(p.t.std.err, "fetch1738: unknown --write-out variable: '%s'\n", term.SafeLine(name, maxMessage))
 	}

@@ -126,7 +126,7 @@ func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	}
 	kind := fetch.Unreachable
 	switch k := fetch.KindOf(err); k {
-	case fetch.Timeout, fetch.Canceled, fetch.Unresolved:
+	case fetch.Timeout, fetch.Canceled, fetch.Unresolved, fetch.BadURL:
 		kind = k
 	}
 	return nil, fetch.Fail("connect by proxy", t.Locator, kind, err)
@@ -138,6 +138,9 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	}
 	if t.Network != "tcp" {
 		return nil, fmt.Errorf("a proxy carries no %s", t.Network)
+	}
+	if err := p.check(t); err != nil {
+		return nil, err
 	}
 	if err := env.Permit(ctx, t); err != nil {
 		return nil, err

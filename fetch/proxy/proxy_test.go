@@ -163,6 +163,35 @@ func TestHeader(t *testing.T) {
 	}
 }
 
+// What an option, a route or a program lets into the head ends no line of it, and
+// the proxy is not even dialled.
+func TestInjection(t *testing.T) {
+	for name, tc := range map[string]struct {
+		host   string
+		header map[string][]string
+	}{
+		"host":   {host: "h\r\nX: y"},
+		"NUL":    {host: "h\x00"},
+		"space":  {host: "h HTTP/1.0"},
+		"header": {host: "h", header: map[string][]string{"User-Agent": {"a\r\nX: y"}}},
+		"name":   {host: "h", header: map[string][]string{"A: b\nX": {"y"}}},
+	} {
+		for _, scheme := range Schemes() {
+			if tc.header != nil && scheme != "http" {
+				continue
+			}
+			p := &Proxy{Scheme: scheme, Header: tc.header, Server: locator.Server{HostPort: locator.HostPort{Host: "p.example"}}}
+			env := &fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) {
+				t.Errorf("%s: dialled", name)
+				return nil, errors.New("no")
+			}}
+			if _, err := p.Connect(t.Context(), env, fetch.Target{Host: tc.host, Port: 70}); fetch.KindOf(err) != fetch.BadURL {
+				t.Errorf("%s by %s: %v", name, scheme, err)
+			}
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	target := fetch.Target{Host: "ftp.example", Port: 21}
 	for name, tc := range map[string]struct {

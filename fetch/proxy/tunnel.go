@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -46,6 +47,20 @@ func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, 
 		return &fetch.Error{Kind: fetch.Unauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
 	case resp.StatusCode/100 != 2:
 		return fmt.Errorf("the proxy says %s", fetch.Printable(resp.Status))
+	}
+	return nil
+}
+
+// check refuses what would end a line of the head that asks for a connection.
+func (p *Proxy) check(t fetch.Target) error {
+	const ends = "\r\n\x00"
+	if strings.ContainsAny(t.Host, ends+" ") {
+		return &fetch.Error{Kind: fetch.BadURL, Err: errors.New("white space or a control octet in the host")}
+	}
+	for name, values := range p.Header {
+		if strings.ContainsAny(name+strings.Join(values, ""), ends) {
+			return &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("a line end or control octet in header field %s", fetch.Printable(name))}
+		}
 	}
 	return nil
 }

@@ -1,0 +1,43 @@
+package mirror_test
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+// A selector of thousands of components is no place for a file: programs could
+// not open it, and a menu of such would fill the disk with directories.
+func TestDeepSelector(t *testing.T) {
+	deep := strings.Repeat("/a", 5000)
+	menu := "0deep\t" + deep + "/x\th\t70\r\n1menu\t" + deep + "\th\t70\r\n0long\t/" + strings.Repeat("b/", 20) + "y\th\t70\r\n.\r\n"
+	f := fetcherFunc(func(_ context.Context, req *fetch.Request) (*fetch.Resource, error) {
+		res := &fetch.Resource{Locator: req.Locator, Kind: fetch.KindDocument, Attributes: fetch.Attributes{Size: -1}}
+		text := "x"
+		if l := req.Locator.(*locator.Gopher); l.Type != '0' {
+			res.Kind, text = fetch.KindMenu, menu
+			res.Items = items()
+		}
+		res.Body = io.NopCloser(strings.NewReader(text))
+		return res, nil
+	})
+	m := &mirror.Mirror{Fetcher: f, Dir: t.TempDir(), Start: &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, HasPath: true, Type: '1'}}
+	got, err := m.Run(t.Context())
+	dirs := 0
+	_ = filepath.WalkDir(m.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs++
+		}
+		return nil
+	})
+	if dirs > 50 || got.New != 2 || got.Failed == 0 {
+		t.Errorf("%d directories, %+v, %v", dirs, got, err)
+	}
+}
