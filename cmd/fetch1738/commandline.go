@@ -89,7 +89,7 @@ func (c *commandLine) parse(args []string) error {
 	}
 	err := fs.Parse(splitShort(args))
 	takeURLs()
-	return explainUsage(err)
+	return explainUsage(err, c.table)
 }
 
 // define makes o known to fs, and --no-NAME with it if it is a switch.
@@ -116,8 +116,8 @@ func (a *argument) Set(value string) error { return a.set(value) }
 func (a *argument) String() string         { return "" }
 func (a *argument) Type() string           { return a.name }
 
-// explainUsage is pflag's error in curl's words.
-func explainUsage(err error) error {
+// explainUsage is pflag's error in curl's words, about options of a table.
+func explainUsage(err error, table []option) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
@@ -135,7 +135,7 @@ func explainUsage(err error) error {
 		if unknown.GetSpecifiedShortnames() != "" {
 			long, short = "", long
 		}
-		return &usageError{unknownOption(long, short)}
+		return &usageError{unknownOption(long, short, table)}
 	case errors.As(err, &missing):
 		return &usageError{fmt.Sprintf("option %s: requires parameter", spelled(missing.GetFlag()))}
 	case errors.As(err, &invalid):

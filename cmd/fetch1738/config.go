@@ -77,7 +77,7 @@ func (c *commandLine) setOption(name string, value *string) error {
 		return nil
 	}
 	name, _, _ = strings.Cut(name, "=") // behind which a secret may stand
-	return errors.New(unknownOption(name, ""))
+	return errors.New(unknownOption(name, "", c.table))
 }
 
 // splitConfigLine finds an option's name and value; the value is nil where

@@ -19,6 +19,7 @@ import (
 // A dialer says how connections are made; the zero value makes them as the
 // system does. What it looks up and where it leads are options of curl's.
 type dialer struct {
+	names  nameServers  // of --dns-servers
 	family string       // "4" or "6" of -4 and -6; "" is either
 	hosts  hostTable    // of --resolve
 	routes []route      // of --connect-to
@@ -29,7 +30,7 @@ type dialer struct {
 
 // plain reports whether d does nothing of its own but for its routes.
 func (d *dialer) plain() bool {
-	return d.family == "" && len(d.hosts) == 0 && d.local == (localAddress{}) && d.ports == (portRange{})
+	return d.names == nil && d.family == "" && len(d.hosts) == 0 && d.local == (localAddress{}) && d.ports == (portRange{})
 }
 
 // dial connects to an address as it is, in a context of [fetch.Env.Dial].
@@ -118,7 +119,7 @@ func endpoint(network string, at netip.AddrPort) net.Addr {
 }
 
 // lookUp finds the addresses of a host that are of the right family, by the
-// table or else as the system does.
+// table or else as the name servers or the system say.
 func (d *dialer) lookUp(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
 	addrs, known := d.hosts.find(host, port)
 	literal, err := netip.ParseAddr(host)
@@ -127,7 +128,7 @@ func (d *dialer) lookUp(ctx context.Context, host string, port uint16) ([]netip.
 	case err == nil:
 		addrs = []netip.Addr{literal}
 	default:
-		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip"+d.family, host)
+		found, err := d.names.lookUp(ctx, "ip"+d.family, host)
 		if err != nil {
 			return nil, err
 		}

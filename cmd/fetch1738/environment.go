@@ -125,7 +125,7 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: &env, TLS: config, MaxIdle: e.op.idleSessions()}, newsSchemes()...)
 	r.Register(&wais.Fetcher{Env: &env}, "wais")
-	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config}, "mailto")
+	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config, RequireTLS: e.op.ftp.requireTLS}, "mailto")
 	r.Register(&telnet.Fetcher{Env: &env}, "telnet")
 	r.Register(&prospero.Fetcher{Env: &following}, "prospero")
 	return r

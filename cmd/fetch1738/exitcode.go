@@ -50,6 +50,7 @@ const (
 	exitNoOption       = 48
 	exitOptionSyntax   = 49
 	exitEmptyReply     = 52
+	exitSend           = 55
 	exitReceive        = 56
 	exitOwnCertificate = 58
 	exitCiphers        = 59
@@ -57,7 +58,9 @@ const (
 	exitCoding         = 61
 	exitTooLarge       = 63
 	exitNoTLS          = 64
+	exitRewind         = 65
 	exitLogin          = 67
+	exitRemoteFull     = 70
 	exitAuthorities    = 77
 	exitNotFound       = 78
 	exitPRET           = 84
@@ -73,6 +76,7 @@ const (
 type failure struct {
 	scheme    string
 	uploading bool
+	sending   bool   // octets of an upload have been sent
 	resuming  bool   // -C
 	proxy     string // the scheme of the proxy on the way; "" is none
 	unheard   bool   // nothing at all came from the server
@@ -140,6 +144,11 @@ func (r exitRule) fits(f failure, e *fetch.Error) bool {
 func exitRules() []exitRule {
 	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
 	uploading := func(f failure) bool { return f.uploading }
+	sending := func(f failure) bool { return f.sending }
+	unsent := func(f failure) bool { // the connection broke while something was sent
+		op, ok := errors.AsType[*net.OpError](f.err)
+		return ok && f.sending && (op.Op == "write" || op.Op == "readfrom")
+	}
 	resuming := func(f failure) bool { return f.resuming }
 	byHTTP := func(f failure) bool { return f.proxy == "http" }
 	socks := func(f failure) bool { return strings.HasPrefix(f.proxy, "socks") }
@@ -169,6 +178,7 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
 		{scheme: "ftp", ops: "ACCT", reply: refusedReply, code: exitACCT},
 		{scheme: "ftp", ops: "AUTH,PBSZ,PROT", code: exitNoTLS},
+		{ops: "STARTTLS", code: exitNoTLS},
 		{scheme: "ftp", ops: "accept", code: exitAccept},
 		{scheme: "ftp", ops: "EPRT,PORT", code: exitPORT},
 		{scheme: "ftp", ops: "PRET", reply: refusedReply, code: exitPRET},
@@ -185,6 +195,9 @@ func exitRules() []exitRule {
 		{scheme: "ftp", kinds: kinds(fetch.Truncated), code: exitPartial},
 		{scheme: "ftp", ops: "RETR,SIZE", reply: 550, code: exitNotFound},
 		{scheme: "ftp", ops: "RETR,LIST,NLST,SIZE", reply: refusedReply, code: exitRETR},
+		{scheme: "ftp", ops: "STOR,APPE", only: unsent, code: exitSend},
+		{scheme: "ftp", ops: "STOR,APPE", reply: 552, only: sending, code: exitRemoteFull},
+		{scheme: "ftp", ops: "STOR,APPE", reply: refusedReply, only: sending, code: exitPartial},
 		{scheme: "ftp", ops: "STOR,APPE", reply: refusedReply, code: exitUpload},
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
@@ -192,6 +205,8 @@ func exitRules() []exitRule {
 		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: exitUnsupported}, // curl takes it for HTTP/0.9
 		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: exitCoding},
 		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: exitReceive},
+		{scheme: "http", only: caused(fetchhttp.ErrRewind), code: exitRewind},
+		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unsent, code: exitSend},
 		{ops: "TLS handshake", code: exitTLS},
 		{only: byAlert, code: exitReceive},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},

@@ -4,20 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"regexp"
+	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-func TestExitCodes(t *testing.T) {
+type exitCase struct {
+	failure
+	want int
+}
+
+func exitCases() []exitCase {
 	failed := func(op string, kind fetch.ErrorKind, reply int) error {
 		return &fetch.Error{Op: op, Kind: kind, Code: reply}
 	}
-	for _, c := range []struct {
-		failure
-		want int
-	}{
+	return []exitCase{
 		{failure{}, 0},
 		{failure{err: failed("parse", fetch.BadURL, 0)}, 3},
 		{failure{scheme: "ftp", err: failed("check", fetch.BadURL, 0)}, 3},
@@ -52,6 +59,11 @@ func TestExitCodes(t *testing.T) {
 		{failure{scheme: "ftp", err: failed("RETR", fetch.Truncated, 426)}, 18},
 		{failure{scheme: "ftp", uploading: true, err: failed("STOR", fetch.Permission, 553)}, 25},
 		{failure{scheme: "ftp", uploading: true, err: failed("APPE", fetch.TooLarge, 552)}, 25},
+		{failure{scheme: "ftp", uploading: true, sending: true, err: failed("STOR", fetch.Permission, 553)}, 18},
+		{failure{scheme: "ftp", uploading: true, sending: true, err: failed("APPE", fetch.TooLarge, 552)}, 70},
+		{failure{scheme: "ftp", uploading: true, sending: true, err: fetch.Fail("STOR", nil, fetch.ConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
+		{failure{scheme: "http", uploading: true, sending: true, err: fetch.Fail("PUT", nil, fetch.ConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
+		{failure{scheme: "http", uploading: true, err: fetch.Fail("PUT", nil, fetch.LocalIO, fetchhttp.ErrRewind)}, 65},
 		{failure{scheme: "ftp", uploading: true, err: failed("read", fetch.LocalIO, 0)}, 26},
 		{failure{scheme: "ftp", err: failed("PWD", fetch.Protocol, 0)}, 8},
 		{failure{scheme: "ftp", err: failed("RETR", fetch.ConnectionFailed, 0)}, 56},
@@ -88,9 +100,29 @@ func TestExitCodes(t *testing.T) {
 		{failure{scheme: "ftp", err: &fs.PathError{Op: "write", Path: "x", Err: errors.New("full")}}, 23},
 		{failure{scheme: "ftp", err: fmt.Errorf("wrapped: %w", &codedError{5, errors.New("x")})}, 5},
 		{failure{scheme: "ftp", err: &usageError{"x"}}, 2},
-	} {
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range exitCases() {
 		if got := c.code(); got != c.want {
 			t.Errorf("%s %v (uploading %v): %d, want %d", c.scheme, c.err, c.uploading, got, c.want)
+		}
+	}
+}
+
+// Every code is one that a script or the table here ends with.
+func TestExitCodesOccur(t *testing.T) {
+	occur := map[string]bool{"143": true} // in TestSignals
+	for _, c := range exitCases() {
+		occur[strconv.Itoa(c.want)] = true
+	}
+	for _, found := range regexp.MustCompile(`exits (\d+) |\((\d+)\\\)`).FindAllStringSubmatch(allScripts(t), -1) {
+		occur[found[1]+found[2]] = true
+	}
+	for _, m := range exitMeanings() {
+		if !occur[strconv.Itoa(m.code)] {
+			t.Errorf("nothing ends with code %d: %s", m.code, m.meaning)
 		}
 	}
 }

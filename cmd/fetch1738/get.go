@@ -34,13 +34,14 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	signal.Ignore(syscall.SIGPIPE)
 	// A transfer waits more than it works. On one processor the scheduler does not
 	// look for work on others whenever octets come, which costs more than moving
-	// them does: half the time of a spliced FTP transfer.
-	runtime.GOMAXPROCS(1)
-	defer func() { c.global.environments.close() }()
-	perform := c.performInTurn
+	// them does: half the time of a spliced FTP transfer. Of many transfers at once
+	// one may wait for the disk while others go on.
+	processors, perform := 1, c.performInTurn
 	if c.global.parallel {
-		perform = c.performAtOnce
+		processors, perform = 2, c.performAtOnce
 	}
+	runtime.GOMAXPROCS(processors)
+	defer func() { c.global.environments.close() }()
 	c.global.display = newDisplay(c)
 	c.std.out, c.std.err = c.global.display.above(c.std.out), c.global.display.above(c.std.err)
 	code := perform(ctx)

@@ -116,8 +116,11 @@ func showOption(w io.Writer, name string) error {
 		if len(long) == 1 {
 			long, short = "", long
 		}
-		if said := unknownOption(long, short); !strings.HasSuffix(said, "is unknown") {
+		if said, known := refusedOption(long, short); known {
 			return errors.New(said)
+		}
+		if near := nearestOption(long, options()); near != "" {
+			return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
 		}
 		return fmt.Errorf("there is no help on %q; topics are the verbs, options, exit-codes, all, %s", name, strings.Join(groups(), ", "))
 	}

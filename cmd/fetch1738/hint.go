@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
 )
 
 // A hint is what to do about a failure that many people meet.
@@ -46,6 +47,7 @@ func hints() []hint {
 		{exitUnsupported, lacksFetcher, knownSchemes},
 		{exitBadURL, (*transfer).lacksScheme, always("nothing is guessed where there is an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, (*transfer).isFileHere, nameFile},
+		{exitRefused, isReservedPort, always("a URL could have the servers of other protocols do what nobody wants; --allow-port PORT connects all the same")},
 		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
 		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
 		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
@@ -98,6 +100,11 @@ func nameFile(t *transfer) string {
 	}
 	path = "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")
 	return "there is a file of this name here: " + (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+func isReservedPort(_ *transfer, e *fetch.Error) bool {
+	denied, ok := errors.AsType[*policy.Denied](e)
+	return ok && denied.Rule == "reserved-port"
 }
 
 func resolvesForProxy(t *transfer, e *fetch.Error) bool {

@@ -53,7 +53,7 @@ func (m leakChecked) Run() int {
 // smtp. Each script has servers of its own with testContent, the one of nntp with testNews
 // besides, or with testDialogue; $FTP, $HTTP and so on are their URLs, $FTPPORT and so on
 // their ports. $HTTPS and others are what startSecure says,
-// $PROXY the host and port of a proxy for HTTP and SOCKS, and $CLOSED a port
+// $PROXY the host and port of a proxy for HTTP and SOCKS, $DNS those of a name server, and $CLOSED a port
 // where nobody listens.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -213,7 +213,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			return err
 		}
 		nntp, err := testserver.StartNNTP(ctx, "", func(s *testserver.NNTP) {
-			s.Content, s.Groups, s.Users, s.Protected = testContent(), testNews(), users, []string{"local.private"}
+			s.Content, s.Groups, s.Users, s.Protected, s.TLS = testContent(), testNews(), users, []string{"local.private"}, certificate
 			s.Descriptions = map[string]string{"local.test": "Tests, =?utf-8?Q?gr=C3=BCn?="}
 		})
 		if err != nil {
@@ -252,7 +252,13 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		names, err := newTestNames()
+		if err != nil {
+			return err
+		}
+		env.Setenv("DNS", names.LocalAddr().String())
 		env.Defer(func() {
+			names.end()
 			ftp.Close()
 			ftps.Close()
 			http.Close()

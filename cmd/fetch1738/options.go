@@ -55,6 +55,7 @@ func options() []option {
 		{"q", "disable", "", "curl", "As the first option: do not read the default configuration file", ignore, ""},
 		{"", "disable-eprt", "", "ftp", "Use PORT, not EPRT, with -P", toggle(func(o *operation) *bool { return &o.ftp.disableEPRT }), ""},
 		{"", "disable-epsv", "", "ftp", "Use PASV, not EPSV", toggle(func(o *operation) *bool { return &o.disableEPSV }), ""},
+		{"", "dns-servers", "ADDRESSES", "connection", "Look names up at these servers, ADDRESS[:PORT],..., in turn", setNameServers, "Debian's curl is built without it."},
 		{"D", "dump-header", "FILE", "http ftp output", "Write heads of HTTP answers and replies of FTP servers to FILE", text(func(o *operation) *string { return &o.dumpHeader }), ""},
 		{"", "email", "ADDRESS", "ftp auth mailto", "Your address: password of anonymous FTP (section 3.2.1), sender of mail", text(func(o *operation) *string { return &o.email }), own},
 		{"", "eprt", "", "ftp", "Use EPRT before PORT, with -P", inverse(func(o *operation) *bool { return &o.ftp.disableEPRT }), ""},
@@ -168,8 +169,8 @@ func options() []option {
 		{"", "socks5-hostname", "HOST:PORT", "proxy", "Go through this SOCKS proxy, which looks names up", setProxy("socks5h", false), ""},
 		{"Y", "speed-limit", "SPEED", "connection", "Give up what is slower than SPEED octets in a second for the time of -y", count(func(o *operation) *int { return &o.speedLimit }), "Octets of the conversation count, too, so that a silent server is slow. Not for telnet."},
 		{"y", "speed-time", "SECONDS", "connection", "Give up what is slower than the speed of -Y for so long, not 30", count(func(o *operation) *int { return &o.speedTime }), "As -Y, which is 1 without the option."},
-		{"", "ssl", "", "ftp tls", "Use TLS if the server has it", toggle(func(o *operation) *bool { return &o.ftp.tryTLS }), "For ftp. By AUTH TLS; curl tries AUTH SSL first."},
-		{"", "ssl-reqd", "", "ftp tls", "Use TLS or fail", toggle(func(o *operation) *bool { return &o.ftp.requireTLS }), "For ftp. By AUTH TLS; curl tries AUTH SSL first."},
+		{"", "ssl", "", "ftp news mailto tls", "Use TLS if the server has it", toggle(func(o *operation) *bool { return &o.ftp.tryTLS }), "For ftp by AUTH TLS (curl tries AUTH SSL first), for news and mail by STARTTLS."},
+		{"", "ssl-reqd", "", "ftp news mailto tls", "Use TLS or fail", toggle(func(o *operation) *bool { return &o.ftp.requireTLS }), "For ftp by AUTH TLS (curl tries AUTH SSL first), for news and mail by STARTTLS."},
 		{"", "stderr", "FILE", "curl output", "Write to FILE what goes to standard error; - is standard output", setStderr, ""},
 		{"", "styled-output", "", "output", "Show the names of header fields in bold", ignore, "They never are."},
 		{"", "suppress-connect-headers", "", "proxy", "Leave what a proxy answers to CONNECT out of -i and -D", toggle(func(o *operation) *bool { return &o.noConnectHeads }), ""},
@@ -197,6 +198,6 @@ func options() []option {
 		{"v", "verbose", "", "curl important", "Show the conversation; passwords are masked", setVerbose, "curl does not mask them."},
 		{"V", "version", "", "curl important", "Show the version and the schemes", toggle(func(o *operation) *bool { return &o.version }), ""},
 		{"", "view", "TYPE[,LANG]", "gopher", "Fetch a Gopher+ item in this view", setView, own},
-		{"w", "write-out", "FORMAT", "output", "Write this after each transfer; @FILE reads it from FILE", setWriteOut, "Not for certificates, and without %{header_json}, %{redirect_url} and the like; %{json} has what there is."},
+		{"w", "write-out", "FORMAT", "output", "Write this after each transfer; @FILE reads it from FILE", setWriteOut, "See what differs of -D and -w above."},
 	}
 }

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A refusal is options of curl's that are not to be had here, and why. A letter
 // and a slash come before the name of those that have one.
@@ -15,20 +12,14 @@ type refusal struct {
 // refusals are all options of curl's that are not among options.
 func refusals() []refusal {
 	const (
-		notYet  = "is not built yet"
 		useCurl = "is beyond this program: use curl for this"
-		noSuch  = "is about a scheme or system this program has nothing to do with"
+		noSuch  = "is about a scheme or system this program has nothing to do with: use curl for this"
 		gone    = "has no effect in curl either any more"
 	)
 	return []refusal{
-		{unbuilt("connect-to create-file-mode crlf ftp-alternative-to-user P/ftp-port ftp-pret " +
-			"interface 4/ipv4 6/ipv6 limit-rate local-port Z/parallel parallel-immediate parallel-max parallel-max-host " +
-			"proxy-header proxy1.0 R/remote-time remove-on-error resolve skip-existing " +
-			"socks4 socks4a Y/speed-limit y/speed-time stderr z/time-cond trace trace-ascii trace-time"), notYet},
 		{"tls13-ciphers", "is not heeded: all ciphers of TLS 1.3 are sound, and none is chosen here"},
-		{unbuilt("ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control ssl ssl-reqd"), notYet},
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
-			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers doh-cert-status doh-insecure doh-url " +
+			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url " +
 			"dump-ca-embed ech engine etag-compare etag-save expect100-timeout false-start follow form-escape form-string " +
 			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 0/http1.0 http2 http2-prior-knowledge " +
 			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt krb libcurl " +
@@ -46,26 +37,25 @@ func refusals() []refusal {
 	}
 }
 
-// unbuilt is names without those that are options by now.
-func unbuilt(names string) string {
-	return strings.Join(slices.DeleteFunc(strings.Fields(names), func(name string) bool {
-		_, long, found := strings.Cut(name, "/")
-		if !found {
-			long = name
-		}
-		return slices.ContainsFunc(options(), func(o option) bool { return o.long == long })
-	}), " ")
+// unknownOption says what there is to be said of an option that is not in a
+// table, given by its long name or its letter.
+func unknownOption(long, short string, table []option) string {
+	said, known := refusedOption(long, short)
+	if near := nearestOption(long, table); !known && near != "" {
+		said += "; did you mean " + near + "?"
+	}
+	return said
 }
 
-// unknownOption says what there is to be said of an option that is not among
-// options, given by its long name or its letter.
-func unknownOption(long, short string) string {
+// refusedOption says what there is to be said of an option that is not among
+// options, given by its long name or its letter, and whether curl has it.
+func refusedOption(long, short string) (said string, known bool) {
 	spelled := "--" + long
 	if short != "" {
 		spelled = "-" + short
 	}
 	if short == "F" { // --form is ours, for Gopher+
-		return "option -F of curl's is beyond this program: use curl for this"
+		return "option -F of curl's is beyond this program: use curl for this", true
 	}
 	if strings.HasPrefix(long, "expand-") {
 		long = "variable"
@@ -77,9 +67,25 @@ func unknownOption(long, short string) string {
 				letter, name = "", letter
 			}
 			if name == long || letter == short && short != "" {
-				return "option " + spelled + " of curl's " + r.why
+				return "option " + spelled + " of curl's " + r.why, true
 			}
 		}
 	}
-	return "option " + spelled + ": is unknown"
+	return "option " + spelled + ": is unknown", false
+}
+
+// nearestOption is the option of a table that a misspelt name may mean; "" is
+// none.
+func nearestOption(long string, table []option) string {
+	var names []string
+	for _, o := range table {
+		names = append(names, o.long)
+		if o.arg == "" {
+			names = append(names, "no-"+strings.TrimPrefix(o.long, "no-"))
+		}
+	}
+	if near := nearest(long, names); near != "" {
+		return "--" + near
+	}
+	return ""
 }

@@ -87,7 +87,7 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	}
 	switch {
 	case isNews(l):
-		req.Options = &nntp.Options{Articles: o.articles}
+		req.Options = &nntp.Options{Articles: o.articles, StartTLS: o.ftp.requireTLS, TryTLS: o.ftp.tryTLS}
 	case o.articles != "":
 		return nil, &usageError{"--articles is for news and nntp"}
 	}

@@ -77,8 +77,14 @@ type keyboard struct {
 func (k *keyboard) read(ctx context.Context, terminal *term.Raw) (done bool, err error) {
 	defer context.AfterFunc(ctx, func() { terminal.Interrupt() })()
 	buf := make([]byte, 1024)
+	wide, high := terminal.Size()
 	for {
 		n, err := terminal.Read(buf)
+		// The signal of a new size may come later than what is typed in it.
+		if columns, rows := terminal.Size(); n > 0 && columns > 0 && rows > 0 && (columns != wide || rows != high) {
+			wide, high = columns, rows
+			_ = k.d.s.Resize(columns, rows)
+		}
 		for _, key := range buf[:n] {
 			if quit, err := k.press(key); quit {
 				return true, err

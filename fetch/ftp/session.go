@@ -409,7 +409,11 @@ func (s *session) failure(err error) error {
 	case errors.As(err, &ours):
 		err = ours
 	case r.class() >= 4:
-		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
+		refusal := &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
+		if broken, ok := errors.AsType[*net.OpError](err); ok { // the data connection, and the server says so
+			refusal.Err = broken
+		}
+		err = refusal
 	}
 	e := s.access.fail(s.ctl.verb, err)
 	e.Reply = s.ctl.mask(e.Reply)

@@ -21,7 +21,6 @@ type conn struct {
 	peer  netip.AddrPort // the server's; invalid by a proxy
 	via   string         // the proxy
 	stall time.Duration  // how long a write may get no further; 0 is for ever
-	deaf  bool           // the server takes no more
 
 	mu      sync.Mutex
 	of      *exchange // the one it was dialled for
@@ -30,6 +29,8 @@ type conn struct {
 	refused error
 	body    *attempt // what the exchange sends
 	early   []byte   // came, but not as part of what was read so far
+	lost    error    // why the server takes no more
+	broken  error    // why nothing more comes from it
 	closed  bool
 }
 
@@ -42,7 +43,7 @@ func (c *conn) begin(ex *exchange, reused bool) {
 		refused = c.permit(ex)
 	}
 	c.mu.Lock()
-	if len(c.early) > 0 || c.deaf {
+	if len(c.early) > 0 || c.lost != nil {
 		refused = errors.New("the connection cannot be used again")
 	}
 	c.ex, c.asked, c.refused, c.body = ex, false, refused, ex.call.upload.latest()
@@ -93,14 +94,16 @@ func (c *conn) Write(p []byte) (int, error) {
 	switch {
 	case refused != nil:
 		return 0, refused
-	case c.deaf:
+	case c.deaf():
 		return c.lose(p)
 	}
 	ex.sends(c, p)
 	n, err := c.write(p)
 	ex.sent(c, len(p)-n)
 	if err != nil && ex.headSent() && fetch.KindOf(err) == fetch.ConnectionFailed {
-		c.deaf = true
+		c.mu.Lock()
+		c.lost = err
+		c.mu.Unlock()
 		return c.lose(p)
 	}
 	return n, err
@@ -116,14 +119,38 @@ func (c *conn) write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// deaf reports whether the server takes no more.
+func (c *conn) deaf() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost != nil
+}
+
 // lose takes octets until c is closed.
 func (c *conn) lose(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	switch {
+	case c.closed && c.broken != nil:
+		return 0, c.broken // what Read failed with says more
+	case c.closed:
 		return 0, net.ErrClosed
 	}
 	return len(p), nil
+}
+
+// breakOff is the error of a Read. Where a server has broken a connection for what
+// it was sent, the system tells so once, and that may have been in Write.
+func (c *conn) breakOff(err error, answered bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == io.EOF && c.lost != nil && !answered {
+		err = c.lost
+	}
+	if c.broken == nil && err != io.EOF {
+		c.broken = err
+	}
+	return err
 }
 
 // Close implements net.Conn.
@@ -146,7 +173,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	switch {
 	case n == 0:
-		return 0, err
+		return 0, c.breakOff(err, ex == nil || ex.answered())
 	case ex == nil:
 		return 0, io.EOF
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// What errors.Is finds in some errors of kind Protocol besides their kind.
+// What errors.Is finds in some errors besides their kind, which is Protocol but
+// for ErrRewind.
 var (
 	// ErrNotHTTP is an answer that does not start as one by HTTP/1 does.
 	ErrNotHTTP = errors.New("the answer is no HTTP")
@@ -18,6 +19,9 @@ var (
 	ErrCoding = errors.New("bad content or transfer coding")
 	// ErrFraming is a chunked body that breaks its own rules.
 	ErrFraming = errors.New("bad framing")
+	// ErrRewind, of kind LocalIO, is a body that would have to be sent again but
+	// cannot be, as it is no io.Seeker.
+	ErrRewind = errors.New("the body cannot be sent again")
 )
 
 // badCoding is the error of a coding.

@@ -44,6 +44,13 @@ func (ex *exchange) forwarded() bool {
 	return ex.proxy != nil && ex.proxy.Scheme == "http" && !ex.hop.locator.Secure
 }
 
+// answered reports whether some of the final answer has come.
+func (ex *exchange) answered() bool {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	return len(ex.received) > 0
+}
+
 // via names the proxy.
 func (ex *exchange) via() string {
 	if ex.proxy == nil {

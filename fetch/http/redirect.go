@@ -44,7 +44,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 	case c.locator.Secure && !next.Secure && !c.f.AllowDowngrade:
 		err = fetch.Fail(c.method, c.locator, fetch.Refused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
 	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.again():
-		err = fetch.Fail(c.method, c.locator, fetch.LocalIO, errors.New("redirected, and the body cannot be sent again"))
+		err = fetch.Fail(c.method, c.locator, fetch.LocalIO, fmt.Errorf("redirected, and %w", ErrRewind))
 	}
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func (u *upload) again() bool {
 // attempt takes u from whoever reads it and starts from its beginning.
 func (u *upload) attempt() (io.ReadCloser, error) {
 	if !u.again() {
-		return nil, errors.New("the body cannot be sent again")
+		return nil, ErrRewind
 	}
 	u.stop()
 	u.mu.Lock()

@@ -37,13 +37,16 @@ func (c *client) deliver(msg *message, to []string) error {
 	if err := c.hello(); err != nil {
 		return c.fail("EHLO", err)
 	}
-	if ok, _ := c.smtp.Extension("STARTTLS"); ok {
+	switch ok, _ := c.smtp.Extension("STARTTLS"); {
+	case ok:
 		if err := c.secure(); err != nil {
 			return c.fail("STARTTLS", err)
 		}
 		if err := c.hello(); err != nil {
 			return c.fail("EHLO", err)
 		}
+	case c.f.RequireTLS:
+		return c.fail("STARTTLS", &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("the server does not offer TLS, which is demanded")})
 	}
 	if err := c.smtp.Mail(msg.sender); err != nil {
 		return c.fail("MAIL", err)

@@ -33,6 +33,8 @@ type Fetcher struct {
 	// TLS is used where the server offers STARTTLS (RFC 3207); nil is the zero
 	// Config. A server whose certificate does not stand is not sent to.
 	TLS *tls.Config
+	// RequireTLS sends nothing to a server that does not offer STARTTLS.
+	RequireTLS bool
 }
 
 var (

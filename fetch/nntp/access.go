@@ -65,6 +65,7 @@ const (
 	plain    security = iota
 	implicit          // with the connection
 	explicit          // by STARTTLS
+	tried             // by STARTTLS, or not at all
 )
 
 // access checks a request and makes an access of it; nothing is dialled for one
@@ -218,8 +219,12 @@ func (a *access) options() error {
 	default:
 		return &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
-	if o.StartTLS && a.key.secure == plain {
+	switch {
+	case a.key.secure != plain:
+	case o.StartTLS:
 		a.key.secure = explicit
+	case o.TryTLS:
+		a.key.secure = tried
 	}
 	if o.Articles == "" {
 		return nil

@@ -42,6 +42,9 @@ func (n *notes) opening(secure security) {
 	case explicit:
 		n.send("STARTTLS", "")
 		n.do("TLS")
+	case tried:
+		n.send("STARTTLS", "")
+		n.do("TLS, unless the server refuses")
 	}
 	n.send("CAPABILITIES", "")
 	n.send("MODE READER", "when the server does not know CAPABILITIES, or asks for this")

@@ -55,6 +55,9 @@ type Options struct {
 	// StartTLS puts an unencrypted connection under TLS before anything else is
 	// said, or fails.
 	StartTLS bool
+	// TryTLS does so, and goes on without TLS where the server refuses STARTTLS.
+	// Whoever sits on the way can make that look so.
+	TryTLS bool
 }
 
 // Info is the Resource.Info of this package.

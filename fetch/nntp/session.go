@@ -84,7 +84,7 @@ func (s *session) open() error {
 		return s.refuse("connect", r)
 	}
 	s.greeting = r.text
-	if s.key.secure == explicit {
+	if s.key.secure == explicit || s.key.secure == tried {
 		if err := s.startTLS(); err != nil {
 			return err
 		}
@@ -161,7 +161,12 @@ func (s *session) secure() error {
 
 // startTLS is STARTTLS (RFC 4642). What was said before does not count after.
 func (s *session) startTLS() error {
-	if _, err := s.expect("STARTTLS", 382); err != nil {
+	_, err := s.expect("STARTTLS", 382)
+	if s.key.secure == tried && s.err == nil && code(err) >= 400 {
+		s.access.trace.Note("the server has no TLS; going on in the clear")
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	if s.lines.Buffered() > 0 {

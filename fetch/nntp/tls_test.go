@@ -133,6 +133,29 @@ func TestStartTLSRefused(t *testing.T) {
 	}
 }
 
+// TryTLS goes on without TLS where there is none, but not after a handshake that
+// fails.
+func TestTryTLS(t *testing.T) {
+	article := shelf()["local.test"][0]
+	secured(t, nil, func(w *world) {
+		if got, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true})); got != article || err != nil {
+			w.Errorf("%q, %v", got, err)
+		}
+		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
+	})
+	inWorld(t, nil, func(w *world) {
+		if got, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true})); got != article || err != nil {
+			w.Errorf("%q, %v", got, err)
+		}
+		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
+	})
+	secured(t, nil, func(w *world) {
+		w.Fetcher.TLS = nil
+		_, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true}))
+		w.fails("an unknown certificate", err, fetch.ConnectionFailed)
+	})
+}
+
 // What stands between STARTTLS and TLS was put there by somebody on the way (row
 // 80 of the list of attacks, the class of CVE-2011-0411).
 func TestStartTLSInjection(t *testing.T) {

@@ -212,9 +212,13 @@ func (s *Session) Close() error {
 }
 
 // Resize tells the server of the window's new size, if it has asked for it
-// ([Options].Columns).
+// ([Options].Columns). It does nothing if the size is what it was.
 func (s *Session) Resize(columns, rows uint16) error {
 	s.mu.Lock()
+	if s.columns == columns && s.rows == rows {
+		s.mu.Unlock()
+		return nil
+	}
 	s.columns, s.rows = columns, rows
 	if s.us[optNAWS] == on {
 		s.pending = append(s.pending, s.window()...)

@@ -82,6 +82,9 @@ func (r *Raw) Read(p []byte) (int, error) {
 // Write shows text; lines end in CR LF.
 func (r *Raw) Write(p []byte) (int, error) { return r.tty.Write(p) }
 
+// Size is the terminal's size now; zeros where that cannot be told.
+func (r *Raw) Size() (columns, rows uint16) { return Size(r.tty) }
+
 // Interrupt ends reading, for good.
 func (r *Raw) Interrupt() {
 	r.once.Do(func() {

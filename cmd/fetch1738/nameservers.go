@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// nameServers are asked for the addresses of hosts, each when those before it
+// have no answer; nil is the system's way to find them.
+type nameServers []netip.AddrPort
+
+const portDNS = 53
+
+// setNameServers reads "ADDRESS[:PORT],...".
+func setNameServers(c *commandLine, value string) error {
+	var servers nameServers
+	for text := range strings.SplitSeq(value, ",") {
+		text = strings.TrimSpace(text)
+		server, err := netip.ParseAddrPort(text)
+		if err != nil {
+			var addr netip.Addr
+			if addr, err = netip.ParseAddr(strings.Trim(text, "[]")); err != nil {
+				return fmt.Errorf("%q is no address; expected ADDRESS[:PORT],... of name servers", text)
+			}
+			server = netip.AddrPortFrom(addr, portDNS)
+		}
+		servers = append(servers, server)
+	}
+	c.op.dialer.names = servers
+	return nil
+}
+
+// lookUp finds the addresses of a host; network is "ip", "ip4" or "ip6".
+func (n nameServers) lookUp(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	if n == nil {
+		return net.DefaultResolver.LookupNetIP(ctx, network, host)
+	}
+	var err error
+	for i, server := range n {
+		var addrs []netip.Addr
+		tryCtx, cancel := share(ctx, len(n)-i)
+		addrs, err = askNameServer(tryCtx, server, network, host)
+		cancel()
+		if err == nil || isNoSuchHost(err) {
+			return addrs, err
+		}
+	}
+	return nil, err
+}
+
+// askNameServer asks one server, by UDP and where that does not do by TCP.
+func askNameServer(ctx context.Context, server netip.AddrPort, network, host string) ([]netip.Addr, error) {
+	resolver := &net.Resolver{
+		PreferGo: true,
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server.String())
+		},
+	}
+	addrs, err := resolver.LookupNetIP(ctx, network, host)
+	if failed, ok := errors.AsType[*net.DNSError](err); ok {
+		failed.Server = server.String() // not the one that the system would have asked
+	}
+	return addrs, err
+}
+
+func isNoSuchHost(err error) bool {
+	failed, ok := errors.AsType[*net.DNSError](err)
+	return ok && failed.IsNotFound
+}

@@ -1,0 +1,147 @@
+package interop
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/tls"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// What the project's own servers have for the table, and where they fail.
+
+const digits = "0123456789"
+
+func everyOctet() []byte {
+	every := make([]byte, 256)
+	for i := range every {
+		every[i] = byte(i)
+	}
+	return every
+}
+
+// labContent is what the project's servers serve.
+func labContent() fstest.MapFS {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write(bytes.Repeat([]byte("compressed text\n"), 100))
+	_ = z.Close()
+	content := fstest.MapFS{
+		"zipped":    {Data: zipped.Bytes()},
+		"every.bin": {Data: everyOctet()}, "big.bin": {Data: bytes.Repeat([]byte(digits+"abcdef"), 1<<16)},
+	}
+	for name, text := range map[string]string{
+		"hello.txt": "hello, world\n", "digits.txt": digits, "empty.txt": "", "lines.txt": "one\ntwo\nthree\n", "dos.txt": "one\r\ntwo\r\n",
+		"dots.txt": ".\n.x\nend\n", "page.html": "<p>page</p>\n",
+		"pub/a.txt": "a\n", "pub/b.txt": "b\n", "pub/c.md": "c\n", "pub/sub/deep.txt": "deep\n", "with space/a b.txt": "spaced\n", "odd/100%.txt": "percent\n",
+		"n/1.txt": "n1\n", "n/2.txt": "n2\n", "n/3.txt": "n3\n", "private/key.txt": "secret\n",
+		// What these do otherwise is armed below.
+		"cut.txt": digits, "reset.txt": digits, "busy.txt": digits, "slow.txt": digits, "silent.txt": digits, "gone.txt": digits, "chunks.txt": digits, "nolength.txt": digits,
+		"attached": "attached\n", "baking.txt": "with a cookie\n", "closed.txt": digits, "error.txt": "an error's page\n",
+	} {
+		content[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	for _, file := range content {
+		file.ModTime = time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)
+	}
+	return content
+}
+
+// labUsers are the accounts of the project's servers.
+func labUsers() map[string]testserver.User {
+	return map[string]testserver.User{"lab": {Password: "secret"}, "vms": {Password: "secret", Account: "acct"}}
+}
+
+// ftpKinds are the FTP servers by variable.
+func ftpKinds() map[string]func(*testserver.FTP) {
+	return map[string]func(*testserver.FTP){
+		"FTP": func(*testserver.FTP) {},
+		"FTPOLD": func(s *testserver.FTP) {
+			s.Hide = []string{"FEAT", "EPSV", "EPRT", "SIZE", "MDTM", "REST", "MLSD", "MLST"}
+		},
+		"FTPRO":   func(s *testserver.FTP) { s.ReadOnly = true },
+		"FTPHOME": func(s *testserver.FTP) { s.LoginDir = "/pub" },
+		"FTPFULL": func(s *testserver.FTP) { s.Greeting = "421 Too many users." },
+		"FTPODD":  func(s *testserver.FTP) { s.Greeting = "500 Go away." },
+		"FTPDENY": func(s *testserver.FTP) { s.Anonymous = false },
+		"FTPTLS":  func(s *testserver.FTP) { s.ReuseTLS = true },
+		"FTPS":    func(s *testserver.FTP) { s.ImplicitTLS = true },
+	}
+}
+
+func startFTP(t *testing.T, secured *tls.Config, configure func(*testserver.FTP)) *testserver.FTP {
+	t.Helper()
+	s, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) {
+		s.Content, s.Users, s.Forbidden, s.TLS = labContent(), labUsers(), []string{"private"}, secured
+		configure(s)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.On("RETR cut.txt", 0, testserver.Truncate(5), testserver.Reply("426 Aborted."))
+	s.On("RETR closed.txt", 0, testserver.Truncate(5))
+	s.On("RETR reset.txt", 0, testserver.Reset(5))
+	s.On("RETR busy.txt", 1, testserver.Reply("450 Busy."))
+	s.On("RETR slow.txt", 0, testserver.Drip(1, 500*time.Millisecond))
+	s.On("RETR silent.txt", 0, testserver.Silence())
+	s.On("STOR full.txt", 0, testserver.Reply("452 Disk full."))
+	s.On("STOR cut.txt", 0, testserver.Truncate(4), testserver.Reply("426 Aborted."))
+	return s
+}
+
+// startHTTP starts a web server of which some redirects lead elsewhere.
+func startHTTP(t *testing.T, elsewhere string) *testserver.HTTP {
+	t.Helper()
+	s, err := testserver.StartHTTP(t.Context(), "", func(s *testserver.HTTP) {
+		s.Content, s.Users, s.Protected = labContent(), labUsers(), []string{"/private"}
+		s.Redirects = map[string]testserver.Redirect{
+			"/old": {Location: "/hello.txt"}, "/moved": {Location: "/hello.txt", Status: 301}, "/see": {Location: "/echo", Status: 303},
+			"/temporary": {Location: "/echo", Status: 307}, "/permanent": {Location: "/echo", Status: 308}, "/found-echo": {Location: "/echo"}, "/moved-echo": {Location: "/echo", Status: 301},
+			"/loop": {Location: "/loop"}, "/twice": {Location: "/old"}, "/relative/x": {Location: "../hello.txt"},
+			"/to-file": {Location: "file:///etc/hostname"}, "/to-gopher": {Location: "gopher://127.0.0.1:70/"}, "/elsewhere": {Location: elsewhere + "/echo"},
+			"/elsewhere-private": {Location: elsewhere + "/private/key.txt"}, "/to-private": {Location: "/private/key.txt"},
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.On("GET /cut.txt", 0, testserver.Truncate(5))
+	s.On("GET /reset.txt", 0, testserver.Reset(5))
+	s.On("GET /busy.txt", 1, testserver.Status(503))
+	s.On("GET /slow.txt", 0, testserver.Drip(1, 500*time.Millisecond))
+	s.On("GET /silent.txt", 0, testserver.Silence())
+	s.On("GET /closed.txt", 0, testserver.Close())
+	s.On("GET /error.txt", 0, testserver.Status(500))
+	s.On("GET /gone.txt", 0, testserver.Status(410))
+	s.On("GET /chunks.txt", 0, testserver.Chunked())
+	s.On("GET /nolength.txt", 0, testserver.ContentLength(-1))
+	s.On("GET /odd", 0, testserver.Reply("who are you?"))
+	s.On("GET /nobody", 0, testserver.Reply("HTTP/1.1 204 No Content\n"))
+	s.On("GET /attached", 0, testserver.Header("Content-Disposition", `attachment; filename="given name.txt"`))
+	s.On("GET /baking.txt", 0, testserver.Header("Set-Cookie", "a=b; path=/"))
+	s.On("GET /zipped", 0, testserver.Header("Content-Encoding", "gzip"))
+	return s
+}
+
+func startGopher(t *testing.T) *testserver.Gopher {
+	t.Helper()
+	s, err := testserver.StartGopher(t.Context(), "", func(s *testserver.Gopher) { s.Content, s.Host, s.Port = labContent(), "hole", 70 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func startTelnet(t *testing.T) *testserver.Telnet {
+	t.Helper()
+	s, err := testserver.StartTelnet(t.Context(), "", func(s *testserver.Telnet) {
+		s.Dialogue = []testserver.TelnetStep{{Command: "\xff\xfd\x18"}, {Say: "login: ", Hear: "lab"}, {Say: "welcome\r\nlab\r\n"}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
