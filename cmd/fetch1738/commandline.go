@@ -152,3 +152,38 @@ func spelled(f *pflag.Flag) string {
 	}
 	return "--" + f.Name
 }
+
+// addURL adds a URL, or, of "@FILE", those of a file, one a line: as they are,
+// and each to a file of its own.
+func addURL(c *commandLine, value string) error {
+	name, isFile := strings.CutPrefix(value, "@")
+	if !isFile {
+		c.op.urls = append(c.op.urls, value)
+		return nil
+	}
+	b, err := c.readFile(name)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(b)) {
+		line = strings.Trim(line, " \t\r\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if c.op.listed == nil {
+			c.op.listed = make(map[int]bool)
+		}
+		c.op.listed[len(c.op.urls)] = true
+		c.op.urls = append(c.op.urls, line)
+	}
+	return nil
+}
+
+// nextOperation begins another operation. Without a URL in this one there is nothing to
+// end, and its options stay.
+func nextOperation(c *commandLine, value string) error {
+	if len(c.op.urls) > 0 {
+		c.begin()
+	}
+	return nil
+}

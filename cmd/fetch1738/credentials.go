@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -174,4 +176,26 @@ func (e *environment) ask(ctx context.Context, c fetch.Challenge) (locator.Login
 		a.known[question] = secret
 	}
 	return locator.Login{User: c.User, Password: secret, HasPassword: true}, nil
+}
+
+func setLogin(c *commandLine, value string) error {
+	login := locator.Login{}
+	login.User, login.Password, login.HasPassword = strings.Cut(value, ":")
+	c.op.login = &login
+	return nil
+}
+
+func useNetrc(use netrcMode) setter {
+	return func(c *commandLine, value string) error {
+		on, err := strconv.ParseBool(value)
+		switch {
+		case err != nil:
+			return err
+		case on:
+			c.op.netrc = use
+		case c.op.netrc == use:
+			c.op.netrc = netrcUnused
+		}
+		return nil
+	}
 }

@@ -159,3 +159,20 @@ func setCCCMode(c *commandLine, value string) error {
 	}
 	return nil
 }
+
+func setFTPMethod(c *commandLine, value string) error {
+	switch value {
+	case "multicwd", "singlecwd", "nocwd":
+		c.op.ftpMethod = value
+		return nil
+	}
+	return errors.New("expected multicwd, singlecwd or nocwd")
+}
+
+func addQuote(c *commandLine, value string) error {
+	if strings.Trim(value, "+-*") == "" || strings.ContainsAny(value, "\r\n\x00") {
+		return errors.New("expected a command, without CR, LF and NUL")
+	}
+	c.op.quotes = append(c.op.quotes, value)
+	return nil
+}

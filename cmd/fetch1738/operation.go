@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -311,4 +312,32 @@ func (s *schemeSet) apply(modifiers string, names []string) {
 	default:
 		*s = append(*s, names...)
 	}
+}
+
+func addPort(c *commandLine, value string) error {
+	n, err := strconv.ParseUint(value, 10, 16)
+	if err != nil || n == 0 {
+		return errors.New("expected a port, 1 to 65535")
+	}
+	c.op.rules.AllowPorts = append(c.op.rules.AllowPorts, uint16(n))
+	return nil
+}
+
+func addZone(c *commandLine, value string) error {
+	zone, err := policy.ParseZone(value)
+	c.op.rules.AllowZones = append(c.op.rules.AllowZones, zone)
+	return err
+}
+
+// addGateway reads "SCHEME=URL".
+func addGateway(c *commandLine, value string) error {
+	scheme, url, found := strings.Cut(value, "=")
+	if !found || scheme == "" || !strings.Contains(url, ":") {
+		return errors.New("expected SCHEME=URL, such as wais=http://127.0.0.1:8118/?url={url}")
+	}
+	if c.op.gateways == nil {
+		c.op.gateways = make(map[string]string)
+	}
+	c.op.gateways[strings.ToLower(scheme)] = url
+	return nil
 }

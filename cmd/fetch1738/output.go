@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -224,4 +225,23 @@ func (t *transfer) inOutputDir(name string) string {
 		return name
 	}
 	return strings.TrimSuffix(t.op.outputDir, "/") + "/" + name
+}
+
+func setOutput(c *commandLine, value string) error {
+	if value == "" {
+		return errors.New("expected the name of a file, or - for standard output")
+	}
+	c.op.outputs = append(c.op.outputs, destination{path: value})
+	return nil
+}
+
+func setRemoteName(c *commandLine, value string) error {
+	on, err := strconv.ParseBool(value)
+	c.op.outputs = append(c.op.outputs, destination{remote: on})
+	return err
+}
+
+func setCharset(c *commandLine, value string) (err error) {
+	c.op.charset, err = term.CharsetNamed(value)
+	return err
 }

@@ -195,3 +195,7 @@ func (e *environment) dial(ctx context.Context, network, address string) (net.Co
 	}
 	return p.Dial(&e.direct)(ctx, network, to)
 }
+
+func addProxyHeader(c *commandLine, line string) {
+	c.op.proxy.headers = append(c.op.proxy.headers, line)
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -166,4 +167,53 @@ func (o *operation) gopherOptions(l locator.Locator) (options *gopher.Options, o
 		return nil, false
 	}
 	return &gopher.Options{View: o.view, Language: o.language}, true
+}
+
+// setSpan reads "FIRST-LAST", "FIRST-" or "-COUNT".
+func setSpan(c *commandLine, value string) error {
+	first, last, dash := strings.Cut(value, "-")
+	if !dash { // "100" is taken for "100-", as curl does
+		last = ""
+	}
+	var r span
+	var err1, err2 error
+	switch {
+	case strings.Contains(value, ","):
+		return c.op.setRanges(value)
+	case strings.ContainsAny(value, "+ ") || strings.Contains(last, "-"):
+		return errors.New("expected one range, such as 0-499, 500- or -500")
+	case first == "":
+		r.offset, err1 = strconv.ParseInt(last, 10, 64)
+		r.offset = -r.offset
+	default:
+		r.offset, err1 = strconv.ParseInt(first, 10, 64)
+		if last != "" {
+			var end int64
+			end, err2 = strconv.ParseInt(last, 10, 64)
+			r.length = end - r.offset + 1
+			r.empty = r.length < 1
+		}
+	}
+	if err1 != nil || err2 != nil {
+		return errors.New("expected a range, such as 0-499, 500- or -500")
+	}
+	r.empty = r.empty || first == "" && r.offset == 0
+	c.op.span, c.op.ranges, c.op.spanText = &r, "", value
+	if !dash {
+		c.op.spanText += "-"
+	}
+	return nil
+}
+
+// setView reads "TYPE", "TYPE,LANG" or ",LANG".
+func setView(c *commandLine, value string) error {
+	c.op.view, c.op.language, _ = strings.Cut(value, ",")
+	return nil
+}
+
+// addLike reads the URL of a document that others should be like.
+func addLike(c *commandLine, value string) error {
+	l, err := c.op.parseURL(value)
+	c.op.like = append(c.op.like, l)
+	return err
 }

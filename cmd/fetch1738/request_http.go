@@ -146,3 +146,44 @@ func (o *operation) setRanges(value string) error {
 	o.ranges, o.span = value, nil
 	return nil
 }
+
+// headerLines reads LINE, or with @FILE the lines of FILE.
+func headerLines(add func(*commandLine, string)) setter {
+	return func(c *commandLine, value string) error {
+		lines := []byte(value)
+		if name, isFile := strings.CutPrefix(value, "@"); isFile {
+			b, err := c.readFile(name)
+			if err != nil {
+				return err
+			}
+			lines = b
+		} else if strings.ContainsAny(value, "\r\n") {
+			return errLineEnd
+		}
+		for line := range bytes.Lines(lines) {
+			if line = bytes.TrimRight(line, "\r\n"); bytes.ContainsAny(line, "\r\x00") {
+				return errLineEnd
+			}
+			if len(line) > 0 {
+				add(c, string(line))
+			}
+		}
+		return nil
+	}
+}
+
+var errLineEnd = errors.New("a header line cannot hold CR, LF or NUL")
+
+func setMaxRedirects(c *commandLine, value string) error {
+	n, err := strconv.Atoi(value)
+	switch {
+	case err != nil:
+		return errNotNumeric
+	case n < -1:
+		return errNotPositive
+	case n == -1:
+		n = 1000
+	}
+	c.op.maxRedirects = n
+	return nil
+}

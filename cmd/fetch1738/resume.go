@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -130,4 +131,20 @@ func (t *transfer) datable(req *fetch.Request) {
 	if options, ok := req.Options.(*ftp.Options); ok && t.op.retry > 0 && !t.op.exact {
 		options.ModTime = true
 	}
+}
+
+func setResume(c *commandLine, value string) error {
+	if value == "-" {
+		c.op.resume = resumeFound
+		return nil
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err != nil:
+		return errNotNumeric
+	case n < 0:
+		return errNotPositive
+	}
+	c.op.resume, c.op.resumeAt = resumeGiven, n
+	return nil
 }

@@ -177,3 +177,8 @@ func (r rewindable) Seek(offset int64, whence int) (int64, error) {
 	r.count.Store(0)
 	return r.f.Seek(offset, whence)
 }
+
+func addUpload(c *commandLine, value string) error {
+	c.op.uploads = append(c.op.uploads, value)
+	return nil
+}

@@ -125,3 +125,15 @@ func (p *formatter) write(s string) {
 func unescapeFormat(s string) string {
 	return strings.NewReplacer(`\\`, `\\`, `\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(s)
 }
+
+func setWriteOut(c *commandLine, value string) error {
+	if name, isFile := strings.CutPrefix(value, "@"); isFile {
+		b, err := c.readFile(name)
+		if err != nil {
+			return err
+		}
+		value = string(withoutLineEnds(b)) // as curl does: a line end is \n
+	}
+	c.op.writeOut = value
+	return nil
+}
