@@ -95,11 +95,8 @@ func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir st
 
 // mirrored is mirror with the transfer that stands for all of it.
 func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, show *mirrorReport) (err error) {
-	if t.locator, err = t.op.parseURL(t.url); err != nil {
+	if err := t.readURL(); err != nil {
 		return err
-	}
-	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
-		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
 	}
 	if t.op.gateways[t.locator.Scheme()] != "" || t.askedProxy(t.locator) != nil {
 		return &usageError{"mirror cannot list directories through a gateway or an http proxy that is asked for URLs; -p, --proxytunnel makes a tunnel"}

@@ -159,13 +159,8 @@ func (t *transfer) prepare() (err error) {
 	if t.malformed != nil {
 		return t.malformed
 	}
-	if t.locator, err = t.op.parseURL(t.url); err != nil {
+	if err := t.readURL(); err != nil {
 		return err
-	}
-	t.locator = t.op.withQuery(t.locator)
-	t.result.effective = t.locator
-	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
-		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
 	}
 	if err := t.authenticate(); err != nil {
 		return err
@@ -177,6 +172,19 @@ func (t *transfer) prepare() (err error) {
 		t.sink, err = t.newSink()
 	}
 	return err
+}
+
+// readURL reads the URL, whose scheme must be one that may be used.
+func (t *transfer) readURL() (err error) {
+	if t.locator, err = t.op.parseURL(t.url); err != nil {
+		return err
+	}
+	t.locator = t.op.withQuery(t.locator)
+	t.result.effective = t.locator
+	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
+		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
+	}
+	return nil
 }
 
 // attempts does what is to be done, more than once if need be.
