@@ -51,7 +51,7 @@ var modules = map[string][]string{
 	"golang.org/x/term":                     {"cmd/", "internal/term/"},
 	"golang.org/x/time":                     {"internal/pace/"},
 	"github.com/spf13/pflag":                {"cmd/"},
-	"github.com/vbauerster/mpb/v8":          {"cmd/"},
+	"github.com/vbauerster/mpb/v8":          {"internal/progress/"},
 }
 
 type listedPackage struct {

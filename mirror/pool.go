@@ -6,18 +6,18 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
 // A pool is the connections that a run has. A server that wants fewer gets
 // fewer, for good.
 type pool struct {
+	requests *pace.Pace
+
 	mu    sync.Mutex
 	width int
-	next  time.Time     // of a request
-	wait  time.Duration // between two
 }
 
 // each does n things, so many at a time as there are connections. What is told
@@ -109,28 +109,8 @@ func crowded(err error) bool {
 
 // turn waits until the next request may be made.
 func (p *pool) turn(ctx context.Context) error {
-	if p.wait <= 0 {
-		return ctx.Err()
+	if err := p.requests.Wait(ctx, 1); err != nil {
+		return err
 	}
-	p.mu.Lock()
-	now := time.Now()
-	at := now
-	if p.next.After(now) {
-		at = p.next
-	}
-	p.next = at.Add(p.wait)
-	p.mu.Unlock()
-	return sleep(ctx, at.Sub(now))
-}
-
-// sleep waits, or for ctx to end.
-func sleep(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return ctx.Err()
 }

@@ -49,7 +49,7 @@ func newRun(m *Mirror) (*run, error) {
 	}
 	return &run{
 		Mirror: m, tree: t, filter: f,
-		pool:       pool{width: max(1, cmp.Or(m.Connections, DefaultConnections)), wait: m.Wait},
+		pool:       pool{width: max(1, cmp.Or(m.Connections, DefaultConnections)), requests: pace.Every(m.Wait)},
 		pace:       pace.New(m.Rate),
 		depth:      max(1, cmp.Or(m.Depth, DefaultDepth)),
 		maxEntries: int64(max(1, cmp.Or(m.MaxEntries, DefaultMaxEntries))),

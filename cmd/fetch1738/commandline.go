@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/internal/term"
 )
 
@@ -34,13 +36,13 @@ type global struct {
 	parallelMaxHost   int // 0 is no limit
 	parallelImmediate bool
 
-	rate   startRate
-	stderr string // of --stderr
+	starts *pace.Pace // of --rate, which keeps transfers apart; nil does not
+	stderr string     // of --stderr
 	trace  traceOptions
 
 	passwords *passwordSource // of --password-fd; nil is the terminal
 	secrets   secrets
-	display   *display // nil for none
+	display   *progress.Display // nil for none
 
 	environments environments
 }

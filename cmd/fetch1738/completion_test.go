@@ -105,7 +105,7 @@ func offeredByFish(t *testing.T, script, typed string) string {
 // lines with a NUL.
 const zshCapture = `
 PROMPT=
-autoload -Uz compinit; compinit -u -D
+autoload -Uz compinit; compinit -u -d "$SCRIPT.dump"
 source "$SCRIPT"
 bindkey '^I' complete-word
 edge() { print -r -- $'\0' }
@@ -124,7 +124,7 @@ print ok
 // offeredByZsh types into a zsh of its own.
 func offeredByZsh(t *testing.T, script, typed string) string {
 	capture := filepath.Join(t.TempDir(), "capture")
-	if err := os.WriteFile(capture, []byte(strings.Replace(zshCapture, "$SCRIPT", script, 1)), 0o644); err != nil {
+	if err := os.WriteFile(capture, []byte(strings.ReplaceAll(zshCapture, "$SCRIPT", script)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return shell(t, "zsh", "-f", "-c", `zmodload zsh/zpty

@@ -44,6 +44,7 @@ func programs(t *testing.T) (curl, own string) {
 // TestConnectsAsCurl runs curl and fetch1738 by the same proxy to the same
 // servers: both are to say the same to it, and to the user.
 func TestConnectsAsCurl(t *testing.T) {
+	t.Parallel()
 	curl, own := programs(t)
 	p, err := newTestProxy()
 	if err != nil {
@@ -146,6 +147,7 @@ func TestConnectsAsCurl(t *testing.T) {
 
 // TestTLSAsCurl runs both against servers with certificates of their own making.
 func TestTLSAsCurl(t *testing.T) {
+	t.Parallel()
 	curl, own := programs(t)
 	p, err := newTestProxy()
 	if err != nil {

@@ -76,7 +76,7 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
 		return t.sink.take(&linkList{res: res})
 	}
-	t.meter.expect(whole, res.Size)
+	t.expect(whole, res.Size)
 	return t.store(res)
 }
 

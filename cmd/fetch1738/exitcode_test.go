@@ -56,6 +56,7 @@ func exitCases() []exitCase {
 		{failure{scheme: "ftp", err: failed("RETR", fetch.Permission, 550)}, 78},
 		{failure{scheme: "ftp", err: failed("RETR", fetch.Busy, 450)}, 19},
 		{failure{scheme: "ftp", err: failed("LIST", fetch.NotFound, 550)}, 19},
+		{failure{scheme: "ftp", err: failed("MLSD", fetch.Unsupported, 500)}, 19},
 		{failure{scheme: "ftp", err: failed("RETR", fetch.Truncated, 426)}, 18},
 		{failure{scheme: "ftp", uploading: true, err: failed("STOR", fetch.Permission, 553)}, 25},
 		{failure{scheme: "ftp", uploading: true, err: failed("APPE", fetch.TooLarge, 552)}, 25},

@@ -45,6 +45,22 @@ func (t *transfer) paced(body io.Reader) io.Reader {
 	return pacedReader{body, t.pace, t.paceEnds, t}
 }
 
+// A pacedReader reads at the pace of --limit-rate.
+type pacedReader struct {
+	r    io.Reader
+	pace *pace.Pace
+	ctx  context.Context // ends a wait
+	t    *transfer
+}
+
+func (r pacedReader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(r.pace.Portion(b))
+	if late := r.pace.Wait(r.ctx, int64(n)); late != nil {
+		err = fetch.Fail("transfer", r.t.locator, fetch.KindOf(late), late)
+	}
+	return n, err
+}
+
 // outgoingData lets the data of -d, which can be read again, flow as an upload.
 func (t *transfer) outgoingData(req *fetch.Request) {
 	options, ok := req.Options.(*fetchhttp.Options)

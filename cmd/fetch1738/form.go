@@ -102,7 +102,7 @@ func (t *transfer) formAnswers(ctx context.Context, req *fetch.Request, form *go
 	if !term.IsTerminal(t.std.in) {
 		return nil, &codedError{exitBadURL, fmt.Errorf("%s is a form: answer it by --form NAME=VALUE; it asks for %s", req.Locator.Redacted(), strings.Join(prompts(form), ", "))}
 	}
-	defer t.op.display.pause()()
+	defer t.op.display.Pause()()
 	asker := &asker{t: t, in: bufio.NewReader(t.std.in)}
 	answers := make([]string, len(form.Questions))
 	for i := range form.Questions {

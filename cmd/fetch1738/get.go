@@ -32,20 +32,14 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	}
 	// A reader that goes away is a failed write, as any other.
 	signal.Ignore(syscall.SIGPIPE)
-	// A transfer waits more than it works. On one processor the scheduler does not
-	// look for work on others whenever octets come, which costs more than moving
-	// them does: half the time of a spliced FTP transfer. Of many transfers at once
-	// one may wait for the disk while others go on.
-	processors, perform := 1, c.performInTurn
-	if c.global.parallel {
-		processors, perform = 2, c.performAtOnce
-	}
-	runtime.GOMAXPROCS(processors)
 	defer func() { c.global.environments.close() }()
-	c.global.display = newDisplay(c)
-	c.std.out, c.std.err = c.global.display.above(c.std.out), c.global.display.above(c.std.err)
+	perform := c.performInTurn
+	if c.global.parallel {
+		runtime.GOMAXPROCS(2) // of many transfers one may wait for the disk while others go on
+		perform = c.performAtOnce
+	}
 	code := perform(ctx)
-	c.global.display.close()
+	c.global.display.Close()
 	if ctx.Err() != nil {
 		return signalCode(ctx)
 	}
@@ -54,6 +48,7 @@ func runGet(ctx context.Context, args []string, std streams) int {
 
 // performInTurn does the transfers of all operations, one after the other.
 func (c *commandLine) performInTurn(ctx context.Context) int {
+	c.openDisplay(nil)
 	code := exitOK
 	for _, op := range c.operations {
 		if code = c.perform(ctx, op); stops(ctx, c.global, code) {

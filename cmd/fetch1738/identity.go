@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/keyfile"
 )
 
 // An identity is the certificate that a server may ask us for, and its key.
@@ -70,7 +70,10 @@ func (i *identity) load() (*tls.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key, err = plainKey(key, i.password); err != nil {
+	switch key, err = keyfile.Decrypt(key, i.password); {
+	case errors.Is(err, keyfile.ErrNoPassword):
+		return nil, fmt.Errorf("%s: %w; --pass gives its password", keyFile, err)
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", keyFile, err)
 	}
 	pair, err := tls.X509KeyPair(chain, key)
@@ -87,31 +90,4 @@ func (i *identity) readPEM(file string, der bool, label string) ([]byte, error) 
 		return b, err
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: label, Bytes: b}), nil
-}
-
-// plainKey gives the blocks of a PEM file with its key decrypted, if it is not.
-func plainKey(text []byte, password string) ([]byte, error) {
-	var out bytes.Buffer
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		var err error
-		switch {
-		case block.Type == "ENCRYPTED PRIVATE KEY":
-			block.Type = "PRIVATE KEY"
-			block.Bytes, err = decryptPKCS8(block.Bytes, []byte(password))
-		case block.Headers["DEK-Info"] != "":
-			//lint:ignore SA1019 weak as it is, it is how older keys are kept
-			block.Bytes, err = x509.DecryptPEMBlock(block, []byte(password))
-			block.Headers = nil
-		}
-		if err != nil {
-			if password == "" {
-				return nil, errors.New("the key is encrypted; --pass gives its password")
-			}
-			return nil, fmt.Errorf("the key cannot be decrypted: %w", err)
-		}
-		if err := pem.Encode(&out, block); err != nil {
-			return nil, err
-		}
-	}
-	return out.Bytes(), nil
 }

@@ -18,6 +18,7 @@ import (
 // A signal ends a transfer at once; what came stays, and the exit code is what a
 // shell makes of the signal.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		signal syscall.Signal
 		option string

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +22,10 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" { // else a program under the race detector takes a second to end
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	// Scripts wait more than they work.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	testscript.Main(leakChecked{m}, map[string]func(){"fetch1738": main})
 }

@@ -10,8 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/term"
-	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
 const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
@@ -67,6 +66,10 @@ func showMirrorHelp(w io.Writer) error {
 
 // mirror makes or renews a copy. It returns the exit code.
 func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir string) int {
+	t := &transfer{url: url}
+	show := &mirrorReport{t: t, dry: s.DryRun}
+	c.openDisplay(show.line)
+	defer c.global.display.Close()
 	env, err := newEnvironment(c.std, c.op)
 	if err != nil {
 		return c.misused(err)
@@ -75,11 +78,9 @@ func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir st
 	if err := env.askProxyPassword(ctx); err != nil {
 		return c.misused(err)
 	}
-	t := &transfer{environment: env, url: url}
+	t.environment = env
 	t.account.start = time.Now()
-	show := newMirrorDisplay(t, s.DryRun)
 	err = t.mirrored(ctx, s, dir, show)
-	show.end()
 	switch {
 	case err == nil && show.broken != nil:
 		return exitWrite
@@ -88,12 +89,12 @@ func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir st
 	}
 	t.err = err
 	t.code = t.exitCode()
-	show.complain(t)
+	show.complain()
 	return t.code
 }
 
 // mirrored is mirror with the transfer that stands for all of it.
-func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, show *mirrorDisplay) (err error) {
+func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, show *mirrorReport) (err error) {
 	if t.locator, err = t.op.parseURL(t.url); err != nil {
 		return err
 	}
@@ -126,6 +127,7 @@ func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, 
 		defer cancel()
 	}
 	sum, err := m.Run(ctx)
+	t.op.display.Pause() // for good
 	show.summary(sum)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		err = &codedError{exitTimeout, fmt.Errorf("not done after %v; the same command goes on", t.op.maxTime)}
@@ -138,105 +140,10 @@ func (t *transfer) mirrorAgain(ctx context.Context, n int, err error) bool {
 	if n >= t.op.retry || !t.transient(err) {
 		return false
 	}
-	wait := t.op.retryDelay
-	if wait == 0 {
-		wait = min(time.Second<<min(n, 20), maxRetryWait)
-	}
-	if limit := t.op.retryMaxTime; limit > 0 && time.Since(t.account.start)+wait > limit {
+	wait, inTime := t.retryWait(n)
+	if !inTime {
 		return false
 	}
 	t.warn("%v; trying again in %v", err, wait)
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(wait):
-		return true
-	}
+	return pace.Sleep(ctx, wait) == nil
 }
-
-// mirrorDisplay tells of a mirror: files that disappeared on standard output,
-// with -v and in a dry run all of them, failures on standard error, and on a
-// terminal how far it is.
-type mirrorDisplay struct {
-	t      *transfer
-	dry    bool
-	line   *mirrorLine
-	first  error // that was told of
-	broken error // of standard output
-}
-
-// say writes a line to standard output.
-func (d *mirrorDisplay) say(text string) {
-	d.line.clear()
-	if _, err := fmt.Fprintln(d.t.std.out, text); err != nil {
-		d.broken = err
-	}
-}
-
-func newMirrorDisplay(t *transfer, dry bool) *mirrorDisplay {
-	return &mirrorDisplay{t: t, dry: dry, line: startMirrorLine(t)}
-}
-
-// event shows one.
-func (d *mirrorDisplay) event(e mirror.Event) {
-	d.line.event(e)
-	switch e.Action {
-	case mirror.Listed, mirror.Planned, mirror.Started, mirror.Unchanged:
-		return
-	case mirror.Failed:
-		d.failed(e)
-		return
-	case mirror.Added, mirror.Replaced, mirror.Checked:
-		if !d.t.op.verbose && !d.dry {
-			return
-		}
-	case mirror.Skipped:
-		if !d.t.op.verbose {
-			return
-		}
-	}
-	if d.t.op.silent {
-		return
-	}
-	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
-	if d.dry && e.Size >= 0 {
-		text += fmt.Sprintf(", %d octets", e.Size)
-	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	d.say(term.SafeLine(text, maxMessage))
-}
-
-// failed complains about a file, or a listing.
-func (d *mirrorDisplay) failed(e mirror.Event) {
-	if d.first == nil {
-		d.first = e.Err
-	}
-	one := transfer{environment: d.t.environment, locator: d.t.locator, err: e.Err}
-	one.code = one.exitCode()
-	if e.File != "" && !strings.Contains(one.message(), e.File) {
-		one.err = fmt.Errorf("%s: %w", e.File, e.Err)
-	}
-	d.line.clear()
-	one.complain()
-}
-
-// summary shows what was done, in a line.
-func (d *mirrorDisplay) summary(s mirror.Summary) {
-	if d.t.op.silent {
-		return
-	}
-	took := time.Since(d.t.account.start).Seconds()
-	d.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed; %d octets in %.1f s",
-		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, s.Octets, took))
-}
-
-// complain says why the mirror failed unless an event has.
-func (d *mirrorDisplay) complain(t *transfer) {
-	if d.first != t.err {
-		t.complain()
-	}
-}
-
-func (d *mirrorDisplay) end() { d.line.end() }

@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/fetch1738/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -93,24 +93,18 @@ func waitForPart(t *testing.T, dir string) {
 	t.Fatal("there never was a part")
 }
 
-// The line on a terminal is one line.
 func TestMirrorLine(t *testing.T) {
-	var out bytes.Buffer
-	var moved atomic.Int64
-	l := &mirrorLine{out: &out, moved: moved.Load}
-	l.event(mirror.Event{Action: mirror.Listed})
-	l.show()
-	l.event(mirror.Event{Action: mirror.Planned, Files: 3})
-	l.event(mirror.Event{Action: mirror.Added})
-	moved.Store(3 << 20)
-	l.show()
-	l.clear()
-	l.clear()
-	if want := "\r1 folders listed\x1b[K\r1 of 3 files, 3.0 MiB\x1b[K\r\x1b[K"; out.String() != want {
-		t.Errorf("%q, want %q", out.String(), want)
+	r := &mirrorReport{t: new(transfer)}
+	r.count(mirror.Event{Action: mirror.Listed})
+	if got := r.line(progress.Totals{}); got != "1 folders listed" {
+		t.Error(got)
 	}
-	(*mirrorLine)(nil).event(mirror.Event{})
-	(*mirrorLine)(nil).end()
+	r.count(mirror.Event{Action: mirror.Planned, Files: 3})
+	r.count(mirror.Event{Action: mirror.Added})
+	r.t.account.moved.Store(3 << 20)
+	if got := r.line(progress.Totals{}); got != "1 of 3 files, 3.0 MiB" {
+		t.Error(got)
+	}
 }
 
 // Every option is taken, or refused with a reason, and none twice.

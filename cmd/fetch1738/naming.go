@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -42,4 +44,25 @@ func safeName(text string) (string, error) {
 		return "", fmt.Errorf("%w; name one with -o", err)
 	}
 	return name, nil
+}
+
+// nameByServer gives the file of -O -J the name that an HTTP answer has for it, if
+// it has one. Such a name never replaces a file.
+func (t *transfer) nameByServer(res *fetch.Resource) error {
+	if !t.op.remoteHeaderName || !t.dest.remote {
+		return nil
+	}
+	given := ""
+	if info, ok := res.Info.(*fetchhttp.Info); ok {
+		given = filename.OfDisposition(info.Header.Get("Content-Disposition"))
+	}
+	if given == "" {
+		return t.sink.nameless
+	}
+	name, err := safeName(given)
+	if err != nil {
+		return err
+	}
+	t.sink.path, t.sink.exclusive, t.sink.nameless = t.inOutputDir(name), true, nil
+	return nil
 }

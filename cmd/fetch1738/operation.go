@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -216,16 +218,33 @@ func (o *operation) check() error {
 // count is how many transfers the URLs stand for.
 func (o *operation) count() int64 {
 	n := int64(0)
-	for i, typed := range o.urls {
-		urls, _ := parseGlob(typed, o.globOff || o.listed[i]) // a malformed one fails as one
-		each := int64(1)
-		if i < len(o.uploads) {
-			sources, _ := parseGlob(o.uploads[i], o.globOff)
-			each = sources.count()
-		}
-		n = min(maxCount, n+urls.count()*each)
+	for i := range o.urls {
+		urls, sources, _ := o.globs(i) // a malformed one fails as one
+		n = min(glob.MaxCount, n+urls.Count()*sources.Count())
 	}
 	return n
+}
+
+// globs are the URLs that the n-th one typed stands for, and what is uploaded to
+// each of them; "" is nothing. After an error they are what was typed.
+func (o *operation) globs(n int) (urls, sources glob.Glob, err error) {
+	typed, source := o.urls[n], ""
+	if n < len(o.uploads) {
+		source = o.uploads[n]
+	}
+	urls, sources = glob.Fixed(typed), glob.Fixed(source)
+	if o.globOff {
+		return urls, sources, nil
+	}
+	var err1, err2 error
+	if !o.listed[n] {
+		urls, err1 = glob.Parse(typed)
+	}
+	sources, err2 = glob.Parse(source)
+	if err := cmp.Or(err1, err2); err != nil {
+		return glob.Fixed(typed), glob.Fixed(source), &codedError{exitBadURL, err}
+	}
+	return urls, sources, nil
 }
 
 // uploading reports whether anything is to be uploaded. -T "" is for a URL to

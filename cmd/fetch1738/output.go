@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fetch1738/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/internal/term"
 )
 
@@ -209,7 +210,7 @@ func (t *transfer) newSink() (*sink, error) {
 	case name == "":
 		return s, nil
 	case !t.op.globOff:
-		name = fillIn(name, t.values)
+		name = glob.FillIn(name, t.values)
 	}
 	if s.named = true; s.nameless == nil {
 		s.path = t.inOutputDir(name)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -33,6 +34,7 @@ const (
 // fields belong to the goroutine of run.
 type pool struct {
 	c      *commandLine
+	tally  *tally
 	next   func() (*transfer, error, bool)
 	output *outlet
 	ended  chan *transfer
@@ -68,8 +70,10 @@ func (c *commandLine) performAtOnce(ctx context.Context) int {
 	}
 	next, stop := iter.Pull2(c.transfers(ctx))
 	defer stop()
+	tally := newTally(c.operations)
+	c.openDisplay(tally.line)
 	p := &pool{
-		c: c, next: next, output: newOutlet(c.std.out), ended: make(chan *transfer),
+		c: c, tally: tally, next: next, output: newOutlet(c.std.out), ended: make(chan *transfer),
 		hosts: make(map[locator.HostPort]*host), files: make(map[string]bool),
 	}
 	return p.run(ctx)
@@ -253,7 +257,7 @@ func (p *pool) end(t *transfer) {
 			delete(p.hosts, t.server)
 		}
 	}
-	p.c.global.display.count(t.code == exitOK)
+	p.tally.count(t.code == exitOK)
 	if t.code != exitOK && t.code != exitAborted {
 		p.code = t.code
 	}
@@ -324,11 +328,7 @@ func (t *transfer) pause(ctx context.Context) {
 	if t.wait == 0 {
 		return
 	}
-	timer := time.NewTimer(t.wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+	if pace.Sleep(ctx, t.wait) != nil {
 		t.err = fetch.Fail("wait", t.locator, fetch.Canceled, context.Cause(ctx))
 	}
 }

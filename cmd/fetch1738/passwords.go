@@ -86,7 +86,7 @@ func (g *global) secret(ctx context.Context, question string) (string, error) {
 	if g.passwords != nil {
 		return g.passwords.next(ctx)
 	}
-	defer g.display.pause()()
+	defer g.display.Pause()()
 	return term.AskSecret(ctx, question)
 }
 

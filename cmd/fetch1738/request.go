@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/fetch/wais"
+	"github.com/fetch1738/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -130,7 +131,7 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 func (o *operation) setType(t *locator.FTP) {
 	switch {
 	case t.Type != 0:
-	case o.listOnly && isPattern(t.Name):
+	case o.listOnly && wildcard.Is(t.Name):
 		t.Type = 'd' // the server finds what it fits
 	case o.listOnly:
 		t.Name = "" // the directory it is in, as curl has it

@@ -19,51 +19,56 @@ import (
 func TestResumeEverywhere(t *testing.T) {
 	const text = "0123456789"
 	content := fstest.MapFS{"file": {Data: []byte(text), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)}}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	http := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content })
-	cut := func(s *testserver.Server, stage string, nth, n int) {
-		s.On(stage, nth, testserver.Truncate(int64(n)))
+	startFTP := func(t *testing.T) *testserver.Server {
+		return &testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content }).Server
+	}
+	startHTTP := func(t *testing.T) *testserver.Server {
+		return &testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content }).Server
 	}
 	for _, tc := range []struct {
 		name    string
-		server  *testserver.Server
+		start   func(t *testing.T) *testserver.Server
 		stage   string
 		arm     func(s *testserver.Server)
 		pipable bool // the second answer can be told to go on with the first
 	}{
-		{"ftp", &ftp.Server, "RETR", func(*testserver.Server) {}, true},
-		{"ftp, changed", &ftp.Server, "RETR", func(s *testserver.Server) { s.On("MDTM", 2, testserver.Reply("213 20000101000000")) }, false},
-		{"ftp, shorter", &ftp.Server, "RETR", func(s *testserver.Server) { s.On("SIZE", 1, testserver.Reply("213 99")) }, false},
-		{"ftp without SIZE", &ftp.Server, "RETR", func(s *testserver.Server) { s.On("SIZE", 0, testserver.Reply("502 no")) }, false},
-		{"ftp without REST", &ftp.Server, "RETR", func(s *testserver.Server) { s.On("REST", 0, testserver.Reply("502 no")) }, false},
-		{"http", &http.Server, "REQUEST", func(*testserver.Server) {}, true},
-		{"http, changed", &http.Server, "REQUEST", func(s *testserver.Server) {
+		{"ftp", startFTP, "RETR", func(*testserver.Server) {}, true},
+		{"ftp, changed", startFTP, "RETR", func(s *testserver.Server) { s.On("MDTM", 2, testserver.Reply("213 20000101000000")) }, false},
+		{"ftp, shorter", startFTP, "RETR", func(s *testserver.Server) { s.On("SIZE", 1, testserver.Reply("213 99")) }, false},
+		{"ftp without SIZE", startFTP, "RETR", func(s *testserver.Server) { s.On("SIZE", 0, testserver.Reply("502 no")) }, false},
+		{"ftp without REST", startFTP, "RETR", func(s *testserver.Server) { s.On("REST", 0, testserver.Reply("502 no")) }, false},
+		{"http", startHTTP, "REQUEST", func(*testserver.Server) {}, true},
+		{"http, changed", startHTTP, "REQUEST", func(s *testserver.Server) {
 			s.On("REQUEST", 1, testserver.Header("ETag", `"old"`))
 		}, false},
-		{"http without a validator", &http.Server, "REQUEST", func(s *testserver.Server) {
+		{"http without a validator", startHTTP, "REQUEST", func(s *testserver.Server) {
 			s.On("REQUEST", 0, testserver.Header("ETag", `W/"weak"`))
 		}, false},
 	} {
-		for n := range text {
-			for _, again := range []bool{false, true} {
-				for _, pipe := range []bool{false, true} {
-					tc.server.ResetFaults()
-					tc.arm(tc.server)
-					cut(tc.server, tc.stage, 1, n)
-					if again {
-						cut(tc.server, tc.stage, 2, 1)
-					}
-					got, code, said := tryAgain(t, tc.server.URL+"/file", pipe)
-					what := fmt.Sprintf("%s: cut after %d, again %v, pipe %v: %q, exit code %d, %s", tc.name, n, again, pipe, got, code, said)
-					switch {
-					case code == exitOK && got != text:
-						t.Error(what)
-					case code != exitOK && (!pipe || tc.pipable || !strings.HasPrefix(text, got)):
-						t.Error(what)
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			server := tc.start(t)
+			for n := range text {
+				for _, again := range []bool{false, true} {
+					for _, pipe := range []bool{false, true} {
+						server.ResetFaults()
+						tc.arm(server)
+						server.On(tc.stage, 1, testserver.Truncate(int64(n)))
+						if again {
+							server.On(tc.stage, 2, testserver.Truncate(1))
+						}
+						got, code, said := tryAgain(t, server.URL+"/file", pipe)
+						what := fmt.Sprintf("cut after %d, again %v, pipe %v: %q, exit code %d, %s", n, again, pipe, got, code, said)
+						switch {
+						case code == exitOK && got != text:
+							t.Error(what)
+						case code != exitOK && (!pipe || tc.pipable || !strings.HasPrefix(text, got)):
+							t.Error(what)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
 // maxRetryWait bounds the wait between two tries.
@@ -21,13 +22,8 @@ func (t *transfer) again(ctx context.Context, try int, err error) bool {
 		t.warn("not trying again: standard input cannot be read twice")
 		return false
 	}
-	wait := t.op.retryDelay
-	if wait == 0 {
-		wait = min(time.Second<<min(try, 20), maxRetryWait)
-	}
-	wait = max(wait, min(t.retryAfter, maxRetryWait))
-	t.retryAfter = 0
-	if limit := t.op.retryMaxTime; limit > 0 && time.Since(t.account.start)+wait > limit {
+	wait, inTime := t.retryWait(try)
+	if t.retryAfter = 0; !inTime {
 		return false
 	}
 	if !t.goesOn() && !t.sink.rewind() {
@@ -35,15 +31,25 @@ func (t *transfer) again(ctx context.Context, try int, err error) bool {
 		return false
 	}
 	t.warn("%v; trying again in %v, %d more after that", err, wait, t.left-1)
-	select {
-	case <-ctx.Done():
+	if pace.Sleep(ctx, wait) != nil {
 		return false
-	case <-time.After(wait):
 	}
 	if !t.goesOn() {
 		t.account.moved.Store(0)
 	}
 	return true
+}
+
+// retryWait is the wait after the n-th try, from 0, and whether it ends before
+// --retry-max-time does.
+func (t *transfer) retryWait(n int) (wait time.Duration, inTime bool) {
+	wait = t.op.retryDelay
+	if wait == 0 {
+		wait = min(time.Second<<min(n, 20), maxRetryWait)
+	}
+	wait = max(wait, min(t.retryAfter, maxRetryWait))
+	limit := t.op.retryMaxTime
+	return wait, limit == 0 || time.Since(t.account.start)+wait <= limit
 }
 
 // transient reports whether a failure may pass: a timeout, a reply or status

@@ -18,7 +18,7 @@ const escapeKey = 0x1D
 // returns, however it does.
 func (d *dialogue) sit(ctx context.Context, res *fetch.Resource) error {
 	t := d.t
-	defer t.op.display.pause()()
+	defer t.op.display.Pause()()
 	terminal, err := term.OpenRaw(t.std.in)
 	if err != nil {
 		return &codedError{exitRead, err}

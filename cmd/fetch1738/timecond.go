@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/curldate"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -30,7 +31,7 @@ func setTimeCondition(c *commandLine, value string) error {
 	value = strings.TrimPrefix(value, "+")
 	value, cond.older = strings.CutPrefix(value, "-")
 	var known bool
-	if cond.when, known = parseDate(value); !known {
+	if cond.when, known = curldate.Parse(value); !known {
 		if info, err := os.Stat(value); err == nil {
 			cond.when, known = info.ModTime(), true
 		}

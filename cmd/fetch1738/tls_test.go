@@ -132,24 +132,3 @@ func TestCipherNames(t *testing.T) {
 		t.Error(openSSLName("TLS_RSA_WITH_AES_128_CBC_SHA256"), openSSLName("TLS_RSA_WITH_RC4_128_SHA"))
 	}
 }
-
-// FuzzEncryptedKey decrypts what anybody may have written.
-func FuzzEncryptedKey(f *testing.F) {
-	for _, name := range []string{"client.aes256", "client.sha1", "client.des3", "client.scrypt"} {
-		text, err := os.ReadFile(filepath.Join("testdata/tls", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		block, _ := pem.Decode(text)
-		f.Add(block.Bytes, []byte("secret"))
-	}
-	f.Fuzz(func(t *testing.T, der, password []byte) {
-		if bytes.Contains(der, []byte{0x02, 0x03}) || bytes.Contains(der, []byte{0x02, 0x04}) {
-			return // so many iterations that a fuzzer has no time for them
-		}
-		plain, err := decryptPKCS8(der, password)
-		if err == nil && len(plain) >= len(der) {
-			t.Errorf("%d octets from %d", len(plain), len(der))
-		}
-	})
-}

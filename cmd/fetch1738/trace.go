@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fetch1738/fetch1738/internal/dump"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
@@ -161,54 +162,11 @@ func (n *narrator) dump(heading string, octets []byte) {
 	defer n.mu.Unlock()
 	b := fmt.Appendf(nil, "%s%s, %d bytes (0x%x)\n", n.stamp(), heading, len(octets), len(octets))
 	if n.form == traceHex {
-		b = appendHex(b, octets)
+		b = dump.AppendHex(b, octets)
 	} else {
-		b = appendASCII(b, octets)
+		b = dump.AppendASCII(b, octets)
 	}
 	_, _ = n.w.Write(b) // a trace that cannot be written ends no transfer
-}
-
-// The octets in a line of a dump.
-const (
-	hexWidth   = 16
-	asciiWidth = 64
-)
-
-// appendHex adds lines such as
-//
-//	0000: 48 65 6c 6c 6f                                  Hello
-func appendHex(b, octets []byte) []byte {
-	for at := 0; at < len(octets); at += hexWidth {
-		row := octets[at:min(at+hexWidth, len(octets))]
-		b = fmt.Appendf(b, "%04x: %-*s", at, 3*hexWidth, fmt.Sprintf("% x", row))
-		b = append(appendPrintable(b, row), '\n')
-	}
-	return b
-}
-
-// appendASCII adds lines of text, which end at CR LF.
-func appendASCII(b, octets []byte) []byte {
-	for at := 0; at < len(octets); {
-		row := octets[at:min(at+asciiWidth, len(octets))]
-		next := at + len(row)
-		if end := bytes.Index(octets[at:min(next+2, len(octets))], []byte("\r\n")); end >= 0 {
-			row, next = octets[at:at+end], at+end+2
-		}
-		b = fmt.Appendf(b, "%04x: ", at)
-		b = append(appendPrintable(b, row), '\n')
-		at = next
-	}
-	return b
-}
-
-func appendPrintable(b, octets []byte) []byte {
-	for _, c := range octets {
-		if c < ' ' || c > '~' {
-			c = '.'
-		}
-		b = append(b, c)
-	}
-	return b
 }
 
 // The headings of dumps.

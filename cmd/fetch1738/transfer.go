@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -39,7 +39,7 @@ type transfer struct {
 	heads      heads
 	asking     atomic.Bool // a password is being asked for
 	narrator   *narrator   // nil unless the conversation is to be shown
-	meter      *meter
+	meter      *progress.Meter
 	pace       *pace.Pace      // nil without --limit-rate
 	paceEnds   context.Context // ends a wait for it
 	sink       *sink
@@ -76,7 +76,7 @@ func (t *transfer) run(ctx context.Context) int {
 
 // perform does a transfer that is prepared.
 func (t *transfer) perform(ctx context.Context) {
-	t.op.rate.wait(ctx)
+	_ = t.op.starts.Wait(ctx, 1) // an interrupted one fails as it begins
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
 	t.account.end = time.Now()
@@ -204,7 +204,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 		ctx = watchQueue(ctx, newNarrator(t.std.err))
 	}
 	t.meter = t.startMeter()
-	defer t.meter.stop()
+	defer t.meter.Stop()
 	for try := range t.op.retry + 1 {
 		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
@@ -279,22 +279,13 @@ func isHTTP(l locator.Locator) bool {
 func (e *environment) transfers(ctx context.Context) iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
 		serial := 0
-		for i, typed := range e.op.urls {
-			source := ""
-			if i < len(e.op.uploads) {
-				source = e.op.uploads[i]
-			}
-			urls, err1 := parseGlob(typed, e.op.globOff || e.op.listed[i])
-			sources, err2 := parseGlob(source, e.op.globOff)
-			if err := cmp.Or(err1, err2); err != nil {
-				urls, sources = glob{{fixed: typed}}, glob{{fixed: source}}
-				err1 = &codedError{exitBadURL, err}
-			}
-			for source := range sources.all() {
-				for url, values := range urls.all() {
+		for i := range e.op.urls {
+			urls, sources, malformed := e.op.globs(i)
+			for source := range sources.All() {
+				for url, values := range urls.All() {
 					t := &transfer{
 						environment: e, url: url, values: values, number: i,
-						dest: e.op.output(i), source: source, upload: source != "", malformed: err1,
+						dest: e.op.output(i), source: source, upload: source != "", malformed: malformed,
 					}
 					for one := range t.expanded(ctx) {
 						one.serial = serial

@@ -120,7 +120,7 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	if err := t.nameByServer(res); err != nil {
 		return err
 	}
-	t.meter.expect(req, res.Size)
+	t.expect(req, res.Size)
 	return t.store(res)
 }
 
@@ -142,7 +142,7 @@ func (t *transfer) openSource(ctx context.Context) (*source, error) {
 			err = fmt.Errorf("%s is a directory", t.source)
 		}
 		if err == nil && info.Mode().IsRegular() {
-			t.meter.setTotal(info.Size())
+			t.meter.SetTotal(info.Size())
 		}
 	}
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/glob"
+	"github.com/fetch1738/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -61,8 +63,8 @@ func (t *transfer) expanded(ctx context.Context) iter.Seq[*transfer] {
 // wildcard is where a transfer's URL leads and the pattern that it ends in; nil
 // where it ends in none, or where there is no directory to look in: an HTTP
 // proxy or a gateway has none.
-func (t *transfer) wildcard() (locator.Locator, *pattern) {
-	if t.upload || t.malformed != nil || !isPattern(t.url) {
+func (t *transfer) wildcard() (locator.Locator, *wildcard.Pattern) {
+	if t.upload || t.malformed != nil || !wildcard.Is(t.url) {
 		return nil, nil
 	}
 	l, err := t.op.parseURL(t.url)
@@ -76,15 +78,15 @@ func (t *transfer) wildcard() (locator.Locator, *pattern) {
 }
 
 // patternOf is the wildcard that a URL ends in, or nil.
-func patternOf(l locator.Locator, typed string) *pattern {
+func patternOf(l locator.Locator, typed string) *wildcard.Pattern {
 	if path, isFTP := ftp.Path(l); isFTP {
 		if path.Type == 'd' || path.Name == "" {
 			return nil
 		}
-		return parsePattern(lastSegment(path, typed))
+		return wildcard.Parse(lastSegment(path, typed))
 	}
 	if _, isFile := l.(*locator.File); isFile {
-		return parsePattern(lastSegment(l, typed))
+		return wildcard.Parse(lastSegment(l, typed))
 	}
 	return nil
 }
@@ -106,7 +108,7 @@ func inDirectory(l locator.Locator, name string) locator.Locator {
 
 // matches looks into the directory. Without an error none at all means that t's
 // URL is meant as it is: a file has that very name.
-func (t *transfer) matches(ctx context.Context, l locator.Locator, p *pattern) ([]match, error) {
+func (t *transfer) matches(ctx context.Context, l locator.Locator, p *wildcard.Pattern) ([]match, error) {
 	look := &transfer{environment: t.environment, url: t.url, locator: inDirectory(l, ""), sink: new(sink)}
 	if err := look.authenticate(); err != nil {
 		return nil, err
@@ -138,7 +140,7 @@ func refusesListing(err error) bool {
 }
 
 // look lists the directory once.
-func (t *transfer) look(ctx context.Context, p *pattern) (found []match, err error) {
+func (t *transfer) look(ctx context.Context, p *wildcard.Pattern) (found []match, err error) {
 	ctx, end := t.limit(ctx)
 	defer func() { err = end(err) }()
 	ctx, stop := boundedListing(ctx)
@@ -177,7 +179,7 @@ func boundedListing(ctx context.Context) (context.Context, context.CancelCauseFu
 
 // choose reads a listing for what fits. There is nothing, and no error, when an
 // entry has the very name that the pattern has.
-func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
+func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) ([]match, error) {
 	var matches []match
 	exact := false
 	entries, octets := 0, 0
@@ -188,7 +190,7 @@ func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 		if err != nil {
 			return nil, err
 		}
-		values, ok := p.match(item.Name)
+		values, ok := p.Match(item.Name)
 		entries++
 		if ok {
 			octets += len(item.Name)
@@ -196,7 +198,7 @@ func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 		switch {
 		case entries > maxEntries, octets > maxNames:
 			return nil, fetch.Fail("match", res.Locator, fetch.TooLarge, errLongListing)
-		case item.Name == p.name && item.Kind == fetch.KindDocument:
+		case item.Name == p.Name && item.Kind == fetch.KindDocument:
 			exact = true
 		case !ok:
 		case item.Kind != fetch.KindDocument:
@@ -213,7 +215,7 @@ func (t *transfer) choose(res *fetch.Resource, p *pattern) ([]match, error) {
 	case exact:
 		return nil, nil
 	case matches == nil:
-		return nil, fetch.Fail("match", res.Locator, fetch.NotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.name)))
+		return nil, fetch.Fail("match", res.Locator, fetch.NotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
 	}
 	return matches, nil
 }
@@ -256,8 +258,8 @@ func (t *transfer) listedName() string {
 	}
 	parts := strings.Split(t.dest.path, "/")
 	for i, part := range parts {
-		filled := fillIn(part, values)
-		if filled == fillIn(part, t.values) {
+		filled := glob.FillIn(part, values)
+		if filled == glob.FillIn(part, t.values) {
 			parts[i] = filled
 			continue
 		}

@@ -8,13 +8,14 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A listing without an end, of names that fit or of others, ends all the same
 // (CVE-2026-41324, CVE-2020-8285: cases 25 and 28).
 func TestEndlessListing(t *testing.T) {
-	p := parsePattern("*.txt")
+	p := wildcard.Parse("*.txt")
 	for name, entry := range map[string]string{
 		"others": "other", "fitting": "x.txt", "long": strings.Repeat("x", 60<<10) + ".txt",
 	} {
@@ -44,7 +45,7 @@ func TestEndlessJunk(t *testing.T) {
 	env.registry = registry
 	env.resolver = &fetch1738.Resolver{Registry: registry}
 	one := &transfer{environment: env, locator: l}
-	matches, err := one.look(t.Context(), parsePattern("*"))
+	matches, err := one.look(t.Context(), wildcard.Parse("*"))
 	if fetch.KindOf(err) != fetch.TooLarge || matches != nil {
 		t.Errorf("%v, %v", matches, err)
 	}

@@ -1,5 +1,5 @@
-// Package pace holds octets back to so many in a second, evenly. What is read
-// slowly is sent slowly: TCP sees to that.
+// Package pace holds octets, or whatever is done again and again, back to so many
+// in a second, evenly. What is read slowly is sent slowly: TCP sees to that.
 package pace
 
 import (
@@ -31,7 +31,16 @@ func New(perSecond int64) *Pace {
 	return p
 }
 
-// Portion is p, or as much of its beginning as may pass at once.
+// Every is a pace of one thing in so much time, the first at once; of no time, or
+// less, it is nil.
+func Every(interval time.Duration) *Pace {
+	if interval <= 0 {
+		return nil
+	}
+	return &Pace{rate.NewLimiter(rate.Every(interval), 1), 1}
+}
+
+// Portion is b, or as much of its beginning as may pass at once.
 func (p *Pace) Portion(b []byte) []byte {
 	if p == nil || len(b) <= p.portion {
 		return b
@@ -39,21 +48,22 @@ func (p *Pace) Portion(b []byte) []byte {
 	return b[:p.portion]
 }
 
-// Wait waits until n more octets may have passed, or for ctx to end, whose error
+// Wait waits until n more may have passed, or for ctx to end, whose error
 // it gives then.
 func (p *Pace) Wait(ctx context.Context, n int64) error {
 	for p != nil && n > 0 {
 		portion := min(n, int64(p.portion))
 		n -= portion
 		// Not WaitN: that gives up before ctx ends.
-		if err := sleep(ctx, p.limiter.ReserveN(time.Now(), int(portion)).Delay()); err != nil {
+		if err := Sleep(ctx, p.limiter.ReserveN(time.Now(), int(portion)).Delay()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func sleep(ctx context.Context, wait time.Duration) error {
+// Sleep waits for so long, or for ctx to end, whose error it gives then.
+func Sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -74,3 +74,27 @@ func TestNoPace(t *testing.T) {
 		t.Errorf("%v, %v", p, err)
 	}
 }
+
+// Things begin so far apart, however long they take, and none waits for one that
+// took longer than that.
+func TestEvery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := Every(10 * time.Second)
+		start := time.Now()
+		for i, c := range []struct{ startsAt, lasts time.Duration }{{0, 1}, {10, 25}, {35, 3}, {45, 0}, {55, 0}} {
+			if err := p.Wait(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+			if got := time.Since(start).Round(time.Microsecond); got != c.startsAt*time.Second {
+				t.Errorf("the %d. begins after %v, want %d s", i, got, c.startsAt)
+			}
+			time.Sleep(c.lasts * time.Second)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		before := time.Now()
+		if err := p.Wait(ctx, 1); !errors.Is(err, context.Canceled) || time.Since(before) != 0 {
+			t.Errorf("%v after %v, in spite of its context's end", err, time.Since(before))
+		}
+	})
+}

@@ -1,4 +1,7 @@
-package main
+// Package glob reads curl's URL globbing: one text that stands for many.
+//
+//	ftp://ftp.example.org/{README,pub/file[001-100:2]}
+package glob
 
 import (
 	"fmt"
@@ -8,12 +11,12 @@ import (
 	"strings"
 )
 
-// A glob is a URL, or the name of a file to upload, with curl's sets {a,b} and
-// ranges [1-10], [001-100:2], [a-z] in it.
-type glob []globPart
+// A Glob is a URL, or the name of a file to upload, with curl's sets {a,b} and
+// ranges [1-10], [001-100:2], [a-z] in it. The zero value stands for "".
+type Glob []part
 
-// A globPart is one piece of a glob: a fixed text, a set of texts, or a range.
-type globPart struct {
+// A part is one piece of a Glob: a fixed text, a set of texts, or a range.
+type part struct {
 	fixed  string
 	set    []string
 	ranged bool
@@ -24,23 +27,16 @@ type globPart struct {
 	letter bool // the range is of characters
 }
 
-// maxGlobParts bounds the sets and ranges in one text.
-const maxGlobParts = 100
+// maxParts bounds the sets and ranges in one text.
+const maxParts = 100
 
-// A globError says where a glob is malformed.
-type globError struct {
-	text   string
-	offset int
-}
-
-func (e *globError) Error() string { return fmt.Sprintf("%s in URL position %d", e.text, e.offset+1) }
-
-// parseGlob reads the sets and ranges in text; with off there are none.
-func parseGlob(text string, off bool) (glob, error) {
-	if off || !strings.ContainsAny(text, "{}[]\\") {
-		return glob{{fixed: text}}, nil
+// Parse reads the sets and ranges in text. A backslash before a bracket or brace,
+// and an IPv6 address in brackets, are none. The error says where the mistake is.
+func Parse(text string) (Glob, error) {
+	if !strings.ContainsAny(text, "{}[]\\") {
+		return Fixed(text), nil
 	}
-	p := globParser{text: text}
+	p := parser{text: text}
 	for p.at < len(text) && p.err == nil {
 		p.part()
 	}
@@ -51,41 +47,44 @@ func parseGlob(text string, off bool) (glob, error) {
 	return p.glob, nil
 }
 
-// all are the texts that g stands for, each with what its sets and ranges are
+// Fixed stands for text as it is, whatever is in it.
+func Fixed(text string) Glob { return Glob{{fixed: text}} }
+
+// All are the texts that g stands for, each with what its sets and ranges are
 // in it. The last of those varies first.
-func (g glob) all() iter.Seq2[string, []string] {
+func (g Glob) All() iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		g.expand("", nil, yield)
 	}
 }
 
-// maxCount is the number of texts from which on they are not counted exactly.
-const maxCount = 1 << 30
+// MaxCount is the number of texts from which on they are not counted exactly.
+const MaxCount = 1 << 30
 
-// count is how many texts g stands for.
-func (g glob) count() int64 {
+// Count is how many texts g stands for, MaxCount at most.
+func (g Glob) Count() int64 {
 	n := int64(1)
 	for _, part := range g {
 		switch {
 		case part.ranged:
-			n *= min(maxCount, (part.last-part.first)/part.step+1)
+			n *= min(MaxCount, (part.last-part.first)/part.step+1)
 		case part.set != nil:
 			n *= int64(len(part.set))
 		}
-		n = min(n, maxCount)
+		n = min(n, MaxCount)
 	}
 	return n
 }
 
-func (g glob) expand(before string, values []string, yield func(string, []string) bool) bool {
+func (g Glob) expand(before string, values []string, yield func(string, []string) bool) bool {
 	if len(g) == 0 {
 		return yield(before, values)
 	}
-	part, rest := g[0], g[1:]
-	if !part.varies() {
-		return rest.expand(before+part.fixed, values, yield)
+	first, rest := g[0], g[1:]
+	if !first.varies() {
+		return rest.expand(before+first.fixed, values, yield)
 	}
-	for value := range part.values() {
+	for value := range first.values() {
 		if !rest.expand(before+value, append(values[:len(values):len(values)], value), yield) {
 			return false
 		}
@@ -93,9 +92,9 @@ func (g glob) expand(before string, values []string, yield func(string, []string
 	return true
 }
 
-func (p *globPart) varies() bool { return p.ranged || p.set != nil }
+func (p *part) varies() bool { return p.ranged || p.set != nil }
 
-func (p *globPart) values() iter.Seq[string] {
+func (p *part) values() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, s := range p.set {
 			if !yield(s) {
@@ -114,8 +113,8 @@ func (p *globPart) values() iter.Seq[string] {
 	}
 }
 
-// fillIn replaces #1, #2, … in the name of an output file by values.
-func fillIn(name string, values []string) string {
+// FillIn replaces #1, #2, … in the name of an output file by values.
+func FillIn(name string, values []string) string {
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(name, "#")
@@ -134,20 +133,20 @@ func fillIn(name string, values []string) string {
 	}
 }
 
-type globParser struct {
+type parser struct {
 	text  string
 	at    int
 	fixed strings.Builder
-	glob  glob
+	glob  Glob
 	err   error
 }
 
-func (p *globParser) fail(text string, offset int) {
-	p.err = &globError{text, offset}
+func (p *parser) fail(text string, offset int) {
+	p.err = fmt.Errorf("%s in URL position %d", text, offset+1)
 }
 
 // part reads one set, range or character.
-func (p *globParser) part() {
+func (p *parser) part() {
 	rest := p.text[p.at:]
 	switch c := rest[0]; {
 	case c == '[':
@@ -162,7 +161,7 @@ func (p *globParser) part() {
 		p.varying(p.set)
 	case c == '}' || c == ']':
 		p.fail("unmatched close brace/bracket", p.at)
-	case escapesGlob(rest):
+	case escapes(rest):
 		p.fixed.WriteByte(rest[1])
 		p.at += 2
 	default:
@@ -171,7 +170,7 @@ func (p *globParser) part() {
 	}
 }
 
-func escapesGlob(s string) bool {
+func escapes(s string) bool {
 	return len(s) > 1 && s[0] == '\\' && strings.IndexByte("{}[]", s[1]) >= 0
 }
 
@@ -188,26 +187,26 @@ func addressLength(s string) int {
 	return end + 1
 }
 
-func (p *globParser) flush() {
+func (p *parser) flush() {
 	if p.fixed.Len() > 0 || len(p.glob) == 0 {
-		p.glob = append(p.glob, globPart{fixed: p.fixed.String()})
+		p.glob = append(p.glob, part{fixed: p.fixed.String()})
 		p.fixed.Reset()
 	}
 }
 
-func (p *globParser) varying(read func() globPart) {
+func (p *parser) varying(read func() part) {
 	if p.fixed.Len() > 0 {
 		p.flush()
 	}
 	if part := read(); p.err == nil {
 		p.glob = append(p.glob, part)
 	}
-	if p.err == nil && len(p.glob) > maxGlobParts {
+	if p.err == nil && len(p.glob) > maxParts {
 		p.fail("too many globs", p.at)
 	}
 }
 
-func (p *globParser) set() globPart {
+func (p *parser) set() part {
 	start := p.at
 	p.at++
 	var set []string
@@ -225,13 +224,13 @@ func (p *globParser) set() globPart {
 			if p.at == start+2 {
 				p.fail("empty string within braces", start+1)
 			}
-			return globPart{set: set}
+			return part{set: set}
 		case c == '{' || c == '[':
 			p.fail("nested brace", p.at)
-			return globPart{}
+			return part{}
 		case c == ']':
 			p.fail("unexpected close bracket", p.at)
-			return globPart{}
+			return part{}
 		case c == '\\' && len(rest) > 1:
 			element.WriteByte(rest[1])
 			p.at += 2
@@ -241,16 +240,16 @@ func (p *globParser) set() globPart {
 		}
 	}
 	p.fail("unmatched brace", start)
-	return globPart{}
+	return part{}
 }
 
 // byteRange reads "[first-last]" or "[first-last:step]".
-func (p *globParser) byteRange() globPart {
+func (p *parser) byteRange() part {
 	start := p.at
 	inside, _, closed := strings.Cut(p.text[start+1:], "]")
 	if !closed {
 		p.fail("bad range specification", start+1)
-		return globPart{}
+		return part{}
 	}
 	p.at = start + 1 + len(inside) + 1
 	part, ok := parseRange(inside)
@@ -260,10 +259,10 @@ func (p *globParser) byteRange() globPart {
 	return part
 }
 
-func parseRange(s string) (globPart, bool) {
+func parseRange(s string) (part, bool) {
 	bounds, stepText, hasStep := strings.Cut(s, ":")
 	first, last, dash := strings.Cut(bounds, "-")
-	part := globPart{ranged: true, step: 1}
+	part := part{ranged: true, step: 1}
 	var err1, err2, err3 error
 	switch {
 	case !dash || first == "" || last == "":

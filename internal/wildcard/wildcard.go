@@ -1,4 +1,6 @@
-package main
+// Package wildcard compares names with patterns of the shell's kind that stand in
+// URLs, where what is encoded means itself.
+package wildcard
 
 import (
 	"net/url"
@@ -7,23 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// A pattern is the last segment of a URL's path with "*", "?" and "[...]" in it,
-// to be compared with the names in a directory.
-type pattern struct {
-	name    string // what the segment is when nothing in it is special, decoded
+// A Pattern is the last segment of a URL's path with "*", "?" and "[...]" in it,
+// to be compared with the names in a directory. It is safe for concurrent use.
+type Pattern struct {
+	// Name is what the segment is when nothing in it is special, decoded.
+	Name string
+
 	matcher *regexp.Regexp
 	octets  bool // the segment is no UTF-8: octets are compared, not characters
 }
 
-// isPattern reports whether text has something special in it.
-func isPattern(text string) bool { return strings.ContainsAny(text, "*?[") }
+// Is reports whether text may be a pattern: a quick look before [Parse].
+func Is(text string) bool { return strings.ContainsAny(text, "*?[") }
 
-// parsePattern reads a segment as it stands in a URL. It is taken apart before
+// Parse reads a segment as it stands in a URL. It is taken apart before
 // it is decoded, so that %2A, %3F and %5B stand for themselves; so does a "["
 // without its "]". It is nil for a segment that has nothing special in it.
-func parsePattern(segment string) *pattern {
-	p := &pattern{name: decodedSegment(segment)}
-	p.octets = !utf8.ValidString(p.name)
+func Parse(segment string) *Pattern {
+	p := &Pattern{Name: decoded(segment)}
+	p.octets = !utf8.ValidString(p.Name)
 	special := false
 	var b strings.Builder
 	b.WriteString("(?s)^")
@@ -32,7 +36,7 @@ func parsePattern(segment string) *pattern {
 		if end < 0 {
 			end = len(rest)
 		}
-		b.WriteString(regexp.QuoteMeta(p.characters(decodedSegment(rest[:end]))))
+		b.WriteString(regexp.QuoteMeta(p.characters(decoded(rest[:end]))))
 		if rest = rest[end:]; rest == "" {
 			break
 		}
@@ -68,7 +72,7 @@ func parsePattern(segment string) *pattern {
 
 // characters is s as what is compared: where that is octets, each as a
 // character of its own.
-func (p *pattern) characters(s string) string {
+func (p *Pattern) characters(s string) string {
 	if !p.octets {
 		return s
 	}
@@ -81,7 +85,7 @@ func (p *pattern) characters(s string) string {
 
 // class reads a set of characters, "[a-z]" or "[!a-z]", as an expression
 // and tells its length; 0 for what is none.
-func (p *pattern) class(text string) (class string, n int) {
+func (p *Pattern) class(text string) (class string, n int) {
 	inside := text[1:]
 	negated := inside != "" && (inside[0] == '!' || inside[0] == '^')
 	if negated {
@@ -98,7 +102,7 @@ func (p *pattern) class(text string) (class string, n int) {
 		class = "[^"
 	}
 	plain := encodedHyphen.Replace(inside[:end])
-	for _, r := range p.characters(decodedSegment(plain)) {
+	for _, r := range p.characters(decoded(plain)) {
 		if r == hyphen {
 			class += `\-`
 			continue
@@ -117,16 +121,16 @@ const hyphen = '\x00'
 
 var encodedHyphen = strings.NewReplacer("%2D", string(hyphen), "%2d", string(hyphen))
 
-// decodedSegment is a part of a URL without its encoding.
-func decodedSegment(s string) string {
-	if decoded, err := url.PathUnescape(s); err == nil {
-		return decoded
+// decoded is a part of a URL without its encoding.
+func decoded(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
 	}
 	return s
 }
 
-// match gives what each special piece stands for in a name that fits, in order.
-func (p *pattern) match(name string) ([]string, bool) {
+// Match gives what each special piece stands for in a name that fits, in order.
+func (p *Pattern) Match(name string) ([]string, bool) {
 	found := p.matcher.FindStringSubmatch(p.characters(name))
 	if found == nil {
 		return nil, false

@@ -1,4 +1,4 @@
-package main
+package glob
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestGlob(t *testing.T) {
+func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"ftp://h/plain":            "ftp://h/plain",
 		"ftp://h/{a,b}":            "ftp://h/a|ftp://h/b",
@@ -30,13 +30,13 @@ func TestGlob(t *testing.T) {
 		`back\slash`:               `back\slash`,
 		"[9223372036854775806-9223372036854775807]": "9223372036854775806|9223372036854775807",
 	} {
-		g, err := parseGlob(text, false)
+		g, err := Parse(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
 		var got []string
-		for url := range g.all() {
+		for url := range g.All() {
 			got = append(got, url)
 		}
 		if diff := cmp.Diff(strings.Split(want, "|"), got); diff != "" {
@@ -45,7 +45,7 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-func TestGlobErrors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"http://a/{b":                "unmatched brace in URL position 10",
 		"http://[":                   "bad range specification in URL position 9",
@@ -62,19 +62,19 @@ func TestGlobErrors(t *testing.T) {
 		"[1-99999999999999999999]":   "bad range in URL position 2",
 		strings.Repeat("{a,b}", 101): "too many globs in URL position 506",
 	} {
-		if _, err := parseGlob(text, false); err == nil || err.Error() != want {
+		if _, err := Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%.30q: %v, want %s", text, err, want)
 		}
 	}
 }
 
 // A glob must not be spelled out before it is used.
-func TestGlobIsLazy(t *testing.T) {
-	g, err := parseGlob("[1-9223372036854775807]"+strings.Repeat("[0-9]", 50), false)
+func TestLazy(t *testing.T) {
+	g, err := Parse("[1-9223372036854775807]" + strings.Repeat("[0-9]", 50))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for url, values := range g.all() {
+	for url, values := range g.All() {
 		if url != "1"+strings.Repeat("0", 50) || len(values) != 51 {
 			t.Errorf("the first is %q, %q", url, values)
 		}
@@ -82,12 +82,8 @@ func TestGlobIsLazy(t *testing.T) {
 	}
 }
 
-func TestGlobOff(t *testing.T) {
-	g, err := parseGlob("a{b,c}[1-", true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for url, values := range g.all() {
+func TestFixed(t *testing.T) {
+	for url, values := range Fixed("a{b,c}[1-").All() {
 		if url != "a{b,c}[1-" || values != nil {
 			t.Errorf("%q, %q", url, values)
 		}
@@ -95,13 +91,13 @@ func TestGlobOff(t *testing.T) {
 }
 
 func TestFillIn(t *testing.T) {
-	g, err := parseGlob("{a,b}-[1-2]", false)
+	g, err := Parse("{a,b}-[1-2]")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, values := range g.all() {
-		got = append(got, fillIn("#2/#1_#3#x##1", values))
+	for _, values := range g.All() {
+		got = append(got, FillIn("#2/#1_#3#x##1", values))
 	}
 	want := []string{"1/a_#3#x#a", "2/a_#3#x#a", "1/b_#3#x#b", "2/b_#3#x#b"}
 	if !slices.Equal(got, want) {
@@ -116,9 +112,9 @@ func FuzzGlob(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if g, err := parseGlob(text, false); err == nil {
+		if g, err := Parse(text); err == nil {
 			n := 0
-			for range g.all() {
+			for range g.All() {
 				if n++; n == 5 {
 					break
 				}
@@ -131,11 +127,11 @@ func FuzzGlob(f *testing.F) {
 			return
 		}
 		escaped := strings.NewReplacer("{", `\{`, "}", `\}`, "[", `\[`, "]", `\]`).Replace(text)
-		g, err := parseGlob(escaped, false)
+		g, err := Parse(escaped)
 		if err != nil {
 			t.Fatalf("%q: %v", escaped, err)
 		}
-		for url := range g.all() {
+		for url := range g.All() {
 			if url != text {
 				t.Errorf("%q stands for %q", escaped, url)
 			}
@@ -143,22 +139,22 @@ func FuzzGlob(f *testing.F) {
 	})
 }
 
-// TestGlobCount counts what is then made.
-func TestGlobCount(t *testing.T) {
+// TestCount counts what is then made.
+func TestCount(t *testing.T) {
 	for _, text := range []string{"", "x", "{a,b}", "[1-10]", "[1-10:3]", "[001-100]x{a,b,c}", "[a-z:5]", "{,}"} {
-		g, err := parseGlob(text, false)
+		g, err := Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := int64(0)
-		for range g.all() {
+		for range g.All() {
 			n++
 		}
-		if got := g.count(); got != n {
+		if got := g.Count(); got != n {
 			t.Errorf("%s: counted %d, made %d", text, got, n)
 		}
 	}
-	if g, err := parseGlob("[0-999999999][0-999999999][0-999999999]", false); err != nil || g.count() != maxCount {
-		t.Errorf("%v, %d", err, g.count())
+	if g, err := Parse("[0-999999999][0-999999999][0-999999999]"); err != nil || g.Count() != MaxCount {
+		t.Errorf("%v, %d", err, g.Count())
 	}
 }

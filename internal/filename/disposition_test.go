@@ -1,11 +1,11 @@
-package main
+package filename
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestDispositionName(t *testing.T) {
+func TestOfDisposition(t *testing.T) {
 	for field, want := range map[string]string{
 		`attachment; filename="a b.txt"`:                "a b.txt",
 		`attachment; filename=a b.txt ; x=y`:            "a b.txt",
@@ -23,23 +23,23 @@ func TestDispositionName(t *testing.T) {
 		`attachment; filename = a`:                      "",
 		`attachment; filename="../../etc/passwd"; name`: "../../etc/passwd",
 	} {
-		if got := dispositionName(field); got != want {
+		if got := OfDisposition(field); got != want {
 			t.Errorf("%s: %q", field, got)
 		}
 	}
 }
 
 // Whatever a server says, its name for a file is one of a file in the directory.
-func FuzzDispositionName(f *testing.F) {
+func FuzzOfDisposition(f *testing.F) {
 	for _, field := range []string{`attachment; filename="a b.txt"`, `a; filename='x;y'; z`, `;filename=..`, `; filename="C:\\con"`, ";filename=\x00\xff"} {
 		f.Add(field)
 	}
 	f.Fuzz(func(t *testing.T, field string) {
-		given := dispositionName(field)
+		given := OfDisposition(field)
 		if !strings.Contains(field, given) {
 			t.Fatalf("%q is not in %q", given, field)
 		}
-		name, err := safeName(given)
+		name, err := Safe(given)
 		if err == nil && (name == "" || name[0] == '.' || name[0] == '-' || strings.ContainsAny(name, "/\\\x00\r\n")) {
 			t.Errorf("%q makes %q", field, name)
 		}

@@ -1,4 +1,6 @@
-package main
+// Package progress shows on a terminal how transfers get on, and keeps what else
+// is written there above it.
+package progress
 
 import (
 	"bytes"
@@ -22,17 +24,18 @@ const (
 	period   = 100 * time.Millisecond // between two pictures
 )
 
-// A display shows on a terminal how transfers get on: a line for each that has
-// lasted for some time, as many as there is room for, and with -Z one for all. A
-// nil one shows nothing. What is written to the terminal by way of [display.above]
-// comes above the lines.
-type display struct {
+// A Display shows on a terminal how transfers get on: a line for each that has
+// lasted for some time, as many as there is room for, and perhaps one for all.
+// What is written to the terminal by way of [Display.Above] comes above the lines.
+// A nil Display shows nothing. It is safe for concurrent use.
+type Display struct {
 	out   io.Writer
-	plain bool   // -#
-	tally *tally // of -Z; nil without
+	plain bool
+	sum   func(Totals) string // nil without a line for all
 
 	mu       sync.Mutex
-	meters   []*meter // of transfers under way
+	meters   []*Meter // of transfers under way
+	octets   int64    // of those that have ended
 	start    time.Time
 	aside    int // who else wants the terminal to himself
 	progress *mpb.Progress
@@ -45,36 +48,36 @@ type display struct {
 	gone  chan struct{}
 }
 
-// A tally is what came of all transfers.
-type tally struct {
-	files        int64 // there are to be fetched
-	done, failed int64
-	octets       int64
+// Options say how a Display looks.
+type Options struct {
+	// Plain has bars of "#" alone.
+	Plain bool
+	// Sum is the last line, for all transfers; nil shows none, and then the last
+	// state of each stays on the screen. It is called by one goroutine at a time.
+	Sum func(Totals) string
 }
 
-// newDisplay begins to wait for something to show, if that is wanted and there
-// is a terminal. Close it.
-func newDisplay(c *commandLine) *display {
-	g := c.global
-	traced := g.trace.form != traceNot && term.IsTerminal(g.trace.to)
-	if g.silent || g.noMeter || g.verbose || traced || !term.IsTerminal(c.std.err) {
-		return nil
-	}
-	d := &display{
-		out: c.std.err, plain: g.progressBar, start: time.Now(), refresh: make(chan any), filled: make(chan struct{}, 1),
+// Totals are what there is to know of all transfers together.
+type Totals struct {
+	Active int   // transfers under way
+	Octets int64 // moved by all there were
+	Time   time.Duration
+}
+
+// PerSecond is the mean rate in octets a second.
+func (t Totals) PerSecond() int64 { return perSecond(t.Octets, t.Time) }
+
+// New begins to wait for something to show on the terminal that out is. Close it.
+func New(out io.Writer, o Options) *Display {
+	d := &Display{
+		out: out, plain: o.Plain, sum: o.Sum, start: time.Now(), refresh: make(chan any), filled: make(chan struct{}, 1),
 		ended: make(chan struct{}), gone: make(chan struct{}),
-	}
-	if g.parallel {
-		d.tally = new(tally)
-		for _, op := range c.operations {
-			d.tally.files += op.count()
-		}
 	}
 	go d.run()
 	return d
 }
 
-func (d *display) run() {
+func (d *Display) run() {
 	defer close(d.gone)
 	ticks := time.NewTicker(period)
 	defer ticks.Stop()
@@ -90,8 +93,8 @@ func (d *display) run() {
 	}
 }
 
-// close leaves the last picture of all transfers on the screen.
-func (d *display) close() {
+// Close leaves the last picture of all transfers on the screen.
+func (d *Display) Close() {
 	if d == nil {
 		return
 	}
@@ -103,40 +106,26 @@ func (d *display) close() {
 }
 
 // add shows m too, in the order of the command line.
-func (d *display) add(m *meter) {
+func (d *Display) add(m *Meter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.meters = append(d.meters, m)
-	slices.SortStableFunc(d.meters, func(a, b *meter) int { return cmp.Compare(a.number, b.number) })
+	slices.SortStableFunc(d.meters, func(a, b *Meter) int { return cmp.Compare(a.number, b.number) })
 }
 
-// remove is the end of m. Without -Z its last state stays on the screen.
-func (d *display) remove(m *meter) {
+// remove is the end of m. Without a line for all its last state stays on the screen.
+func (d *Display) remove(m *Meter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.tally == nil {
+	if d.sum == nil {
 		d.leave(time.Now())
-	} else {
-		d.tally.octets += m.moved()
 	}
-	d.meters = slices.DeleteFunc(d.meters, func(other *meter) bool { return m == other })
-}
-
-// count notes how a transfer has ended.
-func (d *display) count(ok bool) {
-	if d == nil || d.tally == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.tally.done++
-	if !ok {
-		d.tally.failed++
-	}
+	d.octets += m.moved()
+	d.meters = slices.DeleteFunc(d.meters, func(other *Meter) bool { return m == other })
 }
 
 // draw shows how things stand.
-func (d *display) draw(now time.Time) {
+func (d *Display) draw(now time.Time) {
 	columns, rows := term.Size(d.out)
 	lines := d.lines(now, int(columns)-1, int(rows)-1)
 	switch {
@@ -164,12 +153,12 @@ func (d *display) draw(now time.Time) {
 
 // lines are what is to be shown in so much room. The last column and row stay
 // free: there are terminals that begin a new line when they are written to.
-func (d *display) lines(now time.Time, columns, rows int) []string {
+func (d *Display) lines(now time.Time, columns, rows int) []string {
 	if columns < 1 || rows < 1 {
 		return nil
 	}
 	var lines []string
-	if d.tally != nil {
+	if d.sum != nil {
 		rows--
 	}
 	for _, m := range d.meters {
@@ -177,28 +166,23 @@ func (d *display) lines(now time.Time, columns, rows int) []string {
 			lines = append(lines, m.line(columns))
 		}
 	}
-	if d.tally != nil && now.Sub(d.start) >= patience {
-		lines = append(lines, term.SafeLine(d.sum(now), columns))
+	if d.sum != nil && now.Sub(d.start) >= patience {
+		lines = append(lines, term.SafeLine(d.sum(d.totals(now)), columns))
 	}
 	return lines
 }
 
-// sum is the line for all transfers.
-func (d *display) sum(now time.Time) string {
-	octets := d.tally.octets
+func (d *Display) totals(now time.Time) Totals {
+	t := Totals{len(d.meters), d.octets, now.Sub(d.start)}
 	for _, m := range d.meters {
-		octets += m.moved()
+		t.Octets += m.moved()
 	}
-	text := fmt.Sprintf("%d/%d files, %s, %s/s", d.tally.done, max(d.tally.done+int64(len(d.meters)), d.tally.files), amount(octets), amount(perSecond(octets, now.Sub(d.start))))
-	if d.tally.failed > 0 {
-		text += fmt.Sprintf(", %d failed", d.tally.failed)
-	}
-	return text
+	return t
 }
 
 // begin starts a picture. It is one bar to package mpb, whose number of lines
 // changes: so a line is gone with its transfer, and a new one has its room.
-func (d *display) begin() {
+func (d *Display) begin() {
 	d.progress = mpb.New(mpb.WithOutput(d.out), mpb.WithManualRefresh(d.refresh))
 	last := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
 		lines := *d.picture.Load()
@@ -219,7 +203,7 @@ func (d *display) begin() {
 }
 
 // leave draws a last time and lets the picture be.
-func (d *display) leave(now time.Time) {
+func (d *Display) leave(now time.Time) {
 	if d.progress != nil {
 		d.draw(now)
 		d.end()
@@ -228,7 +212,7 @@ func (d *display) leave(now time.Time) {
 
 // end ends a picture. What is written to the container last waits until it has
 // drawn.
-func (d *display) end() {
+func (d *Display) end() {
 	if !d.broken {
 		_, _ = d.progress.Write(nil)
 	}
@@ -236,9 +220,9 @@ func (d *display) end() {
 	d.progress = nil
 }
 
-// pause takes the picture off the screen until resume is called, for somebody
-// who wants to talk to the person in front of it.
-func (d *display) pause() (resume func()) {
+// Pause takes the picture off the screen until resume is called, for somebody who
+// wants to talk to the person in front of it.
+func (d *Display) Pause() (resume func()) {
 	if d == nil {
 		return func() {}
 	}
@@ -256,9 +240,9 @@ func (d *display) pause() (resume func()) {
 	}
 }
 
-// above is w as it must be written to while the display is there: the lines that
+// Above is w as it must be written to while the display is there: the lines that
 // go to a terminal come above those of the display.
-func (d *display) above(w io.Writer) io.Writer {
+func (d *Display) Above(w io.Writer) io.Writer {
 	if file, ok := w.(terminal); d != nil && ok && term.IsTerminal(w) {
 		return &above{file, d, nil}
 	}
@@ -274,7 +258,7 @@ type terminal interface {
 // above writes above a display.
 type above struct {
 	terminal
-	d    *display
+	d    *Display
 	held []byte // an unfinished line
 }
 
@@ -305,8 +289,8 @@ func (a *above) Write(p []byte) (int, error) {
 // maxHeldLine bounds what is held back of a line.
 const maxHeldLine = 64 << 10
 
-// amount is a number of octets in at most eight columns.
-func amount(n int64) string {
+// Amount is a number of octets in at most eight columns.
+func Amount(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}

@@ -1,6 +1,7 @@
-package main
+package progress
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ func TestAmount(t *testing.T) {
 		0: "0 B", 999: "999 B", 1000: "1.0 KiB", 1024: "1.0 KiB", 10 << 10: "10.0 KiB", 102300: "99.9 KiB", 102400: "100 KiB", 1023 << 10: "1.0 MiB",
 		1 << 20: "1.0 MiB", 1 << 30: "1.0 GiB", 5 << 40: "5.0 TiB", 1<<63 - 1: "8.0 EiB",
 	} {
-		if got := amount(n); got != want {
+		if got := Amount(n); got != want {
 			t.Errorf("%d octets are %q, want %q", n, got, want)
 		}
 	}
@@ -29,7 +30,7 @@ func TestRemaining(t *testing.T) {
 	}{
 		{0, 0, "00:00"}, {-1, 1, "00:00"}, {10, 0, "--:--"}, {10, 1, "00:10"}, {3599, 1, "59:59"}, {3600, 1, "1:00:00"}, {1 << 62, 1, "--:--"},
 	} {
-		m := &meter{rate: tc.rate}
+		m := &Meter{rate: tc.rate}
 		if got := m.remaining(tc.left); got != tc.want {
 			t.Errorf("%d octets at %v a second take %q, want %q", tc.left, tc.rate, got, tc.want)
 		}
@@ -48,7 +49,7 @@ func FuzzMeterLine(f *testing.F) {
 			return
 		}
 		start := time.Now()
-		m := &meter{display: &display{plain: plain}, name: name, start: start, moved: func() int64 { return got }, bar: mpb.BarStyle().Build()}
+		m := &Meter{display: &Display{plain: plain}, name: name, start: start, moved: func() int64 { return got }, bar: mpb.BarStyle().Build()}
 		m.total.Store(total)
 		m.sample(start.Add(time.Second))
 		m.sample(start.Add(2 * time.Second))
@@ -62,18 +63,20 @@ func FuzzMeterLine(f *testing.F) {
 // TestLines has as many lines as there is room for, and the one for all last.
 func TestLines(t *testing.T) {
 	now := time.Now()
-	d := &display{start: now.Add(-time.Hour), tally: &tally{files: 9, done: 2, failed: 1, octets: 3 << 20}}
+	d := &Display{start: now.Add(-time.Hour), octets: 3 << 20, sum: func(all Totals) string {
+		return fmt.Sprintf("%d at %d", all.Active, all.Octets>>20)
+	}}
 	for i := range 5 {
 		start := now.Add(-time.Minute)
 		if i == 0 {
 			start = now // too short to be shown
 		}
-		d.add(&meter{display: d, name: string(rune('a' + i)), number: -i, start: start, moved: func() int64 { return 1 << 20 }, bar: mpb.BarStyle().Build()})
+		d.add(&Meter{display: d, name: string(rune('a' + i)), number: -i, start: start, moved: func() int64 { return 1 << 20 }, bar: mpb.BarStyle().Build()})
 	}
 	for rows, want := range map[int]string{0: "", 1: "t", 2: "et", 5: "edcbt", 6: "edcbt", 50: "edcbt"} {
 		var got string
 		for _, line := range d.lines(now, 60, rows) {
-			got += map[bool]string{true: "t", false: line[:1]}[strings.HasPrefix(line, "2/9 files, 8.0 MiB, ")]
+			got += map[bool]string{true: "t", false: line[:1]}[strings.HasPrefix(line, "5 at 8")]
 		}
 		if got != want {
 			t.Errorf("in %d rows: %q, want %q", rows, got, want)

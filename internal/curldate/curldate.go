@@ -1,17 +1,18 @@
-package main
+// Package curldate reads dates as curl does (curl_getdate(3)).
+package curldate
 
 import (
 	"strings"
 	"time"
 )
 
-// parseDate reads a date as curl does (curl_getdate(3)): a day, the name of a
-// month and a year in any order, or eight digits YYYYMMDD, with a time, a zone
-// and the name of a weekday if need be. So it reads RFC 1123, RFC 850, asctime
-// and most of what people write. It knows no relative dates.
-func parseDate(text string) (time.Time, bool) {
-	d := dateParser{text: text, month: -1, day: -1, year: -1}
-	for range maxDateParts {
+// Parse reads a day, the name of a month and a year in any order, or eight digits
+// YYYYMMDD, with a time, a zone and the name of a weekday if need be. So it reads
+// RFC 1123, RFC 850, asctime and most of what people write. It knows no relative
+// dates. The time is in UTC; ok is whether text is a date.
+func Parse(text string) (_ time.Time, ok bool) {
+	d := parser{text: text, month: -1, day: -1, year: -1}
+	for range maxParts {
 		d.at += len(d.rest()) - len(strings.TrimLeftFunc(d.rest(), isNoPart))
 		if d.rest() == "" {
 			break
@@ -23,11 +24,11 @@ func parseDate(text string) (time.Time, bool) {
 	return d.date()
 }
 
-// maxDateParts is how many words and numbers are looked at; what follows does
+// maxParts is how many words and numbers are looked at; what follows does
 // not count.
-const maxDateParts = 6
+const maxParts = 6
 
-type dateParser struct {
+type parser struct {
 	text string
 	at   int
 
@@ -38,7 +39,7 @@ type dateParser struct {
 	offset                int // to be added to get to UTC, in seconds
 }
 
-func (d *dateParser) rest() string { return d.text[d.at:] }
+func (d *parser) rest() string { return d.text[d.at:] }
 
 func isNoPart(r rune) bool {
 	letter := 'a' <= r|0x20 && r|0x20 <= 'z'
@@ -46,7 +47,7 @@ func isNoPart(r rune) bool {
 }
 
 // part reads one word or number.
-func (d *dateParser) part() bool {
+func (d *parser) part() bool {
 	rest := d.rest()
 	word := len(rest) - len(strings.TrimLeft(strings.ToLower(rest), "abcdefghijklmnopqrstuvwxyz"))
 	if word > 0 {
@@ -73,19 +74,19 @@ func (d *dateParser) part() bool {
 }
 
 var (
-	weekdays   = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
-	dateMonths = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+	weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+	months   = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 )
 
 // name reads a word: a weekday, a month or a zone.
-func (d *dateParser) name(word string) bool {
+func (d *parser) name(word string) bool {
 	for _, day := range weekdays {
 		if !d.weekday && (word == day || word == day[:3]) {
 			d.weekday = true
 			return true
 		}
 	}
-	for n, month := range dateMonths {
+	for n, month := range months {
 		if d.month < 0 && word == month {
 			d.month = n
 			return true
@@ -118,7 +119,7 @@ func zoneMinutes(zone string) (int, bool) {
 }
 
 // clock reads "15:04" or "15:04:05".
-func (d *dateParser) clock(s string) bool {
+func (d *parser) clock(s string) bool {
 	var n [3]int
 	found := 0
 	for rest := s; found < len(n); found++ {
@@ -146,7 +147,7 @@ func (d *dateParser) clock(s string) bool {
 }
 
 // number reads a zone such as +0100, YYYYMMDD, a day or a year.
-func (d *dateParser) number(n, digits int, sign byte) bool {
+func (d *parser) number(n, digits int, sign byte) bool {
 	found := false
 	if !d.zoned && digits == 4 && n <= 1400 && (sign == '+' || sign == '-') {
 		d.zoned, found = true, true
@@ -180,7 +181,7 @@ func (d *dateParser) number(n, digits int, sign byte) bool {
 	return found
 }
 
-func (d *dateParser) date() (time.Time, bool) {
+func (d *parser) date() (time.Time, bool) {
 	if d.day < 0 || d.day > 31 || d.month < 0 || d.month > 11 || d.year < 1583 || d.year > 9999 {
 		return time.Time{}, false
 	}

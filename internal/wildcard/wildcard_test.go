@@ -1,4 +1,4 @@
-package main
+package wildcard
 
 import (
 	"path"
@@ -38,17 +38,17 @@ func TestPattern(t *testing.T) {
 		{`\*`, `\a`, []string{"a"}},
 		{"(a|b)+$*", "(a|b)+$", []string{""}},
 	} {
-		p := parsePattern(tc.segment)
+		p := Parse(tc.segment)
 		if p == nil {
 			t.Errorf("%q is no pattern", tc.segment)
 			continue
 		}
-		if values, ok := p.match(tc.name); ok != (tc.values != nil) || !slices.Equal(values, tc.values) {
+		if values, ok := p.Match(tc.name); ok != (tc.values != nil) || !slices.Equal(values, tc.values) {
 			t.Errorf("%q, %q: %q, %v; want %q", tc.segment, tc.name, values, ok, tc.values)
 		}
 	}
 	for _, segment := range []string{"", "one.txt", "%2A", "a%3Fb", "%5Bx%5D", "[x", "x]", "[]", "[!]", "[z-a]"} {
-		if p := parsePattern(segment); p != nil {
+		if p := Parse(segment); p != nil {
 			t.Errorf("%q is a pattern: %v", segment, p.matcher)
 		}
 	}
@@ -62,11 +62,11 @@ func FuzzPattern(f *testing.F) {
 	f.Add("gr?n%FC*", "gr\xfcn\xfcx")
 	f.Add(`[\]^:-]*`, `\x`)
 	f.Fuzz(func(t *testing.T, segment, name string) {
-		p := parsePattern(segment)
+		p := Parse(segment)
 		if p == nil {
 			return
 		}
-		values, ok := p.match(name)
+		values, ok := p.Match(name)
 		for _, value := range values {
 			if !strings.Contains(name, value) {
 				t.Fatalf("%q, %q: %q", segment, name, values)

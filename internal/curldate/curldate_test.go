@@ -1,4 +1,4 @@
-package main
+package curldate
 
 import (
 	"net/http"
@@ -38,10 +38,10 @@ var dates = map[string]string{
 	"":                               "",
 }
 
-func TestParseDate(t *testing.T) {
+func TestParse(t *testing.T) {
 	for text, want := range dates {
 		got := ""
-		if when, ok := parseDate(text); ok {
+		if when, ok := Parse(text); ok {
 			got = when.Format(http.TimeFormat)
 		}
 		if got != want {
@@ -50,14 +50,14 @@ func TestParseDate(t *testing.T) {
 	}
 }
 
-// FuzzParseDate: a date that is read is in UTC, to the second, and, written as
+// FuzzParse: a date that is read is in UTC, to the second, and, written as
 // HTTP has it, is read as the same.
-func FuzzParseDate(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for text := range dates {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		when, ok := parseDate(text)
+		when, ok := Parse(text)
 		if !ok {
 			return
 		}
@@ -67,7 +67,7 @@ func FuzzParseDate(f *testing.F) {
 		if year := when.Year(); year < 1583 || year > 9999 {
 			return // by its zone only
 		}
-		again, ok := parseDate(when.Format(http.TimeFormat))
+		again, ok := Parse(when.Format(http.TimeFormat))
 		if !ok || !again.Equal(when) {
 			t.Errorf("%q is %v, which is read as %v, %v", text, when, again, ok)
 		}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+// A mirrorReport tells of a mirror: files that disappeared on standard output, with
+// -v and in a dry run all of them, failures on standard error, and on a terminal
+// how far it is. Its events come one at a time.
+type mirrorReport struct {
+	t      *transfer // which stands for all of the mirror
+	dry    bool
+	first  error // that was told of
+	broken error // of standard output
+
+	mu                   sync.Mutex
+	folders, done, files int
+	planned              bool
+}
+
+// event shows one.
+func (r *mirrorReport) event(e mirror.Event) {
+	r.count(e)
+	switch e.Action {
+	case mirror.Listed, mirror.Planned, mirror.Started, mirror.Unchanged:
+		return
+	case mirror.Failed:
+		r.failed(e)
+		return
+	case mirror.Added, mirror.Replaced, mirror.Checked:
+		if !r.t.op.verbose && !r.dry {
+			return
+		}
+	case mirror.Skipped:
+		if !r.t.op.verbose {
+			return
+		}
+	}
+	if r.t.op.silent {
+		return
+	}
+	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
+	if r.dry && e.Size >= 0 {
+		text += fmt.Sprintf(", %d octets", e.Size)
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	r.say(term.SafeLine(text, maxMessage))
+}
+
+// failed complains about a file, or a listing.
+func (r *mirrorReport) failed(e mirror.Event) {
+	if r.first == nil {
+		r.first = e.Err
+	}
+	one := transfer{environment: r.t.environment, locator: r.t.locator, err: e.Err}
+	one.code = one.exitCode()
+	if e.File != "" && !strings.Contains(one.message(), e.File) {
+		one.err = fmt.Errorf("%s: %w", e.File, e.Err)
+	}
+	one.complain()
+}
+
+// summary shows what was done, in a line.
+func (r *mirrorReport) summary(s mirror.Summary) {
+	if r.t.op.silent {
+		return
+	}
+	took := time.Since(r.t.account.start).Seconds()
+	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed; %d octets in %.1f s",
+		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, s.Octets, took))
+}
+
+// complain says why the mirror failed unless an event has.
+func (r *mirrorReport) complain() {
+	if r.first != r.t.err {
+		r.t.complain()
+	}
+}
+
+// say writes a line to standard output.
+func (r *mirrorReport) say(text string) {
+	if _, err := fmt.Fprintln(r.t.std.out, text); err != nil {
+		r.broken = err
+	}
+}
+
+// line says how far the mirror is.
+func (r *mirrorReport) line(progress.Totals) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.planned {
+		return fmt.Sprintf("%d folders listed", r.folders)
+	}
+	return fmt.Sprintf("%d of %d files, %s", r.done, r.files, progress.Amount(r.t.account.moved.Load()))
+}
+
+// count takes account of an event.
+func (r *mirrorReport) count(e mirror.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch e.Action {
+	case mirror.Listed:
+		r.folders++
+	case mirror.Planned:
+		r.planned, r.files, r.done = true, e.Files, 0
+	case mirror.Added, mirror.Replaced, mirror.Unchanged, mirror.Failed:
+		r.done++
+	}
+}

@@ -1,0 +1,51 @@
+// Package dump shows octets as curl's --trace and --trace-ascii do: in lines, each
+// behind the place of its first octet.
+package dump
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// The octets in a line of a dump.
+const (
+	hexWidth   = 16
+	asciiWidth = 64
+)
+
+// AppendHex adds to b lines such as
+//
+//	0000: 48 65 6c 6c 6f                                  Hello
+func AppendHex(b, octets []byte) []byte {
+	for at := 0; at < len(octets); at += hexWidth {
+		row := octets[at:min(at+hexWidth, len(octets))]
+		b = fmt.Appendf(b, "%04x: %-*s", at, 3*hexWidth, fmt.Sprintf("% x", row))
+		b = append(appendPrintable(b, row), '\n')
+	}
+	return b
+}
+
+// AppendASCII adds to b lines of text, which end at CR LF.
+func AppendASCII(b, octets []byte) []byte {
+	for at := 0; at < len(octets); {
+		row := octets[at:min(at+asciiWidth, len(octets))]
+		next := at + len(row)
+		if end := bytes.Index(octets[at:min(next+2, len(octets))], []byte("\r\n")); end >= 0 {
+			row, next = octets[at:at+end], at+end+2
+		}
+		b = fmt.Appendf(b, "%04x: ", at)
+		b = append(appendPrintable(b, row), '\n')
+		at = next
+	}
+	return b
+}
+
+func appendPrintable(b, octets []byte) []byte {
+	for _, c := range octets {
+		if c < ' ' || c > '~' {
+			c = '.'
+		}
+		b = append(b, c)
+	}
+	return b
+}

@@ -1,0 +1,128 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/fetch1738/fetch1738/internal/term"
+)
+
+// A Meter tells a Display of one transfer. A nil Meter tells nothing.
+type Meter struct {
+	display *Display
+	name    string
+	number  int // of the transfer
+	start   time.Time
+	moved   func() int64
+	total   atomic.Int64 // 0: not known
+	bar     mpb.BarFiller
+
+	// Of the latest sample:
+	at   time.Time
+	got  int64
+	rate float64 // octets a second, with more weight on the latest
+}
+
+// Add shows another transfer, in the order of number: what it is called, when it
+// began and how many octets have been moved. Stop it.
+func (d *Display) Add(name string, number int, start time.Time, moved func() int64) *Meter {
+	if d == nil {
+		return nil
+	}
+	style := mpb.BarStyle()
+	if d.plain {
+		style = style.Lbound("").Filler("#").Tip("#").Padding(" ").Rbound("")
+	}
+	m := &Meter{display: d, name: name, number: number, start: start, moved: moved, bar: style.Build()}
+	d.add(m)
+	return m
+}
+
+// SetTotal tells how many octets there are to come in all.
+func (m *Meter) SetTotal(n int64) {
+	if m != nil {
+		m.total.Store(n)
+	}
+}
+
+// Stop ends the meter.
+func (m *Meter) Stop() {
+	if m != nil {
+		m.display.remove(m)
+	}
+}
+
+// sample notes how many octets there are now.
+func (m *Meter) sample(now time.Time) {
+	got := m.moved()
+	switch passed := now.Sub(m.at); {
+	case m.at.IsZero() || got < m.got:
+		m.rate = float64(perSecond(got, now.Sub(m.start)))
+	case passed > 0:
+		weight := min(1, passed.Seconds()/3)
+		m.rate += weight * (float64(perSecond(got-m.got, passed)) - m.rate)
+	}
+	m.at, m.got = now, got
+}
+
+// line shows the transfer in at most so many columns: its name, a bar, how much
+// came at what rate, and how long the rest will take. In a narrow window there
+// is less of that.
+func (m *Meter) line(columns int) string {
+	total := m.total.Load()
+	if m.display.plain {
+		return m.drawn(columns, total, "", padded(m.percent(total), 5))
+	}
+	name := term.Fit(m.name, min(30, columns/4)) + " "
+	came, rate := padded(Amount(m.got), 8), padded(Amount(int64(m.rate))+"/s", 10)
+	switch {
+	case total <= 0:
+		return term.SafeLine(name+came+"  "+rate, columns)
+	case columns < 36:
+		return m.drawn(columns, total, name, padded(m.percent(total), 5))
+	case columns < 60:
+		return m.drawn(columns, total, name, strings.Join([]string{padded(m.percent(total), 5), rate, m.remaining(total)}, " "))
+	}
+	return m.drawn(columns, total, name, strings.Join([]string{padded(m.percent(total), 5), came, rate, m.remaining(total)}, "  "))
+}
+
+// drawn puts a bar between what is left and right of it.
+func (m *Meter) drawn(columns int, total int64, left, right string) string {
+	var b strings.Builder
+	b.WriteString(left)
+	if room := columns - term.Width(left) - term.Width(right); room >= 4 && total > 0 {
+		// A strings.Builder takes whatever is written.
+		_ = m.bar.Fill(&b, decor.Statistics{AvailableWidth: room, Total: total, Current: min(m.got, total)})
+	}
+	b.WriteString(right)
+	return term.SafeLine(b.String(), columns)
+}
+
+// percent is how much of total came; where that is not known, how much came.
+func (m *Meter) percent(total int64) string {
+	if total <= 0 {
+		return Amount(m.got)
+	}
+	return fmt.Sprintf("%d%%", int(100*min(1, float64(m.got)/float64(total))))
+}
+
+// remaining is how long it will take at the present rate.
+func (m *Meter) remaining(total int64) string {
+	left := total - m.got
+	if left > 0 && (m.rate < 1 || float64(left)/m.rate >= 100*3600) {
+		return "--:--"
+	}
+	seconds := 0
+	if left > 0 {
+		seconds = int(float64(left)/m.rate + 0.5)
+	}
+	if seconds < 3600 {
+		return fmt.Sprintf("%02d:%02d", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+}
