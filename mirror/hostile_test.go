@@ -131,6 +131,36 @@ func TestHostileListing(t *testing.T) {
 	}
 }
 
+// A link in the copy, whoever has made it, leads out of it for no file and not
+// for what is the mirror's own (CVE-2014-4877, case 98).
+func TestLinksInCopy(t *testing.T) {
+	w := &world{text: "x"}
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
+		if len(l.CWD) > 1 {
+			return items(aFile(l, "in it"))
+		}
+		return items(aDir(l, "dir"), aFile(l, "file"), aFile(l, "whole"))
+	}
+	outside := t.TempDir()
+	for _, links := range []map[string]string{{"dir": "", "file": "new"}, {mirror.Folder: ""}, {mirror.Folder: "", "dir": ""}} {
+		m := mirrorOf(t, w)
+		if err := os.MkdirAll(m.Dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, to := range links {
+			if err := os.Symlink(filepath.Join(outside, to), filepath.Join(m.Dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := m.Run(t.Context()); err == nil || got.New > 1 {
+			t.Errorf("%v: %+v, %v", links, got, err)
+		}
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("outside: %v, %v", entries, err)
+	}
+}
+
 // Of two names that differ in letter case only, or are a file and a directory,
 // the first listed counts, and goes on to.
 func TestCollisions(t *testing.T) {

@@ -35,7 +35,7 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	defer func() { c.global.environments.close() }()
 	perform := c.performInTurn
 	if c.global.parallel {
-		runtime.GOMAXPROCS(2) // one transfer may wait for the disk while others go on
+		runtime.GOMAXPROCS(2) // of many transfers one may wait for the disk while others go on
 		perform = c.performAtOnce
 	}
 	code := perform(ctx)

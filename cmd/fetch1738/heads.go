@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // heads are the heads of HTTP answers and the replies of FTP servers as they
@@ -144,7 +145,7 @@ func (t *transfer) openDump() (err error) {
 	case "":
 		return nil
 	case "-":
-		t.heads.dump = t.out()
+		t.heads.dump = t.harmless(t.out())
 		return nil
 	}
 	if t.op.createDirs {
@@ -157,9 +158,18 @@ func (t *transfer) openDump() (err error) {
 		flags |= os.O_TRUNC
 	}
 	if t.heads.file, err = os.OpenFile(name, flags, 0o666); err == nil {
-		t.heads.dump = t.heads.file
+		t.heads.dump = t.harmless(t.heads.file)
 	}
 	return err
+}
+
+// harmless is w for what a server says: on a terminal it is made safe, unless
+// --raw wants it as it is.
+func (t *transfer) harmless(w io.Writer) io.Writer {
+	if t.op.raw || !term.IsTerminal(w) {
+		return w
+	}
+	return term.NewWriter(w)
 }
 
 // firstDump reports whether nothing has been written yet to a file of -D.

@@ -139,14 +139,11 @@ func (e *environment) proxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
 }
 
 // forwarder is the HTTP proxy that is asked for a URL instead of being connected
-// through; nil is none. What is led elsewhere is connected to.
+// through; nil is none. What is under TLS is connected to, and what is led elsewhere.
 func (e *environment) forwarder(l locator.Locator) *proxy.Proxy {
 	at, _ := placeOf(l)
 	p := e.proxyFor(l)
-	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.dialer.route(at) != at {
-		return nil
-	}
-	if h, isHTTP := l.(*locator.HTTP); isHTTP && h.Secure {
+	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.secures(l) || e.op.dialer.route(at) != at {
 		return nil
 	}
 	return p

@@ -105,7 +105,9 @@ func (t *transfer) report() {
 // reset makes the transfer as it was before it was performed.
 func (t *transfer) reset() {
 	t.account, t.heads, t.result = account{}, heads{}, result{}
-	t.portion.rewind()
+	if !t.portion.rewind() {
+		_ = t.portion.close() // nobody else could have his turn
+	}
 	t.sink, t.meter, t.retryAfter, t.came, t.crowded = nil, nil, 0, edition{}, false
 	t.settle()
 }

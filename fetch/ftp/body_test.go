@@ -3,6 +3,7 @@ package ftp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -244,26 +245,29 @@ func TestSpliceFails(t *testing.T) {
 		"slow":  {testserver.Drip(4<<20, 150*time.Millisecond), fetch.Other},
 		"stall": {testserver.Drip(4<<20, time.Hour), fetch.Timeout},
 	} {
-		srv := start(t)
-		if err := srv.Put("big", big); err != nil {
-			t.Fatal(err)
-		}
-		srv.On("DATA", 1, tc.fault)
-		f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Idle: 300 * time.Millisecond}}}
-		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		got, err := toFile(t, res.Body)
-		if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.Other) || len(got) > len(big) || err == nil && len(got) != len(big) {
-			t.Errorf("%s: %d octets, %v", name, len(got), err)
-		}
-		if took := time.Since(began); took > 3*time.Second {
-			t.Errorf("%s: after %v", name, took)
-		}
-		res.Close()
-		f.Close()
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := start(t)
+			if err := srv.Put("big", big); err != nil {
+				t.Fatal(err)
+			}
+			srv.On("DATA", 1, tc.fault)
+			f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Idle: 300 * time.Millisecond}}}
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			got, err := toFile(t, res.Body)
+			if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.Other) || len(got) > len(big) || err == nil && len(got) != len(big) {
+				t.Errorf("%d octets, %v", len(got), err)
+			}
+			if took := time.Since(began); took > 3*time.Second {
+				t.Errorf("after %v", took)
+			}
+			res.Close()
+			f.Close()
+		})
 	}
 
 	srv := start(t)
@@ -291,33 +295,36 @@ func TestSpliceFails(t *testing.T) {
 // TestCloseBesideRead closes a Body whose Read waits for octets.
 func TestCloseBesideRead(t *testing.T) {
 	for _, file := range []bool{false, true} {
-		srv := start(t)
-		srv.On("DATA", 1, testserver.Silence())
-		f := &Fetcher{}
-		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error)
-		go func() {
-			var err error
-			if file {
-				_, err = toFile(t, res.Body)
-			} else {
-				_, err = io.ReadAll(res.Body)
+		t.Run(fmt.Sprint("to a file: ", file), func(t *testing.T) {
+			t.Parallel()
+			srv := start(t)
+			srv.On("DATA", 1, testserver.Silence())
+			f := &Fetcher{}
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+			if err != nil {
+				t.Fatal(err)
 			}
-			ended <- err
-		}()
-		select {
-		case err := <-ended:
-			t.Errorf("before Close: %v", err)
-		case <-time.After(20 * time.Millisecond):
-			res.Close()
-			if err := <-ended; err == nil {
-				t.Error("no error after Close")
+			ended := make(chan error)
+			go func() {
+				var err error
+				if file {
+					_, err = toFile(t, res.Body)
+				} else {
+					_, err = io.ReadAll(res.Body)
+				}
+				ended <- err
+			}()
+			select {
+			case err := <-ended:
+				t.Errorf("before Close: %v", err)
+			case <-time.After(20 * time.Millisecond):
+				res.Close()
+				if err := <-ended; err == nil {
+					t.Error("no error after Close")
+				}
 			}
-		}
-		f.Close()
+			f.Close()
+		})
 	}
 }
 

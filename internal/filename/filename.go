@@ -42,13 +42,15 @@ var dividers = strings.NewReplacer("/", "_", `\`, "_", "\x00", "_")
 func Component(text string) string { return safe(dividers.Replace(text)) }
 
 func safe(name string) string {
-	const unseen = " ." // dropped from the end of a name by Windows
-	name = strings.TrimRight(plainName(name), unseen)
+	name = shortName(visible(plainName(name)))
 	if name == "" || strings.IndexByte(".-~", name[0]) >= 0 || isDevice(name) {
-		name = "_" + name
+		name = shortName("_" + name)
 	}
-	return strings.TrimRight(shortName(name), unseen)
+	return name
 }
+
+// visible is a name without what Windows drops from its end.
+func visible(name string) string { return strings.TrimRight(name, " .") }
 
 // plainName replaces what some system gives a meaning to.
 func plainName(name string) string {
@@ -96,5 +98,5 @@ func shortName(name string) string {
 	for !utf8.ValidString(stem) {
 		stem = stem[:len(stem)-1]
 	}
-	return stem + suffix
+	return visible(stem + suffix)
 }

@@ -34,6 +34,10 @@ func TestSafe(t *testing.T) {
 		strings.Repeat("a", 300) + ".tar": strings.Repeat("a", 196) + ".tar",
 		"a." + strings.Repeat("b", 300):   "a." + strings.Repeat("b", 198),
 		strings.Repeat("é", 150) + ".x":   strings.Repeat("é", 99) + ".x",
+		// What is left of a long name is a device no more than the whole.
+		"CON" + strings.Repeat(" ", 300) + "x":  "_CON",
+		"CON" + strings.Repeat(".", 300) + "x":  "_CON" + strings.Repeat(".", 194) + ".x",
+		"aux" + strings.Repeat(" ", 300) + ".x": "_aux" + strings.Repeat(" ", 194) + ".x",
 	} {
 		if got, err := Safe(text); err != nil || got != want {
 			t.Errorf("Safe(%q) = %q, %v, want %q", text, got, err, want)
