@@ -33,7 +33,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	// One octet more than is left tells an end from an excess.
-	if int64(len(p)) > b.left+1 {
+	if int64(len(p))-1 > b.left {
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)

@@ -31,7 +31,9 @@ type Env struct {
 	// has ready ones.
 	Allow func(ctx context.Context, t Target) error
 	// Credentials answers a server that asks for a password. It may prompt. nil
-	// has none.
+	// has none. A session that an answer has opened may serve later requests of the
+	// same Fetcher to that server without another question: users who must not
+	// share have Fetchers of their own.
 	Credentials func(ctx context.Context, c Challenge) (locator.Login, error)
 	// Email is the anonymous password (RFC 1738 §3.2.1); empty is "anonymous@".
 	Email string

@@ -88,6 +88,8 @@ func startFTP(t *testing.T, secured *tls.Config, configure func(*testserver.FTP)
 	s.On("RETR slow.txt", 0, testserver.Drip(1, 500*time.Millisecond))
 	s.On("RETR silent.txt", 0, testserver.Silence())
 	s.On("STOR full.txt", 0, testserver.Reply("452 Disk full."))
+	s.On("STOR late.txt", 0, testserver.Drip(64, time.Millisecond), testserver.Reply("451 No more."))
+	s.On("STOR over.txt", 0, testserver.Drip(64, time.Millisecond), testserver.Reply("552 Too much."))
 	s.On("STOR cut.txt", 0, testserver.Truncate(4), testserver.Reply("426 Aborted."))
 	return s
 }

@@ -160,6 +160,7 @@ func options() []option {
 		{"", "retry-delay", "SECONDS", "transfer", "Wait so long before trying again, not 1, 2, 4, ...", seconds(func(o *operation) *time.Duration { return &o.retryDelay }), ""},
 		{"", "retry-max-time", "SECONDS", "transfer", "Do not try again after so long", seconds(func(o *operation) *time.Duration { return &o.retryMaxTime }), ""},
 		{"S", "show-error", "", "output", "Show errors in spite of -s", toggle(func(o *operation) *bool { return &o.showError }), ""},
+		{"", "show-headers", "", "http file", "The same as --include", toggle(func(o *operation) *bool { return &o.include }), ""},
 		{"s", "silent", "", "output important", "No progress, no errors", toggle(func(o *operation) *bool { return &o.silent }), ""},
 		{"", "skip-existing", "", "output", "Do nothing where the output file is there already", toggle(func(o *operation) *bool { return &o.skipExisting }), ""},
 		{"", "smtp", "HOST:PORT", "mailto upload", "Send mail (-T FILE mailto:ADDRESS) by this server", text(func(o *operation) *string { return &o.smtp }), own},

@@ -27,7 +27,7 @@ func refusals() []refusal {
 			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
 			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
 			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 " +
-			"service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service " +
+			"service-name sigalgs ssl-sessions socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service " +
 			"tcp-fastopen tls-earlydata tlsauthtype tlspassword tlsuser tr-encoding trace-config trace-ids " +
 			"unix-socket upload-flags variable vlan-priority xattr", useCurl},
 		{"compressed-ssh hostpubmd5 hostpubsha256 knownhosts login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails " +

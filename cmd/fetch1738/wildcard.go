@@ -7,6 +7,7 @@ import (
 	"iter"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -16,12 +17,15 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Bounds of a wildcard: the entries of a directory, and the octets of the names of
-// the files that it stands for.
+// Bounds of a wildcard: the octets and the entries of the listing, and the octets of
+// the names that fit.
 const (
+	maxListing = 256 << 20
 	maxEntries = 1 << 20
 	maxNames   = 64 << 20
 )
+
+var errLongListing = fmt.Errorf("a listing of more than %d octets or %d entries, or names of more than %d octets", maxListing, maxEntries, maxNames)
 
 // A match is a file that a wildcard stands for.
 type match struct {
@@ -139,6 +143,13 @@ func refusesListing(err error) bool {
 func (t *transfer) look(ctx context.Context, p *wildcard.Pattern) (found []match, err error) {
 	ctx, end := t.limit(ctx)
 	defer func() { err = end(err) }()
+	ctx, stop := boundedListing(ctx)
+	defer func() {
+		if context.Cause(ctx) == errLongListing {
+			err = fetch.Fail("match", t.locator, fetch.TooLarge, errLongListing)
+		}
+		stop(nil)
+	}()
 	req := &fetch.Request{Locator: t.locator}
 	if _, isFTP := ftp.Path(t.locator); isFTP {
 		options := t.op.ftpOptions()
@@ -152,6 +163,18 @@ func (t *transfer) look(ctx context.Context, p *wildcard.Pattern) (found []match
 	}
 	defer res.Close()
 	return t.choose(res, p)
+}
+
+// boundedListing is ctx, which ends when more octets come than a listing has: the
+// lines of one that are none are seen by nobody else.
+func boundedListing(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, stop := context.WithCancelCause(ctx)
+	var octets atomic.Int64
+	return fetch.WithTrace(ctx, &fetch.Trace{Body: func(n int64) {
+		if octets.Add(n) > maxListing {
+			stop(errLongListing)
+		}
+	}}), stop
 }
 
 // choose reads a listing for what fits. There is nothing, and no error, when an
@@ -174,7 +197,7 @@ func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) ([]match, er
 		}
 		switch {
 		case entries > maxEntries, octets > maxNames:
-			return nil, fetch.Fail("match", res.Locator, fetch.TooLarge, fmt.Errorf("a directory of more than %d entries, or names of more than %d octets in all", maxEntries, maxNames))
+			return nil, fetch.Fail("match", res.Locator, fetch.TooLarge, errLongListing)
 		case item.Name == p.Name && item.Kind == fetch.KindDocument:
 			exact = true
 		case !ok:

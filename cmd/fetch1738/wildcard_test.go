@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
 
+	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/locator"
@@ -32,4 +34,35 @@ func TestEndlessListing(t *testing.T) {
 			t.Errorf("%s: %d matches after %d entries, %v", name, len(matches), seen, err)
 		}
 	}
+}
+
+// Nor do lines that are no entries go on for ever.
+func TestEndlessJunk(t *testing.T) {
+	l := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}
+	registry := new(fetch.Registry)
+	registry.Register(junk{}, "ftp")
+	env := &environment{std: streams{err: io.Discard}, op: newOperation(&global{})}
+	env.registry = registry
+	env.resolver = &fetch1738.Resolver{Registry: registry}
+	one := &transfer{environment: env, locator: l}
+	matches, err := one.look(t.Context(), wildcard.Parse("*"))
+	if fetch.KindOf(err) != fetch.TooLarge || matches != nil {
+		t.Errorf("%v, %v", matches, err)
+	}
+}
+
+// junk lists lines that say nothing, until nobody wants to know any more.
+type junk struct{}
+
+func (junk) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	trace := fetch.ContextTrace(ctx)
+	return &fetch.Resource{
+		Locator: req.Locator, Kind: fetch.KindDirectory, Body: fetch.EmptyBody,
+		Items: func(yield func(fetch.Item, error) bool) {
+			for ctx.Err() == nil {
+				trace.Body(1 << 20)
+			}
+			yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.Canceled, ctx.Err()))
+		},
+	}, nil
 }

@@ -159,20 +159,6 @@ func (s *session) handshake(raw net.Conn) (*tls.Conn, error) {
 	return conn, nil
 }
 
-// noted is a connection below TLS that must not end without a close_notify, by
-// which the peer vouches for the end. crypto/tls would forgive it between records.
-type noted struct{ net.Conn }
-
-var errNoNotice = errors.New("the data end without the close_notify of TLS")
-
-func (c noted) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if err == io.EOF {
-		err = errNoNotice
-	}
-	return n, err
-}
-
 // protection is the argument of PROT: private or clear.
 func (a *access) protection() string {
 	if a.safety.Security == RequireControl {

@@ -15,6 +15,7 @@ import (
 	client "github.com/jlaffaye/ftp"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // quitTime bounds the leave-taking of a session.
@@ -177,7 +178,7 @@ func (s *session) begin() error {
 		d.open(s.ctx, d.raw)
 		return nil
 	}
-	conn, err := s.handshake(noted{d.raw})
+	conn, err := s.handshake(wire.BelowTLS(d.raw))
 	if err != nil {
 		return err
 	}

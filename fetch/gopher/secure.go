@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -50,7 +51,7 @@ func (f *Fetcher) handshake(ctx context.Context, conn net.Conn, a *access) (net.
 	if config.ServerName == "" {
 		config.ServerName = a.host
 	}
-	secure := tls.Client(conn, config)
+	secure := tls.Client(wire.BelowTLS(conn), config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()
 		return nil, fetch.Fail("TLS handshake", a.loc, fetch.Other, err)

@@ -2,6 +2,7 @@ package gopher
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -74,6 +75,9 @@ func (t *textReader) fill() {
 	n, err := t.src.Read(t.buf[len(t.buf):cap(t.buf)])
 	t.buf = t.buf[:len(t.buf)+n]
 	t.look(err == io.EOF)
+	if last := t.buf[t.seen:]; errors.Is(err, wire.ErrNoNotice) && bytes.Equal(wire.TrimEOL(last), []byte(".")) && len(last) > 1 {
+		err = io.EOF // the text says itself that it ends here
+	}
 	if err == io.EOF && t.err == nil {
 		t.end()
 		return

@@ -81,3 +81,49 @@ func TestTLS(t *testing.T) {
 		t.Error("TLS with a server that has none")
 	}
 }
+
+// A body that ends with the connection is whole only if TLS says so: anybody on
+// the way could have cut it.
+func TestTLSCut(t *testing.T) {
+	srv := httptest.NewUnstartedServer(nil) // for its certificate
+	srv.StartTLS()
+	defer srv.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(srv.Certificate())
+	for _, vouched := range []bool{true, false} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			raw, err := listener.Accept()
+			if err != nil {
+				done <- err
+				return
+			}
+			defer raw.Close()
+			c := tls.Server(raw, srv.TLS)
+			request := make([]byte, 1000)
+			if _, err = c.Read(request); err == nil {
+				_, err = c.Write([]byte("HTTP/1.0 200 OK\r\n\r\nhalf of "))
+			}
+			if err == nil && vouched {
+				err = c.CloseWrite()
+			}
+			done <- err
+		}()
+		f := newWorld(t, nil).fetcher(func(f *Fetcher) { f.Env, f.Retries = nil, -1 })
+		f.TLS = &tls.Config{RootCAs: roots}
+		at := listener.Addr().(*net.TCPAddr).AddrPort()
+		l := &locator.HTTP{Secure: true, Server: locator.Server{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}}}
+		body, _, err := do(t.Context(), f, &fetch.Request{Locator: l})
+		if fetch.KindOf(err) != fetch.Truncated && !vouched || vouched && err != nil || body != "half of " {
+			t.Errorf("vouched %v: %q, %v", vouched, body, err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		listener.Close()
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 const (
@@ -116,7 +117,7 @@ func (ex *exchange) secure(raw net.Conn) (net.Conn, error) {
 	config.ServerName, config.NextProtos = ex.target().Host, []string{"http/1.1"}
 	ctx, cancel := within(ex.call.ctx, ex.call.env.Limits.Reply)
 	defer cancel()
-	c := tls.Client(raw, config)
+	c := tls.Client(wire.BelowTLS(raw), config)
 	if err := handshake(ctx, c); err != nil {
 		raw.Close()
 		kind := fetch.KindOf(err)

@@ -1,0 +1,71 @@
+package gopher
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A document that ends with the connection is whole only if TLS says so; one that
+// says itself where it ends need not be vouched for.
+func TestSecureCut(t *testing.T) {
+	srv := httptest.NewUnstartedServer(nil) // for its certificate
+	srv.StartTLS()
+	defer srv.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(srv.Certificate())
+	for _, tc := range []struct {
+		rest, sent string
+		vouched    bool
+		want       fetch.ErrorKind
+	}{
+		{"9x", "half of ", true, 0},
+		{"9x", "half of ", false, fetch.Truncated},
+		{"0x", "all\r\n.\r\n", true, 0},
+		{"0x", "all\r\n.\r\n", false, 0},
+		{"0x", "half\r\n", false, fetch.Truncated},
+	} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			raw, err := listener.Accept()
+			if err != nil {
+				done <- err
+				return
+			}
+			defer raw.Close()
+			c := tls.Server(raw, srv.TLS)
+			if _, err = c.Read(make([]byte, 100)); err == nil {
+				_, err = io.WriteString(c, tc.sent)
+			}
+			if err == nil && tc.vouched {
+				err = c.CloseWrite()
+			}
+			done <- err
+		}()
+		f := &Fetcher{TLS: &tls.Config{RootCAs: roots}}
+		l := &locator.Opaque{Name: Secure, Rest: fmt.Sprintf("//%s/%s", listener.Addr(), tc.rest)}
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: l})
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+			res.Close()
+		}
+		if err != nil && tc.want == 0 || tc.want != 0 && fetch.KindOf(err) != tc.want {
+			t.Errorf("%s, %q, vouched %v: %v", tc.rest, tc.sent, tc.vouched, err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		listener.Close()
+	}
+}
