@@ -286,8 +286,8 @@ func TestLinear(t *testing.T) {
 			return best
 		}
 		// Quadratic would be 1024; what is above 32 is caches and a busy machine.
-		if small, large := best(128<<10), best(4<<20); large > 300*small {
-			t.Errorf("%q: 128 KiB %v, 4 MiB %v", text, small, large)
+		if small, large := best(256<<10), best(8<<20); large > 300*small {
+			t.Errorf("%q: 256 KiB %v, 8 MiB %v", text, small, large)
 		}
 	}
 }
