@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// trusted checks that nobody but the user and root can have written a file.
+// trusted checks that nobody but the user, their group and root can have written
+// a file.
 func trusted(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() && info.Mode().Perm()&0o002 != 0 {
 		return fmt.Errorf("%s: everybody can write to it; run: chmod o-w %s", path, path)

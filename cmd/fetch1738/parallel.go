@@ -28,6 +28,7 @@ const (
 	maxPutBack      = 8               // how often a transfer is put back
 	maxAlone        = 5               // tries of a server that has no room for a single connection
 	aloneWait       = 1 * time.Second // before the first of them, doubled each time
+	longestPutBack  = aloneWait << (maxAlone - 1)
 )
 
 // A pool performs the transfers of a whole command line, several at once. Its
@@ -282,7 +283,7 @@ func (p *pool) putBack(t *transfer) {
 		newNarrator(t.std.err).remark("%s: %v; going on with %d at once", t.locator.Redacted(), t.err, max(1, running))
 	}
 	t.reset()
-	t.wait = min(wait, maxRetryWait)
+	t.wait = wait
 	t.putBacks++
 	p.held = slices.Insert(p.held, 0, t)
 }
@@ -347,9 +348,9 @@ func (t *transfer) besideOthers() bool {
 }
 
 // turnedAway reports whether a failure is for lack of room that the transfer
-// waits for.
+// waits for. Who is to wait longer than that has --retry.
 func (t *transfer) turnedAway(err error) bool {
-	t.crowded = err != nil && t.patient() && t.tooMany(err)
+	t.crowded = err != nil && t.retryAfter <= longestPutBack && t.patient() && t.tooMany(err)
 	return t.crowded
 }
 
