@@ -1,9 +1,9 @@
 package mirror
 
 import (
-	"errors"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
