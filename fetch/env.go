@@ -123,7 +123,7 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	if err != nil {
 		return nil, dialError(ctx, t, err)
 	}
-	t.Addr = addrPort(conn.RemoteAddr())
+	t.Addr = AddrPort(conn.RemoteAddr())
 	if t.Addr.IsValid() {
 		if err := env.Permit(ctx, t); err != nil {
 			conn.Close()
@@ -132,7 +132,7 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	}
 	trace.Connected(Connection{
 		Network: t.Network, Purpose: t.Purpose, Host: t.Host,
-		Local: addrPort(conn.LocalAddr()), Remote: t.Addr,
+		Local: AddrPort(conn.LocalAddr()), Remote: t.Addr,
 	})
 	return conn, nil
 }
@@ -195,8 +195,10 @@ func dialError(ctx context.Context, t Target, err error) error {
 	return Fail(op, t.Locator, kind, err)
 }
 
-// addrPort is the IP address and port of a, or invalid when it has none.
-func addrPort(a net.Addr) netip.AddrPort {
+// AddrPort is the IP address and port of a TCP or UDP address, an IPv4 one never
+// as an IPv6 one; it is invalid for other addresses, such as that of a place
+// behind a proxy.
+func AddrPort(a net.Addr) netip.AddrPort {
 	var ap netip.AddrPort
 	switch a := a.(type) {
 	case *net.TCPAddr:

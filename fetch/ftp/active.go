@@ -61,7 +61,7 @@ func (s *session) invite() error {
 // open opens a port in place of the one before; it gives the address to tell of.
 func (s *session) open() (netip.AddrPort, error) {
 	s.closePort()
-	own := addrPort(s.ctl.raw.LocalAddr()).Addr()
+	own := fetch.AddrPort(s.ctl.raw.LocalAddr()).Addr()
 	told, err := s.access.active.address(s.ctx, own)
 	if err != nil {
 		return netip.AddrPort{}, err
@@ -73,7 +73,7 @@ func (s *session) open() (netip.AddrPort, error) {
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	return netip.AddrPortFrom(told.WithZone(""), addrPort(s.port.Addr()).Port()), nil
+	return netip.AddrPortFrom(told.WithZone(""), fetch.AddrPort(s.port.Addr()).Port()), nil
 }
 
 // address is Host as an address, of the family of our own end.
@@ -231,7 +231,7 @@ func admit(l net.Listener, peer netip.Addr) arrival {
 		if err != nil {
 			return arrival{err: err}
 		}
-		if addrPort(conn.RemoteAddr()).Addr().WithZone("") == peer.WithZone("") {
+		if fetch.AddrPort(conn.RemoteAddr()).Addr().WithZone("") == peer.WithZone("") {
 			return arrival{conn: conn}
 		}
 		conn.Close()

@@ -59,7 +59,7 @@ func dial(ctx context.Context, a *access) (*session, error) {
 		return nil, err
 	}
 	// Behind a proxy the peer is the proxy, which shows in its port.
-	if peer := addrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
+	if peer := fetch.AddrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
 		s.peer = peer
 	}
 	s.ctl = newControl(ctx, conn, a.limits, a.trace)
@@ -147,7 +147,7 @@ func (s *session) prepare(command string) error {
 		if err := s.invite(); err != nil {
 			return err
 		}
-		s.ctl.invited = addrPort(s.port.Addr()).Port()
+		s.ctl.invited = fetch.AddrPort(s.port.Addr()).Port()
 		return nil
 	}
 	if s.access.opt.PRET {
@@ -171,7 +171,7 @@ func (s *session) begin() error {
 		d.raw = conn
 		s.ctl.trace.Connected(fetch.Connection{
 			Network: "tcp", Purpose: fetch.Data, Host: s.access.loc.Host,
-			Local: addrPort(conn.LocalAddr()), Remote: addrPort(conn.RemoteAddr()),
+			Local: fetch.AddrPort(conn.LocalAddr()), Remote: fetch.AddrPort(conn.RemoteAddr()),
 		})
 	}
 	if !s.private {
@@ -251,18 +251,8 @@ func (s *session) stale() bool {
 func (s *session) describe() fetch.Connection {
 	return fetch.Connection{
 		Network: "tcp", Purpose: fetch.Control, Host: s.access.loc.Host,
-		Local: addrPort(s.ctl.raw.LocalAddr()), Remote: s.peer,
+		Local: fetch.AddrPort(s.ctl.raw.LocalAddr()), Remote: s.peer,
 	}
-}
-
-// addrPort is the address of a TCP connection, or invalid for others.
-func addrPort(a net.Addr) netip.AddrPort {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	ap := tcp.AddrPort()
-	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 }
 
 // reusable tells whether another access may have the session.

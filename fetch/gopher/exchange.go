@@ -58,7 +58,7 @@ func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exc
 		return nil, err
 	}
 	c := wire.NewConn(ctx, conn, env.Limits.Reply)
-	x := &exchange{access: a, ctx: ctx, limits: env.Limits, conn: c, peer: peer(conn), src: &source{conn: c}}
+	x := &exchange{access: a, ctx: ctx, limits: env.Limits, conn: c, peer: fetch.AddrPort(conn.RemoteAddr()), src: &source{conn: c}}
 	// In one write: a server may take what comes first for the whole request.
 	if _, err := c.Write(a.request); err != nil {
 		c.Close()
@@ -149,16 +149,6 @@ func (a *access) shown() []byte {
 	}
 	masked := append([]byte(nil), a.request[:len(a.request)-len(a.form.plus)]...)
 	return append(masked, a.form.masked...)
-}
-
-// peer is the address of the server, if the connection has one.
-func peer(c net.Conn) netip.AddrPort {
-	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	ap := tcp.AddrPort()
-	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 }
 
 // headSize is how much is received at once at first.

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/netip"
 	"net/url"
 	"time"
 
@@ -72,7 +71,7 @@ func connect(ctx context.Context, _, _ string) (net.Conn, error) {
 	if c.Conn, err = ex.dial(); err != nil {
 		return nil, err
 	}
-	c.about.Local, c.about.Remote = addrPort(c.LocalAddr()), addrPort(c.RemoteAddr())
+	c.about.Local, c.about.Remote = fetch.AddrPort(c.LocalAddr()), fetch.AddrPort(c.RemoteAddr())
 	if ex.proxy == nil {
 		c.peer = c.about.Remote
 	}
@@ -97,15 +96,6 @@ func (ex *exchange) dial() (net.Conn, error) {
 		return nil, err
 	}
 	return ex.proxy.Reach(ctx, env, t)
-}
-
-func addrPort(a net.Addr) netip.AddrPort {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	ap := tcp.AddrPort()
-	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 }
 
 // secure does the TLS handshake; it closes raw if that fails.

@@ -57,10 +57,7 @@ func dial(ctx context.Context, a *access) (*session, error) {
 		return nil, a.fail("connect", err)
 	}
 	s := &session{raw: conn, key: a.key, ctx: ctx, access: a, limits: a.limits, trace: a.trace}
-	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
-		ap := tcp.AddrPort()
-		s.peer = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
-	}
+	s.peer = fetch.AddrPort(conn.RemoteAddr())
 	if err := s.open(); err != nil {
 		s.end()
 		return nil, err

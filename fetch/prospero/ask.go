@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -123,7 +122,7 @@ func (c *call) open(server target, q question) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{at: server, peer: peer(conn), plain: c.info.Protocol == 1}
+	a := &answer{at: server, peer: fetch.AddrPort(conn.RemoteAddr()), plain: c.info.Protocol == 1}
 	limits := c.env.Limits
 	a.x, err = ardp.Start(c.ctx, conn, []byte(q(c, &server)), ardp.Config{
 		ID: ardp.NewID(), AnyID: a.plain, Limit: limits.Reply, MaxIgnored: limits.Header,
@@ -150,15 +149,6 @@ func appendsNUL(first []byte) bool {
 	line, _, _ := strings.Cut(string(first[:min(len(first), 64)]), "\n")
 	id, ok := strings.CutPrefix(line, "VERSION 5 ")
 	return ok && slices.ContainsFunc([]string{"A50", "A51", "B51", "A52"}, func(old string) bool { return strings.HasPrefix(id, old) })
-}
-
-func peer(c net.Conn) netip.AddrPort {
-	udp, ok := c.RemoteAddr().(*net.UDPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	ap := udp.AddrPort()
-	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 }
 
 // read reads lines up to the first that is of the answer proper. It gives the

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"sync"
 	"syscall"
 	"time"
@@ -281,14 +280,4 @@ func (s *Session) tell(hook func(*fetch.Trace)) {
 	s.hooks.Lock()
 	defer s.hooks.Unlock()
 	hook(s.trace)
-}
-
-// peer is the address of the server, if the connection has one.
-func peer(c net.Conn) netip.AddrPort {
-	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	ap := tcp.AddrPort()
-	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 }

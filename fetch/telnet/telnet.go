@@ -71,7 +71,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		return nil, err
 	}
 	s := newSession(ctx, conn, a, env.Limits)
-	res.Kind, res.Conn, res.Body, res.Peer = fetch.KindInteractive, s, closer{s}, peer(conn)
+	res.Kind, res.Conn, res.Body, res.Peer = fetch.KindInteractive, s, closer{s}, fetch.AddrPort(conn.RemoteAddr())
 	return res, nil
 }
 

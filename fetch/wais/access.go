@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net"
-	"net/netip"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -224,14 +222,4 @@ func (a *access) choices() iter.Seq[fetch.Item] {
 			}
 		}
 	}
-}
-
-// peer is the address of the server, if the connection has one.
-func peer(c net.Conn) netip.AddrPort {
-	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	ap := tcp.AddrPort()
-	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 }

@@ -85,7 +85,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if err != nil {
 		return nil, err
 	}
-	res.Peer = peer(s.conn.Conn)
+	res.Peer = fetch.AddrPort(s.conn.RemoteAddr())
 	switch a.does {
 	case describing:
 		err = s.describe(a, res)
