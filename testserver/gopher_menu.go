@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"net"
 	"path"
 	"slices"
 	"strconv"
@@ -94,17 +93,7 @@ func (s *Gopher) line(item MenuLine) string {
 }
 
 // where is the host and port that menus show for the server itself.
-func (s *Gopher) where() (string, int) {
-	host, service, _ := net.SplitHostPort(s.Addr)
-	port, _ := strconv.Atoi(service)
-	if s.Host != "" {
-		host = s.Host
-	}
-	if s.Port != 0 {
-		port = s.Port
-	}
-	return host, port
-}
+func (s *Gopher) where() (string, int) { return s.shown(s.Host, s.Port) }
 
 // fromMap makes a menu of a gophermap, as Bucktooth reads it: a line without a
 // tab is for information, a selector without a slash is a name in the directory,

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -263,6 +264,19 @@ func (s *Server) Close() error {
 
 // Wait returns when the server has ended.
 func (s *Server) Wait() { <-s.ended }
+
+// shown is the host and port that a server tells of itself: those it was given,
+// else those it listens on.
+func (s *Server) shown(host string, port int) (string, int) {
+	own, service, _ := net.SplitHostPort(s.Addr)
+	if host == "" {
+		host = own
+	}
+	if port == 0 {
+		port, _ = strconv.Atoi(service)
+	}
+	return host, port
+}
 
 // Dial connects to address as this server's clients do, over loopback or in
 // memory; it refuses to leave the machine. In memory it reaches all of the

@@ -276,17 +276,7 @@ func (c *conn) message(from Side, octets []byte) {
 }
 
 // where is the host and port that document-ids show.
-func (s *WAIS) where() (string, int) {
-	host, service, _ := net.SplitHostPort(s.Addr)
-	port, _ := strconv.Atoi(service)
-	if s.Host != "" {
-		host = s.Host
-	}
-	if s.Port != 0 {
-		port = s.Port
-	}
-	return host, port
-}
+func (s *WAIS) where() (string, int) { return s.shown(s.Host, s.Port) }
 
 // DocumentPath is the URL of a document without the host:
 // "/database/TYPE/LENGTH/1=…;2=…;", as WAIS browsers write it. The file need
