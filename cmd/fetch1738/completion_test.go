@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// shell runs a script with a shell that the machine may lack, except in CI.
-func shell(t *testing.T, name string, args ...string) string {
+// installed finds a program that the test needs. Where it is missing the test is
+// skipped, except in CI, which must have it.
+func installed(t *testing.T, name string) string {
 	t.Helper()
 	program, err := exec.LookPath(name)
 	if err != nil {
@@ -19,7 +20,13 @@ func shell(t *testing.T, name string, args ...string) string {
 		}
 		t.Skip(err)
 	}
-	cmd := exec.Command(program, args...)
+	return program
+}
+
+// shell runs a script with a shell that the machine may lack.
+func shell(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(installed(t, name), args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "TERM=dumb"}
 	for _, file := range []string{"notes.txt", "folder/inside.txt"} {

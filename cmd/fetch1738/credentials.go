@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -185,17 +184,5 @@ func setLogin(c *commandLine, value string) error {
 	return nil
 }
 
-func useNetrc(use netrcMode) setter {
-	return func(c *commandLine, value string) error {
-		on, err := strconv.ParseBool(value)
-		switch {
-		case err != nil:
-			return err
-		case on:
-			c.op.netrc = use
-		case c.op.netrc == use:
-			c.op.netrc = netrcUnused
-		}
-		return nil
-	}
-}
+// netrcUse is what -n and --netrc-optional set.
+func netrcUse(o *operation) *netrcMode { return &o.netrc }

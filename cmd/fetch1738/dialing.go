@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -41,22 +40,6 @@ func setNameServers(c *commandLine, value string) (err error) {
 	return err
 }
 
-// setFamily is -4 or -6.
-func setFamily(family string) setter {
-	return func(c *commandLine, value string) error {
-		on, err := strconv.ParseBool(value)
-		switch {
-		case err != nil:
-			return err
-		case on:
-			c.op.dialer.Family = family
-		case c.op.dialer.Family == family:
-			c.op.dialer.Family = ""
-		}
-		return nil
-	}
-}
-
 // addResolve reads "[+]HOST:PORT:ADDRESS[,ADDRESS]..." or "-HOST:PORT".
 func addResolve(c *commandLine, value string) error {
 	entry, err := dial.ParseHostEntry(value)
@@ -76,3 +59,6 @@ func addRoute(c *commandLine, value string) error {
 	c.op.dialer.Routes = append(c.op.dialer.Routes, r)
 	return nil
 }
+
+// family is what -4 and -6 set.
+func family(o *operation) *string { return &o.dialer.Family }

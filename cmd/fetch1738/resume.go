@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -138,12 +137,9 @@ func setResume(c *commandLine, value string) error {
 		c.op.resume = resumeFound
 		return nil
 	}
-	n, err := strconv.ParseInt(value, 10, 64)
-	switch {
-	case err != nil:
-		return errNotNumeric
-	case n < 0:
-		return errNotPositive
+	n, err := natural(value)
+	if err != nil {
+		return err
 	}
 	c.op.resume, c.op.resumeAt = resumeGiven, n
 	return nil

@@ -91,6 +91,36 @@ func count(field func(*operation) *int) setter {
 	}
 }
 
+// choice is a switch for one value of a field; switched off it takes back no
+// other's.
+func choice[T comparable](field func(*operation) *T, value T) setter {
+	return func(c *commandLine, text string) error {
+		on, err := strconv.ParseBool(text)
+		var none T
+		switch f := field(c.op); {
+		case err != nil:
+			return err
+		case on:
+			*f = value
+		case *f == value:
+			*f = none
+		}
+		return nil
+	}
+}
+
+// natural reads a number that is not negative.
+func natural(value string) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err != nil:
+		return 0, errNotNumeric
+	case n < 0:
+		return 0, errNotPositive
+	}
+	return n, nil
+}
+
 // seconds reads a decimal number of seconds; 0 is no limit.
 func seconds(field func(*operation) *time.Duration) setter {
 	return func(c *commandLine, value string) error {
@@ -115,12 +145,10 @@ func size(field func(*operation) *int64) setter {
 				value, shift = value[:n-1], 10*unit
 			}
 		}
-		n, err := strconv.ParseInt(value, 10, 64)
+		n, err := natural(value)
 		switch {
 		case err != nil:
-			return errNotNumeric
-		case n < 0:
-			return errNotPositive
+			return err
 		case n > math.MaxInt64>>shift:
 			return errors.New("number too large")
 		}
