@@ -37,6 +37,24 @@ func TestPairing(t *testing.T) {
 	}
 }
 
+// A switch for one of several values, switched off, takes back itself only.
+func TestChoices(t *testing.T) {
+	for _, c := range []struct {
+		args   []string
+		family string
+		netrc  netrcMode
+	}{
+		{[]string{"-4", "-n"}, "4", netrcRequired},
+		{[]string{"-4", "-6", "-n", "--netrc-optional"}, "6", netrcOptional},
+		{[]string{"-4", "--no-ipv6", "-n", "--no-netrc-optional"}, "4", netrcRequired},
+		{[]string{"-4", "--no-ipv4", "-n", "--no-netrc"}, "", netrcUnused},
+	} {
+		if o := parsed(t, c.args...).op; o.dialer.Family != c.family || o.netrc != c.netrc {
+			t.Errorf("%q: family %q, netrc %v", c.args, o.dialer.Family, o.netrc)
+		}
+	}
+}
+
 func TestValues(t *testing.T) {
 	o := parsed(t, "-m", "1.5", "--max-filesize", "3M", "-r", "10-19", "-C-", "--retry", "4", "-u", "me:a:b", "--max-redirs", "-1", "-x", "").op
 	switch {
