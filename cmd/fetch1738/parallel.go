@@ -348,10 +348,23 @@ func (t *transfer) besideOthers() bool {
 }
 
 // turnedAway reports whether a failure is for lack of room that the transfer
-// waits for. Who is to wait longer than that has --retry.
+// waits for. For an HTTP status judge has decided that: whether the server
+// serves others may have changed since.
 func (t *transfer) turnedAway(err error) bool {
-	t.crowded = err != nil && t.retryAfter <= longestPutBack && t.patient() && t.tooMany(err)
+	t.crowded = err != nil && (t.crowded || t.patient() && t.tooMany(err))
 	return t.crowded
+}
+
+// crowds reports whether an HTTP status is for lack of room that the transfer
+// waits for. A longer wait than that requires --retry.
+func (t *transfer) crowds(status int, wait time.Duration) bool {
+	switch {
+	case !isHTTP(t.locator), t.account.moved.Load() > 0, wait > longestPutBack:
+		return false
+	case status == http.StatusTooManyRequests:
+		return t.patient()
+	}
+	return status == http.StatusServiceUnavailable && t.besideOthers()
 }
 
 // tooMany reports whether a failure says that a server has too many connections.
@@ -366,7 +379,7 @@ func (t *transfer) tooMany(err error) bool {
 	case known.Kind == fetch.Unreachable, known.Kind == fetch.ConnectionFailed && t.account.heard == 0:
 		return t.host.served.Load()
 	case isHTTP(t.locator):
-		return known.Code == http.StatusTooManyRequests || known.Code == http.StatusServiceUnavailable
+		return false // see crowds
 	case known.Code == 421: // FTP: "Service not available, closing control connection"
 		return true
 	case isNews(t.locator):

@@ -23,10 +23,14 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		Op: t.methodUsed(), URL: t.result.effective.Redacted(), Code: info.StatusCode,
 		Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):]),
 	}
+	wait := retryAfter(info.Header)
 	resuming := req.Offset != 0 && (t.op.resume != resumeNot || t.goesOn())
 	switch status := info.StatusCode; {
-	case t.left > 0 && transientStatus(status), status == 429 && t.patient(), status == 503 && t.besideOthers():
-		e.Kind, t.retryAfter = fetch.Busy, retryAfter(info.Header)
+	case t.left > 0 && transientStatus(status):
+		e.Kind, t.retryAfter = fetch.Busy, wait
+		t.crowded = t.crowds(status, wait)
+	case t.crowds(status, wait):
+		e.Kind, t.retryAfter, t.crowded = fetch.Busy, wait, true
 	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
 		if info.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", req.Offset) {
 			return nil // it is there whole; the body is empty
