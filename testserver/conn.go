@@ -63,7 +63,6 @@ func (c *conn) open() bool {
 	}
 	if c.plan.reply != nil {
 		_, _ = c.Write([]byte(replyOctets(*c.plan.reply)))
-		c.linger()
 		return false
 	}
 	return true
@@ -98,7 +97,7 @@ func (c *conn) preempt(p *plan) error {
 	case p.silence:
 		return errSilent
 	case p.close:
-		_ = c.Close()
+		endConn(c.Conn, false)
 		return errCut
 	case p.endless:
 		return endlessLine(c)
@@ -151,10 +150,16 @@ func (c *conn) linger() {
 	_ = c.Close()
 }
 
-// endConn closes nc, by a TCP reset if asked for.
+// endConn ends what is sent on nc, or all of nc by a TCP reset. It leaves the
+// close to the owner of nc: a close with unread octets from the client resets
+// the connection too, and the client could lose what was sent before.
 func endConn(nc net.Conn, reset bool) {
-	if l, ok := nc.(interface{ SetLinger(sec int) error }); ok && reset {
-		_ = l.SetLinger(0)
+	if reset {
+		if l, ok := nc.(interface{ SetLinger(sec int) error }); ok {
+			_ = l.SetLinger(0)
+		}
+	} else if half, ok := nc.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		return
 	}
 	_ = nc.Close()
 }

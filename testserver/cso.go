@@ -83,11 +83,7 @@ func (s *CSO) serve(c *conn) {
 			c.wait()
 			return
 		}
-		if c.answer(p, reply) != nil {
-			return
-		}
-		if strings.EqualFold(verb, "quit") {
-			c.linger()
+		if c.answer(p, reply) != nil || strings.EqualFold(verb, "quit") {
 			return
 		}
 	}

@@ -343,6 +343,24 @@ func TestResetOverLoopback(t *testing.T) {
 	}
 }
 
+// Over loopback an orderly end stays one when the client has sent more than was
+// read: the system would make a reset of a plain close.
+func TestOrderlyEndOverLoopback(t *testing.T) {
+	for _, fault := range []testserver.Fault{testserver.Truncate(3), testserver.Truncate(0), testserver.Close()} {
+		srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
+			s.Dialogue = []testserver.TelnetStep{{Hear: "go"}, {Say: "login: "}}
+		})
+		srv.On("SAY", 1, fault)
+		nc := dial(t, srv, srv.Addr)
+		if _, err := io.WriteString(nc, "go"+strings.Repeat("x", 64<<10)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(nc); !strings.HasPrefix("log", string(got)) || err != nil {
+			t.Errorf("%v: %q, %v", fault, got, err)
+		}
+	}
+}
+
 func TestTooManyConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewFTP(t, inMemory, func(s *testserver.FTP) { s.MaxConns = 2 })

@@ -119,11 +119,7 @@ func (s *Gopher) deliver(c *conn, req gopherRequest, a gopherAnswer) {
 	case err != nil:
 		return
 	}
-	n, cut := s.send(c, a, p)
-	c.note(n)
-	if !cut {
-		c.linger()
-	}
+	c.note(s.send(c, a, p))
 }
 
 // readLine reads and records the request line. A line without an end is one

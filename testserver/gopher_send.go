@@ -80,12 +80,11 @@ func (g *gopherFaults) add(f Fault) {
 	}
 }
 
-// send sends the answer as p says and tells how many octets went out, and
-// whether a fault ended the connection.
-func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) (n int64, cut bool) {
+// send sends the answer as p says and reports how many octets went out.
+func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) int64 {
 	defer a.body.Close()
 	if p.endAtOnce(c.Conn) {
-		return 0, true
+		return 0
 	}
 	out := &counter{w: shape(c.srv.ctx, c.body(), c.Conn, &p.octets)}
 	g := p.gopher
@@ -119,9 +118,9 @@ func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) (n int64, cut bool) {
 		out.n += direct
 	}
 	if err == nil && g.trailer != "" {
-		_, err = io.WriteString(out, g.trailer)
+		_, _ = io.WriteString(out, g.trailer)
 	}
-	return out.n, errors.Is(err, errCut)
+	return out.n
 }
 
 // withoutColon spoils the first line of attributes.

@@ -83,7 +83,7 @@ func (s *HTTP) serve(c *conn) {
 			if len(head) > 0 {
 				_ = c.answer(new(plan), badRequest(err))
 			}
-			break
+			return
 		}
 		plan := s.faults.at("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
 		err = c.preempt(plan)
@@ -96,15 +96,14 @@ func (s *HTTP) serve(c *conn) {
 		}
 		if plan.reply != nil {
 			_ = c.answer(plan, *plan.reply)
-			break
+			return
 		}
 		w := newResponse(c, req, plan)
 		s.route(w, req, head)
 		if !w.finish() {
-			break
+			return
 		}
 	}
-	c.linger()
 }
 
 // readRequest reads a request's head and records it. The body is left to be read.

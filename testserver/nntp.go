@@ -133,8 +133,6 @@ func (s *NNTP) serve(c *conn) {
 		c.wait()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		_ = n.answer(new(plan), "400 Timeout.")
-	case err == nil:
-		c.linger()
 	}
 }
 

@@ -84,8 +84,9 @@ type Server struct {
 	ended    chan struct{}
 
 	mu    sync.Mutex
-	conns map[io.Closer]struct{} // nil once closed
-	count int                    // connections accepted so far
+	conns   map[io.Closer]struct{} // nil once closed
+	count   int                    // connections accepted so far
+	serving int                    // of them, those not yet at their end
 }
 
 // start listens and hands each connection to serve, which runs in a goroutine
@@ -194,6 +195,10 @@ func (s *Server) accept(serve func(*conn)) {
 			if c.open() {
 				serve(c)
 			}
+			s.mu.Lock()
+			s.serving--
+			s.mu.Unlock()
+			c.linger()
 		})
 	}
 }
@@ -201,14 +206,14 @@ func (s *Server) accept(serve func(*conn)) {
 // admit counts a connection and looks up what is armed against it.
 func (s *Server) admit(nc net.Conn) (*conn, bool) {
 	s.mu.Lock()
-	room := len(s.conns) <= s.MaxConns
+	defer s.mu.Unlock()
 	s.count++
-	id := s.count
-	s.mu.Unlock()
-	if !room || !s.track(nc) {
+	if s.conns == nil || s.serving >= s.MaxConns {
 		return nil, false
 	}
-	return newConn(s, nc, id, s.faults.at("CONNECT")), true
+	s.serving++
+	s.conns[nc] = struct{}{}
+	return newConn(s, nc, s.count, s.faults.at("CONNECT")), true
 }
 
 // track remembers something to be closed with the server; false means that the

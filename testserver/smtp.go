@@ -125,9 +125,6 @@ func (s *SMTP) serve(c *conn) {
 		return
 	}
 	m.received.end()
-	if err == nil {
-		m.linger()
-	}
 }
 
 // line reads a command. One that is too long is none.

@@ -233,7 +233,6 @@ func (s *WAIS) send(c *conn, out io.Writer, p *plan, request z3950.Header, answe
 	switch {
 	case p.reply != nil:
 		_, _ = io.WriteString(out, replyOctets(*p.reply))
-		c.linger()
 		return false
 	case p.data != nil:
 		_, err := io.WriteString(out, *p.data)
