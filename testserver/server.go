@@ -87,6 +87,10 @@ type Server struct {
 	conns   map[io.Closer]struct{} // nil once closed
 	count   int                    // connections accepted so far
 	serving int                    // of them, those not yet at their end
+	quiet   sync.Cond              // of mu: serving is 0 again
+
+	probing sync.Mutex
+	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
 }
 
 // start listens and hands each connection to serve, which runs in a goroutine
@@ -127,6 +131,7 @@ func (s *Server) run(ctx context.Context, scheme string, at net.Addr, listener i
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	s.conns = make(map[io.Closer]struct{})
 	s.ended = make(chan struct{})
+	s.quiet.L = &s.mu
 	s.track(listener)
 	s.wg.Go(serve)
 	context.AfterFunc(s.ctx, func() { _ = s.Close() })
@@ -185,6 +190,10 @@ func (s *Server) accept(serve func(*conn)) {
 			continue
 		}
 		failures = 0
+		if s.isProbe(nc) {
+			_ = nc.Close()
+			continue
+		}
 		c, ok := s.admit(nc)
 		if !ok {
 			_ = nc.Close()
@@ -195,9 +204,7 @@ func (s *Server) accept(serve func(*conn)) {
 			if c.open() {
 				serve(c)
 			}
-			s.mu.Lock()
-			s.serving--
-			s.mu.Unlock()
+			s.leave()
 			c.linger()
 		})
 	}
@@ -214,6 +221,70 @@ func (s *Server) admit(nc net.Conn) (*conn, bool) {
 	s.serving++
 	s.conns[nc] = struct{}{}
 	return newConn(s, nc, s.count, s.faults.at("CONNECT")), true
+}
+
+// leave counts a connection off that is served no more.
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.serving--; s.serving == 0 {
+		s.quiet.Broadcast()
+	}
+}
+
+// isProbe reports whether WaitIdle has made a connection.
+func (s *Server) isProbe(nc net.Conn) bool {
+	s.probing.Lock()
+	defer s.probing.Unlock()
+	key := nc.RemoteAddr().String()
+	accepted, ok := s.probes[key]
+	if ok {
+		close(accepted)
+		delete(s.probes, key)
+	}
+	return ok
+}
+
+// WaitIdle returns when every connection that was made before the call has been
+// served to its end, or with an error when ctx ends or the server is closed. What
+// a client sent last, without waiting for an answer, is in the transcript then.
+// For a server of datagrams it returns at once.
+func (s *Server) WaitIdle(ctx context.Context) error {
+	if s.listener == nil {
+		return nil
+	}
+	// Connections are accepted in the order in which they were made.
+	s.probing.Lock()
+	probe, err := s.net.Dial(ctx, "tcp", s.Addr)
+	if err != nil {
+		s.probing.Unlock()
+		return err
+	}
+	defer probe.Close()
+	accepted := make(chan struct{})
+	if s.probes == nil {
+		s.probes = make(map[string]chan<- struct{})
+	}
+	s.probes[probe.LocalAddr().String()] = accepted
+	s.probing.Unlock()
+	select {
+	case <-accepted:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.ended:
+		return net.ErrClosed
+	}
+	defer context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.quiet.Broadcast()
+	})()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.serving > 0 && ctx.Err() == nil {
+		s.quiet.Wait()
+	}
+	return ctx.Err()
 }
 
 // track remembers something to be closed with the server; false means that the

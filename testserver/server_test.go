@@ -255,3 +255,46 @@ func TestNoContent(t *testing.T) {
 		}
 	})
 }
+
+// What a client sends before it closes is in the transcript once the server is
+// idle, whether or not the connection was accepted when the client ended.
+func TestWaitIdle(t *testing.T) {
+	srv := testserver.NewTelnet(t)
+	for i := range 50 {
+		nc := dial(t, srv, srv.Addr)
+		word := fmt.Sprintf("word%d", i)
+		if _, err := io.WriteString(nc, word+"\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		nc.Close()
+		if err := srv.WaitIdle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !srv.Transcript().Has(testserver.FromClient, word) {
+			t.Fatalf("%s is not in\n%s", word, srv.Transcript())
+		}
+	}
+}
+
+func TestWaitIdleEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := testserver.NewFTP(t, inMemory)
+		client := dialFTP(t, srv)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := srv.WaitIdle(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("with a client that stays: %v", err)
+		}
+		client.expect("QUIT", "221")
+		if err := srv.WaitIdle(t.Context()); err != nil {
+			t.Errorf("after QUIT: %v", err)
+		}
+		srv.Close()
+		if err := srv.WaitIdle(t.Context()); err == nil {
+			t.Error("no error from a server that is closed")
+		}
+		if err := testserver.NewProspero(t, func(s *testserver.Prospero) { s.InMemory = true }).WaitIdle(t.Context()); err != nil {
+			t.Errorf("a server of datagrams: %v", err)
+		}
+	})
+}

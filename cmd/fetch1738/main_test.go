@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
-	testscript.Main(leakChecked{m}, map[string]func(){"fetch1738": main})
+	testscript.Main(leakChecked{m}, map[string]func(){"fetch1738": main, "terminal": terminal})
 }
 
 // leakChecked fails a run that leaves goroutines behind.
@@ -47,7 +48,7 @@ func (m leakChecked) Run() int {
 //
 //	exits CODE COMMAND…          run a command that must end with CODE
 //	arm SERVER STAGE N FAULT…    arm faults, such as truncate:3, header:X-A=1 or reply:'426 no'
-//	transcript SERVER            the control conversation so far, as stdout
+//	transcript SERVER            the conversations of clients that have ended, as stdout
 //	forget SERVER                forget conversation and faults
 //	stored SERVER NAME FILE      a client must have stored FILE as NAME
 //
@@ -390,6 +391,7 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 
 func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	s := named(ts, args, 1, "transcript SERVER")
+	ts.Check(s.WaitIdle(context.Background()))
 	fmt.Fprint(ts.Stdout(), s.Transcript())
 }
 
