@@ -17,7 +17,7 @@ import (
 const maxMessage = 1000
 
 // runGet fetches, or uploads, what the arguments say. The exit code is that of
-// the last URL, or of the last failure where several are fetched at once.
+// the last URL, or of the last that failed where several are fetched at once.
 func runGet(ctx context.Context, args []string, std streams) int {
 	c := newCommandLine(std)
 	defer c.closeFiles()

@@ -41,10 +41,12 @@ type pool struct {
 	ended  chan *transfer
 
 	running int
+	adopted int
 	held    []*transfer // taken, but not to be started yet
 	hosts   map[locator.HostPort]*host
 	files   map[string]bool // those being written
 	code    int
+	failed  int // the place of the transfer that code is of
 }
 
 // A host is what a pool knows of a server. Transfers look at it, the pool changes
@@ -62,7 +64,8 @@ type host struct {
 }
 
 // performAtOnce does the transfers of all operations, several at once. The exit
-// code is that of the last one to fail.
+// code is that of the last failure in the order of the command line, which unlike
+// the order of time is the same in every run.
 func (c *commandLine) performAtOnce(ctx context.Context) int {
 	for _, op := range c.operations {
 		if err := op.check(); err != nil {
@@ -162,7 +165,7 @@ func (p *pool) take() *transfer {
 			return nil
 		}
 		if err != nil {
-			p.code = p.c.misused(err)
+			p.code, p.failed = p.c.misused(err), p.adopted+1
 			return nil
 		}
 		p.adopt(t)
@@ -179,6 +182,8 @@ func (p *pool) take() *transfer {
 
 // adopt makes t one of the pool's.
 func (p *pool) adopt(t *transfer) {
+	p.adopted++
+	t.place = p.adopted
 	t.portion = p.output.portion()
 	t.settle()
 }
@@ -259,8 +264,8 @@ func (p *pool) end(t *transfer) {
 		}
 	}
 	p.tally.count(t.code == exitOK)
-	if t.code != exitOK && t.code != exitAborted {
-		p.code = t.code
+	if t.code != exitOK && t.code != exitAborted && t.place > p.failed {
+		p.code, p.failed = t.code, t.place
 	}
 }
 
@@ -399,6 +404,7 @@ func (g *global) idleSessions() int {
 
 // A placing is what a pool and a transfer of its know of each other.
 type placing struct {
+	place    int      // among the transfers, from 1
 	portion  *portion // of standard output
 	server   locator.HostPort
 	file     string        // that is written; "" is none
