@@ -210,7 +210,7 @@ func TestTLSAsCurl(t *testing.T) {
 // are for its environment.
 func withProxy(t *testing.T, p *testProxy, places map[string]string, line, path string, args ...string) behaviour {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	p.mu.Lock()
 	p.asked = nil

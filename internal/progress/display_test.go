@@ -69,7 +69,7 @@ func TestLines(t *testing.T) {
 	for i := range 5 {
 		start := now.Add(-time.Minute)
 		if i == 0 {
-			start = now // too short to be shown
+			start = now.Add(1 - patience) // too short to be shown
 		}
 		d.add(&Meter{display: d, name: string(rune('a' + i)), number: -i, start: start, moved: func() int64 { return 1 << 20 }, bar: mpb.BarStyle().Build()})
 	}
