@@ -83,7 +83,7 @@ type Server struct {
 	wg       sync.WaitGroup
 	ended    chan struct{}
 
-	mu    sync.Mutex
+	mu      sync.Mutex
 	conns   map[io.Closer]struct{} // nil once closed
 	count   int                    // connections accepted so far
 	serving int                    // of them, those not yet at their end
