@@ -48,7 +48,7 @@ type Prospero struct {
 	socket net.PacketConn
 	mu     sync.Mutex
 	calls  map[string]*ardpCall
-	order  []string // keys of calls, the oldest first
+	moment int // counts what is sent and heard, for ardpCall.active
 	random map[string]*rand.Rand
 	held   [][]byte // by Reorder
 	heldTo net.Addr

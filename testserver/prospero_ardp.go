@@ -18,6 +18,7 @@ const (
 	maxCalls    = 256 // exchanges remembered
 	maxQuestion = 1 << 20
 	resendPause = time.Second
+	abandoned   = 3 * time.Minute // a client that says nothing for so long has given up
 )
 
 // ardpFaults are those only ARDP knows.
@@ -97,6 +98,8 @@ type ardpCall struct {
 	heard  bool           // the client has acknowledged something
 	window int
 	resent time.Time
+	active int       // Prospero.moment when something was sent or heard last
+	last   time.Time // when something was heard last
 }
 
 // serve hears datagrams until the socket is closed.
@@ -143,23 +146,67 @@ func (s *Prospero) hear(datagram []byte, from net.Addr) {
 	case call == nil && p.Seq == 0:
 	case call == nil || !call.asked:
 		if call == nil {
-			call = s.newCall(key, from, p.ID)
+			if call = s.newCall(key, from, p.ID); call == nil {
+				return
+			}
 		}
+		s.touch(call)
 		s.ask(key, call, p)
 	default:
+		s.touch(call)
 		s.acknowledged(call, p)
 	}
 }
 
+// newCall is nil while there is no room for another call; a client repeats what
+// is not answered.
 func (s *Prospero) newCall(key string, from net.Addr, id uint16) *ardpCall {
+	if len(s.calls) >= maxCalls && !s.makeRoom() {
+		return nil
+	}
 	s.seen++
 	call := &ardpCall{to: from, id: id, number: s.seen, window: ardp.Window}
 	s.calls[key] = call
-	if s.order = append(s.order, key); len(s.order) > maxCalls {
-		delete(s.calls, s.order[0])
-		s.order = s.order[1:]
-	}
 	return call
+}
+
+// makeRoom forgets a call: one of which the client has the whole answer, else
+// one whose answer has been sent to its end, else one that the client seems to
+// have given up. Of several it is the one that has been idle for longest. A call
+// under way is not forgotten: its client has the request acknowledged and would
+// not repeat it.
+func (s *Prospero) makeRoom() bool {
+	oldest, best := "", 3
+	for key, call := range s.calls {
+		rank := call.rank()
+		if rank < best || rank == best && best < 3 && call.active < s.calls[oldest].active {
+			oldest, best = key, rank
+		}
+	}
+	if best == 3 {
+		return false
+	}
+	s.forget(oldest)
+	return true
+}
+
+// rank tells how little a call will be missed; 3 is one under way.
+func (call *ardpCall) rank() int {
+	switch n := len(call.answer); {
+	case n > 0 && call.acked == n:
+		return 0
+	case n > 0 && call.sent == n:
+		return 1
+	case time.Since(call.last) > abandoned:
+		return 2
+	}
+	return 3
+}
+
+// touch notes that a datagram of a call has come.
+func (s *Prospero) touch(call *ardpCall) {
+	s.moment++
+	call.active, call.last = s.moment, time.Now()
 }
 
 func (s *Prospero) forget(key string) {
@@ -324,6 +371,8 @@ func cutAnswer(text string, plain bool) []*ardp.Packet {
 // sendWindow sends the packets of an answer that may be under way.
 func (s *Prospero) sendWindow(call *ardpCall) {
 	last := min(call.acked+call.window, len(call.answer))
+	s.moment++
+	call.active = s.moment
 	for call.sent < last {
 		p := *call.answer[call.sent]
 		call.sent++

@@ -2,8 +2,11 @@ package testserver_test
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -153,6 +156,70 @@ func TestProsperoFaults(t *testing.T) {
 			t.Errorf("%s, want %s", f, want)
 		}
 	}
+}
+
+// TestProsperoCallUnderWay has more exchanges than the server remembers while an
+// answer is being fetched, which must come whole all the same. A request that
+// finds no room is answered when it is repeated.
+func TestProsperoCallUnderWay(t *testing.T) {
+	inBubble(t, "", func(t *testing.T) {
+		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
+			s.Content, s.InMemory = fstest.MapFS{"large": newFile(strings.Repeat("x", 100<<10))}, true
+		})
+		dial := func() net.Conn {
+			nc, err := srv.Dial(t.Context(), "udp", srv.Addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { nc.Close() })
+			return nc
+		}
+		large := []byte("GET-OBJECT-INFO CONTENTS ASCII large 0\n")
+		first, err := ardp.Start(t.Context(), dial(), large, ardp.Config{ID: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer first.Close()
+		if _, err := first.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		for range 300 {
+			if text := askProspero(t, srv, "VERSION\n"); !strings.HasPrefix(text, "VERSION 5") {
+				t.Fatalf("a small request is answered by %q", text)
+			}
+		}
+		start := time.Now()
+		text, err := io.ReadAll(first)
+		if err != nil || strings.Count(string(text), "x") < 100<<10 {
+			t.Errorf("%d octets came of the answer, %v", len(text), err)
+		}
+		if took := time.Since(start); took > 0 {
+			t.Errorf("the rest of the answer took %v", took)
+		}
+
+		// Exchanges under way fill the memory.
+		var idle []net.Conn
+		for i := range 256 {
+			nc := dial()
+			nc.Write((&ardp.Packet{Header: 9, ID: uint16(i + 1), Seq: 1, Total: 2, Data: []byte("VERSION")}).Append(nil))
+			hear(t, nc)
+			idle = append(idle, nc)
+		}
+		if text := askProspero(t, srv, "VERSION\n"); text != "" {
+			t.Errorf("with no room for a request it is answered by %q", text)
+		}
+		idle[0].Write((&ardp.Packet{Header: 9, ID: 1, Seq: 2, Total: 2, Data: []byte("\n")}).Append(nil))
+		if answer := hear(t, idle[0]); len(answer) != 1 || !strings.HasPrefix(string(answer[0].Data), "VERSION 5") {
+			t.Errorf("an exchange under way ended with %v", answer)
+		}
+		if text := askProspero(t, srv, "VERSION\n"); !strings.HasPrefix(text, "VERSION 5") {
+			t.Errorf("after another exchange has ended a request is answered by %q", text)
+		}
+		time.Sleep(4 * time.Minute)
+		if text := askProspero(t, srv, "VERSION\n"); !strings.HasPrefix(text, "VERSION 5") {
+			t.Errorf("after others were given up a request is answered by %q", text)
+		}
+	})
 }
 
 // TestProsperoOnLoopback has real sockets, and a server that ends.
