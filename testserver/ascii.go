@@ -17,7 +17,7 @@ func fromNetASCII(r io.Reader) io.Reader { return &netASCII{src: r, convert: dro
 type netASCII struct {
 	src     io.Reader
 	convert func(dst, src []byte, last byte, end bool) (out []byte, newLast byte)
-	buf     [16 << 10]byte
+	buf     [textSize]byte
 	out     []byte // converted, not read yet
 	store   []byte
 	last    byte // the octet before

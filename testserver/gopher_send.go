@@ -141,14 +141,17 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// textSize is the buffer for text, most of which is short.
+const textSize = 16 << 10
+
 // sendText sends lines as RFC 1436 §3.1 wants them, ended by one with a dot.
 func sendText(w io.Writer, text io.Reader, g gopherFaults) error {
 	end := "\r\n"
 	if g.bareLF {
 		end = "\n"
 	}
-	out := bufio.NewWriterSize(w, copySize)
-	in := bufio.NewReaderSize(fromNetASCII(text), copySize)
+	out := bufio.NewWriterSize(w, textSize)
+	in := bufio.NewReaderSize(fromNetASCII(text), textSize)
 	for first := true; ; { // first: at the beginning of a line
 		part, err := in.ReadSlice('\n')
 		if first && !g.noStuffing && bytes.HasPrefix(part, []byte{'.'}) {
@@ -176,7 +179,7 @@ func sendText(w io.Writer, text io.Reader, g gopherFaults) error {
 
 // quote records a request in full, line end and all.
 func (c *conn) quote(line []byte) {
-	c.srv.script.add(Line{Conn: c.received.conn, From: FromClient, Octets: string(line), Text: strconv.Quote(string(line))})
+	c.srv.script.record(Line{Conn: c.received.conn, From: FromClient, Octets: string(line)}, strconv.Quote)
 }
 
 // note records how long the answer was.

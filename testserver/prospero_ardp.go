@@ -280,7 +280,7 @@ func (s *Prospero) acknowledged(call *ardpCall, p *ardp.Packet) {
 // reply finds the answer to a request and begins to send it.
 func (s *Prospero) reply(key string, call *ardpCall, text string) {
 	for line := range strings.Lines(text) {
-		s.script.add(Line{Conn: call.number, From: FromClient, Octets: line, Text: lineOf(line)})
+		s.script.record(Line{Conn: call.number, From: FromClient, Octets: line}, lineOf)
 	}
 	q := parseQuestion(text)
 	s.mu.Lock()
@@ -302,7 +302,7 @@ func (s *Prospero) reply(key string, call *ardpCall, text string) {
 		return // cancelled meanwhile
 	}
 	for line := range strings.Lines(answer) {
-		s.script.add(Line{Conn: call.number, From: FromServer, Octets: line[:min(len(line), maxLineOctets)], Text: lineOf(line[:min(len(line), maxLineOctets)])})
+		s.script.record(Line{Conn: call.number, From: FromServer, Octets: line[:min(len(line), maxLineOctets)]}, lineOf)
 	}
 	call.answer = cutAnswer(answer, q.plain)
 	s.sendWindow(call)

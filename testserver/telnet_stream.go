@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func (s *telnetScribe) data(c byte) {
 	if s.session != nil {
 		s.session.heard = append(s.session.heard, c)
 	}
-	if c == '\n' || len(s.line) >= maxLineOctets || c == 0 && strings.HasSuffix(string(s.line), "\r\x00") {
+	if c == '\n' || len(s.line) >= maxLineOctets || c == 0 && bytes.HasSuffix(s.line, []byte("\r\x00")) {
 		s.endLine()
 	}
 }
@@ -58,7 +59,7 @@ func (s *telnetScribe) endLine() {
 	if len(s.line) > 0 {
 		octets := string(s.line)
 		s.line = s.line[:0]
-		s.script.add(Line{Conn: s.conn, From: s.from, Octets: octets, Text: lineText(octets)})
+		s.script.record(Line{Conn: s.conn, From: s.from, Octets: octets}, lineText)
 	}
 }
 
@@ -69,7 +70,7 @@ func (s *telnetScribe) endCommand() {
 	if s.session != nil && len(s.session.commands) < maxLines {
 		s.session.commands = append(s.session.commands, octets)
 	}
-	s.script.add(Line{Conn: s.conn, From: s.from, Octets: octets, Text: commandText(octets)})
+	s.script.record(Line{Conn: s.conn, From: s.from, Octets: octets}, commandText)
 }
 
 // end records what there is of a line.

@@ -65,18 +65,28 @@ func (t Transcript) Has(side Side, text string) bool {
 
 // script collects a transcript.
 type script struct {
-	mu  sync.Mutex
-	all []Line
-	log func(Line)
+	mu    sync.Mutex
+	all   []Line
+	shows []func(octets string) string // of the lines at the same index
+	log   func(Line)
 }
 
-func (s *script) add(l Line) {
+// add records a line with its Text.
+func (s *script) add(l Line) { s.record(l, nil) }
+
+// record records a line whose Text is what show makes of its Octets. That may
+// cost more than the line did, and is done when somebody reads it.
+func (s *script) record(l Line, show func(octets string) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.all) >= maxLines {
 		s.all = slices.Delete(s.all, 0, maxLines/2)
+		s.shows = slices.Delete(s.shows, 0, maxLines/2)
 	}
-	s.all = append(s.all, l)
+	if s.log != nil && show != nil {
+		l.Text, show = show(l.Octets), nil
+	}
+	s.all, s.shows = append(s.all, l), append(s.shows, show)
 	if s.log != nil {
 		s.log(l)
 	}
@@ -85,13 +95,18 @@ func (s *script) add(l Line) {
 func (s *script) lines() Transcript {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for i, show := range s.shows {
+		if show != nil {
+			s.all[i].Text, s.shows[i] = show(s.all[i].Octets), nil
+		}
+	}
 	return slices.Clone(s.all)
 }
 
 func (s *script) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all = nil
+	s.all, s.shows = nil, nil
 }
 
 // lineText is the octets of a line as [Line.Text] shows them.
@@ -157,5 +172,5 @@ func (r *recorder) end() {
 	}
 	octets := string(r.partial)
 	r.partial = r.partial[:0]
-	r.script.add(Line{Conn: r.conn, From: r.from, Octets: octets, Text: lineText(octets)})
+	r.script.record(Line{Conn: r.conn, From: r.from, Octets: octets}, lineText)
 }

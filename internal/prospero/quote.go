@@ -8,6 +8,7 @@
 package prospero
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -25,14 +26,19 @@ func AppendToken(b []byte, token string) []byte {
 	if i < 0 {
 		return append(b, token...)
 	}
+	b = slices.Grow(b, len(token)+strings.Count(token, "'")+2)
 	b = append(b, token[:i]...)
 	b = append(b, '\'')
-	for ; i < len(token); i++ {
-		if token[i] == '\'' {
-			b = append(b, '\'')
+	for {
+		quote := strings.IndexByte(token[i:], '\'')
+		if quote < 0 {
+			break
 		}
-		b = append(b, token[i])
+		b = append(b, token[i:i+quote+1]...)
+		b = append(b, '\'')
+		i += quote + 1
 	}
+	b = append(b, token[i:]...)
 	return append(b, '\'')
 }
 
