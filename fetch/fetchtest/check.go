@@ -51,15 +51,20 @@ func (r *rig) checkError(err error, l locator.Locator) *fetch.Error {
 	return e
 }
 
+// secrets are the passwords as they could be shown.
+var secrets = func() (forms []string) {
+	for _, secret := range []string{password, mistaken} {
+		forms = append(forms, secret, base64.StdEncoding.EncodeToString([]byte(secret)),
+			base64.StdEncoding.EncodeToString([]byte(login.User+":"+secret)))
+	}
+	return forms
+}()
+
 // checkSecrets looks for a password in what anybody may see.
 func (r *rig) checkSecrets(where, text string) {
 	r.Helper()
-	for _, secret := range []string{password, mistaken} {
-		forms := []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)),
-			base64.StdEncoding.EncodeToString([]byte(login.User + ":" + secret))}
-		if slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(text, form) }) {
-			r.Errorf("a password is shown by %s: %q", where, text)
-		}
+	if slices.ContainsFunc(secrets, func(form string) bool { return strings.Contains(text, form) }) {
+		r.Errorf("a password is shown by %s: %q", where, text)
 	}
 }
 
@@ -119,12 +124,14 @@ func checkGoroutines(t *testing.T) {
 // goroutines are the stacks of all other goroutines by their number, but for
 // those of the testing package.
 func goroutines() map[string]string {
-	buf := make([]byte, 1<<20)
-	for n := runtime.Stack(buf, true); n == len(buf); n = runtime.Stack(buf, true) {
+	buf := make([]byte, 32<<10)
+	n := runtime.Stack(buf, true)
+	for n == len(buf) {
 		buf = make([]byte, 2*len(buf))
+		n = runtime.Stack(buf, true)
 	}
 	list := make(map[string]string)
-	stacks := strings.Split(string(bytes.TrimRight(buf, "\x00")), "\n\n")
+	stacks := strings.Split(string(buf[:n]), "\n\n")
 	for _, stack := range stacks[1:] { // the first is the caller
 		id, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
 		if !strings.Contains(stack, "\ncreated by testing.") {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing/fstest"
 	"time"
 )
@@ -51,14 +52,19 @@ func (g guarded) Open(name string) (fs.File, error) {
 // Stat implements [fs.StatFS]: as on a disk, what must not be read can be seen.
 func (g guarded) Stat(name string) (fs.FileInfo, error) { return g.files.Stat(name) }
 
+// noise is the large document. It is made once, and nobody writes to it.
+var noise = sync.OnceValue(func() []byte {
+	octets := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte([]byte("RFC 1738, December 1994. Uniform"))).Read(octets)
+	return octets
+})
+
 // documents are the readable files of the content.
 func documents() map[string][]byte {
 	all := make([]byte, 256)
 	for i := range all {
 		all[i] = byte(i)
 	}
-	noise := make([]byte, 1<<20)
-	rand.NewChaCha8([32]byte([]byte("RFC 1738, December 1994. Uniform"))).Read(noise)
 	text := "Uniform Resource Locators\r\n\r\n\tA compact string\r\nrepresentation.\r\n"
 	return map[string][]byte{
 		"empty":         {},
@@ -69,7 +75,7 @@ func documents() map[string][]byte {
 		"dots.txt":      []byte(".\r\n..\r\n...\r\n.dot\r\n\r\n.\r\nend\r\n"),
 		octets:          all,
 		"iac.bin":       bytes.Repeat([]byte{0xFF, 0xFF, 0xF4, '\r', 0, '\r', '\n'}, 9),
-		large:           noise,
+		large:           noise(),
 		"with space":    []byte("a name with a space\r\n"),
 		"100%25":        []byte("a name with a percent sign, not to be decoded twice\r\n"),
 		"caf\u00e9":     []byte("a name with 8-bit octets\r\n"),

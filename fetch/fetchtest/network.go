@@ -23,6 +23,7 @@ type network struct {
 	mu    sync.Mutex
 	dials int
 	wires []*wire // those that came about, in order
+	sound int     // so many of them have no fault to come
 
 	spoiled int           // index of the wire that gets the fault, or every
 	fault   fault         // of that wire
@@ -94,9 +95,12 @@ func (n *network) spoil(k int, f fault) {
 // mend disarms, also the connections that have not suffered yet.
 func (n *network) mend() {
 	n.spoil(every, fault{})
-	for _, w := range n.since(0) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range n.wires[n.sound:] {
 		w.mend()
 	}
+	n.sound = len(n.wires)
 }
 
 // count is how many dials there were, with the failed ones.
