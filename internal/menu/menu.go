@@ -96,6 +96,11 @@ const bufferSize = 16 << 10
 // last if there is one: r's own or [wire.ErrLineTooLong] for a line of more than
 // max octets (0 is no bound).
 func Lines(r io.Reader, max int) iter.Seq2[*Line, error] {
+	return lines(r, max, bytes.LastIndexByte)
+}
+
+// lines is Lines with the search for line ends, whose work tests count.
+func lines(r io.Reader, max int, lastIndexByte func(s []byte, c byte) int) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		s := scanner{max: max, yield: yield}
 		buf := make([]byte, 0, bufferSize)
@@ -107,7 +112,7 @@ func Lines(r io.Reader, max int) iter.Seq2[*Line, error] {
 			fresh := len(buf)
 			buf = buf[:fresh+n]
 			// Only what is new can hold the line end: a long line is looked at once.
-			end := bytes.LastIndexByte(buf[fresh:], '\n') + 1
+			end := lastIndexByte(buf[fresh:], '\n') + 1
 			if end > 0 {
 				end += fresh
 			}

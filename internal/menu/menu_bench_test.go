@@ -58,3 +58,20 @@ func benchmarkLines(b *testing.B, size int) {
 	b.ReportMetric(float64(lines)/float64(split), "x-bytes.Split")
 	b.ReportMetric(float64(lines.Nanoseconds())/float64(b.N)/float64(size), "ns/line")
 }
+
+// BenchmarkLongLine measures one line of some lengths; the time of an octet is
+// the same in all.
+func BenchmarkLongLine(b *testing.B) {
+	for _, text := range longLines {
+		for _, size := range []int{256 << 10, 8 << 20} {
+			b.Run(fmt.Sprintf("%q/%d", text, size), func(b *testing.B) {
+				data := bytes.Repeat([]byte(text), size/len(text))
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					for range Lines(bytes.NewReader(data), 0) {
+					}
+				}
+			})
+		}
+	}
+}
