@@ -403,7 +403,8 @@ func TestToFile(t *testing.T) {
 }
 
 // TestToFileIdle splices from a server that is slow, which is no failure, and
-// then silent, which is one.
+// then silent, which is one. It sends something whenever the time for what came
+// last is over, as the trace tells.
 func TestToFileIdle(t *testing.T) {
 	const idle = 300 * time.Millisecond
 	env := &fetch.Env{Limits: fetch.Limits{Idle: idle}}
@@ -412,21 +413,31 @@ func TestToFileIdle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ln.Close()
+	const said = "some octets"
+	server := make(chan net.Conn, 1)
 	go func() {
 		c, err := ln.Accept()
 		if err != nil {
+			close(server)
 			return
 		}
-		defer c.Close()
-		for range 8 { // for longer than the limit in all
-			c.Write([]byte("some octets"))
-			<-time.After(idle / 5)
-		}
+		c.Write([]byte(said))
+		server <- c
 		io.Copy(io.Discard, c)
+		c.Close()
 	}()
+	const more = 3
+	told := 0
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(int64) {
+		if told++; told <= more {
+			c := <-server
+			c.Write([]byte(said))
+			server <- c
+		}
+	}})
 	at := ln.Addr().(*net.TCPAddr)
 	l := &locator.Gopher{HostPort: locator.HostPort{Host: "127.0.0.1", Port: uint16(at.Port)}, Type: '9', Selector: "x"}
-	res, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: l})
+	res, err := (&Fetcher{Env: env}).Fetch(ctx, &fetch.Request{Locator: l})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +447,11 @@ func TestToFileIdle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if n, err := io.Copy(f, res.Body); n != 8*11 || !errors.Is(err, fetch.Timeout) {
-		t.Errorf("%d octets, %v; want 88 and a timeout", n, err)
+	want := int64((1 + more) * len(said))
+	if n, err := io.Copy(f, res.Body); n != want || !errors.Is(err, fetch.Timeout) {
+		t.Errorf("%d octets, %v; want %d and a timeout", n, err, want)
+	}
+	if told != 1+more {
+		t.Errorf("the trace told of octets %d times, want %d", told, 1+more)
 	}
 }
