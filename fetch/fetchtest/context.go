@@ -202,7 +202,7 @@ func (r *rig) closeAfter(name string, read int) {
 	}
 	start := time.Now()
 	res.Close()
-	if took := time.Since(start); took > time.Second {
+	if took := time.Since(start); took > r.patience(time.Second) {
 		r.Errorf("Close took %v", took)
 	}
 	if err := res.Close(); err != nil {

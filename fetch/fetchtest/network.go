@@ -219,7 +219,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.received += n
-	w.in = append(w.in, p[:min(n, recorded-len(w.in))]...)
+	w.in = keep(w.in, p[:n])
 	if w.dead != nil && err != nil {
 		err = w.dead
 	}
@@ -257,7 +257,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.written += n
-	w.out = append(w.out, p[:min(n, recorded-len(w.out))]...)
+	w.out = keep(w.out, p[:n])
 	if w.dead != nil && err != nil {
 		err = broken("write", syscall.EPIPE)
 	}

@@ -101,7 +101,7 @@ func (k *kit) test(t *testing.T, name string, f func(*rig)) { k.testAs(t, name, 
 func (k *kit) testAs(t *testing.T, name string, login *locator.Login, f func(*rig)) {
 	t.Run(name, func(t *testing.T) {
 		k.bubble(t, k.memory, func(t *testing.T) {
-			checkGoroutines(t)
+			checkGoroutines(t, k.memory)
 			site := k.Serve(t, Content(), login)
 			dial := site.Dial
 			if dial == nil {
@@ -117,7 +117,7 @@ func (k *kit) testAs(t *testing.T, name string, login *locator.Login, f func(*ri
 func (k *kit) testAlone(t *testing.T, name string, dial dialFunc, f func(*rig)) {
 	t.Run(name, func(t *testing.T) {
 		k.bubble(t, true, func(t *testing.T) {
-			checkGoroutines(t)
+			checkGoroutines(t, true)
 			f(k.rig(t, k.site, dial, true))
 		})
 	})
@@ -181,7 +181,7 @@ func (r *rig) close() {
 		}
 		select {
 		case <-w.closed:
-		case <-time.After(time.Second):
+		case <-time.After(r.patience(time.Second)):
 			r.Errorf("connection %d of %d (to %v) is still open after all is closed; sent on it: %.80q", i, len(wires), w.remote, w.sent())
 		}
 	}
@@ -192,9 +192,22 @@ func (r *rig) ctx() context.Context {
 	if r.virtual {
 		return r.Context()
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(r.Context(), hung)
 	r.Cleanup(cancel)
 	return ctx
+}
+
+// hung is how long something may take, by the real clock, before it is taken for
+// what will never end. It is far longer than anything takes on a busy machine.
+const hung = 2 * time.Minute
+
+// patience is d by the clock of a bubble, where it does not depend on the
+// machine.
+func (r *rig) patience(d time.Duration) time.Duration {
+	if r.virtual {
+		return d
+	}
+	return hung
 }
 
 // want is what a fetch of a document gives.
