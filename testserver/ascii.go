@@ -17,11 +17,22 @@ func fromNetASCII(r io.Reader) io.Reader { return &netASCII{src: r, convert: dro
 type netASCII struct {
 	src     io.Reader
 	convert func(dst, src []byte, last byte, end bool) (out []byte, newLast byte)
-	buf     [textSize]byte
+	buf     []byte
 	out     []byte // converted, not read yet
 	store   []byte
 	last    byte // the octet before
 	err     error
+}
+
+// textSize is the buffer for text.
+const textSize = 16 << 10
+
+// textRoom is textSize, or less for a text that is known to be shorter.
+func textRoom(r io.Reader) int {
+	if l, ok := r.(interface{ Len() int }); ok {
+		return min(textSize, l.Len()+1)
+	}
+	return textSize
 }
 
 func (a *netASCII) Read(p []byte) (int, error) {
@@ -29,8 +40,11 @@ func (a *netASCII) Read(p []byte) (int, error) {
 		if a.err != nil {
 			return 0, a.err
 		}
+		if a.buf == nil {
+			a.buf = make([]byte, textRoom(a.src))
+		}
 		var n int
-		n, a.err = a.src.Read(a.buf[:])
+		n, a.err = a.src.Read(a.buf)
 		a.store, a.last = a.convert(a.store[:0], a.buf[:n], a.last, a.err != nil)
 		a.out = a.store
 	}

@@ -141,17 +141,15 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// textSize is the buffer for text, most of which is short.
-const textSize = 16 << 10
-
 // sendText sends lines as RFC 1436 §3.1 wants them, ended by one with a dot.
 func sendText(w io.Writer, text io.Reader, g gopherFaults) error {
 	end := "\r\n"
 	if g.bareLF {
 		end = "\n"
 	}
-	out := bufio.NewWriterSize(w, textSize)
-	in := bufio.NewReaderSize(fromNetASCII(text), textSize)
+	room := textRoom(text)
+	out := bufio.NewWriterSize(w, min(textSize, 2*room+8)) // each line may get longer
+	in := bufio.NewReaderSize(fromNetASCII(text), room)
 	for first := true; ; { // first: at the beginning of a line
 		part, err := in.ReadSlice('\n')
 		if first && !g.noStuffing && bytes.HasPrefix(part, []byte{'.'}) {
