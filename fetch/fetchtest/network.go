@@ -182,6 +182,7 @@ type wire struct {
 	in, out   []byte // the first octets received and sent
 	received  int
 	written   int
+	begun     []int // received when each datagram came
 	dead      error // what Read and Write give, once it is
 	closeOnce sync.Once
 	closed    chan struct{}
@@ -218,6 +219,9 @@ func (w *wire) Read(p []byte) (int, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.datagrams && n > 0 {
+		w.begun = append(w.begun, w.received)
+	}
 	w.received += n
 	w.in = keep(w.in, p[:n])
 	if w.dead != nil && err != nil {
@@ -342,6 +346,13 @@ func (w *wire) got() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.in)
+}
+
+// starts are after how many octets each of the datagrams received began.
+func (w *wire) starts() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.begun)
 }
 
 // lengths are how many octets were received and sent.

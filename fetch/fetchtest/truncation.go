@@ -62,10 +62,7 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 		if do == sever {
 			octets = sent
 		}
-		if w.datagrams && (do == cut || do == reset) {
-			octets = 0 // datagrams know no end
-		}
-		for after := 0; after < octets; after += r.kit.stride() {
+		for _, after := range r.kit.moments(w, do, octets) {
 			ctx, cancel := context.WithCancel(r.ctx())
 			f(cell{
 				what:  fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, octets, k+1, len(wires)),
@@ -80,6 +77,21 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 			}
 		}
 	}
+}
+
+// moments are after how many octets of a connection a damage is tried.
+func (k *kit) moments(w *wire, do damage, octets int) (list []int) {
+	switch {
+	case w.datagrams && (do == cut || do == reset):
+		return nil // datagrams know no end
+	case w.datagrams && (do == stall || do == cancel) && octets > 0:
+		// A datagram comes whole: what happens amid it happens behind it.
+		return slices.Compact(append(w.starts(), octets-1))
+	}
+	for after := 0; after < octets; after += k.stride() {
+		list = append(list, after)
+	}
+	return list
 }
 
 // stride is how many octets further on the next connection fails. TLS has many of
