@@ -49,6 +49,8 @@ type access struct {
 	article  string
 	id       string
 	articles []span // of the group; nil unless asked for
+
+	login *locator.Login // what Env.Credentials said; nil until it was asked
 }
 
 // key is what two accesses must have in common to use the same session.
@@ -242,6 +244,19 @@ func (a *access) options() error {
 // target is the connection.
 func (a *access) target() fetch.Target {
 	return fetch.Target{Locator: a.loc, From: a.from, Purpose: fetch.Control, Network: "tcp", Host: a.key.host, Port: a.key.port}
+}
+
+// credentials asks Env.Credentials, which may prompt: once, although an access may
+// have a second session. text is how the server asked.
+func (a *access) credentials(ctx context.Context, text string) (locator.Login, error) {
+	if a.login != nil {
+		return *a.login, nil
+	}
+	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.loc, Text: text})
+	if err == nil {
+		a.login = &login
+	}
+	return login, err
 }
 
 // permitReuse asks the policy what it would be asked if the session were opened

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +55,11 @@ func TestLogin(t *testing.T) {
 					if id := res.Info.(*Info).MessageID; id != "<"+secret+"@lab.example>" {
 						w.Errorf("the article is %s", id)
 					}
+					// Only what has been read to its end is sure to leave its session for
+					// the next, which then needs no login.
+					if _, err := io.Copy(io.Discard, res.Body); err != nil {
+						w.Error(err)
+					}
 					res.Close()
 				}
 				if len(asked) != 1 || asked[0].Locator != l || asked[0].User != "" || !strings.HasPrefix(asked[0].Text, "Authentication required") {
@@ -67,6 +74,35 @@ func TestLogin(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A list of groups has a second session beside it for their descriptions: who is
+// asked for a login is asked once all the same.
+func TestLoginOnce(t *testing.T) {
+	inWorld(t, func(s *testserver.NNTP) {
+		protected()(s)
+		s.Descriptions = map[string]string{"local.test": "All about it"}
+	}, func(w *world) {
+		asked := 0
+		answer := knows("lab", "s3cret")
+		w.env.Credentials = func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+			asked++
+			return answer(ctx, c)
+		}
+		items, err := w.items("news:*")
+		if err != nil || len(items) != len(shelf()) {
+			w.Errorf("%d groups, %v", len(items), err)
+		}
+		if i := slices.IndexFunc(items, func(i fetch.Item) bool { return i.Name == "local.test" }); i < 0 || !strings.Contains(shown(items[i]), "Description=All about it") {
+			w.Errorf("without a description: %v", items)
+		}
+		if asked != 1 {
+			w.Errorf("asked %d times for one list", asked)
+		}
+		if n := w.connections(); n != 2 {
+			w.Errorf("%d connections", n)
+		}
+	})
 }
 
 func TestLoginWithoutPassword(t *testing.T) {

@@ -379,7 +379,7 @@ const passCommand = "AUTHINFO PASS "
 
 // login is AUTHINFO USER and PASS (RFC 4643 §2.3). text is how the server asked.
 func (s *session) login(text string) error {
-	login, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, Text: text})
+	login, err := s.access.credentials(s.ctx, text)
 	switch {
 	case err != nil:
 		e := *fetch.Fail("AUTHINFO", s.access.loc, fetch.Unauthenticated, err)
