@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -256,7 +257,7 @@ func TestActiveStranger(t *testing.T) {
 		}
 		for _, c := range strangers {
 			_ = c.SetReadDeadline(time.Now().Add(time.Second))
-			if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, context.DeadlineExceeded) {
+			if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("the stranger reads %d octets, %v", n, err)
 			}
 			c.Close()
@@ -292,20 +293,21 @@ func TestActiveRefusedMeanwhile(t *testing.T) {
 	if err := srv.Put("a.txt", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
+	// The port that the server is told of is the near end of a connection: nobody
+	// listens there, and no other program can.
+	taken, err := net.Dial("tcp", srv.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	var held net.Listener
 	defer func() { held.Close() }()
-	f := &Fetcher{Active: &Active{}, Env: &fetch.Env{Listen: func(ctx context.Context, network, address string) (net.Listener, error) {
-		// The port that the server is told of closes at once; another one waits.
-		gone, err := net.Listen(network, address)
-		if err != nil {
-			return nil, err
-		}
-		held, err = net.Listen(network, "127.0.0.1:0")
-		gone.Close()
-		return elsewhere{held, gone.Addr()}, err
+	f := &Fetcher{Active: &Active{}, Env: &fetch.Env{Listen: func(_ context.Context, network, address string) (_ net.Listener, err error) {
+		held, err = net.Listen(network, address)
+		return elsewhere{held, taken.LocalAddr()}, err
 	}}}
 	defer f.Close()
-	_, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "a.txt")})
+	_, err = read(t.Context(), f, &fetch.Request{Locator: locate(srv, "a.txt")})
 	var e *fetch.Error
 	if !errors.As(err, &e) || e.Op != "accept" || e.Code != 425 {
 		t.Errorf("%v (%+v)", err, e)

@@ -3,7 +3,6 @@ package ftp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -158,13 +157,13 @@ func toFile(t *testing.T, body io.Reader) (string, error) {
 // TestSplice copies to files, over sockets.
 func TestSplice(t *testing.T) {
 	srv := start(t)
-	big := strings.Repeat("0123456789abcdef", 1<<20)
+	big := strings.Repeat("0123456789abcdef", 9<<16)
 	if err := srv.Put("big", []byte(big)); err != nil {
 		t.Fatal(err)
 	}
 	f := &Fetcher{}
 	defer f.Close()
-	for _, tc := range []struct{ offset, length int64 }{{0, 0}, {1 << 20, 0}, {0, 5 << 20}, {3, 4 << 20}, {0, 16 << 20}, {-5, 0}} {
+	for _, tc := range []struct{ offset, length int64 }{{0, 0}, {1 << 20, 0}, {0, 5 << 20}, {3, 4 << 20}, {0, 9 << 20}, {-5, 0}} {
 		var told int64
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
 		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/big"), Offset: tc.offset, Length: tc.length})
@@ -233,49 +232,39 @@ func TestSpliceAppend(t *testing.T) {
 	}
 }
 
+// splice copies a Body to a file as WriteTo does from a socket. From a connection
+// in memory the octets pass through the program, but under the same limits.
+func splice(t *testing.T, b io.Reader) (string, error) {
+	t.Helper()
+	return toFile(t, spliced{b.(*body)})
+}
+
+type spliced struct{ *body }
+
+func (s spliced) WriteTo(w io.Writer) (int64, error) { return s.splice(w.(*os.File)) }
+
 // TestSpliceFails breaks a copy to a file on either side.
 func TestSpliceFails(t *testing.T) {
 	big := make([]byte, 8<<20)
-	for name, tc := range map[string]struct {
-		fault testserver.Fault
-		kind  fetch.ErrorKind
-	}{
-		"cut":   {testserver.Truncate(5 << 20), fetch.Truncated},
-		"reset": {testserver.Reset(5 << 20), fetch.Truncated},
-		"slow":  {testserver.Drip(4<<20, 150*time.Millisecond), fetch.Other},
-		"stall": {testserver.Drip(4<<20, time.Hour), fetch.Timeout},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			srv := start(t)
-			if err := srv.Put("big", big); err != nil {
-				t.Fatal(err)
-			}
-			srv.On("DATA", 1, tc.fault)
-			f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Idle: 300 * time.Millisecond}}}
-			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			began := time.Now()
-			got, err := toFile(t, res.Body)
-			if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.Other) || len(got) > len(big) || err == nil && len(got) != len(big) {
-				t.Errorf("%d octets, %v", len(got), err)
-			}
-			if took := time.Since(began); took > 3*time.Second {
-				t.Errorf("after %v", took)
-			}
-			res.Close()
-			f.Close()
-		})
-	}
-
 	srv := start(t)
 	if err := srv.Put("big", big); err != nil {
 		t.Fatal(err)
 	}
 	f := &Fetcher{}
 	defer f.Close()
+	for _, fault := range []testserver.Fault{testserver.Truncate(5 << 20), testserver.Reset(5 << 20)} {
+		srv.On("DATA", 1, fault)
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := toFile(t, res.Body); !errors.Is(err, fetch.Truncated) || len(got) > 5<<20 {
+			t.Errorf("%v: %d octets, %v", fault, len(got), err)
+		}
+		res.Close()
+		srv.ResetFaults()
+	}
+
 	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
 	if err != nil {
 		t.Fatal(err)
@@ -292,72 +281,167 @@ func TestSpliceFails(t *testing.T) {
 	}
 }
 
+// TestSpliceTime has data that comes slowly, and data that stops coming: what
+// counts is the time without any octets.
+func TestSpliceTime(t *testing.T) {
+	const idle = 3 * spliceTime
+	for _, tc := range []struct {
+		fault testserver.Fault
+		from  time.Duration // the least time that it takes
+		kind  fetch.ErrorKind
+	}{
+		{testserver.Drip(1<<20, idle-1), 8 * (idle - 1), fetch.Other},
+		{testserver.Drip(4<<20, spliceTime), 2 * spliceTime, fetch.Other},
+		{testserver.Drip(4<<20, time.Hour), idle, fetch.Timeout},
+		{testserver.Silence(), idle, fetch.Timeout},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			big := strings.Repeat("0123456789abcdef", 8<<16)
+			if err := srv.Put("big", []byte(big)); err != nil {
+				t.Fatal(err)
+			}
+			srv.On("DATA", 1, tc.fault)
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Limits: fetch.Limits{Idle: idle}}}
+			defer f.Close()
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Close()
+			began := time.Now()
+			got, err := splice(t, res.Body)
+			if fetch.KindOf(err) != tc.kind || (err == nil) != (got == big) || !strings.HasPrefix(big, got) {
+				t.Errorf("%v: %d octets, %v", tc.fault, len(got), err)
+			}
+			if took := time.Since(began); took < tc.from || took > tc.from+spliceTime {
+				t.Errorf("%v: it took %v, want %v", tc.fault, took, tc.from)
+			}
+		})
+	}
+}
+
 // TestCloseBesideRead closes a Body whose Read waits for octets.
 func TestCloseBesideRead(t *testing.T) {
 	for _, file := range []bool{false, true} {
-		t.Run(fmt.Sprint("to a file: ", file), func(t *testing.T) {
-			t.Parallel()
-			srv := start(t)
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
 			srv.On("DATA", 1, testserver.Silence())
-			f := &Fetcher{}
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+			defer f.Close()
 			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			ended := make(chan error)
+			ended := make(chan error, 1)
 			go func() {
 				var err error
 				if file {
-					_, err = toFile(t, res.Body)
+					_, err = splice(t, res.Body)
 				} else {
 					_, err = io.ReadAll(res.Body)
 				}
 				ended <- err
 			}()
+			synctest.Wait()
 			select {
 			case err := <-ended:
 				t.Errorf("before Close: %v", err)
-			case <-time.After(20 * time.Millisecond):
-				res.Close()
-				if err := <-ended; err == nil {
-					t.Error("no error after Close")
-				}
+				return
+			default:
 			}
-			f.Close()
+			res.Close()
+			if err := <-ended; err == nil {
+				t.Error("no error after Close")
+			}
 		})
 	}
 }
 
-// TestCancel cancels at once, over sockets, wherever the access is.
+// TestCancel cancels wherever the access is: it ends at that moment.
 func TestCancel(t *testing.T) {
 	for _, stage := range []string{"GREETING", "PASS", "CWD", "EPSV", "RETR", "DATA", "END"} {
 		for _, file := range []bool{false, true} {
-			srv := start(t)
-			srv.On(stage, 1, testserver.Silence())
-			ctx, cancel := context.WithCancel(t.Context())
-			f := &Fetcher{}
-			cancelled := make(chan time.Time, 1)
-			time.AfterFunc(30*time.Millisecond, func() { cancelled <- time.Now(); cancel() })
-			var err error
-			res, ferr := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
-			if err = ferr; err == nil && file {
-				_, err = toFile(t, res.Body)
-			} else if err == nil {
-				_, err = io.ReadAll(res.Body)
-			}
-			if res != nil {
-				res.Close()
-			}
-			f.Close()
-			if !errors.Is(err, fetch.Canceled) || !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: %v", stage, err)
-			}
-			// At once, as a busy machine counts; that it is to the moment is tested
-			// with the clock of the conformance kit.
-			if took := time.Since(<-cancelled); took > 200*time.Millisecond {
-				t.Errorf("%s: it took %v", stage, took)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv.On(stage, 1, testserver.Silence())
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() {
+					f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+					defer f.Close()
+					res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+					if err == nil {
+						if file {
+							_, err = splice(t, res.Body)
+						} else {
+							_, err = io.ReadAll(res.Body)
+						}
+						res.Close()
+					}
+					ended <- err
+				}()
+				synctest.Wait()
+				began := time.Now()
+				cancel()
+				if err := <-ended; !errors.Is(err, fetch.Canceled) || !errors.Is(err, context.Canceled) {
+					t.Errorf("%s: %v", stage, err)
+				}
+				if took := time.Since(began); took > 0 {
+					t.Errorf("%s: it took %v", stage, took)
+				}
+			})
 		}
+	}
+}
+
+// TestSocketsEnd ends a splice, over sockets, of a server that says nothing more
+// and of a client that knows no limits: by its context, and by Close.
+func TestSocketsEnd(t *testing.T) {
+	const first = spliceSize // what comes; it makes a portion
+	for _, byClose := range []bool{false, true} {
+		srv := start(t)
+		if err := srv.Put("big", make([]byte, 2*first)); err != nil {
+			t.Fatal(err)
+		}
+		srv.On("DATA", 1, testserver.Drip(first, 1000*time.Hour))
+		f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Reply: 1000 * time.Hour, Idle: 1000 * time.Hour}}}
+		waits := make(chan bool)
+		told := int64(0)
+		ctx, cancel := context.WithCancel(fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) {
+			if told += n; told == first {
+				close(waits)
+			}
+		}}))
+		defer cancel()
+		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/big")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended, closed := make(chan error, 1), make(chan error, 1)
+		go func() {
+			_, err := toFile(t, res.Body)
+			ended <- err
+		}()
+		select {
+		case <-waits:
+		case err := <-ended:
+			t.Fatal(err)
+		}
+		if byClose {
+			go func() { closed <- res.Close() }()
+		} else {
+			cancel()
+		}
+		if err := <-ended; err == nil || !byClose && !errors.Is(err, context.Canceled) {
+			t.Errorf("by Close %t: %v", byClose, err)
+		}
+		if byClose {
+			srv.Close() // else Close waits for its last word
+			<-closed
+		}
+		res.Close()
+		f.Close()
 	}
 }
 

@@ -192,10 +192,11 @@ func count(list []string, s string) (n int) {
 // longReplies has a line without an end, and lines without an end, at every
 // stage.
 func longReplies(t *testing.T) {
+	replies := map[string]string{
+		"line": "530 " + strings.Repeat("x", 10<<20), "lines": strings.Repeat("230-x\r\n", 1<<20), "long lines": strings.Repeat("230-"+strings.Repeat("x", 8000)+"\r\n", 1<<10),
+	}
 	for _, verb := range []string{"", "USER", "PASS", "PWD", "CWD", "TYPE", "SIZE", "EPSV", "PASV", "REST", "RETR", "LIST"} {
-		for what, reply := range map[string]string{
-			"line": "530 " + strings.Repeat("x", 10<<20), "lines": strings.Repeat("230-x\r\n", 1<<20), "long lines": strings.Repeat("230-"+strings.Repeat("x", 8000)+"\r\n", 1<<10),
-		} {
+		for what, reply := range replies {
 			h := &hostile{on: map[string]string{verb: reply}, first: map[string]string{verb: reply}}
 			if verb == "PASV" {
 				h.on["EPSV"] = "500 no\r\n"
@@ -272,7 +273,7 @@ func quitBounded(t *testing.T) {
 // an end.
 func endlessListing(t *testing.T) {
 	const line = "-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n"
-	const total = 200_000
+	const total = 100_000
 	a := &access{loc: at("/"), verb: "LIST", trace: fetch.ContextTrace(t.Context())}
 	var heap []uint64
 	n := 0
@@ -434,46 +435,46 @@ func strangeReplies(t *testing.T) {
 		for _, reply := range []string{
 			"1", "199 x", "299 x", "399 x", "499 x", "599 x", "631 x", "999 x", "000 x", "", "\x1b[2J", "230 logged\x00 in", "250-", "\r", "257 \"\"\"", "213 -1", "150 (1 bytes)",
 		} {
-			name, first := strings.CutSuffix(verb, " first")
-			h := &hostile{on: map[string]string{}, first: map[string]string{}, data: "data"}
-			if first {
-				h.first[name] = reply + "\r\n"
-			} else {
-				h.on[name] = reply + "\r\n"
-			}
-			if name == "" {
-				h.greeting = reply + "\r\n"
-			}
-			if name == "PASV" {
-				h.on["EPSV"] = "500 no\r\n"
-			}
-			h.serve(t)
-			env := h.env()
-			env.Limits.Reply, env.Limits.Idle = 50*time.Millisecond, 50*time.Millisecond
-			f := &Fetcher{Env: env}
-			req := &fetch.Request{Locator: at("/a/x"), Options: &Options{ModTime: true}}
-			var err error
-			switch name {
-			case "STOR":
-				err = put(t.Context(), f, req)
-			case "LIST":
-				req.Locator = at("/a/")
-				fallthrough
-			default:
-				if name == "REST" {
-					req.Offset = 1
+			synctest.Test(t, func(t *testing.T) {
+				name, first := strings.CutSuffix(verb, " first")
+				h := &hostile{on: map[string]string{}, first: map[string]string{}, data: "data"}
+				if first {
+					h.first[name] = reply + "\r\n"
+				} else {
+					h.on[name] = reply + "\r\n"
 				}
-				var got string
-				got, err = read(t.Context(), f, req)
-				if err == nil && got != h.data[req.Offset:] && req.Offset == 0 {
-					t.Errorf("%s %q: %q without an error", verb, reply, got)
+				if name == "" {
+					h.greeting = reply + "\r\n"
 				}
-			}
-			f.Close()
-			var e *fetch.Error
-			if err != nil && (!errors.As(err, &e) || e.Kind == fetch.Other || strings.ContainsFunc(err.Error(), func(c rune) bool { return c < ' ' || c > '~' })) {
-				t.Errorf("%s %q: %v", verb, reply, err)
-			}
+				if name == "PASV" {
+					h.on["EPSV"] = "500 no\r\n"
+				}
+				h.serve(t)
+				f := &Fetcher{Env: h.env()}
+				req := &fetch.Request{Locator: at("/a/x"), Options: &Options{ModTime: true}}
+				var err error
+				switch name {
+				case "STOR":
+					err = put(t.Context(), f, req)
+				case "LIST":
+					req.Locator = at("/a/")
+					fallthrough
+				default:
+					if name == "REST" {
+						req.Offset = 1
+					}
+					var got string
+					got, err = read(t.Context(), f, req)
+					if err == nil && got != h.data[req.Offset:] && req.Offset == 0 {
+						t.Errorf("%s %q: %q without an error", verb, reply, got)
+					}
+				}
+				f.Close()
+				var e *fetch.Error
+				if err != nil && (!errors.As(err, &e) || e.Kind == fetch.Other || strings.ContainsFunc(err.Error(), func(c rune) bool { return c < ' ' || c > '~' })) {
+					t.Errorf("%s %q: %v", verb, reply, err)
+				}
+			})
 		}
 	}
 }
