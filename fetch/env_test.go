@@ -384,16 +384,24 @@ func TestConnectDoneBefore(t *testing.T) {
 // TestConnectHandsOutNoDeadline: the limit is of connecting, not of what comes
 // after.
 func TestConnectHandsOutNoDeadline(t *testing.T) {
-	env := fetch.Env{Limits: fetch.Limits{Connect: 200 * time.Millisecond}}
-	conn, err := env.Connect(t.Context(), hosted("127.0.0.1", listen(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	<-time.After(300 * time.Millisecond)
-	if _, err := conn.Write([]byte("x")); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		defer there.Close()
+		go io.Copy(io.Discard, there)
+		env := fetch.Env{
+			Dial:   func(context.Context, string, string) (net.Conn, error) { return here, nil },
+			Limits: fetch.Limits{Connect: time.Second},
+		}
+		conn, err := env.Connect(t.Context(), hosted("127.0.0.1", 21))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		<-time.After(time.Minute)
+		if _, err := conn.Write([]byte("x")); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestPermit(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -43,24 +44,26 @@ func TestLogin(t *testing.T) {
 		{"none", "http://h.example/", "", 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := newWorld(t, map[string]server{"h.example:80": guarded("me", "secret", "inside")})
-			asked := 0
-			f := w.fetcher(func(f *Fetcher) {
-				f.Env.Credentials = func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
-					asked++
-					if c.User != tc.user || c.Text != "the lab" || c.Locator.String() != tc.url {
-						t.Errorf("asked for %+v", c)
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, map[string]server{"h.example:80": guarded("me", "secret", "inside")})
+				asked := 0
+				f := w.fetcher(func(f *Fetcher) {
+					f.Env.Credentials = func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+						asked++
+						if c.User != tc.user || c.Text != "the lab" || c.Locator.String() != tc.url {
+							t.Errorf("asked for %+v", c)
+						}
+						return gives("me", "secret")(ctx, c)
 					}
-					return gives("me", "secret")(ctx, c)
+				})
+				body, _, err := get(t, f, tc.url, nil)
+				if err != nil || body != "inside" || len(w.heads("")) != tc.requests || asked != tc.requests-1 {
+					t.Errorf("%.100q, %v; asked %d times in %d requests", body, err, asked, len(w.heads("")))
+				}
+				if len(w.dials) != 1 {
+					t.Errorf("%d connections", len(w.dials))
 				}
 			})
-			body, _, err := get(t, f, tc.url, nil)
-			if err != nil || body != "inside" || len(w.heads("")) != tc.requests || asked != tc.requests-1 {
-				t.Errorf("%.100q, %v; asked %d times in %d requests", body, err, asked, len(w.heads("")))
-			}
-			if len(w.dials) != 1 {
-				t.Errorf("%d connections", len(w.dials))
-			}
 		})
 	}
 }

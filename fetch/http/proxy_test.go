@@ -30,43 +30,45 @@ func through(t testing.TB, text string) func(*Fetcher) {
 
 // http URLs are handed to the proxy in absolute form (RFC 9112 §3.2.2).
 func TestForwardProxy(t *testing.T) {
-	w := newWorld(t, map[string]server{"p.example:3128": says(document("from afar"))})
-	f := w.fetcher(through(t, "me:secret@p.example:3128"))
-	var asked []fetch.Target
-	f.Env.Allow = func(_ context.Context, t fetch.Target) error { asked = append(asked, t); return nil }
-	w.peers = map[string]string{"p.example:3128": "192.0.2.9:3128"}
-	for range 2 {
-		body, res, err := get(t, f, "http://a.example:8080//x%2Fy?q", &Options{Header: map[string][]string{"Host": {"other.example"}}})
-		if err != nil || body != "from afar" || res.Peer.IsValid() {
-			t.Fatal(body, res, err)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"p.example:3128": says(document("from afar"))})
+		f := w.fetcher(through(t, "me:secret@p.example:3128"))
+		var asked []fetch.Target
+		f.Env.Allow = func(_ context.Context, t fetch.Target) error { asked = append(asked, t); return nil }
+		w.peers = map[string]string{"p.example:3128": "192.0.2.9:3128"}
+		for range 2 {
+			body, res, err := get(t, f, "http://a.example:8080//x%2Fy?q", &Options{Header: map[string][]string{"Host": {"other.example"}}})
+			if err != nil || body != "from afar" || res.Peer.IsValid() {
+				t.Fatal(body, res, err)
+			}
 		}
-	}
-	want := "GET http://a.example:8080//x%2Fy?q HTTP/1.1\r\nHost: a.example:8080\r\nUser-Agent: fetch1738\r\nAccept: */*\r\nAccept-Encoding: identity\r\n" +
-		"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n\r\n"
-	if heads := w.heads(""); len(heads) != 2 || heads[0] != want || heads[1] != want || len(w.dials) != 1 {
-		t.Errorf("%q over %q", heads, w.dials)
-	}
-	var purposes []string
-	for _, t := range asked {
-		purposes = append(purposes, fmt.Sprintf("%s %d %v", t.Host, t.Purpose, t.Addr.IsValid()))
-	}
-	if got, want := strings.Join(purposes, ", "), "a.example 0 false, p.example 2 false, p.example 2 true, a.example 0 false"; got != want {
-		t.Errorf("asked about %s; want %s", got, want)
-	}
-	plan, err := f.Explain(&fetch.Request{Locator: parse(t, "http://a.example:8080//x%2Fy?q")})
-	if err != nil || plan.Host != "p.example" || plan.Port != 3128 || plan.Steps[0].Send != strings.Replace(want, "Basic bWU6c2VjcmV0", "****", 1) {
-		t.Errorf("explained as %+v, %v", plan, err)
-	}
-	denied := errors.New("denied")
-	f.Env.Allow = func(_ context.Context, t fetch.Target) error {
-		if t.Host == "b.example" {
-			return denied
+		want := "GET http://a.example:8080//x%2Fy?q HTTP/1.1\r\nHost: a.example:8080\r\nUser-Agent: fetch1738\r\nAccept: */*\r\nAccept-Encoding: identity\r\n" +
+			"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n\r\n"
+		if heads := w.heads(""); len(heads) != 2 || heads[0] != want || heads[1] != want || len(w.dials) != 1 {
+			t.Errorf("%q over %q", heads, w.dials)
 		}
-		return nil
-	}
-	if _, _, err := get(t, f, "http://b.example/", nil); fetch.KindOf(err) != fetch.Refused || len(w.heads("")) != 2 {
-		t.Errorf("%v; %q", err, w.heads(""))
-	}
+		var purposes []string
+		for _, t := range asked {
+			purposes = append(purposes, fmt.Sprintf("%s %d %v", t.Host, t.Purpose, t.Addr.IsValid()))
+		}
+		if got, want := strings.Join(purposes, ", "), "a.example 0 false, p.example 2 false, p.example 2 true, a.example 0 false"; got != want {
+			t.Errorf("asked about %s; want %s", got, want)
+		}
+		plan, err := f.Explain(&fetch.Request{Locator: parse(t, "http://a.example:8080//x%2Fy?q")})
+		if err != nil || plan.Host != "p.example" || plan.Port != 3128 || plan.Steps[0].Send != strings.Replace(want, "Basic bWU6c2VjcmV0", "****", 1) {
+			t.Errorf("explained as %+v, %v", plan, err)
+		}
+		denied := errors.New("denied")
+		f.Env.Allow = func(_ context.Context, t fetch.Target) error {
+			if t.Host == "b.example" {
+				return denied
+			}
+			return nil
+		}
+		if _, _, err := get(t, f, "http://b.example/", nil); fetch.KindOf(err) != fetch.Refused || len(w.heads("")) != 2 {
+			t.Errorf("%v; %q", err, w.heads(""))
+		}
+	})
 }
 
 // connectProxy is a proxy in the world that makes tunnels.
@@ -99,30 +101,32 @@ func relay(near net.Conn, fromNear io.Reader, far net.Conn) {
 // PROXY-SPLIT (case 146): what the proxy hears and what the server hears has no
 // secret in common.
 func TestTunnel(t *testing.T) {
-	var connects []string
-	w := newWorld(t, nil)
-	w.servers = map[string]server{
-		"p.example:3128": connectProxy(w, &connects, "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n"),
-		"a.example:443":  guarded("me", "for a", "safe"),
-	}
-	f := w.fetcher(through(t, "me:for%20p@p.example:3128"))
-	var sent, received strings.Builder
-	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(o []byte) { sent.Write(o) }, Received: func(o []byte) { received.Write(o) }})
-	for range 2 {
-		body, res, err := do(ctx, f, &fetch.Request{Locator: parse(t, "https://me:for%20a@a.example/"), Options: &Options{Header: map[string][]string{"X-Secret": {"for a"}}}})
-		if err != nil || body != "safe" || res.Peer.IsValid() {
-			t.Fatal(body, res, err)
+	synctest.Test(t, func(t *testing.T) {
+		var connects []string
+		w := newWorld(t, nil)
+		w.servers = map[string]server{
+			"p.example:3128": connectProxy(w, &connects, "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n"),
+			"a.example:443":  guarded("me", "for a", "safe"),
 		}
-	}
-	if len(connects) != 1 || connects[0] != "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\nProxy-Authorization: Basic bWU6Zm9yIHA=\r\n\r\n" {
-		t.Errorf("the proxy heard %q", connects)
-	}
-	if heads := w.heads("a.example:443"); len(heads) != 2 || strings.Contains(heads[0], "Proxy") {
-		t.Errorf("the server heard %q", heads)
-	}
-	if s := sent.String(); strings.Contains(s, "bWU6") || strings.Count(s, "****") != 3 || !strings.HasPrefix(received.String(), "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n") {
-		t.Errorf("traced %q, %q", s, received.String())
-	}
+		f := w.fetcher(through(t, "me:for%20p@p.example:3128"))
+		var sent, received strings.Builder
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(o []byte) { sent.Write(o) }, Received: func(o []byte) { received.Write(o) }})
+		for range 2 {
+			body, res, err := do(ctx, f, &fetch.Request{Locator: parse(t, "https://me:for%20a@a.example/"), Options: &Options{Header: map[string][]string{"X-Secret": {"for a"}}}})
+			if err != nil || body != "safe" || res.Peer.IsValid() {
+				t.Fatal(body, res, err)
+			}
+		}
+		if len(connects) != 1 || connects[0] != "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\nProxy-Authorization: Basic bWU6Zm9yIHA=\r\n\r\n" {
+			t.Errorf("the proxy heard %q", connects)
+		}
+		if heads := w.heads("a.example:443"); len(heads) != 2 || strings.Contains(heads[0], "Proxy") {
+			t.Errorf("the server heard %q", heads)
+		}
+		if s := sent.String(); strings.Contains(s, "bWU6") || strings.Count(s, "****") != 3 || !strings.HasPrefix(received.String(), "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n") {
+			t.Errorf("traced %q, %q", s, received.String())
+		}
+	})
 }
 
 func TestTunnelRefused(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,50 +20,52 @@ import (
 
 // What a redirect makes of method and body (RFC 9110 §15.4).
 func TestRedirectMethods(t *testing.T) {
-	for _, tc := range []struct {
-		code         int
-		method, want string
-	}{
-		{301, "GET", "GET "}, {302, "GET", "GET "}, {303, "GET", "GET "}, {307, "GET", "GET "}, {308, "GET", "GET "},
-		{301, "HEAD", "HEAD "}, {303, "HEAD", "HEAD "},
-		{301, "POST", "GET "}, {302, "POST", "GET "}, {303, "POST", "GET "}, {307, "POST", "POST body"}, {308, "POST", "POST body"},
-		{301, "PUT", "PUT body"}, {302, "PUT", "PUT body"}, {303, "PUT", "GET "}, {307, "PUT", "PUT body"}, {308, "PUT", "PUT body"},
-		{302, "DELETE", "DELETE "},
-	} {
-		var got string
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
-			body := v.body()
-			if !strings.Contains(v.head, " /there ") {
-				return status(fmt.Sprint(tc.code, " Moved"), "", "Location: /there")
+	synctest.Test(t, func(t *testing.T) {
+		for _, tc := range []struct {
+			code         int
+			method, want string
+		}{
+			{301, "GET", "GET "}, {302, "GET", "GET "}, {303, "GET", "GET "}, {307, "GET", "GET "}, {308, "GET", "GET "},
+			{301, "HEAD", "HEAD "}, {303, "HEAD", "HEAD "},
+			{301, "POST", "GET "}, {302, "POST", "GET "}, {303, "POST", "GET "}, {307, "POST", "POST body"}, {308, "POST", "POST body"},
+			{301, "PUT", "PUT body"}, {302, "PUT", "PUT body"}, {303, "PUT", "GET "}, {307, "PUT", "PUT body"}, {308, "PUT", "PUT body"},
+			{302, "DELETE", "DELETE "},
+		} {
+			var got string
+			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+				body := v.body()
+				if !strings.Contains(v.head, " /there ") {
+					return status(fmt.Sprint(tc.code, " Moved"), "", "Location: /there")
+				}
+				method, _, _ := strings.Cut(v.head, " ")
+				got = method + " " + body
+				if method == "HEAD" {
+					return "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+				}
+				return document("done")
+			}})
+			opt := &Options{Method: tc.method}
+			if tc.method == "POST" || tc.method == "PUT" {
+				opt.Body = strings.NewReader("body")
 			}
-			method, _, _ := strings.Cut(v.head, " ")
-			got = method + " " + body
-			if method == "HEAD" {
-				return "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+			_, res, err := get(t, w.fetcher(), "http://a.example/here", opt)
+			if err != nil || got != tc.want {
+				t.Errorf("%d to %s: %q, %v; want %q", tc.code, tc.method, got, err, tc.want)
+				continue
 			}
-			return document("done")
-		}})
-		opt := &Options{Method: tc.method}
-		if tc.method == "POST" || tc.method == "PUT" {
-			opt.Body = strings.NewReader("body")
+			if res.Locator.String() != "http://a.example/there" {
+				t.Errorf("the resource is %s", res.Locator)
+			}
+			info := res.Info.(*Info)
+			if len(info.Redirects) != 1 || info.Redirects[0].StatusCode != tc.code || info.Redirects[0].Locator.String() != "http://a.example/here" ||
+				!strings.Contains(string(info.Redirects[0].Head), "Location: /there\r\n") {
+				t.Errorf("redirects: %+v", info.Redirects)
+			}
+			if len(w.dials) != 1 {
+				t.Errorf("%d connections", len(w.dials))
+			}
 		}
-		_, res, err := get(t, w.fetcher(), "http://a.example/here", opt)
-		if err != nil || got != tc.want {
-			t.Errorf("%d to %s: %q, %v; want %q", tc.code, tc.method, got, err, tc.want)
-			continue
-		}
-		if res.Locator.String() != "http://a.example/there" {
-			t.Errorf("the resource is %s", res.Locator)
-		}
-		info := res.Info.(*Info)
-		if len(info.Redirects) != 1 || info.Redirects[0].StatusCode != tc.code || info.Redirects[0].Locator.String() != "http://a.example/here" ||
-			!strings.Contains(string(info.Redirects[0].Head), "Location: /there\r\n") {
-			t.Errorf("redirects: %+v", info.Redirects)
-		}
-		if len(w.dials) != 1 {
-			t.Errorf("%d connections", len(w.dials))
-		}
-	}
+	})
 }
 
 func TestRedirectBodyOnce(t *testing.T) {
@@ -243,21 +246,23 @@ func TestKeptConnectionIsNotPassedOn(t *testing.T) {
 
 // Between requests of the same kind connections are kept.
 func TestKeptConnection(t *testing.T) {
-	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
-		if v.n%2 == 0 {
-			return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n"
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			if v.n%2 == 0 {
+				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n"
+			}
+			return document("abcde")
+		}})
+		f := w.fetcher()
+		for range 20 {
+			if body, _, err := get(t, f, "http://a.example/", nil); err != nil || body != "abcde" {
+				t.Fatal(body, err)
+			}
 		}
-		return document("abcde")
-	}})
-	f := w.fetcher()
-	for range 20 {
-		if body, _, err := get(t, f, "http://a.example/", nil); err != nil || body != "abcde" {
-			t.Fatal(body, err)
+		if len(w.dials) != 1 {
+			t.Errorf("%d connections for 20 requests", len(w.dials))
 		}
-	}
-	if len(w.dials) != 1 {
-		t.Errorf("%d connections for 20 requests", len(w.dials))
-	}
+	})
 }
 
 // Whatever a Location field holds, where it leads to is a URL, and without a

@@ -25,56 +25,58 @@ func store(got *string) server {
 }
 
 func TestReplaceAndUpdate(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte("xxxcontent"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := file.Seek(3, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range []struct {
-		name    string
-		body    io.Reader
-		want    string
-		framing string
-	}{
-		{"string", strings.NewReader("content"), "content", "Content-Length: 7"},
-		{"buffer", bytes.NewBufferString("content"), "content", "Content-Length: 7"},
-		{"file, from where it is", file, "content", "Content-Length: 7"},
-		{"pipe", iotest.OneByteReader(strings.NewReader("content")), "content", "Transfer-Encoding: chunked"},
-		{"empty", strings.NewReader(""), "", "Content-Length: 0"},
-		{"empty pipe", iotest.OneByteReader(strings.NewReader("")), "", "Transfer-Encoding: chunked"},
-		{"nil", nil, "", "Content-Length: 0"},
-	} {
-		var got string
-		w := newWorld(t, map[string]server{"a.example:80": store(&got)})
-		f := w.fetcher()
-		req := &fetch.Request{Locator: parse(t, "http://a.example/f")}
-		a, err := f.Replace(t.Context(), req, tc.body)
-		if err != nil || got != "PUT "+tc.want || !strings.Contains(w.visits[0].head, tc.framing+"\r\n") || a.Size != 4 {
-			t.Errorf("%s: %q in %q, %+v, %v", tc.name, got, w.visits[0].head, a, err)
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, []byte("xxxcontent"), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		if s, ok := tc.body.(io.Seeker); ok {
-			if _, err := s.Seek(int64(-len(tc.want)), io.SeekCurrent); err != nil {
-				t.Errorf("%s: %v", tc.name, err)
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if _, err := file.Seek(3, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		for _, tc := range []struct {
+			name    string
+			body    io.Reader
+			want    string
+			framing string
+		}{
+			{"string", strings.NewReader("content"), "content", "Content-Length: 7"},
+			{"buffer", bytes.NewBufferString("content"), "content", "Content-Length: 7"},
+			{"file, from where it is", file, "content", "Content-Length: 7"},
+			{"pipe", iotest.OneByteReader(strings.NewReader("content")), "content", "Transfer-Encoding: chunked"},
+			{"empty", strings.NewReader(""), "", "Content-Length: 0"},
+			{"empty pipe", iotest.OneByteReader(strings.NewReader("")), "", "Transfer-Encoding: chunked"},
+			{"nil", nil, "", "Content-Length: 0"},
+		} {
+			var got string
+			w := newWorld(t, map[string]server{"a.example:80": store(&got)})
+			f := w.fetcher()
+			req := &fetch.Request{Locator: parse(t, "http://a.example/f")}
+			a, err := f.Replace(t.Context(), req, tc.body)
+			if err != nil || got != "PUT "+tc.want || !strings.Contains(w.visits[0].head, tc.framing+"\r\n") || a.Size != 4 {
+				t.Errorf("%s: %q in %q, %+v, %v", tc.name, got, w.visits[0].head, a, err)
 			}
-			if _, err := f.Update(t.Context(), req, tc.body); err != nil || got != "POST "+tc.want {
-				t.Errorf("%s: %q, %v", tc.name, got, err)
+			if s, ok := tc.body.(io.Seeker); ok {
+				if _, err := s.Seek(int64(-len(tc.want)), io.SeekCurrent); err != nil {
+					t.Errorf("%s: %v", tc.name, err)
+				}
+				if _, err := f.Update(t.Context(), req, tc.body); err != nil || got != "POST "+tc.want {
+					t.Errorf("%s: %q, %v", tc.name, got, err)
+				}
+			}
+			if len(w.dials) != 1 {
+				t.Errorf("%s: %d connections", tc.name, len(w.dials))
 			}
 		}
-		if len(w.dials) != 1 {
-			t.Errorf("%s: %d connections", tc.name, len(w.dials))
+		w := newWorld(t, nil)
+		if _, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 3}, strings.NewReader("x")); fetch.KindOf(err) != fetch.BadRange || len(w.dials) > 0 {
+			t.Errorf("a part: %v", err)
 		}
-	}
-	w := newWorld(t, nil)
-	if _, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 3}, strings.NewReader("x")); fetch.KindOf(err) != fetch.BadRange || len(w.dials) > 0 {
-		t.Errorf("a part: %v", err)
-	}
+	})
 }
 
 // An answer that comes before the body is read counts, even when the server

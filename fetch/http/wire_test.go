@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -145,32 +146,34 @@ func TestHeaderInjection(t *testing.T) {
 }
 
 func TestHeaderOptions(t *testing.T) {
-	w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
-	f := w.fetcher(func(f *Fetcher) { f.UserAgent = "test/1" })
-	for _, tc := range []struct {
-		opt  *Options
-		want string
-	}{
-		{nil, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"},
-		{&Options{Compressed: true}, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: deflate, gzip\r\n\r\n"},
-		{&Options{Header: map[string][]string{"user-agent": {"mine"}, "X-B": {"1", "2"}, "Cookie": {"a=b"}}},
-			"Host: h.example\r\nUser-Agent: mine\r\nAccept: */*\r\nAccept-Encoding: identity\r\nCookie: a=b\r\nX-B: 1\r\nX-B: 2\r\n\r\n"},
-		{&Options{Header: map[string][]string{"User-Agent": {}, "Accept": {}}}, "Host: h.example\r\nAccept-Encoding: identity\r\n\r\n"},
-		{&Options{Header: map[string][]string{"Host": {"other.example"}, "Content-Length": {"5"}, "Transfer-Encoding": {"chunked"}, "Connection": {"upgrade"}, "Proxy-Authorization": {"x"}}},
-			"Host: other.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"},
-	} {
-		if _, _, err := get(t, f, "http://h.example/", tc.opt); err != nil {
-			t.Error(err)
-			continue
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+		f := w.fetcher(func(f *Fetcher) { f.UserAgent = "test/1" })
+		for _, tc := range []struct {
+			opt  *Options
+			want string
+		}{
+			{nil, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"},
+			{&Options{Compressed: true}, "Host: h.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: deflate, gzip\r\n\r\n"},
+			{&Options{Header: map[string][]string{"user-agent": {"mine"}, "X-B": {"1", "2"}, "Cookie": {"a=b"}}},
+				"Host: h.example\r\nUser-Agent: mine\r\nAccept: */*\r\nAccept-Encoding: identity\r\nCookie: a=b\r\nX-B: 1\r\nX-B: 2\r\n\r\n"},
+			{&Options{Header: map[string][]string{"User-Agent": {}, "Accept": {}}}, "Host: h.example\r\nAccept-Encoding: identity\r\n\r\n"},
+			{&Options{Header: map[string][]string{"Host": {"other.example"}, "Content-Length": {"5"}, "Transfer-Encoding": {"chunked"}, "Connection": {"upgrade"}, "Proxy-Authorization": {"x"}}},
+				"Host: other.example\r\nUser-Agent: test/1\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"},
+		} {
+			if _, _, err := get(t, f, "http://h.example/", tc.opt); err != nil {
+				t.Error(err)
+				continue
+			}
+			heads := w.heads("")
+			if got, want := heads[len(heads)-1], "GET / HTTP/1.1\r\n"+tc.want; got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
 		}
-		heads := w.heads("")
-		if got, want := heads[len(heads)-1], "GET / HTTP/1.1\r\n"+tc.want; got != want {
-			t.Errorf("got  %q\nwant %q", got, want)
+		if len(w.dials) != 1 {
+			t.Errorf("%d connections for %d requests", len(w.dials), len(w.heads("")))
 		}
-	}
-	if len(w.dials) != 1 {
-		t.Errorf("%d connections for %d requests", len(w.dials), len(w.heads("")))
-	}
+	})
 }
 
 func TestQuery(t *testing.T) {

@@ -81,6 +81,9 @@ func (v *visit) field(name string) string {
 	return ""
 }
 
+// newWorld makes a world. A test that counts connections needs a clock of its own:
+// net/http gives up a connection whose request was not seen written within 50 ms
+// of the answer.
 func newWorld(t *testing.T, servers map[string]server) *world {
 	return &world{t: t, servers: servers}
 }
