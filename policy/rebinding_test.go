@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -20,15 +21,8 @@ import (
 // machine when it is dialled never reaches this machine. 127.0.0.2 stands for
 // the Internet here.
 func TestRebinding(t *testing.T) {
-	internet, err := net.Listen("tcp", "127.0.0.2:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	internet, canary := listenTwice(t)
 	port := uint16(internet.Addr().(*net.TCPAddr).Port)
-	canary, err := net.Listen("tcp", netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port).String())
-	if err != nil {
-		t.Fatal(err)
-	}
 	served, sung := countAccepts(t, internet), countAccepts(t, canary)
 
 	var lookups atomic.Int64
@@ -69,6 +63,26 @@ func TestRebinding(t *testing.T) {
 	}
 	if n := <-served; n != reached {
 		t.Errorf("the permitted server was reached %d times, not %d", n, reached)
+	}
+}
+
+// listenTwice listens at a port of 127.0.0.2 and at the same one of 127.0.0.1,
+// which some other program may have: then it is another port.
+func listenTwice(t *testing.T) (internet, canary net.Listener) {
+	for {
+		internet, err := net.Listen("tcp", "127.0.0.2:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := uint16(internet.Addr().(*net.TCPAddr).Port)
+		canary, err := net.Listen("tcp", netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port).String())
+		if err == nil {
+			return internet, canary
+		}
+		internet.Close()
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatal(err)
+		}
 	}
 }
 
