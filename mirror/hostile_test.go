@@ -198,15 +198,15 @@ func TestEndless(t *testing.T) {
 		}
 	}
 	m := mirrorOf(t, w)
-	m.MaxEntries = 1000
+	m.MaxEntries = 100
 	got, err := m.Run(t.Context())
-	if counts(got) != (mirror.Summary{New: 1000, Failed: 1}) || !errors.Is(err, fetch.TooLarge) {
+	if counts(got) != (mirror.Summary{New: 100, Failed: 1}) || !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("an endless listing: %+v, %v", got, err)
 	}
 
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aDir(l, "a"), aDir(l, "b")) }
 	m = mirrorOf(t, w)
-	m.MaxEntries = 5000
+	m.MaxEntries = 500
 	if got, err = m.Run(t.Context()); got.Failed == 0 || !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("a tree that doubles: %+v, %v", got, err)
 	}
