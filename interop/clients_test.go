@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -31,12 +32,28 @@ func requireTool(t testing.TB, name string) string {
 	return path
 }
 
-// runTool runs a program for at most half a minute in an environment of its
-// own, without proxies or configuration, and gives its output and exit code.
+// patience is a context that ends a moment before the time limit of go test: what
+// hangs is killed and told of.
+func patience(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	over := daemon.TimeOver(t)
+	go func() {
+		select {
+		case <-over:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// runTool runs a program in an environment of its own, without proxies or
+// configuration, and gives its output and exit code.
 func runTool(t *testing.T, path string, args ...string) (output string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
+	ctx := patience(t)
 	var out, complaints bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TERM=dumb", "LANG=C.UTF-8", "TZ=UTC"}
@@ -155,7 +172,7 @@ func TestCurlFTP(t *testing.T) {
 // curlArgs makes arguments of a line: URL and LOCAL stand for the server and a
 // local file, NUL for a space that separates nothing.
 func curlArgs(line, url, local string) []string {
-	args := []string{"-q", "-sS", "-m", "20"}
+	args := []string{"-q", "-sS"}
 	for arg := range strings.FieldsSeq(line) {
 		arg = strings.ReplaceAll(arg, "\x00", " ")
 		if arg == "LOCAL" {

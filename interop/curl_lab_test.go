@@ -30,13 +30,15 @@ type lab struct {
 // variable finds what a row names.
 var variable = regexp.MustCompile(`\$\{?([A-Z]+)`)
 
-func newLab(t *testing.T, r row, shared []*daemons, program int) *lab {
+func newLab(t *testing.T, dir string, r row, shared []*daemons, program int) *lab {
 	t.Helper()
+	name := strings.ReplaceAll(r.name, "/", "-")
 	l := &lab{
-		dir: t.TempDir(), row: strings.ReplaceAll(r.name, "/", "-"),
+		dir: filepath.Join(dir, fmt.Sprint(name, ".", program)), row: name,
 		values: map[string]string{"CLOSED": "127.0.0.1:" + closedPort}, uploads: make(map[string]func() map[string][]byte), wishes: make(map[string]func() []string),
 	}
 	l.values["ROW"] = l.row
+	makeDir(t, l.dir, 0o755)
 	if shared != nil {
 		l.daemons = shared[program]
 		l.daemons.prepare(t, l.row)

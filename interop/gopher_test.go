@@ -17,6 +17,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -32,7 +33,7 @@ func startGophernicus(t *testing.T) *gophernicus {
 	t.Helper()
 	tcpsvd, program := requireTool(t, "tcpsvd"), requireTool(t, "gophernicus")
 	dir := serverDir(t)
-	srv := &gophernicus{addr: freeAddr(t), root: filepath.Join(dir, "root")}
+	srv := &gophernicus{addr: daemon.FreeAddr(t), root: filepath.Join(dir, "root")}
 	srv.plant(t)
 	_, port, _ := net.SplitHostPort(srv.addr)
 	args := []string{"-c", "100", "-l", "localhost", "127.0.0.1", port, program,
@@ -40,8 +41,7 @@ func startGophernicus(t *testing.T) *gophernicus {
 	if os.Geteuid() == 0 {
 		args = append([]string{"-u", "nobody:nogroup"}, args...)
 	}
-	runServer(t, exec.Command(tcpsvd, args...))
-	awaitServer(t, srv.addr)
+	daemon.Start(t, exec.Command(tcpsvd, args...)).Await(t, srv.addr)
 	return srv
 }
 

@@ -13,10 +13,10 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -36,7 +36,7 @@ func startPygopherd(t *testing.T, files map[string]string) (addr string) {
 		makeDir(t, filepath.Dir(filepath.Join(root, name)), 0o755)
 		writeFile(t, filepath.Join(root, name), data)
 	}
-	addr = freeAddr(t)
+	addr = daemon.FreeAddr(t)
 	_, port, _ := net.SplitHostPort(addr)
 	text := string(config)
 	for _, change := range [][2]string{
@@ -54,8 +54,7 @@ func startPygopherd(t *testing.T, files map[string]string) (addr string) {
 	}
 	writeFile(t, filepath.Join(dir, "pygopherd.conf"), text)
 	// Under the system's Python, where its modules are.
-	runServer(t, exec.Command("/usr/bin/python3", program, filepath.Join(dir, "pygopherd.conf")))
-	awaitServer(t, addr)
+	daemon.Start(t, exec.Command("/usr/bin/python3", program, filepath.Join(dir, "pygopherd.conf"))).Await(t, addr)
 	return addr
 }
 
@@ -177,7 +176,7 @@ func (s *screen) Write(p []byte) (int, error) {
 // until then.
 func (s *screen) await(want string) {
 	s.t.Helper()
-	timeout := time.After(20 * time.Second)
+	over := daemon.TimeOver(s.t)
 	for {
 		s.mu.Lock()
 		i := bytes.Index(s.text.Bytes(), []byte(want))
@@ -190,7 +189,7 @@ func (s *screen) await(want string) {
 		}
 		select {
 		case <-s.more:
-		case <-timeout:
+		case <-over:
 			s.t.Fatalf("%q was not shown", want)
 		}
 	}

@@ -32,7 +32,7 @@ func newCopier(t *testing.T, url string) *copier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &fetch1738.Resolver{Env: fetch.Env{Limits: fetch.Limits{Connect: 10 * time.Second}}}
+	r := new(fetch1738.Resolver)
 	t.Cleanup(func() { r.Close() })
 	return &copier{Mirror: mirror.Mirror{Fetcher: r, Start: l, Dir: t.TempDir()}}
 }

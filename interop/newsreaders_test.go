@@ -2,7 +2,6 @@ package interop
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -97,13 +95,11 @@ func TestSlrn(t *testing.T) {
 // An exchange waits for a text on the screen and then types.
 type exchange struct{ expect, send string }
 
-// converse runs a program on a terminal of script's, for a minute at most.
+// converse runs a program on a terminal of script's.
 func converse(t *testing.T, home string, program []string, dialogue ...exchange) {
 	t.Helper()
 	script := requireTool(t, "script")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, script, "-qec", strings.Join(program, " "), "/dev/null")
+	cmd := exec.CommandContext(patience(t), script, "-qec", strings.Join(program, " "), "/dev/null")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=vt100", "LANG=C.UTF-8", "TZ=UTC", "LINES=24", "COLUMNS=80"}
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -9,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -41,9 +41,8 @@ func startConsole(t *testing.T, cmd *exec.Cmd) *console {
 	}
 	slave.Close()
 	go c.watch()
-	late := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	context.AfterFunc(patience(t), func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() {
-		late.Stop()
 		_ = cmd.Process.Kill()
 		<-c.ended
 		_ = cmd.Wait()

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // A relay hands connections on to another address: to, or else the one that the
@@ -69,7 +68,6 @@ func (r *relay) keep(c net.Conn) {
 	if r.ended {
 		c.Close()
 	}
-	_ = c.SetDeadline(time.Now().Add(longest))
 }
 
 func (r *relay) note(asked string) {

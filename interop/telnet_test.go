@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,12 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
+	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -31,10 +31,9 @@ func startTelnetd(t *testing.T, script string) string {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	addr := freeAddr(t)
+	addr := daemon.FreeAddr(t)
 	host, port, _ := strings.Cut(addr, ":")
-	runServer(t, exec.Command(tcpsvd, "-l", "localhost", host, port, telnetd, "-h", "-E", program))
-	awaitServer(t, addr)
+	daemon.Start(t, exec.Command(tcpsvd, "-l", "localhost", host, port, telnetd, "-h", "-E", program)).Await(t, addr)
 	return addr
 }
 
@@ -45,9 +44,7 @@ func openTelnet(t *testing.T, addr string, opt *telnet.Options) *telnet.Session 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	t.Cleanup(cancel)
-	res, err := new(telnet.Fetcher).Fetch(ctx, &fetch.Request{Locator: l, Interact: true, Options: opt})
+	res, err := new(telnet.Fetcher).Fetch(patience(t), &fetch.Request{Locator: l, Interact: true, Options: opt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +68,7 @@ func await(t *testing.T, r io.Reader, text string) string {
 
 const greeting = `printf 'welcome, TERM=%s, DISPLAY=%s, HOME=%s\n' "$TERM" "$DISPLAY" "$HOME"
 printf 'name? '; read -r name; printf 'hello %s\n' "$name"
-stty size; printf 'again? '; read -r x; stty size; sleep 0.2`
+stty size; printf 'again? '; read -r x; stty size; printf 'end? '; read -r x`
 
 func TestTelnetd(t *testing.T) {
 	addr := startTelnetd(t, greeting)
@@ -106,13 +103,16 @@ func TestTelnetd(t *testing.T) {
 				t.Error(err)
 			}
 			io.WriteString(s, "\r")
-			rest, err := io.ReadAll(s)
 			want := "40 100"
 			if tt.size == "0 0" {
 				want = tt.size
 			}
-			if !strings.Contains(string(rest), want+"\r\n") || err != nil {
-				t.Errorf("%q, %v; want the size %s", rest, err, want)
+			if got := await(t, s, "end? "); !strings.Contains(got, want+"\r\n") {
+				t.Errorf("%q, want the size %s", got, want)
+			}
+			io.WriteString(s, "\r")
+			if rest, err := io.ReadAll(s); err != nil {
+				t.Errorf("%q, %v", rest, err)
 			}
 		})
 	}
@@ -125,7 +125,7 @@ func TestTelnetdOctets(t *testing.T) {
 	for i := range 256 {
 		data[i] = byte(i)
 	}
-	addr := startTelnetd(t, fmt.Sprintf("stty raw -echo -istrip; printf 'go'; head -c %d > \"$0.got\"; cat \"$0.got\"; sleep 1", len(data)))
+	addr := startTelnetd(t, fmt.Sprintf("stty raw -echo -istrip; printf 'go'; head -c %d > \"$0.got\"; cat \"$0.got\"; read -r x", len(data)))
 	for _, choice := range []telnet.Binary{telnet.BinaryAsk, telnet.BinaryRefuse} {
 		t.Run(fmt.Sprintf("binary %v", choice), func(t *testing.T) {
 			s := openTelnet(t, addr, &telnet.Options{Binary: choice})
@@ -212,7 +212,7 @@ func TestCurlTelnet(t *testing.T) {
 			{HearCommand: "\xff\xfa\x18\x00vt52\xff\xf0"}, {Say: "\xff8-bit\r\n"},
 		}
 	})
-	out, code := runTool(t, curl, "-q", "-s", "-m", "20", "-t", "TTYPE=vt52", srv.URL)
+	out, code := runTool(t, curl, "-q", "-s", "-t", "TTYPE=vt52", srv.URL)
 	if out != "\xff8-bit\r\n" || code != 0 {
 		t.Errorf("%q, exit %d\n%s", out, code, srv.Transcript())
 	}
@@ -228,7 +228,7 @@ func TestCurlSMTP(t *testing.T) {
 	}
 	for _, secure := range []bool{false, true} {
 		srv := testserver.NewSMTP(t, func(s *testserver.SMTP) { s.TLSOnly = secure })
-		args := []string{"-q", "-s", "-m", "20", "-k", "--mail-from", "a@b", "--mail-rcpt", "c@d", "-T", letter, srv.URL}
+		args := []string{"-q", "-s", "-k", "--mail-from", "a@b", "--mail-rcpt", "c@d", "-T", letter, srv.URL}
 		if secure {
 			args = append(args, "--ssl-reqd")
 		}
@@ -240,12 +240,36 @@ func TestCurlSMTP(t *testing.T) {
 	}
 }
 
+// folder is for what all tests share. It lasts as long as they do.
+var folder string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if folder, err = os.MkdirTemp("", "interop"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(folder)
+		return m.Run()
+	}())
+}
+
+// command is the command line, built once.
+var command = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(folder, "fetch1738")
+	out, err := exec.Command("go", "build", "-o", path, "../cmd/fetch1738").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, err
+})
+
 // buildCommand builds the command line.
 func buildCommand(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "fetch1738")
-	if out, err := exec.Command("go", "build", "-o", path, "../cmd/fetch1738").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	path, err := command()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -255,7 +279,7 @@ func buildCommand(t *testing.T) string {
 // is what it was, however the session has ended.
 func TestCommandAtTelnetd(t *testing.T) {
 	command := buildCommand(t)
-	addr := startTelnetd(t, greeting+"\nread -r x; sleep 10")
+	addr := startTelnetd(t, greeting)
 	start := func(t *testing.T, args ...string) *console {
 		cmd := exec.Command(command, append(args, "telnet://joe:hint@"+addr+"/")...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=canary", "HOME=" + t.TempDir()}
@@ -313,7 +337,7 @@ func TestCommandAtTelnetd(t *testing.T) {
 func TestCommandFromPipe(t *testing.T) {
 	command := buildCommand(t)
 	addr := startTelnetd(t, greeting)
-	cmd := exec.Command(command, "-m", "20", "-t", "TTYPE=VT100", "telnet://"+addr+"/")
+	cmd := exec.Command(command, "-t", "TTYPE=VT100", "telnet://"+addr+"/")
 	cmd.Stdin = strings.NewReader("caf\xc3\xa9\n\n")
 	out, err := cmd.Output()
 	if err != nil || !strings.Contains(string(out), "hello caf\xc3\xa9\r\n") || !strings.Contains(string(out), "TERM=vt100") {

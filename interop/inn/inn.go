@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fetch1738/fetch1738/interop/daemon"
 )
 
 // The account of the server, which local.private is for.
@@ -49,7 +51,7 @@ const programs = "/usr/lib/news/bin"
 func Start(tb testing.TB, cert, key []byte) *Server {
 	tb.Helper()
 	require(tb)
-	s := &Server{Addr: freeAddr(tb), dir: folder(tb)}
+	s := &Server{Addr: daemon.FreeAddr(tb), dir: folder(tb)}
 	if cert != nil {
 		s.tls = strings.ReplaceAll("tlscertfile: DIR/cert.pem\ntlskeyfile: DIR/key.pem\ntlscafile: DIR/cert.pem\n", "DIR", s.dir+"/etc")
 	}
@@ -90,14 +92,6 @@ func check(tb testing.TB, errs ...error) {
 	if err := errors.Join(errs...); err != nil {
 		tb.Fatal(err)
 	}
-}
-
-func freeAddr(tb testing.TB) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(tb, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // configure writes what INN reads.
@@ -224,35 +218,17 @@ func (s *Server) initialize(tb testing.TB) {
 func (s *Server) run(tb testing.TB) {
 	tb.Helper()
 	_, port, _ := net.SplitHostPort(s.Addr)
-	var out bytes.Buffer
-	cmd := s.command(programs+"/innd", "-f", "-P", port, "-4", "127.0.0.1")
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	check(tb, cmd.Start())
-	tb.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // innd, and the nnrpd of each reader
-		_ = cmd.Wait()
-		if tb.Failed() {
-			tb.Logf("innd said: %s", out.String())
-		}
-	})
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
-		if s.greets() {
-			return
-		}
-		<-time.After(20 * time.Millisecond)
-	}
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	tb.Fatalf("innd does not answer at %s: %s", s.Addr, out.String())
+	p := daemon.Start(tb, s.command(programs+"/innd", "-f", "-P", port, "-4", "127.0.0.1")) // and the nnrpd of each reader
+	p.Await(tb, s.Addr)
+	p.AwaitThat(tb, "greets", s.greets)
 }
 
 func (s *Server) greets() bool {
-	c, err := net.DialTimeout("tcp", s.Addr, time.Second)
+	c, err := net.Dial("tcp", s.Addr)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
 	line, err := bufio.NewReader(c).ReadString('\n')
 	return err == nil && strings.HasPrefix(line, "20")
 }
@@ -264,7 +240,6 @@ func (s *Server) Feed(tb testing.TB, articles map[string][]byte) {
 	c, err := net.Dial("tcp", s.Addr)
 	check(tb, err)
 	defer c.Close()
-	check(tb, c.SetDeadline(time.Now().Add(2*time.Minute)))
 	lines := bufio.NewReader(c)
 	_, err = lines.ReadString('\n')
 	check(tb, err)
