@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A relay hands connections on to another address: to, or else the one that the
@@ -17,7 +18,8 @@ import (
 type relay struct {
 	net.Listener
 	to       string
-	cautious bool // wants the login of lab
+	cautious bool         // wants the login of lab
+	most     atomic.Int64 // of what a server sends on a connection, that is handed on; 0 is all
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex
@@ -216,9 +218,17 @@ func (r *relay) join(c net.Conn, in io.Reader, to, welcome, sorry string) {
 	r.keep(server)
 	defer server.Close()
 	_, _ = io.WriteString(c, welcome)
+	left := make(chan struct{})
 	r.wg.Go(func() {
+		defer close(left)
 		_, _ = io.Copy(server, in)
 		_ = server.(*net.TCPConn).CloseWrite()
 	})
+	if most := r.most.Load(); most > 0 {
+		if n, _ := io.CopyN(c, server, most); n == most {
+			<-left // it stands still until the client leaves
+		}
+		return
+	}
 	_, _ = io.Copy(c, server)
 }

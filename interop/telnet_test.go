@@ -298,6 +298,7 @@ func TestCommandAtTelnetd(t *testing.T) {
 		}
 	}
 	t.Run("quit", func(t *testing.T) {
+		t.Parallel()
 		c := start(t, "-t", "TTYPE=VT100")
 		c.keys("caf\xc3\xa9\r")
 		c.expect("hello caf\xc3\xa9\r\n24 80\r\nagain? ")
@@ -315,6 +316,7 @@ func TestCommandAtTelnetd(t *testing.T) {
 		restored(t, c)
 	})
 	t.Run("killed", func(t *testing.T) {
+		t.Parallel()
 		c := start(t)
 		if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
