@@ -386,16 +386,20 @@ func (h *newsHost) checkSerial(t *testing.T) {
 		line, _ = c.(*net.TCPConn)
 		return c, err
 	}
+	// Asked when the first line of a reply has come: the rest waits for the
+	// acknowledgement of it.
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func([]byte) {
+		if line != nil && !acknowledgesAtOnce(t, line) {
+			delayed++
+		}
+	}})
 	for i := range 100 {
-		res, err := f.Fetch(t.Context(), h.request(t, fmt.Sprintf("/local.test/%d", i+20)))
+		res, err := f.Fetch(ctx, h.request(t, fmt.Sprintf("/local.test/%d", i+20)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.Copy(io.Discard, res.Body); err != nil {
 			t.Fatal(err)
-		}
-		if !acknowledgesAtOnce(t, line) {
-			delayed++
 		}
 		res.Close()
 	}
