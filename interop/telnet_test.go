@@ -340,7 +340,7 @@ func TestCommandFromPipe(t *testing.T) {
 	command := buildCommand(t)
 	addr := startTelnetd(t, greeting)
 	cmd := exec.Command(command, "-t", "TTYPE=VT100", "telnet://"+addr+"/")
-	cmd.Stdin = strings.NewReader("caf\xc3\xa9\n\n")
+	cmd.Stdin = strings.NewReader("caf\xc3\xa9\n\n\n")
 	out, err := cmd.Output()
 	if err != nil || !strings.Contains(string(out), "hello caf\xc3\xa9\r\n") || !strings.Contains(string(out), "TERM=vt100") {
 		t.Errorf("%q, %v", out, err)
