@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -83,7 +84,11 @@ func runOnTerminal() (code int, err error) {
 	if _, err := io.WriteString(tty, endOfScreen); err != nil {
 		return 0, err
 	}
-	return cmd.ProcessState.ExitCode(), os.WriteFile("screen", []byte(<-screen), 0o600)
+	code = cmd.ProcessState.ExitCode()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		code = 128 + int(status.Signal()) // as a shell has it
+	}
+	return code, os.WriteFile("screen", []byte(<-screen), 0o600)
 }
 
 // endOfScreen comes out of a terminal after all that the command wrote.
