@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +44,10 @@ func TestParallelSmallFiles(t *testing.T) {
 	}
 }
 
+// fewer is what -v shows when a server gets fewer connections than it did; how
+// many it serves at that moment depends on the moment.
+var fewer = regexp.MustCompile(`; going on with [1-9] at once\n`)
+
 // TestParallelFewConnections has a server that takes three connections from an
 // address, and four times as many transfers as that at once.
 func TestParallelFewConnections(t *testing.T) {
@@ -57,7 +62,7 @@ func TestParallelFewConnections(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(program, "-qvZ", "--parallel-max", "12", "--remote-name-all", "--output-dir", dir, fmt.Sprintf("ftp://%s/pub/part[00-19]", srv.addr))
 	out, err := cmd.CombinedOutput()
-	if said := string(out); err != nil || !strings.Contains(said, "421 There are too many connections") || !strings.Contains(said, "going on with 3 at once") {
+	if said := string(out); err != nil || !strings.Contains(said, "421 There are too many connections") || !fewer.MatchString(said) {
 		t.Errorf("%v: %s", err, said)
 	}
 	var got []byte

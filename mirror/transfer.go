@@ -24,8 +24,14 @@ import (
 // which its exact time is asked.
 const resumable = 64 << 10
 
-// fetchAll fetches files.
+// fetchAll fetches files. A dry run tells of them in order.
 func (r *run) fetchAll(ctx context.Context, files []*entry) {
+	if r.DryRun {
+		for _, e := range files {
+			r.report(Event{Action: r.expected(e, r.manifest.lookup(e.url).done), URL: e.url, File: e.file, Size: e.size})
+		}
+		return
+	}
 	r.pool.each(ctx, len(files), func(i int) error { return r.fetchFile(ctx, files[i]) },
 		func(i int, err error) { r.fail(ctx, files[i].url, files[i].file, err) })
 }
@@ -33,10 +39,6 @@ func (r *run) fetchAll(ctx context.Context, files []*entry) {
 // fetchFile fetches one.
 func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	done := r.manifest.lookup(e.url).done
-	if r.DryRun {
-		r.report(Event{Action: r.expected(e, done), URL: e.url, File: e.file, Size: e.size})
-		return nil
-	}
 	r.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
 	var p *part
 	var err error
