@@ -2,6 +2,7 @@
 package daemon
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -111,11 +112,11 @@ func TimeOver(tb testing.TB) <-chan time.Time {
 // lastWords is how long a test that hangs may take to tell.
 const lastWords = 10 * time.Second
 
-// listening tells whether something listens on a port of this machine, by the
+// listening reports whether something listens on a port of this machine, by the
 // table of sockets where the system has one.
 func listening(tb testing.TB, addr string) bool {
 	tb.Helper()
-	table, err := os.ReadFile("/proc/net/tcp")
+	table, err := os.Open("/proc/net/tcp")
 	if err != nil {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
@@ -123,14 +124,20 @@ func listening(tb testing.TB, addr string) bool {
 		}
 		return err == nil
 	}
+	defer table.Close()
 	local, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	port := fmt.Sprintf(":%04X", local.Port)
-	for line := range strings.Lines(string(table)) {
-		fields := strings.Fields(line) // number, local address, remote address, state
-		if len(fields) > 3 && strings.HasSuffix(fields[1], port) && fields[3] == "0A" {
+	lines := bufio.NewScanner(table)
+	lines.Scan() // the names of the columns
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text()) // number, local address, remote address, state
+		if len(fields) < 4 || fields[3] != "0A" {
+			return false // those that listen come first, before thousands of others
+		}
+		if strings.HasSuffix(fields[1], port) {
 			return true
 		}
 	}
