@@ -50,6 +50,7 @@ var modules = map[string][]string{
 	"golang.org/x/net":                      {"fetch/http/", "fetch/proxy/"},
 	"golang.org/x/text":                     {"internal/term/", "internal/mime822/"},
 	"golang.org/x/term":                     {"internal/term/"},
+	"golang.org/x/sys":                      {"internal/term/"},
 	"golang.org/x/time":                     {"internal/pace/"},
 	"github.com/spf13/pflag":                {"cmd/"},
 	"github.com/vbauerster/mpb/v8":          {"internal/progress/"},

@@ -5,12 +5,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"unsafe"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // A console is a program on a pseudo-terminal and whoever sits in front of it.
@@ -30,7 +31,10 @@ type console struct {
 // startConsole starts cmd on a terminal of 80 columns and 24 rows.
 func startConsole(t *testing.T, cmd *exec.Cmd) *console {
 	t.Helper()
-	master, slave := openPTY(t)
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := &console{t: t, master: master, cmd: cmd, ended: make(chan struct{})}
 	c.more = sync.NewCond(&c.mu)
 	c.resize(80, 24)
@@ -51,52 +55,22 @@ func startConsole(t *testing.T, cmd *exec.Cmd) *console {
 	return c
 }
 
-func openPTY(t *testing.T) (master, slave *os.File) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var number, locked int32
-	ioctl(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&locked))
-	ioctl(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
-	slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(int(number)), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return master, slave
-}
-
-func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
-	t.Helper()
-	raw, err := f.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var errno syscall.Errno
-	if err := raw.Control(func(fd uintptr) {
-		_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(arg))
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if errno != 0 {
-		t.Fatalf("ioctl %x: %v", request, errno)
-	}
-}
-
 // resize changes the window, of which the program is told by SIGWINCH.
 func (c *console) resize(columns, rows uint16) {
 	c.t.Helper()
-	size := [4]uint16{rows, columns}
-	ioctl(c.t, c.master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	if err := pty.Setsize(c.master, &pty.Winsize{Rows: rows, Cols: columns}); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // modes are the local modes of the terminal: whether it echoes, and gives lines.
 func (c *console) modes() (echo, lines bool) {
 	c.t.Helper()
-	var termios syscall.Termios
-	ioctl(c.t, c.master, syscall.TCGETS, unsafe.Pointer(&termios))
-	return termios.Lflag&syscall.ECHO != 0, termios.Lflag&syscall.ICANON != 0
+	termios, err := unix.IoctlGetTermios(int(c.master.Fd()), unix.TCGETS)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return termios.Lflag&unix.ECHO != 0, termios.Lflag&unix.ICANON != 0
 }
 
 func (c *console) watch() {

@@ -50,22 +50,21 @@ func askSecret(ctx context.Context, tty *os.File, question string) (string, erro
 	if err != nil {
 		return "", ErrNoTerminal
 	}
-	fmt.Fprint(tty, SafeLine(question, 400))
 	type answer struct {
-		text []byte
+		text string
 		err  error
 	}
-	// A read from a terminal cannot be interrupted; who gives up waiting leaves
-	// it behind.
+	// A read from a terminal cannot be interrupted; a caller that gives up waiting
+	// leaves it behind.
 	answers := make(chan answer, 1)
 	go func() {
-		text, err := term.ReadPassword(fd)
+		text, err := readHidden(tty, SafeLine(question, 400))
 		answers <- answer{text, err}
 	}()
 	defer fmt.Fprintln(tty)
 	select {
 	case a := <-answers:
-		return string(a.text), a.err
+		return a.text, a.err
 	case <-ctx.Done():
 		return "", errors.Join(ctx.Err(), term.Restore(fd, before))
 	}
