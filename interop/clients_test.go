@@ -106,6 +106,7 @@ func sent(t *testing.T, s transcript, want ...string) {
 }
 
 func TestCurlFTP(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	local := filepath.Join(t.TempDir(), "local.txt")
 	if err := os.WriteFile(local, []byte("one\ntwo\nthree\n"), 0o600); err != nil {
@@ -186,6 +187,7 @@ func curlArgs(line, url, local string) []string {
 }
 
 func TestCurlResumesAnUpload(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	local := filepath.Join(t.TempDir(), "local.txt")
 	if err := os.WriteFile(local, []byte("0123456789"), 0o600); err != nil {
@@ -206,6 +208,7 @@ func TestCurlResumesAnUpload(t *testing.T) {
 
 // What curl makes of faults shows that they are what they claim to be.
 func TestCurlSeesFaults(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	for _, tt := range []struct {
 		stage  string
@@ -237,6 +240,7 @@ func TestCurlSeesFaults(t *testing.T) {
 }
 
 func TestCurlHTTP(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	local := filepath.Join(t.TempDir(), "local.txt")
 	large := strings.Repeat("one\ntwo\nthree\n", 1<<17) // curl expects 100 Continue for it
@@ -293,6 +297,7 @@ func TestCurlHTTP(t *testing.T) {
 }
 
 func TestCurlSeesHTTPFaults(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	for _, tt := range []struct {
 		fault testserver.Fault
@@ -321,6 +326,7 @@ func TestCurlSeesHTTPFaults(t *testing.T) {
 }
 
 func TestCurlGopher(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content, s.Host, s.Port = shelf(), "hole", 70 })
 	for _, tt := range []struct{ name, path, want, sent string }{
@@ -345,6 +351,7 @@ func TestCurlGopher(t *testing.T) {
 }
 
 func TestLynx(t *testing.T) {
+	t.Parallel()
 	lynx := requireTool(t, "lynx")
 	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = shelf() })
 	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {

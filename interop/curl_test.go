@@ -91,6 +91,7 @@ func readRows(group, text string) (rows []row, err error) {
 
 // TestCurlTable runs all of it.
 func TestCurlTable(t *testing.T) {
+	t.Parallel()
 	table := readTable(t)
 	checkTable(t, table)
 	curl := requireTool(t, "curl")

@@ -86,6 +86,7 @@ func everyTransfer(t *testing.T, srv *vsftpd, f *ftp.Fetcher, scheme string) {
 
 // TestVsftpdTLS has both versions of TLS, in passive and active mode.
 func TestVsftpdTLS(t *testing.T) {
+	t.Parallel()
 	settings, config := secureSettings(t)
 	srv := startVsftpd(t, settings...)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -102,6 +103,7 @@ func TestVsftpdTLS(t *testing.T) {
 }
 
 func TestVsftpdImplicitTLS(t *testing.T) {
+	t.Parallel()
 	settings, config := secureSettings(t, "implicit_ssl=YES")
 	srv := startVsftpd(t, settings...)
 	f := &ftp.Fetcher{TLS: config}
@@ -110,6 +112,7 @@ func TestVsftpdImplicitTLS(t *testing.T) {
 }
 
 func TestVsftpdTLSRefusals(t *testing.T) {
+	t.Parallel()
 	settings, config := secureSettings(t)
 	secure, plain := startVsftpd(t, settings...), startVsftpd(t)
 	for _, tc := range []struct {
@@ -140,6 +143,7 @@ func TestVsftpdTLSRefusals(t *testing.T) {
 
 // TestVsftpdActive has vsftpd connect to us.
 func TestVsftpdActive(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t, "port_enable=YES", "connect_from_port_20=NO", "pasv_enable=NO")
 	for _, tc := range []struct {
 		active ftp.Active
@@ -160,6 +164,7 @@ func TestVsftpdActive(t *testing.T) {
 // at once is more than Debian 12's curl 7.88 can do: it never begins the
 // handshake.
 func TestCurlFTPSecure(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	cert, key := selfSigned(t)
 	pair, err := tls.X509KeyPair(cert, key)

@@ -200,6 +200,7 @@ func get(t *testing.T, f *ftp.Fetcher, c *conversation, req *fetch.Request) []by
 
 // TestVsftpdExact has the sequence of RFC 1738 §3.2.2 and nothing else.
 func TestVsftpdExact(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	for _, tc := range []struct {
 		path, want string
@@ -228,6 +229,7 @@ func TestVsftpdExact(t *testing.T) {
 }
 
 func TestVsftpdNullCWD(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	var c conversation
 	f := &ftp.Fetcher{Exact: true}
@@ -242,6 +244,7 @@ func TestVsftpdNullCWD(t *testing.T) {
 // TestVsftpdDefault has the same with what helps: PWD to use the session again,
 // SIZE to know the size.
 func TestVsftpdDefault(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	f := &ftp.Fetcher{}
 	defer f.Close()
@@ -265,6 +268,7 @@ func TestVsftpdDefault(t *testing.T) {
 }
 
 func TestVsftpdLarge(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	sum := sha256.New()
 	big, err := os.Create(filepath.Join(srv.root, "large"))
@@ -312,6 +316,7 @@ func TestVsftpdLarge(t *testing.T) {
 }
 
 func TestVsftpdListing(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	f := &ftp.Fetcher{}
 	defer f.Close()
@@ -352,6 +357,7 @@ func TestVsftpdListing(t *testing.T) {
 }
 
 func TestVsftpdErrors(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	f := &ftp.Fetcher{}
 	defer f.Close()
@@ -379,6 +385,7 @@ func TestVsftpdErrors(t *testing.T) {
 }
 
 func TestVsftpdUser(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	asked := 0
 	f := &ftp.Fetcher{Env: &fetch.Env{Credentials: func(_ context.Context, c fetch.Challenge) (locator.Login, error) {
@@ -400,6 +407,7 @@ func TestVsftpdUser(t *testing.T) {
 }
 
 func TestVsftpdRanges(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	f := &ftp.Fetcher{}
 	defer f.Close()
@@ -420,6 +428,7 @@ func TestVsftpdRanges(t *testing.T) {
 }
 
 func TestVsftpdUpload(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	f := &ftp.Fetcher{}
 	defer f.Close()
@@ -463,6 +472,7 @@ func TestVsftpdUpload(t *testing.T) {
 }
 
 func TestVsftpdAttributes(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	f := &ftp.Fetcher{}
 	defer f.Close()
@@ -484,6 +494,7 @@ func TestVsftpdAttributes(t *testing.T) {
 // TestVsftpdAbandoned closes a transfer in the middle: what is left of it is not
 // read, and the Fetcher is fit for another.
 func TestVsftpdAbandoned(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t)
 	file := filepath.Join(srv.root, "sparse")
 	writeFile(t, file, "")

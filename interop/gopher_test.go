@@ -114,6 +114,7 @@ func menu(t *testing.T, req *fetch.Request) (names []string, items map[string]fe
 }
 
 func TestGophernicusDocuments(t *testing.T) {
+	t.Parallel()
 	srv := startGophernicus(t)
 	net := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
 	for path, want := range map[string]string{
@@ -151,6 +152,7 @@ func TestGophernicusDocuments(t *testing.T) {
 
 // TestGophernicusWalk follows every link from the root.
 func TestGophernicusWalk(t *testing.T) {
+	t.Parallel()
 	srv := startGophernicus(t)
 	names, items := menu(t, srv.request(t, ""))
 	if want := []string{"bin.d", "cgi-bin", "docs", "many", "map", "with space", "with#040"}; !slices.Equal(names, want) {
@@ -195,6 +197,7 @@ func TestGophernicusWalk(t *testing.T) {
 // TestGophernicusMany asks for many items at once: none is lost, as each request
 // goes out in one segment.
 func TestGophernicusMany(t *testing.T) {
+	t.Parallel()
 	srv := startGophernicus(t)
 	var requests []*fetch.Request
 	for i := range 100 {
@@ -218,6 +221,7 @@ func TestGophernicusMany(t *testing.T) {
 
 // TestGophernicusLarge copies 100 MB to a file.
 func TestGophernicusLarge(t *testing.T) {
+	t.Parallel()
 	srv := startGophernicus(t)
 	file, err := os.Create(filepath.Join(srv.root, "bin.d/large.bin"))
 	if err != nil {

@@ -59,6 +59,7 @@ func startPygopherd(t *testing.T, files map[string]string) (addr string) {
 }
 
 func TestPygopherd(t *testing.T) {
+	t.Parallel()
 	addr := startPygopherd(t, map[string]string{
 		"about.txt": "About.\n.\n..two dots\n", "about.txt.abstract": "What it is about.\n", "sub/deep.txt": "deep\n",
 		"form": "form\n", "form.ask": "Ask: How many volts?\t220\nChoose: Colour\tRed\tGreen\n",
@@ -205,6 +206,7 @@ func (s *screen) press(keys string) {
 
 // TestLynxScreen walks from a menu to a text, as a person does.
 func TestLynxScreen(t *testing.T) {
+	t.Parallel()
 	srv := plusShelf(t)
 	s := startScreen(t, requireTool(t, "lynx"), "-nopause", "-nocolor", srv.URL+"/")
 	s.await("a-text")
@@ -220,6 +222,7 @@ func TestLynxScreen(t *testing.T) {
 // TestUMNScreen does so with the client that Gopher+ was made for: a text, one of
 // two views, a form with the answers that it suggests.
 func TestUMNScreen(t *testing.T) {
+	t.Parallel()
 	client := requireTool(t, "gopher")
 	srv := plusShelf(t)
 	_, port, _ := net.SplitHostPort(srv.Addr)

@@ -168,6 +168,7 @@ func (w *web) read(t *testing.T, req *fetch.Request) ([]byte, *fetch.Resource, e
 }
 
 func TestNginxDocuments(t *testing.T) {
+	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	for name, want := range map[string][]byte{
 		"/a/b/c.txt": []byte(text), "/pub/rand.bin": binary, "/pub/zero": {}, "/pub/f%20%231;%25.txt": []byte("odd\n"), "/pub/caf%E9": []byte("latin\n"),
@@ -199,6 +200,7 @@ func TestNginxDocuments(t *testing.T) {
 }
 
 func TestNginxErrors(t *testing.T) {
+	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	for path, want := range map[string]struct {
 		kind fetch.ErrorKind
@@ -223,6 +225,7 @@ func TestNginxErrors(t *testing.T) {
 }
 
 func TestNginxRedirectAndLogin(t *testing.T) {
+	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	for path, want := range map[string]string{"/redir": "/x.txt", "/pub/sub": "/pub/sub/"} {
 		_, res, err := w.read(t, webRequest(t, "http://"+srv.addr+path))
@@ -251,6 +254,7 @@ func TestNginxRedirectAndLogin(t *testing.T) {
 }
 
 func TestNginxRanges(t *testing.T) {
+	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	end := int64(len(binary))
 	for _, tc := range []struct{ offset, length, from, to int64 }{
@@ -276,6 +280,7 @@ func TestNginxRanges(t *testing.T) {
 
 // 100 MB whole, and once more over a connection that breaks in the middle.
 func TestNginxLarge(t *testing.T) {
+	t.Parallel()
 	srv := startNginx(t)
 	name := filepath.Join(srv.root, "large")
 	writeFile(t, name, string(randomOctets(large)))
@@ -320,6 +325,7 @@ func hashFile(t *testing.T, name string) string {
 }
 
 func TestNginxUpload(t *testing.T) {
+	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	for name, body := range map[string]io.Reader{
 		"small": strings.NewReader(text), "again": strings.NewReader(text), "in/a/new/directory": strings.NewReader(text), "empty": strings.NewReader(""),
@@ -355,6 +361,7 @@ func TestNginxUpload(t *testing.T) {
 }
 
 func TestNginxCompressed(t *testing.T) {
+	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	words := bytes.Repeat([]byte(text), 1000)
 	writeFile(t, filepath.Join(srv.root, "words.txt"), string(words))
@@ -376,6 +383,7 @@ func TestNginxCompressed(t *testing.T) {
 
 // A slow body comes whole, and can be left at any time.
 func TestNginxSlow(t *testing.T) {
+	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	if data, _, err := w.read(t, webRequest(t, "http://"+srv.addr+"/slow/pub/rand.bin")); err != nil || !bytes.Equal(data, binary) {
 		t.Errorf("%d octets, %v", len(data), err)
@@ -397,6 +405,7 @@ func TestNginxSlow(t *testing.T) {
 }
 
 func TestNginxTLS(t *testing.T) {
+	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	url := "https://" + srv.secureAddr
 	if _, _, err := w.read(t, webRequest(t, url+"/x.txt")); fetch.KindOf(err) != fetch.Unreachable || !strings.Contains(err.Error(), "certificate") {

@@ -102,6 +102,7 @@ func plantTree(t *testing.T, root string, files int) {
 }
 
 func TestMirrorVsftpd(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t, "max_per_ip=2")
 	tree := filepath.Join(srv.root, "tree")
 	plantTree(t, tree, 400)
@@ -129,6 +130,7 @@ func TestMirrorVsftpd(t *testing.T) {
 }
 
 func TestMirrorGophernicus(t *testing.T) {
+	t.Parallel()
 	srv := startGophernicus(t)
 	c := newCopier(t, "gopher://"+srv.addr+"/")
 	const all, out = 118, 3 // a search, a web page and a session are not mirrored
@@ -173,6 +175,7 @@ func fileTimes(t *testing.T, root string) map[string]time.Time {
 }
 
 func TestMirrorINN(t *testing.T) {
+	t.Parallel()
 	host := startINN(t)
 	host.fill(t)
 	n := len(host.letters)

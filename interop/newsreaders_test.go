@@ -29,6 +29,7 @@ func newsstand(t *testing.T, configure func(*testserver.NNTP)) *testserver.NNTP 
 }
 
 func TestLynxNews(t *testing.T) {
+	t.Parallel()
 	lynx := requireTool(t, "lynx")
 	for name, configure := range map[string]func(*testserver.NNTP){
 		"new": nil, "RFC 977": func(s *testserver.NNTP) { s.RFC977 = true }, "reader mode": func(s *testserver.NNTP) { s.Reader = true },
@@ -56,6 +57,7 @@ func TestLynxNews(t *testing.T) {
 
 // TestSlrn reads and posts with a newsreader on a pseudo-terminal.
 func TestSlrn(t *testing.T) {
+	t.Parallel()
 	slrn := requireTool(t, "slrn")
 	for _, tt := range []struct {
 		name      string

@@ -168,6 +168,7 @@ func checkLetter(t *testing.T, what, got string, l letter) {
 
 // TestINN does with a real server all that can be done.
 func TestINN(t *testing.T) {
+	t.Parallel()
 	h := startINN(t)
 	h.fill(t)
 	t.Run("by message-id", func(t *testing.T) {
@@ -428,6 +429,7 @@ func acknowledgesAtOnce(t *testing.T, c *net.TCPConn) bool {
 
 // TestINNFeed: what another server has handed over comes through as it is.
 func TestINNFeed(t *testing.T) {
+	t.Parallel()
 	h := startINN(t)
 	article := []byte("Path: other.example.test!not-for-mail\r\nFrom: a@b.example\r\nNewsgroups: local.bench\r\nSubject: \xfc\xff as it is\r\nDate: " +
 		time.Now().UTC().Format(time.RFC1123Z) + "\r\nMessage-ID: <feed@lab.example>\r\n\r\n.\r\n\xff\x80\r\n")

@@ -19,6 +19,7 @@ import (
 // TestParallelSmallFiles fetches two thousand files by -Z, and some with few
 // connections: each must be there, and be itself.
 func TestParallelSmallFiles(t *testing.T) {
+	t.Parallel()
 	const files = 2000
 	srv := startVsftpd(t)
 	program := buildCommand(t)
@@ -51,6 +52,7 @@ var fewer = regexp.MustCompile(`; going on with [1-9] at once\n`)
 // TestParallelFewConnections has a server that takes three connections from an
 // address, and four times as many transfers as that at once.
 func TestParallelFewConnections(t *testing.T) {
+	t.Parallel()
 	srv := startVsftpd(t, "max_per_ip=3")
 	program := buildCommand(t)
 	var want []byte
@@ -95,6 +97,7 @@ func TestManyURLs(t *testing.T) {
 // TestKilled has a transfer that is killed three times and goes on from there.
 // BenchmarkKilled in bench does it with more.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	const size = 32 << 20
 	srv := startVsftpd(t)
 	program := buildCommand(t)

@@ -24,6 +24,7 @@ import (
 // made larger and smaller meanwhile. Then Ctrl-C is typed, and what came is gone
 // on with.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	program := buildCommand(t)
 	for columns, want := range map[int]string{40: progress40, 80: progress80, 200: progress200} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
@@ -111,6 +112,7 @@ func TestProgress(t *testing.T) {
 // TestProgressBar is -# and the display of a single transfer, whose last state
 // stays.
 func TestProgressBar(t *testing.T) {
+	t.Parallel()
 	program := buildCommand(t)
 	for _, tc := range []struct{ option, want string }{
 		{"-#", "######################                        50%\n"},

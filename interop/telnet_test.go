@@ -3,6 +3,7 @@ package interop
 import (
 	"crypto/sha256"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -121,14 +122,21 @@ func TestTelnetd(t *testing.T) {
 // TestTelnetdOctets sends all octets to a program behind telnetd's terminal, and
 // gets them back. Without the terminal's own ideas of octets none is lost.
 func TestTelnetdOctets(t *testing.T) {
+	t.Parallel()
 	data := randomOctets(64 << 10)
 	for i := range 256 {
 		data[i] = byte(i)
 	}
-	addr := startTelnetd(t, fmt.Sprintf("stty raw -echo -istrip; printf 'go'; head -c %d > \"$0.got\"; cat \"$0.got\"; read -r x", len(data)))
+	addr := startTelnetd(t, fmt.Sprintf("printf 'ready'; read -r x; stty raw -echo -istrip; printf 'go'; head -c %d > \"$0.got\"; cat \"$0.got\"; read -r x", len(data)))
 	for _, choice := range []telnet.Binary{telnet.BinaryAsk, telnet.BinaryRefuse} {
 		t.Run(fmt.Sprintf("binary %v", choice), func(t *testing.T) {
 			s := openTelnet(t, addr, &telnet.Options{Binary: choice})
+			// telnetd changes the terminal's modes as options are agreed on: the program
+			// sets its own when what was to be agreed on comes before this key.
+			await(t, s, "ready")
+			if _, err := io.WriteString(s, s.Enter()); err != nil {
+				t.Fatal(err)
+			}
 			await(t, s, "go")
 			written := make(chan error, 1)
 			want := data
@@ -158,8 +166,13 @@ func TestTelnetdOctets(t *testing.T) {
 
 // TestTelnetdGone: the end of the session is the end of the program.
 func TestTelnetdGone(t *testing.T) {
-	s := openTelnet(t, startTelnetd(t, "echo bye"), nil)
-	if got, err := io.ReadAll(s); !strings.Contains(string(got), "bye\r\n") || err != nil {
+	t.Parallel()
+	s := openTelnet(t, startTelnetd(t, "echo bye; read -r x"), nil) // telnetd loses what a program says as it ends
+	await(t, s, "bye\r\n")
+	if _, err := io.WriteString(s, s.Enter()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(s); strings.TrimSpace(string(got)) != "" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := s.Write([]byte("x")); err != nil && !errors.Is(err, fetch.ConnectionFailed) {
@@ -169,6 +182,7 @@ func TestTelnetdGone(t *testing.T) {
 
 // TestDebianTelnet: a client that others wrote takes our test server for one.
 func TestDebianTelnet(t *testing.T) {
+	t.Parallel()
 	client := requireTool(t, "telnet")
 	srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
 		s.Dialogue = []testserver.TelnetStep{
@@ -205,6 +219,7 @@ func TestDebianTelnet(t *testing.T) {
 
 // TestCurlTelnet: curl's idea of a telnet server is ours.
 func TestCurlTelnet(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
 		s.Dialogue = []testserver.TelnetStep{
@@ -221,6 +236,7 @@ func TestCurlTelnet(t *testing.T) {
 // TestCurlSMTP: mail that curl sends arrives at the test server, in the clear and
 // over TLS.
 func TestCurlSMTP(t *testing.T) {
+	t.Parallel()
 	curl := requireTool(t, "curl")
 	letter := filepath.Join(t.TempDir(), "letter")
 	if err := os.WriteFile(letter, []byte("Subject: x\r\n\r\n.\r\n..x\r\nend\r\n"), 0o600); err != nil {
@@ -250,6 +266,10 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(folder)
+		// Most of the time the tests wait for a server or a program.
+		if err := flag.Set("test.parallel", "6"); err != nil {
+			panic(err)
+		}
 		return m.Run()
 	}())
 }
@@ -278,6 +298,7 @@ func buildCommand(t *testing.T) string {
 // window's size and its change, the escape character; and afterwards the terminal
 // is what it was, however the session has ended.
 func TestCommandAtTelnetd(t *testing.T) {
+	t.Parallel()
 	command := buildCommand(t)
 	addr := startTelnetd(t, greeting)
 	start := func(t *testing.T, args ...string) *console {
@@ -285,7 +306,6 @@ func TestCommandAtTelnetd(t *testing.T) {
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=canary", "HOME=" + t.TempDir()}
 		c := startConsole(t, cmd)
 		c.expect("Suggested password: hint")
-		c.expect("name? ")
 		if echo, lines := c.modes(); echo || lines {
 			t.Errorf("the terminal is not raw: echo %v, lines %v", echo, lines)
 		}
@@ -300,6 +320,7 @@ func TestCommandAtTelnetd(t *testing.T) {
 	t.Run("quit", func(t *testing.T) {
 		t.Parallel()
 		c := start(t, "-t", "TTYPE=VT100")
+		c.expect("name? ")
 		c.keys("caf\xc3\xa9\r")
 		c.expect("hello caf\xc3\xa9\r\n24 80\r\nagain? ")
 		c.resize(100, 40)
@@ -327,6 +348,7 @@ func TestCommandAtTelnetd(t *testing.T) {
 		restored(t, c)
 	})
 	t.Run("out of time", func(t *testing.T) {
+		t.Parallel()
 		c := start(t, "-m", "2")
 		if text, code := c.exit(); code != 28 {
 			t.Errorf("exit %d, %q", code, text)
@@ -337,6 +359,7 @@ func TestCommandAtTelnetd(t *testing.T) {
 
 // TestCommandFromPipe sends what standard input has, as curl does.
 func TestCommandFromPipe(t *testing.T) {
+	t.Parallel()
 	command := buildCommand(t)
 	addr := startTelnetd(t, greeting)
 	cmd := exec.Command(command, "-t", "TTYPE=VT100", "telnet://"+addr+"/")
