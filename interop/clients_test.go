@@ -88,11 +88,17 @@ func shelf() fstest.MapFS {
 }
 
 // transcript is what both servers and tests share.
-type transcript interface{ Transcript() testserver.Transcript }
+type transcript interface {
+	Transcript() testserver.Transcript
+	WaitIdle(context.Context) error
+}
 
-// sent checks that the client sent these lines, in this order.
+// sent checks that a client, which has ended, sent these lines, in this order.
 func sent(t *testing.T, s transcript, want ...string) {
 	t.Helper()
+	if err := s.WaitIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	lines := s.Transcript().From(testserver.FromClient)
 	rest := lines
 	for _, w := range want {

@@ -209,6 +209,9 @@ func TestDebianTelnet(t *testing.T) {
 	c.expect("see you")
 	c.expect("Connection closed by foreign host.")
 	c.exit()
+	if err := srv.WaitIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	lines := srv.Transcript().From(testserver.FromClient)
 	for _, want := range []string{"IAC WILL TERMINAL-TYPE", `IAC SB TERMINAL-TYPE 00 "VT100" IAC SE`, "IAC WILL NAWS", "IAC SB NAWS 00 50 00 18 IAC SE", "IAC DO SGA", "IAC DO ECHO", "IAC SB NAWS 00 64 00 28 IAC SE"} {
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.EqualFold(l, want) }) {
