@@ -103,17 +103,7 @@ func converse(t *testing.T, home string, program []string, dialogue ...exchange)
 	script := requireTool(t, "script")
 	cmd := exec.CommandContext(patience(t), script, "-qec", strings.Join(program, " "), "/dev/null")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=vt100", "LANG=C.UTF-8", "TZ=UTC", "LINES=24", "COLUMNS=80"}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	defer cmd.Wait()
 	defer in.Close()
 	var screen bytes.Buffer

@@ -134,6 +134,7 @@ func (h *newsHost) fill(t *testing.T) {
 		}
 	}
 	// INN files them a moment after it has taken them.
+	over := daemon.TimeOver(t)
 	for {
 		attr, err := h.FindAttributes(t.Context(), h.request(t, "/local.test"))
 		if err != nil {
@@ -145,7 +146,7 @@ func (h *newsHost) fill(t *testing.T) {
 		h.Close() // a reader's view is that of its beginning
 		select {
 		case <-time.After(20 * time.Millisecond):
-		case <-daemon.TimeOver(t):
+		case <-over:
 			t.Fatal("the articles do not appear")
 		}
 	}
@@ -409,7 +410,7 @@ func (h *newsHost) checkSerial(t *testing.T) {
 	}
 }
 
-// acknowledgesAtOnce tells what the kernel does on a connection.
+// acknowledgesAtOnce reports whether the kernel acknowledges on a connection without delay.
 func acknowledgesAtOnce(t *testing.T, c *net.TCPConn) bool {
 	t.Helper()
 	raw, err := c.SyscallConn()

@@ -366,17 +366,7 @@ func TestCommandFromPipe(t *testing.T) {
 	command := buildCommand(t)
 	addr := startTelnetd(t, greeting)
 	cmd := exec.CommandContext(patience(t), command, "-t", "TTYPE=VT100", "telnet://"+addr+"/")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	send := func(text string) {
 		if _, err := io.WriteString(in, text); err != nil {
 			t.Error(err)

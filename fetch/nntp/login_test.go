@@ -76,8 +76,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A list of groups has a second session beside it for their descriptions: who is
-// asked for a login is asked once all the same.
+// A list of groups opens a second session for their descriptions. Credentials is
+// called once for both.
 func TestLoginOnce(t *testing.T) {
 	inWorld(t, func(s *testserver.NNTP) {
 		protected()(s)
