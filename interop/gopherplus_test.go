@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -246,4 +247,51 @@ func TestUMNScreen(t *testing.T) {
 	s.await("1: [220]")
 	sent(t, srv, `"\t$\r\n"`, `"/a-text\t+Text/plain En_US\r\n"`, `"/b-salmon\t+Text/plain De_DE\r\n"`,
 		`"/c-survey\t+Text/plain En_US\t1\r\n"`, `"+-1\r\n"`, `"220\r\n"`, `"Red\r\n"`, `".\r\n"`)
+}
+
+// TestUMNServed walks through what the verb serve serves: a folder, one with a
+// gophermap, and a text.
+func TestUMNServed(t *testing.T) {
+	t.Parallel()
+	client, program := requireTool(t, "gopher"), buildCommand(t)
+	root := t.TempDir()
+	makeDir(t, filepath.Join(root, "mapped"), 0o755)
+	writeFile(t, filepath.Join(root, "a-text.txt"), "hello from the text\n")
+	writeFile(t, filepath.Join(root, "mapped", "gophermap"), "0Called by its map\tfile.txt\n7Look for words\t/\n")
+	writeFile(t, filepath.Join(root, "mapped", "file.txt"), "hello from the map\n")
+	cmd := exec.CommandContext(patience(t), program, "serve", "--gopher", "0", "--root", root)
+	in, out := startPiped(t, cmd)
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(line, "gopher://"), "/\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := startScreen(t, client, "127.0.0.1", port)
+	s.await("Press RETURN") // a greeting at the first start
+	s.press("\r")
+	s.await("a-text.txt")
+	s.await("mapped")
+	s.press("\r")
+	s.await("hello from the text")
+	s.press("u")
+	s.await("mapped")
+	s.press("2\r")
+	s.await("Called by its map")
+	s.await("Look for words")
+	s.press("\r")
+	s.await("hello from the map")
+	s.press("u")
+	s.await("Look for words")
+	s.press("2\r")
+	s.await("Words to search for")
+	s.press("from the map\r")
+	s.await("file.txt")
 }

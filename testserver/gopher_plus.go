@@ -155,6 +155,10 @@ func (s *Gopher) everyAttribute(name string, e entry, filter string) gopherAnswe
 	if err != nil || !e.Dir {
 		return s.refuse(1, fmt.Sprintf("'/%s' is no menu", name))
 	}
+	if m, _, err := s.tree.open(path.Join(name, "gophermap")); err == nil {
+		defer m.Close()
+		return s.listed(everyInfo(strings.NewReader(s.fromMap(name, m))))
+	}
 	if s.Personality == PyGopher {
 		filter = ""
 	}
@@ -267,12 +271,17 @@ func (s *Gopher) headed(a gopherAnswer, size int64) gopherAnswer {
 // withInfo makes a menu the list of attributes that gopherd answers a search of
 // Gopher+ with: no header, "+INFO: " before every item.
 func (s *Gopher) withInfo(a gopherAnswer) gopherAnswer {
+	return gopherAnswer{stage: "PLUS", text: true, body: text(everyInfo(a.body))}
+}
+
+// everyInfo is a menu as attributes of which only the item itself is known.
+func everyInfo(menu io.Reader) string {
 	var list strings.Builder
-	lines := bufio.NewScanner(a.body)
+	lines := bufio.NewScanner(menu)
 	for lines.Scan() {
-		list.WriteString("+INFO: " + lines.Text() + "\n")
+		list.WriteString("+INFO: " + lines.Text() + "\r\n")
 	}
-	return gopherAnswer{stage: "PLUS", text: true, body: text(list.String())}
+	return list.String()
 }
 
 // refuse is an error of Gopher+.

@@ -45,6 +45,8 @@ func TestGopherPlus(t *testing.T) {
 		{umn, "/motd.txt\t!+ADMIN\r\n", "+-1\r\n" + motd + ".\r\n"},
 		{umn, "/pub\t$+ASK\r\n", "+-1\r\n+INFO: 0a.txt\t/pub/a.txt" + here + "\t?\r\n+ASK:\r\n Note: Fill in\r\n Ask: Volts?\t220\r\n+INFO: 1sub\t/pub/sub" + here + "\t+\r\n.\r\n"},
 		{umn, "/pub\t+\r\n", "+-1\r\n0a.txt\t/pub/a.txt" + here + "\t?\r\n1sub\t/pub/sub" + here + "\t+\r\n.\r\n"},
+		{umn, "/maps\t$\r\n", "+-1\r\n+INFO: iWelcome\t\tnull.host\t1\r\n+INFO: i\t\tnull.host\t1\r\n+INFO: 0About\t/maps/about.txt" + here + "\r\n+INFO: 1Elsewhere\t/x\tgopher.example.test\t7070\r\n" +
+			"+INFO: 1Port 70\t/x\texample.test\t70\r\n+INFO: hWeb\tURL:http://example.test/" + here + "\r\n+INFO: 0plain\t/maps/plain" + here + "\r\n.\r\n"},
 		{umn, "/every.bin\t+\r\n", "+256\r\n" + string(content()["every.bin"].Data)},
 		{umn, "/pub/a.txt\t+\t1\r\n+-1\r\n110\r\n..x\r\n.\r\n", "+-1\r\n1: [110]\r\n2: [..x]\r\n.\r\n"},
 		{umn, "/pub/a.txt\t+\t1\r\n+9\r\n220\r\npw\r\n", "+-1\r\n1: [220\r]\r\n2: [pw\r]\r\n.\r\n"},
