@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,7 +120,7 @@ func plusShelf(t *testing.T) *testserver.Gopher {
 		}
 		s.Plus = map[string]testserver.GopherItem{
 			"b-salmon": {Views: []testserver.GopherView{{Type: "Text/plain", Language: "En_US", Size: ".1k"}, {Type: "Text/plain", Language: "De_DE", Size: ".1k", Name: "d-german"}}},
-			"c-survey": {Ask: []string{"Ask: How many volts?\t220", "Choose: Colour\tRed\tGreen"}},
+			"c-survey": {Ask: []string{"Ask: How many volts?\t220", "AskL: Comments", "Choose: Colour\tRed\tGreen"}},
 		}
 	})
 }
@@ -243,10 +245,24 @@ func TestUMNScreen(t *testing.T) {
 	s.await("d-german")
 	s.press("3\r")
 	s.await("volts")
-	s.press("\x18") // sends the form
+	s.press("\tone line\x18") // sends the form
 	s.await("1: [220]")
-	sent(t, srv, `"\t$\r\n"`, `"/a-text\t+Text/plain En_US\r\n"`, `"/b-salmon\t+Text/plain De_DE\r\n"`,
-		`"/c-survey\t+Text/plain En_US\t1\r\n"`, `"+-1\r\n"`, `"220\r\n"`, `"Red\r\n"`, `".\r\n"`)
+	sent(t, srv, `"\t$\r\n"`, `"/a-text\t+Text/plain En_US\r\n"`, `"/b-salmon\t+Text/plain De_DE\r\n"`, `"/c-survey\t+Text/plain En_US\t1\r\n"`)
+
+	// Our form is the same, octet by octet.
+	lines := srv.Transcript().From(testserver.FromClient)
+	form := gopher.Form{Questions: []gopher.Question{{Kind: gopher.Ask}, {Kind: gopher.AskL}, {Kind: gopher.Choose, Choices: []string{"Red"}}}}
+	filled, err := form.Fill("Text/plain En_US", []string{"220", "one line", "Red"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for line := range strings.Lines("/c-survey\t" + filled.Plus()) {
+		want = append(want, strconv.Quote(line))
+	}
+	if got := lines[max(len(lines)-len(want), 0):]; !slices.Equal(got, want) {
+		t.Errorf("it sent %q, we send %q", got, want)
+	}
 }
 
 // TestUMNServed walks through what the verb serve serves: a folder, one with a

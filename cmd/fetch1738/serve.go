@@ -112,7 +112,7 @@ func playServers() []playServer {
 		{"gopher", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
 			s, err := testserver.StartGopher(ctx, addr, func(s *testserver.Gopher) {
 				set(&s.Server)
-				s.Personality = testserver.UMNGopher // the UMN client asks for menus by Gopher+ only
+				s.Personality = testserver.StandardGopher // the UMN client asks for menus by Gopher+ only
 			})
 			if err != nil {
 				return nil, err

@@ -124,6 +124,12 @@ func (x *exchange) begin() (err error) {
 		x.fallback = fallbackHeader
 		trace.Note(x.fallback)
 		x.unexpected()
+	} else if x.framing == menuLines && x.src.begins("--") {
+		// No line of a menu: gopherd refuses searches so, whoever asks.
+		if x.header, x.isPlus, err = x.src.header(); err == nil && x.isPlus {
+			return x.refusal()
+		}
+		x.isPlus = false
 	}
 	if text, refused := x.src.complaint(x.kind == fetch.KindMenu); refused {
 		trace.Received(x.src.head)

@@ -36,7 +36,7 @@ func TestWithoutConnection(t *testing.T) {
 	f := &Fetcher{Env: nowhereToGo(t)}
 	for url, want := range map[string]fetch.Resource{
 		"gopher://h/7/q":         {Kind: fetch.KindQuery},
-		"gopher://h/7/q%09":      {Kind: fetch.KindQuery},
+		"gopher://h/7/q?x%09":    {Kind: fetch.KindQuery},
 		"gopher://h/7/q?":        {Kind: fetch.KindQuery},
 		"gopher://h/7/q%09%09+":  {Kind: fetch.KindQuery},
 		"gopher://h:105/2":       {Kind: fetch.KindQuery},

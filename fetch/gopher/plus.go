@@ -213,7 +213,9 @@ func (x *exchange) unframed(info *Info) io.Reader {
 	case x.header.length >= 0:
 		return &counted{src: x.src, left: x.header.length}
 	case x.header.length == dotEnds:
-		return &textReader{src: x.src, menu: x.framing == menuLines, marked: true, info: info, note: fetch.ContextTrace(x.ctx).Note}
+		// gopherd ends the HTML of a menu without the line that it has announced.
+		page := types[x.item.Type].framing == menuLines && x.media == "text/html"
+		return &textReader{src: x.src, menu: x.framing == menuLines, marked: !page, info: info, note: fetch.ContextTrace(x.ctx).Note}
 	}
 	return x.src
 }

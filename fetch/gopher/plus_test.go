@@ -57,6 +57,11 @@ func TestPlusAnswers(t *testing.T) {
 		{"gopher://h/0x%09%09!", "+INFO: 0x\tx\th\t70\t+\r\n.\r\nmore", "+INFO: 0x\tx\th\t70\t+\r\n", -1, nil, fallbackList},
 		{"gopher://h/0x%09%09!", "a text\r\n", "a text\r\n", -1, nil, fallbackHeader},
 		{"gopher://h/0x%09%09!", "+-1\r\n+INFO: 0x\tx\th\t70\t+\r\n", "", -1, fetch.Truncated, ""},
+		{"gopher://h/1x%09%09+text/html", "+-1\r\n<HTML>\r\n", "<HTML>\r\n", -1, nil, ""}, // gopherd
+		{"gopher://h/1x%09%09+text/html%20En_US", "+-1\r\n<HTML>\r\n.\r\n", "<HTML>\r\n", -1, nil, ""},
+		{"gopher://h/hx%09%09+text/html", "+-1\r\n<HTML>\r\n", "<HTML>\r\n", -1, fetch.Truncated, ""},
+		{"gopher://h/1x%09%09+text/plain", "+-1\r\na\r\n", "a\r\n", -1, fetch.Truncated, ""},
+		{"gopher://h/1x%09%09+", "+-1\r\n0a\ta\th\t70\r\n", "0a\ta\th\t70\r\n", -1, fetch.Truncated, ""},
 		{"gopher://h/0x%09%09+Text/plain%20De_DE", "+-1\r\nLachs\r\n.\r\n", "Lachs\r\n", -1, nil, ""},
 	} {
 		for _, step := range []int{1, 7, 1 << 20} {
@@ -111,6 +116,39 @@ func TestPlusErrors(t *testing.T) {
 	_, _, err := get(t, answering([]byte("--1\r\n1 Ann <a@b.example>\r\nNo such item.\r\n.\r\n"), nil), &fetch.Request{Locator: parse(t, "gopher://h/0x%09%09+")})
 	if want := "fetch gopher://h/0x%09%09+: 1 No such item. (administrator: Ann <a@b.example>)"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestRefusedPlainly has refusals of Gopher+ in answer to plain requests: menus
+// have no such lines, texts may.
+func TestRefusedPlainly(t *testing.T) {
+	const refusal = "--1\r\n1 Ann <a@b.example>\r\nNo such index.\r\n.\r\n"
+	for _, step := range []int{1, 1 << 20} {
+		for _, url := range []string{"gopher://h/7/q%09words", "gopher://h/7/q?words", "gopher://h/1/q"} {
+			env := answering([]byte(refusal), nil)
+			env.Dial = stepping(env.Dial, step)
+			_, got, err := get(t, env, &fetch.Request{Locator: parse(t, url)})
+			var e *fetch.Error
+			var plus *PlusError
+			if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Code != 1 || e.Reply != "No such index." || !errors.As(err, &plus) || plus.Admin != "Ann <a@b.example>" {
+				t.Errorf("%s: %q, %v", url, got, err)
+			}
+		}
+		for url, answer := range map[string]string{
+			"gopher://h/0/q": refusal, "gopher://h/9/q": refusal,
+			"gopher://h/7/q%09words": "--1 of 2--\r\n0a\ta\th\t70\r\n.\r\n",
+			"gopher://h/1/q":         "-12\r\n0a\ta\th\t70\r\n.\r\n",
+			"gopher://h/1/r":         "--",
+		} {
+			env := answering([]byte(answer), nil)
+			env.Dial = stepping(env.Dial, step)
+			res, got, err := get(t, env, &fetch.Request{Locator: parse(t, url)})
+			if err != nil || got != answer && got+".\r\n" != answer {
+				t.Errorf("%s: %q, %v; want %q", url, got, err, answer)
+			} else if info := res.Info.(*Info); info.Plus {
+				t.Errorf("%s: %+v", url, info)
+			}
+		}
 	}
 }
 
@@ -297,8 +335,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// umnAnswers are those given to the UMN client, whose text area has seven lines.
-var umnAnswers = []string{"", "", "220", "pass", "line one\nline two\n\n \n \n \n\n", "result.txt", "1", "0", "Red", ""}
+// umnAnswers are those given to the UMN client.
+var umnAnswers = []string{"", "", "220", "pass", "line one\nline two\n\n \n \n \n", "result.txt", "1", "0", "Red", ""}
 
 // TestFormUMN fills in the recorded form as the UMN client did, and sends the
 // same octets.
@@ -363,9 +401,9 @@ func TestForm(t *testing.T) {
 		answers []string
 		want    string
 	}{
-		"all":            {[]string{"ignored", "110", "pw", "one\ntwo\r\n", "x", "0", "Green", "up\nload"}, "110 pw 2 one two x 0 Green up load"},
+		"all":            {[]string{"ignored", "110", "pw", "one\ntwo\r\n", "x", "0", "Green", "up\nload"}, "110 pw 3 one two  x 0 Green up load"},
 		"nothing":        {nil, "  0  1 "},
-		"a line of dots": {[]string{"", "..", "", "...\n", "", "1", "Red"}, "..  1 ...  1 Red"},
+		"a line of dots": {[]string{"", "..", "", "...\n", "", "1", "Red"}, "..  2 ...   1 Red"},
 	} {
 		filled, err := form.Fill("", tc.answers)
 		if err != nil {
