@@ -128,7 +128,7 @@ func (a *answering) find(db *waisDatabase, words z3950.Words) {
 		return
 	}
 	for i, h := range hits {
-		if words.Max.Known && i >= int(words.Max.Value) || !a.add(a.srv.record(db, h)) {
+		if words.Max.Known && int64(i) >= int64(words.Max.Value) || !a.add(a.srv.record(db, h)) {
 			return
 		}
 	}
