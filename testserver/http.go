@@ -124,10 +124,18 @@ func (s *HTTP) readRequest(c *conn, r *bufio.Reader) (head []byte, req *http.Req
 	return head, req.WithContext(s.ctx), nil
 }
 
+// handshakeRecord is the first octet of a client that speaks TLS.
+const handshakeRecord = 0x16
+
+var errTLS = errors.New("this port speaks HTTP without TLS")
+
 // peekHead waits until r has buffered a whole head.
 func peekHead(r *bufio.Reader) ([]byte, error) {
 	for seen := 0; ; {
 		have, _ := r.Peek(r.Buffered())
+		if len(have) > 0 && have[0] == handshakeRecord {
+			return have, errTLS
+		}
 		for _, end := range []string{"\r\n\r\n", "\n\n"} {
 			if i := bytes.Index(have[max(0, seen-3):], []byte(end)); i >= 0 {
 				return have[:max(0, seen-3)+i+len(end)], nil

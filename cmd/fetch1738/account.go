@@ -33,7 +33,8 @@ type account struct {
 	remote     netip.AddrPort
 	sent       int64 // octets of the conversation
 	heard      int64
-	reply      int // the last FTP reply code
+	reply      int    // the last FTP reply code
+	greeting   []byte // the first octets that the server said
 
 	certificates []*x509.Certificate // the server's, its own first
 }
@@ -56,7 +57,7 @@ func (a *account) watch(ctx context.Context, timing bool) context.Context {
 			a.note(func() { mark(&a.asked); a.sent += int64(len(octets)) })
 		},
 		Received: func(octets []byte) {
-			a.note(func() { a.heard += int64(len(octets)); a.code(octets) })
+			a.note(func() { a.heard += int64(len(octets)); a.code(octets); a.greeted(octets) })
 		},
 		Body: func(n int64) {
 			if a.uploading || a.moved.Add(n) == n { // the source counts itself
@@ -71,6 +72,20 @@ func (a *account) stuck() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.dialling && !a.connected.IsZero()
+}
+
+// mute reports whether there is a connection over which nothing has come.
+func (a *account) mute() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.dialling && !a.connected.IsZero() && a.heard == 0
+}
+
+// said is the beginning of what the server said.
+func (a *account) said() []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.greeting
 }
 
 // octets is how many have been sent and received, of the conversation too.
@@ -104,10 +119,22 @@ func (a *account) connection(c fetch.Connection) {
 
 func (a *account) peer(c fetch.Connection) {
 	mark(&a.connected)
-	if c.Purpose != fetch.Data && c.Remote.IsValid() {
+	if c.Purpose == fetch.Data {
+		return
+	}
+	a.greeting = nil // what came before is the proxy's
+	if c.Remote.IsValid() {
 		a.local, a.remote = c.Local, c.Remote
 	}
 }
+
+// greeted keeps the beginning of what the server says.
+func (a *account) greeted(octets []byte) {
+	a.greeting = append(a.greeting, octets[:min(len(octets), maxGreeting-len(a.greeting))]...)
+}
+
+// maxGreeting is how many octets tell one protocol from another.
+const maxGreeting = 64
 
 // code notes the code of an FTP reply: three digits and a space.
 func (a *account) code(line []byte) {

@@ -28,7 +28,11 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	case c.global.version:
 		return c.print(showVersion(std.out))
 	case err != nil:
-		return c.misused(err)
+		code := c.misused(err)
+		if len(args) > 0 && verbHint(args[0]) != "" {
+			fmt.Fprintf(std.err, "fetch1738: hint: %s\n", verbHint(args[0]))
+		}
+		return code
 	}
 	// A reader that goes away is a failed write, as any other.
 	signal.Ignore(syscall.SIGPIPE)

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -47,6 +48,8 @@ func hints() []hint {
 		{exitUnsupported, lacksFetcher, knownSchemes},
 		{exitBadURL, (*transfer).lacksScheme, always("nothing is guessed where there is an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, (*transfer).isFileHere, nameFile},
+		{0, (*transfer).isVerb, func(t *transfer) string { return verbHint(t.url) }},
+		{exitNoSuchHost, (*transfer).isWord, nameVerbs},
 		{exitRefused, isReservedPort, always("a URL could have the servers of other protocols do what nobody wants; --allow-port PORT connects all the same")},
 		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
 		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
@@ -54,11 +57,18 @@ func hints() []hint {
 		{exitUnreachable, (*transfer).hasProxy, always("it is the proxy that does not answer, or cannot be reached")},
 		{exitCertificate, lacksAuthority, always("--cacert FILE trusts the authority that vouches for it; -k connects all the same, with whoever it is")},
 		{exitCertificate, anyFailure, always("-k connects all the same, with whoever it is")},
-		{exitTLS, speaksPlainly, always("what answers on this port does not speak TLS; without it the scheme is http")},
+		{0, (*transfer).speaksOther, nameProtocol},
+		{exitTLS, speaksPlainly, func(t *transfer) string { return "the server does not speak TLS on this port; " + t.withoutTLS() }},
+		{0, awaitsTLS, func(t *transfer) string {
+			return "the server may not speak TLS on this port; " + t.withoutTLS()
+		}},
+		{exitEmptyReply, speaksHTTP, always("the server closed the connection; if it speaks TLS on this port, the scheme is https")},
+		{exitTimeout, (*transfer).lacksGreeting, always("connected, but the server says nothing; it may speak another protocol, or TLS from the start")},
 		{exitWeirdPASV, anyFailure, always("--disable-epsv asks for the data port in the old way, and with -P - the server connects to this machine")},
 		{0, (*transfer).activeFails, always("the server cannot connect to this machine, as from outside NAT; without -P this machine connects")},
 		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached: try --disable-epsv, or -P -, with which the server connects")},
 		{0, (*transfer).lacksLogin, always("the server wants a login: -u USER, which asks for the password, or -n with ~/.netrc")},
+		{0, (*transfer).missesFolder, nameFolder},
 		{0, isBusy, always("--retry NUMBER tries again later")},
 		{exitDenied, (*transfer).startsAtHome, always("the path begins where the login leads; one from the root begins with %2F: ftp://HOST/%2Fdir/name")},
 		{exitWrite, (*transfer).lacksDirectory, always("--create-dirs makes the directory")},
@@ -102,6 +112,16 @@ func nameFile(t *transfer) string {
 	return "there is a file of this name here: " + (&url.URL{Scheme: "file", Path: path}).String()
 }
 
+// isVerb reports whether what was taken for a host may have been meant as a verb.
+func (t *transfer) isVerb(*fetch.Error) bool { return verbHint(t.url) != "" }
+
+// isWord reports whether a word was taken for a host, as which it has no address.
+func (t *transfer) isWord(*fetch.Error) bool { return t.locator != nil && isWord(t.url) }
+
+func nameVerbs(t *transfer) string {
+	return fmt.Sprintf("%s was taken for a host; the verbs are %s", t.url, strings.Join(verbNames(), " "))
+}
+
 func isReservedPort(_ *transfer, e *fetch.Error) bool {
 	denied, ok := errors.AsType[*policy.Denied](e)
 	return ok && denied.Rule == "reserved-port"
@@ -130,6 +150,26 @@ func speaksPlainly(_ *transfer, e *fetch.Error) bool {
 	_, ok := errors.AsType[tls.RecordHeaderError](e)
 	return ok
 }
+
+func (t *transfer) speaksOther(*fetch.Error) bool { return t.spoken() != nil }
+
+func speaksHTTP(t *transfer, _ *fetch.Error) bool {
+	return t.locator != nil && t.locator.Scheme() == "http"
+}
+
+// awaitsTLS reports whether a server has not answered the beginning of TLS.
+func awaitsTLS(_ *transfer, e *fetch.Error) bool {
+	return e.Op == "TLS handshake" && (e.Kind == fetch.Timeout || errors.Is(e, io.EOF) || errors.Is(e, io.ErrUnexpectedEOF))
+}
+
+// lacksGreeting reports whether a server says nothing from the start.
+func (t *transfer) lacksGreeting(e *fetch.Error) bool {
+	return (e.Op == "connect" || e.Op == "init") && e.Kind == fetch.Timeout && t.account.mute()
+}
+
+// missesFolder reports whether an FTP server has, or may have, a folder where a
+// file was wanted.
+func (t *transfer) missesFolder(*fetch.Error) bool { return t.folder != noFolder }
 
 // activeFails reports whether the server was to connect and did not.
 func (t *transfer) activeFails(e *fetch.Error) bool {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Every hint is shown in testdata/script/hint.txtar.
+// Every hint is shown in testdata/script/hint.txtar. Those made of what is known of
+// a transfer begin in the same way with nothing known.
 func TestHintsAreShown(t *testing.T) {
 	script, err := os.ReadFile("testdata/script/hint.txtar")
 	if err != nil {

@@ -43,6 +43,7 @@ type transfer struct {
 	pace       *pace.Pace      // nil without --limit-rate
 	paceEnds   context.Context // ends a wait for it
 	sink       *sink
+	folder     folder
 	left       int // tries, after this one
 	tries      int
 	retryAfter time.Duration // what the server wants
@@ -108,7 +109,7 @@ func (t *transfer) reset() {
 	if !t.portion.rewind() {
 		_ = t.portion.close() // nobody else could have his turn
 	}
-	t.sink, t.meter, t.retryAfter, t.came, t.crowded = nil, nil, 0, edition{}, false
+	t.sink, t.meter, t.retryAfter, t.came, t.crowded, t.folder = nil, nil, 0, edition{}, false, noFolder
 	t.settle()
 }
 
@@ -196,6 +197,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 		return err
 	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
+	unwatched := ctx
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
 	_, isFTP := ftp.Path(t.locator)
@@ -217,6 +219,7 @@ func (t *transfer) attempts(ctx context.Context) error {
 		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
 		if err == nil || t.turnedAway(err) || !t.again(ctx, try, err) {
+			t.findFolder(unwatched, err)
 			return err
 		}
 	}

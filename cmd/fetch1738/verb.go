@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -21,6 +23,25 @@ func newVerb(name, help string, std streams) *verb {
 	v.SetOutput(io.Discard)
 	v.SortFlags = false
 	return v
+}
+
+// isWord reports whether an argument is one word, as verbs are.
+func isWord(arg string) bool {
+	return arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// verbHint is what to do if an argument that is no verb was meant to be one; "" if
+// it is like none.
+func verbHint(arg string) string {
+	names := verbNames()
+	switch meant := nearest(arg, names); {
+	case !isWord(arg) || meant == "":
+		return ""
+	case slices.Contains(names, arg):
+		return "a verb is the first argument: fetch1738 " + arg
+	default:
+		return "did you mean: fetch1738 " + meant
+	}
 }
 
 // newCommand is a verb with flags of its own: define adds them, and gives what

@@ -3,6 +3,7 @@ package http
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -26,6 +27,7 @@ type conn struct {
 	of      *exchange // the one it was dialled for
 	ex      *exchange // the one at hand; nil between two
 	asked   bool      // its request is on the way
+	used    bool      // there has been a request, or what came without one
 	refused error
 	body    *attempt // what the exchange sends
 	early   []byte   // came, but not as part of what was read so far
@@ -79,6 +81,7 @@ func (c *conn) ask() (*exchange, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked = c.refused == nil
+	c.used = c.used || c.asked
 	return c.ex, c.refused
 }
 
@@ -175,7 +178,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	case n == 0:
 		return 0, c.breakOff(err, ex == nil || ex.answered())
 	case ex == nil:
-		return 0, io.EOF
+		return 0, c.spokeFirst(p[:n])
 	}
 	take, bad := ex.receive(c, p[:n])
 	if take < n {
@@ -189,6 +192,20 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return take, err
+}
+
+// spokeFirst is the error of octets that no request has asked for. Those over a
+// new connection are the greeting of a server of another protocol.
+func (c *conn) spokeFirst(octets []byte) error {
+	c.mu.Lock()
+	of, isNew := c.of, !c.used && !c.asked
+	c.used = true
+	c.mu.Unlock()
+	if !isNew || startsAsHTTP(octets) {
+		return io.EOF
+	}
+	of.call.trace.Received(octets)
+	return fetch.Fail(of.call.method, of.hop.locator, fetch.Protocol, fmt.Errorf("%w: the server speaks first", ErrNotHTTP))
 }
 
 // expecting is the exchange that an answer may come for; nil if there is none.

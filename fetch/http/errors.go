@@ -38,14 +38,21 @@ func (ex *exchange) explainHead(e *fetch.Error) error {
 	ex.mu.Lock()
 	received := ex.received
 	ex.mu.Unlock()
-	const start = "HTTP/1."
 	switch {
-	case len(received) > 0 && !strings.HasPrefix(string(received), start[:min(len(start), len(received))]):
+	case errors.Is(e, ErrNotHTTP):
+	case len(received) > 0 && !startsAsHTTP(received):
+		ex.call.trace.Received(received)
 		e.Err = fmt.Errorf("%w: %w", ErrNotHTTP, e.Err)
 	case hasTransferCoding(received):
 		e.Err = fmt.Errorf("%w: %w", ErrCoding, e.Err)
 	}
 	return e
+}
+
+// startsAsHTTP reports whether octets may be the beginning of an answer.
+func startsAsHTTP(octets []byte) bool {
+	const start = "HTTP/1."
+	return strings.HasPrefix(string(octets), start[:min(len(start), len(octets))])
 }
 
 // hasTransferCoding reports whether a head names a transfer coding other than

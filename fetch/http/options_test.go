@@ -1,7 +1,10 @@
 package http
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -120,5 +123,29 @@ func TestProtocolErrors(t *testing.T) {
 				t.Errorf("%s: %v is %v: %v", name, err, cause, errors.Is(err, cause))
 			}
 		}
+	}
+}
+
+// A server of another protocol may greet before there is a request, or after.
+func TestServerSpeaksFirst(t *testing.T) {
+	const greeting = "220 ready\r\n"
+	f := &Fetcher{Retries: -1, Env: &fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go func() {
+			defer there.Close()
+			_, _ = io.WriteString(there, greeting)
+			_, _ = io.Copy(io.Discard, there)
+		}()
+		return here, nil
+	}}}
+	defer f.Close()
+	received := make(chan string, 1)
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(octets []byte) { received <- string(octets) }})
+	_, _, err := do(ctx, f, &fetch.Request{Locator: parse(t, "http://h.example/")})
+	if !errors.Is(err, ErrNotHTTP) || fetch.KindOf(err) != fetch.Protocol {
+		t.Errorf("the error is %v", err)
+	}
+	if got := <-received; got != greeting {
+		t.Errorf("Received is told of %q", got)
 	}
 }

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// folder says whether what an FTP server has no file of is a folder.
+type folder int
+
+const (
+	noFolder    folder = iota
+	maybeFolder        // the server could not be asked
+	isFolder
+)
+
+// folderLimit bounds the question, for which there is no time limit of its own.
+const folderLimit = 5 * time.Second
+
+// findFolder asks an FTP server that refuses a file whether CWD leads there. It
+// is asked for the sake of a hint only, and not if there would be none.
+func (t *transfer) findFolder(ctx context.Context, err error) {
+	refused, ok := errors.AsType[*fetch.Error](err)
+	path, isFTP := ftp.Path(t.locator)
+	switch {
+	case !ok || t.op.silent || !isFTP || path.Name == "":
+		return
+	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]string{"RETR", "SIZE", "STOR", "APPE"}, refused.Op):
+		return
+	case t.op.gateways[t.locator.Scheme()] != "" || t.askedProxy(t.locator) != nil:
+		return
+	}
+	t.folder = maybeFolder
+	req, err := t.op.request(t.asFolder())
+	if err != nil || len(t.op.quotes) > 0 { // which must not be sent twice
+		return
+	}
+	finder, ok := t.registry.Lookup(t.locator.Scheme()).(fetch.AttributeFinder)
+	if !ok {
+		return
+	}
+	if t.narrator != nil {
+		ctx = t.narrator.watch(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, folderLimit)
+	defer cancel()
+	switch _, err := finder.FindAttributes(ctx, req); {
+	case err == nil:
+		t.folder = isFolder
+	case errors.As(err, &refused) && refused.Code >= 500:
+		t.folder = noFolder
+	}
+}
+
+// asFolder is the transfer's ftp or ftps URL with a slash at its end.
+func (t *transfer) asFolder() locator.Locator {
+	return rewritten(t.locator, func(path *locator.FTP) {
+		path.CWD = append(slices.Clip(path.CWD), path.Name)
+		path.Name, path.Type = "", 0
+	})
+}
+
+// nameFolder says what is wrong with the URL of a folder.
+func nameFolder(t *transfer) string {
+	is := "is"
+	if t.folder == maybeFolder {
+		is = "may be"
+	}
+	text := "this " + is + " a folder: "
+	if t.upload {
+		text += "to upload into it, end its URL with a slash"
+	} else {
+		text += "its URL ends with a slash"
+	}
+	if t.locator == nil {
+		return text
+	}
+	return text + ": " + t.asFolder().Redacted()
+}
+
+// A protocol is recognised by the first octets of a server.
+type protocol struct {
+	name   string
+	start  string // of what the server says first
+	within string // it, too; "" is anything
+	scheme string // that fetches by it; "" is none
+}
+
+// protocols are looked through from the top.
+func protocols() []protocol {
+	return []protocol{
+		{"HTTP", "HTTP/", "", "http"},
+		{"SMTP", "220", "SMTP", ""},
+		{"FTP", "220", "", "ftp"},
+		{"NNTP", "200 ", "", "nntp"},
+		{"NNTP", "201 ", "", "nntp"},
+		{"gopher", "3", "\t", "gopher"}, // an error item
+		{"SSH", "SSH-", "", ""},
+		{"POP3", "+OK", "", ""},
+		{"IMAP", "* OK", "", ""},
+		{"TLS", "\x15\x03", "", ""},
+	}
+}
+
+// plainScheme is a scheme without TLS.
+func plainScheme(scheme string) string {
+	switch scheme {
+	case "ftps", "https", "gophers", "nntps":
+		return scheme[:len(scheme)-1]
+	case "snews":
+		return "news"
+	}
+	return scheme
+}
+
+// tlsScheme is a scheme with TLS; "" is none.
+func tlsScheme(scheme string) string {
+	switch scheme {
+	case "ftp", "http", "gopher", "nntp":
+		return scheme + "s"
+	case "news":
+		return "snews"
+	}
+	return ""
+}
+
+// spoken is the protocol that the server speaks, nil unless that can be told and
+// is not what was to be spoken.
+func (t *transfer) spoken() *protocol {
+	if t.locator == nil {
+		return nil
+	}
+	greeting := t.account.said()
+	record, lacksTLS := errors.AsType[tls.RecordHeaderError](t.err)
+	if lacksTLS {
+		greeting = record.RecordHeader[:]
+	}
+	scheme := plainScheme(t.locator.Scheme())
+	for _, p := range protocols() {
+		if !bytes.HasPrefix(greeting, []byte(p.start)) || !bytes.Contains(greeting, []byte(p.within)) {
+			continue
+		}
+		expected := p.scheme == scheme || p.scheme == "nntp" && scheme == "news" || p.start == "220" && scheme == "mailto"
+		if expected && !lacksTLS {
+			return nil
+		}
+		return &p
+	}
+	return nil
+}
+
+// nameProtocol says what the server speaks, and which URL goes with that.
+func nameProtocol(t *transfer) string {
+	const text = "the server on this port speaks "
+	p := t.spoken()
+	if p == nil {
+		return text
+	}
+	scheme := t.locator.Scheme()
+	plain := plainScheme(scheme)
+	switch {
+	case p.name == "TLS" && tlsScheme(scheme) != "":
+		return text + "TLS; the scheme for that is " + tlsScheme(scheme)
+	case p.name == "TLS" || p.scheme == "":
+		return text + p.name
+	case p.scheme == "ftp" && plain == "ftp", p.scheme == "nntp" && plain != scheme && isNews(t.locator):
+		return fmt.Sprintf("%s%s without TLS; use %s: with --ssl-reqd, or the port of %s:, usually %d", text, p.name, plain, scheme, locator.DefaultPort(scheme))
+	case p.scheme == plain:
+		return text + p.name + " without TLS; " + t.withoutTLS()
+	}
+	server := t.serverOf(t.locator)
+	if server.Host == "" { // of a news URL
+		return text + p.name
+	}
+	return fmt.Sprintf("%s%s; use %s://%s/", text, p.name, p.scheme, hostOf(server))
+}
+
+// withoutTLS names the scheme that the transfer's is with TLS.
+func (t *transfer) withoutTLS() string {
+	scheme := ""
+	if t.locator != nil {
+		scheme = t.locator.Scheme()
+	}
+	return "without TLS the scheme is " + plainScheme(scheme)
+}
