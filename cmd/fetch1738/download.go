@@ -78,7 +78,7 @@ func (t *transfer) nameFile(res *fetch.Resource) (skip bool, err error) {
 	if t.sink.file != nil {
 		return false, nil // it has its name from an attempt before
 	}
-	if err := t.nameByServer(res); err != nil || !t.sink.exclusive {
+	if err := t.nameByServer(res); err != nil || t.sink.served == "" {
 		return false, err
 	}
 	return t.skips()

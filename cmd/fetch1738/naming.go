@@ -63,6 +63,6 @@ func (t *transfer) nameByServer(res *fetch.Resource) error {
 	if err != nil {
 		return err
 	}
-	t.sink.path, t.sink.exclusive, t.sink.nameless = t.inOutputDir(name), true, nil
+	t.sink.path, t.sink.served, t.sink.nameless = t.inOutputDir(name), name, nil
 	return nil
 }

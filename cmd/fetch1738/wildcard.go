@@ -226,11 +226,12 @@ func (t *transfer) fitting(l locator.Locator, m match, taken map[string]bool) *t
 		environment: t.environment, url: inDirectory(l, m.name).String(), values: t.values, number: t.number,
 		dest: t.dest, listed: &m,
 	}
-	name := one.listedName()
+	typed, served := one.listedName()
+	name := typed + served
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		name = strings.ToLower(name)
 	}
-	if taken[name] && name != t.dest.path {
+	if taken[name] && served != "" {
 		one.locator = l
 		one.malformed = &codedError{exitWrite, fmt.Errorf("%s: another file of this listing goes to %s", inDirectory(l, m.name).Redacted(), name)}
 	}
@@ -239,24 +240,26 @@ func (t *transfer) fitting(l locator.Locator, m match, taken map[string]bool) *t
 }
 
 // listedName is the name of the output file for a name of the server's making:
-// made harmless, and where -o has #1, #2, … the pieces are. It is "" for
-// standard output.
-func (t *transfer) listedName() string {
+// made harmless, and where -o has #1, #2, … the pieces are. What the user typed
+// comes first, what is of the server's choosing begins with the first component
+// that such a piece is in. Both are "" for standard output.
+func (t *transfer) listedName() (typed, served string) {
 	if t.dest.remote {
 		name, err := safeName(t.listed.name)
 		if err != nil {
-			return "_" // no listing has such
+			return "", "_" // no listing has such
 		}
-		return name
+		return "", name
 	}
 	if t.op.globOff || t.dest.path == "-" {
-		return t.dest.path
+		return t.dest.path, ""
 	}
 	values := append(t.values[:len(t.values):len(t.values)], t.listed.values...)
 	for i := len(t.values); i < len(values); i++ {
 		values[i] = noSeparator.Replace(values[i])
 	}
 	parts := strings.Split(t.dest.path, "/")
+	chosen := len(parts)
 	for i, part := range parts {
 		filled := glob.FillIn(part, values)
 		if filled == glob.FillIn(part, t.values) {
@@ -268,8 +271,15 @@ func (t *transfer) listedName() string {
 			name = "_"
 		}
 		parts[i] = name
+		chosen = min(chosen, i)
 	}
-	return strings.Join(parts, "/")
+	switch chosen {
+	case 0:
+		return "", strings.Join(parts, "/")
+	case len(parts):
+		return strings.Join(parts, "/"), ""
+	}
+	return strings.Join(parts[:chosen], "/") + "/", strings.Join(parts[chosen:], "/")
 }
 
 var noSeparator = strings.NewReplacer("/", "_", `\`, "_")
