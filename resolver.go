@@ -22,6 +22,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
 )
 
 // Resolver retrieves resources by URL. The zero value is ready: it parses
@@ -29,12 +30,15 @@ import (
 // not be changed after the first call; its methods are safe for concurrent use.
 // Close it to end the sessions it keeps open between requests.
 type Resolver struct {
-	// Env is what the bundled Fetchers work in. A nil Env.Allow is policy.User.
+	// Env is what the bundled Fetchers work in. Its Allow holds for every Fetcher,
+	// those of a Registry of your own too; a nil one is policy.User.
 	Env fetch.Env
 	// Parser reads the URLs; the zero Parser is strict.
 	Parser locator.Parser
 	// Registry holds the Fetchers; nil is Builtin(&Env). The Fetchers of another
-	// Registry bring their own Env.
+	// Registry have an Env of their own: besides Env.Allow, only Limits.Body and
+	// Limits.Hops of the Resolver's Env apply to them. Their own Allow may refuse
+	// more.
 	Registry *fetch.Registry
 	// Gateways sends whole schemes through a gateway (RFC 1738 §4): it maps a
 	// scheme to an http URL in which "{url}" stands for the encoded URL, such as
@@ -74,6 +78,7 @@ func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error)
 // kind [fetch.TooLarge].
 func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	limits := r.Env.Limits.WithDefaults()
+	ctx = r.guarded(ctx)
 	for hops := 0; ; hops++ {
 		res, err := r.access(ctx, req)
 		var ref *fetch.Referral
@@ -101,7 +106,7 @@ func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attribute
 	if err != nil {
 		return nil, err
 	}
-	return f.FindAttributes(ctx, req)
+	return f.FindAttributes(r.guarded(ctx), req)
 }
 
 // Update adds body to what url designates: FTP appends, HTTP posts.
@@ -114,7 +119,7 @@ func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fet
 	if err != nil {
 		return nil, err
 	}
-	return f.Update(ctx, req, body)
+	return f.Update(r.guarded(ctx), req, body)
 }
 
 // Replace stores body as what url designates.
@@ -127,7 +132,7 @@ func (r *Resolver) Replace(ctx context.Context, url string, body io.Reader) (*fe
 	if err != nil {
 		return nil, err
 	}
-	return f.Replace(ctx, req, body)
+	return f.Replace(r.guarded(ctx), req, body)
 }
 
 // Close ends idle sessions of the Registry. Bodies still being read are not
@@ -149,6 +154,14 @@ func (r *Resolver) fetchers() *fetch.Registry {
 		}
 	})
 	return r.registry
+}
+
+// guarded is ctx with the policy that holds for every Fetcher.
+func (r *Resolver) guarded(ctx context.Context) context.Context {
+	if r.Env.Allow == nil {
+		return fetch.WithAllow(ctx, policy.User)
+	}
+	return fetch.WithAllow(ctx, r.Env.Allow)
 }
 
 // fetcherFor finds the Fetcher of req's scheme as one that has the operation T.

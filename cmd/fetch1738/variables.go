@@ -29,7 +29,8 @@ func (t *transfer) variables() map[string]any {
 		v["filename_effective"] = t.sink.path
 	}
 	v["method"], v["num_retries"] = t.methodUsed(), max(0, t.tries-1)
-	v["url"], v["url_effective"], v["urlnum"], v["xfer_id"] = withoutPassword(t.url, t.locator), withoutPassword(t.effectiveURL(), t.locator), t.number, t.serial
+	v["url"], v["url_effective"] = t.op.shown(t.url).typed(), t.op.shown(t.effectiveURL()).typed()
+	v["urlnum"], v["xfer_id"] = t.number, t.serial
 	v["scheme"] = nil
 	if t.result.effective != nil {
 		v["scheme"] = strings.ToUpper(t.result.effective.Scheme())
@@ -165,7 +166,7 @@ func (t *transfer) referer() any {
 		return from.String()
 	}
 	if t.op.referer != nil {
-		return orNone(*t.op.referer)
+		return orNone(locator.Parser{Tolerate: tolerated}.Redact(*t.op.referer))
 	}
 	return nil
 }
