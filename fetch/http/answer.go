@@ -26,8 +26,8 @@ func (c *call) judge(a *answer) error {
 		return c.partial(a)
 	case c.ranged() && code == http.StatusRequestedRangeNotSatisfiable && c.unsatisfied(a):
 		return nil
-	case code == http.StatusPartialContent && c.opt.Header.Get("Range") == "" && !c.opt.AnyStatus:
-		return fetch.Fail(c.method, c.locator, fetch.Protocol, errors.New("a part came that nobody asked for"))
+	case code == http.StatusPartialContent && !c.sendsOwnRange():
+		return c.unasked(a)
 	case code >= 200 && code < 300, code == http.StatusNotModified && !c.opt.IfModifiedSince.IsZero():
 		return c.whole(a)
 	case c.opt.AnyStatus:

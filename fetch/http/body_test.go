@@ -140,8 +140,10 @@ func TestWrongPart(t *testing.T) {
 		if fetch.KindOf(err) != fetch.Protocol {
 			t.Errorf("%s: %q, %v", name, body, err)
 		}
-		if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); fetch.KindOf(err) != fetch.Protocol {
-			t.Errorf("%s, to no Range: %q, %v", name, body, err)
+		for _, opt := range []*Options{nil, {AnyStatus: true}, {Method: "POST", AnyStatus: true}} {
+			if body, _, err := get(t, w.fetcher(), "http://a.example/", opt); fetch.KindOf(err) != fetch.Protocol {
+				t.Errorf("%s, to no Range, %+v: %q, %v", name, opt, body, err)
+			}
 		}
 	}
 	// Less than was asked for is completed; a part of unknown whole is taken as it is.
@@ -159,6 +161,25 @@ func TestWrongPart(t *testing.T) {
 	body, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
 	if err != nil || body != "fgh" || res.Size != -1 {
 		t.Errorf("unknown whole: %q, %+v, %v", body, res, err)
+	}
+	for name, ranges := range map[string]string{"less of an unknown whole": "bytes 5-6/*", "less of a known one": "bytes 5-6/26"} {
+		w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fg", "Content-Range: "+ranges))})
+		for _, opt := range []*Options{nil, {AnyStatus: true}} {
+			body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3, Options: opt})
+			if !errors.Is(err, fetch.Truncated) || body != "fg" {
+				t.Errorf("%s: %q, %v", name, body, err)
+			}
+		}
+	}
+	w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "yz", "Content-Range: bytes 24-25/26"))})
+	body, _, err = do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 24, Length: 30})
+	if err != nil || body != "yz" {
+		t.Errorf("less, as the document ends: %q, %v", body, err)
+	}
+	// A part that is all of it is as good as a 200.
+	w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", alphabet, "Content-Range: bytes 0-25/26"))})
+	if body, res, err := get(t, w.fetcher(), "http://a.example/", nil); err != nil || body != alphabet || res.Size != 26 {
+		t.Errorf("all: %q, %v", body, err)
 	}
 	// The caller's own Range is his own business.
 	w = newWorld(t, map[string]server{"a.example:80": ranger(alphabet)})
@@ -267,6 +288,25 @@ func afterCut(then string) server {
 		}
 		return then
 	}
+}
+
+// Of a document of unknown length that was cut, less comes than is left of it.
+func TestResumeOfUnknownLength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			switch v.n {
+			case 1:
+				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n7\r\n" + alphabet[:7] + "\r\n" + cut
+			case 2:
+				return status("206 Partial Content", alphabet[7:9], "Content-Range: bytes 7-8/26", `ETag: "v1"`)
+			}
+			return ranger(alphabet, `ETag: "v1"`)(v)
+		}})
+		body, _, err := get(t, w.fetcher(func(f *Fetcher) { f.Retries = 2 }), "http://a.example/", nil)
+		if err != nil || body != alphabet || len(w.visits) != 3 {
+			t.Errorf("%q, %v, %d requests", body, err, len(w.visits))
+		}
+	})
 }
 
 // The last chunk is cut: nothing is missing, but only the server can say so.
