@@ -55,7 +55,7 @@ func (c *call) statusError(a *answer) error {
 		if err != nil {
 			e.Kind, e.Err = fetch.Protocol, err
 		} else {
-			e.Kind, e.Err = fetch.Moved, &fetch.Referral{To: to, From: c.onward(a)}
+			e.Kind, e.Err = fetch.Moved, &fetch.Referral{To: to, From: c.onward(a), Op: c.opThere(code)}
 		}
 	}
 	return e
