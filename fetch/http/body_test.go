@@ -391,6 +391,11 @@ func deflated(s string, around bool) string {
 	return b.String()
 }
 
+// chunked is an answer whose last chunk is missing.
+func chunked(coding, body string) string {
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: %s\r\n\r\n%x\r\n%s\r\n", coding, len(body), body)
+}
+
 func zipped(s string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -418,7 +423,17 @@ func TestCompressed(t *testing.T) {
 		{"twice, two fields", document(zipped(packed), "Content-Encoding: gzip", "Content-Encoding: gzip"), "", fetch.Protocol},
 		{"other", document(alphabet, "Content-Encoding: br"), "", fetch.Protocol},
 		{"not at all", document(alphabet, "Content-Encoding: gzip"), "", fetch.Protocol},
-		{"empty", document("", "Content-Encoding: gzip"), "", fetch.Truncated},
+		{"empty", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + cut, "", fetch.Truncated},
+		{"no body", document("", "Content-Encoding: gzip"), "", fetch.Other},
+		{"no body, 204", "HTTP/1.1 204 No Content\r\nContent-Encoding: gzip\r\n\r\n", "", fetch.Other},
+		{"more behind", document(packed+alphabet, "Content-Encoding: gzip"), alphabet, fetch.Protocol},
+		{"deflate, more behind", document(deflated(alphabet, true)+"x", "Content-Encoding: deflate"), alphabet, fetch.Protocol},
+		{"deflate without zlib, more behind", document(deflated(alphabet, false)+"x", "Content-Encoding: deflate"), alphabet, fetch.Protocol},
+		{"last chunk missing", chunked("gzip", packed) + cut, alphabet, fetch.Truncated},
+		{"deflate, last chunk missing", chunked("deflate", deflated(alphabet, true)) + cut, alphabet, fetch.Truncated},
+		{"deflate without zlib, last chunk missing", chunked("deflate", deflated(alphabet, false)) + cut, alphabet, fetch.Truncated},
+		{"deflate, more announced", "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: 1000\r\n\r\n" + deflated(alphabet, true) + cut, alphabet, fetch.Truncated},
+		{"deflate in chunks", chunked("deflate", deflated(alphabet, true)) + "0\r\n\r\n", alphabet, fetch.Other},
 		{"cut inside", document(packed[:len(packed)-9], "Content-Encoding: gzip"), "", fetch.Truncated},
 		{"bad sum", document(packed[:len(packed)-8]+"\x00\x00\x00\x00"+packed[len(packed)-4:], "Content-Encoding: gzip"), "", fetch.Protocol},
 		{"bomb", document(zipped(strings.Repeat("\x00", 20<<20)), "Content-Encoding: gzip"), "", fetch.TooLarge},
@@ -432,7 +447,7 @@ func TestCompressed(t *testing.T) {
 			}
 		} else if err != nil || body != tc.want {
 			t.Errorf("%s: %q, %v", tc.name, body, err)
-		} else if res.Size != -1 && tc.name != "none" {
+		} else if res.Size != -1 && !strings.HasPrefix(tc.name, "no") {
 			t.Errorf("%s: size %d", tc.name, res.Size)
 		}
 		if tc.name != "gzip" {
