@@ -60,7 +60,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 			c.login = nil
 		}
 	}
-	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head})
+	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head, SentOn: c.upload != nil})
 	return &hop{locator: next, from: c.onward(a)}, nil
 }
 
