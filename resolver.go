@@ -85,7 +85,7 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 		switch {
 		case err == nil:
 			return limited(req, res, limits.Body)
-		case !errors.As(err, &ref):
+		case !errors.As(err, &ref) || ref.Op != "":
 			return nil, err
 		case hops == limits.Hops:
 			return nil, &fetch.Error{Op: "follow", URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}

@@ -205,6 +205,8 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: "STOR,APPE", reply: refusedReply, code: exitUpload},
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
+		{scheme: "http", kinds: kinds(fetch.Moved), only: uploading, code: exitUpload},
+		{scheme: "http", kinds: kinds(fetch.Moved), code: exitUnsupported},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
 		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: exitUnsupported}, // curl takes it for HTTP/0.9
 		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: exitCoding},

@@ -273,11 +273,27 @@ func (t *transfer) note(res *fetch.Resource) {
 		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
 			t.warn("redirected from https to http: %s", res.Locator.Redacted())
 		}
+		t.warnOfSentOn(info.Redirects, res.Locator)
 		t.result.web, t.result.header = info, res.Header
 		t.result.status, t.result.redirects = info.StatusCode, len(info.Redirects)
 		t.result.contentType = info.Header.Get("Content-Type")
 	case *ftp.Info:
 		t.result.entryPath = info.EntryPath
+	}
+}
+
+// warnOfSentOn tells of servers that have got what was to be sent to another.
+func (t *transfer) warnOfSentOn(redirects []fetchhttp.Redirect, last locator.Locator) {
+	for i, r := range redirects {
+		to := last
+		if i+1 < len(redirects) {
+			to = redirects[i+1].Locator
+		}
+		from, _ := locator.ServerOf(r.Locator)
+		there, _ := locator.ServerOf(to)
+		if r.SentOn && !t.op.locationTrusted && from.HostPort != there.HostPort {
+			t.warn("status %d: the data was sent on to another server: %s", r.StatusCode, to.Redacted())
+		}
 	}
 }
 

@@ -128,6 +128,8 @@ type Redirect struct {
 	Locator    *locator.HTTP
 	StatusCode int
 	Head       []byte
+	// SentOn is set if the request's body went to where this led.
+	SentOn bool
 }
 
 // Fetch implements [fetch.Fetcher]. Request.Options is an *Options or nil.

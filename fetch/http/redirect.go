@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -59,7 +60,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 			c.login = nil
 		}
 	}
-	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head})
+	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head, SentOn: c.upload != nil})
 	return &hop{locator: next, from: c.onward(a)}, nil
 }
 
@@ -83,6 +84,15 @@ func (c *call) newMethod(code int) string {
 		return http.MethodGet
 	}
 	return c.method
+}
+
+// opThere is what a redirect wants to be done elsewhere, if not to fetch.
+func (c *call) opThere(code int) string {
+	op := cmp.Or(c.opt.Verb, c.newMethod(code))
+	if op == http.MethodGet || op == http.MethodHead {
+		return ""
+	}
+	return op
 }
 
 // origin is what credentials belong to.

@@ -202,7 +202,7 @@ func (c *call) header(resumed *rest) http.Header {
 		}
 	}
 	if n := len(c.redirects); n > 0 && c.opt.AutoReferer {
-		h["Referer"] = []string{refererFrom(c.redirects[n-1].Locator)}
+		h["Referer"] = c.refererFrom(c.redirects[n-1].Locator)
 	}
 	if len(h["User-Agent"]) == 0 {
 		h["User-Agent"] = []string{""} // net/http would send its own
@@ -229,11 +229,18 @@ func (c *call) header(resumed *rest) http.Header {
 	return h
 }
 
-// refererFrom is a URL as the next server may see it (RFC 9110 §10.1.3).
-func refererFrom(l *locator.HTTP) string {
+// refererFrom is a URL as the present hop may see it (RFC 9110 §10.1.3): another
+// origin sees no path and no search, a server without TLS nothing of a secure one.
+func (c *call) refererFrom(l *locator.HTTP) []string {
 	bare := *l
 	bare.Login = nil
-	return bare.String()
+	switch {
+	case l.Secure && !c.locator.Secure:
+		return nil
+	case origin(l) != origin(c.locator) && !c.opt.LocationTrusted:
+		bare = locator.HTTP{Secure: l.Secure, Server: bare.Server, HasPath: true}
+	}
+	return []string{bare.String()}
 }
 
 func (f *Fetcher) userAgent() string {

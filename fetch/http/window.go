@@ -38,6 +38,10 @@ func (c *call) checkRange() error {
 	return nil
 }
 
+// sendsOwnRange reports whether the present hop is sent the caller's own Range
+// field, whose answer is his business.
+func (c *call) sendsOwnRange() bool { return c.atHome() && c.opt.Header.Get("Range") != "" }
+
 // rangeField is the value of the Range field (RFC 9110 §14.2) for some octets.
 func rangeField(offset, length int64) string {
 	switch {
@@ -95,14 +99,29 @@ func (c *call) partial(a *answer) error {
 		return fetch.Fail(c.method, c.locator, fetch.Protocol, err)
 	}
 	a.at = r.first
-	if r.total < 0 && (a.to < 0 || a.to > r.last+1) {
-		a.to = r.last + 1 // how much more there is nobody says
+	if r.total < 0 && a.to < 0 {
+		a.to = r.last + 1 // the server does not say how much more there is
 	}
 	a.open = false
 	if r.first != a.from {
 		return fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("octets from %d were asked for, those from %d came", a.from, r.first))
 	}
 	return nil
+}
+
+// unasked finds the whole resource in a 206 that answers a request without a
+// Range: a part of it must not be taken for all.
+func (c *call) unasked(a *answer) error {
+	r, err := parseContentRange(a.resp)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("unexpected partial content: no range was requested, and %w", err)
+	case r.first != 0 || r.last+1 != r.total:
+		err = fmt.Errorf("unexpected partial content: no range was requested; received %s", strconv.Quote(a.resp.Header.Get("Content-Range")))
+	default:
+		return c.whole(a)
+	}
+	return fetch.Fail(c.method, c.locator, fetch.Protocol, err)
 }
 
 // unsatisfied makes an empty window of a 416 that says that the resource ends
