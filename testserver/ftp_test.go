@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -329,6 +330,36 @@ func TestFTPIdleClient(t *testing.T) {
 			t.Errorf("idle for %v", waited)
 		}
 	})
+}
+
+// TestFTPStranger has somebody else connect to the port for data first, who gets
+// nothing.
+func TestFTPStranger(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	c := loginFTP(t, srv)
+	var port int
+	reply := c.expect("EPSV", "229")
+	if _, err := fmt.Sscanf(reply[strings.Index(reply, "("):], "(|||%d|)", &port); err != nil {
+		t.Fatal(err)
+	}
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	stranger, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Skip("this machine has one loopback address: ", err)
+	}
+	defer stranger.Close()
+	own := dial(t, srv, addr)
+	defer own.Close()
+	c.expect("RETR motd.txt", "150")
+	if data, err := io.ReadAll(own); string(data) != "hello\nworld\n" || err != nil {
+		t.Errorf("got %q, %v", data, err)
+	}
+	if got := c.reply(); !strings.HasPrefix(got, "226") {
+		t.Errorf("reply %q", got)
+	}
+	if data, err := io.ReadAll(stranger); len(data) > 0 || err != nil {
+		t.Errorf("the stranger got %q, %v", data, err)
+	}
 }
 
 func TestFTPNoDataConnection(t *testing.T) {

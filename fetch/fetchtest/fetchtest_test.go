@@ -94,6 +94,7 @@ func TestFlaws(t *testing.T) {
 		"reuses without asking":           {"policy/provenance", "want one of kind"},
 		"shares sessions between users":   {"credentials", "want one of kind"},
 		"sends any octet":                 {"policy/octets", "Allow was asked"},
+		"sends any octet of a login":      {"credentials", "was sent"},
 		"keeps half-read sessions":        {"sessions", "fetch after"},
 		"trusts dead sessions":            {"sessions/after_a_hang-up", "after the server hung up"},
 		"can be read after Close":         {"close", "a read after Close"},

@@ -122,6 +122,9 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 	var fail *fetch.Error
 	if errors.As(err, &fail) && fail.Kind == fetch.Unauthenticated && !login.HasPassword {
 		login, err = m.env.Login(ctx, fetch.Challenge{Locator: l, User: login.User})
+		if strings.ContainsAny(login.User+login.Password, "\x00\r\n") && m.flaw != "sends any octet of a login" {
+			err = fetch.Fail("login", l, fetch.BadURL, errors.New("an octet that ends a line"))
+		}
 		if err == nil {
 			return m.try(ctx, req, l, login, data)
 		}

@@ -238,6 +238,11 @@ func dialKnown(ctx context.Context, a *access, refused error) (*session, error) 
 	if err != nil || login.User == "" {
 		return nil, refused
 	}
+	for what, given := range map[string]string{"the user name": login.User, "the password": login.Password} {
+		if err := checkLine(what, given); err != nil {
+			return nil, a.fail("login", err)
+		}
+	}
 	login.HasPassword = true
 	a.login = &login
 	a.trace.Retry(fetch.Retry{Attempt: 1, Err: refused})
