@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -35,6 +36,9 @@ func TestEndOfTransfer(t *testing.T) {
 		"short by announcement": {"502 what", "150 x (11 bytes)", "", fetch.Truncated},
 		"long by SIZE":          {"213 9", "", "", fetch.Protocol},
 		"long by announcement":  {"502 what", "150 x (9 bytes)", "", fetch.Protocol},
+		"said to be truncated":  {"", "", "226 Output truncated to 10000 matches", fetch.Truncated},
+		"truncated, on a line":  {"", "", "250-Options: -l\r\n250-TRUNCATED at 10\r\n250 Done", fetch.Truncated},
+		"truncated, early":      {"", "226 Output truncated", "-", fetch.Truncated},
 		"426":                   {"", "", "426 aborted", fetch.Truncated},
 		"451":                   {"", "", "451 disk", fetch.Truncated},
 		"550 at the end":        {"", "", "550 gone", fetch.Truncated},
@@ -71,6 +75,68 @@ func TestEndOfTransfer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTruncatedListing has pure-ftpd's way to tell that a listing is not all: what
+// came is delivered, the end is an error.
+func TestTruncatedListing(t *testing.T) {
+	for _, verb := range []string{"LIST", "NLST"} {
+		for _, last := range []string{
+			"226 Output truncated to 10000 matches\r\n",
+			"226-Options: -a -l\r\n226 Output Truncated to 2 matches\r\n",
+			"226-Output truncated to 2 matches\r\n226-Options: -l\r\n226 2 matches total\r\n",
+			"250 output truncated\r\n",
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hostile{
+					data: "-rw-r--r-- 1 u g 1 Jan 1 2001 one\r\n-rw-r--r-- 1 u g 1 Jan 1 2001 two\r\n",
+					on:   map[string]string{verb: last},
+				}
+				if verb == "NLST" {
+					h.data = "one\r\ntwo\r\n"
+				}
+				h.serve(t)
+				f := &Fetcher{Env: h.env()}
+				defer f.Close()
+				for range 2 { // the session is as good as before
+					res, err := f.Fetch(t.Context(), &fetch.Request{Locator: at("/d/"), Options: &Options{ListOnly: verb == "NLST"}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					var names []string
+					for item, err2 := range res.Items {
+						if err = err2; err == nil {
+							names = append(names, item.Name)
+						}
+					}
+					var e *fetch.Error
+					if !errors.As(err, &e) || e.Kind != fetch.Truncated || e.Code == 0 || !strings.Contains(strings.ToLower(e.Reply), "truncated") {
+						t.Errorf("%s, %q: %v", verb, last, err)
+					}
+					if !slices.Equal(names, []string{"one", "two"}) {
+						t.Errorf("%s, %q: items %q", verb, last, names)
+					}
+					res.Close()
+				}
+				if n := count(h.sent(), "USER anonymous\r\n"); n != 1 {
+					t.Errorf("%s: %d logins", verb, n)
+				}
+			})
+		}
+	}
+}
+
+// TestTruncatedName fetches a file whose name is the word, which servers repeat.
+func TestTruncatedName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hostile{data: "all of it", on: map[string]string{"RETR": "226 truncated.txt: transfer complete\r\n"}}
+		h.serve(t)
+		f := &Fetcher{Env: h.env()}
+		defer f.Close()
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: at("/truncated.txt")}); got != h.data || err != nil {
+			t.Errorf("%q %v", got, err)
+		}
+	})
 }
 
 // TestLimitsOfTime has a server that is slow in every way: each limit holds to

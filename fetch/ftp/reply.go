@@ -221,3 +221,13 @@ func announcedSize(text string) int64 {
 	}
 	return n
 }
+
+// saysTruncated reports whether the reply at the end of a transfer says that the
+// server left something out, as pure-ftpd's "226-Output truncated to 10000
+// matches" does. Servers also repeat the name of the file, which may hold the word.
+func saysTruncated(text, name string) bool {
+	if name != "" {
+		text = strings.ReplaceAll(text, name, "")
+	}
+	return strings.Contains(strings.ToLower(text), "truncated")
+}

@@ -362,6 +362,9 @@ func (s *session) retrieve(command string, offset int64) (err error) {
 func (s *session) finish() error {
 	err := s.last.Close()
 	s.last = nil
+	if r := s.ctl.last; err == nil && saysTruncated(r.text, s.access.name) {
+		err = &fetch.Error{Kind: fetch.Truncated, Code: r.code, Reply: r.text}
+	}
 	return s.failure(err)
 }
 
