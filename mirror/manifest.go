@@ -43,6 +43,11 @@ type Record struct {
 	// SHA256 is that of the file, in hexadecimal; empty of a file that was begun
 	// and has not been finished.
 	SHA256 string `json:"sha256,omitempty"`
+	// Marked is set when the server marked the end of a gopher document.
+	Marked bool `json:"marked,omitempty"`
+	// Unsure is set when it did not, and only one answer has come: the document
+	// may have been cut, and the next run asks for it again.
+	Unsure bool `json:"unsure,omitempty"`
 	// Time is when the line was written.
 	Time time.Time `json:"time"`
 	// Start is set in the line that says of which URL the directory is a mirror.

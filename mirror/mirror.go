@@ -75,7 +75,9 @@ type Mirror struct {
 	Again func(ctx context.Context, n int, err error) bool
 
 	// Delete removes files that have disappeared from the tree, if they are as
-	// the mirror left them. Otherwise they stay and are told of.
+	// the mirror left them. Otherwise they stay and are told of. It is a failure of
+	// kind Truncated if files of a gopher site seem to have disappeared, but the
+	// server does not mark the ends of its menus.
 	Delete bool
 	// NewOnly takes what is there already for unchanged.
 	NewOnly bool
@@ -96,6 +98,10 @@ type Summary struct {
 	Failed int
 	// Skipped are entries that are not mirrored: links, devices, other servers.
 	Skipped int
+	// Unsure are gopher menus and new documents whose end the server has not
+	// marked, so that a cut would not show. A document is asked for again by the
+	// next run; what a menu does not name is not taken for gone.
+	Unsure int
 	// Octets were received of files and menus.
 	Octets int64
 }

@@ -18,12 +18,20 @@ type plan struct {
 	fetch  []*entry
 	octets int64 // of those whose size is known
 	gone   []Record
+	// protected is how many files menus without a marked end keep from being gone.
+	protected int
 }
 
 // plan gives every file its name and compares what there is with what is known.
 func (r *run) plan(s *survey) *plan {
 	p := new(plan)
 	p.gone = r.vanished(s)
+	if r.isFlat() && len(s.unseen) > 0 { // any menu can lead anywhere
+		if len(s.unseen) == s.unmarked {
+			p.protected = len(p.gone)
+		}
+		p.gone = nil
+	}
 	for _, e := range r.name(s) {
 		switch r.compare(e) {
 		case asItWas:
@@ -39,13 +47,11 @@ func (r *run) plan(s *survey) *plan {
 // vanished are the files of the manifest that the tree does not have any more,
 // as far as it was looked at.
 func (r *run) vanished(s *survey) []Record {
-	_, flat := r.tree.(*gopherTree)
-	if flat && len(s.unseen) > 0 {
-		return nil // any menu can lead anywhere
-	}
 	hidden := make(map[string]bool)
 	for _, u := range s.unseen {
-		hidden[localPath(u)] = true
+		if !r.isFlat() {
+			hidden[localPath(u)] = true
+		}
 	}
 	var gone []Record
 	for _, url := range slices.Sorted(maps.Keys(r.manifest.urls)) {
@@ -56,6 +62,12 @@ func (r *run) vanished(s *survey) []Record {
 		gone = append(gone, rec)
 	}
 	return gone
+}
+
+// isFlat reports whether the paths of folders say nothing about what leads where.
+func (r *run) isFlat() bool {
+	_, flat := r.tree.(*gopherTree)
+	return flat
 }
 
 // isHidden tells whether a file is in one of some directories.
@@ -202,9 +214,10 @@ func (r *run) compare(e *entry) verdict {
 	switch {
 	case info == nil || !isAsLeft(known.done, info):
 		return toFetch
-	case e.same(known.done), r.NewOnly && e.sum == "":
-		if known.done.Gone {
+	case r.NewOnly && e.sum == "", e.same(known.done) && !known.done.Unsure:
+		if newlyMarked := e.end == marked && !known.done.Marked; known.done.Gone || newlyMarked {
 			known.done.Gone = false
+			known.done.Marked = known.done.Marked || newlyMarked
 			r.note(known.done)
 		}
 		return asItWas

@@ -134,6 +134,7 @@ func (r *run) do(ctx context.Context) error {
 	r.seen, r.whole = found.seen, len(found.unseen) == 0
 	p := r.plan(found)
 	r.remove(p.gone)
+	r.tellUnmarked(ctx, found, p.protected)
 	r.report(Event{Action: Planned, Size: -1, Files: len(p.fetch), Octets: p.octets})
 	r.fetchAll(ctx, p.fetch)
 	if err := ctx.Err(); err != nil {
@@ -157,6 +158,8 @@ func (r *run) report(e Event) {
 		r.sum.Gone++
 	case Skipped:
 		r.sum.Skipped++
+	case Unsure:
+		r.sum.Unsure++
 	case Failed:
 		r.sum.Failed++
 		if r.err == nil {

@@ -43,6 +43,7 @@ type entry struct {
 	id       string
 	sum      string // SHA256 of a menu, whose octets have come with the listing
 	kept     bool   // and are in the part of its file
+	end      ending // of the menu
 }
 
 // A folder is a directory or menu of the tree.
@@ -61,8 +62,9 @@ type survey struct {
 	entered map[string]bool // paths of folders
 	// unseen are the paths of folders that were not looked into; of a gopher hole,
 	// where paths say nothing about what leads where, any of them hides all.
-	unseen [][]string
-	full   bool // there are more entries than are wanted, which is told once
+	unseen   [][]string
+	unmarked int  // menus among these that were read, but whose end is not marked
+	full     bool // there are more entries than are wanted, which is told once
 }
 
 // A listing is what one folder has.
@@ -71,6 +73,7 @@ type listing struct {
 	folders []folder
 	skipped []Event
 	plus    bool // the server knows Gopher+
+	end     ending
 	err     error
 }
 
@@ -144,6 +147,11 @@ func (r *run) merge(ctx context.Context, s *survey, f folder, l *listing) {
 		s.full = s.full || errors.Is(l.err, errMany) || errors.Is(l.err, errLongListing)
 	} else {
 		s.folders = append(s.folders, f.path)
+		if l.end == unmarked {
+			s.unseen = append(s.unseen, f.path)
+			s.unmarked++
+			r.report(Event{Action: Unsure, URL: f.loc.Redacted(), File: localPath(join(f.path, menuFile)), Size: -1, Err: errUnmarked})
+		}
 		r.report(Event{Action: Listed, URL: f.loc.Redacted(), Size: -1, Files: len(l.entries)})
 	}
 	for _, e := range l.skipped {
@@ -210,24 +218,36 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
 	if menu.Len() > maxMenu {
 		return fetch.Fail("list", f.loc, fetch.TooLarge, errLongListing)
 	}
+	e := r.menuEntry(f, menu.Bytes())
+	if l.end, e.end = endOf(res), endOf(res); l.end == unmarked {
+		err = r.confirm(f.loc, r.manifest.lookup(e.url).done, e.size, e.sum, func() (string, error) {
+			return r.digestOf(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
+		})
+		if err != nil {
+			return err
+		}
+	}
 	r.addDates(ctx, f, l)
-	e, err := r.keep(f, menu.Bytes())
 	l.entries = append(l.entries, e)
-	return err
+	return r.keep(e, menu.Bytes())
 }
 
-// keep is the entry of a menu. Its octets become the part of its file, unless the
-// file has them already.
-func (r *run) keep(f folder, menu []byte) (*entry, error) {
+// menuEntry is the entry of a menu.
+func (r *run) menuEntry(f folder, menu []byte) *entry {
 	sum := sha256.Sum256(menu)
-	e := &entry{
+	return &entry{
 		loc: f.loc, from: f.from, url: f.loc.Redacted(), path: join(f.path, menuFile), size: int64(len(menu)), sum: hex.EncodeToString(sum[:]),
 	}
+}
+
+// keep makes the octets of a menu the part of its file, unless the file has them
+// already.
+func (r *run) keep(e *entry, menu []byte) error {
 	if r.DryRun || !r.filter.file(e.path) || r.manifest.lookup(e.url).done.SHA256 == e.sum {
-		return e, nil
+		return nil
 	}
 	e.kept = true
-	return e, r.root.WriteFile(partName(e.url), menu, 0o666)
+	return r.root.WriteFile(partName(e.url), menu, 0o666)
 }
 
 // collect sorts the items of a listing.

@@ -44,7 +44,11 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	var err error
 	if p = r.kept(e); p == nil {
 		err = r.try(ctx, func() (err error) {
-			p, err = r.download(ctx, e)
+			if p, err = r.download(ctx, e); err == nil && p.end == unmarked {
+				err = r.confirm(e.loc, done, p.size, p.digest, func() (string, error) {
+					return r.digestOf(ctx, &fetch.Request{Locator: e.loc, From: e.from, Options: r.optionsFor(e)})
+				})
+			}
 			return err
 		})
 	}
@@ -72,6 +76,7 @@ type part struct {
 	sum    hash.Hash // of what is written
 	file   *os.File
 	digest string // the same in hexadecimal, at the end
+	end    ending
 }
 
 // partName is where the part of a file is. It depends on nothing but the URL, so
@@ -125,7 +130,7 @@ func (r *run) kept(e *entry) *part {
 	if !e.kept {
 		return nil
 	}
-	return &part{name: partName(e.url), size: e.size, digest: e.sum}
+	return &part{name: partName(e.url), size: e.size, digest: e.sum, end: e.end}
 }
 
 // download fetches a file into its part, going on where that ends if the file is
@@ -143,17 +148,17 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 			err = r.fill(ctx, e, p, &begun)
 		}
 		if !errors.Is(err, errOther) && !errors.Is(err, fetch.BadRange) {
-			return p.end(err)
+			return p.close(err)
 		}
 		if err := p.restart(); err != nil {
-			return p.end(err)
+			return p.close(err)
 		}
 	}
-	return p.end(r.fill(ctx, e, p, nil))
+	return p.close(r.fill(ctx, e, p, nil))
 }
 
-// end is p with its checksum, unless it has failed.
-func (p *part) end(err error) (*part, error) {
+// close is p with its checksum, unless it has failed.
+func (p *part) close(err error) (*part, error) {
 	p.digest = hex.EncodeToString(p.sum.Sum(nil))
 	return p, cmp.Or(err, p.file.Close())
 }
@@ -189,7 +194,9 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	if err != nil {
 		return err
 	}
-	return r.copy(ctx, p, res.Body)
+	err = r.copy(ctx, p, res.Body)
+	p.end = endOf(res)
+	return err
 }
 
 // copy is io.Copy at the Mirror's Rate.
@@ -244,7 +251,7 @@ func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
 func (r *run) finish(e *entry, done Record, p *part) error {
 	rec := Record{
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
-		SHA256: p.digest, Time: now(),
+		SHA256: p.digest, Time: now(), Marked: p.end == marked,
 	}
 	info := r.stat(e.file)
 	action := Replaced
@@ -256,7 +263,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	}
 	switch {
 	case action == Unchanged:
-		rec.Modified = done.Modified
+		rec.Modified, rec.Marked = done.Modified, rec.Marked || done.Marked
 		if err := r.root.Remove(p.name); err != nil {
 			return err
 		}
@@ -272,11 +279,17 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 		if err := r.place(e, p); err != nil {
 			return err
 		}
+		// An answer that replaces a copy has come twice.
+		rec.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != rec.SHA256
+		rec.Marked = rec.Marked || done.Marked && done.SHA256 == rec.SHA256
 	}
 	if err := r.manifest.add(rec); err != nil {
 		return err
 	}
 	r.report(Event{Action: action, URL: e.url, File: e.file, Size: p.size})
+	if rec.Unsure {
+		r.report(Event{Action: Unsure, URL: e.url, File: e.file, Size: p.size, Err: errUnmarked})
+	}
 	return nil
 }
 

@@ -56,11 +56,14 @@ func (s *mirrorSettings) table() []option {
 }
 
 // meaningless tells whether an option is of no use to mirror: it is about one
-// document, or about a scheme that has no trees.
+// document, or about a scheme that has no trees. One about security never is.
 func meaningless(o option) bool {
-	const useful = " email insecure no-buffer progress-bar progress-meter show-error silent stderr verbose "
+	if o.guards() {
+		return false
+	}
+	const useful = " no-buffer progress-bar progress-meter show-error silent stderr verbose "
 	const useless = " articles continue-at exact fail-early ftp-guess-type form form-file ftp-create-dirs globoff list-only list-views next " +
-		"proxy-header quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
+		"quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
 	for _, group := range []string{"output", "upload", "http", "telnet", "wais", "mailto"} {
 		if o.in(group) && !strings.Contains(useful, " "+o.long+" ") {
 			return true

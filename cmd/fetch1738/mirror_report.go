@@ -19,6 +19,7 @@ type mirrorReport struct {
 	dry    bool
 	first  error // that was told of
 	broken error // of standard output
+	menus  int   // whose end is not marked
 
 	mu                   sync.Mutex
 	folders, done, files int
@@ -38,7 +39,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 		if !r.t.op.verbose && !r.dry {
 			return
 		}
-	case mirror.Skipped:
+	case mirror.Skipped, mirror.Unsure:
 		if !r.t.op.verbose {
 			return
 		}
@@ -74,9 +75,16 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	if r.t.op.silent {
 		return
 	}
+	if r.menus > 0 {
+		r.t.warn("%s: the server does not mark the end of %d menus, so it is not known which files have disappeared", r.t.locator.Redacted(), r.menus)
+	}
+	unsure := ""
+	if s.Unsure > 0 {
+		unsure = fmt.Sprintf(", %d unsure", s.Unsure)
+	}
 	took := time.Since(r.t.account.start).Seconds()
-	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed; %d octets in %.1f s",
-		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, s.Octets, took))
+	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d octets in %.1f s",
+		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, unsure, s.Octets, took))
 }
 
 // complain says why the mirror failed unless an event has.
@@ -110,6 +118,10 @@ func (r *mirrorReport) count(e mirror.Event) {
 	switch e.Action {
 	case mirror.Listed:
 		r.folders++
+	case mirror.Unsure:
+		if !r.planned {
+			r.menus++ // those of documents come later
+		}
 	case mirror.Planned:
 		r.planned, r.files, r.done = true, e.Files, 0
 	case mirror.Added, mirror.Replaced, mirror.Unchanged, mirror.Failed:

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,6 +128,38 @@ func TestMirrorOptions(t *testing.T) {
 		if !seen["--"+o.long] {
 			t.Errorf("--%s is neither taken nor refused", o.long)
 		}
+	}
+}
+
+// What an option says about security holds for a mirror too, wherever it stands.
+// Nothing that has to do with security may lack the mark.
+func TestMirrorTakesGuards(t *testing.T) {
+	// The words of the table itself find an option that somebody forgot to mark.
+	about := regexp.MustCompile(`(?i)\b(TLS|certificate|authorit|cipher|trust|public key|password|login|netrc|proxy|proxies|permit|schemes only|redirects may)`)
+	unguarded := " charset next verbose " // words that mean something else there
+	of := func(table []option) map[string]uintptr {
+		setters := make(map[string]uintptr)
+		for _, o := range table {
+			setters[o.long] = reflect.ValueOf(o.set).Pointer()
+		}
+		return setters
+	}
+	plain, ofMirror := of(options()), of(new(mirrorSettings).table())
+	guards := 0
+	for _, o := range options() {
+		if about.MatchString(o.help) && !o.guards() && !strings.Contains(unguarded, " "+o.long+" ") {
+			t.Errorf("--%s seems to be about security: %q; its groups are %q", o.long, o.help, o.groups)
+		}
+		if !o.guards() {
+			continue
+		}
+		guards++
+		if plain[o.long] != ofMirror[o.long] {
+			t.Errorf("mirror passes over --%s", o.long)
+		}
+	}
+	if guards < 50 {
+		t.Errorf("only %d options are about security", guards)
 	}
 }
 

@@ -17,6 +17,13 @@ type option struct {
 	curl   string // where the meaning differs from curl's: how, in a sentence
 }
 
+// guards reports whether an option is about security: what is encrypted, who is
+// trusted, who logs in, and where a connection may lead. Every verb that takes
+// options from a configuration file takes it as it is, and passes none over.
+func (o option) guards() bool {
+	return o.in("tls") || o.in("auth") || o.in("policy") || o.in("proxy")
+}
+
 // own marks an option that curl does not have.
 const own = "curl has no such option."
 
@@ -132,9 +139,9 @@ func options() []option {
 		{"", "post303", "", "http", "Let a POST stay one after a redirect by 303", keepPost(303), ""},
 		{"#", "progress-bar", "", "output", "Show progress as a plain bar", toggle(func(o *operation) *bool { return &o.progressBar }), "Only on a terminal and after a second."},
 		{"", "progress-meter", "", "output", "Show progress; --no-progress-meter does not", inverse(func(o *operation) *bool { return &o.noMeter }), "Only on a terminal and after a second."},
-		{"", "proto", "SCHEMES", "connection", "Use these schemes only, as in =ftp,gopher or -http", schemes(func(o *operation) *schemeSet { return &o.proto }), ""},
+		{"", "proto", "SCHEMES", "connection policy", "Use these schemes only, as in =ftp,gopher or -http", schemes(func(o *operation) *schemeSet { return &o.proto }), ""},
 		{"", "proto-default", "SCHEME", "connection", "Scheme of URLs without one", text(func(o *operation) *string { return &o.protoDefault }), ""},
-		{"", "proto-redir", "SCHEMES", "connection http", "Schemes that redirects may lead to", schemes(func(o *operation) *schemeSet { return &o.protoRedir }), ""},
+		{"", "proto-redir", "SCHEMES", "connection http policy", "Schemes that redirects may lead to", schemes(func(o *operation) *schemeSet { return &o.protoRedir }), ""},
 		{"x", "proxy", "URL", "proxy", "Go through this proxy: http://, socks4://, socks4a://, socks5:// or socks5h://", setProxy("", false), "No https proxies."},
 		{"", "proxy-basic", "", "proxy auth", "Authenticate at the proxy by Basic", always, noEffect},
 		{"", "proxy-header", "LINE", "proxy", "Send this header line to an HTTP proxy; @FILE reads lines from FILE", headerLines(addProxyHeader), ""},
