@@ -47,7 +47,7 @@ func options() []option {
 		{"", "clobber", "", "output", "Replace files, also where a server named them; --no-clobber numbers the new", setClobber, ""},
 		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *operation) *bool { return &o.compressed }), "gzip and deflate only; not for a part of a document."},
 		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "A mistake in it ends the program; curl warns and goes on."},
-		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to connect: name, proxy and TLS included", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
+		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to connect, handshakes included", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
 		{"", "connect-to", "FROM:PORT:TO:PORT", "connection", "Connect to another host and port; any may be empty", addRoute, "Data connections of ftp follow, also by a proxy."},
 		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - finds out where", setResume, "A file that is complete is a success. Excludes -r. An upload goes where it belongs or fails (36)."},
 		{"b", "cookie", "NAME=VALUE", "http", "Send this cookie; may be repeated", addCookie, "No files of cookies, and none are kept: use curl for this. Several are joined by \"; \"; curl leaves out the space."},
