@@ -26,7 +26,7 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 	wait := retryAfter(info.Header)
 	resuming := req.Offset != 0 && (t.op.resume != resumeNot || t.goesOn())
 	switch status := info.StatusCode; {
-	case t.left > 0 && transientStatus(status):
+	case transientStatus(status) && t.mayRepeat(wait):
 		e.Kind, t.retryAfter = fetch.Busy, wait
 		t.crowded = t.crowds(status, wait)
 	case t.crowds(status, wait):
@@ -42,7 +42,7 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		}
 	case status/100 != 2 && resuming:
 		e.Err = errors.New("not put behind what is there already")
-	case status/100 == 3 && t.op.location && t.op.maxRedirects == 0 && info.Header.Get("Location") != "":
+	case status/100 == 3 && t.op.location && t.op.maxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
 		e.Kind, e.Err = fetch.TooManyHops, errors.New("no redirect may be followed")
 	default:
 		return nil

@@ -43,6 +43,9 @@ type Fetcher struct {
 	// MaxIdle is how many idle connections to one server are kept for another
 	// request; 0 is 8.
 	MaxIdle int
+	// ContinueTimeout is how long to wait for "100 Continue" before a large Body is
+	// sent; 0 is a second, a negative one no time at all.
+	ContinueTimeout time.Duration
 	// AllowDowngrade follows redirects from https to http.
 	AllowDowngrade bool
 	// Proxy gives the proxy to be used for a locator, nil for none: one of scheme
