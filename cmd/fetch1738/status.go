@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,8 +31,8 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 	case t.crowds(status, wait):
 		e.Kind, t.retryAfter, t.crowded = fetch.Busy, wait, true
 	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
-		if info.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", req.Offset) {
-			return nil // it is there whole; the body is empty
+		if info.AtEnd {
+			return nil // it is there whole
 		}
 		e.Kind = fetch.BadRange
 	case status >= 400 && t.op.fail:

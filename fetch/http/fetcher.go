@@ -117,6 +117,9 @@ type Info struct {
 	// If-Range field: a strong entity tag, or a time of modification that is old
 	// enough. It is empty where there is none.
 	Validator string
+	// AtEnd is set if the status is 416 because the wanted octets start where the
+	// resource ends: there are none, and Body is empty.
+	AtEnd bool
 	// Head is the status line and header as they came, with the empty line.
 	Head []byte
 	// Redirects are the answers that led here, in order.
