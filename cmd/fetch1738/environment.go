@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -122,6 +123,7 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.forwarder, TLS: config, MaxIdle: e.op.idleSessions(),
+		ContinueTimeout: cmp.Or(e.way.patience, -1),
 	}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: &env, TLS: config, MaxIdle: e.op.idleSessions()}, newsSchemes()...)
 	r.Register(&wais.Fetcher{Env: &env}, "wais")

@@ -102,8 +102,10 @@ type operation struct {
 	failWithBody    bool
 	get             bool
 	headers         []string
-	keepPost        []int // of --post301 and the like
+	keepPost        []int         // of --post301 and the like
+	continueTimeout time.Duration // of --expect100-timeout
 	location        bool
+	follow          bool // -X is for where the redirects' statuses keep it
 	locationTrusted bool
 	maxRedirects    int
 	query           []string // of --url-query
@@ -141,11 +143,14 @@ type operation struct {
 	retryRefused bool
 }
 
-const defaultRedirects = 50
+const (
+	defaultRedirects = 50
+	defaultContinue  = time.Second
+)
 
 func newOperation(g *global) *operation {
 	return &operation{
-		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
+		global: g, maxRedirects: defaultRedirects, continueTimeout: defaultContinue, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
 		rules: policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
 	}
 }

@@ -15,6 +15,7 @@ type answer struct {
 	resp *http.Response
 	*exchange
 	window
+	atEnd bool // a 416 to octets that start where the resource ends
 }
 
 // judge decides whether an answer is what was asked for, and finds the wanted

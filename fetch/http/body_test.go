@@ -100,6 +100,45 @@ func TestRanges(t *testing.T) {
 	}
 }
 
+// A server whose 416 does not tell how long the document is, as Apache and
+// lighttpd, is asked by HEAD.
+func TestUnsatisfiedWithoutLength(t *testing.T) {
+	for name, tc := range map[string]struct {
+		head   string // the answer to HEAD
+		offset int64
+		atEnd  bool
+	}{
+		"at the end":         {"HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n", 26, true},
+		"behind":             {"HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n", 27, false},
+		"not told":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 26, false},
+		"no HEAD":            {"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 26\r\n\r\n", 26, false},
+		"broken":             {cut, 26, false},
+		"as long as the 416": {"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 2\r\n\r\n", 2, false},
+	} {
+		for _, anyStatus := range []bool{false, true} {
+			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+				if strings.HasPrefix(v.head, "HEAD ") {
+					return tc.head
+				}
+				return status("416 Range Not Satisfiable", "no")
+			}})
+			body, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: tc.offset, Options: &Options{AnyStatus: anyStatus}})
+			switch {
+			case tc.atEnd || anyStatus:
+				want := map[bool]string{true: "", false: "no"}[tc.atEnd]
+				if err != nil || body != want || res.Info.(*Info).AtEnd != tc.atEnd || tc.atEnd && res.Size != 26 {
+					t.Errorf("%s, any status %v: %q, %+v, %v", name, anyStatus, body, res, err)
+				}
+			case fetch.KindOf(err) != fetch.BadRange:
+				t.Errorf("%s: %q, %v", name, body, err)
+			}
+			if n := len(w.visits); n != 2 || w.visits[1].field("Range") != "" {
+				t.Errorf("%s: %d requests", name, n)
+			}
+		}
+	}
+}
+
 func TestRangeOfNothing(t *testing.T) {
 	for _, offset := range []int64{0, -5} {
 		w := newWorld(t, map[string]server{"a.example:80": ranger("")})

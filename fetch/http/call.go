@@ -163,7 +163,7 @@ func (c *call) fetch() (*fetch.Resource, error) {
 		Kind:       fetch.KindDocument,
 		Info: &Info{
 			Method: c.verb(), Status: a.resp.Status, StatusCode: a.resp.StatusCode, Proto: a.resp.Proto, Header: a.resp.Header,
-			Validator: validator(a.resp), Head: a.head, Redirects: c.redirects,
+			Validator: validator(a.resp), Head: a.head, Redirects: c.redirects, AtEnd: a.atEnd,
 		},
 		Peer: a.peer,
 	}

@@ -43,6 +43,9 @@ type Fetcher struct {
 	// MaxIdle is how many idle connections to one server are kept for another
 	// request; 0 is 8.
 	MaxIdle int
+	// ContinueTimeout is how long to wait for "100 Continue" before a large Body is
+	// sent; 0 is a second, a negative one no time at all.
+	ContinueTimeout time.Duration
 	// AllowDowngrade follows redirects from https to http.
 	AllowDowngrade bool
 	// Proxy gives the proxy to be used for a locator, nil for none: one of scheme
@@ -114,6 +117,9 @@ type Info struct {
 	// If-Range field: a strong entity tag, or a time of modification that is old
 	// enough. It is empty where there is none.
 	Validator string
+	// AtEnd is set if the status is 416 because the wanted octets start where the
+	// resource ends: there are none, and Body is empty.
+	AtEnd bool
 	// Head is the status line and header as they came, with the empty line.
 	Head []byte
 	// Redirects are the answers that led here, in order.

@@ -29,7 +29,7 @@ func isRedirect(code int) bool {
 // it. It is nil if redirects are not followed.
 func (c *call) follow(a *answer) (*hop, error) {
 	limit := c.env.Limits.Hops
-	if limit == 0 || c.opt.AnyStatus && len(a.resp.Header.Values("Location")) == 0 {
+	if limit == 0 || c.opt.AnyStatus && len(locations(a.resp)) == 0 {
 		return nil, nil
 	}
 	to, err := c.destination(a)
@@ -107,7 +107,7 @@ var lenient = locator.Parser{Tolerate: locator.TolerateAll &^ (locator.WrappedTe
 // destination is the locator in an answer's Location field, resolved and
 // without any login.
 func (c *call) destination(a *answer) (locator.Locator, error) {
-	values := a.resp.Header.Values("Location")
+	values := locations(a.resp)
 	if len(values) == 0 {
 		return nil, errors.New("a redirect without a Location")
 	}
@@ -116,7 +116,7 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 			return nil, errors.New("a redirect to several places")
 		}
 	}
-	text := strings.Trim(values[0], " \t")
+	text := values[0]
 	if !hasScheme(text) {
 		resolved, err := resolve(c.locator, text)
 		if err != nil {
@@ -133,6 +133,16 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 		return normal(l, "")
 	}
 	return ref.Locator, nil
+}
+
+// locations are the places that an answer leads to; a blank field leads nowhere.
+func locations(resp *http.Response) (places []string) {
+	for _, v := range resp.Header.Values("Location") {
+		if v = strings.Trim(v, " \t"); v != "" {
+			places = append(places, v)
+		}
+	}
+	return places
 }
 
 // hasScheme reports whether a reference is absolute (RFC 3986 §3.1).

@@ -19,7 +19,7 @@ import (
 
 const (
 	idleTime     = 90 * time.Second
-	continueTime = time.Second // how long to wait for "100 Continue"
+	continueTime = time.Second
 )
 
 // init makes the transport. All connecting is done by connect; net/http keeps
@@ -35,7 +35,7 @@ func (f *Fetcher) init() {
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: math.MaxInt64, // see framing
 			ResponseHeaderTimeout:  limits.Reply,
-			ExpectContinueTimeout:  continueTime,
+			ExpectContinueTimeout:  max(0, cmp.Or(f.ContinueTimeout, continueTime)),
 			IdleConnTimeout:        idleTime,
 			MaxIdleConns:           max(100, f.MaxIdle),
 			MaxIdleConnsPerHost:    cmp.Or(f.MaxIdle, 8),

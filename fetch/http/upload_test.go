@@ -170,3 +170,26 @@ func TestUploadWithLogin(t *testing.T) {
 		}
 	}
 }
+
+// A server that never says 100 Continue gets the body all the same, in time.
+func TestContinueTimeout(t *testing.T) {
+	for limit, want := range map[time.Duration]time.Duration{0: time.Second, 7 * time.Second: 7 * time.Second, -1: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var waited time.Duration
+			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+				v.read = true
+				asked := time.Now()
+				line := make([]byte, len("4\r\nbody\r\n0\r\n\r\n"))
+				_, _ = io.ReadFull(v.rest, line[:1])
+				waited = time.Since(asked)
+				_, _ = io.ReadFull(v.rest, line[1:])
+				return document(string(line))
+			}})
+			f := w.fetcher(func(f *Fetcher) { f.ContinueTimeout = limit })
+			body, _, err := get(t, f, "http://a.example/", &Options{Method: "PUT", Body: io.LimitReader(strings.NewReader("body"), 4)})
+			if err != nil || !strings.Contains(body, "body") || waited != want {
+				t.Errorf("%v: waited %v; %q, %v", limit, waited, body, err)
+			}
+		})
+	}
+}

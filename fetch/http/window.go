@@ -124,16 +124,41 @@ func (c *call) unasked(a *answer) error {
 	return fetch.Fail(c.method, c.locator, fetch.Protocol, err)
 }
 
-// unsatisfied makes an empty window of a 416 that says that the resource ends
-// where the wanted octets start.
+// unsatisfied makes an empty window of a 416 to octets that start where the
+// resource ends.
 func (c *call) unsatisfied(a *answer) bool {
-	total, ok := strings.CutPrefix(a.resp.Header.Get("Content-Range"), "bytes */")
-	n, err := strconv.ParseUint(total, 10, 63)
-	if !ok || err != nil || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && int64(n) != c.req.Offset {
+	n := c.lengthBehind(a)
+	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset {
 		return false
 	}
-	a.window = window{from: int64(n), to: int64(n), total: int64(n), at: int64(n)}
+	a.window = window{from: n, to: n, total: n, at: n}
+	a.atEnd = true
 	return true
+}
+
+// lengthBehind is how long the resource of a 416 is, -1 if that cannot be known.
+// Servers that do not tell (Apache, lighttpd) are asked by HEAD.
+func (c *call) lengthBehind(a *answer) int64 {
+	field := a.resp.Header.Get("Content-Range")
+	if field != "" {
+		total, ok := strings.CutPrefix(field, "bytes */")
+		n, err := strconv.ParseUint(total, 10, 63)
+		if !ok || err != nil {
+			return -1
+		}
+		return int64(n)
+	}
+	head := *c
+	head.method, head.opt.Verb = http.MethodHead, ""
+	resp, _, err := head.exchange(nil)
+	if err != nil {
+		return -1
+	}
+	c.discard(resp)
+	if resp.StatusCode != http.StatusOK {
+		return -1
+	}
+	return resp.ContentLength
 }
 
 // contentRange is "bytes first-last/total" (RFC 9110 §14.4); total is -1 for
