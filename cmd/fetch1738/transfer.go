@@ -122,7 +122,7 @@ func (t *transfer) exitCode() int {
 		if p := t.proxyTo(f.scheme, t.serverOf(t.locator).HostPort); p != nil {
 			f.proxy = p.Scheme
 		}
-		if _, ok := t.op.gateways[f.scheme]; ok || t.askedProxy(t.locator) != nil {
+		if t.gateway() != "" || t.askedProxy(t.locator) != nil {
 			f.scheme = "http"
 		}
 	}
@@ -223,6 +223,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	return nil
 }
 
+// gateway is the gateway of the transfer's scheme, or "".
+func (t *transfer) gateway() string { return t.op.gateways[t.locator.Scheme()] }
+
 // sends reports whether the login of a Locator goes to the server.
 func (t *transfer) sends(l locator.Locator) bool {
 	return l.Scheme() != "telnet" || t.op.telnet.login
@@ -238,6 +241,9 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 		req, err = t.op.requestTo(p, t.locator)
 	} else if _, isService := t.locator.(*locator.Telnet); isService && err == nil {
 		req.Interact, req.Options = true, t.telnetRequest()
+	}
+	if err == nil && t.gateway() != "" && (t.upload || t.op.head || t.op.listViews || t.op.posted() != nil) {
+		err = fetch.Fail("gateway", t.locator, fetch.Unsupported, errors.New("a gateway retrieves documents and does nothing else"))
 	}
 	if err == nil {
 		t.askTime(ctx, req)
