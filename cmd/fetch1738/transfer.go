@@ -148,9 +148,9 @@ func (t *transfer) message() string {
 }
 
 // warn tells of what is no failure.
-func (t *transfer) warn(format string, args ...any) {
-	if !t.op.silent {
-		fmt.Fprintf(t.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
+func (e *environment) warn(format string, args ...any) {
+	if !e.op.silent {
+		fmt.Fprintf(e.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
 	}
 }
 
