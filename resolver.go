@@ -40,10 +40,11 @@ type Resolver struct {
 	// Limits.Hops of the Resolver's Env apply to them. Their own Allow may refuse
 	// more.
 	Registry *fetch.Registry
-	// Gateways sends whole schemes through a gateway (RFC 1738 §4): it maps a
+	// Gateways fetches whole schemes through a gateway (RFC 1738 §4): it maps a
 	// scheme to an http URL in which "{url}" stands for the encoded URL, such as
 	// "http://127.0.0.1:8118/?url={url}", or that, without "{url}", names an HTTP
-	// proxy that speaks the scheme.
+	// proxy that speaks the scheme. The other operations than access fail with the
+	// kind Unsupported there, and a URL with a password with the kind Refused.
 	Gateways map[string]string
 
 	once     sync.Once
@@ -98,11 +99,7 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 
 // Attributes finds what is known of url besides its octets.
 func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
-	if err != nil {
-		return nil, err
-	}
-	f, err := fetcherFor[fetch.AttributeFinder](r, req, "attributes")
+	req, f, err := operate[fetch.AttributeFinder](r, url, "attributes")
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +108,7 @@ func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attribute
 
 // Update adds body to what url designates: FTP appends, HTTP posts.
 func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
-	if err != nil {
-		return nil, err
-	}
-	f, err := fetcherFor[fetch.Updater](r, req, "update")
+	req, f, err := operate[fetch.Updater](r, url, "update")
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +117,7 @@ func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fet
 
 // Replace stores body as what url designates.
 func (r *Resolver) Replace(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
-	if err != nil {
-		return nil, err
-	}
-	f, err := fetcherFor[fetch.Replacer](r, req, "replace")
+	req, f, err := operate[fetch.Replacer](r, url, "replace")
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +153,19 @@ func (r *Resolver) guarded(ctx context.Context) context.Context {
 	return fetch.WithAllow(ctx, r.Env.Allow)
 }
 
+// operate finds the request for url, and the Fetcher that has the operation T. A
+// gateway has none but access.
+func operate[T any](r *Resolver, url, op string) (req *fetch.Request, able T, err error) {
+	if req, err = r.parse(url); err != nil {
+		return nil, able, err
+	}
+	if _, ok := r.gateway(req.Locator.Scheme()); ok {
+		return nil, able, fetch.Fail(op, req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
+	}
+	able, err = fetcherFor[T](r, req, op)
+	return req, able, err
+}
+
 // fetcherFor finds the Fetcher of req's scheme as one that has the operation T.
 func fetcherFor[T any](r *Resolver, req *fetch.Request, op string) (T, error) {
 	scheme := req.Locator.Scheme()
@@ -181,7 +183,7 @@ func fetcherFor[T any](r *Resolver, req *fetch.Request, op string) (T, error) {
 
 // access performs req through its gateway if it has one, else by its Fetcher.
 func (r *Resolver) access(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	if template, ok := r.Gateways[req.Locator.Scheme()]; ok {
+	if template, ok := r.gateway(req.Locator.Scheme()); ok {
 		through, err := throughGateway(req, template)
 		if err != nil {
 			return nil, err

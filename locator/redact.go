@@ -23,6 +23,17 @@ func (p Parser) FindPassword(text string) (from, to int) {
 	return secret.from, secret.to
 }
 
+// HasPassword reports whether a URL gives a password, be it an empty one. Of a
+// scheme without a grammar here it is whatever may be one.
+func HasPassword(l Locator) bool {
+	if o, ok := l.(*Opaque); ok {
+		from, to := findPassword(o.String())
+		return from < to
+	}
+	s, ok := ServerOf(l)
+	return ok && s.Login != nil && (s.Login.HasPassword || s.Login.Password != "")
+}
+
 // redact replaces by "***" whatever may be a password in a text that need not
 // be a URL: too much rather than too little.
 func redact(text string) string {
@@ -98,7 +109,7 @@ func skipScheme(text string) (scheme string, body int) {
 // hasAddress reports whether an "@" is part of what URLs of a scheme locate.
 func hasAddress(scheme string) bool {
 	switch scheme {
-	case "mailto", "news", "mid", "cid", "mailserver":
+	case "mailto", "news", "snews", "mid", "cid", "mailserver":
 		return true
 	}
 	return false

@@ -60,6 +60,26 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+func TestHasPassword(t *testing.T) {
+	for url, want := range map[string]bool{
+		"ftp://u:p@h/": true, "ftp://u:@h/": true, "ftp://u@h/": false, "ftp://h:21/a:b%40c": false, "ftp://u:***@h/": true,
+		"http://u:p@h/": true, "telnet:u:p@h": true, "ftps://u:p@h/": true, "ftps://u:***@h/": true, "ftps:u:p@h/": true, "ftps:/u:p@h": true,
+		"ftps://u@h/": false, "ftps://h:990/x": false, "gophers://h/0x": false, "snews:a@b": false, "news:a@b": false, "mailto:a@b": false, "mid:a@b": false,
+		"x-foo:u:p@h": true, "nfs://h/x": false,
+	} {
+		ref, err := Parser{TolerateAll}.Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := HasPassword(ref.Locator); got != want {
+			t.Errorf("%s: %v", url, got)
+		}
+	}
+	if !HasPassword(&FTP{Server: Server{Login: &Login{Password: "p"}}}) {
+		t.Error("a Login with a Password and without HasPassword has none")
+	}
+}
+
 // FuzzRedact: what is hidden is the Locator's password, and without it the text
 // still reads as the same.
 func FuzzRedact(f *testing.F) {

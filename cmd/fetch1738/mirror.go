@@ -98,7 +98,7 @@ func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, 
 	if err := t.readURL(); err != nil {
 		return err
 	}
-	if t.op.gateways[t.locator.Scheme()] != "" || t.askedProxy(t.locator) != nil {
+	if t.gateway() != "" || t.askedProxy(t.locator) != nil {
 		return &usageError{"mirror cannot list directories through a gateway or an http proxy that is asked for URLs; -p, --proxytunnel makes a tunnel"}
 	}
 	if err := t.authenticate(); err != nil {

@@ -83,7 +83,7 @@ func (t *transfer) askTime(ctx context.Context, req *fetch.Request) {
 			options.Header.Set(name, value)
 		}
 	}
-	if l, ok := req.Locator.(*locator.Gopher); ok && strings.HasPrefix(l.Plus, "+") && !t.upload {
+	if l, ok := req.Locator.(*locator.Gopher); ok && strings.HasPrefix(l.Plus, "+") && !t.upload && t.gateway() == "" {
 		t.askGopher(ctx, req)
 	}
 }

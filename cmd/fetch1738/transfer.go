@@ -123,7 +123,7 @@ func (t *transfer) exitCode() int {
 		if p := t.proxyTo(f.scheme, t.serverOf(t.locator).HostPort); p != nil {
 			f.proxy = p.Scheme
 		}
-		if _, ok := t.op.gateways[f.scheme]; ok || t.askedProxy(t.locator) != nil {
+		if t.gateway() != "" || t.askedProxy(t.locator) != nil {
 			f.scheme = "http"
 		}
 	}
@@ -149,9 +149,9 @@ func (t *transfer) message() string {
 }
 
 // warn tells of what is no failure.
-func (t *transfer) warn(format string, args ...any) {
-	if !t.op.silent {
-		fmt.Fprintf(t.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
+func (e *environment) warn(format string, args ...any) {
+	if !e.op.silent {
+		fmt.Fprintf(e.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
 	}
 }
 
@@ -226,6 +226,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	return nil
 }
 
+// gateway is the gateway of the transfer's scheme, or "".
+func (t *transfer) gateway() string { return t.op.gateways[t.locator.Scheme()] }
+
 // sends reports whether the login of a Locator goes to the server.
 func (t *transfer) sends(l locator.Locator) bool {
 	return l.Scheme() != "telnet" || t.op.telnet.login
@@ -241,6 +244,9 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 		req, err = t.op.requestTo(p, t.locator)
 	} else if _, isService := t.locator.(*locator.Telnet); isService && err == nil {
 		req.Interact, req.Options = true, t.telnetRequest()
+	}
+	if err == nil && t.gateway() != "" && (t.upload || t.op.head || t.op.listViews || t.op.posted() != nil) {
+		err = fetch.Fail("gateway", t.locator, fetch.Unsupported, errors.New("a gateway retrieves documents and does nothing else"))
 	}
 	if err == nil {
 		t.askTime(ctx, req)

@@ -57,7 +57,7 @@ func (c *call) checkOptions() error {
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
 		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
 	}
-	if s, ok := locator.ServerOf(c.opt.Proxied); ok && s.Login != nil && s.Login.HasPassword {
+	if c.opt.Proxied != nil && locator.HasPassword(c.opt.Proxied) {
 		return fetch.Fail("check", c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
