@@ -193,7 +193,7 @@ func (t *transfer) newSink() (*sink, error) {
 	s := &sink{charset: t.op.charset, out: t.std.out, portion: t.portion, raw: t.op.raw, mkdirs: t.op.createDirs, clobber: t.op.clobber, append: t.op.resume != resumeNot}
 	name := t.dest.path
 	if t.listed != nil {
-		if typed, served := t.listedName(); served != "" {
+		if typed, served := t.listedName(*t.listed); served != "" {
 			name, s.served = typed+served, served
 		}
 	}
