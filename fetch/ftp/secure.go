@@ -240,7 +240,7 @@ func (c *control) waiting() bool {
 	switch {
 	case c.lines.Buffered() > 0:
 		return true
-	case !readable(c.raw):
+	case !wire.Readable(c.raw):
 		return false
 	case c.secured == nil:
 		return true

@@ -97,18 +97,20 @@ func (s *source) begins(text string) bool {
 type counted struct {
 	src  io.Reader
 	left int64
+	info *Info
 }
 
 // Read implements io.Reader.
 func (c *counted) Read(p []byte) (int, error) {
 	if c.left == 0 {
+		c.info.Complete = true
 		return 0, io.EOF
 	}
 	n, err := c.src.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
 	switch {
 	case c.left == 0:
-		err = io.EOF
+		c.info.Complete, err = true, io.EOF
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
 	}
@@ -211,7 +213,7 @@ func (x *exchange) unframed(info *Info) io.Reader {
 	}
 	switch {
 	case x.header.length >= 0:
-		return &counted{src: x.src, left: x.header.length}
+		return &counted{src: x.src, left: x.header.length, info: info}
 	case x.header.length == dotEnds:
 		// gopherd ends the HTML of a menu without the line that it has announced.
 		page := types[x.item.Type].framing == menuLines && x.media == "text/html"
