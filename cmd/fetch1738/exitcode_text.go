@@ -17,7 +17,7 @@ type exitMeaning struct {
 func exitMeanings() []exitMeaning {
 	return []exitMeaning{
 		{exitOK, "everything came"},
-		{exitUnsupported, "a scheme that is not built in, is switched off by --proto, or may not be redirected to; -I by gopher or wais; an http server that speaks no HTTP"},
+		{exitUnsupported, "a scheme that is not built in, is switched off by --proto, or may not be redirected to; -I by wais, telnet or mailto; an http server that speaks no HTTP"},
 		{exitUsage, "the command line is wrong"},
 		{exitBadURL, "the URL is malformed, holds encoded line ends or NUL, or lacks search words"},
 		{exitNoSuchProxy, "the proxy has no address"},
