@@ -98,7 +98,7 @@ func (t *transfer) instead(ctx context.Context, res *fetch.Resource) (bool, erro
 	case fetch.KindAdvice:
 		return true, t.sink.take(strings.NewReader(res.Advice + "\n"))
 	}
-	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
+	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil && !t.op.list && !t.op.json {
 		return true, t.sink.take(&linkList{res: res})
 	}
 	return false, nil

@@ -45,7 +45,8 @@ func (t *transfer) list(res *fetch.Resource) error {
 
 // writeListing writes one line for each item.
 func writeListing(w io.Writer, res *fetch.Resource, charset term.Charset, asJSON bool) error {
-	list := listing{w: w, charset: charset, detailed: res.Kind != fetch.KindMenu || res.MediaType == "application/gopher+-menu"}
+	_, isProspero := res.Locator.(*locator.Prospero)
+	list := listing{w: w, charset: charset, detailed: res.Kind != fetch.KindMenu || res.MediaType == "application/gopher+-menu" || isProspero}
 	write := list.text
 	if asJSON {
 		write = list.json
