@@ -211,6 +211,7 @@ S:
 
 func TestHTTPBadRequests(t *testing.T) {
 	for _, tt := range []struct{ name, request, want string }{
+		{"another protocol", "nonsense\r\n", "HTTP/1.1 400 Bad Request\r\n"},
 		{"nonsense", "nonsense\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
 		{"large head", "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 70000) + "\r\n\r\n", "HTTP/1.1 431 "},
 		{"idle in the middle", "GET / HTTP/1.1\r\nX", "HTTP/1.1 408 Request Timeout\r\n"},

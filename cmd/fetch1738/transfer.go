@@ -138,6 +138,9 @@ func (t *transfer) complain() {
 			t.hint()
 		}
 	}
+	if t.err == nil && !t.op.silent && t.isGopher() && t.spoken() != nil {
+		t.hint() // any octets are a document of gopher
+	}
 }
 
 // message is the error in one printable line.

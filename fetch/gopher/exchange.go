@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -134,6 +135,14 @@ func (x *exchange) begin() (err error) {
 	if text, refused := x.src.complaint(x.kind == fetch.KindMenu); refused {
 		trace.Received(x.src.head)
 		return &fetch.Error{Op: "fetch", URL: x.loc.Redacted(), Kind: fetch.NotFound, Reply: text}
+	}
+	if line := x.src.foreign(x.framing == menuLines); line != nil && x.port != portGopher {
+		trace.Received(line)
+		if x.framing == menuLines {
+			text := strings.TrimRight(string(line), "\r\n")
+			return &fetch.Error{Op: "read", URL: x.loc.Redacted(), Kind: fetch.Protocol, Reply: text, Err: errForeign}
+		}
+		trace.Note("the answer begins like that of another protocol")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -148,6 +149,46 @@ func TestRefusedPlainly(t *testing.T) {
 			} else if info := res.Info.(*Info); info.Plus {
 				t.Errorf("%s: %+v", url, info)
 			}
+		}
+	}
+}
+
+// TestForeign has what servers of other protocols say. It is no menu; a document
+// it may be, and at the port of gopher anything may.
+func TestForeign(t *testing.T) {
+	for _, answer := range []string{
+		"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\nBad\n", "HTTP/1.0 200 OK\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
+		"220 mail.example ESMTP\r\n", "220-Welcome\r\n220 ready\r\n", "200 news ready\r\n", "201 news ready\r\n", "+OK POP3\r\n", "* OK IMAP4rev1\r\n",
+	} {
+		line, _, _ := strings.Cut(answer, "\r\n")
+		for _, url := range []string{"gopher://h:8080", "gopher://h:8080/1/x", "gopher://h:8080/7/x%09y", "gopher://h:8080/1/x%09%09$"} {
+			_, got, err := get(t, answering([]byte(answer), nil), &fetch.Request{Locator: parse(t, url)})
+			var e *fetch.Error
+			if !errors.As(err, &e) || e.Kind != fetch.Protocol || e.Reply != line {
+				t.Errorf("%s: %q gives %q, %v", url, answer, got, err)
+			}
+		}
+		for _, url := range []string{"gopher://h:8080/0x", "gopher://h:8080/9x", "gopher://h/1/x", "gopher://h:70"} {
+			var said []byte
+			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(octets []byte) { said = append(said, octets...) }})
+			res, err := (&Fetcher{Env: answering([]byte(answer), nil)}).Fetch(ctx, &fetch.Request{Locator: parse(t, url)})
+			if err != nil {
+				t.Errorf("%s: %q: %v", url, answer, err)
+				continue
+			}
+			got, err := io.ReadAll(res.Body)
+			res.Close()
+			if string(got) != answer || err != nil {
+				t.Errorf("%s: %q, %v; want %q", url, got, err, answer)
+			}
+			if told := strings.HasPrefix(url, "gopher://h:8080") && slices.Contains([]string{"HTTP", "SSH-", "220 ", "220-"}, line[:4]); told != (string(said) == line+"\r\n") {
+				t.Errorf("%s: the trace was told %q", url, said)
+			}
+		}
+	}
+	for _, menu := range []string{"220 things\t/x\th\t70\r\n", "HTTP for beginners\r\n", "2200 things\r\n", "220 things"} {
+		if _, got, err := get(t, answering([]byte(menu), nil), &fetch.Request{Locator: parse(t, "gopher://h:8080/1")}); got != menu || err != nil {
+			t.Errorf("%q, %v; want %q", got, err, menu)
 		}
 	}
 }
