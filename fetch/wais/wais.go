@@ -126,7 +126,7 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
 		}
-		if ask.database == a.database && (found(r) || complaint(r) == nil) {
+		if ask.words == "?" && (found(r) || complaint(r) == nil) {
 			break // it is there, without a description
 		}
 	}
