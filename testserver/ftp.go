@@ -87,6 +87,8 @@ func NewFTP(tb TB, configure ...func(*FTP)) *FTP {
 // loopback port. It ends with ctx or by Close.
 func StartFTP(ctx context.Context, addr string, configure ...func(*FTP)) (*FTP, error) {
 	s := &FTP{Anonymous: true}
+	s.faults.server, s.faults.known = "FTP", streaming(fExtraReply, fNoFinalReply, fData)
+	s.faults.known["DATA"] = []faultKind{fDelay, fSilence, fClose, fEndlessLine, fData, fTruncate, fReset, fDrip, fSplit, fGarble}
 	for _, f := range configure {
 		f(s)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -265,18 +266,14 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Setenv("DNS", names.LocalAddr().String())
 		env.Defer(func() {
 			names.end()
-			ftp.Close()
-			ftps.Close()
-			http.Close()
-			gopher.Close()
-			nntp.Close()
-			plus.Close()
-			phones.Close()
-			wais.Close()
-			line.Close()
-			parrot.Close()
-			post.Close()
-			prospero.Close()
+			for _, s := range []*testserver.Server{
+				&ftp.Server, &ftps.Server, &http.Server, &gopher.Server, &nntp.Server, &plus.Server, &phones.Server,
+				&wais.Server, &line.Server, &parrot.Server, &post.Server, &prospero.Server,
+			} {
+				if err := s.Close(); err != nil {
+					t.Errorf("%s: %v", filepath.Base(env.WorkDir), err)
+				}
+			}
 			proxy.end()
 			endSecure()
 		})
@@ -400,6 +397,7 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 func forget(ts *testscript.TestScript, neg bool, args []string) {
 	s := named(ts, args, 1, "forget SERVER")
 	s.ResetTranscript()
+	ts.Check(s.PendingFaults())
 	s.ResetFaults()
 }
 

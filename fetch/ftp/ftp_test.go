@@ -226,11 +226,10 @@ func TestErrorsOfReplies(t *testing.T) {
 		{"REST", "554 too far", "REST", fetch.BadRange, 554},
 		{"REST", "451 no", "REST", fetch.BadRange, 451},
 	} {
-		srv := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV"} })
-		srv.On(tc.verb, 1, testserver.Reply(tc.reply))
-		if tc.verb == "GREETING" {
-			srv = start(t, func(s *testserver.FTP) { s.Greeting = tc.reply })
-		}
+		srv := start(t, func(s *testserver.FTP) {
+			s.Hide = []string{"EPSV"}
+			s.On(tc.verb, 1, testserver.Reply(tc.reply))
+		})
 		f := &Fetcher{Exact: true}
 		_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Offset: 1})
 		var e *fetch.Error
@@ -255,9 +254,11 @@ func TestBusyListing(t *testing.T) {
 func TestEmptyDirectory(t *testing.T) {
 	srv := start(t)
 	f := &Fetcher{}
-	for _, path := range []string{"/pub/;type=d", "/pub/"} {
-		srv.On("NLST", 1, testserver.Reply("550 No files found."))
-		srv.On("LIST", 1, testserver.Reply("450 No files found"))
+	for path, arm := range map[string]func(){
+		"/pub/;type=d": func() { srv.On("NLST", 1, testserver.Reply("550 No files found.")) },
+		"/pub/":        func() { srv.On("LIST", 1, testserver.Reply("450 No files found")) },
+	} {
+		arm()
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+path)})
 		if err != nil || res.Kind != fetch.KindDirectory {
 			t.Fatalf("%v %v", res, err)
