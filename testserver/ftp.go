@@ -56,6 +56,9 @@ type FTP struct {
 	// ReuseTLS refuses private data connections (522) whose TLS session does not go
 	// on with an earlier one, as vsftpd does.
 	ReuseTLS bool
+	// HandshakeFirst shakes hands on private data connections before the first reply
+	// to a transfer, as some servers do; others do so after it.
+	HandshakeFirst bool
 	// RequirePRET refuses PASV and EPSV unless PRET has told what for, as drftpd does.
 	RequirePRET bool
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -42,7 +41,6 @@ type control struct {
 
 	toLibrary bytes.Buffer
 	answers   answers
-	invited   uint16 // the port that the server is to connect to, in active mode
 	transfer  string // the command that the library's RETR stands for
 	secrets   []string
 }
@@ -62,9 +60,8 @@ const (
 type answers interface {
 	password(text string) (string, error)
 	account(text string) (string, error)
-	alternative() string           // to USER and PASS; "" is none
-	passive(host netip.Addr) error // judges the host of a 227 reply
-	begin() error                  // makes the data connection ready
+	alternative() string // to USER and PASS; "" is none
+	begin() error        // makes the data connection ready
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
@@ -209,6 +206,14 @@ func (c *control) exchange(line string) (reply, error) {
 	return c.receiveFinal()
 }
 
+// ask is exchange for a command that has no preliminary replies.
+func (c *control) ask(line string) (reply, error) {
+	if err := c.send(line); err != nil {
+		return reply{}, err
+	}
+	return c.receive()
+}
+
 // quit takes leave within d, whatever state the conversation is in, and closes.
 func (c *control) quit(d time.Duration) {
 	defer c.conn.Close()
@@ -241,8 +246,8 @@ func (c *control) Write(p []byte) (int, error) {
 	case verb == "TYPE" && c.phase == loggingIn:
 		c.answer("200 ")
 		return len(p), nil
-	case (verb == "EPSV" || verb == "PASV") && c.invited > 0:
-		c.answer(fmt.Sprintf("229 (|||%d|)", c.invited)) // EPRT or PORT was sent in its place
+	case verb == "EPSV":
+		c.answer("229 (|||1024|)") // the data connection is there, or its port
 		return len(p), nil
 	case verb == "QUIT":
 		return len(p), nil // the library's way of giving up; ours is quit
@@ -313,9 +318,6 @@ func (c *control) translate(r reply, err error) (string, error) {
 		}
 	}
 	if r.class() >= 4 {
-		if c.verb == "EPSV" {
-			c.trace.Note("EPSV is refused; trying PASV")
-		}
 		if c.phase == transferring {
 			c.phase = commanding
 		}
@@ -387,15 +389,6 @@ func (c *control) accept(r reply) (string, error) {
 		}
 	case c.verb == "USER" && r.code == 331, c.verb == "REST" && r.code == 350:
 		return fmt.Sprint(r.code), nil
-	case c.verb == "EPSV" && r.code == 229:
-		port, err := extendedPort(r.text)
-		return fmt.Sprintf("229 (|||%d|)", port), err
-	case c.verb == "PASV" && r.code == 227:
-		host, port, err := passivePort(r.text)
-		if err == nil {
-			err = c.answers.passive(host)
-		}
-		return fmt.Sprintf("227 (0,0,0,0,%d,%d)", port>>8, port&0xff), err
 	case c.verb == "SIZE" && class == 2:
 		n, err := fileSize(r.text)
 		return fmt.Sprintf("213 %d", n), err

@@ -129,12 +129,12 @@ func TestDefaultSequence(t *testing.T) {
 	}
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
-		"CWD a", "CWD b", "TYPE I", "SIZE c.txt", "MDTM c.txt", "EPSV", "RETR c.txt",
-		"SIZE c.txt", "MDTM c.txt", "EPSV", "RETR c.txt", // the same path: nowhere to go
-		"CWD /", "SIZE x.txt", "MDTM x.txt", "EPSV", "RETR x.txt",
-		"CWD pub", "TYPE A", "EPSV", "LIST",
-		"CWD /", "CWD a", "TYPE I", "SIZE none", "MDTM none", "EPSV", "RETR none",
-		"CWD /", "CWD a", "CWD b", "TYPE A", "MDTM c.txt", "EPSV", "RETR c.txt", "QUIT")
+		"CWD a", "CWD b", "MDTM c.txt", "EPSV", "TYPE I", "SIZE c.txt", "RETR c.txt",
+		"MDTM c.txt", "EPSV", "SIZE c.txt", "RETR c.txt", // the same path: nowhere to go
+		"CWD /", "MDTM x.txt", "EPSV", "SIZE x.txt", "RETR x.txt",
+		"CWD pub", "EPSV", "TYPE A", "LIST",
+		"CWD /", "CWD a", "MDTM none", "EPSV", "TYPE I", "SIZE none", "RETR none",
+		"CWD /", "CWD a", "CWD b", "MDTM c.txt", "EPSV", "TYPE A", "RETR c.txt", "QUIT")
 }
 
 func TestLogins(t *testing.T) {
@@ -194,7 +194,7 @@ func TestAnonymousRefused(t *testing.T) {
 		}
 	}
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "QUIT", "USER lab", "PASS secret", "PWD",
-		"TYPE I", "SIZE x.txt", "EPSV", "RETR x.txt", "SIZE x.txt", "EPSV", "RETR x.txt")
+		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "SIZE x.txt", "RETR x.txt")
 }
 
 func TestErrorsOfReplies(t *testing.T) {
@@ -295,8 +295,8 @@ func TestFallBacks(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "CWD sub", "TYPE A", "EPSV", "PASV", "LIST", "PASV", "NLST",
-		"PASV", "LIST", "PASV", "NLST", "TYPE I", "SIZE y", "PASV", "RETR y", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "CWD sub", "EPSV", "PASV", "TYPE A", "LIST", "PASV", "NLST",
+		"PASV", "LIST", "PASV", "NLST", "PASV", "TYPE I", "SIZE y", "RETR y", "QUIT")
 }
 
 func TestDisableEPSV(t *testing.T) {
@@ -315,17 +315,17 @@ func TestOptions(t *testing.T) {
 	if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/etc/x"), Options: opt}); err != nil || got != "etc x\n" {
 		t.Errorf("%q %v", got, err)
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "NOOP", "SITE NONE", "CWD etc", "TYPE I", "STAT", "SIZE x", "EPSV", "RETR x", "SYST", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "NOOP", "SITE NONE", "CWD etc", "EPSV", "TYPE I", "STAT", "SIZE x", "RETR x", "SYST", "QUIT")
 	for _, tc := range []struct {
 		opt  *Options
 		path string
 		want []string
 	}{
-		{&Options{Method: SingleCWD}, "/a/b/c.txt", []string{"CWD a/b", "TYPE I", "SIZE c.txt", "EPSV", "RETR c.txt"}},
-		{&Options{Method: NoCWD}, "/a/b/c.txt", []string{"TYPE I", "SIZE a/b/c.txt", "EPSV", "RETR a/b/c.txt"}},
-		{&Options{Method: NoCWD}, "/a/b/", []string{"TYPE A", "EPSV", "LIST a/b"}},
-		{&Options{Method: NoCWD}, "//etc/x", []string{"TYPE I", "SIZE /etc/x", "EPSV", "RETR /etc/x"}},
-		{&Options{ListOnly: true}, "/a/b/", []string{"CWD a", "CWD b", "TYPE A", "EPSV", "NLST"}},
+		{&Options{Method: SingleCWD}, "/a/b/c.txt", []string{"CWD a/b", "EPSV", "TYPE I", "SIZE c.txt", "RETR c.txt"}},
+		{&Options{Method: NoCWD}, "/a/b/c.txt", []string{"EPSV", "TYPE I", "SIZE a/b/c.txt", "RETR a/b/c.txt"}},
+		{&Options{Method: NoCWD}, "/a/b/", []string{"EPSV", "TYPE A", "LIST a/b"}},
+		{&Options{Method: NoCWD}, "//etc/x", []string{"EPSV", "TYPE I", "SIZE /etc/x", "RETR /etc/x"}},
+		{&Options{ListOnly: true}, "/a/b/", []string{"CWD a", "CWD b", "EPSV", "TYPE A", "NLST"}},
 	} {
 		srv.ResetTranscript()
 		f := &Fetcher{MaxIdle: -1}
@@ -438,9 +438,9 @@ func TestUpload(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD dir", "TYPE I", "EPSV", "STOR new", "EPSV", "APPE old",
-		"EPSV", "REST 3", "STOR old", "TYPE A", "EPSV", "STOR text",
-		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "TYPE I", "EPSV", "STOR way", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD dir", "EPSV", "TYPE I", "STOR new", "EPSV", "APPE old",
+		"EPSV", "REST 3", "STOR old", "EPSV", "TYPE A", "STOR text",
+		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "EPSV", "TYPE I", "STOR way", "QUIT")
 	for _, path := range []string{"/dir/", "/dir/x;type=d", ""} {
 		if _, err := f.Replace(t.Context(), req(path), strings.NewReader("")); !errors.Is(err, fetch.BadURL) {
 			t.Errorf("%s: %v", path, err)
@@ -529,7 +529,7 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%d+%d: %v", req.Offset, req.Length, err)
 		}
 	}
-	wantSent(t, srv, "SIZE c.txt", "SIZE c.txt") // when there is nothing to come nothing is begun
+	wantSent(t, srv, "EPSV", "SIZE c.txt", "EPSV", "SIZE c.txt") // when there is nothing to come nothing is begun
 	hidden := start(t, func(s *testserver.FTP) { s.Hide = []string{"SIZE"} })
 	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.BadRange) {
 		t.Errorf("from the end of what size: %v", err)

@@ -62,12 +62,12 @@ func TestReuseAfterRefusal(t *testing.T) {
 	}
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
-		"TYPE I", "SIZE none", "EPSV", "RETR none",
+		"EPSV", "TYPE I", "SIZE none", "RETR none",
 		"CWD a", "CWD none",
-		"CWD /", "CWD a", "CWD b", "SIZE none", "EPSV", "RETR none",
-		"SIZE c.txt", "EPSV", "RETR c.txt",
-		"CWD /", "TYPE A", "EPSV", "NLST none",
-		"TYPE I", "SIZE x.txt", "EPSV", "RETR x.txt", "QUIT")
+		"CWD /", "CWD a", "CWD b", "EPSV", "SIZE none", "RETR none",
+		"EPSV", "SIZE c.txt", "RETR c.txt",
+		"CWD /", "EPSV", "TYPE A", "NLST none",
+		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "QUIT")
 }
 
 // TestLoginDirectory returns to a directory that is not the root.
@@ -83,9 +83,9 @@ func TestLoginDirectory(t *testing.T) {
 		}
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD /etc", "TYPE I", "SIZE x", "EPSV", "RETR x",
-		`CWD /home/"lab"`, "SIZE mine", "EPSV", "RETR mine", "CWD /a", "CWD b", "SIZE c.txt", "EPSV", "RETR c.txt",
-		`CWD /home/"lab"`, "SIZE mine", "EPSV", "RETR mine", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD /etc", "EPSV", "TYPE I", "SIZE x", "RETR x",
+		`CWD /home/"lab"`, "EPSV", "SIZE mine", "RETR mine", "CWD /a", "CWD b", "EPSV", "SIZE c.txt", "RETR c.txt",
+		`CWD /home/"lab"`, "EPSV", "SIZE mine", "RETR mine", "QUIT")
 }
 
 // TestStale has sessions that die while they are idle, in all manners; the next
