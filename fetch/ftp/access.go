@@ -339,13 +339,20 @@ func (a *access) begin(c commands) (begun, error) {
 	if err := a.prepare(c); err != nil {
 		return b, err
 	}
+	var missing error // so says SIZE; RETR has the last word
 	if a.wantsSize() {
 		n, err := c.size(a.name)
-		if err == nil {
+		switch {
+		case err == nil:
 			b.size = n
-		} else if !refusal(err) {
+		case !refusal(err):
 			return b, err
+		case a.typ == 'I' && errors.Is(err, fetch.NotFound):
+			missing = err
 		}
+	}
+	if missing != nil && a.req.Offset < 0 {
+		return b, missing
 	}
 	if err := a.seek(&b); err != nil {
 		return b, a.fail("range", err)
@@ -354,6 +361,9 @@ func (a *access) begin(c commands) (begun, error) {
 		return b, nil
 	}
 	err := a.transfer(c, b.offset)
+	if e, ok := errors.AsType[*fetch.Error](err); ok && missing != nil && e.Op == "RETR" && e.Code/100 == 5 {
+		e.Kind = fetch.NotFound
+	}
 	if a.listing() && a.name == "" && noFiles(err) {
 		b.nothing, err = true, nil
 	}

@@ -38,6 +38,7 @@ type control struct {
 	phase     phase
 	began     bool // the access has changed something, or a transfer has begun
 	otherwise bool // the alternative to USER has been sent
+	welcome   bool // the greeting was 230: nobody has to log in
 
 	toLibrary bytes.Buffer
 	answers   answers
@@ -243,6 +244,9 @@ func (c *control) Write(p []byte) (int, error) {
 		// RFC 1738 knows no FEAT. MDTM is told of so that the library will send it.
 		c.answer("211-", " MDTM", "211 ")
 		return len(p), nil
+	case verb == "USER" && c.welcome:
+		c.answer("230 ")
+		return len(p), nil
 	case verb == "TYPE" && c.phase == loggingIn:
 		c.answer("200 ")
 		return len(p), nil
@@ -379,8 +383,8 @@ func (c *control) accept(r reply) (string, error) {
 			return "226", nil
 		}
 	case c.phase == awaitsGreeting:
-		if r.code == 220 {
-			c.phase = loggingIn
+		if r.code == 220 || r.code == 230 {
+			c.phase, c.welcome = loggingIn, r.code == 230
 			return "220", nil
 		}
 	case isTransfer(c.verb):
@@ -390,8 +394,7 @@ func (c *control) accept(r reply) (string, error) {
 	case c.verb == "USER" && r.code == 331, c.verb == "REST" && r.code == 350:
 		return fmt.Sprint(r.code), nil
 	case c.verb == "SIZE" && class == 2:
-		n, err := fileSize(r.text)
-		return fmt.Sprintf("213 %d", n), err
+		return fmt.Sprintf("213 %d", fileSize(r.text)), nil
 	case c.verb == "MDTM" && class == 2:
 		return "213 " + fileTime(r.text).Format("20060102150405"), nil
 	case class == 2 && completion[c.verb] != "":

@@ -220,6 +220,7 @@ func TestErrorsOfReplies(t *testing.T) {
 		{"RETR", "450 busy", "RETR", fetch.Busy, 450},
 		{"RETR", "451 sorry", "RETR", fetch.Busy, 451},
 		{"RETR", "425 no", "RETR", fetch.Unreachable, 425},
+		{"RETR", "551 no such file", "RETR", fetch.NotFound, 551},
 		{"RETR", "553 bad name", "RETR", fetch.Permission, 553},
 		{"RETR", "532 account", "RETR", fetch.Permission, 532},
 		{"REST", "502 no", "REST", fetch.Unsupported, 502},
@@ -237,6 +238,87 @@ func TestErrorsOfReplies(t *testing.T) {
 		if !errors.As(err, &e) || e.Op != tc.op || e.Kind != tc.kind || e.Code != tc.code || e.Reply != tc.reply[4:] {
 			t.Errorf("%s %q: %v (%+v)", tc.verb, tc.reply, err, e)
 		}
+	}
+}
+
+// TestMissingBySize has SIZE say that a file is missing, after which RETR fails in
+// some other way, or not at all.
+func TestMissingBySize(t *testing.T) {
+	for _, tc := range []struct {
+		size, retr string
+		offset     int64
+		kind       fetch.ErrorKind
+		op         string
+	}{
+		{"550 none", "550 none", 0, fetch.NotFound, "RETR"},
+		{"550 none", "551 none", 0, fetch.NotFound, "RETR"},
+		{"550 none", "553 what", 0, fetch.NotFound, "RETR"},
+		{"550 none", "550 none", -1, fetch.NotFound, "SIZE"},
+		{"550 none", "451 later", 0, fetch.Busy, "RETR"},
+		{"550 Permission denied", "553 what", 0, fetch.Permission, "RETR"},
+		{"502 what", "553 what", 0, fetch.Permission, "RETR"},
+		{"550 none", "", 0, fetch.Other, ""},
+	} {
+		srv := start(t)
+		srv.On("SIZE", 1, testserver.Reply(tc.size))
+		if tc.retr != "" {
+			srv.On("RETR", 1, testserver.Reply(tc.retr))
+		}
+		f := &Fetcher{}
+		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt"), Offset: tc.offset})
+		f.Close()
+		var e *fetch.Error
+		if errors.As(err, &e) && (e.Kind != tc.kind || e.Op != tc.op) || (err == nil) != (tc.op == "" && got == "top\n") {
+			t.Errorf("%+v: %q %v", tc, got, err)
+		}
+	}
+}
+
+// TestSizesOfServers has replies to SIZE that are none of RFC 3659's: a number is
+// found at the end of the text, and without one the size is not known.
+func TestSizesOfServers(t *testing.T) {
+	for reply, want := range map[string]int64{"213 file: 213, Size =4": 4, "213 x.txt 4": 4, "213 ": -1, "213": -1, "213 unknown": -1, "213 -1": -1} {
+		srv := start(t)
+		srv.On("SIZE", 0, testserver.Reply(reply))
+		srv.On("RETR", 0, testserver.Reply("150 here it comes"))
+		f := &Fetcher{}
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")})
+		if err != nil {
+			t.Errorf("%q: %v", reply, err)
+			continue
+		}
+		got, err := io.ReadAll(res.Body)
+		res.Close()
+		attr, err2 := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")})
+		if err != nil || string(got) != "top\n" || res.Size != want || err2 != nil || attr.Size != want {
+			t.Errorf("%q: %q %v, size %d; %+v %v", reply, got, err, res.Size, attr, err2)
+		}
+		f.Close()
+	}
+}
+
+// TestWelcome has a server that lets everybody in by its greeting: no name or
+// password is sent, unless TLS begins after it.
+func TestWelcome(t *testing.T) {
+	srv := start(t)
+	srv.On("GREETING", 0, testserver.Reply("230 come in"))
+	srv.On("PWD", 0, testserver.Reply("257 \"/\""))
+	srv.On("TYPE", 0, testserver.Reply("200 ok"))
+	f := &Fetcher{}
+	_, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, strings.Replace(srv.URL, "//", "//lab:secret@", 1)+"/")})
+	if err != nil {
+		t.Error(err)
+	}
+	if f.Close(); len(sent(srv)) == 0 || sent(srv)[0] != "PWD" {
+		t.Errorf("sent %q", sent(srv))
+	}
+	srv.ResetTranscript()
+	f = &Fetcher{Security: TryTLS}
+	if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); got != "top\n" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	if f.Close(); !slices.Contains(sent(srv), "USER anonymous") {
+		t.Errorf("sent %q", sent(srv))
 	}
 }
 

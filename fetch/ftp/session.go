@@ -90,6 +90,7 @@ func (s *session) login() (err error) {
 		return err
 	}
 	if s.access.wantsTLS() {
+		s.ctl.welcome = false // who logs in in the clear is nobody under TLS
 		if err := s.startTLS(); err != nil {
 			return err
 		}
