@@ -459,20 +459,28 @@ func TestFailedListing(t *testing.T) {
 	sameFiles(t, m.Dir, map[string]string{"a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"})
 }
 
-// A server with room for few connections gets few.
+// A server with room for few connections gets few, also one that closes the others
+// without a word, as inetd does.
 func TestCrowded(t *testing.T) {
 	files := make(map[string]string)
 	for i := range 40 {
 		files[fmt.Sprint("f", i)] = fmt.Sprint("file ", i)
 	}
-	srv, _ := serveFTP(t, files)
-	for n := 3; n < 10; n++ {
-		srv.On("CONNECT", n, testserver.Reply("421 There are too many connections from your internet address."))
+	for name, fault := range map[string]testserver.Fault{
+		"a reply": testserver.Reply("421 There are too many connections from your internet address."),
+		"closed":  testserver.Close(),
+		"reset":   testserver.Reset(0),
+	} {
+		srv, _ := serveFTP(t, files)
+		for n := 3; n < 10; n++ {
+			srv.On("CONNECT", n, fault)
+		}
+		m := start(t, srv.URL+"/")
+		m.Connections = 8
+		t.Log(name)
+		ran(t, m, mirror.Summary{New: 40})
+		sameFiles(t, m.Dir, files)
 	}
-	m := start(t, srv.URL+"/")
-	m.Connections = 8
-	ran(t, m, mirror.Summary{New: 40})
-	sameFiles(t, m.Dir, files)
 }
 
 // By ftps the tree hangs together as by ftp.

@@ -39,6 +39,7 @@ type control struct {
 	began     bool // the access has changed something, or a transfer has begun
 	otherwise bool // the alternative to USER has been sent
 	welcome   bool // the greeting was 230: nobody has to log in
+	bareIAC   bool // the server takes an IAC octet for itself
 
 	toLibrary bytes.Buffer
 	answers   answers
@@ -115,8 +116,10 @@ func (c *control) send(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	c.verb = strings.ToUpper(verb)
 	c.conn.SetTimeout(c.limits.Reply)
-	// IAC is doubled on a Telnet connection (RFC 959 §3.3, RFC 854).
-	octets := strings.ReplaceAll(line, "\xff", "\xff\xff") + "\r\n"
+	octets := line + "\r\n"
+	if !c.bareIAC {
+		octets = strings.ReplaceAll(octets, iac, iac+iac)
+	}
 	if _, err := c.conn.Write([]byte(octets)); err != nil {
 		return c.fail(err)
 	}
@@ -127,6 +130,10 @@ func (c *control) send(line string) error {
 	c.trace.Sent([]byte(octets))
 	return nil
 }
+
+// iac is the octet that is doubled on the Telnet connection that a control
+// connection is (RFC 959 §3.3, RFC 854).
+const iac = "\xff"
 
 // secret tells whether the argument of a command is not to be shown.
 func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	client "github.com/jlaffaye/ftp"
@@ -206,6 +207,24 @@ func (s *session) end() {
 	}
 }
 
+// named does something by name. Most servers know nothing of Telnet and take a
+// doubled IAC for two octets (the letter я of CP1251 is one): where the name is
+// not to be found so, it is sent undoubled once, and from then on if that helps.
+func (s *session) named(name string, do func() error) error {
+	err := do()
+	var e *fetch.Error
+	if s.ctl.bareIAC || !strings.Contains(name, iac) || !errors.As(err, &e) || e.Code != 550 {
+		return err
+	}
+	s.ctl.bareIAC = true
+	again := do()
+	if refusal(again) {
+		s.ctl.bareIAC = false
+		return err
+	}
+	return again
+}
+
 // The commands of an access.
 
 func (s *session) quote(line string) (reply, error) {
@@ -221,17 +240,17 @@ func (s *session) home() error {
 	if len(s.where) == 0 {
 		return nil
 	}
-	if err := s.conn.ChangeDir(s.entry); err != nil {
+	if err := s.named(s.entry, func() error { return s.failure(s.conn.ChangeDir(s.entry)) }); err != nil {
 		// There is no way from here to anywhere.
-		return s.ctl.fail(s.failure(err))
+		return s.ctl.fail(err)
 	}
 	s.where = nil
 	return nil
 }
 
 func (s *session) cwd(dir string) error {
-	if err := s.conn.ChangeDir(dir); err != nil {
-		return s.failure(err)
+	if err := s.named(dir, func() error { return s.failure(s.conn.ChangeDir(dir)) }); err != nil {
+		return err
 	}
 	s.where = append(s.where, dir)
 	return nil
@@ -253,22 +272,30 @@ func (s *session) setType(t byte) error {
 	return nil
 }
 
-func (s *session) size(name string) (int64, error) {
-	n, err := s.conn.FileSize(name)
-	return n, s.failure(err)
+func (s *session) size(name string) (n int64, err error) {
+	err = s.named(name, func() error {
+		n, err = s.conn.FileSize(name)
+		return s.failure(err)
+	})
+	return n, err
 }
 
-func (s *session) modTime(name string) (time.Time, error) {
-	t, err := s.conn.GetTime(name)
-	return t, s.failure(err)
+func (s *session) modTime(name string) (t time.Time, err error) {
+	err = s.named(name, func() error {
+		t, err = s.conn.GetTime(name)
+		return s.failure(err)
+	})
+	return t, err
 }
 
 // retrieve starts a transfer to us. The library knows it as RETR; command is
 // what is sent.
 func (s *session) retrieve(command string, offset int64) error {
-	return s.transfer(command, func() (err error) {
-		s.last, err = s.conn.RetrFrom("", uint64(offset))
-		return err
+	return s.named(command, func() error {
+		return s.transfer(command, func() (err error) {
+			s.last, err = s.conn.RetrFrom("", uint64(offset))
+			return err
+		})
 	})
 }
 

@@ -346,3 +346,40 @@ func answer(c net.Conn, replies []string) {
 		}
 	}
 }
+
+// TestIAC has names with the octet that Telnet doubles, at servers that undo that
+// and at those that do not.
+func TestIAC(t *testing.T) {
+	for _, tc := range []struct {
+		bare bool
+		path string
+		opt  Options
+		want []string // commands with arguments, after the login
+	}{
+		{false, "pub/%FF%FE", Options{}, []string{"CWD pub", "SIZE \xff\xff\xfe", "RETR \xff\xff\xfe"}},
+		{true, "pub/%FF%FE", Options{}, []string{"CWD pub", "SIZE \xff\xff\xfe", "SIZE \xff\xfe", "RETR \xff\xfe"}},
+		{true, "pub/%FF%FE;type=a", Options{}, []string{"CWD pub", "RETR \xff\xff\xfe", "RETR \xff\xfe"}},
+		{true, "%FFd/%FFf", Options{ModTime: true}, []string{"CWD \xff\xffd", "CWD \xffd", "MDTM \xfff", "SIZE \xfff", "RETR \xfff"}},
+		{true, "%FFd/", Options{ListOnly: true}, []string{"CWD \xff\xffd", "CWD \xffd"}},
+		{true, "none%FF", Options{}, []string{"SIZE none\xff\xff", "SIZE none\xff", "RETR none\xff\xff", "RETR none\xff"}},
+		{true, "%FFnone/x", Options{}, []string{"CWD \xff\xffnone", "CWD \xffnone"}},
+	} {
+		srv := start(t, func(s *testserver.FTP) { s.BareIAC = tc.bare })
+		if err := srv.Put("\xffd/\xfff", []byte("eight bits\n")); err != nil {
+			t.Fatal(err)
+		}
+		f := &Fetcher{}
+		_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/"+tc.path), Options: &tc.opt})
+		if missing := strings.Contains(tc.path, "none"); (err != nil) != missing || missing && !errors.Is(err, fetch.NotFound) {
+			t.Errorf("%+v: %v", tc, err)
+		}
+		f.Close()
+		got := slices.DeleteFunc(sent(srv), func(line string) bool {
+			verb, arg, _ := strings.Cut(line, " ")
+			return arg == "" || verb == "USER" || verb == "PASS" || verb == "TYPE"
+		})
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: sent %q\nwant %q", tc.path, got, tc.want)
+		}
+	}
+}
