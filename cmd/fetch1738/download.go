@@ -152,6 +152,12 @@ func (t *transfer) store(res *fetch.Resource) error {
 	if err := t.sink.take(t.incoming(res.Body)); err != nil {
 		return err
 	}
+	if trailer := t.heads.behind(); t.op.include && isHTTP(res.Locator) && len(trailer) > 0 {
+		t.result.shownHead += len(trailer)
+		if err := t.sink.take(bytes.NewReader(trailer)); err != nil {
+			return err
+		}
+	}
 	info, ok := res.Info.(*fetchhttp.Info)
 	if ok && t.op.failWithBody && info.StatusCode >= 400 {
 		return &codedError{exitStatus, fmt.Errorf("%s: %s", t.result.effective.Redacted(), info.Status)}
