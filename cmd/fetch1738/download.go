@@ -165,6 +165,17 @@ func (t *transfer) store(res *fetch.Resource) error {
 	return nil
 }
 
+// showHeads writes the heads of answers that led to a failure, for -i and -I. A
+// file that is there is left alone.
+func (t *transfer) showHeads() {
+	head := t.heads.shown()
+	if !t.op.include && !t.op.head || len(head) == 0 || t.result.shownHead > 0 || t.sink.count > 0 || t.sink.exists() {
+		return
+	}
+	t.result.shownHead = len(head)
+	_ = t.sink.take(bytes.NewReader(head)) // there is an error to tell of already
+}
+
 // writeHead writes the heads of an HTTP answer, and of the redirects to it, for
 // -i and -I; a file gets lines in their manner.
 func (t *transfer) writeHead(res *fetch.Resource) error {
