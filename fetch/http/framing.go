@@ -90,7 +90,7 @@ type chunks struct {
 	text    bool   // there is text in this line of the trailer
 	cr      bool   // the last octet was a CR
 	bare    []int  // where in the octets taken last lines end in LF alone
-	trailer []byte // its lines; all of them when done
+	trailer []byte // its lines, in CR LF when done
 }
 
 type chunkState uint8
@@ -146,13 +146,13 @@ func (c *chunks) octet(octet byte) {
 			c.state = chunkSize
 		}
 	case chunkTrailer:
-		if len(c.trailer) < maxTrailer {
+		if octet != '\r' && len(c.trailer) < maxTrailer {
 			c.trailer = append(c.trailer, octet)
 		}
 		switch {
 		case octet == '\n' && !c.text:
 			c.state = chunkDone
-			c.trailer = bytes.TrimSuffix(bytes.TrimSuffix(c.trailer, []byte("\n")), []byte("\r"))
+			c.trailer = bytes.ReplaceAll(bytes.TrimSuffix(c.trailer, []byte("\n")), []byte("\n"), []byte("\r\n"))
 		case octet == '\n':
 			c.text = false
 		case octet != '\r':

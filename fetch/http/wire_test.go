@@ -263,7 +263,7 @@ func TestChunkLines(t *testing.T) {
 		"LF":                {"3;x=y\na\nb\n1\n\n\n0\n\n", ""},
 		"mixed":             {"3\r\na\nb\n1\n\n\r\n0\r\n\n", ""},
 		"trailer":           {"3\r\na\nb\r\n1\r\n\n\r\n0\r\nX-Sum: 1\r\nx-more: 2\r\n\r\n", "X-Sum: 1\r\nx-more: 2\r\n"},
-		"trailer behind LF": {"3\na\nb\n1\n\n\n0\nX-Sum: 1\nx-more: 2\n\n", "X-Sum: 1\nx-more: 2\n"},
+		"trailer behind LF": {"3\na\nb\n1\n\n\n0\nX-Sum: 1\nx-more: 2\n\n", "X-Sum: 1\r\nx-more: 2\r\n"},
 	} {
 		for _, step := range []int{1, 2, 3, 7, 1000} {
 			synctest.Test(t, func(t *testing.T) {
