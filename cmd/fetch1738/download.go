@@ -152,11 +152,28 @@ func (t *transfer) store(res *fetch.Resource) error {
 	if err := t.sink.take(t.incoming(res.Body)); err != nil {
 		return err
 	}
+	if trailer := t.heads.behind(); t.op.include && isHTTP(res.Locator) && len(trailer) > 0 {
+		t.result.shownHead += len(trailer)
+		if err := t.sink.take(bytes.NewReader(trailer)); err != nil {
+			return err
+		}
+	}
 	info, ok := res.Info.(*fetchhttp.Info)
 	if ok && t.op.failWithBody && info.StatusCode >= 400 {
 		return &codedError{exitStatus, fmt.Errorf("%s: %s", t.result.effective.Redacted(), info.Status)}
 	}
 	return nil
+}
+
+// showHeads writes the heads of answers that led to a failure, for -i and -I. A
+// file that is there is left alone.
+func (t *transfer) showHeads() {
+	head := t.heads.shown()
+	if !t.op.include && !t.op.head || len(head) == 0 || t.result.shownHead > 0 || t.sink.count > 0 || t.sink.exists() {
+		return
+	}
+	t.result.shownHead = len(head)
+	_ = t.sink.take(bytes.NewReader(head)) // there is an error to tell of already
 }
 
 // writeHead writes the heads of an HTTP answer, and of the redirects to it, for

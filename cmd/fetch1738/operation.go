@@ -212,6 +212,8 @@ func (o *operation) check() error {
 		return &usageError{"-C, --continue-at and -J, --remote-header-name exclude each other"}
 	case (o.span != nil || o.ranges != "") && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -r, --range exclude each other"}
+	case o.resume != resumeNot && o.posted() != nil:
+		return &usageError{"-C, --continue-at and -d, --data exclude each other"}
 	case o.resume != resumeNot && o.clobber == clobberNever:
 		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
 	case o.resume != resumeNot && o.removeOnError:

@@ -130,6 +130,12 @@ func (s *sink) blame(err error) error {
 	return err
 }
 
+// exists reports whether there is something in the place of the file.
+func (s *sink) exists() bool {
+	_, err := os.Lstat(s.path)
+	return s.path != "" && err == nil
+}
+
 // size is the length of the file that -C - goes on with; 0 without one.
 func (s *sink) size() int64 {
 	if s.path == "" {

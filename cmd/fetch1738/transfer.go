@@ -81,6 +81,9 @@ func (t *transfer) perform(ctx context.Context) {
 	t.account.start = time.Now()
 	t.err = t.attempts(ctx)
 	t.account.end = time.Now()
+	if t.err != nil && !t.crowded {
+		t.showHeads()
+	}
 	if t.sink != nil {
 		if err := t.sink.close(); t.err == nil {
 			t.err = err

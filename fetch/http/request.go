@@ -138,10 +138,15 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	}
 	r.Close = strings.EqualFold(c.opt.Header.Get("Connection"), "close")
 	switch hosts := c.opt.Header["Host"]; {
-	case ex.forwarded(): // the request names the host in its first line
-		addProxyHeader(r.Header, ex.proxy)
 	case c.atHome() && len(hosts) == 1:
+		if ex.forwarded() && r.URL.Opaque == "" { // else the first line has the Host field's
+			path, _, _ := strings.Cut(target(c.locator), "?")
+			r.URL.Opaque = "//" + r.Host + path
+		}
 		r.Host = hosts[0]
+	}
+	if ex.forwarded() {
+		addProxyHeader(r.Header, ex.proxy)
 	}
 	if resumed == nil {
 		if err := c.putBody(r); err != nil {
