@@ -57,7 +57,7 @@ func (c *call) checkOptions() error {
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
 		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
 	}
-	if c.opt.Proxied != nil && locator.HasPassword(c.opt.Proxied) {
+	if c.opt.Proxied != nil && !c.opt.ProxiedPassword && locator.HasPassword(c.opt.Proxied) {
 		return fetch.Fail("check", c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
@@ -132,6 +132,9 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
 		if login, ok := c.opt.Header["Proxy-Authorization"]; ok {
 			r.Header["Proxy-Authorization"] = login
+		}
+		if s, ok := locator.ServerOf(l); ok && s.Login != nil && s.Login.HasPassword && r.Header.Get("Authorization") == "" {
+			r.Header.Set("Authorization", basic(s.Login))
 		}
 	} else if c.opt.Target != "" && len(c.redirects) == 0 {
 		r.URL.Opaque = c.opt.Target
