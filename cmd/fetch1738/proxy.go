@@ -182,6 +182,9 @@ func (o *operation) requestTo(p *proxy.Proxy, l locator.Locator) (*fetch.Request
 	if login := p.Authorization(); login != "" {
 		options.Header.Set("Proxy-Authorization", login)
 	}
+	if at, ok := placeOf(l); ok && options.Header["Host"] == nil {
+		options.Header.Set("Host", hostOf(locator.Server{HostPort: at})) // with the port, as curl
+	}
 	for name, values := range p.Header {
 		if name != "User-Agent" {
 			options.Header[name] = values

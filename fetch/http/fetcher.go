@@ -92,8 +92,8 @@ type Options struct {
 	LocationTrusted bool
 	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
 	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2).
-	// Fetcher.Proxy is not asked for that request. Header's Proxy-Authorization goes
-	// with it. A password in it is refused, unless ProxiedPassword is set.
+	// Fetcher.Proxy is not asked for that request. Header's Proxy-Authorization and
+	// Proxy-Connection go with it. A password in it is refused, unless ProxiedPassword is set.
 	Proxied locator.Locator
 	// ProxiedPassword tells the proxy the login of Proxied, in the request line and,
 	// by the Basic scheme, as Authorization. Traces mask both.

@@ -130,8 +130,10 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	r.Header = c.header(resumed)
 	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
 		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
-		if login, ok := c.opt.Header["Proxy-Authorization"]; ok {
-			r.Header["Proxy-Authorization"] = login
+		for _, name := range []string{"Proxy-Authorization", "Proxy-Connection"} {
+			if values, ok := c.opt.Header[name]; ok {
+				r.Header[name] = values
+			}
 		}
 		if s, ok := locator.ServerOf(l); ok && s.Login != nil && s.Login.HasPassword && r.Header.Get("Authorization") == "" {
 			r.Header.Set("Authorization", basic(s.Login))
