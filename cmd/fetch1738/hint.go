@@ -136,7 +136,11 @@ func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 
 // inheritsProxy reports whether there is a proxy that no option has named.
 func (t *transfer) inheritsProxy(*fetch.Error) bool {
-	return t.op.proxy.url == nil && t.locator != nil && t.proxyFor(t.locator) != nil
+	if t.op.proxy.url != nil || t.locator == nil {
+		return false
+	}
+	p, err := t.usableProxyTo(t.locator.Scheme(), t.serverOf(t.locator).HostPort)
+	return p != nil || err != nil
 }
 
 func (t *transfer) hasProxy(e *fetch.Error) bool {

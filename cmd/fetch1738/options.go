@@ -205,6 +205,7 @@ func options() []option {
 		{"B", "use-ascii", "", "ftp", "Transfer as text, as ;type=a does", toggle(func(o *operation) *bool { return &o.useASCII }), ""},
 		{"u", "user", "USER:PASSWORD", "auth important", "Login at the server; the password is asked for when it is needed", setLogin, "The password is asked for only if the server wants one, and never without a terminal."},
 		{"A", "user-agent", "NAME", "http important", "Send this as the User-Agent", optionalText(func(o *operation) **string { return &o.userAgent }), ""},
+		{"", "variable", "[%]NAME=TEXT", "curl", "Set the variable {{NAME}} of --expand-OPTION values; NAME@FILE reads it", addVariable, ""},
 		{"v", "verbose", "", "curl important", "Show the conversation; passwords are masked", setVerbose, "curl does not mask them."},
 		{"V", "version", "", "curl important", "Show the version and the schemes", toggle(func(o *operation) *bool { return &o.version }), ""},
 		{"", "view", "TYPE[,LANG]", "gopher", "Fetch a Gopher+ item in this view", setView, own},

@@ -29,7 +29,7 @@ func refusals() []refusal {
 			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 " +
 			"service-name sigalgs ssl-sessions socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service " +
 			"tcp-fastopen tls-earlydata tlsauthtype tlspassword tlsuser tr-encoding trace-config trace-ids " +
-			"unix-socket upload-flags variable vlan-priority xattr", useCurl},
+			"unix-socket upload-flags vlan-priority xattr", useCurl},
 		{"compressed-ssh hostpubmd5 hostpubsha256 knownhosts login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails " +
 			"proxy-ssl-allow-beast proxy-ssl-auto-client-cert pubkey sasl-authzid sasl-ir ssl-allow-beast ssl-auto-client-cert ssl-no-revoke " +
 			"ssl-revoke-best-effort 2/sslv2 3/sslv3 tftp-blksize tftp-no-options", noSuch},
@@ -57,8 +57,13 @@ func refusedOption(long, short string) (said string, known bool) {
 	if short == "F" { // --form is ours, for Gopher+
 		return "option -F of curl's is beyond this program: use curl for this", true
 	}
-	if strings.HasPrefix(long, "expand-") {
-		long = "variable"
+	if name, ok := strings.CutPrefix(long, expandPrefix); ok {
+		for _, o := range options() {
+			if o.long == name { // a switch
+				return "option " + spelled + ": there is no value to expand", true
+			}
+		}
+		long = name
 	}
 	for _, r := range refusals() {
 		for name := range strings.FieldsSeq(r.options) {

@@ -214,6 +214,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 		ctx = n.watch(ctx)
 		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && !t.op.secures(t.locator) {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
+			if p := t.askedProxy(t.locator); p != nil && (*login).HasPassword {
+				n.remark("the proxy %s is told the password", p)
+			}
 		}
 	}
 	if !t.op.verbose && !t.op.silent && term.IsTerminal(t.std.err) {

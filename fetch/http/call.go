@@ -236,7 +236,7 @@ func (c *call) visit() (*http.Response, *exchange, error) {
 // permits, and gives the answer. With resumed only the rest of a body is asked
 // for.
 func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
-	ex := &exchange{call: c, hop: c.hop, proxy: c.f.proxyFor(c.locator)}
+	ex := &exchange{call: c, hop: c.hop, proxy: c.proxy()}
 	r, err := c.request(ex, resumed)
 	if err != nil {
 		return nil, nil, err
