@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ type transfer struct {
 	tries      int
 	retryAfter time.Duration // what the server wants
 	came       edition       // of the document whose beginning is in the sink
+	etag       string        // of --etag-compare; "" without it
 	result     result
 	err        error
 	code       int
@@ -78,7 +80,9 @@ func (t *transfer) run(ctx context.Context) int {
 func (t *transfer) perform(ctx context.Context) {
 	_ = t.op.starts.Wait(ctx, 1) // an interrupted one fails as it begins
 	t.account.start = time.Now()
-	t.err = t.attempts(ctx)
+	if t.err = t.attempts(ctx); t.err == nil {
+		t.err = t.saveETag()
+	}
 	t.account.end = time.Now()
 	if t.sink != nil {
 		if err := t.sink.close(); t.err == nil {
@@ -195,6 +199,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	if skip, err := t.skips(); skip || err != nil {
 		return err
 	}
+	if err := cmp.Or(t.readETag(), t.readyETag()); err != nil {
+		return err
+	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
@@ -241,6 +248,7 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	}
 	if err == nil {
 		t.askTime(ctx, req)
+		t.askETag(req)
 	}
 	switch {
 	case err != nil:
