@@ -122,7 +122,7 @@ type operation struct {
 	list             bool
 	maxFilesize      int64
 	noConnectHeads   bool
-	number           int // of the link to follow; 0 is none
+	numbers          []int // of the links to follow, one after the other
 	outputDir        string
 	raw              bool
 	remoteNameAll    bool

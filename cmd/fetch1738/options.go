@@ -118,7 +118,7 @@ func options() []option {
 		{":", "next", "", "curl", "Begin anew: the options so far are for the URLs so far", nextOperation, ""},
 		{"N", "no-buffer", "", "output", "Do not buffer the output", ignore, "It never is."},
 		{"", "noproxy", "HOSTS", "proxy", "Reach these hosts without the proxy", optionalText(func(o *operation) **string { return &o.proxy.none }), ""},
-		{"", "number", "N", "output gopher", "Follow the N-th link of a directory or menu, as --list counts them", count(func(o *operation) *int { return &o.number }), own},
+		{"", "number", "N", "output gopher", "Follow the N-th link of a directory or menu; again: of what it leads to", addNumber, own},
 		{"", "out-null", "", "output", "Discard the document of one URL", setNull, "curl: since 8.16."},
 		{"o", "output", "FILE", "output important", "Write to FILE, not to standard output", setOutput, ""},
 		{"", "output-dir", "DIR", "output", "Put the files of -o and -O into DIR", text(func(o *operation) *string { return &o.outputDir }), ""},

@@ -220,7 +220,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	}
 	t.meter = t.startMeter()
 	defer t.meter.Stop()
+	asked := t.locator
 	for try := range t.op.retry + 1 {
+		t.locator = asked // --number has led on from there
 		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
 		if err == nil || t.turnedAway(err) || !t.again(ctx, try, err) {
