@@ -31,13 +31,12 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if res, err = t.answered(ctx, req, res); err != nil {
 		return err
 	}
-	defer res.Close()
-	if t.op.number > 0 {
-		if res, err = t.followed(ctx, res); err != nil {
+	for _, n := range t.op.numbers {
+		if res, err = t.follow(ctx, res, n); err != nil {
 			return err
 		}
-		defer res.Close()
 	}
+	defer res.Close()
 	t.note(res)
 	if err := t.judge(req, res); err != nil {
 		return err
@@ -112,14 +111,6 @@ func (t *transfer) answered(ctx context.Context, req *fetch.Request, res *fetch.
 	}
 	res.Close()
 	return t.submit(ctx, req, info.Attributes)
-}
-
-// followed is what the link of --number leads to.
-func (t *transfer) followed(ctx context.Context, res *fetch.Resource) (*fetch.Resource, error) {
-	if res.Items == nil {
-		return nil, &usageError{"--number: this is neither a directory nor a menu: " + res.Locator.Redacted()}
-	}
-	return t.follow(ctx, res)
 }
 
 // queryForm is how search words are written in a URL of the resource's scheme.

@@ -124,6 +124,7 @@ func gopherPlus(s *testserver.Gopher) {
 		"survey":         {Data: []byte("form\n")},
 		"latin":          {Data: []byte("gr\xfcn\n")},
 		"maps/gophermap": {Data: []byte("Welcome\n0Salmon\t/fish/salmon\n+Mirror\t/fish/salmon\n1caf\xe9\t/fish\n3Gone\t\n")},
+		"way/gophermap":  {Data: []byte("1Away\tx\t127.0.0.1\t" + closedPort + "\n")},
 		"down/gophermap": {Data: []byte("0Salmon\t/fish/salmon\t127.0.0.1\t" + closedPort + "\n+Mirror\t/german\n" +
 			"hPage\tURL:http://127.0.0.1:" + closedPort + "/\n+Mirror\t/german\n")},
 	}

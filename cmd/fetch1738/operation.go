@@ -97,6 +97,8 @@ type operation struct {
 	autoReferer     bool
 	compressed      bool
 	cookies         []string
+	etagCompare     string
+	etagSave        string
 	data            []byte // of -d; nil for none
 	fail            bool
 	failWithBody    bool
@@ -122,7 +124,7 @@ type operation struct {
 	list             bool
 	maxFilesize      int64
 	noConnectHeads   bool
-	number           int // of the link to follow; 0 is none
+	numbers          []int // of the links to follow, one after the other
 	outputDir        string
 	raw              bool
 	remoteNameAll    bool
@@ -156,10 +158,11 @@ func newOperation(g *global) *operation {
 }
 
 // A destination is where a document goes: to a file, to one named after the
-// URL, or, being neither, to standard output.
+// URL, nowhere, or, being none of these, to standard output.
 type destination struct {
 	path   string
 	remote bool
+	null   bool
 }
 
 // A span is the part of a document that -r asks for, as fetch.Request has it.
@@ -206,8 +209,6 @@ func (o *operation) check() error {
 		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
 	case o.fail && o.failWithBody:
 		return &usageError{"-f, --fail and --fail-with-body exclude each other"}
-	case o.remoteHeaderName && o.include:
-		return &usageError{"-i, --include and -J, --remote-header-name exclude each other"}
 	case o.remoteHeaderName && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -J, --remote-header-name exclude each other"}
 	case (o.span != nil || o.ranges != "") && o.resume != resumeNot:
@@ -218,6 +219,8 @@ func (o *operation) check() error {
 		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
 	case o.resume != resumeNot && o.removeOnError:
 		return &usageError{"-C, --continue-at and --remove-on-error exclude each other"}
+	case (o.etagSave != "" || o.etagCompare != "") && len(o.urls) > 1:
+		return &usageError{"--etag-compare and --etag-save are for a single URL; use --next before the others"}
 	case o.span != nil && o.uploading():
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}

@@ -42,6 +42,9 @@ type sink struct {
 	decoder *term.Decoder
 }
 
+// onTerminal reports whether the octets are to be seen on the terminal.
+func (s *sink) onTerminal() bool { return s.path == "" && term.IsTerminal(s.out) }
+
 // open readies the sink. It may be called again.
 func (s *sink) open() error {
 	if s.w != nil {
@@ -215,6 +218,9 @@ func (t *transfer) newSink() (*sink, error) {
 			s.nameless = err // the server may have a name
 		}
 		s.remote = true
+	case t.dest.null:
+		s.out, s.portion, s.named = io.Discard, nil, true
+		return s, nil
 	case name == "-":
 		s.named = true
 		return s, nil
@@ -248,6 +254,14 @@ func setOutput(c *commandLine, value string) error {
 func setRemoteName(c *commandLine, value string) error {
 	on, err := strconv.ParseBool(value)
 	c.op.outputs = append(c.op.outputs, destination{remote: on})
+	return err
+}
+
+// setNull is for a URL whose document nobody wants; as the others, it counts for
+// one URL.
+func setNull(c *commandLine, value string) error {
+	on, err := strconv.ParseBool(value)
+	c.op.outputs = append(c.op.outputs, destination{null: on})
 	return err
 }
 

@@ -20,10 +20,10 @@ func refusals() []refusal {
 		{"tls13-ciphers", "is not heeded: all ciphers of TLS 1.3 are sound, and none is chosen here"},
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url " +
-			"dump-ca-embed ech engine etag-compare etag-save false-start form-escape form-string " +
+			"dump-ca-embed ech engine false-start form-escape form-string " +
 			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 0/http1.0 http2 http2-prior-knowledge " +
 			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt krb libcurl " +
-			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer out-null preproxy " +
+			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer preproxy " +
 			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
 			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
 			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 " +
