@@ -86,6 +86,9 @@ func (c *commandLine) parse(args []string) error {
 	for _, o := range c.table {
 		c.define(fs, o, func(value string) error {
 			takeURLs() // those before the option belong before what it changes
+			if strings.Contains(value, "://") && !strings.Contains(o.arg, "URL") {
+				c.op.swallowed = spelled(fs.Lookup(o.long)) // as long as there is no other URL
+			}
 			return o.set(c, value)
 		})
 	}
