@@ -90,6 +90,9 @@ func (c *commandLine) parse(args []string) error {
 		set := func(o option) func(string) error {
 			return func(value string) error {
 				takeURLs() // those before the option belong before what it changes
+				if strings.Contains(value, "://") && !strings.Contains(o.arg, "URL") {
+					c.op.swallowed = spelled(fs.Lookup(o.long)) // as long as there is no other URL
+				}
 				return o.set(c, value)
 			}
 		}

@@ -23,10 +23,11 @@ import (
 // The n-th output and the n-th upload belong to the n-th URL.
 type operation struct {
 	*global
-	urls    []string
-	listed  map[int]bool // which of them came out of a file
-	outputs []destination
-	uploads []string
+	urls      []string
+	swallowed string       // the option that took what looks like a URL; "" is none
+	listed    map[int]bool // which of them came out of a file
+	outputs   []destination
+	uploads   []string
 
 	// Where URLs may lead.
 	globOff      bool
@@ -203,6 +204,8 @@ func (o *operation) check() error {
 	slices.Sort(methods)
 	methods = slices.Compact(methods)
 	switch {
+	case len(o.urls) == 0 && o.swallowed != "":
+		return &usageError{"no URL specified; it was taken for the parameter of " + o.swallowed}
 	case len(o.urls) == 0:
 		return &usageError{"no URL specified"}
 	case len(methods) > 1:
