@@ -138,10 +138,16 @@ func (e *Error) Error() string {
 	case e.Err != nil && reason:
 		fmt.Fprintf(&b, " (%s)", Printable(e.Err.Error()))
 	case e.Err != nil:
-		if _, ours := e.Err.(*Error); !ours && e.Kind != Other && e.Kind != BadURL && e.Kind != Refused {
-			b.WriteString(e.Kind.Error() + ": ")
+		text := Printable(causeText(e.Err, e.Kind))
+		_, ours := e.Err.(*Error)
+		switch {
+		case text == "":
+			b.WriteString(e.Kind.Error())
+		case ours || e.Kind == Other || e.Kind == BadURL || e.Kind == Refused:
+			b.WriteString(text)
+		default:
+			b.WriteString(e.Kind.Error() + ": " + text)
 		}
-		b.WriteString(Printable(e.Err.Error()))
 	case !reason:
 		b.WriteString(e.Kind.Error())
 	case e.Kind == Truncated || e.Kind == Timeout:

@@ -57,6 +57,41 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
+// What package net says is told in the words of the network.
+func TestErrorCause(t *testing.T) {
+	from, to := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 40000}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 21}
+	refused := os.NewSyscallError("connect", syscall.ECONNREFUSED)
+	reset := os.NewSyscallError("read", syscall.ECONNRESET)
+	for _, tc := range []struct {
+		kind  fetch.ErrorKind
+		cause error
+		want  string
+	}{
+		{fetch.Unreachable, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: refused}, "cannot connect: 192.0.2.2:21: " + syscall.ECONNREFUSED.Error()},
+		{fetch.Unreachable, &net.OpError{Op: "read", Net: "udp", Source: from, Addr: to, Err: reset}, "cannot connect: 192.0.2.2:21: " + syscall.ECONNRESET.Error()},
+		{fetch.ConnectionFailed, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: reset}, "connection broken: " + syscall.ECONNRESET.Error()},
+		{fetch.ConnectionFailed, io.EOF, "connection broken: closed by the server"},
+		{fetch.Timeout, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: os.ErrDeadlineExceeded}, "timed out: 192.0.2.2:21"},
+		{fetch.Timeout, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: os.ErrDeadlineExceeded}, "timed out"},
+		{fetch.Timeout, context.DeadlineExceeded, "timed out"},
+		{fetch.Timeout, fmt.Errorf("no answer: %w", context.DeadlineExceeded), "timed out: no answer: context deadline exceeded"},
+		{fetch.Canceled, context.Canceled, "cancelled"},
+		{fetch.Unresolved, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}}, "host not found: h.example"},
+		{fetch.Timeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", Server: "192.0.2.3:53", IsTimeout: true}, "timed out: h.example: name server 192.0.2.3:53 does not answer"},
+		{fetch.Timeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", IsTimeout: true}, "timed out: h.example: name server does not answer"},
+		{fetch.Unresolved, &net.DNSError{Err: "read udp 192.0.2.1:40000->192.0.2.3:53: read: connection refused", Name: "h.example", Server: "192.0.2.3:53"}, "host not found: h.example: name server 192.0.2.3:53: connection refused"},
+		{fetch.ConnectionFailed, &net.OpError{Op: "remote error", Err: errors.New("tls: internal error")}, "connection broken: remote error: tls: internal error"},
+	} {
+		err := &fetch.Error{Op: "connect", URL: "ftp://h/", Kind: tc.kind, Err: tc.cause}
+		if got := err.Error(); got != "connect ftp://h/: "+tc.want {
+			t.Errorf("%v:\ngot  %s\nwant %s", tc.cause, got, tc.want)
+		}
+		if !errors.Is(err, tc.cause) {
+			t.Errorf("%v is not found in its error", tc.cause)
+		}
+	}
+}
+
 // kinds are all of them, with what errors.Is knows of each besides itself.
 var kinds = map[fetch.ErrorKind][]error{
 	fetch.Other: nil, fetch.BadURL: nil, fetch.Unsupported: nil, fetch.Refused: nil,

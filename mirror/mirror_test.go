@@ -311,6 +311,9 @@ func TestInterrupted(t *testing.T) {
 	if counts(got) != (mirror.Summary{New: 1}) || !errors.Is(err, context.Canceled) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if err := srv.PendingFaults(); err != nil {
+		t.Error(err)
+	}
 	srv.ResetFaults()
 	srv.ResetTranscript()
 	ran(t, m, mirror.Summary{New: 2, Unchanged: 1})
@@ -483,20 +486,29 @@ func TestTruncatedListing(t *testing.T) {
 	}
 }
 
-// A server with room for few connections gets few.
+// A server with room for few connections gets few, also one that closes the others
+// without a word, as inetd does.
 func TestCrowded(t *testing.T) {
 	files := make(map[string]string)
 	for i := range 40 {
 		files[fmt.Sprint("f", i)] = fmt.Sprint("file ", i)
 	}
-	srv, _ := serveFTP(t, files)
-	for n := 3; n < 10; n++ {
-		srv.On("CONNECT", n, testserver.Reply("421 There are too many connections from your internet address."))
+	for name, fault := range map[string]testserver.Fault{
+		"a reply": testserver.Reply("421 There are too many connections from your internet address."),
+		"closed":  testserver.Close(),
+		"reset":   testserver.Reset(0),
+	} {
+		srv, _ := serveFTP(t, files)
+		for n := 3; n < 10; n++ {
+			srv.On("CONNECT", n, fault)
+		}
+		m := start(t, srv.URL+"/")
+		m.Connections = 8
+		t.Log(name)
+		ran(t, m, mirror.Summary{New: 40})
+		sameFiles(t, m.Dir, files)
+		srv.ResetFaults() // how many connections are tried is up to the mirror
 	}
-	m := start(t, srv.URL+"/")
-	m.Connections = 8
-	ran(t, m, mirror.Summary{New: 40})
-	sameFiles(t, m.Dir, files)
 }
 
 // By ftps the tree hangs together as by ftp.

@@ -96,7 +96,8 @@ func (p *pool) shrink() bool {
 }
 
 // crowded tells whether a server says that there are too many connections: by
-// the reply with which FTP and NNTP servers close one, or in words.
+// the reply with which FTP and NNTP servers close one, in words, or, as inetd
+// does, by closing one before its greeting.
 func crowded(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {
@@ -104,6 +105,7 @@ func crowded(err error) bool {
 	}
 	words := strings.ToLower(e.Reply)
 	return e.Kind == fetch.Busy && (e.Code == 421 || e.Code == 400) ||
+		e.Kind == fetch.ConnectionFailed && e.Op == "connect" ||
 		e.Code >= 400 && (strings.Contains(words, "too many") || strings.Contains(words, "maximum number"))
 }
 

@@ -116,13 +116,21 @@ func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 	} else if p.reply != nil {
 		last = *p.reply
 	}
+	ctx, cancel := context.WithCancel(f.srv.ctx)
+	defer cancel()
+	open := f.open
+	if f.private && f.srv.HandshakeFirst {
+		raw, conn, err := f.open(ctx)
+		if err != nil {
+			return f.reply(lastReply(err))
+		}
+		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
+	}
 	if err := f.answer(new(plan), first); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(f.srv.ctx)
-	defer cancel()
 	moved := make(chan error, 1)
-	f.srv.wg.Go(func() { moved <- f.move(ctx, move) })
+	f.srv.wg.Go(func() { moved <- f.move(ctx, open, move) })
 	err, over := f.attend(moved, cancel)
 	if over != nil {
 		return over
@@ -200,18 +208,27 @@ func (f *ftpSession) finish(p *plan, last string) error {
 	return f.answer(end, last)
 }
 
-// move opens the data connection and does what is armed against it.
-func (f *ftpSession) move(ctx context.Context, move func(*dataConn) error) error {
-	nc, err := f.openData(ctx)
-	if err != nil {
-		return errNoData
+// open makes the data connection, with TLS over it if that was agreed. It ends
+// with ctx.
+func (f *ftpSession) open(ctx context.Context) (raw, conn net.Conn, err error) {
+	if raw, err = f.openData(ctx); err != nil {
+		return nil, nil, errNoData
 	}
-	defer nc.Close()
-	defer context.AfterFunc(ctx, func() { _ = nc.Close() })()
-	conn, err := f.secureData(ctx, nc)
+	context.AfterFunc(ctx, func() { _ = raw.Close() })
+	if conn, err = f.secureData(ctx, raw); err != nil {
+		_ = raw.Close()
+	}
+	return raw, conn, err
+}
+
+// move moves data over the data connection that open gives, and does what is
+// armed against it.
+func (f *ftpSession) move(ctx context.Context, open func(context.Context) (raw, conn net.Conn, err error), move func(*dataConn) error) error {
+	nc, conn, err := open(ctx)
 	if err != nil {
 		return err
 	}
+	defer nc.Close()
 	p := f.srv.faults.at("DATA")
 	d := &dataConn{Conn: conn, raw: nc, ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: f.plan}
 	if p.any() || p.data != nil {

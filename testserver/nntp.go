@@ -68,6 +68,7 @@ func NewNNTP(tb TB, configure ...func(*NNTP)) *NNTP {
 // loopback port. It ends with ctx or by Close.
 func StartNNTP(ctx context.Context, addr string, configure ...func(*NNTP)) (*NNTP, error) {
 	s := new(NNTP)
+	s.faults.server, s.faults.known = "NNTP", streaming(fExtraReply, fData, fNoDot, fLoneDot, fNoStuffing, fBareLF)
 	for _, f := range configure {
 		f(s)
 	}

@@ -141,7 +141,7 @@ func TestNNTPFaults(t *testing.T) {
 		{"reply", "ARTICLE", faults{testserver.Reply("430 gone")}, "430 gone\r\n"},
 		{"a good reply", "ARTICLE", faults{testserver.Reply("220 9 <x@y>")}, "220 9 <x@y>\r\n" + second + ".\r\n"},
 		{"by argument", "ARTICLE 2", faults{testserver.Reply("430 gone")}, "430 gone\r\n"},
-		{"another argument", "ARTICLE 1", faults{testserver.Reply("430 gone")}, "220 2 <2@b>\r\n" + second + ".\r\n"},
+		{"not this argument", "ARTICLE 1", faults{testserver.Reply("430 gone")}, "220 2 <2@b>\r\n" + second + ".\r\n"},
 		{"data", "ARTICLE", faults{testserver.Data("raw\n.\r\n")}, "220 2 <2@b>\r\nraw\n.\r\n"},
 		{"no dot", "ARTICLE", faults{testserver.NoDot()}, "220 2 <2@b>\r\n" + second},
 		{"lone dot", "ARTICLE", faults{testserver.LoneDot()}, "220 2 <2@b>\r\nMessage-ID: <2@b>\r\n.\r\n" + second[len("Message-ID: <2@b>\r\n"):] + ".\r\n"},
@@ -161,7 +161,7 @@ func TestNNTPFaults(t *testing.T) {
 			if got != tt.want || err != nil && !errors.As(err, &network) {
 				t.Errorf("got  %q, %v\nwant %q", got, err, tt.want)
 			}
-			srv.ResetFaults()
+			pending(t, srv, tt.name)
 		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // clobber is what is done about a file that is there where a document is to go.
@@ -82,6 +84,9 @@ func (t *transfer) skips() (bool, error) {
 	case err != nil:
 		return false, err
 	case t.op.skipExisting:
+		if t.op.trace.form != traceNot {
+			fmt.Fprintf(t.std.err, "Note: skips transfer, \"%s\" exists locally\n", term.SafeLine(s.path, maxMessage)) // in curl's words
+		}
 		return true, nil
 	case s.keeps():
 		return false, s.kept()

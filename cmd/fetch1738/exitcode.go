@@ -198,6 +198,7 @@ func exitRules() []exitRule {
 		{kinds: kinds(fetch.Truncated), only: reset, code: exitReceive},
 		{scheme: "ftp", kinds: kinds(fetch.Truncated), code: exitPartial},
 		{scheme: "ftp", ops: "RETR,SIZE", reply: 550, code: exitNotFound},
+		{scheme: "ftp", ops: "RETR,SIZE", kinds: kinds(fetch.NotFound), code: exitNotFound},
 		{scheme: "ftp", ops: "RETR,LIST,NLST,MLSD,SIZE", reply: refusedReply, code: exitRETR},
 		{scheme: "ftp", ops: "STOR,APPE", only: unsent, code: exitSend},
 		{scheme: "ftp", ops: "STOR,APPE", reply: 552, only: sending, code: exitRemoteFull},

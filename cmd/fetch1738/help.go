@@ -122,6 +122,10 @@ func showOption(w io.Writer, name string) error {
 		if near := nearestOption(long, options()); near != "" {
 			return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
 		}
+		topics := append(append(verbNames(), groups()...), "exit-codes", "all")
+		if near := nearest(name, topics); near != "" {
+			return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
+		}
 		return fmt.Errorf("there is no help on %q; topics are the verbs, options, exit-codes, all, %s", name, strings.Join(groups(), ", "))
 	}
 	_, err := io.WriteString(w, b.String())

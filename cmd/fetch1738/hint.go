@@ -14,6 +14,7 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
@@ -45,19 +46,24 @@ func (t *transfer) hint() {
 func hints() []hint {
 	always := func(text string) func(*transfer) string { return func(*transfer) string { return text } }
 	return []hint{
-		{exitUnsupported, (*transfer).lacksNewsServer, always("name a server of news: --news-server HOST, or NNTPSERVER=HOST in the environment")},
+		{exitUnsupported, (*transfer).lacksNewsServer, always("set a news server: --news-server HOST, or NNTPSERVER=HOST in the environment")},
 		{exitUnsupported, lacksFetcher, knownSchemes},
-		{exitBadURL, (*transfer).lacksScheme, always("nothing is guessed where there is an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
+		{exitBadURL, (*transfer).lacksScheme, always("no scheme is guessed for a text with an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, (*transfer).isFileHere, nameFile},
 		{0, (*transfer).isVerb, func(t *transfer) string { return verbHint(t.url) }},
 		{exitNoSuchHost, (*transfer).isWord, nameVerbs},
-		{exitRefused, isReservedPort, always("a URL could have the servers of other protocols do what nobody wants; --allow-port PORT connects all the same")},
-		{exitProxy, resolvesForProxy, always("--socks5-hostname, or socks5h:// in a proxy's URL, lets the proxy look names up")},
-		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
-		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is from the environment; --noproxy '*' goes without")},
-		{exitUnreachable, (*transfer).hasProxy, always("it is the proxy that does not answer, or cannot be reached")},
-		{exitCertificate, lacksAuthority, always("--cacert FILE trusts the authority that vouches for it; -k connects all the same, with whoever it is")},
-		{exitCertificate, anyFailure, always("-k connects all the same, with whoever it is")},
+		{0, (*transfer).lacksColon, nameColon},
+		{exitBadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
+		{exitBadURL, lacksGroup, always("to list the groups of a server: --news-server HOST 'news:*'")},
+		{exitBadURL, (*transfer).globFails, always("{} and [] in a URL stand for several URLs; -g takes them literally")},
+		{exitRefused, isReservedPort, always("this port belongs to another service; use --allow-port PORT to connect anyway")},
+		{exitProxy, resolvesForProxy, always("use --socks5-hostname, or socks5h:// in the proxy's URL, to have the proxy look up names")},
+		{exitLogin, lacksTerminal, always("without a terminal, give the password by -n with ~/.netrc or by --password-fd")},
+		{exitNoSuchProxy, (*transfer).inheritsProxy, always("the proxy is set in the environment; --noproxy '*' ignores it")},
+		{exitUnreachable, (*transfer).inheritsProxy, always("the proxy is set in the environment; --noproxy '*' ignores it")},
+		{exitUnreachable, (*transfer).hasProxy, always("the proxy, not the server, cannot be reached")},
+		{exitCertificate, lacksAuthority, always("--cacert FILE trusts the authority that signed the certificate; -k skips certificate verification (insecure)")},
+		{exitCertificate, anyFailure, always("-k skips certificate verification (insecure)")},
 		{0, (*transfer).speaksOther, nameProtocol},
 		{exitTLS, speaksPlainly, func(t *transfer) string { return "the server does not speak TLS on this port; " + t.withoutTLS() }},
 		{0, awaitsTLS, func(t *transfer) string {
@@ -65,16 +71,19 @@ func hints() []hint {
 		}},
 		{exitEmptyReply, speaksHTTP, always("the server closed the connection; if it speaks TLS on this port, the scheme is https")},
 		{exitTimeout, (*transfer).lacksGreeting, always("connected, but the server says nothing; it may speak another protocol, or TLS from the start")},
-		{exitWeirdPASV, anyFailure, always("--disable-epsv asks for the data port in the old way, and with -P - the server connects to this machine")},
-		{0, (*transfer).activeFails, always("the server cannot connect to this machine, as from outside NAT; without -P this machine connects")},
-		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached: try --disable-epsv, or -P -, with which the server connects")},
-		{0, (*transfer).lacksLogin, always("the server wants a login: -u USER, which asks for the password, or -n with ~/.netrc")},
+		{exitWeirdPASV, anyFailure, always("use -P - to let the server connect to this machine for the data")},
+		{0, (*transfer).activeFails, always("the server cannot connect to this machine, for instance because of NAT; omit -P")},
+		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached; use -P - to let the server connect to this machine for the data")},
+		{0, (*transfer).lacksLogin, always("the server requires a login: -u USER, which asks for the password, or -n with ~/.netrc")},
 		{0, (*transfer).missesFolder, nameFolder},
 		{exitNotFound, (*transfer).lacksItemType, nameItemType},
-		{0, isBusy, always("--retry NUMBER tries again later")},
-		{exitDenied, (*transfer).startsAtHome, always("the path begins where the login leads; one from the root begins with %2F: ftp://HOST/%2Fdir/name")},
-		{exitWrite, (*transfer).lacksDirectory, always("--create-dirs makes the directory")},
-		{0, (*transfer).leavesPart, always("the part that came is kept; with -C - the rest can be fetched")},
+		{0, isBusy, always("use --retry NUMBER to try again later")},
+		{exitDenied, (*transfer).startsEmpty, always("// is no path from the root; that starts with %2F: ftp://HOST/%2Fdir/name")},
+		{exitDenied, (*transfer).startsAtHome, always("the path starts in the login directory; a path from the root starts with %2F: ftp://HOST/%2Fdir/name")},
+		{exitWrite, (*transfer).lacksDirectory, always("use --create-dirs to create the directory")},
+		{0, (*transfer).followsSpace, nameSpace},
+		{0, (*transfer).lacksGuess, nameGuess},
+		{0, (*transfer).leavesPart, always("the part received is kept; -C - fetches the rest")},
 	}
 }
 
@@ -88,13 +97,76 @@ func lacksFetcher(t *transfer, e *fetch.Error) bool {
 	return e.Kind == fetch.Unsupported && t.locator != nil && t.registry.Lookup(t.locator.Scheme()) == nil
 }
 
-func knownSchemes(*transfer) string {
-	return "the schemes are " + strings.Join(fetch1738.Builtin(nil).Schemes(), " ")
+func knownSchemes(t *transfer) string {
+	names := fetch1738.Builtin(nil).Schemes()
+	text := "the schemes are " + strings.Join(names, " ")
+	if t.locator == nil {
+		return text
+	}
+	switch scheme := t.locator.Scheme(); scheme {
+	case "scp", "sftp", "smb", "smtp", "tftp", "ws", "wss": // other protocols, and no mistakes of typing
+	default:
+		if meant := nearest(scheme, names); meant != "" {
+			return "did you mean " + meant + ":? " + text
+		}
+	}
+	return text
 }
 
 func (t *transfer) lacksScheme(*fetch.Error) bool {
 	return t.locator == nil && strings.Contains(t.url, "@") && !strings.Contains(t.url, ":")
 }
+
+// guesses reports whether the URL was typed without its scheme.
+func (t *transfer) guesses() bool { return !hasScheme(t.url) && !t.lacksScheme(nil) }
+
+// lacksColon reports whether a scheme was taken for a host, as in http//host.
+func (t *transfer) lacksColon(*fetch.Error) bool {
+	scheme, _, found := strings.Cut(t.url, "/")
+	return found && t.guesses() && t.registry != nil && t.registry.Lookup(scheme) != nil
+}
+
+func nameColon(t *transfer) string {
+	scheme, _, _ := strings.Cut(t.url, "/")
+	return "a colon follows the scheme: " + scheme + "://HOST/"
+}
+
+// followsSpace reports whether what failed may be the rest of a URL with a space.
+func (t *transfer) followsSpace(e *fetch.Error) bool { return t.number > 0 && t.lacksGuess(e) }
+
+func nameSpace(t *transfer) string {
+	return "a URL that holds spaces needs quotes; this part was taken for another URL: " + t.url
+}
+
+// lacksGuess reports whether the scheme that was guessed leads nowhere.
+func (t *transfer) lacksGuess(*fetch.Error) bool {
+	switch t.code {
+	case exitUnsupported, exitBadURL, exitNoSuchHost, exitUnreachable:
+		return t.guesses()
+	}
+	return false
+}
+
+func nameGuess(t *transfer) string {
+	scheme := "http"
+	if t.locator != nil {
+		scheme = t.locator.Scheme()
+	}
+	return "no scheme was given: " + scheme + ": is assumed; the URL of a file starts with file:///"
+}
+
+func namesNewsServer(t *transfer, _ *fetch.Error) bool {
+	return t.locator == nil && (strings.HasPrefix(t.url, "news://") || strings.HasPrefix(t.url, "snews://"))
+}
+
+func lacksGroup(t *transfer, _ *fetch.Error) bool {
+	rest, found := strings.CutPrefix(t.url, "nntp://")
+	return found && t.locator == nil && strings.Count(strings.TrimSuffix(rest, "/"), "/") == 0
+}
+
+func lacksTerminal(_ *transfer, e *fetch.Error) bool { return errors.Is(e, term.ErrNoTerminal) }
+
+func (t *transfer) globFails(*fetch.Error) bool { return t.malformed != nil }
 
 // isFileHere reports whether what was taken for a host is the name of a file.
 func (t *transfer) isFileHere(e *fetch.Error) bool {
@@ -118,7 +190,9 @@ func nameFile(t *transfer) string {
 func (t *transfer) isVerb(*fetch.Error) bool { return verbHint(t.url) != "" }
 
 // isWord reports whether a word was taken for a host, as which it has no address.
-func (t *transfer) isWord(*fetch.Error) bool { return t.locator != nil && isWord(t.url) }
+func (t *transfer) isWord(*fetch.Error) bool {
+	return t.locator != nil && t.number == 0 && isWord(t.url)
+}
 
 func nameVerbs(t *transfer) string {
 	return fmt.Sprintf("%s was taken for a host; the verbs are %s", t.url, strings.Join(verbNames(), " "))
@@ -136,7 +210,11 @@ func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 
 // inheritsProxy reports whether there is a proxy that no option has named.
 func (t *transfer) inheritsProxy(*fetch.Error) bool {
-	return t.op.proxy.url == nil && t.locator != nil && t.proxyFor(t.locator) != nil
+	if t.op.proxy.url != nil || t.locator == nil {
+		return false
+	}
+	p, err := t.usableProxyTo(t.locator.Scheme(), t.serverOf(t.locator).HostPort)
+	return p != nil || err != nil
 }
 
 func (t *transfer) hasProxy(e *fetch.Error) bool {
@@ -248,7 +326,14 @@ func isBusy(t *transfer, e *fetch.Error) bool {
 // meant to be below the root.
 func (t *transfer) startsAtHome(e *fetch.Error) bool {
 	l, ok := t.locator.(*locator.FTP)
-	return ok && e.Op == "CWD" && l.Login != nil && len(l.CWD) > 0 && !strings.HasPrefix(l.CWD[0], "/")
+	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
+}
+
+// startsEmpty reports whether the path begins with two slashes, the way to the root
+// that curl knows.
+func (t *transfer) startsEmpty(e *fetch.Error) bool {
+	l, ok := ftp.Path(t.locator)
+	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] == ""
 }
 
 func (t *transfer) lacksDirectory(*fetch.Error) bool {

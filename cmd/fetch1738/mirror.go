@@ -43,6 +43,9 @@ func runMirror(ctx context.Context, args []string, std streams) int {
 	case err == nil && len(c.op.urls) != 2:
 		err = &usageError{"mirror wants a URL and a folder for the copy; see fetch1738 mirror --help"}
 	}
+	if err == nil && !hasScheme(c.op.urls[0]) && hasScheme(c.op.urls[1]) {
+		err = &usageError{"the URL comes before the folder: fetch1738 mirror URL DIR"}
+	}
 	if err != nil {
 		return c.misused(err)
 	}

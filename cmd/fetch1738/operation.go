@@ -23,10 +23,11 @@ import (
 // The n-th output and the n-th upload belong to the n-th URL.
 type operation struct {
 	*global
-	urls    []string
-	listed  map[int]bool // which of them came out of a file
-	outputs []destination
-	uploads []string
+	urls      []string
+	swallowed string       // the option that took what looks like a URL; "" is none
+	listed    map[int]bool // which of them came out of a file
+	outputs   []destination
+	uploads   []string
 
 	// Where URLs may lead.
 	globOff      bool
@@ -97,6 +98,8 @@ type operation struct {
 	autoReferer     bool
 	compressed      bool
 	cookies         []string
+	etagCompare     string
+	etagSave        string
 	data            []byte // of -d; nil for none
 	fail            bool
 	failWithBody    bool
@@ -122,7 +125,7 @@ type operation struct {
 	list             bool
 	maxFilesize      int64
 	noConnectHeads   bool
-	number           int // of the link to follow; 0 is none
+	numbers          []int // of the links to follow, one after the other
 	outputDir        string
 	raw              bool
 	remoteNameAll    bool
@@ -156,10 +159,11 @@ func newOperation(g *global) *operation {
 }
 
 // A destination is where a document goes: to a file, to one named after the
-// URL, or, being neither, to standard output.
+// URL, nowhere, or, being none of these, to standard output.
 type destination struct {
 	path   string
 	remote bool
+	null   bool
 }
 
 // A span is the part of a document that -r asks for, as fetch.Request has it.
@@ -200,22 +204,26 @@ func (o *operation) check() error {
 	slices.Sort(methods)
 	methods = slices.Compact(methods)
 	switch {
+	case len(o.urls) == 0 && o.swallowed != "":
+		return &usageError{"no URL specified; it was taken for the parameter of " + o.swallowed}
 	case len(o.urls) == 0:
 		return &usageError{"no URL specified"}
 	case len(methods) > 1:
 		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
 	case o.fail && o.failWithBody:
 		return &usageError{"-f, --fail and --fail-with-body exclude each other"}
-	case o.remoteHeaderName && o.include:
-		return &usageError{"-i, --include and -J, --remote-header-name exclude each other"}
 	case o.remoteHeaderName && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -J, --remote-header-name exclude each other"}
 	case (o.span != nil || o.ranges != "") && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -r, --range exclude each other"}
+	case o.resume != resumeNot && o.posted() != nil:
+		return &usageError{"-C, --continue-at and -d, --data exclude each other"}
 	case o.resume != resumeNot && o.clobber == clobberNever:
 		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
 	case o.resume != resumeNot && o.removeOnError:
 		return &usageError{"-C, --continue-at and --remove-on-error exclude each other"}
+	case (o.etagSave != "" || o.etagCompare != "") && len(o.urls) > 1:
+		return &usageError{"--etag-compare and --etag-save are for a single URL; use --next before the others"}
 	case o.span != nil && o.uploading():
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}

@@ -42,6 +42,9 @@ type sink struct {
 	decoder *term.Decoder
 }
 
+// onTerminal reports whether the octets are to be seen on the terminal.
+func (s *sink) onTerminal() bool { return s.path == "" && term.IsTerminal(s.out) }
+
 // open readies the sink. It may be called again.
 func (s *sink) open() error {
 	if s.w != nil {
@@ -130,6 +133,12 @@ func (s *sink) blame(err error) error {
 	return err
 }
 
+// exists reports whether there is something in the place of the file.
+func (s *sink) exists() bool {
+	_, err := os.Lstat(s.path)
+	return s.path != "" && err == nil
+}
+
 // size is the length of the file that -C - goes on with; 0 without one.
 func (s *sink) size() int64 {
 	if s.path == "" {
@@ -209,6 +218,9 @@ func (t *transfer) newSink() (*sink, error) {
 			s.nameless = err // the server may have a name
 		}
 		s.remote = true
+	case t.dest.null:
+		s.out, s.portion, s.named = io.Discard, nil, true
+		return s, nil
 	case name == "-":
 		s.named = true
 		return s, nil
@@ -242,6 +254,14 @@ func setOutput(c *commandLine, value string) error {
 func setRemoteName(c *commandLine, value string) error {
 	on, err := strconv.ParseBool(value)
 	c.op.outputs = append(c.op.outputs, destination{remote: on})
+	return err
+}
+
+// setNull is for a URL whose document nobody wants; as the others, it counts for
+// one URL.
+func setNull(c *commandLine, value string) error {
+	on, err := strconv.ParseBool(value)
+	c.op.outputs = append(c.op.outputs, destination{null: on})
 	return err
 }
 

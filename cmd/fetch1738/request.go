@@ -117,7 +117,7 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 		if options, ok := o.gopherOptions(l); ok {
 			req.Options = options
 		}
-		if len(o.answers) > 0 && o.number == 0 {
+		if len(o.answers) > 0 && o.numbers == nil {
 			req.Locator = withForm(l)
 		}
 	case *locator.HTTP:
@@ -152,7 +152,7 @@ func (o *operation) setType(t *locator.FTP) {
 
 func (o *operation) ftpOptions() *ftp.Options {
 	options := &ftp.Options{
-		ListOnly: o.listOnly, Facts: o.list || o.json || o.number > 0, Ranges: o.head, CreateDirs: o.ftpCreateDirs, Account: o.account,
+		ListOnly: o.listOnly, Facts: o.list || o.json || o.numbers != nil, Ranges: o.head, CreateDirs: o.ftpCreateDirs, Account: o.account,
 		ListCommand:       o.method,
 		AlternativeToUser: o.ftp.alternative, PRET: o.ftp.pret, CRLF: o.ftp.crlf,
 		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.ftpMethod],

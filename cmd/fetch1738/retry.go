@@ -76,9 +76,11 @@ func (t *transfer) transient(err error) bool {
 		return true
 	case !ok:
 		return false
+	case known.Kind == fetch.Truncated && known.Code/100 == 2:
+		return false // that is all there is, says an FTP server
 	case known.Kind == fetch.Timeout, known.Kind == fetch.Truncated, known.Kind == fetch.ConnectionFailed:
 		return true
-	case known.Kind == fetch.Unreachable:
+	case known.Kind == fetch.Unreachable && known.Code != 425: // FTP: no data connection, as yet
 		return t.op.retryRefused
 	case known.Kind == fetch.Unresolved:
 		return true // as curl has it

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,7 +44,7 @@ func defineServe(v *verb) func(context.Context) int {
 	verbose := v.BoolP("verbose", "v", false, "show the conversations on standard error")
 	return func(ctx context.Context) int {
 		if v.NArg() > 0 {
-			return v.usage("%q is not an option", v.Arg(0))
+			return v.usage("%q is not an option%s", v.Arg(0), meantForServe(v, v.Arg(0)))
 		}
 		addrs, err := serveAddrs(v, servers, *public)
 		if err != nil {
@@ -74,6 +75,9 @@ func defineServe(v *verb) func(context.Context) int {
 					srv.Log = log.of(s.scheme)
 				}
 			})
+			if cause, ok := errors.AsType[*os.SyscallError](err); ok {
+				return v.fail(exitUsage, "--%s: cannot listen on %s: %v", s.scheme, addr, cause.Err)
+			}
 			if err != nil {
 				return v.fail(exitUsage, "%v", err)
 			}
@@ -89,6 +93,17 @@ func defineServe(v *verb) func(context.Context) int {
 		<-ctx.Done()
 		return exitOK
 	}
+}
+
+// meantForServe says how what is no option is given as one.
+func meantForServe(v *verb, arg string) string {
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		return ": --root " + arg + " serves a folder"
+	}
+	if v.Lookup(arg) != nil {
+		return ": --" + arg + " ADDR names an address"
+	}
+	return ""
 }
 
 // A playServer is one of the test servers.

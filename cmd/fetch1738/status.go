@@ -40,7 +40,7 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 			return err
 		}
 	case status/100 != 2 && resuming:
-		e.Err = errors.New("not put behind what is there already")
+		e.Kind, e.Err = fetch.BadRange, errors.New("not appended to what is there already")
 	case status/100 == 3 && t.op.location && t.op.maxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
 		e.Kind, e.Err = fetch.TooManyHops, errors.New("no redirect may be followed")
 	default:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type transfer struct {
 	tries      int
 	retryAfter time.Duration // what the server wants
 	came       edition       // of the document whose beginning is in the sink
+	etag       string        // of --etag-compare; "" without it
 	result     result
 	err        error
 	code       int
@@ -79,8 +81,13 @@ func (t *transfer) run(ctx context.Context) int {
 func (t *transfer) perform(ctx context.Context) {
 	_ = t.op.starts.Wait(ctx, 1) // an interrupted one fails as it begins
 	t.account.start = time.Now()
-	t.err = t.attempts(ctx)
+	if t.err = t.attempts(ctx); t.err == nil {
+		t.err = t.saveETag()
+	}
 	t.account.end = time.Now()
+	if t.err != nil && !t.crowded {
+		t.showHeads()
+	}
 	if t.sink != nil {
 		if err := t.sink.close(); t.err == nil {
 			t.err = err
@@ -199,6 +206,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	if skip, err := t.skips(); skip || err != nil {
 		return err
 	}
+	if err := cmp.Or(t.readETag(), t.readyETag()); err != nil {
+		return err
+	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	unwatched := ctx
 	t.account.uploading = t.upload
@@ -211,6 +221,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 		ctx = n.watch(ctx)
 		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && !t.op.secures(t.locator) {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
+			if p := t.askedProxy(t.locator); p != nil && (*login).HasPassword {
+				n.remark("the proxy %s is told the password", p)
+			}
 		}
 	}
 	if !t.op.verbose && !t.op.silent && term.IsTerminal(t.std.err) {
@@ -218,7 +231,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	}
 	t.meter = t.startMeter()
 	defer t.meter.Stop()
+	asked := t.locator
 	for try := range t.op.retry + 1 {
+		t.locator = asked // --number has led on from there
 		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
 		if err == nil || t.turnedAway(err) || !t.again(ctx, try, err) {
@@ -253,6 +268,7 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	}
 	if err == nil {
 		t.askTime(ctx, req)
+		t.askETag(req)
 	}
 	switch {
 	case err != nil:

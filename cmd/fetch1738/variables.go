@@ -152,7 +152,7 @@ func (t *transfer) effectiveURL() string {
 	if r.effective == nil || t.locator == nil {
 		return t.url
 	}
-	if r.redirects > 0 || r.effective.Scheme() != t.locator.Scheme() || t.op.withQuery(r.effective) != r.effective {
+	if r.redirects > 0 || t.op.numbers != nil || r.effective.Scheme() != t.locator.Scheme() || t.op.withQuery(r.effective) != r.effective {
 		return r.effective.String()
 	}
 	return t.url

@@ -83,9 +83,19 @@ func (v *verb) parse(args []string) (code int, ok bool) {
 		}
 		return exitOK, false
 	case err != nil:
-		return v.usage("%v", err), false
+		return v.usage("%v%s", err, v.meant(err)), false
 	}
 	return 0, true
+}
+
+// meant names the flag that a misspelt one is most like.
+func (v *verb) meant(err error) string {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		if near := nearestOption(unknown.GetSpecifiedName(), v.options()); near != "" {
+			return "; did you mean " + near + "?"
+		}
+	}
+	return ""
 }
 
 // usage complains about the command line.

@@ -158,6 +158,9 @@ func (t *transfer) matches(ctx context.Context, l locator.Locator, p *wildcard.P
 	if look.narrator = look.newTracer(); look.narrator != nil {
 		ctx = look.narrator.watch(ctx)
 	}
+	if _, isFTP := ftp.Path(l); isFTP && !strings.ContainsAny(lastSegment(l, t.url), "*[") && look.finds(ctx, p.Name) {
+		return nil, nil
+	}
 	for try := 0; ; try++ {
 		look.left = t.op.retry - try
 		found, err := look.look(ctx, p)
@@ -176,6 +179,21 @@ func (t *transfer) matches(ctx context.Context, l locator.Locator, p *wildcard.P
 func refusesListing(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
 	return ok && known.Code >= 500 && (known.Op == "LIST" || known.Op == "NLST" || known.Op == "MLSD")
+}
+
+// finds reports whether there is a file of that name in the directory. A "?" is as
+// often part of a name as a wildcard, so it is asked for before all names are.
+func (t *transfer) finds(ctx context.Context, name string) bool {
+	l := inDirectory(t.locator, name)
+	finder, ok := t.registry.Lookup(l.Scheme()).(fetch.AttributeFinder)
+	if !ok {
+		return false
+	}
+	ctx, end := t.limit(ctx)
+	options := t.op.ftpOptions()
+	options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
+	found, err := finder.FindAttributes(ctx, &fetch.Request{Locator: l, Options: options})
+	return end(err) == nil && (found.Size >= 0 || !found.ModTime.IsZero())
 }
 
 // look lists the directory once.

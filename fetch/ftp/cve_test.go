@@ -123,13 +123,17 @@ func passiveReplies(t *testing.T) {
 			"229 " + long, "227 (127,0,0,1,8,174)", "200 ok", "150 ok", "331 ok", "garbage"},
 	} {
 		for _, reply := range replies {
-			h := &hostile{on: map[string]string{"EPSV": "500 no\r\n", verb: reply + "\r\n"}}
+			h := &hostile{on: map[string]string{"EPSV": "500 no\r\n", "PASV": "500 nor this\r\n", verb: reply + "\r\n"}}
 			h.serve(t)
 			f := &Fetcher{Env: h.env()}
 			_, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")})
 			f.Close()
 			var e *fetch.Error
-			if !errors.As(err, &e) || e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || e.Op != verb {
+			switch {
+			case !errors.As(err, &e):
+				t.Errorf("%.40q: no error", reply)
+			case verb == "EPSV" && e.Op == "PASV" && e.Kind == fetch.Unsupported: // asked in its place
+			case e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || e.Op != verb:
 				t.Errorf("%.40q: %v", reply, err)
 			}
 			if d := h.dialled(); len(d) != 1 {

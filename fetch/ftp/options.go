@@ -44,9 +44,9 @@ type Options struct {
 	// Ranges has FindAttributes ask whether files can be fetched in part (REST). If
 	// so the Header has HeaderAcceptRanges.
 	Ranges bool
-	// Wanted is asked, when it is not nil, with what is known of a file before it
-	// is fetched: the size, and the time if ModTime asks for it. If it is false
-	// nothing is transferred, and Info.Unwanted says so.
+	// Wanted, if not nil, is asked before a file is fetched, with its time if ModTime
+	// asks for that; its size is not known then. If it is false nothing is
+	// transferred, and Info.Unwanted says so.
 	Wanted func(fetch.Attributes) bool
 }
 

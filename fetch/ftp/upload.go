@@ -11,6 +11,9 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	if err := a.enter(s); err != nil {
 		return nil, err
 	}
+	if err := a.prepare(s); err != nil {
+		return nil, err
+	}
 	src := &source{r: body, trace: a.trace}
 	net := io.Reader(src)
 	switch {
@@ -19,7 +22,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	case a.ascii():
 		net = newNetText(src)
 	}
-	err := s.store(command(a.verb, a.name), net, a.req.Offset)
+	err := s.store(a.command(), net, a.req.Offset)
 	switch {
 	case s.ctx.Err() != nil:
 		return nil, a.fail(a.verb, s.ctx.Err())

@@ -452,6 +452,7 @@ func TestCompressed(t *testing.T) {
 	}{
 		{"gzip", document(packed, "Content-Encoding: gzip"), alphabet, fetch.Other},
 		{"x-gzip", document(packed, "Content-Encoding: X-GZIP"), alphabet, fetch.Other},
+		{"none told", document(alphabet, "Content-Encoding: none"), alphabet, fetch.Other},
 		{"identity", document(alphabet, "Content-Encoding: identity"), alphabet, fetch.Other},
 		{"deflate", document(deflated(alphabet, true), "Content-Encoding: deflate"), alphabet, fetch.Other},
 		{"deflate without zlib", document(deflated(alphabet, false), "Content-Encoding: Deflate"), alphabet, fetch.Other},

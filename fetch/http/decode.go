@@ -30,7 +30,7 @@ func (c *call) decodes(resp *http.Response) bool {
 func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, error) {
 	coding := strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ","))
 	switch coding {
-	case "identity":
+	case "identity", "none":
 		return from, nil
 	case "gzip", "x-gzip":
 		return &unzipper{call: c, from: from, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}, nil

@@ -94,10 +94,13 @@ type Options struct {
 	// LocationTrusted sends Header and credentials to wherever a redirect leads.
 	LocationTrusted bool
 	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
-	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2). Its
-	// password, if it has one, is not for proxies: that is refused. Header's
-	// Proxy-Authorization goes with it.
+	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2).
+	// Fetcher.Proxy is not asked for that request. Header's Proxy-Authorization and
+	// Proxy-Connection go with it. A password in it is refused, unless ProxiedPassword is set.
 	Proxied locator.Locator
+	// ProxiedPassword tells the proxy the login of Proxied, in the request line and,
+	// by the Basic scheme, as Authorization. Traces mask both.
+	ProxiedPassword bool
 	// IfModifiedSince, if set, gives a Resource with an empty Body and status 304
 	// when there is nothing newer.
 	IfModifiedSince time.Time
@@ -198,9 +201,11 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
-func (f *Fetcher) proxyFor(l locator.Locator) *proxy.Proxy {
-	if f.Proxy == nil {
+// proxy is that of the present hop; nil is none. What is asked of a proxy by
+// Options.Proxied is not handed to another one.
+func (c *call) proxy() *proxy.Proxy {
+	if c.f.Proxy == nil || c.opt.Proxied != nil && len(c.redirects) == 0 {
 		return nil
 	}
-	return f.Proxy(l)
+	return c.f.Proxy(c.locator)
 }

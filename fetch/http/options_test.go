@@ -109,6 +109,12 @@ func TestProtocolErrors(t *testing.T) {
 	}{
 		"text":            {"just text\n", ErrNotHTTP},
 		"short text":      {"ha\n", ErrNotHTTP},
+		"version 1.2":     {"HTTP/1.2 200 OK\r\nContent-Length: 1\r\n\r\nx", ErrNotHTTP},
+		"version 2":       {"HTTP/2.0 200 OK\r\nContent-Length: 1\r\n\r\nx", ErrNotHTTP},
+		"version 1.10":    {"HTTP/1.10 200 OK\r\n\r\n", ErrNotHTTP},
+		"negative status": {"HTTP/1.1 -20 OK\r\n\r\n", ErrNotHTTP},
+		"short status":    {"HTTP/1.1 2 OK\r\n\r\n", ErrNotHTTP},
+		"long status":     {"HTTP/1.1 2000 OK\r\n\r\n", ErrNotHTTP},
 		"transfer coding": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: frob\r\n\r\nx", ErrCoding},
 		"chunks":          {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n", ErrFraming},
 		"header":          {"HTTP/1.1 200 OK\r\nbad line\r\n\r\n", nil},

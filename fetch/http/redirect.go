@@ -117,7 +117,10 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 		}
 	}
 	text := values[0]
-	if !hasScheme(text) {
+	if path, search, ok := strings.Cut(text, "?"); ok {
+		text = path + "?" + strings.ReplaceAll(search, " ", "+") // as curl
+	}
+	if !hasScheme(text) || hasDots(text) {
 		resolved, err := resolve(c.locator, text)
 		if err != nil {
 			return nil, fmt.Errorf("bad Location %s", strconv.Quote(text))
@@ -150,6 +153,15 @@ func hasScheme(ref string) bool {
 	scheme, _, ok := strings.Cut(ref, ":")
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return ok && scheme != "" && strings.Contains(letters, scheme[:1]) && strings.Trim(scheme, letters+"0123456789+-.") == ""
+}
+
+// hasDots reports whether the path of an absolute reference by HTTP has "." or
+// ".." for segments (RFC 3986 §5.2.4).
+func hasDots(ref string) bool {
+	scheme, rest, _ := strings.Cut(ref, ":")
+	path, _, _ := strings.Cut(rest, "?")
+	isHTTP := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
+	return isHTTP && strings.Contains(path+"/", "/./") || isHTTP && strings.Contains(path+"/", "/../")
 }
 
 // resolve makes a relative reference absolute. The base goes without its login.

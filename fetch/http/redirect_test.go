@@ -140,6 +140,9 @@ func TestLocations(t *testing.T) {
 		"/a b": "http://a.example/a%20b", "http://b.example/a b": "http://b.example/a%20b", "http://b.example/\xe9": "http://b.example/%E9",
 		"http://u:p@b.example/": "http://b.example/", "//u:p@b.example/": "http://b.example/", "http://b.example:8080": "http://b.example:8080",
 		"/a//b/": "http://a.example/a//b/", "/x?u=http://c/": "http://a.example/x?u=http://c/", " /x ": "http://a.example/x",
+		"/x?a b c": "http://a.example/x?a+b+c", "http://b.example/x y?a b": "http://b.example/x%20y?a+b",
+		"http://b.example/x/../y/./z": "http://b.example/y/z", "https://u:p@b.example/../..": "https://b.example/", "http://b.example/x?/../y": "http://b.example/x?/../y",
+		"http://b.example/a%2F/../x": "http://b.example/x", "ftp://b.example/x/../y": "ftp://b.example/x/../y",
 		long: "http://a.example" + long, "http://b.example" + long: "http://b.example" + long,
 	} {
 		a := &answer{resp: &http.Response{Header: http.Header{"Location": {location}}}}

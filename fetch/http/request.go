@@ -57,7 +57,7 @@ func (c *call) checkOptions() error {
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
 		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
 	}
-	if c.opt.Proxied != nil && locator.HasPassword(c.opt.Proxied) {
+	if c.opt.Proxied != nil && !c.opt.ProxiedPassword && locator.HasPassword(c.opt.Proxied) {
 		return fetch.Fail("check", c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
@@ -130,18 +130,28 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	r.Header = c.header(resumed)
 	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
 		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
-		if login, ok := c.opt.Header["Proxy-Authorization"]; ok {
-			r.Header["Proxy-Authorization"] = login
+		for _, name := range []string{"Proxy-Authorization", "Proxy-Connection"} {
+			if values, ok := c.opt.Header[name]; ok {
+				r.Header[name] = values
+			}
+		}
+		if s, ok := locator.ServerOf(l); ok && s.Login != nil && s.Login.HasPassword && r.Header.Get("Authorization") == "" {
+			r.Header.Set("Authorization", basic(s.Login))
 		}
 	} else if c.opt.Target != "" && len(c.redirects) == 0 {
 		r.URL.Opaque = c.opt.Target
 	}
 	r.Close = strings.EqualFold(c.opt.Header.Get("Connection"), "close")
 	switch hosts := c.opt.Header["Host"]; {
-	case ex.forwarded(): // the request names the host in its first line
-		addProxyHeader(r.Header, ex.proxy)
 	case c.atHome() && len(hosts) == 1:
+		if ex.forwarded() && r.URL.Opaque == "" { // else the first line has the Host field's
+			path, _, _ := strings.Cut(target(c.locator), "?")
+			r.URL.Opaque = "//" + r.Host + path
+		}
 		r.Host = hosts[0]
+	}
+	if ex.forwarded() {
+		addProxyHeader(r.Header, ex.proxy)
 	}
 	if resumed == nil {
 		if err := c.putBody(r); err != nil {

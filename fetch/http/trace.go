@@ -3,9 +3,11 @@ package http
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // hooks calls the Trace of one fetch. The transport works on goroutines of its
@@ -63,8 +65,9 @@ var secretFields = [][]byte{[]byte("authorization:"), []byte("proxy-authorizatio
 
 // masked is a request's head with its secrets replaced.
 func masked(head []byte) []byte {
-	var out []byte
-	for line := range bytes.Lines(head) {
+	first, rest, _ := bytes.Cut(head, []byte("\n"))
+	out := append(maskedLine(first), '\n')
+	for line := range bytes.Lines(rest) {
 		for _, name := range secretFields {
 			if len(line) > len(name) && bytes.EqualFold(line[:len(name)], name) {
 				line = append(line[:len(name):len(name)], " ****\r\n"...)
@@ -73,4 +76,15 @@ func masked(head []byte) []byte {
 		out = append(out, line...)
 	}
 	return out
+}
+
+// maskedLine is a request line without the password of an absolute URL in it.
+func maskedLine(line []byte) []byte {
+	method, rest, _ := bytes.Cut(line, []byte(" "))
+	target, protocol, found := bytes.Cut(rest, []byte(" "))
+	if !found || len(target) == 0 || target[0] == '/' {
+		return bytes.Clone(line)
+	}
+	shown := locator.Parser{Tolerate: locator.TolerateAll}.Redact(string(target))
+	return fmt.Appendf(nil, "%s %s %s", method, shown, protocol)
 }

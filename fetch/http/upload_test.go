@@ -193,3 +193,29 @@ func TestContinueTimeout(t *testing.T) {
 		})
 	}
 }
+
+// A server that does not know the Expect field gets the body without it.
+func TestExpectationFailed(t *testing.T) {
+	for _, again := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var body io.Reader = strings.NewReader(strings.Repeat("b", largeBody+1))
+			if !again {
+				body = io.LimitReader(body, largeBody)
+			}
+			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+				if v.field("Expect") != "" {
+					_, _ = io.CopyN(io.Discard, v.rest, 1) // so that the body cannot be sent again unless it is rewound
+					return status("417 Expectation Failed", "") + cut
+				}
+				return document(v.body()[:1])
+			}})
+			got, res, err := get(t, w.fetcher(), "http://a.example/", &Options{Method: "PUT", Body: body, AnyStatus: true})
+			if again && (err != nil || got != "b" || len(w.heads("")) != 2) {
+				t.Errorf("%q, %+v, %v", got, res, err)
+			}
+			if !again && (err != nil || res.Info.(*Info).StatusCode != 417) {
+				t.Errorf("a body that is gone: %+v, %v", res, err)
+			}
+		})
+	}
+}

@@ -271,7 +271,6 @@ func TestReuse(t *testing.T) {
 		for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(0), testserver.Reply("400 idle"), testserver.Truncate(2)} {
 			w.srv.On("ARTICLE", 1, fault)
 			w.want("/local.test/2", shelf()["local.test"][1])
-			w.srv.ResetFaults()
 		}
 		w.srv.ResetTranscript()
 		_, err := w.get("/local.test/99")

@@ -496,7 +496,6 @@ func TestHostileText(t *testing.T) {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t, func(*testserver.Prospero) {})
 			w.srv.On("LIST", 0, testserver.Reply(text))
-			w.srv.On("GET-OBJECT-INFO", 0, testserver.Reply(text))
 			res, err := w.fetch("x")
 			if err == nil {
 				_, err = collect(res)

@@ -36,7 +36,7 @@ func TestHostileAnswers(t *testing.T) {
 		"length -000000001":         {"-000000001z2wais        0", fetch.Protocol, "no WAIS server"},
 		"length +1":                 {"+1        z2wais        0", fetch.Protocol, "no WAIS server"},
 		"length 0x10":               {"0x10000000z2wais        0", fetch.Protocol, "no WAIS server"},
-		"length that does not come": {"0004194304z2wais        0short", fetch.Timeout, "timeout"},
+		"length that does not come": {"0004194304z2wais        0short", fetch.Timeout, "timed out"},
 		"group of 0x7fffffff":       {response("\x63\x87\xff\xff\xff\x7f"), fetch.Protocol, "integer of more than 4 octets"},
 		"group of 0xfffffff":        {response("\x63\xff\xff\xff\x7f"), fetch.Protocol, "where 0 are left"},
 		"indefinite length":         {response("\x63\x80"), fetch.Protocol, "the end inside an integer"},

@@ -112,7 +112,7 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 	info := new(Info)
 	res.Info = info
 	defer func() { res.Advice = info.advice(s.loc) }()
-	for i, ask := range []struct{ database, words string }{{infoDatabase, a.database}, {a.database, "?"}, {a.database, "wais"}} {
+	for _, ask := range []struct{ database, words string }{{infoDatabase, a.database}, {a.database, "?"}, {a.database, "wais"}} {
 		r, err := s.askWords(ask.database, ask.words, 40)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
 		}
-		if i > 0 && (found(r) || complaint(r) == nil) {
+		if ask.words == "?" && (found(r) || complaint(r) == nil) {
 			break // it is there, without a description
 		}
 	}

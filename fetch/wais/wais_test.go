@@ -145,7 +145,7 @@ func TestDescribe(t *testing.T) {
 			if !errors.Is(err, fetch.NotFound) {
 				t.Errorf("a database that does not exist: %v", err)
 			}
-			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); err != nil || res.Kind != fetch.KindQuery {
+			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); err != nil || res.Kind != fetch.KindQuery || !strings.Contains(res.Advice, "To search it: ") {
 				t.Errorf("the database without a name: %v", err)
 			}
 		})

@@ -106,17 +106,12 @@ func (e *Entry) set(keyword string, s *scanner) {
 	}
 }
 
-// Find is the entry to use for host, whose name is compared without regard to
-// case. With a login, the entry's must be the same. "default" serves where no
-// machine does, wherever it stands.
+// Find returns the first entry for host, whose name is compared without regard to
+// case. With a login, the entry's must be the same. "default" is for every host,
+// so that it hides what follows it.
 func (f File) Find(host, login string) (Entry, bool) {
 	for _, e := range f {
-		if e.Machine != "" && strings.EqualFold(e.Machine, host) && (login == "" || login == e.Login) {
-			return e, true
-		}
-	}
-	for _, e := range f {
-		if e.Machine == "" && (login == "" || login == e.Login) {
+		if (e.Machine == "" || strings.EqualFold(e.Machine, host)) && (login == "" || login == e.Login) {
 			return e, true
 		}
 	}

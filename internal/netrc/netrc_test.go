@@ -61,11 +61,12 @@ func TestParseErrors(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	file, err := Parse(`
-default login anonymous password guest@
 machine h login first password 1
 machine h login second password 2
 machine h login third
 machine nologin password 4
+default login anonymous password guest@
+machine hidden login late password 5
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +85,8 @@ machine nologin password 4
 		{"nologin", "", ":4"},
 		{"nologin", "u", ""},
 		{"h.example", "", "anonymous:guest@"},
+		{"hidden", "", "anonymous:guest@"},
+		{"hidden", "late", "late:5"},
 	} {
 		got := ""
 		if e, ok := file.Find(c.host, c.login); ok {
