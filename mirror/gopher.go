@@ -48,6 +48,29 @@ func (t *gopherTree) place(item fetch.Item) (place, error) {
 	return at, nil
 }
 
+// key implements tree: the type and the selector.
+func (t *gopherTree) key(l locator.Locator, _ place) string {
+	item, _ := gopher.Item(l)
+	return string([]byte{item.Type}) + item.Selector
+}
+
+// find implements tree.
+func (t *gopherTree) find(_ folder, key string, _ bool, _ string) (locator.Locator, []string) {
+	l := &locator.Gopher{HostPort: t.server, Type: key[0], Selector: key[1:], HasPath: true}
+	if l.Port == locator.DefaultPort("gopher") {
+		l.Port = 0
+	}
+	return t.secured(l), selectorPath(l.Selector)
+}
+
+// secured is l under the scheme of the tree.
+func (t *gopherTree) secured(l *locator.Gopher) locator.Locator {
+	if t.scheme == gopher.Secure {
+		return &locator.Opaque{Name: gopher.Secure, Rest: strings.TrimPrefix(l.String(), "gopher:")}
+	}
+	return l
+}
+
 // selectorPath are the components of a selector. What would lead elsewhere is
 // made harmless with the names.
 func selectorPath(selector string) []string {
@@ -68,15 +91,12 @@ func plusOf(item fetch.Item) string {
 
 // attributesOf is the request for the attributes of all items of a menu
 // (RFC 1738 §3.4.9).
-func attributesOf(menu locator.Locator) locator.Locator {
+func (t *gopherTree) attributesOf(menu locator.Locator) locator.Locator {
 	l, ok := gopher.Item(menu)
 	if !ok {
 		return nil
 	}
 	all := *l
 	all.Plus, all.Fields, all.Type, all.HasPath = "$", 2, '1', true
-	if menu.Scheme() == gopher.Secure {
-		return &locator.Opaque{Name: gopher.Secure, Rest: strings.TrimPrefix(all.String(), "gopher:")}
-	}
-	return &all
+	return t.secured(&all)
 }
