@@ -43,6 +43,11 @@ func newRun(m *Mirror) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g, ok := t.(*gopherTree); ok {
+		if err := g.alias(m.Aliases); err != nil {
+			return nil, err
+		}
+	}
 	f, err := newFilter(m.Include, m.Exclude)
 	if err != nil {
 		return nil, err

@@ -306,6 +306,7 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 			continue // mere text
 		}
 		l.plus = l.plus || plusOf(item) == "+"
+		item.Locator = r.own(item.Locator)
 		at, err := r.tree.place(item)
 		switch {
 		case err != nil:
@@ -319,6 +320,15 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 		}
 	}
 	return nil
+}
+
+// own is the locator of an item, on the server of the start if it is on an alias
+// of that.
+func (r *run) own(l locator.Locator) locator.Locator {
+	if t, ok := r.tree.(*gopherTree); ok {
+		return t.own(l)
+	}
+	return l
 }
 
 // storable is t, or no time if it is one that file systems may not keep.
@@ -354,7 +364,7 @@ func (r *run) addDates(ctx context.Context, f folder, l *listing) {
 			break
 		}
 		if item.Locator != nil {
-			dates[idOf(item.Locator.Redacted())] = item.ModTime
+			dates[idOf(r.own(item.Locator).Redacted())] = item.ModTime
 		}
 	}
 	l.date(r.tree, func(url string) time.Time { return dates[idOf(url)] })

@@ -32,17 +32,19 @@ type place struct {
 	id   string   // what tells another document of the same path, if anything does
 }
 
+// ErrServer is why an item is Skipped that another server has.
+var ErrServer = errors.New("on another server, or of another scheme")
+
 // The reasons for which an item is not mirrored.
 var (
 	errLink      = errors.New("a symbolic link")
 	errSpecial   = errors.New("neither a file nor a directory")
 	errElsewhere = errors.New("not below the start")
-	errServer    = errors.New("on another server, or of another scheme")
 	errNoFile    = errors.New("no document: a search, a form or a session")
 )
 
 // reasons are all of these; an index in them is kept of an item.
-var reasons = [...]error{errLink, errSpecial, errElsewhere, errServer, errNoFile}
+var reasons = [...]error{errLink, errSpecial, errElsewhere, ErrServer, errNoFile}
 
 func reasonOf(err error) int64 { return int64(slices.Index(reasons[:], err)) }
 
@@ -111,7 +113,7 @@ func (t *ftpTree) start() folder {
 func (t *ftpTree) place(item fetch.Item) (place, error) {
 	l, ok := ftp.Path(item.Locator)
 	if !ok || item.Locator.Scheme() != t.scheme || !sameServer(l.HostPort, t.at.HostPort, "ftp") {
-		return place{}, errServer
+		return place{}, ErrServer
 	}
 	p := append(slices.Clip(l.CWD), l.Name)
 	return below(t.at.CWD, p, item)
@@ -149,7 +151,7 @@ func (t *fileTree) start() folder { return folder{loc: t.at} }
 func (t *fileTree) place(item fetch.Item) (place, error) {
 	l, ok := item.Locator.(*locator.File)
 	if !ok || l.Host != t.at.Host {
-		return place{}, errServer
+		return place{}, ErrServer
 	}
 	return below(t.at.Segments[:len(t.at.Segments)-1], l.Segments, item)
 }
