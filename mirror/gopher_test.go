@@ -262,3 +262,27 @@ func TestGopherFirstAnswerCut(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A site whose menus call the server by another name is mirrored with that as an
+// alias. All is fetched from the server of the start.
+func TestAliases(t *testing.T) {
+	srv, _ := serveNotes(t, func(s *testserver.Gopher) { s.Host, s.Port = "Notes.example", 70 })
+	for _, aliases := range [][]string{nil, {"other.example:70"}, {"notes.example"}, {"notes.example:71"}} {
+		m := start(t, srv.URL+"/")
+		m.Aliases = aliases
+		ran(t, m, mirror.Summary{New: 1, Skipped: 3})
+	}
+	m := start(t, srv.URL+"/")
+	m.Aliases = []string{"other.example", "notes.example:70"}
+	ran(t, m, mirror.Summary{New: 6, Unsure: 1})
+	ran(t, m, mirror.Summary{Unchanged: 6})
+	if got := read(t, m.Dir); got["sub/two.txt"] != "The second text.\r\n" || len(got) != 6 {
+		t.Errorf("%q", got)
+	}
+	for _, bad := range []string{"", "a/b", "a:b", "a b"} {
+		m.Aliases = []string{bad}
+		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "expected HOST or HOST:PORT") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}

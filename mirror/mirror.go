@@ -47,6 +47,11 @@ type Mirror struct {
 	// Dir is the directory for the copy. It is made if it does not exist.
 	Dir string
 
+	// Aliases are other names of the server of Start, HOST or HOST:PORT, in whose
+	// name the menus of a gopher site may speak of it. What they name there is
+	// fetched from the server of Start. Without a port it is that of Start.
+	Aliases []string
+
 	// Include and Exclude are patterns of paths below the start. A file is wanted
 	// if it matches one of Include, or if there is none, and none of Exclude; a
 	// directory that matches one of Exclude is not entered. In a pattern "*", "?"

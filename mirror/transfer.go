@@ -25,15 +25,25 @@ import (
 const resumable = 64 << 10
 
 // fetchAll fetches files. A dry run tells of them in order.
-func (r *run) fetchAll(ctx context.Context, files []*entry) {
+func (r *run) fetchAll(ctx context.Context, s *survey) {
+	files := func(yield func(*entry) bool) {
+		for m, e := range s.wanted(r.tree) {
+			if *m&isToFetch == 0 {
+				continue
+			}
+			if e.file = r.fileOf(e); !yield(e) {
+				return
+			}
+		}
+	}
 	if r.DryRun {
-		for _, e := range files {
-			r.report(Event{Action: r.expected(e, r.manifest.lookup(e.url).done), URL: e.url, File: e.file, Size: e.size})
+		for e := range files {
+			r.report(Event{Action: r.expected(e), URL: e.url, File: e.file, Size: e.size})
 		}
 		return
 	}
-	r.pool.each(ctx, len(files), func(i int) error { return r.fetchFile(ctx, files[i]) },
-		func(i int, err error) { r.fail(ctx, files[i].url, files[i].file, err) })
+	each(ctx, &r.pool, files, func(e *entry) error { return r.fetchFile(ctx, e) },
+		func(e *entry, err error) { r.fail(ctx, e.url, e.file, err) })
 }
 
 // fetchFile fetches one.
@@ -59,7 +69,7 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 }
 
 // expected is what a dry run says of a file.
-func (r *run) expected(e *entry, done Record) Action {
+func (r *run) expected(e *entry) Action {
 	switch {
 	case r.stat(e.file) == nil:
 		return Added
@@ -81,10 +91,9 @@ type part struct {
 
 // partName is where the part of a file is. It depends on nothing but the URL, so
 // that a later run finds it.
-func partName(url string) string {
-	sum := sha256.Sum256([]byte(url))
-	return Folder + "/" + hex.EncodeToString(sum[:16]) + ".part"
-}
+func partName(url string) string { return idOf(url).partName() }
+
+func (i id) partName() string { return Folder + "/" + hex.EncodeToString(i[:]) + ".part" }
 
 // newPart opens a part, at its end if there is something to go on with.
 func (r *run) newPart(e *entry, resume bool) (*part, error) {
@@ -309,10 +318,8 @@ func (r *run) place(e *entry, p *part) error {
 // removeParts removes those that no later run would go on with.
 func (r *run) removeParts() error {
 	wanted := make(map[string]bool)
-	for url, k := range r.manifest.urls {
-		if k.begun.URL != "" {
-			wanted[partName(url)] = true
-		}
+	for url := range r.manifest.begun {
+		wanted[url.partName()] = true
 	}
 	dir, err := r.root.Open(Folder)
 	if err != nil {

@@ -104,13 +104,9 @@ func (r *run) digestOf(ctx context.Context, req *fetch.Request) (string, error) 
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// tellUnmarked tells of menus without a marked end: the files that only they
-// could have named are neither gone nor deleted. It is a failure where files
-// were to be deleted and some of them seem to have disappeared.
-func (r *run) tellUnmarked(ctx context.Context, s *survey, vanished int) {
-	if s.unmarked == 0 || !r.Delete || vanished == 0 {
-		return
-	}
+// failUnmarked is the failure to delete files that seem to have disappeared, but
+// that a menu could have named whose end is not marked.
+func (r *run) failUnmarked(ctx context.Context, s *survey, vanished int) {
 	start := r.tree.start().loc
 	r.fail(ctx, start.Redacted(), "", fetch.Fail("list", start, fetch.Truncated, fmt.Errorf(
 		"%d files are in no menu any more but were not deleted: the server does not mark the end of %d menus, and a menu that is cut looks whole; delete them by hand",

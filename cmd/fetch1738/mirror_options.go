@@ -18,6 +18,7 @@ func mirrorOptions() []option { return new(mirrorSettings).options() }
 
 func (s *mirrorSettings) options() []option {
 	return []option{
+		{"", "alias", "HOST[:PORT]", "mirror", "The gopher server has this name, too; may be repeated", addAlias(&s.Aliases), own},
 		{"", "connections", "N", "mirror", "Make N requests at a time, not 4", positive(&s.Connections), own},
 		{"", "delete", "", "mirror", "Remove files of the copy that have disappeared", onOff(&s.Delete), own},
 		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is URL alone", positive(&s.Depth), own},
@@ -77,6 +78,17 @@ func onOff(field *bool) setter {
 	return func(_ *commandLine, value string) (err error) {
 		*field, err = strconv.ParseBool(value)
 		return err
+	}
+}
+
+// addAlias collects names of the server.
+func addAlias(field *[]string) setter {
+	return func(_ *commandLine, value string) error {
+		if value == "" || strings.ContainsAny(value, "/@ ") {
+			return errors.New("expected HOST or HOST:PORT")
+		}
+		*field = append(*field, value)
+		return nil
 	}
 }
 

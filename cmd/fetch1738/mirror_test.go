@@ -47,6 +47,9 @@ func TestMirrorKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			for lines.Scan() {
+				if strings.HasPrefix(lines.Text(), "fetch1738: (") {
+					t.Errorf("it says %q", lines.Text())
+				}
 			}
 			_ = cmd.Wait() // the code is what counts
 			if got := cmd.ProcessState.ExitCode(); got != want {
@@ -91,6 +94,30 @@ func waitForPart(t *testing.T, dir string) {
 			}
 		}
 		<-ticks.C
+	}
+}
+
+// A site that calls itself otherwise: why nothing came, and what to do, in a line.
+func TestMirrorOtherName(t *testing.T) {
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		s.Host, s.Port = "notes.example", 70
+		s.Content = fstest.MapFS{"one.txt": {Data: []byte("one\n")}, "two.txt": {Data: []byte("two\n")}, "sub/three.txt": {Data: []byte("three\n")}}
+	})
+	dir := t.TempDir()
+	cmd := program(t, "mirror", srv.URL+"/", dir)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	want := "fetch1738: warning: " + srv.URL + "/: 3 items were skipped because they are on notes.example:70; " +
+		"if that is another name of this server, use --alias notes.example:70\n"
+	if err != nil || stderr.String() != want || !strings.HasPrefix(string(out), "1 new, 0 changed, 0 unchanged, 0 gone, 3 skipped,") {
+		t.Errorf("%v\n%s%swant %s", err, out, &stderr, want)
+	}
+	cmd = program(t, "mirror", "--alias", "notes.example:70", srv.URL+"/", dir)
+	stderr.Reset()
+	cmd.Stderr = &stderr
+	if out, err := cmd.Output(); err != nil || stderr.Len() > 0 || !strings.HasPrefix(string(out), "4 new, 0 changed, 1 unchanged, 0 gone, 0 skipped,") {
+		t.Errorf("%v\n%s%s", err, out, &stderr)
 	}
 }
 
