@@ -347,6 +347,7 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 	"REST": (*ftpSession).restart,
 	"RETR": (*ftpSession).retrieve,
 	"STOR": (*ftpSession).store,
+	"STOU": (*ftpSession).storeUnique,
 	"APPE": (*ftpSession).appendTo,
 	"NLST": (*ftpSession).nlst,
 	"LIST": (*ftpSession).list,
@@ -370,7 +371,7 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 // isTransfer tells whether a command uses a data connection.
 func isTransfer(verb string) bool {
 	switch verb {
-	case "RETR", "STOR", "APPE", "NLST", "LIST", "MLSD":
+	case "RETR", "STOR", "STOU", "APPE", "NLST", "LIST", "MLSD":
 		return true
 	}
 	return false
