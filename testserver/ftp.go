@@ -349,6 +349,7 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 	"REST": (*ftpSession).restart,
 	"RETR": (*ftpSession).retrieve,
 	"STOR": (*ftpSession).store,
+	"STOU": (*ftpSession).storeUnique,
 	"APPE": (*ftpSession).appendTo,
 	"NLST": (*ftpSession).nlst,
 	"LIST": (*ftpSession).list,
@@ -372,7 +373,7 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 // isTransfer tells whether a command uses a data connection.
 func isTransfer(verb string) bool {
 	switch verb {
-	case "RETR", "STOR", "APPE", "NLST", "LIST", "MLSD":
+	case "RETR", "STOR", "STOU", "APPE", "NLST", "LIST", "MLSD":
 		return true
 	}
 	return false

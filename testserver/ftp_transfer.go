@@ -42,7 +42,10 @@ func (f *ftpSession) nlst(arg string) error { return f.sendListing(arg, f.nameLi
 func (f *ftpSession) list(arg string) error { return f.sendListing(arg, f.unixLine) }
 
 func (f *ftpSession) mlsd(arg string) error {
-	if e, err := f.srv.tree.stat(f.name(arg)); err == nil && !e.Dir {
+	switch e, err := f.srv.tree.stat(f.name(arg)); {
+	case err != nil: // MLSD takes no patterns
+		return f.fail(err)
+	case !e.Dir:
 		return f.reply("501 Not a directory.")
 	}
 	return f.sendListing(arg, f.factsLine)
@@ -64,6 +67,23 @@ func (f *ftpSession) sendListing(arg string, line lineFunc) error {
 
 func (f *ftpSession) store(arg string) error { return f.receive(arg, f.takeRestart()) }
 
+// storeUnique is STOU: a file by a name that is not taken, which the first reply
+// tells in the form of RFC 1123 §4.1.2.9.
+func (f *ftpSession) storeUnique(arg string) error {
+	f.takeRestart()
+	if arg == "" {
+		arg = "stou"
+	}
+	name := arg
+	for n := 1; ; n++ {
+		if _, err := f.srv.tree.stat(f.name(name)); err != nil {
+			break
+		}
+		name = fmt.Sprintf("%s.%d", arg, n)
+	}
+	return f.receiveAs(name, 0, "150 FILE: "+name)
+}
+
 func (f *ftpSession) appendTo(arg string) error {
 	f.takeRestart()
 	e, _ := f.srv.tree.stat(f.name(arg)) // a new file starts at 0
@@ -71,12 +91,16 @@ func (f *ftpSession) appendTo(arg string) error {
 }
 
 func (f *ftpSession) receive(arg string, offset int64) error {
+	return f.receiveAs(arg, offset, "150 Ok to send data.")
+}
+
+func (f *ftpSession) receiveAs(arg string, offset int64, first string) error {
 	name := f.name(arg)
 	err := f.writing(func() error { return f.srv.tree.mayWrite(name, offset) })
 	if err != nil {
 		return f.fail(err)
 	}
-	return f.transfer("150 Ok to send data.", func(d *dataConn) error {
+	return f.transfer(first, func(d *dataConn) error {
 		data, err := d.receive(f.srv.MaxUpload - offset)
 		if err2 := f.srv.tree.write(name, offset, data); err == nil { // what came is kept
 			err = err2

@@ -161,7 +161,7 @@ func options() []option {
 		{"J", "remote-header-name", "", "output http", "Let the server name the file of -O", toggle(func(o *operation) *bool { return &o.remoteHeaderName }), "The name is that of the last answer. Names that do harm are changed; see cli.md."},
 		{"O", "remote-name", "", "output important", "Write to a file named as the URL's last part", setRemoteName, "Names that do harm are changed; see cli.md."},
 		{"", "remote-name-all", "", "output", "Do so for every URL without -o", toggle(func(o *operation) *bool { return &o.remoteNameAll }), ""},
-		{"R", "remote-time", "", "output", "Give the output file the time of the document", toggle(func(o *operation) *bool { return &o.remoteTime }), ""},
+		{"R", "remote-time", "", "output", "Give the output file the time of the document", toggle(func(o *operation) *bool { return &o.remoteTime }), "With `-T` by ftp, too: MFMT or SITE UTIME."},
 		{"", "remove-on-error", "", "output", "Remove the output file when the transfer fails", toggle(func(o *operation) *bool { return &o.removeOnError }), ""},
 		{"X", "request", "METHOD", "http ftp", "Use this HTTP method, or list an FTP directory by this command", text(func(o *operation) *string { return &o.method }), "HEAD needs no -I."},
 		{"", "request-target", "TARGET", "http", "Ask for this in place of the URL's path and search", text(func(o *operation) *string { return &o.requestTarget }), "Not after a redirect."},

@@ -65,6 +65,9 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	defer body.Close()
+	if options, isFTP := req.Options.(*ftp.Options); isFTP && t.op.remoteTime {
+		options.SetModTime = body.modTime()
+	}
 	f := t.registry.Lookup(req.Locator.Scheme())
 	switch req.Locator.(type) {
 	case *locator.Telnet:

@@ -532,6 +532,41 @@ func TestUpload(t *testing.T) {
 }
 
 // TestUploadFails has both sides fail.
+// TestUploadTime gives what is stored a time, in the way that the server knows.
+func TestUploadTime(t *testing.T) {
+	for _, tc := range []struct {
+		refuse []string
+		want   []string
+		notes  int
+	}{
+		{nil, []string{"MFMT 19941220173800 new"}, 0},
+		{[]string{"MFMT"}, []string{"MFMT 19941220173800 new", "SITE UTIME new 19941220173800 19941220173800 19941220173800 UTC"}, 0},
+		{[]string{"MFMT", "SITE"}, []string{"MFMT 19941220173800 new", "SITE UTIME new 19941220173800 19941220173800 19941220173800 UTC"}, 1},
+	} {
+		srv := start(t)
+		srv.On("SITE", 0, testserver.Reply("200 ok"))
+		for _, verb := range tc.refuse {
+			srv.On(verb, 0, testserver.Reply("502 no"))
+		}
+		notes := 0
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(string) { notes++ }})
+		f := &Fetcher{}
+		req := &fetch.Request{Locator: parse(t, srv.URL+"/new"), Options: &Options{SetModTime: when.In(time.FixedZone("", 3600))}}
+		if _, err := f.Replace(ctx, req, strings.NewReader("new")); err != nil {
+			t.Error(err)
+		}
+		got := slices.DeleteFunc(sent(srv), func(line string) bool { return !strings.Contains(line, "19941220173800") })
+		if !slices.Equal(got, tc.want) || notes != tc.notes {
+			t.Errorf("sent %q, %d notes", got, notes)
+		}
+		attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/new")})
+		if err != nil || tc.refuse == nil && !attr.ModTime.Equal(when) {
+			t.Errorf("%+v %v", attr, err)
+		}
+		f.Close()
+	}
+}
+
 func TestUploadFails(t *testing.T) {
 	srv := start(t, func(s *testserver.FTP) { s.MaxUpload = 1 << 20 })
 	f := &Fetcher{}

@@ -3,6 +3,7 @@ package ftp
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -28,6 +29,9 @@ type Options struct {
 	Method Method
 	// CRLF turns each LF of what is stored into CR LF, in TYPE I too. A CR LF stays.
 	CRLF bool
+	// SetModTime, if not zero, is the time that a stored file gets, by MFMT or SITE
+	// UTIME. A server that knows neither is no error; a Trace is told.
+	SetModTime time.Time
 	// CreateDirs makes (MKD) the directories on the way that CWD does not lead to,
 	// also when nothing is stored.
 	CreateDirs bool

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -32,6 +33,9 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	case err != nil:
 		return nil, err
 	}
+	if err := a.setModTime(s); err != nil {
+		return nil, err
+	}
 	if err := a.quote(s, a.opt.PostQuote); err != nil {
 		return nil, err
 	}
@@ -40,6 +44,24 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 		attr.Size = a.req.Offset + src.n
 	}
 	return attr, nil
+}
+
+// setModTime gives the file its time, if there is a way.
+func (a *access) setModTime(s *session) error {
+	if a.opt.SetModTime.IsZero() {
+		return nil
+	}
+	stamp := a.opt.SetModTime.UTC().Format("20060102150405")
+	for _, command := range []string{
+		"MFMT " + stamp + " " + a.name,
+		fmt.Sprintf("SITE UTIME %s %[2]s %[2]s %[2]s UTC", a.name, stamp),
+	} {
+		if r, err := s.ctl.exchange(command); err != nil || r.class() == 2 {
+			return s.failure(err)
+		}
+	}
+	s.ctl.trace.Note("the server cannot be told the file's time")
+	return nil
 }
 
 // source is what is uploaded. It remembers whether it was to blame.
