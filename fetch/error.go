@@ -94,8 +94,9 @@ type Referral struct {
 	To locator.Locator
 	// From is the provenance that a request for To must carry.
 	From Provenance
-	// Op is what the server wants to be done to To, such as "PUT": nothing has been
-	// stored. It is empty where To is to be fetched, and a Resolver follows no other.
+	// Op is what the server wants to be done to To, such as "PUT", or a form to be
+	// sent there: nothing has been. It is empty where To is to be fetched, and a
+	// Resolver follows no other.
 	Op string
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -139,8 +140,14 @@ func (t *transfer) answerVariables() map[string]any {
 	if r.web != nil {
 		v["http_version"] = strings.TrimSuffix(strings.TrimPrefix(r.web.Proto, "HTTP/"), ".0")
 		v["num_headers"] = len(r.header)
-		if r.web.Location != nil {
-			v["redirect_url"] = r.web.Location.Redacted()
+		switch to := r.web.Location.(type) {
+		case nil:
+		case *locator.HTTP:
+			whole := *to
+			whole.HasPath = true
+			v["redirect_url"] = whole.Redacted()
+		default:
+			v["redirect_url"] = to.Redacted()
 		}
 	}
 	return v
@@ -161,9 +168,9 @@ func (t *transfer) effectiveURL() string {
 // referer is the one that was sent last, or nil.
 func (t *transfer) referer() any {
 	if web := t.result.web; web != nil && t.op.autoReferer && len(web.Redirects) > 0 {
-		from := locator.Locator(web.Redirects[len(web.Redirects)-1].Locator)
-		from, _ = locator.WithLogin(from, nil)
-		return from.String()
+		if to, ok := t.result.effective.(*locator.HTTP); ok {
+			return orNone(fetchhttp.Referer(web.Redirects[len(web.Redirects)-1].Locator, to, t.op.locationTrusted))
+		}
 	}
 	if t.op.referer != nil {
 		return orNone(locator.Parser{Tolerate: tolerated}.Redact(*t.op.referer))

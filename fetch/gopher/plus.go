@@ -195,10 +195,13 @@ func (x *exchange) moved(text string) *fetch.Referral {
 		m := newMaker(x.access)
 		parsed := menu.Parse([]byte(strings.TrimRight(descriptor, "\r\n")))
 		if l := m.item(&parsed).Locator; l != nil {
-			if to, ok := l.(*locator.Gopher); ok && x.form == nil && !isForm(x.item.Plus) {
+			ref := &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.Redirect, By: x.loc, Peer: x.peer.Addr()}}
+			if x.form != nil || isForm(x.item.Plus) {
+				ref.Op = "filled form" // what it says is for this server
+			} else if to, ok := l.(*locator.Gopher); ok {
 				to.Plus, to.Fields = x.item.Plus, x.item.Fields
 			}
-			return &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.Redirect, By: x.loc, Peer: x.peer.Addr()}}
+			return ref
 		}
 	}
 	return nil

@@ -421,6 +421,31 @@ func TestFormUMN(t *testing.T) {
 	}
 }
 
+// What is in a form goes to no other server than that which asked for it.
+func TestFormMoved(t *testing.T) {
+	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
+	l := parse(t, "gopher://h/00/survey%09%09?")
+	res, _, err := get(t, answering(answer, nil), &fetch.Request{Locator: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := res.Info.(*Info).Attributes
+	filled, err := attributes.Ask.Fill(attributes.Views[0].Label, umnAnswers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := *l
+	url.Plus = filled.Plus()
+	moved := []byte("--1\r\n3 Ann\r\n+INFO: 0x\tnew\tother\t7070\t+\r\n.\r\n")
+	for _, req := range []*fetch.Request{{Locator: l, Options: &Options{Form: filled}}, {Locator: &url}} {
+		_, _, err := get(t, answering(moved, nil), req)
+		var ref *fetch.Referral
+		if !errors.Is(err, fetch.Moved) || !errors.As(err, &ref) || ref.Op == "" || ref.To.String() != "gopher://other:7070/0new" {
+			t.Errorf("%+v: %v", ref, err)
+		}
+	}
+}
+
 // TestForm fills in a form by our own server, which tells what it got.
 func TestForm(t *testing.T) {
 	srv := plusSite(t)

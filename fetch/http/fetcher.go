@@ -76,7 +76,8 @@ type Options struct {
 	// Host is the request's Host field. Names go out as they are spelled. Fields
 	// about the connection and the length of the body are the Fetcher's business and
 	// ignored, but for these: "Connection: close", "Transfer-Encoding: chunked" for a
-	// Body, and an empty list for Expect, which sends a large Body unasked.
+	// Body, "Expect: 100-continue" to ask first also with a small Body, and an empty
+	// list for Expect, which sends a large one unasked.
 	Header http.Header
 	// Body is sent with the request; it is not closed. It is sent again, after a
 	// redirect or a failure, if it is an io.Seeker. Other operations than Fetch do

@@ -48,6 +48,7 @@ func TestOptionsOnTheWire(t *testing.T) {
 		"chunked": {&Options{Body: strings.NewReader("b"), Header: http.Header{"Transfer-Encoding": {"chunked"}}}, "/", []string{
 			"POST / HTTP/1.1\r\n" + rest + "Transfer-Encoding: chunked\r\n" + plain}},
 		"large":   {&Options{Body: strings.NewReader(strings.Repeat("b", largeBody+1))}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1048577\r\n" + plain + "Expect: 100-continue\r\n"}},
+		"asked":   {&Options{Body: strings.NewReader("b"), Header: http.Header{"expect": {"100-continue"}}}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1\r\n" + plain + "Expect: 100-continue\r\n"}},
 		"unasked": {&Options{Body: strings.NewReader(strings.Repeat("b", largeBody+1)), Header: http.Header{"Expect": {}}}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1048577\r\n" + plain}},
 	} {
 		t.Run(name, func(t *testing.T) {

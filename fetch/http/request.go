@@ -169,8 +169,11 @@ func (c *call) putBody(r *http.Request) error {
 	if c.opt.Header.Get("Transfer-Encoding") == "chunked" {
 		r.ContentLength = -1
 	}
-	if values, given := c.opt.Header["Expect"]; given && len(values) == 0 {
+	switch values, given := c.opt.Header["Expect"]; {
+	case given && len(values) == 0:
 		r.Header.Del("Expect")
+	case given && strings.EqualFold(values[0], "100-continue") && r.ContentLength != 0:
+		r.Header.Set("Expect", "100-continue")
 	}
 	return nil
 }
@@ -212,7 +215,10 @@ func (c *call) header(resumed *rest) http.Header {
 		}
 	}
 	if n := len(c.redirects); n > 0 && c.opt.AutoReferer {
-		h["Referer"] = c.refererFrom(c.redirects[n-1].Locator)
+		delete(h, "Referer")
+		if referer := Referer(c.redirects[n-1].Locator, c.locator, c.opt.LocationTrusted); referer != "" {
+			h["Referer"] = []string{referer}
+		}
 	}
 	if len(h["User-Agent"]) == 0 {
 		h["User-Agent"] = []string{""} // net/http would send its own
@@ -239,18 +245,20 @@ func (c *call) header(resumed *rest) http.Header {
 	return h
 }
 
-// refererFrom is a URL as the present hop may see it (RFC 9110 §10.1.3): another
-// origin sees no path and no search, a server without TLS nothing of a secure one.
-func (c *call) refererFrom(l *locator.HTTP) []string {
-	bare := *l
+// Referer is what AutoReferer tells a server of the URL that redirected to it
+// (RFC 9110 §10.1.3), without its login: another origin sees no path and no search
+// unless it is trusted, a server without TLS nothing of a secure one. It is empty
+// for nothing.
+func Referer(from, to *locator.HTTP, trusted bool) string {
+	bare := *from
 	bare.Login = nil
 	switch {
-	case l.Secure && !c.locator.Secure:
-		return nil
-	case origin(l) != origin(c.locator) && !c.opt.LocationTrusted:
-		bare = locator.HTTP{Secure: l.Secure, Server: bare.Server, HasPath: true}
+	case from.Secure && !to.Secure:
+		return ""
+	case origin(from) != origin(to) && !trusted:
+		bare = locator.HTTP{Secure: from.Secure, Server: bare.Server, HasPath: true}
 	}
-	return []string{bare.String()}
+	return bare.String()
 }
 
 func (f *Fetcher) userAgent() string {
