@@ -80,7 +80,7 @@ type failure struct {
 	sending   bool   // octets of an upload have been sent
 	resuming  bool   // -C
 	proxy     string // the scheme of the proxy on the way; "" is none
-	unheard   bool   // nothing at all came from the server
+	unheard   bool   // nothing came for what was sent last
 	err       error
 }
 

@@ -123,7 +123,7 @@ func (t *transfer) reset() {
 func (t *transfer) exitCode() int {
 	f := failure{
 		err: t.err, uploading: t.upload, resuming: t.op.resume != resumeNot,
-		unheard: t.account.heard == 0, sending: t.upload && t.account.moved.Load() > 0,
+		unheard: !t.account.answered, sending: t.upload && t.account.moved.Load() > 0,
 	}
 	if t.locator != nil {
 		f.scheme = t.locator.Scheme()

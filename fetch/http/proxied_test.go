@@ -54,6 +54,21 @@ func TestProxied(t *testing.T) {
 	}
 }
 
+// A URL in a request's head is shown without its password; all else stays.
+func TestMaskedURLs(t *testing.T) {
+	for head, want := range map[string]string{
+		"GET /a:b@c HTTP/1.1\r\nHost: h\r\n\r\n":                                  "GET /a:b@c HTTP/1.1\r\nHost: h\r\n\r\n",
+		"OPTIONS * HTTP/1.1\r\n\r\n":                                              "OPTIONS * HTTP/1.1\r\n\r\n",
+		"GET ftp://u:p@h/a:b@c HTTP/1.1\r\nreferer: http:u:p@h/x?y\r\n\r\n":       "GET ftp://u:***@h/a:b@c HTTP/1.1\r\nreferer: http:u:***@h/x?y\r\n\r\n",
+		"GET http://h:80/a:b@c HTTP/1.1\r\nReferer: http://h:8080/@x\r\nX: y\r\n": "GET http://h:80/a:b@c HTTP/1.1\r\nReferer: http://h:8080/@x\r\nX: y\r\n",
+		"GET / HTTP/1.1\r\nReferer: \r\nCookie: c\r\nAuthorization: Basic x\r\n":  "GET / HTTP/1.1\r\nReferer: \r\nCookie: ****\r\nAuthorization: ****\r\n",
+	} {
+		if got := string(masked([]byte(head))); got != want {
+			t.Errorf("%q is shown as %q", head, got)
+		}
+	}
+}
+
 // With ProxiedPassword the proxy is told the login, and nobody else; the Fetcher's
 // own proxy is not asked.
 func TestProxiedPassword(t *testing.T) {

@@ -69,9 +69,12 @@ func masked(head []byte) []byte {
 	out := append(maskedLine(first), '\n')
 	for line := range bytes.Lines(rest) {
 		for _, name := range secretFields {
-			if len(line) > len(name) && bytes.EqualFold(line[:len(name)], name) {
-				line = append(line[:len(name):len(name)], " ****\r\n"...)
+			if value, ok := cutField(line, name); ok {
+				line = append(line[:len(line)-len(value):len(line)-len(value)], " ****\r\n"...)
 			}
+		}
+		if value, ok := cutField(line, []byte("referer:")); ok {
+			line = fmt.Appendf(nil, "%s %s\r\n", line[:len(line)-len(value)], redacted(bytes.TrimSpace(value)))
 		}
 		out = append(out, line...)
 	}
@@ -85,6 +88,18 @@ func maskedLine(line []byte) []byte {
 	if !found || len(target) == 0 || target[0] == '/' {
 		return bytes.Clone(line)
 	}
-	shown := locator.Parser{Tolerate: locator.TolerateAll}.Redact(string(target))
-	return fmt.Appendf(nil, "%s %s %s", method, shown, protocol)
+	return fmt.Appendf(nil, "%s %s %s", method, redacted(target), protocol)
+}
+
+// cutField takes a field's name, which has a colon at its end, off its line.
+func cutField(line, name []byte) (value []byte, ok bool) {
+	if len(line) <= len(name) || !bytes.EqualFold(line[:len(name)], name) {
+		return nil, false
+	}
+	return line[len(name):], true
+}
+
+// redacted is a URL without its password.
+func redacted(url []byte) string {
+	return locator.Parser{Tolerate: locator.TolerateAll}.Redact(string(url))
 }
