@@ -204,6 +204,8 @@ func (o *operation) check() error {
 	slices.Sort(methods)
 	methods = slices.Compact(methods)
 	switch {
+	case o.protoDefault != "" && !o.fetches(strings.ToLower(o.protoDefault)):
+		return &codedError{exitUnsupported, fmt.Errorf("--proto-default: the scheme %q is not supported", o.protoDefault)}
 	case len(o.urls) == 0 && o.swallowed != "":
 		return &usageError{"no URL specified; it was taken for the parameter of " + o.swallowed}
 	case len(o.urls) == 0:
@@ -228,6 +230,11 @@ func (o *operation) check() error {
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}
 	return nil
+}
+
+// fetches reports whether there is a way to fetch URLs of a scheme.
+func (o *operation) fetches(scheme string) bool {
+	return o.gateways[scheme] != "" || slices.Contains(fetch1738.Builtin(nil).Schemes(), scheme)
 }
 
 // count is how many transfers the URLs stand for.

@@ -198,6 +198,9 @@ func (m *mini) connect(ctx context.Context, req *fetch.Request, l *locator.FTP, 
 		c.used = true
 		return c, nil
 	}
+	if m.flaw == "dials on in spite of a cancel" {
+		ctx = context.WithoutCancel(ctx)
+	}
 	conn, err := m.env.Connect(ctx, target)
 	if err != nil {
 		return nil, err
@@ -258,6 +261,9 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 		c.SetTimeout(m.env.Limits.WithDefaults().Idle)
 	} else {
 		c.SetTimeout(0)
+	}
+	if m.flaw == "reads on in spite of a cancel" {
+		c.SetContext(context.Background())
 	}
 	body := &miniBody{m: m, c: c, l: l, left: length, last: time.Now()}
 	res := &fetch.Resource{Locator: l, Body: body, Peer: c.peer.Addr, Attributes: fetch.Attributes{Size: size}}
