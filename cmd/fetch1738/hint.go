@@ -47,6 +47,8 @@ func hints() []hint {
 	return []hint{
 		{exitUnsupported, (*transfer).lacksNewsServer, always("set a news server: --news-server HOST, or NNTPSERVER=HOST in the environment")},
 		{exitUnsupported, lacksFetcher, knownSchemes},
+		{exitUpload, (*transfer).lacksMailServer, always("set a mail server: --smtp HOST:PORT")},
+		{exitUpload, (*transfer).lacksSender, always("set your address: --email ADDRESS, or From: in the message")},
 		{exitBadURL, (*transfer).lacksScheme, always("no scheme is guessed for a text with an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, (*transfer).isFileHere, nameFile},
 		{0, (*transfer).isVerb, func(t *transfer) string { return verbHint(t.url) }},
@@ -76,6 +78,7 @@ func hints() []hint {
 		{0, (*transfer).lacksLogin, always("the server requires a login: -u USER, which asks for the password, or -n with ~/.netrc")},
 		{0, (*transfer).missesFolder, nameFolder},
 		{0, isBusy, always("use --retry NUMBER to try again later")},
+		{exitDenied, (*transfer).lacksFolders, always("use --ftp-create-dirs to create the directory")},
 		{exitDenied, (*transfer).startsEmpty, always("// is no path from the root; that starts with %2F: ftp://HOST/%2Fdir/name")},
 		{exitDenied, (*transfer).startsAtHome, always("the path starts in the login directory; a path from the root starts with %2F: ftp://HOST/%2Fdir/name")},
 		{exitWrite, (*transfer).lacksDirectory, always("use --create-dirs to create the directory")},
@@ -89,6 +92,16 @@ func anyFailure(*transfer, *fetch.Error) bool { return true }
 
 func (t *transfer) lacksNewsServer(*fetch.Error) bool {
 	return t.locator != nil && (t.locator.Scheme() == "news" || t.locator.Scheme() == "snews") && newsServer(t.op.newsServer) == ""
+}
+
+func (t *transfer) lacksMailServer(*fetch.Error) bool { return t.sendsMail() && t.op.smtp == "" }
+
+func (t *transfer) lacksSender(e *fetch.Error) bool {
+	return t.sendsMail() && t.op.email == "" && e.Op == "read" && e.Code == 0
+}
+
+func (t *transfer) sendsMail() bool {
+	return t.upload && t.locator != nil && t.locator.Scheme() == "mailto"
 }
 
 func lacksFetcher(t *transfer, e *fetch.Error) bool {
@@ -250,8 +263,10 @@ func (t *transfer) activeFails(e *fetch.Error) bool {
 	switch {
 	case t.op.ftp.active == nil:
 		return false
-	case t.code == exitAccept, t.code == exitAcceptTime, t.code == exitPORT:
+	case t.code == exitAccept, t.code == exitAcceptTime:
 		return true
+	case t.code == exitPORT:
+		return e.Code != 0 // the server's, not this machine's
 	}
 	return e.Code == 425
 }
@@ -282,6 +297,11 @@ func isBusy(t *transfer, e *fetch.Error) bool {
 func (t *transfer) startsAtHome(e *fetch.Error) bool {
 	l, ok := t.locator.(*locator.FTP)
 	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
+}
+
+// lacksFolders reports whether an upload has no directory to go to.
+func (t *transfer) lacksFolders(e *fetch.Error) bool {
+	return t.upload && e.Op == "CWD" && !t.op.ftpCreateDirs
 }
 
 // startsEmpty reports whether the path begins with two slashes, the way to the root
