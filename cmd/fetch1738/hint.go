@@ -47,8 +47,6 @@ func hints() []hint {
 	return []hint{
 		{exitUnsupported, (*transfer).lacksNewsServer, always("set a news server: --news-server HOST, or NNTPSERVER=HOST in the environment")},
 		{exitUnsupported, lacksFetcher, knownSchemes},
-		{exitUpload, (*transfer).lacksMailServer, always("set a mail server: --smtp HOST:PORT")},
-		{exitUpload, (*transfer).lacksSender, always("set your address: --email ADDRESS, or From: in the message")},
 		{exitBadURL, (*transfer).lacksScheme, always("no scheme is guessed for a text with an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, (*transfer).isFileHere, nameFile},
 		{0, (*transfer).isVerb, func(t *transfer) string { return verbHint(t.url) }},
@@ -92,16 +90,6 @@ func anyFailure(*transfer, *fetch.Error) bool { return true }
 
 func (t *transfer) lacksNewsServer(*fetch.Error) bool {
 	return t.locator != nil && (t.locator.Scheme() == "news" || t.locator.Scheme() == "snews") && newsServer(t.op.newsServer) == ""
-}
-
-func (t *transfer) lacksMailServer(*fetch.Error) bool { return t.sendsMail() && t.op.smtp == "" }
-
-func (t *transfer) lacksSender(e *fetch.Error) bool {
-	return t.sendsMail() && t.op.email == "" && e.Op == "read" && e.Code == 0
-}
-
-func (t *transfer) sendsMail() bool {
-	return t.upload && t.locator != nil && t.locator.Scheme() == "mailto"
 }
 
 func lacksFetcher(t *transfer, e *fetch.Error) bool {
