@@ -176,7 +176,7 @@ func fetcherFor[T any](r *Resolver, req *fetch.Request, op string) (T, error) {
 	}
 	err := fmt.Errorf("%s of %s resources", op, scheme)
 	if f == nil {
-		err = fmt.Errorf("no fetcher for the scheme %q", scheme)
+		err = fmt.Errorf("the scheme %q", scheme)
 	}
 	return able, fetch.Fail(op, req.Locator, fetch.Unsupported, err)
 }

@@ -88,7 +88,7 @@ func TestGetErrors(t *testing.T) {
 		text string
 	}{
 		{"ftp://h/x", fs.ErrNotExist, "RETR ftp://h/x: 550 no such file"},
-		{"mailto:a@b", fetch.Unsupported, `access mailto:a@b: not supported: no fetcher for the scheme "mailto"`},
+		{"mailto:a@b", fetch.Unsupported, `access mailto:a@b: not supported: the scheme "mailto"`},
 		{"ftp://h:0/x", fetch.BadURL, ""},
 		{"ftp://u:secret@h:x/x", fetch.BadURL, ""},
 		{"no url", fetch.BadURL, ""},

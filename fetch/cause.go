@@ -16,7 +16,7 @@ func causeText(err error, kind ErrorKind) string {
 	case *net.OpError:
 		return operationText(err, kind)
 	case *net.DNSError:
-		return lookupText(err)
+		return lookupText(err, kind)
 	case *os.SyscallError:
 		return err.Err.Error()
 	}
@@ -43,7 +43,7 @@ func operationText(err *net.OpError, kind ErrorKind) string {
 		return err.Error()
 	}
 	if unknown, ok := err.Err.(*net.DNSError); ok {
-		return lookupText(unknown)
+		return lookupText(unknown, kind)
 	}
 	cause := causeText(err.Err, kind)
 	switch {
@@ -56,11 +56,13 @@ func operationText(err *net.OpError, kind ErrorKind) string {
 }
 
 // lookupText says which name has no address.
-func lookupText(err *net.DNSError) string {
+func lookupText(err *net.DNSError, kind ErrorKind) string {
 	server := strings.TrimSpace("name server " + err.Server)
 	switch {
-	case err.IsNotFound:
+	case err.IsNotFound && kind == Unresolved:
 		return err.Name
+	case err.IsNotFound:
+		return err.Name + ": " + Unresolved.Error()
 	case err.IsTimeout:
 		return err.Name + ": " + server + " does not answer"
 	}

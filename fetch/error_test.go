@@ -77,6 +77,7 @@ func TestErrorCause(t *testing.T) {
 		{fetch.Timeout, fmt.Errorf("no answer: %w", context.DeadlineExceeded), "timed out: no answer: context deadline exceeded"},
 		{fetch.Canceled, context.Canceled, "cancelled"},
 		{fetch.Unresolved, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}}, "host not found: h.example"},
+		{fetch.Unreachable, &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}, "cannot connect: h.example: host not found"},
 		{fetch.Timeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", Server: "192.0.2.3:53", IsTimeout: true}, "timed out: h.example: name server 192.0.2.3:53 does not answer"},
 		{fetch.Timeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", IsTimeout: true}, "timed out: h.example: name server does not answer"},
 		{fetch.Unresolved, &net.DNSError{Err: "read udp 192.0.2.1:40000->192.0.2.3:53: read: connection refused", Name: "h.example", Server: "192.0.2.3:53"}, "host not found: h.example: name server 192.0.2.3:53: connection refused"},

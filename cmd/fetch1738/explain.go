@@ -153,7 +153,7 @@ func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
 	}
 	f, ok := x.registry.Lookup(l.Scheme()).(fetch.Explainer)
 	if !ok {
-		return nil, fetch.Fail("explain", l, fetch.Unsupported, fmt.Errorf("there is no fetcher for the scheme %q", l.Scheme()))
+		return nil, fetch.Fail("explain", l, fetch.Unsupported, fmt.Errorf("the scheme %q", l.Scheme()))
 	}
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)

@@ -78,6 +78,7 @@ func hints() []hint {
 		{0, (*transfer).missesFolder, nameFolder},
 		{exitNotFound, (*transfer).lacksItemType, nameItemType},
 		{0, isBusy, always("use --retry NUMBER to try again later")},
+		{exitDenied, (*transfer).lacksFolders, always("use --ftp-create-dirs to create the directory")},
 		{exitDenied, (*transfer).startsEmpty, always("// is no path from the root; that starts with %2F: ftp://HOST/%2Fdir/name")},
 		{exitDenied, (*transfer).startsAtHome, always("the path starts in the login directory; a path from the root starts with %2F: ftp://HOST/%2Fdir/name")},
 		{exitWrite, (*transfer).lacksDirectory, always("use --create-dirs to create the directory")},
@@ -295,8 +296,10 @@ func (t *transfer) activeFails(e *fetch.Error) bool {
 	switch {
 	case t.op.ftp.active == nil:
 		return false
-	case t.code == exitAccept, t.code == exitAcceptTime, t.code == exitPORT:
+	case t.code == exitAccept, t.code == exitAcceptTime:
 		return true
+	case t.code == exitPORT:
+		return e.Code != 0 // the server's, not this machine's
 	}
 	return e.Code == 425
 }
@@ -327,6 +330,11 @@ func isBusy(t *transfer, e *fetch.Error) bool {
 func (t *transfer) startsAtHome(e *fetch.Error) bool {
 	l, ok := t.locator.(*locator.FTP)
 	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
+}
+
+// lacksFolders reports whether an upload has no directory to go to.
+func (t *transfer) lacksFolders(e *fetch.Error) bool {
+	return t.upload && e.Op == "CWD" && !t.op.ftpCreateDirs
 }
 
 // startsEmpty reports whether the path begins with two slashes, the way to the root

@@ -407,7 +407,7 @@ func (c *control) accept(r reply) (string, error) {
 	case class == 2 && completion[c.verb] != "":
 		return completion[c.verb], nil
 	}
-	return "", &fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: fmt.Errorf("no reply to %s", c.verb)}
+	return "", &fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: fmt.Errorf("unexpected reply to %s", c.verb)}
 }
 
 // completion is the one code that the library takes for success.
@@ -443,7 +443,7 @@ func (c *control) meanwhile() error {
 	case r.class() == 1:
 		return nil
 	case r.class() == 3:
-		return violation(r.text, "no reply to "+c.verb)
+		return violation(r.text, "unexpected reply to "+c.verb)
 	}
 	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.code, Reply: r.text}
 }

@@ -61,8 +61,8 @@ var (
 	errPart      = errors.New("an address has no parts")
 	errOptions   = errors.New("there are no options for mailto")
 	errNobody    = errors.New("the URL names no address")
-	errNoServer  = errors.New("no mail server is known to send by (name one: --smtp HOST:PORT, or mailto.Fetcher.SMTP)")
-	errNoSender  = errors.New("the message has no From, and no e-mail address of the sender is known (name one: --email ADDRESS, or fetch.Env.Email)")
+	errNoServer  = errors.New("no mail server is set (--smtp HOST:PORT)")
+	errNoSender  = errors.New("the message has no From, and no address of the sender is set (--email ADDRESS)")
 )
 
 // Fetch implements [fetch.Fetcher].

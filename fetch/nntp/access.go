@@ -16,7 +16,7 @@ import (
 
 var (
 	errPart     = errors.New("news servers give articles as a whole")
-	errNoServer = errors.New("a news URL names no server, and none is set (Env.NewsServer; --news-server or NNTPSERVER at a shell)")
+	errNoServer = errors.New("a news URL names no server, and no news server is set (--news-server HOST or NNTPSERVER)")
 	errNotNews  = errors.New("neither a news nor an nntp URL")
 	errBadID    = errors.New(`a message-id has an "@" in it and at most 250 octets`)
 	errNumber   = errors.New("the number of an article has at most 16 digits")

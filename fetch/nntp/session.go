@@ -371,7 +371,7 @@ func (s *session) refuse(verb string, r reply) error {
 // stray is the error of a reply to some other command. Nobody knows what comes
 // next.
 func (s *session) stray(verb string, r reply) error {
-	return s.access.fail(verb, s.fail(violation(fmt.Sprint(r.code, " ", s.hide(r.text)), "a reply to another command")))
+	return s.access.fail(verb, s.fail(violation(fmt.Sprint(r.code, " ", s.hide(r.text)), "unexpected reply to "+verb)))
 }
 
 // passCommand is the one with a secret in it.
