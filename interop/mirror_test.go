@@ -133,7 +133,7 @@ func TestMirrorGophernicus(t *testing.T) {
 	t.Parallel()
 	srv := startGophernicus(t)
 	c := newCopier(t, "gopher://"+srv.addr+"/")
-	const all, out = 118, 3 // a search, a web page and a session are not mirrored
+	const all, out = 118, 3                                                       // a search, a web page and a session are not mirrored
 	c.run(t, mirror.Summary{New: all, Skipped: out, Unsure: 110}, "/many/i", 100) // it marks the ends of menus only
 	many := c.Dir + "/many"
 	sameFolder(t, srv.root+"/many", many, asText)
