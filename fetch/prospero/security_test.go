@@ -53,8 +53,8 @@ func TestLargeDirectory(t *testing.T) {
 }
 
 // TestLossTakesLittleTime fetches a document of 1019 packets, of which one in ten
-// is lost: a lost packet costs a second at most, the server's own pause, and what
-// has come once is not sent again and again. Times are those of the bubble.
+// is lost: the client waits about as long as the server's own pause, a second, and
+// what has come once is not sent again and again. Times are those of the bubble.
 func TestLossTakesLittleTime(t *testing.T) {
 	const packets = 1019
 	big := bytes.Repeat([]byte("0123456789"), packets*ardp.MaxData/10-20)

@@ -105,11 +105,11 @@ type Exchange struct {
 	tries    int           // that are left
 	next     time.Time     // of the next repetition
 	told     uint16        // the latest packet up to which the server was told that all have come
-	end      time.Time // of patience
-	latest   time.Time // end may come, whatever the server asks for
-	waiting  bool      // the server has asked for it
-	ignored  int       // datagrams
-	vain     int       // octets in vain since something useful came
+	end      time.Time     // of patience
+	latest   time.Time     // end may come, whatever the server asks for
+	waiting  bool          // the server has asked for it
+	ignored  int           // datagrams
+	vain     int           // octets in vain since something useful came
 }
 
 // NewID is a connection id nobody can guess. It is never 0.
