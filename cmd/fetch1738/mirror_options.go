@@ -18,7 +18,7 @@ func mirrorOptions() []option { return new(mirrorSettings).options() }
 
 func (s *mirrorSettings) options() []option {
 	return []option{
-		{"", "alias", "HOST[:PORT]", "mirror", "The gopher server has this name, too; may be repeated", addAlias(&s.Aliases), own},
+		{"", "alias", "HOST[:PORT]", "mirror", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases), own},
 		{"", "connections", "N", "mirror", "Make N requests at a time, not 4", positive(&s.Connections), own},
 		{"", "delete", "", "mirror", "Remove files of the copy that have disappeared", onOff(&s.Delete), own},
 		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is URL alone", positive(&s.Depth), own},
