@@ -13,6 +13,7 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -144,7 +145,7 @@ func (t *transfer) activeFails(e *fetch.Error) bool {
 
 // dataBlocked reports whether the control connection stands but not the other.
 func (t *transfer) dataBlocked(e *fetch.Error) bool {
-	if t.locator == nil || t.locator.Scheme() != "ftp" {
+	if t.locator == nil || t.locator.Scheme() != "ftp" || errors.Is(e, ftp.ErrNotResumed) {
 		return false
 	}
 	return e.Code == 425 || (e.Kind == fetch.Unreachable || e.Kind == fetch.Timeout) && t.account.stuck()

@@ -317,7 +317,7 @@ func (s *session) transfer(command string, do func() error) error {
 	if err = s.failure(err); refusal(err) && s.data.complaint() != nil {
 		err = s.failure(s.data.complaint())
 	}
-	return err
+	return s.data.refused(err)
 }
 
 // finish ends a transfer to us: it closes the data connection and reads the last
