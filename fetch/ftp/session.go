@@ -343,7 +343,7 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 
 // refused is the error of a command whose reply is not the one that it needs.
 func (s *session) refused(r reply) error {
-	err := violation(r.text, "no reply to "+s.ctl.verb)
+	err := error(&fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: errors.New("no reply to " + s.ctl.verb)})
 	if r.class() >= 4 {
 		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
 	}
