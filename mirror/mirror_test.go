@@ -496,7 +496,6 @@ func TestCrowded(t *testing.T) {
 	for name, fault := range map[string]testserver.Fault{
 		"a reply": testserver.Reply("421 There are too many connections from your internet address."),
 		"closed":  testserver.Close(),
-		"reset":   testserver.Reset(0),
 	} {
 		srv, _ := serveFTP(t, files)
 		for n := 3; n < 10; n++ {

@@ -178,7 +178,7 @@ func exitRules() []exitRule {
 
 		{ops: "connect by proxy", code: exitReceive},
 
-		{scheme: "ftp", ops: "connect", reply: 421, code: exitTimeout}, // which curl takes it for
+		{scheme: "ftp", kinds: kinds(fetch.Busy), reply: 421, code: exitTimeout}, // which curl takes it for
 		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
 		{scheme: "ftp", ops: "ACCT", reply: refusedReply, code: exitACCT},
 		{scheme: "ftp", ops: "AUTH,PBSZ,PROT", code: exitNoTLS},

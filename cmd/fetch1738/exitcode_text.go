@@ -38,7 +38,7 @@ func exitMeanings() []exitMeaning {
 		{exitWrite, "the output cannot be written"},
 		{exitUpload, "the upload is refused"},
 		{exitRead, "a file to read, a password file or a configuration file cannot be read"},
-		{exitTimeout, "out of time; FTP: a greeting of 421"},
+		{exitTimeout, "out of time; FTP: a reply of 421"},
 		{exitPORT, "FTP: no port for -P can be opened, or the server refuses it"},
 		{exitREST, "FTP: REST is refused"},
 		{exitRange, "there is no such range; HTTP: the answer is not appended to what -C found"},

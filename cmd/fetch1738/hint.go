@@ -306,7 +306,7 @@ func (t *transfer) activeFails(e *fetch.Error) bool {
 
 // dataBlocked reports whether the control connection stands but not the other.
 func (t *transfer) dataBlocked(e *fetch.Error) bool {
-	if t.locator == nil || t.locator.Scheme() != "ftp" {
+	if t.locator == nil || t.locator.Scheme() != "ftp" || errors.Is(e, ftp.ErrNotResumed) {
 		return false
 	}
 	return e.Code == 425 || (e.Kind == fetch.Unreachable || e.Kind == fetch.Timeout) && t.account.stuck()

@@ -354,6 +354,9 @@ func (a *access) begin(c commands) (begun, error) {
 	if missing != nil && a.req.Offset < 0 {
 		return b, missing
 	}
+	if whole := a.req.Offset == 0 && a.req.Length == 0; whole && a.limits.Body > 0 && b.size > a.limits.Body {
+		return b, a.fail("read", &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d octets", a.limits.Body)})
+	}
 	if err := a.seek(&b); err != nil {
 		return b, a.fail("range", err)
 	}

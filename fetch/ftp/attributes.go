@@ -18,7 +18,7 @@ func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 		return nil, err
 	}
 	if a.name == "" {
-		return attr, a.setMode(s)
+		return attr, a.quote(s, a.opt.PreTransfer)
 	}
 	when, timeErr := s.modTime(a.name)
 	if timeErr == nil {

@@ -106,7 +106,15 @@ func (b *body) ending(err error) error {
 	if kind := fetch.KindOf(err); kind != fetch.Timeout && kind != fetch.Canceled {
 		err = &fetch.Error{Kind: fetch.Truncated, Err: err}
 	}
-	return b.a.fail(b.a.verb, err)
+	return b.refused(b.a.fail(b.a.verb, err))
+}
+
+// refused is err as it is to be understood where it comes before the first octet.
+func (b *body) refused(err error) error {
+	if b.got > 0 {
+		return err
+	}
+	return b.data.refused(err)
 }
 
 // complete is the end of the data: the server has the last word, and nothing may
@@ -117,7 +125,7 @@ func (b *body) complete() error {
 		if errors.As(err, &e) && e.Kind != fetch.Timeout && e.Kind != fetch.Canceled && e.Kind != fetch.Protocol {
 			e.Kind = fetch.Truncated
 		}
-		return err
+		return b.refused(err)
 	}
 	if b.due >= 0 && b.got < b.due {
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.Truncated, Err: fmt.Errorf("%d of %d octets", b.got, b.due)})

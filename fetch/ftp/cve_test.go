@@ -133,6 +133,8 @@ func passiveReplies(t *testing.T) {
 			case !errors.As(err, &e):
 				t.Errorf("%.40q: no error", reply)
 			case verb == "EPSV" && e.Op == "PASV" && e.Kind == fetch.Unsupported: // asked in its place
+			case e.Kind == fetch.Protocol && len(reply) > 3 && reply[3] == ' ' && !strings.HasPrefix(reply, "22") && e.Code == 0 && reply[0] < '6':
+				t.Errorf("%.40q: without its code: %v", reply, err)
 			case e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || e.Op != verb:
 				t.Errorf("%.40q: %v", reply, err)
 			}

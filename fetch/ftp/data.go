@@ -212,6 +212,30 @@ func (d *dataConn) complaint() error {
 	}
 }
 
+// refused is err, with which a transfer ended before its first octet, with what may
+// be why.
+func (d *dataConn) refused(err error) error {
+	e, ok := errors.AsType[*fetch.Error](err)
+	if ok && d.fresh() && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.Truncated) {
+		e.Err = ErrNotResumed
+	}
+	return err
+}
+
+// fresh reports whether the connection is under TLS in a session of its own.
+func (d *dataConn) fresh() bool {
+	if d.coming == nil {
+		return false
+	}
+	select {
+	case <-d.coming.done:
+		secure, ok := d.coming.conn.(*tls.Conn)
+		return ok && !secure.ConnectionState().DidResume
+	default:
+		return false
+	}
+}
+
 // open makes conn, which is raw or TLS over it, what is read and written.
 func (d *dataConn) open(ctx context.Context, conn net.Conn) {
 	d.Conn = wire.NewConn(ctx, conn, d.idle)

@@ -302,7 +302,6 @@ func TestWelcome(t *testing.T) {
 	srv := start(t)
 	srv.On("GREETING", 0, testserver.Reply("230 come in"))
 	srv.On("PWD", 0, testserver.Reply("257 \"/\""))
-	srv.On("TYPE", 0, testserver.Reply("200 ok"))
 	f := &Fetcher{}
 	_, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, strings.Replace(srv.URL, "//", "//lab:secret@", 1)+"/")})
 	if err != nil {
@@ -615,6 +614,9 @@ func TestAttributes(t *testing.T) {
 			if err != nil || attr.Size != -1 || !attr.ModTime.IsZero() {
 				t.Errorf("the directory %q: %+v, %v", path, attr, err)
 			}
+		}
+		if n := count(sent(srv), "TYPE I"); n != 1 {
+			t.Errorf("%d TYPE I in %q", n, sent(srv))
 		}
 		if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/none")}); err == nil || len(hide) < 2 && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%v", err)

@@ -167,9 +167,9 @@ func dataPort(text string, port int) (uint16, error) {
 }
 
 // quotedPath is the pathname in `257 "/dir" comment`, in which a quote is
-// doubled (RFC 959 appendix II).
+// doubled (RFC 959 appendix II). Some servers have words before it, too.
 func quotedPath(text string) (dir string, ok bool) {
-	rest, ok := strings.CutPrefix(text, `"`)
+	_, rest, ok := strings.Cut(text, `"`)
 	if !ok {
 		return "", false
 	}

@@ -87,12 +87,13 @@ func TestExtendedPort(t *testing.T) {
 func TestQuotedPath(t *testing.T) {
 	for in, want := range map[string]string{
 		`"/"`: "/", `"/home/lab" is the current directory`: "/home/lab", `"/a ""quoted"" dir" x "y"`: `/a "quoted" dir`, `"C:\"`: `C:\`,
+		`is "/x"`: "/x", `the "/a ""b""" it is`: `/a "b"`,
 	} {
 		if got, ok := quotedPath(in); !ok || got != want {
 			t.Errorf("%q: %q %v", in, got, ok)
 		}
 	}
-	for _, in := range []string{"", `"`, `""`, `"/unterminated`, `/x`, `is "/x"`, `"/a""`, "\"/a\nb\""} {
+	for _, in := range []string{"", `"`, `""`, `"/unterminated`, `/x`, `is "/x`, `"/a""`, "\"/a\nb\""} {
 		if got, ok := quotedPath(in); ok {
 			t.Errorf("%q: %q", in, got)
 		}

@@ -131,6 +131,13 @@ func (s *session) startTLS() error {
 
 var errNoTLS = errors.New("TLS is required")
 
+// ErrNotResumed is in the errors of transfers that a server broke off before the
+// first octet, over a data connection that has a TLS session of its own. Some
+// require that of the control connection. Package crypto/tls resumes sessions of
+// TLS 1.2 by tickets only, which proftpd does not issue by default.
+var ErrNotResumed = errors.New("the data connection has a new TLS session, and the server may require that of the control connection " +
+	"(with TLS 1.2 only servers that issue session tickets can be satisfied; TLS 1.3 works, and so does NoSessionReuseRequired in proftpd)")
+
 // secure puts the control connection under TLS.
 func (s *session) secure() error {
 	s.config = s.access.newConfig()

@@ -155,6 +155,29 @@ func TestHandshakeFirstInVain(t *testing.T) {
 	}
 }
 
+// TestNotResumed has a server that wants data connections to go on with the TLS
+// session and makes that impossible, as proftpd does by TLS 1.2: the error says so.
+func TestNotResumed(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			srv.TLS.SessionTicketsDisabled, srv.HandshakeFirst = true, first
+			f.Security, f.TLS.MaxVersion = RequireTLS, tls.VersionTLS12
+			_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
+			if !errors.Is(err, ErrNotResumed) {
+				t.Errorf("fetched: %v", err)
+			}
+			if _, err = f.Replace(t.Context(), &fetch.Request{Locator: on(srv, "pub/new")}, strings.NewReader("new")); !errors.Is(err, ErrNotResumed) {
+				t.Errorf("stored: %v", err)
+			}
+			f.TLS.MaxVersion, srv.ReuseTLS = 0, false
+			srv.On("END", 1, testserver.Reply("426 gone"))
+			if _, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")}); errors.Is(err, ErrNotResumed) || err == nil {
+				t.Errorf("after all came: %v", err)
+			}
+		})
+	}
+}
+
 // TestRefusedBesideHandshake has transfers refused while the handshake on their data
 // connections has begun. The next one must still go on with the TLS session of the
 // control connection, which the server wants.

@@ -317,7 +317,7 @@ func (s *session) transfer(command string, do func() error) error {
 	if err = s.failure(err); refusal(err) && s.data.complaint() != nil {
 		err = s.failure(s.data.complaint())
 	}
-	return err
+	return s.data.refused(err)
 }
 
 // finish ends a transfer to us: it closes the data connection and reads the last
@@ -343,7 +343,7 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 
 // refused is the error of a command whose reply is not the one that it needs.
 func (s *session) refused(r reply) error {
-	err := violation(r.text, "unexpected reply to "+s.ctl.verb)
+	err := error(&fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: errors.New("unexpected reply to " + s.ctl.verb)})
 	if r.class() >= 4 {
 		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
 	}
