@@ -112,9 +112,8 @@ func TestPasswordsInNoOutput(t *testing.T) {
 	var spellings []string
 	for _, start := range []string{"ftp://", "ftp:/", "ftp:", "FTP://", "ftps://", "ftps:", "http://", "http:", "https:/", "telnet:", "telnet://", "gopher://", "nntp:", "x-foo:", "x-foo://", "", "<ftp:", "URL:ftp:"} {
 		for _, login := range []string{"u:SECRET@", "u:SEC%52ET@", "u:SECRET:@", "u:SECRET?x@", "u:SECRET#x@", "u:{SECRET}@", "u:SECRET[@", "u:SECRET|\xff@", ":SECRET@", "u_x:SECRET@", "u:SECRET/@", `u:SECRET\@`, "u:SECRET @"} {
-			for _, end := range []string{"127.0.0.1:1/a?b#c", "127.0.0.1:1", "h:x/", ""} {
-				spellings = append(spellings, start+login+end)
-			}
+			ends := []string{"127.0.0.1:1/a?b#c", "127.0.0.1:1", "h:x/", ""}
+			spellings = append(spellings, start+login+ends[len(spellings)%len(ends)])
 			if hasPrefixFold(start, "ftp:") {
 				spellings = append(spellings, start+login+srv.Addr+"/a", start+login+srv.Addr)
 			}
