@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -28,8 +27,6 @@ type commandLine struct {
 
 // global are the options that hold for all operations.
 type global struct {
-	dumped sync.Map // the files of -D that have been written to
-
 	failEarly, help, noMeter, progressBar, showError, silent, verbose, version bool
 
 	parallel          bool

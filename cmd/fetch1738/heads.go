@@ -147,8 +147,8 @@ func (h *heads) finish() error {
 	return h.fault
 }
 
-// openDump readies the file of -D. The first transfer that writes to a file
-// empties it, those after it add to it.
+// openDump readies the file of -D. The first transfer of an operation empties it,
+// those after it add to it.
 func (t *transfer) openDump() (err error) {
 	name := t.op.dumpHeader
 	switch name {
@@ -157,6 +157,9 @@ func (t *transfer) openDump() (err error) {
 	case "-":
 		t.heads.dump = t.harmless(t.out())
 		return nil
+	case "%":
+		t.heads.dump = t.harmless(t.std.err)
+		return nil
 	}
 	if t.op.createDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
@@ -164,7 +167,7 @@ func (t *transfer) openDump() (err error) {
 		}
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	if t.op.firstDump(name) {
+	if !t.op.dumped.Swap(true) {
 		flags |= os.O_TRUNC
 	}
 	if t.heads.file, err = os.OpenFile(name, flags, 0o666); err == nil {
@@ -180,10 +183,4 @@ func (t *transfer) harmless(w io.Writer) io.Writer {
 		return w
 	}
 	return term.NewWriter(w)
-}
-
-// firstDump reports whether nothing has been written yet to a file of -D.
-func (g *global) firstDump(name string) bool {
-	_, known := g.dumped.LoadOrStore(name, true)
-	return !known
 }

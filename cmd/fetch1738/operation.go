@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
@@ -119,7 +120,8 @@ type operation struct {
 	// What to do with the answer.
 	charset          term.Charset // for showing only
 	createDirs       bool
-	dumpHeader       string // the file of -D
+	dumpHeader       string      // the file of -D
+	dumped           atomic.Bool // it has been written to
 	include          bool
 	json             bool
 	list             bool

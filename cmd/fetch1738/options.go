@@ -63,7 +63,7 @@ func options() []option {
 		{"", "disable-eprt", "", "ftp", "Use PORT, not EPRT, with -P", toggle(func(o *operation) *bool { return &o.ftp.disableEPRT }), ""},
 		{"", "disable-epsv", "", "ftp", "Use PASV, not EPSV", toggle(func(o *operation) *bool { return &o.disableEPSV }), ""},
 		{"", "dns-servers", "ADDRESSES", "connection", "Look names up at these servers, ADDRESS[:PORT],..., in turn", setNameServers, "Debian's curl is built without it."},
-		{"D", "dump-header", "FILE", "http ftp output", "Write heads of HTTP answers and replies of FTP servers to FILE", text(func(o *operation) *string { return &o.dumpHeader }), ""},
+		{"D", "dump-header", "FILE", "http ftp output", "Write heads of HTTP answers and replies of FTP servers to FILE; % is stderr", text(func(o *operation) *string { return &o.dumpHeader }), ""},
 		{"", "email", "ADDRESS", "ftp auth mailto", "Your address: password of anonymous FTP (section 3.2.1), sender of mail", text(func(o *operation) *string { return &o.email }), own},
 		{"", "eprt", "", "ftp", "Use EPRT before PORT, with -P", inverse(func(o *operation) *bool { return &o.ftp.disableEPRT }), ""},
 		{"", "epsv", "", "ftp", "Use EPSV before PASV", inverse(func(o *operation) *bool { return &o.disableEPSV }), ""},

@@ -140,17 +140,22 @@ func (t *transfer) answerVariables() map[string]any {
 	if r.web != nil {
 		v["http_version"] = strings.TrimSuffix(strings.TrimPrefix(r.web.Proto, "HTTP/"), ".0")
 		v["num_headers"] = len(r.header)
-		switch to := r.web.Location.(type) {
-		case nil:
-		case *locator.HTTP:
-			whole := *to
-			whole.HasPath = true
-			v["redirect_url"] = whole.Redacted()
-		default:
-			v["redirect_url"] = to.Redacted()
+		if r.web.Location != nil {
+			v["redirect_url"] = withSlash(r.web.Location).Redacted()
 		}
 	}
 	return v
+}
+
+// withSlash gives an http URL without a path the "/" that is asked for.
+func withSlash(l locator.Locator) locator.Locator {
+	bare, ok := l.(*locator.HTTP)
+	if !ok || bare.HasPath {
+		return l
+	}
+	with := *bare
+	with.HasPath = true
+	return &with
 }
 
 // effectiveURL is where the answer came from, as it was typed if it is that.
