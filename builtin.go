@@ -1,6 +1,8 @@
 package fetch1738
 
 import (
+	"context"
+
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -15,15 +17,15 @@ import (
 )
 
 // Builtin is a new Registry of the bundled Fetchers, working in env; nil is the
-// zero Env. A nil env.Allow is policy.User. Close the Registry to end idle
-// sessions.
+// zero Env. A nil env.Allow is policy.User, or, within a Resolver, the Resolver's
+// policy. Close the Registry to end idle sessions.
 func Builtin(env *fetch.Env) *fetch.Registry {
 	e := fetch.Env{}
 	if env != nil {
 		e = *env
 	}
 	if e.Allow == nil {
-		e.Allow = policy.User
+		e.Allow = userUnlessGuarded
 	}
 	r := new(fetch.Registry)
 	r.Register(&file.Fetcher{Env: &e}, "file")
@@ -36,4 +38,12 @@ func Builtin(env *fetch.Env) *fetch.Registry {
 	r.Register(&telnet.Fetcher{Env: &e}, "telnet")
 	r.Register(&prospero.Fetcher{Env: &e}, "prospero")
 	return r
+}
+
+// userUnlessGuarded is policy.User where the context has no policy of its own.
+func userUnlessGuarded(ctx context.Context, t fetch.Target) error {
+	if fetch.ContextAllow(ctx) != nil {
+		return nil // Env.Permit has asked it
+	}
+	return policy.User(ctx, t)
 }

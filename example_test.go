@@ -198,9 +198,9 @@ func ExampleResolver_trace() {
 	// > PASS ****
 	// > PWD
 	// > CWD pub
+	// > EPSV
 	// > TYPE I
 	// > SIZE README
-	// > EPSV
 	// > RETR README
 }
 

@@ -10,11 +10,26 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
+// gateway is the template of a scheme's gateway; ok is false if it has none.
+func (r *Resolver) gateway(scheme string) (template string, ok bool) {
+	for name, template := range r.Gateways {
+		if strings.EqualFold(name, scheme) {
+			return template, true
+		}
+	}
+	return "", false
+}
+
+var errGatewayOnlyFetches = errors.New("a gateway retrieves documents and does nothing else")
+
 // throughGateway is req asked of the gateway that template names (RFC 1738 §4).
 func throughGateway(req *fetch.Request, template string) (*fetch.Request, error) {
 	// The gateway is a third party: it gets the URL as it is or not at all.
-	if s, ok := locator.ServerOf(req.Locator); ok && s.Login != nil && s.Login.HasPassword {
+	if locator.HasPassword(req.Locator) {
 		return nil, fetch.Fail("gateway", req.Locator, fetch.Refused, errors.New("a URL with a password is not sent to a gateway"))
+	}
+	if o, ok := req.Options.(*http.Options); ok && o != nil && (o.Method != "" && o.Method != "GET" || o.Verb != "" || o.Body != nil) {
+		return nil, fetch.Fail("gateway", req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
 	}
 	// Everything but unreserved characters is encoded: the URL is one component of
 	// the gateway's, in its path or in its search part.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
 )
 
 // Resolver retrieves resources by URL. The zero value is ready: it parses
@@ -29,17 +30,21 @@ import (
 // not be changed after the first call; its methods are safe for concurrent use.
 // Close it to end the sessions it keeps open between requests.
 type Resolver struct {
-	// Env is what the bundled Fetchers work in. A nil Env.Allow is policy.User.
+	// Env is what the bundled Fetchers work in. Its Allow holds for every Fetcher,
+	// those of a Registry of your own too; a nil one is policy.User.
 	Env fetch.Env
 	// Parser reads the URLs; the zero Parser is strict.
 	Parser locator.Parser
 	// Registry holds the Fetchers; nil is Builtin(&Env). The Fetchers of another
-	// Registry bring their own Env.
+	// Registry have an Env of their own: besides Env.Allow, only Limits.Body and
+	// Limits.Hops of the Resolver's Env apply to them. Their own Allow may refuse
+	// more.
 	Registry *fetch.Registry
-	// Gateways sends whole schemes through a gateway (RFC 1738 §4): it maps a
+	// Gateways fetches whole schemes through a gateway (RFC 1738 §4): it maps a
 	// scheme to an http URL in which "{url}" stands for the encoded URL, such as
 	// "http://127.0.0.1:8118/?url={url}", or that, without "{url}", names an HTTP
-	// proxy that speaks the scheme.
+	// proxy that speaks the scheme. The other operations than access fail with the
+	// kind Unsupported there, and a URL with a password with the kind Refused.
 	Gateways map[string]string
 
 	once     sync.Once
@@ -74,13 +79,14 @@ func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error)
 // kind [fetch.TooLarge].
 func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	limits := r.Env.Limits.WithDefaults()
+	ctx = r.guarded(ctx)
 	for hops := 0; ; hops++ {
 		res, err := r.access(ctx, req)
 		var ref *fetch.Referral
 		switch {
 		case err == nil:
 			return limited(req, res, limits.Body)
-		case !errors.As(err, &ref):
+		case !errors.As(err, &ref) || ref.Op != "":
 			return nil, err
 		case hops == limits.Hops:
 			return nil, &fetch.Error{Op: "follow", URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
@@ -93,41 +99,29 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 
 // Attributes finds what is known of url besides its octets.
 func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
+	req, f, err := operate[fetch.AttributeFinder](r, url, "attributes")
 	if err != nil {
 		return nil, err
 	}
-	f, err := fetcherFor[fetch.AttributeFinder](r, req, "attributes")
-	if err != nil {
-		return nil, err
-	}
-	return f.FindAttributes(ctx, req)
+	return f.FindAttributes(r.guarded(ctx), req)
 }
 
 // Update adds body to what url designates: FTP appends, HTTP posts.
 func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
+	req, f, err := operate[fetch.Updater](r, url, "update")
 	if err != nil {
 		return nil, err
 	}
-	f, err := fetcherFor[fetch.Updater](r, req, "update")
-	if err != nil {
-		return nil, err
-	}
-	return f.Update(ctx, req, body)
+	return f.Update(r.guarded(ctx), req, body)
 }
 
 // Replace stores body as what url designates.
 func (r *Resolver) Replace(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
+	req, f, err := operate[fetch.Replacer](r, url, "replace")
 	if err != nil {
 		return nil, err
 	}
-	f, err := fetcherFor[fetch.Replacer](r, req, "replace")
-	if err != nil {
-		return nil, err
-	}
-	return f.Replace(ctx, req, body)
+	return f.Replace(r.guarded(ctx), req, body)
 }
 
 // Close ends idle sessions of the Registry. Bodies still being read are not
@@ -151,6 +145,27 @@ func (r *Resolver) fetchers() *fetch.Registry {
 	return r.registry
 }
 
+// guarded is ctx with the policy that holds for every Fetcher.
+func (r *Resolver) guarded(ctx context.Context) context.Context {
+	if r.Env.Allow == nil {
+		return fetch.WithAllow(ctx, policy.User)
+	}
+	return fetch.WithAllow(ctx, r.Env.Allow)
+}
+
+// operate finds the request for url, and the Fetcher that has the operation T. A
+// gateway has none but access.
+func operate[T any](r *Resolver, url, op string) (req *fetch.Request, able T, err error) {
+	if req, err = r.parse(url); err != nil {
+		return nil, able, err
+	}
+	if _, ok := r.gateway(req.Locator.Scheme()); ok {
+		return nil, able, fetch.Fail(op, req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
+	}
+	able, err = fetcherFor[T](r, req, op)
+	return req, able, err
+}
+
 // fetcherFor finds the Fetcher of req's scheme as one that has the operation T.
 func fetcherFor[T any](r *Resolver, req *fetch.Request, op string) (T, error) {
 	scheme := req.Locator.Scheme()
@@ -168,7 +183,7 @@ func fetcherFor[T any](r *Resolver, req *fetch.Request, op string) (T, error) {
 
 // access performs req through its gateway if it has one, else by its Fetcher.
 func (r *Resolver) access(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	if template, ok := r.Gateways[req.Locator.Scheme()]; ok {
+	if template, ok := r.gateway(req.Locator.Scheme()); ok {
 		through, err := throughGateway(req, template)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
 )
 
 // fake is a Fetcher that records its requests and answers from a function.
@@ -148,6 +149,38 @@ func TestReferrals(t *testing.T) {
 	prospero.requests = nil
 	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.TooManyHops) || len(prospero.requests) != 1 {
 		t.Errorf("no hops: %v after %d requests", err, len(prospero.requests))
+	}
+}
+
+// What was to be stored elsewhere is not fetched from there.
+func TestReferralOfUpload(t *testing.T) {
+	ftp := &fake{answer: text("another document")}
+	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
+		s.Redirects = map[string]testserver.Redirect{"/307": {Location: "ftp://h/x", Status: 307}, "/303": {Location: "ftp://h/x", Status: 303}}
+	})
+	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"http": new(http.Fetcher), "ftp": ftp})}
+	defer r.Close()
+	var ref *fetch.Referral
+	_, err := r.Replace(t.Context(), web.URL+"/307", strings.NewReader("mine"))
+	if !errors.Is(err, fetch.Moved) || !errors.As(err, &ref) || ref.Op != "PUT" || !strings.HasSuffix(err.Error(), "(not done; the server wants the PUT at ftp://h/x)") {
+		t.Errorf("Replace: %v", err)
+	}
+	if _, err := r.Update(t.Context(), web.URL+"/307", strings.NewReader("mine")); !errors.Is(err, fetch.Moved) {
+		t.Errorf("Update: %v", err)
+	}
+	put := func(path string) error {
+		req := &fetch.Request{Locator: mustParse(t, web.URL+path), Options: &http.Options{Method: "PUT", Body: strings.NewReader("mine")}}
+		res, err := r.Fetch(t.Context(), req)
+		if err == nil {
+			res.Close()
+		}
+		return err
+	}
+	if err := put("/307"); !errors.Is(err, fetch.Moved) || len(ftp.requests) != 0 {
+		t.Errorf("Fetch by PUT: %v, then %v", err, ftp.requests)
+	}
+	if err := put("/303"); err != nil || len(ftp.requests) != 1 { // the upload was taken; see there for more
+		t.Errorf("Fetch by PUT, 303: %v, then %v", err, ftp.requests)
 	}
 }
 

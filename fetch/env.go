@@ -28,7 +28,8 @@ type Env struct {
 	// Allow forbids a target by returning an error. It is asked before any name
 	// is looked up, then again for every address about to be dialled, and once
 	// more for the address that answered. nil allows everything; package policy
-	// has ready ones.
+	// has ready ones. The policy of the context ([WithAllow]) must permit the target
+	// too.
 	Allow func(ctx context.Context, t Target) error
 	// Credentials answers a server that asks for a password. It may prompt. nil
 	// has none. A session that an answer has opened may serve later requests of the
@@ -84,15 +85,52 @@ func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 	return login, nil
 }
 
-// Permit asks Allow. A refusal is an *[Error] of kind [Refused].
+// Permit asks the policy of the context ([WithAllow]), then Allow. A refusal is
+// an *[Error] of kind [Refused].
 func (e *Env) Permit(ctx context.Context, t Target) error {
-	if e == nil || e.Allow == nil {
+	allow := ContextAllow(ctx)
+	if e != nil {
+		allow = bothAllow(allow, e.Allow)
+	}
+	if allow == nil {
 		return nil
 	}
-	if err := e.Allow(ctx, t); err != nil {
+	if err := allow(ctx, t); err != nil {
 		return Fail("connect", t.Locator, Refused, err)
 	}
 	return nil
+}
+
+type allowKey struct{}
+
+// WithAllow returns a copy of ctx in which every Env permits only what allow
+// permits too, whatever its own Allow says. If ctx has such a policy already,
+// both must permit. If allow is nil, the copy has no further policy. A Resolver
+// carries its policy to its Fetchers this way.
+func WithAllow(ctx context.Context, allow func(ctx context.Context, t Target) error) context.Context {
+	return context.WithValue(ctx, allowKey{}, bothAllow(ContextAllow(ctx), allow))
+}
+
+// ContextAllow returns the policy that [WithAllow] put into ctx, or nil.
+func ContextAllow(ctx context.Context) func(ctx context.Context, t Target) error {
+	allow, _ := ctx.Value(allowKey{}).(func(context.Context, Target) error)
+	return allow
+}
+
+// bothAllow permits what a and b permit. A nil one permits everything.
+func bothAllow(a, b func(context.Context, Target) error) func(context.Context, Target) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return func(ctx context.Context, t Target) error {
+		if err := a(ctx, t); err != nil {
+			return err
+		}
+		return b(ctx, t)
+	}
 }
 
 // Connect connects to t.Host and t.Port as far as the policy allows, within

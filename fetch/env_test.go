@@ -413,6 +413,44 @@ func TestPermit(t *testing.T) {
 	wantKind(t, env.Permit(t.Context(), hosted("h", 1)), fetch.Refused)
 }
 
+// The policy of a context holds in every Env, a nil one too; both must permit.
+func TestWithAllow(t *testing.T) {
+	refuse := func(port uint16) func(context.Context, fetch.Target) error {
+		return func(_ context.Context, t fetch.Target) error {
+			if t.Port == port {
+				return fmt.Errorf("no port %d", port)
+			}
+			return nil
+		}
+	}
+	ctx := fetch.WithAllow(fetch.WithAllow(t.Context(), refuse(1)), refuse(2))
+	ctx = fetch.WithAllow(ctx, nil)
+	for port, want := range map[uint16]bool{1: false, 2: false, 3: true, 4: true} {
+		for _, env := range []*fetch.Env{nil, {}, {Allow: refuse(3)}} {
+			want := want && (env == nil || env.Allow == nil || port != 3)
+			if err := env.Permit(ctx, fetch.Target{Port: port}); (err == nil) != want || err != nil && !errors.Is(err, fetch.Refused) {
+				t.Errorf("port %d by %v: %v", port, env, err)
+			}
+		}
+	}
+	if fetch.ContextAllow(t.Context()) != nil || fetch.ContextAllow(fetch.WithAllow(t.Context(), nil)) != nil {
+		t.Error("a context without a policy has one")
+	}
+	port := listen(t)
+	env := &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		return (&net.Dialer{ControlContext: fetch.DialControl}).DialContext(ctx, network, address)
+	}}
+	onlyNames := fetch.WithAllow(t.Context(), func(_ context.Context, t fetch.Target) error {
+		if t.Addr.IsValid() {
+			return errors.New("no address")
+		}
+		return nil
+	})
+	if c, err := env.Connect(onlyNames, fetch.Target{Host: "127.0.0.1", Port: port}); !errors.Is(err, fetch.Refused) {
+		t.Errorf("an address that the context's policy refuses: %v, %v", c, err)
+	}
+}
+
 func TestLogin(t *testing.T) {
 	challenge := fetch.Challenge{Locator: url, User: "lab", Text: "realm"}
 	login := locator.Login{User: "lab", Password: "hunter2", HasPassword: true}

@@ -94,9 +94,18 @@ type Referral struct {
 	To locator.Locator
 	// From is the provenance that a request for To must carry.
 	From Provenance
+	// Op is what the server wants to be done to To, such as "PUT", or a form to be
+	// sent there: nothing has been. It is empty where To is to be fetched, and a
+	// Resolver follows no other.
+	Op string
 }
 
-func (r *Referral) Error() string { return "see " + r.To.Redacted() }
+func (r *Referral) Error() string {
+	if r.Op != "" {
+		return fmt.Sprintf("not done; the server wants the %s at %s", r.Op, r.To.Redacted())
+	}
+	return "see " + r.To.Redacted()
+}
 
 // Error is one printable line: "op url: reason". The reason is the server's
 // reply if there is one, else the cause, else the kind.

@@ -5,7 +5,8 @@ import "time"
 // Limits bound what a peer can make us spend. A zero field means its default, a
 // negative one no limit.
 type Limits struct {
-	// Connect bounds looking up the name and connecting; default 30 s.
+	// Connect bounds looking up the name and connecting, with the handshakes of
+	// proxies and TLS; default 30 s.
 	Connect time.Duration
 	// Reply bounds the wait for each reply and for the first octet; default 60 s.
 	Reply time.Duration

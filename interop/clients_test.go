@@ -259,6 +259,9 @@ func TestCurlSeesFaults(t *testing.T) {
 			if out, code := runTool(t, curl, curlArgs("URL/motd.txt", srv.URL, "")...); code != tt.code {
 				t.Errorf("exit %d, %q; want %d\n%s", code, out, tt.code, srv.Transcript())
 			}
+			if tt.stage == "PASV" {
+				srv.ResetFaults()
+			}
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -117,7 +120,7 @@ func plusShelf(t *testing.T) *testserver.Gopher {
 		}
 		s.Plus = map[string]testserver.GopherItem{
 			"b-salmon": {Views: []testserver.GopherView{{Type: "Text/plain", Language: "En_US", Size: ".1k"}, {Type: "Text/plain", Language: "De_DE", Size: ".1k", Name: "d-german"}}},
-			"c-survey": {Ask: []string{"Ask: How many volts?\t220", "Choose: Colour\tRed\tGreen"}},
+			"c-survey": {Ask: []string{"Ask: How many volts?\t220", "AskL: Comments", "Choose: Colour\tRed\tGreen"}},
 		}
 	})
 }
@@ -242,8 +245,69 @@ func TestUMNScreen(t *testing.T) {
 	s.await("d-german")
 	s.press("3\r")
 	s.await("volts")
-	s.press("\x18") // sends the form
+	s.press("\tone line\x18") // sends the form
 	s.await("1: [220]")
-	sent(t, srv, `"\t$\r\n"`, `"/a-text\t+Text/plain En_US\r\n"`, `"/b-salmon\t+Text/plain De_DE\r\n"`,
-		`"/c-survey\t+Text/plain En_US\t1\r\n"`, `"+-1\r\n"`, `"220\r\n"`, `"Red\r\n"`, `".\r\n"`)
+	sent(t, srv, `"\t$\r\n"`, `"/a-text\t+Text/plain En_US\r\n"`, `"/b-salmon\t+Text/plain De_DE\r\n"`, `"/c-survey\t+Text/plain En_US\t1\r\n"`)
+
+	// Our form is the same, octet by octet.
+	lines := srv.Transcript().From(testserver.FromClient)
+	form := gopher.Form{Questions: []gopher.Question{{Kind: gopher.Ask}, {Kind: gopher.AskL}, {Kind: gopher.Choose, Choices: []string{"Red"}}}}
+	filled, err := form.Fill("Text/plain En_US", []string{"220", "one line", "Red"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for line := range strings.Lines("/c-survey\t" + filled.Plus()) {
+		want = append(want, strconv.Quote(line))
+	}
+	if got := lines[max(len(lines)-len(want), 0):]; !slices.Equal(got, want) {
+		t.Errorf("it sent %q, we send %q", got, want)
+	}
+}
+
+// TestUMNServed walks through what the verb serve serves: a folder, one with a
+// gophermap, and a text.
+func TestUMNServed(t *testing.T) {
+	t.Parallel()
+	client, program := requireTool(t, "gopher"), buildCommand(t)
+	root := t.TempDir()
+	makeDir(t, filepath.Join(root, "mapped"), 0o755)
+	writeFile(t, filepath.Join(root, "a-text.txt"), "hello from the text\n")
+	writeFile(t, filepath.Join(root, "mapped", "gophermap"), "0Called by its map\tfile.txt\n7Look for words\t/\n")
+	writeFile(t, filepath.Join(root, "mapped", "file.txt"), "hello from the map\n")
+	cmd := exec.CommandContext(patience(t), program, "serve", "--gopher", "0", "--root", root)
+	in, out := startPiped(t, cmd)
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(line, "gopher://"), "/\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := startScreen(t, client, "127.0.0.1", port)
+	s.await("Press RETURN") // a greeting at the first start
+	s.press("\r")
+	s.await("a-text.txt")
+	s.await("mapped")
+	s.press("\r")
+	s.await("hello from the text")
+	s.press("u")
+	s.await("mapped")
+	s.press("2\r")
+	s.await("Called by its map")
+	s.await("Look for words")
+	s.press("\r")
+	s.await("hello from the map")
+	s.press("u")
+	s.await("Look for words")
+	s.press("2\r")
+	s.await("Words to search for")
+	s.press("from the map\r")
+	s.await("file.txt")
 }

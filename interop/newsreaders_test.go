@@ -123,3 +123,52 @@ func converse(t *testing.T, home string, program []string, dialogue ...exchange)
 	}
 	_, _ = io.Copy(io.Discard, out)
 }
+
+// TestSlrnScores has a newsreader ask for new groups, and for a field of the
+// header that overviews lack: an article is scored by it, and not shown.
+func TestSlrnScores(t *testing.T) {
+	t.Parallel()
+	slrn := requireTool(t, "slrn")
+	srv := newsstand(t, nil)
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "newsrc"), "local.test:\nlocal.empty:\n")
+	writeFile(t, filepath.Join(dir, "newsrc.time"), "NEWGROUPS 941220 000000 GMT\n")
+	writeFile(t, filepath.Join(dir, "score"), "[*]\nScore: =-9999\n  Content-Type: multipart/.*\n")
+	writeFile(t, filepath.Join(dir, "slrnrc"), fmt.Sprintf("set hostname \"example.test\"\nset username \"lab\"\nset scorefile \"%s/score\"\n", dir))
+	host, port, _ := strings.Cut(srv.Addr, ":")
+	converse(t, dir, []string{slrn, "-h", host, "-p", port, "-f", filepath.Join(dir, "newsrc"), "-i", filepath.Join(dir, "slrnrc")},
+		exchange{"12  local.test", "\r"},
+		exchange{"plain", "q"},
+		exchange{"News Groups", "q"},
+		exchange{"want to quit", "y"},
+	)
+	sent(t, srv, "NEWGROUPS 941220 000000 GMT", "XOVER 1-12", "XHDR Content-Type 1-12", "QUIT")
+	if !srv.Transcript().Has(testserver.FromServer, `7 multipart/mixed; boundary="b"`) {
+		t.Errorf("%s", srv.Transcript())
+	}
+}
+
+// TestPythonNews has a library that others wrote ask for what is new, and for
+// fields of headers.
+func TestPythonNews(t *testing.T) {
+	t.Parallel()
+	python := requireTool(t, "/usr/bin/python3")
+	if _, code := runTool(t, python, "-W", "ignore", "-c", "import nntplib"); code != 0 {
+		t.Skip("this Python has no nntplib")
+	}
+	srv := newsstand(t, nil)
+	host, port, _ := strings.Cut(srv.Addr, ":")
+	out, code := runTool(t, python, "-W", "ignore", "-c", `
+import datetime, nntplib, sys
+s = nntplib.NNTP(sys.argv[1], int(sys.argv[2]))
+s.group("local.test")
+print(s.xhdr("subject", "1-2")[1])
+print(s.xhdr("subject", "<dots@lab.example>")[1])
+print(len(s.newnews("local.*", datetime.datetime(1994, 12, 19))[1]), s.newnews("local.*", datetime.datetime(1994, 12, 22))[1])
+print(sorted(g.group for g in s.newgroups(datetime.datetime(1994, 12, 19))[1]))
+s.quit()
+`, host, port)
+	if want := "[('1', 'plain'), ('2', 'dots')]\n['<dots@lab.example> dots']\n12 []\n['local.empty', 'local.test']\n"; out != want || code != 0 {
+		t.Errorf("exit %d, %s\n%s", code, out, srv.Transcript())
+	}
+}

@@ -128,9 +128,7 @@ func TestProgressBar(t *testing.T) {
 			c := startConsole(t, cmd)
 			c.resize(50, 4)
 			c.await(func(s string) bool { return len(frames(s)) > 3 })
-			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
+			c.signal(syscall.SIGTERM)
 			shown, code := c.exit()
 			g := newGrid(50, 4)
 			g.write(shown)

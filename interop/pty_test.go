@@ -1,10 +1,12 @@
 package interop
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,7 +20,8 @@ import (
 type console struct {
 	t      *testing.T
 	master *os.File
-	cmd    *exec.Cmd
+	status *bufio.Reader // the program's process id and exit code, a line each
+	pid    int
 	ended  chan struct{}
 
 	mu   sync.Mutex
@@ -28,31 +31,80 @@ type console struct {
 	over bool
 }
 
-// startConsole starts cmd on a terminal of 80 columns and 24 rows.
+// leader runs a program in the session that it leads. When the leader of a session
+// ends, the kernel may throw away what nobody has read yet from its terminal: so
+// it shows that the program has ended, and stays until its descriptor 4 ends.
+const leader = `
+trap : HUP INT QUIT TERM
+/bin/sh -c 'echo $$ >&3; exec "$@" 3>&- 4<&-' sh "$@"
+echo $? >&3
+printf '` + endMark + `'
+read -r _ <&4
+`
+
+// endMark is shown last; no program shows it.
+const endMark = "\a(the program has ended)\a"
+
+// startConsole starts cmd on a terminal of 80 columns and 24 rows. It is not to be
+// waited for, or sent signals, but by the console.
 func startConsole(t *testing.T, cmd *exec.Cmd) *console {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &console{t: t, master: master, cmd: cmd, ended: make(chan struct{})}
+	said, says, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, hold, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &console{t: t, master: master, status: bufio.NewReader(said), ended: make(chan struct{})}
 	c.more = sync.NewCond(&c.mu)
 	c.resize(80, 24)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
+	lead := exec.Command("/bin/sh", append([]string{"-c", leader, "sh", cmd.Path}, cmd.Args[1:]...)...)
+	lead.Env, lead.Dir = cmd.Env, cmd.Dir
+	lead.Stdin, lead.Stdout, lead.Stderr, lead.ExtraFiles = slave, slave, slave, []*os.File{says, held}
+	lead.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := lead.Start(); err != nil {
 		t.Fatal(err)
 	}
 	slave.Close()
+	says.Close()
+	held.Close()
 	go c.watch()
-	context.AfterFunc(patience(t), func() { _ = cmd.Process.Kill() })
+	kill := func() { _ = syscall.Kill(-lead.Process.Pid, syscall.SIGKILL) }
+	stop := context.AfterFunc(patience(t), kill)
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
+		stop()
+		kill()
 		<-c.ended
-		_ = cmd.Wait()
-		master.Close()
+		_ = lead.Wait()
+		for _, f := range []*os.File{master, said, hold} {
+			f.Close()
+		}
 	})
+	c.pid = c.number()
 	return c
+}
+
+// number is the next that the leader tells, -1 when it has ended.
+func (c *console) number() int {
+	line, err := c.status.ReadString('\n')
+	if n, bad := strconv.Atoi(strings.TrimSpace(line)); err == nil && bad == nil {
+		return n
+	}
+	return -1
+}
+
+// signal sends the program a signal.
+func (c *console) signal(s syscall.Signal) {
+	c.t.Helper()
+	if err := syscall.Kill(c.pid, s); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // resize changes the window, of which the program is told by SIGWINCH.
@@ -80,10 +132,12 @@ func (c *console) watch() {
 		n, err := c.master.Read(buf)
 		c.mu.Lock()
 		c.text += string(buf[:n])
-		c.over = err != nil // EIO, once nobody has the terminal open
+		c.text, c.over = strings.CutSuffix(c.text, endMark)
+		c.over = c.over || err != nil // EIO, once nobody has the terminal open
+		over := c.over
 		c.more.Broadcast()
 		c.mu.Unlock()
-		if err != nil {
+		if over {
 			return
 		}
 	}
@@ -131,8 +185,32 @@ func (c *console) keys(text string) {
 // exit waits for the end, and gives all that was shown and the exit code.
 func (c *console) exit() (text string, code int) {
 	<-c.ended
-	_ = c.cmd.Wait()
+	code = c.number()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.text, c.cmd.ProcessState.ExitCode()
+	return c.text, code
+}
+
+// TestConsole has a program whose last words are read whenever somebody comes to
+// it, and whose exit code and signals are its own.
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		c := startConsole(t, exec.Command("/bin/sh", "-c", "seq 1 3000; printf last; exit 7"))
+		if text, code := c.exit(); code != 7 || !strings.HasSuffix(text, "\n3000\r\nlast") {
+			t.Fatalf("exit %d, at last %q", code, text[max(len(text)-50, 0):])
+		}
+	}
+	c := startConsole(t, exec.Command("/bin/sh", "-c", "trap 'echo told; exit 9' TERM; echo ready; while :; do sleep 1; done"))
+	c.expect("ready")
+	c.signal(syscall.SIGTERM)
+	if text, code := c.exit(); code != 9 || text != "ready\r\ntold\r\n" {
+		t.Errorf("exit %d, %q", code, text)
+	}
+	c = startConsole(t, exec.Command("/bin/sh", "-c", "trap 'exit 5' INT; echo ready; read x"))
+	c.expect("ready")
+	c.keys("\x03")
+	if text, code := c.exit(); code != 5 {
+		t.Errorf("exit %d after Ctrl-C, %q", code, text)
+	}
 }

@@ -342,9 +342,7 @@ func TestCommandAtTelnetd(t *testing.T) {
 	t.Run("killed", func(t *testing.T) {
 		t.Parallel()
 		c := start(t)
-		if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		c.signal(syscall.SIGTERM)
 		if text, code := c.exit(); code != 143 {
 			t.Errorf("exit %d, %q", code, text)
 		}

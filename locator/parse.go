@@ -49,7 +49,12 @@ type parser struct {
 	used Tolerance
 	buf  strings.Builder // the decoded components of this URL, back to back
 	bad  failure
+
+	secret span // the password
 }
+
+// span is part of a text, from one offset up to another.
+type span struct{ from, to int }
 
 // url is "scheme ':' schemepart", by the grammar of that scheme.
 func (p *parser) url() Locator {

@@ -39,11 +39,17 @@ func (r Reference) fragment() string {
 
 // reference parses s, or says why it is no URL.
 func (p Parser) reference(s string) (Reference, failure) {
+	r, _, bad := p.read(s)
+	return r, bad
+}
+
+// read parses s, and finds where in s the password stands.
+func (p Parser) read(s string) (r Reference, secret span, bad failure) {
 	w := wrapped{url: s}
 	if p.Tolerate&WrappedText != 0 {
 		w = unwrap(s)
 	}
-	r := Reference{Text: s, HyphenBreak: w.hyphenBreak}
+	r = Reference{Text: s, HyphenBreak: w.hyphenBreak}
 	if w.url != s {
 		r.Used = WrappedText
 	}
@@ -53,6 +59,11 @@ func (p Parser) reference(s string) (Reference, failure) {
 	}
 	u := parser{s: url, size: len(url), tol: p.Tolerate}
 	r.Locator = u.url()
+	if _, opaque := r.Locator.(*Opaque); opaque && r.HasFragment {
+		if from, to := findPassword(w.url); from <= len(url) && len(url) < to {
+			u.fail(len(url), "2.2", `"#" may end the URL or be part of a password; there it must be encoded as %23`)
+		}
+	}
 	if u.bad.msg == "" && r.HasFragment {
 		r.Used |= Fragments
 		r.Fragment = u.fragment(w.url, len(url)+1)
@@ -60,9 +71,12 @@ func (p Parser) reference(s string) (Reference, failure) {
 	r.Used |= u.used
 	if u.bad.msg != "" {
 		u.bad.offset = w.offset(s, u.bad.offset)
-		return Reference{}, u.bad
+		return Reference{}, span{}, u.bad
 	}
-	return r, failure{}
+	if u.secret.to > 0 {
+		u.secret = span{w.offset(s, u.secret.from), w.offset(s, u.secret.to)}
+	}
+	return r, u.secret, failure{}
 }
 
 // fragment goes on at offset i of text, behind the "#".

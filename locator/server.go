@@ -67,7 +67,9 @@ func (p *parser) login(l *Login, end int) {
 	l.User = p.text(user, 0)
 	if p.next(':') {
 		l.HasPassword = true
+		p.secret.from = p.i
 		l.Password = p.text(password, colon)
+		p.secret.to = p.i
 	}
 	p.expect('@', "3.1", `":", "@" and "/" must be encoded in a user name and password`)
 }

@@ -13,7 +13,7 @@ type Event struct {
 	// Files and Octets are how much there is to fetch, of Planned.
 	Files  int
 	Octets int64
-	// Err is why, of Failed and Skipped.
+	// Err is why, of Failed, Skipped and Unsure.
 	Err error
 }
 
@@ -33,10 +33,11 @@ const (
 	Deleted                 // and was removed (DryRun: would be)
 	Failed                  // something could not be had
 	Skipped                 // an entry is not mirrored
+	Unsure                  // the end of a menu or a new document is not marked: it may have been cut
 )
 
 var actionText = [...]string{
-	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped",
+	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure",
 }
 
 // String is a word such as "new" or "changed".

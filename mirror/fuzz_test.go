@@ -2,9 +2,10 @@ package mirror
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,47 +29,51 @@ func FuzzRecords(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m := new(manifest)
-		if err := m.read(bytes.NewReader(text)); err != nil {
-			return
-		}
-		var written bytes.Buffer
-		for url, k := range m.urls {
-			for _, r := range k.records() {
-				if r.File != "" && (!fs.ValidPath(r.File) || strings.HasPrefix(strings.ToLower(r.File)+"/", Folder+"/")) {
-					t.Errorf("%s has the file %q", url, r.File)
-				}
-				line, err := encode(r)
-				if err != nil {
-					t.Errorf("%+v: %v", r, err)
-				}
-				written.Write(line)
-			}
-		}
-		again := new(manifest)
-		if err := again.read(&written); err != nil {
+		root, err := os.OpenRoot(t.TempDir())
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := dump(t, again), dump(t, m); got != want {
+		defer root.Close()
+		if err := errors.Join(root.Mkdir(Folder, 0o777), root.WriteFile(ManifestFile, text, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		m, err := openManifest(root)
+		if err != nil {
+			return
+		}
+		want := dump(t, m, text)
+		if err := errors.Join(m.rewrite(root), m.close()); err != nil {
+			t.Fatal(err)
+		}
+		again, err := openManifest(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.close()
+		if got := dump(t, again, text); got != want {
 			t.Errorf("read again:\n%s\nwas:\n%s", got, want)
 		}
 	})
 }
 
-// dump is what a manifest knows of files that are whole or begun.
-func dump(t *testing.T, m *manifest) string {
+// dump is what a manifest knows of files that are whole or begun: those of the
+// URLs in a text.
+func dump(t *testing.T, m *manifest, text []byte) string {
 	t.Helper()
-	lines := make(map[string][]Record)
-	for url, k := range m.urls {
-		if list := k.records(); len(list) > 0 {
-			lines[url] = list
+	lines := map[string]known{"": {done: m.start}}
+	for r, err := range Records(bytes.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := m.lookup(r.URL)
+		lines[r.URL] = k
+		for _, file := range []string{k.done.File, k.begun.File} {
+			if file != "" && (!fs.ValidPath(file) || strings.HasPrefix(strings.ToLower(file)+"/", Folder+"/")) {
+				t.Errorf("%s has the file %q", r.URL, file)
+			}
 		}
 	}
-	b, err := json.Marshal(lines)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return fmt.Sprintf("%+v", lines)
 }
 
 // FuzzPlace: whatever an item of a listing says, its file is in the directory,
@@ -95,7 +100,7 @@ func FuzzPlace(f *testing.F) {
 				continue
 			}
 			file := localPath(at.path)
-			names := claims{dirs: make(map[string]string), files: make(map[string]bool)}
+			names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
 			claimed := names.claim(file)
 			if long := len(file) > maxPath; long != errors.Is(claimed, errPath) {
 				t.Errorf("%d octets of path: %v", len(file), claimed)

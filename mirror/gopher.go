@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,10 +18,48 @@ type gopherTree struct {
 	path   []string
 	scheme string
 	server locator.HostPort
+	// aliases are other names of the server.
+	aliases []locator.HostPort
 }
 
 func newGopherTree(l locator.Locator, item *locator.Gopher) *gopherTree {
 	return &gopherTree{at: l, path: selectorPath(item.Selector), scheme: l.Scheme(), server: item.HostPort}
+}
+
+// alias gives the server other names.
+func (t *gopherTree) alias(names []string) error {
+	for _, name := range names {
+		l, err := locator.Parse("gopher://" + name)
+		at, ok := l.(*locator.Gopher)
+		if err != nil || !ok || at.HasPath {
+			return fmt.Errorf("alias %s: expected HOST or HOST:PORT", fetch.Printable(name))
+		}
+		if at.Port == 0 {
+			at.Port = t.server.Port
+		}
+		t.aliases = append(t.aliases, at.HostPort)
+	}
+	return nil
+}
+
+// own is the locator on this server that an item has on an alias of it.
+func (t *gopherTree) own(l locator.Locator) locator.Locator {
+	item, ok := gopher.Item(l)
+	if !ok || !slices.ContainsFunc(t.aliases, func(at locator.HostPort) bool { return sameServer(item.HostPort, at, "gopher") }) {
+		return l
+	}
+	own := *item
+	own.HostPort = t.usual()
+	return t.secured(&own)
+}
+
+// usual is the server as items name it.
+func (t *gopherTree) usual() locator.HostPort {
+	at := t.server
+	if at.Port == locator.DefaultPort("gopher") {
+		at.Port = 0
+	}
+	return at
 }
 
 func (t *gopherTree) start() folder { return folder{loc: t.at, path: t.path} }
@@ -30,12 +69,12 @@ const menuFile = "gophermap"
 
 func (t *gopherTree) place(item fetch.Item) (place, error) {
 	if item.Locator == nil || item.Locator.Scheme() != t.scheme {
-		return place{}, errServer
+		return place{}, ErrServer
 	}
 	l, ok := gopher.Item(item.Locator)
 	switch {
 	case !ok || !sameServer(l.HostPort, t.server, "gopher"):
-		return place{}, errServer
+		return place{}, ErrServer
 	case has(item, gopher.HeaderMirror):
 		return place{}, errElsewhere
 	case item.Kind == fetch.KindQuery || item.Kind == fetch.KindInteractive || isForm(item) || l.Search != "" || l.Plus != "":
@@ -46,6 +85,26 @@ func (t *gopherTree) place(item fetch.Item) (place, error) {
 		at.path = []string{item.Name}
 	}
 	return at, nil
+}
+
+// key implements tree: the type and the selector.
+func (t *gopherTree) key(l locator.Locator, _ place) string {
+	item, _ := gopher.Item(l)
+	return string([]byte{item.Type}) + item.Selector
+}
+
+// find implements tree.
+func (t *gopherTree) find(_ folder, key string, _ bool, _ string) (locator.Locator, []string) {
+	l := &locator.Gopher{HostPort: t.usual(), Type: key[0], Selector: key[1:], HasPath: true}
+	return t.secured(l), selectorPath(l.Selector)
+}
+
+// secured is l under the scheme of the tree.
+func (t *gopherTree) secured(l *locator.Gopher) locator.Locator {
+	if t.scheme == gopher.Secure {
+		return &locator.Opaque{Name: gopher.Secure, Rest: strings.TrimPrefix(l.String(), "gopher:")}
+	}
+	return l
 }
 
 // selectorPath are the components of a selector. What would lead elsewhere is
@@ -68,15 +127,12 @@ func plusOf(item fetch.Item) string {
 
 // attributesOf is the request for the attributes of all items of a menu
 // (RFC 1738 §3.4.9).
-func attributesOf(menu locator.Locator) locator.Locator {
+func (t *gopherTree) attributesOf(menu locator.Locator) locator.Locator {
 	l, ok := gopher.Item(menu)
 	if !ok {
 		return nil
 	}
 	all := *l
 	all.Plus, all.Fields, all.Type, all.HasPath = "$", 2, '1', true
-	if menu.Scheme() == gopher.Secure {
-		return &locator.Opaque{Name: gopher.Secure, Rest: strings.TrimPrefix(all.String(), "gopher:")}
-	}
-	return &all
+	return t.secured(&all)
 }

@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +34,7 @@ func TestGopher(t *testing.T) {
 		}
 	}
 	got, err := m.Run(t.Context())
-	if counts(got) != (mirror.Summary{New: 5, Failed: 1, Skipped: 4}) {
+	if counts(got) != (mirror.Summary{New: 5, Failed: 1, Skipped: 4, Unsure: 1}) {
 		t.Errorf("%+v, %v; %q", got, err, skipped)
 	}
 	files := read(t, m.Dir)
@@ -130,4 +131,158 @@ func newsFrom(t *testing.T, addr string) fetch.Fetcher {
 	r := &fetch1738.Resolver{Env: fetch.Env{NewsServer: addr}}
 	t.Cleanup(func() { r.Close() })
 	return r
+}
+
+// serveNotes serves a hole of three texts and a binary, in two menus.
+func serveNotes(t *testing.T, configure ...func(*testserver.Gopher)) (*testserver.Gopher, string) {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"one.txt": "The first text.\nIt has two lines.\n", "sub/two.txt": "The second text.\n", "sub/three.txt": "The third text.\n", "data.bin": "\x00\x01\x02",
+	})
+	content := func(s *testserver.Gopher) { s.Content = os.DirFS(dir) }
+	return testserver.NewGopher(t, append([]func(*testserver.Gopher){content}, configure...)...), dir
+}
+
+// A menu or a text that is cut looks whole but for its missing end mark. Nothing
+// is deleted after it, and no copy replaced.
+func TestGopherCut(t *testing.T) {
+	noDot := func(s *testserver.Gopher) { s.NoDot = true }
+	for _, server := range []struct {
+		name      string
+		configure func(*testserver.Gopher)
+		unsure    int // in the first run
+	}{
+		{"marks ends", func(*testserver.Gopher) {}, 1},
+		{"marks none", noDot, 6},
+	} {
+		for _, cut := range []struct {
+			name, stage string
+			octets      int64
+		}{
+			{"empty root", "REQUEST ", 0}, {"one item", "REQUEST ", 34}, {"middle of a line", "REQUEST ", 50},
+			{"empty menu", "REQUEST /sub", 0}, {"first item of a menu", "REQUEST /sub", 44}, {"first line of a menu", "REQUEST /sub", 20},
+			{"empty text", "REQUEST /one.txt", 0}, {"first line of a text", "REQUEST /one.txt", 17}, {"first word", "REQUEST /one.txt", 3},
+			{"binary", "REQUEST /data.bin", 1},
+		} {
+			t.Run(server.name+"/"+cut.name, func(t *testing.T) {
+				srv, _ := serveNotes(t, server.configure)
+				m := start(t, srv.URL+"/")
+				m.Delete = true
+				ran(t, m, mirror.Summary{New: 6, Unsure: server.unsure})
+				want := read(t, m.Dir)
+				srv.On(cut.stage, 0, testserver.Truncate(cut.octets))
+				got, err := m.Run(t.Context())
+				if !errors.Is(err, fetch.Truncated) || got.Failed == 0 || got.Gone+got.Changed+got.New > 0 {
+					t.Errorf("%+v, %v", got, err)
+				}
+				sameFiles(t, m.Dir, want)
+				srv.ResetFaults()
+				if _, err := m.Run(t.Context()); err != nil {
+					t.Error(err)
+				}
+				sameFiles(t, m.Dir, want)
+			})
+		}
+	}
+}
+
+// A server that marks no ends can be mirrored: what is new is taken, what has
+// changed is asked for twice, and nothing is taken for gone.
+func TestGopherWithoutMarks(t *testing.T) {
+	srv, dir := serveNotes(t, func(s *testserver.Gopher) { s.NoDot = true })
+	m := start(t, srv.URL+"/")
+	ran(t, m, mirror.Summary{New: 6, Unsure: 6})
+	ran(t, m, mirror.Summary{Unchanged: 6, Unsure: 2}) // what came twice is sure, but for the menus
+	write(t, dir, map[string]string{"one.txt": "Another text.\n", "new.txt": "New.\n"})
+	srv.ResetTranscript()
+	ran(t, m, mirror.Summary{New: 1, Changed: 2, Unchanged: 4, Unsure: 3})
+	if asks := strings.Count(srv.Transcript().String(), `"/one.txt\r\n"`); asks != 2 {
+		t.Errorf("one.txt was asked for %d times", asks)
+	}
+	if got := read(t, m.Dir); got["one.txt"] != "Another text.\r\n" || got["new.txt"] != "New.\r\n" {
+		t.Errorf("%q", got)
+	}
+
+	// A text that gets other answers each time stays as it was.
+	write(t, dir, map[string]string{"one.txt": "It is ten.\n"})
+	srv.On("REQUEST /one.txt", 2, testserver.Data("It is eleven.\r\n"))
+	got, err := m.Run(t.Context())
+	if counts(got) != (mirror.Summary{Unchanged: 6, Failed: 1, Unsure: 2}) || !errors.Is(err, fetch.Truncated) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	srv.ResetFaults()
+	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 6, Unsure: 2})
+
+	// Files that disappear stay, which is told of when they are to be deleted.
+	if err := os.Remove(filepath.Join(dir, "data.bin")); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 5, Unsure: 2})
+	m.Delete = true
+	got, err = m.Run(t.Context())
+	if counts(got) != (mirror.Summary{Unchanged: 6, Failed: 1, Unsure: 2}) || !errors.Is(err, fetch.Truncated) ||
+		!strings.Contains(err.Error(), "1 files are in no menu any more but were not deleted") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := read(t, m.Dir)["data.bin"]; got != "\x00\x01\x02" {
+		t.Errorf("data.bin is %q", got)
+	}
+}
+
+// A cut menu does not hide behind a filter that leaves menus out of the copy.
+func TestGopherCutFiltered(t *testing.T) {
+	srv, _ := serveNotes(t)
+	m := start(t, srv.URL+"/")
+	m.Delete, m.Include = true, []string{"*.txt"}
+	ran(t, m, mirror.Summary{New: 3})
+	want := read(t, m.Dir)
+	srv.On("REQUEST /sub", 0, testserver.Truncate(0))
+	got, err := m.Run(t.Context())
+	if !errors.Is(err, fetch.Truncated) || counts(got) != (mirror.Summary{Unchanged: 1, Failed: 1, Unsure: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	sameFiles(t, m.Dir, want)
+}
+
+// A first answer that was cut is made good by the next run, also where the
+// server tells dates.
+func TestGopherFirstAnswerCut(t *testing.T) {
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		s.Personality = testserver.UMNGopher
+		s.Content = fstest.MapFS{"salmon": {Data: []byte("Salmon.\nTrout.\n"), ModTime: modified}}
+	})
+	srv.On("REQUEST /salmon", 1, testserver.Truncate(9))
+	m := start(t, srv.URL+"/")
+	ran(t, m, mirror.Summary{New: 2, Unsure: 1})
+	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1})
+	ran(t, m, mirror.Summary{Unchanged: 2})
+	sums(t, m.Dir)
+	if got := read(t, m.Dir)["salmon"]; got != "Salmon.\r\nTrout.\r\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A site whose menus call the server by another name is mirrored with that as an
+// alias. All is fetched from the server of the start.
+func TestAliases(t *testing.T) {
+	srv, _ := serveNotes(t, func(s *testserver.Gopher) { s.Host, s.Port = "Notes.example", 70 })
+	for _, aliases := range [][]string{nil, {"other.example:70"}, {"notes.example"}, {"notes.example:71"}} {
+		m := start(t, srv.URL+"/")
+		m.Aliases = aliases
+		ran(t, m, mirror.Summary{New: 1, Skipped: 3})
+	}
+	m := start(t, srv.URL+"/")
+	m.Aliases = []string{"other.example", "notes.example:70"}
+	ran(t, m, mirror.Summary{New: 6, Unsure: 1})
+	ran(t, m, mirror.Summary{Unchanged: 6})
+	if got := read(t, m.Dir); got["sub/two.txt"] != "The second text.\r\n" || len(got) != 6 {
+		t.Errorf("%q", got)
+	}
+	for _, bad := range []string{"", "a/b", "a:b", "a b"} {
+		m.Aliases = []string{bad}
+		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "expected HOST or HOST:PORT") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
 }

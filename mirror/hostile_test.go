@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
@@ -325,4 +327,92 @@ func TestAgain(t *testing.T) {
 	m.Again = func(_ context.Context, n int, err error) bool { return n < 1 }
 	left = 2
 	ran(t, m, mirror.Summary{Failed: 1})
+}
+
+// Folders that differ in letter case only would be one on some systems: the files
+// of the second fail, on every system.
+func TestFoldersOfOneName(t *testing.T) {
+	for _, include := range [][]string{nil, {"*.txt"}} {
+		w := &world{text: "x"}
+		w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
+			switch l.CWD[len(l.CWD)-1] {
+			case "pub":
+				return items(aDir(l, "Docs"), aDir(l, "docs"), aDir(l, "\u212Aelvin"), aDir(l, "kelvin"))
+			case "Docs", "\u212Aelvin":
+				return items(aFile(l, "a.txt"))
+			}
+			return items(aFile(l, "b.txt"))
+		}
+		m := mirrorOf(t, w)
+		m.Include = include
+		got, err := m.Run(t.Context())
+		if got.New != 2 || got.Failed != 4 || !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%q: %+v, %v", include, got, err)
+		}
+		want := map[string]string{"Docs/a.txt": "x", "\u212Aelvin/a.txt": "x"}
+		if diff := cmp.Diff(want, read(t, m.Dir)); diff != "" {
+			t.Errorf("%q: %s", include, diff)
+		}
+	}
+}
+
+// What is no file in the place of a known one is neither replaced, followed nor
+// removed.
+func TestNoFileInPlace(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside")
+	for name, put := range map[string]func(path string) error{
+		"folder":  func(path string) error { return os.Mkdir(path, 0o755) },
+		"symlink": func(path string) error { return os.Symlink(outside, path) },
+		"fifo":    makeFIFO,
+	} {
+		for _, change := range []string{"none", "changed", "gone"} {
+			t.Run(name+"/"+change, func(t *testing.T) {
+				if err := os.WriteFile(outside, []byte("one\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				text := "one\n"
+				if name == "fifo" {
+					text = "" // in size and time the pipe is as the file was
+				}
+				srv, dir := serveFTP(t, map[string]string{"one": text, "two": "two\n"})
+				m := start(t, srv.URL+"/")
+				m.Delete = true
+				ran(t, m, mirror.Summary{New: 2})
+				path := filepath.Join(m.Dir, "one")
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+				if err := put(path); err != nil {
+					t.Skip("not on this system:", err)
+				}
+				if name == "fifo" {
+					if err := os.Chtimes(path, modified, modified); err != nil {
+						t.Fatal(err)
+					}
+				}
+				before, err := os.Lstat(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := mirror.Summary{Unchanged: 1, Failed: 1}
+				switch change {
+				case "changed":
+					write(t, dir, map[string]string{"one": "another\n"})
+				case "gone":
+					if err := os.Remove(filepath.Join(dir, "one")); err != nil {
+						t.Fatal(err)
+					}
+					want = mirror.Summary{Unchanged: 1, Gone: 1}
+				}
+				ran(t, m, want)
+				after, err := os.Lstat(path)
+				if err != nil || !os.SameFile(before, after) {
+					t.Errorf("%v is now %v, %v", before.Mode(), after, err)
+				}
+				if b, err := os.ReadFile(outside); err != nil || string(b) != "one\n" {
+					t.Errorf("outside is %q, %v", b, err)
+				}
+			})
+		}
+	}
 }

@@ -43,6 +43,11 @@ type Record struct {
 	// SHA256 is that of the file, in hexadecimal; empty of a file that was begun
 	// and has not been finished.
 	SHA256 string `json:"sha256,omitempty"`
+	// Marked is set when the server marked the end of a gopher document.
+	Marked bool `json:"marked,omitempty"`
+	// Unsure is set when it did not, and only one answer has come: the document
+	// may have been cut, and the next run asks for it again.
+	Unsure bool `json:"unsure,omitempty"`
 	// Time is when the line was written.
 	Time time.Time `json:"time"`
 	// Start is set in the line that says of which URL the directory is a mirror.
@@ -60,21 +65,55 @@ const maxRecord = 1 << 20
 // passed over. The error, which comes last if at all, is r's.
 func Records(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
+		for l, err := range located(r) {
+			if !yield(l.Record, err) {
+				return
+			}
+		}
+	}
+}
+
+// A line is a Record and where in the manifest it begins.
+type line struct {
+	Record
+	at int64
+}
+
+// located reads a manifest like Records.
+func located(r io.Reader) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		var at, next int64
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, maxRecord)
-		for lines.Scan() {
-			var rec Record
-			if json.Unmarshal(lines.Bytes(), &rec) != nil || rec.URL == "" || !isOurs(rec.File) {
-				continue
-			}
-			if !yield(rec, nil) {
+		lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+			n, token, err := bufio.ScanLines(data, atEOF)
+			next += int64(n)
+			return n, token, err
+		})
+		for ; lines.Scan(); at = next {
+			rec, ok := decode(lines.Bytes())
+			if ok && !yield(line{rec, at}, nil) {
 				return
 			}
 		}
 		if err := lines.Err(); err != nil {
-			yield(Record{}, fmt.Errorf("the manifest: %w", err))
+			yield(line{}, fmt.Errorf("the manifest: %w", err))
 		}
 	}
+}
+
+// decode reads a line, unless it is none.
+func decode(text []byte) (rec Record, ok bool) {
+	return rec, json.Unmarshal(text, &rec) == nil && rec.URL != "" && isOurs(rec.File)
+}
+
+// encode is a line.
+func encode(r Record) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(r)
+	return b.Bytes(), err
 }
 
 // isOurs tells whether a file can be one of a mirror's.
@@ -84,38 +123,34 @@ func isOurs(file string) bool {
 
 // known is what a manifest says of one URL.
 type known struct {
-	start Record // URL is empty unless it is the mirror's start
 	done  Record // SHA256 is empty if it never was
 	begun Record // URL is empty unless it is being fetched
-	err   Record // URL is empty unless it failed last
 }
 
-func (k *known) add(r Record) {
-	switch {
-	case r.Start:
-		k.start = r
-	case r.Error != "":
-		k.err = r
-	case r.SHA256 != "":
-		*k = known{start: k.start, done: r}
-	default:
-		k.begun = r
-	}
-}
-
-// records are the lines that say all that is known.
-func (k *known) records() []Record {
-	return slices.DeleteFunc([]Record{k.start, k.done, k.begun, k.err}, func(r Record) bool { return r.URL == "" })
-}
-
-// A manifest is the one of a run: what it said to begin with, and the file that
-// lines are added to.
+// A manifest is the one of a run. Its lines stay on disk, since a tree may have a
+// million files; what is kept is where the line of each begins.
 type manifest struct {
-	urls  map[string]*known
-	start string // of which URL it is; empty when it is new
-	mu    sync.Mutex
-	file  *os.File // nil when nothing is written
+	mu     sync.Mutex
+	file   *os.File // nil where a dry run finds none
+	frozen bool     // nothing is written
+	end    int64    // of the file
+	text   []byte   // what recordAt has read
+	start  Record   // of which URL it is; no URL when it is new
+	urls   map[id]spot
+	begun  map[id]int64 // where the line of a file is that is being fetched
+	failed map[id]int64 // and that of what failed in this run
 }
+
+// A spot says where the line of a file is that is whole, if there is one, and
+// whether the tree has its URL.
+type spot int64
+
+const seen spot = 1
+
+func spotAt(at int64) spot { return spot(at+1) << 1 }
+
+// line is where the line is; -1 if there is none.
+func (s spot) line() int64 { return int64(s>>1) - 1 }
 
 var errLocked = errors.New("another mirror is at work on this directory")
 
@@ -130,10 +165,10 @@ func openManifest(root *os.Root) (*manifest, error) {
 		err = errLocked
 	}
 	if err == nil {
-		err = m.read(file)
+		err = endLine(file)
 	}
 	if err == nil {
-		err = endLine(file)
+		err = m.read()
 	}
 	if err != nil {
 		file.Close()
@@ -144,41 +179,58 @@ func openManifest(root *os.Root) (*manifest, error) {
 
 // readManifest reads it for a dry run; it need not be there.
 func readManifest(root *os.Root) (*manifest, error) {
-	m := &manifest{urls: make(map[string]*known)}
-	if root == nil {
-		return m, nil
+	m := &manifest{frozen: true}
+	if root != nil {
+		file, err := root.Open(ManifestFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		m.file = file
 	}
-	file, err := root.Open(ManifestFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
-	}
+	err := m.read()
 	if err != nil {
-		return nil, err
+		m.close()
 	}
-	defer file.Close()
-	return m, m.read(file)
+	return m, err
 }
 
-func (m *manifest) read(r io.Reader) error {
-	m.urls = make(map[string]*known)
-	for rec, err := range Records(r) {
+// read finds out where the lines are.
+func (m *manifest) read() error {
+	m.urls, m.begun, m.failed = make(map[id]spot), make(map[id]int64), make(map[id]int64)
+	if m.file == nil {
+		return nil
+	}
+	info, err := m.file.Stat()
+	if err != nil {
+		return err
+	}
+	m.end = info.Size()
+	for l, err := range located(io.NewSectionReader(m.file, 0, m.end)) {
 		if err != nil {
 			return err
 		}
-		k := m.urls[rec.URL]
-		if k == nil {
-			k = new(known)
-			m.urls[rec.URL] = k
+		if l.Error == "" { // what failed is tried again
+			m.know(l)
 		}
-		k.add(rec)
-		if rec.Start {
-			m.start = rec.URL
-		}
-	}
-	for _, k := range m.urls {
-		k.err = Record{} // what failed is tried again
 	}
 	return nil
+}
+
+// know notes where a line is and what it makes obsolete.
+func (m *manifest) know(l line) {
+	url := idOf(l.URL)
+	switch {
+	case l.Start:
+		m.start = l.Record
+	case l.Error != "":
+		m.failed[url] = l.at
+	case l.SHA256 != "":
+		m.urls[url] = spotAt(l.at) | m.urls[url]&seen
+		delete(m.begun, url)
+		delete(m.failed, url)
+	default:
+		m.begun[url] = l.at
+	}
 }
 
 // endLine ends the line that a crash has left without an end.
@@ -199,39 +251,41 @@ func endLine(file *os.File) error {
 func (m *manifest) add(r Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := m.urls[r.URL]
-	if k == nil {
-		k = new(known)
-		m.urls[r.URL] = k
-	}
-	k.add(r)
-	if m.file == nil {
+	if m.frozen {
 		return nil
 	}
-	line, err := encode(r)
+	text, err := encode(r)
+	if err != nil {
+		return err
+	}
+	at := m.end
+	n, err := m.file.Write(text)
+	m.end += int64(n)
 	if err == nil {
-		_, err = m.file.Write(line)
+		m.know(line{r, at})
 	}
 	return err
 }
 
 // isEmpty tells whether there is no file in it.
-func (m *manifest) isEmpty() bool {
-	for _, k := range m.urls {
-		if k.done.URL != "" || k.begun.URL != "" {
-			return false
-		}
-	}
-	return true
+func (m *manifest) isEmpty() bool { return len(m.urls) == 0 && len(m.begun) == 0 }
+
+// see notes that the tree has a URL, and reports whether that was known.
+func (m *manifest) see(url string) (again bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.urls[idOf(url)]
+	m.urls[idOf(url)] = s | seen
+	return s&seen != 0
 }
 
 // tidy drops what was begun and is not in the tree any more.
-func (m *manifest) tidy(seen map[string]bool) {
+func (m *manifest) tidy() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for url, k := range m.urls {
-		if !seen[url] {
-			k.begun = Record{}
+	for url := range m.begun {
+		if m.urls[url]&seen == 0 {
+			delete(m.begun, url)
 		}
 	}
 }
@@ -240,52 +294,122 @@ func (m *manifest) tidy(seen map[string]bool) {
 func (m *manifest) forget(url string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.urls, url)
+	delete(m.urls, idOf(url))
+	delete(m.begun, idOf(url))
+	delete(m.failed, idOf(url))
 }
 
-func (m *manifest) lookup(url string) known {
+// lookup reads what is known of a URL.
+func (m *manifest) lookup(url string) (k known) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if k := m.urls[url]; k != nil {
-		return *k
+	if at := m.urls[idOf(url)].line(); at >= 0 {
+		k.done = m.recordAt(at)
 	}
-	return known{}
+	if at, ok := m.begun[idOf(url)]; ok {
+		k.begun = m.recordAt(at)
+	}
+	return k
 }
 
-// encode is a line.
-func encode(r Record) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(r)
-	return b.Bytes(), err
+// isDone reports whether a URL has a file that is whole.
+func (m *manifest) isDone(url string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.urls[idOf(url)].line() >= 0
 }
 
-// rewrite puts a manifest of what counts, in the order of the URLs, in place of
-// the one that lines were added to.
+// unseen yields the files whose URLs the tree does not have, in the order of
+// their lines. The manifest may be changed meanwhile.
+func (m *manifest) unseen() iter.Seq[Record] {
+	m.mu.Lock()
+	var lines []int64
+	for _, s := range m.urls {
+		if s&seen == 0 && s.line() >= 0 {
+			lines = append(lines, s.line())
+		}
+	}
+	m.mu.Unlock()
+	slices.Sort(lines)
+	return func(yield func(Record) bool) {
+		for _, at := range lines {
+			m.mu.Lock()
+			rec := m.recordAt(at)
+			m.mu.Unlock()
+			if rec.URL != "" && !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// recordAt reads a line; none if somebody else has written to the file.
+func (m *manifest) recordAt(at int64) Record {
+	for size := 1 << 10; size <= maxRecord; size *= 4 {
+		m.text = slices.Grow(m.text[:0], size)[:size]
+		n, err := m.file.ReadAt(m.text, at)
+		text, _, whole := bytes.Cut(m.text[:n], []byte("\n"))
+		if whole || err == io.EOF {
+			rec, _ := decode(text)
+			return rec
+		}
+		if err != nil {
+			break
+		}
+	}
+	return Record{}
+}
+
+// rewrite puts a manifest of the lines that count in place of the one that lines
+// were added to.
 func (m *manifest) rewrite(root *os.Root) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	lines := slices.AppendSeq(slices.Collect(maps.Values(m.begun)), maps.Values(m.failed))
+	for _, s := range m.urls {
+		if s.line() >= 0 {
+			lines = append(lines, s.line())
+		}
+	}
+	slices.Sort(lines)
 	const fresh = ManifestFile + ".new"
 	file, err := root.Create(fresh)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(file)
-	for _, url := range slices.Sorted(maps.Keys(m.urls)) {
-		for _, r := range m.urls[url].records() {
-			line, err := encode(r)
-			if err != nil {
-				file.Close()
-				return err
-			}
-			w.Write(line) // Flush tells
-		}
+	start, err := encode(m.start)
+	if err == nil {
+		w.Write(start) // Flush tells
+		err = copyLines(w, io.NewSectionReader(m.file, 0, m.end), lines)
 	}
-	if err := errors.Join(w.Flush(), file.Sync(), file.Close()); err != nil {
+	if err = errors.Join(err, w.Flush(), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	return root.Rename(fresh, ManifestFile)
+}
+
+// copyLines copies the lines that begin at some places, in order.
+func copyLines(w io.Writer, src io.Reader, lines []int64) error {
+	r := bufio.NewReaderSize(src, 64<<10)
+	var at int64
+	for _, next := range lines {
+		if _, err := r.Discard(int(next - at)); err != nil {
+			return err
+		}
+		at = next
+		for more := true; more; {
+			text, err := r.ReadSlice('\n')
+			if more = err == bufio.ErrBufferFull; err != nil && !more {
+				return err
+			}
+			at += int64(len(text))
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (m *manifest) close() error {

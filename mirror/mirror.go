@@ -47,6 +47,11 @@ type Mirror struct {
 	// Dir is the directory for the copy. It is made if it does not exist.
 	Dir string
 
+	// Aliases are other names of the server of Start, HOST or HOST:PORT, in whose
+	// name the menus of a gopher site may speak of it. What they name there is
+	// fetched from the server of Start. Without a port it is that of Start.
+	Aliases []string
+
 	// Include and Exclude are patterns of paths below the start. A file is wanted
 	// if it matches one of Include, or if there is none, and none of Exclude; a
 	// directory that matches one of Exclude is not entered. In a pattern "*", "?"
@@ -75,7 +80,9 @@ type Mirror struct {
 	Again func(ctx context.Context, n int, err error) bool
 
 	// Delete removes files that have disappeared from the tree, if they are as
-	// the mirror left them. Otherwise they stay and are told of.
+	// the mirror left them. Otherwise they stay and are told of. It is a failure of
+	// kind Truncated if files of a gopher site seem to have disappeared, but the
+	// server does not mark the ends of its menus.
 	Delete bool
 	// NewOnly takes what is there already for unchanged.
 	NewOnly bool
@@ -96,6 +103,10 @@ type Summary struct {
 	Failed int
 	// Skipped are entries that are not mirrored: links, devices, other servers.
 	Skipped int
+	// Unsure are gopher menus and new documents whose end the server has not
+	// marked, so that a cut would not show. A document is asked for again by the
+	// next run; what a menu does not name is not taken for gone.
+	Unsure int
 	// Octets were received of files and menus.
 	Octets int64
 }

@@ -311,6 +311,9 @@ func TestInterrupted(t *testing.T) {
 	if counts(got) != (mirror.Summary{New: 1}) || !errors.Is(err, context.Canceled) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if err := srv.PendingFaults(); err != nil {
+		t.Error(err)
+	}
 	srv.ResetFaults()
 	srv.ResetTranscript()
 	ran(t, m, mirror.Summary{New: 2, Unchanged: 1})
@@ -459,20 +462,53 @@ func TestFailedListing(t *testing.T) {
 	sameFiles(t, m.Dir, map[string]string{"a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"})
 }
 
-// A server with room for few connections gets few.
+// A listing that the server itself calls truncated hides what it does not name.
+// pure-ftpd ends one so after 10,000 entries.
+func TestTruncatedListing(t *testing.T) {
+	for _, hide := range [][]string{nil, {"MLST", "MLSD"}} {
+		srv, _ := serveFTP(t, someFiles, hide...)
+		m := start(t, srv.URL+"/pub")
+		m.Delete, m.Connections = true, 1
+		ran(t, m, mirror.Summary{New: 4})
+		listing, verb := "type=file;size=8;modify=20200304050607; README\r\n", "MLSD"
+		if hide != nil {
+			listing, verb = "-rw-r--r--   1 0  0  8 Mar  4  2020 README\r\n", "LIST"
+		}
+		srv.On(verb, 1, testserver.Data(listing))
+		srv.On("END", 1, testserver.Reply("226 Output truncated to 1 matches"))
+		got, err := m.Run(t.Context())
+		if counts(got) != (mirror.Summary{Unchanged: 1, Failed: 1}) || !errors.Is(err, fetch.Truncated) {
+			t.Errorf("%s: %+v, %v", verb, got, err)
+		}
+		sameFiles(t, m.Dir, somePub)
+		srv.ResetFaults()
+		ran(t, m, mirror.Summary{Unchanged: 4})
+	}
+}
+
+// A server with room for few connections gets few, also one that closes the others
+// without a word, as inetd does.
 func TestCrowded(t *testing.T) {
 	files := make(map[string]string)
 	for i := range 40 {
 		files[fmt.Sprint("f", i)] = fmt.Sprint("file ", i)
 	}
-	srv, _ := serveFTP(t, files)
-	for n := 3; n < 10; n++ {
-		srv.On("CONNECT", n, testserver.Reply("421 There are too many connections from your internet address."))
+	for name, fault := range map[string]testserver.Fault{
+		"a reply": testserver.Reply("421 There are too many connections from your internet address."),
+		"closed":  testserver.Close(),
+		"reset":   testserver.Reset(0),
+	} {
+		srv, _ := serveFTP(t, files)
+		for n := 3; n < 10; n++ {
+			srv.On("CONNECT", n, fault)
+		}
+		m := start(t, srv.URL+"/")
+		m.Connections = 8
+		t.Log(name)
+		ran(t, m, mirror.Summary{New: 40})
+		sameFiles(t, m.Dir, files)
+		srv.ResetFaults() // how many connections are tried is up to the mirror
 	}
-	m := start(t, srv.URL+"/")
-	m.Connections = 8
-	ran(t, m, mirror.Summary{New: 40})
-	sameFiles(t, m.Dir, files)
 }
 
 // By ftps the tree hangs together as by ftp.

@@ -1,11 +1,12 @@
 package mirror
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
-	"maps"
+	"iter"
 	"path"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -13,49 +14,66 @@ import (
 	"github.com/fetch1738/fetch1738/internal/filename"
 )
 
-// A plan is what is to be done.
-type plan struct {
-	fetch  []*entry
-	octets int64 // of those whose size is known
-	gone   []Record
-}
-
-// plan gives every file its name and compares what there is with what is known.
-func (r *run) plan(s *survey) *plan {
-	p := new(plan)
-	p.gone = r.vanished(s)
-	for _, e := range r.name(s) {
-		switch r.compare(e) {
-		case asItWas:
-			r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
-		case toFetch:
-			p.fetch = append(p.fetch, e)
-			p.octets += max(0, e.size)
+// plan gives every file its name, compares what there is with what is known, and
+// marks what is to be fetched. It returns how much that is.
+func (r *run) plan(s *survey) (files int, octets int64) {
+	names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
+	r.nameFolders(s, &names)
+	for _, old := range []bool{true, false} { // what has a name keeps it
+		for m, e := range s.wanted(r.tree) {
+			if r.manifest.isDone(e.url) != old {
+				continue
+			}
+			known := r.manifest.lookup(e.url)
+			e.file = cmp.Or(known.done.File, localPath(e.path))
+			if err := names.claim(e.file); err != nil {
+				r.failFile(e, err)
+				continue
+			}
+			switch r.compare(e, known) {
+			case asItWas:
+				r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
+			case toFetch:
+				*m |= isToFetch
+				files++
+				octets += max(0, e.size)
+			}
 		}
 	}
-	return p
+	return files, octets
 }
 
-// vanished are the files of the manifest that the tree does not have any more,
+// wanted yields the files that the copy is to have.
+func (s *survey) wanted(t tree) iter.Seq2[*mark, *entry] {
+	return func(yield func(*mark, *entry) bool) {
+		for _, b := range s.batches {
+			for m, e := range b.entries(t) {
+				if *m&isWanted != 0 && !yield(m, e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fileOf is what a file is called here.
+func (r *run) fileOf(e *entry) string {
+	return cmp.Or(r.manifest.lookup(e.url).done.File, localPath(e.path))
+}
+
+// vanished yields the files of the manifest that the tree does not have any more,
 // as far as it was looked at.
-func (r *run) vanished(s *survey) []Record {
-	_, flat := r.tree.(*gopherTree)
-	if flat && len(s.unseen) > 0 {
-		return nil // any menu can lead anywhere
-	}
-	hidden := make(map[string]bool)
-	for _, u := range s.unseen {
-		hidden[localPath(u)] = true
-	}
-	var gone []Record
-	for _, url := range slices.Sorted(maps.Keys(r.manifest.urls)) {
-		rec := r.manifest.urls[url].done
-		if rec.SHA256 == "" || s.seen[url] || rec.Gone && !r.Delete || isHidden(hidden, rec.File) {
-			continue
+func (r *run) vanished(s *survey) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for rec := range r.manifest.unseen() {
+			if rec.Gone && !r.Delete || isHidden(s.hidden, rec.File) {
+				continue
+			}
+			if !yield(rec) {
+				return
+			}
 		}
-		gone = append(gone, rec)
 	}
-	return gone
 }
 
 // isHidden tells whether a file is in one of some directories.
@@ -79,13 +97,11 @@ func localPath(p []string) string {
 	return strings.Join(names, "/")
 }
 
-// name gives files their names. What has a name already keeps it. Where two
-// would have the same, on a system that does not tell letter cases apart or as a
-// file and a directory, the second fails.
-func (r *run) name(s *survey) []*entry {
-	names := claims{dirs: make(map[string]string), files: make(map[string]bool)}
-	for _, dir := range s.folders {
-		dir := localPath(dir)
+// nameFolders gives folders their names, and makes them. Where two would have the
+// same, on a system that does not tell letter cases apart, the second fails.
+func (r *run) nameFolders(s *survey, names *claims) {
+	name := func(f folder) {
+		dir := localPath(f.path)
 		err := names.claimDir(dir)
 		if err == nil && !r.DryRun && dir != "" && len(r.Include) == 0 {
 			err = r.root.MkdirAll(dir, 0o777)
@@ -94,30 +110,37 @@ func (r *run) name(s *survey) []*entry {
 			r.failFile(&entry{url: strings.TrimSuffix(r.tree.start().loc.Redacted(), "/") + "/" + dir, file: dir, size: -1}, err)
 		}
 	}
-	var named []*entry
-	for _, old := range []bool{true, false} {
-		for _, e := range s.files {
-			done := r.manifest.urls[e.url]
-			if isOld := done != nil && done.done.File != ""; isOld != old {
-				continue
+	if s.start&isListed != 0 {
+		name(r.tree.start())
+	}
+	for _, b := range s.batches {
+		for m, f := range b.folders(r.tree) {
+			if *m&isListed != 0 {
+				name(f)
 			}
-			if e.file = localPath(e.path); old {
-				e.file = done.done.File
-			}
-			if err := names.claim(e.file); err != nil {
-				r.failFile(e, err)
-				continue
-			}
-			named = append(named, e)
 		}
 	}
-	return named
 }
 
 // claims are the names given so far, folded.
 type claims struct {
 	dirs  map[string]string // folded, and how it is written
-	files map[string]bool
+	files map[shortID]struct{}
+}
+
+// A shortID is an id of half the length: should two names ever have the same, the
+// second file fails and is told of.
+type shortID [8]byte
+
+func shortIDOf(folded string) shortID {
+	long := idOf(folded)
+	return shortID(long[:])
+}
+
+// hasFile reports whether a file has a name.
+func (c *claims) hasFile(folded string) bool {
+	_, taken := c.files[shortIDOf(folded)]
+	return taken
 }
 
 // maxPath bounds a file's path in octets: systems open none that is much longer.
@@ -131,13 +154,13 @@ func (c *claims) claim(file string) error {
 		return errPath
 	}
 	folded := fold(file)
-	if _, isDir := c.dirs[folded]; isDir || c.files[folded] || fold(Folder) == firstOf(folded) {
+	if _, isDir := c.dirs[folded]; isDir || c.hasFile(folded) || fold(Folder) == firstOf(folded) {
 		return fmt.Errorf("%s: another file or directory here has that name, but for letter case: %w", file, fs.ErrExist)
 	}
 	if err := c.claimDir(path.Dir(file)); err != nil {
 		return err
 	}
-	c.files[folded] = true
+	c.files[shortIDOf(folded)] = struct{}{}
 	return nil
 }
 
@@ -149,7 +172,7 @@ func (c *claims) claimDir(dir string) error {
 	for ; dir != "." && dir != ""; dir = path.Dir(dir) {
 		folded := fold(dir)
 		written, taken := c.dirs[folded]
-		if c.files[folded] || taken && written != dir {
+		if c.hasFile(folded) || taken && written != dir {
 			return fmt.Errorf("%s: another file or directory here has that name, but for letter case: %w", dir, fs.ErrExist)
 		}
 		if taken {
@@ -186,8 +209,7 @@ const (
 )
 
 // compare finds out whether a file has to be fetched.
-func (r *run) compare(e *entry) verdict {
-	known := r.manifest.lookup(e.url)
+func (r *run) compare(e *entry, known known) verdict {
 	info := r.stat(e.file)
 	if known.done.SHA256 == "" {
 		if info == nil || known.begun.File == e.file {
@@ -202,9 +224,10 @@ func (r *run) compare(e *entry) verdict {
 	switch {
 	case info == nil || !isAsLeft(known.done, info):
 		return toFetch
-	case e.same(known.done), r.NewOnly && e.sum == "":
-		if known.done.Gone {
+	case r.NewOnly && e.sum == "", e.same(known.done) && !known.done.Unsure:
+		if newlyMarked := e.end == marked && !known.done.Marked; known.done.Gone || newlyMarked {
 			known.done.Gone = false
+			known.done.Marked = known.done.Marked || newlyMarked
 			r.note(known.done)
 		}
 		return asItWas
@@ -271,25 +294,38 @@ func (r *run) note(rec Record) {
 }
 
 // remove tells of files that have disappeared, and removes them if that is
-// wanted and nobody has changed them here.
-func (r *run) remove(gone []Record) {
-	for _, rec := range gone {
-		e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
-		info := r.stat(rec.File)
-		if r.Delete && (info == nil || isAsLeft(rec, info)) {
-			e.Action = Deleted
-			if err := r.unlink(rec.File); err != nil {
-				e.Action, e.Err = Failed, err
-			} else {
-				r.manifest.forget(rec.URL)
-			}
+// wanted and nobody has changed them here. Where any menu can lead anywhere,
+// nothing has disappeared as long as one was not read to its end.
+func (r *run) remove(ctx context.Context, s *survey) {
+	hidden := 0
+	for rec := range r.vanished(s) {
+		if s.flat && s.unseen > 0 {
+			hidden++
+		} else {
+			r.removeFile(rec)
 		}
-		if e.Action == Gone && !r.DryRun {
-			rec.Gone, rec.Time = true, now()
-			r.note(rec)
-		}
-		r.report(e)
 	}
+	if r.Delete && hidden > 0 && s.unseen == s.unmarked {
+		r.failUnmarked(ctx, s, hidden)
+	}
+}
+
+func (r *run) removeFile(rec Record) {
+	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
+	info := r.stat(rec.File)
+	if r.Delete && (info == nil || isAsLeft(rec, info)) {
+		e.Action = Deleted
+		if err := r.unlink(rec.File); err != nil {
+			e.Action, e.Err = Failed, err
+		} else {
+			r.manifest.forget(rec.URL)
+		}
+	}
+	if e.Action == Gone && !r.DryRun {
+		rec.Gone, rec.Time = true, now()
+		r.note(rec)
+	}
+	r.report(e)
 }
 
 // failFile is fail of what goes wrong on this side.

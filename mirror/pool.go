@@ -3,7 +3,7 @@ package mirror
 import (
 	"context"
 	"errors"
-	"slices"
+	"iter"
 	"strings"
 	"sync"
 
@@ -20,26 +20,26 @@ type pool struct {
 	width int
 }
 
-// each does n things, so many at a time as there are connections. What is told
-// of too many connections costs one and is done again by another; other errors
-// go to failed.
-func (p *pool) each(ctx context.Context, n int, do func(i int) error, failed func(i int, err error)) {
-	q := &queue{todo: make([]int, n)}
-	for i := range q.todo {
-		q.todo[i] = n - 1 - i
-	}
-	for q.len() > 0 && ctx.Err() == nil {
+// each does things, so many at a time as there are connections. What is told of
+// too many connections costs one and is done again by another; other errors go
+// to failed.
+func each[T any](ctx context.Context, p *pool, things iter.Seq[T], do func(T) error, failed func(T, error)) {
+	next, stop := iter.Pull(things)
+	defer stop()
+	q := &queue[T]{next: next}
+	for first, ok := q.take(); ok && ctx.Err() == nil; first, ok = q.take() {
+		q.give(first)
 		var workers sync.WaitGroup
-		for range min(p.size(), q.len()) {
+		for range p.size() {
 			workers.Go(func() {
-				for i, ok := q.take(); ok && ctx.Err() == nil; i, ok = q.take() {
-					err := do(i)
+				for thing, ok := q.take(); ok && ctx.Err() == nil; thing, ok = q.take() {
+					err := do(thing)
 					if crowded(err) && p.shrink() {
-						q.give(i)
+						q.give(thing)
 						return
 					}
 					if err != nil {
-						failed(i, err)
+						failed(thing, err)
 					}
 				}
 			})
@@ -48,34 +48,36 @@ func (p *pool) each(ctx context.Context, n int, do func(i int) error, failed fun
 	}
 }
 
-// A queue is what is still to be done, the first last.
-type queue struct {
-	mu   sync.Mutex
-	todo []int
-}
-
-func (q *queue) len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.todo)
-}
-
-func (q *queue) take() (int, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.todo) == 0 {
-		return 0, false
+// indices yields 0 to n-1.
+func indices(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; i < n && yield(i); i++ {
+		}
 	}
-	last := len(q.todo) - 1
-	i := q.todo[last]
-	q.todo = q.todo[:last]
-	return i, true
 }
 
-func (q *queue) give(i int) {
+// A queue is what is still to be done.
+type queue[T any] struct {
+	mu    sync.Mutex
+	given []T // back; they come first
+	next  func() (T, bool)
+}
+
+func (q *queue[T]) take() (T, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.todo = append(slices.Clip(q.todo), i)
+	if last := len(q.given) - 1; last >= 0 {
+		thing := q.given[last]
+		q.given = q.given[:last]
+		return thing, true
+	}
+	return q.next()
+}
+
+func (q *queue[T]) give(thing T) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.given = append(q.given, thing)
 }
 
 func (p *pool) size() int {
@@ -96,7 +98,8 @@ func (p *pool) shrink() bool {
 }
 
 // crowded tells whether a server says that there are too many connections: by
-// the reply with which FTP and NNTP servers close one, or in words.
+// the reply with which FTP and NNTP servers close one, in words, or, as inetd
+// does, by closing one before its greeting.
 func crowded(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {
@@ -104,6 +107,7 @@ func crowded(err error) bool {
 	}
 	words := strings.ToLower(e.Reply)
 	return e.Kind == fetch.Busy && (e.Code == 421 || e.Code == 400) ||
+		e.Kind == fetch.ConnectionFailed && e.Op == "connect" ||
 		e.Code >= 400 && (strings.Contains(words, "too many") || strings.Contains(words, "maximum number"))
 }
 

@@ -28,9 +28,9 @@ type run struct {
 	root     *os.Root // nil where a dry run finds no directory
 	manifest *manifest
 
-	seen    map[string]bool // URLs in the tree; nil before it has been listed
-	whole   bool            // they are all that there are
-	entries atomic.Int64    // that listings have had
+	listed  bool         // the tree has been
+	whole   bool         // and nothing in it is unseen
+	entries atomic.Int64 // that listings have had
 	octets  atomic.Int64
 
 	mu  sync.Mutex
@@ -42,6 +42,11 @@ func newRun(m *Mirror) (*run, error) {
 	t, err := treeOf(m.Start)
 	if err != nil {
 		return nil, err
+	}
+	if g, ok := t.(*gopherTree); ok {
+		if err := g.alias(m.Aliases); err != nil {
+			return nil, err
+		}
 	}
 	f, err := newFilter(m.Include, m.Exclude)
 	if err != nil {
@@ -93,8 +98,7 @@ func (r *run) open() (err error) {
 // begin says in the manifest of which URL the directory is the copy. Two trees
 // in one would each take the other's files for gone.
 func (r *run) begin() error {
-	start, old := r.tree.start().loc.Redacted(), r.manifest.start
-	claimed := old
+	start, claimed := r.tree.start().loc.Redacted(), r.manifest.start.URL
 	if r.manifest.isEmpty() {
 		claimed = "" // a URL that was mistyped claims nothing
 	}
@@ -102,10 +106,9 @@ func (r *run) begin() error {
 	case start:
 		return nil
 	case "":
-		r.manifest.forget(old)
 		return r.manifest.add(Record{URL: start, Start: true, Size: -1, Time: now()})
 	}
-	return fmt.Errorf("%s is the mirror of %s; use another directory, or remove its %s: %w", r.Dir, r.manifest.start, ManifestFile, fs.ErrExist)
+	return fmt.Errorf("%s is the mirror of %s; use another directory, or remove its %s: %w", r.Dir, claimed, ManifestFile, fs.ErrExist)
 }
 
 // close ends the manifest. After an interruption it stays as it is: every line
@@ -115,9 +118,9 @@ func (r *run) close(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if !r.DryRun && ctx.Err() == nil && r.seen != nil {
+	if !r.DryRun && ctx.Err() == nil && r.listed {
 		if r.whole {
-			r.manifest.tidy(r.seen)
+			r.manifest.tidy()
 		}
 		err = errors.Join(r.manifest.rewrite(r.root), r.removeParts())
 	}
@@ -131,11 +134,11 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.seen, r.whole = found.seen, len(found.unseen) == 0
-	p := r.plan(found)
-	r.remove(p.gone)
-	r.report(Event{Action: Planned, Size: -1, Files: len(p.fetch), Octets: p.octets})
-	r.fetchAll(ctx, p.fetch)
+	r.listed, r.whole = true, found.unseen == 0
+	files, octets := r.plan(found)
+	r.remove(ctx, found)
+	r.report(Event{Action: Planned, Size: -1, Files: files, Octets: octets})
+	r.fetchAll(ctx, found)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -157,6 +160,8 @@ func (r *run) report(e Event) {
 		r.sum.Gone++
 	case Skipped:
 		r.sum.Skipped++
+	case Unsure:
+		r.sum.Unsure++
 	case Failed:
 		r.sum.Failed++
 		if r.err == nil {

@@ -25,15 +25,25 @@ import (
 const resumable = 64 << 10
 
 // fetchAll fetches files. A dry run tells of them in order.
-func (r *run) fetchAll(ctx context.Context, files []*entry) {
+func (r *run) fetchAll(ctx context.Context, s *survey) {
+	files := func(yield func(*entry) bool) {
+		for m, e := range s.wanted(r.tree) {
+			if *m&isToFetch == 0 {
+				continue
+			}
+			if e.file = r.fileOf(e); !yield(e) {
+				return
+			}
+		}
+	}
 	if r.DryRun {
-		for _, e := range files {
-			r.report(Event{Action: r.expected(e, r.manifest.lookup(e.url).done), URL: e.url, File: e.file, Size: e.size})
+		for e := range files {
+			r.report(Event{Action: r.expected(e), URL: e.url, File: e.file, Size: e.size})
 		}
 		return
 	}
-	r.pool.each(ctx, len(files), func(i int) error { return r.fetchFile(ctx, files[i]) },
-		func(i int, err error) { r.fail(ctx, files[i].url, files[i].file, err) })
+	each(ctx, &r.pool, files, func(e *entry) error { return r.fetchFile(ctx, e) },
+		func(e *entry, err error) { r.fail(ctx, e.url, e.file, err) })
 }
 
 // fetchFile fetches one.
@@ -44,7 +54,11 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	var err error
 	if p = r.kept(e); p == nil {
 		err = r.try(ctx, func() (err error) {
-			p, err = r.download(ctx, e)
+			if p, err = r.download(ctx, e); err == nil && p.end == unmarked {
+				err = r.confirm(e.loc, done, p.size, p.digest, func() (string, error) {
+					return r.digestOf(ctx, &fetch.Request{Locator: e.loc, From: e.from, Options: r.optionsFor(e)})
+				})
+			}
 			return err
 		})
 	}
@@ -55,7 +69,7 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 }
 
 // expected is what a dry run says of a file.
-func (r *run) expected(e *entry, done Record) Action {
+func (r *run) expected(e *entry) Action {
 	switch {
 	case r.stat(e.file) == nil:
 		return Added
@@ -72,14 +86,14 @@ type part struct {
 	sum    hash.Hash // of what is written
 	file   *os.File
 	digest string // the same in hexadecimal, at the end
+	end    ending
 }
 
 // partName is where the part of a file is. It depends on nothing but the URL, so
 // that a later run finds it.
-func partName(url string) string {
-	sum := sha256.Sum256([]byte(url))
-	return Folder + "/" + hex.EncodeToString(sum[:16]) + ".part"
-}
+func partName(url string) string { return idOf(url).partName() }
+
+func (i id) partName() string { return Folder + "/" + hex.EncodeToString(i[:]) + ".part" }
 
 // newPart opens a part, at its end if there is something to go on with.
 func (r *run) newPart(e *entry, resume bool) (*part, error) {
@@ -125,7 +139,7 @@ func (r *run) kept(e *entry) *part {
 	if !e.kept {
 		return nil
 	}
-	return &part{name: partName(e.url), size: e.size, digest: e.sum}
+	return &part{name: partName(e.url), size: e.size, digest: e.sum, end: e.end}
 }
 
 // download fetches a file into its part, going on where that ends if the file is
@@ -143,17 +157,17 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 			err = r.fill(ctx, e, p, &begun)
 		}
 		if !errors.Is(err, errOther) && !errors.Is(err, fetch.BadRange) {
-			return p.end(err)
+			return p.close(err)
 		}
 		if err := p.restart(); err != nil {
-			return p.end(err)
+			return p.close(err)
 		}
 	}
-	return p.end(r.fill(ctx, e, p, nil))
+	return p.close(r.fill(ctx, e, p, nil))
 }
 
-// end is p with its checksum, unless it has failed.
-func (p *part) end(err error) (*part, error) {
+// close is p with its checksum, unless it has failed.
+func (p *part) close(err error) (*part, error) {
 	p.digest = hex.EncodeToString(p.sum.Sum(nil))
 	return p, cmp.Or(err, p.file.Close())
 }
@@ -189,7 +203,9 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	if err != nil {
 		return err
 	}
-	return r.copy(ctx, p, res.Body)
+	err = r.copy(ctx, p, res.Body)
+	p.end = endOf(res)
+	return err
 }
 
 // copy is io.Copy at the Mirror's Rate.
@@ -244,7 +260,7 @@ func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
 func (r *run) finish(e *entry, done Record, p *part) error {
 	rec := Record{
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
-		SHA256: p.digest, Time: now(),
+		SHA256: p.digest, Time: now(), Marked: p.end == marked,
 	}
 	info := r.stat(e.file)
 	action := Replaced
@@ -256,7 +272,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	}
 	switch {
 	case action == Unchanged:
-		rec.Modified = done.Modified
+		rec.Modified, rec.Marked = done.Modified, rec.Marked || done.Marked
 		if err := r.root.Remove(p.name); err != nil {
 			return err
 		}
@@ -272,11 +288,17 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 		if err := r.place(e, p); err != nil {
 			return err
 		}
+		// An answer that replaces a copy has come twice.
+		rec.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != rec.SHA256
+		rec.Marked = rec.Marked || done.Marked && done.SHA256 == rec.SHA256
 	}
 	if err := r.manifest.add(rec); err != nil {
 		return err
 	}
 	r.report(Event{Action: action, URL: e.url, File: e.file, Size: p.size})
+	if rec.Unsure {
+		r.report(Event{Action: Unsure, URL: e.url, File: e.file, Size: p.size, Err: errUnmarked})
+	}
 	return nil
 }
 
@@ -296,10 +318,8 @@ func (r *run) place(e *entry, p *part) error {
 // removeParts removes those that no later run would go on with.
 func (r *run) removeParts() error {
 	wanted := make(map[string]bool)
-	for url, k := range r.manifest.urls {
-		if k.begun.URL != "" {
-			wanted[partName(url)] = true
-		}
+	for url := range r.manifest.begun {
+		wanted[url.partName()] = true
 	}
 	dir, err := r.root.Open(Folder)
 	if err != nil {

@@ -19,6 +19,10 @@ type tree interface {
 	// place is where an item of a listing belongs. The error says why it is not
 	// mirrored.
 	place(item fetch.Item) (place, error)
+	// key is a short text that, with its folder, stands for an entry; find gives
+	// back what it stands for. An entry that find gives back otherwise is kept whole.
+	key(l locator.Locator, p place) string
+	find(in folder, key string, dir bool, id string) (locator.Locator, []string)
 }
 
 // A place is where something belongs in the copy.
@@ -28,14 +32,21 @@ type place struct {
 	id   string   // what tells another document of the same path, if anything does
 }
 
+// ErrServer is why an item is Skipped that another server has.
+var ErrServer = errors.New("on another server, or of another scheme")
+
 // The reasons for which an item is not mirrored.
 var (
 	errLink      = errors.New("a symbolic link")
 	errSpecial   = errors.New("neither a file nor a directory")
 	errElsewhere = errors.New("not below the start")
-	errServer    = errors.New("on another server, or of another scheme")
 	errNoFile    = errors.New("no document: a search, a form or a session")
 )
+
+// reasons are all of these; an index in them is kept of an item.
+var reasons = [...]error{errLink, errSpecial, errElsewhere, ErrServer, errNoFile}
+
+func reasonOf(err error) int64 { return int64(slices.Index(reasons[:], err)) }
 
 // treeOf is the tree that begins at l.
 func treeOf(l locator.Locator) (tree, error) {
@@ -102,10 +113,34 @@ func (t *ftpTree) start() folder {
 func (t *ftpTree) place(item fetch.Item) (place, error) {
 	l, ok := ftp.Path(item.Locator)
 	if !ok || item.Locator.Scheme() != t.scheme || !sameServer(l.HostPort, t.at.HostPort, "ftp") {
-		return place{}, errServer
+		return place{}, ErrServer
 	}
 	p := append(slices.Clip(l.CWD), l.Name)
 	return below(t.at.CWD, p, item)
+}
+
+// key implements tree: the last component.
+func (t *ftpTree) key(l locator.Locator, _ place) string {
+	path, _ := ftp.Path(l)
+	if path.Name == "" && len(path.CWD) > 0 {
+		return path.CWD[len(path.CWD)-1]
+	}
+	return path.Name
+}
+
+// find implements tree.
+func (t *ftpTree) find(in folder, key string, dir bool, _ string) (locator.Locator, []string) {
+	path, _ := ftp.Path(in.loc)
+	l := *path
+	if dir {
+		l.CWD = join(l.CWD, key)
+	} else {
+		l.Name = key
+	}
+	if t.scheme == ftp.Secure {
+		return ftp.SecureLocator(&l), join(in.path, key)
+	}
+	return &l, join(in.path, key)
 }
 
 // fileTree is what is below a directory of this machine.
@@ -116,9 +151,31 @@ func (t *fileTree) start() folder { return folder{loc: t.at} }
 func (t *fileTree) place(item fetch.Item) (place, error) {
 	l, ok := item.Locator.(*locator.File)
 	if !ok || l.Host != t.at.Host {
-		return place{}, errServer
+		return place{}, ErrServer
 	}
 	return below(t.at.Segments[:len(t.at.Segments)-1], l.Segments, item)
+}
+
+// key implements tree: the last component.
+func (t *fileTree) key(l locator.Locator, _ place) string {
+	s := l.(*locator.File).Segments
+	if n := len(s); n > 1 && s[n-1] == "" {
+		s = s[:n-1]
+	}
+	return s[len(s)-1]
+}
+
+// find implements tree.
+func (t *fileTree) find(in folder, key string, dir bool, _ string) (locator.Locator, []string) {
+	l := *in.loc.(*locator.File)
+	if n := len(l.Segments); n > 0 && l.Segments[n-1] == "" {
+		l.Segments = l.Segments[:n-1]
+	}
+	l.Segments = join(l.Segments, key)
+	if dir {
+		l.Segments = append(l.Segments, "")
+	}
+	return &l, join(in.path, key)
 }
 
 // below is the place of a path that begins with start. The last component of a
@@ -174,4 +231,21 @@ func (t *newsTree) place(item fetch.Item) (place, error) {
 		}
 	}
 	return at, nil
+}
+
+// key implements tree: the number.
+func (t *newsTree) key(_ locator.Locator, p place) string { return p.path[0] }
+
+// find implements tree.
+func (t *newsTree) find(_ folder, key string, _ bool, id string) (locator.Locator, []string) {
+	path := []string{key}
+	switch l := t.at.(type) {
+	case *locator.NNTP:
+		return &locator.NNTP{HostPort: l.HostPort, Group: l.Group, Article: key}, path
+	case *locator.News:
+		return &locator.News{MessageID: strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">")}, path
+	case *locator.Opaque:
+		return &locator.Opaque{Name: l.Name, Rest: strings.TrimSuffix(l.Rest, "/") + "/" + key}, path
+	}
+	return nil, path
 }

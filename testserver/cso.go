@@ -49,6 +49,7 @@ func NewCSO(tb TB, configure ...func(*CSO)) *CSO {
 // item, as in "gopher://127.0.0.1:1105/2".
 func StartCSO(ctx context.Context, addr string, configure ...func(*CSO)) (*CSO, error) {
 	s := new(CSO)
+	s.faults.server, s.faults.known = "CSO", streaming(fExtraReply)
 	for _, f := range configure {
 		f(s)
 	}

@@ -51,4 +51,10 @@
 //
 // Faults are data and compose: Delay(time.Second), Drip(1, time.Second) and
 // Truncate(7) together wait, drip and stop. Each constructor says what it does.
+//
+// A test fails at its end when a fault that it has armed has never come about,
+// and at once when the server does not have that fault at the stage.
+// docs/testing.md lists the faults of each server. [Server.PendingFaults] returns
+// what has not come about, [Server.ResetFaults] disarms it. Servers of StartFTP and
+// its like have no test to fail: Close returns the error, and On panics.
 package testserver

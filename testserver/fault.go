@@ -238,10 +238,40 @@ func (o *octets) garble(offset int64, p []byte) []byte {
 	return p
 }
 
+// abilities are the faults that a server has at its stages; those of the stage
+// "" are had at every stage that is not named.
+type abilities map[string][]faultKind
+
+// ofStreams are the faults that every server of connections has at every stage.
+func ofStreams() []faultKind {
+	return []faultKind{fDelay, fReply, fSilence, fClose, fEndlessLine, fTruncate, fReset, fDrip, fSplit, fGarble}
+}
+
+// streaming are the abilities of a server of connections with more faults than
+// every one has. CONNECT is below its protocol.
+func streaming(more ...faultKind) abilities {
+	return abilities{"CONNECT": ofStreams(), "": append(ofStreams(), more...)}
+}
+
+// lacks finds a fault that a server does not have at a stage.
+func (a abilities) lacks(stage string, fault []Fault) (lacking Fault, found bool) {
+	kinds, ok := a[stageKey(stage)]
+	if !ok {
+		kinds = a[""]
+	}
+	i := slices.IndexFunc(fault, func(f Fault) bool { return !slices.Contains(kinds, f.kind) })
+	if i < 0 {
+		return Fault{}, false
+	}
+	return fault[i], true
+}
+
 // faults are the armed ones.
 type faults struct {
-	mu    sync.Mutex
-	armed []*rule
+	server string // what it is a server of, for messages
+	known  abilities
+	mu     sync.Mutex
+	armed  []*rule
 }
 
 type rule struct {

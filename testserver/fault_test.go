@@ -6,7 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,7 +34,7 @@ func TestFTPTransferFaults(t *testing.T) {
 		{"truncate beyond the end", "RETR", []testserver.Fault{testserver.Truncate(99)}, whole, opening, ok, nil, 0},
 		{"truncate and tell", "RETR", []testserver.Fault{testserver.Truncate(2), testserver.Reply("426 aborted")}, "he", opening, "426 aborted", nil, 0},
 		{"by argument", "retr motd.txt", []testserver.Fault{testserver.Truncate(2)}, "he", opening, ok, nil, 0},
-		{"another argument", "RETR x", []testserver.Fault{testserver.Truncate(2)}, whole, opening, ok, nil, 0},
+		{"not this argument", "RETR x", []testserver.Fault{testserver.Truncate(2)}, whole, opening, ok, nil, 0},
 		{"truncate any data", "DATA", []testserver.Fault{testserver.Truncate(2)}, "he", opening, ok, nil, 0},
 		{"reset", "RETR", []testserver.Fault{testserver.Reset(2)}, "he", opening, "426 Connection closed; transfer aborted.", syscall.ECONNRESET, 0},
 		{"reset at the end", "RETR", []testserver.Fault{testserver.Reset(12)}, whole, opening, "426 Connection closed; transfer aborted.", syscall.ECONNRESET, 0},
@@ -67,6 +67,7 @@ func TestFTPTransferFaults(t *testing.T) {
 			start := time.Now()
 			c.SetDeadline(start.Add(patience))
 			data, first, last, err := c.get("RETR motd.txt")
+			pending(t, srv, tt.name)
 			took := time.Since(start)
 			last, _, _ = strings.Cut(last, "!read tcp")
 			first, _, _ = strings.Cut(first, "!read tcp")
@@ -188,34 +189,96 @@ func TestOccurrences(t *testing.T) {
 	})
 }
 
-// logger is a testserver.TB that keeps what is logged.
-type logger struct {
+// failing is a testserver.TB that keeps what a test fails with.
+type failing struct {
 	*testing.T
-	lines []string
-	end   func()
+	errors string
+	end    func()
 }
 
-func (l *logger) Cleanup(f func()) { l.end = f }
-func (l *logger) Logf(format string, args ...any) {
-	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+func (f *failing) Cleanup(end func()) { f.end = end }
+
+func (f *failing) Errorf(format string, args ...any) { f.errors += fmt.Sprintf(format, args...) + "\n" }
+
+// Fatalf ends the goroutine, as that of a test does.
+func (f *failing) Fatalf(format string, args ...any) {
+	f.Errorf(format, args...)
+	runtime.Goexit()
 }
 
-// A fault that was armed for something that never happened is told of.
-func TestUnseenFaults(t *testing.T) {
-	tb := &logger{T: t}
+// TestPendingFaults fails a test that has armed a fault for something that never
+// happened.
+func TestPendingFaults(t *testing.T) {
+	tb := &failing{T: t}
 	srv := testserver.NewFTP(tb, inMemory)
 	srv.On("NOOP", 0, testserver.Split(1))
 	srv.On("NOOP", 2, testserver.Close())
 	srv.On("RTER", 1, testserver.Truncate(2), testserver.Close())
 	dialFTP(t, srv).expect("NOOP", "200")
 	tb.end()
-	want := []string{
-		`ftp://127.0.0.1:21: never came to On("NOOP", 2, Close())`,
-		`ftp://127.0.0.1:21: never came to On("RTER", 1, Truncate(2), Close())`,
+	const want = `testserver: ftp://127.0.0.1:21 never came to On("NOOP", 2, Close())
+testserver: ftp://127.0.0.1:21 never came to On("RTER", 1, Truncate(2), Close())
+`
+	if tb.errors != want {
+		t.Errorf("the test fails with %q, want %q", tb.errors, want)
 	}
-	if !slices.Equal(tb.lines, want) {
-		t.Errorf("logged %q, want %q", tb.lines, want)
+	if err := srv.Close(); err == nil || err.Error()+"\n" != want {
+		t.Errorf("closed again: %v", err)
 	}
+	srv.ResetFaults()
+	if err := srv.Close(); err != nil {
+		t.Errorf("nothing is armed: %v", err)
+	}
+}
+
+// TestForeignFaults fails a test at once that arms a fault which the server, or
+// the stage, does not have.
+func TestForeignFaults(t *testing.T) {
+	for name, tc := range map[string]struct {
+		start func(tb testserver.TB) *testserver.Server
+		stage string
+		fault testserver.Fault
+		want  string
+	}{
+		"no dots in FTP":       {func(tb testserver.TB) *testserver.Server { return &testserver.NewFTP(tb, inMemory).Server }, "RETR", testserver.NoDot(), "NoDot()"},
+		"HTTP below HTTP":      {func(tb testserver.TB) *testserver.Server { return &testserver.NewHTTP(tb).Server }, "connect", testserver.Status(500), "Status(500)"},
+		"no status in Gopher":  {func(tb testserver.TB) *testserver.Server { return &testserver.NewGopher(tb).Server }, "TEXT", testserver.Status(500), "Status(500)"},
+		"no final reply":       {func(tb testserver.TB) *testserver.Server { return &testserver.NewNNTP(tb).Server }, "BODY", testserver.NoFinalReply(), "NoFinalReply()"},
+		"no streams in ARDP":   {func(tb testserver.TB) *testserver.Server { return &testserver.NewProspero(tb).Server }, "PACKET", testserver.Split(1), "Split(1)"},
+		"a request's patience": {func(tb testserver.TB) *testserver.Server { return &testserver.NewProspero(tb).Server }, "PACKET", testserver.Wait(time.Second, 1), "Wait(1s, 1)"},
+		"no loss in WAIS":      {func(tb testserver.TB) *testserver.Server { return &testserver.NewWAIS(tb).Server }, "SEARCH", testserver.Lose(), "Lose()"},
+		"no menus by SMTP":     {func(tb testserver.TB) *testserver.Server { return &testserver.NewSMTP(tb).Server }, "DATA", testserver.BareLF(), "BareLF()"},
+		"no replies of FTP":    {func(tb testserver.TB) *testserver.Server { return &testserver.NewTelnet(tb).Server }, "SAY", testserver.ExtraReply(""), `ExtraReply("")`},
+		"no data in CSO":       {func(tb testserver.TB) *testserver.Server { return &testserver.NewCSO(tb).Server }, "query", testserver.Data("x"), `Data("x")`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tb := &failing{T: t}
+			srv := tc.start(tb)
+			done := make(chan bool)
+			go func() {
+				defer close(done)
+				srv.On(tc.stage, 1, tc.fault)
+				done <- true
+			}()
+			if <-done {
+				t.Error("the test goes on")
+			}
+			tb.end()
+			if !strings.Contains(tb.errors, "server has no fault "+tc.want+" at this stage") {
+				t.Errorf("the test fails with %q", tb.errors)
+			}
+		})
+	}
+	srv, err := testserver.StartFTP(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if srv.Close(); recover() == nil {
+			t.Error("no panic outside of a test")
+		}
+	}()
+	srv.On("RETR", 1, testserver.NoDot())
 }
 
 func TestEndlessLineEndsWithTheClient(t *testing.T) {

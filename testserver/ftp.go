@@ -56,6 +56,12 @@ type FTP struct {
 	// ReuseTLS refuses private data connections (522) whose TLS session does not go
 	// on with an earlier one, as vsftpd does.
 	ReuseTLS bool
+	// HandshakeFirst shakes hands on private data connections before the first reply
+	// to a transfer, as some servers do; others do so after it.
+	HandshakeFirst bool
+	// BareIAC takes an IAC octet (FF) in a command for itself, as most servers do, and
+	// a doubled one for two.
+	BareIAC bool
 	// RequirePRET refuses PASV and EPSV unless PRET has told what for, as drftpd does.
 	RequirePRET bool
 }
@@ -87,6 +93,8 @@ func NewFTP(tb TB, configure ...func(*FTP)) *FTP {
 // loopback port. It ends with ctx or by Close.
 func StartFTP(ctx context.Context, addr string, configure ...func(*FTP)) (*FTP, error) {
 	s := &FTP{Anonymous: true}
+	s.faults.server, s.faults.known = "FTP", streaming(fExtraReply, fNoFinalReply, fData)
+	s.faults.known["DATA"] = []faultKind{fDelay, fSilence, fClose, fEndlessLine, fData, fTruncate, fReset, fDrip, fSplit, fGarble}
 	for _, f := range configure {
 		f(s)
 	}
@@ -212,11 +220,11 @@ func (f *ftpSession) read() {
 			return
 		}
 		select {
-		case f.lines <- telnetText(line):
+		case f.lines <- f.text(line):
 		case <-f.done:
 			return
 		}
-		if turnsTLS(telnetText(line)) {
+		if turnsTLS(f.text(line)) {
 			select {
 			case <-f.turned:
 				r.Reset(f.conn) // what was sent ahead does not count
@@ -235,6 +243,14 @@ func skipLine(r *bufio.Reader) error {
 		}
 	}
 	return io.ErrShortBuffer
+}
+
+// text is a line without its end, read as the server reads lines.
+func (f *ftpSession) text(line []byte) string {
+	if f.srv.BareIAC {
+		return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+	}
+	return telnetText(line)
 }
 
 // telnetText is a line of the Telnet stream that a control connection is
@@ -333,6 +349,7 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 	"REST": (*ftpSession).restart,
 	"RETR": (*ftpSession).retrieve,
 	"STOR": (*ftpSession).store,
+	"STOU": (*ftpSession).storeUnique,
 	"APPE": (*ftpSession).appendTo,
 	"NLST": (*ftpSession).nlst,
 	"LIST": (*ftpSession).list,
@@ -356,7 +373,7 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 // isTransfer tells whether a command uses a data connection.
 func isTransfer(verb string) bool {
 	switch verb {
-	case "RETR", "STOR", "APPE", "NLST", "LIST", "MLSD":
+	case "RETR", "STOR", "STOU", "APPE", "NLST", "LIST", "MLSD":
 		return true
 	}
 	return false

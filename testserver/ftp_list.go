@@ -2,6 +2,8 @@ package testserver
 
 import (
 	"fmt"
+	"io/fs"
+	"path"
 	"strings"
 	"time"
 )
@@ -19,6 +21,9 @@ func (f *ftpSession) listing(arg string, line lineFunc) ([]string, error) {
 	arg = f.withoutFlags(arg)
 	name := f.name(arg)
 	e, err := f.srv.tree.stat(name)
+	if err != nil && strings.ContainsAny(path.Base(arg), "*?[") {
+		return f.fitting(arg, line)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,6 +43,29 @@ func (f *ftpSession) listing(arg string, line lineFunc) ([]string, error) {
 	for i, e := range entries {
 		e.Name = oneLine.Replace(e.Name)
 		lines[i] = line(e, prefix)
+	}
+	return lines, nil
+}
+
+// fitting lists what a pattern in the last part of arg fits, as servers do that have
+// ls look: mget of a client asks so. Hidden names need a pattern with their dot.
+func (f *ftpSession) fitting(arg string, line lineFunc) ([]string, error) {
+	dir, pattern := path.Split(arg)
+	entries, err := f.srv.tree.list(f.name(dir))
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, e := range entries {
+		hidden := strings.HasPrefix(e.Name, ".") && !strings.HasPrefix(pattern, ".")
+		if fits, err := path.Match(pattern, e.Name); err != nil || !fits || hidden {
+			continue
+		}
+		e.Name = dir + oneLine.Replace(e.Name)
+		lines = append(lines, line(e, ""))
+	}
+	if lines == nil {
+		return nil, fs.ErrNotExist
 	}
 	return lines, nil
 }

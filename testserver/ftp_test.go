@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -83,7 +84,7 @@ CWD secret => 550`},
 		{"restart", nil, login + "REST 5 => 350\nREST -1 => 501\nREST x => 501"},
 		{"no data connection", nil, login + "RETR motd.txt => 425\nNLST => 425\nSTOR x => 425\nABOR => 226"},
 		{"not a command", nil, login + "\x00 => 500\nMDTM nix => 550\nSIZE => 550\nDELE => 553\nMKD => 553"},
-		{"refused before the transfer", nil, login + "PASV => 227\nRETR nix => 550\nRETR pub => 550\nRETR secret/key.txt => 550 Permission\nNLST nix => 550\nMLSD motd.txt => 501\nSTOR nix/x => 550\nSTOR pub => 550"},
+		{"refused before the transfer", nil, login + "PASV => 227\nRETR nix => 550\nRETR pub => 550\nRETR secret/key.txt => 550 Permission\nNLST nix => 550\nNLST *.nix => 550\nLIST secret/* => 550\nMLSD * => 550\nSTOU secret/x => 550\nMLSD motd.txt => 501\nSTOR nix/x => 550\nSTOR pub => 550"},
 		{"EPSV ALL", nil, login + "EPSV ALL => 200\nPASV => 503\nPORT 127,0,0,1,200,1 => 503\nEPRT |1|127.0.0.1|6000| => 503\nEPSV => 229\nEPSV 1 => 229\nEPSV 2 => 522"},
 		{"active mode only to the client", nil, login + "PORT 10,0,0,5,200,1 => 504\nPORT 127,0,0,1,0,80 => 504\nPORT 1,2 => 501\nPORT 1,2,3,4,5,256 => 501\nPORT 127,0,0,1,200,1 => 200\nEPRT |1|10.0.0.5|6000| => 504\nEPRT => 501\nEPRT |1|x|6000| => 501\nEPRT |3|127.0.0.1|6000| => 522\nEPRT |2|::1|6000| => 504\nEPRT |1|127.0.0.1|6000| => 200"},
 		{"passive address", func(s *testserver.FTP) { s.PassiveHost = "10.0.0.5" }, login + "PASV => 227 Entering Passive Mode (10,0,0,5,"},
@@ -148,6 +149,9 @@ func TestFTPTransfers(t *testing.T) {
 		{"names, flags dropped", "CWD pub", "NLST -a", "a.txt\r\nsub\r\n"},
 		{"list", "CWD pub", "LIST", "-rw-r--r--    1 ftp      ftp                 1 Dec  1  1994 a.txt\r\ndrwxr-xr-x    2 ftp      ftp                 0 Dec  1  1994 sub\r\n"},
 		{"list, flags dropped", "NOOP", "LIST -a pub/sub", "-rw-r--r--    1 ftp      ftp                 5 Dec  1  1994 deep.txt\r\n"},
+		{"names that fit", "CWD pub", "NLST *.txt", "a.txt\r\n"},
+		{"names that fit, elsewhere", "NOOP", "NLST pub/s?b", "pub/sub\r\n"},
+		{"list of what fits", "NOOP", "LIST -l pub/sub/[a-d]*", "-rw-r--r--    1 ftp      ftp                 5 Dec  1  1994 pub/sub/deep.txt\r\n"},
 		{"facts", "NOOP", "MLSD pub/sub", "type=file;size=5;modify=19941201120000;perm=radfw; deep.txt\r\n"},
 	} {
 		inBubble(t, tt.name, func(t *testing.T) {
@@ -178,6 +182,9 @@ func TestFTPUploads(t *testing.T) {
 		for _, tt := range []struct{ before, command, data, want string }{
 			{"NOOP", "STOR new", "0123456789", "226"},
 			{"NOOP", "STOR caf\xe9", "noir", "226"},
+			{"NOOP", "STOU", "first", "226"},
+			{"NOOP", "STOU", "second", "226"},
+			{"NOOP", "STOU motd.txt", "third", "226"},
 			{"NOOP", "APPE new", "abc", "226"},
 			{"NOOP", "APPE fresh", "abc", "226"},
 			{"REST 3", "STOR new", "---", "226"},
@@ -194,7 +201,7 @@ func TestFTPUploads(t *testing.T) {
 		}
 		want := map[string]string{
 			"new": "012---6789abc", "caf\xe9": "noir", "fresh": "abc", "text": "a\nb\rc\n\r",
-			"motd.txt": "other", "big": strings.Repeat("x", 64),
+			"stou": "first", "stou.1": "second", "motd.txt.1": "third", "motd.txt": "other", "big": strings.Repeat("x", 64),
 		}
 		got := make(map[string]string)
 		for name, data := range srv.Uploads() {
@@ -329,6 +336,36 @@ func TestFTPIdleClient(t *testing.T) {
 			t.Errorf("idle for %v", waited)
 		}
 	})
+}
+
+// TestFTPStranger has somebody else connect to the port for data first, who gets
+// nothing.
+func TestFTPStranger(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	c := loginFTP(t, srv)
+	var port int
+	reply := c.expect("EPSV", "229")
+	if _, err := fmt.Sscanf(reply[strings.Index(reply, "("):], "(|||%d|)", &port); err != nil {
+		t.Fatal(err)
+	}
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	stranger, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Skip("this machine has one loopback address: ", err)
+	}
+	defer stranger.Close()
+	own := dial(t, srv, addr)
+	defer own.Close()
+	c.expect("RETR motd.txt", "150")
+	if data, err := io.ReadAll(own); string(data) != "hello\nworld\n" || err != nil {
+		t.Errorf("got %q, %v", data, err)
+	}
+	if got := c.reply(); !strings.HasPrefix(got, "226") {
+		t.Errorf("reply %q", got)
+	}
+	if data, err := io.ReadAll(stranger); len(data) > 0 || err != nil {
+		t.Errorf("the stranger got %q, %v", data, err)
+	}
 }
 
 func TestFTPNoDataConnection(t *testing.T) {

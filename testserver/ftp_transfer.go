@@ -42,7 +42,10 @@ func (f *ftpSession) nlst(arg string) error { return f.sendListing(arg, f.nameLi
 func (f *ftpSession) list(arg string) error { return f.sendListing(arg, f.unixLine) }
 
 func (f *ftpSession) mlsd(arg string) error {
-	if e, err := f.srv.tree.stat(f.name(arg)); err == nil && !e.Dir {
+	switch e, err := f.srv.tree.stat(f.name(arg)); {
+	case err != nil: // MLSD takes no patterns
+		return f.fail(err)
+	case !e.Dir:
 		return f.reply("501 Not a directory.")
 	}
 	return f.sendListing(arg, f.factsLine)
@@ -64,6 +67,23 @@ func (f *ftpSession) sendListing(arg string, line lineFunc) error {
 
 func (f *ftpSession) store(arg string) error { return f.receive(arg, f.takeRestart()) }
 
+// storeUnique is STOU: a file by a name that is not taken, which the first reply
+// tells in the form of RFC 1123 §4.1.2.9.
+func (f *ftpSession) storeUnique(arg string) error {
+	f.takeRestart()
+	if arg == "" {
+		arg = "stou"
+	}
+	name := arg
+	for n := 1; ; n++ {
+		if _, err := f.srv.tree.stat(f.name(name)); err != nil {
+			break
+		}
+		name = fmt.Sprintf("%s.%d", arg, n)
+	}
+	return f.receiveAs(name, 0, "150 FILE: "+name)
+}
+
 func (f *ftpSession) appendTo(arg string) error {
 	f.takeRestart()
 	e, _ := f.srv.tree.stat(f.name(arg)) // a new file starts at 0
@@ -71,12 +91,16 @@ func (f *ftpSession) appendTo(arg string) error {
 }
 
 func (f *ftpSession) receive(arg string, offset int64) error {
+	return f.receiveAs(arg, offset, "150 Ok to send data.")
+}
+
+func (f *ftpSession) receiveAs(arg string, offset int64, first string) error {
 	name := f.name(arg)
 	err := f.writing(func() error { return f.srv.tree.mayWrite(name, offset) })
 	if err != nil {
 		return f.fail(err)
 	}
-	return f.transfer("150 Ok to send data.", func(d *dataConn) error {
+	return f.transfer(first, func(d *dataConn) error {
 		data, err := d.receive(f.srv.MaxUpload - offset)
 		if err2 := f.srv.tree.write(name, offset, data); err == nil { // what came is kept
 			err = err2
@@ -116,13 +140,21 @@ func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 	} else if p.reply != nil {
 		last = *p.reply
 	}
+	ctx, cancel := context.WithCancel(f.srv.ctx)
+	defer cancel()
+	open := f.open
+	if f.private && f.srv.HandshakeFirst {
+		raw, conn, err := f.open(ctx)
+		if err != nil {
+			return f.reply(lastReply(err))
+		}
+		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
+	}
 	if err := f.answer(new(plan), first); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(f.srv.ctx)
-	defer cancel()
 	moved := make(chan error, 1)
-	f.srv.wg.Go(func() { moved <- f.move(ctx, move) })
+	f.srv.wg.Go(func() { moved <- f.move(ctx, open, move) })
 	err, over := f.attend(moved, cancel)
 	if over != nil {
 		return over
@@ -200,18 +232,27 @@ func (f *ftpSession) finish(p *plan, last string) error {
 	return f.answer(end, last)
 }
 
-// move opens the data connection and does what is armed against it.
-func (f *ftpSession) move(ctx context.Context, move func(*dataConn) error) error {
-	nc, err := f.openData(ctx)
-	if err != nil {
-		return errNoData
+// open makes the data connection, with TLS over it if that was agreed. It ends
+// with ctx.
+func (f *ftpSession) open(ctx context.Context) (raw, conn net.Conn, err error) {
+	if raw, err = f.openData(ctx); err != nil {
+		return nil, nil, errNoData
 	}
-	defer nc.Close()
-	defer context.AfterFunc(ctx, func() { _ = nc.Close() })()
-	conn, err := f.secureData(ctx, nc)
+	context.AfterFunc(ctx, func() { _ = raw.Close() })
+	if conn, err = f.secureData(ctx, raw); err != nil {
+		_ = raw.Close()
+	}
+	return raw, conn, err
+}
+
+// move moves data over the data connection that open gives, and does what is
+// armed against it.
+func (f *ftpSession) move(ctx context.Context, open func(context.Context) (raw, conn net.Conn, err error), move func(*dataConn) error) error {
+	nc, conn, err := open(ctx)
 	if err != nil {
 		return err
 	}
+	defer nc.Close()
 	p := f.srv.faults.at("DATA")
 	d := &dataConn{Conn: conn, raw: nc, ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: f.plan}
 	if p.any() || p.data != nil {

@@ -66,6 +66,7 @@ func NewGopher(tb TB, configure ...func(*Gopher)) *Gopher {
 // free loopback port. It ends with ctx or by Close.
 func StartGopher(ctx context.Context, addr string, configure ...func(*Gopher)) (*Gopher, error) {
 	s := new(Gopher)
+	s.faults.server, s.faults.known = "Gopher", streaming(fData, fNoDot, fLoneDot, fNoStuffing, fBareLF, fPlusHeader, fTrailer, fNoColon, fPlusError)
 	for _, f := range configure {
 		f(s)
 	}

@@ -69,9 +69,9 @@ func (s *Gopher) item(name string, e entry) MenuLine {
 	if !e.Dir {
 		item.Type = gopherType(e.Name)
 	}
-	if s.Personality == UMNGopher || s.Personality == PyGopher {
+	if s.Personality != PlainGopher && s.Personality != StubGopher {
 		item.Plus = '+'
-		if s.Personality == UMNGopher && len(s.Plus[name].Ask) > 0 {
+		if s.Personality != PyGopher && len(s.Plus[name].Ask) > 0 {
 			item.Plus = '?'
 		}
 	}

@@ -18,8 +18,12 @@ const (
 	// PlainGopher knows nothing of Gopher+ and takes what comes behind a TAB for
 	// search words.
 	PlainGopher Personality = iota
+	// StandardGopher does as RFC 1436 and the document of Gopher+ say: "+-1" before
+	// texts and menus, "+N" before all else, attributes, views, forms and searches.
+	StandardGopher
 	// UMNGopher is like gopherd 2.3: "+-1" before texts and menus, "+N" before all
-	// else, attributes, views and forms; the filter of "!" is ignored, that of "$"
+	// else, attributes, views and forms; only a line that is nothing but a dot gets
+	// another; the filter of "!" is ignored, that of "$"
 	// is not; two TABs before a Gopher+ string are refused except of a search
 	// (selectors that begin with "7"), whose results have no header.
 	UMNGopher
@@ -155,6 +159,10 @@ func (s *Gopher) everyAttribute(name string, e entry, filter string) gopherAnswe
 	if err != nil || !e.Dir {
 		return s.refuse(1, fmt.Sprintf("'/%s' is no menu", name))
 	}
+	if m, _, err := s.tree.open(path.Join(name, "gophermap")); err == nil {
+		defer m.Close()
+		return s.listed(everyInfo(strings.NewReader(s.fromMap(name, m))))
+	}
 	if s.Personality == PyGopher {
 		filter = ""
 	}
@@ -227,7 +235,7 @@ func (s *Gopher) views(name string, e entry) []GopherView {
 func (s *Gopher) view(name string, e entry, wanted string) gopherAnswer {
 	views := s.views(name, e)
 	chosen := views[0]
-	if wanted != "" && s.Personality == UMNGopher {
+	if wanted != "" && s.Personality != PyGopher {
 		i := slices.IndexFunc(views, func(v GopherView) bool { return v.label() == wanted || v.Type == wanted })
 		if i < 0 {
 			return s.refuse(1, fmt.Sprintf("'/%s' does not exist", name))
@@ -246,7 +254,7 @@ func (s *Gopher) view(name string, e entry, wanted string) gopherAnswer {
 	if err != nil {
 		return s.refuse(1, fmt.Sprintf("'/%s' is not for you", name))
 	}
-	text := strings.HasPrefix(strings.ToLower(chosen.Type), "text/") && s.Personality == UMNGopher
+	text := strings.HasPrefix(strings.ToLower(chosen.Type), "text/") && s.Personality != PyGopher
 	return s.headed(gopherAnswer{stage: "PLUS", text: text, body: file}, e.Size)
 }
 
@@ -267,12 +275,17 @@ func (s *Gopher) headed(a gopherAnswer, size int64) gopherAnswer {
 // withInfo makes a menu the list of attributes that gopherd answers a search of
 // Gopher+ with: no header, "+INFO: " before every item.
 func (s *Gopher) withInfo(a gopherAnswer) gopherAnswer {
+	return gopherAnswer{stage: "PLUS", text: true, body: text(everyInfo(a.body))}
+}
+
+// everyInfo is a menu as attributes of which only the item itself is known.
+func everyInfo(menu io.Reader) string {
 	var list strings.Builder
-	lines := bufio.NewScanner(a.body)
+	lines := bufio.NewScanner(menu)
 	for lines.Scan() {
-		list.WriteString("+INFO: " + lines.Text() + "\n")
+		list.WriteString("+INFO: " + lines.Text() + "\r\n")
 	}
-	return gopherAnswer{stage: "PLUS", text: true, body: text(list.String())}
+	return list.String()
 }
 
 // refuse is an error of Gopher+.

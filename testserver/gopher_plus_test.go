@@ -32,25 +32,39 @@ func TestGopherPlus(t *testing.T) {
 		malformed = "0Malformed command\t\terror.host\t1\r\n.\r\n"
 		stub      = "+-2\r\n+INFO: 1gopher+\t" + here + "\r\n+ADMIN:\r\n Admin: Me\r\n"
 	)
-	umn, py, stubs := testserver.UMNGopher, testserver.PyGopher, testserver.StubGopher
+	umn, standard, py, stubs := testserver.UMNGopher, testserver.StandardGopher, testserver.PyGopher, testserver.StubGopher
 	for _, tt := range []struct {
 		as            testserver.Personality
 		request, want string
 	}{
 		{umn, "0/motd.txt\t+\r\n", "+-1\r\nhello\r\nworld\r\n.\r\n"},
 		{umn, "/motd.txt\t+Text/plain De_DE\r\n", "+-1\r\none\r\ntwo\r\n.\r\n"},
+		{umn, "/dots.txt\t+\r\n", "+-1\r\n..\r\n..x\r\n.end\r\nlast\r\n.\r\n"},
+		{umn, "/dots.txt\r\n", "..\r\n..x\r\n.end\r\nlast\r\n.\r\n"},
 		{umn, "/motd.txt\t+image/gif\r\n", "--1\r\n" + admin + "'/motd.txt' does not exist\r\n.\r\n"},
 		{umn, "/nix\t+\r\n", "--1\r\n" + admin + "'/nix' does not exist\r\n.\r\n"},
 		{umn, "/motd.txt\t!\r\n", "+-1\r\n" + motd + ".\r\n"},
 		{umn, "/motd.txt\t!+ADMIN\r\n", "+-1\r\n" + motd + ".\r\n"},
 		{umn, "/pub\t$+ASK\r\n", "+-1\r\n+INFO: 0a.txt\t/pub/a.txt" + here + "\t?\r\n+ASK:\r\n Note: Fill in\r\n Ask: Volts?\t220\r\n+INFO: 1sub\t/pub/sub" + here + "\t+\r\n.\r\n"},
 		{umn, "/pub\t+\r\n", "+-1\r\n0a.txt\t/pub/a.txt" + here + "\t?\r\n1sub\t/pub/sub" + here + "\t+\r\n.\r\n"},
+		{umn, "/maps\t$\r\n", "+-1\r\n+INFO: iWelcome\t\tnull.host\t1\r\n+INFO: i\t\tnull.host\t1\r\n+INFO: 0About\t/maps/about.txt" + here + "\r\n+INFO: 1Elsewhere\t/x\tgopher.example.test\t7070\r\n" +
+			"+INFO: 1Port 70\t/x\texample.test\t70\r\n+INFO: hWeb\tURL:http://example.test/" + here + "\r\n+INFO: 0plain\t/maps/plain" + here + "\r\n.\r\n"},
 		{umn, "/every.bin\t+\r\n", "+256\r\n" + string(content()["every.bin"].Data)},
 		{umn, "/pub/a.txt\t+\t1\r\n+-1\r\n110\r\n..x\r\n.\r\n", "+-1\r\n1: [110]\r\n2: [..x]\r\n.\r\n"},
 		{umn, "/pub/a.txt\t+\t1\r\n+9\r\n220\r\npw\r\n", "+-1\r\n1: [220\r]\r\n2: [pw\r]\r\n.\r\n"},
 		{umn, "/motd.txt\t\t+\r\n", malformed},
 		{umn, "7/\tworld\t+\r\n", "+INFO: " + found + ".\r\n"},
 		{umn, "7/\tworld\r\n", found + ".\r\n"},
+		{standard, "/dots.txt\t+\r\n", "+-1\r\n..\r\n...x\r\n..end\r\nlast\r\n.\r\n"},
+		{standard, "/motd.txt\t+Text/plain De_DE\r\n", "+-1\r\none\r\ntwo\r\n.\r\n"},
+		{standard, "/motd.txt\t+image/gif\r\n", "--1\r\n" + admin + "'/motd.txt' does not exist\r\n.\r\n"},
+		{standard, "/motd.txt\t\t+\r\n", "+-1\r\nhello\r\nworld\r\n.\r\n"},
+		{standard, "/every.bin\t+\r\n", "+256\r\n" + string(content()["every.bin"].Data)},
+		{standard, "/pub\t$+ASK\r\n", "+-1\r\n+INFO: 0a.txt\t/pub/a.txt" + here + "\t?\r\n+ASK:\r\n Note: Fill in\r\n Ask: Volts?\t220\r\n+INFO: 1sub\t/pub/sub" + here + "\t+\r\n.\r\n"},
+		{standard, "/pub/a.txt\t+\t1\r\n+-1\r\n110\r\n.\r\n", "+-1\r\n1: [110]\r\n.\r\n"},
+		{standard, "7/\tworld\t+\r\n", "+-1\r\n" + found + ".\r\n"},
+		{standard, "7/\tworld\r\n", found + ".\r\n"},
+		{standard, "/nix\t!\r\n", "--1\r\n" + admin + "'/nix' does not exist\r\n.\r\n"},
 		{py, "/motd.txt\t+\r\n", "+12\r\nhello\nworld\n"},
 		{py, "/motd.txt\t+Text/plain De_DE\r\n", "+12\r\nhello\nworld\n"},
 		{py, "/motd.txt\t\t+\r\n", "+12\r\nhello\nworld\n"},

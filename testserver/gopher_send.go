@@ -15,6 +15,7 @@ type gopherFaults struct {
 	noDot      bool
 	loneDot    bool
 	noStuffing bool
+	stuffLone  bool // only the dot of a line that is nothing else is doubled
 	bareLF     bool
 
 	header  *string // instead of the answer's own
@@ -110,6 +111,7 @@ func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) int64 {
 	case a.text:
 		g.noDot = g.noDot || s.NoDot
 		g.noStuffing = g.noStuffing || s.NoStuffing
+		g.stuffLone = s.Personality == UMNGopher
 		g.bareLF = g.bareLF || s.BareLF
 		err = sendText(out, a.body, g)
 	default:
@@ -152,10 +154,10 @@ func sendText(w io.Writer, text io.Reader, g gopherFaults) error {
 	in := bufio.NewReaderSize(fromNetASCII(text), room)
 	for first := true; ; { // first: at the beginning of a line
 		part, err := in.ReadSlice('\n')
-		if first && !g.noStuffing && bytes.HasPrefix(part, []byte{'.'}) {
+		line, whole := bytes.CutSuffix(part, []byte{'\n'})
+		if first && !g.noStuffing && bytes.HasPrefix(line, []byte{'.'}) && (len(line) == 1 || !g.stuffLone) {
 			out.WriteByte('.')
 		}
-		line, whole := bytes.CutSuffix(part, []byte{'\n'})
 		out.Write(line)
 		if whole || err == io.EOF && (len(line) > 0 || !first) {
 			out.WriteString(end)

@@ -84,7 +84,7 @@ func TestGopherFaults(t *testing.T) {
 		{"LF everywhere", func(s *testserver.Gopher) { s.BareLF = true }, "", nil, "/motd.txt", "hello\nworld\n.\n", nil, 0},
 		{"other host", func(s *testserver.Gopher) { s.Host, s.Port = "hole.example.test", 7070 }, "", nil, "/pub/sub", "0deep.txt\t/pub/sub/deep.txt\thole.example.test\t7070\r\n.\r\n", nil, 0},
 		{"by selector", nil, "REQUEST /motd.txt", faults{testserver.NoDot()}, "/motd.txt", "hello\r\nworld\r\n", nil, 0},
-		{"another kind", nil, "MENU", faults{testserver.NoDot()}, "/motd.txt", "hello\r\nworld\r\n.\r\n", nil, 0},
+		{"not this kind", nil, "MENU", faults{testserver.NoDot()}, "/motd.txt", "hello\r\nworld\r\n.\r\n", nil, 0},
 		{"an error", nil, "ERROR", faults{testserver.NoDot()}, "/nix", "3'/nix' does not exist\t\terror.host\t1\r\n", nil, 0},
 		{"reply", nil, "REQUEST", faults{testserver.Reply("what?")}, "/motd.txt", "what?\r\n", nil, 0},
 		{"data", nil, "MENU", faults{testserver.Data("")}, "/pub", "", nil, 0},
@@ -115,6 +115,7 @@ func TestGopherFaults(t *testing.T) {
 			nc.SetReadDeadline(start.Add(patience))
 			io.WriteString(nc, tt.request+"\r\n")
 			got, err := io.ReadAll(nc)
+			pending(t, srv, tt.name)
 			if string(got) != tt.want || !errors.Is(err, tt.err) {
 				t.Errorf("got  %q, %v\nwant %q, %v", got, err, tt.want, tt.err)
 			}
@@ -148,7 +149,6 @@ func TestGopherTranscript(t *testing.T) {
 		io.WriteString(nc, "/unfinished")
 		nc.(interface{ CloseWrite() error }).CloseWrite()
 		io.ReadAll(nc)
-		srv.ResetFaults()
 		want := []string{`"\r\n"`, `"/q\ta b\t+\r\n"`, `"/motd.txt\n"`, `"/caf\xe9\r\n"`, `"/unfinished"`}
 		lines := srv.Transcript()
 		got := lines.From(testserver.FromClient)

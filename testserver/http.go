@@ -57,6 +57,7 @@ func NewHTTP(tb TB, configure ...func(*HTTP)) *HTTP {
 // free loopback port. It ends with ctx or by Close.
 func StartHTTP(ctx context.Context, addr string, configure ...func(*HTTP)) (*HTTP, error) {
 	s := new(HTTP)
+	s.faults.server, s.faults.known = "HTTP", streaming(fData, fStatus, fHeader, fContentLength, fChunked, fEndlessHeader)
 	for _, f := range configure {
 		f(s)
 	}
@@ -127,14 +128,21 @@ func (s *HTTP) readRequest(c *conn, r *bufio.Reader) (head []byte, req *http.Req
 // handshakeRecord is the first octet of a client that speaks TLS.
 const handshakeRecord = 0x16
 
-var errTLS = errors.New("this port speaks HTTP without TLS")
+var (
+	errTLS         = errors.New("this port speaks HTTP without TLS")
+	errRequestLine = errors.New("malformed request line")
+)
 
-// peekHead waits until r has buffered a whole head.
+// peekHead waits until r has buffered a whole head, or a first line that begins
+// none: who speaks another protocol may not send more.
 func peekHead(r *bufio.Reader) ([]byte, error) {
 	for seen := 0; ; {
 		have, _ := r.Peek(r.Buffered())
 		if len(have) > 0 && have[0] == handshakeRecord {
 			return have, errTLS
+		}
+		if line, _, whole := bytes.Cut(have, []byte("\n")); whole && bytes.Count(line, []byte(" ")) < 2 && len(bytes.TrimSpace(line)) > 0 {
+			return have, errRequestLine
 		}
 		for _, end := range []string{"\r\n\r\n", "\n\n"} {
 			if i := bytes.Index(have[max(0, seen-3):], []byte(end)); i >= 0 {

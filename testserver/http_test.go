@@ -211,6 +211,7 @@ S:
 
 func TestHTTPBadRequests(t *testing.T) {
 	for _, tt := range []struct{ name, request, want string }{
+		{"another protocol", "nonsense\r\n", "HTTP/1.1 400 Bad Request\r\n"},
 		{"nonsense", "nonsense\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
 		{"large head", "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 70000) + "\r\n\r\n", "HTTP/1.1 431 "},
 		{"idle in the middle", "GET / HTTP/1.1\r\nX", "HTTP/1.1 408 Request Timeout\r\n"},
@@ -249,7 +250,7 @@ func TestHTTPFaults(t *testing.T) {
 		takes  time.Duration
 	}{
 		{"none", "GET", nil, head + "\r\nhello\nworld\n", nil, 0},
-		{"another method", "HEAD", faults{testserver.Status(500)}, head + "\r\nhello\nworld\n", nil, 0},
+		{"not this method", "HEAD", faults{testserver.Status(500)}, head + "\r\nhello\nworld\n", nil, 0},
 		{"status", "GET", faults{testserver.Status(503), testserver.Header("Retry-After", "7")}, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 12\r\nRetry-After: 7\r\n\r\nhello\nworld\n", nil, 0},
 		{"status by path", "GET /motd.txt", faults{testserver.Status(599)}, "HTTP/1.1 599 \r\nContent-Length: 12\r\n\r\nhello\nworld\n", nil, 0},
 		{"field left out", "GET", faults{testserver.Header("Content-Length", "")}, "HTTP/1.1 200 OK\r\n\r\nhello\nworld\n", nil, 0},
@@ -280,6 +281,7 @@ func TestHTTPFaults(t *testing.T) {
 			nc.SetReadDeadline(start.Add(patience))
 			io.WriteString(nc, "GET /motd.txt HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
 			answer, err := io.ReadAll(nc)
+			pending(t, srv, tt.name)
 			if got := plain(string(answer)); got != tt.want || !errors.Is(err, tt.err) {
 				t.Errorf("got %q, %v\nwant %q, %v", got, err, tt.want, tt.err)
 			}

@@ -171,3 +171,16 @@ func (c *ftpClient) put(command, data string) string {
 }
 
 func newFile(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+
+// pending wants the fault of a case to have come about unless it was armed for
+// something else, which the name of the case says, and disarms it.
+func pending(t *testing.T, srv interface {
+	PendingFaults() error
+	ResetFaults()
+}, name string) {
+	t.Helper()
+	if err := srv.PendingFaults(); (err != nil) != strings.HasPrefix(name, "not this ") {
+		t.Errorf("pending: %v", err)
+	}
+	srv.ResetFaults()
+}

@@ -17,7 +17,8 @@ import (
 
 // newsroom is what a news server has: groups and their articles.
 type newsroom struct {
-	srv *NNTP
+	srv    *NNTP
+	opened time.Time
 
 	mu     sync.Mutex
 	groups map[string]*newsgroup
@@ -39,11 +40,12 @@ type newsArticle struct {
 	number int
 	text   string
 	file   string
+	posted time.Time // zero: it was there from the start
 }
 
 // open looks through the content.
 func (r *newsroom) open(s *NNTP) error {
-	r.srv, r.groups = s, make(map[string]*newsgroup)
+	r.srv, r.opened, r.groups = s, time.Now(), make(map[string]*newsgroup)
 	for name, texts := range s.Groups {
 		g := r.group(name)
 		for _, text := range texts {
@@ -282,17 +284,18 @@ func (r *newsroom) accept(text string) string {
 	if r.byID[id] != nil {
 		return "441 435 Duplicate"
 	}
+	now := time.Now()
 	r.posts = append(r.posts, text)
 	stored := "Path: testserver!not-for-mail\r\n"
 	if given == "" {
 		stored += "Message-ID: " + id + "\r\n"
 	}
 	if field([]byte(text), "Date") == "" {
-		stored += "Date: " + time.Now().UTC().Format(time.RFC1123Z) + "\r\n"
+		stored += "Date: " + now.UTC().Format(time.RFC1123Z) + "\r\n"
 	}
 	for _, g := range groups {
 		g.high++
-		a := &newsArticle{group: g.name, number: g.high, text: stored + text}
+		a := &newsArticle{group: g.name, number: g.high, text: stored + text, posted: now}
 		g.articles[g.high] = a
 		r.byID[id] = a
 	}

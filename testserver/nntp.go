@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// NNTP is a news server: RFC 3977 with OVER, AUTHINFO USER (RFC 4643), STARTTLS
-// (RFC 4642) and the XOVER of RFC 2980. Its groups are those of Groups and one
+// NNTP is a news server: RFC 3977 with OVER, HDR and NEWNEWS, AUTHINFO USER (RFC
+// 4643), STARTTLS (RFC 4642) and the XOVER and XHDR of RFC 2980. Its groups are those of Groups and one
 // for each directory of Content that has files in it: "local/test" and
 // "local.test" are both the group local.test, a file that is called by a number
 // is the article of that number, others follow in the order of their names.
@@ -68,6 +68,7 @@ func NewNNTP(tb TB, configure ...func(*NNTP)) *NNTP {
 // loopback port. It ends with ctx or by Close.
 func StartNNTP(ctx context.Context, addr string, configure ...func(*NNTP)) (*NNTP, error) {
 	s := new(NNTP)
+	s.faults.server, s.faults.known = "NNTP", streaming(fExtraReply, fData, fNoDot, fLoneDot, fNoStuffing, fBareLF)
 	for _, f := range configure {
 		f(s)
 	}
@@ -218,7 +219,7 @@ func (n *nntpSession) reply(text string) error {
 var openCommands = []string{"CAPABILITIES", "MODE READER", "AUTHINFO USER", "AUTHINFO PASS", "STARTTLS", "QUIT", "HELP", "DATE"}
 
 // commands977 are those of RFC 977 that are known here.
-var commands977 = []string{"ARTICLE", "HEAD", "BODY", "STAT", "GROUP", "LIST", "NEXT", "LAST", "POST", "HELP", "QUIT", "SLAVE"}
+var commands977 = []string{"ARTICLE", "HEAD", "BODY", "STAT", "GROUP", "LIST", "NEXT", "LAST", "NEWGROUPS", "NEWNEWS", "POST", "HELP", "QUIT", "SLAVE"}
 
 // nntpCommands are all commands known.
 var nntpCommands = map[string]func(*nntpSession, string) error{
@@ -240,6 +241,11 @@ var nntpCommands = map[string]func(*nntpSession, string) error{
 	"LIST OVERVIEW.FMT": (*nntpSession).listFormat,
 	"OVER":              (*nntpSession).over,
 	"XOVER":             (*nntpSession).over,
+	"LIST HEADERS":      (*nntpSession).listHeaders,
+	"HDR":               (*nntpSession).hdr,
+	"XHDR":              (*nntpSession).xhdr,
+	"NEWNEWS":           (*nntpSession).newNews,
+	"NEWGROUPS":         (*nntpSession).newGroups,
 	"NEXT":              (*nntpSession).next,
 	"LAST":              (*nntpSession).last,
 

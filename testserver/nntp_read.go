@@ -96,10 +96,14 @@ func parseSpan(s string) (from, to int, ok bool) {
 	return from, to, err == nil
 }
 
-// listActive is LIST and LIST ACTIVE [wildmat]. A wildmat is one name or one
-// that ends in "*" here.
+// listActive is LIST and LIST ACTIVE [wildmat].
 func (n *nntpSession) listActive(pattern string) error {
-	return n.listNames("215 list of newsgroups follows", pattern, func(name string) string {
+	return n.listGroups("215 list of newsgroups follows", pattern)
+}
+
+// listGroups has the groups that a pattern fits, with their numbers.
+func (n *nntpSession) listGroups(first, pattern string) error {
+	return n.listNames(first, pattern, func(name string) string {
 		g := n.srv.news.find(name)
 		_, low, high := n.srv.news.numbers(g)
 		status := "y"
@@ -122,8 +126,7 @@ func (n *nntpSession) listNewsgroups(pattern string) error {
 func (n *nntpSession) listNames(first, pattern string, line func(name string) string) error {
 	var lines strings.Builder
 	for _, name := range n.srv.news.names() {
-		prefix, open := strings.CutSuffix(pattern, "*")
-		if pattern == "" || name == pattern || open && strings.HasPrefix(name, prefix) {
+		if pattern == "" || wildmat(pattern, name) {
 			lines.WriteString(line(name))
 		}
 	}
@@ -138,30 +141,42 @@ func (n *nntpSession) listFormat(string) error {
 
 // over is OVER and XOVER.
 func (n *nntpSession) over(arg string) error {
-	if n.group == nil {
-		return n.reply("412 No group selected.")
-	}
-	from, to, ok := parseSpan(arg)
-	if arg == "" {
-		from, to = n.current, n.current
-	}
-	if !ok {
-		return n.reply("501 Bad range.")
+	numbers, refusal := n.inRange(arg)
+	if refusal != "" {
+		return n.reply(refusal)
 	}
 	var lines strings.Builder
-	numbers, _, _ := n.srv.news.numbers(n.group)
 	for _, number := range numbers {
-		if number < from || number > to {
-			continue
-		}
 		if line, err := n.srv.news.overview(n.srv.news.numbered(n.group, number)); err == nil {
 			lines.WriteString(line)
 		}
 	}
-	if lines.Len() == 0 {
-		return n.reply("423 No articles in that range.")
-	}
 	return n.block("224 Overview follows", strings.NewReader(lines.String()), false)
+}
+
+// inRange are the numbers of the articles in a range, or of the current one, of
+// the selected group.
+func (n *nntpSession) inRange(span string) (numbers []int, refusal string) {
+	if n.group == nil {
+		return nil, "412 No group selected."
+	}
+	from, to, ok := parseSpan(span)
+	if span == "" {
+		from, to = n.current, n.current
+	}
+	if !ok {
+		return nil, "501 Bad range."
+	}
+	all, _, _ := n.srv.news.numbers(n.group)
+	for _, number := range all {
+		if from <= number && number <= to {
+			numbers = append(numbers, number)
+		}
+	}
+	if numbers == nil {
+		return nil, "423 No articles in that range."
+	}
+	return numbers, ""
 }
 
 func (n *nntpSession) next(string) error { return n.step(1) }

@@ -14,7 +14,7 @@ import (
 func (n *nntpSession) capabilities(string) error {
 	list := []string{"VERSION 2", "IMPLEMENTATION testserver"}
 	if n.reader {
-		list = append(list, "READER", "LIST ACTIVE NEWSGROUPS OVERVIEW.FMT", "OVER")
+		list = append(list, "READER", "LIST ACTIVE HEADERS NEWSGROUPS OVERVIEW.FMT", "OVER", "HDR", "NEWNEWS", "XHDR")
 		if !n.srv.ReadOnly {
 			list = append(list, "POST")
 		}

@@ -24,6 +24,15 @@ func newsInMemory(s *testserver.NNTP) {
 	s.Descriptions = map[string]string{"local.test": "Tests"}
 }
 
+// newsOfAges has articles of 1993, of 1994 and of the day the server starts.
+func newsOfAges(s *testserver.NNTP) {
+	s.Groups["local.test"] = []string{
+		"Message-ID: <old@b>\r\nDate: Wed, 1 Dec 1993 12:00:00 +0000\r\n\r\n",
+		"Message-ID: <new@b>\r\nDate: Tue, 20 Dec 1994 18:38:00 +0100\r\n\r\n",
+		"Message-ID: <undated@b>\r\n\r\n",
+	}
+}
+
 // TestNNTPDialogues has a conversation each: what is sent, and all that is
 // answered behind the greeting.
 func TestNNTPDialogues(t *testing.T) {
@@ -46,7 +55,14 @@ func TestNNTPDialogues(t *testing.T) {
 		{"overview of one", nil, "GROUP local.test\r\nXOVER\r\nXOVER 3\r\nXOVER a\r\n", "211 3 1 4 local.test\r\n224 Overview follows\r\n1\tone\ta@b\t\t<1@b>\t\t76\t1\r\n.\r\n423 No articles in that range.\r\n501 Bad range.\r\n"},
 		{"numbers", nil, "LISTGROUP local.test\r\nLISTGROUP local.test 2-3\r\nSTAT\r\n", "211 3 1 4 local.test list follows\r\n1\r\n2\r\n4\r\n.\r\n211 3 1 4 local.test list follows\r\n2\r\n.\r\n223 1 <1@b>\r\n"},
 		{"lists", nil, "LIST\r\nLIST ACTIVE local.t*\r\nLIST NEWSGROUPS\r\nLIST WHAT\r\n", "215 list of newsgroups follows\r\nlocal.empty 0000000000 0000000001 y\r\nlocal.test 0000000004 0000000001 y\r\n.\r\n215 list of newsgroups follows\r\nlocal.test 0000000004 0000000001 y\r\n.\r\n215 descriptions follow\r\nlocal.test\tTests\r\n.\r\n501 Syntax error.\r\n"},
-		{"capabilities", nil, "CAPABILITIES\r\nMODE READER\r\nMODE X\r\nQUIT\r\n", "101 Capability list:\r\nVERSION 2\r\nIMPLEMENTATION testserver\r\nREADER\r\nLIST ACTIVE NEWSGROUPS OVERVIEW.FMT\r\nOVER\r\nPOST\r\n.\r\n200 testserver ready, posting allowed\r\n501 Syntax error.\r\n205 Bye.\r\n"},
+		{"capabilities", nil, "CAPABILITIES\r\nMODE READER\r\nMODE X\r\nQUIT\r\n", "101 Capability list:\r\nVERSION 2\r\nIMPLEMENTATION testserver\r\nREADER\r\nLIST ACTIVE HEADERS NEWSGROUPS OVERVIEW.FMT\r\nOVER\r\nHDR\r\nNEWNEWS\r\nXHDR\r\nPOST\r\n.\r\n200 testserver ready, posting allowed\r\n501 Syntax error.\r\n205 Bye.\r\n"},
+		{"a field of headers", nil, "GROUP local.test\r\nHDR Subject 2-\r\nHDR :bytes\r\nHDR :lines <1@b>\r\nLIST HEADERS\r\n", "211 3 1 4 local.test\r\n225 Headers follow\r\n2 two folded\r\n4 \r\n.\r\n225 Headers follow\r\n1 76\r\n.\r\n225 Headers follow\r\n0 1\r\n.\r\n215 fields that HDR knows:\r\n:\r\n:bytes\r\n:lines\r\n.\r\n"},
+		{"a field of headers, as before", nil, "XHDR Subject\r\nXHDR Subject <2@b>\r\nGROUP local.test\r\nXHDR subject 1-9\r\nXHDR message-id 4\r\nXHDR References\r\nXHDR Subject <9@b>\r\nXHDR Subject 3\r\nXHDR Subject x\r\nXHDR\r\n", "412 No group selected.\r\n221 Header follows\r\n<2@b> two folded\r\n.\r\n211 3 1 4 local.test\r\n221 Header follows\r\n1 one\r\n2 two folded\r\n4 (none)\r\n.\r\n221 Header follows\r\n4 <4.local.test@testserver.test>\r\n.\r\n221 Header follows\r\n1 (none)\r\n.\r\n430 No such article.\r\n423 No articles in that range.\r\n501 Bad range.\r\n501 Which field?\r\n"},
+		{"new news", newsOfAges, "NEWNEWS * 19941220 000000 GMT\r\nNEWNEWS local.*,!local.empty 941220 173801 gmt\r\nNEWNEWS * 991231 235959 GMT\r\nNEWNEWS nothing.* 700101 000000\r\nNEWNEWS * yesterday 000000\r\nNEWNEWS *\r\n", "230 New articles follow\r\n<new@b>\r\n<undated@b>\r\n.\r\n230 New articles follow\r\n<undated@b>\r\n.\r\n230 New articles follow\r\n<undated@b>\r\n.\r\n230 New articles follow\r\n.\r\n501 Bad date.\r\n501 Bad date.\r\n"},
+		{"new news of one's own", newsOfAges, "POST\r\nFrom: a@b\r\nNewsgroups: local.test,local.empty\r\nSubject: s\r\nMessage-ID: <9@b>\r\nDate: Thu, 1 Jan 1970 00:00:00 +0000\r\n\r\n.\r\nNEWNEWS * 991231 235959 GMT\r\n", "340 Send it.\r\n240 Article received <9@b>\r\n230 New articles follow\r\n<9@b>\r\n<undated@b>\r\n.\r\n"},
+		{"new news that is forbidden", func(s *testserver.NNTP) { newsOfAges(s); s.Forbidden = []string{"local.test"} }, "NEWNEWS * 700101 000000 GMT\r\n", "230 New articles follow\r\n.\r\n"},
+		{"new groups", nil, "NEWGROUPS 991231 000000 GMT\r\nNEWGROUPS 20000102 000000 GMT\r\nNEWGROUPS x\r\n", "231 New groups follow\r\nlocal.empty 0000000000 0000000001 y\r\nlocal.test 0000000004 0000000001 y\r\n.\r\n231 New groups follow\r\n.\r\n501 Bad date.\r\n"},
+		{"patterns", nil, "LIST ACTIVE l?cal.*,!*.empty\r\nLIST NEWSGROUPS local.e*,local.test\r\n", "215 list of newsgroups follows\r\nlocal.test 0000000004 0000000001 y\r\n.\r\n215 descriptions follow\r\nlocal.test\tTests\r\n.\r\n"},
 		{"mode reader", func(s *testserver.NNTP) { s.Reader = true }, "GROUP local.test\r\nCAPABILITIES\r\nMODE READER\r\nGROUP local.test\r\n", "401 MODE-READER\r\n101 Capability list:\r\nVERSION 2\r\nIMPLEMENTATION testserver\r\nMODE-READER\r\n.\r\n200 testserver ready, posting allowed\r\n211 3 1 4 local.test\r\n"},
 		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, "CAPABILITIES\r\nMODE READER\r\nXOVER 1-\r\nLIST ACTIVE\r\nLISTGROUP local.test\r\nSLAVE\r\nAUTHINFO USER x\r\n", "500 What?\r\n501 Syntax error.\r\n500 What?\r\n501 Syntax error.\r\n500 What?\r\n202 Slave status noted.\r\n500 What?\r\n"},
 		{"hidden", func(s *testserver.NNTP) { s.Hide = []string{"over", "LIST NEWSGROUPS"} }, "OVER 1\r\nLIST NEWSGROUPS\r\n", "500 What?\r\n501 Syntax error.\r\n"},
@@ -125,7 +141,7 @@ func TestNNTPFaults(t *testing.T) {
 		{"reply", "ARTICLE", faults{testserver.Reply("430 gone")}, "430 gone\r\n"},
 		{"a good reply", "ARTICLE", faults{testserver.Reply("220 9 <x@y>")}, "220 9 <x@y>\r\n" + second + ".\r\n"},
 		{"by argument", "ARTICLE 2", faults{testserver.Reply("430 gone")}, "430 gone\r\n"},
-		{"another argument", "ARTICLE 1", faults{testserver.Reply("430 gone")}, "220 2 <2@b>\r\n" + second + ".\r\n"},
+		{"not this argument", "ARTICLE 1", faults{testserver.Reply("430 gone")}, "220 2 <2@b>\r\n" + second + ".\r\n"},
 		{"data", "ARTICLE", faults{testserver.Data("raw\n.\r\n")}, "220 2 <2@b>\r\nraw\n.\r\n"},
 		{"no dot", "ARTICLE", faults{testserver.NoDot()}, "220 2 <2@b>\r\n" + second},
 		{"lone dot", "ARTICLE", faults{testserver.LoneDot()}, "220 2 <2@b>\r\nMessage-ID: <2@b>\r\n.\r\n" + second[len("Message-ID: <2@b>\r\n"):] + ".\r\n"},
@@ -145,7 +161,7 @@ func TestNNTPFaults(t *testing.T) {
 			if got != tt.want || err != nil && !errors.As(err, &network) {
 				t.Errorf("got  %q, %v\nwant %q", got, err, tt.want)
 			}
-			srv.ResetFaults()
+			pending(t, srv, tt.name)
 		})
 	}
 }

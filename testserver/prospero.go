@@ -97,6 +97,11 @@ func NewProspero(tb TB, configure ...func(*Prospero)) *Prospero {
 // a free loopback port. It ends with ctx or by Close.
 func StartProspero(ctx context.Context, addr string, configure ...func(*Prospero)) (*Prospero, error) {
 	s := new(Prospero)
+	s.faults.server, s.faults.known = "Prospero", abilities{
+		"PACKET":   {fData, fGarble, fTruncate, fLose, fLoss, fDuplicate, fReorder},
+		"INCOMING": {fLose, fLoss},
+		"":         {fReply, fDelay, fSilence, fClose, fWait, fSendTo, fRefuse},
+	}
 	for _, f := range configure {
 		f(s)
 	}

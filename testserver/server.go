@@ -18,8 +18,8 @@ import (
 type TB interface {
 	Helper()
 	Cleanup(func())
+	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
-	Logf(format string, args ...any)
 }
 
 // Defaults of the fields of [Server], and limits of every server.
@@ -72,6 +72,7 @@ type Server struct {
 	// Addr is host and port of URL. Set by the start.
 	Addr string
 
+	tb     TB // nil in a program
 	tree   tree
 	faults faults
 	script script
@@ -134,7 +135,7 @@ func (s *Server) run(ctx context.Context, scheme string, at net.Addr, listener i
 	s.quiet.L = &s.mu
 	s.track(listener)
 	s.wg.Go(serve)
-	context.AfterFunc(s.ctx, func() { _ = s.Close() })
+	context.AfterFunc(s.ctx, s.end)
 }
 
 func (s *Server) defaults() {
@@ -307,27 +308,33 @@ func (s *Server) untrack(c io.Closer) {
 	_ = c.Close()
 }
 
-// endWith closes the server at the end of a test and tells of faults that were
+// endWith closes the server at the end of a test, which fails if faults were
 // armed for something that never happened.
 func (s *Server) endWith(tb TB) {
+	s.tb = tb
 	tb.Cleanup(func() {
-		_ = s.Close()
-		for _, r := range s.faults.unseen() {
-			tb.Logf("%s: never came to %v", s.URL, r)
+		if err := s.Close(); err != nil {
+			tb.Errorf("%v", err)
 		}
 	})
 }
 
 // Close ends the server: it closes the listener and all connections and waits
-// for the goroutines. It may be called more than once and returns nil.
+// for the goroutines. It may be called more than once. Its error is that of
+// PendingFaults; the server is closed all the same.
 func (s *Server) Close() error {
+	s.end()
+	return s.PendingFaults()
+}
+
+func (s *Server) end() {
 	s.mu.Lock()
 	conns := s.conns
 	s.conns = nil
 	s.mu.Unlock()
 	if conns == nil {
 		<-s.ended
-		return nil
+		return
 	}
 	s.cancel()
 	for c := range conns {
@@ -335,7 +342,6 @@ func (s *Server) Close() error {
 	}
 	s.wg.Wait()
 	close(s.ended)
-	return nil
 }
 
 // Wait returns when the server has ended.
@@ -368,10 +374,35 @@ func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, e
 // word does not matter) and its n-th occurrence from now on, counted from 1 over
 // all connections; 0 means every one. Faults armed by several calls for the same
 // occurrence add up.
-func (s *Server) On(stage string, n int, fault ...Fault) { s.faults.add(stage, n, fault) }
+//
+// A fault that never comes about is a mistake in the test, such as a misspelt
+// command: see PendingFaults. One that the server does not have at that stage,
+// such as NoDot for FTP, fails the test at once; outside of a test On panics.
+func (s *Server) On(stage string, n int, fault ...Fault) {
+	if lacking, found := s.faults.known.lacks(stage, fault); found {
+		message := fmt.Sprintf("testserver: On(%q, %d): the %s server has no fault %v at this stage", stage, n, s.faults.server, lacking)
+		if s.tb == nil {
+			panic(message)
+		}
+		s.tb.Helper()
+		s.tb.Fatalf("%s", message)
+	}
+	s.faults.add(stage, n, fault)
+}
 
-// ResetFaults disarms everything.
+// ResetFaults disarms everything, also what has not come about.
 func (s *Server) ResetFaults() { s.faults.reset() }
+
+// PendingFaults returns an error that names the armed faults whose occurrence
+// has not come, or nil. A test whose server was made by a New function fails
+// with it when it ends; a program learns it from Close.
+func (s *Server) PendingFaults() error {
+	var errs []error
+	for _, r := range s.faults.unseen() {
+		errs = append(errs, fmt.Errorf("testserver: %s never came to %v", s.URL, r))
+	}
+	return errors.Join(errs...)
+}
 
 // Transcript is what went over the control connections so far, passwords
 // included. A line is recorded before it is sent, so what a client has seen is there.

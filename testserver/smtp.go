@@ -61,6 +61,7 @@ func NewSMTP(tb TB, configure ...func(*SMTP)) *SMTP {
 // loopback port. It ends with ctx or by Close.
 func StartSMTP(ctx context.Context, addr string, configure ...func(*SMTP)) (*SMTP, error) {
 	s := new(SMTP)
+	s.faults.server, s.faults.known = "SMTP", streaming(fExtraReply)
 	for _, f := range configure {
 		f(s)
 	}

@@ -51,6 +51,7 @@ func NewTelnet(tb TB, configure ...func(*Telnet)) *Telnet {
 // free loopback port. It ends with ctx or by Close.
 func StartTelnet(ctx context.Context, addr string, configure ...func(*Telnet)) (*Telnet, error) {
 	s := new(Telnet)
+	s.faults.server, s.faults.known = "Telnet", streaming(fData)
 	for _, f := range configure {
 		f(s)
 	}

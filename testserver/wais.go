@@ -87,6 +87,7 @@ func NewWAIS(tb TB, configure ...func(*WAIS)) *WAIS {
 // free loopback port. It ends with ctx or by Close.
 func StartWAIS(ctx context.Context, addr string, configure ...func(*WAIS)) (*WAIS, error) {
 	s := new(WAIS)
+	s.faults.server, s.faults.known = "WAIS", streaming(fData, fEmptyAnswer, fAnnounce, fDiagnostic)
 	for _, f := range configure {
 		f(s)
 	}

@@ -87,23 +87,46 @@ func (a *answering) search() {
 		return
 	}
 	db := index.databases[strings.TrimSuffix(name, ".src")]
-	if db == nil {
-		a.fail("S1", "The following database is not available: "+a.srv.IndexDir+"/"+name)
-		return
-	}
 	words := *a.req.Words
+	asksHelp := strings.IndexByte("?*", (words.Seed + " ")[0]) >= 0
+	empty := strings.Trim(words.Seed, " ") == ""
 	switch {
-	case len(words.Like) > 0 && a.srv.FreeWAIS:
+	case db == nil && a.srv.FreeWAIS && asksHelp: // it reads the query before it opens the database
+		a.fail("S1", "query syntax error: "+words.Seed)
+	case db == nil:
+		a.fail("S1", "The following database is not available: "+a.srv.IndexDir+"/"+name)
+	case len(words.Like) > 0 && a.srv.FreeWAIS && !empty:
 		a.crashed = true
-	case len(words.Like) == 0 && strings.Trim(words.Seed, " ") == "":
+	case len(words.Like) > 0 && a.srv.FreeWAIS:
+		a.refuse(db, "query syntax error: ")
+	case len(words.Like) == 0 && empty:
 		a.help(db)
 		a.good = true
-	case strings.IndexByte("?*", (words.Seed + " ")[0]) >= 0:
+	case asksHelp:
 		a.help(db)
 		a.fail("S1", "query syntax error: "+words.Seed)
 	default:
 		a.find(db, words)
 	}
+}
+
+// refuse answers a query that cannot be read. freeWAIS sends the catalogue
+// whenever there are no hits, and so here too.
+func (a *answering) refuse(db *waisDatabase, text string) {
+	if a.srv.FreeWAIS {
+		a.catalogue(db)
+	}
+	a.fail("S1", text)
+}
+
+// catalogue adds the record that stands for no hits.
+func (a *answering) catalogue(db *waisDatabase) {
+	if a.srv.NoCatalog {
+		return
+	}
+	r := a.srv.helpRecord(db, ".cat", "TEXT", "Search produced no result. Here's the Catalog for database: ")
+	r.Score = z3950.Num(0)
+	a.add(r)
 }
 
 // find searches a database.
@@ -115,20 +138,16 @@ func (a *answering) find(db *waisDatabase, words z3950.Words) {
 	}
 	hits, err := db.search(words.Seed, like)
 	if err != nil {
-		a.fail("S1", err.Error())
+		a.refuse(db, err.Error())
 		return
 	}
 	a.good = true
 	if len(hits) == 0 {
-		if !a.srv.NoCatalog {
-			r := a.srv.helpRecord(db, ".cat", "TEXT", "Search produced no result. Here's the Catalog for database: ")
-			r.Score = z3950.Num(0)
-			a.add(r)
-		}
+		a.catalogue(db)
 		return
 	}
 	for i, h := range hits {
-		if words.Max.Known && i >= int(words.Max.Value) || !a.add(a.srv.record(db, h)) {
+		if words.Max.Known && int64(i) >= int64(words.Max.Value) || !a.add(a.srv.record(db, h)) {
 			return
 		}
 	}

@@ -395,7 +395,7 @@ func TestWAISFaults(t *testing.T) {
 		{"diagnostic", "SEARCH", testserver.Diagnostic("ZZ", "no"), "0000000027z2wais        0\x00\x0e\x17\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x1b\x01\x00c\x09\x1c\x00\x05ZZno\x00\x1d", nil},
 		{"truncate", "SEARCH", testserver.Truncate(30), "0000000197z2wais        0\x00\x0e\x17\x00\x00", nil},
 		{"close", "SEARCH", testserver.Close(), "", nil},
-		{"other stage", "RETRIEVE", testserver.Close(), "0000000197z2wais        0\x00", nil},
+		{"not this stage", "RETRIEVE", testserver.Close(), "0000000197z2wais        0\x00", nil},
 	} {
 		inBubble(t, tc.name, func(t *testing.T) {
 			srv := testserver.NewWAIS(t, waisInMemory)
@@ -404,6 +404,7 @@ func TestWAISFaults(t *testing.T) {
 			c.Write(search)
 			c.Conn.(interface{ CloseWrite() error }).CloseWrite()
 			got, err := io.ReadAll(c)
+			pending(t, srv, tc.name)
 			if !strings.HasPrefix(string(got), tc.want) || tc.want == "" && len(got) > 0 || err != nil {
 				t.Errorf("got  %q, %v\nwant %q", got, err, tc.want)
 			}

@@ -33,6 +33,7 @@ type account struct {
 	remote     netip.AddrPort
 	sent       int64 // octets of the conversation
 	heard      int64
+	answered   bool   // something came since octets were sent last
 	reply      int    // the last FTP reply code
 	greeting   []byte // the first octets that the server said
 
@@ -54,10 +55,10 @@ func (a *account) watch(ctx context.Context, timing bool) context.Context {
 		Connected: func(c fetch.Connection) { a.note(func() { a.dialling = false; a.connection(c) }) },
 		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c) }) },
 		Sent: func(octets []byte) {
-			a.note(func() { mark(&a.asked); a.sent += int64(len(octets)) })
+			a.note(func() { mark(&a.asked); a.sent += int64(len(octets)); a.answered = false })
 		},
 		Received: func(octets []byte) {
-			a.note(func() { a.heard += int64(len(octets)); a.code(octets); a.greeted(octets) })
+			a.note(func() { a.heard += int64(len(octets)); a.answered = true; a.code(octets); a.greeted(octets) })
 		},
 		Body: func(n int64) {
 			if a.uploading || a.moved.Add(n) == n { // the source counts itself

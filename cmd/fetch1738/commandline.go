@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fetch1738/fetch1738/internal/curlvar"
 	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/internal/term"
@@ -39,6 +40,8 @@ type global struct {
 	starts *pace.Pace // of --rate, which keeps transfers apart; nil does not
 	stderr string     // of --stderr
 	trace  traceOptions
+
+	variables curlvar.Variables // of --variable
 
 	passwords *passwordSource // of --password-fd; nil is the terminal
 	secrets   secrets
@@ -84,13 +87,19 @@ func (c *commandLine) parse(args []string) error {
 		}
 	}
 	for _, o := range c.table {
-		c.define(fs, o, func(value string) error {
-			takeURLs() // those before the option belong before what it changes
-			if strings.Contains(value, "://") && !strings.Contains(o.arg, "URL") {
-				c.op.swallowed = spelled(fs.Lookup(o.long)) // as long as there is no other URL
+		set := func(o option) func(string) error {
+			return func(value string) error {
+				takeURLs() // those before the option belong before what it changes
+				if strings.Contains(value, "://") && !strings.Contains(o.arg, "URL") {
+					c.op.swallowed = spelled(fs.Lookup(o.long)) // as long as there is no other URL
+				}
+				return o.set(c, value)
 			}
-			return o.set(c, value)
-		})
+		}
+		c.define(fs, o, set(o))
+		if o.arg != "" {
+			c.define(fs, o.expanding(), set(o.expanding()))
+		}
 	}
 	err := fs.Parse(splitShort(args))
 	takeURLs()

@@ -58,6 +58,9 @@ func (c *commandLine) configLine(line string) error {
 // setOption carries out the option of a long name.
 func (c *commandLine) setOption(name string, value *string) error {
 	for _, o := range c.table {
+		if o.arg != "" && name == expandPrefix+o.long {
+			o = o.expanding()
+		}
 		no := o.arg == "" && name == "no-"+o.long
 		if name != o.long && !no {
 			continue

@@ -98,12 +98,15 @@ func (e *environment) readNetrc() (netrc.File, error) {
 		return nil, nil
 	}
 	named := cmp.Or(e.op.netrcFile, os.Getenv("NETRC"))
-	file, err := netrc.Read(cmp.Or(named, filepath.Join(os.Getenv("HOME"), ".netrc")))
+	path := cmp.Or(named, filepath.Join(os.Getenv("HOME"), ".netrc"))
+	file, exposed, err := netrc.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && named == "":
 		return nil, nil
 	case err != nil:
 		return nil, &codedError{exitRead, err}
+	case exposed:
+		e.warn("other users can read or change the passwords in %s; run: chmod 600 %s", path, path)
 	}
 	return file, nil
 }

@@ -55,7 +55,7 @@ func demoSchemes() []demoScheme {
 		{name: "file", about: "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", start: copySample, document: "/pub/octets.bin", listing: "/pub/"},
 		{name: "ftp", about: "a CWD for each directory, then TYPE and RETR (section 3.2.2)", start: playing("ftp"), document: "/pub/octets.bin;type=i", listing: "/pub/"},
 		{name: "gopher", about: "the selector, a line end, and the answer is there (section 3.4)", start: playing("gopher"), document: "/9/pub/octets.bin", listing: "/1/pub"},
-		{name: "gopher+", about: "the same with a Gopher+ string, and the answer says how long it is (section 3.4.3)", start: playingGopherPlus, document: "/9/pub/octets.bin%09%09+", listing: "/1/pub%09%09$"},
+		{name: "gopher+", about: "the same with a Gopher+ string, and the answer says how long it is (section 3.4.3)", start: playing("gopher"), document: "/9/pub/octets.bin%09%09+", listing: "/1/pub%09%09$"},
 		{name: "http", about: "the path as it is written (section 3.3)", start: playing("http"), document: "/pub/octets.bin"},
 		{name: "nntp", about: "GROUP and the number of an article, which has the document in base64 (section 3.7)", start: publishing, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
 		{name: "wais", about: "a search, and what it finds first, by its document-id (section 3.9)", start: playing("wais"), search: "/pub?octets"},
@@ -342,17 +342,6 @@ func playing(scheme string) func(context.Context, fs.FS) (string, func(), error)
 		}
 		return "", nil, fmt.Errorf("no server for %s", scheme)
 	}
-}
-
-// playingGopherPlus starts a server that knows Gopher+.
-func playingGopherPlus(ctx context.Context, sample fs.FS) (string, func(), error) {
-	srv, err := testserver.StartGopher(ctx, "", func(s *testserver.Gopher) {
-		s.Content, s.Personality = sample, testserver.UMNGopher
-	})
-	if err != nil {
-		return "", nil, err
-	}
-	return srv.URL, func() { _ = srv.Close() }, nil
 }
 
 // publishing serves the files of the sample's folder as articles of a newsgroup.

@@ -31,13 +31,12 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if res, err = t.answered(ctx, req, res); err != nil {
 		return err
 	}
-	defer res.Close()
-	if t.op.number > 0 {
-		if res, err = t.followed(ctx, res); err != nil {
+	for _, n := range t.op.numbers {
+		if res, err = t.follow(ctx, res, n); err != nil {
 			return err
 		}
-		defer res.Close()
 	}
+	defer res.Close()
 	t.note(res)
 	if err := t.judge(req, res); err != nil {
 		return err
@@ -78,7 +77,7 @@ func (t *transfer) nameFile(res *fetch.Resource) (skip bool, err error) {
 	if t.sink.file != nil {
 		return false, nil // it has its name from an attempt before
 	}
-	if err := t.nameByServer(res); err != nil || !t.sink.exclusive {
+	if err := t.nameByServer(res); err != nil || t.sink.served == "" {
 		return false, err
 	}
 	return t.skips()
@@ -98,7 +97,7 @@ func (t *transfer) instead(ctx context.Context, res *fetch.Resource) (bool, erro
 	case fetch.KindAdvice:
 		return true, t.sink.take(strings.NewReader(res.Advice + "\n"))
 	}
-	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil {
+	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil && !t.op.list && !t.op.json {
 		return true, t.sink.take(&linkList{res: res})
 	}
 	return false, nil
@@ -112,14 +111,6 @@ func (t *transfer) answered(ctx context.Context, req *fetch.Request, res *fetch.
 	}
 	res.Close()
 	return t.submit(ctx, req, info.Attributes)
-}
-
-// followed is what the link of --number leads to.
-func (t *transfer) followed(ctx context.Context, res *fetch.Resource) (*fetch.Resource, error) {
-	if res.Items == nil {
-		return nil, &usageError{"--number: this is neither a directory nor a menu: " + res.Locator.Redacted()}
-	}
-	return t.follow(ctx, res)
 }
 
 // queryForm is how search words are written in a URL of the resource's scheme.
@@ -152,11 +143,28 @@ func (t *transfer) store(res *fetch.Resource) error {
 	if err := t.sink.take(t.incoming(res.Body)); err != nil {
 		return err
 	}
+	if trailer := t.heads.behind(); t.op.include && isHTTP(res.Locator) && len(trailer) > 0 {
+		t.result.shownHead += len(trailer)
+		if err := t.sink.take(bytes.NewReader(trailer)); err != nil {
+			return err
+		}
+	}
 	info, ok := res.Info.(*fetchhttp.Info)
 	if ok && t.op.failWithBody && info.StatusCode >= 400 {
 		return &codedError{exitStatus, fmt.Errorf("%s: %s", t.result.effective.Redacted(), info.Status)}
 	}
 	return nil
+}
+
+// showHeads writes the heads of answers that led to a failure, for -i and -I. A
+// file that is there is left alone.
+func (t *transfer) showHeads() {
+	head := t.heads.shown()
+	if !t.op.include && !t.op.head || len(head) == 0 || t.result.shownHead > 0 || t.sink.count > 0 || t.sink.exists() {
+		return
+	}
+	t.result.shownHead = len(head)
+	_ = t.sink.take(bytes.NewReader(head)) // there is an error to tell of already
 }
 
 // writeHead writes the heads of an HTTP answer, and of the redirects to it, for

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/fetch/prospero"
-	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/internal/netrc"
@@ -38,7 +38,7 @@ type environment struct {
 	std      streams
 	op       *operation
 	way      way
-	proxies  map[string]*proxy.Proxy // by scheme
+	proxies  map[string]*schemeProxy // by scheme; those that have none are missing
 	direct   fetch.Env               // which reaches the proxies themselves
 	registry *fetch.Registry
 	resolver *fetch1738.Resolver
@@ -84,17 +84,17 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 
 // findProxies finds the proxy of every scheme.
 func (e *environment) findProxies() error {
-	e.proxies = make(map[string]*proxy.Proxy)
+	header, err := e.op.proxyHeader()
+	if err != nil {
+		return err
+	}
+	e.proxies = make(map[string]*schemeProxy)
 	for _, scheme := range fetch1738.Builtin(nil).Schemes() {
 		asked := scheme
 		if slices.Contains(newsSchemes(), scheme) { // one server, one way to it
 			asked = "nntp"
 		}
-		p, err := e.op.proxyOf(asked)
-		if err != nil {
-			return err
-		}
-		if p != nil {
+		if p := e.op.proxyOf(asked, header); p != nil {
 			e.proxies[scheme] = p
 		}
 	}
@@ -122,6 +122,7 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.forwarder, TLS: config, MaxIdle: e.op.idleSessions(),
+		ContinueTimeout: cmp.Or(e.way.patience, -1),
 	}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: &env, TLS: config, MaxIdle: e.op.idleSessions()}, newsSchemes()...)
 	r.Register(&wais.Fetcher{Env: &env}, "wais")

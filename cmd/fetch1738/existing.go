@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // clobber is what is done about a file that is there where a document is to go.
@@ -36,17 +38,20 @@ const maxNumbered = 99
 func (s *sink) openFile(flags int) (*os.File, error) {
 	numbered := s.clobber == clobberNever
 	if s.append || !numbered && !s.keeps() {
-		return os.OpenFile(s.path, flags, 0o666)
+		return s.openPath(flags)
 	}
 	flags |= os.O_EXCL
-	f, err := os.OpenFile(s.path, flags, 0o666)
+	f, err := s.openPath(flags)
 	if !numbered && errors.Is(err, fs.ErrExist) {
 		return nil, s.kept()
 	}
-	name := s.path
+	name, served := s.path, s.served
 	for n := 1; numbered && errors.Is(err, fs.ErrExist) && n <= maxNumbered; n++ {
 		s.path = fmt.Sprintf("%s.%d", name, n)
-		f, err = os.OpenFile(s.path, flags, 0o666)
+		if served != "" {
+			s.served = fmt.Sprintf("%s.%d", served, n)
+		}
+		f, err = s.openPath(flags)
 	}
 	if numbered && errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s exists, and so do %s.1 to %s.%d", name, name, name, maxNumbered)
@@ -57,7 +62,7 @@ func (s *sink) openFile(flags int) (*os.File, error) {
 // keeps reports whether a file that is there stays: its name is a server's
 // choice, and nobody has said that it may be replaced.
 func (s *sink) keeps() bool {
-	return s.exclusive && !s.append && s.clobber == clobberTyped
+	return s.served != "" && !s.append && s.clobber == clobberTyped
 }
 
 // kept is the error of a file that stays.
@@ -69,16 +74,26 @@ func (s *sink) kept() error {
 // one whose file must not be written.
 func (t *transfer) skips() (bool, error) {
 	s := t.sink
-	if t.upload || s.path == "" || !t.op.skipExisting && !s.keeps() {
+	if t.upload || s.path == "" || !t.op.skipExisting && s.served == "" {
 		return false, nil
 	}
-	if _, err := os.Lstat(s.path); err != nil {
+	info, err := s.stat()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	}
-	if t.op.skipExisting {
+	case err != nil:
+		return false, err
+	case t.op.skipExisting:
+		if t.op.trace.form != traceNot {
+			fmt.Fprintf(t.std.err, "Note: skips transfer, \"%s\" exists locally\n", term.SafeLine(s.path, maxMessage)) // in curl's words
+		}
 		return true, nil
+	case s.keeps():
+		return false, s.kept()
+	case s.clobber != clobberNever && !info.Mode().IsRegular():
+		return false, s.irregular()
 	}
-	return false, s.kept()
+	return false, nil
 }
 
 // finishFile does what is to be done about the transfer's file once it is closed:
@@ -92,7 +107,7 @@ func (t *transfer) finishFile() error {
 	case t.err != nil && t.op.removeOnError:
 		return s.remove()
 	case t.err == nil && t.op.remoteTime && !t.result.modified.IsZero() && s.regular():
-		return os.Chtimes(s.path, time.Time{}, t.result.modified)
+		return s.setTime(t.result.modified)
 	}
 	return nil
 }
@@ -100,7 +115,7 @@ func (t *transfer) finishFile() error {
 // regular reports whether what the sink has written to is still there and is a
 // regular file.
 func (s *sink) regular() bool {
-	info, err := os.Stat(s.path)
+	info, err := s.stat()
 	return err == nil && info.Mode().IsRegular() && os.SameFile(info, s.opened)
 }
 
@@ -109,7 +124,18 @@ func (s *sink) remove() error {
 	if !s.regular() {
 		return nil
 	}
-	return os.Remove(s.path)
+	if s.served == "" {
+		return os.Remove(s.path)
+	}
+	return s.inFolder(false, func(dir *os.Root, name string) error { return dir.Remove(name) })
+}
+
+// setTime gives the file a time of modification.
+func (s *sink) setTime(modified time.Time) error {
+	if s.served == "" {
+		return os.Chtimes(s.path, time.Time{}, modified)
+	}
+	return s.inFolder(false, func(dir *os.Root, name string) error { return dir.Chtimes(name, time.Time{}, modified) })
 }
 
 // setFileMode reads the permissions of --create-file-mode, in octal.

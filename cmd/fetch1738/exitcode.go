@@ -80,7 +80,7 @@ type failure struct {
 	sending   bool   // octets of an upload have been sent
 	resuming  bool   // -C
 	proxy     string // the scheme of the proxy on the way; "" is none
-	unheard   bool   // nothing at all came from the server
+	unheard   bool   // nothing came for what was sent last
 	err       error
 }
 
@@ -198,6 +198,7 @@ func exitRules() []exitRule {
 		{kinds: kinds(fetch.Truncated), only: reset, code: exitReceive},
 		{scheme: "ftp", kinds: kinds(fetch.Truncated), code: exitPartial},
 		{scheme: "ftp", ops: "RETR,SIZE", reply: 550, code: exitNotFound},
+		{scheme: "ftp", ops: "RETR,SIZE", kinds: kinds(fetch.NotFound), code: exitNotFound},
 		{scheme: "ftp", ops: "RETR,LIST,NLST,MLSD,SIZE", reply: refusedReply, code: exitRETR},
 		{scheme: "ftp", ops: "STOR,APPE", only: unsent, code: exitSend},
 		{scheme: "ftp", ops: "STOR,APPE", reply: 552, only: sending, code: exitRemoteFull},
@@ -205,6 +206,8 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: "STOR,APPE", reply: refusedReply, code: exitUpload},
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
+		{scheme: "http", kinds: kinds(fetch.Moved), only: uploading, code: exitUpload},
+		{scheme: "http", kinds: kinds(fetch.Moved), code: exitUnsupported},
 		{scheme: "http", reply: refusedReply, code: exitStatus},
 		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: exitUnsupported}, // curl takes it for HTTP/0.9
 		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: exitCoding},

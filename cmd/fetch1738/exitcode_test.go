@@ -40,6 +40,8 @@ func exitCases() []exitCase {
 		{failure{scheme: "gopher", err: fetch.Fail("connect", nil, fetch.Refused, &policy.Denied{Rule: "cross-scheme-redirect"})}, 1},
 		{failure{scheme: "file", err: fetch.Fail("open", nil, fetch.Refused, &policy.Denied{Rule: "remote-to-local"})}, 1},
 		{failure{scheme: "ftp", err: failed("connect", fetch.Busy, 421)}, 28},
+		{failure{scheme: "http", uploading: true, err: failed("PUT", fetch.Moved, 307)}, 25},
+		{failure{scheme: "http", err: failed("POST", fetch.Moved, 307)}, 1},
 		{failure{scheme: "ftp", err: failed("USER", fetch.Unauthenticated, 530)}, 67},
 		{failure{scheme: "ftp", err: failed("PASS", fetch.Unauthenticated, 530)}, 67},
 		{failure{scheme: "ftp", err: failed("login", fetch.Unauthenticated, 0)}, 67},

@@ -128,7 +128,7 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 // environment readies an operation that has been checked.
 func (c *commandLine) environment(ctx context.Context, op *operation) (*environment, error) {
 	if len(op.outputs) > len(op.urls) {
-		c.warn("there are more of -o and -O than URLs")
+		c.warn("there are more of -o, -O and --out-null than URLs")
 	}
 	env, err := newEnvironment(c.std, op)
 	if err == nil {

@@ -26,6 +26,7 @@ type heads struct {
 	web        []byte      // the heads of HTTP answers
 	ends       []time.Time // when each of them was there
 	last       int         // the status of the last one
+	trailer    []byte      // behind the body of the last one
 	size       int         // octets of everything
 	dump       io.Writer   // of -D; nil for none
 	file       *os.File    // that it is, if it is one
@@ -57,7 +58,9 @@ func (h *heads) received(octets []byte) {
 	case isHead:
 		h.web = append(h.web, octets...)
 		h.ends = append(h.ends, time.Now())
-		h.last = statusOf(octets)
+		h.last, h.trailer = statusOf(octets), nil
+	default:
+		h.trailer = bytes.Clone(octets)
 	}
 	h.size += len(octets)
 	h.write(octets)
@@ -93,7 +96,7 @@ func (h *heads) add(lines string) {
 func (h *heads) again() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.web, h.ends, h.last, h.size = nil, nil, 0, 0
+	h.web, h.ends, h.last, h.size, h.trailer = nil, nil, 0, 0, nil
 }
 
 // shown are the heads of HTTP answers.
@@ -101,6 +104,13 @@ func (h *heads) shown() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return bytes.Clone(h.web)
+}
+
+// behind are the lines of the trailer that came behind the last HTTP answer's body.
+func (h *heads) behind() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.trailer
 }
 
 // status is that of the last head, 0 without one; others came before it.

@@ -15,6 +15,7 @@ import (
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -70,11 +71,12 @@ func hints() []hint {
 		}},
 		{exitEmptyReply, speaksHTTP, always("the server closed the connection; if it speaks TLS on this port, the scheme is https")},
 		{exitTimeout, (*transfer).lacksGreeting, always("connected, but the server says nothing; it may speak another protocol, or TLS from the start")},
-		{exitWeirdPASV, anyFailure, always("try --disable-epsv (PASV only), or -P - (the server connects to this machine)")},
+		{exitWeirdPASV, anyFailure, always("use -P - to let the server connect to this machine for the data")},
 		{0, (*transfer).activeFails, always("the server cannot connect to this machine, for instance because of NAT; omit -P")},
-		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached; try --disable-epsv (PASV only), or -P - (the server connects to this machine)")},
+		{0, (*transfer).dataBlocked, always("the server's data port cannot be reached; use -P - to let the server connect to this machine for the data")},
 		{0, (*transfer).lacksLogin, always("the server requires a login: -u USER, which asks for the password, or -n with ~/.netrc")},
 		{0, (*transfer).missesFolder, nameFolder},
+		{exitNotFound, (*transfer).lacksItemType, nameItemType},
 		{0, isBusy, always("use --retry NUMBER to try again later")},
 		{exitDenied, (*transfer).lacksFolders, always("use --ftp-create-dirs to create the directory")},
 		{exitDenied, (*transfer).startsEmpty, always("// is no path from the root; that starts with %2F: ftp://HOST/%2Fdir/name")},
@@ -209,7 +211,11 @@ func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 
 // inheritsProxy reports whether there is a proxy that no option has named.
 func (t *transfer) inheritsProxy(*fetch.Error) bool {
-	return t.op.proxy.url == nil && t.locator != nil && t.proxyFor(t.locator) != nil
+	if t.op.proxy.url != nil || t.locator == nil {
+		return false
+	}
+	p, err := t.usableProxyTo(t.locator.Scheme(), t.serverOf(t.locator).HostPort)
+	return p != nil || err != nil
 }
 
 func (t *transfer) hasProxy(e *fetch.Error) bool {
@@ -239,12 +245,51 @@ func awaitsTLS(_ *transfer, e *fetch.Error) bool {
 
 // lacksGreeting reports whether a server says nothing from the start.
 func (t *transfer) lacksGreeting(e *fetch.Error) bool {
-	return (e.Op == "connect" || e.Op == "init") && e.Kind == fetch.Timeout && t.account.mute()
+	waits := e.Op == "connect" || e.Op == "init" || e.Op == "read" && t.isGopher() && t.account.moved.Load() == 0
+	return waits && e.Kind == fetch.Timeout && t.account.mute()
 }
 
 // missesFolder reports whether an FTP server has, or may have, a folder where a
 // file was wanted.
 func (t *transfer) missesFolder(*fetch.Error) bool { return t.folder != noFolder }
+
+func (t *transfer) isGopher() bool {
+	if t.locator == nil {
+		return false
+	}
+	_, is := gopher.Item(t.locator)
+	return is
+}
+
+// lacksItemType reports whether the first character of a name was taken for the
+// type of a gopher item.
+func (t *transfer) lacksItemType(e *fetch.Error) bool {
+	if e.Kind != fetch.NotFound || !t.isGopher() {
+		return false
+	}
+	item, _ := gopher.Item(t.locator)
+	isLetter := 'a' <= item.Type|0x20 && item.Type|0x20 <= 'z'
+	return isLetter && item.Selector != "" && item.Selector[0] != '/' && item.Fields == 0 && !strings.HasPrefix(item.Selector, string(item.Type)+"/")
+}
+
+func nameItemType(t *transfer) string {
+	l, ok := gopher.Item(t.locator)
+	if !ok {
+		return ""
+	}
+	item := *l
+	typ := item.Type
+	name := string(rune(typ)) + item.Selector
+	item.Type = '0'
+	if strings.HasSuffix(name, "/") {
+		item.Type = '1'
+	}
+	url := func(selector string) string {
+		item.Selector = selector
+		return t.locator.Scheme() + strings.TrimPrefix(item.Redacted(), "gopher")
+	}
+	return fmt.Sprintf("the first character of the path is the item type (0 text, 1 menu, 9 binary); if %c belongs to the name, try %s or %s", typ, url(name), url("/"+name))
+}
 
 // activeFails reports whether the server was to connect and did not.
 func (t *transfer) activeFails(e *fetch.Error) bool {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"strings"
 	"time"
 
@@ -20,45 +21,33 @@ import (
 // lists reports whether a directory or menu is to be shown as a listing and not
 // as the server's octets. A menu on a terminal is.
 func (t *transfer) lists(res *fetch.Resource) bool {
-	switch {
-	case res.Items == nil:
-		return false
-	case t.op.list || t.op.json:
-		return true
-	}
-	return res.Kind == fetch.KindMenu && !t.op.raw && t.dest == (destination{}) && term.IsTerminal(t.std.out)
+	return res.Items != nil && (t.op.list || t.op.json || t.browses(res))
+}
+
+// browses reports whether a menu is shown to somebody who may want to go on from
+// there.
+func (t *transfer) browses(res *fetch.Resource) bool {
+	asked := t.op.list || t.op.json || t.op.raw
+	return res.Kind == fetch.KindMenu && !asked && t.dest == (destination{}) && term.IsTerminal(t.std.out)
 }
 
 // list writes a listing to the sink.
 func (t *transfer) list(res *fetch.Resource) error {
-	show := t.op.charset
+	_, isProspero := res.Locator.(*locator.Prospero)
+	list := listing{charset: t.op.charset, detailed: res.Kind != fetch.KindMenu || res.MediaType == "application/gopher+-menu" || isProspero}
+	if t.browses(res) {
+		list.references = new(strings.Builder)
+	}
 	t.sink.charset, _ = term.CharsetNamed("utf-8") // the listing is, whatever the names were in
 	r, w := io.Pipe()
 	go func() {
 		out := bufio.NewWriter(w)
-		err := writeListing(out, res, show, t.op.json)
+		list.w = out
+		err := list.write(res, t.op.json)
 		w.CloseWithError(errors.Join(err, out.Flush()))
 	}()
 	defer r.Close() // ends the goroutine if the sink fails
 	return t.sink.take(t.paced(r))
-}
-
-// writeListing writes one line for each item.
-func writeListing(w io.Writer, res *fetch.Resource, charset term.Charset, asJSON bool) error {
-	list := listing{w: w, charset: charset, detailed: res.Kind != fetch.KindMenu || res.MediaType == "application/gopher+-menu"}
-	write := list.text
-	if asJSON {
-		write = list.json
-	}
-	for item, err := range res.Items {
-		if err != nil {
-			return err
-		}
-		if err := write(&item); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // A listing is a directory or menu as people and programs are shown it, by
@@ -68,6 +57,43 @@ type listing struct {
 	charset  term.Charset
 	detailed bool // with sizes and times
 	number   int  // of the last link, as --number counts them
+
+	references *strings.Builder // the links' URLs, to be written behind the items; nil for none
+}
+
+// maxReferences bounds the URLs that are kept until the end of a listing, in octets.
+const maxReferences = 1 << 20
+
+// write writes one line for each item.
+func (l *listing) write(res *fetch.Resource, asJSON bool) error {
+	write := l.text
+	if asJSON {
+		write = l.json
+	}
+	for item, err := range res.Items {
+		if err != nil {
+			return err
+		}
+		if err := write(&item); err != nil {
+			return err
+		}
+	}
+	if l.references == nil || l.references.Len() == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(l.w, "\nReferences\n\n%s", l.references)
+	return err
+}
+
+// refer keeps the URL of the last link.
+func (l *listing) refer(url string) {
+	if l.references.Len() >= maxReferences {
+		return
+	}
+	fmt.Fprintf(l.references, "%4d. %s\n", l.number, url)
+	if l.references.Len() >= maxReferences {
+		l.references.WriteString("      (no more are shown; --json has all)\n")
+	}
 }
 
 // marks are what stands before a name, by what it is.
@@ -96,6 +122,9 @@ func (l *listing) text(it *fetch.Item) error {
 	case it.Locator != nil:
 		l.number++
 		number, what = fmt.Sprint(l.number), kindMark(it)
+		if l.references != nil {
+			l.refer(it.Locator.Redacted())
+		}
 	case field(it, gopher.HeaderError) != nil:
 		what = "error"
 	}
@@ -192,10 +221,27 @@ func pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirror
 	return chosen, mirrors, err
 }
 
-// follow fetches the link of a listing that --number names. The policy judges it
-// as the link that it is.
-func (t *transfer) follow(ctx context.Context, res *fetch.Resource) (*fetch.Resource, error) {
-	item, mirrors, err := pick(res.Items, t.op.number)
+// addNumber adds the number of a link to follow.
+func addNumber(c *commandLine, value string) error {
+	n, err := natural(value)
+	switch {
+	case err != nil:
+		return err
+	case n == 0 || n > math.MaxInt32:
+		return errors.New("expected the number of a link, as --list counts them from 1")
+	}
+	c.op.numbers = append(c.op.numbers, int(n))
+	return nil
+}
+
+// follow fetches the n-th link of a listing, and closes the listing. The policy
+// judges the link as the link that it is.
+func (t *transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fetch.Resource, error) {
+	defer res.Close()
+	if res.Items == nil {
+		return nil, &usageError{fmt.Sprintf("--number %d: this is neither a directory nor a menu: %s", n, res.Locator.Redacted())}
+	}
+	item, mirrors, err := pick(res.Items, n)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +262,7 @@ func (t *transfer) follow(ctx context.Context, res *fetch.Resource) (*fetch.Reso
 		}
 		options.Mirrors, next.Options = mirrors, options
 	}
-	t.locator = next.Locator
+	t.locator, t.result.effective = next.Locator, next.Locator
 	found, err := t.resolver.Fetch(ctx, next)
 	if err != nil {
 		return nil, err

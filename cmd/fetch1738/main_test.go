@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -123,6 +124,7 @@ func gopherPlus(s *testserver.Gopher) {
 		"survey":         {Data: []byte("form\n")},
 		"latin":          {Data: []byte("gr\xfcn\n")},
 		"maps/gophermap": {Data: []byte("Welcome\n0Salmon\t/fish/salmon\n+Mirror\t/fish/salmon\n1caf\xe9\t/fish\n3Gone\t\n")},
+		"way/gophermap":  {Data: []byte("1Away\tx\t127.0.0.1\t" + closedPort + "\n")},
 		"down/gophermap": {Data: []byte("0Salmon\t/fish/salmon\t127.0.0.1\t" + closedPort + "\n+Mirror\t/german\n" +
 			"hPage\tURL:http://127.0.0.1:" + closedPort + "/\n+Mirror\t/german\n")},
 	}
@@ -265,18 +267,14 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Setenv("DNS", names.LocalAddr().String())
 		env.Defer(func() {
 			names.end()
-			ftp.Close()
-			ftps.Close()
-			http.Close()
-			gopher.Close()
-			nntp.Close()
-			plus.Close()
-			phones.Close()
-			wais.Close()
-			line.Close()
-			parrot.Close()
-			post.Close()
-			prospero.Close()
+			for _, s := range []*testserver.Server{
+				&ftp.Server, &ftps.Server, &http.Server, &gopher.Server, &nntp.Server, &plus.Server, &phones.Server,
+				&wais.Server, &line.Server, &parrot.Server, &post.Server, &prospero.Server,
+			} {
+				if err := s.Close(); err != nil {
+					t.Errorf("%s: %v", filepath.Base(env.WorkDir), err)
+				}
+			}
 			proxy.end()
 			endSecure()
 		})
@@ -360,6 +358,8 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		return testserver.Truncate(number())
 	case "reset":
 		return testserver.Reset(number())
+	case "nodot":
+		return testserver.NoDot()
 	case "silence":
 		return testserver.Silence()
 	case "close":
@@ -398,6 +398,7 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 func forget(ts *testscript.TestScript, neg bool, args []string) {
 	s := named(ts, args, 1, "forget SERVER")
 	s.ResetTranscript()
+	ts.Check(s.PendingFaults())
 	s.ResetFaults()
 }
 

@@ -50,11 +50,7 @@ func runMirror(ctx context.Context, args []string, std streams) int {
 		return c.misused(err)
 	}
 	signal.Ignore(syscall.SIGPIPE)
-	code := c.mirror(ctx, settings, c.op.urls[0], c.op.urls[1])
-	if ctx.Err() != nil {
-		return signalCode(ctx)
-	}
-	return code
+	return c.mirror(ctx, settings, c.op.urls[0], c.op.urls[1])
 }
 
 func showMirrorHelp(w io.Writer) error {
@@ -85,6 +81,8 @@ func (c *commandLine) mirror(ctx context.Context, s *mirrorSettings, url, dir st
 	t.account.start = time.Now()
 	err = t.mirrored(ctx, s, dir, show)
 	switch {
+	case ctx.Err() != nil:
+		return signalCode(ctx)
 	case err == nil && show.broken != nil:
 		return exitWrite
 	case err == nil:
@@ -101,7 +99,7 @@ func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, 
 	if err := t.readURL(); err != nil {
 		return err
 	}
-	if t.op.gateways[t.locator.Scheme()] != "" || t.askedProxy(t.locator) != nil {
+	if t.gateway() != "" || t.askedProxy(t.locator) != nil {
 		return &usageError{"mirror cannot list directories through a gateway or an http proxy that is asked for URLs; -p, --proxytunnel makes a tunnel"}
 	}
 	if err := t.authenticate(); err != nil {

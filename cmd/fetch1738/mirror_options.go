@@ -18,6 +18,7 @@ func mirrorOptions() []option { return new(mirrorSettings).options() }
 
 func (s *mirrorSettings) options() []option {
 	return []option{
+		{"", "alias", "HOST[:PORT]", "mirror", "The gopher server has this name, too; may be repeated", addAlias(&s.Aliases), own},
 		{"", "connections", "N", "mirror", "Make N requests at a time, not 4", positive(&s.Connections), own},
 		{"", "delete", "", "mirror", "Remove files of the copy that have disappeared", onOff(&s.Delete), own},
 		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is URL alone", positive(&s.Depth), own},
@@ -56,11 +57,14 @@ func (s *mirrorSettings) table() []option {
 }
 
 // meaningless tells whether an option is of no use to mirror: it is about one
-// document, or about a scheme that has no trees.
+// document, or about a scheme that has no trees. One about security never is.
 func meaningless(o option) bool {
-	const useful = " email insecure no-buffer progress-bar progress-meter show-error silent stderr verbose "
+	if o.guards() {
+		return false
+	}
+	const useful = " no-buffer progress-bar progress-meter show-error silent stderr verbose "
 	const useless = " articles continue-at exact fail-early ftp-guess-type form form-file ftp-create-dirs globoff list-only list-views next " +
-		"proxy-header quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
+		"quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
 	for _, group := range []string{"output", "upload", "http", "telnet", "wais", "mailto"} {
 		if o.in(group) && !strings.Contains(useful, " "+o.long+" ") {
 			return true
@@ -74,6 +78,17 @@ func onOff(field *bool) setter {
 	return func(_ *commandLine, value string) (err error) {
 		*field, err = strconv.ParseBool(value)
 		return err
+	}
+}
+
+// addAlias collects names of the server.
+func addAlias(field *[]string) setter {
+	return func(_ *commandLine, value string) error {
+		if value == "" || strings.ContainsAny(value, "/@ ") {
+			return errors.New("expected HOST or HOST:PORT")
+		}
+		*field = append(*field, value)
+		return nil
 	}
 }
 

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
@@ -17,8 +21,11 @@ import (
 type mirrorReport struct {
 	t      *transfer // which stands for all of the mirror
 	dry    bool
-	first  error // that was told of
-	broken error // of standard output
+	first  error          // that was told of
+	broken error          // of standard output
+	menus  int            // whose end is not marked
+	listed int            // entries of all folders
+	others map[string]int // entries that gopher servers have, by their HOST:PORT
 
 	mu                   sync.Mutex
 	folders, done, files int
@@ -38,7 +45,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 		if !r.t.op.verbose && !r.dry {
 			return
 		}
-	case mirror.Skipped:
+	case mirror.Skipped, mirror.Unsure:
 		if !r.t.op.verbose {
 			return
 		}
@@ -74,9 +81,19 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	if r.t.op.silent {
 		return
 	}
+	if r.menus > 0 {
+		r.t.warn("%s: the server does not mark the end of %d menus, so it is not known which files have disappeared", r.t.locator.Redacted(), r.menus)
+	}
+	if at, n := r.otherName(); n > r.listed {
+		r.t.warn("%s: %d items were skipped because they are on %s; if that is another name of this server, use --alias %s", r.t.locator.Redacted(), n, at, at)
+	}
+	unsure := ""
+	if s.Unsure > 0 {
+		unsure = fmt.Sprintf(", %d unsure", s.Unsure)
+	}
 	took := time.Since(r.t.account.start).Seconds()
-	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed; %d octets in %.1f s",
-		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, s.Octets, took))
+	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d octets in %.1f s",
+		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, unsure, s.Octets, took))
 }
 
 // complain says why the mirror failed unless an event has.
@@ -110,9 +127,51 @@ func (r *mirrorReport) count(e mirror.Event) {
 	switch e.Action {
 	case mirror.Listed:
 		r.folders++
+		r.listed += e.Files
+	case mirror.Skipped:
+		r.countOther(e)
+	case mirror.Unsure:
+		if !r.planned {
+			r.menus++ // those of documents come later
+		}
 	case mirror.Planned:
 		r.planned, r.files, r.done = true, e.Files, 0
 	case mirror.Added, mirror.Replaced, mirror.Unchanged, mirror.Failed:
 		r.done++
 	}
+}
+
+// maxOthers bounds of how many other servers account is taken.
+const maxOthers = 1000
+
+// countOther takes account of an item of a menu that is on another server.
+func (r *mirrorReport) countOther(e mirror.Event) {
+	if !errors.Is(e.Err, mirror.ErrServer) {
+		return
+	}
+	l, err := locator.Parse(e.URL)
+	at, isGopher := l.(*locator.Gopher)
+	if err != nil || !isGopher {
+		return
+	}
+	server, _ := locator.ServerOf(at)
+	name := net.JoinHostPort(server.Host, strconv.Itoa(int(server.Port)))
+	if _, known := r.others[name]; !known && len(r.others) == maxOthers {
+		return
+	}
+	if r.others == nil {
+		r.others = make(map[string]int)
+	}
+	r.others[name]++
+}
+
+// otherName is the server that has most of what is on others, which may be the
+// mirrored one by another name.
+func (r *mirrorReport) otherName() (name string, n int) {
+	for at, count := range r.others {
+		if count > n || count == n && at < name {
+			name, n = at, count
+		}
+	}
+	return name, n
 }

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,6 +47,9 @@ func TestMirrorKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			for lines.Scan() {
+				if strings.HasPrefix(lines.Text(), "fetch1738: (") {
+					t.Errorf("it says %q", lines.Text())
+				}
 			}
 			_ = cmd.Wait() // the code is what counts
 			if got := cmd.ProcessState.ExitCode(); got != want {
@@ -92,6 +97,30 @@ func waitForPart(t *testing.T, dir string) {
 	}
 }
 
+// A site that calls itself otherwise: why nothing came, and what to do, in a line.
+func TestMirrorOtherName(t *testing.T) {
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		s.Host, s.Port = "notes.example", 70
+		s.Content = fstest.MapFS{"one.txt": {Data: []byte("one\n")}, "two.txt": {Data: []byte("two\n")}, "sub/three.txt": {Data: []byte("three\n")}}
+	})
+	dir := t.TempDir()
+	cmd := program(t, "mirror", srv.URL+"/", dir)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	want := "fetch1738: warning: " + srv.URL + "/: 3 items were skipped because they are on notes.example:70; " +
+		"if that is another name of this server, use --alias notes.example:70\n"
+	if err != nil || stderr.String() != want || !strings.HasPrefix(string(out), "1 new, 0 changed, 0 unchanged, 0 gone, 3 skipped,") {
+		t.Errorf("%v\n%s%swant %s", err, out, &stderr, want)
+	}
+	cmd = program(t, "mirror", "--alias", "notes.example:70", srv.URL+"/", dir)
+	stderr.Reset()
+	cmd.Stderr = &stderr
+	if out, err := cmd.Output(); err != nil || stderr.Len() > 0 || !strings.HasPrefix(string(out), "4 new, 0 changed, 1 unchanged, 0 gone, 0 skipped,") {
+		t.Errorf("%v\n%s%s", err, out, &stderr)
+	}
+}
+
 func TestMirrorLine(t *testing.T) {
 	r := &mirrorReport{t: new(transfer)}
 	r.count(mirror.Event{Action: mirror.Listed})
@@ -126,6 +155,38 @@ func TestMirrorOptions(t *testing.T) {
 		if !seen["--"+o.long] {
 			t.Errorf("--%s is neither taken nor refused", o.long)
 		}
+	}
+}
+
+// What an option says about security holds for a mirror too, wherever it stands.
+// Nothing that has to do with security may lack the mark.
+func TestMirrorTakesGuards(t *testing.T) {
+	// The words of the table itself find an option that somebody forgot to mark.
+	about := regexp.MustCompile(`(?i)\b(TLS|certificate|authorit|cipher|trust|public key|password|login|netrc|proxy|proxies|permit|schemes only|redirects may)`)
+	unguarded := " charset next verbose " // words that mean something else there
+	of := func(table []option) map[string]uintptr {
+		setters := make(map[string]uintptr)
+		for _, o := range table {
+			setters[o.long] = reflect.ValueOf(o.set).Pointer()
+		}
+		return setters
+	}
+	plain, ofMirror := of(options()), of(new(mirrorSettings).table())
+	guards := 0
+	for _, o := range options() {
+		if about.MatchString(o.help) && !o.guards() && !strings.Contains(unguarded, " "+o.long+" ") {
+			t.Errorf("--%s seems to be about security: %q; its groups are %q", o.long, o.help, o.groups)
+		}
+		if !o.guards() {
+			continue
+		}
+		guards++
+		if plain[o.long] != ofMirror[o.long] {
+			t.Errorf("mirror passes over --%s", o.long)
+		}
+	}
+	if guards < 50 {
+		t.Errorf("only %d options are about security", guards)
 	}
 }
 

@@ -23,7 +23,7 @@ func lastSegment(l locator.Locator, typed string) string {
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	_, p, _ := strings.Cut(rest, "/")
-	switch l.(type) {
+	switch l := l.(type) {
 	case *locator.HTTP:
 		p, _, _ = strings.Cut(p, "?")
 	case *locator.FTP, *locator.Opaque:
@@ -33,9 +33,29 @@ func lastSegment(l locator.Locator, typed string) string {
 	case *locator.Gopher:
 		p, _, _ = strings.Cut(p, "%09")
 		p = p[min(1, len(p)):] // the type
+	case *locator.WAIS:
+		if l.Form == locator.WAISDocument {
+			p = localID(l.WPath)
+		}
 	}
 	return p[strings.LastIndexByte(p, '/')+1:]
 }
+
+// localID is what a wais server calls a document. Of a document-id in the form of
+// WAIS browsers, LENGTH/tag=value;tag=value; it is one of the parts, as a rule a
+// path with numbers before it; others are the whole.
+func localID(wpath string) string {
+	for part := range strings.SplitSeq(wpath, ";") {
+		tag, value, found := strings.Cut(part, "=")
+		if tag = tag[strings.LastIndexByte(tag, '/')+1:]; found && tag == originalLocalID {
+			return value
+		}
+	}
+	return wpath
+}
+
+// The tag of the part that holds the document's id at the server that made it.
+const originalLocalID = "3"
 
 // safeName makes a file name out of text that may be somebody else's.
 func safeName(text string) (string, error) {
@@ -63,6 +83,6 @@ func (t *transfer) nameByServer(res *fetch.Resource) error {
 	if err != nil {
 		return err
 	}
-	t.sink.path, t.sink.exclusive, t.sink.nameless = t.inOutputDir(name), true, nil
+	t.sink.path, t.sink.served, t.sink.nameless = t.inOutputDir(name), name, nil
 	return nil
 }

@@ -25,6 +25,11 @@ func TestLastSegment(t *testing.T) {
 		"gopher://h/":                     "",
 		"file:///etc/hostname":            "hostname",
 		"file://localhost/":               "",
+		"wais://h/db/TEXT/162/1=h%3A210;2=/wais/db;3=0%20162%20/wais/docs/whale.txt;4=h%3A210;5=/wais/db;6=0%20162%20/wais/docs/whale.txt;7=%00;": "whale.txt",
+		"wais://h/db/TEXT/162%2F1%3Dh%3B3%3D0%20162%20%2Fdocs%2Fwhale.txt%3B7%3D%00%3B":                                                           "whale.txt",
+		"wais://h/db/TEXT/162/1=h%3A210;2=/wais/db;3=42;7=%00;":                                                                                   "42",
+		"wais://h/db/TEXT/docs/whale.txt": "whale.txt",
+		"wais://h/db?whale":               "db?whale",
 		"http:h/dir/x":                    "x",
 		"news:local.test":                 "local.test",
 		"news:../../a%2Fb@h":              "../../a%2Fb@h", // made safe by package filename

@@ -38,7 +38,7 @@ func (t *transfer) articleFiles(res *fetch.Resource) error {
 		if err != nil {
 			return err
 		}
-		s := &sink{path: t.inOutputDir(name), remote: true, named: true, mkdirs: t.op.createDirs}
+		s := &sink{path: t.inOutputDir(name), served: name, clobber: clobberAlways, remote: true, named: true, mkdirs: t.op.createDirs}
 		if err := s.take(t.incoming(article.Body)); err != nil {
 			_ = s.close()
 			return err

@@ -98,13 +98,17 @@ type operation struct {
 	autoReferer     bool
 	compressed      bool
 	cookies         []string
+	etagCompare     string
+	etagSave        string
 	data            []byte // of -d; nil for none
 	fail            bool
 	failWithBody    bool
 	get             bool
 	headers         []string
-	keepPost        []int // of --post301 and the like
+	keepPost        []int         // of --post301 and the like
+	continueTimeout time.Duration // of --expect100-timeout
 	location        bool
+	follow          bool // -X is for where the redirects' statuses keep it
 	locationTrusted bool
 	maxRedirects    int
 	query           []string // of --url-query
@@ -121,7 +125,7 @@ type operation struct {
 	list             bool
 	maxFilesize      int64
 	noConnectHeads   bool
-	number           int // of the link to follow; 0 is none
+	numbers          []int // of the links to follow, one after the other
 	outputDir        string
 	raw              bool
 	remoteNameAll    bool
@@ -142,20 +146,24 @@ type operation struct {
 	retryRefused bool
 }
 
-const defaultRedirects = 50
+const (
+	defaultRedirects = 50
+	defaultContinue  = time.Second
+)
 
 func newOperation(g *global) *operation {
 	return &operation{
-		global: g, maxRedirects: defaultRedirects, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
+		global: g, maxRedirects: defaultRedirects, continueTimeout: defaultContinue, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
 		rules: policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
 	}
 }
 
 // A destination is where a document goes: to a file, to one named after the
-// URL, or, being neither, to standard output.
+// URL, nowhere, or, being none of these, to standard output.
 type destination struct {
 	path   string
 	remote bool
+	null   bool
 }
 
 // A span is the part of a document that -r asks for, as fetch.Request has it.
@@ -196,6 +204,8 @@ func (o *operation) check() error {
 	slices.Sort(methods)
 	methods = slices.Compact(methods)
 	switch {
+	case o.protoDefault != "" && !o.fetches(strings.ToLower(o.protoDefault)):
+		return &codedError{exitUnsupported, fmt.Errorf("--proto-default: the scheme %q is not supported", o.protoDefault)}
 	case len(o.urls) == 0 && o.swallowed != "":
 		return &usageError{"no URL specified; it was taken for the parameter of " + o.swallowed}
 	case len(o.urls) == 0:
@@ -204,20 +214,27 @@ func (o *operation) check() error {
 		return &usageError{fmt.Sprintf("only one of %s can be done to a URL", strings.Join(methods, " and "))}
 	case o.fail && o.failWithBody:
 		return &usageError{"-f, --fail and --fail-with-body exclude each other"}
-	case o.remoteHeaderName && o.include:
-		return &usageError{"-i, --include and -J, --remote-header-name exclude each other"}
 	case o.remoteHeaderName && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -J, --remote-header-name exclude each other"}
 	case (o.span != nil || o.ranges != "") && o.resume != resumeNot:
 		return &usageError{"-C, --continue-at and -r, --range exclude each other"}
+	case o.resume != resumeNot && o.posted() != nil:
+		return &usageError{"-C, --continue-at and -d, --data exclude each other"}
 	case o.resume != resumeNot && o.clobber == clobberNever:
 		return &usageError{"-C, --continue-at and --no-clobber exclude each other"}
 	case o.resume != resumeNot && o.removeOnError:
 		return &usageError{"-C, --continue-at and --remove-on-error exclude each other"}
+	case (o.etagSave != "" || o.etagCompare != "") && len(o.urls) > 1:
+		return &usageError{"--etag-compare and --etag-save are for a single URL; use --next before the others"}
 	case o.span != nil && o.uploading():
 		return &usageError{"-r, --range is no use in an upload; -C, --continue-at resumes one"}
 	}
 	return nil
+}
+
+// fetches reports whether there is a way to fetch URLs of a scheme.
+func (o *operation) fetches(scheme string) bool {
+	return o.gateways[scheme] != "" || slices.Contains(fetch1738.Builtin(nil).Schemes(), scheme)
 }
 
 // count is how many transfers the URLs stand for.

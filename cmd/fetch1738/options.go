@@ -17,6 +17,13 @@ type option struct {
 	curl   string // where the meaning differs from curl's: how, in a sentence
 }
 
+// guards reports whether an option is about security: what is encrypted, who is
+// trusted, who logs in, and where a connection may lead. Every verb that takes
+// options from a configuration file takes it as it is, and passes none over.
+func (o option) guards() bool {
+	return o.in("tls") || o.in("auth") || o.in("policy") || o.in("proxy")
+}
+
 // own marks an option that curl does not have.
 const own = "curl has no such option."
 
@@ -40,11 +47,11 @@ func options() []option {
 		{"", "clobber", "", "output", "Replace files, also where a server named them; --no-clobber numbers the new", setClobber, ""},
 		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *operation) *bool { return &o.compressed }), "gzip and deflate only; not for a part of a document."},
 		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "A mistake in it ends the program; curl warns and goes on."},
-		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to look up a name and connect", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
+		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to connect, handshakes included", seconds(func(o *operation) *time.Duration { return &o.connectTimeout }), "30 seconds without the option, not 300."},
 		{"", "connect-to", "FROM:PORT:TO:PORT", "connection", "Connect to another host and port; any may be empty", addRoute, "Data connections of ftp follow, also by a proxy."},
 		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - finds out where", setResume, "A file that is complete is a success. Excludes -r. An upload goes where it belongs or fails (36)."},
 		{"b", "cookie", "NAME=VALUE", "http", "Send this cookie; may be repeated", addCookie, "No files of cookies, and none are kept: use curl for this. Several are joined by \"; \"; curl leaves out the space."},
-		{"", "create-dirs", "", "output", "Make the directories that -o, -O, -J and -D need", toggle(func(o *operation) *bool { return &o.createDirs }), ""},
+		{"", "create-dirs", "", "output", "Make the directories that -o, -O, -J, -D and --etag-save need", toggle(func(o *operation) *bool { return &o.createDirs }), ""},
 		{"", "create-file-mode", "MODE", "upload file", "Give a file that is made these permissions, in octal", setFileMode, ""},
 		{"", "crlf", "", "upload ftp", "Turn LF into CR LF when uploading", toggle(func(o *operation) *bool { return &o.ftp.crlf }), "For ftp. A CR LF stays as it is (curl: since 8.7)."},
 		{"d", "data", "DATA", "http important", "POST DATA, or with @FILE what is in FILE", postData(withoutLineEnds), ""},
@@ -60,10 +67,14 @@ func options() []option {
 		{"", "email", "ADDRESS", "ftp auth mailto", "Your address: password of anonymous FTP (section 3.2.1), sender of mail", text(func(o *operation) *string { return &o.email }), own},
 		{"", "eprt", "", "ftp", "Use EPRT before PORT, with -P", inverse(func(o *operation) *bool { return &o.ftp.disableEPRT }), ""},
 		{"", "epsv", "", "ftp", "Use EPSV before PASV", inverse(func(o *operation) *bool { return &o.disableEPSV }), ""},
+		{"", "etag-compare", "FILE", "http", "Fetch the document only if its ETag is not the one in FILE", text(func(o *operation) *string { return &o.etagCompare }), "An output file stays as it is after a 304; curl empties it."},
+		{"", "etag-save", "FILE", "http", "Write the ETag of the document to FILE; - is standard output", text(func(o *operation) *string { return &o.etagSave }), "Only once the document is complete."},
 		{"", "exact", "", "ftp gopher", "Send only what RFC 1738 names", toggle(func(o *operation) *bool { return &o.exact }), own},
+		{"", "expect100-timeout", "SECONDS", "http", "Wait so long for 100 Continue before a large upload is sent, not a second", seconds(func(o *operation) *time.Duration { return &o.continueTimeout }), ""},
 		{"f", "fail", "", "http important", "Fail without output on an HTTP status of 400 or more", toggle(func(o *operation) *bool { return &o.fail }), ""},
 		{"", "fail-early", "", "curl", "Stop at the first URL that fails", toggle(func(o *operation) *bool { return &o.failEarly }), ""},
 		{"", "fail-with-body", "", "http", "Fail on an HTTP status of 400 or more, with output", toggle(func(o *operation) *bool { return &o.failWithBody }), ""},
+		{"", "follow", "", "http", "Follow redirects, and use the method of -X only where their status keeps it", setFollow, "As curl since 8.16."},
 		{"", "form", "NAME=VALUE", "gopher", "Answer this question of a Gopher+ form; may be repeated", addAnswer, "curl's --form posts by http."},
 		{"", "form-file", "FILE", "gopher", "Answer those of a file of lines NAME=VALUE", addAnswers, own},
 		{"", "ftp-account", "TEXT", "ftp auth", "Answer the server's wish for an account with this", text(func(o *operation) *string { return &o.account }), ""},
@@ -103,20 +114,21 @@ func options() []option {
 		{"l", "list-only", "", "ftp", "List names only, by NLST", toggle(func(o *operation) *bool { return &o.listOnly }), "Of a wildcard the server lists what fits; curl lists all."},
 		{"", "list-views", "", "gopher", "List the views that a Gopher+ item is to be had in", toggle(func(o *operation) *bool { return &o.listViews }), own},
 		{"", "local-port", "N[-M]", "connection", "Connect from this local port, or the first free one of a range", setLocalPort, ""},
-		{"L", "location", "", "http", "Follow redirects", toggle(func(o *operation) *bool { return &o.location }), "No login, -H, -b or -e goes to another origin."},
+		{"L", "location", "", "http", "Follow redirects", setLocation, "No login, -H, -b or -e goes to another origin."},
 		{"", "location-trusted", "", "http auth", "Follow redirects and send login and headers to other origins", trustLocations, ""},
 		{"", "max-filesize", "SIZE", "transfer", "Refuse what is larger, also when that shows only on the way", size(func(o *operation) *int64 { return &o.maxFilesize }), "Also when the size was not told beforehand (curl: since 8.4)."},
 		{"", "max-hits", "N", "wais", "Find at most N documents, not 200", count(func(o *operation) *int { return &o.maxHits }), own},
 		{"", "max-redirs", "NUMBER", "http", "Follow so many redirects at most; -1 for any number", setMaxRedirects, "-1 is 1000."},
 		{"m", "max-time", "SECONDS", "connection", "Limit the time of a whole transfer", seconds(func(o *operation) *time.Duration { return &o.maxTime }), ""},
-		{"n", "netrc", "", "auth", "Take login names and passwords from ~/.netrc", choice(netrcUse, netrcRequired), "A file that others can read is refused."},
-		{"", "netrc-file", "FILE", "auth", "Take them from FILE", text(func(o *operation) *string { return &o.netrcFile }), "A file that others can read is refused."},
-		{"", "netrc-optional", "", "auth", "Take them from ~/.netrc unless -u or the URL has them", choice(netrcUse, netrcOptional), "A file that others can read is refused."},
+		{"n", "netrc", "", "auth", "Take login names and passwords from ~/.netrc", choice(netrcUse, netrcRequired), "A file that others can read is complained of; one of another user is refused."},
+		{"", "netrc-file", "FILE", "auth", "Take them from FILE", text(func(o *operation) *string { return &o.netrcFile }), "A file that others can read is complained of; one of another user is refused."},
+		{"", "netrc-optional", "", "auth", "Take them from ~/.netrc unless -u or the URL has them", choice(netrcUse, netrcOptional), "A file that others can read is complained of; one of another user is refused."},
 		{"", "news-server", "HOST[:PORT]", "news", "Fetch news URLs from there, not from $NNTPSERVER", text(func(o *operation) *string { return &o.newsServer }), own},
 		{":", "next", "", "curl", "Begin anew: the options so far are for the URLs so far", nextOperation, ""},
 		{"N", "no-buffer", "", "output", "Do not buffer the output", ignore, "It never is."},
 		{"", "noproxy", "HOSTS", "proxy", "Reach these hosts without the proxy", optionalText(func(o *operation) **string { return &o.proxy.none }), ""},
-		{"", "number", "N", "output gopher", "Follow the N-th link of a directory or menu, as --list counts them", count(func(o *operation) *int { return &o.number }), own},
+		{"", "number", "N", "output gopher", "Follow the N-th link of a directory or menu; again: of what it leads to", addNumber, own},
+		{"", "out-null", "", "output", "Discard the document of one URL", setNull, "curl: since 8.16."},
 		{"o", "output", "FILE", "output important", "Write to FILE, not to standard output", setOutput, ""},
 		{"", "output-dir", "DIR", "output", "Put the files of -o and -O into DIR", text(func(o *operation) *string { return &o.outputDir }), ""},
 		{"Z", "parallel", "", "transfer curl important", "Fetch several URLs at once, those of all operations", toggle(func(o *operation) *bool { return &o.parallel }), "Each document comes on standard output in one piece."},
@@ -132,9 +144,9 @@ func options() []option {
 		{"", "post303", "", "http", "Let a POST stay one after a redirect by 303", keepPost(303), ""},
 		{"#", "progress-bar", "", "output", "Show progress as a plain bar", toggle(func(o *operation) *bool { return &o.progressBar }), "Only on a terminal and after a second."},
 		{"", "progress-meter", "", "output", "Show progress; --no-progress-meter does not", inverse(func(o *operation) *bool { return &o.noMeter }), "Only on a terminal and after a second."},
-		{"", "proto", "SCHEMES", "connection", "Use these schemes only, as in =ftp,gopher or -http", schemes(func(o *operation) *schemeSet { return &o.proto }), ""},
+		{"", "proto", "SCHEMES", "connection policy", "Use these schemes only, as in =ftp,gopher or -http", schemes(func(o *operation) *schemeSet { return &o.proto }), ""},
 		{"", "proto-default", "SCHEME", "connection", "Scheme of URLs without one", text(func(o *operation) *string { return &o.protoDefault }), ""},
-		{"", "proto-redir", "SCHEMES", "connection http", "Schemes that redirects may lead to", schemes(func(o *operation) *schemeSet { return &o.protoRedir }), ""},
+		{"", "proto-redir", "SCHEMES", "connection http policy", "Schemes that redirects may lead to", schemes(func(o *operation) *schemeSet { return &o.protoRedir }), ""},
 		{"x", "proxy", "URL", "proxy", "Go through this proxy: http://, socks4://, socks4a://, socks5:// or socks5h://", setProxy("", false), "No https proxies."},
 		{"", "proxy-basic", "", "proxy auth", "Authenticate at the proxy by Basic", always, noEffect},
 		{"", "proxy-header", "LINE", "proxy", "Send this header line to an HTTP proxy; @FILE reads lines from FILE", headerLines(addProxyHeader), ""},
@@ -149,7 +161,7 @@ func options() []option {
 		{"J", "remote-header-name", "", "output http", "Let the server name the file of -O", toggle(func(o *operation) *bool { return &o.remoteHeaderName }), "The name is that of the last answer. Names that do harm are changed; see cli.md."},
 		{"O", "remote-name", "", "output important", "Write to a file named as the URL's last part", setRemoteName, "Names that do harm are changed; see cli.md."},
 		{"", "remote-name-all", "", "output", "Do so for every URL without -o", toggle(func(o *operation) *bool { return &o.remoteNameAll }), ""},
-		{"R", "remote-time", "", "output", "Give the output file the time of the document", toggle(func(o *operation) *bool { return &o.remoteTime }), ""},
+		{"R", "remote-time", "", "output", "Give the output file the time of the document", toggle(func(o *operation) *bool { return &o.remoteTime }), "With `-T` by ftp, too: MFMT or SITE UTIME."},
 		{"", "remove-on-error", "", "output", "Remove the output file when the transfer fails", toggle(func(o *operation) *bool { return &o.removeOnError }), ""},
 		{"X", "request", "METHOD", "http ftp", "Use this HTTP method, or list an FTP directory by this command", text(func(o *operation) *string { return &o.method }), "HEAD needs no -I."},
 		{"", "request-target", "TARGET", "http", "Ask for this in place of the URL's path and search", text(func(o *operation) *string { return &o.requestTarget }), "Not after a redirect."},
@@ -196,6 +208,7 @@ func options() []option {
 		{"B", "use-ascii", "", "ftp", "Transfer as text, as ;type=a does", toggle(func(o *operation) *bool { return &o.useASCII }), ""},
 		{"u", "user", "USER:PASSWORD", "auth important", "Login at the server; the password is asked for when it is needed", setLogin, "The password is asked for only if the server wants one, and never without a terminal."},
 		{"A", "user-agent", "NAME", "http important", "Send this as the User-Agent", optionalText(func(o *operation) **string { return &o.userAgent }), ""},
+		{"", "variable", "[%]NAME=TEXT", "curl", "Set the variable {{NAME}} of --expand-OPTION values; NAME@FILE reads it", addVariable, ""},
 		{"v", "verbose", "", "curl important", "Show the conversation; passwords are masked", setVerbose, "curl does not mask them."},
 		{"V", "version", "", "curl important", "Show the version and the schemes", toggle(func(o *operation) *bool { return &o.version }), ""},
 		{"", "view", "TYPE[,LANG]", "gopher", "Fetch a Gopher+ item in this view", setView, own},

@@ -19,14 +19,14 @@ import (
 // A sink is where the octets of one transfer go. It is opened when the first of
 // them are there, so that a failure leaves an older file as it was.
 type sink struct {
-	path      string // of the file; "" is standard output
-	remote    bool   // the path is a name that the URL gave
-	mkdirs    bool
-	append    bool // behind what is there
-	raw       bool
-	named     bool  // the user named it, be it "-"
-	exclusive bool  // there must be nothing, unless --clobber says so
-	nameless  error // why there is no name for the file yet
+	path     string // of the file; "" is standard output
+	remote   bool   // the path is a name that the URL gave
+	mkdirs   bool
+	append   bool // behind what is there
+	raw      bool
+	named    bool   // the user named it, be it "-"
+	served   string // the end of the path that a server chose; "" is none
+	nameless error  // why there is no name for the file yet
 	clobber
 	out     io.Writer
 	portion *portion // of out, with -Z
@@ -41,6 +41,9 @@ type sink struct {
 	charset term.Charset
 	decoder *term.Decoder
 }
+
+// onTerminal reports whether the octets are to be seen on the terminal.
+func (s *sink) onTerminal() bool { return s.path == "" && term.IsTerminal(s.out) }
 
 // open readies the sink. It may be called again.
 func (s *sink) open() error {
@@ -68,13 +71,13 @@ func (s *sink) open() error {
 }
 
 func (s *sink) create() (err error) {
-	if s.mkdirs {
-		if err := os.MkdirAll(filepath.Dir(s.path), 0o750); err != nil {
+	if typed := strings.TrimSuffix(s.path, s.served); s.mkdirs && typed != "" {
+		if err := os.MkdirAll(filepath.Dir(typed), 0o750); err != nil {
 			return err
 		}
 	}
-	if info, err := os.Stat(s.path); s.remote && err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file; name it with -o to write to it", s.path)
+	if info, err := s.stat(); s.remote && s.clobber != clobberNever && err == nil && !info.Mode().IsRegular() {
+		return s.irregular()
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if s.append {
@@ -130,9 +133,18 @@ func (s *sink) blame(err error) error {
 	return err
 }
 
+// exists reports whether there is something in the place of the file.
+func (s *sink) exists() bool {
+	_, err := os.Lstat(s.path)
+	return s.path != "" && err == nil
+}
+
 // size is the length of the file that -C - goes on with; 0 without one.
 func (s *sink) size() int64 {
-	if info, err := os.Stat(s.path); s.path != "" && err == nil && info.Mode().IsRegular() {
+	if s.path == "" {
+		return 0
+	}
+	if info, err := s.stat(); err == nil && info.Mode().IsRegular() {
 		return info.Size()
 	}
 	return 0
@@ -190,11 +202,12 @@ func (t *transfer) newSink() (*sink, error) {
 	s := &sink{charset: t.op.charset, out: t.std.out, portion: t.portion, raw: t.op.raw, mkdirs: t.op.createDirs, clobber: t.op.clobber, append: t.op.resume != resumeNot}
 	name := t.dest.path
 	if t.listed != nil {
-		name = t.listedName()
-		s.exclusive = name != t.dest.path
+		if typed, served := t.listedName(*t.listed); served != "" {
+			name, s.served = typed+served, served
+		}
 	}
 	switch {
-	case s.exclusive:
+	case s.served != "":
 		s.remote = true
 	case t.dest.remote:
 		var err error
@@ -205,6 +218,9 @@ func (t *transfer) newSink() (*sink, error) {
 			s.nameless = err // the server may have a name
 		}
 		s.remote = true
+	case t.dest.null:
+		s.out, s.portion, s.named = io.Discard, nil, true
+		return s, nil
 	case name == "-":
 		s.named = true
 		return s, nil
@@ -238,6 +254,14 @@ func setOutput(c *commandLine, value string) error {
 func setRemoteName(c *commandLine, value string) error {
 	on, err := strconv.ParseBool(value)
 	c.op.outputs = append(c.op.outputs, destination{remote: on})
+	return err
+}
+
+// setNull is for a URL whose document nobody wants; as the others, it counts for
+// one URL.
+func setNull(c *commandLine, value string) error {
+	on, err := strconv.ParseBool(value)
+	c.op.outputs = append(c.op.outputs, destination{null: on})
 	return err
 }
 

@@ -99,7 +99,7 @@ func (e *environment) askProxyPassword(ctx context.Context) error {
 	user := fetch.Printable(login.User)
 	answers := make(map[string]string) // by place
 	for _, p := range e.proxies {
-		if p.Login == nil || *p.Login != *login {
+		if p.err != nil || p.Login == nil || *p.Login != *login {
 			continue
 		}
 		place := hostOf(locator.Server{HostPort: p.Address()})

@@ -64,7 +64,7 @@ func (y *tally) line(all progress.Totals) string {
 // startMeter has the transfer shown, unless its document goes to the terminal
 // itself.
 func (t *transfer) startMeter() *progress.Meter {
-	if t.sink.path == "" && term.IsTerminal(t.std.out) && !t.upload {
+	if t.sink.onTerminal() && !t.upload {
 		return nil
 	}
 	return t.op.display.Add(t.shownName(), t.number, t.account.start, t.account.moved.Load)

@@ -38,47 +38,53 @@ func setProxy(scheme string, http10 bool) setter {
 	}
 }
 
-// proxyText is the proxy for a scheme as -x or else the environment names it; ""
-// is none. A program run for a web server gets the header fields of its caller
-// in variables, "Proxy" as HTTP_PROXY; so that one does not count.
-func (o *proxyOptions) text(scheme string) string {
+// text is the proxy for a scheme as -x or else the environment names it; "" is
+// none. named reports whether that is for this scheme, not for all. A program run
+// for a web server gets the header fields of its caller in variables, "Proxy" as
+// HTTP_PROXY; so that one does not count.
+func (o *proxyOptions) text(scheme string) (text string, named bool) {
 	if o.url != nil {
-		return *o.url
+		return *o.url, true
 	}
 	if scheme == "file" {
-		return ""
+		return "", false
 	}
 	names := []string{scheme + "_proxy"}
 	if scheme != "http" {
 		names = append(names, strings.ToUpper(scheme)+"_PROXY")
 	}
-	for _, name := range append(names, "all_proxy", "ALL_PROXY") {
+	for i, name := range append(names, "all_proxy", "ALL_PROXY") {
 		if text := os.Getenv(name); text != "" {
-			return text
+			return text, i < len(names)
 		}
 	}
-	return ""
+	return "", false
 }
 
-// proxyOf is the proxy for a scheme; nil is none.
-func (o *operation) proxyOf(scheme string) (*proxy.Proxy, error) {
-	text := o.proxy.text(scheme)
+// A schemeProxy is the proxy for a scheme, or why it cannot be used.
+type schemeProxy struct {
+	*proxy.Proxy
+	err error
+}
+
+// proxyOf is the proxy for a scheme, whose requests have a header; nil is none.
+func (o *operation) proxyOf(scheme string, header http.Header) *schemeProxy {
+	text, _ := o.proxy.text(scheme)
 	if text == "" {
-		return nil, nil
+		return nil
 	}
 	p, err := proxy.Parse(text)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		return nil, &codedError{exitUnreachable, err}
+		return &schemeProxy{err: &codedError{exitUnreachable, err}}
 	case err != nil:
-		return nil, &codedError{exitNoSuchProxy, err}
+		return &schemeProxy{err: &codedError{exitNoSuchProxy, err}}
 	}
 	if p.Login == nil && o.proxy.user != "" {
 		p.Login = o.proxy.login()
 	}
-	p.HTTP10, p.LookUp = o.proxy.http10, o.dialer.LookUp
-	p.Header, err = o.proxyHeader()
-	return p, err
+	p.HTTP10, p.LookUp, p.Header = o.proxy.http10, o.dialer.LookUp, header
+	return &schemeProxy{Proxy: p}
 }
 
 // login is that of -U, which is encoded as in a URL.
@@ -95,9 +101,14 @@ func (o *proxyOptions) login() *locator.Login {
 
 // proxyHeader is what an HTTP proxy is told when it is asked for a connection.
 func (o *operation) proxyHeader() (http.Header, error) {
-	h := http.Header{"User-Agent": {"fetch1738/" + version()}}
+	h := http.Header{"User-Agent": {"fetch1738/" + version()}, "Proxy-Connection": {"Keep-Alive"}} // as curl
 	if o.userAgent != nil {
 		h["User-Agent"] = nonEmpty(*o.userAgent)
+	}
+	for _, line := range o.headers {
+		if name, values, err := headerLine(line); err == nil && strings.EqualFold(name, "Proxy-Connection") {
+			h["Proxy-Connection"] = values
+		}
 	}
 	given := make(map[string]bool)
 	for _, line := range o.proxy.headers {
@@ -123,18 +134,20 @@ func (e *environment) proxyFor(l locator.Locator) *proxy.Proxy {
 	return e.proxyTo(l.Scheme(), at)
 }
 
-// proxyTo is the proxy to be used for a scheme's connections to a place. A proxy
-// itself is reached without one.
+// proxyTo is the proxy to be used for a scheme's connections to a place; nil is
+// none, and one that cannot be used.
 func (e *environment) proxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
-	if e.op.proxy.bypasses(at.Host) {
-		return nil
+	p, _ := e.usableProxyTo(scheme, at)
+	return p
+}
+
+// usableProxyTo is proxyTo, with an error for a proxy that cannot be used.
+func (e *environment) usableProxyTo(scheme string, at locator.HostPort) (*proxy.Proxy, error) {
+	p := e.proxies[scheme]
+	if p == nil || e.op.proxy.bypasses(at.Host) {
+		return nil, nil
 	}
-	for _, p := range e.proxies {
-		if p.Address() == at {
-			return nil
-		}
-	}
-	return e.proxies[scheme]
+	return p.Proxy, p.err
 }
 
 // forwarder is the HTTP proxy that is asked for a URL instead of being connected
@@ -165,8 +178,12 @@ func (o *operation) requestTo(p *proxy.Proxy, l locator.Locator) (*fetch.Request
 	req.From = fetch.Provenance{Kind: fetch.Config, By: l}
 	options := req.Options.(*fetchhttp.Options)
 	options.Proxied = l
+	_, options.ProxiedPassword = o.proxy.text(l.Scheme())
 	if login := p.Authorization(); login != "" {
 		options.Header.Set("Proxy-Authorization", login)
+	}
+	if at, ok := placeOf(l); ok && options.Header["Host"] == nil {
+		options.Header.Set("Host", hostOf(locator.Server{HostPort: at})) // with the port, as curl
 	}
 	for name, values := range p.Header {
 		if name != "User-Agent" {
@@ -177,10 +194,11 @@ func (o *operation) requestTo(p *proxy.Proxy, l locator.Locator) (*fetch.Request
 }
 
 // dial is the Dial of all Fetchers: it leads where --connect-to says, by a proxy
-// where there is one. Datagrams have no proxies.
+// where there is one. A proxy itself is reached without one. Datagrams have no
+// proxies.
 func (e *environment) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	t, ok := fetch.ContextTarget(ctx)
-	if !ok || t.Locator == nil || t.Purpose == fetch.Proxy && isHTTP(t.Locator) { // that of an http URL
+	if !ok || t.Locator == nil || t.Purpose == fetch.Proxy && isHTTP(t.Locator) || e.asks(t) {
 		return e.op.dialer.Dial(ctx, network, address)
 	}
 	at := e.op.routed(t)
@@ -189,11 +207,23 @@ func (e *environment) dial(ctx context.Context, network, address string) (net.Co
 	if named, ok := placeOf(t.Locator); ok && t.Purpose == fetch.Data {
 		meant = named // it goes the way of its control connection
 	}
-	p := e.proxyTo(t.Locator.Scheme(), meant)
-	if p == nil || network != "tcp" {
+	p, err := e.usableProxyTo(t.Locator.Scheme(), meant)
+	switch {
+	case network != "tcp", p == nil && err == nil:
 		return e.op.dialer.Dial(ctx, network, to)
+	case err != nil:
+		return nil, err
 	}
 	return p.Dial(&e.direct)(ctx, network, to)
+}
+
+// asks reports whether t is a proxy that is asked for another scheme's URL.
+func (e *environment) asks(t fetch.Target) bool {
+	if t.From.Kind != fetch.Config || t.From.By == nil {
+		return false
+	}
+	p := e.askedProxy(t.From.By)
+	return p != nil && p.Address() == locator.HostPort{Host: t.Host, Port: t.Port}
 }
 
 func addProxyHeader(c *commandLine, line string) {

@@ -51,8 +51,12 @@ func TestProxyFromTheEnvironment(t *testing.T) {
 			t.Setenv(name, c.env[name])
 		}
 		o := &proxyOptions{url: c.given}
-		if got := o.text(c.scheme); got != c.want {
+		got, named := o.text(c.scheme)
+		if got != c.want {
 			t.Errorf("%v: proxy of %s is %q, want %q", c.env, c.scheme, got, c.want)
+		}
+		if want := got != "" && got != "c" && got != "d"; got != "" && named != want {
+			t.Errorf("%v: the proxy of %s is named for it: %v", c.env, c.scheme, named)
 		}
 	}
 }

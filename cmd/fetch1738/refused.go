@@ -20,16 +20,16 @@ func refusals() []refusal {
 		{"tls13-ciphers", "is not heeded: all ciphers of TLS 1.3 are sound, and none is chosen here"},
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url " +
-			"dump-ca-embed ech engine etag-compare etag-save expect100-timeout false-start follow form-escape form-string " +
+			"dump-ca-embed ech engine false-start form-escape form-string " +
 			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 0/http1.0 http2 http2-prior-knowledge " +
 			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt krb libcurl " +
-			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer out-null preproxy " +
+			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer preproxy " +
 			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
 			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
 			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 " +
 			"service-name sigalgs ssl-sessions socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service " +
 			"tcp-fastopen tls-earlydata tlsauthtype tlspassword tlsuser tr-encoding trace-config trace-ids " +
-			"unix-socket upload-flags variable vlan-priority xattr", useCurl},
+			"unix-socket upload-flags vlan-priority xattr", useCurl},
 		{"compressed-ssh hostpubmd5 hostpubsha256 knownhosts login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails " +
 			"proxy-ssl-allow-beast proxy-ssl-auto-client-cert pubkey sasl-authzid sasl-ir ssl-allow-beast ssl-auto-client-cert ssl-no-revoke " +
 			"ssl-revoke-best-effort 2/sslv2 3/sslv3 tftp-blksize tftp-no-options", noSuch},
@@ -57,8 +57,13 @@ func refusedOption(long, short string) (said string, known bool) {
 	if short == "F" { // --form is ours, for Gopher+
 		return "option -F of curl's is beyond this program: use curl for this", true
 	}
-	if strings.HasPrefix(long, "expand-") {
-		long = "variable"
+	if name, ok := strings.CutPrefix(long, expandPrefix); ok {
+		for _, o := range options() {
+			if o.long == name { // a switch
+				return "option " + spelled + ": there is no value to expand", true
+			}
+		}
+		long = name
 	}
 	for _, r := range refusals() {
 		for name := range strings.FieldsSeq(r.options) {

@@ -22,27 +22,36 @@ const tolerated = locator.TolerateAll &^ locator.WrappedText
 // parseURL reads a URL as it was typed, with a guess at its scheme if it has
 // none.
 func (o *operation) parseURL(typed string) (locator.Locator, error) {
-	parser := locator.Parser{Tolerate: tolerated}
-	url := typed
-	if !hasScheme(typed) {
-		scheme, err := o.guessScheme(typed)
-		if err != nil {
-			return nil, err
-		}
-		url = scheme + "://" + typed
+	url, err := o.withScheme(typed)
+	if err != nil {
+		return nil, err
 	}
-	secure := hasPrefixFold(url, ftp.Secure+":")
-	if secure { // the path is read as tolerantly as that of an ftp URL
-		url = "ftp" + url[len(ftp.Secure):]
-	}
-	ref, err := parser.Parse(url)
+	ref, err := locator.Parser{Tolerate: tolerated}.Parse(readable(url))
 	if err != nil {
 		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
 	}
-	if path, ok := ref.Locator.(*locator.FTP); ok && secure {
+	if path, ok := ref.Locator.(*locator.FTP); ok && readable(url) != url {
 		return ftp.SecureLocator(path), nil
 	}
 	return ref.Locator, nil
+}
+
+// withScheme is a typed URL, with the scheme that is guessed where it has none.
+func (o *operation) withScheme(typed string) (string, error) {
+	if hasScheme(typed) {
+		return typed, nil
+	}
+	scheme, err := o.guessScheme(typed)
+	return scheme + "://" + typed, err
+}
+
+// readable is url for a Parser: an ftps URL becomes an ftp one, so that its path
+// is read as tolerantly.
+func readable(url string) string {
+	if hasPrefixFold(url, ftp.Secure+":") {
+		return "ftp" + url[len(ftp.Secure):]
+	}
+	return url
 }
 
 // hasScheme reports whether a text starts as a URL does. "host:21/x" does not:
@@ -108,7 +117,7 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 		if options, ok := o.gopherOptions(l); ok {
 			req.Options = options
 		}
-		if len(o.answers) > 0 && o.number == 0 {
+		if len(o.answers) > 0 && o.numbers == nil {
 			req.Locator = withForm(l)
 		}
 	case *locator.HTTP:
@@ -143,7 +152,7 @@ func (o *operation) setType(t *locator.FTP) {
 
 func (o *operation) ftpOptions() *ftp.Options {
 	options := &ftp.Options{
-		ListOnly: o.listOnly, Facts: o.list || o.json || o.number > 0, Ranges: o.head, CreateDirs: o.ftpCreateDirs, Account: o.account,
+		ListOnly: o.listOnly, Facts: o.list || o.json || o.numbers != nil, Ranges: o.head, CreateDirs: o.ftpCreateDirs, Account: o.account,
 		ListCommand:       o.method,
 		AlternativeToUser: o.ftp.alternative, PRET: o.ftp.pret, CRLF: o.ftp.crlf,
 		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.ftpMethod],

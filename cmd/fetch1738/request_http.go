@@ -39,8 +39,11 @@ func (o *operation) httpOptions() (*fetchhttp.Options, error) {
 		options.Body = bytes.NewReader(data)
 		options.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	if o.head {
+	switch {
+	case o.head:
 		options.Method = http.MethodHead
+	case o.follow:
+		options.Method, options.Verb = o.method, ""
 	}
 	return options, o.replaceHeaders(options.Header)
 }
@@ -56,6 +59,9 @@ func (o *operation) replaceHeaders(h http.Header) error {
 		}
 		canonical := http.CanonicalHeaderKey(name)
 		first, again := spelled[canonical]
+		if again && canonical == "Host" {
+			continue // the first counts, as in curl
+		}
 		if !again {
 			delete(h, canonical)
 			spelled[canonical], first = name, name
@@ -119,11 +125,23 @@ func setReferer(c *commandLine, value string) error {
 	return nil
 }
 
+// setLocation is --follow undone, as in curl.
+func setLocation(c *commandLine, value string) (err error) {
+	c.op.location, err = strconv.ParseBool(value)
+	c.op.follow = false
+	return err
+}
+
+func setFollow(c *commandLine, value string) (err error) {
+	c.op.follow, err = strconv.ParseBool(value)
+	c.op.location = c.op.follow
+	return err
+}
+
 // trustLocations is -L besides, as in curl.
 func trustLocations(c *commandLine, value string) (err error) {
 	c.op.locationTrusted, err = strconv.ParseBool(value)
-	c.op.location = c.op.locationTrusted
-	return err
+	return errors.Join(err, setLocation(c, value))
 }
 
 // keepPost makes a POST stay one after a redirect of that status.

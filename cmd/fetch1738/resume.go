@@ -37,7 +37,7 @@ func editionOf(res *fetch.Resource) edition {
 // others.
 func (t *transfer) verbatim() bool {
 	o := t.op
-	return !o.include && !o.head && !o.compressed && o.number == 0 && o.method == "" && o.data == nil && !t.upload
+	return !o.include && !o.head && !o.compressed && o.numbers == nil && o.method == "" && o.data == nil && !t.upload
 }
 
 // goesOn reports whether the next attempt asks for the rest only: what is in the

@@ -68,6 +68,7 @@ func TestResumeEverywhere(t *testing.T) {
 					}
 				}
 			}
+			server.ResetFaults() // there need not be a second try
 		})
 	}
 }

@@ -18,7 +18,7 @@ func (t *transfer) again(ctx context.Context, try int, err error) bool {
 	if t.left == 0 || ctx.Err() != nil || !t.transient(err) {
 		return false
 	}
-	if t.upload && isStdin(t.source) {
+	if t.readOnce() {
 		t.warn("not trying again: standard input cannot be read twice")
 		return false
 	}
@@ -40,6 +40,18 @@ func (t *transfer) again(ctx context.Context, try int, err error) bool {
 	return true
 }
 
+// mayRepeat reports whether the server can be asked again after the wait that it
+// wants. Else its answer is the last one, to be shown.
+func (t *transfer) mayRepeat(after time.Duration) bool {
+	t.retryAfter = after
+	_, inTime := t.retryWait(t.tries - 1)
+	t.retryAfter = 0
+	return t.left > 0 && !t.readOnce() && inTime
+}
+
+// readOnce reports whether what is uploaded cannot be read again.
+func (t *transfer) readOnce() bool { return t.upload && isStdin(t.source) }
+
 // retryWait is the wait after the n-th try, from 0, and whether it ends before
 // --retry-max-time does.
 func (t *transfer) retryWait(n int) (wait time.Duration, inTime bool) {
@@ -56,14 +68,19 @@ func (t *transfer) retryWait(n int) (wait time.Duration, inTime bool) {
 // that says so, and what the options add.
 func (t *transfer) transient(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
+	coded, _ := errors.AsType[*codedError](err)
 	switch {
+	case coded != nil && coded.code == exitRead:
+		return false // a file here that cannot be read
 	case t.op.retryAll:
 		return true
 	case !ok:
 		return false
+	case known.Kind == fetch.Truncated && known.Code/100 == 2:
+		return false // that is all there is, says an FTP server
 	case known.Kind == fetch.Timeout, known.Kind == fetch.Truncated, known.Kind == fetch.ConnectionFailed:
 		return true
-	case known.Kind == fetch.Unreachable:
+	case known.Kind == fetch.Unreachable && known.Code != 425: // FTP: no data connection, as yet
 		return t.op.retryRefused
 	case known.Kind == fetch.Unresolved:
 		return true // as curl has it

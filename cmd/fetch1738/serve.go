@@ -125,7 +125,10 @@ func playServers() []playServer {
 			return &s.Server, nil
 		}},
 		{"gopher", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
-			s, err := testserver.StartGopher(ctx, addr, func(s *testserver.Gopher) { set(&s.Server) })
+			s, err := testserver.StartGopher(ctx, addr, func(s *testserver.Gopher) {
+				set(&s.Server)
+				s.Personality = testserver.StandardGopher // the UMN client asks for menus by Gopher+ only
+			})
 			if err != nil {
 				return nil, err
 			}

@@ -98,6 +98,12 @@ func TestServeAll(t *testing.T) {
 	if got := converse(t, s.urls[1], "\r\n"); !strings.Contains(got, "README.txt\t") {
 		t.Errorf("gopher: %q", got)
 	}
+	if got := converse(t, s.urls[1], "\t$\r\n"); !strings.HasPrefix(got, "+-1\r\n+INFO: 0README.txt\t") {
+		t.Errorf("gopher, as the UMN client asks: %q", got)
+	}
+	if got := converse(t, s.urls[1], "/pub/dots.txt\r\n"); !strings.Contains(got, "\n..") {
+		t.Errorf("gopher, a text with dots: %q", got)
+	}
 	if got := converse(t, s.urls[3], "GROUP pub.rfc\r\nHEAD 1\r\nQUIT\r\n"); !strings.Contains(got, "\nSubject: examples.txt\r\n") {
 		t.Errorf("NNTP: %q", got)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"reflect"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/dial"
@@ -23,6 +24,7 @@ type way struct {
 	noEPSV     bool
 	smtp       string
 	userAgent  *string
+	patience   time.Duration // of --expect100-timeout
 	email      string
 	newsServer string
 	limits     fetch.Limits
@@ -34,7 +36,7 @@ type way struct {
 
 func (o *operation) way() way {
 	return way{
-		o.dialer, o.proxy, o.tls, o.ftp, o.exact, o.guessType, o.disableEPSV, o.smtp, o.userAgent, o.email, newsServer(o.newsServer),
+		o.dialer, o.proxy, o.tls, o.ftp, o.exact, o.guessType, o.disableEPSV, o.smtp, o.userAgent, o.continueTimeout, o.email, newsServer(o.newsServer),
 		fetch.Limits{
 			Connect: o.connectTimeout, Reply: replyTime, Idle: idleTime, Line: maxLine,
 			Body: o.maxFilesize, Hops: o.maxRedirects,

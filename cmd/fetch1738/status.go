@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,14 +25,14 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 	wait := retryAfter(info.Header)
 	resuming := req.Offset != 0 && (t.op.resume != resumeNot || t.goesOn())
 	switch status := info.StatusCode; {
-	case t.left > 0 && transientStatus(status):
+	case transientStatus(status) && t.mayRepeat(wait):
 		e.Kind, t.retryAfter = fetch.Busy, wait
 		t.crowded = t.crowds(status, wait)
 	case t.crowds(status, wait):
 		e.Kind, t.retryAfter, t.crowded = fetch.Busy, wait, true
 	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
-		if info.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", req.Offset) {
-			return nil // it is there whole; the body is empty
+		if info.AtEnd {
+			return nil // it is there whole
 		}
 		e.Kind = fetch.BadRange
 	case status >= 400 && t.op.fail:
@@ -41,8 +40,8 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 			return err
 		}
 	case status/100 != 2 && resuming:
-		e.Err = errors.New("not put behind what is there already")
-	case status/100 == 3 && t.op.location && t.op.maxRedirects == 0 && info.Header.Get("Location") != "":
+		e.Kind, e.Err = fetch.BadRange, errors.New("not appended to what is there already")
+	case status/100 == 3 && t.op.location && t.op.maxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
 		e.Kind, e.Err = fetch.TooManyHops, errors.New("no redirect may be followed")
 	default:
 		return nil

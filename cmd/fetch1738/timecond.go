@@ -83,7 +83,7 @@ func (t *transfer) askTime(ctx context.Context, req *fetch.Request) {
 			options.Header.Set(name, value)
 		}
 	}
-	if l, ok := req.Locator.(*locator.Gopher); ok && strings.HasPrefix(l.Plus, "+") && !t.upload {
+	if l, ok := req.Locator.(*locator.Gopher); ok && strings.HasPrefix(l.Plus, "+") && !t.upload && t.gateway() == "" {
 		t.askGopher(ctx, req)
 	}
 }
@@ -103,9 +103,12 @@ func (t *transfer) askGopher(ctx context.Context, req *fetch.Request) {
 	t.result.modified = found.ModTime
 }
 
-// unmet reports whether -z does without an answer. Its head, by HTTP, is
-// wanted all the same.
+// unmet reports whether -z or --etag-compare does without an answer. Its head, by
+// HTTP, is wanted all the same.
 func (t *transfer) unmet(req *fetch.Request, res *fetch.Resource) bool {
+	if info, ok := res.Info.(*fetchhttp.Info); ok && t.sameETag(info) {
+		return true
+	}
 	cond := t.op.timeCondition
 	if cond.when.IsZero() {
 		return false

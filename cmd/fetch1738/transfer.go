@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type transfer struct {
 	tries      int
 	retryAfter time.Duration // what the server wants
 	came       edition       // of the document whose beginning is in the sink
+	etag       string        // of --etag-compare; "" without it
 	result     result
 	err        error
 	code       int
@@ -79,8 +81,13 @@ func (t *transfer) run(ctx context.Context) int {
 func (t *transfer) perform(ctx context.Context) {
 	_ = t.op.starts.Wait(ctx, 1) // an interrupted one fails as it begins
 	t.account.start = time.Now()
-	t.err = t.attempts(ctx)
+	if t.err = t.attempts(ctx); t.err == nil {
+		t.err = t.saveETag()
+	}
 	t.account.end = time.Now()
+	if t.err != nil && !t.crowded {
+		t.showHeads()
+	}
 	if t.sink != nil {
 		if err := t.sink.close(); t.err == nil {
 			t.err = err
@@ -116,14 +123,14 @@ func (t *transfer) reset() {
 func (t *transfer) exitCode() int {
 	f := failure{
 		err: t.err, uploading: t.upload, resuming: t.op.resume != resumeNot,
-		unheard: t.account.heard == 0, sending: t.upload && t.account.moved.Load() > 0,
+		unheard: !t.account.answered, sending: t.upload && t.account.moved.Load() > 0,
 	}
 	if t.locator != nil {
 		f.scheme = t.locator.Scheme()
 		if p := t.proxyTo(f.scheme, t.serverOf(t.locator).HostPort); p != nil {
 			f.proxy = p.Scheme
 		}
-		if _, ok := t.op.gateways[f.scheme]; ok || t.askedProxy(t.locator) != nil {
+		if t.gateway() != "" || t.askedProxy(t.locator) != nil {
 			f.scheme = "http"
 		}
 	}
@@ -138,6 +145,9 @@ func (t *transfer) complain() {
 			t.hint()
 		}
 	}
+	if t.err == nil && !t.op.silent && t.isGopher() && t.spoken() != nil {
+		t.hint() // any octets are a document of gopher
+	}
 }
 
 // message is the error in one printable line.
@@ -149,9 +159,9 @@ func (t *transfer) message() string {
 }
 
 // warn tells of what is no failure.
-func (t *transfer) warn(format string, args ...any) {
-	if !t.op.silent {
-		fmt.Fprintf(t.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
+func (e *environment) warn(format string, args ...any) {
+	if !e.op.silent {
+		fmt.Fprintf(e.std.err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), maxMessage))
 	}
 }
 
@@ -196,6 +206,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	if skip, err := t.skips(); skip || err != nil {
 		return err
 	}
+	if err := cmp.Or(t.readETag(), t.readyETag()); err != nil {
+		return err
+	}
 	ctx = context.WithValue(ctx, transferKey{}, t)
 	unwatched := ctx
 	t.account.uploading = t.upload
@@ -208,6 +221,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 		ctx = n.watch(ctx)
 		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && !t.op.secures(t.locator) {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
+			if p := t.askedProxy(t.locator); p != nil && (*login).HasPassword {
+				n.remark("the proxy %s is told the password", p)
+			}
 		}
 	}
 	if !t.op.verbose && !t.op.silent && term.IsTerminal(t.std.err) {
@@ -215,7 +231,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	}
 	t.meter = t.startMeter()
 	defer t.meter.Stop()
+	asked := t.locator
 	for try := range t.op.retry + 1 {
+		t.locator = asked // --number has led on from there
 		t.left, t.tries = t.op.retry-try, try+1
 		err := t.attempt(ctx)
 		if err == nil || t.turnedAway(err) || !t.again(ctx, try, err) {
@@ -225,6 +243,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	}
 	return nil
 }
+
+// gateway is the gateway of the transfer's scheme, or "".
+func (t *transfer) gateway() string { return t.op.gateways[t.locator.Scheme()] }
 
 // sends reports whether the login of a Locator goes to the server.
 func (t *transfer) sends(l locator.Locator) bool {
@@ -242,8 +263,12 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 	} else if _, isService := t.locator.(*locator.Telnet); isService && err == nil {
 		req.Interact, req.Options = true, t.telnetRequest()
 	}
+	if err == nil && t.gateway() != "" && (t.upload || t.op.head || t.op.listViews || t.op.posted() != nil) {
+		err = fetch.Fail("gateway", t.locator, fetch.Unsupported, errors.New("a gateway retrieves documents and does nothing else"))
+	}
 	if err == nil {
 		t.askTime(ctx, req)
+		t.askETag(req)
 	}
 	switch {
 	case err != nil:
@@ -273,11 +298,27 @@ func (t *transfer) note(res *fetch.Resource) {
 		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
 			t.warn("redirected from https to http: %s", res.Locator.Redacted())
 		}
+		t.warnOfSentOn(info.Redirects, res.Locator)
 		t.result.web, t.result.header = info, res.Header
 		t.result.status, t.result.redirects = info.StatusCode, len(info.Redirects)
 		t.result.contentType = info.Header.Get("Content-Type")
 	case *ftp.Info:
 		t.result.entryPath = info.EntryPath
+	}
+}
+
+// warnOfSentOn tells of servers that have got what was to be sent to another.
+func (t *transfer) warnOfSentOn(redirects []fetchhttp.Redirect, last locator.Locator) {
+	for i, r := range redirects {
+		to := last
+		if i+1 < len(redirects) {
+			to = redirects[i+1].Locator
+		}
+		from, _ := locator.ServerOf(r.Locator)
+		there, _ := locator.ServerOf(to)
+		if r.SentOn && !t.op.locationTrusted && from.HostPort != there.HostPort {
+			t.warn("status %d: the data was sent on to another server: %s", r.StatusCode, to.Redacted())
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func withName(l locator.Locator, file string) (locator.Locator, error) {
 			l = rewritten(l, func(path *locator.FTP) { path.Name, path.HasPath = name, true })
 		}
 	case *locator.HTTP:
-		if missing = !u.HasPath || u.Path == "" || u.Path[len(u.Path)-1] == '/'; missing {
+		if missing = !u.HasSearch && (!u.HasPath || u.Path == "" || u.Path[len(u.Path)-1] == '/'); missing {
 			named := *u
 			named.Path, named.HasPath = u.Path+url.PathEscape(name), true
 			l = &named
@@ -65,6 +65,9 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	defer body.Close()
+	if options, isFTP := req.Options.(*ftp.Options); isFTP && t.op.remoteTime {
+		options.SetModTime = body.modTime()
+	}
 	f := t.registry.Lookup(req.Locator.Scheme())
 	switch req.Locator.(type) {
 	case *locator.Telnet:

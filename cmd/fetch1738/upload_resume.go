@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -89,6 +90,16 @@ func (s *source) size() int64 {
 		}
 	}
 	return -1
+}
+
+// modTime is when a regular file was modified; zero for anything else.
+func (s *source) modTime() time.Time {
+	if f, ok := s.file.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.ModTime()
+		}
+	}
+	return time.Time{}
 }
 
 // skip passes over n octets.

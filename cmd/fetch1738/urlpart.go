@@ -13,10 +13,41 @@ func isURLPart(name string) bool {
 	return slices.Contains([]string{"scheme", "user", "password", "options", "host", "port", "path", "query", "fragment", "zoneid"}, name)
 }
 
-// urlPartOf is a part of a URL as it stands there (RFC 3986 §3), or "". A port
-// that is left out is that of the scheme.
-func urlPartOf(url, name string) string {
-	scheme, rest, found := strings.Cut(url, ":")
+// A shownURL is a URL as -w shows it: as it was written, with "***" for its
+// password.
+type shownURL struct {
+	text     string // with its scheme
+	guessed  int    // how much of text is a scheme that was not written
+	password string // as it was written
+}
+
+// shown is what was typed as a URL. Where it is no URL, whatever may be a
+// password is hidden.
+func (o *operation) shown(typed string) shownURL {
+	url, err := o.withScheme(typed)
+	if err != nil {
+		url = typed
+	}
+	read := readable(url)
+	from, to := locator.Parser{Tolerate: tolerated}.FindPassword(read)
+	if from == to {
+		return shownURL{text: url, guessed: len(url) - len(typed)}
+	}
+	more := len(url) - len(read)
+	from, to = from+more, to+more
+	return shownURL{url[:from] + "***" + url[to:], len(url) - len(typed), url[from:to]}
+}
+
+// typed is the URL without a scheme that was guessed.
+func (u shownURL) typed() string { return u.text[u.guessed:] }
+
+// part is a part of the URL as it stands there (RFC 3986 section 3), or "". A
+// port that is left out is that of the scheme.
+func (u shownURL) part(name string) string {
+	if name == "password" {
+		return u.password
+	}
+	scheme, rest, found := strings.Cut(u.text, ":")
 	if !found {
 		return ""
 	}
@@ -24,6 +55,10 @@ func urlPartOf(url, name string) string {
 	rest, fragment, _ := strings.Cut(rest, "#")
 	rest, query, _ := strings.Cut(rest, "?")
 	rest, hasServer := strings.CutPrefix(rest, "//")
+	known := locator.DefaultPort(scheme)
+	if !hasServer && known != 0 && scheme != "news" && scheme != "snews" {
+		rest, hasServer = strings.TrimPrefix(rest, "/"), true // the Parser tolerates missing slashes
+	}
 	server, path, slash := strings.Cut(rest, "/")
 	switch {
 	case !hasServer:
@@ -35,12 +70,12 @@ func urlPartOf(url, name string) string {
 	if at := strings.LastIndexByte(server, '@'); at >= 0 {
 		login, host = server[:at], server[at+1:]
 	}
-	user, password, _ := strings.Cut(login, ":")
+	user, _, _ := strings.Cut(login, ":")
 	port := ""
 	if colon := strings.LastIndexByte(host, ':'); colon > strings.LastIndexByte(host, ']') {
 		host, port = host[:colon], host[colon+1:]
 	}
-	if known := locator.DefaultPort(scheme); port == "" && known != 0 && hasServer {
+	if port == "" && known != 0 && hasServer {
 		port = strconv.Itoa(int(known))
 	}
 	host, zone, zoned := strings.Cut(host, "%25")
@@ -49,28 +84,7 @@ func urlPartOf(url, name string) string {
 		host += "]"
 	}
 	return map[string]string{
-		"scheme": scheme, "user": user, "password": password, "host": host, "port": port,
+		"scheme": scheme, "user": user, "host": host, "port": port,
 		"path": path, "query": query, "fragment": fragment, "zoneid": zone,
 	}[name]
-}
-
-// withoutPassword is the text of l, as it was typed, with "***" for its password.
-// Where it is no URL, l being nil, that is whatever may be one.
-func withoutPassword(text string, l locator.Locator) string {
-	if scheme, rest, found := strings.Cut(text, ":"); l == nil && found {
-		return (&locator.Opaque{Name: scheme, Rest: rest}).Redacted()
-	}
-	from := strings.Index(text, "//") + len("//")
-	if from < len("//") {
-		if from = 0; l == nil || hasPrefixFold(text, l.Scheme()+":") {
-			return text
-		}
-	}
-	server, _, _ := strings.Cut(text[from:], "/")
-	user, rest, _ := strings.Cut(server, ":")
-	from += len(user) + len(":")
-	if end := strings.LastIndexByte(rest, '@'); end > 0 {
-		return text[:from] + "***" + text[from+end:]
-	}
-	return text
 }

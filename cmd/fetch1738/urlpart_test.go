@@ -3,9 +3,12 @@ package main
 import (
 	"cmp"
 	"net/url"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
 )
 
 func TestURLParts(t *testing.T) {
@@ -21,13 +24,17 @@ func TestURLParts(t *testing.T) {
 		{"file:///a", map[string]string{"scheme": "file", "path": "/a"}},
 		{"news:a@b", map[string]string{"scheme": "news", "path": "a@b"}},
 		{"gopher://h/0a?b#c?d", map[string]string{"scheme": "gopher", "host": "h", "port": "70", "path": "/0a", "query": "b", "fragment": "c?d"}},
-		{"no url", nil},
+		{"ftp:u:p%40@h/x", map[string]string{"scheme": "ftp", "user": "u", "password": "p%40", "host": "h", "port": "21", "path": "/x"}},
+		{"ftps:/u:p@h", map[string]string{"scheme": "ftps", "user": "u", "password": "p", "host": "h", "port": "990", "path": "/"}},
+		{"h:8080/x", map[string]string{"scheme": "http", "host": "h", "port": "8080", "path": "/x"}},
+		{"x-foo:u:p@h", map[string]string{"scheme": "x-foo", "password": "u:p", "path": "***@h"}},
+		{"no url", map[string]string{"scheme": "http", "host": "no url", "port": "80", "path": "/"}},
 	} {
 		for _, name := range []string{"scheme", "user", "password", "options", "host", "port", "path", "query", "fragment", "zoneid"} {
 			if !isURLPart(name) {
 				t.Errorf("no part %q", name)
 			}
-			if got := urlPartOf(tc.url, name); got != tc.want[name] {
+			if got := new(operation).shown(tc.url).part(name); got != tc.want[name] {
 				t.Errorf("%s: %s is %q", tc.url, name, got)
 			}
 		}
@@ -40,8 +47,8 @@ func FuzzURLPart(f *testing.F) {
 		f.Add(u)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		path, query := urlPartOf(text, "path"), urlPartOf(text, "query")
-		host := urlPartOf(text, "host")
+		shown := new(operation).shown(text)
+		path, query, host := shown.part("path"), shown.part("query"), shown.part("host")
 		u, err := url.Parse(text)
 		if err != nil || u.Opaque != "" || u.Scheme == "" || u.Host == "" || u.User != nil {
 			return
@@ -52,9 +59,9 @@ func FuzzURLPart(f *testing.F) {
 		if got, err := url.PathUnescape(path); err != nil || got != cmp.Or(u.Path, "/") {
 			t.Errorf("path %q, net/url has %q", path, u.Path)
 		}
-		if l, err := locator.Parse(text); err == nil {
-			if got := withoutPassword(text, l); got != text {
-				t.Errorf("no password and yet %q", got)
+		if l, err := locator.Parse(text); err == nil && u.User == nil {
+			if _, opaque := l.(*locator.Opaque); shown.typed() != text && !opaque {
+				t.Errorf("no password and yet %q", shown.typed())
 			}
 		}
 		if len(host) > len(text) {
@@ -63,28 +70,74 @@ func FuzzURLPart(f *testing.F) {
 	})
 }
 
-func TestWithoutPassword(t *testing.T) {
-	for _, tc := range []struct{ text, scheme, want string }{
-		{"http://h/", "http", "http://h/"},
-		{"http://h:8080/@x", "http", "http://h:8080/@x"},
-		{"ftp://u@h/a:b@c", "ftp", "ftp://u@h/a:b@c"},
-		{"ftp://u:@h/", "ftp", "ftp://u:@h/"},
-		{"ftp://u:p@h/u:p@h", "ftp", "ftp://u:***@h/u:p@h"},
-		{"FTP://p:p%40@h:21/", "ftp", "FTP://p:***@h:21/"},
-		{"ftp://u:p@q:r?s#@h/", "ftp", "ftp://u:***@h/"},
-		{"http://u@[::1]:80/", "http", "http://u@[::1]:80/"},
-		{"u:p@h", "http", "u:***@h"},
-		{"News:a@b", "news", "News:a@b"},
-		{"ftp://u:p/q@h/", "", "ftp://u:***@h/"},
-		{"ftp:u:p@h", "", "ftp:***@h"},
-		{"nothing", "", "nothing"},
+func TestShown(t *testing.T) {
+	for typed, want := range map[string]string{
+		"http://h/":            "http://h/",
+		"http://h:8080/@x":     "http://h:8080/@x",
+		"ftp://u@h/a:b@c":      "ftp://u@h/a:b@c",
+		"ftp://u:@h/":          "ftp://u:@h/",
+		"ftp://u:p@h/u:p@h":    "ftp://u:***@h/u:p@h",
+		"FTP://p:p%40@h:21/":   "FTP://p:***@h:21/",
+		"ftps://h:990/a:b@c":   "ftps://h:990/a:b@c",
+		"FTPS:/u:p:q@h:990/@c": "FTPS:/u:***@h:990/@c",
+		"http://u@[::1]:80/":   "http://u@[::1]:80/",
+		"h:80/a:b@c":           "h:***@c", // nothing is guessed about an "@"
+		"u:p@h":                "u:***@h",
+		"News:a@b":             "News:a@b",
+		"ftp://u:p/q@h/":       "ftp://u:***@h/",
+		"ftp:u:p@h":            "ftp:u:***@h",
+		"ftp:u:p/@h":           "ftp:***@h", // no URL
+		"nothing":              "nothing",
+		"":                     "",
 	} {
-		var l locator.Locator
-		if tc.scheme != "" {
-			l = &locator.Opaque{Name: tc.scheme}
+		if got := new(operation).shown(typed).typed(); got != want {
+			t.Errorf("%s: %s, want %s", typed, got, want)
 		}
-		if got := withoutPassword(tc.text, l); got != tc.want {
-			t.Errorf("%s: %s", tc.text, got)
+	}
+	guessing := &operation{protoDefault: "HTTP"}
+	if got := guessing.shown("u_x:p@h:80/a:b@c").typed(); got != "u_x:***@h:80/a:b@c" {
+		t.Errorf("with --proto-default: %s", got)
+	}
+}
+
+// No output shows a password, however its URL is spelt.
+func TestPasswordsInNoOutput(t *testing.T) {
+	srv, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) { s.Content = fstest.MapFS{"a": {Data: []byte("x")}} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	t.Setenv("HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	var spellings []string
+	for _, start := range []string{"ftp://", "ftp:/", "ftp:", "FTP://", "ftps://", "ftps:", "http://", "http:", "https:/", "telnet:", "telnet://", "gopher://", "nntp:", "x-foo:", "x-foo://", "", "<ftp:", "URL:ftp:"} {
+		for _, login := range []string{"u:SECRET@", "u:SEC%52ET@", "u:SECRET:@", "u:SECRET?x@", "u:SECRET#x@", "u:{SECRET}@", "u:SECRET[@", "u:SECRET|\xff@", ":SECRET@", "u_x:SECRET@", "u:SECRET/@", `u:SECRET\@`, "u:SECRET @"} {
+			for _, end := range []string{"127.0.0.1:1/a?b#c", "127.0.0.1:1", "h:x/", ""} {
+				spellings = append(spellings, start+login+end)
+			}
+			if hasPrefixFold(start, "ftp:") {
+				spellings = append(spellings, start+login+srv.Addr+"/a", start+login+srv.Addr)
+			}
+		}
+	}
+	const format = "%{url} %{url_effective} %{json} %{referer} %{redirect_url} %{errormsg} %{filename_effective} %{header_json} " +
+		"%{url.scheme} %{url.user} %{url.options} %{url.host} %{url.port} %{url.path} %{url.query} %{url.fragment} %{url.zoneid} " +
+		"%{urle.scheme} %{urle.user} %{urle.options} %{urle.host} %{urle.port} %{urle.path} %{urle.query} %{urle.fragment} %{urle.zoneid}"
+	for i, url := range spellings {
+		ways := [][]string{
+			{"-w", format, "-e", "http://u:SECRET@h/", url},
+			{"-g", "-v", "--json", "-I", "--proto", "ftp,http", url},
+			{"-Z", "-w", format, "--proto-default", "ftp", "--trace-ascii", "-", "-O", url},
+			{"explain", "--json", url},
+			{"explain", url},
+			{"mirror", url, "copy"},
+			{"-g", "-sS", "--gateway", "ftp=http://127.0.0.1:1/?{url}", "--gateway", "ftps=http://127.0.0.1:1", "--gateway", "x-foo=http://127.0.0.1:1", "-w", format, url},
+		}
+		args := ways[i%len(ways)]
+		var shown lockedBuffer
+		run(t.Context(), args, streams{in: strings.NewReader(""), out: &shown, err: &shown})
+		if got := shown.String(); strings.Contains(got, "SECRET") || strings.Contains(got, "SEC%52ET") {
+			t.Errorf("%q shows the password:\n%s", args, got)
 		}
 	}
 }

@@ -19,7 +19,12 @@ type setter func(c *commandLine, value string) error
 var (
 	errNotNumeric  = errors.New("expected a proper numerical parameter")
 	errNotPositive = errors.New("expected a positive numerical parameter")
+	errTooLarge    = errors.New("number too large")
 )
+
+// maxSeconds is what curl can count in milliseconds. Less than that may still be
+// more than a time.Duration, which is no limit then.
+const maxSeconds = math.MaxInt64 / 1000
 
 func toggle(field func(*operation) *bool) setter {
 	return func(c *commandLine, value string) (err error) {
@@ -130,6 +135,8 @@ func seconds(field func(*operation) *time.Duration) setter {
 			return errNotNumeric
 		case n < 0:
 			return errNotPositive
+		case n > maxSeconds:
+			return errTooLarge
 		}
 		*field(c.op) = time.Duration(min(n*float64(time.Second), math.MaxInt64/2))
 		return nil
@@ -150,7 +157,7 @@ func size(field func(*operation) *int64) setter {
 		case err != nil:
 			return err
 		case n > math.MaxInt64>>shift:
-			return errors.New("number too large")
+			return errTooLarge
 		}
 		*field(c.op) = n << shift
 		return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -29,7 +30,8 @@ func (t *transfer) variables() map[string]any {
 		v["filename_effective"] = t.sink.path
 	}
 	v["method"], v["num_retries"] = t.methodUsed(), max(0, t.tries-1)
-	v["url"], v["url_effective"], v["urlnum"], v["xfer_id"] = withoutPassword(t.url, t.locator), withoutPassword(t.effectiveURL(), t.locator), t.number, t.serial
+	v["url"], v["url_effective"] = t.op.shown(t.url).typed(), t.op.shown(t.effectiveURL()).typed()
+	v["urlnum"], v["xfer_id"] = t.number, t.serial
 	v["scheme"] = nil
 	if t.result.effective != nil {
 		v["scheme"] = strings.ToUpper(t.result.effective.Scheme())
@@ -138,8 +140,14 @@ func (t *transfer) answerVariables() map[string]any {
 	if r.web != nil {
 		v["http_version"] = strings.TrimSuffix(strings.TrimPrefix(r.web.Proto, "HTTP/"), ".0")
 		v["num_headers"] = len(r.header)
-		if r.web.Location != nil {
-			v["redirect_url"] = r.web.Location.Redacted()
+		switch to := r.web.Location.(type) {
+		case nil:
+		case *locator.HTTP:
+			whole := *to
+			whole.HasPath = true
+			v["redirect_url"] = whole.Redacted()
+		default:
+			v["redirect_url"] = to.Redacted()
 		}
 	}
 	return v
@@ -151,7 +159,7 @@ func (t *transfer) effectiveURL() string {
 	if r.effective == nil || t.locator == nil {
 		return t.url
 	}
-	if r.redirects > 0 || r.effective.Scheme() != t.locator.Scheme() || t.op.withQuery(r.effective) != r.effective {
+	if r.redirects > 0 || t.op.numbers != nil || r.effective.Scheme() != t.locator.Scheme() || t.op.withQuery(r.effective) != r.effective {
 		return r.effective.String()
 	}
 	return t.url
@@ -160,12 +168,12 @@ func (t *transfer) effectiveURL() string {
 // referer is the one that was sent last, or nil.
 func (t *transfer) referer() any {
 	if web := t.result.web; web != nil && t.op.autoReferer && len(web.Redirects) > 0 {
-		from := locator.Locator(web.Redirects[len(web.Redirects)-1].Locator)
-		from, _ = locator.WithLogin(from, nil)
-		return from.String()
+		if to, ok := t.result.effective.(*locator.HTTP); ok {
+			return orNone(fetchhttp.Referer(web.Redirects[len(web.Redirects)-1].Locator, to, t.op.locationTrusted))
+		}
 	}
 	if t.op.referer != nil {
-		return orNone(*t.op.referer)
+		return orNone(locator.Parser{Tolerate: tolerated}.Redact(*t.op.referer))
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (t *transfer) newTracer() *narrator {
 	}
 	n := newNarrator(trace.to)
 	n.form, n.time, n.uploading = trace.form, trace.time, t.upload
-	n.silentBody = t.sink.path == "" && term.IsTerminal(t.std.out) && n.safe
+	n.silentBody = t.sink.onTerminal() && n.safe
 	if t.locator.Scheme() == "telnet" {
 		n.words = commandWords
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -33,6 +35,43 @@ type match struct {
 	values []string // what "*", "?" and "[...]" are in it
 }
 
+// matches are the names that fit a pattern. There may be a million, so they are kept
+// in few chunks, and what else there is to a match is made when it is its turn.
+type matches struct {
+	pattern *wildcard.Pattern
+	chunks  []*strings.Builder
+	count   int
+}
+
+// A chunk has so many octets. A "/" ends each name, as no name has one.
+const chunkSize = 64 << 10
+
+func (m *matches) add(name string) {
+	last := len(m.chunks) - 1
+	if last < 0 || m.chunks[last].Cap()-m.chunks[last].Len() <= len(name) {
+		chunk := new(strings.Builder)
+		chunk.Grow(max(chunkSize, len(name)+1))
+		m.chunks = append(m.chunks, chunk)
+		last++
+	}
+	m.count++
+	m.chunks[last].WriteString(name)
+	m.chunks[last].WriteByte('/')
+}
+
+func (m *matches) all() iter.Seq[match] {
+	return func(yield func(match) bool) {
+		for _, chunk := range m.chunks {
+			for name := range strings.SplitSeq(strings.TrimSuffix(chunk.String(), "/"), "/") {
+				values, _ := m.pattern.Match(name)
+				if !yield(match{name, values}) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // expanded are the transfers that t stands for: itself, or, where its URL ends
 // in a wildcard, one for each file that fits. What fails before there is a list
 // of them is t's failure.
@@ -43,17 +82,17 @@ func (t *transfer) expanded(ctx context.Context) iter.Seq[*transfer] {
 			yield(t)
 			return
 		}
-		matches, err := t.matches(ctx, l, p)
+		found, err := t.matches(ctx, l, p)
 		if err != nil {
 			t.locator, t.malformed = l, err
 		}
-		if len(matches) == 0 {
+		if found == nil {
 			yield(t)
 			return
 		}
-		taken := make(map[string]bool) // names of output files
-		for _, m := range matches {
-			if !yield(t.fitting(l, m, taken)) {
+		names := t.newFileNames(found)
+		for m := range found.all() {
+			if !yield(t.fitting(l, m, names)) {
 				return
 			}
 		}
@@ -106,9 +145,9 @@ func inDirectory(l locator.Locator, name string) locator.Locator {
 	})
 }
 
-// matches looks into the directory. Without an error none at all means that t's
-// URL is meant as it is: a file has that very name.
-func (t *transfer) matches(ctx context.Context, l locator.Locator, p *wildcard.Pattern) ([]match, error) {
+// matches looks into the directory. Nil without an error means that t's URL is
+// meant as it is: a file has that very name.
+func (t *transfer) matches(ctx context.Context, l locator.Locator, p *wildcard.Pattern) (*matches, error) {
 	look := &transfer{environment: t.environment, url: t.url, locator: inDirectory(l, ""), sink: new(sink)}
 	if err := look.authenticate(); err != nil {
 		return nil, err
@@ -119,15 +158,18 @@ func (t *transfer) matches(ctx context.Context, l locator.Locator, p *wildcard.P
 	if look.narrator = look.newTracer(); look.narrator != nil {
 		ctx = look.narrator.watch(ctx)
 	}
+	if _, isFTP := ftp.Path(l); isFTP && !strings.ContainsAny(lastSegment(l, t.url), "*[") && look.finds(ctx, p.Name) {
+		return nil, nil
+	}
 	for try := 0; ; try++ {
 		look.left = t.op.retry - try
-		matches, err := look.look(ctx, p)
+		found, err := look.look(ctx, p)
 		if refusesListing(err) {
 			t.warn("%v: taking the name as it is", err)
 			return nil, nil
 		}
 		if err == nil || !look.again(ctx, try, err) {
-			return matches, err
+			return found, err
 		}
 	}
 }
@@ -139,8 +181,23 @@ func refusesListing(err error) bool {
 	return ok && known.Code >= 500 && (known.Op == "LIST" || known.Op == "NLST" || known.Op == "MLSD")
 }
 
+// finds reports whether there is a file of that name in the directory. A "?" is as
+// often part of a name as a wildcard, so it is asked for before all names are.
+func (t *transfer) finds(ctx context.Context, name string) bool {
+	l := inDirectory(t.locator, name)
+	finder, ok := t.registry.Lookup(l.Scheme()).(fetch.AttributeFinder)
+	if !ok {
+		return false
+	}
+	ctx, end := t.limit(ctx)
+	options := t.op.ftpOptions()
+	options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
+	found, err := finder.FindAttributes(ctx, &fetch.Request{Locator: l, Options: options})
+	return end(err) == nil && (found.Size >= 0 || !found.ModTime.IsZero())
+}
+
 // look lists the directory once.
-func (t *transfer) look(ctx context.Context, p *wildcard.Pattern) (found []match, err error) {
+func (t *transfer) look(ctx context.Context, p *wildcard.Pattern) (found *matches, err error) {
 	ctx, end := t.limit(ctx)
 	defer func() { err = end(err) }()
 	ctx, stop := boundedListing(ctx)
@@ -179,8 +236,8 @@ func boundedListing(ctx context.Context) (context.Context, context.CancelCauseFu
 
 // choose reads a listing for what fits. There is nothing, and no error, when an
 // entry has the very name that the pattern has.
-func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) ([]match, error) {
-	var matches []match
+func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) (*matches, error) {
+	found := &matches{pattern: p}
 	exact := false
 	entries, octets := 0, 0
 	for item, err := range res.Items {
@@ -190,7 +247,7 @@ func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) ([]match, er
 		if err != nil {
 			return nil, err
 		}
-		values, ok := p.Match(item.Name)
+		_, ok := p.Match(item.Name)
 		entries++
 		if ok {
 			octets += len(item.Name)
@@ -208,55 +265,100 @@ func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) ([]match, er
 		case field(&item, fetch.HeaderSpecial) != nil:
 			t.warn("%s is no regular file: passed over", item.Name)
 		default:
-			matches = append(matches, match{item.Name, values})
+			found.add(item.Name)
 		}
 	}
 	switch {
 	case exact:
 		return nil, nil
-	case matches == nil:
+	case found.chunks == nil:
 		return nil, fetch.Fail("match", res.Locator, fetch.NotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
 	}
-	return matches, nil
+	return found, nil
 }
 
 // fitting is the transfer of one file that fits. No two write to the same file.
-func (t *transfer) fitting(l locator.Locator, m match, taken map[string]bool) *transfer {
+func (t *transfer) fitting(l locator.Locator, m match, names *fileNames) *transfer {
 	one := &transfer{
 		environment: t.environment, url: inDirectory(l, m.name).String(), values: t.values, number: t.number,
 		dest: t.dest, listed: &m,
 	}
-	name := one.listedName()
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		name = strings.ToLower(name)
-	}
-	if taken[name] && name != t.dest.path {
+	if name := t.fileName(m); !names.take(name) {
 		one.locator = l
 		one.malformed = &codedError{exitWrite, fmt.Errorf("%s: another file of this listing goes to %s", inDirectory(l, m.name).Redacted(), name)}
 	}
-	taken[name] = true
 	return one
 }
 
-// listedName is the name of the output file for a name of the server's making:
-// made harmless, and where -o has #1, #2, … the pieces are. It is "" for
-// standard output.
-func (t *transfer) listedName() string {
-	if t.dest.remote {
-		name, err := safeName(t.listed.name)
-		if err != nil {
-			return "_" // no listing has such
+// fileNames finds out which files of a listing have one output file. It keeps those
+// names only that may be wanted twice.
+type fileNames struct {
+	seed  maphash.Seed
+	twice []uint64 // the hashes of names of which there are several, in order
+	taken map[string]bool
+}
+
+func (t *transfer) newFileNames(found *matches) *fileNames {
+	names := &fileNames{seed: maphash.MakeSeed(), taken: make(map[string]bool)}
+	hashes := make([]uint64, 0, found.count)
+	for m := range found.all() {
+		if name := t.fileName(m); name != "" {
+			hashes = append(hashes, maphash.String(names.seed, name))
 		}
-		return name
+	}
+	slices.Sort(hashes)
+	for i := 1; i < len(hashes); i++ {
+		if hashes[i] == hashes[i-1] {
+			names.twice = append(names.twice, hashes[i])
+		}
+	}
+	return names
+}
+
+// take reports whether nobody has taken the name before.
+func (n *fileNames) take(name string) bool {
+	if _, twice := slices.BinarySearch(n.twice, maphash.String(n.seed, name)); name == "" || !twice {
+		return true
+	}
+	free := !n.taken[name]
+	n.taken[name] = true
+	return free
+}
+
+// fileName is what tells the output file of m from others; "" where it is not of
+// the server's choosing.
+func (t *transfer) fileName(m match) string {
+	typed, served := t.listedName(m)
+	switch {
+	case served == "":
+		return ""
+	case runtime.GOOS == "windows" || runtime.GOOS == "darwin":
+		return strings.ToLower(typed + served)
+	}
+	return typed + served
+}
+
+// listedName is the name of the output file for a name of the server's making:
+// made harmless, and where -o has #1, #2, … the pieces are. What the user typed
+// comes first, what is of the server's choosing begins with the first component
+// that such a piece is in. Both are "" for standard output.
+func (t *transfer) listedName(m match) (typed, served string) {
+	if t.dest.remote {
+		name, err := safeName(m.name)
+		if err != nil {
+			return "", "_" // no listing has such
+		}
+		return "", name
 	}
 	if t.op.globOff || t.dest.path == "-" {
-		return t.dest.path
+		return t.dest.path, ""
 	}
-	values := append(t.values[:len(t.values):len(t.values)], t.listed.values...)
+	values := append(t.values[:len(t.values):len(t.values)], m.values...)
 	for i := len(t.values); i < len(values); i++ {
 		values[i] = noSeparator.Replace(values[i])
 	}
 	parts := strings.Split(t.dest.path, "/")
+	chosen := len(parts)
 	for i, part := range parts {
 		filled := glob.FillIn(part, values)
 		if filled == glob.FillIn(part, t.values) {
@@ -268,8 +370,15 @@ func (t *transfer) listedName() string {
 			name = "_"
 		}
 		parts[i] = name
+		chosen = min(chosen, i)
 	}
-	return strings.Join(parts, "/")
+	switch chosen {
+	case 0:
+		return "", strings.Join(parts, "/")
+	case len(parts):
+		return strings.Join(parts, "/"), ""
+	}
+	return strings.Join(parts[:chosen], "/") + "/", strings.Join(parts[chosen:], "/")
 }
 
 var noSeparator = strings.NewReplacer("/", "_", `\`, "_")

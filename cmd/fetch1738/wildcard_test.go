@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -29,11 +31,49 @@ func TestEndlessListing(t *testing.T) {
 			},
 		}
 		one := &transfer{environment: &environment{std: streams{err: io.Discard}, op: &operation{global: &global{}}}}
-		matches, err := one.choose(res, p)
-		if fetch.KindOf(err) != fetch.TooLarge || matches != nil || seen > maxEntries || seen*len(entry) > maxNames+maxEntries*len("other") {
-			t.Errorf("%s: %d matches after %d entries, %v", name, len(matches), seen, err)
+		found, err := one.choose(res, p)
+		if fetch.KindOf(err) != fetch.TooLarge || found != nil || seen > maxEntries || seen*len(entry) > maxNames+maxEntries*len("other") {
+			t.Errorf("%s: %v after %d entries, %v", name, found, seen, err)
 		}
 	}
+}
+
+// The names of a large directory take little more memory than their octets, also
+// while they are looked at for two that would be one file.
+func TestListingMemory(t *testing.T) {
+	const entries = 200_000
+	res := &fetch.Resource{Items: func(yield func(fetch.Item, error) bool) {
+		for i := range entries {
+			if !yield(fetch.Item{Name: fmt.Sprintf("file-%07d.txt", i), Kind: fetch.KindDocument}, nil) {
+				return
+			}
+		}
+	}}
+	one := &transfer{environment: &environment{op: new(operation)}, dest: destination{remote: true}}
+	live := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := live()
+	found, err := one.choose(res, wildcard.Parse("*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := one.newFileNames(found)
+	count := 0
+	for m := range found.all() {
+		if !names.take(one.fileName(m)) {
+			t.Fatalf("%s is twice there", m.name)
+		}
+		count++
+	}
+	if each := (live() - before) / entries; count != entries || each > 24 {
+		t.Errorf("%d names take %d octets each", count, each)
+	}
+	runtime.KeepAlive(found)
+	runtime.KeepAlive(names)
 }
 
 // Nor do lines that are no entries go on for ever.

@@ -70,9 +70,9 @@ func (p *formatter) variable(name string) {
 	case known:
 		p.write(variableText(name, value))
 	case strings.HasPrefix(name, "url.") && isURLPart(name[len("url."):]):
-		p.write(urlPartOf(p.t.url, name[len("url."):]))
+		p.write(p.t.op.shown(p.t.url).part(name[len("url."):]))
 	case strings.HasPrefix(name, "urle.") && isURLPart(name[len("urle."):]):
-		p.write(urlPartOf(p.t.effectiveURL(), name[len("urle."):]))
+		p.write(p.t.op.shown(p.t.effectiveURL()).part(name[len("urle."):]))
 	default:
 		fmt.Fprintf(p.t.std.err, "fetch1738: unknown --write-out variable: '%s'\n", term.SafeLine(name, maxMessage))
 	}

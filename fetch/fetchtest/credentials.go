@@ -2,8 +2,11 @@ package fetchtest
 
 import (
 	"context"
+	"encoding/base64"
 	stderrors "errors"
+	"fmt"
 	"io/fs"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -54,6 +57,7 @@ func (k *kit) credentials(t *testing.T) {
 			r.Errorf("%v does not wrap what Credentials said", a.err)
 		}
 	})
+	as("asked for, with octets that end a command", (*rig).unsendable)
 	as("cancelled while asking", func(r *rig) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
@@ -64,6 +68,34 @@ func (k *kit) credentials(t *testing.T) {
 		}
 		r.checkKind("a cancelled prompt", r.get(ctx, r.as(&locator.Login{User: login.User})), fetch.Canceled)
 	})
+}
+
+// unsendable has Credentials answer with what no line can hold: none of it may be
+// sent, not even escaped.
+func (r *rig) unsendable() {
+	begun := base64.StdEncoding.EncodeToString([]byte(login.User + ":" + password)[:12]) // as Basic has it
+	for _, bad := range []string{"\x00", "\r", "\n", "\r\nDELE x", "\n\x00"} {
+		for what, given := range map[string]locator.Login{
+			"password":  {User: login.User, Password: password + bad},
+			"user name": {User: password + bad, Password: password},
+		} {
+			r.env.Credentials = func(context.Context, fetch.Challenge) (locator.Login, error) { return given, nil }
+			asked := []locator.Locator{r.as(nil)}
+			if what == "password" {
+				asked = append(asked, r.as(&locator.Login{User: login.User}))
+			}
+			for _, l := range asked {
+				before := r.net.made()
+				r.checkKind(fmt.Sprintf("a %s with %q", what, bad), r.get(r.ctx(), l), fetch.BadURL, fetch.Unauthenticated)
+				for _, w := range r.net.since(before) {
+					if sent := string(w.sent()); strings.Contains(sent, password) || strings.Contains(sent, begun) {
+						r.Errorf("a %s with %q was sent: %q", what, bad, sent)
+					}
+				}
+			}
+			r.close()
+		}
+	}
 }
 
 // as locates the small document for a login.

@@ -122,6 +122,9 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 	var fail *fetch.Error
 	if errors.As(err, &fail) && fail.Kind == fetch.Unauthenticated && !login.HasPassword {
 		login, err = m.env.Login(ctx, fetch.Challenge{Locator: l, User: login.User})
+		if strings.ContainsAny(login.User+login.Password, "\x00\r\n") && m.flaw != "sends any octet of a login" {
+			err = fetch.Fail("login", l, fetch.BadURL, errors.New("an octet that ends a line"))
+		}
 		if err == nil {
 			return m.try(ctx, req, l, login, data)
 		}
@@ -195,6 +198,9 @@ func (m *mini) connect(ctx context.Context, req *fetch.Request, l *locator.FTP, 
 		c.used = true
 		return c, nil
 	}
+	if m.flaw == "dials on in spite of a cancel" {
+		ctx = context.WithoutCancel(ctx)
+	}
 	conn, err := m.env.Connect(ctx, target)
 	if err != nil {
 		return nil, err
@@ -255,6 +261,9 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 		c.SetTimeout(m.env.Limits.WithDefaults().Idle)
 	} else {
 		c.SetTimeout(0)
+	}
+	if m.flaw == "reads on in spite of a cancel" {
+		c.SetContext(context.Background())
 	}
 	body := &miniBody{m: m, c: c, l: l, left: length, last: time.Now()}
 	res := &fetch.Resource{Locator: l, Body: body, Peer: c.peer.Addr, Attributes: fetch.Attributes{Size: size}}

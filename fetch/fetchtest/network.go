@@ -18,7 +18,8 @@ type dialFunc = func(ctx context.Context, network, address string) (net.Conn, er
 // A network is the Env.Dial of one test: it counts connections, keeps what goes
 // over them, and spoils them as told.
 type network struct {
-	dial dialFunc
+	dial  dialFunc
+	ended context.Context // once it is done, nobody answers a dial any more
 
 	mu    sync.Mutex
 	dials int
@@ -56,6 +57,12 @@ func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, err
 	n.mu.Lock()
 	n.dials++
 	n.mu.Unlock()
+	if n.ended.Err() != nil {
+		return nil, broken("dial", syscall.ECONNREFUSED)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(n.ended, cancel)()
 	conn, err := n.dial(ctx, netw, address)
 	if err != nil {
 		return nil, err
@@ -150,6 +157,13 @@ func (n *network) reached(addr netip.AddrPort) bool {
 func (n *network) hangUp() {
 	for _, w := range n.since(0) {
 		w.hangUp()
+	}
+}
+
+// abort breaks all connections.
+func (n *network) abort() {
+	for _, w := range n.since(0) {
+		w.die(broken("read", syscall.ECONNABORTED))
 	}
 }
 
@@ -289,6 +303,9 @@ func (w *wire) die(err error) {
 	w.dead = err
 	w.mu.Unlock()
 	w.Conn.Close()
+	if w.void != nil {
+		w.void.Close()
+	}
 }
 
 func broken(op string, errno syscall.Errno) error {

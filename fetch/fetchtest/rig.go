@@ -132,8 +132,18 @@ func (k *kit) bubble(t *testing.T, yes bool, f func(t *testing.T)) {
 }
 
 func (k *kit) rig(t *testing.T, site *Site, dial dialFunc, virtual bool) *rig {
-	r := &rig{T: t, kit: k, site: site, virtual: virtual, net: &network{dial: dial}}
+	ended, end := context.WithCancel(context.Background())
+	t.Cleanup(end)
+	r := &rig{T: t, kit: k, site: site, virtual: virtual, net: &network{dial: dial, ended: ended}}
 	r.env.Dial = r.net.Dial
+	if virtual {
+		watchdog := time.AfterFunc(forever, func() {
+			r.Errorf("something waits for ever: it obeys neither its context nor a limit")
+			end()
+			r.net.abort()
+		})
+		t.Cleanup(func() { watchdog.Stop() })
+	}
 	out := log.Writer()
 	log.SetOutput(talk{r})
 	t.Cleanup(func() { log.SetOutput(out) })
@@ -200,6 +210,11 @@ func (r *rig) ctx() context.Context {
 // hung is how long something may take, by the real clock, before it is taken for
 // what will never end. It is far longer than anything takes on a busy machine.
 const hung = 2 * time.Minute
+
+// forever is longer than all waits of a test together, by the clock of a bubble.
+// What still waits then would be a deadlock to package synctest, which ends the
+// whole run and not only the test.
+const forever = 365 * 24 * time.Hour
 
 // patience is d by the clock of a bubble, where it does not depend on the
 // machine.

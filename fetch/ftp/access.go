@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -28,6 +29,7 @@ type access struct {
 	key      key
 	exact    bool
 	noEPSV   bool
+	pasv     *sync.Map // of the Fetcher
 	active   *Active
 	check227 bool
 	safety   safety
@@ -74,7 +76,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	env := f.Env.WithDefaults()
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
-		loc: loc, asked: req.Locator, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV,
+		loc: loc, asked: req.Locator, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasv: &f.pasv,
 		active: f.Active, check227: f.CheckHost, safety: f.safety(),
 	}
 	if a.opt, err = options(req); err != nil {
@@ -218,11 +220,12 @@ type commands interface {
 	setType(t byte) error
 	size(name string) (int64, error)
 	modTime(name string) (time.Time, error)
-	listsFacts() (bool, error) // by MLSD
+	listsFacts() (bool, error)     // by MLSD
+	openData(command string) error // the data connection for a transfer
 	retrieve(command string, offset int64) error
 }
 
-// enter does all that comes before the transfer.
+// enter sends the caller's first commands and goes to the directory.
 func (a *access) enter(c commands) error {
 	if len(a.opt.Quote) > 0 {
 		if err := c.home(); err != nil {
@@ -232,15 +235,39 @@ func (a *access) enter(c commands) error {
 	if err := a.quote(c, a.opt.Quote); err != nil {
 		return err
 	}
-	if err := a.changeDir(c); err != nil {
+	return a.changeDir(c)
+}
+
+// prepare opens the data connection and says how it will be used. Exact keeps to
+// the order of RFC 1738, in which the data connection comes with the transfer.
+func (a *access) prepare(c commands) error {
+	if err := a.preferFacts(c); err != nil {
 		return err
 	}
+	if !a.exact {
+		if err := c.openData(a.command()); err != nil {
+			return err
+		}
+	}
+	return a.setMode(c)
+}
+
+// setMode is TYPE and the caller's commands that come after it.
+func (a *access) setMode(c commands) error {
 	if a.typ != 0 {
 		if err := c.setType(a.typ); err != nil {
 			return err
 		}
 	}
 	return a.quote(c, a.opt.PreTransfer)
+}
+
+// command is the one that begins the transfer.
+func (a *access) command() string {
+	if a.listing() && a.opt.ListCommand != "" {
+		return command(a.opt.ListCommand, a.name)
+	}
+	return command(a.verb, a.name)
 }
 
 // changeDir enters the directory, from the login directory: "there is no common
@@ -297,14 +324,6 @@ func (a *access) begin(c commands) (begun, error) {
 	if err := a.enter(c); err != nil {
 		return b, err
 	}
-	if a.wantsSize() {
-		n, err := c.size(a.name)
-		if err == nil {
-			b.size = n
-		} else if !refusal(err) {
-			return b, err
-		}
-	}
 	if a.verb == "RETR" && a.opt.ModTime {
 		t, err := c.modTime(a.name)
 		if err == nil {
@@ -313,9 +332,27 @@ func (a *access) begin(c commands) (begun, error) {
 			return b, err
 		}
 	}
-	if a.verb == "RETR" && a.opt.Wanted != nil && !a.opt.Wanted(fetch.Attributes{Size: b.size, ModTime: b.modTime}) {
+	if a.verb == "RETR" && a.opt.Wanted != nil && !a.opt.Wanted(fetch.Attributes{Size: -1, ModTime: b.modTime}) {
 		b.nothing, b.unwanted = true, true
 		return b, nil
+	}
+	if err := a.prepare(c); err != nil {
+		return b, err
+	}
+	var missing error // so says SIZE; RETR has the last word
+	if a.wantsSize() {
+		n, err := c.size(a.name)
+		switch {
+		case err == nil:
+			b.size = n
+		case !refusal(err):
+			return b, err
+		case a.typ == 'I' && errors.Is(err, fetch.NotFound):
+			missing = err
+		}
+	}
+	if missing != nil && a.req.Offset < 0 {
+		return b, missing
 	}
 	if err := a.seek(&b); err != nil {
 		return b, a.fail("range", err)
@@ -324,6 +361,9 @@ func (a *access) begin(c commands) (begun, error) {
 		return b, nil
 	}
 	err := a.transfer(c, b.offset)
+	if e, ok := errors.AsType[*fetch.Error](err); ok && missing != nil && e.Op == "RETR" && e.Code/100 == 5 {
+		e.Kind = fetch.NotFound
+	}
 	if a.listing() && a.name == "" && noFiles(err) {
 		b.nothing, err = true, nil
 	}
@@ -333,16 +373,10 @@ func (a *access) begin(c commands) (begun, error) {
 // transfer begins the transfer by its command, or by one that does as well where
 // the server does not know it.
 func (a *access) transfer(c commands, offset int64) error {
-	if a.listing() && a.opt.ListCommand != "" {
-		return c.retrieve(command(a.opt.ListCommand, a.name), offset)
-	}
-	if err := a.preferFacts(c); err != nil {
-		return err
-	}
 	for {
-		err := c.retrieve(command(a.verb, a.name), offset)
+		err := c.retrieve(a.command(), offset)
 		plainer, ok := map[string]string{"MLSD": "LIST", "LIST": "NLST"}[a.verb]
-		if !ok || !errors.Is(err, fetch.Unsupported) {
+		if !ok || a.opt.ListCommand != "" || !errors.Is(err, fetch.Unsupported) {
 			return err
 		}
 		a.verb = plainer

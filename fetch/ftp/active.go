@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -172,69 +171,21 @@ func (s *session) closePort() {
 	}
 }
 
-// listenTime is how often the control connection is looked at while the server
-// is awaited.
-const listenTime = 50 * time.Millisecond
-
-// accept waits for the server, which may also say that it will not come.
-func (s *session) accept() (net.Conn, error) {
-	ctx := s.ctx
-	if limit := s.access.limits.Connect; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
-	came := make(chan arrival, 1)
-	go func(l net.Listener) { came <- admit(l, s.peer.Addr()) }(s.port)
-	look := time.NewTicker(listenTime)
-	defer look.Stop()
-	var err error
-	for err == nil {
-		select {
-		case a := <-came:
-			s.closePort()
-			return a.conn, acceptFailure(a.err)
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-look.C:
-			err = s.ctl.meanwhile()
-		}
-	}
-	s.closePort()
-	if a := <-came; a.conn != nil {
-		a.conn.Close()
-	}
-	return nil, acceptFailure(err)
-}
-
-func acceptFailure(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fetch.Fail("accept", nil, fetch.Other, err)
-}
-
-// arrival is who came to a port.
-type arrival struct {
-	conn net.Conn
-	err  error
-}
-
 // maxStrangers bounds how many others are turned away.
 const maxStrangers = 64
 
 // admit waits for a connection from peer. Anybody may knock at an open port
 // (RFC 2577 §4, CVE-2002-0714).
-func admit(l net.Listener, peer netip.Addr) arrival {
+func admit(l net.Listener, peer netip.Addr) (net.Conn, error) {
 	for range maxStrangers {
 		conn, err := l.Accept()
 		if err != nil {
-			return arrival{err: err}
+			return nil, err
 		}
 		if fetch.AddrPort(conn.RemoteAddr()).Addr().WithZone("") == peer.WithZone("") {
-			return arrival{conn: conn}
+			return conn, nil
 		}
 		conn.Close()
 	}
-	return arrival{err: fmt.Errorf("others than %v keep connecting", peer)}
+	return nil, fmt.Errorf("others than %v keep connecting", peer)
 }

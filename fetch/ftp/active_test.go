@@ -3,10 +3,12 @@ package ftp
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -267,6 +269,50 @@ func TestActiveStranger(t *testing.T) {
 		}
 	})
 }
+
+// TestActiveTooLate has the server connect at the very moment at which it is given
+// up: the connection is closed.
+func TestActiveTooLate(t *testing.T) {
+	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		listen := f.Env.Listen
+		f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
+			l, err := listen(ctx, network, address)
+			return &late{Listener: l, last: ours, closed: make(chan struct{})}, err
+		}
+		f.Env.Limits = fetch.Limits{Connect: time.Second}
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "a.txt")}); !errors.Is(err, fetch.Timeout) {
+			t.Error(err)
+		}
+		_ = theirs.SetReadDeadline(time.Now().Add(time.Second))
+		if n, err := theirs.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
+			t.Errorf("who came too late reads %d octets, %v", n, err)
+		}
+	})
+}
+
+// late is a port at which the server arrives when it is closed.
+type late struct {
+	net.Listener
+	last   net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *late) Accept() (net.Conn, error) {
+	<-l.closed
+	return awaited{l.last}, nil
+}
+
+func (l *late) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+type awaited struct{ net.Conn }
+
+func (awaited) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 20} }
 
 // crowded is a port at which somebody of another address is first.
 type crowded struct {

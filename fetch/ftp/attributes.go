@@ -14,8 +14,20 @@ const HeaderAcceptRanges = "Accept-ranges"
 // be that of a directory.
 func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 	attr := &fetch.Attributes{Size: -1}
-	if err := a.enter(s); err != nil || a.name == "" {
-		return attr, err
+	if err := a.enter(s); err != nil {
+		return nil, err
+	}
+	if a.name == "" {
+		return attr, a.setMode(s)
+	}
+	when, timeErr := s.modTime(a.name)
+	if timeErr == nil {
+		attr.ModTime = when
+	} else if !refusal(timeErr) {
+		return nil, timeErr
+	}
+	if err := a.setMode(s); err != nil {
+		return nil, err
 	}
 	size, sizeErr := s.size(a.name)
 	if sizeErr == nil {
@@ -31,12 +43,6 @@ func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 		if r.code == 350 {
 			attr.Header = append(attr.Header, fetch.Field{Name: HeaderAcceptRanges, Value: "bytes"})
 		}
-	}
-	when, timeErr := s.modTime(a.name)
-	if timeErr == nil {
-		attr.ModTime = when
-	} else if !refusal(timeErr) {
-		return nil, timeErr
 	}
 	if sizeErr != nil && timeErr != nil {
 		if err := s.cwd(a.name); err != nil {

@@ -13,7 +13,8 @@ import (
 
 // body is the octets of a transfer. It ends in io.EOF only when the data
 // connection has ended, the server has said that the transfer is complete, and
-// the size is the one it told before. Close may run beside the other methods.
+// as many octets came as it told before. More may come, as a file may grow
+// meanwhile. Close may run beside the other methods.
 type body struct {
 	mu   sync.Mutex
 	s    *session
@@ -24,11 +25,12 @@ type body struct {
 	left int64     // what Request.Length leaves; -1: no bound
 	due  int64     // octets that the server will send; -1 when not known
 	got  int64     // octets that it has sent
+	grow int64     // how many more than due it may send
 	err  error     // what every further Read gives
 }
 
 func newBody(s *session, a *access, b begun, free func(*session)) *body {
-	body := &body{s: s, a: a, free: free, data: s.data, left: -1, due: -1}
+	body := &body{s: s, a: a, free: free, data: s.data, left: -1, due: -1, grow: maxGrowth}
 	body.src = readerFunc(body.receive)
 	if a.ascii() {
 		body.src = newLocalText(body.src)
@@ -40,8 +42,18 @@ func newBody(s *session, a *access, b begun, free func(*session)) *body {
 	if a.req.Length > 0 {
 		body.left = a.req.Length
 	}
+	if a.req.Offset < 0 && body.due >= 0 { // so many octets from the end, and the end is told
+		body.left = body.due
+		if a.req.Length > 0 {
+			body.left = min(body.left, a.req.Length)
+		}
+	}
 	return body
 }
+
+// maxGrowth is how many octets more than its size a file may have. What a server
+// sends beyond has no end.
+const maxGrowth = 64 << 20
 
 // receive reads from the data connection and counts.
 func (b *body) receive(p []byte) (int, error) {
@@ -82,6 +94,9 @@ func (b *body) count(n int64) {
 // ending is the error of a read of the data as the caller gets it.
 func (b *body) ending(err error) error {
 	switch {
+	case b.due >= 0 && b.got-b.grow > b.due:
+		err := fmt.Errorf("received %d bytes; server announced %d", b.got, b.due)
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.Protocol, Err: err})
 	case err == nil:
 		return nil
 	case err == io.EOF:
@@ -94,8 +109,8 @@ func (b *body) ending(err error) error {
 	return b.a.fail(b.a.verb, err)
 }
 
-// complete is the end of the data: the server has the last word, and the size
-// must be right.
+// complete is the end of the data: the server has the last word, and nothing may
+// be missing.
 func (b *body) complete() error {
 	if err := b.s.finish(); err != nil {
 		var e *fetch.Error
@@ -104,11 +119,8 @@ func (b *body) complete() error {
 		}
 		return err
 	}
-	switch {
-	case b.due >= 0 && b.got < b.due:
+	if b.due >= 0 && b.got < b.due {
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.Truncated, Err: fmt.Errorf("%d of %d octets", b.got, b.due)})
-	case b.due >= 0 && b.got > b.due:
-		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.Protocol, Err: fmt.Errorf("%d octets where %d were told", b.got, b.due)})
 	}
 	if err := b.a.quote(b.s, b.a.opt.PostQuote); err != nil {
 		return err
@@ -240,8 +252,9 @@ func (b *body) spliceSome(f *os.File, progress time.Time) (int64, error) {
 	case err == nil && n < size:
 		b.err = b.ending(io.EOF)
 	case err == nil:
+		b.err = b.ending(nil)
 	case timeout && b.data.Cause(err) == err && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
-		// The portion was too large for the time; no harm done.
+		b.err = b.ending(nil) // the portion was too large for the time; no harm done
 	case timeout, connectionError(err):
 		b.err = b.ending(err)
 	default:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -17,7 +18,7 @@ import (
 )
 
 // TestEndOfTransfer has all ways for a transfer to end. Only one is good: data
-// at an end, 226 or 250, and the size that was told.
+// at an end, 226 or 250, and no less than the size that was told.
 func TestEndOfTransfer(t *testing.T) {
 	const data = "0123456789"
 	for name, tc := range map[string]struct {
@@ -33,8 +34,12 @@ func TestEndOfTransfer(t *testing.T) {
 		"no preliminary reply":  {"", "226 done", "-", fetch.Other},
 		"short by SIZE":         {"213 11", "", "", fetch.Truncated},
 		"short by announcement": {"502 what", "150 x (11 bytes)", "", fetch.Truncated},
-		"long by SIZE":          {"213 9", "", "", fetch.Protocol},
-		"long by announcement":  {"502 what", "150 x (9 bytes)", "", fetch.Protocol},
+		"grown since SIZE":      {"213 4", "", "", fetch.Other},
+		"grown since 150":       {"502 what", "150 x (9 bytes)", "", fetch.Other},
+		"was empty":             {"213 0", "", "", fetch.Other},
+		"said to be truncated":  {"", "", "226 Output truncated to 10000 matches", fetch.Truncated},
+		"truncated, on a line":  {"", "", "250-Options: -l\r\n250-TRUNCATED at 10\r\n250 Done", fetch.Truncated},
+		"truncated, early":      {"", "226 Output truncated", "-", fetch.Truncated},
 		"426":                   {"", "", "426 aborted", fetch.Truncated},
 		"451":                   {"", "", "451 disk", fetch.Truncated},
 		"550 at the end":        {"", "", "550 gone", fetch.Truncated},
@@ -70,6 +75,119 @@ func TestEndOfTransfer(t *testing.T) {
 				t.Errorf("%s: %+v", name, e)
 			}
 		})
+	}
+}
+
+// TestTruncatedListing has pure-ftpd's way to tell that a listing is not all: what
+// came is delivered, the end is an error.
+func TestTruncatedListing(t *testing.T) {
+	for _, verb := range []string{"LIST", "NLST"} {
+		for _, last := range []string{
+			"226 Output truncated to 10000 matches\r\n",
+			"226-Options: -a -l\r\n226 Output Truncated to 2 matches\r\n",
+			"226-Output truncated to 2 matches\r\n226-Options: -l\r\n226 2 matches total\r\n",
+			"250 output truncated\r\n",
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hostile{
+					data: "-rw-r--r-- 1 u g 1 Jan 1 2001 one\r\n-rw-r--r-- 1 u g 1 Jan 1 2001 two\r\n",
+					on:   map[string]string{verb: last},
+				}
+				if verb == "NLST" {
+					h.data = "one\r\ntwo\r\n"
+				}
+				h.serve(t)
+				f := &Fetcher{Env: h.env()}
+				defer f.Close()
+				for range 2 { // the session is as good as before
+					res, err := f.Fetch(t.Context(), &fetch.Request{Locator: at("/d/"), Options: &Options{ListOnly: verb == "NLST"}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					var names []string
+					for item, err2 := range res.Items {
+						if err = err2; err == nil {
+							names = append(names, item.Name)
+						}
+					}
+					var e *fetch.Error
+					if !errors.As(err, &e) || e.Kind != fetch.Truncated || e.Code == 0 || !strings.Contains(strings.ToLower(e.Reply), "truncated") {
+						t.Errorf("%s, %q: %v", verb, last, err)
+					}
+					if !slices.Equal(names, []string{"one", "two"}) {
+						t.Errorf("%s, %q: items %q", verb, last, names)
+					}
+					res.Close()
+				}
+				if n := count(h.sent(), "USER anonymous\r\n"); n != 1 {
+					t.Errorf("%s: %d logins", verb, n)
+				}
+			})
+		}
+	}
+}
+
+// TestTruncatedName fetches a file whose name is the word, which servers repeat.
+func TestTruncatedName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hostile{data: "all of it", on: map[string]string{"RETR": "226 truncated.txt: transfer complete\r\n"}}
+		h.serve(t)
+		f := &Fetcher{Env: h.env()}
+		defer f.Close()
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: at("/truncated.txt")}); got != h.data || err != nil {
+			t.Errorf("%q %v", got, err)
+		}
+	})
+}
+
+// TestBeyondSize has a file that is larger than SIZE told, by as much as a file may
+// grow and by more, and ranges of it.
+func TestBeyondSize(t *testing.T) {
+	const size, growth = 4, 1 << 16
+	grown := strings.Repeat("0123456789abcdef", (size+growth)/16+1)[:size+growth]
+	for _, tc := range []struct {
+		name           string
+		data           string
+		offset, length int64
+		want           string // of data, which the server sends without regard to REST
+		kind           fetch.ErrorKind
+	}{
+		{"grown", grown, 0, 0, grown, fetch.Other},
+		{"endless", grown + strings.Repeat("x", 2*spliceSize), 0, 0, grown, fetch.Protocol},
+		{"first octets", grown, 0, 3, "012", fetch.Other},
+		{"as many as SIZE tells", grown, 0, 4, "0123", fetch.Other},
+		{"more than SIZE tells", grown, 0, 7, "0123456", fetch.Other},
+		{"last octets", grown, -2, 0, "01", fetch.Other},
+		{"some of the last octets", grown, -3, 2, "01", fetch.Other},
+		{"as many of the last octets as there are", grown, -99, 0, "0123", fetch.Other},
+	} {
+		for how, get := range map[string]func(*testing.T, io.Reader) (string, error){
+			"read":   func(_ *testing.T, body io.Reader) (string, error) { b, err := io.ReadAll(body); return string(b), err },
+			"splice": splice,
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hostile{data: tc.data, on: map[string]string{"SIZE": "213 4\r\n"}}
+				h.serve(t)
+				f := &Fetcher{Env: h.env()}
+				defer f.Close()
+				res, err := f.Fetch(t.Context(), &fetch.Request{Locator: at("/x"), Offset: tc.offset, Length: tc.length})
+				if err != nil {
+					t.Fatal(err)
+				}
+				res.Body.(*body).grow = growth
+				got, err := get(t, res.Body)
+				res.Close()
+				if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.Other) {
+					t.Errorf("%s, %s: %v", tc.name, how, err)
+				}
+				if over := len(got) - len(tc.want); !strings.HasPrefix(got, tc.want) || over > 0 && err == nil || over > spliceSize {
+					t.Errorf("%s, %s: %d octets, want %d", tc.name, how, len(got), len(tc.want))
+				}
+				if got, err := read(t.Context(), f, &fetch.Request{Locator: at("/x"), Length: 3}); got != "012" || err != nil {
+					t.Errorf("%s, %s: afterwards %q %v", tc.name, how, got, err)
+				}
+			})
+		}
 	}
 }
 
@@ -262,7 +380,6 @@ func TestSpliceFails(t *testing.T) {
 			t.Errorf("%v: %d octets, %v", fault, len(got), err)
 		}
 		res.Close()
-		srv.ResetFaults()
 	}
 
 	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})

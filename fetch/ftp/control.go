@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -39,10 +38,11 @@ type control struct {
 	phase     phase
 	began     bool // the access has changed something, or a transfer has begun
 	otherwise bool // the alternative to USER has been sent
+	welcome   bool // the greeting was 230: nobody has to log in
+	bareIAC   bool // the server takes an IAC octet for itself
 
 	toLibrary bytes.Buffer
 	answers   answers
-	invited   uint16 // the port that the server is to connect to, in active mode
 	transfer  string // the command that the library's RETR stands for
 	secrets   []string
 }
@@ -62,9 +62,8 @@ const (
 type answers interface {
 	password(text string) (string, error)
 	account(text string) (string, error)
-	alternative() string           // to USER and PASS; "" is none
-	passive(host netip.Addr) error // judges the host of a 227 reply
-	begin() error                  // makes the data connection ready
+	alternative() string // to USER and PASS; "" is none
+	begin() error        // makes the data connection ready
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
@@ -117,8 +116,10 @@ func (c *control) send(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	c.verb = strings.ToUpper(verb)
 	c.conn.SetTimeout(c.limits.Reply)
-	// IAC is doubled on a Telnet connection (RFC 959 §3.3, RFC 854).
-	octets := strings.ReplaceAll(line, "\xff", "\xff\xff") + "\r\n"
+	octets := line + "\r\n"
+	if !c.bareIAC {
+		octets = strings.ReplaceAll(octets, iac, iac+iac)
+	}
 	if _, err := c.conn.Write([]byte(octets)); err != nil {
 		return c.fail(err)
 	}
@@ -129,6 +130,10 @@ func (c *control) send(line string) error {
 	c.trace.Sent([]byte(octets))
 	return nil
 }
+
+// iac is the octet that is doubled on the Telnet connection that a control
+// connection is (RFC 959 §3.3, RFC 854).
+const iac = "\xff"
 
 // secret tells whether the argument of a command is not to be shown.
 func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
@@ -209,6 +214,14 @@ func (c *control) exchange(line string) (reply, error) {
 	return c.receiveFinal()
 }
 
+// ask is exchange for a command that has no preliminary replies.
+func (c *control) ask(line string) (reply, error) {
+	if err := c.send(line); err != nil {
+		return reply{}, err
+	}
+	return c.receive()
+}
+
 // quit takes leave within d, whatever state the conversation is in, and closes.
 func (c *control) quit(d time.Duration) {
 	defer c.conn.Close()
@@ -238,11 +251,14 @@ func (c *control) Write(p []byte) (int, error) {
 		// RFC 1738 knows no FEAT. MDTM is told of so that the library will send it.
 		c.answer("211-", " MDTM", "211 ")
 		return len(p), nil
+	case verb == "USER" && c.welcome:
+		c.answer("230 ")
+		return len(p), nil
 	case verb == "TYPE" && c.phase == loggingIn:
 		c.answer("200 ")
 		return len(p), nil
-	case (verb == "EPSV" || verb == "PASV") && c.invited > 0:
-		c.answer(fmt.Sprintf("229 (|||%d|)", c.invited)) // EPRT or PORT was sent in its place
+	case verb == "EPSV":
+		c.answer("229 (|||1024|)") // the data connection is there, or its port
 		return len(p), nil
 	case verb == "QUIT":
 		return len(p), nil // the library's way of giving up; ours is quit
@@ -313,9 +329,6 @@ func (c *control) translate(r reply, err error) (string, error) {
 		}
 	}
 	if r.class() >= 4 {
-		if c.verb == "EPSV" {
-			c.trace.Note("EPSV is refused; trying PASV")
-		}
 		if c.phase == transferring {
 			c.phase = commanding
 		}
@@ -377,8 +390,8 @@ func (c *control) accept(r reply) (string, error) {
 			return "226", nil
 		}
 	case c.phase == awaitsGreeting:
-		if r.code == 220 {
-			c.phase = loggingIn
+		if r.code == 220 || r.code == 230 {
+			c.phase, c.welcome = loggingIn, r.code == 230
 			return "220", nil
 		}
 	case isTransfer(c.verb):
@@ -387,18 +400,8 @@ func (c *control) accept(r reply) (string, error) {
 		}
 	case c.verb == "USER" && r.code == 331, c.verb == "REST" && r.code == 350:
 		return fmt.Sprint(r.code), nil
-	case c.verb == "EPSV" && r.code == 229:
-		port, err := extendedPort(r.text)
-		return fmt.Sprintf("229 (|||%d|)", port), err
-	case c.verb == "PASV" && r.code == 227:
-		host, port, err := passivePort(r.text)
-		if err == nil {
-			err = c.answers.passive(host)
-		}
-		return fmt.Sprintf("227 (0,0,0,0,%d,%d)", port>>8, port&0xff), err
 	case c.verb == "SIZE" && class == 2:
-		n, err := fileSize(r.text)
-		return fmt.Sprintf("213 %d", n), err
+		return fmt.Sprintf("213 %d", fileSize(r.text)), nil
 	case c.verb == "MDTM" && class == 2:
 		return "213 " + fileTime(r.text).Format("20060102150405"), nil
 	case class == 2 && completion[c.verb] != "":

@@ -123,13 +123,17 @@ func passiveReplies(t *testing.T) {
 			"229 " + long, "227 (127,0,0,1,8,174)", "200 ok", "150 ok", "331 ok", "garbage"},
 	} {
 		for _, reply := range replies {
-			h := &hostile{on: map[string]string{"EPSV": "500 no\r\n", verb: reply + "\r\n"}}
+			h := &hostile{on: map[string]string{"EPSV": "500 no\r\n", "PASV": "500 nor this\r\n", verb: reply + "\r\n"}}
 			h.serve(t)
 			f := &Fetcher{Env: h.env()}
 			_, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")})
 			f.Close()
 			var e *fetch.Error
-			if !errors.As(err, &e) || e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || e.Op != verb {
+			switch {
+			case !errors.As(err, &e):
+				t.Errorf("%.40q: no error", reply)
+			case verb == "EPSV" && e.Op == "PASV" && e.Kind == fetch.Unsupported: // asked in its place
+			case e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || e.Op != verb:
 				t.Errorf("%.40q: %v", reply, err)
 			}
 			if d := h.dialled(); len(d) != 1 {
@@ -571,32 +575,58 @@ func remoteNames(t *testing.T) {
 	}
 }
 
-// secrets has a server that repeats the password in all its replies.
+// secrets has a server that repeats the password, or the account, in all its
+// replies.
 func secrets(t *testing.T) {
 	const secret = "canary-Xq7"
-	echo := " you said " + secret + "\r\n"
-	for _, verb := range []string{"PASS", "PWD", "CWD", "TYPE", "EPSV", "PASV", "RETR", "SITE"} {
-		for _, reply := range []string{"550" + echo, "421" + echo, "garbage" + echo, "299" + echo} {
-			h := &hostile{on: map[string]string{"EPSV": "500 no\r\n", verb: reply}, first: map[string]string{verb: reply}}
-			h.serve(t)
-			var shown strings.Builder
-			note := func(b []byte) { shown.Write(b) }
-			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: note, Received: note, Retry: func(r fetch.Retry) { shown.WriteString(r.Err.Error()) }})
-			l := at("/a/x")
-			l.Login = &locator.Login{User: "lab", Password: secret, HasPassword: true}
-			f := &Fetcher{Env: h.env()}
-			if _, err := read(ctx, f, &fetch.Request{Locator: l, Options: &Options{PreTransfer: []string{"*SITE x"}}}); err != nil {
-				shown.WriteString(err.Error())
-				for ; err != nil; err = errors.Unwrap(err) {
-					shown.WriteString(err.Error())
+	asks := func(context.Context, fetch.Challenge) (locator.Login, error) {
+		return locator.Login{Password: secret}, nil
+	}
+	for name, tc := range map[string]struct {
+		login locator.Login
+		opt   Options
+		shown string
+	}{
+		"password of the URL":   {locator.Login{User: "lab", Password: secret, HasPassword: true}, Options{}, "PASS ****\r\n"},
+		"password asked for":    {locator.Login{User: "lab"}, Options{}, "PASS ****\r\n"},
+		"account of the option": {locator.Login{User: "acct", Password: "x", HasPassword: true}, Options{Account: secret}, "ACCT ****\r\n"},
+		"account asked for":     {locator.Login{User: "acct", Password: "x", HasPassword: true}, Options{}, "ACCT ****\r\n"},
+	} {
+		for _, verb := range []string{"PASS", "ACCT", "PWD", "CWD", "TYPE", "EPSV", "PASV", "RETR", "SITE"} {
+			for _, code := range []string{"550", "421", "garbage", "299", "230"} {
+				if strings.HasPrefix(name, "account") == (verb == "PASS") {
+					continue
 				}
-			}
-			f.Close()
-			if strings.Contains(shown.String(), secret) {
-				t.Errorf("%s %q: shows %q", verb, reply, shown.String())
-			}
-			if !strings.Contains(shown.String(), "PASS ****\r\n") {
-				t.Errorf("shows no PASS: %q", shown.String())
+				reply := code + " you said " + secret + "\r\n"
+				h := &hostile{on: map[string]string{"EPSV": "500 no\r\n"}, first: map[string]string{verb: reply}}
+				if tc.login.User == "acct" {
+					h.on["PASS"], h.on["ACCT"] = "332 account\r\n", "230 in\r\n"
+				}
+				h.on[verb] = reply
+				h.serve(t)
+				var shown strings.Builder
+				note := func(b []byte) { shown.Write(b) }
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{
+					Sent: note, Received: note, Note: func(text string) { shown.WriteString(text) },
+					Retry: func(r fetch.Retry) { shown.WriteString(r.Err.Error()) },
+				})
+				l, opt := at("/a/x"), tc.opt
+				l.Login, opt.PreTransfer = &tc.login, []string{"*SITE x"}
+				f := &Fetcher{Env: h.env()}
+				f.Env.Credentials = asks
+				if _, err := read(ctx, f, &fetch.Request{Locator: l, Options: &opt}); err != nil {
+					shown.WriteString(err.Error())
+					for ; err != nil; err = errors.Unwrap(err) {
+						fmt.Fprintf(&shown, "%v %+v", err, err)
+					}
+				}
+				f.Close()
+				if strings.Contains(shown.String(), secret) {
+					t.Errorf("%s, %s %q: shows %q", name, verb, reply, shown.String())
+				}
+				if !strings.Contains(shown.String(), tc.shown) {
+					t.Errorf("%s: shows no %q: %q", name, tc.shown, shown.String())
+				}
 			}
 		}
 	}

@@ -3,24 +3,213 @@ package ftp
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // dataConn is a data connection. A wait for octets, or for room for them, is
 // bounded by the idle limit. It can be used once the server has said that the
-// transfer begins; only then does a server connect to us, or speak TLS.
+// transfer begins.
 type dataConn struct {
 	*wire.Conn          // nil until then
 	raw        net.Conn // below TLS; nil as long as the server is to connect
+	coming     *coming  // nil if raw is all there is to it
 	secured    bool
 	sent       bool // to its end
 	idle       time.Duration
 	once       sync.Once
+}
+
+// openData makes the data connection of the transfer that command begins, or asks
+// the server to make it.
+func (s *session) openData(command string) error {
+	if s.ready {
+		return nil
+	}
+	s.dropData()
+	if s.access.active != nil {
+		if err := s.invite(); err != nil {
+			return err
+		}
+		s.data = &dataConn{idle: s.access.limits.Idle}
+	} else {
+		if err := s.announce(command); err != nil {
+			return err
+		}
+		conn, err := s.passive()
+		if err != nil {
+			return err
+		}
+		s.data = &dataConn{raw: conn, idle: s.access.limits.Idle}
+	}
+	s.ready = true
+	return nil
+}
+
+// announce tells the server which transfer is to come, if it wants to know.
+func (s *session) announce(command string) error {
+	if !s.access.opt.PRET {
+		return nil
+	}
+	r, err := s.ctl.exchange("PRET " + command)
+	if err == nil && r.class() != 2 {
+		return s.refused(r)
+	}
+	return s.failure(err)
+}
+
+// dropData closes the data connection, or the port for it.
+func (s *session) dropData() {
+	if s.data != nil {
+		s.data.Close()
+	}
+	s.closePort()
+	s.data, s.ready = nil, false
+}
+
+// coming is a data connection that is still to be made: the server connects to
+// us, TLS is begun, or both. That happens beside the command of the transfer, as
+// some servers do their part before their first reply and others after it.
+type coming struct {
+	cancel   context.CancelFunc
+	admitted chan struct{} // closed when the server has connected, or failed to
+	done     chan struct{} // closed when all is over
+	raw      net.Conn      // once admitted
+	conn     net.Conn      // once done: raw, or TLS over it
+	err      error
+}
+
+// expect begins to make the data connection.
+func (s *session) expect() {
+	if s.port == nil && !s.private {
+		return
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	c := &coming{cancel: cancel, admitted: make(chan struct{}), done: make(chan struct{}), raw: s.data.raw}
+	s.data.coming = c
+	go func(l net.Listener, private bool) {
+		defer close(c.done)
+		if l != nil {
+			c.raw, c.err = admit(l, s.peer.Addr())
+		}
+		close(c.admitted)
+		c.conn = c.raw
+		if c.err == nil && private {
+			c.conn, c.err = s.handshake(ctx, wire.BelowTLS(c.raw))
+		}
+	}(s.port, s.private)
+}
+
+// begin makes the data connection ready when the server is.
+func (s *session) begin() error {
+	d := s.data
+	if c := d.coming; c != nil {
+		if err := s.await(c); err != nil {
+			return err
+		}
+		if s.port != nil {
+			s.closePort()
+			s.ctl.trace.Connected(fetch.Connection{
+				Network: "tcp", Purpose: fetch.Data, Host: s.access.loc.Host,
+				Local: fetch.AddrPort(c.raw.LocalAddr()), Remote: fetch.AddrPort(c.raw.RemoteAddr()),
+			})
+		}
+		c.cancel()
+		d.raw, d.secured = c.raw, c.conn != c.raw
+		d.open(s.ctx, c.conn)
+		return nil
+	}
+	d.open(s.ctx, d.raw)
+	return nil
+}
+
+// lookTime is how often the control connection is looked at while the server is
+// to connect.
+const lookTime = 50 * time.Millisecond
+
+// await waits for a data connection, for which the limits begin now. A server that
+// is to connect may also say that it will not.
+func (s *session) await(c *coming) error {
+	if s.port != nil {
+		look := time.NewTicker(lookTime)
+		defer look.Stop()
+		err := s.wait(c.admitted, look.C, s.access.limits.Connect)
+		if err == nil && c.raw == nil {
+			err = c.err
+		}
+		if err != nil {
+			return fetch.Fail("accept", nil, fetch.Other, err)
+		}
+	}
+	if err := s.wait(c.done, nil, s.access.limits.Connect, s.access.limits.Reply); err != nil {
+		return fetch.Fail("TLS handshake", nil, fetch.Other, err)
+	}
+	return c.err
+}
+
+// wait waits for c to be closed, within limits.
+func (s *session) wait(c <-chan struct{}, look <-chan time.Time, limits ...time.Duration) error {
+	ctx, cancel := within(s.ctx, limits...)
+	defer cancel()
+	for {
+		select {
+		case <-c:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look:
+			if err := s.ctl.meanwhile(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// within is ctx bounded by the limits that are not 0.
+func within(ctx context.Context, limits ...time.Duration) (context.Context, context.CancelFunc) {
+	shortest := time.Duration(0)
+	for _, limit := range limits {
+		if limit > 0 && (shortest == 0 || limit < shortest) {
+			shortest = limit
+		}
+	}
+	if shortest == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, shortest)
+}
+
+// stop gives up what is still to come. The port, if there is one, is closed.
+func (d *dataConn) stop() {
+	c := d.coming
+	if c == nil || d.Conn != nil {
+		return
+	}
+	<-c.admitted
+	if c.raw != nil {
+		_ = c.raw.Close() // and not c.cancel(), which would hide why a handshake failed
+	}
+	<-c.done
+	c.cancel()
+}
+
+// complaint is what our side found wrong with the server under TLS, such as its
+// certificate; nil where it was the server that broke off. The server's reply
+// then tells less.
+func (d *dataConn) complaint() error {
+	var broken *net.OpError
+	switch c := d.coming; {
+	case c == nil, errors.Is(c.err, context.Canceled), errors.Is(c.err, net.ErrClosed), errors.Is(c.err, io.ErrUnexpectedEOF), errors.As(c.err, &broken):
+		return nil
+	default:
+		return c.err
+	}
 }
 
 // open makes conn, which is raw or TLS over it, what is read and written.

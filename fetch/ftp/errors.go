@@ -52,6 +52,10 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 			return fetch.Permission
 		}
 		return fetch.NotFound
+	case 551:
+		if verb == "RETR" { // of ftp-srv: RFC 959 has it for a type of page that nobody knows
+			return fetch.NotFound
+		}
 	case 553:
 		return fetch.Permission
 	case 554, 555:

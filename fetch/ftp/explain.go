@@ -33,8 +33,9 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 
 // notes are commands that are written down.
 type notes struct {
-	a    *access
-	plan *fetch.Plan
+	a     *access
+	plan  *fetch.Plan
+	ready bool // the data connection is there, or its port
 }
 
 func (n *notes) send(line, when string) {
@@ -118,11 +119,21 @@ func (n *notes) listsFacts() (bool, error) {
 	return true, nil
 }
 
-func (n *notes) retrieve(command string, offset int64) error {
-	if n.a.active != nil {
+func (n *notes) openData(command string) error {
+	switch {
+	case n.ready:
+	case n.a.active != nil:
 		n.invite()
-	} else {
+	default:
 		n.passive(command)
+	}
+	n.ready = true
+	return nil
+}
+
+func (n *notes) retrieve(command string, offset int64) error {
+	if err := n.openData(command); err != nil {
+		return err
 	}
 	switch from := n.a.req.Offset; {
 	case from < 0:
@@ -148,7 +159,7 @@ func (n *notes) passive(command string) {
 		n.send("PASV", "")
 	} else {
 		n.send("EPSV", "")
-		n.send("PASV", "when the server refuses EPSV")
+		n.send("PASV", "when EPSV leads to no data connection, over IPv4")
 	}
 	n.do("connect to the port that the server names, at the address of the control connection")
 }

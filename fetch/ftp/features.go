@@ -52,7 +52,7 @@ func (s *session) listsFacts() (bool, error) {
 
 // preferFacts turns LIST into MLSD where that is wanted and to be had.
 func (a *access) preferFacts(c commands) error {
-	if a.verb != "LIST" || !a.opt.Facts {
+	if a.verb != "LIST" || !a.opt.Facts || a.opt.ListCommand != "" {
 		return nil
 	}
 	facts, err := c.listsFacts()

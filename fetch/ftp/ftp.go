@@ -4,7 +4,7 @@
 //
 // What goes over the control connection is what RFC 1738 §3.2.2 says and no more
 // than is needed besides: USER, PASS when it is asked for, one CWD for each
-// component, TYPE, EPSV or PASV, RETR or NLST.
+// component, EPSV or PASV, TYPE, RETR or NLST.
 //
 // The scheme ftps, which RFC 1738 does not know, is ftp over TLS on port 990. Its
 // URLs come as locator.Opaque.
@@ -15,6 +15,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -32,14 +33,16 @@ type Fetcher struct {
 	// Env is how to connect and whom to ask; nil is the zero Env.
 	Env *fetch.Env
 	// Exact sends only what RFC 1738 §3.2 names besides the command that opens
-	// the data connection: no SIZE, no PWD and so no reuse of sessions, NLST where
-	// others list with LIST, and no TYPE before NLST.
+	// the data connection, which comes just before the transfer: no SIZE, no PWD and
+	// so no reuse of sessions, NLST where others list with LIST, and no TYPE before
+	// NLST.
 	Exact bool
 	// GuessType transfers files whose suffix means text in TYPE A when the URL
 	// gives no typecode (RFC 1738 §3.2.3). Otherwise the guess is always I: a
 	// wrong A corrupts a file, a wrong I does not.
 	GuessType bool
-	// DisableEPSV does not try EPSV before PASV.
+	// DisableEPSV sends PASV at once. PASV knows no IPv6: there EPSV is sent all the
+	// same.
 	DisableEPSV bool
 	// CheckHost refuses a 227 reply that names another host than the server's own
 	// address. Without it the host is ignored; it is never connected to.
@@ -62,6 +65,7 @@ type Fetcher struct {
 	IdleTime time.Duration
 
 	idle sessions.Pool[key, *session]
+	pasv sync.Map // the servers (type server) whose answers to EPSV were of no use
 }
 
 // Info is the Resource.Info of this package.
@@ -237,6 +241,11 @@ func dialKnown(ctx context.Context, a *access, refused error) (*session, error) 
 	}
 	if err != nil || login.User == "" {
 		return nil, refused
+	}
+	for what, given := range map[string]string{"the user name": login.User, "the password": login.Password} {
+		if err := checkLine(what, given); err != nil {
+			return nil, a.fail("login", err)
+		}
 	}
 	login.HasPassword = true
 	a.login = &login

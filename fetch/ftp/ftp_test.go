@@ -129,12 +129,12 @@ func TestDefaultSequence(t *testing.T) {
 	}
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
-		"CWD a", "CWD b", "TYPE I", "SIZE c.txt", "MDTM c.txt", "EPSV", "RETR c.txt",
-		"SIZE c.txt", "MDTM c.txt", "EPSV", "RETR c.txt", // the same path: nowhere to go
-		"CWD /", "SIZE x.txt", "MDTM x.txt", "EPSV", "RETR x.txt",
-		"CWD pub", "TYPE A", "EPSV", "LIST",
-		"CWD /", "CWD a", "TYPE I", "SIZE none", "MDTM none", "EPSV", "RETR none",
-		"CWD /", "CWD a", "CWD b", "TYPE A", "MDTM c.txt", "EPSV", "RETR c.txt", "QUIT")
+		"CWD a", "CWD b", "MDTM c.txt", "EPSV", "TYPE I", "SIZE c.txt", "RETR c.txt",
+		"MDTM c.txt", "EPSV", "SIZE c.txt", "RETR c.txt", // the same path: nowhere to go
+		"CWD /", "MDTM x.txt", "EPSV", "SIZE x.txt", "RETR x.txt",
+		"CWD pub", "EPSV", "TYPE A", "LIST",
+		"CWD /", "CWD a", "MDTM none", "EPSV", "TYPE I", "SIZE none", "RETR none",
+		"CWD /", "CWD a", "CWD b", "MDTM c.txt", "EPSV", "TYPE A", "RETR c.txt", "QUIT")
 }
 
 func TestLogins(t *testing.T) {
@@ -194,7 +194,7 @@ func TestAnonymousRefused(t *testing.T) {
 		}
 	}
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "QUIT", "USER lab", "PASS secret", "PWD",
-		"TYPE I", "SIZE x.txt", "EPSV", "RETR x.txt", "SIZE x.txt", "EPSV", "RETR x.txt")
+		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "SIZE x.txt", "RETR x.txt")
 }
 
 func TestErrorsOfReplies(t *testing.T) {
@@ -220,23 +220,104 @@ func TestErrorsOfReplies(t *testing.T) {
 		{"RETR", "450 busy", "RETR", fetch.Busy, 450},
 		{"RETR", "451 sorry", "RETR", fetch.Busy, 451},
 		{"RETR", "425 no", "RETR", fetch.Unreachable, 425},
+		{"RETR", "551 no such file", "RETR", fetch.NotFound, 551},
 		{"RETR", "553 bad name", "RETR", fetch.Permission, 553},
 		{"RETR", "532 account", "RETR", fetch.Permission, 532},
 		{"REST", "502 no", "REST", fetch.Unsupported, 502},
 		{"REST", "554 too far", "REST", fetch.BadRange, 554},
 		{"REST", "451 no", "REST", fetch.BadRange, 451},
 	} {
-		srv := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV"} })
-		srv.On(tc.verb, 1, testserver.Reply(tc.reply))
-		if tc.verb == "GREETING" {
-			srv = start(t, func(s *testserver.FTP) { s.Greeting = tc.reply })
-		}
+		srv := start(t, func(s *testserver.FTP) {
+			s.Hide = []string{"EPSV"}
+			s.On(tc.verb, 1, testserver.Reply(tc.reply))
+		})
 		f := &Fetcher{Exact: true}
 		_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Offset: 1})
 		var e *fetch.Error
 		if !errors.As(err, &e) || e.Op != tc.op || e.Kind != tc.kind || e.Code != tc.code || e.Reply != tc.reply[4:] {
 			t.Errorf("%s %q: %v (%+v)", tc.verb, tc.reply, err, e)
 		}
+	}
+}
+
+// TestMissingBySize has SIZE say that a file is missing, after which RETR fails in
+// some other way, or not at all.
+func TestMissingBySize(t *testing.T) {
+	for _, tc := range []struct {
+		size, retr string
+		offset     int64
+		kind       fetch.ErrorKind
+		op         string
+	}{
+		{"550 none", "550 none", 0, fetch.NotFound, "RETR"},
+		{"550 none", "551 none", 0, fetch.NotFound, "RETR"},
+		{"550 none", "553 what", 0, fetch.NotFound, "RETR"},
+		{"550 none", "550 none", -1, fetch.NotFound, "SIZE"},
+		{"550 none", "451 later", 0, fetch.Busy, "RETR"},
+		{"550 Permission denied", "553 what", 0, fetch.Permission, "RETR"},
+		{"502 what", "553 what", 0, fetch.Permission, "RETR"},
+		{"550 none", "", 0, fetch.Other, ""},
+	} {
+		srv := start(t)
+		srv.On("SIZE", 1, testserver.Reply(tc.size))
+		if tc.retr != "" {
+			srv.On("RETR", 1, testserver.Reply(tc.retr))
+		}
+		f := &Fetcher{}
+		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt"), Offset: tc.offset})
+		f.Close()
+		var e *fetch.Error
+		if errors.As(err, &e) && (e.Kind != tc.kind || e.Op != tc.op) || (err == nil) != (tc.op == "" && got == "top\n") {
+			t.Errorf("%+v: %q %v", tc, got, err)
+		}
+	}
+}
+
+// TestSizesOfServers has replies to SIZE that are none of RFC 3659's: a number is
+// found at the end of the text, and without one the size is not known.
+func TestSizesOfServers(t *testing.T) {
+	for reply, want := range map[string]int64{"213 file: 213, Size =4": 4, "213 x.txt 4": 4, "213 ": -1, "213": -1, "213 unknown": -1, "213 -1": -1} {
+		srv := start(t)
+		srv.On("SIZE", 0, testserver.Reply(reply))
+		srv.On("RETR", 0, testserver.Reply("150 here it comes"))
+		f := &Fetcher{}
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")})
+		if err != nil {
+			t.Errorf("%q: %v", reply, err)
+			continue
+		}
+		got, err := io.ReadAll(res.Body)
+		res.Close()
+		attr, err2 := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")})
+		if err != nil || string(got) != "top\n" || res.Size != want || err2 != nil || attr.Size != want {
+			t.Errorf("%q: %q %v, size %d; %+v %v", reply, got, err, res.Size, attr, err2)
+		}
+		f.Close()
+	}
+}
+
+// TestWelcome has a server that lets everybody in by its greeting: no name or
+// password is sent, unless TLS begins after it.
+func TestWelcome(t *testing.T) {
+	srv := start(t)
+	srv.On("GREETING", 0, testserver.Reply("230 come in"))
+	srv.On("PWD", 0, testserver.Reply("257 \"/\""))
+	srv.On("TYPE", 0, testserver.Reply("200 ok"))
+	f := &Fetcher{}
+	_, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, strings.Replace(srv.URL, "//", "//lab:secret@", 1)+"/")})
+	if err != nil {
+		t.Error(err)
+	}
+	if f.Close(); len(sent(srv)) == 0 || sent(srv)[0] != "PWD" {
+		t.Errorf("sent %q", sent(srv))
+	}
+	srv.ResetTranscript()
+	f = &Fetcher{Security: TryTLS}
+	if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); got != "top\n" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	if f.Close(); !slices.Contains(sent(srv), "USER anonymous") {
+		t.Errorf("sent %q", sent(srv))
 	}
 }
 
@@ -255,9 +336,11 @@ func TestBusyListing(t *testing.T) {
 func TestEmptyDirectory(t *testing.T) {
 	srv := start(t)
 	f := &Fetcher{}
-	for _, path := range []string{"/pub/;type=d", "/pub/"} {
-		srv.On("NLST", 1, testserver.Reply("550 No files found."))
-		srv.On("LIST", 1, testserver.Reply("450 No files found"))
+	for path, arm := range map[string]func(){
+		"/pub/;type=d": func() { srv.On("NLST", 1, testserver.Reply("550 No files found.")) },
+		"/pub/":        func() { srv.On("LIST", 1, testserver.Reply("450 No files found")) },
+	} {
+		arm()
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+path)})
 		if err != nil || res.Kind != fetch.KindDirectory {
 			t.Fatalf("%v %v", res, err)
@@ -295,8 +378,8 @@ func TestFallBacks(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "CWD sub", "TYPE A", "EPSV", "PASV", "LIST", "PASV", "NLST",
-		"PASV", "LIST", "PASV", "NLST", "TYPE I", "SIZE y", "PASV", "RETR y", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "CWD sub", "EPSV", "PASV", "TYPE A", "LIST", "PASV", "NLST",
+		"PASV", "LIST", "PASV", "NLST", "PASV", "TYPE I", "SIZE y", "RETR y", "QUIT")
 }
 
 func TestDisableEPSV(t *testing.T) {
@@ -315,17 +398,17 @@ func TestOptions(t *testing.T) {
 	if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/etc/x"), Options: opt}); err != nil || got != "etc x\n" {
 		t.Errorf("%q %v", got, err)
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "NOOP", "SITE NONE", "CWD etc", "TYPE I", "STAT", "SIZE x", "EPSV", "RETR x", "SYST", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "NOOP", "SITE NONE", "CWD etc", "EPSV", "TYPE I", "STAT", "SIZE x", "RETR x", "SYST", "QUIT")
 	for _, tc := range []struct {
 		opt  *Options
 		path string
 		want []string
 	}{
-		{&Options{Method: SingleCWD}, "/a/b/c.txt", []string{"CWD a/b", "TYPE I", "SIZE c.txt", "EPSV", "RETR c.txt"}},
-		{&Options{Method: NoCWD}, "/a/b/c.txt", []string{"TYPE I", "SIZE a/b/c.txt", "EPSV", "RETR a/b/c.txt"}},
-		{&Options{Method: NoCWD}, "/a/b/", []string{"TYPE A", "EPSV", "LIST a/b"}},
-		{&Options{Method: NoCWD}, "//etc/x", []string{"TYPE I", "SIZE /etc/x", "EPSV", "RETR /etc/x"}},
-		{&Options{ListOnly: true}, "/a/b/", []string{"CWD a", "CWD b", "TYPE A", "EPSV", "NLST"}},
+		{&Options{Method: SingleCWD}, "/a/b/c.txt", []string{"CWD a/b", "EPSV", "TYPE I", "SIZE c.txt", "RETR c.txt"}},
+		{&Options{Method: NoCWD}, "/a/b/c.txt", []string{"EPSV", "TYPE I", "SIZE a/b/c.txt", "RETR a/b/c.txt"}},
+		{&Options{Method: NoCWD}, "/a/b/", []string{"EPSV", "TYPE A", "LIST a/b"}},
+		{&Options{Method: NoCWD}, "//etc/x", []string{"EPSV", "TYPE I", "SIZE /etc/x", "RETR /etc/x"}},
+		{&Options{ListOnly: true}, "/a/b/", []string{"CWD a", "CWD b", "EPSV", "TYPE A", "NLST"}},
 	} {
 		srv.ResetTranscript()
 		f := &Fetcher{MaxIdle: -1}
@@ -438,9 +521,9 @@ func TestUpload(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD dir", "TYPE I", "EPSV", "STOR new", "EPSV", "APPE old",
-		"EPSV", "REST 3", "STOR old", "TYPE A", "EPSV", "STOR text",
-		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "TYPE I", "EPSV", "STOR way", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD dir", "EPSV", "TYPE I", "STOR new", "EPSV", "APPE old",
+		"EPSV", "REST 3", "STOR old", "EPSV", "TYPE A", "STOR text",
+		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "EPSV", "TYPE I", "STOR way", "QUIT")
 	for _, path := range []string{"/dir/", "/dir/x;type=d", ""} {
 		if _, err := f.Replace(t.Context(), req(path), strings.NewReader("")); !errors.Is(err, fetch.BadURL) {
 			t.Errorf("%s: %v", path, err)
@@ -449,6 +532,41 @@ func TestUpload(t *testing.T) {
 }
 
 // TestUploadFails has both sides fail.
+// TestUploadTime gives what is stored a time, in the way that the server knows.
+func TestUploadTime(t *testing.T) {
+	for _, tc := range []struct {
+		refuse []string
+		want   []string
+		notes  int
+	}{
+		{nil, []string{"MFMT 19941220173800 new"}, 0},
+		{[]string{"MFMT"}, []string{"MFMT 19941220173800 new", "SITE UTIME new 19941220173800 19941220173800 19941220173800 UTC"}, 0},
+		{[]string{"MFMT", "SITE"}, []string{"MFMT 19941220173800 new", "SITE UTIME new 19941220173800 19941220173800 19941220173800 UTC"}, 1},
+	} {
+		srv := start(t)
+		srv.On("SITE", 0, testserver.Reply("200 ok"))
+		for _, verb := range tc.refuse {
+			srv.On(verb, 0, testserver.Reply("502 no"))
+		}
+		notes := 0
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(string) { notes++ }})
+		f := &Fetcher{}
+		req := &fetch.Request{Locator: parse(t, srv.URL+"/new"), Options: &Options{SetModTime: when.In(time.FixedZone("", 3600))}}
+		if _, err := f.Replace(ctx, req, strings.NewReader("new")); err != nil {
+			t.Error(err)
+		}
+		got := slices.DeleteFunc(sent(srv), func(line string) bool { return !strings.Contains(line, "19941220173800") })
+		if !slices.Equal(got, tc.want) || notes != tc.notes {
+			t.Errorf("sent %q, %d notes", got, notes)
+		}
+		attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/new")})
+		if err != nil || tc.refuse == nil && !attr.ModTime.Equal(when) {
+			t.Errorf("%+v %v", attr, err)
+		}
+		f.Close()
+	}
+}
+
 func TestUploadFails(t *testing.T) {
 	srv := start(t, func(s *testserver.FTP) { s.MaxUpload = 1 << 20 })
 	f := &Fetcher{}
@@ -529,7 +647,7 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%d+%d: %v", req.Offset, req.Length, err)
 		}
 	}
-	wantSent(t, srv, "SIZE c.txt", "SIZE c.txt") // when there is nothing to come nothing is begun
+	wantSent(t, srv, "EPSV", "SIZE c.txt", "EPSV", "SIZE c.txt") // when there is nothing to come nothing is begun
 	hidden := start(t, func(s *testserver.FTP) { s.Hide = []string{"SIZE"} })
 	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.BadRange) {
 		t.Errorf("from the end of what size: %v", err)

@@ -3,6 +3,7 @@ package ftp
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -28,6 +29,9 @@ type Options struct {
 	Method Method
 	// CRLF turns each LF of what is stored into CR LF, in TYPE I too. A CR LF stays.
 	CRLF bool
+	// SetModTime, if not zero, is the time that a stored file gets, by MFMT or SITE
+	// UTIME. A server that knows neither is no error; a Trace is told.
+	SetModTime time.Time
 	// CreateDirs makes (MKD) the directories on the way that CWD does not lead to,
 	// also when nothing is stored.
 	CreateDirs bool
@@ -44,9 +48,9 @@ type Options struct {
 	// Ranges has FindAttributes ask whether files can be fetched in part (REST). If
 	// so the Header has HeaderAcceptRanges.
 	Ranges bool
-	// Wanted is asked, when it is not nil, with what is known of a file before it
-	// is fetched: the size, and the time if ModTime asks for it. If it is false
-	// nothing is transferred, and Info.Unwanted says so.
+	// Wanted, if not nil, is asked before a file is fetched, with its time if ModTime
+	// asks for that; its size is not known then. If it is false nothing is
+	// transferred, and Info.Unwanted says so.
 	Wanted func(fetch.Attributes) bool
 }
 

@@ -189,14 +189,17 @@ func quotedPath(text string) (dir string, ok bool) {
 	return dir, dir != "" && !strings.ContainsAny(dir, "\r\n")
 }
 
-// fileSize is the number in a 213 reply to SIZE (RFC 3659 §4.1).
-func fileSize(text string) (int64, error) {
-	digits := strings.TrimSpace(text)
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !isDigit(digits[0]) {
-		return 0, violation(text, "no size in the reply")
+// fileSize is the number at the end of a 213 reply to SIZE (RFC 3659 §4.1), before
+// which some servers repeat the name; -1 when there is none, as some say of empty
+// files.
+func fileSize(text string) int64 {
+	text = strings.TrimSpace(text)
+	before := strings.TrimRight(text, "0123456789")
+	n, err := strconv.ParseInt(text[len(before):], 10, 64)
+	if err != nil || strings.HasSuffix(before, "-") {
+		return -1
 	}
-	return n, nil
+	return n
 }
 
 // fileTime is the time in a 213 reply to MDTM, "YYYYMMDDhhmmss" with a fraction or
@@ -220,4 +223,14 @@ func announcedSize(text string) int64 {
 		return -1
 	}
 	return n
+}
+
+// saysTruncated reports whether the reply at the end of a transfer says that the
+// server left something out, as pure-ftpd's "226-Output truncated to 10000
+// matches" does. Servers also repeat the name of the file, which may hold the word.
+func saysTruncated(text, name string) bool {
+	if name != "" {
+		text = strings.ReplaceAll(text, name, "")
+	}
+	return strings.Contains(strings.ToLower(text), "truncated")
 }

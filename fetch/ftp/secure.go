@@ -93,8 +93,19 @@ func (a *access) newConfig() *tls.Config {
 	if config.ServerName == "" {
 		config.ServerName = a.loc.Host
 	}
-	config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+	config.ClientSessionCache = tickets{tls.NewLRUClientSessionCache(0)}
 	return config
+}
+
+// tickets are the TLS sessions of a control connection. Package tls forgets the
+// one with which a handshake failed, which it also does where the server refuses
+// the transfer meanwhile; but the next data connection needs it.
+type tickets struct{ tls.ClientSessionCache }
+
+func (t tickets) Put(server string, session *tls.ClientSessionState) {
+	if session != nil {
+		t.ClientSessionCache.Put(server, session)
+	}
 }
 
 // wantsTLS tells whether an ftp URL asks for TLS.
@@ -124,26 +135,19 @@ var errNoTLS = errors.New("TLS is required")
 func (s *session) secure() error {
 	s.config = s.access.newConfig()
 	s.ctl.conn.SetContext(context.Background()) // which is that of the handshake now
-	conn, err := s.handshake(s.ctl.raw)
+	ctx, cancel := within(s.ctx, s.access.limits.Connect, s.access.limits.Reply)
+	defer cancel()
+	conn, err := s.handshake(ctx, s.ctl.raw)
 	if err != nil {
 		return s.access.fail("TLS handshake", s.ctl.fail(err))
 	}
 	s.ctl.attach(s.ctx, conn)
-	s.ctl.trace.Note("the control connection is under " + tls.VersionName(conn.ConnectionState().Version))
+	s.ctl.trace.Note("the control connection is under " + tls.VersionName(s.ctl.secured.ConnectionState().Version))
 	return nil
 }
 
-// handshake puts TLS over a connection, which is closed if that fails. It is part
-// of connecting, and an answer of the server's.
-func (s *session) handshake(raw net.Conn) (*tls.Conn, error) {
-	ctx := s.ctx
-	for _, limit := range []time.Duration{s.access.limits.Connect, s.access.limits.Reply} {
-		if limit > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, limit)
-			defer cancel()
-		}
-	}
+// handshake puts TLS over a connection, which is closed if that fails.
+func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	conn := tls.Client(raw, s.config)
 	err := raw.SetDeadline(time.Time{})
 	if err == nil {
@@ -204,8 +208,8 @@ func (s *session) clearCommands() error {
 }
 
 // attach makes a TLS connection what is read and written.
-func (c *control) attach(ctx context.Context, conn *tls.Conn) {
-	c.secured = conn
+func (c *control) attach(ctx context.Context, conn net.Conn) {
+	c.secured = conn.(*tls.Conn)
 	c.conn = wire.NewConn(ctx, conn, c.limits.Reply)
 }
 
@@ -240,7 +244,7 @@ func (c *control) waiting() bool {
 	switch {
 	case c.lines.Buffered() > 0:
 		return true
-	case !readable(c.raw):
+	case !wire.Readable(c.raw):
 		return false
 	case c.secured == nil:
 		return true

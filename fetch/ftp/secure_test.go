@@ -115,6 +115,68 @@ func everyTransfer(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 	}
 }
 
+// TestHandshakeFirst has servers that shake hands, and in active mode connect,
+// before their first reply to a transfer.
+func TestHandshakeFirst(t *testing.T) {
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		for _, active := range []*Active{nil, {}} {
+			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+				srv.HandshakeFirst = true
+				f.Security, f.Active, f.TLS.MaxVersion = RequireTLS, active, version
+				everyTransfer(t, srv, f)
+			})
+		}
+	}
+}
+
+// TestHandshakeFirstInVain has the handshake fail before the first reply: what our
+// side has to say of the certificate goes before the server's reply to that.
+func TestHandshakeFirstInVain(t *testing.T) {
+	for _, active := range []*Active{nil, {}} {
+		securely(t, func(s *testserver.FTP) { s.RequireTLS, s.HandshakeFirst = true, true }, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			f.Security, f.Active = RequireTLS, active
+			connections := 0
+			distrust := errors.New("not this one")
+			f.TLS.VerifyConnection = func(tls.ConnectionState) error {
+				if connections++; connections == 2 {
+					return distrust
+				}
+				return nil
+			}
+			_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
+			var e *fetch.Error
+			if !errors.As(err, &e) || e.Op != "TLS handshake" || !errors.Is(err, distrust) {
+				t.Error(err)
+			}
+			if got, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")}); got != "0123456789" || err != nil {
+				t.Errorf("afterwards %q %v", got, err)
+			}
+		})
+	}
+}
+
+// TestRefusedBesideHandshake has transfers refused while the handshake on their data
+// connections has begun. The next one must still go on with the TLS session of the
+// control connection, which the server wants.
+func TestRefusedBesideHandshake(t *testing.T) {
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		for _, active := range []*Active{nil, {}} {
+			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+				f.Security, f.Active, f.TLS.MaxVersion = RequireTLS, active, version
+				for range 20 {
+					if _, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/none")}); !errors.Is(err, fetch.NotFound) {
+						t.Error(err)
+					}
+				}
+				everyTransfer(t, srv, f)
+				if n := logins(srv); n != 1+1 { // one range is broken off
+					t.Errorf("%d logins", n)
+				}
+			})
+		}
+	}
+}
+
 // TestSecureConversation has the commands before a transfer.
 func TestSecureConversation(t *testing.T) {
 	for _, tc := range []struct {
@@ -124,15 +186,15 @@ func TestSecureConversation(t *testing.T) {
 		clear     ClearCommands
 		want      string
 	}{
-		{"try", nil, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
-		{"try in vain", func(s *testserver.FTP) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD TYPE SIZE EPSV RETR"},
-		{"try, no data", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
-		{"control", nil, RequireControl, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
-		{"all", strictly, RequireTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
-		{"ended by the server", strictly, RequireTLS, CCCPassive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
-		{"ended by us", strictly, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
-		{"not ended", func(s *testserver.FTP) { s.Hide = []string{"CCC"} }, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
-		{"implicit", implicitly, NoTLS, KeepTLS, "USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"try", nil, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
+		{"try in vain", func(s *testserver.FTP) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD EPSV TYPE SIZE RETR"},
+		{"try, no data", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
+		{"control", nil, RequireControl, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
+		{"all", strictly, RequireTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
+		{"ended by the server", strictly, RequireTLS, CCCPassive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
+		{"ended by us", strictly, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
+		{"not ended", func(s *testserver.FTP) { s.Hide = []string{"CCC"} }, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
+		{"implicit", implicitly, NoTLS, KeepTLS, "USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			securely(t, tc.configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {

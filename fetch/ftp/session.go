@@ -4,18 +4,16 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	client "github.com/jlaffaye/ftp"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // quitTime bounds the leave-taking of a session.
@@ -48,6 +46,7 @@ type session struct {
 	access *access
 	data   *dataConn
 	port   net.Listener     // that the server is to connect to; nil in passive mode
+	ready  bool             // data, or port, awaits a transfer
 	last   *client.Response // the transfer; nil when none is under way
 }
 
@@ -75,7 +74,6 @@ func dial(ctx context.Context, a *access) (*session, error) {
 func (s *session) connect(dial func(network, address string) (net.Conn, error)) (err error) {
 	s.conn, err = client.Dial("",
 		client.DialWithDialFunc(dial),
-		client.DialWithDisabledEPSV(s.access.noEPSV && s.access.active == nil),
 		client.DialWithDisabledUTF8(true),
 		client.DialWithDisabledMLSD(true))
 	return s.failure(err)
@@ -93,6 +91,7 @@ func (s *session) login() (err error) {
 		return err
 	}
 	if s.access.wantsTLS() {
+		s.ctl.welcome = false // who logs in in the clear is nobody under TLS
 		if err := s.startTLS(); err != nil {
 			return err
 		}
@@ -107,92 +106,13 @@ func (s *session) login() (err error) {
 	return nil
 }
 
-// dialFunc hands the library its control connection, and later data
-// connections.
-func (s *session) dialFunc(_, address string) (net.Conn, error) {
+// dialFunc hands the library its control connection, and later the data
+// connections that openData has made.
+func (s *session) dialFunc(_, _ string) (net.Conn, error) {
 	if s.conn == nil {
 		return s.ctl, nil
 	}
-	if s.port != nil {
-		s.data = &dataConn{idle: s.access.limits.Idle}
-		return s.data, nil
-	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return nil, err
-	}
-	t := s.access.target()
-	t.Purpose, t.Port = fetch.Data, uint16(n)
-	// Data comes from where the control connection leads, whatever the name may
-	// resolve to by now. Where that is not known the name has to do.
-	if s.peer.IsValid() {
-		t.Host = s.peer.Addr().String()
-	}
-	conn, err := s.access.env.Connect(s.ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	s.data = &dataConn{raw: conn, idle: s.access.limits.Idle}
 	return s.data, nil
-}
-
-// prepare does what comes before a transfer besides what the library knows of.
-func (s *session) prepare(command string) error {
-	s.ctl.transfer, s.ctl.announced, s.ctl.invited = command, -1, 0
-	if s.access.active != nil {
-		if err := s.invite(); err != nil {
-			return err
-		}
-		s.ctl.invited = fetch.AddrPort(s.port.Addr()).Port()
-		return nil
-	}
-	if s.access.opt.PRET {
-		r, err := s.ctl.exchange("PRET " + command)
-		if err == nil && r.class() != 2 {
-			return s.refused(r)
-		}
-		return s.failure(err)
-	}
-	return nil
-}
-
-// begin makes the data connection ready when the server is.
-func (s *session) begin() error {
-	d := s.data
-	if s.port != nil {
-		conn, err := s.accept()
-		if err != nil {
-			return err
-		}
-		d.raw = conn
-		s.ctl.trace.Connected(fetch.Connection{
-			Network: "tcp", Purpose: fetch.Data, Host: s.access.loc.Host,
-			Local: fetch.AddrPort(conn.LocalAddr()), Remote: fetch.AddrPort(conn.RemoteAddr()),
-		})
-	}
-	if !s.private {
-		d.open(s.ctx, d.raw)
-		return nil
-	}
-	conn, err := s.handshake(wire.BelowTLS(d.raw))
-	if err != nil {
-		return err
-	}
-	d.secured = true
-	d.open(s.ctx, conn)
-	return nil
-}
-
-// passive judges the host that the server names for passive connections.
-func (s *session) passive(host netip.Addr) error {
-	if !s.access.check227 || host == s.peer.Addr() {
-		return nil
-	}
-	return &fetch.Error{Kind: fetch.Refused, Err: fmt.Errorf("the server names %v for the data, which is not its own address", host)}
 }
 
 // alternative answers a refusal of USER.
@@ -264,8 +184,8 @@ func (s *session) reusable() bool {
 func (s *session) rest() {
 	s.ctl.conn.SetContext(context.Background())
 	s.ctl.trace = fetch.ContextTrace(context.Background())
-	s.closePort()
-	s.ctx, s.access, s.data = context.Background(), nil, nil
+	s.dropData()
+	s.ctx, s.access = context.Background(), nil
 }
 
 // Close takes leave of the server, in bounded time, and closes the connection.
@@ -276,10 +196,7 @@ func (s *session) Close() error {
 
 // end is Close for a session whose access may have failed or been cut off.
 func (s *session) end() {
-	if s.data != nil {
-		s.data.Close()
-	}
-	s.closePort()
+	s.dropData()
 	switch {
 	case s.ctx.Err() != nil:
 		s.ctl.conn.Close()
@@ -288,6 +205,24 @@ func (s *session) end() {
 	default:
 		s.Close()
 	}
+}
+
+// named does something by name. Most servers know nothing of Telnet and take a
+// doubled IAC for two octets (the letter я of CP1251 is one): where the name is
+// not to be found so, it is sent undoubled once, and from then on if that helps.
+func (s *session) named(name string, do func() error) error {
+	err := do()
+	var e *fetch.Error
+	if s.ctl.bareIAC || !strings.Contains(name, iac) || !errors.As(err, &e) || e.Code != 550 {
+		return err
+	}
+	s.ctl.bareIAC = true
+	again := do()
+	if refusal(again) {
+		s.ctl.bareIAC = false
+		return err
+	}
+	return again
 }
 
 // The commands of an access.
@@ -305,17 +240,17 @@ func (s *session) home() error {
 	if len(s.where) == 0 {
 		return nil
 	}
-	if err := s.conn.ChangeDir(s.entry); err != nil {
+	if err := s.named(s.entry, func() error { return s.failure(s.conn.ChangeDir(s.entry)) }); err != nil {
 		// There is no way from here to anywhere.
-		return s.ctl.fail(s.failure(err))
+		return s.ctl.fail(err)
 	}
 	s.where = nil
 	return nil
 }
 
 func (s *session) cwd(dir string) error {
-	if err := s.conn.ChangeDir(dir); err != nil {
-		return s.failure(err)
+	if err := s.named(dir, func() error { return s.failure(s.conn.ChangeDir(dir)) }); err != nil {
+		return err
 	}
 	s.where = append(s.where, dir)
 	return nil
@@ -337,24 +272,52 @@ func (s *session) setType(t byte) error {
 	return nil
 }
 
-func (s *session) size(name string) (int64, error) {
-	n, err := s.conn.FileSize(name)
-	return n, s.failure(err)
+func (s *session) size(name string) (n int64, err error) {
+	err = s.named(name, func() error {
+		n, err = s.conn.FileSize(name)
+		return s.failure(err)
+	})
+	return n, err
 }
 
-func (s *session) modTime(name string) (time.Time, error) {
-	t, err := s.conn.GetTime(name)
-	return t, s.failure(err)
+func (s *session) modTime(name string) (t time.Time, err error) {
+	err = s.named(name, func() error {
+		t, err = s.conn.GetTime(name)
+		return s.failure(err)
+	})
+	return t, err
 }
 
 // retrieve starts a transfer to us. The library knows it as RETR; command is
 // what is sent.
-func (s *session) retrieve(command string, offset int64) (err error) {
-	if err := s.prepare(command); err != nil {
+func (s *session) retrieve(command string, offset int64) error {
+	return s.named(command, func() error {
+		return s.transfer(command, func() (err error) {
+			s.last, err = s.conn.RetrFrom("", uint64(offset))
+			return err
+		})
+	})
+}
+
+// transfer lets the library do a transfer over the data connection that has been
+// opened for it, or one that is opened now.
+func (s *session) transfer(command string, do func() error) error {
+	if err := s.openData(command); err != nil {
 		return err
 	}
-	s.last, err = s.conn.RetrFrom("", uint64(offset))
-	return s.failure(err)
+	s.ready = false
+	s.ctl.transfer, s.ctl.announced = command, -1
+	s.expect()
+	err := do()
+	if err == nil {
+		return nil
+	}
+	s.closePort()
+	s.data.stop()
+	if err = s.failure(err); refusal(err) && s.data.complaint() != nil {
+		err = s.failure(s.data.complaint())
+	}
+	return err
 }
 
 // finish ends a transfer to us: it closes the data connection and reads the last
@@ -362,20 +325,20 @@ func (s *session) retrieve(command string, offset int64) (err error) {
 func (s *session) finish() error {
 	err := s.last.Close()
 	s.last = nil
+	if r := s.ctl.last; err == nil && saysTruncated(r.text, s.access.name) {
+		err = &fetch.Error{Kind: fetch.Truncated, Code: r.code, Reply: r.text}
+	}
 	return s.failure(err)
 }
 
 // store does a transfer to the server as a whole.
-func (s *session) store(command string, body io.Reader, offset int64) (err error) {
-	if err := s.prepare(command); err != nil {
-		return err
-	}
-	if s.access.verb == "APPE" {
-		err = s.conn.Append("", body)
-	} else {
-		err = s.conn.StorFrom("", body, uint64(offset))
-	}
-	return s.failure(err)
+func (s *session) store(command string, body io.Reader, offset int64) error {
+	return s.transfer(command, func() error {
+		if s.access.verb == "APPE" {
+			return s.conn.Append("", body)
+		}
+		return s.conn.StorFrom("", body, uint64(offset))
+	})
 }
 
 // refused is the error of a command whose reply is not the one that it needs.

@@ -62,12 +62,12 @@ func TestReuseAfterRefusal(t *testing.T) {
 	}
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
-		"TYPE I", "SIZE none", "EPSV", "RETR none",
+		"EPSV", "TYPE I", "SIZE none", "RETR none",
 		"CWD a", "CWD none",
-		"CWD /", "CWD a", "CWD b", "SIZE none", "EPSV", "RETR none",
-		"SIZE c.txt", "EPSV", "RETR c.txt",
-		"CWD /", "TYPE A", "EPSV", "NLST none",
-		"TYPE I", "SIZE x.txt", "EPSV", "RETR x.txt", "QUIT")
+		"CWD /", "CWD a", "CWD b", "EPSV", "SIZE none", "RETR none",
+		"EPSV", "SIZE c.txt", "RETR c.txt",
+		"CWD /", "EPSV", "TYPE A", "NLST none",
+		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "QUIT")
 }
 
 // TestLoginDirectory returns to a directory that is not the root.
@@ -83,9 +83,9 @@ func TestLoginDirectory(t *testing.T) {
 		}
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD /etc", "TYPE I", "SIZE x", "EPSV", "RETR x",
-		`CWD /home/"lab"`, "SIZE mine", "EPSV", "RETR mine", "CWD /a", "CWD b", "SIZE c.txt", "EPSV", "RETR c.txt",
-		`CWD /home/"lab"`, "SIZE mine", "EPSV", "RETR mine", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD /etc", "EPSV", "TYPE I", "SIZE x", "RETR x",
+		`CWD /home/"lab"`, "EPSV", "SIZE mine", "RETR mine", "CWD /a", "CWD b", "EPSV", "SIZE c.txt", "RETR c.txt",
+		`CWD /home/"lab"`, "EPSV", "SIZE mine", "RETR mine", "QUIT")
 }
 
 // TestStale has sessions that die while they are idle, in all manners; the next
@@ -136,7 +136,6 @@ func TestStaleUpload(t *testing.T) {
 		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil {
 			t.Fatal(err)
 		}
-		srv.ResetFaults()
 		srv.On(stage, 1, testserver.Close())
 		if _, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/new")}, strings.NewReader("new")); err != nil {
 			t.Errorf("%s: %v", stage, err)
@@ -144,7 +143,6 @@ func TestStaleUpload(t *testing.T) {
 		if got := srv.Uploads()["new"]; string(got) != "new" {
 			t.Errorf("%s: stored %q", stage, got)
 		}
-		srv.ResetFaults()
 		srv.On("END", 1, testserver.Close())
 		if _, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/new")}, strings.NewReader("newer")); err == nil {
 			t.Errorf("%s: an upload whose fate is not known was repeated", stage)
@@ -343,6 +341,43 @@ func answer(c net.Conn, replies []string) {
 		}
 		if _, err := c.Read(buf); err != nil {
 			return
+		}
+	}
+}
+
+// TestIAC has names with the octet that Telnet doubles, at servers that undo that
+// and at those that do not.
+func TestIAC(t *testing.T) {
+	for _, tc := range []struct {
+		bare bool
+		path string
+		opt  Options
+		want []string // commands with arguments, after the login
+	}{
+		{false, "pub/%FF%FE", Options{}, []string{"CWD pub", "SIZE \xff\xff\xfe", "RETR \xff\xff\xfe"}},
+		{true, "pub/%FF%FE", Options{}, []string{"CWD pub", "SIZE \xff\xff\xfe", "SIZE \xff\xfe", "RETR \xff\xfe"}},
+		{true, "pub/%FF%FE;type=a", Options{}, []string{"CWD pub", "RETR \xff\xff\xfe", "RETR \xff\xfe"}},
+		{true, "%FFd/%FFf", Options{ModTime: true}, []string{"CWD \xff\xffd", "CWD \xffd", "MDTM \xfff", "SIZE \xfff", "RETR \xfff"}},
+		{true, "%FFd/", Options{ListOnly: true}, []string{"CWD \xff\xffd", "CWD \xffd"}},
+		{true, "none%FF", Options{}, []string{"SIZE none\xff\xff", "SIZE none\xff", "RETR none\xff\xff", "RETR none\xff"}},
+		{true, "%FFnone/x", Options{}, []string{"CWD \xff\xffnone", "CWD \xffnone"}},
+	} {
+		srv := start(t, func(s *testserver.FTP) { s.BareIAC = tc.bare })
+		if err := srv.Put("\xffd/\xfff", []byte("eight bits\n")); err != nil {
+			t.Fatal(err)
+		}
+		f := &Fetcher{}
+		_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/"+tc.path), Options: &tc.opt})
+		if missing := strings.Contains(tc.path, "none"); (err != nil) != missing || missing && !errors.Is(err, fetch.NotFound) {
+			t.Errorf("%+v: %v", tc, err)
+		}
+		f.Close()
+		got := slices.DeleteFunc(sent(srv), func(line string) bool {
+			verb, arg, _ := strings.Cut(line, " ")
+			return arg == "" || verb == "USER" || verb == "PASS" || verb == "TYPE"
+		})
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: sent %q\nwant %q", tc.path, got, tc.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -11,6 +12,9 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	if err := a.enter(s); err != nil {
 		return nil, err
 	}
+	if err := a.prepare(s); err != nil {
+		return nil, err
+	}
 	src := &source{r: body, trace: a.trace}
 	net := io.Reader(src)
 	switch {
@@ -19,7 +23,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	case a.ascii():
 		net = newNetText(src)
 	}
-	err := s.store(command(a.verb, a.name), net, a.req.Offset)
+	err := s.store(a.command(), net, a.req.Offset)
 	switch {
 	case s.ctx.Err() != nil:
 		return nil, a.fail(a.verb, s.ctx.Err())
@@ -27,6 +31,9 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 		s.raw = true // the server may be at a loss
 		return nil, a.fail("read", &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
 	case err != nil:
+		return nil, err
+	}
+	if err := a.setModTime(s); err != nil {
 		return nil, err
 	}
 	if err := a.quote(s, a.opt.PostQuote); err != nil {
@@ -37,6 +44,24 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 		attr.Size = a.req.Offset + src.n
 	}
 	return attr, nil
+}
+
+// setModTime gives the file its time, if there is a way.
+func (a *access) setModTime(s *session) error {
+	if a.opt.SetModTime.IsZero() {
+		return nil
+	}
+	stamp := a.opt.SetModTime.UTC().Format("20060102150405")
+	for _, command := range []string{
+		"MFMT " + stamp + " " + a.name,
+		fmt.Sprintf("SITE UTIME %s %[2]s %[2]s %[2]s UTC", a.name, stamp),
+	} {
+		if r, err := s.ctl.exchange(command); err != nil || r.class() == 2 {
+			return s.failure(err)
+		}
+	}
+	s.ctl.trace.Note("the server cannot be told the file's time")
+	return nil
 }
 
 // source is what is uploaded. It remembers whether it was to blame.

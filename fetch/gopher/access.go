@@ -115,7 +115,7 @@ func (f *Fetcher) prepareRequest(req *fetch.Request, options *Options, a *access
 	if err := a.setOptions(options); err != nil {
 		return err
 	}
-	if (l.Type == '7' || l.Type == '2') && words == "" && (a.plus == "" || a.plus[0] == '+') {
+	if lacksWords(l, words, a.plus) {
 		a.kind = fetch.KindQuery
 		return nil
 	}
@@ -133,6 +133,19 @@ func (f *Fetcher) prepareRequest(req *fetch.Request, options *Options, a *access
 	}
 	a.request = f.octets(l, selector, words, a.plus)
 	return nil
+}
+
+// lacksWords reports whether an item is to be asked for by words and has none,
+// not even the empty ones that "%09" at the end of a search's URL are. Behind a
+// selector with a "?", that only says that what follows "?" are no words.
+func lacksWords(l *locator.Gopher, words, plus string) bool {
+	switch {
+	case words != "" || plus != "" && plus[0] != '+':
+		return false
+	case l.Type == '7':
+		return plus != "" || l.Fields == 0 || strings.Contains(l.Selector, "?")
+	}
+	return l.Type == '2'
 }
 
 // setOptions finds the Gopher+ string.

@@ -159,12 +159,17 @@ func (b *rawBody) WriteTo(w io.Writer) (written int64, err error) {
 	if !isFile || !isTCP {
 		return io.Copy(w, readerFunc(b.Read))
 	}
+	return b.toFile(file, tcp)
+}
+
+// toFile writes what comes from conn, the connection itself, to a file.
+func (b *rawBody) toFile(file *os.File, conn io.Reader) (written int64, err error) {
 	for err == nil {
 		var n int64
 		if len(b.raw.head) > 0 || b.raw.err != nil || b.room == 0 {
 			n, err = b.copyHead(file)
 		} else {
-			n, err = b.splice(file, tcp)
+			n, err = b.splice(file, conn)
 		}
 		written += n
 	}
@@ -189,7 +194,7 @@ func (b *rawBody) copyHead(file *os.File) (int64, error) {
 
 // splice lets the kernel move octets from the connection to a file. A limit of
 // time is one without any.
-func (b *rawBody) splice(file *os.File, tcp *net.TCPConn) (int64, error) {
+func (b *rawBody) splice(file *os.File, conn io.Reader) (int64, error) {
 	if err := b.check(); err != nil {
 		return 0, err
 	}
@@ -198,7 +203,7 @@ func (b *rawBody) splice(file *os.File, tcp *net.TCPConn) (int64, error) {
 		return 0, b.err
 	}
 	want := min(spliced, b.room, b.left)
-	n, err := file.ReadFrom(io.LimitReader(tcp, want))
+	n, err := file.ReadFrom(io.LimitReader(conn, want))
 	b.room -= n
 	b.left -= n
 	if n > 0 {

@@ -2,7 +2,9 @@ package gopher
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"slices"
 
 	"github.com/fetch1738/fetch1738/internal/menu"
 )
@@ -24,6 +26,28 @@ func (s *source) complaint(asMenu bool) (text string, is bool) {
 		}
 		s.fill()
 	}
+}
+
+var errForeign = errors.New("this is not a gopher server")
+
+// portGopher is where there are no other servers.
+const portGopher = 70
+
+// foreign is the first line of what has come if it is that of an HTTP, SSH, FTP or
+// mail server, and for a menu of a news or mailbox server; else nil. Other texts
+// may well begin like the latter.
+func (s *source) foreign(isMenu bool) []byte {
+	end := bytes.IndexByte(s.head, '\n') + 1
+	if end == 0 || bytes.IndexByte(s.head[:end], '\t') >= 0 {
+		return nil
+	}
+	line := s.head[:end]
+	begins := func(with string) bool { return bytes.HasPrefix(line, []byte(with)) }
+	if slices.ContainsFunc([]string{"HTTP/1.", "HTTP/2", "SSH-", "220 ", "220-"}, begins) ||
+		isMenu && slices.ContainsFunc([]string{"200 ", "201 ", "+OK", "* OK"}, begins) {
+		return line
+	}
+	return nil
 }
 
 type verdict uint8

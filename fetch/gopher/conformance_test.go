@@ -17,7 +17,7 @@ import (
 func TestConformance(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.PlainGopher)) })
 	t.Run("loopback", func(t *testing.T) { fetchtest.Run(t, harness(false, testserver.PlainGopher)) })
-	t.Run("UMN", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.UMNGopher)) })
+	t.Run("Gopher+", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.StandardGopher)) })
 	t.Run("pygopherd", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.PyGopher)) })
 }
 
@@ -27,7 +27,7 @@ func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 	h := fetchtest.Harness{
 		New: func(env *fetch.Env) fetch.Fetcher {
 			f := &Fetcher{Env: env}
-			if as == testserver.UMNGopher {
+			if as == testserver.StandardGopher {
 				return f
 			}
 			return struct { // plain servers have no attributes; of pygopherd's the end cannot be told

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -124,10 +125,24 @@ func (x *exchange) begin() (err error) {
 		x.fallback = fallbackHeader
 		trace.Note(x.fallback)
 		x.unexpected()
+	} else if x.framing == menuLines && x.src.begins("--") {
+		// No line of a menu: gopherd refuses searches so, whoever asks.
+		if x.header, x.isPlus, err = x.src.header(); err == nil && x.isPlus {
+			return x.refusal()
+		}
+		x.isPlus = false
 	}
 	if text, refused := x.src.complaint(x.kind == fetch.KindMenu); refused {
 		trace.Received(x.src.head)
 		return &fetch.Error{Op: "fetch", URL: x.loc.Redacted(), Kind: fetch.NotFound, Reply: text}
+	}
+	if line := x.src.foreign(x.framing == menuLines); line != nil && x.port != portGopher {
+		trace.Received(line)
+		if x.framing == menuLines {
+			text := strings.TrimRight(string(line), "\r\n")
+			return &fetch.Error{Op: "read", URL: x.loc.Redacted(), Kind: fetch.Protocol, Reply: text, Err: errForeign}
+		}
+		trace.Note("the answer begins like that of another protocol")
 	}
 	return nil
 }

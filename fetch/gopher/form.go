@@ -110,8 +110,9 @@ func (f *Filled) Secret() bool { return f.secret }
 
 // Fill makes a request of the answers, one for each question in order; those to
 // a Note are not looked at. Fewer are as many empty ones. An AskL takes lines
-// ended by LF, a Select "1" or "0", a Choose one of its choices, a ChooseF the
-// content of a file. view is the label of the view wanted; empty is the
+// ended by LF, which are sent with an empty one behind them, as the UMN client
+// does; a Select "1" or "0", a Choose one of its choices, a ChooseF the content of
+// a file. view is the label of the view wanted; empty is the
 // server's choice.
 //
 // A line that is only a dot would end the form early, and line ends inside a
@@ -173,6 +174,9 @@ func (q *Question) lines(answer string) ([]string, error) {
 	switch q.Kind {
 	case AskL:
 		text := splitLines(answer)
+		if len(text) > 0 {
+			text = append(text, "") // as the UMN client does
+		}
 		lines = append([]string{strconv.Itoa(len(text))}, text...)
 	case ChooseF:
 		lines = splitLines(answer)

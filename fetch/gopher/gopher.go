@@ -56,10 +56,13 @@ var (
 type Info struct {
 	// Request is what was sent, with passwords in a form masked.
 	Request []byte
-	// Complete is set when the server has marked the end of a text or menu, or
-	// had told the length. For anything else the end cannot be told from a
-	// connection that was cut. It holds once the Body, or Items, has been read to
-	// its end.
+	// Complete is set when the Body, or Items, has been read to an end that the
+	// server has marked: the line "." of a text or menu, the last of the octets that
+	// Gopher+ has announced, or the last line of a phone book's reply. Any other end
+	// cannot be told from a connection that was cut: that of an answer without the
+	// line, which may be empty, or end within a line; that of a text in whose last
+	// line "." the line end is missing, as more might have followed; and that of
+	// everything else, which ends with the connection.
 	Complete bool
 	// Plus is set when the answer was one of Gopher+.
 	Plus bool
@@ -201,10 +204,7 @@ func (x *exchange) frame(b *body, info *Info) (listed bool) {
 	}
 	listed = x.plus != "" && (x.isPlus && x.plus[0] == '!' || x.src.begins("+INFO"))
 	switch {
-	case x.isPlus && x.header.length >= 0:
-		info.Complete = true
-		b.src = x.unframed(info)
-	case x.isPlus && x.header.length == dotEnds:
+	case x.isPlus && x.header.length != closeEnds:
 		b.src = x.unframed(info)
 	case x.isPlus || x.framing == untilClose && !listed:
 		b.src, b.raw = x.src, x.src

@@ -19,7 +19,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/memnet"
-	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -36,7 +35,7 @@ func TestWithoutConnection(t *testing.T) {
 	f := &Fetcher{Env: nowhereToGo(t)}
 	for url, want := range map[string]fetch.Resource{
 		"gopher://h/7/q":         {Kind: fetch.KindQuery},
-		"gopher://h/7/q%09":      {Kind: fetch.KindQuery},
+		"gopher://h/7/q?x%09":    {Kind: fetch.KindQuery},
 		"gopher://h/7/q?":        {Kind: fetch.KindQuery},
 		"gopher://h/7/q%09%09+":  {Kind: fetch.KindQuery},
 		"gopher://h:105/2":       {Kind: fetch.KindQuery},
@@ -402,56 +401,43 @@ func TestToFile(t *testing.T) {
 	}
 }
 
-// TestToFileIdle splices from a server that is slow, which is no failure, and
-// then silent, which is one. It sends something whenever the time for what came
-// last is over, as the trace tells.
+// TestToFileIdle has a server that is slow, which is no failure, and then silent,
+// which is one.
 func TestToFileIdle(t *testing.T) {
-	const idle = 300 * time.Millisecond
-	env := &fetch.Env{Limits: fetch.Limits{Idle: idle}}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	const said = "some octets"
-	server := make(chan net.Conn, 1)
-	go func() {
-		c, err := ln.Accept()
-		if err != nil {
-			close(server)
-			return
-		}
-		c.Write([]byte(said))
-		server <- c
-		io.Copy(io.Discard, c)
-		c.Close()
-	}()
-	const more = 3
-	told := 0
-	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(int64) {
-		if told++; told <= more {
-			c := <-server
+	const (
+		idle = time.Hour
+		said = "some octets"
+		more = 3
+	)
+	synctest.Test(t, func(t *testing.T) {
+		env := serving(func(c net.Conn) {
 			c.Write([]byte(said))
-			server <- c
+			for range more {
+				time.Sleep(idle - time.Minute)
+				c.Write([]byte(said))
+			}
+			io.Copy(io.Discard, c)
+		})
+		env.Limits.Idle = idle
+		told := 0
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(int64) { told++ }})
+		res, err := (&Fetcher{Env: env}).Fetch(ctx, &fetch.Request{Locator: parse(t, "gopher://h/9x")})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}})
-	at := ln.Addr().(*net.TCPAddr)
-	l := &locator.Gopher{HostPort: locator.HostPort{Host: "127.0.0.1", Port: uint16(at.Port)}, Type: '9', Selector: "x"}
-	res, err := (&Fetcher{Env: env}).Fetch(ctx, &fetch.Request{Locator: l})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Close()
-	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	want := int64((1 + more) * len(said))
-	if n, err := io.Copy(f, res.Body); n != want || !errors.Is(err, fetch.Timeout) {
-		t.Errorf("%d octets, %v; want %d and a timeout", n, err, want)
-	}
-	if told != 1+more {
-		t.Errorf("the trace told of octets %d times, want %d", told, 1+more)
-	}
+		defer res.Close()
+		f, err := os.Create(filepath.Join(t.TempDir(), "file"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		body := res.Body.(*rawBody)
+		want := int64((1 + more) * len(said))
+		if n, err := body.toFile(f, body.conn.Conn); n != want || !errors.Is(err, fetch.Timeout) {
+			t.Errorf("%d octets, %v; want %d and a timeout", n, err, want)
+		}
+		if told != 1+more {
+			t.Errorf("the trace told of octets %d times, want %d", told, 1+more)
+		}
+	})
 }

@@ -96,7 +96,8 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 		}
 		r.rest = line
 		if l, ok := cso.Parse(line); ok && l.Final() {
-			r.ended, r.info.Complete = bytes.HasSuffix(line, []byte("\n")), true
+			r.ended = bytes.HasSuffix(line, []byte("\n"))
+			r.info.Complete = r.ended
 		}
 	}
 	n := copy(p, r.rest)

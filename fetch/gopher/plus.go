@@ -97,18 +97,20 @@ func (s *source) begins(text string) bool {
 type counted struct {
 	src  io.Reader
 	left int64
+	info *Info
 }
 
 // Read implements io.Reader.
 func (c *counted) Read(p []byte) (int, error) {
 	if c.left == 0 {
+		c.info.Complete = true
 		return 0, io.EOF
 	}
 	n, err := c.src.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
 	switch {
 	case c.left == 0:
-		err = io.EOF
+		c.info.Complete, err = true, io.EOF
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
 	}
@@ -193,10 +195,13 @@ func (x *exchange) moved(text string) *fetch.Referral {
 		m := newMaker(x.access)
 		parsed := menu.Parse([]byte(strings.TrimRight(descriptor, "\r\n")))
 		if l := m.item(&parsed).Locator; l != nil {
-			if to, ok := l.(*locator.Gopher); ok && x.form == nil && !isForm(x.item.Plus) {
+			ref := &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.Redirect, By: x.loc, Peer: x.peer.Addr()}}
+			if x.form != nil || isForm(x.item.Plus) {
+				ref.Op = "filled form" // what it says is for this server
+			} else if to, ok := l.(*locator.Gopher); ok {
 				to.Plus, to.Fields = x.item.Plus, x.item.Fields
 			}
-			return &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.Redirect, By: x.loc, Peer: x.peer.Addr()}}
+			return ref
 		}
 	}
 	return nil
@@ -211,9 +216,11 @@ func (x *exchange) unframed(info *Info) io.Reader {
 	}
 	switch {
 	case x.header.length >= 0:
-		return &counted{src: x.src, left: x.header.length}
+		return &counted{src: x.src, left: x.header.length, info: info}
 	case x.header.length == dotEnds:
-		return &textReader{src: x.src, menu: x.framing == menuLines, marked: true, info: info, note: fetch.ContextTrace(x.ctx).Note}
+		// gopherd ends the HTML of a menu without the line that it has announced.
+		page := types[x.item.Type].framing == menuLines && x.media == "text/html"
+		return &textReader{src: x.src, menu: x.framing == menuLines, marked: !page, info: info, note: fetch.ContextTrace(x.ctx).Note}
 	}
 	return x.src
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,6 +58,11 @@ func TestPlusAnswers(t *testing.T) {
 		{"gopher://h/0x%09%09!", "+INFO: 0x\tx\th\t70\t+\r\n.\r\nmore", "+INFO: 0x\tx\th\t70\t+\r\n", -1, nil, fallbackList},
 		{"gopher://h/0x%09%09!", "a text\r\n", "a text\r\n", -1, nil, fallbackHeader},
 		{"gopher://h/0x%09%09!", "+-1\r\n+INFO: 0x\tx\th\t70\t+\r\n", "", -1, fetch.Truncated, ""},
+		{"gopher://h/1x%09%09+text/html", "+-1\r\n<HTML>\r\n", "<HTML>\r\n", -1, nil, ""}, // gopherd
+		{"gopher://h/1x%09%09+text/html%20En_US", "+-1\r\n<HTML>\r\n.\r\n", "<HTML>\r\n", -1, nil, ""},
+		{"gopher://h/hx%09%09+text/html", "+-1\r\n<HTML>\r\n", "<HTML>\r\n", -1, fetch.Truncated, ""},
+		{"gopher://h/1x%09%09+text/plain", "+-1\r\na\r\n", "a\r\n", -1, fetch.Truncated, ""},
+		{"gopher://h/1x%09%09+", "+-1\r\n0a\ta\th\t70\r\n", "0a\ta\th\t70\r\n", -1, fetch.Truncated, ""},
 		{"gopher://h/0x%09%09+Text/plain%20De_DE", "+-1\r\nLachs\r\n.\r\n", "Lachs\r\n", -1, nil, ""},
 	} {
 		for _, step := range []int{1, 7, 1 << 20} {
@@ -111,6 +117,79 @@ func TestPlusErrors(t *testing.T) {
 	_, _, err := get(t, answering([]byte("--1\r\n1 Ann <a@b.example>\r\nNo such item.\r\n.\r\n"), nil), &fetch.Request{Locator: parse(t, "gopher://h/0x%09%09+")})
 	if want := "fetch gopher://h/0x%09%09+: 1 No such item. (administrator: Ann <a@b.example>)"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestRefusedPlainly has refusals of Gopher+ in answer to plain requests: menus
+// have no such lines, texts may.
+func TestRefusedPlainly(t *testing.T) {
+	const refusal = "--1\r\n1 Ann <a@b.example>\r\nNo such index.\r\n.\r\n"
+	for _, step := range []int{1, 1 << 20} {
+		for _, url := range []string{"gopher://h/7/q%09words", "gopher://h/7/q?words", "gopher://h/1/q"} {
+			env := answering([]byte(refusal), nil)
+			env.Dial = stepping(env.Dial, step)
+			_, got, err := get(t, env, &fetch.Request{Locator: parse(t, url)})
+			var e *fetch.Error
+			var plus *PlusError
+			if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Code != 1 || e.Reply != "No such index." || !errors.As(err, &plus) || plus.Admin != "Ann <a@b.example>" {
+				t.Errorf("%s: %q, %v", url, got, err)
+			}
+		}
+		for url, answer := range map[string]string{
+			"gopher://h/0/q": refusal, "gopher://h/9/q": refusal,
+			"gopher://h/7/q%09words": "--1 of 2--\r\n0a\ta\th\t70\r\n.\r\n",
+			"gopher://h/1/q":         "-12\r\n0a\ta\th\t70\r\n.\r\n",
+			"gopher://h/1/r":         "--",
+		} {
+			env := answering([]byte(answer), nil)
+			env.Dial = stepping(env.Dial, step)
+			res, got, err := get(t, env, &fetch.Request{Locator: parse(t, url)})
+			if err != nil || got != answer && got+".\r\n" != answer {
+				t.Errorf("%s: %q, %v; want %q", url, got, err, answer)
+			} else if info := res.Info.(*Info); info.Plus {
+				t.Errorf("%s: %+v", url, info)
+			}
+		}
+	}
+}
+
+// TestForeign has what servers of other protocols say. It is no menu; a document
+// it may be, and at the port of gopher anything may.
+func TestForeign(t *testing.T) {
+	for _, answer := range []string{
+		"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\nBad\n", "HTTP/1.0 200 OK\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
+		"220 mail.example ESMTP\r\n", "220-Welcome\r\n220 ready\r\n", "200 news ready\r\n", "201 news ready\r\n", "+OK POP3\r\n", "* OK IMAP4rev1\r\n",
+	} {
+		line, _, _ := strings.Cut(answer, "\r\n")
+		for _, url := range []string{"gopher://h:8080", "gopher://h:8080/1/x", "gopher://h:8080/7/x%09y", "gopher://h:8080/1/x%09%09$"} {
+			_, got, err := get(t, answering([]byte(answer), nil), &fetch.Request{Locator: parse(t, url)})
+			var e *fetch.Error
+			if !errors.As(err, &e) || e.Kind != fetch.Protocol || e.Reply != line {
+				t.Errorf("%s: %q gives %q, %v", url, answer, got, err)
+			}
+		}
+		for _, url := range []string{"gopher://h:8080/0x", "gopher://h:8080/9x", "gopher://h/1/x", "gopher://h:70"} {
+			var said []byte
+			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(octets []byte) { said = append(said, octets...) }})
+			res, err := (&Fetcher{Env: answering([]byte(answer), nil)}).Fetch(ctx, &fetch.Request{Locator: parse(t, url)})
+			if err != nil {
+				t.Errorf("%s: %q: %v", url, answer, err)
+				continue
+			}
+			got, err := io.ReadAll(res.Body)
+			res.Close()
+			if string(got) != answer || err != nil {
+				t.Errorf("%s: %q, %v; want %q", url, got, err, answer)
+			}
+			if told := strings.HasPrefix(url, "gopher://h:8080") && slices.Contains([]string{"HTTP", "SSH-", "220 ", "220-"}, line[:4]); told != (string(said) == line+"\r\n") {
+				t.Errorf("%s: the trace was told %q", url, said)
+			}
+		}
+	}
+	for _, menu := range []string{"220 things\t/x\th\t70\r\n", "HTTP for beginners\r\n", "2200 things\r\n", "220 things"} {
+		if _, got, err := get(t, answering([]byte(menu), nil), &fetch.Request{Locator: parse(t, "gopher://h:8080/1")}); got != menu || err != nil {
+			t.Errorf("%q, %v; want %q", got, err, menu)
+		}
 	}
 }
 
@@ -297,8 +376,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// umnAnswers are those given to the UMN client, whose text area has seven lines.
-var umnAnswers = []string{"", "", "220", "pass", "line one\nline two\n\n \n \n \n\n", "result.txt", "1", "0", "Red", ""}
+// umnAnswers are those given to the UMN client.
+var umnAnswers = []string{"", "", "220", "pass", "line one\nline two\n\n \n \n \n", "result.txt", "1", "0", "Red", ""}
 
 // TestFormUMN fills in the recorded form as the UMN client did, and sends the
 // same octets.
@@ -342,6 +421,31 @@ func TestFormUMN(t *testing.T) {
 	}
 }
 
+// What is in a form goes to no other server than that which asked for it.
+func TestFormMoved(t *testing.T) {
+	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
+	l := parse(t, "gopher://h/00/survey%09%09?")
+	res, _, err := get(t, answering(answer, nil), &fetch.Request{Locator: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := res.Info.(*Info).Attributes
+	filled, err := attributes.Ask.Fill(attributes.Views[0].Label, umnAnswers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := *l
+	url.Plus = filled.Plus()
+	moved := []byte("--1\r\n3 Ann\r\n+INFO: 0x\tnew\tother\t7070\t+\r\n.\r\n")
+	for _, req := range []*fetch.Request{{Locator: l, Options: &Options{Form: filled}}, {Locator: &url}} {
+		_, _, err := get(t, answering(moved, nil), req)
+		var ref *fetch.Referral
+		if !errors.Is(err, fetch.Moved) || !errors.As(err, &ref) || ref.Op == "" || ref.To.String() != "gopher://other:7070/0new" {
+			t.Errorf("%+v: %v", ref, err)
+		}
+	}
+}
+
 // TestForm fills in a form by our own server, which tells what it got.
 func TestForm(t *testing.T) {
 	srv := plusSite(t)
@@ -363,9 +467,9 @@ func TestForm(t *testing.T) {
 		answers []string
 		want    string
 	}{
-		"all":            {[]string{"ignored", "110", "pw", "one\ntwo\r\n", "x", "0", "Green", "up\nload"}, "110 pw 2 one two x 0 Green up load"},
+		"all":            {[]string{"ignored", "110", "pw", "one\ntwo\r\n", "x", "0", "Green", "up\nload"}, "110 pw 3 one two  x 0 Green up load"},
 		"nothing":        {nil, "  0  1 "},
-		"a line of dots": {[]string{"", "..", "", "...\n", "", "1", "Red"}, "..  1 ...  1 Red"},
+		"a line of dots": {[]string{"", "..", "", "...\n", "", "1", "Red"}, "..  2 ...   1 Red"},
 	} {
 		filled, err := form.Fill("", tc.answers)
 		if err != nil {

@@ -17,11 +17,12 @@ var (
 //
 // Where the search is empty, §3.4.3 wants two TABs before a Gopher+ string, and
 // its own example in §3.4.9 one, as all servers do: two are sent only with
-// Exact, or to a search (type 7), which has that field.
+// Exact, or to a search (type 7), which has that field. Its TAB is sent before
+// empty words too, where the URL has them.
 func (f *Fetcher) octets(l *locator.Gopher, selector, words, plus string) []byte {
 	b := make([]byte, 0, len(selector)+len(words)+len(plus)+4)
 	b = append(b, selector...)
-	if words != "" || plus != "" && l.Type == '7' || f.Exact && (plus != "" || l.Fields > 0) {
+	if words != "" || l.Type == '7' && (plus != "" || l.Fields > 0) || f.Exact && (plus != "" || l.Fields > 0) {
 		b = append(b, '\t')
 		b = append(b, words...)
 	}

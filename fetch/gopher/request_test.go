@@ -66,6 +66,16 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestEmptyWords sends a search with the empty words that its URL has, and is
+// answered by a menu.
+func TestEmptyWords(t *testing.T) {
+	requests := make(chan []byte, 1)
+	res, _, err := get(t, answering([]byte(".\r\n"), requests), &fetch.Request{Locator: parse(t, "gopher://h/7/q%09")})
+	if sent := <-requests; err != nil || res.Kind != fetch.KindMenu || string(sent) != "/q\t\r\n" {
+		t.Errorf("sent %q, %+v, %v", sent, res, err)
+	}
+}
+
 // quote is a Go string literal with 8-bit octets as such.
 func quote(b []byte) string {
 	var s strings.Builder
@@ -88,9 +98,9 @@ func TestRequestsMore(t *testing.T) {
 		{"gopher://h/00/a%09%09?", "", "0/a\t!\r\n", "0/a\t\t!\r\n"},
 		{"gopher://h/00/a%09", "", "0/a\r\n", "0/a\t\r\n"},
 		{"gopher://h/00/a%09%09", "", "0/a\r\n", "0/a\t\r\n"},
-		{"gopher://h/77/q%09", "", "7/q\r\n", "7/q\t\r\n"},
+		{"gopher://h/77/q%09", "", "7/q\t\r\n", "7/q\t\r\n"},
 		{"gopher://h/77/q?a+b", "", "7/q\ta b\r\n", "7/q?a+b\r\n"},
-		{"gopher://h/77/q?a+b%09", "", "7/q?a+b\r\n", "7/q?a+b\t\r\n"},
+		{"gopher://h/77/q?a+b%09", "", "7/q?a+b\t\r\n", "7/q?a+b\t\r\n"},
 		{"gopher://h/77/q?a+b%09c+d", "", "7/q?a+b\tc+d\r\n", "7/q?a+b\tc+d\r\n"},
 		{"gopher://h/00/q?a+b", "", "0/q?a+b\r\n", "0/q?a+b\r\n"},
 		{"gopher://h/77/q", "a + b", "7/q\ta + b\r\n", "7/q\ta + b\r\n"},

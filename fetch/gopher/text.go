@@ -180,7 +180,8 @@ func (t *textReader) end() {
 		return
 	}
 	if len(last) > 0 { // a line "."
-		t.info.Complete = true
+		// Without its line end it may be the first octet of another.
+		t.info.Complete = bytes.HasSuffix(last, []byte("\n"))
 		t.buf = t.buf[:t.seen]
 		if t.holding {
 			held := unstuff(t.buf[t.hold:], t.dotted)

@@ -75,8 +75,8 @@ func TestDots(t *testing.T) {
 		{"only the end", ".\r\n", "", true},
 		{"RFC 1436", "a\r\n..\r\n...\r\n..dot\r\nend\r\n.\r\n", "a\r\n.\r\n..\r\n.dot\r\nend\r\n", true},
 		{"bare LF", "a\n..dot\n.\n", "a\n.dot\n", true},
-		{"end without a line end", "a\r\n..dot\r\n.", "a\r\n.dot\r\n", true},
-		{"end cut in its line end", "a\r\n..dot\r\n.\r", "a\r\n.dot\r\n", true},
+		{"end without a line end", "a\r\n..dot\r\n.", "a\r\n.dot\r\n", false},
+		{"end cut in its line end", "a\r\n..dot\r\n.\r", "a\r\n.dot\r\n", false},
 		{"no end", "a\r\n..\r\n..dot\r\n...\r\n", "a\r\n..\r\n..dot\r\n...\r\n", false},
 		{"no end, cut after dots", "a\r\n..", "a\r\n..", false},
 		{"a dot inside is text", "a\r\n.\r\nb\r\n", "a\r\n.\r\nb\r\n", false},
@@ -118,6 +118,88 @@ func TestMenuDots(t *testing.T) {
 		for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in))} {
 			if got, complete, err := unframed(r, true); got != want || complete != strings.Contains("\n"+in, "\n.\r") && complete != strings.Contains("\n"+in+"\n", "\n.\n") || err != nil {
 				t.Errorf("%q: %q, %t, %v; want %q", in, got, complete, err, want)
+			}
+		}
+	}
+}
+
+// TestComplete tells a known end, which a line "." or a length marks, from one
+// that may be a cut. No cut of an answer with such a mark passes for its end.
+func TestComplete(t *testing.T) {
+	const item, more = "1a\t/\th\t70\r\n", "iand more\t\t\t\r\n"
+	for _, tc := range []struct {
+		name, url, answer string
+		complete          bool
+	}{
+		{"no menu", "gopher://h/1", "", false},
+		{"an empty menu", "gopher://h/1", ".\r\n", true},
+		{"a menu of one item", "gopher://h/1", item + ".\r\n", true},
+		{"a menu of one item without an end", "gopher://h/1", item, false},
+		{"a menu cut within a line", "gopher://h/1", item + more[:5], false},
+		{"a menu cut within a line end", "gopher://h/1", item + more[:len(more)-1], false},
+		{"a menu cut before its end", "gopher://h/1", item + more, false},
+		{"a menu in LF", "gopher://h/1", "1a\t/\th\t70\n.\n", true},
+		{"octets behind the end", "gopher://h/1", item + ".\r\n" + more[:5], true},
+		{"the results of a search", "gopher://h/7/s%09x", item + ".\r\n", true},
+		{"nothing found", "gopher://h/7/s%09x", ".\r\n", true},
+		{"no results", "gopher://h/7/s%09x", "", false},
+		{"a text", "gopher://h/0x", "a\r\nb\r\n.\r\n", true},
+		{"an empty text", "gopher://h/0x", ".\r\n", true},
+		{"a text that does not come", "gopher://h/0x", "", false},
+		{"a text without an end", "gopher://h/0x", "a\r\nb\r\n", false},
+		{"a text cut within a line", "gopher://h/0x", "a\r\nb", false},
+		{"a text cut within the end", "gopher://h/0x", "a\r\nb\r\n.", false},
+		{"a text cut within the line end of the end", "gopher://h/0x", "a\r\nb\r\n.\r", false},
+		{"a text with a dot inside", "gopher://h/0x", "a\r\n.\r\nb\r\n", false},
+		{"a text with a dot inside and an end", "gopher://h/0x", "a\r\n.\r\nb\r\n.\r\n", true},
+		{"a page", "gopher://h/hx", "<p>\r\n.\r\n", true},
+		{"a page without an end", "gopher://h/hx", "<p>\r\n", false},
+		{"a binary", "gopher://h/9x", "a\r\n.\r\n", false},
+		{"Gopher+, a length", "gopher://h/0x%09%09+", "+3\r\na\r\n", true},
+		{"Gopher+, a length, binary", "gopher://h/9x%09%09+", "+3\r\na\r\n", true},
+		{"Gopher+, nothing", "gopher://h/9x%09%09+", "+0\r\n", true},
+		{"Gopher+, too short", "gopher://h/9x%09%09+", "+4\r\na\r\n", false},
+		{"Gopher+, a menu of a length", "gopher://h/1%09%09+", "+11\r\n" + item, true},
+		{"Gopher+, a dot", "gopher://h/0x%09%09+", "+-1\r\na\r\n.\r\n", true},
+		{"Gopher+, a dot that is missing", "gopher://h/0x%09%09+", "+-1\r\na\r\n", false},
+		{"Gopher+, a menu", "gopher://h/1%09%09+", "+-1\r\n" + item + ".\r\n", true},
+		{"Gopher+, a menu cut", "gopher://h/1%09%09+", "+-1\r\n" + item, false},
+		{"Gopher+, to the close", "gopher://h/0x%09%09+", "+-2\r\na\r\n.\r\n", false},
+		{"Gopher+, a menu to the close", "gopher://h/1%09%09+", "+-2\r\n" + item, false},
+		{"Gopher+, attributes", "gopher://h/1%09%09$", "+-1\r\n+INFO: " + item + ".\r\n", true},
+		{"Gopher+, attributes to the close", "gopher://h/1%09%09$", "+-2\r\n+INFO: " + item + "+INFO: " + item, false},
+		{"Gopher+, attributes without a header", "gopher://h/7s%09x%09+", "+INFO: " + item + ".\r\n", true},
+		{"Gopher+, attributes without a header or an end", "gopher://h/7s%09x%09+", "+INFO: " + item, false},
+		{"Gopher+, attributes of one", "gopher://h/0x%09%09!", "+-1\r\n+INFO: " + item + ".\r\n", true},
+		{"Gopher+, the page of a menu", "gopher://h/1%09%09+text/html", "+-1\r\n<p>\r\n", false},
+		{"Gopher+, the page of a menu, with an end", "gopher://h/1%09%09+text/html", "+-1\r\n<p>\r\n.\r\n", true},
+		{"Gopher+ unknown, a text", "gopher://h/0x%09%09+", "a\r\n.\r\n", true},
+		{"Gopher+ unknown, a text without an end", "gopher://h/0x%09%09+", "a\r\n", false},
+		{"a phone book", "gopher://h/2?x", "-200:1:name: A\r\n200:Ok.\r\n", true},
+		{"a phone book cut", "gopher://h/2?x", "-200:1:name: A\r\n200:Ok.", false},
+	} {
+		for _, step := range []int{1, 1 << 20} {
+			for _, byItems := range []bool{false, true} {
+				env := answering([]byte(tc.answer), nil)
+				env.Dial = stepping(env.Dial, step)
+				res, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, tc.url)})
+				if err != nil {
+					t.Errorf("%s: %v", tc.name, err)
+					continue
+				}
+				if byItems && res.Items != nil {
+					for _, err = range res.Items {
+						if err != nil {
+							break
+						}
+					}
+				} else {
+					_, err = io.Copy(io.Discard, res.Body)
+				}
+				if got := res.Info.(*Info).Complete; got != tc.complete || got && err != nil {
+					t.Errorf("%s, in steps of %d, by items %t: complete %t, %v", tc.name, step, byItems, got, err)
+				}
+				res.Close()
 			}
 		}
 	}
@@ -256,7 +338,7 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 // TestBinary leaves the octets of every type without lines alone.
 func TestBinary(t *testing.T) {
 	const octets = "a\r\n..b\r\n.\r\nc\r\n.\r\n"
-	for _, typ := range "4569sIgdpP;<:!hvqz~" {
+	for _, typ := range "4569sIgdpP;<:!vqz~" {
 		l := parse(t, "gopher://h/9x")
 		l.Type = byte(typ)
 		res, got, err := get(t, answering([]byte(octets), nil), &fetch.Request{Locator: l})
@@ -270,7 +352,7 @@ func TestBinary(t *testing.T) {
 			t.Errorf("%s: %d of %d octets, %v", server, len(got), len(answer), err)
 		}
 	}
-	for _, typ := range "0Mxcmrew" {
+	for _, typ := range "0hMxcmrew" {
 		if _, got, err := get(t, answering([]byte("a\r\n.\r\n"), nil), &fetch.Request{Locator: parse(t, fmt.Sprintf("gopher://h/%cx", typ))}); got != "a\r\n" || err != nil {
 			t.Errorf("type %c: %q, %v; want the last dot removed", typ, got, err)
 		}

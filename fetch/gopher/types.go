@@ -34,7 +34,7 @@ var types = [256]itemType{
 	'T': {link: fetch.KindInteractive},
 	'g': {media: "image/gif"},
 	'p': {media: "image/png"},
-	'h': {media: "text/html"},
+	'h': {framing: textLines, media: "text/html"},
 	'H': {framing: textLines, media: "text/html"},
 	'P': {media: "application/pdf"},
 	'M': {framing: textLines, media: "message/rfc822"},

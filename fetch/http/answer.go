@@ -15,6 +15,7 @@ type answer struct {
 	resp *http.Response
 	*exchange
 	window
+	atEnd bool // a 416 to octets that start where the resource ends
 }
 
 // judge decides whether an answer is what was asked for, and finds the wanted
@@ -26,8 +27,8 @@ func (c *call) judge(a *answer) error {
 		return c.partial(a)
 	case c.ranged() && code == http.StatusRequestedRangeNotSatisfiable && c.unsatisfied(a):
 		return nil
-	case code == http.StatusPartialContent && c.opt.Header.Get("Range") == "" && !c.opt.AnyStatus:
-		return fetch.Fail(c.method, c.locator, fetch.Protocol, errors.New("a part came that nobody asked for"))
+	case code == http.StatusPartialContent && !c.sendsOwnRange():
+		return c.unasked(a)
 	case code >= 200 && code < 300, code == http.StatusNotModified && !c.opt.IfModifiedSince.IsZero():
 		return c.whole(a)
 	case c.opt.AnyStatus:
@@ -55,7 +56,7 @@ func (c *call) statusError(a *answer) error {
 		if err != nil {
 			e.Kind, e.Err = fetch.Protocol, err
 		} else {
-			e.Kind, e.Err = fetch.Moved, &fetch.Referral{To: to, From: c.onward(a)}
+			e.Kind, e.Err = fetch.Moved, &fetch.Referral{To: to, From: c.onward(a), Op: c.opThere(code)}
 		}
 	}
 	return e

@@ -186,7 +186,7 @@ func (b *body) reconnect() error {
 	ok = true
 	b.raw = resp.Body
 	if b.to < 0 {
-		b.to = r.last + 1
+		b.to, b.total = max(r.last+1, r.total), r.total
 	}
 	return nil
 }

@@ -100,6 +100,45 @@ func TestRanges(t *testing.T) {
 	}
 }
 
+// A server whose 416 does not tell how long the document is, as Apache and
+// lighttpd, is asked by HEAD.
+func TestUnsatisfiedWithoutLength(t *testing.T) {
+	for name, tc := range map[string]struct {
+		head   string // the answer to HEAD
+		offset int64
+		atEnd  bool
+	}{
+		"at the end":         {"HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n", 26, true},
+		"behind":             {"HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n", 27, false},
+		"not told":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 26, false},
+		"no HEAD":            {"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 26\r\n\r\n", 26, false},
+		"broken":             {cut, 26, false},
+		"as long as the 416": {"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 2\r\n\r\n", 2, false},
+	} {
+		for _, anyStatus := range []bool{false, true} {
+			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+				if strings.HasPrefix(v.head, "HEAD ") {
+					return tc.head
+				}
+				return status("416 Range Not Satisfiable", "no")
+			}})
+			body, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: tc.offset, Options: &Options{AnyStatus: anyStatus}})
+			switch {
+			case tc.atEnd || anyStatus:
+				want := map[bool]string{true: "", false: "no"}[tc.atEnd]
+				if err != nil || body != want || res.Info.(*Info).AtEnd != tc.atEnd || tc.atEnd && res.Size != 26 {
+					t.Errorf("%s, any status %v: %q, %+v, %v", name, anyStatus, body, res, err)
+				}
+			case fetch.KindOf(err) != fetch.BadRange:
+				t.Errorf("%s: %q, %v", name, body, err)
+			}
+			if n := len(w.visits); n != 2 || w.visits[1].field("Range") != "" {
+				t.Errorf("%s: %d requests", name, n)
+			}
+		}
+	}
+}
+
 func TestRangeOfNothing(t *testing.T) {
 	for _, offset := range []int64{0, -5} {
 		w := newWorld(t, map[string]server{"a.example:80": ranger("")})
@@ -140,8 +179,10 @@ func TestWrongPart(t *testing.T) {
 		if fetch.KindOf(err) != fetch.Protocol {
 			t.Errorf("%s: %q, %v", name, body, err)
 		}
-		if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); fetch.KindOf(err) != fetch.Protocol {
-			t.Errorf("%s, to no Range: %q, %v", name, body, err)
+		for _, opt := range []*Options{nil, {AnyStatus: true}, {Method: "POST", AnyStatus: true}} {
+			if body, _, err := get(t, w.fetcher(), "http://a.example/", opt); fetch.KindOf(err) != fetch.Protocol {
+				t.Errorf("%s, to no Range, %+v: %q, %v", name, opt, body, err)
+			}
 		}
 	}
 	// Less than was asked for is completed; a part of unknown whole is taken as it is.
@@ -159,6 +200,25 @@ func TestWrongPart(t *testing.T) {
 	body, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
 	if err != nil || body != "fgh" || res.Size != -1 {
 		t.Errorf("unknown whole: %q, %+v, %v", body, res, err)
+	}
+	for name, ranges := range map[string]string{"less of an unknown whole": "bytes 5-6/*", "less of a known one": "bytes 5-6/26"} {
+		w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fg", "Content-Range: "+ranges))})
+		for _, opt := range []*Options{nil, {AnyStatus: true}} {
+			body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3, Options: opt})
+			if !errors.Is(err, fetch.Truncated) || body != "fg" {
+				t.Errorf("%s: %q, %v", name, body, err)
+			}
+		}
+	}
+	w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "yz", "Content-Range: bytes 24-25/26"))})
+	body, _, err = do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 24, Length: 30})
+	if err != nil || body != "yz" {
+		t.Errorf("less, as the document ends: %q, %v", body, err)
+	}
+	// A part that is all of it is as good as a 200.
+	w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", alphabet, "Content-Range: bytes 0-25/26"))})
+	if body, res, err := get(t, w.fetcher(), "http://a.example/", nil); err != nil || body != alphabet || res.Size != 26 {
+		t.Errorf("all: %q, %v", body, err)
 	}
 	// The caller's own Range is his own business.
 	w = newWorld(t, map[string]server{"a.example:80": ranger(alphabet)})
@@ -269,6 +329,25 @@ func afterCut(then string) server {
 	}
 }
 
+// Of a document of unknown length that was cut, less comes than is left of it.
+func TestResumeOfUnknownLength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			switch v.n {
+			case 1:
+				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n7\r\n" + alphabet[:7] + "\r\n" + cut
+			case 2:
+				return status("206 Partial Content", alphabet[7:9], "Content-Range: bytes 7-8/26", `ETag: "v1"`)
+			}
+			return ranger(alphabet, `ETag: "v1"`)(v)
+		}})
+		body, _, err := get(t, w.fetcher(func(f *Fetcher) { f.Retries = 2 }), "http://a.example/", nil)
+		if err != nil || body != alphabet || len(w.visits) != 3 {
+			t.Errorf("%q, %v, %d requests", body, err, len(w.visits))
+		}
+	})
+}
+
 // The last chunk is cut: nothing is missing, but only the server can say so.
 func TestResumeAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -351,6 +430,11 @@ func deflated(s string, around bool) string {
 	return b.String()
 }
 
+// chunked is an answer whose last chunk is missing.
+func chunked(coding, body string) string {
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: %s\r\n\r\n%x\r\n%s\r\n", coding, len(body), body)
+}
+
 func zipped(s string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -368,6 +452,7 @@ func TestCompressed(t *testing.T) {
 	}{
 		{"gzip", document(packed, "Content-Encoding: gzip"), alphabet, fetch.Other},
 		{"x-gzip", document(packed, "Content-Encoding: X-GZIP"), alphabet, fetch.Other},
+		{"none told", document(alphabet, "Content-Encoding: none"), alphabet, fetch.Other},
 		{"identity", document(alphabet, "Content-Encoding: identity"), alphabet, fetch.Other},
 		{"deflate", document(deflated(alphabet, true), "Content-Encoding: deflate"), alphabet, fetch.Other},
 		{"deflate without zlib", document(deflated(alphabet, false), "Content-Encoding: Deflate"), alphabet, fetch.Other},
@@ -378,7 +463,17 @@ func TestCompressed(t *testing.T) {
 		{"twice, two fields", document(zipped(packed), "Content-Encoding: gzip", "Content-Encoding: gzip"), "", fetch.Protocol},
 		{"other", document(alphabet, "Content-Encoding: br"), "", fetch.Protocol},
 		{"not at all", document(alphabet, "Content-Encoding: gzip"), "", fetch.Protocol},
-		{"empty", document("", "Content-Encoding: gzip"), "", fetch.Truncated},
+		{"empty", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + cut, "", fetch.Truncated},
+		{"no body", document("", "Content-Encoding: gzip"), "", fetch.Other},
+		{"no body, 204", "HTTP/1.1 204 No Content\r\nContent-Encoding: gzip\r\n\r\n", "", fetch.Other},
+		{"more behind", document(packed+alphabet, "Content-Encoding: gzip"), alphabet, fetch.Protocol},
+		{"deflate, more behind", document(deflated(alphabet, true)+"x", "Content-Encoding: deflate"), alphabet, fetch.Protocol},
+		{"deflate without zlib, more behind", document(deflated(alphabet, false)+"x", "Content-Encoding: deflate"), alphabet, fetch.Protocol},
+		{"last chunk missing", chunked("gzip", packed) + cut, alphabet, fetch.Truncated},
+		{"deflate, last chunk missing", chunked("deflate", deflated(alphabet, true)) + cut, alphabet, fetch.Truncated},
+		{"deflate without zlib, last chunk missing", chunked("deflate", deflated(alphabet, false)) + cut, alphabet, fetch.Truncated},
+		{"deflate, more announced", "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: 1000\r\n\r\n" + deflated(alphabet, true) + cut, alphabet, fetch.Truncated},
+		{"deflate in chunks", chunked("deflate", deflated(alphabet, true)) + "0\r\n\r\n", alphabet, fetch.Other},
 		{"cut inside", document(packed[:len(packed)-9], "Content-Encoding: gzip"), "", fetch.Truncated},
 		{"bad sum", document(packed[:len(packed)-8]+"\x00\x00\x00\x00"+packed[len(packed)-4:], "Content-Encoding: gzip"), "", fetch.Protocol},
 		{"bomb", document(zipped(strings.Repeat("\x00", 20<<20)), "Content-Encoding: gzip"), "", fetch.TooLarge},
@@ -392,7 +487,7 @@ func TestCompressed(t *testing.T) {
 			}
 		} else if err != nil || body != tc.want {
 			t.Errorf("%s: %q, %v", tc.name, body, err)
-		} else if res.Size != -1 && tc.name != "none" {
+		} else if res.Size != -1 && !strings.HasPrefix(tc.name, "no") {
 			t.Errorf("%s: size %d", tc.name, res.Size)
 		}
 		if tc.name != "gzip" {

@@ -163,7 +163,7 @@ func (c *call) fetch() (*fetch.Resource, error) {
 		Kind:       fetch.KindDocument,
 		Info: &Info{
 			Method: c.verb(), Status: a.resp.Status, StatusCode: a.resp.StatusCode, Proto: a.resp.Proto, Header: a.resp.Header,
-			Validator: validator(a.resp), Head: a.head, Redirects: c.redirects,
+			Validator: validator(a.resp), Head: a.head, Redirects: c.redirects, AtEnd: a.atEnd,
 		},
 		Peer: a.peer,
 	}
@@ -208,9 +208,15 @@ func (c *call) answer() (*answer, error) {
 	}
 }
 
-// visit asks the present hop, a second time with a password if it wants one.
+// visit asks the present hop, a second time with a password if it wants one, or
+// without the Expect field if it does not know that.
 func (c *call) visit() (*http.Response, *exchange, error) {
 	resp, ex, err := c.exchange(nil)
+	if err == nil && resp.StatusCode == http.StatusExpectationFailed && resp.Request.Header.Get("Expect") != "" && c.upload.again() {
+		c.discard(resp)
+		c.opt.Header["Expect"] = []string{}
+		resp, ex, err = c.exchange(nil)
+	}
 	if err != nil || resp.StatusCode != http.StatusUnauthorized {
 		return resp, ex, err
 	}
@@ -230,7 +236,7 @@ func (c *call) visit() (*http.Response, *exchange, error) {
 // permits, and gives the answer. With resumed only the rest of a body is asked
 // for.
 func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
-	ex := &exchange{call: c, hop: c.hop, proxy: c.f.proxyFor(c.locator)}
+	ex := &exchange{call: c, hop: c.hop, proxy: c.proxy()}
 	r, err := c.request(ex, resumed)
 	if err != nil {
 		return nil, nil, err
@@ -240,6 +246,10 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
 		return nil, nil, ex.explainHead(c.fail(err))
 	}
 	ex.finish(resp)
+	if !startsAsHTTP(ex.head) { // which net/http may have taken for some version of it
+		resp.Body.Close()
+		return nil, nil, fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("%w/1.1 or 1.0 but %s", ErrNotHTTP, resp.Proto))
+	}
 	return resp, ex, nil
 }
 

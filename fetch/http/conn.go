@@ -30,6 +30,7 @@ type conn struct {
 	refused error
 	body    *attempt // what the exchange sends
 	early   []byte   // came, but not as part of what was read so far
+	mended  []byte   // to be read before anything else
 	lost    error    // why the server takes no more
 	broken  error    // why nothing more comes from it
 	closed  bool
@@ -44,7 +45,7 @@ func (c *conn) begin(ex *exchange, reused bool) {
 		refused = c.permit(ex)
 	}
 	c.mu.Lock()
-	if len(c.early) > 0 || c.lost != nil {
+	if len(c.early) > 0 || len(c.mended) > 0 || c.lost != nil {
 		refused = errors.New("the connection cannot be used again")
 	}
 	c.ex, c.asked, c.refused, c.body = ex, false, refused, ex.call.upload.latest()
@@ -167,6 +168,9 @@ func (c *conn) Close() error {
 // Read implements net.Conn. It gives the octets of one answer only: whatever
 // else comes ends the connection, and is never taken for the next answer.
 func (c *conn) Read(p []byte) (int, error) {
+	if n := c.takeMended(p); n > 0 {
+		return n, nil
+	}
 	n, ex := c.kept(p)
 	var err error
 	if n == 0 {
@@ -190,6 +194,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	case take == 0:
 		return 0, io.EOF
 	}
+	if bare := ex.bareLines(); len(bare) > 0 {
+		return c.mend(p, take, bare), nil
+	}
 	return take, err
 }
 
@@ -204,6 +211,32 @@ func (c *conn) spokeFirst(octets []byte) error {
 		return io.EOF
 	}
 	return fetch.Fail(of.call.method, of.hop.locator, fetch.Protocol, of.notHTTP(octets))
+}
+
+// mend puts a CR before each line end in p[:n] that is an LF alone, as net/http
+// wants it. What has no room in p is read next.
+func (c *conn) mend(p []byte, n int, bare []int) int {
+	mended := make([]byte, 0, n+len(bare))
+	at := 0
+	for _, end := range bare {
+		mended = append(append(mended, p[at:end]...), '\r')
+		at = end
+	}
+	mended = append(mended, p[at:n]...)
+	n = copy(p, mended)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mended = mended[n:]
+	return n
+}
+
+// takeMended reads what mend has left.
+func (c *conn) takeMended(p []byte) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := copy(p, c.mended)
+	c.mended = c.mended[n:]
+	return n
 }
 
 // expecting is the exchange that an answer may come for; nil if there is none.

@@ -20,37 +20,56 @@ const (
 	ratioFrom = 1 << 20
 )
 
-// decodes reports whether an answer's coding is to be taken off.
+// decodes reports whether an answer's coding is to be taken off. Where there is
+// no body there is none, whatever a server says.
 func (c *call) decodes(resp *http.Response) bool {
-	return c.opt.Compressed && !c.ranged() && c.method != http.MethodHead && resp.Header.Get("Content-Encoding") != ""
+	return c.opt.Compressed && !c.ranged() && c.method != http.MethodHead && resp.ContentLength != 0 && resp.Header.Get("Content-Encoding") != ""
 }
 
 // decoded takes a coding off a body: one layer, and none that was not asked for.
 func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, error) {
 	coding := strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ","))
 	switch coding {
-	case "identity":
+	case "identity", "none":
 		return from, nil
 	case "gzip", "x-gzip":
 		return &unzipper{call: c, from: from, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}, nil
 	case "deflate":
-		return &unzipper{call: c, from: from, open: inflater}, nil
+		return &unzipper{call: c, from: from, open: newInflated}, nil
 	}
 	return nil, c.badCoding(fmt.Errorf("one that nobody asked for: %s", fetch.Printable(coding)))
 }
 
-// inflater reads the deflate coding: the zlib format (RFC 9110 §8.4.1.2), or,
+// inflated reads the deflate coding: the zlib format (RFC 9110 §8.4.1.2), or,
 // as some servers have it, the compressed data without that around it.
-func inflater(r io.Reader) (io.Reader, error) {
+type inflated struct {
+	io.Reader
+	from *bufio.Reader
+}
+
+func newInflated(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(r)
 	head, err := b.Peek(2)
 	if err != nil {
 		return nil, err
 	}
 	if head[0]&0x0F == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 { // RFC 1950 §2.2
-		return zlib.NewReader(b)
+		z, err := zlib.NewReader(b)
+		return inflated{z, b}, err
 	}
-	return flate.NewReader(b), nil
+	return inflated{flate.NewReader(b), b}, nil
+}
+
+// Read implements io.Reader. The data may end before the body does, which must
+// be read to its end to know that it came whole; gzip.Reader does that itself.
+func (i inflated) Read(p []byte) (int, error) {
+	n, err := i.Reader.Read(p)
+	if err == io.EOF {
+		if _, err = i.from.ReadByte(); err == nil {
+			err = errors.New("octets behind the compressed data")
+		}
+	}
+	return n, err
 }
 
 // unzipper is a body without its coding.

@@ -57,10 +57,17 @@ func (ex *exchange) notHTTP(received []byte) error {
 	return fmt.Errorf("%w; it starts with %q", ErrNotHTTP, bytes.TrimSpace(line[:min(len(line), 40)]))
 }
 
-// startsAsHTTP reports whether octets may be the beginning of an answer.
-func startsAsHTTP(octets []byte) bool {
+// startsAsHTTP reports whether a head, or the beginning of one, is that of an
+// answer by HTTP/1.0 or 1.1: version and status of three digits.
+func startsAsHTTP(head []byte) bool {
 	const start = "HTTP/1."
-	return strings.HasPrefix(string(octets), start[:min(len(start), len(octets))])
+	line, _, complete := strings.Cut(string(head), "\n")
+	if !strings.HasPrefix(line, start[:min(len(start), len(line))]) {
+		return false
+	}
+	words := strings.Fields(line)
+	return !complete || len(words) > 1 && (words[0] == "HTTP/1.0" || words[0] == "HTTP/1.1") &&
+		len(words[1]) == 3 && strings.Trim(words[1], "0123456789") == ""
 }
 
 // hasTransferCoding reports whether a head names a transfer coding other than

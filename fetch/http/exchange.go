@@ -132,7 +132,7 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 		return 0, nil
 	}
 	if ex.framing.body != nil {
-		return ex.framing.body.take(octets), nil
+		return ex.receiveBody(octets), nil
 	}
 	n, ended, err := ex.framing.head(octets, &ex.call.env.Limits)
 	if err != nil {
@@ -156,6 +156,27 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.Other, err)
 	}
 	return n, nil
+}
+
+// receiveBody tells how many octets belong to the body, and the Trace of its
+// trailer.
+func (ex *exchange) receiveBody(octets []byte) int {
+	n := ex.framing.body.take(octets)
+	if c, ok := ex.framing.body.(*chunks); ok && n > 0 && c.state == chunkDone && len(c.trailer) > 0 {
+		ex.call.trace.Received(c.trailer)
+	}
+	return n
+}
+
+// bareLines are where, in the octets received last, lines of a chunked body end in
+// LF alone.
+func (ex *exchange) bareLines() []int {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if c, ok := ex.framing.body.(*chunks); ok {
+		return c.bare
+	}
+	return nil
 }
 
 // isInterim reports whether a head is that of a 1xx that another follows.

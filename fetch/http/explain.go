@@ -16,7 +16,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, err
 	}
 	defer c.end(nil)
-	ex := &exchange{call: c, hop: c.hop, proxy: f.proxyFor(c.locator)}
+	ex := &exchange{call: c, hop: c.hop, proxy: c.proxy()}
 	r, err := c.request(ex, nil)
 	if err != nil {
 		return nil, err

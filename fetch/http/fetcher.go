@@ -43,6 +43,9 @@ type Fetcher struct {
 	// MaxIdle is how many idle connections to one server are kept for another
 	// request; 0 is 8.
 	MaxIdle int
+	// ContinueTimeout is how long to wait for "100 Continue" before a large Body is
+	// sent; 0 is a second, a negative one no time at all.
+	ContinueTimeout time.Duration
 	// AllowDowngrade follows redirects from https to http.
 	AllowDowngrade bool
 	// Proxy gives the proxy to be used for a locator, nil for none: one of scheme
@@ -73,7 +76,8 @@ type Options struct {
 	// Host is the request's Host field. Names go out as they are spelled. Fields
 	// about the connection and the length of the body are the Fetcher's business and
 	// ignored, but for these: "Connection: close", "Transfer-Encoding: chunked" for a
-	// Body, and an empty list for Expect, which sends a large Body unasked.
+	// Body, "Expect: 100-continue" to ask first also with a small Body, and an empty
+	// list for Expect, which sends a large one unasked.
 	Header http.Header
 	// Body is sent with the request; it is not closed. It is sent again, after a
 	// redirect or a failure, if it is an io.Seeker. Other operations than Fetch do
@@ -91,10 +95,13 @@ type Options struct {
 	// LocationTrusted sends Header and credentials to wherever a redirect leads.
 	LocationTrusted bool
 	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
-	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2). Its
-	// password, if it has one, is not for proxies: that is refused. Header's
-	// Proxy-Authorization goes with it.
+	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2).
+	// Fetcher.Proxy is not asked for that request. Header's Proxy-Authorization and
+	// Proxy-Connection go with it. A password in it is refused, unless ProxiedPassword is set.
 	Proxied locator.Locator
+	// ProxiedPassword tells the proxy the login of Proxied, in the request line and,
+	// by the Basic scheme, as Authorization. Traces mask both.
+	ProxiedPassword bool
 	// IfModifiedSince, if set, gives a Resource with an empty Body and status 304
 	// when there is nothing newer.
 	IfModifiedSince time.Time
@@ -114,6 +121,9 @@ type Info struct {
 	// If-Range field: a strong entity tag, or a time of modification that is old
 	// enough. It is empty where there is none.
 	Validator string
+	// AtEnd is set if the status is 416 because the wanted octets start where the
+	// resource ends: there are none, and Body is empty.
+	AtEnd bool
 	// Head is the status line and header as they came, with the empty line.
 	Head []byte
 	// Redirects are the answers that led here, in order.
@@ -128,6 +138,8 @@ type Redirect struct {
 	Locator    *locator.HTTP
 	StatusCode int
 	Head       []byte
+	// SentOn is set if the request's body went to where this led.
+	SentOn bool
 }
 
 // Fetch implements [fetch.Fetcher]. Request.Options is an *Options or nil.
@@ -190,9 +202,11 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
-func (f *Fetcher) proxyFor(l locator.Locator) *proxy.Proxy {
-	if f.Proxy == nil {
+// proxy is that of the present hop; nil is none. What is asked of a proxy by
+// Options.Proxied is not handed to another one.
+func (c *call) proxy() *proxy.Proxy {
+	if c.f.Proxy == nil || c.opt.Proxied != nil && len(c.redirects) == 0 {
 		return nil
 	}
-	return f.Proxy(l)
+	return c.f.Proxy(c.locator)
 }

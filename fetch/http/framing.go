@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"net/http"
@@ -45,6 +46,9 @@ func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, 
 	return n, false, nil
 }
 
+// maxTrailer is how many octets of a trailer are shown; net/http takes fewer.
+const maxTrailer = 64 << 10
+
 // A taker tells how many octets belong to a body.
 type taker interface{ take(octets []byte) int }
 
@@ -78,12 +82,15 @@ func (c *counted) take(octets []byte) int {
 // chunks is a body in the chunked coding (RFC 9112 §7.1): lines that start with
 // a number in base 16, each followed by as many octets and a line end; after the
 // number 0, a trailer of lines and an empty one. Errors are left to net/http,
-// which reads the same octets.
+// which reads the same octets, but wants each line to end in CR LF.
 type chunks struct {
-	state chunkState
-	size  uint64 // of the chunk, as far as its line was read
-	left  uint64 // of the chunk's octets
-	text  bool   // there is text in this line of the trailer
+	state   chunkState
+	size    uint64 // of the chunk, as far as its line was read
+	left    uint64 // of the chunk's octets
+	text    bool   // there is text in this line of the trailer
+	cr      bool   // the last octet was a CR
+	bare    []int  // where in the octets taken last lines end in LF alone
+	trailer []byte // its lines, in CR LF when done
 }
 
 type chunkState uint8
@@ -99,15 +106,21 @@ const (
 
 func (c *chunks) take(octets []byte) int {
 	n := 0
+	c.bare = c.bare[:0]
 	for n < len(octets) && c.state != chunkDone {
 		if c.state == chunkData {
 			skip := min(c.left, uint64(len(octets)-n))
 			n += int(skip)
+			c.cr = false
 			if c.left -= skip; c.left == 0 {
 				c.state = chunkEnd
 			}
 			continue
 		}
+		if octets[n] == '\n' && !c.cr {
+			c.bare = append(c.bare, n)
+		}
+		c.cr = octets[n] == '\r'
 		c.octet(octets[n])
 		n++
 	}
@@ -133,9 +146,13 @@ func (c *chunks) octet(octet byte) {
 			c.state = chunkSize
 		}
 	case chunkTrailer:
+		if octet != '\r' && len(c.trailer) < maxTrailer {
+			c.trailer = append(c.trailer, octet)
+		}
 		switch {
 		case octet == '\n' && !c.text:
 			c.state = chunkDone
+			c.trailer = bytes.ReplaceAll(bytes.TrimSuffix(c.trailer, []byte("\n")), []byte("\n"), []byte("\r\n"))
 		case octet == '\n':
 			c.text = false
 		case octet != '\r':

@@ -112,6 +112,7 @@ func FuzzFraming(f *testing.F) {
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n00000000000000003\r\nabc\r\n0\r\nA: b\r\n\r\nmore",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", "HTTP/1.0 200 OK\r\n\r\nabc", "HTTP/1.1 204 No\r\n\r\nabc", "HTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\nabc",
 		"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1 \r\na\r\n0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\na\nb\n0\nA: b\n\nmore",
 	} {
 		f.Add([]byte(s), uint8(1))
 		f.Add([]byte(s), uint8(200))

@@ -48,6 +48,7 @@ func TestOptionsOnTheWire(t *testing.T) {
 		"chunked": {&Options{Body: strings.NewReader("b"), Header: http.Header{"Transfer-Encoding": {"chunked"}}}, "/", []string{
 			"POST / HTTP/1.1\r\n" + rest + "Transfer-Encoding: chunked\r\n" + plain}},
 		"large":   {&Options{Body: strings.NewReader(strings.Repeat("b", largeBody+1))}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1048577\r\n" + plain + "Expect: 100-continue\r\n"}},
+		"asked":   {&Options{Body: strings.NewReader("b"), Header: http.Header{"expect": {"100-continue"}}}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1\r\n" + plain + "Expect: 100-continue\r\n"}},
 		"unasked": {&Options{Body: strings.NewReader(strings.Repeat("b", largeBody+1)), Header: http.Header{"Expect": {}}}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1048577\r\n" + plain}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,6 +110,12 @@ func TestProtocolErrors(t *testing.T) {
 	}{
 		"text":            {"just text\n", ErrNotHTTP},
 		"short text":      {"ha\n", ErrNotHTTP},
+		"version 1.2":     {"HTTP/1.2 200 OK\r\nContent-Length: 1\r\n\r\nx", ErrNotHTTP},
+		"version 2":       {"HTTP/2.0 200 OK\r\nContent-Length: 1\r\n\r\nx", ErrNotHTTP},
+		"version 1.10":    {"HTTP/1.10 200 OK\r\n\r\n", ErrNotHTTP},
+		"negative status": {"HTTP/1.1 -20 OK\r\n\r\n", ErrNotHTTP},
+		"short status":    {"HTTP/1.1 2 OK\r\n\r\n", ErrNotHTTP},
+		"long status":     {"HTTP/1.1 2000 OK\r\n\r\n", ErrNotHTTP},
 		"transfer coding": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: frob\r\n\r\nx", ErrCoding},
 		"chunks":          {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n", ErrFraming},
 		"header":          {"HTTP/1.1 200 OK\r\nbad line\r\n\r\n", nil},

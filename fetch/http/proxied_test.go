@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -50,5 +51,56 @@ func TestProxied(t *testing.T) {
 	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: at, Options: &Options{Proxied: secret}})
 	if !errors.Is(err, fetch.Refused) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("with a password: %v", err)
+	}
+}
+
+// A URL in a request's head is shown without its password; all else stays.
+func TestMaskedURLs(t *testing.T) {
+	for head, want := range map[string]string{
+		"GET /a:b@c HTTP/1.1\r\nHost: h\r\n\r\n":                                  "GET /a:b@c HTTP/1.1\r\nHost: h\r\n\r\n",
+		"OPTIONS * HTTP/1.1\r\n\r\n":                                              "OPTIONS * HTTP/1.1\r\n\r\n",
+		"GET ftp://u:p@h/a:b@c HTTP/1.1\r\nreferer: http:u:p@h/x?y\r\n\r\n":       "GET ftp://u:***@h/a:b@c HTTP/1.1\r\nreferer: http:u:***@h/x?y\r\n\r\n",
+		"GET http://h:80/a:b@c HTTP/1.1\r\nReferer: http://h:8080/@x\r\nX: y\r\n": "GET http://h:80/a:b@c HTTP/1.1\r\nReferer: http://h:8080/@x\r\nX: y\r\n",
+		"GET / HTTP/1.1\r\nReferer: \r\nCookie: c\r\nAuthorization: Basic x\r\n":  "GET / HTTP/1.1\r\nReferer: \r\nCookie: ****\r\nAuthorization: ****\r\n",
+	} {
+		if got := string(masked([]byte(head))); got != want {
+			t.Errorf("%q is shown as %q", head, got)
+		}
+	}
+}
+
+// With ProxiedPassword the proxy is told the login, and nobody else; the Fetcher's
+// own proxy is not asked.
+func TestProxiedPassword(t *testing.T) {
+	var asked, authorization string
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked, authorization = r.RequestURI, r.Header.Get("Authorization")
+	}))
+	defer srv.Close()
+	f := &Fetcher{Proxy: func(l locator.Locator) *proxy.Proxy {
+		t.Errorf("a proxy is wanted for %s", l)
+		return nil
+	}}
+	defer f.Close()
+	at, err := locator.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := locator.Parse("ftp://me:can%40ary@h/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent strings.Builder
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(octets []byte) { sent.Write(octets) }})
+	res, err := f.Fetch(ctx, &fetch.Request{Locator: at, Options: &Options{Proxied: l, ProxiedPassword: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Close()
+	if asked != "ftp://me:can%40ary@h/x" || authorization != "Basic bWU6Y2FuQGFyeQ==" {
+		t.Errorf("asked for %q with %q", asked, authorization)
+	}
+	if got := sent.String(); !strings.HasPrefix(got, "GET ftp://me:***@h/x HTTP/1.1\r\n") || strings.Contains(got, "bWU6") {
+		t.Errorf("the trace shows %q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,7 +29,7 @@ func isRedirect(code int) bool {
 // it. It is nil if redirects are not followed.
 func (c *call) follow(a *answer) (*hop, error) {
 	limit := c.env.Limits.Hops
-	if limit == 0 || c.opt.AnyStatus && len(a.resp.Header.Values("Location")) == 0 {
+	if limit == 0 || c.opt.AnyStatus && len(locations(a.resp)) == 0 {
 		return nil, nil
 	}
 	to, err := c.destination(a)
@@ -59,7 +60,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 			c.login = nil
 		}
 	}
-	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head})
+	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head, SentOn: c.upload != nil})
 	return &hop{locator: next, from: c.onward(a)}, nil
 }
 
@@ -85,6 +86,15 @@ func (c *call) newMethod(code int) string {
 	return c.method
 }
 
+// opThere is what a redirect wants to be done elsewhere, if not to fetch.
+func (c *call) opThere(code int) string {
+	op := cmp.Or(c.opt.Verb, c.newMethod(code))
+	if op == http.MethodGet || op == http.MethodHead {
+		return ""
+	}
+	return op
+}
+
 // origin is what credentials belong to.
 func origin(l *locator.HTTP) string {
 	s, _ := locator.ServerOf(l)
@@ -97,7 +107,7 @@ var lenient = locator.Parser{Tolerate: locator.TolerateAll &^ (locator.WrappedTe
 // destination is the locator in an answer's Location field, resolved and
 // without any login.
 func (c *call) destination(a *answer) (locator.Locator, error) {
-	values := a.resp.Header.Values("Location")
+	values := locations(a.resp)
 	if len(values) == 0 {
 		return nil, errors.New("a redirect without a Location")
 	}
@@ -106,8 +116,11 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 			return nil, errors.New("a redirect to several places")
 		}
 	}
-	text := strings.Trim(values[0], " \t")
-	if !hasScheme(text) {
+	text := values[0]
+	if path, search, ok := strings.Cut(text, "?"); ok {
+		text = path + "?" + strings.ReplaceAll(search, " ", "+") // as curl
+	}
+	if !hasScheme(text) || hasDots(text) {
 		resolved, err := resolve(c.locator, text)
 		if err != nil {
 			return nil, fmt.Errorf("bad Location %s", strconv.Quote(text))
@@ -125,11 +138,30 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 	return ref.Locator, nil
 }
 
+// locations are the places that an answer leads to; a blank field leads nowhere.
+func locations(resp *http.Response) (places []string) {
+	for _, v := range resp.Header.Values("Location") {
+		if v = strings.Trim(v, " \t"); v != "" {
+			places = append(places, v)
+		}
+	}
+	return places
+}
+
 // hasScheme reports whether a reference is absolute (RFC 3986 §3.1).
 func hasScheme(ref string) bool {
 	scheme, _, ok := strings.Cut(ref, ":")
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return ok && scheme != "" && strings.Contains(letters, scheme[:1]) && strings.Trim(scheme, letters+"0123456789+-.") == ""
+}
+
+// hasDots reports whether the path of an absolute reference by HTTP has "." or
+// ".." for segments (RFC 3986 §5.2.4).
+func hasDots(ref string) bool {
+	scheme, rest, _ := strings.Cut(ref, ":")
+	path, _, _ := strings.Cut(rest, "?")
+	isHTTP := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
+	return isHTTP && strings.Contains(path+"/", "/./") || isHTTP && strings.Contains(path+"/", "/../")
 }
 
 // resolve makes a relative reference absolute. The base goes without its login.

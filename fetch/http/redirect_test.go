@@ -107,11 +107,11 @@ func TestRedirectToOtherSchemes(t *testing.T) {
 		"ftp://a.example/x", "gopher://127.0.0.1:6600/1x", "file:///etc/passwd", "FILE:///etc/passwd", "telnet://a.example/", "news:a.b",
 		"mailto:a@b", "x-anything:abc", "javascript:alert(1)",
 	} {
-		for _, method := range []string{"GET", "PUT"} {
+		for method, op := range map[string]string{"GET": "", "HEAD": "", "POST": "", "PUT": "PUT", "DELETE": "DELETE"} {
 			w := newWorld(t, map[string]server{"a.example:80": redirectTo(to)})
 			_, _, err := get(t, w.fetcher(), "http://me:canary@a.example/", &Options{Method: method, AnyStatus: true})
 			var ref *fetch.Referral
-			if fetch.KindOf(err) != fetch.Moved || !errors.As(err, &ref) || !strings.EqualFold(ref.To.String(), to) || strings.Contains(err.Error(), "canary") {
+			if fetch.KindOf(err) != fetch.Moved || !errors.As(err, &ref) || ref.Op != op || !strings.EqualFold(ref.To.String(), to) || strings.Contains(err.Error(), "canary") {
 				t.Errorf("to %s: %v", to, err)
 			}
 			if len(w.dials) != 1 {
@@ -139,7 +139,10 @@ func TestLocations(t *testing.T) {
 		"//b.example/x": "http://b.example/x", "/a%2Fb%7e": "http://a.example/a%2Fb%7e", "/x#frag": "http://a.example/x", "http://b.example/x#frag": "http://b.example/x",
 		"/a b": "http://a.example/a%20b", "http://b.example/a b": "http://b.example/a%20b", "http://b.example/\xe9": "http://b.example/%E9",
 		"http://u:p@b.example/": "http://b.example/", "//u:p@b.example/": "http://b.example/", "http://b.example:8080": "http://b.example:8080",
-		"/a//b/": "http://a.example/a//b/", "/x?u=http://c/": "http://a.example/x?u=http://c/", " /x ": "http://a.example/x", "": "http://a.example/d/e?q",
+		"/a//b/": "http://a.example/a//b/", "/x?u=http://c/": "http://a.example/x?u=http://c/", " /x ": "http://a.example/x",
+		"/x?a b c": "http://a.example/x?a+b+c", "http://b.example/x y?a b": "http://b.example/x%20y?a+b",
+		"http://b.example/x/../y/./z": "http://b.example/y/z", "https://u:p@b.example/../..": "https://b.example/", "http://b.example/x?/../y": "http://b.example/x?/../y",
+		"http://b.example/a%2F/../x": "http://b.example/x", "ftp://b.example/x/../y": "ftp://b.example/x/../y",
 		long: "http://a.example" + long, "http://b.example" + long: "http://b.example" + long,
 	} {
 		a := &answer{resp: &http.Response{Header: http.Header{"Location": {location}}}}
@@ -149,7 +152,7 @@ func TestLocations(t *testing.T) {
 			t.Errorf("%.40q: %v, %v; want %.60s", location, to, err, want)
 		}
 	}
-	for _, bad := range [][]string{nil, {"/a", "/b"}, {"http://"}, {"local_file:///etc/passwd"}, {"http://h%00/"}, {"http://b.example:99999/"}, {"/%zz"}, {"http://0x7f.1/"},
+	for _, bad := range [][]string{nil, {""}, {" \t"}, {"/a", "/b"}, {"http://"}, {"local_file:///etc/passwd"}, {"http://h%00/"}, {"http://b.example:99999/"}, {"/%zz"}, {"http://0x7f.1/"},
 		{"http://b.example\\@a.example/"}, {strings.Repeat("x", 70<<10)}, {"\x01"}, {"http://a\x00b/"}, {"http://[::1%25.example.com]/"}} {
 		a := &answer{resp: &http.Response{Header: http.Header{"Location": bad}}}
 		c := &call{hop: hop{locator: parse(t, "http://a.example/").(*locator.HTTP)}}
@@ -312,5 +315,59 @@ func TestReferralProvenance(t *testing.T) {
 	}
 	if ref.To.String() != "ftp://h/x" || ref.From.Kind != fetch.Redirect || ref.From.By != l || !ref.From.Peer.IsLoopback() {
 		t.Errorf("%v from %+v", ref.To, ref.From)
+	}
+}
+
+// The Referer goes where it was meant to; one of the Fetcher's own tells another
+// origin no path and no search, and nothing at all after https.
+func TestReferer(t *testing.T) {
+	given := http.Header{"Referer": {"http://canary.example/?secret"}}
+	for name, tc := range map[string]struct {
+		opt            Options
+		from, to, want string
+	}{
+		"given, same origin":    {Options{Header: given}, "http://a.example/", "http://a.example/to", "http://canary.example/?secret"},
+		"given, other host":     {Options{Header: given}, "http://a.example/", "http://b.example/to", ""},
+		"given, other port":     {Options{Header: given}, "http://a.example/", "http://a.example:81/to", ""},
+		"given, trusted":        {Options{Header: given, LocationTrusted: true}, "http://a.example/", "http://b.example/to", "http://canary.example/?secret"},
+		"own, same origin":      {Options{AutoReferer: true}, "http://me:pw@a.example/x?y", "http://a.example/to", "http://a.example/x?y"},
+		"own, other host":       {Options{AutoReferer: true}, "http://me:pw@a.example/x?y", "http://b.example/to", "http://a.example/"},
+		"own, other port":       {Options{AutoReferer: true}, "http://me:pw@a.example/x?y", "http://a.example:81/to", "http://a.example/"},
+		"own, trusted":          {Options{AutoReferer: true, LocationTrusted: true}, "http://me:pw@a.example/x?y", "http://b.example/to", "http://a.example/x?y"},
+		"own, to https":         {Options{AutoReferer: true}, "http://a.example/x?y", "https://a.example/to", "http://a.example/"},
+		"own, from https":       {Options{AutoReferer: true, LocationTrusted: true}, "https://a.example/x?y", "http://a.example/to", ""},
+		"both, from https":      {Options{AutoReferer: true, Header: given}, "https://a.example/x?y", "http://b.example/to", ""},
+		"both, same origin":     {Options{AutoReferer: true, Header: given}, "http://a.example/x?y", "http://a.example/to", "http://a.example/x?y"},
+		"own, in lower case":    {Options{AutoReferer: true, Header: http.Header{"referer": {"x"}}}, "http://a.example/x?y", "http://b.example/to", "http://a.example/"},
+		"none, though one hops": {Options{}, "http://a.example/x?y", "http://b.example/to", ""},
+	} {
+		s := func(v *visit) string {
+			if strings.HasPrefix(v.head, "GET /to ") {
+				return document("there")
+			}
+			return redirectTo(tc.to)(v)
+		}
+		w := newWorld(t, map[string]server{"a.example:80": s, "a.example:81": s, "b.example:80": s, "a.example:443": s})
+		_, _, err := get(t, w.fetcher(func(f *Fetcher) { f.AllowDowngrade = true }), tc.from, &tc.opt)
+		if got := w.visits[len(w.visits)-1]; err != nil || got.field("Referer") != tc.want {
+			t.Errorf("%s: %q, %v", name, got.head, err)
+		}
+	}
+}
+
+// Where a body goes on to is told.
+func TestRedirectSentOn(t *testing.T) {
+	for code, sentOn := range map[int]bool{301: false, 302: false, 303: false, 307: true, 308: true} {
+		w := newWorld(t, map[string]server{
+			"a.example:80": func(v *visit) string {
+				v.body()
+				return status(fmt.Sprint(code, " Moved"), "", "Location: http://b.example/")
+			},
+			"b.example:80": func(v *visit) string { return document(v.body()) },
+		})
+		body, res, err := get(t, w.fetcher(), "http://a.example/", &Options{Body: strings.NewReader("secret")})
+		if err != nil || (body == "secret") != sentOn || res.Info.(*Info).Redirects[0].SentOn != sentOn {
+			t.Errorf("%d: %q, %v", code, body, err)
+		}
 	}
 }

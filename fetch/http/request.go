@@ -57,7 +57,7 @@ func (c *call) checkOptions() error {
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
 		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
 	}
-	if s, ok := locator.ServerOf(c.opt.Proxied); ok && s.Login != nil && s.Login.HasPassword {
+	if c.opt.Proxied != nil && !c.opt.ProxiedPassword && locator.HasPassword(c.opt.Proxied) {
 		return fetch.Fail("check", c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
@@ -130,18 +130,28 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	r.Header = c.header(resumed)
 	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
 		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
-		if login, ok := c.opt.Header["Proxy-Authorization"]; ok {
-			r.Header["Proxy-Authorization"] = login
+		for _, name := range []string{"Proxy-Authorization", "Proxy-Connection"} {
+			if values, ok := c.opt.Header[name]; ok {
+				r.Header[name] = values
+			}
+		}
+		if s, ok := locator.ServerOf(l); ok && s.Login != nil && s.Login.HasPassword && r.Header.Get("Authorization") == "" {
+			r.Header.Set("Authorization", basic(s.Login))
 		}
 	} else if c.opt.Target != "" && len(c.redirects) == 0 {
 		r.URL.Opaque = c.opt.Target
 	}
 	r.Close = strings.EqualFold(c.opt.Header.Get("Connection"), "close")
 	switch hosts := c.opt.Header["Host"]; {
-	case ex.forwarded(): // the request names the host in its first line
-		addProxyHeader(r.Header, ex.proxy)
 	case c.atHome() && len(hosts) == 1:
+		if ex.forwarded() && r.URL.Opaque == "" { // else the first line has the Host field's
+			path, _, _ := strings.Cut(target(c.locator), "?")
+			r.URL.Opaque = "//" + r.Host + path
+		}
 		r.Host = hosts[0]
+	}
+	if ex.forwarded() {
+		addProxyHeader(r.Header, ex.proxy)
 	}
 	if resumed == nil {
 		if err := c.putBody(r); err != nil {
@@ -159,8 +169,11 @@ func (c *call) putBody(r *http.Request) error {
 	if c.opt.Header.Get("Transfer-Encoding") == "chunked" {
 		r.ContentLength = -1
 	}
-	if values, given := c.opt.Header["Expect"]; given && len(values) == 0 {
+	switch values, given := c.opt.Header["Expect"]; {
+	case given && len(values) == 0:
 		r.Header.Del("Expect")
+	case given && strings.EqualFold(values[0], "100-continue") && r.ContentLength != 0:
+		r.Header.Set("Expect", "100-continue")
 	}
 	return nil
 }
@@ -202,7 +215,10 @@ func (c *call) header(resumed *rest) http.Header {
 		}
 	}
 	if n := len(c.redirects); n > 0 && c.opt.AutoReferer {
-		h["Referer"] = []string{refererFrom(c.redirects[n-1].Locator)}
+		delete(h, "Referer")
+		if referer := Referer(c.redirects[n-1].Locator, c.locator, c.opt.LocationTrusted); referer != "" {
+			h["Referer"] = []string{referer}
+		}
 	}
 	if len(h["User-Agent"]) == 0 {
 		h["User-Agent"] = []string{""} // net/http would send its own
@@ -229,10 +245,19 @@ func (c *call) header(resumed *rest) http.Header {
 	return h
 }
 
-// refererFrom is a URL as the next server may see it (RFC 9110 §10.1.3).
-func refererFrom(l *locator.HTTP) string {
-	bare := *l
+// Referer is what AutoReferer tells a server of the URL that redirected to it
+// (RFC 9110 §10.1.3), without its login: another origin sees no path and no search
+// unless it is trusted, a server without TLS nothing of a secure one. It is empty
+// for nothing.
+func Referer(from, to *locator.HTTP, trusted bool) string {
+	bare := *from
 	bare.Login = nil
+	switch {
+	case from.Secure && !to.Secure:
+		return ""
+	case origin(from) != origin(to) && !trusted:
+		bare = locator.HTTP{Secure: from.Secure, Server: bare.Server, HasPath: true}
+	}
 	return bare.String()
 }
 

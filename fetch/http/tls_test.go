@@ -1,17 +1,22 @@
 package http
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -125,5 +130,50 @@ func TestTLSCut(t *testing.T) {
 			t.Error(err)
 		}
 		listener.Close()
+	}
+}
+
+// Limits.Connect bounds everything until the connection can be used.
+func TestConnectLimit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		url   string
+		proxy *proxy.Proxy
+		said  string // at the other end, after which there is silence
+	}{
+		"TLS handshake":           {url: "https://a.example/"},
+		"CONNECT":                 {url: "https://a.example/", proxy: &proxy.Proxy{Scheme: "http"}},
+		"TLS handshake by proxy":  {url: "https://a.example/", proxy: &proxy.Proxy{Scheme: "http"}, said: "HTTP/1.1 200 OK\r\n\r\n"},
+		"SOCKS":                   {url: "http://a.example/", proxy: &proxy.Proxy{Scheme: "socks5h"}},
+		"half of a CONNECT reply": {url: "https://a.example/", proxy: &proxy.Proxy{Scheme: "http"}, said: "HTTP/1.1 200 OK\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+					time.Sleep(3 * time.Second)
+					here, there := net.Pipe()
+					go func() {
+						defer there.Close()
+						if tc.said != "" {
+							_, _ = there.Read(make([]byte, 1000))
+							_, _ = io.WriteString(there, tc.said)
+						}
+						_, _ = io.Copy(io.Discard, there)
+					}()
+					return here, nil
+				}
+				f := newWorld(t, nil).fetcher(func(f *Fetcher) {
+					f.Env = &fetch.Env{Dial: dial, Limits: fetch.Limits{Connect: 5 * time.Second}}
+					if tc.proxy != nil {
+						tc.proxy.Host, tc.proxy.Port = "p.example", 1
+						f.Proxy = func(locator.Locator) *proxy.Proxy { return tc.proxy }
+					}
+				})
+				start := time.Now()
+				_, _, err := get(t, f, tc.url, nil)
+				if took := time.Since(start); fetch.KindOf(err) != fetch.Timeout || !errors.Is(err, context.DeadlineExceeded) || took != 5*time.Second {
+					t.Errorf("%v after %v", err, took)
+				}
+			})
+		})
 	}
 }

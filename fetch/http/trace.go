@@ -3,9 +3,11 @@ package http
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // hooks calls the Trace of one fetch. The transport works on goroutines of its
@@ -63,14 +65,41 @@ var secretFields = [][]byte{[]byte("authorization:"), []byte("proxy-authorizatio
 
 // masked is a request's head with its secrets replaced.
 func masked(head []byte) []byte {
-	var out []byte
-	for line := range bytes.Lines(head) {
+	first, rest, _ := bytes.Cut(head, []byte("\n"))
+	out := append(maskedLine(first), '\n')
+	for line := range bytes.Lines(rest) {
 		for _, name := range secretFields {
-			if len(line) > len(name) && bytes.EqualFold(line[:len(name)], name) {
-				line = append(line[:len(name):len(name)], " ****\r\n"...)
+			if value, ok := cutField(line, name); ok {
+				line = append(line[:len(line)-len(value):len(line)-len(value)], " ****\r\n"...)
 			}
+		}
+		if value, ok := cutField(line, []byte("referer:")); ok {
+			line = fmt.Appendf(nil, "%s %s\r\n", line[:len(line)-len(value)], redacted(bytes.TrimSpace(value)))
 		}
 		out = append(out, line...)
 	}
 	return out
+}
+
+// maskedLine is a request line without the password of an absolute URL in it.
+func maskedLine(line []byte) []byte {
+	method, rest, _ := bytes.Cut(line, []byte(" "))
+	target, protocol, found := bytes.Cut(rest, []byte(" "))
+	if !found || len(target) == 0 || target[0] == '/' {
+		return bytes.Clone(line)
+	}
+	return fmt.Appendf(nil, "%s %s %s", method, redacted(target), protocol)
+}
+
+// cutField takes a field's name, which has a colon at its end, off its line.
+func cutField(line, name []byte) (value []byte, ok bool) {
+	if len(line) <= len(name) || !bytes.EqualFold(line[:len(name)], name) {
+		return nil, false
+	}
+	return line[len(name):], true
+}
+
+// redacted is a URL without its password.
+func redacted(url []byte) string {
+	return locator.Parser{Tolerate: locator.TolerateAll}.Redact(string(url))
 }

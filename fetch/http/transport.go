@@ -19,7 +19,7 @@ import (
 
 const (
 	idleTime     = 90 * time.Second
-	continueTime = time.Second // how long to wait for "100 Continue"
+	continueTime = time.Second
 )
 
 // init makes the transport. All connecting is done by connect; net/http keeps
@@ -35,7 +35,7 @@ func (f *Fetcher) init() {
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: math.MaxInt64, // see framing
 			ResponseHeaderTimeout:  limits.Reply,
-			ExpectContinueTimeout:  continueTime,
+			ExpectContinueTimeout:  max(0, cmp.Or(f.ContinueTimeout, continueTime)),
 			IdleConnTimeout:        idleTime,
 			MaxIdleConns:           max(100, f.MaxIdle),
 			MaxIdleConnsPerHost:    cmp.Or(f.MaxIdle, 8),
@@ -61,14 +61,17 @@ func proxyAddress(p *proxy.Proxy) string {
 
 // connect is how the transport gets its connections. Where to is told by the
 // exchange; the context given ends later than the exchange's and is not heeded.
-func connect(ctx context.Context, _, _ string) (net.Conn, error) {
-	ex := exchangeOf(ctx)
+// Limits.Connect bounds all of it: a connection that cannot be used yet is none.
+func connect(transport context.Context, _, _ string) (net.Conn, error) {
+	ex := exchangeOf(transport)
 	c := &conn{of: ex, via: ex.via(), stall: ex.call.env.Limits.Idle, about: fetch.Connection{Network: "tcp", Host: ex.hop.locator.Host}}
 	if ex.proxy != nil {
 		c.about.Purpose, c.about.Host = fetch.Proxy, ex.proxy.Host
 	}
+	ctx, cancel := within(ex.call.ctx, ex.call.env.Limits.Connect)
+	defer cancel()
 	var err error
-	if c.Conn, err = ex.dial(); err != nil {
+	if c.Conn, err = ex.dial(ctx); err != nil {
 		return nil, err
 	}
 	c.about.Local, c.about.Remote = fetch.AddrPort(c.LocalAddr()), fetch.AddrPort(c.RemoteAddr())
@@ -76,7 +79,7 @@ func connect(ctx context.Context, _, _ string) (net.Conn, error) {
 		c.peer = c.about.Remote
 	}
 	if ex.hop.locator.Secure {
-		if c.Conn, err = ex.secure(c.Conn); err != nil {
+		if c.Conn, err = ex.secure(ctx, c.Conn); err != nil {
 			return nil, err
 		}
 	}
@@ -84,8 +87,8 @@ func connect(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // dial connects to the server, or to the proxy that makes the request.
-func (ex *exchange) dial() (net.Conn, error) {
-	ctx, env, t := ex.call.ctx, &ex.call.env, ex.target()
+func (ex *exchange) dial(ctx context.Context) (net.Conn, error) {
+	env, t := &ex.call.env, ex.target()
 	switch {
 	case ex.proxy == nil:
 		return env.Connect(ctx, t)
@@ -99,13 +102,13 @@ func (ex *exchange) dial() (net.Conn, error) {
 }
 
 // secure does the TLS handshake; it closes raw if that fails.
-func (ex *exchange) secure(raw net.Conn) (net.Conn, error) {
+func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	config := ex.call.f.TLS.Clone()
 	if config == nil {
 		config = new(tls.Config)
 	}
 	config.ServerName, config.NextProtos = ex.target().Host, []string{"http/1.1"}
-	ctx, cancel := within(ex.call.ctx, ex.call.env.Limits.Reply)
+	ctx, cancel := within(ctx, ex.call.env.Limits.Reply)
 	defer cancel()
 	c := tls.Client(wire.BelowTLS(raw), config)
 	if err := handshake(ctx, c); err != nil {

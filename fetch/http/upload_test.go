@@ -170,3 +170,52 @@ func TestUploadWithLogin(t *testing.T) {
 		}
 	}
 }
+
+// A server that never says 100 Continue gets the body all the same, in time.
+func TestContinueTimeout(t *testing.T) {
+	for limit, want := range map[time.Duration]time.Duration{0: time.Second, 7 * time.Second: 7 * time.Second, -1: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var waited time.Duration
+			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+				v.read = true
+				asked := time.Now()
+				line := make([]byte, len("4\r\nbody\r\n0\r\n\r\n"))
+				_, _ = io.ReadFull(v.rest, line[:1])
+				waited = time.Since(asked)
+				_, _ = io.ReadFull(v.rest, line[1:])
+				return document(string(line))
+			}})
+			f := w.fetcher(func(f *Fetcher) { f.ContinueTimeout = limit })
+			body, _, err := get(t, f, "http://a.example/", &Options{Method: "PUT", Body: io.LimitReader(strings.NewReader("body"), 4)})
+			if err != nil || !strings.Contains(body, "body") || waited != want {
+				t.Errorf("%v: waited %v; %q, %v", limit, waited, body, err)
+			}
+		})
+	}
+}
+
+// A server that does not know the Expect field gets the body without it.
+func TestExpectationFailed(t *testing.T) {
+	for _, again := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var body io.Reader = strings.NewReader(strings.Repeat("b", largeBody+1))
+			if !again {
+				body = io.LimitReader(body, largeBody)
+			}
+			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+				if v.field("Expect") != "" {
+					_, _ = io.CopyN(io.Discard, v.rest, 1) // so that the body cannot be sent again unless it is rewound
+					return status("417 Expectation Failed", "") + cut
+				}
+				return document(v.body()[:1])
+			}})
+			got, res, err := get(t, w.fetcher(), "http://a.example/", &Options{Method: "PUT", Body: body, AnyStatus: true})
+			if again && (err != nil || got != "b" || len(w.heads("")) != 2) {
+				t.Errorf("%q, %+v, %v", got, res, err)
+			}
+			if !again && (err != nil || res.Info.(*Info).StatusCode != 417) {
+				t.Errorf("a body that is gone: %+v, %v", res, err)
+			}
+		})
+	}
+}

@@ -38,6 +38,10 @@ func (c *call) checkRange() error {
 	return nil
 }
 
+// sendsOwnRange reports whether the present hop is sent the caller's own Range
+// field, whose answer is his business.
+func (c *call) sendsOwnRange() bool { return c.atHome() && c.opt.Header.Get("Range") != "" }
+
 // rangeField is the value of the Range field (RFC 9110 §14.2) for some octets.
 func rangeField(offset, length int64) string {
 	switch {
@@ -95,8 +99,8 @@ func (c *call) partial(a *answer) error {
 		return fetch.Fail(c.method, c.locator, fetch.Protocol, err)
 	}
 	a.at = r.first
-	if r.total < 0 && (a.to < 0 || a.to > r.last+1) {
-		a.to = r.last + 1 // how much more there is nobody says
+	if r.total < 0 && a.to < 0 {
+		a.to = r.last + 1 // the server does not say how much more there is
 	}
 	a.open = false
 	if r.first != a.from {
@@ -105,16 +109,56 @@ func (c *call) partial(a *answer) error {
 	return nil
 }
 
-// unsatisfied makes an empty window of a 416 that says that the resource ends
-// where the wanted octets start.
+// unasked finds the whole resource in a 206 that answers a request without a
+// Range: a part of it must not be taken for all.
+func (c *call) unasked(a *answer) error {
+	r, err := parseContentRange(a.resp)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("unexpected partial content: no range was requested, and %w", err)
+	case r.first != 0 || r.last+1 != r.total:
+		err = fmt.Errorf("unexpected partial content: no range was requested; received %s", strconv.Quote(a.resp.Header.Get("Content-Range")))
+	default:
+		return c.whole(a)
+	}
+	return fetch.Fail(c.method, c.locator, fetch.Protocol, err)
+}
+
+// unsatisfied makes an empty window of a 416 to octets that start where the
+// resource ends.
 func (c *call) unsatisfied(a *answer) bool {
-	total, ok := strings.CutPrefix(a.resp.Header.Get("Content-Range"), "bytes */")
-	n, err := strconv.ParseUint(total, 10, 63)
-	if !ok || err != nil || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && int64(n) != c.req.Offset {
+	n := c.lengthBehind(a)
+	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset {
 		return false
 	}
-	a.window = window{from: int64(n), to: int64(n), total: int64(n), at: int64(n)}
+	a.window = window{from: n, to: n, total: n, at: n}
+	a.atEnd = true
 	return true
+}
+
+// lengthBehind is how long the resource of a 416 is, -1 if that cannot be known.
+// Servers that do not tell (Apache, lighttpd) are asked by HEAD.
+func (c *call) lengthBehind(a *answer) int64 {
+	field := a.resp.Header.Get("Content-Range")
+	if field != "" {
+		total, ok := strings.CutPrefix(field, "bytes */")
+		n, err := strconv.ParseUint(total, 10, 63)
+		if !ok || err != nil {
+			return -1
+		}
+		return int64(n)
+	}
+	head := *c
+	head.method, head.opt.Verb = http.MethodHead, ""
+	resp, _, err := head.exchange(nil)
+	if err != nil {
+		return -1
+	}
+	c.discard(resp)
+	if resp.StatusCode != http.StatusOK {
+		return -1
+	}
+	return resp.ContentLength
 }
 
 // contentRange is "bytes first-last/total" (RFC 9110 §14.4); total is -1 for

@@ -2,6 +2,7 @@ package http
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -249,6 +250,48 @@ func TestExplainBody(t *testing.T) {
 		want := string(masked([]byte(w.heads("")[0])))
 		if len(plan.Steps) != 2 || plan.Steps[0].Send != want || !strings.Contains(want, "Authorization: ****\r\n") {
 			t.Errorf("explained as %q, sent %q", plan.Steps, want)
+		}
+	}
+}
+
+// Lines of a chunked body may end in LF alone, however they come in; its trailer is
+// told, and the connection is used again.
+func TestChunkLines(t *testing.T) {
+	head := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for name, tc := range map[string]struct{ body, trailer string }{
+		"CR LF":             {"3;x=y\r\na\nb\r\n1\r\n\n\r\n0\r\n\r\n", ""},
+		"LF":                {"3;x=y\na\nb\n1\n\n\n0\n\n", ""},
+		"mixed":             {"3\r\na\nb\n1\n\n\r\n0\r\n\n", ""},
+		"trailer":           {"3\r\na\nb\r\n1\r\n\n\r\n0\r\nX-Sum: 1\r\nx-more: 2\r\n\r\n", "X-Sum: 1\r\nx-more: 2\r\n"},
+		"trailer behind LF": {"3\na\nb\n1\n\n\n0\nX-Sum: 1\nx-more: 2\n\n", "X-Sum: 1\r\nx-more: 2\r\n"},
+	} {
+		for _, step := range []int{1, 2, 3, 7, 1000} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+					rest := head + tc.body
+					for len(rest) > step {
+						_, _ = io.WriteString(v.out, rest[:step])
+						rest = rest[step:]
+					}
+					return rest
+				}})
+				var told []string
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(o []byte) { told = append(told, string(o)) }})
+				f := w.fetcher()
+				for range 2 {
+					body, _, err := do(ctx, f, &fetch.Request{Locator: parse(t, "http://a.example/")})
+					if err != nil || body != "a\nb\n" {
+						t.Errorf("%s, %d octets at a time: %q, %v", name, step, body, err)
+					}
+				}
+				want := []string{head, tc.trailer, head, tc.trailer}
+				if tc.trailer == "" {
+					want = []string{head, head}
+				}
+				if !slices.Equal(told, want) || len(w.dials) != 1 {
+					t.Errorf("%s, %d octets at a time: told %q, %d connections", name, step, told, len(w.dials))
+				}
+			})
 		}
 	}
 }

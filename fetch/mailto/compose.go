@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -55,6 +56,11 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 	if msg.sender == "" {
 		return nil, &fetch.Error{Kind: fetch.Unsupported, Err: errNoSender}
 	}
+	start, err := io.ReadAll(io.LimitReader(lines, maxLooked))
+	if err != nil {
+		return nil, &fetch.Error{Kind: fetch.LocalIO, Err: err}
+	}
+	msg.rest = io.MultiReader(bytes.NewReader(start), lines)
 	var b bytes.Buffer
 	for _, f := range []fetch.Field{
 		{Name: "From", Value: msg.sender},
@@ -68,11 +74,49 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, f.Value)
 		}
 	}
+	if !h.isMIME() {
+		b.WriteString(declaration(append(h.after, start...)))
+	}
 	b.Write(h.octets)
 	b.WriteString("\r\n")
 	b.Write(h.after)
 	msg.head = bytes.NewReader(b.Bytes())
 	return msg, nil
+}
+
+// maxLooked is how many octets of a text are looked at for such of 8 bits.
+const maxLooked = 1 << 20
+
+// declaration is the header fields that say that a text has octets of 8 bits
+// (RFC 2045), which a mail reader takes for ASCII otherwise; none for ASCII. What is
+// too long to be looked at may have some later on.
+func declaration(text []byte) string {
+	charset := "utf-8"
+	switch ascii := !bytes.ContainsFunc(text, func(r rune) bool { return r > '\x7f' }); {
+	case ascii && len(text) < maxLooked:
+		return ""
+	case !ascii && !utf8.Valid(text[:lastRune(text)]):
+		charset = "unknown-8bit" // RFC 1428
+	}
+	return "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=" + charset + "\r\nContent-Transfer-Encoding: 8bit\r\n"
+}
+
+// lastRune is where a rune begins that the end of a text may have cut.
+func lastRune(text []byte) int {
+	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) && len(text) >= maxLooked {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// isMIME reports whether a header says itself what the text is.
+func (h *header) isMIME() bool {
+	return h.has("MIME-Version") || h.has("Content-Type") || h.has("Content-Transfer-Encoding")
 }
 
 // header is the beginning of a message.

@@ -38,7 +38,7 @@ func plainly(s *testserver.SMTP) { s.Hide = []string{"STARTTLS"} }
 const letter = "From: Joe <joe@example.com>\nTo: list@example.com\nDate: Thu, 1 Dec 1994 12:00:00 +0000\nSubject: dots\n\n.\n..x\n.end\n\n\x80\xff octets\nlast"
 
 func TestSend(t *testing.T) {
-	const sentLetter = "From: Joe <joe@example.com>\r\nTo: list@example.com\r\nDate: Thu, 1 Dec 1994 12:00:00 +0000\r\nSubject: dots\r\n\r\n.\r\n..x\r\n.end\r\n\r\n\x80\xff octets\r\nlast\r\n"
+	const sentLetter = "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=unknown-8bit\r\nContent-Transfer-Encoding: 8bit\r\nFrom: Joe <joe@example.com>\r\nTo: list@example.com\r\nDate: Thu, 1 Dec 1994 12:00:00 +0000\r\nSubject: dots\r\n\r\n.\r\n..x\r\n.end\r\n\r\n\x80\xff octets\r\nlast\r\n"
 	for _, tt := range []struct {
 		name, url, body string
 		hide            []string
@@ -55,6 +55,11 @@ func TestSend(t *testing.T) {
 			[]string{"EHLO localhost", "HELO localhost", "MAIL FROM:<joe@example.com>", "RCPT TO:<a@b>", "DATA", "QUIT"}},
 		{"plain text", "mailto:a%25b@c?subject=caf%C3%A9&cc=d@e&bcc=f@g&in-reply-to=%3Cx@y%3E&body=not%20this", "\r\nhello\r\n", nil, "me@example.com", []string{"a%b@c", "d@e", "f@g"},
 			"From: me@example.com\r\nDate: Sat, 01 Jan 2000 00:00:00 +0000\r\nTo: a%b@c\r\nCc: d@e\r\nSubject: =?utf-8?q?caf=C3=A9?=\r\nIn-Reply-To: <x@y>\r\n\r\n\r\nhello\r\n", nil},
+		{"UTF-8", "mailto:a@b", "gr\u00fcn", nil, "me@example.com", []string{"a@b"},
+			"From: me@example.com\r\nDate: Sat, 01 Jan 2000 00:00:00 +0000\r\nTo: a@b\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n" +
+				"Content-Transfer-Encoding: 8bit\r\n\r\ngr\u00fcn\r\n", nil},
+		{"a message that says what it is", "mailto:a@b", "From: a@b\nDate: x\nTo: c@d\nContent-Type: text/plain; charset=koi8-r\n\n\xc1", nil, "a@b", []string{"a@b"},
+			"From: a@b\r\nDate: x\r\nTo: c@d\r\nContent-Type: text/plain; charset=koi8-r\r\n\r\n\xc1\r\n", nil},
 		{"one line", "mailto:%22a%20b%22@c", "hello", nil, "me@example.com", []string{`"a b"@c`},
 			"From: me@example.com\r\nDate: Sat, 01 Jan 2000 00:00:00 +0000\r\nTo: \"a b\"@c\r\n\r\nhello\r\n", nil},
 		{"nothing", "mailto:a@b", "", nil, "me@example.com", []string{"a@b"},

@@ -113,6 +113,25 @@ func TestLoginWithoutPassword(t *testing.T) {
 	})
 }
 
+// TestLoginOctets has Credentials answer with what no line can hold: none of it is
+// sent.
+func TestLoginOctets(t *testing.T) {
+	for _, bad := range []string{"\x00", "\r", "\n", "\r\nQUIT"} {
+		for _, login := range []locator.Login{{User: "lab", Password: "s3cret" + bad}, {User: "s3cret" + bad, Password: "s3cret"}} {
+			inWorld(t, protected("local.test"), func(w *world) {
+				w.env.Credentials = knows(login.User, login.Password)
+				_, err := w.Fetch(w.Context(), &fetch.Request{Locator: w.url("/local.test/1")})
+				if !errors.Is(err, fetch.BadURL) || strings.Contains(err.Error(), "s3cret") {
+					w.Errorf("%+v: %v", login, err)
+				}
+				if sent := w.srv.Transcript().String(); strings.Contains(sent, "s3cret") {
+					w.Errorf("%+v was sent:\n%s", login, sent)
+				}
+			})
+		}
+	}
+}
+
 func TestLoginFails(t *testing.T) {
 	sorry := errors.New("not today")
 	for _, tt := range []struct {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	sessions "github.com/fetch1738/fetch1738/internal/session"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // Fetcher fetches news, nntp, nntps and snews URLs. The zero value works, for
@@ -157,7 +158,7 @@ func (f *Fetcher) reuses() bool { return f.MaxIdle >= 0 }
 // turns out to be dead is replaced without a word to the caller. After an error
 // there is nothing to release.
 func (f *Fetcher) begin(ctx context.Context, a *access, start func(*session) error) (*session, error) {
-	if s, ok := f.idle.Get(a.key); ok {
+	if s, ok := f.idleSession(a.key); ok {
 		if err := a.permitReuse(ctx, s.peer); err != nil {
 			f.keep(s)
 			return nil, err
@@ -183,6 +184,19 @@ func (f *Fetcher) begin(ctx context.Context, a *access, start func(*session) err
 		return nil, err
 	}
 	return s, nil
+}
+
+// idleSession finds one on which nothing has come meanwhile: that would be taken
+// for the reply to the next command. Others are closed without a word.
+func (f *Fetcher) idleSession(k key) (*session, bool) {
+	for {
+		s, ok := f.idle.Get(k)
+		if !ok || !wire.Readable(s.raw) {
+			return s, ok
+		}
+		s.raw.Close()
+		s.conn.Close()
+	}
 }
 
 // release ends an access: its session is kept or closed.

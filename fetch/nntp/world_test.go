@@ -1,17 +1,20 @@
 package nntp
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -268,7 +271,6 @@ func TestReuse(t *testing.T) {
 		for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(0), testserver.Reply("400 idle"), testserver.Truncate(2)} {
 			w.srv.On("ARTICLE", 1, fault)
 			w.want("/local.test/2", shelf()["local.test"][1])
-			w.srv.ResetFaults()
 		}
 		w.srv.ResetTranscript()
 		_, err := w.get("/local.test/99")
@@ -286,12 +288,63 @@ func TestUnasked(t *testing.T) {
 		_, err := w.get("/local.test/2")
 		w.fails("a reply too many", err, fetch.Protocol)
 		w.want("/local.test/2", shelf()["local.test"][1])
-		// Behind an article it comes in one piece with it: what comes later is not told
-		// from an answer.
+		// Behind an article it comes in one piece with it.
 		text := shelf()["local.more"][0]
 		w.srv.On("ARTICLE", 1, testserver.Reply("220 1 <b1@lab.example>\n"+strings.ReplaceAll(text, "\r\n", "\n")+".\n220 1 <b1@lab.example>\nforged\n."), testserver.Data(""))
 		w.want("/local.more/1", text)
 		w.want("/local.more/1", text)
+	})
+}
+
+// What comes on an idle session is not taken for the answer to the next command:
+// the session is given up.
+func TestUnaskedWhileIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := new(memnet.Network)
+		l, err := network.Listen(t.Context(), "tcp", "127.0.0.1:119")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		const article = "220 1 <a@b>\r\nSubject: %s\r\n\r\n.\r\n"
+		var sessions atomic.Int32
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				sessions.Add(1)
+				go func() {
+					defer c.Close()
+					io.WriteString(c, "200 ready\r\n")
+					for in := bufio.NewScanner(c); in.Scan(); {
+						switch verb, _, _ := strings.Cut(in.Text(), " "); verb {
+						case "MODE":
+							io.WriteString(c, "200 ready\r\n")
+						case "GROUP":
+							io.WriteString(c, "211 1 1 1 a.b\r\n")
+						case "ARTICLE":
+							fmt.Fprintf(c, article, "true")
+							time.Sleep(time.Second)
+							fmt.Fprintf(c, article, "forged")
+						default:
+							io.WriteString(c, "500 what\r\n")
+						}
+					}
+				}()
+			}
+		}()
+		w := &world{T: t, env: fetch.Env{Dial: network.Dial}}
+		w.Fetcher.Env = &w.env
+		defer w.Close()
+		for n := range int32(3) {
+			got, err := w.get("nntp://127.0.0.1/a.b/1")
+			if got != "Subject: true\r\n\r\n" || err != nil || sessions.Load() != n+1 {
+				t.Errorf("%q, %v, by the %d. session", got, err, sessions.Load())
+			}
+			time.Sleep(2 * time.Second)
+		}
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/ardp"
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -22,6 +23,7 @@ func (c *call) object() (*fetch.Resource, error) {
 	}
 	self := proto.Object{HostType: "INTERNET-D", Host: hostText(&c.at), NameType: c.at.nameType, Name: c.at.object, Version: c.at.version}
 	var shown []string
+	var without error // why the server does not give the contents itself
 	for _, attr := range attributes {
 		m, ok := attr.Method()
 		if !ok {
@@ -32,10 +34,11 @@ func (c *call) object() (*fetch.Resource, error) {
 			if err == nil {
 				return res, nil
 			}
-			if f := (*proto.Failure)(nil); !errors.As(err, &f) {
+			if f := (*proto.Failure)(nil); !errors.As(err, &f) && !errors.Is(err, ardp.ErrSilent) {
 				return nil, c.fail("GET-OBJECT-INFO", err)
 			}
 			c.trace.Note("the server does not give the contents: " + fetch.Printable(err.Error()))
+			without = err
 			continue
 		}
 		to, _, err := methodURL(m.In(self))
@@ -48,6 +51,9 @@ func (c *call) object() (*fetch.Resource, error) {
 		default:
 			shown = append(shown, fetch.Printable(methodText(attr.Value)))
 		}
+	}
+	if without != nil && (len(shown) == 0 || errors.Is(without, ardp.ErrSilent)) {
+		return nil, c.fail("GET-OBJECT-INFO", without)
 	}
 	return c.advice(attributes, a, shown), nil
 }

@@ -215,6 +215,39 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 			w.srv.Close()
 		}
 	})
+	bubble(t, "silence at the contents", func(t *testing.T) {
+		for methods, kind := range map[string]fetch.ErrorKind{"PROSPERO-CONTENTS AFTP": fetch.Moved, "PROSPERO-CONTENTS LOCAL": fetch.Timeout, "PROSPERO-CONTENTS": fetch.Timeout} {
+			w := newWorld(t, func(s *testserver.Prospero) {
+				s.Content = files()
+				s.Methods = func(string) (list []testserver.ProsperoMethod) {
+					for name := range strings.FieldsSeq(methods) {
+						list = append(list, testserver.ProsperoMethod{Name: name})
+					}
+					return list
+				}
+			})
+			w.srv.On("GET-OBJECT-INFO", 2, testserver.Silence())
+			_, err := w.fetch("/pub/motd.txt")
+			wantKind(t, err, kind, "")
+			w.noted("the server does not give the contents: no answer")
+			w.srv.Close()
+		}
+		w := newWorld(t, usual)
+		w.srv.On("GET-OBJECT-INFO", 2, testserver.Reply("FAILURE NOT-AUTHORIZED\n"))
+		_, err := w.fetch("/pub/motd.txt")
+		wantKind(t, err, fetch.Permission, "")
+		// The caller's own time is not the server's silence.
+		w.srv.On("GET-OBJECT-INFO", 3, testserver.Silence())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = read(ctx, &w.env, parse(t, "prospero://127.0.0.1//pub/ftp"))
+		wantKind(t, err, fetch.Moved, "")
+		_, err = read(ctx, &w.env, parse(t, "prospero://127.0.0.1//pub/motd.txt"))
+		wantKind(t, err, fetch.Timeout, "")
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	})
 	bubble(t, "contents in parts", func(t *testing.T) {
 		w := newWorld(t, usual)
 		w.srv.On("GET-OBJECT-INFO", 2, testserver.Reply("VERSION 5 x\nWARNING MESSAGE 'be quick'\nATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE TAGGED 'the tag' 'a b'\n"+

@@ -50,7 +50,7 @@ const DefaultPort = 1080
 func Schemes() []string { return []string{"http", "socks4", "socks4a", "socks5", "socks5h"} }
 
 // Parse reads "[scheme://][user:password@]host[:port]"; the scheme is "http" if
-// none is given. "socks" is "socks4".
+// none is given. "socks" is "socks4". A path behind it is ignored.
 func Parse(text string) (*Proxy, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -64,13 +64,16 @@ func Parse(text string) (*Proxy, error) {
 		return nil, fmt.Errorf("a proxy of type %q: %w: there are %s", scheme, errors.ErrUnsupported, strings.Join(Schemes(), ", "))
 	}
 	tolerant := locator.Parser{Tolerate: locator.HTTPLogin | locator.ModernHosts | locator.UnsafeOctets | locator.ReservedOctets}
-	ref, err := tolerant.Parse("http://" + strings.TrimSuffix(rest, "/"))
+	if slash := strings.IndexAny(rest, "/?#"); slash >= 0 && !strings.Contains(rest[slash:], "@") { // else it may be part of a password
+		rest = rest[:slash]
+	}
+	ref, err := tolerant.Parse("http://" + rest)
 	if err != nil {
 		return nil, fmt.Errorf("bad proxy: %w", err)
 	}
 	l, ok := ref.Locator.(*locator.HTTP)
 	if !ok || l.HasPath {
-		return nil, errors.New("bad proxy: host and port, and nothing behind them")
+		return nil, errors.New(`bad proxy: "/", "?", "#" and "@" must be encoded in a login`)
 	}
 	p.Server = l.Server
 	return p, nil

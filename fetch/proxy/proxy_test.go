@@ -25,14 +25,15 @@ func TestParse(t *testing.T) {
 		"p.example": "http://p.example", "p.example:3128": "http://p.example:3128", "http://p.example:3128/": "http://p.example:3128",
 		"HTTP://me:secret@p.example": "http://me:***@p.example", "socks5://[::1]:1080": "socks5://[::1]:1080",
 		"socks5h://me:s%40cret@127.0.0.1:9050": "socks5h://me:***@127.0.0.1:9050",
-		"socks4://me@p.example":                "socks4://me@p.example", "socks4a://p.example": "socks4a://p.example", "socks://p.example": "socks4://p.example",
+		"p.example/path":                       "http://p.example", "http://me:secret@p.example:3128/a?b#c": "http://me:***@p.example:3128", "socks5://p.example?x": "socks5://p.example",
+		"socks4://me@p.example": "socks4://me@p.example", "socks4a://p.example": "socks4a://p.example", "socks://p.example": "socks4://p.example",
 	} {
 		p, err := Parse(text)
 		if err != nil || p.String() != want {
 			t.Errorf("%s: %v, %v", text, p, err)
 		}
 	}
-	for _, bad := range []string{"", "https://p.example", "ftp://p.example", "p.example/path", "p.example:0", "p.example:99999", "http://me:secret@", "p.example?x", "a b"} {
+	for _, bad := range []string{"", "https://p.example", "ftp://p.example", "p.example:0", "p.example:99999", "http://me:secret@", "http://me:12/secret@p.example", "me:secret?@p.example", "me:secret#@p.example", "/p.example", "a b"} {
 		if p, err := Parse(bad); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v, %v", bad, p, err)
 		}

@@ -44,6 +44,7 @@ type access struct {
 	port     uint16
 	database string
 	words    string
+	maxHits  int // as the user has it; 0 is not said
 	doc      document
 	request  *z3950.Search // the first but for Init
 }
@@ -127,7 +128,8 @@ func (a *access) plan(req *fetch.Request, options *Options) error {
 const describedHits = 40
 
 func (a *access) planSearch(options *Options) error {
-	max := options.MaxHits
+	a.maxHits = options.MaxHits
+	max := a.maxHits
 	if max == 0 {
 		max = defaultHits
 	}

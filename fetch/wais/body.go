@@ -106,7 +106,7 @@ func (b *body) next() error {
 	case b.at == b.until:
 		return io.EOF
 	case b.ended:
-		return b.end(nil)
+		return b.end(nil, true)
 	}
 	asked := b.doc.slice(b.at, b.until)
 	r, err := b.ask("retrieve", asked)
@@ -125,7 +125,7 @@ func (b *body) next() error {
 		b.ended = d != nil && d.beyond()
 		return nil
 	}
-	return b.end(d)
+	return b.end(d, b.text != nil)
 }
 
 // textOf is the text in an answer.
@@ -138,8 +138,9 @@ func textOf(r *z3950.SearchResponse) []byte {
 	return nil
 }
 
-// end judges an answer without text.
-func (b *body) end(d *Diagnostic) error {
+// end judges an answer without text, or with a text of no octets: only the
+// latter is the document.
+func (b *body) end(d *Diagnostic, answered bool) error {
 	first := b.at == b.start
 	switch {
 	case d != nil && !d.beyond() && first:
@@ -148,6 +149,8 @@ func (b *body) end(d *Diagnostic) error {
 		return fetch.Fail("retrieve", b.loc, fetch.Truncated, d)
 	case d != nil && first && b.start > 0:
 		return fetch.Fail("retrieve", b.loc, fetch.BadRange, d)
+	case d != nil && first && !answered:
+		return fetch.Fail("retrieve", b.loc, fetch.NotFound, d)
 	case b.doc.length >= 0:
 		return fetch.Fail("retrieve", b.loc, fetch.Truncated,
 			fmt.Errorf("%w after octet %d of %d", errNoText, b.at, b.doc.length))

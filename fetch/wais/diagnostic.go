@@ -67,6 +67,12 @@ func (d *Diagnostic) kind() fetch.ErrorKind {
 	return fetch.Protocol
 }
 
+// unavailable reports whether the complaint is that there is no such database,
+// which only the words of S1 tell.
+func (d *Diagnostic) unavailable() bool {
+	return d.Code == "S1" && strings.Contains(strings.ToLower(d.Text), "not available")
+}
+
 // beyond reports whether the complaint is about the range. Of the many things
 // that go by SF only the words tell this one.
 func (d *Diagnostic) beyond() bool {

@@ -19,6 +19,7 @@ const maxAnswer = 4 << 20
 var (
 	errNoAnswer = errors.New("the server closed the connection without an answer")
 	errEmpty    = errors.New("the server's answer is empty: it cannot do what was asked")
+	errNoLike   = fmt.Errorf("%w; freeWAIS fails at searches for documents like another: search for words instead", errNoAnswer)
 	errNotInit  = errors.New("the server's answer to Init is none")
 	errOtherPDU = errors.New("the server's answer is no SearchResponse")
 )
@@ -30,6 +31,7 @@ type session struct {
 	conn   *wire.Conn
 	trace  *fetch.Trace
 	limits fetch.Limits
+	agreed uint32 // the longest message that the server sends, in octets; 0 is unknown
 	sent   []byte // room for requests
 	got    []byte // the last answer, and room for the next
 }
@@ -73,6 +75,7 @@ func (s *session) init() error {
 	case nil:
 		s.trace.Note("the server does not know Init")
 	case *z3950.InitResponse:
+		s.agreed = p.MaximumRecordSize
 		if !p.Accepted {
 			s.trace.Note("the server declines Init; it is asked all the same")
 		}

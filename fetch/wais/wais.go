@@ -7,6 +7,7 @@ package wais
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 
@@ -104,12 +105,14 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 }
 
 // describe finds out what a database is. The server's INFO may know; else help
-// is asked for, in which some servers say it.
+// is asked for, in which some servers say it. freeWAIS reads a query before it
+// opens the database, so that help for one that it does not have is a query
+// that it cannot read: only a word tells.
 func (s *session) describe(a *access, res *fetch.Resource) error {
 	info := new(Info)
 	res.Info = info
 	defer func() { res.Advice = info.advice(s.loc) }()
-	for _, ask := range []struct{ database, words string }{{infoDatabase, a.database}, {a.database, "?"}} {
+	for _, ask := range []struct{ database, words string }{{infoDatabase, a.database}, {a.database, "?"}, {a.database, "wais"}} {
 		r, err := s.askWords(ask.database, ask.words, 40)
 		if err != nil {
 			return err
@@ -122,6 +125,9 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 		}
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
+		}
+		if ask.words == "?" && (found(r) || complaint(r) == nil) {
+			break // it is there, without a description
 		}
 	}
 	s.trace.Note("the server does not describe this database")
@@ -137,9 +143,14 @@ func (i *Info) advice(l *locator.WAIS) string {
 	if i.Source.Maintainer != "" {
 		text += "\nMaintained by " + i.Source.Maintainer + "."
 	}
+	return strings.TrimLeft(text, "\n") + "\nTo search it: " + urlWithWords(l)
+}
+
+// urlWithWords shows how to search a database.
+func urlWithWords(l *locator.WAIS) string {
 	search := *l
 	search.Form, search.Search = locator.WAISSearch, "words"
-	return strings.TrimLeft(text, "\n") + "\nTo search it: " + search.String()
+	return search.String()
 }
 
 // infoDatabase is the one that describes the others.
@@ -184,7 +195,10 @@ func descriptions(r *z3950.SearchResponse) (docs []document) {
 // search asks for documents.
 func (s *session) search(a *access, res *fetch.Resource) error {
 	r, err := s.ask("search", a.request)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoAnswer) && len(a.request.Words.Like) > 0:
+		return fetch.Fail("search", s.loc, fetch.ConnectionFailed, errNoLike)
+	case err != nil:
 		return err
 	}
 	info := &Info{SeedWords: r.SeedWordsUsed()}
@@ -193,14 +207,44 @@ func (s *session) search(a *access, res *fetch.Resource) error {
 			info.Diagnostics = append(info.Diagnostics, Diagnostic(d))
 		}
 	}
-	if d := complaint(r); d != nil && !found(r) {
-		return fetch.Fail("search", s.loc, d.kind(), d)
+	items := s.hits(a, r, info)
+	if d := complaint(r); d != nil && info.Hits == 0 {
+		return s.refused(a, info, d)
 	}
 	for _, d := range info.Diagnostics {
 		s.trace.Note("the server says: " + d.Error())
 	}
-	a.menu(s.ctx, res, s.hits(a, r, info), info, s.limits)
+	s.noteFewer(a, info.Hits)
+	a.menu(s.ctx, res, items, info, s.limits)
 	return nil
+}
+
+// refused is the error of a search that the server did not do. It may send its
+// catalogue all the same.
+func (s *session) refused(a *access, info *Info, d *Diagnostic) error {
+	kind := d.kind()
+	if d.Code == "S1" && info.Catalogue != nil && !d.unavailable() {
+		kind = fetch.BadURL // the database is there
+	}
+	var err error = d
+	if a.words == "" && kind == fetch.BadURL {
+		err = fmt.Errorf("this server needs search words too, as in %s: %w", urlWithWords(s.loc), d)
+	}
+	return fetch.Fail("search", s.loc, kind, err)
+}
+
+// noteFewer tells that fewer documents came than the user wanted, or that the
+// server may have more than fit in its answer: it does not say so itself.
+func (s *session) noteFewer(a *access, hits int) {
+	asked := int(a.request.Words.Max.Value)
+	full := s.agreed > 0 && hits > 0 && len(s.got)+len(s.got)/hits > int(s.agreed)
+	switch {
+	case hits >= asked:
+	case full:
+		s.trace.Note(fmt.Sprintf("%d of at most %d documents were received; the server may have found more than its messages of %d bytes hold", hits, asked, s.agreed))
+	case a.maxHits > 0:
+		s.trace.Note(fmt.Sprintf("%d of at most %d documents were received", hits, asked))
+	}
 }
 
 // found reports whether there are records in an answer.

@@ -145,7 +145,7 @@ func TestDescribe(t *testing.T) {
 			if !errors.Is(err, fetch.NotFound) {
 				t.Errorf("a database that does not exist: %v", err)
 			}
-			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); err != nil || res.Kind != fetch.KindQuery {
+			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); err != nil || res.Kind != fetch.KindQuery || !strings.Contains(res.Advice, "To search it: ") {
 				t.Errorf("the database without a name: %v", err)
 			}
 		})
@@ -430,5 +430,107 @@ func BenchmarkHits(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/hit")
 		})
+	}
+}
+
+// TestRefusedQuery has queries that a server cannot read. freeWAIS sends its
+// catalogue along, which is no answer.
+func TestRefusedQuery(t *testing.T) {
+	for name, configure := range map[string]func(*testserver.WAIS){
+		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := library(t, configure)
+			for _, words := range []string{"(river", "river and", "nosuchfield=x"} {
+				_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Query: words})
+				if d, ok := errors.AsType[*Diagnostic](err); !errors.Is(err, fetch.BadURL) || !ok || d.Code != "S1" {
+					t.Errorf("%q: %v", words, err)
+				}
+			}
+			_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/nosuchdb?river")})
+			if !errors.Is(err, fetch.NotFound) {
+				t.Errorf("an unknown database: %v", err)
+			}
+		})
+	}
+	catalogue := z3950.AppendRecord(nil, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("\x03\x01x"), Score: z3950.Num(0)})
+	for text, want := range map[string]fetch.ErrorKind{
+		"Serious error in server": fetch.BadURL, "The following database is not available: /wais/db/d": fetch.NotFound,
+	} {
+		info := z3950.AppendDiagnostic(catalogue, z3950.Diagnostic{Code: "S1", Text: text})
+		_, _, err := get(t, &Fetcher{NoInit: true, Env: answering([][]byte{answer(t, info)}, nil)}, &fetch.Request{Locator: parse(t, "wais://h/d?x")})
+		if !errors.Is(err, want) {
+			t.Errorf("S1 %s: %v, want %v", text, err, want)
+		}
+	}
+}
+
+// TestLikeWithoutWords finds documents like another, or says what is missing.
+func TestLikeWithoutWords(t *testing.T) {
+	srv := library(t)
+	like := func(srv *testserver.WAIS) *Options {
+		return &Options{Like: []locator.Locator{at(t, srv, srv.DocumentPath("stories", "whale.txt"))}}
+	}
+	if items, _ := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: like(srv)}); len(items) == 0 {
+		t.Error("nothing is like the document")
+	}
+	srv = library(t, func(s *testserver.WAIS) { s.FreeWAIS = true })
+	_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: like(srv)})
+	if want := "this server needs search words too, as in wais://127.0.0.1:210/stories?words: S1"; !errors.Is(err, fetch.BadURL) || !strings.Contains(fmt.Sprint(err), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, _, err = get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories?whale"), Options: like(srv)})
+	if !errors.Is(err, fetch.ConnectionFailed) || !strings.Contains(fmt.Sprint(err), "search for words instead") {
+		t.Errorf("with words: %v", err)
+	}
+}
+
+// TestUnknownDatabase asks what a database is that is not there. freeWAIS
+// complains about the query for help before it looks for the database.
+func TestUnknownDatabase(t *testing.T) {
+	for name, configure := range map[string]func(*testserver.WAIS){
+		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := library(t, configure)
+			_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/nosuchdb")})
+			if !errors.Is(err, fetch.NotFound) || !strings.Contains(fmt.Sprint(err), "not available: /wais/db/nosuchdb") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	// A database without description and catalogue is there.
+	refusal := answer(t, z3950.AppendDiagnostic(nil, z3950.Diagnostic{Code: "S1", Text: "query syntax error: ?"}))
+	res, _, err := get(t, &Fetcher{NoInit: true, Env: answering([][]byte{answer(t, []byte{}), refusal, answer(t, []byte{})}, nil)}, &fetch.Request{Locator: parse(t, "wais://h/d")})
+	if err != nil || res.Kind != fetch.KindQuery {
+		t.Errorf("a database without a description: %v", err)
+	}
+}
+
+// TestFewerHits notes that fewer documents came than the user wanted, and that
+// an answer is as long as the server's messages may be.
+func TestFewerHits(t *testing.T) {
+	notes := func(srv *testserver.WAIS, max int) (notes []string) {
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
+		res, err := through(srv).Fetch(ctx, &fetch.Request{Locator: at(t, srv, "/stories?the"), Options: &Options{MaxHits: max}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Close()
+		return notes
+	}
+	srv := library(t)
+	if got := notes(srv, 0); len(got) > 0 {
+		t.Errorf("a search for as many as there are: %q", got)
+	}
+	if got := notes(srv, 2); len(got) > 0 {
+		t.Errorf("as many as were asked for: %q", got)
+	}
+	if got := notes(srv, 100); len(got) != 1 || !strings.HasSuffix(got[0], " of at most 100 documents were received") {
+		t.Errorf("fewer than were asked for: %q", got)
+	}
+	srv = library(t, func(s *testserver.WAIS) { s.MaxMessage = 1000 })
+	if got := notes(srv, 0); len(got) != 1 || !strings.Contains(got[0], "its messages of 1000 bytes hold") {
+		t.Errorf("an answer that was cut: %q", got)
 	}
 }

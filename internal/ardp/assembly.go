@@ -130,5 +130,11 @@ func (a *Assembly) Next() (data []byte, ok bool) {
 // Through is the number up to which all packets have come.
 func (a *Assembly) Through() uint16 { return uint16(a.through) }
 
+// Early is how many packets have come before their turn.
+func (a *Assembly) Early() int { return len(a.early) }
+
+// Begun reports whether anything of the message has come.
+func (a *Assembly) Begun() bool { return a.through > 0 || len(a.early) > 0 }
+
 // Complete tells whether all have come.
 func (a *Assembly) Complete() bool { return a.total != 0 && a.through == a.total }

@@ -15,13 +15,21 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// The client's timers. A repetition comes after 4 s, 8 s and 16 s more; after
-// another 32 s it gives up.
+// The client's timers. A request is repeated after 4 s, 8 s and 16 s more; after
+// another 32 s the client gives up. Once the answer has begun, only what has come
+// of it is repeated, which asks for the rest: after 1 s, as often as servers heed
+// it, then 2 s, 4 s, 8 s and 16 s more.
 const (
 	firstRetry = 4 * time.Second
 	maxRetries = 3
+	firstAck   = time.Second
+	maxAcks    = 5
 	giveUp     = 60 * time.Second
 )
+
+// gapPackets is how many packets must have come behind one that is missing for
+// it to be lost and not late, as in TCP (RFC 5681, section 3.2).
+const gapPackets = 3
 
 // Bounds of what a server, or who pretends to be one, can make a client do.
 const (
@@ -94,8 +102,9 @@ type Exchange struct {
 	err     error // of a failed exchange
 
 	interval time.Duration // until the repetition after the next
-	tries    int
-	next     time.Time // of the next repetition
+	tries    int           // that are left
+	next     time.Time     // of the next repetition
+	told     uint16        // the latest packet up to which the server was told that all have come
 	end      time.Time // of patience
 	latest   time.Time // end may come, whatever the server asks for
 	waiting  bool      // the server has asked for it
@@ -222,9 +231,9 @@ func (x *Exchange) sendWindow() error {
 
 // repeat sends again what the server may lack: the request's packets that it
 // has not acknowledged or, if there are none, word of what has come of the
-// answer, which asks for the rest.
+// answer, which asks for the rest. A server that answers has the request.
 func (x *Exchange) repeat() error {
-	if x.acked == len(x.request) {
+	if x.acked == len(x.request) || x.answer.Begun() {
 		return x.acknowledge()
 	}
 	for _, p := range x.request[x.acked:x.sent] {
@@ -238,6 +247,7 @@ func (x *Exchange) repeat() error {
 }
 
 func (x *Exchange) acknowledge() error {
+	x.told = x.answer.Through()
 	return x.write(x.conn, &Packet{Header: 9, ID: x.cfg.ID, Received: x.answer.Through()})
 }
 
@@ -245,8 +255,11 @@ func (x *Exchange) acknowledge() error {
 // none.
 func (x *Exchange) patience(silence time.Duration) {
 	now := time.Now()
-	x.interval, x.tries, x.waiting = firstRetry, 0, silence > 0
-	x.next = now.Add(max(silence, firstRetry))
+	x.interval, x.tries, x.waiting = firstRetry, maxRetries, silence > 0
+	if x.answer.Begun() {
+		x.interval, x.tries = firstAck, maxAcks
+	}
+	x.next = now.Add(max(silence, x.interval))
 	if x.end = now.Add(silence + x.cfg.Limit); x.end.After(x.latest) {
 		x.end = x.latest
 	}
@@ -265,16 +278,16 @@ func (x *Exchange) await() error {
 		if !now.Before(x.end) {
 			return ErrSilent
 		}
-		if !now.Before(x.next) && x.tries < maxRetries {
+		if !now.Before(x.next) && x.tries > 0 {
 			if err := x.repeat(); err != nil {
 				return err
 			}
-			x.tries++
+			x.tries--
 			x.interval *= 2
 			x.next = now.Add(x.interval)
 		}
 		until := x.end
-		if x.tries < maxRetries && x.next.Before(until) {
+		if x.tries > 0 && x.next.Before(until) {
 			until = x.next
 		}
 		x.conn.SetTimeout(time.Until(until))
@@ -317,7 +330,7 @@ func (x *Exchange) take(datagram []byte) error {
 	if err != nil {
 		return err
 	}
-	if p.Flags&FlagAck != 0 {
+	if p.Flags&FlagAck != 0 || x.gap(p.Seq) {
 		if err := x.acknowledge(); err != nil {
 			return err
 		}
@@ -327,6 +340,14 @@ func (x *Exchange) take(datagram []byte) error {
 	}
 	x.patience(0)
 	return nil
+}
+
+// gap reports whether to tell the server of a packet that is missing although it
+// has not asked: near the end of its window, in case that the packet is lost that
+// asks. Not before, because the server sends all again that it has not been told
+// of: told twice in a window, it sends everything twice from then on.
+func (x *Exchange) gap(seq uint16) bool {
+	return x.answer.Early() >= gapPackets && x.answer.Through() != x.told && int(seq) > int(x.told)+Window-gapPackets
 }
 
 // foreign tells whether a datagram has another exchange's connection id,

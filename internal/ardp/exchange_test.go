@@ -168,6 +168,9 @@ func TestManyPackets(t *testing.T) {
 // TestRepeating has the timers: what the server has is not sent again.
 func TestRepeating(t *testing.T) {
 	ack := func(n uint16) []byte { return (&Packet{Header: 9, ID: 7, Received: n}).Append(nil) }
+	data := func(seq, total uint16) []byte {
+		return (&Packet{Header: 7, ID: 7, Seq: seq, Total: total, Data: []byte("a")}).Append(nil)
+	}
 	first := (&Packet{Header: 9, ID: 7, Seq: 1, Received: 1, Data: []byte("a")}).Append(nil)
 	for name, tc := range map[string]struct {
 		answers [][][]byte
@@ -175,11 +178,12 @@ func TestRepeating(t *testing.T) {
 	}{
 		"nothing comes":     {nil, "[14 at 0s 14 at 4s 14 at 12s 14 at 28s 13 at 1m0s]"},
 		"a request is had":  {[][][]byte{{ack(1)}}, "[14 at 0s 9 at 4s 9 at 12s 9 at 28s 13 at 1m0s]"},
-		"half an answer":    {[][][]byte{{first}}, "[14 at 0s 9 at 4s 9 at 12s 9 at 28s 13 at 1m0s]"},
+		"half an answer":    {[][][]byte{{first}}, "[14 at 0s 9 at 1s 9 at 3s 9 at 7s 9 at 15s 9 at 31s 13 at 1m0s]"},
 		"a wait":            {[][][]byte{{(&Packet{Header: 11, ID: 7, Wait: 30}).Append(nil)}}, "[14 at 0s 14 at 30s 14 at 38s 14 at 54s 13 at 1m30s]"},
 		"a wait withdrawn":  {[][][]byte{{(&Packet{Header: 11, ID: 7, Wait: 30}).Append(nil), (&Packet{Header: 11, ID: 7}).Append(nil)}}, "[14 at 0s 14 at 4s 14 at 12s 14 at 28s 13 at 1m0s]"},
 		"a wait for longer": {[][][]byte{{(&Packet{Header: 11, ID: 7, Wait: 65535}).Append(nil)}}, "[14 at 0s 14 at 2m0s 14 at 2m8s 14 at 2m24s 13 at 3m0s]"},
-		"late":              {[][][]byte{nil, {ack(1)}, nil, {first}}, "[14 at 0s 14 at 4s 9 at 8s 9 at 16s 9 at 20s 9 at 28s 9 at 44s 13 at 1m16s]"},
+		"late":              {[][][]byte{nil, {ack(1)}, nil, {first}}, "[14 at 0s 14 at 4s 9 at 8s 9 at 16s 9 at 17s 9 at 19s 9 at 23s 9 at 31s 9 at 47s 13 at 1m16s]"},
+		"an answer, no ack": {[][][]byte{{data(1, 2)}}, "[14 at 0s 9 at 1s 9 at 3s 9 at 7s 9 at 15s 9 at 31s 13 at 1m0s]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -207,6 +211,71 @@ func TestRepeating(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestGap tells a server at once of what is missing of its window when the
+// packet is missing too that asks for word, and tells it once.
+func TestGap(t *testing.T) {
+	window := func(from, to int, lost ...int) (list [][]byte) {
+		for seq := from; seq <= to; seq++ {
+			p := &Packet{Header: 12, ID: 7, Seq: uint16(seq), Received: 1, Data: []byte("a")}
+			if seq == to {
+				p.Flags = FlagAck
+			}
+			if seq == 20 {
+				p.Total = 20
+			}
+			if !slices.Contains(lost, seq) {
+				list = append(list, p.Append(nil))
+			}
+		}
+		return list
+	}
+	for name, tc := range map[string]struct {
+		answers [][][]byte
+		heard   string // what the client tells to have, and when
+	}{
+		"nothing is lost":             {[][][]byte{window(1, 16), window(17, 20)}, "[0 at 0s 16 at 0s 20 at 0s]"},
+		"one amid":                    {[][][]byte{window(1, 16, 3), window(3, 18), nil, window(19, 20)}, "[0 at 0s 2 at 0s 2 at 0s 18 at 0s 20 at 0s]"},
+		"one amid, and the last":      {[][][]byte{window(1, 16, 3, 16), window(3, 18), window(19, 20)}, "[0 at 0s 2 at 0s 18 at 0s 20 at 0s]"},
+		"the last":                    {[][][]byte{window(1, 16, 16), window(16, 20)}, "[0 at 0s 15 at 1s 20 at 1s]"},
+		"the first":                   {[][][]byte{window(1, 16, 1), nil, window(1, 16), window(17, 20)}, "[0 at 0s 0 at 0s 0 at 1s 16 at 1s 20 at 1s]"},
+		"two neighbours change place": {[][][]byte{swapped(window(1, 16)), window(17, 20)}, "[0 at 0s 16 at 0s 20 at 0s]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, conn := play(t, tc.answers...)
+				x, err := Start(t.Context(), conn, []byte("LIST\n"), Config{ID: 7})
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := io.ReadAll(x)
+				if err != nil || len(text) != 20 {
+					t.Errorf("%q, %v", text, err)
+				}
+				x.Close()
+				synctest.Wait()
+				var got []string
+				for i, d := range p.heard {
+					said, err := Decode([]byte(d))
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, fmt.Sprintf("%d at %v", said.Received, p.at[i]))
+				}
+				if fmt.Sprint(got) != tc.heard {
+					t.Errorf("told was %v, want %s", got, tc.heard)
+				}
+			})
+		})
+	}
+}
+
+// swapped has the packets before the last in another order.
+func swapped(list [][]byte) [][]byte {
+	n := len(list)
+	list[n-3], list[n-2] = list[n-2], list[n-3]
+	return list
 }
 
 // TestEndings are the other ways in which an exchange ends.

@@ -3,15 +3,11 @@ package filename
 import "strings"
 
 // OfDisposition is the parameter filename of a Content-Disposition field as curl
-// finds it: quoted by " or ' or up to the next semicolon, and never decoded; "" if
-// there is none. It is as the server has it: see [Safe].
+// finds it: also where no type such as "attachment" comes first, quoted by " or '
+// or up to the next semicolon, and never decoded; "" if there is none. It is as the server has it: see [Safe].
 func OfDisposition(field string) string {
-	for {
-		_, rest, found := strings.Cut(field, ";")
-		if !found {
-			return ""
-		}
-		field = strings.TrimLeft(rest, " \t")
+	for more := true; more; _, field, more = strings.Cut(field, ";") {
+		field = strings.TrimLeft(field, " \t")
 		const name = "filename="
 		if len(field) < len(name) || !strings.EqualFold(field[:len(name)], name) {
 			continue
@@ -24,4 +20,5 @@ func OfDisposition(field string) string {
 		value, _, _ = strings.Cut(value, end)
 		return strings.TrimRight(value, " \t")
 	}
+	return ""
 }

@@ -42,12 +42,18 @@ var dividers = strings.NewReplacer("/", "_", `\`, "_", "\x00", "_")
 func Component(text string) string { return safe(dividers.Replace(text)) }
 
 func safe(name string) string {
+	if visible(name) == "" && len(name) > 2 || strings.Trim(name, " ") == "" {
+		name = encoded(name) // what "_" stands for is not this
+	}
 	name = shortName(visible(plainName(name)))
 	if name == "" || strings.IndexByte(".-~", name[0]) >= 0 || isDevice(name) {
 		name = shortName("_" + name)
 	}
 	return name
 }
+
+// encoded is a name of dots and spaces, which says nothing else.
+func encoded(name string) string { return strings.NewReplacer(".", "%2E", " ", "%20").Replace(name) }
 
 // visible is a name without what Windows drops from its end.
 func visible(name string) string { return strings.TrimRight(name, " .") }

@@ -6,6 +6,8 @@ package glob
 import (
 	"fmt"
 	"iter"
+	"math"
+	"math/bits"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -36,7 +38,7 @@ func Parse(text string) (Glob, error) {
 	if !strings.ContainsAny(text, "{}[]\\") {
 		return Fixed(text), nil
 	}
-	p := parser{text: text}
+	p := parser{text: text, count: 1}
 	for p.at < len(text) && p.err == nil {
 		p.part()
 	}
@@ -63,17 +65,22 @@ const MaxCount = 1 << 30
 
 // Count is how many texts g stands for, MaxCount at most.
 func (g Glob) Count() int64 {
-	n := int64(1)
+	n := uint64(1)
 	for _, part := range g {
-		switch {
-		case part.ranged:
-			n *= min(MaxCount, (part.last-part.first)/part.step+1)
-		case part.set != nil:
-			n *= int64(len(part.set))
-		}
-		n = min(n, MaxCount)
+		n = min(MaxCount, n*min(MaxCount, part.count()))
 	}
-	return n
+	return int64(n)
+}
+
+// count is how many texts p stands for.
+func (p *part) count() uint64 {
+	switch {
+	case p.ranged:
+		return uint64(p.last-p.first)/uint64(p.step) + 1
+	case p.set != nil:
+		return uint64(len(p.set))
+	}
+	return 1
 }
 
 func (g Glob) expand(before string, values []string, yield func(string, []string) bool) bool {
@@ -138,6 +145,7 @@ type parser struct {
 	at    int
 	fixed strings.Builder
 	glob  Glob
+	count uint64 // of the texts so far
 	err   error
 }
 
@@ -198,11 +206,19 @@ func (p *parser) varying(read func() part) {
 	if p.fixed.Len() > 0 {
 		p.flush()
 	}
-	if part := read(); p.err == nil {
-		p.glob = append(p.glob, part)
+	start := p.at
+	part := read()
+	if p.err != nil {
+		return
 	}
-	if p.err == nil && len(p.glob) > maxParts {
+	p.glob = append(p.glob, part)
+	high, count := bits.Mul64(p.count, part.count())
+	p.count = count
+	switch {
+	case len(p.glob) > maxParts:
 		p.fail("too many globs", p.at)
+	case high > 0 || count > math.MaxInt64:
+		p.fail("range overflow (the globs make too many URLs)", start)
 	}
 }
 

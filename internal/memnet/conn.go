@@ -85,6 +85,13 @@ func (c *Conn) SetLinger(sec int) error {
 	return nil
 }
 
+// Readable reports whether a Read would not have to wait.
+func (c *Conn) Readable() bool {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	return len(c.in.queue) > 0 || c.in.ended
+}
+
 // LocalAddr is a *net.TCPAddr on the loopback network.
 func (c *Conn) LocalAddr() net.Addr { return c.local }
 

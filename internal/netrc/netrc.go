@@ -35,22 +35,28 @@ type Entry struct {
 // File is the entries of a file in its order.
 type File []Entry
 
-// Read reads the file at path. It refuses one that others than its owner can
-// read, or that belongs to somebody else. A missing file gives an error that is
-// fs.ErrNotExist. No error shows a password.
-func Read(path string) (File, error) {
+// Read reads the file at path, and reports whether others than its owner can read
+// or change it. It refuses one that belongs to somebody else, who could choose the
+// passwords that are sent. A missing file gives an error that is fs.ErrNotExist.
+// No error shows a password.
+func Read(path string) (file File, exposed bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if err := private(path, info); err != nil {
-		return nil, err
+	if !ownedBy(info, os.Geteuid()) {
+		return nil, false, fmt.Errorf("%s: it belongs to another user", path)
 	}
+	file, err = read(f, path)
+	return file, exposedBy(info), err
+}
+
+func read(f *os.File, path string) (File, error) {
 	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	switch {
 	case err != nil:
@@ -100,17 +106,12 @@ func (e *Entry) set(keyword string, s *scanner) {
 	}
 }
 
-// Find is the entry to use for host, whose name is compared without regard to
-// case. With a login, the entry's must be the same. "default" serves where no
-// machine does, wherever it stands.
+// Find returns the first entry for host, whose name is compared without regard to
+// case. With a login, the entry's must be the same. "default" is for every host,
+// so that it hides what follows it.
 func (f File) Find(host, login string) (Entry, bool) {
 	for _, e := range f {
-		if e.Machine != "" && strings.EqualFold(e.Machine, host) && (login == "" || login == e.Login) {
-			return e, true
-		}
-	}
-	for _, e := range f {
-		if e.Machine == "" && (login == "" || login == e.Login) {
+		if (e.Machine == "" || strings.EqualFold(e.Machine, host)) && (login == "" || login == e.Login) {
 			return e, true
 		}
 	}

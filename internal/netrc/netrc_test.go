@@ -61,11 +61,12 @@ func TestParseErrors(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	file, err := Parse(`
-default login anonymous password guest@
 machine h login first password 1
 machine h login second password 2
 machine h login third
 machine nologin password 4
+default login anonymous password guest@
+machine hidden login late password 5
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +85,8 @@ machine nologin password 4
 		{"nologin", "", ":4"},
 		{"nologin", "u", ""},
 		{"h.example", "", "anonymous:guest@"},
+		{"hidden", "", "anonymous:guest@"},
+		{"hidden", "late", "late:5"},
 	} {
 		got := ""
 		if e, ok := file.Find(c.host, c.login); ok {
@@ -95,23 +98,24 @@ machine nologin password 4
 	}
 }
 
-func TestReadRefusesWhatOthersCanRead(t *testing.T) {
+func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "netrc")
 	if err := os.WriteFile(path, []byte("machine h login u password secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := Read(path)
-	if err != nil || len(file) != 1 {
-		t.Fatalf("Read of a private file: %v, %v", file, err)
+	if file, exposed, err := Read(path); err != nil || exposed || len(file) != 1 {
+		t.Fatalf("a private file: %v, %v, %v", file, exposed, err)
 	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
+	for _, mode := range []fs.FileMode{0o640, 0o604, 0o620, 0o602} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if file, exposed, err := Read(path); err != nil || !exposed || len(file) != 1 {
+			t.Errorf("a file of mode %o: %v, %v, %v", mode, file, exposed, err)
+		}
 	}
-	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "chmod 600 "+path) {
-		t.Errorf("Read of a file the group can read: %v", err)
-	}
-	if _, err := Read(path + "x"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Read of a missing file: %v", err)
+	if _, _, err := Read(path + "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
 	}
 }
 
@@ -120,7 +124,7 @@ func TestReadIsBounded(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, maxSize+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if _, _, err := Read(path); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("Read of a huge file: %v", err)
 	}
 }

@@ -3,19 +3,15 @@
 package netrc
 
 import (
-	"fmt"
 	"io/fs"
-	"os"
 	"syscall"
 )
 
-// private checks that the file's passwords are its owner's alone.
-func private(path string, info fs.FileInfo) error {
-	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s: others can read its passwords; run: chmod 600 %s", path, path)
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s: it belongs to another user", path)
-	}
-	return nil
+// ownedBy reports whether a file belongs to a user.
+func ownedBy(info fs.FileInfo, uid int) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(stat.Uid) == uid
 }
+
+// exposedBy reports whether a file's mode lets others than its owner at it.
+func exposedBy(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }

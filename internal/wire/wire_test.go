@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -106,4 +107,38 @@ func TestConnContext(t *testing.T) {
 			t.Errorf("read under a new context: %d, %v", n, err)
 		}
 	})
+}
+
+// TestReadable looks for octets on a socket, of which one is read away.
+func TestReadable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it cannot be told here")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if Readable(c) {
+		t.Error("readable before anything was sent")
+	}
+	if _, err := server.Write([]byte("ab")); err != nil {
+		t.Fatal(err)
+	}
+	one := make([]byte, 1)
+	for _, left := range []bool{true, false} {
+		if _, err := io.ReadFull(c, one); err != nil || Readable(c) != left {
+			t.Errorf("after %q: readable %t, %v", one, !left, err)
+		}
+	}
 }

@@ -34,7 +34,7 @@ func ParseDocID(b []byte) (id DocID, ok bool) {
 	}
 	for c := (cursor{b: b}); len(c.b) > 0; {
 		e, err := c.element()
-		if err != nil || e.tag < 1 || e.tag > 7 {
+		if err != nil || e.tag < 1 || e.tag > 7 || e.tag == 7 && len(e.value) > 1 {
 			return id, false
 		}
 		switch e.tag {

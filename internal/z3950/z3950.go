@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -116,7 +117,7 @@ func ReadMessage(r io.Reader, buf []byte, limit int) (Header, []byte, error) {
 	if err != nil {
 		return h, buf, err
 	}
-	if h.Length > int64(limit) {
+	if h.Length > min(int64(limit), math.MaxInt-HeaderSize) {
 		return h, buf, fmt.Errorf("%w: %d octets are announced, the limit is %d", ErrTooLong, h.Length, limit)
 	}
 	buf, err = fill(r, buf, HeaderSize+int(h.Length))

@@ -100,7 +100,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	allocated := allocates(func() {
-		if _, _, err := ReadMessage(strings.NewReader("2147483647z2wais        0short"), nil, 1<<31-1); err != io.ErrUnexpectedEOF {
+		if _, _, err := ReadMessage(strings.NewReader("2147483622z2wais        0short"), nil, 1<<31-1); err != io.ErrUnexpectedEOF {
 			t.Errorf("a message that does not come: %v", err)
 		}
 	})
@@ -130,7 +130,7 @@ func hostile() map[string]string {
 		"diagnostic of 0 octets":   response("\x63\x04\x1c\x00\x00\x1d"),
 		"diagnostic of 64 KiB":     response("\x63\x08\x1c\xff\xffS1x\x00\x1d"),
 		"diagnostic without end":   response("\x63\x08\x1c\x00\x04S1x\x00\x00"),
-		"number of five octets":    response("\x63\x09\x81\x16\x06\x76\x04\x00\x00\x00\x00\x00"),
+		"number of five octets":    response("\x63\x0a\x81\x16\x07\x76\x05\x00\x00\x00\x00\x07"),
 		"number of none":           response("\x63\x05\x81\x16\x02\x76\x00"),
 		"no user information":      response(""),
 		"other user information":   response("\x6a\x00"),

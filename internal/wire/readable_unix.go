@@ -1,13 +1,12 @@
 //go:build unix
 
-package ftp
+package wire
 
 import (
 	"net"
 	"syscall"
 )
 
-// readable tells whether octets, or the end, wait to be read from a socket.
 func readable(c net.Conn) bool {
 	sc, ok := c.(syscall.Conn)
 	if !ok {

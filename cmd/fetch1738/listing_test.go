@@ -1,0 +1,34 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// The URLs that are kept until the end of a menu are bounded, however long it is.
+func TestReferences(t *testing.T) {
+	const items = 50_000
+	item := fetch.Item{Name: "x", Locator: &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '0', Selector: strings.Repeat("s", 100)}}
+	res := &fetch.Resource{Kind: fetch.KindMenu, Items: func(yield func(fetch.Item, error) bool) {
+		for range items {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}}
+	var out strings.Builder
+	list := listing{w: &out, references: new(strings.Builder)}
+	if err := list.write(res, false); err != nil {
+		t.Fatal(err)
+	}
+	shown, references, _ := strings.Cut(out.String(), "\nReferences\n\n")
+	if n := strings.Count(shown, "\n"); n != items {
+		t.Errorf("%d items, want %d", n, items)
+	}
+	if len(references) > maxReferences+1024 || !strings.HasPrefix(references, "   1. gopher://h/0sss") || !strings.HasSuffix(references, "(no more are shown; --json has all)\n") {
+		t.Errorf("%d octets of references, which end in %q", len(references), references[max(0, len(references)-100):])
+	}
+}

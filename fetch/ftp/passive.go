@@ -1,0 +1,83 @@
+package ftp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// server is one of those that a Fetcher remembers something of.
+type server struct {
+	host string
+	port uint16
+}
+
+// passive asks the server for a port, by EPSV (RFC 2428) or PASV, and connects to
+// it. EPSV goes first. Where its answer is of no use, or nobody answers at its
+// port, as behind firewalls that read along with PASV, this server gets no more EPSV.
+func (s *session) passive() (net.Conn, error) {
+	at := server{s.access.key.host, s.access.key.port}
+	_, useless := s.access.pasv.Load(at)
+	onlyEPSV := s.peer.Addr().Is6() // PASV has no room for such an address
+	if !onlyEPSV && (s.access.noEPSV || useless) {
+		return s.plainPassive()
+	}
+	conn, err := s.extendedPassive()
+	if err == nil || onlyEPSV || s.ctl.err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.Refused) {
+		return conn, err
+	}
+	s.access.pasv.Store(at, true)
+	s.ctl.trace.Note("EPSV leads to no data connection; trying PASV")
+	return s.plainPassive()
+}
+
+func (s *session) extendedPassive() (net.Conn, error) {
+	r, err := s.ctl.ask("EPSV")
+	switch {
+	case err != nil:
+		return nil, s.failure(err)
+	case r.code != 229:
+		return nil, s.refused(r)
+	}
+	port, err := extendedPort(r.text)
+	if err != nil {
+		return nil, s.failure(err)
+	}
+	return s.dialData(port)
+}
+
+func (s *session) plainPassive() (net.Conn, error) {
+	r, err := s.ctl.ask("PASV")
+	switch {
+	case err != nil:
+		return nil, s.failure(err)
+	case r.code != 227:
+		return nil, s.refused(r)
+	}
+	host, port, err := passivePort(r.text)
+	if err == nil && s.access.check227 && host != s.peer.Addr() {
+		err = &fetch.Error{Kind: fetch.Refused, Err: fmt.Errorf("the server names %v for the data, which is not its own address", host)}
+	}
+	if err != nil {
+		return nil, s.failure(err)
+	}
+	return s.dialData(port)
+}
+
+// dialData connects to a port of the server's.
+func (s *session) dialData(port uint16) (net.Conn, error) {
+	t := s.access.target()
+	t.Purpose, t.Port = fetch.Data, port
+	// Data comes from where the control connection leads, whatever the name may
+	// resolve to by now. Where that is not known the name has to do.
+	if s.peer.IsValid() {
+		t.Host = s.peer.Addr().String()
+	}
+	conn, err := s.access.env.Connect(s.ctx, t)
+	if err != nil {
+		return nil, s.access.fail(s.ctl.verb, err)
+	}
+	return conn, nil
+}

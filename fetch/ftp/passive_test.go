@@ -1,0 +1,210 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// passively is a world of a server in memory at addr and of a Fetcher for it.
+func passively(t *testing.T, addr string, test func(*testing.T, *testserver.FTP, *Fetcher)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := testserver.StartFTP(t.Context(), addr, func(s *testserver.FTP) { s.InMemory, s.Content = true, tree() })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer srv.Close()
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+		defer f.Close()
+		test(t, srv, f)
+	})
+}
+
+// TestUselessEPSV has answers to EPSV that lead nowhere: PASV is sent in its place,
+// and from then on at once, also in other sessions of the same Fetcher.
+func TestUselessEPSV(t *testing.T) {
+	for _, answer := range []string{
+		"500 what", "425 cannot", "522 no", "200 ok", "331 what", "150 wait",
+		"229", "229 (", "229 ()", "229 (|||0|)", "229 (|||22|)", "229 (|||99999|)", "229 (|1|10.0.0.5|2222|)",
+		"229 (|||3333|)", // where nobody listens
+	} {
+		passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			srv.On("EPSV", 0, testserver.Reply(answer))
+			f.MaxIdle = -1 // a session for each
+			var notes []string
+			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
+			for range 2 {
+				if got, err := read(ctx, f, &fetch.Request{Locator: at("/x.txt")}); got != "top\n" || err != nil {
+					t.Errorf("%s: %q %v", answer, got, err)
+				}
+			}
+			want := []string{"USER", "PASS", "EPSV", "PASV", "TYPE", "SIZE", "RETR", "QUIT", "USER", "PASS", "PASV", "TYPE", "SIZE", "RETR", "QUIT"}
+			if got := verbs(srv); !slices.Equal(got, want) {
+				t.Errorf("%s: sent %q", answer, got)
+			}
+			if len(notes) != 1 || !strings.Contains(notes[0], "PASV") {
+				t.Errorf("%s: notes %q", answer, notes)
+			}
+		})
+	}
+}
+
+// TestUselessEPSVOfAnother: a server is remembered, not all of them.
+func TestUselessEPSVOfAnother(t *testing.T) {
+	bad, good := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV"} }), start(t)
+	f := &Fetcher{}
+	defer f.Close()
+	for _, srv := range []*testserver.FTP{bad, good} {
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Contains(verbs(good), "EPSV") || slices.Contains(verbs(good), "PASV") {
+		t.Errorf("sent %q", verbs(good))
+	}
+}
+
+// TestEPSVAndPolicy: PASV does not go round a policy, nor is it sent where there is
+// nobody to take the answer.
+func TestEPSVAndPolicy(t *testing.T) {
+	for what, spoil := range map[string]func(*Fetcher, context.CancelFunc){
+		"policy": func(f *Fetcher, _ context.CancelFunc) {
+			f.Env.Allow = func(_ context.Context, t fetch.Target) error {
+				if t.Purpose == fetch.Data {
+					return errors.New("no data")
+				}
+				return nil
+			}
+		},
+		"cancelled": func(f *Fetcher, cancel context.CancelFunc) {
+			dial := f.Env.Dial
+			f.Env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				if !strings.HasSuffix(address, ":21") {
+					cancel()
+					return nil, syscall.ECONNREFUSED
+				}
+				return dial(ctx, network, address)
+			}
+		},
+	} {
+		passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			spoil(f, cancel)
+			if _, err := read(ctx, f, &fetch.Request{Locator: at("/x.txt")}); !errors.Is(err, fetch.Refused) && !errors.Is(err, fetch.Canceled) {
+				t.Errorf("%s: %v", what, err)
+			}
+			if slices.Contains(verbs(srv), "PASV") {
+				t.Errorf("%s: sent %q", what, verbs(srv))
+			}
+		})
+	}
+}
+
+// TestEPSVOverIPv6: PASV knows no such addresses, so EPSV is all there is.
+func TestEPSVOverIPv6(t *testing.T) {
+	passively(t, "[::1]:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		f.DisableEPSV = true
+		for range 2 {
+			if got, err := read(t.Context(), f, &fetch.Request{Locator: at6("/x.txt")}); got != "top\n" || err != nil {
+				t.Errorf("%q %v", got, err)
+			}
+		}
+		srv.On("EPSV", 0, testserver.Reply("500 what"))
+		var e *fetch.Error
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: at6("/x.txt")}); !errors.As(err, &e) || e.Op != "EPSV" || e.Code != 500 {
+			t.Error(err)
+		}
+		if slices.Contains(verbs(srv), "PASV") {
+			t.Errorf("sent %q", verbs(srv))
+		}
+	})
+}
+
+// TestDataConnectionNotUsed has transfers that are not begun, although the data
+// connection is there: it is closed, and the session used again.
+func TestDataConnectionNotUsed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault string
+		req   fetch.Request
+		fails bool
+	}{
+		"nothing to come": {"", fetch.Request{Offset: 4}, false},
+		"beyond the end":  {"", fetch.Request{Offset: 5}, true},
+		"TYPE refused":    {"TYPE", fetch.Request{}, true},
+		"RETR refused":    {"RETR", fetch.Request{}, true},
+	} {
+		for _, active := range []*Active{nil, {}} {
+			passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+				f.Active = active
+				open := 0
+				f.Env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+					c, err := srv.Dial(ctx, network, address)
+					if err == nil && address != "127.0.0.1:21" {
+						open++
+						c = &tallied{Conn: c, open: &open}
+					}
+					return c, err
+				}
+				f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
+					l, err := srv.Network.Listen(ctx, network, address)
+					open++
+					return &talliedListener{Listener: l, open: &open}, err
+				}
+				if tc.fault != "" {
+					srv.On(tc.fault, 1, testserver.Reply("550 no"))
+				}
+				tc.req.Locator = at("/x.txt")
+				if _, err := read(t.Context(), f, &tc.req); (err != nil) != tc.fails {
+					t.Errorf("%s: %v", name, err)
+				}
+				if open != 0 {
+					t.Errorf("%s: %d data connections or ports are open", name, open)
+				}
+				if got, err := read(t.Context(), f, &fetch.Request{Locator: at("/x.txt")}); got != "top\n" || err != nil {
+					t.Errorf("%s: %q %v", name, got, err)
+				}
+				if n := logins(srv); n != 1 {
+					t.Errorf("%s: %d logins", name, n)
+				}
+			})
+		}
+	}
+}
+
+type tallied struct {
+	net.Conn
+	open *int
+	done bool
+}
+
+func (c *tallied) Close() error {
+	if !c.done {
+		c.done = true
+		*c.open--
+	}
+	return c.Conn.Close()
+}
+
+type talliedListener struct {
+	net.Listener
+	open *int
+	done bool
+}
+
+func (l *talliedListener) Close() error {
+	if !l.done {
+		l.done = true
+		*l.open--
+	}
+	return l.Listener.Close()
+}

@@ -1,0 +1,36 @@
+//go:build unix
+
+package netrc
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file of another user's is refused, even for root. Only root can make one.
+func TestReadRefusesAnothersFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "netrc")
+	if err := os.WriteFile(path, []byte("machine h login u password secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := os.Geteuid()
+	if !ownedBy(info, me) || ownedBy(info, me+1) {
+		t.Error("the owner is not told from others")
+	}
+	if me != 0 {
+		t.Skip("not root")
+	}
+	if err := os.Chown(path, 65534, -1); err != nil {
+		t.Skip(err)
+	}
+	file, _, err := Read(path)
+	if err == nil || !strings.Contains(err.Error(), "belongs to another user") || file != nil {
+		t.Errorf("%v, %v", file, err)
+	}
+}

@@ -1,0 +1,116 @@
+package locator
+
+import "strings"
+
+// Redact returns text, as it is written, with "***" in place of its password. In
+// a text that p does not read, and in a URL of a scheme without a grammar here,
+// that is whatever may be a password: too much rather than too little.
+func (p Parser) Redact(text string) string {
+	from, to := p.FindPassword(text)
+	return hide(text, from, to)
+}
+
+// FindPassword returns where the password that [Parser.Redact] hides stands:
+// text[from:to], which is empty if there is none.
+func (p Parser) FindPassword(text string) (from, to int) {
+	if len(text) > MaxLength {
+		return findPassword(text)
+	}
+	r, secret, bad := p.read(text)
+	if _, opaque := r.Locator.(*Opaque); opaque || bad.msg != "" {
+		return findPassword(text)
+	}
+	return secret.from, secret.to
+}
+
+// HasPassword reports whether a URL gives a password, be it an empty one. Of a
+// scheme without a grammar here it is whatever may be one.
+func HasPassword(l Locator) bool {
+	if o, ok := l.(*Opaque); ok {
+		from, to := findPassword(o.String())
+		return from < to
+	}
+	s, ok := ServerOf(l)
+	return ok && s.Login != nil && (s.Login.HasPassword || s.Login.Password != "")
+}
+
+// redact replaces by "***" whatever may be a password in a text that need not
+// be a URL: too much rather than too little.
+func redact(text string) string {
+	from, to := findPassword(text)
+	return hide(text, from, to)
+}
+
+func hide(text string, from, to int) string {
+	if from == to {
+		return text
+	}
+	return text[:from] + "***" + text[to:]
+}
+
+// findPassword returns where a password may stand in text: from the first colon
+// behind the scheme to the last "@". Nothing in between ends the search, since a
+// malformed password may hold any octet.
+func findPassword(text string) (from, to int) {
+	scheme, body := skipScheme(text)
+	end := strings.LastIndexByte(text, '@')
+	if end < body {
+		return findUnfinished(text, scheme, body)
+	}
+	if body > 0 && text[body-1] == ':' && !hasAddress(scheme) {
+		// Without slashes it may be "user:password@host".
+		return body, end
+	}
+	if i := strings.IndexByte(text[body:end], ':'); i >= 0 {
+		return body + i + 1, end
+	}
+	return 0, 0
+}
+
+// findUnfinished is findPassword for a text without "@": "ftp://user:password".
+func findUnfinished(text, scheme string, body int) (from, to int) {
+	if scheme == "news" || DefaultPort(scheme) == 0 && body > 0 && text[body-1] == ':' {
+		return 0, 0 // no such scheme has a login
+	}
+	authority := text[body:]
+	if i := strings.IndexByte(authority, '/'); i >= 0 {
+		authority = authority[:i]
+	}
+	if i := strings.IndexByte(authority, ']'); i >= 0 && strings.Trim(authority[:i], "[0123456789ABCDEFabcdef:.") == "" {
+		authority = authority[i:] // past an IPv6 address
+		body += i
+	}
+	i := strings.IndexByte(authority, ':')
+	if i < 0 || strings.Trim(authority[i+1:], "0123456789") == "" {
+		return 0, 0 // at most a port
+	}
+	return body + i + 1, len(text)
+}
+
+// skipScheme returns the scheme that text starts with, in lower case, and the
+// index of what follows it, slashes left out. A wrapper is skipped.
+func skipScheme(text string) (scheme string, body int) {
+	const space = " \t\r\n"
+	rest := strings.TrimLeft(text, space+"<")
+	if len(rest) >= 4 && strings.EqualFold(rest[:4], "URL:") {
+		rest = strings.TrimLeft(rest[4:], space)
+	}
+	n := 0
+	for n < len(rest) && schemeOctet.has(rest[n]) {
+		n++
+	}
+	if n < len(rest) && rest[n] == ':' {
+		scheme = strings.ToLower(rest[:n])
+		rest = strings.TrimLeft(rest[n+1:], space+`/\`)
+	}
+	return scheme, len(text) - len(rest)
+}
+
+// hasAddress reports whether an "@" is part of what URLs of a scheme locate.
+func hasAddress(scheme string) bool {
+	switch scheme {
+	case "mailto", "news", "snews", "mid", "cid", "mailserver":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,202 @@
+package mirror
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A batch is the entries of one folder. A tree may have a million, so an entry
+// is packed into some 20 octets: what the listing says of it, and a key, of which
+// the tree makes its Locator and path again.
+type batch struct {
+	in     folder
+	from   fetch.Provenance // of the entries
+	blocks [][]byte
+	files  int
+	odd    []oddEntry // what no key stands for
+
+	menu     *entry // the folder itself, where it is a menu
+	menuMark mark
+}
+
+// An oddEntry is kept as it is.
+type oddEntry struct {
+	loc  locator.Locator
+	path []string
+}
+
+// A mark is what is known of a packed entry; it is its first octet.
+type mark byte
+
+const (
+	isFolder  mark = 1 << iota
+	isOdd          // the key is an index of batch.odd
+	hasID          // a message-id follows
+	isWanted       // a file for the copy
+	isToFetch      // and one that has to be fetched
+	isOpen         // a folder that is to be listed
+	isListed       // and has been
+)
+
+// blockSize is how many octets of entries are kept together.
+const blockSize = 64 << 10
+
+// add packs an entry of a listing; m says whether it is a folder.
+func (b *batch) add(t tree, m mark, at place, l locator.Locator, size int64, modified time.Time) {
+	key := t.key(l, at)
+	if again, path := t.find(b.in, key, at.dir, at.id); again == nil || !locator.Equal(again, l) || !slices.Equal(path, at.path) {
+		key = string(binary.AppendUvarint(nil, uint64(len(b.odd))))
+		b.odd = append(b.odd, oddEntry{l, at.path})
+		m |= isOdd
+	}
+	if at.id != "" {
+		m |= hasID
+	}
+	if m&isFolder == 0 {
+		b.files++
+	}
+	b.pack(packed{&m, key, at.id, size, seconds(modified)})
+}
+
+// A packed is an entry as it is kept.
+type packed struct {
+	*mark    // in its block
+	key, id  string
+	size     int64
+	modified int64 // in seconds; 0 is no time, as all times are after 1980
+}
+
+func (b *batch) pack(e packed) {
+	last := len(b.blocks) - 1
+	if last < 0 || len(b.blocks[last])+len(e.key)+len(e.id)+4*binary.MaxVarintLen64 > blockSize {
+		b.blocks, last = append(b.blocks, nil), last+1
+	}
+	p := append(b.blocks[last], byte(*e.mark))
+	p = appendText(p, e.key)
+	if *e.mark&hasID != 0 {
+		p = appendText(p, e.id)
+	}
+	p = binary.AppendVarint(p, e.size)
+	b.blocks[last] = binary.AppendVarint(p, e.modified)
+}
+
+func appendText(p []byte, s string) []byte {
+	return append(binary.AppendUvarint(p, uint64(len(s))), s...)
+}
+
+// packed yields the entries in the order of the listing.
+func (b *batch) packed() iter.Seq[packed] {
+	return func(yield func(packed) bool) {
+		for _, p := range b.blocks {
+			text := func() string {
+				n, k := binary.Uvarint(p)
+				s := string(p[k : k+int(n)])
+				p = p[k+int(n):]
+				return s
+			}
+			number := func() int64 {
+				n, k := binary.Varint(p)
+				p = p[k:]
+				return n
+			}
+			for len(p) > 0 {
+				e := packed{mark: (*mark)(&p[0])}
+				p = p[1:]
+				e.key = text()
+				if *e.mark&hasID != 0 {
+					e.id = text()
+				}
+				e.size, e.modified = number(), number()
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// locate is what an entry stands for.
+func (b *batch) locate(t tree, e packed) (locator.Locator, []string) {
+	if *e.mark&isOdd != 0 {
+		i, _ := binary.Uvarint([]byte(e.key))
+		return b.odd[i].loc, b.odd[i].path
+	}
+	return t.find(b.in, e.key, *e.mark&isFolder != 0, e.id)
+}
+
+// entries yields the files, the folder's own menu last.
+func (b *batch) entries(t tree) iter.Seq2[*mark, *entry] {
+	return func(yield func(*mark, *entry) bool) {
+		for p := range b.packed() {
+			if *p.mark&isFolder != 0 {
+				continue
+			}
+			loc, path := b.locate(t, p)
+			if !yield(p.mark, &entry{
+				loc: loc, from: b.from, url: loc.Redacted(), path: path, size: p.size, modified: when(p.modified), id: p.id,
+			}) {
+				return
+			}
+		}
+		if b.menu != nil {
+			menu := *b.menu
+			yield(&b.menuMark, &menu)
+		}
+	}
+}
+
+// folders yields the folders.
+func (b *batch) folders(t tree) iter.Seq2[*mark, folder] {
+	return func(yield func(*mark, folder) bool) {
+		for p := range b.packed() {
+			if *p.mark&isFolder == 0 {
+				continue
+			}
+			if loc, path := b.locate(t, p); !yield(p.mark, folder{loc: loc, from: b.from, path: path}) {
+				return
+			}
+		}
+	}
+}
+
+// date sets the times of the files.
+func (b *batch) date(t tree, of func(url string) time.Time) {
+	dated := &batch{}
+	for p := range b.packed() {
+		if *p.mark&isFolder == 0 {
+			loc, _ := b.locate(t, p)
+			p.modified = seconds(of(loc.Redacted()))
+		}
+		dated.pack(p)
+	}
+	b.blocks = dated.blocks
+}
+
+// seconds and when keep a time of a listing, which is to the second, in a number.
+func seconds(t time.Time) int64 {
+	if t = storable(t); t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+func when(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+// An id stands for a URL or a path where a million of them are kept.
+type id [16]byte
+
+func idOf(text string) id {
+	sum := sha256.Sum256([]byte(text))
+	return id(sum[:])
+}

@@ -1,0 +1,73 @@
+package mirror
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"os"
+)
+
+// A menu is the octets of one as they come. The first of them are in memory, as
+// most menus are short and as they were; those of a long one go to the part of
+// its file.
+type menu struct {
+	r     *run
+	url   string
+	sum   hash.Hash
+	size  int64
+	short bytes.Buffer
+	part  *os.File
+}
+
+// maxShort bounds what is kept of a menu in memory, in octets.
+const maxShort = 64 << 10
+
+func (r *run) newMenu(f folder) *menu {
+	return &menu{r: r, url: f.loc.Redacted(), sum: sha256.New()}
+}
+
+// Write implements io.Writer.
+func (m *menu) Write(b []byte) (int, error) {
+	m.sum.Write(b)
+	m.size += int64(len(b))
+	switch {
+	case m.r.DryRun:
+		return len(b), nil
+	case m.part != nil:
+		return m.part.Write(b)
+	}
+	m.short.Write(b)
+	if m.short.Len() > maxShort {
+		if err := m.keep(); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
+}
+
+// keep makes the octets the part of the menu's file.
+func (m *menu) keep() (err error) {
+	if m.part != nil {
+		return nil
+	}
+	if m.part, err = m.r.root.Create(partName(m.url)); err == nil {
+		_, err = m.short.WriteTo(m.part)
+	}
+	return err
+}
+
+// Close implements io.Closer.
+func (m *menu) Close() error {
+	if m.part == nil {
+		return nil
+	}
+	return m.part.Close()
+}
+
+// entry is the menu as a file of the tree.
+func (m *menu) entry(f folder) *entry {
+	return &entry{
+		loc: f.loc, from: f.from, url: m.url, path: join(f.path, menuFile), size: m.size, sum: hex.EncodeToString(m.sum.Sum(nil)),
+	}
+}

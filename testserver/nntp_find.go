@@ -1,0 +1,171 @@
+package testserver
+
+import (
+	"bytes"
+	"fmt"
+	"net/mail"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Articles by their headers and by their age (RFC 3977 §7.3, §7.4, §8.5, §8.6;
+// RFC 2980 §2.6).
+
+// hdr is HDR: an empty value where an article lacks the field, and 0 for one
+// asked for by its message-id.
+func (n *nntpSession) hdr(arg string) error {
+	return n.headers("225 Headers follow", arg, "", func(string) string { return "0" })
+}
+
+// xhdr is XHDR: "(none)" for a missing field, and the message-id as it was given.
+func (n *nntpSession) xhdr(arg string) error {
+	return n.headers("221 Header follows", arg, "(none)", func(id string) string { return id })
+}
+
+// headers has one field of a header for each article of a range, or of one.
+func (n *nntpSession) headers(first, arg, missing string, called func(id string) string) error {
+	name, which, _ := strings.Cut(arg, " ")
+	which = strings.TrimSpace(which)
+	if name == "" {
+		return n.reply("501 Which field?")
+	}
+	var lines strings.Builder
+	add := func(label string, a *newsArticle) {
+		text, err := n.srv.news.permitted(a)
+		if err != nil {
+			return
+		}
+		value := overviewField.Replace(headerOf(a, text, name))
+		if value == "" {
+			value = missing
+		}
+		lines.WriteString(label + " " + value + "\r\n")
+	}
+	if strings.HasPrefix(which, "<") {
+		a, _, refusal := n.locate(which)
+		if refusal != "" {
+			return n.reply(refusal)
+		}
+		add(called(which), a)
+		return n.block(first, strings.NewReader(lines.String()), true)
+	}
+	numbers, refusal := n.inRange(which)
+	if refusal != "" {
+		return n.reply(refusal)
+	}
+	for _, number := range numbers {
+		if a := n.srv.news.numbered(n.group, number); a != nil {
+			add(strconv.Itoa(number), a)
+		}
+	}
+	return n.block(first, strings.NewReader(lines.String()), true)
+}
+
+// headerOf is a field of an article's header, or what is known of the article.
+func headerOf(a *newsArticle, text []byte, name string) string {
+	switch strings.ToLower(name) {
+	case ":bytes":
+		return strconv.Itoa(len(text))
+	case ":lines":
+		_, body := splitArticle(text)
+		return strconv.Itoa(bytes.Count(body, []byte("\n")))
+	case "message-id":
+		return a.id(text)
+	}
+	return field(text, name)
+}
+
+// listHeaders is LIST HEADERS: any field, and what is not in the header.
+func (n *nntpSession) listHeaders(string) error {
+	return n.block("215 fields that HDR knows:", strings.NewReader(":\r\n:bytes\r\n:lines\r\n"), true)
+}
+
+// newNews is NEWNEWS wildmat date time [GMT].
+func (n *nntpSession) newNews(arg string) error {
+	pattern, when, _ := strings.Cut(arg, " ")
+	since, ok := parseSince(when)
+	if !ok {
+		return n.reply("501 Bad date.")
+	}
+	var ids []string
+	for _, name := range n.srv.news.names() {
+		g, refusal := n.lookup(name)
+		if refusal != "" || !wildmat(pattern, name) {
+			continue
+		}
+		numbers, _, _ := n.srv.news.numbers(g)
+		for _, number := range numbers {
+			a := n.srv.news.numbered(g, number)
+			if a == nil {
+				continue
+			}
+			if text, err := n.srv.news.permitted(a); err == nil && !n.srv.news.arrival(a, text).Before(since) {
+				ids = append(ids, a.id(text)+"\r\n")
+			}
+		}
+	}
+	slices.Sort(ids) // an article may be in several groups
+	return n.block("230 New articles follow", strings.NewReader(strings.Join(slices.Compact(ids), "")), true)
+}
+
+// newGroups is NEWGROUPS date time [GMT]. All groups are as old as the server.
+func (n *nntpSession) newGroups(arg string) error {
+	since, ok := parseSince(arg)
+	if !ok {
+		return n.reply("501 Bad date.")
+	}
+	pattern := "*"
+	if n.srv.news.opened.Before(since) {
+		pattern = "!*"
+	}
+	return n.listGroups("231 New groups follow", pattern)
+}
+
+// parseSince reads "[yy]yymmdd hhmmss [GMT]". A year of two digits is one of this
+// century unless that is yet to come (RFC 3977 §7.3.2).
+func parseSince(s string) (since time.Time, ok bool) {
+	fields := strings.Fields(s)
+	zone := time.Local
+	if len(fields) == 3 && strings.EqualFold(fields[2], "GMT") {
+		zone, fields = time.UTC, fields[:2]
+	}
+	if len(fields) != 2 {
+		return since, false
+	}
+	short := len(fields[0]) == len("yymmdd")
+	if short {
+		fields[0] = fmt.Sprintf("%02d%s", time.Now().Year()/100, fields[0])
+	}
+	since, err := time.ParseInLocation("20060102 150405", fields[0]+" "+fields[1], zone)
+	if short && since.Year() > time.Now().Year() {
+		since = since.AddDate(-100, 0, 0)
+	}
+	return since, err == nil
+}
+
+// arrival is when an article has come: one that was posted then, others when
+// their Date says.
+func (r *newsroom) arrival(a *newsArticle, text []byte) time.Time {
+	if !a.posted.IsZero() {
+		return a.posted
+	}
+	if date, err := mail.ParseDate(field(text, "Date")); err == nil {
+		return date
+	}
+	return r.opened
+}
+
+// wildmat reports whether a name is one of a list of patterns (RFC 3977 §4.1), of
+// which the last that fits counts.
+func wildmat(patterns, name string) (fits bool) {
+	for pattern := range strings.SplitSeq(patterns, ",") {
+		pattern, not := strings.CutPrefix(pattern, "!")
+		if is, err := path.Match(pattern, name); err == nil && is {
+			fits = !not
+		}
+	}
+	return fits
+}
