@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -19,6 +20,10 @@ func causeText(err error, kind ErrorKind) string {
 		return lookupText(err, kind)
 	case *os.SyscallError:
 		return err.Err.Error()
+	case tls.RecordHeaderError:
+		return "the server does not speak TLS"
+	case *tls.CertificateVerificationError:
+		return "bad certificate: " + strings.TrimPrefix(err.Err.Error(), "x509: ")
 	}
 	switch {
 	case kind == Timeout && (err == context.DeadlineExceeded || errors.Is(err, os.ErrDeadlineExceeded) && !isWrapped(err)):

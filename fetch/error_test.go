@@ -2,6 +2,8 @@ package fetch_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -81,6 +83,8 @@ func TestErrorCause(t *testing.T) {
 		{fetch.Timeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", Server: "192.0.2.3:53", IsTimeout: true}, "timed out: h.example: name server 192.0.2.3:53 does not answer"},
 		{fetch.Timeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", IsTimeout: true}, "timed out: h.example: name server does not answer"},
 		{fetch.Unresolved, &net.DNSError{Err: "read udp 192.0.2.1:40000->192.0.2.3:53: read: connection refused", Name: "h.example", Server: "192.0.2.3:53"}, "host not found: h.example: name server 192.0.2.3:53: connection refused"},
+		{fetch.ConnectionFailed, tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "connection broken: the server does not speak TLS"},
+		{fetch.Unreachable, &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "cannot connect: bad certificate: certificate signed by unknown authority"},
 		{fetch.ConnectionFailed, &net.OpError{Op: "remote error", Err: errors.New("tls: internal error")}, "connection broken: remote error: tls: internal error"},
 	} {
 		err := &fetch.Error{Op: "connect", URL: "ftp://h/", Kind: tc.kind, Err: tc.cause}

@@ -3,7 +3,6 @@ package http
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -211,8 +210,7 @@ func (c *conn) spokeFirst(octets []byte) error {
 	if !isNew || startsAsHTTP(octets) {
 		return io.EOF
 	}
-	of.call.trace.Received(octets)
-	return fetch.Fail(of.call.method, of.hop.locator, fetch.Protocol, fmt.Errorf("%w: the server speaks first", ErrNotHTTP))
+	return fetch.Fail(of.call.method, of.hop.locator, fetch.Protocol, of.notHTTP(octets))
 }
 
 // mend puts a CR before each line end in p[:n] that is an LF alone, as net/http

@@ -13,7 +13,7 @@ import (
 // for ErrRewind.
 var (
 	// ErrNotHTTP is an answer that does not start as one by HTTP/1 does.
-	ErrNotHTTP = errors.New("the answer is no HTTP")
+	ErrNotHTTP = errors.New("not an HTTP response")
 	// ErrCoding is an unknown coding of a body, or one that is not what it is said
 	// to be.
 	ErrCoding = errors.New("bad content or transfer coding")
@@ -41,12 +41,20 @@ func (ex *exchange) explainHead(e *fetch.Error) error {
 	switch {
 	case errors.Is(e, ErrNotHTTP):
 	case len(received) > 0 && !startsAsHTTP(received):
-		ex.call.trace.Received(received)
-		e.Err = fmt.Errorf("%w: %w", ErrNotHTTP, e.Err)
+		e.Err = ex.notHTTP(received)
 	case hasTransferCoding(received):
 		e.Err = fmt.Errorf("%w: %w", ErrCoding, e.Err)
 	}
 	return e
+}
+
+// notHTTP is the error of what does not start as an answer by HTTP does. Its first
+// line is shown, and no more: a server that echoes may send back a password.
+func (ex *exchange) notHTTP(received []byte) error {
+	line, _, _ := bytes.Cut(received, []byte("\n"))
+	line = masked(append(line[:len(line):len(line)], '\n'))
+	ex.call.trace.Received(line)
+	return fmt.Errorf("%w; it starts with %q", ErrNotHTTP, bytes.TrimSpace(line[:min(len(line), 40)]))
 }
 
 // startsAsHTTP reports whether a head, or the beginning of one, is that of an

@@ -143,7 +143,9 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	if !ended {
 		return n, nil
 	}
-	ex.call.trace.Received(ex.received)
+	if startsAsHTTP(ex.received) { // else notHTTP tells of it
+		ex.call.trace.Received(ex.received)
+	}
 	if !isInterim(ex.received) {
 		ex.framing.body = new(nothing) // until the transport has read the head
 		return n, nil

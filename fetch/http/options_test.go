@@ -152,7 +152,20 @@ func TestServerSpeaksFirst(t *testing.T) {
 	if !errors.Is(err, ErrNotHTTP) || fetch.KindOf(err) != fetch.Protocol {
 		t.Errorf("the error is %v", err)
 	}
-	if got := <-received; got != greeting {
+	if got := <-received; got != "220 ready\r\n" {
 		t.Errorf("Received is told of %q", got)
+	}
+}
+
+// What a server that echoes sends back of a login is not shown.
+func TestEchoShowsNoPassword(t *testing.T) {
+	w := newWorld(t, map[string]server{"h.example:80": func(v *visit) string { return v.head + cut }})
+	var received strings.Builder
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(octets []byte) { received.Write(octets) }})
+	_, _, err := do(ctx, w.fetcher(), &fetch.Request{
+		Locator: parse(t, "http://h.example/"), Options: &Options{Header: http.Header{"Authorization": {"Basic c2VjcmV0"}}},
+	})
+	if !errors.Is(err, ErrNotHTTP) || strings.Contains(err.Error()+received.String(), "c2VjcmV0") || received.String() != "GET / HTTP/1.1\r\n" {
+		t.Errorf("%v; received %q", err, received.String())
 	}
 }
