@@ -252,7 +252,7 @@ func TestMissingBySize(t *testing.T) {
 		{"550 none", "550 none", 0, fetch.NotFound, "RETR"},
 		{"550 none", "551 none", 0, fetch.NotFound, "RETR"},
 		{"550 none", "553 what", 0, fetch.NotFound, "RETR"},
-		{"550 none", "550 none", -1, fetch.NotFound, "SIZE"},
+		{"550 none", "", -1, fetch.NotFound, "SIZE"},
 		{"550 none", "451 later", 0, fetch.Busy, "RETR"},
 		{"550 Permission denied", "553 what", 0, fetch.Permission, "RETR"},
 		{"502 what", "553 what", 0, fetch.Permission, "RETR"},
@@ -534,18 +534,17 @@ func TestUpload(t *testing.T) {
 // TestUploadTime gives what is stored a time, in the way that the server knows.
 func TestUploadTime(t *testing.T) {
 	for _, tc := range []struct {
-		refuse []string
-		want   []string
-		notes  int
+		replies map[string]string
+		want    []string
+		notes   int
 	}{
 		{nil, []string{"MFMT 19941220173800 new"}, 0},
-		{[]string{"MFMT"}, []string{"MFMT 19941220173800 new", "SITE UTIME new 19941220173800 19941220173800 19941220173800 UTC"}, 0},
-		{[]string{"MFMT", "SITE"}, []string{"MFMT 19941220173800 new", "SITE UTIME new 19941220173800 19941220173800 19941220173800 UTC"}, 1},
+		{map[string]string{"MFMT": "502 no", "SITE": "200 ok"}, []string{"MFMT 19941220173800 new", "SITE UTIME new 19941220173800 19941220173800 19941220173800 UTC"}, 0},
+		{map[string]string{"MFMT": "502 no", "SITE": "502 no"}, []string{"MFMT 19941220173800 new", "SITE UTIME new 19941220173800 19941220173800 19941220173800 UTC"}, 1},
 	} {
 		srv := start(t)
-		srv.On("SITE", 0, testserver.Reply("200 ok"))
-		for _, verb := range tc.refuse {
-			srv.On(verb, 0, testserver.Reply("502 no"))
+		for verb, reply := range tc.replies {
+			srv.On(verb, 0, testserver.Reply(reply))
 		}
 		notes := 0
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(string) { notes++ }})
@@ -559,7 +558,7 @@ func TestUploadTime(t *testing.T) {
 			t.Errorf("sent %q, %d notes", got, notes)
 		}
 		attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/new")})
-		if err != nil || tc.refuse == nil && !attr.ModTime.Equal(when) {
+		if err != nil || tc.replies == nil && !attr.ModTime.Equal(when) {
 			t.Errorf("%+v %v", attr, err)
 		}
 		f.Close()
