@@ -363,7 +363,9 @@ func TestHeldDataConnection(t *testing.T) {
 			go io.Copy(io.Discard, nc)
 			c.SetDeadline(time.Now().Add(time.Minute))
 			c.expect("RETR motd.txt", "150")
-			synctest.Wait() // for the data connection to be held
+			for srv.PendingFaults() != nil { // the data connection is not held yet
+				runtime.Gosched()
+			}
 			c.expect("ABOR", "426")
 			if got := c.reply(); !strings.HasPrefix(got, "226") {
 				t.Errorf("second reply to ABOR: %q", got)
