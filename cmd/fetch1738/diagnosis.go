@@ -136,7 +136,7 @@ func tlsScheme(scheme string) string {
 // spoken is the protocol that the server speaks, nil unless that can be told and
 // is not what was to be spoken.
 func (t *transfer) spoken() *protocol {
-	if t.locator == nil {
+	if t.locator == nil || t.askedProxy(t.locator) != nil { // which speaks HTTP, whatever it is asked for
 		return nil
 	}
 	greeting := t.account.said()
