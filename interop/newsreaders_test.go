@@ -154,7 +154,7 @@ func TestPythonNews(t *testing.T) {
 	t.Parallel()
 	python := requireTool(t, "/usr/bin/python3")
 	if _, code := runTool(t, python, "-W", "ignore", "-c", "import nntplib"); code != 0 {
-		t.Skip("this Python has no nntplib")
+		t.Skip("this Python has no nntplib, which Python 3.13 removed")
 	}
 	srv := newsstand(t, nil)
 	host, port, _ := strings.Cut(srv.Addr, ":")

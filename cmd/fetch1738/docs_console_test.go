@@ -70,10 +70,7 @@ func normalized(text string) string {
 const endOfCommand = "\x01mark\n"
 
 func (p page) runExamples(t *testing.T, examples []example) {
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip(err)
-	}
+	sh := installed(t, "sh")
 	toReal, toDocumented := exampleServers(t)
 	var script strings.Builder
 	script.WriteString("exec 2>&1\nmark() { code=$?; printf '\\001mark\\n'; return $code; }\n")

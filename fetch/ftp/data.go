@@ -155,7 +155,7 @@ func (s *session) await(c *coming) error {
 
 // wait waits for c to be closed, within limits.
 func (s *session) wait(c <-chan struct{}, look <-chan time.Time, limits ...time.Duration) error {
-	ctx, cancel := within(s.ctx, limits...)
+	ctx, cancel := wire.Within(s.ctx, limits...)
 	defer cancel()
 	for {
 		select {
@@ -169,20 +169,6 @@ func (s *session) wait(c <-chan struct{}, look <-chan time.Time, limits ...time.
 			}
 		}
 	}
-}
-
-// within is ctx bounded by the limits that are not 0.
-func within(ctx context.Context, limits ...time.Duration) (context.Context, context.CancelFunc) {
-	shortest := time.Duration(0)
-	for _, limit := range limits {
-		if limit > 0 && (shortest == 0 || limit < shortest) {
-			shortest = limit
-		}
-	}
-	if shortest == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, shortest)
 }
 
 // stop gives up what is still to come. The port, if there is one, is closed.

@@ -142,7 +142,7 @@ var ErrNotResumed = errors.New("the data connection has a new TLS session, and t
 func (s *session) secure() error {
 	s.config = s.access.newConfig()
 	s.ctl.conn.SetContext(context.Background()) // which is that of the handshake now
-	ctx, cancel := within(s.ctx, s.access.limits.Connect, s.access.limits.Reply)
+	ctx, cancel := wire.Within(s.ctx, s.access.limits.Connect, s.access.limits.Reply)
 	defer cancel()
 	conn, err := s.handshake(ctx, s.ctl.raw)
 	if err != nil {

@@ -93,11 +93,8 @@ func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Reques
 	if !a.isSecure() {
 		return conn, nil
 	}
-	if env.Limits.Connect > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, env.Limits.Connect)
-		defer cancel()
-	}
+	ctx, cancel := wire.Within(ctx, env.Limits.Connect)
+	defer cancel()
 	return f.handshake(ctx, conn, a)
 }
 

@@ -68,7 +68,7 @@ func connect(transport context.Context, _, _ string) (net.Conn, error) {
 	if ex.proxy != nil {
 		c.about.Purpose, c.about.Host = fetch.Proxy, ex.proxy.Host
 	}
-	ctx, cancel := within(ex.call.ctx, ex.call.env.Limits.Connect)
+	ctx, cancel := wire.Within(ex.call.ctx, ex.call.env.Limits.Connect)
 	defer cancel()
 	var err error
 	if c.Conn, err = ex.dial(ctx); err != nil {
@@ -108,7 +108,7 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 		config = new(tls.Config)
 	}
 	config.ServerName, config.NextProtos = ex.target().Host, []string{"http/1.1"}
-	ctx, cancel := within(ctx, ex.call.env.Limits.Reply)
+	ctx, cancel := wire.Within(ctx, ex.call.env.Limits.Reply)
 	defer cancel()
 	c := tls.Client(wire.BelowTLS(raw), config)
 	if err := handshake(ctx, c); err != nil {
@@ -135,12 +135,4 @@ func handshake(ctx context.Context, c *tls.Conn) error {
 		hooks.TLSHandshakeDone(c.ConnectionState(), err)
 	}
 	return err
-}
-
-// within is ctx with a time limit; 0 is none.
-func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, limit)
 }

@@ -134,12 +134,8 @@ func (s *session) secure() error {
 	if config.ServerName == "" {
 		config.ServerName = s.key.host
 	}
-	ctx := s.ctx
-	if limit := s.limits.Connect; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+	ctx, cancel := wire.Within(s.ctx, s.limits.Connect)
+	defer cancel()
 	if err := s.raw.SetDeadline(time.Time{}); err != nil {
 		return s.access.fail("TLS handshake", s.fail(err))
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -149,11 +150,8 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 		return nil, err
 	}
 	limits := env.WithDefaults().Limits
-	if limits.Reply > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limits.Reply)
-		defer cancel()
-	}
+	ctx, cancel := wire.Within(ctx, limits.Reply)
+	defer cancel()
 	if p.Scheme == "socks5" || p.Scheme == "socks5h" {
 		return p.socks5(ctx, env, t)
 	}
