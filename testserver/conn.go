@@ -93,6 +93,13 @@ func (c *conn) preempt(p *plan) error {
 	if err := sleep(c.srv.ctx, p.delay); err != nil {
 		return err
 	}
+	for _, come := range p.gather {
+		select {
+		case <-come:
+		case <-c.srv.ctx.Done():
+			return c.srv.ctx.Err()
+		}
+	}
 	switch {
 	case p.silence:
 		return errSilent

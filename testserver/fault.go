@@ -24,6 +24,7 @@ type faultKind string
 
 const (
 	fDelay         faultKind = "Delay"
+	fGather        faultKind = "Gather"
 	fReply         faultKind = "Reply"
 	fExtraReply    faultKind = "ExtraReply"
 	fNoFinalReply  faultKind = "NoFinalReply"
@@ -67,7 +68,7 @@ func (f Fault) String() string {
 	switch f.kind {
 	case fDelay:
 		args = f.every.String()
-	case fTruncate, fReset, fSplit, fContentLength, fStatus:
+	case fGather, fTruncate, fReset, fSplit, fContentLength, fStatus:
 		args = fmt.Sprint(f.n)
 	case fDrip:
 		args = fmt.Sprintf("%d, %v", f.n, f.every)
@@ -94,6 +95,11 @@ func shorten(s string) string {
 
 // Delay waits before the answer, or before the greeting of a connection.
 func Delay(d time.Duration) Fault { return Fault{kind: fDelay, every: d} }
+
+// Gather waits before the answer until the stage has been reached n times since
+// the fault was armed: On("GREETING", 1, Gather(2)) holds the first connection
+// until there is a second one.
+func Gather(n int) Fault { return Fault{kind: fGather, n: int64(n)} }
 
 // Reply gives another reply; lines are separated by "\n", a last CR LF is added.
 //
@@ -162,6 +168,7 @@ func Garbage(n int, seed uint64) Fault {
 type plan struct {
 	octets
 	delay   time.Duration
+	gather  []<-chan struct{} // closed when enough have come
 	reply   *string
 	extra   *string
 	data    *string
@@ -244,7 +251,7 @@ type abilities map[string][]faultKind
 
 // ofStreams are the faults that every server of connections has at every stage.
 func ofStreams() []faultKind {
-	return []faultKind{fDelay, fReply, fSilence, fClose, fEndlessLine, fTruncate, fReset, fDrip, fSplit, fGarble}
+	return []faultKind{fDelay, fGather, fReply, fSilence, fClose, fEndlessLine, fTruncate, fReset, fDrip, fSplit, fGarble}
 }
 
 // streaming are the abilities of a server of connections with more faults than
@@ -279,6 +286,15 @@ type rule struct {
 	nth   int
 	fault []Fault
 	seen  int // occurrences of the stage since it was armed
+	full  int // the occurrence that Gather waits for, or 0
+	come  chan struct{}
+}
+
+// reached counts an occurrence of the stage.
+func (r *rule) reached() {
+	if r.seen++; r.seen == r.full {
+		close(r.come)
+	}
 }
 
 // String is the call that armed the rule.
@@ -293,12 +309,21 @@ func (r *rule) String() string {
 func (f *faults) add(stage string, nth int, fault []Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed = append(f.armed, &rule{stage: stageKey(stage), nth: nth, fault: fault})
+	r := &rule{stage: stageKey(stage), nth: nth, fault: fault, come: make(chan struct{})}
+	if i := slices.IndexFunc(fault, func(f Fault) bool { return f.kind == fGather }); i >= 0 {
+		r.full = max(1, int(fault[i].n))
+	}
+	f.armed = append(f.armed, r)
 }
 
 func (f *faults) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, r := range f.armed {
+		if r.seen < r.full {
+			close(r.come)
+		}
+	}
 	f.armed = nil
 }
 
@@ -311,9 +336,12 @@ func (f *faults) at(stages ...string) *plan {
 		if !slices.ContainsFunc(stages, func(s string) bool { return stageKey(s) == r.stage }) {
 			continue
 		}
-		if r.seen++; r.nth == 0 || r.nth == r.seen {
+		if r.reached(); r.nth == 0 || r.nth == r.seen {
 			for _, fault := range r.fault {
 				p.add(fault)
+			}
+			if r.full > 0 {
+				p.gather = append(p.gather, r.come)
 			}
 		}
 	}
@@ -324,7 +352,7 @@ func (f *faults) at(stages ...string) *plan {
 func (f *faults) unseen() []*rule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(f.armed), func(r *rule) bool { return r.seen > 0 && r.seen >= r.nth })
+	return slices.DeleteFunc(slices.Clone(f.armed), func(r *rule) bool { return r.seen > 0 && r.seen >= max(r.nth, r.full) })
 }
 
 // stageKey folds the letter case of the command but not of its argument.

@@ -337,6 +337,30 @@ func TestConnectFaults(t *testing.T) {
 	}
 }
 
+func TestGather(t *testing.T) {
+	inBubble(t, "two connections", func(t *testing.T) {
+		srv := testserver.NewFTP(t, inMemory)
+		srv.On("GREETING", 1, testserver.Gather(2))
+		first := dial(t, srv, srv.Addr)
+		greeted := make(chan error, 1)
+		go func() {
+			_, err := first.Read(make([]byte, 1))
+			greeted <- err
+		}()
+		synctest.Wait()
+		if len(greeted) > 0 {
+			t.Error("the first connection is greeted before the second has come")
+		}
+		if err := srv.PendingFaults(); err == nil {
+			t.Error("nothing is pending before the second has come")
+		}
+		dial(t, srv, srv.Addr)
+		if err := <-greeted; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // The sweep a client's tests do: the connection ends after each octet in turn.
 func TestCutAtEveryOctet(t *testing.T) {
 	session := "220 testserver ready\r\n331 Guest login ok, send your e-mail address as password.\r\n230 User logged in, proceed.\r\n221 Goodbye.\r\n"
@@ -448,6 +472,7 @@ func TestFaultsAreReadable(t *testing.T) {
 	}{
 		{testserver.Delay(time.Second), "Delay(1s)"},
 		{testserver.Truncate(2), "Truncate(2)"},
+		{testserver.Gather(2), "Gather(2)"},
 		{testserver.Drip(1, time.Minute), "Drip(1, 1m0s)"},
 		{testserver.Reply("426 aborted"), `Reply("426 aborted")`},
 		{testserver.Garble(3, "\x00"), `Garble(3, "\x00")`},

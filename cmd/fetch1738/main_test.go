@@ -369,6 +369,8 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		d, err := time.ParseDuration(value)
 		ts.Check(err)
 		return testserver.Delay(d)
+	case "gather":
+		return testserver.Gather(int(number()))
 	case "drip":
 		text, every, _ := strings.Cut(value, "/")
 		n, err := strconv.Atoi(text)

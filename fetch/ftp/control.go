@@ -223,9 +223,10 @@ func (c *control) ask(line string) (reply, error) {
 }
 
 // quit takes leave within d, whatever state the conversation is in, and closes.
+// After a refused login it only closes, as curl does: nobody waits for a farewell.
 func (c *control) quit(d time.Duration) {
 	defer c.conn.Close()
-	if c.err != nil {
+	if c.err != nil || c.phase == loggingIn {
 		return
 	}
 	c.replyBy = time.Now().Add(d)

@@ -193,7 +193,7 @@ func TestAnonymousRefused(t *testing.T) {
 			t.Errorf("%q %v", got, err)
 		}
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "QUIT", "USER lab", "PASS secret", "PWD",
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "USER lab", "PASS secret", "PWD",
 		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "SIZE x.txt", "RETR x.txt")
 }
 
