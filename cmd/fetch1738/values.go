@@ -135,7 +135,7 @@ func seconds(field func(*operation) *time.Duration) setter {
 			return errNotNumeric
 		case n < 0:
 			return errNotPositive
-		case n > maxSeconds:
+		case n >= maxSeconds:
 			return errTooLarge
 		}
 		*field(c.op) = time.Duration(min(n*float64(time.Second), math.MaxInt64/2))
