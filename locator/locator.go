@@ -4,6 +4,8 @@
 // [Parse] accepts exactly what section 5 of the document derives. A [Parser]
 // with a [Tolerance] also accepts named departures and reports which of them a
 // text needed. [Extract] finds URLs in running text by the document's Appendix.
+// Schemes that are one of the document's over TLS (https, ftps, gophers, nntps,
+// snews) have the grammar of that one; [Schemes] lists all that have one.
 //
 // A Locator is one struct per scheme; strings in it hold decoded octets. A URL
 // is split first and decoded after, component by component (§2.2, §3.2.2), so
@@ -12,7 +14,9 @@ package locator
 
 // Locator is a parsed URL: one of *[FTP], *[HTTP], *[Gopher], *[Mailto],
 // *[News], *[NNTP], *[Telnet], *[WAIS], *[File], *[Prospero], or *[Opaque] for
-// every other scheme. The family is sealed; a type switch is the dispatch.
+// every other scheme. The family is sealed; a type switch is the dispatch. What
+// can be asked of each is a function: [ServerOf], [WithLogin], [HasPassword],
+// [Equal], [CheckOctets].
 //
 // Locators are plain data: callers may build them as literals. Once handed to
 // somebody else a Locator is read-only and may be shared between goroutines.
@@ -27,64 +31,11 @@ type Locator interface {
 	// Redacted is String with any password replaced by "***".
 	Redacted() string
 
-	locator()
-}
-
-// DefaultPort is the port a scheme's URLs mean when they give none, or 0 for
-// schemes that name no server.
-func DefaultPort(scheme string) uint16 {
-	switch scheme {
-	case "ftp":
-		return 21
-	case "ftps":
-		return 990
-	case "telnet":
-		return 23
-	case "gopher", "gophers":
-		return 70
-	case "http":
-		return 80
-	case "news", "nntp":
-		return 119
-	case "wais":
-		return 210
-	case "https":
-		return 443
-	case "nntps", "snews":
-		return 563
-	case "prospero":
-		return 1525
-	}
-	return 0
-}
-
-// ServerOf is the server a Locator names, with the scheme's default port filled
-// in. It is false for Locators that name none: mailto, news and opaque ones. A
-// file URL's host is a server without a port.
-func ServerOf(l Locator) (Server, bool) {
-	var s Server
-	switch l := l.(type) {
-	case *FTP:
-		s = l.Server
-	case *HTTP:
-		s = l.Server
-	case *Telnet:
-		s = l.Server
-	case *Gopher:
-		s.HostPort = l.HostPort
-	case *NNTP:
-		s.HostPort = l.HostPort
-	case *WAIS:
-		s.HostPort = l.HostPort
-	case *Prospero:
-		s.HostPort = l.HostPort
-	case *File:
-		s.Host = l.Host
-	default:
-		return Server{}, false
-	}
-	if s.Port == 0 {
-		s.Port = DefaultPort(l.Scheme())
-	}
-	return s, true
+	// What is asked of every Locator; see ServerOf, WithLogin, Equal and
+	// CheckOctets. A port that the URL does not give is 0, a place for a login that
+	// there is none of is nil.
+	server() (s Server, ok bool)
+	withLogin(login *Login) Locator
+	equal(b Locator) bool
+	check(c *octetCheck)
 }
