@@ -106,7 +106,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		res.Body = newBody(s, a, b, f.release)
 	}
 	if res.Kind == fetch.KindDirectory {
-		res.Items = a.items(res.Body)
+		res.Items = a.items(ctx, res.Body)
 	}
 	return res, nil
 }
