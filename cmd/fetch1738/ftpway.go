@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -79,7 +80,7 @@ func rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
 // secures tells whether what is said for l is under TLS, or nothing is said.
 func (o *operation) secures(l locator.Locator) bool {
 	switch l.Scheme() {
-	case "https", ftp.Secure:
+	case "https", ftp.Secure, gopher.Secure, "nntps", "snews":
 		return true
 	}
 	_, isFTP := l.(*locator.FTP)

@@ -15,7 +15,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -65,7 +64,7 @@ type Fetcher struct {
 	IdleTime time.Duration
 
 	idle sessions.Pool[key, *session]
-	pasv sync.Map // the servers (type server) whose answers to EPSV were of no use
+	pasv servers // whose answers to EPSV were of no use
 }
 
 // Info is the Resource.Info of this package.
