@@ -105,6 +105,49 @@ func ExampleResolver_Get_directory() {
 	// directory old
 }
 
+// A walk fetches what a listing has while it ranges over it. A short listing has
+// given its connection back by then.
+func ExampleResolver_Fetch_walk() {
+	srv := archive()
+	defer srv.Close()
+	l, err := locator.Parse(srv.URL + "/")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var r fetch1738.Resolver
+	defer r.Close()
+
+	var walk func(req *fetch.Request) error
+	walk = func(req *fetch.Request) error {
+		res, err := r.Fetch(ctx, req)
+		if err != nil {
+			return err
+		}
+		defer res.Close()
+		if res.Items == nil {
+			text, err := io.ReadAll(res.Body)
+			fmt.Printf("%q\n", text)
+			return err
+		}
+		for item, err := range res.Items {
+			if err != nil {
+				return err
+			}
+			if err := walk(&fetch.Request{Locator: item.Locator, From: res.Origin()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := walk(&fetch.Request{Locator: l}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// "This is the archive.\n"
+	// "0123456789"
+	// "old\n"
+}
+
 // A Request asks for a part, or says more than a URL can.
 func ExampleResolver_Fetch_range() {
 	srv := archive()

@@ -67,6 +67,7 @@ const (
 	TooManyHops                       // too many redirects or referrals
 	LocalIO                           // reading or writing on this side failed
 	ConnectionFailed                  // an established connection broke
+	NoOctets                          // there is nothing to read: a search, a service, somebody's address
 )
 
 var kindText = [...]string{
@@ -76,7 +77,7 @@ var kindText = [...]string{
 	Canceled: "cancelled", Truncated: "cut short", Protocol: "protocol violated",
 	TooLarge: "too large", BadRange: "range not satisfiable", Exists: "already exists",
 	Busy: "server busy", Moved: "moved", TooManyHops: "too many hops", LocalIO: "local I/O failed",
-	ConnectionFailed: "connection broken",
+	ConnectionFailed: "connection broken", NoOctets: "nothing to read",
 }
 
 // Error gives the kind in words, such as "not found".

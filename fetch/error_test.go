@@ -110,6 +110,7 @@ var kinds = map[fetch.ErrorKind][]error{
 	fetch.Protocol:  nil, fetch.TooLarge: nil, fetch.BadRange: nil,
 	fetch.Exists: {fs.ErrExist},
 	fetch.Busy:   nil, fetch.Moved: nil, fetch.TooManyHops: nil, fetch.LocalIO: nil, fetch.ConnectionFailed: nil,
+	fetch.NoOctets: nil,
 }
 
 func TestErrorIs(t *testing.T) {

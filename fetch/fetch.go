@@ -92,11 +92,12 @@ const (
 	KindDirectory
 	// KindMenu lists links that may lead anywhere, such as a gopher menu.
 	KindMenu
-	// KindQuery wants words: fetch again with Request.Query. Body is empty.
+	// KindQuery wants words: fetch again with Request.Query. There are no octets.
 	KindQuery
-	// KindInteractive is a session: Conn is set, Body is empty.
+	// KindInteractive is a session: Conn is set. There are no other octets.
 	KindInteractive
-	// KindAdvice is something for a person to do: Advice says what. Body is empty.
+	// KindAdvice is something for a person to do: Advice says what. There are no
+	// octets.
 	KindAdvice
 )
 

@@ -191,3 +191,25 @@ func TestEmptyBody(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What has no octets cannot be taken for an empty document.
+func TestWithoutOctets(t *testing.T) {
+	l, _ := locator.Parse("telnet://user:secret@h/")
+	for kind, what := range map[fetch.Kind]string{
+		fetch.KindQuery: "Request.Query", fetch.KindInteractive: "Resource.Conn", fetch.KindAdvice: "Resource.Advice",
+	} {
+		res := fetch.Resource{Locator: l, Kind: kind, Body: fetch.WithoutOctets(l, kind)}
+		for range 2 {
+			n, err := io.Copy(io.Discard, res.Body)
+			var e *fetch.Error
+			if n != 0 || !errors.As(err, &e) || e.Kind != fetch.NoOctets || e.Op != "read" {
+				t.Errorf("%v: copied %d, %v", kind, n, err)
+			} else if text := e.Error(); !strings.Contains(text, what) || strings.Contains(text, "secret") {
+				t.Errorf("%v: %s", kind, text)
+			}
+		}
+		if err := res.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"errors"
 	"io"
 	"iter"
 	"net/netip"
@@ -18,11 +19,18 @@ type Resource struct {
 	Kind    Kind
 	// Body is the resource's octets, as the protocol carried them with its own
 	// framing removed. It is never nil. It implements io.WriterTo where the octets
-	// can go to a file without passing through the program.
+	// can go to a file without passing through the program. Where Kind is one
+	// without octets, reading it fails: see [WithoutOctets].
 	Body io.ReadCloser
-	// Items is a lazy view of the same octets: ranging over it reads Body. It is
-	// nil unless Kind is KindDirectory or KindMenu. It can be ranged over once and
+	// Items is a view of the same octets: ranging over it reads Body. It is nil
+	// unless Kind is KindDirectory or KindMenu. It can be ranged over once and
 	// yields an error last, if at all.
+	//
+	// Up to 1 MiB of the Body is read before the first Item is yielded. A listing
+	// that ends there has given its connection back by then, so that a walk, which
+	// fetches Items while it ranges over them, holds none for each level. What is
+	// longer is read as it is ranged over, and holds its connection until the end
+	// or until the Resource is closed.
 	Items iter.Seq2[Item, error]
 	// Conn is the session of a KindInteractive resource.
 	Conn io.ReadWriteCloser
@@ -72,7 +80,7 @@ type Item struct {
 	Attributes
 }
 
-// EmptyBody is a Body without octets, for kinds that have none.
+// EmptyBody is a Body of no octets, as of an empty directory.
 var EmptyBody io.ReadCloser = emptyBody{}
 
 type emptyBody struct{}
@@ -80,3 +88,28 @@ type emptyBody struct{}
 func (emptyBody) Read([]byte) (int, error)         { return 0, io.EOF }
 func (emptyBody) WriteTo(io.Writer) (int64, error) { return 0, nil }
 func (emptyBody) Close() error                     { return nil }
+
+// WithoutOctets is the Body of a resource at l whose kind has no octets. Each Read
+// fails with an *[Error] of kind [NoOctets] that says what to do instead, so that
+// nobody takes a search for an empty document.
+func WithoutOctets(l locator.Locator, kind Kind) io.ReadCloser {
+	return withoutOctets{l, kind}
+}
+
+// insteadOf is what to do where there is nothing to read.
+var insteadOf = map[Kind]error{
+	KindQuery:       errors.New("it asks for words: fetch it again with Request.Query, a form with its answers"),
+	KindInteractive: errors.New("it is a session: talk to Resource.Conn"),
+	KindAdvice:      errors.New("it is for a person: show Resource.Advice; a service gives a session with Request.Interact"),
+}
+
+type withoutOctets struct {
+	l    locator.Locator
+	kind Kind
+}
+
+func (b withoutOctets) Read([]byte) (int, error) {
+	return 0, Fail("read", b.l, NoOctets, insteadOf[b.kind])
+}
+
+func (withoutOctets) Close() error { return nil }

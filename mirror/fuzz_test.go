@@ -2,11 +2,13 @@ package mirror
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -25,10 +27,18 @@ func FuzzRecords(f *testing.F) {
 		`{"url":"ftp://h/a","file":"a","size":3,"modified":"2020-01-02T03:04:05Z","sha256":"00","time":"2020-01-02T03:04:05Z"}` + "\n",
 		`{"url":"ftp://h/a","file":"../a","size":3}` + "\n" + `{"url":"ftp://h/","size":-1,"start":true}`,
 		`{"url":"x","file":"/etc/passwd"}`, `{"url":"x","file":".fetch1738/x"}`, `{"url":"x","file":".FETCH1738/x"}`, "{\n\n[]\nnull\n\"\"", `{"url":"x","error":"no","size":-1}`,
+		`{"url":"x,","size":+1}`, `{"url":"x\",\"y","size":01}`, `{"url":"x","size":1,"url":"y","time":"2020-01-02T03:04:05+01:00"}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		for line := range bytes.Lines(text) {
+			line = bytes.TrimSuffix(line, []byte("\n"))
+			var want Record
+			if got, ok := decodePlain(line); ok && (json.Unmarshal(line, &want) != nil || !reflect.DeepEqual(got, want)) {
+				t.Errorf("%q is read as %+v, want %+v", line, got, want)
+			}
+		}
 		root, err := os.OpenRoot(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -54,6 +64,30 @@ func FuzzRecords(f *testing.F) {
 			t.Errorf("read again:\n%s\nwas:\n%s", got, want)
 		}
 	})
+}
+
+// The lines of most files are read without package json.
+func TestDecodePlain(t *testing.T) {
+	rec := Record{
+		URL: "ftp://h/a?b,c", File: "a/b, c", Size: 3, Modified: time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), ID: "<a@b>",
+		Exact: time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC), SHA256: "00", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+	for _, plain := range []bool{true, false} {
+		if !plain {
+			rec.File = `a"b\c`
+		}
+		text, err := encode(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.TrimSuffix(text, []byte("\n"))
+		if got, ok := decodePlain(text); ok != plain || ok && !reflect.DeepEqual(got, rec) {
+			t.Errorf("%s is read as %+v, %t", text, got, ok)
+		}
+		if got, ok := decode(text); !ok || !reflect.DeepEqual(got, rec) {
+			t.Errorf("%s is read as %+v, %t", text, got, ok)
+		}
+	}
 }
 
 // dump is what a manifest knows of files that are whole or begun: those of the

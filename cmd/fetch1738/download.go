@@ -36,6 +36,9 @@ func (t *transfer) receive(ctx context.Context, req *fetch.Request) error {
 		}
 	}
 	defer res.Close()
+	if len(t.op.answers) > 0 && !t.result.submitted {
+		return &usageError{fmt.Sprintf("--form: %s is no form", res.Locator.Redacted())}
+	}
 	t.note(res)
 	if err := t.judge(req, res); err != nil {
 		return err

@@ -221,7 +221,7 @@ func exitRules() []exitRule {
 		{ops: "POST", kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},
 		{ops: "POST", reply: refusedReply, only: uploading, code: exitUpload},
 
-		{scheme: "file", kinds: kinds(fetch.BadURL), code: exitBadURL},
+		{scheme: "file", kinds: kinds(fetch.BadURL, fetch.NoOctets), code: exitBadURL},
 		{scheme: "file", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "file", kinds: kinds(fetch.TooLarge), code: exitTooLarge},
 		{scheme: "file", ops: "read", only: uploading, code: exitRead},
@@ -230,7 +230,7 @@ func exitRules() []exitRule {
 
 		{kinds: kinds(fetch.Unsupported), only: uploading, code: exitUpload},
 		{kinds: kinds(fetch.Unsupported, fetch.Moved), code: exitUnsupported},
-		{kinds: kinds(fetch.BadURL), code: exitBadURL},
+		{kinds: kinds(fetch.BadURL, fetch.NoOctets), code: exitBadURL},
 		{kinds: kinds(fetch.NotFound), code: exitNotFound},
 		{kinds: kinds(fetch.Permission), code: exitDenied},
 		{kinds: kinds(fetch.Unauthenticated), code: exitLogin},

@@ -75,6 +75,7 @@ func (t *transfer) submit(ctx context.Context, req *fetch.Request, attributes *g
 	t.tellURL(req.Locator, filled)
 	again := *req
 	again.Options = &gopher.Options{Form: filled}
+	t.result.submitted = true
 	return t.resolver.Fetch(ctx, &again)
 }
 

@@ -66,6 +66,7 @@ type result struct {
 	web         *fetchhttp.Info // of HTTP
 	header      []fetch.Field   // of HTTP
 	modified    time.Time
+	submitted   bool // of a form
 }
 
 // run does the transfer and tells of it. It returns the exit code.
@@ -173,6 +174,9 @@ func (t *transfer) prepare() (err error) {
 	if err := t.readURL(); err != nil {
 		return err
 	}
+	if err := t.checkUse(); err != nil {
+		return err
+	}
 	if err := t.authenticate(); err != nil {
 		return err
 	}
@@ -198,8 +202,40 @@ func (t *transfer) readURL() (err error) {
 	return nil
 }
 
+// checkUse refuses what cannot come to anything, before anybody is connected to.
+func (t *transfer) checkUse() error {
+	if t.op.secures(t.locator) {
+		if _, err := t.op.tls.build(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case t.locator.Scheme() == "mailto" && t.op.posted() != nil:
+		return &usageError{"-d, --data: mail is sent by -T FILE and --smtp HOST:PORT"}
+	case len(t.op.answers) > 0 && t.op.numbers == nil && !t.isGopher() && !isHTTP(t.locator): // of which request knows more
+		return &usageError{"--form is for forms of gopher servers"}
+	}
+	return nil
+}
+
+// warnOfUnused tells of options that say what to do and mean nothing here. curl
+// passes over them.
+func (t *transfer) warnOfUnused() {
+	if isHTTP(t.locator) || t.askedProxy(t.locator) != nil || t.listed != nil {
+		return
+	}
+	path, isFTP := t.locator.(*locator.FTP)
+	if t.op.method != "" && !(isFTP && !t.upload && (path.Name == "" || path.Type == 'd' || t.op.listOnly)) {
+		t.warn("-X, --request is for http and for listings by ftp; it means nothing here")
+	}
+	if t.op.posted() != nil {
+		t.warn("-d, --data is for http; nothing is sent")
+	}
+}
+
 // attempts does what is to be done, more than once if need be.
 func (t *transfer) attempts(ctx context.Context) error {
+	t.warnOfUnused()
 	if err := t.openDump(); err != nil {
 		return err
 	}

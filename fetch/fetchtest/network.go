@@ -148,6 +148,18 @@ func (n *network) control() (sent, got []byte) {
 	return sent, got
 }
 
+// unclosed is how many connections have not been closed.
+func (n *network) unclosed() (count int) {
+	for _, w := range n.since(0) {
+		select {
+		case <-w.closed:
+		default:
+			count++
+		}
+	}
+	return count
+}
+
 // reached tells whether a connection was made to an address.
 func (n *network) reached(addr netip.AddrPort) bool {
 	return slices.ContainsFunc(n.since(0), func(w *wire) bool { return w.remote.String() == addr.String() })

@@ -127,10 +127,40 @@ func (k *kit) sessions(t *testing.T) {
 			r.checkOctets(fmt.Sprintf("a fetch after %d octets of another", n), r.get(r.ctx(), r.site.Locate(name)), k.want(name))
 		}
 	})
+	k.test(t, "walk", (*rig).walk)
 	k.test(t, "after a hang-up", func(r *rig) {
 		for range 3 {
 			r.checkOctets("a fetch after the server hung up", r.get(r.ctx(), r.site.Locate(name)), k.want(name))
 			r.net.hangUp()
 		}
 	})
+}
+
+// walk lists a directory while it ranges over it, again and again. None of the
+// listings needs its connection by then.
+func (r *rig) walk() {
+	l := r.site.Locate(directory)
+	if l == nil {
+		return
+	}
+	var into func(depth int)
+	into = func(depth int) {
+		res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+		if fail != nil {
+			r.Fatal(fail)
+		}
+		defer res.Close()
+		for _, err := range res.Items {
+			if err != nil {
+				r.Fatal(err)
+			}
+			if depth < 3 {
+				into(depth + 1)
+			} else if n := r.net.unclosed(); n > 1 {
+				r.Errorf("%d connections are open while the entries of a directory in a directory are at hand; a short listing is read to its end before its first entry", n)
+			}
+			return
+		}
+	}
+	into(0)
 }

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -28,7 +27,7 @@ type access struct {
 	key      key
 	exact    bool
 	noEPSV   bool
-	pasv     *sync.Map // of the Fetcher
+	pasv     *servers // of the Fetcher
 	active   *Active
 	check227 bool
 	safety   safety

@@ -283,7 +283,7 @@ func endlessListing(t *testing.T) {
 	a := &access{loc: at("/"), verb: "LIST", trace: fetch.ContextTrace(t.Context())}
 	var heap []uint64
 	n := 0
-	for _, err := range a.items(io.LimitReader(&repeater{text: line}, total*int64(len(line)))) {
+	for _, err := range a.items(t.Context(), io.LimitReader(&repeater{text: line}, total*int64(len(line)))) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,13 +299,13 @@ func endlessListing(t *testing.T) {
 	}
 	a.limits.Items = 10
 	n = 0
-	for _, err := range a.items(&repeater{text: line}) {
+	for _, err := range a.items(t.Context(), &repeater{text: line}) {
 		if n++; n > 10 != errors.Is(err, fetch.TooLarge) || n > 11 {
 			t.Fatalf("entry %d: %v", n, err)
 		}
 	}
 	a.limits = fetch.Limits{Line: 1000}
-	for _, err := range a.items(&repeater{text: "x"}) {
+	for _, err := range a.items(t.Context(), &repeater{text: "x"}) {
 		if !errors.Is(err, fetch.TooLarge) {
 			t.Errorf("an endless line: %v", err)
 		}
@@ -567,7 +567,7 @@ func remoteNames(t *testing.T) {
 			if verb == "LIST" {
 				line = "-rw-r--r-- 1 u g 1 Jan  1  2001 " + line
 			}
-			for item, err := range a.items(strings.NewReader(line)) {
+			for item, err := range a.items(t.Context(), strings.NewReader(line)) {
 				l := item.Locator.(*locator.FTP)
 				if err != nil || strings.ContainsAny(item.Name, "/\x00\r\n") || item.Name == ".." || l.Name != item.Name || !slices.Equal(l.CWD, []string{"d"}) {
 					t.Errorf("%s %q: %+v %v", verb, name, item, err)

@@ -14,7 +14,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -64,7 +63,7 @@ type Fetcher struct {
 	IdleTime time.Duration
 
 	idle sessions.Pool[key, *session]
-	pasv sync.Map // the servers (type server) whose answers to EPSV were of no use
+	pasv servers // whose answers to EPSV were of no use
 }
 
 // Info is the Resource.Info of this package.
@@ -105,7 +104,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		res.Body = newBody(s, a, b, f.release)
 	}
 	if res.Kind == fetch.KindDirectory {
-		res.Items = a.items(res.Body)
+		res.Items = a.items(ctx, res.Body)
 	}
 	return res, nil
 }

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"context"
 	"errors"
 	"io"
 	"iter"
@@ -16,13 +17,13 @@ import (
 
 // items reads a listing as entries. Lines that are none are passed over; they
 // are in the Body all the same.
-func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
+func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item, error] {
 	parse := a.listEntry
 	if a.verb == "NLST" {
 		parse = a.nameEntry
 	}
 	return func(yield func(fetch.Item, error) bool) {
-		lines := wire.NewLineReader(body, a.limits.Line)
+		lines := wire.NewLineReader(wire.ReadAhead(ctx, body), a.limits.Line)
 		now := time.Now()
 		unread := "" // a line that says nothing to us
 		for n := 0; ; {

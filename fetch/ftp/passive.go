@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -14,21 +15,46 @@ type server struct {
 	port uint16
 }
 
+// servers is a set of some. It is safe for concurrent use.
+type servers struct {
+	mu  sync.Mutex
+	all map[server]struct{}
+}
+
+// maxServers bounds a set. One that is full is forgotten, which costs an EPSV in
+// vain for each server that comes up again.
+const maxServers = 1000
+
+func (s *servers) add(at server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil || len(s.all) == maxServers {
+		s.all = make(map[server]struct{})
+	}
+	s.all[at] = struct{}{}
+}
+
+func (s *servers) has(at server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, has := s.all[at]
+	return has
+}
+
 // passive asks the server for a port, by EPSV (RFC 2428) or PASV, and connects to
 // it. EPSV goes first. Where its answer is of no use, or nobody answers at its
 // port, as behind firewalls that read along with PASV, this server gets no more EPSV.
 func (s *session) passive() (net.Conn, error) {
 	at := server{s.access.key.host, s.access.key.port}
-	_, useless := s.access.pasv.Load(at)
 	onlyEPSV := s.peer.Addr().Is6() // PASV has no room for such an address
-	if !onlyEPSV && (s.access.noEPSV || useless) {
+	if !onlyEPSV && (s.access.noEPSV || s.access.pasv.has(at)) {
 		return s.plainPassive()
 	}
 	conn, err := s.extendedPassive()
 	if err == nil || onlyEPSV || s.ctl.err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.Refused) {
 		return conn, err
 	}
-	s.access.pasv.Store(at, true)
+	s.access.pasv.add(at)
 	s.ctl.trace.Note("EPSV leads to no data connection; trying PASV")
 	return s.plainPassive()
 }

@@ -208,3 +208,14 @@ func (l *talliedListener) Close() error {
 	}
 	return l.Listener.Close()
 }
+
+// What is remembered of servers is bounded, however many a program sees.
+func TestServersAreForgotten(t *testing.T) {
+	var s servers
+	for port := range uint16(5 * maxServers) {
+		at := server{"h", port}
+		if s.add(at); !s.has(at) || len(s.all) > maxServers {
+			t.Fatalf("after %d: %d, with the last: %t", port+1, len(s.all), s.has(at))
+		}
+	}
+}

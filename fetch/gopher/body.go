@@ -99,10 +99,12 @@ func (b *body) check() error {
 
 // fail makes err the result of this read and all further ones.
 func (b *body) fail(err error) {
+	b.err = io.EOF
 	if err != io.EOF {
-		err = fetch.Fail("read", b.loc, fetch.Other, err)
+		b.err = fetch.Fail("read", b.loc, fetch.Other, err)
+	} else {
+		_ = b.conn.Close() // whoever keeps the Resource
 	}
-	b.err = err
 }
 
 // read reads without telling the trace.

@@ -160,7 +160,7 @@ func (a *access) resource() *fetch.Resource {
 		Attributes: fetch.Attributes{Size: -1, MediaType: a.media, Guessed: a.media != "" && !a.told},
 		Locator:    a.loc,
 		Kind:       a.kind,
-		Body:       fetch.EmptyBody,
+		Body:       fetch.WithoutOctets(a.loc, a.kind),
 		Advice:     a.advice,
 	}
 }
@@ -184,13 +184,13 @@ func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 	}
 	switch {
 	case a.loc.Type == '2':
-		res.Items = phoneItems(b, a.loc, limits)
+		res.Items = phoneItems(x.ctx, b, a.loc, limits)
 	case listed && a.kind == fetch.KindMenu:
-		res.Items = attributeItems(b, a, limits)
+		res.Items = attributeItems(x.ctx, b, a, limits)
 	case listed && a.whole:
 		return res, x.readList(b, res, info)
 	case a.kind == fetch.KindMenu:
-		res.Items = items(b, a, limits)
+		res.Items = items(x.ctx, b, a, limits)
 	}
 	return res, nil
 }
@@ -228,7 +228,7 @@ func (x *exchange) readList(b *body, res *fetch.Resource, info *Info) error {
 	}
 	res.Body = newOctets(octets)
 	if x.loc.Plus == "?" && x.form == nil && attributes != nil && attributes.Ask != nil {
-		res.Kind, res.Body = fetch.KindQuery, fetch.EmptyBody
+		res.Kind, res.Body = fetch.KindQuery, fetch.WithoutOctets(x.loc, fetch.KindQuery)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package gopher
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,16 +30,18 @@ const (
 )
 
 // items reads a menu as items.
-func items(r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		n := 0
 		l, m := a.loc, newMaker(a)
-		for line, err := range menu.Lines(r, limits.Line) {
+		for line, err := range menu.Lines(wire.ReadAhead(ctx, r), limits.Line) {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
 				err = fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("a menu line is longer than %d octets", limits.Line))
 			case err == nil && limits.Items > 0 && n >= limits.Items:
 				err = fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+			case err != nil:
+				err = fetch.Fail("read", l, fetch.Other, err)
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)
@@ -52,10 +55,10 @@ func items(r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, er
 }
 
 // attributeItems reads a list of the attributes of many items.
-func attributeItems(r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		m := newMaker(a)
-		s := attributeScanner{lines: wire.NewLineReader(r, limits.Line), bound: limits.Header}
+		s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r), limits.Line), bound: limits.Header}
 		for n := 0; ; n++ {
 			blocks, err := s.next()
 			switch {
@@ -65,6 +68,8 @@ func attributeItems(r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch
 				err = fetch.Fail("read", a.loc, fetch.TooLarge, fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line))
 			case err == nil && limits.Items > 0 && n >= limits.Items:
 				err = fetch.Fail("read", a.loc, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+			case err != nil:
+				err = fetch.Fail("read", a.loc, fetch.Other, err)
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)

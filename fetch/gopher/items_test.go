@@ -262,7 +262,7 @@ func BenchmarkItems(b *testing.B) {
 		}
 		between := time.Now()
 		n := 0
-		for item, err := range items(bytes.NewReader(data), accessOf(l), fetch.Limits{}.WithDefaults()) {
+		for item, err := range items(b.Context(), bytes.NewReader(data), accessOf(l), fetch.Limits{}.WithDefaults()) {
 			if err != nil || item.Locator == nil {
 				b.Fatal(item, err)
 			}

@@ -1,6 +1,7 @@
 package gopher
 
 import (
+	"context"
 	"io"
 	"iter"
 
@@ -17,5 +18,5 @@ func Menu(r io.Reader, l locator.Locator, limits fetch.Limits) (iter.Seq2[fetch.
 		return nil, err
 	}
 	server, _ := locator.ServerOf(item)
-	return items(r, &access{loc: item, host: server.Host, port: server.Port}, limits.WithDefaults()), nil
+	return items(context.Background(), r, &access{loc: item, host: server.Host, port: server.Port}, limits.WithDefaults()), nil
 }

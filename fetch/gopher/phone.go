@@ -2,6 +2,7 @@ package gopher
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -108,10 +109,10 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 // phoneItems reads the entries of a phone book: each is named by its field
 // "name", or else by its first, and has its fields as Header; a value of many
 // lines has them separated by LF. They lead nowhere.
-func phoneItems(r io.Reader, l locator.Locator, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+func phoneItems(ctx context.Context, r io.Reader, l locator.Locator, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		n := 0
-		for e, err := range cso.Entries(r, limits.Line, limits.Header) {
+		for e, err := range cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header) {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
 				err = fetch.Fail("read", l, fetch.TooLarge, errors.New("an entry is longer than the limit"))

@@ -385,7 +385,7 @@ func TestFormUMN(t *testing.T) {
 	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
 	l := parse(t, "gopher://h/00/survey%09%09?")
 	res, got, err := get(t, answering(answer, nil), &fetch.Request{Locator: l})
-	if err != nil || res.Kind != fetch.KindQuery || got != "" {
+	if !errors.Is(err, fetch.NoOctets) || res.Kind != fetch.KindQuery || got != "" {
 		t.Fatalf("%v %q, %v", res, got, err)
 	}
 	attributes := res.Info.(*Info).Attributes
@@ -426,7 +426,7 @@ func TestFormMoved(t *testing.T) {
 	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
 	l := parse(t, "gopher://h/00/survey%09%09?")
 	res, _, err := get(t, answering(answer, nil), &fetch.Request{Locator: l})
-	if err != nil {
+	if !errors.Is(err, fetch.NoOctets) {
 		t.Fatal(err)
 	}
 	attributes := res.Info.(*Info).Attributes
@@ -761,7 +761,7 @@ func FuzzAttributes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		a := accessOf(&locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '1'})
 		n := 0
-		for item, err := range attributeItems(strings.NewReader(text), a, fetch.Limits{Line: 500, Header: 5000}.WithDefaults()) {
+		for item, err := range attributeItems(t.Context(), strings.NewReader(text), a, fetch.Limits{Line: 500, Header: 5000}.WithDefaults()) {
 			if err != nil {
 				break
 			}

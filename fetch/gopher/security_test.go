@@ -40,7 +40,7 @@ func TestHostileMenus(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			n, peak := 0, uint64(0)
 			var last error
-			for _, err := range items(b, accessOf(parse(t, "gopher://h/1")), fetch.Limits{}.WithDefaults()) {
+			for _, err := range items(t.Context(), b, accessOf(parse(t, "gopher://h/1")), fetch.Limits{}.WithDefaults()) {
 				if last = err; err == nil {
 					n++
 				}

@@ -75,7 +75,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		Attributes: fetch.Attributes{Size: -1},
 		Locator:    l,
 		Kind:       fetch.KindAdvice,
-		Body:       fetch.EmptyBody,
+		Body:       fetch.WithoutOctets(l, fetch.KindAdvice),
 		Advice:     info.advice(),
 		Info:       info,
 	}, nil

@@ -3,6 +3,7 @@ package mailto
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"reflect"
@@ -84,6 +85,9 @@ func TestAdvice(t *testing.T) {
 		}
 		if res.Kind != fetch.KindAdvice || res.Advice != tt.advice || res.Size != -1 {
 			t.Errorf("%s: %v %q, want %q", tt.url, res.Kind, res.Advice, tt.advice)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.NoOctets) {
+			t.Errorf("%s: the Body ends in %v", tt.url, err)
 		}
 		if !reflect.DeepEqual(*res.Info.(*Info), tt.info) {
 			t.Errorf("%s: %+v, want %+v", tt.url, res.Info, tt.info)

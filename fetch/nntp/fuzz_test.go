@@ -63,7 +63,7 @@ func FuzzOverview(f *testing.F) {
 				a.overviewItem,
 				func(line string) (fetch.Item, bool) { return a.groupItem(line, func(string) string { return "" }) },
 			} {
-				for item, err := range a.items(bytes.NewReader(text), parse) {
+				for item, err := range a.items(t.Context(), bytes.NewReader(text), parse) {
 					if err != nil {
 						break // a line too long
 					}

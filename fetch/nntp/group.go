@@ -38,7 +38,7 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 	default:
 		res.Body = newBody(a, s, s.overview, f.release)
 	}
-	res.Items = a.items(res.Body, a.overviewItem)
+	res.Items = a.items(ctx, res.Body, a.overviewItem)
 	return res, nil
 }
 
@@ -126,9 +126,9 @@ func addNumber(list []span, n int64) ([]span, error) {
 
 // items makes Items of the lines of a listing. A line that parse makes nothing
 // of is passed over.
-func (a *access) items(r io.Reader, parse func(line string) (fetch.Item, bool)) iter.Seq2[fetch.Item, error] {
+func (a *access) items(ctx context.Context, r io.Reader, parse func(line string) (fetch.Item, bool)) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
-		lines := wire.NewLineReader(r, a.limits.Line)
+		lines := wire.NewLineReader(wire.ReadAhead(ctx, r), a.limits.Line)
 		for n := 0; ; {
 			line, err := lines.ReadLine()
 			switch {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -208,7 +209,7 @@ func TestGroups(t *testing.T) {
 	}{
 		{"LIST ACTIVE", nil, []string{"LIST ACTIVE", "LIST NEWSGROUPS"}, true},
 		{"no descriptions", func(s *testserver.NNTP) { s.Hide = []string{"LIST NEWSGROUPS"} }, []string{"LIST ACTIVE", "LIST NEWSGROUPS"}, false},
-		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"MODE READER", "LIST ACTIVE", "LIST", "MODE READER", "LIST NEWSGROUPS"}, false},
+		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"MODE READER", "LIST ACTIVE", "LIST", "LIST NEWSGROUPS"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, func(s *testserver.NNTP) {
@@ -343,6 +344,38 @@ func TestManyGroups(t *testing.T) {
 		}
 		if grown := int64(most) - int64(first); grown > 4<<20 {
 			w.Errorf("%d octets more are in use than at the first group", grown)
+		}
+	})
+}
+
+// Who fetches articles while listing the groups of a server needs one connection.
+func TestWalk(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		articles := 0
+		var walk func(l locator.Locator)
+		walk = func(l locator.Locator) {
+			res, err := w.Fetch(w.Context(), &fetch.Request{Locator: l})
+			if err != nil {
+				w.Fatal(err)
+			}
+			defer res.Close()
+			if res.Items == nil {
+				if _, err := io.Copy(io.Discard, res.Body); err != nil {
+					w.Error(err)
+				}
+				articles++
+				return
+			}
+			for item, err := range res.Items {
+				if err != nil {
+					w.Fatal(err)
+				}
+				walk(item.Locator)
+			}
+		}
+		walk(w.url("news:*"))
+		if n := w.connections(); n != 1 || articles != 4 {
+			w.Errorf("%d connections for %d articles", n, articles)
 		}
 	})
 }

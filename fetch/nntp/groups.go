@@ -25,7 +25,7 @@ func (f *Fetcher) fetchGroups(ctx context.Context, a *access) (*fetch.Resource, 
 	res.Kind = fetch.KindDirectory
 	res.Body = newBody(a, s, "LIST", f.release)
 	d := &descriptions{f: f, ctx: ctx, a: a}
-	list := a.items(res.Body, func(line string) (fetch.Item, bool) { return a.groupItem(line, d.of) })
+	list := a.items(ctx, res.Body, func(line string) (fetch.Item, bool) { return a.groupItem(line, d.of) })
 	res.Items = func(yield func(fetch.Item, error) bool) {
 		defer d.close()
 		list(yield)
@@ -114,14 +114,17 @@ func (d *descriptions) begin() {
 	}
 	s.block, s.waiting = true, false
 	d.s, d.block = s, wire.NewDotReader(s.lines)
+	for d.block != nil && d.octets <= maxAhead {
+		d.readOne() // and is done with the session, if that is all
+	}
 }
 
 // readOne reads a line ahead.
 func (d *descriptions) readOne() {
 	line, err := d.block.ReadLine()
 	if err != nil {
-		d.block = nil
 		d.s.block = err != io.EOF
+		d.close()
 		return
 	}
 	d.read++

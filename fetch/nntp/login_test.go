@@ -76,13 +76,24 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A list of groups opens a second session for their descriptions. Credentials is
-// called once for both.
+// A list of groups that is too long to be read ahead opens a second session for
+// their descriptions. Credentials is called once for both.
 func TestLoginOnce(t *testing.T) {
+	for _, long := range []bool{false, true} {
+		testLoginOnce(t, long)
+	}
+}
+
+func testLoginOnce(t *testing.T, long bool) {
 	inWorld(t, func(s *testserver.NNTP) {
 		protected()(s)
 		s.Descriptions = map[string]string{"local.test": "All about it"}
 	}, func(w *world) {
+		groups, connections := len(shelf()), 1
+		if long {
+			groups, connections = 1+30_000, 2
+			w.srv.On("LIST ACTIVE", 0, testserver.Data("local.test 2 1 y\r\n"+strings.Repeat("a.group.with.a.long.name 0000000009 0000000001 y\r\n", groups-1)+".\r\n"))
+		}
 		asked := 0
 		answer := knows("lab", "s3cret")
 		w.env.Credentials = func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
@@ -90,7 +101,7 @@ func TestLoginOnce(t *testing.T) {
 			return answer(ctx, c)
 		}
 		items, err := w.items("news:*")
-		if err != nil || len(items) != len(shelf()) {
+		if err != nil || len(items) != groups {
 			w.Errorf("%d groups, %v", len(items), err)
 		}
 		if i := slices.IndexFunc(items, func(i fetch.Item) bool { return i.Name == "local.test" }); i < 0 || !strings.Contains(shown(items[i]), "Description=All about it") {
@@ -99,7 +110,7 @@ func TestLoginOnce(t *testing.T) {
 		if asked != 1 {
 			w.Errorf("asked %d times for one list", asked)
 		}
-		if n := w.connections(); n != 2 {
+		if n := w.connections(); n != connections {
 			w.Errorf("%d connections", n)
 		}
 	})

@@ -62,7 +62,7 @@ func (c *call) object() (*fetch.Resource, error) {
 func (c *call) advice(attributes []proto.Attribute, a *answer, shown []string) *fetch.Resource {
 	info := c.info
 	res := &fetch.Resource{
-		Attributes: describe(attributes), Locator: c.loc, Kind: fetch.KindAdvice, Body: fetch.EmptyBody, Info: &info, Peer: a.peer,
+		Attributes: describe(attributes), Locator: c.loc, Kind: fetch.KindAdvice, Body: fetch.WithoutOctets(c.loc, fetch.KindAdvice), Info: &info, Peer: a.peer,
 		Advice: "the server tells no access method, only attributes",
 	}
 	if len(shown) > 0 {

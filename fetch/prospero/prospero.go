@@ -80,7 +80,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		return nil, err
 	}
 	if c.needsWords() {
-		return &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: c.loc, Kind: fetch.KindQuery, Body: fetch.EmptyBody}, nil
+		return &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: c.loc, Kind: fetch.KindQuery, Body: fetch.WithoutOctets(c.loc, fetch.KindQuery)}, nil
 	}
 	a, err := c.ask(list)
 	switch {

@@ -180,7 +180,10 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 			"/pub/bare":  "no access method",
 		} {
 			res, err := w.fetch(path)
-			if err != nil || res.Kind != fetch.KindAdvice || !strings.Contains(res.Advice, want) {
+			if err == nil {
+				_, err = io.Copy(io.Discard, res.Body)
+			}
+			if !errors.Is(err, fetch.NoOctets) || res.Kind != fetch.KindAdvice || !strings.Contains(res.Advice, want) {
 				t.Errorf("%s: %+v, %v", path, res, err)
 			}
 		}
@@ -476,6 +479,9 @@ func TestArchie(t *testing.T) {
 		res, err := w.fetch("ARCHIE/MATCH(20,100,100,0,=)/")
 		if err != nil || res.Kind != fetch.KindQuery {
 			t.Fatalf("%+v, %v", res, err)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.NoOctets) {
+			t.Errorf("its octets: %v", err)
 		}
 		res, err = w.do(&fetch.Request{Locator: res.Locator, Query: "motd.txt"})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -51,7 +52,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		Attributes: fetch.Attributes{Size: -1},
 		Locator:    a.loc,
 		Kind:       fetch.KindAdvice,
-		Body:       fetch.EmptyBody,
+		Body:       fetch.WithoutOctets(a.loc, fetch.KindAdvice),
 	}
 	target := fetch.Target{Locator: a.loc, From: req.From, Host: a.Host, Port: a.Port}
 	if !req.Interact {
@@ -71,7 +72,8 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		return nil, err
 	}
 	s := newSession(ctx, conn, a, env.Limits)
-	res.Kind, res.Conn, res.Body, res.Peer = fetch.KindInteractive, s, closer{s}, fetch.AddrPort(conn.RemoteAddr())
+	res.Kind, res.Conn, res.Peer = fetch.KindInteractive, s, fetch.AddrPort(conn.RemoteAddr())
+	res.Body = sessionBody{fetch.WithoutOctets(a.loc, res.Kind), s}
 	return res, nil
 }
 
@@ -133,11 +135,11 @@ func quoted(s string) string {
 	return s
 }
 
-// closer is the Body of a session: nothing to read, but something to close.
-type closer struct{ s *Session }
-
-func (c closer) Read([]byte) (int, error) { return fetch.EmptyBody.Read(nil) }
-func (c closer) Close() error             { return c.s.Close() }
+// sessionBody is the Body of a session: nothing to read, but something to close.
+type sessionBody struct {
+	io.Reader
+	io.Closer
+}
 
 // Explain implements [fetch.Explainer].
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {

@@ -76,7 +76,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if err != nil {
 		return nil, err
 	}
-	res := &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Kind: a.kind, Body: fetch.EmptyBody}
+	res := &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Kind: a.kind, Body: fetch.WithoutOctets(a.loc, a.kind)}
 	if a.does == choosing {
 		env := f.Env.WithDefaults()
 		a.menu(ctx, res, a.choices(), nil, env.Limits)

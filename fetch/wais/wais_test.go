@@ -134,7 +134,7 @@ func TestDescribe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := library(t, configure)
 			res, text, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories")})
-			if err != nil {
+			if !errors.Is(err, fetch.NoOctets) {
 				t.Fatal(err)
 			}
 			src := res.Info.(*Info).Source
@@ -145,7 +145,7 @@ func TestDescribe(t *testing.T) {
 			if !errors.Is(err, fetch.NotFound) {
 				t.Errorf("a database that does not exist: %v", err)
 			}
-			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); err != nil || res.Kind != fetch.KindQuery || !strings.Contains(res.Advice, "To search it: ") {
+			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); !errors.Is(err, fetch.NoOctets) || res.Kind != fetch.KindQuery || !strings.Contains(res.Advice, "To search it: ") {
 				t.Errorf("the database without a name: %v", err)
 			}
 		})
@@ -502,7 +502,7 @@ func TestUnknownDatabase(t *testing.T) {
 	// A database without description and catalogue is there.
 	refusal := answer(t, z3950.AppendDiagnostic(nil, z3950.Diagnostic{Code: "S1", Text: "query syntax error: ?"}))
 	res, _, err := get(t, &Fetcher{NoInit: true, Env: answering([][]byte{answer(t, []byte{}), refusal, answer(t, []byte{})}, nil)}, &fetch.Request{Locator: parse(t, "wais://h/d")})
-	if err != nil || res.Kind != fetch.KindQuery {
+	if !errors.Is(err, fetch.NoOctets) || res.Kind != fetch.KindQuery {
 		t.Errorf("a database without a description: %v", err)
 	}
 }

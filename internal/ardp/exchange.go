@@ -86,8 +86,9 @@ type Config struct {
 
 // Exchange is one request and its answer, the client's side. Read gives the
 // answer's text, packet by packet as they come into order, and io.EOF when all
-// of it has come. Nothing happens but in calls of its methods, which are for
-// one goroutine; the context that Start was given ends them.
+// of it has come, which closes the socket. Nothing happens but in calls of its
+// methods, which are for one goroutine; the context that Start was given ends
+// them.
 type Exchange struct {
 	cfg     Config
 	conn    *wire.Conn
@@ -162,6 +163,7 @@ func (x *Exchange) Read(p []byte) (int, error) {
 		case ok:
 			x.data = x.trimmed(data)
 		case x.answer.Complete():
+			_ = x.Close() // nothing more will come
 			return 0, io.EOF
 		case x.err != nil:
 			return 0, x.err

@@ -19,6 +19,7 @@ type Conn struct {
 	ctx     context.Context
 	stop    func() bool
 	timeout time.Duration
+	closing sync.Once
 }
 
 // NewConn wraps c. A timeout of 0 is none. Close releases the context too.
@@ -105,10 +106,13 @@ func (c *Conn) cause(err error) error {
 	return err
 }
 
-// Close implements net.Conn.
-func (c *Conn) Close() error {
-	c.mu.Lock()
-	c.stop()
-	c.mu.Unlock()
-	return c.Conn.Close()
+// Close implements net.Conn. Closing again does nothing.
+func (c *Conn) Close() (err error) {
+	c.closing.Do(func() {
+		c.mu.Lock()
+		c.stop()
+		c.mu.Unlock()
+		err = c.Conn.Close()
+	})
+	return err
 }

@@ -32,7 +32,7 @@ func (r *LineReader) ReadLine() ([]byte, error) {
 	for {
 		part, err := r.br.ReadSlice('\n')
 		if r.max > 0 && len(r.line)+len(part) > r.max {
-			r.br.Reset(tooLong{})
+			r.br.Reset(failed{ErrLineTooLong})
 			return nil, ErrLineTooLong
 		}
 		if len(r.line) == 0 && err == nil {
@@ -69,10 +69,6 @@ func (r *LineReader) HasLine() bool {
 	waiting, _ := r.br.Peek(r.br.Buffered())
 	return bytes.IndexByte(waiting, '\n') >= 0
 }
-
-type tooLong struct{}
-
-func (tooLong) Read([]byte) (int, error) { return 0, ErrLineTooLong }
 
 // TrimEOL is a line without its LF or CR LF.
 func TrimEOL(line []byte) []byte {
