@@ -29,7 +29,7 @@ func (o *operation) shown(typed string) shownURL {
 		url = typed
 	}
 	read := readable(url)
-	from, to := locator.Parser{Tolerate: tolerated}.FindPassword(read)
+	from, to := locator.Parser{Tolerate: locator.TolerateUsual}.FindPassword(read)
 	if from == to {
 		return shownURL{text: url, guessed: len(url) - len(typed)}
 	}
@@ -78,10 +78,9 @@ func (u shownURL) part(name string) string {
 	if port == "" && known != 0 && hasServer {
 		port = strconv.Itoa(int(known))
 	}
-	host, zone, zoned := strings.Cut(host, "%25")
-	if zoned {
-		zone = strings.TrimSuffix(zone, "]")
-		host += "]"
+	zone := ""
+	if addr, rest, zoned := strings.Cut(host, "%"); zoned && strings.HasPrefix(addr, "[") {
+		host, zone = addr+"]", strings.TrimSuffix(strings.TrimPrefix(rest, "25"), "]")
 	}
 	return map[string]string{
 		"scheme": scheme, "user": user, "host": host, "port": port,
