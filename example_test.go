@@ -148,6 +148,18 @@ func ExampleResolver_Fetch_walk() {
 	// "old\n"
 }
 
+// A Resolver reads URLs as people write them, unless it is told to be strict.
+func ExampleResolver_strict() {
+	srv := archive()
+	defer srv.Close()
+
+	strict := fetch1738.Resolver{Parser: new(locator.Parser)}
+	defer strict.Close()
+	_, err := strict.Get(ctx, srv.URL+"/~user")
+	fmt.Println(errors.Is(err, fetch.BadURL))
+	// Output: true
+}
+
 // A Request asks for a part, or says more than a URL can.
 func ExampleResolver_Fetch_range() {
 	srv := archive()

@@ -21,7 +21,7 @@ func TestGatewayIsNotToldPasswords(t *testing.T) {
 		plain[scheme], asProxy[strings.ToUpper(scheme)] = "http://gw/?url={url}", "http://gw"
 	}
 	for _, gateways := range []map[string]string{plain, asProxy} {
-		r := Resolver{Registry: registry(fetchers), Gateways: gateways, Parser: locator.Parser{Tolerate: locator.TolerateAll}}
+		r := Resolver{Registry: registry(fetchers), Gateways: gateways, Parser: &locator.Parser{Tolerate: locator.TolerateAll}}
 		for _, url := range []string{
 			"ftp://u:SECRET@h/x", "ftp:u:SECRET@h", "FTP:/u:SECRET@h", "ftps://u:SECRET@h/x", "ftps:u:SECRET@h/x", "FTPS:/u:SECRET@h", "telnet:u:SECRET@h",
 			"https://u:SECRET@h/", "x-foo:u:SECRET@h", "x-foo://u:SECRET@h", "x-foo:u:SEC/RET@h",

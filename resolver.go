@@ -25,16 +25,18 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// Resolver retrieves resources by URL. The zero value is ready: it parses
-// strictly, knows the bundled schemes and applies policy.User. Its fields must
+// Resolver retrieves resources by URL. The zero value is ready: it reads
+// URLs as people write them, knows the bundled schemes and applies policy.User. Its fields must
 // not be changed after the first call; its methods are safe for concurrent use.
 // Close it to end the sessions it keeps open between requests.
 type Resolver struct {
 	// Env is what the bundled Fetchers work in. Its Allow holds for every Fetcher,
 	// those of a Registry of your own too; a nil one is policy.User.
 	Env fetch.Env
-	// Parser reads the URLs; the zero Parser is strict.
-	Parser locator.Parser
+	// Parser reads the URLs; nil tolerates [locator.TolerateUsual], and what a URL
+	// needed of that is noted in the context's Trace. A pointer to the zero Parser
+	// accepts RFC 1738 §5 and nothing else. A fragment is not sent to the server.
+	Parser *locator.Parser
 	// Registry holds the Fetchers; nil is Builtin(&Env). The Fetchers of another
 	// Registry have an Env of their own: besides Env.Allow, only Limits.Body and
 	// Limits.Hops of the Resolver's Env apply to them. Their own Allow may refuse
@@ -67,7 +69,7 @@ func Get(ctx context.Context, url string) (*fetch.Resource, error) {
 // Get retrieves what url designates. The caller closes the Resource. Errors are
 // *[fetch.Error]s.
 func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error) {
-	req, err := r.parse(url)
+	req, err := r.parse(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +101,7 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 
 // Attributes finds what is known of url besides its octets.
 func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.AttributeFinder](r, url, "attributes")
+	req, f, err := operate[fetch.AttributeFinder](ctx, r, url, "attributes")
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attribute
 
 // Update adds body to what url designates: FTP appends, HTTP posts.
 func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.Updater](r, url, "update")
+	req, f, err := operate[fetch.Updater](ctx, r, url, "update")
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +119,7 @@ func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fet
 
 // Replace stores body as what url designates.
 func (r *Resolver) Replace(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.Replacer](r, url, "replace")
+	req, f, err := operate[fetch.Replacer](ctx, r, url, "replace")
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +130,17 @@ func (r *Resolver) Replace(ctx context.Context, url string, body io.Reader) (*fe
 // disturbed.
 func (r *Resolver) Close() error { return r.fetchers().Close() }
 
-func (r *Resolver) parse(url string) (*fetch.Request, error) {
-	ref, err := r.Parser.Parse(url)
+func (r *Resolver) parse(ctx context.Context, url string) (*fetch.Request, error) {
+	parser := locator.Parser{Tolerate: locator.TolerateUsual}
+	if r.Parser != nil {
+		parser = *r.Parser
+	}
+	ref, err := parser.Parse(url)
 	if err != nil {
 		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+	}
+	if ref.Used != 0 {
+		fetch.ContextTrace(ctx).Note("the URL departs from RFC 1738: " + ref.Used.String())
 	}
 	return &fetch.Request{Locator: ref.Locator}, nil
 }
@@ -155,8 +164,8 @@ func (r *Resolver) guarded(ctx context.Context) context.Context {
 
 // operate finds the request for url, and the Fetcher that has the operation T. A
 // gateway has none but access.
-func operate[T any](r *Resolver, url, op string) (req *fetch.Request, able T, err error) {
-	if req, err = r.parse(url); err != nil {
+func operate[T any](ctx context.Context, r *Resolver, url, op string) (req *fetch.Request, able T, err error) {
+	if req, err = r.parse(ctx, url); err != nil {
 		return nil, able, err
 	}
 	if _, ok := r.gateway(req.Locator.Scheme()); ok {

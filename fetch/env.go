@@ -1,11 +1,13 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/locator"
@@ -20,7 +22,7 @@ type Env struct {
 	// Limits.Connect and knows the Target ([ContextTarget]). One that dials with a
 	// net.Dialer of its own sets that one's ControlContext to [DialControl], so that
 	// Allow is asked about every address beforehand, not only about the one that
-	// answered.
+	// answered; it asks [KnownAddrs] before it looks a host up.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Listen opens a port that the server is to connect to, where the caller asks
 	// for that (the active mode of FTP); nil is a net.ListenConfig.
@@ -180,7 +182,33 @@ func (e *Env) dial(ctx context.Context, network, address string) (net.Conn, erro
 		return e.Dial(ctx, network, address)
 	}
 	d := net.Dialer{ControlContext: DialControl}
+	host, port, _ := net.SplitHostPort(address) // Connect made it
+	var failed error
+	for _, addr := range KnownAddrs(host) {
+		conn, err := d.DialContext(ctx, network, net.JoinHostPort(addr.String(), port))
+		if err == nil || ctx.Err() != nil {
+			return conn, err
+		}
+		failed = cmp.Or(failed, err)
+	}
+	if failed != nil {
+		return nil, failed
+	}
 	return d.DialContext(ctx, network, address)
+}
+
+// KnownAddrs returns the addresses of a host that is not to be looked up: that of
+// an address, and those of this machine for "localhost" and every name that ends
+// in ".localhost" (RFC 6761 §6.3). It returns nil for other hosts.
+func KnownAddrs(host string) []netip.Addr {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}
+	}
+	name := "." + strings.ToLower(strings.TrimSuffix(host, "."))
+	if !strings.HasSuffix(name, ".localhost") {
+		return nil
+	}
+	return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 }
 
 // dialling is what is being dialled in a context, and by whose leave.

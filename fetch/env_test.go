@@ -200,6 +200,42 @@ func TestConnectSkipsRefusedAddresses(t *testing.T) {
 	}
 }
 
+// TestKnownAddrs: what is not looked up (RFC 6761 §6.3).
+func TestKnownAddrs(t *testing.T) {
+	for host, want := range map[string]string{
+		"1.2.3.4": "[1.2.3.4]", "fe80::1%eth0": "[fe80::1%eth0]",
+		"localhost": "[127.0.0.1 ::1]", "a.b.LOCALHOST.": "[127.0.0.1 ::1]",
+		"": "[]", "localhost.example": "[]", "xlocalhost": "[]", "localhost..": "[]", "127.1": "[]",
+	} {
+		if got := fmt.Sprint(fetch.KnownAddrs(host)); got != want {
+			t.Errorf("%s: %s, want %s", host, got, want)
+		}
+	}
+}
+
+// TestConnectLocalhost: a server on either loopback address is found, and the
+// policy is asked about each.
+func TestConnectLocalhost(t *testing.T) {
+	for _, at := range []string{"127.0.0.1", "::1"} {
+		l, err := net.Listen("tcp", net.JoinHostPort(at, "0"))
+		if err != nil {
+			t.Skip(err)
+		}
+		defer l.Close()
+		port := fetch.AddrPort(l.Addr()).Port()
+		conn, err := new(fetch.Env).Connect(t.Context(), hosted("x.localhost", port))
+		if err != nil {
+			t.Errorf("%s: %v", at, err)
+			continue
+		}
+		conn.Close()
+		env := newAsking(func(t fetch.Target) bool { return t.Addr.IsValid() })
+		if _, err := env.Connect(t.Context(), hosted("x.localhost", port)); !errors.Is(err, fetch.Refused) || len(env.targets) != 3 {
+			t.Errorf("%s: %v, asked about %v", at, err, env.targets)
+		}
+	}
+}
+
 // TestConnectEmptyHost: ":port" would be this machine, unseen by the policy.
 func TestConnectEmptyHost(t *testing.T) {
 	port := listen(t)

@@ -3,6 +3,8 @@ package locator
 import (
 	"iter"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Extract yields the URLs in running text, in order, by the Appendix: those in
@@ -121,7 +123,12 @@ func (x *extractor) enterRun() {
 		return
 	}
 	x.tries = 0
-	for x.end = x.i; x.end < len(x.text) && x.inURL(x.text[x.end]); x.end++ {
+	for x.end = x.i; x.end < len(x.text); {
+		r, size := utf8.DecodeRuneInString(x.text[x.end:])
+		if !x.inURL(r) {
+			break
+		}
+		x.end += size
 	}
 }
 
@@ -147,30 +154,45 @@ func startsURL(scheme, rest string) bool {
 	return strings.HasPrefix(rest, "//")
 }
 
-// inURL reports whether octet may stand in a URL in running text.
-func (x *extractor) inURL(octet byte) bool {
-	if octet >= 0x80 {
-		return x.Tolerate&(UnsafeOctets|ModernHosts) != 0
+// inURL reports whether a character may stand in a URL in running text.
+func (x *extractor) inURL(r rune) bool {
+	if r >= utf8.RuneSelf {
+		return x.Tolerate&(UnsafeOctets|ModernHosts) != 0 && !unicode.IsSpace(r) && !unicode.IsControl(r)
 	}
-	return octet > ' ' && octet != 0x7F && octet != '<' && octet != '>' && octet != '"'
+	return r > ' ' && r != 0x7F && r != '<' && r != '>' && r != '"'
 }
 
 // trimSentence takes off the end of s what more likely belongs to the text
-// around it: punctuation, and brackets that are not opened inside.
+// around it: a "]" that is not opened inside with all behind it, as in Markdown's
+// "[URL](URL)", then punctuation and a ")" that is not opened inside.
 func trimSentence(s string) string {
+	inside := 0
+	for i := range len(s) {
+		if s[i] == '[' {
+			inside++
+		} else if s[i] == ']' {
+			if inside--; inside < 0 {
+				s = s[:i]
+				break
+			}
+		}
+	}
 	open := strings.Count(s, "(") - strings.Count(s, ")")
 	for len(s) > 0 {
-		switch s[len(s)-1] {
-		case '.', ',', ';', ':', '!', '?', '\'', '`', '|', '\\', '^', '[', ']', '{', '}', '#':
+		r, size := utf8.DecodeLastRuneInString(s)
+		switch r {
+		case '.', ',', ';', ':', '!', '?', '\'', '`', '|', '\\', '^', '[', '{', '}', '#':
 		case ')':
 			if open >= 0 {
 				return s
 			}
 			open++
 		default:
-			return s
+			if r < utf8.RuneSelf || !unicode.IsPunct(r) {
+				return s
+			}
 		}
-		s = s[:len(s)-1]
+		s = s[:len(s)-size]
 	}
 	return s
 }

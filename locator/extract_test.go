@@ -108,6 +108,7 @@ func TestExtract(t *testing.T) {
 		{"[http://h/a] {http://h/b} `http://h/c` 'http://h/d' |http://h/e|", "http://h/a http://h/b http://h/c http://h/d http://h/e"},
 		{`"http://h/a" <a href="http://h/b">c</a>`, "http://h/a http://h/b"},
 		{"[text](http://h/a)", "http://h/a"},
+		{"[http://h/a](http://h/b)", "http://h/a http://h/b"},
 		{"http://h/a\nhttp://h/b\r\nhttp://h/c\thttp://h/d", "http://h/a http://h/b http://h/c http://h/d"},
 		{"http://h/a#b.", "http://h/a#b"},
 		{"http://h/a#.", "http://h/a"},
@@ -143,9 +144,14 @@ func TestExtractTolerant(t *testing.T) {
 		{"<URL:http:h/a b>", "http://h/ab"},
 		{"http://h/a%", "http://h/a%25"},
 		{"http:h, file:/x", ""},
+		{"“http://h/ä”, «http://h/b», (http://h/c…)", "http://h/%C3%A4 http://h/b http://h/c"},
+		{"http://h/a\u00a0b http://h/c\u3000d http://h/e。", "http://h/a http://h/c http://h/e"},
+		{"http://h/\xe4\xff b", "http://h/%E4%FF"},
+		{"[http://h/a](http://h/b) [http://[::1]] http://h/?a[b]=c", "http://h/a http://h/b http://[::1] http://h/?a%5Bb%5D=c"},
+		{"http://[fe80::1%25eth0]/, http://[fe80::1%eth0]:80", "http://[fe80::1%25eth0]/ http://[fe80::1%25eth0]:80"},
 	} {
 		var got []string
-		for r := range (Parser{TolerateAll}).Extract(c.text) {
+		for r := range (Parser{TolerateUsual}).Extract(c.text) {
 			got = append(got, r.String())
 		}
 		if s := strings.Join(got, " "); s != c.want {
@@ -195,22 +201,24 @@ func TestExtractLongRuns(t *testing.T) {
 // TestExtractWork bounds the work on hostile text without a clock: how often the
 // extractor has to take a step and how far its parser can have looked.
 func TestExtractWork(t *testing.T) {
-	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://"} {
+	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://", "http://h/]", "http://[", "http://h/“"} {
 		text := strings.Repeat(part, (1<<20)/len(part))
-		x := extractor{Parser: Parser{WrappedText | Fragments}, text: text}
-		steps, looked := 0, 0
-		for x.i < len(text) {
-			before := x.i
-			if _, ok := x.next(); !ok && x.tries > 0 {
-				looked += x.end - before
+		for _, tolerate := range []Tolerance{WrappedText | Fragments, TolerateAll} {
+			x := extractor{Parser: Parser{tolerate}, text: text}
+			steps, looked := 0, 0
+			for x.i < len(text) {
+				before := x.i
+				if _, ok := x.next(); !ok && x.tries > 0 {
+					looked += x.end - before
+				}
+				if x.i <= before {
+					t.Fatalf("%q, %s: no progress at %d", part, tolerate, before)
+				}
+				steps++
 			}
-			if x.i <= before {
-				t.Fatalf("%q: no progress at %d", part, before)
+			if steps > len(text) || looked > (maxTries+1)*len(text) {
+				t.Errorf("%q, %s: %d steps, %d octets looked at, for %d octets", part, tolerate, steps, looked, len(text))
 			}
-			steps++
-		}
-		if steps > len(text) || looked > (maxTries+1)*len(text) {
-			t.Errorf("%q: %d steps, %d octets looked at, for %d octets", part, steps, looked, len(text))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (p *parser) host() string {
 		return ""
 	}
 	p.i += n
-	return strings.Trim(s[:n], "[]")
+	return strings.Replace(strings.Trim(s[:n], "[]"), "%25", "%", 1)
 }
 
 // The longest label and the longest name (RFC 1034 §3.1, RFC 1123 §2.1).
@@ -190,21 +190,54 @@ func ipv6Literal(s string) (n, offset int, msg string) {
 	if end < 0 || !hostEnds(s[end+1:]) {
 		return 0, 0, `an IPv6 address stands between "[" and "]"`
 	}
-	a, err := netip.ParseAddr(s[1:end])
-	if err != nil || !a.Is6() || a.Zone() != "" {
-		return 0, 1, "this is no IPv6 address without a zone"
+	literal, zone, zoned := strings.Cut(s[1:end], "%")
+	a, err := netip.ParseAddr(literal)
+	switch at := 1 + len(literal); {
+	case err != nil || !a.Is6():
+		return 0, 1, "this is no IPv6 address"
+	case !zoned:
+	case !a.IsLinkLocalUnicast():
+		return 0, at, "only a link-local IPv6 address (fe80::/10) can have a zone"
+	default:
+		if offset, msg := checkZone(zone); msg != "" {
+			return 0, at + offset, msg
+		}
 	}
 	return end + 1, 0, ""
+}
+
+// checkZone says what is wrong with the zone of an address, without its "%", and
+// at which offset from there. RFC 6874 writes "%25eth0"; "%eth0" is common. What
+// could be either, or an escape, is refused.
+func checkZone(zone string) (offset int, msg string) {
+	name, encoded := strings.CutPrefix(zone, "25")
+	if name == "" || !encoded && isEscape("%"+zone) {
+		return 0, `ambiguous zone of an IPv6 address; write "%25" before its name`
+	}
+	for i := range len(name) {
+		if hostOctets[name[i]] == 0 && name[i] != '_' {
+			return 1 + len(zone) - len(name) + i, `a zone consists of letters, digits, "-", "_" and "."`
+		}
+	}
+	return 0, ""
 }
 
 // appendHost appends a host, in brackets if it is an IPv6 address. What can be
 // in no host is encoded, which makes it one that nothing accepts.
 func appendHost(b []byte, host string) []byte {
-	if a, err := netip.ParseAddr(host); err == nil && a.Is6() && a.Zone() == "" {
+	if a, err := netip.ParseAddr(host); err == nil && a.Is6() && (a.Zone() == "" || a.IsLinkLocalUnicast()) {
 		b = append(b, '[')
-		b = append(b, host...)
+		literal, zone, zoned := strings.Cut(host, "%")
+		b = append(b, literal...)
+		if zoned {
+			b = appendEncodedHost(append(b, "%25"...), zone)
+		}
 		return append(b, ']')
 	}
+	return appendEncodedHost(b, host)
+}
+
+func appendEncodedHost(b []byte, host string) []byte {
 	for len(host) > 0 {
 		r, size := utf8.DecodeRuneInString(host)
 		for _, octet := range []byte(host[:size]) {

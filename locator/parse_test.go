@@ -136,7 +136,7 @@ func TestNeverTolerated(t *testing.T) {
 		"http://127.1/", "http://0177.0.0.1/", "http://2130706433/", "http://0x7f000001/", "http://127.0.0.1./", "http://a.1/", "http://a.1./",
 		"http://-h/", "http://h-/", "http://a..b/", "http://h../", "http://./", "http://_-/",
 		"http://h%61/", "http://h%2Fx/", "http://h%00/", "http://h\\x/", "http://u\\@h/", "ftp://u\\@h/", "http://h<x/",
-		"http://[::1/", "http://[127.0.0.1]/", "http://[fe80::1%25eth0]/", "http://[::1]x/", "http://[]/", "http://[v1.x]/", "http://::1/",
+		"http://[::1/", "http://[127.0.0.1]/", "http://[::1%25eth0]/", "http://[fe80::1%]/", "http://[fe80::1%25]/", "http://[fe80::1%12]/", "http://[fe80::1%eb0]/", "http://[fe80::1%25a%2Fb]/", "http://[fe80::1%25a@b]/", "http://[fe80::1%25a%25b]/", "http://[fe80::1%25é]/", "http://[fe80::1%25eth0/", "http://[::1]x/", "http://[]/", "http://[v1.x]/", "http://::1/",
 		"http://h\xff/", "http://h\xc3/", "http://h\u2024x/", "http://1\uff0e1/", "http://１２７.0.0.1/", "http://h\u202e/", "http://\u2100.ch/",
 		"http://h/\x00", "http://h/a\nb", "http://h/a\tb", "http://h/\x7f", "\x00http://h/", "http://h/<a>", `http://h/"`,
 		"<http://h/", "http://h/>", "<URL:>", "<>", "URL:", "http://h/a#b#c", "http://h/#a\nb",

@@ -273,7 +273,9 @@ func TestLiterals(t *testing.T) {
 		{&Opaque{Name: "a/b", Rest: ""}, "a%2Fb:"},
 		{&HTTP{Server: Server{HostPort: only("a/b@c:d")}}, "http://a%2Fb%40c%3Ad"},
 		{&HTTP{Server: Server{HostPort: only("[::1]")}}, "http://%5B%3A%3A1%5D"},
-		{&HTTP{Server: Server{HostPort: only("fe80::1%eth0")}}, "http://fe80%3A%3A1%25eth0"},
+		{&HTTP{Server: Server{HostPort: only("fe80::1%eth0")}}, "http://[fe80::1%25eth0]"},
+		{&HTTP{Server: Server{HostPort: only("fe80::1%a/b@25")}}, "http://[fe80::1%25a%2Fb%4025]"},
+		{&HTTP{Server: Server{HostPort: only("::1%eth0")}}, "http://%3A%3A1%25eth0"},
 		{&HTTP{Server: Server{HostPort: only("\u202e\xff\ufffdé")}}, "http://%E2%80%AE%FF%EF%BF%BDé"},
 		{&HTTP{}, "http://"},
 	} {

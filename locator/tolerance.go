@@ -17,7 +17,7 @@ const (
 	Fragments                            // "#fragment" behind the URL (Appendix)
 	WrappedText                          // "<URL:…>" with white space inside, "URL:", and white space around (Appendix)
 	MissingSlashes                       // "http:host/path" and "http:/host" for "http://host/path", "http://host?search" (§3.1)
-	ModernHosts                          // IPv6 literals; "_", non-ASCII letters, a final dot and a last label that starts with a digit in hosts (§3.1)
+	ModernHosts                          // IPv6 literals, link-local ones also with a zone; "_", non-ASCII letters, a final dot and a last label that starts with a digit in hosts (§3.1)
 	EmptyPort                            // "host:/" (§3.1)
 	HTTPLogin                            // "user:password@" in an http URL (§3.3)
 	ReservedOctets                       // reserved characters unencoded where the grammar has no place for them: "/" and "?" in a search, ";" in a file's name, ":" in a password, any in a wais document-id (§2.2)
@@ -26,6 +26,11 @@ const (
 
 // TolerateAll accepts every named departure.
 const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin | ReservedOctets | MailHeaders
+
+// TolerateUsual is how the URLs that people write are read: by a Resolver and by
+// the command, unless they are asked to be strict. WrappedText is not in it: it
+// is for running text, and makes white space at the end of a URL ambiguous.
+const TolerateUsual = TolerateAll &^ WrappedText
 
 // String names the departures, such as "UnsafeOctets|EmptyPort"; it is empty for
 // none.

@@ -13,7 +13,7 @@ import (
 type Denied struct {
 	// Rule is the name of the rule: "reserved-port", "bad-port", "data-port",
 	// "private-address" and so on for each [Zone], "ambiguous-address",
-	// "empty-host", "network", "local-file", "remote-to-local",
+	// "zone-id", "empty-host", "network", "local-file", "remote-to-local",
 	// "cross-scheme-redirect" or "state-changing-link".
 	Rule string
 	// URL is what was to be fetched, redacted.

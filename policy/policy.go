@@ -146,8 +146,16 @@ func host(t fetch.Target) *Denied {
 		return deny(t, "empty-host", place(t), "")
 	case ambiguous(t.Host):
 		return deny(t, "ambiguous-address", t.Host, "")
+	case strings.Contains(t.Host, "%") && !written(t.From) && t.Purpose != fetch.Data && !onServer(t.From.By, t.Host):
+		return deny(t, "zone-id", t.Host+", whose network interface only a typed URL may name", "")
 	}
 	return nil
+}
+
+// onServer reports whether l is on host.
+func onServer(l locator.Locator, host string) bool {
+	server, ok := locator.ServerOf(l)
+	return ok && server.Host == host
 }
 
 // ambiguous reports whether a host looks like an address without being one:
@@ -169,15 +177,15 @@ func ambiguous(host string) bool {
 // is never reached is refused for it.
 func (r *Rules) zone(t fetch.Target) *Denied {
 	addr := t.Addr.Addr()
-	literal, err := netip.ParseAddr(t.Host)
-	if !addr.IsValid() && err == nil {
-		addr = literal
+	known := fetch.KnownAddrs(t.Host)
+	if !addr.IsValid() && known != nil {
+		addr = known[0]
 	}
 	if !connects(t) || !addr.IsValid() {
 		return nil
 	}
 	zone := r.zoneOf(addr)
-	named := err == nil && plain(literal) == plain(addr)
+	named := len(known) == 1 && plain(known[0]) == plain(addr)
 	switch {
 	case zone != ZoneReserved && slices.Contains(r.AllowZones, zone):
 		return nil

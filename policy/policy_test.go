@@ -136,6 +136,27 @@ func TestAmbiguousHosts(t *testing.T) {
 		l := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: host}}}
 		check(t, user, fetch.Target{Locator: l, Network: "tcp", Host: host, Port: 80}, rule)
 	}
+	// An interface is named by who typed the URL, or by the server found so, of itself.
+	zoned := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "fe80::1%eth0"}}}
+	near := netip.MustParseAddr("fe80::1%eth0")
+	for _, tc := range []struct {
+		from    fetch.Provenance
+		purpose fetch.Purpose
+		rule    string
+	}{
+		{typed, fetch.Control, ""},
+		{config, fetch.Control, ""},
+		{fetch.Provenance{Kind: fetch.Remote, By: zoned, Peer: near}, fetch.Control, ""},
+		{fetch.Provenance{Kind: fetch.Redirect, By: zoned, Peer: near}, fetch.Control, ""},
+		{link("http://localhost/", "127.0.0.1"), fetch.Control, "zone-id"},
+		{redirect("http://localhost/", "127.0.0.1"), fetch.Control, "zone-id"},
+		{fetch.Provenance{Kind: fetch.Remote}, fetch.Control, "zone-id"},
+		{link("http://localhost/", "127.0.0.1"), fetch.Data, ""}, // of a control connection that was permitted
+	} {
+		target := fetch.Target{Locator: zoned, Network: "tcp", Host: "fe80::1%eth0", Port: 8080, From: tc.from, Purpose: tc.purpose}
+		check(t, user, target, tc.rule)
+		check(t, &Rules{AllowZones: []Zone{ZoneLinkLocal}}, target, tc.rule)
+	}
 	l := &locator.HTTP{}
 	check(t, user, fetch.Target{Locator: l, Network: "unix", Host: "h", Port: 80}, "network")
 	// What a name leads to decides, whatever its spelling (cases 176, 180).
@@ -230,7 +251,8 @@ func TestSchemesByProvenance(t *testing.T) {
 		{"file:///etc/passwd", redirect(page, peer), "remote-to-local", "local-file"},
 		{"file:///etc/passwd", link("gopher://h/", "127.0.0.1"), "remote-to-local", "local-file"},
 		{"file:///a/b", link("file:///a/", ""), "", "local-file"},
-		{"http://localhost/", link("file:///a/", ""), "", ""},
+		{"http://host/", link("file:///a/", ""), "", ""},
+		{"http://localhost/", link("file:///a/", ""), "loopback-address", "loopback-address"},
 		{"http://127.0.0.1/", link("file:///a/", ""), "loopback-address", "loopback-address"},
 
 		{"https://example.com/", redirect(page, peer), "", ""},

@@ -53,7 +53,7 @@ var completions = []struct {
 	{"--ftp-method ", []string{"multicwd", "nocwd", "singlecwd"}},
 	{"-s --ftp-method no", []string{"nocwd"}},
 	{"pars", []string{"parse"}},
-	{"parse --", []string{"--json", "--strict", "--tolerant"}},
+	{"parse --", []string{"--json", "--strict"}},
 	{"archie --search s", []string{"substring"}},
 	{"--output-dir ", []string{"folder"}},
 	{"-s --output no", []string{"notes.txt"}},

@@ -195,12 +195,12 @@ func (d *demo) fetch(ctx context.Context, url string, unwrap func([]byte) ([]byt
 }
 
 func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
-	l, err := new(operation).parseURL(url)
+	ref, err := new(operation).parseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	_, isService := l.(*locator.Telnet)
-	res, err := d.resolver.Fetch(ctx, &fetch.Request{Locator: l, Interact: isService})
+	_, isService := ref.Locator.(*locator.Telnet)
+	res, err := d.resolver.Fetch(ctx, &fetch.Request{Locator: ref.Locator, Interact: isService})
 	if err != nil {
 		return nil, err
 	}

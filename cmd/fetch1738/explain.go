@@ -21,7 +21,7 @@ const explainHelp = `Usage: fetch1738 explain [--json] [--strict] [--allow-port 
 Shows what fetching each URL would do, without looking up a name or opening a
 connection: the server, what the policy says, the octets that would be sent in
 order, and what depends on the server's answers. Passwords are masked. A URL is
-read as when it is fetched, tolerantly, unless --strict is given.
+read as when it is fetched, --strict included.
 
 Exit code 3 for what is no URL or cannot be sent, 120 for what the policy
 refuses, 1 for a scheme that has no fetcher.
@@ -36,10 +36,10 @@ refuses, 1 for a scheme that has no fetcher.
 // defineExplain adds the flags of the verb explain and gives what it does.
 func defineExplain(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else")
+	op := newOperation(new(global))
+	strictFlag(v, &op.strict)
 	ports := v.UintSlice("allow-port", nil, "permit port `N`, too (repeatable)")
 	news := v.String("news-server", "", "the server of news URLs, `HOST[:PORT]`; $NNTPSERVER without it")
-	op := newOperation(new(global))
 	ftpFlags(v, op)
 	return func(ctx context.Context) int {
 		if v.NArg() == 0 {
@@ -52,10 +52,7 @@ func defineExplain(v *verb) func(context.Context) int {
 			}
 			rules.AllowPorts = append(rules.AllowPorts, uint16(p))
 		}
-		x := explainer{op: op, parse: op.parseURL, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
-		if *strict {
-			x.parse = parseStrictly
-		}
+		x := explainer{op: op, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
 		x.registry = explainers(x.env, op)
 		defer x.registry.Close()
 		if *asJSON {
@@ -96,7 +93,6 @@ func explainers(env *fetch.Env, op *operation) *fetch.Registry {
 // explainer asks the Fetchers what they would do.
 type explainer struct {
 	op       *operation
-	parse    func(url string) (locator.Locator, error)
 	env      *fetch.Env
 	registry *fetch.Registry
 	show     func(io.Writer, explanation) error
@@ -112,12 +108,16 @@ type explanation struct {
 }
 
 func (x *explainer) explain(ctx context.Context, url string) explanation {
-	l, err := x.parse(url)
+	ref, err := x.op.parseURL(url)
 	if err != nil {
 		return explanation{url: redacted(url, err), err: err}
 	}
+	l := ref.Locator
 	e := explanation{url: l.Redacted(), loc: l}
 	if e.plan, e.err = x.planOf(l); e.err == nil {
+		if ref.Used != 0 {
+			e.plan.Notes = append(e.plan.Notes, departing(ref.Used))
+		}
 		if patternOf(l, url) != nil {
 			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
 		}
@@ -137,14 +137,6 @@ func redacted(url string, err error) string {
 		return bad.Text
 	}
 	return ""
-}
-
-func parseStrictly(url string) (locator.Locator, error) {
-	l, err := locator.Parse(url)
-	if err != nil {
-		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
-	}
-	return l, nil
 }
 
 func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
@@ -172,11 +164,11 @@ func (x *explainer) judge(ctx context.Context, l locator.Locator, plan *fetch.Pl
 	if plan.Network == "" {
 		return "allowed", nil
 	}
-	addr, err := netip.ParseAddr(plan.Host)
-	if err != nil {
+	addrs := fetch.KnownAddrs(plan.Host)
+	if addrs == nil {
 		return "allowed; judged again by its address once the name is looked up", nil
 	}
-	t.Addr = netip.AddrPortFrom(addr.Unmap(), plan.Port)
+	t.Addr = netip.AddrPortFrom(addrs[0].Unmap(), plan.Port)
 	if err := x.env.Permit(ctx, t); err != nil {
 		return "", err
 	}

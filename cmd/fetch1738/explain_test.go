@@ -31,7 +31,7 @@ type mute struct{ fetch.Fetcher }
 
 func explaining(plan *fetch.Plan) *explainer {
 	rules := policy.Rules{AnyHTTPPort: true}
-	x := &explainer{op: new(operation), parse: parseStrictly, env: &fetch.Env{Allow: rules.Allow}, registry: new(fetch.Registry)}
+	x := &explainer{op: &operation{strict: true}, env: &fetch.Env{Allow: rules.Allow}, registry: new(fetch.Registry)}
 	x.registry.Register(planner{plan: plan}, "ftp", "file")
 	x.registry.Register(mute{}, "gopher")
 	return x

@@ -13,12 +13,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-const extractHelp = `Usage: fetch1738 extract [--json] [--strict|--tolerant] [FILE...]
+const extractHelp = `Usage: fetch1738 extract [--json] [--strict] [FILE...]
 
 Finds the URLs in text as the Appendix of RFC 1738 describes: in angle brackets
-with or without "URL:", broken across lines or not, and free in a sentence. It
-writes one URL a line, with its #fragment. Without files, or for "-", it reads
-standard input. Passwords are shown.
+with or without "URL:", broken across lines or not, and free in a sentence. URLs
+are read as when they are fetched, or strictly. It writes one URL a line, with
+its #fragment. Without files, or for "-", it reads standard input. Passwords are
+shown.
 
   $ echo 'See <URL:ftp://ds.in
     ternic.net/rfc>, Jim.' | fetch1738 extract
@@ -37,12 +38,9 @@ type extracted struct {
 // defineExtract adds the flags of the verb extract and gives what it does.
 func defineExtract(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	grammar := addGrammar(v)
+	op := new(operation)
+	strictFlag(v, &op.strict)
 	return func(ctx context.Context) int {
-		parser, err := grammar()
-		if err != nil {
-			return v.usage("%v", err)
-		}
 		files := v.Args()
 		if len(files) == 0 {
 			files = []string{"-"}
@@ -55,7 +53,7 @@ func defineExtract(v *verb) func(context.Context) int {
 		code := exitOK
 		for _, file := range files {
 			var bad readError
-			switch err := extractFile(ctx, w, parser, file, v.std.in, show); {
+			switch err := extractFile(ctx, w, op.parser(), file, v.std.in, show); {
 			case ctx.Err() != nil:
 				return signalCode(ctx)
 			case errors.As(err, &bad):
@@ -113,9 +111,6 @@ func showReference(w io.Writer, ref locator.Reference) error {
 	}
 	if ref.HasFragment {
 		line.Fragment = new(chars(ref.Fragment))
-	}
-	if line.Tolerated == nil {
-		line.Tolerated = []string{}
 	}
 	return writeJSON(w, line)
 }

@@ -171,10 +171,10 @@ func FuzzExtract(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for line := range strings.Lines(runVerb(t, "extract", text, "--json", "--tolerant").out) {
+		for line := range strings.Lines(runVerb(t, "extract", text, "--json").out) {
 			oneJSONLine(t, line)
 		}
-		for line := range strings.Lines(runVerb(t, "extract", text).out) {
+		for line := range strings.Lines(runVerb(t, "extract", text, "--strict").out) {
 			url, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "#")
 			if _, err := locator.Parse(url); err != nil {
 				t.Errorf("%q: %v", line, err)

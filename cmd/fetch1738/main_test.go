@@ -183,15 +183,16 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		http, err := testserver.StartHTTP(ctx, "", func(s *testserver.HTTP) {
 			s.Content, s.Users, s.Protected = testContent(), users, []string{"/private"}
 			s.Redirects = map[string]testserver.Redirect{
-				"/old":    {Location: "/hello.txt"},
-				"/loop":   {Location: "/loop"},
-				"/to-ftp": {Location: ftp.URL + "/hello.txt"},
-				"/301":    {Location: "/echo", Status: 301},
-				"/302":    {Location: "/echo", Status: 302},
-				"/303":    {Location: "/echo", Status: 303},
-				"/307":    {Location: "/echo", Status: 307},
-				"/308":    {Location: "/echo", Status: 308},
-				"/to-dev": {Location: "file:///etc/hostname"},
+				"/old":     {Location: "/hello.txt"},
+				"/loop":    {Location: "/loop"},
+				"/to-ftp":  {Location: ftp.URL + "/hello.txt"},
+				"/301":     {Location: "/echo", Status: 301},
+				"/302":     {Location: "/echo", Status: 302},
+				"/303":     {Location: "/echo", Status: 303},
+				"/307":     {Location: "/echo", Status: 307},
+				"/308":     {Location: "/echo", Status: 308},
+				"/to-zone": {Location: "http://[fe80::1%25eth0]/hello.txt"},
+				"/to-dev":  {Location: "file:///etc/hostname"},
 			}
 		})
 		if err != nil {

@@ -31,6 +31,7 @@ type operation struct {
 
 	// Where URLs may lead.
 	globOff      bool
+	strict       bool
 	proto        schemeSet
 	protoRedir   schemeSet
 	protoDefault string

@@ -185,6 +185,7 @@ func options() []option {
 		{"", "ssl", "", "ftp news mailto tls", "Use TLS if the server has it", toggle(func(o *operation) *bool { return &o.ftp.tryTLS }), "For ftp by AUTH TLS (curl tries AUTH SSL first), for news and mail by STARTTLS."},
 		{"", "ssl-reqd", "", "ftp news mailto tls", "Use TLS or fail", toggle(func(o *operation) *bool { return &o.ftp.requireTLS }), "For ftp by AUTH TLS (curl tries AUTH SSL first), for news and mail by STARTTLS."},
 		{"", "stderr", "FILE", "curl output", "Write to FILE what goes to standard error; - is standard output", setStderr, ""},
+		{"", "strict", "", "curl", "Accept URLs by RFC 1738 section 5 and nothing else", toggle(func(o *operation) *bool { return &o.strict }), own},
 		{"", "styled-output", "", "output", "Show the names of header fields in bold", ignore, "They never are."},
 		{"", "suppress-connect-headers", "", "proxy", "Leave what a proxy answers to CONNECT out of -i and -D", toggle(func(o *operation) *bool { return &o.noConnectHeads }), ""},
 		{"", "tcp-nodelay", "", "connection", "Send small packets at once", always, noEffect},

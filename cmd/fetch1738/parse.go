@@ -12,11 +12,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-const parseHelp = `Usage: fetch1738 parse [--json] [--strict|--tolerant] [URL...]
+const parseHelp = `Usage: fetch1738 parse [--json] [--strict] [URL...]
 
 Shows what each URL consists of, one line a URL, in order; a refused one has
-the reason on its line. Without URLs, or for "-", the lines of standard input
-are read. Exit code 3 if any was refused. Passwords are shown.
+the reason on its line. URLs are read as when they are fetched, and what they
+needed besides RFC 1738 is shown as "tolerated"; --strict tolerates nothing.
+Without URLs, or for "-", the lines of standard input are read. Exit code 3 if
+any was refused. Passwords are shown.
 
   $ fetch1738 parse 'ftp://lab@ftp.example/pub/a%20b' news:*
   ftp       ftp.example               user "lab"  cwd "pub"  name "a b"
@@ -26,13 +28,10 @@ are read. Exit code 3 if any was refused. Passwords are shown.
 // defineParse adds the flags of the verb parse and gives what it does.
 func defineParse(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	grammar := addGrammar(v)
+	op := new(operation)
+	strictFlag(v, &op.strict)
 	return func(ctx context.Context) int {
-		parser, err := grammar()
-		if err != nil {
-			return v.usage("%v", err)
-		}
-		p := printer{parser: parser, show: textLine, w: bufio.NewWriter(v.std.out)}
+		p := printer{parser: op.parser(), show: textLine, w: bufio.NewWriter(v.std.out)}
 		if *asJSON {
 			p.show = jsonLine
 		}
@@ -40,7 +39,7 @@ func defineParse(v *verb) func(context.Context) int {
 		if len(urls) == 0 {
 			urls = []string{"-"}
 		}
-		err = p.all(ctx, urls, v.std.in)
+		err := p.all(ctx, urls, v.std.in)
 		var read readError
 		switch {
 		case ctx.Err() != nil:
@@ -56,20 +55,9 @@ func defineParse(v *verb) func(context.Context) int {
 	}
 }
 
-// addGrammar adds the flags --strict and --tolerant; the function gives the
-// Parser they ask for once they are read.
-func addGrammar(v *verb) func() (locator.Parser, error) {
-	strict := v.Bool("strict", false, "accept RFC 1738 section 5 and nothing else (default)")
-	tolerant := v.Bool("tolerant", false, "accept the usual departures, too")
-	return func() (locator.Parser, error) {
-		switch {
-		case *strict && *tolerant:
-			return locator.Parser{}, errors.New("--strict and --tolerant exclude each other")
-		case *tolerant:
-			return locator.Parser{Tolerate: locator.TolerateAll}, nil
-		}
-		return locator.Parser{}, nil
-	}
+// strictFlag adds the flag --strict.
+func strictFlag(v *verb, strict *bool) {
+	v.BoolVar(strict, "strict", false, "accept URLs by RFC 1738 section 5 and nothing else")
 }
 
 // printer writes one line a URL.

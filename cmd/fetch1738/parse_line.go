@@ -88,7 +88,7 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 	if ref.HasFragment {
 		add("fragment", quoteOctets(ref.Fragment))
 	}
-	if names := departures(ref.Used); names != nil {
+	if names := departures(ref.Used); len(names) > 0 {
 		add("tolerated", strings.Join(names, ","))
 	}
 	line := fmt.Sprintf("%-8s  %-24s  %s", ref.Locator.Scheme(), serverOf(ref.Locator), strings.Join(words, "  "))

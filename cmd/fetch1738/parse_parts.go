@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -139,26 +140,12 @@ func loginOf(l locator.Locator) *locator.Login {
 	return s.Login
 }
 
+// departing is a remark about what was tolerated.
+func departing(used locator.Tolerance) string {
+	return "the URL departs from RFC 1738: " + used.String()
+}
+
 // departures names what was tolerated, by the constants of package locator.
 func departures(used locator.Tolerance) []string {
-	var names []string
-	for _, d := range []struct {
-		bit  locator.Tolerance
-		name string
-	}{
-		{locator.UnsafeOctets, "UnsafeOctets"},
-		{locator.StrayPercent, "StrayPercent"},
-		{locator.Fragments, "Fragments"},
-		{locator.WrappedText, "WrappedText"},
-		{locator.MissingSlashes, "MissingSlashes"},
-		{locator.ModernHosts, "ModernHosts"},
-		{locator.EmptyPort, "EmptyPort"},
-		{locator.HTTPLogin, "HTTPLogin"},
-		{locator.ReservedOctets, "ReservedOctets"},
-	} {
-		if used&d.bit != 0 {
-			names = append(names, d.name)
-		}
-	}
-	return names
+	return strings.FieldsFunc(used.String(), func(r rune) bool { return r == '|' })
 }

@@ -15,22 +15,27 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// tolerated are the departures from RFC 1738 that a typed URL may have: all but
-// those for running text, whose "<URL:" and line ends nobody types.
-const tolerated = locator.TolerateAll &^ locator.WrappedText
+// parser is how the operation's URLs are read.
+func (o *operation) parser() locator.Parser {
+	if o.strict {
+		return locator.Parser{}
+	}
+	return locator.Parser{Tolerate: locator.TolerateUsual}
+}
 
-// parseURL reads a URL as it was typed, with a guess at its scheme if it has
-// none.
-func (o *operation) parseURL(typed string) (locator.Locator, error) {
-	url, err := o.withScheme(typed)
-	if err != nil {
-		return nil, err
+// parseURL reads a URL as it was typed. One without a scheme gets a guessed one,
+// unless the operation is strict.
+func (o *operation) parseURL(typed string) (ref locator.Reference, err error) {
+	url := typed
+	if !o.strict {
+		if url, err = o.withScheme(typed); err != nil {
+			return ref, err
+		}
 	}
-	ref, err := locator.Parser{Tolerate: tolerated}.Parse(url)
-	if err != nil {
-		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+	if ref, err = o.parser().Parse(url); err != nil {
+		return ref, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
 	}
-	return ref.Locator, nil
+	return ref, nil
 }
 
 // withScheme is a typed URL, with the scheme that is guessed where it has none.
@@ -203,7 +208,7 @@ func setView(c *commandLine, value string) error {
 
 // addLike reads the URL of a document that others should be like.
 func addLike(c *commandLine, value string) error {
-	l, err := c.op.parseURL(value)
-	c.op.like = append(c.op.like, l)
+	ref, err := c.op.parseURL(value)
+	c.op.like = append(c.op.like, ref.Locator)
 	return err
 }

@@ -35,7 +35,8 @@ type transfer struct {
 	placing          // among others, with -Z
 
 	locator    locator.Locator
-	input      io.Reader // what is said to a service; nil for standard input
+	departures locator.Tolerance // what the URL needed
+	input      io.Reader         // what is said to a service; nil for standard input
 	account    account
 	heads      heads
 	asking     atomic.Bool // a password is being asked for
@@ -190,11 +191,13 @@ func (t *transfer) prepare() (err error) {
 }
 
 // readURL reads the URL, whose scheme must be one that may be used.
-func (t *transfer) readURL() (err error) {
-	if t.locator, err = t.op.parseURL(t.url); err != nil {
+func (t *transfer) readURL() error {
+	ref, err := t.op.parseURL(t.url)
+	if err != nil {
 		return err
 	}
-	t.locator = t.op.withQuery(t.locator)
+	t.departures = ref.Used
+	t.locator = t.op.withQuery(ref.Locator)
 	t.result.effective = t.locator
 	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
 		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
@@ -255,6 +258,9 @@ func (t *transfer) attempts(ctx context.Context) error {
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		n := t.narrator
 		ctx = n.watch(ctx)
+		if t.departures != 0 {
+			n.remark("%s", departing(t.departures))
+		}
 		if login := loginOf(t.locator); login != nil && t.sends(t.locator) && !t.op.secures(t.locator) {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
 			if p := t.askedProxy(t.locator); p != nil && login.HasPassword {

@@ -28,7 +28,7 @@ func (o *operation) shown(typed string) shownURL {
 	if err != nil {
 		url = typed
 	}
-	from, to := locator.Parser{Tolerate: tolerated}.FindPassword(url)
+	from, to := locator.Parser{Tolerate: locator.TolerateUsual}.FindPassword(url)
 	if from == to {
 		return shownURL{text: url, guessed: len(url) - len(typed)}
 	}
@@ -75,10 +75,9 @@ func (u shownURL) part(name string) string {
 	if port == "" && known != 0 && hasServer {
 		port = strconv.Itoa(int(known))
 	}
-	host, zone, zoned := strings.Cut(host, "%25")
-	if zoned {
-		zone = strings.TrimSuffix(zone, "]")
-		host += "]"
+	zone := ""
+	if addr, rest, zoned := strings.Cut(host, "%"); zoned && strings.HasPrefix(addr, "[") {
+		host, zone = addr+"]", strings.TrimSuffix(strings.TrimPrefix(rest, "25"), "]")
 	}
 	return map[string]string{
 		"scheme": scheme, "user": user, "host": host, "port": port,

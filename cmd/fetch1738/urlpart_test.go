@@ -20,6 +20,7 @@ func TestURLParts(t *testing.T) {
 		{"FTP://u:p%40@h:2121/a/b;type=i?q#f", map[string]string{
 			"scheme": "ftp", "user": "u", "password": "p%40", "host": "h", "port": "2121", "path": "/a/b;type=i", "query": "q", "fragment": "f"}},
 		{"http://u@[fe80::1%25eth0]:8/", map[string]string{"scheme": "http", "user": "u", "host": "[fe80::1]", "zoneid": "eth0", "port": "8", "path": "/"}},
+		{"http://[fe80::1%eth0]", map[string]string{"scheme": "http", "host": "[fe80::1]", "zoneid": "eth0", "port": "80", "path": "/"}},
 		{"http://[::1]/x", map[string]string{"scheme": "http", "host": "[::1]", "port": "80", "path": "/x"}},
 		{"file:///a", map[string]string{"scheme": "file", "path": "/a"}},
 		{"news:a@b", map[string]string{"scheme": "news", "path": "a@b"}},

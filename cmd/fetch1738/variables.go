@@ -178,7 +178,7 @@ func (t *transfer) referer() any {
 		}
 	}
 	if t.op.referer != nil {
-		return orNone(locator.Parser{Tolerate: tolerated}.Redact(*t.op.referer))
+		return orNone(locator.Parser{Tolerate: locator.TolerateUsual}.Redact(*t.op.referer))
 	}
 	return nil
 }

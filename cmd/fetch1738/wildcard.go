@@ -105,7 +105,8 @@ func (t *transfer) wildcard() (locator.Locator, *wildcard.Pattern) {
 	if t.upload || t.malformed != nil || !wildcard.Is(t.url) {
 		return nil, nil
 	}
-	l, err := t.op.parseURL(t.url)
+	ref, err := t.op.parseURL(t.url)
+	l := ref.Locator
 	if err != nil || !t.op.proto.has(l.Scheme()) || t.askedProxy(l) != nil || t.op.gateways[l.Scheme()] != "" {
 		return nil, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -67,8 +66,8 @@ func (c *call) follow(a *answer) (*hop, error) {
 // onward is the provenance of what an answer redirects to.
 func (c *call) onward(a *answer) fetch.Provenance {
 	from := fetch.Provenance{Kind: fetch.Redirect, By: c.locator, Peer: a.peer.Addr()}
-	if literal, err := netip.ParseAddr(c.locator.Host); err == nil && !from.Peer.IsValid() {
-		from.Peer = literal // by a proxy, but there all the same
+	if known := fetch.KnownAddrs(c.locator.Host); known != nil && !from.Peer.IsValid() {
+		from.Peer = known[0] // by a proxy, but there all the same
 	}
 	return from
 }

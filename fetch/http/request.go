@@ -129,13 +129,15 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	r.Host = hostField(c.locator)
 	r.Header = c.header(resumed)
 	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
-		r.URL.Opaque, r.Host = l.String(), proxiedHost(l)
+		s, ok := locator.ServerOf(l)
+		_, zone, _ := strings.Cut(s.Host, "%")
+		r.URL.Opaque, r.Host = strings.Replace(l.String(), "%25"+zone+"]", "]", 1), proxiedHost(l)
 		for _, name := range []string{"Proxy-Authorization", "Proxy-Connection"} {
 			if values, ok := c.opt.Header[name]; ok {
 				r.Header[name] = values
 			}
 		}
-		if s, ok := locator.ServerOf(l); ok && s.Login != nil && s.Login.HasPassword && r.Header.Get("Authorization") == "" {
+		if ok && s.Login != nil && s.Login.HasPassword && r.Header.Get("Authorization") == "" {
 			r.Header.Set("Authorization", basic(s.Login))
 		}
 	} else if c.opt.Target != "" && len(c.redirects) == 0 {

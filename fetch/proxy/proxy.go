@@ -149,6 +149,7 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	if err := env.Permit(ctx, t); err != nil {
 		return nil, err
 	}
+	t.Host, _, _ = strings.Cut(t.Host, "%") // the zone of an address means nothing elsewhere
 	limits := env.WithDefaults().Limits
 	ctx, cancel := wire.Within(ctx, limits.Reply)
 	defer cancel()
@@ -192,6 +193,9 @@ func (p *Proxy) host(ctx context.Context, env *fetch.Env, t fetch.Target, fits f
 	lookUp := p.LookUp
 	if lookUp == nil {
 		lookUp = func(ctx context.Context, host string, _ uint16) ([]netip.Addr, error) {
+			if addrs := fetch.KnownAddrs(host); addrs != nil {
+				return addrs, nil
+			}
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		}
 	}

@@ -3,6 +3,7 @@
 package dial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,14 +39,14 @@ func (d *Dialer) plain() bool {
 
 // Dial connects to an address as it is, in a context of [fetch.Env.Dial].
 func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if d.plain() {
-		system := net.Dialer{ControlContext: fetch.DialControl}
-		d.KeepAlive.control(&system)
-		return system.DialContext(ctx, network, address)
-	}
 	at, err := hostPort(address)
 	if err != nil {
 		return nil, err
+	}
+	if d.plain() && len(fetch.KnownAddrs(at.Host)) < 2 {
+		system := net.Dialer{ControlContext: fetch.DialControl}
+		d.KeepAlive.control(&system)
+		return system.DialContext(ctx, network, address)
 	}
 	addrs, err := d.LookUp(ctx, at.Host, at.Port)
 	if err != nil {
@@ -55,16 +56,17 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
+	var failed error
 	for i, addr := range addrs {
-		var conn net.Conn
 		tryCtx, cancel := share(ctx, len(addrs)-i)
-		conn, err = d.dialAddr(tryCtx, network, netip.AddrPortFrom(addr, at.Port), locals)
+		conn, err := d.dialAddr(tryCtx, network, netip.AddrPortFrom(addr, at.Port), locals)
 		cancel()
 		if err == nil || ctx.Err() != nil {
 			return conn, err
 		}
+		failed = cmp.Or(failed, err)
 	}
-	return nil, err
+	return nil, failed
 }
 
 // share is ctx with an equal part of the time it has left for each of n tries.
@@ -124,13 +126,12 @@ func endpoint(network string, at netip.AddrPort) net.Addr {
 // LookUp finds the addresses of a host that are of the right family, by the
 // table or else as the name servers or the system say.
 func (d *Dialer) LookUp(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
-	addrs, known := d.Hosts.find(host, port)
-	literal, err := netip.ParseAddr(host)
-	switch {
-	case known:
-	case err == nil:
-		addrs = []netip.Addr{literal}
-	default:
+	addrs, listed := d.Hosts.find(host, port)
+	if !listed {
+		addrs = fetch.KnownAddrs(host)
+	}
+	known := !listed && addrs != nil
+	if !listed && !known {
 		found, err := d.Names.lookUp(ctx, "ip"+d.Family, host)
 		if err != nil {
 			return nil, err
@@ -146,7 +147,7 @@ func (d *Dialer) LookUp(ctx context.Context, host string, port uint16) ([]netip.
 	switch {
 	case len(fit) > 0:
 		return fit, nil
-	case err == nil && !known:
+	case known:
 		return nil, &net.OpError{Op: "dial", Net: "tcp" + d.Family, Err: &net.AddrError{Err: "no IPv" + d.Family + " address", Addr: host}}
 	}
 	return nil, &net.DNSError{Err: "no IPv" + d.Family + " address", Name: host, IsNotFound: true}

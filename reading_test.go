@@ -1,0 +1,228 @@
+package fetch1738
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// leadingTo is an Env that connects to a server whatever is dialled, and notes
+// what was.
+func leadingTo(addr string, dialled *[]string) fetch.Env {
+	return fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		*dialled = append(*dialled, address)
+		var d net.Dialer
+		return d.DialContext(ctx, network, addr)
+	}}
+}
+
+// asked is the request lines and Host fields that a server has received.
+func asked(s *testserver.HTTP) (lines []string) {
+	for _, line := range s.Transcript() {
+		text := line.String()
+		for _, start := range []string{"C: GET ", "C: Host: "} {
+			if rest, ok := strings.CutPrefix(text, start); ok {
+				lines = append(lines, strings.TrimSuffix(strings.TrimSpace(rest), " HTTP/1.1"))
+			}
+		}
+	}
+	return lines
+}
+
+// TestEverydayURLs: what people write is read without asking for it, is noted,
+// and is refused by a strict Resolver.
+func TestEverydayURLs(t *testing.T) {
+	for _, c := range []struct {
+		url, request, host, dialled string
+		used                        locator.Tolerance
+	}{
+		{"http://h/~user", "/%7Euser", "h", "h:80", locator.UnsafeOctets},
+		{"http://h/a b|ü", "/a%20b%7C%C3%BC", "h", "h:80", locator.UnsafeOctets},
+		{"http://h/100%", "/100%25", "h", "h:80", locator.StrayPercent},
+		{"http://h/a#top", "/a", "h", "h:80", locator.Fragments},
+		{"http://h?q", "/?q", "h", "h:80", locator.MissingSlashes},
+		{"http://h:/", "/", "h", "h:80", locator.EmptyPort},
+		{"http://a_b/", "/", "a_b", "a_b:80", locator.ModernHosts},
+		{"http://[::1]/", "/", "[::1]", "[::1]:80", locator.ModernHosts},
+		{"http://[fe80::1%25eth0]/", "/", "[fe80::1]", "[fe80::1%eth0]:80", locator.ModernHosts},
+		{"http://[fe80::1%eth0]:8080/", "/", "[fe80::1]:8080", "[fe80::1%eth0]:8080", locator.ModernHosts},
+		{"http://u:p@h/", "/", "h", "h:80", locator.HTTPLogin},
+	} {
+		s := testserver.NewHTTP(t)
+		var dialled, notes []string
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
+		strict := Resolver{Parser: new(locator.Parser)}
+		if _, err := strict.Get(ctx, c.url); !errors.Is(err, fetch.BadURL) {
+			t.Errorf("%s, strictly: %v", c.url, err)
+		}
+		r := Resolver{Env: leadingTo(s.Addr, &dialled)}
+		if _, err := r.Attributes(t.Context(), c.url); errors.Is(err, fetch.BadURL) {
+			t.Errorf("%s: %v", c.url, err)
+		}
+		s.ResetTranscript()
+		res, err := r.Get(ctx, c.url)
+		if errors.Is(err, fetch.BadURL) {
+			t.Errorf("%s: %v", c.url, err)
+		}
+		if err == nil {
+			_, _ = io.Copy(io.Discard, res.Body)
+			res.Close()
+		}
+		r.Close()
+		if got := asked(s); !slices.Equal(got, []string{c.request, c.host}) || dialled[0] != c.dialled {
+			t.Errorf("%s: asked %q at %q", c.url, got, dialled)
+		}
+		if want := "the URL departs from RFC 1738: " + c.used.String(); !slices.Contains(notes, want) {
+			t.Errorf("%s: noted %q", c.url, notes)
+		}
+	}
+}
+
+// TestAmbiguousURLs: what could mean two things is refused by every Resolver.
+func TestAmbiguousURLs(t *testing.T) {
+	for _, url := range []string{
+		"http://127.1/", "http://0x7f.1/", "http://2130706433/", "http://1.2.3.4./", "http://h\\x/", "ftp://u\\@h/", "http://h%2Fx/",
+		"http://[fe80::1%12]/", "http://[fe80::1%25]/", "http://[::1%25eth0]/", "<URL:http://h/>", "http://h/\n", "http://h/a\r\nb",
+	} {
+		var dialled []string
+		r := Resolver{Env: leadingTo("127.0.0.1:1", &dialled)}
+		if _, err := r.Get(t.Context(), url); !errors.Is(err, fetch.BadURL) || dialled != nil {
+			t.Errorf("%q: %v, dialled %q", url, err, dialled)
+		}
+	}
+}
+
+// TestLinkLocal uses a zone on the network, where this machine has one.
+func TestLinkLocal(t *testing.T) {
+	addr := ""
+	cards, _ := net.Interfaces()
+	for _, card := range cards {
+		addrs, _ := card.Addrs()
+		for _, a := range addrs {
+			if ip, ok := a.(*net.IPNet); ok && ip.IP.To4() == nil && ip.IP.IsLinkLocalUnicast() {
+				addr = ip.IP.String() + "%" + card.Name
+			}
+		}
+	}
+	if addr == "" {
+		t.Skip("this machine has no link-local IPv6 address")
+	}
+	s, err := testserver.StartHTTP(t.Context(), net.JoinHostPort(addr, "0"))
+	if err != nil {
+		t.Skipf("nobody can listen on %s: %v", addr, err)
+	}
+	defer s.Close()
+	_, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: addr}}, HasPath: true, Path: "echo"}
+	url := strings.Replace(l.String(), "]", "]:"+port, 1)
+	var r Resolver
+	defer r.Close()
+	res, err := r.Get(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	literal, _, _ := strings.Cut(addr, "%")
+	if got, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(got), "\r\nHost: ["+literal+"]:"+port+"\r\n") {
+		t.Errorf("%s: %q, %v", url, got, err)
+	}
+}
+
+// TestLinkedZone: only a typed URL names an interface of this machine; the server
+// found by it may lead to itself.
+func TestLinkedZone(t *testing.T) {
+	const away, elsewhere = "http://[fe80::1%25eth0]/", "http://[fe80::1%25eth1]/"
+	s := testserver.NewHTTP(t, func(s *testserver.HTTP) {
+		s.Redirects = map[string]testserver.Redirect{"/old": {Location: "/echo"}, "/away": {Location: elsewhere}}
+	})
+	menu := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		s.Content = fstest.MapFS{"gophermap": {Data: []byte("hAway\tURL:" + away + "\tx\t70\n")}}
+	})
+	var dialled []string
+	r := Resolver{Env: leadingTo(s.Addr, &dialled)}
+	defer r.Close()
+	res, err := r.Get(t.Context(), away+"old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Close()
+	refused := func(err error) {
+		t.Helper()
+		var denied *policy.Denied
+		if !errors.As(err, &denied) || denied.Rule != "zone-id" || !errors.Is(err, fetch.Refused) || !strings.Contains(err.Error(), "only a typed URL") {
+			t.Errorf("%v", err)
+		}
+		for _, address := range dialled {
+			if strings.Contains(address, "eth1") {
+				t.Errorf("dialled %s", address)
+			}
+		}
+	}
+	_, err = r.Get(t.Context(), away+"away")
+	refused(err)
+
+	var reader Resolver
+	defer reader.Close()
+	dir, err := reader.Get(t.Context(), menu.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	links := 0
+	for item, err := range dir.Items {
+		if err != nil || item.Locator == nil || item.Locator.Scheme() != "http" {
+			t.Fatalf("%+v, %v", item, err)
+		}
+		links++
+		_, err := r.Fetch(t.Context(), &fetch.Request{Locator: item.Locator, From: dir.Origin()})
+		refused(err)
+	}
+	if links != 1 {
+		t.Errorf("%d links", links)
+	}
+}
+
+// TestLocalhost: names below localhost are this machine, to nobody's surprise and
+// without a name server (RFC 6761 §6.3).
+func TestLocalhost(t *testing.T) {
+	defer func(r *net.Resolver) { net.DefaultResolver = r }(net.DefaultResolver)
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		t.Error("a name server is asked")
+		return nil, errors.New("no network")
+	}}
+	s := testserver.NewHTTP(t)
+	_, port, _ := strings.Cut(s.Addr, ":")
+	for _, host := range []string{"localhost", "x.localhost", "a.b.LocalHost", "x.localhost."} {
+		var r Resolver
+		res, err := r.Get(t.Context(), "http://"+host+":"+port+"/echo")
+		if err != nil {
+			t.Errorf("%s: %v", host, err)
+			continue
+		}
+		if got, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(got), "Host: "+host+":"+port) {
+			t.Errorf("%s: %q, %v", host, got, err)
+		}
+		res.Close()
+		r.Close()
+
+		public := Resolver{Env: fetch.Env{Allow: policy.Public}}
+		var denied *policy.Denied
+		if _, err := public.Get(t.Context(), "http://"+host+":"+port+"/"); !errors.As(err, &denied) || denied.Rule != "loopback-address" {
+			t.Errorf("%s, by policy.Public: %v", host, err)
+		}
+		public.Close()
+	}
+}
