@@ -123,6 +123,10 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 			return nil, err
 		}
 		req.Options = options
+	case *locator.Mailto:
+		if o.posted() != nil {
+			return nil, &usageError{"-d, --data: mail is sent by -T FILE and --smtp HOST:PORT"}
+		}
 	case *locator.WAIS:
 		if l.Form != locator.WAISDocument {
 			req.Options = &wais.Options{Like: o.like, MaxHits: o.maxHits}

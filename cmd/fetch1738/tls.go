@@ -27,7 +27,7 @@ type tlsOptions struct {
 
 // config is the TLS of an operation. What cannot be read is an error of the
 // handshake, so that it troubles nobody who needs no TLS. Who is sure to need it
-// is told before (checkUse).
+// is told before (prepare).
 func (o *tlsOptions) config() *tls.Config {
 	c, err := o.build()
 	if err != nil {

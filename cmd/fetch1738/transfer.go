@@ -175,8 +175,10 @@ func (t *transfer) prepare() (err error) {
 	if err := t.readURL(); err != nil {
 		return err
 	}
-	if err := t.checkUse(); err != nil {
-		return err
+	if t.op.secures(t.locator) { // so that nobody is connected to in vain
+		if _, err := t.op.tls.build(); err != nil {
+			return err
+		}
 	}
 	if err := t.authenticate(); err != nil {
 		return err
@@ -201,22 +203,6 @@ func (t *transfer) readURL() error {
 	t.result.effective = t.locator
 	if scheme := t.locator.Scheme(); !t.op.proto.has(scheme) {
 		return &codedError{exitUnsupported, fmt.Errorf("the scheme %q is switched off by --proto", scheme)}
-	}
-	return nil
-}
-
-// checkUse refuses what cannot come to anything, before anybody is connected to.
-func (t *transfer) checkUse() error {
-	if t.op.secures(t.locator) {
-		if _, err := t.op.tls.build(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case t.locator.Scheme() == "mailto" && t.op.posted() != nil:
-		return &usageError{"-d, --data: mail is sent by -T FILE and --smtp HOST:PORT"}
-	case len(t.op.answers) > 0 && t.op.numbers == nil && !t.isGopher() && !isHTTP(t.locator): // of which request knows more
-		return &usageError{"--form is for forms of gopher servers"}
 	}
 	return nil
 }

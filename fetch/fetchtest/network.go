@@ -149,15 +149,15 @@ func (n *network) control() (sent, got []byte) {
 }
 
 // unclosed is how many connections have not been closed.
-func (n *network) unclosed() (count int) {
-	for _, w := range n.since(0) {
+func (n *network) unclosed() int {
+	return len(slices.DeleteFunc(n.since(0), func(w *wire) bool {
 		select {
 		case <-w.closed:
+			return true
 		default:
-			count++
+			return false
 		}
-	}
-	return count
+	}))
 }
 
 // reached tells whether a connection was made to an address.

@@ -264,13 +264,14 @@ func (r *rig) do(ctx context.Context, req *fetch.Request) (a answer) {
 	}
 	var err error
 	a.octets, err = io.ReadAll(io.LimitReader(a.res.Body, readAtMost))
-	if without := a.res.Kind == fetch.KindQuery || a.res.Kind == fetch.KindInteractive || a.res.Kind == fetch.KindAdvice; without {
+	switch kind := a.res.Kind; {
+	case kind == fetch.KindQuery, kind == fetch.KindInteractive, kind == fetch.KindAdvice:
 		if len(a.octets) > 0 || !errors.Is(err, fetch.NoOctets) {
-			r.Errorf("%s: a %v whose Body gives %d octets and %v; want an error of kind NoOctets", req.Locator.Redacted(), a.res.Kind, len(a.octets), err)
+			r.Errorf("%s: a %v whose Body gives %d octets and %v; want an error of kind NoOctets", req.Locator.Redacted(), kind, len(a.octets), err)
 		}
-	} else if err != nil {
+	case err != nil:
 		a.err = r.checkError(err, req.Locator)
-	} else if len(a.octets) < readAtMost {
+	case len(a.octets) < readAtMost:
 		if n, err := a.res.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 			r.Errorf("%s: a read after the end gives %d, %v", req.Locator.Redacted(), n, err)
 		}

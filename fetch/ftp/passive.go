@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -15,30 +16,20 @@ type server struct {
 	port uint16
 }
 
-// servers is a set of some. It is safe for concurrent use.
+// servers is a set of some. When maxServers have been added it is forgotten, which
+// costs an EPSV in vain for each that comes up again.
 type servers struct {
-	mu  sync.Mutex
-	all map[server]struct{}
+	sync.Map
+	added atomic.Int64
 }
 
-// maxServers bounds a set. One that is full is forgotten, which costs an EPSV in
-// vain for each server that comes up again.
 const maxServers = 1000
 
 func (s *servers) add(at server) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil || len(s.all) == maxServers {
-		s.all = make(map[server]struct{})
+	if s.added.Add(1)%maxServers == 0 {
+		s.Clear()
 	}
-	s.all[at] = struct{}{}
-}
-
-func (s *servers) has(at server) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, has := s.all[at]
-	return has
+	s.Store(at, true)
 }
 
 // passive asks the server for a port, by EPSV (RFC 2428) or PASV, and connects to
@@ -46,8 +37,9 @@ func (s *servers) has(at server) bool {
 // port, as behind firewalls that read along with PASV, this server gets no more EPSV.
 func (s *session) passive() (net.Conn, error) {
 	at := server{s.access.key.host, s.access.key.port}
+	_, useless := s.access.pasv.Load(at)
 	onlyEPSV := s.peer.Addr().Is6() // PASV has no room for such an address
-	if !onlyEPSV && (s.access.noEPSV || s.access.pasv.has(at)) {
+	if !onlyEPSV && (s.access.noEPSV || useless) {
 		return s.plainPassive()
 	}
 	conn, err := s.extendedPassive()

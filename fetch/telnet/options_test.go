@@ -3,6 +3,7 @@ package telnet
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"reflect"
 	"strings"
@@ -69,6 +70,9 @@ func TestAdvice(t *testing.T) {
 		}
 		if res.Kind != fetch.KindAdvice || res.Advice != want || res.Conn != nil || res.Body == nil || res.Size != -1 {
 			t.Errorf("%s: %v %q", url, res.Kind, res.Advice)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.NoOctets) {
+			t.Errorf("%s: the Body ends in %v", url, err)
 		}
 		plan, err := f.Explain(&fetch.Request{Locator: l})
 		if err != nil || plan.Network != "" || len(plan.Steps) != 1 || strings.Contains(plan.Steps[0].Do, "s3cret") {

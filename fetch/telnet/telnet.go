@@ -73,7 +73,10 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}
 	s := newSession(ctx, conn, a, env.Limits)
 	res.Kind, res.Conn, res.Peer = fetch.KindInteractive, s, fetch.AddrPort(conn.RemoteAddr())
-	res.Body = sessionBody{fetch.WithoutOctets(a.loc, res.Kind), s}
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{fetch.WithoutOctets(a.loc, res.Kind), s}
 	return res, nil
 }
 
@@ -133,12 +136,6 @@ func quoted(s string) string {
 		}
 	}
 	return s
-}
-
-// sessionBody is the Body of a session: nothing to read, but something to close.
-type sessionBody struct {
-	io.Reader
-	io.Closer
 }
 
 // Explain implements [fetch.Explainer].
