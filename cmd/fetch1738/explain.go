@@ -12,11 +12,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/policy"
 )
 
-const explainHelp = `Usage: fetch1738 explain [--json] [--strict] [--allow-port N]
-                         [--news-server HOST[:PORT]] [options of FTP] URL...
+const explainHelp = `Usage: fetch1738 explain [--json] [--strict] [--allow-port PORT]
+                         [--allow-zone ZONE] [--news-server HOST[:PORT]]
+                         [options of FTP] URL...
 
 Shows what fetching each URL would do, without looking up a name or opening a
 connection: the server, what the policy says, the octets that would be sent in
@@ -37,22 +37,13 @@ refuses, 1 for a scheme that has no fetcher.
 func defineExplain(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	op := newOperation(new(global))
-	strictFlag(v, &op.strict)
-	ports := v.UintSlice("allow-port", nil, "permit port `N`, too (repeatable)")
-	news := v.String("news-server", "", "the server of news URLs, `HOST[:PORT]`; $NNTPSERVER without it")
-	ftpFlags(v, op)
+	v.take(op, "strict", "allow-port", "allow-zone", "news-server",
+		"disable-eprt", "disable-epsv", "exact", "ftp-alternative-to-user", "ftp-method", "ftp-port", "ftp-pret", "ftp-ssl-ccc", "ftp-ssl-control", "quote", "ssl", "ssl-reqd")
 	return func(ctx context.Context) int {
 		if v.NArg() == 0 {
 			return v.usage("no URL given")
 		}
-		rules := policy.Rules{AnyHTTPPort: true}
-		for _, p := range *ports {
-			if p > 65535 {
-				return v.usage("--allow-port %d: no such port", p)
-			}
-			rules.AllowPorts = append(rules.AllowPorts, uint16(p))
-		}
-		x := explainer{op: op, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
+		x := explainer{op: op, env: &fetch.Env{Allow: op.rules.Allow, NewsServer: newsServer(op.newsServer)}, show: explainText}
 		x.registry = explainers(x.env, op)
 		defer x.registry.Close()
 		if *asJSON {

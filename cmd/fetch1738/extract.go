@@ -39,7 +39,7 @@ type extracted struct {
 func defineExtract(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	op := new(operation)
-	strictFlag(v, &op.strict)
+	v.take(op, "strict")
 	return func(ctx context.Context) int {
 		files := v.Args()
 		if len(files) == 0 {

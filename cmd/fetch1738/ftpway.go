@@ -48,20 +48,6 @@ func (o *operation) ftpFetcher(env *fetch.Env, config *tls.Config) *ftp.Fetcher 
 	return f
 }
 
-// ftpFlags gives a verb those options that change what is said to an FTP server.
-func ftpFlags(v *verb, op *operation) {
-	c := &commandLine{op: op}
-	for _, o := range options() {
-		set := func(value string) error { return o.set(c, value) }
-		switch o.long {
-		case "disable-eprt", "disable-epsv", "exact", "ftp-pret", "ftp-ssl-ccc", "ftp-ssl-control", "ssl", "ssl-reqd":
-			v.BoolFuncP(o.long, o.short, o.help, set)
-		case "ftp-alternative-to-user", "ftp-method", "ftp-port", "quote":
-			v.FuncP(o.long, o.short, o.help+" (`"+o.arg+"`)", set)
-		}
-	}
-}
-
 // rewritten is an ftp or ftps URL with its path changed; other URLs stay.
 func rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
 	path, ok := l.(*locator.FTP)

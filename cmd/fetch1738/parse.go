@@ -29,7 +29,7 @@ any was refused. Passwords are shown.
 func defineParse(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	op := new(operation)
-	strictFlag(v, &op.strict)
+	v.take(op, "strict")
 	return func(ctx context.Context) int {
 		p := printer{parser: op.parser(), show: textLine, w: bufio.NewWriter(v.std.out)}
 		if *asJSON {
@@ -53,11 +53,6 @@ func defineParse(v *verb) func(context.Context) int {
 		}
 		return exitOK
 	}
-}
-
-// strictFlag adds the flag --strict.
-func strictFlag(v *verb, strict *bool) {
-	v.BoolVar(strict, "strict", false, "accept URLs by RFC 1738 section 5 and nothing else")
 }
 
 // printer writes one line a URL.

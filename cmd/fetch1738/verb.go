@@ -65,6 +65,21 @@ func newCommand(name, summary, help string, define func(*verb) func(context.Cont
 	}
 }
 
+// take adds flags for options of the table, which set op.
+func (v *verb) take(op *operation, names ...string) {
+	c := &commandLine{op: op}
+	for _, o := range options() {
+		set := func(value string) error { return o.set(c, value) }
+		switch {
+		case !slices.Contains(names, o.long):
+		case o.arg == "":
+			v.BoolFuncP(o.long, o.short, o.help, set)
+		default:
+			v.FuncP(o.long, o.short, o.help+" (`"+o.arg+"`)", set)
+		}
+	}
+}
+
 // options are the flags as entries of an option table.
 func (v *verb) options() (list []option) {
 	v.VisitAll(func(f *pflag.Flag) {

@@ -61,7 +61,7 @@ func TestVerbUsage(t *testing.T) {
 		{"parse", []string{"--tolerant", "http://h/"}, "unknown flag: --tolerant"},
 		{"explain", nil, "no URL given"},
 		{"explain", []string{"--no-such"}, "unknown flag: --no-such"},
-		{"explain", []string{"--allow-port", "70000", "http://h/"}, "no such port"},
+		{"explain", []string{"--allow-port", "70000", "http://h/"}, "expected a port, 1 to 65535"},
 		{"explain", []string{"--allow-port", "smtp", "http://h/"}, "smtp"},
 		{"extract", []string{"--no-such"}, "unknown flag: --no-such"},
 		{"serve", []string{"--no-such"}, "unknown flag: --no-such"},
