@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/netip"
 
@@ -52,12 +51,16 @@ func defineExplain(v *verb) func(context.Context) int {
 			}
 			rules.AllowPorts = append(rules.AllowPorts, uint16(p))
 		}
-		x := explainer{op: op, parse: op.parseURL, env: &fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)}, show: explainText}
+		x := explainer{op: op, parse: op.parseURL, show: explainText, resolver: &fetch1738.Resolver{
+			Env: fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)},
+			Schemes: []fetch1738.Scheme{
+				{Names: []string{"ftp", ftp.Secure}, New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env, nil) }},
+			},
+		}}
+		defer x.resolver.Close()
 		if *strict {
 			x.parse = parseStrictly
 		}
-		x.registry = explainers(x.env, op)
-		defer x.registry.Close()
 		if *asJSON {
 			x.show = explainJSON
 		}
@@ -80,25 +83,11 @@ func defineExplain(v *verb) func(context.Context) int {
 	}
 }
 
-// explainers are the bundled Fetchers, those of FTP as op has them.
-func explainers(env *fetch.Env, op *operation) *fetch.Registry {
-	bundled, r := fetch1738.Builtin(env), new(fetch.Registry)
-	for _, scheme := range bundled.Schemes() {
-		if _, isFTP := bundled.Lookup(scheme).(*ftp.Fetcher); isFTP {
-			r.Register(op.ftpFetcher(env, nil), scheme)
-		} else {
-			r.Register(bundled.Lookup(scheme), scheme)
-		}
-	}
-	return r
-}
-
 // explainer asks the Fetchers what they would do.
 type explainer struct {
 	op       *operation
 	parse    func(url string) (locator.Locator, error)
-	env      *fetch.Env
-	registry *fetch.Registry
+	resolver *fetch1738.Resolver
 	show     func(io.Writer, explanation) error
 }
 
@@ -117,11 +106,8 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 		return explanation{url: redacted(url, err), err: err}
 	}
 	e := explanation{url: l.Redacted(), loc: l}
-	if e.plan, e.err = x.planOf(l); e.err == nil {
-		if patternOf(l, url) != nil {
-			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
-		}
-		e.verdict, e.err = x.judge(ctx, l, e.plan)
+	if e.plan, e.verdict, e.err = x.planOf(ctx, l); e.err == nil && patternOf(l, url) != nil {
+		e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
 	}
 	return e
 }
@@ -147,40 +133,21 @@ func parseStrictly(url string) (locator.Locator, error) {
 	return l, nil
 }
 
-func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
-	if err := fetch.CheckOctets(l); err != nil {
-		return nil, err
-	}
-	f, ok := x.registry.Lookup(l.Scheme()).(fetch.Explainer)
-	if !ok {
-		return nil, fetch.Fail("explain", l, fetch.Unsupported, fmt.Errorf("the scheme %q", l.Scheme()))
-	}
+// planOf gives what would be done, and what the policy says of it.
+func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.Plan, verdict string, err error) {
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)
 	if _, isFTP := ftp.Path(l); isFTP {
 		req.Options = x.op.ftpOptions()
 	}
-	return f.Explain(req)
-}
-
-// judge asks the policy what it is asked before a connection.
-func (x *explainer) judge(ctx context.Context, l locator.Locator, plan *fetch.Plan) (string, error) {
-	t := fetch.Target{Locator: l, Network: plan.Network, Host: plan.Host, Port: plan.Port}
-	if err := x.env.Permit(ctx, t); err != nil {
-		return "", err
+	if plan, err = x.resolver.Explain(ctx, req); err != nil {
+		return nil, "", err
 	}
-	if plan.Network == "" {
-		return "allowed", nil
+	verdict = "allowed"
+	if _, err := netip.ParseAddr(plan.Host); err != nil && plan.Network != "" {
+		verdict += "; judged again by its address once the name is looked up"
 	}
-	addr, err := netip.ParseAddr(plan.Host)
-	if err != nil {
-		return "allowed; judged again by its address once the name is looked up", nil
-	}
-	t.Addr = netip.AddrPortFrom(addr.Unmap(), plan.Port)
-	if err := x.env.Permit(ctx, t); err != nil {
-		return "", err
-	}
-	return "allowed", nil
+	return plan, verdict, nil
 }
 
 // code is the exit code that fetching would end with.
