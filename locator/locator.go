@@ -30,34 +30,6 @@ type Locator interface {
 	locator()
 }
 
-// DefaultPort is the port a scheme's URLs mean when they give none, or 0 for
-// schemes that name no server.
-func DefaultPort(scheme string) uint16 {
-	switch scheme {
-	case "ftp":
-		return 21
-	case "ftps":
-		return 990
-	case "telnet":
-		return 23
-	case "gopher", "gophers":
-		return 70
-	case "http":
-		return 80
-	case "news", "nntp":
-		return 119
-	case "wais":
-		return 210
-	case "https":
-		return 443
-	case "nntps", "snews":
-		return 563
-	case "prospero":
-		return 1525
-	}
-	return 0
-}
-
 // ServerOf is the server a Locator names, with the scheme's default port filled
 // in. It is false for Locators that name none: mailto, news and opaque ones. A
 // file URL's host is a server without a port.

@@ -109,24 +109,10 @@ func protocols() []protocol {
 
 // plainScheme is a scheme without TLS.
 func plainScheme(scheme string) string {
-	switch scheme {
-	case "ftps", "https", "gophers", "nntps":
-		return scheme[:len(scheme)-1]
-	case "snews":
-		return "news"
+	if s, _ := locator.SchemeOf(scheme); s.Secure {
+		return s.Twin
 	}
 	return scheme
-}
-
-// tlsScheme is a scheme with TLS; "" is none.
-func tlsScheme(scheme string) string {
-	switch scheme {
-	case "ftp", "http", "gopher", "nntp":
-		return scheme + "s"
-	case "news":
-		return "snews"
-	}
-	return ""
 }
 
 // spoken is the protocol that the server speaks, nil unless that can be told and
@@ -163,13 +149,14 @@ func nameProtocol(t *transfer) string {
 	}
 	scheme := t.locator.Scheme()
 	plain := plainScheme(scheme)
+	row, _ := locator.SchemeOf(scheme)
 	switch {
-	case p.name == "TLS" && tlsScheme(scheme) != "":
-		return text + "TLS; the scheme for that is " + tlsScheme(scheme)
+	case p.name == "TLS" && row.Twin != "" && !row.Secure:
+		return text + "TLS; the scheme for that is " + row.Twin
 	case p.name == "TLS" || p.scheme == "":
 		return text + p.name
 	case p.scheme == "ftp" && plain == "ftp", p.scheme == "nntp" && plain != scheme && isNews(t.locator):
-		return fmt.Sprintf("%s%s without TLS; use %s: with --ssl-reqd, or the port of %s:, usually %d", text, p.name, plain, scheme, locator.DefaultPort(scheme))
+		return fmt.Sprintf("%s%s without TLS; use %s: with --ssl-reqd, or the port of %s:, usually %d", text, p.name, plain, scheme, row.Port)
 	case p.scheme == plain:
 		return text + p.name + " without TLS; " + t.withoutTLS()
 	}

@@ -64,7 +64,8 @@ func hasScheme(text string) bool {
 	}
 	port := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 	isPort := port > 0 && (port == len(rest) || strings.IndexByte("/?#", rest[port]) >= 0)
-	return !isPort || locator.DefaultPort(name) != 0 || name == "file" || name == "mailto"
+	_, known := locator.SchemeOf(name)
+	return !isPort || known
 }
 
 // guessScheme guesses as curl does by the name of the host. It guesses nothing

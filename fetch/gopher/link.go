@@ -49,7 +49,7 @@ func web(l *menu.Line) (locator.Locator, bool) {
 	}
 	port := l.Port
 	if port == 0 {
-		port = 80
+		port = locator.DefaultPort("http")
 	}
 	ref, err := linkParser.Parse((&locator.HTTP{Server: locator.Server{HostPort: hostPort(string(l.Host), port, "http")}}).String() + path)
 	return ref.Locator, err == nil
