@@ -35,7 +35,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	skeleton := demoSkeleton(got.out, temporary)
-	if os.Getenv("UPDATE") != "" {
+	if *update {
 		if err := os.WriteFile("testdata/demo.golden", []byte(skeleton), 0o644); err != nil {
 			t.Fatal(err)
 		}

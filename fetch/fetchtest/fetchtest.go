@@ -67,6 +67,9 @@ type Harness struct {
 	// that. What would look at the octets on the wire or at the parts of a locator
 	// is left out then, and not every octet is one to fail after.
 	Secure bool
+	// NoErrors says that the protocol has none: a server answers in words where there
+	// is nothing, or nothing for the client, and the words are a document like others.
+	NoErrors bool
 	// Local says that nothing is ever dialled (file).
 	Local bool
 	// ReadOnly says that the server takes no documents. Otherwise, if the Fetcher
