@@ -53,11 +53,6 @@ func (r *Resolver) throughGateway(req *fetch.Request, template, op string) (*fet
 // hasLogin reports whether a URL says who is to log in. Of a scheme without a
 // grammar it is whatever may be that.
 func hasLogin(l locator.Locator) bool {
-	if o, ok := l.(*locator.Opaque); ok {
-		authority, ok := strings.CutPrefix(o.Rest, "//")
-		authority, _, _ = strings.Cut(authority, "/")
-		return ok && strings.Contains(authority, "@") || locator.HasPassword(l)
-	}
-	server, ok := locator.ServerOf(l)
-	return ok && server.Login != nil
+	server, _ := locator.ServerOf(l)
+	return server.Login != nil || locator.HasPassword(l)
 }

@@ -49,6 +49,14 @@ func SchemeOf(name string) (Scheme, bool) {
 	return Scheme{Name: name}, false
 }
 
+// schemeName is the name of a scheme, or of its twin under TLS.
+func schemeName(secure bool, plain, twin string) string {
+	if secure {
+		return twin
+	}
+	return plain
+}
+
 // DefaultPort is the port a scheme's URLs mean when they give none, or 0 for
 // schemes that name no server and those without a grammar here.
 func DefaultPort(scheme string) uint16 {

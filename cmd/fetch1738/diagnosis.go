@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -30,7 +29,7 @@ const folderLimit = 5 * time.Second
 // is asked for the sake of a hint only, and not if there would be none.
 func (t *transfer) findFolder(ctx context.Context, err error) {
 	refused, ok := errors.AsType[*fetch.Error](err)
-	path, isFTP := ftp.Path(t.locator)
+	path, isFTP := t.locator.(*locator.FTP)
 	switch {
 	case !ok || t.op.silent || !isFTP || path.Name == "":
 		return

@@ -11,7 +11,6 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
@@ -114,8 +113,8 @@ func (e *environment) resolverFor(l locator.Locator) *fetch1738.Resolver {
 func (e *environment) schemes() []fetch1738.Scheme {
 	config := e.op.tls.config()
 	return []fetch1738.Scheme{
-		{Names: []string{"ftp", ftp.Secure}, New: func(env *fetch.Env) fetch.Fetcher { return e.op.ftpFetcher(env, config) }},
-		{Names: []string{"gopher", gopher.Secure}, New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher { return e.op.ftpFetcher(env, config) }},
+		{Names: []string{"gopher", "gophers"}, New: func(env *fetch.Env) fetch.Fetcher {
 			return &gopher.Fetcher{Env: env, Exact: e.op.exact, TLS: config}
 		}},
 		{Names: []string{"http", "https"}, New: func(env *fetch.Env) fetch.Fetcher {

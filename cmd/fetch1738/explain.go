@@ -9,7 +9,6 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -54,7 +53,7 @@ func defineExplain(v *verb) func(context.Context) int {
 		x := explainer{op: op, parse: op.parseURL, show: explainText, resolver: &fetch1738.Resolver{
 			Env: fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)},
 			Schemes: []fetch1738.Scheme{
-				{Names: []string{"ftp", ftp.Secure}, New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env, nil) }},
+				{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env, nil) }},
 			},
 		}}
 		defer x.resolver.Close()
@@ -137,7 +136,7 @@ func parseStrictly(url string) (locator.Locator, error) {
 func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.Plan, verdict string, err error) {
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)
-	if _, isFTP := ftp.Path(l); isFTP {
+	if _, isFTP := l.(*locator.FTP); isFTP {
 		req.Options = x.op.ftpOptions()
 	}
 	if plan, err = x.resolver.Explain(ctx, req); err != nil {
