@@ -113,13 +113,14 @@ func ExampleResolver_Fetch_range() {
 	srv := archive()
 	defer srv.Close()
 
-	l, err := locator.Parse(srv.URL + "/pub/digits.txt")
+	var r fetch1738.Resolver
+	defer r.Close()
+	req, err := r.Request(ctx, srv.URL+"/pub/digits.txt")
 	if err != nil {
 		log.Fatal(err)
 	}
-	var r fetch1738.Resolver
-	defer r.Close()
-	res, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: 3, Length: 4})
+	req.Offset, req.Length = 3, 4
+	res, err := r.Fetch(ctx, req)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -279,11 +280,11 @@ func ExampleResolver_Explain() {
 	var r fetch1738.Resolver
 	defer r.Close()
 
-	l, err := locator.Parse("gopher://gopher.example.org/0/about.txt")
+	req, err := r.Request(ctx, "gopher://gopher.example.org/0/about.txt")
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := r.Explain(ctx, &fetch.Request{Locator: l})
+	plan, err := r.Explain(ctx, req)
 	if err != nil {
 		log.Fatal(err)
 	}

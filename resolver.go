@@ -73,7 +73,7 @@ func Get(ctx context.Context, url string) (*fetch.Resource, error) {
 // Get retrieves what url designates: it is the short form of Fetch. The caller
 // closes the Resource. Errors are *[fetch.Error]s.
 func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error) {
-	req, err := r.parse(url)
+	req, err := r.Request(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error)
 // Attributes finds what is known of url besides its octets: it is the short form
 // of FindAttributes.
 func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
+	req, err := r.Request(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attribute
 
 // Put stores body as what url designates: it is the short form of Replace.
 func (r *Resolver) Put(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
+	req, err := r.Request(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (r *Resolver) Put(ctx context.Context, url string, body io.Reader) (*fetch.
 
 // Post adds body to what url designates: it is the short form of Update.
 func (r *Resolver) Post(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, err := r.parse(url)
+	req, err := r.Request(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,8 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	return plan, nil
 }
 
-func (r *Resolver) parse(url string) (*fetch.Request, error) {
+// Request reads url as Get does, for a Request that says more than a URL can.
+func (r *Resolver) Request(_ context.Context, url string) (*fetch.Request, error) {
 	ref, err := r.Parser.Parse(url)
 	if err != nil {
 		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}

@@ -90,7 +90,7 @@ func (e *environment) findProxies() error {
 	e.proxies = make(map[string]*schemeProxy)
 	for _, scheme := range fetch1738.Schemes() {
 		asked := scheme
-		if slices.Contains(newsSchemes(), scheme) { // one server, one way to it
+		if slices.Contains(kin("nntp"), scheme) { // one server, one way to it
 			asked = "nntp"
 		}
 		if p := e.op.proxyOf(asked, header); p != nil {
@@ -109,15 +109,25 @@ func (e *environment) resolverFor(l locator.Locator) *fetch1738.Resolver {
 	return e.resolver
 }
 
+// kin are the schemes that one bundled Fetcher is for, of which scheme is one.
+func kin(scheme string) []string {
+	for _, row := range fetch1738.Builtin() {
+		if slices.Contains(row.Names, scheme) {
+			return row.Names
+		}
+	}
+	return nil
+}
+
 // schemes are those whose Fetchers the options configure.
 func (e *environment) schemes() []fetch1738.Scheme {
 	config := e.op.tls.config()
 	return []fetch1738.Scheme{
-		{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher { return e.op.ftpFetcher(env, config) }},
-		{Names: []string{"gopher", "gophers"}, New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return e.op.ftpFetcher(env, config) }},
+		{Names: kin("gopher"), New: func(env *fetch.Env) fetch.Fetcher {
 			return &gopher.Fetcher{Env: env, Exact: e.op.exact, TLS: config}
 		}},
-		{Names: []string{"http", "https"}, New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: kin("http"), New: func(env *fetch.Env) fetch.Fetcher {
 			own := *env
 			if !e.way.follows {
 				own.Limits.Hops = -1 // also where a prospero URL has led
@@ -128,10 +138,10 @@ func (e *environment) schemes() []fetch1738.Scheme {
 				ContinueTimeout: cmp.Or(e.way.patience, -1),
 			}
 		}},
-		{Names: newsSchemes(), New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: kin("nntp"), New: func(env *fetch.Env) fetch.Fetcher {
 			return &nntp.Fetcher{Env: env, TLS: config, MaxIdle: e.op.idleSessions()}
 		}},
-		{Names: []string{"mailto"}, New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: kin("mailto"), New: func(env *fetch.Env) fetch.Fetcher {
 			return &mailto.Fetcher{Env: env, SMTP: e.op.smtp, TLS: config, RequireTLS: e.op.ftp.requireTLS}
 		}},
 	}

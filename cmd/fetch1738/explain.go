@@ -53,7 +53,7 @@ func defineExplain(v *verb) func(context.Context) int {
 		x := explainer{op: op, parse: op.parseURL, show: explainText, resolver: &fetch1738.Resolver{
 			Env: fetch.Env{Allow: rules.Allow, NewsServer: newsServer(*news)},
 			Schemes: []fetch1738.Scheme{
-				{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env, nil) }},
+				{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env, nil) }},
 			},
 		}}
 		defer x.resolver.Close()
