@@ -38,9 +38,9 @@ func tables(addr string) map[string][]Scheme {
 		"none":       nil,
 		"builtin":    Builtin(),
 		"permissive": with(&fetch.Env{Allow: permissive, NewsServer: addr}),
-		"bare":       with(nil),
+		"bare":       with(new(fetch.Env)),
 		"configured": {
-			{Names: []string{"mailto"}, New: func(*fetch.Env) fetch.Fetcher { return &mailto.Fetcher{SMTP: addr} }},
+			{Names: []string{"mailto"}, New: func(*fetch.Env) fetch.Fetcher { return &mailto.Fetcher{Env: new(fetch.Env), SMTP: addr} }},
 			{Names: []string{"news", "snews"}, New: func(*fetch.Env) fetch.Fetcher { return &nntp.Fetcher{Env: &fetch.Env{NewsServer: addr}} }},
 		},
 	}
@@ -176,7 +176,7 @@ func TestPolicyOfResolver(t *testing.T) {
 		t.Fatal(err)
 	}
 	link := &fetch.Request{Locator: mustParse(t, "file://"+filepath.ToSlash(path)), From: fetch.Provenance{Kind: fetch.Remote}}
-	r := &Resolver{Schemes: with(nil)}
+	r := &Resolver{Schemes: with(new(fetch.Env))}
 	defer r.Close()
 	if err := closed(r.Fetch(t.Context(), link)); !errors.Is(err, fetch.Refused) {
 		t.Errorf("a link to a file by a Fetcher without a policy: %v", err)

@@ -158,7 +158,7 @@ func TestReferralOfUpload(t *testing.T) {
 	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
 		s.Redirects = map[string]testserver.Redirect{"/307": {Location: "ftp://h/x", Status: 307}, "/303": {Location: "ftp://h/x", Status: 303}}
 	})
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"http": new(http.Fetcher), "ftp": ftp})}
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"http": &http.Fetcher{Env: new(fetch.Env)}, "ftp": ftp})}
 	defer r.Close()
 	var ref *fetch.Referral
 	_, err := r.Put(t.Context(), web.URL+"/307", io.MultiReader(strings.NewReader("mine")))
@@ -374,14 +374,15 @@ func TestOwnSchemes(t *testing.T) {
 	if err := r.Close(); err != nil || both.closed != 1 {
 		t.Errorf("%v; closed %d times", err, both.closed)
 	}
-	for _, twice := range [][]Scheme{{{Names: []string{"a"}}, {Names: []string{"a"}}}, {{Names: []string{""}}}} {
+	without := func(*fetch.Env) fetch.Fetcher { return new(http.Fetcher) }
+	for _, mistaken := range [][]Scheme{{{Names: []string{"a"}}, {Names: []string{"a"}}}, {{Names: []string{""}}}, {{Names: []string{"http"}, New: without}}} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%v is taken", twice)
+					t.Errorf("%v is taken", mistaken)
 				}
 			}()
-			(&Resolver{Schemes: twice}).Can("a")
+			(&Resolver{Schemes: mistaken}).Can("a")
 		}()
 	}
 }

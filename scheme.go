@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -27,9 +28,10 @@ type Scheme struct {
 	// Port is their default port, which the policy permits to their URLs. 0 is for
 	// schemes that package locator knows, or without a port.
 	Port uint16
-	// New makes the Fetcher. It should have no way out but env, which is the
-	// Resolver's with its policy filled in. If it is an io.Closer, the Resolver
-	// closes it. A nil New takes the schemes away.
+	// New makes the Fetcher. It goes out by env, which is the Resolver's with its
+	// policy filled in, or by a changed copy of it; one whose field Env is nil panics,
+	// as it would ignore all of that. If it is an io.Closer, the Resolver closes it. A
+	// nil New takes the schemes away.
 	New func(env *fetch.Env) fetch.Fetcher
 }
 
@@ -123,7 +125,9 @@ func (r *Resolver) enter(env *fetch.Env, rows []Scheme, behind bool) {
 		}
 		s := served{port: row.Port}
 		if row.New != nil && len(names) > 0 {
-			s.fetcher = row.New(env)
+			if s.fetcher = row.New(env); lacksEnv(s.fetcher) {
+				panic(fmt.Sprintf("fetch1738: the Fetcher of %q is made without the Env that New gets", names))
+			}
 			r.made = append(r.made, s.fetcher)
 		}
 		for _, name := range names {
@@ -133,6 +137,21 @@ func (r *Resolver) enter(env *fetch.Env, rows []Scheme, behind bool) {
 			r.schemes[name] = s
 		}
 	}
+}
+
+// lacksEnv reports whether a Fetcher has a field for an Env, as the bundled ones
+// do, and none in it.
+func lacksEnv(f fetch.Fetcher) bool {
+	v := reflect.Indirect(reflect.ValueOf(f))
+	if v.Kind() != reflect.Struct {
+		return false
+	}
+	field, ok := v.Type().FieldByName("Env")
+	if !ok || len(field.Index) != 1 {
+		return false
+	}
+	env, ok := v.FieldByIndex(field.Index).Interface().(*fetch.Env)
+	return ok && env == nil
 }
 
 // allow is the policy, which is told the default ports of own schemes.
