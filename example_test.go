@@ -3,6 +3,7 @@ package fetch1738_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,9 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -165,13 +168,14 @@ func ExampleResolver_Fetch_range() {
 	srv := archive()
 	defer srv.Close()
 
-	l, err := locator.Parse(srv.URL + "/pub/digits.txt")
+	var r fetch1738.Resolver
+	defer r.Close()
+	req, err := r.Request(ctx, srv.URL+"/pub/digits.txt")
 	if err != nil {
 		log.Fatal(err)
 	}
-	var r fetch1738.Resolver
-	defer r.Close()
-	res, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: 3, Length: 4})
+	req.Offset, req.Length = 3, 4
+	res, err := r.Fetch(ctx, req)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -181,18 +185,18 @@ func ExampleResolver_Fetch_range() {
 	// Output: 3456 <nil>
 }
 
-// Replace stores, Update appends or posts, Attributes looks without fetching.
-func ExampleResolver_Replace() {
+// Put stores, Post appends or posts, Attributes looks without fetching.
+func ExampleResolver_Put() {
 	srv := archive()
 	defer srv.Close()
 
 	var r fetch1738.Resolver
 	defer r.Close()
 	url := srv.URL + "/pub/new.txt"
-	if _, err := r.Replace(ctx, url, strings.NewReader("stored\n")); err != nil {
+	if _, err := r.Put(ctx, url, strings.NewReader("stored\n")); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := r.Update(ctx, url, strings.NewReader("appended\n")); err != nil {
+	if _, err := r.Post(ctx, url, strings.NewReader("appended\n")); err != nil {
 		log.Fatal(err)
 	}
 	attr, err := r.Attributes(ctx, url)
@@ -275,11 +279,11 @@ func (greeter) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, 
 	}, nil
 }
 
-// RFC 1738 §4 leaves room for new schemes; so does a Registry.
+// RFC 1738 §4 leaves room for new schemes; so does a Resolver.
 func ExampleResolver_ownScheme() {
-	registry := fetch1738.Builtin(nil)
-	registry.Register(greeter{}, "x-hello")
-	r := fetch1738.Resolver{Registry: registry}
+	r := fetch1738.Resolver{Schemes: []fetch1738.Scheme{
+		{Names: []string{"x-hello"}, New: func(*fetch.Env) fetch.Fetcher { return greeter{} }},
+	}}
 	defer r.Close()
 
 	res, err := r.Get(ctx, "x-hello:world")
@@ -289,6 +293,58 @@ func ExampleResolver_ownScheme() {
 	defer res.Close()
 	io.Copy(os.Stdout, res.Body)
 	// Output: hello, world
+}
+
+// A bundled Fetcher is configured, or replaced, by a row of its own. It works in
+// the Resolver's Env as the others do.
+func ExampleResolver_configured() {
+	srv := archive()
+	defer srv.Close()
+
+	r := fetch1738.Resolver{
+		Env: fetch.Env{Allow: policy.User, Limits: fetch.Limits{Body: 1 << 20}},
+		Schemes: []fetch1738.Scheme{
+			{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher {
+				return &ftp.Fetcher{Env: env, Active: &ftp.Active{}, TLS: &tls.Config{MinVersion: tls.VersionTLS13}}
+			}},
+			{Names: []string{"mailto"}, New: func(env *fetch.Env) fetch.Fetcher {
+				return &mailto.Fetcher{Env: env, SMTP: "mail.example.org:25"}
+			}},
+			{Names: []string{"file"}}, // without New: no files at all
+		},
+	}
+	defer r.Close()
+
+	fmt.Printf("%+v\n", r.Can("mailto"))
+	res, err := r.Get(ctx, srv.URL+"/pub/README")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	io.Copy(os.Stdout, res.Body)
+	_, err = r.Get(ctx, "file:///etc/passwd")
+	fmt.Println(errors.Is(err, fetch.Unsupported))
+	// Output:
+	// {Fetch:true FindAttributes:false Update:true Replace:false Explain:true}
+	// This is the archive.
+	// true
+}
+
+// Explain tells what would be done, and what the policy says of it.
+func ExampleResolver_Explain() {
+	var r fetch1738.Resolver
+	defer r.Close()
+
+	req, err := r.Request(ctx, "gopher://gopher.example.org/0/about.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan, err := r.Explain(ctx, req)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s port %d: %q\n", plan.Host, plan.Port, plan.Steps[0].Send)
+	// Output: gopher.example.org port 70: "/about.txt\r\n"
 }
 
 // The FTP client under test here is fetch1738; any other would do.

@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// gateway is the template of a scheme's gateway; ok is false if it has none.
+// gateway gives the template of a scheme's gateway; ok is false if it has none.
 func (r *Resolver) gateway(scheme string) (template string, ok bool) {
 	for name, template := range r.Gateways {
 		if strings.EqualFold(name, scheme) {
@@ -23,13 +23,14 @@ func (r *Resolver) gateway(scheme string) (template string, ok bool) {
 var errGatewayOnlyFetches = errors.New("a gateway retrieves documents and does nothing else")
 
 // throughGateway is req asked of the gateway that template names (RFC 1738 §4).
-func throughGateway(req *fetch.Request, template string) (*fetch.Request, error) {
-	// The gateway is a third party: it gets the URL as it is or not at all.
-	if locator.HasPassword(req.Locator) {
-		return nil, fetch.Fail("gateway", req.Locator, fetch.Refused, errors.New("a URL with a password is not sent to a gateway"))
-	}
-	if o, ok := req.Options.(*http.Options); ok && o != nil && (o.Method != "" && o.Method != "GET" || o.Verb != "" || o.Body != nil) {
+func (r *Resolver) throughGateway(req *fetch.Request, template, op string) (*fetch.Request, error) {
+	o, _ := req.Options.(*http.Options)
+	switch {
+	case op != "access" && op != "explain", o != nil && (o.Method != "" && o.Method != "GET" || o.Verb != "" || o.Body != nil):
 		return nil, fetch.Fail("gateway", req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
+	case hasLogin(req.Locator) && !r.GatewayLogins:
+		// The gateway is a third party: it gets the URL as it is or not at all.
+		return nil, fetch.Fail("gateway", req.Locator, fetch.Refused, errors.New("a URL with a login is not sent to a gateway"))
 	}
 	// Everything but unreserved characters is encoded: the URL is one component of
 	// the gateway's, in its path or in its search part.
@@ -44,7 +45,14 @@ func throughGateway(req *fetch.Request, template string) (*fetch.Request, error)
 	next := *req
 	next.Locator, next.From, next.Options = gateway, fetch.Provenance{Kind: fetch.Config, By: req.Locator}, nil
 	if !strings.Contains(template, "{url}") {
-		next.Options = &http.Options{Proxied: req.Locator}
+		next.Options = &http.Options{Proxied: req.Locator, ProxiedPassword: r.GatewayLogins}
 	}
 	return &next, nil
+}
+
+// hasLogin reports whether a URL says who is to log in. Of a scheme without a
+// grammar it is whatever may be that.
+func hasLogin(l locator.Locator) bool {
+	server, _ := locator.ServerOf(l)
+	return server.Login != nil || locator.HasPassword(l)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// TestGatewayIsNotToldPasswords: a URL with a password is told to no gateway, of
+// TestGatewayIsNotToldLogins: a URL with a login is told to no gateway, of
 // whatever scheme it is and however it is written.
-func TestGatewayIsNotToldPasswords(t *testing.T) {
+func TestGatewayIsNotToldLogins(t *testing.T) {
 	direct, web := &fake{answer: text("direct")}, &fake{answer: text("by gateway")}
 	fetchers := map[string]fetch.Fetcher{"http": web}
 	plain, asProxy := make(map[string]string), make(map[string]string)
@@ -21,10 +21,11 @@ func TestGatewayIsNotToldPasswords(t *testing.T) {
 		plain[scheme], asProxy[strings.ToUpper(scheme)] = "http://gw/?url={url}", "http://gw"
 	}
 	for _, gateways := range []map[string]string{plain, asProxy} {
-		r := Resolver{Registry: registry(fetchers), Gateways: gateways, Parser: &locator.Parser{Tolerate: locator.TolerateAll}}
+		r := Resolver{Schemes: fakes(fetchers), Gateways: gateways, Parser: &locator.Parser{Tolerate: locator.TolerateAll}}
 		for _, url := range []string{
 			"ftp://u:SECRET@h/x", "ftp:u:SECRET@h", "FTP:/u:SECRET@h", "ftps://u:SECRET@h/x", "ftps:u:SECRET@h/x", "FTPS:/u:SECRET@h", "telnet:u:SECRET@h",
 			"https://u:SECRET@h/", "x-foo:u:SECRET@h", "x-foo://u:SECRET@h", "x-foo:u:SEC/RET@h",
+			"ftp://u@h/x", "ftps://u@h/x", "telnet://u@h", "x-foo://u@h", "ftp://@h/x",
 		} {
 			err := closed(r.Get(t.Context(), url))
 			if !errors.Is(err, fetch.Refused) {
@@ -34,7 +35,7 @@ func TestGatewayIsNotToldPasswords(t *testing.T) {
 				t.Errorf("the error shows the password: %v", err)
 			}
 		}
-		for _, url := range []string{"ftps://u@h/x", "ftps://h:990/x", "gophers://h/0x"} {
+		for _, url := range []string{"ftps://h:990/x", "gophers://h/0x"} {
 			if err := closed(r.Get(t.Context(), url)); err != nil {
 				t.Errorf("%s: %v", url, err)
 			}
@@ -45,8 +46,28 @@ func TestGatewayIsNotToldPasswords(t *testing.T) {
 			t.Errorf("the gateway was asked for %+v", req)
 		}
 	}
-	if len(web.requests) != 6 || len(direct.requests) != 0 {
+	if len(web.requests) != 4 || len(direct.requests) != 0 {
 		t.Errorf("%d requests to the gateways, %d round them", len(web.requests), len(direct.requests))
+	}
+}
+
+// Unless the user says so.
+func TestGatewayLogins(t *testing.T) {
+	web := &fake{answer: text("by gateway")}
+	r := Resolver{
+		Schemes: fakes(map[string]fetch.Fetcher{"http": web}), GatewayLogins: true,
+		Gateways: map[string]string{"ftp": "http://gw/{url}", "telnet": "http://gw"},
+	}
+	for _, url := range []string{"ftp://u:p@h/x", "telnet://u:p@h"} {
+		if err := closed(r.Get(t.Context(), url)); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if got := web.requests[0].Locator.String(); got != "http://gw/ftp%3A%2F%2Fu%3Ap%40h%2Fx" {
+		t.Errorf("asked for %s", got)
+	}
+	if o := web.requests[1].Options.(*http.Options); o.Proxied.String() != "telnet://u:p@h" || !o.ProxiedPassword {
+		t.Errorf("asked for %+v", o)
 	}
 }
 
@@ -54,13 +75,13 @@ func TestGatewayIsNotToldPasswords(t *testing.T) {
 func TestGatewayOnlyFetches(t *testing.T) {
 	direct, web := &fake{answer: text("direct")}, &fake{answer: text("by gateway")}
 	r := Resolver{
-		Registry: registry(map[string]fetch.Fetcher{"http": web, "ftp": direct, "ftps": direct}),
+		Schemes:  fakes(map[string]fetch.Fetcher{"http": web, "ftp": direct, "ftps": direct}),
 		Gateways: map[string]string{"ftp": "http://gw/?url={url}", "FTPS": "http://gw", "http": "http://gw/{url}"},
 	}
 	for _, url := range []string{"ftp://h/x", "ftps://h/x", "http://h/x"} {
 		_, err1 := r.Attributes(t.Context(), url)
-		_, err2 := r.Replace(t.Context(), url, strings.NewReader("x"))
-		_, err3 := r.Update(t.Context(), url, strings.NewReader("x"))
+		_, err2 := r.Put(t.Context(), url, strings.NewReader("x"))
+		_, err3 := r.Post(t.Context(), url, strings.NewReader("x"))
 		for _, err := range []error{err1, err2, err3} {
 			if !errors.Is(err, fetch.Unsupported) || !strings.Contains(err.Error(), "gateway") {
 				t.Errorf("%s: %v", url, err)

@@ -18,39 +18,45 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/policy"
 )
 
-// Resolver retrieves resources by URL. The zero value is ready: it reads
-// URLs as people write them, knows the bundled schemes and applies policy.User. Its fields must
-// not be changed after the first call; its methods are safe for concurrent use.
-// Close it to end the sessions it keeps open between requests.
+// Resolver retrieves resources by URL, and is the one way to whatever else can be
+// done with them. The zero value is ready: it reads URLs as people write them,
+// knows the bundled schemes and applies policy.User. Its fields must not be changed
+// after the first call; its methods are safe for concurrent use. Close it to end
+// the sessions it keeps open between requests.
+//
+// The policy, the limits, the gateways and the following of referrals are the
+// same for every operation.
 type Resolver struct {
-	// Env is what the bundled Fetchers work in. Its Allow holds for every Fetcher,
-	// those of a Registry of your own too; a nil one is policy.User.
+	// Env is what the Fetchers work in. A nil Allow is policy.User. Allow holds for
+	// every Fetcher, also for one of Schemes that was made with another Env; Limits.Body
+	// and Limits.Hops do, too.
 	Env fetch.Env
 	// Parser reads the URLs; nil tolerates [locator.TolerateUsual], and what a URL
 	// needed of that is noted in the context's Trace. A pointer to the zero Parser
 	// accepts RFC 1738 §5 and nothing else. A fragment is not sent to the server.
 	Parser *locator.Parser
-	// Registry holds the Fetchers; nil is Builtin(&Env). The Fetchers of another
-	// Registry have an Env of their own: besides Env.Allow, only Limits.Body and
-	// Limits.Hops of the Resolver's Env apply to them. Their own Allow may refuse
-	// more.
-	Registry *fetch.Registry
+	// Schemes are own ones, and those in place of bundled ones of the same name
+	// ([Builtin]).
+	Schemes []Scheme
 	// Gateways fetches whole schemes through a gateway (RFC 1738 §4): it maps a
 	// scheme to an http URL in which "{url}" stands for the encoded URL, such as
 	// "http://127.0.0.1:8118/?url={url}", or that, without "{url}", names an HTTP
-	// proxy that speaks the scheme. The other operations than access fail with the
-	// kind Unsupported there, and a URL with a password with the kind Refused.
+	// proxy that speaks the scheme. The other operations than Fetch fail with the
+	// kind Unsupported there, and a URL with a login with the kind Refused.
 	Gateways map[string]string
+	// GatewayLogins tells gateways the URLs that have a login, with the login.
+	GatewayLogins bool
 
-	once     sync.Once
-	registry *fetch.Registry
+	once    sync.Once
+	schemes map[string]served
+	made    []fetch.Fetcher
 }
 
 // Get retrieves url by a Resolver of its own with every default. Closing the
@@ -66,71 +72,123 @@ func Get(ctx context.Context, url string) (*fetch.Resource, error) {
 	return res, nil
 }
 
-// Get retrieves what url designates. The caller closes the Resource. Errors are
-// *[fetch.Error]s.
+// Get retrieves what url designates: it is the short form of Fetch. The caller
+// closes the Resource. Errors are *[fetch.Error]s.
 func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error) {
-	req, err := r.parse(ctx, url)
+	req, err := r.Request(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	return r.Fetch(ctx, req)
 }
 
+// Attributes finds what is known of url besides its octets: it is the short form
+// of FindAttributes.
+func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
+	req, err := r.Request(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return r.FindAttributes(ctx, req)
+}
+
+// Put stores body as what url designates: it is the short form of Replace.
+func (r *Resolver) Put(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
+	req, err := r.Request(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return r.Replace(ctx, req, body)
+}
+
+// Post adds body to what url designates: it is the short form of Update.
+func (r *Resolver) Post(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
+	req, err := r.Request(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return r.Update(ctx, req, body)
+}
+
 // Fetch performs req and follows referrals to other Locators as far as the
 // policy and Limits.Hops allow. A Body beyond Limits.Body ends in an error of
 // kind [fetch.TooLarge].
 func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	limits := r.Env.Limits.WithDefaults()
-	ctx = r.guarded(ctx)
-	for hops := 0; ; hops++ {
-		res, err := r.access(ctx, req)
-		var ref *fetch.Referral
-		switch {
-		case err == nil:
-			return limited(req, res, limits.Body)
-		case !errors.As(err, &ref) || ref.Op != "":
-			return nil, err
-		case hops == limits.Hops:
-			return nil, &fetch.Error{Op: "follow", URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
+	res, err := perform(ctx, r, req, "access", toFetch, fetch.Fetcher.Fetch)
+	if err != nil {
+		return nil, err
+	}
+	return limited(req, res, r.Env.Limits.WithDefaults().Body)
+}
+
+// FindAttributes finds what is known besides the octets of what req asks for. It
+// follows referrals as Fetch does.
+func (r *Resolver) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	return perform(ctx, r, req, "attributes", toFetch, fetch.AttributeFinder.FindAttributes)
+}
+
+// Replace stores body in place of what req asks for. It follows a referral that
+// asks for the same elsewhere if body is an io.Seeker, so that it can be read
+// from its beginning again. Any other referral is an error: what was to be stored
+// is never fetched, nor stored in part.
+func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	start := int64(-1)
+	seeker, ok := body.(io.Seeker)
+	if ok {
+		if at, err := seeker.Seek(0, io.SeekCurrent); err == nil {
+			start = at
 		}
-		if req, err = r.follow(ctx, req, ref); err != nil {
-			return nil, err
+	}
+	toStore := func(ref *fetch.Referral) bool {
+		if ref.Op != "PUT" || start < 0 || r.Env.Limits.WithDefaults().Hops == 0 {
+			return false
 		}
+		_, err := seeker.Seek(start, io.SeekStart)
+		return err == nil
 	}
+	return perform(ctx, r, req, "replace", toStore, func(f fetch.Replacer, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+		return f.Replace(ctx, req, body)
+	})
 }
 
-// Attributes finds what is known of url besides its octets.
-func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.AttributeFinder](ctx, r, url, "attributes")
+// Update adds body to what req asks for: FTP appends, HTTP and news post, mailto
+// sends. A referral is an error: what is added twice may be there twice.
+func (r *Resolver) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	never := func(*fetch.Referral) bool { return false }
+	return perform(ctx, r, req, "update", never, func(f fetch.Updater, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+		return f.Update(ctx, req, body)
+	})
+}
+
+// Explain tells what Fetch would do for req, without looking up a name or
+// opening a connection. Where the policy would refuse it before that, the Plan
+// comes with the refusal.
+func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan, error) {
+	if err := fetch.CheckOctets(req.Locator); err != nil {
+		return nil, err
+	}
+	req, f, err := find[fetch.Explainer](r, req, "explain")
 	if err != nil {
 		return nil, err
 	}
-	return f.FindAttributes(r.guarded(ctx), req)
-}
-
-// Update adds body to what url designates: FTP appends, HTTP posts.
-func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.Updater](ctx, r, url, "update")
+	plan, err := f.Explain(req)
 	if err != nil {
 		return nil, err
 	}
-	return f.Update(r.guarded(ctx), req, body)
-}
-
-// Replace stores body as what url designates.
-func (r *Resolver) Replace(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.Replacer](ctx, r, url, "replace")
-	if err != nil {
-		return nil, err
+	env := fetch.Env{Allow: r.allow}
+	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
+	if err := env.Permit(ctx, t); err != nil {
+		return plan, err
 	}
-	return f.Replace(r.guarded(ctx), req, body)
+	if addrs := fetch.KnownAddrs(plan.Host); addrs != nil && plan.Network != "" {
+		t.Addr = netip.AddrPortFrom(addrs[0].Unmap(), plan.Port)
+		return plan, env.Permit(ctx, t)
+	}
+	return plan, nil
 }
 
-// Close ends idle sessions of the Registry. Bodies still being read are not
-// disturbed.
-func (r *Resolver) Close() error { return r.fetchers().Close() }
-
-func (r *Resolver) parse(ctx context.Context, url string) (*fetch.Request, error) {
+// Request reads url as Get does, for a Request that says more than a URL can.
+func (r *Resolver) Request(ctx context.Context, url string) (*fetch.Request, error) {
 	parser := locator.Parser{Tolerate: locator.TolerateUsual}
 	if r.Parser != nil {
 		parser = *r.Parser
@@ -145,70 +203,62 @@ func (r *Resolver) parse(ctx context.Context, url string) (*fetch.Request, error
 	return &fetch.Request{Locator: ref.Locator}, nil
 }
 
-func (r *Resolver) fetchers() *fetch.Registry {
-	r.once.Do(func() {
-		if r.registry = r.Registry; r.registry == nil {
-			r.registry = Builtin(&r.Env)
+// toFetch reports whether a referral is to something that is to be fetched.
+func toFetch(ref *fetch.Referral) bool { return ref.Op == "" }
+
+// perform does an operation, op, by the Fetcher for it, and elsewhere where that
+// one refers to, if it follows such a referral.
+func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op string, follows func(*fetch.Referral) bool,
+	do func(T, context.Context, *fetch.Request) (*R, error)) (*R, error) {
+	limit := r.Env.Limits.WithDefaults().Hops
+	ctx = fetch.WithAllow(ctx, r.allow)
+	for hops := 0; ; hops++ {
+		asked, f, err := find[T](r, req, op)
+		if err != nil {
+			return nil, err
 		}
-	})
-	return r.registry
+		result, err := do(f, ctx, asked)
+		var ref *fetch.Referral
+		switch {
+		case err == nil:
+			return result, nil
+		case !errors.As(err, &ref) || !follows(ref):
+			return nil, err
+		case hops == limit:
+			return nil, &fetch.Error{Op: "follow", URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
+		}
+		fetch.ContextTrace(ctx).Note("referred to " + ref.To.Redacted())
+		req = referred(req, ref)
+	}
 }
 
-// guarded is ctx with the policy that holds for every Fetcher.
-func (r *Resolver) guarded(ctx context.Context) context.Context {
-	if r.Env.Allow == nil {
-		return fetch.WithAllow(ctx, policy.User)
+// find finds the Fetcher that has the operation T for req, and what it is to be
+// asked: a gateway is asked for something else, and has no operation but access.
+func find[T any](r *Resolver, req *fetch.Request, op string) (*fetch.Request, T, error) {
+	var able T
+	if template, ok := r.gateway(req.Locator.Scheme()); ok {
+		through, err := r.throughGateway(req, template, op)
+		if err != nil {
+			return nil, able, err
+		}
+		req = through
 	}
-	return fetch.WithAllow(ctx, r.Env.Allow)
-}
-
-// operate finds the request for url, and the Fetcher that has the operation T. A
-// gateway has none but access.
-func operate[T any](ctx context.Context, r *Resolver, url, op string) (req *fetch.Request, able T, err error) {
-	if req, err = r.parse(ctx, url); err != nil {
-		return nil, able, err
-	}
-	if _, ok := r.gateway(req.Locator.Scheme()); ok {
-		return nil, able, fetch.Fail(op, req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
-	}
-	able, err = fetcherFor[T](r, req, op)
-	return req, able, err
-}
-
-// fetcherFor finds the Fetcher of req's scheme as one that has the operation T.
-func fetcherFor[T any](r *Resolver, req *fetch.Request, op string) (T, error) {
 	scheme := req.Locator.Scheme()
-	f := r.fetchers().Lookup(scheme)
+	f := r.table()[scheme].fetcher
 	able, ok := f.(T)
 	if ok {
-		return able, nil
+		return req, able, nil
 	}
 	err := fmt.Errorf("%s of %s resources", op, scheme)
 	if f == nil {
 		err = fmt.Errorf("the scheme %q", scheme)
 	}
-	return able, fetch.Fail(op, req.Locator, fetch.Unsupported, err)
+	return nil, able, fetch.Fail(op, req.Locator, fetch.Unsupported, err)
 }
 
-// access performs req through its gateway if it has one, else by its Fetcher.
-func (r *Resolver) access(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	if template, ok := r.gateway(req.Locator.Scheme()); ok {
-		through, err := throughGateway(req, template)
-		if err != nil {
-			return nil, err
-		}
-		req = through
-	}
-	f, err := fetcherFor[fetch.Fetcher](r, req, "access")
-	if err != nil {
-		return nil, err
-	}
-	return f.Fetch(ctx, req)
-}
-
-// follow makes the request that a referral asks for. The policy judges it by
+// referred is the request that a referral asks for. The policy judges it by
 // where it comes from; options of another scheme do not apply to it.
-func (r *Resolver) follow(ctx context.Context, req *fetch.Request, ref *fetch.Referral) (*fetch.Request, error) {
+func referred(req *fetch.Request, ref *fetch.Referral) *fetch.Request {
 	next := *req
 	next.Locator, next.From = ref.To, ref.From
 	if next.From.Kind == fetch.User || next.From.Kind == fetch.Config {
@@ -217,8 +267,7 @@ func (r *Resolver) follow(ctx context.Context, req *fetch.Request, ref *fetch.Re
 	if ref.To.Scheme() != req.Locator.Scheme() {
 		next.Options = nil
 	}
-	fetch.ContextTrace(ctx).Note("referred to " + ref.To.Redacted())
-	return &next, nil
+	return &next
 }
 
 type closeBoth struct {

@@ -14,15 +14,8 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/file"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/fetch/gopher"
-	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
-	"github.com/fetch1738/fetch1738/fetch/prospero"
-	"github.com/fetch1738/fetch1738/fetch/telnet"
-	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -30,35 +23,27 @@ import (
 // permissive permits everything.
 func permissive(context.Context, fetch.Target) error { return nil }
 
-// bare are the bundled Fetchers without an Env, as a program may register them.
-func bare() *fetch.Registry {
-	r := new(fetch.Registry)
-	r.Register(new(file.Fetcher), "file")
-	r.Register(new(ftp.Fetcher), "ftp", "ftps")
-	r.Register(new(gopher.Fetcher), "gopher", "gophers")
-	r.Register(new(fetchhttp.Fetcher), "http", "https")
-	r.Register(new(nntp.Fetcher), "news", "nntp", "nntps", "snews")
-	r.Register(new(wais.Fetcher), "wais")
-	r.Register(new(mailto.Fetcher), "mailto")
-	r.Register(new(telnet.Fetcher), "telnet")
-	r.Register(new(prospero.Fetcher), "prospero")
-	return r
+// with is the bundled Fetchers, all with env whatever the Resolver has.
+func with(env *fetch.Env) []Scheme {
+	rows := Builtin()
+	for i, row := range rows {
+		rows[i].New = func(*fetch.Env) fetch.Fetcher { return row.New(env) }
+	}
+	return rows
 }
 
-// registries are those that know nothing of a Resolver's policy, or have a wider
-// one.
-func registries(addr string) map[string]*fetch.Registry {
-	all := map[string]*fetch.Registry{
+// tables are those that know nothing of a Resolver's policy, or have a wider one.
+func tables(addr string) map[string][]Scheme {
+	return map[string][]Scheme{
 		"none":       nil,
-		"builtin":    Builtin(nil),
-		"permissive": Builtin(&fetch.Env{Allow: permissive, NewsServer: addr}),
-		"bare":       bare(),
+		"builtin":    Builtin(),
+		"permissive": with(&fetch.Env{Allow: permissive, NewsServer: addr}),
+		"bare":       with(new(fetch.Env)),
+		"configured": {
+			{Names: []string{"mailto"}, New: func(*fetch.Env) fetch.Fetcher { return &mailto.Fetcher{Env: new(fetch.Env), SMTP: addr} }},
+			{Names: []string{"news", "snews"}, New: func(*fetch.Env) fetch.Fetcher { return &nntp.Fetcher{Env: &fetch.Env{NewsServer: addr}} }},
+		},
 	}
-	sending := new(fetch.Registry)
-	sending.Register(&mailto.Fetcher{SMTP: addr}, "mailto")
-	sending.Register(&nntp.Fetcher{Env: &fetch.Env{NewsServer: addr}}, "news", "snews")
-	all["configured"] = sending
-	return all
 }
 
 // canary is a place on loopback, by streams and datagrams, that counts who comes.
@@ -110,8 +95,8 @@ func TestPolicyHoldsForEveryFetcher(t *testing.T) {
 		"wais://" + addr + "/db?x", "telnet://" + addr, "prospero://" + addr + "/x", "news:a@b", "snews:a@b", "mailto:a@b",
 		"http://localhost:" + addr[strings.LastIndexByte(addr, ':')+1:] + "/", "file://" + filepath.ToSlash(secret), "file:///", "file://localhost/etc/",
 	}
-	for name, registry := range registries(addr) {
-		r := &Resolver{Env: fetch.Env{Allow: policy.Public, NewsServer: addr}, Registry: registry}
+	for name, table := range tables(addr) {
+		r := &Resolver{Env: fetch.Env{Allow: policy.Public, NewsServer: addr}, Schemes: table}
 		defer r.Close()
 		for _, url := range urls {
 			l := mustParse(t, url)
@@ -121,12 +106,13 @@ func TestPolicyHoldsForEveryFetcher(t *testing.T) {
 					return closed(r.Fetch(t.Context(), &fetch.Request{Locator: l, Interact: l.Scheme() == "telnet"}))
 				},
 				"Attributes": func() error { _, err := r.Attributes(t.Context(), url); return err },
-				"Replace":    func() error { _, err := r.Replace(t.Context(), url, strings.NewReader("new")); return err },
-				"Update":     func() error { _, err := r.Update(t.Context(), url, strings.NewReader("new")); return err },
+				"Put":        func() error { _, err := r.Put(t.Context(), url, strings.NewReader("new")); return err },
+				"Post":       func() error { _, err := r.Post(t.Context(), url, strings.NewReader("new")); return err },
+				"Explain":    func() error { _, err := r.Explain(t.Context(), &fetch.Request{Locator: l}); return err },
 			} {
 				err := do()
 				_, refused := errors.AsType[*policy.Denied](err)
-				advice := err == nil && (l.Scheme() == "telnet" && op == "Get" || l.Scheme() == "mailto" && op != "Update") // nothing is connected to
+				advice := err == nil && (l.Scheme() == "telnet" && (op == "Get" || op == "Explain") || l.Scheme() == "mailto" && op != "Post" || op == "Explain" && strings.Contains(url, "localhost:")) // nothing is connected to, nor looked up
 				if !refused && !errors.Is(err, fetch.Unsupported) && !errors.Is(err, fetch.BadURL) && !errors.Is(err, fetch.Refused) && !advice {
 					t.Errorf("%s: %s %s: %v", name, op, url, err)
 				}
@@ -163,15 +149,11 @@ func TestPolicyHoldsForReferrals(t *testing.T) {
 		}
 		return nil
 	}
-	for name, registry := range registries(addr) {
-		if name == "none" || name == "configured" {
-			continue
-		}
+	for name, table := range tables(addr) {
 		referring := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
 			return nil, fetch.Fail("x", req.Locator, fetch.Moved, &fetch.Referral{To: mustParse(t, to)})
 		}}
-		registry.Register(referring, "x-lead")
-		r := &Resolver{Env: fetch.Env{Allow: keepOff}, Registry: registry}
+		r := &Resolver{Env: fetch.Env{Allow: keepOff}, Schemes: append(table, fakes(map[string]fetch.Fetcher{"x-lead": referring})...)}
 		defer r.Close()
 		for _, to = range []string{"http://" + addr + "/", "ftp://" + addr + "/x", "gopher://" + addr + "/0x", "file:///etc/passwd"} {
 			for _, url := range []string{srv.URL, "x-lead:"} {
@@ -194,22 +176,65 @@ func TestPolicyOfResolver(t *testing.T) {
 		t.Fatal(err)
 	}
 	link := &fetch.Request{Locator: mustParse(t, "file://"+filepath.ToSlash(path)), From: fetch.Provenance{Kind: fetch.Remote}}
-	r := &Resolver{Registry: bare()}
+	r := &Resolver{Schemes: with(new(fetch.Env))}
 	defer r.Close()
 	if err := closed(r.Fetch(t.Context(), link)); !errors.Is(err, fetch.Refused) {
 		t.Errorf("a link to a file by a Fetcher without a policy: %v", err)
 	}
-	wide := &Resolver{Env: fetch.Env{Allow: (&policy.Rules{LocalLinks: true}).Allow}, Registry: Builtin(nil)}
+	wide := &Resolver{Env: fetch.Env{Allow: (&policy.Rules{LocalLinks: true}).Allow}}
 	defer wide.Close()
 	if err := closed(wide.Fetch(t.Context(), link)); err != nil {
 		t.Errorf("a link to a file, which the Resolver permits: %v", err)
 	}
-	narrow := &Resolver{Env: fetch.Env{Allow: permissive}, Registry: Builtin(&fetch.Env{Allow: policy.Public})}
+	narrow := &Resolver{Env: fetch.Env{Allow: permissive}, Schemes: with(&fetch.Env{Allow: policy.Public})}
 	defer narrow.Close()
 	if err := closed(narrow.Fetch(t.Context(), link)); !errors.Is(err, fetch.Refused) {
-		t.Errorf("a file, which the Registry's own policy forbids: %v", err)
+		t.Errorf("a file, which the Fetcher's own policy forbids: %v", err)
 	}
-	if err := closed(Builtin(nil).Lookup("file").Fetch(t.Context(), link)); !errors.Is(err, fetch.Refused) {
-		t.Errorf("a link to a file without a Resolver: %v", err)
+}
+
+// A Fetcher that asks its Env in a context of its own asks the Resolver's policy
+// all the same; in the Resolver's it is asked once.
+func TestPolicyWithoutContext(t *testing.T) {
+	asked := 0
+	count := func(context.Context, fetch.Target) error { asked++; return errors.New("no") }
+	var env *fetch.Env
+	r := &Resolver{Env: fetch.Env{Allow: count}, Schemes: []Scheme{{Names: []string{"x"}, New: func(e *fetch.Env) fetch.Fetcher {
+		env = e
+		return &fake{}
+	}}}}
+	r.Can("x")
+	for _, ctx := range []context.Context{t.Context(), fetch.WithAllow(t.Context(), r.allow)} {
+		if asked = 0; !errors.Is(env.Permit(ctx, fetch.Target{}), fetch.Refused) || asked != 1 {
+			t.Errorf("asked %d times", asked)
+		}
+	}
+}
+
+// The default port of an own scheme is allowed to it and to no other.
+func TestPortOfOwnScheme(t *testing.T) {
+	dial := func(_ context.Context, _, address string) (net.Conn, error) {
+		return nil, errors.New("dialled " + address)
+	}
+	var asked []Scheme
+	for _, name := range []string{"finger", "whois"} {
+		asked = append(asked, Scheme{Names: []string{name}, Port: map[string]uint16{"finger": 79}[name], New: func(env *fetch.Env) fetch.Fetcher {
+			return &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
+				conn, err := env.Connect(t.Context(), fetch.Target{Locator: req.Locator, Host: "h.example", Port: 79})
+				if err == nil {
+					conn.Close()
+				}
+				return nil, err
+			}}
+		}})
+	}
+	for _, allow := range []func(context.Context, fetch.Target) error{nil, policy.Public} {
+		r := &Resolver{Env: fetch.Env{Dial: dial, Allow: allow}, Schemes: asked}
+		if err := closed(r.Get(t.Context(), "finger:x")); !errors.Is(err, fetch.Unreachable) || !strings.Contains(err.Error(), "dialled h.example:79") {
+			t.Errorf("its own port: %v", err)
+		}
+		if err := closed(r.Get(t.Context(), "whois:x")); !errors.Is(err, fetch.Refused) {
+			t.Errorf("somebody else's port: %v", err)
+		}
 	}
 }

@@ -40,12 +40,12 @@ func text(s string) func(*fetch.Request) (*fetch.Resource, error) {
 	}
 }
 
-func registry(fetchers map[string]fetch.Fetcher) *fetch.Registry {
-	r := new(fetch.Registry)
+// fakes are rows of Fetchers that are there already.
+func fakes(fetchers map[string]fetch.Fetcher) (rows []Scheme) {
 	for scheme, f := range fetchers {
-		r.Register(f, scheme)
+		rows = append(rows, Scheme{Names: []string{scheme}, New: func(*fetch.Env) fetch.Fetcher { return f }})
 	}
-	return r
+	return rows
 }
 
 func mustParse(t *testing.T, url string) locator.Locator {
@@ -59,7 +59,7 @@ func mustParse(t *testing.T, url string) locator.Locator {
 
 func TestGetDispatches(t *testing.T) {
 	ftp, gopher := &fake{answer: text("by ftp")}, &fake{answer: text("by gopher")}
-	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"ftp": ftp, "gopher": gopher})}
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": ftp, "gopher": gopher})}
 	for url, want := range map[string]string{"ftp://h/x": "by ftp", "GOPHER://h/0x": "by gopher"} {
 		res, err := r.Get(t.Context(), url)
 		if err != nil {
@@ -79,7 +79,7 @@ func TestGetDispatches(t *testing.T) {
 }
 
 func TestGetErrors(t *testing.T) {
-	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"ftp": &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
 		return nil, &fetch.Error{Op: "RETR", URL: req.Locator.Redacted(), Kind: fetch.NotFound, Code: 550, Reply: "no such file"}
 	}}})}
 	for _, tc := range []struct {
@@ -88,7 +88,7 @@ func TestGetErrors(t *testing.T) {
 		text string
 	}{
 		{"ftp://h/x", fs.ErrNotExist, "RETR ftp://h/x: 550 no such file"},
-		{"mailto:a@b", fetch.Unsupported, `access mailto:a@b: not supported: the scheme "mailto"`},
+		{"x-mail:a", fetch.Unsupported, `access x-mail:a: not supported: the scheme "x-mail"`},
 		{"ftp://h:0/x", fetch.BadURL, ""},
 		{"ftp://u:secret@h:x/x", fetch.BadURL, ""},
 		{"no url", fetch.BadURL, ""},
@@ -110,11 +110,11 @@ func TestGetErrors(t *testing.T) {
 
 func TestOperations(t *testing.T) {
 	f := &fake{answer: text("x")}
-	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"ftp": f})}
-	if a, err := r.Replace(t.Context(), "ftp://h/x", strings.NewReader("12345")); err != nil || a.Size != 5 {
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": f})}
+	if a, err := r.Put(t.Context(), "ftp://h/x", strings.NewReader("12345")); err != nil || a.Size != 5 {
 		t.Errorf("Replace: %+v, %v", a, err)
 	}
-	if _, err := r.Update(t.Context(), "ftp://h/x", strings.NewReader("")); !errors.Is(err, fetch.Unsupported) {
+	if _, err := r.Post(t.Context(), "ftp://h/x", strings.NewReader("")); !errors.Is(err, fetch.Unsupported) {
 		t.Errorf("Update by a Fetcher that cannot: %v", err)
 	}
 	if _, err := r.Attributes(t.Context(), "wais://h/x"); !errors.Is(err, fetch.Unsupported) {
@@ -128,7 +128,7 @@ func TestReferrals(t *testing.T) {
 		return nil, fetch.Fail("LIST", req.Locator, fetch.Moved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.Remote, By: req.Locator}})
 	}}
 	ftp := &fake{answer: text("found")}
-	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"prospero": prospero, "ftp": ftp})}
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": prospero, "ftp": ftp})}
 	res, err := r.Fetch(t.Context(), &fetch.Request{Locator: mustParse(t, "prospero://p/x"), Offset: 3, Options: "prospero's"})
 	if err != nil {
 		t.Fatal(err)
@@ -141,11 +141,11 @@ func TestReferrals(t *testing.T) {
 
 	to = mustParse(t, "prospero://p/x")
 	prospero.requests = nil
-	r = Resolver{Registry: r.Registry, Env: fetch.Env{Limits: fetch.Limits{Hops: 3}}}
+	r = Resolver{Schemes: r.Schemes, Env: fetch.Env{Limits: fetch.Limits{Hops: 3}}}
 	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.TooManyHops) || len(prospero.requests) != 4 {
 		t.Errorf("a circle: %v after %d requests", err, len(prospero.requests))
 	}
-	r = Resolver{Registry: r.Registry, Env: fetch.Env{Limits: fetch.Limits{Hops: -1}}}
+	r = Resolver{Schemes: r.Schemes, Env: fetch.Env{Limits: fetch.Limits{Hops: -1}}}
 	prospero.requests = nil
 	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.TooManyHops) || len(prospero.requests) != 1 {
 		t.Errorf("no hops: %v after %d requests", err, len(prospero.requests))
@@ -158,15 +158,18 @@ func TestReferralOfUpload(t *testing.T) {
 	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
 		s.Redirects = map[string]testserver.Redirect{"/307": {Location: "ftp://h/x", Status: 307}, "/303": {Location: "ftp://h/x", Status: 303}}
 	})
-	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"http": new(http.Fetcher), "ftp": ftp})}
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"http": &http.Fetcher{Env: new(fetch.Env)}, "ftp": ftp})}
 	defer r.Close()
 	var ref *fetch.Referral
-	_, err := r.Replace(t.Context(), web.URL+"/307", strings.NewReader("mine"))
+	_, err := r.Put(t.Context(), web.URL+"/307", io.MultiReader(strings.NewReader("mine")))
 	if !errors.Is(err, fetch.Moved) || !errors.As(err, &ref) || ref.Op != "PUT" || !strings.HasSuffix(err.Error(), "(not done; the server wants the PUT at ftp://h/x)") {
 		t.Errorf("Replace: %v", err)
 	}
-	if _, err := r.Update(t.Context(), web.URL+"/307", strings.NewReader("mine")); !errors.Is(err, fetch.Moved) {
+	if _, err := r.Post(t.Context(), web.URL+"/307", strings.NewReader("mine")); !errors.Is(err, fetch.Moved) {
 		t.Errorf("Update: %v", err)
+	}
+	if _, err := r.Put(t.Context(), web.URL+"/303", strings.NewReader("mine")); !errors.Is(err, fetch.Moved) || len(ftp.requests) != 0 {
+		t.Errorf("Replace, 303: %v, then %v", err, ftp.requests)
 	}
 	put := func(path string) error {
 		req := &fetch.Request{Locator: mustParse(t, web.URL+path), Options: &http.Options{Method: "PUT", Body: strings.NewReader("mine")}}
@@ -184,13 +187,67 @@ func TestReferralOfUpload(t *testing.T) {
 	}
 }
 
+// What can be read again is stored where the server wants it, as a redirect, all of it.
+func TestReplaceFollows(t *testing.T) {
+	ftp := &fake{}
+	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
+		s.Redirects = map[string]testserver.Redirect{"/x": {Location: "ftp://h/y", Status: 307}}
+	})
+	for hops, stored := range map[int]bool{0: true, -1: false} {
+		r := Resolver{
+			Env:     fetch.Env{Limits: fetch.Limits{Hops: hops}},
+			Schemes: append(fakes(map[string]fetch.Fetcher{"ftp": ftp}), Scheme{Names: []string{"http"}, New: func(env *fetch.Env) fetch.Fetcher { return &http.Fetcher{Env: env} }}),
+		}
+		defer r.Close()
+		body := strings.NewReader("not mine, mine")
+		body.Seek(10, io.SeekStart)
+		ftp.requests = nil
+		a, err := r.Replace(t.Context(), &fetch.Request{Locator: mustParse(t, web.URL+"/x"), Options: new(http.Options)}, body)
+		if !stored {
+			if !errors.Is(err, fetch.Moved) || len(ftp.requests) != 0 {
+				t.Errorf("without hops: %v, %v", err, ftp.requests)
+			}
+			continue
+		}
+		if err != nil || a.Size != 4 || len(ftp.requests) != 1 {
+			t.Fatalf("%+v, %v, %v", a, err, ftp.requests)
+		}
+		if req := ftp.requests[0]; req.Locator.String() != "ftp://h/y" || req.From.Kind != fetch.Redirect || req.Options != nil {
+			t.Errorf("stored by %+v", req)
+		}
+	}
+}
+
+// FindAttributes goes where Fetch would.
+func TestAttributesFollow(t *testing.T) {
+	prospero := &finder{fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
+		return nil, fetch.Fail("x", req.Locator, fetch.Moved, &fetch.Referral{To: mustParse(t, "file:///nowhere"), From: fetch.Provenance{Kind: fetch.Remote}})
+	}}}
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": prospero})}
+	defer r.Close()
+	if _, err := r.Attributes(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.Refused) {
+		t.Errorf("a referral to a file: %v", err) // by the policy, which it got to
+	}
+}
+
+// finder finds no attributes without fetching.
+type finder struct{ fake }
+
+func (f *finder) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	res, err := f.Fetch(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &res.Attributes, res.Close()
+}
+
 // A Fetcher cannot make a link look typed.
 func TestReferralProvenance(t *testing.T) {
 	liar := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
 		return nil, fetch.Fail("x", req.Locator, fetch.Moved, &fetch.Referral{To: mustParse(t, "ftp://h/x")})
 	}}
 	ftp := &fake{answer: text("found")}
-	r := Resolver{Registry: registry(map[string]fetch.Fetcher{"prospero": liar, "ftp": ftp})}
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": liar, "ftp": ftp})}
 	res, err := r.Get(t.Context(), "prospero://p/x")
 	if err != nil {
 		t.Fatal(err)
@@ -204,8 +261,8 @@ func TestReferralProvenance(t *testing.T) {
 func TestBodyLimit(t *testing.T) {
 	for size, max := range map[int]int64{10: 10, 11: 10, 0: 1, 5000: 10} {
 		r := Resolver{
-			Env:      fetch.Env{Limits: fetch.Limits{Body: max}},
-			Registry: registry(map[string]fetch.Fetcher{"ftp": &fake{answer: text(strings.Repeat("x", size))}}),
+			Env:     fetch.Env{Limits: fetch.Limits{Body: max}},
+			Schemes: fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: text(strings.Repeat("x", size))}}),
 		}
 		res, err := r.Get(t.Context(), "ftp://h/x")
 		if err != nil {
@@ -228,8 +285,8 @@ func TestAnnouncedBodyLimit(t *testing.T) {
 		return &fetch.Resource{Locator: req.Locator, Body: closed, Attributes: fetch.Attributes{Size: 11}}, nil
 	}
 	r := Resolver{
-		Env:      fetch.Env{Limits: fetch.Limits{Body: 10}},
-		Registry: registry(map[string]fetch.Fetcher{"ftp": &fake{answer: announce}}),
+		Env:     fetch.Env{Limits: fetch.Limits{Body: 10}},
+		Schemes: fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: announce}}),
 	}
 	if _, err := r.Get(t.Context(), "ftp://h/x"); !errors.Is(err, fetch.TooLarge) || closed.n != 1 {
 		t.Errorf("%v; closed %d times", err, closed.n)
@@ -247,10 +304,93 @@ type closeCounter struct{ n int }
 func (c *closeCounter) Read([]byte) (int, error) { return 0, io.EOF }
 func (c *closeCounter) Close() error             { c.n++; return nil }
 
+func TestExplain(t *testing.T) {
+	r := Resolver{Gateways: map[string]string{"wais": "http://gw.example:8118/?url={url}"}}
+	defer r.Close()
+	for url, want := range map[string]struct {
+		host string
+		port uint16
+		kind error
+	}{
+		"ftp://h.example/x":      {"h.example", 21, nil},
+		"wais://h.example/db":    {"gw.example", 8118, nil},
+		"gopher://h.example:25/": {"h.example", 25, fetch.Refused},
+		"http://0.0.0.0/":        {"0.0.0.0", 80, fetch.Refused},
+		"file:///x":              {"", 0, nil},
+		"x-none:x":               {"", 0, fetch.Unsupported},
+		"gopher://h/0%0D":        {"", 0, fetch.BadURL},
+	} {
+		plan, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, url)})
+		if want.kind == nil && err != nil || want.kind != nil && !errors.Is(err, want.kind) {
+			t.Errorf("%s: %v", url, err)
+		}
+		if plan == nil {
+			plan = new(fetch.Plan)
+		}
+		if plan.Host != want.host || plan.Port != want.port {
+			t.Errorf("%s: %+v", url, plan)
+		}
+	}
+	link := fetch.Provenance{Kind: fetch.Remote}
+	if _, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "file:///x"), From: link}); !errors.Is(err, fetch.Refused) {
+		t.Errorf("a link to a file: %v", err)
+	}
+}
+
+// A row takes the place of a bundled scheme, or takes it away; its Fetcher has the
+// Resolver's Env, and is closed once.
+func TestOwnSchemes(t *testing.T) {
+	both := &fake{answer: text("own")}
+	var env *fetch.Env
+	r := Resolver{
+		Env: fetch.Env{Email: "me@example.com"},
+		Schemes: []Scheme{
+			{Names: []string{"ftp", "x-own"}, New: func(e *fetch.Env) fetch.Fetcher { env = e; return both }},
+			{Names: []string{"file"}},
+		},
+	}
+	for _, url := range []string{"ftp://h/x", "x-own:x"} {
+		if err := closed(r.Get(t.Context(), url)); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(both.requests) != 2 || env.Email != "me@example.com" {
+		t.Errorf("%d requests, %+v", len(both.requests), env)
+	}
+	if err := closed(r.Get(t.Context(), "file:///")); !errors.Is(err, fetch.Unsupported) {
+		t.Errorf("file: %v", err)
+	}
+	for scheme, want := range map[string]Abilities{
+		"ftp":    {Fetch: true, Replace: true},
+		"ftps":   {Fetch: true, FindAttributes: true, Update: true, Replace: true, Explain: true},
+		"wais":   {Fetch: true, Explain: true},
+		"mailto": {Fetch: true, Update: true, Explain: true},
+		"file":   {}, "x-none": {},
+	} {
+		if got := r.Can(scheme); got != want {
+			t.Errorf("%s can %+v, want %+v", scheme, got, want)
+		}
+	}
+	if err := r.Close(); err != nil || both.closed != 1 {
+		t.Errorf("%v; closed %d times", err, both.closed)
+	}
+	without := func(*fetch.Env) fetch.Fetcher { return new(http.Fetcher) }
+	for _, mistaken := range [][]Scheme{{{Names: []string{"a"}}, {Names: []string{"a"}}}, {{Names: []string{""}}}, {{Names: []string{"http"}, New: without}}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%v is taken", mistaken)
+				}
+			}()
+			(&Resolver{Schemes: mistaken}).Can("a")
+		}()
+	}
+}
+
 func TestGateway(t *testing.T) {
 	web := &fake{answer: text("by gateway")}
 	r := Resolver{
-		Registry: registry(map[string]fetch.Fetcher{"http": web}),
+		Schemes:  fakes(map[string]fetch.Fetcher{"http": web}),
 		Gateways: map[string]string{"wais": "http://gw:8118/?url={url}", "ftp": "http://gw/{url}", "gopher": "ftp://gw/{url}", "telnet": "http://gw"},
 	}
 	for url, want := range map[string]string{

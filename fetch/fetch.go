@@ -3,8 +3,8 @@
 // fails ([Error]) and what can be watched ([Trace]).
 //
 // It holds no protocol. The packages below it (fetch/ftp, fetch/gopher, …) each
-// implement Fetcher for the scheme of their name; a [Registry] maps schemes to
-// Fetchers, and the root package's Resolver puts it all together.
+// implement Fetcher for the scheme of their name; the root package's Resolver
+// puts it all together.
 package fetch
 
 import (

@@ -1,12 +1,10 @@
 package fetch_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,65 +34,6 @@ func TestLimits(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got.WithDefaults(), hidden); diff != "" {
 			t.Errorf("%+v, filled in twice:\n%s", tc.in, diff)
 		}
-	}
-}
-
-// named is a Fetcher that gives its name as an error and counts its Closes.
-type named struct {
-	name   string
-	closed *int
-	err    error
-	_      []int // not comparable, which a Fetcher may be
-}
-
-func (n named) Fetch(context.Context, *fetch.Request) (*fetch.Resource, error) {
-	return nil, errors.New(n.name)
-}
-
-func (n named) Close() error {
-	*n.closed++
-	return n.err
-}
-
-func TestRegistry(t *testing.T) {
-	var empty fetch.Registry
-	if empty.Lookup("ftp") != nil || len(empty.Schemes()) != 0 || empty.Close() != nil {
-		t.Error("the zero Registry is not empty")
-	}
-	var r fetch.Registry
-	var a, b, c int
-	sorry := errors.New("sorry")
-	r.Register(&named{name: "web", closed: &a}, "http", "HTTPS")
-	r.Register(&named{name: "files", closed: &b, err: sorry}, "ftp")
-	r.Register(named{name: "value", closed: &c}, "x-new")
-	for scheme, want := range map[string]string{"http": "web", "HTTP": "web", "https": "web", "ftp": "files", "X-New": "value"} {
-		if _, err := r.Lookup(scheme).Fetch(t.Context(), nil); err.Error() != want {
-			t.Errorf("%s is fetched by %v, want %s", scheme, err, want)
-		}
-	}
-	if f := r.Lookup("gopher"); f != nil {
-		t.Errorf("gopher is fetched by %v", f)
-	}
-	if got, want := r.Schemes(), []string{"ftp", "http", "https", "x-new"}; !slices.Equal(got, want) {
-		t.Errorf("schemes are %q, want %q", got, want)
-	}
-	if err := r.Close(); !errors.Is(err, sorry) || a != 1 || b != 1 || c != 1 {
-		t.Errorf("Close gives %v, and the Fetchers were closed %d, %d, %d times", err, a, b, c)
-	}
-}
-
-func TestRegisterPanics(t *testing.T) {
-	for _, schemes := range [][]string{{""}, {"ftp", "FTP"}, {"gopher"}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("Register accepted %q", schemes)
-				}
-			}()
-			var r fetch.Registry
-			r.Register(&named{}, "gopher")
-			r.Register(&named{}, schemes...)
-		}()
 	}
 }
 

@@ -69,6 +69,9 @@ type Target struct {
 	// Host and Port are the place as named.
 	Host string
 	Port uint16
+	// DefaultPort is that of a scheme which package locator does not know; a
+	// Resolver fills it in.
+	DefaultPort uint16
 	// Addr is the resolved address. It is invalid in the first question, which is
 	// asked before any name is looked up.
 	Addr netip.AddrPort

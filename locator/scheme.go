@@ -14,8 +14,8 @@ type Scheme struct {
 	Twin string
 }
 
-// schemes are those that have a grammar here, those of a protocol together.
-// Whatever is to be known of a scheme outside its grammar is looked up here.
+// schemes are those that there is a Fetcher for, those of a protocol together. One
+// without a grammar here is read as an [Opaque]. Whatever is to be known of a scheme outside its grammar is looked up here.
 var schemes = []Scheme{
 	{Name: "file"},
 	{Name: "ftp", Port: 21, Twin: "ftps"},
@@ -34,12 +34,11 @@ var schemes = []Scheme{
 	{Name: "wais", Port: 210},
 }
 
-// Schemes returns the schemes that have a grammar in this package. Any other is
-// read as an [Opaque].
+// Schemes returns the schemes that are known here by more than their grammar.
 func Schemes() []Scheme { return append([]Scheme(nil), schemes...) }
 
 // SchemeOf returns what is known of the scheme of that name, which is in lower
-// case. It is false for one without a grammar here; then only the Name is set.
+// case. It is false for one without a row here; then only the Name is set.
 func SchemeOf(name string) (Scheme, bool) {
 	for _, s := range schemes {
 		if s.Name == name {

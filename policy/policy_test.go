@@ -232,9 +232,9 @@ func TestPorts(t *testing.T) {
 		data.Addr = netip.AddrPortFrom(data.Addr.Addr(), port)
 		check(t, &Rules{AllowPorts: []uint16{22}}, data, rule)
 	}
-	other := fetch.Target{Locator: &locator.Opaque{Name: "finger"}, Network: "tcp", Host: "h.example", Port: 79}
+	other := fetch.Target{Locator: &locator.Opaque{Name: "whois"}, Network: "tcp", Host: "h.example", Port: 43}
 	check(t, user, other, "reserved-port")
-	check(t, &Rules{AllowPorts: []uint16{79}}, other, "")
+	check(t, &Rules{AllowPorts: []uint16{43}}, other, "")
 }
 
 // Cases 58, 69, 113, 114, 142: what links and redirects may not lead to.

@@ -35,7 +35,7 @@ func (r *Rules) port(t fetch.Target) *Denied {
 	switch {
 	case t.Port == 0:
 		return deny(t, "reserved-port", what, "")
-	case t.Port == locator.DefaultPort(scheme):
+	case t.Port == locator.DefaultPort(scheme), t.Port == t.DefaultPort:
 		return nil
 	case web && (t.Port == locator.DefaultPort("http") || t.Port == locator.DefaultPort("https")):
 		return nil

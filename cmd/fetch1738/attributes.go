@@ -16,11 +16,7 @@ import (
 // attributes shows what is known of a document, for -I, in lines like those of
 // HTTP.
 func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
-	finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
-	if !ok {
-		return fetch.Fail("attributes", req.Locator, fetch.Unsupported, fmt.Errorf("a %s server tells nothing about a document but the document", req.Locator.Scheme()))
-	}
-	found, err := finder.FindAttributes(ctx, req)
+	found, err := t.resolverFor(req.Locator).FindAttributes(ctx, req)
 	if err != nil {
 		return err
 	}

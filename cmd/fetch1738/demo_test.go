@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -33,7 +35,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	skeleton := demoSkeleton(got.out, temporary)
-	if os.Getenv("UPDATE") != "" {
+	if *update {
 		if err := os.WriteFile("testdata/demo.golden", []byte(skeleton), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -167,5 +169,18 @@ func TestConversation(t *testing.T) {
 	want := []string{"> USER a", "< 331-one", "> PASS ****", "< 331 two", `< "\x1b[2J\xff"`, "< (17 octets of data)", "* a remark", "< " + strings.Repeat("x", 67) + "..."}
 	if got := c.shown(); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+// Every scheme of the table is demonstrated, or one that goes by the same Fetcher.
+func TestDemoHasEveryScheme(t *testing.T) {
+	shown := []string{demoMail[:strings.Index(demoMail, ":")]}
+	for _, s := range demoSchemes() {
+		shown = append(shown, s.name)
+	}
+	for _, row := range fetch1738.Builtin() {
+		if !slices.ContainsFunc(row.Names, func(name string) bool { return slices.Contains(shown, name) }) {
+			t.Errorf("%v is not demonstrated", row.Names)
+		}
 	}
 }

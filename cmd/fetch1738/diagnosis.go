@@ -43,16 +43,12 @@ func (t *transfer) findFolder(ctx context.Context, err error) {
 	if err != nil || len(t.op.quotes) > 0 { // which must not be sent twice
 		return
 	}
-	finder, ok := t.registry.Lookup(t.locator.Scheme()).(fetch.AttributeFinder)
-	if !ok {
-		return
-	}
 	if t.narrator != nil {
 		ctx = t.narrator.watch(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, folderLimit)
 	defer cancel()
-	switch _, err := finder.FindAttributes(ctx, req); {
+	switch _, err := t.resolver.FindAttributes(ctx, req); {
 	case err == nil:
 		t.folder = isFolder
 	case errors.As(err, &refused) && refused.Code >= 500:

@@ -41,7 +41,7 @@ func TestSpoken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := &transfer{environment: &environment{op: new(operation), registry: fetch1738.Builtin(nil)}, locator: l}
+		one := &transfer{environment: &environment{op: new(operation), resolver: new(fetch1738.Resolver)}, locator: l}
 		if tt.overTLS {
 			record := tls.RecordHeaderError{Msg: "no TLS"}
 			copy(record.RecordHeader[:], tt.greeting)

@@ -11,14 +11,10 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
-	"github.com/fetch1738/fetch1738/fetch/prospero"
-	"github.com/fetch1738/fetch1738/fetch/telnet"
-	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -39,7 +35,6 @@ type environment struct {
 	way      way
 	proxies  map[string]*schemeProxy // by scheme; those that have none are missing
 	direct   fetch.Env               // which reaches the proxies themselves
-	registry *fetch.Registry
 	resolver *fetch1738.Resolver
 	referred *fetch1738.Resolver // the same, which follows referrals without -L
 
@@ -56,9 +51,18 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 	e := &environment{std: std, op: op, way: op.way()}
 	e.netrc = sync.OnceValues(e.readNetrc)
 	if earlier := op.environments.alike(&e.way); earlier != nil {
-		e.proxies, e.direct, e.registry = earlier.proxies, earlier.direct, earlier.registry
-	} else if err := e.findProxies(); err != nil {
+		e.proxies, e.direct, e.resolver, e.referred = earlier.proxies, earlier.direct, earlier.resolver, earlier.referred
+	} else if err := e.makeResolvers(); err != nil {
 		return nil, err
+	}
+	op.environments = append(op.environments, e)
+	return e, nil
+}
+
+// makeResolvers makes the Resolvers of a new way to connect.
+func (e *environment) makeResolvers() error {
+	if err := e.findProxies(); err != nil {
+		return err
 	}
 	env := fetch.Env{
 		Dial:        e.dial,
@@ -66,19 +70,15 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 		Credentials: e.credentials,
 		Email:       e.way.email, NewsServer: e.way.newsServer, Limits: e.way.limits,
 	}
-	following := env
+	schemes := e.schemes()
+	e.referred = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways}
 	if !e.way.follows {
 		env.Limits.Hops = -1
 	}
-	if e.registry == nil {
-		e.direct = env
-		e.direct.Dial = op.dialer.Dial
-		e.registry = e.fetchers(env, following)
-	}
-	e.resolver = &fetch1738.Resolver{Env: env, Registry: e.registry, Gateways: op.gateways}
-	e.referred = &fetch1738.Resolver{Env: following, Registry: e.registry, Gateways: op.gateways}
-	op.environments = append(op.environments, e)
-	return e, nil
+	e.resolver = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways}
+	e.direct = env
+	e.direct.Dial = e.op.dialer.Dial
+	return nil
 }
 
 // findProxies finds the proxy of every scheme.
@@ -88,9 +88,9 @@ func (e *environment) findProxies() error {
 		return err
 	}
 	e.proxies = make(map[string]*schemeProxy)
-	for _, scheme := range fetch1738.Builtin(nil).Schemes() {
+	for _, scheme := range fetch1738.Schemes() {
 		asked := scheme
-		if slices.Contains(newsSchemes(), scheme) { // one server, one way to it
+		if slices.Contains(kin("nntp"), scheme) { // one server, one way to it
 			asked = "nntp"
 		}
 		if p := e.op.proxyOf(asked, header); p != nil {
@@ -109,26 +109,42 @@ func (e *environment) resolverFor(l locator.Locator) *fetch1738.Resolver {
 	return e.resolver
 }
 
-// fetchers work in env, those whose URLs lead to others in following.
-func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
-	config := e.op.tls.config()
-	r := new(fetch.Registry)
-	r.Register(&file.Fetcher{Env: &env}, "file")
-	for _, scheme := range []string{"ftp", "ftps"} {
-		r.Register(e.op.ftpFetcher(&env, config), scheme)
+// kin are the schemes that one bundled Fetcher is for, of which scheme is one.
+func kin(scheme string) []string {
+	for _, row := range fetch1738.Builtin() {
+		if slices.Contains(row.Names, scheme) {
+			return row.Names
+		}
 	}
-	r.Register(&gopher.Fetcher{Env: &env, Exact: e.op.exact, TLS: config}, "gopher", "gophers")
-	r.Register(&fetchhttp.Fetcher{
-		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
-		Proxy: e.forwarder, TLS: config, MaxIdle: e.op.idleSessions(),
-		ContinueTimeout: cmp.Or(e.way.patience, -1),
-	}, "http", "https")
-	r.Register(&nntp.Fetcher{Env: &env, TLS: config, MaxIdle: e.op.idleSessions()}, newsSchemes()...)
-	r.Register(&wais.Fetcher{Env: &env}, "wais")
-	r.Register(&mailto.Fetcher{Env: &env, SMTP: e.op.smtp, TLS: config, RequireTLS: e.op.ftp.requireTLS}, "mailto")
-	r.Register(&telnet.Fetcher{Env: &env}, "telnet")
-	r.Register(&prospero.Fetcher{Env: &following}, "prospero")
-	return r
+	return nil
+}
+
+// schemes are those whose Fetchers the options configure.
+func (e *environment) schemes() []fetch1738.Scheme {
+	config := e.op.tls.config()
+	return []fetch1738.Scheme{
+		{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return e.op.ftpFetcher(env, config) }},
+		{Names: kin("gopher"), New: func(env *fetch.Env) fetch.Fetcher {
+			return &gopher.Fetcher{Env: env, Exact: e.op.exact, TLS: config}
+		}},
+		{Names: kin("http"), New: func(env *fetch.Env) fetch.Fetcher {
+			own := *env
+			if !e.way.follows {
+				own.Limits.Hops = -1 // also where a prospero URL has led
+			}
+			return &fetchhttp.Fetcher{
+				Env: &own, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
+				Proxy: e.forwarder, TLS: config, MaxIdle: e.op.idleSessions(),
+				ContinueTimeout: cmp.Or(e.way.patience, -1),
+			}
+		}},
+		{Names: kin("nntp"), New: func(env *fetch.Env) fetch.Fetcher {
+			return &nntp.Fetcher{Env: env, TLS: config, MaxIdle: e.op.idleSessions()}
+		}},
+		{Names: kin("mailto"), New: func(env *fetch.Env) fetch.Fetcher {
+			return &mailto.Fetcher{Env: env, SMTP: e.op.smtp, TLS: config, RequireTLS: e.op.ftp.requireTLS}
+		}},
+	}
 }
 
 // allow is the policy: the rules, and what --proto and --proto-redir leave.

@@ -4,13 +4,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"net/netip"
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -43,9 +40,13 @@ func defineExplain(v *verb) func(context.Context) int {
 		if v.NArg() == 0 {
 			return v.usage("no URL given")
 		}
-		x := explainer{op: op, env: &fetch.Env{Allow: op.rules.Allow, NewsServer: newsServer(op.newsServer)}, show: explainText}
-		x.registry = explainers(x.env, op)
-		defer x.registry.Close()
+		x := explainer{op: op, show: explainText, resolver: &fetch1738.Resolver{
+			Env: fetch.Env{Allow: op.rules.Allow, NewsServer: newsServer(op.newsServer)},
+			Schemes: []fetch1738.Scheme{
+				{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env, nil) }},
+			},
+		}}
+		defer x.resolver.Close()
 		if *asJSON {
 			x.show = explainJSON
 		}
@@ -68,24 +69,10 @@ func defineExplain(v *verb) func(context.Context) int {
 	}
 }
 
-// explainers are the bundled Fetchers, those of FTP as op has them.
-func explainers(env *fetch.Env, op *operation) *fetch.Registry {
-	bundled, r := fetch1738.Builtin(env), new(fetch.Registry)
-	for _, scheme := range bundled.Schemes() {
-		if _, isFTP := bundled.Lookup(scheme).(*ftp.Fetcher); isFTP {
-			r.Register(op.ftpFetcher(env, nil), scheme)
-		} else {
-			r.Register(bundled.Lookup(scheme), scheme)
-		}
-	}
-	return r
-}
-
 // explainer asks the Fetchers what they would do.
 type explainer struct {
 	op       *operation
-	env      *fetch.Env
-	registry *fetch.Registry
+	resolver *fetch1738.Resolver
 	show     func(io.Writer, explanation) error
 }
 
@@ -105,14 +92,13 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 	}
 	l := ref.Locator
 	e := explanation{url: l.Redacted(), loc: l}
-	if e.plan, e.err = x.planOf(l); e.err == nil {
+	if e.plan, e.verdict, e.err = x.planOf(ctx, l); e.err == nil {
 		if ref.Used != 0 {
 			e.plan.Notes = append(e.plan.Notes, departing(ref.Used))
 		}
 		if patternOf(l, url) != nil {
 			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
 		}
-		e.verdict, e.err = x.judge(ctx, l, e.plan)
 	}
 	return e
 }
@@ -130,40 +116,21 @@ func redacted(url string, err error) string {
 	return ""
 }
 
-func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
-	if err := fetch.CheckOctets(l); err != nil {
-		return nil, err
-	}
-	f, ok := x.registry.Lookup(l.Scheme()).(fetch.Explainer)
-	if !ok {
-		return nil, fetch.Fail("explain", l, fetch.Unsupported, fmt.Errorf("the scheme %q", l.Scheme()))
-	}
+// planOf gives what would be done, and what the policy says of it.
+func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.Plan, verdict string, err error) {
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)
 	if _, isFTP := l.(*locator.FTP); isFTP {
 		req.Options = x.op.ftpOptions()
 	}
-	return f.Explain(req)
-}
-
-// judge asks the policy what it is asked before a connection.
-func (x *explainer) judge(ctx context.Context, l locator.Locator, plan *fetch.Plan) (string, error) {
-	t := fetch.Target{Locator: l, Network: plan.Network, Host: plan.Host, Port: plan.Port}
-	if err := x.env.Permit(ctx, t); err != nil {
-		return "", err
+	if plan, err = x.resolver.Explain(ctx, req); err != nil {
+		return nil, "", err
 	}
-	if plan.Network == "" {
-		return "allowed", nil
+	verdict = "allowed"
+	if plan.Network != "" && fetch.KnownAddrs(plan.Host) == nil {
+		verdict += "; judged again by its address once the name is looked up"
 	}
-	addrs := fetch.KnownAddrs(plan.Host)
-	if addrs == nil {
-		return "allowed; judged again by its address once the name is looked up", nil
-	}
-	t.Addr = netip.AddrPortFrom(addrs[0].Unmap(), plan.Port)
-	if err := x.env.Permit(ctx, t); err != nil {
-		return "", err
-	}
-	return "allowed", nil
+	return plan, verdict, nil
 }
 
 // code is the exit code that fetching would end with.

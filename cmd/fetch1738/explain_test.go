@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -31,10 +32,13 @@ type mute struct{ fetch.Fetcher }
 
 func explaining(plan *fetch.Plan) *explainer {
 	rules := policy.Rules{AnyHTTPPort: true}
-	x := &explainer{op: &operation{strict: true}, env: &fetch.Env{Allow: rules.Allow}, registry: new(fetch.Registry)}
-	x.registry.Register(planner{plan: plan}, "ftp", "file")
-	x.registry.Register(mute{}, "gopher")
-	return x
+	return &explainer{op: &operation{strict: true}, resolver: &fetch1738.Resolver{
+		Env: fetch.Env{Allow: rules.Allow},
+		Schemes: []fetch1738.Scheme{
+			{Names: []string{"ftp", "file"}, New: func(*fetch.Env) fetch.Fetcher { return planner{plan: plan} }},
+			{Names: []string{"gopher"}, New: func(*fetch.Env) fetch.Fetcher { return mute{} }},
+		},
+	}}
 }
 
 func TestExplainLayout(t *testing.T) {
@@ -117,7 +121,7 @@ func TestExplainJudgesLiterals(t *testing.T) {
 	var mu sync.Mutex
 	var asked []netip.AddrPort
 	x := explaining(&fetch.Plan{Network: "tcp", Host: "10.0.0.5", Port: 21})
-	x.env = &fetch.Env{Allow: func(_ context.Context, target fetch.Target) error {
+	x.resolver.Env = fetch.Env{Allow: func(_ context.Context, target fetch.Target) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if asked = append(asked, target.Addr); target.Addr.IsValid() {

@@ -55,6 +55,7 @@ func hints() []hint {
 		{exitBadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
 		{exitBadURL, lacksGroup, always("to list the groups of a server: --news-server HOST 'news:*'")},
 		{exitBadURL, (*transfer).globFails, always("{} and [] in a URL stand for several URLs; -g takes them literally")},
+		{exitRefused, func(_ *transfer, e *fetch.Error) bool { return e.Op == "gateway" }, always("use --gateway-login to tell the gateway the login, too")},
 		{exitRefused, isReservedPort, always("this port belongs to another service; use --allow-port PORT to connect anyway")},
 		{exitProxy, resolvesForProxy, always("use --socks5-hostname, or socks5h:// in the proxy's URL, to have the proxy look up names")},
 		{exitLogin, lacksTerminal, always("without a terminal, give the password by -n with ~/.netrc or by --password-fd")},
@@ -95,11 +96,11 @@ func (t *transfer) lacksNewsServer(*fetch.Error) bool {
 }
 
 func lacksFetcher(t *transfer, e *fetch.Error) bool {
-	return e.Kind == fetch.Unsupported && t.locator != nil && t.registry.Lookup(t.locator.Scheme()) == nil
+	return e.Kind == fetch.Unsupported && t.locator != nil && !t.resolver.Can(t.locator.Scheme()).Fetch
 }
 
 func knownSchemes(t *transfer) string {
-	names := fetch1738.Builtin(nil).Schemes()
+	names := fetch1738.Schemes()
 	text := "the schemes are " + strings.Join(names, " ")
 	if t.locator == nil {
 		return text
@@ -124,7 +125,7 @@ func (t *transfer) guesses() bool { return !hasScheme(t.url) && !t.lacksScheme(n
 // lacksColon reports whether a scheme was taken for a host, as in http//host.
 func (t *transfer) lacksColon(*fetch.Error) bool {
 	scheme, _, found := strings.Cut(t.url, "/")
-	return found && t.guesses() && t.registry != nil && t.registry.Lookup(scheme) != nil
+	return found && t.guesses() && t.resolver != nil && t.resolver.Can(scheme).Fetch
 }
 
 func nameColon(t *transfer) string {

@@ -56,7 +56,7 @@ func writeManual(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m := manual{Schemes: strings.Join(fetch1738.Builtin(nil).Schemes(), ", "), Options: manualOptions(options())}
+	m := manual{Schemes: strings.Join(fetch1738.Schemes(), ", "), Options: manualOptions(options())}
 	for _, c := range commands() {
 		m.Verbs = append(m.Verbs, manualVerb{c.name, roff(c.summary), manualOptions(c.options())})
 	}

@@ -15,9 +15,6 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// newsSchemes are those of what is fetched by NNTP.
-func newsSchemes() []string { return []string{"news", "nntp", "nntps", "snews"} }
-
 // isNews reports whether l is fetched by NNTP.
 func isNews(l locator.Locator) bool {
 	switch l.(type) {

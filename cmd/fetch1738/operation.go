@@ -37,6 +37,7 @@ type operation struct {
 	protoDefault string
 	rules        policy.Rules
 	gateways     map[string]string // by scheme
+	gatewayLogin bool
 
 	// How to connect.
 	connectTimeout time.Duration
@@ -236,7 +237,7 @@ func (o *operation) check() error {
 
 // fetches reports whether there is a way to fetch URLs of a scheme.
 func (o *operation) fetches(scheme string) bool {
-	return o.gateways[scheme] != "" || slices.Contains(fetch1738.Builtin(nil).Schemes(), scheme)
+	return o.gateways[scheme] != "" || slices.Contains(fetch1738.Schemes(), scheme)
 }
 
 // count is how many transfers the URLs stand for.
@@ -297,7 +298,7 @@ func (s schemeSet) has(scheme string) bool { return s == nil || slices.Contains(
 func schemes(field func(*operation) *schemeSet) setter {
 	return func(c *commandLine, value string) error {
 		set := field(c.op)
-		known := fetch1738.Builtin(nil).Schemes()
+		known := fetch1738.Schemes()
 		if *set == nil {
 			*set = slices.Clone(known)
 		}

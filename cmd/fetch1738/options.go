@@ -92,6 +92,7 @@ func options() []option {
 		{"", "ftp-ssl-control", "", "ftp tls", "Demand TLS for the commands, and send the data in the clear", toggle(func(o *operation) *bool { return &o.ftp.controlTLS }), ""},
 		{"", "ftp-ssl-reqd", "", "ftp tls", "The same as --ssl-reqd", toggle(func(o *operation) *bool { return &o.ftp.requireTLS }), ""},
 		{"", "gateway", "SCHEME=URL", "connection", "Ask this http URL for all of a scheme; {url} in it is the URL", addGateway, own},
+		{"", "gateway-login", "", "connection auth", "Tell the gateway also URLs with a user or password, as they are", toggle(func(o *operation) *bool { return &o.gatewayLogin }), own},
 		{"G", "get", "", "http", "Put what -d and the like say into the URL", toggle(func(o *operation) *bool { return &o.get }), ""},
 		{"g", "globoff", "", "curl", "Take { } [ ] in URLs as they are", toggle(func(o *operation) *bool { return &o.globOff }), ""},
 		{"I", "head", "", "http ftp file gopher", "Show what is known of the document, not the document", toggle(func(o *operation) *bool { return &o.head }), "Gopher tells what Gopher+ knows."},

@@ -117,52 +117,28 @@ type setting = func(*testserver.Server)
 
 func playServers() []playServer {
 	return []playServer{
-		{"ftp", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
-			s, err := testserver.StartFTP(ctx, addr, func(s *testserver.FTP) { set(&s.Server) })
-			if err != nil {
-				return nil, err
-			}
-			return &s.Server, nil
-		}},
-		{"gopher", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
-			s, err := testserver.StartGopher(ctx, addr, func(s *testserver.Gopher) {
-				set(&s.Server)
-				s.Personality = testserver.StandardGopher // the UMN client asks for menus by Gopher+ only
-			})
-			if err != nil {
-				return nil, err
-			}
-			return &s.Server, nil
-		}},
-		{"http", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
-			s, err := testserver.StartHTTP(ctx, addr, func(s *testserver.HTTP) { set(&s.Server) })
-			if err != nil {
-				return nil, err
-			}
-			return &s.Server, nil
-		}},
-		{"nntp", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
-			s, err := testserver.StartNNTP(ctx, addr, func(s *testserver.NNTP) { set(&s.Server) })
-			if err != nil {
-				return nil, err
-			}
-			return &s.Server, nil
-		}},
-		{"wais", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
-			s, err := testserver.StartWAIS(ctx, addr, func(s *testserver.WAIS) { set(&s.Server) })
-			if err != nil {
-				return nil, err
-			}
-			return &s.Server, nil
-		}},
-		{"prospero", func(ctx context.Context, addr string, set setting) (*testserver.Server, error) {
-			s, err := testserver.StartProspero(ctx, addr, func(s *testserver.Prospero) { set(&s.Server) })
-			if err != nil {
-				return nil, err
-			}
-			return &s.Server, nil
-		}},
+		play("ftp", testserver.StartFTP, func(s *testserver.FTP) *testserver.Server { return &s.Server }),
+		play("gopher", testserver.StartGopher, func(s *testserver.Gopher) *testserver.Server {
+			s.Personality = testserver.StandardGopher // the UMN client asks for menus by Gopher+ only
+			return &s.Server
+		}),
+		play("http", testserver.StartHTTP, func(s *testserver.HTTP) *testserver.Server { return &s.Server }),
+		play("nntp", testserver.StartNNTP, func(s *testserver.NNTP) *testserver.Server { return &s.Server }),
+		play("wais", testserver.StartWAIS, func(s *testserver.WAIS) *testserver.Server { return &s.Server }),
+		play("prospero", testserver.StartProspero, func(s *testserver.Prospero) *testserver.Server { return &s.Server }),
 	}
+}
+
+// play is a server that start starts; ready makes it ready for that and gives what
+// it has in common with the others.
+func play[S any](scheme string, start func(context.Context, string, ...func(*S)) (*S, error), ready func(*S) *testserver.Server) playServer {
+	return playServer{scheme, func(ctx context.Context, addr string, set setting) (srv *testserver.Server, err error) {
+		_, err = start(ctx, addr, func(s *S) {
+			srv = ready(s)
+			set(srv)
+		})
+		return srv, err
+	}}
 }
 
 // serveAddrs are the addresses to listen on by scheme.

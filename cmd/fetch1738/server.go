@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 
@@ -11,11 +12,10 @@ import (
 // serverOf is the server that l is fetched from, also where l does not name it.
 func (e *environment) serverOf(l locator.Locator) locator.Server {
 	server, named := locator.ServerOf(l)
-	explainer, ok := e.registry.Lookup(l.Scheme()).(fetch.Explainer)
-	if named || !ok {
+	if named {
 		return server
 	}
-	if plan, err := explainer.Explain(&fetch.Request{Locator: l}); err == nil {
+	if plan, _ := e.resolver.Explain(context.Background(), &fetch.Request{Locator: l}); plan != nil { // whatever the policy says
 		server.Host, server.Port = plan.Host, plan.Port
 	}
 	return server

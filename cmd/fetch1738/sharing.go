@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"time"
 
@@ -29,6 +30,8 @@ type way struct {
 	newsServer string
 	limits     fetch.Limits
 	follows    bool
+	gateways   map[string]string
+	toGateways bool // logins are told to them
 	login      *locator.Login
 	netrc      netrcMode
 	netrcFile  string
@@ -41,7 +44,7 @@ func (o *operation) way() way {
 			Connect: o.connectTimeout, Reply: replyTime, Idle: idleTime, Line: maxLine,
 			Body: o.maxFilesize, Hops: o.maxRedirects,
 		},
-		o.location && o.maxRedirects != 0, o.login, o.netrc, o.netrcFile,
+		o.location && o.maxRedirects != 0, o.gateways, o.gatewayLogin, o.login, o.netrc, o.netrcFile,
 	}
 }
 
@@ -61,7 +64,7 @@ func (all environments) alike(w *way) *environment {
 // close ends the sessions that are idle.
 func (all environments) close() {
 	for _, e := range all {
-		_ = e.registry.Close() // more than once where it is shared, which does no harm
+		_ = errors.Join(e.resolver.Close(), e.referred.Close()) // more than once where they are shared, which does no harm
 	}
 }
 

@@ -91,11 +91,7 @@ func (t *transfer) askTime(ctx context.Context, req *fetch.Request) {
 // askGopher asks a Gopher+ server, which does not tell the time of a document
 // with it.
 func (t *transfer) askGopher(ctx context.Context, req *fetch.Request) {
-	finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
-	if !ok {
-		return
-	}
-	found, err := finder.FindAttributes(ctx, req)
+	found, err := t.resolver.FindAttributes(ctx, req)
 	if err != nil {
 		t.warn("the document's time is not to be had: %v", err)
 		return
@@ -132,11 +128,10 @@ func (t *transfer) unmet(req *fetch.Request, res *fetch.Resource) bool {
 
 // keepsRemote reports whether -z keeps an upload from what is there already.
 func (t *transfer) keepsRemote(ctx context.Context, req *fetch.Request) (bool, error) {
-	finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
-	if !ok || t.op.timeCondition.when.IsZero() {
+	if t.op.timeCondition.when.IsZero() || !t.resolver.Can(req.Locator.Scheme()).FindAttributes {
 		return false, nil
 	}
-	switch found, err := finder.FindAttributes(ctx, req); {
+	switch found, err := t.resolver.FindAttributes(ctx, req); {
 	case errors.Is(err, fetch.NotFound):
 		return false, nil
 	case err != nil:

@@ -67,29 +67,26 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 	if options, isFTP := req.Options.(*ftp.Options); isFTP && t.op.remoteTime {
 		options.SetModTime = body.modTime()
 	}
-	f := t.registry.Lookup(req.Locator.Scheme())
 	switch req.Locator.(type) {
 	case *locator.Telnet:
 		t.input = body
 		return t.receive(ctx, req)
 	case *locator.Mailto:
-		_, err := f.(fetch.Updater).Update(ctx, req, body)
+		_, err := t.resolver.Update(ctx, req, body)
 		return err
 	}
-	_, replaces := f.(fetch.Replacer)
-	if t.op.resume != resumeNot && replaces {
+	can := t.resolver.Can(req.Locator.Scheme())
+	switch {
+	case t.op.resume != resumeNot && can.Replace:
 		return t.goOn(ctx, req, body)
+	case can.Replace && !t.op.append:
+		_, err = t.resolver.Replace(ctx, req, body)
+	case can.Update: // what cannot be replaced may be added to, as a newsgroup
+		_, err = t.resolver.Update(ctx, req, body)
+	default:
+		err = fetch.Fail("upload", req.Locator, fetch.Unsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
 	}
-	if t.op.append || !replaces { // what cannot be replaced may be added to, as a newsgroup
-		if updater, ok := f.(fetch.Updater); ok {
-			_, err := updater.Update(ctx, req, body)
-			return err
-		}
-	} else if replacer, ok := f.(fetch.Replacer); ok {
-		_, err := replacer.Replace(ctx, req, body)
-		return err
-	}
-	return fetch.Fail("upload", req.Locator, fetch.Unsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
+	return err
 }
 
 // put uploads by HTTP, whose answer is a document.
@@ -108,7 +105,7 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	}
 	res, err := t.resolver.Fetch(ctx, req)
 	if err != nil {
-		return err
+		return t.sendOn(ctx, body, err)
 	}
 	defer res.Close()
 	t.note(res)
@@ -120,6 +117,26 @@ func (t *transfer) put(ctx context.Context, req *fetch.Request) error {
 	}
 	t.expect(req, res.Size)
 	return t.store(res)
+}
+
+// sendOn uploads the source where a web server wants it that has not taken it, for
+// -L. A source that cannot be read again stays where it is: err says so.
+func (t *transfer) sendOn(ctx context.Context, body *source, err error) error {
+	ref, ok := errors.AsType[*fetch.Referral](err)
+	if !ok || ref.Op != http.MethodPut || body.size() < 0 || !t.resolver.Can(ref.To.Scheme()).Replace {
+		return err
+	}
+	next, err := t.op.request(ref.To)
+	if err != nil {
+		return err
+	}
+	if next.From = ref.From; !t.op.locationTrusted {
+		t.warn("the data is sent on to another server: %s", ref.To.Redacted())
+	}
+	t.locator, t.result.effective = next.Locator, next.Locator
+	t.result.redirects++
+	t.account.moved.Store(0)
+	return t.send(ctx, next)
 }
 
 // A source is what is uploaded.

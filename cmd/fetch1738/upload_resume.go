@@ -41,26 +41,21 @@ func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) e
 	if err := body.skip(at); err != nil {
 		return err
 	}
-	f := t.registry.Lookup(req.Locator.Scheme())
-	if updater, ok := f.(fetch.Updater); ok && isFTP && at > 0 && at == present {
-		if _, err := updater.Update(ctx, req, body); err != nil {
+	if isFTP && at > 0 && at == present {
+		if _, err := t.resolver.Update(ctx, req, body); err != nil {
 			return err
 		}
 		return t.grownTo(ctx, req, at+t.account.moved.Load())
 	}
 	req.Offset = at
-	_, err = f.(fetch.Replacer).Replace(ctx, req, body)
+	_, err = t.resolver.Replace(ctx, req, body)
 	return err
 }
 
 // sizeThere is the size of what is there: 0 where there is nothing, -1 where
 // that is not told.
 func (t *transfer) sizeThere(ctx context.Context, req *fetch.Request) (int64, error) {
-	finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
-	if !ok {
-		return -1, nil
-	}
-	switch found, err := finder.FindAttributes(ctx, req); {
+	switch found, err := t.resolver.FindAttributes(ctx, req); {
 	case errors.Is(err, fetch.NotFound):
 		return 0, nil
 	case errors.Is(err, fetch.Unsupported):

@@ -17,7 +17,7 @@ const features = "AsynchDNS IPv6 Largefile libz SSL"
 func showVersion(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "fetch1738 %s (%s-%s) %s\nRelease-Date: %s\nProtocols: %s\nFeatures: %s\n",
 		version(), runtime.GOOS, runtime.GOARCH, strings.Replace(runtime.Version(), "go", "Go/", 1),
-		releaseDate(), strings.Join(fetch1738.Builtin(nil).Schemes(), " "), features)
+		releaseDate(), strings.Join(fetch1738.Schemes(), " "), features)
 	return err
 }
 

@@ -185,14 +185,10 @@ func refusesListing(err error) bool {
 // often part of a name as a wildcard, so it is asked for before all names are.
 func (t *transfer) finds(ctx context.Context, name string) bool {
 	l := inDirectory(t.locator, name)
-	finder, ok := t.registry.Lookup(l.Scheme()).(fetch.AttributeFinder)
-	if !ok {
-		return false
-	}
 	ctx, end := t.limit(ctx)
 	options := t.op.ftpOptions()
 	options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
-	found, err := finder.FindAttributes(ctx, &fetch.Request{Locator: l, Options: options})
+	found, err := t.resolver.FindAttributes(ctx, &fetch.Request{Locator: l, Options: options})
 	return end(err) == nil && (found.Size >= 0 || !found.ModTime.IsZero())
 }
 

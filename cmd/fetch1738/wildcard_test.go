@@ -79,11 +79,10 @@ func TestListingMemory(t *testing.T) {
 // Nor do lines that are no entries go on for ever.
 func TestEndlessJunk(t *testing.T) {
 	l := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}
-	registry := new(fetch.Registry)
-	registry.Register(junk{}, "ftp")
 	env := &environment{std: streams{err: io.Discard}, op: newOperation(&global{})}
-	env.registry = registry
-	env.resolver = &fetch1738.Resolver{Registry: registry}
+	env.resolver = &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
+		{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return junk{} }},
+	}}
 	one := &transfer{environment: env, locator: l}
 	matches, err := one.look(t.Context(), wildcard.Parse("*"))
 	if fetch.KindOf(err) != fetch.TooLarge || matches != nil {

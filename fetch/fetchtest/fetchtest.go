@@ -64,6 +64,9 @@ type Harness struct {
 	// Secure says that the connections are under TLS. What would look at the octets
 	// on the wire is left out then, and not every octet is one to fail after.
 	Secure bool
+	// NoErrors says that the protocol has none: a server answers in words where there
+	// is nothing, or nothing for the client, and the words are a document like others.
+	NoErrors bool
 	// Local says that nothing is ever dialled (file).
 	Local bool
 	// ReadOnly says that the server takes no documents. Otherwise, if the Fetcher

@@ -1,0 +1,62 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// NewBody makes the Body of a Resource of what a server sends until it closes:
+// errors are *[Error]s and last, no octet comes once ctx is done or the Body is
+// closed, more than limit octets are an error unless that is 0, and the context's
+// Trace is told. Closing it closes r, whose reads must obey ctx themselves.
+func NewBody(ctx context.Context, l locator.Locator, r io.ReadCloser, limit int64) io.ReadCloser {
+	if limit == 0 {
+		limit = math.MaxInt64 - 1
+	}
+	return &body{ctx: ctx, loc: l, r: r, limit: limit, left: limit}
+}
+
+type body struct {
+	ctx         context.Context
+	loc         locator.Locator
+	r           io.ReadCloser
+	limit, left int64
+	err         error // of all further reads
+	closed      atomic.Bool
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.closed.Load() {
+		return 0, Fail("read", b.loc, ConnectionFailed, errors.New("the body is closed"))
+	}
+	if b.err == nil && b.ctx.Err() != nil {
+		b.err = Fail("read", b.loc, Other, b.ctx.Err())
+	}
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)]) // one octet more tells an end from an excess
+	if b.left -= int64(n); b.left < 0 {
+		n, err = n-1, Fail("read", b.loc, TooLarge, fmt.Errorf("more than %d octets", b.limit))
+	}
+	if n > 0 {
+		ContextTrace(b.ctx).Body(int64(n))
+	}
+	if b.err = err; err != nil && err != io.EOF {
+		b.err = Fail("read", b.loc, Other, err)
+	}
+	return n, b.err
+}
+
+func (b *body) Close() error {
+	if b.closed.Swap(true) {
+		return nil
+	}
+	return b.r.Close()
+}

@@ -1,0 +1,65 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+type closing struct {
+	io.Reader
+	times int
+}
+
+func (c *closing) Close() error { c.times++; return nil }
+
+func TestNewBody(t *testing.T) {
+	l := &locator.Opaque{Name: "x"}
+	var told int64
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+	if err := iotest.TestReader(fetch.NewBody(ctx, l, io.NopCloser(strings.NewReader("octets")), 6), []byte("octets")); err != nil {
+		t.Error(err)
+	}
+	if told != 6 {
+		t.Errorf("the Trace was told of %d octets", told)
+	}
+	for _, limit := range []int64{5, 1} {
+		body := fetch.NewBody(ctx, l, io.NopCloser(strings.NewReader("octets")), limit)
+		for range 2 {
+			got, err := io.ReadAll(body)
+			if e, ok := err.(*fetch.Error); !ok || e.Kind != fetch.TooLarge || e.URL != "x:" {
+				t.Errorf("limit %d: %v", limit, err)
+			}
+			if int64(len(got)) != limit && len(got) != 0 {
+				t.Errorf("limit %d: %q", limit, got)
+			}
+		}
+	}
+	broken := errors.New("broken")
+	got, err := io.ReadAll(fetch.NewBody(ctx, l, io.NopCloser(io.MultiReader(strings.NewReader("oct"), iotest.ErrReader(broken))), 0))
+	if e, ok := err.(*fetch.Error); !ok || !errors.Is(e, broken) || string(got) != "oct" {
+		t.Errorf("%q, %v", got, err)
+	}
+
+	over, cancel := context.WithCancel(ctx)
+	body := fetch.NewBody(over, l, io.NopCloser(strings.NewReader("octets")), 0)
+	cancel()
+	if n, err := body.Read(make([]byte, 1)); n != 0 || fetch.KindOf(err) != fetch.Canceled {
+		t.Errorf("after its context: %d, %v", n, err)
+	}
+
+	conn := &closing{Reader: strings.NewReader("octets")}
+	body = fetch.NewBody(ctx, l, conn, 0)
+	if err := errors.Join(body.Close(), body.Close()); err != nil || conn.times != 1 {
+		t.Errorf("closed %d times: %v", conn.times, err)
+	}
+	if n, err := body.Read(make([]byte, 1)); n != 0 || fetch.KindOf(err) != fetch.ConnectionFailed {
+		t.Errorf("after Close: %d, %v", n, err)
+	}
+}

@@ -1,0 +1,180 @@
+package fetch1738_test
+
+import (
+	"bufio"
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestAddingAScheme follows "Adding a scheme" of docs/architecture.md to the
+// letter, in a copy of the module and without a network.
+func TestAddingAScheme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a copy of the module")
+	}
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, recipe, found := strings.Cut(string(page), "\n## Adding a scheme\n")
+	if !found {
+		t.Fatal("the page has no such section")
+	}
+	dir := copyModule(t)
+	steps := regexp.MustCompile(`(?m)^\d+\. `).FindAllStringIndex(recipe, -1)
+	if len(steps) < 8 {
+		t.Fatalf("%d steps only", len(steps))
+	}
+	for i, at := range steps {
+		end := len(recipe)
+		if i+1 < len(steps) {
+			end = steps[i+1][0]
+		}
+		followStep(t, dir, recipe[at[1]:end])
+	}
+
+	run := func(name string, args ...string) string {
+		t.Helper()
+		out, err := inCopy(t.Context(), dir, name, args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	if out := run("gofmt", "-l", "locator", "fetch/finger", "testserver", "cmd", "scheme.go"); out != "" {
+		t.Errorf("gofmt would change %s", out)
+	}
+	update := regexp.MustCompile(`(?m)^go test (\S+) -run '(.*)' -update$`).FindStringSubmatch(recipe)
+	if update == nil {
+		t.Fatal("the recipe does not say how the pages are made anew")
+	}
+	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", update[2], "-update")
+	// All of the tests would follow this recipe again.
+	run("go", "test", "-trimpath", "./fetch/finger")
+	run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Room")
+	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", "Demo|GeneratedPages|ManualPage|PagesLinks|TestVersion")
+
+	fetches(t, dir, run)
+}
+
+// fetches tries the command of the copy.
+func fetches(t *testing.T, dir string, run func(string, ...string) string) {
+	bin := filepath.Join(t.TempDir(), "fetch1738.exe")
+	run("go", "build", "-trimpath", "-o", bin, "./cmd/fetch1738")
+	content := t.TempDir()
+	if err := os.WriteFile(filepath.Join(content, "lab"), []byte("Login: lab\r\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server := inCopy(t.Context(), dir, bin, "serve", "--finger", "127.0.0.1:0", "--root", content)
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}()
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatalf("the server says nothing: %v", lines.Err())
+	}
+	url := lines.Text() + "lab"
+	if got := run(bin, url); got != "Login: lab\r\n" {
+		t.Errorf("%s is %q", url, got)
+	}
+	if got := run(bin, "explain", url, "finger://host.example/lab"); !strings.Contains(got, `"lab\r\n"`) || !strings.Contains(got, "host.example, port 79 (tcp)") || strings.Count(got, "allowed") != 2 {
+		t.Errorf("explained as\n%s", got)
+	}
+	if got := run(bin, "--version"); !strings.Contains(got, " file finger ftp ") {
+		t.Errorf("the version is\n%s", got)
+	}
+}
+
+// followStep does one step: "`FILE`: [what it is](SOURCE)" makes a file, "`FILE`,
+// below `LINE`:" and a block of code puts the block behind the line that has LINE.
+func followStep(t *testing.T, dir, step string) {
+	t.Helper()
+	if m := regexp.MustCompile("^`([^`]+)`: \\[[^]]+\\]\\(\\.\\./([^)]+)\\)").FindStringSubmatch(step); m != nil {
+		text, err := os.ReadFile(filepath.FromSlash(m[2]))
+		if err == nil {
+			err = os.MkdirAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(m[1]))), 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.FromSlash(m[1])), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	m := regexp.MustCompile("^`([^`]+)`, below (?:`([^`]+)`|\"([^\"]+)\"):\n\n +```\\w*\n +(.*)\n +```\n").FindStringSubmatch(step)
+	if m == nil {
+		t.Fatalf("no step that can be followed: %s", step)
+	}
+	path := filepath.Join(dir, filepath.FromSlash(m[1]))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	times := 0
+	for line := range strings.Lines(string(text)) {
+		b.WriteString(line)
+		if start := strings.TrimLeft(line, "\t"); strings.HasPrefix(start, m[2]+m[3]) {
+			times++
+			b.WriteString(line[:len(line)-len(start)] + m[4] + "\n")
+		}
+	}
+	if times != 1 {
+		t.Fatalf("%s has %d lines that begin with %s", m[1], times, m[2]+m[3])
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inCopy is a command in a copy of the module, which downloads nothing.
+func inCopy(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "NO_COLOR=1")
+	return c
+}
+
+// copyModule copies what the module consists of.
+func copyModule(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		switch {
+		case d.IsDir() && (name == ".git" || path == "bench" || path == "interop"):
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(dir, path), 0o755)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, path), text, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,79 @@
+// Package finger fetches finger URLs, as in finger://host/user: one line is sent,
+// and the answer is whatever comes until the server closes (RFC 1288).
+package finger
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Fetcher is a [fetch.Fetcher] and [fetch.Explainer]. Env is the way out.
+type Fetcher struct{ Env *fetch.Env }
+
+// Fetch implements [fetch.Fetcher].
+func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	server, line, err := read(req)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := f.Env.Connect(ctx, fetch.Target{Locator: req.Locator, From: req.From, Host: server.Host, Port: server.Port})
+	if err != nil {
+		return nil, err
+	}
+	limits := f.Env.WithDefaults().Limits
+	c := wire.NewConn(ctx, conn, limits.Reply)
+	answer := bufio.NewReader(c)
+	if _, err = io.WriteString(c, line); err == nil {
+		fetch.ContextTrace(ctx).Sent([]byte(line))
+		_, err = answer.Peek(1)
+	}
+	if err != nil && err != io.EOF {
+		c.Close()
+		return nil, fetch.Fail("fetch", req.Locator, fetch.Other, err)
+	}
+	c.SetTimeout(limits.Idle)
+	return &fetch.Resource{
+		Attributes: fetch.Attributes{Size: -1, MediaType: "text/plain"}, Locator: req.Locator, Peer: fetch.AddrPort(conn.RemoteAddr()),
+		Body: fetch.NewBody(ctx, req.Locator, struct {
+			io.Reader
+			io.Closer
+		}{answer, c}, limits.Body),
+	}, nil
+}
+
+// Explain implements [fetch.Explainer].
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+	server, line, err := read(req)
+	if err != nil {
+		return nil, err
+	}
+	return &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port, Steps: []fetch.Step{{Send: line}, {Do: "read until the server closes"}}}, nil
+}
+
+// read gives the server and the line for it that a request stands for.
+func read(req *fetch.Request) (server locator.Server, line string, err error) {
+	l, ok := req.Locator.(*locator.Opaque)
+	if ok = ok && l.Scheme() == "finger"; ok {
+		server, ok = locator.ServerOf(l)
+	}
+	if !ok || server.Login != nil {
+		return server, "", fetch.Fail("check", req.Locator, fetch.BadURL, errors.New("not of the form finger://host/user"))
+	}
+	if req.Offset != 0 || req.Length != 0 || req.Options != nil || req.Interact {
+		return server, "", fetch.Fail("check", l, fetch.Unsupported, errors.New("finger gives whole answers and nothing else"))
+	}
+	_, path, _ := strings.Cut(strings.TrimPrefix(l.Rest, "//"), "/")
+	user, err := url.PathUnescape(path)
+	if err != nil || strings.ContainsAny(user, "\r\n\x00") {
+		return server, "", fetch.Fail("check", l, fetch.BadURL, errors.New("an octet that no line can hold"))
+	}
+	return server, user + "\r\n", nil
+}

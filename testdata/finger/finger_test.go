@@ -1,0 +1,36 @@
+package finger
+
+import (
+	"io/fs"
+	"net/url"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+func TestConformance(t *testing.T) {
+	fetchtest.Run(t, fetchtest.Harness{
+		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} },
+		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
+			if login != nil {
+				return nil // the protocol knows no passwords
+			}
+			srv := testserver.NewFinger(tb, func(s *testserver.Finger) { s.Content, s.InMemory = content, true })
+			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
+				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
+					return nil // it lists nothing
+				}
+				l, err := locator.Parse(srv.URL + "/" + url.PathEscape(name))
+				if err != nil {
+					tb.Fatal(err)
+				}
+				return l
+			}}
+		},
+		EndsWithClose: true,
+		NoErrors:      true,
+	})
+}
