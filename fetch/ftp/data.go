@@ -77,6 +77,7 @@ func (s *session) dropData() {
 // us, TLS is begun, or both. That happens beside the command of the transfer, as
 // some servers do their part before their first reply and others after it.
 type coming struct {
+	private  bool // TLS is to be begun
 	cancel   context.CancelFunc
 	admitted chan struct{} // closed when the server has connected, or failed to
 	done     chan struct{} // closed when all is over
@@ -91,19 +92,19 @@ func (s *session) expect() {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	c := &coming{cancel: cancel, admitted: make(chan struct{}), done: make(chan struct{}), raw: s.data.raw}
+	c := &coming{private: s.private, cancel: cancel, admitted: make(chan struct{}), done: make(chan struct{}), raw: s.data.raw}
 	s.data.coming = c
-	go func(l net.Listener, private bool) {
+	go func(l net.Listener) {
 		defer close(c.done)
 		if l != nil {
 			c.raw, c.err = admit(l, s.peer.Addr())
 		}
 		close(c.admitted)
 		c.conn = c.raw
-		if c.err == nil && private {
+		if c.err == nil && c.private {
 			c.conn, c.err = s.handshake(ctx, wire.BelowTLS(c.raw))
 		}
-	}(s.port, s.private)
+	}(s.port)
 }
 
 // begin makes the data connection ready when the server is.
@@ -202,22 +203,23 @@ func (d *dataConn) complaint() error {
 // be why.
 func (d *dataConn) refused(err error) error {
 	e, ok := errors.AsType[*fetch.Error](err)
-	if ok && d.fresh() && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.Truncated) {
+	if ok && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.Truncated) && d.fresh() {
 		e.Err = ErrNotResumed
 	}
 	return err
 }
 
-// fresh reports whether the connection is under TLS in a session of its own.
+// fresh reports whether the connection is under TLS in a session of its own. The
+// reply may be here before the end of our side's handshake: it gets a moment.
 func (d *dataConn) fresh() bool {
-	if d.coming == nil {
+	if d.coming == nil || !d.coming.private {
 		return false
 	}
 	select {
 	case <-d.coming.done:
 		secure, ok := d.coming.conn.(*tls.Conn)
 		return ok && !secure.ConnectionState().DidResume
-	default:
+	case <-time.After(settleTime):
 		return false
 	}
 }
