@@ -25,10 +25,10 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// Resolver retrieves resources by URL. The zero value is ready: it reads
-// URLs as people write them, knows the bundled schemes and applies policy.User. Its fields must
-// not be changed after the first call; its methods are safe for concurrent use.
-// Close it to end the sessions it keeps open between requests.
+// Resolver retrieves resources by URL. The zero value is ready: it reads URLs as
+// people write them, knows the bundled schemes and applies policy.User. Its
+// fields must not be changed after the first call; its methods are safe for
+// concurrent use. Close it to end the sessions it keeps open between requests.
 type Resolver struct {
 	// Env is what the bundled Fetchers work in. Its Allow holds for every Fetcher,
 	// those of a Registry of your own too; a nil one is policy.User.
