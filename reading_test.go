@@ -117,27 +117,40 @@ func TestLinkLocal(t *testing.T) {
 	if addr == "" {
 		t.Skip("this machine has no link-local IPv6 address")
 	}
-	s, err := testserver.StartHTTP(t.Context(), net.JoinHostPort(addr, "0"))
+	web, err := testserver.StartHTTP(t.Context(), net.JoinHostPort(addr, "0"))
 	if err != nil {
 		t.Skipf("nobody can listen on %s: %v", addr, err)
 	}
-	defer s.Close()
-	_, port, err := net.SplitHostPort(s.Addr)
+	defer web.Close()
+	archive, err := testserver.StartFTP(t.Context(), net.JoinHostPort(addr, "0"), func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"a": {Data: []byte("by ftp")}} // and by a data connection
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: addr}}, HasPath: true, Path: "echo"}
-	url := strings.Replace(l.String(), "]", "]:"+port, 1)
-	var r Resolver
-	defer r.Close()
-	res, err := r.Get(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
+	defer archive.Close()
+	get := func(scheme, at, path string) string {
+		_, port, _ := net.SplitHostPort(at)
+		var r Resolver
+		defer r.Close()
+		res, err := r.Get(t.Context(), scheme+"://["+strings.Replace(addr, "%", "%25", 1)+"]:"+port+path)
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		defer res.Close()
+		got, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(got)
 	}
-	defer res.Close()
 	literal, _, _ := strings.Cut(addr, "%")
-	if got, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(got), "\r\nHost: ["+literal+"]:"+port+"\r\n") {
-		t.Errorf("%s: %q, %v", url, got, err)
+	if got := get("http", web.Addr, "/echo"); !strings.Contains(got, "\r\nHost: ["+literal+"]:") {
+		t.Errorf("by http: %q", got)
+	}
+	if got := get("ftp", archive.Addr, "/a"); got != "by ftp" {
+		t.Errorf("by ftp: %q", got)
 	}
 }
 

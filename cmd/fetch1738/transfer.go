@@ -244,9 +244,6 @@ func (t *transfer) attempts(ctx context.Context) error {
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		n := t.narrator
 		ctx = n.watch(ctx)
-		if t.departures != 0 {
-			n.remark("%s", departing(t.departures))
-		}
 		if login := loginOf(t.locator); login != nil && t.sends(t.locator) && !t.op.secures(t.locator) {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
 			if p := t.askedProxy(t.locator); p != nil && login.HasPassword {

@@ -46,6 +46,9 @@ func (t *transfer) newTracer() *narrator {
 	if t.locator.Scheme() == "telnet" {
 		n.words = commandWords
 	}
+	if t.departures != 0 {
+		n.remark("%s", departing(t.departures))
+	}
 	return n
 }
 
