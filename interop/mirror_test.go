@@ -144,8 +144,16 @@ func TestMirrorGophernicus(t *testing.T) {
 	if diff := cmp.Diff(before, fileTimes(t, c.Dir)); diff != "" {
 		t.Error(diff)
 	}
+	folder, err := os.Stat(filepath.Join(srv.root, "many"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	writeFile(t, filepath.Join(srv.root, "many/i07.txt"), "another item\n")
 	if err := os.Remove(filepath.Join(srv.root, "many/i08.txt")); err != nil {
+		t.Fatal(err)
+	}
+	// The menu above shows the folder's time, to the minute.
+	if err := os.Chtimes(filepath.Join(srv.root, "many"), folder.ModTime(), folder.ModTime()); err != nil {
 		t.Fatal(err)
 	}
 	c.run(t, mirror.Summary{Changed: 2, Unchanged: all - 3, Gone: 1, Skipped: out}, "/many/i", 100) // the menu has changed, too; a changed text without an end is asked for twice
