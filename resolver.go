@@ -175,6 +175,9 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	}
 	env := fetch.Env{Allow: r.allow}
 	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
+	if _, ok := req.Locator.(*locator.News); ok {
+		t.From = fetch.Provenance{Kind: fetch.Config} // who wrote the URL has not chosen the server
+	}
 	if err := env.Permit(ctx, t); err != nil {
 		return plan, err
 	}

@@ -332,6 +332,11 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	link := fetch.Provenance{Kind: fetch.Remote}
+	news := Resolver{Env: fetch.Env{NewsServer: "127.0.0.1:1119"}}
+	defer news.Close()
+	if plan, err := news.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "news:a@b"), From: link}); err != nil || plan.Port != 1119 {
+		t.Errorf("a link to an article: %+v, %v", plan, err)
+	}
 	if _, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "file:///x"), From: link}); !errors.Is(err, fetch.Refused) {
 		t.Errorf("a link to a file: %v", err)
 	}
