@@ -122,7 +122,8 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 // FindAttributes finds what is known besides the octets of what req asks for. It
 // follows referrals as Fetch does.
 func (r *Resolver) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-	return perform(ctx, r, req, "attributes", toFetch, fetch.AttributeFinder.FindAttributes)
+	toLook := func(ref *fetch.Referral) bool { return ref.Op == "" || ref.Op == "HEAD" }
+	return perform(ctx, r, req, "attributes", toLook, fetch.AttributeFinder.FindAttributes)
 }
 
 // Replace stores body in place of what req asks for. It follows a referral that
