@@ -116,6 +116,26 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
+// TestOneDoor keeps the command from asking a Fetcher anything but by a Resolver,
+// which knows of the policy, gateways, limits and referrals.
+func TestOneDoor(t *testing.T) {
+	files, err := filepath.Glob("cmd/*/*.go")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"fetch.AttributeFinder", "fetch.Updater", "fetch.Replacer", "fetch.Explainer", "Fetcher)(nil)"} {
+			if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), word) {
+				t.Errorf("%s has %s", file, word)
+			}
+		}
+	}
+}
+
 // TestEveryRoomIsNamed keeps docs/architecture.md complete.
 func TestEveryRoomIsNamed(t *testing.T) {
 	page, err := os.ReadFile("docs/architecture.md")

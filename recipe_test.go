@@ -3,6 +3,7 @@ package fetch1738_test
 import (
 	"bufio"
 	"context"
+	"go/format"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -46,9 +47,6 @@ func TestAddingAScheme(t *testing.T) {
 			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 		}
 		return string(out)
-	}
-	if out := run("gofmt", "-l", "locator", "fetch/finger", "testserver", "cmd", "scheme.go"); out != "" {
-		t.Errorf("gofmt would change %s", out)
 	}
 	update := regexp.MustCompile(`(?m)^go test (\S+) -run '(.*)' -update$`).FindStringSubmatch(recipe)
 	if update == nil {
@@ -105,15 +103,10 @@ func followStep(t *testing.T, dir, step string) {
 	t.Helper()
 	if m := regexp.MustCompile("^`([^`]+)`: \\[[^]]+\\]\\(\\.\\./([^)]+)\\)").FindStringSubmatch(step); m != nil {
 		text, err := os.ReadFile(filepath.FromSlash(m[2]))
-		if err == nil {
-			err = os.MkdirAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(m[1]))), 0o755)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, filepath.FromSlash(m[1])), text, 0o644)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		write(t, filepath.Join(dir, filepath.FromSlash(m[1])), string(text))
 		return
 	}
 	m := regexp.MustCompile("^`([^`]+)`, below (?:`([^`]+)`|\"([^\"]+)\"):\n\n +```\\w*\n +(.*)\n +```\n").FindStringSubmatch(step)
@@ -137,7 +130,22 @@ func followStep(t *testing.T, dir, step string) {
 	if times != 1 {
 		t.Fatalf("%s has %d lines that begin with %s", m[1], times, m[2]+m[3])
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+	write(t, path, b.String())
+}
+
+// write writes a file, which must be formatted if it is of Go.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if filepath.Ext(path) == ".go" {
+		if formatted, err := format.Source([]byte(text)); err != nil || string(formatted) != text {
+			t.Errorf("%s is not formatted: %v", path, err)
+		}
+	}
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o644)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

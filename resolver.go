@@ -124,7 +124,8 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 // FindAttributes finds what is known besides the octets of what req asks for. It
 // follows referrals as Fetch does.
 func (r *Resolver) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-	return perform(ctx, r, req, "attributes", toFetch, fetch.AttributeFinder.FindAttributes)
+	toLook := func(ref *fetch.Referral) bool { return ref.Op == "" || ref.Op == "HEAD" }
+	return perform(ctx, r, req, "attributes", toLook, fetch.AttributeFinder.FindAttributes)
 }
 
 // Replace stores body in place of what req asks for. It follows a referral that
@@ -177,6 +178,9 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	}
 	env := fetch.Env{Allow: r.allow}
 	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
+	if _, ok := req.Locator.(*locator.News); ok {
+		t.From = fetch.Provenance{Kind: fetch.Config} // who wrote the URL has not chosen the server
+	}
 	if err := env.Permit(ctx, t); err != nil {
 		return plan, err
 	}

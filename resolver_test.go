@@ -230,6 +230,24 @@ func TestAttributesFollow(t *testing.T) {
 	}
 }
 
+// A HEAD that leads to another scheme asks for attributes there, and never becomes
+// a fetch.
+func TestReferralOfHead(t *testing.T) {
+	ftp := &finder{fake{answer: text("a document")}}
+	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
+		s.Redirects = map[string]testserver.Redirect{"/x": {Location: "ftp://h/y", Status: 302}}
+	})
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": ftp})}
+	defer r.Close()
+	req := &fetch.Request{Locator: mustParse(t, web.URL+"/x"), Options: &http.Options{Method: "HEAD"}}
+	if err := closed(r.Fetch(t.Context(), req)); !errors.Is(err, fetch.Moved) || len(ftp.requests) != 0 {
+		t.Errorf("Fetch by HEAD: %v, then %v", err, ftp.requests)
+	}
+	if a, err := r.Attributes(t.Context(), web.URL+"/x"); err != nil || a.Size != -1 || len(ftp.requests) != 1 {
+		t.Errorf("Attributes: %+v, %v, then %v", a, err, ftp.requests)
+	}
+}
+
 // finder finds no attributes without fetching.
 type finder struct{ fake }
 
@@ -332,6 +350,11 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	link := fetch.Provenance{Kind: fetch.Remote}
+	news := Resolver{Env: fetch.Env{NewsServer: "127.0.0.1:1119"}}
+	defer news.Close()
+	if plan, err := news.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "news:a@b"), From: link}); err != nil || plan.Port != 1119 {
+		t.Errorf("a link to an article: %+v, %v", plan, err)
+	}
 	if _, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "file:///x"), From: link}); !errors.Is(err, fetch.Refused) {
 		t.Errorf("a link to a file: %v", err)
 	}

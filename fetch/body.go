@@ -14,18 +14,20 @@ import (
 // NewBody makes the Body of a Resource of what a server sends until it closes:
 // errors are *[Error]s and last, no octet comes once ctx is done or the Body is
 // closed, more than limit octets are an error unless that is 0, and the context's
-// Trace is told. Closing it closes r, whose reads must obey ctx themselves.
-func NewBody(ctx context.Context, l locator.Locator, r io.ReadCloser, limit int64) io.ReadCloser {
+// Trace is told. Closing it closes conn, once. The reads of r must obey ctx
+// themselves.
+func NewBody(ctx context.Context, l locator.Locator, r io.Reader, conn io.Closer, limit int64) io.ReadCloser {
 	if limit == 0 {
 		limit = math.MaxInt64 - 1
 	}
-	return &body{ctx: ctx, loc: l, r: r, limit: limit, left: limit}
+	return &body{ctx: ctx, loc: l, r: r, conn: conn, limit: limit, left: limit}
 }
 
 type body struct {
 	ctx         context.Context
 	loc         locator.Locator
-	r           io.ReadCloser
+	r           io.Reader
+	conn        io.Closer
 	limit, left int64
 	err         error // of all further reads
 	closed      atomic.Bool
@@ -58,5 +60,5 @@ func (b *body) Close() error {
 	if b.closed.Swap(true) {
 		return nil
 	}
-	return b.r.Close()
+	return b.conn.Close()
 }

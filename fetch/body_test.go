@@ -12,10 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-type closing struct {
-	io.Reader
-	times int
-}
+type closing struct{ times int }
 
 func (c *closing) Close() error { c.times++; return nil }
 
@@ -23,14 +20,14 @@ func TestNewBody(t *testing.T) {
 	l := &locator.Opaque{Name: "x"}
 	var told int64
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
-	if err := iotest.TestReader(fetch.NewBody(ctx, l, io.NopCloser(strings.NewReader("octets")), 6), []byte("octets")); err != nil {
+	if err := iotest.TestReader(fetch.NewBody(ctx, l, strings.NewReader("octets"), new(closing), 6), []byte("octets")); err != nil {
 		t.Error(err)
 	}
 	if told != 6 {
 		t.Errorf("the Trace was told of %d octets", told)
 	}
 	for _, limit := range []int64{5, 1} {
-		body := fetch.NewBody(ctx, l, io.NopCloser(strings.NewReader("octets")), limit)
+		body := fetch.NewBody(ctx, l, strings.NewReader("octets"), new(closing), limit)
 		for range 2 {
 			got, err := io.ReadAll(body)
 			if e, ok := err.(*fetch.Error); !ok || e.Kind != fetch.TooLarge || e.URL != "x:" {
@@ -42,20 +39,20 @@ func TestNewBody(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	got, err := io.ReadAll(fetch.NewBody(ctx, l, io.NopCloser(io.MultiReader(strings.NewReader("oct"), iotest.ErrReader(broken))), 0))
+	got, err := io.ReadAll(fetch.NewBody(ctx, l, io.MultiReader(strings.NewReader("oct"), iotest.ErrReader(broken)), new(closing), 0))
 	if e, ok := err.(*fetch.Error); !ok || !errors.Is(e, broken) || string(got) != "oct" {
 		t.Errorf("%q, %v", got, err)
 	}
 
 	over, cancel := context.WithCancel(ctx)
-	body := fetch.NewBody(over, l, io.NopCloser(strings.NewReader("octets")), 0)
+	body := fetch.NewBody(over, l, strings.NewReader("octets"), new(closing), 0)
 	cancel()
 	if n, err := body.Read(make([]byte, 1)); n != 0 || fetch.KindOf(err) != fetch.Canceled {
 		t.Errorf("after its context: %d, %v", n, err)
 	}
 
-	conn := &closing{Reader: strings.NewReader("octets")}
-	body = fetch.NewBody(ctx, l, conn, 0)
+	conn := new(closing)
+	body = fetch.NewBody(ctx, l, strings.NewReader("octets"), conn, 0)
 	if err := errors.Join(body.Close(), body.Close()); err != nil || conn.times != 1 {
 		t.Errorf("closed %d times: %v", conn.times, err)
 	}

@@ -95,9 +95,9 @@ type Referral struct {
 	To locator.Locator
 	// From is the provenance that a request for To must carry.
 	From Provenance
-	// Op is what the server wants to be done to To, such as "PUT", or a form to be
-	// sent there: nothing has been. It is empty where To is to be fetched, and a
-	// Resolver follows no other.
+	// Op is what the server wants to be done to To, such as "PUT" or "HEAD", or a
+	// form to be sent there: nothing has been. It is empty where To is to be fetched.
+	// A Resolver follows what asks for the operation that it is about.
 	Op string
 }
 

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -307,7 +309,13 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 		return t.attributes(ctx, req)
 	}
 	t.outgoingData(req)
-	return t.receive(ctx, req)
+	err = t.receive(ctx, req)
+	if ref, ok := errors.AsType[*fetch.Referral](err); ok && ref.Op == http.MethodHead && t.op.head {
+		if req, err = t.elsewhere(ref); err == nil {
+			err = cmp.Or(t.sink.take(bytes.NewReader(t.heads.shown())), t.attributes(ctx, req))
+		}
+	}
+	return err
 }
 
 // note keeps what is of interest about an answer.

@@ -126,17 +126,26 @@ func (t *transfer) sendOn(ctx context.Context, body *source, err error) error {
 	if !ok || ref.Op != http.MethodPut || body.size() < 0 || !t.resolver.Can(ref.To.Scheme()).Replace {
 		return err
 	}
-	next, err := t.op.request(ref.To)
+	if !t.op.locationTrusted {
+		t.warn("the data is sent on to another server: %s", ref.To.Redacted())
+	}
+	next, err := t.elsewhere(ref)
 	if err != nil {
 		return err
 	}
-	if next.From = ref.From; !t.op.locationTrusted {
-		t.warn("the data is sent on to another server: %s", ref.To.Redacted())
-	}
-	t.locator, t.result.effective = next.Locator, next.Locator
-	t.result.redirects++
 	t.account.moved.Store(0)
 	return t.send(ctx, next)
+}
+
+// elsewhere makes the transfer one of what a web server refers to.
+func (t *transfer) elsewhere(ref *fetch.Referral) (*fetch.Request, error) {
+	next, err := t.op.request(ref.To)
+	if err == nil {
+		next.From = ref.From
+		t.locator, t.result.effective = next.Locator, next.Locator
+		t.result.redirects++
+	}
+	return next, err
 }
 
 // A source is what is uploaded.

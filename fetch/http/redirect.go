@@ -88,7 +88,7 @@ func (c *call) newMethod(code int) string {
 // opThere is what a redirect wants to be done elsewhere, if not to fetch.
 func (c *call) opThere(code int) string {
 	op := cmp.Or(c.opt.Verb, c.newMethod(code))
-	if op == http.MethodGet || op == http.MethodHead {
+	if op == http.MethodGet {
 		return ""
 	}
 	return op

@@ -107,7 +107,7 @@ func TestRedirectToOtherSchemes(t *testing.T) {
 		"ftp://a.example/x", "gopher://127.0.0.1:6600/1x", "file:///etc/passwd", "FILE:///etc/passwd", "telnet://a.example/", "news:a.b",
 		"mailto:a@b", "x-anything:abc", "javascript:alert(1)",
 	} {
-		for method, op := range map[string]string{"GET": "", "HEAD": "", "POST": "", "PUT": "PUT", "DELETE": "DELETE"} {
+		for method, op := range map[string]string{"GET": "", "HEAD": "HEAD", "POST": "", "PUT": "PUT", "DELETE": "DELETE"} {
 			w := newWorld(t, map[string]server{"a.example:80": redirectTo(to)})
 			_, _, err := get(t, w.fetcher(), "http://me:canary@a.example/", &Options{Method: method, AnyStatus: true})
 			var ref *fetch.Referral

@@ -42,10 +42,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	c.SetTimeout(limits.Idle)
 	return &fetch.Resource{
 		Attributes: fetch.Attributes{Size: -1, MediaType: "text/plain"}, Locator: req.Locator, Peer: fetch.AddrPort(conn.RemoteAddr()),
-		Body: fetch.NewBody(ctx, req.Locator, struct {
-			io.Reader
-			io.Closer
-		}{answer, c}, limits.Body),
+		Body: fetch.NewBody(ctx, req.Locator, answer, c, limits.Body),
 	}, nil
 }
 
