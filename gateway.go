@@ -26,20 +26,20 @@ var errGatewayOnlyFetches = errors.New("a gateway retrieves documents and does n
 func throughGateway(req *fetch.Request, template string) (*fetch.Request, error) {
 	// The gateway is a third party: it gets the URL as it is or not at all.
 	if locator.HasPassword(req.Locator) {
-		return nil, fetch.Fail("gateway", req.Locator, fetch.Refused, errors.New("a URL with a password is not sent to a gateway"))
+		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.Refused, errors.New("a URL with a password is not sent to a gateway"))
 	}
 	if o, ok := req.Options.(*http.Options); ok && o != nil && (o.Method != "" && o.Method != "GET" || o.Verb != "" || o.Body != nil) {
-		return nil, fetch.Fail("gateway", req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
+		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
 	}
 	// Everything but unreserved characters is encoded: the URL is one component of
 	// the gateway's, in its path or in its search part.
 	encoded := strings.ReplaceAll(url.QueryEscape(req.Locator.String()), "+", "%20")
 	gateway, err := locator.Parse(strings.ReplaceAll(template, "{url}", encoded))
 	if err != nil {
-		return nil, &fetch.Error{Op: "gateway", Kind: fetch.BadURL, Err: err}
+		return nil, &fetch.Error{Op: fetch.OpGateway, Kind: fetch.BadURL, Err: err}
 	}
 	if _, ok := gateway.(*locator.HTTP); !ok {
-		return nil, fetch.Fail("gateway", gateway, fetch.BadURL, errors.New("a gateway is an http URL"))
+		return nil, fetch.Fail(fetch.OpGateway, gateway, fetch.BadURL, errors.New("a gateway is an http URL"))
 	}
 	next := *req
 	next.Locator, next.From, next.Options = gateway, fetch.Provenance{Kind: fetch.Config, By: req.Locator}, nil

@@ -89,7 +89,7 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 		case !errors.As(err, &ref) || ref.Op != "":
 			return nil, err
 		case hops == limits.Hops:
-			return nil, &fetch.Error{Op: "follow", URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
+			return nil, &fetch.Error{Op: fetch.OpFollow, URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
 		}
 		if req, err = r.follow(ctx, req, ref); err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 
 // Attributes finds what is known of url besides its octets.
 func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.AttributeFinder](r, url, "attributes")
+	req, f, err := operate[fetch.AttributeFinder](r, url, fetch.OpAttributes)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attribute
 
 // Update adds body to what url designates: FTP appends, HTTP posts.
 func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.Updater](r, url, "update")
+	req, f, err := operate[fetch.Updater](r, url, fetch.OpUpdate)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (r *Resolver) Update(ctx context.Context, url string, body io.Reader) (*fet
 
 // Replace stores body as what url designates.
 func (r *Resolver) Replace(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
-	req, f, err := operate[fetch.Replacer](r, url, "replace")
+	req, f, err := operate[fetch.Replacer](r, url, fetch.OpReplace)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (r *Resolver) Close() error { return r.fetchers().Close() }
 func (r *Resolver) parse(url string) (*fetch.Request, error) {
 	ref, err := r.Parser.Parse(url)
 	if err != nil {
-		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+		return nil, &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Err: err}
 	}
 	return &fetch.Request{Locator: ref.Locator}, nil
 }
@@ -155,7 +155,7 @@ func (r *Resolver) guarded(ctx context.Context) context.Context {
 
 // operate finds the request for url, and the Fetcher that has the operation T. A
 // gateway has none but access.
-func operate[T any](r *Resolver, url, op string) (req *fetch.Request, able T, err error) {
+func operate[T any](r *Resolver, url string, op fetch.Op) (req *fetch.Request, able T, err error) {
 	if req, err = r.parse(url); err != nil {
 		return nil, able, err
 	}
@@ -167,7 +167,7 @@ func operate[T any](r *Resolver, url, op string) (req *fetch.Request, able T, er
 }
 
 // fetcherFor finds the Fetcher of req's scheme as one that has the operation T.
-func fetcherFor[T any](r *Resolver, req *fetch.Request, op string) (T, error) {
+func fetcherFor[T any](r *Resolver, req *fetch.Request, op fetch.Op) (T, error) {
 	scheme := req.Locator.Scheme()
 	f := r.fetchers().Lookup(scheme)
 	able, ok := f.(T)
@@ -190,7 +190,7 @@ func (r *Resolver) access(ctx context.Context, req *fetch.Request) (*fetch.Resou
 		}
 		req = through
 	}
-	f, err := fetcherFor[fetch.Fetcher](r, req, "access")
+	f, err := fetcherFor[fetch.Fetcher](r, req, fetch.OpAccess)
 	if err != nil {
 		return nil, err
 	}

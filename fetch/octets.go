@@ -143,7 +143,7 @@ func (c *octetCheck) refuse(component string, octet byte) {
 	if offset < 0 {
 		offset = strings.IndexByte(url, octet)
 	}
-	c.err = &Error{Op: "check", URL: c.l.Redacted(), Kind: BadURL, Section: "6", Err: &EncodedControl{
+	c.err = &Error{Op: OpCheck, URL: c.l.Redacted(), Kind: BadURL, Section: "6", Err: &EncodedControl{
 		Scheme: c.l.Scheme(), Component: component, Octet: octet, Offset: offset,
 	}}
 }

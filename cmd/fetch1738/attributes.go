@@ -18,14 +18,14 @@ import (
 func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 	finder, ok := t.registry.Lookup(req.Locator.Scheme()).(fetch.AttributeFinder)
 	if !ok {
-		return fetch.Fail("attributes", req.Locator, fetch.Unsupported, fmt.Errorf("a %s server tells nothing about a document but the document", req.Locator.Scheme()))
+		return fetch.Fail(fetch.OpAttributes, req.Locator, fetch.Unsupported, fmt.Errorf("a %s server tells nothing about a document but the document", req.Locator.Scheme()))
 	}
 	found, err := finder.FindAttributes(ctx, req)
 	if err != nil {
 		return err
 	}
 	if l, isFTP := ftp.Path(req.Locator); isFTP && l.Name != "" && found.Size < 0 && found.ModTime.IsZero() {
-		return fetch.Fail("SIZE", req.Locator, fetch.NotFound, errors.New("a directory; its URL ends in a slash"))
+		return fetch.Fail(fetch.OpSIZE, req.Locator, fetch.NotFound, errors.New("a directory; its URL ends in a slash"))
 	}
 	if !t.op.timeCondition.met(found.ModTime) {
 		found.Size, found.Header = -1, nil // as curl

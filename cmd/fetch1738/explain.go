@@ -142,7 +142,7 @@ func redacted(url string, err error) string {
 func parseStrictly(url string) (locator.Locator, error) {
 	l, err := locator.Parse(url)
 	if err != nil {
-		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+		return nil, &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Err: err}
 	}
 	return l, nil
 }
@@ -153,7 +153,7 @@ func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
 	}
 	f, ok := x.registry.Lookup(l.Scheme()).(fetch.Explainer)
 	if !ok {
-		return nil, fetch.Fail("explain", l, fetch.Unsupported, fmt.Errorf("the scheme %q", l.Scheme()))
+		return nil, fetch.Fail(fetch.OpExplain, l, fetch.Unsupported, fmt.Errorf("the scheme %q", l.Scheme()))
 	}
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)

@@ -28,7 +28,7 @@ func (o *operation) parseURL(typed string) (locator.Locator, error) {
 	}
 	ref, err := locator.Parser{Tolerate: tolerated}.Parse(readable(url))
 	if err != nil {
-		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+		return nil, &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Err: err}
 	}
 	if path, ok := ref.Locator.(*locator.FTP); ok && readable(url) != url {
 		return ftp.SecureLocator(path), nil
@@ -74,7 +74,7 @@ func (o *operation) guessScheme(text string) (string, error) {
 	case o.protoDefault != "":
 		return strings.ToLower(o.protoDefault), nil
 	case strings.Contains(text, "@"):
-		return "", &fetch.Error{Op: "parse", Kind: fetch.BadURL, Section: "2.1", Err: errors.New("a URL starts with a scheme, such as ftp://")}
+		return "", &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Section: "2.1", Err: errors.New("a URL starts with a scheme, such as ftp://")}
 	case hasPrefixFold(text, "ftp."):
 		return "ftp", nil
 	case hasPrefixFold(text, "gopher."):

@@ -47,7 +47,7 @@ func withName(l locator.Locator, file string) (locator.Locator, error) {
 		}
 	}
 	if missing && name == "" {
-		return nil, &fetch.Error{Op: "parse", URL: l.Redacted(), Kind: fetch.BadURL, Err: errors.New("standard input has no name to store it by; the URL must give one")}
+		return nil, &fetch.Error{Op: fetch.OpParse, URL: l.Redacted(), Kind: fetch.BadURL, Err: errors.New("standard input has no name to store it by; the URL must give one")}
 	}
 	return l, nil
 }
@@ -90,7 +90,7 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 		_, err := replacer.Replace(ctx, req, body)
 		return err
 	}
-	return fetch.Fail("upload", req.Locator, fetch.Unsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
+	return fetch.Fail(fetch.OpUpload, req.Locator, fetch.Unsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
 }
 
 // put uploads by HTTP, whose answer is a document.

@@ -42,13 +42,13 @@ func (a *Active) check() error {
 
 // invite opens a port and tells the server of it.
 func (s *session) invite() error {
-	s.ctl.verb = "PORT"
+	s.ctl.verb = fetch.OpPORT
 	if !s.peer.IsValid() {
-		return s.access.fail("PORT", &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("active mode does not go through a proxy")})
+		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("active mode does not go through a proxy")})
 	}
 	told, err := s.open()
 	if err != nil {
-		return s.access.fail("PORT", &fetch.Error{Kind: fetch.Unreachable, Err: err})
+		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.Unreachable, Err: err})
 	}
 	if err := s.tell(told); err != nil {
 		s.closePort()

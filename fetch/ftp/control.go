@@ -29,7 +29,7 @@ type control struct {
 	limits  fetch.Limits
 	trace   *fetch.Trace
 
-	verb      string    // of the command at hand: the operation of an error
+	verb      fetch.Op  // of the command at hand: the operation of an error
 	last      reply     // the latest one
 	err       error     // what made the connection unusable
 	replyBy   time.Time // when the reply at hand is too late; zero: never
@@ -69,7 +69,7 @@ type answers interface {
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
 	c := &control{
 		conn: wire.NewConn(ctx, raw, limits.Reply), raw: raw,
-		limits: limits, trace: trace, verb: "connect", announced: -1,
+		limits: limits, trace: trace, verb: fetch.OpConnect, announced: -1,
 	}
 	c.lines = wire.NewLineReader(readerFunc(c.readWire), limits.Line)
 	return c
@@ -114,7 +114,7 @@ func (c *control) send(line string) error {
 		return err
 	}
 	verb, arg, _ := strings.Cut(line, " ")
-	c.verb = strings.ToUpper(verb)
+	c.verb = fetch.Op(strings.ToUpper(verb))
 	c.conn.SetTimeout(c.limits.Reply)
 	octets := line + "\r\n"
 	if !c.bareIAC {
@@ -136,7 +136,7 @@ func (c *control) send(line string) error {
 const iac = "\xff"
 
 // secret tells whether the argument of a command is not to be shown.
-func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
+func secret(verb fetch.Op) bool { return verb == fetch.OpPASS || verb == fetch.OpACCT }
 
 // hide keeps a secret out of what is shown, should the server repeat it.
 func (c *control) hide(secret string) {
@@ -274,7 +274,7 @@ func (c *control) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	if verb == "RETR" && !isTransfer(c.verb) {
-		c.verb = "LIST" // which Options.ListCommand is in place of
+		c.verb = fetch.OpLIST // which Options.ListCommand is in place of
 	}
 	return len(p), nil
 }
@@ -318,12 +318,12 @@ func (c *control) translate(r reply, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.class() >= 4 && (c.verb == "USER" || c.verb == "PASS") {
+	if r.class() >= 4 && (c.verb == fetch.OpUSER || c.verb == fetch.OpPASS) {
 		if r, err = c.loginOtherwise(r); err != nil {
 			return "", err
 		}
 	}
-	if r.code == 332 && (c.verb == "USER" || c.verb == "PASS") {
+	if r.code == 332 && (c.verb == fetch.OpUSER || c.verb == fetch.OpPASS) {
 		if r, err = c.sendAccount(r.text); err != nil {
 			return "", err
 		}
@@ -350,7 +350,7 @@ func (c *control) loginOtherwise(refusal reply) (reply, error) {
 	}
 	c.otherwise = true
 	r, err := c.exchange(alternative)
-	if err == nil && r.code == 331 && verb == "PASS" {
+	if err == nil && r.code == 331 && verb == fetch.OpPASS {
 		var pass string
 		if pass, err = c.passCommand(r.text); err == nil {
 			r, err = c.exchange(pass)
@@ -398,11 +398,11 @@ func (c *control) accept(r reply) (string, error) {
 		if class <= 2 {
 			return c.beginTransfer(r)
 		}
-	case c.verb == "USER" && r.code == 331, c.verb == "REST" && r.code == 350:
+	case c.verb == fetch.OpUSER && r.code == 331, c.verb == fetch.OpREST && r.code == 350:
 		return fmt.Sprint(r.code), nil
-	case c.verb == "SIZE" && class == 2:
+	case c.verb == fetch.OpSIZE && class == 2:
 		return fmt.Sprintf("213 %d", fileSize(r.text)), nil
-	case c.verb == "MDTM" && class == 2:
+	case c.verb == fetch.OpMDTM && class == 2:
 		return "213 " + fileTime(r.text).Format("20060102150405"), nil
 	case class == 2 && completion[c.verb] != "":
 		return completion[c.verb], nil
@@ -411,8 +411,8 @@ func (c *control) accept(r reply) (string, error) {
 }
 
 // completion is the one code that the library takes for success.
-var completion = map[string]string{
-	"USER": "230", "PASS": "230", "ACCT": "230", "CWD": "250", "MKD": "257", "TYPE": "200",
+var completion = map[fetch.Op]string{
+	fetch.OpUSER: "230", fetch.OpPASS: "230", fetch.OpACCT: "230", fetch.OpCWD: "250", fetch.OpMKD: "257", fetch.OpTYPE: "200",
 }
 
 // beginTransfer takes the first reply to a transfer; for a small file a server in
@@ -443,14 +443,14 @@ func (c *control) meanwhile() error {
 	case r.class() == 1:
 		return nil
 	case r.class() == 3:
-		return violation(r.text, "unexpected reply to "+c.verb)
+		return violation(r.text, "unexpected reply to "+string(c.verb))
 	}
 	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.code, Reply: r.text}
 }
 
-func isTransfer(verb string) bool {
+func isTransfer(verb fetch.Op) bool {
 	switch verb {
-	case "RETR", "STOR", "APPE", "LIST", "NLST", "MLSD":
+	case fetch.OpRETR, fetch.OpSTOR, fetch.OpAPPE, fetch.OpLIST, fetch.OpNLST, fetch.OpMLSD:
 		return true
 	}
 	return false

@@ -144,11 +144,11 @@ func (s *session) await(c *coming) error {
 			err = c.err
 		}
 		if err != nil {
-			return fetch.Fail("accept", nil, fetch.Other, err)
+			return fetch.Fail(fetch.OpAccept, nil, fetch.Other, err)
 		}
 	}
 	if err := s.wait(c.done, nil, s.access.limits.Connect, s.access.limits.Reply); err != nil {
-		return fetch.Fail("TLS handshake", nil, fetch.Other, err)
+		return fetch.Fail(fetch.OpTLS, nil, fetch.Other, err)
 	}
 	return c.err
 }

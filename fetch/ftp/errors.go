@@ -8,7 +8,7 @@ import (
 
 // fail makes err the error of an access, in which something is always known to
 // be wrong with somebody.
-func (a *access) fail(op string, err error) *fetch.Error {
+func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	e := fetch.Fail(op, a.asked, fetch.Other, err)
 	if e.Kind == fetch.Other {
 		e.Kind = fetch.ConnectionFailed
@@ -17,9 +17,9 @@ func (a *access) fail(op string, err error) *fetch.Error {
 }
 
 // kindOf classifies a negative reply to a command (RFC 959 §4.2).
-func kindOf(verb string, r reply) fetch.ErrorKind {
-	storing := verb == "STOR" || verb == "APPE" || verb == "MKD"
-	listing := verb == "LIST" || verb == "NLST" || verb == "MLSD"
+func kindOf(verb fetch.Op, r reply) fetch.ErrorKind {
+	storing := verb == fetch.OpSTOR || verb == fetch.OpAPPE || verb == fetch.OpMKD
+	listing := verb == fetch.OpLIST || verb == fetch.OpNLST || verb == fetch.OpMLSD
 	switch r.code {
 	case 421:
 		return fetch.Busy
@@ -53,7 +53,7 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 		}
 		return fetch.NotFound
 	case 551:
-		if verb == "RETR" { // of ftp-srv: RFC 959 has it for a type of page that nobody knows
+		if verb == fetch.OpRETR { // of ftp-srv: RFC 959 has it for a type of page that nobody knows
 			return fetch.NotFound
 		}
 	case 553:
@@ -62,7 +62,7 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 		return fetch.BadRange
 	}
 	switch {
-	case verb == "REST":
+	case verb == fetch.OpREST:
 		return fetch.BadRange
 	case r.class() == 4:
 		return fetch.Busy // "Transient Negative": again later
@@ -72,7 +72,9 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 	return fetch.Permission
 }
 
-func logsInBy(verb string) bool { return verb == "USER" || verb == "PASS" || verb == "ACCT" }
+func logsInBy(verb fetch.Op) bool {
+	return verb == fetch.OpUSER || verb == fetch.OpPASS || verb == fetch.OpACCT
+}
 
 func denied(text string) bool {
 	text = strings.ToLower(text)

@@ -39,7 +39,7 @@ type notes struct {
 }
 
 func (n *notes) send(line, when string) {
-	if verb, arg, _ := strings.Cut(line, " "); secret(strings.ToUpper(verb)) && arg != "" {
+	if verb, arg, _ := strings.Cut(line, " "); secret(fetch.Op(strings.ToUpper(verb))) && arg != "" {
 		line = verb + " ****"
 	}
 	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
@@ -186,16 +186,16 @@ func (n *notes) remark() {
 	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
 		say("a server that refuses AUTH TLS is spoken to in the clear")
 	}
-	if n.a.verb == "LIST" && n.a.opt.ListCommand == "" {
+	if n.a.verb == fetch.OpLIST && n.a.opt.ListCommand == "" {
 		say("NLST is tried when the server does not know LIST")
 	}
-	if n.a.verb == "MLSD" {
+	if n.a.verb == fetch.OpMLSD {
 		say("LIST is sent when FEAT tells of no MLST with the fact type*")
 	}
 	if n.a.ascii() && !localCRLF {
 		say("lines end in CR LF on the wire and in LF here")
 	}
-	if n.a.loc.Type == 0 && n.a.verb == "RETR" {
+	if n.a.loc.Type == 0 && n.a.verb == fetch.OpRETR {
 		say("the URL gives no typecode: " + string(n.a.typ) + " is the guess (RFC 1738 section 3.2.3)")
 	}
 }

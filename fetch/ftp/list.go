@@ -18,7 +18,7 @@ import (
 // are in the Body all the same.
 func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
 	parse := a.listEntry
-	if a.verb == "NLST" {
+	if a.verb == fetch.OpNLST {
 		parse = a.nameEntry
 	}
 	return func(yield func(fetch.Item, error) bool) {
@@ -43,7 +43,7 @@ func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
 			text := string(wire.TrimEOL(line))
 			item, ok := parse(text, now)
 			if !ok {
-				if a.verb != "NLST" && ftplist.Strange(text, now) {
+				if a.verb != fetch.OpNLST && ftplist.Strange(text, now) {
 					unread = text
 				}
 				continue

@@ -59,12 +59,12 @@ func pathOf(l locator.Locator) (*locator.FTP, error) {
 	if o, is := l.(*locator.Opaque); is && o != nil && o.Scheme() == Secure {
 		parsed, err := locator.Parse("ftp:" + o.Rest)
 		if err != nil {
-			return nil, fetch.Fail("check", o, fetch.BadURL, err)
+			return nil, fetch.Fail(fetch.OpCheck, o, fetch.BadURL, err)
 		}
 		path, ok = parsed.(*locator.FTP)
 	}
 	if !ok || path == nil {
-		return nil, fetch.Fail("check", l, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", l))
+		return nil, fetch.Fail(fetch.OpCheck, l, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", l))
 	}
 	return path, nil
 }
@@ -146,7 +146,7 @@ func (s *session) secure() error {
 	defer cancel()
 	conn, err := s.handshake(ctx, s.ctl.raw)
 	if err != nil {
-		return s.access.fail("TLS handshake", s.ctl.fail(err))
+		return s.access.fail(fetch.OpTLS, s.ctl.fail(err))
 	}
 	s.ctl.attach(s.ctx, conn)
 	s.ctl.trace.Note("the control connection is under " + tls.VersionName(s.ctl.secured.ConnectionState().Version))
@@ -165,7 +165,7 @@ func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error)
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return nil, fetch.Fail("TLS handshake", nil, fetch.Other, err)
+		return nil, fetch.Fail(fetch.OpTLS, nil, fetch.Other, err)
 	}
 	return conn, nil
 }

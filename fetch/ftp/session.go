@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -334,7 +335,7 @@ func (s *session) finish() error {
 // store does a transfer to the server as a whole.
 func (s *session) store(command string, body io.Reader, offset int64) error {
 	return s.transfer(command, func() error {
-		if s.access.verb == "APPE" {
+		if s.access.verb == fetch.OpAPPE {
 			return s.conn.Append("", body)
 		}
 		return s.conn.StorFrom("", body, uint64(offset))
@@ -343,7 +344,7 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 
 // refused is the error of a command whose reply is not the one that it needs.
 func (s *session) refused(r reply) error {
-	err := error(&fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: errors.New("unexpected reply to " + s.ctl.verb)})
+	err := error(&fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: fmt.Errorf("unexpected reply to %s", s.ctl.verb)})
 	if r.class() >= 4 {
 		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
 	}

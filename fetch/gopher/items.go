@@ -36,9 +36,9 @@ func items(r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, er
 		for line, err := range menu.Lines(r, limits.Line) {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("a menu line is longer than %d octets", limits.Line))
+				err = fetch.Fail(fetch.OpRead, l, fetch.TooLarge, fmt.Errorf("a menu line is longer than %d octets", limits.Line))
 			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+				err = fetch.Fail(fetch.OpRead, l, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)
@@ -62,9 +62,9 @@ func attributeItems(r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch
 			case err == io.EOF:
 				return
 			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail("read", a.loc, fetch.TooLarge, fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line))
+				err = fetch.Fail(fetch.OpRead, a.loc, fetch.TooLarge, fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line))
 			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail("read", a.loc, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+				err = fetch.Fail(fetch.OpRead, a.loc, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)

@@ -21,12 +21,12 @@ func itemOf(req *fetch.Request) (*locator.Gopher, error) {
 	if o, is := req.Locator.(*locator.Opaque); is && o != nil && o.Name == Secure {
 		parsed, err := locator.Parse("gopher:" + o.Rest)
 		if err != nil {
-			return nil, fetch.Fail("fetch", o, fetch.BadURL, err)
+			return nil, fetch.Fail(fetch.OpFetch, o, fetch.BadURL, err)
 		}
 		l, ok = parsed.(*locator.Gopher)
 	}
 	if !ok || l == nil {
-		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotGopher)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotGopher)
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (f *Fetcher) handshake(ctx context.Context, conn net.Conn, a *access) (net.
 	secure := tls.Client(wire.BelowTLS(conn), config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()
-		return nil, fetch.Fail("TLS handshake", a.loc, fetch.Other, err)
+		return nil, fetch.Fail(fetch.OpTLS, a.loc, fetch.Other, err)
 	}
 	return secure, nil
 }

@@ -117,7 +117,7 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 		if kind == fetch.Other {
 			kind = fetch.Unreachable
 		}
-		return nil, fetch.Fail("TLS handshake", ex.hop.locator, kind, err)
+		return nil, fetch.Fail(fetch.OpTLS, ex.hop.locator, kind, err)
 	}
 	state := c.ConnectionState()
 	ex.call.trace.Note(fmt.Sprintf("%s, %s", tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite)))

@@ -32,28 +32,28 @@ type client struct {
 // deliver goes through the whole conversation (RFC 5321 §3.3).
 func (c *client) deliver(msg *message, to []string) error {
 	if err := c.begin(c.conn, nil); err != nil {
-		return c.fail("greeting", err)
+		return c.fail(fetch.OpGreeting, err)
 	}
 	if err := c.hello(); err != nil {
-		return c.fail("EHLO", err)
+		return c.fail(fetch.OpEHLO, err)
 	}
 	switch ok, _ := c.smtp.Extension("STARTTLS"); {
 	case ok:
 		if err := c.secure(); err != nil {
-			return c.fail("STARTTLS", err)
+			return c.fail(fetch.OpSTARTTLS, err)
 		}
 		if err := c.hello(); err != nil {
-			return c.fail("EHLO", err)
+			return c.fail(fetch.OpEHLO, err)
 		}
 	case c.f.RequireTLS:
-		return c.fail("STARTTLS", &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("the server does not offer TLS, which is demanded")})
+		return c.fail(fetch.OpSTARTTLS, &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("the server does not offer TLS, which is demanded")})
 	}
 	if err := c.smtp.Mail(msg.sender); err != nil {
-		return c.fail("MAIL", err)
+		return c.fail(fetch.OpMAIL, err)
 	}
 	for _, a := range to {
 		if err := c.smtp.Rcpt(a); err != nil {
-			return c.fail("RCPT", err)
+			return c.fail(fetch.OpRCPT, err)
 		}
 	}
 	if err := c.data(msg); err != nil {
@@ -112,27 +112,27 @@ func (c *client) secure() error {
 func (c *client) data(msg *message) error {
 	w, err := c.smtp.Data()
 	if err != nil {
-		return c.fail("DATA", err)
+		return c.fail(fetch.OpDATA, err)
 	}
 	c.talk.body = true
 	if _, err := io.Copy(w, msg); err != nil {
 		if msg.err != nil {
-			return c.fail("read", &fetch.Error{Kind: fetch.LocalIO, Err: msg.err})
+			return c.fail(fetch.OpRead, &fetch.Error{Kind: fetch.LocalIO, Err: msg.err})
 		}
-		return c.fail("DATA", err)
+		return c.fail(fetch.OpDATA, err)
 	}
 	// The end goes out with what is still in the writer's buffer.
 	c.talk.reset()
 	err = w.Close()
 	c.talk.body = false
 	if err != nil {
-		return c.fail("DATA", err)
+		return c.fail(fetch.OpDATA, err)
 	}
 	return nil
 }
 
 // fail makes err the error of a command.
-func (c *client) fail(op string, err error) error {
+func (c *client) fail(op fetch.Op, err error) error {
 	var reply *textproto.Error
 	var syntax textproto.ProtocolError
 	if c.talk != nil && c.talk.err != nil && c.talk.err != io.EOF {
@@ -154,15 +154,15 @@ func (c *client) fail(op string, err error) error {
 }
 
 // kindOf classifies a negative reply (RFC 5321 §4.2.3).
-func kindOf(op string, code int) fetch.ErrorKind {
+func kindOf(op fetch.Op, code int) fetch.ErrorKind {
 	switch {
 	case code == 530 || code == 534 || code == 535 || code == 538:
 		return fetch.Unauthenticated
 	case code == 552:
 		return fetch.TooLarge
-	case code == 554 && op == "greeting":
+	case code == 554 && op == fetch.OpGreeting:
 		return fetch.Busy
-	case op == "RCPT" && (code == 550 || code == 551 || code == 553):
+	case op == fetch.OpRCPT && (code == 550 || code == 551 || code == 553):
 		return fetch.NotFound
 	case code == 555, code >= 500 && code <= 504:
 		return fetch.Unsupported

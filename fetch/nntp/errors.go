@@ -11,7 +11,7 @@ import (
 
 // fail makes err the error of an access, in which something is always known to
 // be wrong with somebody.
-func (a *access) fail(op string, err error) error {
+func (a *access) fail(op fetch.Op, err error) error {
 	e := fetch.Fail(op, a.loc, fetch.Other, err)
 	e.URL = a.loc.Redacted() // not that of what an Opaque one stands for
 	if e.Kind == fetch.Other {
@@ -21,7 +21,7 @@ func (a *access) fail(op string, err error) error {
 }
 
 // bodyFailure is what a failed read of a block means: what has come is not all.
-func (a *access) bodyFailure(op string, err error) error {
+func (a *access) bodyFailure(op fetch.Op, err error) error {
 	switch kind := fetch.KindOf(err); {
 	case errors.Is(err, wire.ErrLineTooLong):
 		err = &fetch.Error{Kind: fetch.TooLarge, Err: err}
@@ -46,7 +46,7 @@ func replyFailure(err error) error {
 }
 
 // kindOf classifies a negative reply to a command (RFC 3977 §3.2, RFC 4643).
-func kindOf(verb string, r reply) fetch.ErrorKind {
+func kindOf(verb fetch.Op, r reply) fetch.ErrorKind {
 	switch r.code {
 	case 400, 403, 436:
 		return fetch.Busy
@@ -71,7 +71,7 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 		return fetch.Unsupported
 	}
 	switch {
-	case verb == "AUTHINFO":
+	case verb == fetch.OpAUTHINFO:
 		return fetch.Unauthenticated
 	case r.class() == 4:
 		return fetch.Busy

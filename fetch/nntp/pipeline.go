@@ -64,7 +64,7 @@ const window = 200
 type pipeline struct {
 	a     *access
 	s     *session
-	verb  string
+	verb  fetch.Op
 	want  int // code of the reply
 	left  []span
 	asked []int64 // not answered yet, oldest first

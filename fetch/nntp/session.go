@@ -33,7 +33,7 @@ type session struct {
 	greeting string
 	can      capabilities // nil when the server does not tell
 	group    string       // selected; "" for none
-	overview string       // the command that gives overviews, once it is known
+	overview fetch.Op     // the command that gives overviews, once it is known
 	loggedIn bool
 	secret   string // the password that was sent
 	since    int    // octets since acknowledgements were last asked for
@@ -54,7 +54,7 @@ type session struct {
 func dial(ctx context.Context, a *access) (*session, error) {
 	conn, err := a.env.Connect(ctx, a.target())
 	if err != nil {
-		return nil, a.fail("connect", err)
+		return nil, a.fail(fetch.OpConnect, err)
 	}
 	s := &session{raw: conn, key: a.key, ctx: ctx, access: a, limits: a.limits, trace: a.trace}
 	s.peer = fetch.AddrPort(conn.RemoteAddr())
@@ -76,9 +76,9 @@ func (s *session) open() error {
 	r, err := s.receive()
 	switch {
 	case err != nil:
-		return s.access.fail("connect", err)
+		return s.access.fail(fetch.OpConnect, err)
 	case r.code != 200 && r.code != 201:
-		return s.refuse("connect", r)
+		return s.refuse(fetch.OpConnect, r)
 	}
 	s.greeting = r.text
 	if s.key.secure == explicit || s.key.secure == tried {
@@ -137,7 +137,7 @@ func (s *session) secure() error {
 	ctx, cancel := wire.Within(s.ctx, s.limits.Connect)
 	defer cancel()
 	if err := s.raw.SetDeadline(time.Time{}); err != nil {
-		return s.access.fail("TLS handshake", s.fail(err))
+		return s.access.fail(fetch.OpTLS, s.fail(err))
 	}
 	conn := tls.Client(s.raw, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
@@ -146,7 +146,7 @@ func (s *session) secure() error {
 		} else if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return s.access.fail("TLS handshake", s.fail(err))
+		return s.access.fail(fetch.OpTLS, s.fail(err))
 	}
 	s.attach(conn)
 	return nil
@@ -163,7 +163,7 @@ func (s *session) startTLS() error {
 		return err
 	}
 	if s.lines.Buffered() > 0 {
-		return s.access.fail("STARTTLS", s.fail(violation("", "octets between STARTTLS and TLS")))
+		return s.access.fail(fetch.OpSTARTTLS, s.fail(violation("", "octets between STARTTLS and TLS")))
 	}
 	return s.secure()
 }
@@ -202,7 +202,7 @@ func (s *session) askCapabilities() error {
 	case err != nil:
 		return err
 	case r.code != 101 && r.class() <= 3:
-		return s.stray("CAPABILITIES", r)
+		return s.stray(fetch.OpCAPABILITIES, r)
 	case r.code != 101:
 		return nil
 	}
@@ -223,9 +223,9 @@ func (s *session) askCapabilities() error {
 			s.trace.Received([]byte(".\r\n"))
 			return nil
 		case err != nil:
-			return s.access.fail("CAPABILITIES", s.fail(replyFailure(err)))
+			return s.access.fail(fetch.OpCAPABILITIES, s.fail(replyFailure(err)))
 		case len(s.can) > maxCapabilities, s.limits.Header > 0 && octets > s.limits.Header:
-			return s.access.fail("CAPABILITIES", s.fail(violation("", "an endless list of capabilities")))
+			return s.access.fail(fetch.OpCAPABILITIES, s.fail(violation("", "an endless list of capabilities")))
 		}
 	}
 }
@@ -313,7 +313,7 @@ func (s *session) hide(text string) string {
 // command sends a command and reads its reply. Where the server wants a login
 // first, or MODE READER, it gets that, once.
 func (s *session) command(line string) (reply, error) {
-	verb, _, _ := strings.Cut(line, " ")
+	verb := verbOf(line)
 	for tries := 0; ; tries++ {
 		if s.err == nil && s.lines.Buffered() > 0 {
 			return reply{}, s.access.fail(verb, s.fail(violation("", "a reply that nothing asked for")))
@@ -326,7 +326,7 @@ func (s *session) command(line string) (reply, error) {
 			return r, s.access.fail(verb, err)
 		}
 		switch {
-		case tries > 0 || verb == "AUTHINFO" || verb == "CAPABILITIES" || verb == "MODE":
+		case tries > 0 || verb == fetch.OpAUTHINFO || verb == fetch.OpCAPABILITIES || verb == fetch.OpMODE:
 			return r, nil
 		case r.code == 401:
 			_, err = s.expect("MODE READER", 200, 201)
@@ -341,9 +341,15 @@ func (s *session) command(line string) (reply, error) {
 	}
 }
 
+// verbOf is the first word of a command, by which its failure is called.
+func verbOf(line string) fetch.Op {
+	verb, _, _ := strings.Cut(line, " ")
+	return fetch.Op(verb)
+}
+
 // expect is command for one of some positive replies.
 func (s *session) expect(line string, codes ...int) (reply, error) {
-	verb, _, _ := strings.Cut(line, " ")
+	verb := verbOf(line)
 	r, err := s.command(line)
 	if err != nil {
 		return r, err
@@ -357,7 +363,7 @@ func (s *session) expect(line string, codes ...int) (reply, error) {
 }
 
 // refuse is the error of a reply that is not the one hoped for.
-func (s *session) refuse(verb string, r reply) error {
+func (s *session) refuse(verb fetch.Op, r reply) error {
 	if r.class() <= 3 {
 		return s.stray(verb, r)
 	}
@@ -366,8 +372,8 @@ func (s *session) refuse(verb string, r reply) error {
 
 // stray is the error of a reply to some other command. Nobody knows what comes
 // next.
-func (s *session) stray(verb string, r reply) error {
-	return s.access.fail(verb, s.fail(violation(fmt.Sprint(r.code, " ", s.hide(r.text)), "unexpected reply to "+verb)))
+func (s *session) stray(verb fetch.Op, r reply) error {
+	return s.access.fail(verb, s.fail(violation(fmt.Sprint(r.code, " ", s.hide(r.text)), "unexpected reply to "+string(verb))))
 }
 
 // passCommand is the one with a secret in it.
@@ -378,13 +384,13 @@ func (s *session) login(text string) error {
 	login, err := s.access.credentials(s.ctx, text)
 	switch {
 	case err != nil:
-		e := *fetch.Fail("AUTHINFO", s.access.loc, fetch.Unauthenticated, err)
+		e := *fetch.Fail(fetch.OpAUTHINFO, s.access.loc, fetch.Unauthenticated, err)
 		if e.Kind == fetch.Unauthenticated {
 			e.Code, e.Reply = 480, text
 		}
-		return s.access.fail("AUTHINFO", &e)
+		return s.access.fail(fetch.OpAUTHINFO, &e)
 	case login.User == "":
-		return s.access.fail("AUTHINFO", &fetch.Error{Kind: fetch.Unauthenticated, Code: 480, Reply: text})
+		return s.access.fail(fetch.OpAUTHINFO, &fetch.Error{Kind: fetch.Unauthenticated, Code: 480, Reply: text})
 	}
 	r, err := s.command("AUTHINFO USER " + login.User)
 	if err == nil && r.code == 381 {
@@ -395,7 +401,7 @@ func (s *session) login(text string) error {
 	case err != nil:
 		return err
 	case r.code != 281:
-		return s.refuse("AUTHINFO", r)
+		return s.refuse(fetch.OpAUTHINFO, r)
 	}
 	s.loggedIn, s.can, s.group = true, nil, ""
 	return nil
@@ -418,7 +424,7 @@ func (s *session) lookInto(group string) (groupInfo, error) {
 	}
 	g, err := parseGroup(r.text)
 	if err != nil {
-		return g, s.access.fail("GROUP", s.fail(violation(s.hide(r.text), "a group without its numbers")))
+		return g, s.access.fail(fetch.OpGROUP, s.fail(violation(s.hide(r.text), "a group without its numbers")))
 	}
 	s.group = group
 	return g, nil
