@@ -29,8 +29,8 @@ func Builtin(env *fetch.Env) *fetch.Registry {
 	}
 	r := new(fetch.Registry)
 	r.Register(&file.Fetcher{Env: &e}, "file")
-	r.Register(&ftp.Fetcher{Env: &e}, "ftp", ftp.Secure)
-	r.Register(&gopher.Fetcher{Env: &e}, "gopher", gopher.Secure)
+	r.Register(&ftp.Fetcher{Env: &e}, "ftp", "ftps")
+	r.Register(&gopher.Fetcher{Env: &e}, "gopher", "gophers")
 	r.Register(&http.Fetcher{Env: &e}, "http", "https")
 	r.Register(&nntp.Fetcher{Env: &e}, "news", "nntp", "nntps", "snews")
 	r.Register(&wais.Fetcher{Env: &e}, "wais")

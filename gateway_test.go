@@ -24,7 +24,7 @@ func TestGatewayIsNotToldPasswords(t *testing.T) {
 		r := Resolver{Registry: registry(fetchers), Gateways: gateways, Parser: locator.Parser{Tolerate: locator.TolerateAll}}
 		for _, url := range []string{
 			"ftp://u:SECRET@h/x", "ftp:u:SECRET@h", "FTP:/u:SECRET@h", "ftps://u:SECRET@h/x", "ftps:u:SECRET@h/x", "FTPS:/u:SECRET@h", "telnet:u:SECRET@h",
-			"https://u:SECRET@h/", "gophers://u:SECRET@h/0x", "nntps:u:SECRET@h", "x-foo:u:SECRET@h", "x-foo://u:SECRET@h", "x-foo:u:SEC/RET@h",
+			"https://u:SECRET@h/", "x-foo:u:SECRET@h", "x-foo://u:SECRET@h", "x-foo:u:SEC/RET@h",
 		} {
 			err := closed(r.Get(t.Context(), url))
 			if !errors.Is(err, fetch.Refused) {

@@ -113,7 +113,7 @@ func TestCheckOctets(t *testing.T) {
 
 func checkRefusal(t *testing.T, component string, octet byte, l locator.Locator, err error) {
 	t.Helper()
-	var control *fetch.EncodedControl
+	var control *locator.EncodedControl
 	if !errors.Is(err, fetch.BadURL) || !errors.As(err, &control) {
 		t.Errorf("%s, octet %02X: %v", component, octet, err)
 		return

@@ -64,7 +64,7 @@ func (c urlCase) name(file string) string { return fmt.Sprintf("%s:%d", file, c.
 // describe writes a Locator out: what is absent is left out, what is empty is
 // there.
 func describe(l Locator) string {
-	b := []any{strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", l), "*locator."))}
+	b := []any{l.Scheme()}
 	add := func(format string, a ...any) { b = append(b, fmt.Sprintf(format, a...)) }
 	server := func(login *Login, h HostPort) {
 		if login != nil {
@@ -88,7 +88,6 @@ func describe(l Locator) string {
 			add("type=%c", l.Type)
 		}
 	case *HTTP:
-		b[0] = l.Scheme()
 		server(l.Login, l.HostPort)
 		if l.HasPath {
 			add("path=%q", l.Path)
@@ -114,6 +113,9 @@ func describe(l Locator) string {
 			add("%q=%q", f.Name, f.Value)
 		}
 	case *News:
+		if l.Host != "" {
+			server(nil, l.HostPort)
+		}
 		switch {
 		case l.All:
 			add("all")
@@ -151,6 +153,7 @@ func describe(l Locator) string {
 			add("%q=%q", f.Name, f.Value)
 		}
 	case *Opaque:
+		b[0] = "opaque"
 		add("name=%q rest=%q", l.Name, l.Rest)
 	}
 	return strings.TrimSuffix(fmt.Sprintln(b...), "\n")

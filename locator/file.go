@@ -15,8 +15,6 @@ type File struct {
 	Segments []string
 }
 
-func (*File) locator() {}
-
 // Scheme implements [Locator].
 func (*File) Scheme() string { return "file" }
 
@@ -36,6 +34,20 @@ func (l *File) String() string {
 
 // Redacted implements [Locator]; there is no password to hide.
 func (l *File) Redacted() string { return l.String() }
+
+func (l *File) server() (Server, bool) { return Server{HostPort: HostPort{Host: l.Host}}, true }
+
+func (*File) withLogin(*Login) Locator { return nil }
+
+func (l *File) equal(b Locator) bool {
+	return both(l, b, func(a, b *File) bool { return a.Host == b.Host && slices.Equal(a.Segments, b.Segments) })
+}
+
+func (l *File) check(c *octetCheck) {
+	for _, s := range l.Segments {
+		c.component("path", s, "\x00/")
+	}
+}
 
 // file reads "'//' [ host | 'localhost' ] '/' fpath".
 func (p *parser) file() Locator {

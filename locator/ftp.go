@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FTP is an ftp URL (§3.2).
+// FTP is an ftp URL (§3.2), or ftps with Secure.
 type FTP struct {
 	Server
 	// CWD are the arguments of the CWD commands, in order. An empty string is a
@@ -18,12 +18,12 @@ type FTP struct {
 	Type byte
 	// HasPath tells "ftp://h/" (true) from "ftp://h" (false).
 	HasPath bool
+	// Secure is set for ftps.
+	Secure bool
 }
 
-func (*FTP) locator() {}
-
-// Scheme implements [Locator].
-func (*FTP) Scheme() string { return "ftp" }
+// Scheme implements [Locator]: "ftp", or "ftps" for a Secure one.
+func (l *FTP) Scheme() string { return schemeName(l.Secure, "ftp", "ftps") }
 
 // String implements [Locator].
 func (l *FTP) String() string { return string(l.append(make([]byte, 0, usualLength), false)) }
@@ -32,7 +32,7 @@ func (l *FTP) String() string { return string(l.append(make([]byte, 0, usualLeng
 func (l *FTP) Redacted() string { return string(l.append(make([]byte, 0, usualLength), true)) }
 
 func (l *FTP) append(b []byte, hidden bool) []byte {
-	b = append(b, "ftp://"...)
+	b = append(append(b, l.Scheme()...), "://"...)
 	b = l.Login.append(b, hidden)
 	b = l.HostPort.append(b)
 	if !l.HasPath && len(l.CWD) == 0 && l.Name == "" && l.Type == 0 {
@@ -51,11 +51,33 @@ func (l *FTP) append(b []byte, hidden bool) []byte {
 	return b
 }
 
+func (l *FTP) withLogin(login *Login) Locator {
+	c := *l
+	c.Login = login
+	return &c
+}
+
+func (l *FTP) equal(b Locator) bool {
+	return both(l, b, func(a, b *FTP) bool {
+		return equalServers(a.Server, b.Server) && slices.Equal(a.CWD, b.CWD) &&
+			a.Name == b.Name && a.Type == b.Type && a.HasPath == b.HasPath && a.Secure == b.Secure
+	})
+}
+
+func (l *FTP) check(c *octetCheck) {
+	c.login(l.Login, lineEnds)
+	for _, dir := range l.CWD {
+		c.component("path", dir, lineEnds)
+	}
+	c.component("path", l.Name, lineEnds)
+}
+
 // ftp reads "'//' login [ '/' fpath [ ';type=' ftptype ]]".
-func (p *parser) ftp() Locator {
+func (p *parser) ftp(secure bool) Locator {
 	p.slashes()
 	at := p.findLogin()
 	l, cwd := newFTP(strings.Count(p.s[p.i:], "/")-1, at >= 0)
+	l.Secure = secure
 	if at >= 0 {
 		p.login(l.Login, at)
 	}

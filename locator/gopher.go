@@ -2,7 +2,7 @@ package locator
 
 import "strings"
 
-// Gopher is a gopher URL (§3.4).
+// Gopher is a gopher URL (§3.4), or gophers with Secure.
 type Gopher struct {
 	HostPort
 	// Type is the gophertype; '1' when the URL has no gopher-path. In a literal
@@ -16,16 +16,16 @@ type Gopher struct {
 	Fields uint8
 	// HasPath tells "gopher://h/" (true) from "gopher://h" (false).
 	HasPath bool
+	// Secure is set for gophers.
+	Secure bool
 }
 
-func (*Gopher) locator() {}
-
-// Scheme implements [Locator].
-func (*Gopher) Scheme() string { return "gopher" }
+// Scheme implements [Locator]: "gopher", or "gophers" for a Secure one.
+func (l *Gopher) Scheme() string { return schemeName(l.Secure, "gopher", "gophers") }
 
 // String implements [Locator].
 func (l *Gopher) String() string {
-	b := append(make([]byte, 0, usualLength), "gopher://"...)
+	b := append(append(make([]byte, 0, usualLength), l.Scheme()...), "://"...)
 	b = l.HostPort.append(b)
 	fields := l.fields()
 	if !l.HasPath && l.Selector == "" && fields == 0 && (l.Type == 0 || l.Type == '1') {
@@ -62,6 +62,15 @@ func (l *Gopher) fields() uint8 {
 // Redacted implements [Locator]; there is no password to hide.
 func (l *Gopher) Redacted() string { return l.String() }
 
+func (l *Gopher) equal(b Locator) bool { return both(l, b, identical) }
+
+func (l *Gopher) check(c *octetCheck) {
+	c.component("type", string([]byte{l.Type}), fieldEnd)
+	c.component("selector", l.Selector, fieldEnd)
+	c.component("search", l.Search, fieldEnd)
+	c.gopherPlus(l.Plus)
+}
+
 // tab separates the fields of a gopher-path. Unlike other octets it has one
 // spelling only.
 const tab = "%09"
@@ -69,8 +78,8 @@ const tab = "%09"
 // gopher reads "'//' hostport [ '/' [ gtype [ selector [ '%09' search [ '%09'
 // gopher+_string ]]]]]". The path is split at its first two tabs, before it is
 // decoded; a gopher+_string may hold more of them.
-func (p *parser) gopher() Locator {
-	l := &Gopher{Type: '1'}
+func (p *parser) gopher(secure bool) Locator {
+	l := &Gopher{Type: '1', Secure: secure}
 	p.slashes()
 	p.hostportOnly(&l.HostPort, "3.4")
 	if l.HasPath = p.next('/'); l.HasPath && p.i < len(p.s) {

@@ -55,7 +55,7 @@ func productions() map[string]string {
 	define("ftptype", `[AIDaid]`)
 	define("fsegment", `(?:<uchar>|[?:@&=])*`)
 	define("fpath", `<fsegment>(?:/<fsegment>)*`)
-	define("ftpurl", `ftp://<login>(?:/<fpath>(?:;type=<ftptype>)?)?`)
+	define("ftpurl", `ftps?://<login>(?:/<fpath>(?:;type=<ftptype>)?)?`)
 
 	define("fileurl", `file://(?:<host>|localhost)?/<fpath>`)
 
@@ -67,14 +67,15 @@ func productions() map[string]string {
 	define("gtype", `<xchar>`)
 	define("selector", `<xchar>*`)
 	define("gopherplus", `<xchar>*`)
-	define("gopherurl", `gopher://<hostport>(?:/(?:<gtype>(?:<selector>(?:%09<search>(?:%09<gopherplus>)?)?)?)?)?`)
+	define("gopherurl", `gophers?://<hostport>(?:/(?:<gtype>(?:<selector>(?:%09<search>(?:%09<gopherplus>)?)?)?)?)?`)
 
 	define("mailtourl", `mailto:<xchar>+`)
 
 	define("group", `<alpha>(?:<alpha>|<digit>|[-.+_])*`)
 	define("article", `(?:<uchar>|[;/?:&=])+@<host>`)
-	define("newsurl", `news:(?:\*|<group>|<article>)`)
-	define("nntpurl", `nntp://<hostport>/<group>(?:/<digits>)?`)
+	define("newsurl", `s?news:(?:\*|<group>|<article>)`)
+	define("snewsurl", `snews://<hostport>/(?:\*|<group>(?:/<digits>)?|<article>)?`)
+	define("nntpurl", `nntps?://<hostport>/<group>(?:/<digits>)?`)
 
 	define("telneturl", `telnet://<login>/?`)
 
@@ -101,7 +102,8 @@ func production(name string) *regexp.Regexp { return regexp.MustCompile(`^` + bn
 var (
 	knownURL    = production("knownurl")
 	otherURL    = production("otherurl")
-	knownScheme = regexp.MustCompile(`^(?:https?|ftp|news|nntp|telnet|gopher|wais|mailto|file|prospero):`)
+	snewsURL    = production("snewsurl")
+	knownScheme = regexp.MustCompile(`^(?:https?|ftps?|s?news|nntps?|telnet|gophers?|wais|mailto|file|prospero):`)
 )
 
 // derives reports whether §5 derives s, as docs/decisions.md reads it: the
@@ -116,8 +118,12 @@ func derives(s string) bool {
 	if !knownScheme.MatchString(s) {
 		return otherURL.MatchString(s)
 	}
-	m := knownURL.FindStringSubmatch(s)
-	for i, name := range knownURL.SubexpNames() {
+	url := knownURL
+	if strings.HasPrefix(s, "snews://") {
+		url = snewsURL
+	}
+	m := url.FindStringSubmatch(s)
+	for i, name := range url.SubexpNames() {
 		if m != nil && m[i] != "" && (name == "HOST" && !hostInLimits(m[i]) || name == "PORT" && !portInLimits(m[i])) {
 			return false
 		}
@@ -284,19 +290,23 @@ func (d deriver) url() string {
 	case 0:
 		return d.scheme("http") + "://" + d.hostport() + d.maybe("/"+d.path(hsegment)+d.maybe("?"+d.chars(hsegment)))
 	case 1, 2:
-		return d.scheme("ftp") + "://" + d.login() + d.maybe("/"+d.path(fsegment)+d.maybe(";type="+d.octet("AIDaid")))
+		return d.scheme(d.one("ftp", "ftps")) + "://" + d.login() + d.maybe("/"+d.path(fsegment)+d.maybe(";type="+d.octet("AIDaid")))
 	case 3:
 		return d.scheme("file") + "://" + d.one("", "localhost", d.host()) + "/" + d.path(fsegment)
 	case 4, 5:
 		gopherpath := d.one(d.uchar(), d.octet(reservedBNF)) + d.chars(reservedBNF) +
 			d.maybe("%09"+d.chars(hsegment)+d.maybe("%09"+d.chars(reservedBNF)))
-		return d.scheme("gopher") + "://" + d.hostport() + d.maybe("/"+d.maybe(gopherpath))
+		return d.scheme(d.one("gopher", "gophers")) + "://" + d.hostport() + d.maybe("/"+d.maybe(gopherpath))
 	case 6:
 		return d.scheme("mailto") + ":" + d.uchar() + d.chars(reservedBNF)
 	case 7:
-		return d.scheme("news") + ":" + d.one("*", d.group(), d.uchar()+d.chars(";/?:&=")+"@"+d.host())
+		if part := d.one("*", d.group(), d.uchar()+d.chars(";/?:&=")+"@"+d.host()); d.IntN(2) == 0 {
+			return d.scheme(d.one("news", "snews")) + ":" + part
+		} else {
+			return d.scheme("snews") + "://" + d.hostport() + "/" + d.one(part, "", d.group()+"/42")
+		}
 	case 8:
-		return d.scheme("nntp") + "://" + d.hostport() + "/" + d.group() + d.maybe("/"+strconv.FormatUint(d.Uint64(), 10))
+		return d.scheme(d.one("nntp", "nntps")) + "://" + d.hostport() + "/" + d.group() + d.maybe("/"+strconv.FormatUint(d.Uint64(), 10))
 	case 9:
 		return d.scheme("telnet") + "://" + d.login() + d.maybe("/")
 	case 10:

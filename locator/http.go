@@ -17,15 +17,8 @@ type HTTP struct {
 	Secure bool
 }
 
-func (*HTTP) locator() {}
-
 // Scheme implements [Locator]: "http", or "https" for a Secure one.
-func (l *HTTP) Scheme() string {
-	if l.Secure {
-		return "https"
-	}
-	return "http"
-}
+func (l *HTTP) Scheme() string { return schemeName(l.Secure, "http", "https") }
 
 // String implements [Locator].
 func (l *HTTP) String() string { return string(l.append(make([]byte, 0, usualLength), false)) }
@@ -34,8 +27,7 @@ func (l *HTTP) String() string { return string(l.append(make([]byte, 0, usualLen
 func (l *HTTP) Redacted() string { return string(l.append(make([]byte, 0, usualLength), true)) }
 
 func (l *HTTP) append(b []byte, hidden bool) []byte {
-	b = append(b, l.Scheme()...)
-	b = append(b, "://"...)
+	b = append(append(b, l.Scheme()...), "://"...)
 	b = l.Login.append(b, hidden)
 	b = l.HostPort.append(b)
 	hasSearch := l.HasSearch || l.Search != ""
@@ -48,6 +40,25 @@ func (l *HTTP) append(b []byte, hidden bool) []byte {
 		b = appendEncoded(b, l.Search, search|looseSearch)
 	}
 	return b
+}
+
+func (l *HTTP) withLogin(login *Login) Locator {
+	c := *l
+	c.Login = login
+	return &c
+}
+
+func (l *HTTP) equal(b Locator) bool {
+	return both(l, b, func(a, b *HTTP) bool {
+		return equalServers(a.Server, b.Server) && a.Path == b.Path && a.Search == b.Search &&
+			a.HasPath == b.HasPath && a.HasSearch == b.HasSearch && a.Secure == b.Secure
+	})
+}
+
+func (l *HTTP) check(c *octetCheck) {
+	c.login(l.Login, lineEnds)
+	c.component("path", l.Path, controls)
+	c.component("search", l.Search, controls)
 }
 
 // looseSearch is what [ReservedOctets] tolerates in a search besides. It stays

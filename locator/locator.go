@@ -27,64 +27,11 @@ type Locator interface {
 	// Redacted is String with any password replaced by "***".
 	Redacted() string
 
-	locator()
-}
-
-// DefaultPort is the port a scheme's URLs mean when they give none, or 0 for
-// schemes that name no server.
-func DefaultPort(scheme string) uint16 {
-	switch scheme {
-	case "ftp":
-		return 21
-	case "ftps":
-		return 990
-	case "telnet":
-		return 23
-	case "gopher", "gophers":
-		return 70
-	case "http":
-		return 80
-	case "news", "nntp":
-		return 119
-	case "wais":
-		return 210
-	case "https":
-		return 443
-	case "nntps", "snews":
-		return 563
-	case "prospero":
-		return 1525
-	}
-	return 0
-}
-
-// ServerOf is the server a Locator names, with the scheme's default port filled
-// in. It is false for Locators that name none: mailto, news and opaque ones. A
-// file URL's host is a server without a port.
-func ServerOf(l Locator) (Server, bool) {
-	var s Server
-	switch l := l.(type) {
-	case *FTP:
-		s = l.Server
-	case *HTTP:
-		s = l.Server
-	case *Telnet:
-		s = l.Server
-	case *Gopher:
-		s.HostPort = l.HostPort
-	case *NNTP:
-		s.HostPort = l.HostPort
-	case *WAIS:
-		s.HostPort = l.HostPort
-	case *Prospero:
-		s.HostPort = l.HostPort
-	case *File:
-		s.Host = l.Host
-	default:
-		return Server{}, false
-	}
-	if s.Port == 0 {
-		s.Port = DefaultPort(l.Scheme())
-	}
-	return s, true
+	// What is asked of every Locator; see ServerOf, WithLogin, Equal and
+	// CheckOctets. A port that the URL does not give is 0, a place for a login that
+	// there is none of is nil.
+	server() (s Server, ok bool)
+	withLogin(login *Login) Locator
+	equal(b Locator) bool
+	check(c *octetCheck)
 }

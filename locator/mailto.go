@@ -1,6 +1,9 @@
 package locator
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Mailto is a mailto URL (§3.5).
 type Mailto struct {
@@ -12,8 +15,6 @@ type Mailto struct {
 	// is tolerated, and then the Address may be empty.
 	Headers []Field
 }
-
-func (*Mailto) locator() {}
 
 // Scheme implements [Locator].
 func (*Mailto) Scheme() string { return "mailto" }
@@ -48,6 +49,26 @@ func (l *Mailto) String() string {
 
 // Redacted implements [Locator]; there is no password to hide.
 func (l *Mailto) Redacted() string { return l.String() }
+
+func (*Mailto) server() (s Server, ok bool) { return }
+
+func (*Mailto) withLogin(*Login) Locator { return nil }
+
+func (l *Mailto) equal(b Locator) bool {
+	return both(l, b, func(a, b *Mailto) bool { return a.Address == b.Address && slices.Equal(a.Headers, b.Headers) })
+}
+
+func (l *Mailto) check(c *octetCheck) {
+	c.component("address", l.Address, lineEnds)
+	for _, f := range l.Headers {
+		c.component("header", f.Name, lineEnds)
+		if strings.EqualFold(f.Name, "body") {
+			c.component("body", f.Value, "\x00") // lines are what it consists of
+		} else {
+			c.component("header", f.Value, lineEnds)
+		}
+	}
+}
 
 // mailto reads "encoded822addr". RFC 822 is not looked into: §5 derives every
 // text that is not empty.

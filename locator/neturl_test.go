@@ -52,7 +52,7 @@ func ourView(l Locator) (v view, ok bool) {
 		v.slash, v.path, v.query = l.HasPath, unescape(l.Path), unescape(l.Search)
 	case *Gopher:
 		v.slash = l.HasPath
-		if *l != (Gopher{HostPort: l.HostPort, Type: '1', HasPath: l.HasPath}) {
+		if *l != (Gopher{HostPort: l.HostPort, Type: '1', HasPath: l.HasPath, Secure: l.Secure}) {
 			v.path = string([]byte{l.Type}) + l.Selector
 			if l.Fields >= 1 {
 				v.path += "\t" + l.Search
@@ -83,7 +83,7 @@ func ourView(l Locator) (v view, ok bool) {
 	case *Mailto:
 		v.path = l.Address
 	case *News:
-		v.path = l.Group + l.MessageID
+		v.slash, v.path = l.Host != "", l.Group+l.MessageID
 		if l.All {
 			v.path = "*"
 		}
@@ -108,10 +108,10 @@ func theirView(u *url.URL) view {
 	}
 	v.query, _ = url.PathUnescape(u.RawQuery)
 	// Two spellings of the same.
-	if n := len(v.path) - 1; v.scheme == "ftp" && n > 0 && strings.HasSuffix(v.path[:n], ";type=") {
+	if n := len(v.path) - 1; strings.HasPrefix(v.scheme, "ftp") && n > 0 && strings.HasSuffix(v.path[:n], ";type=") {
 		v.path = v.path[:n] + strings.ToLower(v.path[n:])
 	}
-	if v.scheme == "gopher" && v.path == "1" {
+	if strings.HasPrefix(v.scheme, "gopher") && v.path == "1" {
 		v.path = ""
 	}
 	return v

@@ -2,29 +2,39 @@ package locator
 
 import "strings"
 
-// News is a news URL (§3.6): exactly one of its fields is set.
+// News is a news URL (§3.6), or snews with Secure: one of All, Group and
+// MessageID is set.
 type News struct {
+	// HostPort is the server of an snews URL that names one, "snews://host/group";
+	// a news URL never does.
+	HostPort
 	// All is "news:*", all available groups.
 	All bool
 	// Group is a newsgroup name.
 	Group string
 	// MessageID is a message-id without its angle brackets; it holds an "@".
 	MessageID string
+	// Secure is set for snews.
+	Secure bool
 }
 
-func (*News) locator() {}
-
-// Scheme implements [Locator].
-func (*News) Scheme() string { return "news" }
+// Scheme implements [Locator]: "news", or "snews" for a Secure one.
+func (l *News) Scheme() string { return schemeName(l.Secure, "news", "snews") }
 
 // String implements [Locator].
 func (l *News) String() string {
-	b := append(make([]byte, 0, usualLength), "news:"...)
+	b := append(append(make([]byte, 0, usualLength), l.Scheme()...), ':')
+	id := l.MessageID
+	if l.HostPort != (HostPort{}) {
+		b = append(l.HostPort.append(append(b, "//"...)), '/')
+	} else if l.Secure && strings.HasPrefix(id, "//") {
+		b, id = append(b, "%2F"...), id[1:] // what follows is no server
+	}
 	switch {
 	case l.All:
 		b = append(b, '*')
-	case l.MessageID != "":
-		b = appendMessageID(b, l.MessageID)
+	case id != "":
+		b = appendMessageID(b, id)
 	default:
 		b = appendDecoded(b, l.Group, groupOctet)
 	}
@@ -46,15 +56,43 @@ func appendMessageID(b []byte, id string) []byte {
 // Redacted implements [Locator]; there is no password to hide.
 func (l *News) Redacted() string { return l.String() }
 
-// news reads "'*' | group | article"; an "@" tells an article (§3.6).
-func (p *parser) news() Locator {
+// server is that of an snews URL that names one.
+func (l *News) server() (Server, bool) { return Server{HostPort: l.HostPort}, l.Host != "" }
+
+func (l *News) equal(b Locator) bool { return both(l, b, identical) }
+
+func (l *News) check(c *octetCheck) {
+	c.component("group", l.Group, groupEnd)
+	c.component("message-id", l.MessageID, wordEnd+"<>")
+}
+
+// news reads "'*' | group | article"; an "@" tells an article (§3.6). The same,
+// or nothing, which is "*", or what an nntps URL has, may stand behind the server
+// in an snews URL.
+func (p *parser) news(secure bool) Locator {
+	l := &News{Secure: secure}
+	if secure && strings.HasPrefix(p.s[p.i:], "//") {
+		p.i += 2
+		p.hostportOnly(&l.HostPort, "3.6")
+		p.expect('/', "3.6", `"/" and a newsgroup or message-id must follow the host`)
+		if l.All = p.i == len(p.s); l.All {
+			return l
+		}
+	}
 	switch rest := p.s[p.i:]; {
 	case rest == "*":
-		return &News{All: true}
+		l.All = true
+		return l
 	case strings.IndexByte(rest, '@') >= 0:
-		return &News{MessageID: p.messageID()}
+		l.MessageID = p.messageID()
+		return l
 	}
-	l := &News{Group: p.group("3.6")}
+	l.Group = p.group("3.6")
+	if l.Host != "" && p.next('/') {
+		n := &NNTP{HostPort: l.HostPort, Group: l.Group, Article: p.number("3.7", "an article's number must follow"), Secure: true}
+		p.end("3.7")
+		return n
+	}
 	p.end("3.6")
 	return l
 }

@@ -1,22 +1,22 @@
 package locator
 
-// NNTP is an nntp URL (§3.7).
+// NNTP is an nntp URL (§3.7), or nntps with Secure.
 type NNTP struct {
 	HostPort
 	Group string
 	// Article is the article number in decimal digits, as written; empty when
 	// the URL names the group.
 	Article string
+	// Secure is set for nntps.
+	Secure bool
 }
 
-func (*NNTP) locator() {}
-
-// Scheme implements [Locator].
-func (*NNTP) Scheme() string { return "nntp" }
+// Scheme implements [Locator]: "nntp", or "nntps" for a Secure one.
+func (l *NNTP) Scheme() string { return schemeName(l.Secure, "nntp", "nntps") }
 
 // String implements [Locator].
 func (l *NNTP) String() string {
-	b := append(make([]byte, 0, usualLength), "nntp://"...)
+	b := append(append(make([]byte, 0, usualLength), l.Scheme()...), "://"...)
 	b = l.HostPort.append(b)
 	b = append(b, '/')
 	b = appendDecoded(b, l.Group, groupOctet)
@@ -30,9 +30,16 @@ func (l *NNTP) String() string {
 // Redacted implements [Locator]; there is no password to hide.
 func (l *NNTP) Redacted() string { return l.String() }
 
+func (l *NNTP) equal(b Locator) bool { return both(l, b, identical) }
+
+func (l *NNTP) check(c *octetCheck) {
+	c.component("group", l.Group, groupEnd)
+	c.component("article", l.Article, wordEnd)
+}
+
 // nntp reads "'//' hostport '/' group [ '/' digits ]".
-func (p *parser) nntp() Locator {
-	l := new(NNTP)
+func (p *parser) nntp(secure bool) Locator {
+	l := &NNTP{Secure: secure}
 	p.slashes()
 	p.hostportOnly(&l.HostPort, "3.7")
 	p.expect('/', "3.7", `"/" and the name of a newsgroup must follow`)

@@ -7,8 +7,6 @@ import "strings"
 // is the scheme-specific part, still encoded.
 type Opaque struct{ Name, Rest string }
 
-func (*Opaque) locator() {}
-
 // Scheme implements [Locator]: the Name in lower case.
 func (l *Opaque) Scheme() string { return strings.ToLower(l.Name) }
 
@@ -22,6 +20,44 @@ func (l *Opaque) String() string {
 // Redacted implements [Locator]. Nobody knows where an unknown scheme puts a
 // password: what may be one is hidden.
 func (l *Opaque) Redacted() string { return redact(l.String()) }
+
+// server is what stands in Rest if that has the common Internet scheme syntax
+// (§3.1).
+func (l *Opaque) server() (Server, bool) {
+	s, _, ok := l.split()
+	return s, ok
+}
+
+func (l *Opaque) withLogin(login *Login) Locator {
+	s, path, ok := l.split()
+	if !ok {
+		return nil
+	}
+	b := s.HostPort.append(login.append([]byte("//"), false))
+	return &Opaque{l.Name, string(appendEncoded(nil, string(b)+path, xchar))}
+}
+
+// split takes "//user:password@host:port" off Rest. The brackets of an IPv6
+// address are encoded there, as a Parser does that tolerates them.
+func (l *Opaque) split() (s Server, path string, ok bool) {
+	p := parser{s: l.Rest, size: len(l.Rest), tol: ModernHosts}
+	p.next('/')
+	p.expect('/', "3.1", "no server")
+	if at := p.findLogin(); at >= 0 {
+		s.Login = new(Login)
+		p.login(s.Login, at)
+	}
+	if address, found := strings.CutPrefix(p.s[p.i:], "%5B"); found {
+		p.s, p.i = "["+strings.Replace(address, "%5D", "]", 1), 0
+	}
+	p.hostport(&s.HostPort)
+	return s, p.s[p.i:], p.bad.msg == ""
+}
+
+func (l *Opaque) equal(b Locator) bool { return both(l, b, identical) }
+
+// check implements [Locator]. Rest is encoded; whoever decodes it checks it.
+func (*Opaque) check(*octetCheck) {}
 
 // opaque reads "schemepart".
 func (p *parser) opaque(name string) Locator {

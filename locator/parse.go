@@ -85,15 +85,23 @@ func (p *parser) known(scheme string) Locator {
 	case "https":
 		return p.http(true)
 	case "ftp":
-		return p.ftp()
+		return p.ftp(false)
+	case "ftps":
+		return p.ftp(true)
 	case "gopher":
-		return p.gopher()
+		return p.gopher(false)
+	case "gophers":
+		return p.gopher(true)
 	case "mailto":
 		return p.mailto()
 	case "news":
-		return p.news()
+		return p.news(false)
+	case "snews":
+		return p.news(true)
 	case "nntp":
-		return p.nntp()
+		return p.nntp(false)
+	case "nntps":
+		return p.nntp(true)
 	case "telnet":
 		return p.telnet()
 	case "wais":

@@ -17,9 +17,14 @@ const canary = "hunter2-canary"
 func TestEveryOctetSurvives(t *testing.T) {
 	server := Server{HostPort: only("h")}
 	for name, build := range map[string]func(s string) Locator{
-		"ftp user":      func(s string) Locator { return &FTP{Server: Server{&Login{User: s}, only("h")}} },
-		"ftp password":  func(s string) Locator { return &FTP{Server: Server{&Login{"u", s, true}, only("h")}} },
-		"ftp cwd":       func(s string) Locator { return &FTP{Server: server, CWD: []string{s, s}, Name: "n", HasPath: true} },
+		"ftp user":     func(s string) Locator { return &FTP{Server: Server{&Login{User: s}, only("h")}} },
+		"ftp password": func(s string) Locator { return &FTP{Server: Server{&Login{"u", s, true}, only("h")}} },
+		"ftp cwd":      func(s string) Locator { return &FTP{Server: server, CWD: []string{s, s}, Name: "n", HasPath: true} },
+		"ftps name": func(s string) Locator {
+			return &FTP{Server: server, CWD: []string{s}, Name: s, HasPath: true, Secure: true}
+		},
+		"snews":         func(s string) Locator { return &News{MessageID: s + "@h", Secure: true} },
+		"snews, served": func(s string) Locator { return &News{HostPort: only("h"), MessageID: s + "@h", Secure: true} },
 		"ftp name":      func(s string) Locator { return &FTP{Server: server, Name: s, Type: 'd', HasPath: true} },
 		"telnet user":   func(s string) Locator { return &Telnet{Server: Server{&Login{s, s, true}, only("h")}} },
 		"gopher type":   func(s string) Locator { return &Gopher{HostPort: only("h"), Type: s[0], Selector: "s", HasPath: true} },
@@ -85,11 +90,14 @@ func TestRandomLocators(t *testing.T) {
 		if strings.Contains(l.Redacted(), canary) {
 			t.Errorf("Redacted shows the password: %s", l.Redacted())
 		}
+		if _, opaque := l.(*Opaque); opaque {
+			continue
+		}
 		if s, ok := ServerOf(l); ok && s.Login != nil && s.Login.HasPassword {
 			if !strings.Contains(l.Redacted(), ":***@") || l.Redacted() == l.String() {
 				t.Errorf("Redacted: %s", l.Redacted())
 			}
-		} else if _, ok := l.(*Opaque); !ok && l.Redacted() != l.String() {
+		} else if l.Redacted() != l.String() {
 			t.Errorf("Redacted: %s, but there is no password in %s", l.Redacted(), l)
 		}
 	}
@@ -137,7 +145,7 @@ func (g locatorGenerator) locator() Locator {
 	d := deriver(g)
 	switch g.IntN(11) {
 	case 0:
-		l := &FTP{Server: g.server()}
+		l := &FTP{Server: g.server(), Secure: g.flip()}
 		if l.HasPath = g.flip(); l.HasPath {
 			l.CWD, l.Name, l.Type = g.list(), g.octets(), "\x00aid"[g.IntN(4)]
 		}
@@ -152,7 +160,7 @@ func (g locatorGenerator) locator() Locator {
 		}
 		return l
 	case 2:
-		l := &Gopher{HostPort: g.hostport(), Type: '1'}
+		l := &Gopher{HostPort: g.hostport(), Type: '1', Secure: g.flip()}
 		if l.HasPath = g.flip(); l.HasPath {
 			noTab := func() string { return strings.ReplaceAll(g.octets(), "\t", "x") }
 			l.Type, l.Selector, l.Fields = byte(g.Uint32()), noTab(), uint8(g.IntN(3))
@@ -167,9 +175,13 @@ func (g locatorGenerator) locator() Locator {
 	case 3:
 		return &Mailto{Address: "x" + g.octets()}
 	case 4:
-		return []Locator{&News{All: true}, &News{Group: d.group()}, &News{MessageID: "x" + g.octets() + "@" + d.host()}}[g.IntN(3)]
+		l := []*News{{All: true}, {Group: d.group()}, {MessageID: g.octets() + "x" + g.octets() + "@" + d.host()}}[g.IntN(3)]
+		if l.Secure = g.flip(); l.Secure && g.flip() {
+			l.HostPort = g.hostport()
+		}
+		return l
 	case 5:
-		return &NNTP{g.hostport(), d.group(), d.maybe("0815")}
+		return &NNTP{g.hostport(), d.group(), d.maybe("0815"), g.flip()}
 	case 6:
 		return &Telnet{g.server(), g.flip()}
 	case 7:
@@ -247,6 +259,10 @@ func TestLiterals(t *testing.T) {
 		{&Gopher{HostPort: h, Type: '0'}, "gopher://h/0"},
 		{&Gopher{HostPort: h, Type: '7', Search: "s"}, "gopher://h/7%09s"},
 		{&Gopher{HostPort: h, Type: '0', Plus: "+"}, "gopher://h/0%09%09+"},
+		{&FTP{Server: Server{HostPort: h}, Secure: true}, "ftps://h"},
+		{&Gopher{HostPort: h, Secure: true}, "gophers://h"},
+		{&News{HostPort: h, All: true, Secure: true}, "snews://h/*"},
+		{&News{MessageID: "//h/a@b", Secure: true}, "snews:%2F/h/a@b"},
 		{&News{}, "news:"},
 		{&News{Group: "a b"}, "news:a%20b"},
 		{&News{MessageID: "a"}, "news:a"},

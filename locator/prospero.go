@@ -1,6 +1,9 @@
 package locator
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Prospero is a prospero URL (§3.11).
 type Prospero struct {
@@ -14,8 +17,6 @@ type Prospero struct {
 
 // Field is one name and value, of a Prospero link or a mail header.
 type Field struct{ Name, Value string }
-
-func (*Prospero) locator() {}
 
 // Scheme implements [Locator].
 func (*Prospero) Scheme() string { return "prospero" }
@@ -37,6 +38,20 @@ func (l *Prospero) String() string {
 
 // Redacted implements [Locator]; there is no password to hide.
 func (l *Prospero) Redacted() string { return l.String() }
+
+func (l *Prospero) equal(b Locator) bool {
+	return both(l, b, func(a, b *Prospero) bool {
+		return a.HostPort == b.HostPort && a.HSOName == b.HSOName && slices.Equal(a.Fields, b.Fields)
+	})
+}
+
+func (l *Prospero) check(c *octetCheck) {
+	c.component("hsoname", l.HSOName, lineEnds)
+	for _, f := range l.Fields {
+		c.component("field", f.Name, lineEnds)
+		c.component("field", f.Value, lineEnds)
+	}
+}
 
 // prospero reads "'//' hostport '/' ppath *[ ';' fieldname '=' fieldvalue ]".
 func (p *parser) prospero() Locator {

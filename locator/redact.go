@@ -26,12 +26,12 @@ func (p Parser) FindPassword(text string) (from, to int) {
 // HasPassword reports whether a URL gives a password, be it an empty one. Of a
 // scheme without a grammar here it is whatever may be one.
 func HasPassword(l Locator) bool {
-	if o, ok := l.(*Opaque); ok {
-		from, to := findPassword(o.String())
-		return from < to
+	s, _ := ServerOf(l)
+	if s.Login != nil && (s.Login.HasPassword || s.Login.Password != "") {
+		return true
 	}
-	s, ok := ServerOf(l)
-	return ok && s.Login != nil && (s.Login.HasPassword || s.Login.Password != "")
+	o, ok := l.(*Opaque)
+	return ok && o.Redacted() != o.String()
 }
 
 // redact replaces by "***" whatever may be a password in a text that need not

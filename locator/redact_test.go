@@ -35,7 +35,9 @@ func TestRedact(t *testing.T) {
 		"mailto:a:b@c":               "mailto:a:b@c",
 		"gopher:h:70/0a:b@c":         "gopher:h:70/0a:b@c",
 		"ftps://u:p@h/x":             "ftps://u:***@h/x",
-		"ftps:u:p@h/x":               "ftps:***@h/x", // what an Opaque URL may have there
+		"ftps:u:p@h/x":               "ftps:u:***@h/x",
+		"snews://h/a:b@c":            "snews://h/a:b@c",
+		"x-foo:u:p@h/x":              "x-foo:***@h/x", // what an Opaque URL may have there
 		"x-foo://u:p@h/":             "x-foo://u:***@h/",
 		"ftp://u:p/q@h/":             "ftp://u:***@h/", // no URL
 		"http:u:p\\q@h":              "http:***@h",
@@ -65,7 +67,7 @@ func TestHasPassword(t *testing.T) {
 		"ftp://u:p@h/": true, "ftp://u:@h/": true, "ftp://u@h/": false, "ftp://h:21/a:b%40c": false, "ftp://u:***@h/": true,
 		"http://u:p@h/": true, "telnet:u:p@h": true, "ftps://u:p@h/": true, "ftps://u:***@h/": true, "ftps:u:p@h/": true, "ftps:/u:p@h": true,
 		"ftps://u@h/": false, "ftps://h:990/x": false, "gophers://h/0x": false, "snews:a@b": false, "news:a@b": false, "mailto:a@b": false, "mid:a@b": false,
-		"x-foo:u:p@h": true, "nfs://h/x": false,
+		"x-foo:u:p@h": true, "nfs://h/x": false, "x-foo://u:@h/": true, "x-foo://u@h/": false,
 	} {
 		ref, err := Parser{TolerateAll}.Parse(url)
 		if err != nil {
@@ -98,7 +100,7 @@ func FuzzRedact(f *testing.F) {
 			return
 		}
 		server, ok := ServerOf(ref.Locator)
-		if !ok {
+		if _, opaque := ref.Locator.(*Opaque); !ok || opaque {
 			return
 		}
 		if server.Login == nil || server.Login.Password == "" {

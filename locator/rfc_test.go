@@ -130,7 +130,7 @@ func TestServerOf(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", url, got, ok, want)
 		}
 	}
-	for _, l := range []Locator{nil, &Mailto{Address: "a@b"}, &News{All: true}, &Opaque{"x", "//h/"}} {
+	for _, l := range []Locator{nil, &Mailto{Address: "a@b"}, &News{All: true}, &News{Secure: true}, &Opaque{"x", "h/"}, &Opaque{"x", "//u@h:0/"}} {
 		if s, ok := ServerOf(l); ok || s != (Server{}) {
 			t.Errorf("%v: %+v, %v", l, s, ok)
 		}
@@ -140,6 +140,7 @@ func TestServerOf(t *testing.T) {
 func TestScheme(t *testing.T) {
 	for want, l := range map[string]Locator{
 		"ftp": &FTP{}, "http": &HTTP{}, "https": &HTTP{Secure: true}, "gopher": &Gopher{}, "mailto": &Mailto{}, "news": &News{},
+		"ftps": &FTP{Secure: true}, "gophers": &Gopher{Secure: true}, "snews": &News{Secure: true}, "nntps": &NNTP{Secure: true},
 		"nntp": &NNTP{}, "telnet": &Telnet{}, "wais": &WAIS{}, "file": &File{}, "prospero": &Prospero{}, "x-foo": &Opaque{Name: "X-Foo"},
 	} {
 		if got := l.Scheme(); got != want {

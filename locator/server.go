@@ -143,22 +143,44 @@ func (h HostPort) append(b []byte) []byte {
 	return b
 }
 
+// ServerOf is the server a Locator names, with the scheme's default port filled
+// in. It is false for Locators that name none: mailto and news, and those of
+// schemes without a grammar here unless they have the common Internet scheme
+// syntax. A file URL's host is a server without a port, and so is one of a scheme
+// without a row in [Schemes] unless the URL gives a port.
+func ServerOf(l Locator) (Server, bool) {
+	s, ok := AuthorityOf(l)
+	if ok && s.Port == 0 {
+		s.Port = DefaultPort(l.Scheme())
+	}
+	return s, ok
+}
+
+// AuthorityOf is ServerOf without a default port: the port is 0 when the URL
+// gives none.
+func AuthorityOf(l Locator) (Server, bool) {
+	if l == nil {
+		return Server{}, false
+	}
+	s, ok := l.server()
+	if !ok {
+		s = Server{}
+	}
+	return s, ok
+}
+
+func (h *HostPort) server() (Server, bool) { return Server{HostPort: *h}, true }
+
+func (s *Server) server() (Server, bool) { return *s, true }
+
 // WithLogin is a copy of l with another login; a nil login is none. It is false
 // for Locators of schemes whose URLs have no place for one.
 func WithLogin(l Locator, login *Login) (with Locator, ok bool) {
-	switch l := l.(type) {
-	case *FTP:
-		c := *l
-		c.Login = login
-		return &c, true
-	case *HTTP:
-		c := *l
-		c.Login = login
-		return &c, true
-	case *Telnet:
-		c := *l
-		c.Login = login
-		return &c, true
+	if with = l.withLogin(login); with == nil {
+		return l, false
 	}
-	return l, false
+	return with, true
 }
+
+// withLogin serves the schemes without logins.
+func (*HostPort) withLogin(*Login) Locator { return nil }

@@ -7,8 +7,6 @@ type Telnet struct {
 	Slash bool
 }
 
-func (*Telnet) locator() {}
-
 // Scheme implements [Locator].
 func (*Telnet) Scheme() string { return "telnet" }
 
@@ -27,6 +25,18 @@ func (l *Telnet) append(b []byte, hidden bool) []byte {
 	}
 	return b
 }
+
+func (l *Telnet) withLogin(login *Login) Locator {
+	c := *l
+	c.Login = login
+	return &c
+}
+
+func (l *Telnet) equal(b Locator) bool {
+	return both(l, b, func(a, b *Telnet) bool { return equalServers(a.Server, b.Server) && a.Slash == b.Slash })
+}
+
+func (l *Telnet) check(c *octetCheck) { c.login(l.Login, lineEnds+"\xff") }
 
 // telnet reads "'//' login [ '/' ]".
 func (p *parser) telnet() Locator {

@@ -20,8 +20,6 @@ type WAIS struct {
 	Database, Search, WType, WPath string
 }
 
-func (*WAIS) locator() {}
-
 // Scheme implements [Locator].
 func (*WAIS) Scheme() string { return "wais" }
 
@@ -46,6 +44,10 @@ func (l *WAIS) String() string {
 
 // Redacted implements [Locator]; there is no password to hide.
 func (l *WAIS) Redacted() string { return l.String() }
+
+func (l *WAIS) equal(b Locator) bool { return both(l, b, identical) }
+
+func (l *WAIS) check(c *octetCheck) { c.component("database", l.Database, lineEnds) }
 
 // wais reads "'//' hostport '/' database", and "'?' search" or "'/' wtype '/'
 // wpath" behind it.

@@ -90,9 +90,9 @@ func FuzzPlace(f *testing.F) {
 			tree tree
 			at   locator.Locator
 		}{
-			{newFTPTree("ftp", *root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: parts[len(parts)-1], HasPath: true}},
-			{newFTPTree("ftp", *root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: text, HasPath: true}},
-			{newGopherTree(hole, hole), &locator.Gopher{HostPort: hole.HostPort, Type: '0', Selector: text, HasPath: true}},
+			{newFTPTree(*root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: parts[len(parts)-1], HasPath: true}},
+			{newFTPTree(*root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: text, HasPath: true}},
+			{newGopherTree(hole), &locator.Gopher{HostPort: hole.HostPort, Type: '0', Selector: text, HasPath: true}},
 			{&newsTree{root}, root},
 		} {
 			at, err := try.tree.place(fetch.Item{Name: text, Locator: try.at})

@@ -14,66 +14,61 @@ import (
 // to. Gopher has no directories: the place of an item is its selector, as most
 // servers make these of paths.
 type gopherTree struct {
-	at     locator.Locator
-	path   []string
-	scheme string
-	server locator.HostPort
-	// aliases are other names of the server.
-	aliases []locator.HostPort
+	at      *locator.Gopher
+	aliases []locator.Locator // roots of the same server by other names
 }
 
-func newGopherTree(l locator.Locator, item *locator.Gopher) *gopherTree {
-	return &gopherTree{at: l, path: selectorPath(item.Selector), scheme: l.Scheme(), server: item.HostPort}
-}
+func newGopherTree(l *locator.Gopher) *gopherTree { return &gopherTree{at: l} }
 
 // alias gives the server other names.
 func (t *gopherTree) alias(names []string) error {
 	for _, name := range names {
-		l, err := locator.Parse("gopher://" + name)
+		l, err := locator.Parse(t.at.Scheme() + "://" + name)
 		at, ok := l.(*locator.Gopher)
 		if err != nil || !ok || at.HasPath {
 			return fmt.Errorf("alias %s: expected HOST or HOST:PORT", fetch.Printable(name))
 		}
 		if at.Port == 0 {
-			at.Port = t.server.Port
+			at.Port = t.at.Port
 		}
-		t.aliases = append(t.aliases, at.HostPort)
+		t.aliases = append(t.aliases, at)
 	}
 	return nil
 }
 
 // own is the locator on this server that an item has on an alias of it.
 func (t *gopherTree) own(l locator.Locator) locator.Locator {
-	item, ok := gopher.Item(l)
-	if !ok || !slices.ContainsFunc(t.aliases, func(at locator.HostPort) bool { return sameServer(item.HostPort, at, "gopher") }) {
+	item, ok := l.(*locator.Gopher)
+	if !ok {
 		return l
 	}
 	own := *item
+	own.Secure = t.at.Secure // of a menu under TLS only what is on the same host is so, too
+	if !slices.ContainsFunc(t.aliases, func(alias locator.Locator) bool { return sameServer(&own, alias) }) {
+		return l
+	}
 	own.HostPort = t.usual()
-	return t.secured(&own)
+	return &own
 }
 
 // usual is the server as items name it.
 func (t *gopherTree) usual() locator.HostPort {
-	at := t.server
-	if at.Port == locator.DefaultPort("gopher") {
+	at := t.at.HostPort
+	if at.Port == locator.DefaultPort(t.at.Scheme()) {
 		at.Port = 0
 	}
 	return at
 }
 
-func (t *gopherTree) start() folder { return folder{loc: t.at, path: t.path} }
+func (t *gopherTree) start() folder { return folder{loc: t.at, path: selectorPath(t.at.Selector)} }
 
 // menuFile is what a menu is called in its directory, as servers do.
 const menuFile = "gophermap"
 
 func (t *gopherTree) place(item fetch.Item) (place, error) {
-	if item.Locator == nil || item.Locator.Scheme() != t.scheme {
-		return place{}, ErrServer
-	}
-	l, ok := gopher.Item(item.Locator)
+	l, ok := item.Locator.(*locator.Gopher)
 	switch {
-	case !ok || !sameServer(l.HostPort, t.server, "gopher"):
+	case !ok || !sameServer(l, t.at):
 		return place{}, ErrServer
 	case has(item, gopher.HeaderMirror):
 		return place{}, errElsewhere
@@ -89,22 +84,14 @@ func (t *gopherTree) place(item fetch.Item) (place, error) {
 
 // key implements tree: the type and the selector.
 func (t *gopherTree) key(l locator.Locator, _ place) string {
-	item, _ := gopher.Item(l)
+	item := l.(*locator.Gopher)
 	return string([]byte{item.Type}) + item.Selector
 }
 
 // find implements tree.
 func (t *gopherTree) find(_ folder, key string, _ bool, _ string) (locator.Locator, []string) {
-	l := &locator.Gopher{HostPort: t.usual(), Type: key[0], Selector: key[1:], HasPath: true}
-	return t.secured(l), selectorPath(l.Selector)
-}
-
-// secured is l under the scheme of the tree.
-func (t *gopherTree) secured(l *locator.Gopher) locator.Locator {
-	if t.scheme == gopher.Secure {
-		return &locator.Opaque{Name: gopher.Secure, Rest: strings.TrimPrefix(l.String(), "gopher:")}
-	}
-	return l
+	l := &locator.Gopher{HostPort: t.usual(), Type: key[0], Selector: key[1:], HasPath: true, Secure: t.at.Secure}
+	return l, selectorPath(l.Selector)
 }
 
 // selectorPath are the components of a selector. What would lead elsewhere is
@@ -128,11 +115,11 @@ func plusOf(item fetch.Item) string {
 // attributesOf is the request for the attributes of all items of a menu
 // (RFC 1738 §3.4.9).
 func (t *gopherTree) attributesOf(menu locator.Locator) locator.Locator {
-	l, ok := gopher.Item(menu)
+	l, ok := menu.(*locator.Gopher)
 	if !ok {
 		return nil
 	}
 	all := *l
 	all.Plus, all.Fields, all.Type, all.HasPath = "$", 2, '1', true
-	return t.secured(&all)
+	return &all
 }

@@ -245,7 +245,7 @@ func (r *run) optionsFor(e *entry) any {
 
 // optionsOf are the Mirror's options, those of FTP with a change.
 func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
-	if _, ok := ftp.Path(l); !ok {
+	if _, ok := l.(*locator.FTP); !ok {
 		return r.Options
 	}
 	var o ftp.Options

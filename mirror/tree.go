@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -53,13 +51,17 @@ func treeOf(l locator.Locator) (tree, error) {
 	refuse := func(format string, args ...any) error {
 		return fetch.Fail(fetch.OpMirror, l, fetch.Unsupported, fmt.Errorf(format, args...))
 	}
-	if path, ok := ftp.Path(l); ok {
-		if path.Type != 0 && path.Type != 'd' {
-			return nil, refuse("a directory is mirrored, and has no ;type=%c", path.Type)
-		}
-		return newFTPTree(l.Scheme(), *path), nil
-	}
 	switch l := l.(type) {
+	case *locator.FTP:
+		if l.Type != 0 && l.Type != 'd' {
+			return nil, refuse("a directory is mirrored, and has no ;type=%c", l.Type)
+		}
+		return newFTPTree(*l), nil
+	case *locator.Gopher:
+		if l.Type != '1' && l.Type != 0 || l.Search != "" || l.Plus != "" {
+			return nil, refuse("a menu is mirrored (type 1), not another item")
+		}
+		return newGopherTree(l), nil
 	case *locator.File:
 		at := *l
 		if n := len(at.Segments); n == 0 || at.Segments[n-1] != "" {
@@ -77,42 +79,25 @@ func treeOf(l locator.Locator) (tree, error) {
 		}
 		return &newsTree{l}, nil
 	}
-	if item, ok := gopher.Item(l); ok {
-		if item.Type != '1' && item.Type != 0 || item.Search != "" || item.Plus != "" {
-			return nil, refuse("a menu is mirrored (type 1), not another item")
-		}
-		return newGopherTree(l, item), nil
-	}
-	if s := l.Scheme(); s == "nntps" || s == "snews" {
-		return &newsTree{l}, nil
-	}
 	return nil, refuse("only ftp, gopher, file and news can be mirrored, not %s", l.Scheme())
 }
 
 // ftpTree is what is below a directory of an FTP server.
-type ftpTree struct {
-	scheme string // ftp or ftps
-	at     *locator.FTP
-}
+type ftpTree struct{ at *locator.FTP }
 
-func newFTPTree(scheme string, at locator.FTP) *ftpTree {
+func newFTPTree(at locator.FTP) *ftpTree {
 	at.Type, at.HasPath = 0, true
 	if at.Name != "" {
 		at.CWD, at.Name = append(slices.Clip(at.CWD), at.Name), ""
 	}
-	return &ftpTree{scheme, &at}
+	return &ftpTree{&at}
 }
 
-func (t *ftpTree) start() folder {
-	if t.scheme == ftp.Secure {
-		return folder{loc: ftp.SecureLocator(t.at)}
-	}
-	return folder{loc: t.at}
-}
+func (t *ftpTree) start() folder { return folder{loc: t.at} }
 
 func (t *ftpTree) place(item fetch.Item) (place, error) {
-	l, ok := ftp.Path(item.Locator)
-	if !ok || item.Locator.Scheme() != t.scheme || !sameServer(l.HostPort, t.at.HostPort, "ftp") {
+	l, ok := item.Locator.(*locator.FTP)
+	if !ok || !sameServer(l, t.at) {
 		return place{}, ErrServer
 	}
 	p := append(slices.Clip(l.CWD), l.Name)
@@ -121,7 +106,7 @@ func (t *ftpTree) place(item fetch.Item) (place, error) {
 
 // key implements tree: the last component.
 func (t *ftpTree) key(l locator.Locator, _ place) string {
-	path, _ := ftp.Path(l)
+	path := l.(*locator.FTP)
 	if path.Name == "" && len(path.CWD) > 0 {
 		return path.CWD[len(path.CWD)-1]
 	}
@@ -130,15 +115,11 @@ func (t *ftpTree) key(l locator.Locator, _ place) string {
 
 // find implements tree.
 func (t *ftpTree) find(in folder, key string, dir bool, _ string) (locator.Locator, []string) {
-	path, _ := ftp.Path(in.loc)
-	l := *path
+	l := *in.loc.(*locator.FTP)
 	if dir {
 		l.CWD = join(l.CWD, key)
 	} else {
 		l.Name = key
-	}
-	if t.scheme == ftp.Secure {
-		return ftp.SecureLocator(&l), join(in.path, key)
 	}
 	return &l, join(in.path, key)
 }
@@ -206,13 +187,11 @@ func has(item fetch.Item, header string) bool {
 	return slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == header })
 }
 
-func sameServer(a, b locator.HostPort, scheme string) bool {
-	for _, at := range []*locator.HostPort{&a, &b} {
-		if at.Port == 0 {
-			at.Port = locator.DefaultPort(scheme)
-		}
-	}
-	return a.Port == b.Port && strings.EqualFold(a.Host, b.Host)
+// sameServer tells whether two Locators are of one scheme and server.
+func sameServer(a, b locator.Locator) bool {
+	at, _ := locator.ServerOf(a)
+	there, _ := locator.ServerOf(b)
+	return a.Scheme() == b.Scheme() && at.Port == there.Port && strings.EqualFold(at.Host, there.Host)
 }
 
 // newsTree is the articles of a group, called by their numbers.
@@ -241,11 +220,13 @@ func (t *newsTree) find(_ folder, key string, _ bool, id string) (locator.Locato
 	path := []string{key}
 	switch l := t.at.(type) {
 	case *locator.NNTP:
-		return &locator.NNTP{HostPort: l.HostPort, Group: l.Group, Article: key}, path
+		at := *l
+		at.Article = key
+		return &at, path
 	case *locator.News:
-		return &locator.News{MessageID: strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">")}, path
-	case *locator.Opaque:
-		return &locator.Opaque{Name: l.Name, Rest: strings.TrimSuffix(l.Rest, "/") + "/" + key}, path
+		at := *l
+		at.Group, at.MessageID = "", strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">")
+		return &at, path
 	}
 	return nil, path
 }

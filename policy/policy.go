@@ -107,7 +107,7 @@ func (r *Rules) redirectScheme(t fetch.Target) *Denied {
 	switch {
 	case isHTTP:
 		return nil
-	case isFTP || t.Locator.Scheme() == "ftps":
+	case isFTP:
 		if r.RedirectToFTP {
 			return nil
 		}

@@ -30,14 +30,14 @@ func (r *Rules) port(t fetch.Target) *Denied {
 		}
 		return nil
 	}
-	web := scheme == "http" || scheme == "https"
+	_, web := t.Locator.(*locator.HTTP)
 	bad := slices.Contains(badPorts, t.Port)
 	switch {
 	case t.Port == 0:
 		return deny(t, "reserved-port", what, "")
 	case t.Port == locator.DefaultPort(scheme):
 		return nil
-	case web && (t.Port == 80 || t.Port == 443):
+	case web && (t.Port == locator.DefaultPort("http") || t.Port == locator.DefaultPort("https")):
 		return nil
 	case t.Port > lastReserved && !bad:
 		return nil
@@ -58,18 +58,19 @@ func (r *Rules) port(t fetch.Target) *Denied {
 // service names the protocols that a line of somebody else's making could be
 // smuggled into, for the message.
 func service(port uint16) string {
-	for _, s := range []struct {
-		port uint16
-		name string
-	}{
-		{21, "ftp"}, {22, "ssh"}, {23, "telnet"}, {25, "smtp"}, {53, "dns"}, {70, "gopher"}, {79, "finger"}, {80, "http"},
-		{110, "pop3"}, {111, "rpcbind"}, {119, "nntp"}, {139, "netbios"}, {143, "imap"}, {210, "wais"}, {389, "ldap"},
-		{443, "https"}, {445, "smb"}, {465, "smtps"}, {514, "shell"}, {587, "submission"}, {631, "ipp"}, {636, "ldaps"},
-		{993, "imaps"}, {995, "pop3s"}, {2049, "nfs"}, {5060, "sip"}, {5061, "sips"}, {6000, "x11"}, {6667, "irc"}, {6697, "ircs"},
-	} {
-		if s.port == port {
-			return " (" + s.name + ")"
+	for _, s := range append(locator.Schemes(), otherServices...) {
+		if s.Port == port && port != 0 {
+			return " (" + s.Name + ")"
 		}
 	}
 	return ""
+}
+
+// otherServices are those that no URL of ours leads to.
+var otherServices = []locator.Scheme{
+	{Name: "ssh", Port: 22}, {Name: "smtp", Port: 25}, {Name: "dns", Port: 53}, {Name: "finger", Port: 79}, {Name: "pop3", Port: 110},
+	{Name: "rpcbind", Port: 111}, {Name: "netbios", Port: 139}, {Name: "imap", Port: 143}, {Name: "ldap", Port: 389}, {Name: "smb", Port: 445},
+	{Name: "smtps", Port: 465}, {Name: "shell", Port: 514}, {Name: "submission", Port: 587}, {Name: "ipp", Port: 631}, {Name: "ldaps", Port: 636},
+	{Name: "imaps", Port: 993}, {Name: "pop3s", Port: 995}, {Name: "nfs", Port: 2049}, {Name: "sip", Port: 5060}, {Name: "sips", Port: 5061},
+	{Name: "x11", Port: 6000}, {Name: "irc", Port: 6667}, {Name: "ircs", Port: 6697},
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // attributes shows what is known of a document, for -I, in lines like those of
@@ -24,7 +24,7 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 	if err != nil {
 		return err
 	}
-	if l, isFTP := ftp.Path(req.Locator); isFTP && l.Name != "" && found.Size < 0 && found.ModTime.IsZero() {
+	if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Name != "" && found.Size < 0 && found.ModTime.IsZero() {
 		return fetch.Fail(fetch.OpSIZE, req.Locator, fetch.NotFound, errors.New("a directory; its URL ends in a slash"))
 	}
 	if !t.op.timeCondition.met(found.ModTime) {

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
@@ -21,11 +20,11 @@ import (
 // authenticate puts a login into the transfer's URL: that of -u, or one of the
 // netrc file, if the URL does not go before it.
 func (t *transfer) authenticate() error {
-	given := loginField(t.locator)
-	if given == nil {
+	if _, ok := locator.WithLogin(t.locator, nil); !ok {
 		return nil // a scheme without logins
 	}
-	login := *given
+	given := loginOf(t.locator)
+	login := given
 	if login != nil && login.HasPassword && login.Password != "" {
 		t.warnOfPassword()
 	}
@@ -41,8 +40,8 @@ func (t *transfer) authenticate() error {
 			login = found
 		}
 	}
-	if login != *given {
-		t.locator = withLogin(t.locator, login)
+	if login != given {
+		t.locator, _ = locator.WithLogin(t.locator, login)
 	}
 	return nil
 }
@@ -52,24 +51,6 @@ func (t *transfer) warnOfPassword() {
 	if first := !t.warned.Swap(true); first && term.IsTerminal(t.std.err) {
 		t.warn("a password in a URL shows in the list of processes and in the shell's history; leave it out to be asked, or use -n")
 	}
-}
-
-// loginField is where a Locator has its login, for reading; nil for those that
-// have none.
-func loginField(l locator.Locator) **locator.Login {
-	switch l := l.(type) {
-	case *locator.FTP:
-		return &l.Login
-	case *locator.HTTP:
-		return &l.Login
-	case *locator.Telnet:
-		return &l.Login
-	case *locator.Opaque:
-		if path, ok := ftp.Path(l); ok {
-			return &path.Login
-		}
-	}
-	return nil
 }
 
 // fromNetrc looks the host of l up; it gives nil where there is no entry. The
@@ -132,7 +113,7 @@ func (e *environment) credentials(ctx context.Context, c fetch.Challenge) (locat
 	if c.User == "" {
 		return locator.Login{}, errors.New("a login is needed; give it with -u USER:PASSWORD")
 	}
-	if given := loginField(t.locator); !c.Account && given != nil && *given != nil && (*given).HasPassword {
+	if given := loginOf(t.locator); !c.Account && given != nil && given.HasPassword {
 		return locator.Login{}, errors.New("the login was refused")
 	}
 	return e.ask(ctx, c)

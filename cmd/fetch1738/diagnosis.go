@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -30,7 +29,7 @@ const folderLimit = 5 * time.Second
 // is asked for the sake of a hint only, and not if there would be none.
 func (t *transfer) findFolder(ctx context.Context, err error) {
 	refused, ok := errors.AsType[*fetch.Error](err)
-	path, isFTP := ftp.Path(t.locator)
+	path, isFTP := t.locator.(*locator.FTP)
 	switch {
 	case !ok || t.op.silent || !isFTP || path.Name == "":
 		return
@@ -113,24 +112,10 @@ func protocols() []protocol {
 
 // plainScheme is a scheme without TLS.
 func plainScheme(scheme string) string {
-	switch scheme {
-	case "ftps", "https", "gophers", "nntps":
-		return scheme[:len(scheme)-1]
-	case "snews":
-		return "news"
+	if s, _ := locator.SchemeOf(scheme); s.Secure {
+		return s.Twin
 	}
 	return scheme
-}
-
-// tlsScheme is a scheme with TLS; "" is none.
-func tlsScheme(scheme string) string {
-	switch scheme {
-	case "ftp", "http", "gopher", "nntp":
-		return scheme + "s"
-	case "news":
-		return "snews"
-	}
-	return ""
 }
 
 // spoken is the protocol that the server speaks, nil unless that can be told and
@@ -167,13 +152,14 @@ func nameProtocol(t *transfer) string {
 	}
 	scheme := t.locator.Scheme()
 	plain := plainScheme(scheme)
+	row, _ := locator.SchemeOf(scheme)
 	switch {
-	case p.name == "TLS" && tlsScheme(scheme) != "":
-		return text + "TLS; the scheme for that is " + tlsScheme(scheme)
+	case p.name == "TLS" && row.Twin != "" && !row.Secure:
+		return text + "TLS; the scheme for that is " + row.Twin
 	case p.name == "TLS" || p.scheme == "":
 		return text + p.name
 	case p.scheme == "ftp" && plain == "ftp", p.scheme == "nntp" && plain != scheme && isNews(t.locator):
-		return fmt.Sprintf("%s%s without TLS; use %s: with --ssl-reqd, or the port of %s:, usually %d", text, p.name, plain, scheme, locator.DefaultPort(scheme))
+		return fmt.Sprintf("%s%s without TLS; use %s: with --ssl-reqd, or the port of %s:, usually %d", text, p.name, plain, scheme, row.Port)
 	case p.scheme == plain:
 		return text + p.name + " without TLS; " + t.withoutTLS()
 	}

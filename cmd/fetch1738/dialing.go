@@ -16,8 +16,8 @@ func (o *operation) routed(t fetch.Target) locator.HostPort {
 	if t.Purpose != fetch.Data {
 		return o.dialer.Route(at)
 	}
-	if server, ok := placeOf(t.Locator); ok && strings.EqualFold(server.Host, t.Host) {
-		at.Host = o.dialer.Route(server).Host
+	if server, ok := locator.ServerOf(t.Locator); ok && strings.EqualFold(server.Host, t.Host) {
+		at.Host = o.dialer.Route(server.HostPort).Host
 	}
 	return at
 }

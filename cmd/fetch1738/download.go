@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -64,7 +63,7 @@ func (t *transfer) setOffset(req *fetch.Request) error {
 		req.Offset = t.op.resumeAt
 	case resumeFound:
 		req.Offset = t.sink.size() - t.sink.count
-		if l, isFTP := ftp.Path(req.Locator); isFTP && l.Type == 'a' && req.Offset > 0 {
+		if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Type == 'a' && req.Offset > 0 {
 			return &codedError{exitResume, errors.New("text cannot be gone on with: it has one size here and another there")}
 		}
 	}
@@ -115,7 +114,7 @@ func (t *transfer) answered(ctx context.Context, req *fetch.Request, res *fetch.
 
 // queryForm is how search words are written in a URL of the resource's scheme.
 func queryForm(res *fetch.Resource) string {
-	if res.Locator.Scheme() == "gopher" {
+	if _, isGopher := res.Locator.(*locator.Gopher); isGopher {
 		return "%09words or ?words"
 	}
 	return "?words"

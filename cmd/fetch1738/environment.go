@@ -12,7 +12,6 @@ import (
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/file"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
@@ -115,10 +114,10 @@ func (e *environment) fetchers(env, following fetch.Env) *fetch.Registry {
 	config := e.op.tls.config()
 	r := new(fetch.Registry)
 	r.Register(&file.Fetcher{Env: &env}, "file")
-	for _, scheme := range []string{"ftp", ftp.Secure} {
+	for _, scheme := range []string{"ftp", "ftps"} {
 		r.Register(e.op.ftpFetcher(&env, config), scheme)
 	}
-	r.Register(&gopher.Fetcher{Env: &env, Exact: e.op.exact, TLS: config}, "gopher", gopher.Secure)
+	r.Register(&gopher.Fetcher{Env: &env, Exact: e.op.exact, TLS: config}, "gopher", "gophers")
 	r.Register(&fetchhttp.Fetcher{
 		Env: &env, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
 		Proxy: e.forwarder, TLS: config, MaxIdle: e.op.idleSessions(),

@@ -137,7 +137,7 @@ type exitRule struct {
 const refusedReply = -1
 
 func (r exitRule) fits(f failure, e *fetch.Error) bool {
-	return (r.scheme == "" || r.scheme == f.scheme || r.scheme+"s" == f.scheme) &&
+	return (r.scheme == "" || r.scheme == plainScheme(f.scheme)) &&
 		(r.ops == nil || slices.Contains(r.ops, e.Op)) &&
 		(r.kinds == nil || slices.Contains(r.kinds, e.Kind)) &&
 		(r.reply == 0 || r.reply == e.Code || r.reply == refusedReply && e.Code >= 300) &&

@@ -157,7 +157,7 @@ func (x *explainer) planOf(l locator.Locator) (*fetch.Plan, error) {
 	}
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)
-	if _, isFTP := ftp.Path(l); isFTP {
+	if _, isFTP := l.(*locator.FTP); isFTP {
 		req.Options = x.op.ftpOptions()
 	}
 	return f.Explain(req)

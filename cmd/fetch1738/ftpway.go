@@ -64,34 +64,20 @@ func ftpFlags(v *verb, op *operation) {
 
 // rewritten is an ftp or ftps URL with its path changed; other URLs stay.
 func rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
-	path, ok := ftp.Path(l)
+	path, ok := l.(*locator.FTP)
 	if !ok {
 		return l
 	}
 	changed := *path
 	change(&changed)
-	if l.Scheme() == ftp.Secure {
-		return ftp.SecureLocator(&changed)
-	}
 	return &changed
 }
 
 // secures tells whether what is said for l is under TLS, or nothing is said.
 func (o *operation) secures(l locator.Locator) bool {
-	switch l.Scheme() {
-	case "https", ftp.Secure:
-		return true
-	}
+	scheme, _ := locator.SchemeOf(l.Scheme())
 	_, isFTP := l.(*locator.FTP)
-	return isFTP && (o.ftp.requireTLS || o.ftp.controlTLS && !o.ftp.tryTLS)
-}
-
-// withLogin is l with another login.
-func withLogin(l locator.Locator, login *locator.Login) locator.Locator {
-	if with, ok := locator.WithLogin(l, login); ok {
-		return with
-	}
-	return rewritten(l, func(path *locator.FTP) { path.Login = login })
+	return scheme.Secure || isFTP && (o.ftp.requireTLS || o.ftp.controlTLS && !o.ftp.tryTLS)
 }
 
 // setFTPPort reads "-", or an address, interface or name, with a port or two

@@ -41,16 +41,16 @@ func TestFTPPort(t *testing.T) {
 }
 
 func TestRewritten(t *testing.T) {
-	login := &locator.Login{User: "lab"}
+	change := func(l *locator.FTP) { l.Name = "b" }
 	for url, want := range map[string]string{
-		"ftp://h/a;type=a": "ftp://lab@h/a;type=a", "ftps://old:x@h:991/a": "ftps://lab@h:991/a", "telnet://h/": "telnet://lab@h/",
+		"ftp://h/a;type=a": "ftp://h/b;type=a", "ftps://u:x@h:991/a": "ftps://u:x@h:991/b", "telnet://h/": "telnet://h/",
 		"gopher://h/0a": "gopher://h/0a", "nntps://h/g": "nntps://h/g",
 	} {
 		l, err := locator.Parse(url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := withLogin(l, login).String(); got != want {
+		if got := rewritten(l, change).String(); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 		if l.String() != url {

@@ -15,7 +15,6 @@ import (
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -91,7 +90,8 @@ func hints() []hint {
 func anyFailure(*transfer, *fetch.Error) bool { return true }
 
 func (t *transfer) lacksNewsServer(*fetch.Error) bool {
-	return t.locator != nil && (t.locator.Scheme() == "news" || t.locator.Scheme() == "snews") && newsServer(t.op.newsServer) == ""
+	l, isNews := t.locator.(*locator.News)
+	return isNews && l.Host == "" && newsServer(t.op.newsServer) == ""
 }
 
 func lacksFetcher(t *transfer, e *fetch.Error) bool {
@@ -157,7 +157,7 @@ func nameGuess(t *transfer) string {
 }
 
 func namesNewsServer(t *transfer, _ *fetch.Error) bool {
-	return t.locator == nil && (strings.HasPrefix(t.url, "news://") || strings.HasPrefix(t.url, "snews://"))
+	return t.locator == nil && strings.HasPrefix(t.url, "news://")
 }
 
 func lacksGroup(t *transfer, _ *fetch.Error) bool {
@@ -254,26 +254,23 @@ func (t *transfer) lacksGreeting(e *fetch.Error) bool {
 func (t *transfer) missesFolder(*fetch.Error) bool { return t.folder != noFolder }
 
 func (t *transfer) isGopher() bool {
-	if t.locator == nil {
-		return false
-	}
-	_, is := gopher.Item(t.locator)
+	_, is := t.locator.(*locator.Gopher)
 	return is
 }
 
 // lacksItemType reports whether the first character of a name was taken for the
 // type of a gopher item.
 func (t *transfer) lacksItemType(e *fetch.Error) bool {
-	if e.Kind != fetch.NotFound || !t.isGopher() {
+	item, ok := t.locator.(*locator.Gopher)
+	if e.Kind != fetch.NotFound || !ok {
 		return false
 	}
-	item, _ := gopher.Item(t.locator)
 	isLetter := 'a' <= item.Type|0x20 && item.Type|0x20 <= 'z'
 	return isLetter && item.Selector != "" && item.Selector[0] != '/' && item.Fields == 0 && !strings.HasPrefix(item.Selector, string(item.Type)+"/")
 }
 
 func nameItemType(t *transfer) string {
-	l, ok := gopher.Item(t.locator)
+	l, ok := t.locator.(*locator.Gopher)
 	if !ok {
 		return ""
 	}
@@ -286,7 +283,7 @@ func nameItemType(t *transfer) string {
 	}
 	url := func(selector string) string {
 		item.Selector = selector
-		return t.locator.Scheme() + strings.TrimPrefix(item.Redacted(), "gopher")
+		return item.Redacted()
 	}
 	return fmt.Sprintf("the first character of the path is the item type (0 text, 1 menu, 9 binary); if %c belongs to the name, try %s or %s", typ, url(name), url("/"+name))
 }
@@ -317,8 +314,7 @@ func (t *transfer) lacksLogin(e *fetch.Error) bool {
 	if t.locator == nil || t.op.login != nil || t.code != exitLogin && !(isHTTP(t.locator) && e.Code == 401) {
 		return false
 	}
-	given := loginField(t.locator)
-	return given == nil || *given == nil
+	return loginOf(t.locator) == nil
 }
 
 func isBusy(t *transfer, e *fetch.Error) bool {
@@ -340,7 +336,7 @@ func (t *transfer) lacksFolders(e *fetch.Error) bool {
 // startsEmpty reports whether the path begins with two slashes, the way to the root
 // that curl knows.
 func (t *transfer) startsEmpty(e *fetch.Error) bool {
-	l, ok := ftp.Path(t.locator)
+	l, ok := t.locator.(*locator.FTP)
 	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] == ""
 }
 

@@ -255,7 +255,7 @@ func (t *transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fet
 	if plus := field(item, gopher.HeaderPlus); plus != nil && *plus == "?" {
 		next.Locator = withForm(next.Locator)
 	}
-	if scheme := item.Locator.Scheme(); len(mirrors) > 0 && (scheme == "gopher" || scheme == gopher.Secure) {
+	if _, isGopher := item.Locator.(*locator.Gopher); isGopher && len(mirrors) > 0 {
 		options, _ := next.Options.(*gopher.Options)
 		if options == nil {
 			options = new(gopher.Options)

@@ -13,7 +13,7 @@ import (
 // lastSegment is the last part of the path of l as it was typed, still encoded:
 // the name that -O gives a file. Of a gopher URL it is that of the selector.
 func lastSegment(l locator.Locator, typed string) string {
-	if _, isNews := l.(*locator.News); isNews {
+	if news, isNews := l.(*locator.News); isNews && news.Host == "" {
 		_, name, _ := strings.Cut(typed, ":")
 		return name
 	}
@@ -26,7 +26,7 @@ func lastSegment(l locator.Locator, typed string) string {
 	switch l := l.(type) {
 	case *locator.HTTP:
 		p, _, _ = strings.Cut(p, "?")
-	case *locator.FTP, *locator.Opaque:
+	case *locator.FTP:
 		if typecode := max(0, len(p)-len(";type=i")); strings.EqualFold(p[typecode:max(typecode, len(p)-1)], ";type=") {
 			p = p[:typecode]
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -20,7 +19,13 @@ import (
 func newsSchemes() []string { return []string{"news", "nntp", "nntps", "snews"} }
 
 // isNews reports whether l is fetched by NNTP.
-func isNews(l locator.Locator) bool { return slices.Contains(newsSchemes(), l.Scheme()) }
+func isNews(l locator.Locator) bool {
+	switch l.(type) {
+	case *locator.News, *locator.NNTP:
+		return true
+	}
+	return false
+}
 
 // newsServer is where news URLs are fetched from: given, or what the environment
 // says.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/internal/term"
@@ -155,7 +154,7 @@ const (
 
 func newOperation(g *global) *operation {
 	return &operation{
-		global: g, maxRedirects: defaultRedirects, continueTimeout: defaultContinue, protoRedir: schemeSet{"http", "https", "ftp", ftp.Secure},
+		global: g, maxRedirects: defaultRedirects, continueTimeout: defaultContinue, protoRedir: schemeSet{"http", "https", "ftp", "ftps"},
 		rules: policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
 	}
 }

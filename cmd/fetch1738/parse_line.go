@@ -42,7 +42,7 @@ func jsonLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 		return writeJSON(w, parseRefusal{asGiven(text), false, bad.Msg, bad.Offset, bad.Section})
 	}
 	line := parseResult{URL: asGiven(text), OK: true, Scheme: ref.Locator.Scheme(), Parts: partsOf(ref.Locator)}
-	if hp, ok := hostPortOf(ref.Locator); ok {
+	if hp, ok := locator.AuthorityOf(ref.Locator); ok {
 		line.Host = new(chars(hp.Host))
 		if hp.Port != 0 {
 			line.Port = &hp.Port
@@ -121,7 +121,7 @@ func wording(p urlPart) (string, bool) {
 
 // serverOf is the server of l as the URL has it, "-" when its scheme names none.
 func serverOf(l locator.Locator) string {
-	hp, ok := hostPortOf(l)
+	hp, ok := locator.AuthorityOf(l)
 	if !ok {
 		return "-"
 	}

@@ -127,11 +127,11 @@ func (o *operation) proxyHeader() (http.Header, error) {
 
 // proxyFor is the proxy to be used for l; nil is none.
 func (e *environment) proxyFor(l locator.Locator) *proxy.Proxy {
-	at, ok := placeOf(l)
+	at, ok := locator.ServerOf(l)
 	if !ok {
 		return nil
 	}
-	return e.proxyTo(l.Scheme(), at)
+	return e.proxyTo(l.Scheme(), at.HostPort)
 }
 
 // proxyTo is the proxy to be used for a scheme's connections to a place; nil is
@@ -153,9 +153,9 @@ func (e *environment) usableProxyTo(scheme string, at locator.HostPort) (*proxy.
 // forwarder is the HTTP proxy that is asked for a URL instead of being connected
 // through; nil is none. What is under TLS is connected to, and what is led elsewhere.
 func (e *environment) forwarder(l locator.Locator) *proxy.Proxy {
-	at, _ := placeOf(l)
+	at, _ := locator.ServerOf(l)
 	p := e.proxyFor(l)
-	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.secures(l) || e.op.dialer.Route(at) != at {
+	if p == nil || p.Scheme != "http" || e.op.proxy.tunnel || e.op.secures(l) || e.op.dialer.Route(at.HostPort) != at.HostPort {
 		return nil
 	}
 	return p
@@ -182,8 +182,8 @@ func (o *operation) requestTo(p *proxy.Proxy, l locator.Locator) (*fetch.Request
 	if login := p.Authorization(); login != "" {
 		options.Header.Set("Proxy-Authorization", login)
 	}
-	if at, ok := placeOf(l); ok && options.Header["Host"] == nil {
-		options.Header.Set("Host", hostOf(locator.Server{HostPort: at})) // with the port, as curl
+	if at, ok := locator.ServerOf(l); ok && options.Header["Host"] == nil {
+		options.Header.Set("Host", hostOf(at)) // with the port, as curl
 	}
 	for name, values := range p.Header {
 		if name != "User-Agent" {
@@ -204,8 +204,8 @@ func (e *environment) dial(ctx context.Context, network, address string) (net.Co
 	at := e.op.routed(t)
 	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
 	meant := locator.HostPort{Host: t.Host, Port: t.Port}
-	if named, ok := placeOf(t.Locator); ok && t.Purpose == fetch.Data {
-		meant = named // it goes the way of its control connection
+	if named, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.Data {
+		meant = named.HostPort // it goes the way of its control connection
 	}
 	p, err := e.usableProxyTo(t.Locator.Scheme(), meant)
 	switch {

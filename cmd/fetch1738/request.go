@@ -26,12 +26,9 @@ func (o *operation) parseURL(typed string) (locator.Locator, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, err := locator.Parser{Tolerate: tolerated}.Parse(readable(url))
+	ref, err := locator.Parser{Tolerate: tolerated}.Parse(url)
 	if err != nil {
 		return nil, &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Err: err}
-	}
-	if path, ok := ref.Locator.(*locator.FTP); ok && readable(url) != url {
-		return ftp.SecureLocator(path), nil
 	}
 	return ref.Locator, nil
 }
@@ -45,15 +42,6 @@ func (o *operation) withScheme(typed string) (string, error) {
 	return scheme + "://" + typed, err
 }
 
-// readable is url for a Parser: an ftps URL becomes an ftp one, so that its path
-// is read as tolerantly.
-func readable(url string) string {
-	if hasPrefixFold(url, ftp.Secure+":") {
-		return "ftp" + url[len(ftp.Secure):]
-	}
-	return url
-}
-
 // hasScheme reports whether a text starts as a URL does. "host:21/x" does not:
 // where a port can stand after the colon only a known scheme is one.
 func hasScheme(text string) bool {
@@ -64,7 +52,8 @@ func hasScheme(text string) bool {
 	}
 	port := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 	isPort := port > 0 && (port == len(rest) || strings.IndexByte("/?#", rest[port]) >= 0)
-	return !isPort || locator.DefaultPort(name) != 0 || name == "file" || name == "mailto"
+	_, known := locator.SchemeOf(name)
+	return !isPort || known
 }
 
 // guessScheme guesses as curl does by the name of the host. It guesses nothing
@@ -102,7 +91,7 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	case o.articles != "":
 		return nil, &usageError{"--articles is for news and nntp"}
 	}
-	_, isFTP := ftp.Path(l)
+	_, isFTP := l.(*locator.FTP)
 	switch {
 	case isFTP:
 		req.Locator, req.Options = rewritten(l, o.setType), o.ftpOptions()
@@ -113,9 +102,9 @@ func (o *operation) request(l locator.Locator) (*fetch.Request, error) {
 	switch l := l.(type) {
 	case *locator.File:
 		req.Options = &file.Options{Mode: o.fileMode}
-	case *locator.Gopher, *locator.Opaque:
-		if options, ok := o.gopherOptions(l); ok {
-			req.Options = options
+	case *locator.Gopher:
+		if o.view != "" || o.language != "" {
+			req.Options = &gopher.Options{View: o.view, Language: o.language}
 		}
 		if len(o.answers) > 0 && o.numbers == nil {
 			req.Locator = withForm(l)
@@ -168,14 +157,6 @@ func (o *operation) ftpOptions() *ftp.Options {
 		*list = append(*list, strings.TrimLeft(command[:1], "-+")+command[1:])
 	}
 	return options
-}
-
-// gopherOptions are those that a gopher URL is fetched with, if there are any.
-func (o *operation) gopherOptions(l locator.Locator) (options *gopher.Options, ok bool) {
-	if scheme := l.Scheme(); scheme != "gopher" && scheme != gopher.Secure || o.view == "" && o.language == "" {
-		return nil, false
-	}
-	return &gopher.Options{View: o.view, Language: o.language}, true
 }
 
 // setSpan reads "FIRST-LAST", "FIRST-" or "-COUNT".

@@ -213,15 +213,15 @@ func (t *transfer) attempts(ctx context.Context) error {
 	unwatched := ctx
 	t.account.uploading = t.upload
 	ctx = t.account.watch(ctx, t.op.writeOut != "")
-	_, isFTP := ftp.Path(t.locator)
+	_, isFTP := t.locator.(*locator.FTP)
 	t.heads.replies, t.heads.noTunnels = isFTP || isHTTP(t.locator), t.op.noConnectHeads
 	ctx = t.heads.watch(ctx)
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		n := t.narrator
 		ctx = n.watch(ctx)
-		if login := loginField(t.locator); login != nil && *login != nil && t.sends(t.locator) && !t.op.secures(t.locator) {
+		if login := loginOf(t.locator); login != nil && t.sends(t.locator) && !t.op.secures(t.locator) {
 			n.remark("%s carries the password over the network for everybody to read", t.locator.Scheme())
-			if p := t.askedProxy(t.locator); p != nil && (*login).HasPassword {
+			if p := t.askedProxy(t.locator); p != nil && login.HasPassword {
 				n.remark("the proxy %s is told the password", p)
 			}
 		}

@@ -27,9 +27,8 @@ func withName(l locator.Locator, file string) (locator.Locator, error) {
 	}
 	missing := false
 	switch u := l.(type) {
-	case *locator.FTP, *locator.Opaque:
-		if path, ok := ftp.Path(l); ok && path.Name == "" {
-			missing = true
+	case *locator.FTP:
+		if missing = u.Name == ""; missing {
 			l = rewritten(l, func(path *locator.FTP) { path.Name, path.HasPath = name, true })
 		}
 	case *locator.HTTP:

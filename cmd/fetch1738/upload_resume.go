@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // goOn uploads what is missing of the source, for -C. The server is asked how
 // much there is, before and after: what is put behind it must fit.
 func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) error {
-	path, isFTP := ftp.Path(req.Locator)
+	path, isFTP := req.Locator.(*locator.FTP)
 	if isFTP && (path.Type == 'a' || t.op.ftp.crlf) {
 		return &codedError{exitResume, errors.New("an upload of text cannot be gone on with: it has one size here and another there")}
 	}

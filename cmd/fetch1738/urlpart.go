@@ -28,13 +28,10 @@ func (o *operation) shown(typed string) shownURL {
 	if err != nil {
 		url = typed
 	}
-	read := readable(url)
-	from, to := locator.Parser{Tolerate: tolerated}.FindPassword(read)
+	from, to := locator.Parser{Tolerate: tolerated}.FindPassword(url)
 	if from == to {
 		return shownURL{text: url, guessed: len(url) - len(typed)}
 	}
-	more := len(url) - len(read)
-	from, to = from+more, to+more
 	return shownURL{url[:from] + "***" + url[to:], len(url) - len(typed), url[from:to]}
 }
 

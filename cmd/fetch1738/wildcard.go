@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/locator"
@@ -110,7 +109,7 @@ func (t *transfer) wildcard() (locator.Locator, *wildcard.Pattern) {
 	if err != nil || !t.op.proto.has(l.Scheme()) || t.askedProxy(l) != nil || t.op.gateways[l.Scheme()] != "" {
 		return nil, nil
 	}
-	if _, isFTP := ftp.Path(l); isFTP && t.op.listOnly {
+	if _, isFTP := l.(*locator.FTP); isFTP && t.op.listOnly {
 		return nil, nil
 	}
 	return l, patternOf(l, t.url)
@@ -118,7 +117,7 @@ func (t *transfer) wildcard() (locator.Locator, *wildcard.Pattern) {
 
 // patternOf is the wildcard that a URL ends in, or nil.
 func patternOf(l locator.Locator, typed string) *wildcard.Pattern {
-	if path, isFTP := ftp.Path(l); isFTP {
+	if path, isFTP := l.(*locator.FTP); isFTP {
 		if path.Type == 'd' || path.Name == "" {
 			return nil
 		}
@@ -158,7 +157,7 @@ func (t *transfer) matches(ctx context.Context, l locator.Locator, p *wildcard.P
 	if look.narrator = look.newTracer(); look.narrator != nil {
 		ctx = look.narrator.watch(ctx)
 	}
-	if _, isFTP := ftp.Path(l); isFTP && !strings.ContainsAny(lastSegment(l, t.url), "*[") && look.finds(ctx, p.Name) {
+	if _, isFTP := l.(*locator.FTP); isFTP && !strings.ContainsAny(lastSegment(l, t.url), "*[") && look.finds(ctx, p.Name) {
 		return nil, nil
 	}
 	for try := 0; ; try++ {
@@ -208,7 +207,7 @@ func (t *transfer) look(ctx context.Context, p *wildcard.Pattern) (found *matche
 		stop(nil)
 	}()
 	req := &fetch.Request{Locator: t.locator}
-	if _, isFTP := ftp.Path(t.locator); isFTP {
+	if _, isFTP := t.locator.(*locator.FTP); isFTP {
 		options := t.op.ftpOptions()
 		options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
 		options.Facts, options.ListOnly, options.ListCommand = true, false, ""

@@ -32,7 +32,6 @@ import (
 	"context"
 	"io/fs"
 	"net"
-	"slices"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -62,10 +61,8 @@ type Harness struct {
 	// a cut cannot be told from the end (gopher, HTTP/1.0). Only then may a part
 	// of a document come without an error.
 	EndsWithClose bool
-	// Secure says that the connections are under TLS and the locators Opaque, as
-	// those of a scheme that is another one over TLS, whose Fetcher is tested by
-	// that. What would look at the octets on the wire or at the parts of a locator
-	// is left out then, and not every octet is one to fail after.
+	// Secure says that the connections are under TLS. What would look at the octets
+	// on the wire is left out then, and not every octet is one to fail after.
 	Secure bool
 	// Local says that nothing is ever dialled (file).
 	Local bool
@@ -111,9 +108,6 @@ func Run(t *testing.T, h Harness) {
 		{"trace", k.trace},
 		{"explain", k.explain},
 	} {
-		if k.Secure && slices.Contains([]string{"policy", "credentials", "trace", "explain"}, group.name) {
-			continue
-		}
 		t.Run(group.name, group.test)
 	}
 }

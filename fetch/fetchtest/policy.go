@@ -149,16 +149,16 @@ func (r *rig) badOctets() {
 		return nil
 	}
 	for _, octet := range []byte{0, '\r', '\n', '\t', ' ', '/', '<', '*', 0xFF} {
-		for where, l := range infect(r.site.any(), "x"+string([]byte{octet})+"DELE y") {
+		for _, l := range infect(r.site.any(), "x"+string([]byte{octet})+"DELE y") {
 			if fetch.CheckOctets(l) == nil {
 				continue
 			}
 			for name, op := range r.operations() {
-				r.checkKind(fmt.Sprintf("%s with the octet %02X in the %s", name, octet, where), op(r.ctx(), l), fetch.BadURL)
+				r.checkKind(fmt.Sprintf("%s with the octet %02X in %s", name, octet, l.Redacted()), op(r.ctx(), l), fetch.BadURL)
 			}
 			if e, ok := r.open().(fetch.Explainer); ok {
 				if _, err := e.Explain(&fetch.Request{Locator: l}); err == nil {
-					r.Errorf("Explain accepts the octet %02X in the %s", octet, where)
+					r.Errorf("Explain accepts the octet %02X in %s", octet, l.Redacted())
 				}
 			}
 		}
@@ -166,60 +166,26 @@ func (r *rig) badOctets() {
 	r.checkNoDial()
 }
 
-// infect gives copies of l, each with the text in one of its components.
-func infect(l locator.Locator, text string) map[string]locator.Locator {
-	list := make(map[string]locator.Locator)
-	text = strings.Clone(text)
-	switch l := l.(type) {
-	case *locator.FTP:
-		for where, f := range map[string]func(*locator.FTP){
-			"name": func(l *locator.FTP) { l.Name, l.HasPath = text, true },
-			"CWD":  func(l *locator.FTP) { l.CWD, l.HasPath = []string{text}, true },
-			"user": func(l *locator.FTP) { l.Login = &locator.Login{User: text} },
-			"password": func(l *locator.FTP) {
-				l.Login = &locator.Login{User: "u", Password: password + text, HasPassword: true}
-			},
-		} {
-			c := *l
-			f(&c)
-			list[where] = &c
+// infect gives variants of l with the text somewhere in its path or login.
+func infect(l locator.Locator, text string) (list []locator.Locator) {
+	for _, login := range []locator.Login{{User: text}, {User: "u", Password: password + text, HasPassword: true}} {
+		if with, ok := locator.WithLogin(l, &login); ok {
+			list = append(list, with)
 		}
-	case *locator.HTTP:
-		c := *l
-		c.Login = &locator.Login{User: "u", Password: password + text, HasPassword: true}
-		list["password"] = &c
-	case *locator.Gopher:
-		for where, f := range map[string]func(*locator.Gopher){
-			"type":     func(l *locator.Gopher) { l.Type, l.HasPath = text[1], true },
-			"selector": func(l *locator.Gopher) { l.Selector, l.HasPath = text, true },
-			"search":   func(l *locator.Gopher) { l.Search, l.Fields, l.HasPath = text, 1, true },
-			"plus":     func(l *locator.Gopher) { l.Plus, l.Fields, l.HasPath = text, 2, true },
-		} {
-			c := *l
-			f(&c)
-			list[where] = &c
+	}
+	encoded := ""
+	for _, octet := range []byte(text) {
+		encoded += fmt.Sprintf("%%%02X", octet)
+	}
+	url := l.String()
+	variants := []string{url + "%09" + encoded, url + "%09%09" + encoded, url + ";x=" + encoded}
+	for i := strings.IndexByte(url, ':') + 1; i <= len(url); i++ {
+		variants = append(variants, url[:i]+encoded+url[i:])
+	}
+	for _, v := range variants {
+		if with, err := locator.Parse(v); err == nil {
+			list = append(list, with)
 		}
-	case *locator.News:
-		list["group"] = &locator.News{Group: text}
-		list["message-id"] = &locator.News{MessageID: text + "@host"}
-	case *locator.NNTP:
-		list["group"] = &locator.NNTP{HostPort: l.HostPort, Group: text}
-		list["article"] = &locator.NNTP{HostPort: l.HostPort, Group: "g", Article: text}
-	case *locator.Telnet:
-		c := *l
-		c.Login = &locator.Login{User: text, Password: password, HasPassword: true}
-		list["user"] = &c
-	case *locator.WAIS:
-		c := *l
-		c.Database = text
-		list["database"] = &c
-	case *locator.Prospero:
-		list["name"] = &locator.Prospero{HostPort: l.HostPort, HSOName: text}
-		list["field"] = &locator.Prospero{HostPort: l.HostPort, HSOName: "x", Fields: []locator.Field{{Name: "f", Value: text}}}
-	case *locator.File:
-		list["path"] = &locator.File{Host: l.Host, Segments: []string{text}}
-	case *locator.Mailto:
-		list["address"] = &locator.Mailto{Address: text}
 	}
 	return list
 }

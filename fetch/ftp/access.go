@@ -22,8 +22,7 @@ type access struct {
 	email    string
 	trace    *fetch.Trace
 	loc      *locator.FTP
-	asked    locator.Locator // loc, or what it was made of
-	login    *locator.Login  // nil is the anonymous user
+	login    *locator.Login // nil is the anonymous user
 	req      *fetch.Request
 	opt      Options
 	key      key
@@ -66,9 +65,9 @@ const (
 // access checks a request and makes an access of it; nothing is dialled for one
 // that fails.
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
-	loc, err := pathOf(req.Locator)
-	if err != nil {
-		return nil, err
+	loc, ok := req.Locator.(*locator.FTP)
+	if !ok || loc == nil {
+		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", req.Locator))
 	}
 	if err := fetch.CheckOctets(loc); err != nil {
 		return nil, err
@@ -76,9 +75,10 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	env := f.Env.WithDefaults()
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
-		loc: loc, asked: req.Locator, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasv: &f.pasv,
+		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasv: &f.pasv,
 		active: f.Active, check227: f.CheckHost, safety: f.safety(),
 	}
+	var err error
 	if a.opt, err = options(req); err != nil {
 		return nil, a.fail(fetch.OpCheck, err)
 	}
@@ -184,11 +184,8 @@ func (a *access) user() string {
 
 // target is the control connection.
 func (a *access) target() fetch.Target {
-	t := fetch.Target{Locator: a.asked, From: a.req.From, Purpose: fetch.Control, Network: "tcp", Host: a.loc.Host, Port: a.loc.Port}
-	if t.Port == 0 {
-		t.Port = locator.DefaultPort(a.asked.Scheme())
-	}
-	return t
+	server, _ := locator.ServerOf(a.loc)
+	return fetch.Target{Locator: a.loc, From: a.req.From, Purpose: fetch.Control, Network: "tcp", Host: server.Host, Port: server.Port}
 }
 
 func (a *access) makeKey() key {
@@ -438,7 +435,7 @@ func command(verb, arg string) string {
 // resource describes what has been begun.
 func (a *access) resource(s *session, b begun) *fetch.Resource {
 	res := &fetch.Resource{
-		Locator: a.asked, Body: fetch.EmptyBody, Peer: s.peer,
+		Locator: a.loc, Body: fetch.EmptyBody, Peer: s.peer,
 		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
 		Info:       &Info{Greeting: s.ctl.greeting, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted},
 	}

@@ -9,7 +9,7 @@ import (
 // fail makes err the error of an access, in which something is always known to
 // be wrong with somebody.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
-	e := fetch.Fail(op, a.asked, fetch.Other, err)
+	e := fetch.Fail(op, a.loc, fetch.Other, err)
 	if e.Kind == fetch.Other {
 		e.Kind = fetch.ConnectionFailed
 	}

@@ -6,8 +6,7 @@
 // than is needed besides: USER, PASS when it is asked for, one CWD for each
 // component, EPSV or PASV, TYPE, RETR or NLST.
 //
-// The scheme ftps, which RFC 1738 does not know, is ftp over TLS on port 990. Its
-// URLs come as locator.Opaque.
+// The scheme ftps, which RFC 1738 does not know, is ftp over TLS on port 990.
 package ftp
 
 import (
@@ -235,7 +234,7 @@ func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 func dialKnown(ctx context.Context, a *access, refused error) (*session, error) {
 	var e *fetch.Error
 	errors.As(refused, &e)
-	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.asked, Text: e.Reply})
+	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.loc, Text: e.Reply})
 	if ctx.Err() != nil {
 		return nil, err
 	}

@@ -48,9 +48,6 @@ func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
 				}
 				continue
 			}
-			if a.implicit() {
-				item.Locator = SecureLocator(item.Locator.(*locator.FTP))
-			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
 				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("too many entries")}))
 				return
@@ -116,5 +113,5 @@ func (a *access) listed() []string {
 // entry locates an entry of a directory, on the same server and by the same
 // login.
 func (a *access) entry(dir []string, name string) *locator.FTP {
-	return &locator.FTP{Server: a.loc.Server, CWD: slices.Clone(dir), Name: name, HasPath: true}
+	return &locator.FTP{Server: a.loc.Server, CWD: slices.Clone(dir), Name: name, HasPath: true, Secure: a.loc.Secure}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -12,13 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
-	"github.com/fetch1738/fetch1738/locator"
 )
-
-// Secure is the scheme of ftp over TLS from the first octet on. RFC 1738 does
-// not know it; its locators are *[locator.Opaque], whose Rest is that of an ftp
-// URL.
-const Secure = "ftps"
 
 // Security says what of an ftp URL is put under TLS by AUTH TLS (RFC 4217).
 type Security uint8
@@ -42,38 +35,8 @@ const (
 	CCCActive                       // we do, and the server after us
 )
 
-// SecureLocator is an ftp locator under the scheme "ftps".
-func SecureLocator(l *locator.FTP) *locator.Opaque {
-	return &locator.Opaque{Name: Secure, Rest: l.String()[len("ftp:"):]}
-}
-
-// Path is the ftp locator that an ftp or ftps URL is under its scheme; false for
-// others. The default port of an ftps URL stays 0.
-func Path(l locator.Locator) (*locator.FTP, bool) {
-	path, err := pathOf(l)
-	return path, err == nil
-}
-
-func pathOf(l locator.Locator) (*locator.FTP, error) {
-	path, ok := l.(*locator.FTP)
-	if o, is := l.(*locator.Opaque); is && o != nil && o.Scheme() == Secure {
-		parsed, err := locator.Parse("ftp:" + o.Rest)
-		if err != nil {
-			return nil, fetch.Fail(fetch.OpCheck, o, fetch.BadURL, err)
-		}
-		path, ok = parsed.(*locator.FTP)
-	}
-	if !ok || path == nil {
-		return nil, fetch.Fail(fetch.OpCheck, l, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", l))
-	}
-	return path, nil
-}
-
 // implicit tells whether TLS begins with the connection.
-func (a *access) implicit() bool {
-	_, under := a.asked.(*locator.Opaque)
-	return under
-}
+func (a *access) implicit() bool { return a.loc.Secure }
 
 // safety is what a Fetcher says of TLS.
 type safety struct {

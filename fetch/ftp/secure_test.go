@@ -358,22 +358,3 @@ func TestSecureItems(t *testing.T) {
 		}
 	})
 }
-
-func TestPath(t *testing.T) {
-	for url, want := range map[string]string{
-		"ftp://u:p@h/a/b;type=a": "ftp://u:p@h/a/b;type=a", "ftps://u:p@h:991/a/b;type=a": "ftp://u:p@h:991/a/b;type=a",
-		"ftps://h/%2Fx": "ftp://h/%2Fx", "gopher://h/": "", "ftps:x": "", "nntps://h/x": "",
-	} {
-		l, err := locator.Parse(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path, ok := Path(l)
-		if ok != (want != "") || ok && path.String() != want {
-			t.Errorf("%s: %v, %v", url, path, ok)
-		}
-		if ok && strings.HasPrefix(url, "ftps") && SecureLocator(path).String() != url {
-			t.Errorf("%s and back: %v", url, SecureLocator(path))
-		}
-	}
-}

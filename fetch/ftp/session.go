@@ -128,7 +128,7 @@ func (s *session) password(text string) (string, error) {
 	case login.HasPassword:
 		return login.Password, nil
 	}
-	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.asked, User: login.User, Text: text})
+	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, User: login.User, Text: text})
 	return got.Password, err
 }
 
@@ -137,7 +137,7 @@ func (s *session) account(text string) (string, error) {
 	if account := s.access.opt.Account; account != "" {
 		return account, nil
 	}
-	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.asked, User: s.access.user(), Account: true, Text: text})
+	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, User: s.access.user(), Account: true, Text: text})
 	return got.Password, err
 }
 

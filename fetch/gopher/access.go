@@ -40,8 +40,7 @@ type Options struct {
 // access is what a request comes to, before anything is dialled.
 type access struct {
 	itemType
-	loc  locator.Locator // as it was asked for
-	item *locator.Gopher // the same, also for "gophers"
+	loc  *locator.Gopher
 	kind fetch.Kind
 	told bool // media is the server's word, not a guess by the type
 	host string
@@ -60,7 +59,7 @@ type access struct {
 
 // prepare finds out what a request comes to. Nothing else decides what is sent.
 func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
-	l, err := itemOf(req)
+	l, err := itemOf(req.Locator)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,7 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 		return nil, err
 	}
 	server, _ := locator.ServerOf(l)
-	a := &access{loc: req.Locator, item: l, host: server.Host, port: server.Port, itemType: types[l.Type]}
+	a := &access{loc: l, host: server.Host, port: server.Port, itemType: types[l.Type]}
 	a.whole = req.Offset == 0 && req.Length == 0
 	if l.Type == '8' || l.Type == 'T' {
 		a.kind, a.advice = fetch.KindAdvice, session(a)
@@ -106,7 +105,7 @@ func checkRequest(req *fetch.Request) (*Options, error) {
 
 // prepareRequest fills in what is sent, and what is made of the answer.
 func (f *Fetcher) prepareRequest(req *fetch.Request, options *Options, a *access) error {
-	l := a.item
+	l := a.loc
 	selector, words, err := f.split(l, req.Query)
 	if err != nil {
 		return err
@@ -150,14 +149,14 @@ func lacksWords(l *locator.Gopher, words, plus string) bool {
 
 // setOptions finds the Gopher+ string.
 func (a *access) setOptions(options *Options) error {
-	a.plus = a.item.Plus
+	a.plus = a.loc.Plus
 	wantsView := options.View != "" || options.Language != ""
 	switch {
 	case wantsView && (options.Form != nil || a.plus != "" && (a.plus[0] != '+' || isForm(a.plus))):
 		return errNoView
 	case options.Form != nil && isForm(a.plus):
 		return errFormTwice
-	case a.item.Type == '2' && (wantsView || options.Form != nil || a.plus != ""):
+	case a.loc.Type == '2' && (wantsView || options.Form != nil || a.plus != ""):
 		return errFormWords
 	case options.Form != nil:
 		a.form, a.plus = options.Form, options.Form.plus
@@ -210,11 +209,11 @@ func menuIf(whole bool) fetch.Kind {
 // plain turns the access into one that knows nothing of Gopher+.
 func (f *Fetcher) plain(a *access) *access {
 	p := *a
-	p.plus, p.itemType, p.told, p.kind = "", types[a.item.Type], false, fetch.KindDocument
+	p.plus, p.itemType, p.told, p.kind = "", types[a.loc.Type], false, fetch.KindDocument
 	if p.framing == menuLines {
 		p.kind = menuIf(a.whole)
 	}
-	p.request = f.octets(p.item, p.item.Selector, p.words, "")
+	p.request = f.octets(p.loc, p.loc.Selector, p.words, "")
 	return &p
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fetch1738/fetch1738/internal/menu"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // maxComplaint is how long a complaint may be.
@@ -31,7 +32,7 @@ func (s *source) complaint(asMenu bool) (text string, is bool) {
 var errForeign = errors.New("this is not a gopher server")
 
 // portGopher is where there are no other servers.
-const portGopher = 70
+var portGopher = locator.DefaultPort("gopher")
 
 // foreign is the first line of what has come if it is that of an HTTP, SSH, FTP or
 // mail server, and for a menu of a news or mailbox server; else nil. Other texts

@@ -75,12 +75,12 @@ func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exc
 	return x, nil
 }
 
-// connect connects to the item's server. The policy is shown the gopher locator
-// even of a "gophers" one, with a form that comes separately.
+// connect connects to the item's server. The policy is shown the locator with a
+// form that comes separately.
 func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Request, a *access) (net.Conn, error) {
-	target := a.item
+	target := a.loc
 	if a.form != nil {
-		filled := *a.item
+		filled := *a.loc
 		filled.Plus, filled.Fields = a.form.masked, 2
 		target = &filled
 	}
@@ -90,7 +90,7 @@ func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Reques
 		e.URL = a.loc.Redacted()
 		return nil, e
 	}
-	if !a.isSecure() {
+	if !a.loc.Secure {
 		return conn, nil
 	}
 	ctx, cancel := wire.Within(ctx, env.Limits.Connect)
@@ -101,7 +101,7 @@ func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Reques
 // begin looks at the first of the answer: at its header if it has one, and
 // whether all of it is an error.
 func (x *exchange) begin() (err error) {
-	if x.item.Type == '2' {
+	if x.loc.Type == '2' {
 		return x.phoneAnswer()
 	}
 	trace := fetch.ContextTrace(x.ctx)
@@ -147,7 +147,7 @@ func (x *exchange) begin() (err error) {
 // unexpected makes the access one whose answer is plain after all.
 func (x *exchange) unexpected() {
 	a := *x.access
-	a.itemType, a.told = types[a.item.Type], false
+	a.itemType, a.told = types[a.loc.Type], false
 	if a.kind = fetch.KindDocument; a.framing == menuLines {
 		a.kind = menuIf(a.whole)
 	}

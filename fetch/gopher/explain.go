@@ -19,7 +19,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return f.explainQuery(req)
 	}
 	p := &fetch.Plan{Network: "tcp", Host: a.host, Port: a.port}
-	if a.isSecure() {
+	if a.loc.Secure {
 		p.Steps = append(p.Steps, fetch.Step{Do: "TLS handshake"})
 	}
 	p.Steps = append(p.Steps, f.steps(a)...)
@@ -41,10 +41,10 @@ func (f *Fetcher) steps(a *access) []fetch.Step {
 	asking.plus, getting.plus = "!", "+(the view's label)"
 	asking.framing = menuLines
 	return []fetch.Step{
-		{Send: string(f.octets(a.item, a.item.Selector, a.words, asking.plus))},
+		{Send: string(f.octets(a.loc, a.loc.Selector, a.words, asking.plus))},
 		{Do: asking.reading()},
 		{Do: "choose the view, and connect again"},
-		{Send: string(f.octets(a.item, a.item.Selector, a.words, getting.plus)), When: "when there is such a view"},
+		{Send: string(f.octets(a.loc, a.loc.Selector, a.words, getting.plus)), When: "when there is such a view"},
 		{Do: getting.reading(), When: "when there is such a view"},
 	}
 }
@@ -73,7 +73,7 @@ func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 // reading says how the answer is read.
 func (a *access) reading() string {
 	switch {
-	case a.item.Type == '2':
+	case a.loc.Type == '2':
 		return "read to the line of the reply that is its last"
 	case a.plus != "":
 		return "read the header of Gopher+, and what follows as that says"

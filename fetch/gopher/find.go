@@ -38,7 +38,7 @@ var (
 
 // attributes asks for the attributes of an item.
 func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attributes, error) {
-	l, err := itemOf(req)
+	l, err := itemOf(req.Locator)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +64,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 
 // list fetches the attributes of an item; nil if something else came.
 func (f *Fetcher) list(ctx context.Context, req *fetch.Request, item *locator.Gopher) (*Attributes, error) {
-	asked := &fetch.Request{Locator: item, From: req.From}
-	if _, ok := req.Locator.(*locator.Opaque); ok {
-		asked.Locator = secured(item)
-	}
-	res, err := f.fetch(ctx, asked)
+	res, err := f.fetch(ctx, &fetch.Request{Locator: item, From: req.From})
 	if err != nil {
 		return nil, err
 	}

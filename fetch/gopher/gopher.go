@@ -19,7 +19,7 @@ import (
 )
 
 // Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer]
-// for gopher and [Secure] URLs. The zero value is ready. It keeps nothing
+// for gopher and gophers URLs. The zero value is ready. It keeps nothing
 // between requests; its fields must not be changed once it is in use.
 //
 // Menus are KindMenu; one line that is nothing but the server's complaint is an
@@ -42,7 +42,7 @@ type Fetcher struct {
 	// (§3.4.3), and spaces between attribute names (§3.4.7). It also leaves "?" in
 	// the selector of a search instead of taking what follows for its words.
 	Exact bool
-	// TLS is for "gophers"; nil is a zero Config, which checks certificates.
+	// TLS is for gophers URLs; nil is a zero Config, which checks certificates.
 	TLS *tls.Config
 }
 
@@ -148,9 +148,9 @@ func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) err
 		return fetch.Fail(fetch.OpFetch, a.loc, fetch.NotFound, err)
 	}
 	a.plus += v.Label
-	a.itemType = types[a.item.Type]
+	a.itemType = types[a.loc.Type]
 	a.expect()
-	a.request = f.octets(a.item, a.item.Selector, a.words, a.plus)
+	a.request = f.octets(a.loc, a.loc.Selector, a.words, a.plus)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 		res.Body = &rawBody{b}
 	}
 	switch {
-	case a.item.Type == '2':
+	case a.loc.Type == '2':
 		res.Items = phoneItems(b, a.loc, limits)
 	case listed && a.kind == fetch.KindMenu:
 		res.Items = attributeItems(b, a, limits)
@@ -198,7 +198,7 @@ func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 // frame takes the framing off the answer, and reports whether it is a list of
 // attributes.
 func (x *exchange) frame(b *body, info *Info) (listed bool) {
-	if x.item.Type == '2' {
+	if x.loc.Type == '2' {
 		b.src = &phoneReader{lines: wire.NewLineReader(x.src, x.limits.Line), info: info}
 		return false
 	}
@@ -227,7 +227,7 @@ func (x *exchange) readList(b *body, res *fetch.Resource, info *Info) error {
 		res.ModTime = attributes.ModTime
 	}
 	res.Body = newOctets(octets)
-	if x.item.Plus == "?" && x.form == nil && attributes != nil && attributes.Ask != nil {
+	if x.loc.Plus == "?" && x.form == nil && attributes != nil && attributes.Ask != nil {
 		res.Kind, res.Body = fetch.KindQuery, fetch.EmptyBody
 	}
 	return nil

@@ -98,7 +98,7 @@ type maker struct {
 // TLS are to be had in the same way.
 func newMaker(a *access) *maker {
 	m := new(maker)
-	if a.isSecure() {
+	if a.loc.Secure {
 		m.secure = &locator.HostPort{Host: a.host, Port: a.port}
 	}
 	return m
@@ -119,7 +119,7 @@ func (m *maker) item(line *menu.Line) fetch.Item {
 	it.Locator = loc
 	if l, ok := loc.(*locator.Gopher); ok {
 		if m.secure != nil && l.Host == m.secure.Host && line.Port == m.secure.Port && line.URL() == nil {
-			it.Locator = secured(l)
+			l.Secure = true
 		}
 		facts := &types[line.Type]
 		it.Kind = facts.link

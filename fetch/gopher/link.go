@@ -14,7 +14,7 @@ import (
 // linkSchemes are those of URLs that a gopher item may stand for. A local file
 // or a script is not among them.
 var linkSchemes = []string{
-	"http", "https", "ftp", "gopher", Secure, "mailto", "news", "nntp", "telnet", "tn3270", "rlogin", "ssh", "git", "wais", "whois", "cso",
+	"http", "https", "ftp", "gopher", "gophers", "mailto", "news", "nntp", "telnet", "tn3270", "rlogin", "ssh", "git", "wais", "whois", "cso",
 }
 
 // linkParser takes URLs as they stand in menus. Passwords are not among what is
@@ -49,7 +49,7 @@ func web(l *menu.Line) (locator.Locator, bool) {
 	}
 	port := l.Port
 	if port == 0 {
-		port = 80
+		port = locator.DefaultPort("http")
 	}
 	ref, err := linkParser.Parse((&locator.HTTP{Server: locator.Server{HostPort: hostPort(string(l.Host), port, "http")}}).String() + path)
 	return ref.Locator, err == nil
@@ -79,15 +79,15 @@ func hostPort(host string, port uint16, scheme string) locator.HostPort {
 // session says what a person has to do about a telnet or tn3270 item.
 func session(a *access) string {
 	program, port := "telnet", a.port
-	if a.item.Type == 'T' {
+	if a.loc.Type == 'T' {
 		program = "tn3270"
 	}
-	if a.item.Port == 0 {
+	if a.loc.Port == 0 {
 		port = locator.DefaultPort("telnet")
 	}
 	text := fmt.Sprintf("connect to %s, port %d, by %s", fetch.Printable(a.host), port, program)
-	if a.item.Selector != "" {
-		text += fmt.Sprintf(" and log in as %+q", a.item.Selector)
+	if a.loc.Selector != "" {
+		text += fmt.Sprintf(" and log in as %+q", a.loc.Selector)
 	}
 	return text
 }

@@ -89,4 +89,4 @@ func get(t testing.TB, env *fetch.Env, req *fetch.Request) (*fetch.Resource, str
 }
 
 // accessOf is an access to an item and nothing more.
-func accessOf(l *locator.Gopher) *access { return &access{loc: l, item: l, host: l.Host} }
+func accessOf(l *locator.Gopher) *access { return &access{loc: l, host: l.Host} }

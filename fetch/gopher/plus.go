@@ -196,10 +196,10 @@ func (x *exchange) moved(text string) *fetch.Referral {
 		parsed := menu.Parse([]byte(strings.TrimRight(descriptor, "\r\n")))
 		if l := m.item(&parsed).Locator; l != nil {
 			ref := &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.Redirect, By: x.loc, Peer: x.peer.Addr()}}
-			if x.form != nil || isForm(x.item.Plus) {
+			if x.form != nil || isForm(x.loc.Plus) {
 				ref.Op = "filled form" // what it says is for this server
 			} else if to, ok := l.(*locator.Gopher); ok {
-				to.Plus, to.Fields = x.item.Plus, x.item.Fields
+				to.Plus, to.Fields = x.loc.Plus, x.loc.Fields
 			}
 			return ref
 		}
@@ -219,7 +219,7 @@ func (x *exchange) unframed(info *Info) io.Reader {
 		return &counted{src: x.src, left: x.header.length, info: info}
 	case x.header.length == dotEnds:
 		// gopherd ends the HTML of a menu without the line that it has announced.
-		page := types[x.item.Type].framing == menuLines && x.media == "text/html"
+		page := types[x.loc.Type].framing == menuLines && x.media == "text/html"
 		return &textReader{src: x.src, menu: x.framing == menuLines, marked: !page, info: info, note: fetch.ContextTrace(x.ctx).Note}
 	}
 	return x.src

@@ -10,37 +10,15 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Secure is the scheme of gopher over TLS. RFC 1738 does not know it; its
-// locators are *[locator.Opaque], whose Rest is that of a gopher URL.
-const Secure = "gophers"
-
-// itemOf is the request's Locator as a gopher one without an octet that cannot
+// itemOf is at as a gopher Locator without an octet that cannot
 // be sent.
-func itemOf(req *fetch.Request) (*locator.Gopher, error) {
-	l, ok := req.Locator.(*locator.Gopher)
-	if o, is := req.Locator.(*locator.Opaque); is && o != nil && o.Name == Secure {
-		parsed, err := locator.Parse("gopher:" + o.Rest)
-		if err != nil {
-			return nil, fetch.Fail(fetch.OpFetch, o, fetch.BadURL, err)
-		}
-		l, ok = parsed.(*locator.Gopher)
-	}
+func itemOf(at locator.Locator) (*locator.Gopher, error) {
+	l, ok := at.(*locator.Gopher)
 	if !ok || l == nil {
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotGopher)
+		return nil, fetch.Fail(fetch.OpFetch, at, fetch.Unsupported, errNotGopher)
 	}
-	if err := fetch.CheckOctets(l); err != nil {
-		return nil, err
-	}
-	return l, nil
+	return l, fetch.CheckOctets(l)
 }
-
-// secured is a gopher locator under the scheme "gophers".
-func secured(l *locator.Gopher) *locator.Opaque {
-	return &locator.Opaque{Name: Secure, Rest: l.String()[len("gopher:"):]}
-}
-
-// isSecure reports whether the item is to be had by TLS.
-func (a *access) isSecure() bool { return a.loc != locator.Locator(a.item) }
 
 // handshake puts TLS over a connection.
 func (f *Fetcher) handshake(ctx context.Context, conn net.Conn, a *access) (net.Conn, error) {

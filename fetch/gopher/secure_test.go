@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A document that ends with the connection is whole only if TLS says so; one that
@@ -54,7 +53,7 @@ func TestSecureCut(t *testing.T) {
 			done <- err
 		}()
 		f := &Fetcher{TLS: &tls.Config{RootCAs: roots}}
-		l := &locator.Opaque{Name: Secure, Rest: fmt.Sprintf("//%s/%s", listener.Addr(), tc.rest)}
+		l := parse(t, fmt.Sprintf("gophers://%s/%s", listener.Addr(), tc.rest))
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: l})
 		if err == nil {
 			_, err = io.Copy(io.Discard, res.Body)

@@ -86,7 +86,7 @@ func TestSmuggling(t *testing.T) {
 		"gopher://h/0x%09a%09!%09b",
 	} {
 		_, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)})
-		var octet *fetch.EncodedControl
+		var octet *locator.EncodedControl
 		if !errors.Is(err, fetch.BadURL) || !errors.As(err, &octet) || octet.Scheme != "gopher" {
 			t.Errorf("%s: %v", url, err)
 		}

@@ -112,7 +112,7 @@ func TestInjection(t *testing.T) {
 		_, fetched := f.Fetch(t.Context(), &fetch.Request{Locator: l})
 		_, updated := f.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader("x"))
 		for _, err := range []error{fetched, updated} {
-			var control *fetch.EncodedControl
+			var control *locator.EncodedControl
 			if !errors.As(err, &control) || control.Scheme != "mailto" || control.Component != component || !errors.Is(err, fetch.BadURL) {
 				t.Errorf("%s: %v", url, err)
 			}

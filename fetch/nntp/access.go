@@ -88,33 +88,32 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 		}
 	}
 	a.key.host = strings.ToLower(a.key.host)
-	if a.key.port == 0 {
-		a.key.port = locator.DefaultPort("nntp")
-		if a.key.secure == implicit {
-			a.key.port = locator.DefaultPort("nntps")
-		}
-	}
 	return a, nil
 }
 
-// locate finds out what a Locator means, and its server. The port stays 0 where
-// none is given.
+// locate finds out what a Locator means, and its server.
 func (a *access) locate(l locator.Locator, newsServer string) error {
+	secure := false
 	switch l := l.(type) {
 	case *locator.NNTP:
-		a.key.host, a.key.port = l.Host, l.Port
-		a.group, a.article = l.Group, l.Article
-		return fetch.CheckOctets(l)
+		a.group, a.article, secure = l.Group, l.Article, l.Secure
 	case *locator.News:
-		a.all, a.group, a.id = l.All, l.Group, l.MessageID
-		if err := fetch.CheckOctets(l); err != nil {
-			return err
-		}
-		return a.configured(newsServer)
-	case *locator.Opaque:
-		return a.locateSecure(l, newsServer)
+		a.all, a.group, a.id, secure = l.All, l.Group, l.MessageID, l.Secure
+	default:
+		return &fetch.Error{Kind: fetch.Unsupported, Err: errNotNews}
 	}
-	return &fetch.Error{Kind: fetch.Unsupported, Err: errNotNews}
+	if secure {
+		a.key.secure = implicit
+	}
+	if err := fetch.CheckOctets(l); err != nil {
+		return err
+	}
+	server, named := locator.ServerOf(l)
+	if a.key.host, a.key.port = server.Host, server.Port; named {
+		return nil
+	}
+	a.key.port = locator.DefaultPort(l.Scheme())
+	return a.configured(newsServer)
 }
 
 // configured takes the server from the configuration, whose choice it is then,
@@ -135,55 +134,6 @@ func (a *access) configured(server string) error {
 	}
 	a.key.host = strings.TrimSuffix(strings.TrimPrefix(a.key.host, "["), "]")
 	return fetch.CheckOctets(&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host}})
-}
-
-// locateSecure reads the URLs that RFC 1738 has no grammar for: nntps as nntp;
-// snews as news, or with a server as in "snews://host/group".
-func (a *access) locateSecure(l *locator.Opaque, newsServer string) error {
-	scheme := l.Scheme()
-	if scheme != "nntps" && scheme != "snews" {
-		return &fetch.Error{Kind: fetch.Unsupported, Err: errNotNews}
-	}
-	a.key.secure = implicit
-	inner, err := locator.Parse("nntp:" + l.Rest)
-	if err == nil {
-		return a.locate(inner, "")
-	}
-	server, name, served := strings.Cut(strings.TrimPrefix(l.Rest, "//"), "/")
-	served = served && strings.HasPrefix(l.Rest, "//")
-	switch {
-	case scheme == "nntps":
-		return &fetch.Error{Kind: fetch.BadURL, Err: reason(err)}
-	case !served:
-		name = l.Rest
-	case name == "":
-		name = "*"
-	}
-	if inner, err = locator.Parse("news:" + name); err != nil {
-		return &fetch.Error{Kind: fetch.BadURL, Err: reason(err)}
-	}
-	if !served {
-		return a.locate(inner, newsServer)
-	}
-	host, err := locator.Parse("nntp://" + server + "/x")
-	if err != nil {
-		return &fetch.Error{Kind: fetch.BadURL, Err: reason(err)}
-	}
-	if err := a.locate(inner, server); err != nil {
-		return err
-	}
-	at := host.(*locator.NNTP)
-	a.from, a.key.host, a.key.port = a.req.From, at.Host, at.Port
-	return nil
-}
-
-// reason is what is wrong with a text that stands for another one.
-func reason(err error) error {
-	var bad *locator.SyntaxError
-	if errors.As(err, &bad) {
-		return errors.New(bad.Msg)
-	}
-	return err
 }
 
 // check refuses what no command can carry.
@@ -275,21 +225,17 @@ func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
 
 // inGroup locates an article of the group at hand, as the scheme asked for does.
 func (a *access) inGroup(number, id string) locator.Locator {
-	at := &locator.NNTP{Group: a.group, Article: number}
+	at := &locator.NNTP{HostPort: locator.HostPort{Host: a.key.host, Port: a.key.port}, Group: a.group, Article: number, Secure: a.key.secure == implicit}
 	switch l := a.loc.(type) {
 	case *locator.NNTP:
 		at.HostPort = l.HostPort
-		return at
 	case *locator.News:
-		named, err := locator.Parse((&locator.News{MessageID: unbracket(id)}).String())
-		if err == nil && len(id) <= maxID && fetch.CheckOctets(named) == nil {
-			return named
+		named := *l
+		named.Group, named.MessageID = "", unbracket(id)
+		again, err := locator.Parse(named.String())
+		if err == nil && locator.Equal(again, &named) && len(id) <= maxID && fetch.CheckOctets(again) == nil {
+			return again
 		}
-	}
-	at.HostPort = locator.HostPort{Host: a.key.host, Port: a.key.port}
-	if a.key.secure == implicit {
-		_, rest, _ := strings.Cut(at.String(), ":")
-		return &locator.Opaque{Name: "nntps", Rest: rest}
 	}
 	return at
 }
@@ -297,20 +243,14 @@ func (a *access) inGroup(number, id string) locator.Locator {
 // theGroup locates a group of the server at hand; nil when its name cannot be
 // sent.
 func (a *access) theGroup(name string) locator.Locator {
-	var l locator.Locator = &locator.News{Group: name}
-	if fetch.CheckOctets(l) != nil || name == "" || tooLong(name) {
+	l := locator.News{Group: name}
+	if all, ok := a.loc.(*locator.News); ok {
+		l.HostPort, l.Secure = all.HostPort, all.Secure
+	}
+	if fetch.CheckOctets(&l) != nil || name == "" || tooLong(name) {
 		return nil
 	}
-	o, ok := a.loc.(*locator.Opaque)
-	if !ok {
-		return l
-	}
-	at := (&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host, Port: a.key.port}, Group: name}).String()
-	if _, err := locator.Parse(at); err != nil {
-		return nil
-	}
-	_, rest, _ := strings.Cut(at, ":")
-	return &locator.Opaque{Name: o.Name, Rest: rest}
+	return &l
 }
 
 func unbracket(id string) string { return strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">") }

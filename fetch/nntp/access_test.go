@@ -125,8 +125,7 @@ func TestInjection(t *testing.T) {
 	var list []locator.Locator
 	for _, url := range []string{
 		"news:x%0d%0aPOST@h", "news:%3ca@b", "news:a%20b@h", "news:a%00@h", "news:a%09@h", "news:" + long + "@h", "nntp://h/" + long,
-		"nntp://h/g/12345678901234567", "nntps:x", "nntps://h/g%20h/1", "nntps://h/g/x", "nntps://u@h/g", "snews:%0d%0a@h", "snews://h/a%20b@c",
-		"snews://u:p@h/g", "nntps://h/", "snews://h:0x/g", "snews:%5c",
+		"nntp://h/g/12345678901234567", "snews:%0d%0a@h", "snews://h/a%20b@c",
 	} {
 		list = append(list, parse(t, url))
 	}

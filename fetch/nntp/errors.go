@@ -13,7 +13,7 @@ import (
 // be wrong with somebody.
 func (a *access) fail(op fetch.Op, err error) error {
 	e := fetch.Fail(op, a.loc, fetch.Other, err)
-	e.URL = a.loc.Redacted() // not that of what an Opaque one stands for
+	e.URL = a.loc.Redacted() // not that of the configured server
 	if e.Kind == fetch.Other {
 		e.Kind = fetch.ConnectionFailed
 	}

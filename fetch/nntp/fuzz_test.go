@@ -53,7 +53,7 @@ func FuzzOverview(f *testing.F) {
 	}
 	server := locator.HostPort{Host: "h"}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, l := range []locator.Locator{&locator.NNTP{HostPort: server, Group: "g"}, &locator.News{Group: "g"}, &locator.Opaque{Name: "nntps", Rest: "//h/g"}} {
+		for _, l := range []locator.Locator{&locator.NNTP{HostPort: server, Group: "g"}, &locator.News{Group: "g"}, &locator.NNTP{HostPort: server, Group: "g", Secure: true}, &locator.News{HostPort: server, Group: "g", Secure: true}} {
 			fetcher := &Fetcher{Env: &fetch.Env{NewsServer: "h"}}
 			a, err := fetcher.access(t.Context(), &fetch.Request{Locator: l})
 			if err != nil {

@@ -3,7 +3,7 @@
 // OVER or XOVER (RFC 2980), AUTHINFO USER (RFC 4643), STARTTLS (RFC 4642).
 //
 // The schemes nntps and snews, which RFC 1738 does not know, are nntp and news
-// over TLS on port 563. They come as locator.Opaque.
+// over TLS on port 563.
 package nntp
 
 import (

@@ -1,0 +1,122 @@
+package locator
+
+import (
+	"fmt"
+	"strings"
+)
+
+// EncodedControl is a delimiter of the protocol hidden in a component of a
+// locator. Sent as it is it would end the command and begin another: RFC 1738
+// §6 warns of that.
+type EncodedControl struct {
+	Scheme    string
+	Component string
+	Octet     byte
+	Offset    int // in the canonical URL
+}
+
+func (e *EncodedControl) Error() string {
+	return fmt.Sprintf("encoded %s (%%%02X) in %s %s at offset %d", octetName(e.Octet), e.Octet, e.Scheme, e.Component, e.Offset)
+}
+
+func octetName(c byte) string {
+	switch c {
+	case 0:
+		return "NUL"
+	case '\t':
+		return "TAB"
+	case '\n':
+		return "LF"
+	case '\r':
+		return "CR"
+	case ' ':
+		return "space"
+	case 0xFF:
+		return "IAC"
+	}
+	return fmt.Sprintf("%q", c)
+}
+
+// The octets that end a command, a field or a word in the line protocols.
+const (
+	lineEnds = "\x00\r\n"
+	fieldEnd = lineEnds + "\t"
+	wordEnd  = fieldEnd + " "
+	groupEnd = wordEnd + `*?[]\,!`
+)
+
+// The octets that cannot stand raw in a host or in what HTTP sends encoded. A
+// parsed Locator has none of them; one made by hand may.
+const (
+	controls = "\x00\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f "
+	hostEnd  = controls + `/\?#@`
+)
+
+// CheckOctets finds an octet in l that its protocol cannot carry in that place.
+// The error is an *[EncodedControl].
+func CheckOctets(l Locator) error {
+	c := octetCheck{l: l}
+	if s, ok := l.server(); ok {
+		c.component("host", s.Host, hostEnd)
+	}
+	if l.check(&c); c.found != nil {
+		return c.found
+	}
+	return nil
+}
+
+// octetCheck collects the first finding.
+type octetCheck struct {
+	l     Locator
+	found *EncodedControl
+}
+
+func (c *octetCheck) login(login *Login, bad string) {
+	if login != nil {
+		c.component("user", login.User, bad)
+		c.component("password", login.Password, bad)
+	}
+}
+
+func (c *octetCheck) component(name, s, bad string) {
+	for i := range len(s) {
+		if strings.IndexByte(bad, s[i]) >= 0 {
+			c.refuse(name, s[i])
+			return
+		}
+	}
+}
+
+func (c *octetCheck) refuse(component string, octet byte) {
+	if c.found != nil {
+		return
+	}
+	url := c.l.String()
+	offset := strings.Index(url, fmt.Sprintf("%%%02X", octet))
+	if offset < 0 {
+		offset = strings.IndexByte(url, octet)
+	}
+	c.found = &EncodedControl{Scheme: c.l.Scheme(), Component: component, Octet: octet, Offset: offset}
+}
+
+// gopherPlus lets line ends through only in a filled form, "+view TAB 1 CR LF
+// +-1 CR LF values . CR LF" (§3.4.9), where they are what is meant.
+func (c *octetCheck) gopherPlus(plus string) {
+	view, form, filled := strings.Cut(plus, "\t1\r\n+-1\r\n")
+	if !filled {
+		c.component("Gopher+ string", plus, fieldEnd)
+		return
+	}
+	c.component("Gopher+ string", view, fieldEnd)
+	values, ended := strings.CutSuffix("\r\n"+form, "\r\n.\r\n")
+	if !ended {
+		c.refuse("Gopher+ form without its final dot", '\r')
+		return
+	}
+	for line := range strings.SplitSeq(values, "\r\n") {
+		c.component("Gopher+ form", line, lineEnds)
+		if line == "." {
+			c.refuse("Gopher+ form after its final dot", '\r')
+		}
+	}
+}
