@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -147,7 +148,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	shown := a.Server
 	if shown.Login != nil && shown.Login.HasPassword {
-		shown.Login = &locator.Login{User: shown.Login.User, Password: "****", HasPassword: true}
+		shown.Login = &locator.Login{User: shown.Login.User, Password: wire.Mask, HasPassword: true}
 	}
 	advise := fetch.Step{Do: "say: " + advice(shown)}
 	if !req.Interact {
