@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -211,7 +212,7 @@ func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
 // commands are what an access needs of a session; Explain gives it one that only
 // takes notes.
 type commands interface {
-	quote(line string) (reply, error)
+	quote(line string) (talk.Reply, error)
 	in(dirs []string) bool // already in that directory
 	home() error           // back to the login directory
 	cwd(dir string) error
@@ -301,8 +302,8 @@ func (a *access) quote(c commands, lines []string) error {
 		if err != nil {
 			return a.fail(fetch.OpQuote, err)
 		}
-		if r.class() >= 4 && !mayFail {
-			return a.fail(fetch.OpQuote, &fetch.Error{Kind: fetch.Permission, Code: r.code, Reply: r.text})
+		if r.Class() >= 4 && !mayFail {
+			return a.fail(fetch.OpQuote, &fetch.Error{Kind: fetch.Permission, Code: r.Code, Reply: r.Text})
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func (s *session) announce(command string) error {
 		return nil
 	}
 	r, err := s.ctl.exchange("PRET " + command)
-	if err == nil && r.class() != 2 {
+	if err == nil && r.Class() != 2 {
 		return s.refused(r)
 	}
 	return s.failure(err)
@@ -115,7 +115,7 @@ func (s *session) begin() error {
 		}
 		if s.port != nil {
 			s.closePort()
-			s.ctl.trace.Connected(fetch.Connection{
+			s.ctl.Trace.Connected(fetch.Connection{
 				Network: "tcp", Purpose: fetch.Data, Host: s.access.loc.Host,
 				Local: fetch.AddrPort(c.raw.LocalAddr()), Remote: fetch.AddrPort(c.raw.RemoteAddr()),
 			})

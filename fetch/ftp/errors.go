@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
 // fail makes err the error of an access, in which something is always known to
@@ -17,10 +18,10 @@ func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 }
 
 // kindOf classifies a negative reply to a command (RFC 959 §4.2).
-func kindOf(verb fetch.Op, r reply) fetch.ErrorKind {
+func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 	storing := verb == fetch.OpSTOR || verb == fetch.OpAPPE || verb == fetch.OpMKD
 	listing := verb == fetch.OpLIST || verb == fetch.OpNLST || verb == fetch.OpMLSD
-	switch r.code {
+	switch r.Code {
 	case 421:
 		return fetch.Busy
 	case 425:
@@ -48,7 +49,7 @@ func kindOf(verb fetch.Op, r reply) fetch.ErrorKind {
 		}
 	case 550:
 		// One code for many things; servers that tell more do it in words.
-		if storing || denied(r.text) {
+		if storing || denied(r.Text) {
 			return fetch.Permission
 		}
 		return fetch.NotFound
@@ -64,7 +65,7 @@ func kindOf(verb fetch.Op, r reply) fetch.ErrorKind {
 	switch {
 	case verb == fetch.OpREST:
 		return fetch.BadRange
-	case r.class() == 4:
+	case r.Class() == 4:
 		return fetch.Busy // "Transient Negative": again later
 	case logsInBy(verb):
 		return fetch.Unauthenticated

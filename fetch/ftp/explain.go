@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // Explain implements [fetch.Explainer]. It runs the access itself, on a session
@@ -39,10 +40,7 @@ type notes struct {
 }
 
 func (n *notes) send(line, when string) {
-	if verb, arg, _ := strings.Cut(line, " "); secret(fetch.Op(strings.ToUpper(verb))) && arg != "" {
-		line = verb + " ****"
-	}
-	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
+	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: wire.Masked(line + "\r\n"), When: when})
 }
 
 func (n *notes) do(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
@@ -59,8 +57,8 @@ func (n *notes) login(reuses bool) {
 	if alternative := n.a.opt.AlternativeToUser; alternative != "" {
 		n.send(alternative, "when the server refuses USER")
 	}
-	n.send("PASS ****", "when the server asks for a password (331)")
-	n.send("ACCT ****", "when the server asks for an account (332)")
+	n.send("PASS "+wire.Mask, "when the server asks for a password (331)")
+	n.send("ACCT "+wire.Mask, "when the server asks for an account (332)")
 	n.protect()
 	if reuses {
 		n.send("PWD", "")
@@ -79,9 +77,9 @@ func (n *notes) protect() {
 	}
 }
 
-func (n *notes) quote(line string) (reply, error) {
+func (n *notes) quote(line string) (talk.Reply, error) {
 	n.send(line, "")
-	return reply{code: 200}, nil
+	return talk.Reply{Code: 200}, nil
 }
 
 func (n *notes) in(dirs []string) bool { return len(dirs) == 0 }

@@ -20,8 +20,8 @@ func (s *session) features() (features, error) {
 		return nil, s.failure(err)
 	}
 	s.feats = features{}
-	if r.code == 211 {
-		s.feats = parseFeatures(r.text)
+	if r.Code == 211 {
+		s.feats = parseFeatures(r.Text)
 	}
 	return s.feats, nil
 }

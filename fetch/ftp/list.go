@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/ftplist"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -31,7 +32,7 @@ func (a *access) items(body io.Reader) iter.Seq2[fetch.Item, error] {
 				return
 			}
 			if err == io.EOF {
-				err = violation(unread, "a listing of which no line is understood")
+				err = talk.Violation(unread, "a listing of which no line is understood")
 			}
 			if err == wire.ErrLineTooLong {
 				err = &fetch.Error{Kind: fetch.TooLarge, Err: err}

@@ -56,11 +56,11 @@ func (a *access) setModTime(s *session) error {
 		"MFMT " + stamp + " " + a.name,
 		fmt.Sprintf("SITE UTIME %s %[2]s %[2]s %[2]s UTC", a.name, stamp),
 	} {
-		if r, err := s.ctl.exchange(command); err != nil || r.class() == 2 {
+		if r, err := s.ctl.exchange(command); err != nil || r.Class() == 2 {
 			return s.failure(err)
 		}
 	}
-	s.ctl.trace.Note("the server cannot be told the file's time")
+	s.ctl.Trace.Note("the server cannot be told the file's time")
 	return nil
 }
 
