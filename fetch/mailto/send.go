@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -45,9 +45,8 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	if err != nil {
 		return nil, err
 	}
-	c := &client{f: f, loc: l, host: target.Host, limits: env.Limits, trace: fetch.ContextTrace(ctx),
-		conn: wire.NewConn(ctx, conn, env.Limits.Reply)}
-	defer c.conn.Close()
+	c := &client{Talk: talk.New(ctx, conn, "SMTP", 4<<10, env.Limits, fetch.ContextTrace(ctx)), ctx: ctx, f: f, loc: l, host: target.Host}
+	defer c.Close()
 	if err := c.deliver(msg, info.recipients()); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (a *access) ask(s *session, verb fetch.Op, want int) (id string, err error)
 		return "", err
 	}
 	asked, _ := number(a.article)
-	n, id := parseArticle(r.text)
+	n, id := parseArticle(r.Text)
 	if n != 0 && asked != 0 && n != asked || a.id != "" && id != "" && id != argument {
 		return "", s.stray(verb, r)
 	}
@@ -70,8 +70,7 @@ type body struct {
 
 // newBody is the block behind the reply that has just come.
 func newBody(a *access, s *session, op fetch.Op, free func(*session)) *body {
-	s.block, s.waiting = true, false
-	return &body{a: a, s: s, op: op, block: wire.NewDotReader(s.lines), free: free}
+	return &body{a: a, s: s, op: op, block: s.openBlock(), free: free}
 }
 
 // Read implements io.Reader.
@@ -92,14 +91,14 @@ func (b *body) Read(p []byte) (int, error) {
 		b.s.block = false
 		b.release()
 	case err != nil:
-		b.err = b.a.bodyFailure(b.op, b.s.fail(err))
+		b.err = b.a.bodyFailure(b.op, b.s.Fail(err))
 	}
 	return n, b.err
 }
 
 func (b *body) canceled() error {
 	if err := b.s.ctx.Err(); err != nil {
-		return b.a.bodyFailure(b.op, b.s.fail(err))
+		return b.a.bodyFailure(b.op, b.s.Fail(err))
 	}
 	return nil
 }
@@ -117,7 +116,7 @@ func (b *body) release() {
 func (b *body) Close() error {
 	if b.err == nil {
 		b.err = b.a.fail(b.op, &fetch.Error{Kind: fetch.ConnectionFailed, Err: os.ErrClosed})
-		if b.free != nil && b.s.err == nil && b.block.Ends() {
+		if b.free != nil && b.s.Err == nil && b.block.Ends() {
 			b.s.block = false
 		}
 	}
@@ -146,21 +145,20 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 		}
 	}
 	_, err := a.ask(s, fetch.OpHEAD, 221)
-	if err != nil && unknown(err) && s.err == nil {
+	if err != nil && unknown(err) && s.Err == nil {
 		_, err = a.ask(s, fetch.OpSTAT, 223)
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	s.block, s.waiting = true, false
-	block := wire.NewDotReader(s.lines)
-	h, err := readHeader(block.ReadLine, s.limits.Header)
+	block := s.openBlock()
+	h, err := readHeader(block.ReadLine, s.Limits.Header)
 	if err == nil { // an empty line in it, and more: whatever that is
 		_, err = io.Copy(io.Discard, block)
 	}
 	if err != nil && err != io.EOF {
-		return a.bodyFailure(fetch.OpHEAD, s.fail(err))
+		return a.bodyFailure(fetch.OpHEAD, s.Fail(err))
 	}
 	s.block = false
 	attr.MediaType, attr.Header, attr.ModTime = mediaType, h.fields, h.date()

@@ -191,11 +191,10 @@ func (f *Fetcher) begin(ctx context.Context, a *access, start func(*session) err
 func (f *Fetcher) idleSession(k key) (*session, bool) {
 	for {
 		s, ok := f.idle.Get(k)
-		if !ok || !wire.Readable(s.raw) {
+		if !ok || !wire.Readable(s.Raw) {
 			return s, ok
 		}
-		s.raw.Close()
-		s.conn.Close()
+		s.Talk.Close()
 	}
 }
 

@@ -258,5 +258,10 @@ func (t *Talk) Quit(d time.Duration) error {
 	return nil
 }
 
-// Close closes the connection without a word.
-func (t *Talk) Close() error { return t.conn.Close() }
+// Close closes the connection without a word, not even of TLS, which could take its
+// time.
+func (t *Talk) Close() error {
+	err := t.Raw.Close()
+	t.conn.Close()
+	return err
+}
