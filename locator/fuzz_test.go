@@ -21,6 +21,8 @@ func seed(f *testing.F) {
 	f.Add("ftp://user:hunter2@host/")
 	f.Add("ftp://user:hunter2@host:x/")
 	f.Add("http://a;b@good/")
+	f.Add("x-own://u:p%40@h:79/a?b")
+	f.Add("snews://h/a@b")
 	f.Add("http://evil\\@good/")
 	f.Add("http://good#@evil/")
 	f.Add(strings.Repeat("%", 300))

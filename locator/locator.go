@@ -4,6 +4,8 @@
 // [Parse] accepts exactly what section 5 of the document derives. A [Parser]
 // with a [Tolerance] also accepts named departures and reports which of them a
 // text needed. [Extract] finds URLs in running text by the document's Appendix.
+// Schemes that are one of the document's over TLS (https, ftps, gophers, nntps,
+// snews) have the grammar of that one; [Schemes] lists all that have one.
 //
 // A Locator is one struct per scheme; strings in it hold decoded octets. A URL
 // is split first and decoded after, component by component (§2.2, §3.2.2), so
@@ -12,7 +14,9 @@ package locator
 
 // Locator is a parsed URL: one of *[FTP], *[HTTP], *[Gopher], *[Mailto],
 // *[News], *[NNTP], *[Telnet], *[WAIS], *[File], *[Prospero], or *[Opaque] for
-// every other scheme. The family is sealed; a type switch is the dispatch.
+// every other scheme. The family is sealed; a type switch is the dispatch. What
+// can be asked of each is a function: [ServerOf], [WithLogin], [HasPassword],
+// [Equal], [CheckOctets].
 //
 // Locators are plain data: callers may build them as literals. Once handed to
 // somebody else a Locator is read-only and may be shared between goroutines.

@@ -40,6 +40,27 @@ func TestWithLogin(t *testing.T) {
 	}
 }
 
+// TestLoginSurvives: whatever a login is, it is read back out of the text.
+func TestLoginSurvives(t *testing.T) {
+	all := make([]byte, 256)
+	for o := range all {
+		all[o] = byte(o)
+	}
+	login := &Login{User: string(all), Password: string(all), HasPassword: true}
+	for _, l := range []Locator{&FTP{Server: Server{HostPort: only("h")}, Secure: true}, &Telnet{Server: Server{HostPort: only("h")}}, &Opaque{"x-own", "//h:79/%40?a@b:c"}} {
+		with, ok := WithLogin(l, login)
+		if again, err := Parse(with.String()); err != nil || !ok || !Equal(again, with) {
+			t.Fatalf("%s: %v, %v", with, again, err)
+		}
+		if s, ok := AuthorityOf(with); !ok || s.Login == nil || *s.Login != *login || s.Host != "h" {
+			t.Errorf("%s: %+v", with, s)
+		}
+		if without, _ := WithLogin(with, nil); !Equal(without, l) {
+			t.Errorf("%s without the login is %s", with, without)
+		}
+	}
+}
+
 // TestServers: a Locator's server has the default port of its scheme. One of a
 // scheme without a grammar has a server where its text has that of §3.1.
 func TestServers(t *testing.T) {

@@ -164,6 +164,16 @@ func TestPorts(t *testing.T) {
 		{"ftp://h.example:22/", typed, "reserved-port"},
 		{"telnet://h.example:25/", typed, "reserved-port"},
 		{"nntp://h.example:119/g", typed, ""},
+		{"nntps://h.example/g", typed, ""},
+		{"nntps://h.example:119/g", typed, "reserved-port"},
+		{"snews://h.example/g", remote, ""},
+		{"snews://h.example:25/g", typed, "reserved-port"},
+		{"ftps://h.example/", remote, ""},
+		{"ftps://h.example:990/", remote, ""},
+		{"ftps://h.example:21/", typed, "reserved-port"},
+		{"gophers://h.example/", remote, ""},
+		{"gophers://h.example:443/", typed, "reserved-port"},
+		{"x-own://h.example:25/", typed, "reserved-port"},
 		{"wais://h.example:210/d", typed, ""},
 		{"wais://h.example:70/d", typed, "reserved-port"},
 		{"prospero://h.example:1525/x", typed, ""},
@@ -232,6 +242,9 @@ func TestSchemesByProvenance(t *testing.T) {
 		{"news:a.b", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
 		{"prospero://example.com/x", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
 		{"mailto:a@b", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"ftps://example.com/", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"gophers://example.com/", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"snews://example.com/a.b", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
 		{"x-anything:abc", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
 		{"ftp://example.com/", link(page, peer), "", ""},
 		{"gopher://example.com/", redirect("prospero://h/x", peer), "", ""},
@@ -243,6 +256,7 @@ func TestSchemesByProvenance(t *testing.T) {
 	}
 	relaxed := &Rules{RedirectToFTP: true, LocalLinks: true}
 	check(t, relaxed, at(t, "ftp://example.com/", "1.1.1.1", redirect(page, peer)), "")
+	check(t, relaxed, at(t, "ftps://example.com/", "1.1.1.1", redirect(page, peer)), "")
 	check(t, relaxed, at(t, "ftp://example.com/", "10.0.0.1", redirect(page, peer)), "private-address")
 	check(t, relaxed, at(t, "gopher://example.com/", "", redirect(page, peer)), "cross-scheme-redirect")
 	check(t, relaxed, at(t, "file:///a", "", link(page, peer)), "")

@@ -36,6 +36,11 @@ func TestLastSegment(t *testing.T) {
 		"nntp://h/local.test/12":          "12",
 		"nntp://h/local.test":             "local.test",
 		"nntps://h/local.test/12":         "12",
+		"snews:local.test":                "local.test",
+		"snews://h/local.test":            "local.test",
+		"snews://h/a%2Fb@c":               "a%2Fb@c",
+		"gophers://h/0readme":             "readme",
+		"ftps://h/dir/x;type=i":           "x",
 	} {
 		ref, err := locator.Parser{Tolerate: locator.TolerateAll}.Parse(typed)
 		if err != nil {

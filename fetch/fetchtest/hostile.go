@@ -26,6 +26,9 @@ func (k *kit) hostile(t *testing.T) {
 	})
 	k.testAlone(t, "silence", peer(mute), func(r *rig) {
 		r.env.Limits = fetch.Limits{Reply: moment}
+		if k.Secure {
+			r.env.Limits.Connect = moment // which has to do until TLS stands
+		}
 		r.silence()
 	})
 	k.testAlone(t, "reset", peer(mute), func(r *rig) {

@@ -98,17 +98,20 @@ func TestSmuggling(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	form := parse(t, "gopher://h/0survey%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A")
 	link := fetch.Provenance{Kind: fetch.Remote, By: parse(t, "gopher://h/1")}
-	if _, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: form, From: link}); !errors.Is(err, fetch.Refused) {
-		t.Errorf("a filled form in a link: %v", err)
+	for _, scheme := range []string{"gopher", "gophers"} {
+		form := parse(t, scheme+"://h/0survey%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A")
+		if _, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: form, From: link}); !errors.Is(err, fetch.Refused) {
+			t.Errorf("a filled form in a link: %v", err)
+		}
 	}
 }
 
 // TestNoScriptLinks gives no locator to an item that would run something
 // (CVE-2010-3177).
 func TestNoScriptLinks(t *testing.T) {
-	for _, url := range []string{"javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\rscript:x", "vbscript:x", "data:text/html,<script>", "file:///etc/passwd", "http://u:p@e.org/", "x:", "http://"} {
+	for _, url := range []string{"javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\rscript:x", "vbscript:x", "data:text/html,<script>", "file:///etc/passwd", "http://u:p@e.org/", "x:", "http://",
+		"gopher://h/0x%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A", "gophers://h/0x%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A"} {
 		for _, prefix := range []string{"URL:", "url:", "/URL:"} {
 			item := new(maker).item(menuLine("hclick\t" + prefix + url + "\th\t70"))
 			if item.Locator != nil {

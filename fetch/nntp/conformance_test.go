@@ -2,6 +2,7 @@ package nntp
 
 import (
 	"bytes"
+	"crypto/tls"
 	"io"
 	"io/fs"
 	"slices"
@@ -20,11 +21,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestConformance has each document of the standard content as an article. The
 // documents are no real articles, which is nothing to NNTP.
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { conformance(t, false) }
+
+// TestConformanceSecure has the same of nntps.
+func TestConformanceSecure(t *testing.T) { conformance(t, true) }
+
+func conformance(t *testing.T, secure bool) {
 	const group = "local.test"
+	config, pool := certificate(t)
 	fetchtest.Run(t, fetchtest.Harness{
+		Secure: secure,
 		New: func(env *fetch.Env) fetch.Fetcher {
-			f := &Fetcher{Env: env}
+			f := &Fetcher{Env: env, TLS: &tls.Config{RootCAs: pool}}
 			return reading{f, f, f, f}
 		},
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
@@ -33,7 +41,7 @@ func TestConformance(t *testing.T) {
 			}
 			names, articles := documents(tb, content)
 			srv := testserver.NewNNTP(tb, func(s *testserver.NNTP) {
-				s.InMemory = true
+				s.InMemory, s.TLS, s.ImplicitTLS = true, config, secure
 				s.Groups = map[string][]string{group: articles}
 				s.Forbidden = []string{group + "/" + strconv.Itoa(slices.Index(names, "forbidden")+1)}
 			})
@@ -46,7 +54,7 @@ func TestConformance(t *testing.T) {
 				if i < 0 {
 					i = len(names)
 				}
-				return &locator.NNTP{HostPort: server, Group: group, Article: strconv.Itoa(i + 1)}
+				return &locator.NNTP{HostPort: server, Group: group, Article: strconv.Itoa(i + 1), Secure: secure}
 			}}
 		},
 		Want: func(_ string, octets []byte) []byte { return lines(octets) },
