@@ -101,7 +101,7 @@ func (s *session) expect() {
 		close(c.admitted)
 		c.conn = c.raw
 		if c.err == nil && private {
-			c.conn, c.err = s.handshake(ctx, wire.BelowTLS(c.raw))
+			c.conn, c.err = s.handshake(ctx, c.raw)
 		}
 	}(s.port, s.private)
 }

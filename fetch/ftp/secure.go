@@ -5,10 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // Security says what of an ftp URL is put under TLS by AUTH TLS (RFC 4217).
@@ -50,9 +50,6 @@ func (a *access) newConfig() *tls.Config {
 	config := a.safety.config.Clone()
 	if config == nil {
 		config = new(tls.Config)
-	}
-	if config.ServerName == "" {
-		config.ServerName = a.loc.Host
 	}
 	config.ClientSessionCache = tickets{tls.NewLRUClientSessionCache(0)}
 	return config
@@ -109,18 +106,10 @@ func (s *session) secure() error {
 	return nil
 }
 
-// handshake puts TLS over a connection, which is closed if that fails.
+// handshake puts TLS over a data connection, which is closed if that fails.
 func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error) {
-	conn := tls.Client(raw, s.config)
-	err := raw.SetDeadline(time.Time{})
-	if err == nil {
-		err = conn.HandshakeContext(ctx)
-	}
+	conn, err := wire.StartTLS(ctx, wire.BelowTLS(raw), s.config, s.access.loc.Host)
 	if err != nil {
-		raw.Close()
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
 		return nil, fetch.Fail(fetch.OpTLS, nil, fetch.Other, err)
 	}
 	return conn, nil

@@ -93,9 +93,7 @@ func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Reques
 	if !a.loc.Secure {
 		return conn, nil
 	}
-	ctx, cancel := wire.Within(ctx, env.Limits.Connect)
-	defer cancel()
-	return f.handshake(ctx, conn, a)
+	return f.handshake(ctx, conn, a, env.Limits.Connect)
 }
 
 // begin looks at the first of the answer: at its header if it has one, and
