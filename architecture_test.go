@@ -29,6 +29,7 @@ var imports = []struct {
 	{"locator", nil},
 	{"internal/", []string{"internal/"}},
 	{"internal/dial", []string{"locator", "fetch", "internal/"}},
+	{"internal/talk", []string{"fetch", "internal/"}},
 	{"fetch", []string{"locator"}},
 	{"fetch/fetchtest", []string{"fetch", "locator", "testserver"}},
 	{"fetch/", []string{"fetch", "locator", "internal/"}},

@@ -23,24 +23,24 @@ func (r *Resolver) gateway(scheme string) (template string, ok bool) {
 var errGatewayOnlyFetches = errors.New("a gateway retrieves documents and does nothing else")
 
 // throughGateway is req asked of the gateway that template names (RFC 1738 §4).
-func (r *Resolver) throughGateway(req *fetch.Request, template, op string) (*fetch.Request, error) {
+func (r *Resolver) throughGateway(req *fetch.Request, template string, op fetch.Op) (*fetch.Request, error) {
 	o, _ := req.Options.(*http.Options)
 	switch {
-	case op != "access" && op != "explain", o != nil && (o.Method != "" && o.Method != "GET" || o.Verb != "" || o.Body != nil):
-		return nil, fetch.Fail("gateway", req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
+	case op != fetch.OpAccess && op != fetch.OpExplain, o != nil && (o.Method != "" && o.Method != "GET" || o.Verb != "" || o.Body != nil):
+		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
 	case hasLogin(req.Locator) && !r.GatewayLogins:
 		// The gateway is a third party: it gets the URL as it is or not at all.
-		return nil, fetch.Fail("gateway", req.Locator, fetch.Refused, errors.New("a URL with a login is not sent to a gateway"))
+		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.Refused, errors.New("a URL with a login is not sent to a gateway"))
 	}
 	// Everything but unreserved characters is encoded: the URL is one component of
 	// the gateway's, in its path or in its search part.
 	encoded := strings.ReplaceAll(url.QueryEscape(req.Locator.String()), "+", "%20")
 	gateway, err := locator.Parse(strings.ReplaceAll(template, "{url}", encoded))
 	if err != nil {
-		return nil, &fetch.Error{Op: "gateway", Kind: fetch.BadURL, Err: err}
+		return nil, &fetch.Error{Op: fetch.OpGateway, Kind: fetch.BadURL, Err: err}
 	}
 	if _, ok := gateway.(*locator.HTTP); !ok {
-		return nil, fetch.Fail("gateway", gateway, fetch.BadURL, errors.New("a gateway is an http URL"))
+		return nil, fetch.Fail(fetch.OpGateway, gateway, fetch.BadURL, errors.New("a gateway is an http URL"))
 	}
 	next := *req
 	next.Locator, next.From, next.Options = gateway, fetch.Provenance{Kind: fetch.Config, By: req.Locator}, nil

@@ -114,7 +114,7 @@ func (r *Resolver) Post(ctx context.Context, url string, body io.Reader) (*fetch
 // policy and Limits.Hops allow. A Body beyond Limits.Body ends in an error of
 // kind [fetch.TooLarge].
 func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	res, err := perform(ctx, r, req, "access", toFetch, fetch.Fetcher.Fetch)
+	res, err := perform(ctx, r, req, fetch.OpAccess, toFetch, fetch.Fetcher.Fetch)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 // follows referrals as Fetch does.
 func (r *Resolver) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	toLook := func(ref *fetch.Referral) bool { return ref.Op == "" || ref.Op == "HEAD" }
-	return perform(ctx, r, req, "attributes", toLook, fetch.AttributeFinder.FindAttributes)
+	return perform(ctx, r, req, fetch.OpAttributes, toLook, fetch.AttributeFinder.FindAttributes)
 }
 
 // Replace stores body in place of what req asks for. It follows a referral that
@@ -147,7 +147,7 @@ func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Read
 		_, err := seeker.Seek(start, io.SeekStart)
 		return err == nil
 	}
-	return perform(ctx, r, req, "replace", toStore, func(f fetch.Replacer, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	return perform(ctx, r, req, fetch.OpReplace, toStore, func(f fetch.Replacer, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 		return f.Replace(ctx, req, body)
 	})
 }
@@ -156,7 +156,7 @@ func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Read
 // sends. A referral is an error: what is added twice may be there twice.
 func (r *Resolver) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	never := func(*fetch.Referral) bool { return false }
-	return perform(ctx, r, req, "update", never, func(f fetch.Updater, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	return perform(ctx, r, req, fetch.OpUpdate, never, func(f fetch.Updater, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 		return f.Update(ctx, req, body)
 	})
 }
@@ -168,7 +168,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	if err := fetch.CheckOctets(req.Locator); err != nil {
 		return nil, err
 	}
-	req, f, err := find[fetch.Explainer](r, req, "explain")
+	req, f, err := find[fetch.Explainer](r, req, fetch.OpExplain)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (r *Resolver) Request(ctx context.Context, url string) (*fetch.Request, err
 	}
 	ref, err := parser.Parse(url)
 	if err != nil {
-		return nil, &fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: err}
+		return nil, &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Err: err}
 	}
 	if ref.Used != 0 {
 		fetch.ContextTrace(ctx).Note("the URL departs from RFC 1738: " + ref.Used.String())
@@ -212,7 +212,7 @@ func toFetch(ref *fetch.Referral) bool { return ref.Op == "" }
 
 // perform does an operation, op, by the Fetcher for it, and elsewhere where that
 // one refers to, if it follows such a referral.
-func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op string, follows func(*fetch.Referral) bool,
+func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op fetch.Op, follows func(*fetch.Referral) bool,
 	do func(T, context.Context, *fetch.Request) (*R, error)) (*R, error) {
 	limit := r.Env.Limits.WithDefaults().Hops
 	ctx = fetch.WithAllow(ctx, r.allow)
@@ -229,7 +229,7 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 		case !errors.As(err, &ref) || !follows(ref):
 			return nil, err
 		case hops == limit:
-			return nil, &fetch.Error{Op: "follow", URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
+			return nil, &fetch.Error{Op: fetch.OpFollow, URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
 		}
 		fetch.ContextTrace(ctx).Note("referred to " + ref.To.Redacted())
 		req = referred(req, ref)
@@ -238,7 +238,7 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 
 // find finds the Fetcher that has the operation T for req, and what it is to be
 // asked: a gateway is asked for something else, and has no operation but access.
-func find[T any](r *Resolver, req *fetch.Request, op string) (*fetch.Request, T, error) {
+func find[T any](r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, T, error) {
 	var able T
 	if template, ok := r.gateway(req.Locator.Scheme()); ok {
 		through, err := r.throughGateway(req, template, op)

@@ -74,7 +74,7 @@ func (e *Env) WithDefaults() Env {
 // *[Error] of kind [Unauthenticated].
 func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 	if e == nil || e.Credentials == nil {
-		return locator.Login{}, Fail("login", c.Locator, Unauthenticated, errors.New("a password is needed and none is known"))
+		return locator.Login{}, Fail(OpLogin, c.Locator, Unauthenticated, errors.New("a password is needed and none is known"))
 	}
 	login, err := e.Credentials(ctx, c)
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 		if ctx.Err() != nil {
 			kind = KindOf(ctx.Err())
 		}
-		return locator.Login{}, Fail("login", c.Locator, kind, err)
+		return locator.Login{}, Fail(OpLogin, c.Locator, kind, err)
 	}
 	return login, nil
 }
@@ -98,7 +98,7 @@ func (e *Env) Permit(ctx context.Context, t Target) error {
 		return nil
 	}
 	if err := allow(ctx, t); err != nil {
-		return Fail("connect", t.Locator, Refused, err)
+		return Fail(OpConnect, t.Locator, Refused, err)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 		t.Network = "tcp"
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, Fail("connect", t.Locator, KindOf(err), err)
+		return nil, Fail(OpConnect, t.Locator, KindOf(err), err)
 	}
 	if err := e.Permit(ctx, t); err != nil {
 		return nil, err
@@ -233,12 +233,12 @@ func ContextTarget(ctx context.Context) (t Target, ok bool) {
 func DialControl(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	d, ok := ctx.Value(dialKey{}).(dialling)
 	if !ok {
-		return &Error{Op: "connect", Kind: Refused, Err: errors.New("dialled for nobody")}
+		return &Error{Op: OpConnect, Kind: Refused, Err: errors.New("dialled for nobody")}
 	}
 	// An empty host arrives as ":port", which is no address and must not pass.
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return Fail("connect", d.target.Locator, Refused, err)
+		return Fail(OpConnect, d.target.Locator, Refused, err)
 	}
 	d.target.Addr = netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 	return d.env.Permit(ctx, d.target)
@@ -248,13 +248,13 @@ func DialControl(ctx context.Context, _, address string, _ syscall.RawConn) erro
 // cancelled fetch from the expired limit.
 func dialError(ctx context.Context, t Target, err error) error {
 	if ctx.Err() != nil {
-		return Fail("connect", t.Locator, KindOf(ctx.Err()), ctx.Err())
+		return Fail(OpConnect, t.Locator, KindOf(ctx.Err()), ctx.Err())
 	}
 	kind := KindOf(err)
-	op := "connect"
+	op := OpConnect
 	switch kind {
 	case Unresolved:
-		op = "resolve"
+		op = OpResolve
 	case Other:
 		kind = Unreachable
 	}

@@ -23,9 +23,8 @@ import (
 // for Timeout, with [io.ErrUnexpectedEOF] for Truncated, and with whatever Err
 // wraps.
 type Error struct {
-	// Op is what was being done, in the protocol's own word where there is one:
-	// "parse", "resolve", "dial", "RETR", "GET".
-	Op string
+	// Op is what was being done.
+	Op Op
 	// URL is the locator, redacted.
 	URL string
 	// Kind classifies the failure.
@@ -113,7 +112,7 @@ func (r *Referral) Error() string {
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Op != "" {
-		b.WriteString(e.Op)
+		b.WriteString(string(e.Op))
 	}
 	if e.URL != "" {
 		if b.Len() > 0 {
@@ -191,7 +190,7 @@ func (e *Error) Is(target error) bool {
 // Fail makes the *[Error] of a failed operation on l. An err that is or wraps
 // an *Error already is returned as that, with Op and URL filled in where they
 // are missing; for others the kind is derived from err when kind is Other.
-func Fail(op string, l locator.Locator, kind ErrorKind, err error) *Error {
+func Fail(op Op, l locator.Locator, kind ErrorKind, err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		c := *e

@@ -8,7 +8,7 @@ import "github.com/fetch1738/fetch1738/locator"
 // [BadURL] around a *[locator.EncodedControl].
 func CheckOctets(l locator.Locator) error {
 	if err := locator.CheckOctets(l); err != nil {
-		return &Error{Op: "check", URL: l.Redacted(), Kind: BadURL, Section: "6", Err: err}
+		return &Error{Op: OpCheck, URL: l.Redacted(), Kind: BadURL, Section: "6", Err: err}
 	}
 	return nil
 }

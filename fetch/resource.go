@@ -109,7 +109,7 @@ type withoutOctets struct {
 }
 
 func (b withoutOctets) Read([]byte) (int, error) {
-	return 0, Fail("read", b.l, NoOctets, insteadOf[b.kind])
+	return 0, Fail(OpRead, b.l, NoOctets, insteadOf[b.kind])
 }
 
 func (withoutOctets) Close() error { return nil }

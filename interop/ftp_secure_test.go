@@ -119,7 +119,7 @@ func TestVsftpdTLSRefusals(t *testing.T) {
 		name string
 		f    *ftp.Fetcher
 		srv  *vsftpd
-		op   string
+		op   fetch.Op
 		code int
 	}{
 		{"no TLS where it is required", &ftp.Fetcher{}, secure, "USER", 530},

@@ -365,7 +365,7 @@ func TestVsftpdErrors(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		l    *locator.FTP
-		op   string
+		op   fetch.Op
 		code int
 		kind fetch.ErrorKind
 	}{

@@ -107,7 +107,7 @@ func crowded(err error) bool {
 	}
 	words := strings.ToLower(e.Reply)
 	return e.Kind == fetch.Busy && (e.Code == 421 || e.Code == 400) ||
-		e.Kind == fetch.ConnectionFailed && e.Op == "connect" ||
+		e.Kind == fetch.ConnectionFailed && e.Op == fetch.OpConnect ||
 		e.Code >= 400 && (strings.Contains(words, "too many") || strings.Contains(words, "maximum number"))
 }
 

@@ -33,7 +33,7 @@ func (t *transfer) findFolder(ctx context.Context, err error) {
 	switch {
 	case !ok || t.op.silent || !isFTP || path.Name == "":
 		return
-	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]string{"RETR", "SIZE", "STOR", "APPE"}, refused.Op):
+	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]fetch.Op{fetch.OpRETR, fetch.OpSIZE, fetch.OpSTOR, fetch.OpAPPE}, refused.Op):
 		return
 	case t.op.gateways[t.locator.Scheme()] != "" || t.askedProxy(t.locator) != nil:
 		return

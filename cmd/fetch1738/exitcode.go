@@ -127,7 +127,7 @@ func (f failure) code() int {
 // An exitRule gives an exit code to some failures. Empty fields fit any.
 type exitRule struct {
 	scheme string
-	ops    string // of fetch.Error.Op, separated by commas
+	ops    []fetch.Op
 	kinds  []fetch.ErrorKind
 	reply  int // of fetch.Error.Code; refusedReply is any reply that is a refusal
 	only   func(failure) bool
@@ -138,15 +138,27 @@ const refusedReply = -1
 
 func (r exitRule) fits(f failure, e *fetch.Error) bool {
 	return (r.scheme == "" || r.scheme == plainScheme(f.scheme)) &&
-		(r.ops == "" || slices.Contains(strings.Split(r.ops, ","), e.Op)) &&
+		(r.ops == nil || slices.Contains(r.ops, e.Op)) &&
 		(r.kinds == nil || slices.Contains(r.kinds, e.Kind)) &&
 		(r.reply == 0 || r.reply == e.Code || r.reply == refusedReply && e.Code >= 300) &&
 		(r.only == nil || r.only(f))
 }
 
+// opsByKind have no rule of their own: what is wrong decides, whatever was being
+// done.
+var opsByKind = []fetch.Op{
+	fetch.OpExplain, fetch.OpResolve, fetch.OpGreeting, fetch.OpInit, fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
+	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
+	fetch.OpClose, fetch.OpList, fetch.OpUnion, fetch.OpMatch, fetch.OpMirror, fetch.OpChoose, fetch.OpQuery, fetch.OpSearch, fetch.OpRetrieve,
+	fetch.OpCCC, fetch.OpPWD, fetch.OpFEAT, fetch.OpMDTM,
+	fetch.OpCAPABILITIES, fetch.OpMODE, fetch.OpAUTHINFO, fetch.OpGROUP, fetch.OpLISTGROUP, fetch.OpOVER, fetch.OpXOVER, fetch.OpSTAT, fetch.OpARTICLE,
+	fetch.OpEHLO, fetch.OpMAIL, fetch.OpRCPT, fetch.OpDATA, fetch.OpGET, fetch.OpHEAD, fetch.OpPUT, fetch.OpGetObjectInfo,
+}
+
 // exitRules are looked through from the top.
 func exitRules() []exitRule {
 	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
+	ops := func(o ...fetch.Op) []fetch.Op { return o }
 	uploading := func(f failure) bool { return f.uploading }
 	sending := func(f failure) bool { return f.sending }
 	unsent := func(f failure) bool { // the connection broke while something was sent
@@ -166,44 +178,44 @@ func exitRules() []exitRule {
 		return func(f failure) bool { return errors.Is(f.err, cause) }
 	}
 	return []exitRule{
-		{ops: "accept", kinds: kinds(fetch.Timeout), code: exitAcceptTime},
+		{ops: ops(fetch.OpAccept), kinds: kinds(fetch.Timeout), code: exitAcceptTime},
 		{kinds: kinds(fetch.Timeout), code: exitTimeout},
 		{kinds: kinds(fetch.Canceled), code: exitInterrupted},
 		{kinds: kinds(fetch.TooManyHops), code: exitHops},
-		{kinds: kinds(fetch.BadURL), ops: "parse,check,connect by proxy", code: exitBadURL},
+		{kinds: kinds(fetch.BadURL), ops: ops(fetch.OpParse, fetch.OpCheck, fetch.OpProxyConnect), code: exitBadURL},
 		{kinds: kinds(fetch.Refused), code: exitRefused},
-		{ops: "connect by proxy", only: socks, code: exitProxy},
+		{ops: ops(fetch.OpProxyConnect), only: socks, code: exitProxy},
 		{kinds: kinds(fetch.Unresolved), only: byHTTP, code: exitNoSuchProxy},
 		{kinds: kinds(fetch.Unresolved), code: exitNoSuchHost},
 
-		{ops: "connect by proxy", code: exitReceive},
+		{ops: ops(fetch.OpProxyConnect), code: exitReceive},
 
 		{scheme: "ftp", kinds: kinds(fetch.Busy), reply: 421, code: exitTimeout}, // which curl takes it for
-		{scheme: "ftp", ops: "connect", reply: refusedReply, code: exitWeirdReply},
-		{scheme: "ftp", ops: "ACCT", reply: refusedReply, code: exitACCT},
-		{scheme: "ftp", ops: "AUTH,PBSZ,PROT", code: exitNoTLS},
-		{ops: "STARTTLS", code: exitNoTLS},
-		{scheme: "ftp", ops: "accept", code: exitAccept},
-		{scheme: "ftp", ops: "EPRT,PORT", code: exitPORT},
-		{scheme: "ftp", ops: "PRET", reply: refusedReply, code: exitPRET},
-		{scheme: "ftp", ops: "USER,PASS,ACCT,login", code: exitLogin},
-		{scheme: "ftp", ops: "CWD,MKD", reply: refusedReply, code: exitDenied},
-		{scheme: "ftp", ops: "TYPE", reply: refusedReply, code: exitTYPE},
-		{scheme: "ftp", ops: "PASV,EPSV", reply: refusedReply, code: exitWeirdPASV},
-		{scheme: "ftp", ops: "PASV", kinds: kinds(fetch.Protocol), code: exitWeird227},
-		{scheme: "ftp", ops: "EPSV", kinds: kinds(fetch.Protocol), code: exitWeirdPASV},
-		{scheme: "ftp", ops: "quote,QUOTE", code: exitQuote},
+		{scheme: "ftp", ops: ops(fetch.OpConnect), reply: refusedReply, code: exitWeirdReply},
+		{scheme: "ftp", ops: ops(fetch.OpACCT), reply: refusedReply, code: exitACCT},
+		{scheme: "ftp", ops: ops(fetch.OpAUTH, fetch.OpPBSZ, fetch.OpPROT), code: exitNoTLS},
+		{ops: ops(fetch.OpSTARTTLS), code: exitNoTLS},
+		{scheme: "ftp", ops: ops(fetch.OpAccept), code: exitAccept},
+		{scheme: "ftp", ops: ops(fetch.OpEPRT, fetch.OpPORT), code: exitPORT},
+		{scheme: "ftp", ops: ops(fetch.OpPRET), reply: refusedReply, code: exitPRET},
+		{scheme: "ftp", ops: ops(fetch.OpUSER, fetch.OpPASS, fetch.OpACCT, fetch.OpLogin), code: exitLogin},
+		{scheme: "ftp", ops: ops(fetch.OpCWD, fetch.OpMKD), reply: refusedReply, code: exitDenied},
+		{scheme: "ftp", ops: ops(fetch.OpTYPE), reply: refusedReply, code: exitTYPE},
+		{scheme: "ftp", ops: ops(fetch.OpPASV, fetch.OpEPSV), reply: refusedReply, code: exitWeirdPASV},
+		{scheme: "ftp", ops: ops(fetch.OpPASV), kinds: kinds(fetch.Protocol), code: exitWeird227},
+		{scheme: "ftp", ops: ops(fetch.OpEPSV), kinds: kinds(fetch.Protocol), code: exitWeirdPASV},
+		{scheme: "ftp", ops: ops(fetch.OpQuote), code: exitQuote},
 		{scheme: "ftp", kinds: kinds(fetch.BadRange), code: exitResume},
-		{scheme: "ftp", ops: "REST", reply: refusedReply, code: exitREST},
+		{scheme: "ftp", ops: ops(fetch.OpREST), reply: refusedReply, code: exitREST},
 		{kinds: kinds(fetch.Truncated), only: reset, code: exitReceive},
 		{scheme: "ftp", kinds: kinds(fetch.Truncated), code: exitPartial},
-		{scheme: "ftp", ops: "RETR,SIZE", reply: 550, code: exitNotFound},
-		{scheme: "ftp", ops: "RETR,SIZE", kinds: kinds(fetch.NotFound), code: exitNotFound},
-		{scheme: "ftp", ops: "RETR,LIST,NLST,MLSD,SIZE", reply: refusedReply, code: exitRETR},
-		{scheme: "ftp", ops: "STOR,APPE", only: unsent, code: exitSend},
-		{scheme: "ftp", ops: "STOR,APPE", reply: 552, only: sending, code: exitRemoteFull},
-		{scheme: "ftp", ops: "STOR,APPE", reply: refusedReply, only: sending, code: exitPartial},
-		{scheme: "ftp", ops: "STOR,APPE", reply: refusedReply, code: exitUpload},
+		{scheme: "ftp", ops: ops(fetch.OpRETR, fetch.OpSIZE), reply: 550, code: exitNotFound},
+		{scheme: "ftp", ops: ops(fetch.OpRETR, fetch.OpSIZE), kinds: kinds(fetch.NotFound), code: exitNotFound},
+		{scheme: "ftp", ops: ops(fetch.OpRETR, fetch.OpLIST, fetch.OpNLST, fetch.OpMLSD, fetch.OpSIZE), reply: refusedReply, code: exitRETR},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), only: unsent, code: exitSend},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: 552, only: sending, code: exitRemoteFull},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: refusedReply, only: sending, code: exitPartial},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: refusedReply, code: exitUpload},
 
 		{scheme: "http", kinds: kinds(fetch.BadRange), code: exitRange},
 		{scheme: "http", kinds: kinds(fetch.Moved), only: uploading, code: exitUpload},
@@ -214,17 +226,17 @@ func exitRules() []exitRule {
 		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: exitReceive},
 		{scheme: "http", only: caused(fetchhttp.ErrRewind), code: exitRewind},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unsent, code: exitSend},
-		{ops: "TLS handshake", code: exitTLS},
+		{ops: ops(fetch.OpTLS), code: exitTLS},
 		{only: byAlert, code: exitReceive},
 		{scheme: "http", kinds: kinds(fetch.ConnectionFailed), only: unheard, code: exitEmptyReply},
 
-		{ops: "POST", kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},
-		{ops: "POST", reply: refusedReply, only: uploading, code: exitUpload},
+		{ops: ops(fetch.OpPOST), kinds: kinds(fetch.LocalIO), only: uploading, code: exitRead},
+		{ops: ops(fetch.OpPOST), reply: refusedReply, only: uploading, code: exitUpload},
 
 		{scheme: "file", kinds: kinds(fetch.BadURL, fetch.NoOctets), code: exitBadURL},
 		{scheme: "file", kinds: kinds(fetch.BadRange), code: exitResume},
 		{scheme: "file", kinds: kinds(fetch.TooLarge), code: exitTooLarge},
-		{scheme: "file", ops: "read", only: uploading, code: exitRead},
+		{scheme: "file", ops: ops(fetch.OpRead), only: uploading, code: exitRead},
 		{scheme: "file", only: uploading, code: exitWrite},
 		{scheme: "file", code: exitFile},
 

@@ -21,7 +21,7 @@ type exitCase struct {
 }
 
 func exitCases() []exitCase {
-	failed := func(op string, kind fetch.ErrorKind, reply int) error {
+	failed := func(op fetch.Op, kind fetch.ErrorKind, reply int) error {
 		return &fetch.Error{Op: op, Kind: kind, Code: reply}
 	}
 	return []exitCase{

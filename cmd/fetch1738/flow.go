@@ -56,7 +56,7 @@ type pacedReader struct {
 func (r pacedReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(r.pace.Portion(b))
 	if late := r.pace.Wait(r.ctx, int64(n)); late != nil {
-		err = fetch.Fail("transfer", r.t.locator, fetch.KindOf(late), late)
+		err = fetch.Fail(fetch.OpTransfer, r.t.locator, fetch.KindOf(late), late)
 	}
 	return n, err
 }

@@ -220,7 +220,7 @@ func (t *transfer) inheritsProxy(*fetch.Error) bool {
 }
 
 func (t *transfer) hasProxy(e *fetch.Error) bool {
-	return t.locator != nil && t.proxyFor(t.locator) != nil && e.Op != "connect by proxy"
+	return t.locator != nil && t.proxyFor(t.locator) != nil && e.Op != fetch.OpProxyConnect
 }
 
 func lacksAuthority(_ *transfer, e *fetch.Error) bool {
@@ -241,12 +241,12 @@ func speaksHTTP(t *transfer, _ *fetch.Error) bool {
 
 // awaitsTLS reports whether a server has not answered the beginning of TLS.
 func awaitsTLS(_ *transfer, e *fetch.Error) bool {
-	return e.Op == "TLS handshake" && (e.Kind == fetch.Timeout || errors.Is(e, io.EOF) || errors.Is(e, io.ErrUnexpectedEOF))
+	return e.Op == fetch.OpTLS && (e.Kind == fetch.Timeout || errors.Is(e, io.EOF) || errors.Is(e, io.ErrUnexpectedEOF))
 }
 
 // lacksGreeting reports whether a server says nothing from the start.
 func (t *transfer) lacksGreeting(e *fetch.Error) bool {
-	waits := e.Op == "connect" || e.Op == "init" || e.Op == "read" && t.isGopher() && t.account.moved.Load() == 0
+	waits := e.Op == fetch.OpConnect || e.Op == fetch.OpInit || e.Op == fetch.OpRead && t.isGopher() && t.account.moved.Load() == 0
 	return waits && e.Kind == fetch.Timeout && t.account.mute()
 }
 
@@ -326,19 +326,19 @@ func isBusy(t *transfer, e *fetch.Error) bool {
 // meant to be below the root.
 func (t *transfer) startsAtHome(e *fetch.Error) bool {
 	l, ok := t.locator.(*locator.FTP)
-	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
+	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
 }
 
 // lacksFolders reports whether an upload has no directory to go to.
 func (t *transfer) lacksFolders(e *fetch.Error) bool {
-	return t.upload && e.Op == "CWD" && !t.op.ftpCreateDirs
+	return t.upload && e.Op == fetch.OpCWD && !t.op.ftpCreateDirs
 }
 
 // startsEmpty reports whether the path begins with two slashes, the way to the root
 // that curl knows.
 func (t *transfer) startsEmpty(e *fetch.Error) bool {
 	l, ok := t.locator.(*locator.FTP)
-	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] == ""
+	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] == ""
 }
 
 func (t *transfer) lacksDirectory(*fetch.Error) bool {

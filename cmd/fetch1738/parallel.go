@@ -335,7 +335,7 @@ func (t *transfer) pause(ctx context.Context) {
 		return
 	}
 	if pace.Sleep(ctx, t.wait) != nil {
-		t.err = fetch.Fail("wait", t.locator, fetch.Canceled, context.Cause(ctx))
+		t.err = fetch.Fail(fetch.OpTransfer, t.locator, fetch.Canceled, context.Cause(ctx))
 	}
 }
 

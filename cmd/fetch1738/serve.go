@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -210,13 +211,12 @@ func (l *conversationLog) of(scheme string) func(testserver.Line) {
 	}
 }
 
-// masked is a line of a conversation without the password in it.
+// masked is a line of a conversation, which is quoted where it has to be, without
+// the password in it.
 func masked(line string) string {
 	bare := strings.TrimPrefix(line, `"`)
-	for _, secret := range []string{"PASS ", "ACCT ", "AUTHINFO PASS ", "Authorization:", "Proxy-Authorization:"} {
-		if len(bare) > len(secret) && strings.EqualFold(bare[:len(secret)], secret) {
-			return strings.TrimSpace(bare[:len(secret)]) + " ****"
-		}
+	if shown := wire.Masked(bare); shown != bare {
+		return shown
 	}
 	return line
 }

@@ -19,7 +19,7 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		return nil
 	}
 	e := &fetch.Error{
-		Op: t.methodUsed(), URL: t.result.effective.Redacted(), Code: info.StatusCode,
+		Op: fetch.Op(t.methodUsed()), URL: t.result.effective.Redacted(), Code: info.StatusCode,
 		Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):]),
 	}
 	wait := retryAfter(info.Header)

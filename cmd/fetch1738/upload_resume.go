@@ -30,7 +30,7 @@ func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) e
 	whole := body.size()
 	switch {
 	case at < 0:
-		return fetch.Fail("attributes", req.Locator, fetch.BadRange, errors.New("the server does not tell the size of what is there"))
+		return fetch.Fail(fetch.OpAttributes, req.Locator, fetch.BadRange, errors.New("the server does not tell the size of what is there"))
 	case present >= 0 && at > present:
 		return &codedError{exitResume, fmt.Errorf("there are only %d octets, not %d, to put the rest behind", present, at)}
 	case whole >= 0 && at > whole:

@@ -178,7 +178,7 @@ func (t *transfer) matches(ctx context.Context, l locator.Locator, p *wildcard.P
 // names have to be known.
 func refusesListing(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
-	return ok && known.Code >= 500 && (known.Op == "LIST" || known.Op == "NLST" || known.Op == "MLSD")
+	return ok && known.Code >= 500 && (known.Op == fetch.OpLIST || known.Op == fetch.OpNLST || known.Op == fetch.OpMLSD)
 }
 
 // finds reports whether there is a file of that name in the directory. A "?" is as
@@ -199,7 +199,7 @@ func (t *transfer) look(ctx context.Context, p *wildcard.Pattern) (found *matche
 	ctx, stop := boundedListing(ctx)
 	defer func() {
 		if context.Cause(ctx) == errLongListing {
-			err = fetch.Fail("match", t.locator, fetch.TooLarge, errLongListing)
+			err = fetch.Fail(fetch.OpMatch, t.locator, fetch.TooLarge, errLongListing)
 		}
 		stop(nil)
 	}()
@@ -250,7 +250,7 @@ func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) (*matches, e
 		}
 		switch {
 		case entries > maxEntries, octets > maxNames:
-			return nil, fetch.Fail("match", res.Locator, fetch.TooLarge, errLongListing)
+			return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.TooLarge, errLongListing)
 		case item.Name == p.Name && item.Kind == fetch.KindDocument:
 			exact = true
 		case !ok:
@@ -268,7 +268,7 @@ func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) (*matches, e
 	case exact:
 		return nil, nil
 	case found.chunks == nil:
-		return nil, fetch.Fail("match", res.Locator, fetch.NotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
+		return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.NotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
 	}
 	return found, nil
 }

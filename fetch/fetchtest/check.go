@@ -24,7 +24,7 @@ func (r *rig) checkError(err error, l locator.Locator) *fetch.Error {
 	if !ok {
 		r.Errorf("the error is a %T, not an *fetch.Error: %v", err, err)
 		if !errors.As(err, &e) {
-			e = fetch.Fail("test", l, fetch.Other, err)
+			e = fetch.Fail(fetch.OpFetch, l, fetch.Other, err)
 		}
 	}
 	if e == nil {

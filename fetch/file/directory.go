@@ -19,7 +19,7 @@ import (
 func (a *access) directory(ctx context.Context, dir *os.File, info fs.FileInfo) (*fetch.Resource, error) {
 	defer dir.Close()
 	if a.req.Offset != 0 || a.req.Length != 0 {
-		return nil, a.fail("list", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a part of a directory")})
+		return nil, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a part of a directory")})
 	}
 	l := &listing{ctx: ctx, a: a, trace: fetch.ContextTrace(ctx)}
 	if err := l.readEntries(dir); err != nil {
@@ -49,7 +49,7 @@ const batch = 1024
 func (l *listing) readEntries(dir *os.File) error {
 	for {
 		if err := l.ctx.Err(); err != nil {
-			return l.a.fail("list", err)
+			return l.a.fail(fetch.OpList, err)
 		}
 		entries, err := dir.ReadDir(batch)
 		l.entries = append(l.entries, entries...)
@@ -57,7 +57,7 @@ func (l *listing) readEntries(dir *os.File) error {
 			break
 		}
 		if err != nil {
-			return l.a.fail("list", err)
+			return l.a.fail(fetch.OpList, err)
 		}
 	}
 	slices.SortFunc(l.entries, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
@@ -100,10 +100,10 @@ func (l *listing) Read(p []byte) (int, error) {
 
 func (l *listing) check() error {
 	if l.closed.Load() {
-		return l.a.fail("list", fs.ErrClosed)
+		return l.a.fail(fetch.OpList, fs.ErrClosed)
 	}
 	if err := l.ctx.Err(); err != nil {
-		return l.a.fail("list", err)
+		return l.a.fail(fetch.OpList, err)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (l *listing) items() iter.Seq2[fetch.Item, error] {
 		limit := l.a.env.Limits.Items
 		for n, e := range l.entries {
 			if limit > 0 && n == limit {
-				yield(fetch.Item{}, l.a.fail("list", &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("too many entries")}))
+				yield(fetch.Item{}, l.a.fail(fetch.OpList, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("too many entries")}))
 				return
 			}
 			if err := l.check(); err != nil {

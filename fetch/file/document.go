@@ -30,7 +30,7 @@ func (a *access) document(ctx context.Context, file *os.File, info fs.FileInfo) 
 	}
 	if left > room {
 		file.Close()
-		return nil, a.fail("read", tooLarge(room))
+		return nil, a.fail(fetch.OpRead, tooLarge(room))
 	}
 	b := &body{ctx: ctx, a: a, file: file, left: left, known: res.Size >= 0, room: room, trace: fetch.ContextTrace(ctx)}
 	// A device or pipe may keep a read waiting.
@@ -58,7 +58,7 @@ func (a *access) window(file *os.File, size int64) (int64, error) {
 	}
 	if size < 0 {
 		if offset != 0 {
-			return 0, a.fail("seek", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("an offset into what has no size")})
+			return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("an offset into what has no size")})
 		}
 		return length, nil
 	}
@@ -66,11 +66,11 @@ func (a *access) window(file *os.File, size int64) (int64, error) {
 		offset = max(0, size+offset)
 	}
 	if offset > size {
-		return 0, a.fail("seek", &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, size)})
+		return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, size)})
 	}
 	if offset > 0 {
 		if _, err := file.Seek(offset, io.SeekStart); err != nil {
-			return 0, a.fail("seek", err)
+			return 0, a.fail(fetch.OpSeek, err)
 		}
 	}
 	return min(length, size-offset), nil
@@ -107,13 +107,13 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) check() error {
 	switch {
 	case b.closed.Load():
-		return b.a.fail("read", fs.ErrClosed)
+		return b.a.fail(fetch.OpRead, fs.ErrClosed)
 	case b.ctx.Err() != nil:
-		return b.a.fail("read", b.ctx.Err())
+		return b.a.fail(fetch.OpRead, b.ctx.Err())
 	case b.left == 0:
 		return io.EOF
 	case b.room == 0:
-		return b.a.fail("read", tooLarge(b.a.env.Limits.Body))
+		return b.a.fail(fetch.OpRead, tooLarge(b.a.env.Limits.Body))
 	}
 	return nil
 }
@@ -132,14 +132,14 @@ func (b *body) ending(err error) error {
 	case err == nil:
 		return nil
 	case b.ctx.Err() != nil:
-		return b.a.fail("read", b.ctx.Err())
+		return b.a.fail(fetch.OpRead, b.ctx.Err())
 	case err == io.EOF && b.known && b.left > 0:
-		return b.a.fail("read", &fetch.Error{Kind: fetch.Truncated, Err: fmt.Errorf("the file lost its last %d octets while it was read", b.left)})
+		return b.a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.Truncated, Err: fmt.Errorf("the file lost its last %d octets while it was read", b.left)})
 	case err == io.EOF:
 		b.left = 0
 		return io.EOF
 	}
-	return b.a.fail("read", err)
+	return b.a.fail(fetch.OpRead, err)
 }
 
 // copied is how much is copied between two looks at the context.

@@ -67,7 +67,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	}
 	info, err := os.Stat(a.path)
 	if err != nil {
-		return nil, a.fail("stat", err)
+		return nil, a.fail(fetch.OpAttributes, err)
 	}
 	if err := a.checkKind(info); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, a.fail("open", err)
+		return nil, a.fail(fetch.OpOpen, err)
 	}
 	return a, f.Env.Permit(ctx, fetch.Target{Locator: a.loc, From: req.From, Host: a.loc.Host})
 }
@@ -131,7 +131,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	loc, ok := req.Locator.(*locator.File)
 	if !ok {
-		return nil, fetch.Fail("check", req.Locator, fetch.Unsupported, fmt.Errorf("no file URL but a %T", req.Locator))
+		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.Unsupported, fmt.Errorf("no file URL but a %T", req.Locator))
 	}
 	if err := fetch.CheckOctets(loc); err != nil {
 		return nil, err
@@ -144,17 +144,17 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 			a.opt = *given
 		}
 	default:
-		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options %T", given)})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options %T", given)})
 	}
 	switch {
 	case req.Query != "":
-		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("a file takes no search words")})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("a file takes no search words")})
 	case req.Length < 0:
-		return nil, a.fail("check", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a negative length")})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a negative length")})
 	}
 	path, err := systemPath(loc)
 	if err != nil {
-		return nil, a.fail("check", err)
+		return nil, a.fail(fetch.OpCheck, err)
 	}
 	a.path = path
 	return a, nil
@@ -166,7 +166,7 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 func (a *access) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(a.path)
 	if err != nil {
-		return nil, nil, a.fail("open", err)
+		return nil, nil, a.fail(fetch.OpOpen, err)
 	}
 	if err := a.checkKind(info); err != nil {
 		return nil, nil, err
@@ -178,14 +178,14 @@ func (a *access) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 		file, err = os.OpenFile(a.path, os.O_RDONLY|nonBlocking, 0)
 	}
 	if err != nil {
-		return nil, nil, a.fail("open", err)
+		return nil, nil, a.fail(fetch.OpOpen, err)
 	}
 	if info, err = file.Stat(); err == nil {
 		err = a.checkKind(info)
 	}
 	if err != nil {
 		file.Close()
-		return nil, nil, a.fail("open", err)
+		return nil, nil, a.fail(fetch.OpOpen, err)
 	}
 	return file, info, nil
 }
@@ -228,11 +228,11 @@ func (a *access) checkKind(info fs.FileInfo) error {
 	case info.IsDir():
 		return nil
 	case a.namesDirectory():
-		return a.fail("open", &fetch.Error{Kind: fetch.NotFound, Err: errors.New("not a directory, as the URL's last slash says")})
+		return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.NotFound, Err: errors.New("not a directory, as the URL's last slash says")})
 	case info.Mode().IsRegular(), a.special:
 		return nil
 	}
-	return a.fail("open", &fetch.Error{Kind: fetch.Permission, Err: fmt.Errorf("%s is opened only when asked for", describe(info.Mode()))})
+	return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.Permission, Err: fmt.Errorf("%s is opened only when asked for", describe(info.Mode()))})
 }
 
 // describe names what is neither a regular file nor a directory.
@@ -256,7 +256,7 @@ func (a *access) namesDirectory() bool {
 
 // fail makes the error of this access. The path is in the URL; the system's
 // error repeats it.
-func (a *access) fail(op string, err error) *fetch.Error {
+func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	var path *fs.PathError
 	kind := fetch.KindOf(err)
 	if errors.As(err, &path) {

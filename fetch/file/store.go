@@ -38,7 +38,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 		return nil, err
 	}
 	if req.Offset != 0 {
-		return nil, a.fail("append", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("an offset")})
+		return nil, a.fail(fetch.OpUpdate, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("an offset")})
 	}
 	src := &source{ctx: ctx, r: body, trace: fetch.ContextTrace(ctx)}
 	return a.write(src, os.O_WRONLY|os.O_APPEND|os.O_CREATE, -1)
@@ -51,9 +51,9 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 	case err != nil:
 		return nil, err
 	case a.namesDirectory():
-		return nil, a.fail("write", &fetch.Error{Kind: fetch.BadURL, Err: errors.New("the URL names no file")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.BadURL, Err: errors.New("the URL names no file")})
 	case req.Offset < 0, req.Length != 0:
-		return nil, a.fail("write", &fetch.Error{Kind: fetch.BadRange, Err: errors.New("only an offset can be written at")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("only an offset can be written at")})
 	}
 	if target, err := filepath.EvalSymlinks(a.path); err == nil {
 		a.path = target
@@ -63,9 +63,9 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 	case errors.Is(err, fs.ErrNotExist):
 		return a, nil
 	case err != nil:
-		return nil, a.fail("write", err)
+		return nil, a.fail(fetch.OpWrite, err)
 	case info.IsDir():
-		return nil, a.fail("write", &fetch.Error{Kind: fetch.Permission, Err: errors.New("a directory is there")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.Permission, Err: errors.New("a directory is there")})
 	}
 	return a, a.checkKind(info)
 }
@@ -91,15 +91,15 @@ func (a *access) cutAt(file *os.File, offset int64) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		return a.fail("write", err)
+		return a.fail(fetch.OpWrite, err)
 	case info.Size() < offset:
-		return a.fail("write", &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, info.Size())})
+		return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, info.Size())})
 	}
 	if err := file.Truncate(offset); err != nil {
-		return a.fail("write", err)
+		return a.fail(fetch.OpWrite, err)
 	}
 	if _, err := file.Seek(offset, io.SeekStart); err != nil {
-		return a.fail("write", err)
+		return a.fail(fetch.OpWrite, err)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 		return nil, err
 	}
 	if err := os.Rename(file.Name(), a.path); err != nil {
-		return nil, a.fail("write", err)
+		return nil, a.fail(fetch.OpWrite, err)
 	}
 	return attributes, nil
 }
@@ -140,7 +140,7 @@ func (a *access) mayWrite() error {
 		return nil
 	}
 	if err != nil {
-		return a.fail("write", err)
+		return a.fail(fetch.OpWrite, err)
 	}
 	return file.Close()
 }
@@ -149,10 +149,10 @@ func (a *access) mayWrite() error {
 func (a *access) noDirectory(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, missing := os.Stat(filepath.Dir(a.path)); missing != nil {
-			return a.fail("write", &fetch.Error{Kind: fetch.NotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
+			return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.NotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
 		}
 	}
-	return a.fail("write", err)
+	return a.fail(fetch.OpWrite, err)
 }
 
 // takeMode gives file the permissions of the one it replaces, if there is one.
@@ -162,7 +162,7 @@ func (a *access) takeMode(file *os.File) error {
 		return nil
 	}
 	if err := file.Chmod(info.Mode().Perm()); err != nil {
-		return a.fail("write", err)
+		return a.fail(fetch.OpWrite, err)
 	}
 	return nil
 }
@@ -173,24 +173,24 @@ func (a *access) copy(file *os.File, src *source) error {
 	case err == nil:
 		return nil
 	case src.ctx.Err() != nil:
-		return a.fail("write", src.ctx.Err())
+		return a.fail(fetch.OpWrite, src.ctx.Err())
 	case src.err != nil:
-		return a.fail("read", &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
+		return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
 	}
-	return a.fail("write", err)
+	return a.fail(fetch.OpWrite, err)
 }
 
 // finish closes the file, which may fail too.
 func (a *access) finish(file *os.File, err error) (*fetch.Attributes, error) {
 	info, statErr := file.Stat()
 	if closeErr := file.Close(); err == nil && closeErr != nil {
-		err = a.fail("write", closeErr)
+		err = a.fail(fetch.OpWrite, closeErr)
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case statErr != nil:
-		return nil, a.fail("write", statErr)
+		return nil, a.fail(fetch.OpWrite, statErr)
 	}
 	attributes := attributesOf(info)
 	return &attributes, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -33,7 +34,7 @@ type access struct {
 	safety   safety
 
 	dirs []string // arguments of CWD
-	verb string   // of the transfer
+	verb fetch.Op // of the transfer
 	name string   // its argument
 	typ  byte     // argument of TYPE; 0 sends none
 }
@@ -66,7 +67,7 @@ const (
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
 	loc, ok := req.Locator.(*locator.FTP)
 	if !ok || loc == nil {
-		return nil, fetch.Fail("check", req.Locator, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", req.Locator))
+		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", req.Locator))
 	}
 	if err := fetch.CheckOctets(loc); err != nil {
 		return nil, err
@@ -79,10 +80,10 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	}
 	var err error
 	if a.opt, err = options(req); err != nil {
-		return nil, a.fail("check", err)
+		return nil, a.fail(fetch.OpCheck, err)
 	}
 	if err := a.check(p); err != nil {
-		return nil, a.fail("check", err)
+		return nil, a.fail(fetch.OpCheck, err)
 	}
 	a.locate(f.GuessType, p)
 	a.key = a.makeKey()
@@ -139,34 +140,36 @@ func (a *access) locate(guess bool, p purpose) {
 	}
 	switch {
 	case p == replacing:
-		a.verb = "STOR"
+		a.verb = fetch.OpSTOR
 	case p == updating:
-		a.verb = "APPE"
+		a.verb = fetch.OpAPPE
 	case p == finding:
 		a.typ = 'I'
 	case a.typecode() == 'd' || a.loc.Name == "":
 		a.list()
 	default:
-		a.verb = "RETR"
+		a.verb = fetch.OpRETR
 	}
 }
 
 // list makes the access a listing. RFC 1738 §3.2.2 has no TYPE before NLST; A,
 // which listings are in, is what a session begins with (RFC 959 §5.1).
 func (a *access) list() {
-	a.verb, a.typ = "LIST", 'A'
+	a.verb, a.typ = fetch.OpLIST, 'A'
 	if a.opt.ListCommand != "" {
 		return
 	}
 	if a.exact || a.opt.ListOnly || a.typecode() == 'd' {
-		a.verb = "NLST"
+		a.verb = fetch.OpNLST
 	}
 	if a.exact {
 		a.typ = 0
 	}
 }
 
-func (a *access) listing() bool { return a.verb == "LIST" || a.verb == "NLST" || a.verb == "MLSD" }
+func (a *access) listing() bool {
+	return a.verb == fetch.OpLIST || a.verb == fetch.OpNLST || a.verb == fetch.OpMLSD
+}
 
 // ascii tells whether the data are lines that end in CR LF.
 func (a *access) ascii() bool { return a.typ != 'I' }
@@ -208,7 +211,7 @@ func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
 // commands are what an access needs of a session; Explain gives it one that only
 // takes notes.
 type commands interface {
-	quote(line string) (reply, error)
+	quote(line string) (talk.Reply, error)
 	in(dirs []string) bool // already in that directory
 	home() error           // back to the login directory
 	cwd(dir string) error
@@ -263,7 +266,7 @@ func (a *access) command() string {
 	if a.listing() && a.opt.ListCommand != "" {
 		return command(a.opt.ListCommand, a.name)
 	}
-	return command(a.verb, a.name)
+	return command(string(a.verb), a.name)
 }
 
 // changeDir enters the directory, from the login directory: "there is no common
@@ -296,10 +299,10 @@ func (a *access) quote(c commands, lines []string) error {
 		line, mayFail := strings.CutPrefix(line, "*")
 		r, err := c.quote(line)
 		if err != nil {
-			return a.fail("QUOTE", err)
+			return a.fail(fetch.OpQuote, err)
 		}
-		if r.class() >= 4 && !mayFail {
-			return a.fail("QUOTE", &fetch.Error{Kind: fetch.Permission, Code: r.code, Reply: r.text})
+		if r.Class() >= 4 && !mayFail {
+			return a.fail(fetch.OpQuote, &fetch.Error{Kind: fetch.Permission, Code: r.Code, Reply: r.Text})
 		}
 	}
 	return nil
@@ -320,7 +323,7 @@ func (a *access) begin(c commands) (begun, error) {
 	if err := a.enter(c); err != nil {
 		return b, err
 	}
-	if a.verb == "RETR" && a.opt.ModTime {
+	if a.verb == fetch.OpRETR && a.opt.ModTime {
 		t, err := c.modTime(a.name)
 		if err == nil {
 			b.modTime = t
@@ -328,7 +331,7 @@ func (a *access) begin(c commands) (begun, error) {
 			return b, err
 		}
 	}
-	if a.verb == "RETR" && a.opt.Wanted != nil && !a.opt.Wanted(fetch.Attributes{Size: -1, ModTime: b.modTime}) {
+	if a.verb == fetch.OpRETR && a.opt.Wanted != nil && !a.opt.Wanted(fetch.Attributes{Size: -1, ModTime: b.modTime}) {
 		b.nothing, b.unwanted = true, true
 		return b, nil
 	}
@@ -351,16 +354,16 @@ func (a *access) begin(c commands) (begun, error) {
 		return b, missing
 	}
 	if whole := a.req.Offset == 0 && a.req.Length == 0; whole && a.limits.Body > 0 && b.size > a.limits.Body {
-		return b, a.fail("read", &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d octets", a.limits.Body)})
+		return b, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d octets", a.limits.Body)})
 	}
 	if err := a.seek(&b); err != nil {
-		return b, a.fail("range", err)
+		return b, a.fail(fetch.OpSeek, err)
 	}
 	if b.nothing {
 		return b, nil
 	}
 	err := a.transfer(c, b.offset)
-	if e, ok := errors.AsType[*fetch.Error](err); ok && missing != nil && e.Op == "RETR" && e.Code/100 == 5 {
+	if e, ok := errors.AsType[*fetch.Error](err); ok && missing != nil && e.Op == fetch.OpRETR && e.Code/100 == 5 {
 		e.Kind = fetch.NotFound
 	}
 	if a.listing() && a.name == "" && noFiles(err) {
@@ -374,7 +377,7 @@ func (a *access) begin(c commands) (begun, error) {
 func (a *access) transfer(c commands, offset int64) error {
 	for {
 		err := c.retrieve(a.command(), offset)
-		plainer, ok := map[string]string{"MLSD": "LIST", "LIST": "NLST"}[a.verb]
+		plainer, ok := map[fetch.Op]fetch.Op{fetch.OpMLSD: fetch.OpLIST, fetch.OpLIST: fetch.OpNLST}[a.verb]
 		if !ok || a.opt.ListCommand != "" || !errors.Is(err, fetch.Unsupported) {
 			return err
 		}
@@ -393,7 +396,7 @@ func noFiles(err error) bool {
 // mean different things by it, so there it is asked only when there is no other
 // way to know what is meant.
 func (a *access) wantsSize() bool {
-	return a.verb == "RETR" && (a.req.Offset < 0 || a.typ == 'I' && !a.exact)
+	return a.verb == fetch.OpRETR && (a.req.Offset < 0 || a.typ == 'I' && !a.exact)
 }
 
 // seek turns Request.Offset into an offset.

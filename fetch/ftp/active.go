@@ -42,13 +42,13 @@ func (a *Active) check() error {
 
 // invite opens a port and tells the server of it.
 func (s *session) invite() error {
-	s.ctl.verb = "PORT"
+	s.ctl.verb = fetch.OpPORT
 	if !s.peer.IsValid() {
-		return s.access.fail("PORT", &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("active mode does not go through a proxy")})
+		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("active mode does not go through a proxy")})
 	}
 	told, err := s.open()
 	if err != nil {
-		return s.access.fail("PORT", &fetch.Error{Kind: fetch.Unreachable, Err: err})
+		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.Unreachable, Err: err})
 	}
 	if err := s.tell(told); err != nil {
 		s.closePort()
@@ -60,7 +60,7 @@ func (s *session) invite() error {
 // open opens a port in place of the one before; it gives the address to tell of.
 func (s *session) open() (netip.AddrPort, error) {
 	s.closePort()
-	own := fetch.AddrPort(s.ctl.raw.LocalAddr()).Addr()
+	own := fetch.AddrPort(s.ctl.Raw.LocalAddr()).Addr()
 	told, err := s.access.active.address(s.ctx, own)
 	if err != nil {
 		return netip.AddrPort{}, err
@@ -133,17 +133,17 @@ func (s *session) listen(at netip.Addr) (l net.Listener, err error) {
 func (s *session) tell(at netip.AddrPort) error {
 	if !s.access.active.DisableEPRT && !s.noEPRT || at.Addr().Is6() {
 		r, err := s.ctl.exchange(eprt(at))
-		if err != nil || r.class() == 2 {
+		if err != nil || r.Class() == 2 {
 			return s.failure(err)
 		}
 		if at.Addr().Is6() {
 			return s.refused(r)
 		}
 		s.noEPRT = true
-		s.ctl.trace.Note("EPRT is refused; trying PORT")
+		s.ctl.Trace.Note("EPRT is refused; trying PORT")
 	}
 	r, err := s.ctl.exchange(port(at))
-	if err == nil && r.class() != 2 {
+	if err == nil && r.Class() != 2 {
 		return s.refused(r)
 	}
 	return s.failure(err)

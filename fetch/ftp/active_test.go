@@ -150,7 +150,7 @@ func TestActivePort(t *testing.T) {
 func TestActiveFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault func(*testserver.FTP, *Fetcher)
-		op    string
+		op    fetch.Op
 		kind  fetch.ErrorKind
 	}{
 		"PORT is refused": {func(srv *testserver.FTP, _ *Fetcher) {

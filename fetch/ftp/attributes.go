@@ -40,7 +40,7 @@ func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 		if err != nil {
 			return nil, s.failure(err)
 		}
-		if r.code == 350 {
+		if r.Code == 350 {
 			attr.Header = append(attr.Header, fetch.Field{Name: HeaderAcceptRanges, Value: "bytes"})
 		}
 	}

@@ -270,3 +270,7 @@ func (b *body) spliceSome(f *os.File, progress time.Time) (int64, error) {
 	}
 	return n, b.err
 }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -3,14 +3,13 @@ package ftp
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -22,17 +21,10 @@ import (
 //
 // The library writes each command with one Write and then reads its reply.
 type control struct {
-	conn    *wire.Conn
-	raw     net.Conn  // as it was dialled
-	secured *tls.Conn // over raw; nil where the connection is in the clear
-	lines   *wire.LineReader
-	limits  fetch.Limits
-	trace   *fetch.Trace
+	*talk.Talk
 
-	verb      string    // of the command at hand: the operation of an error
-	last      reply     // the latest one
-	err       error     // what made the connection unusable
-	replyBy   time.Time // when the reply at hand is too late; zero: never
+	verb      fetch.Op   // of the command at hand: the operation of an error
+	last      talk.Reply // the latest one
 	greeting  string
 	announced int64 // the size that a preliminary reply told, or -1
 	phase     phase
@@ -44,7 +36,6 @@ type control struct {
 	toLibrary bytes.Buffer
 	answers   answers
 	transfer  string // the command that the library's RETR stands for
-	secrets   []string
 }
 
 // phase is what the next reply belongs to.
@@ -67,128 +58,52 @@ type answers interface {
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
-	c := &control{
-		conn: wire.NewConn(ctx, raw, limits.Reply), raw: raw,
-		limits: limits, trace: trace, verb: "connect", announced: -1,
-	}
-	c.lines = wire.NewLineReader(readerFunc(c.readWire), limits.Line)
-	return c
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// readWire reads within the time that is left for the reply as a whole, so that
-// a server cannot stretch it by sending an octet now and then.
-func (c *control) readWire(p []byte) (int, error) {
-	var left time.Duration
-	if !c.replyBy.IsZero() {
-		if left = time.Until(c.replyBy); left <= 0 {
-			return 0, os.ErrDeadlineExceeded
-		}
-	}
-	c.conn.SetTimeout(left)
-	return c.conn.Read(p)
-}
-
-// fail makes the connection unusable.
-func (c *control) fail(err error) error {
-	if c.err == nil {
-		c.err = err
-	}
-	return c.err
+	return &control{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect, announced: -1}
 }
 
 // send sends a command line.
 func (c *control) send(line string) error {
-	if c.err != nil {
-		return c.err
-	}
-	// The components of locators and options are checked long before; this also
-	// stops what a server or Env.Credentials might slip in.
-	if i := strings.IndexAny(line, "\r\n\x00"); i >= 0 {
-		return &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("octet %02X in an argument", line[i])}
+	if c.Err != nil {
+		return c.Err
 	}
 	if err := c.unasked(); err != nil {
 		return err
 	}
-	verb, arg, _ := strings.Cut(line, " ")
-	c.verb = strings.ToUpper(verb)
-	c.conn.SetTimeout(c.limits.Reply)
-	octets := line + "\r\n"
+	verb, _, _ := strings.Cut(line, " ")
+	c.verb = fetch.Op(strings.ToUpper(verb))
 	if !c.bareIAC {
-		octets = strings.ReplaceAll(octets, iac, iac+iac)
+		line = strings.ReplaceAll(line, iac, iac+iac)
 	}
-	if _, err := c.conn.Write([]byte(octets)); err != nil {
-		return c.fail(err)
-	}
-	wire.QuickAck(c.raw)
-	if secret(c.verb) && arg != "" {
-		octets = verb + " ****\r\n"
-	}
-	c.trace.Sent([]byte(octets))
-	return nil
+	return c.Send(line)
 }
 
 // iac is the octet that is doubled on the Telnet connection that a control
 // connection is (RFC 959 §3.3, RFC 854).
 const iac = "\xff"
 
-// secret tells whether the argument of a command is not to be shown.
-func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
-
-// hide keeps a secret out of what is shown, should the server repeat it.
-func (c *control) hide(secret string) {
-	if len(secret) >= 4 { // shorter ones are parts of words
-		c.secrets = append(c.secrets, secret)
-	}
-}
-
-// mask is a text of the server's as it may be shown.
-func (c *control) mask(text string) string {
-	for _, secret := range c.secrets {
-		text = strings.ReplaceAll(text, secret, "****")
-	}
-	return text
-}
-
-func (c *control) received(line []byte) {
-	if len(c.secrets) > 0 {
-		line = []byte(c.mask(string(line)))
-	}
-	c.trace.Received(line)
-}
-
 // unasked refuses replies that have come before their command (CVE-2021-22947);
 // only 421, which announces that the server is about to leave, needs none.
 func (c *control) unasked() error {
-	if !c.waiting() {
+	if !c.Waiting() {
 		return nil
 	}
 	r, err := c.receive()
 	if err != nil {
 		return err
 	}
-	return c.fail(violation(r.text, "a reply that nothing asked for"))
+	return c.Fail(talk.Violation(r.Text, "a reply that nothing asked for"))
 }
 
 // receive reads a reply. 421 and whatever is no reply make the connection unusable.
-func (c *control) receive() (reply, error) {
-	if c.err != nil {
-		return reply{}, c.err
-	}
-	c.replyBy = time.Time{}
-	if c.limits.Reply > 0 {
-		c.replyBy = time.Now().Add(c.limits.Reply)
-	}
-	r, err := readReply(c.lines, c.limits.Header, c.received)
+func (c *control) receive() (talk.Reply, error) {
+	r, err := c.Reply()
 	if err != nil {
-		return reply{}, c.fail(err)
+		return r, err
 	}
+	r.Text = strings.ReplaceAll(r.Text, iac+iac, iac)
 	c.last = r
-	if r.code == 421 {
-		return r, c.fail(&fetch.Error{Op: c.verb, Kind: fetch.Busy, Code: r.code, Reply: r.text})
+	if r.Code == 421 {
+		return r, c.Fail(&fetch.Error{Op: c.verb, Kind: fetch.Busy, Code: r.Code, Reply: r.Text})
 	}
 	return r, nil
 }
@@ -197,50 +112,29 @@ func (c *control) receive() (reply, error) {
 const maxPreliminary = 16
 
 // receiveFinal reads replies up to one that is not preliminary.
-func (c *control) receiveFinal() (reply, error) {
+func (c *control) receiveFinal() (talk.Reply, error) {
 	for range maxPreliminary {
-		if r, err := c.receive(); err != nil || r.class() != 1 {
+		if r, err := c.receive(); err != nil || r.Class() != 1 {
 			return r, err
 		}
 	}
-	return reply{}, c.fail(violation(c.last.text, "nothing but preliminary replies"))
+	return talk.Reply{}, c.Fail(talk.Violation(c.last.Text, "nothing but preliminary replies"))
 }
 
 // exchange sends a command that the library does not know and gives its reply.
-func (c *control) exchange(line string) (reply, error) {
+func (c *control) exchange(line string) (talk.Reply, error) {
 	if err := c.send(line); err != nil {
-		return reply{}, err
+		return talk.Reply{}, err
 	}
 	return c.receiveFinal()
 }
 
 // ask is exchange for a command that has no preliminary replies.
-func (c *control) ask(line string) (reply, error) {
+func (c *control) ask(line string) (talk.Reply, error) {
 	if err := c.send(line); err != nil {
-		return reply{}, err
+		return talk.Reply{}, err
 	}
 	return c.receive()
-}
-
-// quit takes leave within d, whatever state the conversation is in, and closes.
-// After a refused login it only closes, as curl does: nobody waits for a farewell.
-func (c *control) quit(d time.Duration) {
-	defer c.conn.Close()
-	if c.err != nil || c.phase == loggingIn {
-		return
-	}
-	c.replyBy = time.Now().Add(d)
-	c.conn.SetTimeout(d)
-	if _, err := c.conn.Write([]byte("QUIT\r\n")); err != nil {
-		return
-	}
-	c.trace.Sent([]byte("QUIT\r\n"))
-	for range 4 { // the end of a transfer may come first
-		r, err := readReply(c.lines, c.limits.Header, c.received)
-		if err != nil || r.code == 221 {
-			return
-		}
-	}
 }
 
 // Write takes a command from the library.
@@ -265,7 +159,7 @@ func (c *control) Write(p []byte) (int, error) {
 		return len(p), nil // the library's way of giving up; ours is quit
 	case verb == "PASS":
 		var err error
-		if line, err = c.passCommand(c.last.text); err != nil {
+		if line, err = c.passCommand(c.last.Text); err != nil {
 			return 0, err
 		}
 	case verb == "RETR", verb == "STOR", verb == "APPE":
@@ -275,7 +169,7 @@ func (c *control) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	if verb == "RETR" && !isTransfer(c.verb) {
-		c.verb = "LIST" // which Options.ListCommand is in place of
+		c.verb = fetch.OpLIST // which Options.ListCommand is in place of
 	}
 	return len(p), nil
 }
@@ -305,7 +199,7 @@ func (c *control) next() (string, error) {
 	switch c.phase {
 	case awaitsGreeting:
 		r, err := c.receiveFinal() // 120 may come before 220
-		c.greeting = r.text
+		c.greeting = r.Text
 		return c.translate(r, err)
 	case transferred:
 		c.phase = commanding
@@ -315,45 +209,45 @@ func (c *control) next() (string, error) {
 }
 
 // translate is next for a reply that has come.
-func (c *control) translate(r reply, err error) (string, error) {
+func (c *control) translate(r talk.Reply, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.class() >= 4 && (c.verb == "USER" || c.verb == "PASS") {
+	if r.Class() >= 4 && (c.verb == fetch.OpUSER || c.verb == fetch.OpPASS) {
 		if r, err = c.loginOtherwise(r); err != nil {
 			return "", err
 		}
 	}
-	if r.code == 332 && (c.verb == "USER" || c.verb == "PASS") {
-		if r, err = c.sendAccount(r.text); err != nil {
+	if r.Code == 332 && (c.verb == fetch.OpUSER || c.verb == fetch.OpPASS) {
+		if r, err = c.sendAccount(r.Text); err != nil {
 			return "", err
 		}
 	}
-	if r.class() >= 4 {
+	if r.Class() >= 4 {
 		if c.phase == transferring {
 			c.phase = commanding
 		}
-		return fmt.Sprint(r.code), nil
+		return fmt.Sprint(r.Code), nil
 	}
 	text, err := c.accept(r)
 	if err != nil {
-		return "", c.fail(err)
+		return "", c.Fail(err)
 	}
 	return text, nil
 }
 
 // loginOtherwise sends, once, what there is to send when USER or PASS is refused.
 // The reply counts as one to the command that was refused.
-func (c *control) loginOtherwise(refusal reply) (reply, error) {
+func (c *control) loginOtherwise(refusal talk.Reply) (talk.Reply, error) {
 	verb, alternative := c.verb, c.answers.alternative()
 	if alternative == "" || c.otherwise {
 		return refusal, nil
 	}
 	c.otherwise = true
 	r, err := c.exchange(alternative)
-	if err == nil && r.code == 331 && verb == "PASS" {
+	if err == nil && r.Code == 331 && verb == fetch.OpPASS {
 		var pass string
-		if pass, err = c.passCommand(r.text); err == nil {
+		if pass, err = c.passCommand(r.Text); err == nil {
 			r, err = c.exchange(pass)
 		}
 	}
@@ -367,23 +261,23 @@ func (c *control) passCommand(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.hide(password)
+	c.Hide(password)
 	return "PASS " + password, nil
 }
 
-func (c *control) sendAccount(text string) (reply, error) {
+func (c *control) sendAccount(text string) (talk.Reply, error) {
 	account, err := c.answers.account(text)
 	if err != nil {
-		return reply{}, err
+		return talk.Reply{}, err
 	}
-	c.hide(account)
+	c.Hide(account)
 	return c.exchange("ACCT " + account)
 }
 
 // accept judges a reply that is not negative. Servers differ in their choice
 // among the codes of a class, which the library does not forgive.
-func (c *control) accept(r reply) (string, error) {
-	class := r.class()
+func (c *control) accept(r talk.Reply) (string, error) {
+	class := r.Class()
 	switch {
 	case c.phase == transferring:
 		if class == 2 {
@@ -391,38 +285,38 @@ func (c *control) accept(r reply) (string, error) {
 			return "226", nil
 		}
 	case c.phase == awaitsGreeting:
-		if r.code == 220 || r.code == 230 {
-			c.phase, c.welcome = loggingIn, r.code == 230
+		if r.Code == 220 || r.Code == 230 {
+			c.phase, c.welcome = loggingIn, r.Code == 230
 			return "220", nil
 		}
 	case isTransfer(c.verb):
 		if class <= 2 {
 			return c.beginTransfer(r)
 		}
-	case c.verb == "USER" && r.code == 331, c.verb == "REST" && r.code == 350:
-		return fmt.Sprint(r.code), nil
-	case c.verb == "SIZE" && class == 2:
-		return fmt.Sprintf("213 %d", fileSize(r.text)), nil
-	case c.verb == "MDTM" && class == 2:
-		return "213 " + fileTime(r.text).Format("20060102150405"), nil
+	case c.verb == fetch.OpUSER && r.Code == 331, c.verb == fetch.OpREST && r.Code == 350:
+		return fmt.Sprint(r.Code), nil
+	case c.verb == fetch.OpSIZE && class == 2:
+		return fmt.Sprintf("213 %d", fileSize(r.Text)), nil
+	case c.verb == fetch.OpMDTM && class == 2:
+		return "213 " + fileTime(r.Text).Format("20060102150405"), nil
 	case class == 2 && completion[c.verb] != "":
 		return completion[c.verb], nil
 	}
-	return "", &fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: fmt.Errorf("unexpected reply to %s", c.verb)}
+	return "", &fetch.Error{Kind: fetch.Protocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", c.verb)}
 }
 
 // completion is the one code that the library takes for success.
-var completion = map[string]string{
-	"USER": "230", "PASS": "230", "ACCT": "230", "CWD": "250", "MKD": "257", "TYPE": "200",
+var completion = map[fetch.Op]string{
+	fetch.OpUSER: "230", fetch.OpPASS: "230", fetch.OpACCT: "230", fetch.OpCWD: "250", fetch.OpMKD: "257", fetch.OpTYPE: "200",
 }
 
 // beginTransfer takes the first reply to a transfer; for a small file a server in
 // a hurry may send the last one in its place.
-func (c *control) beginTransfer(r reply) (string, error) {
+func (c *control) beginTransfer(r talk.Reply) (string, error) {
 	c.began = true
-	c.announced = announcedSize(r.text)
+	c.announced = announcedSize(r.Text)
 	c.phase = transferring
-	if r.class() == 2 {
+	if r.Class() == 2 {
 		c.phase = transferred
 	}
 	return "150", c.answers.begin()
@@ -431,27 +325,27 @@ func (c *control) beginTransfer(r reply) (string, error) {
 // meanwhile looks whether the server has said something while it is to connect:
 // that it cannot, or, being done by now, that all is well.
 func (c *control) meanwhile() error {
-	if c.phase != transferring || !c.waiting() {
+	if c.phase != transferring || !c.Waiting() {
 		return nil
 	}
 	r, err := c.receive()
 	switch {
 	case err != nil:
 		return err
-	case r.class() == 2:
+	case r.Class() == 2:
 		c.phase = transferred
 		return nil
-	case r.class() == 1:
+	case r.Class() == 1:
 		return nil
-	case r.class() == 3:
-		return violation(r.text, "unexpected reply to "+c.verb)
+	case r.Class() == 3:
+		return talk.Violation(r.Text, "unexpected reply to "+string(c.verb))
 	}
-	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.code, Reply: r.text}
+	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.Code, Reply: r.Text}
 }
 
-func isTransfer(verb string) bool {
+func isTransfer(verb fetch.Op) bool {
 	switch verb {
-	case "RETR", "STOR", "APPE", "LIST", "NLST", "MLSD":
+	case fetch.OpRETR, fetch.OpSTOR, fetch.OpAPPE, fetch.OpLIST, fetch.OpNLST, fetch.OpMLSD:
 		return true
 	}
 	return false
@@ -459,8 +353,7 @@ func isTransfer(verb string) bool {
 
 // The rest of net.Conn. The library sets no deadlines of its own.
 
-func (c *control) Close() error                     { return c.conn.Close() }
-func (c *control) LocalAddr() net.Addr              { return c.raw.LocalAddr() }
+func (c *control) LocalAddr() net.Addr              { return c.Raw.LocalAddr() }
 func (c *control) SetDeadline(time.Time) error      { return nil }
 func (c *control) SetReadDeadline(time.Time) error  { return nil }
 func (c *control) SetWriteDeadline(time.Time) error { return nil }
@@ -468,7 +361,7 @@ func (c *control) SetWriteDeadline(time.Time) error { return nil }
 // RemoteAddr is always a *net.TCPAddr, without which the library panics. Its
 // host is not used for anything.
 func (c *control) RemoteAddr() net.Addr {
-	if a, ok := c.raw.RemoteAddr().(*net.TCPAddr); ok {
+	if a, ok := c.Raw.RemoteAddr().(*net.TCPAddr); ok {
 		return a
 	}
 	return &net.TCPAddr{IP: net.IPv4zero}

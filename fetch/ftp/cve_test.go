@@ -135,7 +135,7 @@ func passiveReplies(t *testing.T) {
 			case verb == "EPSV" && e.Op == "PASV" && e.Kind == fetch.Unsupported: // asked in its place
 			case e.Kind == fetch.Protocol && len(reply) > 3 && reply[3] == ' ' && !strings.HasPrefix(reply, "22") && e.Code == 0 && reply[0] < '6':
 				t.Errorf("%.40q: without its code: %v", reply, err)
-			case e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || e.Op != verb:
+			case e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || string(e.Op) != verb:
 				t.Errorf("%.40q: %v", reply, err)
 			}
 			if d := h.dialled(); len(d) != 1 {
@@ -561,7 +561,7 @@ func injectionByOthers(t *testing.T) {
 // remoteNames has listings with names that lead elsewhere.
 func remoteNames(t *testing.T) {
 	for _, name := range []string{"../x", "/x", "a/../../x", "..", ".", "/", "x/y", "a\x00b", "%2e%2e%2fx", `..\x`, "C:x", "-rf", "|sh"} {
-		for _, verb := range []string{"LIST", "NLST"} {
+		for _, verb := range []fetch.Op{"LIST", "NLST"} {
 			a := &access{loc: at("/d/"), verb: verb}
 			line := name + "\r\n"
 			if verb == "LIST" {

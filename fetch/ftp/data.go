@@ -58,7 +58,7 @@ func (s *session) announce(command string) error {
 		return nil
 	}
 	r, err := s.ctl.exchange("PRET " + command)
-	if err == nil && r.class() != 2 {
+	if err == nil && r.Class() != 2 {
 		return s.refused(r)
 	}
 	return s.failure(err)
@@ -102,7 +102,7 @@ func (s *session) expect() {
 		close(c.admitted)
 		c.conn = c.raw
 		if c.err == nil && c.private {
-			c.conn, c.err = s.handshake(ctx, wire.BelowTLS(c.raw))
+			c.conn, c.err = s.handshake(ctx, c.raw)
 		}
 	}(s.port)
 }
@@ -116,7 +116,7 @@ func (s *session) begin() error {
 		}
 		if s.port != nil {
 			s.closePort()
-			s.ctl.trace.Connected(fetch.Connection{
+			s.ctl.Trace.Connected(fetch.Connection{
 				Network: "tcp", Purpose: fetch.Data, Host: s.access.loc.Host,
 				Local: fetch.AddrPort(c.raw.LocalAddr()), Remote: fetch.AddrPort(c.raw.RemoteAddr()),
 			})
@@ -145,11 +145,11 @@ func (s *session) await(c *coming) error {
 			err = c.err
 		}
 		if err != nil {
-			return fetch.Fail("accept", nil, fetch.Other, err)
+			return fetch.Fail(fetch.OpAccept, nil, fetch.Other, err)
 		}
 	}
 	if err := s.wait(c.done, nil, s.access.limits.Connect, s.access.limits.Reply); err != nil {
-		return fetch.Fail("TLS handshake", nil, fetch.Other, err)
+		return fetch.Fail(fetch.OpTLS, nil, fetch.Other, err)
 	}
 	return c.err
 }

@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
 // fail makes err the error of an access, in which something is always known to
 // be wrong with somebody.
-func (a *access) fail(op string, err error) *fetch.Error {
+func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	e := fetch.Fail(op, a.loc, fetch.Other, err)
 	if e.Kind == fetch.Other {
 		e.Kind = fetch.ConnectionFailed
@@ -17,10 +18,10 @@ func (a *access) fail(op string, err error) *fetch.Error {
 }
 
 // kindOf classifies a negative reply to a command (RFC 959 §4.2).
-func kindOf(verb string, r reply) fetch.ErrorKind {
-	storing := verb == "STOR" || verb == "APPE" || verb == "MKD"
-	listing := verb == "LIST" || verb == "NLST" || verb == "MLSD"
-	switch r.code {
+func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
+	storing := verb == fetch.OpSTOR || verb == fetch.OpAPPE || verb == fetch.OpMKD
+	listing := verb == fetch.OpLIST || verb == fetch.OpNLST || verb == fetch.OpMLSD
+	switch r.Code {
 	case 421:
 		return fetch.Busy
 	case 425:
@@ -48,12 +49,12 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 		}
 	case 550:
 		// One code for many things; servers that tell more do it in words.
-		if storing || denied(r.text) {
+		if storing || denied(r.Text) {
 			return fetch.Permission
 		}
 		return fetch.NotFound
 	case 551:
-		if verb == "RETR" { // of ftp-srv: RFC 959 has it for a type of page that nobody knows
+		if verb == fetch.OpRETR { // of ftp-srv: RFC 959 has it for a type of page that nobody knows
 			return fetch.NotFound
 		}
 	case 553:
@@ -62,9 +63,9 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 		return fetch.BadRange
 	}
 	switch {
-	case verb == "REST":
+	case verb == fetch.OpREST:
 		return fetch.BadRange
-	case r.class() == 4:
+	case r.Class() == 4:
 		return fetch.Busy // "Transient Negative": again later
 	case logsInBy(verb):
 		return fetch.Unauthenticated
@@ -72,7 +73,9 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 	return fetch.Permission
 }
 
-func logsInBy(verb string) bool { return verb == "USER" || verb == "PASS" || verb == "ACCT" }
+func logsInBy(verb fetch.Op) bool {
+	return verb == fetch.OpUSER || verb == fetch.OpPASS || verb == fetch.OpACCT
+}
 
 func denied(text string) bool {
 	text = strings.ToLower(text)

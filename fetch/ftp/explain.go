@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // Explain implements [fetch.Explainer]. It runs the access itself, on a session
@@ -39,10 +40,7 @@ type notes struct {
 }
 
 func (n *notes) send(line, when string) {
-	if verb, arg, _ := strings.Cut(line, " "); secret(strings.ToUpper(verb)) && arg != "" {
-		line = verb + " ****"
-	}
-	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
+	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: wire.Masked(line + "\r\n"), When: when})
 }
 
 func (n *notes) do(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
@@ -59,8 +57,8 @@ func (n *notes) login(reuses bool) {
 	if alternative := n.a.opt.AlternativeToUser; alternative != "" {
 		n.send(alternative, "when the server refuses USER")
 	}
-	n.send("PASS ****", "when the server asks for a password (331)")
-	n.send("ACCT ****", "when the server asks for an account (332)")
+	n.send("PASS "+wire.Mask, "when the server asks for a password (331)")
+	n.send("ACCT "+wire.Mask, "when the server asks for an account (332)")
 	n.protect()
 	if reuses {
 		n.send("PWD", "")
@@ -79,9 +77,9 @@ func (n *notes) protect() {
 	}
 }
 
-func (n *notes) quote(line string) (reply, error) {
+func (n *notes) quote(line string) (talk.Reply, error) {
 	n.send(line, "")
-	return reply{code: 200}, nil
+	return talk.Reply{Code: 200}, nil
 }
 
 func (n *notes) in(dirs []string) bool { return len(dirs) == 0 }
@@ -186,16 +184,16 @@ func (n *notes) remark() {
 	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
 		say("a server that refuses AUTH TLS is spoken to in the clear")
 	}
-	if n.a.verb == "LIST" && n.a.opt.ListCommand == "" {
+	if n.a.verb == fetch.OpLIST && n.a.opt.ListCommand == "" {
 		say("NLST is tried when the server does not know LIST")
 	}
-	if n.a.verb == "MLSD" {
+	if n.a.verb == fetch.OpMLSD {
 		say("LIST is sent when FEAT tells of no MLST with the fact type*")
 	}
 	if n.a.ascii() && !localCRLF {
 		say("lines end in CR LF on the wire and in LF here")
 	}
-	if n.a.loc.Type == 0 && n.a.verb == "RETR" {
+	if n.a.loc.Type == 0 && n.a.verb == fetch.OpRETR {
 		say("the URL gives no typecode: " + string(n.a.typ) + " is the guess (RFC 1738 section 3.2.3)")
 	}
 }

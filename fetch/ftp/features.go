@@ -1,6 +1,10 @@
 package ftp
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
 
 // features are what a server knows besides RFC 959, as FEAT tells (RFC 2389):
 // the parameters of each, by its name in upper case.
@@ -16,8 +20,8 @@ func (s *session) features() (features, error) {
 		return nil, s.failure(err)
 	}
 	s.feats = features{}
-	if r.code == 211 {
-		s.feats = parseFeatures(r.text)
+	if r.Code == 211 {
+		s.feats = parseFeatures(r.Text)
 	}
 	return s.feats, nil
 }
@@ -52,12 +56,12 @@ func (s *session) listsFacts() (bool, error) {
 
 // preferFacts turns LIST into MLSD where that is wanted and to be had.
 func (a *access) preferFacts(c commands) error {
-	if a.verb != "LIST" || !a.opt.Facts || a.opt.ListCommand != "" {
+	if a.verb != fetch.OpLIST || !a.opt.Facts || a.opt.ListCommand != "" {
 		return nil
 	}
 	facts, err := c.listsFacts()
 	if facts {
-		a.verb = "MLSD"
+		a.verb = fetch.OpMLSD
 	}
 	return err
 }

@@ -242,7 +242,7 @@ func dialKnown(ctx context.Context, a *access, refused error) (*session, error) 
 	}
 	for what, given := range map[string]string{"the user name": login.User, "the password": login.Password} {
 		if err := checkLine(what, given); err != nil {
-			return nil, a.fail("login", err)
+			return nil, a.fail(fetch.OpLogin, err)
 		}
 	}
 	login.HasPassword = true

@@ -200,7 +200,7 @@ func TestAnonymousRefused(t *testing.T) {
 func TestErrorsOfReplies(t *testing.T) {
 	for _, tc := range []struct {
 		verb, reply string
-		op          string
+		op          fetch.Op
 		kind        fetch.ErrorKind
 		code        int
 	}{
@@ -247,7 +247,7 @@ func TestMissingBySize(t *testing.T) {
 		size, retr string
 		offset     int64
 		kind       fetch.ErrorKind
-		op         string
+		op         fetch.Op
 	}{
 		{"550 none", "550 none", 0, fetch.NotFound, "RETR"},
 		{"550 none", "551 none", 0, fetch.NotFound, "RETR"},

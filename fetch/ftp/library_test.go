@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
 // libraryServer is a net.Conn that plays the server to the library and notes
@@ -86,7 +87,7 @@ func TestLibrary(t *testing.T) {
 	}}
 	server.out.WriteString("220 \r\n")
 	a := &access{loc: at("/"), limits: fetch.Limits{}.WithDefaults()}
-	s := &session{ctx: t.Context(), access: a, ctl: &control{}}
+	s := &session{ctx: t.Context(), access: a, ctl: &control{Talk: new(talk.Talk)}}
 	dial := func(_, address string) (net.Conn, error) {
 		log = append(log, "dial "+address)
 		if s.conn == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/ftplist"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -19,7 +20,7 @@ import (
 // are in the Body all the same.
 func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item, error] {
 	parse := a.listEntry
-	if a.verb == "NLST" {
+	if a.verb == fetch.OpNLST {
 		parse = a.nameEntry
 	}
 	return func(yield func(fetch.Item, error) bool) {
@@ -32,7 +33,7 @@ func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item
 				return
 			}
 			if err == io.EOF {
-				err = violation(unread, "a listing of which no line is understood")
+				err = talk.Violation(unread, "a listing of which no line is understood")
 			}
 			if err == wire.ErrLineTooLong {
 				err = &fetch.Error{Kind: fetch.TooLarge, Err: err}
@@ -44,7 +45,7 @@ func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item
 			text := string(wire.TrimEOL(line))
 			item, ok := parse(text, now)
 			if !ok {
-				if a.verb != "NLST" && ftplist.Strange(text, now) {
+				if a.verb != fetch.OpNLST && ftplist.Strange(text, now) {
 					unread = text
 				}
 				continue

@@ -43,11 +43,11 @@ func (s *session) passive() (net.Conn, error) {
 		return s.plainPassive()
 	}
 	conn, err := s.extendedPassive()
-	if err == nil || onlyEPSV || s.ctl.err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.Refused) {
+	if err == nil || onlyEPSV || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.Refused) {
 		return conn, err
 	}
 	s.access.pasv.add(at)
-	s.ctl.trace.Note("EPSV leads to no data connection; trying PASV")
+	s.ctl.Trace.Note("EPSV leads to no data connection; trying PASV")
 	return s.plainPassive()
 }
 
@@ -56,10 +56,10 @@ func (s *session) extendedPassive() (net.Conn, error) {
 	switch {
 	case err != nil:
 		return nil, s.failure(err)
-	case r.code != 229:
+	case r.Code != 229:
 		return nil, s.refused(r)
 	}
-	port, err := extendedPort(r.text)
+	port, err := extendedPort(r.Text)
 	if err != nil {
 		return nil, s.failure(err)
 	}
@@ -71,10 +71,10 @@ func (s *session) plainPassive() (net.Conn, error) {
 	switch {
 	case err != nil:
 		return nil, s.failure(err)
-	case r.code != 227:
+	case r.Code != 227:
 		return nil, s.refused(r)
 	}
-	host, port, err := passivePort(r.text)
+	host, port, err := passivePort(r.Text)
 	if err == nil && s.access.check227 && host != s.peer.Addr() {
 		err = &fetch.Error{Kind: fetch.Refused, Err: fmt.Errorf("the server names %v for the data, which is not its own address", host)}
 	}

@@ -7,42 +7,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/wire"
 )
-
-func parseReply(s string) (reply, error) {
-	return readReply(wire.NewLineReader(strings.NewReader(s), 200), 2000, func([]byte) {})
-}
-
-func TestReadReply(t *testing.T) {
-	for in, want := range map[string]reply{
-		"220 ready\r\n": {220, "ready"},
-		"220 bare LF\n": {220, "bare LF"},
-		"220\r\n":       {220, ""},
-		"220 \r\n":      {220, ""},
-		"250-one\r\n two\r\n250-three\r\n250 four\r\n": {250, "one\n two\nthree\nfour"},
-		"250-one\r\n226 two\r\n250 three\r\n":          {250, "one\n226 two\nthree"},
-		"250-one\r\n\r\n250\r\n":                       {250, "one\n\n"},
-		"250-\r\n250x\r\n250 y\r\n":                    {250, "\n250x\ny"},
-		"257 \"/\xff\xff\"\r\n":                        {257, "\"/\xff\""},
-		"150 caf\xe9\r\n":                              {150, "caf\xe9"},
-	} {
-		if got, err := parseReply(in); err != nil || got != want {
-			t.Errorf("%q: %v %v, want %v", in, got, err, want)
-		}
-	}
-	for _, in := range []string{
-		"", "2", "220 no end", "250-one\r\n", "hello\r\n", "020 x\r\n", "620 x\r\n", "22a x\r\n", "220x\r\n", "\r\n",
-		"220 a\x00b\r\n", "250-one\r\nt\x00wo\r\n250 x\r\n", "220 " + strings.Repeat("x", 200) + "\r\n",
-		strings.Repeat("220-x\r\n", 1001) + "220 x\r\n", "220-" + strings.Repeat("xxxxxxxxx\r\n", 200) + "220 x\r\n",
-	} {
-		got, err := parseReply(in)
-		kind := fetch.KindOf(err)
-		if err == nil || kind != fetch.Protocol && kind != fetch.ConnectionFailed {
-			t.Errorf("%.40q: %v %v", in, got, err)
-		}
-	}
-}
 
 func TestPassivePort(t *testing.T) {
 	for in, want := range map[string]uint16{
@@ -123,28 +88,6 @@ func TestNumbersInReplies(t *testing.T) {
 			t.Errorf("announced %q: %d", in, got)
 		}
 	}
-}
-
-func FuzzReply(f *testing.F) {
-	for _, s := range []string{"220 ready\r\n", "250-a\r\nb\r\n250 c\r\n", "227 ) (\r\n", "257 \"\r\n", "220-\r\n", "\xff\xf6220 x\r\n", "230 logged\x00 in\r\n"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, in string) {
-		shown := 0
-		r, err := readReply(wire.NewLineReader(strings.NewReader(in), 100), 1000, func(b []byte) { shown += len(b) })
-		if err != nil {
-			if k := fetch.KindOf(err); k != fetch.Protocol && k != fetch.ConnectionFailed {
-				t.Errorf("%q: %v", in, err)
-			}
-			return
-		}
-		if r.code < 100 || r.code > 599 || len(r.text) > shown || shown > 1000 || strings.ContainsRune(r.text, 0) {
-			t.Errorf("%q: %+v, %d octets", in, r, shown)
-		}
-		if again, err := parseReply(in); err != nil || again != r {
-			t.Errorf("%q: %+v, %+v %v", in, r, again, err)
-		}
-	})
 }
 
 func FuzzPassive(f *testing.F) {

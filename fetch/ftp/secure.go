@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"net"
-	"os"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -53,9 +51,6 @@ func (a *access) newConfig() *tls.Config {
 	if config == nil {
 		config = new(tls.Config)
 	}
-	if config.ServerName == "" {
-		config.ServerName = a.loc.Host
-	}
 	config.ClientSessionCache = tickets{tls.NewLRUClientSessionCache(0)}
 	return config
 }
@@ -77,17 +72,17 @@ func (a *access) wantsTLS() bool { return !a.implicit() && a.safety.Security != 
 // startTLS is AUTH TLS. What was said before does not count after (CVE-2021-22947).
 func (s *session) startTLS() error {
 	r, err := s.ctl.exchange("AUTH TLS")
-	agreed := r.class() == 2 || r.code == 334 // of servers older than the RFC
+	agreed := r.Class() == 2 || r.Code == 334 // of servers older than the RFC
 	switch {
 	case err != nil:
 		return s.failure(err)
 	case !agreed && s.access.safety.Security == TryTLS:
-		s.ctl.trace.Note("the server has no TLS; going on in the clear")
+		s.ctl.Trace.Note("the server has no TLS; going on in the clear")
 		return nil
 	case !agreed:
-		return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.code, Reply: r.text, Err: errNoTLS})
-	case s.ctl.waiting():
-		return s.failure(s.ctl.fail(violation("", "octets between AUTH and TLS")))
+		return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
+	case s.ctl.Waiting():
+		return s.failure(s.ctl.Fail(talk.Violation("", "octets between AUTH and TLS")))
 	}
 	return s.secure()
 }
@@ -104,31 +99,18 @@ var ErrNotResumed = errors.New("the data connection has a new TLS session, and t
 // secure puts the control connection under TLS.
 func (s *session) secure() error {
 	s.config = s.access.newConfig()
-	s.ctl.conn.SetContext(context.Background()) // which is that of the handshake now
-	ctx, cancel := wire.Within(s.ctx, s.access.limits.Connect, s.access.limits.Reply)
-	defer cancel()
-	conn, err := s.handshake(ctx, s.ctl.raw)
-	if err != nil {
-		return s.access.fail("TLS handshake", s.ctl.fail(err))
+	if err := s.ctl.StartTLS(s.ctx, s.config, s.access.loc.Host); err != nil {
+		return s.access.fail(fetch.OpTLS, err)
 	}
-	s.ctl.attach(s.ctx, conn)
-	s.ctl.trace.Note("the control connection is under " + tls.VersionName(s.ctl.secured.ConnectionState().Version))
+	s.ctl.Trace.Note("the control connection is under " + tls.VersionName(s.ctl.TLS.ConnectionState().Version))
 	return nil
 }
 
-// handshake puts TLS over a connection, which is closed if that fails.
+// handshake puts TLS over a data connection, which is closed if that fails.
 func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error) {
-	conn := tls.Client(raw, s.config)
-	err := raw.SetDeadline(time.Time{})
-	if err == nil {
-		err = conn.HandshakeContext(ctx)
-	}
+	conn, err := wire.StartTLS(ctx, wire.BelowTLS(raw), s.config, s.access.loc.Host)
 	if err != nil {
-		raw.Close()
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return nil, fetch.Fail("TLS handshake", nil, fetch.Other, err)
+		return nil, fetch.Fail(fetch.OpTLS, nil, fetch.Other, err)
 	}
 	return conn, nil
 }
@@ -149,12 +131,12 @@ func (s *session) protect() error {
 		switch {
 		case err != nil:
 			return s.failure(err)
-		case r.class() == 2:
+		case r.Class() == 2:
 			s.private = command == "PROT P"
 		case command == "PROT P" && s.access.safety.Security == TryTLS && !s.access.implicit():
-			s.ctl.trace.Note("the server has no TLS for data; they go in the clear")
+			s.ctl.Trace.Note("the server has no TLS for data; they go in the clear")
 		case command == "PROT P":
-			return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.code, Reply: r.text, Err: errNoTLS})
+			return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
 		}
 	}
 	return s.clearCommands()
@@ -170,55 +152,9 @@ func (s *session) clearCommands() error {
 	if err != nil {
 		return s.failure(err)
 	}
-	if r.class() != 2 {
-		s.ctl.trace.Note("the server keeps the control connection under TLS")
+	if r.Class() != 2 {
+		s.ctl.Trace.Note("the server keeps the control connection under TLS")
 		return nil
 	}
-	return s.failure(s.ctl.detach(s.ctx, how == CCCActive))
-}
-
-// attach makes a TLS connection what is read and written.
-func (c *control) attach(ctx context.Context, conn net.Conn) {
-	c.secured = conn.(*tls.Conn)
-	c.conn = wire.NewConn(ctx, conn, c.limits.Reply)
-}
-
-// detach goes back to the connection below TLS, whose end the server tells by a
-// close_notify and nothing before it.
-func (c *control) detach(ctx context.Context, first bool) error {
-	c.replyBy = time.Now().Add(quitTime)
-	if first {
-		if err := c.secured.CloseWrite(); err != nil {
-			return c.fail(err)
-		}
-	}
-	if err := c.lines.Fill(); err != io.EOF {
-		if err == nil {
-			err = violation("", "a reply that nothing asked for")
-		}
-		return c.fail(err)
-	}
-	c.conn.SetContext(context.Background())
-	c.secured = nil
-	c.conn = wire.NewConn(ctx, c.raw, c.limits.Reply)
-	return nil
-}
-
-// ticketTime is how long octets on a socket may take to turn out to be a reply
-// and no session ticket.
-const ticketTime = 50 * time.Millisecond
-
-// waiting tells whether something has come that was not read. What TLS has taken
-// in already does not show; it is the server's own.
-func (c *control) waiting() bool {
-	switch {
-	case c.lines.Buffered() > 0:
-		return true
-	case !wire.Readable(c.raw):
-		return false
-	case c.secured == nil:
-		return true
-	}
-	c.replyBy = time.Now().Add(ticketTime)
-	return !errors.Is(c.lines.Fill(), os.ErrDeadlineExceeded)
+	return s.failure(s.ctl.StopTLS(s.ctx, how == CCCActive, quitTime))
 }

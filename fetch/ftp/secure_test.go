@@ -243,7 +243,7 @@ func TestSecureFailures(t *testing.T) {
 		name     string
 		server   func(*testserver.FTP)
 		client   func(*Fetcher)
-		op       string
+		op       fetch.Op
 		kind     fetch.ErrorKind
 		unspoken bool // USER was not sent
 	}{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -14,6 +15,7 @@ import (
 	client "github.com/jlaffaye/ftp"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
 // quitTime bounds the leave-taking of a session.
@@ -146,8 +148,8 @@ func (s *session) remember() error {
 	if err != nil {
 		return s.failure(err)
 	}
-	if r.code == 257 {
-		s.entry, _ = quotedPath(r.text)
+	if r.Code == 257 {
+		s.entry, _ = quotedPath(r.Text)
 	}
 	return nil
 }
@@ -155,8 +157,7 @@ func (s *session) remember() error {
 // resume puts an idle session under another access.
 func (s *session) resume(ctx context.Context, a *access) {
 	s.ctx, s.access = ctx, a
-	s.ctl.limits, s.ctl.trace = a.limits, a.trace
-	s.ctl.conn.SetContext(ctx)
+	s.ctl.Resume(ctx, a.limits, a.trace)
 	s.used, s.ctl.began = true, false
 	a.trace.Reused(s.describe())
 }
@@ -164,34 +165,36 @@ func (s *session) resume(ctx context.Context, a *access) {
 // stale tells whether a used session broke before it could do anything that must
 // not be done again: it had been dead for some time, most likely.
 func (s *session) stale() bool {
-	return s.used && !s.raw && !s.ctl.began && s.ctl.err != nil && s.ctx.Err() == nil
+	return s.used && !s.raw && !s.ctl.began && s.ctl.Err != nil && s.ctx.Err() == nil
 }
 
 // describe is the session's control connection as its access sees it.
 func (s *session) describe() fetch.Connection {
 	return fetch.Connection{
 		Network: "tcp", Purpose: fetch.Control, Host: s.access.loc.Host,
-		Local: fetch.AddrPort(s.ctl.raw.LocalAddr()), Remote: s.peer,
+		Local: fetch.AddrPort(s.ctl.Raw.LocalAddr()), Remote: s.peer,
 	}
 }
 
 // reusable tells whether another access may have the session.
 func (s *session) reusable() bool {
-	return s.entry != "" && !s.raw && s.last == nil && s.ctl.err == nil && s.ctx.Err() == nil
+	return s.entry != "" && !s.raw && s.last == nil && s.ctl.Err == nil && s.ctx.Err() == nil
 }
 
 // rest takes the session out of its access.
 func (s *session) rest() {
-	s.ctl.conn.SetContext(context.Background())
-	s.ctl.trace = fetch.ContextTrace(context.Background())
+	s.ctl.Rest()
 	s.dropData()
 	s.ctx, s.access = context.Background(), nil
 }
 
 // Close takes leave of the server, in bounded time, and closes the connection.
+// After a refused login it only closes, as curl does: nobody waits for a farewell.
 func (s *session) Close() error {
-	s.ctl.quit(quitTime)
-	return nil
+	if s.ctl.phase == loggingIn {
+		return s.ctl.Close()
+	}
+	return s.ctl.Quit(quitTime)
 }
 
 // end is Close for a session whose access may have failed or been cut off.
@@ -199,9 +202,9 @@ func (s *session) end() {
 	s.dropData()
 	switch {
 	case s.ctx.Err() != nil:
-		s.ctl.conn.Close()
+		s.ctl.Close()
 	case s.last != nil:
-		s.ctl.quit(abortTime)
+		s.ctl.Quit(abortTime)
 	default:
 		s.Close()
 	}
@@ -227,10 +230,10 @@ func (s *session) named(name string, do func() error) error {
 
 // The commands of an access.
 
-func (s *session) quote(line string) (reply, error) {
+func (s *session) quote(line string) (talk.Reply, error) {
 	s.raw, s.typ = true, 0
 	r, err := s.ctl.exchange(line)
-	r.text = s.ctl.mask(r.text)
+	r.Text = s.ctl.Mask(r.Text)
 	return r, s.failure(err)
 }
 
@@ -242,7 +245,7 @@ func (s *session) home() error {
 	}
 	if err := s.named(s.entry, func() error { return s.failure(s.conn.ChangeDir(s.entry)) }); err != nil {
 		// There is no way from here to anywhere.
-		return s.ctl.fail(err)
+		return s.ctl.Fail(err)
 	}
 	s.where = nil
 	return nil
@@ -325,8 +328,8 @@ func (s *session) transfer(command string, do func() error) error {
 func (s *session) finish() error {
 	err := s.last.Close()
 	s.last = nil
-	if r := s.ctl.last; err == nil && saysTruncated(r.text, s.access.name) {
-		err = &fetch.Error{Kind: fetch.Truncated, Code: r.code, Reply: r.text}
+	if r := s.ctl.last; err == nil && saysTruncated(r.Text, s.access.name) {
+		err = &fetch.Error{Kind: fetch.Truncated, Code: r.Code, Reply: r.Text}
 	}
 	return s.failure(err)
 }
@@ -334,7 +337,7 @@ func (s *session) finish() error {
 // store does a transfer to the server as a whole.
 func (s *session) store(command string, body io.Reader, offset int64) error {
 	return s.transfer(command, func() error {
-		if s.access.verb == "APPE" {
+		if s.access.verb == fetch.OpAPPE {
 			return s.conn.Append("", body)
 		}
 		return s.conn.StorFrom("", body, uint64(offset))
@@ -342,10 +345,10 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 }
 
 // refused is the error of a command whose reply is not the one that it needs.
-func (s *session) refused(r reply) error {
-	err := error(&fetch.Error{Kind: fetch.Protocol, Code: r.code, Reply: r.text, Err: errors.New("unexpected reply to " + s.ctl.verb)})
-	if r.class() >= 4 {
-		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
+func (s *session) refused(r talk.Reply) error {
+	err := error(&fetch.Error{Kind: fetch.Protocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", s.ctl.verb)})
+	if r.Class() >= 4 {
+		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}
 	}
 	return s.failure(err)
 }
@@ -358,18 +361,18 @@ func (s *session) failure(err error) error {
 	}
 	var ours *fetch.Error
 	switch r := s.ctl.last; {
-	case s.ctl.err != nil:
-		err = s.ctl.err
+	case s.ctl.Err != nil:
+		err = s.ctl.Err
 	case errors.As(err, &ours):
 		err = ours
-	case r.class() >= 4:
-		refusal := &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.code, Reply: r.text}
+	case r.Class() >= 4:
+		refusal := &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}
 		if broken, ok := errors.AsType[*net.OpError](err); ok { // the data connection, and the server says so
 			refusal.Err = broken
 		}
 		err = refusal
 	}
 	e := s.access.fail(s.ctl.verb, err)
-	e.Reply = s.ctl.mask(e.Reply)
+	e.Reply = s.ctl.Mask(e.Reply)
 	return e
 }

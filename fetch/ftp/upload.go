@@ -29,7 +29,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 		return nil, a.fail(a.verb, s.ctx.Err())
 	case src.err != nil:
 		s.raw = true // the server may be at a loss
-		return nil, a.fail("read", &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
+		return nil, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
 	case err != nil:
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 		return nil, err
 	}
 	attr := &fetch.Attributes{Size: -1}
-	if a.verb == "STOR" && !a.ascii() && !a.opt.CRLF {
+	if a.verb == fetch.OpSTOR && !a.ascii() && !a.opt.CRLF {
 		attr.Size = a.req.Offset + src.n
 	}
 	return attr, nil
@@ -56,11 +56,11 @@ func (a *access) setModTime(s *session) error {
 		"MFMT " + stamp + " " + a.name,
 		fmt.Sprintf("SITE UTIME %s %[2]s %[2]s %[2]s UTC", a.name, stamp),
 	} {
-		if r, err := s.ctl.exchange(command); err != nil || r.class() == 2 {
+		if r, err := s.ctl.exchange(command); err != nil || r.Class() == 2 {
 			return s.failure(err)
 		}
 	}
-	s.ctl.trace.Note("the server cannot be told the file's time")
+	s.ctl.Trace.Note("the server cannot be told the file's time")
 	return nil
 }
 

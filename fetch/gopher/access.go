@@ -77,12 +77,12 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	if url := menu.SelectorURL([]byte(l.Selector)); l.Type == 'h' && url != nil && l.Plus == "" {
 		a.referral, err = linked(string(url))
 		if err != nil {
-			return nil, fetch.Fail("fetch", a.loc, fetch.BadURL, err)
+			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.BadURL, err)
 		}
 		return a, nil
 	}
 	if err := f.prepareRequest(req, options, a); err != nil {
-		return nil, fetch.Fail("fetch", a.loc, fetch.BadURL, err)
+		return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.BadURL, err)
 	}
 	return a, nil
 }
@@ -92,11 +92,11 @@ func checkRequest(req *fetch.Request) (*Options, error) {
 	options, ok := req.Options.(*Options)
 	switch {
 	case req.Options != nil && !ok:
-		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errOptions)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errOptions)
 	case req.Offset < 0:
-		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errFromEnd)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errFromEnd)
 	case req.Length < 0:
-		return nil, fetch.Fail("fetch", req.Locator, fetch.BadRange, errLength)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.BadRange, errLength)
 	case options == nil:
 		options = new(Options)
 	}

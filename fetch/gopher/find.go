@@ -46,7 +46,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 		return nil, err
 	}
 	if l.Type == '8' || l.Type == 'T' || l.Type == '2' || l.Type == 'h' && menu.SelectorURL([]byte(l.Selector)) != nil {
-		return nil, fetch.Fail("attributes", req.Locator, fetch.Unsupported, errHasNoAttribute)
+		return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.Unsupported, errHasNoAttribute)
 	}
 	item := *l
 	requests := []string{"!"}
@@ -59,7 +59,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 			return a, rename(err, req.Locator)
 		}
 	}
-	return nil, fetch.Fail("attributes", req.Locator, fetch.Protocol, errNoAttributes)
+	return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.Protocol, errNoAttributes)
 }
 
 // list fetches the attributes of an item; nil if something else came.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // A Form is what a Gopher+ server asks before it gives an item (RFC 1738
@@ -156,7 +158,7 @@ func (f *Filled) add(lines []string, secret bool) {
 	for _, line := range lines {
 		f.plus += line + "\r\n"
 		if secret {
-			line, f.secret = "****", true
+			line, f.secret = wire.Mask, true
 		}
 		f.masked += line + "\r\n"
 	}

@@ -101,7 +101,7 @@ func isDown(err error) bool {
 	case fetch.Unresolved, fetch.Unreachable:
 		return true
 	case fetch.Timeout:
-		return e.Op == "connect" || e.Op == "resolve"
+		return e.Op == fetch.OpConnect || e.Op == fetch.OpResolve
 	}
 	return false
 }
@@ -117,7 +117,7 @@ func (f *Fetcher) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}
 	switch {
 	case a.referral != nil:
-		return nil, fetch.Fail("fetch", a.loc, fetch.Moved, &fetch.Referral{To: a.referral, From: req.From})
+		return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.Moved, &fetch.Referral{To: a.referral, From: req.From})
 	case a.kind == fetch.KindQuery || a.kind == fetch.KindAdvice:
 		return a.resource(), nil
 	case a.choose != nil:
@@ -145,7 +145,7 @@ func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) err
 	}
 	v, err := chooseView(attributes.Views, a.choose.View, a.choose.Language)
 	if err != nil {
-		return fetch.Fail("fetch", a.loc, fetch.NotFound, err)
+		return fetch.Fail(fetch.OpFetch, a.loc, fetch.NotFound, err)
 	}
 	a.plus += v.Label
 	a.itemType = types[a.loc.Type]

@@ -44,7 +44,7 @@ func (x *exchange) phoneAnswer() error {
 		for end := bytes.IndexByte(rest, '\n') + 1; end > 0; end = bytes.IndexByte(rest, '\n') + 1 {
 			l, ok := cso.Parse(rest[:end])
 			if !ok {
-				return fetch.Fail("query", x.loc, fetch.Protocol, fmt.Errorf("this is no reply of a phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
+				return fetch.Fail(fetch.OpQuery, x.loc, fetch.Protocol, fmt.Errorf("this is no reply of a phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
 			}
 			if l.Entry > 0 || l.Code >= 200 && l.Code < 300 {
 				return nil
@@ -55,15 +55,15 @@ func (x *exchange) phoneAnswer() error {
 				if l.Code < 500 {
 					kind = fetch.Busy
 				}
-				return &fetch.Error{Op: "query", URL: x.loc.Redacted(), Kind: kind, Code: l.Code, Reply: l.Text}
+				return &fetch.Error{Op: fetch.OpQuery, URL: x.loc.Redacted(), Kind: kind, Code: l.Code, Reply: l.Text}
 			}
 			rest = rest[end:]
 		}
 		switch {
 		case x.src.err == io.EOF:
-			return fetch.Fail("query", x.loc, fetch.Truncated, errCut)
+			return fetch.Fail(fetch.OpQuery, x.loc, fetch.Truncated, errCut)
 		case x.src.err != nil:
-			return fetch.Fail("query", x.loc, fetch.Other, x.src.err)
+			return fetch.Fail(fetch.OpQuery, x.loc, fetch.Other, x.src.err)
 		case len(x.src.head) >= maxComplaint:
 			return nil
 		}
@@ -91,7 +91,7 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 		case err == io.EOF:
 			return 0, io.ErrUnexpectedEOF
 		case errors.Is(err, wire.ErrLineTooLong):
-			return 0, fetch.Fail("read", nil, fetch.TooLarge, err)
+			return 0, fetch.Fail(fetch.OpRead, nil, fetch.TooLarge, err)
 		case err != nil:
 			return 0, err
 		}
@@ -115,11 +115,11 @@ func phoneItems(ctx context.Context, r io.Reader, l locator.Locator, limits fetc
 		for e, err := range cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header) {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail("read", l, fetch.TooLarge, errors.New("an entry is longer than the limit"))
+				err = fetch.Fail(fetch.OpRead, l, fetch.TooLarge, errors.New("an entry is longer than the limit"))
 			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("there are more than %d entries", limits.Items))
+				err = fetch.Fail(fetch.OpRead, l, fetch.TooLarge, fmt.Errorf("there are more than %d entries", limits.Items))
 			case err != nil:
-				err = fetch.Fail("read", l, fetch.Other, err)
+				err = fetch.Fail(fetch.OpRead, l, fetch.Other, err)
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)

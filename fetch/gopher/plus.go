@@ -169,10 +169,10 @@ func (x *exchange) refusal() error {
 	text, err := io.ReadAll(io.LimitReader(x.unframed(nil), maxComplaint))
 	fetch.ContextTrace(x.ctx).Received(text)
 	if err != nil && len(text) == 0 {
-		return fetch.Fail("read", x.loc, fetch.Other, err)
+		return fetch.Fail(fetch.OpRead, x.loc, fetch.Other, err)
 	}
 	e := parsePlusError(string(text))
-	failure := &fetch.Error{Op: "fetch", URL: x.loc.Redacted(), Kind: errorKinds[e.Code], Code: e.Code, Reply: strings.ReplaceAll(e.Text, "\n", " "), Err: e}
+	failure := &fetch.Error{Op: fetch.OpFetch, URL: x.loc.Redacted(), Kind: errorKinds[e.Code], Code: e.Code, Reply: strings.ReplaceAll(e.Text, "\n", " "), Err: e}
 	if e.Code == 3 {
 		if e.Moved = x.moved(e.Text); e.Moved == nil {
 			failure.Kind = fetch.NotFound
@@ -258,7 +258,7 @@ func readAttributes(r io.Reader, l locator.Locator, limits fetch.Limits) (octets
 	case err != nil:
 		return nil, nil, err
 	case int64(len(octets)) > bound:
-		return nil, nil, fetch.Fail("read", l, fetch.TooLarge, fmt.Errorf("the attributes are longer than %d octets", bound))
+		return nil, nil, fetch.Fail(fetch.OpRead, l, fetch.TooLarge, fmt.Errorf("the attributes are longer than %d octets", bound))
 	}
 	s := attributeScanner{lines: wire.NewLineReader(bytes.NewReader(octets), 0)}
 	blocks, err := s.next()

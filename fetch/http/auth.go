@@ -22,7 +22,7 @@ func (c *call) askLogin(resp *http.Response) (*locator.Login, error) {
 	}
 	login, err := c.env.Login(c.ctx, question)
 	if err == nil && strings.ContainsAny(login.User+login.Password, "\x00\r\n") {
-		err = fetch.Fail("login", c.locator, fetch.Unauthenticated, errors.New("a line end or NUL in the user name or password"))
+		err = fetch.Fail(fetch.OpLogin, c.locator, fetch.Unauthenticated, errors.New("a line end or NUL in the user name or password"))
 	}
 	switch {
 	case err == nil:

@@ -26,7 +26,7 @@ type call struct {
 
 	req    *fetch.Request
 	opt    Options
-	method string
+	method fetch.Op
 	upload *upload
 	hop
 	login     *locator.Login    // for the hop's origin
@@ -43,7 +43,7 @@ type hop struct {
 }
 
 // newCall checks a request. An empty method is that of the options.
-func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method string, body io.Reader) (*call, error) {
+func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.Op, body io.Reader) (*call, error) {
 	f.init()
 	c := &call{f: f, env: f.Env.WithDefaults(), outer: ctx, req: req, method: method}
 	if err := c.readRequest(); err != nil {
@@ -66,14 +66,14 @@ func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method string
 func (c *call) readRequest() error {
 	l, ok := c.req.Locator.(*locator.HTTP)
 	if !ok {
-		return fetch.Fail("check", c.req.Locator, fetch.Unsupported, errors.New("not an http or https URL"))
+		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.Unsupported, errors.New("not an http or https URL"))
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return err
 	}
 	l, err := normal(l, c.req.Query)
 	if err != nil {
-		return fetch.Fail("check", c.req.Locator, fetch.BadURL, err)
+		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.BadURL, err)
 	}
 	c.hop = hop{locator: l, from: c.req.From}
 	if l.Login != nil && l.Login.HasPassword {
@@ -86,7 +86,7 @@ func (c *call) readRequest() error {
 			c.opt = *opt
 		}
 	default:
-		return fetch.Fail("check", l, fetch.Unsupported, fmt.Errorf("options of type %T", opt))
+		return fetch.Fail(fetch.OpCheck, l, fetch.Unsupported, fmt.Errorf("options of type %T", opt))
 	}
 	return c.checkOptions()
 }

@@ -175,7 +175,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 }
 
 // do is an operation of which only the attributes count.
-func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method string, body io.Reader) (*fetch.Attributes, error) {
+func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method fetch.Op, body io.Reader) (*fetch.Attributes, error) {
 	c, err := f.newCall(ctx, req, method, body)
 	if err != nil {
 		return nil, err

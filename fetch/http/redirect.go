@@ -74,7 +74,7 @@ func (c *call) onward(a *answer) fetch.Provenance {
 
 // newMethod is what a redirect makes of the method (RFC 9110 §15.4): a POST
 // becomes a GET, as it always has, but a PUT stays what it is.
-func (c *call) newMethod(code int) string {
+func (c *call) newMethod(code int) fetch.Op {
 	switch {
 	case c.method == http.MethodPost && slices.Contains(c.opt.KeepPost, code):
 	case code == http.StatusSeeOther && c.method != http.MethodHead:
@@ -87,7 +87,7 @@ func (c *call) newMethod(code int) string {
 
 // opThere is what a redirect wants to be done elsewhere, if not to fetch.
 func (c *call) opThere(code int) string {
-	op := cmp.Or(c.opt.Verb, c.newMethod(code))
+	op := cmp.Or(c.opt.Verb, string(c.newMethod(code)))
 	if op == http.MethodGet {
 		return ""
 	}

@@ -42,7 +42,7 @@ func (c *call) checkOptions() error {
 	switch {
 	case c.method != "":
 	case c.opt.Method != "":
-		c.method = c.opt.Method
+		c.method = fetch.Op(c.opt.Method)
 	case c.opt.Body != nil:
 		c.method = http.MethodPost
 	default:
@@ -52,23 +52,23 @@ func (c *call) checkOptions() error {
 		return err
 	}
 	if verb := c.verb(); !httpguts.ValidHeaderFieldName(verb) || verb == http.MethodConnect {
-		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("%q is no method to fetch by", verb))
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, fmt.Errorf("%q is no method to fetch by", verb))
 	}
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
-		return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
 	}
 	if c.opt.Proxied != nil && !c.opt.ProxiedPassword && locator.HasPassword(c.opt.Proxied) {
-		return fetch.Fail("check", c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
+		return fetch.Fail(fetch.OpCheck, c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
 	c.spelling = make(map[string]string)
 	for name, values := range c.opt.Header {
 		if !httpguts.ValidHeaderFieldName(name) {
-			return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("%q is no header field's name", name))
+			return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, fmt.Errorf("%q is no header field's name", name))
 		}
 		for _, v := range values {
 			if !httpguts.ValidHeaderFieldValue(v) {
-				return fetch.Fail("check", c.locator, fetch.BadURL, fmt.Errorf("a line end or control octet in header field %s", name))
+				return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, fmt.Errorf("a line end or control octet in header field %s", name))
 			}
 		}
 		spelled := name
@@ -80,7 +80,7 @@ func (c *call) checkOptions() error {
 	}
 	c.opt.Header = canonical
 	if hosts := canonical["Host"]; len(hosts) > 1 || len(hosts) == 1 && !httpguts.ValidHostHeader(hosts[0]) {
-		return fetch.Fail("check", c.locator, fetch.BadURL, errors.New("bad Host header field"))
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, errors.New("bad Host header field"))
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (c *call) putBody(r *http.Request) error {
 }
 
 // verb is what the request line says.
-func (c *call) verb() string { return cmp.Or(c.opt.Verb, c.method) }
+func (c *call) verb() string { return cmp.Or(c.opt.Verb, string(c.method)) }
 
 // addProxyHeader adds what is meant for a proxy that makes the request.
 func addProxyHeader(h http.Header, p *proxy.Proxy) {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -60,23 +62,15 @@ func (c untraced) Value(key any) any {
 	return v
 }
 
-// secretFields are not shown.
-var secretFields = [][]byte{[]byte("authorization:"), []byte("proxy-authorization:"), []byte("cookie:")}
-
 // masked is a request's head with its secrets replaced.
 func masked(head []byte) []byte {
 	first, rest, _ := bytes.Cut(head, []byte("\n"))
 	out := append(maskedLine(first), '\n')
 	for line := range bytes.Lines(rest) {
-		for _, name := range secretFields {
-			if value, ok := cutField(line, name); ok {
-				line = append(line[:len(line)-len(value):len(line)-len(value)], " ****\r\n"...)
-			}
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(name), "Referer") {
+			line = fmt.Appendf(nil, "%s: %s\r\n", name, redacted(bytes.TrimSpace(value)))
 		}
-		if value, ok := cutField(line, []byte("referer:")); ok {
-			line = fmt.Appendf(nil, "%s %s\r\n", line[:len(line)-len(value)], redacted(bytes.TrimSpace(value)))
-		}
-		out = append(out, line...)
+		out = append(out, wire.Masked(string(line))...)
 	}
 	return out
 }
@@ -89,14 +83,6 @@ func maskedLine(line []byte) []byte {
 		return bytes.Clone(line)
 	}
 	return fmt.Appendf(nil, "%s %s %s", method, redacted(target), protocol)
-}
-
-// cutField takes a field's name, which has a colon at its end, off its line.
-func cutField(line, name []byte) (value []byte, ok bool) {
-	if len(line) <= len(name) || !bytes.EqualFold(line[:len(name)], name) {
-		return nil, false
-	}
-	return line[len(name):], true
 }
 
 // redacted is a URL without its password.

@@ -108,16 +108,13 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 		config = new(tls.Config)
 	}
 	config.ServerName, config.NextProtos = ex.target().Host, []string{"http/1.1"}
-	ctx, cancel := wire.Within(ctx, ex.call.env.Limits.Reply)
-	defer cancel()
-	c := tls.Client(wire.BelowTLS(raw), config)
-	if err := handshake(ctx, c); err != nil {
-		raw.Close()
+	c, err := handshake(ctx, raw, config, ex.call.env.Limits.Reply)
+	if err != nil {
 		kind := fetch.KindOf(err)
 		if kind == fetch.Other {
 			kind = fetch.Unreachable
 		}
-		return nil, fetch.Fail("TLS handshake", ex.hop.locator, kind, err)
+		return nil, fetch.Fail(fetch.OpTLS, ex.hop.locator, kind, err)
 	}
 	state := c.ConnectionState()
 	ex.call.trace.Note(fmt.Sprintf("%s, %s", tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite)))
@@ -125,14 +122,18 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 }
 
 // handshake tells the hooks of httptrace what net/http does not know of here.
-func handshake(ctx context.Context, c *tls.Conn) error {
+func handshake(ctx context.Context, raw net.Conn, config *tls.Config, limit time.Duration) (*tls.Conn, error) {
 	hooks := httptrace.ContextClientTrace(ctx)
 	if hooks != nil && hooks.TLSHandshakeStart != nil {
 		hooks.TLSHandshakeStart()
 	}
-	err := c.HandshakeContext(ctx)
+	c, err := wire.StartTLS(ctx, wire.BelowTLS(raw), config, config.ServerName, limit)
 	if hooks != nil && hooks.TLSHandshakeDone != nil {
-		hooks.TLSHandshakeDone(c.ConnectionState(), err)
+		var state tls.ConnectionState
+		if err == nil {
+			state = c.ConnectionState()
+		}
+		hooks.TLSHandshakeDone(state, err)
 	}
-	return err
+	return c, err
 }

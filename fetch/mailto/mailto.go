@@ -88,7 +88,7 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mai
 		return nil, nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, nil, fetch.Fail("fetch", l, fetch.Other, err)
+		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.Other, err)
 	}
 	if err := f.Env.Permit(ctx, fetch.Target{Locator: l, From: req.From}); err != nil {
 		return nil, nil, err
@@ -103,20 +103,20 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mai
 func read(req *fetch.Request) (*locator.Mailto, *Info, error) {
 	l, ok := req.Locator.(*locator.Mailto)
 	if !ok {
-		return nil, nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotMailto)
+		return nil, nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotMailto)
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, nil, err
 	}
 	switch {
 	case req.Options != nil:
-		return nil, nil, fetch.Fail("fetch", l, fetch.Unsupported, errOptions)
+		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errOptions)
 	case req.Offset != 0 || req.Length != 0 || req.Query != "":
-		return nil, nil, fetch.Fail("fetch", l, fetch.Unsupported, errPart)
+		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errPart)
 	}
 	info := newInfo(l)
 	if len(info.recipients()) == 0 {
-		return nil, nil, &fetch.Error{Op: "fetch", URL: l.Redacted(), Kind: fetch.BadURL, Section: "3.5", Err: errNobody}
+		return nil, nil, &fetch.Error{Op: fetch.OpFetch, URL: l.Redacted(), Kind: fetch.BadURL, Section: "3.5", Err: errNobody}
 	}
 	return l, info, nil
 }

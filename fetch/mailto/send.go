@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -36,7 +36,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	}
 	msg, err := compose(body, info, sender, env.Limits)
 	if err != nil {
-		return nil, fetch.Fail("read", l, fetch.BadURL, err)
+		return nil, fetch.Fail(fetch.OpRead, l, fetch.BadURL, err)
 	}
 	if err := checkAddresses(l, []string{msg.sender}); err != nil {
 		return nil, err
@@ -45,9 +45,8 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	if err != nil {
 		return nil, err
 	}
-	c := &client{f: f, loc: l, host: target.Host, limits: env.Limits, trace: fetch.ContextTrace(ctx),
-		conn: wire.NewConn(ctx, conn, env.Limits.Reply)}
-	defer c.conn.Close()
+	c := &client{Talk: talk.New(ctx, conn, "SMTP", 4<<10, env.Limits, fetch.ContextTrace(ctx)), ctx: ctx, f: f, loc: l, host: target.Host}
+	defer c.Close()
 	if err := c.deliver(msg, info.recipients()); err != nil {
 		return nil, err
 	}
@@ -57,7 +56,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 // server is where to send by. It is the user's own choice, as a proxy is.
 func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target, error) {
 	if f.SMTP == "" {
-		return fetch.Target{}, fetch.Fail("send", l, fetch.Unsupported, errNoServer)
+		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.Unsupported, errNoServer)
 	}
 	host, service, err := net.SplitHostPort(f.SMTP)
 	if err != nil {
@@ -65,7 +64,7 @@ func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target
 	}
 	port, portErr := strconv.ParseUint(service, 10, 16)
 	if err != nil || portErr != nil || host == "" || port == 0 {
-		return fetch.Target{}, fetch.Fail("send", l, fetch.BadURL, fmt.Errorf("%q is not a mail server's HOST:PORT", f.SMTP))
+		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.BadURL, fmt.Errorf("%q is not a mail server's HOST:PORT", f.SMTP))
 	}
 	return fetch.Target{Locator: l, From: from, Purpose: fetch.Proxy, Network: "tcp", Host: host, Port: uint16(port)}, nil
 }
@@ -87,7 +86,7 @@ func checkAddresses(l *locator.Mailto, list []string) error {
 			}
 		}
 		if err != nil {
-			return &fetch.Error{Op: "send", URL: l.Redacted(), Kind: fetch.BadURL, Section: "3.5",
+			return &fetch.Error{Op: fetch.OpSend, URL: l.Redacted(), Kind: fetch.BadURL, Section: "3.5",
 				Err: fmt.Errorf("%q is not an RFC 822 addr-spec: %w", s, err)}
 		}
 	}

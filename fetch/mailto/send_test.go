@@ -120,7 +120,7 @@ func TestSendFaults(t *testing.T) {
 			{testserver.Close(), broken},
 			{testserver.Truncate(0), broken}, {testserver.Truncate(2), broken},
 			{testserver.Reset(0), broken}, {testserver.Reset(2), broken},
-			{testserver.EndlessLine(), []fetch.ErrorKind{fetch.TooLarge, fetch.Protocol}},
+			{testserver.EndlessLine(), []fetch.ErrorKind{fetch.Protocol}},
 			{testserver.Garbage(200, 1), []fetch.ErrorKind{fetch.Protocol}},
 			{testserver.Reply("421 closing"), []fetch.ErrorKind{fetch.Busy}},
 			{testserver.Reply("451 later"), []fetch.ErrorKind{fetch.Busy}},
@@ -128,7 +128,7 @@ func TestSendFaults(t *testing.T) {
 			{testserver.Reply("552 large"), []fetch.ErrorKind{fetch.TooLarge}},
 			{testserver.Reply("554 no"), []fetch.ErrorKind{fetch.Permission, fetch.Busy}},
 			{testserver.Reply("199 what"), []fetch.ErrorKind{fetch.Protocol}},
-			{testserver.Reply(strings.Repeat("250-x\n", 60000) + "250 x"), []fetch.ErrorKind{fetch.TooLarge}},
+			{testserver.Reply(strings.Repeat("250-x\n", 60000) + "250 x"), []fetch.ErrorKind{fetch.Protocol}},
 		}
 		for _, f := range faults {
 			for _, secure := range []bool{false, true} {
@@ -251,6 +251,45 @@ func TestStartTLS(t *testing.T) {
 			})
 		})
 	}
+}
+
+// dripping hands on what the peer sends after "220 go" octet by octet, slowly.
+type dripping struct {
+	net.Conn
+	on bool
+}
+
+func (d *dripping) Write(p []byte) (int, error) {
+	d.on = d.on || p[0] == 0x16 // a record of TLS
+	return d.Conn.Write(p)
+}
+
+func (d *dripping) Read(p []byte) (int, error) {
+	if d.on {
+		time.Sleep(200 * time.Millisecond)
+		p = p[:1]
+	}
+	return d.Conn.Read(p)
+}
+
+// TestSlowHandshake: a server that takes its time over TLS has no more than
+// Limits.Connect of it.
+func TestSlowHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := post(t)
+		f := sender(srv)
+		f.Env.Limits.Connect = 8 * time.Second
+		f.Env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := srv.Dial(ctx, network, address)
+			return &dripping{Conn: c}, err
+		}
+		start := time.Now()
+		_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+		var e *fetch.Error
+		if took := time.Since(start).Round(time.Second); !errors.As(err, &e) || e.Kind != fetch.Timeout || e.Op != fetch.OpTLS || took != 8*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
 }
 
 // TestAllOrNobody: when one recipient is refused, nobody gets anything.

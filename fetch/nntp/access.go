@@ -84,7 +84,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 		a.options,
 	} {
 		if err := step(); err != nil {
-			return nil, a.fail("check", err)
+			return nil, a.fail(fetch.OpCheck, err)
 		}
 	}
 	a.key.host = strings.ToLower(a.key.host)
@@ -213,7 +213,7 @@ func (a *access) credentials(ctx context.Context, text string) (locator.Login, e
 // for this access.
 func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
 	if ctx.Err() != nil {
-		return a.fail("connect", ctx.Err())
+		return a.fail(fetch.OpConnect, ctx.Err())
 	}
 	t := a.target()
 	err := a.env.Permit(ctx, t)

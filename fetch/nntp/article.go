@@ -17,7 +17,7 @@ const mediaType = "message/rfc822"
 func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource, error) {
 	var id string
 	s, err := f.begin(ctx, a, func(s *session) (err error) {
-		id, err = a.ask(s, "ARTICLE", 220)
+		id, err = a.ask(s, fetch.OpARTICLE, 220)
 		return err
 	})
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource,
 	}
 	res := a.resource(s)
 	res.MediaType, res.Info.(*Info).MessageID = mediaType, id
-	res.Body = newBody(a, s, "ARTICLE", f.release)
+	res.Body = newBody(a, s, fetch.OpARTICLE, f.release)
 	return res, nil
 }
 
@@ -39,19 +39,19 @@ func (a *access) resource(s *session) *fetch.Resource {
 
 // ask sends a command about the article and gives its message-id as the server
 // tells it. An answer about another article is none.
-func (a *access) ask(s *session, verb string, want int) (id string, err error) {
+func (a *access) ask(s *session, verb fetch.Op, want int) (id string, err error) {
 	argument := a.article
 	if a.id != "" {
 		argument = "<" + a.id + ">"
 	} else if err := s.enter(a.group); err != nil {
 		return "", err
 	}
-	r, err := s.expect(verb+" "+argument, want)
+	r, err := s.expect(string(verb)+" "+argument, want)
 	if err != nil {
 		return "", err
 	}
 	asked, _ := number(a.article)
-	n, id := parseArticle(r.text)
+	n, id := parseArticle(r.Text)
 	if n != 0 && asked != 0 && n != asked || a.id != "" && id != "" && id != argument {
 		return "", s.stray(verb, r)
 	}
@@ -62,16 +62,15 @@ func (a *access) ask(s *session, verb string, want int) (id string, err error) {
 type body struct {
 	a     *access
 	s     *session
-	op    string
+	op    fetch.Op
 	block *wire.DotReader
 	free  func(*session) // gives the session back; nil once that is done
 	err   error          // what every further Read gives
 }
 
 // newBody is the block behind the reply that has just come.
-func newBody(a *access, s *session, op string, free func(*session)) *body {
-	s.block, s.waiting = true, false
-	return &body{a: a, s: s, op: op, block: wire.NewDotReader(s.lines), free: free}
+func newBody(a *access, s *session, op fetch.Op, free func(*session)) *body {
+	return &body{a: a, s: s, op: op, block: s.openBlock(), free: free}
 }
 
 // Read implements io.Reader.
@@ -92,14 +91,14 @@ func (b *body) Read(p []byte) (int, error) {
 		b.s.block = false
 		b.release()
 	case err != nil:
-		b.err = b.a.bodyFailure(b.op, b.s.fail(err))
+		b.err = b.a.bodyFailure(b.op, b.s.Fail(err))
 	}
 	return n, b.err
 }
 
 func (b *body) canceled() error {
 	if err := b.s.ctx.Err(); err != nil {
-		return b.a.bodyFailure(b.op, b.s.fail(err))
+		return b.a.bodyFailure(b.op, b.s.Fail(err))
 	}
 	return nil
 }
@@ -117,7 +116,7 @@ func (b *body) release() {
 func (b *body) Close() error {
 	if b.err == nil {
 		b.err = b.a.fail(b.op, &fetch.Error{Kind: fetch.ConnectionFailed, Err: os.ErrClosed})
-		if b.free != nil && b.s.err == nil && b.block.Ends() {
+		if b.free != nil && b.s.Err == nil && b.block.Ends() {
 			b.s.block = false
 		}
 	}
@@ -145,22 +144,21 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 			return err
 		}
 	}
-	_, err := a.ask(s, "HEAD", 221)
-	if err != nil && unknown(err) && s.err == nil {
-		_, err = a.ask(s, "STAT", 223)
+	_, err := a.ask(s, fetch.OpHEAD, 221)
+	if err != nil && unknown(err) && s.Err == nil {
+		_, err = a.ask(s, fetch.OpSTAT, 223)
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	s.block, s.waiting = true, false
-	block := wire.NewDotReader(s.lines)
-	h, err := readHeader(block.ReadLine, s.limits.Header)
+	block := s.openBlock()
+	h, err := readHeader(block.ReadLine, s.Limits.Header)
 	if err == nil { // an empty line in it, and more: whatever that is
 		_, err = io.Copy(io.Discard, block)
 	}
 	if err != nil && err != io.EOF {
-		return a.bodyFailure("HEAD", s.fail(err))
+		return a.bodyFailure(fetch.OpHEAD, s.Fail(err))
 	}
 	s.block = false
 	attr.MediaType, attr.Header, attr.ModTime = mediaType, h.fields, h.date()

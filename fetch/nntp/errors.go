@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // fail makes err the error of an access, in which something is always known to
 // be wrong with somebody.
-func (a *access) fail(op string, err error) error {
+func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	e := fetch.Fail(op, a.loc, fetch.Other, err)
 	e.URL = a.loc.Redacted() // not that of the configured server
 	if e.Kind == fetch.Other {
@@ -21,7 +22,7 @@ func (a *access) fail(op string, err error) error {
 }
 
 // bodyFailure is what a failed read of a block means: what has come is not all.
-func (a *access) bodyFailure(op string, err error) error {
+func (a *access) bodyFailure(op fetch.Op, err error) error {
 	switch kind := fetch.KindOf(err); {
 	case errors.Is(err, wire.ErrLineTooLong):
 		err = &fetch.Error{Kind: fetch.TooLarge, Err: err}
@@ -38,7 +39,7 @@ func (a *access) bodyFailure(op string, err error) error {
 func replyFailure(err error) error {
 	switch err {
 	case io.ErrUnexpectedEOF:
-		return errClosed
+		return talk.ErrClosed
 	case wire.ErrLineTooLong:
 		return &fetch.Error{Kind: fetch.Protocol, Err: err}
 	}
@@ -46,8 +47,8 @@ func replyFailure(err error) error {
 }
 
 // kindOf classifies a negative reply to a command (RFC 3977 §3.2, RFC 4643).
-func kindOf(verb string, r reply) fetch.ErrorKind {
-	switch r.code {
+func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
+	switch r.Code {
 	case 400, 403, 436:
 		return fetch.Busy
 	case 411, 420, 421, 422, 423, 430:
@@ -59,7 +60,7 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 	case 437, 440, 502:
 		return fetch.Permission
 	case 441:
-		if strings.Contains(r.text, "435") || strings.Contains(strings.ToLower(r.text), "duplicate") {
+		if strings.Contains(r.Text, "435") || strings.Contains(strings.ToLower(r.Text), "duplicate") {
 			return fetch.Exists
 		}
 		return fetch.Permission
@@ -71,9 +72,9 @@ func kindOf(verb string, r reply) fetch.ErrorKind {
 		return fetch.Unsupported
 	}
 	switch {
-	case verb == "AUTHINFO":
+	case verb == fetch.OpAUTHINFO:
 		return fetch.Unauthenticated
-	case r.class() == 4:
+	case r.Class() == 4:
 		return fetch.Busy
 	}
 	return fetch.Permission

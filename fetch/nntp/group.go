@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -49,14 +50,14 @@ const byHead = "HEAD"
 // server knows. Where it knows none, s.overview is byHead and nothing is under
 // way; where there are no articles after all, g is empty.
 func (a *access) askOverview(s *session, g *groupInfo) error {
-	commands := []string{"XOVER", "OVER"}
+	commands := []fetch.Op{fetch.OpXOVER, fetch.OpOVER}
 	switch {
 	case s.overview == byHead:
 		return nil
 	case s.overview != "":
-		commands = []string{s.overview}
+		commands = []fetch.Op{s.overview}
 	case s.can.has("OVER"):
-		commands = []string{"OVER", "XOVER"}
+		commands = []fetch.Op{fetch.OpOVER, fetch.OpXOVER}
 	}
 	for _, verb := range commands {
 		_, err := s.expect(fmt.Sprintf("%s %d-%d", verb, g.low, g.high), 224)
@@ -67,7 +68,7 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 		case code(err) == 420 || code(err) == 423:
 			*g = groupInfo{}
 			return nil
-		case !unknown(err) || s.err != nil:
+		case !unknown(err) || s.Err != nil:
 			return err
 		}
 	}
@@ -80,21 +81,20 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 // to: there, each between the first and the last may exist.
 func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 	if _, err := s.expect("LISTGROUP "+a.group, 211); err != nil {
-		if unknown(err) && s.err == nil {
+		if unknown(err) && s.Err == nil {
 			return []span{{g.low, g.high}}, nil
 		}
 		return nil, err
 	}
-	s.block, s.waiting = true, false
 	var list []span
-	for block := wire.NewDotReader(s.lines); ; {
+	for block := s.openBlock(); ; {
 		line, err := block.ReadLine()
 		if err == io.EOF {
 			s.block = false
 			return list, nil
 		}
 		if err != nil {
-			return nil, a.bodyFailure("LISTGROUP", s.fail(err))
+			return nil, a.bodyFailure(fetch.OpLISTGROUP, s.Fail(err))
 		}
 		text, whole := strings.CutSuffix(string(line), "\r\n")
 		if !whole {
@@ -102,10 +102,10 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		}
 		n, err := number(text)
 		if err != nil {
-			return nil, a.fail("LISTGROUP", s.fail(violation(text, "no article number in a list of them")))
+			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(talk.Violation(text, "no article number in a list of them")))
 		}
 		if list, err = addNumber(list, n); err != nil {
-			return nil, a.fail("LISTGROUP", s.fail(err))
+			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(err))
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (a *access) items(ctx context.Context, r io.Reader, parse func(line string)
 			case err == io.EOF:
 				return
 			case err != nil:
-				yield(fetch.Item{}, a.fail("list", err))
+				yield(fetch.Item{}, a.fail(fetch.OpList, err))
 				return
 			}
 			item, ok := parse(string(wire.TrimEOL(line)))
@@ -143,7 +143,7 @@ func (a *access) items(ctx context.Context, r io.Reader, parse func(line string)
 				continue
 			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
-				yield(fetch.Item{}, a.fail("list", &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d entries", a.limits.Items)}))
+				yield(fetch.Item{}, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d entries", a.limits.Items)}))
 				return
 			}
 			if !yield(item, nil) {

@@ -13,7 +13,7 @@ import (
 func (f *Fetcher) fetchGroups(ctx context.Context, a *access) (*fetch.Resource, error) {
 	s, err := f.begin(ctx, a, func(s *session) error {
 		_, err := s.expect("LIST ACTIVE", 215)
-		if err != nil && unknown(err) && s.err == nil {
+		if err != nil && unknown(err) && s.Err == nil {
 			_, err = s.expect("LIST", 215) // RFC 977
 		}
 		return err
@@ -23,7 +23,7 @@ func (f *Fetcher) fetchGroups(ctx context.Context, a *access) (*fetch.Resource, 
 	}
 	res := a.resource(s)
 	res.Kind = fetch.KindDirectory
-	res.Body = newBody(a, s, "LIST", f.release)
+	res.Body = newBody(a, s, fetch.OpLIST, f.release)
 	d := &descriptions{f: f, ctx: ctx, a: a}
 	list := a.items(ctx, res.Body, func(line string) (fetch.Item, bool) { return a.groupItem(line, d.of) })
 	res.Items = func(yield func(fetch.Item, error) bool) {
@@ -112,8 +112,7 @@ func (d *descriptions) begin() {
 		d.a.trace.Note("no descriptions of the groups: " + err.Error())
 		return
 	}
-	s.block, s.waiting = true, false
-	d.s, d.block = s, wire.NewDotReader(s.lines)
+	d.s, d.block = s, s.openBlock()
 	for d.block != nil && d.octets <= maxAhead {
 		d.readOne() // and is done with the session, if that is all
 	}

@@ -105,7 +105,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}
 	switch {
 	case req.Offset != 0 || req.Length != 0:
-		return nil, a.fail("check", &fetch.Error{Kind: fetch.Unsupported, Err: errPart})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.Unsupported, Err: errPart})
 	case a.articles != nil:
 		return f.fetchArticles(ctx, a)
 	case a.all:
@@ -191,11 +191,10 @@ func (f *Fetcher) begin(ctx context.Context, a *access, start func(*session) err
 func (f *Fetcher) idleSession(k key) (*session, bool) {
 	for {
 		s, ok := f.idle.Get(k)
-		if !ok || !wire.Readable(s.raw) {
+		if !ok || !wire.Readable(s.Raw) {
 			return s, ok
 		}
-		s.raw.Close()
-		s.conn.Close()
+		s.Talk.Close()
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -64,7 +65,7 @@ const window = 200
 type pipeline struct {
 	a     *access
 	s     *session
-	verb  string
+	verb  fetch.Op
 	want  int // code of the reply
 	left  []span
 	asked []int64 // not answered yet, oldest first
@@ -84,13 +85,13 @@ type answer struct {
 func (p *pipeline) next() (bool, error) {
 	if p.block != nil {
 		if _, err := io.Copy(io.Discard, p.block); err != nil {
-			return false, p.a.bodyFailure(p.verb, p.s.fail(err))
+			return false, p.a.bodyFailure(p.verb, p.s.Fail(err))
 		}
 		p.block = nil
 	}
 	for {
 		if err := p.s.ctx.Err(); err != nil {
-			return false, p.a.fail(p.verb, p.s.fail(err))
+			return false, p.s.failed(p.verb, p.s.Fail(err))
 		}
 		r, n, err := p.exchange()
 		if err != nil {
@@ -100,9 +101,9 @@ func (p *pipeline) next() (bool, error) {
 		case n == 0:
 			p.s.block = false
 			return false, nil
-		case r.code == p.want:
+		case r.Code == p.want:
 			return true, p.begin(r, n)
-		case r.code == 420 || r.code == 423 || r.code == 430: // it has expired
+		case r.Code == 420 || r.Code == 423 || r.Code == 430: // it has expired
 		default:
 			return false, p.s.refuse(p.verb, r)
 		}
@@ -110,20 +111,19 @@ func (p *pipeline) next() (bool, error) {
 }
 
 // begin gives out the block behind a reply.
-func (p *pipeline) begin(r reply, asked int64) error {
-	told, id := parseArticle(r.text)
+func (p *pipeline) begin(r talk.Reply, asked int64) error {
+	told, id := parseArticle(r.Text)
 	if told != 0 && told != asked {
 		return p.s.stray(p.verb, r)
 	}
 	p.got = answer{asked, id}
-	p.s.block, p.s.waiting = true, false
-	p.block = wire.NewDotReader(p.s.lines)
+	p.block = p.s.openBlock()
 	return nil
 }
 
 // exchange sends what may be sent and reads a reply; a number of 0 means that
 // all is answered.
-func (p *pipeline) exchange() (r reply, n int64, err error) {
+func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 	if !p.begun {
 		first := p.take(1)
 		if len(first) == 0 {
@@ -141,7 +141,7 @@ func (p *pipeline) exchange() (r reply, n int64, err error) {
 		}
 		if len(more) > 0 {
 			if err := p.s.send(lines...); err != nil {
-				return r, 0, p.a.fail(p.verb, err)
+				return r, 0, p.s.failed(p.verb, err)
 			}
 			p.asked = append(p.asked, more...)
 		}
@@ -156,7 +156,7 @@ func (p *pipeline) exchange() (r reply, n int64, err error) {
 		if fetch.KindOf(err) == fetch.ConnectionFailed {
 			err = &fetch.Error{Kind: fetch.Truncated, Err: err}
 		}
-		err = p.a.fail(p.verb, err)
+		err = p.s.failed(p.verb, err)
 	}
 	return r, n, err
 }

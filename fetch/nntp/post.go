@@ -17,13 +17,13 @@ import (
 func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.Attributes, error) {
 	switch {
 	case ctx.Err() != nil:
-		return nil, a.fail("connect", ctx.Err())
+		return nil, a.fail(fetch.OpConnect, ctx.Err())
 	case a.group == "" || a.article != "" || a.articles != nil:
-		return nil, a.fail("POST", &fetch.Error{Kind: fetch.BadURL, Err: errors.New("an article is posted to a newsgroup, and the URL names none")})
+		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.BadURL, Err: errors.New("an article is posted to a newsgroup, and the URL names none")})
 	}
 	src := newArticleReader(body, a.limits)
 	if err := src.checkHeader(a.group); err != nil {
-		return nil, a.fail("POST", &fetch.Error{Kind: fetch.LocalIO, Err: err})
+		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.LocalIO, Err: err})
 	}
 	s, err := f.begin(ctx, a, func(s *session) error {
 		_, err := s.expect("POST", 340)
@@ -39,14 +39,14 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	}
 	r, err := s.receive()
 	if err != nil {
-		return nil, a.fail("POST", err)
+		return nil, a.fail(fetch.OpPOST, err)
 	}
 	s.block = false
-	if r.code != 240 {
-		return nil, s.refuse("POST", r)
+	if r.Code != 240 {
+		return nil, s.refuse(fetch.OpPOST, r)
 	}
 	attr := &fetch.Attributes{Size: -1}
-	if id := idIn(r.text); id != "" {
+	if id := idIn(r.Text); id != "" {
 		attr.Header = []fetch.Field{{Name: "Message-ID", Value: id}}
 	}
 	return attr, nil
@@ -55,10 +55,7 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 // sendArticle sends an article after 340. One that cannot be read to its end is
 // not ended either, so that the server does not take it.
 func (a *access) sendArticle(s *session, src *articleReader) error {
-	out := bufio.NewWriterSize(writerFunc(func(p []byte) (int, error) {
-		s.conn.SetTimeout(s.limits.Idle)
-		return s.conn.Write(p)
-	}), readBuffer)
+	out := bufio.NewWriterSize(writerFunc(s.WriteBody), readBuffer)
 	block := wire.NewDotWriter(out)
 	for {
 		line, err := src.ReadLine()
@@ -66,20 +63,19 @@ func (a *access) sendArticle(s *session, src *articleReader) error {
 			break
 		}
 		if err != nil {
-			return a.fail("POST", &fetch.Error{Kind: fetch.LocalIO, Err: s.fail(err)})
+			return a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.LocalIO, Err: s.Fail(err)})
 		}
 		if err := s.ctx.Err(); err != nil {
-			return a.fail("POST", s.fail(err))
+			return s.failed(fetch.OpPOST, s.Fail(err))
 		}
 		if _, err := block.Write(line); err != nil {
-			return a.fail("POST", s.fail(err))
+			return s.failed(fetch.OpPOST, s.Fail(err))
 		}
 		a.trace.Body(int64(len(line)))
 	}
 	if err := errors.Join(block.Close(), out.Flush()); err != nil {
-		return a.fail("POST", s.fail(err))
+		return s.failed(fetch.OpPOST, s.Fail(err))
 	}
-	wire.QuickAck(s.raw)
 	return nil
 }
 

@@ -31,7 +31,7 @@ const portion = 16 << 10
 // Read implements io.Reader.
 func (b *series) Read(p []byte) (int, error) {
 	if b.err == nil && b.s.ctx.Err() != nil {
-		b.err = b.a.fail(b.verb, b.s.fail(b.s.ctx.Err()))
+		b.err = b.s.failed(b.verb, b.s.Fail(b.s.ctx.Err()))
 	}
 	for len(b.pending) == 0 && b.err == nil && len(p) > 0 {
 		b.pending = b.store[:0]
@@ -78,7 +78,7 @@ func (b *series) Close() error {
 
 // newHeads is an overview made of the headers of articles.
 func newHeads(a *access, s *session, list []span, free func(*session)) *series {
-	b := &series{pipeline: pipeline{a: a, s: s, verb: "HEAD", want: 221, left: list}, free: free}
+	b := &series{pipeline: pipeline{a: a, s: s, verb: fetch.OpHEAD, want: 221, left: list}, free: free}
 	b.fill = func() error {
 		ok, err := b.next()
 		if err != nil {
@@ -89,7 +89,7 @@ func newHeads(a *access, s *session, list []span, free func(*session)) *series {
 		}
 		h, err := readHeader(b.block.ReadLine, a.limits.Header)
 		if err != nil && err != io.EOF {
-			return a.bodyFailure(b.verb, s.fail(err))
+			return a.bodyFailure(b.verb, s.Fail(err))
 		}
 		b.pending = append(b.pending, h.overviewLine(strconv.FormatInt(b.got.number, 10))...)
 		return nil
@@ -105,10 +105,10 @@ func (f *Fetcher) fetchArticles(ctx context.Context, a *access) (*fetch.Resource
 		if err != nil {
 			return err
 		}
-		b.pipeline = pipeline{a: a, s: s, verb: "ARTICLE", want: 220, left: clamp(slices.Clone(a.articles), g)}
+		b.pipeline = pipeline{a: a, s: s, verb: fetch.OpARTICLE, want: 220, left: clamp(slices.Clone(a.articles), g)}
 		found, err := b.next()
 		if err == nil && !found {
-			err = a.fail("ARTICLE", &fetch.Error{Kind: fetch.NotFound, Err: errors.New("the group has no articles in that range")})
+			err = a.fail(fetch.OpARTICLE, &fetch.Error{Kind: fetch.NotFound, Err: errors.New("the group has no articles in that range")})
 		}
 		return err
 	})
@@ -153,7 +153,7 @@ func (b *series) readArticle(p []byte) (int, error) {
 		return 0, b.err
 	}
 	if err := b.s.ctx.Err(); err != nil {
-		b.err = b.a.fail(b.verb, b.s.fail(err))
+		b.err = b.s.failed(b.verb, b.s.Fail(err))
 		return 0, b.err
 	}
 	n, err := b.block.Read(p)
@@ -161,7 +161,7 @@ func (b *series) readArticle(p []byte) (int, error) {
 		b.a.trace.Body(int64(n))
 	}
 	if err != nil && err != io.EOF {
-		b.err = b.a.bodyFailure(b.verb, b.s.fail(err))
+		b.err = b.a.bodyFailure(b.verb, b.s.Fail(err))
 		err = b.err
 	}
 	return n, err
@@ -187,7 +187,7 @@ func (m *mbox) fill() error {
 		case err == io.EOF:
 			m.end()
 		case err != nil:
-			return m.a.bodyFailure(m.verb, m.s.fail(err))
+			return m.a.bodyFailure(m.verb, m.s.Fail(err))
 		default:
 			m.line(line)
 		}
@@ -209,7 +209,7 @@ func (m *mbox) begin() error {
 	m.first = false
 	h, err := readHeader(m.block.ReadLine, m.a.limits.Header)
 	if err != nil && err != io.EOF {
-		return m.a.bodyFailure(m.verb, m.s.fail(err))
+		return m.a.bodyFailure(m.verb, m.s.Fail(err))
 	}
 	m.pending = append(m.pending, separator(&h)...)
 	for line := range bytes.SplitAfterSeq(h.octets, []byte("\n")) {
@@ -262,3 +262,7 @@ func author(from string) string {
 	}
 	return address
 }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

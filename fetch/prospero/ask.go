@@ -81,7 +81,7 @@ func (c *call) hop(a *answer, to *proto.Object) error {
 func (c *call) move(next target) error {
 	c.seen[c.at.key()] = true
 	if c.hops++; c.hops > min(maxHops, c.env.Limits.Hops) || c.seen[next.key()] {
-		return &fetch.Error{Op: "follow", URL: c.loc.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("to %s, after %d", next.locator(), c.hops-1)}
+		return &fetch.Error{Op: fetch.OpFollow, URL: c.loc.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("to %s, after %d", next.locator(), c.hops-1)}
 	}
 	c.at = next
 	return nil
@@ -164,7 +164,7 @@ func (c *call) read(a *answer) (to *proto.Object, err error) {
 		}
 		a.raw = append(a.raw, a.r.Raw()...)
 		if limit := c.env.Limits.Header; limit > 0 && len(a.raw) > limit {
-			return nil, fetch.Fail("read", c.loc, fetch.TooLarge, fmt.Errorf("more than %d octets before the answer", limit))
+			return nil, fetch.Fail(fetch.OpRead, c.loc, fetch.TooLarge, fmt.Errorf("more than %d octets before the answer", limit))
 		}
 		if f := proto.ParseFailure(tokens); f != nil {
 			return nil, f

@@ -41,9 +41,9 @@ func (b *body) part(offset, length int64) error {
 	skipped, err := io.CopyN(io.Discard, b.src, offset)
 	switch {
 	case err == io.EOF:
-		return fetch.Fail("read", b.loc, fetch.BadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
+		return fetch.Fail(fetch.OpRead, b.loc, fetch.BadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
 	case err != nil:
-		return failed("read", b.loc, err)
+		return failed(fetch.OpRead, b.loc, err)
 	}
 	if length > 0 {
 		b.left = length
@@ -55,11 +55,11 @@ func (b *body) part(offset, length int64) error {
 func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case b.closed.Load():
-		return 0, fetch.Fail("read", b.loc, fetch.ConnectionFailed, errClosed)
+		return 0, fetch.Fail(fetch.OpRead, b.loc, fetch.ConnectionFailed, errClosed)
 	case b.err != nil:
 		return 0, b.err
 	case b.ctx.Err() != nil:
-		b.err = fetch.Fail("read", b.loc, fetch.Other, b.ctx.Err())
+		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.Other, b.ctx.Err())
 		return 0, b.err
 	case b.left == 0:
 		return 0, io.EOF
@@ -77,7 +77,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == io.EOF {
 		b.err = io.EOF
 	} else if err != nil {
-		b.err = failed("read", b.loc, err)
+		b.err = failed(fetch.OpRead, b.loc, err)
 	}
 	if n > 0 {
 		return n, nil // the next read tells
@@ -90,11 +90,11 @@ func (b *body) full() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	switch {
 	case n > 0:
-		b.err = fetch.Fail("read", b.loc, fetch.TooLarge, errors.New("the body is longer than the limit"))
+		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.TooLarge, errors.New("the body is longer than the limit"))
 	case err == io.EOF:
 		b.err = io.EOF
 	default:
-		b.err = failed("read", b.loc, err)
+		b.err = failed(fetch.OpRead, b.loc, err)
 	}
 	return b.err
 }

@@ -38,9 +38,9 @@ var kinds = []struct {
 }
 
 // fail makes the error of a command.
-func (c *call) fail(op string, err error) error { return failed(op, c.loc, err) }
+func (c *call) fail(op fetch.Op, err error) error { return failed(op, c.loc, err) }
 
-func failed(op string, l locator.Locator, err error) error {
+func failed(op fetch.Op, l locator.Locator, err error) error {
 	if f := (*proto.Failure)(nil); errors.As(err, &f) {
 		kind, known := failures[f.Code]
 		if !known {

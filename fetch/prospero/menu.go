@@ -45,7 +45,7 @@ func (c *call) items(r io.Reader, a *answer) iter.Seq2[fetch.Item, error] {
 		l := &lister{call: c, yield: yield, merged: map[string]bool{a.at.key(): true}}
 		whole := &answer{r: proto.NewReader(wire.ReadAhead(c.ctx, r), c.env.Limits.Line, a.plain), plain: a.plain, at: a.at, peer: a.peer}
 		if err := l.list(whole, 0); err != nil && !l.stopped {
-			yield(fetch.Item{}, failed("read", c.loc, err))
+			yield(fetch.Item{}, failed(fetch.OpRead, c.loc, err))
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (l *lister) list(a *answer, depth int) error {
 				link, attributes, octets = &next, nil, 0
 			case "ATTRIBUTE":
 				if octets += len(a.r.Raw()); l.env.Limits.Header > 0 && octets > l.env.Limits.Header {
-					return fetch.Fail("read", l.loc, fetch.TooLarge, fmt.Errorf("a link with more than %d octets of attributes", l.env.Limits.Header))
+					return fetch.Fail(fetch.OpRead, l.loc, fetch.TooLarge, fmt.Errorf("a link with more than %d octets of attributes", l.env.Limits.Header))
 				}
 				attr, err := proto.ParseAttribute(tokens)
 				if err != nil {
@@ -114,7 +114,7 @@ func (l *lister) link(a *answer, link *proto.Link, attributes []proto.Attribute,
 		return l.union(a, link, depth)
 	}
 	if limit := l.env.Limits.Items; limit > 0 && l.n >= limit {
-		return fetch.Fail("read", l.loc, fetch.TooLarge, fmt.Errorf("the directory has more than %d links", limit))
+		return fetch.Fail(fetch.OpRead, l.loc, fetch.TooLarge, fmt.Errorf("the directory has more than %d links", limit))
 	}
 	l.n++
 	if !l.yield(item(link, attributes), nil) {
@@ -155,7 +155,7 @@ func (l *lister) union(a *answer, link *proto.Link, depth int) error {
 	case l.stopped, l.ctx.Err() != nil, fetch.KindOf(err) == fetch.TooLarge:
 		return err
 	default:
-		l.trace.Note(failed("union", c.loc, err).Error() + "; it is left out")
+		l.trace.Note(failed(fetch.OpUnion, c.loc, err).Error() + "; it is left out")
 	}
 	return nil
 }

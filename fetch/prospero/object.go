@@ -19,7 +19,7 @@ const contentsMethod = "PROSPERO-CONTENTS"
 func (c *call) object() (*fetch.Resource, error) {
 	attributes, a, err := c.attributes()
 	if err != nil {
-		return nil, c.fail("GET-OBJECT-INFO", err)
+		return nil, c.fail(fetch.OpGetObjectInfo, err)
 	}
 	self := proto.Object{HostType: "INTERNET-D", Host: hostText(&c.at), NameType: c.at.nameType, Name: c.at.object, Version: c.at.version}
 	var shown []string
@@ -35,7 +35,7 @@ func (c *call) object() (*fetch.Resource, error) {
 				return res, nil
 			}
 			if f := (*proto.Failure)(nil); !errors.As(err, &f) && !errors.Is(err, ardp.ErrSilent) {
-				return nil, c.fail("GET-OBJECT-INFO", err)
+				return nil, c.fail(fetch.OpGetObjectInfo, err)
 			}
 			c.trace.Note("the server does not give the contents: " + fetch.Printable(err.Error()))
 			without = err
@@ -45,7 +45,7 @@ func (c *call) object() (*fetch.Resource, error) {
 		switch {
 		case err == nil && usable(to):
 			c.trace.Note(fmt.Sprintf("access method %s", methodText(attr.Value)))
-			return nil, fetch.Fail("fetch", c.loc, fetch.Moved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.Remote, By: c.loc, Peer: a.peer.Addr()}})
+			return nil, fetch.Fail(fetch.OpFetch, c.loc, fetch.Moved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.Remote, By: c.loc, Peer: a.peer.Addr()}})
 		case err == nil:
 			shown = append(shown, fetch.Printable(fmt.Sprintf("%s (%s)", to.Redacted(), m.Name)))
 		default:
@@ -53,7 +53,7 @@ func (c *call) object() (*fetch.Resource, error) {
 		}
 	}
 	if without != nil && (len(shown) == 0 || errors.Is(without, ardp.ErrSilent)) {
-		return nil, c.fail("GET-OBJECT-INFO", without)
+		return nil, c.fail(fetch.OpGetObjectInfo, without)
 	}
 	return c.advice(attributes, a, shown), nil
 }
@@ -89,7 +89,7 @@ func (c *call) attributes() ([]proto.Attribute, *answer, error) {
 			return nil, nil, err
 		}
 		if octets += len(a.r.Raw()); c.env.Limits.Header > 0 && octets > c.env.Limits.Header {
-			return nil, nil, fetch.Fail("read", c.loc, fetch.TooLarge, fmt.Errorf("more than %d octets of attributes", c.env.Limits.Header))
+			return nil, nil, fetch.Fail(fetch.OpRead, c.loc, fetch.TooLarge, fmt.Errorf("more than %d octets of attributes", c.env.Limits.Header))
 		}
 		for _, tokens := range lines {
 			if f := proto.ParseFailure(tokens); f != nil {

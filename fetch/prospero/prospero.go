@@ -87,7 +87,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	case err == nil:
 		return c.menu(a)
 	case !isAbsent(err) || computed(c.at.object) || c.info.Protocol == 1: // which knows no objects but directories
-		return nil, c.fail("LIST", err)
+		return nil, c.fail(fetch.OpLIST, err)
 	}
 	return c.object()
 }
@@ -99,11 +99,11 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 		return nil, err
 	}
 	if computed(c.at.object) {
-		return nil, fetch.Fail("GET-OBJECT-INFO", c.loc, fetch.Unsupported, errComputed)
+		return nil, fetch.Fail(fetch.OpGetObjectInfo, c.loc, fetch.Unsupported, errComputed)
 	}
 	attributes, _, err := c.attributes()
 	if err != nil {
-		return nil, c.fail("GET-OBJECT-INFO", err)
+		return nil, c.fail(fetch.OpGetObjectInfo, err)
 	}
 	found := describe(attributes)
 	return &found, nil
@@ -128,13 +128,13 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error
 	l, ok := req.Locator.(*locator.Prospero)
 	switch {
 	case !ok || l == nil:
-		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotProspero)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotProspero)
 	case req.Options != nil:
-		return nil, fetch.Fail("fetch", l, fetch.Unsupported, errOptions)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errOptions)
 	case req.Offset < 0:
-		return nil, fetch.Fail("fetch", l, fetch.Unsupported, errFromEnd)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errFromEnd)
 	case req.Length < 0:
-		return nil, fetch.Fail("fetch", l, fetch.BadRange, errLength)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.BadRange, errLength)
 	}
 	at, plain := targetOf(l, req.From)
 	if err := fetch.CheckOctets(plain); err != nil {
@@ -144,7 +144,7 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error
 	c.info.Protocol = 5
 	if req.Query != "" {
 		if !c.wordless() || strings.ContainsAny(req.Query, "\x00\r\n") {
-			return nil, fetch.Fail("fetch", l, fetch.BadURL, errNoWords)
+			return nil, fetch.Fail(fetch.OpFetch, l, fetch.BadURL, errNoWords)
 		}
 		c.at.object = strings.TrimSuffix(at.object, "/") + "/" + req.Query
 	}

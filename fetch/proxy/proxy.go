@@ -133,7 +133,7 @@ func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	case fetch.Timeout, fetch.Canceled, fetch.Unresolved, fetch.BadURL:
 		kind = k
 	}
-	return nil, fetch.Fail("connect by proxy", t.Locator, kind, err)
+	return nil, fetch.Fail(fetch.OpProxyConnect, t.Locator, kind, err)
 }
 
 func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {

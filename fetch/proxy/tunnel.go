@@ -72,24 +72,16 @@ func (p *Proxy) ask(to string) (head, shown string) {
 		version = "HTTP/1.0"
 	}
 	head = "CONNECT " + to + " " + version + "\r\nHost: " + to + "\r\n"
-	shown = head
-	add := func(name, value string, secret bool) {
-		head += name + ": " + value + "\r\n"
-		if secret {
-			value = "****"
-		}
-		shown += name + ": " + value + "\r\n"
-	}
 	if p.Login != nil && len(p.Header.Values(authorization)) == 0 {
-		add(authorization, p.Authorization(), true)
+		head += authorization + ": " + p.Authorization() + "\r\n"
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Header)) {
 		for _, value := range p.Header[name] {
-			secret := name == authorization || name == "Authorization" || name == "Cookie"
-			add(name, value, secret)
+			head += name + ": " + value + "\r\n"
 		}
 	}
-	return head + "\r\n", shown + "\r\n"
+	head += "\r\n"
+	return head, wire.Masked(head)
 }
 
 const authorization = "Proxy-Authorization"

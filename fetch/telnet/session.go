@@ -90,7 +90,7 @@ func (s *Session) Read(p []byte) (int, error) {
 	if err == io.EOF {
 		err = s.reset()
 	} else if err != nil {
-		err = s.fail("read", err)
+		err = s.fail(fetch.OpRead, err)
 	}
 	s.err = err
 	return n, err
@@ -102,7 +102,7 @@ func (s *Session) reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if errors.Is(s.unsent, syscall.ECONNRESET) {
-		return s.fail("read", s.unsent)
+		return s.fail(fetch.OpRead, s.unsent)
 	}
 	return io.EOF
 }
@@ -113,12 +113,12 @@ func (s *Session) over() error {
 	case s.err != nil:
 		return s.err
 	case err != nil:
-		return s.fail("read", err)
+		return s.fail(fetch.OpRead, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return s.fail("read", net.ErrClosed)
+		return s.fail(fetch.OpRead, net.ErrClosed)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (s *Session) send(data []byte) error {
 		s.mu.Lock()
 		s.unsent = err
 		s.mu.Unlock()
-		return s.fail("write", err)
+		return s.fail(fetch.OpWrite, err)
 	}
 	if len(commands) > 0 {
 		s.tell(func(t *fetch.Trace) { t.Sent(commands) })
@@ -205,7 +205,7 @@ func (s *Session) Close() error {
 	err := s.in.Close()
 	s.out.Close() // the same once more
 	if err != nil {
-		return s.fail("close", err)
+		return s.fail(fetch.OpClose, err)
 	}
 	return nil
 }
@@ -261,7 +261,7 @@ func (s *Session) Echoes() bool {
 	return s.them[optEcho] == on
 }
 
-func (s *Session) fail(op string, err error) error {
+func (s *Session) fail(op fetch.Op, err error) error {
 	kind := fetch.Other
 	switch {
 	case errors.Is(err, errSubnegotiation):

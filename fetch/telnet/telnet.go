@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -57,7 +58,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	target := fetch.Target{Locator: a.loc, From: req.From, Host: a.Host, Port: a.Port}
 	if !req.Interact {
 		if err := ctx.Err(); err != nil {
-			return nil, fetch.Fail("fetch", a.loc, fetch.Other, err)
+			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.Other, err)
 		}
 		if err := f.Env.Permit(ctx, target); err != nil {
 			return nil, err
@@ -91,20 +92,20 @@ type access struct {
 func prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.Telnet)
 	if !ok {
-		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotTelnet)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotTelnet)
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, err
 	}
 	switch {
 	case req.Offset != 0 || req.Length != 0:
-		return nil, fetch.Fail("fetch", l, fetch.Unsupported, errRange)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errRange)
 	case req.Query != "":
-		return nil, fetch.Fail("fetch", l, fetch.Unsupported, errQuery)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errQuery)
 	}
 	opt, err := optionsOf(req)
 	if err != nil {
-		return nil, fetch.Fail("fetch", l, fetch.BadURL, err)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.BadURL, err)
 	}
 	server, _ := locator.ServerOf(l)
 	return &access{Server: server, loc: l, opt: opt}, nil
@@ -146,7 +147,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	shown := a.Server
 	if shown.Login != nil && shown.Login.HasPassword {
-		shown.Login = &locator.Login{User: shown.Login.User, Password: "****", HasPassword: true}
+		shown.Login = &locator.Login{User: shown.Login.User, Password: wire.Mask, HasPassword: true}
 	}
 	advise := fetch.Step{Do: "say: " + advice(shown)}
 	if !req.Interact {

@@ -68,17 +68,17 @@ const (
 func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.WAIS)
 	if !ok || l == nil {
-		return nil, fetch.Fail("fetch", req.Locator, fetch.Unsupported, errNotWAIS)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotWAIS)
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, err
 	}
 	if l.Host == "" {
-		return nil, fetch.Fail("fetch", l, fetch.BadURL, errNoHost)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.BadURL, errNoHost)
 	}
 	options, ok := req.Options.(*Options)
 	if req.Options != nil && !ok {
-		return nil, fetch.Fail("fetch", l, fetch.Unsupported, errOptions)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errOptions)
 	}
 	if options == nil {
 		options = new(Options)
@@ -94,7 +94,7 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 // plan fills in what is to be done.
 func (a *access) plan(req *fetch.Request, options *Options) error {
 	l := a.loc
-	fail := func(kind fetch.ErrorKind, err error) error { return fetch.Fail("fetch", l, kind, err) }
+	fail := func(kind fetch.ErrorKind, err error) error { return fetch.Fail(fetch.OpFetch, l, kind, err) }
 	switch {
 	case req.Length < 0:
 		return fail(fetch.BadRange, errLength)
@@ -138,7 +138,7 @@ func (a *access) planSearch(options *Options) error {
 	for _, like := range options.Like {
 		doc, err := a.feedback(like)
 		if err != nil {
-			return fetch.Fail("fetch", a.loc, fetch.BadURL, fmt.Errorf("%s: %w", like.Redacted(), err))
+			return fetch.Fail(fetch.OpFetch, a.loc, fetch.BadURL, fmt.Errorf("%s: %w", like.Redacted(), err))
 		}
 		a.request.Words.Like = append(a.request.Words.Like, doc)
 	}
@@ -164,7 +164,7 @@ func (a *access) feedback(l locator.Locator) (z3950.Feedback, error) {
 func (a *access) planRetrieval(req *fetch.Request) error {
 	doc, err := parsePath(a.loc.WPath)
 	if err != nil {
-		return &fetch.Error{Op: "fetch", URL: a.loc.Redacted(), Kind: fetch.BadURL, Section: "3.9", Err: err}
+		return &fetch.Error{Op: fetch.OpFetch, URL: a.loc.Redacted(), Kind: fetch.BadURL, Section: "3.9", Err: err}
 	}
 	doc.database, doc.typ = a.database, a.loc.WType
 	if doc.typ == "" {
@@ -178,7 +178,7 @@ func (a *access) planRetrieval(req *fetch.Request) error {
 	a.does = retrieving
 	start, until, err := span(doc.length, req.Offset, req.Length)
 	if err != nil {
-		return fetch.Fail("fetch", a.loc, fetch.KindOf(err), err)
+		return fetch.Fail(fetch.OpFetch, a.loc, fetch.KindOf(err), err)
 	}
 	a.request = doc.slice(start, until)
 	return a.checkLength()
@@ -191,7 +191,7 @@ func (a *access) checkLength() error {
 		err = errTooLong
 	}
 	if err != nil {
-		return fetch.Fail("fetch", a.loc, fetch.BadURL, err)
+		return fetch.Fail(fetch.OpFetch, a.loc, fetch.BadURL, err)
 	}
 	return nil
 }

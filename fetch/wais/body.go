@@ -66,7 +66,7 @@ type body struct {
 func (s *session) newBody(doc document, offset, length int64) (*body, error) {
 	start, until, err := span(doc.length, offset, length)
 	if err != nil {
-		return nil, fetch.Fail("retrieve", s.loc, fetch.KindOf(err), err)
+		return nil, fetch.Fail(fetch.OpRetrieve, s.loc, fetch.KindOf(err), err)
 	}
 	return &body{session: s, doc: doc, start: start, at: start, until: until}, nil
 }
@@ -109,14 +109,14 @@ func (b *body) next() error {
 		return b.end(nil, true)
 	}
 	asked := b.doc.slice(b.at, b.until)
-	r, err := b.ask("retrieve", asked)
+	r, err := b.ask(fetch.OpRetrieve, asked)
 	if err != nil {
 		return err
 	}
 	b.text = textOf(r)
 	if int64(len(b.text)) > min(b.until-b.at, sliceSize) {
 		b.text = nil
-		return fetch.Fail("retrieve", b.loc, fetch.Protocol, errTooMuch)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.Protocol, errTooMuch)
 	}
 	b.at += int64(len(b.text))
 	d := complaint(r)
@@ -144,15 +144,15 @@ func (b *body) end(d *Diagnostic, answered bool) error {
 	first := b.at == b.start
 	switch {
 	case d != nil && !d.beyond() && first:
-		return fetch.Fail("retrieve", b.loc, d.kind(), d)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, d.kind(), d)
 	case d != nil && !d.beyond():
-		return fetch.Fail("retrieve", b.loc, fetch.Truncated, d)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.Truncated, d)
 	case d != nil && first && b.start > 0:
-		return fetch.Fail("retrieve", b.loc, fetch.BadRange, d)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.BadRange, d)
 	case d != nil && first && !answered:
-		return fetch.Fail("retrieve", b.loc, fetch.NotFound, d)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.NotFound, d)
 	case b.doc.length >= 0:
-		return fetch.Fail("retrieve", b.loc, fetch.Truncated,
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.Truncated,
 			fmt.Errorf("%w after octet %d of %d", errNoText, b.at, b.doc.length))
 	}
 	return io.EOF
@@ -174,11 +174,11 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) ready() error {
 	switch {
 	case b.closed.Load():
-		return fetch.Fail("read", b.loc, fetch.ConnectionFailed, errClosed)
+		return fetch.Fail(fetch.OpRead, b.loc, fetch.ConnectionFailed, errClosed)
 	case b.err != nil:
 		return b.err
 	case b.ctx.Err() != nil:
-		b.err = fetch.Fail("read", b.loc, fetch.Other, b.ctx.Err())
+		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.Other, b.ctx.Err())
 		return b.err
 	case len(b.text) > 0:
 		return nil
@@ -187,7 +187,7 @@ func (b *body) ready() error {
 		return b.bounded()
 	}
 	if errors.Is(b.err, errNoAnswer) {
-		b.err = &fetch.Error{Op: "read", URL: b.loc.Redacted(), Kind: fetch.Truncated, Err: errNoAnswer}
+		b.err = &fetch.Error{Op: fetch.OpRead, URL: b.loc.Redacted(), Kind: fetch.Truncated, Err: errNoAnswer}
 	}
 	return b.err
 }
@@ -198,7 +198,7 @@ func (b *body) bounded() error {
 	if limit == 0 || b.given+int64(len(b.text)) <= limit {
 		return nil
 	}
-	b.err = fetch.Fail("read", b.loc, fetch.TooLarge, fmt.Errorf("the document is longer than %d octets", limit))
+	b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.TooLarge, fmt.Errorf("the document is longer than %d octets", limit))
 	return b.err
 }
 

@@ -67,7 +67,7 @@ func (f *Fetcher) open(ctx context.Context, req *fetch.Request, a *access) (*ses
 // init introduces the client. Whether the server cares does not matter: it has
 // to answer searches without.
 func (s *session) init() error {
-	p, err := s.exchange("init", hello())
+	p, err := s.exchange(fetch.OpInit, hello())
 	if err != nil {
 		return err
 	}
@@ -80,13 +80,13 @@ func (s *session) init() error {
 			s.trace.Note("the server declines Init; it is asked all the same")
 		}
 	default:
-		return fetch.Fail("init", s.loc, fetch.Protocol, errNotInit)
+		return fetch.Fail(fetch.OpInit, s.loc, fetch.Protocol, errNotInit)
 	}
 	return nil
 }
 
 // ask searches and wants an answer.
-func (s *session) ask(op string, request *z3950.Search) (*z3950.SearchResponse, error) {
+func (s *session) ask(op fetch.Op, request *z3950.Search) (*z3950.SearchResponse, error) {
 	p, err := s.exchange(op, request)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *session) ask(op string, request *z3950.Search) (*z3950.SearchResponse, 
 
 // askWords searches for words; an answer without anything in it is nil.
 func (s *session) askWords(database, words string, max int) (*z3950.SearchResponse, error) {
-	r, err := s.ask("search", wordSearch(database, words, max))
+	r, err := s.ask(fetch.OpSearch, wordSearch(database, words, max))
 	if errors.Is(err, errEmpty) {
 		return nil, nil
 	}
@@ -112,7 +112,7 @@ func (s *session) askWords(database, words string, max int) (*z3950.SearchRespon
 
 // exchange sends a request and receives the answer, nil for an empty one. The
 // answer holds until the next exchange.
-func (s *session) exchange(op string, request z3950.PDU) (z3950.PDU, error) {
+func (s *session) exchange(op fetch.Op, request z3950.PDU) (z3950.PDU, error) {
 	var err error
 	if s.sent, err = z3950.AppendMessage(s.sent[:0], z3950.NewHeader(), request); err != nil {
 		return nil, fetch.Fail(op, s.loc, fetch.BadURL, err)
@@ -145,7 +145,7 @@ func (s *session) exchange(op string, request z3950.PDU) (z3950.PDU, error) {
 }
 
 // broken is the error of an answer that does not come, or not whole.
-func (s *session) broken(op string, err error) error {
+func (s *session) broken(op fetch.Op, err error) error {
 	kind := fetch.Other
 	switch {
 	case err == io.EOF:

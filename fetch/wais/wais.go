@@ -121,7 +121,7 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 			continue
 		}
 		if d := complaint(r); d != nil && d.kind() == fetch.NotFound && ask.database == a.database && !found(r) {
-			return fetch.Fail("search", s.loc, d.kind(), d)
+			return fetch.Fail(fetch.OpSearch, s.loc, d.kind(), d)
 		}
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
@@ -194,10 +194,10 @@ func descriptions(r *z3950.SearchResponse) (docs []document) {
 
 // search asks for documents.
 func (s *session) search(a *access, res *fetch.Resource) error {
-	r, err := s.ask("search", a.request)
+	r, err := s.ask(fetch.OpSearch, a.request)
 	switch {
 	case errors.Is(err, errNoAnswer) && len(a.request.Words.Like) > 0:
-		return fetch.Fail("search", s.loc, fetch.ConnectionFailed, errNoLike)
+		return fetch.Fail(fetch.OpSearch, s.loc, fetch.ConnectionFailed, errNoLike)
 	case err != nil:
 		return err
 	}
@@ -230,7 +230,7 @@ func (s *session) refused(a *access, info *Info, d *Diagnostic) error {
 	if a.words == "" && kind == fetch.BadURL {
 		err = fmt.Errorf("this server needs search words too, as in %s: %w", urlWithWords(s.loc), d)
 	}
-	return fetch.Fail("search", s.loc, kind, err)
+	return fetch.Fail(fetch.OpSearch, s.loc, kind, err)
 }
 
 // noteFewer tells that fewer documents came than the user wanted, or that the

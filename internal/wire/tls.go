@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
+	"time"
 )
 
 // ErrNoNotice is how a connection below TLS ends without the close_notify by which
@@ -23,4 +26,31 @@ func (c vouched) Read(p []byte) (int, error) {
 		err = ErrNoNotice
 	}
 	return n, err
+}
+
+// StartTLS begins TLS over conn with the server called host, or what config calls
+// it, within the shortest of limits. An error closes conn; it is the context's if
+// that is why, or the limit's.
+func StartTLS(ctx context.Context, conn net.Conn, config *tls.Config, host string, limits ...time.Duration) (*tls.Conn, error) {
+	if config = config.Clone(); config == nil {
+		config = new(tls.Config)
+	}
+	if config.ServerName == "" {
+		config.ServerName = host
+	}
+	ctx, cancel := Within(ctx, limits...)
+	defer cancel()
+	secure := tls.Client(conn, config)
+	err := conn.SetDeadline(time.Time{}) // that of reads and writes before
+	if err == nil {
+		err = secure.HandshakeContext(ctx)
+	}
+	if err != nil {
+		conn.Close()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, err
+	}
+	return secure, nil
 }
