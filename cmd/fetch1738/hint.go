@@ -55,7 +55,7 @@ func hints() []hint {
 		{exitBadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
 		{exitBadURL, lacksGroup, always("to list the groups of a server: --news-server HOST 'news:*'")},
 		{exitBadURL, (*transfer).globFails, always("{} and [] in a URL stand for several URLs; -g takes them literally")},
-		{exitRefused, func(_ *transfer, e *fetch.Error) bool { return e.Op == "gateway" }, always("use --gateway-login to tell the gateway the login, too")},
+		{exitRefused, func(_ *transfer, e *fetch.Error) bool { return e.Op == fetch.OpGateway }, always("use --gateway-login to tell the gateway the login, too")},
 		{exitRefused, isReservedPort, always("this port belongs to another service; use --allow-port PORT to connect anyway")},
 		{exitProxy, resolvesForProxy, always("use --socks5-hostname, or socks5h:// in the proxy's URL, to have the proxy look up names")},
 		{exitLogin, lacksTerminal, always("without a terminal, give the password by -n with ~/.netrc or by --password-fd")},

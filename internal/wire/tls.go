@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 )
 
@@ -36,7 +37,7 @@ func StartTLS(ctx context.Context, conn net.Conn, config *tls.Config, host strin
 		config = new(tls.Config)
 	}
 	if config.ServerName == "" {
-		config.ServerName = host
+		config.ServerName, _, _ = strings.Cut(host, "%") // a zone is for this machine only
 	}
 	ctx, cancel := Within(ctx, limits...)
 	defer cancel()
