@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"path"
 	"strings"
 	"time"
@@ -40,7 +39,7 @@ type access struct {
 }
 
 // key is what two accesses must have in common to use the same session. What
-// the policy makes of the second one is asked before it does (permitReuse).
+// the policy makes of the second one is asked before it does (session.Permit).
 type key struct {
 	host           string
 	port           uint16
@@ -195,17 +194,6 @@ func (a *access) makeKey() key {
 		k.user, k.password = login.User, login.Password
 	}
 	return k
-}
-
-// permitReuse asks the policy what it would be asked if the session were opened
-// for this access.
-func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
-	t := a.target()
-	err := a.env.Permit(ctx, t)
-	if t.Addr = peer; err == nil && peer.IsValid() {
-		err = a.env.Permit(ctx, t)
-	}
-	return err
 }
 
 // commands are what an access needs of a session; Explain gives it one that only

@@ -62,7 +62,7 @@ type Fetcher struct {
 	// IdleTime is how long they are kept; 0 is a minute.
 	IdleTime time.Duration
 
-	idle sessions.Pool[key, *session]
+	idle sessions.Keeper[key, *access, *session]
 	pasv servers // whose answers to EPSV were of no use
 }
 
@@ -165,49 +165,19 @@ func (f *Fetcher) Close() error { return f.idle.Close() }
 // reuses tells whether sessions are kept.
 func (f *Fetcher) reuses() bool { return !f.Exact && f.MaxIdle >= 0 }
 
-// do lets use have a session, which belongs to the caller if all goes well. An
-// idle session that turns out to be dead is replaced without a word.
-func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (*session, error) {
-	s, err := f.reuse(ctx, a)
-	if err != nil {
-		return nil, err
+// terms are how sessions are kept.
+func (f *Fetcher) terms() sessions.Terms {
+	if !f.reuses() {
+		return sessions.Terms{Limit: -1}
 	}
-	if s != nil {
-		if err = use(s); err == nil {
-			return s, nil
-		}
-		stale := s.stale()
-		f.release(s)
-		if !stale {
-			return nil, err
-		}
-		a.trace.Retry(fetch.Retry{Attempt: 1, Err: err})
-	}
-	if s, err = f.open(ctx, a); err != nil {
-		return nil, err
-	}
-	if err = use(s); err != nil {
-		f.release(s)
-		return nil, err
-	}
-	return s, nil
+	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime}
 }
 
-// reuse finds an idle session that the access may have, or nil.
-func (f *Fetcher) reuse(ctx context.Context, a *access) (*session, error) {
-	if !f.reuses() {
-		return nil, nil
-	}
-	s, ok := f.idle.Get(a.key)
-	if !ok {
-		return nil, nil
-	}
-	if err := a.permitReuse(ctx, s.peer); err != nil {
-		f.keep(s)
-		return nil, err
-	}
-	s.resume(ctx, a)
-	return s, nil
+// do lets use have a session, which belongs to the caller if all goes well.
+func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (*session, error) {
+	open := func() (*session, error) { return f.open(ctx, a) }
+	again := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
+	return f.idle.Begin(ctx, a.key, a, f.terms(), open, use, again)
 }
 
 // open makes a session.
@@ -221,7 +191,7 @@ func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 	}
 	if f.reuses() {
 		if err := s.remember(); err != nil {
-			s.end()
+			s.End()
 			return nil, err
 		}
 	}
@@ -252,13 +222,4 @@ func dialKnown(ctx context.Context, a *access, refused error) (*session, error) 
 }
 
 // release ends an access: its session is kept or closed.
-func (f *Fetcher) release(s *session) {
-	if f.reuses() && s.reusable() {
-		s.rest()
-		f.keep(s)
-		return
-	}
-	s.end()
-}
-
-func (f *Fetcher) keep(s *session) { f.idle.Put(s.key, s, f.MaxIdle, f.IdleTime) }
+func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms()) }

@@ -66,7 +66,7 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	s.ctl = newControl(ctx, conn, a.limits, a.trace)
 	s.ctl.answers = s
 	if err := s.login(); err != nil {
-		s.end()
+		s.End()
 		return nil, err
 	}
 	return s, nil
@@ -154,17 +154,28 @@ func (s *session) remember() error {
 	return nil
 }
 
-// resume puts an idle session under another access.
-func (s *session) resume(ctx context.Context, a *access) {
+// Permit asks the policy about an access that is to have the session.
+func (s *session) Permit(ctx context.Context, a *access) error {
+	return talk.PermitReuse(ctx, a.env, a.target(), s.peer)
+}
+
+// Waiting reports whether something has come on an idle session.
+func (s *session) Waiting() bool { return s.ctl.Waiting() }
+
+// Drop closes the session without a word.
+func (s *session) Drop() { s.ctl.Talk.Close() }
+
+// Resume puts an idle session under another access.
+func (s *session) Resume(ctx context.Context, a *access) {
 	s.ctx, s.access = ctx, a
 	s.ctl.Resume(ctx, a.limits, a.trace)
 	s.used, s.ctl.began = true, false
 	a.trace.Reused(s.describe())
 }
 
-// stale tells whether a used session broke before it could do anything that must
+// Stale tells whether a used session broke before it could do anything that must
 // not be done again: it had been dead for some time, most likely.
-func (s *session) stale() bool {
+func (s *session) Stale() bool {
 	return s.used && !s.raw && !s.ctl.began && s.ctl.Err != nil && s.ctx.Err() == nil
 }
 
@@ -176,13 +187,13 @@ func (s *session) describe() fetch.Connection {
 	}
 }
 
-// reusable tells whether another access may have the session.
-func (s *session) reusable() bool {
+// Reusable tells whether another access may have the session.
+func (s *session) Reusable() bool {
 	return s.entry != "" && !s.raw && s.last == nil && s.ctl.Err == nil && s.ctx.Err() == nil
 }
 
-// rest takes the session out of its access.
-func (s *session) rest() {
+// Rest takes the session out of its access.
+func (s *session) Rest() {
 	s.ctl.Rest()
 	s.dropData()
 	s.ctx, s.access = context.Background(), nil
@@ -197,8 +208,8 @@ func (s *session) Close() error {
 	return s.ctl.Quit(quitTime)
 }
 
-// end is Close for a session whose access may have failed or been cut off.
-func (s *session) end() {
+// End is Close for a session whose access may have failed or been cut off.
+func (s *session) End() {
 	s.dropData()
 	switch {
 	case s.ctx.Err() != nil:

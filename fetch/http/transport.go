@@ -107,8 +107,8 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 	if config == nil {
 		config = new(tls.Config)
 	}
-	config.ServerName, config.NextProtos = ex.target().Host, []string{"http/1.1"}
-	c, err := handshake(ctx, raw, config, ex.call.env.Limits.Reply)
+	config.ServerName, config.NextProtos = "", []string{"http/1.1"}
+	c, err := handshake(ctx, raw, config, ex.target().Host, ex.call.env.Limits.Reply)
 	if err != nil {
 		kind := fetch.KindOf(err)
 		if kind == fetch.Other {
@@ -122,12 +122,12 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 }
 
 // handshake tells the hooks of httptrace what net/http does not know of here.
-func handshake(ctx context.Context, raw net.Conn, config *tls.Config, limit time.Duration) (*tls.Conn, error) {
+func handshake(ctx context.Context, raw net.Conn, config *tls.Config, host string, limit time.Duration) (*tls.Conn, error) {
 	hooks := httptrace.ContextClientTrace(ctx)
 	if hooks != nil && hooks.TLSHandshakeStart != nil {
 		hooks.TLSHandshakeStart()
 	}
-	c, err := wire.StartTLS(ctx, wire.BelowTLS(raw), config, config.ServerName, limit)
+	c, err := wire.StartTLS(ctx, wire.BelowTLS(raw), config, host, limit)
 	if hooks != nil && hooks.TLSHandshakeDone != nil {
 		var state tls.ConnectionState
 		if err == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 
@@ -207,20 +206,6 @@ func (a *access) credentials(ctx context.Context, text string) (locator.Login, e
 		a.login = &login
 	}
 	return login, err
-}
-
-// permitReuse asks the policy what it would be asked if the session were opened
-// for this access.
-func (a *access) permitReuse(ctx context.Context, peer netip.AddrPort) error {
-	if ctx.Err() != nil {
-		return a.fail(fetch.OpConnect, ctx.Err())
-	}
-	t := a.target()
-	err := a.env.Permit(ctx, t)
-	if t.Addr = peer; err == nil && peer.IsValid() {
-		err = a.env.Permit(ctx, t)
-	}
-	return err
 }
 
 // inGroup locates an article of the group at hand, as the scheme asked for does.

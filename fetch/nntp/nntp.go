@@ -15,7 +15,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	sessions "github.com/fetch1738/fetch1738/internal/session"
-	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // Fetcher fetches news, nntp, nntps and snews URLs. The zero value works, for
@@ -39,7 +38,7 @@ type Fetcher struct {
 	// IdleTime is how long they are kept; 0 is a minute.
 	IdleTime time.Duration
 
-	idle sessions.Pool[key, *session]
+	idle sessions.Keeper[key, *access, *session]
 }
 
 // Options are the Request.Options of this package. The zero value, as nil, asks
@@ -151,61 +150,16 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 // Close ends the idle sessions; those in use end with their Bodies.
 func (f *Fetcher) Close() error { return f.idle.Close() }
 
-// reuses tells whether sessions are kept.
-func (f *Fetcher) reuses() bool { return f.MaxIdle >= 0 }
+// terms are how sessions are kept.
+func (f *Fetcher) terms() sessions.Terms { return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime} }
 
-// begin finds an idle session or makes one, and starts on it. An idle one that
-// turns out to be dead is replaced without a word to the caller. After an error
-// there is nothing to release.
+// begin finds an idle session or makes one, and starts on it. After an error there
+// is nothing to release.
 func (f *Fetcher) begin(ctx context.Context, a *access, start func(*session) error) (*session, error) {
-	if s, ok := f.idleSession(a.key); ok {
-		if err := a.permitReuse(ctx, s.peer); err != nil {
-			f.keep(s)
-			return nil, err
-		}
-		s.resume(ctx, a)
-		a.trace.Reused(s.describe())
-		err := start(s)
-		if err == nil {
-			return s, nil
-		}
-		f.release(s)
-		if s.answered || ctx.Err() != nil {
-			return nil, err
-		}
-		a.trace.Retry(fetch.Retry{Attempt: 1, Err: err})
-	}
-	s, err := dial(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	if err := start(s); err != nil {
-		f.release(s)
-		return nil, err
-	}
-	return s, nil
-}
-
-// idleSession finds one on which nothing has come meanwhile: that would be taken
-// for the reply to the next command. Others are closed without a word.
-func (f *Fetcher) idleSession(k key) (*session, bool) {
-	for {
-		s, ok := f.idle.Get(k)
-		if !ok || !wire.Readable(s.Raw) {
-			return s, ok
-		}
-		s.Talk.Close()
-	}
+	open := func() (*session, error) { return dial(ctx, a) }
+	again := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
+	return f.idle.Begin(ctx, a.key, a, f.terms(), open, start, again)
 }
 
 // release ends an access: its session is kept or closed.
-func (f *Fetcher) release(s *session) {
-	if f.reuses() && s.reusable() {
-		s.rest()
-		f.keep(s)
-		return
-	}
-	s.end()
-}
-
-func (f *Fetcher) keep(s *session) { f.idle.Put(s.key, s, f.MaxIdle, f.IdleTime) }
+func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms()) }

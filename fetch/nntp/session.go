@@ -48,7 +48,7 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	s := &session{Talk: talk.New(ctx, conn, "NNTP", readBuffer, a.limits, a.trace), key: a.key, ctx: ctx, access: a}
 	s.peer = fetch.AddrPort(conn.RemoteAddr())
 	if err := s.open(); err != nil {
-		s.end()
+		s.End()
 		return nil, err
 	}
 	return s, nil
@@ -317,10 +317,25 @@ func (s *session) lookInto(group string) (groupInfo, error) {
 	return g, nil
 }
 
-// resume puts an idle session under another access.
-func (s *session) resume(ctx context.Context, a *access) {
+// Permit asks the policy about an access that is to have the session.
+func (s *session) Permit(ctx context.Context, a *access) error {
+	if ctx.Err() != nil {
+		return a.fail(fetch.OpConnect, ctx.Err())
+	}
+	return talk.PermitReuse(ctx, a.env, a.target(), s.peer)
+}
+
+// Drop closes the session without a word.
+func (s *session) Drop() { s.Talk.Close() }
+
+// Stale reports whether the session had been dead for some time, most likely.
+func (s *session) Stale() bool { return !s.answered && s.ctx.Err() == nil }
+
+// Resume puts an idle session under another access.
+func (s *session) Resume(ctx context.Context, a *access) {
 	s.ctx, s.access, s.answered = ctx, a, false
-	s.Resume(ctx, a.limits, a.trace)
+	s.Talk.Resume(ctx, a.limits, a.trace)
+	a.trace.Reused(s.describe())
 }
 
 // describe is the session's connection as its access sees it.
@@ -332,15 +347,15 @@ func (s *session) describe() fetch.Connection {
 	return c
 }
 
-// reusable tells whether another access may have the session.
-func (s *session) reusable() bool {
+// Reusable tells whether another access may have the session.
+func (s *session) Reusable() bool {
 	return s.Err == nil && !s.block && s.ctx.Err() == nil && s.Lines.Buffered() == 0
 }
 
-// rest takes the session out of its access.
-func (s *session) rest() {
+// Rest takes the session out of its access.
+func (s *session) Rest() {
 	s.ctx, s.access = context.Background(), nil
-	s.Rest()
+	s.Talk.Rest()
 }
 
 // Close takes leave of the server, in bounded time, and closes the connection.
@@ -351,8 +366,8 @@ func (s *session) Close() error {
 	return s.Quit(quitTime)
 }
 
-// end is Close for a session whose access may have failed or been cut off.
-func (s *session) end() {
+// End is Close for a session whose access may have failed or been cut off.
+func (s *session) End() {
 	if s.ctx.Err() != nil {
 		s.Talk.Close()
 		return
