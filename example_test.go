@@ -72,7 +72,7 @@ func ExampleGet_errors() {
 		fmt.Println("no such file") // 550 by FTP, 404 by HTTP, an error item by gopher
 	case errors.Is(err, fs.ErrPermission):
 		fmt.Println("not for me")
-	case errors.Is(err, fetch.Timeout):
+	case errors.Is(err, fetch.ErrTimeout):
 		fmt.Println("too slow")
 	}
 	var e *fetch.Error
@@ -159,7 +159,7 @@ func ExampleResolver_strict() {
 	strict := fetch1738.Resolver{Parser: new(locator.Parser)}
 	defer strict.Close()
 	_, err := strict.Get(ctx, srv.URL+"/~user")
-	fmt.Println(errors.Is(err, fetch.BadURL))
+	fmt.Println(errors.Is(err, fetch.ErrBadURL))
 	// Output: true
 }
 
@@ -219,7 +219,7 @@ func ExampleResolver_credentials() {
 	}}
 	defer r.Close()
 	_, err := r.Get(ctx, "ftp://lab@"+srv.Addr+"/pub/README")
-	fmt.Println(errors.Is(err, fetch.Unauthenticated))
+	fmt.Println(errors.Is(err, fetch.ErrUnauthenticated))
 	// Output: true
 }
 
@@ -230,7 +230,7 @@ func ExampleResolver_policy() {
 
 	_, err := r.Get(ctx, "http://127.0.0.1:8080/admin")
 	var denied *policy.Denied
-	if errors.Is(err, fetch.Refused) && errors.As(err, &denied) {
+	if errors.Is(err, fetch.ErrRefused) && errors.As(err, &denied) {
 		fmt.Println(denied.Rule)
 	}
 	// Output: loopback-address
@@ -269,7 +269,7 @@ type greeter struct{}
 func (greeter) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	l, ok := req.Locator.(*locator.Opaque)
 	if !ok {
-		return nil, fetch.Fail("greet", req.Locator, fetch.Unsupported, errors.New("not a greeting"))
+		return nil, fetch.Fail("greet", req.Locator, fetch.ErrUnsupported, errors.New("not a greeting"))
 	}
 	text := "hello, " + l.Rest + "\n"
 	return &fetch.Resource{
@@ -323,7 +323,7 @@ func ExampleResolver_configured() {
 	defer res.Close()
 	io.Copy(os.Stdout, res.Body)
 	_, err = r.Get(ctx, "file:///etc/passwd")
-	fmt.Println(errors.Is(err, fetch.Unsupported))
+	fmt.Println(errors.Is(err, fetch.ErrUnsupported))
 	// Output:
 	// {Fetch:true FindAttributes:false Update:true Replace:false Explain:true}
 	// This is the archive.
@@ -359,7 +359,7 @@ func TestAbortedTransfer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Close()
-	if _, err := io.ReadAll(res.Body); !errors.Is(err, fetch.Truncated) {
+	if _, err := io.ReadAll(res.Body); !errors.Is(err, fetch.ErrTruncated) {
 		t.Errorf("cut short, and told %v", err)
 	}
 	if !srv.Transcript().Has(testserver.FromClient, "CWD pub") {
@@ -380,7 +380,7 @@ func TestSilentServer(t *testing.T) {
 		defer r.Close()
 		start := time.Now()
 		_, err := r.Get(t.Context(), srv.URL+"/0/a.txt")
-		if !errors.Is(err, fetch.Timeout) || time.Since(start) != time.Minute {
+		if !errors.Is(err, fetch.ErrTimeout) || time.Since(start) != time.Minute {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})

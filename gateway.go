@@ -27,23 +27,23 @@ func (r *Resolver) throughGateway(req *fetch.Request, template string, op fetch.
 	o, _ := req.Options.(*http.Options)
 	switch {
 	case op != fetch.OpAccess && op != fetch.OpExplain, o != nil && (o.Method != "" && o.Method != "GET" || o.Verb != "" || o.Body != nil):
-		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.Unsupported, errGatewayOnlyFetches)
+		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.ErrUnsupported, errGatewayOnlyFetches)
 	case hasLogin(req.Locator) && !r.GatewayLogins:
 		// The gateway is a third party: it gets the URL as it is or not at all.
-		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.Refused, errors.New("a URL with a login is not sent to a gateway"))
+		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.ErrRefused, errors.New("a URL with a login is not sent to a gateway"))
 	}
 	// Everything but unreserved characters is encoded: the URL is one component of
 	// the gateway's, in its path or in its search part.
 	encoded := strings.ReplaceAll(url.QueryEscape(req.Locator.String()), "+", "%20")
 	gateway, err := locator.Parse(strings.ReplaceAll(template, "{url}", encoded))
 	if err != nil {
-		return nil, &fetch.Error{Op: fetch.OpGateway, Kind: fetch.BadURL, Err: err}
+		return nil, &fetch.Error{Op: fetch.OpGateway, Kind: fetch.ErrBadURL, Err: err}
 	}
 	if _, ok := gateway.(*locator.HTTP); !ok {
-		return nil, fetch.Fail(fetch.OpGateway, gateway, fetch.BadURL, errors.New("a gateway is an http URL"))
+		return nil, fetch.Fail(fetch.OpGateway, gateway, fetch.ErrBadURL, errors.New("a gateway is an http URL"))
 	}
 	next := *req
-	next.Locator, next.From, next.Options = gateway, fetch.Provenance{Kind: fetch.Config, By: req.Locator}, nil
+	next.Locator, next.From, next.Options = gateway, fetch.Provenance{Kind: fetch.OriginConfig, By: req.Locator}, nil
 	if !strings.Contains(template, "{url}") {
 		next.Options = &http.Options{Proxied: req.Locator, ProxiedPassword: r.GatewayLogins}
 	}

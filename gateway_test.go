@@ -28,7 +28,7 @@ func TestGatewayIsNotToldLogins(t *testing.T) {
 			"ftp://u@h/x", "ftps://u@h/x", "telnet://u@h", "x-foo://u@h", "ftp://@h/x",
 		} {
 			err := closed(r.Get(t.Context(), url))
-			if !errors.Is(err, fetch.Refused) {
+			if !errors.Is(err, fetch.ErrRefused) {
 				t.Errorf("%s: %v", url, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "SECRET") {
@@ -83,13 +83,13 @@ func TestGatewayOnlyFetches(t *testing.T) {
 		_, err2 := r.Put(t.Context(), url, strings.NewReader("x"))
 		_, err3 := r.Post(t.Context(), url, strings.NewReader("x"))
 		for _, err := range []error{err1, err2, err3} {
-			if !errors.Is(err, fetch.Unsupported) || !strings.Contains(err.Error(), "gateway") {
+			if !errors.Is(err, fetch.ErrUnsupported) || !strings.Contains(err.Error(), "gateway") {
 				t.Errorf("%s: %v", url, err)
 			}
 		}
 	}
 	for _, options := range []*http.Options{{Method: "PUT"}, {Method: "HEAD"}, {Body: strings.NewReader("x")}, {Verb: "DELETE"}} {
-		if err := closed(r.Fetch(t.Context(), &fetch.Request{Locator: mustParse(t, "http://h/x"), Options: options})); !errors.Is(err, fetch.Unsupported) {
+		if err := closed(r.Fetch(t.Context(), &fetch.Request{Locator: mustParse(t, "http://h/x"), Options: options})); !errors.Is(err, fetch.ErrUnsupported) {
 			t.Errorf("%+v: %v", options, err)
 		}
 	}

@@ -62,16 +62,16 @@ func TestEverydayURLs(t *testing.T) {
 		var dialled, notes []string
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
 		strict := Resolver{Parser: new(locator.Parser)}
-		if _, err := strict.Get(ctx, c.url); !errors.Is(err, fetch.BadURL) {
+		if _, err := strict.Get(ctx, c.url); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s, strictly: %v", c.url, err)
 		}
 		r := Resolver{Env: leadingTo(s.Addr, &dialled)}
-		if _, err := r.Attributes(t.Context(), c.url); errors.Is(err, fetch.BadURL) {
+		if _, err := r.Attributes(t.Context(), c.url); errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %v", c.url, err)
 		}
 		s.ResetTranscript()
 		res, err := r.Get(ctx, c.url)
-		if errors.Is(err, fetch.BadURL) {
+		if errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %v", c.url, err)
 		}
 		if err == nil {
@@ -96,7 +96,7 @@ func TestAmbiguousURLs(t *testing.T) {
 	} {
 		var dialled []string
 		r := Resolver{Env: leadingTo("127.0.0.1:1", &dialled)}
-		if _, err := r.Get(t.Context(), url); !errors.Is(err, fetch.BadURL) || dialled != nil {
+		if _, err := r.Get(t.Context(), url); !errors.Is(err, fetch.ErrBadURL) || dialled != nil {
 			t.Errorf("%q: %v, dialled %q", url, err, dialled)
 		}
 	}
@@ -175,7 +175,7 @@ func TestLinkedZone(t *testing.T) {
 	refused := func(err error) {
 		t.Helper()
 		var denied *policy.Denied
-		if !errors.As(err, &denied) || denied.Rule != "zone-id" || !errors.Is(err, fetch.Refused) || !strings.Contains(err.Error(), "only a typed URL") {
+		if !errors.As(err, &denied) || denied.Rule != "zone-id" || !errors.Is(err, fetch.ErrRefused) || !strings.Contains(err.Error(), "only a typed URL") {
 			t.Errorf("%v", err)
 		}
 		for _, address := range dialled {

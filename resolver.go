@@ -49,7 +49,7 @@ type Resolver struct {
 	// scheme to an http URL in which "{url}" stands for the encoded URL, such as
 	// "http://127.0.0.1:8118/?url={url}", or that, without "{url}", names an HTTP
 	// proxy that speaks the scheme. The other operations than Fetch fail with the
-	// kind Unsupported there, and a URL with a login with the kind Refused.
+	// kind ErrUnsupported there, and a URL with a login with the kind ErrRefused.
 	Gateways map[string]string
 	// GatewayLogins tells gateways the URLs that have a login, with the login.
 	GatewayLogins bool
@@ -112,7 +112,7 @@ func (r *Resolver) Post(ctx context.Context, url string, body io.Reader) (*fetch
 
 // Fetch performs req and follows referrals to other Locators as far as the
 // policy and Limits.Hops allow. A Body beyond Limits.Body ends in an error of
-// kind [fetch.TooLarge].
+// kind [fetch.ErrTooLarge].
 func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	res, err := perform(ctx, r, req, fetch.OpAccess, toFetch, fetch.Fetcher.Fetch)
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	env := fetch.Env{Allow: r.allow}
 	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
 	if _, ok := req.Locator.(*locator.News); ok {
-		t.From = fetch.Provenance{Kind: fetch.Config} // who wrote the URL has not chosen the server
+		t.From = fetch.Provenance{Kind: fetch.OriginConfig} // who wrote the URL has not chosen the server
 	}
 	if err := env.Permit(ctx, t); err != nil {
 		return plan, err
@@ -199,7 +199,7 @@ func (r *Resolver) Request(ctx context.Context, url string) (*fetch.Request, err
 	}
 	ref, err := parser.Parse(url)
 	if err != nil {
-		return nil, &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Err: err}
+		return nil, &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Err: err}
 	}
 	if ref.Used != 0 {
 		fetch.ContextTrace(ctx).Note("the URL departs from RFC 1738: " + ref.Used.String())
@@ -229,7 +229,7 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 		case !errors.As(err, &ref) || !follows(ref):
 			return nil, err
 		case hops == limit:
-			return nil, &fetch.Error{Op: fetch.OpFollow, URL: ref.To.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
+			return nil, &fetch.Error{Op: fetch.OpFollow, URL: ref.To.Redacted(), Kind: fetch.ErrTooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
 		}
 		fetch.ContextTrace(ctx).Note("referred to " + ref.To.Redacted())
 		req = referred(req, ref)
@@ -257,7 +257,7 @@ func find[T any](r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, 
 	if f == nil {
 		err = fmt.Errorf("the scheme %q", scheme)
 	}
-	return nil, able, fetch.Fail(op, req.Locator, fetch.Unsupported, err)
+	return nil, able, fetch.Fail(op, req.Locator, fetch.ErrUnsupported, err)
 }
 
 // referred is the request that a referral asks for. The policy judges it by
@@ -265,8 +265,8 @@ func find[T any](r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, 
 func referred(req *fetch.Request, ref *fetch.Referral) *fetch.Request {
 	next := *req
 	next.Locator, next.From = ref.To, ref.From
-	if next.From.Kind == fetch.User || next.From.Kind == fetch.Config {
-		next.From = fetch.Provenance{Kind: fetch.Remote, By: req.Locator}
+	if next.From.Kind == fetch.OriginUser || next.From.Kind == fetch.OriginConfig {
+		next.From = fetch.Provenance{Kind: fetch.OriginRemote, By: req.Locator}
 	}
 	if ref.To.Scheme() != req.Locator.Scheme() {
 		next.Options = nil

@@ -113,10 +113,10 @@ func TestPolicyHoldsForEveryFetcher(t *testing.T) {
 				err := do()
 				_, refused := errors.AsType[*policy.Denied](err)
 				advice := err == nil && (l.Scheme() == "telnet" && (op == "Get" || op == "Explain") || l.Scheme() == "mailto" && op != "Post" || op == "Explain" && strings.Contains(url, "localhost:")) // nothing is connected to, nor looked up
-				if !refused && !errors.Is(err, fetch.Unsupported) && !errors.Is(err, fetch.BadURL) && !errors.Is(err, fetch.Refused) && !advice {
+				if !refused && !errors.Is(err, fetch.ErrUnsupported) && !errors.Is(err, fetch.ErrBadURL) && !errors.Is(err, fetch.ErrRefused) && !advice {
 					t.Errorf("%s: %s %s: %v", name, op, url, err)
 				}
-				if refused != errors.Is(err, fetch.Refused) {
+				if refused != errors.Is(err, fetch.ErrRefused) {
 					t.Errorf("%s: %s %s: kind %v", name, op, url, fetch.KindOf(err))
 				}
 			}
@@ -151,13 +151,13 @@ func TestPolicyHoldsForReferrals(t *testing.T) {
 	}
 	for name, table := range tables(addr) {
 		referring := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-			return nil, fetch.Fail("x", req.Locator, fetch.Moved, &fetch.Referral{To: mustParse(t, to)})
+			return nil, fetch.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, to)})
 		}}
 		r := &Resolver{Env: fetch.Env{Allow: keepOff}, Schemes: append(table, fakes(map[string]fetch.Fetcher{"x-lead": referring})...)}
 		defer r.Close()
 		for _, to = range []string{"http://" + addr + "/", "ftp://" + addr + "/x", "gopher://" + addr + "/0x", "file:///etc/passwd"} {
 			for _, url := range []string{srv.URL, "x-lead:"} {
-				if err := closed(r.Get(t.Context(), url)); !errors.Is(err, fetch.Refused) {
+				if err := closed(r.Get(t.Context(), url)); !errors.Is(err, fetch.ErrRefused) {
 					t.Errorf("%s: %s to %s: %v", name, url, to, err)
 				}
 			}
@@ -175,10 +175,10 @@ func TestPolicyOfResolver(t *testing.T) {
 	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	link := &fetch.Request{Locator: mustParse(t, "file://"+filepath.ToSlash(path)), From: fetch.Provenance{Kind: fetch.Remote}}
+	link := &fetch.Request{Locator: mustParse(t, "file://"+filepath.ToSlash(path)), From: fetch.Provenance{Kind: fetch.OriginRemote}}
 	r := &Resolver{Schemes: with(new(fetch.Env))}
 	defer r.Close()
-	if err := closed(r.Fetch(t.Context(), link)); !errors.Is(err, fetch.Refused) {
+	if err := closed(r.Fetch(t.Context(), link)); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("a link to a file by a Fetcher without a policy: %v", err)
 	}
 	wide := &Resolver{Env: fetch.Env{Allow: (&policy.Rules{LocalLinks: true}).Allow}}
@@ -188,7 +188,7 @@ func TestPolicyOfResolver(t *testing.T) {
 	}
 	narrow := &Resolver{Env: fetch.Env{Allow: permissive}, Schemes: with(&fetch.Env{Allow: policy.Public})}
 	defer narrow.Close()
-	if err := closed(narrow.Fetch(t.Context(), link)); !errors.Is(err, fetch.Refused) {
+	if err := closed(narrow.Fetch(t.Context(), link)); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("a file, which the Fetcher's own policy forbids: %v", err)
 	}
 }
@@ -205,7 +205,7 @@ func TestPolicyWithoutContext(t *testing.T) {
 	}}}}
 	r.Can("x")
 	for _, ctx := range []context.Context{t.Context(), fetch.WithAllow(t.Context(), r.allow)} {
-		if asked = 0; !errors.Is(env.Permit(ctx, fetch.Target{}), fetch.Refused) || asked != 1 {
+		if asked = 0; !errors.Is(env.Permit(ctx, fetch.Target{}), fetch.ErrRefused) || asked != 1 {
 			t.Errorf("asked %d times", asked)
 		}
 	}
@@ -230,10 +230,10 @@ func TestPortOfOwnScheme(t *testing.T) {
 	}
 	for _, allow := range []func(context.Context, fetch.Target) error{nil, policy.Public} {
 		r := &Resolver{Env: fetch.Env{Dial: dial, Allow: allow}, Schemes: asked}
-		if err := closed(r.Get(t.Context(), "finger:x")); !errors.Is(err, fetch.Unreachable) || !strings.Contains(err.Error(), "dialled h.example:79") {
+		if err := closed(r.Get(t.Context(), "finger:x")); !errors.Is(err, fetch.ErrUnreachable) || !strings.Contains(err.Error(), "dialled h.example:79") {
 			t.Errorf("its own port: %v", err)
 		}
-		if err := closed(r.Get(t.Context(), "whois:x")); !errors.Is(err, fetch.Refused) {
+		if err := closed(r.Get(t.Context(), "whois:x")); !errors.Is(err, fetch.ErrRefused) {
 			t.Errorf("somebody else's port: %v", err)
 		}
 	}

@@ -70,7 +70,7 @@ func TestGetDispatches(t *testing.T) {
 		}
 		res.Close()
 	}
-	if req := ftp.requests[0]; req.From.Kind != fetch.User || !locator.Equal(req.Locator, mustParse(t, "ftp://h/x")) {
+	if req := ftp.requests[0]; req.From.Kind != fetch.OriginUser || !locator.Equal(req.Locator, mustParse(t, "ftp://h/x")) {
 		t.Errorf("request %+v", req)
 	}
 	if r.Close(); ftp.closed != 1 || gopher.closed != 1 {
@@ -80,7 +80,7 @@ func TestGetDispatches(t *testing.T) {
 
 func TestGetErrors(t *testing.T) {
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-		return nil, &fetch.Error{Op: "RETR", URL: req.Locator.Redacted(), Kind: fetch.NotFound, Code: 550, Reply: "no such file"}
+		return nil, &fetch.Error{Op: "RETR", URL: req.Locator.Redacted(), Kind: fetch.ErrNotFound, Code: 550, Reply: "no such file"}
 	}}})}
 	for _, tc := range []struct {
 		url  string
@@ -88,10 +88,10 @@ func TestGetErrors(t *testing.T) {
 		text string
 	}{
 		{"ftp://h/x", fs.ErrNotExist, "RETR ftp://h/x: 550 no such file"},
-		{"x-mail:a", fetch.Unsupported, `access x-mail:a: not supported: the scheme "x-mail"`},
-		{"ftp://h:0/x", fetch.BadURL, ""},
-		{"ftp://u:secret@h:x/x", fetch.BadURL, ""},
-		{"no url", fetch.BadURL, ""},
+		{"x-mail:a", fetch.ErrUnsupported, `access x-mail:a: not supported: the scheme "x-mail"`},
+		{"ftp://h:0/x", fetch.ErrBadURL, ""},
+		{"ftp://u:secret@h:x/x", fetch.ErrBadURL, ""},
+		{"no url", fetch.ErrBadURL, ""},
 	} {
 		res, err := r.Get(t.Context(), tc.url)
 		var e *fetch.Error
@@ -114,10 +114,10 @@ func TestOperations(t *testing.T) {
 	if a, err := r.Put(t.Context(), "ftp://h/x", strings.NewReader("12345")); err != nil || a.Size != 5 {
 		t.Errorf("Replace: %+v, %v", a, err)
 	}
-	if _, err := r.Post(t.Context(), "ftp://h/x", strings.NewReader("")); !errors.Is(err, fetch.Unsupported) {
+	if _, err := r.Post(t.Context(), "ftp://h/x", strings.NewReader("")); !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("Update by a Fetcher that cannot: %v", err)
 	}
-	if _, err := r.Attributes(t.Context(), "wais://h/x"); !errors.Is(err, fetch.Unsupported) {
+	if _, err := r.Attributes(t.Context(), "wais://h/x"); !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("Attributes without a Fetcher: %v", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestOperations(t *testing.T) {
 func TestReferrals(t *testing.T) {
 	to := mustParse(t, "ftp://h/x")
 	prospero := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-		return nil, fetch.Fail("LIST", req.Locator, fetch.Moved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.Remote, By: req.Locator}})
+		return nil, fetch.Fail("LIST", req.Locator, fetch.ErrMoved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.OriginRemote, By: req.Locator}})
 	}}
 	ftp := &fake{answer: text("found")}
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": prospero, "ftp": ftp})}
@@ -135,19 +135,19 @@ func TestReferrals(t *testing.T) {
 	}
 	res.Close()
 	req := ftp.requests[0]
-	if req.From.Kind != fetch.Remote || req.Offset != 3 || req.Options != nil || req.Locator != to {
+	if req.From.Kind != fetch.OriginRemote || req.Offset != 3 || req.Options != nil || req.Locator != to {
 		t.Errorf("the referred request is %+v", req)
 	}
 
 	to = mustParse(t, "prospero://p/x")
 	prospero.requests = nil
 	r = Resolver{Schemes: r.Schemes, Env: fetch.Env{Limits: fetch.Limits{Hops: 3}}}
-	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.TooManyHops) || len(prospero.requests) != 4 {
+	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.ErrTooManyHops) || len(prospero.requests) != 4 {
 		t.Errorf("a circle: %v after %d requests", err, len(prospero.requests))
 	}
 	r = Resolver{Schemes: r.Schemes, Env: fetch.Env{Limits: fetch.Limits{Hops: -1}}}
 	prospero.requests = nil
-	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.TooManyHops) || len(prospero.requests) != 1 {
+	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.ErrTooManyHops) || len(prospero.requests) != 1 {
 		t.Errorf("no hops: %v after %d requests", err, len(prospero.requests))
 	}
 }
@@ -162,13 +162,13 @@ func TestReferralOfUpload(t *testing.T) {
 	defer r.Close()
 	var ref *fetch.Referral
 	_, err := r.Put(t.Context(), web.URL+"/307", io.MultiReader(strings.NewReader("mine")))
-	if !errors.Is(err, fetch.Moved) || !errors.As(err, &ref) || ref.Op != "PUT" || !strings.HasSuffix(err.Error(), "(not done; the server wants the PUT at ftp://h/x)") {
+	if !errors.Is(err, fetch.ErrMoved) || !errors.As(err, &ref) || ref.Op != "PUT" || !strings.HasSuffix(err.Error(), "(not done; the server wants the PUT at ftp://h/x)") {
 		t.Errorf("Replace: %v", err)
 	}
-	if _, err := r.Post(t.Context(), web.URL+"/307", strings.NewReader("mine")); !errors.Is(err, fetch.Moved) {
+	if _, err := r.Post(t.Context(), web.URL+"/307", strings.NewReader("mine")); !errors.Is(err, fetch.ErrMoved) {
 		t.Errorf("Update: %v", err)
 	}
-	if _, err := r.Put(t.Context(), web.URL+"/303", strings.NewReader("mine")); !errors.Is(err, fetch.Moved) || len(ftp.requests) != 0 {
+	if _, err := r.Put(t.Context(), web.URL+"/303", strings.NewReader("mine")); !errors.Is(err, fetch.ErrMoved) || len(ftp.requests) != 0 {
 		t.Errorf("Replace, 303: %v, then %v", err, ftp.requests)
 	}
 	put := func(path string) error {
@@ -179,7 +179,7 @@ func TestReferralOfUpload(t *testing.T) {
 		}
 		return err
 	}
-	if err := put("/307"); !errors.Is(err, fetch.Moved) || len(ftp.requests) != 0 {
+	if err := put("/307"); !errors.Is(err, fetch.ErrMoved) || len(ftp.requests) != 0 {
 		t.Errorf("Fetch by PUT: %v, then %v", err, ftp.requests)
 	}
 	if err := put("/303"); err != nil || len(ftp.requests) != 1 { // the upload was taken; see there for more
@@ -204,7 +204,7 @@ func TestReplaceFollows(t *testing.T) {
 		ftp.requests = nil
 		a, err := r.Replace(t.Context(), &fetch.Request{Locator: mustParse(t, web.URL+"/x"), Options: new(http.Options)}, body)
 		if !stored {
-			if !errors.Is(err, fetch.Moved) || len(ftp.requests) != 0 {
+			if !errors.Is(err, fetch.ErrMoved) || len(ftp.requests) != 0 {
 				t.Errorf("without hops: %v, %v", err, ftp.requests)
 			}
 			continue
@@ -212,7 +212,7 @@ func TestReplaceFollows(t *testing.T) {
 		if err != nil || a.Size != 4 || len(ftp.requests) != 1 {
 			t.Fatalf("%+v, %v, %v", a, err, ftp.requests)
 		}
-		if req := ftp.requests[0]; req.Locator.String() != "ftp://h/y" || req.From.Kind != fetch.Redirect || req.Options != nil {
+		if req := ftp.requests[0]; req.Locator.String() != "ftp://h/y" || req.From.Kind != fetch.OriginRedirect || req.Options != nil {
 			t.Errorf("stored by %+v", req)
 		}
 	}
@@ -221,11 +221,11 @@ func TestReplaceFollows(t *testing.T) {
 // FindAttributes goes where Fetch would.
 func TestAttributesFollow(t *testing.T) {
 	prospero := &finder{fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-		return nil, fetch.Fail("x", req.Locator, fetch.Moved, &fetch.Referral{To: mustParse(t, "file:///nowhere"), From: fetch.Provenance{Kind: fetch.Remote}})
+		return nil, fetch.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, "file:///nowhere"), From: fetch.Provenance{Kind: fetch.OriginRemote}})
 	}}}
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": prospero})}
 	defer r.Close()
-	if _, err := r.Attributes(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.Refused) {
+	if _, err := r.Attributes(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("a referral to a file: %v", err) // by the policy, which it got to
 	}
 }
@@ -240,7 +240,7 @@ func TestReferralOfHead(t *testing.T) {
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": ftp})}
 	defer r.Close()
 	req := &fetch.Request{Locator: mustParse(t, web.URL+"/x"), Options: &http.Options{Method: "HEAD"}}
-	if err := closed(r.Fetch(t.Context(), req)); !errors.Is(err, fetch.Moved) || len(ftp.requests) != 0 {
+	if err := closed(r.Fetch(t.Context(), req)); !errors.Is(err, fetch.ErrMoved) || len(ftp.requests) != 0 {
 		t.Errorf("Fetch by HEAD: %v, then %v", err, ftp.requests)
 	}
 	if a, err := r.Attributes(t.Context(), web.URL+"/x"); err != nil || a.Size != -1 || len(ftp.requests) != 1 {
@@ -262,7 +262,7 @@ func (f *finder) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch
 // A Fetcher cannot make a link look typed.
 func TestReferralProvenance(t *testing.T) {
 	liar := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-		return nil, fetch.Fail("x", req.Locator, fetch.Moved, &fetch.Referral{To: mustParse(t, "ftp://h/x")})
+		return nil, fetch.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, "ftp://h/x")})
 	}}
 	ftp := &fake{answer: text("found")}
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": liar, "ftp": ftp})}
@@ -271,7 +271,7 @@ func TestReferralProvenance(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Close()
-	if from := ftp.requests[0].From; from.Kind != fetch.Remote {
+	if from := ftp.requests[0].From; from.Kind != fetch.OriginRemote {
 		t.Errorf("provenance %v", from)
 	}
 }
@@ -290,7 +290,7 @@ func TestBodyLimit(t *testing.T) {
 		if int64(len(got)) != min(int64(size), max) {
 			t.Errorf("%d octets of %d with a limit of %d", len(got), size, max)
 		}
-		if errors.Is(err, fetch.TooLarge) != (int64(size) > max) {
+		if errors.Is(err, fetch.ErrTooLarge) != (int64(size) > max) {
 			t.Errorf("%d octets with a limit of %d: %v", size, max, err)
 		}
 		res.Close()
@@ -306,7 +306,7 @@ func TestAnnouncedBodyLimit(t *testing.T) {
 		Env:     fetch.Env{Limits: fetch.Limits{Body: 10}},
 		Schemes: fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: announce}}),
 	}
-	if _, err := r.Get(t.Context(), "ftp://h/x"); !errors.Is(err, fetch.TooLarge) || closed.n != 1 {
+	if _, err := r.Get(t.Context(), "ftp://h/x"); !errors.Is(err, fetch.ErrTooLarge) || closed.n != 1 {
 		t.Errorf("%v; closed %d times", err, closed.n)
 	}
 	// Part of a large resource may well be small.
@@ -332,11 +332,11 @@ func TestExplain(t *testing.T) {
 	}{
 		"ftp://h.example/x":      {"h.example", 21, nil},
 		"wais://h.example/db":    {"gw.example", 8118, nil},
-		"gopher://h.example:25/": {"h.example", 25, fetch.Refused},
-		"http://0.0.0.0/":        {"0.0.0.0", 80, fetch.Refused},
+		"gopher://h.example:25/": {"h.example", 25, fetch.ErrRefused},
+		"http://0.0.0.0/":        {"0.0.0.0", 80, fetch.ErrRefused},
 		"file:///x":              {"", 0, nil},
-		"x-none:x":               {"", 0, fetch.Unsupported},
-		"gopher://h/0%0D":        {"", 0, fetch.BadURL},
+		"x-none:x":               {"", 0, fetch.ErrUnsupported},
+		"gopher://h/0%0D":        {"", 0, fetch.ErrBadURL},
 	} {
 		plan, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, url)})
 		if want.kind == nil && err != nil || want.kind != nil && !errors.Is(err, want.kind) {
@@ -349,13 +349,13 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %+v", url, plan)
 		}
 	}
-	link := fetch.Provenance{Kind: fetch.Remote}
+	link := fetch.Provenance{Kind: fetch.OriginRemote}
 	news := Resolver{Env: fetch.Env{NewsServer: "127.0.0.1:1119"}}
 	defer news.Close()
 	if plan, err := news.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "news:a@b"), From: link}); err != nil || plan.Port != 1119 {
 		t.Errorf("a link to an article: %+v, %v", plan, err)
 	}
-	if _, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "file:///x"), From: link}); !errors.Is(err, fetch.Refused) {
+	if _, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "file:///x"), From: link}); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("a link to a file: %v", err)
 	}
 }
@@ -380,7 +380,7 @@ func TestOwnSchemes(t *testing.T) {
 	if len(both.requests) != 2 || env.Email != "me@example.com" {
 		t.Errorf("%d requests, %+v", len(both.requests), env)
 	}
-	if err := closed(r.Get(t.Context(), "file:///")); !errors.Is(err, fetch.Unsupported) {
+	if err := closed(r.Get(t.Context(), "file:///")); !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("file: %v", err)
 	}
 	for scheme, want := range map[string]Abilities{

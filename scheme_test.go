@@ -19,7 +19,7 @@ func TestNoPrivateSchemes(t *testing.T) {
 	r := new(Resolver)
 	defer r.Close()
 	for _, url := range []string{"lynxexec:id", "lynxcgi:/bin/id", "lynxprog:id", "smb://h/x", "ssh://-oProxyCommand=id/", "git::ssh://h/", "rlogin://h/", "tn3270://h/", "snews:a@b", "javascript:x"} {
-		if _, err := r.Get(t.Context(), url); !errors.Is(err, fetch.Unsupported) && !errors.Is(err, fetch.BadURL) {
+		if _, err := r.Get(t.Context(), url); !errors.Is(err, fetch.ErrUnsupported) && !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

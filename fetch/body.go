@@ -35,23 +35,23 @@ type body struct {
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.closed.Load() {
-		return 0, Fail(OpRead, b.loc, ConnectionFailed, errors.New("the body is closed"))
+		return 0, Fail(OpRead, b.loc, ErrConnectionFailed, errors.New("the body is closed"))
 	}
 	if b.err == nil && b.ctx.Err() != nil {
-		b.err = Fail(OpRead, b.loc, Other, b.ctx.Err())
+		b.err = Fail(OpRead, b.loc, ErrOther, b.ctx.Err())
 	}
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)]) // one octet more tells an end from an excess
 	if b.left -= int64(n); b.left < 0 {
-		n, err = n-1, Fail(OpRead, b.loc, TooLarge, fmt.Errorf("more than %d octets", b.limit))
+		n, err = n-1, Fail(OpRead, b.loc, ErrTooLarge, fmt.Errorf("more than %d octets", b.limit))
 	}
 	if n > 0 {
 		ContextTrace(b.ctx).Body(int64(n))
 	}
 	if b.err = err; err != nil && err != io.EOF {
-		b.err = Fail(OpRead, b.loc, Other, err)
+		b.err = Fail(OpRead, b.loc, ErrOther, err)
 	}
 	return n, b.err
 }

@@ -30,7 +30,7 @@ func TestNewBody(t *testing.T) {
 		body := fetch.NewBody(ctx, l, strings.NewReader("octets"), new(closing), limit)
 		for range 2 {
 			got, err := io.ReadAll(body)
-			if e, ok := err.(*fetch.Error); !ok || e.Kind != fetch.TooLarge || e.URL != "x:" {
+			if e, ok := err.(*fetch.Error); !ok || e.Kind != fetch.ErrTooLarge || e.URL != "x:" {
 				t.Errorf("limit %d: %v", limit, err)
 			}
 			if int64(len(got)) != limit && len(got) != 0 {
@@ -47,7 +47,7 @@ func TestNewBody(t *testing.T) {
 	over, cancel := context.WithCancel(ctx)
 	body := fetch.NewBody(over, l, strings.NewReader("octets"), new(closing), 0)
 	cancel()
-	if n, err := body.Read(make([]byte, 1)); n != 0 || fetch.KindOf(err) != fetch.Canceled {
+	if n, err := body.Read(make([]byte, 1)); n != 0 || fetch.KindOf(err) != fetch.ErrCanceled {
 		t.Errorf("after its context: %d, %v", n, err)
 	}
 
@@ -56,7 +56,7 @@ func TestNewBody(t *testing.T) {
 	if err := errors.Join(body.Close(), body.Close()); err != nil || conn.times != 1 {
 		t.Errorf("closed %d times: %v", conn.times, err)
 	}
-	if n, err := body.Read(make([]byte, 1)); n != 0 || fetch.KindOf(err) != fetch.ConnectionFailed {
+	if n, err := body.Read(make([]byte, 1)); n != 0 || fetch.KindOf(err) != fetch.ErrConnectionFailed {
 		t.Errorf("after Close: %d, %v", n, err)
 	}
 }

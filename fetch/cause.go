@@ -26,11 +26,11 @@ func causeText(err error, kind ErrorKind) string {
 		return "bad certificate: " + strings.TrimPrefix(err.Err.Error(), "x509: ")
 	}
 	switch {
-	case kind == Timeout && (err == context.DeadlineExceeded || errors.Is(err, os.ErrDeadlineExceeded) && !isWrapped(err)):
+	case kind == ErrTimeout && (err == context.DeadlineExceeded || errors.Is(err, os.ErrDeadlineExceeded) && !isWrapped(err)):
 		return ""
-	case kind == Canceled && err == context.Canceled:
+	case kind == ErrCanceled && err == context.Canceled:
 		return ""
-	case kind == ConnectionFailed && err == io.EOF:
+	case kind == ErrConnectionFailed && err == io.EOF:
 		return "closed by the server"
 	}
 	return err.Error()
@@ -64,10 +64,10 @@ func operationText(err *net.OpError, kind ErrorKind) string {
 func lookupText(err *net.DNSError, kind ErrorKind) string {
 	server := strings.TrimSpace("name server " + err.Server)
 	switch {
-	case err.IsNotFound && kind == Unresolved:
+	case err.IsNotFound && kind == ErrUnresolved:
 		return err.Name
 	case err.IsNotFound:
-		return err.Name + ": " + Unresolved.Error()
+		return err.Name + ": " + ErrUnresolved.Error()
 	case err.IsTimeout:
 		return err.Name + ": " + server + " does not answer"
 	}

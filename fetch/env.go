@@ -71,14 +71,14 @@ func (e *Env) WithDefaults() Env {
 }
 
 // Login asks Credentials; without them, or when they have none, the error is an
-// *[Error] of kind [Unauthenticated].
+// *[Error] of kind [ErrUnauthenticated].
 func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 	if e == nil || e.Credentials == nil {
-		return locator.Login{}, Fail(OpLogin, c.Locator, Unauthenticated, errors.New("a password is needed and none is known"))
+		return locator.Login{}, Fail(OpLogin, c.Locator, ErrUnauthenticated, errors.New("a password is needed and none is known"))
 	}
 	login, err := e.Credentials(ctx, c)
 	if err != nil {
-		kind := Unauthenticated
+		kind := ErrUnauthenticated
 		if ctx.Err() != nil {
 			kind = KindOf(ctx.Err())
 		}
@@ -88,7 +88,7 @@ func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 }
 
 // Permit asks the policy of the context ([WithAllow]), then Allow. A refusal is
-// an *[Error] of kind [Refused].
+// an *[Error] of kind [ErrRefused].
 func (e *Env) Permit(ctx context.Context, t Target) error {
 	allow := ContextAllow(ctx)
 	if e != nil {
@@ -98,7 +98,7 @@ func (e *Env) Permit(ctx context.Context, t Target) error {
 		return nil
 	}
 	if err := allow(ctx, t); err != nil {
-		return Fail(OpConnect, t.Locator, Refused, err)
+		return Fail(OpConnect, t.Locator, ErrRefused, err)
 	}
 	return nil
 }
@@ -233,12 +233,12 @@ func ContextTarget(ctx context.Context) (t Target, ok bool) {
 func DialControl(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	d, ok := ctx.Value(dialKey{}).(dialling)
 	if !ok {
-		return &Error{Op: OpConnect, Kind: Refused, Err: errors.New("dialled for nobody")}
+		return &Error{Op: OpConnect, Kind: ErrRefused, Err: errors.New("dialled for nobody")}
 	}
 	// An empty host arrives as ":port", which is no address and must not pass.
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return Fail(OpConnect, d.target.Locator, Refused, err)
+		return Fail(OpConnect, d.target.Locator, ErrRefused, err)
 	}
 	d.target.Addr = netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 	return d.env.Permit(ctx, d.target)
@@ -253,10 +253,10 @@ func dialError(ctx context.Context, t Target, err error) error {
 	kind := KindOf(err)
 	op := OpConnect
 	switch kind {
-	case Unresolved:
+	case ErrUnresolved:
 		op = OpResolve
-	case Other:
-		kind = Unreachable
+	case ErrOther:
+		kind = ErrUnreachable
 	}
 	return Fail(op, t.Locator, kind, err)
 }

@@ -100,7 +100,7 @@ func TestConnect(t *testing.T) {
 		},
 	})
 	target := hosted("127.0.0.1", port)
-	target.From, target.Purpose = fetch.Provenance{Kind: fetch.Config}, fetch.Data
+	target.From, target.Purpose = fetch.Provenance{Kind: fetch.OriginConfig}, fetch.PurposeData
 	conn, err := env.Connect(ctx, target)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestConnectRefusesName(t *testing.T) {
 		return nil, io.EOF
 	}
 	_, err := env.Connect(t.Context(), hosted("bad.example", 21))
-	if e := wantKind(t, err, fetch.Refused); !errors.Is(e, errDenied) || e.URL != "ftp://lab:***@example.com/x" {
+	if e := wantKind(t, err, fetch.ErrRefused); !errors.Is(e, errDenied) || e.URL != "ftp://lab:***@example.com/x" {
 		t.Errorf("got %v", err)
 	}
 	if len(env.targets) != 1 || env.targets[0].Addr.IsValid() {
@@ -159,7 +159,7 @@ func TestConnectRefusesAddress(t *testing.T) {
 		var connected bool
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Connected: func(fetch.Connection) { connected = true }})
 		_, err := env.Connect(ctx, hosted(host, port))
-		if e := wantKind(t, err, fetch.Refused); !errors.Is(e, errDenied) {
+		if e := wantKind(t, err, fetch.ErrRefused); !errors.Is(e, errDenied) {
 			t.Errorf("%s: %v", host, err)
 		}
 		if connected {
@@ -230,7 +230,7 @@ func TestConnectLocalhost(t *testing.T) {
 		}
 		conn.Close()
 		env := newAsking(func(t fetch.Target) bool { return t.Addr.IsValid() })
-		if _, err := env.Connect(t.Context(), hosted("x.localhost", port)); !errors.Is(err, fetch.Refused) || len(env.targets) != 3 {
+		if _, err := env.Connect(t.Context(), hosted("x.localhost", port)); !errors.Is(err, fetch.ErrRefused) || len(env.targets) != 3 {
 			t.Errorf("%s: %v, asked about %v", at, err, env.targets)
 		}
 	}
@@ -246,7 +246,7 @@ func TestConnectEmptyHost(t *testing.T) {
 			conn.Close()
 			continue
 		}
-		wantKind(t, err, fetch.Refused)
+		wantKind(t, err, fetch.ErrRefused)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestConnectCustomDial(t *testing.T) {
 			target.Network = tc.network
 			got, err := env.Connect(t.Context(), target)
 			if tc.refused {
-				if wantKind(t, err, fetch.Refused); !conn.closed {
+				if wantKind(t, err, fetch.ErrRefused); !conn.closed {
 					t.Error("the refused connection is open")
 				}
 			} else if err != nil || got != net.Conn(conn) {
@@ -323,11 +323,11 @@ func TestConnectFails(t *testing.T) {
 		kind   fetch.ErrorKind
 		prefix string
 	}{
-		{&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fetch.Unreachable, "connect ftp://"},
-		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}}, fetch.Unresolved, "resolve ftp://"},
-		{errors.New("proxy says no"), fetch.Unreachable, "connect ftp://"},
-		{os.ErrDeadlineExceeded, fetch.Timeout, "connect ftp://"},
-		{&fetch.Error{Op: "CONNECT", Kind: fetch.Unauthenticated}, fetch.Unauthenticated, "CONNECT ftp://"},
+		{&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fetch.ErrUnreachable, "connect ftp://"},
+		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}}, fetch.ErrUnresolved, "resolve ftp://"},
+		{errors.New("proxy says no"), fetch.ErrUnreachable, "connect ftp://"},
+		{os.ErrDeadlineExceeded, fetch.ErrTimeout, "connect ftp://"},
+		{&fetch.Error{Op: "CONNECT", Kind: fetch.ErrUnauthenticated}, fetch.ErrUnauthenticated, "CONNECT ftp://"},
 	} {
 		env := fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, tc.err }}
 		_, err := env.Connect(t.Context(), hosted("h.test", 21))
@@ -347,7 +347,7 @@ func TestConnectRefused(t *testing.T) {
 	ln.Close()
 	var env fetch.Env
 	_, err = env.Connect(t.Context(), hosted("127.0.0.1", port))
-	if e := wantKind(t, err, fetch.Unreachable); !errors.Is(e, syscall.ECONNREFUSED) {
+	if e := wantKind(t, err, fetch.ErrUnreachable); !errors.Is(e, syscall.ECONNREFUSED) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -376,12 +376,12 @@ func TestConnectEnds(t *testing.T) {
 		kind  fetch.ErrorKind
 		after time.Duration
 	}{
-		{"default limit", 0, deadline(time.Hour), fetch.Timeout, 30 * time.Second},
-		{"own limit", time.Second, deadline(time.Hour), fetch.Timeout, time.Second},
-		{"no limit", -1, deadline(time.Hour), fetch.Timeout, time.Hour},
-		{"deadline", 0, deadline(time.Second), fetch.Timeout, time.Second},
-		{"cancelled", 0, cancel(time.Second), fetch.Canceled, time.Second},
-		{"done before", 0, deadline(-1), fetch.Timeout, 0},
+		{"default limit", 0, deadline(time.Hour), fetch.ErrTimeout, 30 * time.Second},
+		{"own limit", time.Second, deadline(time.Hour), fetch.ErrTimeout, time.Second},
+		{"no limit", -1, deadline(time.Hour), fetch.ErrTimeout, time.Hour},
+		{"deadline", 0, deadline(time.Second), fetch.ErrTimeout, time.Second},
+		{"cancelled", 0, cancel(time.Second), fetch.ErrCanceled, time.Second},
+		{"done before", 0, deadline(-1), fetch.ErrTimeout, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -411,7 +411,7 @@ func TestConnectDoneBefore(t *testing.T) {
 		return nil, io.EOF
 	}
 	_, err := env.Connect(ctx, hosted("h.test", 21))
-	wantKind(t, err, fetch.Canceled)
+	wantKind(t, err, fetch.ErrCanceled)
 	if len(env.targets) != 0 {
 		t.Errorf("Allow was asked %+v", env.targets)
 	}
@@ -446,7 +446,7 @@ func TestPermit(t *testing.T) {
 		t.Error(err)
 	}
 	env := newAsking(func(fetch.Target) bool { return true })
-	wantKind(t, env.Permit(t.Context(), hosted("h", 1)), fetch.Refused)
+	wantKind(t, env.Permit(t.Context(), hosted("h", 1)), fetch.ErrRefused)
 }
 
 // The policy of a context holds in every Env, a nil one too; both must permit.
@@ -464,7 +464,7 @@ func TestWithAllow(t *testing.T) {
 	for port, want := range map[uint16]bool{1: false, 2: false, 3: true, 4: true} {
 		for _, env := range []*fetch.Env{nil, {}, {Allow: refuse(3)}} {
 			want := want && (env == nil || env.Allow == nil || port != 3)
-			if err := env.Permit(ctx, fetch.Target{Port: port}); (err == nil) != want || err != nil && !errors.Is(err, fetch.Refused) {
+			if err := env.Permit(ctx, fetch.Target{Port: port}); (err == nil) != want || err != nil && !errors.Is(err, fetch.ErrRefused) {
 				t.Errorf("port %d by %v: %v", port, env, err)
 			}
 		}
@@ -482,7 +482,7 @@ func TestWithAllow(t *testing.T) {
 		}
 		return nil
 	})
-	if c, err := env.Connect(onlyNames, fetch.Target{Host: "127.0.0.1", Port: port}); !errors.Is(err, fetch.Refused) {
+	if c, err := env.Connect(onlyNames, fetch.Target{Host: "127.0.0.1", Port: port}); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("an address that the context's policy refuses: %v, %v", c, err)
 	}
 }
@@ -503,14 +503,14 @@ func TestLogin(t *testing.T) {
 	}
 	for _, env := range []*fetch.Env{nil, {}, answer(login, errors.New("no terminal"))} {
 		got, err := env.Login(t.Context(), challenge)
-		if e := wantKind(t, err, fetch.Unauthenticated); got != (locator.Login{}) || strings.Contains(e.Error(), "hunter2") {
+		if e := wantKind(t, err, fetch.ErrUnauthenticated); got != (locator.Login{}) || strings.Contains(e.Error(), "hunter2") {
 			t.Errorf("got %v, %v", got, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := answer(login, errors.New("interrupted")).Login(ctx, challenge)
-	wantKind(t, err, fetch.Canceled)
+	wantKind(t, err, fetch.ErrCanceled)
 }
 
 func TestEnvWithDefaults(t *testing.T) {
@@ -538,7 +538,7 @@ func TestDialControl(t *testing.T) {
 		d := net.Dialer{ControlContext: fetch.DialControl}
 		return d.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
 	}
-	if c, err := env.Connect(t.Context(), hosted("elsewhere.example", 80)); !errors.Is(err, errDenied) || fetch.KindOf(err) != fetch.Refused {
+	if c, err := env.Connect(t.Context(), hosted("elsewhere.example", 80)); !errors.Is(err, errDenied) || fetch.KindOf(err) != fetch.ErrRefused {
 		t.Errorf("%v, %v", c, err)
 	}
 	last := env.targets[len(env.targets)-1]
@@ -546,7 +546,7 @@ func TestDialControl(t *testing.T) {
 		t.Errorf("asked about %+v", env.targets)
 	}
 	d := net.Dialer{ControlContext: fetch.DialControl}
-	if _, err := d.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)); fetch.KindOf(err) != fetch.Refused {
+	if _, err := d.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)); fetch.KindOf(err) != fetch.ErrRefused {
 		t.Errorf("dialled for nobody: %v", err)
 	}
 	if _, ok := fetch.ContextTarget(t.Context()); ok {

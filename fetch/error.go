@@ -17,10 +17,10 @@ import (
 
 // Error is how everything in this module fails that has to do with a resource.
 //
-// errors.Is matches an Error with its Kind (errors.Is(err, fetch.Truncated)),
+// errors.Is matches an Error with its Kind (errors.Is(err, fetch.ErrTruncated)),
 // with the sentinels of io/fs ([fs.ErrNotExist], [fs.ErrPermission],
 // [fs.ErrExist]), with [context.DeadlineExceeded] and [os.ErrDeadlineExceeded]
-// for Timeout, with [io.ErrUnexpectedEOF] for Truncated, and with whatever Err
+// for ErrTimeout, with [io.ErrUnexpectedEOF] for ErrTruncated, and with whatever Err
 // wraps.
 type Error struct {
 	// Op is what was being done.
@@ -45,38 +45,38 @@ type ErrorKind uint8
 
 // The kinds of Error.
 const (
-	Other            ErrorKind = iota // none of the below
-	BadURL                            // the locator cannot be used: syntax, encoded control octets
-	Unsupported                       // no Fetcher for the scheme, or one that lacks the operation
-	Refused                           // the policy forbids it; Err is a *policy.Denied where that is in use
-	NotFound                          // the server knows no such resource
-	Permission                        // the server denies access to the resource
-	Unauthenticated                   // login failed, or is needed and cannot be given
-	Unresolved                        // the host's name has no address
-	Unreachable                       // no connection could be made
-	Timeout                           // a limit of time ran out
-	Canceled                          // the caller's context was cancelled
-	Truncated                         // the body ended before its end
-	Protocol                          // the server broke its protocol
-	TooLarge                          // a limit of size was passed
-	BadRange                          // Offset and Length cannot be satisfied
-	Exists                            // the target exists and must not be replaced
-	Busy                              // the server cannot serve now; trying later may help
-	Moved                             // the resource is elsewhere; Err is a *Referral
-	TooManyHops                       // too many redirects or referrals
-	LocalIO                           // reading or writing on this side failed
-	ConnectionFailed                  // an established connection broke
-	NoOctets                          // there is nothing to read: a search, a service, somebody's address
+	ErrOther            ErrorKind = iota // none of the below
+	ErrBadURL                            // the locator cannot be used: syntax, encoded control octets
+	ErrUnsupported                       // no Fetcher for the scheme, or one that lacks the operation
+	ErrRefused                           // the policy forbids it; Err is a *policy.Denied where that is in use
+	ErrNotFound                          // the server knows no such resource
+	ErrPermission                        // the server denies access to the resource
+	ErrUnauthenticated                   // login failed, or is needed and cannot be given
+	ErrUnresolved                        // the host's name has no address
+	ErrUnreachable                       // no connection could be made
+	ErrTimeout                           // a limit of time ran out
+	ErrCanceled                          // the caller's context was cancelled
+	ErrTruncated                         // the body ended before its end
+	ErrProtocol                          // the server broke its protocol
+	ErrTooLarge                          // a limit of size was passed
+	ErrBadRange                          // Offset and Length cannot be satisfied
+	ErrExists                            // the target exists and must not be replaced
+	ErrBusy                              // the server cannot serve now; trying later may help
+	ErrMoved                             // the resource is elsewhere; Err is a *Referral
+	ErrTooManyHops                       // too many redirects or referrals
+	ErrLocalIO                           // reading or writing on this side failed
+	ErrConnectionFailed                  // an established connection broke
+	ErrNoOctets                          // there is nothing to read: a search, a service, somebody's address
 )
 
 var kindText = [...]string{
-	Other: "failed", BadURL: "bad URL", Unsupported: "not supported", Refused: "refused by policy",
-	NotFound: "not found", Permission: "permission denied", Unauthenticated: "login denied",
-	Unresolved: "host not found", Unreachable: "cannot connect", Timeout: "timed out",
-	Canceled: "cancelled", Truncated: "cut short", Protocol: "protocol violated",
-	TooLarge: "too large", BadRange: "range not satisfiable", Exists: "already exists",
-	Busy: "server busy", Moved: "moved", TooManyHops: "too many hops", LocalIO: "local I/O failed",
-	ConnectionFailed: "connection broken", NoOctets: "nothing to read",
+	ErrOther: "failed", ErrBadURL: "bad URL", ErrUnsupported: "not supported", ErrRefused: "refused by policy",
+	ErrNotFound: "not found", ErrPermission: "permission denied", ErrUnauthenticated: "login denied",
+	ErrUnresolved: "host not found", ErrUnreachable: "cannot connect", ErrTimeout: "timed out",
+	ErrCanceled: "cancelled", ErrTruncated: "cut short", ErrProtocol: "protocol violated",
+	ErrTooLarge: "too large", ErrBadRange: "range not satisfiable", ErrExists: "already exists",
+	ErrBusy: "server busy", ErrMoved: "moved", ErrTooManyHops: "too many hops", ErrLocalIO: "local I/O failed",
+	ErrConnectionFailed: "connection broken", ErrNoOctets: "nothing to read",
 }
 
 // Error gives the kind in words, such as "not found".
@@ -89,7 +89,7 @@ func (k ErrorKind) Error() string {
 
 // Referral says that a resource is to be had by another Locator (RFC 1738
 // §3.11; an HTTP redirect to another scheme). It comes inside an *[Error] of
-// kind [Moved].
+// kind [ErrMoved].
 type Referral struct {
 	To locator.Locator
 	// From is the provenance that a request for To must carry.
@@ -144,14 +144,14 @@ func (e *Error) Error() string {
 		switch {
 		case text == "":
 			b.WriteString(e.Kind.Error())
-		case ours || e.Kind == Other || e.Kind == BadURL || e.Kind == Refused:
+		case ours || e.Kind == ErrOther || e.Kind == ErrBadURL || e.Kind == ErrRefused:
 			b.WriteString(text)
 		default:
 			b.WriteString(e.Kind.Error() + ": " + text)
 		}
 	case !reason:
 		b.WriteString(e.Kind.Error())
-	case e.Kind == Truncated || e.Kind == Timeout:
+	case e.Kind == ErrTruncated || e.Kind == ErrTimeout:
 		fmt.Fprintf(&b, " (%s)", e.Kind.Error())
 	}
 	if e.Section != "" {
@@ -164,7 +164,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Timeout reports whether a limit of time ran out, as net.Error does.
-func (e *Error) Timeout() bool { return e.Kind == Timeout }
+func (e *Error) Timeout() bool { return e.Kind == ErrTimeout }
 
 // Is implements the correspondence described at [Error].
 func (e *Error) Is(target error) bool {
@@ -172,17 +172,17 @@ func (e *Error) Is(target error) bool {
 	case error(e.Kind):
 		return true
 	case fs.ErrNotExist:
-		return e.Kind == NotFound
+		return e.Kind == ErrNotFound
 	case fs.ErrPermission:
-		return e.Kind == Permission || e.Kind == Unauthenticated
+		return e.Kind == ErrPermission || e.Kind == ErrUnauthenticated
 	case fs.ErrExist:
-		return e.Kind == Exists
+		return e.Kind == ErrExists
 	case context.DeadlineExceeded, os.ErrDeadlineExceeded:
-		return e.Kind == Timeout
+		return e.Kind == ErrTimeout
 	case context.Canceled:
-		return e.Kind == Canceled
+		return e.Kind == ErrCanceled
 	case io.ErrUnexpectedEOF:
-		return e.Kind == Truncated
+		return e.Kind == ErrTruncated
 	}
 	return false
 }
@@ -206,7 +206,7 @@ func Fail(op Op, l locator.Locator, kind ErrorKind, err error) *Error {
 	if l != nil {
 		e.URL = l.Redacted()
 	}
-	if kind == Other {
+	if kind == ErrOther {
 		e.Kind = KindOf(err)
 	}
 	return e
@@ -222,36 +222,36 @@ func KindOf(err error) ErrorKind {
 	var op *net.OpError
 	switch {
 	case err == nil:
-		return Other
+		return ErrOther
 	case errors.As(err, &e):
 		return e.Kind
 	case errors.As(err, &kind):
 		return kind
 	case errors.Is(err, context.Canceled):
-		return Canceled
+		return ErrCanceled
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return Timeout
+		return ErrTimeout
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return Timeout
+		return ErrTimeout
 	case errors.As(err, &dns):
-		return Unresolved
+		return ErrUnresolved
 	case errors.As(err, &op) && op.Op == "dial":
-		return Unreachable
+		return ErrUnreachable
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return Unreachable
+		return ErrUnreachable
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return Truncated
+		return ErrTruncated
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed),
 		errors.Is(err, io.ErrClosedPipe), errors.Is(err, io.EOF), op != nil:
-		return ConnectionFailed
+		return ErrConnectionFailed
 	case errors.Is(err, fs.ErrNotExist):
-		return NotFound
+		return ErrNotFound
 	case errors.Is(err, fs.ErrPermission):
-		return Permission
+		return ErrPermission
 	case errors.Is(err, fs.ErrExist):
-		return Exists
+		return ErrExists
 	}
-	return Other
+	return ErrOther
 }
 
 // maxPrintable bounds what a message shows of a peer's text.

@@ -35,22 +35,22 @@ func TestErrorText(t *testing.T) {
 		want string
 	}{
 		{fetch.Error{}, "failed"},
-		{fetch.Error{Kind: fetch.NotFound}, "not found"},
-		{fetch.Error{Op: "GET", Kind: fetch.NotFound}, "GET: not found"},
-		{fetch.Error{URL: "http://h/", Kind: fetch.NotFound}, "http://h/: not found"},
-		{fetch.Error{Op: "GET", URL: "http://h/", Kind: fetch.Busy}, "GET http://h/: server busy"},
-		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.NotFound, Code: 550, Reply: "No such file"}, "RETR ftp://h/x: 550 No such file"},
-		{fetch.Error{Op: "HEAD", URL: "http://h/", Kind: fetch.NotFound, Code: 404}, "HEAD http://h/: 404"},
-		{fetch.Error{Op: "get", URL: "gopher://h/", Kind: fetch.NotFound, Reply: "no\tsuch\x1b[2J"}, `get gopher://h/: "no\tsuch\x1b[2J"`},
-		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.Truncated, Code: 426, Reply: "aborted"}, "RETR ftp://h/x: 426 aborted (cut short)"},
-		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.Truncated, Code: 426, Reply: "aborted", Err: cause}, "RETR ftp://h/x: 426 aborted (read tcp: connection reset by peer)"},
-		{fetch.Error{Op: "read", URL: "gopher://h/", Kind: fetch.ConnectionFailed, Err: cause}, "read gopher://h/: connection broken: read tcp: connection reset by peer"},
-		{fetch.Error{Op: "parse", Kind: fetch.BadURL, Err: errors.New("bad URL \"x\"")}, "parse: bad URL \"x\""},
-		{fetch.Error{Op: "connect", URL: "http://h/", Kind: fetch.Refused, Err: errors.New("denied (rule zone)")}, "connect http://h/: denied (rule zone)"},
-		{fetch.Error{Op: "fetch", URL: "http://h/", Kind: fetch.NotFound, Err: &fetch.Error{Op: "GET", Kind: fetch.NotFound, Code: 404}}, "fetch http://h/: GET: 404"},
-		{fetch.Error{Op: "check", URL: "ftp://h/", Kind: fetch.BadURL, Section: "6"}, "check ftp://h/: bad URL (RFC 1738 section 6)"},
-		{fetch.Error{Kind: fetch.Protocol, Err: errors.New("line\r\nbreak")}, `protocol violated: "line\r\nbreak"`},
-		{fetch.Error{Kind: fetch.Protocol, Reply: long}, long[:256] + "..."},
+		{fetch.Error{Kind: fetch.ErrNotFound}, "not found"},
+		{fetch.Error{Op: "GET", Kind: fetch.ErrNotFound}, "GET: not found"},
+		{fetch.Error{URL: "http://h/", Kind: fetch.ErrNotFound}, "http://h/: not found"},
+		{fetch.Error{Op: "GET", URL: "http://h/", Kind: fetch.ErrBusy}, "GET http://h/: server busy"},
+		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.ErrNotFound, Code: 550, Reply: "No such file"}, "RETR ftp://h/x: 550 No such file"},
+		{fetch.Error{Op: "HEAD", URL: "http://h/", Kind: fetch.ErrNotFound, Code: 404}, "HEAD http://h/: 404"},
+		{fetch.Error{Op: "get", URL: "gopher://h/", Kind: fetch.ErrNotFound, Reply: "no\tsuch\x1b[2J"}, `get gopher://h/: "no\tsuch\x1b[2J"`},
+		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.ErrTruncated, Code: 426, Reply: "aborted"}, "RETR ftp://h/x: 426 aborted (cut short)"},
+		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.ErrTruncated, Code: 426, Reply: "aborted", Err: cause}, "RETR ftp://h/x: 426 aborted (read tcp: connection reset by peer)"},
+		{fetch.Error{Op: "read", URL: "gopher://h/", Kind: fetch.ErrConnectionFailed, Err: cause}, "read gopher://h/: connection broken: read tcp: connection reset by peer"},
+		{fetch.Error{Op: "parse", Kind: fetch.ErrBadURL, Err: errors.New("bad URL \"x\"")}, "parse: bad URL \"x\""},
+		{fetch.Error{Op: "connect", URL: "http://h/", Kind: fetch.ErrRefused, Err: errors.New("denied (rule zone)")}, "connect http://h/: denied (rule zone)"},
+		{fetch.Error{Op: "fetch", URL: "http://h/", Kind: fetch.ErrNotFound, Err: &fetch.Error{Op: "GET", Kind: fetch.ErrNotFound, Code: 404}}, "fetch http://h/: GET: 404"},
+		{fetch.Error{Op: "check", URL: "ftp://h/", Kind: fetch.ErrBadURL, Section: "6"}, "check ftp://h/: bad URL (RFC 1738 section 6)"},
+		{fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("line\r\nbreak")}, `protocol violated: "line\r\nbreak"`},
+		{fetch.Error{Kind: fetch.ErrProtocol, Reply: long}, long[:256] + "..."},
 		{fetch.Error{Kind: 200}, "error kind 200"},
 	} {
 		if got := tc.err.Error(); got != tc.want {
@@ -69,23 +69,23 @@ func TestErrorCause(t *testing.T) {
 		cause error
 		want  string
 	}{
-		{fetch.Unreachable, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: refused}, "cannot connect: 192.0.2.2:21: " + syscall.ECONNREFUSED.Error()},
-		{fetch.Unreachable, &net.OpError{Op: "read", Net: "udp", Source: from, Addr: to, Err: reset}, "cannot connect: 192.0.2.2:21: " + syscall.ECONNRESET.Error()},
-		{fetch.ConnectionFailed, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: reset}, "connection broken: " + syscall.ECONNRESET.Error()},
-		{fetch.ConnectionFailed, io.EOF, "connection broken: closed by the server"},
-		{fetch.Timeout, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: os.ErrDeadlineExceeded}, "timed out: 192.0.2.2:21"},
-		{fetch.Timeout, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: os.ErrDeadlineExceeded}, "timed out"},
-		{fetch.Timeout, context.DeadlineExceeded, "timed out"},
-		{fetch.Timeout, fmt.Errorf("no answer: %w", context.DeadlineExceeded), "timed out: no answer: context deadline exceeded"},
-		{fetch.Canceled, context.Canceled, "cancelled"},
-		{fetch.Unresolved, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}}, "host not found: h.example"},
-		{fetch.Unreachable, &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}, "cannot connect: h.example: host not found"},
-		{fetch.Timeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", Server: "192.0.2.3:53", IsTimeout: true}, "timed out: h.example: name server 192.0.2.3:53 does not answer"},
-		{fetch.Timeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", IsTimeout: true}, "timed out: h.example: name server does not answer"},
-		{fetch.Unresolved, &net.DNSError{Err: "read udp 192.0.2.1:40000->192.0.2.3:53: read: connection refused", Name: "h.example", Server: "192.0.2.3:53"}, "host not found: h.example: name server 192.0.2.3:53: connection refused"},
-		{fetch.ConnectionFailed, tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "connection broken: the server does not speak TLS"},
-		{fetch.Unreachable, &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "cannot connect: bad certificate: certificate signed by unknown authority"},
-		{fetch.ConnectionFailed, &net.OpError{Op: "remote error", Err: errors.New("tls: internal error")}, "connection broken: remote error: tls: internal error"},
+		{fetch.ErrUnreachable, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: refused}, "cannot connect: 192.0.2.2:21: " + syscall.ECONNREFUSED.Error()},
+		{fetch.ErrUnreachable, &net.OpError{Op: "read", Net: "udp", Source: from, Addr: to, Err: reset}, "cannot connect: 192.0.2.2:21: " + syscall.ECONNRESET.Error()},
+		{fetch.ErrConnectionFailed, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: reset}, "connection broken: " + syscall.ECONNRESET.Error()},
+		{fetch.ErrConnectionFailed, io.EOF, "connection broken: closed by the server"},
+		{fetch.ErrTimeout, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: os.ErrDeadlineExceeded}, "timed out: 192.0.2.2:21"},
+		{fetch.ErrTimeout, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: os.ErrDeadlineExceeded}, "timed out"},
+		{fetch.ErrTimeout, context.DeadlineExceeded, "timed out"},
+		{fetch.ErrTimeout, fmt.Errorf("no answer: %w", context.DeadlineExceeded), "timed out: no answer: context deadline exceeded"},
+		{fetch.ErrCanceled, context.Canceled, "cancelled"},
+		{fetch.ErrUnresolved, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}}, "host not found: h.example"},
+		{fetch.ErrUnreachable, &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}, "cannot connect: h.example: host not found"},
+		{fetch.ErrTimeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", Server: "192.0.2.3:53", IsTimeout: true}, "timed out: h.example: name server 192.0.2.3:53 does not answer"},
+		{fetch.ErrTimeout, &net.DNSError{Err: "i/o timeout", Name: "h.example", IsTimeout: true}, "timed out: h.example: name server does not answer"},
+		{fetch.ErrUnresolved, &net.DNSError{Err: "read udp 192.0.2.1:40000->192.0.2.3:53: read: connection refused", Name: "h.example", Server: "192.0.2.3:53"}, "host not found: h.example: name server 192.0.2.3:53: connection refused"},
+		{fetch.ErrConnectionFailed, tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "connection broken: the server does not speak TLS"},
+		{fetch.ErrUnreachable, &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "cannot connect: bad certificate: certificate signed by unknown authority"},
+		{fetch.ErrConnectionFailed, &net.OpError{Op: "remote error", Err: errors.New("tls: internal error")}, "connection broken: remote error: tls: internal error"},
 	} {
 		err := &fetch.Error{Op: "connect", URL: "ftp://h/", Kind: tc.kind, Err: tc.cause}
 		if got := err.Error(); got != "connect ftp://h/: "+tc.want {
@@ -99,18 +99,18 @@ func TestErrorCause(t *testing.T) {
 
 // kinds are all of them, with what errors.Is knows of each besides itself.
 var kinds = map[fetch.ErrorKind][]error{
-	fetch.Other: nil, fetch.BadURL: nil, fetch.Unsupported: nil, fetch.Refused: nil,
-	fetch.NotFound:        {fs.ErrNotExist},
-	fetch.Permission:      {fs.ErrPermission},
-	fetch.Unauthenticated: {fs.ErrPermission},
-	fetch.Unresolved:      nil, fetch.Unreachable: nil,
-	fetch.Timeout:   {context.DeadlineExceeded, os.ErrDeadlineExceeded},
-	fetch.Canceled:  {context.Canceled},
-	fetch.Truncated: {io.ErrUnexpectedEOF},
-	fetch.Protocol:  nil, fetch.TooLarge: nil, fetch.BadRange: nil,
-	fetch.Exists: {fs.ErrExist},
-	fetch.Busy:   nil, fetch.Moved: nil, fetch.TooManyHops: nil, fetch.LocalIO: nil, fetch.ConnectionFailed: nil,
-	fetch.NoOctets: nil,
+	fetch.ErrOther: nil, fetch.ErrBadURL: nil, fetch.ErrUnsupported: nil, fetch.ErrRefused: nil,
+	fetch.ErrNotFound:        {fs.ErrNotExist},
+	fetch.ErrPermission:      {fs.ErrPermission},
+	fetch.ErrUnauthenticated: {fs.ErrPermission},
+	fetch.ErrUnresolved:      nil, fetch.ErrUnreachable: nil,
+	fetch.ErrTimeout:   {context.DeadlineExceeded, os.ErrDeadlineExceeded},
+	fetch.ErrCanceled:  {context.Canceled},
+	fetch.ErrTruncated: {io.ErrUnexpectedEOF},
+	fetch.ErrProtocol:  nil, fetch.ErrTooLarge: nil, fetch.ErrBadRange: nil,
+	fetch.ErrExists: {fs.ErrExist},
+	fetch.ErrBusy:   nil, fetch.ErrMoved: nil, fetch.ErrTooManyHops: nil, fetch.ErrLocalIO: nil, fetch.ErrConnectionFailed: nil,
+	fetch.ErrNoOctets: nil,
 }
 
 func TestErrorIs(t *testing.T) {
@@ -135,12 +135,12 @@ func TestErrorIs(t *testing.T) {
 			}
 		}
 		var timeout interface{ Timeout() bool }
-		if errors.As(err, &timeout); timeout.Timeout() != (kind == fetch.Timeout) {
+		if errors.As(err, &timeout); timeout.Timeout() != (kind == fetch.ErrTimeout) {
 			t.Errorf("%v has Timeout() %t", kind, timeout.Timeout())
 		}
 	}
 	cause := errors.New("cause")
-	if !errors.Is(&fetch.Error{Kind: fetch.NotFound, Err: cause}, cause) {
+	if !errors.Is(&fetch.Error{Kind: fetch.ErrNotFound, Err: cause}, cause) {
 		t.Error("the cause is not found")
 	}
 }
@@ -168,31 +168,31 @@ func TestKindOf(t *testing.T) {
 		err  error
 		want fetch.ErrorKind
 	}{
-		{nil, fetch.Other},
-		{errors.New("x"), fetch.Other},
-		{fetch.Busy, fetch.Busy},
-		{fmt.Errorf("x: %w", &fetch.Error{Kind: fetch.TooLarge}), fetch.TooLarge},
-		{context.Canceled, fetch.Canceled},
-		{op("dial", context.Canceled), fetch.Canceled},
-		{context.DeadlineExceeded, fetch.Timeout},
-		{op("read", os.ErrDeadlineExceeded), fetch.Timeout},
-		{op("dial", sys(syscall.ETIMEDOUT)), fetch.Timeout},
-		{op("dial", &net.DNSError{Err: "no such host", IsNotFound: true}), fetch.Unresolved},
-		{op("dial", &net.DNSError{Err: "i/o timeout", IsTimeout: true}), fetch.Timeout},
-		{op("dial", sys(syscall.ECONNREFUSED)), fetch.Unreachable},
-		{op("dial", sys(syscall.EINVAL)), fetch.Unreachable}, // a blackhole route
-		{op("dial", sys(syscall.EACCES)), fetch.Unreachable}, // a prohibit route
-		{sys(syscall.ENETUNREACH), fetch.Unreachable},
-		{io.ErrUnexpectedEOF, fetch.Truncated},
-		{io.EOF, fetch.ConnectionFailed},
-		{op("read", sys(syscall.ECONNRESET)), fetch.ConnectionFailed},
-		{op("write", sys(syscall.EPIPE)), fetch.ConnectionFailed},
-		{op("read", sys(syscall.ECONNABORTED)), fetch.ConnectionFailed},
-		{op("read", net.ErrClosed), fetch.ConnectionFailed},
-		{io.ErrClosedPipe, fetch.ConnectionFailed},
-		{&fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, fetch.NotFound},
-		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, fetch.Permission},
-		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EEXIST}, fetch.Exists},
+		{nil, fetch.ErrOther},
+		{errors.New("x"), fetch.ErrOther},
+		{fetch.ErrBusy, fetch.ErrBusy},
+		{fmt.Errorf("x: %w", &fetch.Error{Kind: fetch.ErrTooLarge}), fetch.ErrTooLarge},
+		{context.Canceled, fetch.ErrCanceled},
+		{op("dial", context.Canceled), fetch.ErrCanceled},
+		{context.DeadlineExceeded, fetch.ErrTimeout},
+		{op("read", os.ErrDeadlineExceeded), fetch.ErrTimeout},
+		{op("dial", sys(syscall.ETIMEDOUT)), fetch.ErrTimeout},
+		{op("dial", &net.DNSError{Err: "no such host", IsNotFound: true}), fetch.ErrUnresolved},
+		{op("dial", &net.DNSError{Err: "i/o timeout", IsTimeout: true}), fetch.ErrTimeout},
+		{op("dial", sys(syscall.ECONNREFUSED)), fetch.ErrUnreachable},
+		{op("dial", sys(syscall.EINVAL)), fetch.ErrUnreachable}, // a blackhole route
+		{op("dial", sys(syscall.EACCES)), fetch.ErrUnreachable}, // a prohibit route
+		{sys(syscall.ENETUNREACH), fetch.ErrUnreachable},
+		{io.ErrUnexpectedEOF, fetch.ErrTruncated},
+		{io.EOF, fetch.ErrConnectionFailed},
+		{op("read", sys(syscall.ECONNRESET)), fetch.ErrConnectionFailed},
+		{op("write", sys(syscall.EPIPE)), fetch.ErrConnectionFailed},
+		{op("read", sys(syscall.ECONNABORTED)), fetch.ErrConnectionFailed},
+		{op("read", net.ErrClosed), fetch.ErrConnectionFailed},
+		{io.ErrClosedPipe, fetch.ErrConnectionFailed},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, fetch.ErrNotFound},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, fetch.ErrPermission},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EEXIST}, fetch.ErrExists},
 	} {
 		if got := fetch.KindOf(tc.err); got != tc.want {
 			t.Errorf("%v: %v, want %v", tc.err, got, tc.want)
@@ -202,26 +202,26 @@ func TestKindOf(t *testing.T) {
 
 func TestFail(t *testing.T) {
 	const redacted = "ftp://lab:***@example.com/x"
-	e := fetch.Fail("RETR", url, fetch.Other, io.ErrUnexpectedEOF)
-	if e.Op != "RETR" || e.URL != redacted || e.Kind != fetch.Truncated || e.Err != io.ErrUnexpectedEOF {
+	e := fetch.Fail("RETR", url, fetch.ErrOther, io.ErrUnexpectedEOF)
+	if e.Op != "RETR" || e.URL != redacted || e.Kind != fetch.ErrTruncated || e.Err != io.ErrUnexpectedEOF {
 		t.Errorf("a cause without a kind: %#v", e)
 	}
-	if e := fetch.Fail("RETR", url, fetch.LocalIO, io.ErrUnexpectedEOF); e.Kind != fetch.LocalIO {
+	if e := fetch.Fail("RETR", url, fetch.ErrLocalIO, io.ErrUnexpectedEOF); e.Kind != fetch.ErrLocalIO {
 		t.Errorf("a cause with a kind: %#v", e)
 	}
-	if e := fetch.Fail("dial", nil, fetch.Timeout, nil); e.Error() != "dial: timed out" {
+	if e := fetch.Fail("dial", nil, fetch.ErrTimeout, nil); e.Error() != "dial: timed out" {
 		t.Errorf("without cause and locator: %v", e)
 	}
 
-	inner := &fetch.Error{Kind: fetch.NotFound, Code: 550}
-	e = fetch.Fail("RETR", url, fetch.Protocol, fmt.Errorf("wrapped: %w", inner))
-	if e.Op != "RETR" || e.URL != redacted || e.Kind != fetch.NotFound || e.Code != 550 {
+	inner := &fetch.Error{Kind: fetch.ErrNotFound, Code: 550}
+	e = fetch.Fail("RETR", url, fetch.ErrProtocol, fmt.Errorf("wrapped: %w", inner))
+	if e.Op != "RETR" || e.URL != redacted || e.Kind != fetch.ErrNotFound || e.Code != 550 {
 		t.Errorf("an *Error without Op and URL: %#v", e)
 	}
 	if inner.Op != "" || inner.URL != "" {
 		t.Errorf("the *Error it was given has changed: %#v", inner)
 	}
-	again := fetch.Fail("other", &locator.News{All: true}, fetch.Other, e)
+	again := fetch.Fail("other", &locator.News{All: true}, fetch.ErrOther, e)
 	if again.Op != "RETR" || again.URL != redacted {
 		t.Errorf("Op and URL were replaced: %#v", again)
 	}
@@ -229,8 +229,8 @@ func TestFail(t *testing.T) {
 
 func TestErrorShowsNoPassword(t *testing.T) {
 	errs := []error{
-		fetch.Fail("RETR", url, fetch.NotFound, nil),
-		fetch.Fail("follow", url, fetch.Moved, &fetch.Referral{To: url}),
+		fetch.Fail("RETR", url, fetch.ErrNotFound, nil),
+		fetch.Fail("follow", url, fetch.ErrMoved, &fetch.Referral{To: url}),
 		fetch.CheckOctets(&locator.FTP{Server: locator.Server{Login: &locator.Login{User: "lab", Password: "hunter2\r", HasPassword: true}}}),
 	}
 	for _, err := range errs {

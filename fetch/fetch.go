@@ -21,7 +21,7 @@ import (
 // It returns when the first octets can be read, not when the last have come.
 // ctx governs the Body too: once ctx is done, reading the Body fails.
 //
-// A Body that is cut short ends in an *Error of kind [Truncated], never in a
+// A Body that is cut short ends in an *Error of kind [ErrTruncated], never in a
 // plain io.EOF, wherever the protocol lets the end be told from a cut.
 //
 // Fetch must not modify the Request, follow a referral to another Locator (it

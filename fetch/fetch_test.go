@@ -101,10 +101,10 @@ func TestKindString(t *testing.T) {
 func TestProvenance(t *testing.T) {
 	for want, p := range map[string]fetch.Provenance{
 		"typed by the user":                         {},
-		"from the configuration":                    {Kind: fetch.Config},
-		"link":                                      {Kind: fetch.Remote},
-		"link from ftp://lab:***@example.com/x":     {Kind: fetch.Remote, By: url},
-		"redirect from ftp://lab:***@example.com/x": {Kind: fetch.Redirect, By: url},
+		"from the configuration":                    {Kind: fetch.OriginConfig},
+		"link":                                      {Kind: fetch.OriginRemote},
+		"link from ftp://lab:***@example.com/x":     {Kind: fetch.OriginRemote, By: url},
+		"redirect from ftp://lab:***@example.com/x": {Kind: fetch.OriginRedirect, By: url},
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -112,7 +112,7 @@ func TestProvenance(t *testing.T) {
 	}
 	peer := netip.MustParseAddrPort("192.0.2.1:21")
 	res := &fetch.Resource{Locator: url, Peer: peer}
-	if got, want := res.Origin(), (fetch.Provenance{Kind: fetch.Remote, By: url, Peer: peer.Addr()}); got != want {
+	if got, want := res.Origin(), (fetch.Provenance{Kind: fetch.OriginRemote, By: url, Peer: peer.Addr()}); got != want {
 		t.Errorf("the origin of a link in it is %+v, want %+v", got, want)
 	}
 }
@@ -141,7 +141,7 @@ func TestWithoutOctets(t *testing.T) {
 		for range 2 {
 			n, err := io.Copy(io.Discard, res.Body)
 			var e *fetch.Error
-			if n != 0 || !errors.As(err, &e) || e.Kind != fetch.NoOctets || e.Op != "read" {
+			if n != 0 || !errors.As(err, &e) || e.Kind != fetch.ErrNoOctets || e.Op != "read" {
 				t.Errorf("%v: copied %d, %v", kind, n, err)
 			} else if text := e.Error(); !strings.Contains(text, what) || strings.Contains(text, "secret") {
 				t.Errorf("%v: %s", kind, text)

@@ -114,7 +114,7 @@ func TestCheckOctets(t *testing.T) {
 func checkRefusal(t *testing.T, component string, octet byte, l locator.Locator, err error) {
 	t.Helper()
 	var control *locator.EncodedControl
-	if !errors.Is(err, fetch.BadURL) || !errors.As(err, &control) {
+	if !errors.Is(err, fetch.ErrBadURL) || !errors.As(err, &control) {
 		t.Errorf("%s, octet %02X: %v", component, octet, err)
 		return
 	}
@@ -194,7 +194,7 @@ func FuzzCheckOctets(f *testing.F) {
 				t.Errorf("%q: %v", url, err)
 			}
 		}
-		if err != nil && !errors.Is(err, fetch.BadURL) {
+		if err != nil && !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%q: %v", url, err)
 		}
 	})

@@ -46,7 +46,7 @@ type Resource struct {
 
 // Origin is the provenance of the locators found in this resource.
 func (r *Resource) Origin() Provenance {
-	return Provenance{Kind: Remote, By: r.Locator, Peer: r.Peer.Addr()}
+	return Provenance{Kind: OriginRemote, By: r.Locator, Peer: r.Peer.Addr()}
 }
 
 // Close closes Body.
@@ -90,7 +90,7 @@ func (emptyBody) WriteTo(io.Writer) (int64, error) { return 0, nil }
 func (emptyBody) Close() error                     { return nil }
 
 // WithoutOctets is the Body of a resource at l whose kind has no octets. Each Read
-// fails with an *[Error] of kind [NoOctets] that says what to do instead, so that
+// fails with an *[Error] of kind [ErrNoOctets] that says what to do instead, so that
 // nobody takes a search for an empty document.
 func WithoutOctets(l locator.Locator, kind Kind) io.ReadCloser {
 	return withoutOctets{l, kind}
@@ -109,7 +109,7 @@ type withoutOctets struct {
 }
 
 func (b withoutOctets) Read([]byte) (int, error) {
-	return 0, Fail(OpRead, b.l, NoOctets, insteadOf[b.kind])
+	return 0, Fail(OpRead, b.l, ErrNoOctets, insteadOf[b.kind])
 }
 
 func (withoutOctets) Close() error { return nil }

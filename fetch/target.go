@@ -23,10 +23,10 @@ type Origin uint8
 
 // The origins of a Locator.
 const (
-	User     Origin = iota // typed by the user or passed by the caller
-	Config                 // read from the user's configuration or environment
-	Remote                 // a link in a resource: a menu item, a directory entry
-	Redirect               // where a server sent us instead of answering
+	OriginUser     Origin = iota // typed by the user or passed by the caller
+	OriginConfig                 // read from the user's configuration or environment
+	OriginRemote                 // a link in a resource: a menu item, a directory entry
+	OriginRedirect               // where a server sent us instead of answering
 )
 
 // String describes the provenance for a message, such as
@@ -34,13 +34,13 @@ const (
 func (p Provenance) String() string {
 	var what string
 	switch p.Kind {
-	case User:
+	case OriginUser:
 		return "typed by the user"
-	case Config:
+	case OriginConfig:
 		return "from the configuration"
-	case Remote:
+	case OriginRemote:
 		what = "link"
-	case Redirect:
+	case OriginRedirect:
 		what = "redirect"
 	}
 	if p.By == nil {
@@ -54,9 +54,9 @@ type Purpose uint8
 
 // The purposes of a connection.
 const (
-	Control Purpose = iota // the one the Locator names
-	Data                   // an FTP data connection
-	Proxy                  // a proxy on the way
+	PurposeControl Purpose = iota // the one the Locator names
+	PurposeData                   // an FTP data connection
+	PurposeProxy                  // a proxy on the way
 )
 
 // A Target is a place about to be reached, as [Env.Allow] sees it.

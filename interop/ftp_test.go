@@ -235,7 +235,7 @@ func TestVsftpdNullCWD(t *testing.T) {
 	f := &ftp.Fetcher{Exact: true}
 	_, err := f.Fetch(c.context(t), &fetch.Request{Locator: srv.url(t, "//etc/x")})
 	var e *fetch.Error
-	if !errors.As(err, &e) || e.Op != "CWD" || e.Code != 550 || e.Kind != fetch.NotFound {
+	if !errors.As(err, &e) || e.Op != "CWD" || e.Code != 550 || e.Kind != fetch.ErrNotFound {
 		t.Errorf("a null CWD, which vsftpd refuses: %v", err)
 	}
 	c.check(t, "USER anonymous", "PASS ****", "CWD ", "QUIT")
@@ -369,12 +369,12 @@ func TestVsftpdErrors(t *testing.T) {
 		code int
 		kind fetch.ErrorKind
 	}{
-		{"missing", srv.url(t, "/pub/none"), "RETR", 550, fetch.NotFound},
-		{"missing directory", srv.url(t, "/none/x"), "CWD", 550, fetch.NotFound},
-		{"forbidden", srv.url(t, "/forbidden"), "RETR", 550, fetch.NotFound}, // vsftpd does not tell it from a missing one
-		{"a directory", srv.url(t, "/pub"), "RETR", 550, fetch.NotFound},
-		{"wrong password", user("lab:wrong"), "PASS", 530, fetch.Unauthenticated},
-		{"no password", user("lab"), "login", 0, fetch.Unauthenticated},
+		{"missing", srv.url(t, "/pub/none"), "RETR", 550, fetch.ErrNotFound},
+		{"missing directory", srv.url(t, "/none/x"), "CWD", 550, fetch.ErrNotFound},
+		{"forbidden", srv.url(t, "/forbidden"), "RETR", 550, fetch.ErrNotFound}, // vsftpd does not tell it from a missing one
+		{"a directory", srv.url(t, "/pub"), "RETR", 550, fetch.ErrNotFound},
+		{"wrong password", user("lab:wrong"), "PASS", 530, fetch.ErrUnauthenticated},
+		{"no password", user("lab"), "login", 0, fetch.ErrUnauthenticated},
 	} {
 		_, err := f.Fetch(t.Context(), &fetch.Request{Locator: tc.l})
 		var e *fetch.Error
@@ -422,7 +422,7 @@ func TestVsftpdRanges(t *testing.T) {
 			t.Errorf("offset %d, length %d: %d octets, want %d", tc.offset, tc.length, len(got), tc.to-tc.from)
 		}
 	}
-	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: srv.url(t, "/pub/rand.bin"), Offset: size + 1}); !errors.Is(err, fetch.BadRange) {
+	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: srv.url(t, "/pub/rand.bin"), Offset: size + 1}); !errors.Is(err, fetch.ErrBadRange) {
 		t.Errorf("beyond the end: %v", err)
 	}
 }
@@ -461,12 +461,12 @@ func TestVsftpdUpload(t *testing.T) {
 
 	l = parseFTP(t, "ftp://"+labUser+":"+labPassword+"@"+srv.addr+"/incoming/some/where/x")
 	path = filepath.Join(srv.root, "incoming/some/where/x")
-	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: l}, strings.NewReader("x")); !errors.Is(err, fetch.NotFound) {
+	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: l}, strings.NewReader("x")); !errors.Is(err, fetch.ErrNotFound) {
 		t.Errorf("into a directory that is not there: %v", err)
 	}
 	_, err = f.Replace(t.Context(), &fetch.Request{Locator: l, Options: &ftp.Options{CreateDirs: true}}, strings.NewReader("x"))
 	check("with CreateDirs", err, []byte("x"))
-	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: srv.url(t, "/pub/x")}, strings.NewReader("x")); !errors.Is(err, fetch.Permission) {
+	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: srv.url(t, "/pub/x")}, strings.NewReader("x")); !errors.Is(err, fetch.ErrPermission) {
 		t.Errorf("where one may not write: %v", err)
 	}
 }
@@ -486,7 +486,7 @@ func TestVsftpdAttributes(t *testing.T) {
 			t.Errorf("the directory %q: %+v, %v", path, attr, err)
 		}
 	}
-	if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: srv.url(t, "/none")}); !errors.Is(err, fetch.NotFound) {
+	if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: srv.url(t, "/none")}); !errors.Is(err, fetch.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 }

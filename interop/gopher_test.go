@@ -136,7 +136,7 @@ func TestGophernicusDocuments(t *testing.T) {
 	if data, _, err := dig(t, srv.request(t, "/0/no/such.txt")); err != nil || !strings.HasPrefix(string(data), "Error: File or directory not found!") {
 		t.Errorf("a missing text: %q, %v", data, err)
 	}
-	if _, _, err := dig(t, srv.request(t, "/1/no/such/")); !errors.Is(err, fetch.NotFound) {
+	if _, _, err := dig(t, srv.request(t, "/1/no/such/")); !errors.Is(err, fetch.ErrNotFound) {
 		t.Errorf("a missing menu: %v", err)
 	}
 	part := srv.request(t, "/9/bin.d/rand.bin")
@@ -145,7 +145,7 @@ func TestGophernicusDocuments(t *testing.T) {
 		t.Errorf("a part: %d octets, %v", len(data), err)
 	}
 	part.Offset = 1 << 20
-	if _, _, err := dig(t, part); !errors.Is(err, fetch.BadRange) {
+	if _, _, err := dig(t, part); !errors.Is(err, fetch.ErrBadRange) {
 		t.Errorf("beyond the end: %v", err)
 	}
 }

@@ -102,7 +102,7 @@ func TestPygopherd(t *testing.T) {
 		t.Errorf("a form: %v, %+v", form.Kind, ask)
 	}
 	var plus *gopher.PlusError
-	if _, _, err := dig(t, at("/0/none%09%09+")); !errors.Is(err, fetch.NotFound) || !errors.As(err, &plus) || plus.Code != 1 || plus.Admin == "" {
+	if _, _, err := dig(t, at("/0/none%09%09+")); !errors.Is(err, fetch.ErrNotFound) || !errors.As(err, &plus) || plus.Code != 1 || plus.Admin == "" {
 		t.Errorf("what is missing: %v", err)
 	}
 }

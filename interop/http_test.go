@@ -206,8 +206,8 @@ func TestNginxErrors(t *testing.T) {
 		kind fetch.ErrorKind
 		code int
 	}{
-		"/missing": {fetch.NotFound, 404}, "/a/missing/": {fetch.NotFound, 404}, "/forbidden": {fetch.Permission, 403}, "/busy": {fetch.Busy, 503},
-		"/auth/x.txt": {fetch.Unauthenticated, 401}, "/loop": {fetch.TooManyHops, 0}, "/to-ftp": {fetch.Moved, 302}, "/%00": {fetch.Protocol, 400},
+		"/missing": {fetch.ErrNotFound, 404}, "/a/missing/": {fetch.ErrNotFound, 404}, "/forbidden": {fetch.ErrPermission, 403}, "/busy": {fetch.ErrBusy, 503},
+		"/auth/x.txt": {fetch.ErrUnauthenticated, 401}, "/loop": {fetch.ErrTooManyHops, 0}, "/to-ftp": {fetch.ErrMoved, 302}, "/%00": {fetch.ErrProtocol, 400},
 	} {
 		_, _, err := w.read(t, webRequest(t, "http://"+srv.addr+path))
 		var e *fetch.Error
@@ -215,7 +215,7 @@ func TestNginxErrors(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := w.FindAttributes(t.Context(), webRequest(t, "http://"+srv.addr+"/missing")); fetch.KindOf(err) != fetch.NotFound {
+	if _, err := w.FindAttributes(t.Context(), webRequest(t, "http://"+srv.addr+"/missing")); fetch.KindOf(err) != fetch.ErrNotFound {
 		t.Errorf("HEAD of what is missing: %v", err)
 	}
 	a, err := w.FindAttributes(t.Context(), webRequest(t, "http://"+srv.addr+"/pub/rand.bin"))
@@ -238,7 +238,7 @@ func TestNginxRedirectAndLogin(t *testing.T) {
 		t.Errorf("login in the locator: %q, %v", data, err)
 	}
 	wrong := strings.Replace(url, labPassword, "wrong", 1)
-	if _, _, err := w.read(t, webRequest(t, wrong)); fetch.KindOf(err) != fetch.Unauthenticated || strings.Contains(err.Error(), "wrong") {
+	if _, _, err := w.read(t, webRequest(t, wrong)); fetch.KindOf(err) != fetch.ErrUnauthenticated || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("wrong login: %v", err)
 	}
 	asking := newWeb(t)
@@ -272,7 +272,7 @@ func TestNginxRanges(t *testing.T) {
 	for _, path := range []string{"/pub/rand.bin", "/norange/pub/rand.bin"} {
 		req := webRequest(t, "http://"+srv.addr+path)
 		req.Offset = end + 1
-		if _, _, err := w.read(t, req); fetch.KindOf(err) != fetch.BadRange {
+		if _, _, err := w.read(t, req); fetch.KindOf(err) != fetch.ErrBadRange {
 			t.Errorf("%s from behind the end: %v", path, err)
 		}
 	}
@@ -351,11 +351,11 @@ func TestNginxUpload(t *testing.T) {
 			t.Errorf("%s: %d octets came back, %v", name, len(data), err)
 		}
 	}
-	if _, err := w.Replace(t.Context(), webRequest(t, "http://"+srv.addr+"/x.txt"), strings.NewReader("x")); fetch.KindOf(err) != fetch.Unsupported {
+	if _, err := w.Replace(t.Context(), webRequest(t, "http://"+srv.addr+"/x.txt"), strings.NewReader("x")); fetch.KindOf(err) != fetch.ErrUnsupported {
 		t.Errorf("where there is no PUT: %v", err)
 	}
 	large := bytes.NewReader(make([]byte, 20<<20))
-	if _, err := w.Replace(t.Context(), webRequest(t, "http://"+srv.addr+"/forbidden"), large); fetch.KindOf(err) != fetch.Permission {
+	if _, err := w.Replace(t.Context(), webRequest(t, "http://"+srv.addr+"/forbidden"), large); fetch.KindOf(err) != fetch.ErrPermission {
 		t.Errorf("forbidden, 20 MB: %v", err)
 	}
 }
@@ -398,7 +398,7 @@ func TestNginxSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if n, err := io.Copy(io.Discard, res.Body); fetch.KindOf(err) != fetch.Canceled || n > 4<<20 {
+	if n, err := io.Copy(io.Discard, res.Body); fetch.KindOf(err) != fetch.ErrCanceled || n > 4<<20 {
 		t.Errorf("after cancel: %d octets, %v", n, err)
 	}
 	res.Close()
@@ -408,7 +408,7 @@ func TestNginxTLS(t *testing.T) {
 	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	url := "https://" + srv.secureAddr
-	if _, _, err := w.read(t, webRequest(t, url+"/x.txt")); fetch.KindOf(err) != fetch.Unreachable || !strings.Contains(err.Error(), "certificate") {
+	if _, _, err := w.read(t, webRequest(t, url+"/x.txt")); fetch.KindOf(err) != fetch.ErrUnreachable || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("an unknown certificate: %v", err)
 	}
 	trusting := newWeb(t)
@@ -417,7 +417,7 @@ func TestNginxTLS(t *testing.T) {
 	if err != nil || string(data) != "top\n" || res.Info.(*fetchhttp.Info).Proto != "HTTP/1.1" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if _, _, err := trusting.read(t, webRequest(t, url+"/to-http")); fetch.KindOf(err) != fetch.Refused {
+	if _, _, err := trusting.read(t, webRequest(t, url+"/to-http")); fetch.KindOf(err) != fetch.ErrRefused {
 		t.Errorf("from https to http: %v", err)
 	}
 }

@@ -332,8 +332,8 @@ func (h *newsHost) checkGroups(t *testing.T) {
 
 func (h *newsHost) checkErrors(t *testing.T) {
 	for url, kind := range map[string]fetch.ErrorKind{
-		"/local.none": fetch.NotFound, "news:no.such.group": fetch.NotFound, "/local.test/99999": fetch.NotFound, "news:nobody@lab.example": fetch.NotFound,
-		"news:local.private": fetch.Unauthenticated,
+		"/local.none": fetch.ErrNotFound, "news:no.such.group": fetch.ErrNotFound, "/local.test/99999": fetch.ErrNotFound, "news:nobody@lab.example": fetch.ErrNotFound,
+		"news:local.private": fetch.ErrUnauthenticated,
 	} {
 		if _, err := h.read(t, h.request(t, url)); !errors.Is(err, kind) {
 			t.Errorf("%s: %v; want kind %q", url, err, kind)
@@ -344,11 +344,11 @@ func (h *newsHost) checkErrors(t *testing.T) {
 	}
 	dots := h.letters[1]
 	_, err := h.Update(t.Context(), h.request(t, "news:local.test"), strings.NewReader(dots.text()))
-	if !errors.Is(err, fetch.Exists) {
+	if !errors.Is(err, fetch.ErrExists) {
 		t.Errorf("posted twice: %v", err)
 	}
 	_, err = h.Update(t.Context(), h.request(t, "news:local.none"), strings.NewReader(strings.Replace(dots.text(), "local.test", "local.none", 1)))
-	if !errors.Is(err, fetch.Permission) {
+	if !errors.Is(err, fetch.ErrPermission) {
 		t.Errorf("posted nowhere: %v", err)
 	}
 }
@@ -370,7 +370,7 @@ func (h *newsHost) checkLogin(t *testing.T) {
 	secret = "wrong"
 	other := nntp.Fetcher{Env: f.Env}
 	defer other.Close()
-	if _, err := other.Fetch(t.Context(), req); !errors.Is(err, fetch.Unauthenticated) {
+	if _, err := other.Fetch(t.Context(), req); !errors.Is(err, fetch.ErrUnauthenticated) {
 		t.Errorf("with a wrong password: %v", err)
 	}
 }

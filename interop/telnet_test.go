@@ -175,7 +175,7 @@ func TestTelnetdGone(t *testing.T) {
 	if got, err := io.ReadAll(s); strings.TrimSpace(string(got)) != "" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := s.Write([]byte("x")); err != nil && !errors.Is(err, fetch.ConnectionFailed) {
+	if _, err := s.Write([]byte("x")); err != nil && !errors.Is(err, fetch.ErrConnectionFailed) {
 		t.Error(err)
 	}
 }

@@ -173,7 +173,7 @@ func TestGopherCut(t *testing.T) {
 				want := read(t, m.Dir)
 				srv.On(cut.stage, 0, testserver.Truncate(cut.octets))
 				got, err := m.Run(t.Context())
-				if !errors.Is(err, fetch.Truncated) || got.Failed == 0 || got.Gone+got.Changed+got.New > 0 {
+				if !errors.Is(err, fetch.ErrTruncated) || got.Failed == 0 || got.Gone+got.Changed+got.New > 0 {
 					t.Errorf("%+v, %v", got, err)
 				}
 				sameFiles(t, m.Dir, want)
@@ -208,7 +208,7 @@ func TestGopherWithoutMarks(t *testing.T) {
 	write(t, dir, map[string]string{"one.txt": "It is ten.\n"})
 	srv.On("REQUEST /one.txt", 2, testserver.Data("It is eleven.\r\n"))
 	got, err := m.Run(t.Context())
-	if counts(got) != (mirror.Summary{Unchanged: 6, Failed: 1, Unsure: 2}) || !errors.Is(err, fetch.Truncated) {
+	if counts(got) != (mirror.Summary{Unchanged: 6, Failed: 1, Unsure: 2}) || !errors.Is(err, fetch.ErrTruncated) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	srv.ResetFaults()
@@ -221,7 +221,7 @@ func TestGopherWithoutMarks(t *testing.T) {
 	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 5, Unsure: 2})
 	m.Delete = true
 	got, err = m.Run(t.Context())
-	if counts(got) != (mirror.Summary{Unchanged: 6, Failed: 1, Unsure: 2}) || !errors.Is(err, fetch.Truncated) ||
+	if counts(got) != (mirror.Summary{Unchanged: 6, Failed: 1, Unsure: 2}) || !errors.Is(err, fetch.ErrTruncated) ||
 		!strings.Contains(err.Error(), "1 files are in no menu any more but were not deleted") {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -239,7 +239,7 @@ func TestGopherCutFiltered(t *testing.T) {
 	want := read(t, m.Dir)
 	srv.On("REQUEST /sub", 0, testserver.Truncate(0))
 	got, err := m.Run(t.Context())
-	if !errors.Is(err, fetch.Truncated) || counts(got) != (mirror.Summary{Unchanged: 1, Failed: 1, Unsure: 1}) {
+	if !errors.Is(err, fetch.ErrTruncated) || counts(got) != (mirror.Summary{Unchanged: 1, Failed: 1, Unsure: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	sameFiles(t, m.Dir, want)

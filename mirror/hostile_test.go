@@ -127,7 +127,7 @@ func TestHostileListing(t *testing.T) {
 		if !strings.HasPrefix(url, "ftp://h/pub/") {
 			t.Errorf("asked for %s", url)
 		}
-		if i > 0 && w.from[i].Kind != fetch.Remote {
+		if i > 0 && w.from[i].Kind != fetch.OriginRemote {
 			t.Errorf("%s comes from the %v", url, w.from[i])
 		}
 	}
@@ -202,31 +202,31 @@ func TestEndless(t *testing.T) {
 	m := mirrorOf(t, w)
 	m.MaxEntries = 100
 	got, err := m.Run(t.Context())
-	if counts(got) != (mirror.Summary{New: 100, Failed: 1}) || !errors.Is(err, fetch.TooLarge) {
+	if counts(got) != (mirror.Summary{New: 100, Failed: 1}) || !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("an endless listing: %+v, %v", got, err)
 	}
 
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aDir(l, "a"), aDir(l, "b")) }
 	m = mirrorOf(t, w)
 	m.MaxEntries = 500
-	if got, err = m.Run(t.Context()); got.Failed == 0 || !errors.Is(err, fetch.TooLarge) {
+	if got, err = m.Run(t.Context()); got.Failed == 0 || !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("a tree that doubles: %+v, %v", got, err)
 	}
 
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aFile(l, "f"), aDir(l, "d")) }
 	m = mirrorOf(t, w)
-	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{New: mirror.DefaultDepth, Failed: 1}) || !errors.Is(err, fetch.TooLarge) {
+	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{New: mirror.DefaultDepth, Failed: 1}) || !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("a tree without a ground: %+v, %v", got, err)
 	}
 
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
 		return func(yield func(fetch.Item, error) bool) {
 			// The octets of lines that are no entries are seen by the Trace alone.
-			yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.Canceled, context.Canceled))
+			yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.ErrCanceled, context.Canceled))
 		}
 	}
 	m = mirrorOf(t, w)
-	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Failed: 1}) || !errors.Is(err, fetch.Canceled) {
+	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Failed: 1}) || !errors.Is(err, fetch.ErrCanceled) {
 		t.Errorf("a listing that breaks: %+v, %v", got, err)
 	}
 }
@@ -241,13 +241,13 @@ func TestEndlessJunk(t *testing.T) {
 				for ctx.Err() == nil {
 					trace.Body(1 << 20)
 				}
-				yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.Other, ctx.Err()))
+				yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.ErrOther, ctx.Err()))
 			},
 		}, nil
 	})
 	m := mirrorOf(t, nil)
 	m.Fetcher = f
-	if _, err := m.Run(t.Context()); !errors.Is(err, fetch.TooLarge) {
+	if _, err := m.Run(t.Context()); !errors.Is(err, fetch.ErrTooLarge) {
 		t.Error(err)
 	}
 }
@@ -263,7 +263,7 @@ func TestEndlessTree(t *testing.T) {
 			Locator: l, Kind: fetch.KindDirectory, Body: fetch.EmptyBody,
 			Items: func(yield func(fetch.Item, error) bool) {
 				if err != nil {
-					yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.Other, err))
+					yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.ErrOther, err))
 					return
 				}
 				_ = yield(aDir(l, "a"), nil) && yield(aDir(l, "b"), nil)
@@ -273,7 +273,7 @@ func TestEndlessTree(t *testing.T) {
 	m := mirrorOf(t, nil)
 	m.Fetcher = f
 	got, err := m.Run(t.Context())
-	if !errors.Is(err, fetch.TooLarge) || got.Octets > 1<<30 || got.Failed != 1 {
+	if !errors.Is(err, fetch.ErrTooLarge) || got.Octets > 1<<30 || got.Failed != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -317,7 +317,7 @@ func TestAgain(t *testing.T) {
 	m := mirrorOf(t, w)
 	m.Fetcher = fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 		if left--; left >= 0 {
-			return nil, fetch.Fail("RETR", req.Locator, fetch.Busy, fetch.Busy)
+			return nil, fetch.Fail("RETR", req.Locator, fetch.ErrBusy, fetch.ErrBusy)
 		}
 		left = 2
 		return w.Fetch(ctx, req)

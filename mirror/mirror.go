@@ -81,7 +81,7 @@ type Mirror struct {
 
 	// Delete removes files that have disappeared from the tree, if they are as
 	// the mirror left them. Otherwise they stay and are told of. It is a failure of
-	// kind Truncated if files of a gopher site seem to have disappeared, but the
+	// kind ErrTruncated if files of a gopher site seem to have disappeared, but the
 	// server does not mark the ends of its menus.
 	Delete bool
 	// NewOnly takes what is there already for unchanged.

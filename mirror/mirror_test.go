@@ -269,7 +269,7 @@ func TestResume(t *testing.T) {
 		m.Connections = 1
 		srv.On("RETR", 1, testserver.Truncate(100_000))
 		got, err := m.Run(t.Context())
-		if counts(got) != (mirror.Summary{New: 1, Failed: 1}) || !errors.Is(err, fetch.Truncated) {
+		if counts(got) != (mirror.Summary{New: 1, Failed: 1}) || !errors.Is(err, fetch.ErrTruncated) {
 			t.Errorf("cut off: %+v, %v", got, err)
 		}
 		sameFiles(t, m.Dir, map[string]string{"small": "small\n"})
@@ -367,7 +367,7 @@ func TestOneTree(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	mistyped := start(t, srv.URL+"/pbu")
-	if _, err := mistyped.Run(t.Context()); !errors.Is(err, fetch.NotFound) {
+	if _, err := mistyped.Run(t.Context()); !errors.Is(err, fetch.ErrNotFound) {
 		t.Error(err)
 	}
 	other.Dir = mistyped.Dir
@@ -477,7 +477,7 @@ func TestTruncatedListing(t *testing.T) {
 		srv.On(verb, 1, testserver.Data(listing))
 		srv.On("END", 1, testserver.Reply("226 Output truncated to 1 matches"))
 		got, err := m.Run(t.Context())
-		if counts(got) != (mirror.Summary{Unchanged: 1, Failed: 1}) || !errors.Is(err, fetch.Truncated) {
+		if counts(got) != (mirror.Summary{Unchanged: 1, Failed: 1}) || !errors.Is(err, fetch.ErrTruncated) {
 			t.Errorf("%s: %+v, %v", verb, got, err)
 		}
 		sameFiles(t, m.Dir, somePub)
@@ -566,7 +566,7 @@ func TestRefused(t *testing.T) {
 	} {
 		m := start(t, url)
 		_, err := m.Run(t.Context())
-		if !errors.Is(err, fetch.Unsupported) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, fetch.ErrUnsupported) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", url, err)
 		}
 		if _, err := os.Stat(m.Dir); !errors.Is(err, fs.ErrNotExist) {

@@ -106,8 +106,8 @@ func crowded(err error) bool {
 		return false
 	}
 	words := strings.ToLower(e.Reply)
-	return e.Kind == fetch.Busy && (e.Code == 421 || e.Code == 400) ||
-		e.Kind == fetch.ConnectionFailed && e.Op == fetch.OpConnect ||
+	return e.Kind == fetch.ErrBusy && (e.Code == 421 || e.Code == 400) ||
+		e.Kind == fetch.ErrConnectionFailed && e.Op == fetch.OpConnect ||
 		e.Code >= 400 && (strings.Contains(words, "too many") || strings.Contains(words, "maximum number"))
 }
 

@@ -179,7 +179,7 @@ func (r *run) tooDeep(ctx context.Context, s *survey, level iter.Seq2[*mark, fol
 	for _, f := range level {
 		s.hide(f)
 		if !told {
-			r.fail(ctx, f.loc.Redacted(), "", fetch.Fail(fetch.OpList, f.loc, fetch.TooLarge, errDeep))
+			r.fail(ctx, f.loc.Redacted(), "", fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errDeep))
 			told = true
 		}
 	}
@@ -230,7 +230,7 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 func (r *run) list(ctx context.Context, f folder, l *listing) error {
 	*l = listing{batch: &batch{in: f}}
 	if r.entries.Load() > r.maxEntries {
-		return fetch.Fail(fetch.OpList, f.loc, fetch.TooLarge, errMany)
+		return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errMany)
 	}
 	return r.try(ctx, func() error {
 		*l = listing{batch: &batch{in: f}}
@@ -242,7 +242,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing) error {
 			err = r.pace.Wait(ctx, r.octets.Load()-before)
 		}
 		if err != nil && errors.Is(context.Cause(ctx), errLongListing) {
-			err = fetch.Fail(fetch.OpList, f.loc, fetch.TooLarge, errLongListing)
+			err = fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errLongListing)
 		}
 		return err
 	})
@@ -256,7 +256,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
 	}
 	defer res.Close()
 	if res.Items == nil {
-		return fetch.Fail(fetch.OpList, f.loc, fetch.Unsupported, errors.New("neither a directory nor a menu"))
+		return fetch.Fail(fetch.OpList, f.loc, fetch.ErrUnsupported, errors.New("neither a directory nor a menu"))
 	}
 	l.from = f.from
 	if res.Peer.IsValid() {
@@ -300,7 +300,7 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 			return err
 		}
 		if r.entries.Add(1) > r.maxEntries {
-			return fetch.Fail(fetch.OpList, f.loc, fetch.TooLarge, errMany)
+			return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errMany)
 		}
 		if item.Locator == nil {
 			continue // mere text

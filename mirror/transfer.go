@@ -156,7 +156,7 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 		if p.size <= begun.Size {
 			err = r.fill(ctx, e, p, &begun)
 		}
-		if !errors.Is(err, errOther) && !errors.Is(err, fetch.BadRange) {
+		if !errors.Is(err, errOther) && !errors.Is(err, fetch.ErrBadRange) {
 			return p.close(err)
 		}
 		if err := p.restart(); err != nil {
@@ -192,7 +192,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	defer res.Close()
 	switch {
 	case res.Kind != fetch.KindDocument && e.sum == "":
-		return fetch.Fail(fetch.OpFetch, e.loc, fetch.Unsupported, fmt.Errorf("no document but a %v", res.Kind))
+		return fetch.Fail(fetch.OpFetch, e.loc, fetch.ErrUnsupported, fmt.Errorf("no document but a %v", res.Kind))
 	case begun != nil && (res.Size != begun.Size || !res.ModTime.Equal(begun.Exact)):
 		return errOther
 	case begun == nil:

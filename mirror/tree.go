@@ -49,7 +49,7 @@ func reasonOf(err error) int64 { return int64(slices.Index(reasons[:], err)) }
 // treeOf is the tree that begins at l.
 func treeOf(l locator.Locator) (tree, error) {
 	refuse := func(format string, args ...any) error {
-		return fetch.Fail(fetch.OpMirror, l, fetch.Unsupported, fmt.Errorf(format, args...))
+		return fetch.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
 	}
 	switch l := l.(type) {
 	case *locator.FTP:

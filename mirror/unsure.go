@@ -63,7 +63,7 @@ func (r *run) confirm(l locator.Locator, done Record, size int64, digest string,
 			return err
 		}
 	}
-	return fetch.Fail(fetch.OpRead, l, fetch.Truncated, fmt.Errorf("%w; %w", why, errKept))
+	return fetch.Fail(fetch.OpRead, l, fetch.ErrTruncated, fmt.Errorf("%w; %w", why, errKept))
 }
 
 // isBeginning reports whether the copy begins with size octets of this digest
@@ -108,7 +108,7 @@ func (r *run) digestOf(ctx context.Context, req *fetch.Request) (string, error) 
 // that a menu could have named whose end is not marked.
 func (r *run) failUnmarked(ctx context.Context, s *survey, vanished int) {
 	start := r.tree.start().loc
-	r.fail(ctx, start.Redacted(), "", fetch.Fail(fetch.OpList, start, fetch.Truncated, fmt.Errorf(
+	r.fail(ctx, start.Redacted(), "", fetch.Fail(fetch.OpList, start, fetch.ErrTruncated, fmt.Errorf(
 		"%d files are in no menu any more but were not deleted: the server does not mark the end of %d menus, and a menu that is cut looks whole; delete them by hand",
 		vanished, s.unmarked)))
 }

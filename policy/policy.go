@@ -9,7 +9,7 @@
 // came from. [Public] reaches public addresses only and is meant for programs
 // that fetch URLs other people wrote. A [Rules] value relaxes either.
 //
-// A refusal is a *[Denied], which Env wraps in a *fetch.Error of kind Refused.
+// A refusal is a *[Denied], which Env wraps in a *fetch.Error of kind ErrRefused.
 package policy
 
 import (
@@ -72,7 +72,7 @@ func (r *Rules) Allow(_ context.Context, t fetch.Target) error {
 
 // written reports whether the user wrote the URL, at the keyboard or in a
 // configuration. Whatever is not known to be so is somebody else's.
-func written(p fetch.Provenance) bool { return p.Kind == fetch.User || p.Kind == fetch.Config }
+func written(p fetch.Provenance) bool { return p.Kind == fetch.OriginUser || p.Kind == fetch.OriginConfig }
 
 // connects reports whether t is to be connected to; a file is not.
 func connects(t fetch.Target) bool { return t.Network != "" }
@@ -96,7 +96,7 @@ func (r *Rules) locality(t fetch.Target) *Denied {
 // redirectScheme keeps HTTP redirects within HTTP. A redirect of unknown
 // origin counts as one of HTTP.
 func (r *Rules) redirectScheme(t fetch.Target) *Denied {
-	if t.From.Kind != fetch.Redirect || t.Locator == nil {
+	if t.From.Kind != fetch.OriginRedirect || t.Locator == nil {
 		return nil
 	}
 	if _, fromHTTP := t.From.By.(*locator.HTTP); !fromHTTP && t.From.By != nil {
@@ -120,7 +120,7 @@ func (r *Rules) redirectScheme(t fetch.Target) *Denied {
 // anybody but the user: sending one may change things on the server.
 func stateChange(t fetch.Target) *Denied {
 	g, ok := t.Locator.(*locator.Gopher)
-	if !ok || t.From.Kind == fetch.User || !strings.ContainsAny(g.Plus, "\t\r\n") {
+	if !ok || t.From.Kind == fetch.OriginUser || !strings.ContainsAny(g.Plus, "\t\r\n") {
 		return nil
 	}
 	return deny(t, "state-changing-link", "a filled Gopher+ form", "")
@@ -146,7 +146,7 @@ func host(t fetch.Target) *Denied {
 		return deny(t, "empty-host", place(t), "")
 	case ambiguous(t.Host):
 		return deny(t, "ambiguous-address", t.Host, "")
-	case strings.Contains(t.Host, "%") && !written(t.From) && t.Purpose != fetch.Data && !onServer(t.From.By, t.Host):
+	case strings.Contains(t.Host, "%") && !written(t.From) && t.Purpose != fetch.PurposeData && !onServer(t.From.By, t.Host):
 		return deny(t, "zone-id", t.Host+", whose network interface only a typed URL may name", "")
 	}
 	return nil
@@ -190,7 +190,7 @@ func (r *Rules) zone(t fetch.Target) *Denied {
 	case zone != ZoneReserved && slices.Contains(r.AllowZones, zone):
 		return nil
 	case zone == ZoneReserved, zone == ZoneDocumentation:
-	case t.Purpose == fetch.Proxy:
+	case t.Purpose == fetch.PurposeProxy:
 		return nil
 	case r.PublicOnly:
 		if zone == ZonePublic {

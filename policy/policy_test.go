@@ -35,7 +35,7 @@ func link(page, peer string) fetch.Provenance {
 	if err != nil {
 		panic(err)
 	}
-	p := fetch.Provenance{Kind: fetch.Remote, By: l}
+	p := fetch.Provenance{Kind: fetch.OriginRemote, By: l}
 	if peer != "" {
 		p.Peer = netip.MustParseAddr(peer)
 	}
@@ -44,7 +44,7 @@ func link(page, peer string) fetch.Provenance {
 
 func redirect(page, peer string) fetch.Provenance {
 	p := link(page, peer)
-	p.Kind = fetch.Redirect
+	p.Kind = fetch.OriginRedirect
 	return p
 }
 
@@ -67,7 +67,7 @@ func check(t *testing.T, r *Rules, target fetch.Target, rule string) {
 
 var (
 	typed  = fetch.Provenance{}
-	config = fetch.Provenance{Kind: fetch.Config}
+	config = fetch.Provenance{Kind: fetch.OriginConfig}
 	user   = &Rules{}
 	public = &Rules{PublicOnly: true}
 )
@@ -144,14 +144,14 @@ func TestAmbiguousHosts(t *testing.T) {
 		purpose fetch.Purpose
 		rule    string
 	}{
-		{typed, fetch.Control, ""},
-		{config, fetch.Control, ""},
-		{fetch.Provenance{Kind: fetch.Remote, By: zoned, Peer: near}, fetch.Control, ""},
-		{fetch.Provenance{Kind: fetch.Redirect, By: zoned, Peer: near}, fetch.Control, ""},
-		{link("http://localhost/", "127.0.0.1"), fetch.Control, "zone-id"},
-		{redirect("http://localhost/", "127.0.0.1"), fetch.Control, "zone-id"},
-		{fetch.Provenance{Kind: fetch.Remote}, fetch.Control, "zone-id"},
-		{link("http://localhost/", "127.0.0.1"), fetch.Data, ""}, // of a control connection that was permitted
+		{typed, fetch.PurposeControl, ""},
+		{config, fetch.PurposeControl, ""},
+		{fetch.Provenance{Kind: fetch.OriginRemote, By: zoned, Peer: near}, fetch.PurposeControl, ""},
+		{fetch.Provenance{Kind: fetch.OriginRedirect, By: zoned, Peer: near}, fetch.PurposeControl, ""},
+		{link("http://localhost/", "127.0.0.1"), fetch.PurposeControl, "zone-id"},
+		{redirect("http://localhost/", "127.0.0.1"), fetch.PurposeControl, "zone-id"},
+		{fetch.Provenance{Kind: fetch.OriginRemote}, fetch.PurposeControl, "zone-id"},
+		{link("http://localhost/", "127.0.0.1"), fetch.PurposeData, ""}, // of a control connection that was permitted
 	} {
 		target := fetch.Target{Locator: zoned, Network: "tcp", Host: "fe80::1%eth0", Port: 8080, From: tc.from, Purpose: tc.purpose}
 		check(t, user, target, tc.rule)
@@ -226,7 +226,7 @@ func TestPorts(t *testing.T) {
 	check(t, cli, at(t, "gopher://h.example:81/", "", typed), "reserved-port")
 
 	data := at(t, "ftp://h.example/x", "1.1.1.1", typed)
-	data.Purpose = fetch.Data
+	data.Purpose = fetch.PurposeData
 	for port, rule := range map[uint16]string{1024: "", 6000: "", 65535: "", 1023: "data-port", 22: "data-port", 21: "data-port", 0: "data-port"} {
 		data.Port = port
 		data.Addr = netip.AddrPortFrom(data.Addr.Addr(), port)
@@ -270,8 +270,8 @@ func TestSchemesByProvenance(t *testing.T) {
 		{"x-anything:abc", redirect(page, peer), "cross-scheme-redirect", "cross-scheme-redirect"},
 		{"ftp://example.com/", link(page, peer), "", ""},
 		{"gopher://example.com/", redirect("prospero://h/x", peer), "", ""},
-		{"gopher://example.com/", fetch.Provenance{Kind: fetch.Redirect}, "cross-scheme-redirect", "cross-scheme-redirect"},
-		{"http://example.com/", fetch.Provenance{Kind: fetch.Redirect}, "", ""},
+		{"gopher://example.com/", fetch.Provenance{Kind: fetch.OriginRedirect}, "cross-scheme-redirect", "cross-scheme-redirect"},
+		{"http://example.com/", fetch.Provenance{Kind: fetch.OriginRedirect}, "", ""},
 	} {
 		check(t, user, at(t, tc.url, "", tc.from), tc.user)
 		check(t, public, at(t, tc.url, "", tc.from), tc.public)
@@ -290,7 +290,7 @@ func TestGopherForm(t *testing.T) {
 	view := &locator.Gopher{HostPort: locator.HostPort{Host: "h.example"}, Type: '0', Selector: "form", Plus: "+text/plain", Fields: 2}
 	for _, from := range []fetch.Provenance{typed, config, link("gopher://h.example/", "1.1.1.1")} {
 		rule := "state-changing-link"
-		if from.Kind == fetch.User {
+		if from.Kind == fetch.OriginUser {
 			rule = ""
 		}
 		check(t, user, fetch.Target{Locator: ask, From: from, Network: "tcp", Host: "h.example", Port: 70}, rule)
@@ -315,7 +315,7 @@ func TestAllowZones(t *testing.T) {
 func TestProxy(t *testing.T) {
 	for addr, rule := range map[string]string{"127.0.0.1": "", "10.0.0.1": "", "8.8.8.8": "", "0.0.0.0": "reserved-address"} {
 		target := at(t, "http://example.com/", addr, link("http://example.com/", "1.1.1.1"))
-		target.Purpose, target.Host, target.Port = fetch.Proxy, "proxy.example", 888
+		target.Purpose, target.Host, target.Port = fetch.PurposeProxy, "proxy.example", 888
 		check(t, user, target, rule)
 		check(t, public, target, rule)
 	}
@@ -350,7 +350,7 @@ func TestDeniedText(t *testing.T) {
 			continue
 		}
 		wrapped := (&fetch.Env{Allow: tc.rules.Allow}).Permit(t.Context(), tc.target)
-		if !errors.Is(wrapped, fetch.Refused) || !strings.Contains(wrapped.Error(), tc.want) {
+		if !errors.Is(wrapped, fetch.ErrRefused) || !strings.Contains(wrapped.Error(), tc.want) {
 			t.Errorf("wrapped: %v", wrapped)
 		}
 		if strings.Contains(wrapped.Error(), "secret") {

@@ -19,12 +19,12 @@ var badPorts = []uint16{2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 66
 
 // port keeps a scheme to its own port and to the ports that belong to nobody.
 func (r *Rules) port(t fetch.Target) *Denied {
-	if !connects(t) || t.Purpose == fetch.Proxy || t.Locator == nil {
+	if !connects(t) || t.Purpose == fetch.PurposeProxy || t.Locator == nil {
 		return nil
 	}
 	scheme := t.Locator.Scheme()
 	what := fmt.Sprintf("%s on port %d%s", scheme, t.Port, service(t.Port))
-	if t.Purpose == fetch.Data {
+	if t.Purpose == fetch.PurposeData {
 		if t.Port <= lastReserved {
 			return deny(t, "data-port", fmt.Sprintf("%s data connection on port %d%s", scheme, t.Port, service(t.Port)), "")
 		}

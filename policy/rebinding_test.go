@@ -50,7 +50,7 @@ func TestRebinding(t *testing.T) {
 				t.Fatal(err)
 			}
 			conn.Close()
-		case errors.As(err, &d) && d.Rule == "loopback-address" && errors.Is(err, fetch.Refused):
+		case errors.As(err, &d) && d.Rule == "loopback-address" && errors.Is(err, fetch.ErrRefused):
 			refused++
 		default:
 			t.Fatal(err)

@@ -120,7 +120,7 @@ func (a *account) connection(c fetch.Connection) {
 
 func (a *account) peer(c fetch.Connection) {
 	mark(&a.connected)
-	if c.Purpose == fetch.Data {
+	if c.Purpose == fetch.PurposeData {
 		return
 	}
 	a.greeting = nil // what came before is the proxy's

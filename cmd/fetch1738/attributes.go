@@ -21,7 +21,7 @@ func (t *transfer) attributes(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Name != "" && found.Size < 0 && found.ModTime.IsZero() {
-		return fetch.Fail(fetch.OpSIZE, req.Locator, fetch.NotFound, errors.New("a directory; its URL ends in a slash"))
+		return fetch.Fail(fetch.OpSIZE, req.Locator, fetch.ErrNotFound, errors.New("a directory; its URL ends in a slash"))
 	}
 	if !t.op.timeCondition.met(found.ModTime) {
 		found.Size, found.Header = -1, nil // as curl

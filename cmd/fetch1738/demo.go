@@ -280,7 +280,7 @@ func (d *demo) refusals(ctx context.Context) {
 	d.out.heading("refused", "before anything is sent (section 6)")
 	for _, url := range d.refused {
 		_, err := d.read(ctx, url)
-		if !errors.Is(err, fetch.Refused) && !errors.Is(err, fetch.BadURL) {
+		if !errors.Is(err, fetch.ErrRefused) && !errors.Is(err, fetch.ErrBadURL) {
 			d.fail(fmt.Errorf("%s was not refused: %v", url, err))
 			continue
 		}

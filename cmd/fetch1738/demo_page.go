@@ -129,7 +129,7 @@ func (c *conversation) said(mark string, octets []byte) {
 }
 
 func connected(conn fetch.Connection) string {
-	if conn.Purpose == fetch.Data {
+	if conn.Purpose == fetch.PurposeData {
 		return fmt.Sprintf("connected to %s for the data\n", conn.Remote)
 	}
 	return fmt.Sprintf("connected to %s\n", conn.Remote)

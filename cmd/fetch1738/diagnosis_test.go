@@ -45,7 +45,7 @@ func TestSpoken(t *testing.T) {
 		if tt.overTLS {
 			record := tls.RecordHeaderError{Msg: "no TLS"}
 			copy(record.RecordHeader[:], tt.greeting)
-			one.err = fetch.Fail("TLS handshake", l, fetch.ConnectionFailed, record)
+			one.err = fetch.Fail("TLS handshake", l, fetch.ErrConnectionFailed, record)
 		} else {
 			one.account.note(func() { one.account.greeted([]byte(tt.greeting)) })
 		}

@@ -13,7 +13,7 @@ import (
 // where the control connection of its URL went, to a port of its own.
 func (o *operation) routed(t fetch.Target) locator.HostPort {
 	at := locator.HostPort{Host: t.Host, Port: t.Port}
-	if t.Purpose != fetch.Data {
+	if t.Purpose != fetch.PurposeData {
 		return o.dialer.Route(at)
 	}
 	if server, ok := locator.ServerOf(t.Locator); ok && strings.EqualFold(server.Host, t.Host) {

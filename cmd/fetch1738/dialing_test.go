@@ -22,14 +22,14 @@ func TestRouted(t *testing.T) {
 		port    uint16
 		want    string
 	}{
-		{"ftp://a/", fetch.Control, "A", 21, "b:2121"},
-		{"ftp://a/", fetch.Data, "a", 40000, "b:40000"},
-		{"ftp://a/", fetch.Data, "a", 70, "b:70"},
-		{"ftp://a/", fetch.Data, "192.0.2.1", 40000, "192.0.2.1:40000"}, // where the control connection leads
-		{"ftps://s/", fetch.Data, "s", 40000, "b:40000"},
-		{"http://a/", fetch.Control, "a", 80, "c:80"},
-		{"gopher://h/", fetch.Control, "h", 70, "h:7070"},
-		{"http://h/", fetch.Control, "h", 80, "h:80"},
+		{"ftp://a/", fetch.PurposeControl, "A", 21, "b:2121"},
+		{"ftp://a/", fetch.PurposeData, "a", 40000, "b:40000"},
+		{"ftp://a/", fetch.PurposeData, "a", 70, "b:70"},
+		{"ftp://a/", fetch.PurposeData, "192.0.2.1", 40000, "192.0.2.1:40000"}, // where the control connection leads
+		{"ftps://s/", fetch.PurposeData, "s", 40000, "b:40000"},
+		{"http://a/", fetch.PurposeControl, "a", 80, "c:80"},
+		{"gopher://h/", fetch.PurposeControl, "h", 70, "h:7070"},
+		{"http://h/", fetch.PurposeControl, "h", 80, "h:80"},
 	} {
 		l, err := locator.Parse(c.url)
 		if err != nil {

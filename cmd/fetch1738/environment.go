@@ -149,8 +149,8 @@ func (e *environment) schemes() []fetch1738.Scheme {
 
 // allow is the policy: the rules, and what --proto and --proto-redir leave.
 func (e *environment) allow(ctx context.Context, t fetch.Target) error {
-	picked := t.From.Kind == fetch.Remote && e.picked.Load()
-	if t.Locator != nil && (t.From.Kind == fetch.Redirect || t.From.Kind == fetch.Remote) && !picked {
+	picked := t.From.Kind == fetch.OriginRemote && e.picked.Load()
+	if t.Locator != nil && (t.From.Kind == fetch.OriginRedirect || t.From.Kind == fetch.OriginRemote) && !picked {
 		scheme := t.Locator.Scheme()
 		_, resolved := t.From.By.(*locator.Prospero)
 		if !e.op.proto.has(scheme) || !resolved && !e.op.protoRedir.has(scheme) {

@@ -267,7 +267,7 @@ func (a *asker) line(ctx context.Context) (string, error) {
 		}
 		return line, nil
 	case <-ctx.Done():
-		return "", fetch.Fail(fetch.OpQuery, nil, fetch.Canceled, ctx.Err())
+		return "", fetch.Fail(fetch.OpQuery, nil, fetch.ErrCanceled, ctx.Err())
 	}
 }
 

@@ -96,7 +96,7 @@ func (t *transfer) lacksNewsServer(*fetch.Error) bool {
 }
 
 func lacksFetcher(t *transfer, e *fetch.Error) bool {
-	return e.Kind == fetch.Unsupported && t.locator != nil && !t.resolver.Can(t.locator.Scheme()).Fetch
+	return e.Kind == fetch.ErrUnsupported && t.locator != nil && !t.resolver.Can(t.locator.Scheme()).Fetch
 }
 
 func knownSchemes(t *transfer) string {
@@ -172,7 +172,7 @@ func (t *transfer) globFails(*fetch.Error) bool { return t.malformed != nil }
 
 // isFileHere reports whether what was taken for a host is the name of a file.
 func (t *transfer) isFileHere(e *fetch.Error) bool {
-	if e.Kind != fetch.Unresolved && e.Kind != fetch.BadURL {
+	if e.Kind != fetch.ErrUnresolved && e.Kind != fetch.ErrBadURL {
 		return false
 	}
 	_, err := os.Stat(t.url)
@@ -207,7 +207,7 @@ func isReservedPort(_ *transfer, e *fetch.Error) bool {
 
 func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 	p := t.proxyFor(t.locator)
-	return e.Kind == fetch.Unresolved && p != nil && (p.Scheme == "socks5" || p.Scheme == "socks4")
+	return e.Kind == fetch.ErrUnresolved && p != nil && (p.Scheme == "socks5" || p.Scheme == "socks4")
 }
 
 // inheritsProxy reports whether there is a proxy that no option has named.
@@ -241,13 +241,13 @@ func speaksHTTP(t *transfer, _ *fetch.Error) bool {
 
 // awaitsTLS reports whether a server has not answered the beginning of TLS.
 func awaitsTLS(_ *transfer, e *fetch.Error) bool {
-	return e.Op == fetch.OpTLS && (e.Kind == fetch.Timeout || errors.Is(e, io.EOF) || errors.Is(e, io.ErrUnexpectedEOF))
+	return e.Op == fetch.OpTLS && (e.Kind == fetch.ErrTimeout || errors.Is(e, io.EOF) || errors.Is(e, io.ErrUnexpectedEOF))
 }
 
 // lacksGreeting reports whether a server says nothing from the start.
 func (t *transfer) lacksGreeting(e *fetch.Error) bool {
 	waits := e.Op == fetch.OpConnect || e.Op == fetch.OpInit || e.Op == fetch.OpRead && t.isGopher() && t.account.moved.Load() == 0
-	return waits && e.Kind == fetch.Timeout && t.account.mute()
+	return waits && e.Kind == fetch.ErrTimeout && t.account.mute()
 }
 
 // missesFolder reports whether an FTP server has, or may have, a folder where a
@@ -263,7 +263,7 @@ func (t *transfer) isGopher() bool {
 // type of a gopher item.
 func (t *transfer) lacksItemType(e *fetch.Error) bool {
 	item, ok := t.locator.(*locator.Gopher)
-	if e.Kind != fetch.NotFound || !ok {
+	if e.Kind != fetch.ErrNotFound || !ok {
 		return false
 	}
 	isLetter := 'a' <= item.Type|0x20 && item.Type|0x20 <= 'z'
@@ -307,7 +307,7 @@ func (t *transfer) dataBlocked(e *fetch.Error) bool {
 	if t.locator == nil || t.locator.Scheme() != "ftp" || errors.Is(e, ftp.ErrNotResumed) {
 		return false
 	}
-	return e.Code == 425 || (e.Kind == fetch.Unreachable || e.Kind == fetch.Timeout) && t.account.stuck()
+	return e.Code == 425 || (e.Kind == fetch.ErrUnreachable || e.Kind == fetch.ErrTimeout) && t.account.stuck()
 }
 
 // lacksLogin reports whether a server refuses who has given no password.
@@ -319,7 +319,7 @@ func (t *transfer) lacksLogin(e *fetch.Error) bool {
 }
 
 func isBusy(t *transfer, e *fetch.Error) bool {
-	return t.op.retry == 0 && (e.Kind == fetch.Busy || e.Code == 421)
+	return t.op.retry == 0 && (e.Kind == fetch.ErrBusy || e.Code == 421)
 }
 
 // startsAtHome reports whether a directory is missing that a named user may have

@@ -228,7 +228,7 @@ func (p *pool) start(ctx context.Context, t *transfer) {
 		if t.pause(ctx); t.err == nil {
 			t.perform(ctx)
 		}
-		if errors.Is(t.err, fetch.Canceled) && context.Cause(ctx) == errAborted {
+		if errors.Is(t.err, fetch.ErrCanceled) && context.Cause(ctx) == errAborted {
 			t.err = &codedError{exitAborted, errAborted}
 		}
 		if !t.crowded {
@@ -335,7 +335,7 @@ func (t *transfer) pause(ctx context.Context) {
 		return
 	}
 	if pace.Sleep(ctx, t.wait) != nil {
-		t.err = fetch.Fail(fetch.OpTransfer, t.locator, fetch.Canceled, context.Cause(ctx))
+		t.err = fetch.Fail(fetch.OpTransfer, t.locator, fetch.ErrCanceled, context.Cause(ctx))
 	}
 }
 
@@ -381,7 +381,7 @@ func (t *transfer) tooMany(err error) bool {
 	wording := strings.ToLower(known.Reply)
 	saysSo := strings.Contains(wording, "too many") || strings.Contains(wording, "maximum") || strings.Contains(wording, "limit")
 	switch {
-	case known.Kind == fetch.Unreachable, known.Kind == fetch.ConnectionFailed && t.account.heard == 0:
+	case known.Kind == fetch.ErrUnreachable, known.Kind == fetch.ErrConnectionFailed && t.account.heard == 0:
 		return t.host.served.Load()
 	case isHTTP(t.locator):
 		return false // see crowds

@@ -175,7 +175,7 @@ func (o *operation) requestTo(p *proxy.Proxy, l locator.Locator) (*fetch.Request
 	if err != nil {
 		return nil, err
 	}
-	req.From = fetch.Provenance{Kind: fetch.Config, By: l}
+	req.From = fetch.Provenance{Kind: fetch.OriginConfig, By: l}
 	options := req.Options.(*fetchhttp.Options)
 	options.Proxied = l
 	_, options.ProxiedPassword = o.proxy.text(l.Scheme())
@@ -198,13 +198,13 @@ func (o *operation) requestTo(p *proxy.Proxy, l locator.Locator) (*fetch.Request
 // proxies.
 func (e *environment) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	t, ok := fetch.ContextTarget(ctx)
-	if !ok || t.Locator == nil || t.Purpose == fetch.Proxy && isHTTP(t.Locator) || e.asks(t) {
+	if !ok || t.Locator == nil || t.Purpose == fetch.PurposeProxy && isHTTP(t.Locator) || e.asks(t) {
 		return e.op.dialer.Dial(ctx, network, address)
 	}
 	at := e.op.routed(t)
 	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
 	meant := locator.HostPort{Host: t.Host, Port: t.Port}
-	if named, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.Data {
+	if named, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.PurposeData {
 		meant = named.HostPort // it goes the way of its control connection
 	}
 	p, err := e.usableProxyTo(t.Locator.Scheme(), meant)
@@ -219,7 +219,7 @@ func (e *environment) dial(ctx context.Context, network, address string) (net.Co
 
 // asks reports whether t is a proxy that is asked for another scheme's URL.
 func (e *environment) asks(t fetch.Target) bool {
-	if t.From.Kind != fetch.Config || t.From.By == nil {
+	if t.From.Kind != fetch.OriginConfig || t.From.By == nil {
 		return false
 	}
 	p := e.askedProxy(t.From.By)

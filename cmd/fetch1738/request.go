@@ -33,7 +33,7 @@ func (o *operation) parseURL(typed string) (ref locator.Reference, err error) {
 		}
 	}
 	if ref, err = o.parser().Parse(url); err != nil {
-		return ref, &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Err: err}
+		return ref, &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Err: err}
 	}
 	return ref, nil
 }
@@ -68,7 +68,7 @@ func (o *operation) guessScheme(text string) (string, error) {
 	case o.protoDefault != "":
 		return strings.ToLower(o.protoDefault), nil
 	case strings.Contains(text, "@"):
-		return "", &fetch.Error{Op: fetch.OpParse, Kind: fetch.BadURL, Section: "2.1", Err: errors.New("a URL starts with a scheme, such as ftp://")}
+		return "", &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Section: "2.1", Err: errors.New("a URL starts with a scheme, such as ftp://")}
 	case hasPrefixFold(text, "ftp."):
 		return "ftp", nil
 	case hasPrefixFold(text, "gopher."):

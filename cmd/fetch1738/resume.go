@@ -121,7 +121,7 @@ func (t *transfer) isRest(res *fetch.Resource) bool {
 // was asked to.
 func refusesPart(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
-	return ok && (known.Kind == fetch.BadRange || known.Op == fetch.OpREST && known.Code >= 500)
+	return ok && (known.Kind == fetch.ErrBadRange || known.Op == fetch.OpREST && known.Code >= 500)
 }
 
 // datable has the server tell when a document was modified, if that may be of

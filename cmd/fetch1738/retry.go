@@ -76,13 +76,13 @@ func (t *transfer) transient(err error) bool {
 		return true
 	case !ok:
 		return false
-	case known.Kind == fetch.Truncated && known.Code/100 == 2:
+	case known.Kind == fetch.ErrTruncated && known.Code/100 == 2:
 		return false // that is all there is, says an FTP server
-	case known.Kind == fetch.Timeout, known.Kind == fetch.Truncated, known.Kind == fetch.ConnectionFailed:
+	case known.Kind == fetch.ErrTimeout, known.Kind == fetch.ErrTruncated, known.Kind == fetch.ErrConnectionFailed:
 		return true
-	case known.Kind == fetch.Unreachable && known.Code != 425: // FTP: no data connection, as yet
+	case known.Kind == fetch.ErrUnreachable && known.Code != 425: // FTP: no data connection, as yet
 		return t.op.retryRefused
-	case known.Kind == fetch.Unresolved:
+	case known.Kind == fetch.ErrUnresolved:
 		return true // as curl has it
 	case isHTTP(t.locator), t.askedProxy(t.locator) != nil:
 		return transientStatus(known.Code)

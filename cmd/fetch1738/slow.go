@@ -88,7 +88,7 @@ func (s *slowness) guard(ctx context.Context, moved func() int64, underWay func(
 // blameSlowness is err, or, if that comes from a guard, what the guard found.
 func (t *transfer) blameSlowness(ctx context.Context, err error) error {
 	if slow, ok := context.Cause(ctx).(*slowness); ok && err != nil {
-		return &fetch.Error{Op: fetch.OpTransfer, URL: t.locator.Redacted(), Kind: fetch.Timeout, Err: slow}
+		return &fetch.Error{Op: fetch.OpTransfer, URL: t.locator.Redacted(), Kind: fetch.ErrTimeout, Err: slow}
 	}
 	return err
 }

@@ -26,23 +26,23 @@ func (t *transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 	resuming := req.Offset != 0 && (t.op.resume != resumeNot || t.goesOn())
 	switch status := info.StatusCode; {
 	case transientStatus(status) && t.mayRepeat(wait):
-		e.Kind, t.retryAfter = fetch.Busy, wait
+		e.Kind, t.retryAfter = fetch.ErrBusy, wait
 		t.crowded = t.crowds(status, wait)
 	case t.crowds(status, wait):
-		e.Kind, t.retryAfter, t.crowded = fetch.Busy, wait, true
+		e.Kind, t.retryAfter, t.crowded = fetch.ErrBusy, wait, true
 	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
 		if info.AtEnd {
 			return nil // it is there whole
 		}
-		e.Kind = fetch.BadRange
+		e.Kind = fetch.ErrBadRange
 	case status >= 400 && t.op.fail:
 		if err := t.writeHead(res); err != nil {
 			return err
 		}
 	case status/100 != 2 && resuming:
-		e.Kind, e.Err = fetch.BadRange, errors.New("not appended to what is there already")
+		e.Kind, e.Err = fetch.ErrBadRange, errors.New("not appended to what is there already")
 	case status/100 == 3 && t.op.location && t.op.maxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
-		e.Kind, e.Err = fetch.TooManyHops, errors.New("no redirect may be followed")
+		e.Kind, e.Err = fetch.ErrTooManyHops, errors.New("no redirect may be followed")
 	default:
 		return nil
 	}

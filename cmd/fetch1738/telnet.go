@@ -212,7 +212,7 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 }
 
 func (d *dialogue) timeout(text string) error {
-	return fetch.Fail(fetch.OpRead, d.t.locator, fetch.Timeout, errors.New(text))
+	return fetch.Fail(fetch.OpRead, d.t.locator, fetch.ErrTimeout, errors.New(text))
 }
 
 // A typist answers the prompts for a user name and a password, each once.

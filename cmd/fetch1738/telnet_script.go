@@ -182,7 +182,7 @@ func (d *dialogue) await(ctx context.Context, l scriptLine, wait time.Duration) 
 		}
 		switch {
 		case d.over && !d.broken:
-			return fetch.Fail(fetch.OpRead, d.t.locator, fetch.Truncated, errors.New(what))
+			return fetch.Fail(fetch.OpRead, d.t.locator, fetch.ErrTruncated, errors.New(what))
 		case d.over || ctx.Err() != nil:
 			return nil // reading tells why
 		case !time.Now().Before(late):

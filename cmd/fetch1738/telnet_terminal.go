@@ -116,7 +116,7 @@ func (k *keyboard) press(key byte) (quit bool, err error) {
 	case k.d.s.Echoes():
 		k.send(string(append(k.line, key)), key == '\r')
 	case key == 0x03:
-		return true, fetch.Fail(fetch.OpRead, k.d.t.locator, fetch.Canceled, context.Canceled)
+		return true, fetch.Fail(fetch.OpRead, k.d.t.locator, fetch.ErrCanceled, context.Canceled)
 	default:
 		if line, whole := k.edit(key); whole {
 			k.send(line+"\r", true)

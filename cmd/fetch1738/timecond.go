@@ -132,7 +132,7 @@ func (t *transfer) keepsRemote(ctx context.Context, req *fetch.Request) (bool, e
 		return false, nil
 	}
 	switch found, err := t.resolver.FindAttributes(ctx, req); {
-	case errors.Is(err, fetch.NotFound):
+	case errors.Is(err, fetch.ErrNotFound):
 		return false, nil
 	case err != nil:
 		return false, err

@@ -291,7 +291,7 @@ func (t *transfer) attempt(ctx context.Context) (err error) {
 		req.Interact, req.Options = true, t.telnetRequest()
 	}
 	if err == nil && t.gateway() != "" && (t.upload || t.op.head || t.op.listViews || t.op.posted() != nil) {
-		err = fetch.Fail(fetch.OpGateway, t.locator, fetch.Unsupported, errors.New("a gateway retrieves documents and does nothing else"))
+		err = fetch.Fail(fetch.OpGateway, t.locator, fetch.ErrUnsupported, errors.New("a gateway retrieves documents and does nothing else"))
 	}
 	if err == nil {
 		t.askTime(ctx, req)

@@ -46,7 +46,7 @@ func withName(l locator.Locator, file string) (locator.Locator, error) {
 		}
 	}
 	if missing && name == "" {
-		return nil, &fetch.Error{Op: fetch.OpParse, URL: l.Redacted(), Kind: fetch.BadURL, Err: errors.New("standard input has no name to store it by; the URL must give one")}
+		return nil, &fetch.Error{Op: fetch.OpParse, URL: l.Redacted(), Kind: fetch.ErrBadURL, Err: errors.New("standard input has no name to store it by; the URL must give one")}
 	}
 	return l, nil
 }
@@ -84,7 +84,7 @@ func (t *transfer) send(ctx context.Context, req *fetch.Request) error {
 	case can.Update: // what cannot be replaced may be added to, as a newsgroup
 		_, err = t.resolver.Update(ctx, req, body)
 	default:
-		err = fetch.Fail(fetch.OpUpload, req.Locator, fetch.Unsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
+		err = fetch.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
 	}
 	return err
 }

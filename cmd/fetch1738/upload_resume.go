@@ -30,7 +30,7 @@ func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) e
 	whole := body.size()
 	switch {
 	case at < 0:
-		return fetch.Fail(fetch.OpAttributes, req.Locator, fetch.BadRange, errors.New("the server does not tell the size of what is there"))
+		return fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrBadRange, errors.New("the server does not tell the size of what is there"))
 	case present >= 0 && at > present:
 		return &codedError{exitResume, fmt.Errorf("there are only %d octets, not %d, to put the rest behind", present, at)}
 	case whole >= 0 && at > whole:
@@ -56,9 +56,9 @@ func (t *transfer) goOn(ctx context.Context, req *fetch.Request, body *source) e
 // that is not told.
 func (t *transfer) sizeThere(ctx context.Context, req *fetch.Request) (int64, error) {
 	switch found, err := t.resolver.FindAttributes(ctx, req); {
-	case errors.Is(err, fetch.NotFound):
+	case errors.Is(err, fetch.ErrNotFound):
 		return 0, nil
-	case errors.Is(err, fetch.Unsupported):
+	case errors.Is(err, fetch.ErrUnsupported):
 		return -1, nil
 	case err != nil:
 		return 0, err

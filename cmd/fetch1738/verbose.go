@@ -93,7 +93,7 @@ func (n *narrator) said(mark string, octets []byte) {
 }
 
 func meeting(verb string, c fetch.Connection) string {
-	what := map[fetch.Purpose]string{fetch.Data: " for data", fetch.Proxy: ", a proxy"}[c.Purpose]
+	what := map[fetch.Purpose]string{fetch.PurposeData: " for data", fetch.PurposeProxy: ", a proxy"}[c.Purpose]
 	if !c.Remote.IsValid() {
 		return fmt.Sprintf("%s %s%s", verb, c.Host, what)
 	}

@@ -199,7 +199,7 @@ func (t *transfer) look(ctx context.Context, p *wildcard.Pattern) (found *matche
 	ctx, stop := boundedListing(ctx)
 	defer func() {
 		if context.Cause(ctx) == errLongListing {
-			err = fetch.Fail(fetch.OpMatch, t.locator, fetch.TooLarge, errLongListing)
+			err = fetch.Fail(fetch.OpMatch, t.locator, fetch.ErrTooLarge, errLongListing)
 		}
 		stop(nil)
 	}()
@@ -237,7 +237,7 @@ func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) (*matches, e
 	exact := false
 	entries, octets := 0, 0
 	for item, err := range res.Items {
-		if fetch.KindOf(err) == fetch.Protocol {
+		if fetch.KindOf(err) == fetch.ErrProtocol {
 			return nil, &codedError{exitListing, err}
 		}
 		if err != nil {
@@ -250,7 +250,7 @@ func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) (*matches, e
 		}
 		switch {
 		case entries > maxEntries, octets > maxNames:
-			return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.TooLarge, errLongListing)
+			return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.ErrTooLarge, errLongListing)
 		case item.Name == p.Name && item.Kind == fetch.KindDocument:
 			exact = true
 		case !ok:
@@ -268,7 +268,7 @@ func (t *transfer) choose(res *fetch.Resource, p *wildcard.Pattern) (*matches, e
 	case exact:
 		return nil, nil
 	case found.chunks == nil:
-		return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.NotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
+		return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.ErrNotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
 	}
 	return found, nil
 }

@@ -32,7 +32,7 @@ func TestEndlessListing(t *testing.T) {
 		}
 		one := &transfer{environment: &environment{std: streams{err: io.Discard}, op: &operation{global: &global{}}}}
 		found, err := one.choose(res, p)
-		if fetch.KindOf(err) != fetch.TooLarge || found != nil || seen > maxEntries || seen*len(entry) > maxNames+maxEntries*len("other") {
+		if fetch.KindOf(err) != fetch.ErrTooLarge || found != nil || seen > maxEntries || seen*len(entry) > maxNames+maxEntries*len("other") {
 			t.Errorf("%s: %v after %d entries, %v", name, found, seen, err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestEndlessJunk(t *testing.T) {
 	}}
 	one := &transfer{environment: env, locator: l}
 	matches, err := one.look(t.Context(), wildcard.Parse("*"))
-	if fetch.KindOf(err) != fetch.TooLarge || matches != nil {
+	if fetch.KindOf(err) != fetch.ErrTooLarge || matches != nil {
 		t.Errorf("%v, %v", matches, err)
 	}
 }
@@ -101,7 +101,7 @@ func (junk) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, err
 			for ctx.Err() == nil {
 				trace.Body(1 << 20)
 			}
-			yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.Canceled, ctx.Err()))
+			yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.ErrCanceled, ctx.Err()))
 		},
 	}, nil
 }

@@ -24,7 +24,7 @@ func (r *rig) checkError(err error, l locator.Locator) *fetch.Error {
 	if !ok {
 		r.Errorf("the error is a %T, not an *fetch.Error: %v", err, err)
 		if !errors.As(err, &e) {
-			e = fetch.Fail(fetch.OpFetch, l, fetch.Other, err)
+			e = fetch.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
 		}
 	}
 	if e == nil {
@@ -34,7 +34,7 @@ func (r *rig) checkError(err error, l locator.Locator) *fetch.Error {
 	if e.Op == "" || e.URL != l.Redacted() {
 		r.Errorf("Op is %q, URL is %q, want the operation and %q: %s", e.Op, e.URL, l.Redacted(), text)
 	}
-	if e.Kind == fetch.Other {
+	if e.Kind == fetch.ErrOther {
 		r.Errorf("the error has no kind: %s (%#v)", text, e.Err)
 	}
 	if i := strings.IndexFunc(text, func(c rune) bool { return c < ' ' || c > '~' }); i >= 0 {

@@ -25,10 +25,10 @@ var endings = []struct {
 		ctx, cancel := context.WithCancel(ctx)
 		stop := time.AfterFunc(moment, cancel)
 		return ctx, func() { stop.Stop(); cancel() }
-	}, fetch.Canceled},
+	}, fetch.ErrCanceled},
 	{"deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
 		return context.WithTimeout(ctx, moment)
-	}, fetch.Timeout},
+	}, fetch.ErrTimeout},
 }
 
 // context: once the context is done, nothing goes on.
@@ -39,8 +39,8 @@ func (k *kit) context(t *testing.T) {
 		late, cancel := context.WithDeadline(r.Context(), time.Now().Add(-time.Second))
 		defer cancel()
 		for name, op := range r.operations() {
-			r.checkKind(name+" with a cancelled context", op(ctx, r.site.any()), fetch.Canceled)
-			r.checkKind(name+" with an expired context", op(late, r.site.any()), fetch.Timeout)
+			r.checkKind(name+" with a cancelled context", op(ctx, r.site.any()), fetch.ErrCanceled)
+			r.checkKind(name+" with an expired context", op(late, r.site.any()), fetch.ErrTimeout)
 		}
 		r.checkNoDial()
 	})
@@ -111,7 +111,7 @@ func (r *rig) cancelInBody(l locator.Locator) {
 		r.Errorf("%d octets were read after the context was done", n)
 		return
 	}
-	r.checkKind("a read after the context was done", answer{err: r.checkError(err, l)}, fetch.Canceled)
+	r.checkKind("a read after the context was done", answer{err: r.checkError(err, l)}, fetch.ErrCanceled)
 	r.checkOctets("a fetch after a cancelled one", r.get(r.ctx(), l), r.kit.want(large))
 }
 
@@ -140,7 +140,7 @@ func (r *rig) cancelRead(l locator.Locator) {
 	if n < 32<<10 {
 		r.Errorf("64 KiB were received, but only %d octets could be read", n)
 	}
-	r.checkKind("a read when the context ends", answer{err: r.checkError(err, l)}, fetch.Canceled)
+	r.checkKind("a read when the context ends", answer{err: r.checkError(err, l)}, fetch.ErrCanceled)
 	if took := time.Since(start); took != moment {
 		r.Errorf("the read failed after %v, its context was done after %v", took, moment)
 	}

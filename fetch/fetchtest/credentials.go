@@ -66,7 +66,7 @@ func (k *kit) credentials(t *testing.T) {
 			<-ctx.Done()
 			return locator.Login{}, ctx.Err()
 		}
-		r.checkKind("a cancelled prompt", r.get(ctx, r.as(&locator.Login{User: login.User})), fetch.Canceled)
+		r.checkKind("a cancelled prompt", r.get(ctx, r.as(&locator.Login{User: login.User})), fetch.ErrCanceled)
 	})
 }
 
@@ -86,7 +86,7 @@ func (r *rig) unsendable() {
 			}
 			for _, l := range asked {
 				before := r.net.made()
-				r.checkKind(fmt.Sprintf("a %s with %q", what, bad), r.get(r.ctx(), l), fetch.BadURL, fetch.Unauthenticated)
+				r.checkKind(fmt.Sprintf("a %s with %q", what, bad), r.get(r.ctx(), l), fetch.ErrBadURL, fetch.ErrUnauthenticated)
 				for _, w := range r.net.since(before) {
 					if sent := string(w.sent()); strings.Contains(sent, password) || strings.Contains(sent, begun) {
 						r.Errorf("a %s with %q was sent: %q", what, bad, sent)
@@ -119,7 +119,7 @@ func (r *rig) answer(login locator.Login, err error) *atomic.Int32 {
 
 func (r *rig) checkUnauthenticated(a answer) {
 	r.Helper()
-	r.checkKind("a fetch without the password", a, fetch.Unauthenticated)
+	r.checkKind("a fetch without the password", a, fetch.ErrUnauthenticated)
 	if a.err != nil && !stderrors.Is(a.err, fs.ErrPermission) {
 		r.Errorf("errors.Is knows no fs.ErrPermission in %v", a.err)
 	}

@@ -18,7 +18,7 @@ func (k *kit) errors(t *testing.T) {
 	k.test(t, "missing", func(r *rig) {
 		if l := r.site.Locate(missing); l != nil && !k.NoErrors {
 			a := r.get(r.ctx(), l)
-			r.checkKind("what is missing", a, fetch.NotFound)
+			r.checkKind("what is missing", a, fetch.ErrNotFound)
 			if a.err != nil && !stderrors.Is(a.err, fs.ErrNotExist) {
 				r.Errorf("errors.Is knows no fs.ErrNotExist in %v", a.err)
 			}
@@ -27,20 +27,20 @@ func (k *kit) errors(t *testing.T) {
 	k.test(t, "forbidden", func(r *rig) {
 		if l := r.site.Locate(forbidden); l != nil && !k.NoErrors {
 			kind := k.Forbidden
-			if kind == fetch.Other {
-				kind = fetch.Permission
+			if kind == fetch.ErrOther {
+				kind = fetch.ErrPermission
 			}
 			r.checkKind("what is forbidden", r.get(r.ctx(), l), kind)
 		}
 	})
 	k.test(t, "other scheme", func(r *rig) {
 		a := r.get(r.ctx(), &locator.Opaque{Name: "x-other", Rest: "//127.0.0.1/x"})
-		r.checkKind("a locator of another scheme", a, fetch.Unsupported, fetch.BadURL)
+		r.checkKind("a locator of another scheme", a, fetch.ErrUnsupported, fetch.ErrBadURL)
 		r.checkNoDial()
 	})
 	k.test(t, "other options", func(r *rig) {
 		a := r.do(r.ctx(), &fetch.Request{Locator: r.site.any(), Options: struct{ Unknown int }{}})
-		r.checkKind("options of another Fetcher", a, fetch.Unsupported, fetch.BadURL)
+		r.checkKind("options of another Fetcher", a, fetch.ErrUnsupported, fetch.ErrBadURL)
 		r.checkNoDial()
 	})
 	if k.Local {
@@ -54,10 +54,10 @@ func (k *kit) errors(t *testing.T) {
 		err  error
 		kind fetch.ErrorKind
 	}{
-		"refused":    {&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fetch.Unreachable},
-		"no route":   {&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.EINVAL)}, fetch.Unreachable},
-		"unresolved": {&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, fetch.Unresolved},
-		"dialler":    {stderrors.New("no connections today"), fetch.Unreachable},
+		"refused":    {&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fetch.ErrUnreachable},
+		"no route":   {&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.EINVAL)}, fetch.ErrUnreachable},
+		"unresolved": {&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, fetch.ErrUnresolved},
+		"dialler":    {stderrors.New("no connections today"), fetch.ErrUnreachable},
 	} {
 		dial := func(context.Context, string, string) (net.Conn, error) { return nil, c.err }
 		k.testAlone(t, name, dial, func(r *rig) {

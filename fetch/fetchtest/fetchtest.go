@@ -55,7 +55,7 @@ type Harness struct {
 	Want func(name string, octets []byte) []byte
 	// Ranges says that a server of this kind can start anywhere in a document:
 	// Request.Offset and Length work, and what is before Offset is not sent.
-	// Otherwise the Fetcher may refuse them as Unsupported.
+	// Otherwise the Fetcher may refuse them as ErrUnsupported.
 	Ranges bool
 	// EndsWithClose says that a document ends where its connection does, so that
 	// a cut cannot be told from the end (gopher, HTTP/1.0). Only then may a part

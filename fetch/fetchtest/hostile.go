@@ -34,7 +34,7 @@ func (k *kit) hostile(t *testing.T) {
 	k.testAlone(t, "reset", peer(mute), func(r *rig) {
 		r.net.spoil(every, fault{do: reset})
 		for name, op := range r.operations() {
-			r.checkKind(name, op(r.ctx(), r.site.any()), fetch.ConnectionFailed, fetch.Truncated)
+			r.checkKind(name, op(r.ctx(), r.site.any()), fetch.ErrConnectionFailed, fetch.ErrTruncated)
 		}
 	})
 	noise := make([]byte, 4096)
@@ -59,7 +59,7 @@ func (k *kit) hostile(t *testing.T) {
 func (r *rig) silence() {
 	for name, op := range r.operations() {
 		a := op(r.ctx(), r.site.any())
-		r.checkKind(name, a, fetch.Timeout)
+		r.checkKind(name, a, fetch.ErrTimeout)
 		if a.took != moment {
 			r.Errorf("%s failed after %v, the limit is %v", name, a.took, moment)
 		}
@@ -72,7 +72,7 @@ func (r *rig) nonsense() {
 	for name, op := range r.operations() {
 		a := op(r.ctx(), r.site.any())
 		if a.err != nil || a.res == nil || !r.kit.EndsWithClose {
-			r.checkKind(name, a, fetch.Protocol, fetch.ConnectionFailed, fetch.Truncated)
+			r.checkKind(name, a, fetch.ErrProtocol, fetch.ErrConnectionFailed, fetch.ErrTruncated)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (r *rig) endless(said *atomic.Int64) {
 		}
 		if a.err != nil || a.res == nil || !r.kit.EndsWithClose {
 			// An upload that is cut off may say so.
-			r.checkKind(name, a, fetch.Protocol, fetch.TooLarge, fetch.ConnectionFailed)
+			r.checkKind(name, a, fetch.ErrProtocol, fetch.ErrTooLarge, fetch.ErrConnectionFailed)
 		}
 	}
 }

@@ -240,7 +240,7 @@ func (r *rig) limitedDirectory() {
 	if len(names) != r.env.Limits.Items {
 		r.Errorf("%d entries were listed, the limit is %d", len(names), r.env.Limits.Items)
 	}
-	r.checkKind("a directory with more entries than the limit", answer{err: fail}, fetch.TooLarge)
+	r.checkKind("a directory with more entries than the limit", answer{err: fail}, fetch.ErrTooLarge)
 }
 
 // items ranges over the Items of a Resource.
@@ -261,7 +261,7 @@ func (r *rig) items(res *fetch.Resource) (items []fetch.Item, fail *fetch.Error)
 
 // follow fetches what an entry of the directory leads to.
 func (r *rig) follow(item fetch.Item) {
-	a := r.do(r.ctx(), &fetch.Request{Locator: item.Locator, From: fetch.Provenance{Kind: fetch.Remote, By: r.site.Locate(directory)}})
+	a := r.do(r.ctx(), &fetch.Request{Locator: item.Locator, From: fetch.Provenance{Kind: fetch.OriginRemote, By: r.site.Locate(directory)}})
 	if a.err != nil {
 		r.Errorf("the entry %q leads to %v: %v", item.Name, item.Locator, a.err)
 		return
@@ -308,7 +308,7 @@ func (r *rig) attributes() {
 		if attrs, err := finder.FindAttributes(r.ctx(), &fetch.Request{Locator: l}); err == nil {
 			r.Errorf("what is missing has attributes: %+v", attrs)
 		} else {
-			r.checkKind("attributes of what is missing", answer{err: r.checkError(err, l)}, fetch.NotFound)
+			r.checkKind("attributes of what is missing", answer{err: r.checkError(err, l)}, fetch.ErrNotFound)
 		}
 	}
 }

@@ -42,7 +42,7 @@ type shelf struct{ env *fetch.Env }
 
 func (s shelf) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	if req.Offset != 0 || req.Length != 0 {
-		return nil, fetch.Fail("open", req.Locator, fetch.Unsupported, errors.New("no ranges"))
+		return nil, fetch.Fail("open", req.Locator, fetch.ErrUnsupported, errors.New("no ranges"))
 	}
 	f, err := s.open(ctx, req, os.O_RDONLY)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s shelf) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.A
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fetch.Fail("stat", req.Locator, fetch.LocalIO, err)
+		return nil, fetch.Fail("stat", req.Locator, fetch.ErrLocalIO, err)
 	}
 	return &fetch.Attributes{Size: info.Size(), ModTime: info.ModTime()}, nil
 }
@@ -75,7 +75,7 @@ func (s shelf) Replace(ctx context.Context, req *fetch.Request, body io.Reader) 
 		err = f.Truncate(req.Offset + n)
 	}
 	if err != nil {
-		return nil, fetch.Fail("write", req.Locator, fetch.LocalIO, err)
+		return nil, fetch.Fail("write", req.Locator, fetch.ErrLocalIO, err)
 	}
 	fetch.ContextTrace(ctx).Body(n)
 	return &fetch.Attributes{Size: req.Offset + n}, nil
@@ -84,7 +84,7 @@ func (s shelf) Replace(ctx context.Context, req *fetch.Request, body io.Reader) 
 func (s shelf) open(ctx context.Context, req *fetch.Request, flag int) (*os.File, error) {
 	l, ok := req.Locator.(*locator.File)
 	if !ok || req.Options != nil {
-		return nil, fetch.Fail("open", req.Locator, fetch.Unsupported, errors.New("not for the shelf"))
+		return nil, fetch.Fail("open", req.Locator, fetch.ErrUnsupported, errors.New("not for the shelf"))
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s shelf) open(ctx context.Context, req *fetch.Request, flag int) (*os.File
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, fetch.Fail("open", l, fetch.Other, err)
+		return nil, fetch.Fail("open", l, fetch.ErrOther, err)
 	}
 	return f, nil
 }
@@ -113,7 +113,7 @@ func (b *shelfBody) Close() error { return b.f.Close() }
 
 func (b *shelfBody) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
-		return 0, fetch.Fail("read", b.l, fetch.Other, err)
+		return 0, fetch.Fail("read", b.l, fetch.ErrOther, err)
 	}
 	n, err := b.f.Read(p)
 	fetch.ContextTrace(b.ctx).Body(int64(n))

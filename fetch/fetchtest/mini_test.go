@@ -62,7 +62,7 @@ func (m *mini) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.A
 func (m *mini) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	data, err := io.ReadAll(body)
 	if err != nil && m.flaw != "stores what it could read" {
-		return nil, fetch.Fail("PUT", req.Locator, fetch.LocalIO, err)
+		return nil, fetch.Fail("PUT", req.Locator, fetch.ErrLocalIO, err)
 	}
 	res, err := m.do(ctx, req, data)
 	if err != nil {
@@ -97,7 +97,7 @@ func (m *mini) Explain(req *fetch.Request) (*fetch.Plan, error) {
 func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.Resource, error) {
 	l, ok := req.Locator.(*locator.FTP)
 	if !ok || req.Options != nil {
-		return nil, fetch.Fail("GET", req.Locator, fetch.Unsupported, errors.New("not for mini"))
+		return nil, fetch.Fail("GET", req.Locator, fetch.ErrUnsupported, errors.New("not for mini"))
 	}
 	if m.flaw != "sends any octet" {
 		if err := fetch.CheckOctets(l); err != nil {
@@ -120,10 +120,10 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 	}
 	res, err := m.try(ctx, req, l, login, data)
 	var fail *fetch.Error
-	if errors.As(err, &fail) && fail.Kind == fetch.Unauthenticated && !login.HasPassword {
+	if errors.As(err, &fail) && fail.Kind == fetch.ErrUnauthenticated && !login.HasPassword {
 		login, err = m.env.Login(ctx, fetch.Challenge{Locator: l, User: login.User})
 		if strings.ContainsAny(login.User+login.Password, "\x00\r\n") && m.flaw != "sends any octet of a login" {
-			err = fetch.Fail("login", l, fetch.BadURL, errors.New("an octet that ends a line"))
+			err = fetch.Fail("login", l, fetch.ErrBadURL, errors.New("an octet that ends a line"))
 		}
 		if err == nil {
 			return m.try(ctx, req, l, login, data)
@@ -161,15 +161,15 @@ func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, logi
 		var fail *fetch.Error
 		if errors.As(err, &fail) && fail.Code != 0 { // the connection is as good as before
 			m.keep(c)
-			return nil, fetch.Fail("GET", l, fetch.Other, err)
+			return nil, fetch.Fail("GET", l, fetch.ErrOther, err)
 		}
 		if m.flaw != "leaks a connection" {
 			c.Close()
 		}
-		if kind := fetch.KindOf(err); c.used && (kind == fetch.ConnectionFailed || kind == fetch.Truncated) && m.flaw != "trusts dead sessions" {
+		if kind := fetch.KindOf(err); c.used && (kind == fetch.ErrConnectionFailed || kind == fetch.ErrTruncated) && m.flaw != "trusts dead sessions" {
 			continue
 		}
-		return nil, fetch.Fail("GET", l, fetch.Other, err)
+		return nil, fetch.Fail("GET", l, fetch.ErrOther, err)
 	}
 }
 
@@ -228,7 +228,7 @@ func (m *mini) conn(ctx context.Context, conn net.Conn, key string, t fetch.Targ
 func (m *mini) dialAround(ctx context.Context, l *locator.FTP) (*miniConn, error) {
 	conn, err := miniNet.Dial(ctx, "tcp", "127.0.0.1:21")
 	if err != nil {
-		return nil, fetch.Fail("connect", l, fetch.Other, err)
+		return nil, fetch.Fail("connect", l, fetch.ErrOther, err)
 	}
 	return m.conn(ctx, conn, "", fetch.Target{}), nil
 }
@@ -246,7 +246,7 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 	line, err := c.lines.ReadLine()
 	if err != nil {
 		if errors.Is(err, wire.ErrLineTooLong) {
-			return nil, fetch.Fail("GET", l, fetch.Protocol, err)
+			return nil, fetch.Fail("GET", l, fetch.ErrProtocol, err)
 		}
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 	var kind string
 	var size, length int64
 	if n, err := fmt.Sscanf(string(line), "%d %s %d %d\r\n", &code, &kind, &size, &length); n < 1 || code == 200 && (err != nil || length < 0 || length > size) {
-		return nil, &fetch.Error{Kind: fetch.Protocol, Reply: string(line)}
+		return nil, &fetch.Error{Kind: fetch.ErrProtocol, Reply: string(line)}
 	}
 	if code != 200 {
 		return nil, m.refusal(code, string(wire.TrimEOL(line)))
@@ -294,13 +294,13 @@ func (m *mini) command(req *fetch.Request, l *locator.FTP, login locator.Login, 
 }
 
 func (m *mini) refusal(code int, reply string) error {
-	kinds := map[int]fetch.ErrorKind{401: fetch.Unauthenticated, 403: fetch.Permission, 404: fetch.NotFound, 416: fetch.BadRange}
+	kinds := map[int]fetch.ErrorKind{401: fetch.ErrUnauthenticated, 403: fetch.ErrPermission, 404: fetch.ErrNotFound, 416: fetch.ErrBadRange}
 	if m.flaw == "calls everything missing" {
-		kinds[403] = fetch.NotFound
+		kinds[403] = fetch.ErrNotFound
 	}
 	kind, ok := kinds[code]
 	if !ok {
-		kind = fetch.Protocol
+		kind = fetch.ErrProtocol
 	}
 	_, text, _ := strings.Cut(reply, " ")
 	return &fetch.Error{Kind: kind, Code: code, Reply: text}
@@ -349,12 +349,12 @@ func (b *miniBody) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	if b.m.flaw == "times the reader" && time.Since(b.last) > b.m.env.Limits.WithDefaults().Idle {
-		b.finish(fetch.Fail("GET", b.l, fetch.Timeout, nil))
+		b.finish(fetch.Fail("GET", b.l, fetch.ErrTimeout, nil))
 		return 0, b.err
 	}
 	b.last = time.Now()
 	if err := b.c.Arm(); err != nil { // what is buffered does not outlive the context
-		b.finish(fetch.Fail("GET", b.l, fetch.Other, err))
+		b.finish(fetch.Fail("GET", b.l, fetch.ErrOther, err))
 		return 0, b.err
 	}
 	n, err := b.c.lines.Read(p[:min(int64(len(p)), b.left)])
@@ -370,9 +370,9 @@ func (b *miniBody) Read(p []byte) (int, error) {
 		b.c.trace.Body(int64(n))
 	}
 	if err == io.EOF && b.m.flaw != "takes a cut for the end" {
-		err = fetch.Fail("GET", b.l, fetch.Truncated, io.ErrUnexpectedEOF)
+		err = fetch.Fail("GET", b.l, fetch.ErrTruncated, io.ErrUnexpectedEOF)
 	} else if err != nil && err != io.EOF {
-		err = fetch.Fail("GET", b.l, fetch.Other, err)
+		err = fetch.Fail("GET", b.l, fetch.ErrOther, err)
 	}
 	if err != nil {
 		b.finish(err)
@@ -399,7 +399,7 @@ func (b *miniBody) Close() error {
 	case b.err == nil && b.left == 0:
 		b.finish(io.EOF)
 	case b.err == nil:
-		b.finish(fetch.Fail("GET", b.l, fetch.LocalIO, fs.ErrClosed))
+		b.finish(fetch.Fail("GET", b.l, fetch.ErrLocalIO, fs.ErrClosed))
 	}
 	return nil
 }
@@ -416,7 +416,7 @@ func (b *miniBody) items(yield func(fetch.Item, error) bool) {
 			return
 		}
 		if max := b.m.env.Limits.Items; err == nil && max > 0 && n == max && b.m.flaw != "lists more than it may" {
-			err = fetch.Fail("GET", b.l, fetch.TooLarge, nil)
+			err = fetch.Fail("GET", b.l, fetch.ErrTooLarge, nil)
 		}
 		if err != nil {
 			if b.m.flaw != "hides that a listing is cut" {

@@ -27,7 +27,7 @@ func (k *kit) policy(t *testing.T) {
 	k.test(t, "provenance", func(r *rig) {
 		// What the user may fetch, a link may not: even if the connection is there.
 		r.env.Allow = func(_ context.Context, t fetch.Target) error {
-			if t.From.Kind == fetch.Remote {
+			if t.From.Kind == fetch.OriginRemote {
 				return errDenied
 			}
 			return nil
@@ -54,7 +54,7 @@ func (k *kit) policy(t *testing.T) {
 	})
 	k.test(t, "provenance of address", func(r *rig) {
 		r.env.Allow = func(_ context.Context, t fetch.Target) error {
-			if t.From.Kind == fetch.Remote && t.Addr.IsValid() {
+			if t.From.Kind == fetch.OriginRemote && t.Addr.IsValid() {
 				return errDenied
 			}
 			return nil
@@ -64,7 +64,7 @@ func (k *kit) policy(t *testing.T) {
 	k.test(t, "refuse data connections", func(r *rig) {
 		var asked bool
 		r.env.Allow = func(_ context.Context, t fetch.Target) error {
-			if t.Purpose == fetch.Data {
+			if t.Purpose == fetch.PurposeData {
 				asked = true
 				return errDenied
 			}
@@ -81,7 +81,7 @@ func (k *kit) policy(t *testing.T) {
 // checkDenied wants the refusal of Allow.
 func (r *rig) checkDenied(a answer) {
 	r.Helper()
-	r.checkKind("a refused fetch", a, fetch.Refused)
+	r.checkKind("a refused fetch", a, fetch.ErrRefused)
 	if a.err != nil && !stderrors.Is(a.err, errDenied) {
 		r.Errorf("%v does not wrap what Allow said", a.err)
 	}
@@ -93,7 +93,7 @@ func (r *rig) reuseDenied() {
 	if a := r.get(r.ctx(), l); a.err != nil {
 		r.Fatal(a.err)
 	}
-	link := fetch.Provenance{Kind: fetch.Remote, By: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "example.com"}}}}
+	link := fetch.Provenance{Kind: fetch.OriginRemote, By: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "example.com"}}}}
 	r.checkDenied(r.do(r.ctx(), &fetch.Request{Locator: l, From: link}))
 }
 
@@ -106,16 +106,16 @@ func (r *rig) targets() {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, t)
-		if !t.Addr.IsValid() && t.Purpose == fetch.Control {
+		if !t.Addr.IsValid() && t.Purpose == fetch.PurposeControl {
 			names++
 		}
-		if !t.Addr.IsValid() && r.net.count() >= names && t.Purpose == fetch.Control {
+		if !t.Addr.IsValid() && r.net.count() >= names && t.Purpose == fetch.PurposeControl {
 			r.Errorf("something was dialled before Allow was asked about %s:%d", t.Host, t.Port)
 		}
 		return nil
 	}
 	l := r.site.any()
-	from := fetch.Provenance{Kind: fetch.Config}
+	from := fetch.Provenance{Kind: fetch.OriginConfig}
 	if a := r.do(r.ctx(), &fetch.Request{Locator: l, From: from}); a.err != nil {
 		r.Fatal(a.err)
 	}
@@ -128,7 +128,7 @@ func (r *rig) targets() {
 		if t.Locator != l || t.From != from {
 			r.Errorf("Allow was asked about %v from %v, fetched was %v from %v", t.Locator, t.From, l, from)
 		}
-		if t.Purpose == fetch.Control && !r.kit.Local && (t.Host != server.Host || server.Port != 0 && t.Port != server.Port) {
+		if t.Purpose == fetch.PurposeControl && !r.kit.Local && (t.Host != server.Host || server.Port != 0 && t.Port != server.Port) {
 			r.Errorf("Allow was asked about %s:%d, the server is %s:%d", t.Host, t.Port, server.Host, server.Port)
 		}
 		if (t.Network == "") != r.kit.Local {
@@ -154,7 +154,7 @@ func (r *rig) badOctets() {
 				continue
 			}
 			for name, op := range r.operations() {
-				r.checkKind(fmt.Sprintf("%s with the octet %02X in %s", name, octet, l.Redacted()), op(r.ctx(), l), fetch.BadURL)
+				r.checkKind(fmt.Sprintf("%s with the octet %02X in %s", name, octet, l.Redacted()), op(r.ctx(), l), fetch.ErrBadURL)
 			}
 			if e, ok := r.open().(fetch.Explainer); ok {
 				if _, err := e.Explain(&fetch.Request{Locator: l}); err == nil {

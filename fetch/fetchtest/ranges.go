@@ -59,7 +59,7 @@ func (r *rig) part(offset, length int64, want []byte) {
 	what := fmt.Sprintf("offset %d, length %d", offset, length)
 	a := r.do(r.ctx(), &fetch.Request{Locator: r.site.Locate(octets), Offset: offset, Length: length})
 	if a.err != nil && !r.kit.Ranges {
-		r.checkKind(what, a, fetch.Unsupported)
+		r.checkKind(what, a, fetch.ErrUnsupported)
 		return
 	}
 	r.checkOctets(what, a, want)
@@ -71,7 +71,7 @@ func (r *rig) part(offset, length int64, want []byte) {
 // noRange are the kinds of error for a range that is not there.
 func (k *kit) noRange() []fetch.ErrorKind {
 	if k.Ranges {
-		return []fetch.ErrorKind{fetch.BadRange}
+		return []fetch.ErrorKind{fetch.ErrBadRange}
 	}
-	return []fetch.ErrorKind{fetch.BadRange, fetch.Unsupported}
+	return []fetch.ErrorKind{fetch.ErrBadRange, fetch.ErrUnsupported}
 }

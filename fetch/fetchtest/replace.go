@@ -35,7 +35,7 @@ func (k *kit) replace(t *testing.T) {
 		data := documents()[octets]
 		r.store(stored, 0, data[:100])
 		if a := r.put(stored, 100, bytes.NewReader(data[100:])); a.err != nil {
-			r.checkKind("storing from an offset", a, fetch.Unsupported, fetch.BadRange)
+			r.checkKind("storing from an offset", a, fetch.ErrUnsupported, fetch.ErrBadRange)
 			data = data[:100]
 		}
 		r.checkStored("in two parts", stored, data)
@@ -45,7 +45,7 @@ func (k *kit) replace(t *testing.T) {
 		for _, n := range []int{0, 100, 100 << 10} {
 			body := io.MultiReader(bytes.NewReader(documents()[large][:n]), iotest.ErrReader(sorry))
 			a := r.put(stored, 0, body)
-			r.checkKind("a body that cannot be read", a, fetch.LocalIO)
+			r.checkKind("a body that cannot be read", a, fetch.ErrLocalIO)
 			if a.err != nil && !stderrors.Is(a.err, sorry) {
 				r.Errorf("%v does not wrap the reader's error", a.err)
 			}
@@ -53,7 +53,7 @@ func (k *kit) replace(t *testing.T) {
 		}
 	})
 	k.test(t, "nowhere", func(r *rig) {
-		r.checkKind("a document in no directory", r.put(missing+"/"+missing+"/x", 0, strings.NewReader("x")), fetch.NotFound, fetch.Permission)
+		r.checkKind("a document in no directory", r.put(missing+"/"+missing+"/x", 0, strings.NewReader("x")), fetch.ErrNotFound, fetch.ErrPermission)
 	})
 	if k.Local {
 		return
@@ -108,7 +108,7 @@ func (r *rig) sweepStore(do damage) {
 		if a.err == nil {
 			r.checkStored(c.what+", and no error", stored, data)
 		} else if do == stall {
-			r.checkKind(c.what, a, fetch.Timeout)
+			r.checkKind(c.what, a, fetch.ErrTimeout)
 		} else {
 			r.checkBroken(c.what, do, a)
 		}

@@ -266,7 +266,7 @@ func (r *rig) do(ctx context.Context, req *fetch.Request) (a answer) {
 	a.octets, err = io.ReadAll(io.LimitReader(a.res.Body, readAtMost))
 	switch kind := a.res.Kind; {
 	case kind == fetch.KindQuery, kind == fetch.KindInteractive, kind == fetch.KindAdvice:
-		if len(a.octets) > 0 || !errors.Is(err, fetch.NoOctets) {
+		if len(a.octets) > 0 || !errors.Is(err, fetch.ErrNoOctets) {
 			r.Errorf("%s: a %v whose Body gives %d octets and %v; want an error of kind NoOctets", req.Locator.Redacted(), kind, len(a.octets), err)
 		}
 	case err != nil:

@@ -46,7 +46,7 @@ func (k *kit) concurrency(t *testing.T) {
 					r.abandon(l)
 				case 1:
 					if l := r.site.Locate(missing); l != nil && !r.kit.NoErrors {
-						r.checkKind("what is missing", r.get(r.ctx(), l), fetch.NotFound)
+						r.checkKind("what is missing", r.get(r.ctx(), l), fetch.ErrNotFound)
 					}
 				case 2:
 					r.checkOctets(name, r.get(r.ctx(), l), k.want(name))

@@ -149,7 +149,7 @@ func (r *rig) checkDamage(what string, do damage, blind bool, a, clean answer) {
 		r.Errorf("%s: %d of %d octets came without an error", what, len(a.octets), len(clean.octets))
 	case a.err == nil:
 	case do == cut && a.res != nil && !whole:
-		r.checkKind(what, a, fetch.Truncated)
+		r.checkKind(what, a, fetch.ErrTruncated)
 	default:
 		r.checkBroken(what, do, a)
 	}
@@ -161,17 +161,17 @@ func (r *rig) checkBroken(what string, do damage, a answer) {
 	r.Helper()
 	switch do {
 	case cancel:
-		r.checkKind(what, a, fetch.Canceled)
+		r.checkKind(what, a, fetch.ErrCanceled)
 		if r.virtual && a.took > 0 {
 			r.Errorf("%s: it took %v to fail", what, a.took)
 		}
 	case stall:
-		r.checkKind(what, a, fetch.Timeout)
+		r.checkKind(what, a, fetch.ErrTimeout)
 		if a.took != moment {
 			r.Errorf("%s: it failed after %v, the limit is %v: %v", what, a.took, moment, a.err)
 		}
 	default:
-		r.checkKind(what, a, fetch.Truncated, fetch.ConnectionFailed, fetch.Protocol)
+		r.checkKind(what, a, fetch.ErrTruncated, fetch.ErrConnectionFailed, fetch.ErrProtocol)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func (a *access) directory(ctx context.Context, dir *os.File, info fs.FileInfo) (*fetch.Resource, error) {
 	defer dir.Close()
 	if a.req.Offset != 0 || a.req.Length != 0 {
-		return nil, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a part of a directory")})
+		return nil, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a part of a directory")})
 	}
 	l := &listing{ctx: ctx, a: a, trace: fetch.ContextTrace(ctx)}
 	if err := l.readEntries(dir); err != nil {
@@ -121,7 +121,7 @@ func (l *listing) items() iter.Seq2[fetch.Item, error] {
 		limit := l.a.env.Limits.Items
 		for n, e := range l.entries {
 			if limit > 0 && n == limit {
-				yield(fetch.Item{}, l.a.fail(fetch.OpList, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("too many entries")}))
+				yield(fetch.Item{}, l.a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("too many entries")}))
 				return
 			}
 			if err := l.check(); err != nil {

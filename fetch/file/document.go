@@ -58,7 +58,7 @@ func (a *access) window(file *os.File, size int64) (int64, error) {
 	}
 	if size < 0 {
 		if offset != 0 {
-			return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("an offset into what has no size")})
+			return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an offset into what has no size")})
 		}
 		return length, nil
 	}
@@ -66,7 +66,7 @@ func (a *access) window(file *os.File, size int64) (int64, error) {
 		offset = max(0, size+offset)
 	}
 	if offset > size {
-		return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, size)})
+		return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, size)})
 	}
 	if offset > 0 {
 		if _, err := file.Seek(offset, io.SeekStart); err != nil {
@@ -90,7 +90,7 @@ type body struct {
 }
 
 func tooLarge(limit int64) error {
-	return &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d octets", limit)}
+	return &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d octets", limit)}
 }
 
 // Read implements io.Reader.
@@ -134,7 +134,7 @@ func (b *body) ending(err error) error {
 	case b.ctx.Err() != nil:
 		return b.a.fail(fetch.OpRead, b.ctx.Err())
 	case err == io.EOF && b.known && b.left > 0:
-		return b.a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.Truncated, Err: fmt.Errorf("the file lost its last %d octets while it was read", b.left)})
+		return b.a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("the file lost its last %d octets while it was read", b.left)})
 	case err == io.EOF:
 		b.left = 0
 		return io.EOF

@@ -43,7 +43,7 @@ var (
 
 // Fetch implements [fetch.Fetcher]. A directory is a KindDirectory: its Body has
 // a name a line in alphabetical order, those of directories with a "/" behind
-// them. A file that shrinks while it is read ends in an error of kind Truncated.
+// them. A file that shrinks while it is read ends in an error of kind ErrTruncated.
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -131,7 +131,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	loc, ok := req.Locator.(*locator.File)
 	if !ok {
-		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.Unsupported, fmt.Errorf("no file URL but a %T", req.Locator))
+		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("no file URL but a %T", req.Locator))
 	}
 	if err := fetch.CheckOctets(loc); err != nil {
 		return nil, err
@@ -144,13 +144,13 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 			a.opt = *given
 		}
 	default:
-		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options %T", given)})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("options %T", given)})
 	}
 	switch {
 	case req.Query != "":
-		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("a file takes no search words")})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("a file takes no search words")})
 	case req.Length < 0:
-		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a negative length")})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a negative length")})
 	}
 	path, err := systemPath(loc)
 	if err != nil {
@@ -228,11 +228,11 @@ func (a *access) checkKind(info fs.FileInfo) error {
 	case info.IsDir():
 		return nil
 	case a.namesDirectory():
-		return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.NotFound, Err: errors.New("not a directory, as the URL's last slash says")})
+		return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.ErrNotFound, Err: errors.New("not a directory, as the URL's last slash says")})
 	case info.Mode().IsRegular(), a.special:
 		return nil
 	}
-	return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.Permission, Err: fmt.Errorf("%s is opened only when asked for", describe(info.Mode()))})
+	return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.ErrPermission, Err: fmt.Errorf("%s is opened only when asked for", describe(info.Mode()))})
 }
 
 // describe names what is neither a regular file nor a directory.
@@ -263,9 +263,9 @@ func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 		err = path.Err
 		switch {
 		case errors.Is(err, syscall.ENOTDIR):
-			kind = fetch.NotFound
-		case kind == fetch.Other:
-			kind = fetch.LocalIO
+			kind = fetch.ErrNotFound
+		case kind == fetch.ErrOther:
+			kind = fetch.ErrLocalIO
 		}
 	}
 	return fetch.Fail(op, a.loc, kind, err)

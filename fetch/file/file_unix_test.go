@@ -64,7 +64,7 @@ func TestHosts(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "x"), "text")
 	for host, want := range map[string]error{
 		"": nil, "localhost": nil, "LOCALHOST": nil, "127.0.0.1": nil,
-		"other": fetch.BadURL, "vms.host.edu": fetch.BadURL, "127.0.0.2": fetch.BadURL, "localhost.example": fetch.BadURL,
+		"other": fetch.ErrBadURL, "vms.host.edu": fetch.ErrBadURL, "127.0.0.2": fetch.ErrBadURL, "localhost.example": fetch.ErrBadURL,
 	} {
 		l := locate(path)
 		l.Host = host
@@ -95,12 +95,12 @@ func TestRefused(t *testing.T) {
 		want error
 	}{
 		{base + "/missing", fs.ErrNotExist},
-		{base + "/file/", fetch.NotFound},
+		{base + "/file/", fetch.ErrNotFound},
 		{base + "/file/x", fs.ErrNotExist},
 		{base + "/pipe", fs.ErrPermission},
-		{base + "/loop", fetch.LocalIO},
-		{base + "%2Ffile", fetch.BadURL},
-		{base + "/fi%00le", fetch.BadURL},
+		{base + "/loop", fetch.ErrLocalIO},
+		{base + "%2Ffile", fetch.ErrBadURL},
+		{base + "/fi%00le", fetch.ErrBadURL},
 		{"file:///dev/zero", fs.ErrPermission},
 	} {
 		res, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: parse(t, tc.url)})
@@ -117,7 +117,7 @@ func TestPolicyIsAsked(t *testing.T) {
 	refusal := errors.New("not here")
 	var asked fetch.Target
 	f := Fetcher{Env: &fetch.Env{Allow: func(_ context.Context, target fetch.Target) error { asked = target; return refusal }}}
-	req := &fetch.Request{Locator: locate(path), From: fetch.Provenance{Kind: fetch.Remote}}
+	req := &fetch.Request{Locator: locate(path), From: fetch.Provenance{Kind: fetch.OriginRemote}}
 	for name, op := range map[string]func() error{
 		"fetch":      func() error { _, err := f.Fetch(t.Context(), req); return err },
 		"attributes": func() error { _, err := f.FindAttributes(t.Context(), req); return err },
@@ -125,10 +125,10 @@ func TestPolicyIsAsked(t *testing.T) {
 		"update":     func() error { _, err := f.Update(t.Context(), req, strings.NewReader("new")); return err },
 	} {
 		asked = fetch.Target{}
-		if err := op(); !errors.Is(err, refusal) || !errors.Is(err, fetch.Refused) {
+		if err := op(); !errors.Is(err, refusal) || !errors.Is(err, fetch.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if asked.Locator != req.Locator || asked.From.Kind != fetch.Remote || asked.Network != "" {
+		if asked.Locator != req.Locator || asked.From.Kind != fetch.OriginRemote || asked.Network != "" {
 			t.Errorf("%s asked about %+v", name, asked)
 		}
 	}
@@ -196,7 +196,7 @@ func TestLengthChanges(t *testing.T) {
 	for _, tc := range []struct {
 		size int64
 		want error
-	}{{50000, fetch.Truncated}, {150000, nil}} {
+	}{{50000, fetch.ErrTruncated}, {150000, nil}} {
 		for _, copyBody := range []func(w io.Writer, res *fetch.Resource) (int64, error){
 			func(w io.Writer, res *fetch.Resource) (int64, error) { return io.Copy(w, res.Body) },
 			func(w io.Writer, res *fetch.Resource) (int64, error) {
@@ -245,7 +245,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("behind an offset: %v; %q", err, read(t, path))
 	}
 	failing := io.MultiReader(strings.NewReader("part"), iotest.ErrReader(errors.New("no more")))
-	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: locate(path)}, failing); !errors.Is(err, fetch.LocalIO) || read(t, path) != "newt" {
+	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: locate(path)}, failing); !errors.Is(err, fetch.ErrLocalIO) || read(t, path) != "newt" {
 		t.Errorf("a failing source: %v; %q", err, read(t, path))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -266,11 +266,11 @@ func TestReplaceRefused(t *testing.T) {
 		want error
 	}{
 		{fetch.Request{Locator: locate(dir)}, fs.ErrPermission},
-		{fetch.Request{Locator: locate(dir + "/")}, fetch.BadURL},
+		{fetch.Request{Locator: locate(dir + "/")}, fetch.ErrBadURL},
 		{fetch.Request{Locator: locate(dir + "/no/x")}, fs.ErrNotExist},
-		{fetch.Request{Locator: locate(path), Offset: 4}, fetch.BadRange},
-		{fetch.Request{Locator: locate(path), Offset: -1}, fetch.BadRange},
-		{fetch.Request{Locator: locate(path), Options: 1}, fetch.Unsupported},
+		{fetch.Request{Locator: locate(path), Offset: 4}, fetch.ErrBadRange},
+		{fetch.Request{Locator: locate(path), Offset: -1}, fetch.ErrBadRange},
+		{fetch.Request{Locator: locate(path), Options: 1}, fetch.ErrUnsupported},
 	} {
 		if _, err := new(Fetcher).Replace(t.Context(), &tc.req, strings.NewReader("new")); !errors.Is(err, tc.want) {
 			t.Errorf("%+v: %v", tc.req, err)

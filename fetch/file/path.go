@@ -15,7 +15,7 @@ import (
 // system, and an empty segment is none, as in any path.
 func systemPath(l *locator.File) (string, error) {
 	if !thisMachine(l.Host) {
-		return "", &fetch.Error{Kind: fetch.BadURL, Section: "3.10",
+		return "", &fetch.Error{Kind: fetch.ErrBadURL, Section: "3.10",
 			Err: fmt.Errorf("the file is on the host %s, not on this machine; leave the host empty or write localhost", l.Host)}
 	}
 	segments := l.Segments
@@ -32,7 +32,7 @@ func systemPath(l *locator.File) (string, error) {
 // segment. An empty one there would begin the name of another machine.
 func windowsPath(segments []string) (string, error) {
 	fail := func(text string) (string, error) {
-		return "", &fetch.Error{Kind: fetch.BadURL, Section: "3.10", Err: errors.New(text)}
+		return "", &fetch.Error{Kind: fetch.ErrBadURL, Section: "3.10", Err: errors.New(text)}
 	}
 	if len(segments) == 0 || len(segments[0]) != 2 || !isLetter(segments[0][0]) || segments[0][1] != ':' && segments[0][1] != '|' {
 		return fail("the path does not begin with a drive, as in file:///C:/")

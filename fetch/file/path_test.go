@@ -18,7 +18,7 @@ func TestWindowsPath(t *testing.T) {
 		`C:/dir\x`: "", "C:/x:stream": "", `C:/..\x`: "", "C:/D:/x": "",
 	} {
 		got, err := windowsPath(strings.Split(path, "/"))
-		if got != want || (want == "") != errors.Is(err, fetch.BadURL) {
+		if got != want || (want == "") != errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %q, %v; want %q", path, got, err, want)
 		}
 	}
@@ -32,13 +32,13 @@ func TestEscapes(t *testing.T) {
 			continue
 		}
 		f := new(Fetcher)
-		if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: ref.Locator}); !errors.Is(err, fetch.BadURL) {
+		if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: ref.Locator}); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: fetching gives %v", url, err)
 		}
-		if _, err := f.Replace(t.Context(), &fetch.Request{Locator: ref.Locator}, strings.NewReader("")); !errors.Is(err, fetch.BadURL) {
+		if _, err := f.Replace(t.Context(), &fetch.Request{Locator: ref.Locator}, strings.NewReader("")); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: storing gives %v", url, err)
 		}
-		if _, err := f.Explain(&fetch.Request{Locator: ref.Locator}); !errors.Is(err, fetch.BadURL) {
+		if _, err := f.Explain(&fetch.Request{Locator: ref.Locator}); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: explaining gives %v", url, err)
 		}
 	}

@@ -53,7 +53,7 @@ func TestPipeContext(t *testing.T) {
 	path := mkfifo(t)
 	for range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		if res, err := (&Fetcher{Special: true}).Fetch(ctx, &fetch.Request{Locator: locate(path)}); res != nil || !errors.Is(err, fetch.Timeout) {
+		if res, err := (&Fetcher{Special: true}).Fetch(ctx, &fetch.Request{Locator: locate(path)}); res != nil || !errors.Is(err, fetch.ErrTimeout) {
 			t.Errorf("without a writer: %v, %v", res, err)
 		}
 		cancel()
@@ -81,7 +81,7 @@ func TestPipeContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(time.Millisecond, cancel)
-	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, fetch.Canceled) {
+	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, fetch.ErrCanceled) {
 		t.Errorf("a silent writer: %d, %v", n, err)
 	}
 }
@@ -110,14 +110,14 @@ func TestEndless(t *testing.T) {
 	for _, tc := range []struct {
 		length, limit, want int64
 		kind                error
-	}{{5, 0, 5, nil}, {0, 1000, 1000, fetch.TooLarge}, {5, 5, 5, nil}} {
+	}{{5, 0, 5, nil}, {0, 1000, 1000, fetch.ErrTooLarge}, {5, 5, 5, nil}} {
 		f := &Fetcher{Special: true, Env: &fetch.Env{Limits: fetch.Limits{Body: tc.limit}}}
 		for name, read := range map[string]func(res *fetch.Resource) (int64, error){
 			"WriteTo": func(res *fetch.Resource) (int64, error) { return res.Body.(io.WriterTo).WriteTo(new(bytes.Buffer)) },
 			"Read":    func(res *fetch.Resource) (int64, error) { return io.Copy(io.Discard, struct{ io.Reader }{res.Body}) },
 		} {
 			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: zero, Length: tc.length})
-			if errors.Is(err, fetch.TooLarge) && tc.kind != nil {
+			if errors.Is(err, fetch.ErrTooLarge) && tc.kind != nil {
 				continue
 			}
 			if err != nil {
@@ -130,7 +130,7 @@ func TestEndless(t *testing.T) {
 			res.Close()
 		}
 	}
-	if _, err := (&Fetcher{Special: true}).Fetch(t.Context(), &fetch.Request{Locator: zero, Offset: 1}); !errors.Is(err, fetch.BadRange) {
+	if _, err := (&Fetcher{Special: true}).Fetch(t.Context(), &fetch.Request{Locator: zero, Offset: 1}); !errors.Is(err, fetch.ErrBadRange) {
 		t.Errorf("an offset into a device: %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestReplaceReadOnly(t *testing.T) {
 	if err := os.Chmod(path, 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := new(Fetcher).Replace(t.Context(), &fetch.Request{Locator: locate(path)}, strings.NewReader("new")); !errors.Is(err, fetch.Permission) || read(t, path) != "old" {
+	if _, err := new(Fetcher).Replace(t.Context(), &fetch.Request{Locator: locate(path)}, strings.NewReader("new")); !errors.Is(err, fetch.ErrPermission) || read(t, path) != "old" {
 		t.Errorf("%v; %q", err, read(t, path))
 	}
 }
@@ -175,7 +175,7 @@ func TestNoDirectory(t *testing.T) {
 		"replace": func() error { _, err := new(Fetcher).Replace(t.Context(), req, strings.NewReader("new")); return err },
 		"update":  func() error { _, err := new(Fetcher).Update(t.Context(), req, strings.NewReader("new")); return err },
 	} {
-		if err := op(); !errors.Is(err, fetch.NotFound) || !strings.Contains(err.Error(), "the directory "+dir+"/no does not exist") {
+		if err := op(); !errors.Is(err, fetch.ErrNotFound) || !strings.Contains(err.Error(), "the directory "+dir+"/no does not exist") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

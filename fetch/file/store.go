@@ -38,7 +38,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 		return nil, err
 	}
 	if req.Offset != 0 {
-		return nil, a.fail(fetch.OpUpdate, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("an offset")})
+		return nil, a.fail(fetch.OpUpdate, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an offset")})
 	}
 	src := &source{ctx: ctx, r: body, trace: fetch.ContextTrace(ctx)}
 	return a.write(src, os.O_WRONLY|os.O_APPEND|os.O_CREATE, -1)
@@ -51,9 +51,9 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 	case err != nil:
 		return nil, err
 	case a.namesDirectory():
-		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.BadURL, Err: errors.New("the URL names no file")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("the URL names no file")})
 	case req.Offset < 0, req.Length != 0:
-		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.BadRange, Err: errors.New("only an offset can be written at")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("only an offset can be written at")})
 	}
 	if target, err := filepath.EvalSymlinks(a.path); err == nil {
 		a.path = target
@@ -65,7 +65,7 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 	case err != nil:
 		return nil, a.fail(fetch.OpWrite, err)
 	case info.IsDir():
-		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.Permission, Err: errors.New("a directory is there")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrPermission, Err: errors.New("a directory is there")})
 	}
 	return a, a.checkKind(info)
 }
@@ -93,7 +93,7 @@ func (a *access) cutAt(file *os.File, offset int64) error {
 	case err != nil:
 		return a.fail(fetch.OpWrite, err)
 	case info.Size() < offset:
-		return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, info.Size())})
+		return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, info.Size())})
 	}
 	if err := file.Truncate(offset); err != nil {
 		return a.fail(fetch.OpWrite, err)
@@ -149,7 +149,7 @@ func (a *access) mayWrite() error {
 func (a *access) noDirectory(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, missing := os.Stat(filepath.Dir(a.path)); missing != nil {
-			return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.NotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
+			return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrNotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
 		}
 	}
 	return a.fail(fetch.OpWrite, err)
@@ -175,7 +175,7 @@ func (a *access) copy(file *os.File, src *source) error {
 	case src.ctx.Err() != nil:
 		return a.fail(fetch.OpWrite, src.ctx.Err())
 	case src.err != nil:
-		return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
+		return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: src.err})
 	}
 	return a.fail(fetch.OpWrite, err)
 }

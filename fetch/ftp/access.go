@@ -66,7 +66,7 @@ const (
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
 	loc, ok := req.Locator.(*locator.FTP)
 	if !ok || loc == nil {
-		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.Unsupported, fmt.Errorf("no ftp URL but a %T", req.Locator))
+		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("no ftp URL but a %T", req.Locator))
 	}
 	if err := fetch.CheckOctets(loc); err != nil {
 		return nil, err
@@ -95,15 +95,15 @@ func (a *access) check(p purpose) error {
 	}
 	switch {
 	case a.loc.Host == "":
-		return &fetch.Error{Kind: fetch.BadURL, Section: "3.1", Err: errors.New("no host")}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Section: "3.1", Err: errors.New("no host")}
 	case strings.IndexByte("\x00aidAID", a.loc.Type) < 0:
-		return bad(fetch.BadURL, `a typecode is one of "a", "i" and "d"`)
+		return bad(fetch.ErrBadURL, `a typecode is one of "a", "i" and "d"`)
 	case a.opt.Method > NoCWD:
-		return bad(fetch.Unsupported, "no such method")
+		return bad(fetch.ErrUnsupported, "no such method")
 	case a.req.Length < 0, a.req.Offset < 0 && p != fetching:
-		return bad(fetch.BadRange, "a negative range")
+		return bad(fetch.ErrBadRange, "a negative range")
 	case (p == replacing || p == updating) && (a.loc.Name == "" || a.typecode() == 'd'):
-		return bad(fetch.BadURL, "the URL names no file")
+		return bad(fetch.ErrBadURL, "the URL names no file")
 	}
 	if err := a.active.check(); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (a *access) user() string {
 // target is the control connection.
 func (a *access) target() fetch.Target {
 	server, _ := locator.ServerOf(a.loc)
-	return fetch.Target{Locator: a.loc, From: a.req.From, Purpose: fetch.Control, Network: "tcp", Host: server.Host, Port: server.Port}
+	return fetch.Target{Locator: a.loc, From: a.req.From, Purpose: fetch.PurposeControl, Network: "tcp", Host: server.Host, Port: server.Port}
 }
 
 func (a *access) makeKey() key {
@@ -290,7 +290,7 @@ func (a *access) quote(c commands, lines []string) error {
 			return a.fail(fetch.OpQuote, err)
 		}
 		if r.Class() >= 4 && !mayFail {
-			return a.fail(fetch.OpQuote, &fetch.Error{Kind: fetch.Permission, Code: r.Code, Reply: r.Text})
+			return a.fail(fetch.OpQuote, &fetch.Error{Kind: fetch.ErrPermission, Code: r.Code, Reply: r.Text})
 		}
 	}
 	return nil
@@ -334,7 +334,7 @@ func (a *access) begin(c commands) (begun, error) {
 			b.size = n
 		case !refusal(err):
 			return b, err
-		case a.typ == 'I' && errors.Is(err, fetch.NotFound):
+		case a.typ == 'I' && errors.Is(err, fetch.ErrNotFound):
 			missing = err
 		}
 	}
@@ -342,7 +342,7 @@ func (a *access) begin(c commands) (begun, error) {
 		return b, missing
 	}
 	if whole := a.req.Offset == 0 && a.req.Length == 0; whole && a.limits.Body > 0 && b.size > a.limits.Body {
-		return b, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d octets", a.limits.Body)})
+		return b, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d octets", a.limits.Body)})
 	}
 	if err := a.seek(&b); err != nil {
 		return b, a.fail(fetch.OpSeek, err)
@@ -352,7 +352,7 @@ func (a *access) begin(c commands) (begun, error) {
 	}
 	err := a.transfer(c, b.offset)
 	if e, ok := errors.AsType[*fetch.Error](err); ok && missing != nil && e.Op == fetch.OpRETR && e.Code/100 == 5 {
-		e.Kind = fetch.NotFound
+		e.Kind = fetch.ErrNotFound
 	}
 	if a.listing() && a.name == "" && noFiles(err) {
 		b.nothing, err = true, nil
@@ -366,7 +366,7 @@ func (a *access) transfer(c commands, offset int64) error {
 	for {
 		err := c.retrieve(a.command(), offset)
 		plainer, ok := map[fetch.Op]fetch.Op{fetch.OpMLSD: fetch.OpLIST, fetch.OpLIST: fetch.OpNLST}[a.verb]
-		if !ok || a.opt.ListCommand != "" || !errors.Is(err, fetch.Unsupported) {
+		if !ok || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
 			return err
 		}
 		a.verb = plainer
@@ -393,13 +393,13 @@ func (a *access) seek(b *begun) error {
 	switch {
 	case b.offset == 0:
 	case a.listing():
-		return &fetch.Error{Kind: fetch.BadRange, Err: errors.New("a part of a listing")}
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a part of a listing")}
 	case b.offset < 0 && b.size < 0:
-		return &fetch.Error{Kind: fetch.BadRange, Err: errors.New("the server does not tell the size")}
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("the server does not tell the size")}
 	case b.offset < 0:
 		b.offset = max(0, b.size+b.offset)
 	case b.size >= 0 && b.offset > b.size:
-		return &fetch.Error{Kind: fetch.BadRange, Err: fmt.Errorf("offset %d of a file of %d octets", b.offset, b.size)}
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d of a file of %d octets", b.offset, b.size)}
 	}
 	b.nothing = b.offset > 0 && b.offset == b.size
 	return nil

@@ -35,7 +35,7 @@ func (a *Active) check() error {
 	case a == nil:
 		return nil
 	case a.Ports[1] < a.Ports[0]:
-		return &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("no port from %d to %d", a.Ports[0], a.Ports[1])}
+		return &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("no port from %d to %d", a.Ports[0], a.Ports[1])}
 	}
 	return checkLine("the address to listen on", a.Host)
 }
@@ -44,11 +44,11 @@ func (a *Active) check() error {
 func (s *session) invite() error {
 	s.ctl.verb = fetch.OpPORT
 	if !s.peer.IsValid() {
-		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("active mode does not go through a proxy")})
+		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("active mode does not go through a proxy")})
 	}
 	told, err := s.open()
 	if err != nil {
-		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.Unreachable, Err: err})
+		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.ErrUnreachable, Err: err})
 	}
 	if err := s.tell(told); err != nil {
 		s.closePort()

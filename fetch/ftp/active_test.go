@@ -101,7 +101,7 @@ func TestActiveFallback(t *testing.T) {
 		if got, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "")}); got != "a.txt\n" || err != nil {
 			t.Errorf("got %q, %v", got, err)
 		}
-		if _, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "none")}); !errors.Is(err, fetch.NotFound) {
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "none")}); !errors.Is(err, fetch.ErrNotFound) {
 			t.Errorf("%v", err)
 		}
 		if open != 0 {
@@ -156,7 +156,7 @@ func TestActiveFailures(t *testing.T) {
 		"PORT is refused": {func(srv *testserver.FTP, _ *Fetcher) {
 			srv.On("EPRT", 0, testserver.Reply("500 What?"))
 			srv.On("PORT", 0, testserver.Reply("501 No."))
-		}, "PORT", fetch.Unsupported},
+		}, "PORT", fetch.ErrUnsupported},
 		"it cannot come": {func(srv *testserver.FTP, f *Fetcher) {
 			listen := f.Env.Listen
 			f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
@@ -167,12 +167,12 @@ func TestActiveFailures(t *testing.T) {
 				return l, err
 			}
 			srv.On("END", 0, testserver.Silence())
-		}, "accept", fetch.Timeout},
+		}, "accept", fetch.ErrTimeout},
 		"no port": {func(_ *testserver.FTP, f *Fetcher) {
 			f.Env.Listen = func(context.Context, string, string) (net.Listener, error) { return nil, errors.New("none") }
-		}, "PORT", fetch.Unreachable},
-		"ports the wrong way round":  {func(_ *testserver.FTP, f *Fetcher) { f.Active.Ports = [2]uint16{2, 1} }, "check", fetch.Unsupported},
-		"an address with a line end": {func(_ *testserver.FTP, f *Fetcher) { f.Active.Host = "127.0.0.1\r\nDELE x" }, "check", fetch.BadURL},
+		}, "PORT", fetch.ErrUnreachable},
+		"ports the wrong way round":  {func(_ *testserver.FTP, f *Fetcher) { f.Active.Ports = [2]uint16{2, 1} }, "check", fetch.ErrUnsupported},
+		"an address with a line end": {func(_ *testserver.FTP, f *Fetcher) { f.Active.Host = "127.0.0.1\r\nDELE x" }, "check", fetch.ErrBadURL},
 	} {
 		t.Run(name, func(t *testing.T) {
 			actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
@@ -282,7 +282,7 @@ func TestActiveTooLate(t *testing.T) {
 			return &late{Listener: l, last: ours, closed: make(chan struct{})}, err
 		}
 		f.Env.Limits = fetch.Limits{Connect: time.Second}
-		if _, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "a.txt")}); !errors.Is(err, fetch.Timeout) {
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "a.txt")}); !errors.Is(err, fetch.ErrTimeout) {
 			t.Error(err)
 		}
 		_ = theirs.SetReadDeadline(time.Now().Add(time.Second))

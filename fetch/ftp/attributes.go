@@ -46,7 +46,7 @@ func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 	}
 	if sizeErr != nil && timeErr != nil {
 		if err := s.cwd(a.name); err != nil {
-			if !refusal(err) || errors.Is(sizeErr, fetch.Unsupported) {
+			if !refusal(err) || errors.Is(sizeErr, fetch.ErrUnsupported) {
 				return nil, err
 			}
 			return nil, sizeErr

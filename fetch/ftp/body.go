@@ -96,15 +96,15 @@ func (b *body) ending(err error) error {
 	switch {
 	case b.due >= 0 && b.got-b.grow > b.due:
 		err := fmt.Errorf("received %d bytes; server announced %d", b.got, b.due)
-		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.Protocol, Err: err})
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrProtocol, Err: err})
 	case err == nil:
 		return nil
 	case err == io.EOF:
 		return b.complete()
 	}
 	err = b.data.Cause(err)
-	if kind := fetch.KindOf(err); kind != fetch.Timeout && kind != fetch.Canceled {
-		err = &fetch.Error{Kind: fetch.Truncated, Err: err}
+	if kind := fetch.KindOf(err); kind != fetch.ErrTimeout && kind != fetch.ErrCanceled {
+		err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
 	}
 	return b.refused(b.a.fail(b.a.verb, err))
 }
@@ -122,13 +122,13 @@ func (b *body) refused(err error) error {
 func (b *body) complete() error {
 	if err := b.s.finish(); err != nil {
 		var e *fetch.Error
-		if errors.As(err, &e) && e.Kind != fetch.Timeout && e.Kind != fetch.Canceled && e.Kind != fetch.Protocol {
-			e.Kind = fetch.Truncated
+		if errors.As(err, &e) && e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrCanceled && e.Kind != fetch.ErrProtocol {
+			e.Kind = fetch.ErrTruncated
 		}
 		return b.refused(err)
 	}
 	if b.due >= 0 && b.got < b.due {
-		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.Truncated, Err: fmt.Errorf("%d of %d octets", b.got, b.due)})
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("%d of %d octets", b.got, b.due)})
 	}
 	if err := b.a.quote(b.s, b.a.opt.PostQuote); err != nil {
 		return err

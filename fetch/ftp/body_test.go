@@ -25,29 +25,29 @@ func TestEndOfTransfer(t *testing.T) {
 		size, first, last string // replies to SIZE and RETR; "" is the right one
 		kind              fetch.ErrorKind
 	}{
-		"all well":              {"", "", "", fetch.Other},
-		"250":                   {"", "", "250 ok", fetch.Other},
-		"several lines":         {"", "150-a\r\n150 b", "226-a\r\n226 b", fetch.Other},
-		"125":                   {"", "125 already open", "", fetch.Other},
-		"no SIZE":               {"502 what", "", "", fetch.Other},
-		"announced":             {"502 what", "150 x (10 bytes)", "", fetch.Other},
-		"no preliminary reply":  {"", "226 done", "-", fetch.Other},
-		"short by SIZE":         {"213 11", "", "", fetch.Truncated},
-		"short by announcement": {"502 what", "150 x (11 bytes)", "", fetch.Truncated},
-		"grown since SIZE":      {"213 4", "", "", fetch.Other},
-		"grown since 150":       {"502 what", "150 x (9 bytes)", "", fetch.Other},
-		"was empty":             {"213 0", "", "", fetch.Other},
-		"said to be truncated":  {"", "", "226 Output truncated to 10000 matches", fetch.Truncated},
-		"truncated, on a line":  {"", "", "250-Options: -l\r\n250-TRUNCATED at 10\r\n250 Done", fetch.Truncated},
-		"truncated, early":      {"", "226 Output truncated", "-", fetch.Truncated},
-		"426":                   {"", "", "426 aborted", fetch.Truncated},
-		"451":                   {"", "", "451 disk", fetch.Truncated},
-		"550 at the end":        {"", "", "550 gone", fetch.Truncated},
-		"421 at the end":        {"", "", "421 bye", fetch.Truncated},
-		"150 twice":             {"", "", "150 again", fetch.Protocol},
-		"garbage at the end":    {"", "", "what", fetch.Protocol},
-		"silence at the end":    {"", "", "-", fetch.Timeout},
-		"3yz at the start":      {"", "350 what", "", fetch.Protocol},
+		"all well":              {"", "", "", fetch.ErrOther},
+		"250":                   {"", "", "250 ok", fetch.ErrOther},
+		"several lines":         {"", "150-a\r\n150 b", "226-a\r\n226 b", fetch.ErrOther},
+		"125":                   {"", "125 already open", "", fetch.ErrOther},
+		"no SIZE":               {"502 what", "", "", fetch.ErrOther},
+		"announced":             {"502 what", "150 x (10 bytes)", "", fetch.ErrOther},
+		"no preliminary reply":  {"", "226 done", "-", fetch.ErrOther},
+		"short by SIZE":         {"213 11", "", "", fetch.ErrTruncated},
+		"short by announcement": {"502 what", "150 x (11 bytes)", "", fetch.ErrTruncated},
+		"grown since SIZE":      {"213 4", "", "", fetch.ErrOther},
+		"grown since 150":       {"502 what", "150 x (9 bytes)", "", fetch.ErrOther},
+		"was empty":             {"213 0", "", "", fetch.ErrOther},
+		"said to be truncated":  {"", "", "226 Output truncated to 10000 matches", fetch.ErrTruncated},
+		"truncated, on a line":  {"", "", "250-Options: -l\r\n250-TRUNCATED at 10\r\n250 Done", fetch.ErrTruncated},
+		"truncated, early":      {"", "226 Output truncated", "-", fetch.ErrTruncated},
+		"426":                   {"", "", "426 aborted", fetch.ErrTruncated},
+		"451":                   {"", "", "451 disk", fetch.ErrTruncated},
+		"550 at the end":        {"", "", "550 gone", fetch.ErrTruncated},
+		"421 at the end":        {"", "", "421 bye", fetch.ErrTruncated},
+		"150 twice":             {"", "", "150 again", fetch.ErrProtocol},
+		"garbage at the end":    {"", "", "what", fetch.ErrProtocol},
+		"silence at the end":    {"", "", "-", fetch.ErrTimeout},
+		"3yz at the start":      {"", "350 what", "", fetch.ErrProtocol},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			line := func(s string) string {
@@ -64,7 +64,7 @@ func TestEndOfTransfer(t *testing.T) {
 			f := &Fetcher{Env: h.env()}
 			defer f.Close()
 			got, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")})
-			if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.Other) {
+			if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if got != data && tc.first != "350 what" {
@@ -111,7 +111,7 @@ func TestTruncatedListing(t *testing.T) {
 						}
 					}
 					var e *fetch.Error
-					if !errors.As(err, &e) || e.Kind != fetch.Truncated || e.Code == 0 || !strings.Contains(strings.ToLower(e.Reply), "truncated") {
+					if !errors.As(err, &e) || e.Kind != fetch.ErrTruncated || e.Code == 0 || !strings.Contains(strings.ToLower(e.Reply), "truncated") {
 						t.Errorf("%s, %q: %v", verb, last, err)
 					}
 					if !slices.Equal(names, []string{"one", "two"}) {
@@ -152,14 +152,14 @@ func TestBeyondSize(t *testing.T) {
 		want           string // of data, which the server sends without regard to REST
 		kind           fetch.ErrorKind
 	}{
-		{"grown", grown, 0, 0, grown, fetch.Other},
-		{"endless", grown + strings.Repeat("x", 2*spliceSize), 0, 0, grown, fetch.Protocol},
-		{"first octets", grown, 0, 3, "012", fetch.Other},
-		{"as many as SIZE tells", grown, 0, 4, "0123", fetch.Other},
-		{"more than SIZE tells", grown, 0, 7, "0123456", fetch.Other},
-		{"last octets", grown, -2, 0, "01", fetch.Other},
-		{"some of the last octets", grown, -3, 2, "01", fetch.Other},
-		{"as many of the last octets as there are", grown, -99, 0, "0123", fetch.Other},
+		{"grown", grown, 0, 0, grown, fetch.ErrOther},
+		{"endless", grown + strings.Repeat("x", 2*spliceSize), 0, 0, grown, fetch.ErrProtocol},
+		{"first octets", grown, 0, 3, "012", fetch.ErrOther},
+		{"as many as SIZE tells", grown, 0, 4, "0123", fetch.ErrOther},
+		{"more than SIZE tells", grown, 0, 7, "0123456", fetch.ErrOther},
+		{"last octets", grown, -2, 0, "01", fetch.ErrOther},
+		{"some of the last octets", grown, -3, 2, "01", fetch.ErrOther},
+		{"as many of the last octets as there are", grown, -99, 0, "0123", fetch.ErrOther},
 	} {
 		for how, get := range map[string]func(*testing.T, io.Reader) (string, error){
 			"read":   func(_ *testing.T, body io.Reader) (string, error) { b, err := io.ReadAll(body); return string(b), err },
@@ -177,7 +177,7 @@ func TestBeyondSize(t *testing.T) {
 				res.Body.(*body).grow = growth
 				got, err := get(t, res.Body)
 				res.Close()
-				if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.Other) {
+				if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
 					t.Errorf("%s, %s: %v", tc.name, how, err)
 				}
 				if over := len(got) - len(tc.want); !strings.HasPrefix(got, tc.want) || over > 0 && err == nil || over > spliceSize {
@@ -215,7 +215,7 @@ func TestLimitsOfTime(t *testing.T) {
 					}
 					return
 				}
-				if !errors.Is(err, fetch.Timeout) || took < limit || took > limit+time.Second {
+				if !errors.Is(err, fetch.ErrTimeout) || took < limit || took > limit+time.Second {
 					t.Errorf("%s %v: %v after %v, the limit is %v", stage, fault, err, took, limit)
 				}
 			})
@@ -376,7 +376,7 @@ func TestSpliceFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := toFile(t, res.Body); !errors.Is(err, fetch.Truncated) || len(got) > 5<<20 {
+		if got, err := toFile(t, res.Body); !errors.Is(err, fetch.ErrTruncated) || len(got) > 5<<20 {
 			t.Errorf("%v: %d octets, %v", fault, len(got), err)
 		}
 		res.Close()
@@ -407,10 +407,10 @@ func TestSpliceTime(t *testing.T) {
 		from  time.Duration // the least time that it takes
 		kind  fetch.ErrorKind
 	}{
-		{testserver.Drip(1<<20, idle-1), 8 * (idle - 1), fetch.Other},
-		{testserver.Drip(4<<20, spliceTime), 2 * spliceTime, fetch.Other},
-		{testserver.Drip(4<<20, time.Hour), idle, fetch.Timeout},
-		{testserver.Silence(), idle, fetch.Timeout},
+		{testserver.Drip(1<<20, idle-1), 8 * (idle - 1), fetch.ErrOther},
+		{testserver.Drip(4<<20, spliceTime), 2 * spliceTime, fetch.ErrOther},
+		{testserver.Drip(4<<20, time.Hour), idle, fetch.ErrTimeout},
+		{testserver.Silence(), idle, fetch.ErrTimeout},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
@@ -501,7 +501,7 @@ func TestCancel(t *testing.T) {
 				synctest.Wait()
 				began := time.Now()
 				cancel()
-				if err := <-ended; !errors.Is(err, fetch.Canceled) || !errors.Is(err, context.Canceled) {
+				if err := <-ended; !errors.Is(err, fetch.ErrCanceled) || !errors.Is(err, context.Canceled) {
 					t.Errorf("%s: %v", stage, err)
 				}
 				if took := time.Since(began); took > 0 {

@@ -103,7 +103,7 @@ func (c *control) receive() (talk.Reply, error) {
 	r.Text = strings.ReplaceAll(r.Text, iac+iac, iac)
 	c.last = r
 	if r.Code == 421 {
-		return r, c.Fail(&fetch.Error{Op: c.verb, Kind: fetch.Busy, Code: r.Code, Reply: r.Text})
+		return r, c.Fail(&fetch.Error{Op: c.verb, Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text})
 	}
 	return r, nil
 }
@@ -302,7 +302,7 @@ func (c *control) accept(r talk.Reply) (string, error) {
 	case class == 2 && completion[c.verb] != "":
 		return completion[c.verb], nil
 	}
-	return "", &fetch.Error{Kind: fetch.Protocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", c.verb)}
+	return "", &fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", c.verb)}
 }
 
 // completion is the one code that the library takes for success.

@@ -132,10 +132,10 @@ func passiveReplies(t *testing.T) {
 			switch {
 			case !errors.As(err, &e):
 				t.Errorf("%.40q: no error", reply)
-			case verb == "EPSV" && e.Op == "PASV" && e.Kind == fetch.Unsupported: // asked in its place
-			case e.Kind == fetch.Protocol && len(reply) > 3 && reply[3] == ' ' && !strings.HasPrefix(reply, "22") && e.Code == 0 && reply[0] < '6':
+			case verb == "EPSV" && e.Op == "PASV" && e.Kind == fetch.ErrUnsupported: // asked in its place
+			case e.Kind == fetch.ErrProtocol && len(reply) > 3 && reply[3] == ' ' && !strings.HasPrefix(reply, "22") && e.Code == 0 && reply[0] < '6':
 				t.Errorf("%.40q: without its code: %v", reply, err)
-			case e.Kind != fetch.Protocol && e.Kind != fetch.ConnectionFailed || string(e.Op) != verb:
+			case e.Kind != fetch.ErrProtocol && e.Kind != fetch.ErrConnectionFailed || string(e.Op) != verb:
 				t.Errorf("%.40q: %v", reply, err)
 			}
 			if d := h.dialled(); len(d) != 1 {
@@ -166,16 +166,16 @@ func steering(t *testing.T) {
 // session at most. `257 "` makes the library panic.
 func pwdReplies(t *testing.T) {
 	for reply, kind := range map[string]fetch.ErrorKind{
-		`257 "/unterminated`: fetch.Other, `257 "`: fetch.Other, "257": fetch.Other, "257 none": fetch.Other, `257 ""`: fetch.Other,
-		"550 no": fetch.Other, "500 what": fetch.Other, "331 what": fetch.Other,
-		"257 \"/a\x00b\"": fetch.Protocol, "what": fetch.Protocol,
+		`257 "/unterminated`: fetch.ErrOther, `257 "`: fetch.ErrOther, "257": fetch.ErrOther, "257 none": fetch.ErrOther, `257 ""`: fetch.ErrOther,
+		"550 no": fetch.ErrOther, "500 what": fetch.ErrOther, "331 what": fetch.ErrOther,
+		"257 \"/a\x00b\"": fetch.ErrProtocol, "what": fetch.ErrProtocol,
 	} {
 		h := &hostile{on: map[string]string{"PWD": reply + "\r\n"}, data: "x"}
 		h.serve(t)
 		f := &Fetcher{Env: h.env()}
 		for range 2 {
 			_, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")})
-			if fetch.KindOf(err) != kind || (err == nil) != (kind == fetch.Other) {
+			if fetch.KindOf(err) != kind || (err == nil) != (kind == fetch.ErrOther) {
 				t.Errorf("%q: %v", reply, err)
 			}
 		}
@@ -220,7 +220,7 @@ func longReplies(t *testing.T) {
 				req.Locator = at("/a/")
 			}
 			_, err := read(t.Context(), f, req)
-			if fetch.KindOf(err) != fetch.Protocol || what == "line" && !errors.Is(err, wire.ErrLineTooLong) {
+			if fetch.KindOf(err) != fetch.ErrProtocol || what == "line" && !errors.Is(err, wire.ErrLineTooLong) {
 				t.Errorf("%s: %s: %v", verb, what, err)
 			}
 			if err != nil && len(err.Error()) > 1000 {
@@ -300,13 +300,13 @@ func endlessListing(t *testing.T) {
 	a.limits.Items = 10
 	n = 0
 	for _, err := range a.items(t.Context(), &repeater{text: line}) {
-		if n++; n > 10 != errors.Is(err, fetch.TooLarge) || n > 11 {
+		if n++; n > 10 != errors.Is(err, fetch.ErrTooLarge) || n > 11 {
 			t.Fatalf("entry %d: %v", n, err)
 		}
 	}
 	a.limits = fetch.Limits{Line: 1000}
 	for _, err := range a.items(t.Context(), &repeater{text: "x"}) {
-		if !errors.Is(err, fetch.TooLarge) {
+		if !errors.Is(err, fetch.ErrTooLarge) {
 			t.Errorf("an endless line: %v", err)
 		}
 	}
@@ -382,8 +382,8 @@ func otherUsersSession(t *testing.T) {
 		opt   *Options
 		err   error
 	}{
-		{"", nil, nil}, {"lab:secret@", nil, nil}, {"lab:wrong@", nil, fetch.Unauthenticated}, {"lab@", nil, fetch.Unauthenticated},
-		{"acct:secret@", &Options{Account: "A"}, nil}, {"acct:secret@", &Options{Account: "B"}, fetch.Unauthenticated}, {"acct:secret@", nil, fetch.Unauthenticated},
+		{"", nil, nil}, {"lab:secret@", nil, nil}, {"lab:wrong@", nil, fetch.ErrUnauthenticated}, {"lab@", nil, fetch.ErrUnauthenticated},
+		{"acct:secret@", &Options{Account: "A"}, nil}, {"acct:secret@", &Options{Account: "B"}, fetch.ErrUnauthenticated}, {"acct:secret@", nil, fetch.ErrUnauthenticated},
 	} {
 		url := strings.Replace(srv.URL, "ftp://", "ftp://"+tc.login, 1)
 		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, url+"/x.txt"), Options: tc.opt}); !errors.Is(err, tc.err) {
@@ -428,7 +428,7 @@ func unaskedReplies(t *testing.T) {
 			if err != nil || err2 != nil || count(h.sent(), "USER anonymous\r\n") != 2 {
 				t.Errorf("RETR: %v, %v, %q", err, err2, h.sent())
 			}
-		case !errors.Is(err, fetch.Protocol), !strings.HasPrefix(last, verb) && !(verb == "" && last == "nothing"):
+		case !errors.Is(err, fetch.ErrProtocol), !strings.HasPrefix(last, verb) && !(verb == "" && last == "nothing"):
 			t.Errorf("%s: %v; the last command was %q", verb, err, last)
 		}
 	}
@@ -477,7 +477,7 @@ func strangeReplies(t *testing.T) {
 				}
 				f.Close()
 				var e *fetch.Error
-				if err != nil && (!errors.As(err, &e) || e.Kind == fetch.Other || strings.ContainsFunc(err.Error(), func(c rune) bool { return c < ' ' || c > '~' })) {
+				if err != nil && (!errors.As(err, &e) || e.Kind == fetch.ErrOther || strings.ContainsFunc(err.Error(), func(c rune) bool { return c < ' ' || c > '~' })) {
 					t.Errorf("%s %q: %v", verb, reply, err)
 				}
 			})
@@ -507,13 +507,13 @@ func injection(t *testing.T) {
 				l.Login = &locator.Login{User: "lab", Password: "secret", HasPassword: true}
 				change(l, opt, env)
 				f := &Fetcher{Env: env}
-				if err := tc.do(t.Context(), f, &fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.BadURL) {
+				if err := tc.do(t.Context(), f, &fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.ErrBadURL) {
 					t.Errorf("%s, %s %q: %v", tc.name, name, bad, err)
 				}
-				if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.BadURL) {
+				if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.ErrBadURL) {
 					t.Errorf("attributes, %s %q: %v", name, bad, err)
 				}
-				if _, err := f.Explain(&fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.BadURL) {
+				if _, err := f.Explain(&fetch.Request{Locator: l, Options: opt}); !errors.Is(err, fetch.ErrBadURL) {
 					t.Errorf("plan, %s %q: %v", name, bad, err)
 				}
 			}
@@ -548,7 +548,7 @@ func injectionByOthers(t *testing.T) {
 	res.Close()
 	l := at("/d/")
 	l.Login = &locator.Login{User: "lab"}
-	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: l}); !errors.Is(err, fetch.BadURL) || strings.Contains(err.Error(), "DELE") {
+	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: l}); !errors.Is(err, fetch.ErrBadURL) || strings.Contains(err.Error(), "DELE") {
 		t.Errorf("a password with a line end: %v", err)
 	}
 	for _, line := range h.sent() {

@@ -117,7 +117,7 @@ func (s *session) begin() error {
 		if s.port != nil {
 			s.closePort()
 			s.ctl.Trace.Connected(fetch.Connection{
-				Network: "tcp", Purpose: fetch.Data, Host: s.access.loc.Host,
+				Network: "tcp", Purpose: fetch.PurposeData, Host: s.access.loc.Host,
 				Local: fetch.AddrPort(c.raw.LocalAddr()), Remote: fetch.AddrPort(c.raw.RemoteAddr()),
 			})
 		}
@@ -145,11 +145,11 @@ func (s *session) await(c *coming) error {
 			err = c.err
 		}
 		if err != nil {
-			return fetch.Fail(fetch.OpAccept, nil, fetch.Other, err)
+			return fetch.Fail(fetch.OpAccept, nil, fetch.ErrOther, err)
 		}
 	}
 	if err := s.wait(c.done, nil, s.access.limits.Connect, s.access.limits.Reply); err != nil {
-		return fetch.Fail(fetch.OpTLS, nil, fetch.Other, err)
+		return fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err)
 	}
 	return c.err
 }
@@ -203,7 +203,7 @@ func (d *dataConn) complaint() error {
 // be why.
 func (d *dataConn) refused(err error) error {
 	e, ok := errors.AsType[*fetch.Error](err)
-	if ok && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.Truncated) && d.fresh() {
+	if ok && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.ErrTruncated) && d.fresh() {
 		e.Err = ErrNotResumed
 	}
 	return err

@@ -10,9 +10,9 @@ import (
 // fail makes err the error of an access, in which something is always known to
 // be wrong with somebody.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
-	e := fetch.Fail(op, a.loc, fetch.Other, err)
-	if e.Kind == fetch.Other {
-		e.Kind = fetch.ConnectionFailed
+	e := fetch.Fail(op, a.loc, fetch.ErrOther, err)
+	if e.Kind == fetch.ErrOther {
+		e.Kind = fetch.ErrConnectionFailed
 	}
 	return e
 }
@@ -23,54 +23,54 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 	listing := verb == fetch.OpLIST || verb == fetch.OpNLST || verb == fetch.OpMLSD
 	switch r.Code {
 	case 421:
-		return fetch.Busy
+		return fetch.ErrBusy
 	case 425:
-		return fetch.Unreachable
+		return fetch.ErrUnreachable
 	case 426:
-		return fetch.ConnectionFailed
+		return fetch.ErrConnectionFailed
 	case 450:
 		if listing { // RFC 959 §5.4 has no 550 for these
-			return fetch.NotFound
+			return fetch.ErrNotFound
 		}
-		return fetch.Busy
+		return fetch.ErrBusy
 	case 452, 552:
-		return fetch.TooLarge
+		return fetch.ErrTooLarge
 	case 500, 501, 502, 504:
 		if !logsInBy(verb) {
-			return fetch.Unsupported
+			return fetch.ErrUnsupported
 		}
 	case 503:
 		if !logsInBy(verb) {
-			return fetch.Protocol
+			return fetch.ErrProtocol
 		}
 	case 530, 532:
 		if !logsInBy(verb) {
-			return fetch.Permission
+			return fetch.ErrPermission
 		}
 	case 550:
 		// One code for many things; servers that tell more do it in words.
 		if storing || denied(r.Text) {
-			return fetch.Permission
+			return fetch.ErrPermission
 		}
-		return fetch.NotFound
+		return fetch.ErrNotFound
 	case 551:
 		if verb == fetch.OpRETR { // of ftp-srv: RFC 959 has it for a type of page that nobody knows
-			return fetch.NotFound
+			return fetch.ErrNotFound
 		}
 	case 553:
-		return fetch.Permission
+		return fetch.ErrPermission
 	case 554, 555:
-		return fetch.BadRange
+		return fetch.ErrBadRange
 	}
 	switch {
 	case verb == fetch.OpREST:
-		return fetch.BadRange
+		return fetch.ErrBadRange
 	case r.Class() == 4:
-		return fetch.Busy // "Transient Negative": again later
+		return fetch.ErrBusy // "Transient Negative": again later
 	case logsInBy(verb):
-		return fetch.Unauthenticated
+		return fetch.ErrUnauthenticated
 	}
-	return fetch.Permission
+	return fetch.ErrPermission
 }
 
 func logsInBy(verb fetch.Op) bool {

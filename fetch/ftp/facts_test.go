@@ -114,7 +114,7 @@ func TestStrangeListing(t *testing.T) {
 		f := &Fetcher{}
 		items, err := list(t, f, srv.URL+"/pub/", nil)
 		f.Close()
-		if ok && err != nil || !ok && !errors.Is(err, fetch.Protocol) {
+		if ok && err != nil || !ok && !errors.Is(err, fetch.ErrProtocol) {
 			t.Errorf("%q: %v %v", listing, items, err)
 		}
 	}

@@ -183,7 +183,7 @@ func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (
 // open makes a session.
 func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 	s, err := dial(ctx, a)
-	if a.login == nil && errors.Is(err, fetch.Unauthenticated) && f.Env != nil && f.Env.Credentials != nil {
+	if a.login == nil && errors.Is(err, fetch.ErrUnauthenticated) && f.Env != nil && f.Env.Credentials != nil {
 		s, err = dialKnown(ctx, a, err)
 	}
 	if err != nil {

@@ -204,28 +204,28 @@ func TestErrorsOfReplies(t *testing.T) {
 		kind        fetch.ErrorKind
 		code        int
 	}{
-		{"GREETING", "421 full", "connect", fetch.Busy, 421},
-		{"GREETING", "530 not you", "connect", fetch.Permission, 530},
-		{"USER", "530 no", "USER", fetch.Unauthenticated, 530},
-		{"PASS", "530 no", "PASS", fetch.Unauthenticated, 530},
-		{"PASS", "421 bye", "PASS", fetch.Busy, 421},
-		{"CWD", "550 none", "CWD", fetch.NotFound, 550},
-		{"CWD", "550 a: Permission denied", "CWD", fetch.Permission, 550},
-		{"CWD", "530 log in", "CWD", fetch.Permission, 530},
-		{"CWD", "501 what", "CWD", fetch.Unsupported, 501},
-		{"CWD", "450 busy", "CWD", fetch.Busy, 450},
-		{"TYPE", "504 no", "TYPE", fetch.Unsupported, 504},
-		{"PASV", "502 no", "PASV", fetch.Unsupported, 502},
-		{"RETR", "550 none", "RETR", fetch.NotFound, 550},
-		{"RETR", "450 busy", "RETR", fetch.Busy, 450},
-		{"RETR", "451 sorry", "RETR", fetch.Busy, 451},
-		{"RETR", "425 no", "RETR", fetch.Unreachable, 425},
-		{"RETR", "551 no such file", "RETR", fetch.NotFound, 551},
-		{"RETR", "553 bad name", "RETR", fetch.Permission, 553},
-		{"RETR", "532 account", "RETR", fetch.Permission, 532},
-		{"REST", "502 no", "REST", fetch.Unsupported, 502},
-		{"REST", "554 too far", "REST", fetch.BadRange, 554},
-		{"REST", "451 no", "REST", fetch.BadRange, 451},
+		{"GREETING", "421 full", "connect", fetch.ErrBusy, 421},
+		{"GREETING", "530 not you", "connect", fetch.ErrPermission, 530},
+		{"USER", "530 no", "USER", fetch.ErrUnauthenticated, 530},
+		{"PASS", "530 no", "PASS", fetch.ErrUnauthenticated, 530},
+		{"PASS", "421 bye", "PASS", fetch.ErrBusy, 421},
+		{"CWD", "550 none", "CWD", fetch.ErrNotFound, 550},
+		{"CWD", "550 a: Permission denied", "CWD", fetch.ErrPermission, 550},
+		{"CWD", "530 log in", "CWD", fetch.ErrPermission, 530},
+		{"CWD", "501 what", "CWD", fetch.ErrUnsupported, 501},
+		{"CWD", "450 busy", "CWD", fetch.ErrBusy, 450},
+		{"TYPE", "504 no", "TYPE", fetch.ErrUnsupported, 504},
+		{"PASV", "502 no", "PASV", fetch.ErrUnsupported, 502},
+		{"RETR", "550 none", "RETR", fetch.ErrNotFound, 550},
+		{"RETR", "450 busy", "RETR", fetch.ErrBusy, 450},
+		{"RETR", "451 sorry", "RETR", fetch.ErrBusy, 451},
+		{"RETR", "425 no", "RETR", fetch.ErrUnreachable, 425},
+		{"RETR", "551 no such file", "RETR", fetch.ErrNotFound, 551},
+		{"RETR", "553 bad name", "RETR", fetch.ErrPermission, 553},
+		{"RETR", "532 account", "RETR", fetch.ErrPermission, 532},
+		{"REST", "502 no", "REST", fetch.ErrUnsupported, 502},
+		{"REST", "554 too far", "REST", fetch.ErrBadRange, 554},
+		{"REST", "451 no", "REST", fetch.ErrBadRange, 451},
 	} {
 		srv := start(t, func(s *testserver.FTP) {
 			s.Hide = []string{"EPSV"}
@@ -249,14 +249,14 @@ func TestMissingBySize(t *testing.T) {
 		kind       fetch.ErrorKind
 		op         fetch.Op
 	}{
-		{"550 none", "550 none", 0, fetch.NotFound, "RETR"},
-		{"550 none", "551 none", 0, fetch.NotFound, "RETR"},
-		{"550 none", "553 what", 0, fetch.NotFound, "RETR"},
-		{"550 none", "", -1, fetch.NotFound, "SIZE"},
-		{"550 none", "451 later", 0, fetch.Busy, "RETR"},
-		{"550 Permission denied", "553 what", 0, fetch.Permission, "RETR"},
-		{"502 what", "553 what", 0, fetch.Permission, "RETR"},
-		{"550 none", "", 0, fetch.Other, ""},
+		{"550 none", "550 none", 0, fetch.ErrNotFound, "RETR"},
+		{"550 none", "551 none", 0, fetch.ErrNotFound, "RETR"},
+		{"550 none", "553 what", 0, fetch.ErrNotFound, "RETR"},
+		{"550 none", "", -1, fetch.ErrNotFound, "SIZE"},
+		{"550 none", "451 later", 0, fetch.ErrBusy, "RETR"},
+		{"550 Permission denied", "553 what", 0, fetch.ErrPermission, "RETR"},
+		{"502 what", "553 what", 0, fetch.ErrPermission, "RETR"},
+		{"550 none", "", 0, fetch.ErrOther, ""},
 	} {
 		srv := start(t)
 		srv.On("SIZE", 1, testserver.Reply(tc.size))
@@ -524,7 +524,7 @@ func TestUpload(t *testing.T) {
 		"EPSV", "REST 3", "STOR old", "EPSV", "TYPE A", "STOR text",
 		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "EPSV", "TYPE I", "STOR way", "QUIT")
 	for _, path := range []string{"/dir/", "/dir/x;type=d", ""} {
-		if _, err := f.Replace(t.Context(), req(path), strings.NewReader("")); !errors.Is(err, fetch.BadURL) {
+		if _, err := f.Replace(t.Context(), req(path), strings.NewReader("")); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -572,17 +572,17 @@ func TestUploadFails(t *testing.T) {
 	req := &fetch.Request{Locator: parse(t, srv.URL+"/new")}
 	broken := errors.New("the disk is gone")
 	_, err := f.Replace(t.Context(), req, io.MultiReader(strings.NewReader("half"), errorReader{broken}))
-	if !errors.Is(err, fetch.LocalIO) || !errors.Is(err, broken) {
+	if !errors.Is(err, fetch.ErrLocalIO) || !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 	if n := len(slices.DeleteFunc(srv.Transcript().From(testserver.FromServer), func(s string) bool { return !strings.HasPrefix(s, "426") })); n != 1 {
 		t.Errorf("the server took a part for the whole:\n%v", srv.Transcript())
 	}
-	if _, err = f.Replace(t.Context(), req, io.LimitReader(zeros{}, 4<<20)); !errors.Is(err, fetch.TooLarge) {
+	if _, err = f.Replace(t.Context(), req, io.LimitReader(zeros{}, 4<<20)); !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("more than the server takes: %v", err)
 	}
 	srv.On("STOR", 0, testserver.Reply("553 no"))
-	if _, err = f.Replace(t.Context(), req, strings.NewReader("x")); !errors.Is(err, fetch.Permission) {
+	if _, err = f.Replace(t.Context(), req, strings.NewReader("x")); !errors.Is(err, fetch.ErrPermission) {
 		t.Errorf("%v", err)
 	}
 }
@@ -644,13 +644,13 @@ func TestRanges(t *testing.T) {
 	}
 	for _, req := range []fetch.Request{{Offset: 19}, {Length: -1}} {
 		req.Locator = parse(t, srv.URL+"/a/b/c.txt")
-		if _, err := read(t.Context(), f, &req); !errors.Is(err, fetch.BadRange) {
+		if _, err := read(t.Context(), f, &req); !errors.Is(err, fetch.ErrBadRange) {
 			t.Errorf("%d+%d: %v", req.Offset, req.Length, err)
 		}
 	}
 	wantSent(t, srv, "EPSV", "SIZE c.txt", "EPSV", "SIZE c.txt") // when there is nothing to come nothing is begun
 	hidden := start(t, func(s *testserver.FTP) { s.Hide = []string{"SIZE"} })
-	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.BadRange) {
+	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.ErrBadRange) {
 		t.Errorf("from the end of what size: %v", err)
 	}
 }
@@ -734,12 +734,12 @@ func TestChecks(t *testing.T) {
 	} {
 		if _, err := f.Fetch(t.Context(), req); err == nil {
 			t.Errorf("%s: no error", name)
-		} else if k := fetch.KindOf(err); k != fetch.BadURL && k != fetch.Unsupported && k != fetch.BadRange {
+		} else if k := fetch.KindOf(err); k != fetch.ErrBadURL && k != fetch.ErrUnsupported && k != fetch.ErrBadRange {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	f = &Fetcher{Env: &fetch.Env{Email: "a@b\r\nDELE x"}}
-	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: good}); !errors.Is(err, fetch.BadURL) {
+	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: good}); !errors.Is(err, fetch.ErrBadURL) {
 		t.Errorf("e-mail: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item
 				err = talk.Violation(unread, "a listing of which no line is understood")
 			}
 			if err == wire.ErrLineTooLong {
-				err = &fetch.Error{Kind: fetch.TooLarge, Err: err}
+				err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: err}
 			}
 			if err != nil {
 				yield(fetch.Item{}, a.fail(a.verb, err))
@@ -51,7 +51,7 @@ func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item
 				continue
 			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
-				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("too many entries")}))
+				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("too many entries")}))
 				return
 			}
 			if !yield(item, nil) {

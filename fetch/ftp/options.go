@@ -74,7 +74,7 @@ func options(req *fetch.Request) (Options, error) {
 			o = *given
 		}
 	default:
-		return o, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
+		return o, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
 	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.AlternativeToUser, o.ListCommand}} {
 		for _, s := range list {
@@ -89,7 +89,7 @@ func options(req *fetch.Request) (Options, error) {
 // checkLine refuses what would end a command and begin another.
 func checkLine(what, s string) error {
 	if i := strings.IndexAny(s, "\r\n\x00"); i >= 0 {
-		return &fetch.Error{Kind: fetch.BadURL, Section: "6", Err: fmt.Errorf("octet %02X in %s", s[i], what)}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Section: "6", Err: fmt.Errorf("octet %02X in %s", s[i], what)}
 	}
 	return nil
 }

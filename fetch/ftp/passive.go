@@ -43,7 +43,7 @@ func (s *session) passive() (net.Conn, error) {
 		return s.plainPassive()
 	}
 	conn, err := s.extendedPassive()
-	if err == nil || onlyEPSV || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.Refused) {
+	if err == nil || onlyEPSV || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) {
 		return conn, err
 	}
 	s.access.pasv.add(at)
@@ -76,7 +76,7 @@ func (s *session) plainPassive() (net.Conn, error) {
 	}
 	host, port, err := passivePort(r.Text)
 	if err == nil && s.access.check227 && host != s.peer.Addr() {
-		err = &fetch.Error{Kind: fetch.Refused, Err: fmt.Errorf("the server names %v for the data, which is not its own address", host)}
+		err = &fetch.Error{Kind: fetch.ErrRefused, Err: fmt.Errorf("the server names %v for the data, which is not its own address", host)}
 	}
 	if err != nil {
 		return nil, s.failure(err)
@@ -87,7 +87,7 @@ func (s *session) plainPassive() (net.Conn, error) {
 // dialData connects to a port of the server's.
 func (s *session) dialData(port uint16) (net.Conn, error) {
 	t := s.access.target()
-	t.Purpose, t.Port = fetch.Data, port
+	t.Purpose, t.Port = fetch.PurposeData, port
 	// Data comes from where the control connection leads, whatever the name may
 	// resolve to by now. Where that is not known the name has to do.
 	if s.peer.IsValid() {

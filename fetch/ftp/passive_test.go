@@ -79,7 +79,7 @@ func TestEPSVAndPolicy(t *testing.T) {
 	for what, spoil := range map[string]func(*Fetcher, context.CancelFunc){
 		"policy": func(f *Fetcher, _ context.CancelFunc) {
 			f.Env.Allow = func(_ context.Context, t fetch.Target) error {
-				if t.Purpose == fetch.Data {
+				if t.Purpose == fetch.PurposeData {
 					return errors.New("no data")
 				}
 				return nil
@@ -100,7 +100,7 @@ func TestEPSVAndPolicy(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			spoil(f, cancel)
-			if _, err := read(ctx, f, &fetch.Request{Locator: at("/x.txt")}); !errors.Is(err, fetch.Refused) && !errors.Is(err, fetch.Canceled) {
+			if _, err := read(ctx, f, &fetch.Request{Locator: at("/x.txt")}); !errors.Is(err, fetch.ErrRefused) && !errors.Is(err, fetch.ErrCanceled) {
 				t.Errorf("%s: %v", what, err)
 			}
 			if slices.Contains(verbs(srv), "PASV") {

@@ -25,7 +25,7 @@ func TestPassivePort(t *testing.T) {
 		"", ") (", "(", ")(", "()", "(1,2,3,4,5", "(1,2,3", "(256,0,0,1,8,174)", "(1,2,3,4,-1,5)", "(1,2,3,4,8,174,5)", "(1,2,3,4,8,)",
 		"(0,1,2,3,4,5,6,7)", "(127,0,0,1,0,22)", "(127,0,0,1,3,255)", "(1,2,3,4,0008,174)", "(1, 2, 3, 4, 8, 174)", "(1.2.3.4.8.174)",
 	} {
-		if _, got, err := passivePort(in); !errors.Is(err, fetch.Protocol) {
+		if _, got, err := passivePort(in); !errors.Is(err, fetch.ErrProtocol) {
 			t.Errorf("%q: %d %v", in, got, err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestExtendedPort(t *testing.T) {
 		"", "(", "|||6446|", "(|||6446)", "(|||6446!)", "(||6446|)", "(|1|10.0.0.5|6446|)", "(|||99999|)", "(|||0|)", "(|||22|)", "(||||)", "(|||)",
 		"(|||+6446|)", "(|||-1|)", "(    6446 )", "(|||6446|", "||| |", "(|||64 46|)", "(1116446 1)", "(|||6446||)",
 	} {
-		if got, err := extendedPort(in); !errors.Is(err, fetch.Protocol) {
+		if got, err := extendedPort(in); !errors.Is(err, fetch.ErrProtocol) {
 			t.Errorf("%q: %d %v", in, got, err)
 		}
 	}
@@ -97,7 +97,7 @@ func FuzzPassive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		for _, parse := range []func(string) (uint16, error){func(s string) (uint16, error) { _, port, err := passivePort(s); return port, err }, extendedPort} {
 			port, err := parse(in)
-			if err == nil && port < minDataPort || err != nil && fetch.KindOf(err) != fetch.Protocol {
+			if err == nil && port < minDataPort || err != nil && fetch.KindOf(err) != fetch.ErrProtocol {
 				t.Errorf("%q: %d %v", in, port, err)
 			}
 		}

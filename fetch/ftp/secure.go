@@ -14,7 +14,7 @@ import (
 // Security says what of an ftp URL is put under TLS by AUTH TLS (RFC 4217).
 type Security uint8
 
-// The degrees of Security. Those that demand TLS fail with the kind Unsupported,
+// The degrees of Security. Those that demand TLS fail with the kind ErrUnsupported,
 // before a name or password is sent, where the server refuses.
 const (
 	NoTLS          Security = iota // nothing; an ftps URL is RequireTLS all the same
@@ -80,7 +80,7 @@ func (s *session) startTLS() error {
 		s.ctl.Trace.Note("the server has no TLS; going on in the clear")
 		return nil
 	case !agreed:
-		return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
+		return s.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
 	case s.ctl.Waiting():
 		return s.failure(s.ctl.Fail(talk.Violation("", "octets between AUTH and TLS")))
 	}
@@ -110,7 +110,7 @@ func (s *session) secure() error {
 func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	conn, err := wire.StartTLS(ctx, wire.BelowTLS(raw), s.config, s.access.loc.Host)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpTLS, nil, fetch.Other, err)
+		return nil, fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err)
 	}
 	return conn, nil
 }
@@ -136,7 +136,7 @@ func (s *session) protect() error {
 		case command == "PROT P" && s.access.safety.Security == TryTLS && !s.access.implicit():
 			s.ctl.Trace.Note("the server has no TLS for data; they go in the clear")
 		case command == "PROT P":
-			return s.failure(&fetch.Error{Kind: fetch.Unsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
+			return s.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
 		}
 	}
 	return s.clearCommands()

@@ -187,7 +187,7 @@ func TestRefusedBesideHandshake(t *testing.T) {
 			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 				f.Security, f.Active, f.TLS.MaxVersion = RequireTLS, active, version
 				for range 20 {
-					if _, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/none")}); !errors.Is(err, fetch.NotFound) {
+					if _, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/none")}); !errors.Is(err, fetch.ErrNotFound) {
 						t.Error(err)
 					}
 				}
@@ -247,10 +247,10 @@ func TestSecureFailures(t *testing.T) {
 		kind     fetch.ErrorKind
 		unspoken bool // USER was not sent
 	}{
-		{"AUTH is refused", func(s *testserver.FTP) { s.TLS = nil }, nil, "AUTH", fetch.Unsupported, true},
-		{"PROT is refused", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, nil, "PROT", fetch.Unsupported, false},
-		{"the certificate is not trusted", nil, func(f *Fetcher) { f.TLS = nil }, "TLS handshake", fetch.Other, true},
-		{"the certificate is another's", nil, func(f *Fetcher) { f.TLS.ServerName = "elsewhere" }, "TLS handshake", fetch.Other, true},
+		{"AUTH is refused", func(s *testserver.FTP) { s.TLS = nil }, nil, "AUTH", fetch.ErrUnsupported, true},
+		{"PROT is refused", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, nil, "PROT", fetch.ErrUnsupported, false},
+		{"the certificate is not trusted", nil, func(f *Fetcher) { f.TLS = nil }, "TLS handshake", fetch.ErrOther, true},
+		{"the certificate is another's", nil, func(f *Fetcher) { f.TLS.ServerName = "elsewhere" }, "TLS handshake", fetch.ErrOther, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			securely(t, tc.server, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
@@ -260,7 +260,7 @@ func TestSecureFailures(t *testing.T) {
 				}
 				_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
 				var e *fetch.Error
-				if !errors.As(err, &e) || e.Op != tc.op || tc.kind != fetch.Other && e.Kind != tc.kind {
+				if !errors.As(err, &e) || e.Op != tc.op || tc.kind != fetch.ErrOther && e.Kind != tc.kind {
 					t.Errorf("%v (%+v)", err, e)
 				}
 				if slices.Contains(verbs(srv), "USER") == tc.unspoken {
@@ -279,7 +279,7 @@ func TestSecureInjection(t *testing.T) {
 			f.Security = security
 			srv.On("AUTH", 1, testserver.ExtraReply("230 Come in."))
 			_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
-			if !errors.Is(err, fetch.Protocol) {
+			if !errors.Is(err, fetch.ErrProtocol) {
 				t.Errorf("%v", err)
 			}
 			if got := strings.Join(verbs(srv), " "); got != "AUTH" {
@@ -300,7 +300,7 @@ func TestSecureCut(t *testing.T) {
 				srv.On("RETR", 0, testserver.Reply("150 Here it comes."))
 				srv.On("DATA", 0, fault)
 				got, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
-				if !errors.Is(err, fetch.Truncated) {
+				if !errors.Is(err, fetch.ErrTruncated) {
 					t.Errorf("got %q, %v", got, err)
 				}
 			})

@@ -182,7 +182,7 @@ func (s *session) Stale() bool {
 // describe is the session's control connection as its access sees it.
 func (s *session) describe() fetch.Connection {
 	return fetch.Connection{
-		Network: "tcp", Purpose: fetch.Control, Host: s.access.loc.Host,
+		Network: "tcp", Purpose: fetch.PurposeControl, Host: s.access.loc.Host,
 		Local: fetch.AddrPort(s.ctl.Raw.LocalAddr()), Remote: s.peer,
 	}
 }
@@ -340,7 +340,7 @@ func (s *session) finish() error {
 	err := s.last.Close()
 	s.last = nil
 	if r := s.ctl.last; err == nil && saysTruncated(r.Text, s.access.name) {
-		err = &fetch.Error{Kind: fetch.Truncated, Code: r.Code, Reply: r.Text}
+		err = &fetch.Error{Kind: fetch.ErrTruncated, Code: r.Code, Reply: r.Text}
 	}
 	return s.failure(err)
 }
@@ -357,7 +357,7 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 
 // refused is the error of a command whose reply is not the one that it needs.
 func (s *session) refused(r talk.Reply) error {
-	err := error(&fetch.Error{Kind: fetch.Protocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", s.ctl.verb)})
+	err := error(&fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", s.ctl.verb)})
 	if r.Class() >= 4 {
 		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}
 	}

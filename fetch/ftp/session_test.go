@@ -203,7 +203,7 @@ func TestPolicyOfReuse(t *testing.T) {
 	var asked []fetch.Target
 	f := &Fetcher{Env: &fetch.Env{Allow: func(_ context.Context, target fetch.Target) error {
 		asked = append(asked, target)
-		if target.From.Kind == fetch.Remote && target.Addr.IsValid() {
+		if target.From.Kind == fetch.OriginRemote && target.Addr.IsValid() {
 			return errors.New("not from there")
 		}
 		return nil
@@ -214,15 +214,15 @@ func TestPolicyOfReuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked = nil
-	_, err := read(t.Context(), f, &fetch.Request{Locator: l, From: fetch.Provenance{Kind: fetch.Remote}})
-	if !errors.Is(err, fetch.Refused) || len(asked) != 2 || asked[0].Addr.IsValid() || asked[1].Addr.Port() != l.Port || asked[1].From.Kind != fetch.Remote {
+	_, err := read(t.Context(), f, &fetch.Request{Locator: l, From: fetch.Provenance{Kind: fetch.OriginRemote}})
+	if !errors.Is(err, fetch.ErrRefused) || len(asked) != 2 || asked[0].Addr.IsValid() || asked[1].Addr.Port() != l.Port || asked[1].From.Kind != fetch.OriginRemote {
 		t.Errorf("%v, asked %+v", err, asked)
 	}
 	if _, err := read(t.Context(), f, &fetch.Request{Locator: l}); err != nil || logins(srv) != 1 {
 		t.Errorf("the session is lost to the user: %v", err)
 	}
 	for _, target := range asked[2:] {
-		if target.Purpose == fetch.Data && (target.Port < minDataPort || target.Host != "127.0.0.1" || target.Locator == nil) {
+		if target.Purpose == fetch.PurposeData && (target.Port < minDataPort || target.Host != "127.0.0.1" || target.Locator == nil) {
 			t.Errorf("%+v", target)
 		}
 	}
@@ -326,7 +326,7 @@ func fuzzSession(t *testing.T, script, typ string, offset int64) {
 		switch {
 		case err == nil && typ == "" && offset == 0 && got != data:
 			t.Errorf("%q: %q without an error", script, got)
-		case err != nil && (!errors.As(err, &e) || e.Kind == fetch.Other || e.Op == "" || e.URL == ""):
+		case err != nil && (!errors.As(err, &e) || e.Kind == fetch.ErrOther || e.Op == "" || e.URL == ""):
 			t.Errorf("%q: %#v", script, err)
 		}
 	}
@@ -372,7 +372,7 @@ func TestIAC(t *testing.T) {
 		}
 		f := &Fetcher{}
 		_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/"+tc.path), Options: &tc.opt})
-		if missing := strings.Contains(tc.path, "none"); (err != nil) != missing || missing && !errors.Is(err, fetch.NotFound) {
+		if missing := strings.Contains(tc.path, "none"); (err != nil) != missing || missing && !errors.Is(err, fetch.ErrNotFound) {
 			t.Errorf("%+v: %v", tc, err)
 		}
 		f.Close()

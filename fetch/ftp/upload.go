@@ -29,7 +29,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 		return nil, a.fail(a.verb, s.ctx.Err())
 	case src.err != nil:
 		s.raw = true // the server may be at a loss
-		return nil, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.LocalIO, Err: src.err})
+		return nil, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: src.err})
 	case err != nil:
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type Options struct {
 	// View and Language choose one of an item's views (Gopher+): a media type
 	// such as "text/plain" and a language such as "de" or "De_DE"; either may be
 	// empty. The item's attributes are asked for first, as a server wants to hear
-	// its own words; an error of kind NotFound says which views there are.
+	// its own words; an error of kind ErrNotFound says which views there are.
 	View, Language string
 	// Form is the form that the item asks for, filled in.
 	Form *Filled
@@ -77,12 +77,12 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	if url := menu.SelectorURL([]byte(l.Selector)); l.Type == 'h' && url != nil && l.Plus == "" {
 		a.referral, err = linked(string(url))
 		if err != nil {
-			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.BadURL, err)
+			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
 		}
 		return a, nil
 	}
 	if err := f.prepareRequest(req, options, a); err != nil {
-		return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.BadURL, err)
+		return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
 	}
 	return a, nil
 }
@@ -92,11 +92,11 @@ func checkRequest(req *fetch.Request) (*Options, error) {
 	options, ok := req.Options.(*Options)
 	switch {
 	case req.Options != nil && !ok:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errOptions)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errOptions)
 	case req.Offset < 0:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errFromEnd)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errFromEnd)
 	case req.Length < 0:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.BadRange, errLength)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrBadRange, errLength)
 	case options == nil:
 		options = new(Options)
 	}

@@ -57,7 +57,7 @@ func (b *body) part(offset, length int64) error {
 		case err != nil:
 			return err
 		case skipped < offset:
-			return fetch.Fail(fetch.OpRead, b.loc, fetch.BadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
+			return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
 		}
 	}
 	if length > 0 {
@@ -85,7 +85,7 @@ var errClosed = errors.New("the body is closed")
 func (b *body) check() error {
 	switch {
 	case b.closed.Load():
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ConnectionFailed, errClosed)
+		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
 	case b.err != nil:
 		return b.err
 	case b.ctx.Err() != nil:
@@ -101,7 +101,7 @@ func (b *body) check() error {
 func (b *body) fail(err error) {
 	b.err = io.EOF
 	if err != io.EOF {
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.Other, err)
+		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, err)
 	} else {
 		_ = b.conn.Close() // whoever keeps the Resource
 	}
@@ -133,7 +133,7 @@ func (b *body) read(p []byte) (int, error) {
 func (b *body) full() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	if n > 0 {
-		err = fetch.Fail(fetch.OpRead, b.loc, fetch.TooLarge, errors.New("the body is longer than the limit"))
+		err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, errors.New("the body is longer than the limit"))
 	}
 	b.fail(err)
 	return b.err
@@ -187,7 +187,7 @@ func (b *rawBody) copyHead(file *os.File) (int64, error) {
 	n, err := b.Read(buf)
 	if n > 0 {
 		if _, err := file.Write(buf[:n]); err != nil {
-			b.err = fetch.Fail(fetch.OpWrite, b.loc, fetch.LocalIO, err)
+			b.err = fetch.Fail(fetch.OpWrite, b.loc, fetch.ErrLocalIO, err)
 			return 0, b.err
 		}
 	}
@@ -216,8 +216,8 @@ func (b *rawBody) splice(file *os.File, conn io.Reader) (int64, error) {
 		b.fail(io.EOF)
 	case err == nil || n > 0 && errors.Is(err, os.ErrDeadlineExceeded) && b.ctx.Err() == nil:
 		return n, nil
-	case fetch.KindOf(err) == fetch.Other:
-		b.err = fetch.Fail(fetch.OpWrite, b.loc, fetch.LocalIO, err)
+	case fetch.KindOf(err) == fetch.ErrOther:
+		b.err = fetch.Fail(fetch.OpWrite, b.loc, fetch.ErrLocalIO, err)
 	default:
 		b.fail(err)
 	}

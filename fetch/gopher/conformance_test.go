@@ -57,7 +57,7 @@ func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 			return site
 		},
 		EndsWithClose: true,           // what has no header of Gopher+ is plain; see TestPlusCut
-		Forbidden:     fetch.NotFound, // the server complains of both alike
+		Forbidden:     fetch.ErrNotFound, // the server complains of both alike
 	}
 	if as != testserver.PyGopher {
 		h.Want = wanted

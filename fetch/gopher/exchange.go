@@ -63,13 +63,13 @@ func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exc
 	// In one write: a server may take what comes first for the whole request.
 	if _, err := c.Write(a.request); err != nil {
 		c.Close()
-		return nil, fetch.Fail(fetch.OpSend, a.loc, fetch.Other, err)
+		return nil, fetch.Fail(fetch.OpSend, a.loc, fetch.ErrOther, err)
 	}
 	fetch.ContextTrace(ctx).Sent(a.shown())
 	wire.QuickAck(c.Conn)
 	if x.src.fill(); x.src.err != nil && x.src.err != io.EOF && len(x.src.head) == 0 {
 		c.Close()
-		return nil, fetch.Fail(fetch.OpRead, a.loc, fetch.Other, x.src.err)
+		return nil, fetch.Fail(fetch.OpRead, a.loc, fetch.ErrOther, x.src.err)
 	}
 	c.SetTimeout(env.Limits.Idle)
 	return x, nil
@@ -86,7 +86,7 @@ func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Reques
 	}
 	conn, err := env.Connect(ctx, fetch.Target{Locator: target, From: req.From, Network: "tcp", Host: a.host, Port: a.port})
 	if err != nil {
-		e := fetch.Fail(fetch.OpConnect, a.loc, fetch.Other, err)
+		e := fetch.Fail(fetch.OpConnect, a.loc, fetch.ErrOther, err)
 		e.URL = a.loc.Redacted()
 		return nil, e
 	}
@@ -105,7 +105,7 @@ func (x *exchange) begin() (err error) {
 	trace := fetch.ContextTrace(x.ctx)
 	if x.plus != "" {
 		if x.header, x.isPlus, err = x.src.header(); err != nil {
-			return fetch.Fail(fetch.OpRead, x.loc, fetch.Other, err)
+			return fetch.Fail(fetch.OpRead, x.loc, fetch.ErrOther, err)
 		}
 		switch {
 		case x.isPlus && x.header.refused:
@@ -129,13 +129,13 @@ func (x *exchange) begin() (err error) {
 	}
 	if text, refused := x.src.complaint(x.kind == fetch.KindMenu); refused {
 		trace.Received(x.src.head)
-		return &fetch.Error{Op: fetch.OpFetch, URL: x.loc.Redacted(), Kind: fetch.NotFound, Reply: text}
+		return &fetch.Error{Op: fetch.OpFetch, URL: x.loc.Redacted(), Kind: fetch.ErrNotFound, Reply: text}
 	}
 	if line := x.src.foreign(x.framing == menuLines); line != nil && x.port != portGopher {
 		trace.Received(line)
 		if x.framing == menuLines {
 			text := strings.TrimRight(string(line), "\r\n")
-			return &fetch.Error{Op: fetch.OpRead, URL: x.loc.Redacted(), Kind: fetch.Protocol, Reply: text, Err: errForeign}
+			return &fetch.Error{Op: fetch.OpRead, URL: x.loc.Redacted(), Kind: fetch.ErrProtocol, Reply: text, Err: errForeign}
 		}
 		trace.Note("the answer begins like that of another protocol")
 	}

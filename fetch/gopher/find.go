@@ -17,7 +17,7 @@ import (
 // that of the Body: most servers round it, and they change the line ends of
 // texts.
 //
-// A server that does not know Gopher+ has no attributes: kind Protocol.
+// A server that does not know Gopher+ has no attributes: kind ErrProtocol.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.attributes(ctx, req)
 	if err != nil {
@@ -46,7 +46,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 		return nil, err
 	}
 	if l.Type == '8' || l.Type == 'T' || l.Type == '2' || l.Type == 'h' && menu.SelectorURL([]byte(l.Selector)) != nil {
-		return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.Unsupported, errHasNoAttribute)
+		return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrUnsupported, errHasNoAttribute)
 	}
 	item := *l
 	requests := []string{"!"}
@@ -59,7 +59,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 			return a, rename(err, req.Locator)
 		}
 	}
-	return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.Protocol, errNoAttributes)
+	return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrProtocol, errNoAttributes)
 }
 
 // list fetches the attributes of an item; nil if something else came.
@@ -77,7 +77,7 @@ func rename(err error, l locator.Locator) error {
 	if err == nil {
 		return nil
 	}
-	e := fetch.Fail("", l, fetch.Other, err)
+	e := fetch.Fail("", l, fetch.ErrOther, err)
 	e.URL = l.Redacted()
 	return e
 }

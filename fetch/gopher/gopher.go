@@ -23,7 +23,7 @@ import (
 // between requests; its fields must not be changed once it is in use.
 //
 // Menus are KindMenu; one line that is nothing but the server's complaint is an
-// error of kind NotFound. A search (type 7) or phone book (2) without words is
+// error of kind ErrNotFound. A search (type 7) or phone book (2) without words is
 // KindQuery, and so is an item with a form ("?"), which is then in its
 // [Info].Attributes; a telnet session (8, T) is KindAdvice, for which nothing is
 // dialled. An item that stands for a URL (type h, "URL:…") is a
@@ -31,7 +31,7 @@ import (
 //
 // Gopher has no sizes and no ranges: Size is -1 unless a Gopher+ server tells
 // it, and with an Offset what comes before it is received all the same; counting
-// from the end is Unsupported.
+// from the end is ErrUnsupported.
 //
 // [fetch.Request].Options may be *[Options].
 type Fetcher struct {
@@ -98,9 +98,9 @@ func isDown(err error) bool {
 		return false
 	}
 	switch e.Kind {
-	case fetch.Unresolved, fetch.Unreachable:
+	case fetch.ErrUnresolved, fetch.ErrUnreachable:
 		return true
-	case fetch.Timeout:
+	case fetch.ErrTimeout:
 		return e.Op == fetch.OpConnect || e.Op == fetch.OpResolve
 	}
 	return false
@@ -117,7 +117,7 @@ func (f *Fetcher) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}
 	switch {
 	case a.referral != nil:
-		return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.Moved, &fetch.Referral{To: a.referral, From: req.From})
+		return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrMoved, &fetch.Referral{To: a.referral, From: req.From})
 	case a.kind == fetch.KindQuery || a.kind == fetch.KindAdvice:
 		return a.resource(), nil
 	case a.choose != nil:
@@ -145,7 +145,7 @@ func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) err
 	}
 	v, err := chooseView(attributes.Views, a.choose.View, a.choose.Language)
 	if err != nil {
-		return fetch.Fail(fetch.OpFetch, a.loc, fetch.NotFound, err)
+		return fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrNotFound, err)
 	}
 	a.plus += v.Label
 	a.itemType = types[a.loc.Type]

@@ -52,11 +52,11 @@ func TestWithoutConnection(t *testing.T) {
 		if res.Kind != want.Kind || res.Advice != want.Advice || res.Items != nil {
 			t.Errorf("%s: %v, %q", url, res.Kind, res.Advice)
 		}
-		if octets, err := io.ReadAll(res.Body); len(octets) > 0 || !errors.Is(err, fetch.NoOctets) {
+		if octets, err := io.ReadAll(res.Body); len(octets) > 0 || !errors.Is(err, fetch.ErrNoOctets) {
 			t.Errorf("%s: %q, %v", url, octets, err)
 		}
 	}
-	from := fetch.Provenance{Kind: fetch.Remote, By: parse(t, "gopher://h/1")}
+	from := fetch.Provenance{Kind: fetch.OriginRemote, By: parse(t, "gopher://h/1")}
 	for url, want := range map[string]string{
 		"gopher://h/hURL:http://www.example.org/a%3Fb": "http://www.example.org/a?b",
 		"gopher://h/h/URL:ftp://e.org/x":               "ftp://e.org/x",
@@ -64,16 +64,16 @@ func TestWithoutConnection(t *testing.T) {
 	} {
 		_, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url), From: from})
 		var ref *fetch.Referral
-		if !errors.As(err, &ref) || !errors.Is(err, fetch.Moved) || ref.To.String() != want || ref.From != from {
+		if !errors.As(err, &ref) || !errors.Is(err, fetch.ErrMoved) || ref.To.String() != want || ref.From != from {
 			t.Errorf("%s: %v, want a referral to %s", url, err, want)
 		}
 	}
 	for url, kind := range map[string]fetch.ErrorKind{
-		"gopher://h/hURL:javascript:alert(1)":   fetch.BadURL,
-		"gopher://h/hURL:file:///etc/passwd":    fetch.BadURL,
-		"gopher://h/hURL:http://user:pw@e.org/": fetch.BadURL,
-		"gopher://h/hURL:not%20a%20url":         fetch.BadURL,
-		"gopher://h/0a%09%09x":                  fetch.BadURL,
+		"gopher://h/hURL:javascript:alert(1)":   fetch.ErrBadURL,
+		"gopher://h/hURL:file:///etc/passwd":    fetch.ErrBadURL,
+		"gopher://h/hURL:http://user:pw@e.org/": fetch.ErrBadURL,
+		"gopher://h/hURL:not%20a%20url":         fetch.ErrBadURL,
+		"gopher://h/0a%09%09x":                  fetch.ErrBadURL,
 	} {
 		if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
 			t.Errorf("%s: %v, want %v", url, err, kind)
@@ -132,7 +132,7 @@ func TestServer(t *testing.T) {
 	}
 	_, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/none")})
 	var e *fetch.Error
-	if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Reply != "'/none' does not exist" {
+	if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.Reply != "'/none' does not exist" {
 		t.Errorf("what is missing: %#v", err)
 	}
 	wire := []string{`"\r\n"`, `"/\twords find\r\n"`}
@@ -204,7 +204,7 @@ func TestComplaints(t *testing.T) {
 					continue
 				}
 				var e *fetch.Error
-				if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Reply != tc.reply || !strings.HasPrefix(tc.answer, received) || received == "" {
+				if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.Reply != tc.reply || !strings.HasPrefix(tc.answer, received) || received == "" {
 					t.Errorf("%s, type %c, by %d: %v, received %q; want not found: %q", tc.name, typ, step, err, received, tc.reply)
 				}
 			}
@@ -238,24 +238,24 @@ func TestParts(t *testing.T) {
 		want           string
 		kind           fetch.ErrorKind
 	}{
-		{'0', text, 5, 0, ".d\r\n", fetch.Other},
-		{'0', text, 5, 2, ".d", fetch.Other},
-		{'0', text, 0, 3, "abc", fetch.Other},
-		{'0', text, 9, 0, "", fetch.Other},
-		{'0', text, 10, 0, "", fetch.BadRange},
-		{'9', text, 5, 0, "..d\r\n.\r\n", fetch.Other},
-		{'9', text, 13, 0, "", fetch.Other},
-		{'9', text, 14, 5, "", fetch.BadRange},
-		{'1', menu, 1, 1, "a", fetch.Other},
-		{'1', menu, 11, 0, "", fetch.Other},
-		{'1', menu, 12, 0, "", fetch.BadRange},
-		{'0', text, -1, 0, "", fetch.Unsupported},
-		{'0', text, 0, -1, "", fetch.BadRange},
+		{'0', text, 5, 0, ".d\r\n", fetch.ErrOther},
+		{'0', text, 5, 2, ".d", fetch.ErrOther},
+		{'0', text, 0, 3, "abc", fetch.ErrOther},
+		{'0', text, 9, 0, "", fetch.ErrOther},
+		{'0', text, 10, 0, "", fetch.ErrBadRange},
+		{'9', text, 5, 0, "..d\r\n.\r\n", fetch.ErrOther},
+		{'9', text, 13, 0, "", fetch.ErrOther},
+		{'9', text, 14, 5, "", fetch.ErrBadRange},
+		{'1', menu, 1, 1, "a", fetch.ErrOther},
+		{'1', menu, 11, 0, "", fetch.ErrOther},
+		{'1', menu, 12, 0, "", fetch.ErrBadRange},
+		{'0', text, -1, 0, "", fetch.ErrUnsupported},
+		{'0', text, 0, -1, "", fetch.ErrBadRange},
 	} {
 		l := parse(t, "gopher://h/0x")
 		l.Type = tc.typ
 		res, got, err := get(t, answering(tc.answer, nil), &fetch.Request{Locator: l, Offset: tc.offset, Length: tc.length})
-		if tc.kind != fetch.Other {
+		if tc.kind != fetch.ErrOther {
 			if !errors.Is(err, tc.kind) {
 				t.Errorf("%+v: %q, %v", tc, got, err)
 			}
@@ -272,7 +272,7 @@ func TestBodyLimit(t *testing.T) {
 			env := answering(answer, nil)
 			env.Limits.Body = limit
 			_, got, err := get(t, env, &fetch.Request{Locator: parse(t, fmt.Sprintf("gopher://h/%cx", typ))})
-			if ok && (err != nil || len(got) != 1000) || !ok && (!errors.Is(err, fetch.TooLarge) || len(got) != int(limit)) {
+			if ok && (err != nil || len(got) != 1000) || !ok && (!errors.Is(err, fetch.ErrTooLarge) || len(got) != int(limit)) {
 				t.Errorf("type %c, limit %d: %d octets, %v", typ, limit, len(got), err)
 			}
 		}
@@ -298,7 +298,7 @@ func TestSilence(t *testing.T) {
 				if said == "" {
 					want = time.Minute
 				}
-				if took := time.Since(start); !errors.Is(err, fetch.Timeout) || took != want || !strings.HasPrefix(said, got) {
+				if took := time.Since(start); !errors.Is(err, fetch.ErrTimeout) || took != want || !strings.HasPrefix(said, got) {
 					t.Errorf("type %c, said %q: got %q, %v after %v; want a timeout after %v", typ, said, got, err, took, want)
 				}
 			})
@@ -317,7 +317,7 @@ func TestReset(t *testing.T) {
 			})
 			l := parse(t, "gopher://h/0x")
 			l.Type = typ
-			if _, got, err := get(t, env, &fetch.Request{Locator: l}); !errors.Is(err, fetch.ConnectionFailed) || !errors.Is(err, syscall.ECONNRESET) || !strings.HasPrefix(said, got) {
+			if _, got, err := get(t, env, &fetch.Request{Locator: l}); !errors.Is(err, fetch.ErrConnectionFailed) || !errors.Is(err, syscall.ECONNRESET) || !strings.HasPrefix(said, got) {
 				t.Errorf("type %c, said %q: got %q, %v", typ, said, got, err)
 			}
 		}
@@ -371,12 +371,12 @@ func TestToFile(t *testing.T) {
 		want                  []byte
 		kind                  fetch.ErrorKind
 	}{
-		{0, 0, 0, data, fetch.Other},
-		{0, 10, 0, data[:10], fetch.Other},
-		{70000, 0, 0, data[70000:], fetch.Other},
-		{70000, 2 << 20, 0, data[70000 : 70000+2<<20], fetch.Other},
-		{0, 0, int64(len(data)), data, fetch.Other},
-		{0, 0, 2 << 20, data[:2<<20], fetch.TooLarge},
+		{0, 0, 0, data, fetch.ErrOther},
+		{0, 10, 0, data[:10], fetch.ErrOther},
+		{70000, 0, 0, data[70000:], fetch.ErrOther},
+		{70000, 2 << 20, 0, data[70000 : 70000+2<<20], fetch.ErrOther},
+		{0, 0, int64(len(data)), data, fetch.ErrOther},
+		{0, 0, 2 << 20, data[:2<<20], fetch.ErrTooLarge},
 	} {
 		var told int64
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
@@ -391,7 +391,7 @@ func TestToFile(t *testing.T) {
 		}
 		n, err := res.Body.(io.WriterTo).WriteTo(file)
 		file.Close()
-		if tc.kind == fetch.Other && err != nil || tc.kind != fetch.Other && !errors.Is(err, tc.kind) || n != int64(len(tc.want)) || told != n {
+		if tc.kind == fetch.ErrOther && err != nil || tc.kind != fetch.ErrOther && !errors.Is(err, tc.kind) || n != int64(len(tc.want)) || told != n {
 			t.Errorf("%+v: %d octets, %d told, %v", tc.kind, n, told, err)
 		}
 		if got, err := os.ReadFile(file.Name()); err != nil || string(got) != string(tc.want) {
@@ -433,7 +433,7 @@ func TestToFileIdle(t *testing.T) {
 		defer f.Close()
 		body := res.Body.(*rawBody)
 		want := int64((1 + more) * len(said))
-		if n, err := body.toFile(f, body.conn.Conn); n != want || !errors.Is(err, fetch.Timeout) {
+		if n, err := body.toFile(f, body.conn.Conn); n != want || !errors.Is(err, fetch.ErrTimeout) {
 			t.Errorf("%d octets, %v; want %d and a timeout", n, err, want)
 		}
 		if told != 1+more {

@@ -37,11 +37,11 @@ func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) ite
 		for line, err := range menu.Lines(wire.ReadAhead(ctx, r), limits.Line) {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail(fetch.OpRead, l, fetch.TooLarge, fmt.Errorf("a menu line is longer than %d octets", limits.Line))
+				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("a menu line is longer than %d octets", limits.Line))
 			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail(fetch.OpRead, l, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
 			case err != nil:
-				err = fetch.Fail(fetch.OpRead, l, fetch.Other, err)
+				err = fetch.Fail(fetch.OpRead, l, fetch.ErrOther, err)
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)
@@ -65,11 +65,11 @@ func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Li
 			case err == io.EOF:
 				return
 			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail(fetch.OpRead, a.loc, fetch.TooLarge, fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line))
+				err = fetch.Fail(fetch.OpRead, a.loc, fetch.ErrTooLarge, fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line))
 			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail(fetch.OpRead, a.loc, fetch.TooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+				err = fetch.Fail(fetch.OpRead, a.loc, fetch.ErrTooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
 			case err != nil:
-				err = fetch.Fail(fetch.OpRead, a.loc, fetch.Other, err)
+				err = fetch.Fail(fetch.OpRead, a.loc, fetch.ErrOther, err)
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)

@@ -221,8 +221,8 @@ func TestItemLimits(t *testing.T) {
 		items  int
 		kind   fetch.ErrorKind
 	}{
-		{fetch.Limits{}, 3, fetch.Other}, {fetch.Limits{Items: 3}, 3, fetch.Other}, {fetch.Limits{Items: 2}, 2, fetch.TooLarge},
-		{fetch.Limits{Line: 4096}, 2, fetch.TooLarge}, {fetch.Limits{Line: -1}, 3, fetch.Other}, {fetch.Limits{Body: 30}, 2, fetch.TooLarge},
+		{fetch.Limits{}, 3, fetch.ErrOther}, {fetch.Limits{Items: 3}, 3, fetch.ErrOther}, {fetch.Limits{Items: 2}, 2, fetch.ErrTooLarge},
+		{fetch.Limits{Line: 4096}, 2, fetch.ErrTooLarge}, {fetch.Limits{Line: -1}, 3, fetch.ErrOther}, {fetch.Limits{Body: 30}, 2, fetch.ErrTooLarge},
 	} {
 		env := answering(answer, nil)
 		env.Limits = tc.limits
@@ -237,7 +237,7 @@ func TestItemLimits(t *testing.T) {
 				n++
 			}
 		}
-		if n != tc.items || (tc.kind == fetch.Other) != (last == nil) || last != nil && !errors.Is(last, tc.kind) {
+		if n != tc.items || (tc.kind == fetch.ErrOther) != (last == nil) || last != nil && !errors.Is(last, tc.kind) {
 			t.Errorf("%+v: %d items, %v", tc.limits, n, last)
 		}
 		res.Close()

@@ -33,8 +33,8 @@ func (a *access) phoneBook() error {
 
 // phoneKinds are the codes that say what went wrong (RFC 2378 §3.4).
 var phoneKinds = map[int]fetch.ErrorKind{
-	501: fetch.NotFound, 502: fetch.TooLarge, 503: fetch.Permission, 504: fetch.Permission, 505: fetch.Permission,
-	506: fetch.Permission, 516: fetch.Permission, 518: fetch.TooLarge, 520: fetch.TooLarge, 475: fetch.Busy,
+	501: fetch.ErrNotFound, 502: fetch.ErrTooLarge, 503: fetch.ErrPermission, 504: fetch.ErrPermission, 505: fetch.ErrPermission,
+	506: fetch.ErrPermission, 516: fetch.ErrPermission, 518: fetch.ErrTooLarge, 520: fetch.ErrTooLarge, 475: fetch.ErrBusy,
 }
 
 // phoneAnswer looks whether the reply says that there is none.
@@ -44,7 +44,7 @@ func (x *exchange) phoneAnswer() error {
 		for end := bytes.IndexByte(rest, '\n') + 1; end > 0; end = bytes.IndexByte(rest, '\n') + 1 {
 			l, ok := cso.Parse(rest[:end])
 			if !ok {
-				return fetch.Fail(fetch.OpQuery, x.loc, fetch.Protocol, fmt.Errorf("this is no reply of a phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
+				return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrProtocol, fmt.Errorf("this is no reply of a phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
 			}
 			if l.Entry > 0 || l.Code >= 200 && l.Code < 300 {
 				return nil
@@ -53,7 +53,7 @@ func (x *exchange) phoneAnswer() error {
 				fetch.ContextTrace(x.ctx).Received(x.src.head)
 				kind := phoneKinds[l.Code]
 				if l.Code < 500 {
-					kind = fetch.Busy
+					kind = fetch.ErrBusy
 				}
 				return &fetch.Error{Op: fetch.OpQuery, URL: x.loc.Redacted(), Kind: kind, Code: l.Code, Reply: l.Text}
 			}
@@ -61,9 +61,9 @@ func (x *exchange) phoneAnswer() error {
 		}
 		switch {
 		case x.src.err == io.EOF:
-			return fetch.Fail(fetch.OpQuery, x.loc, fetch.Truncated, errCut)
+			return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrTruncated, errCut)
 		case x.src.err != nil:
-			return fetch.Fail(fetch.OpQuery, x.loc, fetch.Other, x.src.err)
+			return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrOther, x.src.err)
 		case len(x.src.head) >= maxComplaint:
 			return nil
 		}
@@ -91,7 +91,7 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 		case err == io.EOF:
 			return 0, io.ErrUnexpectedEOF
 		case errors.Is(err, wire.ErrLineTooLong):
-			return 0, fetch.Fail(fetch.OpRead, nil, fetch.TooLarge, err)
+			return 0, fetch.Fail(fetch.OpRead, nil, fetch.ErrTooLarge, err)
 		case err != nil:
 			return 0, err
 		}
@@ -115,11 +115,11 @@ func phoneItems(ctx context.Context, r io.Reader, l locator.Locator, limits fetc
 		for e, err := range cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header) {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail(fetch.OpRead, l, fetch.TooLarge, errors.New("an entry is longer than the limit"))
+				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, errors.New("an entry is longer than the limit"))
 			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail(fetch.OpRead, l, fetch.TooLarge, fmt.Errorf("there are more than %d entries", limits.Items))
+				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("there are more than %d entries", limits.Items))
 			case err != nil:
-				err = fetch.Fail(fetch.OpRead, l, fetch.Other, err)
+				err = fetch.Fail(fetch.OpRead, l, fetch.ErrOther, err)
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)

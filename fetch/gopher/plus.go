@@ -147,7 +147,7 @@ func (e *PlusError) Unwrap() error {
 }
 
 // errorKinds are the codes that Gopher+ defines. gopherd sends 1 for everything.
-var errorKinds = map[int]fetch.ErrorKind{1: fetch.NotFound, 2: fetch.Busy, 3: fetch.Moved}
+var errorKinds = map[int]fetch.ErrorKind{1: fetch.ErrNotFound, 2: fetch.ErrBusy, 3: fetch.ErrMoved}
 
 // parsePlusError reads what follows the header of an error: a code and the
 // administrator in the first line, then the explanation. A server that forgets
@@ -169,13 +169,13 @@ func (x *exchange) refusal() error {
 	text, err := io.ReadAll(io.LimitReader(x.unframed(nil), maxComplaint))
 	fetch.ContextTrace(x.ctx).Received(text)
 	if err != nil && len(text) == 0 {
-		return fetch.Fail(fetch.OpRead, x.loc, fetch.Other, err)
+		return fetch.Fail(fetch.OpRead, x.loc, fetch.ErrOther, err)
 	}
 	e := parsePlusError(string(text))
 	failure := &fetch.Error{Op: fetch.OpFetch, URL: x.loc.Redacted(), Kind: errorKinds[e.Code], Code: e.Code, Reply: strings.ReplaceAll(e.Text, "\n", " "), Err: e}
 	if e.Code == 3 {
 		if e.Moved = x.moved(e.Text); e.Moved == nil {
-			failure.Kind = fetch.NotFound
+			failure.Kind = fetch.ErrNotFound
 		}
 	}
 	return failure
@@ -195,7 +195,7 @@ func (x *exchange) moved(text string) *fetch.Referral {
 		m := newMaker(x.access)
 		parsed := menu.Parse([]byte(strings.TrimRight(descriptor, "\r\n")))
 		if l := m.item(&parsed).Locator; l != nil {
-			ref := &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.Redirect, By: x.loc, Peer: x.peer.Addr()}}
+			ref := &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.OriginRedirect, By: x.loc, Peer: x.peer.Addr()}}
 			if x.form != nil || isForm(x.loc.Plus) {
 				ref.Op = "filled form" // what it says is for this server
 			} else if to, ok := l.(*locator.Gopher); ok {
@@ -258,7 +258,7 @@ func readAttributes(r io.Reader, l locator.Locator, limits fetch.Limits) (octets
 	case err != nil:
 		return nil, nil, err
 	case int64(len(octets)) > bound:
-		return nil, nil, fetch.Fail(fetch.OpRead, l, fetch.TooLarge, fmt.Errorf("the attributes are longer than %d octets", bound))
+		return nil, nil, fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the attributes are longer than %d octets", bound))
 	}
 	s := attributeScanner{lines: wire.NewLineReader(bytes.NewReader(octets), 0)}
 	blocks, err := s.next()

@@ -37,11 +37,11 @@ func TestPlusAnswers(t *testing.T) {
 		{"gopher://h/0x%09%09+", "+5\r\r\nhello", "hello", 5, nil, ""},
 		{"gopher://h/0x%09%09+", "+5\r\nhello.\r\n", "hello", 5, nil, ""}, // gopherd 3.0
 		{"gopher://h/9x%09%09+", "+0\r\n.\r\n", "", 0, nil, ""},
-		{"gopher://h/9x%09%09+", "+9\r\n.\r\n..x", ".\r\n..x", 9, fetch.Truncated, ""},
+		{"gopher://h/9x%09%09+", "+9\r\n.\r\n..x", ".\r\n..x", 9, fetch.ErrTruncated, ""},
 		{"gopher://h/9x%09%09+", "+7\r\n.\r\n..x\n", ".\r\n..x\n", 7, nil, ""}, // no dots are looked at
-		{"gopher://h/0x%09%09+", "+5\r\nhell", "hell", 5, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09+", "+5\r\nhell", "hell", 5, fetch.ErrTruncated, ""},
 		{"gopher://h/0x%09%09+", "+-1\r\na\r\n..b\r\n.\r\n", "a\r\n.b\r\n", -1, nil, ""},
-		{"gopher://h/0x%09%09+", "+-1\r\na\r\n", "a\r\n", -1, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09+", "+-1\r\na\r\n", "a\r\n", -1, fetch.ErrTruncated, ""},
 		{"gopher://h/0x%09%09+", "+-2\r\na\r\n..b\r\n.\r\n", "a\r\n..b\r\n.\r\n", -1, nil, ""},
 		{"gopher://h/0x%09%09+", "+-2\r\n", "", -1, nil, ""},
 		{"gopher://h/0x%09%09+", "a text\r\n.\r\n", "a text\r\n", -1, nil, fallbackHeader},
@@ -50,19 +50,19 @@ func TestPlusAnswers(t *testing.T) {
 		{"gopher://h/0x%09%09+", "+-3\r\n", "+-3\r\n", -1, nil, fallbackHeader},
 		{"gopher://h/0x%09%09+", "+99999999999999999999\r\n", "+99999999999999999999\r\n", -1, nil, fallbackHeader},
 		{"gopher://h/0x%09%09+", "+" + strings.Repeat("0", 99), "+" + strings.Repeat("0", 99), -1, nil, fallbackHeader},
-		{"gopher://h/0x%09%09+", "", "", -1, fetch.Truncated, ""},
-		{"gopher://h/0x%09%09+", "+1", "", -1, fetch.Truncated, ""},
-		{"gopher://h/0x%09%09+", "+-", "", -1, fetch.Truncated, ""},
-		{"gopher://h/0x%09%09+", "0Malformed command\t\terror.host\t1\r\n.\r\n", "", -1, fetch.NotFound, ""},
+		{"gopher://h/0x%09%09+", "", "", -1, fetch.ErrTruncated, ""},
+		{"gopher://h/0x%09%09+", "+1", "", -1, fetch.ErrTruncated, ""},
+		{"gopher://h/0x%09%09+", "+-", "", -1, fetch.ErrTruncated, ""},
+		{"gopher://h/0x%09%09+", "0Malformed command\t\terror.host\t1\r\n.\r\n", "", -1, fetch.ErrNotFound, ""},
 		{"gopher://h/0x%09%09!", "+-1\r\n+INFO: 0x\tx\th\t70\t+\r\n.\r\n", "+INFO: 0x\tx\th\t70\t+\r\n", -1, nil, ""},
 		{"gopher://h/0x%09%09!", "+INFO: 0x\tx\th\t70\t+\r\n.\r\nmore", "+INFO: 0x\tx\th\t70\t+\r\n", -1, nil, fallbackList},
 		{"gopher://h/0x%09%09!", "a text\r\n", "a text\r\n", -1, nil, fallbackHeader},
-		{"gopher://h/0x%09%09!", "+-1\r\n+INFO: 0x\tx\th\t70\t+\r\n", "", -1, fetch.Truncated, ""},
+		{"gopher://h/0x%09%09!", "+-1\r\n+INFO: 0x\tx\th\t70\t+\r\n", "", -1, fetch.ErrTruncated, ""},
 		{"gopher://h/1x%09%09+text/html", "+-1\r\n<HTML>\r\n", "<HTML>\r\n", -1, nil, ""}, // gopherd
 		{"gopher://h/1x%09%09+text/html%20En_US", "+-1\r\n<HTML>\r\n.\r\n", "<HTML>\r\n", -1, nil, ""},
-		{"gopher://h/hx%09%09+text/html", "+-1\r\n<HTML>\r\n", "<HTML>\r\n", -1, fetch.Truncated, ""},
-		{"gopher://h/1x%09%09+text/plain", "+-1\r\na\r\n", "a\r\n", -1, fetch.Truncated, ""},
-		{"gopher://h/1x%09%09+", "+-1\r\n0a\ta\th\t70\r\n", "0a\ta\th\t70\r\n", -1, fetch.Truncated, ""},
+		{"gopher://h/hx%09%09+text/html", "+-1\r\n<HTML>\r\n", "<HTML>\r\n", -1, fetch.ErrTruncated, ""},
+		{"gopher://h/1x%09%09+text/plain", "+-1\r\na\r\n", "a\r\n", -1, fetch.ErrTruncated, ""},
+		{"gopher://h/1x%09%09+", "+-1\r\n0a\ta\th\t70\r\n", "0a\ta\th\t70\r\n", -1, fetch.ErrTruncated, ""},
 		{"gopher://h/0x%09%09+Text/plain%20De_DE", "+-1\r\nLachs\r\n.\r\n", "Lachs\r\n", -1, nil, ""},
 	} {
 		for _, step := range []int{1, 7, 1 << 20} {
@@ -91,13 +91,13 @@ func TestPlusErrors(t *testing.T) {
 		want   PlusError
 		moved  string
 	}{
-		{"--1\r\n1 Ann <a@b.example>\r\nNo such item.\r\nSorry.\r\n.\r\n", fetch.NotFound, PlusError{Code: 1, Admin: "Ann <a@b.example>", Text: "No such item.\nSorry."}, ""},
-		{"--2\r\n2 Ann <a@b.example>\r\nBusy.", fetch.Busy, PlusError{Code: 2, Admin: "Ann <a@b.example>", Text: "Busy."}, ""},
-		{"-7\r\n9 Ann\r\nmore", fetch.Other, PlusError{Code: 9, Admin: "Ann"}, ""},
-		{"--1\r\nJust words\r\n.\r\n", fetch.Other, PlusError{Text: "Just words"}, ""},
-		{"--1\r\n3 Ann\r\n+INFO: 0x\tnew\tother\t7070\t+\r\n.\r\n", fetch.Moved, PlusError{Code: 3, Admin: "Ann", Text: "+INFO: 0x\tnew\tother\t7070\t+"}, "gopher://other:7070/0new%09%09+"},
-		{"--1\r\n3 Ann\r\n0x\tnew\tother\t7070\r\n.\r\n", fetch.Moved, PlusError{Code: 3, Admin: "Ann", Text: "0x\tnew\tother\t7070"}, "gopher://other:7070/0new%09%09+"},
-		{"--1\r\n3 Ann\r\nsomewhere\r\n.\r\n", fetch.NotFound, PlusError{Code: 3, Admin: "Ann", Text: "somewhere"}, ""},
+		{"--1\r\n1 Ann <a@b.example>\r\nNo such item.\r\nSorry.\r\n.\r\n", fetch.ErrNotFound, PlusError{Code: 1, Admin: "Ann <a@b.example>", Text: "No such item.\nSorry."}, ""},
+		{"--2\r\n2 Ann <a@b.example>\r\nBusy.", fetch.ErrBusy, PlusError{Code: 2, Admin: "Ann <a@b.example>", Text: "Busy."}, ""},
+		{"-7\r\n9 Ann\r\nmore", fetch.ErrOther, PlusError{Code: 9, Admin: "Ann"}, ""},
+		{"--1\r\nJust words\r\n.\r\n", fetch.ErrOther, PlusError{Text: "Just words"}, ""},
+		{"--1\r\n3 Ann\r\n+INFO: 0x\tnew\tother\t7070\t+\r\n.\r\n", fetch.ErrMoved, PlusError{Code: 3, Admin: "Ann", Text: "+INFO: 0x\tnew\tother\t7070\t+"}, "gopher://other:7070/0new%09%09+"},
+		{"--1\r\n3 Ann\r\n0x\tnew\tother\t7070\r\n.\r\n", fetch.ErrMoved, PlusError{Code: 3, Admin: "Ann", Text: "0x\tnew\tother\t7070"}, "gopher://other:7070/0new%09%09+"},
+		{"--1\r\n3 Ann\r\nsomewhere\r\n.\r\n", fetch.ErrNotFound, PlusError{Code: 3, Admin: "Ann", Text: "somewhere"}, ""},
 	} {
 		_, _, err := get(t, answering([]byte(tc.answer), nil), &fetch.Request{Locator: parse(t, "gopher://h/0x%09%09+")})
 		var e *fetch.Error
@@ -110,7 +110,7 @@ func TestPlusErrors(t *testing.T) {
 			t.Errorf("%q: %s", tc.answer, diff)
 		}
 		var ref *fetch.Referral
-		if errors.As(err, &ref) != (tc.moved != "") || ref != nil && (ref.To.String() != tc.moved || ref.From.Kind != fetch.Redirect) {
+		if errors.As(err, &ref) != (tc.moved != "") || ref != nil && (ref.To.String() != tc.moved || ref.From.Kind != fetch.OriginRedirect) {
 			t.Errorf("%q: moved to %+v", tc.answer, ref)
 		}
 	}
@@ -131,7 +131,7 @@ func TestRefusedPlainly(t *testing.T) {
 			_, got, err := get(t, env, &fetch.Request{Locator: parse(t, url)})
 			var e *fetch.Error
 			var plus *PlusError
-			if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Code != 1 || e.Reply != "No such index." || !errors.As(err, &plus) || plus.Admin != "Ann <a@b.example>" {
+			if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.Code != 1 || e.Reply != "No such index." || !errors.As(err, &plus) || plus.Admin != "Ann <a@b.example>" {
 				t.Errorf("%s: %q, %v", url, got, err)
 			}
 		}
@@ -164,7 +164,7 @@ func TestForeign(t *testing.T) {
 		for _, url := range []string{"gopher://h:8080", "gopher://h:8080/1/x", "gopher://h:8080/7/x%09y", "gopher://h:8080/1/x%09%09$"} {
 			_, got, err := get(t, answering([]byte(answer), nil), &fetch.Request{Locator: parse(t, url)})
 			var e *fetch.Error
-			if !errors.As(err, &e) || e.Kind != fetch.Protocol || e.Reply != line {
+			if !errors.As(err, &e) || e.Kind != fetch.ErrProtocol || e.Reply != line {
 				t.Errorf("%s: %q gives %q, %v", url, answer, got, err)
 			}
 		}
@@ -267,10 +267,10 @@ func TestAttributes(t *testing.T) {
 	}
 	_, err = f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/0/none")})
 	var e *fetch.Error
-	if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.URL != srv.URL+"/0/none" || !errors.Is(err, fs.ErrNotExist) {
+	if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.URL != srv.URL+"/0/none" || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what is missing: %v", err)
 	}
-	for url, kind := range map[string]fetch.ErrorKind{"gopher://h/8": fetch.Unsupported, "gopher://h/2": fetch.Unsupported, "gopher://h/hURL:http://e.org/": fetch.Unsupported, "gopher://h/0a%0Ab": fetch.BadURL} {
+	for url, kind := range map[string]fetch.ErrorKind{"gopher://h/8": fetch.ErrUnsupported, "gopher://h/2": fetch.ErrUnsupported, "gopher://h/hURL:http://e.org/": fetch.ErrUnsupported, "gopher://h/0a%0Ab": fetch.ErrBadURL} {
 		if _, err := (&Fetcher{Env: nowhereToGo(t)}).FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -281,7 +281,7 @@ func TestAttributes(t *testing.T) {
 		t.Errorf("pygopherd: %+v, %v", found, err)
 	}
 	plain := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.PlainGopher })
-	if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, plain.URL+"/0/salmon")}); !errors.Is(err, fetch.Protocol) {
+	if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, plain.URL+"/0/salmon")}); !errors.Is(err, fetch.ErrProtocol) {
 		t.Errorf("a plain server: %v", err)
 	}
 }
@@ -307,7 +307,7 @@ func TestAttributeForms(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if _, _, err := readAttributes(strings.NewReader("+INFO: "+strings.Repeat("x", 99)), parse(t, "gopher://h"), fetch.Limits{Header: 50}.WithDefaults()); !errors.Is(err, fetch.TooLarge) {
+	if _, _, err := readAttributes(strings.NewReader("+INFO: "+strings.Repeat("x", 99)), parse(t, "gopher://h"), fetch.Limits{Header: 50}.WithDefaults()); !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("too long: %v", err)
 	}
 }
@@ -355,7 +355,7 @@ func TestViews(t *testing.T) {
 		}
 	}
 	_, _, err := fetchView("text/plain", "fr")
-	if !errors.Is(err, fetch.NotFound) || !strings.Contains(err.Error(), "there are: Text/plain En_US, Text/plain De_DE, application/postscript") {
+	if !errors.Is(err, fetch.ErrNotFound) || !strings.Contains(err.Error(), "there are: Text/plain En_US, Text/plain De_DE, application/postscript") {
 		t.Errorf("no such view: %v", err)
 	}
 	sent := srv.Transcript().From(testserver.FromClient)
@@ -367,11 +367,11 @@ func TestViews(t *testing.T) {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	for _, url := range []string{"gopher://h/0x%09%09!", "gopher://h/2", "gopher://h/0x%09%09+%091%0D%0A+-1%0D%0A.%0D%0A"} {
-		if _, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url), Options: &Options{View: "text/plain"}}); !errors.Is(err, fetch.BadURL) {
+		if _, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url), Options: &Options{View: "text/plain"}}); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s has no views: %v", url, err)
 		}
 	}
-	if _, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, "gopher://h/2"), Options: 7}); !errors.Is(err, fetch.Unsupported) {
+	if _, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, "gopher://h/2"), Options: 7}); !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("strange options: %v", err)
 	}
 }
@@ -385,7 +385,7 @@ func TestFormUMN(t *testing.T) {
 	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
 	l := parse(t, "gopher://h/00/survey%09%09?")
 	res, got, err := get(t, answering(answer, nil), &fetch.Request{Locator: l})
-	if !errors.Is(err, fetch.NoOctets) || res.Kind != fetch.KindQuery || got != "" {
+	if !errors.Is(err, fetch.ErrNoOctets) || res.Kind != fetch.KindQuery || got != "" {
 		t.Fatalf("%v %q, %v", res, got, err)
 	}
 	attributes := res.Info.(*Info).Attributes
@@ -426,7 +426,7 @@ func TestFormMoved(t *testing.T) {
 	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
 	l := parse(t, "gopher://h/00/survey%09%09?")
 	res, _, err := get(t, answering(answer, nil), &fetch.Request{Locator: l})
-	if !errors.Is(err, fetch.NoOctets) {
+	if !errors.Is(err, fetch.ErrNoOctets) {
 		t.Fatal(err)
 	}
 	attributes := res.Info.(*Info).Attributes
@@ -440,7 +440,7 @@ func TestFormMoved(t *testing.T) {
 	for _, req := range []*fetch.Request{{Locator: l, Options: &Options{Form: filled}}, {Locator: &url}} {
 		_, _, err := get(t, answering(moved, nil), req)
 		var ref *fetch.Referral
-		if !errors.Is(err, fetch.Moved) || !errors.As(err, &ref) || ref.Op == "" || ref.To.String() != "gopher://other:7070/0new" {
+		if !errors.Is(err, fetch.ErrMoved) || !errors.As(err, &ref) || ref.Op == "" || ref.To.String() != "gopher://other:7070/0new" {
 			t.Errorf("%+v: %v", ref, err)
 		}
 	}
@@ -581,10 +581,10 @@ func TestMirrors(t *testing.T) {
 	}
 	// A server that has no such item is not down.
 	missing := parse(t, srv.URL+"/0/none")
-	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: missing, Options: &Options{Mirrors: []locator.Locator{there}}}); !errors.Is(err, fetch.NotFound) {
+	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: missing, Options: &Options{Mirrors: []locator.Locator{there}}}); !errors.Is(err, fetch.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
-	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: down, Options: &Options{Mirrors: []locator.Locator{down}}}); !errors.Is(err, fetch.Unreachable) {
+	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: down, Options: &Options{Mirrors: []locator.Locator{down}}}); !errors.Is(err, fetch.ErrUnreachable) {
 		t.Errorf("%v", err)
 	}
 }
@@ -625,26 +625,26 @@ func TestPhoneBook(t *testing.T) {
 	if _, got, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL), Query: "bilbo"}); err != nil || !strings.HasSuffix(got, "\r\n200:Ok.\r\n") {
 		t.Errorf("%q, %v", got, err)
 	}
-	for words, kind := range map[string]fetch.ErrorKind{"sauron": fetch.NotFound, "a": fetch.TooLarge, "shoe=4": fetch.Other} {
+	for words, kind := range map[string]fetch.ErrorKind{"sauron": fetch.ErrNotFound, "a": fetch.ErrTooLarge, "shoe=4": fetch.ErrOther} {
 		var e *fetch.Error
 		if _, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL), Query: words}); !errors.As(err, &e) || e.Kind != kind || e.Code < 500 {
 			t.Errorf("%s: %v", words, err)
 		}
 	}
 	srv.On("QUERY", 1, testserver.Reply("475:Try again"))
-	if _, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL), Query: "x"}); !errors.Is(err, fetch.Busy) {
+	if _, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL), Query: "x"}); !errors.Is(err, fetch.ErrBusy) {
 		t.Errorf("%v", err)
 	}
 	for answer, kind := range map[string]fetch.ErrorKind{
-		"": fetch.Truncated, "hello\r\n": fetch.Protocol, "102:one\r\n": fetch.Truncated, "-200:1:name:x\r\n": fetch.Truncated, "-200:1:name:x\r\n200:Ok.\r\nmore": fetch.Other, "\x00": fetch.Truncated,
+		"": fetch.ErrTruncated, "hello\r\n": fetch.ErrProtocol, "102:one\r\n": fetch.ErrTruncated, "-200:1:name:x\r\n": fetch.ErrTruncated, "-200:1:name:x\r\n200:Ok.\r\nmore": fetch.ErrOther, "\x00": fetch.ErrTruncated,
 	} {
 		_, got, err := get(t, answering([]byte(answer), nil), &fetch.Request{Locator: parse(t, "gopher://h:105/2?x")})
-		if kind == fetch.Other && (err != nil || got != "-200:1:name:x\r\n200:Ok.\r\n") || kind != fetch.Other && !errors.Is(err, kind) {
+		if kind == fetch.ErrOther && (err != nil || got != "-200:1:name:x\r\n200:Ok.\r\n") || kind != fetch.ErrOther && !errors.Is(err, kind) {
 			t.Errorf("%q: %q, %v", answer, got, err)
 		}
 	}
 	for _, l := range []string{"gopher://h/2%09x%09+", "gopher://h/2a%0D%0Aquit"} {
-		if _, err := (&Fetcher{Env: nowhereToGo(t)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, l)}); !errors.Is(err, fetch.BadURL) {
+		if _, err := (&Fetcher{Env: nowhereToGo(t)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, l)}); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %v", l, err)
 		}
 	}
@@ -733,7 +733,7 @@ func FuzzHeader(f *testing.F) {
 		env.Dial = stepping(env.Dial, int(step)+1)
 		res, got, err := get(t, env, &fetch.Request{Locator: parse(t, "gopher://h/9x%09%09+")})
 		var e *fetch.Error
-		if err != nil && (!errors.As(err, &e) || e.Kind == fetch.ConnectionFailed) {
+		if err != nil && (!errors.As(err, &e) || e.Kind == fetch.ErrConnectionFailed) {
 			t.Fatalf("%v", err)
 		}
 		if res == nil {

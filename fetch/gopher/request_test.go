@@ -48,11 +48,11 @@ func TestRequests(t *testing.T) {
 		l := parse(t, url)
 		got, err := new(Fetcher).line(l, "")
 		if want == "refused" {
-			if !errors.Is(fetch.Fail("", l, fetch.BadURL, err), fetch.BadURL) || err == nil {
+			if !errors.Is(fetch.Fail("", l, fetch.ErrBadURL, err), fetch.ErrBadURL) || err == nil {
 				t.Errorf("%s: sends %q, %v; want it refused", url, got, err)
 			}
 			_, _, err = get(t, serving(nil), &fetch.Request{Locator: l})
-			if !errors.Is(err, fetch.BadURL) {
+			if !errors.Is(err, fetch.ErrBadURL) {
 				t.Errorf("%s: fetching gives %v", url, err)
 			}
 			continue

@@ -15,7 +15,7 @@ import (
 func itemOf(at locator.Locator) (*locator.Gopher, error) {
 	l, ok := at.(*locator.Gopher)
 	if !ok || l == nil {
-		return nil, fetch.Fail(fetch.OpFetch, at, fetch.Unsupported, errNotGopher)
+		return nil, fetch.Fail(fetch.OpFetch, at, fetch.ErrUnsupported, errNotGopher)
 	}
 	return l, fetch.CheckOctets(l)
 }
@@ -24,7 +24,7 @@ func itemOf(at locator.Locator) (*locator.Gopher, error) {
 func (f *Fetcher) handshake(ctx context.Context, conn net.Conn, a *access, limit time.Duration) (net.Conn, error) {
 	secure, err := wire.StartTLS(ctx, wire.BelowTLS(conn), f.TLS, a.host, limit)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpTLS, a.loc, fetch.Other, err)
+		return nil, fetch.Fail(fetch.OpTLS, a.loc, fetch.ErrOther, err)
 	}
 	return secure, nil
 }

@@ -26,10 +26,10 @@ func TestSecureCut(t *testing.T) {
 		want       fetch.ErrorKind
 	}{
 		{"9x", "half of ", true, 0},
-		{"9x", "half of ", false, fetch.Truncated},
+		{"9x", "half of ", false, fetch.ErrTruncated},
 		{"0x", "all\r\n.\r\n", true, 0},
 		{"0x", "all\r\n.\r\n", false, 0},
-		{"0x", "half\r\n", false, fetch.Truncated},
+		{"0x", "half\r\n", false, fetch.ErrTruncated},
 	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

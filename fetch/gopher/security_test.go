@@ -24,13 +24,13 @@ func TestHostileMenus(t *testing.T) {
 		items  int // before the error, if there is one
 		err    error
 	}{
-		{"CVE-2002-0371", many("x", 1<<20), 0, fetch.TooLarge},
-		{"CVE-2002-0371, fields", many("0\t", 1<<19), 0, fetch.TooLarge},
+		{"CVE-2002-0371", many("x", 1<<20), 0, fetch.ErrTooLarge},
+		{"CVE-2002-0371, fields", many("0\t", 1<<19), 0, fetch.ErrTooLarge},
 		{"CVE-2002-0371, many lines", many("0a\tb\th\t70\r\n", 1e6), 1e6, nil},
-		{"CVE-2005-0094 and CVE-2011-3205", io.MultiReader(many("0a\tb\th\t70\r\n", 1), many("<", 64<<10), many("\t", 3)), 1, fetch.TooLarge},
+		{"CVE-2005-0094 and CVE-2011-3205", io.MultiReader(many("0a\tb\th\t70\r\n", 1), many("<", 64<<10), many("\t", 3)), 1, fetch.ErrTooLarge},
 		{"CVE-2021-46784", many("0\t0\t0\n", 1e6), 1e6, nil},
 		{"CVE-2023-46728", many("0\n", 1000), 1000, nil},
-		{"no line ends but NUL", many("\x00", 1<<20), 0, fetch.TooLarge},
+		{"no line ends but NUL", many("\x00", 1<<20), 0, fetch.ErrTooLarge},
 		{"an endless menu of nothing", many("\n", 1e6), 1e6, nil},
 	} {
 		t.Run(tc.id, func(t *testing.T) {
@@ -87,21 +87,21 @@ func TestSmuggling(t *testing.T) {
 	} {
 		_, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)})
 		var octet *locator.EncodedControl
-		if !errors.Is(err, fetch.BadURL) || !errors.As(err, &octet) || octet.Scheme != "gopher" {
+		if !errors.Is(err, fetch.ErrBadURL) || !errors.As(err, &octet) || octet.Scheme != "gopher" {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
 	for _, url := range []string{"gopher://h:25/0HELO%20x", "gopher://h:110/0x", "gopher://h:6667/0x", "gopher://h:80/hGET%20/"} {
 		_, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)})
 		var denied *policy.Denied
-		if !errors.Is(err, fetch.Refused) || !errors.As(err, &denied) {
+		if !errors.Is(err, fetch.ErrRefused) || !errors.As(err, &denied) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	link := fetch.Provenance{Kind: fetch.Remote, By: parse(t, "gopher://h/1")}
+	link := fetch.Provenance{Kind: fetch.OriginRemote, By: parse(t, "gopher://h/1")}
 	for _, scheme := range []string{"gopher", "gophers"} {
 		form := parse(t, scheme+"://h/0survey%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A")
-		if _, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: form, From: link}); !errors.Is(err, fetch.Refused) {
+		if _, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: form, From: link}); !errors.Is(err, fetch.ErrRefused) {
 			t.Errorf("a filled form in a link: %v", err)
 		}
 	}
@@ -162,7 +162,7 @@ func FuzzSession(f *testing.F) {
 		if err != nil && !errors.As(err, &e) {
 			t.Fatalf("%T: %v", err, err)
 		}
-		if e != nil && (e.Kind == fetch.Other || e.Kind == fetch.ConnectionFailed) {
+		if e != nil && (e.Kind == fetch.ErrOther || e.Kind == fetch.ErrConnectionFailed) {
 			t.Fatalf("%v", e)
 		}
 		if res == nil || res.Kind == fetch.KindQuery || res.Kind == fetch.KindAdvice {

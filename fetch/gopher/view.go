@@ -73,9 +73,9 @@ func chooseView(views []View, media, language string) (View, error) {
 		labels = append(labels, v.Label)
 	}
 	if labels == nil {
-		return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.NotFound, fmt.Errorf("the server names no views of the item"))
+		return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.ErrNotFound, fmt.Errorf("the server names no views of the item"))
 	}
-	return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.NotFound, fmt.Errorf("there is no such view; there are: %s", strings.Join(labels, ", ")))
+	return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.ErrNotFound, fmt.Errorf("there is no such view; there are: %s", strings.Join(labels, ", ")))
 }
 
 // sameLanguage reports whether a view in language has is one that is wanted.

@@ -54,9 +54,9 @@ func (c *call) statusError(a *answer) error {
 	if isRedirect(code) {
 		to, err := c.destination(a)
 		if err != nil {
-			e.Kind, e.Err = fetch.Protocol, err
+			e.Kind, e.Err = fetch.ErrProtocol, err
 		} else {
-			e.Kind, e.Err = fetch.Moved, &fetch.Referral{To: to, From: c.onward(a), Op: c.opThere(code)}
+			e.Kind, e.Err = fetch.ErrMoved, &fetch.Referral{To: to, From: c.onward(a), Op: c.opThere(code)}
 		}
 	}
 	return e
@@ -66,31 +66,31 @@ func (c *call) statusError(a *answer) error {
 func statusKind(code int) fetch.ErrorKind {
 	switch code {
 	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
-		return fetch.Unauthenticated
+		return fetch.ErrUnauthenticated
 	case http.StatusPaymentRequired, http.StatusForbidden, http.StatusUnavailableForLegalReasons:
-		return fetch.Permission
+		return fetch.ErrPermission
 	case http.StatusNotFound, http.StatusGone:
-		return fetch.NotFound
+		return fetch.ErrNotFound
 	case http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
-		return fetch.Unsupported
+		return fetch.ErrUnsupported
 	case http.StatusRequestEntityTooLarge:
-		return fetch.TooLarge
+		return fetch.ErrTooLarge
 	case http.StatusRequestedRangeNotSatisfiable:
-		return fetch.BadRange
+		return fetch.ErrBadRange
 	case http.StatusRequestURITooLong:
-		return fetch.BadURL
+		return fetch.ErrBadURL
 	case http.StatusBadRequest:
-		return fetch.Protocol
+		return fetch.ErrProtocol
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return fetch.Busy
+		return fetch.ErrBusy
 	}
 	switch {
 	case code < 400:
-		return fetch.Protocol
+		return fetch.ErrProtocol
 	case code >= 500:
-		return fetch.Busy
+		return fetch.ErrBusy
 	}
-	return fetch.Other
+	return fetch.ErrOther
 }
 
 // attributes are what the head says about the resource.

@@ -22,12 +22,12 @@ func (c *call) askLogin(resp *http.Response) (*locator.Login, error) {
 	}
 	login, err := c.env.Login(c.ctx, question)
 	if err == nil && strings.ContainsAny(login.User+login.Password, "\x00\r\n") {
-		err = fetch.Fail(fetch.OpLogin, c.locator, fetch.Unauthenticated, errors.New("a line end or NUL in the user name or password"))
+		err = fetch.Fail(fetch.OpLogin, c.locator, fetch.ErrUnauthenticated, errors.New("a line end or NUL in the user name or password"))
 	}
 	switch {
 	case err == nil:
 		return &login, nil
-	case c.opt.AnyStatus && errors.Is(err, fetch.Unauthenticated):
+	case c.opt.AnyStatus && errors.Is(err, fetch.ErrUnauthenticated):
 		return nil, nil
 	}
 	resp.Body.Close()

@@ -98,7 +98,7 @@ func TestLoginRefused(t *testing.T) {
 			}
 		})
 		_, _, err := get(t, f, tc.url, nil)
-		if fetch.KindOf(err) != fetch.Unauthenticated || asked != tc.asked {
+		if fetch.KindOf(err) != fetch.ErrUnauthenticated || asked != tc.asked {
 			t.Errorf("%s: %v, asked %d times", tc.url, err, asked)
 		}
 		body, res, err := get(t, f, tc.url, &Options{AnyStatus: true})
@@ -130,7 +130,7 @@ func TestLoginIsForOneFetch(t *testing.T) {
 	if _, _, err := get(t, f, "http://me:secret@h.example/", nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := get(t, f, "http://h.example/", nil); fetch.KindOf(err) != fetch.Unauthenticated {
+	if _, _, err := get(t, f, "http://h.example/", nil); fetch.KindOf(err) != fetch.ErrUnauthenticated {
 		t.Errorf("without the password: %v", err)
 	}
 }

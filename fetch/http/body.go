@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-var errIdle = &fetch.Error{Kind: fetch.Timeout, Err: errors.New("no octets came for too long")}
+var errIdle = &fetch.Error{Kind: fetch.ErrTimeout, Err: errors.New("no octets came for too long")}
 
 // body is the wanted part of a resource. When its connection breaks it asks for
 // the rest, provided the server can tell that it is still the rest of the same.
@@ -54,7 +54,7 @@ func newBody(c *call, a *answer) (io.ReadCloser, error) {
 func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case b.closed.Load():
-		return 0, fetch.Fail(b.call.method, b.call.locator, fetch.LocalIO, os.ErrClosed)
+		return 0, fetch.Fail(b.call.method, b.call.locator, fetch.ErrLocalIO, os.ErrClosed)
 	case b.err != nil:
 		return 0, b.err
 	case b.call.outer.Err() != nil:
@@ -111,11 +111,11 @@ func (b *body) readRaw(p []byte) (int, error) {
 // is.
 func (b *body) resume(cut error) error {
 	c := b.call
-	if fail := c.fail(cut); fail.Kind == fetch.Canceled || fail.Kind == fetch.Timeout {
+	if fail := c.fail(cut); fail.Kind == fetch.ErrCanceled || fail.Kind == fetch.ErrTimeout {
 		return fail
 	}
-	if kind := fetch.KindOf(cut); kind != fetch.Truncated && kind != fetch.ConnectionFailed {
-		return fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("%w: %w", ErrFraming, cut))
+	if kind := fetch.KindOf(cut); kind != fetch.ErrTruncated && kind != fetch.ErrConnectionFailed {
+		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w: %w", ErrFraming, cut))
 	}
 	for b.validator != "" && b.tries < c.f.retries() {
 		wait := backoff(b.tries, nil)
@@ -129,7 +129,7 @@ func (b *body) resume(cut error) error {
 			return err
 		}
 		var fail *fetch.Error
-		if !errors.As(err, &fail) || fail.Kind != fetch.ConnectionFailed && fail.Kind != fetch.Unreachable {
+		if !errors.As(err, &fail) || fail.Kind != fetch.ErrConnectionFailed && fail.Kind != fetch.ErrUnreachable {
 			return b.truncated(fmt.Errorf("%w; %w", cut, err))
 		}
 	}
@@ -142,7 +142,7 @@ func (b *body) truncated(cause error) error {
 	if b.total >= 0 {
 		came += fmt.Sprintf(" of %d", b.total)
 	}
-	return &fetch.Error{Op: b.call.method, URL: b.call.locator.Redacted(), Kind: fetch.Truncated, Err: fmt.Errorf("%s: %w", came, cause)}
+	return &fetch.Error{Op: b.call.method, URL: b.call.locator.Redacted(), Kind: fetch.ErrTruncated, Err: fmt.Errorf("%s: %w", came, cause)}
 }
 
 // reconnect asks for the rest. It gives io.EOF if there is none.

@@ -61,13 +61,13 @@ func TestRanges(t *testing.T) {
 		{offset: 20, length: 100, field: "bytes=20-119", want: "uvwxyz"},
 		{offset: 25, length: 1, field: "bytes=25-25", want: "z"},
 		{offset: 26, length: 0, field: "bytes=26-", want: ""},
-		{offset: 27, length: 0, field: "bytes=27-", kind: fetch.BadRange},
-		{offset: 1000, length: 10, field: "bytes=1000-1009", kind: fetch.BadRange},
+		{offset: 27, length: 0, field: "bytes=27-", kind: fetch.ErrBadRange},
+		{offset: 1000, length: 10, field: "bytes=1000-1009", kind: fetch.ErrBadRange},
 		{offset: -3, length: 0, field: "bytes=-3", want: "xyz"},
 		{offset: -3, length: 2, field: "bytes=-3", want: "xy"},
 		{offset: -100, length: 0, field: "bytes=-100", want: alphabet},
 		{offset: 5, length: math.MaxInt64, field: "bytes=5-", want: alphabet[5:]},
-		{offset: math.MaxInt64, length: math.MaxInt64, field: "bytes=9223372036854775807-", kind: fetch.BadRange},
+		{offset: math.MaxInt64, length: math.MaxInt64, field: "bytes=9223372036854775807-", kind: fetch.ErrBadRange},
 	} {
 		for name, s := range map[string]server{"ranges": ranger(alphabet), "none": says(document(alphabet)), "none, length unknown": says(chunked)} {
 			w := newWorld(t, map[string]server{"a.example:80": s})
@@ -75,12 +75,12 @@ func TestRanges(t *testing.T) {
 			body, res, err := do(t.Context(), f, &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: tc.offset, Length: tc.length})
 			kind := tc.kind
 			if tc.offset < 0 && name == "none, length unknown" {
-				kind = fetch.BadRange
+				kind = fetch.ErrBadRange
 			}
 			if got := w.visits[0].field("Range"); got != tc.field {
 				t.Errorf("%d+%d: asked for %q, want %q", tc.offset, tc.length, got, tc.field)
 			}
-			if kind != fetch.Other {
+			if kind != fetch.ErrOther {
 				if fetch.KindOf(err) != kind {
 					t.Errorf("%d+%d with %s: %q, %v", tc.offset, tc.length, name, body, err)
 				}
@@ -129,7 +129,7 @@ func TestUnsatisfiedWithoutLength(t *testing.T) {
 				if err != nil || body != want || res.Info.(*Info).AtEnd != tc.atEnd || tc.atEnd && res.Size != 26 {
 					t.Errorf("%s, any status %v: %q, %+v, %v", name, anyStatus, body, res, err)
 				}
-			case fetch.KindOf(err) != fetch.BadRange:
+			case fetch.KindOf(err) != fetch.ErrBadRange:
 				t.Errorf("%s: %q, %v", name, body, err)
 			}
 			if n := len(w.visits); n != 2 || w.visits[1].field("Range") != "" {
@@ -152,7 +152,7 @@ func TestRangeOfNothing(t *testing.T) {
 		{Offset: math.MinInt64}, {Length: -1, Offset: 1}, {Offset: 1, Options: &Options{Method: "POST"}}, {Length: 1, Options: &Options{Method: "DELETE"}},
 	} {
 		req.Locator = parse(t, "http://a.example/")
-		if _, err := w.fetcher().Fetch(t.Context(), &req); fetch.KindOf(err) != fetch.BadRange || len(w.dials) > 0 {
+		if _, err := w.fetcher().Fetch(t.Context(), &req); fetch.KindOf(err) != fetch.ErrBadRange || len(w.dials) > 0 {
 			t.Errorf("%+v: %v", req, err)
 		}
 	}
@@ -176,11 +176,11 @@ func TestWrongPart(t *testing.T) {
 	} {
 		w := newWorld(t, map[string]server{"a.example:80": says(answer)})
 		body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
-		if fetch.KindOf(err) != fetch.Protocol {
+		if fetch.KindOf(err) != fetch.ErrProtocol {
 			t.Errorf("%s: %q, %v", name, body, err)
 		}
 		for _, opt := range []*Options{nil, {AnyStatus: true}, {Method: "POST", AnyStatus: true}} {
-			if body, _, err := get(t, w.fetcher(), "http://a.example/", opt); fetch.KindOf(err) != fetch.Protocol {
+			if body, _, err := get(t, w.fetcher(), "http://a.example/", opt); fetch.KindOf(err) != fetch.ErrProtocol {
 				t.Errorf("%s, to no Range, %+v: %q, %v", name, opt, body, err)
 			}
 		}
@@ -205,7 +205,7 @@ func TestWrongPart(t *testing.T) {
 		w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fg", "Content-Range: "+ranges))})
 		for _, opt := range []*Options{nil, {AnyStatus: true}} {
 			body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3, Options: opt})
-			if !errors.Is(err, fetch.Truncated) || body != "fg" {
+			if !errors.Is(err, fetch.ErrTruncated) || body != "fg" {
 				t.Errorf("%s: %q, %v", name, body, err)
 			}
 		}
@@ -258,7 +258,7 @@ func TestResume(t *testing.T) {
 					if err != nil || body != alphabet[offset:] || res.Size != 26 {
 						t.Errorf("%s: %q, %v", name, body, err)
 					}
-					if len(w.visits) != times+1 || len(retries) != times || !errors.Is(retries[0].Err, fetch.Truncated) {
+					if len(w.visits) != times+1 || len(retries) != times || !errors.Is(retries[0].Err, fetch.ErrTruncated) {
 						t.Errorf("%s: %d requests, retries %+v", name, len(w.visits), retries)
 						continue
 					}
@@ -298,7 +298,7 @@ func TestNoResume(t *testing.T) {
 			w := newWorld(t, map[string]server{"a.example:80": tc.s})
 			f := w.fetcher(func(f *Fetcher) { f.Retries = 2 })
 			body, _, err := get(t, f, "http://a.example/", nil)
-			if !errors.Is(err, fetch.Truncated) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(alphabet, body) {
+			if !errors.Is(err, fetch.ErrTruncated) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(alphabet, body) {
 				t.Errorf("%s: %q, %v", name, body, err)
 			}
 			if len(w.visits) != tc.requests {
@@ -306,13 +306,13 @@ func TestNoResume(t *testing.T) {
 			}
 		}
 		w := newWorld(t, map[string]server{"a.example:80": brokenRanger(alphabet, 1, 7, `ETag: "v1"`)})
-		if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); !errors.Is(err, fetch.Truncated) || body != alphabet[:7] || len(w.visits) != 1 {
+		if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); !errors.Is(err, fetch.ErrTruncated) || body != alphabet[:7] || len(w.visits) != 1 {
 			t.Errorf("Retries -1: %q, %v, %d requests", body, err, len(w.visits))
 		}
 		for _, method := range []string{"POST", "PUT"} {
 			w := newWorld(t, map[string]server{"a.example:80": brokenRanger(alphabet, 1, 7, `ETag: "v1"`)})
 			f := w.fetcher(func(f *Fetcher) { f.Retries = 2 })
-			if _, _, err := get(t, f, "http://a.example/", &Options{Method: method}); !errors.Is(err, fetch.Truncated) || len(w.visits) != 1 {
+			if _, _, err := get(t, f, "http://a.example/", &Options{Method: method}); !errors.Is(err, fetch.ErrTruncated) || len(w.visits) != 1 {
 				t.Errorf("%s: %v, %d requests", method, err, len(w.visits))
 			}
 		}
@@ -380,7 +380,7 @@ func TestIdle(t *testing.T) {
 		f := w.fetcher(func(f *Fetcher) { f.Retries = 3 })
 		start := time.Now()
 		body, _, err := get(t, f, "http://a.example/", nil)
-		if fetch.KindOf(err) != fetch.Timeout || !errors.Is(err, context.DeadlineExceeded) || body != alphabet[:10] || time.Since(start) != 560*time.Second {
+		if fetch.KindOf(err) != fetch.ErrTimeout || !errors.Is(err, context.DeadlineExceeded) || body != alphabet[:10] || time.Since(start) != 560*time.Second {
 			t.Errorf("%q, %v after %v", body, err, time.Since(start))
 		}
 		time.Sleep(2 * time.Hour)
@@ -450,39 +450,39 @@ func TestCompressed(t *testing.T) {
 		name, answer, want string
 		kind               fetch.ErrorKind
 	}{
-		{"gzip", document(packed, "Content-Encoding: gzip"), alphabet, fetch.Other},
-		{"x-gzip", document(packed, "Content-Encoding: X-GZIP"), alphabet, fetch.Other},
-		{"none told", document(alphabet, "Content-Encoding: none"), alphabet, fetch.Other},
-		{"identity", document(alphabet, "Content-Encoding: identity"), alphabet, fetch.Other},
-		{"deflate", document(deflated(alphabet, true), "Content-Encoding: deflate"), alphabet, fetch.Other},
-		{"deflate without zlib", document(deflated(alphabet, false), "Content-Encoding: Deflate"), alphabet, fetch.Other},
-		{"deflate, cut", document(deflated(alphabet, true)[:10], "Content-Encoding: deflate"), "", fetch.Truncated},
-		{"deflate, not at all", document("\xff\xff\xff\xff", "Content-Encoding: deflate"), "", fetch.Protocol},
-		{"none", document(alphabet), alphabet, fetch.Other},
-		{"twice", document(zipped(packed), "Content-Encoding: gzip, gzip"), "", fetch.Protocol},
-		{"twice, two fields", document(zipped(packed), "Content-Encoding: gzip", "Content-Encoding: gzip"), "", fetch.Protocol},
-		{"other", document(alphabet, "Content-Encoding: br"), "", fetch.Protocol},
-		{"not at all", document(alphabet, "Content-Encoding: gzip"), "", fetch.Protocol},
-		{"empty", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + cut, "", fetch.Truncated},
-		{"no body", document("", "Content-Encoding: gzip"), "", fetch.Other},
-		{"no body, 204", "HTTP/1.1 204 No Content\r\nContent-Encoding: gzip\r\n\r\n", "", fetch.Other},
-		{"more behind", document(packed+alphabet, "Content-Encoding: gzip"), alphabet, fetch.Protocol},
-		{"deflate, more behind", document(deflated(alphabet, true)+"x", "Content-Encoding: deflate"), alphabet, fetch.Protocol},
-		{"deflate without zlib, more behind", document(deflated(alphabet, false)+"x", "Content-Encoding: deflate"), alphabet, fetch.Protocol},
-		{"last chunk missing", chunked("gzip", packed) + cut, alphabet, fetch.Truncated},
-		{"deflate, last chunk missing", chunked("deflate", deflated(alphabet, true)) + cut, alphabet, fetch.Truncated},
-		{"deflate without zlib, last chunk missing", chunked("deflate", deflated(alphabet, false)) + cut, alphabet, fetch.Truncated},
-		{"deflate, more announced", "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: 1000\r\n\r\n" + deflated(alphabet, true) + cut, alphabet, fetch.Truncated},
-		{"deflate in chunks", chunked("deflate", deflated(alphabet, true)) + "0\r\n\r\n", alphabet, fetch.Other},
-		{"cut inside", document(packed[:len(packed)-9], "Content-Encoding: gzip"), "", fetch.Truncated},
-		{"bad sum", document(packed[:len(packed)-8]+"\x00\x00\x00\x00"+packed[len(packed)-4:], "Content-Encoding: gzip"), "", fetch.Protocol},
-		{"bomb", document(zipped(strings.Repeat("\x00", 20<<20)), "Content-Encoding: gzip"), "", fetch.TooLarge},
+		{"gzip", document(packed, "Content-Encoding: gzip"), alphabet, fetch.ErrOther},
+		{"x-gzip", document(packed, "Content-Encoding: X-GZIP"), alphabet, fetch.ErrOther},
+		{"none told", document(alphabet, "Content-Encoding: none"), alphabet, fetch.ErrOther},
+		{"identity", document(alphabet, "Content-Encoding: identity"), alphabet, fetch.ErrOther},
+		{"deflate", document(deflated(alphabet, true), "Content-Encoding: deflate"), alphabet, fetch.ErrOther},
+		{"deflate without zlib", document(deflated(alphabet, false), "Content-Encoding: Deflate"), alphabet, fetch.ErrOther},
+		{"deflate, cut", document(deflated(alphabet, true)[:10], "Content-Encoding: deflate"), "", fetch.ErrTruncated},
+		{"deflate, not at all", document("\xff\xff\xff\xff", "Content-Encoding: deflate"), "", fetch.ErrProtocol},
+		{"none", document(alphabet), alphabet, fetch.ErrOther},
+		{"twice", document(zipped(packed), "Content-Encoding: gzip, gzip"), "", fetch.ErrProtocol},
+		{"twice, two fields", document(zipped(packed), "Content-Encoding: gzip", "Content-Encoding: gzip"), "", fetch.ErrProtocol},
+		{"other", document(alphabet, "Content-Encoding: br"), "", fetch.ErrProtocol},
+		{"not at all", document(alphabet, "Content-Encoding: gzip"), "", fetch.ErrProtocol},
+		{"empty", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + cut, "", fetch.ErrTruncated},
+		{"no body", document("", "Content-Encoding: gzip"), "", fetch.ErrOther},
+		{"no body, 204", "HTTP/1.1 204 No Content\r\nContent-Encoding: gzip\r\n\r\n", "", fetch.ErrOther},
+		{"more behind", document(packed+alphabet, "Content-Encoding: gzip"), alphabet, fetch.ErrProtocol},
+		{"deflate, more behind", document(deflated(alphabet, true)+"x", "Content-Encoding: deflate"), alphabet, fetch.ErrProtocol},
+		{"deflate without zlib, more behind", document(deflated(alphabet, false)+"x", "Content-Encoding: deflate"), alphabet, fetch.ErrProtocol},
+		{"last chunk missing", chunked("gzip", packed) + cut, alphabet, fetch.ErrTruncated},
+		{"deflate, last chunk missing", chunked("deflate", deflated(alphabet, true)) + cut, alphabet, fetch.ErrTruncated},
+		{"deflate without zlib, last chunk missing", chunked("deflate", deflated(alphabet, false)) + cut, alphabet, fetch.ErrTruncated},
+		{"deflate, more announced", "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: 1000\r\n\r\n" + deflated(alphabet, true) + cut, alphabet, fetch.ErrTruncated},
+		{"deflate in chunks", chunked("deflate", deflated(alphabet, true)) + "0\r\n\r\n", alphabet, fetch.ErrOther},
+		{"cut inside", document(packed[:len(packed)-9], "Content-Encoding: gzip"), "", fetch.ErrTruncated},
+		{"bad sum", document(packed[:len(packed)-8]+"\x00\x00\x00\x00"+packed[len(packed)-4:], "Content-Encoding: gzip"), "", fetch.ErrProtocol},
+		{"bomb", document(zipped(strings.Repeat("\x00", 20<<20)), "Content-Encoding: gzip"), "", fetch.ErrTooLarge},
 	} {
 		w := newWorld(t, map[string]server{"a.example:80": says(tc.answer)})
 		f := w.fetcher()
 		body, res, err := get(t, f, "http://a.example/", &Options{Compressed: true})
-		if tc.kind != fetch.Other {
-			if fetch.KindOf(err) != tc.kind || len(body) > 2<<20 || errors.Is(err, ErrCoding) != (tc.kind == fetch.Protocol) {
+		if tc.kind != fetch.ErrOther {
+			if fetch.KindOf(err) != tc.kind || len(body) > 2<<20 || errors.Is(err, ErrCoding) != (tc.kind == fetch.ErrProtocol) {
 				t.Errorf("%s: %d octets, %v", tc.name, len(body), err)
 			}
 		} else if err != nil || body != tc.want {
@@ -565,9 +565,9 @@ func TestIfModifiedSince(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	for code, kind := range map[int]fetch.ErrorKind{
-		400: fetch.Protocol, 414: fetch.BadURL, 401: fetch.Unauthenticated, 403: fetch.Permission, 404: fetch.NotFound, 405: fetch.Unsupported, 407: fetch.Unauthenticated,
-		408: fetch.Busy, 410: fetch.NotFound, 413: fetch.TooLarge, 416: fetch.BadRange, 418: fetch.Other, 429: fetch.Busy, 451: fetch.Permission,
-		500: fetch.Busy, 501: fetch.Unsupported, 503: fetch.Busy, 504: fetch.Busy, 302: fetch.Protocol, 300: fetch.Protocol, 304: fetch.Protocol,
+		400: fetch.ErrProtocol, 414: fetch.ErrBadURL, 401: fetch.ErrUnauthenticated, 403: fetch.ErrPermission, 404: fetch.ErrNotFound, 405: fetch.ErrUnsupported, 407: fetch.ErrUnauthenticated,
+		408: fetch.ErrBusy, 410: fetch.ErrNotFound, 413: fetch.ErrTooLarge, 416: fetch.ErrBadRange, 418: fetch.ErrOther, 429: fetch.ErrBusy, 451: fetch.ErrPermission,
+		500: fetch.ErrBusy, 501: fetch.ErrUnsupported, 503: fetch.ErrBusy, 504: fetch.ErrBusy, 302: fetch.ErrProtocol, 300: fetch.ErrProtocol, 304: fetch.ErrProtocol,
 	} {
 		w := newWorld(t, map[string]server{"a.example:80": says(status(fmt.Sprint(code, " So \x1b[2J it is"), "page"))})
 		_, _, err := get(t, w.fetcher(), "http://me:pw@a.example/", nil)
@@ -591,7 +591,7 @@ func TestStatus(t *testing.T) {
 
 func TestOtherLocators(t *testing.T) {
 	for _, l := range []locator.Locator{&locator.FTP{}, &locator.Opaque{Name: "http"}, nil} {
-		if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: l}); fetch.KindOf(err) != fetch.Unsupported {
+		if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: l}); fetch.KindOf(err) != fetch.ErrUnsupported {
 			t.Errorf("%T: %v", l, err)
 		}
 	}

@@ -53,7 +53,7 @@ func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.
 		body = c.opt.Body
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, fetch.Fail(c.method, c.locator, fetch.Other, err)
+		return nil, fetch.Fail(c.method, c.locator, fetch.ErrOther, err)
 	}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	c.ctx, c.hooks = serialize(c.ctx)
@@ -66,14 +66,14 @@ func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.
 func (c *call) readRequest() error {
 	l, ok := c.req.Locator.(*locator.HTTP)
 	if !ok {
-		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.Unsupported, errors.New("not an http or https URL"))
+		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.ErrUnsupported, errors.New("not an http or https URL"))
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return err
 	}
 	l, err := normal(l, c.req.Query)
 	if err != nil {
-		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.BadURL, err)
+		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.ErrBadURL, err)
 	}
 	c.hop = hop{locator: l, from: c.req.From}
 	if l.Login != nil && l.Login.HasPassword {
@@ -86,7 +86,7 @@ func (c *call) readRequest() error {
 			c.opt = *opt
 		}
 	default:
-		return fetch.Fail(fetch.OpCheck, l, fetch.Unsupported, fmt.Errorf("options of type %T", opt))
+		return fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, fmt.Errorf("options of type %T", opt))
 	}
 	return c.checkOptions()
 }
@@ -126,7 +126,7 @@ func (c *call) fail(err error) *fetch.Error {
 		return fetch.Fail(c.method, c.locator, known.Kind, known)
 	}
 	if local := c.upload.failure(); local != nil {
-		return fetch.Fail(c.method, c.locator, fetch.LocalIO, local)
+		return fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, local)
 	}
 	if errors.As(err, &known) {
 		return fetch.Fail(c.method, c.locator, known.Kind, known)
@@ -142,10 +142,10 @@ func (c *call) fail(err error) *fetch.Error {
 // was cut is no body cut short, and what remains is talk that is no HTTP.
 func kindOf(err error) fetch.ErrorKind {
 	switch kind := fetch.KindOf(err); kind {
-	case fetch.Truncated:
-		return fetch.ConnectionFailed
-	case fetch.Other:
-		return fetch.Protocol
+	case fetch.ErrTruncated:
+		return fetch.ErrConnectionFailed
+	case fetch.ErrOther:
+		return fetch.ErrProtocol
 	default:
 		return kind
 	}
@@ -248,7 +248,7 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
 	ex.finish(resp)
 	if !startsAsHTTP(ex.head) { // which net/http may have taken for some version of it
 		resp.Body.Close()
-		return nil, nil, fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("%w/1.1 or 1.0 but %s", ErrNotHTTP, resp.Proto))
+		return nil, nil, fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w/1.1 or 1.0 but %s", ErrNotHTTP, resp.Proto))
 	}
 	return resp, ex, nil
 }

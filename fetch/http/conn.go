@@ -103,7 +103,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	ex.sends(c, p)
 	n, err := c.write(p)
 	ex.sent(c, len(p)-n)
-	if err != nil && ex.headSent() && fetch.KindOf(err) == fetch.ConnectionFailed {
+	if err != nil && ex.headSent() && fetch.KindOf(err) == fetch.ErrConnectionFailed {
 		c.mu.Lock()
 		c.lost = err
 		c.mu.Unlock()
@@ -210,7 +210,7 @@ func (c *conn) spokeFirst(octets []byte) error {
 	if !isNew || startsAsHTTP(octets) {
 		return io.EOF
 	}
-	return fetch.Fail(of.call.method, of.hop.locator, fetch.Protocol, of.notHTTP(octets))
+	return fetch.Fail(of.call.method, of.hop.locator, fetch.ErrProtocol, of.notHTTP(octets))
 }
 
 // mend puts a CR before each line end in p[:n] that is an LF alone, as net/http

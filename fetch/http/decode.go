@@ -99,7 +99,7 @@ func (u *unzipper) Read(p []byte) (int, error) {
 	}
 	u.out += int64(n)
 	if u.out > ratioFrom && u.out/maxRatio > u.in {
-		u.err = &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("compressed more than %d to 1", maxRatio)}
+		u.err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("compressed more than %d to 1", maxRatio)}
 		n = 0
 	}
 	u.err = u.classify(u.err)
@@ -115,7 +115,7 @@ func (u *unzipper) classify(err error) error {
 	case errors.As(err, &known):
 		return fetch.Fail(u.call.method, u.call.locator, known.Kind, known)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return fetch.Fail(u.call.method, u.call.locator, fetch.Truncated, io.ErrUnexpectedEOF)
+		return fetch.Fail(u.call.method, u.call.locator, fetch.ErrTruncated, io.ErrUnexpectedEOF)
 	}
 	return u.call.badCoding(err)
 }

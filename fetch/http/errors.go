@@ -19,20 +19,20 @@ var (
 	ErrCoding = errors.New("bad content or transfer coding")
 	// ErrFraming is a chunked body that breaks its own rules.
 	ErrFraming = errors.New("bad framing")
-	// ErrRewind, of kind LocalIO, is a body that would have to be sent again but
+	// ErrRewind, of kind ErrLocalIO, is a body that would have to be sent again but
 	// cannot be, as it is no io.Seeker.
 	ErrRewind = errors.New("the body cannot be sent again")
 )
 
 // badCoding is the error of a coding.
 func (c *call) badCoding(why error) error {
-	return fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("%w: %w", ErrCoding, why))
+	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w: %w", ErrCoding, why))
 }
 
 // explainHead adds to e what was wrong with a head that the transport could not
 // read.
 func (ex *exchange) explainHead(e *fetch.Error) error {
-	if e.Kind != fetch.Protocol {
+	if e.Kind != fetch.ErrProtocol {
 		return e
 	}
 	ex.mu.Lock()

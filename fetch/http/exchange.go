@@ -136,7 +136,7 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	}
 	n, ended, err := ex.framing.head(octets, &ex.call.env.Limits)
 	if err != nil {
-		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.Other, err)
+		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, err)
 	}
 	ex.tellSent() // the answer may be here before Write has returned
 	ex.received = append(ex.received, octets[:n]...)
@@ -152,8 +152,8 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	}
 	ex.received = nil
 	if ex.framing.interim++; ex.framing.interim > maxInterim {
-		err := &fetch.Error{Kind: fetch.Protocol, Err: errors.New("too many answers with a status of 1xx")}
-		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.Other, err)
+		err := &fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("too many answers with a status of 1xx")}
+		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, err)
 	}
 	return n, nil
 }

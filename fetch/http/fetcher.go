@@ -25,7 +25,7 @@ import (
 // are safe for concurrent use.
 //
 // Redirects within http and https are followed up to Env.Limits.Hops; one to
-// another scheme is an error of kind Moved with a *fetch.Referral. A status of
+// another scheme is an error of kind ErrMoved with a *fetch.Referral. A status of
 // 400 and above is an error. Credentials, cookies and the caller's other header
 // fields go to the origin (scheme, host and port) they were meant for and to no
 // other, unless Options.LocationTrusted says so.

@@ -31,9 +31,9 @@ func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, 
 		f.total++
 		switch {
 		case limits.Line > 0 && f.line > limits.Line:
-			return n, false, &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("a header line of more than %d octets", limits.Line)}
+			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("a header line of more than %d octets", limits.Line)}
 		case limits.Header > 0 && f.total > limits.Header:
-			return n, false, &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("a header of more than %d octets", limits.Header)}
+			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("a header of more than %d octets", limits.Header)}
 		case octet != '\n':
 			f.text = f.text || octet != '\r'
 		case !f.text:

@@ -69,7 +69,7 @@ func TestOptionsOnTheWire(t *testing.T) {
 		})
 	}
 	for name, opt := range map[string]*Options{"verb": {Verb: "A B"}, "CONNECT": {Verb: "CONNECT"}, "target": {Target: "/a b"}, "line": {Target: "/a\r\nX: y"}} {
-		if _, _, err := get(t, new(Fetcher), "http://h.example/", opt); fetch.KindOf(err) != fetch.BadURL {
+		if _, _, err := get(t, new(Fetcher), "http://h.example/", opt); fetch.KindOf(err) != fetch.ErrBadURL {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestProtocolErrors(t *testing.T) {
 	} {
 		w := newWorld(t, map[string]server{"h.example:80": says(tc.answer + cut)})
 		_, _, err := get(t, w.fetcher(), "http://h.example/", nil)
-		if fetch.KindOf(err) != fetch.Protocol {
+		if fetch.KindOf(err) != fetch.ErrProtocol {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, cause := range []error{ErrNotHTTP, ErrCoding, ErrFraming} {
@@ -149,7 +149,7 @@ func TestServerSpeaksFirst(t *testing.T) {
 	received := make(chan string, 1)
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(octets []byte) { received <- string(octets) }})
 	_, _, err := do(ctx, f, &fetch.Request{Locator: parse(t, "http://h.example/")})
-	if !errors.Is(err, ErrNotHTTP) || fetch.KindOf(err) != fetch.Protocol {
+	if !errors.Is(err, ErrNotHTTP) || fetch.KindOf(err) != fetch.ErrProtocol {
 		t.Errorf("the error is %v", err)
 	}
 	if got := <-received; got != "220 ready\r\n" {

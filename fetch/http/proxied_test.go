@@ -49,7 +49,7 @@ func TestProxied(t *testing.T) {
 	}
 	secret := &locator.FTP{Server: locator.Server{Login: &locator.Login{User: "me", Password: "canary", HasPassword: true}, HostPort: locator.HostPort{Host: "h"}}}
 	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: at, Options: &Options{Proxied: secret}})
-	if !errors.Is(err, fetch.Refused) || strings.Contains(err.Error(), "canary") {
+	if !errors.Is(err, fetch.ErrRefused) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("with a password: %v", err)
 	}
 }

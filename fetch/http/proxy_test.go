@@ -65,7 +65,7 @@ func TestForwardProxy(t *testing.T) {
 			}
 			return nil
 		}
-		if _, _, err := get(t, f, "http://b.example/", nil); fetch.KindOf(err) != fetch.Refused || len(w.heads("")) != 2 {
+		if _, _, err := get(t, f, "http://b.example/", nil); fetch.KindOf(err) != fetch.ErrRefused || len(w.heads("")) != 2 {
 			t.Errorf("%v; %q", err, w.heads(""))
 		}
 	})
@@ -135,16 +135,16 @@ func TestTunnelRefused(t *testing.T) {
 		kind   fetch.ErrorKind
 		text   string
 	}{
-		"login":           {"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", fetch.Unauthenticated, "407 "},
-		"forbidden":       {"HTTP/1.1 403 No \x1b[2J\r\nContent-Length: 0\r\n\r\n", fetch.Unreachable, "403 "},
-		"garbage":         {"220 ready\r\n\r\n" + cut, fetch.Unreachable, ""},
-		"nothing":         {cut, fetch.Unreachable, ""},
-		"half":            {"HTTP/1.1 200 OK\r\n" + cut, fetch.Unreachable, ""},
-		"no TLS":          {"HTTP/1.1 200 OK\r\n\r\nhello", fetch.Timeout, "TLS"},
-		"endless":         {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 64<<10), fetch.TooLarge, ""},
-		"endless line":    {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.TooLarge, ""},
-		"informational":   {"HTTP/1.1 100 Continue\r\n\r\n", fetch.Unreachable, "100 "},
-		"does not answer": {"", fetch.Timeout, ""},
+		"login":           {"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", fetch.ErrUnauthenticated, "407 "},
+		"forbidden":       {"HTTP/1.1 403 No \x1b[2J\r\nContent-Length: 0\r\n\r\n", fetch.ErrUnreachable, "403 "},
+		"garbage":         {"220 ready\r\n\r\n" + cut, fetch.ErrUnreachable, ""},
+		"nothing":         {cut, fetch.ErrUnreachable, ""},
+		"half":            {"HTTP/1.1 200 OK\r\n" + cut, fetch.ErrUnreachable, ""},
+		"no TLS":          {"HTTP/1.1 200 OK\r\n\r\nhello", fetch.ErrTimeout, "TLS"},
+		"endless":         {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 64<<10), fetch.ErrTooLarge, ""},
+		"endless line":    {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.ErrTooLarge, ""},
+		"informational":   {"HTTP/1.1 100 Continue\r\n\r\n", fetch.ErrUnreachable, "100 "},
+		"does not answer": {"", fetch.ErrTimeout, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, map[string]server{"p.example:3128": func(v *visit) string {
@@ -237,24 +237,24 @@ func TestSocks(t *testing.T) {
 		}
 	}
 	var asked []string
-	if _, _, err := get(t, viaSocks(t, w, "socks5h://p.example", &asked), "http://closed.example/", nil); fetch.KindOf(err) != fetch.Unreachable {
+	if _, _, err := get(t, viaSocks(t, w, "socks5h://p.example", &asked), "http://closed.example/", nil); fetch.KindOf(err) != fetch.ErrUnreachable {
 		t.Errorf("closed: %v", err)
 	}
 	// Addresses that are looked up here are judged here (case 181).
 	f := viaSocks(t, w, "socks5://p.example", &asked)
 	f.Env.Allow = func(_ context.Context, t fetch.Target) error {
-		if t.Purpose == fetch.Control && t.Addr.Addr().IsLoopback() {
+		if t.Purpose == fetch.PurposeControl && t.Addr.Addr().IsLoopback() {
 			return errors.New("denied")
 		}
 		return nil
 	}
 	asked = nil
-	if _, _, err := get(t, f, "http://127.0.0.1/", nil); fetch.KindOf(err) != fetch.Refused || len(asked) > 0 {
+	if _, _, err := get(t, f, "http://127.0.0.1/", nil); fetch.KindOf(err) != fetch.ErrRefused || len(asked) > 0 {
 		t.Errorf("refused: %v, asked for %q", err, asked)
 	}
 	// Case 164: a host beyond 255 octets goes nowhere.
 	long := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: strings.Repeat("h", 256)}}}
-	if _, _, err := do(t.Context(), f, &fetch.Request{Locator: long}); fetch.KindOf(err) != fetch.BadURL || len(asked) > 0 {
+	if _, _, err := do(t.Context(), f, &fetch.Request{Locator: long}); fetch.KindOf(err) != fetch.ErrBadURL || len(asked) > 0 {
 		t.Errorf("a long host: %v", err)
 	}
 }

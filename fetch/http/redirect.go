@@ -33,18 +33,18 @@ func (c *call) follow(a *answer) (*hop, error) {
 	}
 	to, err := c.destination(a)
 	if err != nil {
-		return nil, fetch.Fail(c.method, c.locator, fetch.Protocol, err)
+		return nil, fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 	}
 	next, ok := to.(*locator.HTTP)
 	switch {
 	case len(c.redirects) >= limit:
-		err = fetch.Fail(c.method, c.locator, fetch.TooManyHops, fmt.Errorf("more than %d redirects", limit))
+		err = fetch.Fail(c.method, c.locator, fetch.ErrTooManyHops, fmt.Errorf("more than %d redirects", limit))
 	case !ok:
 		return nil, c.statusError(a)
 	case c.locator.Secure && !next.Secure && !c.f.AllowDowngrade:
-		err = fetch.Fail(c.method, c.locator, fetch.Refused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
+		err = fetch.Fail(c.method, c.locator, fetch.ErrRefused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
 	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.again():
-		err = fetch.Fail(c.method, c.locator, fetch.LocalIO, fmt.Errorf("redirected, and %w", ErrRewind))
+		err = fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, fmt.Errorf("redirected, and %w", ErrRewind))
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 
 // onward is the provenance of what an answer redirects to.
 func (c *call) onward(a *answer) fetch.Provenance {
-	from := fetch.Provenance{Kind: fetch.Redirect, By: c.locator, Peer: a.peer.Addr()}
+	from := fetch.Provenance{Kind: fetch.OriginRedirect, By: c.locator, Peer: a.peer.Addr()}
 	if known := fetch.KnownAddrs(c.locator.Host); known != nil && !from.Peer.IsValid() {
 		from.Peer = known[0] // by a proxy, but there all the same
 	}

@@ -74,7 +74,7 @@ func TestRedirectBodyOnce(t *testing.T) {
 		return status("307 Moved", "", "Location: /there")
 	}})
 	_, _, err := get(t, w.fetcher(), "http://a.example/here", &Options{Body: io.LimitReader(strings.NewReader("body"), 4)})
-	if fetch.KindOf(err) != fetch.LocalIO || len(w.heads("")) != 1 {
+	if fetch.KindOf(err) != fetch.ErrLocalIO || len(w.heads("")) != 1 {
 		t.Errorf("%v, %d requests", err, len(w.heads("")))
 	}
 }
@@ -84,14 +84,14 @@ func TestRedirectLimit(t *testing.T) {
 	for hops, want := range map[int]int{0: 11, 3: 4, 1: 2} {
 		w.visits = nil
 		f := w.fetcher(func(f *Fetcher) { f.Env.Limits.Hops = hops })
-		if _, _, err := get(t, f, "http://a.example/loop", nil); fetch.KindOf(err) != fetch.TooManyHops || len(w.visits) != want {
+		if _, _, err := get(t, f, "http://a.example/loop", nil); fetch.KindOf(err) != fetch.ErrTooManyHops || len(w.visits) != want {
 			t.Errorf("limit %d: %v after %d requests", hops, err, len(w.visits))
 		}
 	}
 	f := w.fetcher(func(f *Fetcher) { f.Env.Limits.Hops = -1 })
 	_, _, err := get(t, f, "http://a.example/loop", nil)
 	var ref *fetch.Referral
-	if fetch.KindOf(err) != fetch.Moved || !errors.As(err, &ref) || ref.To.String() != "http://a.example/loop" {
+	if fetch.KindOf(err) != fetch.ErrMoved || !errors.As(err, &ref) || ref.To.String() != "http://a.example/loop" {
 		t.Errorf("none: %v", err)
 	}
 	_, res, err := get(t, f, "http://a.example/loop", &Options{AnyStatus: true})
@@ -111,7 +111,7 @@ func TestRedirectToOtherSchemes(t *testing.T) {
 			w := newWorld(t, map[string]server{"a.example:80": redirectTo(to)})
 			_, _, err := get(t, w.fetcher(), "http://me:canary@a.example/", &Options{Method: method, AnyStatus: true})
 			var ref *fetch.Referral
-			if fetch.KindOf(err) != fetch.Moved || !errors.As(err, &ref) || ref.Op != op || !strings.EqualFold(ref.To.String(), to) || strings.Contains(err.Error(), "canary") {
+			if fetch.KindOf(err) != fetch.ErrMoved || !errors.As(err, &ref) || ref.Op != op || !strings.EqualFold(ref.To.String(), to) || strings.Contains(err.Error(), "canary") {
 				t.Errorf("to %s: %v", to, err)
 			}
 			if len(w.dials) != 1 {
@@ -120,7 +120,7 @@ func TestRedirectToOtherSchemes(t *testing.T) {
 		}
 	}
 	w := newWorld(t, map[string]server{"a.example:443": redirectTo("http://a.example/"), "a.example:80": says(document("in clear"))})
-	if _, _, err := get(t, w.fetcher(), "https://a.example/", nil); fetch.KindOf(err) != fetch.Refused || len(w.heads("a.example:80")) != 0 {
+	if _, _, err := get(t, w.fetcher(), "https://a.example/", nil); fetch.KindOf(err) != fetch.ErrRefused || len(w.heads("a.example:80")) != 0 {
 		t.Errorf("https to http: %v", err)
 	}
 	f := w.fetcher(func(f *Fetcher) { f.AllowDowngrade = true })
@@ -161,7 +161,7 @@ func TestLocations(t *testing.T) {
 		}
 	}
 	w := newWorld(t, map[string]server{"a.example:80": says(status("302 Found", "", "Location: http://\x1b[2J"))})
-	if _, _, err := get(t, w.fetcher(), "http://a.example/", nil); fetch.KindOf(err) != fetch.Protocol || strings.Contains(err.Error(), "\x1b") {
+	if _, _, err := get(t, w.fetcher(), "http://a.example/", nil); fetch.KindOf(err) != fetch.ErrProtocol || strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("an escape sequence: %v", err)
 	}
 	w = newWorld(t, map[string]server{"a.example:80": redirectTo("http://b.example" + long), "b.example:80": says(document("far"))})
@@ -221,7 +221,7 @@ func TestKeptConnectionIsNotPassedOn(t *testing.T) {
 	denied := errors.New("denied")
 	f := w.fetcher(func(f *Fetcher) {
 		f.Env.Allow = func(_ context.Context, t fetch.Target) error {
-			if t.From.Kind == fetch.Redirect && t.Addr.Addr() == netip.MustParseAddr("10.0.0.1") {
+			if t.From.Kind == fetch.OriginRedirect && t.Addr.Addr() == netip.MustParseAddr("10.0.0.1") {
 				return denied
 			}
 			return nil
@@ -232,7 +232,7 @@ func TestKeptConnectionIsNotPassedOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, opt := range []*Options{nil, {Method: "POST", Body: io.LimitReader(strings.NewReader("x"), 1)}} {
-			if _, _, err := get(t, f, "http://public.example/", opt); fetch.KindOf(err) != fetch.Refused || !errors.Is(err, denied) {
+			if _, _, err := get(t, f, "http://public.example/", opt); fetch.KindOf(err) != fetch.ErrRefused || !errors.Is(err, denied) {
 				t.Fatal(err)
 			}
 		}
@@ -310,10 +310,10 @@ func TestReferralProvenance(t *testing.T) {
 	}
 	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: l})
 	var ref *fetch.Referral
-	if !errors.As(err, &ref) || !errors.Is(err, fetch.Moved) {
+	if !errors.As(err, &ref) || !errors.Is(err, fetch.ErrMoved) {
 		t.Fatal(err)
 	}
-	if ref.To.String() != "ftp://h/x" || ref.From.Kind != fetch.Redirect || ref.From.By != l || !ref.From.Peer.IsLoopback() {
+	if ref.To.String() != "ftp://h/x" || ref.From.Kind != fetch.OriginRedirect || ref.From.By != l || !ref.From.Peer.IsLoopback() {
 		t.Errorf("%v from %+v", ref.To, ref.From)
 	}
 }

@@ -52,23 +52,23 @@ func (c *call) checkOptions() error {
 		return err
 	}
 	if verb := c.verb(); !httpguts.ValidHeaderFieldName(verb) || verb == http.MethodConnect {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, fmt.Errorf("%q is no method to fetch by", verb))
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("%q is no method to fetch by", verb))
 	}
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
 	}
 	if c.opt.Proxied != nil && !c.opt.ProxiedPassword && locator.HasPassword(c.opt.Proxied) {
-		return fetch.Fail(fetch.OpCheck, c.opt.Proxied, fetch.Refused, errors.New("a proxy is not told a password"))
+		return fetch.Fail(fetch.OpCheck, c.opt.Proxied, fetch.ErrRefused, errors.New("a proxy is not told a password"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
 	c.spelling = make(map[string]string)
 	for name, values := range c.opt.Header {
 		if !httpguts.ValidHeaderFieldName(name) {
-			return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, fmt.Errorf("%q is no header field's name", name))
+			return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("%q is no header field's name", name))
 		}
 		for _, v := range values {
 			if !httpguts.ValidHeaderFieldValue(v) {
-				return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, fmt.Errorf("a line end or control octet in header field %s", name))
+				return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("a line end or control octet in header field %s", name))
 			}
 		}
 		spelled := name
@@ -80,7 +80,7 @@ func (c *call) checkOptions() error {
 	}
 	c.opt.Header = canonical
 	if hosts := canonical["Host"]; len(hosts) > 1 || len(hosts) == 1 && !httpguts.ValidHostHeader(hosts[0]) {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.BadURL, errors.New("bad Host header field"))
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, errors.New("bad Host header field"))
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	ctx := context.WithValue(c.ctx, exchangeKey{}, ex)
 	r, err := http.NewRequestWithContext(ex.traced(ctx), c.verb(), "http:", nil)
 	if err != nil {
-		return nil, fetch.Fail(c.method, c.locator, fetch.BadURL, err)
+		return nil, fetch.Fail(c.method, c.locator, fetch.ErrBadURL, err)
 	}
 	r.URL = wireURL(c.locator)
 	r.Host = hostField(c.locator)

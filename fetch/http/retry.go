@@ -84,9 +84,9 @@ func (c *call) mayRepeat(resp *http.Response, err error) bool {
 	asked := c.f.Retries > 0
 	if err != nil {
 		switch c.fail(err).Kind {
-		case fetch.ConnectionFailed:
+		case fetch.ErrConnectionFailed:
 			return true
-		case fetch.Unreachable, fetch.Timeout:
+		case fetch.ErrUnreachable, fetch.ErrTimeout:
 			return asked
 		}
 		return false // an unknown name, a refusal by the policy, talk that is no HTTP

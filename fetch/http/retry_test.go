@@ -150,7 +150,7 @@ func TestReplyLimit(t *testing.T) {
 		}})
 		start := time.Now()
 		_, _, err := get(t, w.fetcher(), "http://a.example/", nil)
-		if fetch.KindOf(err) != fetch.Timeout || time.Since(start) != time.Minute {
+		if fetch.KindOf(err) != fetch.ErrTimeout || time.Since(start) != time.Minute {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 		time.Sleep(time.Hour)

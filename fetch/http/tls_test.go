@@ -61,12 +61,12 @@ func TestTLS(t *testing.T) {
 		t.Errorf("trusted: %q by name %q, %v", body, told, err)
 	}
 	var bad *tls.CertificateVerificationError
-	if _, _, err := do(t.Context(), fetcher(nil), &fetch.Request{Locator: example}); fetch.KindOf(err) != fetch.Unreachable || !errors.As(err, &bad) {
+	if _, _, err := do(t.Context(), fetcher(nil), &fetch.Request{Locator: example}); fetch.KindOf(err) != fetch.ErrUnreachable || !errors.As(err, &bad) {
 		t.Errorf("unknown authority: %v", err)
 	}
 	other := *example
 	other.Host = "example.org"
-	if _, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: &other}); fetch.KindOf(err) != fetch.Unreachable || !errors.As(err, &bad) {
+	if _, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: &other}); fetch.KindOf(err) != fetch.ErrUnreachable || !errors.As(err, &bad) {
 		t.Errorf("another name: %v", err)
 	}
 	if body, _, err := do(t.Context(), fetcher(&tls.Config{InsecureSkipVerify: true}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" {
@@ -123,7 +123,7 @@ func TestTLSCut(t *testing.T) {
 		at := listener.Addr().(*net.TCPAddr).AddrPort()
 		l := &locator.HTTP{Secure: true, Server: locator.Server{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}}}
 		body, _, err := do(t.Context(), f, &fetch.Request{Locator: l})
-		if fetch.KindOf(err) != fetch.Truncated && !vouched || vouched && err != nil || body != "half of " {
+		if fetch.KindOf(err) != fetch.ErrTruncated && !vouched || vouched && err != nil || body != "half of " {
 			t.Errorf("vouched %v: %q, %v", vouched, body, err)
 		}
 		if err := <-done; err != nil {
@@ -170,7 +170,7 @@ func TestConnectLimit(t *testing.T) {
 				})
 				start := time.Now()
 				_, _, err := get(t, f, tc.url, nil)
-				if took := time.Since(start); fetch.KindOf(err) != fetch.Timeout || !errors.Is(err, context.DeadlineExceeded) || took != 5*time.Second {
+				if took := time.Since(start); fetch.KindOf(err) != fetch.ErrTimeout || !errors.Is(err, context.DeadlineExceeded) || took != 5*time.Second {
 					t.Errorf("%v after %v", err, took)
 				}
 			})

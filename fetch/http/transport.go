@@ -66,7 +66,7 @@ func connect(transport context.Context, _, _ string) (net.Conn, error) {
 	ex := exchangeOf(transport)
 	c := &conn{of: ex, via: ex.via(), stall: ex.call.env.Limits.Idle, about: fetch.Connection{Network: "tcp", Host: ex.hop.locator.Host}}
 	if ex.proxy != nil {
-		c.about.Purpose, c.about.Host = fetch.Proxy, ex.proxy.Host
+		c.about.Purpose, c.about.Host = fetch.PurposeProxy, ex.proxy.Host
 	}
 	ctx, cancel := wire.Within(ex.call.ctx, ex.call.env.Limits.Connect)
 	defer cancel()
@@ -111,8 +111,8 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 	c, err := handshake(ctx, raw, config, ex.target().Host, ex.call.env.Limits.Reply)
 	if err != nil {
 		kind := fetch.KindOf(err)
-		if kind == fetch.Other {
-			kind = fetch.Unreachable
+		if kind == fetch.ErrOther {
+			kind = fetch.ErrUnreachable
 		}
 		return nil, fetch.Fail(fetch.OpTLS, ex.hop.locator, kind, err)
 	}

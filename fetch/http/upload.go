@@ -61,7 +61,7 @@ func (u *upload) put(r *http.Request, l locator.Locator) error {
 	}
 	body, err := u.attempt()
 	if err != nil {
-		return fetch.Fail(fetch.Op(r.Method), l, fetch.LocalIO, err)
+		return fetch.Fail(fetch.Op(r.Method), l, fetch.ErrLocalIO, err)
 	}
 	r.Body, r.ContentLength = body, u.size
 	if u.size == 0 {

@@ -73,7 +73,7 @@ func TestReplaceAndUpdate(t *testing.T) {
 			}
 		}
 		w := newWorld(t, nil)
-		if _, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 3}, strings.NewReader("x")); fetch.KindOf(err) != fetch.BadRange || len(w.dials) > 0 {
+		if _, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 3}, strings.NewReader("x")); fetch.KindOf(err) != fetch.ErrBadRange || len(w.dials) > 0 {
 			t.Errorf("a part: %v", err)
 		}
 	})
@@ -88,10 +88,10 @@ func TestEarlyAnswer(t *testing.T) {
 		"small":       func() io.Reader { return strings.NewReader("x") },
 		"small, once": func() io.Reader { return iotest.OneByteReader(strings.NewReader("xyz")) },
 	} {
-		for code, kind := range map[string]fetch.ErrorKind{"403 Forbidden": fetch.Permission, "413 Too Large": fetch.TooLarge, "201 Created": fetch.Other} {
+		for code, kind := range map[string]fetch.ErrorKind{"403 Forbidden": fetch.ErrPermission, "413 Too Large": fetch.ErrTooLarge, "201 Created": fetch.ErrOther} {
 			w := newWorld(t, map[string]server{"a.example:80": says(status(code, ""))})
 			_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, body())
-			if (err == nil) != (kind == fetch.Other) || err != nil && fetch.KindOf(err) != kind {
+			if (err == nil) != (kind == fetch.ErrOther) || err != nil && fetch.KindOf(err) != kind {
 				t.Errorf("%s, %s: %v", name, code, err)
 			}
 		}
@@ -108,7 +108,7 @@ func TestUploadFails(t *testing.T) {
 	w := newWorld(t, map[string]server{"a.example:80": store(&got)})
 	_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")},
 		io.MultiReader(strings.NewReader("start"), iotest.ErrReader(broken)))
-	if fetch.KindOf(err) != fetch.LocalIO || !errors.Is(err, broken) {
+	if fetch.KindOf(err) != fetch.ErrLocalIO || !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }
@@ -123,7 +123,7 @@ func TestUploadHangs(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		_, err := w.fetcher().Replace(ctx, &fetch.Request{Locator: parse(t, "http://a.example/f")}, r)
-		if fetch.KindOf(err) != fetch.Timeout || time.Since(start) != time.Minute {
+		if fetch.KindOf(err) != fetch.ErrTimeout || time.Since(start) != time.Minute {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 		hang.Close()
@@ -141,7 +141,7 @@ func TestUploadStalls(t *testing.T) {
 		}})
 		start := time.Now()
 		_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, bytes.NewReader(make([]byte, 900<<10)))
-		if fetch.KindOf(err) != fetch.Timeout || time.Since(start) != time.Minute {
+		if fetch.KindOf(err) != fetch.ErrTimeout || time.Since(start) != time.Minute {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 		time.Sleep(time.Hour)

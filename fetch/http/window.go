@@ -33,7 +33,7 @@ func (c *call) checkRange() error {
 		err = errors.New("impossible offset or length")
 	}
 	if err != nil {
-		return fetch.Fail(c.method, c.locator, fetch.BadRange, err)
+		return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, err)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (c *call) place(total int64) (window, error) {
 }
 
 func (c *call) badRange(why string) error {
-	return fetch.Fail(c.method, c.locator, fetch.BadRange, errors.New(why))
+	return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, errors.New(why))
 }
 
 // whole finds the wanted octets in an answer that holds everything, and is
@@ -96,7 +96,7 @@ func (c *call) partial(a *answer) error {
 		a.window, err = c.place(r.total)
 	}
 	if err != nil {
-		return fetch.Fail(c.method, c.locator, fetch.Protocol, err)
+		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 	}
 	a.at = r.first
 	if r.total < 0 && a.to < 0 {
@@ -104,7 +104,7 @@ func (c *call) partial(a *answer) error {
 	}
 	a.open = false
 	if r.first != a.from {
-		return fetch.Fail(c.method, c.locator, fetch.Protocol, fmt.Errorf("octets from %d were asked for, those from %d came", a.from, r.first))
+		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("octets from %d were asked for, those from %d came", a.from, r.first))
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (c *call) unasked(a *answer) error {
 	default:
 		return c.whole(a)
 	}
-	return fetch.Fail(c.method, c.locator, fetch.Protocol, err)
+	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 }
 
 // unsatisfied makes an empty window of a 416 to octets that start where the

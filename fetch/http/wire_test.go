@@ -76,7 +76,7 @@ func TestLocatorByHand(t *testing.T) {
 		for _, l := range []*locator.HTTP{{Server: host, Path: octets}, {Server: host, Search: octets, HasSearch: true}} {
 			w := newWorld(t, nil)
 			_, err := w.fetcher().Fetch(t.Context(), &fetch.Request{Locator: l})
-			if fetch.KindOf(err) != fetch.BadURL || len(w.dials) > 0 {
+			if fetch.KindOf(err) != fetch.ErrBadURL || len(w.dials) > 0 {
 				t.Errorf("%+v: %v, dialled %q", l, err, w.dials)
 			}
 		}
@@ -84,7 +84,7 @@ func TestLocatorByHand(t *testing.T) {
 	for _, name := range []string{"", "h.example/", "a b", "h\r\nX: y", "u@h", "h:1", "h?", "h#", "h%00.good", "a\\b", "[h]", strings.Repeat("h", 256), "\xff\xfe", "℀.example"} {
 		w := newWorld(t, nil)
 		_, err := w.fetcher().Fetch(t.Context(), &fetch.Request{Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: name}}}})
-		if fetch.KindOf(err) != fetch.BadURL || len(w.dials) > 0 {
+		if fetch.KindOf(err) != fetch.ErrBadURL || len(w.dials) > 0 {
 			t.Errorf("host %q: %v, dialled %q", name, err, w.dials)
 		}
 	}
@@ -125,13 +125,13 @@ func TestHeaderInjection(t *testing.T) {
 		} {
 			w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
 			_, _, err := get(t, w.fetcher(), "http://h.example/", opt)
-			if fetch.KindOf(err) != fetch.BadURL || len(w.dials) > 0 {
+			if fetch.KindOf(err) != fetch.ErrBadURL || len(w.dials) > 0 {
 				t.Errorf("%s with %q: %v, dialled %q", what, octets, err, w.dials)
 			}
 		}
 		w := newWorld(t, map[string]server{"h.example:80": says(status("401 No", "", `WWW-Authenticate: Basic realm="x"`))})
 		f := w.fetcher(func(f *Fetcher) { f.Env.Credentials = gives("me"+octets, "x") })
-		if _, _, err := get(t, f, "http://h.example/", nil); fetch.KindOf(err) != fetch.Unauthenticated || len(w.heads("")) != 1 {
+		if _, _, err := get(t, f, "http://h.example/", nil); fetch.KindOf(err) != fetch.ErrUnauthenticated || len(w.heads("")) != 1 {
 			t.Errorf("login with %q: %v, %d requests", octets, err, len(w.heads("")))
 		}
 	}
@@ -140,7 +140,7 @@ func TestHeaderInjection(t *testing.T) {
 		"colon": {Header: map[string][]string{"X:A": {"a"}}}, "CONNECT": {Method: "CONNECT"}, "two hosts": {Header: map[string][]string{"Host": {"a", "b"}}},
 		"space in method": {Method: "GET /x"},
 	} {
-		if _, _, err := get(t, new(Fetcher), "http://h.example/", opt); fetch.KindOf(err) != fetch.BadURL {
+		if _, _, err := get(t, new(Fetcher), "http://h.example/", opt); fetch.KindOf(err) != fetch.ErrBadURL {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestHostAgreement(t *testing.T) {
 		w := newWorld(t, map[string]server{host + ":80": says(document("x"))})
 		_, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: ref.Locator})
 		if host == "" {
-			if fetch.KindOf(err) != fetch.BadURL || len(w.dials) > 0 {
+			if fetch.KindOf(err) != fetch.ErrBadURL || len(w.dials) > 0 {
 				t.Errorf("%s: %v, dialled %q", url, err, w.dials)
 			}
 			continue

@@ -38,7 +38,7 @@ func (c *client) deliver(msg *message, to []string) error {
 			return err
 		}
 	case c.f.RequireTLS:
-		return c.fail(fetch.OpSTARTTLS, &fetch.Error{Kind: fetch.Unsupported, Err: errors.New("the server does not offer TLS, which is demanded")})
+		return c.fail(fetch.OpSTARTTLS, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server does not offer TLS, which is demanded")})
 	}
 	mail := "MAIL FROM:<" + msg.sender + ">"
 	for _, parameter := range []struct{ extension, text string }{{"8BITMIME", " BODY=8BITMIME"}, {"SMTPUTF8", " SMTPUTF8"}} {
@@ -94,7 +94,7 @@ func (c *client) data(msg *message) error {
 	w := textproto.NewWriter(bufio.NewWriter(body{c.Talk})).DotWriter()
 	if _, err := io.Copy(w, msg); err != nil {
 		if msg.err != nil {
-			return c.fail(fetch.OpRead, &fetch.Error{Kind: fetch.LocalIO, Err: msg.err})
+			return c.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: msg.err})
 		}
 		return c.fail(fetch.OpDATA, err)
 	}
@@ -136,9 +136,9 @@ func (c *client) reply(op fetch.Op, want ...int) (talk.Reply, error) {
 
 // fail makes err the error of a command.
 func (c *client) fail(op fetch.Op, err error) error {
-	e := fetch.Fail(op, c.loc, fetch.Other, err)
-	if e.Kind == fetch.Other || e.Kind == fetch.Truncated {
-		e.Kind = fetch.ConnectionFailed
+	e := fetch.Fail(op, c.loc, fetch.ErrOther, err)
+	if e.Kind == fetch.ErrOther || e.Kind == fetch.ErrTruncated {
+		e.Kind = fetch.ErrConnectionFailed
 	}
 	return e
 }
@@ -147,19 +147,19 @@ func (c *client) fail(op fetch.Op, err error) error {
 func kindOf(op fetch.Op, code int) fetch.ErrorKind {
 	switch {
 	case code == 530 || code == 534 || code == 535 || code == 538:
-		return fetch.Unauthenticated
+		return fetch.ErrUnauthenticated
 	case code == 552:
-		return fetch.TooLarge
+		return fetch.ErrTooLarge
 	case code == 554 && op == fetch.OpGreeting:
-		return fetch.Busy
+		return fetch.ErrBusy
 	case op == fetch.OpRCPT && (code == 550 || code == 551 || code == 553):
-		return fetch.NotFound
+		return fetch.ErrNotFound
 	case code == 555, code >= 500 && code <= 504:
-		return fetch.Unsupported
+		return fetch.ErrUnsupported
 	case code >= 400 && code < 500:
-		return fetch.Busy // "Transient Negative": again later
+		return fetch.ErrBusy // "Transient Negative": again later
 	case code >= 500 && code < 600:
-		return fetch.Permission
+		return fetch.ErrPermission
 	}
-	return fetch.Protocol
+	return fetch.ErrProtocol
 }

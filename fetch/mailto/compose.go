@@ -49,16 +49,16 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 	if from := h.get("From"); from != "" {
 		list, err := mail.ParseAddressList(from)
 		if err != nil {
-			return nil, &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("the message's From: %w", err)}
+			return nil, &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("the message's From: %w", err)}
 		}
 		msg.sender = strings.Trim((&mail.Address{Address: list[0].Address}).String(), "<>")
 	}
 	if msg.sender == "" {
-		return nil, &fetch.Error{Kind: fetch.Unsupported, Err: errNoSender}
+		return nil, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errNoSender}
 	}
 	start, err := io.ReadAll(io.LimitReader(lines, maxLooked))
 	if err != nil {
-		return nil, &fetch.Error{Kind: fetch.LocalIO, Err: err}
+		return nil, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err}
 	}
 	msg.rest = io.MultiReader(bytes.NewReader(start), lines)
 	var b bytes.Buffer
@@ -136,10 +136,10 @@ func readHeader(lines *wire.LineReader, limit int) (*header, error) {
 			return h, nil
 		}
 		if err == wire.ErrLineTooLong {
-			return nil, &fetch.Error{Kind: fetch.TooLarge, Err: err}
+			return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: err}
 		}
 		if err != nil {
-			return nil, &fetch.Error{Kind: fetch.LocalIO, Err: err}
+			return nil, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err}
 		}
 		text := string(wire.TrimEOL(line))
 		name, value, isField := strings.Cut(text, ":")
@@ -157,11 +157,11 @@ func readHeader(lines *wire.LineReader, limit int) (*header, error) {
 			h.after = bytes.Clone(line)
 			return h, nil
 		default:
-			return nil, &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("%s: not a field of a message's header", fetch.Printable(text))}
+			return nil, &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("%s: not a field of a message's header", fetch.Printable(text))}
 		}
 		h.octets = append(append(h.octets, text...), "\r\n"...)
 		if limit > 0 && len(h.octets) > limit {
-			return nil, &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("the message's header has more than %d octets", limit)}
+			return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the message's header has more than %d octets", limit)}
 		}
 	}
 }

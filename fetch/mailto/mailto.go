@@ -28,7 +28,7 @@ type Fetcher struct {
 	// that have no From.
 	Env *fetch.Env
 	// SMTP is the mail server to send by, as host or host:port; the port is 25 by
-	// default. Without one Update is Unsupported.
+	// default. Without one Update is ErrUnsupported.
 	SMTP string
 	// TLS is used where the server offers STARTTLS (RFC 3207); nil is the zero
 	// Config. A server whose certificate does not stand is not sent to.
@@ -88,7 +88,7 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mai
 		return nil, nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.Other, err)
+		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
 	}
 	if err := f.Env.Permit(ctx, fetch.Target{Locator: l, From: req.From}); err != nil {
 		return nil, nil, err
@@ -103,20 +103,20 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mai
 func read(req *fetch.Request) (*locator.Mailto, *Info, error) {
 	l, ok := req.Locator.(*locator.Mailto)
 	if !ok {
-		return nil, nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotMailto)
+		return nil, nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotMailto)
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, nil, err
 	}
 	switch {
 	case req.Options != nil:
-		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errOptions)
+		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errOptions)
 	case req.Offset != 0 || req.Length != 0 || req.Query != "":
-		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errPart)
+		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errPart)
 	}
 	info := newInfo(l)
 	if len(info.recipients()) == 0 {
-		return nil, nil, &fetch.Error{Op: fetch.OpFetch, URL: l.Redacted(), Kind: fetch.BadURL, Section: "3.5", Err: errNobody}
+		return nil, nil, &fetch.Error{Op: fetch.OpFetch, URL: l.Redacted(), Kind: fetch.ErrBadURL, Section: "3.5", Err: errNobody}
 	}
 	return l, info, nil
 }

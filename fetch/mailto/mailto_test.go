@@ -86,7 +86,7 @@ func TestAdvice(t *testing.T) {
 		if res.Kind != fetch.KindAdvice || res.Advice != tt.advice || res.Size != -1 {
 			t.Errorf("%s: %v %q, want %q", tt.url, res.Kind, res.Advice, tt.advice)
 		}
-		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.NoOctets) {
+		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.ErrNoOctets) {
 			t.Errorf("%s: the Body ends in %v", tt.url, err)
 		}
 		if !reflect.DeepEqual(*res.Info.(*Info), tt.info) {
@@ -117,7 +117,7 @@ func TestInjection(t *testing.T) {
 		_, updated := f.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader("x"))
 		for _, err := range []error{fetched, updated} {
 			var control *locator.EncodedControl
-			if !errors.As(err, &control) || control.Scheme != "mailto" || control.Component != component || !errors.Is(err, fetch.BadURL) {
+			if !errors.As(err, &control) || control.Scheme != "mailto" || control.Component != component || !errors.Is(err, fetch.ErrBadURL) {
 				t.Errorf("%s: %v", url, err)
 			}
 		}
@@ -133,23 +133,23 @@ func TestRefused(t *testing.T) {
 		kind fetch.ErrorKind
 		text string
 	}{
-		"no server":     {"", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.Unsupported, "--smtp HOST:PORT"},
-		"no sender":     {"h", fetch.Env{}, fetch.Request{Locator: l}, fetch.Unsupported, "--email"},
-		"bad sender":    {"h", fetch.Env{Email: "me>"}, fetch.Request{Locator: l}, fetch.BadURL, "RFC 822"},
-		"bad server":    {"h:x", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.BadURL, "HOST:PORT"},
-		"no host":       {":25", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.BadURL, "HOST:PORT"},
-		"port 0":        {"h:0", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.BadURL, "HOST:PORT"},
-		"no locator":    {"h", fetch.Env{}, fetch.Request{}, fetch.Unsupported, ""},
-		"another":       {"h", fetch.Env{}, fetch.Request{Locator: &locator.News{All: true}}, fetch.Unsupported, ""},
-		"offset":        {"h", fetch.Env{}, fetch.Request{Locator: l, Offset: 1}, fetch.Unsupported, ""},
-		"options":       {"h", fetch.Env{}, fetch.Request{Locator: l, Options: 1}, fetch.Unsupported, ""},
-		"nobody":        {"h", fetch.Env{}, fetch.Request{Locator: parse(t, "mailto:?subject=x")}, fetch.BadURL, "no address"},
-		"no domain":     {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "joe"}}, fetch.BadURL, "RFC 822"},
-		"a name":        {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "Joe <a@b>"}}, fetch.BadURL, "RFC 822"},
-		"a parameter":   {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "a@b> NOTIFY=NEVER <"}}, fetch.BadURL, "RFC 822"},
-		"escape octets": {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "\"\x1b[2J\"@b"}}, fetch.BadURL, "octet 1B"},
-		"too long":      {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: strings.Repeat("a", 300) + "@b"}}, fetch.BadURL, "aaa"},
-		"one of many":   {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: parse(t, "mailto:a@b?bcc=c")}, fetch.BadURL, "RFC 822"},
+		"no server":     {"", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.ErrUnsupported, "--smtp HOST:PORT"},
+		"no sender":     {"h", fetch.Env{}, fetch.Request{Locator: l}, fetch.ErrUnsupported, "--email"},
+		"bad sender":    {"h", fetch.Env{Email: "me>"}, fetch.Request{Locator: l}, fetch.ErrBadURL, "RFC 822"},
+		"bad server":    {"h:x", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.ErrBadURL, "HOST:PORT"},
+		"no host":       {":25", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.ErrBadURL, "HOST:PORT"},
+		"port 0":        {"h:0", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.ErrBadURL, "HOST:PORT"},
+		"no locator":    {"h", fetch.Env{}, fetch.Request{}, fetch.ErrUnsupported, ""},
+		"another":       {"h", fetch.Env{}, fetch.Request{Locator: &locator.News{All: true}}, fetch.ErrUnsupported, ""},
+		"offset":        {"h", fetch.Env{}, fetch.Request{Locator: l, Offset: 1}, fetch.ErrUnsupported, ""},
+		"options":       {"h", fetch.Env{}, fetch.Request{Locator: l, Options: 1}, fetch.ErrUnsupported, ""},
+		"nobody":        {"h", fetch.Env{}, fetch.Request{Locator: parse(t, "mailto:?subject=x")}, fetch.ErrBadURL, "no address"},
+		"no domain":     {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "joe"}}, fetch.ErrBadURL, "RFC 822"},
+		"a name":        {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "Joe <a@b>"}}, fetch.ErrBadURL, "RFC 822"},
+		"a parameter":   {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "a@b> NOTIFY=NEVER <"}}, fetch.ErrBadURL, "RFC 822"},
+		"escape octets": {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "\"\x1b[2J\"@b"}}, fetch.ErrBadURL, "octet 1B"},
+		"too long":      {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: strings.Repeat("a", 300) + "@b"}}, fetch.ErrBadURL, "aaa"},
+		"one of many":   {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: parse(t, "mailto:a@b?bcc=c")}, fetch.ErrBadURL, "RFC 822"},
 	} {
 		env := tt.env
 		env.Dial = noNetwork(t).Dial
@@ -175,7 +175,7 @@ func FuzzMailto(f *testing.F) {
 		fetcher := &Fetcher{Env: noNetwork(t)}
 		res, err := fetcher.Fetch(t.Context(), &fetch.Request{Locator: l})
 		if err != nil {
-			if !errors.Is(err, fetch.BadURL) || strings.ContainsAny(err.Error(), "\r\n\x00") {
+			if !errors.Is(err, fetch.ErrBadURL) || strings.ContainsAny(err.Error(), "\r\n\x00") {
 				t.Errorf("%q: %v", url, err)
 			}
 			return
@@ -193,7 +193,7 @@ func FuzzMailto(f *testing.F) {
 			}
 		}
 		_, err = fetcher.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader("x"))
-		if !errors.Is(err, fetch.Unsupported) {
+		if !errors.Is(err, fetch.ErrUnsupported) {
 			t.Errorf("%q: %v", url, err)
 		}
 	})

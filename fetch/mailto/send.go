@@ -36,7 +36,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	}
 	msg, err := compose(body, info, sender, env.Limits)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpRead, l, fetch.BadURL, err)
+		return nil, fetch.Fail(fetch.OpRead, l, fetch.ErrBadURL, err)
 	}
 	if err := checkAddresses(l, []string{msg.sender}); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 // server is where to send by. It is the user's own choice, as a proxy is.
 func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target, error) {
 	if f.SMTP == "" {
-		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.Unsupported, errNoServer)
+		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.ErrUnsupported, errNoServer)
 	}
 	host, service, err := net.SplitHostPort(f.SMTP)
 	if err != nil {
@@ -64,9 +64,9 @@ func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target
 	}
 	port, portErr := strconv.ParseUint(service, 10, 16)
 	if err != nil || portErr != nil || host == "" || port == 0 {
-		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.BadURL, fmt.Errorf("%q is not a mail server's HOST:PORT", f.SMTP))
+		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.ErrBadURL, fmt.Errorf("%q is not a mail server's HOST:PORT", f.SMTP))
 	}
-	return fetch.Target{Locator: l, From: from, Purpose: fetch.Proxy, Network: "tcp", Host: host, Port: uint16(port)}, nil
+	return fetch.Target{Locator: l, From: from, Purpose: fetch.PurposeProxy, Network: "tcp", Host: host, Port: uint16(port)}, nil
 }
 
 // maxPath is the length of the longest address (RFC 5321 §4.5.3.1.3).
@@ -86,7 +86,7 @@ func checkAddresses(l *locator.Mailto, list []string) error {
 			}
 		}
 		if err != nil {
-			return &fetch.Error{Op: fetch.OpSend, URL: l.Redacted(), Kind: fetch.BadURL, Section: "3.5",
+			return &fetch.Error{Op: fetch.OpSend, URL: l.Redacted(), Kind: fetch.ErrBadURL, Section: "3.5",
 				Err: fmt.Errorf("%q is not an RFC 822 addr-spec: %w", s, err)}
 		}
 	}

@@ -108,27 +108,27 @@ func TestSendFaults(t *testing.T) {
 		fault testserver.Fault
 		kinds []fetch.ErrorKind
 	}
-	broken := []fetch.ErrorKind{fetch.ConnectionFailed, fetch.Protocol}
+	broken := []fetch.ErrorKind{fetch.ErrConnectionFailed, fetch.ErrProtocol}
 	for _, command := range commands {
 		faults := []fault{
 			{testserver.Delay(time.Second), nil},
 			{testserver.Split(1), nil},
 			{testserver.Drip(1, 10*time.Millisecond), nil},
-			{testserver.Delay(time.Hour), []fetch.ErrorKind{fetch.Timeout}},
-			{testserver.Silence(), []fetch.ErrorKind{fetch.Timeout}},
-			{testserver.Drip(1, time.Hour), []fetch.ErrorKind{fetch.Timeout}},
+			{testserver.Delay(time.Hour), []fetch.ErrorKind{fetch.ErrTimeout}},
+			{testserver.Silence(), []fetch.ErrorKind{fetch.ErrTimeout}},
+			{testserver.Drip(1, time.Hour), []fetch.ErrorKind{fetch.ErrTimeout}},
 			{testserver.Close(), broken},
 			{testserver.Truncate(0), broken}, {testserver.Truncate(2), broken},
 			{testserver.Reset(0), broken}, {testserver.Reset(2), broken},
-			{testserver.EndlessLine(), []fetch.ErrorKind{fetch.Protocol}},
-			{testserver.Garbage(200, 1), []fetch.ErrorKind{fetch.Protocol}},
-			{testserver.Reply("421 closing"), []fetch.ErrorKind{fetch.Busy}},
-			{testserver.Reply("451 later"), []fetch.ErrorKind{fetch.Busy}},
-			{testserver.Reply("530 login"), []fetch.ErrorKind{fetch.Unauthenticated}},
-			{testserver.Reply("552 large"), []fetch.ErrorKind{fetch.TooLarge}},
-			{testserver.Reply("554 no"), []fetch.ErrorKind{fetch.Permission, fetch.Busy}},
-			{testserver.Reply("199 what"), []fetch.ErrorKind{fetch.Protocol}},
-			{testserver.Reply(strings.Repeat("250-x\n", 60000) + "250 x"), []fetch.ErrorKind{fetch.Protocol}},
+			{testserver.EndlessLine(), []fetch.ErrorKind{fetch.ErrProtocol}},
+			{testserver.Garbage(200, 1), []fetch.ErrorKind{fetch.ErrProtocol}},
+			{testserver.Reply("421 closing"), []fetch.ErrorKind{fetch.ErrBusy}},
+			{testserver.Reply("451 later"), []fetch.ErrorKind{fetch.ErrBusy}},
+			{testserver.Reply("530 login"), []fetch.ErrorKind{fetch.ErrUnauthenticated}},
+			{testserver.Reply("552 large"), []fetch.ErrorKind{fetch.ErrTooLarge}},
+			{testserver.Reply("554 no"), []fetch.ErrorKind{fetch.ErrPermission, fetch.ErrBusy}},
+			{testserver.Reply("199 what"), []fetch.ErrorKind{fetch.ErrProtocol}},
+			{testserver.Reply(strings.Repeat("250-x\n", 60000) + "250 x"), []fetch.ErrorKind{fetch.ErrProtocol}},
 		}
 		for _, f := range faults {
 			for _, secure := range []bool{false, true} {
@@ -188,7 +188,7 @@ func TestSlowReply(t *testing.T) {
 		start := time.Now()
 		_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
 		var e *fetch.Error
-		if took := time.Since(start).Round(time.Second); !errors.As(err, &e) || e.Kind != fetch.Timeout || e.Op != "MAIL" || took != time.Minute {
+		if took := time.Since(start).Round(time.Second); !errors.As(err, &e) || e.Kind != fetch.ErrTimeout || e.Op != "MAIL" || took != time.Minute {
 			t.Errorf("%v after %v", err, took)
 		}
 	})
@@ -206,7 +206,7 @@ func TestCutReply(t *testing.T) {
 				}
 				srv.On(command, 1, testserver.Reply(reply), testserver.Truncate(int64(n)))
 				_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
-				if !errors.Is(err, fetch.ConnectionFailed) {
+				if !errors.Is(err, fetch.ErrConnectionFailed) {
 					t.Errorf("%s, %d octets of a reply: %v", command, n, err)
 				}
 			})
@@ -223,12 +223,12 @@ func TestStartTLS(t *testing.T) {
 		reply string
 		kind  fetch.ErrorKind
 	}{
-		{"an unknown authority", nil, "", fetch.ConnectionFailed},
-		{"another host", &tls.Config{ServerName: "elsewhere.example"}, "", fetch.ConnectionFailed},
-		{"whatever it is", &tls.Config{InsecureSkipVerify: true}, "", fetch.Other},
-		{"refused", nil, "454 not now", fetch.Busy},
-		{"unknown", nil, "502 what?", fetch.Unsupported},
-		{"replies ahead", &tls.Config{InsecureSkipVerify: true}, "220 go\n250-x\n250 y", fetch.Protocol},
+		{"an unknown authority", nil, "", fetch.ErrConnectionFailed},
+		{"another host", &tls.Config{ServerName: "elsewhere.example"}, "", fetch.ErrConnectionFailed},
+		{"whatever it is", &tls.Config{InsecureSkipVerify: true}, "", fetch.ErrOther},
+		{"refused", nil, "454 not now", fetch.ErrBusy},
+		{"unknown", nil, "502 what?", fetch.ErrUnsupported},
+		{"replies ahead", &tls.Config{InsecureSkipVerify: true}, "220 go\n250-x\n250 y", fetch.ErrProtocol},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -242,10 +242,10 @@ func TestStartTLS(t *testing.T) {
 					f.TLS.RootCAs = srv.Roots()
 				}
 				_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
-				if tt.kind == fetch.Other && err != nil || tt.kind != fetch.Other && !errors.Is(err, tt.kind) {
+				if tt.kind == fetch.ErrOther && err != nil || tt.kind != fetch.ErrOther && !errors.Is(err, tt.kind) {
 					t.Errorf("%v, want %v", err, tt.kind)
 				}
-				if want := tt.kind == fetch.Other; (len(srv.Mail()) == 1) != want || srv.Transcript().Has(testserver.FromClient, "MAIL FROM:<joe@example.com>") {
+				if want := tt.kind == fetch.ErrOther; (len(srv.Mail()) == 1) != want || srv.Transcript().Has(testserver.FromClient, "MAIL FROM:<joe@example.com>") {
 					t.Errorf("%d messages\n%s", len(srv.Mail()), srv.Transcript())
 				}
 			})
@@ -286,7 +286,7 @@ func TestSlowHandshake(t *testing.T) {
 		start := time.Now()
 		_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
 		var e *fetch.Error
-		if took := time.Since(start).Round(time.Second); !errors.As(err, &e) || e.Kind != fetch.Timeout || e.Op != fetch.OpTLS || took != 8*time.Second {
+		if took := time.Since(start).Round(time.Second); !errors.As(err, &e) || e.Kind != fetch.ErrTimeout || e.Op != fetch.OpTLS || took != 8*time.Second {
 			t.Errorf("%v after %v", err, took)
 		}
 	})
@@ -298,7 +298,7 @@ func TestAllOrNobody(t *testing.T) {
 		srv := post(t, plainly, func(s *testserver.SMTP) { s.Unknown = []string{"c@d"} })
 		_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b?cc=c@d")}, strings.NewReader(letter))
 		var e *fetch.Error
-		if !errors.As(err, &e) || e.Kind != fetch.NotFound || e.Op != "RCPT" || e.Code != 550 || len(srv.Mail()) != 0 {
+		if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.Op != "RCPT" || e.Code != 550 || len(srv.Mail()) != 0 {
 			t.Errorf("%v, %d messages", err, len(srv.Mail()))
 		}
 	})
@@ -313,7 +313,7 @@ func TestReaderFails(t *testing.T) {
 			body := io.MultiReader(strings.NewReader(begin), iotest.ErrReader(sorry))
 			_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, body)
 			synctest.Wait()
-			if !errors.Is(err, fetch.LocalIO) || !errors.Is(err, sorry) || len(srv.Mail()) != 0 {
+			if !errors.Is(err, fetch.ErrLocalIO) || !errors.Is(err, sorry) || len(srv.Mail()) != 0 {
 				t.Errorf("%s: %v, %d messages", name, err, len(srv.Mail()))
 			}
 		})
@@ -325,10 +325,10 @@ func TestBadMessages(t *testing.T) {
 		text string
 		kind fetch.ErrorKind
 	}{
-		"From":       {"From: nobody\n\nx", fetch.BadURL},
-		"header":     {"Subject: x\nno field\n\nx", fetch.BadURL},
-		"long line":  {"Subject: " + strings.Repeat("x", 20<<10), fetch.TooLarge},
-		"many lines": {strings.Repeat("X: "+strings.Repeat("y", 1000)+"\n", 300), fetch.TooLarge},
+		"From":       {"From: nobody\n\nx", fetch.ErrBadURL},
+		"header":     {"Subject: x\nno field\n\nx", fetch.ErrBadURL},
+		"long line":  {"Subject: " + strings.Repeat("x", 20<<10), fetch.ErrTooLarge},
+		"many lines": {strings.Repeat("X: "+strings.Repeat("y", 1000)+"\n", 300), fetch.ErrTooLarge},
 	} {
 		f := &Fetcher{Env: noNetwork(t), SMTP: "127.0.0.1:25"}
 		_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(tt.text))
@@ -349,7 +349,7 @@ func TestSendContext(t *testing.T) {
 			time.AfterFunc(7*time.Second, cancel)
 			start := time.Now()
 			_, err := sender(srv).Update(ctx, &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
-			if !errors.Is(err, fetch.Canceled) || time.Since(start) != 7*time.Second {
+			if !errors.Is(err, fetch.ErrCanceled) || time.Since(start) != 7*time.Second {
 				t.Errorf("%s: %v after %v", command, err, time.Since(start))
 			}
 		})
@@ -371,7 +371,7 @@ func TestSendAllowed(t *testing.T) {
 		if _, err := f.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader(letter)); err != nil {
 			t.Fatal(err)
 		}
-		if len(asked) != 3 || asked[0].Network != "" || asked[1].Purpose != fetch.Proxy || asked[1].Port != 25 || asked[1].Host != "127.0.0.1" || !asked[2].Addr.IsValid() {
+		if len(asked) != 3 || asked[0].Network != "" || asked[1].Purpose != fetch.PurposeProxy || asked[1].Port != 25 || asked[1].Host != "127.0.0.1" || !asked[2].Addr.IsValid() {
 			t.Errorf("%+v", asked)
 		}
 		denied := errors.New("no")
@@ -383,7 +383,7 @@ func TestSendAllowed(t *testing.T) {
 				}
 				return nil
 			}
-			if _, err := f.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader(letter)); !errors.Is(err, fetch.Refused) || !errors.Is(err, denied) {
+			if _, err := f.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader(letter)); !errors.Is(err, fetch.ErrRefused) || !errors.Is(err, denied) {
 				t.Errorf("%v", err)
 			}
 		}
@@ -445,7 +445,7 @@ func FuzzReplies(f *testing.F) {
 			if err == nil && !strings.Contains(string(octets), "250") {
 				t.Errorf("%q: no error", octets)
 			}
-			if err != nil && fetch.KindOf(err) == fetch.Other {
+			if err != nil && fetch.KindOf(err) == fetch.ErrOther {
 				t.Errorf("%q: %v has no kind", octets, err)
 			}
 		})

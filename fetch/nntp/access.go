@@ -99,7 +99,7 @@ func (a *access) locate(l locator.Locator, newsServer string) error {
 	case *locator.News:
 		a.all, a.group, a.id, secure = l.All, l.Group, l.MessageID, l.Secure
 	default:
-		return &fetch.Error{Kind: fetch.Unsupported, Err: errNotNews}
+		return &fetch.Error{Kind: fetch.ErrUnsupported, Err: errNotNews}
 	}
 	if secure {
 		a.key.secure = implicit
@@ -120,14 +120,14 @@ func (a *access) locate(l locator.Locator, newsServer string) error {
 func (a *access) configured(server string) error {
 	server = strings.TrimSpace(server)
 	if server == "" {
-		return &fetch.Error{Kind: fetch.Unsupported, Section: "3.6", Err: errNoServer}
+		return &fetch.Error{Kind: fetch.ErrUnsupported, Section: "3.6", Err: errNoServer}
 	}
-	a.from = fetch.Provenance{Kind: fetch.Config}
+	a.from = fetch.Provenance{Kind: fetch.OriginConfig}
 	a.key.host = server
 	if host, port, err := net.SplitHostPort(server); err == nil {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 {
-			return &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("the news server %q has no port between 1 and 65535", server)}
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("the news server %q has no port between 1 and 65535", server)}
 		}
 		a.key.host, a.key.port = host, uint16(n)
 	}
@@ -138,7 +138,7 @@ func (a *access) configured(server string) error {
 // check refuses what no command can carry.
 func (a *access) check() error {
 	bad := func(section string, err error) error {
-		return &fetch.Error{Kind: fetch.BadURL, Section: section, Err: err}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Section: section, Err: err}
 	}
 	switch {
 	case a.key.host == "":
@@ -168,7 +168,7 @@ func (a *access) options() error {
 			o = *given
 		}
 	default:
-		return &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
+		return &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
 	switch {
 	case a.key.secure != plain:
@@ -181,18 +181,18 @@ func (a *access) options() error {
 		return nil
 	}
 	if a.group == "" || a.article != "" {
-		return &fetch.Error{Kind: fetch.BadURL, Err: errors.New("a range of articles is of a newsgroup, which the URL does not name")}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("a range of articles is of a newsgroup, which the URL does not name")}
 	}
 	var err error
 	if a.articles, err = parseSpans(o.Articles); err != nil {
-		return &fetch.Error{Kind: fetch.BadRange, Err: err}
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: err}
 	}
 	return nil
 }
 
 // target is the connection.
 func (a *access) target() fetch.Target {
-	return fetch.Target{Locator: a.loc, From: a.from, Purpose: fetch.Control, Network: "tcp", Host: a.key.host, Port: a.key.port}
+	return fetch.Target{Locator: a.loc, From: a.from, Purpose: fetch.PurposeControl, Network: "tcp", Host: a.key.host, Port: a.key.port}
 }
 
 // credentials asks Env.Credentials, which may prompt: once, although an access may

@@ -105,8 +105,8 @@ func TestNewsServer(t *testing.T) {
 		}
 	}
 	for server, kind := range map[string]fetch.ErrorKind{
-		"": fetch.Unsupported, "  ": fetch.Unsupported, "h:0": fetch.BadURL, "h:65536": fetch.BadURL, "h:x": fetch.BadURL,
-		"h/x": fetch.BadURL, "h\r\nPOST": fetch.BadURL, "u@h": fetch.BadURL, ":119": fetch.BadURL, "a b": fetch.BadURL,
+		"": fetch.ErrUnsupported, "  ": fetch.ErrUnsupported, "h:0": fetch.ErrBadURL, "h:65536": fetch.ErrBadURL, "h:x": fetch.ErrBadURL,
+		"h/x": fetch.ErrBadURL, "h\r\nPOST": fetch.ErrBadURL, "u@h": fetch.ErrBadURL, ":119": fetch.ErrBadURL, "a b": fetch.ErrBadURL,
 	} {
 		_, err := (&Fetcher{Env: &fetch.Env{NewsServer: server}}).Explain(&fetch.Request{Locator: parse(t, "news:x")})
 		if fetch.KindOf(err) != kind || err == nil {
@@ -147,7 +147,7 @@ func TestInjection(t *testing.T) {
 		_, errExplain := f.Explain(req)
 		for i, err := range []error{errFetch, errFind, errUpdate, errExplain} {
 			var e *fetch.Error
-			if !errors.As(err, &e) || e.Kind != fetch.BadURL || e.URL != l.Redacted() {
+			if !errors.As(err, &e) || e.Kind != fetch.ErrBadURL || e.URL != l.Redacted() {
 				t.Errorf("%d: %.100q: %v", i, l.String(), err)
 			}
 		}
@@ -166,7 +166,7 @@ func TestOtherOptions(t *testing.T) {
 		{Locator: l, Offset: 1}, {Locator: l, Length: 1}, {Locator: l, Options: 5}, {Locator: parse(t, "http://h/")}, {Locator: parse(t, "x-y:z")},
 	} {
 		_, err := f.Explain(req)
-		if fetch.KindOf(err) != fetch.Unsupported {
+		if fetch.KindOf(err) != fetch.ErrUnsupported {
 			t.Errorf("%+v: %v", req, err)
 		}
 	}

@@ -115,7 +115,7 @@ func (b *body) release() {
 // off.
 func (b *body) Close() error {
 	if b.err == nil {
-		b.err = b.a.fail(b.op, &fetch.Error{Kind: fetch.ConnectionFailed, Err: os.ErrClosed})
+		b.err = b.a.fail(b.op, &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: os.ErrClosed})
 		if b.free != nil && b.s.Err == nil && b.block.Ends() {
 			b.s.block = false
 		}

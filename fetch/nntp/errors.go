@@ -13,10 +13,10 @@ import (
 // fail makes err the error of an access, in which something is always known to
 // be wrong with somebody.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
-	e := fetch.Fail(op, a.loc, fetch.Other, err)
+	e := fetch.Fail(op, a.loc, fetch.ErrOther, err)
 	e.URL = a.loc.Redacted() // not that of the configured server
-	if e.Kind == fetch.Other {
-		e.Kind = fetch.ConnectionFailed
+	if e.Kind == fetch.ErrOther {
+		e.Kind = fetch.ErrConnectionFailed
 	}
 	return e
 }
@@ -25,11 +25,11 @@ func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 func (a *access) bodyFailure(op fetch.Op, err error) error {
 	switch kind := fetch.KindOf(err); {
 	case errors.Is(err, wire.ErrLineTooLong):
-		err = &fetch.Error{Kind: fetch.TooLarge, Err: err}
+		err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = &fetch.Error{Kind: fetch.Truncated, Err: errors.New("the connection ended before the final dot")}
-	case kind != fetch.Timeout && kind != fetch.Canceled && kind != fetch.TooLarge && kind != fetch.Protocol:
-		err = &fetch.Error{Kind: fetch.Truncated, Err: err}
+		err = &fetch.Error{Kind: fetch.ErrTruncated, Err: errors.New("the connection ended before the final dot")}
+	case kind != fetch.ErrTimeout && kind != fetch.ErrCanceled && kind != fetch.ErrTooLarge && kind != fetch.ErrProtocol:
+		err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
 	}
 	return a.fail(op, err)
 }
@@ -41,7 +41,7 @@ func replyFailure(err error) error {
 	case io.ErrUnexpectedEOF:
 		return talk.ErrClosed
 	case wire.ErrLineTooLong:
-		return &fetch.Error{Kind: fetch.Protocol, Err: err}
+		return &fetch.Error{Kind: fetch.ErrProtocol, Err: err}
 	}
 	return err
 }
@@ -50,34 +50,34 @@ func replyFailure(err error) error {
 func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 	switch r.Code {
 	case 400, 403, 436:
-		return fetch.Busy
+		return fetch.ErrBusy
 	case 411, 420, 421, 422, 423, 430:
-		return fetch.NotFound
+		return fetch.ErrNotFound
 	case 412: // a group is always selected before
-		return fetch.Protocol
+		return fetch.ErrProtocol
 	case 435:
-		return fetch.Exists
+		return fetch.ErrExists
 	case 437, 440, 502:
-		return fetch.Permission
+		return fetch.ErrPermission
 	case 441:
 		if strings.Contains(r.Text, "435") || strings.Contains(strings.ToLower(r.Text), "duplicate") {
-			return fetch.Exists
+			return fetch.ErrExists
 		}
-		return fetch.Permission
+		return fetch.ErrPermission
 	case 480, 481, 482:
-		return fetch.Unauthenticated
+		return fetch.ErrUnauthenticated
 	case 483: // only under TLS
-		return fetch.Permission
+		return fetch.ErrPermission
 	case 401, 500, 501, 503, 580:
-		return fetch.Unsupported
+		return fetch.ErrUnsupported
 	}
 	switch {
 	case verb == fetch.OpAUTHINFO:
-		return fetch.Unauthenticated
+		return fetch.ErrUnauthenticated
 	case r.Class() == 4:
-		return fetch.Busy
+		return fetch.ErrBusy
 	}
-	return fetch.Permission
+	return fetch.ErrPermission
 }
 
 // unknown tells whether err is a reply by which a server says that it does not

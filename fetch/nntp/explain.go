@@ -14,7 +14,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, err
 	}
 	if req.Offset != 0 || req.Length != 0 {
-		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.Unsupported, Err: errPart})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errPart})
 	}
 	t := a.target()
 	n := &notes{plan: &fetch.Plan{Network: t.Network, Host: t.Host, Port: t.Port}}

@@ -86,8 +86,8 @@ func operations() []operation {
 // that works.
 func TestFaults(t *testing.T) {
 	type kinds = []fetch.ErrorKind
-	cut := kinds{fetch.ConnectionFailed, fetch.Truncated}
-	none := kinds{fetch.Other} // no error
+	cut := kinds{fetch.ErrConnectionFailed, fetch.ErrTruncated}
+	none := kinds{fetch.ErrOther} // no error
 	long := strings.Repeat("x", 100_000)
 	for _, f := range []struct {
 		fault   testserver.Fault
@@ -101,28 +101,28 @@ func TestFaults(t *testing.T) {
 		{testserver.Truncate(2), cut, nil, nil, ""},
 		{testserver.Truncate(5), cut, nil, nil, ""},
 		{testserver.Reset(5), cut, nil, nil, ""},
-		{testserver.Truncate(60), none, cut, kinds{fetch.ConnectionFailed}, "long"},
+		{testserver.Truncate(60), none, cut, kinds{fetch.ErrConnectionFailed}, "long"},
 		{testserver.Reset(60), none, cut, cut, "long"},
-		{testserver.Silence(), kinds{fetch.Timeout}, nil, nil, ""},
-		{testserver.Delay(time.Hour), kinds{fetch.Timeout}, nil, nil, ""},
+		{testserver.Silence(), kinds{fetch.ErrTimeout}, nil, nil, ""},
+		{testserver.Delay(time.Hour), kinds{fetch.ErrTimeout}, nil, nil, ""},
 		{testserver.Delay(time.Second), none, nil, nil, ""},
-		{testserver.Drip(1, time.Hour), kinds{fetch.Timeout}, nil, nil, ""},
+		{testserver.Drip(1, time.Hour), kinds{fetch.ErrTimeout}, nil, nil, ""},
 		{testserver.Split(1), none, nil, nil, ""},
-		{testserver.EndlessLine(), kinds{fetch.Protocol}, nil, nil, ""},
-		{testserver.Garbage(1000, 1), kinds{fetch.Protocol}, nil, nil, ""},
-		{testserver.Garble(0, "\x00"), kinds{fetch.Protocol}, nil, nil, ""},
-		{testserver.Garble(3, "\x00"), kinds{fetch.Protocol}, nil, nil, ""},
-		{testserver.Reply(""), kinds{fetch.Protocol}, nil, nil, ""},
-		{testserver.Reply("999 x"), kinds{fetch.Protocol}, nil, nil, ""},
-		{testserver.Reply("299 x"), kinds{fetch.Protocol}, nil, nil, ""},
-		{testserver.Reply("400 x"), kinds{fetch.Busy}, nil, nil, ""},
-		{testserver.Reply("502 x"), kinds{fetch.Permission}, nil, none, "forgiven"},
-		{testserver.Reply("480 x"), kinds{fetch.Unauthenticated}, nil, none, ""},
-		{testserver.NoDot(), none, cut, kinds{fetch.ConnectionFailed}, ""},
-		{testserver.BareLF(), none, kinds{fetch.Timeout}, nil, ""},
-		{testserver.Data(""), none, kinds{fetch.Timeout}, nil, ""},
-		{testserver.Data(long), none, kinds{fetch.TooLarge}, kinds{fetch.Protocol}, ""},
-		{testserver.Data(strings.Repeat("x: y\r\n", 20_000)), none, none, kinds{fetch.Protocol}, "endless"},
+		{testserver.EndlessLine(), kinds{fetch.ErrProtocol}, nil, nil, ""},
+		{testserver.Garbage(1000, 1), kinds{fetch.ErrProtocol}, nil, nil, ""},
+		{testserver.Garble(0, "\x00"), kinds{fetch.ErrProtocol}, nil, nil, ""},
+		{testserver.Garble(3, "\x00"), kinds{fetch.ErrProtocol}, nil, nil, ""},
+		{testserver.Reply(""), kinds{fetch.ErrProtocol}, nil, nil, ""},
+		{testserver.Reply("999 x"), kinds{fetch.ErrProtocol}, nil, nil, ""},
+		{testserver.Reply("299 x"), kinds{fetch.ErrProtocol}, nil, nil, ""},
+		{testserver.Reply("400 x"), kinds{fetch.ErrBusy}, nil, nil, ""},
+		{testserver.Reply("502 x"), kinds{fetch.ErrPermission}, nil, none, "forgiven"},
+		{testserver.Reply("480 x"), kinds{fetch.ErrUnauthenticated}, nil, none, ""},
+		{testserver.NoDot(), none, cut, kinds{fetch.ErrConnectionFailed}, ""},
+		{testserver.BareLF(), none, kinds{fetch.ErrTimeout}, nil, ""},
+		{testserver.Data(""), none, kinds{fetch.ErrTimeout}, nil, ""},
+		{testserver.Data(long), none, kinds{fetch.ErrTooLarge}, kinds{fetch.ErrProtocol}, ""},
+		{testserver.Data(strings.Repeat("x: y\r\n", 20_000)), none, none, kinds{fetch.ErrProtocol}, "endless"},
 	} {
 		for _, op := range operations() {
 			stages := slices.Concat([]string{"GREETING", "CAPABILITIES"}, op.stages)
@@ -163,13 +163,13 @@ func tryFault(t *testing.T, op operation, stage string, fault testserver.Fault, 
 		}
 		kind := fetch.KindOf(err)
 		if err == nil {
-			kind = fetch.Other
+			kind = fetch.ErrOther
 		}
 		if want != nil && !slices.Contains(want, kind) {
 			w.Errorf("%v, of kind %q; want %v\n%s", err, kind, want, w.srv.Transcript())
 		}
 		var e *fetch.Error
-		if err != nil && (!errors.As(err, &e) || e.Op == "" || e.URL == "" || e.Kind == fetch.Other) {
+		if err != nil && (!errors.As(err, &e) || e.Op == "" || e.URL == "" || e.Kind == fetch.ErrOther) {
 			w.Errorf("%#v", err)
 		}
 		w.srv.ResetFaults()
@@ -204,7 +204,7 @@ func TestCutListings(t *testing.T) {
 						if err == nil || !strings.HasPrefix(want, whole) {
 							w.Fatalf("after %d of %d octets %q, %v", after, body.octets, whole, err)
 						}
-						w.fails(fmt.Sprintf("cut after %d octets", after), err, fetch.Truncated, fetch.ConnectionFailed)
+						w.fails(fmt.Sprintf("cut after %d octets", after), err, fetch.ErrTruncated, fetch.ErrConnectionFailed)
 						var items []fetch.Item
 						err = list.cut(after, func() (err error) {
 							items, err = w.items(url)
@@ -238,7 +238,7 @@ func TestCutArticles(t *testing.T) {
 			if err == nil || !strings.HasPrefix(want, whole) {
 				w.Fatalf("after %d of %d octets %q, %v", after, body.octets, whole, err)
 			}
-			w.fails(fmt.Sprintf("cut after %d octets", after), err, fetch.Truncated, fetch.ConnectionFailed)
+			w.fails(fmt.Sprintf("cut after %d octets", after), err, fetch.ErrTruncated, fetch.ErrConnectionFailed)
 		}
 	})
 }

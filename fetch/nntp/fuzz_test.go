@@ -115,7 +115,7 @@ func FuzzSession(f *testing.F) {
 		}()
 		check := func(err error) {
 			var e *fetch.Error
-			if err != nil && (!errors.As(err, &e) || e.Kind == fetch.Other || e.Op == "" || e.URL == "") {
+			if err != nil && (!errors.As(err, &e) || e.Kind == fetch.ErrOther || e.Op == "" || e.URL == "") {
 				t.Errorf("%#v", err)
 			}
 		}

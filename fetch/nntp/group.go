@@ -119,7 +119,7 @@ func addNumber(list []span, n int64) ([]span, error) {
 		return list, nil
 	}
 	if len(list) == maxSpans {
-		return nil, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("the numbers of the group's articles are too scattered")}
+		return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("the numbers of the group's articles are too scattered")}
 	}
 	return append(list, span{n, n}), nil
 }
@@ -143,7 +143,7 @@ func (a *access) items(ctx context.Context, r io.Reader, parse func(line string)
 				continue
 			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
-				yield(fetch.Item{}, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.TooLarge, Err: fmt.Errorf("more than %d entries", a.limits.Items)}))
+				yield(fetch.Item{}, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d entries", a.limits.Items)}))
 				return
 			}
 			if !yield(item, nil) {

@@ -109,7 +109,7 @@ func TestGroupWithout(t *testing.T) {
 				}
 				w.want("news:local.empty", "")
 				_, err := w.items("/local.none")
-				w.fails("a group that is not there", err, fetch.NotFound)
+				w.fails("a group that is not there", err, fetch.ErrNotFound)
 				w.srv.On("GROUP", 0, testserver.Reply("211 5 1 4 local.empty"))
 				if items, err := w.items("/local.empty"); len(items) > 0 || err != nil {
 					w.Errorf("a group whose articles have expired has %v, %v", items, err)
@@ -148,7 +148,7 @@ func TestGroupNumbers(t *testing.T) {
 			inWorld(t, nil, func(w *world) {
 				w.srv.On("GROUP", 1, testserver.Reply(reply))
 				_, err := w.get("/local.test")
-				w.fails(reply, err, fetch.Protocol)
+				w.fails(reply, err, fetch.ErrProtocol)
 			})
 		})
 	}
@@ -180,7 +180,7 @@ func TestOverviewFaults(t *testing.T) {
 		if items, err = w.items("/local.test"); len(items) != 2 {
 			w.Errorf("%d items", len(items))
 		}
-		w.fails("too many items", err, fetch.TooLarge)
+		w.fails("too many items", err, fetch.ErrTooLarge)
 	})
 }
 
@@ -193,10 +193,10 @@ func TestScatteredNumbers(t *testing.T) {
 		}
 		w.srv.On("LISTGROUP", 1, testserver.Data(all.String()+".\r\n"))
 		_, err := w.get("/local.test")
-		w.fails("scattered numbers", err, fetch.TooLarge)
+		w.fails("scattered numbers", err, fetch.ErrTooLarge)
 		w.srv.On("LISTGROUP", 1, testserver.Data("1\r\nx\r\n.\r\n"))
 		_, err = w.get("/local.test")
-		w.fails("no numbers", err, fetch.Protocol)
+		w.fails("no numbers", err, fetch.ErrProtocol)
 	})
 }
 

@@ -39,7 +39,7 @@ func readHeader(next func() ([]byte, error), max int) (header, error) {
 		}
 		h.octets = append(h.octets, line...)
 		if max > 0 && len(h.octets) > max {
-			return h, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("the header of an article is beyond the limit")}
+			return h, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("the header of an article is beyond the limit")}
 		}
 		line = wire.TrimEOL(line)
 		if len(line) == 0 {

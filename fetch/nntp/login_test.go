@@ -132,7 +132,7 @@ func TestLoginOctets(t *testing.T) {
 			inWorld(t, protected("local.test"), func(w *world) {
 				w.env.Credentials = knows(login.User, login.Password)
 				_, err := w.Fetch(w.Context(), &fetch.Request{Locator: w.url("/local.test/1")})
-				if !errors.Is(err, fetch.BadURL) || strings.Contains(err.Error(), "s3cret") {
+				if !errors.Is(err, fetch.ErrBadURL) || strings.Contains(err.Error(), "s3cret") {
 					w.Errorf("%+v: %v", login, err)
 				}
 				if sent := w.srv.Transcript().String(); strings.Contains(sent, "s3cret") {
@@ -153,20 +153,20 @@ func TestLoginFails(t *testing.T) {
 		kind        fetch.ErrorKind
 		wraps       error
 	}{
-		{"nobody to ask", nil, "", "", fetch.Unauthenticated, nil},
-		{"nothing known", func(context.Context, fetch.Challenge) (locator.Login, error) { return locator.Login{}, nil }, "", "", fetch.Unauthenticated, nil},
-		{"refused", func(context.Context, fetch.Challenge) (locator.Login, error) { return locator.Login{}, sorry }, "", "", fetch.Unauthenticated, sorry},
-		{"wrong password", knows("lab", "wr0ng"), "", "", fetch.Unauthenticated, nil},
-		{"out of order", knows("lab", "wr0ng"), "AUTHINFO USER", "482 no", fetch.Unauthenticated, nil},
-		{"not here", knows("lab", "wr0ng"), "AUTHINFO USER", "502 no", fetch.Permission, nil},
-		{"encrypted only", knows("lab", "wr0ng"), "AUTHINFO USER", "483 no", fetch.Permission, nil},
-		{"again and again", knows("lab", "s3cret"), "GROUP", "480 who", fetch.Unauthenticated, nil},
-		{"480 to that", knows("lab", "s3cret"), "AUTHINFO PASS", "480 who", fetch.Unauthenticated, nil},
-		{"unknown there", knows("lab", "s3cret"), "AUTHINFO USER", "500 what", fetch.Unsupported, nil},
-		{"line end in the user", knows("lab\r\nPOST", "s3cret"), "", "", fetch.BadURL, nil},
-		{"line end in the password", knows("lab", "s3cret\r\nPOST"), "", "", fetch.BadURL, nil},
-		{"too long", knows("lab", strings.Repeat("s3cret", 100)), "", "", fetch.BadURL, nil},
-		{"the password said back", knows("lab", "wr0ng"), "AUTHINFO PASS", "481 not wr0ng", fetch.Unauthenticated, nil},
+		{"nobody to ask", nil, "", "", fetch.ErrUnauthenticated, nil},
+		{"nothing known", func(context.Context, fetch.Challenge) (locator.Login, error) { return locator.Login{}, nil }, "", "", fetch.ErrUnauthenticated, nil},
+		{"refused", func(context.Context, fetch.Challenge) (locator.Login, error) { return locator.Login{}, sorry }, "", "", fetch.ErrUnauthenticated, sorry},
+		{"wrong password", knows("lab", "wr0ng"), "", "", fetch.ErrUnauthenticated, nil},
+		{"out of order", knows("lab", "wr0ng"), "AUTHINFO USER", "482 no", fetch.ErrUnauthenticated, nil},
+		{"not here", knows("lab", "wr0ng"), "AUTHINFO USER", "502 no", fetch.ErrPermission, nil},
+		{"encrypted only", knows("lab", "wr0ng"), "AUTHINFO USER", "483 no", fetch.ErrPermission, nil},
+		{"again and again", knows("lab", "s3cret"), "GROUP", "480 who", fetch.ErrUnauthenticated, nil},
+		{"480 to that", knows("lab", "s3cret"), "AUTHINFO PASS", "480 who", fetch.ErrUnauthenticated, nil},
+		{"unknown there", knows("lab", "s3cret"), "AUTHINFO USER", "500 what", fetch.ErrUnsupported, nil},
+		{"line end in the user", knows("lab\r\nPOST", "s3cret"), "", "", fetch.ErrBadURL, nil},
+		{"line end in the password", knows("lab", "s3cret\r\nPOST"), "", "", fetch.ErrBadURL, nil},
+		{"too long", knows("lab", strings.Repeat("s3cret", 100)), "", "", fetch.ErrBadURL, nil},
+		{"the password said back", knows("lab", "wr0ng"), "AUTHINFO PASS", "481 not wr0ng", fetch.ErrUnauthenticated, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, protected("local.test"), func(w *world) {

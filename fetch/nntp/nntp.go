@@ -46,7 +46,7 @@ type Fetcher struct {
 type Options struct {
 	// Articles asks for articles of the group that the URL names, such as "1-500",
 	// "7", "480-" or "1-10,12,20-", in that order. Numbers without an article are
-	// passed over; it is an error of kind NotFound if there is none at all.
+	// passed over; it is an error of kind ErrNotFound if there is none at all.
 	//
 	// The Resource is then a KindDocument of media type application/mbox (RFC
 	// 4155, with lines that begin with ">"s and "From " quoted by one ">" more,
@@ -104,7 +104,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}
 	switch {
 	case req.Offset != 0 || req.Length != 0:
-		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.Unsupported, Err: errPart})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errPart})
 	case a.articles != nil:
 		return f.fetchArticles(ctx, a)
 	case a.all:

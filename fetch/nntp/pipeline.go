@@ -153,8 +153,8 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 	n, p.asked = p.asked[0], p.asked[1:]
 	r, err = p.s.receive()
 	if err != nil {
-		if fetch.KindOf(err) == fetch.ConnectionFailed {
-			err = &fetch.Error{Kind: fetch.Truncated, Err: err}
+		if fetch.KindOf(err) == fetch.ErrConnectionFailed {
+			err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
 		}
 		err = p.s.failed(p.verb, err)
 	}

@@ -19,11 +19,11 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	case ctx.Err() != nil:
 		return nil, a.fail(fetch.OpConnect, ctx.Err())
 	case a.group == "" || a.article != "" || a.articles != nil:
-		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.BadURL, Err: errors.New("an article is posted to a newsgroup, and the URL names none")})
+		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("an article is posted to a newsgroup, and the URL names none")})
 	}
 	src := newArticleReader(body, a.limits)
 	if err := src.checkHeader(a.group); err != nil {
-		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.LocalIO, Err: err})
+		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
 	}
 	s, err := f.begin(ctx, a, func(s *session) error {
 		_, err := s.expect("POST", 340)
@@ -63,7 +63,7 @@ func (a *access) sendArticle(s *session, src *articleReader) error {
 			break
 		}
 		if err != nil {
-			return a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.LocalIO, Err: s.Fail(err)})
+			return a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrLocalIO, Err: s.Fail(err)})
 		}
 		if err := s.ctx.Err(); err != nil {
 			return s.failed(fetch.OpPOST, s.Fail(err))

@@ -89,7 +89,7 @@ func TestPostHeader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(w *world) {
 				_, err := w.post("news:local.test", tt.article)
-				if kind := fetch.KindOf(err); kind != fetch.LocalIO && kind != fetch.TooLarge || !strings.Contains(err.Error(), tt.want) {
+				if kind := fetch.KindOf(err); kind != fetch.ErrLocalIO && kind != fetch.ErrTooLarge || !strings.Contains(err.Error(), tt.want) {
 					w.Errorf("%v, of kind %q; want %q", err, kind, tt.want)
 				}
 				w.sent()
@@ -125,7 +125,7 @@ func TestPostUnreadable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(w *world) {
 				_, err := w.Update(w.Context(), w.req("news:local.test", nil), io.MultiReader(strings.NewReader(letter), body))
-				w.fails(name, err, fetch.LocalIO)
+				w.fails(name, err, fetch.ErrLocalIO)
 				if name == "error" && !errors.Is(err, sorry) {
 					w.Errorf("%v does not wrap the reader's error", err)
 				}
@@ -155,11 +155,11 @@ func TestPostRefused(t *testing.T) {
 		stage, reply string
 		kind         fetch.ErrorKind
 	}{
-		{"POST", "440 no", fetch.Permission}, {"POST", "480 who", fetch.Unauthenticated}, {"POST", "502 no", fetch.Permission},
-		{"POST", "500 what", fetch.Unsupported}, {"POST", "400 leaving", fetch.Busy}, {"POST", "240 early", fetch.Protocol},
-		{"END", "441 no", fetch.Permission}, {"END", "441 435 Duplicate", fetch.Exists}, {"END", "436 later", fetch.Busy},
-		{"END", "400 leaving", fetch.Busy}, {"END", "437 never", fetch.Permission}, {"END", "340 go on", fetch.Protocol},
-		{"END", "what", fetch.Protocol},
+		{"POST", "440 no", fetch.ErrPermission}, {"POST", "480 who", fetch.ErrUnauthenticated}, {"POST", "502 no", fetch.ErrPermission},
+		{"POST", "500 what", fetch.ErrUnsupported}, {"POST", "400 leaving", fetch.ErrBusy}, {"POST", "240 early", fetch.ErrProtocol},
+		{"END", "441 no", fetch.ErrPermission}, {"END", "441 435 Duplicate", fetch.ErrExists}, {"END", "436 later", fetch.ErrBusy},
+		{"END", "400 leaving", fetch.ErrBusy}, {"END", "437 never", fetch.ErrPermission}, {"END", "340 go on", fetch.ErrProtocol},
+		{"END", "what", fetch.ErrProtocol},
 	} {
 		t.Run(tt.stage+" "+tt.reply, func(t *testing.T) {
 			inWorld(t, nil, func(w *world) {
@@ -177,11 +177,11 @@ func TestPostRefused(t *testing.T) {
 func TestPostTwice(t *testing.T) {
 	inWorld(t, func(s *testserver.NNTP) { s.ReadOnly = true }, func(w *world) {
 		_, err := w.post("news:local.test", letter)
-		w.fails("a server that takes none", err, fetch.Permission)
+		w.fails("a server that takes none", err, fetch.ErrPermission)
 	})
 	inWorld(t, nil, func(w *world) {
 		_, err := w.post("news:local.test", "Message-ID: <a1@lab.example>\r\n"+letter)
-		w.fails("what is there already", err, fetch.Exists)
+		w.fails("what is there already", err, fetch.ErrExists)
 	})
 }
 
@@ -206,7 +206,7 @@ func TestPostRetry(t *testing.T) {
 		}
 		w.srv.On("END", 1, testserver.Close())
 		_, err := w.post("news:local.test", letter)
-		w.fails("no answer to an article", err, fetch.ConnectionFailed)
+		w.fails("no answer to an article", err, fetch.ErrConnectionFailed)
 		if n := len(w.srv.Posted()); n != 1 {
 			w.Errorf("%d articles", n)
 		}
@@ -217,12 +217,12 @@ func TestPostWhere(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		for _, url := range []string{"news:*", "news:a1@lab.example", "/local.test/1"} {
 			_, err := w.post(url, letter)
-			w.fails(url, err, fetch.BadURL)
+			w.fails(url, err, fetch.ErrBadURL)
 		}
 		w.sent()
 		ctx, cancel := context.WithCancel(w.Context())
 		cancel()
 		_, err := w.Update(ctx, w.req("news:local.test", nil), strings.NewReader(letter))
-		w.fails("cancelled", err, fetch.Canceled)
+		w.fails("cancelled", err, fetch.ErrCanceled)
 	})
 }

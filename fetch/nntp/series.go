@@ -68,7 +68,7 @@ func (b *series) release() {
 // its end: more answers are under way.
 func (b *series) Close() error {
 	if b.err == nil {
-		b.err = b.a.fail(b.verb, &fetch.Error{Kind: fetch.ConnectionFailed, Err: os.ErrClosed})
+		b.err = b.a.fail(b.verb, &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: os.ErrClosed})
 		b.s.block = true
 	}
 	b.pending = nil
@@ -108,7 +108,7 @@ func (f *Fetcher) fetchArticles(ctx context.Context, a *access) (*fetch.Resource
 		b.pipeline = pipeline{a: a, s: s, verb: fetch.OpARTICLE, want: 220, left: clamp(slices.Clone(a.articles), g)}
 		found, err := b.next()
 		if err == nil && !found {
-			err = a.fail(fetch.OpARTICLE, &fetch.Error{Kind: fetch.NotFound, Err: errors.New("the group has no articles in that range")})
+			err = a.fail(fetch.OpARTICLE, &fetch.Error{Kind: fetch.ErrNotFound, Err: errors.New("the group has no articles in that range")})
 		}
 		return err
 	})

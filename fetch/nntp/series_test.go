@@ -191,9 +191,9 @@ func TestNoArticles(t *testing.T) {
 			url, spec string
 			kind      fetch.ErrorKind
 		}{
-			{"/local.test", "900-1000", fetch.NotFound}, {"/local.test", "3", fetch.NotFound}, {"/local.empty", "1-", fetch.NotFound},
-			{"/local.none", "1-", fetch.NotFound}, {"/local.test", "5-1", fetch.BadRange}, {"/local.test/1", "1-", fetch.BadURL},
-			{"news:*", "1-", fetch.BadURL}, {"news:a1@lab.example", "1-", fetch.BadURL},
+			{"/local.test", "900-1000", fetch.ErrNotFound}, {"/local.test", "3", fetch.ErrNotFound}, {"/local.empty", "1-", fetch.ErrNotFound},
+			{"/local.none", "1-", fetch.ErrNotFound}, {"/local.test", "5-1", fetch.ErrBadRange}, {"/local.test/1", "1-", fetch.ErrBadURL},
+			{"news:*", "1-", fetch.ErrBadURL}, {"news:a1@lab.example", "1-", fetch.ErrBadURL},
 		} {
 			_, err := w.getAs(w.req(tt.url, articles(tt.spec)))
 			w.fails(tt.url+" "+tt.spec, err, tt.kind)

@@ -176,7 +176,7 @@ func (s *session) openBlock() *wire.DotReader {
 func (s *session) send(lines ...string) error {
 	for _, line := range lines {
 		if len(line)+len("\r\n") > maxCommand {
-			return &fetch.Error{Kind: fetch.BadURL, Err: errLong}
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: errLong}
 		}
 	}
 	return s.Send(lines...)
@@ -191,7 +191,7 @@ func (s *session) receive() (talk.Reply, error) {
 	case err != nil:
 		return r, err
 	case r.Code == 400:
-		return r, s.Fail(&fetch.Error{Kind: fetch.Busy, Code: r.Code, Reply: r.Text})
+		return r, s.Fail(&fetch.Error{Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text})
 	}
 	s.answered = true
 	return r, nil
@@ -271,13 +271,13 @@ func (s *session) login(text string) error {
 	login, err := s.access.credentials(s.ctx, text)
 	switch {
 	case err != nil:
-		e := *fetch.Fail(fetch.OpAUTHINFO, s.access.loc, fetch.Unauthenticated, err)
-		if e.Kind == fetch.Unauthenticated {
+		e := *fetch.Fail(fetch.OpAUTHINFO, s.access.loc, fetch.ErrUnauthenticated, err)
+		if e.Kind == fetch.ErrUnauthenticated {
 			e.Code, e.Reply = 480, text
 		}
 		return s.failed(fetch.OpAUTHINFO, &e)
 	case login.User == "":
-		return s.failed(fetch.OpAUTHINFO, &fetch.Error{Kind: fetch.Unauthenticated, Code: 480, Reply: text})
+		return s.failed(fetch.OpAUTHINFO, &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: 480, Reply: text})
 	}
 	r, err := s.command("AUTHINFO USER " + login.User)
 	if err == nil && r.Code == 381 {
@@ -340,7 +340,7 @@ func (s *session) Resume(ctx context.Context, a *access) {
 
 // describe is the session's connection as its access sees it.
 func (s *session) describe() fetch.Connection {
-	c := fetch.Connection{Network: "tcp", Purpose: fetch.Control, Host: s.key.host, Remote: s.peer}
+	c := fetch.Connection{Network: "tcp", Purpose: fetch.PurposeControl, Host: s.key.host, Remote: s.peer}
 	if tcp, ok := s.Raw.LocalAddr().(*net.TCPAddr); ok {
 		c.Local = tcp.AddrPort()
 	}

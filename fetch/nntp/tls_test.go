@@ -121,10 +121,10 @@ func TestStartTLSForReaders(t *testing.T) {
 func TestStartTLSRefused(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
-		w.fails("a server without TLS", err, fetch.Unsupported)
+		w.fails("a server without TLS", err, fetch.ErrUnsupported)
 		w.sent("STARTTLS", "QUIT")
 	})
-	for reply, kind := range map[string]fetch.ErrorKind{"500 what": fetch.Unsupported, "502 no": fetch.Permission, "580 no": fetch.Unsupported, "200 yes": fetch.Protocol} {
+	for reply, kind := range map[string]fetch.ErrorKind{"500 what": fetch.ErrUnsupported, "502 no": fetch.ErrPermission, "580 no": fetch.ErrUnsupported, "200 yes": fetch.ErrProtocol} {
 		secured(t, nil, func(w *world) {
 			w.srv.On("STARTTLS", 1, testserver.Reply(reply))
 			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
@@ -152,7 +152,7 @@ func TestTryTLS(t *testing.T) {
 	secured(t, nil, func(w *world) {
 		w.Fetcher.TLS = nil
 		_, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true}))
-		w.fails("an unknown certificate", err, fetch.ConnectionFailed)
+		w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
 	})
 }
 
@@ -162,7 +162,7 @@ func TestStartTLSInjection(t *testing.T) {
 	secured(t, nil, func(w *world) {
 		w.srv.On("STARTTLS", 1, testserver.Reply("382 go\n101 list\nREADER\n."))
 		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
-		w.fails("octets before TLS", err, fetch.Protocol)
+		w.fails("octets before TLS", err, fetch.ErrProtocol)
 	})
 }
 
@@ -171,7 +171,7 @@ func TestUntrusted(t *testing.T) {
 		secured(t, configure, func(w *world) {
 			w.Fetcher.TLS = nil
 			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
-			w.fails("an unknown certificate", err, fetch.ConnectionFailed)
+			w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
 			var unknown *tls.CertificateVerificationError
 			if !errors.As(err, &unknown) {
 				w.Errorf("%v does not wrap the reason", err)
@@ -189,8 +189,8 @@ func TestHandshakeFaults(t *testing.T) {
 		fault testserver.Fault
 		kind  fetch.ErrorKind
 	}{
-		{testserver.Silence(), fetch.Timeout}, {testserver.Close(), fetch.ConnectionFailed}, {testserver.Reply("200 ready"), fetch.ConnectionFailed},
-		{testserver.EndlessLine(), fetch.ConnectionFailed},
+		{testserver.Silence(), fetch.ErrTimeout}, {testserver.Close(), fetch.ErrConnectionFailed}, {testserver.Reply("200 ready"), fetch.ErrConnectionFailed},
+		{testserver.EndlessLine(), fetch.ErrConnectionFailed},
 	} {
 		t.Run(tt.fault.String(), func(t *testing.T) {
 			secured(t, implicitly, func(w *world) {

@@ -196,18 +196,18 @@ func TestArticleInfo(t *testing.T) {
 // The replies of RFC 3977 by the kinds of error they mean, wherever they come.
 func TestReplyKinds(t *testing.T) {
 	for reply, kind := range map[string]fetch.ErrorKind{
-		"400 leaving": fetch.Busy, "403 broken": fetch.Busy, "411 no group": fetch.NotFound, "412 none selected": fetch.Protocol,
-		"420 no current": fetch.NotFound, "423 no such number": fetch.NotFound, "430 no such id": fetch.NotFound, "436 later": fetch.Busy,
-		"480 who are you": fetch.Unauthenticated, "483 only secretly": fetch.Permission, "500 what": fetch.Unsupported,
-		"501 syntax": fetch.Unsupported, "502 not you": fetch.Permission, "503 no": fetch.Unsupported, "599 no": fetch.Permission,
-		"499 no": fetch.Busy, "200 fine": fetch.Protocol, "999 what": fetch.Protocol, "22": fetch.Protocol, "": fetch.Protocol,
-		"220 2 <x@y>": fetch.Protocol, "220 1 <x@y>\n.": fetch.Other,
+		"400 leaving": fetch.ErrBusy, "403 broken": fetch.ErrBusy, "411 no group": fetch.ErrNotFound, "412 none selected": fetch.ErrProtocol,
+		"420 no current": fetch.ErrNotFound, "423 no such number": fetch.ErrNotFound, "430 no such id": fetch.ErrNotFound, "436 later": fetch.ErrBusy,
+		"480 who are you": fetch.ErrUnauthenticated, "483 only secretly": fetch.ErrPermission, "500 what": fetch.ErrUnsupported,
+		"501 syntax": fetch.ErrUnsupported, "502 not you": fetch.ErrPermission, "503 no": fetch.ErrUnsupported, "599 no": fetch.ErrPermission,
+		"499 no": fetch.ErrBusy, "200 fine": fetch.ErrProtocol, "999 what": fetch.ErrProtocol, "22": fetch.ErrProtocol, "": fetch.ErrProtocol,
+		"220 2 <x@y>": fetch.ErrProtocol, "220 1 <x@y>\n.": fetch.ErrOther,
 	} {
 		t.Run(reply, func(t *testing.T) {
 			inWorld(t, nil, func(w *world) {
 				w.srv.On("ARTICLE", 1, testserver.Reply(reply), testserver.Data(".\r\n"))
 				_, err := w.get("/local.test/1")
-				if kind == fetch.Other {
+				if kind == fetch.ErrOther {
 					if err != nil {
 						w.Error(err)
 					}
@@ -215,7 +215,7 @@ func TestReplyKinds(t *testing.T) {
 				}
 				w.fails(reply, err, kind)
 				var e *fetch.Error
-				if code, _, _ := strings.Cut(reply, " "); errors.As(err, &e) && kind != fetch.Protocol && fmt.Sprint(e.Code) != code {
+				if code, _, _ := strings.Cut(reply, " "); errors.As(err, &e) && kind != fetch.ErrProtocol && fmt.Sprint(e.Code) != code {
 					w.Errorf("code %d", e.Code)
 				}
 				w.want("/local.test/2", shelf()["local.test"][1]) // the Fetcher goes on
@@ -226,8 +226,8 @@ func TestReplyKinds(t *testing.T) {
 
 func TestGreetings(t *testing.T) {
 	for greeting, kind := range map[string]fetch.ErrorKind{
-		"400 full": fetch.Busy, "502 not you": fetch.Permission, "220 mail": fetch.Protocol, "SSH-2.0-x": fetch.Protocol,
-		"480 login": fetch.Unauthenticated, "500 what": fetch.Unsupported,
+		"400 full": fetch.ErrBusy, "502 not you": fetch.ErrPermission, "220 mail": fetch.ErrProtocol, "SSH-2.0-x": fetch.ErrProtocol,
+		"480 login": fetch.ErrUnauthenticated, "500 what": fetch.ErrUnsupported,
 	} {
 		t.Run(greeting, func(t *testing.T) {
 			inWorld(t, func(s *testserver.NNTP) { s.Greeting = greeting }, func(w *world) {
@@ -274,7 +274,7 @@ func TestReuse(t *testing.T) {
 		}
 		w.srv.ResetTranscript()
 		_, err := w.get("/local.test/99")
-		w.fails("a missing article", err, fetch.NotFound)
+		w.fails("a missing article", err, fetch.ErrNotFound)
 		w.sent("ARTICLE 99")
 		w.want("/local.test/1", shelf()["local.test"][0])
 		w.sent("ARTICLE 1")
@@ -286,7 +286,7 @@ func TestUnasked(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		w.srv.On("GROUP", 1, testserver.ExtraReply("220 2 <a2@lab.example>\nforged\n."))
 		_, err := w.get("/local.test/2")
-		w.fails("a reply too many", err, fetch.Protocol)
+		w.fails("a reply too many", err, fetch.ErrProtocol)
 		w.want("/local.test/2", shelf()["local.test"][1])
 		// Behind an article it comes in one piece with it.
 		text := shelf()["local.more"][0]
@@ -418,7 +418,7 @@ func TestAttributes(t *testing.T) {
 			w.Error(err)
 		}
 		_, err := w.FindAttributes(w.Context(), w.req("/local.test/3", nil))
-		w.fails("STAT of what is missing", err, fetch.NotFound)
+		w.fails("STAT of what is missing", err, fetch.ErrNotFound)
 	})
 }
 
@@ -430,7 +430,7 @@ func TestSlowArticle(t *testing.T) {
 		w.want("/local.test/1", shelf()["local.test"][0])
 		w.srv.On("ARTICLE", 1, testserver.Drip(100, 3*time.Second))
 		_, err := w.get("/local.test/1")
-		w.fails("too slow", err, fetch.Timeout)
+		w.fails("too slow", err, fetch.ErrTimeout)
 	})
 }
 
@@ -441,7 +441,7 @@ func TestSlowReply(t *testing.T) {
 		w.srv.On("GROUP", 1, testserver.Drip(1, time.Second))
 		start := time.Now()
 		_, err := w.get("/local.test/1")
-		w.fails("too slow", err, fetch.Timeout)
+		w.fails("too slow", err, fetch.ErrTimeout)
 		if took := time.Since(start); took != 5*time.Second {
 			w.Errorf("after %v", took)
 		}
@@ -457,13 +457,13 @@ func TestNewsServerProvenance(t *testing.T) {
 			kinds = append(kinds, t.From.Kind)
 			return nil
 		}
-		link := fetch.Provenance{Kind: fetch.Remote}
+		link := fetch.Provenance{Kind: fetch.OriginRemote}
 		for _, url := range []string{"news:a1@lab.example", "/local.test/1"} {
 			if _, err := w.getAs(&fetch.Request{Locator: w.url(url), From: link}); err != nil {
 				w.Fatal(err)
 			}
 		}
-		if want := []fetch.Origin{fetch.Config, fetch.Config, fetch.Remote, fetch.Remote}; !slices.Equal(kinds, want) {
+		if want := []fetch.Origin{fetch.OriginConfig, fetch.OriginConfig, fetch.OriginRemote, fetch.OriginRemote}; !slices.Equal(kinds, want) {
 			w.Errorf("asked for %v, want %v", kinds, want)
 		}
 	})

@@ -69,7 +69,7 @@ func oldOnly(text string) bool {
 
 // hop goes where a server sends the request.
 func (c *call) hop(a *answer, to *proto.Object) error {
-	next, err := elsewhere(*to, fetch.Provenance{Kind: fetch.Redirect, By: a.at.locator(), Peer: a.peer.Addr()})
+	next, err := elsewhere(*to, fetch.Provenance{Kind: fetch.OriginRedirect, By: a.at.locator(), Peer: a.peer.Addr()})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *call) hop(a *answer, to *proto.Object) error {
 func (c *call) move(next target) error {
 	c.seen[c.at.key()] = true
 	if c.hops++; c.hops > min(maxHops, c.env.Limits.Hops) || c.seen[next.key()] {
-		return &fetch.Error{Op: fetch.OpFollow, URL: c.loc.Redacted(), Kind: fetch.TooManyHops, Err: fmt.Errorf("to %s, after %d", next.locator(), c.hops-1)}
+		return &fetch.Error{Op: fetch.OpFollow, URL: c.loc.Redacted(), Kind: fetch.ErrTooManyHops, Err: fmt.Errorf("to %s, after %d", next.locator(), c.hops-1)}
 	}
 	c.at = next
 	return nil
@@ -108,7 +108,7 @@ func (c *call) exchange(q question) (*answer, error) {
 		c.trace.Note("the server redirects to " + elsewhere.To.String())
 		next := c.at
 		next.host, next.port = elsewhere.To.Addr().String(), elsewhere.To.Port()
-		next.from = fetch.Provenance{Kind: fetch.Redirect, By: c.at.locator(), Peer: a.peer.Addr()}
+		next.from = fetch.Provenance{Kind: fetch.OriginRedirect, By: c.at.locator(), Peer: a.peer.Addr()}
 		if err := c.move(next); err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (c *call) read(a *answer) (to *proto.Object, err error) {
 		}
 		a.raw = append(a.raw, a.r.Raw()...)
 		if limit := c.env.Limits.Header; limit > 0 && len(a.raw) > limit {
-			return nil, fetch.Fail(fetch.OpRead, c.loc, fetch.TooLarge, fmt.Errorf("more than %d octets before the answer", limit))
+			return nil, fetch.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d octets before the answer", limit))
 		}
 		if f := proto.ParseFailure(tokens); f != nil {
 			return nil, f
@@ -192,9 +192,9 @@ func (c *call) read(a *answer) (to *proto.Object, err error) {
 func (a *answer) broken(err error) error {
 	switch {
 	case errors.Is(err, proto.ErrCut):
-		return fmt.Errorf("%w: %w", fetch.Truncated, err)
+		return fmt.Errorf("%w: %w", fetch.ErrTruncated, err)
 	case err == io.EOF:
-		return fmt.Errorf("%w: the server has nothing to say", fetch.Protocol)
+		return fmt.Errorf("%w: the server has nothing to say", fetch.ErrProtocol)
 	}
 	return err
 }

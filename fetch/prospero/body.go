@@ -41,7 +41,7 @@ func (b *body) part(offset, length int64) error {
 	skipped, err := io.CopyN(io.Discard, b.src, offset)
 	switch {
 	case err == io.EOF:
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.BadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
+		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
 	case err != nil:
 		return failed(fetch.OpRead, b.loc, err)
 	}
@@ -55,11 +55,11 @@ func (b *body) part(offset, length int64) error {
 func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case b.closed.Load():
-		return 0, fetch.Fail(fetch.OpRead, b.loc, fetch.ConnectionFailed, errClosed)
+		return 0, fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
 	case b.err != nil:
 		return 0, b.err
 	case b.ctx.Err() != nil:
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.Other, b.ctx.Err())
+		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, b.ctx.Err())
 		return 0, b.err
 	case b.left == 0:
 		return 0, io.EOF
@@ -90,7 +90,7 @@ func (b *body) full() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	switch {
 	case n > 0:
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.TooLarge, errors.New("the body is longer than the limit"))
+		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, errors.New("the body is longer than the limit"))
 	case err == io.EOF:
 		b.err = io.EOF
 	default:

@@ -33,7 +33,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	text := list(c, &c.at)
 	packets, ok := ardp.Split(1738, []byte(text))
 	if !ok {
-		return nil, fetch.Fail(fetch.OpExplain, c.loc, fetch.BadURL, ardp.ErrTooLong)
+		return nil, fetch.Fail(fetch.OpExplain, c.loc, fetch.ErrBadURL, ardp.ErrTooLong)
 	}
 	p.Steps = append(p.Steps, fetch.Step{Do: sending(len(packets)), When: when})
 	header := *packets[0]

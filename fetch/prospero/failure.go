@@ -11,11 +11,11 @@ import (
 
 // failures are the kinds of a server's FAILURE, by its code.
 var failures = map[string]fetch.ErrorKind{
-	"NOT-FOUND": fetch.NotFound, "NOT-A-DIRECTORY": fetch.NotFound,
-	"NOT-AUTHORIZED": fetch.Permission, "AUTHENTICATION-REQUIRED": fetch.Unauthenticated, "AUTHENTICATION-DATA": fetch.Unauthenticated,
-	"ALREADY-EXISTS": fetch.Exists, "NAME-CONFLICT": fetch.Exists,
-	"SERVER-FAILED": fetch.Busy, "TOO-MANY": fetch.TooLarge,
-	"BAD-VALUE": fetch.BadURL, "AMBIGUOUS": fetch.BadURL, "UNIMPLEMENTED": fetch.Unsupported,
+	"NOT-FOUND": fetch.ErrNotFound, "NOT-A-DIRECTORY": fetch.ErrNotFound,
+	"NOT-AUTHORIZED": fetch.ErrPermission, "AUTHENTICATION-REQUIRED": fetch.ErrUnauthenticated, "AUTHENTICATION-DATA": fetch.ErrUnauthenticated,
+	"ALREADY-EXISTS": fetch.ErrExists, "NAME-CONFLICT": fetch.ErrExists,
+	"SERVER-FAILED": fetch.ErrBusy, "TOO-MANY": fetch.ErrTooLarge,
+	"BAD-VALUE": fetch.ErrBadURL, "AMBIGUOUS": fetch.ErrBadURL, "UNIMPLEMENTED": fetch.ErrUnsupported,
 }
 
 // kinds are those of the errors of ARDP and of the text.
@@ -23,18 +23,18 @@ var kinds = []struct {
 	err  error
 	kind fetch.ErrorKind
 }{
-	{ardp.ErrSilent, fetch.Timeout},
-	{ardp.ErrRefused, fetch.Unreachable},
-	{ardp.ErrFlood, fetch.Protocol},
-	{ardp.ErrTooLong, fetch.BadURL},
-	{ardp.ErrConflict, fetch.Protocol},
-	{ardp.ErrText, fetch.Protocol},
-	{ardp.ErrVersion, fetch.Protocol},
-	{ardp.ErrHeader, fetch.Protocol},
-	{ardp.ErrClosed, fetch.ConnectionFailed},
-	{proto.ErrCut, fetch.Truncated},
-	{proto.ErrLong, fetch.TooLarge},
-	{proto.ErrLine, fetch.Protocol},
+	{ardp.ErrSilent, fetch.ErrTimeout},
+	{ardp.ErrRefused, fetch.ErrUnreachable},
+	{ardp.ErrFlood, fetch.ErrProtocol},
+	{ardp.ErrTooLong, fetch.ErrBadURL},
+	{ardp.ErrConflict, fetch.ErrProtocol},
+	{ardp.ErrText, fetch.ErrProtocol},
+	{ardp.ErrVersion, fetch.ErrProtocol},
+	{ardp.ErrHeader, fetch.ErrProtocol},
+	{ardp.ErrClosed, fetch.ErrConnectionFailed},
+	{proto.ErrCut, fetch.ErrTruncated},
+	{proto.ErrLong, fetch.ErrTooLarge},
+	{proto.ErrLine, fetch.ErrProtocol},
 }
 
 // fail makes the error of a command.
@@ -44,7 +44,7 @@ func failed(op fetch.Op, l locator.Locator, err error) error {
 	if f := (*proto.Failure)(nil); errors.As(err, &f) {
 		kind, known := failures[f.Code]
 		if !known {
-			kind = fetch.Protocol
+			kind = fetch.ErrProtocol
 		}
 		return &fetch.Error{Op: op, URL: l.Redacted(), Kind: kind, Reply: f.Error()}
 	}
@@ -53,7 +53,7 @@ func failed(op fetch.Op, l locator.Locator, err error) error {
 			return fetch.Fail(op, l, k.kind, err)
 		}
 	}
-	return own(fetch.Fail(op, l, fetch.Other, err), l)
+	return own(fetch.Fail(op, l, fetch.ErrOther, err), l)
 }
 
 // own has an error speak of the URL that was asked for, not of one that a

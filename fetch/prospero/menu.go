@@ -87,7 +87,7 @@ func (l *lister) list(a *answer, depth int) error {
 				link, attributes, octets = &next, nil, 0
 			case "ATTRIBUTE":
 				if octets += len(a.r.Raw()); l.env.Limits.Header > 0 && octets > l.env.Limits.Header {
-					return fetch.Fail(fetch.OpRead, l.loc, fetch.TooLarge, fmt.Errorf("a link with more than %d octets of attributes", l.env.Limits.Header))
+					return fetch.Fail(fetch.OpRead, l.loc, fetch.ErrTooLarge, fmt.Errorf("a link with more than %d octets of attributes", l.env.Limits.Header))
 				}
 				attr, err := proto.ParseAttribute(tokens)
 				if err != nil {
@@ -114,7 +114,7 @@ func (l *lister) link(a *answer, link *proto.Link, attributes []proto.Attribute,
 		return l.union(a, link, depth)
 	}
 	if limit := l.env.Limits.Items; limit > 0 && l.n >= limit {
-		return fetch.Fail(fetch.OpRead, l.loc, fetch.TooLarge, fmt.Errorf("the directory has more than %d links", limit))
+		return fetch.Fail(fetch.OpRead, l.loc, fetch.ErrTooLarge, fmt.Errorf("the directory has more than %d links", limit))
 	}
 	l.n++
 	if !l.yield(item(link, attributes), nil) {
@@ -127,7 +127,7 @@ func (l *lister) link(a *answer, link *proto.Link, attributes []proto.Attribute,
 // union lists another directory in place of a link to it, each but once. One
 // that fails is left out.
 func (l *lister) union(a *answer, link *proto.Link, depth int) error {
-	to, err := elsewhere(link.Object, fetch.Provenance{Kind: fetch.Remote, By: a.at.locator(), Peer: a.peer.Addr()})
+	to, err := elsewhere(link.Object, fetch.Provenance{Kind: fetch.OriginRemote, By: a.at.locator(), Peer: a.peer.Addr()})
 	if err != nil {
 		l.trace.Note("a union link that leads nowhere is left out: " + err.Error())
 		return nil
@@ -152,7 +152,7 @@ func (l *lister) union(a *answer, link *proto.Link, depth int) error {
 	}
 	switch {
 	case err == nil:
-	case l.stopped, l.ctx.Err() != nil, fetch.KindOf(err) == fetch.TooLarge:
+	case l.stopped, l.ctx.Err() != nil, fetch.KindOf(err) == fetch.ErrTooLarge:
 		return err
 	default:
 		l.trace.Note(failed(fetch.OpUnion, c.loc, err).Error() + "; it is left out")

@@ -45,7 +45,7 @@ func (c *call) object() (*fetch.Resource, error) {
 		switch {
 		case err == nil && usable(to):
 			c.trace.Note(fmt.Sprintf("access method %s", methodText(attr.Value)))
-			return nil, fetch.Fail(fetch.OpFetch, c.loc, fetch.Moved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.Remote, By: c.loc, Peer: a.peer.Addr()}})
+			return nil, fetch.Fail(fetch.OpFetch, c.loc, fetch.ErrMoved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.OriginRemote, By: c.loc, Peer: a.peer.Addr()}})
 		case err == nil:
 			shown = append(shown, fetch.Printable(fmt.Sprintf("%s (%s)", to.Redacted(), m.Name)))
 		default:
@@ -89,7 +89,7 @@ func (c *call) attributes() ([]proto.Attribute, *answer, error) {
 			return nil, nil, err
 		}
 		if octets += len(a.r.Raw()); c.env.Limits.Header > 0 && octets > c.env.Limits.Header {
-			return nil, nil, fetch.Fail(fetch.OpRead, c.loc, fetch.TooLarge, fmt.Errorf("more than %d octets of attributes", c.env.Limits.Header))
+			return nil, nil, fetch.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d octets of attributes", c.env.Limits.Header))
 		}
 		for _, tokens := range lines {
 			if f := proto.ParseFailure(tokens); f != nil {

@@ -32,7 +32,7 @@ import (
 // AFS), is KindAdvice: they are shown and never opened.
 //
 // Prospero has no ranges: with an Offset what comes before it is received all
-// the same; counting from the end is Unsupported.
+// the same; counting from the end is ErrUnsupported.
 //
 // Each request uses a socket of its own, connected to the server, and a
 // connection id that cannot be guessed. UDP proves no more than that of who
@@ -99,7 +99,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 		return nil, err
 	}
 	if computed(c.at.object) {
-		return nil, fetch.Fail(fetch.OpGetObjectInfo, c.loc, fetch.Unsupported, errComputed)
+		return nil, fetch.Fail(fetch.OpGetObjectInfo, c.loc, fetch.ErrUnsupported, errComputed)
 	}
 	attributes, _, err := c.attributes()
 	if err != nil {
@@ -128,13 +128,13 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error
 	l, ok := req.Locator.(*locator.Prospero)
 	switch {
 	case !ok || l == nil:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotProspero)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotProspero)
 	case req.Options != nil:
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errOptions)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errOptions)
 	case req.Offset < 0:
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errFromEnd)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errFromEnd)
 	case req.Length < 0:
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.BadRange, errLength)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadRange, errLength)
 	}
 	at, plain := targetOf(l, req.From)
 	if err := fetch.CheckOctets(plain); err != nil {
@@ -144,7 +144,7 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error
 	c.info.Protocol = 5
 	if req.Query != "" {
 		if !c.wordless() || strings.ContainsAny(req.Query, "\x00\r\n") {
-			return nil, fetch.Fail(fetch.OpFetch, l, fetch.BadURL, errNoWords)
+			return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadURL, errNoWords)
 		}
 		c.at.object = strings.TrimSuffix(at.object, "/") + "/" + req.Query
 	}

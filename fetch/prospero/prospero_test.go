@@ -101,7 +101,7 @@ func TestRecordedAnswers(t *testing.T) {
 	})
 	bubble(t, "failures", func(t *testing.T) {
 		for trace, kind := range map[string]fetch.ErrorKind{
-			"notauthorized": fetch.Permission, "archie-v5-toomany": fetch.Permission, "unknown-command": fetch.Protocol, "crlf": fetch.Protocol,
+			"notauthorized": fetch.ErrPermission, "archie-v5-toomany": fetch.ErrPermission, "unknown-command": fetch.ErrProtocol, "crlf": fetch.ErrProtocol,
 		} {
 			w := newWorld(t, func(*testserver.Prospero) {})
 			w.srv.On("LIST", 0, testserver.Reply(recorded(t, trace)))
@@ -168,10 +168,10 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 		w := newWorld(t, usual)
 		_, err := w.fetch("/pub/ftp")
 		var ref *fetch.Referral
-		if !errors.As(err, &ref) || ref.To.String() != "ftp://ftp.example.org:2121/pub/ftp;type=i" || ref.From.Kind != fetch.Remote || ref.From.Peer.String() != "127.0.0.1" {
+		if !errors.As(err, &ref) || ref.To.String() != "ftp://ftp.example.org:2121/pub/ftp;type=i" || ref.From.Kind != fetch.OriginRemote || ref.From.Peer.String() != "127.0.0.1" {
 			t.Errorf("%v, %+v", err, ref)
 		}
-		wantKind(t, err, fetch.Moved, "ftp://ftp.example.org")
+		wantKind(t, err, fetch.ErrMoved, "ftp://ftp.example.org")
 	})
 	bubble(t, "advice", func(t *testing.T) {
 		w := newWorld(t, usual)
@@ -183,7 +183,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 			if err == nil {
 				_, err = io.Copy(io.Discard, res.Body)
 			}
-			if !errors.Is(err, fetch.NoOctets) || res.Kind != fetch.KindAdvice || !strings.Contains(res.Advice, want) {
+			if !errors.Is(err, fetch.ErrNoOctets) || res.Kind != fetch.KindAdvice || !strings.Contains(res.Advice, want) {
 				t.Errorf("%s: %+v, %v", path, res, err)
 			}
 		}
@@ -191,20 +191,20 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 	bubble(t, "failures", func(t *testing.T) {
 		w := newWorld(t, usual)
 		_, err := w.fetch("/pub/missing")
-		wantKind(t, err, fetch.NotFound, "GET-OBJECT-INFO prospero://127.0.0.1//pub/missing: FAILURE NOT-FOUND")
+		wantKind(t, err, fetch.ErrNotFound, "GET-OBJECT-INFO prospero://127.0.0.1//pub/missing: FAILURE NOT-FOUND")
 		_, err = w.fetch("/pub/secret")
-		wantKind(t, err, fetch.Permission, "FAILURE NOT-AUTHORIZED")
+		wantKind(t, err, fetch.ErrPermission, "FAILURE NOT-AUTHORIZED")
 		_, err = w.do(&fetch.Request{Locator: parse(t, "prospero://127.0.0.1//pub/motd.txt"), Offset: 99})
-		wantKind(t, err, fetch.BadRange, "which is at 6")
+		wantKind(t, err, fetch.ErrBadRange, "which is at 6")
 		_, err = w.do(&fetch.Request{Locator: parse(t, "prospero://127.0.0.1//pub"), Query: "words"})
-		wantKind(t, err, fetch.BadURL, "words")
+		wantKind(t, err, fetch.ErrBadURL, "words")
 	})
 	bubble(t, "contents that fail", func(t *testing.T) {
 		for answer, kind := range map[string]fetch.ErrorKind{
-			"FAILURE NOT-FOUND\n": fetch.Moved, "NONE-FOUND\n": fetch.Moved, "": fetch.Moved,
-			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE OTHER x\n": fetch.Protocol,
-			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE TAGGED\n":  fetch.Protocol,
-			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE":           fetch.Truncated,
+			"FAILURE NOT-FOUND\n": fetch.ErrMoved, "NONE-FOUND\n": fetch.ErrMoved, "": fetch.ErrMoved,
+			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE OTHER x\n": fetch.ErrProtocol,
+			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE TAGGED\n":  fetch.ErrProtocol,
+			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE":           fetch.ErrTruncated,
 		} {
 			w := newWorld(t, func(s *testserver.Prospero) {
 				s.Content = files()
@@ -219,7 +219,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 		}
 	})
 	bubble(t, "silence at the contents", func(t *testing.T) {
-		for methods, kind := range map[string]fetch.ErrorKind{"PROSPERO-CONTENTS AFTP": fetch.Moved, "PROSPERO-CONTENTS LOCAL": fetch.Timeout, "PROSPERO-CONTENTS": fetch.Timeout} {
+		for methods, kind := range map[string]fetch.ErrorKind{"PROSPERO-CONTENTS AFTP": fetch.ErrMoved, "PROSPERO-CONTENTS LOCAL": fetch.ErrTimeout, "PROSPERO-CONTENTS": fetch.ErrTimeout} {
 			w := newWorld(t, func(s *testserver.Prospero) {
 				s.Content = files()
 				s.Methods = func(string) (list []testserver.ProsperoMethod) {
@@ -238,15 +238,15 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 		w := newWorld(t, usual)
 		w.srv.On("GET-OBJECT-INFO", 2, testserver.Reply("FAILURE NOT-AUTHORIZED\n"))
 		_, err := w.fetch("/pub/motd.txt")
-		wantKind(t, err, fetch.Permission, "")
+		wantKind(t, err, fetch.ErrPermission, "")
 		// The caller's own time is not the server's silence.
 		w.srv.On("GET-OBJECT-INFO", 3, testserver.Silence())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err = read(ctx, &w.env, parse(t, "prospero://127.0.0.1//pub/ftp"))
-		wantKind(t, err, fetch.Moved, "")
+		wantKind(t, err, fetch.ErrMoved, "")
 		_, err = read(ctx, &w.env, parse(t, "prospero://127.0.0.1//pub/motd.txt"))
-		wantKind(t, err, fetch.Timeout, "")
+		wantKind(t, err, fetch.ErrTimeout, "")
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
@@ -277,7 +277,7 @@ func TestFields(t *testing.T) {
 	} {
 		bubble(t, path, func(t *testing.T) {
 			w := newWorld(t, usual)
-			if _, err := w.fetch(path); err != nil && !errors.Is(err, fetch.Protocol) { // the server knows ASCII names only
+			if _, err := w.fetch(path); err != nil && !errors.Is(err, fetch.ErrProtocol) { // the server knows ASCII names only
 				t.Error(err)
 			}
 			if !strings.Contains(w.sent(), want) {
@@ -304,7 +304,7 @@ func TestForwarding(t *testing.T) {
 		var targets []string
 		w.env.Allow = func(_ context.Context, target fetch.Target) error {
 			if !target.Addr.IsValid() {
-				targets = append(targets, fmt.Sprint(target.Host, " ", target.From.Kind == fetch.Redirect))
+				targets = append(targets, fmt.Sprint(target.Host, " ", target.From.Kind == fetch.OriginRedirect))
 			}
 			return nil
 		}
@@ -319,18 +319,18 @@ func TestForwarding(t *testing.T) {
 			t.Errorf("Allow was asked about %s", got)
 		}
 		_, err = w.fetch("/circle")
-		wantKind(t, err, fetch.TooManyHops, "prospero://127.0.0.1//circle")
+		wantKind(t, err, fetch.ErrTooManyHops, "prospero://127.0.0.1//circle")
 		w.env.Limits.Hops = 100
 		_, err = w.fetch("/chain0")
-		wantKind(t, err, fetch.TooManyHops, "after 16")
+		wantKind(t, err, fetch.ErrTooManyHops, "after 16")
 		w.env.Limits.Hops = -1
 		_, err = w.fetch("/old")
-		wantKind(t, err, fetch.TooManyHops, "after 0")
+		wantKind(t, err, fetch.ErrTooManyHops, "after 0")
 		w.env.Limits.Hops = 0
 		_, err = w.fetch("/nowhere")
-		wantKind(t, err, fetch.Protocol, "h(0)")
+		wantKind(t, err, fetch.ErrProtocol, "h(0)")
 		_, err = w.fetch("/bad")
-		wantKind(t, err, fetch.BadURL, "LF")
+		wantKind(t, err, fetch.ErrBadURL, "LF")
 	})
 	bubble(t, "redirected", func(t *testing.T) {
 		w := newWorld(t, usual)
@@ -343,15 +343,15 @@ func TestForwarding(t *testing.T) {
 		w.srv.On("LIST", 0, testserver.SendTo(other.Addr))
 		other.On("LIST", 0, testserver.SendTo(w.srv.Addr))
 		_, err = w.fetch("/pub")
-		wantKind(t, err, fetch.TooManyHops, "")
+		wantKind(t, err, fetch.ErrTooManyHops, "")
 		w.env.Allow = func(_ context.Context, target fetch.Target) error {
-			if target.From.Kind == fetch.Redirect {
+			if target.From.Kind == fetch.OriginRedirect {
 				return errors.New("denied")
 			}
 			return nil
 		}
 		_, err = w.fetch("/pub")
-		wantKind(t, err, fetch.Refused, "denied")
+		wantKind(t, err, fetch.ErrRefused, "denied")
 	})
 }
 
@@ -406,7 +406,7 @@ func TestUnions(t *testing.T) {
 		}
 		w.env.Limits.Items = 5
 		items, err = w.items("/wide")
-		wantKind(t, err, fetch.TooLarge, "5 links")
+		wantKind(t, err, fetch.ErrTooLarge, "5 links")
 		if len(items) != 5 {
 			t.Errorf("%d items", len(items))
 		}
@@ -442,7 +442,7 @@ func TestVersion1(t *testing.T) {
 		w.noted("version 1")
 		w.noted("OUT-OF-DATE")
 		_, err = w.fetch("AFTP/pub/motd.txt")
-		wantKind(t, err, fetch.NotFound, "NOT-A-DIRECTORY")
+		wantKind(t, err, fetch.ErrNotFound, "NOT-A-DIRECTORY")
 	})
 }
 
@@ -469,9 +469,9 @@ func TestArchie(t *testing.T) {
 			t.Errorf("%+v, %v", items, err)
 		}
 		_, err = w.fetch("ARCHIE/MATCH(9999,0,=)/x")
-		wantKind(t, err, fetch.Permission, "between 1 and 2500")
+		wantKind(t, err, fetch.ErrPermission, "between 1 and 2500")
 		_, err = w.fetch("ARCHIE/OTHER")
-		wantKind(t, err, fetch.NotFound, "NOT-A-DIRECTORY")
+		wantKind(t, err, fetch.ErrNotFound, "NOT-A-DIRECTORY")
 		if strings.Contains(w.sent(), "GET-OBJECT-INFO") {
 			t.Error("a search was done twice")
 		}
@@ -480,7 +480,7 @@ func TestArchie(t *testing.T) {
 		if err != nil || res.Kind != fetch.KindQuery {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.NoOctets) {
+		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.ErrNoOctets) {
 			t.Errorf("its octets: %v", err)
 		}
 		res, err = w.do(&fetch.Request{Locator: res.Locator, Query: "motd.txt"})
@@ -491,7 +491,7 @@ func TestArchie(t *testing.T) {
 			t.Errorf("%+v, %v", items, err)
 		}
 		_, err = (&Fetcher{Env: &w.env}).FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, "prospero://127.0.0.1/ARCHIE/MATCH(20,0,=)/x")})
-		wantKind(t, err, fetch.Unsupported, "without searching")
+		wantKind(t, err, fetch.ErrUnsupported, "without searching")
 	})
 }
 
@@ -504,7 +504,7 @@ func TestTiming(t *testing.T) {
 		var sent []time.Duration
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func([]byte) { sent = append(sent, time.Since(start)) }})
 		_, err := (&Fetcher{Env: &w.env}).Fetch(ctx, &fetch.Request{Locator: parse(t, "prospero://127.0.0.1/x")})
-		wantKind(t, err, fetch.Timeout, "no answer")
+		wantKind(t, err, fetch.ErrTimeout, "no answer")
 		if got := fmt.Sprint(sent); got != "[0s 4s 12s 28s 1m0s]" { // the last is the cancel
 			t.Errorf("sent at %s", got)
 		}
@@ -528,7 +528,7 @@ func TestTiming(t *testing.T) {
 		w.srv.On("LIST", 1, testserver.Wait(18*time.Hour, 0), testserver.Silence())
 		start := time.Now()
 		_, err := w.fetch("/pub")
-		wantKind(t, err, fetch.Timeout, "")
+		wantKind(t, err, fetch.ErrTimeout, "")
 		if took := time.Since(start); took != 180*time.Second {
 			t.Errorf("gave up after %v", took)
 		}
@@ -537,10 +537,10 @@ func TestTiming(t *testing.T) {
 		w := newWorld(t, usual)
 		w.srv.On("LIST", 1, testserver.Refuse())
 		_, err := w.fetch("/pub")
-		wantKind(t, err, fetch.Unreachable, "refuses")
+		wantKind(t, err, fetch.ErrUnreachable, "refuses")
 		w.srv.Close()
 		_, err = w.fetch("/pub")
-		wantKind(t, err, fetch.Unreachable, "refused")
+		wantKind(t, err, fetch.ErrUnreachable, "refused")
 	})
 	bubble(t, "cancel", func(t *testing.T) {
 		w := newWorld(t, usual)
@@ -548,7 +548,7 @@ func TestTiming(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := (&Fetcher{Env: &w.env}).Fetch(ctx, &fetch.Request{Locator: parse(t, "prospero://127.0.0.1/x")})
-		wantKind(t, err, fetch.Timeout, "")
+		wantKind(t, err, fetch.ErrTimeout, "")
 		synctest.Wait()
 		if !w.srv.Transcript().Has(testserver.FromClient, "(cancel)") {
 			t.Errorf("the server was not told:\n%s", w.srv.Transcript())
@@ -580,5 +580,5 @@ func TestExplain(t *testing.T) {
 	}
 	long := &locator.Prospero{HostPort: locator.HostPort{Host: "h"}, HSOName: strings.Repeat("x", 90_000_000)}
 	_, err = new(Fetcher).Explain(&fetch.Request{Locator: long})
-	wantKind(t, err, fetch.BadURL, "too long")
+	wantKind(t, err, fetch.ErrBadURL, "too long")
 }

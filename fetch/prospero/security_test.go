@@ -144,7 +144,7 @@ func TestAnnouncedPackets(t *testing.T) {
 				for range tc.fetches {
 					wg.Go(func() {
 						_, err := read(t.Context(), p.env(), parse(t, "prospero://h/x"))
-						if kind := fetch.KindOf(err); kind != fetch.Timeout && kind != fetch.Protocol {
+						if kind := fetch.KindOf(err); kind != fetch.ErrTimeout && kind != fetch.ErrProtocol {
 							t.Errorf("%v", err)
 						}
 					})
@@ -258,7 +258,7 @@ func TestFloods(t *testing.T) {
 			start := time.Now()
 			_, err := read(t.Context(), p.env(), parse(t, "prospero://h/x"))
 			var e *fetch.Error
-			if !errors.As(err, &e) || e.Kind != fetch.Protocol && e.Kind != fetch.Timeout {
+			if !errors.As(err, &e) || e.Kind != fetch.ErrProtocol && e.Kind != fetch.ErrTimeout {
 				t.Errorf("%v", err)
 			}
 			if took := time.Since(start); took > 2*time.Minute { // 6m36s without early acknowledgements
@@ -280,7 +280,7 @@ func TestFloods(t *testing.T) {
 		})
 		start := time.Now()
 		_, err := read(t.Context(), p.env(), parse(t, "prospero://h/x"))
-		wantKind(t, err, fetch.Timeout, "")
+		wantKind(t, err, fetch.ErrTimeout, "")
 		if took := time.Since(start); took > 17*time.Minute {
 			t.Errorf("a server's waits lasted for %v", took)
 		}
@@ -337,7 +337,7 @@ func TestAmplification(t *testing.T) {
 	bubble(t, "client", func(t *testing.T) {
 		p := newRogue(t, func(*rogue, *ardp.Packet, net.Addr) {})
 		_, err := read(t.Context(), p.env(), parse(t, "prospero://h/x"))
-		wantKind(t, err, fetch.Timeout, "")
+		wantKind(t, err, fetch.ErrTimeout, "")
 		synctest.Wait()
 		if p.heard != 5 { // with the cancel
 			t.Errorf("%d datagrams were sent", p.heard)
@@ -370,18 +370,18 @@ func TestDatagramSizes(t *testing.T) {
 		datagram func(id uint16) []byte
 		kind     fetch.ErrorKind // Other: none
 	}{
-		"header longer than the datagram": {func(id uint16) []byte { return []byte{31, byte(id >> 8), byte(id), 0, 1} }, fetch.Protocol},
-		"half a field":                    {func(id uint16) []byte { return []byte{4, byte(id >> 8), byte(id), 0} }, fetch.Protocol},
-		"header only":                     {func(id uint16) []byte { return (&ardp.Packet{ID: id, Seq: 1, Total: 1}).Append(nil) }, fetch.Protocol},
-		"no packet":                       {func(uint16) []byte { return []byte("MULTI-PACKET 1 OF 2\n") }, fetch.Protocol},
-		"version 1":                       {func(uint16) []byte { return []byte{0x81, 0, 0} }, fetch.Protocol},
+		"header longer than the datagram": {func(id uint16) []byte { return []byte{31, byte(id >> 8), byte(id), 0, 1} }, fetch.ErrProtocol},
+		"half a field":                    {func(id uint16) []byte { return []byte{4, byte(id >> 8), byte(id), 0} }, fetch.ErrProtocol},
+		"header only":                     {func(id uint16) []byte { return (&ardp.Packet{ID: id, Seq: 1, Total: 1}).Append(nil) }, fetch.ErrProtocol},
+		"no packet":                       {func(uint16) []byte { return []byte("MULTI-PACKET 1 OF 2\n") }, fetch.ErrProtocol},
+		"version 1":                       {func(uint16) []byte { return []byte{0x81, 0, 0} }, fetch.ErrProtocol},
 		"1400 octets": {func(id uint16) []byte {
 			return (&ardp.Packet{ID: id, Seq: 1, Total: 1, Data: []byte(strings.Repeat(link, 1397/len(link)))}).Append(nil)
-		}, fetch.Other},
+		}, fetch.ErrOther},
 		"65507 octets": {func(id uint16) []byte {
 			return (&ardp.Packet{ID: id, Seq: 1, Total: 1, Data: []byte(strings.Repeat(link, 65504/len(link)))}).Append(nil)
-		}, fetch.Other},
-		"conflicting fragments": {func(id uint16) []byte { return nil }, fetch.Protocol},
+		}, fetch.ErrOther},
+		"conflicting fragments": {func(id uint16) []byte { return nil }, fetch.ErrProtocol},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			p := newRogue(t, func(p *rogue, q *ardp.Packet, from net.Addr) {
@@ -397,7 +397,7 @@ func TestDatagramSizes(t *testing.T) {
 				}
 			})
 			_, err := read(t.Context(), p.env(), parse(t, "prospero://h/x"))
-			if tc.kind == fetch.Other {
+			if tc.kind == fetch.ErrOther {
 				if err != nil {
 					t.Error(err)
 				}
@@ -411,7 +411,7 @@ func TestDatagramSizes(t *testing.T) {
 		w := newWorld(t, usual)
 		long := strings.Repeat("0123456789", 5000)
 		_, err := w.fetch(long)
-		wantKind(t, err, fetch.NotFound, "")
+		wantKind(t, err, fetch.ErrNotFound, "")
 		if !w.srv.Transcript().Has(testserver.FromClient, "DIRECTORY ASCII "+long) {
 			t.Error("the request did not come whole")
 		}
@@ -500,14 +500,14 @@ func TestHostileText(t *testing.T) {
 			if err == nil {
 				_, err = collect(res)
 			}
-			wantKind(t, err, fetch.TooLarge, "")
+			wantKind(t, err, fetch.ErrTooLarge, "")
 		})
 	}
 	bubble(t, "attributes of an object", func(t *testing.T) {
 		w := newWorld(t, func(*testserver.Prospero) {})
 		w.srv.On("GET-OBJECT-INFO", 0, testserver.Reply(strings.Repeat("ATTRIBUTE OBJECT INTRINSIC X SEQUENCE y\n", 20_000)))
 		_, err := w.fetch("x")
-		wantKind(t, err, fetch.TooLarge, "octets of attributes")
+		wantKind(t, err, fetch.ErrTooLarge, "octets of attributes")
 	})
 	bubble(t, "body limit", func(t *testing.T) {
 		w := newWorld(t, usual)
@@ -517,7 +517,7 @@ func TestHostileText(t *testing.T) {
 		}
 		w.env.Limits.Body = 5
 		got, err := read(t.Context(), &w.env, parse(t, "prospero://127.0.0.1//pub/motd.txt"))
-		wantKind(t, err, fetch.TooLarge, "")
+		wantKind(t, err, fetch.ErrTooLarge, "")
 		if got != "hello" {
 			t.Errorf("%q", got)
 		}
@@ -573,7 +573,7 @@ func FuzzProsperoSession(f *testing.F) {
 
 func checkFuzzed(t *testing.T, err error) {
 	var e *fetch.Error
-	if !errors.As(err, &e) || e.Kind == fetch.Other {
+	if !errors.As(err, &e) || e.Kind == fetch.ErrOther {
 		t.Errorf("an error without a kind: %v", err)
 	}
 }

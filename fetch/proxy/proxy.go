@@ -128,9 +128,9 @@ func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	if err == nil {
 		return c, nil
 	}
-	kind := fetch.Unreachable
+	kind := fetch.ErrUnreachable
 	switch k := fetch.KindOf(err); k {
-	case fetch.Timeout, fetch.Canceled, fetch.Unresolved, fetch.BadURL:
+	case fetch.ErrTimeout, fetch.ErrCanceled, fetch.ErrUnresolved, fetch.ErrBadURL:
 		kind = k
 	}
 	return nil, fetch.Fail(fetch.OpProxyConnect, t.Locator, kind, err)
@@ -180,7 +180,7 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 func (p *Proxy) Reach(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
 	at := p.Address()
 	return env.Connect(ctx, fetch.Target{
-		Locator: t.Locator, From: fetch.Provenance{Kind: fetch.Config}, Purpose: fetch.Proxy, Host: at.Host, Port: at.Port,
+		Locator: t.Locator, From: fetch.Provenance{Kind: fetch.OriginConfig}, Purpose: fetch.PurposeProxy, Host: at.Host, Port: at.Port,
 	})
 }
 

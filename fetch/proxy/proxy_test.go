@@ -186,7 +186,7 @@ func TestInjection(t *testing.T) {
 				t.Errorf("%s: dialled", name)
 				return nil, errors.New("no")
 			}}
-			if _, err := p.Connect(t.Context(), env, fetch.Target{Host: tc.host, Port: 70}); fetch.KindOf(err) != fetch.BadURL {
+			if _, err := p.Connect(t.Context(), env, fetch.Target{Host: tc.host, Port: 70}); fetch.KindOf(err) != fetch.ErrBadURL {
 				t.Errorf("%s by %s: %v", name, scheme, err)
 			}
 		}
@@ -203,21 +203,21 @@ func TestRefusals(t *testing.T) {
 		kind   fetch.ErrorKind
 		text   string
 	}{
-		"socks4 rejects":      {"socks4a://p.example", target, "\x04", "\x00\x5b\x00\x00\x00\x00\x00\x00", fetch.Unreachable, "rejected"},
-		"socks4 identd":       {"socks4a://p.example", target, "\x04", "\x00\x5c\x00\x00\x00\x00\x00\x00", fetch.Unreachable, "identd"},
-		"socks4 other user":   {"socks4a://p.example", target, "\x04", "\x00\x5d\x00\x00\x00\x00\x00\x00", fetch.Unreachable, "another user"},
-		"socks4 strange code": {"socks4a://p.example", target, "\x04", "\x00\x00\x00\x00\x00\x00\x00\x00", fetch.Unreachable, "unknown code 0"},
-		"socks4 is none":      {"socks4a://p.example", target, "\x04", "HTTP/1.1 400", fetch.Unreachable, "does not speak SOCKS 4"},
-		"socks4 cut":          {"socks4a://p.example", target, "\x04", "\x00\x5a", fetch.Unreachable, ""},
-		"socks4 IPv6":         {"socks4a://p.example", fetch.Target{Host: "::1", Port: 21}, "", "", fetch.Unreachable, "socks5h does"},
-		"socks4 no IPv4":      {"socks4://p.example", target, "", "", fetch.Unreachable, "no IPv4 address"},
-		"socks4 NUL":          {"socks4a://a%00b@p.example", target, "", "", fetch.Unreachable, "NUL"},
-		"socks4 long":         {"socks4a://p.example", fetch.Target{Host: strings.Repeat("h", 256), Port: 21}, "", "", fetch.Unreachable, "255"},
-		"socks5 no method":    {"socks5h://p.example", target, "\x05\x01\x00", "\x05\xff", fetch.Unreachable, "auth"},
-		"socks5 refuses":      {"socks5h://p.example", target, "\x05\x01\x00", "\x05\x00", fetch.Unreachable, ""},
-		"http is cut":         {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\n", fetch.Unreachable, ""},
-		"http has no end":     {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.TooLarge, "no end"},
-		"udp":                 {"http://p.example", fetch.Target{Network: "udp", Host: "h", Port: 191}, "", "", fetch.Unreachable, "carries no udp"},
+		"socks4 rejects":      {"socks4a://p.example", target, "\x04", "\x00\x5b\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "rejected"},
+		"socks4 identd":       {"socks4a://p.example", target, "\x04", "\x00\x5c\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "identd"},
+		"socks4 other user":   {"socks4a://p.example", target, "\x04", "\x00\x5d\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "another user"},
+		"socks4 strange code": {"socks4a://p.example", target, "\x04", "\x00\x00\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "unknown code 0"},
+		"socks4 is none":      {"socks4a://p.example", target, "\x04", "HTTP/1.1 400", fetch.ErrUnreachable, "does not speak SOCKS 4"},
+		"socks4 cut":          {"socks4a://p.example", target, "\x04", "\x00\x5a", fetch.ErrUnreachable, ""},
+		"socks4 IPv6":         {"socks4a://p.example", fetch.Target{Host: "::1", Port: 21}, "", "", fetch.ErrUnreachable, "socks5h does"},
+		"socks4 no IPv4":      {"socks4://p.example", target, "", "", fetch.ErrUnreachable, "no IPv4 address"},
+		"socks4 NUL":          {"socks4a://a%00b@p.example", target, "", "", fetch.ErrUnreachable, "NUL"},
+		"socks4 long":         {"socks4a://p.example", fetch.Target{Host: strings.Repeat("h", 256), Port: 21}, "", "", fetch.ErrUnreachable, "255"},
+		"socks5 no method":    {"socks5h://p.example", target, "\x05\x01\x00", "\x05\xff", fetch.ErrUnreachable, "auth"},
+		"socks5 refuses":      {"socks5h://p.example", target, "\x05\x01\x00", "\x05\x00", fetch.ErrUnreachable, ""},
+		"http is cut":         {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\n", fetch.ErrUnreachable, ""},
+		"http has no end":     {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.ErrTooLarge, "no end"},
+		"udp":                 {"http://p.example", fetch.Target{Network: "udp", Host: "h", Port: 191}, "", "", fetch.ErrUnreachable, "carries no udp"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, err := Parse(tc.proxy)
@@ -258,7 +258,7 @@ func TestPolicyOfAddresses(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	p.LookUp = known("10.0.0.1", "10.0.0.2")
-	if _, err := connect(t, p, env, target, nil); fetch.KindOf(err) != fetch.Refused {
+	if _, err := connect(t, p, env, target, nil); fetch.KindOf(err) != fetch.ErrRefused {
 		t.Errorf("private: %v", err)
 	}
 }
@@ -283,7 +283,7 @@ func TestDial(t *testing.T) {
 	if at := c.RemoteAddr(); at.Network() != "proxied" || at.String() != "h.example:70" {
 		t.Errorf("at %s %s", at.Network(), at)
 	}
-	if want := []fetch.Purpose{fetch.Control, fetch.Proxy}; !slices.Equal(purposes, want) {
+	if want := []fetch.Purpose{fetch.PurposeControl, fetch.PurposeProxy}; !slices.Equal(purposes, want) {
 		t.Errorf("asked about %v", purposes)
 	}
 	if heard := <-done; heard != "" {

@@ -44,7 +44,7 @@ func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, 
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusProxyAuthRequired:
-		return &fetch.Error{Kind: fetch.Unauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
+		return &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
 	case resp.StatusCode/100 != 2:
 		return fmt.Errorf("the proxy says %s", fetch.Printable(resp.Status))
 	}
@@ -55,11 +55,11 @@ func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, 
 func (p *Proxy) check(t fetch.Target) error {
 	const ends = "\r\n\x00"
 	if strings.ContainsAny(t.Host, ends+" ") {
-		return &fetch.Error{Kind: fetch.BadURL, Err: errors.New("white space or a control octet in the host")}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("white space or a control octet in the host")}
 	}
 	for name, values := range p.Header {
 		if strings.ContainsAny(name+strings.Join(values, ""), ends) {
-			return &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("a line end or control octet in header field %s", fetch.Printable(name))}
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("a line end or control octet in header field %s", fetch.Printable(name))}
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func readHead(r io.Reader, limits *fetch.Limits) ([]byte, error) {
 		line++
 		switch {
 		case limits.Line > 0 && line > limits.Line, limits.Header > 0 && len(head) > limits.Header:
-			return nil, &fetch.Error{Kind: fetch.TooLarge, Err: errors.New("the proxy's answer has no end")}
+			return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("the proxy's answer has no end")}
 		case octet[0] != '\n':
 		case bytes.HasSuffix(head, []byte("\n\n")), bytes.HasSuffix(head, []byte("\n\r\n")):
 			return head, nil

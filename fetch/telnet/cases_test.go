@@ -31,26 +31,26 @@ func TestSubnegotiationFlaws(t *testing.T) {
 		kind    fetch.ErrorKind // Other is none
 		answers []string        // nil is those with no more octets than were said
 	}{
-		{"case 83, CVE-2005-0469 LINEMODE SLC", environ, "\xff\xfa\x22\x03" + strings.Repeat("\x01\x02\x03", 10000) + iacSE, fetch.TooLarge, []string{}},
-		{"case 83, CVE-2005-0469 agreed to", environ, iacDO + "\x22\xff\xfa\x22\x03" + strings.Repeat("\x01\x02\x03", 1000) + iacSE, fetch.Other, []string{"IAC WONT LINEMODE"}},
-		{"case 84, CVE-2005-0468 NEW-ENVIRON IAC", environ, "\xff\xfa\x27\x01\x03" + strings.Repeat("\xff\xff", 64<<10) + iacSE, fetch.TooLarge, []string{}},
-		{"case 84, CVE-2005-0468 NEW-ENVIRON ESC", environ, iacDO + "\x27\xff\xfa\x27\x01\x03" + strings.Repeat("\x02", 64<<10) + iacSE, fetch.TooLarge, []string{"IAC WILL NEW-ENVIRON"}},
-		{"case 84, CVE-2005-0468 within the limit", environ, send(strings.Repeat("\x02\x01", 1000)), fetch.Other, nil},
-		{"case 85, CVE-2005-0488 nothing named", nil, send("CANARY_HOME", "HOME", "PATH"), fetch.Other, []string{"IAC WONT NEW-ENVIRON"}},
-		{"case 85, CVE-2005-0488 something else named", environ, send("CANARY_HOME", "HOME", "PATH"), fetch.Other, []string{"IAC WILL NEW-ENVIRON", "IAC SB NEW-ENVIRON 00 IAC SE"}},
-		{"case 85, CVE-2005-1205 all options", nil, iacDO + "\x24" + iacDO + "\x23" + iacDO + "\x20" + iacDO + "\x18\xff\xfa\x18\x01" + iacSE, fetch.Other,
+		{"case 83, CVE-2005-0469 LINEMODE SLC", environ, "\xff\xfa\x22\x03" + strings.Repeat("\x01\x02\x03", 10000) + iacSE, fetch.ErrTooLarge, []string{}},
+		{"case 83, CVE-2005-0469 agreed to", environ, iacDO + "\x22\xff\xfa\x22\x03" + strings.Repeat("\x01\x02\x03", 1000) + iacSE, fetch.ErrOther, []string{"IAC WONT LINEMODE"}},
+		{"case 84, CVE-2005-0468 NEW-ENVIRON IAC", environ, "\xff\xfa\x27\x01\x03" + strings.Repeat("\xff\xff", 64<<10) + iacSE, fetch.ErrTooLarge, []string{}},
+		{"case 84, CVE-2005-0468 NEW-ENVIRON ESC", environ, iacDO + "\x27\xff\xfa\x27\x01\x03" + strings.Repeat("\x02", 64<<10) + iacSE, fetch.ErrTooLarge, []string{"IAC WILL NEW-ENVIRON"}},
+		{"case 84, CVE-2005-0468 within the limit", environ, send(strings.Repeat("\x02\x01", 1000)), fetch.ErrOther, nil},
+		{"case 85, CVE-2005-0488 nothing named", nil, send("CANARY_HOME", "HOME", "PATH"), fetch.ErrOther, []string{"IAC WONT NEW-ENVIRON"}},
+		{"case 85, CVE-2005-0488 something else named", environ, send("CANARY_HOME", "HOME", "PATH"), fetch.ErrOther, []string{"IAC WILL NEW-ENVIRON", "IAC SB NEW-ENVIRON 00 IAC SE"}},
+		{"case 85, CVE-2005-1205 all options", nil, iacDO + "\x24" + iacDO + "\x23" + iacDO + "\x20" + iacDO + "\x18\xff\xfa\x18\x01" + iacSE, fetch.ErrOther,
 			[]string{"IAC WONT OLD-ENVIRON", "IAC WONT X-DISPLAY", "IAC WONT TERMINAL-SPEED", "IAC WILL TERMINAL-TYPE", `IAC SB TERMINAL-TYPE 00 "UNKNOWN" IAC SE`}},
-		{"case 86, CVE-2021-22898, CVE-2021-22925 long value", long, send("a"), fetch.Other,
+		{"case 86, CVE-2021-22898, CVE-2021-22925 long value", long, send("a"), fetch.ErrOther,
 			[]string{"IAC WILL NEW-ENVIRON", `IAC SB NEW-ENVIRON 00 00 61 01 "` + strings.Repeat("b", 256) + `" IAC SE`}},
-		{"case 89, CVE-2000-0834 NTLM", nil, iacDO + "\x25" + iacWILL + "\x25\xff\xfa\x25\x01\x0f\x00" + iacSE, fetch.Other, []string{"IAC WONT AUTHENTICATION", "IAC DONT AUTHENTICATION"}},
-		{"case 91, CVE-2020-10188, CVE-2022-39028 EC, EL and the urgent mark", nil, "\xff\xf7\xff\xf8\xff\xf2\xff\xf3\xff\xf4\xff\xf5", fetch.Other, []string{}},
+		{"case 89, CVE-2000-0834 NTLM", nil, iacDO + "\x25" + iacWILL + "\x25\xff\xfa\x25\x01\x0f\x00" + iacSE, fetch.ErrOther, []string{"IAC WONT AUTHENTICATION", "IAC DONT AUTHENTICATION"}},
+		{"case 91, CVE-2020-10188, CVE-2022-39028 EC, EL and the urgent mark", nil, "\xff\xf7\xff\xf8\xff\xf2\xff\xf3\xff\xf4\xff\xf5", fetch.ErrOther, []string{}},
 	} {
 		t.Run(tt.id, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := serve(t, testserver.TelnetStep{Command: tt.say}, done)
 				s := open(t, srv, fetch.Env{}, tt.opt)
 				_, err := io.ReadAll(s)
-				if tt.kind == fetch.Other && err != nil || tt.kind != fetch.Other && !errors.Is(err, tt.kind) {
+				if tt.kind == fetch.ErrOther && err != nil || tt.kind != fetch.ErrOther && !errors.Is(err, tt.kind) {
 					t.Errorf("%v", err)
 				}
 				synctest.Wait()
@@ -66,7 +66,7 @@ func TestSubnegotiationFlaws(t *testing.T) {
 					}
 				}
 				got := srv.Transcript().From(testserver.FromClient)
-				if tt.kind == fetch.Other {
+				if tt.kind == fetch.ErrOther {
 					got = got[:len(got)-1] // to AYT
 				}
 				if tt.answers != nil && !slices.Equal(got, tt.answers) || octets > len(tt.say)+2+300 {
@@ -109,7 +109,7 @@ func TestOctetsOfTheUser(t *testing.T) {
 			if tt.opt != nil {
 				req.Options = tt.opt
 			}
-			if _, err := f.Fetch(t.Context(), req); !errors.Is(err, fetch.BadURL) {
+			if _, err := f.Fetch(t.Context(), req); !errors.Is(err, fetch.ErrBadURL) {
 				t.Errorf("%s: %v", tt.id, err)
 			}
 		}

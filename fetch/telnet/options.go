@@ -147,7 +147,7 @@ func optionsOf(req *fetch.Request) (Options, error) {
 			o = *given
 		}
 	default:
-		return o, &fetch.Error{Kind: fetch.Unsupported, Err: fmt.Errorf("options of type %T", given)}
+		return o, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("options of type %T", given)}
 	}
 	if o.TerminalType == "" {
 		o.TerminalType = "UNKNOWN"

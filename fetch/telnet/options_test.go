@@ -71,7 +71,7 @@ func TestAdvice(t *testing.T) {
 		if res.Kind != fetch.KindAdvice || res.Advice != want || res.Conn != nil || res.Body == nil || res.Size != -1 {
 			t.Errorf("%s: %v %q", url, res.Kind, res.Advice)
 		}
-		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.NoOctets) {
+		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.ErrNoOctets) {
 			t.Errorf("%s: the Body ends in %v", url, err)
 		}
 		plan, err := f.Explain(&fetch.Request{Locator: l})
@@ -92,15 +92,15 @@ func TestRefused(t *testing.T) {
 		req  fetch.Request
 		kind fetch.ErrorKind
 	}{
-		"no locator":    {fetch.Request{}, fetch.Unsupported},
-		"another":       {fetch.Request{Locator: &locator.News{All: true}}, fetch.Unsupported},
-		"offset":        {fetch.Request{Locator: l, Offset: 1}, fetch.Unsupported},
-		"from the end":  {fetch.Request{Locator: l, Offset: -1}, fetch.Unsupported},
-		"length":        {fetch.Request{Locator: l, Length: 1}, fetch.Unsupported},
-		"query":         {fetch.Request{Locator: l, Query: "x"}, fetch.Unsupported},
-		"other options": {fetch.Request{Locator: l, Options: Options{}}, fetch.Unsupported},
-		"bad options":   {fetch.Request{Locator: l, Options: &Options{Display: "\r"}}, fetch.BadURL},
-		"no name":       {fetch.Request{Locator: l, Options: &Options{Environ: []Variable{{"", "x"}}}}, fetch.BadURL},
+		"no locator":    {fetch.Request{}, fetch.ErrUnsupported},
+		"another":       {fetch.Request{Locator: &locator.News{All: true}}, fetch.ErrUnsupported},
+		"offset":        {fetch.Request{Locator: l, Offset: 1}, fetch.ErrUnsupported},
+		"from the end":  {fetch.Request{Locator: l, Offset: -1}, fetch.ErrUnsupported},
+		"length":        {fetch.Request{Locator: l, Length: 1}, fetch.ErrUnsupported},
+		"query":         {fetch.Request{Locator: l, Query: "x"}, fetch.ErrUnsupported},
+		"other options": {fetch.Request{Locator: l, Options: Options{}}, fetch.ErrUnsupported},
+		"bad options":   {fetch.Request{Locator: l, Options: &Options{Display: "\r"}}, fetch.ErrBadURL},
+		"no name":       {fetch.Request{Locator: l, Options: &Options{Environ: []Variable{{"", "x"}}}}, fetch.ErrBadURL},
 	} {
 		for _, interact := range []bool{false, true} {
 			req := tt.req
@@ -113,7 +113,7 @@ func TestRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: l, Options: (*Options)(nil)}); !errors.Is(err, fetch.Refused) {
+	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: l, Options: (*Options)(nil)}); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("advice without leave: %v", err)
 	}
 	plan, err := f.Explain(&fetch.Request{Locator: l, Interact: true, Options: &Options{TerminalType: "VT100", Display: "h:0", Columns: 80, Rows: 24, Environ: []Variable{{"A", "secret"}}}})

@@ -37,7 +37,7 @@ const (
 )
 
 // Errors of a peer that goes too far. They are inside of a *fetch.Error of kind
-// TooLarge, and Protocol.
+// ErrTooLarge, and ErrProtocol.
 var (
 	errSubnegotiation = fmt.Errorf("a subnegotiation of more than %d octets", maxSubnegotiation)
 	errLoop           = fmt.Errorf("the server negotiates without end: more than %d answers, or %d a second", maxAnswers, answerRate)

@@ -21,8 +21,8 @@ import (
 // The server's wishes are answered while reading: who never reads never
 // negotiates. The end of the connection is io.EOF; telnet has no mark that would
 // tell an end from a cut between two octets of data. Other errors are
-// *[fetch.Error]s: of kind Truncated for an end inside of a command, TooLarge or
-// Protocol for a server that negotiates beyond all bounds.
+// *[fetch.Error]s: of kind ErrTruncated for an end inside of a command, ErrTooLarge or
+// ErrProtocol for a server that negotiates beyond all bounds.
 type Session struct {
 	in, out *wire.Conn // the same connection; each has its own time limit
 	data    io.Reader
@@ -262,16 +262,16 @@ func (s *Session) Echoes() bool {
 }
 
 func (s *Session) fail(op fetch.Op, err error) error {
-	kind := fetch.Other
+	kind := fetch.ErrOther
 	switch {
 	case errors.Is(err, errSubnegotiation):
-		kind = fetch.TooLarge
+		kind = fetch.ErrTooLarge
 	case errors.Is(err, errLoop):
-		kind = fetch.Protocol
+		kind = fetch.ErrProtocol
 	}
 	e := fetch.Fail(op, s.loc, kind, err)
-	if e.Kind == fetch.Other {
-		e.Kind = fetch.ConnectionFailed
+	if e.Kind == fetch.ErrOther {
+		e.Kind = fetch.ErrConnectionFailed
 	}
 	return e
 }

@@ -334,7 +334,7 @@ func TestLoop(t *testing.T) {
 					<-finished
 				})
 				_, err := io.ReadAll(s)
-				if !errors.Is(err, fetch.Protocol) || !errors.Is(err, errLoop) {
+				if !errors.Is(err, fetch.ErrProtocol) || !errors.Is(err, errLoop) {
 					t.Errorf("%v", err)
 				}
 				if _, again := s.Read(make([]byte, 1)); again != err {
@@ -380,9 +380,9 @@ func TestPatience(t *testing.T) {
 					time.AfterFunc(12*time.Hour, func() { s.Close() })
 				}
 				got, err := io.ReadAll(s)
-				kind, took := fetch.Timeout, tt.waits
+				kind, took := fetch.ErrTimeout, tt.waits
 				if tt.waits == 0 {
-					kind, took = fetch.ConnectionFailed, 12*time.Hour
+					kind, took = fetch.ErrConnectionFailed, 12*time.Hour
 				}
 				if string(got) != tt.say || !errors.Is(err, kind) || time.Since(start) != took {
 					t.Errorf("%q, %v after %v", got, err, time.Since(start))
@@ -401,17 +401,17 @@ func TestWriteIsBounded(t *testing.T) {
 		s := peerOf(t, &Options{Idle: -1}, func(net.Conn) { <-ctx.Done() })
 		start := time.Now()
 		n, err := s.Write(make([]byte, 64<<20))
-		if !errors.Is(err, fetch.Timeout) || n == 64<<20 || time.Since(start) > 3*time.Minute {
+		if !errors.Is(err, fetch.ErrTimeout) || n == 64<<20 || time.Since(start) > 3*time.Minute {
 			t.Errorf("%d octets, %v after %v", n, err, time.Since(start))
 		}
 		go func() {
 			time.Sleep(time.Second)
 			s.Close()
 		}()
-		if _, err := s.Write(make([]byte, 64<<20)); !errors.Is(err, fetch.ConnectionFailed) {
+		if _, err := s.Write(make([]byte, 64<<20)); !errors.Is(err, fetch.ErrConnectionFailed) {
 			t.Errorf("after Close: %v", err)
 		}
-		if _, err := s.Read(make([]byte, 1)); !errors.Is(err, fetch.ConnectionFailed) {
+		if _, err := s.Read(make([]byte, 1)); !errors.Is(err, fetch.ErrConnectionFailed) {
 			t.Errorf("a read after Close: %v", err)
 		}
 		if err := s.Close(); err != nil {
@@ -432,10 +432,10 @@ func TestContext(t *testing.T) {
 		defer s.Close()
 		time.AfterFunc(time.Hour, cancel)
 		start := time.Now()
-		if _, err := s.Read(make([]byte, 1)); !errors.Is(err, fetch.Canceled) || time.Since(start) != time.Hour {
+		if _, err := s.Read(make([]byte, 1)); !errors.Is(err, fetch.ErrCanceled) || time.Since(start) != time.Hour {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		if _, err := s.Write([]byte("x")); !errors.Is(err, fetch.Canceled) {
+		if _, err := s.Write([]byte("x")); !errors.Is(err, fetch.ErrCanceled) {
 			t.Errorf("a write: %v", err)
 		}
 	})
@@ -444,7 +444,7 @@ func TestContext(t *testing.T) {
 // TestFaults arms each fault at each stage: a session ends in the right kind of
 // error, if in any, within the limits.
 func TestFaults(t *testing.T) {
-	const fine = fetch.Other
+	const fine = fetch.ErrOther
 	dialogue := []testserver.TelnetStep{{Command: iacDO + "\x18", HearCommand: iacWILL + "\x18"}, {Say: "login: ", Hear: "lab\r\n"}, {Say: "welcome\r\n"}}
 	const whole = "login: welcome\r\n"
 	for _, tt := range []struct {
@@ -455,38 +455,38 @@ func TestFaults(t *testing.T) {
 		kind  fetch.ErrorKind
 	}{
 		{"COMMAND", 1, testserver.Delay(time.Second), whole, fine},
-		{"COMMAND", 1, testserver.Delay(time.Hour), "", fetch.Timeout},
-		{"COMMAND", 1, testserver.Silence(), "", fetch.Timeout},
+		{"COMMAND", 1, testserver.Delay(time.Hour), "", fetch.ErrTimeout},
+		{"COMMAND", 1, testserver.Silence(), "", fetch.ErrTimeout},
 		{"COMMAND", 1, testserver.Close(), "", fine},
-		{"COMMAND", 1, testserver.EndlessLine(), "", fetch.Canceled},
+		{"COMMAND", 1, testserver.EndlessLine(), "", fetch.ErrCanceled},
 		{"COMMAND", 1, testserver.Truncate(0), "", fine},
-		{"COMMAND", 1, testserver.Truncate(1), "", fetch.Truncated},
-		{"COMMAND", 1, testserver.Truncate(2), "", fetch.Truncated},
-		{"COMMAND", 1, testserver.Reset(2), "", fetch.ConnectionFailed},
+		{"COMMAND", 1, testserver.Truncate(1), "", fetch.ErrTruncated},
+		{"COMMAND", 1, testserver.Truncate(2), "", fetch.ErrTruncated},
+		{"COMMAND", 1, testserver.Reset(2), "", fetch.ErrConnectionFailed},
 		{"COMMAND", 1, testserver.Split(1), whole, fine},
 		{"COMMAND", 1, testserver.Drip(1, time.Second), whole, fine},
-		{"COMMAND", 1, testserver.Data("\xff\xfa\x18"), "", fetch.Timeout},
-		{"COMMAND", 1, testserver.Data("\xff\xfa" + strings.Repeat("x", 5000)), "", fetch.TooLarge},
-		{"COMMAND", 1, testserver.Data(strings.Repeat(iacDO+"\x63", 100)), "", fetch.Protocol},
+		{"COMMAND", 1, testserver.Data("\xff\xfa\x18"), "", fetch.ErrTimeout},
+		{"COMMAND", 1, testserver.Data("\xff\xfa" + strings.Repeat("x", 5000)), "", fetch.ErrTooLarge},
+		{"COMMAND", 1, testserver.Data(strings.Repeat(iacDO+"\x63", 100)), "", fetch.ErrProtocol},
 		{"COMMAND", 1, testserver.Reply("go away"), "go away\r\n", fine},
 		{"COMMAND", 1, testserver.Garbage(100, 3), "*", fine},
-		{"SAY", 1, testserver.Delay(time.Hour), "", fetch.Timeout},
-		{"SAY", 1, testserver.Silence(), "", fetch.Timeout},
+		{"SAY", 1, testserver.Delay(time.Hour), "", fetch.ErrTimeout},
+		{"SAY", 1, testserver.Silence(), "", fetch.ErrTimeout},
 		{"SAY", 1, testserver.Close(), "", fine},
 		{"SAY", 1, testserver.Truncate(3), "log", fine},
-		{"SAY", 1, testserver.Reset(3), "log", fetch.ConnectionFailed},
-		{"SAY", 2, testserver.Reset(3), "login: wel", fetch.ConnectionFailed},
+		{"SAY", 1, testserver.Reset(3), "log", fetch.ErrConnectionFailed},
+		{"SAY", 2, testserver.Reset(3), "login: wel", fetch.ErrConnectionFailed},
 		{"SAY", 1, testserver.Drip(1, time.Second), whole, fine},
-		{"SAY", 2, testserver.Drip(1, time.Hour), "login: w", fetch.Timeout},
+		{"SAY", 2, testserver.Drip(1, time.Hour), "login: w", fetch.ErrTimeout},
 		{"SAY", 1, testserver.Garble(1, "\xff\xff"), "l\xffin: welcome\r\n", fine},
-		{"SAY", 1, testserver.EndlessLine(), "", fetch.Canceled},
-		{"HEAR", 1, testserver.Silence(), "", fetch.Timeout},
-		{"HEAR", 2, testserver.Silence(), "login: ", fetch.Timeout},
+		{"SAY", 1, testserver.EndlessLine(), "", fetch.ErrCanceled},
+		{"HEAR", 1, testserver.Silence(), "", fetch.ErrTimeout},
+		{"HEAR", 2, testserver.Silence(), "login: ", fetch.ErrTimeout},
 		{"HEAR", 2, testserver.Close(), "login: ", fine},
-		{"CONNECT", 1, testserver.Silence(), "", fetch.Timeout},
+		{"CONNECT", 1, testserver.Silence(), "", fetch.ErrTimeout},
 		{"CONNECT", 1, testserver.Close(), "", fine},
-		{"CONNECT", 1, testserver.Reset(0), "", fetch.ConnectionFailed},
-		{"CONNECT", 1, testserver.Truncate(2), "", fetch.Truncated},
+		{"CONNECT", 1, testserver.Reset(0), "", fetch.ErrConnectionFailed},
+		{"CONNECT", 1, testserver.Truncate(2), "", fetch.ErrTruncated},
 		{"CONNECT", 1, testserver.Reply("busy"), "busy\r\n", fine},
 		{"CONNECT", 1, testserver.Split(2), whole, fine},
 	} {
@@ -508,7 +508,7 @@ func TestFaults(t *testing.T) {
 				if e := time.Since(start); e > 2*time.Minute {
 					t.Errorf("it took %v", e)
 				}
-				if tt.data != "*" && tt.kind != fetch.Canceled && got != tt.data {
+				if tt.data != "*" && tt.kind != fetch.ErrCanceled && got != tt.data {
 					t.Errorf("%q, want %q", got, tt.data)
 				}
 				if tt.kind == fine && tt.data != "*" && err != nil || tt.kind != fine && !errors.Is(err, tt.kind) {

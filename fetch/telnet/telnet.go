@@ -26,7 +26,7 @@ import (
 // closing Conn or Body ends. The user and password of the URL are never sent:
 // "clients accessing a telnet URL merely advise the user of the suggested
 // username and password." There are no ranges: with an Offset or a Length it is
-// Unsupported.
+// ErrUnsupported.
 type Fetcher struct {
 	// Env is the way out; nil is the zero Env.
 	Env *fetch.Env
@@ -58,7 +58,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	target := fetch.Target{Locator: a.loc, From: req.From, Host: a.Host, Port: a.Port}
 	if !req.Interact {
 		if err := ctx.Err(); err != nil {
-			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.Other, err)
+			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrOther, err)
 		}
 		if err := f.Env.Permit(ctx, target); err != nil {
 			return nil, err
@@ -92,20 +92,20 @@ type access struct {
 func prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.Telnet)
 	if !ok {
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotTelnet)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotTelnet)
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, err
 	}
 	switch {
 	case req.Offset != 0 || req.Length != 0:
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errRange)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errRange)
 	case req.Query != "":
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errQuery)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errQuery)
 	}
 	opt, err := optionsOf(req)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.BadURL, err)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadURL, err)
 	}
 	server, _ := locator.ServerOf(l)
 	return &access{Server: server, loc: l, opt: opt}, nil

@@ -68,17 +68,17 @@ const (
 func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.WAIS)
 	if !ok || l == nil {
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Unsupported, errNotWAIS)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotWAIS)
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, err
 	}
 	if l.Host == "" {
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.BadURL, errNoHost)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadURL, errNoHost)
 	}
 	options, ok := req.Options.(*Options)
 	if req.Options != nil && !ok {
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.Unsupported, errOptions)
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errOptions)
 	}
 	if options == nil {
 		options = new(Options)
@@ -97,17 +97,17 @@ func (a *access) plan(req *fetch.Request, options *Options) error {
 	fail := func(kind fetch.ErrorKind, err error) error { return fetch.Fail(fetch.OpFetch, l, kind, err) }
 	switch {
 	case req.Length < 0:
-		return fail(fetch.BadRange, errLength)
+		return fail(fetch.ErrBadRange, errLength)
 	case options.MaxHits < 0:
-		return fail(fetch.BadURL, errMax)
+		return fail(fetch.ErrBadURL, errMax)
 	case l.Form == locator.WAISDocument && req.Query != "":
-		return fail(fetch.BadURL, errWords)
+		return fail(fetch.ErrBadURL, errWords)
 	case l.Form == locator.WAISSearch && l.Search != "" && req.Query != "":
-		return fail(fetch.BadURL, errTwice)
+		return fail(fetch.ErrBadURL, errTwice)
 	case l.Form == locator.WAISDocument && len(options.Like) > 0:
-		return fail(fetch.Unsupported, errLike)
+		return fail(fetch.ErrUnsupported, errLike)
 	case l.Form != locator.WAISDocument && (req.Offset != 0 || req.Length != 0):
-		return fail(fetch.Unsupported, errRange)
+		return fail(fetch.ErrUnsupported, errRange)
 	case l.Form == locator.WAISDocument:
 		return a.planRetrieval(req)
 	}
@@ -138,7 +138,7 @@ func (a *access) planSearch(options *Options) error {
 	for _, like := range options.Like {
 		doc, err := a.feedback(like)
 		if err != nil {
-			return fetch.Fail(fetch.OpFetch, a.loc, fetch.BadURL, fmt.Errorf("%s: %w", like.Redacted(), err))
+			return fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, fmt.Errorf("%s: %w", like.Redacted(), err))
 		}
 		a.request.Words.Like = append(a.request.Words.Like, doc)
 	}
@@ -164,7 +164,7 @@ func (a *access) feedback(l locator.Locator) (z3950.Feedback, error) {
 func (a *access) planRetrieval(req *fetch.Request) error {
 	doc, err := parsePath(a.loc.WPath)
 	if err != nil {
-		return &fetch.Error{Op: fetch.OpFetch, URL: a.loc.Redacted(), Kind: fetch.BadURL, Section: "3.9", Err: err}
+		return &fetch.Error{Op: fetch.OpFetch, URL: a.loc.Redacted(), Kind: fetch.ErrBadURL, Section: "3.9", Err: err}
 	}
 	doc.database, doc.typ = a.database, a.loc.WType
 	if doc.typ == "" {
@@ -191,7 +191,7 @@ func (a *access) checkLength() error {
 		err = errTooLong
 	}
 	if err != nil {
-		return fetch.Fail(fetch.OpFetch, a.loc, fetch.BadURL, err)
+		return fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
 	}
 	return nil
 }

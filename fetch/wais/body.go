@@ -19,7 +19,7 @@ const unbounded = 1 << 62
 
 var (
 	errClosed  = errors.New("the body is closed")
-	errFromEnd = fmt.Errorf("%w: the length is not known, to count from the end", fetch.Unsupported)
+	errFromEnd = fmt.Errorf("%w: the length is not known, to count from the end", fetch.ErrUnsupported)
 	errTooMuch = errors.New("the server's answer has more octets than were asked for")
 	errNoText  = errors.New("the server has nothing more to give")
 )
@@ -41,7 +41,7 @@ func span(size, offset, length int64) (start, until int64, err error) {
 	case offset < 0:
 		offset = max(0, size+offset)
 	case offset > until:
-		return 0, 0, fmt.Errorf("%w: offset %d is beyond the end, which is at %d", fetch.BadRange, offset, size)
+		return 0, 0, fmt.Errorf("%w: offset %d is beyond the end, which is at %d", fetch.ErrBadRange, offset, size)
 	}
 	if length > 0 && length < until-offset {
 		until = offset + length
@@ -116,7 +116,7 @@ func (b *body) next() error {
 	b.text = textOf(r)
 	if int64(len(b.text)) > min(b.until-b.at, sliceSize) {
 		b.text = nil
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.Protocol, errTooMuch)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrProtocol, errTooMuch)
 	}
 	b.at += int64(len(b.text))
 	d := complaint(r)
@@ -146,13 +146,13 @@ func (b *body) end(d *Diagnostic, answered bool) error {
 	case d != nil && !d.beyond() && first:
 		return fetch.Fail(fetch.OpRetrieve, b.loc, d.kind(), d)
 	case d != nil && !d.beyond():
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.Truncated, d)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrTruncated, d)
 	case d != nil && first && b.start > 0:
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.BadRange, d)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrBadRange, d)
 	case d != nil && first && !answered:
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.NotFound, d)
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrNotFound, d)
 	case b.doc.length >= 0:
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.Truncated,
+		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrTruncated,
 			fmt.Errorf("%w after octet %d of %d", errNoText, b.at, b.doc.length))
 	}
 	return io.EOF
@@ -174,11 +174,11 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) ready() error {
 	switch {
 	case b.closed.Load():
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ConnectionFailed, errClosed)
+		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
 	case b.err != nil:
 		return b.err
 	case b.ctx.Err() != nil:
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.Other, b.ctx.Err())
+		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, b.ctx.Err())
 		return b.err
 	case len(b.text) > 0:
 		return nil
@@ -187,7 +187,7 @@ func (b *body) ready() error {
 		return b.bounded()
 	}
 	if errors.Is(b.err, errNoAnswer) {
-		b.err = &fetch.Error{Op: fetch.OpRead, URL: b.loc.Redacted(), Kind: fetch.Truncated, Err: errNoAnswer}
+		b.err = &fetch.Error{Op: fetch.OpRead, URL: b.loc.Redacted(), Kind: fetch.ErrTruncated, Err: errNoAnswer}
 	}
 	return b.err
 }
@@ -198,7 +198,7 @@ func (b *body) bounded() error {
 	if limit == 0 || b.given+int64(len(b.text)) <= limit {
 		return nil
 	}
-	b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.TooLarge, fmt.Errorf("the document is longer than %d octets", limit))
+	b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("the document is longer than %d octets", limit))
 	return b.err
 }
 

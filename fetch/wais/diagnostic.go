@@ -47,24 +47,24 @@ func (d *Diagnostic) kind() fetch.ErrorKind {
 	case "S1":
 		text := strings.ToLower(d.Text)
 		if strings.Contains(text, "syntax") || strings.Contains(text, "field") || strings.Contains(text, "words") {
-			return fetch.BadURL
+			return fetch.ErrBadURL
 		}
-		return fetch.NotFound
+		return fetch.ErrNotFound
 	case "S3", "S5", "S6", "S7", "S8", "S9", "SA", "SB", "SC", "SD":
-		return fetch.BadURL
+		return fetch.ErrBadURL
 	case "SF":
 		if d.beyond() {
-			return fetch.BadRange
+			return fetch.ErrBadRange
 		}
-		return fetch.NotFound
+		return fetch.ErrNotFound
 	case "SH", "T2", "T3", "T4":
-		return fetch.Permission
+		return fetch.ErrPermission
 	case "SI", "SJ":
-		return fetch.TooLarge
+		return fetch.ErrTooLarge
 	case "S2", "SG", "ST", "SU", "SV", "SW", "SX", "SY", "SZ":
-		return fetch.Busy
+		return fetch.ErrBusy
 	}
-	return fetch.Protocol
+	return fetch.ErrProtocol
 }
 
 // unavailable reports whether the complaint is that there is no such database,

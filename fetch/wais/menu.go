@@ -112,10 +112,10 @@ type menuBody struct {
 // check is what reading and ranging fail with.
 func (b *menuBody) check() error {
 	if b.closed.Load() {
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ConnectionFailed, errClosed)
+		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
 	}
 	if err := b.ctx.Err(); err != nil {
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.Other, err)
+		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, err)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (b *menuBody) limited(items iter.Seq[fetch.Item], limit int) iter.Seq2[fetc
 		for item := range items {
 			err := b.check()
 			if limit > 0 && n == limit {
-				err = fetch.Fail(fetch.OpRead, b.loc, fetch.TooLarge, fmt.Errorf("more than %d documents", limit))
+				err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d documents", limit))
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)

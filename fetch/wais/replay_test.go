@@ -156,18 +156,18 @@ func TestRecordedTrouble(t *testing.T) {
 		kind       fetch.ErrorKind
 		text       string
 	}{
-		{"search-unknown-db", "/nosuchdb?lighthouse", fetch.NotFound, "S1 permanent system error: The following database is not available: /wais/db/nosuchdb"},
-		{"retrieve-unknown-docid", whale, fetch.NotFound, "SF present request out of range: Missing DocID in request"},
-		{"x-retrieve-garbage-docid", whale, fetch.NotFound, "Missing DocID in request"},
-		{"x-retrieve-notype", whale, fetch.ConnectionFailed, "closed the connection without an answer"},
-		{"x-retrieve-unknown-db", whale, fetch.ConnectionFailed, "closed the connection without an answer"},
-		{"x-search-relevance-doc", "/stories?x", fetch.ConnectionFailed, "closed the connection without an answer"},
-		{"x-retrieve-small-buffer", whale, fetch.Protocol, "answer is empty"},
-		{"x-present-apdu", "/stories?x", fetch.Protocol, "answer is empty"},
-		{"x-retrieve-whole-nochunk", whale, fetch.Truncated, "nothing more to give after octet 0 of 162"},
-		{"x-retrieve-start-past-end", strings.Replace(whale, "/162/", "/0/", 1), fetch.NotFound, "SF present request out of range: Request out of range"},
-		{"x-retrieve-start-past-end", whale, fetch.NotFound, "SF present request out of range: Request out of range"},
-		{"x-search-relevance-doc", "/stories?x", fetch.ConnectionFailed, "closed the connection without an answer; freeWAIS fails at searches for documents like another"},
+		{"search-unknown-db", "/nosuchdb?lighthouse", fetch.ErrNotFound, "S1 permanent system error: The following database is not available: /wais/db/nosuchdb"},
+		{"retrieve-unknown-docid", whale, fetch.ErrNotFound, "SF present request out of range: Missing DocID in request"},
+		{"x-retrieve-garbage-docid", whale, fetch.ErrNotFound, "Missing DocID in request"},
+		{"x-retrieve-notype", whale, fetch.ErrConnectionFailed, "closed the connection without an answer"},
+		{"x-retrieve-unknown-db", whale, fetch.ErrConnectionFailed, "closed the connection without an answer"},
+		{"x-search-relevance-doc", "/stories?x", fetch.ErrConnectionFailed, "closed the connection without an answer"},
+		{"x-retrieve-small-buffer", whale, fetch.ErrProtocol, "answer is empty"},
+		{"x-present-apdu", "/stories?x", fetch.ErrProtocol, "answer is empty"},
+		{"x-retrieve-whole-nochunk", whale, fetch.ErrTruncated, "nothing more to give after octet 0 of 162"},
+		{"x-retrieve-start-past-end", strings.Replace(whale, "/162/", "/0/", 1), fetch.ErrNotFound, "SF present request out of range: Request out of range"},
+		{"x-retrieve-start-past-end", whale, fetch.ErrNotFound, "SF present request out of range: Request out of range"},
+		{"x-search-relevance-doc", "/stories?x", fetch.ErrConnectionFailed, "closed the connection without an answer; freeWAIS fails at searches for documents like another"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			req := &fetch.Request{Locator: parse(t, "wais://localhost"+tc.path)}

@@ -31,27 +31,27 @@ func TestHostileAnswers(t *testing.T) {
 		kind   fetch.ErrorKind
 		text   string
 	}{
-		"length 9999999999":         {"9999999999z2wais        0", fetch.TooLarge, "9999999999 octets are announced"},
-		"length 0x7fffffff":         {"2147483647z2wais        0", fetch.TooLarge, "2147483647 octets are announced"},
-		"length -000000001":         {"-000000001z2wais        0", fetch.Protocol, "no WAIS server"},
-		"length +1":                 {"+1        z2wais        0", fetch.Protocol, "no WAIS server"},
-		"length 0x10":               {"0x10000000z2wais        0", fetch.Protocol, "no WAIS server"},
-		"length that does not come": {"0004194304z2wais        0short", fetch.Timeout, "timed out"},
-		"group of 0x7fffffff":       {response("\x63\x87\xff\xff\xff\x7f"), fetch.Protocol, "integer of more than 4 octets"},
-		"group of 0xfffffff":        {response("\x63\xff\xff\xff\x7f"), fetch.Protocol, "where 0 are left"},
-		"indefinite length":         {response("\x63\x80"), fetch.Protocol, "the end inside an integer"},
-		"nesting":                   {response("\x63\x84\x80\x00" + nested[:65536]), fetch.Protocol, "malformed"},
-		"no PDU":                    {"0000000001z2wais        0\x00", fetch.Protocol, "malformed"},
-		"an Init":                   {"0000000003z2wais        0\x00\x01\x14", fetch.Protocol, "malformed"},
-		"a Present":                 {"0000000003z2wais        0\x00\x01\x18", fetch.Protocol, "no SearchResponse"},
-		"empty":                     {"0000000000z2wais        0", fetch.Protocol, "answer is empty"},
-		"a refusal":                 {"0000000000n2wais        0", fetch.Protocol, "of type 'n'"},
-		"compressed":                {"0000000003z2wais      u 0\x00\x01\x18", fetch.Unsupported, "compression"},
-		"version 9":                 {"0000000003z9wais        0\x00\x01\x18", fetch.Unsupported, "version"},
-		"text":                      {"220 mail.example.test ESMTP\r\n", fetch.Protocol, "no WAIS server"},
-		"BER":                       {"\xb5\x20\x83\x02\x05\x60", fetch.Protocol, "no WAIS server"},
-		"HTTP":                      {"HTTP/1.1 400 Bad Request\r\n\r\n", fetch.Protocol, "no WAIS server"},
-		"more than asked for":       {response("\x63\x84\x80\x0a\x81\x19\x84\x80\x03\x7f\x84\x80\x00" + strings.Repeat("x", 65536)), fetch.Protocol, "more octets than were asked for"},
+		"length 9999999999":         {"9999999999z2wais        0", fetch.ErrTooLarge, "9999999999 octets are announced"},
+		"length 0x7fffffff":         {"2147483647z2wais        0", fetch.ErrTooLarge, "2147483647 octets are announced"},
+		"length -000000001":         {"-000000001z2wais        0", fetch.ErrProtocol, "no WAIS server"},
+		"length +1":                 {"+1        z2wais        0", fetch.ErrProtocol, "no WAIS server"},
+		"length 0x10":               {"0x10000000z2wais        0", fetch.ErrProtocol, "no WAIS server"},
+		"length that does not come": {"0004194304z2wais        0short", fetch.ErrTimeout, "timed out"},
+		"group of 0x7fffffff":       {response("\x63\x87\xff\xff\xff\x7f"), fetch.ErrProtocol, "integer of more than 4 octets"},
+		"group of 0xfffffff":        {response("\x63\xff\xff\xff\x7f"), fetch.ErrProtocol, "where 0 are left"},
+		"indefinite length":         {response("\x63\x80"), fetch.ErrProtocol, "the end inside an integer"},
+		"nesting":                   {response("\x63\x84\x80\x00" + nested[:65536]), fetch.ErrProtocol, "malformed"},
+		"no PDU":                    {"0000000001z2wais        0\x00", fetch.ErrProtocol, "malformed"},
+		"an Init":                   {"0000000003z2wais        0\x00\x01\x14", fetch.ErrProtocol, "malformed"},
+		"a Present":                 {"0000000003z2wais        0\x00\x01\x18", fetch.ErrProtocol, "no SearchResponse"},
+		"empty":                     {"0000000000z2wais        0", fetch.ErrProtocol, "answer is empty"},
+		"a refusal":                 {"0000000000n2wais        0", fetch.ErrProtocol, "of type 'n'"},
+		"compressed":                {"0000000003z2wais      u 0\x00\x01\x18", fetch.ErrUnsupported, "compression"},
+		"version 9":                 {"0000000003z9wais        0\x00\x01\x18", fetch.ErrUnsupported, "version"},
+		"text":                      {"220 mail.example.test ESMTP\r\n", fetch.ErrProtocol, "no WAIS server"},
+		"BER":                       {"\xb5\x20\x83\x02\x05\x60", fetch.ErrProtocol, "no WAIS server"},
+		"HTTP":                      {"HTTP/1.1 400 Bad Request\r\n\r\n", fetch.ErrProtocol, "no WAIS server"},
+		"more than asked for":       {response("\x63\x84\x80\x0a\x81\x19\x84\x80\x03\x7f\x84\x80\x00" + strings.Repeat("x", 65536)), fetch.ErrProtocol, "more octets than were asked for"},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			if name == "more than asked for" {
@@ -111,16 +111,16 @@ func TestTruncatedBody(t *testing.T) {
 		srv := library(t)
 		srv.On("RETRIEVE", n, fault)
 		_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, srv.DocumentPath("stories", "almanac.txt"))})
-		kind := fetch.Truncated
+		kind := fetch.ErrTruncated
 		if n == 4 {
-			kind = fetch.Protocol
+			kind = fetch.ErrProtocol
 		}
 		if !errors.Is(err, kind) || got != almanac[:(n-1)*sliceSize] {
 			t.Errorf("%v at slice %d: %d octets, %v", fault, n, len(got), err)
 		}
 	}
 	for code, kind := range map[string]fetch.ErrorKind{
-		"S1": fetch.NotFound, "S3": fetch.BadURL, "SF": fetch.NotFound, "SG": fetch.Busy, "SH": fetch.Permission, "SI": fetch.TooLarge, "T2": fetch.Permission, "ZZ": fetch.Protocol,
+		"S1": fetch.ErrNotFound, "S3": fetch.ErrBadURL, "SF": fetch.ErrNotFound, "SG": fetch.ErrBusy, "SH": fetch.ErrPermission, "SI": fetch.ErrTooLarge, "T2": fetch.ErrPermission, "ZZ": fetch.ErrProtocol,
 	} {
 		srv := library(t)
 		path := srv.DocumentPath("stories", "almanac.txt")
@@ -132,7 +132,7 @@ func TestTruncatedBody(t *testing.T) {
 			t.Errorf("%s at first: %v, want %v", code, err, kind)
 		}
 		_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, path)})
-		if !errors.Is(err, fetch.Truncated) || got != almanac[:sliceSize] {
+		if !errors.Is(err, fetch.ErrTruncated) || got != almanac[:sliceSize] {
 			t.Errorf("%s in the middle: %d octets, %v", code, len(got), err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestBodyLimit(t *testing.T) {
 	env.Limits.Body = 100
 	f := &Fetcher{NoInit: true, Env: env}
 	_, got, err := get(t, f, &fetch.Request{Locator: parse(t, "wais://h/d/TEXT/3=x;")})
-	if !errors.Is(err, fetch.TooLarge) || len(got) > 100 {
+	if !errors.Is(err, fetch.ErrTooLarge) || len(got) > 100 {
 		t.Errorf("%d octets, %v", len(got), err)
 	}
 }
@@ -165,7 +165,7 @@ func TestBodyLimit(t *testing.T) {
 // a port of another service (RFC 1738 §6).
 func TestNoSmuggling(t *testing.T) {
 	env := &fetch.Env{Allow: policy.User, Dial: library(t).Dial}
-	for url, kind := range map[string]fetch.ErrorKind{"wais://127.0.0.1/d%0d%0aQUIT": fetch.BadURL, "wais://127.0.0.1/%00?x": fetch.BadURL, "wais://127.0.0.1:25/d?x": fetch.Refused} {
+	for url, kind := range map[string]fetch.ErrorKind{"wais://127.0.0.1/d%0d%0aQUIT": fetch.ErrBadURL, "wais://127.0.0.1/%00?x": fetch.ErrBadURL, "wais://127.0.0.1:25/d?x": fetch.ErrRefused} {
 		if _, err := (&Fetcher{Env: env}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
 			t.Errorf("%s: %v, want %v", url, err, kind)
 		}
@@ -186,7 +186,7 @@ func FuzzSession(f *testing.F) {
 			for _, noInit := range []bool{true, false} {
 				res, got, err := get(t, &Fetcher{NoInit: noInit, Env: answering(answers, nil)}, &fetch.Request{Locator: parse(t, url)})
 				var e *fetch.Error
-				if err != nil && !errors.As(err, &e) || e != nil && e.Kind == fetch.Other {
+				if err != nil && !errors.As(err, &e) || e != nil && e.Kind == fetch.ErrOther {
 					t.Fatalf("%s: %T: %v", url, err, err)
 				}
 				if res == nil || err != nil {

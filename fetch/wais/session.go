@@ -80,7 +80,7 @@ func (s *session) init() error {
 			s.trace.Note("the server declines Init; it is asked all the same")
 		}
 	default:
-		return fetch.Fail(fetch.OpInit, s.loc, fetch.Protocol, errNotInit)
+		return fetch.Fail(fetch.OpInit, s.loc, fetch.ErrProtocol, errNotInit)
 	}
 	return nil
 }
@@ -94,9 +94,9 @@ func (s *session) ask(op fetch.Op, request *z3950.Search) (*z3950.SearchResponse
 	r, ok := p.(*z3950.SearchResponse)
 	switch {
 	case p == nil:
-		return nil, fetch.Fail(op, s.loc, fetch.Protocol, errEmpty)
+		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, errEmpty)
 	case !ok:
-		return nil, fetch.Fail(op, s.loc, fetch.Protocol, errOtherPDU)
+		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, errOtherPDU)
 	}
 	return r, nil
 }
@@ -115,11 +115,11 @@ func (s *session) askWords(database, words string, max int) (*z3950.SearchRespon
 func (s *session) exchange(op fetch.Op, request z3950.PDU) (z3950.PDU, error) {
 	var err error
 	if s.sent, err = z3950.AppendMessage(s.sent[:0], z3950.NewHeader(), request); err != nil {
-		return nil, fetch.Fail(op, s.loc, fetch.BadURL, err)
+		return nil, fetch.Fail(op, s.loc, fetch.ErrBadURL, err)
 	}
 	s.conn.SetTimeout(s.limits.Reply)
 	if _, err := s.conn.Write(s.sent); err != nil {
-		return nil, fetch.Fail(op, s.loc, fetch.Other, err)
+		return nil, fetch.Fail(op, s.loc, fetch.ErrOther, err)
 	}
 	s.trace.Sent(s.sent)
 	wire.QuickAck(s.conn.Conn)
@@ -132,30 +132,30 @@ func (s *session) exchange(op fetch.Op, request z3950.PDU) (z3950.PDU, error) {
 		return nil, s.broken(op, err)
 	}
 	if header.Type != 'z' {
-		return nil, fetch.Fail(op, s.loc, fetch.Protocol, fmt.Errorf("the server's answer is of type %q", header.Type))
+		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, fmt.Errorf("the server's answer is of type %q", header.Type))
 	}
 	if header.Length == 0 {
 		return nil, nil
 	}
 	p, err := z3950.Decode(answer[z3950.HeaderSize:])
 	if err != nil {
-		return nil, fetch.Fail(op, s.loc, fetch.Protocol, err)
+		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, err)
 	}
 	return p, nil
 }
 
 // broken is the error of an answer that does not come, or not whole.
 func (s *session) broken(op fetch.Op, err error) error {
-	kind := fetch.Other
+	kind := fetch.ErrOther
 	switch {
 	case err == io.EOF:
-		kind, err = fetch.ConnectionFailed, errNoAnswer
+		kind, err = fetch.ErrConnectionFailed, errNoAnswer
 	case errors.Is(err, z3950.ErrNotWAIS):
-		kind, err = fetch.Protocol, fmt.Errorf("this is no WAIS server: %w", err)
+		kind, err = fetch.ErrProtocol, fmt.Errorf("this is no WAIS server: %w", err)
 	case errors.Is(err, z3950.ErrTooLong):
-		kind = fetch.TooLarge
+		kind = fetch.ErrTooLarge
 	case errors.Is(err, z3950.ErrUnsupported):
-		kind = fetch.Unsupported
+		kind = fetch.ErrUnsupported
 	}
 	return fetch.Fail(op, s.loc, kind, err)
 }

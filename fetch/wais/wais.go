@@ -120,7 +120,7 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 		if r == nil {
 			continue
 		}
-		if d := complaint(r); d != nil && d.kind() == fetch.NotFound && ask.database == a.database && !found(r) {
+		if d := complaint(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !found(r) {
 			return fetch.Fail(fetch.OpSearch, s.loc, d.kind(), d)
 		}
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
@@ -197,7 +197,7 @@ func (s *session) search(a *access, res *fetch.Resource) error {
 	r, err := s.ask(fetch.OpSearch, a.request)
 	switch {
 	case errors.Is(err, errNoAnswer) && len(a.request.Words.Like) > 0:
-		return fetch.Fail(fetch.OpSearch, s.loc, fetch.ConnectionFailed, errNoLike)
+		return fetch.Fail(fetch.OpSearch, s.loc, fetch.ErrConnectionFailed, errNoLike)
 	case err != nil:
 		return err
 	}
@@ -224,10 +224,10 @@ func (s *session) search(a *access, res *fetch.Resource) error {
 func (s *session) refused(a *access, info *Info, d *Diagnostic) error {
 	kind := d.kind()
 	if d.Code == "S1" && info.Catalogue != nil && !d.unavailable() {
-		kind = fetch.BadURL // the database is there
+		kind = fetch.ErrBadURL // the database is there
 	}
 	var err error = d
-	if a.words == "" && kind == fetch.BadURL {
+	if a.words == "" && kind == fetch.ErrBadURL {
 		err = fmt.Errorf("this server needs search words too, as in %s: %w", urlWithWords(s.loc), d)
 	}
 	return fetch.Fail(fetch.OpSearch, s.loc, kind, err)

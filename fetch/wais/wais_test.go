@@ -105,7 +105,7 @@ func TestMenuLimits(t *testing.T) {
 		}
 		return n, last
 	}
-	if n, err := count(open(t.Context())); n != 2 || !errors.Is(err, fetch.TooLarge) {
+	if n, err := count(open(t.Context())); n != 2 || !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("%d items, %v", n, err)
 	}
 	res := open(t.Context())
@@ -113,15 +113,15 @@ func TestMenuLimits(t *testing.T) {
 		break
 	}
 	res.Close()
-	if n, err := count(res); n != 0 || !errors.Is(err, fetch.ConnectionFailed) {
+	if n, err := count(res); n != 0 || !errors.Is(err, fetch.ErrConnectionFailed) {
 		t.Errorf("after Close: %d items, %v", n, err)
 	}
-	if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, fetch.ConnectionFailed) {
+	if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, fetch.ErrConnectionFailed) {
 		t.Errorf("after Close: %v", err)
 	}
 	res = open(ctx)
 	cancel()
-	if n, err := count(res); n != 0 || !errors.Is(err, fetch.Canceled) {
+	if n, err := count(res); n != 0 || !errors.Is(err, fetch.ErrCanceled) {
 		t.Errorf("cancelled: %d items, %v", n, err)
 	}
 }
@@ -134,7 +134,7 @@ func TestDescribe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := library(t, configure)
 			res, text, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories")})
-			if !errors.Is(err, fetch.NoOctets) {
+			if !errors.Is(err, fetch.ErrNoOctets) {
 				t.Fatal(err)
 			}
 			src := res.Info.(*Info).Source
@@ -142,10 +142,10 @@ func TestDescribe(t *testing.T) {
 				t.Errorf("%v, %q, %+v", res.Kind, text, src)
 			}
 			_, _, err = get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/nosuchdb")})
-			if !errors.Is(err, fetch.NotFound) {
+			if !errors.Is(err, fetch.ErrNotFound) {
 				t.Errorf("a database that does not exist: %v", err)
 			}
-			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); !errors.Is(err, fetch.NoOctets) || res.Kind != fetch.KindQuery || !strings.Contains(res.Advice, "To search it: ") {
+			if res, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/")}); !errors.Is(err, fetch.ErrNoOctets) || res.Kind != fetch.KindQuery || !strings.Contains(res.Advice, "To search it: ") {
 				t.Errorf("the database without a name: %v", err)
 			}
 		})
@@ -193,7 +193,7 @@ func TestLike(t *testing.T) {
 	for _, like := range []locator.Locator{&elsewhere, at(t, srv, "/stories?x"), &locator.News{Group: "x"}, at(t, srv, "/stories/TEXT/1%3D")} {
 		srv.ResetTranscript()
 		_, err := through(srv).Fetch(t.Context(), &fetch.Request{Locator: at(t, srv, "/stories?x"), Options: &Options{Like: []locator.Locator{like}}})
-		if !errors.Is(err, fetch.BadURL) || len(srv.Transcript()) > 0 {
+		if !errors.Is(err, fetch.ErrBadURL) || len(srv.Transcript()) > 0 {
 			t.Errorf("like %v: %v", like, err)
 		}
 	}
@@ -224,31 +224,31 @@ func TestRefused(t *testing.T) {
 		req  *fetch.Request
 		kind fetch.ErrorKind
 	}{
-		"another scheme":     {&fetch.Request{Locator: &locator.News{Group: "x"}}, fetch.Unsupported},
-		"no host":            {&fetch.Request{Locator: &locator.WAIS{Database: "d"}}, fetch.BadURL},
-		"no id":              {&fetch.Request{Locator: &locator.WAIS{HostPort: locator.HostPort{Host: "h"}, Form: locator.WAISDocument, Database: "d", WType: "TEXT"}}, fetch.BadURL},
-		"bad id":             {&fetch.Request{Locator: parse(t, "wais://h/d/TEXT/5/1=x")}, fetch.BadURL},
-		"other options":      {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Options: 1}, fetch.Unsupported},
-		"negative hits":      {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Options: &Options{MaxHits: -1}}, fetch.BadURL},
-		"words twice":        {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Query: "y"}, fetch.BadURL},
-		"words for a text":   {&fetch.Request{Locator: parse(t, "wais://h/d/T/1=x;"), Query: "y"}, fetch.BadURL},
-		"like for a text":    {&fetch.Request{Locator: parse(t, "wais://h/d/T/1=x;"), Options: &Options{Like: []locator.Locator{parse(t, "wais://h/d/T/1=x;")}}}, fetch.Unsupported},
-		"range of a search":  {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Offset: 1}, fetch.Unsupported},
-		"negative length":    {&fetch.Request{Locator: parse(t, "wais://h/d/T/5/1=x;"), Length: -1}, fetch.BadRange},
-		"beyond the end":     {&fetch.Request{Locator: parse(t, "wais://h/d/T/5/1=x;"), Offset: 6}, fetch.BadRange},
-		"end of a length ?":  {&fetch.Request{Locator: parse(t, "wais://h/d/T/0/1=x;"), Offset: -1}, fetch.Unsupported},
-		"line end":           {&fetch.Request{Locator: parse(t, "wais://h/d%0d%0a?x")}, fetch.BadURL},
-		"long database":      {&fetch.Request{Locator: at(locator.WAISDatabase, long, "", "", "")}, fetch.BadURL},
-		"long words":         {&fetch.Request{Locator: at(locator.WAISSearch, "d", long, "", "")}, fetch.BadURL},
-		"long document":      {&fetch.Request{Locator: at(locator.WAISDocument, "d", "", "T", long)}, fetch.BadURL},
-		"long type":          {&fetch.Request{Locator: at(locator.WAISDocument, "d", "", long, "1=x;")}, fetch.BadURL},
-		"a length too large": {&fetch.Request{Locator: parse(t, "wais://h/d/T/99999999999999999999/1=x")}, fetch.Refused},
+		"another scheme":     {&fetch.Request{Locator: &locator.News{Group: "x"}}, fetch.ErrUnsupported},
+		"no host":            {&fetch.Request{Locator: &locator.WAIS{Database: "d"}}, fetch.ErrBadURL},
+		"no id":              {&fetch.Request{Locator: &locator.WAIS{HostPort: locator.HostPort{Host: "h"}, Form: locator.WAISDocument, Database: "d", WType: "TEXT"}}, fetch.ErrBadURL},
+		"bad id":             {&fetch.Request{Locator: parse(t, "wais://h/d/TEXT/5/1=x")}, fetch.ErrBadURL},
+		"other options":      {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Options: 1}, fetch.ErrUnsupported},
+		"negative hits":      {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Options: &Options{MaxHits: -1}}, fetch.ErrBadURL},
+		"words twice":        {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Query: "y"}, fetch.ErrBadURL},
+		"words for a text":   {&fetch.Request{Locator: parse(t, "wais://h/d/T/1=x;"), Query: "y"}, fetch.ErrBadURL},
+		"like for a text":    {&fetch.Request{Locator: parse(t, "wais://h/d/T/1=x;"), Options: &Options{Like: []locator.Locator{parse(t, "wais://h/d/T/1=x;")}}}, fetch.ErrUnsupported},
+		"range of a search":  {&fetch.Request{Locator: parse(t, "wais://h/d?x"), Offset: 1}, fetch.ErrUnsupported},
+		"negative length":    {&fetch.Request{Locator: parse(t, "wais://h/d/T/5/1=x;"), Length: -1}, fetch.ErrBadRange},
+		"beyond the end":     {&fetch.Request{Locator: parse(t, "wais://h/d/T/5/1=x;"), Offset: 6}, fetch.ErrBadRange},
+		"end of a length ?":  {&fetch.Request{Locator: parse(t, "wais://h/d/T/0/1=x;"), Offset: -1}, fetch.ErrUnsupported},
+		"line end":           {&fetch.Request{Locator: parse(t, "wais://h/d%0d%0a?x")}, fetch.ErrBadURL},
+		"long database":      {&fetch.Request{Locator: at(locator.WAISDatabase, long, "", "", "")}, fetch.ErrBadURL},
+		"long words":         {&fetch.Request{Locator: at(locator.WAISSearch, "d", long, "", "")}, fetch.ErrBadURL},
+		"long document":      {&fetch.Request{Locator: at(locator.WAISDocument, "d", "", "T", long)}, fetch.ErrBadURL},
+		"long type":          {&fetch.Request{Locator: at(locator.WAISDocument, "d", "", long, "1=x;")}, fetch.ErrBadURL},
+		"a length too large": {&fetch.Request{Locator: parse(t, "wais://h/d/T/99999999999999999999/1=x")}, fetch.ErrRefused},
 	} {
 		_, err := f.Fetch(t.Context(), tc.req)
 		if !errors.Is(err, tc.kind) {
 			t.Errorf("%s: %.200v, want %v", what, err, tc.kind)
 		}
-		if _, err := f.Explain(tc.req); tc.kind != fetch.Refused && !errors.Is(err, tc.kind) {
+		if _, err := f.Explain(tc.req); tc.kind != fetch.ErrRefused && !errors.Is(err, tc.kind) {
 			t.Errorf("%s: Explain: %.200v", what, err)
 		}
 	}
@@ -273,7 +273,7 @@ func TestUnknownLength(t *testing.T) {
 			t.Errorf("%v: %d octets, want %d, %v", span, len(got), len(want), err)
 		}
 	}
-	if _, _, err := get(t, through(srv), &fetch.Request{Locator: l, Offset: 39025}); !errors.Is(err, fetch.BadRange) {
+	if _, _, err := get(t, through(srv), &fetch.Request{Locator: l, Offset: 39025}); !errors.Is(err, fetch.ErrBadRange) {
 		t.Errorf("beyond the end: %v", err)
 	}
 	if err := srv.Put("nothing.txt", nil); err != nil {
@@ -309,7 +309,7 @@ func TestWrongLength(t *testing.T) {
 	srv := library(t)
 	path := srv.DocumentPath("stories", "whale.txt")
 	_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, strings.Replace(path, "/162/", "/200/", 1))})
-	if got != read(t, "whale.txt") || !errors.Is(err, fetch.Truncated) {
+	if got != read(t, "whale.txt") || !errors.Is(err, fetch.ErrTruncated) {
 		t.Errorf("%d octets, %v", len(got), err)
 	}
 }
@@ -443,19 +443,19 @@ func TestRefusedQuery(t *testing.T) {
 			srv := library(t, configure)
 			for _, words := range []string{"(river", "river and", "nosuchfield=x"} {
 				_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Query: words})
-				if d, ok := errors.AsType[*Diagnostic](err); !errors.Is(err, fetch.BadURL) || !ok || d.Code != "S1" {
+				if d, ok := errors.AsType[*Diagnostic](err); !errors.Is(err, fetch.ErrBadURL) || !ok || d.Code != "S1" {
 					t.Errorf("%q: %v", words, err)
 				}
 			}
 			_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/nosuchdb?river")})
-			if !errors.Is(err, fetch.NotFound) {
+			if !errors.Is(err, fetch.ErrNotFound) {
 				t.Errorf("an unknown database: %v", err)
 			}
 		})
 	}
 	catalogue := z3950.AppendRecord(nil, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("\x03\x01x"), Score: z3950.Num(0)})
 	for text, want := range map[string]fetch.ErrorKind{
-		"Serious error in server": fetch.BadURL, "The following database is not available: /wais/db/d": fetch.NotFound,
+		"Serious error in server": fetch.ErrBadURL, "The following database is not available: /wais/db/d": fetch.ErrNotFound,
 	} {
 		info := z3950.AppendDiagnostic(catalogue, z3950.Diagnostic{Code: "S1", Text: text})
 		_, _, err := get(t, &Fetcher{NoInit: true, Env: answering([][]byte{answer(t, info)}, nil)}, &fetch.Request{Locator: parse(t, "wais://h/d?x")})
@@ -476,11 +476,11 @@ func TestLikeWithoutWords(t *testing.T) {
 	}
 	srv = library(t, func(s *testserver.WAIS) { s.FreeWAIS = true })
 	_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: like(srv)})
-	if want := "this server needs search words too, as in wais://127.0.0.1:210/stories?words: S1"; !errors.Is(err, fetch.BadURL) || !strings.Contains(fmt.Sprint(err), want) {
+	if want := "this server needs search words too, as in wais://127.0.0.1:210/stories?words: S1"; !errors.Is(err, fetch.ErrBadURL) || !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, _, err = get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories?whale"), Options: like(srv)})
-	if !errors.Is(err, fetch.ConnectionFailed) || !strings.Contains(fmt.Sprint(err), "search for words instead") {
+	if !errors.Is(err, fetch.ErrConnectionFailed) || !strings.Contains(fmt.Sprint(err), "search for words instead") {
 		t.Errorf("with words: %v", err)
 	}
 }
@@ -494,7 +494,7 @@ func TestUnknownDatabase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := library(t, configure)
 			_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/nosuchdb")})
-			if !errors.Is(err, fetch.NotFound) || !strings.Contains(fmt.Sprint(err), "not available: /wais/db/nosuchdb") {
+			if !errors.Is(err, fetch.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "not available: /wais/db/nosuchdb") {
 				t.Errorf("%v", err)
 			}
 		})
@@ -502,7 +502,7 @@ func TestUnknownDatabase(t *testing.T) {
 	// A database without description and catalogue is there.
 	refusal := answer(t, z3950.AppendDiagnostic(nil, z3950.Diagnostic{Code: "S1", Text: "query syntax error: ?"}))
 	res, _, err := get(t, &Fetcher{NoInit: true, Env: answering([][]byte{answer(t, []byte{}), refusal, answer(t, []byte{})}, nil)}, &fetch.Request{Locator: parse(t, "wais://h/d")})
-	if !errors.Is(err, fetch.NoOctets) || res.Kind != fetch.KindQuery {
+	if !errors.Is(err, fetch.ErrNoOctets) || res.Kind != fetch.KindQuery {
 		t.Errorf("a database without a description: %v", err)
 	}
 }

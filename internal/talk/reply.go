@@ -23,11 +23,11 @@ type Reply struct {
 func (r Reply) Class() int { return r.Code / 100 }
 
 // ErrClosed is a connection that ended where a reply was due.
-var ErrClosed = &fetch.Error{Kind: fetch.ConnectionFailed, Err: errors.New("the server closed the connection")}
+var ErrClosed = &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: errors.New("the server closed the connection")}
 
 // Violation is a breach of the protocol; text is what the server sent.
 func Violation(text, what string) error {
-	return &fetch.Error{Kind: fetch.Protocol, Reply: text, Err: errors.New(what)}
+	return &fetch.Error{Kind: fetch.ErrProtocol, Reply: text, Err: errors.New(what)}
 }
 
 // maxLines bounds the lines of a reply besides Limits.Header, which bounds their
@@ -71,7 +71,7 @@ func (t *Talk) readReply(several bool) (Reply, error) {
 func (t *Talk) readLine() ([]byte, error) {
 	line, err := t.Lines.ReadLine()
 	if err == wire.ErrLineTooLong {
-		return nil, &fetch.Error{Kind: fetch.Protocol, Err: err}
+		return nil, &fetch.Error{Kind: fetch.ErrProtocol, Err: err}
 	}
 	if len(line) > 0 {
 		t.Show(line)

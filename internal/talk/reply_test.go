@@ -53,7 +53,7 @@ func TestReadReply(t *testing.T) {
 	} {
 		got, err := parseReply(in)
 		kind := fetch.KindOf(err)
-		if err == nil || kind != fetch.Protocol && kind != fetch.ConnectionFailed {
+		if err == nil || kind != fetch.ErrProtocol && kind != fetch.ErrConnectionFailed {
 			t.Errorf("%.40q: %v %v", in, got, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestLineReply(t *testing.T) {
 	if r, err := c.LineReply(); err != nil || r != (Reply{200, "one"}) {
 		t.Errorf("%v %v", r, err)
 	}
-	if r, err := c.LineReply(); fetch.KindOf(err) != fetch.Protocol || c.Err != err {
+	if r, err := c.LineReply(); fetch.KindOf(err) != fetch.ErrProtocol || c.Err != err {
 		t.Errorf("%v %v", r, err)
 	}
 }
@@ -78,7 +78,7 @@ func FuzzReply(f *testing.F) {
 		shown := 0
 		r, err := converse(in, 100, 1000, func(b []byte) { shown += len(b) }).Reply()
 		if err != nil {
-			if k := fetch.KindOf(err); k != fetch.Protocol && k != fetch.ConnectionFailed {
+			if k := fetch.KindOf(err); k != fetch.ErrProtocol && k != fetch.ErrConnectionFailed {
 				t.Errorf("%q: %v", in, err)
 			}
 			return

@@ -122,7 +122,7 @@ func (t *Talk) Send(lines ...string) error {
 		// The components of locators and options are checked long before; this also
 		// stops what a server or Env.Credentials might slip in.
 		if i := strings.IndexAny(line, "\r\n\x00"); i >= 0 {
-			return &fetch.Error{Kind: fetch.BadURL, Err: fmt.Errorf("octet %02X in an argument", line[i])}
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("octet %02X in an argument", line[i])}
 		}
 		octets.WriteString(line + "\r\n")
 	}
@@ -193,7 +193,7 @@ func (t *Talk) StartTLS(ctx context.Context, config *tls.Config, host string) er
 	t.conn.SetContext(context.Background()) // which is that of the handshake now
 	conn, err := wire.StartTLS(ctx, t.Raw, config, host, t.Limits.Connect, t.Limits.Reply)
 	if err != nil {
-		return t.Fail(fetch.Fail(fetch.OpTLS, nil, fetch.Other, err))
+		return t.Fail(fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err))
 	}
 	t.TLS = conn
 	t.attach(ctx, conn)

@@ -37,7 +37,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}
 	if err != nil && err != io.EOF {
 		c.Close()
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.Other, err)
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrOther, err)
 	}
 	c.SetTimeout(limits.Idle)
 	return &fetch.Resource{
@@ -62,15 +62,15 @@ func read(req *fetch.Request) (server locator.Server, line string, err error) {
 		server, ok = locator.ServerOf(l)
 	}
 	if !ok || server.Login != nil {
-		return server, "", fetch.Fail(fetch.OpCheck, req.Locator, fetch.BadURL, errors.New("not of the form finger://host/user"))
+		return server, "", fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrBadURL, errors.New("not of the form finger://host/user"))
 	}
 	if req.Offset != 0 || req.Length != 0 || req.Options != nil || req.Interact {
-		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.Unsupported, errors.New("finger gives whole answers and nothing else"))
+		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, errors.New("finger gives whole answers and nothing else"))
 	}
 	_, path, _ := strings.Cut(strings.TrimPrefix(l.Rest, "//"), "/")
 	user, err := url.PathUnescape(path)
 	if err != nil || strings.ContainsAny(user, "\r\n\x00") {
-		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.BadURL, errors.New("an octet that no line can hold"))
+		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("an octet that no line can hold"))
 	}
 	return server, user + "\r\n", nil
 }
