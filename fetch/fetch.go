@@ -9,6 +9,7 @@ package fetch
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/fetch1738/fetch1738/locator"
@@ -78,6 +79,22 @@ type Request struct {
 	// Options are the scheme's own, such as *ftp.Options; a type that the Fetcher
 	// does not know is an error.
 	Options any
+}
+
+// OptionsOf returns what req.Options points to, for a Fetcher whose options are an
+// O; without options, or where the pointer is nil, the zero O. Options of another
+// type are an *[Error] of kind [ErrUnsupported].
+func OptionsOf[O any](req *Request) (options O, err error) {
+	switch given := req.Options.(type) {
+	case nil:
+	case *O:
+		if given != nil {
+			options = *given
+		}
+	default:
+		err = &Error{Kind: ErrUnsupported, Err: fmt.Errorf("options of type %T", given)}
+	}
+	return options, err
 }
 
 // Kind says what a Resource is.

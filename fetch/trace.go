@@ -35,9 +35,9 @@ type Trace struct {
 
 // Connection describes a connection to a Trace.
 type Connection struct {
-	Network             string
-	Purpose             Purpose
-	Host                string // as named
+	Network       string
+	Purpose       Purpose
+	Host          string // as named
 	Local, Remote netip.AddrPort
 }
 

@@ -72,7 +72,9 @@ func (r *Rules) Allow(_ context.Context, t fetch.Target) error {
 
 // written reports whether the user wrote the URL, at the keyboard or in a
 // configuration. Whatever is not known to be so is somebody else's.
-func written(p fetch.Provenance) bool { return p.Kind == fetch.OriginUser || p.Kind == fetch.OriginConfig }
+func written(p fetch.Provenance) bool {
+	return p.Kind == fetch.OriginUser || p.Kind == fetch.OriginConfig
+}
 
 // connects reports whether t is to be connected to; a file is not.
 func connects(t fetch.Target) bool { return t.Network != "" }

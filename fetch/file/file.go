@@ -137,26 +137,18 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 		return nil, err
 	}
 	a := &access{loc: loc, req: req, env: f.Env.WithDefaults(), special: f.Special}
-	switch given := req.Options.(type) {
-	case nil:
-	case *Options:
-		if given != nil {
-			a.opt = *given
-		}
-	default:
-		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("options %T", given)})
-	}
-	switch {
+	var err error
+	switch a.opt, err = fetch.OptionsOf[Options](req); {
+	case err != nil:
+		return nil, a.fail(fetch.OpCheck, err)
 	case req.Query != "":
 		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("a file takes no search words")})
 	case req.Length < 0:
 		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a negative length")})
 	}
-	path, err := systemPath(loc)
-	if err != nil {
+	if a.path, err = systemPath(loc); err != nil {
 		return nil, a.fail(fetch.OpCheck, err)
 	}
-	a.path = path
 	return a, nil
 }
 

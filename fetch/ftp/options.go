@@ -66,15 +66,9 @@ const (
 
 // options reads req.Options.
 func options(req *fetch.Request) (Options, error) {
-	var o Options
-	switch given := req.Options.(type) {
-	case nil:
-	case *Options:
-		if given != nil {
-			o = *given
-		}
-	default:
-		return o, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("options of type %T", given)}
+	o, err := fetch.OptionsOf[Options](req)
+	if err != nil {
+		return o, err
 	}
 	for _, list := range [][]string{o.Quote, o.PreTransfer, o.PostQuote, {o.Account, o.AlternativeToUser, o.ListCommand}} {
 		for _, s := range list {

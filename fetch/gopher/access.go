@@ -12,7 +12,6 @@ import (
 
 var (
 	errNotGopher = errors.New("not a gopher URL")
-	errOptions   = errors.New("not options for gopher")
 	errFromEnd   = errors.New("gopher cannot count from the end")
 	errLength    = errors.New("negative length")
 	errNoWords   = errors.New("only a search (type 7) and a phone book (2) take words")
@@ -89,18 +88,16 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 
 // checkRequest refuses what no gopher request can have.
 func checkRequest(req *fetch.Request) (*Options, error) {
-	options, ok := req.Options.(*Options)
+	options, err := fetch.OptionsOf[Options](req)
 	switch {
-	case req.Options != nil && !ok:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errOptions)
+	case err != nil:
+		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrOther, err)
 	case req.Offset < 0:
 		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errFromEnd)
 	case req.Length < 0:
 		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrBadRange, errLength)
-	case options == nil:
-		options = new(Options)
 	}
-	return options, nil
+	return &options, nil
 }
 
 // prepareRequest fills in what is sent, and what is made of the answer.

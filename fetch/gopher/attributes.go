@@ -176,6 +176,16 @@ type attributeScanner struct {
 	err   error
 }
 
+// all are the blocks of one item after the other.
+func (s *attributeScanner) all(yield func([]Block, error) bool) {
+	for {
+		blocks, err := s.next()
+		if err == io.EOF || !yield(blocks, err) || err != nil {
+			return
+		}
+	}
+}
+
 // next is the blocks of the next item; io.EOF when there is none. What comes
 // before the first "+INFO" is one too if it has any block.
 func (s *attributeScanner) next() (blocks []Block, err error) {

@@ -56,7 +56,7 @@ func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 			}
 			return site
 		},
-		EndsWithClose: true,           // what has no header of Gopher+ is plain; see TestPlusCut
+		EndsWithClose: true,              // what has no header of Gopher+ is plain; see TestPlusCut
 		Forbidden:     fetch.ErrNotFound, // the server complains of both alike
 	}
 	if as != testserver.PyGopher {

@@ -77,16 +77,15 @@ type Info struct {
 // Fetch implements [fetch.Fetcher].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	res, err := f.fetch(ctx, req)
-	if options, ok := req.Options.(*Options); ok && options != nil {
-		for _, mirror := range options.Mirrors {
-			if !isDown(err) || ctx.Err() != nil {
-				break
-			}
-			fetch.ContextTrace(ctx).Note("the server cannot be reached; trying " + mirror.Redacted())
-			again := *req
-			again.Locator = mirror
-			res, err = f.fetch(ctx, &again)
+	options, _ := fetch.OptionsOf[Options](req) // which f.fetch has refused if they are others
+	for _, mirror := range options.Mirrors {
+		if !isDown(err) || ctx.Err() != nil {
+			break
 		}
+		fetch.ContextTrace(ctx).Note("the server cannot be reached; trying " + mirror.Redacted())
+		again := *req
+		again.Locator = mirror
+		res, err = f.fetch(ctx, &again)
 	}
 	return res, err
 }

@@ -31,15 +31,30 @@ const (
 
 // items reads a menu as items.
 func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+	tooLong := fmt.Errorf("a menu line is longer than %d octets", limits.Line)
+	m := newMaker(a)
+	return itemsOf(menu.Lines(wire.ReadAhead(ctx, r), limits.Line), a.loc, limits, tooLong, m.item)
+}
+
+// attributeItems reads a list of the attributes of many items.
+func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+	tooLong := fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line)
+	m := newMaker(a)
+	s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r), limits.Line), bound: limits.Header}
+	return itemsOf(s.all, a.loc, limits, tooLong, m.described)
+}
+
+// itemsOf makes an Item of each part of a list. tooLong is what becomes of one that
+// is longer than the limit.
+func itemsOf[T any](parts iter.Seq2[T, error], l locator.Locator, limits fetch.Limits, tooLong error, item func(T) fetch.Item) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		n := 0
-		l, m := a.loc, newMaker(a)
-		for line, err := range menu.Lines(wire.ReadAhead(ctx, r), limits.Line) {
+		for part, err := range parts {
 			switch {
 			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("a menu line is longer than %d octets", limits.Line))
+				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, tooLong)
 			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
+				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("there are more than %d items", limits.Items))
 			case err != nil:
 				err = fetch.Fail(fetch.OpRead, l, fetch.ErrOther, err)
 			}
@@ -47,35 +62,7 @@ func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) ite
 				yield(fetch.Item{}, err)
 				return
 			}
-			if n++; !yield(m.item(line), nil) {
-				return
-			}
-		}
-	}
-}
-
-// attributeItems reads a list of the attributes of many items.
-func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
-	return func(yield func(fetch.Item, error) bool) {
-		m := newMaker(a)
-		s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r), limits.Line), bound: limits.Header}
-		for n := 0; ; n++ {
-			blocks, err := s.next()
-			switch {
-			case err == io.EOF:
-				return
-			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail(fetch.OpRead, a.loc, fetch.ErrTooLarge, fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line))
-			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail(fetch.OpRead, a.loc, fetch.ErrTooLarge, fmt.Errorf("the menu has more than %d items", limits.Items))
-			case err != nil:
-				err = fetch.Fail(fetch.OpRead, a.loc, fetch.ErrOther, err)
-			}
-			if err != nil {
-				yield(fetch.Item{}, err)
-				return
-			}
-			if !yield(m.described(blocks), nil) {
+			if n++; !yield(item(part), nil) {
 				return
 			}
 		}

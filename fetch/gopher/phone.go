@@ -110,26 +110,7 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 // "name", or else by its first, and has its fields as Header; a value of many
 // lines has them separated by LF. They lead nowhere.
 func phoneItems(ctx context.Context, r io.Reader, l locator.Locator, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
-	return func(yield func(fetch.Item, error) bool) {
-		n := 0
-		for e, err := range cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header) {
-			switch {
-			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, errors.New("an entry is longer than the limit"))
-			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("there are more than %d entries", limits.Items))
-			case err != nil:
-				err = fetch.Fail(fetch.OpRead, l, fetch.ErrOther, err)
-			}
-			if err != nil {
-				yield(fetch.Item{}, err)
-				return
-			}
-			if n++; !yield(phoneItem(e), nil) {
-				return
-			}
-		}
-	}
+	return itemsOf(cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header), l, limits, errors.New("an entry is longer than the limit"), phoneItem)
 }
 
 func phoneItem(e cso.Entry) fetch.Item {

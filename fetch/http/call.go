@@ -79,14 +79,8 @@ func (c *call) readRequest() error {
 	if l.Login != nil && l.Login.HasPassword {
 		c.login = l.Login
 	}
-	switch opt := c.req.Options.(type) {
-	case nil:
-	case *Options:
-		if opt != nil {
-			c.opt = *opt
-		}
-	default:
-		return fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, fmt.Errorf("options of type %T", opt))
+	if c.opt, err = fetch.OptionsOf[Options](c.req); err != nil {
+		return fetch.Fail(fetch.OpCheck, l, fetch.ErrOther, err)
 	}
 	return c.checkOptions()
 }

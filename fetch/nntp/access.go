@@ -160,17 +160,10 @@ func tooLong(group string) bool { return len("LISTGROUP "+group+"\r\n") > maxCom
 
 // options reads req.Options.
 func (a *access) options() error {
-	var o Options
-	switch given := a.req.Options.(type) {
-	case nil:
-	case *Options:
-		if given != nil {
-			o = *given
-		}
-	default:
-		return &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("options of type %T", given)}
-	}
+	o, err := fetch.OptionsOf[Options](a.req)
 	switch {
+	case err != nil:
+		return err
 	case a.key.secure != plain:
 	case o.StartTLS:
 		a.key.secure = explicit
@@ -183,7 +176,6 @@ func (a *access) options() error {
 	if a.group == "" || a.article != "" {
 		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("a range of articles is of a newsgroup, which the URL does not name")}
 	}
-	var err error
 	if a.articles, err = parseSpans(o.Articles); err != nil {
 		return &fetch.Error{Kind: fetch.ErrBadRange, Err: err}
 	}

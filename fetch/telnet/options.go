@@ -139,15 +139,9 @@ func (o *Options) check() error {
 
 // optionsOf reads req.Options.
 func optionsOf(req *fetch.Request) (Options, error) {
-	var o Options
-	switch given := req.Options.(type) {
-	case nil:
-	case *Options:
-		if given != nil {
-			o = *given
-		}
-	default:
-		return o, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("options of type %T", given)}
+	o, err := fetch.OptionsOf[Options](req)
+	if err != nil {
+		return o, err
 	}
 	if o.TerminalType == "" {
 		o.TerminalType = "UNKNOWN"

@@ -13,7 +13,6 @@ import (
 
 var (
 	errNotWAIS = errors.New("not a wais URL")
-	errOptions = errors.New("not the options of package wais")
 	errLength  = errors.New("negative length")
 	errNoHost  = errors.New("a search of the local machine (no host) is not possible")
 	errTwice   = errors.New("the URL has search words already")
@@ -76,19 +75,16 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	if l.Host == "" {
 		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadURL, errNoHost)
 	}
-	options, ok := req.Options.(*Options)
-	if req.Options != nil && !ok {
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errOptions)
-	}
-	if options == nil {
-		options = new(Options)
+	options, err := fetch.OptionsOf[Options](req)
+	if err != nil {
+		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
 	}
 	server, _ := locator.ServerOf(l)
 	a := &access{loc: l, host: server.Host, port: server.Port, database: l.Database}
 	if a.database == "" {
 		a.database = infoDatabase
 	}
-	return a, a.plan(req, options)
+	return a, a.plan(req, &options)
 }
 
 // plan fills in what is to be done.

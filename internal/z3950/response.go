@@ -14,7 +14,7 @@ type SearchResponse struct {
 
 	ReferenceID []byte // absent when empty
 	// Info is the user information: the records and diagnostics as octets. It is
-	// made by AppendSeedWordsUsed, AppendRecord and AppendDiagnostic, in this
+	// made by AppendRecord and AppendDiagnostic, in this
 	// order.
 	Info []byte
 }
@@ -161,11 +161,6 @@ func (r *Record) addTypes(block []byte) {
 			r.Types = append(r.Types, e.text())
 		}
 	}
-}
-
-// AppendSeedWordsUsed appends the words looked for to user information.
-func AppendSeedWordsUsed(b []byte, words string) []byte {
-	return appendText(b, TagSeedWordsUsed, words)
 }
 
 // AppendRecord appends r to user information. Source comes next to Types, where

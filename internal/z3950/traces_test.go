@@ -100,7 +100,7 @@ func rebuilt(p PDU) PDU {
 		return p
 	}
 	c := *r
-	c.Info = AppendSeedWordsUsed(nil, r.SeedWordsUsed())
+	c.Info = appendText(nil, TagSeedWordsUsed, r.SeedWordsUsed())
 	for record := range r.Records() {
 		c.Info = AppendRecord(c.Info, record)
 	}

@@ -187,7 +187,7 @@ func sampleRecord() Record {
 
 // sampleInfo is the user information of a SearchResponse.
 func sampleInfo() []byte {
-	info := AppendSeedWordsUsed(nil, "words")
+	info := appendText(nil, TagSeedWordsUsed, "words")
 	info = AppendRecord(info, sampleRecord())
 	info = AppendRecord(info, Record{Group: TagDocumentTextGroup, ID: []byte("id"), Text: []byte{}})
 	info = AppendDiagnostic(info, Diagnostic{"T1", "", true})
