@@ -31,40 +31,40 @@ const (
 
 // items reads a menu as items.
 func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
-	tooLong := fmt.Errorf("a menu line is longer than %d octets", limits.Line)
-	m := newMaker(a)
-	return itemsOf(menu.Lines(wire.ReadAhead(ctx, r), limits.Line), a.loc, limits, tooLong, m.item)
+	return func(yield func(fetch.Item, error) bool) {
+		tooLong := fmt.Errorf("a menu line is longer than %d octets", limits.Line)
+		yieldItems(yield, menu.Lines(wire.ReadAhead(ctx, r), limits.Line), newMaker(a).item, a.loc, limits, tooLong)
+	}
 }
 
 // attributeItems reads a list of the attributes of many items.
 func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
-	tooLong := fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line)
-	m := newMaker(a)
-	s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r), limits.Line), bound: limits.Header}
-	return itemsOf(s.all, a.loc, limits, tooLong, m.described)
+	return func(yield func(fetch.Item, error) bool) {
+		tooLong := fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line)
+		s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r), limits.Line), bound: limits.Header}
+		yieldItems(yield, s.all, newMaker(a).described, a.loc, limits, tooLong)
+	}
 }
 
-// itemsOf makes an Item of each part of a list. tooLong is what becomes of one that
-// is longer than the limit.
-func itemsOf[T any](parts iter.Seq2[T, error], l locator.Locator, limits fetch.Limits, tooLong error, item func(T) fetch.Item) iter.Seq2[fetch.Item, error] {
-	return func(yield func(fetch.Item, error) bool) {
-		n := 0
-		for part, err := range parts {
-			switch {
-			case errors.Is(err, wire.ErrLineTooLong):
-				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, tooLong)
-			case err == nil && limits.Items > 0 && n >= limits.Items:
-				err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("there are more than %d items", limits.Items))
-			case err != nil:
-				err = fetch.Fail(fetch.OpRead, l, fetch.ErrOther, err)
-			}
-			if err != nil {
-				yield(fetch.Item{}, err)
-				return
-			}
-			if n++; !yield(item(part), nil) {
-				return
-			}
+// yieldItems yields an Item for each part of a list. tooLong is what becomes of a
+// part that is longer than the limit.
+func yieldItems[T any](yield func(fetch.Item, error) bool, parts iter.Seq2[T, error], item func(T) fetch.Item, l locator.Locator, limits fetch.Limits, tooLong error) {
+	n := 0
+	for part, err := range parts {
+		switch {
+		case errors.Is(err, wire.ErrLineTooLong):
+			err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, tooLong)
+		case err == nil && limits.Items > 0 && n >= limits.Items:
+			err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("there are more than %d items", limits.Items))
+		case err != nil:
+			err = fetch.Fail(fetch.OpRead, l, fetch.ErrOther, err)
+		}
+		if err != nil {
+			yield(fetch.Item{}, err)
+			return
+		}
+		if n++; !yield(item(part), nil) {
+			return
 		}
 	}
 }

@@ -110,7 +110,9 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 // "name", or else by its first, and has its fields as Header; a value of many
 // lines has them separated by LF. They lead nowhere.
 func phoneItems(ctx context.Context, r io.Reader, l locator.Locator, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
-	return itemsOf(cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header), l, limits, errors.New("an entry is longer than the limit"), phoneItem)
+	return func(yield func(fetch.Item, error) bool) {
+		yieldItems(yield, cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header), phoneItem, l, limits, errors.New("an entry is longer than the limit"))
+	}
 }
 
 func phoneItem(e cso.Entry) fetch.Item {
