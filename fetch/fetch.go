@@ -118,21 +118,12 @@ const (
 	KindAdvice
 )
 
+var kindNames = [...]string{"document", "directory", "menu", "query", "interactive", "advice"}
+
 // String gives the kind's name in lower case: "document", "directory", ….
 func (k Kind) String() string {
-	switch k {
-	case KindDocument:
-		return "document"
-	case KindDirectory:
-		return "directory"
-	case KindMenu:
-		return "menu"
-	case KindQuery:
-		return "query"
-	case KindInteractive:
-		return "interactive"
-	case KindAdvice:
-		return "advice"
+	if int(k) < len(kindNames) {
+		return kindNames[k]
 	}
 	return "unknown"
 }

@@ -19,20 +19,11 @@ func (e *EncodedControl) Error() string {
 	return fmt.Sprintf("encoded %s (%%%02X) in %s %s at offset %d", octetName(e.Octet), e.Octet, e.Scheme, e.Component, e.Offset)
 }
 
+var octetNames = [256]string{0: "NUL", '\t': "TAB", '\n': "LF", '\r': "CR", ' ': "space", 0xFF: "IAC"}
+
 func octetName(c byte) string {
-	switch c {
-	case 0:
-		return "NUL"
-	case '\t':
-		return "TAB"
-	case '\n':
-		return "LF"
-	case '\r':
-		return "CR"
-	case ' ':
-		return "space"
-	case 0xFF:
-		return "IAC"
+	if name := octetNames[c]; name != "" {
+		return name
 	}
 	return fmt.Sprintf("%q", c)
 }

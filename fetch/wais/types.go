@@ -15,33 +15,17 @@ const (
 	typeURL    = "URL"  // the headline is where the document is
 )
 
+var mediaTypes = map[string]string{
+	typeText: "text/plain", "WCAT": "text/plain", "TEXT-FTP": "text/plain", "HTML": "text/html",
+	"GIF": "image/gif", "TIFF": "image/tiff", "JPEG": "image/jpeg", "JFIF": "image/jpeg", "JPG": "image/jpeg",
+	"PICT": "image/x-pict", "PPM": "image/x-portable-pixmap", "PS": "application/postscript", "DVI": "application/x-dvi",
+	"MIME": "message/rfc822", typeSource: "application/x-wais-source", typeURL: "",
+}
+
 // mediaType is the media type of a WAIS type; there is no registry of those.
 func mediaType(typ string) string {
-	switch strings.ToUpper(typ) {
-	case "TEXT", "WCAT", "TEXT-FTP":
-		return "text/plain"
-	case "HTML":
-		return "text/html"
-	case "GIF":
-		return "image/gif"
-	case "TIFF":
-		return "image/tiff"
-	case "JPEG", "JFIF", "JPG":
-		return "image/jpeg"
-	case "PICT":
-		return "image/x-pict"
-	case "PPM":
-		return "image/x-portable-pixmap"
-	case "PS":
-		return "application/postscript"
-	case "DVI":
-		return "application/x-dvi"
-	case "MIME":
-		return "message/rfc822"
-	case typeSource:
-		return "application/x-wais-source"
-	case typeURL:
-		return ""
+	if known, ok := mediaTypes[strings.ToUpper(typ)]; ok {
+		return known
 	}
 	return "application/octet-stream"
 }

@@ -109,27 +109,22 @@ func (f Flags) String() string {
 	return b.String()
 }
 
+var optionNames = map[Option]string{
+	OptNone:        "no option",
+	OptCancel:      "option 1: cancelled or refused",
+	OptReset:       "option 2: reset",
+	OptBitmap:      "option 3: packets received",
+	OptRedirect:    "option 4: redirect",
+	OptRedirectAll: "option 5: redirect for good",
+	OptVersions:    "option 8: version not supported",
+	OptAskQueue:    "option 253: what of the queue?",
+	OptQueue:       "option 254: queue status",
+}
+
 // String is the option in words.
 func (o Option) String() string {
-	switch o {
-	case OptNone:
-		return "no option"
-	case OptCancel:
-		return "option 1: cancelled or refused"
-	case OptReset:
-		return "option 2: reset"
-	case OptBitmap:
-		return "option 3: packets received"
-	case OptRedirect:
-		return "option 4: redirect"
-	case OptRedirectAll:
-		return "option 5: redirect for good"
-	case OptVersions:
-		return "option 8: version not supported"
-	case OptAskQueue:
-		return "option 253: what of the queue?"
-	case OptQueue:
-		return "option 254: queue status"
+	if name := optionNames[o]; name != "" {
+		return name
 	}
 	return fmt.Sprintf("option %d", byte(o))
 }

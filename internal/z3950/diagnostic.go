@@ -47,49 +47,33 @@ func AppendDiagnostic(b []byte, d Diagnostic) []byte {
 	return append(b, surrogate, diagnosticEnd)
 }
 
+var meanings = map[string]string{
+	"S1": "permanent system error",
+	"S2": "temporary system error",
+	"S3": "unsupported search",
+	"S5": "only words that are too frequent",
+	"S6": "too many words",
+	"S7": "too many boolean operators",
+	"S8": "too many truncated words",
+	"S9": "too many subfields",
+	"SA": "truncated word too short",
+	"SB": "bad form of record number",
+	"SC": "search too long",
+	"SD": "too many records",
+	"SF": "present request out of range",
+	"SG": "system error",
+	"SH": "record not authorised",
+	"SI": "record exceeds the preferred message size",
+	"SJ": "record exceeds the maximum record size",
+	"T1": "valid subset of the results",
+	"T2": "access control failure",
+}
+
 // Meaning is what the code of a diagnostic stands for, "" if it is unknown.
 func (d Diagnostic) Meaning() string {
-	switch d.Code {
-	case "S1":
-		return "permanent system error"
-	case "S2":
-		return "temporary system error"
-	case "S3":
-		return "unsupported search"
-	case "S5":
-		return "only words that are too frequent"
-	case "S6":
-		return "too many words"
-	case "S7":
-		return "too many boolean operators"
-	case "S8":
-		return "too many truncated words"
-	case "S9":
-		return "too many subfields"
-	case "SA":
-		return "truncated word too short"
-	case "SB":
-		return "bad form of record number"
-	case "SC":
-		return "search too long"
-	case "SD":
-		return "too many records"
-	case "SF":
-		return "present request out of range"
-	case "SG":
-		return "system error"
-	case "SH":
-		return "record not authorised"
-	case "SI":
-		return "record exceeds the preferred message size"
-	case "SJ":
-		return "record exceeds the maximum record size"
-	case "T1":
-		return "valid subset of the results"
-	case "T2":
-		return "access control failure"
-	}
-	switch {
+	switch meaning := meanings[d.Code]; {
+	case meaning != "":
+		return meaning
 	case d.Code >= "SK" && d.Code <= "SS":
 		return "result set or element set not supported"
 	case d.Code >= "ST" && d.Code <= "SZ":

@@ -16,25 +16,15 @@ const (
 	TypeSearchResponse Type = 23
 )
 
+var typeNames = map[Type]string{
+	TypeInit: "Init", TypeInitResponse: "InitResponse", TypeSearch: "Search", TypeSearchResponse: "SearchResponse",
+	24: "Present", 25: "PresentResponse", 26: "Delete", 27: "DeleteResponse",
+}
+
 // String is the PDU's name, such as "Search".
 func (t Type) String() string {
-	switch t {
-	case TypeInit:
-		return "Init"
-	case TypeInitResponse:
-		return "InitResponse"
-	case TypeSearch:
-		return "Search"
-	case TypeSearchResponse:
-		return "SearchResponse"
-	case 24:
-		return "Present"
-	case 25:
-		return "PresentResponse"
-	case 26:
-		return "Delete"
-	case 27:
-		return "DeleteResponse"
+	if name := typeNames[t]; name != "" {
+		return name
 	}
 	return fmt.Sprintf("PDU of type %d", uint8(t))
 }
