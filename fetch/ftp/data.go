@@ -212,12 +212,18 @@ func (d *dataConn) refused(err error) error {
 // fresh reports whether the connection is under TLS in a session of its own. The
 // reply may be here before the end of our side's handshake: it gets a moment.
 func (d *dataConn) fresh() bool {
-	if d.coming == nil || !d.coming.private {
+	c := d.coming
+	if c == nil || !c.private {
 		return false
 	}
 	select {
-	case <-d.coming.done:
-		secure, ok := d.coming.conn.(*tls.Conn)
+	case <-c.admitted:
+	default:
+		return false // the server has not even connected
+	}
+	select {
+	case <-c.done:
+		secure, ok := c.conn.(*tls.Conn)
 		return ok && !secure.ConnectionState().DidResume
 	case <-time.After(settleTime):
 		return false
@@ -230,14 +236,15 @@ func (d *dataConn) open(ctx context.Context, conn net.Conn) {
 }
 
 // Close closes the connection. The library closes it too, and would take it ill
-// to come second.
+// to come second. What is still to come is left to stop: the library closes when
+// the command is refused, and the handshake may tell why.
 func (d *dataConn) Close() error {
 	d.once.Do(func() { // what matters is the last reply
 		switch {
 		case d.Conn != nil:
 			d.settle()
 			_ = d.Conn.Close()
-		case d.raw != nil:
+		case d.coming == nil && d.raw != nil:
 			_ = d.raw.Close()
 		}
 	})

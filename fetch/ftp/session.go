@@ -326,12 +326,13 @@ func (s *session) transfer(command string, do func() error) error {
 	if err == nil {
 		return nil
 	}
+	err = s.data.refused(s.failure(err)) // as long as the handshake can still come to its end
 	s.closePort()
 	s.data.stop()
-	if err = s.failure(err); refusal(err) && s.data.complaint() != nil {
+	if refusal(err) && s.data.complaint() != nil {
 		err = s.failure(s.data.complaint())
 	}
-	return s.data.refused(err)
+	return err
 }
 
 // finish ends a transfer to us: it closes the data connection and reads the last
