@@ -383,7 +383,7 @@ func TestNoFileInPlace(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := put(path); err != nil {
-					t.Skip("not on this system:", err)
+					t.Skipf("this system cannot make a %s: %v", name, err)
 				}
 				if name == "fifo" {
 					if err := os.Chtimes(path, modified, modified); err != nil {

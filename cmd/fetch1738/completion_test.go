@@ -18,7 +18,7 @@ func installed(t *testing.T, name string) string {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
 		}
-		t.Skip(err)
+		t.Skipf("%s is not installed: %v", name, err)
 	}
 	return program
 }

@@ -88,9 +88,10 @@ func (e *environment) findProxies() error {
 		return err
 	}
 	e.proxies = make(map[string]*schemeProxy)
+	news := kin("nntp")
 	for _, scheme := range fetch1738.Schemes() {
 		asked := scheme
-		if slices.Contains(kin("nntp"), scheme) { // one server, one way to it
+		if slices.Contains(news, scheme) { // one server, one way to it
 			asked = "nntp"
 		}
 		if p := e.op.proxyOf(asked, header); p != nil {
