@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fetch1738/fetch1738/internal/curlvar"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curlvar"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/internal/pace"
-	"github.com/fetch1738/fetch1738/internal/progress"
-	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // A commandLine is what the arguments say.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/netrc"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/netrc"
-	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

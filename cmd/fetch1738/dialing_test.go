@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

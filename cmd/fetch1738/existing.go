@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
 // clobber is what is done about a file that is there where a document is to go.

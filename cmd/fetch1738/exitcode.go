@@ -8,9 +8,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/policy"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/fetch1738/fetch1738/internal/curlvar"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curlvar"
 )
 
 // expandPrefix before an option's long name expands variables in its value.

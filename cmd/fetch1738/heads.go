@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/term"
 )
 
 // heads are the heads of HTTP answers and the replies of FTP servers as they

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/keyfile"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/keyfile"
 )
 
 // An identity is the certificate that a server may ask us for, and its key.

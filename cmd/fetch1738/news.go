@@ -8,10 +8,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
-	"github.com/fetch1738/fetch1738/internal/mime822"
-	"github.com/fetch1738/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

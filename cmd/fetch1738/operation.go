@@ -12,9 +12,9 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/internal/dial"
-	"github.com/fetch1738/fetch1738/internal/glob"
-	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )

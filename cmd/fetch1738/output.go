@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/fetch1738/fetch1738/internal/glob"
-	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
 // A sink is where the octets of one transfer go. It is opened when the first of

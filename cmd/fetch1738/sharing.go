@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/dump"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dump"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 

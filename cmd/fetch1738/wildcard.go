@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/glob"
-	"github.com/fetch1738/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

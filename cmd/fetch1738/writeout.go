@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
 // writeOut writes what -w asks for.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vbauerster/mpb/v8"
 
-	"github.com/fetch1738/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
 func TestAmount(t *testing.T) {
