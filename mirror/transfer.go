@@ -17,6 +17,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -146,8 +147,8 @@ func (r *run) kept(e *entry) *part {
 // still the one that was begun.
 func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	begun := r.manifest.lookup(e.url).begun
-	resume := begun.URL != "" && !begun.Exact.IsZero() && begun.Size >= 0 && (e.size < 0 || e.size == begun.Size) && sameListing(e, begun)
-	p, err := r.newPart(e, resume)
+	goesOn := begun.URL != "" && !begun.Exact.IsZero() && begun.Size >= 0 && (e.size < 0 || e.size == begun.Size) && sameListing(e, begun)
+	p, err := r.newPart(e, goesOn)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	switch {
 	case res.Kind != fetch.KindDocument && e.sum == "":
 		return fetch.Fail(fetch.OpFetch, e.loc, fetch.ErrUnsupported, fmt.Errorf("no document but a %v", res.Kind))
-	case begun != nil && (res.Size != begun.Size || !res.ModTime.Equal(begun.Exact)):
+	case begun != nil && !resume.Edition{Size: begun.Size, ModTime: begun.Exact}.Continues(res):
 		return errOther
 	case begun == nil:
 		err = r.manifest.add(Record{

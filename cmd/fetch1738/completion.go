@@ -24,7 +24,7 @@ func defineCompletion(v *verb) func(context.Context) int {
 		if v.NArg() != 1 || write == nil {
 			return v.usage("one of bash, zsh and fish is wanted")
 		}
-		if err := write(v.std.out); err != nil {
+		if err := write(v.std.Out); err != nil {
 			return v.fail(exitWrite, "%v", err)
 		}
 		return exitOK

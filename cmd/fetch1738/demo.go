@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -79,7 +80,7 @@ func defineDemo(v *verb) func(context.Context) int {
 		}
 		ctx, cancel := context.WithTimeout(ctx, demoTime)
 		defer cancel()
-		d, err := newDemo(v.std.out)
+		d, err := newDemo(v.std.Out)
 		if err != nil {
 			return v.fail(exitUsage, "%v", err)
 		}
@@ -195,7 +196,7 @@ func (d *demo) fetch(ctx context.Context, url string, unwrap func([]byte) ([]byt
 }
 
 func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
-	ref, err := new(operation).parseURL(url)
+	ref, err := new(plan.Operation).Reading.Parse(url)
 	if err != nil {
 		return nil, err
 	}

@@ -13,57 +13,6 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// folder says whether what an FTP server has no file of is a folder.
-type folder int
-
-const (
-	noFolder    folder = iota
-	maybeFolder        // the server could not be asked
-	isFolder
-)
-
-// folderLimit bounds the question, for which there is no time limit of its own.
-const folderLimit = 5 * time.Second
-
-// findFolder asks an FTP server that refuses a file whether CWD leads there. It
-// is asked for the sake of a hint only, and not if there would be none.
-func (t *transfer) findFolder(ctx context.Context, err error) {
-	refused, ok := errors.AsType[*fetch.Error](err)
-	path, isFTP := t.locator.(*locator.FTP)
-	switch {
-	case !ok || t.op.silent || !isFTP || path.Name == "":
-		return
-	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]fetch.Op{fetch.OpRETR, fetch.OpSIZE, fetch.OpSTOR, fetch.OpAPPE}, refused.Op):
-		return
-	case t.op.gateways[t.locator.Scheme()] != "" || t.askedProxy(t.locator) != nil:
-		return
-	}
-	t.folder = maybeFolder
-	req, err := t.op.request(t.asFolder())
-	if err != nil || len(t.op.quotes) > 0 { // which must not be sent twice
-		return
-	}
-	if t.narrator != nil {
-		ctx = t.narrator.watch(ctx)
-	}
-	ctx, cancel := context.WithTimeout(ctx, folderLimit)
-	defer cancel()
-	switch _, err := t.resolver.FindAttributes(ctx, req); {
-	case err == nil:
-		t.folder = isFolder
-	case errors.As(err, &refused) && refused.Code >= 500:
-		t.folder = noFolder
-	}
-}
-
-// asFolder is the transfer's ftp or ftps URL with a slash at its end.
-func (t *transfer) asFolder() locator.Locator {
-	return rewritten(t.locator, func(path *locator.FTP) {
-		path.CWD = append(slices.Clip(path.CWD), path.Name)
-		path.Name, path.Type = "", 0
-	})
-}
-
 // nameFolder says what is wrong with the URL of a folder.
 func nameFolder(t *transfer) string {
 	is := "is"

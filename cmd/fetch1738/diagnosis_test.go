@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -41,7 +42,7 @@ func TestSpoken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := &transfer{environment: &environment{op: new(operation), resolver: new(fetch1738.Resolver)}, locator: l}
+		one := &transfer{environment: &environment{op: new(plan.Operation), resolver: new(fetch1738.Resolver)}, locator: l}
 		if tt.overTLS {
 			record := tls.RecordHeaderError{Msg: "no TLS"}
 			copy(record.RecordHeader[:], tt.greeting)

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 func TestRouted(t *testing.T) {
-	o := operation{dialer: dial.Dialer{Routes: []dial.Route{
+	o := plan.Operation{dialer: dial.Dialer{Routes: []dial.Route{
 		{From: locator.HostPort{Host: "a", Port: 21}, To: locator.HostPort{Host: "b", Port: 2121}},
 		{From: locator.HostPort{Host: "s", Port: 990}, To: locator.HostPort{Host: "b", Port: 9990}},
 		{From: locator.HostPort{Host: "a"}, To: locator.HostPort{Host: "c"}},
@@ -35,7 +36,7 @@ func TestRouted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := o.routed(fetch.Target{Locator: l, Purpose: c.purpose, Host: c.host, Port: c.port})
+		at := routed(&o, fetch.Target{Locator: l, Purpose: c.purpose, Host: c.host, Port: c.port})
 		if got := hostOf(locator.Server{HostPort: at}); got != c.want {
 			t.Errorf("%s, %v to %s:%d: %s, want %s", c.url, c.purpose, c.host, c.port, got, c.want)
 		}

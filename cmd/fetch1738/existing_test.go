@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
 // --remove-on-error removes the file that the transfer made or wrote to, and not
@@ -29,7 +31,7 @@ func TestRemoveOnError(t *testing.T) {
 		for _, served := range []string{"", "file"} {
 			t.Run(name+"/"+served, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "file")
-				one := &transfer{environment: &environment{op: &operation{removeOnError: true}}, sink: &sink{path: path, served: served}}
+				one := &transfer{environment: &environment{op: &plan.Operation{removeOnError: true}}, sink: &sink{path: path, served: served}}
 				body := io.MultiReader(strings.NewReader("some of it"), readerFunc(func() error { return tc.meanwhile(path) }), iotest.ErrReader(broken))
 				if one.err = one.sink.take(body); one.err != broken {
 					t.Fatal(one.err)

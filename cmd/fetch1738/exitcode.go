@@ -84,31 +84,30 @@ type failure struct {
 	err       error
 }
 
-// A codedError brings its exit code.
-type codedError struct {
-	code int
-	error
+// faultCodes are the exit codes of what fails here.
+func faultCodes() map[fault.Kind]int {
+	return map[fault.Kind]int{
+		fault.Usage: exitUsage, fault.Unsupported: exitUnsupported, fault.BadURL: exitBadURL, fault.NoSuchProxy: exitNoSuchProxy,
+		fault.Unreachable: exitUnreachable, fault.Partial: exitPartial, fault.Status: exitStatus, fault.Write: exitWrite, fault.Read: exitRead,
+		fault.Timeout: exitTimeout, fault.Range: exitRange, fault.TLS: exitTLS, fault.Resume: exitResume, fault.Aborted: exitAborted,
+		fault.NoOption: exitNoOption, fault.OptionSyntax: exitOptionSyntax, fault.OwnCertificate: exitOwnCertificate, fault.Ciphers: exitCiphers,
+		fault.Login: exitLogin, fault.Authorities: exitAuthorities, fault.Listing: exitListing, fault.Pin: exitPin,
+	}
 }
-
-func (e *codedError) Unwrap() error { return e.error }
 
 // code is the exit code.
 func (f failure) code() int {
 	var known *fetch.Error
-	var coded *codedError
 	var denied *policy.Denied
 	var certificate *tls.CertificateVerificationError
-	var misuse *usageError
 	var local *dial.LocalError
 	switch {
 	case f.err == nil:
 		return exitOK
-	case errors.As(f.err, &coded):
-		return coded.code
+	case fault.KindOf(f.err) != 0:
+		return faultCodes()[fault.KindOf(f.err)]
 	case errors.As(f.err, &local):
 		return exitInterface
-	case errors.As(f.err, &misuse):
-		return exitUsage
 	case !errors.As(f.err, &known):
 		return exitWrite // whatever else fails is the output
 	case errors.As(f.err, &denied) && (denied.Rule == "cross-scheme-redirect" || denied.Rule == "remote-to-local"):

@@ -105,8 +105,8 @@ func exitCases() []exitCase {
 		{failure{scheme: "file", uploading: true, err: failed("write", fetch.ErrPermission, 0)}, 23},
 		{failure{scheme: "file", uploading: true, err: failed("read", fetch.ErrLocalIO, 0)}, 26},
 		{failure{scheme: "ftp", err: &fs.PathError{Op: "write", Path: "x", Err: errors.New("full")}}, 23},
-		{failure{scheme: "ftp", err: fmt.Errorf("wrapped: %w", &codedError{5, errors.New("x")})}, 5},
-		{failure{scheme: "ftp", err: &usageError{"x"}}, 2},
+		{failure{scheme: "ftp", err: fmt.Errorf("wrapped: %w", fault.New(fault.NoSuchProxy, errors.New("x")))}, 5},
+		{failure{scheme: "ftp", err: fault.Usagef("x")}, 2},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -33,7 +34,7 @@ refuses, 1 for a scheme that has no fetcher.
 // defineExplain adds the flags of the verb explain and gives what it does.
 func defineExplain(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	op := newOperation(new(global))
+	op := plan.New(new(plan.Global))
 	v.take(op, "strict", "allow-port", "allow-zone", "news-server",
 		"disable-eprt", "disable-epsv", "exact", "ftp-alternative-to-user", "ftp-method", "ftp-port", "ftp-pret", "ftp-ssl-ccc", "ftp-ssl-control", "quote", "ssl", "ssl-reqd")
 	return func(ctx context.Context) int {
@@ -41,9 +42,9 @@ func defineExplain(v *verb) func(context.Context) int {
 			return v.usage("no URL given")
 		}
 		x := explainer{op: op, show: explainText, resolver: &fetch1738.Resolver{
-			Env: fetch.Env{Allow: op.rules.Allow, NewsServer: newsServer(op.newsServer)},
+			Env: fetch.Env{Allow: op.Policy.Rules.Allow, NewsServer: plan.NewsServer(op.News.Server)},
 			Schemes: []fetch1738.Scheme{
-				{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env, nil) }},
+				{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return ftpFetcher(op, env, nil) }},
 			},
 		}}
 		defer x.resolver.Close()
@@ -52,7 +53,7 @@ func defineExplain(v *verb) func(context.Context) int {
 		}
 
 		code := exitOK
-		w := bufio.NewWriter(v.std.out)
+		w := bufio.NewWriter(v.std.Out)
 		for _, url := range v.Args() {
 			e := x.explain(ctx, url)
 			if e.err != nil {
@@ -71,7 +72,7 @@ func defineExplain(v *verb) func(context.Context) int {
 
 // explainer asks the Fetchers what they would do.
 type explainer struct {
-	op       *operation
+	op       *plan.Operation
 	resolver *fetch1738.Resolver
 	show     func(io.Writer, explanation) error
 }
@@ -86,7 +87,7 @@ type explanation struct {
 }
 
 func (x *explainer) explain(ctx context.Context, url string) explanation {
-	ref, err := x.op.parseURL(url)
+	ref, err := x.op.Reading.Parse(url)
 	if err != nil {
 		return explanation{url: redacted(url, err), err: err}
 	}
@@ -121,7 +122,7 @@ func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)
 	if _, isFTP := l.(*locator.FTP); isFTP {
-		req.Options = x.op.ftpOptions()
+		req.Options = ftpOptions(x.op)
 	}
 	if plan, err = x.resolver.Explain(ctx, req); err != nil {
 		return nil, "", err

@@ -32,7 +32,7 @@ type mute struct{ fetch.Fetcher }
 
 func explaining(plan *fetch.Plan) *explainer {
 	rules := policy.Rules{AnyHTTPPort: true}
-	return &explainer{op: &operation{strict: true}, resolver: &fetch1738.Resolver{
+	return &explainer{op: &plan.Operation{strict: true}, resolver: &fetch1738.Resolver{
 		Env: fetch.Env{Allow: rules.Allow},
 		Schemes: []fetch1738.Scheme{
 			{Names: []string{"ftp", "file"}, New: func(*fetch.Env) fetch.Fetcher { return planner{plan: plan} }},

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -38,14 +39,14 @@ type extracted struct {
 // defineExtract adds the flags of the verb extract and gives what it does.
 func defineExtract(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	op := new(operation)
+	op := new(plan.Operation)
 	v.take(op, "strict")
 	return func(ctx context.Context) int {
 		files := v.Args()
 		if len(files) == 0 {
 			files = []string{"-"}
 		}
-		w := bufio.NewWriter(v.std.out)
+		w := bufio.NewWriter(v.std.Out)
 		show := showURL
 		if *asJSON {
 			show = showReference
@@ -53,7 +54,7 @@ func defineExtract(v *verb) func(context.Context) int {
 		code := exitOK
 		for _, file := range files {
 			var bad readError
-			switch err := extractFile(ctx, w, op.parser(), file, v.std.in, show); {
+			switch err := extractFile(ctx, w, op.Reading.Parser(), file, v.std.In, show); {
 			case ctx.Err() != nil:
 				return signalCode(ctx)
 			case errors.As(err, &bad):

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -114,7 +115,7 @@ func TestExtractMemory(t *testing.T) {
 	var out countingWriter
 	if got := heapGrowth(func() {
 		text := io.LimitReader(&repeated{text: line}, lines*int64(len(line)))
-		if code := run(t.Context(), []string{"extract"}, streams{text, &out, io.Discard}); code != 0 {
+		if code := run(t.Context(), []string{"extract"}, stdio.Streams{text, &out, io.Discard}); code != 0 {
 			t.Errorf("code %d", code)
 		}
 	}); got > 16<<20 {

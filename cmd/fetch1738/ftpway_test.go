@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -31,9 +32,9 @@ func TestFTPPort(t *testing.T) {
 		"[::1]x":                  nil,
 		"[::1]9":                  nil,
 	} {
-		c := &commandLine{op: newOperation(new(global))}
+		c := &commandLine{op: plan.New(new(plan.Global))}
 		err := setFTPPort(c, value)
-		got := c.op.ftp.active
+		got := c.op.FTP.Session.Active
 		if (err == nil) != (want != nil) || want != nil && *got != *want || want == nil && got != nil {
 			t.Errorf("%q: %+v, %v; want %+v", value, got, err, want)
 		}

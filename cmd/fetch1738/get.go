@@ -3,34 +3,36 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os/signal"
 	"runtime"
 	"strings"
 	"syscall"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
-// maxMessage bounds a message of ours, in columns.
-const maxMessage = 1000
+// stdio.MaxMessage bounds a message of ours, in columns.
+const stdio.MaxMessage = 1000
 
 // runGet fetches, or uploads, what the arguments say. The exit code is that of
 // the last URL, or of the last that failed where several are fetched at once.
-func runGet(ctx context.Context, args []string, std streams) int {
+func runGet(ctx context.Context, args []string, std stdio.Streams) int {
 	c := newCommandLine(std)
 	defer c.closeFiles()
 	err := c.parseAll(args)
 	switch {
-	case c.global.help:
-		return run(ctx, append([]string{"help"}, c.op.urls...), std)
-	case c.global.version:
-		return c.print(showVersion(std.out))
+	case c.global.Help:
+		return run(ctx, append([]string{"help"}, c.op.URLs...), std)
+	case c.global.Version:
+		return c.print(showVersion(std.Out))
 	case err != nil:
 		code := c.misused(err)
 		if len(args) > 0 && verbHint(args[0]) != "" {
-			fmt.Fprintf(std.err, "fetch1738: hint: %s\n", verbHint(args[0]))
+			fmt.Fprintf(std.Err, "fetch1738: hint: %s\n", verbHint(args[0]))
 		}
 		return code
 	}
@@ -38,7 +40,7 @@ func runGet(ctx context.Context, args []string, std streams) int {
 	signal.Ignore(syscall.SIGPIPE)
 	defer func() { c.global.environments.close() }()
 	perform := c.performInTurn
-	if c.global.parallel {
+	if c.global.Parallel.On {
 		runtime.GOMAXPROCS(2) // of many transfers one may wait for the disk while others go on
 		perform = c.performAtOnce
 	}
@@ -77,8 +79,8 @@ func (c *commandLine) parseAll(args []string) error {
 }
 
 // stops reports whether nothing more is to be done after an exit code.
-func stops(ctx context.Context, g *global, code int) bool {
-	return ctx.Err() != nil || code == exitUsage || code != exitOK && g.failEarly
+func stops(ctx context.Context, g *plan.Global, code int) bool {
+	return ctx.Err() != nil || code == exitUsage || code != exitOK && g.FailEarly
 }
 
 // signalCode is the exit code that tells of the signal that ended ctx.
@@ -98,18 +100,19 @@ func (c *commandLine) print(err error) int {
 
 // misused complains about the command line.
 func (c *commandLine) misused(err error) int {
-	if coded, ok := errors.AsType[*codedError](err); ok {
-		fmt.Fprintf(c.std.err, "fetch1738: (%d) %s\n", coded.code, term.SafeLine(coded.Error(), maxMessage))
-		return coded.code
+	if kind := fault.KindOf(err); kind != 0 && kind != fault.Usage {
+		code := faultCodes()[kind]
+		fmt.Fprintf(c.std.Err, "fetch1738: (%d) %s\n", code, term.SafeLine(err.Error(), stdio.MaxMessage))
+		return code
 	}
-	fmt.Fprintf(c.std.err, "fetch1738: %s\n", term.SafeLine(err.Error(), maxMessage))
-	fmt.Fprintln(c.std.err, "fetch1738: try 'fetch1738 --help' for more information")
+	fmt.Fprintf(c.std.Err, "fetch1738: %s\n", term.SafeLine(err.Error(), stdio.MaxMessage))
+	fmt.Fprintln(c.std.Err, "fetch1738: try 'fetch1738 --help' for more information")
 	return exitUsage
 }
 
 // perform does the transfers of one operation, one after the other.
-func (c *commandLine) perform(ctx context.Context, op *operation) int {
-	if err := op.check(); err != nil {
+func (c *commandLine) perform(ctx context.Context, op *plan.Operation) int {
+	if err := check(op); err != nil {
 		return c.misused(err)
 	}
 	env, err := c.environment(ctx, op)
@@ -126,8 +129,8 @@ func (c *commandLine) perform(ctx context.Context, op *operation) int {
 }
 
 // environment readies an operation that has been checked.
-func (c *commandLine) environment(ctx context.Context, op *operation) (*environment, error) {
-	if len(op.outputs) > len(op.urls) {
+func (c *commandLine) environment(ctx context.Context, op *plan.Operation) (*environment, error) {
+	if len(op.Outputs) > len(op.URLs) {
 		c.warn("there are more of -o, -O and --out-null than URLs")
 	}
 	env, err := newEnvironment(c.std, op)

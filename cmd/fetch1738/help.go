@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
 const usageLine = "Usage: fetch1738 [options] URL...\n"
@@ -22,7 +24,7 @@ exit-codes the exit codes. Without a topic it is a summary of everything.
 `
 
 // runHelp is the verb help. It takes no options, so that options can be topics.
-func runHelp(_ context.Context, args []string, std streams) int {
+func runHelp(_ context.Context, args []string, std stdio.Streams) int {
 	topic := strings.TrimPrefix(strings.Join(args, " "), "-- ")
 	if topic == "-h" || topic == "--help" {
 		topic = "help"
@@ -31,7 +33,7 @@ func runHelp(_ context.Context, args []string, std streams) int {
 	if err := showHelp(&b, topic); err != nil {
 		return newVerb("help", helpHelp, std).fail(exitUsage, "%v", err)
 	}
-	if _, err := std.out.Write(b.Bytes()); err != nil {
+	if _, err := std.Out.Write(b.Bytes()); err != nil {
 		return exitWrite
 	}
 	return exitOK
@@ -46,7 +48,7 @@ func showHelp(w io.Writer, topic string) error {
 	}
 	for _, c := range commands() {
 		if c.name == topic {
-			c.run(context.Background(), []string{"--help"}, streams{strings.NewReader(""), w, w})
+			c.run(context.Background(), []string{"--help"}, stdio.Streams{strings.NewReader(""), w, w})
 			return nil
 		}
 	}
@@ -130,31 +132,6 @@ func showOption(w io.Writer, name string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// compared is how o differs from curl's, as the help and the manual say it; "" is
-// not at all.
-func (o *option) compared() string {
-	if o.curl == "" || o.curl == own {
-		return o.curl
-	}
-	return "Compared with curl: " + o.curl
-}
-
-// in reports whether o belongs to a group.
-func (o *option) in(group string) bool { return slices.Contains(strings.Fields(o.groups), group) }
-
-// called reports whether a name, with its dashes or without, is o's.
-func (o *option) called(name string) bool {
-	switch bare := strings.TrimLeft(name, "-"); len(name) - len(bare) {
-	case 0:
-		return bare == o.long || bare == o.short && bare != ""
-	case 1:
-		return bare == o.short
-	case 2:
-		return bare == o.long || bare == "no-"+o.long && o.arg == ""
-	}
-	return false
 }
 
 func helpLine(o option) string {

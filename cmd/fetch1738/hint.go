@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -35,7 +36,7 @@ func (t *transfer) hint() {
 	}
 	for _, h := range hints() {
 		if (h.code == 0 || h.code == t.code) && h.fits(t, known) {
-			fmt.Fprintf(t.std.err, "fetch1738: hint: %s\n", term.SafeLine(h.text(t), maxMessage))
+			fmt.Fprintf(t.std.Err, "fetch1738: hint: %s\n", term.SafeLine(h.text(t), stdio.MaxMessage))
 			return
 		}
 	}
@@ -92,7 +93,7 @@ func anyFailure(*transfer, *fetch.Error) bool { return true }
 
 func (t *transfer) lacksNewsServer(*fetch.Error) bool {
 	l, isNews := t.locator.(*locator.News)
-	return isNews && l.Host == "" && newsServer(t.op.newsServer) == ""
+	return isNews && l.Host == "" && plan.NewsServer(t.op.News.Server) == ""
 }
 
 func lacksFetcher(t *transfer, e *fetch.Error) bool {
@@ -120,7 +121,7 @@ func (t *transfer) lacksScheme(*fetch.Error) bool {
 }
 
 // guesses reports whether the URL was typed without its scheme.
-func (t *transfer) guesses() bool { return !hasScheme(t.url) && !t.lacksScheme(nil) }
+func (t *transfer) guesses() bool { return !plan.HasScheme(t.url) && !t.lacksScheme(nil) }
 
 // lacksColon reports whether a scheme was taken for a host, as in http//host.
 func (t *transfer) lacksColon(*fetch.Error) bool {
@@ -176,7 +177,7 @@ func (t *transfer) isFileHere(e *fetch.Error) bool {
 		return false
 	}
 	_, err := os.Stat(t.url)
-	return err == nil && !hasScheme(t.url)
+	return err == nil && !plan.HasScheme(t.url)
 }
 
 func nameFile(t *transfer) string {
@@ -212,7 +213,7 @@ func resolvesForProxy(t *transfer, e *fetch.Error) bool {
 
 // inheritsProxy reports whether there is a proxy that no option has named.
 func (t *transfer) inheritsProxy(*fetch.Error) bool {
-	if t.op.proxy.url != nil || t.locator == nil {
+	if t.op.Proxy.URL != nil || t.locator == nil {
 		return false
 	}
 	p, err := t.usableProxyTo(t.locator.Scheme(), t.serverOf(t.locator).HostPort)
@@ -292,7 +293,7 @@ func nameItemType(t *transfer) string {
 // activeFails reports whether the server was to connect and did not.
 func (t *transfer) activeFails(e *fetch.Error) bool {
 	switch {
-	case t.op.ftp.active == nil:
+	case t.op.FTP.Session.Active == nil:
 		return false
 	case t.code == exitAccept, t.code == exitAcceptTime:
 		return true
@@ -312,14 +313,14 @@ func (t *transfer) dataBlocked(e *fetch.Error) bool {
 
 // lacksLogin reports whether a server refuses who has given no password.
 func (t *transfer) lacksLogin(e *fetch.Error) bool {
-	if t.locator == nil || t.op.login != nil || t.code != exitLogin && !(isHTTP(t.locator) && e.Code == 401) {
+	if t.locator == nil || t.op.Login.Given != nil || t.code != exitLogin && !(isHTTP(t.locator) && e.Code == 401) {
 		return false
 	}
 	return loginOf(t.locator) == nil
 }
 
 func isBusy(t *transfer, e *fetch.Error) bool {
-	return t.op.retry == 0 && (e.Kind == fetch.ErrBusy || e.Code == 421)
+	return t.op.Retry.Times == 0 && (e.Kind == fetch.ErrBusy || e.Code == 421)
 }
 
 // startsAtHome reports whether a directory is missing that a named user may have
@@ -331,7 +332,7 @@ func (t *transfer) startsAtHome(e *fetch.Error) bool {
 
 // lacksFolders reports whether an upload has no directory to go to.
 func (t *transfer) lacksFolders(e *fetch.Error) bool {
-	return t.upload && e.Op == fetch.OpCWD && !t.op.ftpCreateDirs
+	return t.upload && e.Op == fetch.OpCWD && !t.op.FTP.CreateDirs
 }
 
 // startsEmpty reports whether the path begins with two slashes, the way to the root
@@ -342,7 +343,7 @@ func (t *transfer) startsEmpty(e *fetch.Error) bool {
 }
 
 func (t *transfer) lacksDirectory(*fetch.Error) bool {
-	if !errors.Is(t.err, fs.ErrNotExist) || t.sink == nil || t.sink.path == "" || t.op.createDirs {
+	if !errors.Is(t.err, fs.ErrNotExist) || t.sink == nil || t.sink.path == "" || t.op.Output.CreateDirs {
 		return false
 	}
 	_, err := os.Stat(filepath.Dir(t.sink.path))
@@ -354,7 +355,7 @@ func (t *transfer) leavesPart(e *fetch.Error) bool {
 	switch {
 	case t.code != exitPartial && t.code != exitTimeout && t.code != exitReceive:
 		return false
-	case t.upload || t.sink == nil || t.sink.size() == 0 || t.op.resume == resumeFound || t.op.span != nil:
+	case t.upload || t.sink == nil || t.sink.size() == 0 || t.op.Ask.Resume == plan.ResumeFound || t.op.Ask.Span != nil:
 		return false
 	}
 	switch t.locator.(type) {

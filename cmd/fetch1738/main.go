@@ -9,20 +9,16 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
-)
 
-// streams are the program's standard streams; tests put their own in place.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+)
 
 // A command is a verb of the command line.
 type command struct {
 	name    string
 	summary string
-	run     func(ctx context.Context, args []string, std streams) int // gives the exit code
-	options func() []option                                           // that it takes
+	run     func(ctx context.Context, args []string, std stdio.Streams) int // gives the exit code
+	options func() []option                                                 // that it takes
 }
 
 // commands are the verbs; without one the arguments are options and URLs to
@@ -51,12 +47,12 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	code := run(ctx, os.Args[1:], stdio.Streams{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)
 }
 
-func run(ctx context.Context, args []string, std streams) int {
+func run(ctx context.Context, args []string, std stdio.Streams) int {
 	if c := verbNamed(args); c != nil {
 		return c.run(ctx, args[1:], std)
 	}

@@ -29,7 +29,7 @@ func defineManual(v *verb) func(context.Context) int {
 		if v.NArg() > 0 {
 			return v.usage("%q is not an option", v.Arg(0))
 		}
-		if err := writeManual(v.std.out); err != nil {
+		if err := writeManual(v.std.Out); err != nil {
 			return v.fail(exitWrite, "%v", err)
 		}
 		return exitOK

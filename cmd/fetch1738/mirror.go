@@ -3,13 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os/signal"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
@@ -29,28 +31,28 @@ on) are as without a verb, and these are mirror's own:
 `
 
 // runMirror is the verb mirror.
-func runMirror(ctx context.Context, args []string, std streams) int {
+func runMirror(ctx context.Context, args []string, std stdio.Streams) int {
 	c := newCommandLine(std)
 	settings := new(mirrorSettings)
 	c.table = settings.table()
 	defer c.closeFiles()
 	err := c.parseAll(args)
 	switch {
-	case c.global.help:
-		return c.print(showMirrorHelp(std.out))
-	case c.global.version:
-		return c.print(showVersion(std.out))
-	case err == nil && len(c.op.urls) != 2:
-		err = &usageError{"mirror wants a URL and a folder for the copy; see fetch1738 mirror --help"}
+	case c.global.Help:
+		return c.print(showMirrorHelp(std.Out))
+	case c.global.Version:
+		return c.print(showVersion(std.Out))
+	case err == nil && len(c.op.URLs) != 2:
+		err = fault.Usagef("mirror wants a URL and a folder for the copy; see fetch1738 mirror --help")
 	}
-	if err == nil && !hasScheme(c.op.urls[0]) && hasScheme(c.op.urls[1]) {
-		err = &usageError{"the URL comes before the folder: fetch1738 mirror URL DIR"}
+	if err == nil && !plan.HasScheme(c.op.URLs[0]) && plan.HasScheme(c.op.URLs[1]) {
+		err = fault.Usagef("the URL comes before the folder: fetch1738 mirror URL DIR")
 	}
 	if err != nil {
 		return c.misused(err)
 	}
 	signal.Ignore(syscall.SIGPIPE)
-	return c.mirror(ctx, settings, c.op.urls[0], c.op.urls[1])
+	return c.mirror(ctx, settings, c.op.URLs[0], c.op.URLs[1])
 }
 
 func showMirrorHelp(w io.Writer) error {
@@ -100,7 +102,7 @@ func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, 
 		return err
 	}
 	if t.gateway() != "" || t.askedProxy(t.locator) != nil {
-		return &usageError{"mirror cannot list directories through a gateway or an http proxy that is asked for URLs; -p, --proxytunnel makes a tunnel"}
+		return fault.Usagef("mirror cannot list directories through a gateway or an http proxy that is asked for URLs; -p, --proxytunnel makes a tunnel")
 	}
 	if err := t.authenticate(); err != nil {
 		return err
@@ -109,8 +111,8 @@ func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, 
 	t.sink = &sink{path: dir}
 	m := s.Mirror
 	m.Fetcher, m.Start, m.Dir, m.Report, m.Again = t.resolver, t.locator, dir, show.event, t.mirrorAgain
-	m.Rate = t.op.limitRate
-	req, err := t.op.request(t.locator)
+	m.Rate = t.op.Limits.Rate
+	req, err := requestFor(t.op, t.locator)
 	if err != nil {
 		return err
 	}
@@ -119,23 +121,23 @@ func (t *transfer) mirrored(ctx context.Context, s *mirrorSettings, dir string, 
 	if t.narrator = t.newTracer(); t.narrator != nil {
 		ctx = t.narrator.watch(ctx)
 	}
-	if t.op.maxTime > 0 {
+	if t.op.Limits.Time > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.op.maxTime)
+		ctx, cancel = context.WithTimeout(ctx, t.op.Limits.Time)
 		defer cancel()
 	}
 	sum, err := m.Run(ctx)
 	t.op.display.Pause() // for good
 	show.summary(sum)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		err = &codedError{exitTimeout, fmt.Errorf("not done after %v; the same command goes on", t.op.maxTime)}
+		err = fault.Errorf(fault.Timeout, "not done after %v; the same command goes on", t.op.Limits.Time)
 	}
 	return err
 }
 
 // mirrorAgain decides about a request that failed for the n-th time, and waits.
 func (t *transfer) mirrorAgain(ctx context.Context, n int, err error) bool {
-	if n >= t.op.retry || !t.transient(err) {
+	if n >= t.op.Retry.Times || !t.transient(err) {
 		return false
 	}
 	wait, inTime := t.retryWait(n)

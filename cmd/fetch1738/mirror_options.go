@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
@@ -118,6 +119,6 @@ func positive(field *int) setter {
 // interval reads a number of seconds.
 func interval(field *time.Duration) setter {
 	return func(c *commandLine, value string) error {
-		return seconds(func(*operation) *time.Duration { return field })(c, value)
+		return seconds(func(*plan.Operation) *time.Duration { return field })(c, value)
 	}
 }

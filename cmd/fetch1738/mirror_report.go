@@ -42,15 +42,15 @@ func (r *mirrorReport) event(e mirror.Event) {
 		r.failed(e)
 		return
 	case mirror.Added, mirror.Replaced, mirror.Checked:
-		if !r.t.op.verbose && !r.dry {
+		if !r.t.op.Verbose && !r.dry {
 			return
 		}
 	case mirror.Skipped, mirror.Unsure:
-		if !r.t.op.verbose {
+		if !r.t.op.Verbose {
 			return
 		}
 	}
-	if r.t.op.silent {
+	if r.t.op.Silent {
 		return
 	}
 	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
@@ -60,7 +60,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
-	r.say(term.SafeLine(text, maxMessage))
+	r.say(term.SafeLine(text, stdio.MaxMessage))
 }
 
 // failed complains about a file, or a listing.
@@ -78,7 +78,7 @@ func (r *mirrorReport) failed(e mirror.Event) {
 
 // summary shows what was done, in a line.
 func (r *mirrorReport) summary(s mirror.Summary) {
-	if r.t.op.silent {
+	if r.t.op.Silent {
 		return
 	}
 	if r.menus > 0 {
@@ -105,7 +105,7 @@ func (r *mirrorReport) complain() {
 
 // say writes a line to standard output.
 func (r *mirrorReport) say(text string) {
-	if _, err := fmt.Fprintln(r.t.std.out, text); err != nil {
+	if _, err := fmt.Fprintln(r.t.std.Out, text); err != nil {
 		r.broken = err
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -28,10 +29,10 @@ any was refused. Passwords are shown.
 // defineParse adds the flags of the verb parse and gives what it does.
 func defineParse(v *verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
-	op := new(operation)
+	op := new(plan.Operation)
 	v.take(op, "strict")
 	return func(ctx context.Context) int {
-		p := printer{parser: op.parser(), show: textLine, w: bufio.NewWriter(v.std.out)}
+		p := printer{parser: op.Reading.Parser(), show: textLine, w: bufio.NewWriter(v.std.Out)}
 		if *asJSON {
 			p.show = jsonLine
 		}
@@ -39,7 +40,7 @@ func defineParse(v *verb) func(context.Context) int {
 		if len(urls) == 0 {
 			urls = []string{"-"}
 		}
-		err := p.all(ctx, urls, v.std.in)
+		err := p.all(ctx, urls, v.std.In)
 		var read readError
 		switch {
 		case ctx.Err() != nil:

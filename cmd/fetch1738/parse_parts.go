@@ -134,12 +134,6 @@ func allChars(value any) any {
 	return value
 }
 
-// loginOf is what stands before the "@" of l, or nil.
-func loginOf(l locator.Locator) *locator.Login {
-	s, _ := locator.ServerOf(l)
-	return s.Login
-}
-
 // departing is a remark about what was tolerated.
 func departing(used locator.Tolerance) string {
 	return "the URL departs from RFC 1738: " + used.String()

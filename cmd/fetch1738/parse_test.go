@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
 // Every octet that a URL can hold comes out as the character of its number.
@@ -132,7 +134,7 @@ func TestParseEndlessLine(t *testing.T) {
 	var out countingWriter
 	code := 0
 	if got := heapGrowth(func() {
-		code = run(t.Context(), []string{"parse"}, streams{io.LimitReader(zeros{}, 64<<20), &out, io.Discard})
+		code = run(t.Context(), []string{"parse"}, stdio.Streams{io.LimitReader(zeros{}, 64<<20), &out, io.Discard})
 	}); got > 16<<20 {
 		t.Errorf("64 MiB without a line end took %d octets of memory", got)
 	}
@@ -171,7 +173,7 @@ func TestParseAnswersAtOnce(t *testing.T) {
 	in, ask := io.Pipe()
 	answers, out := io.Pipe()
 	code := make(chan int)
-	go func() { code <- run(t.Context(), []string{"parse", "--json"}, streams{in, out, io.Discard}) }()
+	go func() { code <- run(t.Context(), []string{"parse", "--json"}, stdio.Streams{in, out, io.Discard}) }()
 	dec := json.NewDecoder(answers)
 	for _, url := range []string{"http://h/1", "nothing", "http://h/2"} {
 		if _, err := io.WriteString(ask, url+"\n"); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -18,9 +19,9 @@ func FuzzEncodeForm(f *testing.F) {
 		if back, err := url.QueryUnescape(encoded); err != nil || back != s {
 			t.Fatalf("%q is encoded as %q, which is %q, %v", s, encoded, back, err)
 		}
-		o := newOperation(new(global))
-		o.query = []string{"q=" + encoded}
-		ref, err := locator.Parse(o.withQuery(&locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}).String())
+		o := plan.New(new(plan.Global))
+		o.HTTP.Query = []string{"q=" + encoded}
+		ref, err := locator.Parse(withQuery(o, &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}).String())
 		if err != nil {
 			t.Fatal(err)
 		}

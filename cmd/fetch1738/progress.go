@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -14,12 +15,12 @@ import (
 // a terminal; sum is the line for all of them, nil for none. Close the display.
 func (c *commandLine) openDisplay(sum func(progress.Totals) string) {
 	g := c.global
-	traced := g.trace.form != traceNot && term.IsTerminal(g.trace.to)
-	if g.silent || g.noMeter || g.verbose || traced || !term.IsTerminal(c.std.err) {
+	traced := g.Trace.Form != plan.TraceNot && term.IsTerminal(g.Trace.to)
+	if g.Silent || g.NoMeter || g.Verbose || traced || !term.IsTerminal(c.std.Err) {
 		return
 	}
-	g.display = progress.New(c.std.err, progress.Options{Plain: g.progressBar, Sum: sum})
-	c.std.out, c.std.err = g.display.Above(c.std.out), g.display.Above(c.std.err)
+	g.display = progress.New(c.std.Err, progress.Options{Plain: g.ProgressBar, Sum: sum})
+	c.std.Out, c.std.Err = g.display.Above(c.std.Out), g.display.Above(c.std.Err)
 }
 
 // A tally is what came of all transfers of -Z.
@@ -31,10 +32,10 @@ type tally struct {
 }
 
 // newTally counts what there is to do.
-func newTally(operations []*operation) *tally {
+func newTally(operations []*plan.Operation) *tally {
 	y := new(tally)
 	for _, op := range operations {
-		y.files += op.count()
+		y.files += op.Count()
 	}
 	return y
 }

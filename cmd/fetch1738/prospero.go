@@ -88,45 +88,6 @@ func watchQueue(ctx context.Context, n *narrator) context.Context {
 	}})
 }
 
-// linkList reads a directory of links as their URLs, one a line. A link without
-// one is its name behind a "#".
-type linkList struct {
-	res  *fetch.Resource
-	next func() (fetch.Item, error, bool)
-	stop func()
-	line []byte
-	err  error
-}
-
-// Read implements io.Reader.
-func (r *linkList) Read(p []byte) (int, error) {
-	if r.next == nil {
-		r.next, r.stop = iter.Pull2(r.res.Items)
-	}
-	for len(r.line) == 0 {
-		if r.err != nil {
-			return 0, r.err
-		}
-		item, err, ok := r.next()
-		switch {
-		case !ok:
-			r.err = io.EOF
-		case err != nil:
-			r.err = err
-		case item.Locator == nil:
-			r.line = fmt.Appendf(nil, "# %s\n", term.SafeLine(item.Name, maxMessage))
-		default:
-			r.line = []byte(item.Locator.Redacted() + "\n")
-		}
-		if r.err != nil {
-			r.stop()
-		}
-	}
-	n := copy(p, r.line)
-	r.line = r.line[n:]
-	return n, nil
-}
-
 // playingProspero starts a directory server whose objects are on an FTP server.
 func playingProspero(ctx context.Context, sample fs.FS) (string, func(), error) {
 	ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) { s.Content = sample })

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+)
 
 // What Debian's curl 7.88 does with the same lists, asked of it.
 func TestBypasses(t *testing.T) {
@@ -19,8 +23,8 @@ func TestBypasses(t *testing.T) {
 		// Debian's curl 7.88 knows none of these; later ones do.
 		{"[::1]", "::1", true}, {"::/8", "::1", true}, {"fe80::/10", "fe80::1", true}, {"fe80::/10", "::1", false}, {"0:0:0:0:0:0:0:1", "::1", true},
 	} {
-		o := &proxyOptions{none: &c.list}
-		if got := o.bypasses(c.host); got != c.want {
+		o := &plan.Proxy{None: &c.list}
+		if got := bypasses(o, c.host); got != c.want {
 			t.Errorf("bypasses(%q) with %q: %v", c.host, c.list, got)
 		}
 	}
@@ -50,8 +54,8 @@ func TestProxyFromTheEnvironment(t *testing.T) {
 		for _, name := range []string{"http_proxy", "HTTP_PROXY", "ftp_proxy", "FTP_PROXY", "gopher_proxy", "GOPHER_PROXY", "all_proxy", "ALL_PROXY"} {
 			t.Setenv(name, c.env[name])
 		}
-		o := &proxyOptions{url: c.given}
-		got, named := o.text(c.scheme)
+		o := &plan.Proxy{URL: c.given}
+		got, named := proxyText(o, c.scheme)
 		if got != c.want {
 			t.Errorf("%v: proxy of %s is %q, want %q", c.env, c.scheme, got, c.want)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -82,7 +83,7 @@ func tryAgain(t *testing.T, url string, pipe bool) (got string, code int, said s
 	if !pipe {
 		args = append(args, "-o", path)
 	}
-	code = run(t.Context(), args, streams{strings.NewReader(""), &out, &complaints})
+	code = run(t.Context(), args, stdio.Streams{strings.NewReader(""), &out, &complaints})
 	if pipe {
 		return out.String(), code, complaints.String()
 	}

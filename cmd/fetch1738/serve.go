@@ -64,7 +64,7 @@ func defineServe(v *verb) func(context.Context) int {
 				s.Wait()
 			}
 		}()
-		log := &conversationLog{w: v.std.err}
+		log := &conversationLog{w: v.std.Err}
 		for _, s := range servers {
 			addr, wanted := addrs[s.scheme]
 			if !wanted {
@@ -83,14 +83,14 @@ func defineServe(v *verb) func(context.Context) int {
 				return v.fail(exitUsage, "%v", err)
 			}
 			running = append(running, srv)
-			if _, err := fmt.Fprintf(v.std.out, "%s/\n", srv.URL); err != nil {
+			if _, err := fmt.Fprintf(v.std.Out, "%s/\n", srv.URL); err != nil {
 				return v.fail(exitWrite, "%v", err)
 			}
 		}
 		if *public {
-			fmt.Fprintln(v.std.err, "fetch1738: warning: there is no access control, and other machines may reach this")
+			fmt.Fprintln(v.std.Err, "fetch1738: warning: there is no access control, and other machines may reach this")
 		}
-		fmt.Fprintln(v.std.err, "fetch1738: serving until interrupted")
+		fmt.Fprintln(v.std.Err, "fetch1738: serving until interrupted")
 		<-ctx.Done()
 		return exitOK
 	}

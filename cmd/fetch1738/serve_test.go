@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
 // served runs the verb serve until the test ends, and gives the URLs it shows.
@@ -46,7 +48,7 @@ func serve(t *testing.T, servers int, args ...string) *served {
 	shown, out := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, append([]string{"serve"}, args...), streams{strings.NewReader(""), out, &s.log})
+		code <- run(ctx, append([]string{"serve"}, args...), stdio.Streams{strings.NewReader(""), out, &s.log})
 		out.Close()
 	}()
 	s.stop = sync.OnceValue(func() int { interrupt(); return <-code })

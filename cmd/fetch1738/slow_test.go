@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
 // A guard cancels what has been slow for the whole of its time, and nothing else.
@@ -76,12 +78,12 @@ func TestToleratedSpeed(t *testing.T) {
 		limit, time int
 		want        slowness
 	}{{500, 0, slowness{500, 30}}, {0, 5, slowness{1, 5}}, {7, 8, slowness{7, 8}}} {
-		o := operation{speedLimit: c.limit, speedTime: c.time}
-		if got := o.tolerated(); got == nil || *got != c.want {
+		o := plan.Operation{speedLimit: c.limit, speedTime: c.time}
+		if got := tolerated(&o); got == nil || *got != c.want {
 			t.Errorf("-Y %d -y %d: %v, want %v", c.limit, c.time, got, c.want)
 		}
 	}
-	if new(operation).tolerated() != nil {
+	if tolerated(new(plan.Operation)) != nil {
 		t.Error("without -Y and -y every speed is tolerated")
 	}
 }

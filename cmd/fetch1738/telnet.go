@@ -8,51 +8,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// telnetOptions are what the command line says of telnet.
-type telnetOptions struct {
-	telnet.Options
-	script []scriptLine // nil without --telnet-script
-	login  bool
-	bare   bool // --telnet-filter off
-}
-
-func addTelnetOption(c *commandLine, value string) error {
-	err := c.op.telnet.Set(value)
-	bad, ok := errors.AsType[*telnet.OptionError](err)
-	switch {
-	case err == nil:
-		return nil
-	case ok && bad.Unknown():
-		return &codedError{exitNoOption, err}
-	}
-	return &codedError{exitOptionSyntax, err}
-}
-
-func setTelnetFilter(c *commandLine, value string) error {
-	switch value {
-	case "safe", "off":
-		c.op.telnet.bare = value == "off"
-		return nil
-	}
-	return errors.New("is safe or off")
-}
-
 // telnetRequest are the options of a session: what the user says, and what this
 // end is.
 func (t *transfer) telnetRequest() *telnet.Options {
-	options := t.op.telnet.Options
+	options := t.op.Telnet.Options
 	options.Idle = -1 // see dialogue.quiet
 	if options.Binary == telnet.BinaryRefuse {
 		options.Binary = telnet.BinaryAccept // or servers strip the eighth bit
 	}
-	if options.Columns == 0 && t.op.telnet.script == nil && !t.upload {
-		options.Columns, options.Rows = term.Size(t.std.in)
+	if options.Columns == 0 && t.op.Telnet.Script == nil && !t.upload {
+		options.Columns, options.Rows = term.Size(t.std.In)
 	}
 	return &options
 }
@@ -84,16 +57,16 @@ const maxUnexpected = 1 << 20
 func (t *transfer) converse(ctx context.Context, res *fetch.Resource) error {
 	d := &dialogue{t: t, s: res.Conn.(*telnet.Session)}
 	d.more.L = &d.mu
-	if l, ok := res.Locator.(*locator.Telnet); ok && t.op.telnet.login && l.Login != nil && (l.Login.User != "" || l.Login.HasPassword) {
+	if l, ok := res.Locator.(*locator.Telnet); ok && t.op.Telnet.Login && l.Login != nil && (l.Login.User != "" || l.Login.HasPassword) {
 		d.typist, d.typed = &typist{login: *l.Login}, make(chan struct{})
 	}
 	listen := func(r io.Reader) error { return t.sink.take(t.incoming(r)) }
 	switch {
-	case t.op.telnet.script != nil:
+	case t.op.Telnet.Script != nil:
 		return d.run(ctx, d.recite, listen)
 	case t.input != nil:
 		return d.run(ctx, d.relay, listen)
-	case term.IsTerminal(t.std.in):
+	case term.IsTerminal(t.std.In):
 		return d.sit(ctx, res)
 	}
 	return d.run(ctx, d.relay, listen)
@@ -144,7 +117,7 @@ func (d *dialogue) Read(p []byte) (int, error) {
 	if d.end != nil && n > 0 {
 		d.end.Reset(d.silence)
 	}
-	if d.t.op.telnet.script != nil {
+	if d.t.op.Telnet.Script != nil {
 		d.text = append(d.text, p[:n]...)
 		d.text = d.text[max(0, len(d.text)-maxUnexpected):]
 	}
@@ -195,7 +168,7 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 	}
 	input := d.t.input
 	if input == nil {
-		input = d.t.outgoing(interruptible(ctx, d.t.std.in))
+		input = d.t.outgoing(interruptible(ctx, d.t.std.In))
 	}
 	n, err := io.Copy(d.s, input)
 	var sending *fetch.Error
@@ -203,7 +176,7 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 	case ctx.Err() != nil, errors.As(err, &sending): // reading will tell
 		return false, nil
 	case err != nil:
-		return true, &codedError{exitRead, err}
+		return true, fault.New(fault.Read, err)
 	case n == 0:
 		return true, nil
 	}

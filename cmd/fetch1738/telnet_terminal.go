@@ -6,6 +6,7 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -19,15 +20,15 @@ const escapeKey = 0x1D
 func (d *dialogue) sit(ctx context.Context, res *fetch.Resource) error {
 	t := d.t
 	defer t.op.display.Pause()()
-	terminal, err := term.OpenRaw(t.std.in)
+	terminal, err := term.OpenRaw(t.std.In)
 	if err != nil {
-		return &codedError{exitRead, err}
+		return fault.New(fault.Read, err)
 	}
 	defer terminal.Close()
 	k := &keyboard{d: d, local: terminal}
 	server, _ := locator.ServerOf(res.Locator)
-	k.say("Connected to %s. The escape character is ^].", term.SafeLine(server.Host, maxMessage))
-	if login := server.Login; login != nil && !t.op.telnet.login {
+	k.say("Connected to %s. The escape character is ^].", term.SafeLine(server.Host, stdio.MaxMessage))
+	if login := server.Login; login != nil && !t.op.Telnet.Login {
 		k.suggest(*login)
 	}
 	defer terminal.OnResize(func(columns, rows uint16) {
@@ -52,11 +53,11 @@ func (d *dialogue) sit(ctx context.Context, res *fetch.Resource) error {
 
 // screen is standard output where a filter for it is wanted.
 func (t *transfer) screen() (io.Writer, bool) {
-	out := t.std.out
+	out := t.std.Out
 	if t.sink.path != "" || !term.IsTerminal(out) {
 		return nil, false
 	}
-	if t.op.telnet.bare || t.op.raw {
+	if t.op.Telnet.Bare || t.op.Output.Raw {
 		t.sink.raw = true
 		return nil, false
 	}
@@ -186,17 +187,17 @@ func (k *keyboard) status() {
 		echo = "by the server, key by key"
 	}
 	server, _ := locator.ServerOf(k.d.t.locator)
-	k.say("Connected to %s port %d. What is typed is shown %s. The escape character is ^].", term.SafeLine(server.Host, maxMessage), server.Port, echo)
+	k.say("Connected to %s port %d. What is typed is shown %s. The escape character is ^].", term.SafeLine(server.Host, stdio.MaxMessage), server.Port, echo)
 }
 
 // suggest shows the login of the URL, as RFC 1738 §3.8 says, which is for the
 // person to type.
 func (k *keyboard) suggest(login locator.Login) {
 	if login.User != "" {
-		k.say("Suggested user name: %s", term.SafeLine(login.User, maxMessage))
+		k.say("Suggested user name: %s", term.SafeLine(login.User, stdio.MaxMessage))
 	}
 	if login.HasPassword {
-		k.say("Suggested password: %s", term.SafeLine(login.Password, maxMessage))
+		k.say("Suggested password: %s", term.SafeLine(login.Password, stdio.MaxMessage))
 	}
 }
 

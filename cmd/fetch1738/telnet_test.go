@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -42,12 +43,12 @@ func TestTypist(t *testing.T) {
 
 func TestParseScript(t *testing.T) {
 	got, err := parseScript("# c\n\n  send a\\x41\\n\\\\\\c\nexpect  b \r\ntimeout 0.5\nsend\nsend \\\\c")
-	want := []scriptLine{
-		{number: 3, verb: "send", text: "aA\n\\"},
-		{number: 4, verb: "expect", text: " b ", enter: true},
-		{number: 5, verb: "timeout", timeout: time.Second / 2, enter: true},
-		{number: 6, verb: "send", enter: true},
-		{number: 7, verb: "send", text: `\c`, enter: true},
+	want := []plan.ScriptLine{
+		{Number: 3, Verb: "send", Text: "aA\n\\"},
+		{Number: 4, Verb: "expect", Text: " b ", Enter: true},
+		{Number: 5, Verb: "timeout", Timeout: time.Second / 2, Enter: true},
+		{Number: 6, Verb: "send", Enter: true},
+		{Number: 7, Verb: "send", Text: `\c`, Enter: true},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
@@ -76,16 +77,16 @@ func FuzzTelnetScript(f *testing.F) {
 		}
 		var b strings.Builder
 		for _, l := range script {
-			switch l.verb {
+			switch l.Verb {
 			case "timeout":
-				fmt.Fprintf(&b, "timeout %.9f\n", l.timeout.Seconds())
+				fmt.Fprintf(&b, "timeout %.9f\n", l.Timeout.Seconds())
 				continue
 			}
-			fmt.Fprintf(&b, "%s ", l.verb)
-			for i := range len(l.text) {
-				fmt.Fprintf(&b, `\x%02x`, l.text[i])
+			fmt.Fprintf(&b, "%s ", l.Verb)
+			for i := range len(l.Text) {
+				fmt.Fprintf(&b, `\x%02x`, l.Text[i])
 			}
-			if !l.enter {
+			if !l.Enter {
 				b.WriteString(`\c`)
 			}
 			b.WriteByte('\n')
@@ -95,11 +96,11 @@ func FuzzTelnetScript(f *testing.F) {
 			t.Fatalf("%q is written as %q: %v", text, b.String(), err)
 		}
 		for i, l := range script {
-			l.number = again[i].number
-			if l.timeout != again[i].timeout && (l.timeout-again[i].timeout).Abs() > time.Microsecond {
-				t.Errorf("%q: %v, and then %v", text, l.timeout, again[i].timeout)
+			l.Number = again[i].Number
+			if l.Timeout != again[i].Timeout && (l.Timeout-again[i].Timeout).Abs() > time.Microsecond {
+				t.Errorf("%q: %v, and then %v", text, l.Timeout, again[i].Timeout)
 			}
-			if l.timeout = again[i].timeout; l != again[i] {
+			if l.Timeout = again[i].Timeout; l != again[i] {
 				t.Errorf("%q: %+v, and then %+v", text, l, again[i])
 			}
 		}

@@ -19,6 +19,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
 // startSecure starts servers with a certificate nobody trusts: $HTTPS, $HTTPS12
@@ -75,14 +78,14 @@ func TestIdentities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, i := range map[string]identity{
-		"plain":        {file: cert, keyFile: file("client.key")},
-		"DER":          {file: file("client.crt.der"), keyFile: file("client.key.der"), der: true, keyDER: true},
-		"AES-256":      {file: cert, keyFile: file("client.aes256"), password: "secret"},
-		"AES-128 SHA1": {file: cert, keyFile: file("client.sha1"), password: "secret"},
-		"old":          {file: cert, keyFile: file("client.old"), password: "secret"},
+	for name, i := range map[string]plan.Identity{
+		"plain":        {File: cert, KeyFile: file("client.key")},
+		"DER":          {File: file("client.crt.der"), KeyFile: file("client.key.der"), DER: true, KeyDER: true},
+		"AES-256":      {File: cert, KeyFile: file("client.aes256"), Password: "secret"},
+		"AES-128 SHA1": {File: cert, KeyFile: file("client.sha1"), Password: "secret"},
+		"old":          {File: cert, KeyFile: file("client.old"), Password: "secret"},
 	} {
-		got, err := i.load()
+		got, err := loadIdentity(&i)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -91,17 +94,17 @@ func TestIdentities(t *testing.T) {
 			t.Errorf("%s: another identity", name)
 		}
 	}
-	for text, i := range map[string]identity{
-		"no such file":      {file: file("none")},
-		"rather than a key": {file: cert},
-		"--pass gives":      {file: cert, keyFile: file("client.aes256")},
-		"wrong":             {file: cert, keyFile: file("client.aes256"), password: "canary"},
-		"not by AES-CBC":    {file: cert, keyFile: file("client.des3"), password: "secret"},
-		"not by PBKDF2":     {file: cert, keyFile: file("client.scrypt"), password: "secret"},
-		"cannot be decrypt": {file: cert, keyFile: file("client.old"), password: "canary"},
-		"find any PEM data": {file: file("client.crt.der"), keyFile: file("client.key")},
+	for text, i := range map[string]plan.Identity{
+		"no such file":      {File: file("none")},
+		"rather than a key": {File: cert},
+		"--pass gives":      {File: cert, KeyFile: file("client.aes256")},
+		"wrong":             {File: cert, KeyFile: file("client.aes256"), Password: "canary"},
+		"not by AES-CBC":    {File: cert, KeyFile: file("client.des3"), Password: "secret"},
+		"not by PBKDF2":     {File: cert, KeyFile: file("client.scrypt"), Password: "secret"},
+		"cannot be decrypt": {File: cert, KeyFile: file("client.old"), Password: "canary"},
+		"find any PEM data": {File: file("client.crt.der"), KeyFile: file("client.key")},
 	} {
-		if got, err := i.load(); err == nil || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "canary") {
+		if got, err := loadIdentity(&i); err == nil || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
@@ -119,14 +122,14 @@ func equalKeys(t *testing.T, a, b *tls.Certificate) bool {
 
 // The name of every suite is one that OpenSSL knows it by.
 func TestCipherNames(t *testing.T) {
-	c := newCommandLine(streams{})
+	c := newCommandLine(stdio.Streams{})
 	err := setCiphers(c, "ecdhe-rsa-aes128-gcm-sha256:AES256-SHA:ECDHE-ECDSA-CHACHA20-POLY1305,DES-CBC3-SHA NOSUCH TLS_RSA_WITH_AES_128_CBC_SHA256:ECDHE-RSA-AES256-SHA")
 	want := []uint16{
 		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_CBC_SHA, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
 		tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA, tls.TLS_RSA_WITH_AES_128_CBC_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA,
 	}
-	if err != nil || !slices.Equal(c.op.tls.ciphers, want) {
-		t.Errorf("%v, %v", c.op.tls.ciphers, err)
+	if err != nil || !slices.Equal(c.op.TLS.Ciphers, want) {
+		t.Errorf("%v, %v", c.op.TLS.Ciphers, err)
 	}
 	if openSSLName("TLS_RSA_WITH_AES_128_CBC_SHA256") != "AES128-SHA256" || openSSLName("TLS_RSA_WITH_RC4_128_SHA") != "RC4-SHA" {
 		t.Error(openSSLName("TLS_RSA_WITH_AES_128_CBC_SHA256"), openSSLName("TLS_RSA_WITH_RC4_128_SHA"))
@@ -138,13 +141,13 @@ func FuzzCertificateName(f *testing.F) {
 	f.Add("a.pem:secret")
 	f.Add(`a\:b\\c`)
 	f.Fuzz(func(t *testing.T, text string) {
-		c := newCommandLine(streams{})
+		c := newCommandLine(stdio.Streams{})
 		if err := setCertificate(c, text); err != nil {
 			return
 		}
-		i := c.op.tls.identity
-		if len(i.file)+len(i.password) > len(text) || !strings.HasSuffix(text, i.password) {
-			t.Errorf("%q is %q, %q", text, i.file, i.password)
+		i := c.op.TLS.Identity
+		if len(i.File)+len(i.Password) > len(text) || !strings.HasSuffix(text, i.Password) {
+			t.Errorf("%q is %q, %q", text, i.File, i.Password)
 		}
 	})
 }

@@ -9,95 +9,49 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dump"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/internal/z3950"
-)
-
-// A traceForm is how the conversation is shown.
-type traceForm uint8
-
-const (
-	traceNot   traceForm = iota
-	traceLines           // -v: lines behind a mark
-	traceHex             // --trace: octets in hexadecimal and ASCII
-	traceASCII           // --trace-ascii: octets in ASCII
 )
 
 // traceOptions are what the command line says of showing the conversation.
 type traceOptions struct {
-	form traceForm
-	file string // of --trace and --trace-ascii; "-" is standard output, "%" standard error
-	time bool
+	Form plan.TraceForm
+	File string // of --trace and --trace-ascii; "-" is standard output, "%" standard error
+	Time bool
 	to   io.Writer // where it goes; set by openTrace
-}
-
-// setVerbose is -v. The last of it, --trace and --trace-ascii counts.
-func setVerbose(c *commandLine, value string) error {
-	on, err := strconv.ParseBool(value)
-	c.overrideTrace("-v, --verbose", traceLines, "%")
-	if c.global.verbose = on; !on {
-		c.global.trace.form = traceNot
-	}
-	return err
-}
-
-// setTrace is --trace or --trace-ascii.
-func setTrace(form traceForm) setter {
-	return func(c *commandLine, value string) error {
-		name := map[traceForm]string{traceHex: "--trace", traceASCII: "--trace-ascii"}[form]
-		c.overrideTrace(name, form, value)
-		c.global.verbose = false
-		return nil
-	}
-}
-
-func (c *commandLine) overrideTrace(name string, form traceForm, file string) {
-	trace := &c.global.trace
-	if trace.form != traceNot && trace.form != form {
-		c.warn("%s overrides an earlier trace/verbose option", name)
-	}
-	trace.form, trace.file = form, file
-}
-
-func setTraceTime(c *commandLine, value string) (err error) {
-	c.global.trace.time, err = strconv.ParseBool(value)
-	return err
-}
-
-func setStderr(c *commandLine, value string) error {
-	c.global.stderr = value
-	return nil
 }
 
 // openStderr lets what goes to standard error go where --stderr says.
 func (c *commandLine) openStderr() {
-	switch c.global.stderr {
+	switch c.global.Stderr {
 	case "":
 		return
 	case "-":
-		c.std.err = c.std.out
+		c.std.Err = c.std.Out
 		return
 	}
-	f, err := os.Create(c.global.stderr)
+	f, err := os.Create(c.global.Stderr)
 	if err != nil {
 		c.warn("cannot write to the file of --stderr: %v", err)
 		return // as curl does
 	}
-	c.std.err = f
+	c.std.Err = f
 	c.opened = append(c.opened, f)
 }
 
 // openTrace readies what the conversation is shown in.
 func (c *commandLine) openTrace() error {
-	trace := &c.global.trace
+	trace := &c.global.Trace
 	switch {
-	case trace.form == traceNot, trace.file == "%":
-		trace.to = c.std.err
-	case trace.file == "-":
-		trace.to = c.std.out
+	case trace.Form == plan.TraceNot, trace.File == "%":
+		trace.to = c.std.Err
+	case trace.File == "-":
+		trace.to = c.std.Out
 	default:
-		f, err := os.Create(trace.file)
+		f, err := os.Create(trace.File)
 		if err != nil {
-			return &codedError{exitWrite, err}
+			return fault.New(fault.Write, err)
 		}
 		trace.to = f
 		c.opened = append(c.opened, f)
@@ -126,7 +80,7 @@ func (n *narrator) stamp() string {
 func (n *narrator) bodyMoved(octets int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.moving || n.form != traceLines || n.silentBody || octets == 0 {
+	if n.moving || n.form != plan.TraceLines || n.silentBody || octets == 0 {
 		return
 	}
 	n.moving = true
@@ -161,7 +115,7 @@ func (n *narrator) dump(heading string, octets []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	b := fmt.Appendf(nil, "%s%s, %d bytes (0x%x)\n", n.stamp(), heading, len(octets), len(octets))
-	if n.form == traceHex {
+	if n.form == plan.TraceHex {
 		b = dump.AppendHex(b, octets)
 	} else {
 		b = dump.AppendASCII(b, octets)

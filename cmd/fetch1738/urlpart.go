@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -21,10 +22,10 @@ type shownURL struct {
 	password string // as it was written
 }
 
-// shown is what was typed as a URL. Where it is no URL, whatever may be a
+// maskedURL is what was typed as a URL. Where it is no URL, whatever may be a
 // password is hidden.
-func (o *operation) shown(typed string) shownURL {
-	url, err := o.withScheme(typed)
+func maskedURL(o *plan.Operation, typed string) shownURL {
+	url, err := o.Reading.WithScheme(typed)
 	if err != nil {
 		url = typed
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -35,7 +37,7 @@ func TestURLParts(t *testing.T) {
 			if !isURLPart(name) {
 				t.Errorf("no part %q", name)
 			}
-			if got := new(operation).shown(tc.url).part(name); got != tc.want[name] {
+			if got := maskedURL(new(plan.Operation), tc.url).part(name); got != tc.want[name] {
 				t.Errorf("%s: %s is %q", tc.url, name, got)
 			}
 		}
@@ -48,7 +50,7 @@ func FuzzURLPart(f *testing.F) {
 		f.Add(u)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		shown := new(operation).shown(text)
+		shown := maskedURL(new(plan.Operation), text)
 		path, query, host := shown.part("path"), shown.part("query"), shown.part("host")
 		u, err := url.Parse(text)
 		if err != nil || u.Opaque != "" || u.Scheme == "" || u.Host == "" || u.User != nil {
@@ -91,12 +93,12 @@ func TestShown(t *testing.T) {
 		"nothing":              "nothing",
 		"":                     "",
 	} {
-		if got := new(operation).shown(typed).typed(); got != want {
+		if got := maskedURL(new(plan.Operation), typed).typed(); got != want {
 			t.Errorf("%s: %s, want %s", typed, got, want)
 		}
 	}
-	guessing := &operation{protoDefault: "HTTP"}
-	if got := guessing.shown("u_x:p@h:80/a:b@c").typed(); got != "u_x:***@h:80/a:b@c" {
+	guessing := &plan.Operation{protoDefault: "HTTP"}
+	if got := maskedURL(guessing, "u_x:p@h:80/a:b@c").typed(); got != "u_x:***@h:80/a:b@c" {
 		t.Errorf("with --proto-default: %s", got)
 	}
 }
@@ -135,7 +137,7 @@ func TestPasswordsInNoOutput(t *testing.T) {
 		}
 		args := ways[i%len(ways)]
 		var shown lockedBuffer
-		run(t.Context(), args, streams{in: strings.NewReader(""), out: &shown, err: &shown})
+		run(t.Context(), args, stdio.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown})
 		if got := shown.String(); strings.Contains(got, "SECRET") || strings.Contains(got, "SEC%52ET") {
 			t.Errorf("%q shows the password:\n%s", args, got)
 		}

@@ -30,7 +30,7 @@ func (t *transfer) variables() map[string]any {
 		v["filename_effective"] = t.sink.path
 	}
 	v["method"], v["num_retries"] = t.methodUsed(), max(0, t.tries-1)
-	v["url"], v["url_effective"] = t.op.shown(t.url).typed(), t.op.shown(t.effectiveURL()).typed()
+	v["url"], v["url_effective"] = maskedURL(t.op, t.url).typed(), maskedURL(t.op, t.effectiveURL()).typed()
 	v["urlnum"], v["xfer_id"] = t.number, t.serial
 	v["scheme"] = nil
 	if t.result.effective != nil {
@@ -164,7 +164,7 @@ func (t *transfer) effectiveURL() string {
 	if r.effective == nil || t.locator == nil {
 		return t.url
 	}
-	if r.redirects > 0 || t.op.numbers != nil || r.effective.Scheme() != t.locator.Scheme() || t.op.withQuery(r.effective) != r.effective {
+	if r.redirects > 0 || t.op.Ask.Numbers != nil || r.effective.Scheme() != t.locator.Scheme() || withQuery(t.op, r.effective) != r.effective {
 		return r.effective.String()
 	}
 	return t.url
@@ -172,13 +172,13 @@ func (t *transfer) effectiveURL() string {
 
 // referer is the one that was sent last, or nil.
 func (t *transfer) referer() any {
-	if web := t.result.web; web != nil && t.op.autoReferer && len(web.Redirects) > 0 {
+	if web := t.result.web; web != nil && t.op.HTTP.AutoReferer && len(web.Redirects) > 0 {
 		if to, ok := t.result.effective.(*locator.HTTP); ok {
-			return orNone(fetchhttp.Referer(web.Redirects[len(web.Redirects)-1].Locator, to, t.op.locationTrusted))
+			return orNone(fetchhttp.Referer(web.Redirects[len(web.Redirects)-1].Locator, to, t.op.HTTP.LocationTrusted))
 		}
 	}
-	if t.op.referer != nil {
-		return orNone(locator.Parser{Tolerate: locator.TolerateUsual}.Redact(*t.op.referer))
+	if t.op.HTTP.Referer != nil {
+		return orNone(locator.Parser{Tolerate: locator.TolerateUsual}.Redact(*t.op.HTTP.Referer))
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (t *transfer) downloaded() int64 {
 }
 
 func (t *transfer) uploaded() int64 {
-	if data := t.op.posted(); data != nil && isHTTP(t.locator) {
+	if data := t.op.Posted(); data != nil && isHTTP(t.locator) {
 		if t.methodUsed() == "GET" { // a redirect has dropped them
 			return 0
 		}
@@ -215,13 +215,13 @@ func (t *transfer) methodUsed() string {
 	switch {
 	case t.result.web != nil:
 		return t.result.web.Method
-	case t.op.method != "":
-		return t.op.method
+	case t.op.Ask.Method != "":
+		return t.op.Ask.Method
 	case t.upload:
 		return "PUT"
-	case t.op.head:
+	case t.op.Ask.Head:
 		return "HEAD"
-	case t.op.posted() != nil:
+	case t.op.Posted() != nil:
 		return "POST"
 	}
 	return "GET"

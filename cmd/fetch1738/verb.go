@@ -9,16 +9,19 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
 // verb is the command line of one verb: its flags, its help and its complaints.
 type verb struct {
 	*pflag.FlagSet
-	std  streams
+	std  stdio.Streams
 	help string
 }
 
-func newVerb(name, help string, std streams) *verb {
+func newVerb(name, help string, std stdio.Streams) *verb {
 	v := &verb{pflag.NewFlagSet(name, pflag.ContinueOnError), std, help}
 	v.SetOutput(io.Discard)
 	v.SortFlags = false
@@ -49,7 +52,7 @@ func verbHint(arg string) string {
 func newCommand(name, summary, help string, define func(*verb) func(context.Context) int) command {
 	return command{
 		name: name, summary: summary,
-		run: func(ctx context.Context, args []string, std streams) int {
+		run: func(ctx context.Context, args []string, std stdio.Streams) int {
 			v := newVerb(name, help, std)
 			work := define(v)
 			if code, ok := v.parse(args); !ok {
@@ -58,7 +61,7 @@ func newCommand(name, summary, help string, define func(*verb) func(context.Cont
 			return work(ctx)
 		},
 		options: func() []option {
-			v := newVerb(name, help, streams{})
+			v := newVerb(name, help, stdio.Streams{})
 			define(v)
 			return v.options()
 		},
@@ -66,7 +69,7 @@ func newCommand(name, summary, help string, define func(*verb) func(context.Cont
 }
 
 // take adds flags for options of the table, which set op.
-func (v *verb) take(op *operation, names ...string) {
+func (v *verb) take(op *plan.Operation, names ...string) {
 	c := &commandLine{op: op}
 	for _, o := range options() {
 		set := func(value string) error { return o.set(c, value) }
@@ -93,7 +96,7 @@ func (v *verb) options() (list []option) {
 func (v *verb) parse(args []string) (code int, ok bool) {
 	switch err := v.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
-		if _, err := fmt.Fprintf(v.std.out, "%s\n%s", v.help, v.FlagUsagesWrapped(80)); err != nil {
+		if _, err := fmt.Fprintf(v.std.Out, "%s\n%s", v.help, v.FlagUsagesWrapped(80)); err != nil {
 			return exitWrite, false
 		}
 		return exitOK, false
@@ -120,6 +123,6 @@ func (v *verb) usage(format string, args ...any) int {
 
 // fail prints one line and is code.
 func (v *verb) fail(code int, format string, args ...any) int {
-	fmt.Fprintf(v.std.err, "fetch1738: (%d) %s: %s\n", code, v.Name(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(v.std.Err, "fetch1738: (%d) %s: %s\n", code, v.Name(), fmt.Sprintf(format, args...))
 	return code
 }

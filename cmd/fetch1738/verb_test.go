@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
 // outcome is what a verb did.
@@ -20,7 +22,7 @@ func runVerb(t *testing.T, verb, stdin string, args ...string) outcome {
 	var out, err bytes.Buffer
 	for _, c := range commands() {
 		if c.name == verb {
-			code := c.run(t.Context(), args, streams{strings.NewReader(stdin), &out, &err})
+			code := c.run(t.Context(), args, stdio.Streams{strings.NewReader(stdin), &out, &err})
 			return outcome{code, out.String(), err.String()}
 		}
 	}
@@ -129,7 +131,7 @@ func TestVerbOutputFails(t *testing.T) {
 				continue
 			}
 			var complaint bytes.Buffer
-			if code := c.run(t.Context(), tc.args, streams{strings.NewReader("http://h/\n"), broken{}, &complaint}); code != 23 {
+			if code := c.run(t.Context(), tc.args, stdio.Streams{strings.NewReader("http://h/\n"), broken{}, &complaint}); code != 23 {
 				t.Errorf("%s %q on a broken output: code %d, %s", tc.verb, tc.args, code, complaint.String())
 			}
 		}
@@ -144,7 +146,7 @@ func TestVerbInputFails(t *testing.T) {
 			}
 			var out, complaint bytes.Buffer
 			in := faulty{strings.NewReader("http://h/\nhttp://h/2\n")}
-			if code := c.run(t.Context(), nil, streams{in, &out, &complaint}); code != 26 {
+			if code := c.run(t.Context(), nil, stdio.Streams{in, &out, &complaint}); code != 26 {
 				t.Errorf("%s: code %d", verb, code)
 			}
 			if want := "fetch1738: (26) " + verb + ": standard input: the disk is gone\n"; complaint.String() != want {
@@ -167,7 +169,7 @@ func TestVerbInterrupted(t *testing.T) {
 			keyboard, typist := io.Pipe()
 			ctx, interrupt := context.WithCancel(t.Context())
 			interrupt()
-			if code := c.run(ctx, nil, streams{keyboard, io.Discard, io.Discard}); code != 130 {
+			if code := c.run(ctx, nil, stdio.Streams{keyboard, io.Discard, io.Discard}); code != 130 {
 				t.Errorf("%s: code %d", verb, code)
 			}
 			typist.Close()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/ardp"
@@ -23,7 +24,7 @@ type narrator struct {
 	words func([]byte) string
 	udp   bool // what is sent and received are datagrams
 
-	form       traceForm
+	form       plan.TraceForm
 	time       bool
 	uploading  bool // which way the body goes
 	silentBody bool // it is to be seen anyway
@@ -31,17 +32,17 @@ type narrator struct {
 }
 
 func newNarrator(w io.Writer) *narrator {
-	return &narrator{w: w, safe: term.IsTerminal(w), form: traceLines}
+	return &narrator{w: w, safe: term.IsTerminal(w), form: plan.TraceLines}
 }
 
 // newTracer is the narrator of -v, --trace or --trace-ascii; nil without them.
 func (t *transfer) newTracer() *narrator {
-	trace := t.op.trace
-	if trace.form == traceNot {
+	trace := t.op.Trace
+	if trace.Form == plan.TraceNot {
 		return nil
 	}
 	n := newNarrator(trace.to)
-	n.form, n.time, n.uploading = trace.form, trace.time, t.upload
+	n.form, n.time, n.uploading = trace.Form, trace.Time, t.upload
 	n.silentBody = t.sink.onTerminal() && n.safe
 	if t.locator.Scheme() == "telnet" {
 		n.words = commandWords
@@ -80,7 +81,7 @@ func (n *narrator) said(mark string, octets []byte) {
 	udp := n.udp
 	n.mu.Unlock()
 	switch {
-	case n.form != traceLines:
+	case n.form != plan.TraceLines:
 		n.dumpHead(mark, octets)
 		return
 	case !udp:
@@ -102,7 +103,7 @@ func meeting(verb string, c fetch.Connection) string {
 
 func (n *narrator) remark(format string, args ...any) {
 	mark := "* "
-	if n.form != traceLines {
+	if n.form != plan.TraceLines {
 		mark = "== Info: "
 	}
 	n.lines(mark, fmt.Appendf(nil, format, args...))

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -30,7 +32,7 @@ func TestEndlessListing(t *testing.T) {
 				}
 			},
 		}
-		one := &transfer{environment: &environment{std: streams{err: io.Discard}, op: &operation{global: &global{}}}}
+		one := &transfer{environment: &environment{std: stdio.Streams{Err: io.Discard}, op: &plan.Operation{global: &plan.Global{}}}}
 		found, err := one.choose(res, p)
 		if fetch.KindOf(err) != fetch.ErrTooLarge || found != nil || seen > maxEntries || seen*len(entry) > maxNames+maxEntries*len("other") {
 			t.Errorf("%s: %v after %d entries, %v", name, found, seen, err)
@@ -49,7 +51,7 @@ func TestListingMemory(t *testing.T) {
 			}
 		}
 	}}
-	one := &transfer{environment: &environment{op: new(operation)}, dest: destination{remote: true}}
+	one := &transfer{environment: &environment{op: new(plan.Operation)}, dest: plan.Destination{Remote: true}}
 	live := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -79,7 +81,7 @@ func TestListingMemory(t *testing.T) {
 // Nor do lines that are no entries go on for ever.
 func TestEndlessJunk(t *testing.T) {
 	l := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}
-	env := &environment{std: streams{err: io.Discard}, op: newOperation(&global{})}
+	env := &environment{std: stdio.Streams{Err: io.Discard}, op: plan.New(&plan.Global{})}
 	env.resolver = &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
 		{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return junk{} }},
 	}}

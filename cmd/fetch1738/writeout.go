@@ -13,7 +13,7 @@ import (
 func (t *transfer) writeOut() {
 	p := &formatter{t: t, to: t.out(), variables: t.variables()}
 	defer p.redirect(nil)
-	for rest := t.op.writeOut; rest != "" && !p.ended; {
+	for rest := t.op.Output.WriteOut; rest != "" && !p.ended; {
 		text, directive, found := strings.Cut(rest, "%")
 		p.write(unescapeFormat(text))
 		if !found {
@@ -60,7 +60,7 @@ func (p *formatter) variable(name string) {
 		p.redirect(nil)
 	case name == "stderr":
 		p.redirect(nil)
-		p.to = p.t.std.err
+		p.to = p.t.std.Err
 	case name == "onerror":
 		p.ended = p.t.code == exitOK
 	case name == "json":
@@ -70,11 +70,11 @@ func (p *formatter) variable(name string) {
 	case known:
 		p.write(variableText(name, value))
 	case strings.HasPrefix(name, "url.") && isURLPart(name[len("url."):]):
-		p.write(p.t.op.shown(p.t.url).part(name[len("url."):]))
+		p.write(maskedURL(p.t.op, p.t.url).part(name[len("url."):]))
 	case strings.HasPrefix(name, "urle.") && isURLPart(name[len("urle."):]):
-		p.write(p.t.op.shown(p.t.effectiveURL()).part(name[len("urle."):]))
+		p.write(maskedURL(p.t.op, p.t.effectiveURL()).part(name[len("urle."):]))
 	default:
-		fmt.Fprintf(p.t.std.err, "fetch1738: unknown --write-out variable: '%s'\n", term.SafeLine(name, maxMessage))
+		fmt.Fprintf(p.t.std.Err, "fetch1738: unknown --write-out variable: '%s'\n", term.SafeLine(name, stdio.MaxMessage))
 	}
 }
 
@@ -124,16 +124,4 @@ func (p *formatter) write(s string) {
 // doubled backslash stays two.
 func unescapeFormat(s string) string {
 	return strings.NewReplacer(`\\`, `\\`, `\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(s)
-}
-
-func setWriteOut(c *commandLine, value string) error {
-	if name, isFile := strings.CutPrefix(value, "@"); isFile {
-		b, err := c.readFile(name)
-		if err != nil {
-			return err
-		}
-		value = string(withoutLineEnds(b)) // as curl does: a line end is \n
-	}
-	c.op.writeOut = value
-	return nil
 }

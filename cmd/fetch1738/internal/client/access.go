@@ -1,0 +1,183 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/netrc"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/mailto"
+	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Limits of the command line that differ from those of the library: a person is
+// there to lose patience.
+const (
+	replyTime = 120 * time.Second
+	IdleTime  = 120 * time.Second
+	maxLine   = 64 << 10
+)
+
+// An Access is how the transfers of one Operation reach servers: sessions, perhaps
+// shared with those of others, proxies, the netrc file, answers to questions.
+type Access struct {
+	Op       *plan.Operation
+	Resolver *fetch1738.Resolver
+
+	client   *Client
+	way      way
+	proxies  map[string]*schemeProxy // by scheme; those that have none are missing
+	direct   fetch.Env               // which reaches the proxies themselves
+	referred *fetch1738.Resolver     // Resolver, but it follows referrals without -L
+
+	netrc  func() (netrc.File, error) // reads it once
+	picked atomic.Bool                // the user has chosen a link
+	warned atomic.Bool                // of a password in a URL
+}
+
+// newAccess makes the Fetchers that an Operation asks for, or takes those of an
+// earlier one that connects alike.
+func newAccess(c *Client, op *plan.Operation) (*Access, error) {
+	e := &Access{client: c, Op: op, way: wayOf(op)}
+	e.netrc = sync.OnceValues(e.readNetrc)
+	if earlier := c.alike(&e.way); earlier != nil {
+		e.proxies, e.direct, e.Resolver, e.referred = earlier.proxies, earlier.direct, earlier.Resolver, earlier.referred
+	} else if err := e.makeResolvers(); err != nil {
+		return nil, err
+	}
+	c.accesses = append(c.accesses, e)
+	return e, nil
+}
+
+// Pick has the policy take the links that are followed from now on for the user's
+// own choice.
+func (e *Access) Pick() { e.picked.Store(true) }
+
+// makeResolvers makes the Resolvers of a new way to connect.
+func (e *Access) makeResolvers() error {
+	if err := e.findProxies(); err != nil {
+		return err
+	}
+	env := fetch.Env{
+		Dial:        e.dial,
+		Allow:       func(ctx context.Context, t fetch.Target) error { return e.of(ctx).allow(ctx, t) },
+		Credentials: e.credentials,
+		Email:       e.way.email, NewsServer: e.way.newsServer, Limits: e.way.limits,
+	}
+	schemes := e.schemes()
+	e.referred = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways}
+	if !e.way.follows {
+		env.Limits.Hops = -1
+	}
+	e.Resolver = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways}
+	e.direct = env
+	e.direct.Dial = e.Op.Connect.Dialer.Dial
+	return nil
+}
+
+// findProxies finds the proxy of every scheme.
+func (e *Access) findProxies() error {
+	header, err := proxyHeader(e.Op)
+	if err != nil {
+		return err
+	}
+	e.proxies = make(map[string]*schemeProxy)
+	news := Kin("nntp")
+	for _, scheme := range fetch1738.Schemes() {
+		asked := scheme
+		if slices.Contains(news, scheme) { // one server, one way to it
+			asked = "nntp"
+		}
+		if p := proxyOf(e.Op, asked, header); p != nil {
+			e.proxies[scheme] = p
+		}
+	}
+	return nil
+}
+
+// ResolverFor is the one that retrieves l. To be led to other URLs is what a
+// prospero URL is for (RFC 1738 section 3.11), which needs no -L.
+func (e *Access) ResolverFor(l locator.Locator) *fetch1738.Resolver {
+	if _, ok := l.(*locator.Prospero); ok {
+		return e.referred
+	}
+	return e.Resolver
+}
+
+// Kin are the schemes that one bundled Fetcher is for, of which scheme is one.
+func Kin(scheme string) []string {
+	for _, row := range fetch1738.Builtin() {
+		if slices.Contains(row.Names, scheme) {
+			return row.Names
+		}
+	}
+	return nil
+}
+
+// schemes are those whose Fetchers the options configure.
+func (e *Access) schemes() []fetch1738.Scheme {
+	config := tlsConfig(&e.Op.TLS)
+	return []fetch1738.Scheme{
+		{Names: Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return FTPFetcher(e.Op, env, config) }},
+		{Names: Kin("gopher"), New: func(env *fetch.Env) fetch.Fetcher {
+			return &gopher.Fetcher{Env: env, Exact: e.Op.Exact, TLS: config}
+		}},
+		{Names: Kin("http"), New: func(env *fetch.Env) fetch.Fetcher {
+			own := *env
+			if !e.way.follows {
+				own.Limits.Hops = -1 // also where a prospero URL has led
+			}
+			return &fetchhttp.Fetcher{
+				Env: &own, UserAgent: "fetch1738/" + version.String(), Retries: -1, AllowDowngrade: true,
+				Proxy: e.forwarder, TLS: config, MaxIdle: idleSessions(e.Op),
+				ContinueTimeout: cmp.Or(e.way.patience, -1),
+			}
+		}},
+		{Names: Kin("nntp"), New: func(env *fetch.Env) fetch.Fetcher {
+			return &nntp.Fetcher{Env: env, TLS: config, MaxIdle: idleSessions(e.Op)}
+		}},
+		{Names: Kin("mailto"), New: func(env *fetch.Env) fetch.Fetcher {
+			return &mailto.Fetcher{Env: env, SMTP: e.Op.SMTP, TLS: config, RequireTLS: e.Op.TLS.Require}
+		}},
+	}
+}
+
+// allow is the policy: the rules, and what --proto and --proto-redir leave.
+func (e *Access) allow(ctx context.Context, t fetch.Target) error {
+	picked := t.From.Kind == fetch.OriginRemote && e.picked.Load()
+	if t.Locator != nil && (t.From.Kind == fetch.OriginRedirect || t.From.Kind == fetch.OriginRemote) && !picked {
+		scheme := t.Locator.Scheme()
+		_, resolved := t.From.By.(*locator.Prospero)
+		if !e.Op.Policy.Schemes.Has(scheme) || !resolved && !e.Op.Policy.Redirects.Has(scheme) {
+			return fault.Errorf(fault.Unsupported, "a redirect to %s, which may not be followed", t.Locator.Redacted())
+		}
+	}
+	return e.Op.Policy.Rules.Allow(ctx, t)
+}
+
+// idleSessions is how many sessions of a scheme are kept for another transfer, 0
+// for the usual number.
+func idleSessions(o *plan.Operation) int {
+	if !o.Parallel.On {
+		return 0
+	}
+	return o.Parallel.Max
+}
+
+// Warn tells of what is no failure.
+func (e *Access) Warn(format string, args ...any) {
+	if !e.Op.Silent {
+		e.client.Streams.Warn(format, args...)
+	}
+}

@@ -1,0 +1,178 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/netrc"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Authenticate puts a login into the transfer's URL: that of -u, or one of the
+// netrc file, if the URL does not go before it.
+func (t *Call) Authenticate() error {
+	if _, ok := locator.WithLogin(t.Locator, nil); !ok {
+		return nil // a scheme without logins
+	}
+	given := LoginOf(t.Locator)
+	login := given
+	if login != nil && login.HasPassword && login.Password != "" {
+		t.warnOfPassword()
+	}
+	if t.Op.Login.Given != nil {
+		login = t.Op.Login.Given
+	}
+	if t.Op.Login.Given == nil && (login == nil || !login.HasPassword || t.Op.Login.Netrc == plan.NetrcRequired) {
+		found, err := t.fromNetrc(t.Locator, login)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			login = found
+		}
+	}
+	if login != given {
+		t.Locator, _ = locator.WithLogin(t.Locator, login)
+	}
+	return nil
+}
+
+// warnOfPassword tells a person, once, where else the password now is.
+func (t *Call) warnOfPassword() {
+	if first := !t.warned.Swap(true); first && term.IsTerminal(t.client.Streams.Err) {
+		t.Warn("a password in a URL shows in the list of processes and in the shell's history; leave it out to be asked, or use -n")
+	}
+}
+
+// fromNetrc looks the host of l up; it gives nil where there is no entry. The
+// entry's user must be the one given, if one is.
+func (t *Call) fromNetrc(l locator.Locator, given *locator.Login) (*locator.Login, error) {
+	file, err := t.netrc()
+	if err != nil || file == nil {
+		return nil, err
+	}
+	server := t.ServerOf(l)
+	user := ""
+	if given != nil {
+		user = given.User
+	}
+	entry, found := file.Find(server.Host, user)
+	if !found || entry.Login == "" && !entry.HasPassword {
+		return nil, nil
+	}
+	return &locator.Login{User: entry.Login, Password: entry.Password, HasPassword: entry.HasPassword}, nil
+}
+
+// readNetrc reads the netrc file. It is nil where none is to be used, and where
+// the usual one does not exist.
+func (e *Access) readNetrc() (netrc.File, error) {
+	if e.Op.Login.Netrc == plan.NetrcUnused && e.Op.Login.NetrcFile == "" {
+		return nil, nil
+	}
+	named := cmp.Or(e.Op.Login.NetrcFile, os.Getenv("NETRC"))
+	path := cmp.Or(named, filepath.Join(os.Getenv("HOME"), ".netrc"))
+	file, exposed, err := netrc.Read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && named == "":
+		return nil, nil
+	case err != nil:
+		return nil, fault.New(fault.Read, err)
+	case exposed:
+		e.Warn("other users can read or change the passwords in %s; run: chmod 600 %s", path, path)
+	}
+	return file, nil
+}
+
+// credentials answers a server that wants a password: from the netrc file, or by
+// asking on the terminal for that of a user who is known. What the user gave for
+// one server is given to no other.
+func (e *Access) credentials(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+	t := callOf(ctx)
+	if t == nil {
+		return locator.Login{}, errors.New("no login is known")
+	}
+	if IsNews(c.Locator) {
+		return t.newsLogin(ctx, c)
+	}
+	if !c.Account && c.User == "" {
+		if found, err := t.fromNetrc(c.Locator, nil); err != nil || found != nil && found.HasPassword {
+			return *orEmpty(found), err
+		}
+	}
+	if c.User == "" {
+		return locator.Login{}, errors.New("a login is needed; give it with -u USER:PASSWORD")
+	}
+	if given := LoginOf(t.Locator); !c.Account && given != nil && given.HasPassword {
+		return locator.Login{}, errors.New("the login was refused")
+	}
+	return e.ask(ctx, c)
+}
+
+func orEmpty(l *locator.Login) *locator.Login {
+	if l == nil {
+		return new(locator.Login)
+	}
+	return l
+}
+
+// secrets are what a person has answered, by question.
+type secrets struct {
+	mu    sync.Mutex
+	known map[string]string
+}
+
+// ask asks for a password, once for each user and server, and one at a time.
+func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+	place := HostOf(e.ServerOf(c.Locator))
+	what := "Password"
+	if c.Account {
+		what = "Account"
+	}
+	question := fmt.Sprintf("%s of %s at %s %s: ", what, fetch.Printable(c.User), c.Locator.Scheme(), fetch.Printable(place))
+	if t := callOf(ctx); t != nil {
+		t.asking.Store(true)
+		defer t.asking.Store(false)
+	}
+	a := &e.client.secrets
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	secret, known := a.known[question]
+	if !known {
+		var err error
+		if secret, err = e.client.secret(ctx, e.Op.Password, question); err != nil {
+			return locator.Login{}, fmt.Errorf("the password of %s is needed: %w", fetch.Printable(c.User), err)
+		}
+		if a.known == nil {
+			a.known = make(map[string]string)
+		}
+		a.known[question] = secret
+	}
+	return locator.Login{User: c.User, Password: secret, HasPassword: true}, nil
+}
+
+// newsLogin answers a news server that wants a login, which no URL has: from -u
+// or the netrc file.
+func (t *Call) newsLogin(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+	if given := t.Op.Login.Given; given != nil {
+		if given.HasPassword {
+			return *given, nil
+		}
+		c.User = given.User
+		return t.ask(ctx, c)
+	}
+	found, err := t.fromNetrc(c.Locator, nil)
+	if err == nil && (found == nil || !found.HasPassword) {
+		err = errors.New("a login is needed; give it with -u USER:PASSWORD")
+	}
+	return *orEmpty(found), err
+}

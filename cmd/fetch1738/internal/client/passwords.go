@@ -1,0 +1,107 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// maxPassword bounds a password, in octets.
+const maxPassword = 4 << 10
+
+// A passwordSource gives passwords, a line each.
+type passwordSource struct {
+	once  sync.Once
+	lines chan passwordLine
+}
+
+type passwordLine struct {
+	text string
+	err  error
+}
+
+// next is the next line of a descriptor, of which 0 is stdin. A read cannot be interrupted; who gives up waiting
+// leaves it to whoever asks next.
+func (s *passwordSource) next(ctx context.Context, fd uintptr, stdin io.Reader) (string, error) {
+	s.once.Do(func() {
+		s.lines = make(chan passwordLine)
+		go s.read(fd, stdin)
+	})
+	select {
+	case line := <-s.lines:
+		return line.text, line.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// read reads one line ahead, to the end of the program.
+func (s *passwordSource) read(fd uintptr, stdin io.Reader) {
+	in := stdin
+	if fd != 0 {
+		in = os.NewFile(fd, "descriptor")
+	}
+	r := bufio.NewReaderSize(in, maxPassword)
+	for {
+		b, err := r.ReadSlice('\n')
+		switch {
+		case len(b) > 0 && errors.Is(err, io.EOF):
+			err = nil
+		case errors.Is(err, io.EOF):
+			err = errors.New("what --password-fd names has no more lines")
+		case errors.Is(err, bufio.ErrBufferFull):
+			err = fmt.Errorf("what --password-fd names has a line of more than %d octets", maxPassword)
+		case err != nil:
+			err = fmt.Errorf("--password-fd: %w", err)
+		}
+		s.lines <- passwordLine{strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), err}
+	}
+}
+
+// secret is the answer to a question for a password: the next line of the file
+// descriptor fd, or, if that is nil, what a person at the terminal types.
+func (c *Client) secret(ctx context.Context, fd *uintptr, question string) (string, error) {
+	if fd != nil {
+		return c.passwords.next(ctx, *fd, c.Streams.In)
+	}
+	if c.Pause != nil {
+		defer c.Pause()()
+	}
+	return term.AskSecret(ctx, question)
+}
+
+// askProxyPassword asks for what -U leaves out, where a proxy has its login.
+func (e *Access) askProxyPassword(ctx context.Context) error {
+	if e.Op.Proxy.User == "" || strings.Contains(e.Op.Proxy.User, ":") {
+		return nil
+	}
+	login := proxyLogin(&e.Op.Proxy)
+	user := fetch.Printable(login.User)
+	answers := make(map[string]string) // by place
+	for _, p := range e.proxies {
+		if p.err != nil || p.Login == nil || *p.Login != *login {
+			continue
+		}
+		place := HostOf(locator.Server{HostPort: p.Address()})
+		answer, known := answers[place]
+		if !known {
+			var err error
+			if answer, err = e.client.secret(ctx, e.Op.Password, fmt.Sprintf("Password of %s at the proxy %s: ", user, fetch.Printable(place))); err != nil {
+				return fault.Errorf(fault.Login, "the password of %s for the proxy is needed: %w", user, err)
+			}
+			answers[place] = answer
+		}
+		p.Login = &locator.Login{User: login.User, Password: answer, HasPassword: true}
+	}
+	return nil
+}

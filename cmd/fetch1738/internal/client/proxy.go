@@ -1,0 +1,208 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
+	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// proxyText is the proxy for a scheme as -x or else the environment names it; "" is
+// none. named reports whether that is for this scheme, not for all. A program run
+// for a web server gets the header fields of its caller in variables, "Proxy" as
+// HTTP_PROXY; so that one does not count.
+func proxyText(o *plan.Proxy, scheme string) (text string, named bool) {
+	if o.URL != nil {
+		return *o.URL, true
+	}
+	if scheme == "file" {
+		return "", false
+	}
+	names := []string{scheme + "_proxy"}
+	if scheme != "http" {
+		names = append(names, strings.ToUpper(scheme)+"_PROXY")
+	}
+	for i, name := range append(names, "all_proxy", "ALL_PROXY") {
+		if text := os.Getenv(name); text != "" {
+			return text, i < len(names)
+		}
+	}
+	return "", false
+}
+
+// A schemeProxy is the proxy for a scheme, or why it cannot be used.
+type schemeProxy struct {
+	*proxy.Proxy
+	err error
+}
+
+// proxyOf is the proxy for a scheme, whose requests have a header; nil is none.
+func proxyOf(o *plan.Operation, scheme string, header http.Header) *schemeProxy {
+	text, _ := proxyText(&o.Proxy, scheme)
+	if text == "" {
+		return nil
+	}
+	p, err := proxy.Parse(text)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return &schemeProxy{err: fault.New(fault.Unreachable, err)}
+	case err != nil:
+		return &schemeProxy{err: fault.New(fault.NoSuchProxy, err)}
+	}
+	if p.Login == nil && o.Proxy.User != "" {
+		p.Login = proxyLogin(&o.Proxy)
+	}
+	p.HTTP10, p.LookUp, p.Header = o.Proxy.HTTP10, o.Connect.Dialer.LookUp, header
+	return &schemeProxy{Proxy: p}
+}
+
+// proxyLogin is that of -U, which is encoded as in a URL.
+func proxyLogin(o *plan.Proxy) *locator.Login {
+	plain := func(text string) string {
+		if decoded, err := url.PathUnescape(text); err == nil {
+			return decoded
+		}
+		return text
+	}
+	user, password, has := strings.Cut(o.User, ":")
+	return &locator.Login{User: plain(user), Password: plain(password), HasPassword: has}
+}
+
+// proxyHeader is what an HTTP proxy is told when it is asked for a connection.
+func proxyHeader(o *plan.Operation) (http.Header, error) {
+	h := http.Header{"User-Agent": {"fetch1738/" + version.String()}, "Proxy-Connection": {"Keep-Alive"}} // as curl
+	if o.HTTP.UserAgent != nil {
+		h["User-Agent"] = plan.NonEmpty(*o.HTTP.UserAgent)
+	}
+	for _, line := range o.HTTP.Headers {
+		if name, values, err := plan.HeaderLine(line); err == nil && strings.EqualFold(name, "Proxy-Connection") {
+			h["Proxy-Connection"] = values
+		}
+	}
+	given := make(map[string]bool)
+	for _, line := range o.Proxy.Headers {
+		name, values, err := plan.HeaderLine(line)
+		if err != nil {
+			return nil, err
+		}
+		if !given[name] {
+			delete(h, name)
+			given[name] = true
+		}
+		h[name] = append(h[name], values...)
+	}
+	return h, nil
+}
+
+// ProxyFor is the proxy to be used for l; nil is none.
+func (e *Access) ProxyFor(l locator.Locator) *proxy.Proxy {
+	at, ok := locator.ServerOf(l)
+	if !ok {
+		return nil
+	}
+	return e.ProxyTo(l.Scheme(), at.HostPort)
+}
+
+// ProxyTo is the proxy to be used for a scheme's connections to a place; nil is
+// none, and one that cannot be used.
+func (e *Access) ProxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
+	p, _ := e.UsableProxyTo(scheme, at)
+	return p
+}
+
+// UsableProxyTo is proxyTo, with an error for a proxy that cannot be used.
+func (e *Access) UsableProxyTo(scheme string, at locator.HostPort) (*proxy.Proxy, error) {
+	p := e.proxies[scheme]
+	if p == nil || bypasses(&e.Op.Proxy, at.Host) {
+		return nil, nil
+	}
+	return p.Proxy, p.err
+}
+
+// forwarder is the HTTP proxy that is asked for a URL instead of being connected
+// through; nil is none. What is under TLS is connected to, and what is led elsewhere.
+func (e *Access) forwarder(l locator.Locator) *proxy.Proxy {
+	at, _ := locator.ServerOf(l)
+	p := e.ProxyFor(l)
+	if p == nil || p.Scheme != "http" || e.Op.Proxy.Tunnel || Secures(e.Op, l) || e.Op.Connect.Dialer.Route(at.HostPort) != at.HostPort {
+		return nil
+	}
+	return p
+}
+
+// AskedProxy is the HTTP proxy that is asked for an ftp URL; nil is none.
+func (e *Access) AskedProxy(l locator.Locator) *proxy.Proxy {
+	if _, isFTP := l.(*locator.FTP); !isFTP {
+		return nil
+	}
+	return e.forwarder(l)
+}
+
+// RequestTo asks a proxy for l.
+func RequestTo(o *plan.Operation, p *proxy.Proxy, l locator.Locator) (*fetch.Request, error) {
+	req, err := Request(o, &locator.HTTP{Server: locator.Server{HostPort: p.Address()}, HasPath: true})
+	if err != nil {
+		return nil, err
+	}
+	req.From = fetch.Provenance{Kind: fetch.OriginConfig, By: l}
+	options := req.Options.(*fetchhttp.Options)
+	options.Proxied = l
+	_, options.ProxiedPassword = proxyText(&o.Proxy, l.Scheme())
+	if login := p.Authorization(); login != "" {
+		options.Header.Set("Proxy-Authorization", login)
+	}
+	if at, ok := locator.ServerOf(l); ok && options.Header["Host"] == nil {
+		options.Header.Set("Host", HostOf(at)) // with the port, as curl
+	}
+	for name, values := range p.Header {
+		if name != "User-Agent" {
+			options.Header[name] = values
+		}
+	}
+	return req, nil
+}
+
+// dial is the Dial of all Fetchers: it leads where --connect-to says, by a proxy
+// where there is one. A proxy itself is reached without one. Datagrams have no
+// proxies.
+func (e *Access) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	t, ok := fetch.ContextTarget(ctx)
+	if !ok || t.Locator == nil || t.Purpose == fetch.PurposeProxy && IsHTTP(t.Locator) || e.asks(t) {
+		return e.Op.Connect.Dialer.Dial(ctx, network, address)
+	}
+	at := routed(e.Op, t)
+	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
+	meant := locator.HostPort{Host: t.Host, Port: t.Port}
+	if named, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.PurposeData {
+		meant = named.HostPort // it goes the way of its control connection
+	}
+	p, err := e.UsableProxyTo(t.Locator.Scheme(), meant)
+	switch {
+	case network != "tcp", p == nil && err == nil:
+		return e.Op.Connect.Dialer.Dial(ctx, network, to)
+	case err != nil:
+		return nil, err
+	}
+	return p.Dial(&e.direct)(ctx, network, to)
+}
+
+// asks reports whether t is a proxy that is asked for another scheme's URL.
+func (e *Access) asks(t fetch.Target) bool {
+	if t.From.Kind != fetch.OriginConfig || t.From.By == nil {
+		return false
+	}
+	p := e.AskedProxy(t.From.By)
+	return p != nil && p.Address() == locator.HostPort{Host: t.Host, Port: t.Port}
+}

@@ -1,0 +1,134 @@
+package client
+
+import (
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/file"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/fetch/wais"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Request is what the operation's options make of l.
+func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
+	req := &fetch.Request{Locator: l}
+	if o.Ask.Span != nil {
+		req.Offset, req.Length = o.Ask.Span.Offset, o.Ask.Span.Length
+	}
+	if _, isWeb := l.(*locator.HTTP); o.Ask.Ranges != "" && !isWeb {
+		return nil, fault.Usagef("-r, --range: several ranges at a time are for http")
+	}
+	switch {
+	case IsNews(l):
+		req.Options = &nntp.Options{Articles: o.News.Articles, StartTLS: o.TLS.Require, TryTLS: o.TLS.Try}
+	case o.News.Articles != "":
+		return nil, fault.Usagef("--articles is for news and nntp")
+	}
+	_, isFTP := l.(*locator.FTP)
+	switch {
+	case isFTP:
+		req.Locator, req.Options = Rewritten(l, func(path *locator.FTP) { setType(o, path) }), FTPOptions(o)
+		return req, nil
+	case o.FTP.Session.CRLF && o.Uploading():
+		return nil, fault.Usagef("--crlf is for uploads by ftp")
+	}
+	switch l := l.(type) {
+	case *locator.File:
+		req.Options = &file.Options{Mode: o.FileMode}
+	case *locator.Gopher:
+		if o.Gopher.View != "" || o.Gopher.Language != "" {
+			req.Options = &gopher.Options{View: o.Gopher.View, Language: o.Gopher.Language}
+		}
+		if len(o.Gopher.Answers) > 0 && o.Ask.Numbers == nil {
+			req.Locator = WithForm(l)
+		}
+	case *locator.HTTP:
+		if len(o.Gopher.Answers) > 0 || o.Output.JSON || o.Output.List {
+			return nil, fault.Usagef("--form, --list and --json are for menus and directories, and http has neither; use curl for its own")
+		}
+		options, err := httpOptions(o)
+		if err != nil {
+			return nil, err
+		}
+		req.Options = options
+	case *locator.Mailto:
+		if o.Posted() != nil {
+			return nil, fault.Usagef("-d, --data: mail is sent by -T FILE and --smtp HOST:PORT")
+		}
+	case *locator.WAIS:
+		if l.Form != locator.WAISDocument {
+			req.Options = &wais.Options{Like: o.WAIS.Like, MaxHits: o.WAIS.MaxHits}
+		}
+	}
+	return req, nil
+}
+
+// setType gives a URL the typecode that -B and -l stand for, unless it has one.
+func setType(o *plan.Operation, t *locator.FTP) {
+	switch {
+	case t.Type != 0:
+	case o.FTP.ListOnly && wildcard.Is(t.Name):
+		t.Type = 'd' // the server finds what it fits
+	case o.FTP.ListOnly:
+		t.Name = "" // the directory it is in, as curl has it
+	case o.FTP.ASCII && t.Name != "":
+		t.Type = 'a'
+	}
+}
+
+func FTPOptions(o *plan.Operation) *ftp.Options {
+	options := &ftp.Options{
+		ListOnly: o.FTP.ListOnly, Facts: o.Output.List || o.Output.JSON || o.Ask.Numbers != nil, Ranges: o.Ask.Head, CreateDirs: o.FTP.CreateDirs, Account: o.FTP.Account,
+		ListCommand:       o.Ask.Method,
+		AlternativeToUser: o.FTP.Session.Alternative, PRET: o.FTP.Session.PRET, CRLF: o.FTP.Session.CRLF,
+		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.FTP.Method],
+	}
+	for _, command := range o.FTP.Quotes {
+		list := &options.Quote
+		switch {
+		case strings.HasPrefix(command, "-"):
+			list = &options.PostQuote
+		case strings.HasPrefix(command, "+"):
+			list = &options.PreTransfer
+		}
+		*list = append(*list, strings.TrimLeft(command[:1], "-+")+command[1:])
+	}
+	return options
+}
+
+func IsHTTP(l locator.Locator) bool {
+	_, ok := l.(*locator.HTTP)
+	return ok
+}
+
+// IsNews reports whether l is fetched by NNTP.
+func IsNews(l locator.Locator) bool {
+	switch l.(type) {
+	case *locator.News, *locator.NNTP:
+		return true
+	}
+	return false
+}
+
+// LoginOf is what stands before the "@" of l, or nil.
+func LoginOf(l locator.Locator) *locator.Login {
+	s, _ := locator.ServerOf(l)
+	return s.Login
+}
+
+// WithForm is an item with the Gopher+ string that asks for its form.
+func WithForm(l locator.Locator) locator.Locator {
+	item, ok := l.(*locator.Gopher)
+	if !ok || item.Plus != "" {
+		return l
+	}
+	asked := *item
+	asked.Plus, asked.Fields = "?", 2
+	return &asked
+}

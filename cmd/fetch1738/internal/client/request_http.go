@@ -1,0 +1,69 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+)
+
+// httpOptions are what the command line says of HTTP requests.
+func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
+	options := &fetchhttp.Options{
+		Verb: o.Ask.Method, Target: o.HTTP.Target, Header: http.Header{}, AnyStatus: true,
+		Compressed: o.HTTP.Compressed, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
+	}
+	if !o.HTTP.Compressed {
+		options.Header["Accept-Encoding"] = []string{} // as curl, which sends none
+	}
+	if o.HTTP.UserAgent != nil {
+		options.Header["User-Agent"] = plan.NonEmpty(*o.HTTP.UserAgent)
+	}
+	if o.HTTP.Referer != nil {
+		options.Header["Referer"] = plan.NonEmpty(*o.HTTP.Referer)
+	}
+	if o.HTTP.Cookies != nil {
+		options.Header["Cookie"] = []string{strings.Join(o.HTTP.Cookies, "; ")}
+	}
+	if o.Ask.Ranges != "" || o.Ask.Head && o.Ask.Span != nil {
+		options.Header["Range"] = []string{"bytes=" + cmp.Or(o.Ask.Ranges, o.Ask.SpanText)}
+	}
+	if data := o.Posted(); data != nil {
+		options.Body = bytes.NewReader(data)
+		options.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	switch {
+	case o.Ask.Head:
+		options.Method = http.MethodHead
+	case o.HTTP.Follow:
+		options.Method, options.Verb = o.Ask.Method, ""
+	}
+	return options, replaceHeaders(o, options.Header)
+}
+
+// replaceHeaders puts the lines of -H into h, in place of what other options have
+// put there.
+func replaceHeaders(o *plan.Operation, h http.Header) error {
+	spelled := make(map[string]string) // by canonical name, as it was at first
+	for _, line := range o.HTTP.Headers {
+		name, values, err := plan.HeaderLine(line)
+		if err != nil {
+			return err
+		}
+		canonical := http.CanonicalHeaderKey(name)
+		first, again := spelled[canonical]
+		if again && canonical == "Host" {
+			continue // the first counts, as in curl
+		}
+		if !again {
+			delete(h, canonical)
+			spelled[canonical], first = name, name
+			h[first] = []string{}
+		}
+		h[first] = append(h[first], values...)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package client
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+)
+
+// tlsConfig is the TLS of an operation. What cannot be read is an error of the
+// handshake, so that it troubles nobody who needs no TLS. Who is sure to need it
+// is told before (prepare).
+func tlsConfig(o *plan.TLS) *tls.Config {
+	c, err := TLS(o)
+	if err != nil {
+		return &tls.Config{
+			InsecureSkipVerify:   true, // it comes to nothing
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return nil, err },
+			VerifyConnection:     func(tls.ConnectionState) error { return err },
+		}
+	}
+	return c
+}
+
+func TLS(o *plan.TLS) (*tls.Config, error) {
+	c := &tls.Config{InsecureSkipVerify: o.Insecure, MinVersion: o.Min, MaxVersion: o.Max, CipherSuites: o.Ciphers}
+	if o.Min > o.Max && o.Max != 0 {
+		return nil, fault.Errorf(fault.TLS, "--tls-max is less than %s", tls.VersionName(o.Min))
+	}
+	if o.Min == 0 && o.Max != 0 && o.Max < tls.VersionTLS12 {
+		c.MinVersion = tls.VersionTLS10 // what is asked for is below the least that is usual
+	}
+	var err error
+	if !o.Insecure {
+		if c.RootCAs, err = trustedRoots(o); err != nil {
+			return nil, err
+		}
+	}
+	own, err := loadIdentity(&o.Identity)
+	if err != nil {
+		return nil, fault.New(fault.OwnCertificate, err)
+	}
+	if own != nil {
+		c.Certificates = []tls.Certificate{*own}
+	}
+	if o.Pins != "" {
+		pins := readPins(o.Pins)
+		c.VerifyConnection = func(s tls.ConnectionState) error { return checkPin(pins, s.PeerCertificates[0]) }
+	}
+	return c, nil
+}
+
+// trustedRoots are the authorities that are trusted: those of the options or else of
+// curl's and OpenSSL's variables; nil is the system's.
+func trustedRoots(o *plan.TLS) (*x509.CertPool, error) {
+	file, dir := o.CAFile, o.CAPath
+	if file == "" && dir == "" {
+		if file = os.Getenv("CURL_CA_BUNDLE"); file == "" {
+			file, dir = os.Getenv("SSL_CERT_FILE"), os.Getenv("SSL_CERT_DIR")
+		}
+	}
+	if file == "" && dir == "" {
+		return nil, nil
+	}
+	pool := x509.NewCertPool()
+	if file == "" { // a directory adds to what is trusted anyway
+		if system, err := x509.SystemCertPool(); err == nil {
+			pool = system
+		}
+	} else {
+		pem, err := stdio.ReadFile(file)
+		if err != nil {
+			return nil, fault.New(fault.Authorities, err)
+		}
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fault.Errorf(fault.Authorities, "%s: no certificate in PEM", file)
+		}
+	}
+	addDirectory(pool, dir)
+	return pool, nil
+}
+
+// addDirectory adds the certificates in the files of a directory. Where there is
+// nothing there is nobody to trust.
+func addDirectory(pool *x509.CertPool, dir string) {
+	if dir == "" {
+		return
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		name := filepath.Join(dir, entry.Name())
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if pem, err := stdio.ReadFile(name); err == nil {
+			pool.AppendCertsFromPEM(pem)
+		}
+	}
+}
+
+// A pin is the SHA-256 of a public key, as SubjectPublicKeyInfo has it.
+type pin [sha256.Size]byte
+
+const pinPrefix = "sha256//"
+
+// readPins reads "sha256//BASE64;sha256//BASE64...", or a file with the public
+// key itself. What makes no sense matches no key.
+func readPins(text string) (pins []pin) {
+	if !strings.HasPrefix(text, pinPrefix) {
+		b, err := stdio.ReadFile(text)
+		if err != nil {
+			return nil
+		}
+		if block, _ := pem.Decode(b); block != nil {
+			b = block.Bytes
+		}
+		return []pin{sha256.Sum256(b)}
+	}
+	for word := range strings.SplitSeq(text, ";") {
+		b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(word, pinPrefix))
+		if err == nil && len(b) == sha256.Size {
+			pins = append(pins, pin(b))
+		}
+	}
+	return pins
+}
+
+func checkPin(pins []pin, server *x509.Certificate) error {
+	key := sha256.Sum256(server.RawSubjectPublicKeyInfo)
+	for _, p := range pins {
+		if bytes.Equal(p[:], key[:]) {
+			return nil
+		}
+	}
+	return fault.Errorf(fault.Pin, "the server's public key is not that of --pinnedpubkey, but %s%s", pinPrefix, base64.StdEncoding.EncodeToString(key[:]))
+}

@@ -1,0 +1,151 @@
+package curl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curldate"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+)
+
+// setSpan reads "FIRST-LAST", "FIRST-" or "-COUNT".
+func setSpan(c *CommandLine, value string) error {
+	first, last, dash := strings.Cut(value, "-")
+	if !dash { // "100" is taken for "100-", as curl does
+		last = ""
+	}
+	var r plan.Span
+	var err1, err2 error
+	switch {
+	case strings.Contains(value, ","):
+		return setRanges(c.op, value)
+	case strings.ContainsAny(value, "+ ") || strings.Contains(last, "-"):
+		return errors.New("expected one range, such as 0-499, 500- or -500")
+	case first == "":
+		r.Offset, err1 = strconv.ParseInt(last, 10, 64)
+		r.Offset = -r.Offset
+	default:
+		r.Offset, err1 = strconv.ParseInt(first, 10, 64)
+		if last != "" {
+			var end int64
+			end, err2 = strconv.ParseInt(last, 10, 64)
+			r.Length = end - r.Offset + 1
+			r.Empty = r.Length < 1
+		}
+	}
+	if err1 != nil || err2 != nil {
+		return errors.New("expected a range, such as 0-499, 500- or -500")
+	}
+	r.Empty = r.Empty || first == "" && r.Offset == 0
+	c.op.Ask.Span, c.op.Ask.Ranges, c.op.Ask.SpanText = &r, "", value
+	if !dash {
+		c.op.Ask.SpanText += "-"
+	}
+	return nil
+}
+
+// setView reads "TYPE", "TYPE,LANG" or ",LANG".
+func setView(c *CommandLine, value string) error {
+	c.op.Gopher.View, c.op.Gopher.Language, _ = strings.Cut(value, ",")
+	return nil
+}
+
+// addLike reads the URL of a document that others should be like.
+func addLike(c *CommandLine, value string) error {
+	ref, err := c.op.Reading.Parse(value)
+	c.op.WAIS.Like = append(c.op.WAIS.Like, ref.Locator)
+	return err
+}
+
+// setRanges reads several ranges, which HTTP alone knows (RFC 9110 §14.1.1).
+func setRanges(o *plan.Operation, value string) error {
+	if strings.Trim(value, "0123456789-,") != "" {
+		return errors.New("expected ranges, such as 0-499,700-")
+	}
+	o.Ask.Ranges, o.Ask.Span = value, nil
+	return nil
+}
+
+func setResume(c *CommandLine, value string) error {
+	if value == "-" {
+		c.op.Ask.Resume = plan.ResumeFound
+		return nil
+	}
+	n, err := natural(value)
+	if err != nil {
+		return err
+	}
+	c.op.Ask.Resume, c.op.Ask.ResumeAt = plan.ResumeGiven, n
+	return nil
+}
+
+// setTimeCondition reads a date, or the name of a file whose time counts. What
+// is neither is warned of and asks nothing, as in curl.
+func setTimeCondition(c *CommandLine, value string) error {
+	var cond plan.TimeCondition
+	value = strings.TrimPrefix(value, "+")
+	value, cond.Older = strings.CutPrefix(value, "-")
+	var known bool
+	if cond.When, known = curldate.Parse(value); !known {
+		if info, err := os.Stat(value); err == nil {
+			cond.When, known = info.ModTime(), true
+		}
+	}
+	if !known {
+		cond = plan.TimeCondition{}
+		if !c.Global.Silent {
+			fmt.Fprintf(c.std.Err, "fetch1738: warning: -z, --time-cond: %s is neither a date nor a file; fetching whatever its time\n", term.SafeLine(value, stdio.MaxMessage))
+		}
+	}
+	c.op.Ask.Time = cond
+	return nil
+}
+
+// addNumber adds the number of a link to follow.
+func addNumber(c *CommandLine, value string) error {
+	n, err := natural(value)
+	switch {
+	case err != nil:
+		return err
+	case n == 0 || n > math.MaxInt32:
+		return errors.New("expected the number of a link, as --list counts them from 1")
+	}
+	c.op.Ask.Numbers = append(c.op.Ask.Numbers, int(n))
+	return nil
+}
+
+// addAnswer reads "NAME=VALUE".
+func addAnswer(c *CommandLine, value string) error {
+	name, value, ok := strings.Cut(value, "=")
+	if !ok || strings.TrimSpace(name) == "" {
+		return errors.New("expected NAME=VALUE")
+	}
+	c.op.Gopher.Answers = append(c.op.Gopher.Answers, plan.Answer{strings.TrimSpace(name), value})
+	return nil
+}
+
+// addAnswers reads a file of lines "NAME=VALUE"; empty ones and those that begin
+// with "#" mean nothing.
+func addAnswers(c *CommandLine, value string) error {
+	text, err := c.readFile(value)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "" || line[0] == '#' {
+			continue
+		}
+		if err := addAnswer(c, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package curl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curlvar"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+)
+
+// A CommandLine is what arguments say.
+type CommandLine struct {
+	Operations    []*plan.Operation
+	Global        *plan.Global // of all Operations
+	Help, Version bool         // nothing else is wanted
+	Stderr        string       // a file for standard error; "-" is standard output, "" is none
+
+	std       stdio.Streams
+	op        *plan.Operation // the one that options and URLs go to
+	variables curlvar.Variables
+	configs   int      // configuration files being read, one inside the other
+	table     []Option // those that there are
+}
+
+// New is a CommandLine without arguments. The options of table are those that
+// there are; "-" is read from std, to which warnings are written.
+func New(std stdio.Streams, table []Option) *CommandLine {
+	c := &CommandLine{std: std, Global: &plan.Global{Parallel: plan.Parallel{Max: plan.DefaultParallel}}, table: table}
+	c.begin()
+	return c
+}
+
+// Parse reads the default configuration file, unless the arguments begin with -q,
+// and the arguments. What they say is in c even after an error, as far as it was
+// understood.
+func (c *CommandLine) Parse(args []string) error {
+	var wrong error
+	if !skipsDefault(args) {
+		wrong = c.readDefault()
+	}
+	return cmp.Or(wrong, c.add(args))
+}
+
+// begin starts another operation.
+func (c *CommandLine) begin() {
+	c.op = plan.New(c.Global)
+	c.Operations = append(c.Operations, c.op)
+}
+
+// warn tells of what is no mistake yet.
+func (c *CommandLine) warn(format string, args ...any) {
+	if !c.Global.Silent {
+		fmt.Fprintf(c.std.Err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), stdio.MaxMessage))
+	}
+}
+
+// add adds args to what the command line says, options and URLs in order.
+func (c *CommandLine) add(args []string) error {
+	fs := pflag.NewFlagSet("fetch1738", pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.SetOutput(io.Discard)
+	taken := 0
+	takeURLs := func() {
+		for _, url := range fs.Args()[taken:] {
+			c.op.URLs = append(c.op.URLs, url)
+			taken++
+		}
+	}
+	for _, o := range c.table {
+		set := func(o Option) func(string) error {
+			return func(value string) error {
+				takeURLs() // those before the option belong before what it changes
+				if strings.Contains(value, "://") && !strings.Contains(o.Arg, "URL") {
+					c.op.Swallowed = spelled(fs.Lookup(o.Long)) // as long as there is no other URL
+				}
+				return o.Set(c, value)
+			}
+		}
+		c.define(fs, o, set(o))
+		if o.Arg != "" {
+			c.define(fs, o.expanding(), set(o.expanding()))
+		}
+	}
+	err := fs.Parse(splitShort(args))
+	takeURLs()
+	return explainUsage(err, c.table)
+}
+
+// define makes o known to fs, and --no-NAME with it if it is a switch.
+func (c *CommandLine) define(fs *pflag.FlagSet, o Option, set func(string) error) {
+	fs.VarP(&argument{o.Arg, set}, o.Long, o.Short, o.Help)
+	if o.Arg != "" {
+		return
+	}
+	fs.Lookup(o.Long).NoOptDefVal = "true"
+	no := "no-" + strings.TrimPrefix(o.Long, "no-")
+	if fs.Lookup(no) == nil {
+		fs.Var(&argument{set: set}, no, "")
+		fs.Lookup(no).NoOptDefVal = "false"
+	}
+}
+
+// argument is an option as pflag wants it.
+type argument struct {
+	name string
+	set  func(string) error
+}
+
+func (a *argument) Set(value string) error { return a.set(value) }
+func (a *argument) String() string         { return "" }
+func (a *argument) Type() string           { return a.name }
+
+// explainUsage is pflag's error in curl's words, about options of a table.
+func explainUsage(err error, table []Option) error {
+	var unknown *pflag.NotExistError
+	var missing *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	var known *fault.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &unknown):
+		long, short := unknown.GetSpecifiedName(), ""
+		if unknown.GetSpecifiedShortnames() != "" {
+			long, short = "", long
+		}
+		return fault.Usagef("%s", unknownOption(long, short, table))
+	case errors.As(err, &missing):
+		return fault.Usagef("option %s: requires parameter", spelled(missing.GetFlag()))
+	case errors.As(err, &invalid):
+		return fault.Usagef("option %s: %v", spelled(invalid.GetFlag()), errors.Unwrap(invalid))
+	}
+	return fault.Usagef("%s", err.Error())
+}
+
+func spelled(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand + ", --" + f.Name
+	}
+	return "--" + f.Name
+}
+
+// addURL adds a URL, or, of "@FILE", those of a file, one a line: as they are,
+// and each to a file of its own.
+func addURL(c *CommandLine, value string) error {
+	name, isFile := strings.CutPrefix(value, "@")
+	if !isFile {
+		c.op.URLs = append(c.op.URLs, value)
+		return nil
+	}
+	b, err := c.readFile(name)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(b)) {
+		line = strings.Trim(line, " \t\r\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if c.op.Listed == nil {
+			c.op.Listed = make(map[int]bool)
+		}
+		c.op.Listed[len(c.op.URLs)] = true
+		c.op.URLs = append(c.op.URLs, line)
+	}
+	return nil
+}
+
+// nextOperation begins another operation. Without a URL in this one there is nothing to
+// end, and its options stay.
+func nextOperation(c *CommandLine, value string) error {
+	if len(c.op.URLs) > 0 {
+		c.begin()
+	}
+	return nil
+}

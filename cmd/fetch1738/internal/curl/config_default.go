@@ -1,0 +1,57 @@
+package curl
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+)
+
+// skipsDefault reports whether the arguments begin with -q, which has to be first.
+func skipsDefault(args []string) bool {
+	return len(args) > 0 && (strings.HasPrefix(args[0], "-q") || args[0] == "--disable")
+}
+
+// defaultConfig is where the options that always hold are; "" where the user has
+// no home.
+func defaultConfig() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) { // such a one does not count
+		home, err := os.UserHomeDir()
+		if err != nil || home == "" {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "fetch1738", "config")
+}
+
+// readDefault reads the default configuration file, if there is one. One that
+// somebody else may have written is refused: options can send passwords anywhere.
+func (c *CommandLine) readDefault() error {
+	path := defaultConfig()
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil:
+		err = trusted(path, info)
+	}
+	if err == nil {
+		err = readConfig(c, path)
+	}
+	const escape = "; -q as the first option passes the file over"
+	switch {
+	case err == nil:
+		return nil
+	case fault.KindOf(err) == fault.Usage:
+		return fault.Usagef("%w%s", err, escape)
+	}
+	return fault.Errorf(fault.Read, "%w%s", err, escape)
+}

@@ -1,0 +1,91 @@
+package curl
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+func setLogin(c *CommandLine, value string) error {
+	login := locator.Login{}
+	login.User, login.Password, login.HasPassword = strings.Cut(value, ":")
+	c.op.Login.Given = &login
+	return nil
+}
+
+// netrcUse is what -n and --netrc-optional set.
+func netrcUse(o *plan.Operation) *plan.NetrcMode { return &o.Login.Netrc }
+
+// setPasswordFD lets passwords come from a file descriptor.
+func setPasswordFD(c *CommandLine, value string) error {
+	n, err := strconv.ParseUint(value, 10, 31)
+	if err != nil {
+		return errors.New("expected the number of a file descriptor")
+	}
+	fd := uintptr(n)
+	c.Global.Password = &fd
+	return nil
+}
+
+// setInterface is --interface.
+func setInterface(c *CommandLine, value string) error {
+	c.op.Connect.Dialer.Local = dial.ParseLocalAddress(value)
+	return nil
+}
+
+// setLocalPort is --local-port.
+func setLocalPort(c *CommandLine, value string) (err error) {
+	c.op.Connect.Dialer.Ports, err = dial.ParsePorts(value)
+	return err
+}
+
+// setNameServers is --dns-servers.
+func setNameServers(c *CommandLine, value string) (err error) {
+	c.op.Connect.Dialer.Names, err = dial.ParseNameServers(value)
+	return err
+}
+
+// addResolve reads "[+]HOST:PORT:ADDRESS[,ADDRESS]..." or "-HOST:PORT".
+func addResolve(c *CommandLine, value string) error {
+	entry, err := dial.ParseHostEntry(value)
+	if err != nil {
+		return fault.Errorf(fault.OptionSyntax, "--resolve %s: %w", value, err)
+	}
+	c.op.Connect.Dialer.Hosts = append(c.op.Connect.Dialer.Hosts, entry)
+	return nil
+}
+
+// addRoute reads "HOST1:PORT1:HOST2:PORT2".
+func addRoute(c *CommandLine, value string) error {
+	r, err := dial.ParseRoute(value)
+	if err != nil {
+		return fault.Errorf(fault.OptionSyntax, "--connect-to %s: %w", value, err)
+	}
+	c.op.Connect.Dialer.Routes = append(c.op.Connect.Dialer.Routes, r)
+	return nil
+}
+
+// family is what -4 and -6 set.
+func family(o *plan.Operation) *string { return &o.Connect.Dialer.Family }
+
+// setProxy is -x, and with a scheme the likes of --socks5, whose value may have
+// one all the same.
+func setProxy(scheme string, http10 bool) Setter {
+	return func(c *CommandLine, value string) error {
+		if scheme != "" && !strings.Contains(value, "://") {
+			value = scheme + "://" + value
+		}
+		c.op.Proxy.URL, c.op.Proxy.HTTP10 = &value, http10
+		return nil
+	}
+}
+
+func addProxyHeader(c *CommandLine, line string) {
+	c.op.Proxy.Headers = append(c.op.Proxy.Headers, line)
+}

@@ -1,0 +1,35 @@
+package curl
+
+import (
+	"errors"
+	"os"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curlvar"
+)
+
+// expandPrefix before an option's long name expands variables in its value.
+const expandPrefix = "expand-"
+
+// addVariable is --variable.
+func addVariable(c *CommandLine, value string) error {
+	err := c.variables.Set(value, curlvar.Sources{Getenv: os.LookupEnv, ReadFile: c.readFile})
+	if errors.Is(err, curlvar.ErrIgnored) {
+		c.warn("--variable: %v", err)
+		return nil
+	}
+	return err
+}
+
+// expanding is o as --expand-NAME.
+func (o Option) expanding() Option {
+	set := o.Set
+	o.Short, o.Long = "", expandPrefix+o.Long
+	o.Set = func(c *CommandLine, value string) error {
+		expanded, err := c.variables.Expand(value, func(text string) { c.warn("--%s: %s", o.Long, text) })
+		if err != nil {
+			return err
+		}
+		return set(c, expanded)
+	}
+	return o
+}

@@ -1,0 +1,208 @@
+package curl
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+)
+
+// addHeader passes over what is no header line, as curl does.
+func addHeader(c *CommandLine, line string) {
+	if _, _, err := plan.HeaderLine(line); err != nil {
+		c.warn("%v; it is not sent", err)
+		return
+	}
+	c.op.HTTP.Headers = append(c.op.HTTP.Headers, line)
+}
+
+// addCookie takes cookies as they are sent. curl reads a file of them, or starts
+// to keep them, where there is no "=".
+func addCookie(c *CommandLine, value string) error {
+	switch {
+	case !strings.Contains(value, "="):
+		return errors.New("NAME=VALUE only; cookies out of a file are beyond this program: use curl for this")
+	case strings.ContainsAny(value, "\r\n\x00"):
+		return errors.New("a cookie cannot hold CR, LF or NUL")
+	}
+	c.op.HTTP.Cookies = append(c.op.HTTP.Cookies, value)
+	return nil
+}
+
+// setReferer reads "URL", "URL;auto" or ";auto".
+func setReferer(c *CommandLine, value string) error {
+	value, c.op.HTTP.AutoReferer = strings.CutSuffix(value, ";auto")
+	c.op.HTTP.Referer = nil
+	if value != "" || !c.op.HTTP.AutoReferer {
+		c.op.HTTP.Referer = &value
+	}
+	return nil
+}
+
+// setLocation is --follow undone, as in curl.
+func setLocation(c *CommandLine, value string) (err error) {
+	c.op.HTTP.Location, err = strconv.ParseBool(value)
+	c.op.HTTP.Follow = false
+	return err
+}
+
+func setFollow(c *CommandLine, value string) (err error) {
+	c.op.HTTP.Follow, err = strconv.ParseBool(value)
+	c.op.HTTP.Location = c.op.HTTP.Follow
+	return err
+}
+
+// trustLocations is -L besides, as in curl.
+func trustLocations(c *CommandLine, value string) (err error) {
+	c.op.HTTP.LocationTrusted, err = strconv.ParseBool(value)
+	return errors.Join(err, setLocation(c, value))
+}
+
+// keepPost makes a POST stay one after a redirect of that status.
+func keepPost(status int) Setter {
+	return func(c *CommandLine, value string) error {
+		on, err := strconv.ParseBool(value)
+		c.op.HTTP.KeepPost = slices.DeleteFunc(c.op.HTTP.KeepPost, func(s int) bool { return s == status })
+		if on {
+			c.op.HTTP.KeepPost = append(c.op.HTTP.KeepPost, status)
+		}
+		return err
+	}
+}
+
+// headerLines reads LINE, or with @FILE the lines of FILE.
+func headerLines(add func(*CommandLine, string)) Setter {
+	return func(c *CommandLine, value string) error {
+		lines := []byte(value)
+		if name, isFile := strings.CutPrefix(value, "@"); isFile {
+			b, err := c.readFile(name)
+			if err != nil {
+				return err
+			}
+			lines = b
+		} else if strings.ContainsAny(value, "\r\n") {
+			return errLineEnd
+		}
+		for line := range bytes.Lines(lines) {
+			if line = bytes.TrimRight(line, "\r\n"); bytes.ContainsAny(line, "\r\x00") {
+				return errLineEnd
+			}
+			if len(line) > 0 {
+				add(c, string(line))
+			}
+		}
+		return nil
+	}
+}
+
+var errLineEnd = errors.New("a header line cannot hold CR, LF or NUL")
+
+func setMaxRedirects(c *CommandLine, value string) error {
+	n, err := strconv.Atoi(value)
+	switch {
+	case err != nil:
+		return errNotNumeric
+	case n < -1:
+		return errNotPositive
+	case n == -1:
+		n = 1000
+	}
+	c.op.HTTP.MaxRedirects = n
+	return nil
+}
+
+// A dataFile says how the octets of --data @FILE are taken.
+type dataFile func([]byte) []byte
+
+func asItIs(b []byte) []byte { return b }
+
+func withoutLineEnds(b []byte) []byte {
+	return slices.DeleteFunc(b, func(c byte) bool { return c == '\r' || c == '\n' || c == 0 })
+}
+
+// postData adds to what is posted; read is nil where "@" has no meaning.
+func postData(read dataFile) Setter {
+	return func(c *CommandLine, value string) error {
+		part := []byte(value)
+		if name, isFile := strings.CutPrefix(value, "@"); isFile && read != nil {
+			b, err := c.readFile(name)
+			if err != nil {
+				return err
+			}
+			part = read(b)
+		}
+		addData(c.op, part)
+		return nil
+	}
+}
+
+// postEncoded adds to what is posted what urlEncoded makes of the value.
+func postEncoded(c *CommandLine, value string) error {
+	part, err := c.urlEncoded(value)
+	if err == nil {
+		addData(c.op, []byte(part))
+	}
+	return err
+}
+
+func addData(o *plan.Operation, part []byte) {
+	if o.HTTP.Data != nil {
+		part = bytes.Join([][]byte{o.HTTP.Data, part}, []byte("&"))
+	}
+	o.HTTP.Data = append([]byte{}, part...)
+}
+
+// addQuery adds to what is searched for: behind "+" what is encoded already, else
+// what urlEncoded makes of the value.
+func addQuery(c *CommandLine, value string) error {
+	part, encoded := strings.CutPrefix(value, "+")
+	if !encoded {
+		var err error
+		if part, err = c.urlEncoded(value); err != nil {
+			return err
+		}
+	}
+	c.op.HTTP.Query = append(c.op.HTTP.Query, part)
+	return nil
+}
+
+// urlEncoded reads "CONTENT", "=CONTENT", "NAME=CONTENT", "@FILE" or "NAME@FILE",
+// and encodes the content but not the name.
+func (c *CommandLine) urlEncoded(value string) (string, error) {
+	at := strings.IndexAny(value, "=@")
+	if at < 0 {
+		return encodeForm(value), nil
+	}
+	name, content := value[:at], value[at+1:]
+	if value[at] == '@' {
+		b, err := c.readFile(content)
+		if err != nil {
+			return "", err
+		}
+		content = string(b)
+	}
+	if name != "" {
+		name += "="
+	}
+	return name + encodeForm(content), nil
+}
+
+// encodeForm encodes all but letters, digits and "-._~"; a space becomes "+".
+func encodeForm(s string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
+			b.WriteByte(c)
+		case c == ' ':
+			b.WriteByte('+')
+		default:
+			b.Write([]byte{'%', digits[c>>4], digits[c&0x0F]})
+		}
+	}
+	return b.String()
+}

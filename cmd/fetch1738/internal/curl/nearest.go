@@ -1,0 +1,53 @@
+package curl
+
+import "strings"
+
+// nearest is the one of names that is most like a misspelt one: the only one
+// that begins so, or else one that two mistakes of typing lead to; "" is none.
+func nearest(name string, names []string) string {
+	longer := ""
+	for _, n := range names {
+		if strings.HasPrefix(n, name) && len(name) > 2 {
+			if longer != "" {
+				longer = ""
+				break
+			}
+			longer = n
+		}
+	}
+	if longer != "" {
+		return longer
+	}
+	best, least := "", min(len(name)/2, 3)
+	for _, n := range names {
+		if d := mistakes(name, n); d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// mistakes is how many octets have to be put in, left out, changed or exchanged
+// with the next one to make a into b.
+func mistakes(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			changed := last[j]
+			if a[i] != b[j] {
+				changed++
+			}
+			row[j+1] = min(changed, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,115 @@
+package curl
+
+import (
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+)
+
+// setClobber carries out --clobber, --no-clobber does the opposite.
+func setClobber(c *CommandLine, value string) error {
+	c.op.Output.Clobber = plan.ClobberNever
+	if value == strconv.FormatBool(true) {
+		c.op.Output.Clobber = plan.ClobberAlways
+	}
+	return nil
+}
+
+// setFileMode reads the permissions of --create-file-mode, in octal.
+func setFileMode(c *CommandLine, value string) error {
+	mode, err := strconv.ParseUint(value, 8, 32)
+	switch {
+	case err != nil || strings.HasPrefix(value, "+"):
+		return errors.New("expected permissions in octal, such as 0640")
+	case mode > 0o777:
+		return errors.New("too large number")
+	}
+	c.op.FileMode = fs.FileMode(mode)
+	return nil
+}
+
+func setOutput(c *CommandLine, value string) error {
+	if value == "" {
+		return errors.New("expected the name of a file, or - for standard output")
+	}
+	c.op.Outputs = append(c.op.Outputs, plan.Destination{Path: value})
+	return nil
+}
+
+func setRemoteName(c *CommandLine, value string) error {
+	on, err := strconv.ParseBool(value)
+	c.op.Outputs = append(c.op.Outputs, plan.Destination{Remote: on})
+	return err
+}
+
+// setNull is for a URL whose document nobody wants; as the others, it counts for
+// one URL.
+func setNull(c *CommandLine, value string) error {
+	on, err := strconv.ParseBool(value)
+	c.op.Outputs = append(c.op.Outputs, plan.Destination{Null: on})
+	return err
+}
+
+func setCharset(c *CommandLine, value string) (err error) {
+	c.op.Output.Charset, err = term.CharsetNamed(value)
+	return err
+}
+
+func setWriteOut(c *CommandLine, value string) error {
+	if name, isFile := strings.CutPrefix(value, "@"); isFile {
+		b, err := c.readFile(name)
+		if err != nil {
+			return err
+		}
+		value = string(withoutLineEnds(b)) // as curl does: a line end is \n
+	}
+	c.op.Output.WriteOut = value
+	return nil
+}
+
+func addUpload(c *CommandLine, value string) error {
+	c.op.Uploads = append(c.op.Uploads, value)
+	return nil
+}
+
+// setVerbose is -v. The last of it, --trace and --trace-ascii counts.
+func setVerbose(c *CommandLine, value string) error {
+	on, err := strconv.ParseBool(value)
+	c.overrideTrace("-v, --verbose", plan.TraceLines, "%")
+	if c.Global.Verbose = on; !on {
+		c.Global.Trace.Form = plan.TraceNot
+	}
+	return err
+}
+
+// setTrace is --trace or --trace-ascii.
+func setTrace(form plan.TraceForm) Setter {
+	return func(c *CommandLine, value string) error {
+		name := map[plan.TraceForm]string{plan.TraceHex: "--trace", plan.TraceASCII: "--trace-ascii"}[form]
+		c.overrideTrace(name, form, value)
+		c.Global.Verbose = false
+		return nil
+	}
+}
+
+func (c *CommandLine) overrideTrace(name string, form plan.TraceForm, file string) {
+	trace := &c.Global.Trace
+	if trace.Form != plan.TraceNot && trace.Form != form {
+		c.warn("%s overrides an earlier trace/verbose option", name)
+	}
+	trace.Form, trace.File = form, file
+}
+
+func setTraceTime(c *CommandLine, value string) (err error) {
+	c.Global.Trace.Time, err = strconv.ParseBool(value)
+	return err
+}
+
+func setStderr(c *CommandLine, value string) error {
+	c.Stderr = value
+	return nil
+}

@@ -1,0 +1,96 @@
+package curl
+
+import "strings"
+
+// A refusal is options of curl's that are not to be had here, and why. A letter
+// and a slash come before the name of those that have one.
+type refusal struct {
+	options string
+	why     string
+}
+
+// refusals are all options of curl's that are not among options.
+func refusals() []refusal {
+	const (
+		useCurl = "is beyond this program: use curl for this"
+		noSuch  = "is about a scheme or system this program has nothing to do with: use curl for this"
+		gone    = "has no effect in curl either any more"
+	)
+	return []refusal{
+		{"tls13-ciphers", "is not heeded: all ciphers of TLS 1.3 are sound, and none is chosen here"},
+		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
+			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url " +
+			"dump-ca-embed ech engine false-start form-escape form-string " +
+			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 0/http1.0 http2 http2-prior-knowledge " +
+			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt krb libcurl " +
+			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer preproxy " +
+			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
+			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
+			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 " +
+			"service-name sigalgs ssl-sessions socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service " +
+			"tcp-fastopen tls-earlydata tlsauthtype tlspassword tlsuser tr-encoding trace-config trace-ids " +
+			"unix-socket upload-flags vlan-priority xattr", useCurl},
+		{"compressed-ssh hostpubmd5 hostpubsha256 knownhosts login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails " +
+			"proxy-ssl-allow-beast proxy-ssl-auto-client-cert pubkey sasl-authzid sasl-ir ssl-allow-beast ssl-auto-client-cert ssl-no-revoke " +
+			"ssl-revoke-best-effort 2/sslv2 3/sslv3 tftp-blksize tftp-no-options", noSuch},
+		{"egd-file metalink no-npn ntlm-wb random-file", gone},
+	}
+}
+
+// unknownOption says what there is to be said of an option that is not in a
+// table, given by its long name or its letter.
+func unknownOption(long, short string, table []Option) string {
+	said, known := refusedOption(long, short)
+	if near := nearestOption(long, table); !known && near != "" {
+		said += "; did you mean " + near + "?"
+	}
+	return said
+}
+
+// refusedOption says what there is to be said of an option that is not among
+// options, given by its long name or its letter, and whether curl has it.
+func refusedOption(long, short string) (said string, known bool) {
+	spelled := "--" + long
+	if short != "" {
+		spelled = "-" + short
+	}
+	if short == "F" { // --form is ours, for Gopher+
+		return "option -F of curl's is beyond this program: use curl for this", true
+	}
+	if name, ok := strings.CutPrefix(long, expandPrefix); ok {
+		for _, o := range Options() {
+			if o.Long == name { // a switch
+				return "option " + spelled + ": there is no value to expand", true
+			}
+		}
+		long = name
+	}
+	for _, r := range refusals() {
+		for name := range strings.FieldsSeq(r.options) {
+			letter, name, found := strings.Cut(name, "/")
+			if !found {
+				letter, name = "", letter
+			}
+			if name == long || letter == short && short != "" {
+				return "option " + spelled + " of curl's " + r.why, true
+			}
+		}
+	}
+	return "option " + spelled + ": is unknown", false
+}
+
+// nearestOption is the option of a table that a misspelt name may mean; "" is
+// none.
+func nearestOption(long string, table []Option) string {
+	var names []string
+	for _, o := range table {
+		names = append(names, o.Long)
+		if o.Arg == "" {
+			names = append(names, "no-"+strings.TrimPrefix(o.Long, "no-"))
+		}
+	}
+	if near := nearest(long, names); near != "" {
+		return "--" + near
+	}
+	return ""
+}

@@ -1,0 +1,189 @@
+package curl
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+)
+
+// A Setter carries out one option on what the command line has said so far. The
+// value of a switch is "true", or "false" for --no-NAME. Those of one kind of value
+// are here, those of one option stand by what they set.
+type Setter func(c *CommandLine, value string) error
+
+var (
+	errNotNumeric  = errors.New("expected a proper numerical parameter")
+	errNotPositive = errors.New("expected a positive numerical parameter")
+	errTooLarge    = errors.New("number too large")
+)
+
+// maxSeconds is what curl can count in milliseconds. Less than that may still be
+// more than a time.Duration, which is no limit then.
+const maxSeconds = math.MaxInt64 / 1000
+
+func toggle(field func(*plan.Operation) *bool) Setter {
+	return func(c *CommandLine, value string) (err error) {
+		*field(c.op), err = strconv.ParseBool(value)
+		return err
+	}
+}
+
+// inverse is for switches that are on to begin with.
+func inverse(field func(*plan.Operation) *bool) Setter {
+	return func(c *CommandLine, value string) error {
+		on, err := strconv.ParseBool(value)
+		*field(c.op) = !on
+		return err
+	}
+}
+
+// ignore is for switches that change nothing either way.
+func ignore(*CommandLine, string) error { return nil }
+
+// always is for switches that are on and cannot be switched off.
+func always(_ *CommandLine, value string) error {
+	if value != "true" {
+		return errors.New("cannot be switched off")
+	}
+	return nil
+}
+
+func text(field func(*plan.Operation) *string) Setter {
+	return func(c *CommandLine, value string) error {
+		*field(c.op) = value
+		return nil
+	}
+}
+
+// optionalText is for options whose empty value differs from their absence.
+func optionalText(field func(*plan.Operation) **string) Setter {
+	return func(c *CommandLine, value string) error {
+		*field(c.op) = &value
+		return nil
+	}
+}
+
+// atMost is for a number from 1 to limit; for another one the usual is taken, as
+// curl does.
+func atMost(limit, usual int, field func(*plan.Operation) *int) Setter {
+	return func(c *CommandLine, value string) error {
+		if err := count(field)(c, value); err != nil {
+			return err
+		}
+		if n := field(c.op); *n < 1 || *n > limit {
+			*n = usual
+		}
+		return nil
+	}
+}
+
+func count(field func(*plan.Operation) *int) Setter {
+	return func(c *CommandLine, value string) error {
+		n, err := strconv.Atoi(value)
+		switch {
+		case err != nil:
+			return errNotNumeric
+		case n < 0:
+			return errNotPositive
+		}
+		*field(c.op) = n
+		return nil
+	}
+}
+
+// choice is a switch for one value of a field; switched off it takes back no
+// other's.
+func choice[T comparable](field func(*plan.Operation) *T, value T) Setter {
+	return func(c *CommandLine, text string) error {
+		on, err := strconv.ParseBool(text)
+		var none T
+		switch f := field(c.op); {
+		case err != nil:
+			return err
+		case on:
+			*f = value
+		case *f == value:
+			*f = none
+		}
+		return nil
+	}
+}
+
+// natural reads a number that is not negative.
+func natural(value string) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err != nil:
+		return 0, errNotNumeric
+	case n < 0:
+		return 0, errNotPositive
+	}
+	return n, nil
+}
+
+// seconds reads a decimal number of seconds; 0 is no limit.
+func seconds(field func(*plan.Operation) *time.Duration) Setter {
+	return func(c *CommandLine, value string) error {
+		n, err := strconv.ParseFloat(value, 64)
+		switch {
+		case err != nil || math.IsNaN(n):
+			return errNotNumeric
+		case n < 0:
+			return errNotPositive
+		case n >= maxSeconds:
+			return errTooLarge
+		}
+		*field(c.op) = time.Duration(min(n*float64(time.Second), math.MaxInt64/2))
+		return nil
+	}
+}
+
+// size reads a number of octets, with a suffix such as k, M or G.
+func size(field func(*plan.Operation) *int64) Setter {
+	return func(c *CommandLine, value string) error {
+		shift := 0
+		if n := len(value); n > 0 {
+			if unit := strings.IndexByte("bkmgtp", value[n-1]|0x20); unit >= 0 {
+				value, shift = value[:n-1], 10*unit
+			}
+		}
+		n, err := natural(value)
+		switch {
+		case err != nil:
+			return err
+		case n > math.MaxInt64>>shift:
+			return errTooLarge
+		}
+		*field(c.op) = n << shift
+		return nil
+	}
+}
+
+// readFile reads a file that an option names; "-" is standard input.
+func (c *CommandLine) readFile(name string) ([]byte, error) {
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = c.std.ReadIn()
+	} else {
+		b, err = stdio.ReadFile(name)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Read, err)
+	}
+	return b, nil
+}
+
+// own is a switch of the command line itself.
+func own(field func(*CommandLine) *bool) Setter {
+	return func(c *CommandLine, value string) (err error) {
+		*field(c), err = strconv.ParseBool(value)
+		return err
+	}
+}

@@ -1,0 +1,206 @@
+// Package listing shows directories, menus and newsgroups, to people and to
+// programs.
+package listing
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A Listing is a directory or menu as people and programs are shown it, by
+// whatever scheme it came.
+type Listing struct {
+	Charset    term.Charset // of the names
+	JSON       bool         // one object a line
+	Detailed   bool         // with sizes and times
+	References bool         // the links' URLs follow the items
+
+	w          io.Writer
+	number     int // of the last link
+	references strings.Builder
+}
+
+// maxReferences bounds the URLs that are kept until the end of a listing, in octets.
+const maxReferences = 1 << 20
+
+// Read reads the Listing of a resource, in UTF-8. Close ends it.
+func (l *Listing) Read(res *fetch.Resource) io.ReadCloser {
+	r, w := io.Pipe()
+	go func() {
+		out := bufio.NewWriter(w)
+		l.w = out
+		err := l.write(res)
+		w.CloseWithError(errors.Join(err, out.Flush()))
+	}()
+	return r
+}
+
+// write writes one line for each item.
+func (l *Listing) write(res *fetch.Resource) error {
+	write := l.text
+	if l.JSON {
+		write = l.json
+	}
+	for item, err := range res.Items {
+		if err != nil {
+			return err
+		}
+		if err := write(&item); err != nil {
+			return err
+		}
+	}
+	if l.references.Len() == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(l.w, "\nReferences\n\n%s", l.references.String())
+	return err
+}
+
+// refer keeps the URL of the last link.
+func (l *Listing) refer(url string) {
+	if l.references.Len() >= maxReferences {
+		return
+	}
+	fmt.Fprintf(&l.references, "%4d. %s\n", l.number, url)
+	if l.references.Len() >= maxReferences {
+		l.references.WriteString("      (no more are shown; --json has all)\n")
+	}
+}
+
+// marks are what stands before a name, by what it is.
+var marks = map[fetch.Kind]string{
+	fetch.KindDocument: "file", fetch.KindDirectory: "dir", fetch.KindMenu: "menu", fetch.KindQuery: "find", fetch.KindInteractive: "term", fetch.KindAdvice: "note",
+}
+
+// kindMark is what an item is, in one word of at most five letters.
+func kindMark(it *fetch.Item) string {
+	switch family, _, _ := strings.Cut(it.MediaType, "/"); {
+	case it.Kind != fetch.KindDocument:
+	case family == "text" || family == "image" || family == "audio" || family == "video":
+		return family
+	}
+	if l, ok := it.Locator.(*locator.Gopher); ok && it.Kind == fetch.KindQuery && l.Type == '2' {
+		return "phone"
+	}
+	return marks[it.Kind]
+}
+
+// text writes an item for people: its number, what it is, size, time, name.
+func (l *Listing) text(it *fetch.Item) error {
+	name := stdio.Line(l.Charset.Decode(it.Name))
+	number, what := "", ""
+	switch {
+	case it.Locator != nil:
+		l.number++
+		number, what = fmt.Sprint(l.number), kindMark(it)
+		if l.References {
+			l.refer(it.Locator.Redacted())
+		}
+	case Field(it, gopher.HeaderError) != nil:
+		what = "error"
+	}
+	line := fmt.Sprintf("%4s %-5s ", number, what)
+	if l.Detailed {
+		size, when := "", ""
+		if it.Size >= 0 {
+			size = fmt.Sprint(it.Size)
+		}
+		if !it.ModTime.IsZero() {
+			when = it.ModTime.UTC().Format("2006-01-02 15:04")
+		}
+		line += fmt.Sprintf("%10s %16s ", size, when)
+	}
+	_, err := fmt.Fprintln(l.w, strings.TrimRight(line+" "+name+suffix(it), " "))
+	return err
+}
+
+// suffix says what else is of note about an item.
+func suffix(it *fetch.Item) string {
+	switch plus := Field(it, gopher.HeaderPlus); {
+	case Field(it, gopher.HeaderMirror) != nil:
+		return " (mirror)"
+	case plus != nil && *plus == "?":
+		return " (form)"
+	}
+	return ""
+}
+
+// Field is the value of a header field of an item, or nil.
+func Field(it *fetch.Item, name string) *string {
+	for i := range it.Header {
+		if it.Header[i].Name == name {
+			return &it.Header[i].Value
+		}
+	}
+	return nil
+}
+
+// jsonItem is an item for programs. What is not known is left out.
+type jsonItem struct {
+	Name  string `json:"name"`
+	URL   string `json:"url,omitempty"`
+	Kind  string `json:"kind"`
+	Size  *int64 `json:"size,omitempty"`
+	MTime string `json:"mtime,omitempty"`
+	Type  string `json:"type,omitempty"`
+}
+
+// json writes an item for programs: one object a line.
+func (l *Listing) json(it *fetch.Item) error {
+	j := jsonItem{Name: l.Charset.Decode(it.Name), Kind: "text", Type: it.MediaType}
+	switch {
+	case it.Locator != nil:
+		j.URL, j.Kind = it.Locator.Redacted(), it.Kind.String()
+	case Field(it, gopher.HeaderError) != nil:
+		j.Kind = "error"
+	}
+	if it.Size >= 0 {
+		j.Size = &it.Size
+	}
+	if !it.ModTime.IsZero() {
+		j.MTime = it.ModTime.UTC().Format(time.RFC3339)
+	}
+	return json.NewEncoder(l.w).Encode(j)
+}
+
+// Pick is the n-th link of a listing, counted from 1, and the mirrors below it.
+func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirrors []locator.Locator, err error) {
+	links := 0
+	for item, err := range items {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case item.Locator == nil:
+			if chosen != nil {
+				return chosen, mirrors, nil
+			}
+			continue
+		}
+		links++
+		switch {
+		case chosen != nil && Field(&item, gopher.HeaderMirror) == nil:
+			return chosen, mirrors, nil
+		case chosen != nil:
+			mirrors = append(mirrors, item.Locator)
+		case links == n:
+			chosen = &item
+		}
+	}
+	if chosen == nil {
+		err = fault.Usagef("--number %d: there are %d links", n, links)
+	}
+	return chosen, mirrors, err
+}

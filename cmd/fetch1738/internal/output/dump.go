@@ -1,0 +1,33 @@
+package output
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+)
+
+// Create opens a file to write to; more adds to what is there. mkdirs has missing
+// folders made.
+func Create(name string, mkdirs, more bool) (*os.File, error) {
+	if mkdirs {
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+			return nil, err
+		}
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if !more {
+		flags |= os.O_TRUNC
+	}
+	return os.OpenFile(name, flags, 0o666)
+}
+
+// Harmless is w for what a server says: on a terminal it is made safe, unless raw
+// wants it as it is.
+func Harmless(w io.Writer, raw bool) io.Writer {
+	if raw || !term.IsTerminal(w) {
+		return w
+	}
+	return term.NewWriter(w)
+}

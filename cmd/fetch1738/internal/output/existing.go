@@ -1,0 +1,105 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+)
+
+// maxNumbered is how many other names --no-clobber tries, as in curl.
+const maxNumbered = 99
+
+// openFile makes the file, or opens the one that is there where that may be
+// written to. The file's name may turn out to be another then.
+func (s *Sink) openFile(flags int) (*os.File, error) {
+	numbered := s.clobber == plan.ClobberNever
+	if s.append || !numbered && !s.keeps() {
+		return s.openPath(flags)
+	}
+	flags |= os.O_EXCL
+	f, err := s.openPath(flags)
+	if !numbered && errors.Is(err, fs.ErrExist) {
+		return nil, s.kept()
+	}
+	name, served := s.Path, s.Served
+	for n := 1; numbered && errors.Is(err, fs.ErrExist) && n <= maxNumbered; n++ {
+		s.Path = fmt.Sprintf("%s.%d", name, n)
+		if served != "" {
+			s.Served = fmt.Sprintf("%s.%d", served, n)
+		}
+		f, err = s.openPath(flags)
+	}
+	if numbered && errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s exists, and so do %s.1 to %s.%d", name, name, name, maxNumbered)
+	}
+	return f, err
+}
+
+// keeps reports whether a file that is there stays: its name is a server's
+// choice, and nobody has said that it may be replaced.
+func (s *Sink) keeps() bool {
+	return s.Served != "" && !s.append && s.clobber == plan.ClobberTyped
+}
+
+// kept is the error of a file that stays.
+func (s *Sink) kept() error {
+	return fault.Errorf(fault.Write, "%s exists, and its name is the server's choice: --clobber replaces it, --skip-existing passes it over", s.Path)
+}
+
+// Skips reports whether there is a file that stays, so that the transfer is not
+// wanted; existing says that any file is. It fails for a file that must not be
+// written.
+func (s *Sink) Skips(existing bool) (bool, error) {
+	if s.Path == "" || !existing && s.Served == "" {
+		return false, nil
+	}
+	info, err := s.stat()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case existing:
+		return true, nil
+	case s.keeps():
+		return false, s.kept()
+	case s.clobber != plan.ClobberNever && !info.Mode().IsRegular():
+		return false, s.irregular()
+	}
+	return false, nil
+}
+
+// Remove removes the file, if it has been opened and no other has taken its place.
+func (s *Sink) Remove() error {
+	if s.file == nil || !s.regular() {
+		return nil
+	}
+	if s.Served == "" {
+		return os.Remove(s.Path)
+	}
+	return s.inFolder(false, func(dir *os.Root, name string) error { return dir.Remove(name) })
+}
+
+// SetTime gives the file a time of modification, if it has been opened and no other
+// has taken its place.
+func (s *Sink) SetTime(modified time.Time) error {
+	if s.file == nil || !s.regular() {
+		return nil
+	}
+	if s.Served == "" {
+		return os.Chtimes(s.Path, time.Time{}, modified)
+	}
+	return s.inFolder(false, func(dir *os.Root, name string) error { return dir.Chtimes(name, time.Time{}, modified) })
+}
+
+// regular reports whether what the Sink has written to is still there and is a
+// regular file.
+func (s *Sink) regular() bool {
+	info, err := s.stat()
+	return err == nil && info.Mode().IsRegular() && os.SameFile(info, s.opened)
+}

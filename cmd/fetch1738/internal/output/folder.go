@@ -1,0 +1,118 @@
+package output
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+)
+
+// The part of a Sink's path that a server chose stays in the folder that the user
+// named, and is not followed through symbolic links: another server, or the same
+// one earlier, may have led to one. A path that the user typed may go anywhere.
+
+// openPath opens the Sink's file, or makes it.
+func (s *Sink) openPath(flags int) (f *os.File, err error) {
+	if s.Served == "" {
+		return os.OpenFile(s.Path, flags, 0o666)
+	}
+	err = s.inFolder(s.mkdirs, func(dir *os.Root, name string) (err error) {
+		f, err = s.openIn(dir, name, flags)
+		return err
+	})
+	return f, err
+}
+
+// openIn opens the file of that name, which must be a regular one.
+func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
+	before, err := dir.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return dir.OpenFile(name, flags|os.O_EXCL, 0o666)
+	case err != nil:
+		return nil, err
+	case flags&os.O_EXCL != 0:
+		return nil, fs.ErrExist
+	case !before.Mode().IsRegular():
+		return nil, s.irregular()
+	}
+	f, err := dir.OpenFile(name, flags&^os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	now, err := f.Stat()
+	if err == nil && !os.SameFile(before, now) {
+		err = s.irregular() // a link has taken its place
+	}
+	if err == nil && flags&os.O_TRUNC != 0 {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// irregular is the error of a name at which there is something that a server's
+// document must not be written to.
+func (s *Sink) irregular() error {
+	return fault.Errorf(fault.Write, "%s is not a regular file; use -o to write to it", s.Path)
+}
+
+// stat tells about what is at the Sink's path. A link counts as itself where a
+// server chose the name.
+func (s *Sink) stat() (info fs.FileInfo, err error) {
+	if s.Served == "" {
+		return os.Stat(s.Path)
+	}
+	err = s.inFolder(false, func(dir *os.Root, name string) (err error) {
+		info, err = dir.Lstat(name)
+		return err
+	})
+	return info, err
+}
+
+// inFolder calls do with the folder that the Sink's file is in and its name there.
+// None of the folders that a server chose may be a link.
+func (s *Sink) inFolder(mkdirs bool, do func(dir *os.Root, name string) error) error {
+	dir, err := os.OpenRoot(cmp.Or(strings.TrimSuffix(s.Path, s.Served), "."))
+	if err != nil {
+		return err
+	}
+	defer func() { dir.Close() }()
+	parents := strings.Split(s.Served, "/")
+	name := parents[len(parents)-1]
+	for _, parent := range parents[:len(parents)-1] {
+		if mkdirs {
+			if err := dir.Mkdir(parent, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+				return s.located(err)
+			}
+		}
+		info, err := dir.Lstat(parent)
+		if err == nil && !info.IsDir() {
+			return fault.Errorf(fault.Write, "%s: %s is not a directory", s.Path, parent)
+		}
+		inner := dir
+		if err == nil {
+			inner, err = dir.OpenRoot(parent)
+		}
+		if err != nil {
+			return s.located(err)
+		}
+		dir.Close()
+		dir = inner
+	}
+	return s.located(do(dir, name))
+}
+
+// located has an error of the file system name the whole path.
+func (s *Sink) located(err error) error {
+	if known, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: strings.TrimSuffix(known.Op, "at"), Path: s.Path, Err: known.Err}
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// receive fetches a document into the sink.
+func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
+	if t.Op.Ask.Span != nil && t.Op.Ask.Span.Empty {
+		return fault.New(fault.Range, errors.New("there is no such range in any document"))
+	}
+	if err := setOffset(t, req); err != nil {
+		return err
+	}
+	datable(t, req)
+	whole := req
+	req, res, err := t.fetch(ctx, req)
+	if err != nil {
+		return err
+	}
+	if res, err = answered(ctx, t, req, res); err != nil {
+		return err
+	}
+	for _, n := range t.Op.Ask.Numbers {
+		if res, err = t.follow(ctx, res, n); err != nil {
+			return err
+		}
+	}
+	defer res.Close()
+	if len(t.Op.Gopher.Answers) > 0 && !t.Answer.submitted {
+		return fault.Usagef("--form: %s is no form", res.Locator.Redacted())
+	}
+	t.note(res)
+	if err := t.judge(req, res); err != nil {
+		return err
+	}
+	if unmet(t, req, res) {
+		if client.IsHTTP(res.Locator) {
+			return writeHead(t, res)
+		}
+		return nil
+	}
+	if skip, err := nameFile(t, res); skip || err != nil {
+		return err
+	}
+	if said, err := instead(ctx, t, res); said || err != nil {
+		return err
+	}
+	t.expect(whole, res.Size)
+	return t.store(res)
+}
+
+// setOffset has req go on where -C says.
+func setOffset(t *Transfer, req *fetch.Request) error {
+	switch t.Op.Ask.Resume {
+	case plan.ResumeGiven:
+		req.Offset = t.Op.Ask.ResumeAt
+	case plan.ResumeFound:
+		req.Offset = t.Sink.Size() - t.Sink.Count
+		if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Type == 'a' && req.Offset > 0 {
+			return fault.New(fault.Resume, errors.New("text cannot be gone on with: it has one size here and another there"))
+		}
+	}
+	return nil
+}
+
+// nameFile gives the file the name that the server has for it, if it is to choose.
+// It reports whether there is such a file already that stays.
+func nameFile(t *Transfer, res *fetch.Resource) (skip bool, err error) {
+	if t.Sink.File() {
+		return false, nil // it has its name from an attempt before
+	}
+	if err := nameByServer(t, res); err != nil || t.Sink.Served == "" {
+		return false, err
+	}
+	return skips(t)
+}
+
+// nameByServer gives the file the name that an HTTP answer has for it, if that is
+// wanted.
+func nameByServer(t *Transfer, res *fetch.Resource) error {
+	if !t.Op.Output.RemoteHeaderName || !t.place.Destination.Remote {
+		return nil
+	}
+	var header http.Header
+	if info, ok := res.Info.(*fetchhttp.Info); ok {
+		header = info.Header
+	}
+	return t.Sink.NameByServer(t.Op.Output.Dir, header)
+}
+
+// instead does what there is to do about a resource that is no document: it says
+// what the user can do, or lets him. It reports false for a document.
+func instead(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error) {
+	switch res.Kind {
+	case fetch.KindQuery:
+		if res.Advice != "" {
+			return true, t.Sink.Take(strings.NewReader(res.Advice + "\n"))
+		}
+		return true, fault.Errorf(fault.BadURL, "%s needs words to search for: add %s to the URL", res.Locator.Redacted(), queryForm(res))
+	case fetch.KindInteractive:
+		return true, converse(ctx, t, res)
+	case fetch.KindAdvice:
+		return true, t.Sink.Take(strings.NewReader(res.Advice + "\n"))
+	}
+	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil && !t.Op.Output.List && !t.Op.Output.JSON {
+		return true, t.Sink.Take(listing.Links(res))
+	}
+	return false, nil
+}
+
+// answered is res, or, if that is a form, what comes of filling it in.
+func answered(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (*fetch.Resource, error) {
+	info, ok := res.Info.(*gopher.Info)
+	if !ok || res.Kind != fetch.KindQuery || info.Attributes == nil {
+		return res, nil
+	}
+	res.Close()
+	return t.submit(ctx, req, info.Attributes)
+}
+
+// queryForm is how search words are written in a URL of the resource's scheme.
+func queryForm(res *fetch.Resource) string {
+	if _, isGopher := res.Locator.(*locator.Gopher); isGopher {
+		return "%09words or ?words"
+	}
+	return "?words"
+}
+
+// store writes an answer to the sink: its head where that is wanted, its body.
+func (t *Transfer) store(res *fetch.Resource) error {
+	if err := writeHead(t, res); err != nil {
+		return err
+	}
+	if lists(t, res) {
+		return t.list(res)
+	}
+	if client.IsNews(res.Locator) {
+		if t.Op.News.Articles != "" && t.place.Destination.Remote {
+			return articleFiles(t, res)
+		}
+		if shown, err := showNews(t, res); shown || err != nil {
+			return err
+		}
+	}
+	if t.verbatim() {
+		t.came = resume.Of(res)
+	}
+	if err := t.Sink.Take(t.incoming(res.Body)); err != nil {
+		return err
+	}
+	if trailer := t.Heads.Trailer(); t.Op.Output.Include && client.IsHTTP(res.Locator) && len(trailer) > 0 {
+		t.Answer.ShownHead += len(trailer)
+		if err := t.Sink.Take(bytes.NewReader(trailer)); err != nil {
+			return err
+		}
+	}
+	info, ok := res.Info.(*fetchhttp.Info)
+	if ok && t.Op.HTTP.FailWithBody && info.StatusCode >= 400 {
+		return fault.Errorf(fault.Status, "%s: %s", t.Answer.Effective.Redacted(), info.Status)
+	}
+	return nil
+}
+
+// showHeads writes the heads of answers that led to a failure, for -i and -I. A
+// file that is there is left alone.
+func showHeads(t *Transfer) {
+	head := t.Heads.Shown()
+	if !t.Op.Output.Include && !t.Op.Ask.Head || len(head) == 0 || t.Answer.ShownHead > 0 || t.Sink.Count > 0 || t.Sink.Exists() {
+		return
+	}
+	t.Answer.ShownHead = len(head)
+	_ = t.Sink.Take(bytes.NewReader(head)) // there is an error to tell of already
+}
+
+// writeHead writes the heads of an HTTP answer, and of the redirects to it, for
+// -i and -I; a file gets lines in their manner.
+func writeHead(t *Transfer, res *fetch.Resource) error {
+	head := t.Heads.Shown()
+	if res.Locator.Scheme() == "file" {
+		head = []byte(fileHead(&res.Attributes) + "\r\n")
+		t.Heads.Add(string(head))
+	}
+	if !t.Op.Output.Include && !t.Op.Ask.Head {
+		return nil
+	}
+	t.Answer.ShownHead = len(head)
+	return t.Sink.Take(bytes.NewReader(head))
+}

@@ -1,0 +1,84 @@
+package transfer
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+)
+
+// readETag reads the file of --etag-compare. A missing or empty one is an empty
+// ETag, which fits no document.
+func readETag(t *Transfer) error {
+	name := t.Op.HTTP.ETagCompare
+	if name == "" {
+		return nil
+	}
+	b, err := stdio.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		t.Warn("--etag-compare: %v; comparing with an empty ETag", err)
+	case err != nil:
+		return fault.New(fault.Read, err)
+	}
+	t.etag = cmp.Or(strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(string(b)), `""`)
+	return nil
+}
+
+// readyETag makes sure that the file of --etag-save can be written. It is there
+// afterwards, empty if it was not there before.
+func readyETag(t *Transfer) error {
+	name := t.Op.HTTP.ETagSave
+	if name == "" || name == "-" {
+		return nil
+	}
+	f, err := output.Create(name, t.Op.Output.CreateDirs, true)
+	if err != nil {
+		return fault.Errorf(fault.Read, "--etag-save: %w", err) // as curl has it
+	}
+	return f.Close()
+}
+
+// askETag has an HTTP server send the document only if it has another ETag than
+// that of --etag-compare.
+func askETag(t *Transfer, req *fetch.Request) {
+	if options, ok := req.Options.(*fetchhttp.Options); ok && t.etag != "" {
+		if _, given := options.Header["If-None-Match"]; !given {
+			options.Header.Set("If-None-Match", t.etag)
+		}
+	}
+}
+
+// saveETag writes the ETag of the document to the file of --etag-save. That waits
+// until the document is there: with the ETag of one that broke off, the next
+// --etag-compare would find nothing new.
+func saveETag(t *Transfer) error {
+	info := t.Answer.Web
+	if t.Op.HTTP.ETagSave == "" || info == nil || info.StatusCode/100 != 2 && info.StatusCode/100 != 3 {
+		return nil
+	}
+	etag := info.Header.Get("ETag")
+	switch {
+	case etag == "":
+		return nil
+	case t.Op.HTTP.ETagSave == "-":
+		_, err := io.WriteString(output.Harmless(t.out(), t.Op.Output.Raw), etag+"\n")
+		return err
+	}
+	return os.WriteFile(t.Op.HTTP.ETagSave, []byte(etag+"\n"), 0o666)
+}
+
+// sameETag reports whether the server says that the document still has the ETag of
+// --etag-compare.
+func sameETag(t *Transfer, info *fetchhttp.Info) bool {
+	return t.etag != "" && info.StatusCode == http.StatusNotModified
+}

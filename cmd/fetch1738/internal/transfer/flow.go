@@ -1,0 +1,101 @@
+package transfer
+
+import (
+	"context"
+	"io"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/pace"
+)
+
+// A flow is the pace of one attempt.
+type flow struct {
+	pace *pace.Pace      // nil for any
+	ends context.Context // ends a wait for it
+}
+
+// A tap shows octets as they are read. It hides that a body could go to a file
+// without passing through the program.
+type tap struct {
+	io.Reader
+	upload bool
+	show   func(upload bool, octets []byte)
+}
+
+func (t tap) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if n > 0 {
+		t.show(t.upload, p[:n])
+	}
+	return n, err
+}
+
+// incoming is a body as it is to be read: at the pace that is wanted, and shown to
+// who watches. Without either it is the body itself.
+func (t *Transfer) incoming(body io.Reader) io.Reader { return tapped(t, paced(t, body), false) }
+
+// outgoing is the same for what is uploaded.
+func (t *Transfer) outgoing(body io.Reader) io.Reader { return tapped(t, paced(t, body), true) }
+
+func tapped(t *Transfer, body io.Reader, upload bool) io.Reader {
+	if t.watch.Data == nil {
+		return body
+	}
+	return tap{body, upload, t.watch.Data}
+}
+
+func paced(t *Transfer, body io.Reader) io.Reader {
+	if t.flow.pace == nil {
+		return body
+	}
+	return pacedReader{body, t.flow, t}
+}
+
+// A pacedReader reads at a pace.
+type pacedReader struct {
+	r io.Reader
+	flow
+	t *Transfer
+}
+
+func (r pacedReader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(r.pace.Portion(b))
+	if late := r.pace.Wait(r.ends, int64(n)); late != nil {
+		err = fetch.Fail(fetch.OpTransfer, r.t.Locator, fetch.KindOf(late), late)
+	}
+	return n, err
+}
+
+// outgoingData lets posted data, which can be read again, flow as an upload.
+func outgoingData(t *Transfer, req *fetch.Request) {
+	options, ok := req.Options.(*fetchhttp.Options)
+	if !ok || options.Body == nil {
+		return
+	}
+	if body, ok := options.Body.(io.ReadSeeker); ok {
+		options.Body = struct {
+			io.Reader
+			io.Seeker
+		}{t.outgoing(body), body}
+	}
+}
+
+// limit is ctx with the limits of time and speed of one attempt. Call end, which
+// gives the attempt's error, when that is over.
+func (t *Transfer) limit(ctx context.Context) (_ context.Context, end func(error) error) {
+	cancel, stop := func() {}, func() {}
+	if t.Op.Limits.Time > 0 {
+		ctx, cancel = context.WithTimeout(ctx, t.Op.Limits.Time)
+	}
+	if slow := tolerated(&t.Op.Limits); slow != nil && t.Locator.Scheme() != "telnet" {
+		ctx, stop = slow.guard(ctx, t.Account.Octets, func() bool { return underWay(t) })
+	}
+	t.flow = flow{pace.New(t.Op.Limits.Rate), ctx}
+	return ctx, func(err error) error {
+		err = blameSlowness(ctx, t, err)
+		stop()
+		cancel()
+		return err
+	}
+}

@@ -1,0 +1,53 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A Folder says whether what an FTP server has no file of is a folder.
+type Folder int
+
+// What it says.
+const (
+	NoFolder    Folder = iota
+	MaybeFolder        // the server could not be asked
+	IsFolder
+)
+
+// folderLimit bounds the question, for which there is no time limit of its own.
+const folderLimit = 5 * time.Second
+
+// findFolder asks an FTP server that refuses a file whether CWD leads there. It
+// is asked for the sake of a hint only, and not if there would be none.
+func findFolder(ctx context.Context, t *Transfer, err error) {
+	refused, ok := errors.AsType[*fetch.Error](err)
+	path, isFTP := t.Locator.(*locator.FTP)
+	switch {
+	case !ok || t.Op.Silent || !isFTP || path.Name == "":
+		return
+	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]fetch.Op{fetch.OpRETR, fetch.OpSIZE, fetch.OpSTOR, fetch.OpAPPE}, refused.Op):
+		return
+	case t.Gateway() != "" || t.AskedProxy(t.Locator) != nil:
+		return
+	}
+	t.Folder = MaybeFolder
+	req, err := client.Request(t.Op, t.AsFolder())
+	if err != nil || len(t.Op.FTP.Quotes) > 0 { // which must not be sent twice
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.traced(ctx), folderLimit)
+	defer cancel()
+	switch _, err := t.Resolver.FindAttributes(ctx, req); {
+	case err == nil:
+		t.Folder = IsFolder
+	case errors.As(err, &refused) && refused.Code >= 500:
+		t.Folder = NoFolder
+	}
+}

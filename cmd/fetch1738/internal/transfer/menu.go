@@ -1,0 +1,129 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/form"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// lists reports whether a directory or menu is to be shown as a listing and not
+// as the server's octets. A menu for a person is.
+func lists(t *Transfer, res *fetch.Resource) bool {
+	return res.Items != nil && (t.Op.Output.List || t.Op.Output.JSON || browses(t, res))
+}
+
+// browses reports whether a menu is shown to somebody who may want to go on from
+// there.
+func browses(t *Transfer, res *fetch.Resource) bool {
+	o := &t.Op.Output
+	return res.Kind == fetch.KindMenu && !o.List && !o.JSON && !o.Raw && t.place.Browses(t.Sink)
+}
+
+// list writes a listing to the sink.
+func (t *Transfer) list(res *fetch.Resource) error {
+	_, isProspero := res.Locator.(*locator.Prospero)
+	list := &listing.Listing{
+		Charset: t.Op.Output.Charset, JSON: t.Op.Output.JSON, References: browses(t, res),
+		Detailed: res.Kind != fetch.KindMenu || res.MediaType == "application/gopher+-menu" || isProspero,
+	}
+	r := list.Read(res)
+	defer r.Close() // ends the listing if the sink fails
+	t.Sink.UTF8()
+	return t.Sink.Take(paced(t, r))
+}
+
+// follow fetches the n-th link of a listing, and closes the listing. The policy
+// judges the link as the link that it is.
+func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fetch.Resource, error) {
+	defer res.Close()
+	if res.Items == nil {
+		return nil, fault.Usagef("--number %d: this is neither a directory nor a menu: %s", n, res.Locator.Redacted())
+	}
+	item, mirrors, err := listing.Pick(res.Items, n)
+	if err != nil {
+		return nil, err
+	}
+	res.Close()
+	t.Pick()
+	next, err := client.Request(t.Op, item.Locator)
+	if err != nil {
+		return nil, err
+	}
+	next.From = res.Origin()
+	if plus := listing.Field(item, gopher.HeaderPlus); plus != nil && *plus == "?" {
+		next.Locator = client.WithForm(next.Locator)
+	}
+	if _, isGopher := item.Locator.(*locator.Gopher); isGopher && len(mirrors) > 0 {
+		options, _ := next.Options.(*gopher.Options)
+		if options == nil {
+			options = new(gopher.Options)
+		}
+		options.Mirrors, next.Options = mirrors, options
+	}
+	t.Locator, t.Answer.Effective = next.Locator, next.Locator
+	found, err := t.Resolver.Fetch(ctx, next)
+	if err != nil {
+		return nil, err
+	}
+	return answered(ctx, t, next, found)
+}
+
+// submit fills in the form of a resource and fetches what the server makes of it.
+func (t *Transfer) submit(ctx context.Context, req *fetch.Request, attributes *gopher.Attributes) (*fetch.Resource, error) {
+	answers, err := formAnswers(ctx, t, req, attributes.Ask)
+	if err != nil {
+		return nil, err
+	}
+	view := "" // as the UMN client, which asks for the first
+	if len(attributes.Views) > 0 {
+		view = attributes.Views[0].Label
+	}
+	filled, err := attributes.Ask.Fill(view, answers)
+	if err != nil {
+		return nil, fault.Usagef("the form: %w", err)
+	}
+	tellURL(t, req.Locator, filled)
+	again := *req
+	again.Options = &gopher.Options{Form: filled}
+	t.Answer.submitted = true
+	return t.Resolver.Fetch(ctx, &again)
+}
+
+// tellURL tells the URL that fetches the same by itself.
+func tellURL(t *Transfer, l locator.Locator, filled *gopher.Filled) {
+	item, ok := l.(*locator.Gopher)
+	if !ok || !t.Op.Verbose || t.watch.Remark == nil {
+		return
+	}
+	shown := *item
+	shown.Plus = filled.String()
+	what := "The filled form as a URL: "
+	if filled.Secret() {
+		what = "The filled form as a URL, with its passwords masked: "
+	}
+	t.watch.Remark(what + shown.String())
+}
+
+// formAnswers are the answers that were given, or else those of whoever is there.
+func formAnswers(ctx context.Context, t *Transfer, req *fetch.Request, f *gopher.Form) ([]string, error) {
+	if len(t.Op.Gopher.Answers) > 0 {
+		return form.Match(f, t.Op.Gopher.Answers)
+	}
+	err := ErrNobody
+	var answers []string
+	if t.engine.Console != nil {
+		answers, err = t.engine.Console.Answer(ctx, &t.Result, f)
+	}
+	if errors.Is(err, ErrNobody) {
+		err = fault.Errorf(fault.BadURL, "%s is a form: answer it by --form NAME=VALUE; it asks for %s", req.Locator.Redacted(), strings.Join(form.Prompts(f), ", "))
+	}
+	return answers, err
+}

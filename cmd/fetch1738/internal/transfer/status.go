@@ -1,0 +1,73 @@
+package transfer
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+)
+
+// judge decides whether the answer of an HTTP server is a failure. It comes as a
+// document whatever its status.
+func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
+	info, ok := res.Info.(*fetchhttp.Info)
+	if !ok {
+		return nil
+	}
+	e := &fetch.Error{
+		Op: fetch.Op(t.Method()), URL: t.Answer.Effective.Redacted(), Code: info.StatusCode,
+		Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):]),
+	}
+	wait := retryAfter(info.Header)
+	resuming := req.Offset != 0 && (t.Op.Ask.Resume != plan.ResumeNot || t.goesOn())
+	switch status := info.StatusCode; {
+	case transientStatus(status) && mayRepeat(t, wait):
+		e.Kind, t.retryAfter = fetch.ErrBusy, wait
+		t.crowded = crowds(t, status, wait)
+	case crowds(t, status, wait):
+		e.Kind, t.retryAfter, t.crowded = fetch.ErrBusy, wait, true
+	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
+		if info.AtEnd {
+			return nil // it is there whole
+		}
+		e.Kind = fetch.ErrBadRange
+	case status >= 400 && t.Op.HTTP.Fail:
+		if err := writeHead(t, res); err != nil {
+			return err
+		}
+	case status/100 != 2 && resuming:
+		e.Kind, e.Err = fetch.ErrBadRange, errors.New("not appended to what is there already")
+	case status/100 == 3 && t.Op.HTTP.Location && t.Op.HTTP.MaxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
+		e.Kind, e.Err = fetch.ErrTooManyHops, errors.New("no redirect may be followed")
+	default:
+		return nil
+	}
+	return e
+}
+
+// transientStatus reports whether an HTTP status says that it may pass.
+func transientStatus(status int) bool {
+	switch status {
+	case 408, 429, 500, 502, 503, 504, 522, 524:
+		return true
+	}
+	return false
+}
+
+// retryAfter is how long a server asks to be left alone (RFC 9110 §10.2.3); 0
+// where it does not.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if when, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(when))
+	}
+	return 0
+}

@@ -1,0 +1,293 @@
+package transfer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A Transfer is one URL and what is done about it.
+type Transfer struct {
+	Result
+	engine  *Engine
+	place   output.Place
+	placing // among others that run at once
+
+	watch      Watch
+	flow       flow
+	input      io.Reader      // what is said to a service; nil for what the Console has
+	left       int            // tries, after this one
+	retryAfter time.Duration  // what the server wants
+	came       resume.Edition // of the document whose beginning is in the sink
+	etag       string         // that the document may not have; "" for any
+}
+
+func (e *Engine) newTransfer(access *client.Access, url string, place output.Place) *Transfer {
+	return &Transfer{Result: Result{Call: client.Call{Access: access}, URL: url}, engine: e, place: place}
+}
+
+// perform does a transfer that is prepared.
+func (t *Transfer) perform(ctx context.Context) {
+	t.engine.wait(ctx, t.Op.Global)
+	t.Account.Begin()
+	if t.Err = t.attempts(ctx); t.Err == nil {
+		t.Err = saveETag(t)
+	}
+	t.Account.Finish()
+	if t.Err != nil && !t.crowded {
+		showHeads(t)
+	}
+	if t.Sink != nil {
+		t.Err = cmp.Or(t.Err, t.Sink.Close())
+		t.Err = cmp.Or(t.Err, finishFile(t))
+	}
+	t.Err = cmp.Or(t.Err, t.Heads.Finish())
+}
+
+// finishFile does what is to be done about the transfer's file once it is closed:
+// it gets the document's time, or is removed.
+func finishFile(t *Transfer) error {
+	switch o := t.Op.Output; {
+	case t.Err != nil && o.RemoveOnError:
+		return t.Sink.Remove()
+	case t.Err == nil && o.RemoteTime && !t.Answer.Modified.IsZero():
+		return t.Sink.SetTime(t.Answer.Modified)
+	}
+	return nil
+}
+
+// fresh is the transfer as it was before it was performed.
+func (t *Transfer) fresh() *Transfer {
+	if !t.portion.Rewind() {
+		_ = t.portion.Close() // nobody else could have his turn
+	}
+	f := t.engine.newTransfer(t.Access, t.URL, t.place)
+	f.Number, f.Serial, f.Upload, f.Source, f.Malformed = t.Number, t.Serial, t.Upload, t.Source, t.Malformed
+	f.placing = t.placing
+	f.crowded = false
+	return f
+}
+
+// prepare reads the URL and finds out where its document goes.
+func (t *Transfer) prepare() (err error) {
+	if t.Malformed != nil {
+		return t.Malformed
+	}
+	if err := t.Read(); err != nil {
+		return err
+	}
+	if client.Secures(t.Op, t.Locator) { // so that nobody is connected to in vain
+		if _, err := client.TLS(&t.Op.TLS); err != nil {
+			return err
+		}
+	}
+	if err := t.Authenticate(); err != nil {
+		return err
+	}
+	if t.Upload {
+		t.Locator, err = withName(t.Locator, t.Source)
+	}
+	if err == nil {
+		t.Sink, err = t.place.Sink(t.engine.Out, t.portion, output.LastSegment(t.Locator, t.URL), client.IsHTTP(t.Locator))
+	}
+	return err
+}
+
+// Read reads the URL, whose scheme must be one that may be used. It sets Locator.
+func (r *Result) Read() error {
+	ref, err := r.Op.Reading.Parse(r.URL)
+	if err != nil {
+		return err
+	}
+	r.Departures = ref.Used
+	r.Locator = client.WithQuery(r.Op, ref.Locator)
+	r.Answer.Effective = r.Locator
+	if scheme := r.Locator.Scheme(); !r.Op.Policy.Schemes.Has(scheme) {
+		return fault.Errorf(fault.Unsupported, "the scheme %q is switched off by --proto", scheme)
+	}
+	return nil
+}
+
+// warnOfUnused tells of wishes that mean nothing here. curl passes over them.
+func warnOfUnused(t *Transfer) {
+	if client.IsHTTP(t.Locator) || t.AskedProxy(t.Locator) != nil || t.place.Listed != nil {
+		return
+	}
+	path, isFTP := t.Locator.(*locator.FTP)
+	if t.Op.Ask.Method != "" && !(isFTP && !t.Upload && (path.Name == "" || path.Type == 'd' || t.Op.FTP.ListOnly)) {
+		t.Warn("-X, --request is for http and for listings by ftp; it means nothing here")
+	}
+	if t.Op.Posted() != nil {
+		t.Warn("-d, --data is for http; nothing is sent")
+	}
+}
+
+// attempts does what is to be done, more than once if need be.
+func (t *Transfer) attempts(ctx context.Context) error {
+	warnOfUnused(t)
+	if err := openDump(t); err != nil {
+		return err
+	}
+	if skip, err := skips(t); skip || err != nil {
+		return err
+	}
+	if err := cmp.Or(readETag(t), readyETag(t)); err != nil {
+		return err
+	}
+	ctx = t.Context(ctx)
+	unwatched := ctx
+	ctx = t.watched(ctx)
+	if t.watch.Stop != nil {
+		defer t.watch.Stop()
+	}
+	asked := t.Locator
+	for try := range t.Op.Retry.Times + 1 {
+		t.Locator = asked // a followed link has led on from there
+		t.left, t.Tries = t.Op.Retry.Times-try, try+1
+		err := t.attempt(ctx)
+		if err == nil || turnedAway(t, err) || !again(ctx, t, try, err) {
+			findFolder(unwatched, t, err)
+			return err
+		}
+	}
+	return nil
+}
+
+// watched is ctx in which everything is noted, and told to who watches.
+func (t *Transfer) watched(ctx context.Context) context.Context {
+	t.Account.Uploading = t.Upload
+	ctx = t.Account.Watch(ctx, t.Op.Output.WriteOut != "")
+	if !t.Looks {
+		_, isFTP := t.Locator.(*locator.FTP)
+		t.Heads.Replies, t.Heads.NoTunnels = isFTP || client.IsHTTP(t.Locator), t.Op.Output.NoConnectHeads
+		ctx = t.Heads.Watch(ctx)
+	}
+	if t.engine.Events != nil {
+		t.watch = t.engine.Events.Begin(&t.Result)
+	}
+	return t.traced(ctx)
+}
+
+// traced is ctx with the trace of who watches.
+func (t *Transfer) traced(ctx context.Context) context.Context {
+	if t.watch.Trace == nil {
+		return ctx
+	}
+	return fetch.WithTrace(ctx, t.watch.Trace)
+}
+
+// attempt does it once.
+func (t *Transfer) attempt(ctx context.Context) (err error) {
+	t.Heads.Again()
+	ctx, end := t.limit(ctx)
+	defer func() { err = end(err) }()
+	req, err := client.Request(t.Op, t.Locator)
+	if p := t.AskedProxy(t.Locator); p != nil {
+		req, err = client.RequestTo(t.Op, p, t.Locator)
+	} else if _, isService := t.Locator.(*locator.Telnet); isService && err == nil {
+		req.Interact, req.Options = true, telnetOptions(t)
+	}
+	if err == nil && t.Gateway() != "" && (t.Upload || t.Op.Ask.Head || t.Op.Gopher.ListViews || t.Op.Posted() != nil) {
+		err = fetch.Fail(fetch.OpGateway, t.Locator, fetch.ErrUnsupported, errors.New("a gateway retrieves documents and does nothing else"))
+	}
+	if err == nil {
+		askTime(ctx, t, req)
+		askETag(t, req)
+	}
+	switch {
+	case err != nil:
+		return err
+	case t.Upload:
+		if err := t.send(ctx, req); err != nil {
+			return err
+		}
+		return t.Sink.Take(strings.NewReader("")) // the file of -o, which no answer has filled
+	case t.Op.Gopher.ListViews, t.Op.Ask.Head && !client.IsHTTP(req.Locator):
+		return t.attributes(ctx, req)
+	}
+	outgoingData(t, req)
+	err = t.receive(ctx, req)
+	if ref, ok := errors.AsType[*fetch.Referral](err); ok && ref.Op == http.MethodHead && t.Op.Ask.Head {
+		if req, err = elsewhere(t, ref); err == nil {
+			err = cmp.Or(t.Sink.Take(bytes.NewReader(t.Heads.Shown())), t.attributes(ctx, req))
+		}
+	}
+	return err
+}
+
+// note keeps what is of interest about an answer.
+func (t *Transfer) note(res *fetch.Resource) {
+	if t.AskedProxy(t.Locator) == nil {
+		t.Answer.Effective = res.Locator
+	}
+	if !res.ModTime.IsZero() {
+		t.Answer.Modified = res.ModTime
+	}
+	switch info := res.Info.(type) {
+	case *fetchhttp.Info:
+		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
+			t.Warn("redirected from https to http: %s", res.Locator.Redacted())
+		}
+		warnOfSentOn(t, info.Redirects, res.Locator)
+		t.Answer.Web, t.Answer.Header = info, res.Header
+		t.Answer.Status, t.Answer.Redirects = info.StatusCode, len(info.Redirects)
+		t.Answer.ContentType = info.Header.Get("Content-Type")
+	case *ftp.Info:
+		t.Answer.EntryPath = info.EntryPath
+	}
+}
+
+// warnOfSentOn tells of servers that have got what was to be sent to another.
+func warnOfSentOn(t *Transfer, redirects []fetchhttp.Redirect, last locator.Locator) {
+	for i, r := range redirects {
+		to := last
+		if i+1 < len(redirects) {
+			to = redirects[i+1].Locator
+		}
+		from, _ := locator.ServerOf(r.Locator)
+		there, _ := locator.ServerOf(to)
+		if r.SentOn && !t.Op.HTTP.LocationTrusted && from.HostPort != there.HostPort {
+			t.Warn("status %d: the data was sent on to another server: %s", r.StatusCode, to.Redacted())
+		}
+	}
+}
+
+// expect tells who watches what a resource of so many octets comes to.
+func (t *Transfer) expect(req *fetch.Request, size int64) {
+	switch {
+	case size < 0 || t.watch.Total == nil:
+		return
+	case req.Offset < 0:
+		size = min(size, -req.Offset)
+	default:
+		size = max(0, size-req.Offset)
+	}
+	if req.Length > 0 {
+		size = min(size, req.Length)
+	}
+	t.watch.Total(size)
+}
+
+// skips reports whether there is a file that stays, so that nothing is to be done.
+func skips(t *Transfer) (skip bool, err error) {
+	if t.Upload {
+		return false, nil
+	}
+	skip, err = t.Sink.Skips(t.Op.Output.SkipExisting)
+	t.Skipped = skip
+	return skip, err
+}

@@ -1,0 +1,210 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// withName is l for an upload of the named file: where l names a directory the
+// file's own name is added.
+func withName(l locator.Locator, file string) (locator.Locator, error) {
+	name := filepath.Base(file)
+	if isStdin(file) {
+		name = ""
+	}
+	missing := false
+	switch u := l.(type) {
+	case *locator.FTP:
+		if missing = u.Name == ""; missing {
+			l = client.Rewritten(l, func(path *locator.FTP) { path.Name, path.HasPath = name, true })
+		}
+	case *locator.HTTP:
+		if missing = !u.HasSearch && (!u.HasPath || u.Path == "" || u.Path[len(u.Path)-1] == '/'); missing {
+			named := *u
+			named.Path, named.HasPath = u.Path+url.PathEscape(name), true
+			l = &named
+		}
+	case *locator.File:
+		last := len(u.Segments) - 1
+		if missing = last >= 0 && u.Segments[last] == ""; missing {
+			named := *u
+			named.Segments = append(slices.Clone(u.Segments[:last]), name)
+			l = &named
+		}
+	}
+	if missing && name == "" {
+		return nil, &fetch.Error{Op: fetch.OpParse, URL: l.Redacted(), Kind: fetch.ErrBadURL, Err: errors.New("standard input has no name to store it by; the URL must give one")}
+	}
+	return l, nil
+}
+
+// send uploads the source.
+func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
+	if client.IsHTTP(req.Locator) {
+		return t.put(ctx, req)
+	}
+	if current, err := keepsRemote(ctx, t, req); current || err != nil {
+		return err
+	}
+	body, err := openSource(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if options, isFTP := req.Options.(*ftp.Options); isFTP && t.Op.Output.RemoteTime {
+		options.SetModTime = body.modTime()
+	}
+	switch req.Locator.(type) {
+	case *locator.Telnet:
+		t.input = body
+		return t.receive(ctx, req)
+	case *locator.Mailto:
+		_, err := t.Resolver.Update(ctx, req, body)
+		return err
+	}
+	can := t.Resolver.Can(req.Locator.Scheme())
+	switch {
+	case t.Op.Ask.Resume != plan.ResumeNot && can.Replace:
+		return goOn(ctx, t, req, body)
+	case can.Replace && !t.Op.Ask.Append:
+		_, err = t.Resolver.Replace(ctx, req, body)
+	case can.Update: // what cannot be replaced may be added to, as a newsgroup
+		_, err = t.Resolver.Update(ctx, req, body)
+	default:
+		err = fetch.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
+	}
+	return err
+}
+
+// put uploads by HTTP, whose answer is a document.
+func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
+	if t.Op.Ask.Resume != plan.ResumeNot {
+		return fault.New(fault.Range, errors.New("HTTP cannot go on with an upload"))
+	}
+	body, err := openSource(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	options := req.Options.(*fetchhttp.Options)
+	if options.Body = body.reader(); options.Method == "" {
+		options.Method = http.MethodPut
+	}
+	res, err := t.Resolver.Fetch(ctx, req)
+	if err != nil {
+		return sendOn(ctx, t, body, err)
+	}
+	defer res.Close()
+	t.note(res)
+	if err := t.judge(req, res); err != nil {
+		return err
+	}
+	if err := nameByServer(t, res); err != nil {
+		return err
+	}
+	t.expect(req, res.Size)
+	return t.store(res)
+}
+
+// sendOn uploads the source where a web server wants it that has not taken it, for
+// -L. A source that cannot be read again stays where it is: err says so.
+func sendOn(ctx context.Context, t *Transfer, body *source, err error) error {
+	ref, ok := errors.AsType[*fetch.Referral](err)
+	if !ok || ref.Op != http.MethodPut || body.size() < 0 || !t.Resolver.Can(ref.To.Scheme()).Replace {
+		return err
+	}
+	if !t.Op.HTTP.LocationTrusted {
+		t.Warn("the data is sent on to another server: %s", ref.To.Redacted())
+	}
+	next, err := elsewhere(t, ref)
+	if err != nil {
+		return err
+	}
+	t.Account.Moved.Store(0)
+	return t.send(ctx, next)
+}
+
+// elsewhere makes the transfer one of what a web server refers to.
+func elsewhere(t *Transfer, ref *fetch.Referral) (*fetch.Request, error) {
+	next, err := client.Request(t.Op, ref.To)
+	if err == nil {
+		next.From = ref.From
+		t.Locator, t.Answer.Effective = next.Locator, next.Locator
+		t.Answer.Redirects++
+	}
+	return next, err
+}
+
+// A source is what is uploaded.
+type source struct {
+	file  io.ReadCloser
+	flow  io.Reader     // file, as it is to be read
+	count *atomic.Int64 // of what has been read
+}
+
+func openSource(ctx context.Context, t *Transfer) (*source, error) {
+	if isStdin(t.Source) {
+		return newSource(t, interruptible(ctx, t.engine.In)), nil
+	}
+	f, err := os.Open(t.Source)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = f.Stat(); err == nil && info.IsDir() {
+			err = fmt.Errorf("%s is a directory", t.Source)
+		}
+		if err == nil && info.Mode().IsRegular() {
+			t.watch.Total(info.Size())
+		}
+	}
+	if err != nil {
+		return nil, fault.New(fault.Read, err)
+	}
+	return newSource(t, f), nil
+}
+
+func newSource(t *Transfer, file io.ReadCloser) *source {
+	return &source{file, t.outgoing(file), &t.Account.Moved}
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.flow.Read(p)
+	s.count.Add(int64(n))
+	return n, err
+}
+
+func (s *source) Close() error { return s.file.Close() }
+
+// reader is s as one that can be rewound where the file can.
+func (s *source) reader() io.Reader {
+	if f, ok := s.file.(*os.File); ok {
+		return rewindable{s, f}
+	}
+	return s
+}
+
+// rewindable counts what is read since it was rewound last.
+type rewindable struct {
+	*source
+	f *os.File
+}
+
+func (r rewindable) Seek(offset int64, whence int) (int64, error) {
+	r.count.Store(0)
+	return r.f.Seek(offset, whence)
+}
