@@ -2,9 +2,9 @@ package curl
 
 import "strings"
 
-// nearest is the one of names that is most like a misspelt one: the only one
+// Nearest is the one of names that is most like a misspelt one: the only one
 // that begins so, or else one that two mistakes of typing lead to; "" is none.
-func nearest(name string, names []string) string {
+func Nearest(name string, names []string) string {
 	longer := ""
 	for _, n := range names {
 		if strings.HasPrefix(n, name) && len(name) > 2 {

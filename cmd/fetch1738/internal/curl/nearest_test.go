@@ -8,7 +8,7 @@ func TestNearest(t *testing.T) {
 		"otput": "output", "ouptut": "output", "outputdir": "output-dir", "max-tim": "max-time", "max-t": "max-time", "retyr": "retry",
 		"max": "", "nonsense": "", "retry-": "retry-delay", "x": "", "": "", "lst": "", "lits": "list", "sssl": "ssl",
 	} {
-		if got := nearest(name, names); got != want {
+		if got := Nearest(name, names); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}

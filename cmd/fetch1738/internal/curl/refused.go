@@ -89,7 +89,7 @@ func nearestOption(long string, table []Option) string {
 			names = append(names, "no-"+strings.TrimPrefix(o.Long, "no-"))
 		}
 	}
-	if near := nearest(long, names); near != "" {
+	if near := Nearest(long, names); near != "" {
 		return "--" + near
 	}
 	return ""

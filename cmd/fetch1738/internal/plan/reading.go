@@ -165,3 +165,16 @@ func (s *SchemeSet) Apply(modifiers string, names []string) {
 func (o *Operation) Fetches(scheme string) bool {
 	return o.Policy.Gateways[scheme] != "" || slices.Contains(fetch1738.Schemes(), scheme)
 }
+
+// PlainScheme is a scheme without TLS.
+func PlainScheme(scheme string) string {
+	if s, _ := locator.SchemeOf(scheme); s.Secure {
+		return s.Twin
+	}
+	return scheme
+}
+
+// Departing is a remark about what was tolerated.
+func Departing(used locator.Tolerance) string {
+	return "the URL departs from RFC 1738: " + used.String()
+}

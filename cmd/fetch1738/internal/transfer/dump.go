@@ -13,7 +13,7 @@ func openDump(t *Transfer) error {
 	case "":
 		return nil
 	case "-":
-		t.Heads.Dump(output.Harmless(t.out(), o.Raw), nil)
+		t.Heads.Dump(output.Harmless(t.Out, o.Raw), nil)
 		return nil
 	case "%":
 		t.Heads.Dump(output.Harmless(t.engine.Err, o.Raw), nil)

@@ -71,7 +71,7 @@ func saveETag(t *Transfer) error {
 	case etag == "":
 		return nil
 	case t.Op.HTTP.ETagSave == "-":
-		_, err := io.WriteString(output.Harmless(t.out(), t.Op.Output.Raw), etag+"\n")
+		_, err := io.WriteString(output.Harmless(t.Out, t.Op.Output.Raw), etag+"\n")
 		return err
 	}
 	return os.WriteFile(t.Op.HTTP.ETagSave, []byte(etag+"\n"), 0o666)

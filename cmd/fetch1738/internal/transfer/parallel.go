@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"os"
@@ -186,6 +185,7 @@ func (p *pool) adopt(t *Transfer) {
 	p.adopted++
 	t.rank = p.adopted
 	t.portion = p.output.Portion()
+	t.Out = t.portion
 	t.settle()
 }
 
@@ -407,12 +407,4 @@ type placing struct {
 	crowded  bool          // the host had no room, for which the transfer waits
 	putBacks int           // how often it did
 	wait     time.Duration // before it starts
-}
-
-// out is where the transfer's words on standard output go.
-func (t *Transfer) out() io.Writer {
-	if t.portion != nil {
-		return t.portion
-	}
-	return t.engine.Out
 }

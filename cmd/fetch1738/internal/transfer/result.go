@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -20,9 +21,10 @@ type Result struct {
 	Number      int    // of the URL on the command line, from 0
 	Serial      int    // of the transfer, from 0
 	Upload      bool
-	Source      string // the file to upload; "" if there is none
-	Malformed   error  // what is wrong with the glob
-	Looks       bool   // it only looks what there is, for a wildcard
+	Source      string    // the file to upload; "" if there is none
+	Malformed   error     // what is wrong with the glob
+	Looks       bool      // it only looks what there is, for a wildcard
+	Out         io.Writer // standard output, or the transfer's part of it
 
 	Departures locator.Tolerance // from RFC 1738, which the URL needed
 	Account    record.Account

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
@@ -52,7 +53,7 @@ func mayRepeat(t *Transfer, after time.Duration) bool {
 }
 
 // readOnce reports whether what is uploaded cannot be read again.
-func readOnce(t *Transfer) bool { return t.Upload && isStdin(t.Source) }
+func readOnce(t *Transfer) bool { return t.Upload && stdio.IsStdin(t.Source) }
 
 // retryWait is the wait after the n-th try, from 0, and whether it ends before
 // --retry-max-time does.

@@ -37,7 +37,7 @@ type Transfer struct {
 }
 
 func (e *Engine) newTransfer(access *client.Access, url string, place output.Place) *Transfer {
-	return &Transfer{Result: Result{Call: client.Call{Access: access}, URL: url}, engine: e, place: place}
+	return &Transfer{Result: Result{Call: client.Call{Access: access}, URL: url, Out: e.Out}, engine: e, place: place}
 }
 
 // perform does a transfer that is prepared.
@@ -77,7 +77,7 @@ func (t *Transfer) fresh() *Transfer {
 	}
 	f := t.engine.newTransfer(t.Access, t.URL, t.place)
 	f.Number, f.Serial, f.Upload, f.Source, f.Malformed = t.Number, t.Serial, t.Upload, t.Source, t.Malformed
-	f.placing = t.placing
+	f.placing, f.Out = t.placing, t.Out
 	f.crowded = false
 	return f
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -25,7 +26,7 @@ import (
 // file's own name is added.
 func withName(l locator.Locator, file string) (locator.Locator, error) {
 	name := filepath.Base(file)
-	if isStdin(file) {
+	if stdio.IsStdin(file) {
 		name = ""
 	}
 	missing := false
@@ -159,8 +160,8 @@ type source struct {
 }
 
 func openSource(ctx context.Context, t *Transfer) (*source, error) {
-	if isStdin(t.Source) {
-		return newSource(t, interruptible(ctx, t.engine.In)), nil
+	if stdio.IsStdin(t.Source) {
+		return newSource(t, stdio.Interruptible(ctx, t.engine.In)), nil
 	}
 	f, err := os.Open(t.Source)
 	if err == nil {

@@ -1,34 +1,33 @@
-package main
+package report
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
-	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // nameFolder says what is wrong with the URL of a folder.
-func nameFolder(t *transfer) string {
+func nameFolder(t *told) string {
 	is := "is"
-	if t.folder == maybeFolder {
+	if t.Folder == transfer.MaybeFolder {
 		is = "may be"
 	}
 	text := "this " + is + " a folder: "
-	if t.upload {
+	if t.Upload {
 		text += "to upload into it, end its URL with a slash"
 	} else {
 		text += "its URL ends with a slash"
 	}
-	if t.locator == nil {
+	if t.Locator == nil {
 		return text
 	}
-	return text + ": " + t.asFolder().Redacted()
+	return text + ": " + t.AsFolder().Redacted()
 }
 
 // A protocol is recognised by the first octets of a server.
@@ -55,26 +54,18 @@ func protocols() []protocol {
 	}
 }
 
-// plainScheme is a scheme without TLS.
-func plainScheme(scheme string) string {
-	if s, _ := locator.SchemeOf(scheme); s.Secure {
-		return s.Twin
-	}
-	return scheme
-}
-
 // spoken is the protocol that the server speaks, nil unless that can be told and
 // is not what was to be spoken.
-func (t *transfer) spoken() *protocol {
-	if t.locator == nil || t.askedProxy(t.locator) != nil { // which speaks HTTP, whatever it is asked for
+func spoken(t *told) *protocol {
+	if t.Locator == nil || t.AskedProxy(t.Locator) != nil { // which speaks HTTP, whatever it is asked for
 		return nil
 	}
-	greeting := t.account.said()
-	record, lacksTLS := errors.AsType[tls.RecordHeaderError](t.err)
+	greeting := t.Account.Said()
+	record, lacksTLS := errors.AsType[tls.RecordHeaderError](t.Err)
 	if lacksTLS {
 		greeting = record.RecordHeader[:]
 	}
-	scheme := plainScheme(t.locator.Scheme())
+	scheme := plan.PlainScheme(t.Locator.Scheme())
 	for _, p := range protocols() {
 		if !bytes.HasPrefix(greeting, []byte(p.start)) || !bytes.Contains(greeting, []byte(p.within)) {
 			continue
@@ -89,37 +80,37 @@ func (t *transfer) spoken() *protocol {
 }
 
 // nameProtocol says what the server speaks, and which URL goes with that.
-func nameProtocol(t *transfer) string {
+func nameProtocol(t *told) string {
 	const text = "the server on this port speaks "
-	p := t.spoken()
+	p := spoken(t)
 	if p == nil {
 		return text
 	}
-	scheme := t.locator.Scheme()
-	plain := plainScheme(scheme)
+	scheme := t.Locator.Scheme()
+	plain := plan.PlainScheme(scheme)
 	row, _ := locator.SchemeOf(scheme)
 	switch {
 	case p.name == "TLS" && row.Twin != "" && !row.Secure:
 		return text + "TLS; the scheme for that is " + row.Twin
 	case p.name == "TLS" || p.scheme == "":
 		return text + p.name
-	case p.scheme == "ftp" && plain == "ftp", p.scheme == "nntp" && plain != scheme && isNews(t.locator):
+	case p.scheme == "ftp" && plain == "ftp", p.scheme == "nntp" && plain != scheme && client.IsNews(t.Locator):
 		return fmt.Sprintf("%s%s without TLS; use %s: with --ssl-reqd, or the port of %s:, usually %d", text, p.name, plain, scheme, row.Port)
 	case p.scheme == plain:
-		return text + p.name + " without TLS; " + t.withoutTLS()
+		return text + p.name + " without TLS; " + withoutTLS(t)
 	}
-	server := t.serverOf(t.locator)
+	server := t.ServerOf(t.Locator)
 	if server.Host == "" { // of a news URL
 		return text + p.name
 	}
-	return fmt.Sprintf("%s%s; use %s://%s/", text, p.name, p.scheme, hostOf(server))
+	return fmt.Sprintf("%s%s; use %s://%s/", text, p.name, p.scheme, client.HostOf(server))
 }
 
 // withoutTLS names the scheme that the transfer's is with TLS.
-func (t *transfer) withoutTLS() string {
+func withoutTLS(t *told) string {
 	scheme := ""
-	if t.locator != nil {
-		scheme = t.locator.Scheme()
+	if t.Locator != nil {
+		scheme = t.Locator.Scheme()
 	}
-	return "without TLS the scheme is " + plainScheme(scheme)
+	return "without TLS the scheme is " + plan.PlainScheme(scheme)
 }

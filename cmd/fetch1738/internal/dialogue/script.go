@@ -1,19 +1,15 @@
-package main
+package dialogue
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
@@ -24,7 +20,7 @@ const scriptTimeout = 60 * time.Second
 // until it closes or is silent.
 func (d *dialogue) recite(ctx context.Context) (done bool, err error) {
 	wait := scriptTimeout
-	for _, l := range d.t.op.Telnet.Script {
+	for _, l := range d.Op.Telnet.Script {
 		switch l.Verb {
 		case "timeout":
 			wait = l.Timeout
@@ -56,7 +52,7 @@ func (d *dialogue) await(ctx context.Context, l plan.ScriptLine, wait time.Durat
 	late := time.Now().Add(wait)
 	defer time.AfterFunc(wait, wake).Stop()
 	defer context.AfterFunc(ctx, wake)()
-	what := fmt.Sprintf("line %d of the script: the server has not said %s", l.Number, fetch.Printable(term.SafeLine(l.Text, stdio.MaxMessage)))
+	what := fmt.Sprintf("line %d of the script: the server has not said %s", l.Number, fetch.Printable(stdio.Line(l.Text)))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for {
@@ -66,7 +62,7 @@ func (d *dialogue) await(ctx context.Context, l plan.ScriptLine, wait time.Durat
 		}
 		switch {
 		case d.over && !d.broken:
-			return fetch.Fail(fetch.OpRead, d.t.locator, fetch.ErrTruncated, errors.New(what))
+			return fetch.Fail(fetch.OpRead, d.Locator, fetch.ErrTruncated, errors.New(what))
 		case d.over || ctx.Err() != nil:
 			return nil // reading tells why
 		case !time.Now().Before(late):

@@ -1,4 +1,4 @@
-package transfer
+package stdio
 
 import (
 	"context"
@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// isStdin reports whether the name of a file to upload is that of standard
+// IsStdin reports whether the name of a file to upload is that of standard
 // input.
-func isStdin(name string) bool { return name == "-" || name == "." }
+func IsStdin(name string) bool { return name == "-" || name == "." }
 
-// interruptible is r whose reads end with ctx, even one that waits for a
+// Interruptible is r whose reads end with ctx, even one that waits for a
 // keyboard. Close it when no more is wanted.
-func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
+func Interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 	pr, pw := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { pw.CloseWithError(ctx.Err()) })
 	go func() {

@@ -1,4 +1,4 @@
-package main
+package dialogue
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -17,18 +18,17 @@ const escapeKey = 0x1D
 
 // sit lets a person talk to the service. The terminal is as it was when sit
 // returns, however it does.
-func (d *dialogue) sit(ctx context.Context, res *fetch.Resource) error {
-	t := d.t
-	defer t.op.display.Pause()()
-	terminal, err := term.OpenRaw(t.std.In)
+func (d *dialogue) sit(ctx context.Context) error {
+	defer d.console.pause()()
+	terminal, err := term.OpenRaw(d.console.In)
 	if err != nil {
 		return fault.New(fault.Read, err)
 	}
 	defer terminal.Close()
 	k := &keyboard{d: d, local: terminal}
-	server, _ := locator.ServerOf(res.Locator)
-	k.say("Connected to %s. The escape character is ^].", term.SafeLine(server.Host, stdio.MaxMessage))
-	if login := server.Login; login != nil && !t.op.Telnet.Login {
+	server, _ := locator.ServerOf(d.Resource.Locator)
+	k.say("Connected to %s. The escape character is ^].", stdio.Line(server.Host))
+	if login := server.Login; login != nil && !d.Op.Telnet.Login {
 		k.suggest(*login)
 	}
 	defer terminal.OnResize(func(columns, rows uint16) {
@@ -36,8 +36,8 @@ func (d *dialogue) sit(ctx context.Context, res *fetch.Resource) error {
 		_ = d.s.Resize(columns, rows)
 	})()
 
-	listen := t.sink.take
-	if out, ok := t.screen(); ok {
+	listen := d.Sink.Take
+	if out, ok := d.screen(); ok {
 		screen := term.NewScreen(out)
 		defer func() { _ = screen.Reset() }()
 		listen = func(r io.Reader) error {
@@ -52,16 +52,15 @@ func (d *dialogue) sit(ctx context.Context, res *fetch.Resource) error {
 }
 
 // screen is standard output where a filter for it is wanted.
-func (t *transfer) screen() (io.Writer, bool) {
-	out := t.std.Out
-	if t.sink.path != "" || !term.IsTerminal(out) {
+func (d *dialogue) screen() (io.Writer, bool) {
+	switch {
+	case !d.Sink.OnTerminal():
+		return nil, false
+	case d.Op.Telnet.Bare || d.Op.Output.Raw:
+		d.Sink.Raw = true
 		return nil, false
 	}
-	if t.op.Telnet.Bare || t.op.Output.Raw {
-		t.sink.raw = true
-		return nil, false
-	}
-	return out, true
+	return d.console.Out, true
 }
 
 // A keyboard is a person's. While the server shows what it is sent, each key goes
@@ -117,7 +116,7 @@ func (k *keyboard) press(key byte) (quit bool, err error) {
 	case k.d.s.Echoes():
 		k.send(string(append(k.line, key)), key == '\r')
 	case key == 0x03:
-		return true, fetch.Fail(fetch.OpRead, k.d.t.locator, fetch.ErrCanceled, context.Canceled)
+		return true, fetch.Fail(fetch.OpRead, k.d.Locator, fetch.ErrCanceled, context.Canceled)
 	default:
 		if line, whole := k.edit(key); whole {
 			k.send(line+"\r", true)
@@ -186,18 +185,18 @@ func (k *keyboard) status() {
 	if k.d.s.Echoes() {
 		echo = "by the server, key by key"
 	}
-	server, _ := locator.ServerOf(k.d.t.locator)
-	k.say("Connected to %s port %d. What is typed is shown %s. The escape character is ^].", term.SafeLine(server.Host, stdio.MaxMessage), server.Port, echo)
+	server, _ := locator.ServerOf(k.d.Locator)
+	k.say("Connected to %s port %d. What is typed is shown %s. The escape character is ^].", stdio.Line(server.Host), server.Port, echo)
 }
 
 // suggest shows the login of the URL, as RFC 1738 §3.8 says, which is for the
 // person to type.
 func (k *keyboard) suggest(login locator.Login) {
 	if login.User != "" {
-		k.say("Suggested user name: %s", term.SafeLine(login.User, stdio.MaxMessage))
+		k.say("Suggested user name: %s", stdio.Line(login.User))
 	}
 	if login.HasPassword {
-		k.say("Suggested password: %s", term.SafeLine(login.Password, stdio.MaxMessage))
+		k.say("Suggested password: %s", stdio.Line(login.Password))
 	}
 }
 

@@ -1,4 +1,5 @@
-package main
+// Package text writes octets that may be anybody's for people and for programs.
+package text
 
 import (
 	"bytes"
@@ -9,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// writeJSON writes v on one line of ASCII. What encoding/json leaves as it is
+// WriteJSON writes v on one line of ASCII. What encoding/json leaves as it is
 // is escaped, for terminals; "<", ">" and "&" are not, for people.
-func writeJSON(w io.Writer, v any) error {
+func WriteJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -34,9 +35,9 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// chars is octets with each one as the character of its number, U+0000 to
+// Chars is octets with each one as the character of its number, U+0000 to
 // U+00FF.
-func chars(octets string) string {
+func Chars(octets string) string {
 	var b strings.Builder
 	for i := range len(octets) {
 		b.WriteRune(rune(octets[i]))
@@ -44,17 +45,17 @@ func chars(octets string) string {
 	return b.String()
 }
 
-// asGiven is text from outside for JSON: itself, or its chars if it is no UTF-8.
-func asGiven(text string) string {
+// AsGiven is text from outside for JSON: itself, or its Chars if it is no UTF-8.
+func AsGiven(text string) string {
 	if utf8.ValidString(text) {
 		return text
 	}
-	return chars(text)
+	return Chars(text)
 }
 
-// quoteOctets shows octets between double quotes: printable ASCII as it is, the
+// Quote shows octets between double quotes: printable ASCII as it is, the
 // rest as \n, \r, \t or \xNN.
-func quoteOctets(octets string) string {
+func Quote(octets string) string {
 	b := []byte{'"'}
 	for i := range len(octets) {
 		switch c := octets[i]; {
@@ -75,17 +76,17 @@ func quoteOctets(octets string) string {
 	return string(append(b, '"'))
 }
 
-// plain is s itself if it is printable ASCII and not empty, else quoted.
-func plain(s string) string {
+// Plain is s itself if it is printable ASCII and not empty, else quoted.
+func Plain(s string) string {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return quoteOctets(s)
+		return Quote(s)
 	}
 	return s
 }
 
-// foldText breaks text at spaces into lines of at most width columns; longer
+// Fold breaks text at spaces into lines of at most width columns; longer
 // words stay whole.
-func foldText(text string, width int) []string {
+func Fold(text string, width int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -6,14 +6,16 @@ import (
 	"os"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
 // writeOut writes what -w asks for.
-func (t *transfer) writeOut() {
-	p := &formatter{t: t, to: t.out(), variables: t.variables()}
+func writeOut(t *told) {
+	p := &formatter{t: t, to: t.Out, variables: variables(t)}
 	defer p.redirect(nil)
-	for rest := t.op.Output.WriteOut; rest != "" && !p.ended; {
+	for rest := t.Op.Output.WriteOut; rest != "" && !p.ended; {
 		text, directive, found := strings.Cut(rest, "%")
 		p.write(unescapeFormat(text))
 		if !found {
@@ -25,7 +27,7 @@ func (t *transfer) writeOut() {
 
 // A formatter is on its way through the format of -w.
 type formatter struct {
-	t         *transfer
+	t         *told
 	to        io.Writer
 	file      *os.File // that it is, if it is one of %output
 	variables map[string]any
@@ -60,27 +62,27 @@ func (p *formatter) variable(name string) {
 		p.redirect(nil)
 	case name == "stderr":
 		p.redirect(nil)
-		p.to = p.t.std.Err
+		p.to = p.t.reporter.Err
 	case name == "onerror":
-		p.ended = p.t.code == exitOK
+		p.ended = p.t.code == exit.OK
 	case name == "json":
 		p.write(asJSON(p.variables))
 	case name == "header_json":
-		p.write(p.t.headerJSON())
+		p.write(headerJSON(p.t))
 	case known:
 		p.write(variableText(name, value))
 	case strings.HasPrefix(name, "url.") && isURLPart(name[len("url."):]):
-		p.write(maskedURL(p.t.op, p.t.url).part(name[len("url."):]))
+		p.write(maskedURL(p.t.Op, p.t.URL).part(name[len("url."):]))
 	case strings.HasPrefix(name, "urle.") && isURLPart(name[len("urle."):]):
-		p.write(maskedURL(p.t.op, p.t.effectiveURL()).part(name[len("urle."):]))
+		p.write(maskedURL(p.t.Op, effectiveURL(p.t)).part(name[len("urle."):]))
 	default:
-		fmt.Fprintf(p.t.std.Err, "fetch1738: unknown --write-out variable: '%s'\n", term.SafeLine(name, stdio.MaxMessage))
+		fmt.Fprintf(p.t.reporter.Err, "fetch1738: unknown --write-out variable: '%s'\n", stdio.Line(name))
 	}
 }
 
 // header writes the first header field of a name.
 func (p *formatter) header(name string) {
-	if web := p.t.result.web; web != nil {
+	if web := p.t.Answer.Web; web != nil {
 		p.write(web.Header.Get(name))
 	}
 }
@@ -93,7 +95,7 @@ func (p *formatter) output(name string) {
 		name, flags = behind, os.O_WRONLY|os.O_CREATE|os.O_APPEND
 	}
 	if file, err := os.OpenFile(name, flags, 0o666); err != nil {
-		p.t.warn("--write-out: %v", err)
+		p.t.Warn("--write-out: %v", err)
 	} else {
 		p.redirect(file)
 	}
@@ -103,10 +105,10 @@ func (p *formatter) output(name string) {
 func (p *formatter) redirect(file *os.File) {
 	if p.file != nil {
 		if err := p.file.Close(); err != nil {
-			p.t.warn("--write-out: %v", err)
+			p.t.Warn("--write-out: %v", err)
 		}
 	}
-	if p.file, p.to = file, p.t.out(); file != nil {
+	if p.file, p.to = file, p.t.Out; file != nil {
 		p.to = file
 	}
 }

@@ -1,15 +1,16 @@
-package main
+package report
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/internal/ardp"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
@@ -35,27 +36,27 @@ func newNarrator(w io.Writer) *narrator {
 	return &narrator{w: w, safe: term.IsTerminal(w), form: plan.TraceLines}
 }
 
-// newTracer is the narrator of -v, --trace or --trace-ascii; nil without them.
-func (t *transfer) newTracer() *narrator {
-	trace := t.op.Trace
+// narrator is that of a transfer; nil if nobody wants to know.
+func (r *Reporter) narrator(t *transfer.Result) *narrator {
+	trace := t.Op.Trace
 	if trace.Form == plan.TraceNot {
 		return nil
 	}
-	n := newNarrator(trace.to)
-	n.form, n.time, n.uploading = trace.Form, trace.Time, t.upload
-	n.silentBody = t.sink.onTerminal() && n.safe
-	if t.locator.Scheme() == "telnet" {
+	n := newNarrator(r.trace)
+	n.form, n.time, n.uploading = trace.Form, trace.Time, t.Upload
+	n.silentBody = t.Sink.OnTerminal() && n.safe
+	if t.Locator.Scheme() == "telnet" {
 		n.words = commandWords
 	}
-	if t.departures != 0 {
-		n.remark("%s", departing(t.departures))
+	if t.Departures != 0 {
+		n.remark("%s", plan.Departing(t.Departures))
 	}
 	return n
 }
 
-// watch is ctx with the narrator's hooks in it.
-func (n *narrator) watch(ctx context.Context) context.Context {
-	return fetch.WithTrace(ctx, &fetch.Trace{
+// trace has the narrator's hooks.
+func (n *narrator) trace() *fetch.Trace {
+	return &fetch.Trace{
 		DialStart: func(_, address string) { n.remark("  Trying %s...", address) },
 		Connected: func(c fetch.Connection) { n.connected(c) },
 		Reused:    func(c fetch.Connection) { n.remark("%s", meeting("Re-using the connection to", c)) },
@@ -64,7 +65,7 @@ func (n *narrator) watch(ctx context.Context) context.Context {
 		Body:      n.bodyMoved,
 		Retry:     func(r fetch.Retry) { n.remark("Trying again after %v: %v", r.Wait, r.Err) },
 		Note:      func(text string) { n.remark("%s", text) },
-	})
+	}
 }
 
 func (n *narrator) connected(c fetch.Connection) {
@@ -142,4 +143,13 @@ func (n *narrator) lines(mark string, octets []byte) {
 		}
 		fmt.Fprintf(n.w, "%s%s%s\n", n.stamp(), mark, text)
 	}
+}
+
+// commandWords shows telnet's commands in words, and what is none, such as what
+// is said to a proxy, as it is.
+func commandWords(octets []byte) string {
+	if words := telnet.Describe(octets); words != "" {
+		return words
+	}
+	return string(octets)
 }

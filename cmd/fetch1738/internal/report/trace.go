@@ -1,71 +1,14 @@
-package main
+package report
 
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
-	"strconv"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dump"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
-
-// traceOptions are what the command line says of showing the conversation.
-type traceOptions struct {
-	Form plan.TraceForm
-	File string // of --trace and --trace-ascii; "-" is standard output, "%" standard error
-	Time bool
-	to   io.Writer // where it goes; set by openTrace
-}
-
-// openStderr lets what goes to standard error go where --stderr says.
-func (c *commandLine) openStderr() {
-	switch c.global.Stderr {
-	case "":
-		return
-	case "-":
-		c.std.Err = c.std.Out
-		return
-	}
-	f, err := os.Create(c.global.Stderr)
-	if err != nil {
-		c.warn("cannot write to the file of --stderr: %v", err)
-		return // as curl does
-	}
-	c.std.Err = f
-	c.opened = append(c.opened, f)
-}
-
-// openTrace readies what the conversation is shown in.
-func (c *commandLine) openTrace() error {
-	trace := &c.global.Trace
-	switch {
-	case trace.Form == plan.TraceNot, trace.File == "%":
-		trace.to = c.std.Err
-	case trace.File == "-":
-		trace.to = c.std.Out
-	default:
-		f, err := os.Create(trace.File)
-		if err != nil {
-			return fault.New(fault.Write, err)
-		}
-		trace.to = f
-		c.opened = append(c.opened, f)
-	}
-	return nil
-}
-
-// closeFiles closes what --stderr and --trace opened. It is too late to tell of
-// a failure.
-func (c *commandLine) closeFiles() {
-	for _, f := range c.opened {
-		_ = f.Close()
-	}
-}
 
 // stamp is what stands before a line with --trace-time.
 func (n *narrator) stamp() string {
@@ -108,6 +51,15 @@ func (n *narrator) dumpHead(mark string, octets []byte) {
 	for line := range bytes.Lines(octets) {
 		n.dump(receivedHead, line)
 	}
+}
+
+// data shows octets of the body.
+func (n *narrator) data(upload bool, octets []byte) {
+	if upload {
+		n.dump(sentData, octets)
+		return
+	}
+	n.dump(receivedData, octets)
 }
 
 // dump shows octets under a heading.

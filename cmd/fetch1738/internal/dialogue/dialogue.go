@@ -1,4 +1,5 @@
-package main
+// Package dialogue talks to services and answers forms.
+package dialogue
 
 import (
 	"context"
@@ -8,32 +9,49 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/form"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// telnetRequest are the options of a session: what the user says, and what this
-// end is.
-func (t *transfer) telnetRequest() *telnet.Options {
-	options := t.op.Telnet.Options
-	options.Idle = -1 // see dialogue.quiet
-	if options.Binary == telnet.BinaryRefuse {
-		options.Binary = telnet.BinaryAccept // or servers strip the eighth bit
+// A Console is the program's end of services and forms: a person at a terminal, a
+// script, or what standard input has. It implements transfer.Console.
+type Console struct {
+	stdio.Streams
+	Pause func() (resume func()) // keeps others from the terminal; nil if there are none
+}
+
+// Size is that of the terminal that standard input is, 0 if it is none.
+func (c *Console) Size() (columns, rows uint16) { return term.Size(c.In) }
+
+// Answer asks a person.
+func (c *Console) Answer(ctx context.Context, r *transfer.Result, f *gopher.Form) ([]string, error) {
+	if !term.IsTerminal(c.In) {
+		return nil, transfer.ErrNobody
 	}
-	if options.Columns == 0 && t.op.Telnet.Script == nil && !t.upload {
-		options.Columns, options.Rows = term.Size(t.std.In)
+	defer c.pause()()
+	return form.Person{In: c.In, Err: c.Err, Charset: r.Op.Output.Charset}.Ask(ctx, f)
+}
+
+func (c *Console) pause() (resume func()) {
+	if c.Pause == nil {
+		return func() {}
 	}
-	return &options
+	return c.Pause()
 }
 
 // A dialogue is a session under way. What the server says is read from it; one
 // other goroutine speaks.
 type dialogue struct {
-	t       *transfer
+	*transfer.Conversation
+	console *Console
 	s       *telnet.Session
 	typist  *typist       // of --telnet-login, or nil
 	typed   chan struct{} // closed when the typist is through
@@ -52,24 +70,23 @@ type dialogue struct {
 // maxUnexpected bounds what is kept of the server's words.
 const maxUnexpected = 1 << 20
 
-// converse leads a session to its end: by a script, by a person at a terminal,
+// Converse leads a session to its end: by a script, by a person at a terminal,
 // or by what standard input has.
-func (t *transfer) converse(ctx context.Context, res *fetch.Resource) error {
-	d := &dialogue{t: t, s: res.Conn.(*telnet.Session)}
+func (c *Console) Converse(ctx context.Context, talk *transfer.Conversation) error {
+	d := &dialogue{Conversation: talk, console: c, s: talk.Session}
 	d.more.L = &d.mu
-	if l, ok := res.Locator.(*locator.Telnet); ok && t.op.Telnet.Login && l.Login != nil && (l.Login.User != "" || l.Login.HasPassword) {
+	if l, ok := talk.Resource.Locator.(*locator.Telnet); ok && talk.Op.Telnet.Login && l.Login != nil && (l.Login.User != "" || l.Login.HasPassword) {
 		d.typist, d.typed = &typist{login: *l.Login}, make(chan struct{})
 	}
-	listen := func(r io.Reader) error { return t.sink.take(t.incoming(r)) }
 	switch {
-	case t.op.Telnet.Script != nil:
-		return d.run(ctx, d.recite, listen)
-	case t.input != nil:
-		return d.run(ctx, d.relay, listen)
-	case term.IsTerminal(t.std.In):
-		return d.sit(ctx, res)
+	case talk.Op.Telnet.Script != nil:
+		return d.run(ctx, d.recite, talk.Listen)
+	case talk.Input != nil:
+		return d.run(ctx, d.relay, talk.Listen)
+	case term.IsTerminal(c.In):
+		return d.sit(ctx)
 	}
-	return d.run(ctx, d.relay, listen)
+	return d.run(ctx, d.relay, talk.Listen)
 }
 
 // run lets speak speak while listen reads, until the server closes or speak has
@@ -117,7 +134,7 @@ func (d *dialogue) Read(p []byte) (int, error) {
 	if d.end != nil && n > 0 {
 		d.end.Reset(d.silence)
 	}
-	if d.t.op.Telnet.Script != nil {
+	if d.Op.Telnet.Script != nil {
 		d.text = append(d.text, p[:n]...)
 		d.text = d.text[max(0, len(d.text)-maxUnexpected):]
 	}
@@ -166,9 +183,9 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 			return false, nil
 		}
 	}
-	input := d.t.input
+	input := d.Input
 	if input == nil {
-		input = d.t.outgoing(interruptible(ctx, d.t.std.In))
+		input = d.Outgoing(stdio.Interruptible(ctx, d.console.In))
 	}
 	n, err := io.Copy(d.s, input)
 	var sending *fetch.Error
@@ -180,12 +197,12 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 	case n == 0:
 		return true, nil
 	}
-	d.quiet(idleTime, d.timeout("the server has been silent for too long after the end of the input"))
+	d.quiet(client.IdleTime, d.timeout("the server has been silent for too long after the end of the input"))
 	return false, nil
 }
 
 func (d *dialogue) timeout(text string) error {
-	return fetch.Fail(fetch.OpRead, d.t.locator, fetch.ErrTimeout, errors.New(text))
+	return fetch.Fail(fetch.OpRead, d.Locator, fetch.ErrTimeout, errors.New(text))
 }
 
 // A typist answers the prompts for a user name and a password, each once.
@@ -226,13 +243,4 @@ func (t *typist) hear(said []byte) string {
 		return t.login.Password
 	}
 	return ""
-}
-
-// commandWords shows telnet's commands in words, and what is none, such as what
-// is said to a proxy, as it is.
-func commandWords(octets []byte) string {
-	if words := telnet.Describe(octets); words != "" {
-		return words
-	}
-	return string(octets)
 }

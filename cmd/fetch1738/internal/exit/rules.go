@@ -1,0 +1,204 @@
+package exit
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+// A Failure is what there is to know of one when its exit code is looked up.
+type Failure struct {
+	Scheme    string
+	Uploading bool
+	Sending   bool   // octets of an upload have been sent
+	Resuming  bool   // -C
+	Proxy     string // the scheme of the proxy on the way; "" is none
+	Unheard   bool   // nothing came for what was sent last
+	Err       error
+}
+
+// faultCodes are the exit codes of what fails here.
+// Of is the exit code of what fails here.
+func Of(kind fault.Kind) int { return faultCodes()[kind] }
+
+func faultCodes() map[fault.Kind]int {
+	return map[fault.Kind]int{
+		fault.Usage: Usage, fault.Unsupported: Unsupported, fault.BadURL: BadURL, fault.NoSuchProxy: NoSuchProxy,
+		fault.Unreachable: Unreachable, fault.Partial: Partial, fault.Status: Status, fault.Write: Write, fault.Read: Read,
+		fault.Timeout: Timeout, fault.Range: Range, fault.TLS: TLS, fault.Resume: Resume, fault.Aborted: Aborted,
+		fault.NoOption: NoOption, fault.OptionSyntax: OptionSyntax, fault.OwnCertificate: OwnCertificate, fault.Ciphers: Ciphers,
+		fault.Login: Login, fault.Authorities: Authorities, fault.Listing: Listing, fault.Pin: Pin,
+	}
+}
+
+// Code is the exit code.
+func (f Failure) Code() int {
+	var known *fetch.Error
+	var denied *policy.Denied
+	var certificate *tls.CertificateVerificationError
+	var local *dial.LocalError
+	switch {
+	case f.Err == nil:
+		return OK
+	case fault.KindOf(f.Err) != 0:
+		return faultCodes()[fault.KindOf(f.Err)]
+	case errors.As(f.Err, &local):
+		return Interface
+	case !errors.As(f.Err, &known):
+		return Write // whatever else fails is the output
+	case errors.As(f.Err, &denied) && (denied.Rule == "cross-scheme-redirect" || denied.Rule == "remote-to-local"):
+		return Unsupported // as curl does when a redirect leads where none may
+	case errors.As(f.Err, &certificate):
+		return Certificate
+	}
+	for _, r := range exitRules() {
+		if r.fits(f, known) {
+			return r.code
+		}
+	}
+	return Receive
+}
+
+// An exitRule gives an exit code to some failures. Empty fields fit any.
+type exitRule struct {
+	scheme string
+	ops    []fetch.Op
+	kinds  []fetch.ErrorKind
+	reply  int // of fetch.Error.Code; refusedReply is any reply that is a refusal
+	only   func(Failure) bool
+	code   int
+}
+
+const refusedReply = -1
+
+func (r exitRule) fits(f Failure, e *fetch.Error) bool {
+	return (r.scheme == "" || r.scheme == plan.PlainScheme(f.Scheme)) &&
+		(r.ops == nil || slices.Contains(r.ops, e.Op)) &&
+		(r.kinds == nil || slices.Contains(r.kinds, e.Kind)) &&
+		(r.reply == 0 || r.reply == e.Code || r.reply == refusedReply && e.Code >= 300) &&
+		(r.only == nil || r.only(f))
+}
+
+// OpsByKind have no rule of their own: what is wrong decides, whatever was being
+// done.
+var OpsByKind = []fetch.Op{
+	fetch.OpExplain, fetch.OpResolve, fetch.OpGreeting, fetch.OpInit, fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
+	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
+	fetch.OpClose, fetch.OpList, fetch.OpUnion, fetch.OpMatch, fetch.OpMirror, fetch.OpChoose, fetch.OpQuery, fetch.OpSearch, fetch.OpRetrieve,
+	fetch.OpCCC, fetch.OpPWD, fetch.OpFEAT, fetch.OpMDTM,
+	fetch.OpCAPABILITIES, fetch.OpMODE, fetch.OpAUTHINFO, fetch.OpGROUP, fetch.OpLISTGROUP, fetch.OpOVER, fetch.OpXOVER, fetch.OpSTAT, fetch.OpARTICLE,
+	fetch.OpEHLO, fetch.OpMAIL, fetch.OpRCPT, fetch.OpDATA, fetch.OpGET, fetch.OpHEAD, fetch.OpPUT, fetch.OpGetObjectInfo,
+}
+
+// exitRules are looked through from the top.
+func exitRules() []exitRule {
+	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
+	ops := func(o ...fetch.Op) []fetch.Op { return o }
+	uploading := func(f Failure) bool { return f.Uploading }
+	sending := func(f Failure) bool { return f.Sending }
+	unsent := func(f Failure) bool { // the connection broke while something was sent
+		op, ok := errors.AsType[*net.OpError](f.Err)
+		return ok && f.Sending && (op.Op == "write" || op.Op == "readfrom")
+	}
+	resuming := func(f Failure) bool { return f.Resuming }
+	byHTTP := func(f Failure) bool { return f.Proxy == "http" }
+	socks := func(f Failure) bool { return strings.HasPrefix(f.Proxy, "socks") }
+	byAlert := func(f Failure) bool { // of TLS, which a server may raise after the handshake
+		op, ok := errors.AsType[*net.OpError](f.Err)
+		return ok && op.Op == "remote error"
+	}
+	reset := func(f Failure) bool { return errors.Is(f.Err, syscall.ECONNRESET) }
+	unheard := func(f Failure) bool { return f.Unheard && !reset(f) }
+	caused := func(cause error) func(Failure) bool {
+		return func(f Failure) bool { return errors.Is(f.Err, cause) }
+	}
+	return []exitRule{
+		{ops: ops(fetch.OpAccept), kinds: kinds(fetch.ErrTimeout), code: AcceptTime},
+		{kinds: kinds(fetch.ErrTimeout), code: Timeout},
+		{kinds: kinds(fetch.ErrCanceled), code: Interrupted},
+		{kinds: kinds(fetch.ErrTooManyHops), code: Hops},
+		{kinds: kinds(fetch.ErrBadURL), ops: ops(fetch.OpParse, fetch.OpCheck, fetch.OpProxyConnect), code: BadURL},
+		{kinds: kinds(fetch.ErrRefused), code: Refused},
+		{ops: ops(fetch.OpProxyConnect), only: socks, code: Proxy},
+		{kinds: kinds(fetch.ErrUnresolved), only: byHTTP, code: NoSuchProxy},
+		{kinds: kinds(fetch.ErrUnresolved), code: NoSuchHost},
+
+		{ops: ops(fetch.OpProxyConnect), code: Receive},
+
+		{scheme: "ftp", kinds: kinds(fetch.ErrBusy), reply: 421, code: Timeout}, // which curl takes it for
+		{scheme: "ftp", ops: ops(fetch.OpConnect), reply: refusedReply, code: WeirdReply},
+		{scheme: "ftp", ops: ops(fetch.OpACCT), reply: refusedReply, code: ACCT},
+		{scheme: "ftp", ops: ops(fetch.OpAUTH, fetch.OpPBSZ, fetch.OpPROT), code: NoTLS},
+		{ops: ops(fetch.OpSTARTTLS), code: NoTLS},
+		{scheme: "ftp", ops: ops(fetch.OpAccept), code: Accept},
+		{scheme: "ftp", ops: ops(fetch.OpEPRT, fetch.OpPORT), code: PORT},
+		{scheme: "ftp", ops: ops(fetch.OpPRET), reply: refusedReply, code: PRET},
+		{scheme: "ftp", ops: ops(fetch.OpUSER, fetch.OpPASS, fetch.OpACCT, fetch.OpLogin), code: Login},
+		{scheme: "ftp", ops: ops(fetch.OpCWD, fetch.OpMKD), reply: refusedReply, code: Denied},
+		{scheme: "ftp", ops: ops(fetch.OpTYPE), reply: refusedReply, code: TYPE},
+		{scheme: "ftp", ops: ops(fetch.OpPASV, fetch.OpEPSV), reply: refusedReply, code: WeirdPASV},
+		{scheme: "ftp", ops: ops(fetch.OpPASV), kinds: kinds(fetch.ErrProtocol), code: Weird227},
+		{scheme: "ftp", ops: ops(fetch.OpEPSV), kinds: kinds(fetch.ErrProtocol), code: WeirdPASV},
+		{scheme: "ftp", ops: ops(fetch.OpQuote), code: Quote},
+		{scheme: "ftp", kinds: kinds(fetch.ErrBadRange), code: Resume},
+		{scheme: "ftp", ops: ops(fetch.OpREST), reply: refusedReply, code: REST},
+		{kinds: kinds(fetch.ErrTruncated), only: reset, code: Receive},
+		{scheme: "ftp", kinds: kinds(fetch.ErrTruncated), code: Partial},
+		{scheme: "ftp", ops: ops(fetch.OpRETR, fetch.OpSIZE), reply: 550, code: NotFound},
+		{scheme: "ftp", ops: ops(fetch.OpRETR, fetch.OpSIZE), kinds: kinds(fetch.ErrNotFound), code: NotFound},
+		{scheme: "ftp", ops: ops(fetch.OpRETR, fetch.OpLIST, fetch.OpNLST, fetch.OpMLSD, fetch.OpSIZE), reply: refusedReply, code: RETR},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), only: unsent, code: Send},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: 552, only: sending, code: RemoteFull},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: refusedReply, only: sending, code: Partial},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: refusedReply, code: Upload},
+
+		{scheme: "http", kinds: kinds(fetch.ErrBadRange), code: Range},
+		{scheme: "http", kinds: kinds(fetch.ErrMoved), only: uploading, code: Upload},
+		{scheme: "http", kinds: kinds(fetch.ErrMoved), code: Unsupported},
+		{scheme: "http", reply: refusedReply, code: Status},
+		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: Unsupported}, // curl takes it for HTTP/0.9
+		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: Coding},
+		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: Receive},
+		{scheme: "http", only: caused(fetchhttp.ErrRewind), code: Rewind},
+		{scheme: "http", kinds: kinds(fetch.ErrConnectionFailed), only: unsent, code: Send},
+		{ops: ops(fetch.OpTLS), code: TLS},
+		{only: byAlert, code: Receive},
+		{scheme: "http", kinds: kinds(fetch.ErrConnectionFailed), only: unheard, code: EmptyReply},
+
+		{ops: ops(fetch.OpPOST), kinds: kinds(fetch.ErrLocalIO), only: uploading, code: Read},
+		{ops: ops(fetch.OpPOST), reply: refusedReply, only: uploading, code: Upload},
+
+		{scheme: "file", kinds: kinds(fetch.ErrBadURL, fetch.ErrNoOctets), code: BadURL},
+		{scheme: "file", kinds: kinds(fetch.ErrBadRange), code: Resume},
+		{scheme: "file", kinds: kinds(fetch.ErrTooLarge), code: TooLarge},
+		{scheme: "file", ops: ops(fetch.OpRead), only: uploading, code: Read},
+		{scheme: "file", only: uploading, code: Write},
+		{scheme: "file", code: File},
+
+		{kinds: kinds(fetch.ErrUnsupported), only: uploading, code: Upload},
+		{kinds: kinds(fetch.ErrUnsupported, fetch.ErrMoved), code: Unsupported},
+		{kinds: kinds(fetch.ErrBadURL, fetch.ErrNoOctets), code: BadURL},
+		{kinds: kinds(fetch.ErrNotFound), code: NotFound},
+		{kinds: kinds(fetch.ErrPermission), code: Denied},
+		{kinds: kinds(fetch.ErrUnauthenticated), code: Login},
+		{kinds: kinds(fetch.ErrUnreachable), code: Unreachable},
+		{kinds: kinds(fetch.ErrTruncated), code: Partial},
+		{kinds: kinds(fetch.ErrProtocol), code: WeirdReply},
+		{kinds: kinds(fetch.ErrTooLarge), code: TooLarge},
+		{kinds: kinds(fetch.ErrBadRange), only: resuming, code: Resume},
+		{kinds: kinds(fetch.ErrBadRange), code: Range},
+		{kinds: kinds(fetch.ErrLocalIO), only: uploading, code: Read},
+		{kinds: kinds(fetch.ErrLocalIO), code: Write},
+		{kinds: kinds(fetch.ErrExists), only: uploading, code: Upload},
+	}
+}

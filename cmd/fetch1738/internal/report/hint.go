@@ -1,0 +1,391 @@
+package report
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+// A hint is what to do about a failure that many people meet.
+type hint struct {
+	code int // the exit code; 0 is any
+	fits func(*told, *fetch.Error) bool
+	text func(*told) string
+}
+
+// showHint says what to do about a failure, if that is known.
+func showHint(t *told) {
+	known, ok := errors.AsType[*fetch.Error](t.Err)
+	if !ok {
+		known = new(fetch.Error)
+	}
+	for _, h := range hints() {
+		if (h.code == 0 || h.code == t.code) && h.fits(t, known) {
+			fmt.Fprintf(t.reporter.Err, "fetch1738: hint: %s\n", stdio.Line(h.text(t)))
+			return
+		}
+	}
+}
+
+// hints are looked through from the top.
+func hints() []hint {
+	always := func(text string) func(*told) string { return func(*told) string { return text } }
+	return []hint{
+		{exit.Unsupported, lacksNewsServer, always("set a news server: --news-server HOST, or NNTPSERVER=HOST in the environment")},
+		{exit.Unsupported, lacksFetcher, knownSchemes},
+		{exit.BadURL, lacksScheme, always("no scheme is guessed for a text with an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
+		{0, isFileHere, nameFile},
+		{0, isVerb, func(t *told) string { return t.reporter.VerbHint(t.URL) }},
+		{exit.NoSuchHost, isWord, nameVerbs},
+		{0, lacksColon, nameColon},
+		{exit.BadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
+		{exit.BadURL, lacksGroup, always("to list the groups of a server: --news-server HOST 'news:*'")},
+		{exit.BadURL, globFails, always("{} and [] in a URL stand for several URLs; -g takes them literally")},
+		{exit.Refused, func(_ *told, e *fetch.Error) bool { return e.Op == fetch.OpGateway }, always("use --gateway-login to tell the gateway the login, too")},
+		{exit.Refused, isReservedPort, always("this port belongs to another service; use --allow-port PORT to connect anyway")},
+		{exit.Proxy, resolvesForProxy, always("use --socks5-hostname, or socks5h:// in the proxy's URL, to have the proxy look up names")},
+		{exit.Login, lacksTerminal, always("without a terminal, give the password by -n with ~/.netrc or by --password-fd")},
+		{exit.NoSuchProxy, inheritsProxy, always("the proxy is set in the environment; --noproxy '*' ignores it")},
+		{exit.Unreachable, inheritsProxy, always("the proxy is set in the environment; --noproxy '*' ignores it")},
+		{exit.Unreachable, hasProxy, always("the proxy, not the server, cannot be reached")},
+		{exit.Certificate, lacksAuthority, always("--cacert FILE trusts the authority that signed the certificate; -k skips certificate verification (insecure)")},
+		{exit.Certificate, anyFailure, always("-k skips certificate verification (insecure)")},
+		{0, speaksOther, nameProtocol},
+		{exit.TLS, speaksPlainly, func(t *told) string { return "the server does not speak TLS on this port; " + withoutTLS(t) }},
+		{0, awaitsTLS, func(t *told) string {
+			return "the server may not speak TLS on this port; " + withoutTLS(t)
+		}},
+		{exit.EmptyReply, speaksHTTP, always("the server closed the connection; if it speaks TLS on this port, the scheme is https")},
+		{exit.Timeout, lacksGreeting, always("connected, but the server says nothing; it may speak another protocol, or TLS from the start")},
+		{exit.WeirdPASV, anyFailure, always("use -P - to let the server connect to this machine for the data")},
+		{0, activeFails, always("the server cannot connect to this machine, for instance because of NAT; omit -P")},
+		{0, dataBlocked, always("the server's data port cannot be reached; use -P - to let the server connect to this machine for the data")},
+		{0, lacksLogin, always("the server requires a login: -u USER, which asks for the password, or -n with ~/.netrc")},
+		{0, missesFolder, nameFolder},
+		{exit.NotFound, lacksItemType, nameItemType},
+		{0, isBusy, always("use --retry NUMBER to try again later")},
+		{exit.Denied, lacksFolders, always("use --ftp-create-dirs to create the directory")},
+		{exit.Denied, startsEmpty, always("// is no path from the root; that starts with %2F: ftp://HOST/%2Fdir/name")},
+		{exit.Denied, startsAtHome, always("the path starts in the login directory; a path from the root starts with %2F: ftp://HOST/%2Fdir/name")},
+		{exit.Write, lacksDirectory, always("use --create-dirs to create the directory")},
+		{0, followsSpace, nameSpace},
+		{0, lacksGuess, nameGuess},
+		{0, leavesPart, always("the part received is kept; -C - fetches the rest")},
+	}
+}
+
+func anyFailure(*told, *fetch.Error) bool { return true }
+
+func lacksNewsServer(t *told, _ *fetch.Error) bool {
+	l, isNews := t.Locator.(*locator.News)
+	return isNews && l.Host == "" && plan.NewsServer(t.Op.News.Server) == ""
+}
+
+func lacksFetcher(t *told, e *fetch.Error) bool {
+	return e.Kind == fetch.ErrUnsupported && t.Locator != nil && !t.Resolver.Can(t.Locator.Scheme()).Fetch
+}
+
+func knownSchemes(t *told) string {
+	names := fetch1738.Schemes()
+	text := "the schemes are " + strings.Join(names, " ")
+	if t.Locator == nil {
+		return text
+	}
+	switch scheme := t.Locator.Scheme(); scheme {
+	case "scp", "sftp", "smb", "smtp", "tftp", "ws", "wss": // other protocols, and no mistakes of typing
+	default:
+		if meant := curl.Nearest(scheme, names); meant != "" {
+			return "did you mean " + meant + ":? " + text
+		}
+	}
+	return text
+}
+
+func lacksScheme(t *told, _ *fetch.Error) bool {
+	return t.Locator == nil && strings.Contains(t.URL, "@") && !strings.Contains(t.URL, ":")
+}
+
+// guesses reports whether the URL was typed without its scheme.
+func guesses(t *told) bool { return !plan.HasScheme(t.URL) && !lacksScheme(t, nil) }
+
+// lacksColon reports whether a scheme was taken for a host, as in http//host.
+func lacksColon(t *told, _ *fetch.Error) bool {
+	scheme, _, found := strings.Cut(t.URL, "/")
+	return found && guesses(t) && t.Resolver != nil && t.Resolver.Can(scheme).Fetch
+}
+
+func nameColon(t *told) string {
+	scheme, _, _ := strings.Cut(t.URL, "/")
+	return "a colon follows the scheme: " + scheme + "://HOST/"
+}
+
+// followsSpace reports whether what failed may be the rest of a URL with a space.
+func followsSpace(t *told, e *fetch.Error) bool { return t.Number > 0 && lacksGuess(t, e) }
+
+func nameSpace(t *told) string {
+	return "a URL that holds spaces needs quotes; this part was taken for another URL: " + t.URL
+}
+
+// lacksGuess reports whether the scheme that was guessed leads nowhere.
+func lacksGuess(t *told, _ *fetch.Error) bool {
+	switch t.code {
+	case exit.Unsupported, exit.BadURL, exit.NoSuchHost, exit.Unreachable:
+		return guesses(t)
+	}
+	return false
+}
+
+func nameGuess(t *told) string {
+	scheme := "http"
+	if t.Locator != nil {
+		scheme = t.Locator.Scheme()
+	}
+	return "no scheme was given: " + scheme + ": is assumed; the URL of a file starts with file:///"
+}
+
+func namesNewsServer(t *told, _ *fetch.Error) bool {
+	return t.Locator == nil && strings.HasPrefix(t.URL, "news://")
+}
+
+func lacksGroup(t *told, _ *fetch.Error) bool {
+	rest, found := strings.CutPrefix(t.URL, "nntp://")
+	return found && t.Locator == nil && strings.Count(strings.TrimSuffix(rest, "/"), "/") == 0
+}
+
+func lacksTerminal(_ *told, e *fetch.Error) bool { return errors.Is(e, term.ErrNoTerminal) }
+
+func globFails(t *told, _ *fetch.Error) bool { return t.Malformed != nil }
+
+// isFileHere reports whether what was taken for a host is the name of a file.
+func isFileHere(t *told, e *fetch.Error) bool {
+	if e.Kind != fetch.ErrUnresolved && e.Kind != fetch.ErrBadURL {
+		return false
+	}
+	_, err := os.Stat(t.URL)
+	return err == nil && !plan.HasScheme(t.URL)
+}
+
+func nameFile(t *told) string {
+	path, err := filepath.Abs(t.URL)
+	if err != nil {
+		path = t.URL
+	}
+	path = "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")
+	return "there is a file of this name here: " + (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// isVerb reports whether what was taken for a host may have been meant as a verb.
+func isVerb(t *told, _ *fetch.Error) bool { return t.reporter.VerbHint(t.URL) != "" }
+
+// isWord reports whether a word was taken for a host, as which it has no address.
+func isWord(t *told, _ *fetch.Error) bool {
+	return t.Locator != nil && t.Number == 0 && isVerbLike(t.URL)
+}
+
+func nameVerbs(t *told) string {
+	return fmt.Sprintf("%s was taken for a host; the verbs are %s", t.URL, strings.Join(t.reporter.Verbs, " "))
+}
+
+func isReservedPort(_ *told, e *fetch.Error) bool {
+	denied, ok := errors.AsType[*policy.Denied](e)
+	return ok && denied.Rule == "reserved-port"
+}
+
+func resolvesForProxy(t *told, e *fetch.Error) bool {
+	p := t.ProxyFor(t.Locator)
+	return e.Kind == fetch.ErrUnresolved && p != nil && (p.Scheme == "socks5" || p.Scheme == "socks4")
+}
+
+// inheritsProxy reports whether there is a proxy that no option has named.
+func inheritsProxy(t *told, _ *fetch.Error) bool {
+	if t.Op.Proxy.URL != nil || t.Locator == nil {
+		return false
+	}
+	p, err := t.UsableProxyTo(t.Locator.Scheme(), t.ServerOf(t.Locator).HostPort)
+	return p != nil || err != nil
+}
+
+func hasProxy(t *told, e *fetch.Error) bool {
+	return t.Locator != nil && t.ProxyFor(t.Locator) != nil && e.Op != fetch.OpProxyConnect
+}
+
+func lacksAuthority(_ *told, e *fetch.Error) bool {
+	_, ok := errors.AsType[x509.UnknownAuthorityError](e)
+	return ok
+}
+
+func speaksPlainly(_ *told, e *fetch.Error) bool {
+	_, ok := errors.AsType[tls.RecordHeaderError](e)
+	return ok
+}
+
+func speaksOther(t *told, _ *fetch.Error) bool { return spoken(t) != nil }
+
+func speaksHTTP(t *told, _ *fetch.Error) bool {
+	return t.Locator != nil && t.Locator.Scheme() == "http"
+}
+
+// awaitsTLS reports whether a server has not answered the beginning of TLS.
+func awaitsTLS(_ *told, e *fetch.Error) bool {
+	return e.Op == fetch.OpTLS && (e.Kind == fetch.ErrTimeout || errors.Is(e, io.EOF) || errors.Is(e, io.ErrUnexpectedEOF))
+}
+
+// lacksGreeting reports whether a server says nothing from the start.
+func lacksGreeting(t *told, e *fetch.Error) bool {
+	waits := e.Op == fetch.OpConnect || e.Op == fetch.OpInit || e.Op == fetch.OpRead && isGopher(t) && t.Account.Moved.Load() == 0
+	return waits && e.Kind == fetch.ErrTimeout && t.Account.Mute()
+}
+
+// missesFolder reports whether an FTP server has, or may have, a folder where a
+// file was wanted.
+func missesFolder(t *told, _ *fetch.Error) bool { return t.Folder != transfer.NoFolder }
+
+func isGopher(t *told) bool {
+	_, is := t.Locator.(*locator.Gopher)
+	return is
+}
+
+// lacksItemType reports whether the first character of a name was taken for the
+// type of a gopher item.
+func lacksItemType(t *told, e *fetch.Error) bool {
+	item, ok := t.Locator.(*locator.Gopher)
+	if e.Kind != fetch.ErrNotFound || !ok {
+		return false
+	}
+	isLetter := 'a' <= item.Type|0x20 && item.Type|0x20 <= 'z'
+	return isLetter && item.Selector != "" && item.Selector[0] != '/' && item.Fields == 0 && !strings.HasPrefix(item.Selector, string(item.Type)+"/")
+}
+
+func nameItemType(t *told) string {
+	l, ok := t.Locator.(*locator.Gopher)
+	if !ok {
+		return ""
+	}
+	item := *l
+	typ := item.Type
+	name := string(rune(typ)) + item.Selector
+	item.Type = '0'
+	if strings.HasSuffix(name, "/") {
+		item.Type = '1'
+	}
+	url := func(selector string) string {
+		item.Selector = selector
+		return item.Redacted()
+	}
+	return fmt.Sprintf("the first character of the path is the item type (0 text, 1 menu, 9 binary); if %c belongs to the name, try %s or %s", typ, url(name), url("/"+name))
+}
+
+// activeFails reports whether the server was to connect and did not.
+func activeFails(t *told, e *fetch.Error) bool {
+	switch {
+	case t.Op.FTP.Session.Active == nil:
+		return false
+	case t.code == exit.Accept, t.code == exit.AcceptTime:
+		return true
+	case t.code == exit.PORT:
+		return e.Code != 0 // the server's, not this machine's
+	}
+	return e.Code == 425
+}
+
+// dataBlocked reports whether the control connection stands but not the other.
+func dataBlocked(t *told, e *fetch.Error) bool {
+	if t.Locator == nil || t.Locator.Scheme() != "ftp" || errors.Is(e, ftp.ErrNotResumed) {
+		return false
+	}
+	return e.Code == 425 || (e.Kind == fetch.ErrUnreachable || e.Kind == fetch.ErrTimeout) && t.Account.Stuck()
+}
+
+// lacksLogin reports whether a server refuses who has given no password.
+func lacksLogin(t *told, e *fetch.Error) bool {
+	if t.Locator == nil || t.Op.Login.Given != nil || t.code != exit.Login && !(client.IsHTTP(t.Locator) && e.Code == 401) {
+		return false
+	}
+	return client.LoginOf(t.Locator) == nil
+}
+
+func isBusy(t *told, e *fetch.Error) bool {
+	return t.Op.Retry.Times == 0 && (e.Kind == fetch.ErrBusy || e.Code == 421)
+}
+
+// startsAtHome reports whether a directory is missing that a named user may have
+// meant to be below the root.
+func startsAtHome(t *told, e *fetch.Error) bool {
+	l, ok := t.Locator.(*locator.FTP)
+	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
+}
+
+// lacksFolders reports whether an upload has no directory to go to.
+func lacksFolders(t *told, e *fetch.Error) bool {
+	return t.Upload && e.Op == fetch.OpCWD && !t.Op.FTP.CreateDirs
+}
+
+// startsEmpty reports whether the path begins with two slashes, the way to the root
+// that curl knows.
+func startsEmpty(t *told, e *fetch.Error) bool {
+	l, ok := t.Locator.(*locator.FTP)
+	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] == ""
+}
+
+func lacksDirectory(t *told, _ *fetch.Error) bool {
+	if !errors.Is(t.Err, fs.ErrNotExist) || t.Sink == nil || t.Sink.Path == "" || t.Op.Output.CreateDirs {
+		return false
+	}
+	_, err := os.Stat(filepath.Dir(t.Sink.Path))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// leavesPart reports whether a file is left that -C - goes on with.
+func leavesPart(t *told, e *fetch.Error) bool {
+	switch {
+	case t.code != exit.Partial && t.code != exit.Timeout && t.code != exit.Receive:
+		return false
+	case t.Upload || t.Sink == nil || t.Sink.Size() == 0 || t.Op.Ask.Resume == plan.ResumeFound || t.Op.Ask.Span != nil:
+		return false
+	}
+	switch t.Locator.(type) {
+	case *locator.FTP, *locator.HTTP, *locator.File:
+		return t.Sink.Count > 0
+	}
+	return false
+}
+
+// isVerbLike reports whether an argument is one word, as verbs are.
+func isVerbLike(arg string) bool {
+	return arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// VerbHint is what to do if an argument that is no verb was meant to be one; "" if
+// it is like none.
+func (r *Reporter) VerbHint(arg string) string {
+	switch meant := curl.Nearest(arg, r.Verbs); {
+	case !isVerbLike(arg) || meant == "":
+		return ""
+	case slices.Contains(r.Verbs, arg):
+		return "a verb is the first argument: fetch1738 " + arg
+	default:
+		return "did you mean: fetch1738 " + meant
+	}
+}

@@ -1,0 +1,194 @@
+// Package report shows what happens: the conversation, how transfers get on, what
+// became of them, and what to do about a failure.
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// A Reporter tells of transfers. It implements transfer.Events. What others write
+// goes to its Streams, which leave the display in its place. Close it.
+type Reporter struct {
+	stdio.Streams
+	Verbs []string // what may have been meant by a URL that is a word
+
+	trace   io.Writer // where conversations are shown
+	display *progress.Display
+	tally   *tally      // nil unless transfers run at once
+	opened  []io.Closer // what trace and Err are
+}
+
+// Redirect lets what goes to standard error go to a file; "-" is standard output, ""
+// changes nothing. As in curl, a file that cannot be written to is warned of.
+func (r *Reporter) Redirect(name string) {
+	switch name {
+	case "":
+		return
+	case "-":
+		r.Err = r.Out
+		return
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		r.Warn("cannot write to the file of --stderr: %v", err)
+		return
+	}
+	r.Err = f
+	r.opened = append(r.opened, f)
+}
+
+// Open readies what the conversation is shown in.
+func (r *Reporter) Open(trace plan.Trace) error {
+	switch {
+	case trace.Form == plan.TraceNot, trace.File == "%":
+		r.trace = r.Err
+	case trace.File == "-":
+		r.trace = r.Out
+	default:
+		f, err := os.Create(trace.File)
+		if err != nil {
+			return fault.New(fault.Write, err)
+		}
+		r.trace = f
+		r.opened = append(r.opened, f)
+	}
+	return nil
+}
+
+// Close ends the display, and closes what Redirect and Open have opened. It is too
+// late to tell of a failure.
+func (r *Reporter) Close() {
+	r.display.Close()
+	for _, f := range r.opened {
+		_ = f.Close()
+	}
+}
+
+// Begin implements transfer.Events.
+func (r *Reporter) Begin(t *transfer.Result) transfer.Watch {
+	var w transfer.Watch
+	if n := r.narrator(t); n != nil {
+		w.Trace, w.Remark = n.trace(), func(text string) { n.remark("%s", text) }
+		if n.form != plan.TraceLines {
+			w.Data = n.data
+		}
+		if !t.Looks {
+			n.warnOfPassword(t)
+		}
+	} else if !t.Looks && !t.Op.Silent && term.IsTerminal(r.Err) {
+		w.Trace = queueTrace(newNarrator(r.Err))
+	}
+	if !t.Looks {
+		meter := r.meter(t)
+		w.Total, w.Stop = meter.SetTotal, meter.Stop
+	}
+	return w
+}
+
+// warnOfPassword tells who is going to read a password.
+func (n *narrator) warnOfPassword(t *transfer.Result) {
+	login := client.LoginOf(t.Locator)
+	if login == nil || !t.SendsLogin(t.Locator) || client.Secures(t.Op, t.Locator) {
+		return
+	}
+	n.remark("%s carries the password over the network for everybody to read", t.Locator.Scheme())
+	if p := t.AskedProxy(t.Locator); p != nil && login.HasPassword {
+		n.remark("the proxy %s is told the password", p)
+	}
+}
+
+// queueTrace tells a person at a terminal why nothing happens: a server has asked
+// for patience.
+func queueTrace(n *narrator) *fetch.Trace {
+	return &fetch.Trace{Note: func(text string) {
+		if strings.HasPrefix(text, "the server asks to wait") || strings.HasPrefix(text, "the server's queue") {
+			n.remark("%s", text)
+		}
+	}}
+}
+
+// told is a transfer that is over.
+type told struct {
+	*transfer.Result
+	reporter *Reporter
+	code     int
+}
+
+// End implements transfer.Events.
+func (r *Reporter) End(t *transfer.Result) {
+	over := &told{t, r, Code(t)}
+	if t.Skipped && t.Op.Output.SkipExisting && t.Op.Trace.Form != plan.TraceNot {
+		fmt.Fprintf(r.Err, "Note: skips transfer, \"%s\" exists locally\n", stdio.Line(t.Sink.Path)) // in curl's words
+	}
+	r.complain(over)
+	if t.Op.Output.WriteOut != "" {
+		writeOut(over)
+	}
+	if r.tally != nil {
+		r.tally.count(t.Err == nil)
+	}
+}
+
+// complain says what went wrong, unless that is not wanted.
+func (r *Reporter) complain(t *told) {
+	if t.Err != nil && t.code != exit.Interrupted && (!t.Op.Silent || t.Op.ShowError) {
+		fmt.Fprintf(r.Err, "fetch1738: (%d) %s\n", t.code, message(t.Err))
+		if !t.Op.Silent {
+			showHint(t)
+		}
+	}
+	if t.Err == nil && !t.Op.Silent && isGopher(t) && spoken(t) != nil {
+		showHint(t) // any octets are a document of gopher
+	}
+}
+
+// Misused complains about the command line. It returns the exit code.
+func (r *Reporter) Misused(err error) int {
+	if kind := fault.KindOf(err); kind != 0 && kind != fault.Usage {
+		fmt.Fprintf(r.Err, "fetch1738: (%d) %s\n", exit.Of(kind), stdio.Line(err.Error()))
+		return exit.Of(kind)
+	}
+	fmt.Fprintf(r.Err, "fetch1738: %s\n", stdio.Line(err.Error()))
+	fmt.Fprintln(r.Err, "fetch1738: try 'fetch1738 --help' for more information")
+	return exit.Usage
+}
+
+// message is an error in one printable line.
+func message(err error) string {
+	if known, ok := errors.AsType[*fetch.Error](err); ok && error(known) == err {
+		return known.Error()
+	}
+	return stdio.Line(err.Error())
+}
+
+// Code is the exit code of a transfer that is over.
+func Code(t *transfer.Result) int {
+	f := exit.Failure{
+		Err: t.Err, Uploading: t.Upload, Resuming: t.Op.Resuming(),
+		Unheard: !t.Account.Facts().Answered, Sending: t.Upload && t.Account.Moved.Load() > 0,
+	}
+	if t.Locator != nil {
+		f.Scheme = t.Locator.Scheme()
+		if p := t.ProxyTo(f.Scheme, t.ServerOf(t.Locator).HostPort); p != nil {
+			f.Proxy = p.Scheme
+		}
+		if t.Gateway() != "" || t.AskedProxy(t.Locator) != nil {
+			f.Scheme = "http"
+		}
+	}
+	return f.Code()
+}
