@@ -4,37 +4,40 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
 	"syscall"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/archie"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/completion"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/demo"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/explain"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/extract"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/get"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/manual"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mirror"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/parse"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/serve"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// A command is a verb of the command line.
-type command struct {
-	name    string
-	summary string
-	run     func(ctx context.Context, args []string, std stdio.Streams) int // gives the exit code
-	options func() []option                                                 // that it takes
-}
-
 // commands are the verbs; without one the arguments are options and URLs to
 // fetch.
-func commands() []command {
-	return []command{
-		newCommand("parse", "show what URLs consist of", parseHelp, defineParse),
-		newCommand("explain", "show what fetching a URL would do, without connecting", explainHelp, defineExplain),
-		newCommand("extract", "find the URLs in text", extractHelp, defineExtract),
-		newCommand("archie", "find files by name with an archie server", archieHelp, defineArchie),
-		{"mirror", "keep a copy of a tree, a hole or a group in a folder", runMirror, mirrorOptions},
-		newCommand("serve", "serve a folder by FTP, gopher and others, to play with", serveHelp, defineServe),
-		newCommand("demo", "fetch one document by every scheme from embedded servers", demoHelp, defineDemo),
-		{"help", "explain a verb, an option or a group of options", runHelp, func() []option { return nil }},
-		newCommand("completion", "write completions for bash, zsh or fish", completionHelp, defineCompletion),
-		newCommand("manual", "write the manual page", manualHelp, defineManual),
+func commands() []cli.Command {
+	return []cli.Command{
+		parse.Command(),
+		explain.Command(),
+		extract.Command(),
+		archie.Command(run),
+		mirror.Command(),
+		serve.Command(),
+		demo.Command(),
+		help.Command(commands),
+		completion.Command(commands),
+		manual.Command(commands),
 	}
 }
 
@@ -47,22 +50,26 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := run(ctx, os.Args[1:], stdio.Streams{os.Stdin, os.Stdout, os.Stderr})
+	code := run(ctx, os.Args[1:], stdio.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	stop()
 	os.Exit(code)
 }
 
+// run is the program. It returns the exit code.
 func run(ctx context.Context, args []string, std stdio.Streams) int {
 	if c := verbNamed(args); c != nil {
-		return c.run(ctx, args[1:], std)
+		return c.Run(ctx, args[1:], std)
 	}
-	return runGet(ctx, args, std)
+	return get.Run(ctx, args, std, get.Verbs{Names: cli.Names(commands()), Help: help.Command(commands).Run})
 }
 
 // verbNamed is the verb that the arguments begin with; nil is none.
-func verbNamed(args []string) *command {
+func verbNamed(args []string) *cli.Command {
+	if len(args) == 0 {
+		return nil
+	}
 	for _, c := range commands() {
-		if len(args) > 0 && c.name == args[0] {
+		if c.Name == args[0] {
 			return &c
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
-// check finds options that do not go together.
-func check(o *plan.Operation) error {
+// Check finds options that do not go together.
+func Check(o *plan.Operation) error {
 	methods := []string{}
 	for name, asked := range map[string]bool{"-I, --head": o.Ask.Head, "-d, --data": o.Posted() != nil, "-T, --upload-file": o.Uploading()} {
 		if asked {

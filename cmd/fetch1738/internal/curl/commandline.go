@@ -184,3 +184,6 @@ func nextOperation(c *CommandLine, value string) error {
 	}
 	return nil
 }
+
+// URLs are those behind the last --next.
+func (c *CommandLine) URLs() []string { return c.op.URLs }

@@ -141,3 +141,6 @@ func unquoteConfig(s string) (value, rest string, err error) {
 	}
 	return "", "", errors.New("a quote without its end")
 }
+
+// InFile reports whether a configuration file is being read.
+func (c *CommandLine) InFile() bool { return c.configs > 0 }

@@ -104,7 +104,7 @@ func setMaxRedirects(c *CommandLine, value string) error {
 	n, err := strconv.Atoi(value)
 	switch {
 	case err != nil:
-		return errNotNumeric
+		return ErrNotNumeric
 	case n < -1:
 		return errNotPositive
 	case n == -1:

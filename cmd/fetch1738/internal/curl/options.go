@@ -28,8 +28,8 @@ func (o Option) Guards() bool {
 	return o.In("tls") || o.In("auth") || o.In("policy") || o.In("proxy")
 }
 
-// ownOption marks an option that curl does not have.
-const ownOption = "curl has no such option."
+// Own marks an option that curl does not have.
+const Own = "curl has no such option."
 
 // noEffect marks an option that asks for what is done anyway.
 const noEffect = "It is so anyway and cannot be switched off."
@@ -37,21 +37,21 @@ const noEffect = "It is so anyway and cannot be switched off."
 // Options are all there are, by name.
 func Options() []Option {
 	return []Option{
-		{"", "allow-port", "PORT", "policy", "Permit this port for every scheme; may be repeated", addPort, ownOption},
-		{"", "allow-zone", "ZONE", "policy", "Permit addresses of this zone; may be repeated", addZone, ownOption},
+		{"", "allow-port", "PORT", "policy", "Permit this port for every scheme; may be repeated", addPort, Own},
+		{"", "allow-zone", "ZONE", "policy", "Permit addresses of this zone; may be repeated", addZone, Own},
 		{"a", "append", "", "upload ftp", "Append to the remote file when uploading", toggle(func(o *plan.Operation) *bool { return &o.Ask.Append }), "Also for file."},
-		{"", "articles", "RANGE", "news", "Fetch these articles of a group, as 1-500, in an mbox or, with -O, a file each", text(func(o *plan.Operation) *string { return &o.News.Articles }), ownOption},
+		{"", "articles", "RANGE", "news", "Fetch these articles of a group, as 1-500, in an mbox or, with -O, a file each", text(func(o *plan.Operation) *string { return &o.News.Articles }), Own},
 		{"", "basic", "", "http auth", "Authenticate by HTTP Basic", always, noEffect},
 		{"", "cacert", "FILE", "tls", "Trust the authorities in FILE, in PEM, not those of the system", text(func(o *plan.Operation) *string { return &o.TLS.CAFile }), ""},
 		{"", "capath", "DIR", "tls", "Trust those in the files of DIR, too", text(func(o *plan.Operation) *string { return &o.TLS.CAPath }), "The names of the files do not matter; no c_rehash is needed."},
 		{"E", "cert", "FILE[:PASSWORD]", "tls auth", "Identify by this certificate; the key is in FILE or that of --key", setCertificate, "PEM and DER, no PKCS #12 and no tokens."},
 		{"", "cert-type", "PEM|DER", "tls auth", "Format of the certificate", setFormat(func(i *plan.Identity) *bool { return &i.DER }), "No P12 and ENG."},
-		{"", "charset", "NAME", "output gopher", "Show text as being in this charset (on a terminal)", setCharset, ownOption},
+		{"", "charset", "NAME", "output gopher", "Show text as being in this charset (on a terminal)", setCharset, Own},
 		{"", "ciphers", "LIST", "tls", "Ciphers to offer up to TLS 1.2, as ECDHE-RSA-AES128-GCM-SHA256", setCiphers, "Names only, of OpenSSL or IANA; no HIGH and the like."},
 		{"", "clobber", "", "output", "Replace files, also where a server named them; --no-clobber numbers the new", setClobber, ""},
 		{"", "compressed", "", "http", "Ask for a compressed answer and decompress it", toggle(func(o *plan.Operation) *bool { return &o.HTTP.Compressed }), "gzip and deflate only; not for a part of a document."},
 		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "A mistake in it ends the program; curl warns and goes on."},
-		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to connect, handshakes included", seconds(func(o *plan.Operation) *time.Duration { return &o.Connect.Timeout }), "30 seconds without the option, not 300."},
+		{"", "connect-timeout", "SECONDS", "connection", "Limit the time to connect, handshakes included", Seconds(func(o *plan.Operation) *time.Duration { return &o.Connect.Timeout }), "30 seconds without the option, not 300."},
 		{"", "connect-to", "FROM:PORT:TO:PORT", "connection", "Connect to another host and port; any may be empty", addRoute, "Data connections of ftp follow, also by a proxy."},
 		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - finds out where", setResume, "A file that is complete is a success. Excludes -r. An upload goes where it belongs or fails (36)."},
 		{"b", "cookie", "NAME=VALUE", "http", "Send this cookie; may be repeated", addCookie, "No files of cookies, and none are kept: use curl for this. Several are joined by \"; \"; curl leaves out the space."},
@@ -68,23 +68,23 @@ func Options() []Option {
 		{"", "disable-epsv", "", "ftp", "Use PASV, not EPSV", toggle(func(o *plan.Operation) *bool { return &o.FTP.Session.DisableEPSV }), ""},
 		{"", "dns-servers", "ADDRESSES", "connection", "Look names up at these servers, ADDRESS[:PORT],..., in turn", setNameServers, "Debian's curl is built without it."},
 		{"D", "dump-header", "FILE", "http ftp output", "Write heads of HTTP answers and replies of FTP servers to FILE; % is stderr", text(func(o *plan.Operation) *string { return &o.Output.DumpHeader }), ""},
-		{"", "email", "ADDRESS", "ftp auth mailto", "Your address: password of anonymous FTP (section 3.2.1), sender of mail", text(func(o *plan.Operation) *string { return &o.Login.Email }), ownOption},
+		{"", "email", "ADDRESS", "ftp auth mailto", "Your address: password of anonymous FTP (section 3.2.1), sender of mail", text(func(o *plan.Operation) *string { return &o.Login.Email }), Own},
 		{"", "eprt", "", "ftp", "Use EPRT before PORT, with -P", inverse(func(o *plan.Operation) *bool { return &o.FTP.Session.DisableEPRT }), ""},
 		{"", "epsv", "", "ftp", "Use EPSV before PASV", inverse(func(o *plan.Operation) *bool { return &o.FTP.Session.DisableEPSV }), ""},
 		{"", "etag-compare", "FILE", "http", "Fetch the document only if its ETag is not the one in FILE", text(func(o *plan.Operation) *string { return &o.HTTP.ETagCompare }), "An output file stays as it is after a 304; curl empties it."},
 		{"", "etag-save", "FILE", "http", "Write the ETag of the document to FILE; - is standard output", text(func(o *plan.Operation) *string { return &o.HTTP.ETagSave }), "Only once the document is complete."},
-		{"", "exact", "", "ftp gopher", "Send only what RFC 1738 names", toggle(func(o *plan.Operation) *bool { return &o.Exact }), ownOption},
-		{"", "expect100-timeout", "SECONDS", "http", "Wait so long for 100 Continue before a large upload is sent, not a second", seconds(func(o *plan.Operation) *time.Duration { return &o.HTTP.ContinueTimeout }), ""},
+		{"", "exact", "", "ftp gopher", "Send only what RFC 1738 names", toggle(func(o *plan.Operation) *bool { return &o.Exact }), Own},
+		{"", "expect100-timeout", "SECONDS", "http", "Wait so long for 100 Continue before a large upload is sent, not a second", Seconds(func(o *plan.Operation) *time.Duration { return &o.HTTP.ContinueTimeout }), ""},
 		{"f", "fail", "", "http important", "Fail without output on an HTTP status of 400 or more", toggle(func(o *plan.Operation) *bool { return &o.HTTP.Fail }), ""},
 		{"", "fail-early", "", "curl", "Stop at the first URL that fails", toggle(func(o *plan.Operation) *bool { return &o.FailEarly }), ""},
 		{"", "fail-with-body", "", "http", "Fail on an HTTP status of 400 or more, with output", toggle(func(o *plan.Operation) *bool { return &o.HTTP.FailWithBody }), ""},
 		{"", "follow", "", "http", "Follow redirects, and use the method of -X only where their status keeps it", setFollow, "As curl since 8.16."},
 		{"", "form", "NAME=VALUE", "gopher", "Answer this question of a Gopher+ form; may be repeated", addAnswer, "curl's --form posts by http."},
-		{"", "form-file", "FILE", "gopher", "Answer those of a file of lines NAME=VALUE", addAnswers, ownOption},
+		{"", "form-file", "FILE", "gopher", "Answer those of a file of lines NAME=VALUE", addAnswers, Own},
 		{"", "ftp-account", "TEXT", "ftp auth", "Answer the server's wish for an account with this", text(func(o *plan.Operation) *string { return &o.FTP.Account }), ""},
 		{"", "ftp-alternative-to-user", "COMMAND", "ftp auth", "Send COMMAND when the server refuses USER or PASS", text(func(o *plan.Operation) *string { return &o.FTP.Session.Alternative }), ""},
 		{"", "ftp-create-dirs", "", "ftp upload", "Make the remote directories that are missing", toggle(func(o *plan.Operation) *bool { return &o.FTP.CreateDirs }), ""},
-		{"", "ftp-guess-type", "", "ftp", "Choose ASCII or image type by the name's suffix", toggle(func(o *plan.Operation) *bool { return &o.FTP.Session.GuessType }), ownOption},
+		{"", "ftp-guess-type", "", "ftp", "Choose ASCII or image type by the name's suffix", toggle(func(o *plan.Operation) *bool { return &o.FTP.Session.GuessType }), Own},
 		{"", "ftp-method", "multicwd|singlecwd|nocwd", "ftp", "How to walk the path", setFTPMethod, ""},
 		{"", "ftp-pasv", "", "ftp", "Let the server open the data port; undoes -P", setPassive, ""},
 		{"P", "ftp-port", "ADDRESS", "ftp", "Have the server connect to ADDRESS[:PORT[-PORT]]; - is our own", setFTPPort, "Only the server's address may connect. A mistake in the ports ends the program."},
@@ -95,8 +95,8 @@ func Options() []Option {
 		{"", "ftp-ssl-ccc-mode", "MODE", "ftp tls", "Do so and be the first to end it (active) or not (passive)", setCCCMode, "Another MODE is a mistake; curl warns."},
 		{"", "ftp-ssl-control", "", "ftp tls", "Demand TLS for the commands, and send the data in the clear", toggle(func(o *plan.Operation) *bool { return &o.TLS.Control }), ""},
 		{"", "ftp-ssl-reqd", "", "ftp tls", "The same as --ssl-reqd", toggle(func(o *plan.Operation) *bool { return &o.TLS.Require }), ""},
-		{"", "gateway", "SCHEME=URL", "connection", "Ask this http URL for all of a scheme; {url} in it is the URL", addGateway, ownOption},
-		{"", "gateway-login", "", "connection auth", "Tell the gateway also URLs with a user or password, as they are", toggle(func(o *plan.Operation) *bool { return &o.Policy.GatewayLogins }), ownOption},
+		{"", "gateway", "SCHEME=URL", "connection", "Ask this http URL for all of a scheme; {url} in it is the URL", addGateway, Own},
+		{"", "gateway-login", "", "connection auth", "Tell the gateway also URLs with a user or password, as they are", toggle(func(o *plan.Operation) *bool { return &o.Policy.GatewayLogins }), Own},
 		{"G", "get", "", "http", "Put what -d and the like say into the URL", toggle(func(o *plan.Operation) *bool { return &o.HTTP.Get }), ""},
 		{"g", "globoff", "", "curl", "Take { } [ ] in URLs as they are", toggle(func(o *plan.Operation) *bool { return &o.GlobOff }), ""},
 		{"I", "head", "", "http ftp file gopher", "Show what is known of the document, not the document", toggle(func(o *plan.Operation) *bool { return &o.Ask.Head }), "Gopher tells what Gopher+ knows."},
@@ -110,29 +110,29 @@ func Options() []Option {
 		{"6", "ipv6", "", "connection", "Use IPv6 addresses only", choice(family, "6"), ""},
 		{"", "json", "", "output", "List a directory or menu as JSON, an object a line", toggle(func(o *plan.Operation) *bool { return &o.Output.JSON }), "curl's --json posts by http."},
 		{"", "keepalive", "", "connection", "Probe silent connections; --no-keepalive does not", inverse(func(o *plan.Operation) *bool { return &o.Connect.Dialer.KeepAlive.Off }), ""},
-		{"", "keepalive-time", "SECONDS", "connection", "Probe connections silent for so long, not for 60 seconds", seconds(func(o *plan.Operation) *time.Duration { return &o.Connect.Dialer.KeepAlive.Every }), ""},
+		{"", "keepalive-time", "SECONDS", "connection", "Probe connections silent for so long, not for 60 seconds", Seconds(func(o *plan.Operation) *time.Duration { return &o.Connect.Dialer.KeepAlive.Every }), ""},
 		{"", "key", "FILE", "tls auth", "Private key of the certificate of --cert", text(func(o *plan.Operation) *string { return &o.TLS.Identity.KeyFile }), ""},
 		{"", "key-type", "PEM|DER", "tls auth", "Format of the private key", setFormat(func(i *plan.Identity) *bool { return &i.KeyDER }), "No ENG."},
-		{"", "like", "URL", "wais", "Find documents like that of this wais URL; may be repeated", addLike, ownOption},
+		{"", "like", "URL", "wais", "Find documents like that of this wais URL; may be repeated", addLike, Own},
 		{"", "limit-rate", "RATE", "connection", "Transfer no more than so many octets in a second; k, m, g as suffix", size(func(o *plan.Operation) *int64 { return &o.Limits.Rate }), "Evenly, not in bursts; also for file."},
-		{"", "list", "", "output important", "List a directory or menu for people to read", toggle(func(o *plan.Operation) *bool { return &o.Output.List }), ownOption},
+		{"", "list", "", "output important", "List a directory or menu for people to read", toggle(func(o *plan.Operation) *bool { return &o.Output.List }), Own},
 		{"l", "list-only", "", "ftp", "List names only, by NLST", toggle(func(o *plan.Operation) *bool { return &o.FTP.ListOnly }), "Of a wildcard the server lists what fits; curl lists all."},
-		{"", "list-views", "", "gopher", "List the views that a Gopher+ item is to be had in", toggle(func(o *plan.Operation) *bool { return &o.Gopher.ListViews }), ownOption},
+		{"", "list-views", "", "gopher", "List the views that a Gopher+ item is to be had in", toggle(func(o *plan.Operation) *bool { return &o.Gopher.ListViews }), Own},
 		{"", "local-port", "N[-M]", "connection", "Connect from this local port, or the first free one of a range", setLocalPort, ""},
 		{"L", "location", "", "http", "Follow redirects", setLocation, "No login, -H, -b or -e goes to another origin."},
 		{"", "location-trusted", "", "http auth", "Follow redirects and send login and headers to other origins", trustLocations, ""},
 		{"", "max-filesize", "SIZE", "transfer", "Refuse what is larger, also when that shows only on the way", size(func(o *plan.Operation) *int64 { return &o.Limits.Size }), "Also when the size was not told beforehand (curl: since 8.4)."},
-		{"", "max-hits", "N", "wais", "Find at most N documents, not 200", count(func(o *plan.Operation) *int { return &o.WAIS.MaxHits }), ownOption},
+		{"", "max-hits", "N", "wais", "Find at most N documents, not 200", count(func(o *plan.Operation) *int { return &o.WAIS.MaxHits }), Own},
 		{"", "max-redirs", "NUMBER", "http", "Follow so many redirects at most; -1 for any number", setMaxRedirects, "-1 is 1000."},
-		{"m", "max-time", "SECONDS", "connection", "Limit the time of a whole transfer", seconds(func(o *plan.Operation) *time.Duration { return &o.Limits.Time }), ""},
+		{"m", "max-time", "SECONDS", "connection", "Limit the time of a whole transfer", Seconds(func(o *plan.Operation) *time.Duration { return &o.Limits.Time }), ""},
 		{"n", "netrc", "", "auth", "Take login names and passwords from ~/.netrc", choice(netrcUse, plan.NetrcRequired), "A file that others can read is complained of; one of another user is refused."},
 		{"", "netrc-file", "FILE", "auth", "Take them from FILE", text(func(o *plan.Operation) *string { return &o.Login.NetrcFile }), "A file that others can read is complained of; one of another user is refused."},
 		{"", "netrc-optional", "", "auth", "Take them from ~/.netrc unless -u or the URL has them", choice(netrcUse, plan.NetrcOptional), "A file that others can read is complained of; one of another user is refused."},
-		{"", "news-server", "HOST[:PORT]", "news", "Fetch news URLs from there, not from $NNTPSERVER", text(func(o *plan.Operation) *string { return &o.News.Server }), ownOption},
+		{"", "news-server", "HOST[:PORT]", "news", "Fetch news URLs from there, not from $NNTPSERVER", text(func(o *plan.Operation) *string { return &o.News.Server }), Own},
 		{":", "next", "", "curl", "Begin anew: the options so far are for the URLs so far", nextOperation, ""},
 		{"N", "no-buffer", "", "output", "Do not buffer the output", ignore, "It never is."},
 		{"", "noproxy", "HOSTS", "proxy", "Reach these hosts without the proxy", optionalText(func(o *plan.Operation) **string { return &o.Proxy.None }), ""},
-		{"", "number", "N", "output gopher", "Follow the N-th link of a directory or menu; again: of what it leads to", addNumber, ownOption},
+		{"", "number", "N", "output gopher", "Follow the N-th link of a directory or menu; again: of what it leads to", addNumber, Own},
 		{"", "out-null", "", "output", "Discard the document of one URL", setNull, "curl: since 8.16."},
 		{"o", "output", "FILE", "output important", "Write to FILE, not to standard output", setOutput, ""},
 		{"", "output-dir", "DIR", "output", "Put the files of -o and -O into DIR", text(func(o *plan.Operation) *string { return &o.Output.Dir }), ""},
@@ -141,7 +141,7 @@ func Options() []Option {
 		{"", "parallel-max", "NUMBER", "transfer curl", "Fetch so many at once, not 50", atMost(plan.MaxParallel, plan.DefaultParallel, func(o *plan.Operation) *int { return &o.Parallel.Max }), ""},
 		{"", "parallel-max-host", "NUMBER", "transfer curl", "Fetch so many at once from one server", atMost(plan.MaxParallel, 0, func(o *plan.Operation) *int { return &o.Parallel.PerHost }), ""},
 		{"", "pass", "PASSWORD", "tls auth", "Password of the private key", text(func(o *plan.Operation) *string { return &o.TLS.Identity.Password }), "Not asked for."},
-		{"", "password-fd", "NUMBER", "auth", "Read passwords that are asked for from this descriptor, a line each", setPasswordFD, ownOption},
+		{"", "password-fd", "NUMBER", "auth", "Read passwords that are asked for from this descriptor, a line each", setPasswordFD, Own},
 		{"", "path-as-is", "", "transfer", "Leave /../ and /./ in paths", always, noEffect + " RFC 1738 knows no such segments."},
 		{"", "pinnedpubkey", "HASHES", "tls", "Insist on a public key: sha256//BASE64;... or a file with it", text(func(o *plan.Operation) *string { return &o.TLS.Pins }), ""},
 		{"", "post301", "", "http", "Let a POST stay one after a redirect by 301", keepPost(301), ""},
@@ -174,13 +174,13 @@ func Options() []Option {
 		{"", "retry", "NUMBER", "transfer", "Try again so often when the failure may pass", count(func(o *plan.Operation) *int { return &o.Retry.Times }), "Goes on from the last octet, if the document is the same. A broken connection counts too."},
 		{"", "retry-all-errors", "", "transfer", "Do so whatever the failure", toggle(func(o *plan.Operation) *bool { return &o.Retry.All }), ""},
 		{"", "retry-connrefused", "", "transfer", "Do so also when nobody listens", toggle(func(o *plan.Operation) *bool { return &o.Retry.Refused }), ""},
-		{"", "retry-delay", "SECONDS", "transfer", "Wait so long before trying again, not 1, 2, 4, ...", seconds(func(o *plan.Operation) *time.Duration { return &o.Retry.Delay }), ""},
-		{"", "retry-max-time", "SECONDS", "transfer", "Do not try again after so long", seconds(func(o *plan.Operation) *time.Duration { return &o.Retry.MaxTime }), ""},
+		{"", "retry-delay", "SECONDS", "transfer", "Wait so long before trying again, not 1, 2, 4, ...", Seconds(func(o *plan.Operation) *time.Duration { return &o.Retry.Delay }), ""},
+		{"", "retry-max-time", "SECONDS", "transfer", "Do not try again after so long", Seconds(func(o *plan.Operation) *time.Duration { return &o.Retry.MaxTime }), ""},
 		{"S", "show-error", "", "output", "Show errors in spite of -s", toggle(func(o *plan.Operation) *bool { return &o.ShowError }), ""},
 		{"", "show-headers", "", "http file", "The same as --include", toggle(func(o *plan.Operation) *bool { return &o.Output.Include }), ""},
 		{"s", "silent", "", "output important", "No progress, no errors", toggle(func(o *plan.Operation) *bool { return &o.Silent }), ""},
 		{"", "skip-existing", "", "output", "Do nothing where the output file is there already", toggle(func(o *plan.Operation) *bool { return &o.Output.SkipExisting }), ""},
-		{"", "smtp", "HOST:PORT", "mailto upload", "Send mail (-T FILE mailto:ADDRESS) by this server", text(func(o *plan.Operation) *string { return &o.SMTP }), ownOption},
+		{"", "smtp", "HOST:PORT", "mailto upload", "Send mail (-T FILE mailto:ADDRESS) by this server", text(func(o *plan.Operation) *string { return &o.SMTP }), Own},
 		{"", "socks4", "HOST:PORT", "proxy", "Go through this SOCKS 4 proxy, looking names up here", setProxy("socks4", false), ""},
 		{"", "socks4a", "HOST:PORT", "proxy", "Go through this SOCKS 4A proxy, which looks names up", setProxy("socks4a", false), "Addresses are told as such, not as names."},
 		{"", "socks5", "HOST:PORT", "proxy", "Go through this SOCKS proxy, looking names up here", setProxy("socks5", false), ""},
@@ -190,14 +190,14 @@ func Options() []Option {
 		{"", "ssl", "", "ftp news mailto tls", "Use TLS if the server has it", toggle(func(o *plan.Operation) *bool { return &o.TLS.Try }), "For ftp by AUTH TLS (curl tries AUTH SSL first), for news and mail by STARTTLS."},
 		{"", "ssl-reqd", "", "ftp news mailto tls", "Use TLS or fail", toggle(func(o *plan.Operation) *bool { return &o.TLS.Require }), "For ftp by AUTH TLS (curl tries AUTH SSL first), for news and mail by STARTTLS."},
 		{"", "stderr", "FILE", "curl output", "Write to FILE what goes to standard error; - is standard output", setStderr, ""},
-		{"", "strict", "", "curl", "Accept URLs by RFC 1738 section 5 and nothing else", toggle(func(o *plan.Operation) *bool { return &o.Reading.Strict }), ownOption},
+		{"", "strict", "", "curl", "Accept URLs by RFC 1738 section 5 and nothing else", toggle(func(o *plan.Operation) *bool { return &o.Reading.Strict }), Own},
 		{"", "styled-output", "", "output", "Show the names of header fields in bold", ignore, "They never are."},
 		{"", "suppress-connect-headers", "", "proxy", "Leave what a proxy answers to CONNECT out of -i and -D", toggle(func(o *plan.Operation) *bool { return &o.Output.NoConnectHeads }), ""},
 		{"", "tcp-nodelay", "", "connection", "Send small packets at once", always, noEffect},
-		{"", "telnet-filter", "safe|off", "telnet", "off lets all that a service says through to a terminal; safe does not", setTelnetFilter, ownOption},
-		{"", "telnet-login", "", "telnet auth", "Type the URL's user and password, or those of -u, at the service's prompts", toggle(func(o *plan.Operation) *bool { return &o.Telnet.Login }), ownOption},
+		{"", "telnet-filter", "safe|off", "telnet", "off lets all that a service says through to a terminal; safe does not", setTelnetFilter, Own},
+		{"", "telnet-login", "", "telnet auth", "Type the URL's user and password, or those of -u, at the service's prompts", toggle(func(o *plan.Operation) *bool { return &o.Telnet.Login }), Own},
 		{"t", "telnet-option", "NAME=VALUE", "telnet", "Tell the service TTYPE=, XDISPLOC=, NEW_ENV=NAME,VALUE, WS=80x24, BINARY=1", addTelnetOption, "A user in the URL is not put into NEW_ENV."},
-		{"", "telnet-script", "FILE", "telnet", "Go through FILE, of lines expect TEXT, send TEXT, timeout SECONDS", setTelnetScript, ownOption},
+		{"", "telnet-script", "FILE", "telnet", "Go through FILE, of lines expect TEXT, send TEXT, timeout SECONDS", setTelnetScript, Own},
 		{"z", "time-cond", "TIME", "transfer", "Fetch only what is newer than a date or a file; -TIME for what is not", setTimeCondition, "Also for Gopher+, and for uploads to a file, whose time counts."},
 		{"", "tls-max", "VERSION", "tls", "Speak no later TLS than 1.0, 1.1, 1.2 or 1.3", setMaxTLS, ""},
 		{"1", "tlsv1", "", "tls", "Speak TLS 1.0 or later", minTLS(tls.VersionTLS10), ""},
@@ -217,7 +217,7 @@ func Options() []Option {
 		{"", "variable", "[%]NAME=TEXT", "curl", "Set the variable {{NAME}} of --expand-OPTION values; NAME@FILE reads it", addVariable, ""},
 		{"v", "verbose", "", "curl important", "Show the conversation; passwords are masked", setVerbose, "curl does not mask them."},
 		{"V", "version", "", "curl important", "Show the version and the schemes", own(func(c *CommandLine) *bool { return &c.Version }), ""},
-		{"", "view", "TYPE[,LANG]", "gopher", "Fetch a Gopher+ item in this view", setView, ownOption},
+		{"", "view", "TYPE[,LANG]", "gopher", "Fetch a Gopher+ item in this view", setView, Own},
 		{"w", "write-out", "FORMAT", "output", "Write this after each transfer; @FILE reads it from FILE", setWriteOut, "See what differs of -D and -w above."},
 	}
 }
@@ -225,7 +225,7 @@ func Options() []Option {
 // Compared is how o differs from curl's, as the help and the manual say it; "" is
 // not at all.
 func (o Option) Compared() string {
-	if o.Curl == "" || o.Curl == ownOption {
+	if o.Curl == "" || o.Curl == Own {
 		return o.Curl
 	}
 	return "Compared with curl: " + o.Curl
@@ -245,4 +245,9 @@ func (o Option) Called(name string) bool {
 		return bare == o.Long || bare == "no-"+o.Long && o.Arg == ""
 	}
 	return false
+}
+
+// On carries out an option of one Operation alone.
+func (o Option) On(op *plan.Operation, value string) error {
+	return o.Set(&CommandLine{op: op, Global: op.Global}, value)
 }

@@ -21,7 +21,7 @@ func parseRate(value string) (time.Duration, error) {
 	text, unit, given := strings.Cut(value, "/")
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 0 {
-		return 0, errNotNumeric
+		return 0, ErrNotNumeric
 	}
 	if !given {
 		unit = "h"

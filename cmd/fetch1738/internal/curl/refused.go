@@ -40,16 +40,16 @@ func refusals() []refusal {
 // unknownOption says what there is to be said of an option that is not in a
 // table, given by its long name or its letter.
 func unknownOption(long, short string, table []Option) string {
-	said, known := refusedOption(long, short)
-	if near := nearestOption(long, table); !known && near != "" {
+	said, known := RefusedOption(long, short)
+	if near := NearestOption(long, table); !known && near != "" {
 		said += "; did you mean " + near + "?"
 	}
 	return said
 }
 
-// refusedOption says what there is to be said of an option that is not among
+// RefusedOption says what there is to be said of an option that is not among
 // options, given by its long name or its letter, and whether curl has it.
-func refusedOption(long, short string) (said string, known bool) {
+func RefusedOption(long, short string) (said string, known bool) {
 	spelled := "--" + long
 	if short != "" {
 		spelled = "-" + short
@@ -79,9 +79,9 @@ func refusedOption(long, short string) (said string, known bool) {
 	return "option " + spelled + ": is unknown", false
 }
 
-// nearestOption is the option of a table that a misspelt name may mean; "" is
+// NearestOption is the option of a table that a misspelt name may mean; "" is
 // none.
-func nearestOption(long string, table []Option) string {
+func NearestOption(long string, table []Option) string {
 	var names []string
 	for _, o := range table {
 		names = append(names, o.Long)

@@ -17,8 +17,9 @@ import (
 // are here, those of one option stand by what they set.
 type Setter func(c *CommandLine, value string) error
 
+// ErrNotNumeric is what is wrong with a value that should be a number.
 var (
-	errNotNumeric  = errors.New("expected a proper numerical parameter")
+	ErrNotNumeric  = errors.New("expected a proper numerical parameter")
 	errNotPositive = errors.New("expected a positive numerical parameter")
 	errTooLarge    = errors.New("number too large")
 )
@@ -88,7 +89,7 @@ func count(field func(*plan.Operation) *int) Setter {
 		n, err := strconv.Atoi(value)
 		switch {
 		case err != nil:
-			return errNotNumeric
+			return ErrNotNumeric
 		case n < 0:
 			return errNotPositive
 		}
@@ -120,20 +121,20 @@ func natural(value string) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
 	switch {
 	case err != nil:
-		return 0, errNotNumeric
+		return 0, ErrNotNumeric
 	case n < 0:
 		return 0, errNotPositive
 	}
 	return n, nil
 }
 
-// seconds reads a decimal number of seconds; 0 is no limit.
-func seconds(field func(*plan.Operation) *time.Duration) Setter {
+// Seconds reads a decimal number of seconds; 0 is no limit.
+func Seconds(field func(*plan.Operation) *time.Duration) Setter {
 	return func(c *CommandLine, value string) error {
 		n, err := strconv.ParseFloat(value, 64)
 		switch {
 		case err != nil || math.IsNaN(n):
-			return errNotNumeric
+			return ErrNotNumeric
 		case n < 0:
 			return errNotPositive
 		case n >= maxSeconds:

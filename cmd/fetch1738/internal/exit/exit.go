@@ -2,6 +2,12 @@
 // one, and says what it means.
 package exit
 
+import (
+	"context"
+	"strings"
+	"syscall"
+)
+
 // The codes, curl's where curl has one.
 const (
 	OK             = 0
@@ -60,3 +66,11 @@ const (
 	Interrupted    = 130 // as a shell reports SIGINT
 	Terminated     = 143 // as a shell reports SIGTERM
 )
+
+// OfSignal is the code that tells of the signal that ended ctx.
+func OfSignal(ctx context.Context) int {
+	if strings.HasPrefix(context.Cause(ctx).Error(), syscall.SIGTERM.String()) {
+		return Terminated
+	}
+	return Interrupted
+}

@@ -178,3 +178,8 @@ func PlainScheme(scheme string) string {
 func Departing(used locator.Tolerance) string {
 	return "the URL departs from RFC 1738: " + used.String()
 }
+
+// Departures names what was tolerated, by the constants of package locator.
+func Departures(used locator.Tolerance) []string {
+	return strings.FieldsFunc(used.String(), func(r rune) bool { return r == '|' })
+}

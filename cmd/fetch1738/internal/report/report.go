@@ -3,6 +3,7 @@
 package report
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -99,6 +100,14 @@ func (r *Reporter) Begin(t *transfer.Result) transfer.Watch {
 	return w
 }
 
+// Watch is ctx in which the conversation is shown, for who performs no transfers.
+func (r *Reporter) Watch(ctx context.Context, t *transfer.Result) context.Context {
+	if n := r.narrator(t); n != nil {
+		ctx = fetch.WithTrace(ctx, n.trace())
+	}
+	return ctx
+}
+
 // warnOfPassword tells who is going to read a password.
 func (n *narrator) warnOfPassword(t *transfer.Result) {
 	login := client.LoginOf(t.Locator)
@@ -141,6 +150,15 @@ func (r *Reporter) End(t *transfer.Result) {
 	if r.tally != nil {
 		r.tally.count(t.Err == nil)
 	}
+}
+
+// Failed tells of a failure in a file of a mirror.
+func (r *Reporter) Failed(t *transfer.Result, file string) {
+	over := &told{t, r, Code(t)}
+	if file != "" && !strings.Contains(message(t.Err), file) {
+		t.Err = fmt.Errorf("%s: %w", file, t.Err)
+	}
+	r.complain(over)
 }
 
 // complain says what went wrong, unless that is not wanted.

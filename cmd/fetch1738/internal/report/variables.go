@@ -13,7 +13,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/text"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -263,6 +263,6 @@ func jsonString(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text.AsGiven(s)) // a string cannot fail
+	_ = enc.Encode(render.AsGiven(s)) // a string cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -46,7 +46,7 @@ func (r *Reporter) narrator(t *transfer.Result) *narrator {
 	n.form, n.time, n.uploading = trace.Form, trace.Time, t.Upload
 	n.silentBody = t.Sink.OnTerminal() && n.safe
 	if t.Locator.Scheme() == "telnet" {
-		n.words = commandWords
+		n.words = CommandWords
 	}
 	if t.Departures != 0 {
 		n.remark("%s", plan.Departing(t.Departures))
@@ -145,9 +145,9 @@ func (n *narrator) lines(mark string, octets []byte) {
 	}
 }
 
-// commandWords shows telnet's commands in words, and what is none, such as what
+// CommandWords shows telnet's commands in words, and what is none, such as what
 // is said to a proxy, as it is.
-func commandWords(octets []byte) string {
+func CommandWords(octets []byte) string {
 	if words := telnet.Describe(octets); words != "" {
 		return words
 	}

@@ -50,3 +50,9 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 	}
 	return b, err
 }
+
+// A ReadError is a failure of an input rather than of the output.
+type ReadError struct{ error }
+
+// FailedToRead is err as a ReadError.
+func FailedToRead(err error) ReadError { return ReadError{err} }

@@ -1,16 +1,18 @@
-package main
+package mirror
 
 import (
 	"errors"
 	"fmt"
 	"net"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 )
@@ -19,13 +21,14 @@ import (
 // -v and in a dry run all of them, failures on standard error, and on a terminal
 // how far it is. Its events come one at a time.
 type mirrorReport struct {
-	t      *transfer // which stands for all of the mirror
-	dry    bool
-	first  error          // that was told of
-	broken error          // of standard output
-	menus  int            // whose end is not marked
-	listed int            // entries of all folders
-	others map[string]int // entries that gopher servers have, by their HOST:PORT
+	t        *transfer.Result // which stands for all of the mirror
+	reporter *report.Reporter
+	dry      bool
+	first    error          // that was told of
+	broken   error          // of standard output
+	menus    int            // whose end is not marked
+	listed   int            // entries of all folders
+	others   map[string]int // entries that gopher servers have, by their HOST:PORT
 
 	mu                   sync.Mutex
 	folders, done, files int
@@ -42,15 +45,15 @@ func (r *mirrorReport) event(e mirror.Event) {
 		r.failed(e)
 		return
 	case mirror.Added, mirror.Replaced, mirror.Checked:
-		if !r.t.op.Verbose && !r.dry {
+		if !r.t.Op.Verbose && !r.dry {
 			return
 		}
 	case mirror.Skipped, mirror.Unsure:
-		if !r.t.op.Verbose {
+		if !r.t.Op.Verbose {
 			return
 		}
 	}
-	if r.t.op.Silent {
+	if r.t.Op.Silent {
 		return
 	}
 	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
@@ -60,7 +63,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
-	r.say(term.SafeLine(text, stdio.MaxMessage))
+	r.say(stdio.Line(text))
 }
 
 // failed complains about a file, or a listing.
@@ -68,44 +71,40 @@ func (r *mirrorReport) failed(e mirror.Event) {
 	if r.first == nil {
 		r.first = e.Err
 	}
-	one := transfer{environment: r.t.environment, locator: r.t.locator, err: e.Err}
-	one.code = one.exitCode()
-	if e.File != "" && !strings.Contains(one.message(), e.File) {
-		one.err = fmt.Errorf("%s: %w", e.File, e.Err)
-	}
-	one.complain()
+	one := &transfer.Result{Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.Err}
+	r.reporter.Failed(one, e.File)
 }
 
 // summary shows what was done, in a line.
 func (r *mirrorReport) summary(s mirror.Summary) {
-	if r.t.op.Silent {
+	if r.t.Op.Silent {
 		return
 	}
 	if r.menus > 0 {
-		r.t.warn("%s: the server does not mark the end of %d menus, so it is not known which files have disappeared", r.t.locator.Redacted(), r.menus)
+		r.t.Warn("%s: the server does not mark the end of %d menus, so it is not known which files have disappeared", r.t.Locator.Redacted(), r.menus)
 	}
 	if at, n := r.otherName(); n > r.listed {
-		r.t.warn("%s: %d items were skipped because they are on %s; if that is another name of this server, use --alias %s", r.t.locator.Redacted(), n, at, at)
+		r.t.Warn("%s: %d items were skipped because they are on %s; if that is another name of this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
 	}
 	unsure := ""
 	if s.Unsure > 0 {
 		unsure = fmt.Sprintf(", %d unsure", s.Unsure)
 	}
-	took := time.Since(r.t.account.start).Seconds()
+	took := time.Since(r.t.Account.Facts().Start).Seconds()
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d octets in %.1f s",
 		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, unsure, s.Octets, took))
 }
 
 // complain says why the mirror failed unless an event has.
 func (r *mirrorReport) complain() {
-	if r.first != r.t.err {
-		r.t.complain()
+	if r.first != r.t.Err {
+		r.reporter.Failed(r.t, "")
 	}
 }
 
 // say writes a line to standard output.
 func (r *mirrorReport) say(text string) {
-	if _, err := fmt.Fprintln(r.t.std.Out, text); err != nil {
+	if _, err := fmt.Fprintln(r.reporter.Out, text); err != nil {
 		r.broken = err
 	}
 }
@@ -117,7 +116,7 @@ func (r *mirrorReport) line(progress.Totals) string {
 	if !r.planned {
 		return fmt.Sprintf("%d folders listed", r.folders)
 	}
-	return fmt.Sprintf("%d of %d files, %s", r.done, r.files, progress.Amount(r.t.account.moved.Load()))
+	return fmt.Sprintf("%d of %d files, %s", r.done, r.files, progress.Amount(r.t.Account.Moved.Load()))
 }
 
 // count takes account of an event.

@@ -1,5 +1,5 @@
-// Package text writes octets that may be anybody's for people and for programs.
-package text
+// Package render writes octets that may be anybody's for people and for programs.
+package render
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// WriteJSON writes v on one line of ASCII. What encoding/json leaves as it is
+// JSON writes v on one line of ASCII. What encoding/json leaves as it is
 // is escaped, for terminals; "<", ">" and "&" are not, for people.
-func WriteJSON(w io.Writer, v any) error {
+func JSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

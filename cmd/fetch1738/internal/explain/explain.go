@@ -1,4 +1,5 @@
-package main
+// Package explain is the verb explain: it shows what fetching a URL would do.
+package explain
 
 import (
 	"bufio"
@@ -7,12 +8,16 @@ import (
 	"io"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-const explainHelp = `Usage: fetch1738 explain [--json] [--strict] [--allow-port PORT]
+const help = `Usage: fetch1738 explain [--json] [--strict] [--allow-port PORT]
                          [--allow-zone ZONE] [--news-server HOST[:PORT]]
                          [options of FTP] URL...
 
@@ -31,20 +36,25 @@ refuses, 1 for a scheme that has no fetcher.
     1       "0/about.txt\r\n"
 `
 
-// defineExplain adds the flags of the verb explain and gives what it does.
-func defineExplain(v *verb) func(context.Context) int {
+// Command is the verb.
+func Command() cli.Command {
+	return cli.New("explain", "show what fetching a URL would do, without connecting", help, define)
+}
+
+// define adds the flags and gives what the verb does.
+func define(v *cli.Verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	op := plan.New(new(plan.Global))
-	v.take(op, "strict", "allow-port", "allow-zone", "news-server",
+	v.Take(op, "strict", "allow-port", "allow-zone", "news-server",
 		"disable-eprt", "disable-epsv", "exact", "ftp-alternative-to-user", "ftp-method", "ftp-port", "ftp-pret", "ftp-ssl-ccc", "ftp-ssl-control", "quote", "ssl", "ssl-reqd")
 	return func(ctx context.Context) int {
 		if v.NArg() == 0 {
-			return v.usage("no URL given")
+			return v.Complain("no URL given")
 		}
 		x := explainer{op: op, show: explainText, resolver: &fetch1738.Resolver{
 			Env: fetch.Env{Allow: op.Policy.Rules.Allow, NewsServer: plan.NewsServer(op.News.Server)},
 			Schemes: []fetch1738.Scheme{
-				{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return ftpFetcher(op, env, nil) }},
+				{Names: client.Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return client.FTPFetcher(op, env, nil) }},
 			},
 		}}
 		defer x.resolver.Close()
@@ -52,19 +62,19 @@ func defineExplain(v *verb) func(context.Context) int {
 			x.show = explainJSON
 		}
 
-		code := exitOK
-		w := bufio.NewWriter(v.std.Out)
+		code := exit.OK
+		w := bufio.NewWriter(v.Std.Out)
 		for _, url := range v.Args() {
 			e := x.explain(ctx, url)
 			if e.err != nil {
 				code = e.code()
 			}
 			if err := x.show(w, e); err != nil {
-				return v.fail(exitWrite, "%v", err)
+				return v.Fail(exit.Write, "%v", err)
 			}
 		}
 		if err := w.Flush(); err != nil {
-			return v.fail(exitWrite, "%v", err)
+			return v.Fail(exit.Write, "%v", err)
 		}
 		return code
 	}
@@ -95,9 +105,9 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 	e := explanation{url: l.Redacted(), loc: l}
 	if e.plan, e.verdict, e.err = x.planOf(ctx, l); e.err == nil {
 		if ref.Used != 0 {
-			e.plan.Notes = append(e.plan.Notes, departing(ref.Used))
+			e.plan.Notes = append(e.plan.Notes, plan.Departing(ref.Used))
 		}
-		if patternOf(l, url) != nil {
+		if transfer.PatternOf(l, url) != nil {
 			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
 		}
 	}
@@ -122,7 +132,7 @@ func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)
 	if _, isFTP := l.(*locator.FTP); isFTP {
-		req.Options = ftpOptions(x.op)
+		req.Options = client.FTPOptions(x.op)
 	}
 	if plan, err = x.resolver.Explain(ctx, req); err != nil {
 		return nil, "", err
@@ -136,9 +146,9 @@ func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.
 
 // code is the exit code that fetching would end with.
 func (e explanation) code() int {
-	f := failure{err: e.err}
+	f := exit.Failure{Err: e.err}
 	if e.loc != nil {
-		f.scheme = e.loc.Scheme()
+		f.Scheme = e.loc.Scheme()
 	}
-	return f.code()
+	return f.Code()
 }

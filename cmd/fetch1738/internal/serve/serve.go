@@ -1,12 +1,11 @@
-package main
+// Package serve is the verb serve: it runs the test servers, to play with.
+package serve
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -14,11 +13,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-const serveHelp = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
+const help = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
 
 Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP, WAIS and
 Prospero until interrupted; folders are newsgroups and databases there. These
@@ -31,29 +33,31 @@ standard output, one a line.
   gopher://127.0.0.1:7070/
 `
 
-//go:embed sample
-var sampleFiles embed.FS
+// Command is the verb.
+func Command() cli.Command {
+	return cli.New("serve", "serve a folder by FTP, gopher and others, to play with", help, define)
+}
 
-// defineServe adds the flags of the verb serve and gives what it does.
-func defineServe(v *verb) func(context.Context) int {
-	servers := playServers()
+// define adds the flags and gives what the verb does.
+func define(v *cli.Verb) func(context.Context) int {
+	servers := play.Servers()
 	for _, s := range servers {
-		v.String(s.scheme, "", "serve "+s.scheme+" at `ADDR`")
+		v.String(s.Scheme, "", "serve "+s.Scheme+" at `ADDR`")
 	}
 	root := v.String("root", "", "serve the folder `DIR` in place of the sample")
 	public := v.Bool("public", false, "permit addresses that other machines can reach")
 	verbose := v.BoolP("verbose", "v", false, "show the conversations on standard error")
 	return func(ctx context.Context) int {
 		if v.NArg() > 0 {
-			return v.usage("%q is not an option%s", v.Arg(0), meantForServe(v, v.Arg(0)))
+			return v.Complain("%q is not an option%s", v.Arg(0), meantForServe(v, v.Arg(0)))
 		}
 		addrs, err := serveAddrs(v, servers, *public)
 		if err != nil {
-			return v.usage("%v", err)
+			return v.Complain("%v", err)
 		}
-		content, err := contentOf(*root)
+		content, err := play.Content(*root)
 		if err != nil {
-			return v.fail(exitRead, "%v", err)
+			return v.Fail(exit.Read, "%v", err)
 		}
 
 		ctx, cancel := context.WithCancel(ctx)
@@ -64,40 +68,40 @@ func defineServe(v *verb) func(context.Context) int {
 				s.Wait()
 			}
 		}()
-		log := &conversationLog{w: v.std.Err}
+		log := &conversationLog{w: v.Std.Err}
 		for _, s := range servers {
-			addr, wanted := addrs[s.scheme]
+			addr, wanted := addrs[s.Scheme]
 			if !wanted {
 				continue
 			}
-			srv, err := s.start(ctx, addr, func(srv *testserver.Server) {
+			srv, err := s.Start(ctx, addr, func(srv *testserver.Server) {
 				srv.Content = content
 				if *verbose {
-					srv.Log = log.of(s.scheme)
+					srv.Log = log.of(s.Scheme)
 				}
 			})
 			if cause, ok := errors.AsType[*os.SyscallError](err); ok {
-				return v.fail(exitUsage, "--%s: cannot listen on %s: %v", s.scheme, addr, cause.Err)
+				return v.Fail(exit.Usage, "--%s: cannot listen on %s: %v", s.Scheme, addr, cause.Err)
 			}
 			if err != nil {
-				return v.fail(exitUsage, "%v", err)
+				return v.Fail(exit.Usage, "%v", err)
 			}
 			running = append(running, srv)
-			if _, err := fmt.Fprintf(v.std.Out, "%s/\n", srv.URL); err != nil {
-				return v.fail(exitWrite, "%v", err)
+			if _, err := fmt.Fprintf(v.Std.Out, "%s/\n", srv.URL); err != nil {
+				return v.Fail(exit.Write, "%v", err)
 			}
 		}
 		if *public {
-			fmt.Fprintln(v.std.Err, "fetch1738: warning: there is no access control, and other machines may reach this")
+			fmt.Fprintln(v.Std.Err, "fetch1738: warning: there is no access control, and other machines may reach this")
 		}
-		fmt.Fprintln(v.std.Err, "fetch1738: serving until interrupted")
+		fmt.Fprintln(v.Std.Err, "fetch1738: serving until interrupted")
 		<-ctx.Done()
-		return exitOK
+		return exit.OK
 	}
 }
 
 // meantForServe says how what is no option is given as one.
-func meantForServe(v *verb, arg string) string {
+func meantForServe(v *cli.Verb, arg string) string {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		return ": --root " + arg + " serves a folder"
 	}
@@ -107,58 +111,23 @@ func meantForServe(v *verb, arg string) string {
 	return ""
 }
 
-// A playServer is one of the test servers.
-type playServer struct {
-	scheme string
-	start  func(ctx context.Context, addr string, set setting) (*testserver.Server, error)
-}
-
-// setting configures what all the servers have in common.
-type setting = func(*testserver.Server)
-
-func playServers() []playServer {
-	return []playServer{
-		play("ftp", testserver.StartFTP, func(s *testserver.FTP) *testserver.Server { return &s.Server }),
-		play("gopher", testserver.StartGopher, func(s *testserver.Gopher) *testserver.Server {
-			s.Personality = testserver.StandardGopher // the UMN client asks for menus by Gopher+ only
-			return &s.Server
-		}),
-		play("http", testserver.StartHTTP, func(s *testserver.HTTP) *testserver.Server { return &s.Server }),
-		play("nntp", testserver.StartNNTP, func(s *testserver.NNTP) *testserver.Server { return &s.Server }),
-		play("wais", testserver.StartWAIS, func(s *testserver.WAIS) *testserver.Server { return &s.Server }),
-		play("prospero", testserver.StartProspero, func(s *testserver.Prospero) *testserver.Server { return &s.Server }),
-	}
-}
-
-// play is a server that start starts; ready makes it ready for that and gives what
-// it has in common with the others.
-func play[S any](scheme string, start func(context.Context, string, ...func(*S)) (*S, error), ready func(*S) *testserver.Server) playServer {
-	return playServer{scheme, func(ctx context.Context, addr string, set setting) (srv *testserver.Server, err error) {
-		_, err = start(ctx, addr, func(s *S) {
-			srv = ready(s)
-			set(srv)
-		})
-		return srv, err
-	}}
-}
-
 // serveAddrs are the addresses to listen on by scheme.
-func serveAddrs(v *verb, servers []playServer, public bool) (map[string]string, error) {
+func serveAddrs(v *cli.Verb, servers []play.Server, public bool) (map[string]string, error) {
 	addrs := make(map[string]string)
 	for _, s := range servers {
-		flag := v.Lookup(s.scheme)
+		flag := v.Lookup(s.Scheme)
 		if !flag.Changed {
 			continue
 		}
 		addr, err := listenAddr(flag.Value.String(), public)
 		if err != nil {
-			return nil, fmt.Errorf("--%s %w", s.scheme, err)
+			return nil, fmt.Errorf("--%s %w", s.Scheme, err)
 		}
-		addrs[s.scheme] = addr
+		addrs[s.Scheme] = addr
 	}
 	if len(addrs) == 0 {
 		for _, s := range servers {
-			addrs[s.scheme] = "127.0.0.1:0"
+			addrs[s.Scheme] = "127.0.0.1:0"
 		}
 	}
 	return addrs, nil
@@ -183,18 +152,6 @@ func listenAddr(text string, public bool) (string, error) {
 		return "", fmt.Errorf("%q can be reached by other machines; --public permits that", text)
 	}
 	return net.JoinHostPort(host, port), nil
-}
-
-// contentOf is the folder dir, out of which no link leads, or the sample.
-func contentOf(dir string) (fs.FS, error) {
-	if dir == "" {
-		return fs.Sub(sampleFiles, "sample")
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	return root.FS(), nil
 }
 
 // conversationLog writes what several servers see, line by line.

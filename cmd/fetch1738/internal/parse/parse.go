@@ -1,4 +1,5 @@
-package main
+// Package parse is the verb parse: it shows what URLs consist of.
+package parse
 
 import (
 	"bufio"
@@ -9,11 +10,14 @@ import (
 	"io"
 	"iter"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-const parseHelp = `Usage: fetch1738 parse [--json] [--strict] [URL...]
+const help = `Usage: fetch1738 parse [--json] [--strict] [URL...]
 
 Shows what each URL consists of, one line a URL, in order; a refused one has
 the reason on its line. URLs are read as when they are fetched, and what they
@@ -26,13 +30,18 @@ any was refused. Passwords are shown.
   news      -                         all
 `
 
-// defineParse adds the flags of the verb parse and gives what it does.
-func defineParse(v *verb) func(context.Context) int {
+// Command is the verb.
+func Command() cli.Command {
+	return cli.New("parse", "show what URLs consist of", help, define)
+}
+
+// define adds the flags and gives what the verb does.
+func define(v *cli.Verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	op := new(plan.Operation)
-	v.take(op, "strict")
+	v.Take(op, "strict")
 	return func(ctx context.Context) int {
-		p := printer{parser: op.Reading.Parser(), show: textLine, w: bufio.NewWriter(v.std.Out)}
+		p := printer{parser: op.Reading.Parser(), show: textLine, w: bufio.NewWriter(v.Std.Out)}
 		if *asJSON {
 			p.show = jsonLine
 		}
@@ -40,19 +49,19 @@ func defineParse(v *verb) func(context.Context) int {
 		if len(urls) == 0 {
 			urls = []string{"-"}
 		}
-		err := p.all(ctx, urls, v.std.In)
-		var read readError
+		err := p.all(ctx, urls, v.Std.In)
+		var read stdio.ReadError
 		switch {
 		case ctx.Err() != nil:
-			return signalCode(ctx)
+			return exit.OfSignal(ctx)
 		case errors.As(err, &read):
-			return v.fail(exitRead, "%v", read)
+			return v.Fail(exit.Read, "%v", read)
 		case err != nil:
-			return v.fail(exitWrite, "%v", err)
+			return v.Fail(exit.Write, "%v", err)
 		case p.refused:
-			return exitBadURL
+			return exit.BadURL
 		}
-		return exitOK
+		return exit.OK
 	}
 }
 
@@ -96,12 +105,12 @@ func (p *printer) url(text string) error {
 // lines is url for each line of r. A line is written as soon as it is known
 // when nothing more is there to be read, so that a program may ask and wait.
 func (p *printer) lines(ctx context.Context, r io.Reader) error {
-	in := interruptible(ctx, r)
+	in := stdio.Interruptible(ctx, r)
 	defer in.Close()
 	br := bufio.NewReader(in)
 	for line, err := range textLines(br) {
 		if err != nil {
-			return readError{err}
+			return stdio.FailedToRead(err)
 		}
 		if err := p.url(line); err != nil {
 			return err
@@ -114,9 +123,6 @@ func (p *printer) lines(ctx context.Context, r io.Reader) error {
 	}
 	return nil
 }
-
-// readError is a failure of an input rather than of the output.
-type readError struct{ error }
 
 // maxTextLine is how many octets of a line matter: what is longer is no URL.
 const maxTextLine = 1 << 20

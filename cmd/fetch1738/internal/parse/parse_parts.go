@@ -1,12 +1,12 @@
-package main
+package parse
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -117,29 +117,19 @@ func (ps urlParts) MarshalJSON() ([]byte, error) {
 func allChars(value any) any {
 	switch v := value.(type) {
 	case string:
-		return chars(v)
+		return render.Chars(v)
 	case []string:
 		list := make([]string, len(v))
 		for i, s := range v {
-			list[i] = chars(s)
+			list[i] = render.Chars(s)
 		}
 		return list
 	case [][2]string:
 		list := make([][2]string, len(v))
 		for i, f := range v {
-			list[i] = [2]string{chars(f[0]), chars(f[1])}
+			list[i] = [2]string{render.Chars(f[0]), render.Chars(f[1])}
 		}
 		return list
 	}
 	return value
-}
-
-// departing is a remark about what was tolerated.
-func departing(used locator.Tolerance) string {
-	return "the URL departs from RFC 1738: " + used.String()
-}
-
-// departures names what was tolerated, by the constants of package locator.
-func departures(used locator.Tolerance) []string {
-	return strings.FieldsFunc(used.String(), func(r rune) bool { return r == '|' })
 }

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/ardp"
@@ -55,7 +57,7 @@ func (p *demoPage) heading(name, text string) {
 }
 
 func (p *demoPage) text(text string) {
-	for _, line := range foldText(text, demoColumns-len(demoIndent)) {
+	for _, line := range render.Fold(text, demoColumns-len(demoIndent)) {
 		p.line("", demoIndent+line)
 	}
 }
@@ -70,7 +72,7 @@ func (p *demoPage) wire(lines []string) {
 // result shows an outcome.
 func (p *demoPage) result(text string) {
 	mark := "= "
-	for _, line := range foldText(text, demoColumns-len(demoIndent)-len(mark)) {
+	for _, line := range render.Fold(text, demoColumns-len(demoIndent)-len(mark)) {
 		p.line("", demoIndent+mark+line)
 		mark = "  "
 	}
@@ -108,7 +110,7 @@ func brief(octets []byte) string {
 	case z3950.IsMessage(octets):
 		return z3950.Summary(octets) + "\n"
 	case len(octets) > 0 && octets[0] == iac:
-		return commandWords(octets) + "\n"
+		return report.CommandWords(octets) + "\n"
 	}
 	return string(octets)
 }
@@ -178,7 +180,7 @@ func (c *conversation) shown() []string {
 // the page is wide.
 func cutLine(line string) string {
 	const most = demoColumns - len(demoIndent) - len("> ")
-	if line = plain(line); len(line) > most {
+	if line = render.Plain(line); len(line) > most {
 		line = line[:most-3] + "..."
 	}
 	return line

@@ -1,4 +1,4 @@
-package main
+package parse
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -39,26 +42,26 @@ func jsonLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 		if len(text) > locator.MaxLength {
 			text = bad.Text
 		}
-		return writeJSON(w, parseRefusal{asGiven(text), false, bad.Msg, bad.Offset, bad.Section})
+		return render.JSON(w, parseRefusal{render.AsGiven(text), false, bad.Msg, bad.Offset, bad.Section})
 	}
-	line := parseResult{URL: asGiven(text), OK: true, Scheme: ref.Locator.Scheme(), Parts: partsOf(ref.Locator)}
+	line := parseResult{URL: render.AsGiven(text), OK: true, Scheme: ref.Locator.Scheme(), Parts: partsOf(ref.Locator)}
 	if hp, ok := locator.AuthorityOf(ref.Locator); ok {
-		line.Host = new(chars(hp.Host))
+		line.Host = new(render.Chars(hp.Host))
 		if hp.Port != 0 {
 			line.Port = &hp.Port
 		}
 	}
-	if login := loginOf(ref.Locator); login != nil {
-		line.User = new(chars(login.User))
+	if login := client.LoginOf(ref.Locator); login != nil {
+		line.User = new(render.Chars(login.User))
 		if login.HasPassword {
-			line.Password = new(chars(login.Password))
+			line.Password = new(render.Chars(login.Password))
 		}
 	}
 	if ref.HasFragment {
-		line.Fragment = new(chars(ref.Fragment))
+		line.Fragment = new(render.Chars(ref.Fragment))
 	}
-	line.Tolerated = departures(ref.Used)
-	return writeJSON(w, line)
+	line.Tolerated = plan.Departures(ref.Used)
+	return render.JSON(w, line)
 }
 
 // textLine writes the line for people: the scheme, the server, then what else
@@ -74,10 +77,10 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 	}
 	var words []string
 	add := func(name, value string) { words = append(words, name+" "+value) }
-	if login := loginOf(ref.Locator); login != nil {
-		add("user", quoteOctets(login.User))
+	if login := client.LoginOf(ref.Locator); login != nil {
+		add("user", render.Quote(login.User))
 		if login.HasPassword {
-			add("password", quoteOctets(login.Password))
+			add("password", render.Quote(login.Password))
 		}
 	}
 	for _, p := range partsOf(ref.Locator) {
@@ -86,9 +89,9 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 		}
 	}
 	if ref.HasFragment {
-		add("fragment", quoteOctets(ref.Fragment))
+		add("fragment", render.Quote(ref.Fragment))
 	}
-	if names := departures(ref.Used); len(names) > 0 {
+	if names := plan.Departures(ref.Used); len(names) > 0 {
 		add("tolerated", strings.Join(names, ","))
 	}
 	line := fmt.Sprintf("%-8s  %-24s  %s", ref.Locator.Scheme(), serverOf(ref.Locator), strings.Join(words, "  "))
@@ -100,17 +103,17 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 func wording(p urlPart) (string, bool) {
 	switch v := p.value.(type) {
 	case string:
-		return quoteOctets(v), p.name != "host" && !strings.HasSuffix(p.name, "_raw")
+		return render.Quote(v), p.name != "host" && !strings.HasSuffix(p.name, "_raw")
 	case []string:
 		quoted := make([]string, len(v))
 		for i, s := range v {
-			quoted[i] = quoteOctets(s)
+			quoted[i] = render.Quote(s)
 		}
 		return strings.Join(quoted, " "), len(v) > 0
 	case [][2]string:
 		pairs := make([]string, len(v))
 		for i, f := range v {
-			pairs[i] = quoteOctets(f[0]) + "=" + quoteOctets(f[1])
+			pairs[i] = render.Quote(f[0]) + "=" + render.Quote(f[1])
 		}
 		return strings.Join(pairs, " "), len(v) > 0
 	case bool:
@@ -129,7 +132,7 @@ func serverOf(l locator.Locator) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	host = plain(host)
+	host = render.Plain(host)
 	if hp.Port != 0 {
 		host += ":" + strconv.Itoa(int(hp.Port))
 	}

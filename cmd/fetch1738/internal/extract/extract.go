@@ -1,4 +1,5 @@
-package main
+// Package extract is the verb extract: it finds the URLs in text.
+package extract
 
 import (
 	"bufio"
@@ -10,11 +11,15 @@ import (
 	"iter"
 	"os"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-const extractHelp = `Usage: fetch1738 extract [--json] [--strict] [FILE...]
+const help = `Usage: fetch1738 extract [--json] [--strict] [FILE...]
 
 Finds the URLs in text as the Appendix of RFC 1738 describes: in angle brackets
 with or without "URL:", broken across lines or not, and free in a sentence. URLs
@@ -36,35 +41,40 @@ type extracted struct {
 	HyphenBreak bool     `json:"hyphen_break"`
 }
 
-// defineExtract adds the flags of the verb extract and gives what it does.
-func defineExtract(v *verb) func(context.Context) int {
+// Command is the verb.
+func Command() cli.Command {
+	return cli.New("extract", "find the URLs in text", help, define)
+}
+
+// define adds the flags and gives what the verb does.
+func define(v *cli.Verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "write one JSON object a line")
 	op := new(plan.Operation)
-	v.take(op, "strict")
+	v.Take(op, "strict")
 	return func(ctx context.Context) int {
 		files := v.Args()
 		if len(files) == 0 {
 			files = []string{"-"}
 		}
-		w := bufio.NewWriter(v.std.Out)
+		w := bufio.NewWriter(v.Std.Out)
 		show := showURL
 		if *asJSON {
 			show = showReference
 		}
-		code := exitOK
+		code := exit.OK
 		for _, file := range files {
-			var bad readError
-			switch err := extractFile(ctx, w, op.Reading.Parser(), file, v.std.In, show); {
+			var bad stdio.ReadError
+			switch err := extractFile(ctx, w, op.Reading.Parser(), file, v.Std.In, show); {
 			case ctx.Err() != nil:
-				return signalCode(ctx)
+				return exit.OfSignal(ctx)
 			case errors.As(err, &bad):
-				code = v.fail(exitRead, "%v", bad)
+				code = v.Fail(exit.Read, "%v", bad)
 			case err != nil:
-				return v.fail(exitWrite, "%v", err)
+				return v.Fail(exit.Write, "%v", err)
 			}
 		}
 		if err := w.Flush(); err != nil {
-			return v.fail(exitWrite, "%v", err)
+			return v.Fail(exit.Write, "%v", err)
 		}
 		return code
 	}
@@ -73,12 +83,12 @@ func defineExtract(v *verb) func(context.Context) int {
 func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, name string, stdin io.Reader, show func(io.Writer, locator.Reference) error) error {
 	in, err := openInput(ctx, name, stdin)
 	if err != nil {
-		return readError{err}
+		return stdio.FailedToRead(err)
 	}
 	defer in.Close()
 	for text, err := range pieces(in, pieceSize) {
 		if err != nil {
-			return readError{err}
+			return stdio.FailedToRead(err)
 		}
 		for ref := range parser.Extract(text) {
 			if err := show(w, ref); err != nil {
@@ -95,7 +105,7 @@ func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, na
 // openInput opens the file name, or standard input for "-".
 func openInput(ctx context.Context, name string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
-		return interruptible(ctx, stdin), nil
+		return stdio.Interruptible(ctx, stdin), nil
 	}
 	return os.Open(name)
 }
@@ -107,13 +117,13 @@ func showURL(w io.Writer, ref locator.Reference) error {
 
 func showReference(w io.Writer, ref locator.Reference) error {
 	line := extracted{
-		URL: asGiven(ref.Locator.String()), Text: asGiven(ref.Text),
-		Tolerated: departures(ref.Used), HyphenBreak: ref.HyphenBreak,
+		URL: render.AsGiven(ref.Locator.String()), Text: render.AsGiven(ref.Text),
+		Tolerated: plan.Departures(ref.Used), HyphenBreak: ref.HyphenBreak,
 	}
 	if ref.HasFragment {
-		line.Fragment = new(chars(ref.Fragment))
+		line.Fragment = new(render.Chars(ref.Fragment))
 	}
-	return writeJSON(w, line)
+	return render.JSON(w, line)
 }
 
 // pieceSize is how much text is held at once. It must be more than twice

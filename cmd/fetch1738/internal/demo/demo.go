@@ -1,4 +1,6 @@
-package main
+// Package demo is the verb demo: one document by every scheme, from servers inside
+// the program.
+package demo
 
 import (
 	"bytes"
@@ -14,13 +16,17 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-const demoHelp = `Usage: fetch1738 demo
+const help = `Usage: fetch1738 demo
 
 Starts a server for each scheme inside this program, fetches one document by
 all of them, and shows what went over the wire. Nothing leaves this machine.
@@ -61,7 +67,7 @@ func demoSchemes() []demoScheme {
 		{name: "nntp", about: "GROUP and the number of an article, which has the document in base64 (section 3.7)", start: publishing, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
 		{name: "wais", about: "a search, and what it finds first, by its document-id (section 3.9)", start: playing("wais"), search: "/pub?octets"},
 		{name: "telnet", about: "a service that says the document to whoever connects (section 3.8)", start: sayingDocument, document: "/"},
-		{name: "prospero", about: "the directory server tells where the document is, and it is fetched from there by ftp (section 3.11)", start: playingProspero, document: "//pub/octets.bin", listing: "//pub"},
+		{name: "prospero", about: "the directory server tells where the document is, and it is fetched from there by ftp (section 3.11)", start: play.Prospero, document: "//pub/octets.bin", listing: "//pub"},
 	}
 }
 
@@ -72,27 +78,32 @@ func demoRefused() []string {
 	return []string{"gopher://127.0.0.1:25/0HELO%20there", "ftp://127.0.0.1/pub/x%0D%0ADELE%20y"}
 }
 
-// defineDemo adds the flags of the verb demo and gives what it does.
-func defineDemo(v *verb) func(context.Context) int {
+// Command is the verb.
+func Command() cli.Command {
+	return cli.New("demo", "fetch one document by every scheme from embedded servers", help, define)
+}
+
+// define adds the flags and gives what the verb does.
+func define(v *cli.Verb) func(context.Context) int {
 	return func(ctx context.Context) int {
 		if v.NArg() > 0 {
-			return v.usage("%q is not an option", v.Arg(0))
+			return v.Complain("%q is not an option", v.Arg(0))
 		}
 		ctx, cancel := context.WithTimeout(ctx, demoTime)
 		defer cancel()
-		d, err := newDemo(v.std.Out)
+		d, err := newDemo(v.Std.Out)
 		if err != nil {
-			return v.fail(exitUsage, "%v", err)
+			return v.Fail(exit.Usage, "%v", err)
 		}
 		defer d.resolver.Close()
 		d.run(ctx)
 		switch {
 		case d.out.err != nil:
-			return v.fail(exitWrite, "%v", d.out.err)
+			return v.Fail(exit.Write, "%v", d.out.err)
 		case d.failures > 0:
-			return v.fail(1, "%d of the steps above failed", d.failures)
+			return v.Fail(1, "%d of the steps above failed", d.failures)
 		}
-		return exitOK
+		return exit.OK
 	}
 }
 
@@ -109,7 +120,7 @@ type demo struct {
 }
 
 func newDemo(w io.Writer) (*demo, error) {
-	sample, err := contentOf("")
+	sample, err := play.Content("")
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +254,7 @@ func (d *demo) find(ctx context.Context, url string) (string, error) {
 			return "", err
 		}
 		if item.Locator != nil {
-			d.out.result("the first found is " + plain(item.Name))
+			d.out.result("the first found is " + render.Plain(item.Name))
 			return item.Locator.String(), nil
 		}
 	}
@@ -332,9 +343,9 @@ func loneCR(text string) string {
 // playing starts the play server of a scheme.
 func playing(scheme string) func(context.Context, fs.FS) (string, func(), error) {
 	return func(ctx context.Context, sample fs.FS) (string, func(), error) {
-		for _, p := range playServers() {
-			if p.scheme == scheme {
-				srv, err := p.start(ctx, "", func(s *testserver.Server) { s.Content = sample })
+		for _, p := range play.Servers() {
+			if p.Scheme == scheme {
+				srv, err := p.Start(ctx, "", func(s *testserver.Server) { s.Content = sample })
 				if err != nil {
 					return "", nil, err
 				}

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
@@ -48,14 +49,14 @@ func explainText(w io.Writer, e explanation) error {
 	var b strings.Builder
 	row := func(label, text string) { fmt.Fprintf(&b, "  %-6s  %s\n", label, text) }
 	prose := func(label, text string) {
-		for _, line := range foldText(text, 70) {
+		for _, line := range render.Fold(text, 70) {
 			row(label, line)
 			label = ""
 		}
 	}
-	fmt.Fprintln(&b, plain(e.url))
+	fmt.Fprintln(&b, render.Plain(e.url))
 	if e.plan.Network != "" {
-		row("server", fmt.Sprintf("%s, port %d (%s)", plain(e.plan.Host), e.plan.Port, e.plan.Network))
+		row("server", fmt.Sprintf("%s, port %d (%s)", render.Plain(e.plan.Host), e.plan.Port, e.plan.Network))
 	}
 	prose("policy", e.verdict)
 	width := e.textWidth()
@@ -80,7 +81,7 @@ func explainText(w io.Writer, e explanation) error {
 // its annotations.
 func stepTexts(s fetch.Step) []string {
 	if s.Send == "" {
-		return foldText(s.Do, 70)
+		return render.Fold(s.Do, 70)
 	}
 	var texts []string
 	for _, line := range z3950.Annotate([]byte(s.Send)) {
@@ -91,7 +92,7 @@ func stepTexts(s fetch.Step) []string {
 	}
 	for line := range strings.SplitAfterSeq(s.Send, "\n") {
 		if line != "" {
-			texts = append(texts, quoteOctets(line))
+			texts = append(texts, render.Quote(line))
 		}
 	}
 	return texts
@@ -112,7 +113,7 @@ func (e explanation) textWidth() int {
 
 func explainJSON(w io.Writer, e explanation) error {
 	if e.err != nil {
-		return writeJSON(w, unexplained{e.url, false, e.err.Error(), e.code()})
+		return render.JSON(w, unexplained{e.url, false, e.err.Error(), e.code()})
 	}
 	line := explained{
 		URL: e.url, OK: true, Scheme: e.loc.Scheme(), Policy: e.verdict,
@@ -122,9 +123,9 @@ func explainJSON(w io.Writer, e explanation) error {
 		line.Network, line.Host, line.Port = &e.plan.Network, &e.plan.Host, &e.plan.Port
 	}
 	for _, s := range e.plan.Steps {
-		line.Steps = append(line.Steps, explainedStep{some(chars(s.Send)), some(s.Do), some(s.When)})
+		line.Steps = append(line.Steps, explainedStep{some(render.Chars(s.Send)), some(s.Do), some(s.When)})
 	}
-	return writeJSON(w, line)
+	return render.JSON(w, line)
 }
 
 // some is s, or nil when it is empty.

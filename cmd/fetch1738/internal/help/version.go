@@ -1,23 +1,22 @@
-package main
+package help
 
 import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 )
 
 // features are those of curl's that this program has, in curl's order and words.
 const features = "AsynchDNS IPv6 Largefile libz SSL"
 
-// showVersion writes what scripts look for in the output of curl -V.
-func showVersion(w io.Writer) error {
+// Version writes what scripts look for in the output of curl -V.
+func Version(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "fetch1738 %s (%s-%s) %s\nRelease-Date: %s\nProtocols: %s\nFeatures: %s\n",
 		version.String(), runtime.GOOS, runtime.GOARCH, strings.Replace(runtime.Version(), "go", "Go/", 1),
 		version.Date(), strings.Join(fetch1738.Schemes(), " "), features)
 	return err
 }
-

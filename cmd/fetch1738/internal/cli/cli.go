@@ -1,0 +1,127 @@
+// Package cli is what verbs have in common: flags, help and complaints.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+)
+
+// A Command is a verb of the command line.
+type Command struct {
+	Name    string
+	Summary string
+	Run     func(ctx context.Context, args []string, std stdio.Streams) int // gives the exit code
+	Options func() []curl.Option                                            // that it takes
+}
+
+// Verb is the command line of one verb: its flags, its help and its complaints.
+type Verb struct {
+	*pflag.FlagSet
+	Std  stdio.Streams
+	help string
+}
+
+// NewVerb is a verb without flags.
+func NewVerb(name, help string, std stdio.Streams) *Verb {
+	v := &Verb{pflag.NewFlagSet(name, pflag.ContinueOnError), std, help}
+	v.SetOutput(io.Discard)
+	v.SortFlags = false
+	return v
+}
+
+// New is a verb with flags of its own: define adds them, and gives what
+// is done once they are read.
+func New(name, summary, help string, define func(*Verb) func(context.Context) int) Command {
+	return Command{
+		Name: name, Summary: summary,
+		Run: func(ctx context.Context, args []string, std stdio.Streams) int {
+			v := NewVerb(name, help, std)
+			work := define(v)
+			if code, ok := v.parse(args); !ok {
+				return code
+			}
+			return work(ctx)
+		},
+		Options: func() []curl.Option {
+			v := NewVerb(name, help, stdio.Streams{})
+			define(v)
+			return v.options()
+		},
+	}
+}
+
+// Take adds flags for options of curl's table, which set op.
+func (v *Verb) Take(op *plan.Operation, names ...string) {
+	for _, o := range curl.Options() {
+		set := func(value string) error { return o.On(op, value) }
+		switch {
+		case !slices.Contains(names, o.Long):
+		case o.Arg == "":
+			v.BoolFuncP(o.Long, o.Short, o.Help, set)
+		default:
+			v.FuncP(o.Long, o.Short, o.Help+" (`"+o.Arg+"`)", set)
+		}
+	}
+}
+
+// options are the flags as entries of an option table.
+func (v *Verb) options() (list []curl.Option) {
+	v.VisitAll(func(f *pflag.Flag) {
+		arg, usage := pflag.UnquoteUsage(f)
+		list = append(list, curl.Option{Short: f.Shorthand, Long: f.Name, Arg: arg, Help: usage})
+	})
+	return list
+}
+
+// parse reads the flags. Unless ok, the verb ends with code.
+func (v *Verb) parse(args []string) (code int, ok bool) {
+	switch err := v.Parse(args); {
+	case errors.Is(err, pflag.ErrHelp):
+		if _, err := fmt.Fprintf(v.Std.Out, "%s\n%s", v.help, v.FlagUsagesWrapped(80)); err != nil {
+			return exit.Write, false
+		}
+		return exit.OK, false
+	case err != nil:
+		return v.Complain("%v%s", err, v.meant(err)), false
+	}
+	return 0, true
+}
+
+// meant names the flag that a misspelt one is most like.
+func (v *Verb) meant(err error) string {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		if near := curl.NearestOption(unknown.GetSpecifiedName(), v.options()); near != "" {
+			return "; did you mean " + near + "?"
+		}
+	}
+	return ""
+}
+
+// Complain complains about the command line.
+func (v *Verb) Complain(format string, args ...any) int {
+	return v.Fail(exit.Usage, "%s; see fetch1738 %s --help", fmt.Sprintf(format, args...), v.Name())
+}
+
+// Fail prints one line and is code.
+func (v *Verb) Fail(code int, format string, args ...any) int {
+	fmt.Fprintf(v.Std.Err, "fetch1738: (%d) %s: %s\n", code, v.Name(), fmt.Sprintf(format, args...))
+	return code
+}
+
+// Names are those of Commands.
+func Names(all []Command) (names []string) {
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+	return names
+}

@@ -1,0 +1,131 @@
+// Package get is what is done without a verb: it fetches, or uploads, what the
+// arguments say.
+package get
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dialogue"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+)
+
+// Verbs are what the arguments may have been meant for.
+type Verbs struct {
+	Names []string
+	Help  func(ctx context.Context, args []string, std stdio.Streams) int // the verb help
+}
+
+// Run is the program without a verb. The exit code is that of the last URL, or of
+// the last that failed where several are fetched at once.
+func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int {
+	shown := &report.Reporter{Streams: std, Verbs: verbs.Names}
+	defer shown.Close()
+	c := curl.New(std, curl.Options())
+	err := c.Parse(args)
+	shown.Redirect(c.Stderr)
+	if err == nil {
+		err = shown.Open(c.Global.Trace)
+	}
+	switch {
+	case c.Help:
+		return verbs.Help(ctx, c.URLs(), std)
+	case c.Version:
+		if help.Version(std.Out) != nil {
+			return exit.Write
+		}
+		return exit.OK
+	case err != nil:
+		code := shown.Misused(err)
+		if len(args) > 0 && shown.VerbHint(args[0]) != "" {
+			fmt.Fprintf(std.Err, "fetch1738: hint: %s\n", shown.VerbHint(args[0]))
+		}
+		return code
+	}
+	// A reader that goes away is a failed write, as any other.
+	signal.Ignore(syscall.SIGPIPE)
+	perform := inTurn
+	if c.Global.Parallel.On {
+		runtime.GOMAXPROCS(2) // of many transfers one may wait for the disk while others go on
+		perform = atOnce
+	}
+	code := perform(ctx, c.Operations, shown)
+	if ctx.Err() != nil {
+		return exit.OfSignal(ctx)
+	}
+	return code
+}
+
+// inTurn performs Operations one after the other.
+func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) int {
+	shown.Show(ops[0].Global, nil)
+	engine, done := newEngine(shown)
+	defer done()
+	code := exit.OK
+	for _, op := range ops {
+		code = exit.OK
+		err := curl.Check(op)
+		if err == nil {
+			warnOfOutputs(engine.Client, op)
+			var last *transfer.Result
+			if last, err = engine.InTurn(ctx, op); last != nil {
+				code = report.Code(last)
+			}
+		}
+		if err != nil {
+			code = shown.Misused(err)
+		}
+		if ctx.Err() != nil || code == exit.Usage || code != exit.OK && op.FailEarly {
+			break
+		}
+	}
+	return code
+}
+
+// atOnce performs Operations at the same time.
+func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) int {
+	for _, op := range ops {
+		if err := curl.Check(op); err != nil {
+			return shown.Misused(err)
+		}
+	}
+	shown.ShowAll(ops)
+	engine, done := newEngine(shown)
+	defer done()
+	for _, op := range ops {
+		warnOfOutputs(engine.Client, op)
+	}
+	last, err := engine.AtOnce(ctx, ops)
+	switch {
+	case err != nil:
+		return shown.Misused(err)
+	case last != nil:
+		return report.Code(last)
+	}
+	return exit.OK
+}
+
+// newEngine is an engine of which shown tells. Call done in the end.
+func newEngine(shown *report.Reporter) (engine *transfer.Engine, done func()) {
+	c := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
+	return &transfer.Engine{
+		Client: c, In: shown.In, Out: shown.Out, Err: shown.Err, Events: shown,
+		Console: &dialogue.Console{Streams: shown.Streams, Pause: shown.Pause},
+	}, c.Close
+}
+
+func warnOfOutputs(c *client.Client, op *plan.Operation) {
+	if len(op.Outputs) > len(op.URLs) && !op.Silent {
+		c.Streams.Warn("there are more of -o, -O and --out-null than URLs")
+	}
+}

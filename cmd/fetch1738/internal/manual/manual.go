@@ -1,0 +1,100 @@
+// Package manual is the verb manual: it writes the manual page.
+package manual
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+)
+
+const help = `Usage: fetch1738 manual
+
+Writes the manual page, docs/man/fetch1738.1, for man -l or a folder of MANPATH.
+
+  $ fetch1738 manual > fetch1738.1 && man -l ./fetch1738.1
+`
+
+// manualText is the prose of the manual page, with places for the tables.
+//
+//go:embed manual.tmpl
+var manualText string
+
+// Command is the verb; all are all verbs.
+func Command(all func() []cli.Command) cli.Command {
+	return cli.New("manual", "write the manual page", help, func(v *cli.Verb) func(context.Context) int { return define(v, all) })
+}
+
+func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
+	return func(context.Context) int {
+		if v.NArg() > 0 {
+			return v.Complain("%q is not an option", v.Arg(0))
+		}
+		if err := writeManual(v.Std.Out, all()); err != nil {
+			return v.Fail(exit.Write, "%v", err)
+		}
+		return exit.OK
+	}
+}
+
+// A manual is what the tables give to the manual page, ready for roff.
+type manual struct {
+	Schemes   string
+	Options   []manualEntry
+	Verbs     []manualVerb
+	ExitCodes []manualEntry
+}
+
+type manualEntry struct{ Name, Text, Curl string }
+
+type manualVerb struct {
+	Name, Summary string
+	Options       []manualEntry
+}
+
+func writeManual(w io.Writer, all []cli.Command) error {
+	t, err := template.New("manual").Parse(manualText)
+	if err != nil {
+		return err
+	}
+	m := manual{Schemes: strings.Join(fetch1738.Schemes(), ", "), Options: manualOptions(curl.Options())}
+	for _, c := range all {
+		m.Verbs = append(m.Verbs, manualVerb{c.Name, roff(c.Summary), manualOptions(c.Options())})
+	}
+	for _, e := range exit.Meanings() {
+		m.ExitCodes = append(m.ExitCodes, manualEntry{Name: fmt.Sprint(e.Code), Text: roff(e.Text)})
+	}
+	return t.Execute(w, m)
+}
+
+func manualOptions(table []curl.Option) (entries []manualEntry) {
+	for _, o := range table {
+		entries = append(entries, manualEntry{roffOption(o), roff(o.Help), roff(o.Compared())})
+	}
+	return entries
+}
+
+// roff is text as it stands in a manual page.
+func roff(text string) string {
+	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'", "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "'", `\(aq`).Replace(text)
+}
+
+// roffOption is how an option is written: its names in bold, its value's in
+// italics.
+func roffOption(o curl.Option) string {
+	name := `\fB` + roff("--"+o.Long) + `\fR`
+	if o.Short != "" {
+		name = `\fB` + roff("-"+o.Short) + `\fR, ` + name
+	}
+	if o.Arg != "" {
+		name += ` \fI` + roff(o.Arg) + `\fR`
+	}
+	return name
+}

@@ -1,0 +1,123 @@
+package mirror
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+// settings are what the options of mirror say.
+type settings struct{ mirror.Mirror }
+
+// options are mirror's own options, by name.
+func (s *settings) options() []curl.Option {
+	return []curl.Option{
+		{"", "alias", "HOST[:PORT]", "mirror", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases), curl.Own},
+		{"", "connections", "N", "mirror", "Make N requests at a time, not 4", positive(&s.Connections), curl.Own},
+		{"", "delete", "", "mirror", "Remove files of the copy that have disappeared", onOff(&s.Delete), curl.Own},
+		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is URL alone", positive(&s.Depth), curl.Own},
+		{"", "dry-run", "", "mirror", "Say what would be done; fetch no files", onOff(&s.DryRun), curl.Own},
+		{"", "exclude", "GLOB", "mirror", "Leave out what matches; may be repeated", add(&s.Exclude), curl.Own},
+		{"", "include", "GLOB", "mirror", "Only files that match; may be repeated", add(&s.Include), curl.Own},
+		{"", "max-entries", "N", "mirror", "Stop listing after N entries, not a million", positive(&s.MaxEntries), curl.Own},
+		{"", "new-only", "", "mirror", "Take files that are there already for unchanged", onOff(&s.NewOnly), curl.Own},
+		{"", "wait", "SECONDS", "mirror", "Let so much time pass between two requests", interval(&s.Wait), curl.Own},
+	}
+}
+
+// table are all options that mirror takes. Those that say what is done with one
+// document are refused; in a configuration file, which is for all verbs, they
+// are passed over.
+func (s *settings) table() []curl.Option {
+	table := s.options()
+	has := func(long string) bool {
+		return slices.ContainsFunc(table, func(o curl.Option) bool { return o.Long == long })
+	}
+	for _, o := range curl.Options() {
+		if has(o.Long) {
+			continue
+		}
+		if meaningless(o) {
+			o.Set = func(c *curl.CommandLine, _ string) error {
+				if c.InFile() {
+					return nil
+				}
+				return errors.New("says nothing to mirror, which copies whole trees; see fetch1738 mirror --help")
+			}
+		}
+		table = append(table, o)
+	}
+	return table
+}
+
+// meaningless tells whether an option is of no use to mirror: it is about one
+// document, or about a scheme that has no trees. One about security never is.
+func meaningless(o curl.Option) bool {
+	if o.Guards() {
+		return false
+	}
+	const useful = " no-buffer progress-bar progress-meter show-error silent stderr verbose "
+	const useless = " articles continue-at exact fail-early ftp-guess-type form form-file ftp-create-dirs globoff list-only list-views next " +
+		"quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
+	for _, group := range []string{"output", "upload", "http", "telnet", "wais", "mailto"} {
+		if o.In(group) && !strings.Contains(useful, " "+o.Long+" ") {
+			return true
+		}
+	}
+	return strings.Contains(useless, " "+o.Long+" ")
+}
+
+// onOff is for switches.
+func onOff(field *bool) curl.Setter {
+	return func(_ *curl.CommandLine, value string) (err error) {
+		*field, err = strconv.ParseBool(value)
+		return err
+	}
+}
+
+// addAlias collects names of the server.
+func addAlias(field *[]string) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		if value == "" || strings.ContainsAny(value, "/@ ") {
+			return errors.New("expected HOST or HOST:PORT")
+		}
+		*field = append(*field, value)
+		return nil
+	}
+}
+
+// add collects patterns.
+func add(field *[]string) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		*field = append(*field, value)
+		return mirror.CheckPattern(value)
+	}
+}
+
+// positive reads a number above zero.
+func positive(field *int) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		n, err := strconv.Atoi(value)
+		switch {
+		case err != nil:
+			return curl.ErrNotNumeric
+		case n < 1:
+			return errors.New("expected 1 or more")
+		}
+		*field = n
+		return nil
+	}
+}
+
+// interval reads a number of seconds.
+func interval(field *time.Duration) curl.Setter {
+	return func(c *curl.CommandLine, value string) error {
+		return curl.Seconds(func(*plan.Operation) *time.Duration { return field })(c, value)
+	}
+}
