@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"slices"
 	"sync"
@@ -38,7 +39,8 @@ type environment struct {
 	resolver *fetch1738.Resolver
 	referred *fetch1738.Resolver // the same, which follows referrals without -L
 
-	netrc func() (netrc.File, error) // reads it once
+	netrc func() (netrc.File, error)  // reads it once
+	tls   func() (*tls.Config, error) // is config of the options, once
 
 	picked atomic.Bool // the user has chosen a link by --number
 
@@ -52,6 +54,7 @@ func newEnvironment(std streams, op *operation) (*environment, error) {
 	e.netrc = sync.OnceValues(e.readNetrc)
 	if earlier := op.environments.alike(&e.way); earlier != nil {
 		e.proxies, e.direct, e.resolver, e.referred = earlier.proxies, earlier.direct, earlier.resolver, earlier.referred
+		e.tls = earlier.tls
 	} else if err := e.makeResolvers(); err != nil {
 		return nil, err
 	}
@@ -64,8 +67,10 @@ func (e *environment) makeResolvers() error {
 	if err := e.findProxies(); err != nil {
 		return err
 	}
+	e.tls = sync.OnceValues(e.op.tls.config)
 	env := fetch.Env{
 		Dial:        e.dial,
+		TLS:         e.tls,
 		Allow:       func(ctx context.Context, t fetch.Target) error { return e.of(ctx).allow(ctx, t) },
 		Credentials: e.credentials,
 		Email:       e.way.email, NewsServer: e.way.newsServer, Limits: e.way.limits,
@@ -122,11 +127,10 @@ func kin(scheme string) []string {
 
 // schemes are those whose Fetchers the options configure.
 func (e *environment) schemes() []fetch1738.Scheme {
-	config := e.op.tls.config()
 	return []fetch1738.Scheme{
-		{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return e.op.ftpFetcher(env, config) }},
+		{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return e.op.ftpFetcher(env) }},
 		{Names: kin("gopher"), New: func(env *fetch.Env) fetch.Fetcher {
-			return &gopher.Fetcher{Env: env, Exact: e.op.exact, TLS: config}
+			return &gopher.Fetcher{Env: env, Exact: e.op.exact}
 		}},
 		{Names: kin("http"), New: func(env *fetch.Env) fetch.Fetcher {
 			own := *env
@@ -135,15 +139,15 @@ func (e *environment) schemes() []fetch1738.Scheme {
 			}
 			return &fetchhttp.Fetcher{
 				Env: &own, UserAgent: "fetch1738/" + version(), Retries: -1, AllowDowngrade: true,
-				Proxy: e.forwarder, TLS: config, MaxIdle: e.op.idleSessions(),
+				Proxy: e.forwarder, MaxIdle: e.op.idleSessions(),
 				ContinueTimeout: cmp.Or(e.way.patience, -1),
 			}
 		}},
 		{Names: kin("nntp"), New: func(env *fetch.Env) fetch.Fetcher {
-			return &nntp.Fetcher{Env: env, TLS: config, MaxIdle: e.op.idleSessions()}
+			return &nntp.Fetcher{Env: env, MaxIdle: e.op.idleSessions()}
 		}},
 		{Names: kin("mailto"), New: func(env *fetch.Env) fetch.Fetcher {
-			return &mailto.Fetcher{Env: env, SMTP: e.op.smtp, TLS: config, RequireTLS: e.op.ftp.requireTLS}
+			return &mailto.Fetcher{Env: env, SMTP: e.op.smtp, RequireTLS: e.op.ftp.requireTLS}
 		}},
 	}
 }

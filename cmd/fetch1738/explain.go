@@ -43,7 +43,7 @@ func defineExplain(v *verb) func(context.Context) int {
 		x := explainer{op: op, show: explainText, resolver: &fetch1738.Resolver{
 			Env: fetch.Env{Allow: op.rules.Allow, NewsServer: newsServer(op.newsServer)},
 			Schemes: []fetch1738.Scheme{
-				{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env, nil) }},
+				{Names: kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return op.ftpFetcher(env) }},
 			},
 		}}
 		defer x.resolver.Close()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"strconv"
@@ -27,10 +26,10 @@ type ftpWay struct {
 }
 
 // ftpFetcher makes the Fetcher of ftp or ftps.
-func (o *operation) ftpFetcher(env *fetch.Env, config *tls.Config) *ftp.Fetcher {
+func (o *operation) ftpFetcher(env *fetch.Env) *ftp.Fetcher {
 	f := &ftp.Fetcher{
 		Env: env, Exact: o.exact, GuessType: o.guessType, DisableEPSV: o.disableEPSV,
-		MaxIdle: o.idleSessions(), TLS: config, ClearCommands: o.ftp.clearCommands, CheckHost: o.ftp.distrust,
+		MaxIdle: o.idleSessions(), ClearCommands: o.ftp.clearCommands, CheckHost: o.ftp.distrust,
 	}
 	switch {
 	case o.ftp.requireTLS:

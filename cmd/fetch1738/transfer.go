@@ -178,7 +178,7 @@ func (t *transfer) prepare() (err error) {
 		return err
 	}
 	if t.op.secures(t.locator) { // so that nobody is connected to in vain
-		if _, err := t.op.tls.build(); err != nil {
+		if _, err := t.tls(); err != nil {
 			return err
 		}
 	}
