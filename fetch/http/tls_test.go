@@ -69,6 +69,10 @@ func TestTLS(t *testing.T) {
 	if _, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: &other}); fetch.KindOf(err) != fetch.ErrUnreachable || !errors.As(err, &bad) {
 		t.Errorf("another name: %v", err)
 	}
+	// Settings with a name ask for that, as in every scheme.
+	if body, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots, ServerName: "example.com"}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" || told != "example.com" {
+		t.Errorf("by a name of the settings: %q, told %q, %v", body, told, err)
+	}
 	if body, _, err := do(t.Context(), fetcher(&tls.Config{InsecureSkipVerify: true}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" {
 		t.Errorf("unchecked: %q, %v", body, err)
 	}
