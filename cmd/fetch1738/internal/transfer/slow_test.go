@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"context"
@@ -78,12 +78,11 @@ func TestToleratedSpeed(t *testing.T) {
 		limit, time int
 		want        slowness
 	}{{500, 0, slowness{500, 30}}, {0, 5, slowness{1, 5}}, {7, 8, slowness{7, 8}}} {
-		o := plan.Operation{speedLimit: c.limit, speedTime: c.time}
-		if got := tolerated(&o); got == nil || *got != c.want {
+		if got := tolerated(&plan.Limits{Speed: c.limit, SpeedTime: c.time}); got == nil || *got != c.want {
 			t.Errorf("-Y %d -y %d: %v, want %v", c.limit, c.time, got, c.want)
 		}
 	}
-	if tolerated(new(plan.Operation)) != nil {
+	if tolerated(new(plan.Limits)) != nil {
 		t.Error("without -Y and -y every speed is tolerated")
 	}
 }
