@@ -59,7 +59,7 @@ func showHelp(w io.Writer, all []cli.Command, topic string) error {
 	}
 	for _, c := range all {
 		if c.Name == topic {
-			c.Run(context.Background(), []string{"--help"}, stdio.Streams{strings.NewReader(""), w, w})
+			c.Run(context.Background(), []string{"--help"}, stdio.Streams{In: strings.NewReader(""), Out: w, Err: w})
 			return nil
 		}
 	}

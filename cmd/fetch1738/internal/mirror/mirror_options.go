@@ -15,19 +15,24 @@ import (
 // settings are what the options of mirror say.
 type settings struct{ mirror.Mirror }
 
+// own is an option that only mirror has.
+func own(long, arg, help string, set curl.Setter) curl.Option {
+	return curl.Option{Long: long, Arg: arg, Groups: "mirror", Help: help, Set: set, Curl: curl.Own}
+}
+
 // options are mirror's own options, by name.
 func (s *settings) options() []curl.Option {
 	return []curl.Option{
-		{"", "alias", "HOST[:PORT]", "mirror", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases), curl.Own},
-		{"", "connections", "N", "mirror", "Make N requests at a time, not 4", positive(&s.Connections), curl.Own},
-		{"", "delete", "", "mirror", "Remove files of the copy that have disappeared", onOff(&s.Delete), curl.Own},
-		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is URL alone", positive(&s.Depth), curl.Own},
-		{"", "dry-run", "", "mirror", "Say what would be done; fetch no files", onOff(&s.DryRun), curl.Own},
-		{"", "exclude", "GLOB", "mirror", "Leave out what matches; may be repeated", add(&s.Exclude), curl.Own},
-		{"", "include", "GLOB", "mirror", "Only files that match; may be repeated", add(&s.Include), curl.Own},
-		{"", "max-entries", "N", "mirror", "Stop listing after N entries, not a million", positive(&s.MaxEntries), curl.Own},
-		{"", "new-only", "", "mirror", "Take files that are there already for unchanged", onOff(&s.NewOnly), curl.Own},
-		{"", "wait", "SECONDS", "mirror", "Let so much time pass between two requests", interval(&s.Wait), curl.Own},
+		own("alias", "HOST[:PORT]", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases)),
+		own("connections", "N", "Make N requests at a time, not 4", positive(&s.Connections)),
+		own("delete", "", "Remove files of the copy that have disappeared", onOff(&s.Delete)),
+		own("depth", "N", "Enter N levels of folders or menus; 1 is URL alone", positive(&s.Depth)),
+		own("dry-run", "", "Say what would be done; fetch no files", onOff(&s.DryRun)),
+		own("exclude", "GLOB", "Leave out what matches; may be repeated", add(&s.Exclude)),
+		own("include", "GLOB", "Only files that match; may be repeated", add(&s.Include)),
+		own("max-entries", "N", "Stop listing after N entries, not a million", positive(&s.MaxEntries)),
+		own("new-only", "", "Take files that are there already for unchanged", onOff(&s.NewOnly)),
+		own("wait", "SECONDS", "Let so much time pass between two requests", interval(&s.Wait)),
 	}
 }
 
