@@ -36,10 +36,10 @@ func Command(get func(ctx context.Context, args []string, std stdio.Streams) int
 
 // define adds the flags and gives what the verb does.
 func define(v *cli.Verb, get func(ctx context.Context, args []string, std stdio.Streams) int) func(context.Context) int {
-	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "ask the archie server on `HOST`")
-	search := v.String("search", "exact", "what fits NAME: `exact|substring|case|regex`")
-	hits := v.Int("hits", 95, "find `N` at most")
-	verbose := v.BoolP("verbose", "v", false, "show the conversation")
+	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "Ask the archie server on `HOST` (default $ARCHIE_HOST)")
+	search := v.String("search", "exact", "How names are compared with NAME (default exact) (`exact|substring|case|regex`)")
+	hits := v.Int("hits", 95, "Find at most `N` files (default 95)")
+	verbose := v.BoolP("verbose", "v", false, "Show the conversation")
 	return func(ctx context.Context) int {
 		kind, known := archieKinds[*search]
 		switch {

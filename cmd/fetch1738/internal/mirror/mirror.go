@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -35,7 +34,6 @@ the list of all files.
 
 The options for connecting (-u, -n, -x, --proto, --retry, --news-server and so
 on) are as without a verb, and these are mirror's own:
-
 `
 
 // Command is the verb.
@@ -43,6 +41,7 @@ func Command() cli.Command {
 	return cli.Command{
 		Name: "mirror", Summary: "keep a copy of a tree, a hole or a group in a folder", Run: run,
 		Options: func() []curl.Option { return new(settings).options() },
+		Help:    helpText,
 	}
 }
 
@@ -59,7 +58,8 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	urls := c.URLs()
 	switch {
 	case c.Help:
-		return written(showHelp(std.Out))
+		_, err := io.WriteString(std.Out, helpText(cli.Width(std.Out)))
+		return written(err)
 	case c.Version:
 		return written(help.Version(std.Out))
 	case err == nil && len(urls) != 2:
@@ -83,14 +83,9 @@ func written(err error) int {
 	return exit.OK
 }
 
-func showHelp(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString(mirrorHelp)
-	for _, o := range new(settings).options() {
-		b.WriteString(help.Line(o))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+// helpText is the help on so many columns.
+func helpText(width int) string {
+	return cli.Prose(mirrorHelp, width) + "\n" + cli.Options(new(settings).options(), width)
 }
 
 // copyTree makes or renews a copy. It returns the exit code.

@@ -19,15 +19,15 @@ type settings struct{ mirror.Mirror }
 func (s *settings) options() []curl.Option {
 	return []curl.Option{
 		{"", "alias", "HOST[:PORT]", "mirror", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases), curl.Own},
-		{"", "connections", "N", "mirror", "Make N requests at a time, not 4", positive(&s.Connections), curl.Own},
-		{"", "delete", "", "mirror", "Remove files of the copy that have disappeared", onOff(&s.Delete), curl.Own},
-		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is URL alone", positive(&s.Depth), curl.Own},
-		{"", "dry-run", "", "mirror", "Say what would be done; fetch no files", onOff(&s.DryRun), curl.Own},
-		{"", "exclude", "GLOB", "mirror", "Leave out what matches; may be repeated", add(&s.Exclude), curl.Own},
-		{"", "include", "GLOB", "mirror", "Only files that match; may be repeated", add(&s.Include), curl.Own},
-		{"", "max-entries", "N", "mirror", "Stop listing after N entries, not a million", positive(&s.MaxEntries), curl.Own},
-		{"", "new-only", "", "mirror", "Take files that are there already for unchanged", onOff(&s.NewOnly), curl.Own},
-		{"", "wait", "SECONDS", "mirror", "Let so much time pass between two requests", interval(&s.Wait), curl.Own},
+		{"", "connections", "N", "mirror", "Make N requests at a time (default 4)", positive(&s.Connections), curl.Own},
+		{"", "delete", "", "mirror", "Remove files from the copy that are gone from the server", onOff(&s.Delete), curl.Own},
+		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is only URL itself", positive(&s.Depth), curl.Own},
+		{"", "dry-run", "", "mirror", "Show what would be done; fetch no files", onOff(&s.DryRun), curl.Own},
+		{"", "exclude", "GLOB", "mirror", "Skip files and folders that match; may be repeated", add(&s.Exclude), curl.Own},
+		{"", "include", "GLOB", "mirror", "Copy only files that match; may be repeated", add(&s.Include), curl.Own},
+		{"", "max-entries", "N", "mirror", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries), curl.Own},
+		{"", "new-only", "", "mirror", "Treat existing files as unchanged", onOff(&s.NewOnly), curl.Own},
+		{"", "wait", "SECONDS", "mirror", "Wait SECONDS between two requests", interval(&s.Wait), curl.Own},
 	}
 }
 
