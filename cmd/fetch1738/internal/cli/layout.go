@@ -33,7 +33,7 @@ type Row struct{ Name, Text string }
 // too long continues below itself, and that of a name that is too long stands
 // below the name. On narrow terminals all texts do.
 func Rows(rows []Row, width int) string {
-	column := 0
+	column := indent
 	for _, r := range rows {
 		if len(r.Name) <= maxName {
 			column = max(column, len(r.Name)+gap)
@@ -45,12 +45,12 @@ func Rows(rows []Row, width int) string {
 	var b strings.Builder
 	for _, r := range rows {
 		if len(r.Name)+gap <= column {
-			b.WriteString(fold(fmt.Sprintf("%-*s", column, r.Name), r.Text, column, width))
+			b.WriteString(Fold(fmt.Sprintf("%-*s", column, r.Name), r.Text, column, width))
 			continue
 		}
 		name := strings.TrimLeft(r.Name, " ")
-		b.WriteString(fold(r.Name[:len(r.Name)-len(name)], name, indent, width))
-		b.WriteString(fold(strings.Repeat(" ", column), r.Text, column, width))
+		b.WriteString(Fold(r.Name[:len(r.Name)-len(name)], name, indent, width))
+		b.WriteString(Fold(strings.Repeat(" ", column), r.Text, column, width))
 	}
 	return b.String()
 }
@@ -92,7 +92,7 @@ func Prose(text string, width int) string {
 		case strings.HasPrefix(paragraph, " "):
 			b.WriteString(paragraph + "\n")
 		default:
-			b.WriteString(fold("", paragraph, 0, width))
+			b.WriteString(Fold("", paragraph, 0, width))
 		}
 	}
 	return b.String()
@@ -117,12 +117,12 @@ func synopsis(text string, width int) string {
 	if words := strings.SplitN(kept, " ", 4); len(words) == 4 && width >= 80 {
 		below = len(strings.Join(words[:3], " ")) + 1
 	}
-	return strings.ReplaceAll(fold("", kept, below, width), space, " ")
+	return strings.ReplaceAll(Fold("", kept, below, width), space, " ")
 }
 
-// fold is lead and text in lines of at most width columns, if its words permit
+// Fold is lead and text in lines of at most width columns, if its words permit
 // it. All lines but the first begin with as many spaces as below says.
-func fold(lead, text string, below, width int) string {
+func Fold(lead, text string, below, width int) string {
 	var b strings.Builder
 	line, empty := lead, true
 	for word := range strings.FieldsSeq(text) {

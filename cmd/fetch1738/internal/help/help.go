@@ -95,9 +95,9 @@ func summary(all []cli.Command, width int) string {
 	for i, name := range most {
 		list[i] = byName[name]
 	}
-	return usageLine + cli.Rows([]cli.Row{{Name: "Verbs:", Text: strings.Join(cli.Names(all), " ")}}, width) +
+	return usageLine + cli.Fold("Verbs: ", strings.Join(cli.Names(all), " "), 7, width) +
 		"\n" + cli.Options(list, width) +
-		cli.Rows([]cli.Row{{Name: "More:", Text: "fetch1738 help all, ftp, gopher, exit-codes, a VERB, an OPTION, help"}}, width)
+		cli.Fold("More:  ", "fetch1738 help TOPIC: all, ftp, gopher, exit-codes, VERB, OPTION, help", 7, width)
 }
 
 // verbs is a line about each verb.
@@ -147,7 +147,7 @@ func option(all []cli.Command, name string, width int) (string, error) {
 		if o.Called(name) {
 			b.WriteString(cli.Options([]curl.Option{o}, width))
 			if o.Curl != "" {
-				b.WriteString(cli.Rows([]cli.Row{{Name: "     ", Text: o.Compared()}}, width))
+				b.WriteString(cli.Rows([]cli.Row{{Name: "    ", Text: o.Compared()}}, width))
 			}
 		}
 	}

@@ -25,21 +25,21 @@ import (
 const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
 
 Copies what is below URL into the folder DIR: the tree of an ftp or file
-directory, the menus and documents of a gopher hole, the articles of a
-newsgroup. Done again it fetches only what is new or has changed, goes on where
-it was cut off, and says what has disappeared. DIR/.fetch1738/manifest.jsonl is
-the list of all files.
+directory, the menus and documents of a gopher site, the articles of a
+newsgroup. Run again, it fetches only new and changed files, resumes where it
+stopped, and reports files that are gone. DIR/.fetch1738/manifest.jsonl lists
+all files.
 
   $ fetch1738 mirror --exclude '*.iso' ftp://ftp.example.org/pub/ pub
 
 The options for connecting (-u, -n, -x, --proto, --retry, --news-server and so
-on) are as without a verb, and these are mirror's own:
+on) work as without a verb. These belong to mirror alone:
 `
 
 // Command is the verb.
 func Command() cli.Command {
 	return cli.Command{
-		Name: "mirror", Summary: "keep a copy of a tree, a hole or a group in a folder", Run: run,
+		Name: "mirror", Summary: "keep a copy of a directory tree, gopher site or newsgroup", Run: run,
 		Options: func() []curl.Option { return new(settings).options() },
 		Help:    helpText,
 	}

@@ -21,7 +21,7 @@ func (s *settings) options() []curl.Option {
 		{"", "alias", "HOST[:PORT]", "mirror", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases), curl.Own},
 		{"", "connections", "N", "mirror", "Make N requests at a time (default 4)", positive(&s.Connections), curl.Own},
 		{"", "delete", "", "mirror", "Remove files from the copy that are gone from the server", onOff(&s.Delete), curl.Own},
-		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is only URL itself", positive(&s.Depth), curl.Own},
+		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is URL only", positive(&s.Depth), curl.Own},
 		{"", "dry-run", "", "mirror", "Show what would be done; fetch no files", onOff(&s.DryRun), curl.Own},
 		{"", "exclude", "GLOB", "mirror", "Skip files and folders that match; may be repeated", add(&s.Exclude), curl.Own},
 		{"", "include", "GLOB", "mirror", "Copy only files that match; may be repeated", add(&s.Include), curl.Own},
