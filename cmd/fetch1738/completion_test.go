@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 )
 
 // installed finds a program that the test needs. Where it is missing the test is
@@ -65,7 +67,7 @@ func TestCompletions(t *testing.T) {
 			t.Parallel()
 			script := filepath.Join(t.TempDir(), "completion")
 			done := runVerb(t, "completion", "", name)
-			if done.code != exitOK {
+			if done.code != exit.OK {
 				t.Fatalf("%+v", done)
 			}
 			if err := os.WriteFile(script, []byte(done.out), 0o644); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -112,20 +113,20 @@ func (p page) runExamples(t *testing.T, examples []example) {
 // exampleServers starts what "fetch1738 serve" does, on free ports. It returns what
 // puts these in place of those in the pages, and back.
 func exampleServers(t *testing.T) (toReal, toDocumented *strings.Replacer) {
-	content, err := contentOf("")
+	content, err := play.Content("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var forth, back []string
-	for _, s := range playServers() {
-		srv, err := s.start(t.Context(), "127.0.0.1:0", func(srv *testserver.Server) { srv.Content = content })
+	for _, s := range play.Servers() {
+		srv, err := s.Start(t.Context(), "127.0.0.1:0", func(srv *testserver.Server) { srv.Content = content })
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(srv.Wait)
 		_, port, _ := strings.Cut(srv.Addr, ":")
 		for _, separator := range []string{":", "%3A", "(", "\t", ", port "} {
-			documented, real := "127.0.0.1"+separator+documentedPorts[s.scheme], "127.0.0.1"+separator+port
+			documented, real := "127.0.0.1"+separator+documentedPorts[s.Scheme], "127.0.0.1"+separator+port
 			forth, back = append(forth, documented, real), append(back, real, documented)
 		}
 	}

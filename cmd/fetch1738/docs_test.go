@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -9,6 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/manual"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
 var update = flag.Bool("update", false, "write the pages made of the program's tables anew")
@@ -51,53 +57,36 @@ func TestGeneratedPages(t *testing.T) {
 }
 
 func manualPage() string {
-	var b strings.Builder
-	if err := writeManual(&b); err != nil {
-		return err.Error()
+	var out, complaints strings.Builder
+	if code := manual.Command(commands).Run(context.Background(), nil, stdio.Streams{Out: &out, Err: &complaints}); code != exit.OK {
+		return complaints.String()
 	}
-	return b.String()
+	return out.String()
 }
 
 func exitCodeTable() string {
 	var b strings.Builder
 	b.WriteString("\n| code | meaning |\n| --- | --- |\n")
-	for _, m := range exitMeanings() {
-		fmt.Fprintf(&b, "| %d | %s |\n", m.code, m.meaning)
+	for _, m := range exit.Meanings() {
+		fmt.Fprintf(&b, "| %d | %s |\n", m.Code, m.Text)
 	}
 	b.WriteString("\n")
 	return b.String()
 }
 
-// Every exit code that a rule gives has a meaning, and they are in order.
-func TestExitMeanings(t *testing.T) {
-	known := make(map[int]bool)
-	last := -1
-	for _, m := range exitMeanings() {
-		if m.code <= last {
-			t.Errorf("code %d is behind %d", m.code, last)
-		}
-		known[m.code], last = true, m.code
-	}
-	for _, r := range exitRules() {
-		if !known[r.code] {
-			t.Errorf("code %d has no meaning", r.code)
-		}
-	}
-}
-
 func optionTables() string {
 	var b strings.Builder
 	b.WriteString("\n| option | what it does | compared with curl |\n| --- | --- | --- |\n")
-	for _, o := range options() {
-		compared := o.curl
+	for _, o := range curl.Options() {
+		compared := o.Curl
 		if compared == "" {
 			compared = "the same"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", spelledOption(o), strings.ReplaceAll(o.help, "|", `\|`), compared)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", spelledOption(o), strings.ReplaceAll(o.Help, "|", `\|`), compared)
 	}
 	b.WriteString("\n### Refused\n\n| option of curl's | what is said, with exit code 2 |\n| --- | --- |\n")
-	for _, r := range refusals() {
-		for name := range strings.FieldsSeq(r.options) {
+	for _, r := range curl.Refusals() {
+		for name := range strings.FieldsSeq(r.Options) {
 			letter, long, found := strings.Cut(name, "/")
 			if !found {
 				letter, long = "", letter
@@ -106,7 +95,7 @@ func optionTables() string {
 			if letter != "" {
 				spelled = "`-" + letter + "`, " + spelled
 			}
-			said, _ := refusedOption(long, "")
+			said, _ := curl.RefusedOption(long, "")
 			fmt.Fprintf(&b, "| %s | %s |\n", spelled, said)
 		}
 	}
@@ -114,14 +103,14 @@ func optionTables() string {
 	return b.String()
 }
 
-func spelledOption(o option) string {
-	name := "`--" + o.long
-	if o.arg != "" {
-		name += " " + strings.ReplaceAll(o.arg, "|", `\|`)
+func spelledOption(o curl.Option) string {
+	name := "`--" + o.Long
+	if o.Arg != "" {
+		name += " " + strings.ReplaceAll(o.Arg, "|", `\|`)
 	}
 	name += "`"
-	if o.short != "" {
-		name = "`-" + o.short + "`, " + name
+	if o.Short != "" {
+		name = "`-" + o.Short + "`, " + name
 	}
 	return name
 }
@@ -129,16 +118,16 @@ func spelledOption(o option) string {
 // The table is in order, without doubles, and every entry is complete.
 func TestOptionTable(t *testing.T) {
 	var names, letters []string
-	for _, o := range options() {
-		names = append(names, o.long)
-		if o.short != "" {
-			letters = append(letters, o.short)
+	for _, o := range curl.Options() {
+		names = append(names, o.Long)
+		if o.Short != "" {
+			letters = append(letters, o.Short)
 		}
-		if o.help == "" || o.groups == "" || o.set == nil || len(helpLine(o)) > 110 {
-			t.Errorf("--%s: incomplete, or its help is too long: %q", o.long, helpLine(o))
+		if o.Help == "" || o.Groups == "" || o.Set == nil || len(o.Help) > 80 {
+			t.Errorf("--%s: incomplete, or its help is too long: %q", o.Long, o.Help)
 		}
-		if o.curl != "" && !strings.HasSuffix(o.curl, ".") {
-			t.Errorf("--%s: %q is no sentence", o.long, o.curl)
+		if o.Curl != "" && !strings.HasSuffix(o.Curl, ".") {
+			t.Errorf("--%s: %q is no sentence", o.Long, o.Curl)
 		}
 	}
 	if !slices.IsSorted(names) {
@@ -150,8 +139,8 @@ func TestOptionTable(t *testing.T) {
 			t.Errorf("doubles in %q", list)
 		}
 	}
-	for _, r := range refusals() {
-		for name := range strings.FieldsSeq(r.options) {
+	for _, r := range curl.Refusals() {
+		for name := range strings.FieldsSeq(r.Options) {
 			letter, long, found := strings.Cut(name, "/")
 			if !found {
 				letter, long = "", letter
@@ -183,13 +172,13 @@ func allScripts(t *testing.T) string {
 // Every option is used in a script.
 func TestOptionsHaveScripts(t *testing.T) {
 	all := allScripts(t)
-	for _, o := range options() {
-		pattern := `--(no-)?` + o.long + `\b`
-		if o.short != "" {
-			pattern += `|(^|[ '])-[A-Za-z#]*` + o.short
+	for _, o := range curl.Options() {
+		pattern := `--(no-)?` + o.Long + `\b`
+		if o.Short != "" {
+			pattern += `|(^|[ '])-[A-Za-z#]*` + o.Short
 		}
 		if !regexp.MustCompile(`(?m)` + pattern).MatchString(all) {
-			t.Errorf("no script uses --%s", o.long)
+			t.Errorf("no script uses --%s", o.Long)
 		}
 	}
 }

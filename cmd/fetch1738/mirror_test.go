@@ -5,15 +5,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -118,91 +115,5 @@ func TestMirrorOtherName(t *testing.T) {
 	cmd.Stderr = &stderr
 	if out, err := cmd.Output(); err != nil || stderr.Len() > 0 || !strings.HasPrefix(string(out), "4 new, 0 changed, 1 unchanged, 0 gone, 0 skipped,") {
 		t.Errorf("%v\n%s%s", err, out, &stderr)
-	}
-}
-
-func TestMirrorLine(t *testing.T) {
-	r := &mirrorReport{t: new(transfer)}
-	r.count(mirror.Event{Action: mirror.Listed})
-	if got := r.line(progress.Totals{}); got != "1 folders listed" {
-		t.Error(got)
-	}
-	r.count(mirror.Event{Action: mirror.Planned, Files: 3})
-	r.count(mirror.Event{Action: mirror.Added})
-	r.t.account.moved.Store(3 << 20)
-	if got := r.line(progress.Totals{}); got != "1 of 3 files, 3.0 MiB" {
-		t.Error(got)
-	}
-}
-
-// Every option is taken, or refused with a reason, and none twice.
-func TestMirrorOptions(t *testing.T) {
-	seen := make(map[string]bool)
-	for _, o := range new(mirrorSettings).table() {
-		for _, name := range []string{"--" + o.long, "-" + o.short} {
-			if name != "-" && seen[name] {
-				t.Errorf("%s is there twice", name)
-			}
-			seen[name] = true
-		}
-	}
-	for _, o := range mirrorOptions() {
-		if line := strings.TrimRight(helpLine(o), "\n"); len(line) > 80 || o.groups != "mirror" {
-			t.Errorf("%q", line)
-		}
-	}
-	for _, o := range options() {
-		if !seen["--"+o.long] {
-			t.Errorf("--%s is neither taken nor refused", o.long)
-		}
-	}
-}
-
-// What an option says about security holds for a mirror too, wherever it stands.
-// Nothing that has to do with security may lack the mark.
-func TestMirrorTakesGuards(t *testing.T) {
-	// The words of the table itself find an option that somebody forgot to mark.
-	about := regexp.MustCompile(`(?i)\b(TLS|certificate|authorit|cipher|trust|public key|password|login|netrc|proxy|proxies|permit|schemes only|redirects may)`)
-	unguarded := " charset next verbose " // words that mean something else there
-	of := func(table []option) map[string]uintptr {
-		setters := make(map[string]uintptr)
-		for _, o := range table {
-			setters[o.long] = reflect.ValueOf(o.set).Pointer()
-		}
-		return setters
-	}
-	plain, ofMirror := of(options()), of(new(mirrorSettings).table())
-	guards := 0
-	for _, o := range options() {
-		if about.MatchString(o.help) && !o.guards() && !strings.Contains(unguarded, " "+o.long+" ") {
-			t.Errorf("--%s seems to be about security: %q; its groups are %q", o.long, o.help, o.groups)
-		}
-		if !o.guards() {
-			continue
-		}
-		guards++
-		if plain[o.long] != ofMirror[o.long] {
-			t.Errorf("mirror passes over --%s", o.long)
-		}
-	}
-	if guards < 50 {
-		t.Errorf("only %d options are about security", guards)
-	}
-}
-
-// Each of mirror's own options is used in a script.
-func TestMirrorOptionsHaveScripts(t *testing.T) {
-	var all strings.Builder
-	for _, name := range []string{"mirror", "mirror_schemes"} {
-		b, err := os.ReadFile("testdata/script/" + name + ".txtar")
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(b)
-	}
-	for _, o := range mirrorOptions() {
-		if !strings.Contains(all.String(), " --"+o.long+" ") {
-			t.Errorf("no script uses --%s", o.long)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -39,7 +40,7 @@ func TestParallelFewConnections(t *testing.T) {
 		arm(srv)
 		var out, complaints bytes.Buffer
 		args := []string{"-q", "-Z", fmt.Sprintf("%s/[0-%d]", srv.URL, files-1)}
-		if code := run(t.Context(), args, stdio.Streams{strings.NewReader(""), &out, &complaints}); code != exitOK {
+		if code := run(t.Context(), args, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &complaints}); code != exit.OK {
 			t.Errorf("%s: exit code %d, %s", name, code, complaints.String())
 		}
 		got := make(map[string]bool)

@@ -134,7 +134,7 @@ func TestParseEndlessLine(t *testing.T) {
 	var out countingWriter
 	code := 0
 	if got := heapGrowth(func() {
-		code = run(t.Context(), []string{"parse"}, stdio.Streams{io.LimitReader(zeros{}, 64<<20), &out, io.Discard})
+		code = run(t.Context(), []string{"parse"}, stdio.Streams{In: io.LimitReader(zeros{}, 64<<20), Out: &out, Err: io.Discard})
 	}); got > 16<<20 {
 		t.Errorf("64 MiB without a line end took %d octets of memory", got)
 	}
@@ -173,7 +173,9 @@ func TestParseAnswersAtOnce(t *testing.T) {
 	in, ask := io.Pipe()
 	answers, out := io.Pipe()
 	code := make(chan int)
-	go func() { code <- run(t.Context(), []string{"parse", "--json"}, stdio.Streams{in, out, io.Discard}) }()
+	go func() {
+		code <- run(t.Context(), []string{"parse", "--json"}, stdio.Streams{In: in, Out: out, Err: io.Discard})
+	}()
 	dec := json.NewDecoder(answers)
 	for _, url := range []string{"http://h/1", "nothing", "http://h/2"} {
 		if _, err := io.WriteString(ask, url+"\n"); err != nil {

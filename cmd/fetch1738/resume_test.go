@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -61,9 +62,9 @@ func TestResumeEverywhere(t *testing.T) {
 						got, code, said := tryAgain(t, server.URL+"/file", pipe)
 						what := fmt.Sprintf("cut after %d, again %v, pipe %v: %q, exit code %d, %s", n, again, pipe, got, code, said)
 						switch {
-						case code == exitOK && got != text:
+						case code == exit.OK && got != text:
 							t.Error(what)
-						case code != exitOK && (!pipe || tc.pipable || !strings.HasPrefix(text, got)):
+						case code != exit.OK && (!pipe || tc.pipable || !strings.HasPrefix(text, got)):
 							t.Error(what)
 						}
 					}
@@ -83,7 +84,7 @@ func tryAgain(t *testing.T, url string, pipe bool) (got string, code int, said s
 	if !pipe {
 		args = append(args, "-o", path)
 	}
-	code = run(t.Context(), args, stdio.Streams{strings.NewReader(""), &out, &complaints})
+	code = run(t.Context(), args, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &complaints})
 	if pipe {
 		return out.String(), code, complaints.String()
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
@@ -41,14 +42,14 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-func serve(t *testing.T, servers int, args ...string) *served {
+func startServe(t *testing.T, servers int, args ...string) *served {
 	t.Helper()
 	s := new(served)
 	ctx, interrupt := context.WithCancel(t.Context())
 	shown, out := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, append([]string{"serve"}, args...), stdio.Streams{strings.NewReader(""), out, &s.log})
+		code <- run(ctx, append([]string{"serve"}, args...), stdio.Streams{In: strings.NewReader(""), Out: out, Err: &s.log})
 		out.Close()
 	}()
 	s.stop = sync.OnceValue(func() int { interrupt(); return <-code })
@@ -87,7 +88,7 @@ func converse(t *testing.T, serverURL, text string) string {
 }
 
 func TestServeAll(t *testing.T) {
-	s := serve(t, len(playServers()))
+	s := startServe(t, len(play.Servers()))
 	for i, scheme := range []string{"ftp", "gopher", "http", "nntp", "wais", "prospero"} {
 		u, err := url.Parse(s.urls[i])
 		if err != nil || u.Scheme != scheme || u.Hostname() != "127.0.0.1" || u.Path != "/" {
@@ -141,7 +142,7 @@ func TestServeFolder(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link.txt")); err != nil {
 		t.Logf("no symbolic links here: %v", err)
 	}
-	s := serve(t, 1, "--gopher", "127.0.0.1:0", "--root", dir)
+	s := startServe(t, 1, "--gopher", "127.0.0.1:0", "--root", dir)
 	if got := converse(t, s.urls[0], "/mine.txt\r\n"); got != "mine\r\n.\r\n" {
 		t.Errorf("%q", got)
 	}
@@ -151,7 +152,7 @@ func TestServeFolder(t *testing.T) {
 }
 
 func TestServeVerbose(t *testing.T) {
-	s := serve(t, 2, "-v", "--ftp", "0", "--http", "localhost:0")
+	s := startServe(t, 2, "-v", "--ftp", "0", "--http", "localhost:0")
 	converse(t, s.urls[0], "USER lab\r\nPASS s3cretword\r\npass s3cretword\r\nPASS s3cret\x01word\r\nQUIT\r\n")
 	converse(t, s.urls[1], "GET / HTTP/1.1\r\nHost: h\r\nauthorization: Basic czNjcmV0d29yZA==\r\nConnection: close\r\n\r\n")
 	s.stop()
@@ -196,23 +197,5 @@ func TestServeRefuses(t *testing.T) {
 			t.Errorf("serve %q: %+v", tc.args, got)
 		}
 		oneLine(t, got.err)
-	}
-}
-
-func TestListenAddr(t *testing.T) {
-	for _, tc := range []struct {
-		text   string
-		public bool
-		want   string // "" is a refusal
-	}{
-		{"7070", false, "127.0.0.1:7070"}, {"0", false, "127.0.0.1:0"}, {"localhost:21", false, "127.0.0.1:21"}, {"[::1]:80", false, "[::1]:80"},
-		{"127.9.9.9:80", false, "127.9.9.9:80"}, {"[::ffff:127.0.0.1]:80", false, "[::ffff:127.0.0.1]:80"}, {"[::ffff:10.0.0.1]:80", false, ""},
-		{"0.0.0.0:80", false, ""}, {"0.0.0.0:80", true, "0.0.0.0:80"}, {":80", true, ":80"}, {"host.example:80", true, "host.example:80"},
-		{"127.0.0.1:http", true, ""}, {"80:80:80", true, ""},
-	} {
-		got, err := listenAddr(tc.text, tc.public)
-		if got != tc.want || (err == nil) != (tc.want != "") {
-			t.Errorf("%q, %v: %q, %v", tc.text, tc.public, got, err)
-		}
 	}
 }

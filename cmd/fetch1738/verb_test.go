@@ -21,8 +21,8 @@ func runVerb(t *testing.T, verb, stdin string, args ...string) outcome {
 	t.Helper()
 	var out, err bytes.Buffer
 	for _, c := range commands() {
-		if c.name == verb {
-			code := c.run(t.Context(), args, stdio.Streams{strings.NewReader(stdin), &out, &err})
+		if c.Name == verb {
+			code := c.Run(t.Context(), args, stdio.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err})
 			return outcome{code, out.String(), err.String()}
 		}
 	}
@@ -33,19 +33,19 @@ func runVerb(t *testing.T, verb, stdin string, args ...string) outcome {
 func TestVerbHelp(t *testing.T) {
 	for _, c := range commands() {
 		for _, flag := range []string{"-h", "--help"} {
-			got := runVerb(t, c.name, "", flag)
+			got := runVerb(t, c.Name, "", flag)
 			if got.code != 0 || got.err != "" {
-				t.Errorf("%s %s: %+v", c.name, flag, got)
+				t.Errorf("%s %s: %+v", c.Name, flag, got)
 			}
-			if !strings.HasPrefix(got.out, "Usage: fetch1738 "+c.name) {
-				t.Errorf("%s %s: %s", c.name, flag, got.out)
+			if !strings.HasPrefix(got.out, "Usage: fetch1738 "+c.Name) {
+				t.Errorf("%s %s: %s", c.Name, flag, got.out)
 			}
 			if !strings.Contains(got.out, "\n  $ ") {
-				t.Errorf("%s %s shows no example", c.name, flag)
+				t.Errorf("%s %s shows no example", c.Name, flag)
 			}
 			for line := range strings.Lines(got.out) {
 				if len(line) > 81 {
-					t.Errorf("%s %s has a line of %d columns: %s", c.name, flag, len(line)-1, line)
+					t.Errorf("%s %s has a line of %d columns: %s", c.Name, flag, len(line)-1, line)
 				}
 			}
 		}
@@ -127,11 +127,11 @@ func TestVerbOutputFails(t *testing.T) {
 		{"extract", nil}, {"serve", nil}, {"demo", nil}, {"mirror", []string{"--help"}}, {"mirror", []string{"--dry-run", "file://localhost/", t.TempDir(), "--depth", "1"}},
 	} {
 		for _, c := range commands() {
-			if c.name != tc.verb {
+			if c.Name != tc.verb {
 				continue
 			}
 			var complaint bytes.Buffer
-			if code := c.run(t.Context(), tc.args, stdio.Streams{strings.NewReader("http://h/\n"), broken{}, &complaint}); code != 23 {
+			if code := c.Run(t.Context(), tc.args, stdio.Streams{In: strings.NewReader("http://h/\n"), Out: broken{}, Err: &complaint}); code != 23 {
 				t.Errorf("%s %q on a broken output: code %d, %s", tc.verb, tc.args, code, complaint.String())
 			}
 		}
@@ -141,12 +141,12 @@ func TestVerbOutputFails(t *testing.T) {
 func TestVerbInputFails(t *testing.T) {
 	for _, verb := range []string{"parse", "extract"} {
 		for _, c := range commands() {
-			if c.name != verb {
+			if c.Name != verb {
 				continue
 			}
 			var out, complaint bytes.Buffer
 			in := faulty{strings.NewReader("http://h/\nhttp://h/2\n")}
-			if code := c.run(t.Context(), nil, stdio.Streams{in, &out, &complaint}); code != 26 {
+			if code := c.Run(t.Context(), nil, stdio.Streams{In: in, Out: &out, Err: &complaint}); code != 26 {
 				t.Errorf("%s: code %d", verb, code)
 			}
 			if want := "fetch1738: (26) " + verb + ": standard input: the disk is gone\n"; complaint.String() != want {
@@ -163,13 +163,13 @@ func TestVerbInputFails(t *testing.T) {
 func TestVerbInterrupted(t *testing.T) {
 	for _, verb := range []string{"parse", "extract"} {
 		for _, c := range commands() {
-			if c.name != verb {
+			if c.Name != verb {
 				continue
 			}
 			keyboard, typist := io.Pipe()
 			ctx, interrupt := context.WithCancel(t.Context())
 			interrupt()
-			if code := c.run(ctx, nil, stdio.Streams{keyboard, io.Discard, io.Discard}); code != 130 {
+			if code := c.Run(ctx, nil, stdio.Streams{In: keyboard, Out: io.Discard, Err: io.Discard}); code != 130 {
 				t.Errorf("%s: code %d", verb, code)
 			}
 			typist.Close()

@@ -127,7 +127,7 @@ func addAnswer(c *CommandLine, value string) error {
 	if !ok || strings.TrimSpace(name) == "" {
 		return errors.New("expected NAME=VALUE")
 	}
-	c.op.Gopher.Answers = append(c.op.Gopher.Answers, plan.Answer{strings.TrimSpace(name), value})
+	c.op.Gopher.Answers = append(c.op.Gopher.Answers, plan.Answer{Name: strings.TrimSpace(name), Value: value})
 	return nil
 }
 

@@ -15,8 +15,8 @@ import (
 
 func parsed(t *testing.T, args ...string) *CommandLine {
 	t.Helper()
-	c := New(stdio.Streams{strings.NewReader(""), io.Discard, io.Discard})
-	if err := c.parse(args); err != nil {
+	c := New(stdio.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Options())
+	if err := c.add(args); err != nil {
 		t.Fatalf("%q: %v", args, err)
 	}
 	return c
@@ -161,12 +161,12 @@ func FuzzCommandLine(f *testing.F) {
 		if strings.ContainsAny(text, "@K") || strings.Contains(text, "config") {
 			return // reads files
 		}
-		c := New(stdio.Streams{strings.NewReader(""), io.Discard, io.Discard})
-		if err := c.parse(strings.Split(text, "\n")); err != nil && err.Error() == "" {
+		c := New(stdio.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Options())
+		if err := c.add(strings.Split(text, "\n")); err != nil && err.Error() == "" {
 			t.Error("an error without text")
 		}
 		for _, op := range c.Operations {
-			_ = check(op)
+			_ = Check(op)
 			for _, url := range op.URLs {
 				_, _ = op.Reading.Parse(url)
 			}

@@ -2,21 +2,20 @@ package curl
 
 import "strings"
 
-// A refusal is options of curl's that are not to be had here, and why. A letter
-// and a slash come before the name of those that have one.
-type refusal struct {
-	options string
-	why     string
+// A Refusal is options of curl's that are not to be had here, and why.
+type Refusal struct {
+	Options string // names; a letter and a slash come before the name of those that have one
+	Why     string
 }
 
-// refusals are all options of curl's that are not among options.
-func refusals() []refusal {
+// Refusals are all options of curl's that are not among Options.
+func Refusals() []Refusal {
 	const (
 		useCurl = "is beyond this program: use curl for this"
 		noSuch  = "is about a scheme or system this program has nothing to do with: use curl for this"
 		gone    = "has no effect in curl either any more"
 	)
-	return []refusal{
+	return []Refusal{
 		{"tls13-ciphers", "is not heeded: all ciphers of TLS 1.3 are sound, and none is chosen here"},
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url " +
@@ -65,14 +64,14 @@ func RefusedOption(long, short string) (said string, known bool) {
 		}
 		long = name
 	}
-	for _, r := range refusals() {
-		for name := range strings.FieldsSeq(r.options) {
+	for _, r := range Refusals() {
+		for name := range strings.FieldsSeq(r.Options) {
 			letter, name, found := strings.Cut(name, "/")
 			if !found {
 				letter, name = "", letter
 			}
 			if name == long || letter == short && short != "" {
-				return "option " + spelled + " of curl's " + r.why, true
+				return "option " + spelled + " of curl's " + r.Why, true
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/ardp"
@@ -110,7 +109,7 @@ func brief(octets []byte) string {
 	case z3950.IsMessage(octets):
 		return z3950.Summary(octets) + "\n"
 	case len(octets) > 0 && octets[0] == iac:
-		return report.CommandWords(octets) + "\n"
+		return render.Telnet(octets) + "\n"
 	}
 	return string(octets)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -107,7 +107,7 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 		if ref.Used != 0 {
 			e.plan.Notes = append(e.plan.Notes, plan.Departing(ref.Used))
 		}
-		if transfer.PatternOf(l, url) != nil {
+		if output.Pattern(l, url) != nil {
 			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
 		}
 	}

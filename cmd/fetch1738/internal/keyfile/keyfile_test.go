@@ -11,7 +11,7 @@ import (
 )
 
 // keys has one key in many forms, of which README tells.
-const keys = "../../cmd/fetch1738/testdata/tls"
+const keys = "../../testdata/tls"
 
 // read is the first block of a file of keys.
 func read(t testing.TB, name string) (text []byte, block *pem.Block) {

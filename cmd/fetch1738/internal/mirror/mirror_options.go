@@ -15,19 +15,24 @@ import (
 // settings are what the options of mirror say.
 type settings struct{ mirror.Mirror }
 
+// own is an option that only mirror has.
+func own(long, arg, help string, set curl.Setter) curl.Option {
+	return curl.Option{Long: long, Arg: arg, Groups: "mirror", Help: help, Set: set, Curl: curl.Own}
+}
+
 // options are mirror's own options, by name.
 func (s *settings) options() []curl.Option {
 	return []curl.Option{
-		{"", "alias", "HOST[:PORT]", "mirror", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases), curl.Own},
-		{"", "connections", "N", "mirror", "Make N requests at a time (default 4)", positive(&s.Connections), curl.Own},
-		{"", "delete", "", "mirror", "Remove files from the copy that are gone from the server", onOff(&s.Delete), curl.Own},
-		{"", "depth", "N", "mirror", "Enter N levels of folders or menus; 1 is URL only", positive(&s.Depth), curl.Own},
-		{"", "dry-run", "", "mirror", "Show what would be done; fetch no files", onOff(&s.DryRun), curl.Own},
-		{"", "exclude", "GLOB", "mirror", "Skip files and folders that match; may be repeated", add(&s.Exclude), curl.Own},
-		{"", "include", "GLOB", "mirror", "Copy only files that match; may be repeated", add(&s.Include), curl.Own},
-		{"", "max-entries", "N", "mirror", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries), curl.Own},
-		{"", "new-only", "", "mirror", "Treat existing files as unchanged", onOff(&s.NewOnly), curl.Own},
-		{"", "wait", "SECONDS", "mirror", "Wait SECONDS between two requests", interval(&s.Wait), curl.Own},
+		own("alias", "HOST[:PORT]", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases)),
+		own("connections", "N", "Make N requests at a time (default 4)", positive(&s.Connections)),
+		own("delete", "", "Remove files from the copy that are gone from the server", onOff(&s.Delete)),
+		own("depth", "N", "Enter N levels of folders or menus; 1 is URL only", positive(&s.Depth)),
+		own("dry-run", "", "Show what would be done; fetch no files", onOff(&s.DryRun)),
+		own("exclude", "GLOB", "Skip files and folders that match; may be repeated", add(&s.Exclude)),
+		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
+		own("max-entries", "N", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries)),
+		own("new-only", "", "Treat existing files as unchanged", onOff(&s.NewOnly)),
+		own("wait", "SECONDS", "Wait SECONDS between two requests", interval(&s.Wait)),
 	}
 }
 

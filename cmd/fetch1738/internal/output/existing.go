@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -24,7 +25,7 @@ func (s *Sink) openFile(flags int) (*os.File, error) {
 	flags |= os.O_EXCL
 	f, err := s.openPath(flags)
 	if !numbered && errors.Is(err, fs.ErrExist) {
-		return nil, s.kept()
+		return nil, kept(s)
 	}
 	name, served := s.Path, s.Served
 	for n := 1; numbered && errors.Is(err, fs.ErrExist) && n <= maxNumbered; n++ {
@@ -47,7 +48,7 @@ func (s *Sink) keeps() bool {
 }
 
 // kept is the error of a file that stays.
-func (s *Sink) kept() error {
+func kept(s *Sink) error {
 	return fault.Errorf(fault.Write, "%s exists, and its name is the server's choice: --clobber replaces it, --skip-existing passes it over", s.Path)
 }
 
@@ -67,9 +68,9 @@ func (s *Sink) Skips(existing bool) (bool, error) {
 	case existing:
 		return true, nil
 	case s.keeps():
-		return false, s.kept()
+		return false, kept(s)
 	case s.clobber != plan.ClobberNever && !info.Mode().IsRegular():
-		return false, s.irregular()
+		return false, irregular(s)
 	}
 	return false, nil
 }
@@ -102,4 +103,33 @@ func (s *Sink) SetTime(modified time.Time) error {
 func (s *Sink) regular() bool {
 	info, err := s.stat()
 	return err == nil && info.Mode().IsRegular() && os.SameFile(info, s.opened)
+}
+
+// Place is the one path of the Sink's file, whatever links and spellings lead to it;
+// "" if many may write there at once.
+func (s *Sink) Place() string {
+	if s.Path == "" || isSpecial(s.Path) {
+		return ""
+	}
+	return placeOfFile(s.Path)
+}
+
+// placeOfFile is the one path of a file, whatever links and spellings lead to it.
+func placeOfFile(path string) string {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return filepath.Clean(path)
+}
+
+// isSpecial reports whether a path leads to what many may write to at once, such
+// as /dev/null.
+func isSpecial(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular()
 }

@@ -37,7 +37,7 @@ func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
 	case flags&os.O_EXCL != 0:
 		return nil, fs.ErrExist
 	case !before.Mode().IsRegular():
-		return nil, s.irregular()
+		return nil, irregular(s)
 	}
 	f, err := dir.OpenFile(name, flags&^os.O_TRUNC, 0o666)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
 	}
 	now, err := f.Stat()
 	if err == nil && !os.SameFile(before, now) {
-		err = s.irregular() // a link has taken its place
+		err = irregular(s) // a link has taken its place
 	}
 	if err == nil && flags&os.O_TRUNC != 0 {
 		err = f.Truncate(0)
@@ -59,7 +59,7 @@ func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
 
 // irregular is the error of a name at which there is something that a server's
 // document must not be written to.
-func (s *Sink) irregular() error {
+func irregular(s *Sink) error {
 	return fault.Errorf(fault.Write, "%s is not a regular file; use -o to write to it", s.Path)
 }
 
@@ -89,7 +89,7 @@ func (s *Sink) inFolder(mkdirs bool, do func(dir *os.Root, name string) error) e
 	for _, parent := range parents[:len(parents)-1] {
 		if mkdirs {
 			if err := dir.Mkdir(parent, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
-				return s.located(err)
+				return located(s, err)
 			}
 		}
 		info, err := dir.Lstat(parent)
@@ -101,16 +101,16 @@ func (s *Sink) inFolder(mkdirs bool, do func(dir *os.Root, name string) error) e
 			inner, err = dir.OpenRoot(parent)
 		}
 		if err != nil {
-			return s.located(err)
+			return located(s, err)
 		}
 		dir.Close()
 		dir = inner
 	}
-	return s.located(do(dir, name))
+	return located(s, do(dir, name))
 }
 
 // located has an error of the file system name the whole path.
-func (s *Sink) located(err error) error {
+func located(s *Sink, err error) error {
 	if known, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: strings.TrimSuffix(known.Op, "at"), Path: s.Path, Err: known.Err}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -86,4 +87,18 @@ func inFolder(dir, name string) string {
 		return name
 	}
 	return strings.TrimSuffix(dir, "/") + "/" + name
+}
+
+// Pattern is the wildcard that a URL ends in, or nil.
+func Pattern(l locator.Locator, typed string) *wildcard.Pattern {
+	if path, isFTP := l.(*locator.FTP); isFTP {
+		if path.Type == 'd' || path.Name == "" {
+			return nil
+		}
+		return wildcard.Parse(LastSegment(path, typed))
+	}
+	if _, isFile := l.(*locator.File); isFile {
+		return wildcard.Parse(LastSegment(l, typed))
+	}
+	return nil
 }

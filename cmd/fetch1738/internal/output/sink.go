@@ -101,7 +101,7 @@ func (s *Sink) create() (err error) {
 		}
 	}
 	if info, err := s.stat(); s.remote && s.clobber != plan.ClobberNever && err == nil && !info.Mode().IsRegular() {
-		return s.irregular()
+		return irregular(s)
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if s.append {

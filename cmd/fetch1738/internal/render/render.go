@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/fetch/telnet"
 )
 
 // JSON writes v on one line of ASCII. What encoding/json leaves as it is
@@ -101,4 +103,13 @@ func Fold(text string, width int) []string {
 		}
 	}
 	return append(lines, line)
+}
+
+// Telnet shows telnet's commands in words, and what is none, such as what
+// is said to a proxy, as it is.
+func Telnet(octets []byte) string {
+	if words := telnet.Describe(octets); words != "" {
+		return words
+	}
+	return string(octets)
 }

@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/internal/ardp"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
@@ -46,7 +46,7 @@ func (r *Reporter) narrator(t *transfer.Result) *narrator {
 	n.form, n.time, n.uploading = trace.Form, trace.Time, t.Upload
 	n.silentBody = t.Sink.OnTerminal() && n.safe
 	if t.Locator.Scheme() == "telnet" {
-		n.words = CommandWords
+		n.words = render.Telnet
 	}
 	if t.Departures != 0 {
 		n.remark("%s", plan.Departing(t.Departures))
@@ -143,13 +143,4 @@ func (n *narrator) lines(mark string, octets []byte) {
 		}
 		fmt.Fprintf(n.w, "%s%s%s\n", n.stamp(), mark, text)
 	}
-}
-
-// CommandWords shows telnet's commands in words, and what is none, such as what
-// is said to a proxy, as it is.
-func CommandWords(octets []byte) string {
-	if words := telnet.Describe(octets); words != "" {
-		return words
-	}
-	return string(octets)
 }

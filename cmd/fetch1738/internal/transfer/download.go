@@ -60,7 +60,7 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if said, err := instead(ctx, t, res); said || err != nil {
 		return err
 	}
-	t.expect(whole, res.Size)
+	expect(t, whole, res.Size)
 	return t.store(res)
 }
 
@@ -192,7 +192,7 @@ func showHeads(t *Transfer) {
 func writeHead(t *Transfer, res *fetch.Resource) error {
 	head := t.Heads.Shown()
 	if res.Locator.Scheme() == "file" {
-		head = []byte(fileHead(&res.Attributes) + "\r\n")
+		head = []byte(listing.FileHead(&res.Attributes) + "\r\n")
 		t.Heads.Add(string(head))
 	}
 	if !t.Op.Output.Include && !t.Op.Ask.Head {

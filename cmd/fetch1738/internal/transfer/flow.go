@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/speed"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/pace"
@@ -88,8 +89,8 @@ func (t *Transfer) limit(ctx context.Context) (_ context.Context, end func(error
 	if t.Op.Limits.Time > 0 {
 		ctx, cancel = context.WithTimeout(ctx, t.Op.Limits.Time)
 	}
-	if slow := tolerated(&t.Op.Limits); slow != nil && t.Locator.Scheme() != "telnet" {
-		ctx, stop = slow.guard(ctx, t.Account.Octets, func() bool { return underWay(t) })
+	if slow := speed.Tolerated(&t.Op.Limits); slow != nil && t.Locator.Scheme() != "telnet" {
+		ctx, stop = slow.Guard(ctx, t.Account.Octets, func() bool { return underWay(t) })
 	}
 	t.flow = flow{pace.New(t.Op.Limits.Rate), ctx}
 	return ctx, func(err error) error {
@@ -98,4 +99,19 @@ func (t *Transfer) limit(ctx context.Context) (_ context.Context, end func(error
 		cancel()
 		return err
 	}
+}
+
+// blameSlowness is err, or, if that comes from a guard, what the guard found.
+func blameSlowness(ctx context.Context, t *Transfer, err error) error {
+	if slow, ok := context.Cause(ctx).(*speed.Slowness); ok && err != nil {
+		return &fetch.Error{Op: fetch.OpTransfer, URL: t.Locator.Redacted(), Kind: fetch.ErrTimeout, Err: slow}
+	}
+	return err
+}
+
+// underWay reports whether there is anything to be slow: connecting has a limit of
+// its own, and people may take their time.
+func underWay(t *Transfer) bool {
+	facts := t.Account.Facts()
+	return !t.Asking() && (!facts.Connected.IsZero() || t.Account.Moved.Load() > 0)
 }

@@ -42,7 +42,7 @@ func findFolder(ctx context.Context, t *Transfer, err error) {
 	if err != nil || len(t.Op.FTP.Quotes) > 0 { // which must not be sent twice
 		return
 	}
-	ctx, cancel := context.WithTimeout(t.traced(ctx), folderLimit)
+	ctx, cancel := context.WithTimeout(traced(ctx, t), folderLimit)
 	defer cancel()
 	switch _, err := t.Resolver.FindAttributes(ctx, req); {
 	case err == nil:

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -308,29 +306,7 @@ func (t *Transfer) settle() {
 	}
 	t.server, t.file = t.ServerOf(t.Locator).HostPort, ""
 	t.server.Host = strings.ToLower(t.server.Host)
-	if path := t.Sink.Path; path != "" && !isSpecial(path) {
-		t.file = placeOfFile(path)
-	}
-}
-
-// placeOfFile is the one path of a file, whatever links and spellings lead to it.
-func placeOfFile(path string) string {
-	if file, err := filepath.EvalSymlinks(path); err == nil {
-		path = file
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(dir, filepath.Base(path))
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	return filepath.Clean(path)
-}
-
-// isSpecial reports whether a path leads to what many may write to at once, such
-// as /dev/null.
-func isSpecial(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.Mode().IsRegular()
+	t.file = t.Sink.Place()
 }
 
 // pause waits before a transfer that was put back.

@@ -179,11 +179,11 @@ func (t *Transfer) watched(ctx context.Context) context.Context {
 	if t.engine.Events != nil {
 		t.watch = t.engine.Events.Begin(&t.Result)
 	}
-	return t.traced(ctx)
+	return traced(ctx, t)
 }
 
 // traced is ctx with the trace of who watches.
-func (t *Transfer) traced(ctx context.Context) context.Context {
+func traced(ctx context.Context, t *Transfer) context.Context {
 	if t.watch.Trace == nil {
 		return ctx
 	}
@@ -267,7 +267,7 @@ func warnOfSentOn(t *Transfer, redirects []fetchhttp.Redirect, last locator.Loca
 }
 
 // expect tells who watches what a resource of so many octets comes to.
-func (t *Transfer) expect(req *fetch.Request, size int64) {
+func expect(t *Transfer, req *fetch.Request, size int64) {
 	switch {
 	case size < 0 || t.watch.Total == nil:
 		return

@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/source"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -69,7 +67,7 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 	}
 	defer body.Close()
 	if options, isFTP := req.Options.(*ftp.Options); isFTP && t.Op.Output.RemoteTime {
-		options.SetModTime = body.modTime()
+		options.SetModTime = body.ModTime()
 	}
 	switch req.Locator.(type) {
 	case *locator.Telnet:
@@ -104,7 +102,7 @@ func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 	}
 	defer body.Close()
 	options := req.Options.(*fetchhttp.Options)
-	if options.Body = body.reader(); options.Method == "" {
+	if options.Body = body.Reader(); options.Method == "" {
 		options.Method = http.MethodPut
 	}
 	res, err := t.Resolver.Fetch(ctx, req)
@@ -119,15 +117,15 @@ func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 	if err := nameByServer(t, res); err != nil {
 		return err
 	}
-	t.expect(req, res.Size)
+	expect(t, req, res.Size)
 	return t.store(res)
 }
 
 // sendOn uploads the source where a web server wants it that has not taken it, for
 // -L. A source that cannot be read again stays where it is: err says so.
-func sendOn(ctx context.Context, t *Transfer, body *source, err error) error {
+func sendOn(ctx context.Context, t *Transfer, body *source.Source, err error) error {
 	ref, ok := errors.AsType[*fetch.Referral](err)
-	if !ok || ref.Op != http.MethodPut || body.size() < 0 || !t.Resolver.Can(ref.To.Scheme()).Replace {
+	if !ok || ref.Op != http.MethodPut || body.Size() < 0 || !t.Resolver.Can(ref.To.Scheme()).Replace {
 		return err
 	}
 	if !t.Op.HTTP.LocationTrusted {
@@ -152,60 +150,11 @@ func elsewhere(t *Transfer, ref *fetch.Referral) (*fetch.Request, error) {
 	return next, err
 }
 
-// A source is what is uploaded.
-type source struct {
-	file  io.ReadCloser
-	flow  io.Reader     // file, as it is to be read
-	count *atomic.Int64 // of what has been read
-}
-
-func openSource(ctx context.Context, t *Transfer) (*source, error) {
-	if stdio.IsStdin(t.Source) {
-		return newSource(t, stdio.Interruptible(ctx, t.engine.In)), nil
+// openSource opens what is uploaded.
+func openSource(ctx context.Context, t *Transfer) (*source.Source, error) {
+	s, err := source.Open(ctx, t.Source, t.engine.In, t.outgoing, &t.Account.Moved)
+	if err == nil && t.watch.Total != nil && s.Size() >= 0 {
+		t.watch.Total(s.Size())
 	}
-	f, err := os.Open(t.Source)
-	if err == nil {
-		var info os.FileInfo
-		if info, err = f.Stat(); err == nil && info.IsDir() {
-			err = fmt.Errorf("%s is a directory", t.Source)
-		}
-		if err == nil && info.Mode().IsRegular() {
-			t.watch.Total(info.Size())
-		}
-	}
-	if err != nil {
-		return nil, fault.New(fault.Read, err)
-	}
-	return newSource(t, f), nil
-}
-
-func newSource(t *Transfer, file io.ReadCloser) *source {
-	return &source{file, t.outgoing(file), &t.Account.Moved}
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.flow.Read(p)
-	s.count.Add(int64(n))
-	return n, err
-}
-
-func (s *source) Close() error { return s.file.Close() }
-
-// reader is s as one that can be rewound where the file can.
-func (s *source) reader() io.Reader {
-	if f, ok := s.file.(*os.File); ok {
-		return rewindable{s, f}
-	}
-	return s
-}
-
-// rewindable counts what is read since it was rewound last.
-type rewindable struct {
-	*source
-	f *os.File
-}
-
-func (r rewindable) Seek(offset int64, whence int) (int64, error) {
-	r.count.Store(0)
-	return r.f.Seek(offset, whence)
+	return s, err
 }

@@ -3,19 +3,17 @@ package transfer
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/source"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // goOn uploads what is missing of the source, for -C. The server is asked how
 // much there is, before and after: what is put behind it must fit.
-func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source) error {
+func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
 	path, isFTP := req.Locator.(*locator.FTP)
 	if isFTP && (path.Type == 'a' || t.Op.FTP.Session.CRLF) {
 		return fault.New(fault.Resume, errors.New("an upload of text cannot be gone on with: it has one size here and another there"))
@@ -28,7 +26,7 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source) er
 	if t.Op.Ask.Resume == plan.ResumeGiven {
 		at = t.Op.Ask.ResumeAt
 	}
-	whole := body.size()
+	whole := body.Size()
 	switch {
 	case at < 0:
 		return fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrBadRange, errors.New("the server does not tell the size of what is there"))
@@ -39,7 +37,7 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source) er
 	case whole >= 0 && at == whole && present == whole && whole > 0:
 		return nil // it is there
 	}
-	if err := body.skip(at); err != nil {
+	if err := body.Skip(at); err != nil {
 		return err
 	}
 	if isFTP && at > 0 && at == present {
@@ -76,37 +74,4 @@ func grownTo(ctx context.Context, t *Transfer, req *fetch.Request, want int64) e
 		err = fault.Errorf(fault.Partial, "%s has %d octets and should have %d: it was changed in the meantime", req.Locator.Redacted(), size, want)
 	}
 	return err
-}
-
-// size is how much a regular file has to give; -1 for anything else.
-func (s *source) size() int64 {
-	if f, ok := s.file.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return info.Size()
-		}
-	}
-	return -1
-}
-
-// modTime is when a regular file was modified; zero for anything else.
-func (s *source) modTime() time.Time {
-	if f, ok := s.file.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return info.ModTime()
-		}
-	}
-	return time.Time{}
-}
-
-// skip passes over n octets.
-func (s *source) skip(n int64) error {
-	if f, ok := s.file.(*os.File); ok {
-		if _, err := f.Seek(n, io.SeekCurrent); err == nil {
-			return nil
-		}
-	}
-	if _, err := io.CopyN(io.Discard, s.file, n); err != nil {
-		return fault.Errorf(fault.Read, "cannot pass over %d octets: %w", n, err)
-	}
-	return nil
 }

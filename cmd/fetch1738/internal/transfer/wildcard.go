@@ -69,21 +69,7 @@ func wildcardOf(t *Transfer) (locator.Locator, *wildcard.Pattern) {
 	if _, isFTP := l.(*locator.FTP); isFTP && t.Op.FTP.ListOnly {
 		return nil, nil
 	}
-	return l, PatternOf(l, t.URL)
-}
-
-// PatternOf is the wildcard that a URL ends in, or nil.
-func PatternOf(l locator.Locator, typed string) *wildcard.Pattern {
-	if path, isFTP := l.(*locator.FTP); isFTP {
-		if path.Type == 'd' || path.Name == "" {
-			return nil
-		}
-		return wildcard.Parse(output.LastSegment(path, typed))
-	}
-	if _, isFile := l.(*locator.File); isFile {
-		return wildcard.Parse(output.LastSegment(l, typed))
-	}
-	return nil
+	return l, output.Pattern(l, t.URL)
 }
 
 // inDirectory is l with another name at its end; "" names the directory itself.

@@ -1,10 +1,11 @@
-package main
+package curl
 
 import (
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -21,7 +22,7 @@ func FuzzEncodeForm(f *testing.F) {
 		}
 		o := plan.New(new(plan.Global))
 		o.HTTP.Query = []string{"q=" + encoded}
-		ref, err := locator.Parse(withQuery(o, &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}).String())
+		ref, err := locator.Parse(client.WithQuery(o, &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}).String())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"testing"
@@ -47,8 +47,8 @@ func TestLastSegment(t *testing.T) {
 			t.Errorf("%s: %v", typed, err)
 			continue
 		}
-		if got := lastSegment(ref.Locator, typed); got != want {
-			t.Errorf("lastSegment(%q) = %q, want %q", typed, got, want)
+		if got := LastSegment(ref.Locator, typed); got != want {
+			t.Errorf("LastSegment(%q) = %q, want %q", typed, got, want)
 		}
 	}
 }

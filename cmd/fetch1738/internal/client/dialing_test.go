@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"testing"
@@ -10,12 +10,12 @@ import (
 )
 
 func TestRouted(t *testing.T) {
-	o := plan.Operation{dialer: dial.Dialer{Routes: []dial.Route{
+	o := plan.Operation{Connect: plan.Connect{Dialer: dial.Dialer{Routes: []dial.Route{
 		{From: locator.HostPort{Host: "a", Port: 21}, To: locator.HostPort{Host: "b", Port: 2121}},
 		{From: locator.HostPort{Host: "s", Port: 990}, To: locator.HostPort{Host: "b", Port: 9990}},
 		{From: locator.HostPort{Host: "a"}, To: locator.HostPort{Host: "c"}},
 		{From: locator.HostPort{Port: 70}, To: locator.HostPort{Port: 7070}},
-	}}}
+	}}}}
 	for _, c := range []struct {
 		url     string
 		purpose fetch.Purpose
@@ -37,7 +37,7 @@ func TestRouted(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := routed(&o, fetch.Target{Locator: l, Purpose: c.purpose, Host: c.host, Port: c.port})
-		if got := hostOf(locator.Server{HostPort: at}); got != c.want {
+		if got := HostOf(locator.Server{HostPort: at}); got != c.want {
 			t.Errorf("%s, %v to %s:%d: %s, want %s", c.url, c.purpose, c.host, c.port, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"bytes"
@@ -12,19 +12,19 @@ import (
 // Documents of all sizes written at once come out in one piece each.
 func TestOutlet(t *testing.T) {
 	var out bytes.Buffer
-	o := newOutlet(&out)
+	o := NewOutlet(&out)
 	var wg sync.WaitGroup
 	sizes := []int{0, 1, 100, maxHeldDocument - 7, maxHeldDocument, maxHeldDocument + 1, 3 * maxHeldDocument}
 	for i, size := range sizes {
 		wg.Go(func() {
-			s := o.portion()
+			s := o.Portion()
 			// WriteString would write it in one go.
 			_, err := io.CopyBuffer(struct{ io.Writer }{s}, struct{ io.Reader }{strings.NewReader(strings.Repeat(fmt.Sprint(i), size))}, make([]byte, 30001))
 			if err != nil {
 				t.Error(err)
 			}
 			fmt.Fprintln(s)
-			if err := s.close(); err != nil {
+			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -51,16 +51,16 @@ func TestOutlet(t *testing.T) {
 // What is held back can be taken back, and no more.
 func TestPortionRewind(t *testing.T) {
 	var out bytes.Buffer
-	s := newOutlet(&out).portion()
+	s := NewOutlet(&out).Portion()
 	_, _ = io.WriteString(s, "wrong")
-	if !s.rewind() {
+	if !s.Rewind() {
 		t.Error("what was held back is not taken back")
 	}
 	_, _ = s.Write(make([]byte, maxHeldDocument+1))
-	if s.rewind() {
+	if s.Rewind() {
 		t.Error("what is out was taken back")
 	}
-	if err := s.close(); err != nil || out.Len() != maxHeldDocument+1 {
+	if err := s.Close(); err != nil || out.Len() != maxHeldDocument+1 {
 		t.Errorf("%d octets came out, %v", out.Len(), err)
 	}
 }
@@ -71,11 +71,11 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestOutletFails(t *testing.T) {
-	o := newOutlet(brokenPipe{})
+	o := NewOutlet(brokenPipe{})
 	for range 2 {
-		s := o.portion()
+		s := o.Portion()
 		_, _ = io.WriteString(s, "x")
-		if err := s.close(); err == nil {
+		if err := s.Close(); err == nil {
 			t.Error("a failed write went unnoticed")
 		}
 	}

@@ -1,16 +1,16 @@
-package main
+package transfer
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"testing"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -32,8 +32,8 @@ func TestEndlessListing(t *testing.T) {
 				}
 			},
 		}
-		one := &transfer{environment: &environment{std: stdio.Streams{Err: io.Discard}, op: &plan.Operation{global: &plan.Global{}}}}
-		found, err := one.choose(res, p)
+		one := transferOf(&client.Access{Op: plan.New(new(plan.Global))})
+		found, err := choose(one, res, p)
 		if fetch.KindOf(err) != fetch.ErrTooLarge || found != nil || seen > maxEntries || seen*len(entry) > maxNames+maxEntries*len("other") {
 			t.Errorf("%s: %v after %d entries, %v", name, found, seen, err)
 		}
@@ -51,7 +51,9 @@ func TestListingMemory(t *testing.T) {
 			}
 		}
 	}}
-	one := &transfer{environment: &environment{op: new(plan.Operation)}, dest: plan.Destination{Remote: true}}
+	op := new(plan.Operation)
+	one := transferOf(&client.Access{Op: op})
+	place := &output.Place{Op: op, Destination: plan.Destination{Remote: true}}
 	live := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -59,15 +61,15 @@ func TestListingMemory(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := live()
-	found, err := one.choose(res, wildcard.Parse("*.txt"))
+	found, err := choose(one, res, wildcard.Parse("*.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := one.newFileNames(found)
+	names := place.Names(found)
 	count := 0
-	for m := range found.all() {
-		if !names.take(one.fileName(m)) {
-			t.Fatalf("%s is twice there", m.name)
+	for m := range found.All() {
+		if _, free := names.Take(m); !free {
+			t.Fatalf("%s is twice there", m.Name)
 		}
 		count++
 	}
@@ -81,12 +83,12 @@ func TestListingMemory(t *testing.T) {
 // Nor do lines that are no entries go on for ever.
 func TestEndlessJunk(t *testing.T) {
 	l := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}
-	env := &environment{std: stdio.Streams{Err: io.Discard}, op: plan.New(&plan.Global{})}
-	env.resolver = &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
+	access := &client.Access{Op: plan.New(new(plan.Global)), Resolver: &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
 		{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return junk{} }},
-	}}
-	one := &transfer{environment: env, locator: l}
-	matches, err := one.look(t.Context(), wildcard.Parse("*"))
+	}}}
+	one := transferOf(access)
+	one.Locator = l
+	matches, err := lookUp(t.Context(), one, wildcard.Parse("*"))
 	if fetch.KindOf(err) != fetch.ErrTooLarge || matches != nil {
 		t.Errorf("%v, %v", matches, err)
 	}
@@ -106,4 +108,8 @@ func (junk) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, err
 			yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.ErrCanceled, ctx.Err()))
 		},
 	}, nil
+}
+
+func transferOf(access *client.Access) *Transfer {
+	return &Transfer{Result: Result{Call: client.Call{Access: access}}}
 }

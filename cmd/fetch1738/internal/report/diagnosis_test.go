@@ -1,11 +1,13 @@
-package main
+package report
 
 import (
 	"crypto/tls"
 	"testing"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -42,16 +44,17 @@ func TestSpoken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := &transfer{environment: &environment{op: new(plan.Operation), resolver: new(fetch1738.Resolver)}, locator: l}
+		access := &client.Access{Op: new(plan.Operation), Resolver: new(fetch1738.Resolver)}
+		one := &told{Result: &transfer.Result{Call: client.Call{Access: access, Locator: l}}}
 		if tt.overTLS {
 			record := tls.RecordHeaderError{Msg: "no TLS"}
 			copy(record.RecordHeader[:], tt.greeting)
-			one.err = fetch.Fail("TLS handshake", l, fetch.ErrConnectionFailed, record)
+			one.Err = fetch.Fail("TLS handshake", l, fetch.ErrConnectionFailed, record)
 		} else {
-			one.account.note(func() { one.account.greeted([]byte(tt.greeting)) })
+			fetch.ContextTrace(one.Account.Watch(t.Context(), false)).Received([]byte(tt.greeting))
 		}
 		got, want := "", tt.want
-		if one.spoken() != nil {
+		if spoken(one) != nil {
 			got, want = nameProtocol(one), "the server on this port speaks "+tt.want
 		}
 		if got != want {

@@ -1,11 +1,10 @@
-package main
+package curl
 
 import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 func TestFTPPort(t *testing.T) {
@@ -32,30 +31,11 @@ func TestFTPPort(t *testing.T) {
 		"[::1]x":                  nil,
 		"[::1]9":                  nil,
 	} {
-		c := &commandLine{op: plan.New(new(plan.Global))}
+		c := &CommandLine{op: plan.New(new(plan.Global))}
 		err := setFTPPort(c, value)
 		got := c.op.FTP.Session.Active
 		if (err == nil) != (want != nil) || want != nil && *got != *want || want == nil && got != nil {
 			t.Errorf("%q: %+v, %v; want %+v", value, got, err, want)
-		}
-	}
-}
-
-func TestRewritten(t *testing.T) {
-	change := func(l *locator.FTP) { l.Name = "b" }
-	for url, want := range map[string]string{
-		"ftp://h/a;type=a": "ftp://h/b;type=a", "ftps://u:x@h:991/a": "ftps://u:x@h:991/b", "telnet://h/": "telnet://h/",
-		"gopher://h/0a": "gopher://h/0a", "nntps://h/g": "nntps://h/g",
-	} {
-		l, err := locator.Parse(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := rewritten(l, change).String(); got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
-		}
-		if l.String() != url {
-			t.Errorf("%s has become %s", url, l)
 		}
 	}
 }

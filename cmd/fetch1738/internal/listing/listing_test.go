@@ -1,6 +1,7 @@
-package main
+package listing
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -20,8 +21,10 @@ func TestReferences(t *testing.T) {
 		}
 	}}
 	var out strings.Builder
-	list := listing{w: &out, references: new(strings.Builder)}
-	if err := list.write(res, false); err != nil {
+	list := Listing{References: true}
+	r := list.Read(res)
+	defer r.Close()
+	if _, err := io.Copy(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	shown, references, _ := strings.Cut(out.String(), "\nReferences\n\n")

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
@@ -31,12 +33,13 @@ func TestRemoveOnError(t *testing.T) {
 		for _, served := range []string{"", "file"} {
 			t.Run(name+"/"+served, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "file")
-				one := &transfer{environment: &environment{op: &plan.Operation{removeOnError: true}}, sink: &sink{path: path, served: served}}
+				op := &plan.Operation{Output: plan.Output{RemoveOnError: true}}
+				one := &Transfer{Result: Result{Call: client.Call{Access: &client.Access{Op: op}}, Sink: &output.Sink{Path: path, Served: served}}}
 				body := io.MultiReader(strings.NewReader("some of it"), readerFunc(func() error { return tc.meanwhile(path) }), iotest.ErrReader(broken))
-				if one.err = one.sink.take(body); one.err != broken {
-					t.Fatal(one.err)
+				if one.Err = one.Sink.Take(body); one.Err != broken {
+					t.Fatal(one.Err)
 				}
-				if err := errors.Join(one.sink.close(), one.finishFile()); err != nil {
+				if err := errors.Join(one.Sink.Close(), finishFile(one)); err != nil {
 					t.Error(err)
 				}
 				left, err := os.ReadFile(path)

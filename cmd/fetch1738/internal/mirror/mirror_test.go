@@ -1,0 +1,100 @@
+package mirror
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+func TestMirrorLine(t *testing.T) {
+	r := &mirrorReport{t: new(transfer.Result)}
+	r.count(mirror.Event{Action: mirror.Listed})
+	if got := r.line(progress.Totals{}); got != "1 folders listed" {
+		t.Error(got)
+	}
+	r.count(mirror.Event{Action: mirror.Planned, Files: 3})
+	r.count(mirror.Event{Action: mirror.Added})
+	r.t.Account.Moved.Store(3 << 20)
+	if got := r.line(progress.Totals{}); got != "1 of 3 files, 3.0 MiB" {
+		t.Error(got)
+	}
+}
+
+// Every option is taken, or refused with a reason, and none twice.
+func TestMirrorOptions(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, o := range new(settings).table() {
+		for _, name := range []string{"--" + o.Long, "-" + o.Short} {
+			if name != "-" && seen[name] {
+				t.Errorf("%s is there twice", name)
+			}
+			seen[name] = true
+		}
+	}
+	for _, o := range new(settings).options() {
+		if o.Help == "" || o.Groups != "mirror" {
+			t.Errorf("--%s: %q in %q", o.Long, o.Help, o.Groups)
+		}
+	}
+	for _, o := range curl.Options() {
+		if !seen["--"+o.Long] {
+			t.Errorf("--%s is neither taken nor refused", o.Long)
+		}
+	}
+}
+
+// What an option says about security holds for a mirror too, wherever it stands.
+// Nothing that has to do with security may lack the mark.
+func TestMirrorTakesGuards(t *testing.T) {
+	// The words of the table itself find an option that somebody forgot to mark.
+	about := regexp.MustCompile(`(?i)\b(TLS|certificate|authorit|cipher|trust|public key|password|encrypt|login|log in|netrc|proxy|proxies|allow)`)
+	unguarded := " charset next verbose " // words that mean something else there
+	of := func(table []curl.Option) map[string]uintptr {
+		setters := make(map[string]uintptr)
+		for _, o := range table {
+			setters[o.Long] = reflect.ValueOf(o.Set).Pointer()
+		}
+		return setters
+	}
+	plain, ofMirror := of(curl.Options()), of(new(settings).table())
+	guards := 0
+	for _, o := range curl.Options() {
+		if about.MatchString(o.Help) && !o.Guards() && !strings.Contains(unguarded, " "+o.Long+" ") {
+			t.Errorf("--%s seems to be about security: %q; its groups are %q", o.Long, o.Help, o.Groups)
+		}
+		if !o.Guards() {
+			continue
+		}
+		guards++
+		if plain[o.Long] != ofMirror[o.Long] {
+			t.Errorf("mirror passes over --%s", o.Long)
+		}
+	}
+	if guards < 50 {
+		t.Errorf("only %d options are about security", guards)
+	}
+}
+
+// Each of mirror's own options is used in a script.
+func TestMirrorOptionsHaveScripts(t *testing.T) {
+	var all strings.Builder
+	for _, name := range []string{"mirror", "mirror_schemes"} {
+		b, err := os.ReadFile("../../testdata/script/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	for _, o := range new(settings).options() {
+		if !strings.Contains(all.String(), " --"+o.Long+" ") {
+			t.Errorf("no script uses --%s", o.Long)
+		}
+	}
+}
