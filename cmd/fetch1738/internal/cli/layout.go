@@ -33,13 +33,13 @@ type Row struct{ Name, Text string }
 // too long continues below itself, and that of a name that is too long stands
 // below the name. On narrow terminals all texts do.
 func Rows(rows []Row, width int) string {
-	column := indent
+	column := 0
 	for _, r := range rows {
 		if len(r.Name) <= maxName {
 			column = max(column, len(r.Name)+gap)
 		}
 	}
-	if width-column < minText {
+	if column == 0 || width-column < minText {
 		column = indent
 	}
 	var b strings.Builder

@@ -97,7 +97,7 @@ func summary(all []cli.Command, width int) string {
 	}
 	return usageLine + cli.Fold("Verbs: ", strings.Join(cli.Names(all), " "), 7, width) +
 		"\n" + cli.Options(list, width) +
-		cli.Fold("More:  ", "fetch1738 help TOPIC: all, ftp, gopher, exit-codes, VERB, OPTION, help", 7, width)
+		cli.Fold("More:  ", "fetch1738 help TOPIC: all, ftp, gopher, verbs, exit-codes, VERB, OPTION", 7, width)
 }
 
 // verbs is a line about each verb.
