@@ -27,10 +27,10 @@ type Failure struct {
 	Err       error
 }
 
-// faultCodes are the exit codes of what fails here.
 // Of is the exit code of what fails here.
 func Of(kind fault.Kind) int { return faultCodes()[kind] }
 
+// faultCodes are the exit codes of what fails here.
 func faultCodes() map[fault.Kind]int {
 	return map[fault.Kind]int{
 		fault.Usage: Usage, fault.Unsupported: Unsupported, fault.BadURL: BadURL, fault.NoSuchProxy: NoSuchProxy,

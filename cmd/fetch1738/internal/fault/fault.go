@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// A Kind says what failed. Package report has its exit code.
+// A Kind says what failed. Package exit has its exit code.
 type Kind uint8
 
 // The Kinds. There is no zero Kind.
