@@ -15,10 +15,10 @@ import (
 
 const help = `Usage: fetch1738 archie [--archie-server HOST] [--search KIND] [--hits N] NAME
 
-Asks an archie server where files and directories of a name are, and writes
-their URLs, one a line. HOST, or host:port, is $ARCHIE_HOST without the option.
-KIND is exact, substring, case (substring, case counts) or regex. It fetches
-prospero://HOST/ARCHIE/MATCH(N,...)/NAME, as one can without this verb.
+Asks an archie server for files and directories with this name, and prints their
+URLs, one a line. HOST may be host:port; the default is $ARCHIE_HOST. KIND is
+exact, substring, case (a substring, case-sensitive) or regex. The command
+fetches prospero://HOST/ARCHIE/MATCH(N,...)/NAME.
 
   $ fetch1738 archie --archie-server archie.example.org prospero.tar.Z
   ftp://ftp.example.org/pub/prospero.tar.Z;type=i
@@ -31,15 +31,15 @@ const maxHits = 2500 // that archie servers allow
 
 // Command is the verb. get fetches what arguments say.
 func Command(get func(ctx context.Context, args []string, std stdio.Streams) int) cli.Command {
-	return cli.New("archie", "find files by name with an archie server", help, func(v *cli.Verb) func(context.Context) int { return define(v, get) })
+	return cli.New("archie", "find files by name on an archie server", help, func(v *cli.Verb) func(context.Context) int { return define(v, get) })
 }
 
 // define adds the flags and gives what the verb does.
 func define(v *cli.Verb, get func(ctx context.Context, args []string, std stdio.Streams) int) func(context.Context) int {
-	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "ask the archie server on `HOST`")
-	search := v.String("search", "exact", "what fits NAME: `exact|substring|case|regex`")
-	hits := v.Int("hits", 95, "find `N` at most")
-	verbose := v.BoolP("verbose", "v", false, "show the conversation")
+	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "Ask the archie server on `HOST` (default $ARCHIE_HOST)")
+	search := v.String("search", "exact", "How names are compared with NAME (default exact) (`exact|substring|case|regex`)")
+	hits := v.Int("hits", 95, "Find at most `N` files (default 95)")
+	verbose := v.BoolP("verbose", "v", false, "Show the conversation")
 	return func(ctx context.Context) int {
 		kind, known := archieKinds[*search]
 		switch {

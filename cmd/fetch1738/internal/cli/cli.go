@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -22,6 +23,7 @@ type Command struct {
 	Summary string
 	Run     func(ctx context.Context, args []string, std stdio.Streams) int // gives the exit code
 	Options func() []curl.Option                                            // that it takes
+	Help    func(width int) string                                          // what --help prints on so many columns
 }
 
 // Verb is the command line of one verb: its flags, its help and its complaints.
@@ -42,6 +44,11 @@ func NewVerb(name, help string, std stdio.Streams) *Verb {
 // New is a verb with flags of its own: define adds them, and gives what
 // is done once they are read.
 func New(name, summary, help string, define func(*Verb) func(context.Context) int) Command {
+	defined := func() *Verb {
+		v := NewVerb(name, help, stdio.Streams{})
+		define(v)
+		return v
+	}
 	return Command{
 		Name: name, Summary: summary,
 		Run: func(ctx context.Context, args []string, std stdio.Streams) int {
@@ -52,11 +59,8 @@ func New(name, summary, help string, define func(*Verb) func(context.Context) in
 			}
 			return work(ctx)
 		},
-		Options: func() []curl.Option {
-			v := NewVerb(name, help, stdio.Streams{})
-			define(v)
-			return v.options()
-		},
+		Options: func() []curl.Option { return defined().options() },
+		Help:    func(width int) string { return defined().usage(width) },
 	}
 }
 
@@ -69,7 +73,7 @@ func (v *Verb) Take(op *plan.Operation, names ...string) {
 		case o.Arg == "":
 			v.BoolFuncP(o.Long, o.Short, o.Help, set)
 		default:
-			v.FuncP(o.Long, o.Short, o.Help+" (`"+o.Arg+"`)", set)
+			v.FuncP(o.Long, o.Short, o.Help+named("`"+o.Arg+"`"), set)
 		}
 	}
 }
@@ -78,16 +82,29 @@ func (v *Verb) Take(op *plan.Operation, names ...string) {
 func (v *Verb) options() (list []curl.Option) {
 	v.VisitAll(func(f *pflag.Flag) {
 		arg, usage := pflag.UnquoteUsage(f)
-		list = append(list, curl.Option{Short: f.Shorthand, Long: f.Name, Arg: arg, Help: usage})
+		list = append(list, curl.Option{Short: f.Shorthand, Long: f.Name, Arg: arg, Help: strings.TrimSuffix(usage, named(arg))})
 	})
 	return list
+}
+
+// named is what Take adds to the help of an option for pflag, which looks there
+// for the name of its value.
+func named(arg string) string { return " (" + arg + ")" }
+
+// usage is the help of the verb on so many columns.
+func (v *Verb) usage(width int) string {
+	text := Prose(v.help, width)
+	if list := v.options(); len(list) > 0 {
+		text += "\n" + Options(list, width)
+	}
+	return text
 }
 
 // parse reads the flags. Unless ok, the verb ends with code.
 func (v *Verb) parse(args []string) (code int, ok bool) {
 	switch err := v.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
-		if _, err := fmt.Fprintf(v.Std.Out, "%s\n%s", v.help, v.FlagUsagesWrapped(80)); err != nil {
+		if _, err := io.WriteString(v.Std.Out, v.usage(Width(v.Std.Out))); err != nil {
 			return exit.Write, false
 		}
 		return exit.OK, false

@@ -14,7 +14,7 @@ import (
 
 const help = `Usage: fetch1738 completion bash|zsh|fish
 
-Writes the completions of verbs, options and their values for a shell.
+Prints shell completions for verbs, options and their values.
 
   $ source <(fetch1738 completion bash)
   $ fetch1738 completion zsh > "${fpath[1]}/_fetch1738"

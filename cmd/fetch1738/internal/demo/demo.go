@@ -28,9 +28,9 @@ import (
 
 const help = `Usage: fetch1738 demo
 
-Starts a server for each scheme inside this program, fetches one document by
-all of them, and shows what went over the wire. Nothing leaves this machine.
-Exit code 1 if one fails or gives other octets.
+Starts a server for each scheme inside this program, fetches one document from
+each, and shows the conversation. Nothing leaves this machine. The exit code is
+1 if a transfer fails or the bytes differ.
 
   $ fetch1738 demo
 `
@@ -80,7 +80,7 @@ func demoRefused() []string {
 
 // Command is the verb.
 func Command() cli.Command {
-	return cli.New("demo", "fetch one document by every scheme from embedded servers", help, define)
+	return cli.New("demo", "fetch one document by each scheme from embedded servers", help, define)
 }
 
 // define adds the flags and gives what the verb does.

@@ -1,11 +1,5 @@
 package exit
 
-import (
-	"fmt"
-	"io"
-	"strings"
-)
-
 // A Meaning tells a user of an exit code.
 type Meaning struct {
 	Code int
@@ -72,14 +66,4 @@ func Meanings() []Meaning {
 		{Interrupted, "interrupted"},
 		{Terminated, "terminated"},
 	}
-}
-
-// Show writes all codes with their meanings.
-func Show(w io.Writer) error {
-	var b strings.Builder
-	for _, m := range Meanings() {
-		fmt.Fprintf(&b, "%3d  %s\n", m.Code, m.Text)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -22,12 +22,12 @@ const help = `Usage: fetch1738 explain [--json] [--strict] [--allow-port PORT]
                          [options of FTP] URL...
 
 Shows what fetching each URL would do, without looking up a name or opening a
-connection: the server, what the policy says, the octets that would be sent in
-order, and what depends on the server's answers. Passwords are masked. A URL is
-read as when it is fetched, --strict included.
+connection: the server, the decision of the policy, the bytes that would be sent
+in order, and what depends on the server's replies. Passwords are masked. URLs
+are read as when they are fetched; --strict applies too.
 
-Exit code 3 for what is no URL or cannot be sent, 120 for what the policy
-refuses, 1 for a scheme that has no fetcher.
+The exit code is 3 if a URL is malformed or cannot be sent, 120 if the policy
+refuses it, and 1 if its scheme is not supported.
 
   $ fetch1738 explain gopher://gopher.example.org/00/about.txt
   gopher://gopher.example.org/00/about.txt
@@ -43,7 +43,7 @@ func Command() cli.Command {
 
 // define adds the flags and gives what the verb does.
 func define(v *cli.Verb) func(context.Context) int {
-	asJSON := v.Bool("json", false, "write one JSON object a line")
+	asJSON := v.Bool("json", false, "Print JSON Lines")
 	op := plan.New(new(plan.Global))
 	v.Take(op, "strict", "allow-port", "allow-zone", "news-server",
 		"disable-eprt", "disable-epsv", "exact", "ftp-alternative-to-user", "ftp-method", "ftp-port", "ftp-pret", "ftp-ssl-ccc", "ftp-ssl-control", "quote", "ssl", "ssl-reqd")

@@ -21,11 +21,11 @@ import (
 
 const help = `Usage: fetch1738 extract [--json] [--strict] [FILE...]
 
-Finds the URLs in text as the Appendix of RFC 1738 describes: in angle brackets
-with or without "URL:", broken across lines or not, and free in a sentence. URLs
-are read as when they are fetched, or strictly. It writes one URL a line, with
-its #fragment. Without files, or for "-", it reads standard input. Passwords are
-shown.
+Finds URLs in text as the Appendix of RFC 1738 describes: in angle brackets with
+or without "URL:", also broken across lines, and without brackets in a sentence.
+URLs are read as when they are fetched, or with --strict by RFC 1738 alone. It
+prints one URL a line, with its #fragment. Without files, or for "-", it reads
+standard input. Passwords are shown.
 
   $ echo 'See <URL:ftp://ds.in
     ternic.net/rfc>, Jim.' | fetch1738 extract
@@ -48,7 +48,7 @@ func Command() cli.Command {
 
 // define adds the flags and gives what the verb does.
 func define(v *cli.Verb) func(context.Context) int {
-	asJSON := v.Bool("json", false, "write one JSON object a line")
+	asJSON := v.Bool("json", false, "Print JSON Lines")
 	op := new(plan.Operation)
 	v.Take(op, "strict")
 	return func(ctx context.Context) int {

@@ -2,7 +2,6 @@
 package help
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,11 +20,25 @@ const usageLine = "Usage: fetch1738 [options] URL...\n"
 
 const helpHelp = `Usage: fetch1738 help [TOPIC]
 
-Explains a verb, an option, or a group of options; "all" is all options, and
-exit-codes the exit codes. Without a topic it is a summary of everything.
+Explains a verb, an option or a group of options. Without a topic it shows the
+verbs and the options that are used most.
 
   $ fetch1738 help --limit-rate
+
+These are the topics:
 `
+
+// most are the options that the summary shows, in the order in which people look
+// for them: where a document goes, what there is, logins, uploads, HTTP, messages.
+// With the other lines they fit a terminal of 24 lines above its prompt.
+var most = []string{
+	"output", "remote-name", "continue-at",
+	"list-only", "head", "list", "json", "number",
+	"user", "netrc", "ssl-reqd",
+	"upload-file",
+	"location", "data", "header",
+	"verbose", "silent", "parallel", "config",
+}
 
 // Command is the verb; all are all verbs. It takes no options, so that options can
 // be topics.
@@ -37,128 +50,140 @@ func Command(all func() []cli.Command) cli.Command {
 			if topic == "-h" || topic == "--help" {
 				topic = "help"
 			}
-			var b bytes.Buffer
-			if err := showHelp(&b, all(), topic); err != nil {
+			text, err := explained(all(), topic, cli.Width(std.Out))
+			if err != nil {
 				return cli.NewVerb("help", helpHelp, std).Fail(exit.Usage, "%v", err)
 			}
-			if _, err := std.Out.Write(b.Bytes()); err != nil {
+			if _, err := io.WriteString(std.Out, text); err != nil {
 				return exit.Write
 			}
 			return exit.OK
 		},
 		Options: func() []curl.Option { return nil },
+		Help:    func(width int) string { return topics(all(), width) },
 	}
 }
 
-// showHelp explains a topic: a group of options, a verb, an option or the exit
-// codes. "" is a summary.
-func showHelp(w io.Writer, all []cli.Command, topic string) error {
-	if topic == "help" {
-		_, err := io.WriteString(w, helpHelp)
-		return err
-	}
+// explained is what there is to say about a topic, on so many columns. "" is the
+// summary.
+func explained(all []cli.Command, topic string, width int) (string, error) {
 	for _, c := range all {
 		if c.Name == topic {
-			c.Run(context.Background(), []string{"--help"}, stdio.Streams{In: strings.NewReader(""), Out: w, Err: w})
-			return nil
+			return c.Help(width), nil
 		}
 	}
 	switch {
 	case topic == "":
-		return showSummary(w, all)
+		return summary(all, width), nil
+	case topic == "verbs":
+		return verbs(all, width), nil
 	case topic == "exit-codes":
-		return exit.Show(w)
+		return exitCodes(width), nil
 	case topic == "all", slices.Contains(groups(), topic):
-		return showOptions(w, topic)
+		return usageLine + cli.Options(inGroup(topic), width), nil
 	}
-	return showOption(w, all, topic)
+	return option(all, topic, width)
 }
 
-// showSummary prints what there is, and the options that are used most.
-func showSummary(w io.Writer, all []cli.Command) error {
-	var b strings.Builder
-	b.WriteString(usageLine)
-	for _, c := range all {
-		fmt.Fprintf(&b, "       fetch1738 %-10s %s\n", c.Name, c.Summary)
-	}
-	b.WriteString("\n")
+// summary is the verbs, the options that are used most, and where there is more.
+func summary(all []cli.Command, width int) string {
+	byName := make(map[string]curl.Option)
 	for _, o := range curl.Options() {
-		if o.In("important") {
-			b.WriteString(Line(o))
-		}
+		byName[o.Long] = o
 	}
-	fmt.Fprintf(&b, "\nMore: fetch1738 help and a verb, an option, exit-codes, or one of\n  all %s\n", strings.Join(groups(), " "))
-	_, err := io.WriteString(w, b.String())
-	return err
+	list := make([]curl.Option, len(most))
+	for i, name := range most {
+		list[i] = byName[name]
+	}
+	return usageLine + cli.Fold("Verbs: ", strings.Join(cli.Names(all), " "), 7, width) +
+		"\n" + cli.Options(list, width) +
+		cli.Fold("More:  ", "fetch1738 help TOPIC: all, ftp, gopher, verbs, exit-codes, VERB, OPTION", 7, width)
 }
 
-// showOptions prints the options of a group.
-func showOptions(w io.Writer, group string) error {
-	var b strings.Builder
-	b.WriteString(usageLine)
+// verbs is a line about each verb.
+func verbs(all []cli.Command, width int) string {
+	var rows []cli.Row
+	for _, c := range all {
+		rows = append(rows, cli.Row{Name: " " + c.Name, Text: c.Summary})
+	}
+	return "Usage: fetch1738 VERB [argument...]\n" + cli.Rows(rows, width)
+}
+
+// topics is the help of the verb help.
+func topics(all []cli.Command, width int) string {
+	return cli.Prose(helpHelp, width) + cli.Rows([]cli.Row{
+		{Name: " all", Text: "all options"},
+		{Name: " OPTION", Text: "an option, with or without its dashes, and what differs from curl's"},
+		{Name: " GROUP", Text: "a group of options: " + strings.Join(groups(), ", ")},
+		{Name: " verbs", Text: "all verbs"},
+		{Name: " VERB", Text: "a verb: " + strings.Join(cli.Names(all), ", ")},
+		{Name: " exit-codes", Text: "the exit codes"},
+	}, width)
+}
+
+func exitCodes(width int) string {
+	var rows []cli.Row
+	for _, m := range exit.Meanings() {
+		rows = append(rows, cli.Row{Name: fmt.Sprintf("%3d", m.Code), Text: m.Text})
+	}
+	return cli.Rows(rows, width)
+}
+
+// inGroup are the options of a group; "all" has all of them.
+func inGroup(group string) (list []curl.Option) {
 	for _, o := range curl.Options() {
 		if group == "all" || o.In(group) {
-			b.WriteString(Line(o))
+			list = append(list, o)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return list
 }
 
-// showOption prints all that is known of the option called name, with its
-// dashes or without, wherever there is one.
-func showOption(w io.Writer, all []cli.Command, name string) error {
+// option is all that is known of the option called name, with its dashes or
+// without, wherever there is one.
+func option(all []cli.Command, name string, width int) (string, error) {
 	var b strings.Builder
 	for _, o := range curl.Options() {
 		if o.Called(name) {
-			b.WriteString(Line(o))
+			b.WriteString(cli.Options([]curl.Option{o}, width))
 			if o.Curl != "" {
-				fmt.Fprintf(&b, "      %s\n", o.Compared())
+				b.WriteString(cli.Rows([]cli.Row{{Name: "    ", Text: o.Compared()}}, width))
 			}
 		}
 	}
 	for _, c := range all {
 		for _, o := range c.Options() {
 			if o.Called(name) {
-				fmt.Fprintf(&b, "fetch1738 %s\n%s", c.Name, Line(o))
+				b.WriteString("fetch1738 " + c.Name + "\n" + cli.Options([]curl.Option{o}, width))
 			}
 		}
 	}
 	if b.Len() == 0 {
-		long, short := strings.TrimLeft(name, "-"), ""
-		if len(long) == 1 {
-			long, short = "", long
-		}
-		if said, known := curl.RefusedOption(long, short); known {
-			return errors.New(said)
-		}
-		if near := curl.NearestOption(long, curl.Options()); near != "" {
-			return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
-		}
-		topics := append(append(cli.Names(all), groups()...), "exit-codes", "all")
-		if near := curl.Nearest(name, topics); near != "" {
-			return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
-		}
-		return fmt.Errorf("there is no help on %q; topics are the verbs, options, exit-codes, all, %s", name, strings.Join(groups(), ", "))
+		return "", unknown(all, name)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String(), nil
 }
 
-// Line is an option in a line of help.
-func Line(o curl.Option) string {
-	letter := "    "
-	if o.Short != "" {
-		letter = "-" + o.Short + ", "
+// unknown says why there is no help on a topic.
+func unknown(all []cli.Command, name string) error {
+	long, short := strings.TrimLeft(name, "-"), ""
+	if len(long) == 1 {
+		long, short = "", long
 	}
-	name := "--" + o.Long
-	if o.Arg != "" {
-		name += " " + o.Arg
+	if said, known := curl.RefusedOption(long, short); known {
+		return errors.New(said)
 	}
-	return fmt.Sprintf(" %s%-24s %s\n", letter, name, o.Help)
+	if near := curl.NearestOption(long, curl.Options()); near != "" {
+		return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
+	}
+	topics := append(append(cli.Names(all), groups()...), "exit-codes", "all", "verbs")
+	if near := curl.Nearest(name, topics); near != "" {
+		return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("there is no help on %q; topics are the verbs, options, exit-codes, all, verbs, %s", name, strings.Join(groups(), ", "))
 }
 
-// groups are the groups of options, but for the one that the summary shows.
+// groups are the groups of options.
 func groups() []string {
 	names := make(map[string]bool)
 	for _, o := range curl.Options() {
@@ -166,6 +191,5 @@ func groups() []string {
 			names[name] = true
 		}
 	}
-	delete(names, "important")
 	return slices.Sorted(maps.Keys(names))
 }

@@ -17,7 +17,7 @@ import (
 
 const help = `Usage: fetch1738 manual
 
-Writes the manual page, docs/man/fetch1738.1, for man -l or a folder of MANPATH.
+Prints the manual page, docs/man/fetch1738.1, for man -l or a folder of MANPATH.
 
   $ fetch1738 manual > fetch1738.1 && man -l ./fetch1738.1
 `

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -26,23 +25,23 @@ import (
 const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
 
 Copies what is below URL into the folder DIR: the tree of an ftp or file
-directory, the menus and documents of a gopher hole, the articles of a
-newsgroup. Done again it fetches only what is new or has changed, goes on where
-it was cut off, and says what has disappeared. DIR/.fetch1738/manifest.jsonl is
-the list of all files.
+directory, the menus and documents of a gopher site, the articles of a
+newsgroup. Run again, it fetches only new and changed files, resumes where it
+stopped, and reports files that are gone. DIR/.fetch1738/manifest.jsonl lists
+all files.
 
   $ fetch1738 mirror --exclude '*.iso' ftp://ftp.example.org/pub/ pub
 
 The options for connecting (-u, -n, -x, --proto, --retry, --news-server and so
-on) are as without a verb, and these are mirror's own:
-
+on) work as without a verb. These belong to mirror alone:
 `
 
 // Command is the verb.
 func Command() cli.Command {
 	return cli.Command{
-		Name: "mirror", Summary: "keep a copy of a tree, a hole or a group in a folder", Run: run,
+		Name: "mirror", Summary: "keep a copy of a directory tree, gopher site or newsgroup", Run: run,
 		Options: func() []curl.Option { return new(settings).options() },
+		Help:    helpText,
 	}
 }
 
@@ -59,7 +58,8 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	urls := c.URLs()
 	switch {
 	case c.Help:
-		return written(showHelp(std.Out))
+		_, err := io.WriteString(std.Out, helpText(cli.Width(std.Out)))
+		return written(err)
 	case c.Version:
 		return written(help.Version(std.Out))
 	case err == nil && len(urls) != 2:
@@ -83,14 +83,9 @@ func written(err error) int {
 	return exit.OK
 }
 
-func showHelp(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString(mirrorHelp)
-	for _, o := range new(settings).options() {
-		b.WriteString(help.Line(o))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+// helpText is the help on so many columns.
+func helpText(width int) string {
+	return cli.Prose(mirrorHelp, width) + "\n" + cli.Options(new(settings).options(), width)
 }
 
 // copyTree makes or renews a copy. It returns the exit code.

@@ -24,15 +24,15 @@ func own(long, arg, help string, set curl.Setter) curl.Option {
 func (s *settings) options() []curl.Option {
 	return []curl.Option{
 		own("alias", "HOST[:PORT]", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases)),
-		own("connections", "N", "Make N requests at a time, not 4", positive(&s.Connections)),
-		own("delete", "", "Remove files of the copy that have disappeared", onOff(&s.Delete)),
-		own("depth", "N", "Enter N levels of folders or menus; 1 is URL alone", positive(&s.Depth)),
-		own("dry-run", "", "Say what would be done; fetch no files", onOff(&s.DryRun)),
-		own("exclude", "GLOB", "Leave out what matches; may be repeated", add(&s.Exclude)),
-		own("include", "GLOB", "Only files that match; may be repeated", add(&s.Include)),
-		own("max-entries", "N", "Stop listing after N entries, not a million", positive(&s.MaxEntries)),
-		own("new-only", "", "Take files that are there already for unchanged", onOff(&s.NewOnly)),
-		own("wait", "SECONDS", "Let so much time pass between two requests", interval(&s.Wait)),
+		own("connections", "N", "Make N requests at a time (default 4)", positive(&s.Connections)),
+		own("delete", "", "Remove files from the copy that are gone from the server", onOff(&s.Delete)),
+		own("depth", "N", "Enter N levels of folders or menus; 1 is URL only", positive(&s.Depth)),
+		own("dry-run", "", "Show what would be done; fetch no files", onOff(&s.DryRun)),
+		own("exclude", "GLOB", "Skip files and folders that match; may be repeated", add(&s.Exclude)),
+		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
+		own("max-entries", "N", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries)),
+		own("new-only", "", "Treat existing files as unchanged", onOff(&s.NewOnly)),
+		own("wait", "SECONDS", "Wait SECONDS between two requests", interval(&s.Wait)),
 	}
 }
 

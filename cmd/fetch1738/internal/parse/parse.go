@@ -19,11 +19,11 @@ import (
 
 const help = `Usage: fetch1738 parse [--json] [--strict] [URL...]
 
-Shows what each URL consists of, one line a URL, in order; a refused one has
-the reason on its line. URLs are read as when they are fetched, and what they
-needed besides RFC 1738 is shown as "tolerated"; --strict tolerates nothing.
-Without URLs, or for "-", the lines of standard input are read. Exit code 3 if
-any was refused. Passwords are shown.
+Shows the parts of each URL, one URL a line, in order. The line of a refused URL
+gives the reason. URLs are read as when they are fetched; a departure from RFC
+1738 is shown as "tolerated", and --strict tolerates none. Without URLs, or for
+"-", it reads URLs from standard input, one a line. The exit code is 3 if a URL
+was refused. Passwords are shown.
 
   $ fetch1738 parse 'ftp://lab@ftp.example/pub/a%20b' news:*
   ftp       ftp.example               user "lab"  cwd "pub"  name "a b"
@@ -32,12 +32,12 @@ any was refused. Passwords are shown.
 
 // Command is the verb.
 func Command() cli.Command {
-	return cli.New("parse", "show what URLs consist of", help, define)
+	return cli.New("parse", "show the parts of URLs", help, define)
 }
 
 // define adds the flags and gives what the verb does.
 func define(v *cli.Verb) func(context.Context) int {
-	asJSON := v.Bool("json", false, "write one JSON object a line")
+	asJSON := v.Bool("json", false, "Print JSON Lines")
 	op := new(plan.Operation)
 	v.Take(op, "strict")
 	return func(ctx context.Context) int {

@@ -23,11 +23,11 @@ import (
 const help = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
 
 Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP, WAIS and
-Prospero until interrupted; folders are newsgroups and databases there. These
-are test servers, to play with: no access control, and what is uploaded stays in
-memory and is gone at the end. ADDR is host:port, or a port of 127.0.0.1;
-without any, all of them run on free ports of 127.0.0.1. The URLs are written to
-standard output, one a line.
+Prospero until interrupted; NNTP shows folders as newsgroups, WAIS as databases.
+These are test servers: they have no access control, and keep uploads in memory
+only. ADDR is HOST:PORT, or a port of 127.0.0.1; without any ADDR, all servers
+run on free ports of 127.0.0.1. The URLs are printed on standard output, one a
+line.
 
   $ fetch1738 serve --gopher 7070 --root notes
   gopher://127.0.0.1:7070/
@@ -35,18 +35,18 @@ standard output, one a line.
 
 // Command is the verb.
 func Command() cli.Command {
-	return cli.New("serve", "serve a folder by FTP, gopher and others, to play with", help, define)
+	return cli.New("serve", "serve a folder by FTP, gopher and others, for tests", help, define)
 }
 
 // define adds the flags and gives what the verb does.
 func define(v *cli.Verb) func(context.Context) int {
 	servers := play.Servers()
 	for _, s := range servers {
-		v.String(s.Scheme, "", "serve "+s.Scheme+" at `ADDR`")
+		v.String(s.Scheme, "", "Serve "+s.Scheme+" at `ADDR`")
 	}
-	root := v.String("root", "", "serve the folder `DIR` in place of the sample")
-	public := v.Bool("public", false, "permit addresses that other machines can reach")
-	verbose := v.BoolP("verbose", "v", false, "show the conversations on standard error")
+	root := v.String("root", "", "Serve the folder `DIR` instead of the sample")
+	public := v.Bool("public", false, "Allow addresses that other machines can reach")
+	verbose := v.BoolP("verbose", "v", false, "Show the conversations on standard error")
 	return func(ctx context.Context) int {
 		if v.NArg() > 0 {
 			return v.Complain("%q is not an option%s", v.Arg(0), meantForServe(v, v.Arg(0)))

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+)
+
+// Help is laid out for terminals of MinWidth to MaxWidth columns. On a narrower one
+// the terminal breaks the lines; on a wider one longer lines are hard to read.
+const (
+	MinWidth = 40
+	MaxWidth = 120
+)
+
+const (
+	indent  = 6  // of a text below its name
+	gap     = 2  // between a name and its text
+	maxName = 29 // columns of the widest name that has its text on the same line
+	minText = 30 // columns of the narrowest text beside its name
+)
+
+// Width is the number of columns for text on stream: those of the terminal it
+// leads to, or 80.
+func Width(stream any) int { return min(max(term.Columns(stream), MinWidth), MaxWidth) }
+
+// A Row is a name and the text about it.
+type Row struct{ Name, Text string }
+
+// Rows lays out names in one column and their texts in the next. A text that is
+// too long continues below itself, and that of a name that is too long stands
+// below the name. On narrow terminals all texts do.
+func Rows(rows []Row, width int) string {
+	column := 0
+	for _, r := range rows {
+		if len(r.Name) <= maxName {
+			column = max(column, len(r.Name)+gap)
+		}
+	}
+	if column == 0 || width-column < minText {
+		column = indent
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		if len(r.Name)+gap <= column {
+			b.WriteString(Fold(fmt.Sprintf("%-*s", column, r.Name), r.Text, column, width))
+			continue
+		}
+		name := strings.TrimLeft(r.Name, " ")
+		b.WriteString(Fold(r.Name[:len(r.Name)-len(name)], name, indent, width))
+		b.WriteString(Fold(strings.Repeat(" ", column), r.Text, column, width))
+	}
+	return b.String()
+}
+
+// Options lays out options as Rows.
+func Options(list []curl.Option, width int) string {
+	rows := make([]Row, len(list))
+	for i, o := range list {
+		rows[i] = Row{spelled(o), o.Help}
+	}
+	return Rows(rows, width)
+}
+
+// spelled is an option with its letter and the name of its value.
+func spelled(o curl.Option) string {
+	letter := "    "
+	if o.Short != "" {
+		letter = "-" + o.Short + ", "
+	}
+	name := " " + letter + "--" + o.Long
+	if o.Arg != "" {
+		name += " " + o.Arg
+	}
+	return name
+}
+
+// Prose lays out the text of a verb's help: paragraphs are filled, and lines that
+// begin with white space, which are examples, stay as they are. The first
+// paragraph is the synopsis.
+func Prose(text string, width int) string {
+	var b strings.Builder
+	for i, paragraph := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		switch {
+		case i == 0:
+			b.WriteString(synopsis(paragraph, width))
+		case strings.HasPrefix(paragraph, " "):
+			b.WriteString(paragraph + "\n")
+		default:
+			b.WriteString(Fold("", paragraph, 0, width))
+		}
+	}
+	return b.String()
+}
+
+// synopsis lays out how a verb is called. What stands in brackets stays together.
+func synopsis(text string, width int) string {
+	const space = "\x00" // within brackets
+	depth := 0
+	kept := strings.Map(func(r rune) rune {
+		switch {
+		case r == '[':
+			depth++
+		case r == ']':
+			depth--
+		case r == ' ' && depth > 0:
+			return rune(space[0])
+		}
+		return r
+	}, strings.Join(strings.Fields(text), " "))
+	below := indent
+	if words := strings.SplitN(kept, " ", 4); len(words) == 4 && width >= 80 {
+		below = len(strings.Join(words[:3], " ")) + 1
+	}
+	return strings.ReplaceAll(Fold("", kept, below, width), space, " ")
+}
+
+// Fold is lead and text in lines of at most width columns, if its words permit
+// it. All lines but the first begin with as many spaces as below says.
+func Fold(lead, text string, below, width int) string {
+	var b strings.Builder
+	line, empty := lead, true
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case empty:
+			line += word
+		case len(line)+1+len(word) > width:
+			b.WriteString(line + "\n")
+			line = strings.Repeat(" ", below) + word
+		default:
+			line += " " + word
+		}
+		empty = false
+	}
+	return b.String() + line + "\n"
+}
