@@ -29,7 +29,7 @@ var imports = []struct {
 }{
 	{"locator", nil},
 	{"internal/", []string{"internal/"}},
-	{"internal/resume", []string{"fetch", "fetch/http", "internal/"}},
+	{"internal/resume", []string{"fetch", "fetch/http"}},
 	{"internal/talk", []string{"fetch", "internal/"}},
 	{"fetch", []string{"locator"}},
 	{"fetch/fetchtest", []string{"fetch", "locator", "testserver"}},
@@ -40,6 +40,90 @@ var imports = []struct {
 	{"mirror", []string{"locator", "fetch", "fetch/", "internal/"}},
 	{".", []string{"locator", "fetch", "fetch/", "policy"}},
 	{"cmd/", []string{".", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "internal/", "cmd/fetch1738/internal/"}},
+}
+
+// floors are the packages of the command line, below cmd/fetch1738/internal, from the
+// lowest to the highest. A package imports from the floors below its own.
+var floors = []string{
+	"curldate curlvar dial dump fault glob keyfile mime822 netrc play record term version wildcard",
+	"stdio progress render",
+	"plan",
+	"client output source listing form speed",
+	"transfer curl exit",
+	"dialogue report",
+	"cli",
+	"help",
+	"get parse explain extract mirror archie serve demo completion manual",
+}
+
+const commandRooms = "cmd/fetch1738/internal/"
+
+// TestFloors keeps the packages of the command line apart.
+func TestFloors(t *testing.T) {
+	floor := make(map[string]int)
+	for i, names := range floors {
+		for name := range strings.FieldsSeq(names) {
+			floor[name] = i + 1
+		}
+	}
+	seen := make(map[string]bool)
+	for _, p := range listPackages(t) {
+		name, inside := strings.CutPrefix(inModule(p.ImportPath), commandRooms)
+		if !inside {
+			continue
+		}
+		seen[name] = true
+		if floor[name] == 0 {
+			t.Errorf("%s%s is on no floor", commandRooms, name)
+		}
+		for _, imp := range p.Imports {
+			if dep, ok := strings.CutPrefix(inModule(imp), commandRooms); ok && floor[dep] >= floor[name] {
+				t.Errorf("%s imports %s, which is not on a floor below", name, dep)
+			}
+			if name == "transfer" && slices.Contains([]string{module + "/" + commandRooms + "term", "os/signal", "github.com/spf13/pflag"}, imp) {
+				t.Errorf("the engine imports %s", imp)
+			}
+		}
+	}
+	for name := range floor {
+		if !seen[name] {
+			t.Errorf("there is no %s%s", commandRooms, name)
+		}
+	}
+}
+
+// TestRoomsAreSmall keeps the packages of the command line from growing into one
+// another again: lines of code, and methods of a type.
+func TestRoomsAreSmall(t *testing.T) {
+	const maxLines, maxMethods = 2500, 25
+	for _, p := range listPackages(t) {
+		if !strings.HasPrefix(inModule(p.ImportPath), "cmd/") {
+			continue
+		}
+		lines := 0
+		methods := make(map[string]int)
+		for _, file := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += strings.Count(string(text), "\n")
+			for line := range strings.Lines(string(text)) {
+				if receiver, ok := strings.CutPrefix(line, "func ("); ok {
+					receiver, _, _ = strings.Cut(receiver, ")")
+					methods[receiver[strings.LastIndexAny(receiver, " *")+1:]]++
+				}
+			}
+		}
+		if lines > maxLines {
+			t.Errorf("%s has %d lines", p.ImportPath, lines)
+		}
+		for name, n := range methods {
+			if n > maxMethods {
+				t.Errorf("%s.%s has %d methods", p.ImportPath, name, n)
+			}
+		}
+	}
 }
 
 // modules is where each third-party module may be imported: the single file of
@@ -158,7 +242,8 @@ func TestEveryRoomIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range listPackages(t) {
-		if name := inModule(p.ImportPath); name != "." && !strings.Contains(string(page), "`"+name) {
+		name := strings.TrimPrefix(inModule(p.ImportPath), commandRooms)
+		if name != "." && !strings.Contains(string(page), "`"+name) {
 			t.Errorf("docs/architecture.md does not name %s", name)
 		}
 	}
@@ -202,7 +287,7 @@ func TestMayImport(t *testing.T) {
 		{"locator", "fetch", false}, {"fetch", "locator", true}, {"fetch", "policy", false},
 		{"fetch/ftp", "internal/wire", true}, {"fetch/ftp", "fetch/http", false}, {"fetch/ftp", ".", false},
 		{"fetch/fetchtest", "testserver", true}, {"fetch/fetchtest", "internal/wire", false},
-		{"testserver", "internal/memnet", true}, {"testserver", "locator", false}, {"testserver", "internal/pace", false},
+		{"testserver", "internal/memnet", true}, {"testserver", "locator", false}, {"testserver", "internal/session", false},
 		{".", "fetch/ftp", true}, {".", "testserver", false}, {"cmd/fetch1738", ".", true}, {"cmd/fetch1738", "internal/pace", true},
 		{"somewhere", "locator", false},
 	} {

@@ -3,7 +3,6 @@ package fetch1738_test
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -305,7 +304,7 @@ func ExampleResolver_configured() {
 		Env: fetch.Env{Allow: policy.User, Limits: fetch.Limits{Body: 1 << 20}},
 		Schemes: []fetch1738.Scheme{
 			{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher {
-				return &ftp.Fetcher{Env: env, Active: &ftp.Active{}, TLS: &tls.Config{MinVersion: tls.VersionTLS13}}
+				return &ftp.Fetcher{Env: env, Active: &ftp.Active{}}
 			}},
 			{Names: []string{"mailto"}, New: func(env *fetch.Env) fetch.Fetcher {
 				return &mailto.Fetcher{Env: env, SMTP: "mail.example.org:25"}

@@ -56,7 +56,10 @@ type Resolver struct {
 
 	once    sync.Once
 	schemes map[string]served
-	made    []fetch.Fetcher
+	wrong   string // with the table; empty if nothing is
+
+	mu   sync.Mutex
+	made []fetch.Fetcher // so far
 }
 
 // Get retrieves url by a Resolver of its own with every default. Closing the
@@ -248,7 +251,7 @@ func find[T any](r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, 
 		req = through
 	}
 	scheme := req.Locator.Scheme()
-	f := r.table()[scheme].fetcher
+	f := r.fetcher(scheme)
 	able, ok := f.(T)
 	if ok {
 		return req, able, nil

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -398,15 +400,56 @@ func TestOwnSchemes(t *testing.T) {
 		t.Errorf("%v; closed %d times", err, both.closed)
 	}
 	without := func(*fetch.Env) fetch.Fetcher { return new(http.Fetcher) }
-	for _, mistaken := range [][]Scheme{{{Names: []string{"a"}}, {Names: []string{"a"}}}, {{Names: []string{""}}}, {{Names: []string{"http"}, New: without}}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%v is taken", mistaken)
-				}
+	for name, mistaken := range map[string][]Scheme{
+		"twice": {{Names: []string{"a"}}, {Names: []string{"a"}}}, "empty": {{Names: []string{""}}}, "https": {{Names: []string{"http", "https"}, New: without}},
+	} {
+		r := &Resolver{Schemes: mistaken}
+		for range 2 {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%v is taken", mistaken)
+					}
+				}()
+				r.Can(name)
 			}()
-			(&Resolver{Schemes: mistaken}).Can("a")
-		}()
+		}
+	}
+}
+
+// A Fetcher is made when one of its schemes is first used, once, whoever comes at the
+// same time. Its constructor may ask the policy already.
+func TestMadeWhenUsed(t *testing.T) {
+	var made atomic.Int32
+	used, unused := &fake{}, &fake{}
+	count := func(f fetch.Fetcher) func(env *fetch.Env) fetch.Fetcher {
+		return func(env *fetch.Env) fetch.Fetcher {
+			made.Add(1)
+			if err := env.Permit(t.Context(), fetch.Target{Locator: mustParse(t, "x-a:1"), Host: "127.0.0.1", Port: 1738}); err != nil {
+				t.Error(err)
+			}
+			return f
+		}
+	}
+	r := Resolver{Schemes: []Scheme{
+		{Names: []string{"x-a", "x-b"}, Port: 1738, New: count(used)},
+		{Names: []string{"ftp"}, New: count(unused)},
+	}}
+	r.Can("file")
+	if err := r.Close(); err != nil || made.Load() != 0 {
+		t.Errorf("%v; %d Fetchers are made for a file", err, made.Load())
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if can := r.Can([]string{"x-a", "x-b"}[i%2]); !can.Fetch {
+				t.Errorf("%+v", can)
+			}
+		})
+	}
+	all.Wait()
+	if err := r.Close(); err != nil || made.Load() != 1 || used.closed != 1 || unused.closed != 0 {
+		t.Errorf("%v; %d Fetchers made; closed %d and %d times", err, made.Load(), used.closed, unused.closed)
 	}
 }
 

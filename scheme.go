@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/file"
@@ -28,10 +29,12 @@ type Scheme struct {
 	// Port is their default port, which the policy permits to their URLs. 0 is for
 	// schemes that package locator knows, or without a port.
 	Port uint16
-	// New makes the Fetcher. It goes out by env, which is the Resolver's with its
-	// policy filled in, or by a changed copy of it; one whose field Env is nil panics,
-	// as it would ignore all of that. If it is an io.Closer, the Resolver closes it. A
-	// nil New takes the schemes away.
+	// New makes the Fetcher. It is called once, when one of the schemes is first used,
+	// and must not use them by the Resolver itself, which would wait for New. The
+	// Fetcher goes out by env, which is the Resolver's with its policy filled in, or by
+	// a changed copy of it; one whose field Env is nil panics, as it would ignore all
+	// of that. If it is an io.Closer, the Resolver closes it. A nil New takes the
+	// schemes away.
 	New func(env *fetch.Env) fetch.Fetcher
 }
 
@@ -69,22 +72,24 @@ func (r *Resolver) Can(scheme string) Abilities {
 	if _, ok := r.gateway(scheme); ok {
 		return Abilities{Fetch: true, Explain: true}
 	}
-	s := r.table()[scheme]
+	f := r.fetcher(scheme)
 	var can Abilities
-	_, can.FindAttributes = s.fetcher.(fetch.AttributeFinder)
-	_, can.Update = s.fetcher.(fetch.Updater)
-	_, can.Replace = s.fetcher.(fetch.Replacer)
-	_, can.Explain = s.fetcher.(fetch.Explainer)
-	can.Fetch = s.fetcher != nil
+	_, can.FindAttributes = f.(fetch.AttributeFinder)
+	_, can.Update = f.(fetch.Updater)
+	_, can.Replace = f.(fetch.Replacer)
+	_, can.Explain = f.(fetch.Explainer)
+	can.Fetch = f != nil
 	return can
 }
 
 // Close ends idle sessions of the Fetchers. Bodies still being read are not
 // disturbed, and the Resolver can be used again.
 func (r *Resolver) Close() error {
-	r.table()
+	r.mu.Lock()
+	made := slices.Clone(r.made)
+	r.mu.Unlock()
 	var errs []error
-	for _, f := range r.made {
+	for _, f := range made {
 		if c, ok := f.(io.Closer); ok {
 			errs = append(errs, c.Close())
 		}
@@ -92,13 +97,21 @@ func (r *Resolver) Close() error {
 	return errors.Join(errs...)
 }
 
-// served is a scheme with its Fetcher, nil for one that was taken away.
+// served is a scheme.
 type served struct {
-	fetcher fetch.Fetcher
+	fetcher func() fetch.Fetcher // makes it, once for all schemes of a row; nil for one that was taken away
 	port    uint16
 }
 
-// table makes the Fetchers, once.
+// fetcher is that of a scheme, nil where there is none.
+func (r *Resolver) fetcher(scheme string) fetch.Fetcher {
+	if s := r.table()[scheme]; s.fetcher != nil {
+		return s.fetcher()
+	}
+	return nil
+}
+
+// table is made once. The Fetchers in it are not made yet.
 func (r *Resolver) table() map[string]served {
 	r.once.Do(func() {
 		env := r.Env
@@ -112,6 +125,9 @@ func (r *Resolver) table() map[string]served {
 		r.enter(&env, r.Schemes, false)
 		r.enter(&env, Builtin(), true)
 	})
+	if r.wrong != "" {
+		panic(r.wrong)
+	}
 	return r.schemes
 }
 
@@ -124,19 +140,28 @@ func (r *Resolver) enter(env *fetch.Env, rows []Scheme, behind bool) {
 			names = slices.DeleteFunc(names, func(name string) bool { _, taken := r.schemes[name]; return taken })
 		}
 		s := served{port: row.Port}
-		if row.New != nil && len(names) > 0 {
-			if s.fetcher = row.New(env); lacksEnv(s.fetcher) {
-				panic(fmt.Sprintf("fetch1738: the Fetcher of %q is made without the Env that New gets", names))
-			}
-			r.made = append(r.made, s.fetcher)
+		if row.New != nil {
+			s.fetcher = sync.OnceValue(func() fetch.Fetcher { return r.open(env, row.New, names) })
 		}
 		for _, name := range names {
 			if _, taken := r.schemes[name]; taken || name == "" {
-				panic(fmt.Sprintf("fetch1738: Schemes has the scheme %q twice, or an empty one", name))
+				r.wrong = fmt.Sprintf("fetch1738: Schemes has the scheme %q twice, or an empty one", name)
 			}
 			r.schemes[name] = s
 		}
 	}
+}
+
+// open makes the Fetcher of schemes, for Close to close.
+func (r *Resolver) open(env *fetch.Env, makeFetcher func(*fetch.Env) fetch.Fetcher, names []string) fetch.Fetcher {
+	f := makeFetcher(env)
+	if lacksEnv(f) {
+		panic(fmt.Sprintf("fetch1738: the Fetcher of %q is made without the Env that New gets", names))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.made = append(r.made, f)
+	return f
 }
 
 // lacksEnv reports whether a Fetcher has a field for an Env, as the bundled ones

@@ -117,8 +117,14 @@ func run(b *testing.B, out, program string, args ...string) cost {
 // the home directory counts for none.
 func measure(b *testing.B, home, program string, args ...string) (spent cost, code int) {
 	b.Helper()
+	return measureIn(b, []string{"HOME=" + home}, program, args...)
+}
+
+// measureIn is measure with other variables of the environment.
+func measureIn(b *testing.B, env []string, program string, args ...string) (spent cost, code int) {
+	b.Helper()
 	cmd := exec.Command(program, args...)
-	cmd.Env = []string{"HOME=" + home}
+	cmd.Env = env
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	start := time.Now()
@@ -158,11 +164,11 @@ func resident(pid int) float64 {
 	return kib / 1024
 }
 
-// command builds the command line program.
+// command builds the command line program as it is released.
 func command(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "fetch1738")
-	build := exec.Command(tool(b, "go"), "build", "-o", path, "github.com/fetch1738/fetch1738/cmd/fetch1738")
+	build := exec.Command(tool(b, "go"), "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/fetch1738/fetch1738/cmd/fetch1738")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)

@@ -3,6 +3,7 @@ package fetch
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/netip"
@@ -33,6 +34,14 @@ type Env struct {
 	// has ready ones. The policy of the context ([WithAllow]) must permit the target
 	// too.
 	Allow func(ctx context.Context, t Target) error
+	// TLS returns the settings for TLS, for all schemes. It is called when a handshake
+	// is about to begin, for each one, and never where there is no TLS; whatever takes
+	// time, such as reading a file of authorities, is best done once
+	// ([sync.OnceValues]). What it returns is not changed: the Fetcher adds what it
+	// needs to a copy, the server's host as the ServerName if that is empty. If TLS or
+	// the Config is nil, it is a zero Config, which checks certificates. An error is
+	// that of the handshake ([OpTLS]).
+	TLS func() (*tls.Config, error)
 	// Credentials answers a server that asks for a password. It may prompt. nil
 	// has none. A session that an answer has opened may serve later requests of the
 	// same Fetcher to that server without another question: users who must not
@@ -68,6 +77,22 @@ func (e *Env) WithDefaults() Env {
 		c.Email = "anonymous@"
 	}
 	return c
+}
+
+// TLSConfig returns a copy of what TLS returns, or a new Config if that is nil; e
+// may be nil. A Fetcher calls it for each handshake, once it is connected.
+func (e *Env) TLSConfig() (*tls.Config, error) {
+	var config *tls.Config
+	if e != nil && e.TLS != nil {
+		var err error
+		if config, err = e.TLS(); err != nil {
+			return nil, err
+		}
+	}
+	if config == nil {
+		return new(tls.Config), nil
+	}
+	return config.Clone(), nil
 }
 
 // Login asks Credentials; without them, or when they have none, the error is an

@@ -2,6 +2,7 @@ package fetch_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -511,6 +512,41 @@ func TestLogin(t *testing.T) {
 	cancel()
 	_, err := answer(login, errors.New("interrupted")).Login(ctx, challenge)
 	wantKind(t, err, fetch.ErrCanceled)
+}
+
+// TestTLSConfig: a Fetcher may change what it gets, and only that.
+func TestTLSConfig(t *testing.T) {
+	shared, unreadable := &tls.Config{ServerName: "h.example"}, errors.New("unreadable")
+	returning := func(c *tls.Config, err error) *fetch.Env {
+		return &fetch.Env{TLS: func() (*tls.Config, error) { return c, err }}
+	}
+	for name, tt := range map[string]struct {
+		env    *fetch.Env
+		server string
+		err    error
+	}{
+		"no Env":    {},
+		"no TLS":    {env: new(fetch.Env)},
+		"no Config": {env: returning(nil, nil)},
+		"a Config":  {env: returning(shared, nil), server: "h.example"},
+		"an error":  {env: returning(nil, unreadable), err: unreadable},
+		"both":      {env: returning(shared, unreadable), err: unreadable},
+	} {
+		config, err := tt.env.TLSConfig()
+		if err != tt.err || (config == nil) != (err != nil) {
+			t.Errorf("%s: %v, %v", name, config, err)
+		}
+		if config == nil {
+			continue
+		}
+		if config.ServerName != tt.server || config.InsecureSkipVerify {
+			t.Errorf("%s: %+v", name, config)
+		}
+		config.ServerName = "changed"
+	}
+	if shared.ServerName != "h.example" {
+		t.Error("what TLS returns was changed")
+	}
 }
 
 func TestEnvWithDefaults(t *testing.T) {

@@ -84,6 +84,11 @@ func everyTransfer(t *testing.T, srv *vsftpd, f *ftp.Fetcher, scheme string) {
 	}
 }
 
+// trusting is an Env whose TLS is config.
+func trusting(config *tls.Config) *fetch.Env {
+	return &fetch.Env{TLS: func() (*tls.Config, error) { return config, nil }}
+}
+
 // TestVsftpdTLS has both versions of TLS, in passive and active mode.
 func TestVsftpdTLS(t *testing.T) {
 	t.Parallel()
@@ -94,7 +99,7 @@ func TestVsftpdTLS(t *testing.T) {
 			t.Run(tls.VersionName(version), func(t *testing.T) {
 				config := config.Clone()
 				config.MinVersion, config.MaxVersion = version, version
-				f := &ftp.Fetcher{Security: ftp.RequireTLS, TLS: config, Active: active}
+				f := &ftp.Fetcher{Security: ftp.RequireTLS, Env: trusting(config), Active: active}
 				defer f.Close()
 				everyTransfer(t, srv, f, "ftp")
 			})
@@ -106,7 +111,7 @@ func TestVsftpdImplicitTLS(t *testing.T) {
 	t.Parallel()
 	settings, config := secureSettings(t, "implicit_ssl=YES")
 	srv := startVsftpd(t, settings...)
-	f := &ftp.Fetcher{TLS: config}
+	f := &ftp.Fetcher{Env: trusting(config)}
 	defer f.Close()
 	everyTransfer(t, srv, f, "ftps")
 }
@@ -123,8 +128,8 @@ func TestVsftpdTLSRefusals(t *testing.T) {
 		code int
 	}{
 		{"no TLS where it is required", &ftp.Fetcher{}, secure, "USER", 530},
-		{"data in the clear where TLS is required", &ftp.Fetcher{Security: ftp.RequireControl, TLS: config}, secure, "RETR", 522},
-		{"TLS required where there is none", &ftp.Fetcher{Security: ftp.RequireTLS, TLS: config}, plain, "AUTH", 530},
+		{"data in the clear where TLS is required", &ftp.Fetcher{Security: ftp.RequireControl, Env: trusting(config)}, secure, "RETR", 522},
+		{"TLS required where there is none", &ftp.Fetcher{Security: ftp.RequireTLS, Env: trusting(config)}, plain, "AUTH", 530},
 		{"a certificate that is not trusted", &ftp.Fetcher{Security: ftp.TryTLS}, secure, "TLS handshake", 0},
 	} {
 		_, err := tc.f.Fetch(t.Context(), &fetch.Request{Locator: tc.srv.url(t, "/x.txt")})
@@ -134,7 +139,7 @@ func TestVsftpdTLSRefusals(t *testing.T) {
 		}
 		tc.f.Close()
 	}
-	f := &ftp.Fetcher{Security: ftp.TryTLS, TLS: config}
+	f := &ftp.Fetcher{Security: ftp.TryTLS, Env: trusting(config)}
 	defer f.Close()
 	if got := get(t, f, new(conversation), &fetch.Request{Locator: plain.url(t, "/x.txt")}); string(got) != "top\n" {
 		t.Errorf("got %q", got)

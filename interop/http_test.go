@@ -412,7 +412,7 @@ func TestNginxTLS(t *testing.T) {
 		t.Errorf("an unknown certificate: %v", err)
 	}
 	trusting := newWeb(t)
-	trusting.TLS = &tls.Config{RootCAs: srv.roots}
+	trusting.Env.TLS = func() (*tls.Config, error) { return &tls.Config{RootCAs: srv.roots}, nil }
 	data, res, err := trusting.read(t, webRequest(t, url+"/x.txt"))
 	if err != nil || string(data) != "top\n" || res.Info.(*fetchhttp.Info).Proto != "HTTP/1.1" {
 		t.Errorf("%q, %v", data, err)

@@ -92,8 +92,7 @@ func startINN(t *testing.T) *newsHost {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(cert)
 	h := &newsHost{Server: inn.Start(t, cert, key), letters: letters()}
-	h.Env = &fetch.Env{NewsServer: h.Addr}
-	h.TLS = &tls.Config{RootCAs: pool}
+	h.Env = &fetch.Env{NewsServer: h.Addr, TLS: func() (*tls.Config, error) { return &tls.Config{RootCAs: pool}, nil }}
 	t.Cleanup(func() { h.Close() })
 	return h
 }

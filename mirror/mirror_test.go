@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -520,7 +521,7 @@ func TestFTPS(t *testing.T) {
 		s.Content = fstest.MapFS{"pub/a": {Data: []byte("a\n"), ModTime: modified}, "pub/d/b": {Data: []byte("b\n"), ModTime: modified}}
 	})
 	m := start(t, srv.URL+"/pub")
-	f := &ftp.Fetcher{TLS: trusting}
+	f := &ftp.Fetcher{Env: &fetch.Env{TLS: func() (*tls.Config, error) { return trusting, nil }}}
 	t.Cleanup(func() { f.Close() })
 	m.Fetcher = f
 	ran(t, m, mirror.Summary{New: 2})

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
@@ -33,7 +34,11 @@ var indexSearches = map[byte]func(string) (func(string) bool, error){
 // indexFolds are letters that search like another one.
 var indexFolds = map[byte]byte{'X': 'R', 'K': 'C', 'Z': 'S', 'n': '='}
 
-var indexQuery = regexp.MustCompile(`^ARCHIE/MATCH\(([0-9]+),(?:[0-9]+,[0-9]+,)?([0-9]+),(.)\)/?(.*)$`)
+// indexQuery is compiled when it is first needed: every start of the command would
+// pay for it.
+var indexQuery = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ARCHIE/MATCH\(([0-9]+),(?:[0-9]+,[0-9]+,)?([0-9]+),(.)\)/?(.*)$`)
+})
 
 // searchIndex answers a search of the index, or lists the files of the site.
 func (a *answerer) searchIndex(hsoname string, names []string) {
@@ -51,7 +56,7 @@ func (a *answerer) searchIndex(hsoname string, names []string) {
 		a.writeEntries(hits, names, true)
 		return
 	}
-	m := indexQuery.FindStringSubmatch(hsoname)
+	m := indexQuery().FindStringSubmatch(hsoname)
 	if m == nil {
 		a.fail("FAILURE", "NOT-A-DIRECTORY")
 		return

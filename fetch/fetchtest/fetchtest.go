@@ -30,6 +30,7 @@ package fetchtest
 
 import (
 	"context"
+	"crypto/tls"
 	"io/fs"
 	"net"
 	"testing"
@@ -61,9 +62,6 @@ type Harness struct {
 	// a cut cannot be told from the end (gopher, HTTP/1.0). Only then may a part
 	// of a document come without an error.
 	EndsWithClose bool
-	// Secure says that the connections are under TLS. What would look at the octets
-	// on the wire is left out then, and not every octet is one to fail after.
-	Secure bool
 	// NoErrors says that the protocol has none: a server answers in words where there
 	// is nothing, or nothing for the client, and the words are a document like others.
 	NoErrors bool
@@ -87,6 +85,10 @@ type Site struct {
 	// bubble and works there; time costs nothing then, and stalls are tested at
 	// every octet. nil is for servers on the real network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// TLS is with what settings the server is trusted whose connections are all under
+	// TLS; nil is for others. The Fetcher gets it by Env.TLS. What would look at the
+	// octets on the wire is left out then, and not every octet is one to fail after.
+	TLS *tls.Config
 }
 
 // Run tests a Fetcher. Each group is a subtest by its name.
@@ -107,6 +109,7 @@ func Run(t *testing.T, h Harness) {
 		{"ranges", k.ranges},
 		{"replace", k.replace},
 		{"policy", k.policy},
+		{"TLS", k.security},
 		{"credentials", k.credentials},
 		{"trace", k.trace},
 		{"explain", k.explain},

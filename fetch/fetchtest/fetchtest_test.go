@@ -82,6 +82,7 @@ func TestFlaws(t *testing.T) {
 		"waits for a body for ever":            {"truncation/crlf.txt_stall", "something waits for ever"},
 		"reads on in spite of a cancel":        {"context", "something waits for ever"},
 		"dials on in spite of a cancel":        {"context", "something waits for ever"},
+		"asks for TLS in the clear":            {"TLS", "where there is no TLS"},
 		"leaks a goroutine":                    {"close", "goroutines outlive the test"},
 		"leaks a connection":                   {"close", "is still open after all is closed"},
 		"is deaf to the context":               {"context/done_before", "want one of kind"},

@@ -26,7 +26,7 @@ func (k *kit) hostile(t *testing.T) {
 	})
 	k.testAlone(t, "silence", peer(mute), func(r *rig) {
 		r.env.Limits = fetch.Limits{Reply: moment}
-		if k.Secure {
+		if k.secure {
 			r.env.Limits.Connect = moment // which has to do until TLS stands
 		}
 		r.silence()

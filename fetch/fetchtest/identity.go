@@ -54,7 +54,7 @@ func (k *kit) identity(t *testing.T) {
 	if k.memory {
 		k.test(t, "slow reader", (*rig).slowReader)
 		k.test(t, "slowly", func(r *rig) {
-			if k.Secure {
+			if k.secure {
 				return // an octet of TLS is a whole record
 			}
 			// Slower in all than the limits, but never silent for so long.

@@ -109,6 +109,10 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 		req.Offset++
 	case "logs":
 		log.Print("fetching")
+	case "asks for TLS in the clear":
+		if _, err := m.env.TLSConfig(); err != nil {
+			return nil, fetch.Fail(fetch.OpTLS, l, fetch.ErrOther, err)
+		}
 	case "leaks a goroutine":
 		go func() { <-make(chan int) }()
 	case "is deaf to the context":

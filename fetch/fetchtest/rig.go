@@ -2,6 +2,7 @@ package fetchtest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type kit struct {
 	Harness
 	site   *Site // a server that has ended: good for locators only
 	memory bool  // sites are in memory
+	secure bool  // connections are under TLS
 	logins bool  // there are passwords
 	stores bool  // documents can be stored
 }
@@ -47,7 +49,7 @@ func inspect(t *testing.T, h Harness) *kit {
 	if k.site == nil || k.site.Locate == nil || k.site.any() == nil {
 		t.Fatal("the Site locates nothing of the content")
 	}
-	k.memory = k.site.Dial != nil
+	k.memory, k.secure = k.site.Dial != nil, k.site.TLS != nil
 	k.logins = h.Serve(tb, Content(), &login) != nil
 	f := h.New(nil)
 	_, k.stores = f.(fetch.Replacer)
@@ -137,6 +139,7 @@ func (k *kit) rig(t *testing.T, site *Site, dial dialFunc, virtual bool) *rig {
 	t.Cleanup(end)
 	r := &rig{T: t, kit: k, site: site, virtual: virtual, net: &network{dial: dial, ended: ended}}
 	r.env.Dial = r.net.Dial
+	r.env.TLS = func() (*tls.Config, error) { return site.TLS, nil }
 	if virtual {
 		watchdog := time.AfterFunc(forever, func() {
 			r.Errorf("something waits for ever: it obeys neither its context nor a limit")

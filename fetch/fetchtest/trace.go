@@ -54,7 +54,7 @@ func (k *kit) trace(t *testing.T) {
 		if a.err != nil {
 			r.Fatal(a.err)
 		}
-		if k.Secure {
+		if k.secure {
 			return
 		}
 		sent, got := r.net.control()

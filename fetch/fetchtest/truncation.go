@@ -97,7 +97,7 @@ func (k *kit) moments(w *wire, do damage, octets int) (list []int) {
 // stride is how many octets further on the next connection fails. TLS has many of
 // which one is like another; the number is prime so as to meet them all.
 func (k *kit) stride() int {
-	if k.Secure {
+	if k.secure {
 		return 499
 	}
 	return 1

@@ -16,21 +16,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestConformance(t *testing.T) { conformance(t, fetchtest.Harness{}, nil, nil) }
+func TestConformance(t *testing.T) { conformance(t, nil, nil) }
 
 // TestConformanceSecure has the same of ftps.
 func TestConformanceSecure(t *testing.T) {
 	server, client := certificate(t)
-	conformance(t, fetchtest.Harness{Secure: true}, server, client)
+	conformance(t, server, client)
 }
 
-func conformance(t *testing.T, h fetchtest.Harness, server, client *tls.Config) {
-	h.Ranges = true
-	h.New = func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env, TLS: client} }
+func conformance(t *testing.T, server, client *tls.Config) {
+	h := fetchtest.Harness{Ranges: true}
+	h.New = func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} }
 	h.Serve = func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 		srv := testserver.NewFTP(tb, func(s *testserver.FTP) {
 			s.Content, s.InMemory, s.TLS = content, true, server
-			if h.Secure {
+			if server != nil {
 				implicitly(s)
 			}
 			if login != nil {
@@ -38,7 +38,7 @@ func conformance(t *testing.T, h fetchtest.Harness, server, client *tls.Config) 
 				s.Users = map[string]testserver.User{login.User: {Password: login.Password}}
 			}
 		})
-		return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
+		return &fetchtest.Site{Dial: srv.Dial, TLS: client, Locate: func(name string) locator.Locator {
 			l := locate(srv, strings.Split(name, "/")...)
 			if name == "." {
 				l.Name = ""

@@ -11,7 +11,6 @@ package ftp
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"time"
@@ -52,10 +51,6 @@ type Fetcher struct {
 	// ClearCommands ends the TLS of the control connection after the login (CCC), so
 	// that routers on the way can follow it. A server that refuses stays under TLS.
 	ClearCommands ClearCommands
-	// TLS is for ftps and Security; nil is the zero Config. The server's name is
-	// filled in, and each control connection has a ClientSessionCache of its own,
-	// because servers want its data connections to go on with its TLS session.
-	TLS *tls.Config
 	// MaxIdle is how many idle sessions are kept for another access to the same
 	// server by the same user; 0 is 8, a negative number keeps none.
 	MaxIdle int

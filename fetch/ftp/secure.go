@@ -39,20 +39,24 @@ func (a *access) implicit() bool { return a.loc.Secure }
 // safety is what a Fetcher says of TLS.
 type safety struct {
 	Security
-	clear  ClearCommands
-	config *tls.Config
+	clear ClearCommands
 }
 
-func (f *Fetcher) safety() safety { return safety{f.Security, f.ClearCommands, f.TLS} }
+func (f *Fetcher) safety() safety { return safety{f.Security, f.ClearCommands} }
 
-// newConfig is the TLS of a session.
-func (a *access) newConfig() *tls.Config {
-	config := a.safety.config.Clone()
-	if config == nil {
-		config = new(tls.Config)
+// settings are those of all TLS of a session. It has a ClientSessionCache of its
+// own, because servers want the data connections to go on with the TLS session of
+// the control connection.
+func (s *session) settings() (*tls.Config, error) {
+	if s.config == nil {
+		config, err := s.access.env.TLSConfig()
+		if err != nil {
+			return nil, err
+		}
+		config.ClientSessionCache = tickets{tls.NewLRUClientSessionCache(0)}
+		s.config = config
 	}
-	config.ClientSessionCache = tickets{tls.NewLRUClientSessionCache(0)}
-	return config
+	return s.config.Clone(), nil
 }
 
 // tickets are the TLS sessions of a control connection. Package tls forgets the
@@ -98,8 +102,7 @@ var ErrNotResumed = errors.New("the data connection has a new TLS session, and t
 
 // secure puts the control connection under TLS.
 func (s *session) secure() error {
-	s.config = s.access.newConfig()
-	if err := s.ctl.StartTLS(s.ctx, s.config, s.access.loc.Host); err != nil {
+	if err := s.ctl.StartTLS(s.ctx, s.settings, s.access.loc.Host); err != nil {
 		return s.access.fail(fetch.OpTLS, err)
 	}
 	s.ctl.Trace.Note("the control connection is under " + tls.VersionName(s.ctl.TLS.ConnectionState().Version))
@@ -108,7 +111,7 @@ func (s *session) secure() error {
 
 // handshake puts TLS over a data connection, which is closed if that fails.
 func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error) {
-	conn, err := wire.StartTLS(ctx, wire.BelowTLS(raw), s.config, s.access.loc.Host)
+	conn, err := wire.StartTLS(ctx, wire.BelowTLS(raw), s.settings, s.access.loc.Host)
 	if err != nil {
 		return nil, fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err)
 	}

@@ -52,9 +52,15 @@ func securely(t *testing.T, configure func(*testserver.FTP), test func(*testing.
 			configure(s)
 		}
 	}, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
-		f.Active, f.TLS = nil, client
+		f.Active, f.Env.TLS = nil, func() (*tls.Config, error) { return client, nil }
 		test(t, srv, f)
 	})
+}
+
+// settings are those of securely, to be changed.
+func settings(f *Fetcher) *tls.Config {
+	config, _ := f.Env.TLS()
+	return config
 }
 
 // on is the locator of a path on the server, by its scheme.
@@ -77,7 +83,7 @@ func TestSecure(t *testing.T) {
 			for _, active := range []*Active{nil, {}} {
 				t.Run(name, func(t *testing.T) {
 					securely(t, configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
-						f.Security, f.Active, f.TLS.MaxVersion = RequireTLS, active, version
+						f.Security, f.Active, settings(f).MaxVersion = RequireTLS, active, version
 						everyTransfer(t, srv, f)
 					})
 				})
@@ -122,7 +128,7 @@ func TestHandshakeFirst(t *testing.T) {
 		for _, active := range []*Active{nil, {}} {
 			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 				srv.HandshakeFirst = true
-				f.Security, f.Active, f.TLS.MaxVersion = RequireTLS, active, version
+				f.Security, f.Active, settings(f).MaxVersion = RequireTLS, active, version
 				everyTransfer(t, srv, f)
 			})
 		}
@@ -137,7 +143,7 @@ func TestHandshakeFirstInVain(t *testing.T) {
 			f.Security, f.Active = RequireTLS, active
 			connections := 0
 			distrust := errors.New("not this one")
-			f.TLS.VerifyConnection = func(tls.ConnectionState) error {
+			settings(f).VerifyConnection = func(tls.ConnectionState) error {
 				if connections++; connections == 2 {
 					return distrust
 				}
@@ -161,7 +167,7 @@ func TestNotResumed(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 			srv.TLS.SessionTicketsDisabled, srv.HandshakeFirst = true, first
-			f.Security, f.TLS.MaxVersion = RequireTLS, tls.VersionTLS12
+			f.Security, settings(f).MaxVersion = RequireTLS, tls.VersionTLS12
 			_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
 			if !errors.Is(err, ErrNotResumed) {
 				t.Errorf("fetched: %v", err)
@@ -169,7 +175,7 @@ func TestNotResumed(t *testing.T) {
 			if _, err = f.Replace(t.Context(), &fetch.Request{Locator: on(srv, "pub/new")}, strings.NewReader("new")); !errors.Is(err, ErrNotResumed) {
 				t.Errorf("stored: %v", err)
 			}
-			f.TLS.MaxVersion, srv.ReuseTLS = 0, false
+			settings(f).MaxVersion, srv.ReuseTLS = 0, false
 			srv.On("END", 1, testserver.Reply("426 gone"))
 			if _, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")}); errors.Is(err, ErrNotResumed) || err == nil {
 				t.Errorf("after all came: %v", err)
@@ -185,7 +191,7 @@ func TestRefusedBesideHandshake(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for _, active := range []*Active{nil, {}} {
 			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
-				f.Security, f.Active, f.TLS.MaxVersion = RequireTLS, active, version
+				f.Security, f.Active, settings(f).MaxVersion = RequireTLS, active, version
 				for range 20 {
 					if _, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/none")}); !errors.Is(err, fetch.ErrNotFound) {
 						t.Error(err)
@@ -249,8 +255,8 @@ func TestSecureFailures(t *testing.T) {
 	}{
 		{"AUTH is refused", func(s *testserver.FTP) { s.TLS = nil }, nil, "AUTH", fetch.ErrUnsupported, true},
 		{"PROT is refused", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, nil, "PROT", fetch.ErrUnsupported, false},
-		{"the certificate is not trusted", nil, func(f *Fetcher) { f.TLS = nil }, "TLS handshake", fetch.ErrOther, true},
-		{"the certificate is another's", nil, func(f *Fetcher) { f.TLS.ServerName = "elsewhere" }, "TLS handshake", fetch.ErrOther, true},
+		{"the certificate is not trusted", nil, func(f *Fetcher) { f.Env.TLS = nil }, "TLS handshake", fetch.ErrOther, true},
+		{"the certificate is another's", nil, func(f *Fetcher) { settings(f).ServerName = "elsewhere" }, "TLS handshake", fetch.ErrOther, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			securely(t, tc.server, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {

@@ -11,7 +11,6 @@ package gopher
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -42,8 +41,6 @@ type Fetcher struct {
 	// (§3.4.3), and spaces between attribute names (§3.4.7). It also leaves "?" in
 	// the selector of a search instead of taking what follows for its words.
 	Exact bool
-	// TLS is for gophers URLs; nil is a zero Config, which checks certificates.
-	TLS *tls.Config
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/menu"
@@ -167,7 +168,7 @@ const portCSO = 105
 
 // header is what else a line says.
 func header(line *menu.Line, display string) []fetch.Field {
-	h := typeHeaders[line.Type]
+	h := typeHeaders()[line.Type]
 	if line.Plus != 0 {
 		h = append(h, fetch.Field{Name: HeaderPlus, Value: string(rune(line.Plus))})
 	}
@@ -184,10 +185,12 @@ func header(line *menu.Line, display string) []fetch.Field {
 }
 
 // typeHeaders are the headers of the many lines that have nothing but a type.
-// They have no room, so that appending to one makes a copy.
-var typeHeaders = func() (h [256][]fetch.Field) {
+// They have no room, so that appending to one makes a copy. They are made for the
+// first menu, since most programs that start have none to read.
+var typeHeaders = sync.OnceValue(func() *[256][]fetch.Field {
+	h := new([256][]fetch.Field)
 	for t := range h {
 		h[t] = []fetch.Field{{Name: HeaderType, Value: string([]byte{byte(t)})}}
 	}
 	return h
-}()
+})

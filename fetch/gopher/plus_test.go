@@ -690,7 +690,7 @@ func TestGophers(t *testing.T) {
 			c.Close()
 		}
 	}()
-	f := &Fetcher{TLS: &tls.Config{RootCAs: pool}}
+	f := &Fetcher{Env: &fetch.Env{TLS: func() (*tls.Config, error) { return &tls.Config{RootCAs: pool}, nil }}}
 	here := parse(t, "gophers://127.0.0.1:"+port+"/")
 	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: here})
 	if err != nil {

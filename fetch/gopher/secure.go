@@ -22,7 +22,7 @@ func itemOf(at locator.Locator) (*locator.Gopher, error) {
 
 // handshake puts TLS over a connection.
 func (f *Fetcher) handshake(ctx context.Context, conn net.Conn, a *access, limit time.Duration) (net.Conn, error) {
-	secure, err := wire.StartTLS(ctx, wire.BelowTLS(conn), f.TLS, a.host, limit)
+	secure, err := wire.StartTLS(ctx, wire.BelowTLS(conn), f.Env.TLSConfig, a.host, limit)
 	if err != nil {
 		return nil, fetch.Fail(fetch.OpTLS, a.loc, fetch.ErrOther, err)
 	}

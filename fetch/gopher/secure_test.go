@@ -1,8 +1,10 @@
 package gopher
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +13,25 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
+
+// What is wrong with the settings for TLS is the handshake's error, and nothing is
+// sent.
+func TestSecureSettings(t *testing.T) {
+	unreadable := errors.New("unreadable")
+	here, there := net.Pipe()
+	f := &Fetcher{Env: &fetch.Env{
+		Dial: func(context.Context, string, string) (net.Conn, error) { return here, nil },
+		TLS:  func() (*tls.Config, error) { return nil, unreadable },
+	}}
+	_, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, "gophers://h.example/")})
+	var e *fetch.Error
+	if !errors.As(err, &e) || e.Op != fetch.OpTLS || !errors.Is(err, unreadable) {
+		t.Errorf("%v", err)
+	}
+	if _, err := there.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the connection is open, or something was sent: %v", err)
+	}
+}
 
 // A document that ends with the connection is whole only if TLS says so; one that
 // says itself where it ends need not be vouched for.
@@ -52,7 +73,7 @@ func TestSecureCut(t *testing.T) {
 			}
 			done <- err
 		}()
-		f := &Fetcher{TLS: &tls.Config{RootCAs: roots}}
+		f := &Fetcher{Env: &fetch.Env{TLS: func() (*tls.Config, error) { return &tls.Config{RootCAs: roots}, nil }}}
 		l := parse(t, fmt.Sprintf("gophers://%s/%s", listener.Addr(), tc.rest))
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: l})
 		if err == nil {

@@ -8,7 +8,6 @@ package http
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
 	"net/http"
 	"sync"
@@ -52,9 +51,6 @@ type Fetcher struct {
 	// "http" is asked for http URLs and connects to https servers, the others
 	// connect to all. A nil Proxy uses none. The environment is not looked at.
 	Proxy func(l locator.Locator) *proxy.Proxy
-	// TLS configures https; nil is the default. ServerName and NextProtos are set
-	// by the Fetcher.
-	TLS *tls.Config
 
 	once      sync.Once
 	transport *http.Transport

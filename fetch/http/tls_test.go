@@ -44,7 +44,7 @@ func TestTLS(t *testing.T) {
 	}
 	fetcher := func(config *tls.Config) *Fetcher {
 		f := newWorld(t, nil).fetcher(toServer)
-		f.TLS = config
+		f.Env.TLS = with(config)
 		return f
 	}
 	handshakes := 0
@@ -69,6 +69,10 @@ func TestTLS(t *testing.T) {
 	if _, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: &other}); fetch.KindOf(err) != fetch.ErrUnreachable || !errors.As(err, &bad) {
 		t.Errorf("another name: %v", err)
 	}
+	// Settings with a name ask for that, as in every scheme.
+	if body, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots, ServerName: "example.com"}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" || told != "example.com" {
+		t.Errorf("by a name of the settings: %q, told %q, %v", body, told, err)
+	}
 	if body, _, err := do(t.Context(), fetcher(&tls.Config{InsecureSkipVerify: true}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" {
 		t.Errorf("unchecked: %q, %v", body, err)
 	}
@@ -84,6 +88,23 @@ func TestTLS(t *testing.T) {
 	f := newWorld(t, nil).fetcher(func(f *Fetcher) { f.Env = nil })
 	if _, _, err := get(t, f, "https://127.0.0.1:"+strconv.Itoa(int(port))+"/", nil); err == nil {
 		t.Error("TLS with a server that has none")
+	}
+}
+
+// What is wrong with the settings for TLS is the handshake's error, and nothing is
+// sent; requests in the clear have nothing to do with it.
+func TestTLSSettings(t *testing.T) {
+	unreadable := errors.New("unreadable")
+	empty := func(*visit) string { return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" }
+	w := newWorld(t, map[string]server{"h.example:443": empty, "h.example:80": empty})
+	f := w.fetcher(func(f *Fetcher) { f.Env.TLS = func() (*tls.Config, error) { return nil, unreadable } })
+	_, _, err := get(t, f, "https://h.example/", nil)
+	var e *fetch.Error
+	if !errors.As(err, &e) || e.Op != fetch.OpTLS || e.Kind != fetch.ErrUnreachable || !errors.Is(err, unreadable) {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := get(t, f, "http://h.example/", nil); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -118,8 +139,8 @@ func TestTLSCut(t *testing.T) {
 			}
 			done <- err
 		}()
-		f := newWorld(t, nil).fetcher(func(f *Fetcher) { f.Env, f.Retries = nil, -1 })
-		f.TLS = &tls.Config{RootCAs: roots}
+		f := newWorld(t, nil).fetcher(func(f *Fetcher) { f.Retries = -1 })
+		f.Env = &fetch.Env{TLS: with(&tls.Config{RootCAs: roots})}
 		at := listener.Addr().(*net.TCPAddr).AddrPort()
 		l := &locator.HTTP{Secure: true, Server: locator.Server{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}}}
 		body, _, err := do(t.Context(), f, &fetch.Request{Locator: l})

@@ -103,12 +103,14 @@ func (ex *exchange) dial(ctx context.Context) (net.Conn, error) {
 
 // secure does the TLS handshake; it closes raw if that fails.
 func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
-	config := ex.call.f.TLS.Clone()
-	if config == nil {
-		config = new(tls.Config)
+	settings := func() (*tls.Config, error) {
+		config, err := ex.call.env.TLSConfig()
+		if err == nil {
+			config.NextProtos = []string{"http/1.1"}
+		}
+		return config, err
 	}
-	config.ServerName, config.NextProtos = "", []string{"http/1.1"}
-	c, err := handshake(ctx, raw, config, ex.target().Host, ex.call.env.Limits.Reply)
+	c, err := handshake(ctx, raw, settings, ex.target().Host, ex.call.env.Limits.Reply)
 	if err != nil {
 		kind := fetch.KindOf(err)
 		if kind == fetch.ErrOther {
@@ -122,12 +124,12 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 }
 
 // handshake tells the hooks of httptrace what net/http does not know of here.
-func handshake(ctx context.Context, raw net.Conn, config *tls.Config, host string, limit time.Duration) (*tls.Conn, error) {
+func handshake(ctx context.Context, raw net.Conn, settings func() (*tls.Config, error), host string, limit time.Duration) (*tls.Conn, error) {
 	hooks := httptrace.ContextClientTrace(ctx)
 	if hooks != nil && hooks.TLSHandshakeStart != nil {
 		hooks.TLSHandshakeStart()
 	}
-	c, err := wire.StartTLS(ctx, wire.BelowTLS(raw), config, host, limit)
+	c, err := wire.StartTLS(ctx, wire.BelowTLS(raw), settings, host, limit)
 	if hooks != nil && hooks.TLSHandshakeDone != nil {
 		var state tls.ConnectionState
 		if err == nil {

@@ -162,12 +162,17 @@ func (w *world) heads(address string) []string {
 
 // fetcher is one that lives in the world; it trusts every certificate.
 func (w *world) fetcher(configure ...func(*Fetcher)) *Fetcher {
-	f := &Fetcher{Env: &fetch.Env{Dial: w.dial}, Retries: -1, TLS: &tls.Config{InsecureSkipVerify: true}}
+	f := &Fetcher{Env: &fetch.Env{Dial: w.dial, TLS: with(&tls.Config{InsecureSkipVerify: true})}, Retries: -1}
 	for _, c := range configure {
 		c(f)
 	}
 	w.t.Cleanup(func() { f.Close() })
 	return f
+}
+
+// with is an Env.TLS.
+func with(config *tls.Config) func() (*tls.Config, error) {
+	return func() (*tls.Config, error) { return config, nil }
 }
 
 // certificate is for any host, for those who do not check.

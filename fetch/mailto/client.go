@@ -79,7 +79,7 @@ func (c *client) secure() error {
 	if _, err := c.command(fetch.OpSTARTTLS, "STARTTLS", 220); err != nil {
 		return err
 	}
-	if err := c.StartTLS(c.ctx, c.f.TLS, c.host); err != nil {
+	if err := c.StartTLS(c.ctx, c.f.Env.TLSConfig, c.host); err != nil {
 		return c.fail(fetch.OpSTARTTLS, err)
 	}
 	return c.hello()

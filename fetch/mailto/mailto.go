@@ -5,7 +5,6 @@ package mailto
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,14 +24,12 @@ import (
 // succeeds when the mail server has taken the message over.
 type Fetcher struct {
 	// Env is the way out; nil is the zero Env. Env.Email is the sender of messages
-	// that have no From.
+	// that have no From. Env.TLS is for servers that offer STARTTLS (RFC 3207); one
+	// whose certificate does not stand is not sent to.
 	Env *fetch.Env
 	// SMTP is the mail server to send by, as host or host:port; the port is 25 by
 	// default. Without one Update is ErrUnsupported.
 	SMTP string
-	// TLS is used where the server offers STARTTLS (RFC 3207); nil is the zero
-	// Config. A server whose certificate does not stand is not sent to.
-	TLS *tls.Config
 	// RequireTLS sends nothing to a server that does not offer STARTTLS.
 	RequireTLS bool
 }

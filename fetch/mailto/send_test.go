@@ -28,9 +28,14 @@ func post(t *testing.T, configure ...func(*testserver.SMTP)) *testserver.SMTP {
 // sender sends by a server that it trusts.
 func sender(srv *testserver.SMTP) *Fetcher {
 	return &Fetcher{
-		Env:  &fetch.Env{Dial: srv.Dial, Email: "me@example.com", Limits: fetch.Limits{Reply: time.Minute}},
-		SMTP: srv.Addr, TLS: &tls.Config{RootCAs: srv.Roots()},
+		Env:  &fetch.Env{Dial: srv.Dial, Email: "me@example.com", Limits: fetch.Limits{Reply: time.Minute}, TLS: with(&tls.Config{RootCAs: srv.Roots()})},
+		SMTP: srv.Addr,
 	}
+}
+
+// with is an Env.TLS.
+func with(config *tls.Config) func() (*tls.Config, error) {
+	return func() (*tls.Config, error) { return config, nil }
 }
 
 func plainly(s *testserver.SMTP) { s.Hide = []string{"STARTTLS"} }
@@ -237,9 +242,9 @@ func TestStartTLS(t *testing.T) {
 					srv.On("STARTTLS", 1, testserver.Reply(tt.reply))
 				}
 				f := sender(srv)
-				f.TLS = tt.tls
+				f.Env.TLS = with(tt.tls)
 				if tt.name == "another host" {
-					f.TLS.RootCAs = srv.Roots()
+					tt.tls.RootCAs = srv.Roots()
 				}
 				_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
 				if tt.kind == fetch.ErrOther && err != nil || tt.kind != fetch.ErrOther && !errors.Is(err, tt.kind) {
@@ -251,6 +256,21 @@ func TestStartTLS(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is wrong with the settings for TLS is the handshake's error, and nothing is
+// sent.
+func TestStartTLSSettings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, unreadable := post(t), errors.New("unreadable")
+		f := sender(srv)
+		f.Env.TLS = func() (*tls.Config, error) { return nil, unreadable }
+		_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
+		var e *fetch.Error
+		if !errors.As(err, &e) || e.Op != fetch.OpTLS || !errors.Is(err, unreadable) || len(srv.Mail()) != 0 {
+			t.Errorf("%v; %d messages", err, len(srv.Mail()))
+		}
+	})
 }
 
 // dripping hands on what the peer sends after "220 go" octet by octet, slowly.

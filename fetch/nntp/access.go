@@ -2,7 +2,6 @@ package nntp
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -39,7 +38,6 @@ type access struct {
 	loc    locator.Locator // as it was asked for
 	from   fetch.Provenance
 	key    key
-	tls    *tls.Config
 
 	// What is asked for: all groups, a group, an article of a group, or an article
 	// by its message-id.
@@ -75,7 +73,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 	env := f.Env.WithDefaults()
 	a := &access{
 		env: f.Env, limits: env.Limits, trace: fetch.ContextTrace(ctx),
-		req: req, loc: req.Locator, from: req.From, tls: f.TLS,
+		req: req, loc: req.Locator, from: req.From,
 	}
 	for _, step := range []func() error{
 		func() error { return a.locate(req.Locator, env.NewsServer) },

@@ -30,9 +30,8 @@ func conformance(t *testing.T, secure bool) {
 	const group = "local.test"
 	config, pool := certificate(t)
 	fetchtest.Run(t, fetchtest.Harness{
-		Secure: secure,
 		New: func(env *fetch.Env) fetch.Fetcher {
-			f := &Fetcher{Env: env, TLS: &tls.Config{RootCAs: pool}}
+			f := &Fetcher{Env: env}
 			return reading{f, f, f, f}
 		},
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
@@ -46,7 +45,11 @@ func conformance(t *testing.T, secure bool) {
 				s.Forbidden = []string{group + "/" + strconv.Itoa(slices.Index(names, "forbidden")+1)}
 			})
 			server := parse(tb, srv.URL+"/"+group).(*locator.NNTP).HostPort
-			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
+			var trusting *tls.Config
+			if secure {
+				trusting = &tls.Config{RootCAs: pool}
+			}
+			return &fetchtest.Site{Dial: srv.Dial, TLS: trusting, Locate: func(name string) locator.Locator {
 				i := slices.Index(names, name)
 				if i < 0 && name != "missing" {
 					return nil

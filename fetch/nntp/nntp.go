@@ -8,7 +8,6 @@ package nntp
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
 	"iter"
 	"time"
@@ -29,9 +28,6 @@ type Fetcher struct {
 	// Env is how to connect and whom to ask; nil is the zero Env. News URLs name
 	// no server: Env.NewsServer, "host" or "host:port", does.
 	Env *fetch.Env
-	// TLS is for nntps, snews and STARTTLS; nil is the zero Config. The server's
-	// name is filled in.
-	TLS *tls.Config
 	// MaxIdle is how many idle sessions are kept for another access to the same
 	// server; 0 is 8, a negative number keeps none.
 	MaxIdle int

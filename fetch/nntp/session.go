@@ -79,7 +79,7 @@ func (s *session) open() error {
 
 // secure puts the connection under TLS.
 func (s *session) secure() error {
-	if err := s.StartTLS(s.ctx, s.access.tls, s.key.host); err != nil {
+	if err := s.StartTLS(s.ctx, s.access.env.TLSConfig, s.key.host); err != nil {
 		return s.failed(fetch.OpTLS, err)
 	}
 	return nil

@@ -52,7 +52,7 @@ func secured(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
 			configure(s)
 		}
 	}, func(w *world) {
-		w.Fetcher.TLS = &tls.Config{RootCAs: pool}
+		w.env.TLS = func() (*tls.Config, error) { return &tls.Config{RootCAs: pool}, nil }
 		f(w)
 	})
 }
@@ -150,7 +150,7 @@ func TestTryTLS(t *testing.T) {
 		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
 	})
 	secured(t, nil, func(w *world) {
-		w.Fetcher.TLS = nil
+		w.env.TLS = nil
 		_, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true}))
 		w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
 	})
@@ -169,7 +169,7 @@ func TestStartTLSInjection(t *testing.T) {
 func TestUntrusted(t *testing.T) {
 	for _, configure := range []func(*testserver.NNTP){implicitly, nil} {
 		secured(t, configure, func(w *world) {
-			w.Fetcher.TLS = nil
+			w.env.TLS = nil
 			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 			w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
 			var unknown *tls.CertificateVerificationError

@@ -186,12 +186,12 @@ func (t *Talk) Show(octets []byte) {
 // StartTLS puts the conversation under TLS with the server called host. What was
 // said before does not count after (CVE-2011-0411, CVE-2021-22947): octets that
 // have come already end it.
-func (t *Talk) StartTLS(ctx context.Context, config *tls.Config, host string) error {
+func (t *Talk) StartTLS(ctx context.Context, settings func() (*tls.Config, error), host string) error {
 	if t.Lines.Buffered() > 0 {
 		return t.Fail(Violation("", "octets in the clear before TLS"))
 	}
 	t.conn.SetContext(context.Background()) // which is that of the handshake now
-	conn, err := wire.StartTLS(ctx, t.Raw, config, host, t.Limits.Connect, t.Limits.Reply)
+	conn, err := wire.StartTLS(ctx, t.Raw, settings, host, t.Limits.Connect, t.Limits.Reply)
 	if err != nil {
 		return t.Fail(fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err))
 	}

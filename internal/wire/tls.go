@@ -29,12 +29,15 @@ func (c vouched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// StartTLS begins TLS over conn with the server called host, or what config calls
-// it, within the shortest of limits. An error closes conn; it is the context's if
-// that is why, or the limit's.
-func StartTLS(ctx context.Context, conn net.Conn, config *tls.Config, host string, limits ...time.Duration) (*tls.Conn, error) {
-	if config = config.Clone(); config == nil {
-		config = new(tls.Config)
+// StartTLS begins TLS over conn with the server called host, or what the Config of
+// settings calls it, within the shortest of limits. It may change that Config. An
+// error closes conn; it is that of settings, or the context's or the limit's if that
+// is why.
+func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, error), host string, limits ...time.Duration) (*tls.Conn, error) {
+	config, err := settings()
+	if err != nil {
+		conn.Close()
+		return nil, err
 	}
 	if config.ServerName == "" {
 		config.ServerName, _, _ = strings.Cut(host, "%") // a zone is for this machine only
@@ -42,7 +45,7 @@ func StartTLS(ctx context.Context, conn net.Conn, config *tls.Config, host strin
 	ctx, cancel := Within(ctx, limits...)
 	defer cancel()
 	secure := tls.Client(conn, config)
-	err := conn.SetDeadline(time.Time{}) // that of reads and writes before
+	err = conn.SetDeadline(time.Time{}) // that of reads and writes before
 	if err == nil {
 		err = secure.HandshakeContext(ctx)
 	}

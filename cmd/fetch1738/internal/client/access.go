@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -41,9 +42,10 @@ type Access struct {
 	direct   fetch.Env               // which reaches the proxies themselves
 	referred *fetch1738.Resolver     // Resolver, but it follows referrals without -L
 
-	netrc  func() (netrc.File, error) // reads it once
-	picked atomic.Bool                // the user has chosen a link
-	warned atomic.Bool                // of a password in a URL
+	TLS    func() (*tls.Config, error) // is made at the first call
+	netrc  func() (netrc.File, error)  // reads it once
+	picked atomic.Bool                 // the user has chosen a link
+	warned atomic.Bool                 // of a password in a URL
 }
 
 // newAccess makes the Fetchers that an Operation asks for, or takes those of an
@@ -53,6 +55,7 @@ func newAccess(c *Client, op *plan.Operation) (*Access, error) {
 	e.netrc = sync.OnceValues(e.readNetrc)
 	if earlier := c.alike(&e.way); earlier != nil {
 		e.proxies, e.direct, e.Resolver, e.referred = earlier.proxies, earlier.direct, earlier.Resolver, earlier.referred
+		e.TLS = earlier.TLS
 	} else if err := e.makeResolvers(); err != nil {
 		return nil, err
 	}
@@ -69,8 +72,10 @@ func (e *Access) makeResolvers() error {
 	if err := e.findProxies(); err != nil {
 		return err
 	}
+	e.TLS = sync.OnceValues(func() (*tls.Config, error) { return tlsConfig(&e.Op.TLS) })
 	env := fetch.Env{
 		Dial:        e.dial,
+		TLS:         e.TLS,
 		Allow:       func(ctx context.Context, t fetch.Target) error { return e.of(ctx).allow(ctx, t) },
 		Credentials: e.credentials,
 		Email:       e.way.email, NewsServer: e.way.newsServer, Limits: e.way.limits,
@@ -127,11 +132,10 @@ func Kin(scheme string) []string {
 
 // schemes are those whose Fetchers the options configure.
 func (e *Access) schemes() []fetch1738.Scheme {
-	config := tlsConfig(&e.Op.TLS)
 	return []fetch1738.Scheme{
-		{Names: Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return FTPFetcher(e.Op, env, config) }},
+		{Names: Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return FTPFetcher(e.Op, env) }},
 		{Names: Kin("gopher"), New: func(env *fetch.Env) fetch.Fetcher {
-			return &gopher.Fetcher{Env: env, Exact: e.Op.Exact, TLS: config}
+			return &gopher.Fetcher{Env: env, Exact: e.Op.Exact}
 		}},
 		{Names: Kin("http"), New: func(env *fetch.Env) fetch.Fetcher {
 			own := *env
@@ -140,15 +144,15 @@ func (e *Access) schemes() []fetch1738.Scheme {
 			}
 			return &fetchhttp.Fetcher{
 				Env: &own, UserAgent: "fetch1738/" + version.String(), Retries: -1, AllowDowngrade: true,
-				Proxy: e.forwarder, TLS: config, MaxIdle: idleSessions(e.Op),
+				Proxy: e.forwarder, MaxIdle: idleSessions(e.Op),
 				ContinueTimeout: cmp.Or(e.way.patience, -1),
 			}
 		}},
 		{Names: Kin("nntp"), New: func(env *fetch.Env) fetch.Fetcher {
-			return &nntp.Fetcher{Env: env, TLS: config, MaxIdle: idleSessions(e.Op)}
+			return &nntp.Fetcher{Env: env, MaxIdle: idleSessions(e.Op)}
 		}},
 		{Names: Kin("mailto"), New: func(env *fetch.Env) fetch.Fetcher {
-			return &mailto.Fetcher{Env: env, SMTP: e.Op.SMTP, TLS: config, RequireTLS: e.Op.TLS.Require}
+			return &mailto.Fetcher{Env: env, SMTP: e.Op.SMTP, RequireTLS: e.Op.TLS.Require}
 		}},
 	}
 }

@@ -1,8 +1,6 @@
 package client
 
 import (
-	"crypto/tls"
-
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -10,10 +8,10 @@ import (
 )
 
 // FTPFetcher makes the Fetcher of ftp or ftps.
-func FTPFetcher(o *plan.Operation, env *fetch.Env, config *tls.Config) *ftp.Fetcher {
+func FTPFetcher(o *plan.Operation, env *fetch.Env) *ftp.Fetcher {
 	f := &ftp.Fetcher{
 		Env: env, Exact: o.Exact, GuessType: o.FTP.Session.GuessType, DisableEPSV: o.FTP.Session.DisableEPSV,
-		MaxIdle: idleSessions(o), TLS: config, ClearCommands: o.FTP.Session.ClearCommands, CheckHost: o.FTP.Session.Distrust,
+		MaxIdle: idleSessions(o), ClearCommands: o.FTP.Session.ClearCommands, CheckHost: o.FTP.Session.Distrust,
 	}
 	switch {
 	case o.TLS.Require:

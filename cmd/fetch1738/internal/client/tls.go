@@ -16,22 +16,9 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// tlsConfig is the TLS of an operation. What cannot be read is an error of the
-// handshake, so that it troubles nobody who needs no TLS. Who is sure to need it
-// is told before (prepare).
-func tlsConfig(o *plan.TLS) *tls.Config {
-	c, err := TLS(o)
-	if err != nil {
-		return &tls.Config{
-			InsecureSkipVerify:   true, // it comes to nothing
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return nil, err },
-			VerifyConnection:     func(tls.ConnectionState) error { return err },
-		}
-	}
-	return c
-}
-
-func TLS(o *plan.TLS) (*tls.Config, error) {
+// tlsConfig is the TLS of an Operation. It reads files, which is long for who needs
+// no TLS: the authorities of a system take longer than all the rest of a short fetch.
+func tlsConfig(o *plan.TLS) (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: o.Insecure, MinVersion: o.Min, MaxVersion: o.Max, CipherSuites: o.Ciphers}
 	if o.Min > o.Max && o.Max != 0 {
 		return nil, fault.Errorf(fault.TLS, "--tls-max is less than %s", tls.VersionName(o.Min))

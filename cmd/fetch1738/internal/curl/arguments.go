@@ -1,13 +1,15 @@
 package curl
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // splitShort gives values that stand right behind an option's letter, as in
 // -oFILE, an argument of their own: pflag would take "=" off the front of them.
-func splitShort(args []string) []string {
-	takesValue := make(map[string]bool) // by letter or long name
-	for _, o := range Options() {
-		takesValue[o.Short], takesValue[o.Long] = o.Arg != "", o.Arg != ""
+func splitShort(args []string, table []Option) []string {
+	takesValue := func(name string) bool { // a letter or a long name
+		return slices.ContainsFunc(table, func(o Option) bool { return o.Arg != "" && (o.Long == name || o.Short == name) })
 	}
 	var split []string
 	for i := 0; i < len(args); i++ {
@@ -18,10 +20,10 @@ func splitShort(args []string) []string {
 		case arg == "--":
 			return append(split, args[i:]...)
 		case isLong:
-			pending = takesValue[name]
+			pending = takesValue(name)
 		case len(arg) > 1 && arg[0] == '-':
 			for at := 1; at < len(arg); at++ {
-				if takesValue[arg[at:at+1]] {
+				if takesValue(arg[at : at+1]) {
 					arg, value = arg[:at+1], arg[at+1:]
 					pending = value == ""
 					break
@@ -38,4 +40,16 @@ func splitShort(args []string) []string {
 		}
 	}
 	return split
+}
+
+// mayName reports whether arguments may name o, by any of its names. Most options
+// are not named, and pflag takes long to learn of them.
+func mayName(args []string, o Option) bool {
+	long := strings.TrimPrefix(o.Long, "no-")
+	return slices.ContainsFunc(args, func(arg string) bool {
+		if strings.HasPrefix(arg, "--") {
+			return strings.Contains(arg, long)
+		}
+		return o.Short != "" && strings.HasPrefix(arg, "-") && strings.Contains(arg, o.Short)
+	})
 }

@@ -75,6 +75,9 @@ func (c *CommandLine) add(args []string) error {
 		}
 	}
 	for _, o := range c.table {
+		if !mayName(args, o) {
+			continue
+		}
 		set := func(o Option) func(string) error {
 			return func(value string) error {
 				takeURLs() // those before the option belong before what it changes
@@ -89,7 +92,7 @@ func (c *CommandLine) add(args []string) error {
 			c.define(fs, o.expanding(), set(o.expanding()))
 		}
 	}
-	err := fs.Parse(splitShort(args))
+	err := fs.Parse(splitShort(args, c.table))
 	takeURLs()
 	return explainUsage(err, c.table)
 }

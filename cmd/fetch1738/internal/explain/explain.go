@@ -54,7 +54,7 @@ func define(v *cli.Verb) func(context.Context) int {
 		x := explainer{op: op, show: explainText, resolver: &fetch1738.Resolver{
 			Env: fetch.Env{Allow: op.Policy.Rules.Allow, NewsServer: plan.NewsServer(op.News.Server)},
 			Schemes: []fetch1738.Scheme{
-				{Names: client.Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return client.FTPFetcher(op, env, nil) }},
+				{Names: client.Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return client.FTPFetcher(op, env) }},
 			},
 		}}
 		defer x.resolver.Close()

@@ -91,7 +91,7 @@ func (t *Transfer) prepare() (err error) {
 		return err
 	}
 	if client.Secures(t.Op, t.Locator) { // so that nobody is connected to in vain
-		if _, err := client.TLS(&t.Op.TLS); err != nil {
+		if _, err := t.TLS(); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,61 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// BenchmarkStart is a document of a few octets, a process each time: what it costs to
+// begin and to end. cpu/curl is the ratio of the processors' time, by user and system
+// together, ms is ours. With authorities, CURL_CA_BUNDLE names those of the system,
+// which nobody needs here. The bars are 0.6 for file and 0.7 for the others.
+//
+//	go test -bench Start -benchtime 100x ./bench
+func BenchmarkStart(b *testing.B) {
+	dir := b.TempDir()
+	document := filepath.Join(dir, "document")
+	check(b, os.WriteFile(document, []byte("hello, world\n"), 0o644))
+	ftp, err := testserver.StartFTP(b.Context(), "")
+	check(b, err)
+	defer ftp.Close()
+	check(b, ftp.Put("document", []byte("hello, world\n")))
+	gopher, err := testserver.StartGopher(b.Context(), "", func(s *testserver.Gopher) { s.Content = os.DirFS(dir) })
+	check(b, err)
+	defer gopher.Close()
+	ours, curl := command(b), tool(b, "curl")
+	for _, bench := range []struct{ name, url string }{
+		{"file", "file://" + document}, {"ftp", ftp.URL + "/document"}, {"gopher", gopher.URL + "/0/document"},
+	} {
+		b.Run(bench.name, func(b *testing.B) { compareStart(b, ours, curl, bench.url) })
+		b.Run(bench.name+" with authorities", func(b *testing.B) {
+			const bundle = "/etc/ssl/certs/ca-certificates.crt"
+			if _, err := os.Stat(bundle); err != nil {
+				b.Skip(err)
+			}
+			compareStart(b, ours, curl, bench.url, "CURL_CA_BUNDLE="+bundle)
+		})
+	}
+}
+
+// compareStart fetches a URL with both programs in turn, env being added to their
+// environment.
+func compareStart(b *testing.B, ours, curl, url string, env ...string) {
+	env = append(env, "HOME="+b.TempDir())
+	start := func(program string) float64 {
+		spent, code := measureIn(b, env, program, "-s", url)
+		if code != 0 {
+			b.Fatalf("%s ended with code %d", program, code)
+		}
+		return spent.cpu.Seconds()
+	}
+	var us, them []float64
+	for b.Loop() {
+		them = append(them, start(curl))
+		us = append(us, start(ours))
+	}
+	b.ReportMetric(median(us)/median(them), "cpu/curl")
+	b.ReportMetric(median(us)*1000, "ms")
+}
