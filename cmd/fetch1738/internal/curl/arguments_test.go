@@ -35,8 +35,26 @@ func FuzzSplitShort(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Fields(line)
-		if got := strings.Join(splitShort(args), ""); got != strings.Join(args, "") {
+		if got := strings.Join(splitShort(args, Options()), ""); got != strings.Join(args, "") {
 			t.Errorf("%q became %q", args, got)
 		}
 	})
+}
+
+// No spelling of an option is overlooked: pflag would take it for unknown.
+func TestMayName(t *testing.T) {
+	for _, o := range Options() {
+		spellings := []string{"--" + o.Long, "--" + o.Long + "=x", "--expand-" + o.Long, "--no-" + strings.TrimPrefix(o.Long, "no-")}
+		if o.Short != "" {
+			spellings = append(spellings, "-"+o.Short, "-"+o.Short+"x", "-s"+o.Short)
+		}
+		for _, arg := range spellings {
+			if !mayName([]string{"ftp://host/", arg}, o) {
+				t.Errorf("%s does not name --%s", arg, o.Long)
+			}
+		}
+		if mayName([]string{"ftp://host/" + o.Long, "-"}, o) {
+			t.Errorf("a URL names --%s", o.Long)
+		}
+	}
 }
