@@ -22,7 +22,7 @@ func TestSplitShort(t *testing.T) {
 		"--no-location -d --":  "--no-location -d --",
 		"-oä -s":               "-o ä -s",
 	} {
-		if got := splitShort(strings.Fields(args)); !slices.Equal(got, strings.Fields(want)) {
+		if got := splitShort(strings.Fields(args), Options()); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: %q", args, got)
 		}
 	}
