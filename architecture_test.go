@@ -138,7 +138,6 @@ var modules = map[string][]string{
 	"golang.org/x/sys":                      {"cmd/fetch1738/internal/term/"},
 	"golang.org/x/time":                     {"internal/pace/"},
 	"github.com/spf13/pflag":                {"cmd/"},
-	"github.com/vbauerster/mpb/v8":          {"cmd/fetch1738/internal/progress/"},
 }
 
 type listedPackage struct {

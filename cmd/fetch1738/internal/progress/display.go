@@ -10,11 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
@@ -33,16 +29,13 @@ type Display struct {
 	plain bool
 	sum   func(Totals) string // nil without a line for all
 
-	mu       sync.Mutex
-	meters   []*Meter // of transfers under way
-	octets   int64    // of those that have ended
-	start    time.Time
-	aside    int // who else wants the terminal to himself
-	progress *mpb.Progress
-	refresh  chan any
-	filled   chan struct{} // mpb has taken the picture
-	picture  atomic.Pointer[[]string]
-	broken   bool // the terminal does not take what is drawn
+	mu      sync.Mutex
+	meters  []*Meter // of transfers under way
+	octets  int64    // of those that have ended
+	start   time.Time
+	aside   int      // who else wants the terminal to himself
+	picture []string // the lines on the screen; nil if there are none
+	broken  bool     // the terminal does not take what is drawn
 
 	ended chan struct{}
 	gone  chan struct{}
@@ -69,10 +62,7 @@ func (t Totals) PerSecond() int64 { return perSecond(t.Octets, t.Time) }
 
 // New begins to wait for something to show on the terminal that out is. Close it.
 func New(out io.Writer, o Options) *Display {
-	d := &Display{
-		out: out, plain: o.Plain, sum: o.Sum, start: time.Now(), refresh: make(chan any), filled: make(chan struct{}, 1),
-		ended: make(chan struct{}), gone: make(chan struct{}),
-	}
+	d := &Display{out: out, plain: o.Plain, sum: o.Sum, start: time.Now(), ended: make(chan struct{}), gone: make(chan struct{})}
 	go d.run()
 	return d
 }
@@ -129,24 +119,40 @@ func (d *Display) draw(now time.Time) {
 	columns, rows := term.Size(d.out)
 	lines := d.lines(now, int(columns)-1, int(rows)-1)
 	switch {
-	case d.broken, d.aside > 0, len(lines) == 0 && d.progress == nil:
+	case d.aside > 0, len(lines) == 0 && d.picture == nil:
 		return
 	case len(lines) == 0: // the window is too small
 		lines = []string{""}
 	}
-	if d.progress == nil {
-		d.begin()
+	d.put(d.erasing() + drawing(lines))
+	d.picture = lines
+}
+
+// erasing takes the picture off the screen.
+func (d *Display) erasing() string {
+	if d.picture == nil {
+		return ""
 	}
-	d.picture.Store(&lines)
-	late := time.After(patience)
-	select {
-	case d.refresh <- now:
-	case <-late:
-		d.broken = true
+	return fmt.Sprintf("\x1b[%dA\x1b[J", len(d.picture))
+}
+
+func drawing(lines []string) string { return strings.Join(lines, "\n") + "\n" }
+
+// put writes to the terminal. One that takes nothing for a while, as after
+// Control-S, is not drawn on any more: transfers go on without it.
+func (d *Display) put(text string) {
+	if d.broken || text == "" {
+		return
 	}
+	taken := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(d.out, text)
+		taken <- err
+	}()
 	select {
-	case <-d.filled:
-	case <-late:
+	case err := <-taken:
+		d.broken = err != nil
+	case <-time.After(patience):
 		d.broken = true
 	}
 }
@@ -180,44 +186,12 @@ func (d *Display) totals(now time.Time) Totals {
 	return t
 }
 
-// begin starts a picture. It is one bar to package mpb, whose number of lines
-// changes: so a line is gone with its transfer, and a new one has its room.
-func (d *Display) begin() {
-	d.progress = mpb.New(mpb.WithOutput(d.out), mpb.WithManualRefresh(d.refresh))
-	last := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
-		lines := *d.picture.Load()
-		_, err := io.WriteString(w, lines[len(lines)-1])
-		return err
-	})
-	others := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
-		lines := *d.picture.Load()
-		for _, line := range slices.Backward(lines[:len(lines)-1]) {
-			if _, err := io.WriteString(w, line+"\n"); err != nil {
-				return err
-			}
-		}
-		d.filled <- struct{}{}
-		return nil
-	})
-	d.progress.MustAdd(0, last, mpb.BarFillerTrim(), mpb.BarExtender(others, true))
-}
-
 // leave draws a last time and lets the picture be.
 func (d *Display) leave(now time.Time) {
-	if d.progress != nil {
+	if d.picture != nil {
 		d.draw(now)
-		d.end()
+		d.picture = nil
 	}
-}
-
-// end ends a picture. What is written to the container last waits until it has
-// drawn.
-func (d *Display) end() {
-	if !d.broken {
-		_, _ = d.progress.Write(nil)
-	}
-	d.progress.Shutdown()
-	d.progress = nil
 }
 
 // Pause takes the picture off the screen until resume is called, for somebody who
@@ -228,10 +202,8 @@ func (d *Display) Pause() (resume func()) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.progress != nil {
-		d.end()
-		fmt.Fprintf(d.out, "\x1b[%dA\x1b[J", len(*d.picture.Load()))
-	}
+	d.put(d.erasing())
+	d.picture = nil
 	d.aside++
 	return func() {
 		d.mu.Lock()
@@ -269,7 +241,7 @@ func (a *above) Write(p []byte) (int, error) {
 	defer a.d.mu.Unlock()
 	text := append(a.held, p...)
 	a.held = nil
-	if a.d.progress == nil || a.d.broken {
+	if a.d.picture == nil || a.d.broken {
 		if _, err := a.terminal.Write(text); err != nil {
 			return 0, err
 		}
@@ -280,7 +252,13 @@ func (a *above) Write(p []byte) (int, error) {
 		text, whole = append(text, '\n'), len(text)+1
 	}
 	a.held = bytes.Clone(text[whole:])
-	if _, err := a.d.progress.Write(text[:whole]); err != nil {
+	if whole == 0 {
+		return len(p), nil
+	}
+	a.d.put(a.d.erasing())
+	_, err := a.terminal.Write(text[:whole])
+	a.d.put(drawing(a.d.picture))
+	if err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -2,11 +2,11 @@ package progress
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
@@ -49,7 +49,7 @@ func FuzzMeterLine(f *testing.F) {
 			return
 		}
 		start := time.Now()
-		m := &Meter{display: &Display{plain: plain}, name: name, start: start, moved: func() int64 { return got }, bar: mpb.BarStyle().Build()}
+		m := &Meter{display: &Display{plain: plain}, name: name, start: start, moved: func() int64 { return got }}
 		m.total.Store(total)
 		m.sample(start.Add(time.Second))
 		m.sample(start.Add(2 * time.Second))
@@ -71,7 +71,7 @@ func TestLines(t *testing.T) {
 		if i == 0 {
 			start = now.Add(1 - patience) // too short to be shown
 		}
-		d.add(&Meter{display: d, name: string(rune('a' + i)), number: -i, start: start, moved: func() int64 { return 1 << 20 }, bar: mpb.BarStyle().Build()})
+		d.add(&Meter{display: d, name: string(rune('a' + i)), number: -i, start: start, moved: func() int64 { return 1 << 20 }})
 	}
 	for rows, want := range map[int]string{0: "", 1: "t", 2: "et", 5: "edcbt", 6: "edcbt", 50: "edcbt"} {
 		var got string
@@ -80,6 +80,41 @@ func TestLines(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("in %d rows: %q, want %q", rows, got, want)
+		}
+	}
+}
+
+// TestBlockedTerminal goes on without a terminal that takes nothing any more.
+func TestBlockedTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		d := &Display{out: w}
+		d.put("picture")
+		if !d.broken {
+			t.Error("the terminal is still drawn on")
+		}
+		r.Close()
+		d.put("never") // would wait for ever
+	})
+}
+
+// TestBar is as wide as it should be, and as full.
+func TestBar(t *testing.T) {
+	for _, tc := range []struct {
+		part       float64
+		bar, plain string
+	}{
+		{0, "[--------]", "          "},
+		{0.06, "[--------]", "#         "},
+		{0.5, "[===>----]", "#####     "},
+		{0.95, "[========]", "##########"},
+		{1, "[========]", "##########"},
+	} {
+		for plain, want := range map[bool]string{false: tc.bar, true: tc.plain} {
+			m := &Meter{display: &Display{plain: plain}}
+			if got := m.bar(10, tc.part); got != want {
+				t.Errorf("%v, plain %v: %q, want %q", tc.part, plain, got, want)
+			}
 		}
 	}
 }

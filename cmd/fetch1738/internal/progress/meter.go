@@ -6,9 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
@@ -20,7 +17,6 @@ type Meter struct {
 	start   time.Time
 	moved   func() int64
 	total   atomic.Int64 // 0: not known
-	bar     mpb.BarFiller
 
 	// Of the latest sample:
 	at   time.Time
@@ -34,11 +30,7 @@ func (d *Display) Add(name string, number int, start time.Time, moved func() int
 	if d == nil {
 		return nil
 	}
-	style := mpb.BarStyle()
-	if d.plain {
-		style = style.Lbound("").Filler("#").Tip("#").Padding(" ").Rbound("")
-	}
-	m := &Meter{display: d, name: name, number: number, start: start, moved: moved, bar: style.Build()}
+	m := &Meter{display: d, name: name, number: number, start: start, moved: moved}
 	d.add(m)
 	return m
 }
@@ -96,11 +88,25 @@ func (m *Meter) drawn(columns int, total int64, left, right string) string {
 	var b strings.Builder
 	b.WriteString(left)
 	if room := columns - term.Width(left) - term.Width(right); room >= 4 && total > 0 {
-		// A strings.Builder takes whatever is written.
-		_ = m.bar.Fill(&b, decor.Statistics{AvailableWidth: room, Total: total, Current: min(m.got, total)})
+		b.WriteString(m.bar(room, min(1, float64(m.got)/float64(total))))
 	}
 	b.WriteString(right)
 	return term.SafeLine(b.String(), columns)
+}
+
+// bar shows a part of a whole in so many columns.
+func (m *Meter) bar(columns int, part float64) string {
+	if m.display.plain {
+		full := int(part*float64(columns) + 0.5)
+		return strings.Repeat("#", full) + strings.Repeat(" ", columns-full)
+	}
+	columns -= len("[]")
+	full := int(part*float64(columns) + 0.5)
+	tip := ""
+	if 0 < full && full < columns {
+		tip = ">"
+	}
+	return "[" + strings.Repeat("=", full-len(tip)) + tip + strings.Repeat("-", columns-full) + "]"
 }
 
 // percent is how much of total came; where that is not known, how much came.
