@@ -82,6 +82,7 @@ func setType(o *plan.Operation, t *locator.FTP) {
 	}
 }
 
+// FTPOptions are what is asked of an FTP server.
 func FTPOptions(o *plan.Operation) *ftp.Options {
 	options := &ftp.Options{
 		ListOnly: o.FTP.ListOnly, Facts: o.Output.List || o.Output.JSON || o.Ask.Numbers != nil, Ranges: o.Ask.Head, CreateDirs: o.FTP.CreateDirs, Account: o.FTP.Account,
@@ -102,6 +103,7 @@ func FTPOptions(o *plan.Operation) *ftp.Options {
 	return options
 }
 
+// IsHTTP reports whether l is fetched by HTTP.
 func IsHTTP(l locator.Locator) bool {
 	_, ok := l.(*locator.HTTP)
 	return ok

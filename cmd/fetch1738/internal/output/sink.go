@@ -191,6 +191,7 @@ func (s *Sink) Rewind() bool {
 	return err == nil
 }
 
+// Close closes the file, if there is one.
 func (s *Sink) Close() error {
 	if s.file == nil {
 		return nil

@@ -23,6 +23,7 @@ type Server struct {
 // Setting configures what all the servers have in common.
 type Setting = func(*testserver.Server)
 
+// Servers are the test servers, one for each scheme that has one.
 func Servers() []Server {
 	return []Server{
 		server("ftp", testserver.StartFTP, func(s *testserver.FTP) *testserver.Server { return &s.Server }),
