@@ -52,6 +52,9 @@ func FuzzURLPart(f *testing.F) {
 		if err != nil || u.Opaque != "" || u.Scheme == "" || u.Host == "" || u.User != nil {
 			return
 		}
+		if shown.password != "" {
+			return // in what is no URL of ours it may be one, and net/url sees a path
+		}
 		if query != u.RawQuery {
 			t.Errorf("query %q, net/url has %q", query, u.RawQuery)
 		}
