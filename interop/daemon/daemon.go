@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -24,13 +25,22 @@ const (
 	lastPort  = 32767
 )
 
-// FreeAddr is an address on the loopback interface on which nothing listens.
+// tried counts the ports that FreeAddr has tried, which begins somewhere: no port is
+// tried twice, since the server to which it was given may not listen yet. A second
+// one would be taken for it.
+var tried atomic.Uint32
+
+var begin = rand.IntN(lastPort - firstPort + 1)
+
+// FreeAddr is an address on the loopback interface on which nothing listens. It gives
+// no address twice.
 func FreeAddr(tb testing.TB) string {
 	tb.Helper()
 	var err error
 	for range 100 {
 		var l net.Listener
-		l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", firstPort+rand.IntN(lastPort-firstPort+1)))
+		port := firstPort + (begin+int(tried.Add(1)))%(lastPort-firstPort+1)
+		l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
 		if err == nil {
 			l.Close()
 			return l.Addr().String()
