@@ -2,15 +2,12 @@ package curl
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curldate"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
@@ -100,9 +97,7 @@ func setTimeCondition(c *CommandLine, value string) error {
 	}
 	if !known {
 		cond = plan.TimeCondition{}
-		if !c.Global.Silent {
-			fmt.Fprintf(c.std.Err, "fetch1738: warning: -z, --time-cond: %s is neither a date nor a file; fetching whatever its time\n", term.SafeLine(value, stdio.MaxMessage))
-		}
+		c.warn("-z, --time-cond: %s is neither a date nor a file; fetching whatever its time", value)
 	}
 	c.op.Ask.Time = cond
 	return nil

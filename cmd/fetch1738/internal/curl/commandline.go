@@ -3,7 +3,6 @@ package curl
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
 // A CommandLine is what arguments say.
@@ -58,7 +56,7 @@ func (c *CommandLine) begin() {
 // warn tells of what is no mistake yet.
 func (c *CommandLine) warn(format string, args ...any) {
 	if !c.Global.Silent {
-		fmt.Fprintf(c.std.Err, "fetch1738: warning: %s\n", term.SafeLine(fmt.Sprintf(format, args...), stdio.MaxMessage))
+		c.std.Warn(format, args...)
 	}
 }
 

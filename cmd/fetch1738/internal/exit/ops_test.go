@@ -36,15 +36,15 @@ func TestOps(t *testing.T) {
 			ruled[op] = true
 		}
 	}
-	for _, op := range OpsByKind {
+	for _, op := range opsByKind {
 		if ruled[op] {
-			t.Errorf("%q has a rule, or is in OpsByKind twice", op)
+			t.Errorf("%q has a rule, or is in opsByKind twice", op)
 		}
 		ruled[op] = true
 	}
 	for op := range ops.declared {
 		if !ruled[op] {
-			t.Errorf("%q has no rule for its exit code and is not in OpsByKind", op)
+			t.Errorf("%q has no rule for its exit code and is not in opsByKind", op)
 		}
 		if !ops.used[op] {
 			t.Errorf("nothing fails at %q", op)

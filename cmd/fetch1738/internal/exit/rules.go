@@ -89,9 +89,9 @@ func (r exitRule) fits(f Failure, e *fetch.Error) bool {
 		(r.only == nil || r.only(f))
 }
 
-// OpsByKind have no rule of their own: what is wrong decides, whatever was being
+// opsByKind have no rule of their own: what is wrong decides, whatever was being
 // done.
-var OpsByKind = []fetch.Op{
+var opsByKind = []fetch.Op{
 	fetch.OpExplain, fetch.OpResolve, fetch.OpGreeting, fetch.OpInit, fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
 	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
 	fetch.OpClose, fetch.OpList, fetch.OpUnion, fetch.OpMatch, fetch.OpMirror, fetch.OpChoose, fetch.OpQuery, fetch.OpSearch, fetch.OpRetrieve,
