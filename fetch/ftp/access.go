@@ -27,7 +27,11 @@ type access struct {
 	key      key
 	exact    bool
 	noEPSV   bool
-	pasv     *servers // of the Fetcher
+	pasv     *servers // of the Fetcher, as the next
+	outrun   *servers
+	reuses   bool // sessions
+	inTurn   bool // each command waits for the reply to the one before
+	outran   bool // the server has turned out not to cope with anything else
 	active   *Active
 	check227 bool
 	safety   safety
@@ -74,7 +78,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	env := f.Env.WithDefaults()
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
-		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasv: &f.pasv,
+		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasv: &f.pasv, outrun: &f.outrun,
 		active: f.Active, check227: f.CheckHost, safety: f.safety(),
 	}
 	var err error
@@ -86,6 +90,8 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	}
 	a.locate(f.GuessType, p)
 	a.key = a.makeKey()
+	_, outrun := f.outrun.Load(a.server())
+	a.reuses, a.inTurn = f.reuses(), p != fetching || f.Exact || f.DisablePipelining || outrun
 	return a, nil
 }
 
@@ -200,8 +206,8 @@ func (a *access) makeKey() key {
 // takes notes.
 type commands interface {
 	quote(line string) (talk.Reply, error)
-	in(dirs []string) bool // already in that directory
-	home() error           // back to the login directory
+	left(dirs []string) (rest []string, ok bool) // of the way to a directory; ok is false if it begins at home
+	home() error                                 // back to the login directory
 	cwd(dir string) error
 	mkd(dir string) error
 	setType(t byte) error
@@ -261,13 +267,13 @@ func (a *access) command() string {
 // hierarchical model", so nothing else leads from one path to a different one
 // (RFC 1738 §3.2.5).
 func (a *access) changeDir(c commands) error {
-	if c.in(a.dirs) {
-		return nil
+	rest, ok := c.left(a.dirs)
+	if !ok {
+		if err := c.home(); err != nil {
+			return err
+		}
 	}
-	if err := c.home(); err != nil {
-		return err
-	}
-	for _, dir := range a.dirs {
+	for _, dir := range rest {
 		err := c.cwd(dir)
 		if a.opt.CreateDirs && refusal(err) {
 			if err = c.mkd(dir); err == nil || refusal(err) { // somebody else may have been faster

@@ -36,6 +36,8 @@ type control struct {
 	toLibrary bytes.Buffer
 	answers   answers
 	transfer  string // the command that the library's RETR stands for
+
+	queue // of what was sent ahead
 }
 
 // phase is what the next reply belongs to.
@@ -61,20 +63,29 @@ func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *f
 	return &control{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect, announced: -1}
 }
 
-// send sends a command line.
-func (c *control) send(line string) error {
-	if c.Err != nil {
+// send sends a command line and those behind it, unless it has been sent ahead.
+func (c *control) send(line string, behind ...string) error {
+	switch {
+	case c.Err != nil:
 		return c.Err
+	case c.isNext(line):
+		c.takeTurn()
+		return nil
+	}
+	if err := c.catchUp(); err != nil {
+		return err
 	}
 	if err := c.unasked(); err != nil {
 		return err
 	}
+	c.sentAhead, c.verb = false, verbOf(line)
+	return c.sendAll(append([]string{line}, behind...), behind)
+}
+
+// verbOf is the operation that a command line is.
+func verbOf(line string) fetch.Op {
 	verb, _, _ := strings.Cut(line, " ")
-	c.verb = fetch.Op(strings.ToUpper(verb))
-	if !c.bareIAC {
-		line = strings.ReplaceAll(line, iac, iac+iac)
-	}
-	return c.Send(line)
+	return fetch.Op(strings.ToUpper(verb))
 }
 
 // iac is the octet that is doubled on the Telnet connection that a control
@@ -96,7 +107,17 @@ func (c *control) unasked() error {
 
 // receive reads a reply. 421 and whatever is no reply make the connection unusable.
 func (c *control) receive() (talk.Reply, error) {
-	r, err := c.Reply()
+	r, err := c.receiveAny()
+	if err != nil || len(c.ahead) == 0 && !c.sentAhead {
+		return r, err
+	}
+	return c.inTurn(r)
+}
+
+// receiveAny is receive for a reply that may be to another command than the one
+// at hand.
+func (c *control) receiveAny() (talk.Reply, error) {
+	r, err := c.reply()
 	if err != nil {
 		return r, err
 	}
@@ -141,6 +162,7 @@ func (c *control) ask(line string) (talk.Reply, error) {
 func (c *control) Write(p []byte) (int, error) {
 	line := string(wire.TrimEOL(p))
 	verb, _, _ := strings.Cut(line, " ")
+	var behind []string
 	switch {
 	case verb == "FEAT" && c.phase == loggingIn:
 		// RFC 1738 knows no FEAT. MDTM is told of so that the library will send it.
@@ -162,10 +184,11 @@ func (c *control) Write(p []byte) (int, error) {
 		if line, err = c.passCommand(c.last.Text); err != nil {
 			return 0, err
 		}
+		behind, c.behindPass = c.behindPass, nil
 	case verb == "RETR", verb == "STOR", verb == "APPE":
-		line = c.transfer
+		line, behind = c.transfer, c.behind
 	}
-	if err := c.send(line); err != nil {
+	if err := c.send(line, behind...); err != nil {
 		return 0, err
 	}
 	if verb == "RETR" && !isTransfer(c.verb) {

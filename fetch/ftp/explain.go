@@ -82,7 +82,7 @@ func (n *notes) quote(line string) (talk.Reply, error) {
 	return talk.Reply{Code: 200}, nil
 }
 
-func (n *notes) in(dirs []string) bool { return len(dirs) == 0 }
+func (n *notes) left(dirs []string) ([]string, bool) { return dirs, true }
 
 func (n *notes) home() error { return nil }
 

@@ -46,6 +46,10 @@ type Fetcher struct {
 	CheckHost bool
 	// Active, when not nil, has the server connect to us for the data.
 	Active *Active
+	// DisablePipelining has each command wait for the reply to the one before. Otherwise
+	// those that depend on no reply are sent ahead of their turn, except in uploads, with
+	// Exact, and for a server that turns out not to cope with it.
+	DisablePipelining bool
 	// Security says how far ftp URLs are put under TLS; ftps URLs always are.
 	Security Security
 	// ClearCommands ends the TLS of the control connection after the login (CCC), so
@@ -57,8 +61,9 @@ type Fetcher struct {
 	// IdleTime is how long they are kept; 0 is a minute.
 	IdleTime time.Duration
 
-	idle sessions.Keeper[key, *access, *session]
-	pasv servers // whose answers to EPSV were of no use
+	idle   sessions.Keeper[key, *access, *session]
+	pasv   servers // whose answers to EPSV were of no use
+	outrun servers // which do not cope with commands sent ahead
 }
 
 // Info is the Resource.Info of this package.
@@ -172,7 +177,18 @@ func (f *Fetcher) terms() sessions.Terms {
 func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (*session, error) {
 	open := func() (*session, error) { return f.open(ctx, a) }
 	again := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
-	return f.idle.Begin(ctx, a.key, a, f.terms(), open, use, again)
+	start := func(s *session) error {
+		if err := s.lookAhead(); err != nil {
+			return err
+		}
+		return use(s)
+	}
+	s, err := f.idle.Begin(ctx, a.key, a, f.terms(), open, start, again)
+	if a.outran && err != nil && ctx.Err() == nil {
+		again(err)
+		s, err = f.idle.Begin(ctx, a.key, a, f.terms(), open, start, again)
+	}
+	return s, err
 }
 
 // open makes a session.

@@ -48,6 +48,10 @@ type Options struct {
 	// Ranges has FindAttributes ask whether files can be fetched in part (REST). If
 	// so the Header has HeaderAcceptRanges.
 	Ranges bool
+	// More says that another access to the same server is to follow: the port for its
+	// data is asked for together with this transfer, which saves a round trip. If none
+	// follows, only that was in vain.
+	More bool
 	// Wanted, if not nil, is asked before a file is fetched, with its time if ModTime
 	// asks for that; its size is not known then. If it is false nothing is
 	// transferred, and Info.Unwanted says so.

@@ -16,8 +16,11 @@ type server struct {
 	port uint16
 }
 
+// server is that of the access.
+func (a *access) server() server { return server{a.key.host, a.key.port} }
+
 // servers is a set of some. When maxServers have been added it is forgotten, which
-// costs an EPSV in vain for each that comes up again.
+// costs a trial in vain for each that comes up again.
 type servers struct {
 	sync.Map
 	added atomic.Int64
@@ -36,50 +39,67 @@ func (s *servers) add(at server) {
 // it. EPSV goes first. Where its answer is of no use, or nobody answers at its
 // port, as behind firewalls that read along with PASV, this server gets no more EPSV.
 func (s *session) passive() (net.Conn, error) {
-	at := server{s.access.key.host, s.access.key.port}
-	_, useless := s.access.pasv.Load(at)
-	onlyEPSV := s.peer.Addr().Is6() // PASV has no room for such an address
-	if !onlyEPSV && (s.access.noEPSV || useless) {
+	if s.passiveCommand() == "PASV" {
 		return s.plainPassive()
 	}
 	conn, err := s.extendedPassive()
-	if err == nil || onlyEPSV || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) {
+	if err == nil || s.onlyEPSV() || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) {
 		return conn, err
 	}
-	s.access.pasv.add(at)
+	s.access.pasv.add(s.access.server())
 	s.ctl.Trace.Note("EPSV leads to no data connection; trying PASV")
 	return s.plainPassive()
 }
 
-func (s *session) extendedPassive() (net.Conn, error) {
+// passiveCommand is the one that goes first.
+func (s *session) passiveCommand() string {
+	_, useless := s.access.pasv.Load(s.access.server())
+	if !s.onlyEPSV() && (s.access.noEPSV || useless) {
+		return "PASV"
+	}
+	return "EPSV"
+}
+
+// onlyEPSV reports whether PASV has no room for the server's address.
+func (s *session) onlyEPSV() bool { return s.peer.Addr().Is6() }
+
+func (s *session) extendedPassive() (net.Conn, error) { return s.dialPort(s.extendedPort()) }
+
+// extendedPort asks for a port by EPSV.
+func (s *session) extendedPort() (uint16, error) {
 	r, err := s.ctl.ask("EPSV")
 	switch {
 	case err != nil:
-		return nil, s.failure(err)
+		return 0, s.failure(err)
 	case r.Code != 229:
-		return nil, s.refused(r)
+		return 0, s.refused(r)
 	}
 	port, err := extendedPort(r.Text)
-	if err != nil {
-		return nil, s.failure(err)
-	}
-	return s.dialData(port)
+	return port, s.failure(err)
 }
 
-func (s *session) plainPassive() (net.Conn, error) {
+func (s *session) plainPassive() (net.Conn, error) { return s.dialPort(s.plainPort()) }
+
+// plainPort asks for a port by PASV.
+func (s *session) plainPort() (uint16, error) {
 	r, err := s.ctl.ask("PASV")
 	switch {
 	case err != nil:
-		return nil, s.failure(err)
+		return 0, s.failure(err)
 	case r.Code != 227:
-		return nil, s.refused(r)
+		return 0, s.refused(r)
 	}
 	host, port, err := passivePort(r.Text)
 	if err == nil && s.access.check227 && host != s.peer.Addr() {
 		err = &fetch.Error{Kind: fetch.ErrRefused, Err: fmt.Errorf("the server names %v for the data, which is not its own address", host)}
 	}
+	return port, s.failure(err)
+}
+
+// dialPort is dialData for a port that has been asked for.
+func (s *session) dialPort(port uint16, err error) (net.Conn, error) {
 	if err != nil {
-		return nil, s.failure(err)
+		return nil, err
 	}
 	return s.dialData(port)
 }

@@ -35,6 +35,7 @@ type session struct {
 	entry   string         // working directory after the login; "" when not known
 	peer    netip.AddrPort // of the control connection; invalid behind a proxy
 	where   []string       // arguments of CWD since the login directory
+	lost    bool           // where is not known
 	typ     byte           // TYPE in force; 0 when not known
 	feats   features       // nil before they are asked for
 	raw     bool           // commands of the caller's own were sent
@@ -42,6 +43,7 @@ type session struct {
 	private bool           // data connections are under TLS too
 	noEPRT  bool           // was refused
 	used    bool           // by an access before the one under way
+	next    uint16         // port that the server has named for the next transfer; 0 is none
 
 	// Of the access under way:
 	ctx    context.Context
@@ -65,6 +67,7 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	}
 	s.ctl = newControl(ctx, conn, a.limits, a.trace)
 	s.ctl.answers = s
+	s.ctl.behindPass = s.afterLogin()
 	if err := s.login(); err != nil {
 		s.End()
 		return nil, err
@@ -102,6 +105,9 @@ func (s *session) login() (err error) {
 		return s.failure(err)
 	}
 	s.ctl.phase = commanding
+	if err := s.failure(s.ctl.sendAhead(s.ctl.behindPass)); err != nil { // no password was asked for
+		return err
+	}
 	if s.config != nil {
 		return s.protect()
 	}
@@ -159,8 +165,9 @@ func (s *session) Permit(ctx context.Context, a *access) error {
 	return talk.PermitReuse(ctx, a.env, a.target(), s.peer)
 }
 
-// Waiting reports whether something has come on an idle session.
-func (s *session) Waiting() bool { return s.ctl.Waiting() }
+// Waiting reports whether something has come on an idle session that nobody has
+// asked for.
+func (s *session) Waiting() bool { return !s.ctl.pending() && s.ctl.Waiting() }
 
 // Drop closes the session without a word.
 func (s *session) Drop() { s.ctl.Talk.Close() }
@@ -169,7 +176,7 @@ func (s *session) Drop() { s.ctl.Talk.Close() }
 func (s *session) Resume(ctx context.Context, a *access) {
 	s.ctx, s.access = ctx, a
 	s.ctl.Resume(ctx, a.limits, a.trace)
-	s.used, s.ctl.began = true, false
+	s.used, s.ctl.began, s.ctl.heard = true, false, false
 	a.trace.Reused(s.describe())
 }
 
@@ -189,7 +196,7 @@ func (s *session) describe() fetch.Connection {
 
 // Reusable tells whether another access may have the session.
 func (s *session) Reusable() bool {
-	return s.entry != "" && !s.raw && s.last == nil && s.ctl.Err == nil && s.ctx.Err() == nil
+	return s.entry != "" && !s.raw && s.last == nil && s.ctl.Err == nil && !s.ctl.outrun && s.ctx.Err() == nil
 }
 
 // Rest takes the session out of its access.
@@ -248,17 +255,24 @@ func (s *session) quote(line string) (talk.Reply, error) {
 	return r, s.failure(err)
 }
 
-func (s *session) in(dirs []string) bool { return slices.Equal(s.where, dirs) }
+func (s *session) left(dirs []string) ([]string, bool) {
+	if n := len(s.where); !s.lost && n <= len(dirs) && slices.Equal(s.where, dirs[:n]) {
+		return dirs[n:], true
+	}
+	return dirs, false
+}
+
+func (s *session) isHome() bool { return !s.lost && len(s.where) == 0 }
 
 func (s *session) home() error {
-	if len(s.where) == 0 {
+	if s.isHome() {
 		return nil
 	}
 	if err := s.named(s.entry, func() error { return s.failure(s.conn.ChangeDir(s.entry)) }); err != nil {
 		// There is no way from here to anywhere.
 		return s.ctl.Fail(err)
 	}
-	s.where = nil
+	s.where, s.lost = nil, false
 	return nil
 }
 
@@ -321,6 +335,7 @@ func (s *session) transfer(command string, do func() error) error {
 	}
 	s.ready = false
 	s.ctl.transfer, s.ctl.announced = command, -1
+	s.ctl.behind = s.afterTransfer()
 	s.expect()
 	err := do()
 	if err == nil {
@@ -340,6 +355,7 @@ func (s *session) transfer(command string, do func() error) error {
 func (s *session) finish() error {
 	err := s.last.Close()
 	s.last = nil
+	s.judge()
 	if r := s.ctl.last; err == nil && saysTruncated(r.Text, s.access.name) {
 		err = &fetch.Error{Kind: fetch.ErrTruncated, Code: r.Code, Reply: r.Text}
 	}
@@ -371,6 +387,7 @@ func (s *session) failure(err error) error {
 	if err == nil {
 		return nil
 	}
+	s.judge()
 	var ours *fetch.Error
 	switch r := s.ctl.last; {
 	case s.ctl.Err != nil:

@@ -240,6 +240,19 @@ func (t *Talk) Waiting() bool {
 	return !errors.Is(t.Lines.Fill(), os.ErrDeadlineExceeded)
 }
 
+// Await waits up to d for something to come, and reports whether it has, or why
+// nothing will.
+func (t *Talk) Await(d time.Duration) bool {
+	if t.Lines.Buffered() > 0 || t.Err != nil {
+		return true
+	}
+	t.within(d)
+	return !errors.Is(t.Lines.Fill(), os.ErrDeadlineExceeded)
+}
+
+// maxLate bounds the replies to what was said before that may come before a farewell.
+const maxLate = 32
+
 // Quit takes leave within d, whatever state the conversation is in, and closes the
 // connection.
 func (t *Talk) Quit(d time.Duration) error {
@@ -249,7 +262,7 @@ func (t *Talk) Quit(d time.Duration) error {
 		return nil
 	}
 	t.within(d)
-	for range 4 { // the end of a transfer may come first
+	for range maxLate {
 		r, err := t.readReply(true)
 		if err != nil || r.Code == 221 || r.Code == 205 {
 			break
