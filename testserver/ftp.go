@@ -64,6 +64,14 @@ type FTP struct {
 	BareIAC bool
 	// RequirePRET refuses PASV and EPSV unless PRET has told what for, as drftpd does.
 	RequirePRET bool
+	// Ahead is what becomes of commands that come before the server has answered the one
+	// at hand; it says nothing about what follows AUTH and CCC.
+	Ahead Ahead
+	// AheadInTransfers limits Ahead to commands that come between the first reply to a
+	// transfer and its last: the server copes with others.
+	AheadInTransfers bool
+
+	cameAhead atomic.Int64
 }
 
 // SizeInASCII is a choice servers make (RFC 3659 §4.2).
@@ -135,6 +143,10 @@ type ftpSession struct {
 	passive  net.Listener // after PASV and EPSV
 	active   string       // address to connect to, after PORT and EPRT
 	queue    []string     // commands that came during a transfer
+	moving   bool         // a transfer is under way
+
+	outOfTurn bool                    // the command at hand came ahead of another
+	carryOut  func(line string) error // command, for commands that carry out others
 
 	turned    chan struct{} // lets the reader go on after a command that may turn TLS on or off
 	clear     net.Conn      // below TLS
@@ -159,6 +171,7 @@ func (s *FTP) serve(c *conn) {
 		}
 		f.private = true
 	}
+	f.carryOut = f.command
 	defer f.closePassive()
 	defer close(f.done)
 	s.wg.Go(f.read)

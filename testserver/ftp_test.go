@@ -1,6 +1,7 @@
 package testserver_test
 
 import (
+	"bufio"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -316,6 +317,94 @@ func TestFTPCommandsSentAhead(t *testing.T) {
 			if got := c.reply(); !strings.HasPrefix(got, want) {
 				t.Errorf("reply %q, want %s", got, want)
 			}
+		}
+	})
+}
+
+// TestFTPMindsCommandsAhead holds what a client sees of servers that do not cope with
+// commands sent ahead: the lines of a case are replies to what it wrote at once.
+func TestFTPMindsCommandsAhead(t *testing.T) {
+	const transfer, closed = "RETR motd.txt\r\nEPSV\r\nPWD\r\n", "!EOF"
+	for _, tt := range []struct {
+		name        string
+		ahead       testserver.Ahead
+		inTransfers bool
+		written     string
+		replies     string
+		came        int
+	}{
+		{"kept", testserver.AheadKept, false, "PWD\r\nNOOP\r\n", "257 200", 0},
+		{"kept in a transfer", testserver.AheadKept, false, transfer, "150 226 229 257", 0},
+		{"lost", testserver.AheadLost, false, "PWD\r\nNOOP\r\nTYPE I\r\n", "257", 2},
+		{"lost behind a refusal", testserver.AheadLost, false, "SIZE nix\r\nNOOP\r\n", "550", 1},
+		{"lost in a transfer", testserver.AheadLost, false, transfer, "150 226", 2},
+		{"lost in transfers only", testserver.AheadLost, true, "PWD\r\nNOOP\r\n" + transfer, "257 200 150 226", 2},
+		{"out of turn", testserver.AheadOutOfTurn, false, "PWD\r\nNOOP\r\nSYST\r\nSIZE motd.txt\r\n", "200 257 213 215", 2},
+		{"out of turn, but a transfer", testserver.AheadOutOfTurn, false, "PWD\r\nRETR motd.txt\r\n", "257 150 226", 1},
+		{"out of turn in a transfer", testserver.AheadOutOfTurn, false, transfer, "150 450 257 226", 2},
+		{"out of turn in transfers only", testserver.AheadOutOfTurn, true, "PWD\r\nNOOP\r\n" + transfer, "257 200 150 450 257 226", 2},
+		{"closes", testserver.AheadCloses, false, "PWD\r\nNOOP\r\n", closed, 1},
+		{"closes in a transfer", testserver.AheadCloses, true, "PWD\r\nNOOP\r\n" + transfer, "257 200 150 " + closed, 1},
+	} {
+		inBubble(t, tt.name, func(t *testing.T) {
+			srv := testserver.NewFTP(t, inMemory, func(s *testserver.FTP) { s.Ahead, s.AheadInTransfers = tt.ahead, tt.inTransfers })
+			c := loginFTP(t, srv)
+			nc := c.data()
+			t.Cleanup(func() { nc.Close() })
+			io.WriteString(c, tt.written)
+			for want := range strings.FieldsSeq(tt.replies) {
+				if got := c.reply(); !strings.HasPrefix(got, want) {
+					t.Errorf("reply %q, want %s", got, want)
+				}
+			}
+			if strings.HasSuffix(tt.replies, "226") {
+				if data, err := io.ReadAll(nc); string(data) != "hello\nworld\n" || err != nil {
+					t.Errorf("got %q, %v", data, err)
+				}
+			}
+			if !strings.HasSuffix(tt.replies, closed) {
+				c.expect("NOOP", "200") // one at a time is fine
+			}
+			if got := srv.CameAhead(); got != tt.came {
+				t.Errorf("%d commands came ahead, want %d:\n%s", got, tt.came, srv.Transcript())
+			}
+		})
+	}
+}
+
+// TestFTPMindsCommandsAheadUnderTLS wants the same behind TLS, of commands in records
+// of their own, and from the login on.
+func TestFTPMindsCommandsAheadUnderTLS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := testserver.NewFTP(t, inMemory, func(s *testserver.FTP) {
+			s.TLS, s.ImplicitTLS, s.Ahead = serverTLS(t), true, testserver.AheadLost
+		})
+		nc := tls.Client(dial(t, srv, srv.Addr), &tls.Config{InsecureSkipVerify: true})
+		c := &ftpClient{Conn: nc, t: t, srv: srv, r: bufio.NewReader(nc)}
+		c.reply()
+		c.send("USER anonymous")
+		c.send("PASS x")
+		if got := c.reply(); !strings.HasPrefix(got, "331") {
+			t.Errorf("reply %q, want 331", got)
+		}
+		c.expect("PASS x", "230")
+		if got := srv.CameAhead(); got != 1 {
+			t.Errorf("%d commands came ahead, want 1", got)
+		}
+	})
+}
+
+// TestFTPAbortIsNotAhead aborts a transfer of a server that loses commands sent ahead.
+func TestFTPAbortIsNotAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := testserver.NewFTP(t, inMemory, func(s *testserver.FTP) { s.Ahead = testserver.AheadLost })
+		srv.On("DATA", 1, testserver.Silence())
+		c := loginFTP(t, srv)
+		defer c.data().Close()
+		c.expect("RETR motd.txt", "150")
+		c.expect("ABOR", "426")
+		if got := c.reply(); !strings.HasPrefix(got, "226") || srv.CameAhead() != 0 {
+			t.Errorf("%q, %d commands came ahead", got, srv.CameAhead())
 		}
 	})
 }

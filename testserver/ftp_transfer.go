@@ -150,11 +150,14 @@ func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 		}
 		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
 	}
-	if err := f.answer(new(plan), first); err != nil {
+	if err := f.conn.answer(new(plan), first); err != nil {
 		return err
 	}
+	f.moving = true
+	defer func() { f.moving = false }()
+	d := &dataConn{ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: p}
 	moved := make(chan error, 1)
-	f.srv.wg.Go(func() { moved <- f.move(ctx, open, move) })
+	f.srv.wg.Go(func() { moved <- f.move(d, open, move) })
 	err, over := f.attend(moved, cancel)
 	if over != nil {
 		return over
@@ -187,8 +190,15 @@ func (f *ftpSession) attend(moved <-chan error, cancel func()) (err, over error)
 				<-moved
 				f.queue = append([]string{line}, f.queue...)
 				return errAborted, nil
+			case !f.minds():
+				f.queue = append(f.queue, line)
+				continue
 			}
-			f.queue = append(f.queue, line)
+			if err := f.ahead(line); err != nil {
+				cancel()
+				<-moved
+				return nil, err
+			}
 		}
 	}
 }
@@ -245,26 +255,24 @@ func (f *ftpSession) open(ctx context.Context) (raw, conn net.Conn, err error) {
 	return raw, conn, err
 }
 
-// move moves data over the data connection that open gives, and does what is
+// move moves data over the data connection that open gives to d, and does what is
 // armed against it.
-func (f *ftpSession) move(ctx context.Context, open func(context.Context) (raw, conn net.Conn, err error), move func(*dataConn) error) error {
-	nc, conn, err := open(ctx)
-	if err != nil {
+func (f *ftpSession) move(d *dataConn, open func(context.Context) (raw, conn net.Conn, err error), move func(*dataConn) error) (err error) {
+	if d.raw, d.Conn, err = open(d.ctx); err != nil {
 		return err
 	}
-	defer nc.Close()
+	defer d.raw.Close()
 	p := f.srv.faults.at("DATA")
-	d := &dataConn{Conn: conn, raw: nc, ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: f.plan}
 	if p.any() || p.data != nil {
 		d.plan = p
 	}
-	if err := sleep(ctx, p.delay); err != nil {
+	if err := sleep(d.ctx, p.delay); err != nil {
 		return err
 	}
 	switch {
 	case p.silence:
-		<-ctx.Done()
-		return ctx.Err()
+		<-d.ctx.Done()
+		return d.ctx.Err()
 	case p.close:
 		return nil
 	case p.endless:
