@@ -21,16 +21,20 @@ type body struct {
 	a    *access
 	free func(*session) // gives the session back; nil once that is done
 	data *dataConn
-	src  io.Reader // data, or its text with local newlines
-	left int64     // what Request.Length leaves; -1: no bound
-	due  int64     // octets that the server will send; -1 when not known
-	got  int64     // octets that it has sent
-	grow int64     // how many more than due it may send
-	err  error     // what every further Read gives
+	src  io.Reader  // data, or its text with local newlines
+	left int64      // what Request.Length leaves; -1: no bound
+	due  int64      // octets that the server will send; -1 when not known
+	got  int64      // octets that it has sent
+	grow int64      // how many more than due it may send
+	from int64      // where in the file it began
+	size int64      // of the file; -1 when not known
+	redo redo       // nil once it has been tried
+	swap sync.Mutex // held to change data, beside mu
+	err  error      // what every further Read gives
 }
 
-func newBody(s *session, a *access, b begun, free func(*session)) *body {
-	body := &body{s: s, a: a, free: free, data: s.data, left: -1, due: -1, grow: maxGrowth}
+func newBody(s *session, a *access, b begun, redo redo, free func(*session)) *body {
+	body := &body{s: s, a: a, free: free, data: s.data, left: -1, due: -1, grow: maxGrowth, from: b.offset, size: b.size, redo: redo}
 	body.src = readerFunc(body.receive)
 	if a.ascii() {
 		body.src = newLocalText(body.src)
@@ -103,6 +107,12 @@ func (b *body) ending(err error) error {
 		return b.complete()
 	}
 	err = b.data.Cause(err)
+	if b.s.ctl.pending() {
+		_ = b.s.finish() // the control connection may have ended, too
+		if err, ok := b.again(); ok {
+			return err
+		}
+	}
 	if kind := fetch.KindOf(err); kind != fetch.ErrTimeout && kind != fetch.ErrCanceled {
 		err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
 	}
@@ -121,6 +131,9 @@ func (b *body) refused(err error) error {
 // be missing.
 func (b *body) complete() error {
 	if err := b.s.finish(); err != nil {
+		if err, ok := b.again(); ok {
+			return err
+		}
 		var e *fetch.Error
 		if errors.As(err, &e) && e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrCanceled && e.Kind != fetch.ErrProtocol {
 			e.Kind = fetch.ErrTruncated
@@ -160,7 +173,9 @@ func (b *body) release() {
 // Close implements io.Closer. A transfer that is not at its end is broken off,
 // which takes a second at most, and its session is not used again.
 func (b *body) Close() error {
+	b.swap.Lock()
 	b.data.Close() // which ends a Read that waits
+	b.swap.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err == nil {

@@ -138,8 +138,10 @@ func passiveReplies(t *testing.T) {
 			case e.Kind != fetch.ErrProtocol && e.Kind != fetch.ErrConnectionFailed || string(e.Op) != verb:
 				t.Errorf("%.40q: %v", reply, err)
 			}
-			if d := h.dialled(); len(d) != 1 {
-				t.Errorf("%.40q: dialled %q", reply, d)
+			for _, address := range h.dialled() {
+				if address != "127.0.0.1:21" {
+					t.Errorf("%.40q: dialled %q", reply, address)
+				}
 			}
 		}
 	}
@@ -180,7 +182,11 @@ func pwdReplies(t *testing.T) {
 			}
 		}
 		f.Close()
-		if users := count(h.sent(), "USER anonymous\r\n"); users != 2 {
+		want := 2
+		if reply == "331 what" { // which no reply to PWD can be: once more, without anything ahead
+			want = 3
+		}
+		if users := count(h.sent(), "USER anonymous\r\n"); users != want {
 			t.Errorf("%q: %d logins; without a directory to return to a session must not be used again", reply, users)
 		}
 	}
@@ -614,7 +620,7 @@ func secrets(t *testing.T) {
 				})
 				l, opt := at("/a/x"), tc.opt
 				l.Login, opt.PreTransfer = &tc.login, []string{"*SITE x"}
-				f := &Fetcher{Env: h.env()}
+				f := &Fetcher{Env: h.env(), DisablePipelining: name == "account asked for"} // so that ACCT comes first
 				f.Env.Credentials = asks
 				if _, err := read(ctx, f, &fetch.Request{Locator: l, Options: &opt}); err != nil {
 					shown.WriteString(err.Error())

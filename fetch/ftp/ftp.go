@@ -89,11 +89,8 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if err != nil {
 		return nil, err
 	}
-	var b begun
-	s, err := f.do(ctx, a, func(s *session) error {
-		b, err = a.begin(s)
-		return err
-	})
+	redo := f.beginner(ctx)
+	s, b, err := redo(a)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +98,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if b.nothing {
 		f.release(s)
 	} else {
-		res.Body = newBody(s, a, b, f.release)
+		res.Body = newBody(s, a, b, redo, f.release)
 	}
 	if res.Kind == fetch.KindDirectory {
 		res.Items = a.items(ctx, res.Body)

@@ -134,7 +134,7 @@ func TestDefaultSequence(t *testing.T) {
 		"CWD /", "MDTM x.txt", "EPSV", "SIZE x.txt", "RETR x.txt",
 		"CWD pub", "EPSV", "TYPE A", "LIST",
 		"CWD /", "CWD a", "MDTM none", "EPSV", "TYPE I", "SIZE none", "RETR none",
-		"CWD /", "CWD a", "CWD b", "MDTM c.txt", "EPSV", "TYPE A", "RETR c.txt", "QUIT")
+		"CWD b", "MDTM c.txt", "EPSV", "TYPE A", "RETR c.txt", "QUIT")
 }
 
 func TestLogins(t *testing.T) {
@@ -193,7 +193,8 @@ func TestAnonymousRefused(t *testing.T) {
 			t.Errorf("%q %v", got, err)
 		}
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "USER lab", "PASS secret", "PWD",
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "EPSV", "TYPE I", "SIZE x.txt", // in vain
+		"USER lab", "PASS secret", "PWD",
 		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "SIZE x.txt", "RETR x.txt")
 }
 
@@ -377,7 +378,7 @@ func TestFallBacks(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "CWD sub", "EPSV", "PASV", "TYPE A", "LIST", "PASV", "NLST",
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "CWD sub", "EPSV", "TYPE A", "PASV", "LIST", "PASV", "NLST",
 		"PASV", "LIST", "PASV", "NLST", "PASV", "TYPE I", "SIZE y", "RETR y", "QUIT")
 }
 

@@ -116,7 +116,7 @@ const patience = 2 * time.Second
 // SYST is the probe: it has a reply that no other command has.
 const (
 	opSYST     fetch.Op = "SYST"
-	systemType          = 215
+	systemType int      = 215
 )
 
 // probe waits for the reply to a command that was sent ahead. When that takes long it

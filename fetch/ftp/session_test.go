@@ -63,8 +63,8 @@ func TestReuseAfterRefusal(t *testing.T) {
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
 		"EPSV", "TYPE I", "SIZE none", "RETR none",
-		"CWD a", "CWD none",
-		"CWD /", "CWD a", "CWD b", "EPSV", "SIZE none", "RETR none",
+		"CWD a", "CWD none", "EPSV", "SIZE x", // these went behind it
+		"CWD b", "EPSV", "SIZE none", "RETR none",
 		"EPSV", "SIZE c.txt", "RETR c.txt",
 		"CWD /", "EPSV", "TYPE A", "NLST none",
 		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "QUIT")

@@ -1,0 +1,86 @@
+package ftp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// several fetches a list of paths, one after the other, each but the last with More,
+// and gives what could not be had.
+func several(ctx context.Context, t *testing.T, f *Fetcher, srv *testserver.FTP, want map[string]string, paths []string) {
+	t.Helper()
+	for i, path := range paths {
+		req := &fetch.Request{Locator: parse(t, srv.URL+path), Options: &Options{More: i < len(paths)-1}}
+		got, err := read(ctx, f, req)
+		if text, has := want[path]; err == nil != has || has && got != text {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
+	}
+}
+
+var documents = map[string]string{"/a/b/c.txt": "line one\nline two\n", "/x.txt": "top\n", "/etc/x": "etc x\n", "/pub/sub/y": "y\n"}
+
+// TestAhead has the commands in their order, and what of them waited for no reply.
+func TestAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead = true, testserver.AheadKept })
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+		var packets []string
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(b []byte) { packets = append(packets, strings.TrimSpace(string(b))) }})
+		several(ctx, t, f, srv, documents, []string{"/a/b/c.txt", "/a/b/c.txt", "/a/none", "/a/none/x", "/a/b/none", "/pub/sub/y", "/x.txt"})
+		f.Close()
+		want := []string{
+			"USER anonymous", "PASS ****|PWD|CWD a|CWD b|EPSV|TYPE I|SIZE c.txt", "RETR c.txt|EPSV",
+			"SIZE c.txt", "RETR c.txt|EPSV",
+			"CWD /|CWD a|SIZE none", "RETR none|EPSV",
+			"CWD none|SIZE x",
+			"CWD b|EPSV|SIZE none", "RETR none|EPSV",
+			"CWD /|CWD pub|CWD sub|SIZE y", "RETR y|EPSV",
+			"CWD /|SIZE x.txt", "RETR x.txt",
+		}
+		for i := range packets {
+			packets[i] = strings.ReplaceAll(packets[i], "\r\n", "|")
+		}
+		if !slices.Equal(packets, want) {
+			t.Errorf("sent %q\nwant %q", packets, want)
+		}
+	})
+}
+
+// TestDoNotCope has servers that do not cope with commands sent ahead: everything is
+// right all the same, and after the first time they get one command at a time.
+func TestDoNotCope(t *testing.T) {
+	for _, ahead := range []testserver.Ahead{testserver.AheadLost, testserver.AheadOutOfTurn, testserver.AheadCloses} {
+		for _, inTransfers := range []bool{false, true} {
+			t.Run(fmt.Sprint(ahead, inTransfers), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead, s.AheadInTransfers = true, ahead, inTransfers })
+					f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+					defer f.Close()
+					notes := 0
+					ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) {
+						if strings.Contains(text, "one at a time") {
+							notes++
+						}
+					}})
+					several(ctx, t, f, srv, documents, []string{"/a/b/c.txt", "/x.txt", "/none", "/none/x", "/etc/x", "/pub/sub/y"})
+					if notes != 1 {
+						t.Errorf("%d notes", notes)
+					}
+					came := srv.CameAhead()
+					several(ctx, t, f, srv, documents, []string{"/x.txt", "/a/b/c.txt", "/a/none", "/etc/x"})
+					if srv.CameAhead() != came || notes != 1 {
+						t.Errorf("commands went ahead again")
+					}
+				})
+			})
+		}
+	}
+}
