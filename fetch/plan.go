@@ -21,4 +21,7 @@ type Step struct {
 	// When is the condition of a step that is not always taken, such as
 	// "when the server asks for a password"; empty for the others.
 	When string
+	// Ahead says that Send goes out in one piece with the step before, whose reply is
+	// not waited for.
+	Ahead bool
 }

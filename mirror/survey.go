@@ -249,7 +249,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing) error {
 }
 
 func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
-	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts = true })
+	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts, o.More = true, true })
 	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
 	if err != nil {
 		return err

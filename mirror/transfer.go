@@ -236,12 +236,11 @@ func (r *run) copy(ctx context.Context, w io.Writer, body io.Reader) error {
 }
 
 // optionsFor are the options of a request for a file: for a large one of an FTP
-// server with the wish to know when it was modified.
+// server with the wish to know when it was modified; a small one will soon be followed
+// by another.
 func (r *run) optionsFor(e *entry) any {
-	if e.size >= 0 && e.size < resumable {
-		return r.Options
-	}
-	return r.optionsOf(e.loc, func(o *ftp.Options) { o.ModTime = true })
+	small := e.size >= 0 && e.size < resumable
+	return r.optionsOf(e.loc, func(o *ftp.Options) { o.ModTime, o.More = !small, small })
 }
 
 // optionsOf are the Mirror's options, those of FTP with a change.

@@ -28,6 +28,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, err
 	}
 	n.send("QUIT", "")
+	n.mark((&session{access: a}).afterLogin())
 	n.remark()
 	return n.plan, nil
 }
@@ -37,6 +38,15 @@ type notes struct {
 	a     *access
 	plan  *fetch.Plan
 	ready bool // the data connection is there, or its port
+}
+
+// mark marks the steps that are sent ahead.
+func (n *notes) mark(ahead []string) {
+	for i := range n.plan.Steps {
+		if step := &n.plan.Steps[i]; len(ahead) > 0 && step.Send == ahead[0]+"\r\n" {
+			step.Ahead, ahead = true, ahead[1:]
+		}
+	}
 }
 
 func (n *notes) send(line, when string) {

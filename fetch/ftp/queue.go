@@ -75,10 +75,10 @@ func (c *control) catchUp() error {
 		if err != nil {
 			return err
 		}
-		if r.Code == systemType && c.verb != opSYST {
+		if r.Code == systemType && !c.isProbe() {
 			return c.giveUp(r)
 		}
-		if agreed = agreed && r.Class() == 2 && c.verb != opSYST; agreed {
+		if agreed = agreed && r.Class() == 2 && !c.isProbe(); agreed {
 			kept = append(kept, early{next.line, &r})
 		}
 	}
@@ -93,7 +93,7 @@ func (c *control) reply() (r talk.Reply, err error) {
 		return r, nil
 	}
 	if c.sentAhead {
-		c.probe()
+		c.askAround()
 	}
 	r, err = c.Reply()
 	if err == nil {
@@ -115,19 +115,22 @@ const patience = 2 * time.Second
 
 // SYST is the probe: it has a reply that no other command has.
 const (
-	opSYST     fetch.Op = "SYST"
-	systemType int      = 215
+	probe      = "SYST"
+	systemType = 215
 )
 
-// probe waits for the reply to a command that was sent ahead. When that takes long it
+// isProbe reports whether the probe is the command at hand.
+func (c *control) isProbe() bool { return string(c.verb) == probe }
+
+// askAround waits for the reply to a command that was sent ahead. When that takes long it
 // sends SYST: a server that has lost the command answers that, and one that is slow
 // answers in turn.
-func (c *control) probe() {
+func (c *control) askAround() {
 	if c.probed || c.Await(patience) {
 		return
 	}
 	c.probed = true
-	_ = c.sendAhead([]string{string(opSYST)}) // if that fails, so does what comes next
+	_ = c.sendAhead([]string{probe}) // if that fails, so does what comes next
 }
 
 // inTurn gives the reply to the command at hand, where r came while others had been
@@ -148,7 +151,7 @@ func (c *control) inTurn(r talk.Reply) (talk.Reply, error) {
 // whose gives the reply to a transfer behind which the next port was asked for. r, a
 // refusal or a port, came first.
 func (c *control) whose(r talk.Reply) (talk.Reply, error) {
-	c.probe()
+	c.askAround()
 	next, err := c.Reply()
 	switch {
 	case err != nil:
@@ -173,13 +176,15 @@ func isPort(r talk.Reply) bool { return r.Code == 227 || r.Code == 229 }
 
 // codes are those of the replies that tell something, each of one command.
 var codes = map[fetch.Op]int{
-	fetch.OpPWD: 257, fetch.OpEPSV: 229, fetch.OpPASV: 227, fetch.OpSIZE: 213, fetch.OpMDTM: 213, fetch.OpFEAT: 211, opSYST: systemType,
+	fetch.OpPWD: 257, fetch.OpEPSV: 229, fetch.OpPASV: 227, fetch.OpSIZE: 213, fetch.OpMDTM: 213, fetch.OpFEAT: 211,
 }
 
 // fits reports whether r can be the reply to the command at hand.
 func (c *control) fits(r talk.Reply) bool {
 	told := codes[c.verb]
 	switch class := r.Class(); {
+	case c.isProbe() || r.Code == systemType:
+		return c.isProbe()
 	case class == 2 && told != 0:
 		return r.Code == told
 	case class == 2:
@@ -190,7 +195,7 @@ func (c *control) fits(r talk.Reply) bool {
 		}
 		return true
 	case class >= 4 && c.probed:
-		return c.verb == opSYST || r.Code < 500 || r.Code > 502 // a server without SYST
+		return r.Code < 500 || r.Code > 502 // a server without SYST
 	}
 	return r.Class() >= 4 && !(c.verb == fetch.OpTYPE && r.Code%100 == 50) // which is about a file
 }

@@ -249,7 +249,7 @@ func TestExplainBody(t *testing.T) {
 		}
 		want := string(masked([]byte(w.heads("")[0])))
 		if len(plan.Steps) != 2 || plan.Steps[0].Send != want || !strings.Contains(want, "Authorization: ****\r\n") {
-			t.Errorf("explained as %q, sent %q", plan.Steps, want)
+			t.Errorf("explained as %v, sent %q", plan.Steps, want)
 		}
 	}
 }

@@ -144,6 +144,7 @@ func Options() []Option {
 		{"", "password-fd", "NUMBER", "auth", "Read passwords from this file descriptor, one a line, instead of asking", setPasswordFD, Own},
 		{"", "path-as-is", "", "transfer", "Keep /../ and /./ in paths", always, noEffect + " RFC 1738 knows no such segments."},
 		{"", "pinnedpubkey", "HASHES", "tls", "Require a public key of the server: sha256//BASE64;... or a file with it", text(func(o *plan.Operation) *string { return &o.TLS.Pins }), ""},
+		{"", "pipelining", "", "ftp", "Send FTP commands ahead (default); --no-pipelining waits for each reply", inverse(func(o *plan.Operation) *bool { return &o.FTP.Session.NoPipelining }), Own},
 		{"", "post301", "", "http", "Keep the method POST after a 301 redirect", keepPost(301), ""},
 		{"", "post302", "", "http", "Keep the method POST after a 302 redirect", keepPost(302), ""},
 		{"", "post303", "", "http", "Keep the method POST after a 303 redirect", keepPost(303), ""},

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -29,6 +30,8 @@ type explainedStep struct {
 	Send *string `json:"send,omitempty"`
 	Do   *string `json:"do,omitempty"`
 	When *string `json:"when"`
+	// Ahead says that send does not wait for the reply to the step before.
+	Ahead bool `json:"ahead,omitempty"`
 }
 
 // unexplained is the JSON line of what would not be fetched.
@@ -63,8 +66,8 @@ func explainText(w io.Writer, e explanation) error {
 	for i, s := range e.plan.Steps {
 		label := strconv.Itoa(i + 1)
 		for j, text := range stepTexts(s) {
-			if j == 0 && s.When != "" {
-				text = fmt.Sprintf("%-*s  %s", width, text, s.When)
+			if said := remark(s); j == 0 && said != "" {
+				text = fmt.Sprintf("%-*s  %s", width, text, said)
 			}
 			row(label, text)
 			label = ""
@@ -75,6 +78,14 @@ func explainText(w io.Writer, e explanation) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// remark is what stands behind a step.
+func remark(s fetch.Step) string {
+	if s.Ahead {
+		return cmp.Or(s.When, "sent with the one before")
+	}
+	return s.When
 }
 
 // stepTexts shows a step, a line of octets on each line, or a WAIS message with
@@ -98,13 +109,13 @@ func stepTexts(s fetch.Step) []string {
 	return texts
 }
 
-// textWidth is that of the longest text with a condition behind it, so that
-// the conditions are below each other.
+// textWidth is that of the longest text with a remark behind it, so that the
+// remarks are below each other.
 func (e explanation) textWidth() int {
 	const most = 40
 	width := 0
 	for _, s := range e.plan.Steps {
-		if text := stepTexts(s)[0]; s.When != "" && len(text) <= most {
+		if text := stepTexts(s)[0]; remark(s) != "" && len(text) <= most {
 			width = max(width, len(text))
 		}
 	}
@@ -123,7 +134,7 @@ func explainJSON(w io.Writer, e explanation) error {
 		line.Network, line.Host, line.Port = &e.plan.Network, &e.plan.Host, &e.plan.Port
 	}
 	for _, s := range e.plan.Steps {
-		line.Steps = append(line.Steps, explainedStep{some(render.Chars(s.Send)), some(s.Do), some(s.When)})
+		line.Steps = append(line.Steps, explainedStep{some(render.Chars(s.Send)), some(s.Do), some(s.When), s.Ahead})
 	}
 	return render.JSON(w, line)
 }

@@ -281,6 +281,7 @@ type FTPSession struct {
 	Active        *ftp.Active // the server connects; nil for the passive mode
 	DisableEPRT   bool
 	DisableEPSV   bool
+	NoPipelining  bool
 	Distrust      bool // refuse a reply to PASV that names another host
 	GuessType     bool
 	ClearCommands ftp.ClearCommands

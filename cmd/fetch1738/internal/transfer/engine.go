@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"strings"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -118,6 +119,22 @@ func (e *Engine) wait(ctx context.Context, g *plan.Global) {
 func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		serial := 0
+		for t, next := range withNext(e.asked(access)) {
+			for one, other := range withNext(t.expanded(ctx)) {
+				one.more = other != nil || next != nil && sameServer(t.URL, next.URL)
+				one.Serial = serial
+				serial++
+				if !yield(one) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// asked are the transfers that an Operation's URLs say in so many words.
+func (e *Engine) asked(access *client.Access) iter.Seq[*Transfer] {
+	return func(yield func(*Transfer) bool) {
 		op := access.Op
 		for i := range op.URLs {
 			urls, sources, malformed := op.Globs(i)
@@ -125,15 +142,34 @@ func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[
 				for url, values := range urls.All() {
 					t := e.newTransfer(access, url, output.Place{Op: op, Destination: op.Destination(i), Values: values})
 					t.Number, t.Source, t.Upload, t.Malformed = i, source, source != "", malformed
-					for one := range t.expanded(ctx) {
-						one.Serial = serial
-						serial++
-						if !yield(one) {
-							return
-						}
+					if !yield(t) {
+						return
 					}
 				}
 			}
 		}
 	}
+}
+
+// withNext yields transfers, each with the one after it; nil after the last.
+func withNext(list iter.Seq[*Transfer]) iter.Seq2[*Transfer, *Transfer] {
+	return func(yield func(t, next *Transfer) bool) {
+		var last *Transfer
+		for t := range list {
+			if last != nil && !yield(last, t) {
+				return
+			}
+			last = t
+		}
+		if last != nil {
+			yield(last, nil)
+		}
+	}
+}
+
+// sameServer reports whether two URLs plainly begin alike, up to their paths.
+func sameServer(a, b string) bool {
+	scheme, rest, _ := strings.Cut(a, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	return strings.HasPrefix(b, scheme+"://"+authority+"/")
 }

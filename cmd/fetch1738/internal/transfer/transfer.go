@@ -31,6 +31,7 @@ type Transfer struct {
 	flow       flow
 	input      io.Reader      // what is said to a service; nil for what the Console has
 	left       int            // tries, after this one
+	more       bool           // transfers from the same server follow
 	retryAfter time.Duration  // what the server wants
 	came       resume.Edition // of the document whose beginning is in the sink
 	etag       string         // that the document may not have; "" for any
@@ -77,7 +78,7 @@ func (t *Transfer) fresh() *Transfer {
 	}
 	f := t.engine.newTransfer(t.Access, t.URL, t.place)
 	f.Number, f.Serial, f.Upload, f.Source, f.Malformed = t.Number, t.Serial, t.Upload, t.Source, t.Malformed
-	f.placing, f.Out = t.placing, t.Out
+	f.placing, f.Out, f.more = t.placing, t.Out, t.more
 	f.crowded = false
 	return f
 }
@@ -207,6 +208,9 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 	if err == nil {
 		askTime(ctx, t, req)
 		askETag(t, req)
+		if options, ok := req.Options.(*ftp.Options); ok {
+			options.More = t.more
+		}
 	}
 	switch {
 	case err != nil:
