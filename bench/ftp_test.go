@@ -181,6 +181,9 @@ func tool(b *testing.B, name string) string {
 	b.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
+		if os.Getenv("CI") != "" {
+			b.Fatal(err)
+		}
 		b.Skip(err)
 	}
 	return path
@@ -196,31 +199,44 @@ const (
 // its configuration.
 func startVsftpd(b *testing.B, settings ...string) string {
 	b.Helper()
+	root := b.TempDir()
+	for i := range small {
+		makeFile(b, filepath.Join(root, "small", fmt.Sprint("f", i)), 4<<10)
+	}
+	makeFile(b, filepath.Join(root, "large"), largeSize)
+	return serveVsftpd(b, root, settings...)
+}
+
+// makeFile makes a file of octets that no other has, and its directory.
+func makeFile(b *testing.B, name string, size int) {
+	b.Helper()
+	check(b, os.MkdirAll(filepath.Dir(name), 0o755))
+	f, err := os.Create(name)
+	check(b, err)
+	chunk := make([]byte, min(size, 1<<20))
+	rand.Read(chunk)
+	for range size / len(chunk) {
+		_, err := f.Write(chunk)
+		check(b, err)
+	}
+	check(b, f.Close())
+}
+
+// serveVsftpd serves what is below root, until the benchmark ends, and gives the
+// server's URL.
+func serveVsftpd(b *testing.B, root string, settings ...string) string {
+	b.Helper()
 	program := tool(b, "vsftpd")
 	if os.Geteuid() != 0 {
 		b.Skip("vsftpd must be started by root")
 	}
 	dir := b.TempDir()
-	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
-		check(b, os.Chmod(d, 0o755))
+	for _, d := range []string{root, dir} {
+		for ; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
+			check(b, os.Chmod(d, 0o755))
+		}
 	}
-	check(b, os.MkdirAll(filepath.Join(dir, "root/small"), 0o755))
 	check(b, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
-	data := make([]byte, 4<<10)
-	rand.Read(data)
-	for i := range small {
-		check(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("root/small/f%d", i)), data, 0o644))
-	}
-	large, err := os.Create(filepath.Join(dir, "root/large"))
-	check(b, err)
-	chunk := make([]byte, 1<<20)
-	rand.Read(chunk)
-	for range largeSize / len(chunk) {
-		_, err := large.Write(chunk)
-		check(b, err)
-	}
-	check(b, large.Chmod(0o644))
-	check(b, large.Close())
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(b, err)
@@ -236,13 +252,13 @@ listen_port=%s
 anonymous_enable=YES
 ftp_username=daemon
 nopriv_user=nobody
-anon_root=%[2]s/root
+anon_root=%[4]s
 secure_chroot_dir=%[2]s/empty
 seccomp_sandbox=NO
 isolate=NO
 isolate_network=NO
 %[3]s
-`, port, dir, strings.Join(settings, "\n")), 0o644))
+`, port, dir, strings.Join(settings, "\n"), root), 0o644))
 	cmd := exec.Command(program, conf)
 	check(b, cmd.Start())
 	b.Cleanup(func() {
