@@ -418,7 +418,7 @@ func BenchmarkDistanceSegments(b *testing.B) {
 		b.Skip("there is no option --segments")
 	}
 	root := b.TempDir()
-	makeFile(b, filepath.Join(root, "large"), few(largeSize))
+	makeFile(b, filepath.Join(root, "large"), large())
 	server := distance(b, "vsftpd", serveVsftpd(b, root), relay.Line{FTP: true, Linger: true, Rate: 20_000_000})
 	race(b, errand{servers: []far{server}, per: 1, root: root},
 		client{name: "ours", fetch: func(url, dir string) []string {
