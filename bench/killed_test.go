@@ -18,16 +18,17 @@ func BenchmarkKilled(b *testing.B) {
 	program := command(b)
 	out := filepath.Join(b.TempDir(), "out")
 	want := sum(b, out, tool(b, "curl"), "-s", "-o", out, url)
+	size := int64(large())
 	for b.Loop() {
 		check(b, os.Remove(out))
 		for i := range int64(3) {
 			cmd := exec.Command(program, "-s", "-C", "-", "-o", out, url)
 			check(b, cmd.Start())
-			limit := (i*largeSize + rand.Int64N(largeSize)) / 4
+			limit := (i*size + rand.Int64N(size)) / 4
 			ticks := time.NewTicker(time.Millisecond)
-			for size := int64(-1); size < limit; <-ticks.C {
+			for have := int64(-1); have < limit; <-ticks.C {
 				if info, err := os.Stat(out); err == nil {
-					size = info.Size()
+					have = info.Size()
 				}
 			}
 			ticks.Stop()

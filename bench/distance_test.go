@@ -1,0 +1,428 @@
+package bench
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/bench/relay"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// roundTrip is that of the line which the benchmarks of this file are measured on.
+// They count round trips, so that the machine does not matter, and all clients fetch
+// at the same time: they wait for the line, not for one another.
+//
+//	go test -run '^$' -bench Distance -benchtime 3x ./bench
+const roundTrip = 50 * time.Millisecond
+
+// far is a server at the other end of a line.
+type far struct {
+	name, url string
+	near      string // the URL without the line
+}
+
+// client is a program that fetches.
+type client struct {
+	name string
+	// fetch gives the command that fetches from a server into a folder.
+	fetch func(url, dir string) []string
+	// walk does so in place of a program.
+	walk func(b *testing.B, url string) error
+	// code is what it ends with.
+	code int
+}
+
+// errand is what the clients of a benchmark are to do.
+type errand struct {
+	servers []far
+	per     float64 // round trips are told for each of so many
+	root    string  // the folder that what is fetched must be like; "" if nothing is to be there
+	warm    bool    // they have done it before, and do it in the same folder
+}
+
+// race sends clients on an errand, the first ones with names that begin with "ours"
+// being ours, and reports the medians of their round trips as client@server, and how
+// ours compare with the others as ours/client@server.
+func race(b *testing.B, e errand, clients ...client) {
+	b.Helper()
+	trips := make(map[string][]float64)
+	dirs := make(map[string]string)
+	home := b.TempDir()
+	run := func(name, url string, c client) error {
+		if c.walk != nil {
+			return c.walk(b, url)
+		}
+		argv := c.fetch(url, dirs[name])
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Env = []string{"HOME=" + home}
+		said, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != c.code {
+			return fmt.Errorf("%s: %w: %.300s", name, err, said)
+		}
+		return e.check(name, dirs[name])
+	}
+	all := func(each func(name string, server far, c client) error) {
+		var running sync.WaitGroup
+		failed := make(chan error, len(clients)*len(e.servers))
+		for _, server := range e.servers {
+			for _, c := range clients {
+				running.Go(func() { failed <- each(c.name+"@"+server.name, server, c) })
+			}
+		}
+		running.Wait()
+		close(failed)
+		for err := range failed {
+			check(b, err)
+		}
+	}
+	fresh := func() {
+		for _, server := range e.servers {
+			for _, c := range clients {
+				dirs[c.name+"@"+server.name] = b.TempDir()
+			}
+		}
+	}
+	fresh()
+	if e.warm {
+		all(func(name string, server far, c client) error {
+			return errors.Join(run(name, server.near, c), move(dirs[name], server))
+		})
+	}
+	var mu sync.Mutex
+	for b.Loop() {
+		if !e.warm {
+			fresh()
+		}
+		all(func(name string, server far, c client) error {
+			start := time.Now()
+			err := run(name, server.url, c)
+			mu.Lock()
+			defer mu.Unlock()
+			trips[name] = append(trips[name], float64(time.Since(start))/float64(roundTrip)/e.per)
+			return err
+		})
+	}
+	for _, server := range e.servers {
+		for _, us := range clients {
+			mine := median(trips[us.name+"@"+server.name])
+			b.ReportMetric(mine, us.name+"@"+server.name)
+			for _, them := range clients {
+				if strings.HasPrefix(us.name, "ours") && !strings.HasPrefix(them.name, "ours") {
+					b.ReportMetric(mine/median(trips[them.name+"@"+server.name]), us.name+"/"+them.name+"@"+server.name)
+				}
+			}
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// check looks whether a folder has all that it should, and nothing else.
+func (e *errand) check(name, dir string) error {
+	want := map[string][sha256.Size]byte{}
+	if e.root != "" {
+		var err error
+		if want, err = sums(e.root); err != nil {
+			return err
+		}
+	}
+	got, err := sums(dir)
+	if err == nil && !maps.Equal(got, want) {
+		err = fmt.Errorf("%s: %d files, want %d, or they are others", name, len(got), len(want))
+	}
+	return err
+}
+
+// move has a mirror that came of a near server be that of the distant one.
+func move(dir string, server far) error {
+	name := filepath.Join(dir, ".fetch1738/manifest.jsonl")
+	manifest, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(err, os.WriteFile(name, bytes.ReplaceAll(manifest, []byte(server.near), []byte(server.url)), 0o644))
+}
+
+// sums are those of the files below a folder.
+func sums(dir string) (map[string][sha256.Size]byte, error) {
+	sums := make(map[string][sha256.Size]byte)
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == ".fetch1738" { // what a mirror keeps of its own
+				return fs.SkipDir
+			}
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(dir, name)
+		sums[rel] = sha256.Sum256(data)
+		return err
+	})
+	return sums, err
+}
+
+// distant gives two servers of what is below root: vsftpd, and that of package
+// testserver, which says 226 as soon as all is sent.
+func distant(b *testing.B, root string) []far {
+	b.Helper()
+	vsftpd := serveVsftpd(b, root)
+	own, err := testserver.StartFTP(b.Context(), "", func(s *testserver.FTP) { s.Content = os.DirFS(root) })
+	check(b, err)
+	b.Cleanup(func() { own.Close() })
+	return []far{
+		distance(b, "vsftpd", vsftpd, relay.Line{FTP: true, Linger: true}),
+		distance(b, "testserver", own.URL, relay.Line{FTP: true}),
+	}
+}
+
+// distance moves a server away.
+func distance(b *testing.B, name, url string, line relay.Line) far {
+	b.Helper()
+	scheme, addr, _ := strings.Cut(url, "://")
+	if line.Delay == 0 {
+		line.Delay = roundTrip / 2
+	}
+	r, err := relay.Start(line, "127.0.0.1:0", addr)
+	check(b, err)
+	b.Cleanup(func() { r.Close() })
+	return far{name, scheme + "://" + r.Addr(), url}
+}
+
+// few is n, or less where only correctness counts.
+func few(n int) int {
+	if testing.Short() {
+		return max(n/10, 2)
+	}
+	return n
+}
+
+// files makes so many folders d0 … of so many files f0.bin … of 4 KiB.
+func files(b *testing.B, folders, each int) string {
+	b.Helper()
+	root := b.TempDir()
+	for d := range folders {
+		for f := range each {
+			makeFile(b, filepath.Join(root, fmt.Sprint("d", d), fmt.Sprintf("f%d.bin", f)), 4<<10)
+		}
+	}
+	return root
+}
+
+// inTurn are clients that fetch those files one after another.
+func inTurn(b *testing.B, folders, each int) []client {
+	b.Helper()
+	ours, curl, lftp := command(b), tool(b, "curl"), lftp(b)
+	glob := func(url, dir string) []string {
+		return []string{"-s", "--create-dirs", "-o", dir + "/d#1/f#2.bin", fmt.Sprintf("%s/d[0-%d]/f[0-%d].bin", url, folders-1, each-1)}
+	}
+	return []client{
+		{name: "ours", fetch: func(url, dir string) []string { return append([]string{ours}, glob(url, dir)...) }},
+		{name: "curl", fetch: func(url, dir string) []string { return append([]string{curl}, glob(url, dir)...) }},
+		{name: "lftp", fetch: func(url, dir string) []string {
+			script := "get"
+			for d := range folders {
+				_ = os.MkdirAll(fmt.Sprintf("%s/d%d", dir, d), 0o755)
+				for f := range each {
+					script += fmt.Sprintf(" d%d/f%d.bin -o %s/d%[1]d/f%[2]d.bin", d, f, dir)
+				}
+			}
+			return lftp(url, script)
+		}},
+	}
+}
+
+// lftp gives what has it run a script, and send commands without waiting for the
+// replies to those before.
+func lftp(b *testing.B) func(url, script string) []string {
+	b.Helper()
+	program := tool(b, "lftp")
+	return func(url, script string) []string {
+		return []string{program, "-c", "set ftp:sync-mode off; open " + url + "; " + script}
+	}
+}
+
+// BenchmarkDistanceFolder is 200 files of 4 KiB in one folder, on one connection: round
+// trips a file. The bars are 3.2, 0.78 of curl, and on the test server 2.2, 0.6 of curl.
+func BenchmarkDistanceFolder(b *testing.B) {
+	each := few(200)
+	root := files(b, 1, each)
+	race(b, errand{servers: distant(b, root), per: float64(each), root: root}, inTurn(b, 1, each)...)
+}
+
+// BenchmarkDistanceFolders is 20 files in each of ten folders. The bar is 3.4.
+func BenchmarkDistanceFolders(b *testing.B) {
+	folders, each := few(10), few(20)
+	root := files(b, folders, each)
+	race(b, errand{servers: distant(b, root), per: float64(folders * each), root: root}, inTurn(b, folders, each)...)
+}
+
+// BenchmarkDistanceParallel is 1,000 files on eight connections: round trips a file. The
+// bars for -Z and mirror are 0.7 of curl and 0.82 of lftp, on the test server 0.6 of both.
+func BenchmarkDistanceParallel(b *testing.B) {
+	each := few(1000)
+	root := files(b, 1, each)
+	ours, curl, lftp := command(b), tool(b, "curl"), lftp(b)
+	glob := func(program string) func(url, dir string) []string {
+		return func(url, dir string) []string {
+			return []string{program, "-sZ", "--parallel-max", "8", "--create-dirs", "-o", dir + "/d0/f#1.bin", fmt.Sprintf("%s/d0/f[0-%d].bin", url, each-1)}
+		}
+	}
+	for _, server := range distant(b, root) {
+		b.Run(server.name, func(b *testing.B) {
+			race(b, errand{servers: []far{server}, per: float64(each), root: root},
+				client{name: "ours-Z", fetch: glob(ours)},
+				client{name: "ours-mirror", fetch: func(url, dir string) []string {
+					return []string{ours, "mirror", "-s", "--connections", "8", url + "/", dir}
+				}},
+				client{name: "curl", fetch: glob(curl)},
+				client{name: "lftp", fetch: func(url, dir string) []string { return lftp(url, "mirror -P 8 . "+dir) }})
+		})
+	}
+}
+
+// BenchmarkDistanceUnchanged mirrors a tree of 2,000 files in 100 folders that has not
+// changed, on one connection, and has the library walk it: round trips a folder. The
+// bar is 2.2.
+func BenchmarkDistanceUnchanged(b *testing.B) {
+	folders := few(100)
+	root := files(b, folders, 20)
+	ours, lftp := command(b), lftp(b)
+	race(b, errand{servers: distant(b, root), per: float64(folders), root: root, warm: true},
+		client{name: "ours", fetch: func(url, dir string) []string {
+			return []string{ours, "mirror", "-s", "--connections", "1", url + "/", dir}
+		}},
+		client{name: "ours-walk", walk: func(b *testing.B, url string) error {
+			var r fetch1738.Resolver
+			defer r.Close()
+			if n, err := walk(b, &r, url+"/"); n != folders*20 {
+				return errors.Join(fmt.Errorf("%d files in %s", n, url), err)
+			}
+			return nil
+		}},
+		client{name: "lftp", fetch: func(url, dir string) []string { return lftp(url, "mirror . "+dir) }})
+}
+
+// walk counts the files below a folder.
+func walk(b *testing.B, r *fetch1738.Resolver, url string) (files int, err error) {
+	res, err := r.Get(b.Context(), url)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Close()
+	for item, err := range res.Items {
+		if err != nil {
+			return files, err
+		}
+		if item.Kind != fetch.KindDirectory {
+			files++
+			continue
+		}
+		below, err := walk(b, r, item.Locator.String())
+		files += below
+		if err != nil {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
+// BenchmarkDistanceFirst is one document, from the connection to the end: round trips.
+// The bar is 8.5.
+func BenchmarkDistanceFirst(b *testing.B) {
+	root := b.TempDir()
+	makeFile(b, filepath.Join(root, "a/b/c.txt"), 4<<10)
+	ours, curl, lftp := command(b), tool(b, "curl"), lftp(b)
+	out := func(program string) func(url, dir string) []string {
+		return func(url, dir string) []string {
+			return []string{program, "-s", "--create-dirs", "-o", dir + "/a/b/c.txt", url + "/a/b/c.txt"}
+		}
+	}
+	race(b, errand{servers: distant(b, root), per: 1, root: root},
+		client{name: "ours", fetch: out(ours)},
+		client{name: "curl", fetch: out(curl)},
+		client{name: "lftp", fetch: func(url, dir string) []string {
+			_ = os.MkdirAll(dir+"/a/b", 0o755)
+			return lftp(url, "get a/b/c.txt -o "+dir+"/a/b/c.txt")
+		}})
+}
+
+// BenchmarkDistanceMissing asks for 50 files that are not there: round trips for each.
+// The bar is 2.6.
+func BenchmarkDistanceMissing(b *testing.B) {
+	n := few(50)
+	root := files(b, 1, 1)
+	ours, curl, lftp := command(b), tool(b, "curl"), lftp(b)
+	glob := func(program string) func(url, dir string) []string {
+		return func(url, dir string) []string {
+			return []string{program, "-s", "-o", dir + "/none#1", fmt.Sprintf("%s/d0/none[1-%d]", url, n)}
+		}
+	}
+	race(b, errand{servers: distant(b, root), per: float64(n)},
+		client{name: "ours", fetch: glob(ours), code: 78},
+		client{name: "curl", fetch: glob(curl), code: 78},
+		client{name: "lftp", code: 1, fetch: func(url, dir string) []string {
+			script := "get -O " + dir
+			for i := range n {
+				script += fmt.Sprintf(" d0/none%d", i)
+			}
+			return lftp(url, script)
+		}})
+}
+
+// BenchmarkDistanceAnswers is 100 items of gopher, and 100 documents by HTTP on one
+// connection: round trips for each. The bars are 2.0 and 1.0, besides what the first takes.
+func BenchmarkDistanceAnswers(b *testing.B) {
+	n := few(100)
+	root := files(b, 1, n)
+	gopher, err := testserver.StartGopher(b.Context(), "", func(s *testserver.Gopher) { s.Content = os.DirFS(root) })
+	check(b, err)
+	defer gopher.Close()
+	http, err := testserver.StartHTTP(b.Context(), "", func(s *testserver.HTTP) { s.Content = os.DirFS(root) })
+	check(b, err)
+	defer http.Close()
+	ours, curl := command(b), tool(b, "curl")
+	glob := func(program string) func(url, dir string) []string {
+		return func(url, dir string) []string {
+			if strings.HasPrefix(url, "gopher:") {
+				url += "/9"
+			}
+			return []string{program, "-s", "--create-dirs", "-o", dir + "/d0/f#1.bin", fmt.Sprintf("%s/d0/f[0-%d].bin", url, n-1)}
+		}
+	}
+	servers := []far{distance(b, "gopher", gopher.URL, relay.Line{}), distance(b, "http", http.URL, relay.Line{})}
+	race(b, errand{servers: servers, per: float64(n), root: root},
+		client{name: "ours", fetch: glob(ours)}, client{name: "curl", fetch: glob(curl)})
+}
+
+// BenchmarkDistanceSegments is 1 GiB in four segments, by a line that carries 20 MB a
+// second on each connection. ours/lftp is a ratio of times; the bar is 1.11, which is
+// 0.9 of lftp's speed.
+func BenchmarkDistanceSegments(b *testing.B) {
+	ours, lftp := command(b), lftp(b)
+	if exec.Command(ours, "--segments", "4", "--version").Run() != nil {
+		b.Skip("there is no option --segments")
+	}
+	root := b.TempDir()
+	makeFile(b, filepath.Join(root, "large"), large())
+	server := distance(b, "vsftpd", serveVsftpd(b, root), relay.Line{FTP: true, Linger: true, Rate: 20_000_000})
+	race(b, errand{servers: []far{server}, per: 1, root: root},
+		client{name: "ours", fetch: func(url, dir string) []string {
+			return []string{ours, "-s", "--segments", "4", "-o", dir + "/large", url + "/large"}
+		}},
+		client{name: "lftp", fetch: func(url, dir string) []string { return lftp(url, "pget -n 4 large -o "+dir+"/large") }})
+}
