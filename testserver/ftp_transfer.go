@@ -155,10 +155,11 @@ func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 	}
 	f.moving = true
 	defer func() { f.moving = false }()
-	d := &dataConn{ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: p}
+	next, arrived := context.WithCancel(ctx)
+	d := &dataConn{ctx: ctx, next: next, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: p}
 	moved := make(chan error, 1)
 	f.srv.wg.Go(func() { moved <- f.move(d, open, move) })
-	err, over := f.attend(moved, cancel)
+	err, over := f.attend(moved, arrived, cancel)
 	if over != nil {
 		return over
 	}
@@ -168,9 +169,12 @@ func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 	return f.finish(p, last)
 }
 
-// attend waits for the transfer and meanwhile for the client. The second error
-// ends the session.
-func (f *ftpSession) attend(moved <-chan error, cancel func()) (err, over error) {
+// attend waits for the transfer and meanwhile for the client. It calls arrived when
+// another command is there. The second error ends the session.
+func (f *ftpSession) attend(moved <-chan error, arrived, cancel func()) (err, over error) {
+	if len(f.queue) > 0 {
+		arrived()
+	}
 	for {
 		lines := f.lines
 		if len(f.queue) >= maxQueue {
@@ -192,6 +196,7 @@ func (f *ftpSession) attend(moved <-chan error, cancel func()) (err, over error)
 				return errAborted, nil
 			case !f.minds():
 				f.queue = append(f.queue, line)
+				arrived()
 				continue
 			}
 			if err := f.ahead(line); err != nil {
@@ -290,6 +295,7 @@ type dataConn struct {
 	net.Conn
 	raw   net.Conn        // below TLS; cutting it leaves out the close_notify
 	ctx   context.Context // ends with the transfer
+	next  context.Context // ends when the next command is there
 	idle  time.Duration
 	plan  *plan
 	ascii bool
@@ -312,13 +318,15 @@ func (d *dataConn) send(src io.Reader) error {
 }
 
 // settle ends the data and gives the client a moment to close its side too
-// before the last reply. Lynx 2.9 loses a 226 that it reads together with the 150.
+// before the last reply. Lynx 2.9 loses a 226 that it reads together with the 150. One
+// that sends commands ahead is not kept waiting.
 func (d *dataConn) settle() {
 	half, ok := d.Conn.(interface{ CloseWrite() error }) // TCP's, or the close_notify of TLS
 	if _, inMemory := d.Conn.(*memnet.Conn); inMemory || !ok || half.CloseWrite() != nil {
 		return
 	}
 	_ = d.SetReadDeadline(time.Now().Add(settleTime))
+	defer context.AfterFunc(d.next, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })()
 	_, _ = io.Copy(io.Discard, d.Conn)
 }
 
