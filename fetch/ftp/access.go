@@ -30,6 +30,7 @@ type access struct {
 	pasv     *servers // of the Fetcher, as the next
 	outrun   *servers
 	reuses   bool // sessions
+	farewell time.Duration
 	inTurn   bool // each command waits for the reply to the one before
 	outran   bool // the server has turned out not to cope with anything else
 	active   *Active
@@ -91,6 +92,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a.locate(f.GuessType, p)
 	a.key = a.makeKey()
 	_, outrun := f.outrun.Load(a.server())
+	a.farewell = cmp.Or(f.QuitTime, quitTime)
 	a.reuses, a.inTurn = f.reuses(), p != fetching || f.Exact || f.DisablePipelining || outrun
 	return a, nil
 }

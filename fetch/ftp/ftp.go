@@ -60,6 +60,9 @@ type Fetcher struct {
 	MaxIdle int
 	// IdleTime is how long they are kept; 0 is a minute.
 	IdleTime time.Duration
+	// QuitTime is how long the end of a session waits for the server's answer to QUIT; 0
+	// is two seconds. If it is negative, the session ends as soon as QUIT is sent.
+	QuitTime time.Duration
 
 	idle   sessions.Keeper[key, *access, *session]
 	pasv   servers // whose answers to EPSV were of no use

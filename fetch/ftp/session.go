@@ -18,7 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
-// quitTime bounds the leave-taking of a session.
+// quitTime is how long a session waits for a farewell by default.
 const quitTime = 2 * time.Second
 
 // abortTime bounds it where a transfer is broken off, which some servers never
@@ -29,21 +29,22 @@ const abortTime = time.Second
 // being the only one that knows it; below it lies a control. A session belongs
 // to one access at a time.
 type session struct {
-	ctl     *control
-	conn    *client.ServerConn
-	key     key
-	entry   string         // working directory after the login; "" when not known
-	peer    netip.AddrPort // of the control connection; invalid behind a proxy
-	where   []string       // arguments of CWD since the login directory
-	lost    bool           // where is not known
-	typ     byte           // TYPE in force; 0 when not known
-	feats   features       // nil before they are asked for
-	raw     bool           // commands of the caller's own were sent
-	config  *tls.Config    // nil as long as nothing is under TLS
-	private bool           // data connections are under TLS too
-	noEPRT  bool           // was refused
-	used    bool           // by an access before the one under way
-	next    uint16         // port that the server has named for the next transfer; 0 is none
+	ctl      *control
+	conn     *client.ServerConn
+	key      key
+	entry    string         // working directory after the login; "" when not known
+	peer     netip.AddrPort // of the control connection; invalid behind a proxy
+	where    []string       // arguments of CWD since the login directory
+	lost     bool           // where is not known
+	typ      byte           // TYPE in force; 0 when not known
+	feats    features       // nil before they are asked for
+	raw      bool           // commands of the caller's own were sent
+	farewell time.Duration  // to wait for it; negative: not at all
+	config   *tls.Config    // nil as long as nothing is under TLS
+	private  bool           // data connections are under TLS too
+	noEPRT   bool           // was refused
+	used     bool           // by an access before the one under way
+	next     uint16         // port that the server has named for the next transfer; 0 is none
 
 	// Of the access under way:
 	ctx    context.Context
@@ -56,7 +57,7 @@ type session struct {
 
 // dial connects and logs in.
 func dial(ctx context.Context, a *access) (*session, error) {
-	s := &session{key: a.key, ctx: ctx, access: a}
+	s := &session{key: a.key, ctx: ctx, access: a, farewell: a.farewell}
 	conn, err := a.env.Connect(ctx, a.target())
 	if err != nil {
 		return nil, err
@@ -212,7 +213,7 @@ func (s *session) Close() error {
 	if s.ctl.phase == loggingIn {
 		return s.ctl.Close()
 	}
-	return s.ctl.Quit(quitTime)
+	return s.ctl.Quit(s.farewell)
 }
 
 // End is Close for a session whose access may have failed or been cut off.
@@ -222,7 +223,7 @@ func (s *session) End() {
 	case s.ctx.Err() != nil:
 		s.ctl.Close()
 	case s.last != nil:
-		s.ctl.Quit(abortTime)
+		s.ctl.Quit(min(abortTime, s.farewell))
 	default:
 		s.Close()
 	}

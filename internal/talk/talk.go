@@ -253,12 +253,12 @@ func (t *Talk) Await(d time.Duration) bool {
 // maxLate bounds the replies to what was said before that may come before a farewell.
 const maxLate = 32
 
-// Quit takes leave within d, whatever state the conversation is in, and closes the
-// connection.
+// Quit takes leave, whatever state the conversation is in, waits for the answer for d
+// at most, not at all if d is negative, and closes the connection.
 func (t *Talk) Quit(d time.Duration) error {
 	defer t.conn.Close()
-	t.Limits.Reply = d
-	if t.Send("QUIT") != nil {
+	t.Limits.Reply = max(d, 0)
+	if t.Send("QUIT") != nil || d < 0 {
 		return nil
 	}
 	t.within(d)

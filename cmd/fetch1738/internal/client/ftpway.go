@@ -12,6 +12,7 @@ func FTPFetcher(o *plan.Operation, env *fetch.Env) *ftp.Fetcher {
 	f := &ftp.Fetcher{
 		Env: env, Exact: o.Exact, GuessType: o.FTP.Session.GuessType, DisableEPSV: o.FTP.Session.DisableEPSV,
 		MaxIdle: idleSessions(o), ClearCommands: o.FTP.Session.ClearCommands, CheckHost: o.FTP.Session.Distrust,
+		QuitTime:          -1, // nobody waits for a farewell
 		DisablePipelining: o.FTP.Session.NoPipelining,
 	}
 	switch {
