@@ -123,7 +123,7 @@ func StartFTP(ctx context.Context, addr string, configure ...func(*FTP)) (*FTP, 
 type ftpSession struct {
 	*conn
 	srv   *FTP
-	lines chan string   // commands from the client; closed at its end
+	lines chan ftpLine  // commands from the client; closed at its end
 	done  chan struct{} // closed when the session is over
 	busy  atomic.Bool   // with a command: the client need not say anything
 	idle  bool          // why lines was closed
@@ -142,7 +142,7 @@ type ftpSession struct {
 	epsvAll  bool
 	passive  net.Listener // after PASV and EPSV
 	active   string       // address to connect to, after PORT and EPRT
-	queue    []string     // commands that came during a transfer
+	queue    []ftpLine    // commands that came during a transfer
 	moving   bool         // a transfer is under way
 
 	outOfTurn bool                    // the command at hand came ahead of another
@@ -164,7 +164,7 @@ const (
 
 func (s *FTP) serve(c *conn) {
 	f := &ftpSession{conn: c, srv: s, ascii: true, dir: clean(s.LoginDir),
-		lines: make(chan string), done: make(chan struct{}), turned: make(chan struct{}, 1)}
+		lines: make(chan ftpLine), done: make(chan struct{}), turned: make(chan struct{}, 1)}
 	if s.ImplicitTLS {
 		if f.secure() != nil {
 			return
@@ -195,21 +195,33 @@ func (s *FTP) serve(c *conn) {
 	}
 	switch {
 	case errors.Is(err, errSilent): // stay, without an answer, until the client leaves
-		for range f.lines {
+		for line := range f.lines {
+			f.hear(line)
 		}
 	case f.idle:
 		_ = f.answer(new(plan), "421 Timeout.")
 	}
 }
 
+// ftpLine is a command as it came, and as it is read.
+type ftpLine struct{ octets, text string }
+
 // next waits for a command; false means that the client has left.
-func (f *ftpSession) next() (line string, more bool) {
+func (f *ftpSession) next() (text string, more bool) {
+	var line ftpLine
 	if len(f.queue) > 0 {
 		line, f.queue = f.queue[0], f.queue[1:]
-		return line, true
+	} else if line, more = <-f.lines; !more {
+		return "", false
 	}
-	line, more = <-f.lines
-	return line, more
+	return f.hear(line), true
+}
+
+// hear records a command when it has its turn, so that a transcript has each reply
+// behind its command also where several came at once.
+func (f *ftpSession) hear(line ftpLine) string {
+	_, _ = f.received.Write([]byte(line.octets))
+	return line.text
 }
 
 // read feeds the client's lines to the session, also while a transfer runs.
@@ -218,7 +230,7 @@ func (f *ftpSession) read() {
 	r := bufio.NewReaderSize(f.conn, maxFTPLine)
 	for {
 		line, err := r.ReadSlice('\n')
-		_, _ = f.received.Write(line)
+		octets := string(line)
 		if errors.Is(err, bufio.ErrBufferFull) {
 			line, err = []byte{0}, skipLine(r) // no command, so 500
 		}
@@ -229,11 +241,13 @@ func (f *ftpSession) read() {
 			f.idle = true
 		}
 		if err != nil {
-			f.received.end()
+			if len(line) > 0 { // half a command
+				f.received.script.record(Line{Conn: f.received.conn, From: f.received.from, Octets: octets}, lineText)
+			}
 			return
 		}
 		select {
-		case f.lines <- f.text(line):
+		case f.lines <- ftpLine{octets, f.text(line)}:
 		case <-f.done:
 			return
 		}

@@ -73,13 +73,18 @@ func (f *ftpSession) mindAhead() error {
 
 // ahead does what the server does about a command that came before the answer to the
 // one at hand. An error ends the session.
-func (f *ftpSession) ahead(line string) error {
-	verb, _, _ := strings.Cut(strings.ToUpper(line), " ")
+func (f *ftpSession) ahead(line ftpLine) error {
+	verb, _, _ := strings.Cut(strings.ToUpper(line.text), " ")
 	if f.moving && verb == "ABOR" {
 		f.queue = append(f.queue, line)
 		return nil
 	}
 	f.srv.cameAhead.Add(1)
+	if f.srv.Ahead == AheadOutOfTurn && !f.moving && (isTransfer(verb) || turnsTLS(line.text)) {
+		f.queue = append(f.queue, line)
+		return nil
+	}
+	f.hear(line)
 	switch {
 	case f.srv.Ahead == AheadLost:
 		return nil
@@ -88,14 +93,11 @@ func (f *ftpSession) ahead(line string) error {
 		return errCut
 	case f.moving && interferes(verb):
 		return f.conn.answer(new(plan), "450 "+verb+": data transfer in progress")
-	case isTransfer(verb) || turnsTLS(line):
-		f.queue = append(f.queue, line)
-		return nil
 	}
 	at := f.plan
 	f.outOfTurn = true
 	defer func() { f.plan, f.outOfTurn = at, false }()
-	return f.carryOut(line)
+	return f.carryOut(line.text)
 }
 
 // interferes tells whether a command would disturb a transfer that is under way.

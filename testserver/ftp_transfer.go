@@ -189,10 +189,10 @@ func (f *ftpSession) attend(moved <-chan error, arrived, cancel func()) (err, ov
 				cancel()
 				<-moved
 				return nil, io.EOF
-			case strings.EqualFold(line, "ABOR"):
+			case strings.EqualFold(line.text, "ABOR"):
 				cancel()
 				<-moved
-				f.queue = append([]string{line}, f.queue...)
+				f.queue = append([]ftpLine{line}, f.queue...)
 				return errAborted, nil
 			case !f.minds():
 				f.queue = append(f.queue, line)

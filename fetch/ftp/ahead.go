@@ -101,8 +101,8 @@ func (f *foresight) retrieve(string, int64) error { return errUnforeseen }
 // afterLogin is what is sent together with PASS.
 func (s *session) afterLogin() []string {
 	var lines []string
-	if s.access.opt.Account != "" {
-		return nil // PASS will not be the last word
+	if s.access.opt.Account != "" || s.access.opt.AlternativeToUser != "" {
+		return nil // PASS may not be the last word
 	}
 	switch secured := s.access.implicit() || s.access.wantsTLS(); {
 	case s.access.inTurn, secured && s.access.safety.clear != KeepTLS:
@@ -118,10 +118,11 @@ func (s *session) afterLogin() []string {
 	return append(lines, s.foresee()...)
 }
 
-// afterTransfer is what is sent together with the command of a transfer.
+// afterTransfer is what is sent together with the command of a transfer. Who has a
+// session list a second folder is walking a tree, and will go on.
 func (s *session) afterTransfer() []string {
 	a := s.access
-	if a.inTurn || !a.opt.More || !a.reuses || a.active != nil || a.opt.PRET || len(a.opt.PostQuote) > 0 || a.req.Length > 0 {
+	if a.inTurn || !(a.opt.More || s.used && a.listing()) || !a.reuses || a.active != nil || a.opt.PRET || len(a.opt.PostQuote) > 0 || a.req.Length > 0 {
 		return nil
 	}
 	return []string{s.passiveCommand()}

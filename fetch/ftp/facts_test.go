@@ -47,7 +47,8 @@ func TestFacts(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "FEAT", "EPSV", "TYPE A", "MLSD", "EPSV", "MLSD")
+	f.Close()
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "FEAT", "EPSV", "TYPE A", "MLSD", "EPSV", "MLSD", "EPSV", "QUIT")
 }
 
 // TestFactsFallBack: where FEAT tells of no MLSD, or it is refused all the same,

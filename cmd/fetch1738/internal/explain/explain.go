@@ -46,7 +46,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "Print JSON Lines")
 	op := plan.New(new(plan.Global))
 	v.Take(op, "strict", "allow-port", "allow-zone", "news-server",
-		"disable-eprt", "disable-epsv", "exact", "ftp-alternative-to-user", "ftp-method", "ftp-port", "ftp-pret", "ftp-ssl-ccc", "ftp-ssl-control", "pipelining", "quote", "ssl", "ssl-reqd")
+		"disable-eprt", "disable-epsv", "exact", "ftp-alternative-to-user", "ftp-method", "ftp-port", "ftp-pret", "ftp-ssl-ccc", "ftp-ssl-control", "no-pipelining", "quote", "ssl", "ssl-reqd")
 	return func(ctx context.Context) int {
 		if v.NArg() == 0 {
 			return v.Complain("no URL given")
