@@ -3,8 +3,15 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"slices"
 	"strings"
@@ -26,11 +33,21 @@ var newsBody = strings.Repeat("0123456789 0123456789 0123456789 0123456789 01234
 // BenchmarkNews fetches many articles from INN, in an mbox and one by one, and
 // compares that with the least that can be done: all the commands sent at once,
 // and lines read up to the last dot. each/least and mbox/least are ratios of the
-// time it takes. The bar is 1.5.
+// time it takes, in the clear and under TLS. The bar is 1.05.
 //
 //	go test -bench News -benchtime 7x ./bench
 func BenchmarkNews(b *testing.B) {
-	srv := inn.Start(b, nil, nil)
+	b.Run("clear", func(b *testing.B) { benchmarkNews(b, nil) })
+	b.Run("TLS", func(b *testing.B) {
+		cert, key, trust := newsIdentity(b)
+		benchmarkNews(b, trust, cert, key)
+	})
+}
+
+// benchmarkNews does so under TLS if there is somebody to trust.
+func benchmarkNews(b *testing.B, trust *tls.Config, identity ...[]byte) {
+	identity = append(identity, nil, nil)
+	srv := inn.Start(b, identity[0], identity[1])
 	articles := make(map[string][]byte, newsArticles)
 	for i := range newsArticles {
 		id := fmt.Sprintf("<b%d@bench.example>", i)
@@ -38,9 +55,9 @@ func BenchmarkNews(b *testing.B) {
 			i, time.Now().UTC().Format(time.RFC1123Z), id, newsBody)
 	}
 	srv.Feed(b, articles)
-	timed := func(fetchAll func(b *testing.B, addr string) int64) float64 {
+	timed := func(fetchAll func(b *testing.B, addr string, trust *tls.Config) int64) float64 {
 		start := time.Now()
-		octets := fetchAll(b, srv.Addr)
+		octets := fetchAll(b, srv.Addr, trust)
 		if least := int64(newsArticles * len(newsBody)); octets < least {
 			b.Fatalf("%d octets of more than %d", octets, least)
 		}
@@ -62,20 +79,26 @@ func middle(list []float64) float64 {
 }
 
 // minimalNews is a socket and a buffer.
-func minimalNews(b *testing.B, addr string) (octets int64) {
+func minimalNews(b *testing.B, addr string, trust *tls.Config) (octets int64) {
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
+	check(b, err)
+	defer func() { c.Close() }()
 	lines := bufio.NewReaderSize(c, 64<<10)
-	for _, command := range []string{"", "MODE READER\r\n", "GROUP local.bench\r\n"} {
+	say := func(command, code string) {
 		io.WriteString(c, command)
 		wire.QuickAck(c)
-		if line, err := lines.ReadString('\n'); err != nil || line[0] != '2' {
+		if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, code) {
 			b.Fatalf("%q: %q, %v", command, line, err)
 		}
 	}
+	say("", "2")
+	say("MODE READER\r\n", "2")
+	if trust != nil {
+		say("STARTTLS\r\n", "382")
+		c = tls.Client(c, trust)
+		lines.Reset(c)
+	}
+	say("GROUP local.bench\r\n", "2")
 	var commands bytes.Buffer
 	for i := range newsArticles {
 		fmt.Fprintf(&commands, "ARTICLE %d\r\n", i+1)
@@ -95,14 +118,14 @@ func minimalNews(b *testing.B, addr string) (octets int64) {
 }
 
 // fetchNews is the same by us.
-func fetchNews(b *testing.B, addr string, read func(*fetch.Resource) int64) int64 {
-	f := new(nntp.Fetcher)
+func fetchNews(b *testing.B, addr string, trust *tls.Config, read func(*fetch.Resource) int64) int64 {
+	f := &nntp.Fetcher{Env: &fetch.Env{TLS: func() (*tls.Config, error) { return trust.Clone(), nil }}}
 	defer f.Close()
 	l, err := locator.Parse("nntp://" + addr + "/local.bench")
 	if err != nil {
 		b.Fatal(err)
 	}
-	res, err := f.Fetch(b.Context(), &fetch.Request{Locator: l, Options: &nntp.Options{Articles: fmt.Sprint("1-", newsArticles)}})
+	res, err := f.Fetch(b.Context(), &fetch.Request{Locator: l, Options: &nntp.Options{Articles: fmt.Sprint("1-", newsArticles), StartTLS: trust != nil}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,8 +133,8 @@ func fetchNews(b *testing.B, addr string, read func(*fetch.Resource) int64) int6
 	return read(res)
 }
 
-func eachArticle(b *testing.B, addr string) int64 {
-	return fetchNews(b, addr, func(res *fetch.Resource) (octets int64) {
+func eachArticle(b *testing.B, addr string, trust *tls.Config) int64 {
+	return fetchNews(b, addr, trust, func(res *fetch.Resource) (octets int64) {
 		count := 0
 		for article, err := range res.Info.(*nntp.Info).Articles {
 			if err != nil {
@@ -131,12 +154,27 @@ func eachArticle(b *testing.B, addr string) int64 {
 	})
 }
 
-func mboxArticles(b *testing.B, addr string) int64 {
-	return fetchNews(b, addr, func(res *fetch.Resource) int64 {
+func mboxArticles(b *testing.B, addr string, trust *tls.Config) int64 {
+	return fetchNews(b, addr, trust, func(res *fetch.Resource) int64 {
 		n, err := io.Copy(io.Discard, res.Body)
 		if err != nil {
 			b.Fatal(err)
 		}
 		return n + newsArticles*25 // LF in place of CR LF
 	})
+}
+
+// newsIdentity is a certificate with its key, in PEM, and those who trust it.
+func newsIdentity(b *testing.B) (cert, key []byte, trust *tls.Config) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	check(b, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().AddDate(1, 0, 0), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	check(b, err)
+	cert = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	der, err = x509.MarshalPKCS8PrivateKey(private)
+	check(b, err)
+	trust = &tls.Config{RootCAs: x509.NewCertPool(), ServerName: "127.0.0.1"}
+	trust.RootCAs.AppendCertsFromPEM(cert)
+	return cert, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), trust
 }

@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
+
+// piece is what a server may send of an answer before it waits for an acknowledgement.
+const piece = 4 << 10
 
 // conn is a connection of the transport's, above TLS. It shows what goes over
 // it to the exchange at hand, and lets no octet of an exchange out that the
@@ -174,7 +178,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, ex := c.kept(p)
 	var err error
 	if n == 0 {
-		n, err = c.Conn.Read(p)
+		if n, err = c.Conn.Read(p); n < min(len(p), piece) {
+			wire.QuickAck(c.Conn) // the server may wait with the next piece
+		}
 		ex = c.expecting()
 	}
 	switch {

@@ -86,9 +86,16 @@ func (h *header) date() time.Time { return parseDate(h.get("Date")) }
 // maxDate bounds a date, whose comments may nest.
 const maxDate = 128
 
+// usualDate is how most dates are written. The other forms take package mail ten times
+// as long, and an mbox has one for each article.
+const usualDate = "Mon, 2 Jan 2006 15:04:05 -0700"
+
 func parseDate(s string) time.Time {
 	if len(s) > maxDate {
 		return time.Time{}
+	}
+	if t, err := time.Parse(usualDate, s); err == nil {
+		return t
 	}
 	t, err := mail.ParseDate(s)
 	if err != nil {

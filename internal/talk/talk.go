@@ -34,7 +34,6 @@ type Talk struct {
 	conn     *wire.Conn
 	due      time.Time // when what is awaited is too late; zero: never
 	block    bool      // a block is received: Limits.Idle holds between its octets
-	unacked  int       // octets since acknowledgements were last asked for
 	secrets  []string
 }
 
@@ -89,13 +88,7 @@ func (r reader) Read(p []byte) (int, error) {
 		}
 	}
 	t.conn.SetTimeout(limit)
-	n, err := t.conn.Read(p)
-	// INN waits for the acknowledgement of each piece of a large article too.
-	if t.unacked += n; t.unacked >= t.buffer/2 {
-		t.unacked = 0
-		wire.QuickAck(t.Raw)
-	}
-	return n, err
+	return t.conn.Read(p)
 }
 
 // within bounds the time until the end of what is read next; 0 is no bound.
@@ -130,7 +123,9 @@ func (t *Talk) Send(lines ...string) error {
 	if _, err := io.WriteString(t.conn, octets.String()); err != nil {
 		return t.Fail(err)
 	}
-	wire.QuickAck(t.Raw)
+	if !t.block { // else answers are under way, and enough is acknowledged
+		wire.QuickAck(t.Raw)
+	}
 	t.Trace.Sent([]byte(wire.Masked(octets.String())))
 	return nil
 }

@@ -4,7 +4,9 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -13,8 +15,12 @@ import (
 // done or its time limit has passed. The error is then the context's, or one
 // for which os.ErrDeadlineExceeded holds. Reading and writing may go on at
 // once; each by one goroutine at a time.
+//
+// Over TCP, a read that has to wait has the kernel acknowledge what has come (see
+// [QuickAck]): the server may be waiting too.
 type Conn struct {
 	net.Conn
+	tcp     *net.TCPConn // below; nil: another network, or not known
 	mu      sync.Mutex
 	ctx     context.Context
 	stop    func() bool
@@ -24,7 +30,7 @@ type Conn struct {
 
 // NewConn wraps c. A timeout of 0 is none. Close releases the context too.
 func NewConn(ctx context.Context, c net.Conn, timeout time.Duration) *Conn {
-	w := &Conn{Conn: c, timeout: timeout}
+	w := &Conn{Conn: c, tcp: belowAll(c), timeout: timeout}
 	w.SetContext(ctx)
 	return w
 }
@@ -57,7 +63,25 @@ func (c *Conn) SetTimeout(d time.Duration) {
 
 // Read implements net.Conn.
 func (c *Conn) Read(p []byte) (int, error) {
-	if err := c.arm(c.Conn.SetReadDeadline); err != nil {
+	limit := c.limit()
+	if c.tcp != nil && (limit == 0 || limit > stall) {
+		n, err := c.read(p, stall)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		QuickAck(c.tcp)
+	}
+	return c.read(p, limit)
+}
+
+func (c *Conn) limit() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.timeout
+}
+
+func (c *Conn) read(p []byte, limit time.Duration) (int, error) {
+	if err := c.arm(c.Conn.SetReadDeadline, limit); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Read(p)
@@ -66,7 +90,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *Conn) Write(p []byte) (int, error) {
-	if err := c.arm(c.Conn.SetWriteDeadline); err != nil {
+	if err := c.arm(c.Conn.SetWriteDeadline, c.limit()); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Write(p)
@@ -76,20 +100,20 @@ func (c *Conn) Write(p []byte) (int, error) {
 // Arm starts the time limit of a read that the caller does on the inner
 // connection itself, such as one that splices, and fails when the context is
 // done. Cause turns that read's error into the context's.
-func (c *Conn) Arm() error { return c.arm(c.Conn.SetReadDeadline) }
+func (c *Conn) Arm() error { return c.arm(c.Conn.SetReadDeadline, c.limit()) }
 
 // Cause is err, or the context's error when that is why err came about.
 func (c *Conn) Cause(err error) error { return c.cause(err) }
 
-func (c *Conn) arm(set func(time.Time) error) error {
+func (c *Conn) arm(set func(time.Time) error, limit time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
 	var deadline time.Time
-	if c.timeout > 0 {
-		deadline = time.Now().Add(c.timeout)
+	if limit > 0 {
+		deadline = time.Now().Add(limit)
 	}
 	return set(deadline)
 }

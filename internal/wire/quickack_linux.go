@@ -8,10 +8,11 @@ import (
 // QuickAck asks the kernel to acknowledge what c receives next at once. A
 // server that writes its reply in small pieces waits for the acknowledgement
 // of each (Nagle's algorithm), which a client that has nothing to say delays
-// by 40 ms. Linux forgets the wish soon: ask after every send.
+// by 40 ms. Linux forgets the wish soon: ask after every send. What c lies over, such
+// as the connection below TLS, is asked.
 func QuickAck(c net.Conn) {
-	tcp, ok := c.(*net.TCPConn)
-	if !ok {
+	tcp := belowAll(c)
+	if tcp == nil {
 		return
 	}
 	raw, err := tcp.SyscallConn()

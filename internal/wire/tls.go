@@ -21,6 +21,9 @@ func BelowTLS(conn net.Conn) net.Conn { return vouched{conn} }
 
 type vouched struct{ net.Conn }
 
+// NetConn is the connection below, as of a tls.Conn.
+func (c vouched) NetConn() net.Conn { return c.Conn }
+
 func (c vouched) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err == io.EOF {
