@@ -146,17 +146,41 @@ func (s *Sink) Take(body io.Reader) error {
 	return s.blame(err)
 }
 
-// copySize is the buffer for octets that do pass through the program. A larger one
-// makes the calls fewer.
-const copySize = 128 << 10
+// Octets that do pass through the program do so in a buffer of leastCopy at first. As
+// long as reads fill it a larger one makes the calls fewer, up to mostCopy.
+const (
+	leastCopy = 8 << 10
+	mostCopy  = 128 << 10
+)
 
 // copyTo lets body write itself where it can, which may be without passing the
 // octets through the program.
-func copyTo(w io.Writer, body io.Reader) (int64, error) {
+func copyTo(w io.Writer, body io.Reader) (written int64, err error) {
 	if to, ok := body.(io.WriterTo); ok {
 		return to.WriteTo(w)
 	}
-	return io.CopyBuffer(struct{ io.Writer }{w}, body, make([]byte, copySize))
+	buf := make([]byte, leastCopy)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			m, err := w.Write(buf[:n])
+			written += int64(m)
+			if err == nil && m < n {
+				err = io.ErrShortWrite
+			}
+			if err != nil {
+				return written, err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return written, nil
+		case err != nil:
+			return written, err
+		case n == len(buf) && n < mostCopy:
+			buf = make([]byte, 4*n)
+		}
+	}
 }
 
 // blame makes err the output's where it can be no other's: what the kernel
