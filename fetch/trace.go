@@ -53,28 +53,38 @@ type traceKey struct{}
 // WithTrace is ctx with t added to it. A Trace that is there already goes on
 // being called, after t.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
-	if old, ok := ctx.Value(traceKey{}).(*Trace); ok {
+	if t == nil {
+		return ctx
+	}
+	if old, ok := ctx.Value(traceKey{}).(*traces); ok {
 		t = &Trace{
-			DialStart: both2(t.DialStart, old.DialStart),
-			Connected: both(t.Connected, old.Connected),
-			Reused:    both(t.Reused, old.Reused),
-			Sent:      both(t.Sent, old.Sent),
-			Received:  both(t.Received, old.Received),
-			Body:      both(t.Body, old.Body),
-			Retry:     both(t.Retry, old.Retry),
-			Note:      both(t.Note, old.Note),
+			DialStart: both2(t.DialStart, old.set.DialStart),
+			Connected: both(t.Connected, old.set.Connected),
+			Reused:    both(t.Reused, old.set.Reused),
+			Sent:      both(t.Sent, old.set.Sent),
+			Received:  both(t.Received, old.set.Received),
+			Body:      both(t.Body, old.set.Body),
+			Retry:     both(t.Retry, old.set.Retry),
+			Note:      both(t.Note, old.set.Note),
 		}
 	}
-	return context.WithValue(ctx, traceKey{}, t)
+	return context.WithValue(ctx, traceKey{}, &traces{*t, *callable(t)})
 }
 
+// traces are what a context has: the hooks that are set, and the same with those that
+// do nothing, which are asked for often.
+type traces struct{ set, all Trace }
+
 // ContextTrace is the Trace of ctx with every hook callable: those that nobody
-// set do nothing. It is never nil.
+// set do nothing. It is never nil, and must not be changed.
 func ContextTrace(ctx context.Context) *Trace {
-	t, _ := ctx.Value(traceKey{}).(*Trace)
-	if t == nil {
-		t = &Trace{}
+	if t, ok := ctx.Value(traceKey{}).(*traces); ok {
+		return &t.all
 	}
+	return callable(&Trace{})
+}
+
+func callable(t *Trace) *Trace {
 	return &Trace{
 		DialStart: both2(t.DialStart, func(string, string) {}),
 		Connected: orNothing(t.Connected),

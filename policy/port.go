@@ -23,10 +23,9 @@ func (r *Rules) port(t fetch.Target) *Denied {
 		return nil
 	}
 	scheme := t.Locator.Scheme()
-	what := fmt.Sprintf("%s on port %d%s", scheme, t.Port, service(t.Port))
 	if t.Purpose == fetch.PurposeData {
 		if t.Port <= lastReserved {
-			return deny(t, "data-port", fmt.Sprintf("%s data connection on port %d%s", scheme, t.Port, service(t.Port)), "")
+			return deny(t, "data-port", onPort(scheme+" data connection", t.Port), "")
 		}
 		return nil
 	}
@@ -34,7 +33,7 @@ func (r *Rules) port(t fetch.Target) *Denied {
 	bad := slices.Contains(badPorts, t.Port)
 	switch {
 	case t.Port == 0:
-		return deny(t, "reserved-port", what, "")
+		return deny(t, "reserved-port", onPort(scheme, 0), "")
 	case t.Port == locator.DefaultPort(scheme), t.Port == t.DefaultPort:
 		return nil
 	case web && (t.Port == locator.DefaultPort("http") || t.Port == locator.DefaultPort("https")):
@@ -50,9 +49,14 @@ func (r *Rules) port(t fetch.Target) *Denied {
 		relax = r.relax(fmt.Sprintf("--allow-port %d", t.Port), "AllowPorts")
 	}
 	if bad {
-		return deny(t, "bad-port", what, relax)
+		return deny(t, "bad-port", onPort(scheme, t.Port), relax)
 	}
-	return deny(t, "reserved-port", what, relax)
+	return deny(t, "reserved-port", onPort(scheme, t.Port), relax)
+}
+
+// onPort says what would be done on a port.
+func onPort(what string, port uint16) string {
+	return fmt.Sprintf("%s on port %d%s", what, port, service(port))
 }
 
 // service names the protocols that a line of somebody else's making could be

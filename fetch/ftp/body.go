@@ -187,10 +187,10 @@ func (b *body) Close() error {
 
 // WriteTo implements io.WriterTo.
 func (b *body) WriteTo(w io.Writer) (total int64, err error) {
-	if f, ok := w.(*os.File); ok && b.spliceable(f) {
-		return b.splice(f)
+	if do := b.way(w); do != nil {
+		return b.splice(do)
 	}
-	buf := make([]byte, copySize)
+	buf := make([]byte, leastCopy)
 	for {
 		n, err := b.Read(buf)
 		if n > 0 {
@@ -203,23 +203,41 @@ func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 				return total, werr
 			}
 		}
-		if err == io.EOF {
+		switch {
+		case err == io.EOF:
 			return total, nil
-		}
-		if err != nil {
+		case err != nil:
 			return total, err
+		case n == len(buf) && n < copySize:
+			buf = make([]byte, copySize)
 		}
 	}
 }
 
-// spliceable tells whether octets can go to f without passing through the
-// program. What is no regular file may refuse them when it is too late.
-func (b *body) spliceable(f *os.File) bool {
-	if b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
-		return false
+// leastCopy is the buffer at first. A file that fits it costs no more calls than by a
+// splice, and less than to look whether there can be one.
+const leastCopy = 16 << 10
+
+// A move moves so many octets from a connection without having them pass through the
+// program; fewer if the connection ends.
+type move func(size int64) (int64, error)
+
+// way is the one to w, if there is one and it is worth while.
+func (b *body) way(w io.Writer) move {
+	if b.due >= 0 && b.due < leastCopy || b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
+		return nil
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular()
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return b.toFile(f)
+		}
+	}
+	return direct(b.data.raw, w)
+}
+
+// toFile is the way to a regular file. Others may refuse octets when it is too late.
+func (b *body) toFile(f *os.File) move {
+	return func(size int64) (int64, error) { return f.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
 }
 
 // The portions of a splice: after each the progress is told and the time limit
@@ -229,11 +247,11 @@ const (
 	spliceTime = 250 * time.Millisecond
 )
 
-// splice is WriteTo a file.
-func (b *body) splice(f *os.File) (total int64, err error) {
+// splice is WriteTo by such a way.
+func (b *body) splice(do move) (total int64, err error) {
 	progress := time.Now()
 	for {
-		n, err := b.spliceSome(f, progress)
+		n, err := b.spliceSome(do, progress)
 		total += n
 		if n > 0 {
 			progress = time.Now()
@@ -249,7 +267,7 @@ func (b *body) splice(f *os.File) (total int64, err error) {
 
 // spliceSome moves a portion. That nothing comes is an error when there has been
 // no progress for as long as the idle limit.
-func (b *body) spliceSome(f *os.File, progress time.Time) (int64, error) {
+func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err == nil && b.left == 0 {
@@ -267,7 +285,7 @@ func (b *body) spliceSome(f *os.File, progress time.Time) (int64, error) {
 	if b.left > 0 {
 		size = min(size, b.left)
 	}
-	n, err := f.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size})
+	n, err := do(size)
 	b.got += n
 	b.count(n)
 	timeout := errors.Is(err, os.ErrDeadlineExceeded)
@@ -281,7 +299,7 @@ func (b *body) spliceSome(f *os.File, progress time.Time) (int64, error) {
 	case timeout, connectionError(err):
 		b.err = b.ending(err)
 	default:
-		return n, err // the file's
+		return n, err // that of what is written to
 	}
 	return n, b.err
 }

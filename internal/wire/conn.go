@@ -43,7 +43,10 @@ func (c *Conn) SetContext(ctx context.Context) {
 	if c.stop != nil {
 		c.stop()
 	}
-	c.ctx = ctx
+	c.ctx, c.stop = ctx, nil
+	if ctx.Done() == nil {
+		return
+	}
 	c.stop = context.AfterFunc(ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -134,7 +137,9 @@ func (c *Conn) cause(err error) error {
 func (c *Conn) Close() (err error) {
 	c.closing.Do(func() {
 		c.mu.Lock()
-		c.stop()
+		if c.stop != nil {
+			c.stop()
+		}
 		c.mu.Unlock()
 		err = c.Conn.Close()
 	})

@@ -105,13 +105,41 @@ func (s *Sink) regular() bool {
 	return err == nil && info.Mode().IsRegular() && os.SameFile(info, s.opened)
 }
 
+// Folders finds out where files are. It remembers the folder it looked at last, as
+// one file after the other goes to the same as a rule. The zero value is ready; it is
+// for one goroutine.
+type Folders struct{ folder, place string }
+
 // Place is the one path of the Sink's file, whatever links and spellings lead to it;
-// "" if many may write there at once.
-func (s *Sink) Place() string {
-	if s.Path == "" || isSpecial(s.Path) {
+// "" if many may write there at once, as to /dev/null.
+func (f *Folders) Place(s *Sink) string {
+	if s.Path == "" {
+		return ""
+	}
+	switch info, err := os.Lstat(s.Path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return filepath.Join(f.find(filepath.Dir(s.Path)), filepath.Base(s.Path))
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		info, err = os.Stat(s.Path)
+		if err == nil && !info.Mode().IsRegular() {
+			return ""
+		}
+	case err == nil && !info.Mode().IsRegular():
 		return ""
 	}
 	return placeOfFile(s.Path)
+}
+
+// find is the one path of a folder; only of one that is there it is remembered.
+func (f *Folders) find(folder string) string {
+	if f.place == "" || f.folder != folder {
+		place, err := filepath.EvalSymlinks(folder)
+		if err != nil {
+			return absolute(folder)
+		}
+		f.folder, f.place = folder, absolute(place)
+	}
+	return f.place
 }
 
 // placeOfFile is the one path of a file, whatever links and spellings lead to it.
@@ -121,15 +149,13 @@ func placeOfFile(path string) string {
 	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(dir, filepath.Base(path))
 	}
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	return filepath.Clean(path)
+	return absolute(path)
 }
 
-// isSpecial reports whether a path leads to what many may write to at once, such
-// as /dev/null.
-func isSpecial(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.Mode().IsRegular()
+// absolute is a path from the root; where there is none it stays as it is.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
 }

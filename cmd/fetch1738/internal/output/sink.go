@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,7 +75,7 @@ func (s *Sink) Open() error {
 	if s.w != nil {
 		return nil
 	}
-	var stream any = s.out
+	stream := s.out
 	switch {
 	case s.Path != "":
 		if err := s.create(); err != nil {
@@ -86,7 +87,7 @@ func (s *Sink) Open() error {
 	default:
 		s.w = s.out
 	}
-	if term.IsTerminal(stream) && !s.Raw {
+	if s.terminal(stream) {
 		s.safe = term.NewWriter(s.w)
 		s.decoder = term.NewDecoder(s.safe, s.Charset)
 		s.w = &gate{w: s.decoder, open: s.named}
@@ -94,20 +95,32 @@ func (s *Sink) Open() error {
 	return nil
 }
 
-func (s *Sink) create() (err error) {
-	if typed := strings.TrimSuffix(s.Path, s.Served); s.mkdirs && typed != "" {
-		if err := os.MkdirAll(filepath.Dir(typed), 0o750); err != nil {
-			return err
-		}
+// terminal reports whether what goes to a stream is to be made safe for a terminal.
+func (s *Sink) terminal(stream io.Writer) bool {
+	if s.Raw || s.opened != nil && s.opened.Mode()&fs.ModeCharDevice == 0 {
+		return false
 	}
-	if info, err := s.stat(); s.remote && s.clobber != plan.ClobberNever && err == nil && !info.Mode().IsRegular() {
-		return irregular(s)
+	return term.IsTerminal(stream)
+}
+
+func (s *Sink) create() (err error) {
+	if s.remote && s.clobber != plan.ClobberNever {
+		if info, err := s.stat(); err == nil && !info.Mode().IsRegular() {
+			return irregular(s)
+		}
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if s.append {
 		flags &^= os.O_TRUNC
 	}
-	if s.file, err = s.openFile(flags); err != nil {
+	s.file, err = s.openFile(flags)
+	if typed := strings.TrimSuffix(s.Path, s.Served); errors.Is(err, fs.ErrNotExist) && s.mkdirs && typed != "" {
+		if err := os.MkdirAll(filepath.Dir(typed), 0o750); err != nil {
+			return err
+		}
+		s.file, err = s.openFile(flags)
+	}
+	if err != nil {
 		return err
 	}
 	if s.opened, err = s.file.Stat(); err != nil {
@@ -133,17 +146,41 @@ func (s *Sink) Take(body io.Reader) error {
 	return s.blame(err)
 }
 
-// copySize is the buffer for octets that do pass through the program. A larger one
-// makes the calls fewer.
-const copySize = 128 << 10
+// Octets that do pass through the program do so in a buffer of leastCopy at first. As
+// long as reads fill it a larger one makes the calls fewer, up to mostCopy.
+const (
+	leastCopy = 8 << 10
+	mostCopy  = 128 << 10
+)
 
 // copyTo lets body write itself where it can, which may be without passing the
 // octets through the program.
-func copyTo(w io.Writer, body io.Reader) (int64, error) {
+func copyTo(w io.Writer, body io.Reader) (written int64, err error) {
 	if to, ok := body.(io.WriterTo); ok {
 		return to.WriteTo(w)
 	}
-	return io.CopyBuffer(struct{ io.Writer }{w}, body, make([]byte, copySize))
+	buf := make([]byte, leastCopy)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			m, err := w.Write(buf[:n])
+			written += int64(m)
+			if err == nil && m < n {
+				err = io.ErrShortWrite
+			}
+			if err != nil {
+				return written, err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return written, nil
+		case err != nil:
+			return written, err
+		case n == len(buf) && n < mostCopy:
+			buf = make([]byte, 4*n)
+		}
+	}
 }
 
 // blame makes err the output's where it can be no other's: what the kernel

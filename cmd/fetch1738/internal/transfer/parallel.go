@@ -38,13 +38,17 @@ type pool struct {
 	global *plan.Global
 	next   func() (*Transfer, error, bool)
 	output *output.Outlet
-	ended  chan *Transfer
+
+	started chan *Transfer // to a goroutine that works
+	ended   chan *Transfer // from it
+	workers int            // how many of them there are
 
 	running int
 	adopted int
 	held    []*Transfer // taken, but not to be started yet
 	hosts   map[locator.HostPort]*host
 	files   map[string]bool // those being written
+	folders output.Folders  // that they are in
 	last    *Result         // the failure that came last in the order of the Operations, or some success
 	failed  int             // the rank of the transfer that last is of; 0 for a success
 	err     error           // why there are no more transfers
@@ -72,7 +76,7 @@ func (e *Engine) AtOnce(ctx context.Context, ops []*plan.Operation) (*Result, er
 	next, stop := iter.Pull2(e.allTransfers(ctx, ops))
 	defer stop()
 	p := &pool{
-		engine: e, global: ops[0].Global, next: next, output: output.NewOutlet(e.Out), ended: make(chan *Transfer),
+		engine: e, global: ops[0].Global, next: next, output: output.NewOutlet(e.Out), started: make(chan *Transfer), ended: make(chan *Transfer),
 		hosts: make(map[locator.HostPort]*host), files: make(map[string]bool),
 	}
 	p.run(ctx)
@@ -102,6 +106,7 @@ func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.S
 func (p *pool) run(ctx context.Context) {
 	work, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
+	defer close(p.started)
 	stopped := false
 	ticks := time.NewTicker(reluctance)
 	defer ticks.Stop()
@@ -184,7 +189,7 @@ func (p *pool) adopt(t *Transfer) {
 	t.rank = p.adopted
 	t.portion = p.output.Portion()
 	t.Out = t.portion
-	t.settle()
+	p.settle(t)
 }
 
 // mayStart reports whether the server of t has room and nobody writes to its
@@ -223,7 +228,17 @@ func (p *pool) start(ctx context.Context, t *Transfer) {
 			p.files[t.file] = true
 		}
 	}
-	go func() {
+	if p.running > p.workers {
+		p.workers++
+		go p.work(ctx)
+	}
+	p.started <- t
+}
+
+// work performs transfers, one after the other, until there are no more. What a
+// goroutine has for one, such as its stack, serves the next.
+func (p *pool) work(ctx context.Context) {
+	for t := range p.started {
 		if pause(ctx, t); t.Err == nil {
 			t.perform(ctx)
 		}
@@ -237,7 +252,7 @@ func (p *pool) start(ctx context.Context, t *Transfer) {
 			}
 		}
 		p.ended <- t
-	}()
+	}
 }
 
 // end takes account of a transfer that has come to its end, or is to be put
@@ -289,7 +304,7 @@ func (p *pool) putBack(t *Transfer) {
 		t.watch.Remark(fmt.Sprintf("%s: %v; going on with %d at once", t.Locator.Redacted(), t.Err, max(1, running)))
 	}
 	t = t.fresh()
-	t.settle()
+	p.settle(t)
 	t.wait = wait
 	t.putBacks++
 	p.held = slices.Insert(p.held, 0, t)
@@ -298,15 +313,14 @@ func (p *pool) putBack(t *Transfer) {
 // errAborted is why transfers end after --fail-early.
 var errAborted = errors.New("given up because another transfer failed")
 
-// settle finds out what the transfer needs for itself. It fails as it is
-// prepared.
-func (t *Transfer) settle() {
+// settle finds out what a transfer needs for itself. It fails as it is prepared.
+func (p *pool) settle(t *Transfer) {
 	if t.Err = t.prepare(); t.Err != nil {
 		return
 	}
 	t.server, t.file = t.ServerOf(t.Locator).HostPort, ""
 	t.server.Host = strings.ToLower(t.server.Host)
-	t.file = t.Sink.Place()
+	t.file = p.folders.Place(t.Sink)
 }
 
 // pause waits before a transfer that was put back.
