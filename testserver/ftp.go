@@ -135,6 +135,7 @@ type ftpSession struct {
 	passive  net.Listener // after PASV and EPSV
 	active   string       // address to connect to, after PORT and EPRT
 	queue    []string     // commands that came during a transfer
+	ahead    atomic.Bool  // something has come during the transfer
 
 	turned    chan struct{} // lets the reader go on after a command that may turn TLS on or off
 	clear     net.Conn      // below TLS

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/internal/memnet"
@@ -153,6 +154,7 @@ func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 	if err := f.answer(new(plan), first); err != nil {
 		return err
 	}
+	f.ahead.Store(len(f.queue) > 0)
 	moved := make(chan error, 1)
 	f.srv.wg.Go(func() { moved <- f.move(ctx, open, move) })
 	err, over := f.attend(moved, cancel)
@@ -189,6 +191,7 @@ func (f *ftpSession) attend(moved <-chan error, cancel func()) (err, over error)
 				return errAborted, nil
 			}
 			f.queue = append(f.queue, line)
+			f.ahead.Store(true)
 		}
 	}
 }
@@ -254,7 +257,7 @@ func (f *ftpSession) move(ctx context.Context, open func(context.Context) (raw, 
 	}
 	defer nc.Close()
 	p := f.srv.faults.at("DATA")
-	d := &dataConn{Conn: conn, raw: nc, ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: f.plan}
+	d := &dataConn{Conn: conn, raw: nc, ctx: ctx, idle: f.srv.IdleTimeout, ascii: f.ascii, plan: f.plan, ahead: &f.ahead}
 	if p.any() || p.data != nil {
 		d.plan = p
 	}
@@ -285,6 +288,7 @@ type dataConn struct {
 	idle  time.Duration
 	plan  *plan
 	ascii bool
+	ahead *atomic.Bool // the client has sent commands that come after the transfer
 }
 
 // send sends src, or what a fault puts in its place.
@@ -304,10 +308,11 @@ func (d *dataConn) send(src io.Reader) error {
 }
 
 // settle ends the data and gives the client a moment to close its side too
-// before the last reply. Lynx 2.9 loses a 226 that it reads together with the 150.
+// before the last reply. Lynx 2.9 loses a 226 that it reads together with the 150;
+// a client that sends commands ahead reads replies one by one.
 func (d *dataConn) settle() {
 	half, ok := d.Conn.(interface{ CloseWrite() error }) // TCP's, or the close_notify of TLS
-	if _, inMemory := d.Conn.(*memnet.Conn); inMemory || !ok || half.CloseWrite() != nil {
+	if _, inMemory := d.Conn.(*memnet.Conn); inMemory || !ok || half.CloseWrite() != nil || d.ahead.Load() {
 		return
 	}
 	_ = d.SetReadDeadline(time.Now().Add(settleTime))
