@@ -125,7 +125,7 @@ type direction struct {
 }
 
 type parcel struct {
-	data []byte
+	data []byte    // nil is the end
 	sent time.Time // when its last octet is on its way
 }
 
@@ -156,6 +156,7 @@ func (d *direction) read() {
 			d.way <- parcel{data, free}
 		}
 		if err != nil {
+			d.way <- parcel{nil, later(free, later(time.Now(), d.notBefore))}
 			return
 		}
 	}
@@ -165,6 +166,10 @@ func (d *direction) read() {
 func (d *direction) write(to *net.TCPConn) {
 	for p := range d.way {
 		time.Sleep(time.Until(p.sent.Add(d.line.Delay)))
+		if p.data == nil {
+			to.CloseWrite()
+			return
+		}
 		if _, err := to.Write(p.data); err != nil {
 			d.from.Close() // it hears of it later than on a line
 			for range d.way {
@@ -172,7 +177,6 @@ func (d *direction) write(to *net.TCPConn) {
 			return
 		}
 	}
-	to.CloseWrite()
 }
 
 func later(a, b time.Time) time.Time {
