@@ -133,6 +133,9 @@ func (r *Relay) direction(from *net.TCPConn) *direction {
 	return &direction{line: r.Line, from: from, way: make(chan parcel, 4096)}
 }
 
+// catchUp is how much of its time a line with a Rate makes up for if it slept too long.
+const catchUp = 5 * time.Millisecond
+
 // read puts on the way what comes, with the time.
 func (d *direction) read() {
 	defer close(d.way)
@@ -149,14 +152,14 @@ func (d *direction) read() {
 			if d.change != nil {
 				data, d.notBefore = d.change(data)
 			}
-			if free = later(free, later(time.Now(), d.notBefore)); d.line.Rate > 0 {
-				free = free.Add(time.Duration(n) * time.Second / time.Duration(d.line.Rate))
+			if d.line.Rate > 0 {
+				free = later(free, time.Now().Add(-catchUp)).Add(time.Duration(n) * time.Second / time.Duration(d.line.Rate))
 				time.Sleep(time.Until(free)) // what the line does not take, the sender keeps
 			}
-			d.way <- parcel{data, free}
+			d.way <- parcel{data, later(time.Now(), d.notBefore)}
 		}
 		if err != nil {
-			d.way <- parcel{nil, later(free, later(time.Now(), d.notBefore))}
+			d.way <- parcel{nil, later(time.Now(), d.notBefore)}
 			return
 		}
 	}
