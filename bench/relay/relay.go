@@ -134,7 +134,7 @@ func (r *Relay) direction(from *net.TCPConn) *direction {
 }
 
 // catchUp is how much of its time a line with a Rate makes up for if it slept too long.
-const catchUp = 5 * time.Millisecond
+const catchUp = 20 * time.Millisecond
 
 // read puts on the way what comes, with the time.
 func (d *direction) read() {
