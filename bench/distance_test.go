@@ -61,18 +61,31 @@ func race(b *testing.B, e errand, clients ...client) {
 	trips := make(map[string][]float64)
 	dirs := make(map[string]string)
 	home := b.TempDir()
-	run := func(name, url string, c client) error {
+	want := map[string][sha256.Size]byte{}
+	if e.root != "" {
+		var err error
+		want, err = sums(e.root)
+		check(b, err)
+	}
+	run := func(name, url string, c client) (time.Duration, error) {
+		start := time.Now()
 		if c.walk != nil {
-			return c.walk(b, url)
+			err := c.walk(b, url)
+			return time.Since(start), err
 		}
 		argv := c.fetch(url, dirs[name])
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Env = []string{"HOME=" + home}
 		said, err := cmd.CombinedOutput()
+		took := time.Since(start)
 		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != c.code {
-			return fmt.Errorf("%s: %w: %.300s", name, err, said)
+			return 0, fmt.Errorf("%s: %w: %.300s", name, err, said)
 		}
-		return e.check(name, dirs[name])
+		got, err := sums(dirs[name])
+		if err == nil && !maps.Equal(got, want) {
+			err = fmt.Errorf("%s: %d files, want %d, or they are others", name, len(got), len(want))
+		}
+		return took, err
 	}
 	all := func(each func(name string, server far, c client) error) {
 		var running sync.WaitGroup
@@ -98,7 +111,8 @@ func race(b *testing.B, e errand, clients ...client) {
 	fresh()
 	if e.warm {
 		all(func(name string, server far, c client) error {
-			return errors.Join(run(name, server.near, c), move(dirs[name], server))
+			_, err := run(name, server.near, c)
+			return errors.Join(err, move(dirs[name], server))
 		})
 	}
 	var mu sync.Mutex
@@ -107,11 +121,10 @@ func race(b *testing.B, e errand, clients ...client) {
 			fresh()
 		}
 		all(func(name string, server far, c client) error {
-			start := time.Now()
-			err := run(name, server.url, c)
+			took, err := run(name, server.url, c)
 			mu.Lock()
 			defer mu.Unlock()
-			trips[name] = append(trips[name], float64(time.Since(start))/float64(roundTrip)/e.per)
+			trips[name] = append(trips[name], float64(took)/float64(roundTrip)/e.per)
 			return err
 		})
 	}
@@ -127,22 +140,6 @@ func race(b *testing.B, e errand, clients ...client) {
 		}
 	}
 	b.ReportMetric(0, "ns/op")
-}
-
-// check looks whether a folder has all that it should, and nothing else.
-func (e *errand) check(name, dir string) error {
-	want := map[string][sha256.Size]byte{}
-	if e.root != "" {
-		var err error
-		if want, err = sums(e.root); err != nil {
-			return err
-		}
-	}
-	got, err := sums(dir)
-	if err == nil && !maps.Equal(got, want) {
-		err = fmt.Errorf("%s: %d files, want %d, or they are others", name, len(got), len(want))
-	}
-	return err
 }
 
 // move has a mirror that came of a near server be that of the distant one.
@@ -168,9 +165,8 @@ func sums(dir string) (map[string][sha256.Size]byte, error) {
 			}
 			return nil
 		}
-		data, err := os.ReadFile(name)
 		rel, _ := filepath.Rel(dir, name)
-		sums[rel] = sha256.Sum256(data)
+		sums[rel], err = sumOf(name)
 		return err
 	})
 	return sums, err

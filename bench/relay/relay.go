@@ -125,13 +125,16 @@ type direction struct {
 }
 
 type parcel struct {
-	data []byte
+	data []byte    // nil is the end
 	sent time.Time // when its last octet is on its way
 }
 
 func (r *Relay) direction(from *net.TCPConn) *direction {
 	return &direction{line: r.Line, from: from, way: make(chan parcel, 4096)}
 }
+
+// catchUp is how much of its time a line with a Rate makes up for if it slept too long.
+const catchUp = 20 * time.Millisecond
 
 // read puts on the way what comes, with the time.
 func (d *direction) read() {
@@ -149,13 +152,14 @@ func (d *direction) read() {
 			if d.change != nil {
 				data, d.notBefore = d.change(data)
 			}
-			if free = later(free, later(time.Now(), d.notBefore)); d.line.Rate > 0 {
-				free = free.Add(time.Duration(n) * time.Second / time.Duration(d.line.Rate))
+			if d.line.Rate > 0 {
+				free = later(free, time.Now().Add(-catchUp)).Add(time.Duration(n) * time.Second / time.Duration(d.line.Rate))
 				time.Sleep(time.Until(free)) // what the line does not take, the sender keeps
 			}
-			d.way <- parcel{data, free}
+			d.way <- parcel{data, later(time.Now(), d.notBefore)}
 		}
 		if err != nil {
+			d.way <- parcel{nil, later(time.Now(), d.notBefore)}
 			return
 		}
 	}
@@ -165,6 +169,10 @@ func (d *direction) read() {
 func (d *direction) write(to *net.TCPConn) {
 	for p := range d.way {
 		time.Sleep(time.Until(p.sent.Add(d.line.Delay)))
+		if p.data == nil {
+			to.CloseWrite()
+			return
+		}
 		if _, err := to.Write(p.data); err != nil {
 			d.from.Close() // it hears of it later than on a line
 			for range d.way {
@@ -172,7 +180,6 @@ func (d *direction) write(to *net.TCPConn) {
 			return
 		}
 	}
-	to.CloseWrite()
 }
 
 func later(a, b time.Time) time.Time {
