@@ -38,6 +38,7 @@ type Sink struct {
 	portion  *Portion // of out, with others
 
 	file    *os.File // nil before it is opened, and for standard output
+	part    *Sink    // in which the document is put together; nil for none
 	opened  os.FileInfo
 	w       io.Writer
 	safe    *term.Writer // nil unless w is a terminal
@@ -94,11 +95,17 @@ func (s *Sink) Open() error {
 	return nil
 }
 
-func (s *Sink) create() (err error) {
+// makeDirs makes the folders of what the user typed of the path, if that is wanted.
+func (s *Sink) makeDirs() error {
 	if typed := strings.TrimSuffix(s.Path, s.Served); s.mkdirs && typed != "" {
-		if err := os.MkdirAll(filepath.Dir(typed), 0o750); err != nil {
-			return err
-		}
+		return os.MkdirAll(filepath.Dir(typed), 0o750)
+	}
+	return nil
+}
+
+func (s *Sink) create() (err error) {
+	if err := s.makeDirs(); err != nil {
+		return err
 	}
 	if info, err := s.stat(); s.remote && s.clobber != plan.ClobberNever && err == nil && !info.Mode().IsRegular() {
 		return irregular(s)
