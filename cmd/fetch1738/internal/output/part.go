@@ -15,29 +15,32 @@ import (
 const partSuffix = ".segments"
 
 // TakeSegments takes the document of which res is the answer in segments, if the
-// Sink is a file: then it reports true, and has closed res. The document is put together in a
-// file beside the Sink's, which takes its place when it is whole and else stays for
-// the next run.
-func (s *Sink) TakeSegments(ctx context.Context, job segments.Job, res *fetch.Resource) (bool, error) {
-	file, again, err := s.openPart()
+// Sink is a file and another can be made beside it: then it reports true, and has
+// closed res. The document is put together in the other file, which takes the place of
+// the Sink's when it is whole and else stays for the next run. Job.Warn must be set.
+func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Resource) (bool, error) {
+	file, again, err := openPart(s)
+	if err != nil {
+		job.Warn("using one connection: %v", err) // which may still write to the file itself
+	}
 	if file == nil || err != nil {
-		return false, err
+		return false, nil
 	}
 	part, err := segments.Open(file, again)
 	if err != nil {
 		return true, err
 	}
 	defer part.Close()
-	if err = part.Ready(&job, res); err == nil {
-		s.Count = part.Missing()
+	err = part.Ready(&job, res)
+	missing := part.Missing()
+	if err == nil {
 		err = part.Fill(ctx, job, res)
-		s.Count -= part.Missing()
 	}
 	if err == nil {
 		err = part.Finish()
 	}
 	if err == nil {
-		err = s.adopt()
+		s.Count, err = missing, adopt(s)
 	}
 	return true, s.blame(err)
 }
@@ -47,7 +50,7 @@ func (s *Sink) TakeSegments(ctx context.Context, job segments.Job, res *fetch.Re
 // is no file, or has something else than a file in its place, has no part: file is nil.
 // The part of an earlier run is opened as it is. Its permissions are those of the file
 // that it is to replace, which must be one that may be written to.
-func (s *Sink) openPart() (file *os.File, again func() (*os.File, error), err error) {
+func openPart(s *Sink) (file *os.File, again func() (*os.File, error), err error) {
 	if s.Path == "" {
 		return nil, nil, nil
 	}
@@ -55,7 +58,7 @@ func (s *Sink) openPart() (file *os.File, again func() (*os.File, error), err er
 	if err == nil && !old.Mode().IsRegular() {
 		return nil, nil, nil
 	}
-	if err := s.makeDirs(); err != nil {
+	if err := makeDirs(s); err != nil {
 		return nil, nil, err
 	}
 	if old != nil && s.clobber != plan.ClobberNever {
@@ -89,7 +92,7 @@ func (s *Sink) openPart() (file *os.File, again func() (*os.File, error), err er
 }
 
 // adopt puts the part, which must be closed, in the Sink's place.
-func (s *Sink) adopt() error {
+func adopt(s *Sink) error {
 	file, err := s.openFile(os.O_WRONLY | os.O_CREATE) // which finds the name, and whether it may be had
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (s *Sink) adopt() error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	if err := s.replace(); err != nil {
+	if err := replace(s); err != nil {
 		return err
 	}
 	s.part = nil
@@ -110,7 +113,7 @@ func (s *Sink) adopt() error {
 }
 
 // replace renames the part.
-func (s *Sink) replace() error {
+func replace(s *Sink) error {
 	if s.Served != "" {
 		return s.inFolder(false, func(dir *os.Root, name string) error {
 			return dir.Rename(filepath.Base(s.part.Path), name)

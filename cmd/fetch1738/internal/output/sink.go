@@ -96,7 +96,7 @@ func (s *Sink) Open() error {
 }
 
 // makeDirs makes the folders of what the user typed of the path, if that is wanted.
-func (s *Sink) makeDirs() error {
+func makeDirs(s *Sink) error {
 	if typed := strings.TrimSuffix(s.Path, s.Served); s.mkdirs && typed != "" {
 		return os.MkdirAll(filepath.Dir(typed), 0o750)
 	}
@@ -104,7 +104,7 @@ func (s *Sink) makeDirs() error {
 }
 
 func (s *Sink) create() (err error) {
-	if err := s.makeDirs(); err != nil {
+	if err := makeDirs(s); err != nil {
 		return err
 	}
 	if info, err := s.stat(); s.remote && s.clobber != plan.ClobberNever && err == nil && !info.Mode().IsRegular() {

@@ -64,7 +64,7 @@ type Job struct {
 // A Fetcher is what a Job needs of a Resolver.
 type Fetcher interface {
 	fetch.Fetcher
-	fetch.AttributeFinder
+	FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error)
 }
 
 // Worth reports whether res is the answer for a document that is large enough for

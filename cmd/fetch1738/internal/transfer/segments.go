@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/segments"
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -12,13 +13,16 @@ import (
 func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (done bool, err error) {
 	job := segments.Job{
 		Connections: t.Op.Ask.Segments, Request: req, Fetcher: t.ResolverFor(req.Locator),
-		Incoming: t.incoming, Missing: t.watch.Total, Warn: t.Warn, Remark: t.watch.Remark,
+		Incoming: t.incoming, Warn: t.Warn, Remark: t.watch.Remark,
+		Missing: func(octets int64) {
+			t.Heads.Enough()
+			expect(t, req, octets)
+		},
 	}
-	if !t.verbatim() || t.watch.Data != nil || t.Sink.File() || !job.Worth(res) {
+	if !t.verbatim() || t.watch.Data != nil || t.Sink.Path == "" || t.Sink.File() || !job.Worth(res) {
 		return false, nil
 	}
-	t.Heads.Enough()
-	if done, err = t.Sink.TakeSegments(ctx, job, res); done && err == nil {
+	if done, err = output.TakeSegments(ctx, t.Sink, job, res); done && err == nil {
 		t.Account.Replied(226) // by FTP; the sessions have heard other things since
 	}
 	return done, err
