@@ -121,21 +121,20 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 	}
 	f.free.L = &f.mu
 	f.divide()
-	begun := f.take()
-	if begun == nil || begun.at.Load() > 0 {
-		f.giveBack(begun)
-		_ = first.Close() // its beginning is here already
-		begun, first = nil, nil
-	}
 	f.workers = min(f.Connections, len(f.segments))
-	var workers sync.WaitGroup
+	var taken []*segment // by all before any begins, so that the first does not run through them
 	for range f.workers {
-		if begun == nil {
-			begun = f.take() // now, so that the first does not run through them all
-		}
-		s, answer := begun, first
+		taken = append(taken, f.take())
+	}
+	if len(taken) == 0 || taken[0].at.Load() > 0 {
+		_ = first.Close() // its beginning is here already
+		first = nil
+	}
+	var workers sync.WaitGroup
+	for _, s := range taken {
+		answer := first
+		first = nil
 		workers.Go(func() { f.work(ctx, s, answer) })
-		begun, first = nil, nil
 	}
 	done := make(chan struct{})
 	go func() {
@@ -281,11 +280,8 @@ func (f *filling) answer(s *segment) {
 	f.free.Broadcast()
 }
 
-// giveBack ends the work at a segment, whose rest is for others. A nil one is none.
+// giveBack ends the work at a segment, whose rest is for others.
 func (f *filling) giveBack(s *segment) {
-	if s == nil {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.busy--
