@@ -45,7 +45,7 @@ var imports = []struct {
 // floors are the packages of the command line, below cmd/fetch1738/internal, from the
 // lowest to the highest. A package imports from the floors below its own.
 var floors = []string{
-	"curldate curlvar dial dump fault glob keyfile mime822 netrc play record term version wildcard",
+	"curldate curlvar dial dump fault glob keyfile mime822 netrc play record segments term version wildcard",
 	"stdio progress render",
 	"plan",
 	"client output source listing form speed",

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/filelock"
 )
 
 // Folder is where a Mirror keeps what is its own, in Mirror.Dir; no name of the
@@ -220,7 +222,7 @@ func openManifest(root *os.Root) (*manifest, error) {
 		return nil, err
 	}
 	m := &manifest{file: file}
-	if !lock(file) {
+	if !filelock.Take(file) {
 		err = errLocked
 	}
 	if err == nil {

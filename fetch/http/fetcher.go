@@ -73,7 +73,8 @@ type Options struct {
 	// about the connection and the length of the body are the Fetcher's business and
 	// ignored, but for these: "Connection: close", "Transfer-Encoding: chunked" for a
 	// Body, "Expect: 100-continue" to ask first also with a small Body, and an empty
-	// list for Expect, which sends a large one unasked.
+	// list for Expect, which sends a large one unasked. With an If-Range a request for
+	// a part fails with ErrBadRange if everything comes.
 	Header http.Header
 	// Body is sent with the request; it is not closed. It is sent again, after a
 	// redirect or a failure, if it is an io.Seeker. Other operations than Fetch do

@@ -85,6 +85,9 @@ func (c *call) whole(a *answer) (err error) {
 		a.window = window{total: a.resp.ContentLength}
 		return nil
 	}
+	if c.ranged() && c.atHome() && c.opt.Header.Get("If-Range") != "" {
+		return c.badRange("the document has changed, or the server does not send parts of it")
+	}
 	a.window, err = c.place(a.resp.ContentLength)
 	return err
 }

@@ -2,6 +2,7 @@ package curl
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curldate"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/segments"
 )
 
 // setSpan reads "FIRST-LAST", "FIRST-" or "-COUNT".
@@ -80,6 +82,19 @@ func setResume(c *CommandLine, value string) error {
 		return err
 	}
 	c.op.Ask.Resume, c.op.Ask.ResumeAt = plan.ResumeGiven, n
+	return nil
+}
+
+// setSegments reads how many connections a document may have.
+func setSegments(c *CommandLine, value string) error {
+	n, err := natural(value)
+	switch {
+	case err != nil:
+		return err
+	case n < 1 || n > segments.Most:
+		return fmt.Errorf("expected a number from 1 to %d", segments.Most)
+	}
+	c.op.Ask.Segments = int(n)
 	return nil
 }
 

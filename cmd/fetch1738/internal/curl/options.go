@@ -177,6 +177,7 @@ func Options() []Option {
 		{"", "retry-connrefused", "", "transfer", "With --retry, retry if the connection is refused", toggle(func(o *plan.Operation) *bool { return &o.Retry.Refused }), ""},
 		{"", "retry-delay", "SECONDS", "transfer", "Wait SECONDS between retries (default 1, 2, 4, ...)", Seconds(func(o *plan.Operation) *time.Duration { return &o.Retry.Delay }), ""},
 		{"", "retry-max-time", "SECONDS", "transfer", "Do not retry after SECONDS", Seconds(func(o *plan.Operation) *time.Duration { return &o.Retry.MaxTime }), ""},
+		{"", "segments", "NUMBER", "transfer ftp http", "Fetch a large file over up to NUMBER connections at once", setSegments, Own},
 		{"S", "show-error", "", "output", "Show errors even with -s", toggle(func(o *plan.Operation) *bool { return &o.ShowError }), ""},
 		{"", "show-headers", "", "http file", "The same as --include", toggle(func(o *plan.Operation) *bool { return &o.Output.Include }), ""},
 		{"s", "silent", "", "output", "Show no progress and no errors", toggle(func(o *plan.Operation) *bool { return &o.Silent }), ""},

@@ -75,8 +75,12 @@ func (s *Sink) Skips(existing bool) (bool, error) {
 	return false, nil
 }
 
-// Remove removes the file, if it has been opened and no other has taken its place.
+// Remove removes the file, or its part, if it has been opened and no other has taken
+// its place.
 func (s *Sink) Remove() error {
+	if s.part != nil {
+		return s.part.Remove()
+	}
 	if s.file == nil || !s.regular() {
 		return nil
 	}

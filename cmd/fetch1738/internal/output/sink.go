@@ -39,6 +39,7 @@ type Sink struct {
 	portion  *Portion // of out, with others
 
 	file    *os.File // nil before it is opened, and for standard output
+	part    *Sink    // in which the document is put together; nil for none
 	opened  os.FileInfo
 	w       io.Writer
 	safe    *term.Writer // nil unless w is a terminal
@@ -103,6 +104,14 @@ func (s *Sink) terminal(stream io.Writer) bool {
 	return term.IsTerminal(stream)
 }
 
+// makeDirs makes the folders of what the user typed of the path, if that is wanted.
+func makeDirs(s *Sink) error {
+	if typed := strings.TrimSuffix(s.Path, s.Served); s.mkdirs && typed != "" {
+		return os.MkdirAll(filepath.Dir(typed), 0o750)
+	}
+	return nil
+}
+
 func (s *Sink) create() (err error) {
 	if s.remote && s.clobber != plan.ClobberNever {
 		if info, err := s.stat(); err == nil && !info.Mode().IsRegular() {
@@ -114,8 +123,8 @@ func (s *Sink) create() (err error) {
 		flags &^= os.O_TRUNC
 	}
 	s.file, err = s.openFile(flags)
-	if typed := strings.TrimSuffix(s.Path, s.Served); errors.Is(err, fs.ErrNotExist) && s.mkdirs && typed != "" {
-		if err := os.MkdirAll(filepath.Dir(typed), 0o750); err != nil {
+	if errors.Is(err, fs.ErrNotExist) && s.mkdirs {
+		if err := makeDirs(s); err != nil {
 			return err
 		}
 		s.file, err = s.openFile(flags)

@@ -189,6 +189,7 @@ type Ask struct {
 	Method   string // "" for the usual one
 	Time     TimeCondition
 	Numbers  []int // of the links to follow, one after the other
+	Segments int   // connections for one document; 0 and 1 for one
 }
 
 // A Span is a part of a document, as fetch.Request has it.

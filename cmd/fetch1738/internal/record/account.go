@@ -51,6 +51,9 @@ func (a *Account) Begin() { a.note(func() { a.facts.Start = time.Now() }) }
 // Finish notes the end.
 func (a *Account) Finish() { a.note(func() { a.facts.End = time.Now() }) }
 
+// Replied makes code the last FTP reply, for what several sessions have come to.
+func (a *Account) Replied(code int) { a.note(func() { a.facts.Reply = code }) }
+
 // Facts is what there is to know now.
 func (a *Account) Facts() Facts {
 	a.mu.Lock()

@@ -28,6 +28,7 @@ type Heads struct {
 	dump       io.Writer   // nil for none
 	file       io.Closer   // that it is, if it is one
 	fault      error       // of dump
+	enough     bool        // what else comes in this attempt is not the document's
 }
 
 // Dump has everything written to w, too; file, if not nil, is closed by Finish.
@@ -53,7 +54,7 @@ func (h *Heads) received(octets []byte) {
 		h.tunnel = statusOf(octets)
 	}
 	switch {
-	case tunnel && h.NoTunnels, !isHead && !h.Replies:
+	case h.enough, tunnel && h.NoTunnels, !isHead && !h.Replies:
 		return
 	case isHead:
 		h.web = append(h.web, octets...)
@@ -96,7 +97,14 @@ func (h *Heads) Add(lines string) {
 func (h *Heads) Again() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.web, h.ends, h.last, h.size, h.trailer = nil, nil, 0, 0, nil
+	h.web, h.ends, h.last, h.size, h.trailer, h.enough = nil, nil, 0, 0, nil, false
+}
+
+// Enough has nothing more of this attempt kept.
+func (h *Heads) Enough() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.enough = true
 }
 
 // Shown are the heads of HTTP answers.

@@ -61,6 +61,9 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	expect(t, whole, res.Size)
+	if done, err := inSegments(ctx, t, req, res); done || err != nil {
+		return err
+	}
 	return t.store(res)
 }
 

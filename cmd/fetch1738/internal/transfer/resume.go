@@ -61,9 +61,9 @@ func isPart(res *fetch.Resource) bool {
 }
 
 // datable has the server tell when a document was modified, if that may be of
-// use after a failure.
+// use after a failure or for segments.
 func datable(t *Transfer, req *fetch.Request) {
-	if options, ok := req.Options.(*ftp.Options); ok && t.Op.Retry.Times > 0 && !t.Op.Exact {
+	if options, ok := req.Options.(*ftp.Options); ok && (t.Op.Retry.Times > 0 || t.Op.Ask.Segments > 1) && !t.Op.Exact {
 		options.ModTime = true
 	}
 }

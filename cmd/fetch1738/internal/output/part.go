@@ -1,0 +1,127 @@
+package output
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/segments"
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// partSuffix ends the name of the file beside a Sink's in which a document is put
+// together.
+const partSuffix = ".segments"
+
+// TakeSegments takes the document of which res is the answer in segments, if the
+// Sink is a file and another can be made beside it: then it reports true, and has
+// closed res. The document is put together in the other file, which takes the place of
+// the Sink's when it is whole and else stays for the next run. Job.Warn must be set.
+func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Resource) (bool, error) {
+	file, again, err := openPart(s)
+	if err != nil {
+		job.Warn("using one connection: %v", err) // which may still write to the file itself
+	}
+	if file == nil || err != nil {
+		return false, nil
+	}
+	part, err := segments.Open(file, again)
+	if err != nil {
+		return true, err
+	}
+	defer part.Close()
+	err = part.Ready(&job, res)
+	missing := part.Missing()
+	if err == nil {
+		err = part.Fill(ctx, job, res)
+	}
+	if err == nil {
+		err = part.Finish()
+	}
+	if err == nil {
+		s.Count, err = missing, adopt(s)
+	}
+	return true, s.blame(err)
+}
+
+// openPart opens the file in which a document is put together before it takes the
+// Sink's place, and gives a function that opens it once more, for writing. A Sink that
+// is no file, or has something else than a file in its place, has no part: file is nil.
+// The part of an earlier run is opened as it is. Its permissions are those of the file
+// that it is to replace, which must be one that may be written to.
+func openPart(s *Sink) (file *os.File, again func() (*os.File, error), err error) {
+	if s.Path == "" {
+		return nil, nil, nil
+	}
+	old, err := s.stat()
+	if err == nil && !old.Mode().IsRegular() {
+		return nil, nil, nil
+	}
+	if err := makeDirs(s); err != nil {
+		return nil, nil, err
+	}
+	if old != nil && s.clobber != plan.ClobberNever {
+		writable, err := s.openPath(os.O_WRONLY)
+		if err != nil {
+			return nil, nil, err
+		}
+		_ = writable.Close()
+	}
+	path, name := s.Path, s.Served
+	if name == "" { // else it is no link
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
+		name = filepath.Base(path)
+	}
+	// A name that nobody has typed, for what it may lead to.
+	part := &Sink{Path: path + partSuffix, Served: name + partSuffix, mkdirs: s.mkdirs}
+	if part.file, err = part.openPath(os.O_RDWR | os.O_CREATE); err != nil {
+		return nil, nil, err
+	}
+	if part.opened, err = part.file.Stat(); err == nil && old != nil {
+		err = part.file.Chmod(old.Mode().Perm() | 0o600)
+	}
+	if err != nil {
+		part.file.Close()
+		return nil, nil, err
+	}
+	s.part = part
+	return part.file, func() (*os.File, error) { return part.openPath(os.O_WRONLY) }, nil
+}
+
+// adopt puts the part, which must be closed, in the Sink's place.
+func adopt(s *Sink) error {
+	file, err := s.openFile(os.O_WRONLY | os.O_CREATE) // which finds the name, and whether it may be had
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	if err := replace(s); err != nil {
+		return err
+	}
+	s.part = nil
+	if s.file, err = s.openPath(os.O_WRONLY); err != nil {
+		return err
+	}
+	s.w = s.file
+	s.opened, err = s.file.Stat()
+	return err
+}
+
+// replace renames the part.
+func replace(s *Sink) error {
+	if s.Served != "" {
+		return s.inFolder(false, func(dir *os.Root, name string) error {
+			return dir.Rename(filepath.Base(s.part.Path), name)
+		})
+	}
+	path := s.Path
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return os.Rename(s.part.Path, path)
+}

@@ -1,0 +1,503 @@
+package segments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/resume"
+)
+
+const (
+	// Most is how many connections there may be.
+	Most = 32
+	// Least is how many bytes are worth a connection, unless a Job says otherwise.
+	Least = 1 << 20
+
+	saveEvery = 5 * time.Second
+	headway   = 64 << 10  // bytes after which a connection that broke was worth making
+	copySize  = 128 << 10 // bytes of a buffer
+)
+
+// ErrChanged is that the server has another document than the one that was begun.
+var ErrChanged = errors.New("the document has changed on the server")
+
+// A Job says how a Part is filled. Connections, Request and Fetcher are needed.
+type Job struct {
+	// Connections is how many there may be at once, 1 to Most.
+	Connections int
+	// Least is how many bytes are worth a connection; 0 means the constant.
+	Least int64
+	// SaveEvery is how often the file is told what it lacks; 0 means five seconds. A run
+	// that is killed loses what came since.
+	SaveEvery time.Duration
+	// Request is for the whole document. FTP options must ask for the time of
+	// modification.
+	Request *fetch.Request
+	// Fetcher performs requests for segments, several at once.
+	Fetcher Fetcher
+	// Incoming, if not nil, is called for each body and gives what is read in its
+	// place.
+	Incoming func(body io.Reader) io.Reader
+	// Missing, if not nil, is told before Fill begins how many bytes it will fetch.
+	Missing func(n int64)
+	// Warn, if not nil, is told in words for people why there is one connection only, or
+	// what becomes of an earlier run.
+	Warn func(format string, args ...any)
+	// Remark, if not nil, is told in words for people when there are fewer
+	// connections than wanted. Calls may come at once.
+	Remark func(text string)
+}
+
+// A Fetcher is what a Job needs of a Resolver.
+type Fetcher interface {
+	fetch.Fetcher
+	FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error)
+}
+
+// Worth reports whether res is the answer for a document that is large enough for
+// several connections, and can be told from other versions of it. If it is only
+// large enough, Warn is told why it can not be had in segments.
+func (j *Job) Worth(res *fetch.Resource) bool {
+	if j.Connections < 2 || j.Request.Offset != 0 || j.Request.Length != 0 || res.Kind != fetch.KindDocument || res.Size < 2*cmp.Or(j.Least, Least) {
+		return false
+	}
+	switch info := res.Info.(type) {
+	case *ftp.Info:
+		options, ok := j.Request.Options.(*ftp.Options)
+		if !ok || options == nil || len(options.Quote)+len(options.PreTransfer)+len(options.PostQuote) > 0 {
+			return false // commands of the caller's are sent once
+		}
+	case *fetchhttp.Info:
+		options, ok := j.Request.Options.(*fetchhttp.Options)
+		if !ok || options == nil || options.Proxied != nil || info.StatusCode != http.StatusOK || info.Method != http.MethodGet {
+			return false
+		}
+		if !strings.Contains(info.Header.Get("Accept-Ranges"), "bytes") {
+			j.warn("using one connection: the server does not send parts of a document")
+			return false
+		}
+	default:
+		return false
+	}
+	if !resume.Of(res).Known() {
+		j.warn("using one connection: the server does not tell one version of the document from another")
+		return false
+	}
+	return true
+}
+
+func (j *Job) warn(format string, args ...any) {
+	if j.Warn != nil {
+		j.Warn(format, args...)
+	}
+}
+
+// Fill fetches what is missing. first is the answer to Job.Request, of which nothing
+// has been read; Fill closes it. What has come when Fill fails is kept, and the file says so;
+// only after ErrChanged the file is empty.
+//
+// A connection that cannot be made leaves its segment to the others, and one that
+// breaks goes on where it stopped. So an error, but for ErrChanged and those of the
+// file or of ctx, is that of the last connection.
+func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := &filling{Part: p, Job: j, cancel: cancel}
+	if j.Missing != nil {
+		j.Missing(p.Missing())
+	}
+	f.free.L = &f.mu
+	f.divide()
+	f.workers = min(f.Connections, len(f.segments))
+	var taken []*segment // by all before any begins, so that the first does not run through them
+	for range f.workers {
+		taken = append(taken, f.take())
+	}
+	if len(taken) == 0 || taken[0].at.Load() > 0 {
+		_ = first.Close() // its beginning is here already
+		first = nil
+	}
+	var workers sync.WaitGroup
+	for _, s := range taken {
+		answer := first
+		first = nil
+		workers.Go(func() { f.work(ctx, s, answer) })
+	}
+	done := make(chan struct{})
+	go func() {
+		workers.Wait()
+		close(done)
+	}()
+	f.saveUntil(done)
+	f.note()
+	if p.Missing() == 0 && !f.fatal {
+		f.err = f.look(ctx)
+	}
+	switch {
+	case f.err == nil:
+		return nil
+	case errors.Is(f.err, ErrChanged), resume.Refused(f.err):
+		return cmp.Or(p.Reset(), f.err)
+	}
+	return cmp.Or(p.save(), f.err)
+}
+
+// look asks once more for what tells an edition by FTP, where the octets of each
+// segment come from the file as it is at the time.
+func (f *filling) look(ctx context.Context) error {
+	if f.record.Edition.ModTime.IsZero() {
+		return nil
+	}
+	now, err := f.Fetcher.FindAttributes(ctx, f.Request)
+	if err == nil && !f.record.Edition.Continues(&fetch.Resource{Attributes: *now}) {
+		err = f.changed()
+	}
+	return err
+}
+
+// changed is the error of a document that is another one now.
+func (f *filling) changed() error {
+	return fetch.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, ErrChanged)
+}
+
+// A segment is a piece of the document that one connection fetches.
+type segment struct {
+	at       atomic.Int64 // its first byte that is not in the file
+	end      int64        // behind its last one
+	answered bool         // by the server, for who fetches it
+}
+
+// reach notes that what comes before pos is in the file.
+func (s *segment) reach(pos int64) { s.at.Store(max(s.at.Load(), pos)) }
+
+// A filling is a Part that is being filled.
+type filling struct {
+	*Part
+	Job
+	cancel   context.CancelFunc
+	segments []*segment // all, in order
+
+	mu      sync.Mutex
+	free    sync.Cond  // for a change of what follows
+	waiting []*segment // that nobody fetches
+	busy    int        // how many are being fetched
+	workers int        // connections that have not failed
+	err     error      // the last failure
+	fatal   bool       // it ends everything
+}
+
+// divide makes segments of what is missing, about as many as there are connections.
+func (f *filling) divide() {
+	least := cmp.Or(f.Least, Least)
+	size := max(least, f.Part.Missing()/int64(f.Connections))
+	room := Most - len(f.record.Missing)
+	for _, m := range f.record.Missing {
+		pieces := min(max(1, (m[1]-m[0])/size), int64(max(0, room))+1)
+		room -= int(pieces) - 1
+		for i := range pieces {
+			s := &segment{end: m[0] + (m[1]-m[0])*(i+1)/pieces}
+			s.at.Store(m[0] + (m[1]-m[0])*i/pieces)
+			f.segments = append(f.segments, s)
+		}
+	}
+	f.waiting = slices.Clone(f.segments)
+}
+
+// note keeps in the record what is missing now.
+func (f *filling) note() {
+	f.record.Missing = nil
+	for _, s := range f.segments {
+		at := s.at.Load()
+		switch last := len(f.record.Missing) - 1; {
+		case at == s.end:
+		case last >= 0 && f.record.Missing[last][1] == at:
+			f.record.Missing[last][1] = s.end
+		default:
+			f.record.Missing = append(f.record.Missing, [2]int64{at, s.end})
+		}
+	}
+}
+
+// take gives a segment that nobody fetches, once there is one; nil if there will be
+// none.
+func (f *filling) take() *segment {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.waiting) == 0 && f.busy > 0 && !f.fatal {
+		f.free.Wait() // one of the others may fail
+	}
+	if len(f.waiting) == 0 || f.fatal {
+		return nil
+	}
+	return f.start(0)
+}
+
+// start takes the i-th segment that waits.
+func (f *filling) start(i int) *segment {
+	s := f.waiting[i]
+	f.waiting = slices.Delete(f.waiting, i, i+1)
+	f.busy++
+	return s
+}
+
+// follow exchanges a segment that is complete for the one behind it, if nobody
+// fetches that. Who has asked for it may still be refused.
+func (f *filling) follow(s *segment) *segment {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	behind := func(next *segment) bool { return next.at.Load() == s.end && next.end > s.end }
+	for !f.fatal {
+		if i := slices.IndexFunc(f.waiting, behind); i >= 0 {
+			f.busy--
+			return f.start(i)
+		}
+		if i := slices.IndexFunc(f.segments, behind); i < 0 || f.segments[i].answered {
+			return nil
+		}
+		f.free.Wait()
+	}
+	return nil
+}
+
+// answer notes that a server gives what was asked of it for a segment.
+func (f *filling) answer(s *segment) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.answered = true
+	f.free.Broadcast()
+}
+
+// giveBack ends the work at a segment, whose rest is for others.
+func (f *filling) giveBack(s *segment) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy--
+	if s.answered = false; s.at.Load() < s.end {
+		f.waiting = slices.Insert(f.waiting, 0, s)
+	}
+	f.free.Broadcast()
+}
+
+// work is what one connection does, until nothing is left or it fails. It begins
+// with s, of which answer is the answer for all from there on; both may be nil.
+func (f *filling) work(ctx context.Context, s *segment, answer *fetch.Resource) {
+	for {
+		if s == nil {
+			if s = f.take(); s == nil {
+				return
+			}
+		}
+		var err error
+		s, err = f.fetch(ctx, s, answer)
+		answer = nil
+		if err != nil {
+			f.failed(err) // before others take the segment
+		}
+		f.giveBack(s)
+		if err != nil {
+			return
+		}
+		s = nil
+	}
+}
+
+// failed notes that a connection has failed for good.
+func (f *filling) failed(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.workers--
+	switch {
+	case f.fatal:
+		return
+	case endsAll(err):
+		f.fatal = true
+		f.cancel()
+		f.free.Broadcast()
+	case f.workers > 0 && f.Remark != nil && fetch.KindOf(err) != fetch.ErrCanceled:
+		f.Remark(fmt.Sprintf("%v; continuing with fewer connections (%d)", err, f.workers))
+	}
+	f.err = err
+}
+
+// endsAll reports whether a failure is not that of one connection: the document has
+// changed, or the file fails.
+func endsAll(err error) bool {
+	_, remote := errors.AsType[*fetch.Error](err)
+	return !remote || errors.Is(err, ErrChanged)
+}
+
+// fetch fetches a segment, and goes on where a connection breaks. It gives the
+// segment at which it ended.
+func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource) (_ *segment, err error) {
+	for s.at.Load() < s.end {
+		begun := s
+		from := s.at.Load()
+		if answer != nil {
+			s, err = f.stream(s, answer)
+		} else if answer, err = f.ask(ctx, s); err == nil {
+			err = f.copy(s, answer)
+		}
+		answer = nil
+		if err != nil && (endsAll(err) || ctx.Err() != nil || s == begun && s.at.Load()-from < headway) {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// ask asks for what a segment lacks.
+func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) {
+	from := s.at.Load()
+	req, _ := f.record.Edition.Rest(f.Request, from)
+	req.Length = s.end - from
+	// What a hook tells of may not be in the file yet; what the ones before it told
+	// of is.
+	told := from
+	res, err := f.Fetcher.Fetch(fetch.WithTrace(ctx, &fetch.Trace{Body: func(n int64) {
+		s.reach(told)
+		told += n
+	}}), req)
+	if err != nil {
+		return nil, err
+	}
+	if info, ok := res.Info.(*fetchhttp.Info); ok && info.StatusCode/100 != 2 {
+		err = &fetch.Error{Op: fetch.Op(info.Method), URL: res.Locator.Redacted(), Kind: fetch.ErrBusy, Code: info.StatusCode, Err: errors.New(info.Status)}
+	} else if !f.record.Edition.Continues(res) {
+		err = f.changed()
+	}
+	if err != nil {
+		_ = res.Close()
+		return nil, err
+	}
+	f.answer(s)
+	return res, nil
+}
+
+// copy writes the answer for a segment to the file. Where the octets can go there
+// without passing through the program, they do.
+func (f *filling) copy(s *segment, res *fetch.Resource) error {
+	defer res.Close()
+	body := f.incoming(res)
+	file, err := f.openAt(s.at.Load())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if to, ok := body.(io.WriterTo); ok {
+		from := s.at.Load()
+		n, err := to.WriteTo(file)
+		s.reach(from + n)
+		return f.cut(s, err)
+	}
+	return f.cut(s, f.read(s, body, file))
+}
+
+// stream writes the answer for all of the document from a segment on, and goes on
+// behind that as long as nobody else does: so it does without a server that knows
+// no segments. It gives the segment that it has come to.
+func (f *filling) stream(s *segment, res *fetch.Resource) (*segment, error) {
+	defer res.Close()
+	body := f.incoming(res)
+	file, err := f.openAt(s.at.Load())
+	if err != nil {
+		return s, err
+	}
+	defer file.Close()
+	for {
+		if err := f.cut(s, f.read(s, body, file)); err != nil {
+			return s, err
+		}
+		next := f.follow(s)
+		if next == nil {
+			return s, f.ending(s, body)
+		}
+		s = next
+	}
+}
+
+// read copies what a segment lacks.
+func (f *filling) read(s *segment, body io.Reader, file *os.File) error {
+	buf := make([]byte, min(copySize, s.end-s.at.Load()))
+	for at := s.at.Load(); at < s.end; s.reach(at) {
+		n, err := body.Read(buf[:min(int64(len(buf)), s.end-at)])
+		m, failed := file.Write(buf[:n])
+		at += int64(m)
+		if failed != nil {
+			return failed
+		}
+		if err != nil {
+			s.reach(at)
+			return err
+		}
+	}
+	return nil
+}
+
+// ending reads the end of the document, with which the server says that it is one.
+func (f *filling) ending(s *segment, body io.Reader) error {
+	if s.end != f.record.Edition.Size {
+		return nil
+	}
+	if n, _ := body.Read(make([]byte, 1)); n > 0 {
+		return f.changed()
+	}
+	return nil
+}
+
+// cut is the error of a body that has ended before the segment.
+func (f *filling) cut(s *segment, err error) error {
+	switch at := s.at.Load(); {
+	case at == s.end && (err == nil || err == io.EOF):
+		return nil
+	case err == nil, err == io.EOF:
+		return fetch.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("after %d bytes of %d", at, f.record.Edition.Size))
+	}
+	return err
+}
+
+func (f *filling) incoming(res *fetch.Resource) io.Reader {
+	if f.Incoming == nil {
+		return res.Body
+	}
+	return f.Incoming(res.Body)
+}
+
+func (f *filling) openAt(pos int64) (*os.File, error) {
+	file, err := f.again()
+	if err == nil {
+		if _, err = file.Seek(pos, io.SeekStart); err != nil {
+			file.Close()
+		}
+	}
+	return file, err
+}
+
+// saveUntil writes the record from time to time until done is closed.
+func (f *filling) saveUntil(done <-chan struct{}) {
+	ticks := time.NewTicker(cmp.Or(f.SaveEvery, saveEvery))
+	defer ticks.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticks.C:
+		}
+		f.note()
+		if err := f.save(); err != nil {
+			f.failed(err)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package segments
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+var then = time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)
+
+// content is a document of n bytes.
+func content(n int, seed uint64) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(seed, 1738))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// A world is a server with one document, and who fetches it.
+type world struct {
+	*testserver.Server
+	url     string
+	stage   string // of the request for a segment
+	fetcher Fetcher
+	options any
+}
+
+func worlds(t *testing.T, data []byte) map[string]*world {
+	files := fstest.MapFS{"big": {Data: data, ModTime: then}}
+	byFTP := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files })
+	byHTTP := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = files })
+	ftpFetcher, httpFetcher := new(ftp.Fetcher), &fetchhttp.Fetcher{Retries: -1}
+	t.Cleanup(func() {
+		ftpFetcher.Close()
+		httpFetcher.Close()
+	})
+	return map[string]*world{
+		"ftp":  {&byFTP.Server, byFTP.URL + "/big", "RETR", ftpFetcher, &ftp.Options{ModTime: true}},
+		"http": {&byHTTP.Server, byHTTP.URL + "/big", "REQUEST", httpFetcher, &fetchhttp.Options{Header: http.Header{}, AnyStatus: true}},
+	}
+}
+
+func (w *world) job(connections int) Job {
+	loc, err := locator.Parse(w.url)
+	if err != nil {
+		panic(err)
+	}
+	return Job{
+		Connections: connections, Least: 1000, Fetcher: w.fetcher,
+		Request: &fetch.Request{Locator: loc, Options: w.options},
+	}
+}
+
+// run is a run of the program that puts the document together in the file at path.
+func run(ctx context.Context, path string, j Job) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	p, err := Open(file, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	res, err := j.Fetcher.Fetch(ctx, j.Request)
+	if err != nil {
+		return err
+	}
+	if !j.Worth(res) {
+		res.Close()
+		return errors.New("not worth it")
+	}
+	if err := p.Ready(&j, res); err != nil {
+		return err
+	}
+	if err := p.Fill(ctx, j, res); err != nil {
+		return err
+	}
+	return p.Finish()
+}
+
+func checkFile(t *testing.T, path string, want []byte) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the file is not the document: %d bytes, %v", len(got), err)
+	}
+}
+
+func partPath(t *testing.T) string { return filepath.Join(t.TempDir(), "part") }
+
+// However many the segments, they make up the document.
+func TestSegments(t *testing.T) {
+	data := content(300_007, 1)
+	for name, w := range worlds(t, data) {
+		for _, n := range []int{2, 3, 7, Most} {
+			t.Run(fmt.Sprint(name, n), func(t *testing.T) {
+				path := partPath(t)
+				if err := run(t.Context(), path, w.job(n)); err != nil {
+					t.Fatal(err)
+				}
+				checkFile(t, path, data)
+			})
+		}
+	}
+}
+
+// Connections that the server has no room for, that break, or that bring something
+// else than was asked for, leave what is missing to the others.
+func TestFaults(t *testing.T) {
+	data := content(300_007, 2)
+	for _, tc := range []struct {
+		name, server, stage string
+		nth                 int
+		faults              []testserver.Fault
+	}{
+		{"421 to the third", "ftp", "GREETING", 3, []testserver.Fault{testserver.Reply("421 too many connections")}},
+		{"530 to the second", "ftp", "USER", 2, []testserver.Fault{testserver.Reply("530 only one connection")}},
+		{"no REST", "ftp", "REST", 0, []testserver.Fault{testserver.Reply("502 not implemented")}},
+		{"no data connection", "ftp", "EPSV", 2, []testserver.Fault{testserver.Reply("425 no")}},
+		{"a cut at once", "ftp", "RETR", 2, []testserver.Fault{testserver.Truncate(0)}},
+		{"a cut", "ftp", "RETR", 2, []testserver.Fault{testserver.Truncate(70_000), testserver.Reply("426 broken off")}},
+		{"a reset of the first", "ftp", "RETR", 1, []testserver.Fault{testserver.Reset(50_000)}},
+		{"429 to the third", "http", "REQUEST", 3, []testserver.Fault{testserver.Status(429)}},
+		{"503 to the second", "http", "REQUEST", 2, []testserver.Fault{testserver.Status(503)}},
+		{"another range", "http", "REQUEST", 2, []testserver.Fault{testserver.Header("Content-Range", "bytes 5-10/300007")}},
+		{"a cut", "http", "REQUEST", 2, []testserver.Fault{testserver.Truncate(70_000)}},
+		{"a reset of the first", "http", "REQUEST", 1, []testserver.Fault{testserver.Reset(50_000)}},
+	} {
+		t.Run(tc.server+" "+tc.name, func(t *testing.T) {
+			w := worlds(t, data)[tc.server]
+			w.On(tc.stage, tc.nth, tc.faults...)
+			path := partPath(t)
+			if err := run(t.Context(), path, w.job(4)); err != nil {
+				t.Fatal(err)
+			}
+			checkFile(t, path, data)
+		})
+	}
+}
+
+// Who is told that connections are missing knows why.
+func TestRemark(t *testing.T) {
+	w := worlds(t, content(300_007, 2))["ftp"]
+	w.On("GREETING", 3, testserver.Reply("421 too many connections"))
+	j := w.job(3)
+	var told atomic.Value
+	j.Remark = func(text string) { told.Store(text) }
+	if err := run(t.Context(), partPath(t), j); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := told.Load().(string); !strings.Contains(text, "421 too many") || !strings.HasSuffix(text, "fewer connections (2)") {
+		t.Errorf("%q", text)
+	}
+}
+
+// A server that says it sends parts of documents and does not is no better than one
+// that does not say so.
+func TestLyingServer(t *testing.T) {
+	data := content(300_007, 3)
+	srv := testserver.NewHTTP(t, func(s *testserver.HTTP) {
+		s.Content, s.NoRanges = fstest.MapFS{"big": {Data: data, ModTime: then}}, true
+	})
+	w := &world{&srv.Server, srv.URL + "/big", "REQUEST", new(fetchhttp.Fetcher), &fetchhttp.Options{Header: http.Header{}, AnyStatus: true}}
+	defer w.fetcher.(*fetchhttp.Fetcher).Close()
+	path := partPath(t)
+	var warned string
+	j := w.job(4)
+	j.Warn = func(format string, args ...any) { warned = fmt.Sprintf(format, args...) }
+	if err := run(t.Context(), path, j); err == nil || !strings.Contains(warned, "does not send parts") {
+		t.Errorf("%v, %q", err, warned)
+	}
+	w.On("REQUEST", 0, testserver.Header("Accept-Ranges", "bytes"))
+	if err := run(t.Context(), path, j); err != nil {
+		t.Fatal(err)
+	}
+	checkFile(t, path, data)
+}
+
+// Octets of two versions are never in one file. What there is of the first goes.
+func TestChangedMeanwhile(t *testing.T) {
+	data := content(300_007, 4)
+	for _, tc := range []struct {
+		name, server, stage string
+		nth                 int
+		fault               testserver.Fault
+	}{
+		{"another time", "ftp", "MDTM", 3, testserver.Reply("213 20000101000000")},
+		{"another size", "ftp", "SIZE", 2, testserver.Reply("213 400000")},
+		{"another time at the end", "ftp", "MDTM", 5, testserver.Reply("213 20000101000000")},
+		{"another tag", "http", "REQUEST", 3, testserver.Header("ETag", `"other"`)},
+		{"another size", "http", "GET /big", 2, testserver.Header("Content-Range", "bytes 150003-300006/400000")},
+	} {
+		t.Run(tc.server+" "+tc.name, func(t *testing.T) {
+			w := worlds(t, data)[tc.server]
+			w.On(tc.stage, tc.nth, tc.fault)
+			path := partPath(t)
+			connections := 4
+			if tc.name == "another size" {
+				connections = 2 // so that it is known which range the second request is for
+			}
+			if err := run(t.Context(), path, w.job(connections)); !errors.Is(err, ErrChanged) || !errors.Is(err, fetch.ErrTruncated) {
+				t.Errorf("%v", err)
+			}
+			checkFile(t, path, nil)
+			w.ResetFaults()
+			if err := run(t.Context(), path, w.job(4)); err != nil {
+				t.Fatal(err)
+			}
+			checkFile(t, path, data)
+		})
+	}
+}

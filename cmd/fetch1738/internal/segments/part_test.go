@@ -1,0 +1,235 @@
+package segments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// A run that was stopped anywhere is resumed by the next one: nothing is lost, and what came
+// is not fetched again.
+func TestResume(t *testing.T) {
+	data := content(2_000_003, 5)
+	for name, w := range worlds(t, data) {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(6, 1738))
+			for range 10 {
+				path := partPath(t)
+				runs := 0
+				for ; runs < 20; runs++ {
+					ctx, stop := context.WithCancel(t.Context())
+					left := atomic.Int64{}
+					left.Store(r.Int64N(800_000))
+					j := w.job(2 + r.IntN(8))
+					j.Incoming = func(body io.Reader) io.Reader { return stopping{body, &left, stop} }
+					var missing int64
+					j.Missing = func(n int64) { missing = n }
+					err := run(ctx, path, j)
+					stop()
+					if err == nil {
+						break
+					}
+					if info, err := os.Stat(path); err != nil || info.Size() == int64(len(data)) {
+						t.Fatalf("what is not whole looks as if it were: %d bytes, %v", info.Size(), err)
+					}
+					if runs > 0 && missing == int64(len(data)) {
+						t.Error("nothing was resumed")
+					}
+				}
+				if runs == 20 {
+					t.Error("the document does not become whole")
+				}
+				checkFile(t, path, data)
+			}
+		})
+	}
+}
+
+// stopping ends a run after so many bytes.
+type stopping struct {
+	io.Reader
+	left *atomic.Int64
+	stop func()
+}
+
+func (s stopping) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b[:min(len(b), 5000)])
+	if s.left.Add(-int64(n)) < 0 {
+		s.stop()
+	}
+	return n, err
+}
+
+// A run that is killed leaves a file that the next one can rely on, whatever the
+// moment.
+func TestKilled(t *testing.T) {
+	data := content(1_000_003, 7)
+	for name, w := range worlds(t, data) {
+		t.Run(name, func(t *testing.T) {
+			path := partPath(t)
+			var mu sync.Mutex
+			var left []string // what a kill would have left
+			reads := 0
+			j := w.job(4)
+			j.SaveEvery = 50 * time.Microsecond
+			j.Incoming = func(body io.Reader) io.Reader {
+				return watched{body, func() {
+					mu.Lock()
+					defer mu.Unlock()
+					if reads++; reads%40 == 0 {
+						left = append(left, snapshot(t, path, len(data)))
+					}
+				}}
+			}
+			if err := run(t.Context(), path, j); err != nil {
+				t.Fatal(err)
+			}
+			checkFile(t, path, data)
+			for _, file := range left {
+				j := w.job(3)
+				j.Warn = func(format string, args ...any) { t.Errorf(format, args...) }
+				if err := run(t.Context(), file, j); err != nil {
+					t.Fatal(err)
+				}
+				checkFile(t, file, data)
+			}
+		})
+	}
+}
+
+// watched calls a function before each read.
+type watched struct {
+	io.Reader
+	before func()
+}
+
+func (w watched) Read(b []byte) (int, error) {
+	w.before()
+	return w.Reader.Read(b[:min(len(b), 5000)])
+}
+
+// snapshot is a copy of a part as it is: the record first, so that it tells of nothing
+// that the copy lacks.
+func snapshot(t *testing.T, path string, size int) string {
+	file, err := os.Open(path)
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	defer file.Close()
+	record, err := io.ReadAll(io.NewSectionReader(file, int64(size), 1<<20))
+	if err != nil {
+		t.Error(err)
+	}
+	octets := make([]byte, size)
+	if _, err := file.ReadAt(octets, 0); err != nil {
+		t.Error(err)
+	}
+	name := partPath(t)
+	if err := os.WriteFile(name, append(octets, record...), 0o600); err != nil {
+		t.Error(err)
+	}
+	return name
+}
+
+// redirecting fetches another document than is asked for.
+type redirecting struct {
+	Fetcher
+	to locator.Locator
+}
+
+func (r redirecting) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	other := *req
+	other.Locator = r.to
+	return r.Fetcher.Fetch(ctx, &other)
+}
+
+func (r redirecting) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	other := *req
+	other.Locator = r.to
+	return r.Fetcher.FindAttributes(ctx, &other)
+}
+
+// The file of another document, or of an older version, is not built upon.
+func TestAnotherDocument(t *testing.T) {
+	old, data := content(300_007, 8), content(300_007, 9)
+	before, after := worlds(t, old), worlds(t, data)
+	for name := range before {
+		for _, same := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, same), func(t *testing.T) {
+				path := partPath(t)
+				ctx, stop := context.WithCancel(t.Context())
+				left := atomic.Int64{}
+				left.Store(100_000)
+				j := before[name].job(2)
+				j.Incoming = func(body io.Reader) io.Reader { return stopping{body, &left, stop} }
+				if run(ctx, path, j) == nil {
+					t.Fatal("not stopped")
+				}
+				w := after[name]
+				if same {
+					defer after[name].ResetFaults()
+					if name == "ftp" {
+						w.On("MDTM", 0, testserver.Reply("213 20000101000000"))
+					} else {
+						w.On("REQUEST", 0, testserver.Header("ETag", `"new"`))
+					}
+					w = &world{url: before[name].url, fetcher: redirecting{w.fetcher, w.job(2).Request.Locator}, options: w.options}
+				}
+				var warned []string
+				j = w.job(2)
+				j.Warn = func(format string, args ...any) { warned = append(warned, fmt.Sprintf(format, args...)) }
+				if err := run(t.Context(), path, j); err != nil {
+					t.Fatal(err)
+				}
+				checkFile(t, path, data)
+				want := "is of another document"
+				if same {
+					want = "the document has changed"
+				}
+				if len(warned) != 1 || !strings.Contains(warned[0], "starting over") || !strings.Contains(warned[0], want) {
+					t.Errorf("%q", warned)
+				}
+			})
+		}
+	}
+}
+
+// Two processes do not write to one file.
+func TestOneAtATime(t *testing.T) {
+	path := partPath(t)
+	open := func() (*Part, error) {
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Open(file, nil)
+	}
+	first, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(); !errors.Is(err, ErrBusy) {
+		t.Errorf("%v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+}

@@ -1,0 +1,29 @@
+package transfer
+
+import (
+	"context"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/segments"
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// inSegments fetches a document, of which res is the answer to req, over several
+// connections. It reports false where that is not wanted or not possible.
+func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (done bool, err error) {
+	job := segments.Job{
+		Connections: t.Op.Ask.Segments, Request: req, Fetcher: t.ResolverFor(req.Locator),
+		Incoming: t.incoming, Warn: t.Warn, Remark: t.watch.Remark,
+		Missing: func(octets int64) {
+			t.Heads.Enough()
+			expect(t, req, octets)
+		},
+	}
+	if !t.verbatim() || t.watch.Data != nil || t.Sink.Path == "" || t.Sink.File() || !job.Worth(res) {
+		return false, nil
+	}
+	if done, err = output.TakeSegments(ctx, t.Sink, job, res); done && err == nil {
+		t.Account.Replied(226) // by FTP; the sessions have heard other things since
+	}
+	return done, err
+}
