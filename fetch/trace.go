@@ -31,6 +31,8 @@ type Trace struct {
 	Retry func(Retry)
 	// Note is called with a remark for people, such as a fall-back that was taken.
 	Note func(text string)
+
+	set *Trace // in a context, where all hooks are callable: those that somebody set
 }
 
 // Connection describes a connection to a Trace.
@@ -56,7 +58,7 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 	if t == nil {
 		return ctx
 	}
-	if old, ok := ctx.Value(traceKey{}).(*traces); ok {
+	if old, ok := ctx.Value(traceKey{}).(*Trace); ok {
 		t = &Trace{
 			DialStart: both2(t.DialStart, old.set.DialStart),
 			Connected: both(t.Connected, old.set.Connected),
@@ -68,22 +70,21 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 			Note:      both(t.Note, old.set.Note),
 		}
 	}
-	return context.WithValue(ctx, traceKey{}, &traces{*t, *callable(t)})
+	all := callable(t)
+	all.set = t
+	return context.WithValue(ctx, traceKey{}, all)
 }
-
-// traces are what a context has: the hooks that are set, and the same with those that
-// do nothing, which are asked for often.
-type traces struct{ set, all Trace }
 
 // ContextTrace is the Trace of ctx with every hook callable: those that nobody
 // set do nothing. It is never nil, and must not be changed.
 func ContextTrace(ctx context.Context) *Trace {
-	if t, ok := ctx.Value(traceKey{}).(*traces); ok {
-		return &t.all
+	if t, ok := ctx.Value(traceKey{}).(*Trace); ok {
+		return t
 	}
 	return callable(&Trace{})
 }
 
+// callable is t with hooks that do nothing where it has none.
 func callable(t *Trace) *Trace {
 	return &Trace{
 		DialStart: both2(t.DialStart, func(string, string) {}),
