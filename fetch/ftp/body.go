@@ -188,7 +188,7 @@ func (b *body) Close() error {
 // WriteTo implements io.WriterTo.
 func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 	if do := b.way(w); do != nil {
-		return b.splice(do)
+		return b.splice(do, w)
 	}
 	buf := make([]byte, leastCopy)
 	for {
@@ -248,9 +248,12 @@ const (
 )
 
 // splice is WriteTo by such a way.
-func (b *body) splice(do move) (total int64, err error) {
-	progress := time.Now()
+func (b *body) splice(do move, w io.Writer) (total int64, err error) {
+	progress, data := time.Now(), b.data
 	for {
+		if data != b.data { // see again
+			do, data = b.way(w), b.data
+		}
 		n, err := b.spliceSome(do, progress)
 		total += n
 		if n > 0 {

@@ -359,7 +359,7 @@ func splice(t *testing.T, b io.Reader) (string, error) {
 
 type spliced struct{ *body }
 
-func (s spliced) WriteTo(w io.Writer) (int64, error) { return s.splice(s.toFile(w.(*os.File))) }
+func (s spliced) WriteTo(w io.Writer) (int64, error) { return s.splice(s.toFile(w.(*os.File)), w) }
 
 // TestSpliceFails breaks a copy to a file on either side.
 func TestSpliceFails(t *testing.T) {

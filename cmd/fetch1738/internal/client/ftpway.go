@@ -48,3 +48,18 @@ func Secures(o *plan.Operation, l locator.Locator) bool {
 	_, isFTP := l.(*locator.FTP)
 	return scheme.Secure || isFTP && (o.TLS.Require || o.TLS.Control && !o.TLS.Try)
 }
+
+// InDirectory is l with another name at its end; "" names the directory itself.
+func InDirectory(l locator.Locator, name string) locator.Locator {
+	if file, ok := l.(*locator.File); ok {
+		other := *file
+		last := len(file.Segments) - 1
+		other.Segments = append(file.Segments[:last:last], name)
+		return &other
+	}
+	return Rewritten(l, func(path *locator.FTP) {
+		if path.Name = name; name == "" {
+			path.Type = 0
+		}
+	})
+}

@@ -183,3 +183,10 @@ func Departing(used locator.Tolerance) string {
 func Departures(used locator.Tolerance) []string {
 	return strings.FieldsFunc(used.String(), func(r rune) bool { return r == '|' })
 }
+
+// SameServer reports whether two URLs plainly begin alike, up to their paths.
+func SameServer(a, b string) bool {
+	scheme, rest, _ := strings.Cut(a, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	return strings.HasPrefix(b, scheme+"://"+authority+"/")
+}

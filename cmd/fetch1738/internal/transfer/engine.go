@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"strings"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -121,7 +120,7 @@ func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[
 		serial := 0
 		for t, next := range withNext(e.asked(access)) {
 			for one, other := range withNext(t.expanded(ctx)) {
-				one.more = other != nil || next != nil && sameServer(t.URL, next.URL)
+				one.more = other != nil || next != nil && plan.SameServer(t.URL, next.URL)
 				one.Serial = serial
 				serial++
 				if !yield(one) {
@@ -165,11 +164,4 @@ func withNext(list iter.Seq[*Transfer]) iter.Seq2[*Transfer, *Transfer] {
 			yield(last, nil)
 		}
 	}
-}
-
-// sameServer reports whether two URLs plainly begin alike, up to their paths.
-func sameServer(a, b string) bool {
-	scheme, rest, _ := strings.Cut(a, "://")
-	authority, _, _ := strings.Cut(rest, "/")
-	return strings.HasPrefix(b, scheme+"://"+authority+"/")
 }

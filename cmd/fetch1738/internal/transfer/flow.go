@@ -16,22 +16,6 @@ type flow struct {
 	ends context.Context // ends a wait for it
 }
 
-// A tap shows octets as they are read. It hides that a body could go to a file
-// without passing through the program.
-type tap struct {
-	io.Reader
-	upload bool
-	show   func(upload bool, octets []byte)
-}
-
-func (t tap) Read(p []byte) (int, error) {
-	n, err := t.Reader.Read(p)
-	if n > 0 {
-		t.show(t.upload, p[:n])
-	}
-	return n, err
-}
-
 // incoming is a body as it is to be read: at the pace that is wanted, and shown to
 // who watches. Without either it is the body itself.
 func (t *Transfer) incoming(body io.Reader) io.Reader { return tapped(t, paced(t, body), false) }
@@ -43,29 +27,14 @@ func tapped(t *Transfer, body io.Reader, upload bool) io.Reader {
 	if t.watch.Data == nil {
 		return body
 	}
-	return tap{body, upload, t.watch.Data}
+	return speed.Tapped(body, func(octets []byte) { t.watch.Data(upload, octets) })
 }
 
 func paced(t *Transfer, body io.Reader) io.Reader {
 	if t.flow.pace == nil {
 		return body
 	}
-	return pacedReader{body, t.flow, t}
-}
-
-// A pacedReader reads at a pace.
-type pacedReader struct {
-	r io.Reader
-	flow
-	t *Transfer
-}
-
-func (r pacedReader) Read(b []byte) (int, error) {
-	n, err := r.r.Read(r.pace.Portion(b))
-	if late := r.pace.Wait(r.ends, int64(n)); late != nil {
-		err = fetch.Fail(fetch.OpTransfer, r.t.Locator, fetch.KindOf(late), late)
-	}
-	return n, err
+	return speed.Paced(t.flow.ends, body, t.flow.pace, t.Locator)
 }
 
 // outgoingData lets posted data, which can be read again, flow as an upload.

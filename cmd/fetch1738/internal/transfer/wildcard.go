@@ -72,26 +72,11 @@ func wildcardOf(t *Transfer) (locator.Locator, *wildcard.Pattern) {
 	return l, output.Pattern(l, t.URL)
 }
 
-// inDirectory is l with another name at its end; "" names the directory itself.
-func inDirectory(l locator.Locator, name string) locator.Locator {
-	if file, ok := l.(*locator.File); ok {
-		other := *file
-		last := len(file.Segments) - 1
-		other.Segments = append(file.Segments[:last:last], name)
-		return &other
-	}
-	return client.Rewritten(l, func(path *locator.FTP) {
-		if path.Name = name; name == "" {
-			path.Type = 0
-		}
-	})
-}
-
 // matches looks into the directory. Nil without an error means that t's URL is
 // meant as it is: a file has that very name.
 func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pattern) (*wildcard.Matches, error) {
 	look := t.engine.newTransfer(t.Access, t.URL, t.place)
-	look.Looks, look.Locator, look.Sink = true, inDirectory(l, ""), new(output.Sink)
+	look.Looks, look.Locator, look.Sink = true, client.InDirectory(l, ""), new(output.Sink)
 	if err := look.Authenticate(); err != nil {
 		return nil, err
 	}
@@ -126,7 +111,7 @@ func refusesListing(err error) bool {
 // finds reports whether there is a file of that name in the directory. A "?" is as
 // often part of a name as a wildcard, so it is asked for before all names are.
 func finds(ctx context.Context, t *Transfer, name string) bool {
-	l := inDirectory(t.Locator, name)
+	l := client.InDirectory(t.Locator, name)
 	ctx, end := t.limit(ctx)
 	options := client.FTPOptions(t.Op)
 	options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
@@ -219,11 +204,11 @@ func choose(t *Transfer, res *fetch.Resource, p *wildcard.Pattern) (*wildcard.Ma
 func fitting(t *Transfer, l locator.Locator, m wildcard.Match, names *output.Names) *Transfer {
 	place := t.place
 	place.Listed = &m
-	one := t.engine.newTransfer(t.Access, inDirectory(l, m.Name).String(), place)
+	one := t.engine.newTransfer(t.Access, client.InDirectory(l, m.Name).String(), place)
 	one.Number = t.Number
 	if name, free := names.Take(m); !free {
 		one.Locator = l
-		one.Malformed = fault.Errorf(fault.Write, "%s: another file of this listing goes to %s", inDirectory(l, m.Name).Redacted(), name)
+		one.Malformed = fault.Errorf(fault.Write, "%s: another file of this listing goes to %s", client.InDirectory(l, m.Name).Redacted(), name)
 	}
 	return one
 }

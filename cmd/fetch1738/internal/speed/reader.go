@@ -1,0 +1,47 @@
+package speed
+
+import (
+	"context"
+	"io"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Paced is r at a pace, until ctx ends; an error of that is one of l.
+func Paced(ctx context.Context, r io.Reader, p *pace.Pace, l locator.Locator) io.Reader {
+	return pacedReader{r, p, ctx, l}
+}
+
+type pacedReader struct {
+	r       io.Reader
+	pace    *pace.Pace
+	ends    context.Context
+	locator locator.Locator
+}
+
+func (r pacedReader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(r.pace.Portion(b))
+	if late := r.pace.Wait(r.ends, int64(n)); late != nil {
+		err = fetch.Fail(fetch.OpTransfer, r.locator, fetch.KindOf(late), late)
+	}
+	return n, err
+}
+
+// Tapped is r whose octets are shown as they are read. That hides that a body could go
+// to a file without passing through the program.
+func Tapped(r io.Reader, show func(octets []byte)) io.Reader { return tap{r, show} }
+
+type tap struct {
+	io.Reader
+	show func(octets []byte)
+}
+
+func (t tap) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if n > 0 {
+		t.show(p[:n])
+	}
+	return n, err
+}
