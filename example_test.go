@@ -241,11 +241,7 @@ func ExampleResolver_trace() {
 	defer srv.Close()
 
 	watched := fetch.WithTrace(ctx, &fetch.Trace{
-		Sent: func(octets []byte) {
-			for line := range bytes.Lines(octets) { // several may go out together
-				fmt.Printf("> %s\n", bytes.TrimSpace(line))
-			}
-		},
+		Sent: func(octets []byte) { fmt.Printf("> %s\n", bytes.TrimSpace(octets)) },
 	})
 	res, err := fetch1738.Get(watched, srv.URL+"/pub/README;type=i")
 	if err != nil {

@@ -3,6 +3,7 @@ package ftp
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -31,27 +32,37 @@ var documents = map[string]string{"/a/b/c.txt": "line one\nline two\n", "/x.txt"
 func TestAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead = true, testserver.AheadKept })
-		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 		var packets []string
-		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(b []byte) { packets = append(packets, strings.TrimSpace(string(b))) }})
-		several(ctx, t, f, srv, documents, []string{"/a/b/c.txt", "/a/b/c.txt", "/a/none", "/a/none/x", "/a/b/none", "/pub/sub/y", "/x.txt"})
+		f := &Fetcher{Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := srv.Dial(ctx, network, address)
+			return written{c, &packets}, err
+		}}}
+		several(t.Context(), t, f, srv, documents, []string{"/a/b/c.txt", "/a/b/c.txt", "/a/none", "/a/none/x", "/a/b/none", "/pub/sub/y", "/x.txt"})
 		f.Close()
 		want := []string{
-			"USER anonymous", "PASS ****|PWD|CWD a|CWD b|EPSV|TYPE I|SIZE c.txt", "RETR c.txt|EPSV",
+			"USER anonymous", "PASS anonymous@|PWD|CWD a|CWD b|EPSV|TYPE I|SIZE c.txt", "RETR c.txt|EPSV",
 			"SIZE c.txt", "RETR c.txt|EPSV",
 			"CWD /|CWD a|SIZE none", "RETR none|EPSV",
 			"CWD none|SIZE x",
 			"CWD b|EPSV|SIZE none", "RETR none|EPSV",
 			"CWD /|CWD pub|CWD sub|SIZE y", "RETR y|EPSV",
-			"CWD /|SIZE x.txt", "RETR x.txt",
-		}
-		for i := range packets {
-			packets[i] = strings.ReplaceAll(packets[i], "\r\n", "|")
+			"CWD /|SIZE x.txt", "RETR x.txt", "QUIT",
 		}
 		if !slices.Equal(packets, want) {
 			t.Errorf("sent %q\nwant %q", packets, want)
 		}
 	})
+}
+
+// written is a connection that notes what is written at once.
+type written struct {
+	net.Conn
+	packets *[]string
+}
+
+func (w written) Write(p []byte) (int, error) {
+	*w.packets = append(*w.packets, strings.ReplaceAll(strings.TrimSpace(string(p)), "\r\n", "|"))
+	return w.Conn.Write(p)
 }
 
 // TestDoNotCope has servers that do not cope with commands sent ahead: everything is

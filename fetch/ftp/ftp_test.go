@@ -193,9 +193,12 @@ func TestAnonymousRefused(t *testing.T) {
 			t.Errorf("%q %v", got, err)
 		}
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "EPSV", "TYPE I", "SIZE x.txt", // in vain
-		"USER lab", "PASS secret", "PWD",
-		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "SIZE x.txt", "RETR x.txt")
+	got := sent(srv)
+	i := slices.Index(got, "USER lab") // how many of the commands behind PASS the server has read by then is its own affair
+	want := []string{"USER lab", "PASS secret", "PWD", "EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "SIZE x.txt", "RETR x.txt"}
+	if i < 2 || got[1] != "PASS anonymous@" || !slices.Equal(got[i:], want) {
+		t.Errorf("sent %q, want %q after the refusal", got, want)
+	}
 }
 
 func TestErrorsOfReplies(t *testing.T) {

@@ -105,7 +105,7 @@ func (t *Talk) Block() *wire.DotReader {
 	return wire.NewDotReader(t.Lines)
 }
 
-// Send sends command lines, in one piece.
+// Send sends command lines, in one piece. The Trace is told of each.
 func (t *Talk) Send(lines ...string) error {
 	if t.Err != nil {
 		return t.Err
@@ -123,10 +123,12 @@ func (t *Talk) Send(lines ...string) error {
 	if _, err := io.WriteString(t.conn, octets.String()); err != nil {
 		return t.Fail(err)
 	}
-	if !t.block { // else answers are under way, and enough is acknowledged
+	if t.Lines.Buffered() == 0 { // else answers are under way, and enough is acknowledged
 		wire.QuickAck(t.Raw)
 	}
-	t.Trace.Sent([]byte(wire.Masked(octets.String())))
+	for _, line := range lines {
+		t.Trace.Sent([]byte(wire.Masked(line + "\r\n")))
+	}
 	return nil
 }
 
