@@ -95,3 +95,35 @@ func TestDoNotCope(t *testing.T) {
 		}
 	}
 }
+
+// TestGoesOnOneAtATime breaks a connection on which something was sent ahead, in the middle
+// of a file: what is missing is fetched from a file of the same size, and from no other.
+func TestGoesOnOneAtATime(t *testing.T) {
+	for name, tc := range map[string]struct {
+		more   bool
+		size   string // the second reply to SIZE
+		resume bool
+	}{
+		"sent ahead":     {more: true, resume: true},
+		"another size":   {more: true, size: "213 99"},
+		"nothing at all": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := start(t)
+			srv.On("DATA", 1, testserver.Truncate(5))
+			srv.On("END", 1, testserver.Close())
+			if tc.size != "" {
+				srv.On("SIZE", 2, testserver.Reply(tc.size))
+			}
+			f := &Fetcher{}
+			got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Options: &Options{More: tc.more}})
+			f.Close()
+			if tc.resume && (err != nil || got != documents["/a/b/c.txt"]) || !tc.resume && (fetch.KindOf(err) != fetch.ErrTruncated || got != "line ") {
+				t.Errorf("%q, %v", got, err)
+			}
+			if slices.Contains(sent(srv), "REST 5") != tc.more {
+				t.Errorf("sent %q", sent(srv))
+			}
+		})
+	}
+}

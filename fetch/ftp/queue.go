@@ -110,7 +110,7 @@ func (c *control) reply() (r talk.Reply, err error) {
 	return r, err
 }
 
-// patience is how long a reply may take before it is asked whether it will come.
+// patience is how long a reply may take at most before it is asked whether it will come.
 const patience = 2 * time.Second
 
 // SYST is the probe: it has a reply that no other command has.
@@ -126,7 +126,11 @@ func (c *control) isProbe() bool { return string(c.verb) == probe }
 // sends SYST: a server that has lost the command answers that, and one that is slow
 // answers in turn.
 func (c *control) askAround() {
-	if c.probed || c.Await(patience) {
+	limit := patience
+	if reply := c.Limits.Reply; reply > 0 {
+		limit = min(limit, reply/2)
+	}
+	if c.probed || c.Await(limit) {
 		return
 	}
 	c.probed = true
