@@ -164,13 +164,17 @@ func (s *session) lookAhead() error {
 
 // takeNext reads the reply to what afterTransfer has added.
 func (s *session) takeNext() {
-	ask := map[string]func() (uint16, error){"EPSV": s.extendedPort, "PASV": s.plainPort}[s.passiveCommand()]
-	if s.ctl.isNext(s.passiveCommand()) && len(s.ctl.ahead) == 1 {
-		s.ctl.heard = true // it was there when the port was asked for
-		var err error
-		if s.next, err = ask(); err != nil { // what ended the connection the next command meets
-			s.access.outrun.add(s.access.server())
-		}
+	command, ask := s.passiveCommand(), s.extendedPort
+	if command == "PASV" {
+		ask = s.plainPort
+	}
+	if !s.ctl.isNext(command) || len(s.ctl.ahead) != 1 {
+		return
+	}
+	s.ctl.heard = true // it was there when the port was asked for
+	var err error
+	if s.next, err = ask(); err != nil { // what ended the connection the next command meets
+		s.access.outrun.add(s.access.server())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // body is the octets of a transfer. It ends in io.EOF only when the data
@@ -190,33 +191,12 @@ func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 	if do := b.way(w); do != nil {
 		return b.splice(do, w)
 	}
-	buf := make([]byte, leastCopy)
-	for {
-		n, err := b.Read(buf)
-		if n > 0 {
-			m, werr := w.Write(buf[:n])
-			total += int64(m)
-			if werr == nil && m < n {
-				werr = io.ErrShortWrite
-			}
-			if werr != nil {
-				return total, werr
-			}
-		}
-		switch {
-		case err == io.EOF:
-			return total, nil
-		case err != nil:
-			return total, err
-		case n == len(buf) && n < copySize:
-			buf = make([]byte, copySize)
-		}
-	}
+	return wire.Copy(w, b)
 }
 
-// leastCopy is the buffer at first. A file that fits it costs no more calls than by a
-// splice, and less than to look whether there can be one.
-const leastCopy = 16 << 10
+// leastSplice is the least size of a file for which a splice is worth while: a smaller one
+// costs no more calls without, and less than to look whether there can be one.
+const leastSplice = 16 << 10
 
 // A move moves so many octets from a connection without having them pass through the
 // program; fewer if the connection ends.
@@ -224,7 +204,7 @@ type move func(size int64) (int64, error)
 
 // way is the one to w, if there is one and it is worth while.
 func (b *body) way(w io.Writer) move {
-	if b.due >= 0 && b.due < leastCopy || b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
+	if b.due >= 0 && b.due < leastSplice || b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
 		return nil
 	}
 	if f, ok := w.(*os.File); ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // A Sink is where the octets of one transfer go. It is opened when the first of
@@ -155,41 +156,13 @@ func (s *Sink) Take(body io.Reader) error {
 	return s.blame(err)
 }
 
-// Octets that do pass through the program do so in a buffer of leastCopy at first. As
-// long as reads fill it a larger one makes the calls fewer, up to mostCopy.
-const (
-	leastCopy = 8 << 10
-	mostCopy  = 128 << 10
-)
-
 // copyTo lets body write itself where it can, which may be without passing the
 // octets through the program.
 func copyTo(w io.Writer, body io.Reader) (written int64, err error) {
 	if to, ok := body.(io.WriterTo); ok {
 		return to.WriteTo(w)
 	}
-	buf := make([]byte, leastCopy)
-	for {
-		n, err := body.Read(buf)
-		if n > 0 {
-			m, err := w.Write(buf[:n])
-			written += int64(m)
-			if err == nil && m < n {
-				err = io.ErrShortWrite
-			}
-			if err != nil {
-				return written, err
-			}
-		}
-		switch {
-		case err == io.EOF:
-			return written, nil
-		case err != nil:
-			return written, err
-		case n == len(buf) && n < mostCopy:
-			buf = make([]byte, 4*n)
-		}
-	}
+	return wire.Copy(w, body)
 }
 
 // blame makes err the output's where it can be no other's: what the kernel

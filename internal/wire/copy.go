@@ -1,0 +1,37 @@
+package wire
+
+import "io"
+
+// The buffer of Copy has leastCopy octets at first. As long as reads fill it a larger one
+// makes the calls fewer, up to mostCopy.
+const (
+	leastCopy = 16 << 10
+	mostCopy  = 128 << 10
+)
+
+// Copy copies r to w to its end, as io.Copy does, but never by a WriteTo of r or a
+// ReadFrom of w, and with a buffer that a small document needs no more of than it has.
+func Copy(w io.Writer, r io.Reader) (written int64, err error) {
+	buf := make([]byte, leastCopy)
+	for {
+		n, err := r.Read(buf)
+		if n > 0 {
+			m, failed := w.Write(buf[:n])
+			written += int64(m)
+			if failed == nil && m < n {
+				failed = io.ErrShortWrite
+			}
+			if failed != nil {
+				return written, failed
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return written, nil
+		case err != nil:
+			return written, err
+		case n == len(buf) && n < mostCopy:
+			buf = make([]byte, mostCopy)
+		}
+	}
+}
