@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -81,7 +82,11 @@ func TestDoNotCope(t *testing.T) {
 							notes++
 						}
 					}})
+					begun := time.Now()
 					several(ctx, t, f, srv, documents, []string{"/a/b/c.txt", "/x.txt", "/none", "/none/x", "/etc/x", "/pub/sub/y"})
+					if took := time.Since(begun); took > 2*patience {
+						t.Errorf("a command that is lost was waited for: %v", took)
+					}
 					if notes != 1 {
 						t.Errorf("%d notes", notes)
 					}
@@ -125,5 +130,24 @@ func TestGoesOnOneAtATime(t *testing.T) {
 				t.Errorf("sent %q", sent(srv))
 			}
 		})
+	}
+}
+
+// TestSwapped swaps the replies to a CWD that is refused and the EPSV behind it: no file
+// is fetched from where the CWD has not led.
+func TestSwapped(t *testing.T) {
+	srv := start(t)
+	if err := srv.Put("c.txt", []byte("of another directory\n")); err != nil {
+		t.Fatal(err)
+	}
+	srv.On("CWD b", 1, testserver.Reply("229 Entering Extended Passive Mode (|||1025|)"))
+	srv.On("EPSV", 1, testserver.Reply("550 No such directory."))
+	f := &Fetcher{}
+	defer f.Close()
+	if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")}); err != nil || got != documents["/a/b/c.txt"] {
+		t.Errorf("%q, %v", got, err)
+	}
+	if n := logins(srv); n != 2 {
+		t.Errorf("%d logins", n)
 	}
 }
