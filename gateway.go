@@ -20,7 +20,7 @@ func (r *Resolver) gateway(scheme string) (template string, ok bool) {
 	return "", false
 }
 
-var errGatewayOnlyFetches = errors.New("a gateway retrieves documents and does nothing else")
+var errGatewayOnlyFetches = errors.New("a gateway can only retrieve documents")
 
 // throughGateway is req asked of the gateway that template names (RFC 1738 §4).
 func (r *Resolver) throughGateway(req *fetch.Request, template string, op fetch.Op) (*fetch.Request, error) {
@@ -40,7 +40,7 @@ func (r *Resolver) throughGateway(req *fetch.Request, template string, op fetch.
 		return nil, &fetch.Error{Op: fetch.OpGateway, Kind: fetch.ErrBadURL, Err: err}
 	}
 	if _, ok := gateway.(*locator.HTTP); !ok {
-		return nil, fetch.Fail(fetch.OpGateway, gateway, fetch.ErrBadURL, errors.New("a gateway is an http URL"))
+		return nil, fetch.Fail(fetch.OpGateway, gateway, fetch.ErrBadURL, errors.New("a gateway must be an http URL"))
 	}
 	next := *req
 	next.Locator, next.From, next.Options = gateway, fetch.Provenance{Kind: fetch.OriginConfig, By: req.Locator}, nil

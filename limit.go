@@ -13,7 +13,7 @@ func limited(req *fetch.Request, res *fetch.Resource, max int64) (*fetch.Resourc
 	if max == 0 {
 		return res, nil
 	}
-	tooLarge := fetch.Fail(fetch.OpRead, res.Locator, fetch.ErrTooLarge, fmt.Errorf("more than %d octets", max))
+	tooLarge := fetch.Fail(fetch.OpRead, res.Locator, fetch.ErrTooLarge, fmt.Errorf("more than %d bytes", max))
 	if req.Offset == 0 && req.Length == 0 && res.Size > max {
 		res.Close()
 		return nil, tooLarge

@@ -145,7 +145,7 @@ func (r *Resolver) enter(env *fetch.Env, rows []Scheme, behind bool) {
 		}
 		for _, name := range names {
 			if _, taken := r.schemes[name]; taken || name == "" {
-				r.wrong = fmt.Sprintf("fetch1738: Schemes has the scheme %q twice, or an empty one", name)
+				r.wrong = fmt.Sprintf("fetch1738: Schemes has an empty or repeated scheme %q", name)
 			}
 			r.schemes[name] = s
 		}
@@ -156,7 +156,7 @@ func (r *Resolver) enter(env *fetch.Env, rows []Scheme, behind bool) {
 func (r *Resolver) open(env *fetch.Env, makeFetcher func(*fetch.Env) fetch.Fetcher, names []string) fetch.Fetcher {
 	f := makeFetcher(env)
 	if lacksEnv(f) {
-		panic(fmt.Sprintf("fetch1738: the Fetcher of %q is made without the Env that New gets", names))
+		panic(fmt.Sprintf("fetch1738: the Fetcher of %q has no Env; New must pass on the one it receives", names))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,7 +45,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)]) // one octet more tells an end from an excess
 	if b.left -= int64(n); b.left < 0 {
-		n, err = n-1, Fail(OpRead, b.loc, ErrTooLarge, fmt.Errorf("more than %d octets", b.limit))
+		n, err = n-1, Fail(OpRead, b.loc, ErrTooLarge, fmt.Errorf("more than %d bytes", b.limit))
 	}
 	if n > 0 {
 		ContextTrace(b.ctx).Body(int64(n))

@@ -99,7 +99,7 @@ func (e *Env) TLSConfig() (*tls.Config, error) {
 // *[Error] of kind [ErrUnauthenticated].
 func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 	if e == nil || e.Credentials == nil {
-		return locator.Login{}, Fail(OpLogin, c.Locator, ErrUnauthenticated, errors.New("a password is needed and none is known"))
+		return locator.Login{}, Fail(OpLogin, c.Locator, ErrUnauthenticated, errors.New("the server requires a login, and none was given"))
 	}
 	login, err := e.Credentials(ctx, c)
 	if err != nil {
@@ -258,7 +258,7 @@ func ContextTarget(ctx context.Context) (t Target, ok bool) {
 func DialControl(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	d, ok := ctx.Value(dialKey{}).(dialling)
 	if !ok {
-		return &Error{Op: OpConnect, Kind: ErrRefused, Err: errors.New("dialled for nobody")}
+		return &Error{Op: OpConnect, Kind: ErrRefused, Err: errors.New("DialControl called outside Env.Dial")}
 	}
 	// An empty host arrives as ":port", which is no address and must not pass.
 	addr, err := netip.ParseAddrPort(address)

@@ -583,7 +583,7 @@ func TestDialControl(t *testing.T) {
 	}
 	d := net.Dialer{ControlContext: fetch.DialControl}
 	if _, err := d.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)); fetch.KindOf(err) != fetch.ErrRefused {
-		t.Errorf("dialled for nobody: %v", err)
+		t.Errorf("DialControl called outside Env.Dial: %v", err)
 	}
 	if _, ok := fetch.ContextTarget(t.Context()); ok {
 		t.Error("a target where nothing is dialled")

@@ -98,9 +98,9 @@ func WithoutOctets(l locator.Locator, kind Kind) io.ReadCloser {
 
 // insteadOf is what to do where there is nothing to read.
 var insteadOf = map[Kind]error{
-	KindQuery:       errors.New("it asks for words: fetch it again with Request.Query, a form with its answers"),
-	KindInteractive: errors.New("it is a session: talk to Resource.Conn"),
-	KindAdvice:      errors.New("it is for a person: show Resource.Advice; a service gives a session with Request.Interact"),
+	KindQuery:       errors.New("it is a search or a form: fetch it again with Request.Query or the answers"),
+	KindInteractive: errors.New("it is a session: use Resource.Conn"),
+	KindAdvice:      errors.New("it is for a person: show Resource.Advice; for a session set Request.Interact"),
 }
 
 type withoutOctets struct {

@@ -46,7 +46,7 @@ func tooLong(text string) *SyntaxError {
 	return &SyntaxError{
 		Text:   displayed(text),
 		Offset: MaxLength,
-		Msg:    fmt.Sprintf("URL of %d octets, at most %d", len(text), MaxLength),
+		Msg:    fmt.Sprintf("URL of %d bytes; the limit is %d", len(text), MaxLength),
 	}
 }
 

@@ -89,9 +89,9 @@ func TestErrorText(t *testing.T) {
 	for s, want := range map[string]string{
 		"http://h:99999/":        `bad URL "http://h:99999/": a port is a number from 1 to 65535, at offset 9 (RFC 1738, section 3.1)`,
 		"http://u:p@h/":          `bad URL "http://u:***@h/": no user name or password is allowed here, at offset 10 (RFC 1738, section 3.3)`,
-		"http://h/\x00\x1b[31mé": `bad URL "http://h/\x00\x1B[31m\xC3\xA9": octet 00 must be encoded as %00, at offset 9 (RFC 1738, section 2.2)`,
+		"http://h/\x00\x1b[31mé": `bad URL "http://h/\x00\x1B[31m\xC3\xA9": byte 00 must be encoded as %00, at offset 9 (RFC 1738, section 2.2)`,
 		"ftp://h/a;type=x":       `bad URL "ftp://h/a;type=x": a typecode is one of "a", "i" and "d", and ends the URL, at offset 15 (RFC 1738, section 3.2.2)`,
-		"mailto:a@b c":           `bad URL "mailto:a@b c": octet 20 must be encoded as %20, at offset 10 (RFC 1738, section 2.2)`,
+		"mailto:a@b c":           `bad URL "mailto:a@b c": byte 20 must be encoded as %20, at offset 10 (RFC 1738, section 2.2)`,
 		"news:a@b c":             `bad URL "news:a@b c": a host consists of letters, digits, "-" and ".", at offset 8 (RFC 1738, section 3.1)`,
 		"http://h:80/a^b":        `bad URL "http://h:80/a^b": "^" must be encoded as %5E, at offset 13 (RFC 1738, section 2.2)`,
 		"http://[::1]:80/":       `bad URL "http://[::1]:80/": a host consists of letters, digits, "-" and ".", at offset 7 (RFC 1738, section 3.1)`,

@@ -124,7 +124,7 @@ func checkLabels(host string) (offset int, msg string) {
 	case host == "":
 		return 0, "the host is missing"
 	case len(host) > maxHost:
-		return maxHost, "a host has at most 255 octets"
+		return maxHost, "a host name has at most 255 bytes"
 	case isAmbiguous(host):
 		return 0, "ambiguous IPv4 address; write four groups from 0 to 255 without leading zeros"
 	}
@@ -133,7 +133,7 @@ func checkLabels(host string) (offset int, msg string) {
 		case label == "":
 			return offset, "a label of the host name is empty"
 		case len(label) > maxLabel:
-			return offset + maxLabel, "a label of a host name has at most 63 octets"
+			return offset + maxLabel, "a label of a host name has at most 63 bytes"
 		case label[0] == '-':
 			return offset, `a label of a host name does not start with "-"`
 		case label[len(label)-1] == '-':
@@ -188,13 +188,13 @@ func inModernHost(r rune, size int) bool {
 func ipv6Literal(s string) (n, offset int, msg string) {
 	end := strings.IndexByte(s, ']')
 	if end < 0 || !hostEnds(s[end+1:]) {
-		return 0, 0, `an IPv6 address stands between "[" and "]"`
+		return 0, 0, `an IPv6 address must be enclosed in "[" and "]"`
 	}
 	literal, zone, zoned := strings.Cut(s[1:end], "%")
 	a, err := netip.ParseAddr(literal)
 	switch at := 1 + len(literal); {
 	case err != nil || !a.Is6():
-		return 0, 1, "this is no IPv6 address"
+		return 0, 1, "not an IPv6 address"
 	case !zoned:
 	case !a.IsLinkLocalUnicast():
 		return 0, at, "only a link-local IPv6 address (fe80::/10) can have a zone"

@@ -89,7 +89,7 @@ func (p *parser) news(secure bool) Locator {
 	}
 	l.Group = p.group("3.6")
 	if l.Host != "" && p.next('/') {
-		n := &NNTP{HostPort: l.HostPort, Group: l.Group, Article: p.number("3.7", "an article's number must follow"), Secure: true}
+		n := &NNTP{HostPort: l.HostPort, Group: l.Group, Article: p.number("3.7", "an article number must follow"), Secure: true}
 		p.end("3.7")
 		return n
 	}
@@ -103,7 +103,7 @@ func (p *parser) messageID() string {
 	start := p.i
 	unique := p.text(article, 0)
 	if p.i == start {
-		p.unexpected("3.6", `a message-id has something before its "@"`)
+		p.unexpected("3.6", `a message-id has text before its "@"`)
 	}
 	raw := p.i - start
 	p.expect('@', "3.6", `a message-id has one "@"; others must be encoded as %40`)

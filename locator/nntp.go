@@ -45,7 +45,7 @@ func (p *parser) nntp(secure bool) Locator {
 	p.expect('/', "3.7", `"/" and the name of a newsgroup must follow`)
 	l.Group = p.group("3.7")
 	if p.next('/') {
-		l.Article = p.number("3.7", "an article's number must follow")
+		l.Article = p.number("3.7", "an article number must follow")
 	}
 	p.end("3.7")
 	return l

@@ -248,19 +248,19 @@ func (p *parser) unexpected(section, missing string) {
 	}
 	switch c := p.s[p.i]; {
 	case isEscape(p.s[p.i:]):
-		p.fail(p.i, section, "an escape has no place here")
+		p.fail(p.i, section, "an escape is not allowed here")
 	case c == '%':
 		p.fail(p.i, "2.2", `"%" must be followed by two hexadecimal digits`)
 	case c == '#':
 		p.fail(p.i, "2.2", `"#" is not part of a URL, or must be encoded as %23`)
 	case c <= ' ' || c == '"' || c >= 0x7F:
-		p.fail(p.i, "2.2", "octet "+hex(c)+" must be encoded as %"+hex(c))
+		p.fail(p.i, "2.2", "byte "+hex(c)+" must be encoded as %"+hex(c))
 	case xchar.has(c) && missing != "":
 		p.fail(p.i, section, missing)
 	case reserved.has(c):
 		p.fail(p.i, section, `"`+string(rune(c))+`" is reserved; here it must be encoded as %`+hex(c)+` or left out`)
 	case xchar.has(c):
-		p.fail(p.i, section, `"`+string(rune(c))+`" has no place here`)
+		p.fail(p.i, section, `"`+string(rune(c))+`" is not allowed here`)
 	default:
 		p.fail(p.i, "2.2", `"`+string(rune(c))+`" must be encoded as %`+hex(c))
 	}

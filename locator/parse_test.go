@@ -197,7 +197,7 @@ func TestMaxLength(t *testing.T) {
 	for _, s := range []string{longest + "a", "ftp://u:topsecret@h/" + strings.Repeat("a", 1<<20)} {
 		for _, err := range []error{second(Parse(s)), second(Parser{TolerateAll}.Parse(s))} {
 			var e *SyntaxError
-			if !errors.As(err, &e) || e.Msg != fmt.Sprintf("URL of %d octets, at most 65536", len(s)) ||
+			if !errors.As(err, &e) || e.Msg != fmt.Sprintf("URL of %d bytes; the limit is 65536", len(s)) ||
 				e.Offset != MaxLength || len(err.Error()) > 300 || strings.Contains(err.Error(), "topsecret") {
 				t.Errorf("%d octets: %v", len(s), err)
 			}

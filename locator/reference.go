@@ -61,7 +61,7 @@ func (p Parser) read(s string) (r Reference, secret span, bad failure) {
 	r.Locator = u.url()
 	if _, opaque := r.Locator.(*Opaque); opaque && r.HasFragment {
 		if from, to := findPassword(w.url); from <= len(url) && len(url) < to {
-			u.fail(len(url), "2.2", `"#" may end the URL or be part of a password; there it must be encoded as %23`)
+			u.fail(len(url), "2.2", `ambiguous "#": in a password it must be encoded as %23`)
 		}
 	}
 	if u.bad.msg == "" && r.HasFragment {

@@ -81,7 +81,7 @@ func (p *parser) hostport(h *HostPort) {
 		h.Port = p.port()
 	}
 	if p.i < len(p.s) && !(slash | question).has(p.s[p.i]) && p.s[p.i] != '#' {
-		p.fail(p.i, "3.1", `the host and port end at a "/" or with the URL`)
+		p.fail(p.i, "3.1", `only "/" or the end of the URL may follow the host and port`)
 	}
 }
 
@@ -108,7 +108,7 @@ func (p *parser) port() uint16 {
 	switch {
 	case p.i == start:
 		if p.i < len(p.s) && !(slash|question).has(p.s[p.i]) || !p.tolerate(EmptyPort) {
-			p.fail(p.i, "3.1", "a port number must follow the colon behind the host")
+			p.fail(p.i, "3.1", "a port number must follow the colon after the host")
 		}
 	case n == 0 || n >= 1<<16:
 		p.fail(start, "3.1", "a port is a number from 1 to 65535")

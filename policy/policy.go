@@ -149,7 +149,7 @@ func host(t fetch.Target) *Denied {
 	case ambiguous(t.Host):
 		return deny(t, "ambiguous-address", t.Host, "")
 	case strings.Contains(t.Host, "%") && !written(t.From) && t.Purpose != fetch.PurposeData && !onServer(t.From.By, t.Host):
-		return deny(t, "zone-id", t.Host+", whose network interface only a typed URL may name", "")
+		return deny(t, "zone-id", t.Host+": only a typed URL may name a network interface", "")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func ParseZone(name string) (Zone, error) {
 	if i := slices.Index(zoneNames[:], name); i >= 0 {
 		return Zone(i), nil
 	}
-	return ZoneReserved, fmt.Errorf("no zone %q: there are %s", name, strings.Join(zoneNames[ZoneDocumentation:], ", "))
+	return ZoneReserved, fmt.Errorf("unknown zone %q: the zones are %s", name, strings.Join(zoneNames[ZoneDocumentation:], ", "))
 }
 
 // ZoneOf is the zone of an address. An IPv4 address within an IPv6 one counts
