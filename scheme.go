@@ -65,8 +65,8 @@ func Schemes() (names []string) {
 // Abilities are the operations that a scheme supports: those of RFC 1738 §2, and Explain.
 type Abilities struct{ Fetch, FindAttributes, Update, Replace, Explain bool }
 
-// Can returns the methods of the Resolver that work with URLs of a scheme. A server may refuse them
-// nevertheless.
+// Can reports which methods of the Resolver work with URLs of a scheme. A server may still refuse
+// them.
 func (r *Resolver) Can(scheme string) Abilities {
 	if _, ok := r.gateway(scheme); ok {
 		return Abilities{Fetch: true, Explain: true}

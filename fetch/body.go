@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// NewBody returns a Body that reads r to its end. Read errors are *[Error]s, and later reads return
-// the same error. Read fails when ctx is done and when the Body is closed. More than limit bytes are
+// NewBody returns a Body that reads r to its end. A read error is an *[Error], and later reads return
+// it again. Read fails when ctx is done and when the Body is closed. More than limit bytes are
 // an error of kind [ErrTooLarge]; if limit is 0, there is no limit. Read calls the Body hook of the
 // context's Trace. Close closes conn, once. The reads of r must obey ctx themselves.
 func NewBody(ctx context.Context, l locator.Locator, r io.Reader, conn io.Closer, limit int64) io.ReadCloser {

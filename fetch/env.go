@@ -156,7 +156,7 @@ func bothAllow(a, b func(context.Context, Target) error) func(context.Context, T
 }
 
 // Connect connects to t.Host and t.Port if the policy allows it, within Limits.Connect. It calls the
-// hooks of the context's Trace. Errors are *[Error]s. The connection is the one that Dial returned,
+// hooks of the context's Trace. The error is an *[Error]. The connection is the one that Dial returned,
 // such as a *net.TCPConn, without deadlines.
 func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	if t.Network == "" {

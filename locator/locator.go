@@ -9,7 +9,7 @@
 //
 // Each scheme has its own struct. Its strings hold decoded octets. A URL is split into components
 // first, and each component is decoded afterwards (§2.2, §3.2.2), so that "%2F" does not split a
-// component.
+// component. Sections (§) are those of RFC 1738.
 package locator
 
 // Locator is a parsed URL: one of *[FTP], *[HTTP], *[Gopher], *[Mailto], *[News], *[NNTP], *[Telnet],
