@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSyntaxErrorHidesPasswords: malformed URLs with a password in them, where
-// it may hold what ends a password in a proper one.
+// TestSyntaxErrorHidesPasswords has malformed URLs whose password may contain octets that end a password
+// in a valid URL.
 func TestSyntaxErrorHidesPasswords(t *testing.T) {
 	for _, s := range []string{
 		"http://u:PASSWORD@h/", "https://u:PASSWORD@h/", "HTTP://u:PASSWORD@h/", "gopher://u:PASSWORD@h/",
@@ -35,8 +35,8 @@ func TestSyntaxErrorHidesPasswords(t *testing.T) {
 	}
 }
 
-// harmless reports whether l has no password by the grammar: what looks like one
-// is a part of its path.
+// harmless reports whether l has no password by the grammar: the text that looks like one is part of
+// the path.
 func harmless(l Locator) bool {
 	s, ok := ServerOf(l)
 	return ok && s.Login == nil
@@ -53,7 +53,7 @@ func checkErrorText(t *testing.T, s string, err error) {
 		t.Errorf("%q: the error shows the password: %s", s, text)
 	}
 	if len(text) > 300 || len(e.Text) > 120 {
-		t.Errorf("%q: %d octets: %s", s, len(text), text)
+		t.Errorf("%q: %d bytes: %s", s, len(text), text)
 	}
 	for _, octet := range []byte(text + e.Text + e.Msg) {
 		if octet < ' ' || octet > '~' {
@@ -73,7 +73,7 @@ func TestAnyErrorText(t *testing.T) {
 		head, tail := d.mutate(d.one("ftp://", "http://", "telnet://", "x:", "ftp:")+d.chars("")), d.mutate(d.host()+d.path("@:"))
 		s := head + ":" + canary + d.mutate("@") + tail
 		if !strings.Contains(s[max(0, strings.Index(s, canary)):], "@") {
-			continue // then nothing tells it from a path
+			continue // it looks like a path
 		}
 		if _, err := Parse(s); err != nil {
 			refused++
@@ -106,7 +106,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestOpaqueRedacted: nobody knows where an unknown scheme has its password.
+// TestOpaqueRedacted: in an unknown scheme the password may be anywhere.
 func TestOpaqueRedacted(t *testing.T) {
 	for s, want := range map[string]string{
 		"x-foo://u:p@h/":      "x-foo://u:***@h/",
