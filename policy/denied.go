@@ -25,12 +25,15 @@ type Denied struct {
 	// Relax is the option or field that permits the URL; empty if nothing does.
 	Relax string
 
-	what string
+	what, advice string // for the message: what was refused, and what to do
 }
 
 // deny returns the refusal of t. what is the refused address or action, for the message.
 func deny(t fetch.Target, rule, what, relax string) *Denied {
 	d := &Denied{Rule: rule, Peer: t.Addr, From: t.From, Relax: relax, what: what}
+	if relax != "" {
+		d.advice = "use " + relax + " to permit"
+	}
 	if t.Locator != nil {
 		d.URL = t.Locator.Redacted()
 	}
@@ -51,8 +54,8 @@ func (d *Denied) Error() string {
 		b.WriteString(brief(d.URL) + " at ")
 	}
 	b.WriteString(brief(d.what))
-	if d.Relax != "" {
-		b.WriteString("; use " + d.Relax + " to permit")
+	if d.advice != "" {
+		b.WriteString("; " + d.advice)
 	}
 	return b.String()
 }

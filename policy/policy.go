@@ -88,7 +88,9 @@ func (r *Rules) locality(t fetch.Target) *Denied {
 	case written(t.From), fromFile, r.LocalLinks:
 		return nil
 	}
-	return deny(t, "remote-to-local", "a local file", r.relax("", "LocalLinks"))
+	d := deny(t, "remote-to-local", "a local file", r.relax("", "LocalLinks"))
+	d.advice = "only a typed URL may lead to one" // at a shell no option permits it
+	return d
 }
 
 // redirectScheme refuses HTTP redirects to other schemes. A redirect of unknown origin counts as an

@@ -338,7 +338,7 @@ func TestDeniedText(t *testing.T) {
 		{user, at(t, "ftp://me:secret@h.example/", "0.0.0.0", typed),
 			"denied (rule reserved-address): ftp://me:***@h.example/ at 0.0.0.0:21"},
 		{user, at(t, "file:///etc/passwd", "", link("gopher://h.example/", "")),
-			"denied (rule remote-to-local): link from gopher://h.example/ to a local file; use policy.Rules.LocalLinks to permit"},
+			"denied (rule remote-to-local): link from gopher://h.example/ to a local file; only a typed URL may lead to one"},
 		{user, at(t, "ftp://me:secret@h.example/"+long, "", redirect("http://example.com/"+long, "")),
 			"denied (rule cross-scheme-redirect): redirect from http://example.com/" + long[:47] + "... to ftp://me:***@h.example/" + long[:57] +
 				"...; use policy.Rules.RedirectToFTP to permit"},
