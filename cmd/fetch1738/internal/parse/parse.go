@@ -96,7 +96,7 @@ func (p *printer) url(text string) error {
 	if errors.As(err, &bad) {
 		p.refused = true
 		if len(text) > maxTextLine {
-			bad.Msg = fmt.Sprintf("URL of more than %d octets, at most %d", maxTextLine, locator.MaxLength)
+			bad.Msg = fmt.Sprintf("URL of more than %d bytes; the limit is %d", maxTextLine, locator.MaxLength)
 		}
 	}
 	return p.show(p.w, text, ref, bad)
