@@ -14,8 +14,8 @@ import (
 )
 
 // Active configures active mode, in which the server connects to a port of the client.
-// EPRT announces the port (RFC 2428); if the server refuses EPRT over IPv4, PORT does.
-// Only connections from the peer of the control connection are accepted, within
+// The client announces the port with EPRT (RFC 2428) or, if the server refuses EPRT over
+// IPv4, with PORT. Only connections from the peer of the control connection are accepted, within
 // Limits.Connect. Active mode is not supported through a proxy.
 type Active struct {
 	// Host is the address to listen on and to announce to the server: an IP address,

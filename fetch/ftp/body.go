@@ -202,7 +202,7 @@ const minSplice = 16 << 10
 // program, or fewer if the connection ends.
 type move func(size int64) (int64, error)
 
-// direct returns a move to w. It returns nil if there is none or the file is too small.
+// direct returns a move to w. It returns nil if that is not possible, or the file is too small.
 func (b *body) direct(w io.Writer) move {
 	if b.expected >= 0 && b.expected < minSplice || b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
 		return nil

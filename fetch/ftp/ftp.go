@@ -167,7 +167,7 @@ func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body
 	return attr, nil
 }
 
-// Close closes the idle sessions. A session in use is closed when its Body is closed.
+// Close closes the idle sessions. A session in use is closed at the end of its Body.
 func (f *Fetcher) Close() error { return f.idle.Close() }
 
 // reuses reports whether sessions are kept for reuse.

@@ -19,7 +19,7 @@ type Options struct {
 	// ListOnly lists only the names of directory entries (NLST).
 	ListOnly bool
 	// Facts lists directories with MLSD (RFC 3659 §7) if the server's reply to FEAT
-	// contains it. Items then have exact sizes and times, and Body contains the lines
+	// lists MLST with the fact type. Items then have exact sizes and times, and Body contains the lines
 	// of MLSD. With Fetcher.Exact, Facts has no effect.
 	Facts bool
 	// ListCommand, if not empty, is sent instead of LIST or NLST; for example "MLSD" or

@@ -30,7 +30,7 @@ type ClearCommands uint8
 // The values of ClearCommands.
 const (
 	KeepTLS    ClearCommands = iota // TLS is not ended
-	CCCPassive                      // the server sends close_notify
+	CCCPassive                      // the server sends close_notify; the client sends none
 	CCCActive                       // the client sends close_notify first, then the server
 )
 
