@@ -417,8 +417,8 @@ func refusal(err error) bool {
 	return errors.As(err, &e) && e.Code >= 400 && e.Code != 421
 }
 
-// command returns a command line. An empty argument is omitted; "CWD " for a null
-// component is built elsewhere.
+// command returns a command line. It omits an empty argument. For a null component of
+// the path, session.cwd sends "CWD ".
 func command(verb, arg string) string {
 	if arg == "" {
 		return verb

@@ -15,8 +15,8 @@ import (
 
 // Active configures active mode, in which the server connects to a port of the client.
 // The client announces the port with EPRT (RFC 2428) or, if the server refuses EPRT over
-// IPv4, with PORT. Only connections from the peer of the control connection are accepted, within
-// Limits.Connect. Active mode is not supported through a proxy.
+// IPv4, with PORT. It accepts only connections from the peer of the control connection,
+// within Limits.Connect. Active mode is not supported through a proxy.
 type Active struct {
 	// Host is the address to listen on and to announce to the server: an IP address,
 	// the name of a network interface, or a host name. If empty, it is the local

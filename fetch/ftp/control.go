@@ -40,7 +40,7 @@ type control struct {
 	queue
 }
 
-// A phase says what the next reply is for.
+// A phase is what the next reply belongs to.
 type phase uint8
 
 const (

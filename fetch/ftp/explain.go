@@ -176,10 +176,10 @@ func (n *notes) activeMode() {
 	n.do("listen on a local port")
 	refused := ""
 	if !n.a.active.DisableEPRT {
-		n.send("EPRT |<1 or 2>|<our address>|<port>|", "")
+		n.send("EPRT |<1 or 2>|<local address>|<port>|", "")
 		refused = "when the server refuses EPRT, over IPv4"
 	}
-	n.send("PORT <our address, port>", refused)
+	n.send("PORT <local address, port>", refused)
 }
 
 // addNotes adds the notes of the Plan.

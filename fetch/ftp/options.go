@@ -19,8 +19,8 @@ type Options struct {
 	// ListOnly lists only the names of directory entries (NLST).
 	ListOnly bool
 	// Facts lists directories with MLSD (RFC 3659 §7) if the server's reply to FEAT
-	// lists MLST with the fact type. Items then have exact sizes and times, and Body contains the lines
-	// of MLSD. With Fetcher.Exact, Facts has no effect.
+	// lists MLST with the fact type. Items then have exact sizes and times, and Body
+	// contains the lines of MLSD. With Fetcher.Exact, Facts has no effect.
 	Facts bool
 	// ListCommand, if not empty, is sent instead of LIST or NLST; for example "MLSD" or
 	// "LIST -a". Lines in a format of LIST become Items.

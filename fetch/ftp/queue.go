@@ -26,7 +26,7 @@ type queue struct {
 	pipeliningFailed bool        // the server does not support pipelining
 }
 
-// pipelined is a pipelined command.
+// pipelined holds a pipelined command and the reply to it.
 type pipelined struct {
 	line  string
 	reply *talk.Reply // nil until it has been read
