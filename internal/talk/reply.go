@@ -50,7 +50,7 @@ func (t *Talk) readReply(several bool) (Reply, error) {
 		code, last, ok := replyCode(line)
 		switch {
 		case len(text) == 0 && (!ok || !last && !several):
-			return Reply{}, Violation(string(line), "not a valid reply of "+t.protocol)
+			return Reply{}, Violation(string(line), "not a valid "+t.protocol+" reply")
 		case len(text) == 0:
 			r.Code = code
 		case !ok || code != r.Code:
