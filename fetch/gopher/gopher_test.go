@@ -40,9 +40,9 @@ func TestWithoutConnection(t *testing.T) {
 		"gopher://h/7/q%09%09+":  {Kind: fetch.KindQuery},
 		"gopher://h:105/2":       {Kind: fetch.KindQuery},
 		"gopher://h:105/2?":      {Kind: fetch.KindQuery},
-		"gopher://h/8":           {Kind: fetch.KindAdvice, Advice: "connect to h, port 23, by telnet"},
-		"gopher://h:2323/8a%1Bb": {Kind: fetch.KindAdvice, Advice: `connect to h, port 2323, by telnet and log in as "a\x1bb"`},
-		"gopher://h/Tguest":      {Kind: fetch.KindAdvice, Advice: `connect to h, port 23, by tn3270 and log in as "guest"`},
+		"gopher://h/8":           {Kind: fetch.KindAdvice, Advice: "connect to h, port 23, with telnet"},
+		"gopher://h:2323/8a%1Bb": {Kind: fetch.KindAdvice, Advice: `connect to h, port 2323, with telnet and log in as "a\x1bb"`},
+		"gopher://h/Tguest":      {Kind: fetch.KindAdvice, Advice: `connect to h, port 23, with tn3270 and log in as "guest"`},
 	} {
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)})
 		if err != nil {

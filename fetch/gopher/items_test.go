@@ -156,9 +156,9 @@ func TestItems(t *testing.T) {
 		"ha\turl:gopher://e.org/0x\th\t70":     `h "a" document gopher://e.org/0x`,
 		"ha\tURL:news:a@b\t\t":                 `h "a" document news:a@b`,
 		"ha\tURL:ssh://e.org/\th\t70":          `h "a" document ssh://e.org/`,
-		"ha\tURL:javascript:alert(1)\th\t70":   `h "a" - fault=a gopher item must not lead to a URL of scheme "javascript"`,
-		"ha\tURL:data:text/html,x\th\t70":      `h "a" - fault=a gopher item must not lead to a URL of scheme "data"`,
-		"ha\tURL:file:///etc/passwd\th\t70":    `h "a" - fault=a gopher item must not lead to a URL of scheme "file"`,
+		"ha\tURL:javascript:alert(1)\th\t70":   `h "a" - fault=a gopher item must not link to a URL of scheme "javascript"`,
+		"ha\tURL:data:text/html,x\th\t70":      `h "a" - fault=a gopher item must not link to a URL of scheme "data"`,
+		"ha\tURL:file:///etc/passwd\th\t70":    `h "a" - fault=a gopher item must not link to a URL of scheme "file"`,
 		"ha\tGET /x?y\te.org\t80":              `h "a" document http://e.org/x?y`,
 		"ha\tGET \te.org\t8080":                `h "a" document http://e.org:8080`,
 		"ha\tGETTING\te.org\t80":               `h "a" document gopher://e.org:80/hGETTING`,
@@ -171,7 +171,7 @@ func TestItems(t *testing.T) {
 		"0a\t/x\th\t0":                         `0 "a" - fault=bad port`,
 		"0a\t/x\terror.host\t1":                `0 "a" - fault=bad host`,
 		"i\x1b[2Jb\tfake\t(NULL)\t0":           `i "\x1b[2Jb" -`,
-		"plain text":                           `i "plain text" - fault=no menu line`,
+		"plain text":                           `i "plain text" - fault=not a menu line`,
 		"":                                     `i "" -`,
 	} {
 		got := menuOf(t, []byte(line+"\r\n1other\t/\th\t70\r\n"))

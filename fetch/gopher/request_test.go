@@ -154,9 +154,9 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	for url, want := range map[string]string{
-		"gopher://h/8guest":                  `say: connect to h, port 23, by telnet and log in as "guest"`,
-		"gopher://h:2323/T":                  "say: connect to h, port 2323, by tn3270",
-		"gopher://h/hURL:http://e.org/a%3Fb": "go to http://e.org/a?b",
+		"gopher://h/8guest":                  `say: connect to h, port 23, with telnet and log in as "guest"`,
+		"gopher://h:2323/T":                  "say: connect to h, port 2323, with tn3270",
+		"gopher://h/hURL:http://e.org/a%3Fb": "follow the link to http://e.org/a?b",
 		"gopher://h/7q":                      "ask for search words",
 		"gopher://h:105/2":                   "ask for search words",
 	} {

@@ -147,7 +147,7 @@ func TestRefused(t *testing.T) {
 		"no domain":     {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "joe"}}, fetch.ErrBadURL, "RFC 822"},
 		"a name":        {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "Joe <a@b>"}}, fetch.ErrBadURL, "RFC 822"},
 		"a parameter":   {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "a@b> NOTIFY=NEVER <"}}, fetch.ErrBadURL, "RFC 822"},
-		"escape octets": {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "\"\x1b[2J\"@b"}}, fetch.ErrBadURL, "octet 1B"},
+		"escape octets": {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "\"\x1b[2J\"@b"}}, fetch.ErrBadURL, "byte 1B"},
 		"too long":      {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: strings.Repeat("a", 300) + "@b"}}, fetch.ErrBadURL, "aaa"},
 		"one of many":   {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: parse(t, "mailto:a@b?bcc=c")}, fetch.ErrBadURL, "RFC 822"},
 	} {

@@ -206,8 +206,8 @@ func TestRefusals(t *testing.T) {
 		"socks4 rejects":      {"socks4a://p.example", target, "\x04", "\x00\x5b\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "rejected"},
 		"socks4 identd":       {"socks4a://p.example", target, "\x04", "\x00\x5c\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "identd"},
 		"socks4 other user":   {"socks4a://p.example", target, "\x04", "\x00\x5d\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "another user"},
-		"socks4 strange code": {"socks4a://p.example", target, "\x04", "\x00\x00\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "unknown code 0"},
-		"socks4 is none":      {"socks4a://p.example", target, "\x04", "HTTP/1.1 400", fetch.ErrUnreachable, "does not speak SOCKS 4"},
+		"socks4 strange code": {"socks4a://p.example", target, "\x04", "\x00\x00\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "unexpected reply code"},
+		"not socks4":          {"socks4a://p.example", target, "\x04", "HTTP/1.1 400", fetch.ErrUnreachable, "not a SOCKS 4 proxy"},
 		"socks4 cut":          {"socks4a://p.example", target, "\x04", "\x00\x5a", fetch.ErrUnreachable, ""},
 		"socks4 IPv6":         {"socks4a://p.example", fetch.Target{Host: "::1", Port: 21}, "", "", fetch.ErrUnreachable, "socks5h does"},
 		"socks4 no IPv4":      {"socks4://p.example", target, "", "", fetch.ErrUnreachable, "no IPv4 address"},
@@ -217,7 +217,7 @@ func TestRefusals(t *testing.T) {
 		"socks5 refuses":      {"socks5h://p.example", target, "\x05\x01\x00", "\x05\x00", fetch.ErrUnreachable, ""},
 		"http is cut":         {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\n", fetch.ErrUnreachable, ""},
 		"http has no end":     {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.ErrTooLarge, "no end"},
-		"udp":                 {"http://p.example", fetch.Target{Network: "udp", Host: "h", Port: 191}, "", "", fetch.ErrUnreachable, "carries no udp"},
+		"udp":                 {"http://p.example", fetch.Target{Network: "udp", Host: "h", Port: 191}, "", "", fetch.ErrUnreachable, "do not support udp"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, err := Parse(tc.proxy)

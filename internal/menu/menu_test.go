@@ -52,8 +52,8 @@ func TestFaults(t *testing.T) {
 		{"bare LF", "0a\tb\th\t70\n", `0 "a" -> h:70 "b"`},
 		{"two CRs", "0a\tb\th\t70\r\r\n", `0 "a" -> h:70 "b"`},
 		{"no line end", "0a\tb\th\t70", `0 "a" -> h:70 "b"`},
-		{"a name only", "0Only name\r\n", `i "0Only name" (no menu line)`},
-		{"plain text", "Welcome to my server\r\n", `i "Welcome to my server" (no menu line)`},
+		{"a name only", "0Only name\r\n", `i "0Only name" (not a menu line)`},
+		{"plain text", "Welcome to my server\r\n", `i "Welcome to my server" (not a menu line)`},
 		{"no host and port", "0a\tb\r\n", `0 "a" (no host)`},
 		{"no port", "0a\tb\th\r\n", `0 "a" -> h:0 "b"`},
 		{"empty port", "0a\tb\th\t\r\n", `0 "a" (bad port)`},
@@ -88,9 +88,9 @@ func TestFaults(t *testing.T) {
 		{"spaces in a selector", "0a\t /with  spaces \th\t70\r\n", `0 "a" -> h:70 " /with  spaces "`},
 		{"gophernicus' octal space", "1a\t/with#040space/\th\t70\r\n", `1 "a" -> h:70 "/with#040space/"`},
 		{"unknown type", "za\tb\th\t70\r\n", `z "a" -> h:70 "b"`},
-		{"type is a TAB", "\tb\th\t70\r\n", `i "\tb\th\t70" (no menu line)`},
-		{"type is a space", " a\tb\th\t70\r\n", `i " a\tb\th\t70" (no menu line)`},
-		{"type is 8-bit", "\xe9a\tb\th\t70\r\n", `i "\xe9a\tb\th\t70" (no menu line)`},
+		{"type is a TAB", "\tb\th\t70\r\n", `i "\tb\th\t70" (not a menu line)`},
+		{"type is a space", " a\tb\th\t70\r\n", `i " a\tb\th\t70" (not a menu line)`},
+		{"type is 8-bit", "\xe9a\tb\th\t70\r\n", `i "\xe9a\tb\th\t70" (not a menu line)`},
 		{"8-bit name", "0caf\xe9\t/caf\xe9\th\t70\r\n", `0 "caf\xe9" -> h:70 "/caf\xe9"`},
 		{"IPv4", "0a\tb\t127.0.0.1\t70\r\n", `0 "a" -> 127.0.0.1:70 "b"`},
 		{"IPv6", "0a\tb\t::1\t70\r\n", `0 "a" -> ::1:70 "b"`},
@@ -102,7 +102,7 @@ func TestFaults(t *testing.T) {
 		{"web link", "hWeb\tURL:http://e.org/\th\t70\r\n", `h "Web" -> :0 "URL:http://e.org/"`},
 		{"web link without a server", "hWeb\tURL:http://e.org/\r\n", `h "Web" -> :0 "URL:http://e.org/"`},
 		{"UMN web link", "hWeb\tGET /\twww.example.org\t80\r\n", `h "Web" -> www.example.org:80 "GET /"`},
-		{"mirror of nothing", "+a\tb\th\t70\r\n", `i "a" (mirror of no item)`},
+		{"mirror of nothing", "+a\tb\th\t70\r\n", `i "a" (mirror without an item above it)`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff([]string{tc.want}, showAll(t, strings.NewReader(tc.in))); diff != "" {
