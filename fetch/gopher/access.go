@@ -35,7 +35,7 @@ type Options struct {
 	Mirrors []locator.Locator
 }
 
-// access is a checked request: what to send, and how to read the answer.
+// access is a checked request: what to send, and how to read the response.
 type access struct {
 	itemType
 	loc  *locator.Gopher
@@ -100,7 +100,7 @@ func checkRequest(req *fetch.Request) (*Options, error) {
 	return &options, nil
 }
 
-// prepareRequest sets what is sent, and how the answer is read.
+// prepareRequest sets what is sent, and how the response is read.
 func (f *Fetcher) prepareRequest(req *fetch.Request, options *Options, a *access) error {
 	l := a.loc
 	selector, words, err := f.split(l, req.Query)
@@ -165,7 +165,7 @@ func (a *access) setOptions(options *Options) error {
 	return nil
 }
 
-// expect sets how the answer to a Gopher+ request is read.
+// expect sets how the response to a Gopher+ request is read.
 func (a *access) expect() {
 	if a.plus[0] == '$' {
 		a.kind, a.itemType = menuIf(a.whole), itemType{framing: menuLines, media: plusMenuType}

@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Attributes are the Gopher+ attributes of an item: the answer to "!", or an item's part of the
+// Attributes are the Gopher+ attributes of an item: the response to "!", or an item's part of the
 // answer to "$".
 type Attributes struct {
 	// Descriptor is the item's line in a menu ("+INFO").

@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// body is the Body of an answer that is read from a connection.
+// body is the Body of a response that is read from a connection.
 type body struct {
 	ctx   context.Context
 	loc   locator.Locator

@@ -10,11 +10,12 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// maxComplaint is the maximum length of an error message in place of an answer.
+// maxComplaint is the maximum length of an error message in place of a response.
 const maxComplaint = 4 << 10
 
-// complaint reports whether the whole answer is a server's error message, and returns its text. It
-// reads as much as it needs for that. Gopher has no other way to say that something does not exist.
+// complaint reports whether the whole response is a server's error message, and returns its text.
+// It reads as much as it needs for that. Gopher has no other way to say that something does not
+// exist.
 func (s *source) complaint(asMenu bool) (text string, is bool) {
 	for {
 		text, v := judge(s.head, s.err == io.EOF, asMenu)
@@ -33,9 +34,9 @@ var errForeign = errors.New("not a gopher server")
 // portGopher is the port on which servers of other protocols are not expected.
 var portGopher = locator.DefaultPort("gopher")
 
-// foreign returns the first line of the answer if it is that of an HTTP, SSH, FTP or mail server,
+// foreign returns the first line of the response if it is that of an HTTP, SSH, FTP or mail server,
 // else nil. For a menu, it also recognizes news and mailbox servers; other texts may well begin
-// like their answers.
+// like their responses.
 func (s *source) foreign(isMenu bool) []byte {
 	end := bytes.IndexByte(s.head, '\n') + 1
 	if end == 0 || bytes.IndexByte(s.head[:end], '\t') >= 0 {
@@ -58,11 +59,11 @@ const (
 	complains
 )
 
-// judge examines the beginning of an answer, or all of it if ended.
+// judge examines the beginning of a response, or all of it if ended.
 //
-// A menu is an error message if its first line is one and no other line is a link. Any other answer
-// is one if it consists of a single menu line, of the kind that servers send for every type. A line
-// "." and empty lines may follow.
+// A menu is an error message if its first line is one and no other line is a link. Any other
+// response is one if it consists of a single menu line, of the kind that servers send for every
+// type. A line "." and empty lines may follow.
 func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 	if len(head) == 0 || head[0] != menu.Error && head[0] != '0' {
 		if len(head) == 0 && !ended {

@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// exchange is a request that has been sent, and the beginning of its answer.
+// exchange is a request that has been sent, and the beginning of its response.
 type exchange struct {
 	*access
 	ctx      context.Context
@@ -19,9 +19,9 @@ type exchange struct {
 	conn     *wire.Conn
 	peer     netip.AddrPort
 	src      *source
-	isPlus   bool // the answer has a Gopher+ header
+	isPlus   bool // the response has a Gopher+ header
 	header   plusHeader
-	fallback string // why the answer has no Gopher+ header, although one was expected
+	fallback string // why the response has no Gopher+ header, although one was expected
 }
 
 const (
@@ -30,8 +30,8 @@ const (
 	fallbackStub   = "the server does not really support Gopher+; repeating the request without it"
 )
 
-// ask sends the request and examines the beginning of the answer. If the answer is only an error
-// message, it returns an error.
+// ask sends the request and examines the beginning of the response. If the response is only an
+// error message, it returns an error.
 func (f *Fetcher) ask(ctx context.Context, req *fetch.Request, a *access) (*exchange, error) {
 	x, err := f.send(ctx, req, a)
 	if err != nil {
@@ -52,7 +52,7 @@ func (f *Fetcher) ask(ctx context.Context, req *fetch.Request, a *access) (*exch
 	return x, err
 }
 
-// send connects, sends the request and waits for the beginning of the answer.
+// send connects, sends the request and waits for the beginning of the response.
 func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exchange, error) {
 	env := f.Env.WithDefaults()
 	conn, err := f.connect(ctx, &env, req, a)
@@ -97,7 +97,7 @@ func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Reques
 	return f.handshake(ctx, conn, a, env.Limits.Connect)
 }
 
-// begin examines the beginning of the answer: a Gopher+ header, and whether all of it is an error
+// begin examines the beginning of the response: a Gopher+ header, and whether all of it is an error
 // message.
 func (x *exchange) begin() (err error) {
 	if x.loc.Type == '2' {
@@ -143,7 +143,7 @@ func (x *exchange) begin() (err error) {
 	return nil
 }
 
-// unexpected changes the access to one with a plain answer.
+// unexpected changes the access to one with a plain response.
 func (x *exchange) unexpected() {
 	a := *x.access
 	a.itemType, a.told = types[a.loc.Type], false

@@ -70,7 +70,7 @@ func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 	}, nil
 }
 
-// reading describes how the answer is read.
+// reading describes how the response is read.
 func (a *access) reading() string {
 	switch {
 	case a.loc.Type == '2':

@@ -61,7 +61,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 	return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrProtocol, errNoAttributes)
 }
 
-// list fetches the attributes of an item; nil if the answer is something else.
+// list fetches the attributes of an item; nil if the response is something else.
 func (f *Fetcher) list(ctx context.Context, req *fetch.Request, item *locator.Gopher) (*Attributes, error) {
 	res, err := f.fetch(ctx, &fetch.Request{Locator: item, From: req.From})
 	if err != nil {

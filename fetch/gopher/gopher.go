@@ -1,10 +1,10 @@
 // Package gopher fetches gopher URLs (RFC 1738 §3.4) by the protocol of RFC 1436. The client opens
-// a connection and sends one line. The answer is all that the server sends until it closes.
+// a connection and sends one line. The response is all that the server sends until it closes.
 //
-// A Gopher+ string in a URL is sent as RFC 1738 §3.4.3 to §3.4.9 require. The header of the answer
-// says whether it is a document, a menu, the attributes of an item, or an error ([PlusError]). If the
-// server does not support Gopher+, its plain answer is returned and [Info].Fallback says so. CSO
-// phone books (type 2, RFC 2378) are queried by their own protocol.
+// A Gopher+ string in a URL is sent as RFC 1738 §3.4.3 to §3.4.9 require. The header of the
+// response says whether it is a document, a menu, the attributes of an item, or an error
+// ([PlusError]). If the server does not support Gopher+, its plain response is returned and
+// [Info].Fallback says so. CSO phone books (type 2, RFC 2378) are queried by their own protocol.
 package gopher
 
 import (
@@ -20,7 +20,7 @@ import (
 // not be changed after first use.
 //
 // The kind of a Resource depends on the item:
-//   - A menu is of KindMenu. An answer that is only a server's error message is an error of kind
+//   - A menu is of KindMenu. A response that is only a server's error message is an error of kind
 //     ErrNotFound.
 //   - A search (type 7) or phone book (2) without words is of KindQuery. So is an item with a form
 //     ("?"), which is then in its [Info].Attributes.
@@ -33,7 +33,7 @@ import (
 //
 // [fetch.Request].Options must be nil or an *[Options].
 type Fetcher struct {
-	// Env opens the connections. If nil, the zero Env is used.
+	// Env provides connections, limits and TLS settings. If nil, the zero Env is used.
 	Env *fetch.Env
 	// Exact follows RFC 1738 §3.4 to the letter where real servers require something else. It sends
 	// an empty search string with its TAB before a Gopher+ string (§3.4.3), and spaces between
@@ -56,17 +56,17 @@ type Info struct {
 	// the line "." of a text or menu, the last of the bytes that Gopher+ has announced, or the last
 	// line of a phone book's reply.
 	//
-	// Any other end looks the same as a broken connection. An answer without the line "." may be
+	// Any other end looks the same as a broken connection. A response without the line "." may be
 	// empty or end within a line. A text whose last line "." has no line end might have continued.
-	// All other answers end with the connection.
+	// All other responses end with the connection.
 	Complete bool
-	// Plus is set when the answer has a Gopher+ header.
+	// Plus is set when the response has a Gopher+ header.
 	Plus bool
-	// Fallback says why the answer to a Gopher+ request has no Gopher+ header. Otherwise it is
+	// Fallback says why the response to a Gopher+ request has no Gopher+ header. Otherwise it is
 	// empty.
 	Fallback string
-	// Attributes is the answer to a request for the attributes of an item ("!" and "?"), otherwise
-	// nil.
+	// Attributes is the response to a request for the attributes of an item ("!" and "?"),
+	// otherwise nil.
 	Attributes *Attributes
 }
 
@@ -160,7 +160,7 @@ func (a *access) resource() *fetch.Resource {
 	}
 }
 
-// resource returns the Resource of an answer.
+// resource returns the Resource of a response.
 func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 	a, limits := x.access, x.limits
 	info := &Info{Request: a.shown(), Plus: x.isPlus, Fallback: x.fallback}
@@ -190,7 +190,7 @@ func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 	return res, nil
 }
 
-// frame sets how the body of the answer is read, and reports whether the answer is a list of
+// frame sets how the body of the response is read, and reports whether the response is a list of
 // attributes.
 func (x *exchange) frame(b *body, info *Info) (listed bool) {
 	if x.loc.Type == '2' {

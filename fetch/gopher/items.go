@@ -87,7 +87,7 @@ type maker struct {
 	secure *locator.HostPort // the server of the menu, if the connection uses TLS
 }
 
-// newMaker returns a maker for the items of an answer. If the connection uses TLS, so do the links
+// newMaker returns a maker for the items of a response. If the connection uses TLS, so do the links
 // to the same server.
 func newMaker(a *access) *maker {
 	m := new(maker)

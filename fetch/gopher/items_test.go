@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// show is an item in one line: type, name, where it leads, what else is known.
+// show formats an item in one line: type, name, target, other fields.
 func show(it fetch.Item) string {
 	url := "-"
 	if it.Locator != nil {
@@ -28,7 +28,7 @@ func show(it fetch.Item) string {
 	return s
 }
 
-// menuOf fetches a menu made of an answer.
+// menuOf fetches a menu with the given answer.
 func menuOf(t testing.TB, answer []byte) (list []string) {
 	t.Helper()
 	res, err := (&Fetcher{Env: answering(answer, nil)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, "gopher://h/1")})
@@ -48,7 +48,7 @@ func menuOf(t testing.TB, answer []byte) (list []string) {
 	return list
 }
 
-// TestMenus reads the menus that real servers sent.
+// TestMenus parses menus that real servers sent.
 func TestMenus(t *testing.T) {
 	for _, tc := range []struct {
 		server, name string
@@ -130,7 +130,7 @@ func TestMenus(t *testing.T) {
 	}
 }
 
-// TestItems has what leads where.
+// TestItems has the targets of menu lines.
 func TestItems(t *testing.T) {
 	for line, want := range map[string]string{
 		"0a\t/x\th\t70":                        `0 "a" document gopher://h/0/x`,
@@ -185,7 +185,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestItemsRoundTrip parses the URL of every item: it is the item's locator.
+// TestItemsRoundTrip checks that the URL of every item is parsed as the item's locator.
 func TestItemsRoundTrip(t *testing.T) {
 	var selector strings.Builder
 	for c := range 256 {
@@ -244,8 +244,8 @@ func TestItemLimits(t *testing.T) {
 	}
 }
 
-// BenchmarkItems measures a menu of 10,000 lines, from octets to Items with
-// their Locators, against bytes.Split of the same octets.
+// BenchmarkItems measures a menu of 10,000 lines, from bytes to Items with their Locators, against
+// bytes.Split of the same bytes.
 func BenchmarkItems(b *testing.B) {
 	var text bytes.Buffer
 	for i := range 10000 {
@@ -278,7 +278,7 @@ func BenchmarkItems(b *testing.B) {
 	b.ReportMetric(float64(read.Nanoseconds())/float64(b.N)/10000, "ns/item")
 }
 
-// menuLine is a line of a menu.
+// menuLine parses a line of a menu.
 func menuLine(text string) *menu.Line {
 	line := menu.Parse([]byte(text))
 	return &line

@@ -14,8 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// plusHeader is the first line of a Gopher+ answer, such as "+512", "+-1" or "--2". It says whether
-// the answer is an error, and how its end is marked.
+// plusHeader is the first line of a Gopher+ response, such as "+512", "+-1" or "--2". It says
+// whether the response is an error, and how its end is marked.
 type plusHeader struct {
 	refused bool  // "-": what follows is an error
 	length  int64 // of the rest in bytes; or one of the two below
@@ -27,7 +27,7 @@ const (
 	closeEnds = -2 // closing the connection ends it
 )
 
-// maxPlusHeader is more than the maximum length of the first line of a Gopher+ answer.
+// maxPlusHeader is more than the maximum length of the first line of a Gopher+ response.
 const maxPlusHeader = 32
 
 // parsePlusHeader parses a first line, with or without its line end.
@@ -53,7 +53,7 @@ func parsePlusHeader(line []byte) (h plusHeader, ok bool) {
 }
 
 // header removes the Gopher+ header from the data received. A server that does not support Gopher+
-// sends no header. An answer that ends within a possible header is truncated.
+// sends no header. A response that ends within a possible header is truncated.
 func (s *source) header() (h plusHeader, found bool, err error) {
 	for {
 		if end := bytes.IndexByte(s.head, '\n') + 1; end > 0 {
@@ -93,7 +93,7 @@ func (s *source) begins(text string) bool {
 }
 
 // counted reads the n bytes that a header has announced. Anything after them (gopherd 3.0 sends a
-// line ".") is discarded. An earlier end means a truncated answer.
+// line ".") is discarded. An earlier end means a truncated response.
 type counted struct {
 	src  io.Reader
 	left int64
@@ -224,7 +224,7 @@ func (x *exchange) unframed(info *Info) io.Reader {
 	return x.src
 }
 
-// stub reports whether the answer is the one of servers that only imitate Gopher+ (geomyidae, and
+// stub reports whether the response is the one of servers that only imitate Gopher+ (geomyidae, and
 // gophernicus at its root): whatever the request, they send the attributes of one menu without a
 // selector or a Gopher+ tag.
 func (x *exchange) stub() bool {

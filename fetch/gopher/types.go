@@ -2,7 +2,7 @@ package gopher
 
 import "github.com/fetch1738/fetch1738/fetch"
 
-// framing is how the end of an answer is marked.
+// framing is how the end of a response is marked.
 type framing uint8
 
 const (

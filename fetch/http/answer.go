@@ -18,8 +18,8 @@ type answer struct {
 	atEnd bool // the status is 416 because the range starts at the end of the resource
 }
 
-// judge reports whether an answer is what was requested, and sets the window of the requested bytes
-// in it.
+// judge reports whether a response is what was requested, and sets the window of the requested
+// bytes in it.
 func (c *call) judge(a *answer) error {
 	code := a.resp.StatusCode
 	switch {
@@ -41,7 +41,7 @@ func (c *call) judge(a *answer) error {
 	return c.statusError(a)
 }
 
-// statusError returns the error for an answer's status.
+// statusError returns the error for a response's status.
 func (c *call) statusError(a *answer) error {
 	code := a.resp.StatusCode
 	e := &fetch.Error{

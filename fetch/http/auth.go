@@ -11,9 +11,9 @@ import (
 )
 
 // askLogin asks Env.Credentials for the login that a 401 requires. It returns nil if a login would
-// not help or nobody can supply one: then the 401 is the final answer.
+// not help or nobody can supply one: then the 401 is the final response.
 func (c *call) askLogin(resp *http.Response) (*locator.Login, error) {
-	if c.env.Credentials == nil || !hasBasic(resp) || c.opt.Header.Get("Authorization") != "" && !c.strayed {
+	if c.env.Credentials == nil || !hasBasic(resp) || c.opt.Header.Get("Authorization") != "" && !c.leftOrigin {
 		return nil, nil
 	}
 	question := fetch.Challenge{Locator: c.locator, Text: realm(resp)}

@@ -23,7 +23,7 @@ func idleError(limit time.Duration) error {
 // provided a validator ensures that the rest belongs to the same state of the resource.
 type body struct {
 	call      *call
-	raw       io.Reader // the body of the current answer
+	raw       io.Reader // the body of the current response
 	window              // at is the offset of the next byte in the resource
 	validator string
 	tries     int
@@ -32,7 +32,7 @@ type body struct {
 	closed    atomic.Bool
 }
 
-// newBody returns the body of an answer, after skipping to its first requested byte.
+// newBody returns the body of a response, after skipping to its first requested byte.
 func newBody(c *call, a *answer) (io.ReadCloser, error) {
 	b := &body{call: c, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {

@@ -29,11 +29,11 @@ type call struct {
 	method fetch.Op
 	upload *upload
 	hop
-	login     *locator.Login    // for the hop's origin
-	strayed   bool              // a redirect has led away from the first origin
-	dropped   bool              // a redirect has dropped the body
-	spelling  map[string]string // of the caller's header fields, by canonical name
-	redirects []Redirect
+	login      *locator.Login    // for the hop's origin
+	leftOrigin bool              // a redirect has led away from the first origin
+	dropped    bool              // a redirect has dropped the body
+	spelling   map[string]string // of the caller's header fields, by canonical name
+	redirects  []Redirect
 }
 
 // hop is one URL that a call requests.
@@ -133,7 +133,7 @@ func (c *call) fail(err error) *fetch.Error {
 }
 
 // kindOf classifies an error that the transport returned before the body. A head that breaks off is
-// not a truncated body. All other errors mean that the answer is not HTTP.
+// not a truncated body. All other errors mean that the response is not HTTP.
 func kindOf(err error) fetch.ErrorKind {
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.ErrTruncated:
@@ -145,7 +145,7 @@ func kindOf(err error) fetch.ErrorKind {
 	}
 }
 
-// fetch returns the Resource of the final answer.
+// fetch returns the Resource of the final response.
 func (c *call) fetch() (*fetch.Resource, error) {
 	a, err := c.answer()
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *call) visit() (*http.Response, *exchange, error) {
 }
 
 // exchange sends one request to the current hop, repeated as the retry policy permits, and returns
-// the answer. If resumed is not nil, it requests only the rest of a body.
+// the response. If resumed is not nil, it requests only the rest of a body.
 func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
 	ex := &exchange{call: c, hop: c.hop, proxy: c.proxy()}
 	r, err := c.request(ex, resumed)
@@ -246,8 +246,8 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
 	return resp, ex, nil
 }
 
-// discard reads the short body of an intermediate answer, so that its connection can be reused, or
-// else drops the connection.
+// discard reads the short body of an intermediate response, so that its connection can be reused,
+// or else drops the connection.
 func (c *call) discard(resp *http.Response) {
 	const most = 16 << 10
 	if resp.ContentLength <= most {

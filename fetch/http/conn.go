@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// piece is how much of an answer a server may send before it waits for an acknowledgement.
+// piece is how much of a response a server may send before it waits for an acknowledgement.
 const piece = 4 << 10
 
 // conn is a connection of the transport, above TLS. It reports the traffic to the current exchange.
@@ -25,18 +25,18 @@ type conn struct {
 	via   string         // the proxy
 	stall time.Duration  // how long a write may make no progress; 0 means no limit
 
-	mu      sync.Mutex
-	of      *exchange // the one that dialed c
-	ex      *exchange // the current one; nil between two
-	asked   bool      // ex has begun to send its request
-	used    bool      // a request was sent, or data arrived without one
-	refused error
-	body    *attempt // the request body that ex sends
-	early   []byte   // received, but not yet part of an answer
-	mended  []byte   // output of mend that Read returns first
-	lost    error    // the write error after which nothing more is sent
-	broken  error    // the first read error
-	closed  bool
+	mu       sync.Mutex
+	of       *exchange // the one that dialed c
+	ex       *exchange // the current one; nil between two
+	asked    bool      // ex has begun to send its request
+	used     bool      // a request was sent, or data arrived without one
+	refused  error
+	body     *attempt // the request body that ex sends
+	early    []byte   // received, but not yet part of a response
+	mended   []byte   // output of mend that Read returns first
+	writeErr error    // the write error after which nothing more is sent
+	readErr  error    // the first read error
+	closed   bool
 }
 
 // begin prepares c for an exchange. If c was dialed for another exchange, it asks the policy again:
@@ -48,7 +48,7 @@ func (c *conn) begin(ex *exchange, reused bool) {
 		refused = c.permit(ex)
 	}
 	c.mu.Lock()
-	if len(c.early) > 0 || len(c.mended) > 0 || c.lost != nil {
+	if len(c.early) > 0 || len(c.mended) > 0 || c.writeErr != nil {
 		refused = errors.New("the connection cannot be used again")
 	}
 	c.ex, c.asked, c.refused, c.body = ex, false, refused, ex.call.upload.latest()
@@ -91,25 +91,25 @@ func (c *conn) ask() (*exchange, error) {
 // Write implements net.Conn. A refused exchange fails before its first byte. If the request can
 // still be sent, the transport then dials another connection, about which the policy decides.
 //
-// A server may answer and close before it has read the whole body. That answer counts. So an error
-// while sending a body is not reported here: the rest of the body is discarded, and Read finds out
-// whether there is an answer.
+// A server may respond and close before it has read the whole body. That response counts. So an
+// error while sending a body is not reported here: the rest of the body is discarded, and Read
+// finds out whether there is a response.
 func (c *conn) Write(p []byte) (int, error) {
 	ex, refused := c.ask()
 	switch {
 	case refused != nil:
 		return 0, refused
-	case c.lostPeer():
-		return c.lose(p)
+	case c.writeFailed():
+		return c.discard(p)
 	}
 	ex.sends(c, p)
 	n, err := c.write(p)
 	ex.sent(c, len(p)-n)
 	if err != nil && ex.headSent() && fetch.KindOf(err) == fetch.ErrConnectionFailed {
 		c.mu.Lock()
-		c.lost = err
+		c.writeErr = err
 		c.mu.Unlock()
-		return c.lose(p)
+		return c.discard(p)
 	}
 	return n, err
 }
@@ -124,20 +124,20 @@ func (c *conn) write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// lostPeer reports whether an earlier write failed.
-func (c *conn) lostPeer() bool {
+// writeFailed reports whether an earlier write failed.
+func (c *conn) writeFailed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lost != nil
+	return c.writeErr != nil
 }
 
-// lose discards p until c is closed.
-func (c *conn) lose(p []byte) (int, error) {
+// discard discards p until c is closed.
+func (c *conn) discard(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.closed && c.broken != nil:
-		return 0, c.broken // more specific than net.ErrClosed
+	case c.closed && c.readErr != nil:
+		return 0, c.readErr // more specific than net.ErrClosed
 	case c.closed:
 		return 0, net.ErrClosed
 	}
@@ -149,11 +149,11 @@ func (c *conn) lose(p []byte) (int, error) {
 func (c *conn) breakOff(err error, answered bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err == io.EOF && c.lost != nil && !answered {
-		err = c.lost
+	if err == io.EOF && c.writeErr != nil && !answered {
+		err = c.writeErr
 	}
-	if c.broken == nil && err != io.EOF {
-		c.broken = err
+	if c.readErr == nil && err != io.EOF {
+		c.readErr = err
 	}
 	return err
 }
@@ -167,8 +167,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// Read implements net.Conn. It returns the bytes of one answer only. Anything behind them ends the
-// connection, and is never taken for the next answer.
+// Read implements net.Conn. It returns the bytes of one response only. Anything behind them ends
+// the connection, and is never taken for the next response.
 func (c *conn) Read(p []byte) (int, error) {
 	if n := c.takeMended(p); n > 0 {
 		return n, nil
@@ -243,7 +243,7 @@ func (c *conn) takeMended(p []byte) int {
 	return n
 }
 
-// expecting returns the exchange whose answer may arrive; nil if there is no such exchange.
+// expecting returns the exchange whose response may arrive; nil if there is no such exchange.
 func (c *conn) expecting() *exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 	ratioFrom = 1 << 20
 )
 
-// decodes reports whether the body of an answer is to be decoded. An answer without a body has no
+// decodes reports whether the body of a response is to be decoded. A response without a body has no
 // coding, whatever its header says.
 func (c *call) decodes(resp *http.Response) bool {
 	return c.opt.Compressed && !c.ranged() && c.method != http.MethodHead && resp.ContentLength != 0 && resp.Header.Get("Content-Encoding") != ""

@@ -12,7 +12,7 @@ import (
 // Errors that errors.Is finds in a *fetch.Error in addition to its kind. The kind is
 // fetch.ErrProtocol, except for ErrRewind.
 var (
-	// ErrNotHTTP means that the answer does not start like an HTTP/1.0 or HTTP/1.1 response.
+	// ErrNotHTTP means that the response does not start like an HTTP/1.0 or HTTP/1.1 response.
 	ErrNotHTTP = errors.New("not an HTTP response")
 	// ErrCoding means that a content or transfer coding is unknown, was not requested, or does not
 	// match the data.

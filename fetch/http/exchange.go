@@ -14,14 +14,14 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// exchange is a request and its answer, as seen by the connection. It travels in the context of the
-// http.Request, also when that is repeated.
+// exchange is a request and its response, as seen by the connection. It travels in the context of
+// the http.Request, also when that is repeated.
 type exchange struct {
 	call  *call
 	hop   hop
 	proxy *proxy.Proxy // if nil, there is no proxy
 
-	head []byte         // the final answer's, once it has arrived
+	head []byte         // the final response's, once it has arrived
 	peer netip.AddrPort // the server's address; invalid through a proxy
 
 	mu       sync.Mutex
@@ -44,7 +44,7 @@ func (ex *exchange) forwarded() bool {
 	return ex.proxy != nil && ex.proxy.Scheme == "http" && !ex.hop.locator.Secure
 }
 
-// answered reports whether a part of the final answer has arrived.
+// answered reports whether a part of the final response has arrived.
 func (ex *exchange) answered() bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -135,7 +135,7 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	if err != nil {
 		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, err)
 	}
-	ex.traceSent() // the answer may arrive before Write returns
+	ex.traceSent() // the response may arrive before Write returns
 	ex.received = append(ex.received, octets[:n]...)
 	if !ended {
 		return n, nil
@@ -175,14 +175,14 @@ func (ex *exchange) bareLines() []int {
 	return nil
 }
 
-// isInterim reports whether a head is that of a 1xx answer that another answer follows.
+// isInterim reports whether a head is that of a 1xx response that another response follows.
 func isInterim(head []byte) bool {
 	_, status, _ := bytes.Cut(head, []byte(" "))
 	status = bytes.TrimLeft(status, " ")
 	return len(status) > 3 && status[0] == '1' && !bytes.HasPrefix(status, []byte("101"))
 }
 
-// gotHead is called when the transport has parsed an answer's head, before the body is read. It
+// gotHead is called when the transport has parsed a response's head, before the body is read. It
 // removes the Location field, because http.Client would parse it, in its own way, even where it
 // must not follow it. finish restores the field.
 func (ex *exchange) gotHead(resp *http.Response) {
@@ -193,7 +193,7 @@ func (ex *exchange) gotHead(resp *http.Response) {
 	delete(resp.Header, "Location")
 }
 
-// finish records the head of the final answer.
+// finish records the head of the final response.
 func (ex *exchange) finish(resp *http.Response) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

@@ -26,7 +26,7 @@ import (
 // error. Credentials, cookies and the caller's other header fields are sent only to the origin
 // (scheme, host and port) they were meant for, unless Options.LocationTrusted is set.
 type Fetcher struct {
-	// Env opens the connections. If nil, the zero Env is used.
+	// Env provides connections, limits, TLS settings and credentials. If nil, the zero Env is used.
 	Env *fetch.Env
 	// UserAgent is the value of the User-Agent field. If empty, "fetch1738" is used.
 	UserAgent string
@@ -60,7 +60,7 @@ type Options struct {
 	// uses it.
 	Method string
 	// Verb, if not empty, replaces Method in every request line. Method still determines what
-	// happens to the body when a redirect is followed. If Verb is HEAD, the answer is expected to
+	// happens to the body when a redirect is followed. If Verb is HEAD, the response is expected to
 	// have no body.
 	Verb string
 	// Target, if not empty, replaces path and search in the first request line.
@@ -80,7 +80,7 @@ type Options struct {
 	// Body is sent with the request. It is not closed. If it is an io.Seeker, it can be sent again
 	// after a redirect or a failure. Only Fetch uses it.
 	Body io.Reader
-	// AnyStatus returns every answer as a Resource, including errors and redirects that are not
+	// AnyStatus returns every response as a Resource, including errors and redirects that are not
 	// followed.
 	AnyStatus bool
 	// Compressed requests a gzip or deflate coding, and decodes it.
@@ -112,7 +112,7 @@ type Info struct {
 	Status     string
 	StatusCode int
 	Proto      string
-	// Header is the header of the answer.
+	// Header is the header of the response.
 	Header http.Header
 	// Validator identifies this state of the resource. It is a value for an If-Range field: a
 	// strong entity tag, or a modification time that is old enough. It is empty if the server sends
@@ -125,13 +125,14 @@ type Info struct {
 	Head []byte
 	// Redirects are the redirects that were followed, in order.
 	Redirects []Redirect
-	// Location is the target of a redirect that was not followed. It is nil if the answer is not a
-	// redirect, or if no URL can be made of its Location field.
+	// Location is the target of a redirect that was not followed. It is nil if the response is not
+	// a redirect, or if no URL can be made of its Location field.
 	Location locator.Locator
 }
 
 // A Redirect is a redirect that was followed.
 type Redirect struct {
+	// Locator is the URL that redirected. StatusCode and Head are those of its response.
 	Locator    *locator.HTTP
 	StatusCode int
 	Head       []byte
@@ -164,8 +165,8 @@ func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reade
 	return f.do(ctx, req, http.MethodPut, body)
 }
 
-// Update implements [fetch.Updater] by a POST request. It returns the attributes of the answer and
-// discards its body. To read the body, call Fetch with Options.Body.
+// Update implements [fetch.Updater] by a POST request. It returns the attributes of the response
+// and discards its body. To read the body, call Fetch with Options.Body.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.do(ctx, req, http.MethodPost, body)
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// maxInterim is the maximum number of 1xx answers before the final one.
+// maxInterim is the maximum number of 1xx responses before the final one.
 const maxInterim = 5
 
-// framing finds the ends of the parts of an answer in the data of a connection. net/http does that
-// too, but it reads beyond the end, and would take what follows for the answer to another request.
+// framing finds the ends of the parts of a response in the data of a connection. net/http does that
+// too, but it reads beyond the end, and would take what follows for the response to another
+// request.
 type framing struct {
 	line    int  // bytes in this line of the head
 	total   int  // bytes in all heads

@@ -23,7 +23,7 @@ func isRedirect(code int) bool {
 	return false
 }
 
-// follow returns the hop that an answer redirects to, and prepares the call for it. It returns nil
+// follow returns the hop that a response redirects to, and prepares the call for it. It returns nil
 // if redirects are not followed.
 func (c *call) follow(a *answer) (*hop, error) {
 	limit := c.env.Limits.Hops
@@ -53,7 +53,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 		c.method, c.upload, c.dropped = method, nil, true
 	}
 	if origin(next) != origin(c.locator) {
-		c.strayed = true
+		c.leftOrigin = true
 		if !c.opt.LocationTrusted {
 			c.login = nil
 		}
@@ -66,7 +66,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 func (c *call) onward(a *answer) fetch.Provenance {
 	from := fetch.Provenance{Kind: fetch.OriginRedirect, By: c.locator, Peer: a.peer.Addr()}
 	if known := fetch.KnownAddrs(c.locator.Host); known != nil && !from.Peer.IsValid() {
-		from.Peer = known[0] // by a proxy, but there all the same
+		from.Peer = known[0] // known even through a proxy
 	}
 	return from
 }
@@ -102,7 +102,7 @@ func origin(l *locator.HTTP) string {
 // lenient parses the URLs that servers put in Location fields.
 var lenient = locator.Parser{Tolerate: locator.TolerateAll &^ (locator.WrappedText | locator.MissingSlashes)}
 
-// destination returns the locator in an answer's Location field, resolved and without a login.
+// destination returns the locator in a response's Location field, resolved and without a login.
 func (c *call) destination(a *answer) (locator.Locator, error) {
 	values := locations(a.resp)
 	if len(values) == 0 {

@@ -144,7 +144,7 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	}
 	r.Close = strings.EqualFold(c.opt.Header.Get("Connection"), "close")
 	switch hosts := c.opt.Header["Host"]; {
-	case c.atHome() && len(hosts) == 1:
+	case c.isTrusted() && len(hosts) == 1:
 		if ex.forwarded() && r.URL.Opaque == "" { // else the request line would contain the host of the Host field
 			path, _, _ := strings.Cut(target(c.locator), "?")
 			r.URL.Opaque = "//" + r.Host + path
@@ -194,8 +194,8 @@ func addProxyHeader(h http.Header, p *proxy.Proxy) {
 	}
 }
 
-// atHome reports whether the current hop may receive what is meant for the first.
-func (c *call) atHome() bool { return !c.strayed || c.opt.LocationTrusted }
+// isTrusted reports whether the current hop may receive what is meant for the first.
+func (c *call) isTrusted() bool { return !c.leftOrigin || c.opt.LocationTrusted }
 
 // header returns a new header for each hop.
 func (c *call) header(resumed *rest) http.Header {
@@ -211,7 +211,7 @@ func (c *call) header(resumed *rest) http.Header {
 		switch {
 		case slices.Contains(ownFields, name):
 		case name == "Content-Type" && c.upload == nil && c.dropped:
-		case c.atHome(), slices.Contains(openFields, name), name == "Content-Type" && c.upload != nil:
+		case c.isTrusted(), slices.Contains(openFields, name), name == "Content-Type" && c.upload != nil:
 			h[name] = slices.Clone(values)
 		}
 	}

@@ -17,7 +17,7 @@ const largeBody = 1 << 20
 var errAbandoned = errors.New("the request was canceled")
 
 // upload is the body of a request, which may have to be sent several times. The transport reads it
-// on a separate goroutine, perhaps even after the answer has arrived. upload lets only the latest
+// on a separate goroutine, perhaps even after the response has arrived. upload lets only the latest
 // attempt read.
 type upload struct {
 	ctx   context.Context
@@ -70,7 +70,7 @@ func (u *upload) put(r *http.Request, l locator.Locator) error {
 	if u.seek != nil {
 		r.GetBody = u.attempt
 	}
-	// The answer may be a redirect, or request a login.
+	// The response may be a redirect, or request a login.
 	if u.seek == nil && u.size != 0 || u.size > largeBody {
 		r.Header.Set("Expect", "100-continue")
 	}

@@ -16,7 +16,7 @@ type window struct {
 	from, to int64 // to is -1 for an unknown end
 	open     bool  // the resource may end before to
 	total    int64 // size of the whole resource, -1 if unknown
-	at       int64 // where the answer's body starts
+	at       int64 // where the response's body starts
 }
 
 // ranged reports whether the call requests only a part.
@@ -39,8 +39,8 @@ func (c *call) checkRange() error {
 }
 
 // sendsOwnRange reports whether the current hop is sent the caller's own Range field. The caller
-// then interprets the answer.
-func (c *call) sendsOwnRange() bool { return c.atHome() && c.opt.Header.Get("Range") != "" }
+// then interprets the response.
+func (c *call) sendsOwnRange() bool { return c.isTrusted() && c.opt.Header.Get("Range") != "" }
 
 // rangeField returns the value of the Range field (RFC 9110 §14.2).
 func rangeField(offset, length int64) string {
@@ -77,20 +77,21 @@ func (c *call) badRange(why string) error {
 	return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, errors.New(why))
 }
 
-// whole sets the window in an answer that contains the whole resource, or only the head after HEAD.
+// whole sets the window in a response that contains the whole resource, or only the head after
+// HEAD.
 func (c *call) whole(a *answer) (err error) {
 	if c.method == http.MethodHead || a.resp.StatusCode == http.StatusNotModified {
 		a.window = window{total: a.resp.ContentLength}
 		return nil
 	}
-	if c.ranged() && c.atHome() && c.opt.Header.Get("If-Range") != "" {
+	if c.ranged() && c.isTrusted() && c.opt.Header.Get("If-Range") != "" {
 		return c.badRange("the document has changed, or the server does not support ranges")
 	}
 	a.window, err = c.place(a.resp.ContentLength)
 	return err
 }
 
-// partial sets the window in a 206 answer, which must contain the first requested byte.
+// partial sets the window in a 206 response, which must contain the first requested byte.
 func (c *call) partial(a *answer) error {
 	r, err := parseContentRange(a.resp)
 	if err == nil {
@@ -110,7 +111,7 @@ func (c *call) partial(a *answer) error {
 	return nil
 }
 
-// unasked sets the window in a 206 answer to a request without a Range. A part must not be taken
+// unasked sets the window in a 206 response to a request without a Range. A part must not be taken
 // for the whole resource.
 func (c *call) unasked(a *answer) error {
 	r, err := parseContentRange(a.resp)
@@ -125,8 +126,8 @@ func (c *call) unasked(a *answer) error {
 	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 }
 
-// unsatisfied sets an empty window for a 416 answer if the requested range starts at the end of the
-// resource. It reports whether it does.
+// unsatisfied sets an empty window for a 416 response if the requested range starts at the end of
+// the resource. It reports whether it does.
 func (c *call) unsatisfied(a *answer) bool {
 	n := c.totalLength(a)
 	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset {
@@ -137,7 +138,7 @@ func (c *call) unsatisfied(a *answer) bool {
 	return true
 }
 
-// totalLength returns the length of the resource of a 416 answer, -1 if unknown. Some servers
+// totalLength returns the length of the resource of a 416 response, -1 if unknown. Some servers
 // (Apache, lighttpd) do not send it with the 416; then a HEAD request asks for it.
 func (c *call) totalLength(a *answer) int64 {
 	field := a.resp.Header.Get("Content-Range")

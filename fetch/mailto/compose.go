@@ -56,7 +56,7 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 	if msg.sender == "" {
 		return nil, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errNoSender}
 	}
-	start, err := io.ReadAll(io.LimitReader(lines, maxLooked))
+	start, err := io.ReadAll(io.LimitReader(lines, maxSearched))
 	if err != nil {
 		return nil, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err}
 	}
@@ -84,8 +84,8 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 	return msg, nil
 }
 
-// maxLooked is how many bytes of a text are searched for 8-bit bytes.
-const maxLooked = 1 << 20
+// maxSearched is how many bytes of a text are searched for 8-bit bytes.
+const maxSearched = 1 << 20
 
 // declaration returns header fields that declare a text with 8-bit bytes (RFC 2045), which a mail
 // reader otherwise takes for ASCII. For ASCII it returns "". A text that is too long to be searched
@@ -93,7 +93,7 @@ const maxLooked = 1 << 20
 func declaration(text []byte) string {
 	charset := "utf-8"
 	switch ascii := !bytes.ContainsFunc(text, func(r rune) bool { return r > '\x7f' }); {
-	case ascii && len(text) < maxLooked:
+	case ascii && len(text) < maxSearched:
 		return ""
 	case !ascii && !utf8.Valid(text[:lastRune(text)]):
 		charset = "unknown-8bit" // RFC 1428
@@ -105,7 +105,7 @@ func declaration(text []byte) string {
 func lastRune(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRune(text[i:]) && len(text) >= maxLooked {
+			if !utf8.FullRune(text[i:]) && len(text) >= maxSearched {
 				return i
 			}
 			break

@@ -23,9 +23,9 @@ import (
 // lacks: From and Date, and the URL's To, Cc, Subject and In-Reply-To. It succeeds when the mail
 // server has accepted the message.
 type Fetcher struct {
-	// Env opens the connections. If nil, the zero Env is used. Env.Email is the sender of messages
-	// without a From field. Env.TLS is for servers that offer STARTTLS (RFC 3207). Nothing is sent
-	// to a server whose certificate is not valid.
+	// Env provides connections and limits. If nil, the zero Env is used. Env.Email is the sender of
+	// messages without a From field. Env.TLS is for servers that offer STARTTLS (RFC 3207). Nothing
+	// is sent to a server whose certificate is not valid.
 	Env *fetch.Env
 	// SMTP is the mail server, as host or host:port. The default port is 25. If empty, Update
 	// returns ErrUnsupported.
@@ -56,7 +56,7 @@ var (
 	errNotMailto = errors.New("not a mailto URL")
 	errPart      = errors.New("a mailto URL has no offset, length or search words")
 	errOptions   = errors.New("mailto takes no options")
-	errNobody    = errors.New("the URL contains no address")
+	errNoAddress = errors.New("the URL contains no address")
 	errNoServer  = errors.New("no mail server is set (--smtp HOST:PORT)")
 	errNoSender  = errors.New("the message has no From, and no address of the sender is set (--email ADDRESS)")
 )
@@ -112,7 +112,7 @@ func read(req *fetch.Request) (*locator.Mailto, *Info, error) {
 	}
 	info := newInfo(l)
 	if len(info.recipients()) == 0 {
-		return nil, nil, &fetch.Error{Op: fetch.OpFetch, URL: l.Redacted(), Kind: fetch.ErrBadURL, Section: "3.5", Err: errNobody}
+		return nil, nil, &fetch.Error{Op: fetch.OpFetch, URL: l.Redacted(), Kind: fetch.ErrBadURL, Section: "3.5", Err: errNoAddress}
 	}
 	return l, info, nil
 }

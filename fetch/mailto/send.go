@@ -2,7 +2,6 @@ package mailto
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
