@@ -61,7 +61,7 @@ func Parse(text string) (*Proxy, error) {
 		p.Scheme = "socks4"
 	}
 	if !slices.Contains(Schemes(), p.Scheme) {
-		return nil, fmt.Errorf("proxy scheme %q: %w (supported: %s)", scheme, errors.ErrUnsupported, strings.Join(Schemes(), ", "))
+		return nil, fmt.Errorf("proxy scheme %q: %w; use one of %s", scheme, errors.ErrUnsupported, strings.Join(Schemes(), ", "))
 	}
 	tolerant := locator.Parser{Tolerate: locator.HTTPLogin | locator.ModernHosts | locator.UnsafeOctets | locator.ReservedOctets}
 	if slash := strings.IndexAny(rest, "/?#"); slash >= 0 && !strings.Contains(rest[slash:], "@") { // else it may be part of a password

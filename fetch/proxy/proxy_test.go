@@ -205,7 +205,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"socks4 rejects":      {"socks4a://p.example", target, "\x04", "\x00\x5b\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "rejected"},
 		"socks4 identd":       {"socks4a://p.example", target, "\x04", "\x00\x5c\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "identd"},
-		"socks4 other user":   {"socks4a://p.example", target, "\x04", "\x00\x5d\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "another user"},
+		"socks4 other user":   {"socks4a://p.example", target, "\x04", "\x00\x5d\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "another one"},
 		"socks4 strange code": {"socks4a://p.example", target, "\x04", "\x00\x00\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "unexpected reply code"},
 		"not socks4":          {"socks4a://p.example", target, "\x04", "HTTP/1.1 400", fetch.ErrUnreachable, "not a SOCKS 4 proxy"},
 		"socks4 cut":          {"socks4a://p.example", target, "\x04", "\x00\x5a", fetch.ErrUnreachable, ""},
