@@ -74,7 +74,7 @@ func TestExplain(t *testing.T) {
 
 // What Explain says of listings is what goes over the wire.
 func TestExplainedListings(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, url := range []string{"/local.test", "news:local.test", "news:*"} {
 			w.srv.ResetTranscript()
 			if _, err := w.get(url); err != nil {

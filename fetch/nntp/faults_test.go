@@ -23,30 +23,30 @@ type operation struct {
 	blocks []string // stages whose replies have a block
 	// forgiven are the stages at which "502" means only that there is another way.
 	forgiven []string
-	do       func(*world) error
+	do       func(*harness) error
 	old      bool // the server has no overview
 }
 
 func operations() []operation {
-	read := func(url string, o *Options) func(*world) error {
-		return func(w *world) error {
+	read := func(url string, o *Options) func(*harness) error {
+		return func(w *harness) error {
 			_, err := w.getAs(w.req(url, o))
 			return err
 		}
 	}
-	list := func(url string) func(*world) error {
-		return func(w *world) error {
+	list := func(url string) func(*harness) error {
+		return func(w *harness) error {
 			_, err := w.items(url)
 			return err
 		}
 	}
-	find := func(url string) func(*world) error {
-		return func(w *world) error {
+	find := func(url string) func(*harness) error {
+		return func(w *harness) error {
 			_, err := w.FindAttributes(w.Context(), w.req(url, nil))
 			return err
 		}
 	}
-	each := func(w *world) error {
+	each := func(w *harness) error {
 		res, err := w.Fetch(w.Context(), w.req("/local.test", articles("1-")))
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func operations() []operation {
 		}
 		return nil
 	}
-	post := func(w *world) error {
+	post := func(w *harness) error {
 		_, err := w.post("news:local.test", letter+strings.Repeat("text\r\n", 1000))
 		return err
 	}
@@ -149,11 +149,11 @@ func TestFaults(t *testing.T) {
 }
 
 func tryFault(t *testing.T, op operation, stage string, fault testserver.Fault, want []fetch.ErrorKind) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		if op.old {
 			s.Hide = []string{"OVER", "XOVER"}
 		}
-	}, func(w *world) {
+	}, func(w *harness) {
 		w.env.Limits = fetch.Limits{Connect: 5 * time.Second, Reply: 10 * time.Second, Idle: 10 * time.Second, Line: 8 << 10, Header: 64 << 10}
 		w.srv.On(stage, 1, fault)
 		start := time.Now()
@@ -176,7 +176,7 @@ func tryFault(t *testing.T, op operation, stage string, fault testserver.Fault, 
 		if err := op.do(w); err != nil {
 			w.Errorf("after it: %v\n%s", err, w.srv.Transcript())
 		}
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 	})
 }
 
@@ -186,7 +186,7 @@ func TestCutListings(t *testing.T) {
 	for _, tt := range overviews {
 		for _, url := range []string{"/local.test", "news:*"} {
 			t.Run(tt.name+" "+url, func(t *testing.T) {
-				inWorld(t, tt.configure, func(w *world) {
+				withServer(t, tt.configure, func(w *harness) {
 					whole := ""
 					get := func() (err error) {
 						whole, err = w.get(url)
@@ -222,7 +222,7 @@ func TestCutListings(t *testing.T) {
 
 // TestCutArticles is that for ranges of articles.
 func TestCutArticles(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		whole := ""
 		get := func() (err error) {
 			whole, err = w.getAs(w.req("/local.test", articles("1-")))
@@ -246,7 +246,7 @@ func TestCutArticles(t *testing.T) {
 // tape is what a server said in an access. It can be said again thousands of
 // times without the server.
 type tape struct {
-	w      *world
+	w      *harness
 	said   [][][]byte // by connection; then by how often the client had written
 	octets int        // in all
 	left   int        // to say, of all connections together
@@ -254,7 +254,7 @@ type tape struct {
 }
 
 // record does an access with the server.
-func (w *world) record(access func() error) *tape {
+func (w *harness) record(access func() error) *tape {
 	w.Helper()
 	t := &tape{w: w}
 	t.with(func(ctx context.Context, network, address string) (net.Conn, error) {

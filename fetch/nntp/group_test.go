@@ -30,7 +30,7 @@ var overviews = []struct {
 func TestGroup(t *testing.T) {
 	for _, tt := range overviews {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, tt.configure, func(w *world) {
+			withServer(t, tt.configure, func(w *harness) {
 				items, err := w.items("/local.test")
 				if err != nil {
 					w.Fatal(err)
@@ -40,7 +40,7 @@ func TestGroup(t *testing.T) {
 					if !tt.counted {
 						return "-1", ""
 					}
-					text := shelf()["local.test"][n-1]
+					text := testArticles()["local.test"][n-1]
 					_, body, _ := strings.Cut(text, "\r\n\r\n")
 					return fmt.Sprint(len(text)), fmt.Sprintf(" Lines=%d", strings.Count(body, "\n"))
 				}
@@ -63,7 +63,7 @@ func TestGroup(t *testing.T) {
 				for _, item := range items {
 					var n int
 					fmt.Sscan(item.Name, &n)
-					if got, err := w.getAs(&fetch.Request{Locator: item.Locator}); got != shelf()["local.test"][n-1] || err != nil {
+					if got, err := w.getAs(&fetch.Request{Locator: item.Locator}); got != testArticles()["local.test"][n-1] || err != nil {
 						w.Errorf("%v: %q, %v", item.Locator, got, err)
 					}
 				}
@@ -88,13 +88,13 @@ func TestGroupBody(t *testing.T) {
 	const date = "Tue, 20 Dec 1994 17:38:00 +0000"
 	for _, tt := range overviews {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, tt.configure, func(w *world) {
+			withServer(t, tt.configure, func(w *harness) {
 				numbers := "188\t1"
 				if !tt.counted {
 					numbers = "\t"
 				}
 				w.want("/local.more", "1\telsewhere\tLab <lab@lab.example>\t"+date+"\t<b1@lab.example>\t\t"+
-					strings.Replace(numbers, "188", fmt.Sprint(len(shelf()["local.more"][0])), 1)+"\r\n")
+					strings.Replace(numbers, "188", fmt.Sprint(len(testArticles()["local.more"][0])), 1)+"\r\n")
 			})
 		})
 	}
@@ -103,7 +103,7 @@ func TestGroupBody(t *testing.T) {
 func TestGroupWithout(t *testing.T) {
 	for _, tt := range overviews {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, tt.configure, func(w *world) {
+			withServer(t, tt.configure, func(w *harness) {
 				if items, err := w.items("/local.empty"); len(items) > 0 || err != nil {
 					w.Errorf("an empty group has %v, %v", items, err)
 				}
@@ -121,9 +121,9 @@ func TestGroupWithout(t *testing.T) {
 
 // A news URL names no server, nor do its Items, where they can do without.
 func TestNewsGroup(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		s.Groups["local.odd"] = []string{strings.Replace(posting("x", "odd", ""), "<x@lab.example>", "<x y@a_b>", 1), posting("a/b?c%d", "reserved", "")}
-	}, func(w *world) {
+	}, func(w *harness) {
 		items, err := w.items("news:local.odd")
 		if err != nil || len(items) != 2 {
 			w.Fatalf("%v, %v", items, err)
@@ -145,7 +145,7 @@ func TestGroupNumbers(t *testing.T) {
 		"211 99999999999999999999 1 2 x", "211 -1 -1 -1 x", "211", "211 1", "211 1 2", "211 a b c d", "211 3 1 18446744073709551617 x",
 	} {
 		t.Run(reply, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				w.srv.On("GROUP", 1, testserver.Reply(reply))
 				_, err := w.get("/local.test")
 				w.fails(reply, err, fetch.ErrProtocol)
@@ -156,7 +156,7 @@ func TestGroupNumbers(t *testing.T) {
 
 // Lines of an overview that are none are passed over; fields may be missing.
 func TestOverviewFaults(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.srv.On("OVER", 0, testserver.Data("x\r\n\r\n1\r\n-2\ta\r\n99999999999999999999\ta\r\n"+
 			"2\tsubject\tfrom\tno date\t<no id>\t\tmany\t\r\n3\tlf\n4\ta\tb\tc\td\te\t9999999999999999\t7\tXref: x\textra\r\n.\r\n"))
 		items, err := w.items("/local.test")
@@ -186,7 +186,7 @@ func TestOverviewFaults(t *testing.T) {
 
 // A list of numbers as long as the server likes does not grow here.
 func TestScatteredNumbers(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, func(w *world) {
+	withServer(t, func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, func(w *harness) {
 		var all strings.Builder
 		for i := range maxSpans + 1 {
 			fmt.Fprintf(&all, "%d\r\n", 2*i+1)
@@ -212,12 +212,12 @@ func TestGroups(t *testing.T) {
 		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"MODE READER", "LIST ACTIVE", "LIST", "LIST NEWSGROUPS"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, func(s *testserver.NNTP) {
+			withServer(t, func(s *testserver.NNTP) {
 				s.Descriptions = map[string]string{"local.test": "Tests, gr\xfcn", "local.more": "More", "gone": "no longer"}
 				if tt.configure != nil {
 					tt.configure(s)
 				}
-			}, func(w *world) {
+			}, func(w *harness) {
 				items, err := w.items("news:*")
 				if err != nil {
 					w.Fatal(err)
@@ -251,7 +251,7 @@ func TestGroups(t *testing.T) {
 func TestDescriptionsFail(t *testing.T) {
 	for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(30), testserver.Truncate(40), testserver.EndlessLine(), testserver.Silence(), testserver.Reply("480 who")} {
 		t.Run(fault.String(), func(t *testing.T) {
-			inWorld(t, func(s *testserver.NNTP) { s.Descriptions = map[string]string{"local.test": "Tests"} }, func(w *world) {
+			withServer(t, func(s *testserver.NNTP) { s.Descriptions = map[string]string{"local.test": "Tests"} }, func(w *harness) {
 				w.srv.On("LIST NEWSGROUPS", 0, fault)
 				if items, err := w.items("news:*"); len(items) != 3 || err != nil {
 					w.Errorf("%v, %v", items, err)
@@ -303,7 +303,7 @@ func TestManyGroups(t *testing.T) {
 		return testserver.Data(b.String())
 	}
 	a, d := data(active), data(newsgroups)
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.srv.On("LIST ACTIVE", 0, a)
 		w.srv.On("LIST NEWSGROUPS", 0, d)
 		res, err := w.Fetch(w.Context(), w.req("news:*", nil))
@@ -350,7 +350,7 @@ func TestManyGroups(t *testing.T) {
 
 // Who fetches articles while listing the groups of a server needs one connection.
 func TestWalk(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		articles := 0
 		var walk func(l locator.Locator)
 		walk = func(l locator.Locator) {

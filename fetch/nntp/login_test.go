@@ -31,10 +31,10 @@ func TestLogin(t *testing.T) {
 	const secret = "s3cret"
 	for name, configure := range map[string]func(*testserver.NNTP){"group": protected("local.test"), "server": protected()} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(s *testserver.NNTP) {
+			withServer(t, func(s *testserver.NNTP) {
 				configure(s)
 				s.Groups["local.test"] = append(s.Groups["local.test"], posting(secret, "secret", ""))
-			}, func(w *world) {
+			}, func(w *harness) {
 				var shown strings.Builder
 				trace := &fetch.Trace{
 					Sent:     func(p []byte) { shown.Write(p) },
@@ -85,11 +85,11 @@ func TestLoginOnce(t *testing.T) {
 }
 
 func testLoginOnce(t *testing.T, long bool) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		protected()(s)
 		s.Descriptions = map[string]string{"local.test": "All about it"}
-	}, func(w *world) {
-		groups, connections := len(shelf()), 1
+	}, func(w *harness) {
+		groups, connections := len(testArticles()), 1
 		if long {
 			groups, connections = 1+30_000, 2
 			w.srv.On("LIST ACTIVE", 0, testserver.Data("local.test 2 1 y\r\n"+strings.Repeat("a.group.with.a.long.name 0000000009 0000000001 y\r\n", groups-1)+".\r\n"))
@@ -117,9 +117,9 @@ func testLoginOnce(t *testing.T, long bool) {
 }
 
 func TestLoginWithoutPassword(t *testing.T) {
-	inWorld(t, protected("local.test"), func(w *world) {
+	withServer(t, protected("local.test"), func(w *harness) {
 		w.env.Credentials = knows("open", "")
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.sent("GROUP local.test", "AUTHINFO USER open", "GROUP local.test", "ARTICLE 1")
 	})
 }
@@ -129,7 +129,7 @@ func TestLoginWithoutPassword(t *testing.T) {
 func TestLoginOctets(t *testing.T) {
 	for _, bad := range []string{"\x00", "\r", "\n", "\r\nQUIT"} {
 		for _, login := range []locator.Login{{User: "lab", Password: "s3cret" + bad}, {User: "s3cret" + bad, Password: "s3cret"}} {
-			inWorld(t, protected("local.test"), func(w *world) {
+			withServer(t, protected("local.test"), func(w *harness) {
 				w.env.Credentials = knows(login.User, login.Password)
 				_, err := w.Fetch(w.Context(), &fetch.Request{Locator: w.url("/local.test/1")})
 				if !errors.Is(err, fetch.ErrBadURL) || strings.Contains(err.Error(), "s3cret") {
@@ -169,7 +169,7 @@ func TestLoginFails(t *testing.T) {
 		{"the password said back", knows("lab", "wr0ng"), "AUTHINFO PASS", "481 not wr0ng", fetch.ErrUnauthenticated, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, protected("local.test"), func(w *world) {
+			withServer(t, protected("local.test"), func(w *harness) {
 				w.env.Credentials = tt.credentials
 				if tt.stage != "" {
 					w.srv.On(tt.stage, 0, testserver.Reply(tt.reply))
@@ -189,7 +189,7 @@ func TestLoginFails(t *testing.T) {
 					}
 				}
 				w.srv.ResetFaults()
-				w.want("/local.more/1", shelf()["local.more"][0])
+				w.want("/local.more/1", testArticles()["local.more"][0])
 			})
 		})
 	}

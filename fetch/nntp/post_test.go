@@ -15,7 +15,7 @@ import (
 
 const letter = "From: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\nSubject: hello\r\n\r\n"
 
-func (w *world) post(url, article string) (*fetch.Attributes, error) {
+func (w *harness) post(url, article string) (*fetch.Attributes, error) {
 	return w.Update(w.Context(), w.req(url, nil), strings.NewReader(article))
 }
 
@@ -27,7 +27,7 @@ func TestPost(t *testing.T) {
 		"commands": ".\r\nQUIT\r\nPOST\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				attr, err := w.post("news:local.test", letter+body)
 				if err != nil {
 					w.Fatal(err)
@@ -52,7 +52,7 @@ func TestPost(t *testing.T) {
 
 // Lines of this machine are lines on the wire.
 func TestPostLines(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		local := strings.ReplaceAll(letter, "\r\n", "\n") + "one\n.\ntwo\r\nlast"
 		if _, err := w.post("/local.test", local); err != nil {
 			w.Fatal(err)
@@ -73,21 +73,21 @@ func TestPostHeader(t *testing.T) {
 		"no Subject":       {"From: a@b\nNewsgroups: local.test\n\n", "no Subject"},
 		"empty Subject":    {"From: a@b\nNewsgroups: local.test\nSubject:  \n\n", "no Subject"},
 		"no Newsgroups":    {"From: a@b\nSubject: x\n\n", "no Newsgroups"},
-		"other group":      {"From: a@b\nNewsgroups: local.tests,xlocal.test\nSubject: x\n\n", "not for local.test"},
+		"other group":      {"From: a@b\nNewsgroups: local.tests,xlocal.test\nSubject: x\n\n", "does not include local.test"},
 		"twice":            {"From: a@b\nNewsgroups: local.test\nSubject: x\nsubject: y\n\n", "2 fields"},
 		"mbox":             {"From a@b Tue Dec 20\nFrom: a@b\nNewsgroups: local.test\nSubject: x\n\n", "line 1"},
 		"body only":        {"hello\nworld\n", "line 1"},
 		"no field":         {"From: a@b\nNewsgroups: local.test\nhello\nSubject: x\n\n", "line 3"},
 		"begins folded":    {" From: a@b\nNewsgroups: local.test\nSubject: x\n\n", "line 1"},
 		"space in name":    {"From : a@b\nNewsgroups: local.test\nSubject: x\n\n", "line 1"},
-		"NUL":              {"From: a@b\nNewsgroups: local.test\nSubject: x\x00y\n\n", "octet 00 in line 3"},
-		"CR":               {"From: a@b\nNewsgroups: local.test\nSubject: x\rControl: cancel\n\n", "octet 0D in line 3"},
+		"NUL":              {"From: a@b\nNewsgroups: local.test\nSubject: x\x00y\n\n", "line 3 of the article contains the byte 00"},
+		"CR":               {"From: a@b\nNewsgroups: local.test\nSubject: x\rControl: cancel\n\n", "line 3 of the article contains the byte 0D"},
 		"endless":          {"X: " + strings.Repeat("y", 300<<10) + "\n", "is longer than"},
 		"without an end":   {"X: " + strings.Repeat("y", 3<<20), "line too long"},
 		"a field too many": {strings.Repeat("X: y\n", 100_000), "is longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				_, err := w.post("news:local.test", tt.article)
 				if kind := fetch.KindOf(err); kind != fetch.ErrLocalIO && kind != fetch.ErrTooLarge || !strings.Contains(err.Error(), tt.want) {
 					w.Errorf("%v, of kind %q; want %q", err, kind, tt.want)
@@ -100,7 +100,7 @@ func TestPostHeader(t *testing.T) {
 
 // Folding and crossposting are fine.
 func TestPostGoodHeader(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, article := range []string{
 			"from: a@b\nNEWSGROUPS: local.more, local.test\nSubject: a\n long\n\tone\nX-Empty:\nBcc: x\n\nbody\n",
 			"From: a@b\nNewsgroups:\n local.more,local.test\nSubject: \xfcber\n\n",
@@ -123,7 +123,7 @@ func TestPostUnreadable(t *testing.T) {
 		"CR at the end": strings.NewReader("a\r"), "error": iotest.ErrReader(sorry), "endless": endless{},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				_, err := w.Update(w.Context(), w.req("news:local.test", nil), io.MultiReader(strings.NewReader(letter), body))
 				w.fails(name, err, fetch.ErrLocalIO)
 				if name == "error" && !errors.Is(err, sorry) {
@@ -162,7 +162,7 @@ func TestPostRefused(t *testing.T) {
 		{"END", "what", fetch.ErrProtocol},
 	} {
 		t.Run(tt.stage+" "+tt.reply, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				w.srv.On(tt.stage, 1, testserver.Reply(tt.reply))
 				_, err := w.post("news:local.test", letter)
 				w.fails(tt.reply, err, tt.kind)
@@ -175,11 +175,11 @@ func TestPostRefused(t *testing.T) {
 }
 
 func TestPostTwice(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) { s.ReadOnly = true }, func(w *world) {
+	withServer(t, func(s *testserver.NNTP) { s.ReadOnly = true }, func(w *harness) {
 		_, err := w.post("news:local.test", letter)
 		w.fails("a server that takes none", err, fetch.ErrPermission)
 	})
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		_, err := w.post("news:local.test", "Message-ID: <a1@lab.example>\r\n"+letter)
 		w.fails("what is there already", err, fetch.ErrExists)
 	})
@@ -187,7 +187,7 @@ func TestPostTwice(t *testing.T) {
 
 // A login is asked for before the article is sent.
 func TestPostLogin(t *testing.T) {
-	inWorld(t, protected(), func(w *world) {
+	withServer(t, protected(), func(w *harness) {
 		w.env.Credentials = knows("lab", "s3cret")
 		if _, err := w.post("news:local.test", letter); err != nil {
 			w.Fatal(err)
@@ -198,8 +198,8 @@ func TestPostLogin(t *testing.T) {
 
 // A session that has died is replaced before the article is sent, and never after.
 func TestPostRetry(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.want("/local.test/1", shelf()["local.test"][0])
+	withServer(t, nil, func(w *harness) {
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.srv.On("POST", 1, testserver.Close())
 		if _, err := w.post("news:local.test", letter); err != nil {
 			w.Error(err)
@@ -214,7 +214,7 @@ func TestPostRetry(t *testing.T) {
 }
 
 func TestPostWhere(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, url := range []string{"news:*", "news:a1@lab.example", "/local.test/1"} {
 			_, err := w.post(url, letter)
 			w.fails(url, err, fetch.ErrBadURL)

@@ -47,10 +47,10 @@ func TestClamp(t *testing.T) {
 
 // The articles come as an mbox.
 func TestMbox(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		var want strings.Builder
 		for _, n := range []int{1, 2, 4} {
-			text := strings.ReplaceAll(shelf()["local.test"][n-1], "\r\n", "\n")
+			text := strings.ReplaceAll(testArticles()["local.test"][n-1], "\r\n", "\n")
 			text = strings.NewReplacer("\nFrom ", "\n>From ", "\n>From ", "\n>>From ").Replace(text)
 			fmt.Fprintf(&want, "From lab@lab.example Tue Dec 20 17:38:00 1994\n%s\n", text)
 		}
@@ -69,13 +69,13 @@ func TestMbox(t *testing.T) {
 
 // An mbox can be taken apart again whatever is in the articles.
 func TestMboxOdd(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		s.Groups["local.odd"] = []string{
 			"From: \"a b\"@c\r\nSubject: folded\r\n\tFrom far\r\n\r\nFrom x\r\n\r\n",
 			"no header at all\r\n",
 			"Date: Tue, 20 Dec 1994 17:38:00 +0100\r\nFrom: =?x?q?y?= <a@b>\r\n", "From: c@d.example (Name)\r\nDate: then\r\n\r\n",
 		}
-	}, func(w *world) {
+	}, func(w *harness) {
 		got, err := w.getAs(w.req("/local.odd", articles("1-4")))
 		want := "From MAILER-DAEMON Thu Jan  1 00:00:00 1970\nFrom: \"a b\"@c\nSubject: folded\n\tFrom far\n\n>From x\n\n\n" +
 			"From MAILER-DAEMON Thu Jan  1 00:00:00 1970\nno header at all\n\n" +
@@ -89,7 +89,7 @@ func TestMboxOdd(t *testing.T) {
 
 // The articles come one by one, octet for octet, read or not.
 func TestArticles(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, skip := range []int64{0, 1, 2, 4} {
 			res, err := w.Fetch(w.Context(), w.req("news:local.test", articles("1-2,4,1,900-")))
 			if err != nil {
@@ -104,7 +104,7 @@ func TestArticles(t *testing.T) {
 					continue
 				}
 				data, err := io.ReadAll(article.Body)
-				if err != nil || string(data) != shelf()["local.test"][article.Number-1] {
+				if err != nil || string(data) != testArticles()["local.test"][article.Number-1] {
 					w.Errorf("%d: %q, %v", article.Number, data, err)
 				}
 				got = append(got, fmt.Sprint(article.Number, article.MessageID))
@@ -141,7 +141,7 @@ func many(n int) (group []string, left int) {
 func TestPipeline(t *testing.T) {
 	const n = 500
 	group, left := many(n)
-	inWorld(t, func(s *testserver.NNTP) { s.Groups["local.many"] = group }, func(w *world) {
+	withServer(t, func(s *testserver.NNTP) { s.Groups["local.many"] = group }, func(w *harness) {
 		dial := w.env.Dial
 		rounds := 0
 		w.env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -186,7 +186,7 @@ func (c counted) Write(p []byte) (int, error) {
 
 // Nothing there is an error, and so is a range of something else.
 func TestNoArticles(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, tt := range []struct {
 			url, spec string
 			kind      fetch.ErrorKind
@@ -198,7 +198,7 @@ func TestNoArticles(t *testing.T) {
 			_, err := w.getAs(w.req(tt.url, articles(tt.spec)))
 			w.fails(tt.url+" "+tt.spec, err, tt.kind)
 		}
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		if n := w.connections(); n != 1 {
 			w.Errorf("%d connections", n)
 		}
@@ -207,7 +207,7 @@ func TestNoArticles(t *testing.T) {
 
 // What is left of a range is not waited for.
 func TestArticlesAbandoned(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for read := range 4 {
 			res, err := w.Fetch(w.Context(), w.req("/local.test", articles("1-")))
 			if err != nil {
@@ -232,16 +232,16 @@ func TestArticlesAbandoned(t *testing.T) {
 			if n, err := res.Body.Read(make([]byte, 10)); n > 0 || err == nil {
 				w.Errorf("after Close %d octets were read", n)
 			}
-			w.want("/local.more/1", shelf()["local.more"][0])
+			w.want("/local.more/1", testArticles()["local.more"][0])
 		}
 	})
 }
 
 // A login is asked for by the first article at the latest.
 func TestArticlesLogin(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "s3cret"}}, []string{"local.test"}
-	}, func(w *world) {
+	}, func(w *harness) {
 		w.env.Credentials = knows("lab", "s3cret")
 		if got, err := w.getAs(w.req("/local.test", articles("1-"))); strings.Count(got, "\nFrom: ") != 3 || err != nil {
 			w.Errorf("%q, %v", got, err)

@@ -43,15 +43,15 @@ func certificate(tb testing.TB) (*tls.Config, *x509.CertPool) {
 }
 
 // secured is a world whose server has a certificate; the Fetcher trusts it.
-func secured(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
+func secured(t *testing.T, configure func(*testserver.NNTP), f func(*harness)) {
 	t.Helper()
 	config, pool := certificate(t)
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		s.TLS = config
 		if configure != nil {
 			configure(s)
 		}
-	}, func(w *world) {
+	}, func(w *harness) {
 		w.env.TLS = func() (*tls.Config, error) { return &tls.Config{RootCAs: pool}, nil }
 		f(w)
 	})
@@ -60,13 +60,13 @@ func secured(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
 func implicitly(s *testserver.NNTP) { s.ImplicitTLS = true }
 
 func TestNNTPS(t *testing.T) {
-	secured(t, implicitly, func(w *world) {
+	secured(t, implicitly, func(w *harness) {
 		if !strings.HasPrefix(w.srv.URL, "nntps://127.0.0.1:563") {
 			w.Errorf("the server is at %s", w.srv.URL)
 		}
-		w.want("/local.test/1", shelf()["local.test"][0])
-		w.want("snews:a2@lab.example", shelf()["local.test"][1])
-		w.want("snews://127.0.0.1/a2@lab.example", shelf()["local.test"][1])
+		w.want("/local.test/1", testArticles()["local.test"][0])
+		w.want("snews:a2@lab.example", testArticles()["local.test"][1])
+		w.want("snews://127.0.0.1/a2@lab.example", testArticles()["local.test"][1])
 		if n := w.connections(); n != 1 {
 			w.Errorf("%d connections", n)
 		}
@@ -92,15 +92,15 @@ func TestNNTPS(t *testing.T) {
 }
 
 func TestStartTLS(t *testing.T) {
-	secured(t, nil, func(w *world) {
+	secured(t, nil, func(w *harness) {
 		req := w.req("/local.test/1", &Options{StartTLS: true})
-		if got, err := w.getAs(req); got != shelf()["local.test"][0] || err != nil {
+		if got, err := w.getAs(req); got != testArticles()["local.test"][0] || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
-		w.want("/local.test/1", shelf()["local.test"][0]) // not by the other's session
+		w.want("/local.test/1", testArticles()["local.test"][0]) // not by the other's session
 		w.sent("GROUP local.test", "ARTICLE 1")
-		if got, err := w.getAs(req); got != shelf()["local.test"][0] || err != nil {
+		if got, err := w.getAs(req); got != testArticles()["local.test"][0] || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("ARTICLE 1")
@@ -109,9 +109,9 @@ func TestStartTLS(t *testing.T) {
 
 // INN wants MODE READER before it knows of STARTTLS.
 func TestStartTLSForReaders(t *testing.T) {
-	secured(t, func(s *testserver.NNTP) { s.Reader = true }, func(w *world) {
+	secured(t, func(s *testserver.NNTP) { s.Reader = true }, func(w *harness) {
 		w.srv.On("STARTTLS", 1, testserver.Reply("401 MODE-READER"))
-		if got, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true})); got != shelf()["local.test"][0] || err != nil {
+		if got, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true})); got != testArticles()["local.test"][0] || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "MODE READER", "STARTTLS", "MODE READER", "GROUP local.test", "ARTICLE 1")
@@ -119,13 +119,13 @@ func TestStartTLSForReaders(t *testing.T) {
 }
 
 func TestStartTLSRefused(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 		w.fails("a server without TLS", err, fetch.ErrUnsupported)
 		w.sent("STARTTLS", "QUIT")
 	})
 	for reply, kind := range map[string]fetch.ErrorKind{"500 what": fetch.ErrUnsupported, "502 no": fetch.ErrPermission, "580 no": fetch.ErrUnsupported, "200 yes": fetch.ErrProtocol} {
-		secured(t, nil, func(w *world) {
+		secured(t, nil, func(w *harness) {
 			w.srv.On("STARTTLS", 1, testserver.Reply(reply))
 			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 			w.fails(reply, err, kind)
@@ -136,20 +136,20 @@ func TestStartTLSRefused(t *testing.T) {
 // TryTLS goes on without TLS where there is none, but not after a handshake that
 // fails.
 func TestTryTLS(t *testing.T) {
-	article := shelf()["local.test"][0]
-	secured(t, nil, func(w *world) {
+	article := testArticles()["local.test"][0]
+	secured(t, nil, func(w *harness) {
 		if got, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true})); got != article || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
 	})
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		if got, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true})); got != article || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
 	})
-	secured(t, nil, func(w *world) {
+	secured(t, nil, func(w *harness) {
 		w.env.TLS = nil
 		_, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true}))
 		w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
@@ -159,7 +159,7 @@ func TestTryTLS(t *testing.T) {
 // What stands between STARTTLS and TLS was put there by somebody on the way (row
 // 80 of the list of attacks, the class of CVE-2011-0411).
 func TestStartTLSInjection(t *testing.T) {
-	secured(t, nil, func(w *world) {
+	secured(t, nil, func(w *harness) {
 		w.srv.On("STARTTLS", 1, testserver.Reply("382 go\n101 list\nREADER\n."))
 		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 		w.fails("octets before TLS", err, fetch.ErrProtocol)
@@ -168,7 +168,7 @@ func TestStartTLSInjection(t *testing.T) {
 
 func TestUntrusted(t *testing.T) {
 	for _, configure := range []func(*testserver.NNTP){implicitly, nil} {
-		secured(t, configure, func(w *world) {
+		secured(t, configure, func(w *harness) {
 			w.env.TLS = nil
 			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 			w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
@@ -193,7 +193,7 @@ func TestHandshakeFaults(t *testing.T) {
 		{testserver.EndlessLine(), fetch.ErrConnectionFailed},
 	} {
 		t.Run(tt.fault.String(), func(t *testing.T) {
-			secured(t, implicitly, func(w *world) {
+			secured(t, implicitly, func(w *harness) {
 				w.env.Limits = fetch.Limits{Connect: time.Minute}
 				w.srv.On("CONNECT", 1, tt.fault)
 				start := time.Now()

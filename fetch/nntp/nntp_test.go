@@ -25,8 +25,8 @@ func posting(id, subject, body string) string {
 		"\r\nDate: Tue, 20 Dec 1994 17:38:00 +0000\r\nMessage-ID: <" + id + "@lab.example>\r\n\r\n" + body
 }
 
-// shelf is what the servers of these tests have: number 3 has expired.
-func shelf() map[string][]string {
+// testArticles returns the articles by group. Number 3 has expired.
+func testArticles() map[string][]string {
 	return map[string][]string{
 		"local.test": {
 			posting("a1", "one", "first\r\n"),
@@ -39,21 +39,21 @@ func shelf() map[string][]string {
 	}
 }
 
-// world is a server in memory and a Fetcher for it.
-type world struct {
+// harness is a server in memory and a Fetcher for it.
+type harness struct {
 	*testing.T
 	srv *testserver.NNTP
 	env fetch.Env
 	Fetcher
 }
 
-// inWorld runs f with a clock of its own.
-func inWorld(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
+// withServer runs f with a clock of its own.
+func withServer(t *testing.T, configure func(*testserver.NNTP), f func(*harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
+		w := &harness{T: t}
 		w.srv = testserver.NewNNTP(t, func(s *testserver.NNTP) {
-			s.InMemory, s.Groups = true, shelf()
+			s.InMemory, s.Groups = true, testArticles()
 			if configure != nil {
 				configure(s)
 			}
@@ -66,7 +66,7 @@ func inWorld(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
 }
 
 // url is a URL on the server, or one that names none.
-func (w *world) url(path string) locator.Locator {
+func (w *harness) url(path string) locator.Locator {
 	w.Helper()
 	if strings.HasPrefix(path, "/") {
 		path = w.srv.URL + path
@@ -74,7 +74,7 @@ func (w *world) url(path string) locator.Locator {
 	return parse(w, path)
 }
 
-func (w *world) req(url string, o *Options) *fetch.Request {
+func (w *harness) req(url string, o *Options) *fetch.Request {
 	r := &fetch.Request{Locator: w.url(url)}
 	if o != nil {
 		r.Options = o
@@ -83,9 +83,9 @@ func (w *world) req(url string, o *Options) *fetch.Request {
 }
 
 // get fetches all of a URL.
-func (w *world) get(url string) (string, error) { return w.getAs(w.req(url, nil)) }
+func (w *harness) get(url string) (string, error) { return w.getAs(w.req(url, nil)) }
 
-func (w *world) getAs(req *fetch.Request) (string, error) {
+func (w *harness) getAs(req *fetch.Request) (string, error) {
 	res, err := w.Fetch(w.Context(), req)
 	if err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func (w *world) getAs(req *fetch.Request) (string, error) {
 }
 
 // want fetches what must be there.
-func (w *world) want(url, octets string) {
+func (w *harness) want(url, octets string) {
 	w.Helper()
 	if got, err := w.get(url); got != octets || err != nil {
 		w.Errorf("%s: got  %q, %v\nwant %q", url, got, err, octets)
@@ -104,7 +104,7 @@ func (w *world) want(url, octets string) {
 }
 
 // fails wants an error of a kind.
-func (w *world) fails(what string, err error, kinds ...fetch.ErrorKind) {
+func (w *harness) fails(what string, err error, kinds ...fetch.ErrorKind) {
 	w.Helper()
 	if !slices.Contains(kinds, fetch.KindOf(err)) || err == nil {
 		w.Errorf("%s: %v, of kind %q; want %v", what, err, fetch.KindOf(err), kinds)
@@ -113,7 +113,7 @@ func (w *world) fails(what string, err error, kinds ...fetch.ErrorKind) {
 
 // sent checks all that the client has said since the last time, but for what
 // every session begins with.
-func (w *world) sent(want ...string) {
+func (w *harness) sent(want ...string) {
 	w.Helper()
 	got := w.srv.Transcript().From(testserver.FromClient)
 	got = slices.DeleteFunc(got, func(line string) bool { return line == "CAPABILITIES" })
@@ -124,7 +124,7 @@ func (w *world) sent(want ...string) {
 }
 
 // connections is how many there have been.
-func (w *world) connections() (n int) {
+func (w *harness) connections() (n int) {
 	for _, line := range w.srv.Transcript() {
 		n = max(n, line.Conn)
 	}
@@ -132,7 +132,7 @@ func (w *world) connections() (n int) {
 }
 
 // items ranges over a listing.
-func (w *world) items(url string) (items []fetch.Item, err error) {
+func (w *harness) items(url string) (items []fetch.Item, err error) {
 	w.Helper()
 	res, err := w.Fetch(w.Context(), w.req(url, nil))
 	if err != nil {
@@ -162,14 +162,14 @@ func shown(item fetch.Item) string {
 }
 
 func TestArticle(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.want("/local.test/2", shelf()["local.test"][1])
+	withServer(t, nil, func(w *harness) {
+		w.want("/local.test/2", testArticles()["local.test"][1])
 		w.sent("GROUP local.test", "ARTICLE 2")
-		w.want("/local.test/4", shelf()["local.test"][3])
+		w.want("/local.test/4", testArticles()["local.test"][3])
 		w.sent("ARTICLE 4") // the group is selected still
-		w.want("/local.more/1", shelf()["local.more"][0])
+		w.want("/local.more/1", testArticles()["local.more"][0])
 		w.sent("GROUP local.more", "ARTICLE 1")
-		w.want("news:a1@lab.example", shelf()["local.test"][0])
+		w.want("news:a1@lab.example", testArticles()["local.test"][0])
 		w.sent("ARTICLE <a1@lab.example>")
 		w.Close()
 		w.sent("QUIT")
@@ -177,7 +177,7 @@ func TestArticle(t *testing.T) {
 }
 
 func TestArticleInfo(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		res, err := w.Fetch(w.Context(), w.req("news:a2@lab.example", nil))
 		if err != nil {
 			w.Fatal(err)
@@ -204,7 +204,7 @@ func TestReplyKinds(t *testing.T) {
 		"220 2 <x@y>": fetch.ErrProtocol, "220 1 <x@y>\n.": fetch.ErrOther,
 	} {
 		t.Run(reply, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				w.srv.On("ARTICLE", 1, testserver.Reply(reply), testserver.Data(".\r\n"))
 				_, err := w.get("/local.test/1")
 				if kind == fetch.ErrOther {
@@ -218,7 +218,7 @@ func TestReplyKinds(t *testing.T) {
 				if code, _, _ := strings.Cut(reply, " "); errors.As(err, &e) && kind != fetch.ErrProtocol && fmt.Sprint(e.Code) != code {
 					w.Errorf("code %d", e.Code)
 				}
-				w.want("/local.test/2", shelf()["local.test"][1]) // the Fetcher goes on
+				w.want("/local.test/2", testArticles()["local.test"][1]) // the Fetcher goes on
 			})
 		})
 	}
@@ -230,7 +230,7 @@ func TestGreetings(t *testing.T) {
 		"480 login": fetch.ErrUnauthenticated, "500 what": fetch.ErrUnsupported,
 	} {
 		t.Run(greeting, func(t *testing.T) {
-			inWorld(t, func(s *testserver.NNTP) { s.Greeting = greeting }, func(w *world) {
+			withServer(t, func(s *testserver.NNTP) { s.Greeting = greeting }, func(w *harness) {
 				_, err := w.get("/local.test/1")
 				w.fails(greeting, err, kind)
 			})
@@ -253,8 +253,8 @@ func TestOpening(t *testing.T) {
 		{"no posting", func(s *testserver.NNTP) { s.ReadOnly = true }, []string{"CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, tt.configure, func(w *world) {
-				w.want("/local.test/1", shelf()["local.test"][0])
+			withServer(t, tt.configure, func(w *harness) {
+				w.want("/local.test/1", testArticles()["local.test"][0])
 				if got := w.srv.Transcript().From(testserver.FromClient); !slices.Equal(got, tt.want) {
 					w.Errorf("sent %q\nwant %q", got, tt.want)
 				}
@@ -266,30 +266,30 @@ func TestOpening(t *testing.T) {
 // A session that has died meanwhile is replaced in silence; one that answers is
 // not asked twice.
 func TestReuse(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.want("/local.test/1", shelf()["local.test"][0])
+	withServer(t, nil, func(w *harness) {
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(0), testserver.Reply("400 idle"), testserver.Truncate(2)} {
 			w.srv.On("ARTICLE", 1, fault)
-			w.want("/local.test/2", shelf()["local.test"][1])
+			w.want("/local.test/2", testArticles()["local.test"][1])
 		}
 		w.srv.ResetTranscript()
 		_, err := w.get("/local.test/99")
 		w.fails("a missing article", err, fetch.ErrNotFound)
 		w.sent("ARTICLE 99")
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.sent("ARTICLE 1")
 	})
 }
 
 // What nothing has asked for is not taken for an answer.
 func TestUnasked(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.srv.On("GROUP", 1, testserver.ExtraReply("220 2 <a2@lab.example>\nforged\n."))
 		_, err := w.get("/local.test/2")
 		w.fails("a reply too many", err, fetch.ErrProtocol)
-		w.want("/local.test/2", shelf()["local.test"][1])
+		w.want("/local.test/2", testArticles()["local.test"][1])
 		// Behind an article it comes in one piece with it.
-		text := shelf()["local.more"][0]
+		text := testArticles()["local.more"][0]
 		w.srv.On("ARTICLE", 1, testserver.Reply("220 1 <b1@lab.example>\n"+strings.ReplaceAll(text, "\r\n", "\n")+".\n220 1 <b1@lab.example>\nforged\n."), testserver.Data(""))
 		w.want("/local.more/1", text)
 		w.want("/local.more/1", text)
@@ -335,7 +335,7 @@ func TestUnaskedWhileIdle(t *testing.T) {
 				}()
 			}
 		}()
-		w := &world{T: t, env: fetch.Env{Dial: network.Dial}}
+		w := &harness{T: t, env: fetch.Env{Dial: network.Dial}}
 		w.Fetcher.Env = &w.env
 		defer w.Close()
 		for n := range int32(3) {
@@ -350,14 +350,14 @@ func TestUnaskedWhileIdle(t *testing.T) {
 
 // One that asks for much at once gets a connection for each, and they are kept.
 func TestSessionsAtOnce(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		a, err := w.Fetch(w.Context(), w.req("/local.test/1", nil))
 		if err != nil {
 			w.Fatal(err)
 		}
-		w.want("/local.test/2", shelf()["local.test"][1])
+		w.want("/local.test/2", testArticles()["local.test"][1])
 		a.Close()
-		w.want("/local.more/1", shelf()["local.more"][0])
+		w.want("/local.more/1", testArticles()["local.more"][0])
 		if n := w.connections(); n != 2 {
 			w.Errorf("%d connections", n)
 		}
@@ -366,7 +366,7 @@ func TestSessionsAtOnce(t *testing.T) {
 
 // A body that was abandoned, but has come, costs no connection.
 func TestAbandoned(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for range 3 {
 			res, err := w.Fetch(w.Context(), w.req("/local.test/1", nil))
 			if err != nil {
@@ -385,8 +385,8 @@ func TestAbandoned(t *testing.T) {
 }
 
 func TestIdleTime(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.want("/local.test/1", shelf()["local.test"][0])
+	withServer(t, nil, func(w *harness) {
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.srv.ResetTranscript()
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
@@ -395,7 +395,7 @@ func TestIdleTime(t *testing.T) {
 }
 
 func TestAttributes(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, tt := range []struct{ url, want string }{
 			{"/local.test/2", "[{Path here!not-for-mail} {From Lab <lab@lab.example>} {Newsgroups local.test} {Subject dots} {Date Tue, 20 Dec 1994 17:38:00 +0000} {Message-ID <a2@lab.example>}]"},
 			{"news:a2@lab.example", "[{Path here!not-for-mail} {From Lab <lab@lab.example>} {Newsgroups local.test} {Subject dots} {Date Tue, 20 Dec 1994 17:38:00 +0000} {Message-ID <a2@lab.example>}]"},
@@ -424,10 +424,10 @@ func TestAttributes(t *testing.T) {
 
 // While a body is read slowly the time limit is that between two octets.
 func TestSlowArticle(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.env.Limits = fetch.Limits{Reply: 2 * time.Minute, Idle: 2 * time.Second}
 		w.srv.On("ARTICLE", 1, testserver.Drip(1, time.Second))
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.srv.On("ARTICLE", 1, testserver.Drip(100, 3*time.Second))
 		_, err := w.get("/local.test/1")
 		w.fails("too slow", err, fetch.ErrTimeout)
@@ -436,7 +436,7 @@ func TestSlowArticle(t *testing.T) {
 
 // A reply in drops is bounded as a whole.
 func TestSlowReply(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.env.Limits = fetch.Limits{Reply: 5 * time.Second}
 		w.srv.On("GROUP", 1, testserver.Drip(1, time.Second))
 		start := time.Now()
@@ -451,7 +451,7 @@ func TestSlowReply(t *testing.T) {
 // Other than by their contents news URLs lead where the configuration says: a
 // link may use it.
 func TestNewsServerProvenance(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		var kinds []fetch.Origin
 		w.env.Allow = func(_ context.Context, t fetch.Target) error {
 			kinds = append(kinds, t.From.Kind)
