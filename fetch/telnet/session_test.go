@@ -343,7 +343,7 @@ func TestLoop(t *testing.T) {
 				synctest.Wait() // the server has read what a reset would destroy
 				s.Close()
 				<-finished
-				// The allowance goes on filling while it is used.
+				// The limit also refills while answers are sent.
 				if n := len(heard.got); n < tt.answers || n > tt.answers+2 {
 					t.Errorf("%d answers, want %d", n, tt.answers)
 				}
