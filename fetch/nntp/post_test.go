@@ -74,7 +74,7 @@ func TestPostHeader(t *testing.T) {
 		"empty Subject":    {"From: a@b\nNewsgroups: local.test\nSubject:  \n\n", "no Subject"},
 		"no Newsgroups":    {"From: a@b\nSubject: x\n\n", "no Newsgroups"},
 		"other group":      {"From: a@b\nNewsgroups: local.tests,xlocal.test\nSubject: x\n\n", "does not include local.test"},
-		"twice":            {"From: a@b\nNewsgroups: local.test\nSubject: x\nsubject: y\n\n", "2 fields"},
+		"twice":            {"From: a@b\nNewsgroups: local.test\nSubject: x\nsubject: y\n\n", "2 Subject fields"},
 		"mbox":             {"From a@b Tue Dec 20\nFrom: a@b\nNewsgroups: local.test\nSubject: x\n\n", "line 1"},
 		"body only":        {"hello\nworld\n", "line 1"},
 		"no field":         {"From: a@b\nNewsgroups: local.test\nhello\nSubject: x\n\n", "line 3"},

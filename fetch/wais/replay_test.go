@@ -171,7 +171,7 @@ func TestRecordedTrouble(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			req := &fetch.Request{Locator: parse(t, "wais://localhost"+tc.path)}
-			if strings.Contains(tc.text, "like another") {
+			if strings.Contains(tc.text, "similar documents") {
 				req.Options = &Options{Like: []locator.Locator{parse(t, "wais://localhost"+whale)}}
 			}
 			_, _, err := get(t, &Fetcher{Env: answering(messages(t, tc.name+".s2c"), nil)}, req)

@@ -31,15 +31,15 @@ func TestHostileAnswers(t *testing.T) {
 		kind   fetch.ErrorKind
 		text   string
 	}{
-		"length 9999999999":         {"9999999999z2wais        0", fetch.ErrTooLarge, "9999999999 octets are announced"},
-		"length 0x7fffffff":         {"2147483647z2wais        0", fetch.ErrTooLarge, "2147483647 octets are announced"},
+		"length 9999999999":         {"9999999999z2wais        0", fetch.ErrTooLarge, "the length is 9999999999 bytes"},
+		"length 0x7fffffff":         {"2147483647z2wais        0", fetch.ErrTooLarge, "the length is 2147483647 bytes"},
 		"length -000000001":         {"-000000001z2wais        0", fetch.ErrProtocol, "not a WAIS server"},
 		"length +1":                 {"+1        z2wais        0", fetch.ErrProtocol, "not a WAIS server"},
 		"length 0x10":               {"0x10000000z2wais        0", fetch.ErrProtocol, "not a WAIS server"},
 		"length that does not come": {"0004194304z2wais        0short", fetch.ErrTimeout, "timed out"},
-		"group of 0x7fffffff":       {response("\x63\x87\xff\xff\xff\x7f"), fetch.ErrProtocol, "integer of more than 4 octets"},
-		"group of 0xfffffff":        {response("\x63\xff\xff\xff\x7f"), fetch.ErrProtocol, "where 0 are left"},
-		"indefinite length":         {response("\x63\x80"), fetch.ErrProtocol, "the end inside an integer"},
+		"group of 0x7fffffff":       {response("\x63\x87\xff\xff\xff\x7f"), fetch.ErrProtocol, "integer of more than 4 bytes"},
+		"group of 0xfffffff":        {response("\x63\xff\xff\xff\x7f"), fetch.ErrProtocol, "only 0 are left"},
+		"indefinite length":         {response("\x63\x80"), fetch.ErrProtocol, "a truncated integer"},
 		"nesting":                   {response("\x63\x84\x80\x00" + nested[:65536]), fetch.ErrProtocol, "malformed"},
 		"no PDU":                    {"0000000001z2wais        0\x00", fetch.ErrProtocol, "malformed"},
 		"an Init":                   {"0000000003z2wais        0\x00\x01\x14", fetch.ErrProtocol, "malformed"},

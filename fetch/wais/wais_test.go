@@ -70,7 +70,7 @@ func TestMenuText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := []string{"  1. Words about an anchor  (score 1000, 3 lines, TEXT, 62 octets", "\n     wais://127.0.0.1:210/multi/TEXT/62/1=", "\n  2. Words about an anchor  (score 1000, PS", "/multi/PS/0/1="}
+	wanted := []string{"  1. Words about an anchor  (score 1000, 3 lines, TEXT, 62 bytes", "\n     wais://127.0.0.1:210/multi/TEXT/62/1=", "\n  2. Words about an anchor  (score 1000, PS", "/multi/PS/0/1="}
 	for _, want := range wanted {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -530,7 +530,7 @@ func TestFewerHits(t *testing.T) {
 		t.Errorf("fewer than were asked for: %q", got)
 	}
 	srv = library(t, func(s *testserver.WAIS) { s.MaxMessage = 1000 })
-	if got := notes(srv, 0); len(got) != 1 || !strings.Contains(got[0], "its messages of 1000 bytes hold") {
+	if got := notes(srv, 0); len(got) != 1 || !strings.Contains(got[0], "its messages of 1000 bytes") {
 		t.Errorf("an answer that was cut: %q", got)
 	}
 }
