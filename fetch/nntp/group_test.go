@@ -13,12 +13,12 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// overviews are the ways to an overview, the first command that works last.
+// overviews are the ways to get an overview, each with the commands that are sent.
 var overviews = []struct {
 	name      string
 	configure func(*testserver.NNTP)
 	sent      []string
-	counted   bool // the server counts octets and lines
+	counted   bool // the server reports sizes and lines
 }{
 	{"OVER", nil, []string{"GROUP local.test", "OVER 1-4"}, true},
 	{"XOVER", func(s *testserver.NNTP) { s.Hide = []string{"OVER"} }, []string{"GROUP local.test", "XOVER 1-4"}, true},
@@ -59,7 +59,7 @@ func TestGroup(t *testing.T) {
 				if !slices.Equal(got, want) {
 					w.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
-				// All lead to what they name, on the connection that is there.
+				// Each Locator leads to its article, on the same connection.
 				for _, item := range items {
 					var n int
 					fmt.Sscan(item.Name, &n)
@@ -68,22 +68,22 @@ func TestGroup(t *testing.T) {
 					}
 				}
 				if n := w.connections(); n != 1 {
-					w.Errorf("%d connections", n)
+					w.Errorf("%d connections, want 1", n)
 				}
-				// The next group is asked for as this one was in the end.
+				// For the next group the client uses the command that worked.
 				w.srv.ResetTranscript()
 				if _, err := w.items("/local.more"); err != nil {
 					w.Error(err)
 				}
 				if asked := w.srv.Transcript().From(testserver.FromClient); len(asked) > 3 {
-					w.Errorf("asked again how to: %q", asked)
+					w.Errorf("sent %q, want at most 3 commands for the second group", asked)
 				}
 			})
 		})
 	}
 }
 
-// The Body of a group is what its Items are made of.
+// TestGroupBody checks the Body of a group.
 func TestGroupBody(t *testing.T) {
 	const date = "Tue, 20 Dec 1994 17:38:00 +0000"
 	for _, tt := range overviews {
@@ -119,7 +119,8 @@ func TestGroupWithout(t *testing.T) {
 	}
 }
 
-// A news URL names no server, nor do its Items, where they can do without.
+// TestNewsGroup checks the Items of a news URL. They are news URLs, too, unless the message-id is not
+// valid in a URL.
 func TestNewsGroup(t *testing.T) {
 	withServer(t, func(s *testserver.NNTP) {
 		s.Groups["local.odd"] = []string{strings.Replace(posting("x", "odd", ""), "<x@lab.example>", "<x y@a_b>", 1), posting("a/b?c%d", "reserved", "")}
@@ -139,7 +140,7 @@ func TestNewsGroup(t *testing.T) {
 	})
 }
 
-// What servers say of groups and should not.
+// TestGroupNumbers checks invalid replies to GROUP.
 func TestGroupNumbers(t *testing.T) {
 	for _, reply := range []string{
 		"211 99999999999999999999 1 2 x", "211 -1 -1 -1 x", "211", "211 1", "211 1 2", "211 a b c d", "211 3 1 18446744073709551617 x",
@@ -154,7 +155,8 @@ func TestGroupNumbers(t *testing.T) {
 	}
 }
 
-// Lines of an overview that are none are passed over; fields may be missing.
+// TestOverviewFaults checks that invalid lines of an overview are skipped and that fields may be
+// missing.
 func TestOverviewFaults(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		w.srv.On("OVER", 0, testserver.Data("x\r\n\r\n1\r\n-2\ta\r\n99999999999999999999\ta\r\n"+
@@ -184,7 +186,7 @@ func TestOverviewFaults(t *testing.T) {
 	})
 }
 
-// A list of numbers as long as the server likes does not grow here.
+// TestScatteredNumbers checks that a list of article numbers cannot use unlimited memory.
 func TestScatteredNumbers(t *testing.T) {
 	withServer(t, func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, func(w *harness) {
 		var all strings.Builder
@@ -247,7 +249,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// The descriptions are an extra: without them the list is whole nevertheless.
+// TestDescriptionsFail checks that the list of groups is complete without descriptions.
 func TestDescriptionsFail(t *testing.T) {
 	for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(30), testserver.Truncate(40), testserver.EndlessLine(), testserver.Silence(), testserver.Reply("480 who")} {
 		t.Run(fault.String(), func(t *testing.T) {
@@ -261,8 +263,8 @@ func TestDescriptionsFail(t *testing.T) {
 	}
 }
 
-// groupNames are many; some have no description, some descriptions no group, and
-// some stand elsewhere.
+// manyGroups returns lists of n groups and of their descriptions. Some groups have no description,
+// some descriptions have no group, and some are in another order.
 func manyGroups(n int) (active, newsgroups io.WriterTo, described int) {
 	var a, d strings.Builder
 	var late []string
@@ -293,7 +295,7 @@ func manyGroups(n int) (active, newsgroups io.WriterTo, described int) {
 	return strings.NewReader(a.String()), strings.NewReader(d.String()), described
 }
 
-// A hundred thousand groups take no more memory than a few.
+// TestManyGroups checks that a hundred thousand groups use no more memory than a few.
 func TestManyGroups(t *testing.T) {
 	const n = 100_000
 	active, newsgroups, described := manyGroups(n)
@@ -343,12 +345,12 @@ func TestManyGroups(t *testing.T) {
 			w.Errorf("%d groups, %d descriptions; want %d, %d", count, withText, n, described)
 		}
 		if grown := int64(most) - int64(first); grown > 4<<20 {
-			w.Errorf("%d octets more are in use than at the first group", grown)
+			w.Errorf("memory in use has grown by %d bytes since the first group", grown)
 		}
 	})
 }
 
-// Who fetches articles while listing the groups of a server needs one connection.
+// TestWalk fetches articles while it lists the groups of a server. One connection is enough.
 func TestWalk(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		articles := 0

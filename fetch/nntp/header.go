@@ -79,7 +79,7 @@ func (h *header) get(name string) string {
 	return ""
 }
 
-// date returns the time in the Date field, or the zero time if there is none.
+// date returns the time in the Date field, or the zero time if there is no valid one.
 func (h *header) date() time.Time { return parseDate(h.get("Date")) }
 
 // maxDate limits the length of a date, because comments in it may nest.

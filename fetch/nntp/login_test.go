@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// knows is an Env.Credentials with one answer.
+// knows returns an Env.Credentials that always returns the same login.
 func knows(user, password string) func(context.Context, fetch.Challenge) (locator.Login, error) {
 	return func(context.Context, fetch.Challenge) (locator.Login, error) {
 		return locator.Login{User: user, Password: password, HasPassword: true}, nil
@@ -46,7 +46,7 @@ func TestLogin(t *testing.T) {
 					return locator.Login{User: "lab", Password: secret, HasPassword: true}, nil
 				}
 				w.srv.On("AUTHINFO PASS", 0, testserver.Reply("281 welcome, your password is "+secret))
-				l := w.url("news:" + secret + "@lab.example") // a word like any other
+				l := w.url("news:" + secret + "@lab.example") // the password as an ordinary word
 				for range 2 {
 					res, err := w.Fetch(fetch.WithTrace(w.Context(), trace), &fetch.Request{Locator: l})
 					if err != nil {
@@ -55,8 +55,8 @@ func TestLogin(t *testing.T) {
 					if id := res.Info.(*Info).MessageID; id != "<"+secret+"@lab.example>" {
 						w.Errorf("the article is %s", id)
 					}
-					// Only what has been read to its end is sure to leave its session for
-					// the next, which then needs no login.
+					// The session is kept only if the body is read to its end. Then the
+					// next request needs no login.
 					if _, err := io.Copy(io.Discard, res.Body); err != nil {
 						w.Error(err)
 					}
@@ -76,8 +76,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A list of groups that is too long to be read ahead opens a second session for
-// their descriptions. Credentials is called once for both.
+// TestLoginOnce checks that Credentials is called once even if a long list of groups requires a
+// second session for the descriptions.
 func TestLoginOnce(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		testLoginOnce(t, long)
@@ -105,13 +105,13 @@ func testLoginOnce(t *testing.T, long bool) {
 			w.Errorf("%d groups, %v", len(items), err)
 		}
 		if i := slices.IndexFunc(items, func(i fetch.Item) bool { return i.Name == "local.test" }); i < 0 || !strings.Contains(shown(items[i]), "Description=All about it") {
-			w.Errorf("without a description: %v", items)
+			w.Errorf("local.test has no description: %v", items)
 		}
 		if asked != 1 {
-			w.Errorf("asked %d times for one list", asked)
+			w.Errorf("Credentials was called %d times for one list, want 1", asked)
 		}
 		if n := w.connections(); n != connections {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want %d", n, connections)
 		}
 	})
 }
@@ -124,8 +124,7 @@ func TestLoginWithoutPassword(t *testing.T) {
 	})
 }
 
-// TestLoginOctets has Credentials answer with what no line can hold: none of it is
-// sent.
+// TestLoginOctets checks that a login with bytes that no command can carry is not sent.
 func TestLoginOctets(t *testing.T) {
 	for _, bad := range []string{"\x00", "\r", "\n", "\r\nQUIT"} {
 		for _, login := range []locator.Login{{User: "lab", Password: "s3cret" + bad}, {User: "s3cret" + bad, Password: "s3cret"}} {

@@ -19,7 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// posting is an article.
+// posting returns an article.
 func posting(id, subject, body string) string {
 	return "Path: here!not-for-mail\r\nFrom: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\nSubject: " + subject +
 		"\r\nDate: Tue, 20 Dec 1994 17:38:00 +0000\r\nMessage-ID: <" + id + "@lab.example>\r\n\r\n" + body
@@ -65,7 +65,7 @@ func withServer(t *testing.T, configure func(*testserver.NNTP), f func(*harness)
 	})
 }
 
-// url is a URL on the server, or one that names none.
+// url parses a URL. A path is relative to the server.
 func (w *harness) url(path string) locator.Locator {
 	w.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -82,7 +82,7 @@ func (w *harness) req(url string, o *Options) *fetch.Request {
 	return r
 }
 
-// get fetches all of a URL.
+// get fetches the whole body of a URL.
 func (w *harness) get(url string) (string, error) { return w.getAs(w.req(url, nil)) }
 
 func (w *harness) getAs(req *fetch.Request) (string, error) {
@@ -95,7 +95,7 @@ func (w *harness) getAs(req *fetch.Request) (string, error) {
 	return string(data), err
 }
 
-// want fetches what must be there.
+// want fetches a URL and checks its body.
 func (w *harness) want(url, octets string) {
 	w.Helper()
 	if got, err := w.get(url); got != octets || err != nil {
@@ -103,7 +103,7 @@ func (w *harness) want(url, octets string) {
 	}
 }
 
-// fails wants an error of a kind.
+// fails checks that err is of one of the given kinds.
 func (w *harness) fails(what string, err error, kinds ...fetch.ErrorKind) {
 	w.Helper()
 	if !slices.Contains(kinds, fetch.KindOf(err)) || err == nil {
@@ -111,8 +111,7 @@ func (w *harness) fails(what string, err error, kinds ...fetch.ErrorKind) {
 	}
 }
 
-// sent checks all that the client has said since the last time, but for what
-// every session begins with.
+// sent checks the commands that the client has sent since the last call, except CAPABILITIES.
 func (w *harness) sent(want ...string) {
 	w.Helper()
 	got := w.srv.Transcript().From(testserver.FromClient)
@@ -123,7 +122,7 @@ func (w *harness) sent(want ...string) {
 	w.srv.ResetTranscript()
 }
 
-// connections is how many there have been.
+// connections returns the number of connections so far.
 func (w *harness) connections() (n int) {
 	for _, line := range w.srv.Transcript() {
 		n = max(n, line.Conn)
@@ -131,7 +130,7 @@ func (w *harness) connections() (n int) {
 	return n
 }
 
-// items ranges over a listing.
+// items returns the Items of a listing.
 func (w *harness) items(url string) (items []fetch.Item, err error) {
 	w.Helper()
 	res, err := w.Fetch(w.Context(), w.req(url, nil))
@@ -151,7 +150,7 @@ func (w *harness) items(url string) (items []fetch.Item, err error) {
 	return items, nil
 }
 
-// shown is an Item in one line.
+// shown returns an Item as one line.
 func shown(item fetch.Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %v %v %d", item.Name, item.Kind, item.Locator, item.Size)
@@ -193,7 +192,7 @@ func TestArticleInfo(t *testing.T) {
 	})
 }
 
-// The replies of RFC 3977 by the kinds of error they mean, wherever they come.
+// TestReplyKinds checks the kind of error for each reply of RFC 3977.
 func TestReplyKinds(t *testing.T) {
 	for reply, kind := range map[string]fetch.ErrorKind{
 		"400 leaving": fetch.ErrBusy, "403 broken": fetch.ErrBusy, "411 no group": fetch.ErrNotFound, "412 none selected": fetch.ErrProtocol,
@@ -218,7 +217,7 @@ func TestReplyKinds(t *testing.T) {
 				if code, _, _ := strings.Cut(reply, " "); errors.As(err, &e) && kind != fetch.ErrProtocol && fmt.Sprint(e.Code) != code {
 					w.Errorf("code %d", e.Code)
 				}
-				w.want("/local.test/2", testArticles()["local.test"][1]) // the Fetcher goes on
+				w.want("/local.test/2", testArticles()["local.test"][1]) // the Fetcher still works
 			})
 		})
 	}
@@ -238,8 +237,8 @@ func TestGreetings(t *testing.T) {
 	}
 }
 
-// Servers that want MODE READER, that know no CAPABILITIES, or nothing that came
-// after RFC 977.
+// TestOpening checks the commands at the start of a session for servers that require MODE READER, do
+// not support CAPABILITIES, or support only RFC 977.
 func TestOpening(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -263,8 +262,8 @@ func TestOpening(t *testing.T) {
 	}
 }
 
-// A session that has died meanwhile is replaced in silence; one that answers is
-// not asked twice.
+// TestReuse checks that a session that died while idle is replaced, and that a command that got a
+// reply is not repeated.
 func TestReuse(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		w.want("/local.test/1", testArticles()["local.test"][0])
@@ -281,14 +280,14 @@ func TestReuse(t *testing.T) {
 	})
 }
 
-// What nothing has asked for is not taken for an answer.
+// TestUnasked checks that an unrequested reply is not taken as the reply to a command.
 func TestUnasked(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		w.srv.On("GROUP", 1, testserver.ExtraReply("220 2 <a2@lab.example>\nforged\n."))
 		_, err := w.get("/local.test/2")
 		w.fails("a reply too many", err, fetch.ErrProtocol)
 		w.want("/local.test/2", testArticles()["local.test"][1])
-		// Behind an article it comes in one piece with it.
+		// An extra reply in the same packet as the end of an article.
 		text := testArticles()["local.more"][0]
 		w.srv.On("ARTICLE", 1, testserver.Reply("220 1 <b1@lab.example>\n"+strings.ReplaceAll(text, "\r\n", "\n")+".\n220 1 <b1@lab.example>\nforged\n."), testserver.Data(""))
 		w.want("/local.more/1", text)
@@ -296,8 +295,7 @@ func TestUnasked(t *testing.T) {
 	})
 }
 
-// What comes on an idle session is not taken for the answer to the next command:
-// the session is given up.
+// TestUnaskedWhileIdle checks that a session is dropped if the server sends data while it is idle.
 func TestUnaskedWhileIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := new(memnet.Network)
@@ -341,14 +339,14 @@ func TestUnaskedWhileIdle(t *testing.T) {
 		for n := range int32(3) {
 			got, err := w.get("nntp://127.0.0.1/a.b/1")
 			if got != "Subject: true\r\n\r\n" || err != nil || sessions.Load() != n+1 {
-				t.Errorf("%q, %v, by the %d. session", got, err, sessions.Load())
+				t.Errorf("got %q, %v, with session %d; want session %d", got, err, sessions.Load(), n+1)
 			}
 			time.Sleep(2 * time.Second)
 		}
 	})
 }
 
-// One that asks for much at once gets a connection for each, and they are kept.
+// TestSessionsAtOnce checks that concurrent requests use separate connections, which are kept.
 func TestSessionsAtOnce(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		a, err := w.Fetch(w.Context(), w.req("/local.test/1", nil))
@@ -359,12 +357,12 @@ func TestSessionsAtOnce(t *testing.T) {
 		a.Close()
 		w.want("/local.more/1", testArticles()["local.more"][0])
 		if n := w.connections(); n != 2 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want 2", n)
 		}
 	})
 }
 
-// A body that was abandoned, but has come, costs no connection.
+// TestAbandoned checks that closing a body early keeps the connection if the whole body has arrived.
 func TestAbandoned(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		for range 3 {
@@ -379,7 +377,7 @@ func TestAbandoned(t *testing.T) {
 			res.Close()
 		}
 		if n := w.connections(); n != 1 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want 1", n)
 		}
 	})
 }
@@ -422,7 +420,7 @@ func TestAttributes(t *testing.T) {
 	})
 }
 
-// While a body is read slowly the time limit is that between two octets.
+// TestSlowArticle checks that for a body the time limit applies between two reads.
 func TestSlowArticle(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		w.env.Limits = fetch.Limits{Reply: 2 * time.Minute, Idle: 2 * time.Second}
@@ -434,7 +432,7 @@ func TestSlowArticle(t *testing.T) {
 	})
 }
 
-// A reply in drops is bounded as a whole.
+// TestSlowReply checks that for a reply the time limit applies to the whole reply.
 func TestSlowReply(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		w.env.Limits = fetch.Limits{Reply: 5 * time.Second}
@@ -443,13 +441,13 @@ func TestSlowReply(t *testing.T) {
 		_, err := w.get("/local.test/1")
 		w.fails("too slow", err, fetch.ErrTimeout)
 		if took := time.Since(start); took != 5*time.Second {
-			w.Errorf("after %v", took)
+			w.Errorf("failed after %v, want 5s", took)
 		}
 	})
 }
 
-// Other than by their contents news URLs lead where the configuration says: a
-// link may use it.
+// TestNewsServerProvenance checks that the server of a news URL has the provenance of the
+// configuration, even if the URL comes from a link.
 func TestNewsServerProvenance(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		var kinds []fetch.Origin
@@ -464,7 +462,7 @@ func TestNewsServerProvenance(t *testing.T) {
 			}
 		}
 		if want := []fetch.Origin{fetch.OriginConfig, fetch.OriginConfig, fetch.OriginRemote, fetch.OriginRemote}; !slices.Equal(kinds, want) {
-			w.Errorf("asked for %v, want %v", kinds, want)
+			w.Errorf("Allow was called with the origins %v, want %v", kinds, want)
 		}
 	})
 }

@@ -83,7 +83,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// idIn returns the message-id in the text of a reply, or "" if there is none.
+// idIn returns the message-id in the text of a reply, or "" if it has no message-id.
 func idIn(text string) string {
 	_, rest, ok := strings.Cut(text, "<")
 	id, _, closed := strings.Cut(rest, ">")

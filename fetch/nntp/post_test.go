@@ -19,7 +19,7 @@ func (w *harness) post(url, article string) (*fetch.Attributes, error) {
 	return w.Update(w.Context(), w.req(url, nil), strings.NewReader(article))
 }
 
-// What is posted arrives, octet for octet, and can be fetched.
+// TestPost checks that a posted article arrives unchanged and can be fetched.
 func TestPost(t *testing.T) {
 	for name, body := range map[string]string{
 		"text": "hello\r\nworld\r\n", "empty": "", "dots": ".\r\n..\r\n...\r\n.x\r\n\r\n.\r\n", "8-bit": "\xff\xfe gr\xc3\xbcn \x80\r\n",
@@ -43,14 +43,14 @@ func TestPost(t *testing.T) {
 					w.Errorf("%.200q, %v", got, err)
 				}
 				if n := w.connections(); n != 1 {
-					w.Errorf("%d connections", n)
+					w.Errorf("%d connections, want 1", n)
 				}
 			})
 		})
 	}
 }
 
-// Lines of this machine are lines on the wire.
+// TestPostLines checks that LF is sent as CR LF.
 func TestPostLines(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		local := strings.ReplaceAll(letter, "\r\n", "\n") + "one\n.\ntwo\r\nlast"
@@ -64,7 +64,7 @@ func TestPostLines(t *testing.T) {
 	})
 }
 
-// An article that no server could take is not even mentioned to one.
+// TestPostHeader checks that an article with an invalid header is rejected before connecting.
 func TestPostHeader(t *testing.T) {
 	for name, tt := range map[string]struct{ article, want string }{
 		"empty":            {"", "ends inside its header"},
@@ -98,7 +98,7 @@ func TestPostHeader(t *testing.T) {
 	}
 }
 
-// Folding and crossposting are fine.
+// TestPostGoodHeader checks that folding and crossposting are accepted.
 func TestPostGoodHeader(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		for _, article := range []string{
@@ -114,8 +114,8 @@ func TestPostGoodHeader(t *testing.T) {
 	})
 }
 
-// The octets that an article must not have are found while it is sent. It is not
-// ended then, so that nobody has half of it.
+// TestPostUnreadable checks that an article that turns out invalid while it is sent is not ended, so
+// that the server does not accept part of it.
 func TestPostUnreadable(t *testing.T) {
 	sorry := errors.New("the disk is gone")
 	for name, body := range map[string]io.Reader{
@@ -130,7 +130,7 @@ func TestPostUnreadable(t *testing.T) {
 					w.Errorf("%v does not wrap the reader's error", err)
 				}
 				if n := len(w.srv.Posted()); n > 0 {
-					w.Errorf("%d articles have arrived", n)
+					w.Errorf("the server accepted %d articles, want 0", n)
 				}
 				if _, err := w.post("news:local.test", letter); err != nil {
 					w.Error(err)
@@ -140,7 +140,7 @@ func TestPostUnreadable(t *testing.T) {
 	}
 }
 
-// endless is a line without an end.
+// endless reads a line without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -167,7 +167,7 @@ func TestPostRefused(t *testing.T) {
 				_, err := w.post("news:local.test", letter)
 				w.fails(tt.reply, err, tt.kind)
 				if _, err := w.post("news:local.test", letter); err != nil {
-					w.Errorf("after it: %v", err)
+					w.Errorf("posting after the failure: %v", err)
 				}
 			})
 		})
@@ -185,7 +185,7 @@ func TestPostTwice(t *testing.T) {
 	})
 }
 
-// A login is asked for before the article is sent.
+// TestPostLogin checks that the login is sent before the article.
 func TestPostLogin(t *testing.T) {
 	withServer(t, protected(), func(w *harness) {
 		w.env.Credentials = knows("lab", "s3cret")
@@ -196,7 +196,7 @@ func TestPostLogin(t *testing.T) {
 	})
 }
 
-// A session that has died is replaced before the article is sent, and never after.
+// TestPostRetry checks that a dead session is replaced before the article is sent, and never after.
 func TestPostRetry(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		w.want("/local.test/1", testArticles()["local.test"][0])
@@ -208,7 +208,7 @@ func TestPostRetry(t *testing.T) {
 		_, err := w.post("news:local.test", letter)
 		w.fails("no answer to an article", err, fetch.ErrConnectionFailed)
 		if n := len(w.srv.Posted()); n != 1 {
-			w.Errorf("%d articles", n)
+			w.Errorf("the server accepted %d articles, want 1", n)
 		}
 	})
 }

@@ -29,7 +29,7 @@ type session struct {
 	peer     netip.AddrPort // invalid when not known
 	greeting string
 	can      capabilities // nil if the server does not support CAPABILITIES
-	group    string       // the selected group; "" if there is none
+	group    string       // the selected group; "" if no group is selected
 	overview fetch.Op     // the supported command for overviews, once it is known
 	loggedIn bool
 	block    bool // a block, or replies to pipelined commands, are not fully read

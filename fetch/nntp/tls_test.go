@@ -18,7 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// certificate is one for 127.0.0.1, and the pool that trusts it.
+// certificate returns a certificate for 127.0.0.1 and a pool that trusts it.
 func certificate(tb testing.TB) (*tls.Config, *x509.CertPool) {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -42,7 +42,7 @@ func certificate(tb testing.TB) (*tls.Config, *x509.CertPool) {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, pool
 }
 
-// secured is a world whose server has a certificate; the Fetcher trusts it.
+// secured is withServer with a server certificate that the Fetcher trusts.
 func secured(t *testing.T, configure func(*testserver.NNTP), f func(*harness)) {
 	t.Helper()
 	config, pool := certificate(t)
@@ -62,13 +62,13 @@ func implicitly(s *testserver.NNTP) { s.ImplicitTLS = true }
 func TestNNTPS(t *testing.T) {
 	secured(t, implicitly, func(w *harness) {
 		if !strings.HasPrefix(w.srv.URL, "nntps://127.0.0.1:563") {
-			w.Errorf("the server is at %s", w.srv.URL)
+			w.Errorf("the server's URL is %s, want nntps on port 563", w.srv.URL)
 		}
 		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.want("snews:a2@lab.example", testArticles()["local.test"][1])
 		w.want("snews://127.0.0.1/a2@lab.example", testArticles()["local.test"][1])
 		if n := w.connections(); n != 1 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want 1", n)
 		}
 		w.sent("GROUP local.test", "ARTICLE 1", "ARTICLE <a2@lab.example>", "ARTICLE <a2@lab.example>")
 		for _, url := range []string{"/local.test", "snews:local.test", "snews:*", "snews://127.0.0.1/"} {
@@ -78,7 +78,7 @@ func TestNNTPS(t *testing.T) {
 			}
 			for _, item := range items {
 				if scheme := item.Locator.Scheme(); scheme != "nntps" && scheme != "snews" {
-					w.Errorf("%s leads out of TLS: %v", url, item.Locator)
+					w.Errorf("%s: the item's URL is not over TLS: %v", url, item.Locator)
 				}
 				if _, err := w.getAs(&fetch.Request{Locator: item.Locator}); err != nil {
 					w.Errorf("%v: %v", item.Locator, err)
@@ -98,7 +98,7 @@ func TestStartTLS(t *testing.T) {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
-		w.want("/local.test/1", testArticles()["local.test"][0]) // not by the other's session
+		w.want("/local.test/1", testArticles()["local.test"][0]) // must not use the session with TLS
 		w.sent("GROUP local.test", "ARTICLE 1")
 		if got, err := w.getAs(req); got != testArticles()["local.test"][0] || err != nil {
 			w.Errorf("%q, %v", got, err)
@@ -107,7 +107,7 @@ func TestStartTLS(t *testing.T) {
 	})
 }
 
-// INN wants MODE READER before it knows of STARTTLS.
+// TestStartTLSForReaders checks a server like INN, which requires MODE READER before STARTTLS.
 func TestStartTLSForReaders(t *testing.T) {
 	secured(t, func(s *testserver.NNTP) { s.Reader = true }, func(w *harness) {
 		w.srv.On("STARTTLS", 1, testserver.Reply("401 MODE-READER"))
@@ -133,8 +133,8 @@ func TestStartTLSRefused(t *testing.T) {
 	}
 }
 
-// TryTLS goes on without TLS where there is none, but not after a handshake that
-// fails.
+// TestTryTLS checks that TryTLS continues without TLS if the server refuses it, but not after a
+// failed handshake.
 func TestTryTLS(t *testing.T) {
 	article := testArticles()["local.test"][0]
 	secured(t, nil, func(w *harness) {
@@ -156,8 +156,9 @@ func TestTryTLS(t *testing.T) {
 	})
 }
 
-// What stands between STARTTLS and TLS was put there by somebody on the way (row
-// 80 of the list of attacks, the class of CVE-2011-0411).
+// TestStartTLSInjection checks that data between the reply to STARTTLS and the handshake is an error.
+// An active attacker may have injected it (row 80 of the list of attacks, the class of
+// CVE-2011-0411).
 func TestStartTLSInjection(t *testing.T) {
 	secured(t, nil, func(w *harness) {
 		w.srv.On("STARTTLS", 1, testserver.Reply("382 go\n101 list\nREADER\n."))
@@ -174,16 +175,16 @@ func TestUntrusted(t *testing.T) {
 			w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
 			var unknown *tls.CertificateVerificationError
 			if !errors.As(err, &unknown) {
-				w.Errorf("%v does not wrap the reason", err)
+				w.Errorf("%v does not wrap a CertificateVerificationError", err)
 			}
 			if slices.Contains(w.srv.Transcript().From(testserver.FromClient), "GROUP local.test") {
-				w.Error("the conversation went on")
+				w.Error("the client sent GROUP after a failed handshake")
 			}
 		})
 	}
 }
 
-// A server that says nothing, or something else, when TLS is due.
+// TestHandshakeFaults checks servers that send nothing, or no TLS, during the handshake.
 func TestHandshakeFaults(t *testing.T) {
 	for _, tt := range []struct {
 		fault testserver.Fault
@@ -200,7 +201,7 @@ func TestHandshakeFaults(t *testing.T) {
 				_, err := w.get("/local.test/1")
 				w.fails("the handshake", err, tt.kind)
 				if took := time.Since(start); took > time.Minute {
-					w.Errorf("it took %v", took)
+					w.Errorf("took %v, want at most 1m", took)
 				}
 			})
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The names of two fields in the Header of an [fetch.Item]. The other fields have the names of the
+// The names of two fields in the Header of a [fetch.Item]. The other fields have the names of the
 // attributes that the server sends.
 const (
 	// HeaderTarget is the type of the link's target: DIRECTORY, FILE, EXTERNAL, SYMBOLIC, ….

@@ -70,7 +70,7 @@ var (
 	errComputed    = errors.New("a search has no attributes before it is performed")
 )
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [fetch.Fetcher]. Request.Options must be nil. Resource.Info is nil or an *[Info].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	c, err := f.prepare(ctx, req)
 	if err != nil {

@@ -45,8 +45,8 @@ func TestQMethod(t *testing.T) {
 	}
 }
 
-// TestQMethodEnds: two peers that both go by it, whatever they want and how
-// often they change their minds, come to rest with the same view.
+// TestQMethodEnds checks that two peers that follow the Q method always end with the same state, no
+// matter what they request and how often they change it.
 func TestQMethodEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1143, 0))
 	for range 20000 {
@@ -79,7 +79,7 @@ func TestQMethodEnds(t *testing.T) {
 			}
 		}
 		if us != them || us != on && us != off {
-			t.Fatalf("one ends in state %d, the other in %d", us, them)
+			t.Fatalf("one peer ends in state %d, the other in %d; want the same", us, them)
 		}
 	}
 }

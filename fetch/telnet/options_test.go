@@ -33,7 +33,7 @@ func TestSet(t *testing.T) {
 		if err := new(Options).Set(s); !errors.As(err, &bad) {
 			t.Errorf("%q: %v", s, err)
 		} else if text := err.Error(); text != fetch.Printable(text) {
-			t.Errorf("%q: the error shows it: %q", s, text)
+			t.Errorf("%q: the error contains unprintable bytes: %q", s, text)
 		}
 	}
 	var large Options

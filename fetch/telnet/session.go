@@ -20,8 +20,8 @@ import (
 //
 // Options are negotiated during Read, so a program must keep reading. At the end of the connection,
 // Read returns io.EOF. Telnet has no end mark, so a connection that breaks between two bytes of
-// data also ends in io.EOF. Other errors are *[fetch.Error]s. Their kind is ErrTruncated for an end
-// inside a command, and ErrTooLarge or ErrProtocol for a server that exceeds the limits of
+// data also ends in io.EOF. Other errors are of type *[fetch.Error]. Their kind is ErrTruncated for
+// an end inside a command, and ErrTooLarge or ErrProtocol for a server that exceeds the limits of
 // negotiation.
 type Session struct {
 	in, out *wire.Conn // the same connection; each has its own time limit
@@ -210,8 +210,8 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// Resize sends the new window size if the server has requested it and [Options].Columns permits it.
-// It does nothing if the size has not changed.
+// Resize sends the new window size if the server has requested window sizes. The option is available
+// only if [Options].Columns and Rows are set. Resize does nothing if the size has not changed.
 func (s *Session) Resize(columns, rows uint16) error {
 	s.mu.Lock()
 	if s.columns == columns && s.rows == rows {

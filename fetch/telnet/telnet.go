@@ -40,7 +40,7 @@ var (
 	errQuery     = errors.New("a telnet session takes no search words")
 )
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := prepare(req)
 	if err != nil {

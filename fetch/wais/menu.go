@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The names of the fields in the Header of an [fetch.Item]. A field that the server does not send
+// The names of the fields in the Header of a [fetch.Item]. A field that the server does not send
 // is absent.
 const (
 	HeaderScore = "score"      // the relevance; on most servers the best is 1000

@@ -67,7 +67,8 @@ type Info struct {
 	Diagnostics []Diagnostic
 }
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options]. Resource.Info is nil or
+// an *[Info].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.prepare(req)
 	if err != nil {

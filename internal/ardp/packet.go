@@ -205,7 +205,7 @@ const (
 	queueTime     = 2
 )
 
-// Queue returns the queue status in the packet. It reports false if there is none.
+// Queue returns the queue status in the packet. It reports false if the packet has no queue status.
 func (p *Packet) Queue() (q Queue, ok bool) {
 	o := p.option()
 	if p.Option != OptQueue || len(o) == 0 {

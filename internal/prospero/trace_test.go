@@ -65,7 +65,7 @@ func messages(t testing.TB, name string) []message {
 	return all
 }
 
-// plain tells whether a message is of version 1.
+// plain reports whether a message is of version 1.
 func (m message) plain() bool {
 	return strings.Contains(m.name, "v1") || strings.Contains(m.name, "version1")
 }

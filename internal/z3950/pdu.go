@@ -252,7 +252,7 @@ func decodeInitResponse(head, info cursor) (PDU, error) {
 	return p, nil
 }
 
-// find returns the value of the first element with tag t, or nil if there is none.
+// find returns the value of the first element with tag t, or nil if there is no such element.
 func find(b []byte, t Tag) []byte {
 	for e := range elements(b) {
 		if e.tag == t {

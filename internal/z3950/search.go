@@ -75,7 +75,7 @@ func attributed(use, relation string, term []byte) Token {
 	return Token{Attributes: use + " " + relation + " ig ig ig ig", Term: term}
 }
 
-// Attribute returns the token's i-th attribute code, or "" if there is none.
+// Attribute returns the token's i-th attribute code, or "" if the token has no such code.
 func (t *Token) Attribute(i int) string {
 	if at := 3 * i; at+2 <= len(t.Attributes) {
 		return t.Attributes[at : at+2]
