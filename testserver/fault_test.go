@@ -216,8 +216,8 @@ func TestPendingFaults(t *testing.T) {
 	srv.On("RTER", 1, testserver.Truncate(2), testserver.Close())
 	dialFTP(t, srv).expect("NOOP", "200")
 	tb.end()
-	const want = `testserver: ftp://127.0.0.1:21 never came to On("NOOP", 2, Close())
-testserver: ftp://127.0.0.1:21 never came to On("RTER", 1, Truncate(2), Close())
+	const want = `testserver: ftp://127.0.0.1:21: fault never used: On("NOOP", 2, Close())
+testserver: ftp://127.0.0.1:21: fault never used: On("RTER", 1, Truncate(2), Close())
 `
 	if tb.errors != want {
 		t.Errorf("the test fails with %q, want %q", tb.errors, want)
