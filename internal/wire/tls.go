@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// ErrNoNotice is how a connection below TLS ends without the close_notify by which
-// the peer vouches for the end: anybody on the way could have cut it.
-var ErrNoNotice = fmt.Errorf("the data end without the close_notify of TLS: %w", io.ErrUnexpectedEOF)
+// ErrNoNotice is the error of a connection below TLS that ends without a close_notify. The peer
+// sends one to confirm the end; without it an attacker could have truncated the data.
+var ErrNoNotice = fmt.Errorf("connection ended without a TLS close_notify; the data may be truncated: %w", io.ErrUnexpectedEOF)
 
-// BelowTLS is conn for tls.Client to speak over where the end of the connection
-// is that of the data: such an end is [ErrNoNotice] unless the peer has vouched
-// for it. crypto/tls would forgive it between two records.
+// BelowTLS wraps conn for tls.Client where the end of the connection is the end of the data. If
+// conn ends without a close_notify, the error is [ErrNoNotice]. crypto/tls ignores such an end
+// between two records.
 func BelowTLS(conn net.Conn) net.Conn { return vouched{conn} }
 
 type vouched struct{ net.Conn }
 
-// NetConn is the connection below, as of a tls.Conn.
+// NetConn returns the underlying connection, like the method of tls.Conn.
 func (c vouched) NetConn() net.Conn { return c.Conn }
 
 func (c vouched) Read(p []byte) (int, error) {
@@ -32,10 +32,10 @@ func (c vouched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// StartTLS begins TLS over conn with the server called host, or what the Config of
-// settings calls it, within the shortest of limits. It may change that Config. An
-// error closes conn; it is that of settings, or the context's or the limit's if that
-// is why.
+// StartTLS starts TLS over conn with the server named host, or with the name in the Config of
+// settings. The handshake must finish within the shortest of limits. StartTLS may change the
+// Config. In case of an error it closes conn. The error is that of settings, or that of the context
+// or the limit if it is the cause.
 func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, error), host string, limits ...time.Duration) (*tls.Conn, error) {
 	config, err := settings()
 	if err != nil {
@@ -43,12 +43,12 @@ func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, 
 		return nil, err
 	}
 	if config.ServerName == "" {
-		config.ServerName, _, _ = strings.Cut(host, "%") // a zone is for this machine only
+		config.ServerName, _, _ = strings.Cut(host, "%") // a zone is valid on this host only
 	}
 	ctx, cancel := Within(ctx, limits...)
 	defer cancel()
 	secure := tls.Client(conn, config)
-	err = conn.SetDeadline(time.Time{}) // that of reads and writes before
+	err = conn.SetDeadline(time.Time{}) // the deadline of earlier reads and writes
 	if err == nil {
 		err = secure.HandshakeContext(ctx)
 	}

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Within is ctx bounded by the shortest of the limits. One that is not positive
-// bounds nothing.
+// Within returns ctx limited to the shortest of limits. A limit that is not positive is ignored.
 func Within(ctx context.Context, limits ...time.Duration) (context.Context, context.CancelFunc) {
 	shortest := time.Duration(0)
 	for _, limit := range limits {
