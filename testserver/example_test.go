@@ -14,7 +14,7 @@ import (
 
 var documents = fstest.MapFS{"pub/motd.txt": {Data: []byte("hello\nworld\n")}}
 
-// In a test this is testserver.NewFTP(t, …), which ends with the test.
+// A test calls testserver.NewFTP(t, …), whose server ends with the test.
 func ExampleStartFTP() {
 	ctx := context.Background()
 	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
@@ -108,14 +108,14 @@ func ExampleStartGopher() {
 	// "hello\r\nworld\r\n.\r\n" <nil>
 	// "0motd.txt\t/pub/motd.txt\t127.0.0.1\t70\r\n.\r\n" <nil>
 	// C: "/pub\r\n"
-	// S: (41 octets)
+	// S: (41 bytes)
 	// C: "/pub/motd.txt\r\n"
-	// S: (17 octets)
+	// S: (17 bytes)
 	// C: "/search\thello\r\n"
-	// S: (41 octets)
+	// S: (41 bytes)
 }
 
-// The second greeting is cut off in its middle.
+// The second greeting is truncated after two bytes.
 func ExampleServer_On() {
 	ctx := context.Background()
 	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) { s.InMemory = true })

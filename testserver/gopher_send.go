@@ -184,5 +184,5 @@ func (c *conn) quote(line []byte) {
 
 // note records the length of the answer.
 func (c *conn) note(n int64) {
-	c.srv.script.add(Line{Conn: c.received.conn, From: FromServer, Text: fmt.Sprintf("(%d octets)", n)})
+	c.srv.script.add(Line{Conn: c.received.conn, From: FromServer, Text: fmt.Sprintf("(%d bytes)", n)})
 }

@@ -168,5 +168,5 @@ func (n *nntpSession) block(first string, lines io.Reader, record bool) error {
 
 // taken records the arrival of an article in the transcript.
 func (n *nntpSession) taken(octets int) {
-	n.conn.srv.script.add(Line{Conn: n.received.conn, From: FromClient, Text: fmt.Sprintf("(%d octets)", octets)})
+	n.conn.srv.script.add(Line{Conn: n.received.conn, From: FromClient, Text: fmt.Sprintf("(%d bytes)", octets)})
 }
