@@ -359,10 +359,10 @@ func TestAbortedTransfer(t *testing.T) {
 	}
 	defer res.Close()
 	if _, err := io.ReadAll(res.Body); !errors.Is(err, fetch.ErrTruncated) {
-		t.Errorf("got error %v, want ErrTruncated", err)
+		t.Errorf("truncated after 2 bytes: error %v", err)
 	}
 	if !srv.Transcript().Has(testserver.FromClient, "CWD pub") {
-		t.Errorf("the client did not send CWD pub:\n%s", srv.Transcript())
+		t.Errorf("no CWD pub in:\n%s", srv.Transcript())
 	}
 }
 
@@ -398,7 +398,7 @@ func TestConformance(t *testing.T) {
 			})
 			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
-					return nil // for HTTP, a directory is an ordinary page
+					return nil // HTTP has no directories, only pages
 				}
 				l, err := locator.Parse(srv.URL + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/"))
 				if err != nil {

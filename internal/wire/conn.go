@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// Conn is a net.Conn whose reads and writes fail when its context is done or its time limit has
-// passed. The error is then that of the context, or one that matches os.ErrDeadlineExceeded. One
-// goroutine may read while another one writes.
+// Conn is a net.Conn each of whose reads and writes fails when its context is
+// done or its time limit has passed. The error is then the context's, or one
+// for which os.ErrDeadlineExceeded holds. Reading and writing may go on at
+// once; each by one goroutine at a time.
 //
-// Over TCP, a read that has to wait makes the kernel acknowledge what has arrived (see [QuickAck]):
-// the server may be waiting too.
+// Over TCP, a read that has to wait has the kernel acknowledge what has come (see
+// [QuickAck]): the server may be waiting too.
 type Conn struct {
 	net.Conn
 	tcp     *net.TCPConn // the connection below; nil if it is not TCP or not known
@@ -102,7 +103,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 // one that splices. It fails when the context is done. Cause converts that read's error.
 func (c *Conn) Arm() error { return c.arm(c.Conn.SetReadDeadline, c.limit()) }
 
-// Cause returns the context's error if that caused err, else err.
+// Cause is err, or the context's error when that is why err came about.
 func (c *Conn) Cause(err error) error { return c.cause(err) }
 
 func (c *Conn) arm(set func(time.Time) error, limit time.Duration) error {

@@ -32,10 +32,10 @@ func (c vouched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// StartTLS starts TLS over conn with the server named host, or with the name in the Config of
-// settings. The handshake must finish within the shortest of limits. StartTLS may change the
-// Config. In case of an error it closes conn. The error is that of settings, or that of the context
-// or the limit if it is the cause.
+// StartTLS begins TLS over conn with the server called host, or what the Config of
+// settings calls it, within the shortest of limits. It may change that Config. An
+// error closes conn; it is that of settings, or the context's or the limit's if that
+// is why.
 func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, error), host string, limits ...time.Duration) (*tls.Conn, error) {
 	config, err := settings()
 	if err != nil {
@@ -43,7 +43,7 @@ func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, 
 		return nil, err
 	}
 	if config.ServerName == "" {
-		config.ServerName, _, _ = strings.Cut(host, "%") // a zone is valid on this host only
+		config.ServerName, _, _ = strings.Cut(host, "%") // a zone is for this machine only
 	}
 	ctx, cancel := Within(ctx, limits...)
 	defer cancel()

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Within returns ctx limited to the shortest of limits. A limit that is not positive is ignored.
+// Within is ctx bounded by the shortest of the limits. One that is not positive
+// bounds nothing.
 func Within(ctx context.Context, limits ...time.Duration) (context.Context, context.CancelFunc) {
 	shortest := time.Duration(0)
 	for _, limit := range limits {
