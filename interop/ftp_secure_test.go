@@ -129,7 +129,7 @@ func TestVsftpdTLSRefusals(t *testing.T) {
 	}{
 		{"no TLS where it is required", &ftp.Fetcher{}, secure, "USER", 530},
 		{"data in the clear where TLS is required", &ftp.Fetcher{Security: ftp.RequireControl, Env: trusting(config)}, secure, "RETR", 522},
-		{"TLS required where there is none", &ftp.Fetcher{Security: ftp.RequireTLS, Env: trusting(config)}, plain, "AUTH", 530},
+		{"TLS required, server without TLS", &ftp.Fetcher{Security: ftp.RequireTLS, Env: trusting(config)}, plain, "AUTH", 530},
 		{"a certificate that is not trusted", &ftp.Fetcher{Security: ftp.TryTLS}, secure, "TLS handshake", 0},
 	} {
 		_, err := tc.f.Fetch(t.Context(), &fetch.Request{Locator: tc.srv.url(t, "/x.txt")})

@@ -45,7 +45,7 @@ func TestHTTPRequests(t *testing.T) {
 		{"escaped name", nil, "GET", "/with%20space/100%25%20a.md", "", "", 200, "odd name\n", ""},
 		{"range", nil, "GET", "/motd.txt", "", "Range: bytes=6-", 206, "world\n", "Content-Range: bytes 6-11/12"},
 		{"range in the middle", nil, "GET", "/motd.txt", "", "Range: bytes=1-2", 206, "el", "Content-Range: bytes 1-2/12|Content-Length: 2"},
-		{"range that is none", nil, "GET", "/motd.txt", "", "Range: bytes=12-", 416, "", "Content-Range: bytes */12"},
+		{"range beyond the end", nil, "GET", "/motd.txt", "", "Range: bytes=12-", 416, "", "Content-Range: bytes */12"},
 		{"ranges unknown", func(s *testserver.HTTP) { s.NoRanges = true }, "GET", "/motd.txt", "", "Range: bytes=6-", 200, "hello\nworld\n", "Accept-Ranges: (none)"},
 		{"same version", nil, "GET", "/motd.txt", "", "Range: bytes=6-|If-Range: " + etag, 206, "world\n", ""},
 		{"another version", nil, "GET", "/motd.txt", "", `Range: bytes=6-|If-Range: "x"`, 200, "hello\nworld\n", ""},

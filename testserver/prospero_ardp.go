@@ -46,8 +46,8 @@ func Duplicate() Fault { return Fault{kind: fDuplicate} }
 // Reorder sends a datagram after the one that follows it.
 func Reorder() Fault { return Fault{kind: fReorder} }
 
-// Wait tells the client of a Prospero server to wait for d before its request is answered, and its
-// position in the queue unless that is 0. Wait does not delay the answer; Delay does.
+// Wait makes a Prospero server ask the client to wait for d before its request is answered, and
+// report its position in the queue unless that is 0. Wait does not delay the answer; Delay does.
 func Wait(d time.Duration, position int) Fault {
 	return Fault{kind: fWait, every: d, n: int64(position)}
 }

@@ -10,7 +10,7 @@ import (
 // and costs both sides more than it saves.
 const stall = time.Millisecond
 
-// belowAll returns the TCP connection below TLS and similar layers, or nil if there is none.
+// belowAll returns the TCP connection below TLS and similar layers, or nil.
 func belowAll(c net.Conn) *net.TCPConn {
 	for {
 		switch below := c.(type) {
