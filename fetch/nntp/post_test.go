@@ -60,7 +60,7 @@ func TestPostLines(t *testing.T) {
 		if got, want := w.srv.Posted()[0], letter+"one\r\n.\r\ntwo\r\nlast\r\n"; got != want {
 			w.Errorf("got  %q\nwant %q", got, want)
 		}
-		w.sent("POST", fmt.Sprintf("(%d octets)", len(w.srv.Posted()[0])))
+		w.sent("POST", fmt.Sprintf("(%d bytes)", len(w.srv.Posted()[0])))
 	})
 }
 
@@ -192,7 +192,7 @@ func TestPostLogin(t *testing.T) {
 		if _, err := w.post("news:local.test", letter); err != nil {
 			w.Fatal(err)
 		}
-		w.sent("POST", "AUTHINFO USER lab", "AUTHINFO PASS s3cret", "POST", fmt.Sprintf("(%d octets)", len(letter)))
+		w.sent("POST", "AUTHINFO USER lab", "AUTHINFO PASS s3cret", "POST", fmt.Sprintf("(%d bytes)", len(letter)))
 	})
 }
 
