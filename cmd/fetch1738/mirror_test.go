@@ -105,8 +105,8 @@ func TestMirrorOtherName(t *testing.T) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	want := "fetch1738: warning: " + srv.URL + "/: 3 items were skipped because they are on notes.example:70; " +
-		"if that is another name of this server, use --alias notes.example:70\n"
+	want := "fetch1738: warning: " + srv.URL + "/: skipped 3 items on notes.example:70; " +
+		"if that is another name for this server, use --alias notes.example:70\n"
 	if err != nil || stderr.String() != want || !strings.HasPrefix(string(out), "1 new, 0 changed, 0 unchanged, 0 gone, 3 skipped,") {
 		t.Errorf("%v\n%s%swant %s", err, out, &stderr, want)
 	}

@@ -1,4 +1,4 @@
-// Package mirror is the verb mirror: it keeps a copy of a tree.
+// Package mirror implements the mirror command, which keeps a local copy of a tree up to date.
 package mirror
 
 import (
@@ -36,7 +36,7 @@ The options for connecting (-u, -n, -x, --proto, --retry, --news-server and so
 on) work as without a verb. These belong to mirror alone:
 `
 
-// Command is the verb.
+// Command returns the mirror command.
 func Command() cli.Command {
 	return cli.Command{
 		Name: "mirror", Summary: "keep a copy of a directory tree, gopher site or newsgroup", Run: run,
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	case c.Version:
 		return written(help.Version(std.Out))
 	case err == nil && len(urls) != 2:
-		err = fault.Usagef("mirror wants a URL and a folder for the copy; see fetch1738 mirror --help")
+		err = fault.Usagef("mirror requires a URL and a folder; see fetch1738 mirror --help")
 	}
 	if err == nil && !plan.HasScheme(urls[0]) && plan.HasScheme(urls[1]) {
 		err = fault.Usagef("the URL comes before the folder: fetch1738 mirror URL DIR")
@@ -75,7 +75,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	return copyTree(ctx, s, shown, c.Operations[0], urls[0], urls[1])
 }
 
-// written is the exit code of text that has been written, or not.
+// written returns the exit code for the result of a write.
 func written(err error) int {
 	if err != nil {
 		return exit.Write
@@ -83,12 +83,12 @@ func written(err error) int {
 	return exit.OK
 }
 
-// helpText is the help on so many columns.
+// helpText returns the help, wrapped at width columns.
 func helpText(width int) string {
 	return cli.Prose(mirrorHelp, width) + "\n" + cli.Options(new(settings).options(), width)
 }
 
-// copyTree makes or renews a copy. It returns the exit code.
+// copyTree creates or updates a copy and returns the exit code.
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
 	t := &transfer.Result{URL: url, Sink: output.At(dir)}
 	told := &mirrorReport{t: t, reporter: shown, dry: s.DryRun}
@@ -114,18 +114,18 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	return report.Code(t)
 }
 
-// mirrored is copyTree with the transfer that stands for all of it.
+// mirrored runs the mirror. t represents the whole run.
 func mirrored(ctx context.Context, t *transfer.Result, s *settings, dir string, told *mirrorReport) (err error) {
 	if err := t.Read(); err != nil {
 		return err
 	}
 	if t.Gateway() != "" || t.AskedProxy(t.Locator) != nil {
-		return fault.Usagef("mirror cannot list directories through a gateway or an http proxy that is asked for URLs; -p, --proxytunnel makes a tunnel")
+		return fault.Usagef("mirror cannot list directories through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel")
 	}
 	if err := t.Authenticate(); err != nil {
 		return err
 	}
-	t.Pick() // a tree is what its listings lead to; the Mirror stays on the server
+	t.Pick() // every URL comes from a listing; the Mirror stays on the server
 	m := s.Mirror
 	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, told.event
 	m.Again = func(ctx context.Context, n int, err error) bool { return again(ctx, t, n, err) }
@@ -142,15 +142,16 @@ func mirrored(ctx context.Context, t *transfer.Result, s *settings, dir string, 
 		defer cancel()
 	}
 	sum, err := m.Run(ctx)
-	told.reporter.Pause() // for good
+	told.reporter.Pause() // permanently
 	told.summary(sum)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		err = fault.Errorf(fault.Timeout, "not done after %v; the same command goes on", t.Op.Limits.Time)
+		err = fault.Errorf(fault.Timeout, "not finished within %v; run the same command again to resume", t.Op.Limits.Time)
 	}
 	return err
 }
 
-// again decides about a request that failed for the n-th time, and waits.
+// again reports whether to retry a request that failed for the n-th time, counted from 0. It waits
+// for the retry delay before it returns true.
 func again(ctx context.Context, t *transfer.Result, n int, err error) bool {
 	if n >= t.Op.Retry.Times || !t.Transient(err) {
 		return false
@@ -159,6 +160,6 @@ func again(ctx context.Context, t *transfer.Result, n int, err error) bool {
 	if !inTime {
 		return false
 	}
-	t.Warn("%v; trying again in %v", err, wait)
+	t.Warn("%v; retrying in %v", err, wait)
 	return pace.Sleep(ctx, wait) == nil
 }
