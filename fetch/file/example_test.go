@@ -22,10 +22,7 @@ func ExampleFetcher_Replace() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.ToSlash(filepath.Join(dir, "notes.txt"))
-	l, err := locator.Parse("file:///" + strings.TrimPrefix(path, "/"))
-	if err != nil {
-		log.Fatal(err)
-	}
+	l := &locator.File{Segments: strings.Split(strings.TrimPrefix(path, "/"), "/")}
 
 	ctx := context.Background()
 	var f file.Fetcher
