@@ -37,7 +37,7 @@ func newCopier(t *testing.T, url string) *copier {
 	return &copier{Mirror: mirror.Mirror{Fetcher: r, Start: l, Dir: t.TempDir()}}
 }
 
-// run runs it; it must do so much, and ask for so many things by a command.
+// run runs the mirror and checks its Summary, and how many times a command was sent.
 func (c *copier) run(t *testing.T, want mirror.Summary, command string, times int) {
 	t.Helper()
 	c.sent = nil

@@ -148,6 +148,16 @@ const maxPath = 1024
 
 var errPath = fmt.Errorf("path is longer than %d bytes", maxPath)
 
+// An existsError is an fs.ErrExist with a text of its own.
+type existsError struct{ text string }
+
+func existsf(format string, args ...any) error { return existsError{fmt.Sprintf(format, args...)} }
+
+func (e existsError) Error() string { return e.text }
+
+// Is makes the error match fs.ErrExist.
+func (e existsError) Is(target error) bool { return target == fs.ErrExist }
+
 // claim reserves the name of a file, and those of the directories above it.
 func (c *claims) claim(file string) error {
 	if len(file) > maxPath {
@@ -155,7 +165,7 @@ func (c *claims) claim(file string) error {
 	}
 	folded := fold(file)
 	if _, isDir := c.dirs[folded]; isDir || c.hasFile(folded) || fold(Folder) == firstOf(folded) {
-		return fmt.Errorf("%s: another file or directory has the same name, ignoring case: %w", file, fs.ErrExist)
+		return existsf("%s: another file or directory has the same name, ignoring case", file)
 	}
 	if err := c.claimDir(path.Dir(file)); err != nil {
 		return err
@@ -173,7 +183,7 @@ func (c *claims) claimDir(dir string) error {
 		folded := fold(dir)
 		written, taken := c.dirs[folded]
 		if c.hasFile(folded) || taken && written != dir {
-			return fmt.Errorf("%s: another file or directory has the same name, ignoring case: %w", dir, fs.ErrExist)
+			return existsf("%s: another file or directory has the same name, ignoring case", dir)
 		}
 		if taken {
 			break
@@ -218,7 +228,7 @@ func (r *run) compare(e *entry, known known) verdict {
 		if r.adopt(e, info) {
 			return asItWas
 		}
-		r.failFile(e, fmt.Errorf("%s: not overwritten, because this mirror did not create it: %w", e.file, fs.ErrExist))
+		r.failFile(e, existsf("%s: exists, and is not overwritten because this mirror did not create it", e.file))
 		return refused
 	}
 	switch {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -108,7 +107,7 @@ func (r *run) begin() error {
 	case "":
 		return r.manifest.add(Record{URL: start, Start: true, Size: -1, Time: now()})
 	}
-	return fmt.Errorf("%s is already a mirror of %s; use another directory, or remove %s from it: %w", r.Dir, claimed, ManifestFile, fs.ErrExist)
+	return existsf("%s is already a mirror of %s; use another directory, or remove %s from it", r.Dir, claimed, ManifestFile)
 }
 
 // close closes the manifest. After a complete run it also rewrites it and removes obsolete parts.

@@ -282,7 +282,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 			rec.Modified = e.modified
 		}
 	case info != nil && !info.Mode().IsRegular():
-		return fmt.Errorf("%s: not overwritten, because it is not a regular file: %w", e.file, fs.ErrExist)
+		return existsf("%s: exists, and is not overwritten because it is not a regular file", e.file)
 	default:
 		if err := r.place(e, p); err != nil {
 			return err

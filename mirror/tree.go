@@ -55,7 +55,7 @@ func treeOf(l locator.Locator) (tree, error) {
 	switch l := l.(type) {
 	case *locator.FTP:
 		if l.Type != 0 && l.Type != 'd' {
-			return nil, refuse("only a directory can be mirrored; remove ;type=%c", l.Type)
+			return nil, refuse("only a directory can be mirrored: remove ;type=%c", l.Type)
 		}
 		return newFTPTree(*l), nil
 	case *locator.Gopher:
@@ -80,7 +80,7 @@ func treeOf(l locator.Locator) (tree, error) {
 		}
 		return &newsTree{l}, nil
 	}
-	return nil, refuse("cannot mirror %s URLs; supported schemes: ftp, gopher, file, news and nntp, also over TLS", l.Scheme())
+	return nil, refuse("only ftp, gopher, file, news and nntp URLs can be mirrored (also over TLS)")
 }
 
 // ftpTree is the tree below a directory of an FTP server.
