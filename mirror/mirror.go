@@ -9,6 +9,10 @@
 // The server is not trusted. File names are made safe, and all files are written below the directory
 // through an [os.Root]. Symbolic links are neither followed nor created. Only the server of the start
 // URL is contacted. The number of entries, the depth and the size of listings are limited.
+//
+// A gopher server may mark the end of a menu or text by a line ".", but many do not. A response without
+// this end mark looks complete even if it is truncated. It is therefore never a reason to delete a
+// file, and it replaces an existing copy only if a second request returns the same bytes.
 package mirror
 
 import (
@@ -39,7 +43,7 @@ type Mirror struct {
 	// From is the provenance of Start. The zero value means the user.
 	From fetch.Provenance
 	// Options are the [fetch.Request] Options of every request, such as *ftp.Options. They may be
-	// nil.
+	// nil. In *ftp.Options, Run sets Facts, ModTime and More itself.
 	Options any
 	// Dir is the directory of the copy. It is created if it does not exist.
 	Dir string
@@ -70,9 +74,9 @@ type Mirror struct {
 	Wait time.Duration
 	// Rate limits the bytes per second of all connections together. 0 means no limit.
 	Rate int64
-	// Again decides whether a failed request is retried. It is called with the error and with n,
-	// the number of earlier failures of that request. It may wait before it returns. If it reports
-	// true, the request is made again. If nil, nothing is retried. It is called concurrently.
+	// Again reports whether to retry a request that failed with err. n is the number of its earlier
+	// failures. Again may wait before it returns. If nil, nothing is retried. It is called
+	// concurrently.
 	Again func(ctx context.Context, n int, err error) bool
 
 	// Delete removes local files that are no longer in the tree, unless they were modified
@@ -92,6 +96,7 @@ type Mirror struct {
 
 // A Summary counts what a run did.
 type Summary struct {
+	// New, Changed and Unchanged count files.
 	New, Changed, Unchanged int
 	// Gone counts files that are no longer in the tree, deleted or kept. Without Delete it counts
 	// only those that disappeared since the last run.
@@ -111,10 +116,10 @@ type Summary struct {
 
 var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
-// Run creates or updates the copy. A failed file does not stop the others. Run returns the first
-// error that occurred; errors about a resource are of type *[fetch.Error]. If ctx is done, Run stops
-// soon and returns the error of ctx. It is an error to start a run while another one uses the same
-// Dir.
+// Run creates or updates the copy. It may be called repeatedly. A failed file does not stop the
+// others. Run returns the first error that occurred; errors about a resource are of type
+// *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an error to start
+// a run while another one uses the same Dir.
 func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
 		return Summary{}, errIncomplete

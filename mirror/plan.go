@@ -31,7 +31,7 @@ func (r *run) plan(s *survey) (files int, octets int64) {
 				continue
 			}
 			switch r.compare(e, known) {
-			case asItWas:
+			case upToDate:
 				r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
 			case toFetch:
 				*m |= isToFetch
@@ -214,7 +214,7 @@ type verdict uint8
 
 const (
 	toFetch verdict = iota
-	asItWas
+	upToDate
 	refused // and reported
 )
 
@@ -226,13 +226,13 @@ func (r *run) compare(e *entry, known known) verdict {
 			return toFetch
 		}
 		if r.adopt(e, info) {
-			return asItWas
+			return upToDate
 		}
 		r.failFile(e, existsf("%s: exists, and is not overwritten because this mirror did not create it", e.file))
 		return refused
 	}
 	switch {
-	case info == nil || !isAsLeft(known.done, info):
+	case info == nil || !isUnmodified(known.done, info):
 		return toFetch
 	case r.NewOnly && e.sum == "", e.same(known.done) && !known.done.Unsure:
 		if newlyMarked := e.end == marked && !known.done.Marked; known.done.Gone || newlyMarked {
@@ -240,7 +240,7 @@ func (r *run) compare(e *entry, known known) verdict {
 			known.done.Marked = known.done.Marked || newlyMarked
 			r.note(known.done)
 		}
-		return asItWas
+		return upToDate
 	}
 	return toFetch
 }
@@ -276,16 +276,16 @@ func (r *run) stat(file string) fs.FileInfo {
 	return info
 }
 
-// isAsLeft reports whether a file is unmodified since the mirror wrote it. Some file systems store
+// isUnmodified reports whether a file is unmodified since the mirror wrote it. Some file systems store
 // times in steps of two seconds.
-func isAsLeft(done Record, info fs.FileInfo) bool {
+func isUnmodified(done Record, info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Size() == done.Size &&
 		(done.Modified.IsZero() || info.ModTime().Sub(done.Modified).Abs() <= 2*time.Second)
 }
 
 // adopt records an existing file as copied if its size and time are those in the listing.
 func (r *run) adopt(e *entry, info fs.FileInfo) bool {
-	if e.modified.IsZero() || e.size < 0 || !isAsLeft(Record{Size: e.size, Modified: e.modified}, info) {
+	if e.modified.IsZero() || e.size < 0 || !isUnmodified(Record{Size: e.size, Modified: e.modified}, info) {
 		return false
 	}
 	sum, err := r.sumOf(e.file)
@@ -323,7 +323,7 @@ func (r *run) remove(ctx context.Context, s *survey) {
 func (r *run) removeFile(rec Record) {
 	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
 	info := r.stat(rec.File)
-	if r.Delete && (info == nil || isAsLeft(rec, info)) {
+	if r.Delete && (info == nil || isUnmodified(rec, info)) {
 		e.Action = Deleted
 		if err := r.unlink(rec.File); err != nil {
 			e.Action, e.Err = Failed, err

@@ -172,13 +172,13 @@ func (s *survey) hide(f folder) {
 
 // tooDeep skips the folders of a level. That is a failure unless Depth was set.
 func (r *run) tooDeep(ctx context.Context, s *survey, level iter.Seq2[*mark, folder]) {
-	told := r.Depth != 0
+	reported := r.Depth != 0
 	for _, f := range level {
 		s.hide(f)
-		if !told {
+		if !reported {
 			r.fail(ctx, f.loc.Redacted(), "", fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge,
 				fmt.Errorf("more than %d levels below the start URL; --depth N raises the limit", r.depth)))
-			told = true
+			reported = true
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return a.document(ctx, file, info)
 }
 
-// FindAttributes implements [fetch.AttributeFinder].
+// FindAttributes implements [fetch.AttributeFinder]. It does not open the file.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -75,7 +75,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	return &attributes, nil
 }
 
-// Explain implements [fetch.Explainer].
+// Explain implements [fetch.Explainer]. It does not access the file system.
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	a, err := f.locate(req)
 	if err != nil {

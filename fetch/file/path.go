@@ -13,7 +13,7 @@ import (
 // systemPath returns the local path of a locator. Its segments are not changed: "." and ".." have the
 // meaning that they have to the system, which also ignores empty segments.
 func systemPath(l *locator.File) (string, error) {
-	if !thisMachine(l.Host) {
+	if !isLocalHost(l.Host) {
 		return "", &fetch.Error{Kind: fetch.ErrBadURL, Section: "3.10",
 			Err: fmt.Errorf("the file is on the host %s, not on this computer; leave the host empty or use localhost", l.Host)}
 	}
@@ -46,8 +46,8 @@ func windowsPath(segments []string) (string, error) {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// thisMachine reports whether host is "the machine from which the URL is being
+// isLocalHost reports whether host is "the machine from which the URL is being
 // interpreted" (§3.10). Some programs write 127.0.0.1 for localhost.
-func thisMachine(host string) bool {
+func isLocalHost(host string) bool {
 	return host == "" || host == "127.0.0.1" || strings.EqualFold(host, "localhost")
 }

@@ -70,15 +70,15 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 	return a, a.checkKind(info)
 }
 
-// write writes src to the file in place, without a temporary file. If offset is not -1, the file is truncated to offset
-// first and src is written there.
+// write writes src to the file in place, without a temporary file. If offset is not -1, the file is
+// truncated to offset first and src is written there.
 func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes, error) {
 	file, err := os.OpenFile(a.path, flags|nonBlocking, a.opt.mode())
 	if err != nil {
-		return nil, a.noDirectory(err)
+		return nil, a.createError(err)
 	}
 	if offset >= 0 {
-		err = a.cutAt(file, offset)
+		err = a.truncateAt(file, offset)
 	}
 	if err == nil {
 		err = a.copy(file, src)
@@ -86,8 +86,8 @@ func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes,
 	return a.finish(file, err)
 }
 
-// cutAt truncates a file to offset bytes and seeks to its end.
-func (a *access) cutAt(file *os.File, offset int64) error {
+// truncateAt truncates a file to offset bytes and seeks to its end.
+func (a *access) truncateAt(file *os.File, offset int64) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -109,18 +109,18 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	if info, err := os.Stat(a.path); err == nil && !info.Mode().IsRegular() {
 		return a.write(src, os.O_WRONLY, -1) // write to a device, do not replace it
 	}
-	if err := a.mayWrite(); err != nil {
+	if err := a.checkWritable(); err != nil {
 		return nil, err
 	}
 	part := fmt.Sprintf(".fetch1738-%016x.part", rand.Uint64())
 	file, err := os.OpenFile(filepath.Join(filepath.Dir(a.path), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, a.opt.mode())
 	if err != nil {
-		return nil, a.noDirectory(err)
+		return nil, a.createError(err)
 	}
 	defer os.Remove(file.Name()) // fails after a successful rename
 	err = a.copy(file, src)
 	if err == nil {
-		err = a.takeMode(file)
+		err = a.copyMode(file)
 	}
 	attributes, err := a.finish(file, err)
 	if err != nil {
@@ -132,8 +132,8 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	return attributes, nil
 }
 
-// mayWrite fails if the file exists and is not writable. A rename over it would not check that.
-func (a *access) mayWrite() error {
+// checkWritable fails if the file exists and is not writable. A rename over it would not check that.
+func (a *access) checkWritable() error {
 	file, err := os.OpenFile(a.path, os.O_WRONLY|nonBlocking, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -144,9 +144,9 @@ func (a *access) mayWrite() error {
 	return file.Close()
 }
 
-// noDirectory returns the error of creating a file. If its directory does not exist, the error says
+// createError returns the error of creating a file. If its directory does not exist, the error says
 // so.
-func (a *access) noDirectory(err error) error {
+func (a *access) createError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, missing := os.Stat(filepath.Dir(a.path)); missing != nil {
 			return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrNotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
@@ -155,8 +155,8 @@ func (a *access) noDirectory(err error) error {
 	return a.fail(fetch.OpWrite, err)
 }
 
-// takeMode sets the permissions of file to those of the file that it replaces, if there is one.
-func (a *access) takeMode(file *os.File) error {
+// copyMode sets the permissions of file to those of the file that it replaces, if there is one.
+func (a *access) copyMode(file *os.File) error {
 	info, err := os.Stat(a.path)
 	if err != nil {
 		return nil

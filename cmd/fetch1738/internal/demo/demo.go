@@ -60,13 +60,13 @@ const (
 func demoSchemes() []demoScheme {
 	return []demoScheme{
 		{name: "file", about: "a path on this computer; no connection is made (RFC 1738 section 3.10)", start: copySample, document: "/pub/octets.bin", listing: "/pub/"},
-		{name: "ftp", about: "one CWD for each directory, then TYPE and RETR (section 3.2.2)", start: playing("ftp"), document: "/pub/octets.bin;type=i", listing: "/pub/"},
-		{name: "gopher", about: "the client sends the selector and CR LF, the server sends the document (section 3.4)", start: playing("gopher"), document: "/9/pub/octets.bin", listing: "/1/pub"},
-		{name: "gopher+", about: "the same with a Gopher+ string; the response begins with its length (section 3.4.3)", start: playing("gopher"), document: "/9/pub/octets.bin%09%09+", listing: "/1/pub%09%09$"},
-		{name: "http", about: "GET with the path as it is in the URL (section 3.3)", start: playing("http"), document: "/pub/octets.bin"},
-		{name: "nntp", about: "GROUP and an article number; the article contains the document in base64 (section 3.7)", start: publishing, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
-		{name: "wais", about: "a search, then a fetch of the first hit by its document-id (section 3.9)", start: playing("wais"), search: "/pub?octets"},
-		{name: "telnet", about: "a service that sends the document to every client (section 3.8)", start: sayingDocument, document: "/"},
+		{name: "ftp", about: "one CWD for each directory, then TYPE and RETR (section 3.2.2)", start: starterOf("ftp"), document: "/pub/octets.bin;type=i", listing: "/pub/"},
+		{name: "gopher", about: "the client sends the selector and CR LF, the server sends the document (section 3.4)", start: starterOf("gopher"), document: "/9/pub/octets.bin", listing: "/1/pub"},
+		{name: "gopher+", about: "the same with a Gopher+ string; the response begins with its length (section 3.4.3)", start: starterOf("gopher"), document: "/9/pub/octets.bin%09%09+", listing: "/1/pub%09%09$"},
+		{name: "http", about: "GET with the path as it is in the URL (section 3.3)", start: starterOf("http"), document: "/pub/octets.bin"},
+		{name: "nntp", about: "GROUP and an article number; the article contains the document in base64 (section 3.7)", start: startNews, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
+		{name: "wais", about: "a search, then a fetch of the first hit by its document-id (section 3.9)", start: starterOf("wais"), search: "/pub?octets"},
+		{name: "telnet", about: "a service that sends the document to every client (section 3.8)", start: startTelnet, document: "/"},
 		{name: "prospero", about: "the directory server returns the location of the document, which is fetched from there by ftp (section 3.11)", start: play.Prospero, document: "//pub/octets.bin", listing: "//pub"},
 	}
 }
@@ -315,8 +315,8 @@ func copySample(_ context.Context, sample fs.FS) (string, func(), error) {
 	return (&locator.File{Segments: strings.Split(path, "/")}).String(), stop, nil
 }
 
-// sayingDocument starts a telnet service that sends the document and closes the connection.
-func sayingDocument(ctx context.Context, sample fs.FS) (string, func(), error) {
+// startTelnet starts a telnet service that sends the document and closes the connection.
+func startTelnet(ctx context.Context, sample fs.FS) (string, func(), error) {
 	document, err := fs.ReadFile(sample, demoDocument)
 	if err != nil {
 		return "", nil, err
@@ -340,8 +340,8 @@ func loneCR(text string) string {
 	return strings.ReplaceAll(text, "\r\x00\n", "\r\n")
 }
 
-// playing returns a function that starts the test server of a scheme.
-func playing(scheme string) func(context.Context, fs.FS) (string, func(), error) {
+// starterOf returns a function that starts the test server of a scheme.
+func starterOf(scheme string) func(context.Context, fs.FS) (string, func(), error) {
 	return func(ctx context.Context, sample fs.FS) (string, func(), error) {
 		for _, p := range play.Servers() {
 			if p.Scheme == scheme {
@@ -356,8 +356,8 @@ func playing(scheme string) func(context.Context, fs.FS) (string, func(), error)
 	}
 }
 
-// publishing starts a news server that has the files of demoFolder as articles.
-func publishing(ctx context.Context, sample fs.FS) (string, func(), error) {
+// startNews starts a news server that has the files of demoFolder as articles.
+func startNews(ctx context.Context, sample fs.FS) (string, func(), error) {
 	var articles []string
 	err := fs.WalkDir(sample, demoFolder, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -381,7 +381,7 @@ func publishing(ctx context.Context, sample fs.FS) (string, func(), error) {
 	return srv.URL, func() { _ = srv.Close() }, nil
 }
 
-// unwrapArticle returns the document in an article of publishing.
+// unwrapArticle returns the document in an article of startNews.
 func unwrapArticle(article []byte) ([]byte, error) {
 	_, body, _ := bytes.Cut(article, []byte("\r\n\r\n"))
 	return base64.StdEncoding.DecodeString(string(bytes.TrimSpace(body)))

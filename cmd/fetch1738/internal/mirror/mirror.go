@@ -91,8 +91,8 @@ func helpText(width int) string {
 // copyTree creates or updates a copy and returns the exit code.
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
 	t := &transfer.Result{URL: url, Sink: output.At(dir)}
-	told := &mirrorReport{t: t, reporter: shown, dry: s.DryRun}
-	shown.Show(op.Global, told.line)
+	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun}
+	shown.Show(op.Global, rep.line)
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
 	defer reach.Close()
 	access, err := reach.Access(ctx, op)
@@ -101,21 +101,21 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	}
 	t.Access, t.Out = access, shown.Out
 	t.Account.Begin()
-	t.Err = mirrored(ctx, t, s, dir, told)
+	t.Err = runMirror(ctx, t, s, dir, rep)
 	switch {
 	case ctx.Err() != nil:
 		return exit.OfSignal(ctx)
-	case t.Err == nil && told.broken != nil:
+	case t.Err == nil && rep.broken != nil:
 		return exit.Write
 	case t.Err == nil:
 		return exit.OK
 	}
-	told.complain()
+	rep.complain()
 	return report.Code(t)
 }
 
-// mirrored runs the mirror. t represents the whole run.
-func mirrored(ctx context.Context, t *transfer.Result, s *settings, dir string, told *mirrorReport) (err error) {
+// runMirror runs the mirror. t represents the whole run.
+func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string, rep *mirrorReport) (err error) {
 	if err := t.Read(); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func mirrored(ctx context.Context, t *transfer.Result, s *settings, dir string, 
 	}
 	t.Pick() // every URL comes from a listing; the Mirror stays on the server
 	m := s.Mirror
-	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, told.event
+	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, rep.event
 	m.Again = func(ctx context.Context, n int, err error) bool { return again(ctx, t, n, err) }
 	m.Rate = t.Op.Limits.Rate
 	req, err := client.Request(t.Op, t.Locator)
@@ -135,15 +135,15 @@ func mirrored(ctx context.Context, t *transfer.Result, s *settings, dir string, 
 		return err
 	}
 	m.Options = req.Options
-	ctx = told.reporter.Watch(t.Account.Watch(t.Context(ctx), false), t)
+	ctx = rep.reporter.Watch(t.Account.Watch(t.Context(ctx), false), t)
 	if t.Op.Limits.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.Op.Limits.Time)
 		defer cancel()
 	}
 	sum, err := m.Run(ctx)
-	told.reporter.Pause() // permanently
-	told.summary(sum)
+	rep.reporter.Pause() // permanently
+	rep.summary(sum)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		err = fault.Errorf(fault.Timeout, "not finished within %v; run the same command again to resume", t.Op.Limits.Time)
 	}

@@ -47,7 +47,7 @@ func (s *settings) table() []curl.Option {
 		if has(o.Long) {
 			continue
 		}
-		if meaningless(o) {
+		if hasNoUse(o) {
 			o.Set = func(c *curl.CommandLine, _ string) error {
 				if c.InFile() {
 					return nil
@@ -60,9 +60,9 @@ func (s *settings) table() []curl.Option {
 	return table
 }
 
-// meaningless reports whether an option has no use in mirror, because it is about one document or
-// about a scheme without trees. Options about security are never meaningless.
-func meaningless(o curl.Option) bool {
+// hasNoUse reports whether an option has no use in mirror, because it is about one document or
+// about a scheme without trees. It is false for options about security.
+func hasNoUse(o curl.Option) bool {
 	if o.Guards() {
 		return false
 	}

@@ -85,7 +85,7 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 		}
 	}
 	for _, p := range partsOf(ref.Locator) {
-		if value, ok := wording(p); ok {
+		if value, ok := partText(p); ok {
 			add(p.name, value)
 		}
 	}
@@ -100,8 +100,8 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 	return err
 }
 
-// wording returns a part as shown to people. It reports false if there is nothing to show.
-func wording(p urlPart) (string, bool) {
+// partText returns a part as shown to people. It reports false if there is nothing to show.
+func partText(p urlPart) (string, bool) {
 	switch v := p.value.(type) {
 	case string:
 		return render.Quote(v), p.name != "host" && !strings.HasSuffix(p.name, "_raw")

@@ -49,7 +49,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	verbose := v.BoolP("verbose", "v", false, "Show the conversations on standard error")
 	return func(ctx context.Context) int {
 		if v.NArg() > 0 {
-			return v.Complain("unexpected argument %q%s", v.Arg(0), meantForServe(v, v.Arg(0)))
+			return v.Complain("unexpected argument %q%s", v.Arg(0), argumentHint(v, v.Arg(0)))
 		}
 		addrs, err := serveAddrs(v, servers, *public)
 		if err != nil {
@@ -100,8 +100,8 @@ func define(v *cli.Verb) func(context.Context) int {
 	}
 }
 
-// meantForServe returns a hint if arg is a folder or a scheme, which are given by options.
-func meantForServe(v *cli.Verb, arg string) string {
+// argumentHint returns a hint if arg is a folder or a scheme, which are given by options.
+func argumentHint(v *cli.Verb, arg string) string {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		return "; to serve a folder, use --root " + arg
 	}
