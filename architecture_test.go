@@ -41,8 +41,8 @@ var imports = []struct {
 	{"cmd/", []string{".", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "internal/", "cmd/fetch1738/internal/"}},
 }
 
-// layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest layer
-// to the highest. A package may import packages of lower layers only.
+// layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
+// layer to the highest. A package may import packages of lower layers only.
 var layers = []string{
 	"curldate curlvar dial dump fault glob keyfile mime822 netrc play record segments term version wildcard",
 	"stdio progress render",
@@ -91,8 +91,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestPackagesAreSmall limits the lines of code of each package of the command line, and the methods
-// of each type.
+// TestPackagesAreSmall limits the lines of code of each package of the command line, and the
+// methods of each type.
 func TestPackagesAreSmall(t *testing.T) {
 	const maxLines, maxMethods = 2500, 25
 	for _, p := range listPackages(t) {
@@ -187,8 +187,8 @@ func TestModuleRules(t *testing.T) {
 	}
 }
 
-// TestForbidden rejects code that would break the design in any package: starting programs for URLs,
-// registering schemes in HTTP transports, package unsafe, and work at import time.
+// TestForbidden rejects code that would break the design in any package: starting programs for
+// URLs, registering schemes in HTTP transports, package unsafe, and work at import time.
 func TestForbidden(t *testing.T) {
 	for _, p := range listPackages(t) {
 		for _, file := range p.GoFiles {
@@ -206,8 +206,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestOnlyResolverCallsFetchers checks that the command calls Fetchers through a Resolver only, which
-// applies the policy, gateways, limits and referrals.
+// TestOnlyResolverCallsFetchers checks that the command calls Fetchers through a Resolver only,
+// which applies the policy, gateways, limits and referrals.
 func TestOnlyResolverCallsFetchers(t *testing.T) {
 	var files []string
 	err := filepath.WalkDir("cmd", func(file string, _ fs.DirEntry, err error) error {
@@ -363,8 +363,8 @@ func fileImports(t *testing.T, file string) []string {
 	return paths
 }
 
-// thirdParty returns the module of an import path that is neither in this module nor in the standard
-// library.
+// thirdParty returns the module of an import path that is neither in this module nor in the
+// standard library.
 func thirdParty(imp string) (string, bool) {
 	first, _, _ := strings.Cut(imp, "/")
 	if !strings.Contains(first, ".") || strings.HasPrefix(imp, module) {

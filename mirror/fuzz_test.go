@@ -19,8 +19,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FuzzRecords checks that no file of a manifest is outside the directory or in mirror.Folder, and that
-// a manifest can be written and read again.
+// FuzzRecords checks that no file of a manifest is outside the directory or in mirror.Folder, and
+// that a manifest can be written and read again.
 func FuzzRecords(f *testing.F) {
 	for _, seed := range []string{
 		`{"url":"ftp://h/a","file":"a","size":3,"modified":"2020-01-02T03:04:05Z","sha256":"00","time":"2020-01-02T03:04:05Z"}` + "\n",
@@ -89,7 +89,8 @@ func TestDecodePlain(t *testing.T) {
 	}
 }
 
-// dump returns the records of the complete and incomplete files in a manifest, for the URLs in a text.
+// dump returns the records of the complete and incomplete files in a manifest, for the URLs in a
+// text.
 func dump(t *testing.T, m *manifest, text []byte) string {
 	t.Helper()
 	lines := map[string]known{"": {done: m.start}}
@@ -108,8 +109,8 @@ func dump(t *testing.T, m *manifest, text []byte) string {
 	return fmt.Sprintf("%+v", lines)
 }
 
-// FuzzPlace checks that the file of any item of a listing is in the directory, and is not the file of
-// another item.
+// FuzzPlace checks that the file of any item of a listing is in the directory, and is not the file
+// of another item.
 func FuzzPlace(f *testing.F) {
 	for _, seed := range []string{"a/b", "../x", "/etc/passwd", ".", "", "a\x00b", ".fetch1738/manifest.jsonl", `..\x`, "CON/NUL", "a//b", "gr\xfcn", " /. ", strings.Repeat(strings.Repeat("\xff", 60)+"/", 6)} {
 		f.Add(seed)

@@ -23,8 +23,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// A world is a Fetcher that replaces an ftp server. It has the listing of each directory, by URL, and
-// the content of all files.
+// A world is a Fetcher that replaces an ftp server. It has the listing of each directory, by URL,
+// and the content of all files.
 type world struct {
 	list  func(l *locator.FTP) iter.Seq2[fetch.Item, error]
 	text  string

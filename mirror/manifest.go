@@ -113,9 +113,9 @@ func decode(text []byte) (rec Record, ok bool) {
 	return rec, ok && rec.URL != "" && isOurs(rec.File)
 }
 
-// decodePlain decodes a line that consists of the common members only, as encode writes them, and has
-// no escapes. It reports false for all other lines. It exists because a run may read a million lines
-// twice, for which package json takes several times as long.
+// decodePlain decodes a line that consists of the common members only, as encode writes them, and
+// has no escapes. It reports false for all other lines. It exists because a run may read a million
+// lines twice, for which package json takes several times as long.
 func decodePlain(text []byte) (rec Record, ok bool) {
 	text, ok = bytes.CutPrefix(text, []byte("{"))
 	for last := false; ok && !last; {
@@ -188,8 +188,8 @@ type known struct {
 	begun Record // of the incomplete file; URL is empty if there is no such record
 }
 
-// A manifest is the manifest of a run. Only the offsets of its lines are in memory, because a tree may
-// have a million files.
+// A manifest is the manifest of a run. Only the offsets of its lines are in memory, because a tree
+// may have a million files.
 type manifest struct {
 	mu     sync.Mutex
 	file   *os.File // nil in a dry run without a manifest

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// A menu stores the bytes of a menu as they arrive. Most menus are short and unchanged, so the first
-// bytes are kept in memory. The bytes of a long menu are written to the part of its file.
+// A menu stores the bytes of a menu as they arrive. Most menus are short and unchanged, so the
+// first bytes are kept in memory. The bytes of a long menu are written to the part of its file.
 type menu struct {
 	r     *run
 	url   string

@@ -1,18 +1,19 @@
 // Package mirror keeps a local copy of a remote tree up to date: the files below an ftp or file
 // directory, the menus and documents of a gopher site, or the articles of a newsgroup.
 //
-// A run lists the tree, compares it with the result of the previous run, and fetches new and changed
-// files. The manifest has one line of JSON for each file, written as soon as the file is complete.
-// After an interruption, even by kill -9, the next run continues: complete files are not fetched
-// again, and a large file is resumed, unless it has changed on the server.
+// A run lists the tree, compares it with the result of the previous run, and fetches new and
+// changed files. The manifest has one line of JSON for each file, written as soon as the file is
+// complete. After an interruption, even by kill -9, the next run continues: complete files are not
+// fetched again, and a large file is resumed, unless it has changed on the server.
 //
-// The server is not trusted. File names are made safe, and all files are written below the directory
-// through an [os.Root]. Symbolic links are neither followed nor created. Only the server of the start
-// URL is contacted. The number of entries, the depth and the size of listings are limited.
+// The server is not trusted. File names are made safe, and all files are written below the
+// directory through an [os.Root]. Symbolic links are neither followed nor created. Only the server
+// of the start URL is contacted. The number of entries, the depth and the size of listings are
+// limited.
 //
-// A gopher server may mark the end of a menu or text by a line ".", but many do not. A response without
-// this end mark looks complete even if it is truncated. It is therefore never a reason to delete a
-// file, and it replaces an existing copy only if a second request returns the same bytes.
+// A gopher server may mark the end of a menu or text by a line ".", but many do not. A response
+// without this end mark looks complete even if it is truncated. It is therefore never a reason to
+// delete a file, and it replaces an existing copy only if a second request returns the same bytes.
 package mirror
 
 import (
@@ -118,8 +119,8 @@ var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
 // Run creates or updates the copy. It may be called repeatedly. A failed file does not stop the
 // others. Run returns the first error that occurred; errors about a resource are of type
-// *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an error to start
-// a run while another one uses the same Dir.
+// *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an error to
+// start a run while another one uses the same Dir.
 func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
 		return Summary{}, errIncomplete

@@ -50,8 +50,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// read returns the files in a folder, except those in mirror.Folder. The names of empty folders end in
-// a slash.
+// read returns the files in a folder, except those in mirror.Folder. The names of empty folders end
+// in a slash.
 func read(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -463,8 +463,8 @@ func TestFailedListing(t *testing.T) {
 	sameFiles(t, m.Dir, map[string]string{"a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"})
 }
 
-// Files missing from a listing that the server itself calls truncated do not count as gone. pure-ftpd
-// truncates listings after 10,000 entries.
+// Files missing from a listing that the server itself calls truncated do not count as gone.
+// pure-ftpd truncates listings after 10,000 entries.
 func TestTruncatedListing(t *testing.T) {
 	for _, hide := range [][]string{nil, {"MLST", "MLSD"}} {
 		srv, _ := serveFTP(t, someFiles, hide...)

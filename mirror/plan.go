@@ -97,8 +97,8 @@ func localPath(p []string) string {
 	return strings.Join(names, "/")
 }
 
-// nameFolders names the folders and creates them. If two names differ in letter case only, the second
-// folder fails.
+// nameFolders names the folders and creates them. If two names differ in letter case only, the
+// second folder fails.
 func (r *run) nameFolders(s *survey, names *claims) {
 	name := func(f folder) {
 		dir := localPath(f.path)
@@ -276,8 +276,8 @@ func (r *run) stat(file string) fs.FileInfo {
 	return info
 }
 
-// isUnmodified reports whether a file is unmodified since the mirror wrote it. Some file systems store
-// times in steps of two seconds.
+// isUnmodified reports whether a file is unmodified since the mirror wrote it. Some file systems
+// store times in steps of two seconds.
 func isUnmodified(done Record, info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Size() == done.Size &&
 		(done.Modified.IsZero() || info.ModTime().Sub(done.Modified).Abs() <= 2*time.Second)

@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
-// A pool limits the number of simultaneous requests. If a server replies that there are too many, the
-// limit is lowered for the rest of the run.
+// A pool limits the number of simultaneous requests. If a server replies that there are too many,
+// the limit is lowered for the rest of the run.
 type pool struct {
 	requests *pace.Pace
 

@@ -94,8 +94,8 @@ func (r *run) open() (err error) {
 	return err
 }
 
-// begin records the start URL in the manifest, or checks it. Each of two trees in one directory would
-// count the files of the other as gone.
+// begin records the start URL in the manifest, or checks it. Each of two trees in one directory
+// would count the files of the other as gone.
 func (r *run) begin() error {
 	start, claimed := r.tree.start().loc.Redacted(), r.manifest.start.URL
 	if r.manifest.isEmpty() {
@@ -199,8 +199,8 @@ func (r *run) try(ctx context.Context, do func() error) error {
 	}
 }
 
-// counting returns a copy of ctx in which received bytes are counted. It is cancelled when the total
-// exceeds limit, unless limit is 0.
+// counting returns a copy of ctx in which received bytes are counted. It is cancelled when the
+// total exceeds limit, unless limit is 0.
 func (r *run) counting(ctx context.Context, limit int64) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return fetch.WithTrace(ctx, &fetch.Trace{Body: func(k int64) {

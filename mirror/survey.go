@@ -49,7 +49,8 @@ type folder struct {
 	path []string
 }
 
-// A survey is the result of listing the tree. The URLs of files are in the manifest, marked as seen.
+// A survey is the result of listing the tree. The URLs of files are in the manifest, marked as
+// seen.
 type survey struct {
 	flat    bool // paths do not reflect the structure, as on a gopher site
 	start   mark

@@ -181,8 +181,8 @@ func sameListing(e *entry, begun Record) bool {
 
 var errOther = errors.New("the file has changed since its transfer began")
 
-// fill fetches the missing bytes of a part. If begun is not nil, fill fails with errOther if the file
-// on the server is not the one that begun describes.
+// fill fetches the missing bytes of a part. If begun is not nil, fill fails with errOther if the
+// file on the server is not the one that begun describes.
 func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error {
 	ctx, cancel := r.counting(ctx, 0)
 	defer cancel(nil)
@@ -235,8 +235,8 @@ func (r *run) copy(ctx context.Context, w io.Writer, body io.Reader) error {
 	}
 }
 
-// optionsFor returns the options of a request for a file. For a large FTP file they request the exact
-// modification time. For a small one they announce that another request will follow soon.
+// optionsFor returns the options of a request for a file. For a large FTP file they request the
+// exact modification time. For a small one they announce that another request will follow soon.
 func (r *run) optionsFor(e *entry) any {
 	small := e.size >= 0 && e.size < resumable
 	return r.optionsOf(e.loc, func(o *ftp.Options) { o.ModTime, o.More = !small, small })

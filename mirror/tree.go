@@ -160,8 +160,8 @@ func (t *fileTree) find(in folder, key string, dir bool, _ string) (locator.Loca
 	return &l, join(in.path, key)
 }
 
-// below returns the place of path p, which must be below start. The last component of a directory is
-// empty.
+// below returns the place of path p, which must be below start. The last component of a directory
+// is empty.
 func below(start, p []string, item fetch.Item) (place, error) {
 	if len(p) <= len(start) || !slices.Equal(p[:len(start)], start) {
 		return place{}, errElsewhere

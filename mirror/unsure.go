@@ -43,10 +43,10 @@ var (
 	errUnmarked    = errors.New("no end mark, may be truncated")
 )
 
-// confirm decides whether a response without an end mark may replace the copy that done describes. It
-// returns nil if it may, otherwise the reason. If the copy shows that the response may be truncated,
-// it is never accepted. Otherwise it is accepted only if a second request, made by again, returns the
-// same bytes.
+// confirm decides whether a response without an end mark may replace the copy that done describes.
+// It returns nil if it may, otherwise the reason. If the copy shows that the response may be
+// truncated, it is never accepted. Otherwise it is accepted only if a second request, made by
+// again, returns the same bytes.
 func (r *run) confirm(l locator.Locator, done Record, size int64, digest string, again func() (string, error)) error {
 	if done.SHA256 == "" || done.SHA256 == digest || r.stat(done.File) == nil {
 		return nil
@@ -103,8 +103,8 @@ func (r *run) digestOf(ctx context.Context, req *fetch.Request) (string, error) 
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// failUnmarked reports that files are in no menu but were not deleted, because a menu without an end
-// mark may be truncated and may have listed them.
+// failUnmarked reports that files are in no menu but were not deleted, because a menu without an
+// end mark may be truncated and may have listed them.
 func (r *run) failUnmarked(ctx context.Context, s *survey, vanished int) {
 	start := r.tree.start().loc
 	r.fail(ctx, start.Redacted(), "", fetch.Fail(fetch.OpList, start, fetch.ErrTruncated, fmt.Errorf(

@@ -32,8 +32,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// copyContent writes content to dir. A file that content denies becomes a named pipe, which is refused
-// too: a test that runs as root is not stopped by permissions.
+// copyContent writes content to dir. A file that content denies becomes a named pipe, which is
+// refused too: a test that runs as root is not stopped by permissions.
 func copyContent(tb testing.TB, dir string, content fs.FS) {
 	tb.Helper()
 	err := fs.WalkDir(content, ".", func(name string, d fs.DirEntry, err error) error {

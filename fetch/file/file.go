@@ -21,8 +21,8 @@ import (
 // Besides [fetch.Fetcher], it implements [fetch.AttributeFinder], [fetch.Replacer], [fetch.Updater]
 // (which appends) and [fetch.Explainer].
 //
-// The host of a URL must be empty, "localhost" or "127.0.0.1". Other hosts are refused, because their
-// files are not on this computer (§3.10).
+// The host of a URL must be empty, "localhost" or "127.0.0.1". Other hosts are refused, because
+// their files are not on this computer (§3.10).
 type Fetcher struct {
 	// Env provides the policy, in Allow, and the Limits. Allow is called with a Target that has no
 	// Network. If nil, the zero Env is used.
@@ -40,9 +40,9 @@ var (
 	_ fetch.Explainer       = (*Fetcher)(nil)
 )
 
-// Fetch implements [fetch.Fetcher]. The Resource of a directory has the Kind KindDirectory. Its Body
-// has one name per line, in byte order; the names of directories end with "/". If a file shrinks while
-// it is read, the Body ends in an error of kind ErrTruncated.
+// Fetch implements [fetch.Fetcher]. The Resource of a directory has the Kind KindDirectory. Its
+// Body has one name per line, in byte order; the names of directories end with "/". If a file
+// shrinks while it is read, the Body ends in an error of kind ErrTruncated.
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -101,7 +101,8 @@ type access struct {
 // Options are the Request.Options of this package. A nil *Options and the zero value mean the
 // defaults.
 type Options struct {
-	// Mode is the permissions, before umask, of a file that Replace or Update creates. 0 means 0666.
+	// Mode is the permissions, before umask, of a file that Replace or Update creates. 0 means
+	// 0666.
 	Mode fs.FileMode
 }
 
@@ -150,8 +151,8 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	return a, nil
 }
 
-// open opens the path for reading. The kind of file is checked before it is opened, because opening a
-// named pipe waits for a writer, and again afterwards, because the file may have been replaced.
+// open opens the path for reading. The kind of file is checked before it is opened, because opening
+// a named pipe waits for a writer, and again afterwards, because the file may have been replaced.
 func (a *access) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(a.path)
 	if err != nil {
@@ -179,8 +180,8 @@ func (a *access) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// openPipe opens a named pipe for reading, which waits for a writer. If the context is done first, it
-// opens the pipe for writing itself to end the wait.
+// openPipe opens a named pipe for reading, which waits for a writer. If the context is done first,
+// it opens the pipe for writing itself to end the wait.
 func openPipe(ctx context.Context, path string) (*os.File, error) {
 	var file *os.File
 	var err error

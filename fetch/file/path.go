@@ -10,8 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// systemPath returns the local path of a locator. Its segments are not changed: "." and ".." have the
-// meaning that they have to the system, which also ignores empty segments.
+// systemPath returns the local path of a locator. Its segments are not changed: "." and ".." have
+// the meaning that they have to the system, which also ignores empty segments.
 func systemPath(l *locator.File) (string, error) {
 	if !isLocalHost(l.Host) {
 		return "", &fetch.Error{Kind: fetch.ErrBadURL, Section: "3.10",

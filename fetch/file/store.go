@@ -13,10 +13,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Replace implements [fetch.Replacer]. If Offset is 0, it writes a new file in the same directory and
-// renames it over the old one when it is complete. The new file gets the permissions of the old one.
-// If body fails, the old file is left unchanged. If Offset is positive, the file is truncated to
-// Offset and body is written there, in place. Symbolic links are followed; a dangling link is
+// Replace implements [fetch.Replacer]. If Offset is 0, it writes a new file in the same directory
+// and renames it over the old one when it is complete. The new file gets the permissions of the old
+// one. If body fails, the old file is left unchanged. If Offset is positive, the file is truncated
+// to Offset and body is written there, in place. Symbolic links are followed; a dangling link is
 // replaced by the file.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writing(ctx, req)
@@ -30,8 +30,8 @@ func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reade
 	return a.swap(src)
 }
 
-// Update implements [fetch.Updater]. It appends body to the file, and creates the file if it does not
-// exist.
+// Update implements [fetch.Updater]. It appends body to the file, and creates the file if it does
+// not exist.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writing(ctx, req)
 	if err != nil {
@@ -132,7 +132,8 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	return attributes, nil
 }
 
-// checkWritable fails if the file exists and is not writable. A rename over it would not check that.
+// checkWritable fails if the file exists and is not writable. A rename over it would not check
+// that.
 func (a *access) checkWritable() error {
 	file, err := os.OpenFile(a.path, os.O_WRONLY|nonBlocking, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 )
 
-// Head returns the attributes of a document as lines of an HTTP header, as curl prints them for ftp.
+// Head returns the attributes of a document as lines of an HTTP header, as curl prints them for
+// ftp.
 func Head(a *fetch.Attributes) string { return modified(a.ModTime) + length(a) + Fields(a) }
 
 // FileHead is like Head, in the order that curl uses for file.
@@ -31,7 +32,8 @@ func Fields(a *fetch.Attributes) string {
 	return b.String()
 }
 
-// Views returns the views of a Gopher+ item, one per line: the name that --view takes, and the size.
+// Views returns the views of a Gopher+ item, one per line: the name that --view takes, and the
+// size.
 func Views(a *fetch.Attributes) string {
 	var list strings.Builder
 	attributes := gopher.AttributesOf(a.Header)

@@ -59,9 +59,9 @@ func lookup(charset string) encoding.Encoding {
 	return e
 }
 
-// NewReader returns a reader of the decoded form of the article or mail in r. A multipart body is not
-// decoded. Errors of r are returned unchanged. If the body is not encoded as the header says, the
-// rest of it is returned undecoded.
+// NewReader returns a reader of the decoded form of the article or mail in r. A multipart body is
+// not decoded. Errors of r are returned unchanged. If the body is not encoded as the header says,
+// the rest of it is returned undecoded.
 func NewReader(r io.Reader) io.Reader { return &reader{src: bufio.NewReaderSize(r, maxLine)} }
 
 type reader struct {

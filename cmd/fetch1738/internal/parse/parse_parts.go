@@ -10,8 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A urlPart is one named component of a URL. Its value is a string, a []string, a [][2]string, true,
-// or nil if the component is absent. Strings may hold any bytes.
+// A urlPart is one named component of a URL. Its value is a string, a []string, a [][2]string,
+// true, or nil if the component is absent. Strings may hold any bytes.
 type urlPart struct {
 	name  string
 	value any

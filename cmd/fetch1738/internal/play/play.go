@@ -50,8 +50,8 @@ func server[S any](scheme string, start func(context.Context, string, ...func(*S
 	}}
 }
 
-// Content returns the files below dir, or the sample if dir is "". Links that lead out of dir are not
-// followed.
+// Content returns the files below dir, or the sample if dir is "". Links that lead out of dir are
+// not followed.
 func Content(dir string) (fs.FS, error) {
 	if dir == "" {
 		return fs.Sub(sampleFiles, "sample")
@@ -66,8 +66,8 @@ func Content(dir string) (fs.FS, error) {
 //go:embed sample
 var sampleFiles embed.FS
 
-// Prospero starts a Prospero directory server whose objects are on an FTP server. It returns the URL
-// and a function that stops both.
+// Prospero starts a Prospero directory server whose objects are on an FTP server. It returns the
+// URL and a function that stops both.
 func Prospero(ctx context.Context, sample fs.FS) (string, func(), error) {
 	ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) { s.Content = sample })
 	if err != nil {
