@@ -14,7 +14,7 @@ const useCurl = "not supported; use curl for this"
 // Refusals returns all options of curl's that [Options] does not return.
 func Refusals() []Refusal {
 	const (
-		noSuch = "is for a scheme or system that fetch1738 does not support; use curl for this"
+		noSuch = "for an unsupported scheme or system; use curl for this"
 		gone   = "not supported; current versions of curl ignore it too"
 	)
 	return []Refusal{
