@@ -87,8 +87,8 @@ func (c *CommandLine) setOption(name string, value *string) error {
 	return errors.New(unknownOption(name, "", c.table))
 }
 
-// splitConfigLine returns the option name and value of a line. The value is nil if there is none;
-// the name is empty if the line is to be skipped.
+// splitConfigLine returns the option name and value of a line. The value is nil for a line without a
+// value; the name is empty for a line without an option.
 func splitConfigLine(line string) (name string, value *string, err error) {
 	const space = " \t\v\f"
 	line = strings.TrimLeft(line, space)

@@ -19,7 +19,7 @@ import (
 type Operation struct {
 	*Global
 	URLs      []string
-	Swallowed string       // the option whose value looks like a URL; "" if there is none
+	Swallowed string       // an option whose value looks like a URL, or ""
 	Listed    map[int]bool // indexes of URLs that were read from a file
 	Outputs   []Destination
 	Uploads   []string
