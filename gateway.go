@@ -20,7 +20,7 @@ func (r *Resolver) gateway(scheme string) (template string, ok bool) {
 	return "", false
 }
 
-var errGatewayOnlyFetches = errors.New("a gateway retrieves documents and does nothing else")
+var errGatewayOnlyFetches = errors.New("a gateway only retrieves documents")
 
 // throughGateway is req asked of the gateway that template names (RFC 1738 §4).
 func (r *Resolver) throughGateway(req *fetch.Request, template string, op fetch.Op) (*fetch.Request, error) {

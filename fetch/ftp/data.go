@@ -140,7 +140,7 @@ func (s *session) await(c *coming) error {
 	if s.port != nil {
 		look := time.NewTicker(lookTime)
 		defer look.Stop()
-		err := s.wait(c.admitted, look.C, s.access.limits.Connect)
+		err := s.wait(c.admitted, look.C, "the server has not connected", s.access.limits.Connect)
 		if err == nil && c.raw == nil {
 			err = c.err
 		}
@@ -148,22 +148,22 @@ func (s *session) await(c *coming) error {
 			return fetch.Fail(fetch.OpAccept, nil, fetch.ErrOther, err)
 		}
 	}
-	if err := s.wait(c.done, nil, s.access.limits.Connect, s.access.limits.Reply); err != nil {
+	if err := s.wait(c.done, nil, "no TLS handshake", s.access.limits.Connect, s.access.limits.Reply); err != nil {
 		return fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err)
 	}
 	return c.err
 }
 
 // wait waits for c to be closed, within limits.
-func (s *session) wait(c <-chan struct{}, look <-chan time.Time, limits ...time.Duration) error {
-	ctx, cancel := wire.Within(s.ctx, limits...)
+func (s *session) wait(c <-chan struct{}, look <-chan time.Time, awaited string, limits ...time.Duration) error {
+	ctx, cancel := wire.Within(s.ctx, awaited, limits...)
 	defer cancel()
 	for {
 		select {
 		case <-c:
 			return nil
 		case <-ctx.Done():
-			return ctx.Err()
+			return wire.Ended(ctx)
 		case <-look:
 			if err := s.ctl.meanwhile(); err != nil {
 				return err

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
-
-var errIdle = &fetch.Error{Kind: fetch.ErrTimeout, Err: errors.New("no octets came for too long")}
 
 // body is the wanted part of a resource. When its connection breaks it asks for
 // the rest, provided the server can tell that it is still the rest of the same.
@@ -36,7 +35,9 @@ func newBody(c *call, a *answer) (io.ReadCloser, error) {
 		b.validator = ""
 	}
 	if limit := c.env.Limits.Idle; limit > 0 {
-		b.idle = time.AfterFunc(limit, func() { c.cancel(errIdle) })
+		b.idle = time.AfterFunc(limit, func() {
+			c.cancel(&fetch.Error{Kind: fetch.ErrTimeout, Err: &wire.TimeoutError{Limit: limit, Awaited: "no data"}})
+		})
 		b.idle.Stop()
 	}
 	buf := make([]byte, max(0, min(b.from-b.at, 32<<10)))

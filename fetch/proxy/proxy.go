@@ -151,7 +151,7 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	}
 	t.Host, _, _ = strings.Cut(t.Host, "%") // the zone of an address means nothing elsewhere
 	limits := env.WithDefaults().Limits
-	ctx, cancel := wire.Within(ctx, limits.Reply)
+	ctx, cancel := wire.Within(ctx, "no connection through the proxy", limits.Reply)
 	defer cancel()
 	if p.Scheme == "socks5" || p.Scheme == "socks5h" {
 		return p.socks5(ctx, env, t)

@@ -41,7 +41,7 @@ const (
 // How an exchange fails besides by its connection or context.
 var (
 	// ErrSilent means that the server has not answered in time; it is a timeout.
-	ErrSilent = fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
+	ErrSilent = fmt.Errorf("no reply: %w", os.ErrDeadlineExceeded)
 	// ErrRefused means that the server will not serve.
 	ErrRefused = errors.New("the server refuses the connection")
 	// ErrFlood means that too many datagrams came that are no part of the answer.
@@ -278,7 +278,7 @@ func (x *Exchange) await() error {
 	for x.answer.Through() == through {
 		now := time.Now()
 		if !now.Before(x.end) {
-			return ErrSilent
+			return &wire.TimeoutError{Limit: x.cfg.Limit, Awaited: "no reply", Err: ErrSilent}
 		}
 		if !now.Before(x.next) && x.tries > 0 {
 			if err := x.repeat(); err != nil {

@@ -34,6 +34,7 @@ type Talk struct {
 	conn     *wire.Conn
 	due      time.Time // when what is awaited is too late; zero: never
 	block    bool      // a block is received: Limits.Idle holds between its octets
+	sent     bool      // commands; what comes before is the greeting
 	secrets  []string
 }
 
@@ -126,6 +127,7 @@ func (t *Talk) Send(lines ...string) error {
 	if t.Lines.Buffered() == 0 { // else answers are under way, and enough is acknowledged
 		wire.QuickAck(t.Raw)
 	}
+	t.sent = true
 	for _, line := range lines {
 		t.Trace.Sent([]byte(wire.Masked(line + "\r\n")))
 	}
@@ -160,9 +162,22 @@ func (t *Talk) reply(several bool) (Reply, error) {
 	t.within(t.Limits.Reply)
 	r, err := t.readReply(several)
 	if err != nil {
-		return Reply{}, t.Fail(err)
+		return Reply{}, t.Fail(t.late(err))
 	}
 	return r, nil
+}
+
+// late returns err, or, if a reply did not come within Limits.Reply, the error that says
+// so.
+func (t *Talk) late(err error) error {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	awaited := "no greeting"
+	if t.sent {
+		awaited = "no reply"
+	}
+	return &wire.TimeoutError{Limit: t.Limits.Reply, Awaited: awaited, Err: err}
 }
 
 // Hide keeps a secret that is sent out of what is shown, should the server repeat

@@ -4,6 +4,7 @@ package mirror
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/signal"
 	"syscall"
@@ -104,6 +105,9 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	t.Err = mirrored(ctx, t, s, dir, told)
 	switch {
 	case ctx.Err() != nil:
+		if !op.Silent && !s.DryRun {
+			fmt.Fprintln(shown.Err, "fetch1738: interrupted; run the same command again to continue")
+		}
 		return exit.OfSignal(ctx)
 	case t.Err == nil && told.broken != nil:
 		return exit.Write
@@ -145,7 +149,7 @@ func mirrored(ctx context.Context, t *transfer.Result, s *settings, dir string, 
 	told.reporter.Pause() // for good
 	told.summary(sum)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		err = fault.Errorf(fault.Timeout, "not done after %v; the same command goes on", t.Op.Limits.Time)
+		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
 	}
 	return err
 }
@@ -159,6 +163,6 @@ func again(ctx context.Context, t *transfer.Result, n int, err error) bool {
 	if !inTime {
 		return false
 	}
-	t.Warn("%v; trying again in %v", err, wait)
+	t.Warn("%v; retrying in %v", err, wait)
 	return pace.Sleep(ctx, wait) == nil
 }

@@ -36,7 +36,7 @@ func (s *Sink) openFile(flags int) (*os.File, error) {
 		f, err = s.openPath(flags)
 	}
 	if numbered && errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s exists, and so do %s.1 to %s.%d", name, name, name, maxNumbered)
+		err = fmt.Errorf("%s exists, as do %s.1 to %s.%d", name, name, name, maxNumbered)
 	}
 	return f, err
 }
@@ -49,7 +49,7 @@ func (s *Sink) keeps() bool {
 
 // kept is the error of a file that stays.
 func kept(s *Sink) error {
-	return fault.Errorf(fault.Write, "%s exists, and its name is the server's choice: --clobber replaces it, --skip-existing passes it over", s.Path)
+	return fault.Errorf(fault.Write, "%s exists, and the server chose this name; --clobber overwrites it, --skip-existing skips it", s.Path)
 }
 
 // Skips reports whether there is a file that stays, so that the transfer is not

@@ -61,7 +61,7 @@ const originalLocalID = "3"
 func SafeName(text string) (string, error) {
 	name, err := filename.Safe(text)
 	if err != nil {
-		return "", fmt.Errorf("%w; name one with -o", err)
+		return "", fmt.Errorf("%w; set one with -o", err)
 	}
 	return name, nil
 }

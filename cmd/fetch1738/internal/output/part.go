@@ -45,6 +45,15 @@ func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Res
 	return true, s.blame(err)
 }
 
+// PartPath returns the path of the file in which a document is put together, or "" if
+// there is none.
+func (s *Sink) PartPath() string {
+	if s.part == nil || !s.part.Exists() {
+		return ""
+	}
+	return s.part.Path
+}
+
 // openPart opens the file in which a document is put together before it takes the
 // Sink's place, and gives a function that opens it once more, for writing. A Sink that
 // is no file, or has something else than a file in its place, has no part: file is nil.

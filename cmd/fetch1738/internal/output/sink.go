@@ -222,7 +222,7 @@ func (s *Sink) Close() error {
 // terminal.
 const sniffed = 4 << 10
 
-var errBinary = errors.New("binary output is no good on a terminal; write it to a file with -o FILE, or use -o - to have it here")
+var errBinary = errors.New("binary output not written to the terminal; use -o FILE, or -o - to write it anyway")
 
 // gate keeps what is binary from a terminal.
 type gate struct {
