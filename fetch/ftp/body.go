@@ -277,9 +277,10 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		b.err = b.ending(io.EOF)
 	case err == nil:
 		b.err = b.ending(nil)
-	case timeout && b.data.Cause(err) == err && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
+	case timeout && errors.Is(b.data.Cause(err), os.ErrDeadlineExceeded) && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
 		b.err = b.ending(nil) // the portion was too large for the time; no harm done
 	case timeout, connectionError(err):
+		b.data.SetTimeout(b.data.idle) // the limit that the error names
 		b.err = b.ending(err)
 	default:
 		return n, err // that of what is written to

@@ -162,22 +162,22 @@ func (t *Talk) reply(several bool) (Reply, error) {
 	t.within(t.Limits.Reply)
 	r, err := t.readReply(several)
 	if err != nil {
-		return Reply{}, t.Fail(t.late(err))
+		awaited := "no greeting"
+		if t.sent {
+			awaited = "no reply"
+		}
+		return Reply{}, t.Fail(late(err, t.Limits.Reply, awaited))
 	}
 	return r, nil
 }
 
-// late returns err, or, if a reply did not come within Limits.Reply, the error that says
-// so.
-func (t *Talk) late(err error) error {
+// late returns err, or, if that is a timeout, the error with the whole limit and not the
+// rest of it.
+func late(err error, limit time.Duration, awaited string) error {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
 	}
-	awaited := "no greeting"
-	if t.sent {
-		awaited = "no reply"
-	}
-	return &wire.TimeoutError{Limit: t.Limits.Reply, Awaited: awaited, Err: err}
+	return &wire.TimeoutError{Limit: limit, Awaited: awaited, Err: err}
 }
 
 // Hide keeps a secret that is sent out of what is shown, should the server repeat
@@ -225,7 +225,7 @@ func (t *Talk) StopTLS(ctx context.Context, first bool, d time.Duration) error {
 		if err == nil {
 			err = Violation("", "a reply that nothing asked for")
 		}
-		return t.Fail(err)
+		return t.Fail(late(err, d, "no end of TLS"))
 	}
 	t.conn.SetContext(context.Background())
 	t.TLS = nil

@@ -38,9 +38,12 @@ const sameCommand = "run the same command again to resume"
 // resumption says how to fetch, or send, the rest of a document. It is "" where that
 // is not possible, or not known to be.
 func resumption(t *told) string {
+	if !canResume(t) {
+		return ""
+	}
 	o := t.Op
 	excluded := o.Output.Clobber == plan.ClobberNever || o.Output.RemoteHeaderName || o.Output.RemoveOnError || o.Ask.Span != nil || o.Ask.Ranges != ""
-	if excluded || !canResume(t) {
+	if excluded {
 		return ""
 	}
 	if o.Ask.Resume == plan.ResumeFound {
