@@ -15,8 +15,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// A signal ends a transfer at once; what came stays, and the exit code is what a
-// shell makes of the signal.
+// TestSignals tests that a signal ends a transfer at once, that the bytes received are
+// kept, that a message says so, and that the exit code is that of a shell for the signal.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -59,24 +59,25 @@ func TestSignals(t *testing.T) {
 			if got := cmd.ProcessState.ExitCode(); got != tc.want {
 				t.Errorf("exit code %d, want %d", got, tc.want)
 			}
-			if len(rest) > 0 {
-				t.Errorf("said after the signal: %q", rest)
+			want := fmt.Sprintf("fetch1738: interrupted: 400 bytes are kept in %s; run the same command again to resume", path)
+			if len(rest) != 1 || rest[0] != want {
+				t.Errorf("after the signal:\ngot  %q\nwant %q", rest, want)
 			}
 			if b, err := os.ReadFile(path); err != nil || len(b) != 400 {
-				t.Errorf("%d octets are left, %v; want the 400 that came", len(b), err)
+				t.Errorf("%d bytes are left, %v; want the 400 that were received", len(b), err)
 			}
 			srv.ResetFaults()
 			if out, err := program(t, args...).CombinedOutput(); err != nil {
-				t.Errorf("going on: %v: %s", err, out)
+				t.Errorf("the same command again: %v: %s", err, out)
 			}
 			if b, err := os.ReadFile(path); err != nil || len(b) != 1000 {
-				t.Errorf("%d octets after going on, %v; want 1000", len(b), err)
+				t.Errorf("%d bytes after the second run, %v; want 1000", len(b), err)
 			}
 		})
 	}
 }
 
-// program is fetch1738 as a process of its own.
+// program returns fetch1738 as a process.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
