@@ -50,7 +50,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		}
 	case *locator.HTTP:
 		if len(o.Gopher.Answers) > 0 || o.Output.JSON || o.Output.List {
-			return nil, fault.Usagef("--form, --list and --json do not apply to HTTP, which has no menus or directories")
+			return nil, fault.Usagef("--form, --list and --json do not apply to HTTP, which has no menus or directories; for curl's --form and --json, use curl")
 		}
 		options, err := httpOptions(o)
 		if err != nil {

@@ -20,7 +20,7 @@ func sayKept(t *told) {
 		if how := resumption(t); how != "" && t.Account.Moved.Load() > 0 {
 			text = fmt.Sprintf("part of %s was sent; %s", t.Source, how)
 		}
-	case t.Sink.PartPath() != "":
+	case t.Sink.PartPath() != "" && t.Account.Moved.Load() > 0:
 		text = fmt.Sprintf("the parts received are kept in %s; %s", t.Sink.PartPath(), sameCommand)
 	case t.Sink.File() && t.Sink.Count > 0:
 		text = fmt.Sprintf("%d bytes are kept in %s", t.Sink.Size(), t.Sink.Path)
