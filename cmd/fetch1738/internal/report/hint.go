@@ -109,7 +109,7 @@ func lacksFetcher(t *told, e *fetch.Error) bool {
 
 func knownSchemes(t *told) string {
 	names := fetch1738.Schemes()
-	text := "the schemes are " + strings.Join(names, " ")
+	text := "supported schemes are " + strings.Join(names, " ")
 	if t.Locator == nil {
 		return text
 	}
