@@ -278,9 +278,10 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		b.err = b.readError(io.EOF)
 	case err == nil:
 		b.err = b.readError(nil)
-	case timeout && b.data.Cause(err) == err && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
+	case timeout && errors.Is(b.data.Cause(err), os.ErrDeadlineExceeded) && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
 		b.err = b.readError(nil) // spliceTime has passed, which is not an error
 	case timeout, connectionError(err):
+		b.data.SetTimeout(b.data.idle) // the limit that the error states
 		b.err = b.readError(err)
 	default:
 		return n, err // from the file that is written

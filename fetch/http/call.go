@@ -7,9 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -128,6 +130,9 @@ func (c *call) fail(err error) *fetch.Error {
 	var wrapper *url.Error
 	if errors.As(err, &wrapper) {
 		err = wrapper.Err // its URL would only repeat the call's locator
+	}
+	if err != nil && strings.HasSuffix(err.Error(), "timeout awaiting response headers") {
+		err = &wire.TimeoutError{Limit: c.env.Limits.Reply, Awaited: "no response", Err: err}
 	}
 	return fetch.Fail(c.method, c.locator, kindOf(err), err)
 }

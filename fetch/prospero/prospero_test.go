@@ -232,7 +232,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 			w.srv.On("GET-OBJECT-INFO", 2, testserver.Silence())
 			_, err := w.fetch("/pub/motd.txt")
 			wantKind(t, err, kind, "")
-			w.noted("the server does not send the contents: no answer")
+			w.noted("the server does not send the contents: timed out after 60s: no reply")
 			w.srv.Close()
 		}
 		w := newWorld(t, usual)
@@ -504,7 +504,7 @@ func TestTiming(t *testing.T) {
 		var sent []time.Duration
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func([]byte) { sent = append(sent, time.Since(start)) }})
 		_, err := (&Fetcher{Env: &w.env}).Fetch(ctx, &fetch.Request{Locator: parse(t, "prospero://127.0.0.1/x")})
-		wantKind(t, err, fetch.ErrTimeout, "no answer")
+		wantKind(t, err, fetch.ErrTimeout, "no reply")
 		if got := fmt.Sprint(sent); got != "[0s 4s 12s 28s 1m0s]" { // the last is the cancel
 			t.Errorf("sent at %s", got)
 		}

@@ -32,6 +32,9 @@ func (c vouched) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// noHandshake is what StartTLS awaits in vain.
+const noHandshake = "no TLS handshake"
+
 // StartTLS begins TLS over conn with the server called host, or what the Config of
 // settings calls it, within the shortest of limits. It may change that Config. An
 // error closes conn; it is that of settings, or the context's or the limit's if that
@@ -45,7 +48,7 @@ func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, 
 	if config.ServerName == "" {
 		config.ServerName, _, _ = strings.Cut(host, "%") // a zone is for this machine only
 	}
-	ctx, cancel := Within(ctx, limits...)
+	ctx, cancel := Within(ctx, noHandshake, limits...)
 	defer cancel()
 	secure := tls.Client(conn, config)
 	err = conn.SetDeadline(time.Time{}) // the deadline of earlier reads and writes
@@ -54,8 +57,11 @@ func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, 
 	}
 	if err != nil {
 		conn.Close()
-		if ctx.Err() != nil {
-			err = ctx.Err()
+		if ended := Ended(ctx); ended != nil {
+			err = ended
+		}
+		if late, ok := err.(*TimeoutError); ok { // also of the limit of connecting
+			err = &TimeoutError{Limit: late.Limit, Awaited: noHandshake, Err: late.Err}
 		}
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package mirror
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/signal"
 	"syscall"
@@ -104,6 +105,9 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	t.Err = runMirror(ctx, t, s, dir, rep)
 	switch {
 	case ctx.Err() != nil:
+		if !op.Silent && !s.DryRun {
+			fmt.Fprintln(shown.Err, "fetch1738: interrupted; run the same command again to continue")
+		}
 		return exit.OfSignal(ctx)
 	case t.Err == nil && rep.broken != nil:
 		return exit.Write
@@ -145,7 +149,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	rep.reporter.Pause() // permanently
 	rep.summary(sum)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		err = fault.Errorf(fault.Timeout, "not finished within %v; run the same command again to resume", t.Op.Limits.Time)
+		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
 	}
 	return err
 }
