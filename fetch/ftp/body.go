@@ -12,9 +12,9 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// A body reads the data of a transfer. It ends in io.EOF only if the data connection has
-// ended, the server has reported that the transfer is complete, and at least the
-// announced number of bytes was received. More may come, because a file may grow
+// A body reads the data of a transfer. It returns io.EOF only if three conditions hold: the
+// data connection has ended, the server has reported that the transfer is complete, and at
+// least the announced number of bytes was received. More may come, because a file may grow
 // during the transfer. Close may be called concurrently with the other methods.
 type body struct {
 	mu       sync.Mutex
