@@ -50,12 +50,12 @@ func TestAddingAScheme(t *testing.T) {
 	}
 	update := regexp.MustCompile(`(?m)^go test (\S+) -run '(.*)' -update$`).FindStringSubmatch(recipe)
 	if update == nil {
-		t.Fatal("the recipe has no command that updates the pages")
+		t.Fatal("the recipe does not say how to regenerate the pages")
 	}
 	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", update[2], "-update")
 	// Running all tests of the copy would follow this recipe again.
 	run("go", "test", "-trimpath", "./fetch/finger")
-	run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Room")
+	run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Packages|EveryPackage")
 	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", "Demo|GeneratedPages|ManualPage|PagesLinks|TestVersion")
 
 	run("go", "test", "-trimpath", "-vet=off", "./cmd/fetch1738/internal/demo", "./cmd/fetch1738/internal/play")

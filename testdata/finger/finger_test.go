@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 			srv := testserver.NewFinger(tb, func(s *testserver.Finger) { s.Content, s.InMemory = content, true })
 			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
-					return nil // there are no listings
+					return nil // the protocol has no directories
 				}
 				l, err := locator.Parse(srv.URL + "/" + url.PathEscape(name))
 				if err != nil {
