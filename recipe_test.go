@@ -53,7 +53,7 @@ func TestAddingAScheme(t *testing.T) {
 		t.Fatal("the recipe does not say how to regenerate the pages")
 	}
 	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", update[2], "-update")
-	// Running all tests of the copy would follow this recipe again.
+	// All of the tests would follow this recipe again.
 	run("go", "test", "-trimpath", "./fetch/finger")
 	run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Packages|EveryPackage")
 	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", "Demo|GeneratedPages|ManualPage|PagesLinks|TestVersion")
@@ -85,7 +85,7 @@ func fetches(t *testing.T, dir string, run func(string, ...string) string) {
 	}()
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() {
-		t.Fatalf("the server prints no URL: %v", lines.Err())
+		t.Fatalf("the server printed no URL: %v", lines.Err())
 	}
 	url := lines.Text() + "lab"
 	if got := run(bin, url); got != "Login: lab\r\n" {

@@ -18,13 +18,13 @@ func (c *closing) Close() error { c.times++; return nil }
 
 func TestNewBody(t *testing.T) {
 	l := &locator.Opaque{Name: "x"}
-	var told int64
-	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+	var received int64
+	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { received += n }})
 	if err := iotest.TestReader(fetch.NewBody(ctx, l, strings.NewReader("octets"), new(closing), 6), []byte("octets")); err != nil {
 		t.Error(err)
 	}
-	if told != 6 {
-		t.Errorf("the Body hook received %d bytes", told)
+	if received != 6 {
+		t.Errorf("the Body hook received %d bytes", received)
 	}
 	for _, limit := range []int64{5, 1} {
 		body := fetch.NewBody(ctx, l, strings.NewReader("octets"), new(closing), limit)

@@ -49,7 +49,7 @@ func (l *WAIS) equal(b Locator) bool { return both(l, b, identical) }
 func (l *WAIS) check(c *octetCheck) { c.component("database", l.Database, lineEnds) }
 
 // wais reads "'//' hostport '/' database", and "'?' search" or "'/' wtype '/'
-// wpath" behind it.
+// wpath" after it.
 func (p *parser) wais() Locator {
 	l := new(WAIS)
 	p.slashes()
