@@ -181,7 +181,7 @@ func TestForeign(t *testing.T) {
 			if string(got) != answer || err != nil {
 				t.Errorf("%s: %q, %v; want %q", url, got, err, answer)
 			}
-			if told := strings.HasPrefix(url, "gopher://h:8080") && slices.Contains([]string{"HTTP", "SSH-", "220 ", "220-"}, line[:4]); told != (string(said) == line+"\r\n") {
+			if reported := strings.HasPrefix(url, "gopher://h:8080") && slices.Contains([]string{"HTTP", "SSH-", "220 ", "220-"}, line[:4]); reported != (string(said) == line+"\r\n") {
 				t.Errorf("%s: the trace shows %q", url, said)
 			}
 		}

@@ -124,8 +124,8 @@ func TestNoScriptLinks(t *testing.T) {
 func TestUnsendableLinks(t *testing.T) {
 	for _, line := range []string{"8service\tg\xffst\th\t23", "hclick\tURL:telnet://a%FF@e.org/\th\t70", "hclick\tURL:ftp://e.org/a%0D%0Ab\th\t70"} {
 		item := new(maker).item(menuLine(line))
-		told := slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == HeaderFault })
-		if item.Locator != nil || !told {
+		reported := slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == HeaderFault })
+		if item.Locator != nil || !reported {
 			t.Errorf("%q leads to %v, with %+v", line, item.Locator, item.Header)
 		}
 	}

@@ -319,7 +319,7 @@ func FuzzMenu(f *testing.F) {
 				continue
 			}
 			whole = append(whole, show(l))
-			if l.Link() && l.URL() == nil && (len(l.Host) == 0 || bytes.ContainsAny(l.Host, "\x00\r\n\t /@%") || Nowhere(l.Host)) {
+			if l.Link() && l.URL() == nil && (len(l.Host) == 0 || bytes.ContainsAny(l.Host, "\x00\r\n\t /@%") || IsPlaceholder(l.Host)) {
 				t.Fatalf("%q is a link", l.Host)
 			}
 			if bytes.ContainsAny(l.Selector, "\t\n") {
