@@ -108,7 +108,7 @@ func TestServer(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %v %s", item.Name, item.Kind, strings.TrimPrefix(item.Locator.String(), srv.URL)))
 		}
 		if !res.Info.(*Info).Complete {
-			t.Error("the menu had its dot")
+			t.Error("the menu includes its last line \".\"")
 		}
 		return got
 	}
@@ -133,7 +133,7 @@ func TestServer(t *testing.T) {
 	_, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/none")})
 	var e *fetch.Error
 	if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.Reply != "'/none' does not exist" {
-		t.Errorf("what is missing: %#v", err)
+		t.Errorf("a missing item: %#v", err)
 	}
 	wire := []string{`"\r\n"`, `"/\twords find\r\n"`}
 	for _, line := range srv.Transcript() {
@@ -273,7 +273,7 @@ func TestBodyLimit(t *testing.T) {
 			env.Limits.Body = limit
 			_, got, err := get(t, env, &fetch.Request{Locator: parse(t, fmt.Sprintf("gopher://h/%cx", typ))})
 			if ok && (err != nil || len(got) != 1000) || !ok && (!errors.Is(err, fetch.ErrTooLarge) || len(got) != int(limit)) {
-				t.Errorf("type %c, limit %d: %d octets, %v", typ, limit, len(got), err)
+				t.Errorf("type %c, limit %d: %d bytes, %v", typ, limit, len(got), err)
 			}
 		}
 	}
@@ -394,7 +394,7 @@ func TestToFile(t *testing.T) {
 			t.Errorf("%+v: %d bytes, %d reported, %v", tc.kind, n, reported, err)
 		}
 		if got, err := os.ReadFile(file.Name()); err != nil || string(got) != string(tc.want) {
-			t.Errorf("offset %d, length %d, limit %d: %d octets in the file, want %d", tc.offset, tc.length, tc.limit, len(got), len(tc.want))
+			t.Errorf("offset %d, length %d, limit %d: %d bytes in the file, want %d", tc.offset, tc.length, tc.limit, len(got), len(tc.want))
 		}
 		res.Close()
 	}
@@ -433,7 +433,7 @@ func TestToFileIdle(t *testing.T) {
 		body := res.Body.(*rawBody)
 		want := int64((1 + more) * len(said))
 		if n, err := body.toFile(f, body.conn.Conn); n != want || !errors.Is(err, fetch.ErrTimeout) {
-			t.Errorf("%d octets, %v; want %d and a timeout", n, err, want)
+			t.Errorf("%d bytes, %v; want %d and a timeout", n, err, want)
 		}
 		if reported != 1+more {
 			t.Errorf("Trace.Body was called %d times, want %d", reported, 1+more)
