@@ -63,7 +63,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	for {
-		n, err := b.some(p)
+		n, err := b.readNext(p)
 		if err == nil && n == 0 && len(p) > 0 {
 			continue
 		}
@@ -77,8 +77,8 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 }
 
-// some reads the next bytes. If the connection breaks, it resumes over another one.
-func (b *body) some(p []byte) (int, error) {
+// readNext reads the next bytes. If the connection breaks, it resumes over another one.
+func (b *body) readNext(p []byte) (int, error) {
 	if b.to >= 0 && int64(len(p)) > b.to-b.at {
 		p = p[:b.to-b.at]
 	}

@@ -211,7 +211,7 @@ func (c *call) answer() (*answer, error) {
 // Expect field after a 417.
 func (c *call) visit() (*http.Response, *exchange, error) {
 	resp, ex, err := c.exchange(nil)
-	if err == nil && resp.StatusCode == http.StatusExpectationFailed && resp.Request.Header.Get("Expect") != "" && c.upload.again() {
+	if err == nil && resp.StatusCode == http.StatusExpectationFailed && resp.Request.Header.Get("Expect") != "" && c.upload.canResend() {
 		c.discard(resp)
 		c.opt.Header["Expect"] = []string{}
 		resp, ex, err = c.exchange(nil)
@@ -223,7 +223,7 @@ func (c *call) visit() (*http.Response, *exchange, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if login == nil || !c.upload.again() {
+	if login == nil || !c.upload.canResend() {
 		return resp, ex, nil
 	}
 	c.discard(resp)
