@@ -67,7 +67,7 @@ func TestLossTakesLittleTime(t *testing.T) {
 			start := time.Now()
 			got, err := read(ctx, &w.env, parse(t, "prospero://127.0.0.1//big"))
 			if got != string(big) || err != nil {
-				t.Fatalf("%d octets, %v", len(got), err)
+				t.Fatalf("%d bytes, %v", len(got), err)
 			}
 			if took := time.Since(start); took > 25*time.Second {
 				t.Errorf("took %v, which is too long", took)
@@ -91,7 +91,7 @@ func TestDisorder(t *testing.T) {
 			w.srv.On("PACKET", 0, faults...)
 			got, err := read(t.Context(), &w.env, parse(t, "prospero://127.0.0.1//x"))
 			if err != nil || got != string(noise) {
-				t.Errorf("%d octets, %v", len(got), err)
+				t.Errorf("%d bytes, %v", len(got), err)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestDisorder(t *testing.T) {
 		}
 		got, err := read(t.Context(), &w.env, parse(t, "prospero://127.0.0.1//x"))
 		if err != nil || got != string(noise) {
-			t.Errorf("%d octets, %v", len(got), err)
+			t.Errorf("%d bytes, %v", len(got), err)
 		}
 	})
 }

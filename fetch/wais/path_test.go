@@ -43,7 +43,7 @@ func TestURLForms(t *testing.T) {
 		got := parse(t, url)
 		doc, err := parsePath(got.WPath)
 		if err != nil || doc.length != 162 || len(doc.id) != 125 || URL(got) != browser {
-			t.Errorf("%s: %d octets of id, length %d, %v; URL %s", url, len(doc.id), doc.length, err, URL(got))
+			t.Errorf("%s: %d bytes of id, length %d, %v; URL %s", url, len(doc.id), doc.length, err, URL(got))
 		}
 	}
 	for _, url := range []string{"wais://h/d", "wais://h/d?x", "wais://h/d/T/opaque%2Fid"} {

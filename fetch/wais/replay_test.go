@@ -139,7 +139,7 @@ func TestRecordedDocuments(t *testing.T) {
 			l.Database = p.(*z3950.Search).DatabaseNames
 			_, got, err := get(t, &Fetcher{Env: answering(slices.Concat(answers[:1], answers[2:]), &requests)}, &fetch.Request{Locator: &l})
 			if want := read(t, file); got != want || err != nil {
-				t.Errorf("%d octets, want %d, %v", len(got), len(want), err)
+				t.Errorf("%d bytes, want %d, %v", len(got), len(want), err)
 			}
 			if !bytes.Equal(bytes.Join(requests[1:], nil), bytes.Join(recorded[2:], nil)) {
 				t.Errorf("sent was %q, by waissearch %q", requests[1:], recorded[2:])

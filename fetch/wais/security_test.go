@@ -99,7 +99,7 @@ func TestManyHits(t *testing.T) {
 		}
 	}
 	if n != maxAnswer/3-100 || most > 64<<20 {
-		t.Errorf("%d hits, %d octets of memory", n, most)
+		t.Errorf("%d hits, %d bytes of memory", n, most)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestTruncatedBody(t *testing.T) {
 			kind = fetch.ErrProtocol
 		}
 		if !errors.Is(err, kind) || got != almanac[:(n-1)*sliceSize] {
-			t.Errorf("%v at slice %d: %d octets, %v", fault, n, len(got), err)
+			t.Errorf("%v at slice %d: %d bytes, %v", fault, n, len(got), err)
 		}
 	}
 	for code, kind := range map[string]fetch.ErrorKind{
@@ -132,7 +132,7 @@ func TestTruncatedBody(t *testing.T) {
 		}
 		_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, path)})
 		if !errors.Is(err, fetch.ErrTruncated) || got != almanac[:sliceSize] {
-			t.Errorf("%s in the middle: %d octets, %v", code, len(got), err)
+			t.Errorf("%s in the middle: %d bytes, %v", code, len(got), err)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestBodyLimit(t *testing.T) {
 	f := &Fetcher{NoInit: true, Env: env}
 	_, got, err := get(t, f, &fetch.Request{Locator: parse(t, "wais://h/d/TEXT/3=x;")})
 	if !errors.Is(err, fetch.ErrTooLarge) || len(got) > 100 {
-		t.Errorf("%d octets, %v", len(got), err)
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
 
@@ -192,7 +192,7 @@ func FuzzSession(f *testing.F) {
 					continue
 				}
 				if res.Size >= 0 && int64(len(got)) != res.Size {
-					t.Fatalf("%s: %d octets of %d without an error", url, len(got), res.Size)
+					t.Fatalf("%s: %d bytes of %d without an error", url, len(got), res.Size)
 				}
 				checkItems(t, &Fetcher{NoInit: noInit, Env: answering(answers, nil)}, url)
 			}

@@ -43,10 +43,10 @@ func TestSearchAndFetch(t *testing.T) {
 			if typ == "PS" {
 				name = "words.PS"
 			} else if res.Size != int64(len(got)) {
-				t.Errorf("%s: size %d, %d octets", item.Name, res.Size, len(got))
+				t.Errorf("%s: size %d, %d bytes", item.Name, res.Size, len(got))
 			}
 			if want := read(t, name); got != want {
-				t.Errorf("%s: %d octets, want %d", name, len(got), len(want))
+				t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
 			}
 			fetched[name] = true
 			if again := parse(t, URL(item.Locator.(*locator.WAIS))); !locator.Equal(again, item.Locator) {
@@ -269,7 +269,7 @@ func TestUnknownLength(t *testing.T) {
 			want = want[:min(int64(len(want)), span[1])]
 		}
 		if got != want || err != nil {
-			t.Errorf("%v: %d octets, want %d, %v", span, len(got), len(want), err)
+			t.Errorf("%v: %d bytes, want %d, %v", span, len(got), len(want), err)
 		}
 	}
 	if _, _, err := get(t, through(srv), &fetch.Request{Locator: l, Offset: 39025}); !errors.Is(err, fetch.ErrBadRange) {
@@ -298,7 +298,7 @@ func TestLarge(t *testing.T) {
 		got, err := io.ReadAll(res.Body)
 		res.Close()
 		if !bytes.Equal(got, noise[:size]) || err != nil {
-			t.Errorf("%s: %d octets, %v", name, len(got), err)
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func TestWrongLength(t *testing.T) {
 	path := srv.DocumentPath("stories", "whale.txt")
 	_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, strings.Replace(path, "/162/", "/200/", 1))})
 	if got != read(t, "whale.txt") || !errors.Is(err, fetch.ErrTruncated) {
-		t.Errorf("%d octets, %v", len(got), err)
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestRecordedExchanges(t *testing.T) {
 				}
 				text, err := io.ReadAll(x)
 				if err != nil || octets > 0 && len(text) != octets {
-					t.Errorf("%d octets, %v", len(text), err)
+					t.Errorf("%d bytes, %v", len(text), err)
 				}
 				x.Close()
 				synctest.Wait()
@@ -520,7 +520,7 @@ func FuzzARDP(f *testing.F) {
 				t.Fatalf("%T has no text", err)
 			}
 			if err == nil && !x.answer.Complete() || len(text) > len(ours) {
-				t.Fatalf("%d octets of %d, %v", len(text), len(ours), err)
+				t.Fatalf("%d bytes of %d, %v", len(text), len(ours), err)
 			}
 			x.Close()
 		})
@@ -564,6 +564,6 @@ func checkSplit(t *testing.T, message []byte) {
 		}
 	}
 	if !ok || len(packets) <= maxAhead && !bytes.Equal(drain(&a), message) {
-		t.Fatalf("%d octets in %d packets", len(message), len(packets))
+		t.Fatalf("%d bytes in %d packets", len(message), len(packets))
 	}
 }

@@ -100,7 +100,7 @@ func TestTracesAssemble(t *testing.T) {
 			}
 		}
 		if tc.octets != 0 && len(want) != tc.octets || len(packets) != tc.packets {
-			t.Errorf("%s: %d octets in %d packets", tc.name, len(want), len(packets))
+			t.Errorf("%s: %d bytes in %d packets", tc.name, len(want), len(packets))
 		}
 		for seed := range uint64(100) {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -113,7 +113,7 @@ func TestTracesAssemble(t *testing.T) {
 				}
 			}
 			if got := drain(&a); !bytes.Equal(got, want) || !a.Complete() || int(a.Through()) != len(packets) {
-				t.Fatalf("%s, seed %d: %d octets of %d", tc.name, seed, len(got), len(want))
+				t.Fatalf("%s, seed %d: %d bytes of %d", tc.name, seed, len(got), len(want))
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func TestFields(t *testing.T) {
 		1: {Seq: 1, Total: 1}, 3: {ID: 1, Seq: 1, Total: 1}, 7: {ID: 1, Seq: 2}, 9: {ID: 1}, 11: {Wait: 1}, 12: {Flags: FlagAck}, 13: {Option: OptCancel},
 	} {
 		if got := int(p.Append(nil)[0]); got != want {
-			t.Errorf("a header of %d octets for %+v, want %d", got, p, want)
+			t.Errorf("a header of %d bytes for %+v, want %d", got, p, want)
 		}
 	}
 }

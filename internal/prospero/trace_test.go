@@ -246,7 +246,7 @@ func TestStream(t *testing.T) {
 			got = append(got, buf[:n]...)
 		}
 		if err != io.EOF || string(got) != content {
-			t.Errorf("by %d: %d octets of %d, %v", size, len(got), len(content), err)
+			t.Errorf("by %d: %d bytes of %d, %v", size, len(got), len(content), err)
 		}
 		if rest, err := r.ReadLine(); fmt.Sprint(rest) != "[more]" || err != nil {
 			t.Errorf("the rest of the line: %q, %v", rest, err)

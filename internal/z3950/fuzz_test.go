@@ -30,7 +30,7 @@ func FuzzWAISHeader(f *testing.F) {
 			return
 		}
 		if int64(len(message)) != HeaderSize+h.Length || h.Length > limit || !bytes.HasPrefix(octets, message) {
-			t.Fatalf("%d octets for %+v", len(message), h)
+			t.Fatalf("%d bytes for %+v", len(message), h)
 		}
 		if again := h.append(nil); !bytes.EqualFold(again[:HeaderSize], message[:HeaderSize]) {
 			t.Fatalf("%q is written %q", message[:HeaderSize], again)

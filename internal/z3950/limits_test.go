@@ -50,7 +50,7 @@ func TestNumberLimits(t *testing.T) {
 				var bad *SyntaxError
 				element := appendElement(nil, Tag(tag), value)
 				if p, err := Decode(responseWith(string(element))); !errors.As(err, &bad) {
-					t.Errorf("%v of %d octets: %+v, %v", Tag(tag), size, p, err)
+					t.Errorf("%v of %d bytes: %+v, %v", Tag(tag), size, p, err)
 				}
 				message, _ := AppendMessage(nil, NewHeader(), &SearchResponse{Info: element})
 				if lines := Annotate(message); size > 4 && !strings.Contains(text(lines), `"\x0`) {
@@ -126,13 +126,13 @@ func TestFixedLimits(t *testing.T) {
 	for cut := range 10 { // inside the status or the counters
 		short := append(appendFixed(nil, uint32(1+cut), 2), octets[2:3+cut]...)
 		if p, err := Decode(short); err == nil {
-			t.Errorf("%d octets of fixed integers: %+v", cut, p)
+			t.Errorf("%d bytes of fixed integers: %+v", cut, p)
 		}
 	}
 	for size, ok := range map[int]bool{0xFFFF - 1: true, 0xFFFF: false} { // and the type
 		octets, err := AppendPDU(nil, &Other{Number: 31, Header: make([]byte, size)})
 		if ok != (err == nil) {
-			t.Errorf("a PDU with %d octets: %d octets, %v", size, len(octets), err)
+			t.Errorf("a PDU with %d bytes: %d bytes, %v", size, len(octets), err)
 		}
 	}
 }

@@ -122,14 +122,14 @@ func TestTracesTruncated(t *testing.T) {
 			}
 			_, _, err := ReadMessage(iotest.OneByteReader(bytes.NewReader(message[:n])), nil, 100000)
 			if n == 0 && err != io.EOF || n > 0 && err != io.ErrUnexpectedEOF {
-				t.Fatalf("%d octets of a message: %v", n, err)
+				t.Fatalf("%d bytes of a message: %v", n, err)
 			}
 			if n < HeaderSize || mayEnd(whole, message[HeaderSize:n]) {
 				continue
 			}
 			var bad *SyntaxError
 			if p, err := Decode(message[HeaderSize:n]); !errors.As(err, &bad) {
-				t.Fatalf("%d of %d octets of a PDU: %+v, %v", n-HeaderSize, len(message)-HeaderSize, p, err)
+				t.Fatalf("%d of %d bytes of a PDU: %+v, %v", n-HeaderSize, len(message)-HeaderSize, p, err)
 			}
 			Annotate(message[:n])
 		}

@@ -55,7 +55,7 @@ func TestReadMessageStops(t *testing.T) {
 			t.Errorf("%q: %v", in, err)
 		}
 		if r.n != octets {
-			t.Errorf("%q: %d octets were read, want %d", in, r.n, octets)
+			t.Errorf("%q: %d bytes were read, want %d", in, r.n, octets)
 		}
 	}
 	broken := errors.New("broken")
@@ -86,7 +86,7 @@ func TestHostile(t *testing.T) {
 			}
 		})
 		if extra := int64(allocated) - int64(len(pdu)); extra > 64<<10 {
-			t.Errorf("%s: %d octets were allocated", name, extra)
+			t.Errorf("%s: %d bytes were allocated", name, extra)
 		}
 	}
 	for _, length := range []string{"9999999999", "2147483647", "0000100001"} {
@@ -96,7 +96,7 @@ func TestHostile(t *testing.T) {
 			}
 		})
 		if allocated > 64<<10 {
-			t.Errorf("length %s: %d octets were allocated", length, allocated)
+			t.Errorf("length %s: %d bytes were allocated", length, allocated)
 		}
 	}
 	allocated := allocates(func() {
@@ -243,7 +243,7 @@ func TestTooLong(t *testing.T) {
 	b := []byte("before")
 	got, err := AppendMessage(b, NewHeader(), NewWordSearch(long, Words{}))
 	if !errors.Is(err, ErrTooLong) || string(got) != "before" {
-		t.Errorf("%d octets, %v", len(got), err)
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	d := AppendDiagnostic(nil, Diagnostic{Code: "", Text: long})
 	p, err := Decode(append([]byte("\x00\x0b\x17\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), appendElement(nil, TagUserInformation, d)...))
@@ -252,7 +252,7 @@ func TestTooLong(t *testing.T) {
 	}
 	for d := range p.(*SearchResponse).Diagnostics() {
 		if d.Code != "  " || len(d.Text) != maxHeader-3 || d.Meaning() != "" {
-			t.Errorf("%.20q, %d octets", d.Code, len(d.Text))
+			t.Errorf("%.20q, %d bytes", d.Code, len(d.Text))
 		}
 	}
 }
