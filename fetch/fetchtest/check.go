@@ -125,8 +125,12 @@ func checkGoroutines(t *testing.T, virtual bool) {
 	})
 }
 
-// goroutines returns the stacks of all other goroutines by their number, without those of the
-// testing package.
+// notOurs marks the stacks of goroutines that no test starts.
+var notOurs = [...]string{"\ncreated by testing.", "\nruntime.runCleanups(", "\nruntime.runFinalizers("}
+
+// goroutines returns the stacks of all other goroutines by their number. It leaves out those of
+// the testing package and the runtime's own. The latter show while they run a cleanup or a
+// finalizer, such as that of a pipe that package net no longer needs.
 func goroutines() map[string]string {
 	buf := make([]byte, 32<<10)
 	n := runtime.Stack(buf, true)
@@ -138,7 +142,7 @@ func goroutines() map[string]string {
 	stacks := strings.Split(string(buf[:n]), "\n\n")
 	for _, stack := range stacks[1:] { // stacks[0] is the caller
 		id, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
-		if !strings.Contains(stack, "\ncreated by testing.") {
+		if !slices.ContainsFunc(notOurs[:], func(mark string) bool { return strings.Contains(stack, mark) }) {
 			list[id] = stack
 		}
 	}
