@@ -17,14 +17,14 @@ var ErrNoNotice = fmt.Errorf("connection ended without a TLS close_notify; the d
 // BelowTLS wraps conn for tls.Client where the end of the connection is the end of the data. If
 // conn ends without a close_notify, the error is [ErrNoNotice]. crypto/tls ignores such an end
 // between two records.
-func BelowTLS(conn net.Conn) net.Conn { return vouched{conn} }
+func BelowTLS(conn net.Conn) net.Conn { return notifyConn{conn} }
 
-type vouched struct{ net.Conn }
+type notifyConn struct{ net.Conn }
 
 // NetConn returns the underlying connection, like the method of tls.Conn.
-func (c vouched) NetConn() net.Conn { return c.Conn }
+func (c notifyConn) NetConn() net.Conn { return c.Conn }
 
-func (c vouched) Read(p []byte) (int, error) {
+func (c notifyConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err == io.EOF {
 		err = ErrNoNotice
