@@ -85,7 +85,7 @@ func fetches(t *testing.T, dir string, run func(string, ...string) string) {
 	}()
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() {
-		t.Fatalf("the server says nothing: %v", lines.Err())
+		t.Fatalf("the server printed no URL: %v", lines.Err())
 	}
 	url := lines.Text() + "lab"
 	if got := run(bin, url); got != "Login: lab\r\n" {
