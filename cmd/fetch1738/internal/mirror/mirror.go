@@ -27,14 +27,14 @@ const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
 
 Copies what is below URL into the folder DIR: the tree of an ftp or file
 directory, the menus and documents of a gopher site, the articles of a
-newsgroup. Run again, it fetches only new and changed files, resumes where it
-stopped, and reports files that are gone. DIR/.fetch1738/manifest.jsonl lists
-all files.
+newsgroup. Run again, it fetches only new and changed files, resumes incomplete
+ones, and reports files that were deleted on the server. The file
+DIR/.fetch1738/manifest.jsonl lists all files.
 
   $ fetch1738 mirror --exclude '*.iso' ftp://ftp.example.org/pub/ pub
 
 The options for connecting (-u, -n, -x, --proto, --retry, --news-server and so
-on) work as without a verb. These belong to mirror alone:
+on) work as without a verb. The following options are for mirror only:
 `
 
 // Command returns the mirror command.
