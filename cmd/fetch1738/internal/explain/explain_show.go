@@ -17,7 +17,7 @@ type explained struct {
 	URL     string          `json:"url"` // canonical, password masked
 	OK      bool            `json:"ok"`
 	Scheme  string          `json:"scheme"`
-XX
+	Network *string         `json:"network"` // null, like host and port, if there is no connection
 	Host    *string         `json:"host"`
 	Port    *uint16         `json:"port"`
 	Policy  string          `json:"policy"`
