@@ -20,9 +20,8 @@ import (
 
 const module = "github.com/fetch1738/fetch1738"
 
-// imports is what each part of the house may import besides the standard
-// library (docs/architecture.md). A trailing slash means everything below; "."
-// is the module's root package.
+// imports lists what each package may import besides the standard library (docs/architecture.md). A
+// trailing slash means all packages below; "." is the root package of the module.
 var imports = []struct {
 	pkg     string
 	allowed []string
@@ -42,9 +41,9 @@ var imports = []struct {
 	{"cmd/", []string{".", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "internal/", "cmd/fetch1738/internal/"}},
 }
 
-// floors are the packages of the command line, below cmd/fetch1738/internal, from the
-// lowest to the highest. A package imports from the floors below its own.
-var floors = []string{
+// layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
+// layer to the highest. A package may import packages of lower layers only.
+var layers = []string{
 	"curldate curlvar dial dump fault glob keyfile mime822 netrc play record segments term version wildcard",
 	"stdio progress render",
 	"plan",
@@ -56,45 +55,45 @@ var floors = []string{
 	"get parse explain extract mirror archie serve demo completion manual",
 }
 
-const commandRooms = "cmd/fetch1738/internal/"
+const commandPackages = "cmd/fetch1738/internal/"
 
-// TestFloors keeps the packages of the command line apart.
-func TestFloors(t *testing.T) {
-	floor := make(map[string]int)
-	for i, names := range floors {
+// TestLayers checks the imports between the packages of the command line.
+func TestLayers(t *testing.T) {
+	layer := make(map[string]int)
+	for i, names := range layers {
 		for name := range strings.FieldsSeq(names) {
-			floor[name] = i + 1
+			layer[name] = i + 1
 		}
 	}
 	seen := make(map[string]bool)
 	for _, p := range listPackages(t) {
-		name, inside := strings.CutPrefix(inModule(p.ImportPath), commandRooms)
+		name, inside := strings.CutPrefix(inModule(p.ImportPath), commandPackages)
 		if !inside {
 			continue
 		}
 		seen[name] = true
-		if floor[name] == 0 {
-			t.Errorf("%s%s is on no floor", commandRooms, name)
+		if layer[name] == 0 {
+			t.Errorf("%s%s is in no layer", commandPackages, name)
 		}
 		for _, imp := range p.Imports {
-			if dep, ok := strings.CutPrefix(inModule(imp), commandRooms); ok && floor[dep] >= floor[name] {
-				t.Errorf("%s imports %s, which is not on a floor below", name, dep)
+			if dep, ok := strings.CutPrefix(inModule(imp), commandPackages); ok && layer[dep] >= layer[name] {
+				t.Errorf("%s imports %s, which is not in a lower layer", name, dep)
 			}
-			if name == "transfer" && slices.Contains([]string{module + "/" + commandRooms + "term", "os/signal", "github.com/spf13/pflag"}, imp) {
+			if name == "transfer" && slices.Contains([]string{module + "/" + commandPackages + "term", "os/signal", "github.com/spf13/pflag"}, imp) {
 				t.Errorf("the engine imports %s", imp)
 			}
 		}
 	}
-	for name := range floor {
+	for name := range layer {
 		if !seen[name] {
-			t.Errorf("there is no %s%s", commandRooms, name)
+			t.Errorf("a layer lists %s%s, which does not exist", commandPackages, name)
 		}
 	}
 }
 
-// TestRoomsAreSmall keeps the packages of the command line from growing into one
-// another again: lines of code, and methods of a type.
-func TestRoomsAreSmall(t *testing.T) {
+// TestPackagesAreSmall limits the lines of code of each package of the command line, and the
+// methods of each type.
+func TestPackagesAreSmall(t *testing.T) {
 	const maxLines, maxMethods = 2500, 25
 	for _, p := range listPackages(t) {
 		if !strings.HasPrefix(inModule(p.ImportPath), "cmd/") {
@@ -116,18 +115,18 @@ func TestRoomsAreSmall(t *testing.T) {
 			}
 		}
 		if lines > maxLines {
-			t.Errorf("%s has %d lines", p.ImportPath, lines)
+			t.Errorf("%s has %d lines, at most %d are allowed", p.ImportPath, lines, maxLines)
 		}
 		for name, n := range methods {
 			if n > maxMethods {
-				t.Errorf("%s.%s has %d methods", p.ImportPath, name, n)
+				t.Errorf("%s.%s has %d methods, at most %d are allowed", p.ImportPath, name, n, maxMethods)
 			}
 		}
 	}
 }
 
-// modules is where each third-party module may be imported: the single file of
-// a protocol library, or the package trees of any other.
+// modules lists where each third-party module may be imported: one file for a protocol library,
+// directories for any other module.
 var modules = map[string][]string{
 	"github.com/jlaffaye/ftp":               {"fetch/ftp/session.go"},
 	"github.com/ziutek/telnet":              {"fetch/telnet/conn.go"},
@@ -146,7 +145,7 @@ type listedPackage struct {
 	Imports         []string
 }
 
-// TestImportRules holds the tree against the table above.
+// TestImportRules checks the imports of all packages against the table imports.
 func TestImportRules(t *testing.T) {
 	unused := make(map[string]bool)
 	for _, rule := range imports {
@@ -165,11 +164,11 @@ func TestImportRules(t *testing.T) {
 		}
 	}
 	for pkg := range unused {
-		t.Errorf("the table has a row for %s, which does not exist", pkg)
+		t.Errorf("the table imports has a row for %s, which does not exist", pkg)
 	}
 }
 
-// TestModuleRules holds the third-party imports to their places.
+// TestModuleRules checks where third-party modules are imported.
 func TestModuleRules(t *testing.T) {
 	for _, p := range listPackages(t) {
 		for _, file := range p.GoFiles {
@@ -181,16 +180,15 @@ func TestModuleRules(t *testing.T) {
 				}
 				fits := func(pattern string) bool { return matches(pattern, place) }
 				if !slices.ContainsFunc(modules[mod], fits) {
-					t.Errorf("%s imports %s, whose places are %q", place, imp, modules[mod])
+					t.Errorf("%s imports %s, which only %q may import", place, imp, modules[mod])
 				}
 			}
 		}
 	}
 }
 
-// TestForbidden names what would undo the design wherever it stood: programs
-// started by URLs, schemes hidden in HTTP transports, memory tricks, work at
-// import time.
+// TestForbidden rejects code that would break the design in any package: starting programs for
+// URLs, registering schemes in HTTP transports, package unsafe, and work at import time.
 func TestForbidden(t *testing.T) {
 	for _, p := range listPackages(t) {
 		for _, file := range p.GoFiles {
@@ -208,9 +206,9 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestOneDoor keeps the command from asking a Fetcher anything but by a Resolver,
-// which knows of the policy, gateways, limits and referrals.
-func TestOneDoor(t *testing.T) {
+// TestOnlyResolverCallsFetchers checks that the command calls Fetchers through a Resolver only,
+// which applies the policy, gateways, limits and referrals.
+func TestOnlyResolverCallsFetchers(t *testing.T) {
 	var files []string
 	err := filepath.WalkDir("cmd", func(file string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(file, ".go") {
@@ -228,27 +226,28 @@ func TestOneDoor(t *testing.T) {
 		}
 		for _, word := range []string{"fetch.AttributeFinder", "fetch.Updater", "fetch.Replacer", "fetch.Explainer", "Fetcher)(nil)"} {
 			if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), word) {
-				t.Errorf("%s has %s", file, word)
+				t.Errorf("%s uses %s", file, word)
 			}
 		}
 	}
 }
 
-// TestEveryRoomIsNamed keeps docs/architecture.md complete.
-func TestEveryRoomIsNamed(t *testing.T) {
+// TestEveryPackageIsNamed checks that docs/architecture.md names all packages.
+func TestEveryPackageIsNamed(t *testing.T) {
 	page, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range listPackages(t) {
-		name := strings.TrimPrefix(inModule(p.ImportPath), commandRooms)
+		name := strings.TrimPrefix(inModule(p.ImportPath), commandPackages)
 		if name != "." && !strings.Contains(string(page), "`"+name) {
 			t.Errorf("docs/architecture.md does not name %s", name)
 		}
 	}
 }
 
-// TestNoTestingInPrograms keeps package testing out of whoever starts a server.
+// TestNoTestingInPrograms checks that programs which start a test server do not depend on package
+// testing.
 func TestNoTestingInPrograms(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "./cmd/...", "./testserver").Output()
 	if err != nil {
@@ -259,7 +258,8 @@ func TestNoTestingInPrograms(t *testing.T) {
 	}
 }
 
-// mayImport asks the most specific row of the table that fits pkg.
+// mayImport reports whether pkg may import dep, by the most specific row of the table that matches
+// pkg.
 func mayImport(pkg, dep string) bool {
 	var rule string
 	var allowed []string
@@ -296,7 +296,7 @@ func TestMayImport(t *testing.T) {
 	}
 }
 
-// listPackages is every package of the module but the ones made of tests.
+// listPackages returns the packages of the module, except those that only test or measure others.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,Imports", "./...").Output()
@@ -318,7 +318,7 @@ func listPackages(t *testing.T) []listedPackage {
 		}
 	}
 	if len(pkgs) < 10 {
-		t.Fatalf("go list found %d packages only", len(pkgs))
+		t.Fatalf("go list found only %d packages", len(pkgs))
 	}
 	return pkgs
 }
@@ -328,7 +328,7 @@ func measuring(pkg string) bool {
 	return pkg == "interop" || strings.HasPrefix(pkg, "interop/") || pkg == "bench" || strings.HasPrefix(pkg, "bench/")
 }
 
-// TestNeverImported keeps interop and bench at the edge.
+// TestNeverImported checks that no package imports interop or bench.
 func TestNeverImported(t *testing.T) {
 	for _, p := range listPackages(t) {
 		for _, imp := range p.Imports {
@@ -363,7 +363,7 @@ func fileImports(t *testing.T, file string) []string {
 	return paths
 }
 
-// thirdParty is the module of an import path that is neither ours nor of the
+// thirdParty returns the module of an import path that is neither in this module nor in the
 // standard library.
 func thirdParty(imp string) (string, bool) {
 	first, _, _ := strings.Cut(imp, "/")

@@ -8,6 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net"
+	nethttp "net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -22,12 +25,13 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// ctx is what a program has from its caller.
+// ctx is the context that a program has from its caller.
 var ctx = context.Background()
 
 // archive starts an FTP server with three files.
@@ -55,7 +59,7 @@ func ExampleGet() {
 	}
 	defer res.Close()
 	if _, err := io.Copy(os.Stdout, res.Body); err != nil {
-		log.Fatal(err) // a body that was cut short ends here, too
+		log.Fatal(err) // a truncated body ends here, too
 	}
 	// Output: This is the archive.
 }
@@ -68,11 +72,11 @@ func ExampleGet_errors() {
 	_, err := fetch1738.Get(ctx, srv.URL+"/pub/missing")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fmt.Println("no such file") // 550 by FTP, 404 by HTTP, an error item by gopher
+		fmt.Println("no such file") // 550 from FTP, 404 from HTTP, an error item from gopher
 	case errors.Is(err, fs.ErrPermission):
-		fmt.Println("not for me")
+		fmt.Println("not allowed")
 	case errors.Is(err, fetch.ErrTimeout):
-		fmt.Println("too slow")
+		fmt.Println("timed out")
 	}
 	var e *fetch.Error
 	if errors.As(err, &e) {
@@ -107,8 +111,8 @@ func ExampleResolver_Get_directory() {
 	// directory old
 }
 
-// A walk fetches what a listing has while it ranges over it. A short listing has
-// given its connection back by then.
+// A walk fetches the entries of a listing while it ranges over it. A listing of up to 1 MiB
+// has released its connection by then.
 func ExampleResolver_Fetch_walk() {
 	srv := archive()
 	defer srv.Close()
@@ -150,7 +154,7 @@ func ExampleResolver_Fetch_walk() {
 	// "old\n"
 }
 
-// A Resolver reads URLs as people write them, unless it is told to be strict.
+// A Resolver accepts URLs as people write them. A strict one accepts RFC 1738 §5 only.
 func ExampleResolver_strict() {
 	srv := archive()
 	defer srv.Close()
@@ -162,7 +166,7 @@ func ExampleResolver_strict() {
 	// Output: true
 }
 
-// A Request asks for a part, or says more than a URL can.
+// A Request can ask for part of a document: here 4 bytes, from the byte at offset 3 on.
 func ExampleResolver_Fetch_range() {
 	srv := archive()
 	defer srv.Close()
@@ -184,7 +188,7 @@ func ExampleResolver_Fetch_range() {
 	// Output: 3456 <nil>
 }
 
-// Put stores, Post appends or posts, Attributes looks without fetching.
+// Put stores, Post appends or posts, Attributes fetches size and time without the document.
 func ExampleResolver_Put() {
 	srv := archive()
 	defer srv.Close()
@@ -206,7 +210,7 @@ func ExampleResolver_Put() {
 	// Output: 16
 }
 
-// Credentials are asked for when the server wants some and the URL has none.
+// Credentials is called when the server requires a login that the URL does not have.
 func ExampleResolver_credentials() {
 	srv := archive()
 	defer srv.Close()
@@ -222,7 +226,7 @@ func ExampleResolver_credentials() {
 	// Output: true
 }
 
-// A program that fetches other people's URLs keeps them off its own network.
+// A program that fetches other people's URLs keeps them away from its own network.
 func ExampleResolver_policy() {
 	r := fetch1738.Resolver{Env: fetch.Env{Allow: policy.Public}}
 	defer r.Close()
@@ -235,7 +239,7 @@ func ExampleResolver_policy() {
 	// Output: loopback-address
 }
 
-// A Trace shows what goes over the wire, without passwords.
+// A Trace shows the conversation with the server, with passwords masked.
 func ExampleResolver_trace() {
 	srv := archive()
 	defer srv.Close()
@@ -262,7 +266,177 @@ func ExampleResolver_trace() {
 	// > RETR README
 }
 
-// greeter is the Fetcher of a scheme of one's own, as in "x-hello:world".
+// The hooks of a Trace show progress: Body is called with the number of bytes that arrived.
+func ExampleResolver_progress() {
+	srv := archive()
+	defer srv.Close()
+
+	received := int64(0)
+	watched := fetch.WithTrace(ctx, &fetch.Trace{
+		Body: func(n int64) { received += n },
+	})
+	res, err := fetch1738.Get(watched, srv.URL+"/pub/digits.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d of %d bytes\n", received, res.Size) // Size is -1 if it is not known
+	// Output: 10 of 10 bytes
+}
+
+// A transfer resumes at an Offset. The file may have changed since, so size and time of
+// modification are compared.
+func ExampleResolver_Fetch_resume() {
+	srv := archive()
+	defer srv.Close()
+	var r fetch1738.Resolver
+	defer r.Close()
+	var file bytes.Buffer
+
+	req, err := r.Request(ctx, srv.URL+"/pub/digits.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	req.Options = &ftp.Options{ModTime: true} // FTP does not send the time unless it is requested
+	first, err := r.Fetch(ctx, req)
+	if err != nil {
+		log.Fatal(err)
+	}
+	have, _ := io.CopyN(&file, first.Body, 4) // here the transfer stops
+	first.Close()
+
+	rest := *req
+	rest.Offset = have
+	res, err := r.Fetch(ctx, &rest)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	if res.Size != first.Size || !res.ModTime.Equal(first.ModTime) {
+		log.Fatal("the file has changed: start over")
+	}
+	if _, err := io.Copy(&file, res.Body); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(file.String())
+	// Output: 0123456789
+}
+
+// An HTTP server compares the editions itself, if the request has an If-Range field.
+func ExampleResolver_Fetch_resumeHTTP() {
+	srv, err := testserver.StartHTTP(ctx, "", func(s *testserver.HTTP) {
+		s.Content = fstest.MapFS{"digits.txt": {Data: []byte("0123456789"), ModTime: time.Unix(783993600, 0)}}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	var r fetch1738.Resolver
+	defer r.Close()
+	req, err := r.Request(ctx, srv.URL+"/digits.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	first, err := r.Fetch(ctx, req)
+	if err != nil {
+		log.Fatal(err)
+	}
+	first.Close()
+
+	info, ok := first.Info.(*http.Info)
+	if !ok || info.Validator == "" {
+		log.Fatal("the server does not identify this edition: start over")
+	}
+	rest := *req
+	rest.Offset = 4
+	rest.Options = &http.Options{Header: map[string][]string{"If-Range": {info.Validator}}}
+	res, err := r.Fetch(ctx, &rest)
+	if errors.Is(err, fetch.ErrBadRange) {
+		log.Fatal("the document has changed: start over")
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	part, err := io.ReadAll(res.Body)
+	fmt.Printf("%s %v\n", part, err)
+	// Output: 456789 <nil>
+}
+
+// A proxy for all schemes is a way to dial.
+func ExampleResolver_proxy() {
+	srv := archive()
+	defer srv.Close()
+	forwarder := tunnels()
+	defer forwarder.Close()
+
+	p, err := proxy.Parse(forwarder.URL) // such as "http://proxy.example:3128" or "socks5h://127.0.0.1:9050"
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := fetch1738.Resolver{Env: fetch.Env{Dial: p.Dial(nil)}}
+	defer r.Close()
+	res, err := r.Get(ctx, srv.URL+"/pub/README")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	io.Copy(os.Stdout, res.Body)
+	// Output: This is the archive.
+}
+
+// tunnels starts an HTTP proxy that serves CONNECT and nothing else.
+func tunnels() *httptest.Server {
+	return httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, req *nethttp.Request) {
+		there, err := net.Dial("tcp", req.Host)
+		if req.Method != nethttp.MethodConnect || err != nil {
+			nethttp.Error(w, "no tunnel", nethttp.StatusBadGateway)
+			return
+		}
+		defer there.Close()
+		here, _, err := nethttp.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer here.Close()
+		io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n")
+		go io.Copy(there, here)
+		io.Copy(here, there)
+	}))
+}
+
+// A service that fetches the URLs of its users allows public addresses only, limits size and
+// time, and has no credentials to lose.
+func ExampleResolver_service() {
+	r := fetch1738.Resolver{Env: fetch.Env{
+		Allow:  policy.Public,
+		Limits: fetch.Limits{Connect: 10 * time.Second, Reply: 20 * time.Second, Body: 64 << 20, Hops: 5},
+	}}
+	defer r.Close()
+
+	for _, url := range []string{
+		"file:///etc/passwd",
+		"http://127.0.0.1:8080/admin",
+		"http://169.254.169.254/latest/meta-data/",
+		"gopher://mail.example.org:25/0HELO%20x",
+	} {
+		_, err := r.Get(ctx, url)
+		var denied *policy.Denied
+		if errors.As(err, &denied) {
+			fmt.Println(denied.Rule)
+		}
+	}
+	// Output:
+	// local-file
+	// loopback-address
+	// link-local-address
+	// reserved-port
+}
+
+// greeter is the Fetcher of a scheme of your own, as in "x-hello:world".
 type greeter struct{}
 
 func (greeter) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
@@ -278,7 +452,7 @@ func (greeter) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, 
 	}, nil
 }
 
-// RFC 1738 §4 leaves room for new schemes; so does a Resolver.
+// RFC 1738 §4 allows new schemes, and so does a Resolver.
 func ExampleResolver_ownScheme() {
 	r := fetch1738.Resolver{Schemes: []fetch1738.Scheme{
 		{Names: []string{"x-hello"}, New: func(*fetch.Env) fetch.Fetcher { return greeter{} }},
@@ -294,8 +468,8 @@ func ExampleResolver_ownScheme() {
 	// Output: hello, world
 }
 
-// A bundled Fetcher is configured, or replaced, by a row of its own. It works in
-// the Resolver's Env as the others do.
+// A row of Schemes configures or replaces a bundled Fetcher. It uses the Resolver's Env as the
+// others do.
 func ExampleResolver_configured() {
 	srv := archive()
 	defer srv.Close()
@@ -309,7 +483,7 @@ func ExampleResolver_configured() {
 			{Names: []string{"mailto"}, New: func(env *fetch.Env) fetch.Fetcher {
 				return &mailto.Fetcher{Env: env, SMTP: "mail.example.org:25"}
 			}},
-			{Names: []string{"file"}}, // without New: no files at all
+			{Names: []string{"file"}}, // without New: file URLs are not supported
 		},
 	}
 	defer r.Close()
@@ -329,7 +503,7 @@ func ExampleResolver_configured() {
 	// true
 }
 
-// Explain tells what would be done, and what the policy says of it.
+// Explain returns what Fetch would do, and asks the policy, without a connection.
 func ExampleResolver_Explain() {
 	var r fetch1738.Resolver
 	defer r.Close()
@@ -359,10 +533,10 @@ func TestAbortedTransfer(t *testing.T) {
 	}
 	defer res.Close()
 	if _, err := io.ReadAll(res.Body); !errors.Is(err, fetch.ErrTruncated) {
-		t.Errorf("cut short, and told %v", err)
+		t.Errorf("truncated after 2 bytes: error %v", err)
 	}
 	if !srv.Transcript().Has(testserver.FromClient, "CWD pub") {
-		t.Errorf("one CWD for each directory:\n%s", srv.Transcript())
+		t.Errorf("no CWD pub in:\n%s", srv.Transcript())
 	}
 }
 
@@ -385,7 +559,7 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
-// A Fetcher's own test is a harness for the kit.
+// fetchtest.Run tests a Fetcher against its contract.
 func TestConformance(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
 		New: func(env *fetch.Env) fetch.Fetcher { return &http.Fetcher{Env: env, Retries: -1} },
@@ -398,7 +572,7 @@ func TestConformance(t *testing.T) {
 			})
 			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
-					return nil // to HTTP, a page like others
+					return nil // HTTP has no directories, only pages
 				}
 				l, err := locator.Parse(srv.URL + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/"))
 				if err != nil {
@@ -411,7 +585,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// The pages quote the examples, so that what they show compiles and runs.
+// The pages quote the examples, so that the code they show compiles and runs.
 func TestDocsQuoteExamples(t *testing.T) {
 	source := unindented(t, "example_test.go") + unindented(t, "mirror/example_test.go")
 	for _, page := range []string{"docs/library.md", "docs/testing.md"} {
@@ -420,12 +594,12 @@ func TestDocsQuoteExamples(t *testing.T) {
 			if code, isGo := strings.CutPrefix(block, "go\n"); isGo && i%2 == 1 {
 				blocks++
 				if !strings.Contains(source, "\n"+code+"\n") {
-					t.Errorf("%s shows what is in no example_test.go:\n%s", page, code)
+					t.Errorf("%s: a block is not in example_test.go:\n%s", page, code)
 				}
 			}
 		}
 		if blocks < 3 {
-			t.Errorf("%s has %d blocks of code only", page, blocks)
+			t.Errorf("%s: found only %d blocks of code", page, blocks)
 		}
 	}
 }

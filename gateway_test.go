@@ -10,8 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// TestGatewayIsNotToldLogins: a URL with a login is told to no gateway, of
-// whatever scheme it is and however it is written.
+// TestGatewayIsNotToldLogins: a URL with a login is not sent to a gateway, whatever its scheme and
+// spelling.
 func TestGatewayIsNotToldLogins(t *testing.T) {
 	direct, web := &fake{answer: text("direct")}, &fake{answer: text("by gateway")}
 	fetchers := map[string]fetch.Fetcher{"http": web}
@@ -43,15 +43,15 @@ func TestGatewayIsNotToldLogins(t *testing.T) {
 	}
 	for _, req := range web.requests {
 		if o, _ := req.Options.(*http.Options); strings.Contains(req.Locator.String(), "SECRET") || o != nil && strings.Contains(o.Proxied.String(), "SECRET") {
-			t.Errorf("the gateway was asked for %+v", req)
+			t.Errorf("the gateway received the request %+v", req)
 		}
 	}
 	if len(web.requests) != 4 || len(direct.requests) != 0 {
-		t.Errorf("%d requests to the gateways, %d round them", len(web.requests), len(direct.requests))
+		t.Errorf("%d requests to the gateways, %d past them", len(web.requests), len(direct.requests))
 	}
 }
 
-// Unless the user says so.
+// GatewayLogins permits it.
 func TestGatewayLogins(t *testing.T) {
 	web := &fake{answer: text("by gateway")}
 	r := Resolver{
@@ -64,14 +64,14 @@ func TestGatewayLogins(t *testing.T) {
 		}
 	}
 	if got := web.requests[0].Locator.String(); got != "http://gw/ftp%3A%2F%2Fu%3Ap%40h%2Fx" {
-		t.Errorf("asked for %s", got)
+		t.Errorf("the gateway received the request %s", got)
 	}
 	if o := web.requests[1].Options.(*http.Options); o.Proxied.String() != "telnet://u:p@h" || !o.ProxiedPassword {
-		t.Errorf("asked for %+v", o)
+		t.Errorf("the options are %+v", o)
 	}
 }
 
-// TestGatewayOnlyFetches: no operation goes round a gateway.
+// TestGatewayOnlyFetches: no operation bypasses a gateway.
 func TestGatewayOnlyFetches(t *testing.T) {
 	direct, web := &fake{answer: text("direct")}, &fake{answer: text("by gateway")}
 	r := Resolver{

@@ -7,13 +7,13 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// limited bounds the octets of res; a max of 0 is no bound. A resource asked for
-// whole that says it is larger is refused at once.
+// limited limits the body of res to max bytes; 0 means no limit. If the whole resource was
+// requested and its Size is larger, limited fails at once.
 func limited(req *fetch.Request, res *fetch.Resource, max int64) (*fetch.Resource, error) {
 	if max == 0 {
 		return res, nil
 	}
-	tooLarge := fetch.Fail(fetch.OpRead, res.Locator, fetch.ErrTooLarge, fmt.Errorf("more than %d octets", max))
+	tooLarge := fetch.Fail(fetch.OpRead, res.Locator, fetch.ErrTooLarge, fmt.Errorf("more than %d bytes", max))
 	if req.Offset == 0 && req.Length == 0 && res.Size > max {
 		res.Close()
 		return nil, tooLarge
@@ -32,7 +32,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, b.err
 	}
-	// One octet more than is left tells an end from an excess.
+	// One byte more than the limit shows whether the body ends there.
 	if int64(len(p))-1 > b.left {
 		p = p[:b.left+1]
 	}

@@ -16,8 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// leadingTo is an Env that connects to a server whatever is dialled, and notes
-// what was.
+// leadingTo returns an Env that connects every dial to one server, and records the addresses.
 func leadingTo(addr string, dialled *[]string) fetch.Env {
 	return fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		*dialled = append(*dialled, address)
@@ -26,7 +25,7 @@ func leadingTo(addr string, dialled *[]string) fetch.Env {
 	}}
 }
 
-// asked is the request lines and Host fields that a server has received.
+// asked returns the request lines and Host fields that a server has received.
 func asked(s *testserver.HTTP) (lines []string) {
 	for _, line := range s.Transcript() {
 		text := line.String()
@@ -39,8 +38,8 @@ func asked(s *testserver.HTTP) (lines []string) {
 	return lines
 }
 
-// TestEverydayURLs: what people write is read without asking for it, is noted,
-// and is refused by a strict Resolver.
+// TestEverydayURLs: URLs as people write them are accepted by default, with a note. A strict Resolver
+// refuses them.
 func TestEverydayURLs(t *testing.T) {
 	for _, c := range []struct {
 		url, request, host, dialled string
@@ -63,7 +62,7 @@ func TestEverydayURLs(t *testing.T) {
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
 		strict := Resolver{Parser: new(locator.Parser)}
 		if _, err := strict.Get(ctx, c.url); !errors.Is(err, fetch.ErrBadURL) {
-			t.Errorf("%s, strictly: %v", c.url, err)
+			t.Errorf("%s, strict: %v", c.url, err)
 		}
 		r := Resolver{Env: leadingTo(s.Addr, &dialled)}
 		if _, err := r.Attributes(t.Context(), c.url); errors.Is(err, fetch.ErrBadURL) {
@@ -80,15 +79,15 @@ func TestEverydayURLs(t *testing.T) {
 		}
 		r.Close()
 		if got := asked(s); !slices.Equal(got, []string{c.request, c.host}) || dialled[0] != c.dialled {
-			t.Errorf("%s: asked %q at %q", c.url, got, dialled)
+			t.Errorf("%s: requested %q at %q", c.url, got, dialled)
 		}
 		if want := "the URL departs from RFC 1738: " + c.used.String(); !slices.Contains(notes, want) {
-			t.Errorf("%s: noted %q", c.url, notes)
+			t.Errorf("%s: notes %q", c.url, notes)
 		}
 	}
 }
 
-// TestAmbiguousURLs: what could mean two things is refused by every Resolver.
+// TestAmbiguousURLs: every Resolver refuses ambiguous URLs.
 func TestAmbiguousURLs(t *testing.T) {
 	for _, url := range []string{
 		"http://127.1/", "http://0x7f.1/", "http://2130706433/", "http://1.2.3.4./", "http://h\\x/", "ftp://u\\@h/", "http://h%2Fx/",
@@ -102,7 +101,7 @@ func TestAmbiguousURLs(t *testing.T) {
 	}
 }
 
-// TestLinkLocal uses a zone on the network, where this machine has one.
+// TestLinkLocal connects to a link-local address with a zone, if this computer has one.
 func TestLinkLocal(t *testing.T) {
 	addr := ""
 	cards, _ := net.Interfaces()
@@ -115,11 +114,11 @@ func TestLinkLocal(t *testing.T) {
 		}
 	}
 	if addr == "" {
-		t.Skip("this machine has no link-local IPv6 address")
+		t.Skip("this computer has no link-local IPv6 address")
 	}
 	web, err := testserver.StartHTTP(t.Context(), net.JoinHostPort(addr, "0"))
 	if err != nil {
-		t.Skipf("nobody can listen on %s: %v", addr, err)
+		t.Skipf("cannot listen on %s: %v", addr, err)
 	}
 	defer web.Close()
 	archive, err := testserver.StartFTP(t.Context(), net.JoinHostPort(addr, "0"), func(s *testserver.FTP) {
@@ -154,8 +153,8 @@ func TestLinkLocal(t *testing.T) {
 	}
 }
 
-// TestLinkedZone: only a typed URL names an interface of this machine; the server
-// found by it may lead to itself.
+// TestLinkedZone: only a typed URL can name a network interface. The server at that address may link to
+// itself.
 func TestLinkedZone(t *testing.T) {
 	const away, elsewhere = "http://[fe80::1%25eth0]/", "http://[fe80::1%25eth1]/"
 	s := testserver.NewHTTP(t, func(s *testserver.HTTP) {
@@ -208,12 +207,12 @@ func TestLinkedZone(t *testing.T) {
 	}
 }
 
-// TestLocalhost: names below localhost are this machine, to nobody's surprise and
-// without a name server (RFC 6761 §6.3).
+// TestLocalhost: localhost and names that end in .localhost are loopback addresses, without a name
+// server (RFC 6761 §6.3).
 func TestLocalhost(t *testing.T) {
 	defer func(r *net.Resolver) { net.DefaultResolver = r }(net.DefaultResolver)
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		t.Error("a name server is asked")
+		t.Error("a name server is queried")
 		return nil, errors.New("no network")
 	}}
 	s := testserver.NewHTTP(t)

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestAddingAScheme follows "Adding a scheme" of docs/architecture.md to the
-// letter, in a copy of the module and without a network.
+// TestAddingAScheme follows every step of "Adding a scheme" in docs/architecture.md, in a copy of the
+// module and without a network.
 func TestAddingAScheme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a copy of the module")
@@ -30,7 +30,7 @@ func TestAddingAScheme(t *testing.T) {
 	dir := copyModule(t)
 	steps := regexp.MustCompile(`(?m)^\d+\. `).FindAllStringIndex(recipe, -1)
 	if len(steps) < 8 {
-		t.Fatalf("%d steps only", len(steps))
+		t.Fatalf("found only %d steps", len(steps))
 	}
 	for i, at := range steps {
 		end := len(recipe)
@@ -50,12 +50,12 @@ func TestAddingAScheme(t *testing.T) {
 	}
 	update := regexp.MustCompile(`(?m)^go test (\S+) -run '(.*)' -update$`).FindStringSubmatch(recipe)
 	if update == nil {
-		t.Fatal("the recipe does not say how the pages are made anew")
+		t.Fatal("the recipe does not say how to regenerate the pages")
 	}
 	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", update[2], "-update")
-	// All of the tests would follow this recipe again.
+	// Running all tests of the copy would follow this recipe again.
 	run("go", "test", "-trimpath", "./fetch/finger")
-	run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Room")
+	run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Packages|EveryPackage")
 	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", "Demo|GeneratedPages|ManualPage|PagesLinks|TestVersion")
 
 	run("go", "test", "-trimpath", "-vet=off", "./cmd/fetch1738/internal/demo", "./cmd/fetch1738/internal/play")
@@ -63,7 +63,7 @@ func TestAddingAScheme(t *testing.T) {
 	fetches(t, dir, run)
 }
 
-// fetches tries the command of the copy.
+// fetches runs the command of the copy.
 func fetches(t *testing.T, dir string, run func(string, ...string) string) {
 	bin := filepath.Join(t.TempDir(), "fetch1738.exe")
 	run("go", "build", "-trimpath", "-o", bin, "./cmd/fetch1738")
@@ -85,7 +85,7 @@ func fetches(t *testing.T, dir string, run func(string, ...string) string) {
 	}()
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() {
-		t.Fatalf("the server says nothing: %v", lines.Err())
+		t.Fatalf("the server prints no URL: %v", lines.Err())
 	}
 	url := lines.Text() + "lab"
 	if got := run(bin, url); got != "Login: lab\r\n" {
@@ -99,8 +99,8 @@ func fetches(t *testing.T, dir string, run func(string, ...string) string) {
 	}
 }
 
-// followStep does one step: "`FILE`: [what it is](SOURCE)" makes a file, "`FILE`,
-// below `LINE`:" and a block of code puts the block behind the line that has LINE.
+// followStep performs one step. "`FILE`: [what it is](SOURCE)" creates a file. "`FILE`, below `LINE`:"
+// and a block of code insert the block after the line that starts with LINE.
 func followStep(t *testing.T, dir, step string) {
 	t.Helper()
 	if m := regexp.MustCompile("^`([^`]+)`: \\[[^]]+\\]\\(\\.\\./([^)]+)\\)").FindStringSubmatch(step); m != nil {
@@ -113,7 +113,7 @@ func followStep(t *testing.T, dir, step string) {
 	}
 	m := regexp.MustCompile("^`([^`]+)`, below (?:`([^`]+)`|\"([^\"]+)\"):\n\n +```\\w*\n +(.*)\n +```\n").FindStringSubmatch(step)
 	if m == nil {
-		t.Fatalf("no step that can be followed: %s", step)
+		t.Fatalf("cannot parse the step: %s", step)
 	}
 	path := filepath.Join(dir, filepath.FromSlash(m[1]))
 	text, err := os.ReadFile(path)
@@ -135,7 +135,7 @@ func followStep(t *testing.T, dir, step string) {
 	write(t, path, b.String())
 }
 
-// write writes a file, which must be formatted if it is of Go.
+// write writes a file. A Go file must be formatted.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if filepath.Ext(path) == ".go" {
@@ -152,7 +152,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// inCopy is a command in a copy of the module, which downloads nothing.
+// inCopy returns a command in a copy of the module that downloads nothing.
 func inCopy(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = dir
@@ -160,7 +160,7 @@ func inCopy(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// copyModule copies what the module consists of.
+// copyModule copies the files of the module.
 func copyModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,4 +1,5 @@
-// Package fetch1738 retrieves what the URLs of RFC 1738 designate.
+// Package fetch1738 fetches the URLs of RFC 1738: ftp, http, gopher, news, nntp, wais, telnet,
+// mailto, file and prospero, and the schemes for the same protocols over TLS.
 //
 //	res, err := fetch1738.Get(ctx, "ftp://ftp.example.org/pub/README;type=a")
 //	if err != nil {
@@ -7,10 +8,13 @@
 //	defer res.Close()
 //	_, err = io.Copy(os.Stdout, res.Body)
 //
-// The text is parsed into a Locator (package locator), the Locator's scheme
-// finds a Fetcher (package fetch and those below it), the Fetcher performs the
-// access over the connections its Env allows (package policy), and hands back a
-// Resource. A [Resolver] is that straight line with settings.
+// [Get] parses the URL into a Locator (package locator) and looks up the Fetcher of its scheme
+// (package fetch and the packages below it). The Fetcher connects where the policy allows it
+// (package policy) and returns a Resource. A [Resolver] does the same with settings, and keeps
+// connections between requests.
+//
+// The library reads no environment variables: http_proxy has no effect. To use a proxy, set Env.Dial
+// to the function that the Dial method of a proxy.Proxy returns (package fetch/proxy).
 package fetch1738
 
 import (
@@ -25,45 +29,42 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Resolver retrieves resources by URL, and is the one way to whatever else can be
-// done with them. The zero value is ready: it reads URLs as people write them,
-// knows the bundled schemes and applies policy.User. Its fields must not be changed
-// after the first call; its methods are safe for concurrent use. Close it to end
-// the sessions it keeps open between requests.
+// Resolver fetches, stores and examines resources by URL. The zero value is ready to use: it
+// accepts URLs as people write them, supports the bundled schemes and applies [policy.User]. The
+// fields must not be changed after the first call. The methods are safe for concurrent use. Close
+// ends the sessions that the Resolver keeps between requests.
 //
-// The policy, the limits, the gateways and the following of referrals are the
-// same for every operation.
+// The policy, the limits, the gateways and the rules for referrals are the same for every operation.
 type Resolver struct {
-	// Env is what the Fetchers work in. A nil Allow is policy.User. Allow holds for
-	// every Fetcher, also for one of Schemes that was made with another Env; Limits.Body
-	// and Limits.Hops do, too.
+	// Env has the settings of all Fetchers: how they connect, what they may reach, logins and
+	// limits. If Env.Allow is nil, it is policy.User. Allow, Limits.Body and Limits.Hops apply to
+	// every Fetcher, even to one in Schemes that uses another Env.
 	Env fetch.Env
-	// Parser reads the URLs; nil tolerates [locator.TolerateUsual], and what a URL
-	// needed of that is noted in the context's Trace. A pointer to the zero Parser
-	// accepts RFC 1738 §5 and nothing else. A fragment is not sent to the server.
+	// Parser parses the URLs. If nil, it tolerates [locator.TolerateUsual]. The zero Parser accepts
+	// RFC 1738 §5 and nothing else. The departures that a URL needed are reported to the Note hook
+	// of the context's Trace. A fragment is not sent to the server.
 	Parser *locator.Parser
-	// Schemes are own ones, and those in place of bundled ones of the same name
-	// ([Builtin]).
+	// Schemes adds schemes, or replaces bundled ones of the same name ([Builtin]).
 	Schemes []Scheme
-	// Gateways fetches whole schemes through a gateway (RFC 1738 §4): it maps a
-	// scheme to an http URL in which "{url}" stands for the encoded URL, such as
-	// "http://127.0.0.1:8118/?url={url}", or that, without "{url}", names an HTTP
-	// proxy that speaks the scheme. The other operations than Fetch fail with the
-	// kind ErrUnsupported there, and a URL with a login with the kind ErrRefused.
+	// Gateways maps a scheme to the gateway that fetches its URLs (RFC 1738 §4). The value is an
+	// http URL in which "{url}" is replaced by the encoded URL, such as
+	// "http://127.0.0.1:8118/?url={url}". Without "{url}" it is the URL of an HTTP proxy that
+	// supports the scheme. Operations other than Fetch fail with kind ErrUnsupported, and a URL
+	// with a login fails with kind ErrRefused.
 	Gateways map[string]string
-	// GatewayLogins tells gateways the URLs that have a login, with the login.
+	// GatewayLogins allows URLs with a login to be sent to gateways, with the login.
 	GatewayLogins bool
 
 	once    sync.Once
 	schemes map[string]served
-	wrong   string // with the table; empty if nothing is
+	wrong   string // why the table is invalid; empty if it is valid
 
-	mu   sync.Mutex
-	made []fetch.Fetcher // so far
+	mu      sync.Mutex
+	created []fetch.Fetcher // for Close
 }
 
-// Get retrieves url by a Resolver of its own with every default. Closing the
-// Resource ends it.
+// Get fetches url with a new Resolver that has every default. The caller must close the Resource,
+// which also closes the Resolver. The error is a *[fetch.Error].
 func Get(ctx context.Context, url string) (*fetch.Resource, error) {
 	r := new(Resolver)
 	res, err := r.Get(ctx, url)
@@ -75,8 +76,8 @@ func Get(ctx context.Context, url string) (*fetch.Resource, error) {
 	return res, nil
 }
 
-// Get retrieves what url designates: it is the short form of Fetch. The caller
-// closes the Resource. Errors are *[fetch.Error]s.
+// Get fetches url. It is the short form of Fetch. The caller must close the Resource. The error is
+// a *[fetch.Error].
 func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error) {
 	req, err := r.Request(ctx, url)
 	if err != nil {
@@ -85,8 +86,8 @@ func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error)
 	return r.Fetch(ctx, req)
 }
 
-// Attributes finds what is known of url besides its octets: it is the short form
-// of FindAttributes.
+// Attributes returns the size, time and type of the resource at url without its body. It is the
+// short form of FindAttributes.
 func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
 	req, err := r.Request(ctx, url)
 	if err != nil {
@@ -95,7 +96,7 @@ func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attribute
 	return r.FindAttributes(ctx, req)
 }
 
-// Put stores body as what url designates: it is the short form of Replace.
+// Put stores body at url. It is the short form of Replace.
 func (r *Resolver) Put(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
 	req, err := r.Request(ctx, url)
 	if err != nil {
@@ -104,7 +105,7 @@ func (r *Resolver) Put(ctx context.Context, url string, body io.Reader) (*fetch.
 	return r.Replace(ctx, req, body)
 }
 
-// Post adds body to what url designates: it is the short form of Update.
+// Post appends or posts body to url. It is the short form of Update.
 func (r *Resolver) Post(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
 	req, err := r.Request(ctx, url)
 	if err != nil {
@@ -113,9 +114,9 @@ func (r *Resolver) Post(ctx context.Context, url string, body io.Reader) (*fetch
 	return r.Update(ctx, req, body)
 }
 
-// Fetch performs req and follows referrals to other Locators as far as the
-// policy and Limits.Hops allow. A Body beyond Limits.Body ends in an error of
-// kind [fetch.ErrTooLarge].
+// Fetch performs req and follows referrals to other Locators, as far as the policy and Limits.Hops
+// allow. A Body that exceeds Limits.Body ends in an error of kind [fetch.ErrTooLarge]. The caller
+// must close the Resource. The error is a *[fetch.Error].
 func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	res, err := perform(ctx, r, req, fetch.OpAccess, toFetch, fetch.Fetcher.Fetch)
 	if err != nil {
@@ -124,17 +125,16 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 	return limited(req, res, r.Env.Limits.WithDefaults().Body)
 }
 
-// FindAttributes finds what is known besides the octets of what req asks for. It
+// FindAttributes returns the attributes of the resource that req designates, without its body. It
 // follows referrals as Fetch does.
 func (r *Resolver) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	toLook := func(ref *fetch.Referral) bool { return ref.Op == "" || ref.Op == "HEAD" }
 	return perform(ctx, r, req, fetch.OpAttributes, toLook, fetch.AttributeFinder.FindAttributes)
 }
 
-// Replace stores body in place of what req asks for. It follows a referral that
-// asks for the same elsewhere if body is an io.Seeker, so that it can be read
-// from its beginning again. Any other referral is an error: what was to be stored
-// is never fetched, nor stored in part.
+// Replace stores body as the resource that req designates. It follows a referral to store body
+// elsewhere if body is an io.Seeker, so that it can be read again from where it started. Any other
+// referral is an error: Replace never fetches, and never stores part of body.
 func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	start := int64(-1)
 	seeker, ok := body.(io.Seeker)
@@ -155,8 +155,8 @@ func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Read
 	})
 }
 
-// Update adds body to what req asks for: FTP appends, HTTP and news post, mailto
-// sends. A referral is an error: what is added twice may be there twice.
+// Update adds body to the resource that req designates: FTP appends, HTTP and news post, mailto
+// sends. A referral is an error, because repeating the update might add body twice.
 func (r *Resolver) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	never := func(*fetch.Referral) bool { return false }
 	return perform(ctx, r, req, fetch.OpUpdate, never, func(f fetch.Updater, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
@@ -164,9 +164,8 @@ func (r *Resolver) Update(ctx context.Context, req *fetch.Request, body io.Reade
 	})
 }
 
-// Explain tells what Fetch would do for req, without looking up a name or
-// opening a connection. Where the policy would refuse it before that, the Plan
-// comes with the refusal.
+// Explain returns what Fetch would do for req. It looks up no name and opens no connection. If the
+// policy refuses req, Explain returns both the Plan and the error.
 func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan, error) {
 	if err := fetch.CheckOctets(req.Locator); err != nil {
 		return nil, err
@@ -182,7 +181,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	env := fetch.Env{Allow: r.allow}
 	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
 	if _, ok := req.Locator.(*locator.News); ok {
-		t.From = fetch.Provenance{Kind: fetch.OriginConfig} // who wrote the URL has not chosen the server
+		t.From = fetch.Provenance{Kind: fetch.OriginConfig} // the URL does not name the server
 	}
 	if err := env.Permit(ctx, t); err != nil {
 		return plan, err
@@ -194,7 +193,8 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	return plan, nil
 }
 
-// Request reads url as Get does, for a Request that says more than a URL can.
+// Request parses url as Get does and returns a Request for it. Set its fields to request more than
+// a URL can express, such as part of a document.
 func (r *Resolver) Request(ctx context.Context, url string) (*fetch.Request, error) {
 	parser := locator.Parser{Tolerate: locator.TolerateUsual}
 	if r.Parser != nil {
@@ -210,11 +210,11 @@ func (r *Resolver) Request(ctx context.Context, url string) (*fetch.Request, err
 	return &fetch.Request{Locator: ref.Locator}, nil
 }
 
-// toFetch reports whether a referral is to something that is to be fetched.
+// toFetch reports whether a referral is to a resource to fetch.
 func toFetch(ref *fetch.Referral) bool { return ref.Op == "" }
 
-// perform does an operation, op, by the Fetcher for it, and elsewhere where that
-// one refers to, if it follows such a referral.
+// perform performs op with the Fetcher for req. It repeats op where a referral leads, if follows
+// reports true for that referral.
 func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op fetch.Op, follows func(*fetch.Referral) bool,
 	do func(T, context.Context, *fetch.Request) (*R, error)) (*R, error) {
 	limit := r.Env.Limits.WithDefaults().Hops
@@ -239,8 +239,8 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 	}
 }
 
-// find finds the Fetcher that has the operation T for req, and what it is to be
-// asked: a gateway is asked for something else, and has no operation but access.
+// find returns the Fetcher with the operation T for req, and the request to pass to it: through a
+// gateway that is another request, and only access is supported.
 func find[T any](r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, T, error) {
 	var able T
 	if template, ok := r.gateway(req.Locator.Scheme()); ok {
@@ -263,8 +263,8 @@ func find[T any](r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, 
 	return nil, able, fetch.Fail(op, req.Locator, fetch.ErrUnsupported, err)
 }
 
-// referred is the request that a referral asks for. The policy judges it by
-// where it comes from; options of another scheme do not apply to it.
+// referred returns the request that follows a referral. Its provenance is that of a link at least,
+// for the policy. Options of another scheme do not apply to it.
 func referred(req *fetch.Request, ref *fetch.Referral) *fetch.Request {
 	next := *req
 	next.Locator, next.From = ref.To, ref.From
@@ -286,5 +286,5 @@ func (c closeBoth) Close() error {
 	return errors.Join(c.ReadCloser.Close(), c.also.Close())
 }
 
-// WriteTo keeps the body's own way to write itself.
+// WriteTo uses the WriteTo method of the body, if it has one.
 func (c closeBoth) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, c.ReadCloser) }

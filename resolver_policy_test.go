@@ -23,7 +23,7 @@ import (
 // permissive permits everything.
 func permissive(context.Context, fetch.Target) error { return nil }
 
-// with is the bundled Fetchers, all with env whatever the Resolver has.
+// with returns the bundled Fetchers, all with env instead of the Env of the Resolver.
 func with(env *fetch.Env) []Scheme {
 	rows := Builtin()
 	for i, row := range rows {
@@ -32,7 +32,7 @@ func with(env *fetch.Env) []Scheme {
 	return rows
 }
 
-// tables are those that know nothing of a Resolver's policy, or have a wider one.
+// tables have Fetchers without the Resolver's policy, or with a wider one.
 func tables(addr string) map[string][]Scheme {
 	return map[string][]Scheme{
 		"none":       nil,
@@ -46,7 +46,7 @@ func tables(addr string) map[string][]Scheme {
 	}
 }
 
-// canary is a place on loopback, by streams and datagrams, that counts who comes.
+// canary listens on loopback, for streams and datagrams, and counts what arrives.
 func canary(t *testing.T) (addr string, visits *atomic.Int64) {
 	t.Helper()
 	visits = new(atomic.Int64)
@@ -81,8 +81,8 @@ func canary(t *testing.T) (addr string, visits *atomic.Int64) {
 	return l.Addr().String(), visits
 }
 
-// The Resolver's policy holds for every Fetcher it uses, whatever Env that has,
-// and in every operation.
+// The Resolver's policy applies to every Fetcher it uses, whatever Env that has, and to every
+// operation.
 func TestPolicyHoldsForEveryFetcher(t *testing.T) {
 	addr, visits := canary(t)
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -137,7 +137,7 @@ func closed(res *fetch.Resource, err error) error {
 	return err
 }
 
-// Also where a server or a Fetcher of somebody else's leads.
+// It also applies where a server or a Fetcher leads.
 func TestPolicyHoldsForReferrals(t *testing.T) {
 	addr, visits := canary(t)
 	to := "http://" + addr + "/"
@@ -168,8 +168,8 @@ func TestPolicyHoldsForReferrals(t *testing.T) {
 	}
 }
 
-// A Resolver without a policy has policy.User, for Fetchers without one too; one
-// that permits more than policy.User is not held back by Builtin's default.
+// A Resolver without a policy applies policy.User, also to Fetchers without a policy. A policy that
+// permits more than policy.User is not restricted by the default of Builtin.
 func TestPolicyOfResolver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
@@ -184,17 +184,17 @@ func TestPolicyOfResolver(t *testing.T) {
 	wide := &Resolver{Env: fetch.Env{Allow: (&policy.Rules{LocalLinks: true}).Allow}}
 	defer wide.Close()
 	if err := closed(wide.Fetch(t.Context(), link)); err != nil {
-		t.Errorf("a link to a file, which the Resolver permits: %v", err)
+		t.Errorf("a link to a file that the Resolver permits: %v", err)
 	}
 	narrow := &Resolver{Env: fetch.Env{Allow: permissive}, Schemes: with(&fetch.Env{Allow: policy.Public})}
 	defer narrow.Close()
 	if err := closed(narrow.Fetch(t.Context(), link)); !errors.Is(err, fetch.ErrRefused) {
-		t.Errorf("a file, which the Fetcher's own policy forbids: %v", err)
+		t.Errorf("a file that the Fetcher's own policy forbids: %v", err)
 	}
 }
 
-// A Fetcher that asks its Env in a context of its own asks the Resolver's policy
-// all the same; in the Resolver's it is asked once.
+// The Resolver's policy also applies if a Fetcher calls its Env with another context. With the
+// Resolver's context the policy is called once.
 func TestPolicyWithoutContext(t *testing.T) {
 	asked := 0
 	count := func(context.Context, fetch.Target) error { asked++; return errors.New("no") }
@@ -206,12 +206,12 @@ func TestPolicyWithoutContext(t *testing.T) {
 	r.Can("x")
 	for _, ctx := range []context.Context{t.Context(), fetch.WithAllow(t.Context(), r.allow)} {
 		if asked = 0; !errors.Is(env.Permit(ctx, fetch.Target{}), fetch.ErrRefused) || asked != 1 {
-			t.Errorf("asked %d times", asked)
+			t.Errorf("the policy was called %d times", asked)
 		}
 	}
 }
 
-// The default port of an own scheme is allowed to it and to no other.
+// The default port of an added scheme is permitted to that scheme only.
 func TestPortOfOwnScheme(t *testing.T) {
 	dial := func(_ context.Context, _, address string) (net.Conn, error) {
 		return nil, errors.New("dialled " + address)
@@ -234,7 +234,7 @@ func TestPortOfOwnScheme(t *testing.T) {
 			t.Errorf("its own port: %v", err)
 		}
 		if err := closed(r.Get(t.Context(), "whois:x")); !errors.Is(err, fetch.ErrRefused) {
-			t.Errorf("somebody else's port: %v", err)
+			t.Errorf("the port of another scheme: %v", err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// fake is a Fetcher that records its requests and answers from a function.
+// fake is a Fetcher that records its requests and calls a function.
 type fake struct {
 	requests []*fetch.Request
 	answer   func(*fetch.Request) (*fetch.Resource, error)
@@ -42,7 +42,7 @@ func text(s string) func(*fetch.Request) (*fetch.Resource, error) {
 	}
 }
 
-// fakes are rows of Fetchers that are there already.
+// fakes returns rows for existing Fetchers.
 func fakes(fetchers map[string]fetch.Fetcher) (rows []Scheme) {
 	for scheme, f := range fetchers {
 		rows = append(rows, Scheme{Names: []string{scheme}, New: func(*fetch.Env) fetch.Fetcher { return f }})
@@ -117,7 +117,7 @@ func TestOperations(t *testing.T) {
 		t.Errorf("Replace: %+v, %v", a, err)
 	}
 	if _, err := r.Post(t.Context(), "ftp://h/x", strings.NewReader("")); !errors.Is(err, fetch.ErrUnsupported) {
-		t.Errorf("Update by a Fetcher that cannot: %v", err)
+		t.Errorf("Update by a Fetcher without Update: %v", err)
 	}
 	if _, err := r.Attributes(t.Context(), "wais://h/x"); !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("Attributes without a Fetcher: %v", err)
@@ -145,7 +145,7 @@ func TestReferrals(t *testing.T) {
 	prospero.requests = nil
 	r = Resolver{Schemes: r.Schemes, Env: fetch.Env{Limits: fetch.Limits{Hops: 3}}}
 	if _, err := r.Get(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.ErrTooManyHops) || len(prospero.requests) != 4 {
-		t.Errorf("a circle: %v after %d requests", err, len(prospero.requests))
+		t.Errorf("referrals in a circle: %v after %d requests", err, len(prospero.requests))
 	}
 	r = Resolver{Schemes: r.Schemes, Env: fetch.Env{Limits: fetch.Limits{Hops: -1}}}
 	prospero.requests = nil
@@ -154,7 +154,7 @@ func TestReferrals(t *testing.T) {
 	}
 }
 
-// What was to be stored elsewhere is not fetched from there.
+// A referral for a PUT is never followed by a fetch.
 func TestReferralOfUpload(t *testing.T) {
 	ftp := &fake{answer: text("another document")}
 	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
@@ -184,12 +184,12 @@ func TestReferralOfUpload(t *testing.T) {
 	if err := put("/307"); !errors.Is(err, fetch.ErrMoved) || len(ftp.requests) != 0 {
 		t.Errorf("Fetch by PUT: %v, then %v", err, ftp.requests)
 	}
-	if err := put("/303"); err != nil || len(ftp.requests) != 1 { // the upload was taken; see there for more
+	if err := put("/303"); err != nil || len(ftp.requests) != 1 { // the upload was accepted; the 303 leads to its result
 		t.Errorf("Fetch by PUT, 303: %v, then %v", err, ftp.requests)
 	}
 }
 
-// What can be read again is stored where the server wants it, as a redirect, all of it.
+// A body that can be read again is stored, as a whole, where the redirect leads.
 func TestReplaceFollows(t *testing.T) {
 	ftp := &fake{}
 	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
@@ -220,7 +220,7 @@ func TestReplaceFollows(t *testing.T) {
 	}
 }
 
-// FindAttributes goes where Fetch would.
+// FindAttributes follows the same referrals as Fetch.
 func TestAttributesFollow(t *testing.T) {
 	prospero := &finder{fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
 		return nil, fetch.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, "file:///nowhere"), From: fetch.Provenance{Kind: fetch.OriginRemote}})
@@ -228,12 +228,11 @@ func TestAttributesFollow(t *testing.T) {
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": prospero})}
 	defer r.Close()
 	if _, err := r.Attributes(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.ErrRefused) {
-		t.Errorf("a referral to a file: %v", err) // by the policy, which it got to
+		t.Errorf("a referral to a file: %v", err) // refused by the policy
 	}
 }
 
-// A HEAD that leads to another scheme asks for attributes there, and never becomes
-// a fetch.
+// A HEAD that is referred to another scheme becomes FindAttributes there, never Fetch.
 func TestReferralOfHead(t *testing.T) {
 	ftp := &finder{fake{answer: text("a document")}}
 	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
@@ -250,7 +249,7 @@ func TestReferralOfHead(t *testing.T) {
 	}
 }
 
-// finder finds no attributes without fetching.
+// finder is a Fetcher with FindAttributes.
 type finder struct{ fake }
 
 func (f *finder) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
@@ -290,10 +289,10 @@ func TestBodyLimit(t *testing.T) {
 		}
 		got, err := io.ReadAll(res.Body)
 		if int64(len(got)) != min(int64(size), max) {
-			t.Errorf("%d octets of %d with a limit of %d", len(got), size, max)
+			t.Errorf("%d bytes of %d with a limit of %d", len(got), size, max)
 		}
 		if errors.Is(err, fetch.ErrTooLarge) != (int64(size) > max) {
-			t.Errorf("%d octets with a limit of %d: %v", size, max, err)
+			t.Errorf("%d bytes with a limit of %d: %v", size, max, err)
 		}
 		res.Close()
 	}
@@ -311,7 +310,7 @@ func TestAnnouncedBodyLimit(t *testing.T) {
 	if _, err := r.Get(t.Context(), "ftp://h/x"); !errors.Is(err, fetch.ErrTooLarge) || closed.n != 1 {
 		t.Errorf("%v; closed %d times", err, closed.n)
 	}
-	// Part of a large resource may well be small.
+	// Part of a large resource may be small enough.
 	res, err := r.Fetch(t.Context(), &fetch.Request{Locator: mustParse(t, "ftp://h/x"), Length: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -362,8 +361,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A row takes the place of a bundled scheme, or takes it away; its Fetcher has the
-// Resolver's Env, and is closed once.
+// A row replaces a bundled scheme or removes it. Its Fetcher has the Resolver's Env, and is closed
+// once.
 func TestOwnSchemes(t *testing.T) {
 	both := &fake{answer: text("own")}
 	var env *fetch.Env
@@ -408,7 +407,7 @@ func TestOwnSchemes(t *testing.T) {
 			func() {
 				defer func() {
 					if recover() == nil {
-						t.Errorf("%v is taken", mistaken)
+						t.Errorf("%v is accepted", mistaken)
 					}
 				}()
 				r.Can(name)
@@ -417,8 +416,8 @@ func TestOwnSchemes(t *testing.T) {
 	}
 }
 
-// A Fetcher is made when one of its schemes is first used, once, whoever comes at the
-// same time. Its constructor may ask the policy already.
+// A Fetcher is created when one of its schemes is first used, and only once, also with concurrent
+// requests. Its constructor may call the policy.
 func TestMadeWhenUsed(t *testing.T) {
 	var made atomic.Int32
 	used, unused := &fake{}, &fake{}
@@ -437,7 +436,7 @@ func TestMadeWhenUsed(t *testing.T) {
 	}}
 	r.Can("file")
 	if err := r.Close(); err != nil || made.Load() != 0 {
-		t.Errorf("%v; %d Fetchers are made for a file", err, made.Load())
+		t.Errorf("%v; a file URL created %d Fetchers", err, made.Load())
 	}
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -449,7 +448,7 @@ func TestMadeWhenUsed(t *testing.T) {
 	}
 	all.Wait()
 	if err := r.Close(); err != nil || made.Load() != 1 || used.closed != 1 || unused.closed != 0 {
-		t.Errorf("%v; %d Fetchers made; closed %d and %d times", err, made.Load(), used.closed, unused.closed)
+		t.Errorf("%v; %d Fetchers created; closed %d and %d times", err, made.Load(), used.closed, unused.closed)
 	}
 }
 
@@ -471,7 +470,7 @@ func TestGateway(t *testing.T) {
 		}
 		res.Close()
 		if got := web.requests[0].Locator.String(); got != want {
-			t.Errorf("%s is asked as %s, want %s", url, got, want)
+			t.Errorf("%s is requested as %s, want %s", url, got, want)
 		}
 	}
 	web.requests = nil
@@ -481,7 +480,7 @@ func TestGateway(t *testing.T) {
 	}
 	res.Close()
 	if opt, ok := web.requests[0].Options.(*http.Options); !ok || opt.Proxied.String() != "telnet://h" || web.requests[0].Locator.String() != "http://gw" {
-		t.Errorf("a proxy is asked for %+v", web.requests[0])
+		t.Errorf("the proxy received the request %+v", web.requests[0])
 	}
 	for _, url := range []string{"gopher://h/", "ftp://u:p@h/x"} {
 		if res, err := r.Get(t.Context(), url); err == nil {

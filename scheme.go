@@ -22,23 +22,23 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// A Scheme is a row of the table of schemes: who fetches their URLs.
+// A Scheme is a row of the table of schemes. It creates the Fetcher for their URLs.
 type Scheme struct {
-	// Names are the schemes, in lower case, that one Fetcher is for.
+	// Names are the schemes, in lower case, that the Fetcher serves.
 	Names []string
-	// Port is their default port, which the policy permits to their URLs. 0 is for
-	// schemes that package locator knows, or without a port.
+	// Port is their default port, which the policy permits to their URLs. It is 0 for schemes in
+	// [locator.Schemes] and for schemes without a port.
 	Port uint16
-	// New makes the Fetcher. It is called once, when one of the schemes is first used,
-	// and must not use them by the Resolver itself, which would wait for New. The
-	// Fetcher goes out by env, which is the Resolver's with its policy filled in, or by
-	// a changed copy of it; one whose field Env is nil panics, as it would ignore all
-	// of that. If it is an io.Closer, the Resolver closes it. A nil New takes the
-	// schemes away.
+	// New creates the Fetcher. It is called once, when one of the schemes is first used. It must
+	// not use these schemes through the Resolver, which would deadlock. The Fetcher must connect
+	// with env, which is the Resolver's Env with its policy filled in, or with a changed copy. If
+	// the Fetcher has a field Env and it is nil, the Resolver panics, because its settings would
+	// have no effect. If the Fetcher is an io.Closer, Close of the Resolver closes it. If New is
+	// nil, the schemes are not supported.
 	New func(env *fetch.Env) fetch.Fetcher
 }
 
-// Builtin is the table of the bundled schemes.
+// Builtin returns the table of the bundled schemes.
 func Builtin() []Scheme {
 	return []Scheme{
 		{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher { return &ftp.Fetcher{Env: env} }},
@@ -53,7 +53,7 @@ func Builtin() []Scheme {
 	}
 }
 
-// Schemes lists the bundled schemes in alphabetical order.
+// Schemes returns the names of the bundled schemes in alphabetical order.
 func Schemes() (names []string) {
 	for _, row := range Builtin() {
 		names = append(names, row.Names...)
@@ -62,12 +62,11 @@ func Schemes() (names []string) {
 	return names
 }
 
-// Abilities are the operations that there are for a scheme: those of RFC 1738
-// section 2, and Explain.
+// Abilities are the operations that a scheme supports: those of RFC 1738 §2, and Explain.
 type Abilities struct{ Fetch, FindAttributes, Update, Replace, Explain bool }
 
-// Can tells what the methods of that name can do with URLs of a scheme. Which of
-// them a server permits is another matter.
+// Can reports which methods of the Resolver work with URLs of a scheme. A server may still refuse
+// them.
 func (r *Resolver) Can(scheme string) Abilities {
 	if _, ok := r.gateway(scheme); ok {
 		return Abilities{Fetch: true, Explain: true}
@@ -82,14 +81,14 @@ func (r *Resolver) Can(scheme string) Abilities {
 	return can
 }
 
-// Close ends idle sessions of the Fetchers. Bodies still being read are not
-// disturbed, and the Resolver can be used again.
+// Close ends the idle sessions of the Fetchers. Bodies can still be read, and the Resolver can be
+// used again.
 func (r *Resolver) Close() error {
 	r.mu.Lock()
-	made := slices.Clone(r.made)
+	created := slices.Clone(r.created)
 	r.mu.Unlock()
 	var errs []error
-	for _, f := range made {
+	for _, f := range created {
 		if c, ok := f.(io.Closer); ok {
 			errs = append(errs, c.Close())
 		}
@@ -97,13 +96,13 @@ func (r *Resolver) Close() error {
 	return errors.Join(errs...)
 }
 
-// served is a scheme.
+// served is a row of the table, under one of its names.
 type served struct {
-	fetcher func() fetch.Fetcher // makes it, once for all schemes of a row; nil for one that was taken away
+	fetcher func() fetch.Fetcher // creates it once for all schemes of a row; nil if not supported
 	port    uint16
 }
 
-// fetcher is that of a scheme, nil where there is none.
+// fetcher returns the Fetcher of a scheme; nil means that the scheme is not supported.
 func (r *Resolver) fetcher(scheme string) fetch.Fetcher {
 	if s := r.table()[scheme]; s.fetcher != nil {
 		return s.fetcher()
@@ -111,13 +110,13 @@ func (r *Resolver) fetcher(scheme string) fetch.Fetcher {
 	return nil
 }
 
-// table is made once. The Fetchers in it are not made yet.
+// table returns the table of schemes. Its Fetchers are created when they are first used.
 func (r *Resolver) table() map[string]served {
 	r.once.Do(func() {
 		env := r.Env
 		env.Allow = func(ctx context.Context, t fetch.Target) error {
 			if fetch.ContextAllow(ctx) != nil {
-				return nil // Env.Permit has asked it, and that is the Resolver's
+				return nil // Env.Permit asks it; it includes the Resolver's policy
 			}
 			return r.allow(ctx, t)
 		}
@@ -131,12 +130,11 @@ func (r *Resolver) table() map[string]served {
 	return r.schemes
 }
 
-// enter adds rows to the table, without the names that are there already if
-// those come first.
-func (r *Resolver) enter(env *fetch.Env, rows []Scheme, behind bool) {
+// enter adds rows to the table. If skip is set, it skips names that are in the table already.
+func (r *Resolver) enter(env *fetch.Env, rows []Scheme, skip bool) {
 	for _, row := range rows {
 		names := slices.Clone(row.Names)
-		if behind {
+		if skip {
 			names = slices.DeleteFunc(names, func(name string) bool { _, taken := r.schemes[name]; return taken })
 		}
 		s := served{port: row.Port}
@@ -145,27 +143,26 @@ func (r *Resolver) enter(env *fetch.Env, rows []Scheme, behind bool) {
 		}
 		for _, name := range names {
 			if _, taken := r.schemes[name]; taken || name == "" {
-				r.wrong = fmt.Sprintf("fetch1738: Schemes has the scheme %q twice, or an empty one", name)
+				r.wrong = fmt.Sprintf("fetch1738: Schemes has an empty or repeated scheme %q", name)
 			}
 			r.schemes[name] = s
 		}
 	}
 }
 
-// open makes the Fetcher of schemes, for Close to close.
+// open creates the Fetcher of the schemes names, and keeps it for Close.
 func (r *Resolver) open(env *fetch.Env, makeFetcher func(*fetch.Env) fetch.Fetcher, names []string) fetch.Fetcher {
 	f := makeFetcher(env)
 	if lacksEnv(f) {
-		panic(fmt.Sprintf("fetch1738: the Fetcher of %q is made without the Env that New gets", names))
+		panic(fmt.Sprintf("fetch1738: the Fetcher of %q has no Env; New must pass on the one it receives", names))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.made = append(r.made, f)
+	r.created = append(r.created, f)
 	return f
 }
 
-// lacksEnv reports whether a Fetcher has a field for an Env, as the bundled ones
-// do, and none in it.
+// lacksEnv reports whether a Fetcher has a nil field Env. The bundled Fetchers have such a field.
 func lacksEnv(f fetch.Fetcher) bool {
 	v := reflect.Indirect(reflect.ValueOf(f))
 	if v.Kind() != reflect.Struct {
@@ -179,7 +176,7 @@ func lacksEnv(f fetch.Fetcher) bool {
 	return ok && env == nil
 }
 
-// allow is the policy, which is told the default ports of own schemes.
+// allow is the policy. It adds the default port from the rows of Schemes to t.
 func (r *Resolver) allow(ctx context.Context, t fetch.Target) error {
 	if t.Locator != nil {
 		t.DefaultPort = r.table()[t.Locator.Scheme()].port

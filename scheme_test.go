@@ -12,9 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// TestNoPrivateSchemes (cases 82, 93 and 94: CVE-2024-8383, CVE-2006-5925,
-// CVE-2005-2929): what is not built in is handed to nobody, neither another
-// program nor another scheme.
+// TestNoPrivateSchemes (cases 82, 93 and 94: CVE-2024-8383, CVE-2006-5925, CVE-2005-2929): a scheme
+// that is not bundled is passed to no other program and to no other scheme.
 func TestNoPrivateSchemes(t *testing.T) {
 	r := new(Resolver)
 	defer r.Close()
@@ -25,8 +24,8 @@ func TestNoPrivateSchemes(t *testing.T) {
 	}
 }
 
-// Every scheme with a row in package locator has one here, and the other way
-// round; those of a row are one another's twins or kin, of one type.
+// The schemes of this table and of package locator are the same. The schemes of a row are twins or
+// have the same type.
 func TestSchemeTable(t *testing.T) {
 	low := make(map[string]bool)
 	for _, s := range locator.Schemes() {
@@ -34,7 +33,7 @@ func TestSchemeTable(t *testing.T) {
 	}
 	for _, row := range Builtin() {
 		if row.Port != 0 || len(row.Names) == 0 || row.New == nil {
-			t.Errorf("%+v: the port is that of package locator", row)
+			t.Errorf("%+v: the port belongs into package locator", row)
 		}
 		for _, name := range row.Names {
 			if !low[name] {
@@ -51,7 +50,7 @@ func TestSchemeTable(t *testing.T) {
 	}
 }
 
-// TestReadmeTable holds the table of the README to that of the schemes.
+// TestReadmeTable compares the table in the README with the table of schemes.
 func TestReadmeTable(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	if err != nil {
@@ -83,7 +82,7 @@ func TestReadmeTable(t *testing.T) {
 			continue
 		}
 		if has := func(i int) bool { return strings.TrimSpace(cells[i]) != "–" }; has(5) != (can.Replace || can.Update) {
-			t.Errorf("%s: uploads are said to be %q, and it can %+v", name, cells[5], can)
+			t.Errorf("%s: the README has uploads %q, but the abilities are %+v", name, cells[5], can)
 		}
 		delete(rows, name)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// A walk that fetches what a listing has while it ranges over it holds no
-// connection for each level; only listings that are too long to be read ahead do.
+// A walk that fetches the entries of a listing while it ranges over it keeps no connection for each
+// level. Only listings that are too long to be read ahead do.
 func TestWalk(t *testing.T) {
 	const levels = 12
 	tree := make(fstest.MapFS)
@@ -34,7 +34,7 @@ func TestWalk(t *testing.T) {
 			t.Errorf("%s: %d documents, want %d", root, documents, levels)
 		}
 		r.Close()
-		// One, and that for its data.
+		// One control connection, and one data connection.
 		if open.most > 2 || open.now > 0 {
 			t.Errorf("%s: %d connections at once, %d at the end", root, open.most, open.now)
 		}
@@ -48,7 +48,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// walk is what anybody would write.
+// walk is the walk that most programs would write.
 func walk(t *testing.T, r *fetch1738.Resolver, url string) (documents int) {
 	res, err := r.Get(t.Context(), url)
 	if err != nil {
@@ -70,7 +70,7 @@ func walk(t *testing.T, r *fetch1738.Resolver, url string) (documents int) {
 	return documents
 }
 
-// openConnections counts them.
+// openConnections counts open connections.
 type openConnections struct {
 	mu        sync.Mutex
 	now, most int

@@ -21,9 +21,9 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// roundTrip is that of the line which the benchmarks of this file are measured on.
-// They count round trips, so that the machine does not matter, and all clients fetch
-// at the same time: they wait for the line, not for one another.
+// roundTrip is the round-trip time of the line in these benchmarks. They count round trips, which
+// do not depend on the machine. All clients run at the same time, because they only wait for the
+// line.
 //
 //	go test -run '^$' -bench Distance -benchtime 3x ./bench
 const roundTrip = 50 * time.Millisecond
@@ -37,26 +37,26 @@ type far struct {
 // client is a program that fetches.
 type client struct {
 	name string
-	// fetch gives the command that fetches from a server into a folder.
+	// fetch returns the command that fetches from a server into a folder.
 	fetch func(url, dir string) []string
-	// walk does so in place of a program.
+	// walk, if not nil, is called instead of running a program.
 	walk func(b *testing.B, url string) error
-	// code is what it ends with.
+	// code is the expected exit code.
 	code int
 }
 
-// errand is what the clients of a benchmark are to do.
-type errand struct {
+// task is the work of the clients of a benchmark.
+type task struct {
 	servers []far
-	per     float64 // round trips are told for each of so many
-	root    string  // the folder that what is fetched must be like; "" if nothing is to be there
-	warm    bool    // they have done it before, and do it in the same folder
+	per     float64 // the number of files or folders by which round trips are divided
+	root    string  // the folder with the expected files; "" if none are expected
+	warm    bool    // run once before the measurement, into the same folder
 }
 
-// race sends clients on an errand, the first ones with names that begin with "ours"
-// being ours, and reports the medians of their round trips as client@server, and how
-// ours compare with the others as ours/client@server.
-func race(b *testing.B, e errand, clients ...client) {
+// race has clients do a task. Those whose names begin with "ours" are ours and come first. race
+// reports the medians of round trips as client@server, and the ratios of ours to the others as
+// ours/client@server.
+func race(b *testing.B, e task, clients ...client) {
 	b.Helper()
 	trips := make(map[string][]float64)
 	dirs := make(map[string]string)
@@ -83,7 +83,7 @@ func race(b *testing.B, e errand, clients ...client) {
 		}
 		got, err := sums(dirs[name])
 		if err == nil && !maps.Equal(got, want) {
-			err = fmt.Errorf("%s: %d files, want %d, or they are others", name, len(got), len(want))
+			err = fmt.Errorf("%s: %d files, want %d, or their contents differ", name, len(got), len(want))
 		}
 		return took, err
 	}
@@ -142,7 +142,7 @@ func race(b *testing.B, e errand, clients ...client) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// move has a mirror that came of a near server be that of the distant one.
+// move changes a mirror of a near server into one of the distant server.
 func move(dir string, server far) error {
 	name := filepath.Join(dir, ".fetch1738/manifest.jsonl")
 	manifest, err := os.ReadFile(name)
@@ -152,7 +152,7 @@ func move(dir string, server far) error {
 	return errors.Join(err, os.WriteFile(name, bytes.ReplaceAll(manifest, []byte(server.near), []byte(server.url)), 0o644))
 }
 
-// sums are those of the files below a folder.
+// sums returns the checksums of the files below a folder.
 func sums(dir string) (map[string][sha256.Size]byte, error) {
 	sums := make(map[string][sha256.Size]byte)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -160,7 +160,7 @@ func sums(dir string) (map[string][sha256.Size]byte, error) {
 			return err
 		}
 		if d.IsDir() {
-			if d.Name() == ".fetch1738" { // what a mirror keeps of its own
+			if d.Name() == ".fetch1738" { // the mirror's own files
 				return fs.SkipDir
 			}
 			return nil
@@ -172,8 +172,8 @@ func sums(dir string) (map[string][sha256.Size]byte, error) {
 	return sums, err
 }
 
-// distant gives two servers of what is below root: vsftpd, and that of package
-// testserver, which says 226 as soon as all is sent.
+// distant starts two servers of what is below root: vsftpd, and that of package testserver, which
+// sends 226 as soon as all is sent.
 func distant(b *testing.B, root string) []far {
 	b.Helper()
 	vsftpd := serveVsftpd(b, root)
@@ -186,7 +186,7 @@ func distant(b *testing.B, root string) []far {
 	}
 }
 
-// distance moves a server away.
+// distance puts a relay before a server.
 func distance(b *testing.B, name, url string, line relay.Line) far {
 	b.Helper()
 	scheme, addr, _ := strings.Cut(url, "://")
@@ -199,7 +199,7 @@ func distance(b *testing.B, name, url string, line relay.Line) far {
 	return far{name, scheme + "://" + r.Addr(), url}
 }
 
-// few is n, or less where only correctness counts.
+// few returns n, or less in a run that only checks correctness.
 func few(n int) int {
 	if testing.Short() {
 		return max(n/10, 2)
@@ -207,7 +207,7 @@ func few(n int) int {
 	return n
 }
 
-// files makes so many folders d0 … of so many files f0.bin … of 4 KiB.
+// files creates folders d0 … with files f0.bin … of 4 KiB each.
 func files(b *testing.B, folders, each int) string {
 	b.Helper()
 	root := b.TempDir()
@@ -219,7 +219,7 @@ func files(b *testing.B, folders, each int) string {
 	return root
 }
 
-// inTurn are clients that fetch those files one after another.
+// inTurn returns clients that fetch those files one after another.
 func inTurn(b *testing.B, folders, each int) []client {
 	b.Helper()
 	ours, curl, lftp := command(b), tool(b, "curl"), lftp(b)
@@ -242,8 +242,8 @@ func inTurn(b *testing.B, folders, each int) []client {
 	}
 }
 
-// lftp gives what has it run a script, and send commands without waiting for the
-// replies to those before.
+// lftp returns a function that returns the command for an lftp script. lftp then pipelines
+// commands.
 func lftp(b *testing.B) func(url, script string) []string {
 	b.Helper()
 	program := tool(b, "lftp")
@@ -252,23 +252,24 @@ func lftp(b *testing.B) func(url, script string) []string {
 	}
 }
 
-// BenchmarkDistanceFolder is 200 files of 4 KiB in one folder, on one connection: round
-// trips a file. The bars are 3.2, 0.78 of curl, and on the test server 2.2, 0.6 of curl.
+// BenchmarkDistanceFolder fetches 200 files of 4 KiB in one folder, on one connection, and reports
+// round trips per file. The bars are 3.2, 0.78 of curl, and on the test server 2.2, 0.6 of curl.
 func BenchmarkDistanceFolder(b *testing.B) {
 	each := few(200)
 	root := files(b, 1, each)
-	race(b, errand{servers: distant(b, root), per: float64(each), root: root}, inTurn(b, 1, each)...)
+	race(b, task{servers: distant(b, root), per: float64(each), root: root}, inTurn(b, 1, each)...)
 }
 
-// BenchmarkDistanceFolders is 20 files in each of ten folders. The bar is 3.4.
+// BenchmarkDistanceFolders fetches 20 files in each of ten folders. The bar is 3.4.
 func BenchmarkDistanceFolders(b *testing.B) {
 	folders, each := few(10), few(20)
 	root := files(b, folders, each)
-	race(b, errand{servers: distant(b, root), per: float64(folders * each), root: root}, inTurn(b, folders, each)...)
+	race(b, task{servers: distant(b, root), per: float64(folders * each), root: root}, inTurn(b, folders, each)...)
 }
 
-// BenchmarkDistanceParallel is 1,000 files on eight connections: round trips a file. The
-// bars for -Z and mirror are 0.7 of curl and 0.82 of lftp, on the test server 0.6 of both.
+// BenchmarkDistanceParallel fetches 1,000 files on eight connections and reports round trips per
+// file. The bars for -Z and mirror are 0.7 of curl and 0.82 of lftp, on the test server 0.6 of
+// both.
 func BenchmarkDistanceParallel(b *testing.B) {
 	each := few(1000)
 	root := files(b, 1, each)
@@ -280,7 +281,7 @@ func BenchmarkDistanceParallel(b *testing.B) {
 	}
 	for _, server := range distant(b, root) {
 		b.Run(server.name, func(b *testing.B) {
-			race(b, errand{servers: []far{server}, per: float64(each), root: root},
+			race(b, task{servers: []far{server}, per: float64(each), root: root},
 				client{name: "ours-Z", fetch: glob(ours)},
 				client{name: "ours-mirror", fetch: func(url, dir string) []string {
 					return []string{ours, "mirror", "-s", "--connections", "8", url + "/", dir}
@@ -291,14 +292,13 @@ func BenchmarkDistanceParallel(b *testing.B) {
 	}
 }
 
-// BenchmarkDistanceUnchanged mirrors a tree of 2,000 files in 100 folders that has not
-// changed, on one connection, and has the library walk it: round trips a folder. The
-// bar is 2.2.
+// BenchmarkDistanceUnchanged mirrors a tree of 2,000 files in 100 folders that has not changed, on
+// one connection, and has the library walk it. It reports round trips per folder. The bar is 2.2.
 func BenchmarkDistanceUnchanged(b *testing.B) {
 	folders := few(100)
 	root := files(b, folders, 20)
 	ours, lftp := command(b), lftp(b)
-	race(b, errand{servers: distant(b, root), per: float64(folders), root: root, warm: true},
+	race(b, task{servers: distant(b, root), per: float64(folders), root: root, warm: true},
 		client{name: "ours", fetch: func(url, dir string) []string {
 			return []string{ours, "mirror", "-s", "--connections", "1", url + "/", dir}
 		}},
@@ -337,8 +337,8 @@ func walk(b *testing.B, r *fetch1738.Resolver, url string) (files int, err error
 	return files, nil
 }
 
-// BenchmarkDistanceFirst is one document, from the connection to the end: round trips.
-// The bar is 8.5.
+// BenchmarkDistanceFirst fetches one document and reports the round trips from the connection to
+// the end. The bar is 8.5.
 func BenchmarkDistanceFirst(b *testing.B) {
 	root := b.TempDir()
 	makeFile(b, filepath.Join(root, "a/b/c.txt"), 4<<10)
@@ -348,7 +348,7 @@ func BenchmarkDistanceFirst(b *testing.B) {
 			return []string{program, "-s", "--create-dirs", "-o", dir + "/a/b/c.txt", url + "/a/b/c.txt"}
 		}
 	}
-	race(b, errand{servers: distant(b, root), per: 1, root: root},
+	race(b, task{servers: distant(b, root), per: 1, root: root},
 		client{name: "ours", fetch: out(ours)},
 		client{name: "curl", fetch: out(curl)},
 		client{name: "lftp", fetch: func(url, dir string) []string {
@@ -357,7 +357,7 @@ func BenchmarkDistanceFirst(b *testing.B) {
 		}})
 }
 
-// BenchmarkDistanceMissing asks for 50 files that are not there: round trips for each.
+// BenchmarkDistanceMissing requests 50 files that do not exist and reports round trips for each.
 // The bar is 2.6.
 func BenchmarkDistanceMissing(b *testing.B) {
 	n := few(50)
@@ -368,7 +368,7 @@ func BenchmarkDistanceMissing(b *testing.B) {
 			return []string{program, "-s", "-o", dir + "/none#1", fmt.Sprintf("%s/d0/none[1-%d]", url, n)}
 		}
 	}
-	race(b, errand{servers: distant(b, root), per: float64(n)},
+	race(b, task{servers: distant(b, root), per: float64(n)},
 		client{name: "ours", fetch: glob(ours), code: 78},
 		client{name: "curl", fetch: glob(curl), code: 78},
 		client{name: "lftp", code: 1, fetch: func(url, dir string) []string {
@@ -380,8 +380,9 @@ func BenchmarkDistanceMissing(b *testing.B) {
 		}})
 }
 
-// BenchmarkDistanceAnswers is 100 items of gopher, and 100 documents by HTTP on one
-// connection: round trips for each. The bars are 2.0 and 1.0, besides what the first takes.
+// BenchmarkDistanceAnswers fetches 100 items of gopher, and 100 documents by HTTP on one
+// connection, and reports round trips for each. The bars are 2.0 and 1.0, plus what the first
+// takes.
 func BenchmarkDistanceAnswers(b *testing.B) {
 	n := few(100)
 	root := files(b, 1, n)
@@ -401,13 +402,12 @@ func BenchmarkDistanceAnswers(b *testing.B) {
 		}
 	}
 	servers := []far{distance(b, "gopher", gopher.URL, relay.Line{}), distance(b, "http", http.URL, relay.Line{})}
-	race(b, errand{servers: servers, per: float64(n), root: root},
+	race(b, task{servers: servers, per: float64(n), root: root},
 		client{name: "ours", fetch: glob(ours)}, client{name: "curl", fetch: glob(curl)})
 }
 
-// BenchmarkDistanceSegments is 1 GiB in four segments, by a line that carries 20 MB a
-// second on each connection. ours/lftp is a ratio of times; the bar is 1.11, which is
-// 0.9 of lftp's speed.
+// BenchmarkDistanceSegments fetches 1 GiB in four segments, by a line that carries 20 MB a second
+// on each connection. ours/lftp is a ratio of times; the bar is 1.11, which is 0.9 of lftp's speed.
 func BenchmarkDistanceSegments(b *testing.B) {
 	ours, lftp := command(b), lftp(b)
 	if exec.Command(ours, "--segments", "4", "--version").Run() != nil {
@@ -416,7 +416,7 @@ func BenchmarkDistanceSegments(b *testing.B) {
 	root := b.TempDir()
 	makeFile(b, filepath.Join(root, "large"), large())
 	server := distance(b, "vsftpd", serveVsftpd(b, root), relay.Line{FTP: true, Linger: true, Rate: 20_000_000})
-	race(b, errand{servers: []far{server}, per: 1, root: root},
+	race(b, task{servers: []far{server}, per: 1, root: root},
 		client{name: "ours", fetch: func(url, dir string) []string {
 			return []string{ours, "-s", "--segments", "4", "-o", dir + "/large", url + "/large"}
 		}},

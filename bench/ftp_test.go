@@ -1,5 +1,5 @@
-// Package bench measures the command against other programs that do the same,
-// in the same run, so that what counts is the ratio. README.md has the figures.
+// Package bench compares the command with other programs that do the same, in the same run, and
+// reports the ratio. README.md has the figures.
 package bench
 
 import (
@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// BenchmarkFTPLarge fetches 1 GiB to a file. The bars are 0.8 for cpu/curl and 12 for
-// MiB.
+// BenchmarkFTPLarge fetches 1 GiB to a file. The bars are 0.8 for cpu/curl and 12 for MiB.
 func BenchmarkFTPLarge(b *testing.B) {
 	url := startVsftpd(b) + "/large"
 	ours, curl := command(b), tool(b, "curl")
@@ -31,7 +30,7 @@ func BenchmarkFTPLarge(b *testing.B) {
 	}
 	compare(b, fetch(ours), fetch(curl))
 	if sum(b, out, ours, "-s", "-o", out, url) != sum(b, out, curl, "-s", "-o", out, url) {
-		b.Error("the file is another")
+		b.Error("the file has the wrong content")
 	}
 }
 
@@ -44,7 +43,7 @@ func BenchmarkFTPPipe(b *testing.B) {
 		return func() cost {
 			spent, count := pipe(b, []string{program, "-s", url}, wc, "-c")
 			if strings.TrimSpace(count) != strconv.Itoa(large()) {
-				b.Fatalf("%s gave %s octets", program, count)
+				b.Fatalf("%s wrote %s bytes", program, count)
 			}
 			return spent
 		}
@@ -52,11 +51,11 @@ func BenchmarkFTPPipe(b *testing.B) {
 	compare(b, fetch(ours), fetch(curl))
 	_, us := pipe(b, []string{ours, "-s", url}, sha256sum)
 	if _, them := pipe(b, []string{curl, "-s", url}, sha256sum); us != them {
-		b.Error("the file is another")
+		b.Error("the file has the wrong content")
 	}
 }
 
-// BenchmarkFTPNull fetches 1 GiB to nowhere. The bar for cpu/curl is 0.8.
+// BenchmarkFTPNull fetches 1 GiB to /dev/null. The bar for cpu/curl is 0.8.
 func BenchmarkFTPNull(b *testing.B) {
 	url := startVsftpd(b) + "/large"
 	ours, curl := command(b), tool(b, "curl")
@@ -64,7 +63,7 @@ func BenchmarkFTPNull(b *testing.B) {
 		return func() cost {
 			spent, count := pipe(b, []string{program, "-s", "-o", "/dev/null", "-w", "%{size_download}", url}, "cat")
 			if count != strconv.Itoa(large()) {
-				b.Fatalf("%s fetched %s octets", program, count)
+				b.Fatalf("%s fetched %s bytes", program, count)
 			}
 			return spent
 		}
@@ -72,8 +71,8 @@ func BenchmarkFTPNull(b *testing.B) {
 	compare(b, fetch(ours), fetch(curl))
 }
 
-// compare reports what ours takes, run in turn with the other, as ratios to that and in
-// itself. MiB is the most memory that was resident.
+// compare reports the cost of ours, run in turn with the other program, as ratios and as absolute
+// values. MiB is the maximum of resident memory.
 func compare(b *testing.B, ours, curl func() cost) {
 	b.Helper()
 	var us, them []cost
@@ -102,10 +101,9 @@ func compare(b *testing.B, ours, curl func() cost) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// touchMemory fills the page cache with a file of the size of large and drops it
-// again. A virtual machine may have given its free memory back to its host, and
-// to get it again can cost more than the whole transfer: that must not fall to
-// whoever happens to run first.
+// touchMemory fills the page cache with a file of the size of large and drops it again. A virtual
+// machine may have returned its free memory to its host, and getting it back can cost more than the
+// whole transfer. The program that runs first must not pay for that.
 func touchMemory(b *testing.B, name string) {
 	b.Helper()
 	f, err := os.Create(name)
@@ -124,16 +122,16 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// cost is what a process took.
+// cost is what a process used.
 type cost struct {
 	cpu, wall time.Duration
 	memory    float64 // MiB
 }
 
-// run runs a program that makes the file out.
+// run runs a program that creates the file out.
 func run(b *testing.B, out, program string, args ...string) cost {
 	b.Helper()
-	_ = os.Remove(out) // to cut an existing file costs time
+	_ = os.Remove(out) // truncating an existing file takes time
 	spent, code := measure(b, filepath.Dir(out), program, args...)
 	if code != 0 {
 		b.Fatalf("%s ended with code %d", program, code)
@@ -141,14 +139,14 @@ func run(b *testing.B, out, program string, args ...string) cost {
 	return spent
 }
 
-// measure runs a program and tells its exit code. What this machine has set up in
-// the home directory counts for none.
+// measure runs a program and returns its cost and exit code. The user's own configuration files in
+// the home directory are not used.
 func measure(b *testing.B, home, program string, args ...string) (spent cost, code int) {
 	b.Helper()
 	return measureIn(b, []string{"HOME=" + home}, program, args...)
 }
 
-// measureIn is measure with other variables of the environment.
+// measureIn is measure with other environment variables.
 func measureIn(b *testing.B, env []string, program string, args ...string) (spent cost, code int) {
 	b.Helper()
 	cmd := exec.Command(program, args...)
@@ -156,7 +154,7 @@ func measureIn(b *testing.B, env []string, program string, args ...string) (spen
 	return measureCommand(b, cmd)
 }
 
-// pipe runs a program that writes into another, and gives what that one says.
+// pipe runs a program that writes to another one, and returns the output of the latter.
 func pipe(b *testing.B, argv []string, reader string, args ...string) (spent cost, said string) {
 	b.Helper()
 	in, out, err := os.Pipe()
@@ -203,8 +201,8 @@ func measureCommand(b *testing.B, cmd *exec.Cmd) (spent cost, code int) {
 	}
 }
 
-// resident is the most memory that a running process has had, in MiB. (What
-// wait4 tells contains the memory of the process that started it.)
+// resident returns the maximum of resident memory of a running process, in MiB. (The value of wait4
+// includes the memory of the process that started it.)
 func resident(pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -231,7 +229,7 @@ func command(b *testing.B) string {
 	return path
 }
 
-// tool finds a program; without it there is nothing to measure.
+// tool finds a program; without it the benchmark is skipped.
 func tool(b *testing.B, name string) string {
 	b.Helper()
 	path, err := exec.LookPath(name)
@@ -244,7 +242,7 @@ func tool(b *testing.B, name string) string {
 	return path
 }
 
-// large is how many octets the large file has.
+// large returns the size of the large file, in bytes.
 func large() int {
 	if testing.Short() {
 		return 64 << 20
@@ -252,8 +250,8 @@ func large() int {
 	return 1 << 30
 }
 
-// startVsftpd serves a file, large, of 1 GiB, until the benchmark ends, and gives the
-// server's URL. The lines of settings are added to its configuration.
+// startVsftpd serves a file, large, of 1 GiB until the benchmark ends, and returns the server's
+// URL. settings are added to its configuration.
 func startVsftpd(b *testing.B, settings ...string) string {
 	b.Helper()
 	root := b.TempDir()
@@ -261,7 +259,7 @@ func startVsftpd(b *testing.B, settings ...string) string {
 	return serveVsftpd(b, root, settings...)
 }
 
-// makeFile makes a file of octets that no other has, and its directory.
+// makeFile creates a file with unique content, and its directory.
 func makeFile(b *testing.B, name string, size int) {
 	b.Helper()
 	check(b, os.MkdirAll(filepath.Dir(name), 0o755))
@@ -276,8 +274,7 @@ func makeFile(b *testing.B, name string, size int) {
 	check(b, f.Close())
 }
 
-// serveVsftpd serves what is below root, until the benchmark ends, and gives the
-// server's URL.
+// serveVsftpd serves what is below root until the benchmark ends, and returns the server's URL.
 func serveVsftpd(b *testing.B, root string, settings ...string) string {
 	b.Helper()
 	program := tool(b, "vsftpd")

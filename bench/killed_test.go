@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkKilled fetches 1 GiB by a program that is killed at three random
-// points and goes on with -C - each time. What comes of it must be the file.
+// BenchmarkKilled fetches 1 GiB with a program that is killed at three random points and resumes
+// with -C - each time. The result must equal the file.
 func BenchmarkKilled(b *testing.B) {
 	url := startVsftpd(b, "anon_max_rate=300000000") + "/large"
 	program := command(b)
@@ -34,19 +34,19 @@ func BenchmarkKilled(b *testing.B) {
 			ticks.Stop()
 			check(b, cmd.Process.Kill())
 			if err := cmd.Wait(); err == nil {
-				b.Fatal("it ended by itself before it was killed")
+				b.Fatal("the program ended before it was killed")
 			}
 			info, err := os.Stat(out)
 			check(b, err)
-			b.Logf("killed after %d octets", info.Size())
+			b.Logf("killed after %d bytes", info.Size())
 		}
 		if got := sum(b, out, program, "-s", "-C", "-", "-o", out, url); got != want {
-			b.Fatal("the file is another")
+			b.Fatal("the file has the wrong content")
 		}
 	}
 }
 
-// sum runs a program that makes the file out, and gives the file's sum.
+// sum runs a program that creates the file out, and returns the checksum of the file.
 func sum(b *testing.B, out, program string, args ...string) [sha256.Size]byte {
 	b.Helper()
 	if said, err := exec.Command(program, args...).CombinedOutput(); err != nil {

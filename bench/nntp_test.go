@@ -25,15 +25,14 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// newsArticles is how many are fetched, about 2 KB each.
+// newsArticles is the number of articles fetched, about 2 KB each.
 const newsArticles = 5000
 
 var newsBody = strings.Repeat("0123456789 0123456789 0123456789 0123456789 0123456789 bench line\r\n", 25)
 
-// BenchmarkNews fetches many articles from INN, in an mbox and one by one, and
-// compares that with the least that can be done: all the commands sent at once,
-// and lines read up to the last dot. each/least and mbox/least are ratios of the
-// time it takes, in the clear and under TLS. The bar is 1.05.
+// BenchmarkNews fetches many articles from INN, in an mbox and one by one. It compares that with
+// the minimum: all the commands sent at once, and lines read up to the last dot. each/least and
+// mbox/least are ratios of time, in the clear and under TLS. The bar is 1.05.
 //
 //	go test -bench News -benchtime 7x ./bench
 func BenchmarkNews(b *testing.B) {
@@ -44,7 +43,7 @@ func BenchmarkNews(b *testing.B) {
 	})
 }
 
-// benchmarkNews does so under TLS if there is somebody to trust.
+// benchmarkNews runs the benchmark, under TLS if trust is not nil.
 func benchmarkNews(b *testing.B, trust *tls.Config, identity ...[]byte) {
 	identity = append(identity, nil, nil)
 	srv := inn.Start(b, identity[0], identity[1])
@@ -59,7 +58,7 @@ func benchmarkNews(b *testing.B, trust *tls.Config, identity ...[]byte) {
 		start := time.Now()
 		octets := fetchAll(b, srv.Addr, trust)
 		if least := int64(newsArticles * len(newsBody)); octets < least {
-			b.Fatalf("%d octets of more than %d", octets, least)
+			b.Fatalf("%d bytes, want more than %d", octets, least)
 		}
 		return time.Since(start).Seconds()
 	}
@@ -78,7 +77,7 @@ func middle(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// minimalNews is a socket and a buffer.
+// minimalNews fetches the articles with a socket and a buffer.
 func minimalNews(b *testing.B, addr string, trust *tls.Config) (octets int64) {
 	c, err := net.Dial("tcp", addr)
 	check(b, err)
@@ -117,7 +116,7 @@ func minimalNews(b *testing.B, addr string, trust *tls.Config) (octets int64) {
 	return octets
 }
 
-// fetchNews is the same by us.
+// fetchNews fetches the articles with this module.
 func fetchNews(b *testing.B, addr string, trust *tls.Config, read func(*fetch.Resource) int64) int64 {
 	f := &nntp.Fetcher{Env: &fetch.Env{TLS: func() (*tls.Config, error) { return trust.Clone(), nil }}}
 	defer f.Close()
@@ -164,7 +163,7 @@ func mboxArticles(b *testing.B, addr string, trust *tls.Config) int64 {
 	})
 }
 
-// newsIdentity is a certificate with its key, in PEM, and those who trust it.
+// newsIdentity returns a certificate with its key, in PEM, and a Config that trusts it.
 func newsIdentity(b *testing.B) (cert, key []byte, trust *tls.Config) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(b, err)

@@ -12,10 +12,10 @@ import (
 	"github.com/fetch1738/fetch1738"
 )
 
-// BenchmarkPieces fetches from servers that write their answers in small pieces and
-// leave Nagle's algorithm on, so that each piece waits for the acknowledgement of the
-// one before, which Linux delays by 40 ms. It tells the milliseconds of a document,
-// of some in turn over a connection where the protocol keeps it. The bar is 40.
+// BenchmarkPieces fetches from servers that write their answers in small pieces and leave Nagle's
+// algorithm on. Each piece then waits for the acknowledgement of the one before, which Linux delays
+// by 40 ms. The benchmark reports milliseconds per document. Where the protocol keeps connections,
+// several documents are fetched over one. The bar is 40.
 //
 //	go test -run '^$' -bench Pieces ./bench
 func BenchmarkPieces(b *testing.B) {
@@ -74,8 +74,7 @@ func BenchmarkPieces(b *testing.B) {
 	}
 }
 
-// servePieces answers each line with pieces; it closes behind the first answer if it
-// answers once.
+// servePieces answers each line with pieces. If once is true, it closes after the first answer.
 func servePieces(b *testing.B, greeting string, once bool, answer func(line string) []string) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(b, err)
@@ -94,7 +93,7 @@ func servePieces(b *testing.B, greeting string, once bool, answer func(line stri
 					pieces := answer(lines.Text())
 					for _, piece := range pieces {
 						_, _ = io.WriteString(c, piece)
-						time.Sleep(100 * time.Microsecond) // else the kernel joins them
+						time.Sleep(100 * time.Microsecond) // otherwise the kernel joins them
 					}
 					if once && pieces != nil {
 						return

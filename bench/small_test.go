@@ -9,30 +9,30 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// BenchmarkFTPTiny is a file of 4 KiB, a process each time. The bar for wall/curl is 1.0.
+// BenchmarkFTPTiny fetches a file of 4 KiB, with a new process each time. The bar for wall/curl is
+// 1.0.
 func BenchmarkFTPTiny(b *testing.B) {
 	root := files(b, 1, 1)
 	compareSmall(b, root, serveVsftpd(b, root)+"/d0/f[0-0].bin")
 }
 
-// BenchmarkFTPMany is 200 files of 4 KiB on one connection. curl stalls for a second
-// now and then; the median passes over that. The bars are 0.8 for wall/curl and 1.0 for
-// cpu/curl.
+// BenchmarkFTPMany fetches 200 files of 4 KiB on one connection. curl occasionally stalls for a
+// second; the median ignores that. The bars are 0.8 for wall/curl and 1.0 for cpu/curl.
 func BenchmarkFTPMany(b *testing.B) {
 	n := few(200)
 	root := files(b, 1, n)
 	compareSmall(b, root, fmt.Sprintf("%s/d0/f[0-%d].bin", serveVsftpd(b, root), n-1))
 }
 
-// BenchmarkFTPParallel is 2,000 files of 4 KiB by -Z with eight connections. The bars are
-// 0.75 for wall/curl, 0.9 for cpu/curl and 14 for MiB.
+// BenchmarkFTPParallel fetches 2,000 files of 4 KiB by -Z with eight connections. The bars are 0.75
+// for wall/curl, 0.9 for cpu/curl and 14 for MiB.
 func BenchmarkFTPParallel(b *testing.B) {
 	n := few(2000)
 	root := files(b, 1, n)
 	compareSmall(b, root, fmt.Sprintf("%s/d0/f[0-%d].bin", serveVsftpd(b, root), n-1), "-Z", "--parallel-max", "8")
 }
 
-// BenchmarkGopherItems is 1,000 items of 4 KiB, one after another. The bars are 1.0 for
+// BenchmarkGopherItems fetches 1,000 items of 4 KiB, one after another. The bars are 1.0 for
 // wall/curl and 1.4 for cpu/curl.
 func BenchmarkGopherItems(b *testing.B) {
 	n := few(1000)
@@ -43,8 +43,7 @@ func BenchmarkGopherItems(b *testing.B) {
 	compareSmall(b, root, fmt.Sprintf("%s/9/d0/f[0-%d].bin", server.URL, n-1))
 }
 
-// compareSmall fetches the files of a URL with a glob, which are those below root/d0, with
-// both programs in turn.
+// compareSmall fetches the files below root/d0, by a URL with a glob, with both programs in turn.
 func compareSmall(b *testing.B, root, url string, options ...string) {
 	b.Helper()
 	want, err := sums(root)
@@ -60,7 +59,7 @@ func compareSmall(b *testing.B, root, url string, options ...string) {
 		got, err := sums(dir)
 		check(b, err)
 		if code != 0 || !maps.Equal(got, want) {
-			b.Fatalf("%s ended with code %d; %d files of %d, or they are others", program, code, len(got), len(want))
+			b.Fatalf("%s ended with code %d; %d files of %d, or their contents differ", program, code, len(got), len(want))
 		}
 		check(b, os.RemoveAll(dir))
 		return spent

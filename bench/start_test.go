@@ -8,10 +8,10 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// BenchmarkStart is a document of a few octets, a process each time: what it costs to
-// begin and to end. cpu/curl is the ratio of the processors' time, by user and system
-// together, ms is ours. With authorities, CURL_CA_BUNDLE names those of the system,
-// which nobody needs here. The bars are 0.6 for file and 0.7 for the others.
+// BenchmarkStart fetches a document of a few bytes, with a new process each time: it measures the
+// cost of starting and ending a process. cpu/curl is the ratio of CPU time, user and system
+// together; ms is our CPU time. With authorities, CURL_CA_BUNDLE names the system's certificates,
+// which are not needed here. The bars are 0.6 for file and 0.7 for the others.
 //
 //	go test -bench Start -benchtime 100x ./bench
 func BenchmarkStart(b *testing.B) {
@@ -40,8 +40,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// compareStart fetches a URL with both programs in turn, env being added to their
-// environment.
+// compareStart fetches a URL with both programs in turn; env is added to their environment.
 func compareStart(b *testing.B, ours, curl, url string, env ...string) {
 	env = append(env, "HOME="+b.TempDir())
 	start := func(program string) float64 {

@@ -10,9 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// BenchmarkWildcard looks a wildcard up in a directory of a million names and asks
-// for the first of them, which is not there. MiB is the most memory that was
-// resident. The bar is 100.
+// BenchmarkWildcard looks up a wildcard in a directory of a million names and requests the first of
+// them, which does not exist. MiB is the maximum of resident memory. The bar is 100.
 func BenchmarkWildcard(b *testing.B) {
 	var listing strings.Builder
 	for i := range 1_000_000 {
@@ -32,7 +31,7 @@ func BenchmarkWildcard(b *testing.B) {
 		memory, wall = append(memory, spent.memory), append(wall, spent.wall.Seconds())
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
-		b.Fatalf("left behind: %s", left)
+		b.Fatalf("files left behind: %s", left)
 	}
 	b.ReportMetric(slices.Max(memory), "MiB")
 	b.ReportMetric(median(wall), "s")

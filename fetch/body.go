@@ -11,11 +11,10 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// NewBody makes the Body of a Resource of what a server sends until it closes:
-// errors are *[Error]s and last, no octet comes once ctx is done or the Body is
-// closed, more than limit octets are an error unless that is 0, and the context's
-// Trace is told. Closing it closes conn, once. The reads of r must obey ctx
-// themselves.
+// NewBody returns a Body that reads r to its end. A read error is an *[Error], and later reads return
+// it again. Read fails when ctx is done and when the Body is closed. More than limit bytes are
+// an error of kind [ErrTooLarge]; if limit is 0, there is no limit. Read calls the Body hook of the
+// context's Trace. Close closes conn, once. The reads of r must obey ctx themselves.
 func NewBody(ctx context.Context, l locator.Locator, r io.Reader, conn io.Closer, limit int64) io.ReadCloser {
 	if limit == 0 {
 		limit = math.MaxInt64 - 1
@@ -29,7 +28,7 @@ type body struct {
 	r           io.Reader
 	conn        io.Closer
 	limit, left int64
-	err         error // of all further reads
+	err         error // returned by all further reads
 	closed      atomic.Bool
 }
 
@@ -43,9 +42,9 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
 	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)]) // one octet more tells an end from an excess
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)]) // one byte more than the limit shows whether the body ends there
 	if b.left -= int64(n); b.left < 0 {
-		n, err = n-1, Fail(OpRead, b.loc, ErrTooLarge, fmt.Errorf("more than %d octets", b.limit))
+		n, err = n-1, Fail(OpRead, b.loc, ErrTooLarge, fmt.Errorf("more than %d bytes", b.limit))
 	}
 	if n > 0 {
 		ContextTrace(b.ctx).Body(int64(n))

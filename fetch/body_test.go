@@ -24,7 +24,7 @@ func TestNewBody(t *testing.T) {
 		t.Error(err)
 	}
 	if told != 6 {
-		t.Errorf("the Trace was told of %d octets", told)
+		t.Errorf("the Body hook received %d bytes", told)
 	}
 	for _, limit := range []int64{5, 1} {
 		body := fetch.NewBody(ctx, l, strings.NewReader("octets"), new(closing), limit)

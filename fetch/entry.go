@@ -1,12 +1,10 @@
 package fetch
 
-// The names of Header fields that tell what an entry of a directory is where it
-// is more than a document or a directory.
+// The names of Header fields that mark special entries of a directory.
 const (
-	// HeaderLink is there for a symbolic link; its value is where that points, as
-	// far as it is told.
+	// HeaderLink marks a symbolic link. Its value is the target of the link, or empty if the server
+	// does not report it.
 	HeaderLink = "link"
-	// HeaderSpecial is there for what is no file, no directory and no link, such as
-	// a device.
+	// HeaderSpecial marks an entry that is not a file, a directory or a link, such as a device.
 	HeaderSpecial = "special"
 )

@@ -14,59 +14,55 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Env is a Fetcher's only way out: how it connects, what it may reach, whom it
-// asks. The zero value works and forbids nothing; a nil *Env is the zero value.
-// It must not be changed once a Fetcher uses it. The functions are called
-// concurrently.
+// Env has the settings that all Fetchers share: how they connect, what they may reach, logins and
+// limits. A Fetcher connects only through its Env. The zero value is ready to use and forbids
+// nothing; a nil *Env means the zero value. An Env must not be changed once a Fetcher uses it. Its
+// functions are called concurrently.
 type Env struct {
-	// Dial makes connections; nil is a net.Dialer. Its context ends within
-	// Limits.Connect and knows the Target ([ContextTarget]). One that dials with a
-	// net.Dialer of its own sets that one's ControlContext to [DialControl], so that
-	// Allow is asked about every address beforehand, not only about the one that
-	// answered; it asks [KnownAddrs] before it looks a host up.
+	// Dial opens a connection. If nil, a net.Dialer is used. The context expires within
+	// Limits.Connect and carries the Target ([ContextTarget]). A Dial with its own net.Dialer should
+	// set the ControlContext of that to [DialControl]: then Allow is asked about every address before
+	// the connection, not only about the one that was connected. It must call [KnownAddrs] before it
+	// looks up a host.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Listen opens a port that the server is to connect to, where the caller asks
-	// for that (the active mode of FTP); nil is a net.ListenConfig.
+	// Listen opens the port that the server connects to in the active mode of FTP. If nil, a
+	// net.ListenConfig is used.
 	Listen func(ctx context.Context, network, address string) (net.Listener, error)
-	// Allow forbids a target by returning an error. It is asked before any name
-	// is looked up, then again for every address about to be dialled, and once
-	// more for the address that answered. nil allows everything; package policy
-	// has ready ones. The policy of the context ([WithAllow]) must permit the target
-	// too.
+	// Allow forbids a target by returning an error. It is called before the name is looked up, again
+	// before each connection attempt with the address, and once more with the address that was
+	// connected. If nil, everything is allowed; package policy has policies to use here. The policy
+	// of the context ([WithAllow]) must permit the target too.
 	Allow func(ctx context.Context, t Target) error
-	// TLS returns the settings for TLS, for all schemes. It is called when a handshake
-	// is about to begin, for each one, and never where there is no TLS; whatever takes
-	// time, such as reading a file of authorities, is best done once
-	// ([sync.OnceValues]). What it returns is not changed: the Fetcher adds what it
-	// needs to a copy, the server's host as the ServerName if that is empty. If TLS or
-	// the Config is nil, it is a zero Config, which checks certificates. An error is
-	// that of the handshake ([OpTLS]).
+	// TLS returns the TLS settings for all schemes. It is called before each handshake, and never
+	// without one; use [sync.OnceValues] to read a file of authorities only once. The Config is not
+	// changed: the Fetcher changes a copy, and sets its ServerName to the host if it is empty. If
+	// TLS or the Config is nil, a zero Config is used, which verifies certificates. An error fails
+	// the handshake ([OpTLS]).
 	TLS func() (*tls.Config, error)
-	// Credentials answers a server that asks for a password. It may prompt. nil
-	// has none. A session that an answer has opened may serve later requests of the
-	// same Fetcher to that server without another question: users who must not
-	// share have Fetchers of their own.
+	// Credentials returns the login for a server that requires one. It may prompt. If nil, there is
+	// no login. A session that it has opened may serve later requests of the same Fetcher to that
+	// server without another call. Users who must not share sessions need Fetchers of their own.
 	Credentials func(ctx context.Context, c Challenge) (locator.Login, error)
-	// Email is the anonymous password (RFC 1738 §3.2.1); empty is "anonymous@".
+	// Email is the password of anonymous FTP (RFC 1738 §3.2.1); the default is "anonymous@".
 	Email string
-	// NewsServer is the host, or host:port, that news URLs are fetched from.
+	// NewsServer is the host or host:port of the server for news URLs, which name no server.
 	NewsServer string
 	Limits     Limits
 }
 
-// A Challenge is a server's wish for credentials.
+// A Challenge is a server's request for a login.
 type Challenge struct {
-	// Locator is what is being fetched.
+	// Locator is the URL that is accessed.
 	Locator locator.Locator
-	// User is the name to be used; empty when that is asked for too.
+	// User is the user name to log in with; empty if Credentials must return that too.
 	User string
-	// Account asks for an FTP account (ACCT), to be returned as the Password.
+	// Account is set if the server requires an FTP account (ACCT). Return it as the Password.
 	Account bool
-	// Text is the server's own wording or realm; unfiltered remote text.
+	// Text is the prompt or realm from the server, as received. Escape it before you show it.
 	Text string
 }
 
-// WithDefaults is a copy of e with its Limits and Email filled in; e may be nil.
+// WithDefaults returns a copy of e with the defaults of Limits and Email filled in. e may be nil.
 func (e *Env) WithDefaults() Env {
 	var c Env
 	if e != nil {
@@ -79,8 +75,8 @@ func (e *Env) WithDefaults() Env {
 	return c
 }
 
-// TLSConfig returns a copy of what TLS returns, or a new Config if that is nil; e
-// may be nil. A Fetcher calls it for each handshake, once it is connected.
+// TLSConfig returns a copy of the Config that TLS returns, or a new Config if that is nil. e may be
+// nil. A Fetcher calls it for each handshake, after it has connected.
 func (e *Env) TLSConfig() (*tls.Config, error) {
 	var config *tls.Config
 	if e != nil && e.TLS != nil {
@@ -95,11 +91,11 @@ func (e *Env) TLSConfig() (*tls.Config, error) {
 	return config.Clone(), nil
 }
 
-// Login asks Credentials; without them, or when they have none, the error is an
-// *[Error] of kind [ErrUnauthenticated].
+// Login calls Credentials. If Credentials is nil or fails, the error is an *[Error] of kind
+// [ErrUnauthenticated].
 func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 	if e == nil || e.Credentials == nil {
-		return locator.Login{}, Fail(OpLogin, c.Locator, ErrUnauthenticated, errors.New("a password is needed and none is known"))
+		return locator.Login{}, Fail(OpLogin, c.Locator, ErrUnauthenticated, errors.New("the server requires a login, and none was given"))
 	}
 	login, err := e.Credentials(ctx, c)
 	if err != nil {
@@ -112,8 +108,8 @@ func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 	return login, nil
 }
 
-// Permit asks the policy of the context ([WithAllow]), then Allow. A refusal is
-// an *[Error] of kind [ErrRefused].
+// Permit calls the policy of the context ([WithAllow]), then Allow. A refusal is an *[Error] of kind
+// [ErrRefused].
 func (e *Env) Permit(ctx context.Context, t Target) error {
 	allow := ContextAllow(ctx)
 	if e != nil {
@@ -130,21 +126,20 @@ func (e *Env) Permit(ctx context.Context, t Target) error {
 
 type allowKey struct{}
 
-// WithAllow returns a copy of ctx in which every Env permits only what allow
-// permits too, whatever its own Allow says. If ctx has such a policy already,
-// both must permit. If allow is nil, the copy has no further policy. A Resolver
-// carries its policy to its Fetchers this way.
+// WithAllow returns a copy of ctx with a policy for every Env that is used with it: a target must be
+// permitted by allow and by the Allow of the Env. If ctx has such a policy already, both must permit.
+// If allow is nil, it adds nothing. A Resolver passes its policy to its Fetchers in this way.
 func WithAllow(ctx context.Context, allow func(ctx context.Context, t Target) error) context.Context {
 	return context.WithValue(ctx, allowKey{}, bothAllow(ContextAllow(ctx), allow))
 }
 
-// ContextAllow returns the policy that [WithAllow] put into ctx, or nil.
+// ContextAllow returns the policy that [WithAllow] added to ctx, or nil.
 func ContextAllow(ctx context.Context) func(ctx context.Context, t Target) error {
 	allow, _ := ctx.Value(allowKey{}).(func(context.Context, Target) error)
 	return allow
 }
 
-// bothAllow permits what a and b permit. A nil one permits everything.
+// bothAllow returns a policy that permits what a and b permit. A nil policy permits everything.
 func bothAllow(a, b func(context.Context, Target) error) func(context.Context, Target) error {
 	switch {
 	case a == nil:
@@ -160,10 +155,9 @@ func bothAllow(a, b func(context.Context, Target) error) func(context.Context, T
 	}
 }
 
-// Connect connects to t.Host and t.Port as far as the policy allows, within
-// Limits.Connect, and tells the context's Trace. Errors are *[Error]s. The
-// connection is handed out as the dialler made it (a *net.TCPConn where it is
-// one), without deadlines.
+// Connect connects to t.Host and t.Port if the policy allows it, within Limits.Connect. It calls the
+// hooks of the context's Trace. The error is an *[Error]. The connection is the one that Dial returned,
+// such as a *net.TCPConn, without deadlines.
 func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	if t.Network == "" {
 		t.Network = "tcp"
@@ -210,7 +204,7 @@ func (e *Env) dial(ctx context.Context, network, address string) (net.Conn, erro
 		return e.Dial(ctx, network, address)
 	}
 	d := net.Dialer{ControlContext: DialControl}
-	host, port, _ := net.SplitHostPort(address) // Connect made it
+	host, port, _ := net.SplitHostPort(address) // no error: Connect joined them
 	var failed error
 	for _, addr := range KnownAddrs(host) {
 		conn, err := d.DialContext(ctx, network, net.JoinHostPort(addr.String(), port))
@@ -225,9 +219,9 @@ func (e *Env) dial(ctx context.Context, network, address string) (net.Conn, erro
 	return d.DialContext(ctx, network, address)
 }
 
-// KnownAddrs returns the addresses of a host that is not to be looked up: that of
-// an address, and those of this machine for "localhost" and every name that ends
-// in ".localhost" (RFC 6761 §6.3). It returns nil for other hosts.
+// KnownAddrs returns the addresses of a host that must not be looked up. A host that is an address
+// has that address. "localhost" and every name that ends in ".localhost" have the loopback addresses
+// (RFC 6761 §6.3). For other hosts it returns nil.
 func KnownAddrs(host string) []netip.Addr {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}
@@ -239,7 +233,7 @@ func KnownAddrs(host string) []netip.Addr {
 	return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 }
 
-// dialling is what is being dialled in a context, and by whose leave.
+// dialling is the Target of a call of Env.Dial, and the Env whose policy applies.
 type dialling struct {
 	env    *Env
 	target Target
@@ -247,23 +241,22 @@ type dialling struct {
 
 type dialKey struct{}
 
-// ContextTarget is the Target that an [Env.Dial] was called for, without an
-// address; ok is false in other contexts than that of such a call.
+// ContextTarget returns the Target that [Env.Dial] was called for, without an address. ok is false if
+// ctx is not the context of such a call.
 func ContextTarget(ctx context.Context) (t Target, ok bool) {
 	d, ok := ctx.Value(dialKey{}).(dialling)
 	return d.target, ok
 }
 
-// DialControl is for net.Dialer.ControlContext, in an [Env.Dial] that makes its own
-// net.Dialer and dials with the context it was given: it asks Env.Allow about
-// the address that is about to be dialled for the Target. It refuses everything
-// in other contexts.
+// DialControl is the ControlContext of a net.Dialer in an [Env.Dial]. It calls Env.Allow with the
+// address of the connection attempt. The Dial must pass on the context that it received; with any
+// other context DialControl refuses.
 func DialControl(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	d, ok := ctx.Value(dialKey{}).(dialling)
 	if !ok {
-		return &Error{Op: OpConnect, Kind: ErrRefused, Err: errors.New("dialled for nobody")}
+		return &Error{Op: OpConnect, Kind: ErrRefused, Err: errors.New("DialControl called outside Env.Dial")}
 	}
-	// An empty host arrives as ":port", which is no address and must not pass.
+	// An empty host arrives as ":port", which is not an address and must be refused.
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return Fail(OpConnect, d.target.Locator, ErrRefused, err)
@@ -280,8 +273,8 @@ func connecting(address string, err error) string {
 	return "no connection to " + address
 }
 
-// dialError classifies a failed dial. The caller's own context tells a
-// cancelled fetch from the expired limit.
+// dialError classifies a failed dial. The caller's own context shows whether the fetch was cancelled
+// or Limits.Connect expired.
 func dialError(ctx context.Context, t Target, err error) error {
 	if ended := ended(ctx); ended != nil {
 		return Fail(OpConnect, t.Locator, KindOf(ended), ended)
@@ -297,9 +290,8 @@ func dialError(ctx context.Context, t Target, err error) error {
 	return Fail(op, t.Locator, kind, err)
 }
 
-// AddrPort is the IP address and port of a TCP or UDP address, an IPv4 one never
-// as an IPv6 one; it is invalid for other addresses, such as that of a place
-// behind a proxy.
+// AddrPort returns the IP address and port of a TCP or UDP address. An IPv4 address is never returned
+// as an IPv6 one. For other addresses, such as that of a server behind a proxy, it is invalid.
 func AddrPort(a net.Addr) netip.AddrPort {
 	var ap netip.AddrPort
 	switch a := a.(type) {

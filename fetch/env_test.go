@@ -46,12 +46,12 @@ func listen(t *testing.T) (port uint16) {
 	return ln.Addr().(*net.TCPAddr).AddrPort().Port()
 }
 
-// hosted is a target on some host, for the locator of the other tests.
+// hosted returns a target on host, with the locator of the other tests.
 func hosted(host string, port uint16) fetch.Target {
 	return fetch.Target{Locator: url, Host: host, Port: port}
 }
 
-// asking is an Env that keeps what Allow is asked, and refuses by a rule.
+// asking is an Env that records the targets that Allow receives, and refuses by a rule.
 type asking struct {
 	fetch.Env
 	mu      sync.Mutex
@@ -88,8 +88,8 @@ func wantKind(t *testing.T, err error, kind fetch.ErrorKind) *fetch.Error {
 	return e
 }
 
-// TestConnect goes through the whole of it: the policy is asked for the name,
-// for the address about to be dialled and for the one that answered.
+// TestConnect: the policy is called for the name, for the address of the connection attempt and for
+// the connected address.
 func TestConnect(t *testing.T) {
 	port := listen(t)
 	env := newAsking(never)
@@ -108,7 +108,7 @@ func TestConnect(t *testing.T) {
 	}
 	defer conn.Close()
 	if _, ok := conn.(*net.TCPConn); !ok {
-		t.Errorf("the connection is a %T, not as the dialler made it", conn)
+		t.Errorf("the connection is a %T, not the one that Dial returned", conn)
 	}
 	addr := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)
 	named, known := target, target
@@ -119,7 +119,7 @@ func TestConnect(t *testing.T) {
 	}
 	for i, got := range env.targets {
 		if got != want[i] {
-			t.Errorf("question %d was %+v, want %+v", i+1, got, want[i])
+			t.Errorf("call %d of Allow has %+v, want %+v", i+1, got, want[i])
 		}
 	}
 	if diff := cmp.Diff([]string{"dial tcp " + addr.String(), "connected tcp 1 127.0.0.1 " + addr.String() + " true"}, log); diff != "" {
@@ -136,7 +136,7 @@ func TestConnectNilEnv(t *testing.T) {
 	conn.Close()
 }
 
-// TestConnectRefusesName: a name that the policy refuses is not looked up.
+// TestConnectRefusesName: a refused name is not looked up.
 func TestConnectRefusesName(t *testing.T) {
 	env := newAsking(func(t fetch.Target) bool { return t.Host == "bad.example" })
 	env.Dial = func(context.Context, string, string) (net.Conn, error) {
@@ -152,7 +152,7 @@ func TestConnectRefusesName(t *testing.T) {
 	}
 }
 
-// TestConnectRefusesAddress: the standard dialler is stopped before connect(2).
+// TestConnectRefusesAddress: the standard dialer is stopped before connect(2).
 func TestConnectRefusesAddress(t *testing.T) {
 	port := listen(t)
 	for _, host := range []string{"127.0.0.1", "localhost", "::ffff:127.0.0.1"} {
@@ -177,8 +177,8 @@ func TestConnectRefusesAddress(t *testing.T) {
 	}
 }
 
-// TestConnectSkipsRefusedAddresses: of a name's addresses a permitted one is
-// dialled. The resolver is a server of its own, so that the name has two.
+// TestConnectSkipsRefusedAddresses: of the addresses of a name a permitted one is used. The test has its
+// own name server, so that the name has two addresses.
 func TestConnectSkipsRefusedAddresses(t *testing.T) {
 	port := listen(t)
 	serveNames(t, "127.0.0.2", "127.0.0.1")
@@ -201,7 +201,7 @@ func TestConnectSkipsRefusedAddresses(t *testing.T) {
 	}
 }
 
-// TestKnownAddrs: what is not looked up (RFC 6761 §6.3).
+// TestKnownAddrs: the hosts that are not looked up (RFC 6761 §6.3).
 func TestKnownAddrs(t *testing.T) {
 	for host, want := range map[string]string{
 		"1.2.3.4": "[1.2.3.4]", "fe80::1%eth0": "[fe80::1%eth0]",
@@ -214,13 +214,13 @@ func TestKnownAddrs(t *testing.T) {
 	}
 }
 
-// TestConnectLocalhost: a server on either loopback address is found, and the
-// policy is asked about each.
+// TestConnectLocalhost: a server on either loopback address is found, and the policy is called for
+// each.
 func TestConnectLocalhost(t *testing.T) {
 	for _, at := range []string{"127.0.0.1", "::1"} {
 		l, err := net.Listen("tcp", net.JoinHostPort(at, "0"))
 		if err != nil {
-			t.Skipf("a machine may have only one loopback address, not %s: %v", at, err)
+			t.Skipf("cannot listen on %s, this computer may have only one loopback address: %v", at, err)
 		}
 		defer l.Close()
 		port := fetch.AddrPort(l.Addr()).Port()
@@ -237,7 +237,7 @@ func TestConnectLocalhost(t *testing.T) {
 	}
 }
 
-// TestConnectEmptyHost: ":port" would be this machine, unseen by the policy.
+// TestConnectEmptyHost: ":port" would connect to this computer without the policy.
 func TestConnectEmptyHost(t *testing.T) {
 	port := listen(t)
 	for _, env := range []*fetch.Env{nil, &newAsking(never).Env} {
@@ -251,7 +251,7 @@ func TestConnectEmptyHost(t *testing.T) {
 	}
 }
 
-// addressed is a pipe that says it leads somewhere.
+// addressed is a pipe with a remote address.
 type addressed struct {
 	net.Conn
 	addr   net.Addr
@@ -261,8 +261,8 @@ type addressed struct {
 func (a *addressed) RemoteAddr() net.Addr { return a.addr }
 func (a *addressed) Close() error         { a.closed = true; return a.Conn.Close() }
 
-// TestConnectCustomDial: what a dialler of the caller's own reached is asked
-// about, and closed when refused.
+// TestConnectCustomDial: the policy is called for the address that a caller's Dial connected. A refused
+// connection is closed.
 func TestConnectCustomDial(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -338,7 +338,7 @@ func TestConnectFails(t *testing.T) {
 	}
 }
 
-// TestConnectRefused: nobody listens.
+// TestConnectRefused: no server listens on the port.
 func TestConnectRefused(t *testing.T) {
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -353,7 +353,7 @@ func TestConnectRefused(t *testing.T) {
 	}
 }
 
-// stuck is a dial that only its context ends.
+// stuck is a dial that ends only with its context.
 func stuck(ctx context.Context, _, _ string) (net.Conn, error) {
 	<-ctx.Done()
 	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
@@ -390,7 +390,7 @@ func TestConnectEnds(t *testing.T) {
 				defer cancel()
 				env := fetch.Env{Dial: stuck, Limits: fetch.Limits{Connect: tc.limit}}
 				start := time.Now()
-				// A Fetcher may well keep an Env with its defaults filled in.
+				// A Fetcher may keep an Env with its defaults filled in.
 				env = env.WithDefaults()
 				_, err := env.Connect(ctx, hosted("h.test", 21))
 				wantKind(t, err, tc.kind)
@@ -402,7 +402,7 @@ func TestConnectEnds(t *testing.T) {
 	}
 }
 
-// TestConnectDoneBefore: nothing is asked or dialled for a context that is done.
+// TestConnectDoneBefore: with a context that is done neither Allow nor Dial is called.
 func TestConnectDoneBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -418,8 +418,7 @@ func TestConnectDoneBefore(t *testing.T) {
 	}
 }
 
-// TestConnectHandsOutNoDeadline: the limit is of connecting, not of what comes
-// after.
+// TestConnectHandsOutNoDeadline: the limit applies to connecting only. The connection has no deadline.
 func TestConnectHandsOutNoDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()
@@ -450,7 +449,7 @@ func TestPermit(t *testing.T) {
 	wantKind(t, env.Permit(t.Context(), hosted("h", 1)), fetch.ErrRefused)
 }
 
-// The policy of a context holds in every Env, a nil one too; both must permit.
+// The policy of a context applies to every Env, also to a nil one. Both must permit.
 func TestWithAllow(t *testing.T) {
 	refuse := func(port uint16) func(context.Context, fetch.Target) error {
 		return func(_ context.Context, t fetch.Target) error {
@@ -514,7 +513,7 @@ func TestLogin(t *testing.T) {
 	wantKind(t, err, fetch.ErrCanceled)
 }
 
-// TestTLSConfig: a Fetcher may change what it gets, and only that.
+// TestTLSConfig: a Fetcher receives a copy that it may change.
 func TestTLSConfig(t *testing.T) {
 	shared, unreadable := &tls.Config{ServerName: "h.example"}, errors.New("unreadable")
 	returning := func(c *tls.Config, err error) *fetch.Env {
@@ -545,7 +544,7 @@ func TestTLSConfig(t *testing.T) {
 		config.ServerName = "changed"
 	}
 	if shared.ServerName != "h.example" {
-		t.Error("what TLS returns was changed")
+		t.Error("the Config of TLS was changed")
 	}
 }
 
@@ -563,7 +562,7 @@ func TestEnvWithDefaults(t *testing.T) {
 	}
 }
 
-// A Dial with a net.Dialer of its own keeps the policy at every address.
+// With DialControl, a Dial with its own net.Dialer applies the policy to every address.
 func TestDialControl(t *testing.T) {
 	port := listen(t)
 	env := newAsking(resolved)
@@ -583,9 +582,9 @@ func TestDialControl(t *testing.T) {
 	}
 	d := net.Dialer{ControlContext: fetch.DialControl}
 	if _, err := d.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)); fetch.KindOf(err) != fetch.ErrRefused {
-		t.Errorf("dialled for nobody: %v", err)
+		t.Errorf("DialControl called outside Env.Dial: %v", err)
 	}
 	if _, ok := fetch.ContextTarget(t.Context()); ok {
-		t.Error("a target where nothing is dialled")
+		t.Error("a target outside Env.Dial")
 	}
 }

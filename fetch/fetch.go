@@ -1,10 +1,10 @@
-// Package fetch is the vocabulary of retrieval: what a [Fetcher] is asked
-// ([Request]), what it gives back ([Resource]), what it may use ([Env]), how it
-// fails ([Error]) and what can be watched ([Trace]).
+// Package fetch defines the types that all schemes share. A [Fetcher] receives a [Request] and
+// returns a [Resource] or an [Error]. It connects as its [Env] allows. A [Trace] in the context
+// observes it, for example to show progress.
 //
-// It holds no protocol. The packages below it (fetch/ftp, fetch/gopher, …) each
-// implement Fetcher for the scheme of their name; the root package's Resolver
-// puts it all together.
+// The package implements no protocol. Each package below it (fetch/ftp, fetch/gopher, …) implements
+// Fetcher for the schemes of one protocol. The Resolver of the root package selects the Fetcher by
+// the scheme of a URL.
 package fetch
 
 import (
@@ -17,26 +17,25 @@ import (
 
 // A Fetcher performs the access that RFC 1738 describes for a scheme.
 //
-// Fetch must be safe for concurrent use. It returns either a nil error and a
-// Resource whose Body the caller must close, or a nil Resource and an *[Error].
-// It returns when the first octets can be read, not when the last have come.
-// ctx governs the Body too: once ctx is done, reading the Body fails.
+// Fetch must be safe for concurrent use. It returns either a nil error and a Resource whose Body the
+// caller must close, or a nil Resource and an *[Error]. It returns when the first bytes can be read,
+// before the transfer is complete. ctx applies to the Body too: once ctx is done, reading the Body
+// fails.
 //
-// A Body that is cut short ends in an *Error of kind [ErrTruncated], never in a
-// plain io.EOF, wherever the protocol lets the end be told from a cut.
+// A truncated Body ends in an *Error of kind [ErrTruncated], never in io.EOF, if the protocol marks
+// the end of a document.
 //
-// Fetch must not modify the Request, follow a referral to another Locator (it
-// returns a *[Referral] inside its error instead), prompt, or connect other
-// than by its Env.
+// Fetch must not modify the Request, prompt, or connect other than through its Env. It must not
+// follow a referral to another Locator; it returns an error with a *[Referral] instead.
 type Fetcher interface {
 	Fetch(ctx context.Context, req *Request) (*Resource, error)
 }
 
-// The optional operations, in the words of RFC 1738 §2: "access", "update",
-// "replace", "find attributes". They follow the contract of Fetch; the reader
-// is read to its end or to the first error and is not closed.
+// A Fetcher may implement further operations of RFC 1738 §2: "update", "replace", "find
+// attributes". They follow the contract of Fetch. They read the reader to its end or to the first
+// error, and do not close it.
 
-// An AttributeFinder finds a resource's attributes without its body.
+// An AttributeFinder returns the attributes of a resource without its body.
 type AttributeFinder interface {
 	FindAttributes(ctx context.Context, req *Request) (*Attributes, error)
 }
@@ -46,44 +45,41 @@ type Updater interface {
 	Update(ctx context.Context, req *Request, body io.Reader) (*Attributes, error)
 }
 
-// A Replacer stores a resource in place of what is there, if anything: FTP
-// stores, HTTP puts. With a Request.Offset the first Offset octets of what is
-// there stay and body follows them.
+// A Replacer creates or overwrites a resource: FTP stores, HTTP puts. If Request.Offset is set, the
+// first Offset bytes of the existing resource are kept and body follows them.
 type Replacer interface {
 	Replace(ctx context.Context, req *Request, body io.Reader) (*Attributes, error)
 }
 
-// An Explainer tells what Fetch would do, without a connection.
+// An Explainer returns what Fetch would do, without a connection.
 type Explainer interface {
 	Explain(req *Request) (*Plan, error)
 }
 
-// A Request asks for one resource, or a part of one. The zero value of every
-// field but Locator is what most callers want.
+// A Request is for one resource, or for part of one. Most callers set the Locator only.
 type Request struct {
-	// Locator says what and where.
+	// Locator is the URL. It must not be nil.
 	Locator locator.Locator
-	// From says who wrote the Locator. The zero value is the user.
+	// From says who wrote the Locator; the policy depends on it. The zero value means the user.
 	From Provenance
-	// Offset is the first octet wanted. A negative one counts from the end: the
-	// last -Offset octets. In a FTP ";type=a" transfer it counts octets as the
+	// Offset is the position of the first byte to fetch; 0 is the beginning. A negative Offset
+	// requests the last -Offset bytes. In an FTP transfer with ";type=a" it counts bytes as the
 	// server does.
 	Offset int64
-	// Length is how many octets are wanted at most; 0 is all there are.
+	// Length is the maximum number of bytes to fetch; 0 means to the end.
 	Length int64
-	// Query holds search words for a resource that answers to some ([KindQuery])
-	// and whose Locator carries none.
+	// Query holds the search words for a searchable resource ([KindQuery]) whose Locator has none.
 	Query string
-	// Interact asks for a session where the Locator names a service (telnet).
+	// Interact requests a session if the Locator names a service (telnet).
 	Interact bool
-	// Options are the scheme's own, such as *ftp.Options; a type that the Fetcher
-	// does not know is an error.
+	// Options are the options of the scheme, such as *ftp.Options. A type that the Fetcher does not
+	// accept is an error of kind [ErrUnsupported].
 	Options any
 }
 
-// OptionsOf returns what req.Options points to, for a Fetcher whose options are an
-// O; without options, or where the pointer is nil, the zero O. Options of another
-// type are an *[Error] of kind [ErrUnsupported].
+// OptionsOf returns the options of req for a Fetcher that accepts an *O. If req.Options is nil or a
+// nil *O, it returns the zero O. If it has another type, the error is an *[Error] of kind
+// [ErrUnsupported].
 func OptionsOf[O any](req *Request) (options O, err error) {
 	switch given := req.Options.(type) {
 	case nil:
@@ -97,30 +93,28 @@ func OptionsOf[O any](req *Request) (options O, err error) {
 	return options, err
 }
 
-// Kind says what a Resource is.
+// Kind is the kind of a Resource.
 type Kind uint8
 
 // The kinds of Resource.
 const (
-	// KindDocument is a file, a page, an article: Body is its octets.
+	// KindDocument is a file, a page or an article. Body has its bytes.
 	KindDocument Kind = iota
-	// KindDirectory lists names: Body is the listing as the protocol sent it,
-	// Items are its entries.
+	// KindDirectory is a directory. Body is the listing as the server sent it, Items are the entries.
 	KindDirectory
-	// KindMenu lists links that may lead anywhere, such as a gopher menu.
+	// KindMenu is a list of links that may lead anywhere, such as a gopher menu.
 	KindMenu
-	// KindQuery wants words: fetch again with Request.Query. There are no octets.
+	// KindQuery is a search without words: fetch it again with Request.Query. It has no body.
 	KindQuery
-	// KindInteractive is a session: Conn is set. There are no other octets.
+	// KindInteractive is a session: Conn is set. It has no body.
 	KindInteractive
-	// KindAdvice is something for a person to do: Advice says what. There are no
-	// octets.
+	// KindAdvice is a service or an address for a person. Advice says what to do. It has no body.
 	KindAdvice
 )
 
 var kindNames = [...]string{"document", "directory", "menu", "query", "interactive", "advice"}
 
-// String gives the kind's name in lower case: "document", "directory", ….
+// String returns the name of the kind in lower case: "document", "directory", ….
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]

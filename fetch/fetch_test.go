@@ -54,8 +54,7 @@ func call(t *fetch.Trace) {
 	t.Note("n")
 }
 
-// TestTraceComposes: the inner hook is called first, then the outer; a missing
-// one does not matter.
+// TestTraceComposes: the inner hook is called first, then the outer. Either may be nil.
 func TestTraceComposes(t *testing.T) {
 	var log []string
 	trace := func(who string) *fetch.Trace {
@@ -131,7 +130,7 @@ func TestEmptyBody(t *testing.T) {
 	}
 }
 
-// What has no octets cannot be taken for an empty document.
+// A resource without a body cannot be mistaken for an empty document.
 func TestWithoutOctets(t *testing.T) {
 	l, _ := locator.Parse("telnet://user:secret@h/")
 	for kind, what := range map[fetch.Kind]string{

@@ -2,36 +2,34 @@ package fetch
 
 import "time"
 
-// Limits bound what a peer can make us spend. A zero field means its default, a
-// negative one no limit.
+// Limits bounds the time and the sizes that a server can use. A zero field means the default. A
+// negative field means no limit.
 type Limits struct {
-	// Connect bounds looking up the name and connecting, with the handshakes of
-	// proxies and TLS; default 30 s.
+	// Connect bounds the lookup of the name and the connection, with the handshakes of proxies and
+	// TLS; default 30 s.
 	Connect time.Duration
-	// Reply bounds the wait for each reply and for the first octet; default 60 s.
+	// Reply bounds the wait for each reply and for the first byte of a body; default 60 s.
 	Reply time.Duration
-	// Idle bounds the wait between octets of a body; default 60 s.
+	// Idle bounds the wait between the bytes of a body; default 60 s.
 	Idle time.Duration
-	// Line bounds a line of text (a reply, a menu line, a header field) in
-	// octets; default 16 KiB.
+	// Line bounds a line of text (a reply, a menu line, a header field), in bytes; default 16 KiB.
 	Line int
-	// Header bounds a block of lines (a reply, a header) in octets; default
-	// 256 KiB.
+	// Header bounds a block of lines (a reply, a header), in bytes; default 256 KiB.
 	Header int
-	// Body bounds a body in octets; no limit by default.
+	// Body bounds a body, in bytes; no limit by default.
 	Body int64
-	// Items bounds how many entries of a listing are yielded; no limit by
-	// default, as listings are streamed.
+	// Items bounds the number of entries of a listing; no limit by default, because listings are
+	// streamed.
 	Items int
-	// Hops bounds how many redirects and referrals are followed; default 10.
-	// Negative follows none.
+	// Hops bounds the number of redirects and referrals that are followed; default 10. If negative,
+	// none is followed.
 	Hops int
 
-	filledIn bool // by WithDefaults: 0 is no limit
+	filledIn bool // by WithDefaults: then 0 means no limit
 }
 
-// WithDefaults is l with every zero field replaced by its default; negative
-// durations and sizes (no limit) become 0. Doing it again changes nothing.
+// WithDefaults returns l with every zero field replaced by its default, and every negative field (no
+// limit) by 0. Calling it again on the result changes nothing.
 func (l Limits) WithDefaults() Limits {
 	if l.filledIn {
 		return l

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// serveNames makes every name of this test have the given IPv4 addresses: it
-// puts a name server on loopback in the place of the system's.
+// serveNames gives every name the same IPv4 addresses for the duration of the test. It replaces the name
+// server of the system by one on loopback.
 func serveNames(t *testing.T, addrs ...string) {
 	t.Helper()
 	pc, err := net.ListenPacket("udp4", "127.0.0.1:0")

@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The octets that components refuse: what would end them on the wire (RFC 1738 §6).
+// The octets that components refuse, because they would end the component on the wire (RFC 1738 §6).
 const (
 	ends   = "\x00\r\n"
 	fields = ends + "\t"
@@ -18,7 +18,7 @@ const (
 	group  = words + `*?[]\,!`
 )
 
-// controls are C0, the space and DEL.
+// controls are the C0 controls, the space and DEL.
 var controls = func() string {
 	s := "\x7f"
 	for c := byte(0); c <= ' '; c++ {
@@ -27,7 +27,7 @@ var controls = func() string {
 	return s
 }()
 
-// components puts a text in every component of every scheme.
+// components returns Locators with a text in every component of every scheme.
 var components = []struct {
 	name    string
 	refused string
@@ -141,7 +141,7 @@ func TestCheckOctetsText(t *testing.T) {
 	}
 }
 
-// TestCheckOctetsGopherType: a type is one octet; there is none to put beside.
+// TestCheckOctetsGopherType tries every octet as a type.
 func TestCheckOctetsGopherType(t *testing.T) {
 	for octet := range 256 {
 		l := &locator.Gopher{Type: byte(octet), HasPath: true}
@@ -152,7 +152,7 @@ func TestCheckOctetsGopherType(t *testing.T) {
 	}
 }
 
-// TestCheckOctetsForm: a filled Gopher+ form ends with a dot, once.
+// TestCheckOctetsForm: a filled Gopher+ form has exactly one final dot.
 func TestCheckOctetsForm(t *testing.T) {
 	for form, ok := range map[string]bool{
 		"+\t1\r\n+-1\r\n.\r\n":                   true,
@@ -173,8 +173,7 @@ func TestCheckOctetsForm(t *testing.T) {
 	}
 }
 
-// FuzzCheckOctets: what is let through has no line end where a line protocol
-// would see one.
+// FuzzCheckOctets: an accepted Locator has no line end in a component of a line protocol.
 func FuzzCheckOctets(f *testing.F) {
 	for _, seed := range []string{"ftp://h/a%0D", "gopher://h/0a%09b%09+%0D%0A", "news:a@b", "http://h/a?b", "file:///a%2Fb"} {
 		f.Add(seed)

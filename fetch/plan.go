@@ -1,27 +1,26 @@
 package fetch
 
-// A Plan is what a Fetcher would do for a Request.
+// A Plan describes what a Fetcher would do for a Request.
 type Plan struct {
-	// Network is "tcp" or "udp"; empty when nothing is dialled.
+	// Network is "tcp" or "udp"; empty if there is no connection.
 	Network string
 	Host    string
 	Port    uint16
-	// Steps are the octets that would be sent and the local actions taken, in
-	// order, as far as they can be known beforehand.
+	// Steps are the commands that would be sent and the local actions, in order, as far as they do
+	// not depend on replies.
 	Steps []Step
-	// Notes are for people: what depends on the server's answers.
+	// Notes are remarks for people, such as what depends on the server's replies.
 	Notes []string
 }
 
-// A Step is one thing done: Send is set for octets that go to the server,
-// including the line end, with secrets masked; Do for anything else.
+// A Step is one step of a Plan. Send is the text that goes to the server, including the line end,
+// with secrets masked. Do describes a local action. One of them is set.
 type Step struct {
 	Send string
 	Do   string
-	// When is the condition of a step that is not always taken, such as
-	// "when the server asks for a password"; empty for the others.
+	// When is the condition of the step, such as "when the server asks for a password"; empty if the
+	// step is always taken.
 	When string
-	// Ahead says that Send goes out in one piece with the step before, whose reply is
-	// not waited for.
+	// Ahead is set if Send goes out together with the previous step, without waiting for its reply.
 	Ahead bool
 }

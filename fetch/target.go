@@ -7,14 +7,14 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Provenance says who wrote a Locator. It is set by the code that made the
-// Locator, never by its text. The zero value is the user.
+// Provenance says who wrote a Locator. The code that creates the Locator sets it; the text of the URL
+// has no influence. The zero value means the user.
 type Provenance struct {
 	Kind Origin
-	// By is the resource that led here, for a Remote one.
+	// By is the resource that contained the link or sent the redirect.
 	By locator.Locator
-	// Peer is the address By came from, which bounds where it may lead; the zero
-	// Addr when it is not known.
+	// Peer is the address of the server that sent By. It limits where By may lead. It is the zero
+	// Addr if it is not known.
 	Peer netip.Addr
 }
 
@@ -26,11 +26,10 @@ const (
 	OriginUser     Origin = iota // typed by the user or passed by the caller
 	OriginConfig                 // read from the user's configuration or environment
 	OriginRemote                 // a link in a resource: a menu item, a directory entry
-	OriginRedirect               // where a server sent us instead of answering
+	OriginRedirect               // a redirect from a server
 )
 
-// String describes the provenance for a message, such as
-// "redirect from http://example.com/".
+// String returns the provenance for a message, such as "redirect from http://example.com/".
 func (p Provenance) String() string {
 	var what string
 	switch p.Kind {
@@ -49,30 +48,30 @@ func (p Provenance) String() string {
 	return fmt.Sprintf("%s from %s", what, p.By.Redacted())
 }
 
-// Purpose says what a connection is for.
+// Purpose is the purpose of a connection.
 type Purpose uint8
 
 // The purposes of a connection.
 const (
-	PurposeControl Purpose = iota // the one the Locator names
+	PurposeControl Purpose = iota // to the server that the Locator names
 	PurposeData                   // an FTP data connection
-	PurposeProxy                  // a proxy on the way
+	PurposeProxy                  // to a proxy
 )
 
-// A Target is a place about to be reached, as [Env.Allow] sees it.
+// A Target is a server, or a local file, that is about to be accessed. [Env.Allow] receives it.
 type Target struct {
 	Locator locator.Locator
 	From    Provenance
 	Purpose Purpose
-	// Network is "tcp" or "udp"; empty when no connection is made (file).
+	// Network is "tcp" or "udp"; empty if there is no connection (file).
 	Network string
-	// Host and Port are the place as named.
+	// Host and Port are those of the URL, or of the proxy.
 	Host string
 	Port uint16
-	// DefaultPort is that of a scheme which package locator does not know; a
-	// Resolver fills it in.
+	// DefaultPort is the default port of a scheme that is not in [locator.Schemes]. A Resolver fills
+	// it in.
 	DefaultPort uint16
-	// Addr is the resolved address. It is invalid in the first question, which is
-	// asked before any name is looked up.
+	// Addr is the resolved address. It is invalid in the first call of Env.Allow, before the name is
+	// looked up.
 	Addr netip.AddrPort
 }

@@ -6,54 +6,54 @@ import (
 	"time"
 )
 
-// Trace is a set of hooks that watch a fetch, carried in its context as
-// httptrace does. A nil hook is skipped. Hooks run on the goroutine that does
-// the work and must return soon; those of one fetch never run at once, but two
-// fetches that share a Trace do call it concurrently.
+// Trace is a set of hooks that observe an operation. The context carries it, as with
+// [net/http/httptrace]. Any hook may be nil. Hooks run on the goroutine that does the work and must
+// return soon. The hooks of one operation are never called concurrently; two operations that share a
+// Trace do call it concurrently.
 //
-// What Sent and Received show is the control conversation, octet for octet but
-// for secrets, which are masked as "****".
+// Sent and Received show the conversation with the server byte for byte, except that secrets are
+// masked as "****".
 type Trace struct {
-	// DialStart is called before an address is dialled.
+	// DialStart is called before a connection is attempted.
 	DialStart func(network, address string)
-	// Connected is called after a dial has succeeded.
+	// Connected is called when a connection is established.
 	Connected func(Connection)
-	// Reused is called when an open session is used instead of a new one.
+	// Reused is called when an open session is reused.
 	Reused func(Connection)
-	// Sent is called after octets of the conversation went out.
+	// Sent is called after bytes of the conversation were sent.
 	Sent func(octets []byte)
-	// Received is called with octets of the conversation that came in.
+	// Received is called with received bytes of the conversation.
 	Received func(octets []byte)
-	// Body is called with how many more octets of the body have come, or have gone
-	// out when one is stored.
+	// Body is called with the number of bytes of the body that were received since the last call, or
+	// that were sent, in an upload. The sum is the progress of the transfer.
 	Body func(n int64)
-	// Retry is called before something is tried again.
+	// Retry is called before a retry.
 	Retry func(Retry)
-	// Note is called with a remark for people, such as a fall-back that was taken.
+	// Note is called with a remark for people, such as the use of a fallback.
 	Note func(text string)
 
-	set *Trace // in a context, where all hooks are callable: those that somebody set
+	set *Trace // the hooks that the caller set, in a Trace whose hooks are all callable
 }
 
 // Connection describes a connection to a Trace.
 type Connection struct {
 	Network       string
 	Purpose       Purpose
-	Host          string // as named
+	Host          string // the name in the URL
 	Local, Remote netip.AddrPort
 }
 
-// Retry describes a repetition to a Trace.
+// Retry describes a retry to a Trace.
 type Retry struct {
-	Attempt int // 1 for the first repetition
+	Attempt int // 1 for the first retry
 	Err     error
 	Wait    time.Duration
 }
 
 type traceKey struct{}
 
-// WithTrace is ctx with t added to it. A Trace that is there already goes on
-// being called, after t.
+// WithTrace returns a copy of ctx with the hooks of t. The hooks of a Trace that ctx has already are
+// called after those of t. If t is nil, WithTrace returns ctx.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	if t == nil {
 		return ctx
@@ -75,8 +75,8 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, all)
 }
 
-// ContextTrace is the Trace of ctx with every hook callable: those that nobody
-// set do nothing. It is never nil, and must not be changed.
+// ContextTrace returns the Trace of ctx. All its hooks can be called: those that were not set do
+// nothing. It is never nil, and must not be changed.
 func ContextTrace(ctx context.Context) *Trace {
 	if t, ok := ctx.Value(traceKey{}).(*Trace); ok {
 		return t
@@ -84,7 +84,7 @@ func ContextTrace(ctx context.Context) *Trace {
 	return callable(&Trace{})
 }
 
-// callable is t with hooks that do nothing where it has none.
+// callable returns a copy of t in which nil hooks are replaced by functions that do nothing.
 func callable(t *Trace) *Trace {
 	return &Trace{
 		DialStart: both2(t.DialStart, func(string, string) {}),

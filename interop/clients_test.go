@@ -1,4 +1,4 @@
-// Package interop holds the project against programs that it did not write.
+// Package interop tests the project with third-party programs.
 package interop
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// requireTool finds a program that the test needs. Where it is missing the test
-// is skipped, except in CI, which must have it.
+// requireTool finds a program that the test needs. If it is missing, the test is skipped; in CI it
+// fails.
 func requireTool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -33,8 +33,8 @@ func requireTool(t testing.TB, name string) string {
 	return path
 }
 
-// patience is a context that ends a moment before the time limit of go test: what
-// hangs is killed and told of.
+// patience returns a context that ends shortly before the time limit of go test: a program that
+// hangs is killed and reported.
 func patience(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -50,7 +50,7 @@ func patience(t *testing.T) context.Context {
 	return ctx
 }
 
-// startPiped starts a program whose standard input and output are the test's.
+// startPiped starts a program whose standard input and output are connected to the test.
 func startPiped(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -67,8 +67,8 @@ func startPiped(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) 
 	return in, out
 }
 
-// runTool runs a program in an environment of its own, without proxies or
-// configuration, and gives its output and exit code.
+// runTool runs a program in an environment of its own, without proxies or configuration, and
+// returns its output and exit code.
 func runTool(t *testing.T, path string, args ...string) (output string, code int) {
 	t.Helper()
 	ctx := patience(t)
@@ -82,12 +82,12 @@ func runTool(t *testing.T, path string, args ...string) (output string, code int
 		t.Fatalf("%v: %v", cmd, err)
 	}
 	if complaints.Len() > 0 {
-		t.Logf("%v says: %s", cmd, complaints.String())
+		t.Logf("standard error of %v: %s", cmd, complaints.String())
 	}
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// shelf is what the servers serve to the clients.
+// shelf is the content that the servers serve to the clients.
 func shelf() fstest.MapFS {
 	every := make([]byte, 4096)
 	for i := range every {
@@ -105,7 +105,7 @@ func shelf() fstest.MapFS {
 	}
 }
 
-// transcript is what both servers and tests share.
+// transcript is implemented by all servers.
 type transcript interface {
 	Transcript() testserver.Transcript
 	WaitIdle(context.Context) error
@@ -139,7 +139,7 @@ func TestCurlFTP(t *testing.T) {
 	const names = "dots.txt\nevery.bin\nmotd.txt\npage.html\npub\nsecret\n"
 	for _, tt := range []struct {
 		name string
-		args string // URL is the server's
+		args string // URL means the server's
 		want string
 		code int
 		sent []string
@@ -194,8 +194,8 @@ func TestCurlFTP(t *testing.T) {
 	}
 }
 
-// curlArgs makes arguments of a line: URL and LOCAL stand for the server and a
-// local file, NUL for a space that separates nothing.
+// curlArgs splits a line into arguments. URL and LOCAL mean the server and a local file; NUL is a
+// space within an argument.
 func curlArgs(line, url, local string) []string {
 	args := []string{"-q", "-sS"}
 	for arg := range strings.FieldsSeq(line) {
@@ -221,7 +221,7 @@ func TestCurlResumesAnUpload(t *testing.T) {
 	srv.On("STOR", 1, testserver.Truncate(4), testserver.Reply("426 aborted"))
 	_, _ = runTool(t, curl, curlArgs("-T LOCAL URL/up", srv.URL, local)...)
 	if got := string(srv.Uploads()["up"]); got != "0123" {
-		t.Fatalf("after the cut %q", got)
+		t.Fatalf("after the truncated transfer %q", got)
 	}
 	_, code := runTool(t, curl, curlArgs("-C - -T LOCAL URL/up", srv.URL, local)...)
 	if got := string(srv.Uploads()["up"]); got != "0123456789" || code != 0 {
@@ -230,7 +230,7 @@ func TestCurlResumesAnUpload(t *testing.T) {
 	sent(t, srv, "SIZE up", "APPE up")
 }
 
-// What curl makes of faults shows that they are what they claim to be.
+// curl's exit codes show that the faults are what they claim to be.
 func TestCurlSeesFaults(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
@@ -250,7 +250,7 @@ func TestCurlSeesFaults(t *testing.T) {
 		{"RETR", []testserver.Fault{testserver.Reply("550 no")}, 78},
 		{"RETR", []testserver.Fault{testserver.Drip(1, 10*time.Millisecond)}, 0},
 		{"EPSV", []testserver.Fault{testserver.Reply("502 no")}, 0},
-		{"PASV", []testserver.Fault{testserver.Reply("227 )(")}, 0}, // not asked for
+		{"PASV", []testserver.Fault{testserver.Reply("227 )(")}, 0}, // curl does not send it
 		{"END", []testserver.Fault{testserver.Reply("451 disk")}, 18},
 	} {
 		t.Run(tt.stage+" "+tt.faults[0].String(), func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestCurlHTTP(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
 	local := filepath.Join(t.TempDir(), "local.txt")
-	large := strings.Repeat("one\ntwo\nthree\n", 1<<17) // curl expects 100 Continue for it
+	large := strings.Repeat("one\ntwo\nthree\n", 1<<17) // so large that curl expects 100 Continue for it
 	if err := os.WriteFile(local, []byte(large), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestCurlHTTP(t *testing.T) {
 			sent(t, srv, tt.sent...)
 			for name, data := range srv.Uploads() {
 				if string(data) != large {
-					t.Errorf("%s was uploaded with %d octets of %d", name, len(data), len(large))
+					t.Errorf("%s: %d bytes were uploaded, want %d", name, len(data), len(large))
 				}
 			}
 		})
@@ -355,15 +355,15 @@ func TestCurlSeesHTTPFaults(t *testing.T) {
 func TestCurlGopher(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content, s.Host, s.Port = shelf(), "hole", 70 })
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content, s.Host, s.Port = shelf(), "site", 70 })
 	for _, tt := range []struct{ name, path, want, sent string }{
-		{"root", "", "0dots.txt\t/dots.txt\thole\t70\r\n9every.bin\t/every.bin\thole\t70\r\n0motd.txt\t/motd.txt\thole\t70\r\nhpage.html\t/page.html\thole\t70\r\n1pub\t/pub\thole\t70\r\n1secret\t/secret\thole\t70\r\n.\r\n", `"\r\n"`},
-		{"menu", "/1/pub", "0a.txt\t/pub/a.txt\thole\t70\r\n1with space\t/pub/with space\thole\t70\r\n.\r\n", `"/pub\r\n"`},
+		{"root", "", "0dots.txt\t/dots.txt\tsite\t70\r\n9every.bin\t/every.bin\tsite\t70\r\n0motd.txt\t/motd.txt\tsite\t70\r\nhpage.html\t/page.html\tsite\t70\r\n1pub\t/pub\tsite\t70\r\n1secret\t/secret\tsite\t70\r\n.\r\n", `"\r\n"`},
+		{"menu", "/1/pub", "0a.txt\t/pub/a.txt\tsite\t70\r\n1with space\t/pub/with space\tsite\t70\r\n.\r\n", `"/pub\r\n"`},
 		{"text", "/0/motd.txt", "hello\r\nworld\r\n.\r\n", `"/motd.txt\r\n"`},
 		{"text with dots", "/0/dots.txt", "..\r\n..x\r\nend\r\n.\r\n", `"/dots.txt\r\n"`},
 		{"binary", "/9/every.bin", string(shelf()["every.bin"].Data), `"/every.bin\r\n"`},
 		{"name with a space", "/0/pub/with%20space/100%25.md", "odd name\r\n.\r\n", `"/pub/with space/100%.md\r\n"`},
-		{"search", "/7/search%09hello%20world", "0motd.txt\t/motd.txt\thole\t70\r\n.\r\n", `"/search\thello world\r\n"`},
+		{"search", "/7/search%09hello%20world", "0motd.txt\t/motd.txt\tsite\t70\r\n.\r\n", `"/search\thello world\r\n"`},
 		{"missing", "/0/nix", "3'/nix' does not exist\t\terror.host\t1\r\n.\r\n", `"/nix\r\n"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -385,22 +385,22 @@ func TestLynx(t *testing.T) {
 		s.Content = shelf()
 		s.Redirects = map[string]testserver.Redirect{"/old": {Location: "/pub/a.txt"}}
 	})
-	hole := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = shelf() })
+	site := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = shelf() })
 	for _, tt := range []struct {
 		name string
 		mode string
 		url  string
-		want []string // what the output has
+		want []string // texts that the output must contain
 	}{
 		{"http page", "-dump", web.URL + "/page.html", []string{"Good morning"}},
 		{"http source", "-source", web.URL + "/page.html", []string{string(shelf()["page.html"].Data)}},
 		{"http directory", "-dump", web.URL + "/pub/", []string{"a.txt", "with space/", web.URL + "/pub/with space/"}},
 		{"http redirect", "-source", web.URL + "/old", []string{"a\n"}},
-		{"gopher root", "-dump", hole.URL + "/", []string{"motd.txt", "pub", hole.URL + "/0/motd.txt", hole.URL + "/1/pub"}},
-		{"gopher menu", "-dump", hole.URL + "/1/pub", []string{hole.URL + "/0/pub/a.txt", hole.URL + "/1/pub/with space"}},
-		{"gopher text", "-dump", hole.URL + "/0/motd.txt", []string{"hello\n", "world\n"}},
-		{"gopher text source", "-source", hole.URL + "/0/motd.txt", []string{"hello\r\nworld\r\n"}},
-		{"gopher search", "-dump", hole.URL + "/7/search?hello", []string{hole.URL + "/0/motd.txt"}},
+		{"gopher root", "-dump", site.URL + "/", []string{"motd.txt", "pub", site.URL + "/0/motd.txt", site.URL + "/1/pub"}},
+		{"gopher menu", "-dump", site.URL + "/1/pub", []string{site.URL + "/0/pub/a.txt", site.URL + "/1/pub/with space"}},
+		{"gopher text", "-dump", site.URL + "/0/motd.txt", []string{"hello\n", "world\n"}},
+		{"gopher text source", "-source", site.URL + "/0/motd.txt", []string{"hello\r\nworld\r\n"}},
+		{"gopher search", "-dump", site.URL + "/7/search?hello", []string{site.URL + "/0/motd.txt"}},
 		{"ftp text", "-dump", ftp.URL + "/motd.txt", []string{"hello\n", "world\n"}},
 		{"ftp source", "-source", ftp.URL + "/pub/a.txt", []string{"a\n"}},
 		{"ftp directory", "-dump", ftp.URL + "/", []string{"motd.txt", "pub", ftp.URL + "/motd.txt"}},
@@ -417,7 +417,7 @@ func TestLynx(t *testing.T) {
 				}
 			}
 			if t.Failed() {
-				for _, s := range []transcript{ftp, web, hole} {
+				for _, s := range []transcript{ftp, web, site} {
 					t.Log(s.Transcript())
 				}
 			}

@@ -14,20 +14,20 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// A lab is the servers of one row for one program. Those of the project are new
-// each time; vsftpd, nginx and gophernicus live as long as the rows of a file,
-// one for each program, and have a directory $ROW for what a row stores.
+// A lab has the servers of one row for one program. Those of the project are new for each row.
+// vsftpd, nginx and gophernicus are shared by the rows of a file, one of each for each program, and
+// have a directory $ROW for what a row stores.
 type lab struct {
-	dir     string
-	row     string
-	values  map[string]string
-	uploads map[string]func() map[string][]byte // by variable
-	wishes  map[string]func() []string          // of proxies, by variable
-	daemons *daemons
-	tls     *tls.Config // of the servers that have it; nil before the first
+	dir      string
+	row      string
+	values   map[string]string
+	uploads  map[string]func() map[string][]byte // by variable
+	requests map[string]func() []string          // requests that proxies received, by variable
+	daemons  *daemons
+	tls      *tls.Config // of the servers that have TLS; nil before the first one
 }
 
-// variable finds what a row names.
+// variable matches the variables that a row names.
 var variable = regexp.MustCompile(`\$\{?([A-Z]+)`)
 
 func newLab(t *testing.T, dir string, r row, shared []*daemons, program int) *lab {
@@ -35,7 +35,7 @@ func newLab(t *testing.T, dir string, r row, shared []*daemons, program int) *la
 	name := strings.ReplaceAll(r.name, "/", "-")
 	l := &lab{
 		dir: filepath.Join(dir, fmt.Sprint(name, ".", program)), row: name,
-		values: map[string]string{"CLOSED": "127.0.0.1:" + closedPort}, uploads: make(map[string]func() map[string][]byte), wishes: make(map[string]func() []string),
+		values: map[string]string{"CLOSED": "127.0.0.1:" + closedPort}, uploads: make(map[string]func() map[string][]byte), requests: make(map[string]func() []string),
 	}
 	l.values["ROW"] = l.row
 	makeDir(t, l.dir, 0o755)
@@ -49,12 +49,12 @@ func newLab(t *testing.T, dir string, r row, shared []*daemons, program int) *la
 	return l
 }
 
-// closedPort is below those the system gives out and above those it reserves;
-// nobody listens there on a machine that runs tests.
+// closedPort is below the ports that the system assigns and above those it reserves. It has no
+// listener on a host that runs tests.
 const closedPort = "1738"
 
-// start starts the server that a variable names, once. A row must not name what
-// does not exist: it would be the same for both programs, and nothing.
+// start starts the server that a variable names, unless it runs. An unknown variable is an error:
+// otherwise both programs would fail in the same way, and the row would test nothing.
 func (l *lab) start(t *testing.T, name string) {
 	t.Helper()
 	switch configure, isFTP := ftpKinds()[name]; {
@@ -86,9 +86,9 @@ func (l *lab) start(t *testing.T, name string) {
 			t.Fatal(err)
 		}
 		t.Cleanup(p.close)
-		l.values[name], l.wishes[name] = p.Addr().String(), p.wishes
+		l.values[name], l.requests[name] = p.Addr().String(), p.requests
 	default:
-		t.Fatalf("there is no $%s", name)
+		t.Fatalf("the table names $%s, which does not exist", name)
 	}
 }
 
@@ -97,7 +97,7 @@ func (l *lab) serve(t *testing.T, name string, s *testserver.Server) {
 	l.values[name], l.uploads[name] = s.URL, s.Uploads
 }
 
-// secure puts TLS in front of a server.
+// secure puts a TLS server in front of a server.
 func (l *lab) secure(t *testing.T, name string) {
 	t.Helper()
 	l.certify(t)
@@ -112,7 +112,7 @@ func (l *lab) secure(t *testing.T, name string) {
 	l.values[name] = scheme + "s://" + listener.Addr().String()
 }
 
-// certify makes a certificate for the servers. It is in $CA.
+// certify creates a certificate for the servers. It is in $CA.
 func (l *lab) certify(t *testing.T) {
 	t.Helper()
 	if l.tls != nil {
@@ -127,7 +127,7 @@ func (l *lab) certify(t *testing.T) {
 	writeFile(t, l.values["CA"], string(cert))
 }
 
-// variables is the environment: $FTP is the URL of a server, $FTP_AT its host and port.
+// variables returns the environment: $FTP is the URL of a server, $FTP_AT its host and port.
 func (l *lab) variables() (env []string) {
 	for name, value := range l.daemonValues() {
 		env = append(env, name+"="+value)
@@ -141,8 +141,7 @@ func (l *lab) variables() (env []string) {
 	return env
 }
 
-// plain replaces what is another in each run: the ports of the servers and the
-// directory of the row.
+// plain replaces what differs in each run: the ports of the servers and the directory of the row.
 func (l *lab) plain(text string) string {
 	text = strings.ReplaceAll(text, l.dir, "DIR")
 	for _, values := range []map[string]string{l.values, l.daemonValues()} {
@@ -162,10 +161,10 @@ func (l *lab) daemonValues() map[string]string {
 	return l.daemons.values
 }
 
-// dataPort is the port of an FTP data connection, as it is in what a proxy is asked.
+// dataPort matches the port of an FTP data connection in a request to a proxy.
 var dataPort = regexp.MustCompile(`:\d{5}$`)
 
-// stored is what the program has put into the servers, and what it asked proxies.
+// stored returns what the program has stored in the servers, and what it requested from proxies.
 func (l *lab) stored(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -174,8 +173,8 @@ func (l *lab) stored(t *testing.T) map[string]string {
 			all[name+" "+file] = string(data)
 		}
 	}
-	for name, wishes := range l.wishes {
-		for i, asked := range wishes() {
+	for name, requests := range l.requests {
+		for i, asked := range requests() {
 			all[fmt.Sprint(name, " ", i)] = dataPort.ReplaceAllString(l.plain(asked), ":data")
 		}
 	}
@@ -189,13 +188,14 @@ func (l *lab) stored(t *testing.T) map[string]string {
 	return all
 }
 
-// daemons are the servers that others wrote.
+// daemons are the third-party servers.
 type daemons struct {
 	values   map[string]string
-	incoming map[string]string // directories that clients may write in, by variable
+	incoming map[string]string // directories that clients may write to, by variable
 }
 
-// startDaemons starts those that rows name, a set for each program; nil is none.
+// startDaemons starts those that rows name, a set for each program. A nil set means that the rows
+// name none.
 func startDaemons(t *testing.T, rows []row) []*daemons {
 	t.Helper()
 	named := make(map[string]bool)
@@ -246,7 +246,7 @@ func (d *daemons) add(t *testing.T, name, url, root, incoming string) {
 	}
 }
 
-// prepare makes the directory that a row may write in.
+// prepare creates the directory that a row may write to.
 func (d *daemons) prepare(t *testing.T, row string) {
 	t.Helper()
 	for _, dir := range d.incoming {

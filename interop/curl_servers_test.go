@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// What the project's own servers have for the table, and where they fail.
+// The content of the project's own servers for the table, and their faults.
 
 const digits = "0123456789"
 
@@ -23,7 +23,7 @@ func everyOctet() []byte {
 	return every
 }
 
-// labContent is what the project's servers serve.
+// labContent is the content of the project's servers.
 func labContent() fstest.MapFS {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -38,7 +38,7 @@ func labContent() fstest.MapFS {
 		"dots.txt": ".\n.x\nend\n", "page.html": "<p>page</p>\n",
 		"pub/a.txt": "a\n", "pub/b.txt": "b\n", "pub/c.md": "c\n", "pub/sub/deep.txt": "deep\n", "with space/a b.txt": "spaced\n", "odd/100%.txt": "percent\n",
 		"n/1.txt": "n1\n", "n/2.txt": "n2\n", "n/3.txt": "n3\n", "private/key.txt": "secret\n",
-		// What these do otherwise is armed below.
+		// The faults of these files are armed below.
 		"cut.txt": digits, "reset.txt": digits, "busy.txt": digits, "slow.txt": digits, "silent.txt": digits, "gone.txt": digits, "chunks.txt": digits, "nolength.txt": digits,
 		"attached": "attached\n", "baking.txt": "with a cookie\n", "closed.txt": digits, "error.txt": "an error's page\n",
 	} {
@@ -50,12 +50,12 @@ func labContent() fstest.MapFS {
 	return content
 }
 
-// labUsers are the accounts of the project's servers.
+// labUsers returns the accounts of the project's servers.
 func labUsers() map[string]testserver.User {
 	return map[string]testserver.User{"lab": {Password: "secret"}, "vms": {Password: "secret", Account: "acct"}}
 }
 
-// ftpKinds are the FTP servers by variable.
+// ftpKinds returns the FTP servers by variable.
 func ftpKinds() map[string]func(*testserver.FTP) {
 	return map[string]func(*testserver.FTP){
 		"FTP": func(*testserver.FTP) {},
@@ -94,7 +94,7 @@ func startFTP(t *testing.T, secured *tls.Config, configure func(*testserver.FTP)
 	return s
 }
 
-// startHTTP starts a web server of which some redirects lead elsewhere.
+// startHTTP starts a web server; some of its redirects lead to elsewhere.
 func startHTTP(t *testing.T, elsewhere string) *testserver.HTTP {
 	t.Helper()
 	s, err := testserver.StartHTTP(t.Context(), "", func(s *testserver.HTTP) {

@@ -20,40 +20,38 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The table in testdata/curl is held against curl: each row is a command line
-// of the shell in which "curl" is first the real one, then this program. Both
-// must write the same to standard output and to files, store the same in the
-// servers, and end with the same code.
+// The table in testdata/curl compares this program with curl. Each row is a command line of the
+// shell in which "curl" is first the real one, then this program. Both must write the same to
+// standard output and to files, store the same in the servers, and end with the same exit code.
 //
-// A row runs in a directory of its own that holds those of the seedFiles that it
-// names. $FTP,
-// $HTTP and the like are the servers that its lab starts. Lines that begin with
-// # are for people; a line that is indented belongs to the row above:
+// A row runs in a directory of its own that contains the seedFiles that it names. $FTP, $HTTP and
+// so on are the servers that its lab starts. Lines that begin with # are comments; an indented line
+// belongs to the row above:
 //
-//	differs: the reason why this program does otherwise, on purpose
+//	differs: the reason why this program differs on purpose
 //
-// A row that is said to differ and does not is a failure as well.
+// A row that is marked as different must differ.
 
 const (
 	minRows        = 150
 	maxDifferences = 10
-	rowsAtOnce     = 8 // more than there are cores: some wait
+	rowsAtOnce     = 8 // more than there are cores, because some of them wait
 	curlVersion    = "curl 7.88.1 "
 )
 
 // A row of the table.
 type row struct {
-	name    string // file and line, as ftp/12
+	name    string // file and line, such as ftp/12
 	command string
-	differs string // why, or ""
+	differs string // the reason, or ""
 }
 
-// readTable is the rows by file.
+// readTable returns the rows by file.
 func readTable(t *testing.T) map[string][]row {
 	t.Helper()
 	files, err := filepath.Glob("testdata/curl/*.txt")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no table: %v", err)
+		t.Fatalf("the table cannot be read: %v", err)
 	}
 	table := make(map[string][]row)
 	for _, file := range files {
@@ -81,7 +79,7 @@ func readRows(group, text string) (rows []row, err error) {
 		default:
 			reason, ok := strings.CutPrefix(strings.TrimSpace(line), "differs: ")
 			if !ok || len(rows) == 0 || rows[len(rows)-1].differs != "" {
-				return nil, fmt.Errorf("%d: %q belongs to no row", number, line)
+				return nil, fmt.Errorf("line %d: %q is not below a row", number, line)
 			}
 			rows[len(rows)-1].differs = reason
 		}
@@ -89,7 +87,7 @@ func readRows(group, text string) (rows []row, err error) {
 	return rows, nil
 }
 
-// TestCurlTable runs all of it.
+// TestCurlTable runs the whole table.
 func TestCurlTable(t *testing.T) {
 	t.Parallel()
 	table := readTable(t)
@@ -97,13 +95,13 @@ func TestCurlTable(t *testing.T) {
 	curl := requireTool(t, "curl")
 	if version, _ := runTool(t, curl, "-q", "--version"); !strings.HasPrefix(version, curlVersion) {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("the table is about %s: %s", curlVersion, version)
+			t.Fatalf("the table is for %s; this is %s", curlVersion, version)
 		}
-		t.Skipf("the table is about %s: %s", curlVersion, version)
+		t.Skipf("the table is for %s; this is %s", curlVersion, version)
 	}
 	programs := []string{named(t, "curl", curl), named(t, "curl", buildCommand(t))}
-	// The directories stay until the end: ext4 has a hard time to make a file while
-	// many are being removed.
+	// The directories stay until the end, because ext4 creates files slowly while many are being
+	// removed.
 	dir := t.TempDir()
 	turns := make(chan struct{}, rowsAtOnce)
 	var groups sync.WaitGroup
@@ -129,17 +127,17 @@ func TestCurlTable(t *testing.T) {
 	groups.Wait()
 }
 
-// checkTable counts.
+// checkTable checks the number of rows, and that each runs curl and occurs once.
 func checkTable(t *testing.T, table map[string][]row) {
 	t.Helper()
 	all, differing := make(map[string]string), 0
 	for _, rows := range table {
 		for _, r := range rows {
 			if first, twice := all[r.command]; twice {
-				t.Errorf("%s is %s again: %s", r.name, first, r.command)
+				t.Errorf("%s repeats %s: %s", r.name, first, r.command)
 			}
 			if !strings.Contains(r.command, "curl ") {
-				t.Errorf("%s runs no curl: %s", r.name, r.command)
+				t.Errorf("%s does not run curl: %s", r.name, r.command)
 			}
 			all[r.command] = r.name
 			if r.differs != "" {
@@ -148,12 +146,12 @@ func checkTable(t *testing.T, table map[string][]row) {
 		}
 	}
 	if len(all) < minRows || differing > maxDifferences {
-		t.Errorf("%d rows, %d of which differ; there must be %d at least and may be %d that differ", len(all), differing, minRows, maxDifferences)
+		t.Errorf("%d rows, %d of which differ; want at least %d rows, and at most %d that differ", len(all), differing, minRows, maxDifferences)
 	}
 	t.Logf("%d command lines, %d of which differ", len(all), differing)
 }
 
-// named gives a directory for PATH in which name is the program.
+// named returns a directory for PATH in which name is the program.
 func named(t *testing.T, name, program string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -163,11 +161,11 @@ func named(t *testing.T, name, program string) (dir string) {
 	return dir
 }
 
-// A result is all that a script could make use of.
+// A result is all that a script could use.
 type result struct {
 	code     int
 	output   string
-	files    map[string]string // and their contents
+	files    map[string]string // names and contents
 	stored   map[string]string // in the servers
 	silent   bool              // nothing went to standard error
 	messages string
@@ -181,7 +179,7 @@ type trial struct {
 	ctx             context.Context
 }
 
-// start starts the row with one program, in a world of its own.
+// start starts the row with one program, in an environment of its own.
 func (r row) start(t *testing.T, dir, bin string, shared []*daemons, program int) *trial {
 	t.Helper()
 	ctx := patience(t)
@@ -206,7 +204,7 @@ func (r row) start(t *testing.T, dir, bin string, shared []*daemons, program int
 
 func (tr *trial) work() string { return filepath.Join(tr.dir, "work") }
 
-// result waits for the end.
+// result waits for the end of the trial.
 func (tr *trial) result(t *testing.T) result {
 	t.Helper()
 	err := tr.cmd.Wait()
@@ -220,10 +218,10 @@ func (tr *trial) result(t *testing.T) result {
 	}
 }
 
-// asksSilence is the options after which standard error is for what the user asked for.
+// asksSilence matches the options after which standard error has only what the user requested.
 var asksSilence = regexp.MustCompile(` (-[a-zA-Z]*s[a-zA-Z]*|--silent) `)
 
-// compare tells how the results differ.
+// compare reports how the results differ.
 func (r row) compare(t *testing.T, curl, ours result) {
 	t.Helper()
 	var found []string
@@ -241,19 +239,19 @@ func (r row) compare(t *testing.T, curl, ours result) {
 	}
 	switch {
 	case r.differs == "" && len(found) > 0:
-		t.Errorf("%s: %s\n%s\ncurl says:\n%s\nours says:\n%s", r.name, r.command, strings.Join(found, "\n"), curl.messages, ours.messages)
+		t.Errorf("%s: %s\n%s\nmessages of curl:\n%s\nmessages of fetch1738:\n%s", r.name, r.command, strings.Join(found, "\n"), curl.messages, ours.messages)
 	case r.differs != "" && len(found) == 0:
-		t.Errorf("%s: %s\nThere is no difference any more: %s", r.name, r.command, r.differs)
+		t.Errorf("%s: %s\nThe row no longer differs; remove its reason: %s", r.name, r.command, r.differs)
 	}
 }
 
-// A file to plant.
+// A seed is a file to create.
 type seed struct {
 	text string
 	mode fs.FileMode
 }
 
-// seedFiles are in the directory in which a row runs.
+// seedFiles returns the files in the directory in which a row runs.
 func seedFiles() map[string]seed {
 	return map[string]seed{
 		"local.txt":  {"one\ntwo\nthree\n", 0o644},
@@ -266,12 +264,12 @@ func seedFiles() map[string]seed {
 	}
 }
 
-// homeFiles are in $HOME.
+// homeFiles returns the files in $HOME.
 func homeFiles() map[string]seed {
 	return map[string]seed{".netrc": {"machine 127.0.0.1 login lab password secret\n", 0o600}}
 }
 
-// planted is when all files were last changed before a row runs.
+// planted is the modification time of all files before a row runs.
 var planted = time.Date(1995, time.March, 4, 5, 6, 7, 0, time.UTC)
 
 // plantFiles fills a new directory.
@@ -289,8 +287,8 @@ func plantFiles(t *testing.T, dir string, files map[string]seed) {
 	}
 }
 
-// readTree is what is in a directory: for each name the mode, the contents and
-// the time of the last change, unless that was in this test.
+// readTree returns the content of a directory: for each name the mode, the contents and the
+// modification time, unless that is during this test.
 func (l *lab) readTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -318,7 +316,7 @@ func (l *lab) readTree(t *testing.T, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps.DeleteFunc(files, func(name, text string) bool { // what is as it was planted tells nothing
+	maps.DeleteFunc(files, func(name, text string) bool { // files that did not change
 		file, ok := seedFiles()[name]
 		return ok && text == fmt.Sprintf("%v %s\n%s", file.mode, planted.Format(time.DateTime), file.text)
 	})

@@ -18,8 +18,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// secureSettings have vsftpd insist on TLS everywhere and on the reuse of its
-// sessions, with a certificate that the Config trusts.
+// secureSettings returns settings with which vsftpd requires TLS everywhere and the reuse of its
+// sessions, and a Config that trusts its certificate.
 func secureSettings(t *testing.T, more ...string) ([]string, *tls.Config) {
 	t.Helper()
 	cert, key := selfSigned(t)
@@ -36,7 +36,7 @@ func secureSettings(t *testing.T, more ...string) ([]string, *tls.Config) {
 	return append(settings, more...), &tls.Config{RootCAs: pool}
 }
 
-// every kind of transfer, by a login that may write.
+// everyTransfer tests every kind of transfer, with a login that may write.
 func everyTransfer(t *testing.T, srv *vsftpd, f *ftp.Fetcher, scheme string) {
 	t.Helper()
 	url := func(path string) locator.Locator {
@@ -59,7 +59,7 @@ func everyTransfer(t *testing.T, srv *vsftpd, f *ftp.Fetcher, scheme string) {
 		{&fetch.Request{Locator: url("/a/b/"), Options: &ftp.Options{ListOnly: true}}, "c.txt\n"},
 	} {
 		if got := get(t, f, &c, tc.req); string(got) != tc.want {
-			t.Errorf("%v: %d octets, want %d others", tc.req.Locator, len(got), len(tc.want))
+			t.Errorf("%v: %d bytes, which differ from the %d expected", tc.req.Locator, len(got), len(tc.want))
 		}
 	}
 	path := filepath.Join(srv.root, "incoming/new")
@@ -77,19 +77,19 @@ func everyTransfer(t *testing.T, srv *vsftpd, f *ftp.Fetcher, scheme string) {
 	want := append(slices.Clone(binary), "more"...)
 	copy(want[4:], "four")
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("stored %d octets, %v; want %d", len(got), err, len(want))
+		t.Errorf("stored %d bytes, %v; want %d", len(got), err, len(want))
 	}
 	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: url("/incoming/empty")}, strings.NewReader("")); err != nil {
 		t.Error(err)
 	}
 }
 
-// trusting is an Env whose TLS is config.
+// trusting returns an Env whose TLS is config.
 func trusting(config *tls.Config) *fetch.Env {
 	return &fetch.Env{TLS: func() (*tls.Config, error) { return config, nil }}
 }
 
-// TestVsftpdTLS has both versions of TLS, in passive and active mode.
+// TestVsftpdTLS tests both versions of TLS, in passive and active mode.
 func TestVsftpdTLS(t *testing.T) {
 	t.Parallel()
 	settings, config := secureSettings(t)
@@ -129,7 +129,7 @@ func TestVsftpdTLSRefusals(t *testing.T) {
 	}{
 		{"no TLS where it is required", &ftp.Fetcher{}, secure, "USER", 530},
 		{"data in the clear where TLS is required", &ftp.Fetcher{Security: ftp.RequireControl, Env: trusting(config)}, secure, "RETR", 522},
-		{"TLS required where there is none", &ftp.Fetcher{Security: ftp.RequireTLS, Env: trusting(config)}, plain, "AUTH", 530},
+		{"TLS required, server without TLS", &ftp.Fetcher{Security: ftp.RequireTLS, Env: trusting(config)}, plain, "AUTH", 530},
 		{"a certificate that is not trusted", &ftp.Fetcher{Security: ftp.TryTLS}, secure, "TLS handshake", 0},
 	} {
 		_, err := tc.f.Fetch(t.Context(), &fetch.Request{Locator: tc.srv.url(t, "/x.txt")})
@@ -146,7 +146,7 @@ func TestVsftpdTLSRefusals(t *testing.T) {
 	}
 }
 
-// TestVsftpdActive has vsftpd connect to us.
+// TestVsftpdActive tests that vsftpd connects to us.
 func TestVsftpdActive(t *testing.T) {
 	t.Parallel()
 	srv := startVsftpd(t, "port_enable=YES", "connect_from_port_20=NO", "pasv_enable=NO")
@@ -165,9 +165,8 @@ func TestVsftpdActive(t *testing.T) {
 	}
 }
 
-// TestCurlFTPSecure has curl use the test server in active mode and under TLS. Both
-// at once is more than Debian 12's curl 7.88 can do: it never begins the
-// handshake.
+// TestCurlFTPSecure has curl use the test server in active mode and under TLS. Debian 12's curl
+// 7.88 cannot do both at once: it never begins the handshake.
 func TestCurlFTPSecure(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
@@ -183,7 +182,7 @@ func TestCurlFTPSecure(t *testing.T) {
 		})
 	}
 	explicit, implicit := start(false, true), start(true, true)
-	old := start(false, false) // before TLS 1.3 curl has no tickets, and crypto/tls nothing else
+	old := start(false, false) // before TLS 1.3 curl has no tickets, and crypto/tls has nothing else
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	writeFile(t, ca, string(cert))
 	local := filepath.Join(t.TempDir(), "local")
@@ -208,7 +207,7 @@ func TestCurlFTPSecure(t *testing.T) {
 		options := append(strings.Fields(tc.options), "-s", "-S", "--cacert", ca)
 		out, code := runTool(t, curl, append(options, tc.srv.URL+"/every.bin")...)
 		if code != 0 || out != want {
-			t.Errorf("%s %s: code %d, %d octets", tc.options, tc.srv.URL, code, len(out))
+			t.Errorf("%s %s: code %d, %d bytes", tc.options, tc.srv.URL, code, len(out))
 		}
 		name := fmt.Sprint("new", i)
 		if _, code := runTool(t, curl, append(options, "-T", local, tc.srv.URL+"/"+name)...); code != 0 || string(tc.srv.Uploads()[name]) != "from here\n" {

@@ -32,16 +32,16 @@ type vsftpd struct {
 	root string
 }
 
-// The named account of the server; the anonymous one needs no password.
+// The account of the server that has a password.
 const (
 	labUser     = "lab"
 	labPassword = "secret"
 	labHash     = "$6$interop1738$dMIthdquXHw2JUg4ClLiUSgMNNH2GvMUb8xFSBhmz9YGSbzksw/ey6W307qbELssGzcBAB.pCXZBul.m0o2HI."
 )
 
-// startVsftpd runs vsftpd on a free loopback port until the test ends. It has
-// its own configuration, with settings added, and, in a mount namespace of its own, its own users:
-// nothing on the machine is changed.
+// startVsftpd runs vsftpd on a free loopback port until the test ends. It has its own
+// configuration, with settings added, and its own users, in a mount namespace of its own. Nothing
+// on the host is changed.
 func startVsftpd(t *testing.T, settings ...string) *vsftpd {
 	t.Helper()
 	program := requireTool(t, "vsftpd")
@@ -91,7 +91,7 @@ delay_failed_login=0
 	return srv
 }
 
-// users writes the account files that the server sees in place of /etc's.
+// users writes the account files that the server sees instead of those in /etc.
 func users(t *testing.T, dir, home string) {
 	t.Helper()
 	passwd, err := os.ReadFile("/etc/passwd")
@@ -111,7 +111,7 @@ func users(t *testing.T, dir, home string) {
 	}
 }
 
-// What the server has.
+// The content of the server.
 var (
 	text   = "line one\nline two\nline three\n"
 	binary = randomOctets(64 << 10)
@@ -141,7 +141,7 @@ func randomOctets(n int) []byte {
 	return b
 }
 
-// url locates a url-path on the server, for the anonymous user.
+// url returns the locator of a url-path on the server, for the anonymous user.
 func (s *vsftpd) url(t *testing.T, path string) *locator.FTP {
 	return parseFTP(t, "ftp://"+s.addr+path)
 }
@@ -155,8 +155,7 @@ func parseFTP(t *testing.T, url string) *locator.FTP {
 	return l.(*locator.FTP)
 }
 
-// conversation notes what goes over the control connection, and the progress of
-// the body.
+// conversation records what goes over the control connection, and the progress of the body.
 type conversation struct {
 	mu    sync.Mutex
 	sent  []string
@@ -183,7 +182,7 @@ func (c *conversation) check(t *testing.T, want ...string) {
 	}
 }
 
-// get fetches and reads, and wants no error.
+// get fetches and reads; that must succeed.
 func get(t *testing.T, f *ftp.Fetcher, c *conversation, req *fetch.Request) []byte {
 	t.Helper()
 	res, err := f.Fetch(c.context(t), req)
@@ -198,7 +197,7 @@ func get(t *testing.T, f *ftp.Fetcher, c *conversation, req *fetch.Request) []by
 	return data
 }
 
-// TestVsftpdExact has the sequence of RFC 1738 §3.2.2 and nothing else.
+// TestVsftpdExact tests the sequence of RFC 1738 §3.2.2, without additional commands.
 func TestVsftpdExact(t *testing.T) {
 	t.Parallel()
 	srv := startVsftpd(t)
@@ -241,8 +240,8 @@ func TestVsftpdNullCWD(t *testing.T) {
 	c.check(t, "USER anonymous", "PASS ****", "CWD ", "QUIT")
 }
 
-// TestVsftpdDefault has the same with what helps: PWD to use the session again,
-// SIZE to know the size.
+// TestVsftpdDefault tests the default sequence, which has additional commands: PWD to reuse the
+// session, SIZE for the size.
 func TestVsftpdDefault(t *testing.T) {
 	t.Parallel()
 	srv := startVsftpd(t)
@@ -250,7 +249,7 @@ func TestVsftpdDefault(t *testing.T) {
 	defer f.Close()
 	var c conversation
 	if got := get(t, f, &c, &fetch.Request{Locator: srv.url(t, "/pub/rand.bin")}); !bytes.Equal(got, binary) {
-		t.Errorf("%d octets, want %d others", len(got), len(binary))
+		t.Errorf("%d bytes, which differ from the %d expected", len(got), len(binary))
 	}
 	if got := get(t, f, &c, &fetch.Request{Locator: srv.url(t, "/a/b/c.txt")}); string(got) != text {
 		t.Errorf("got %q", got)
@@ -301,7 +300,7 @@ func TestVsftpdLarge(t *testing.T) {
 	}
 	defer file.Close()
 	if n, err := io.Copy(file, res.Body); n != int64(large) || err != nil {
-		t.Fatalf("%d octets, %v", n, err)
+		t.Fatalf("%d bytes, %v", n, err)
 	}
 	got := sha256.New()
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -311,7 +310,7 @@ func TestVsftpdLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Sum(nil), sum.Sum(nil)) || c.body != int64(large) {
-		t.Errorf("other octets than the server's, or %d told to the trace", c.body)
+		t.Errorf("the bytes differ from the server's, or the hook Body was called for %d", c.body)
 	}
 }
 
@@ -342,7 +341,7 @@ func TestVsftpdListing(t *testing.T) {
 		}
 		for name, want := range map[string]string{"rand.bin": string(binary), "f #1;%.txt": "odd\n", "caf\xe9": "latin\n", "zero": ""} {
 			if got := get(t, f, &c, &fetch.Request{Locator: names[name].Locator}); string(got) != want {
-				t.Errorf("%s: the entry %q leads to %d other octets", tc.path, name, len(got))
+				t.Errorf("%s: the entry %q leads to %d bytes, which differ from the expected ones", tc.path, name, len(got))
 			}
 		}
 		if tc.opt == nil && !strings.HasSuffix(tc.path, "d") {
@@ -371,7 +370,7 @@ func TestVsftpdErrors(t *testing.T) {
 	}{
 		{"missing", srv.url(t, "/pub/none"), "RETR", 550, fetch.ErrNotFound},
 		{"missing directory", srv.url(t, "/none/x"), "CWD", 550, fetch.ErrNotFound},
-		{"forbidden", srv.url(t, "/forbidden"), "RETR", 550, fetch.ErrNotFound}, // vsftpd does not tell it from a missing one
+		{"forbidden", srv.url(t, "/forbidden"), "RETR", 550, fetch.ErrNotFound}, // vsftpd does not distinguish it from a missing one
 		{"a directory", srv.url(t, "/pub"), "RETR", 550, fetch.ErrNotFound},
 		{"wrong password", user("lab:wrong"), "PASS", 530, fetch.ErrUnauthenticated},
 		{"no password", user("lab"), "login", 0, fetch.ErrUnauthenticated},
@@ -419,7 +418,7 @@ func TestVsftpdRanges(t *testing.T) {
 		var c conversation
 		got := get(t, f, &c, &fetch.Request{Locator: srv.url(t, "/pub/rand.bin"), Offset: tc.offset, Length: tc.length})
 		if !bytes.Equal(got, binary[tc.from:tc.to]) {
-			t.Errorf("offset %d, length %d: %d octets, want %d", tc.offset, tc.length, len(got), tc.to-tc.from)
+			t.Errorf("offset %d, length %d: %d bytes, want %d", tc.offset, tc.length, len(got), tc.to-tc.from)
 		}
 	}
 	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: srv.url(t, "/pub/rand.bin"), Offset: size + 1}); !errors.Is(err, fetch.ErrBadRange) {
@@ -438,7 +437,7 @@ func TestVsftpdUpload(t *testing.T) {
 		t.Helper()
 		got, err2 := os.ReadFile(path)
 		if err != nil || err2 != nil || !bytes.Equal(got, want) {
-			t.Fatalf("%s: %v, %v, %d octets, want %d", step, err, err2, len(got), len(want))
+			t.Fatalf("%s: %v, %v, %d bytes, want %d", step, err, err2, len(got), len(want))
 		}
 	}
 	var c conversation
@@ -462,12 +461,12 @@ func TestVsftpdUpload(t *testing.T) {
 	l = parseFTP(t, "ftp://"+labUser+":"+labPassword+"@"+srv.addr+"/incoming/some/where/x")
 	path = filepath.Join(srv.root, "incoming/some/where/x")
 	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: l}, strings.NewReader("x")); !errors.Is(err, fetch.ErrNotFound) {
-		t.Errorf("into a directory that is not there: %v", err)
+		t.Errorf("into a missing directory: %v", err)
 	}
 	_, err = f.Replace(t.Context(), &fetch.Request{Locator: l, Options: &ftp.Options{CreateDirs: true}}, strings.NewReader("x"))
 	check("with CreateDirs", err, []byte("x"))
 	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: srv.url(t, "/pub/x")}, strings.NewReader("x")); !errors.Is(err, fetch.ErrPermission) {
-		t.Errorf("where one may not write: %v", err)
+		t.Errorf("where writing is not permitted: %v", err)
 	}
 }
 
@@ -491,8 +490,8 @@ func TestVsftpdAttributes(t *testing.T) {
 	}
 }
 
-// TestVsftpdAbandoned closes a transfer in the middle: what is left of it is not
-// read, and the Fetcher is fit for another.
+// TestVsftpdAbandoned closes a transfer in the middle. The rest of it must not be read, and the
+// Fetcher must work afterwards.
 func TestVsftpdAbandoned(t *testing.T) {
 	t.Parallel()
 	srv := startVsftpd(t)
@@ -516,7 +515,7 @@ func TestVsftpdAbandoned(t *testing.T) {
 	}
 	res.Close()
 	if n := came.Load(); n > 1<<29 {
-		t.Errorf("%d octets were read", n)
+		t.Errorf("%d bytes were read", n)
 	}
 	var c conversation
 	if got := get(t, f, &c, &fetch.Request{Locator: srv.url(t, "/x.txt")}); string(got) != "top\n" {
@@ -524,7 +523,7 @@ func TestVsftpdAbandoned(t *testing.T) {
 	}
 }
 
-// counting is a connection that adds up what is read from it.
+// counting is a connection that counts the bytes read from it.
 type counting struct {
 	net.Conn
 	came *atomic.Int64
@@ -538,8 +537,7 @@ func (c *counting) Read(p []byte) (int, error) {
 
 // Starting servers.
 
-// serverDir is a temporary directory that a server running as another user can
-// look into.
+// serverDir returns a temporary directory that a server running as another user can read.
 func serverDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

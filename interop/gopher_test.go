@@ -27,8 +27,8 @@ type gophernicus struct {
 	root string
 }
 
-// startGophernicus runs gophernicus under tcpsvd, a process for each
-// connection, on a free loopback port until the test ends.
+// startGophernicus runs gophernicus under tcpsvd, a process for each connection, on a free loopback
+// port until the test ends.
 func startGophernicus(t *testing.T) *gophernicus {
 	t.Helper()
 	tcpsvd, program := requireTool(t, "tcpsvd"), requireTool(t, "gophernicus")
@@ -45,7 +45,7 @@ func startGophernicus(t *testing.T) *gophernicus {
 	return srv
 }
 
-// dots is a text of lines that begin with dots. gophernicus sends them as they are.
+// dots is a text of lines that begin with dots. gophernicus sends them unchanged.
 const dots = ".leading dot\n..two dots\n.\nafter a lone dot\n..\n"
 
 func (s *gophernicus) plant(t *testing.T) {
@@ -69,7 +69,7 @@ func (s *gophernicus) plant(t *testing.T) {
 	}
 }
 
-// request asks for a gopher-path on the server.
+// request returns a request for a gopher-path on the server.
 func (s *gophernicus) request(t *testing.T, path string) *fetch.Request {
 	t.Helper()
 	l, err := locator.Parse("gopher://" + s.addr + path)
@@ -91,8 +91,8 @@ func dig(t *testing.T, req *fetch.Request) ([]byte, *fetch.Resource, error) {
 	return data, res, err
 }
 
-// menu fetches a menu: its items by what they show, without the server's own
-// columns for date and size.
+// menu fetches a menu. It returns its items by the text they show, without the server's own columns
+// for date and size.
 func menu(t *testing.T, req *fetch.Request) (names []string, items map[string]fetch.Item) {
 	t.Helper()
 	res, err := new(gopher.Fetcher).Fetch(t.Context(), req)
@@ -125,14 +125,14 @@ func TestGophernicusDocuments(t *testing.T) {
 	} {
 		data, res, err := dig(t, srv.request(t, path))
 		if err != nil || string(data) != want {
-			t.Errorf("%s: %d octets, %v; want %d; %.60q", path, len(data), err, len(want), data)
+			t.Errorf("%s: %d bytes, %v; want %d; %.60q", path, len(data), err, len(want), data)
 			continue
 		}
 		if res.Info.(*gopher.Info).Complete {
-			t.Errorf("%s: the server is said to have marked the end", path)
+			t.Errorf("%s: Info says that the server marked the end, but it did not", path)
 		}
 	}
-	// Nothing but the wording tells this from a text.
+	// Only the wording distinguishes this from a text.
 	if data, _, err := dig(t, srv.request(t, "/0/no/such.txt")); err != nil || !strings.HasPrefix(string(data), "Error: File or directory not found!") {
 		t.Errorf("a missing text: %q, %v", data, err)
 	}
@@ -142,7 +142,7 @@ func TestGophernicusDocuments(t *testing.T) {
 	part := srv.request(t, "/9/bin.d/rand.bin")
 	part.Offset, part.Length = 60000, 100
 	if data, _, err := dig(t, part); err != nil || !bytes.Equal(data, binary[60000:60100]) {
-		t.Errorf("a part: %d octets, %v", len(data), err)
+		t.Errorf("a part: %d bytes, %v", len(data), err)
 	}
 	part.Offset = 1 << 20
 	if _, _, err := dig(t, part); !errors.Is(err, fetch.ErrBadRange) {
@@ -174,7 +174,7 @@ func TestGophernicusWalk(t *testing.T) {
 				t.Fatal(err)
 			}
 			if bare := bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")); dir != "bin.d" && !bytes.Equal(bytes.TrimSuffix(bare, []byte("\n")), bytes.TrimSuffix(disk, []byte("\n"))) || dir == "bin.d" && !bytes.Equal(data, disk) {
-				t.Errorf("%s/%s: %d octets, on disk %d", dir, name, len(data), len(disk))
+				t.Errorf("%s/%s: %d bytes, on disk %d", dir, name, len(data), len(disk))
 			}
 		}
 	}
@@ -194,8 +194,8 @@ func TestGophernicusWalk(t *testing.T) {
 	}
 }
 
-// TestGophernicusMany asks for many items at once: none is lost, as each request
-// goes out in one segment.
+// TestGophernicusMany requests many items at once. None may be lost; each request is sent in one
+// segment.
 func TestGophernicusMany(t *testing.T) {
 	t.Parallel()
 	srv := startGophernicus(t)
@@ -247,9 +247,9 @@ func TestGophernicusLarge(t *testing.T) {
 	}
 	defer out.Close()
 	if n, err := io.Copy(out, res.Body); n != int64(large) || err != nil {
-		t.Fatalf("%d octets, %v", n, err)
+		t.Fatalf("%d bytes, %v", n, err)
 	}
 	if hashFile(t, out.Name()) != string(hash.Sum(nil)) {
-		t.Error("the copy has other octets than the server's file")
+		t.Error("the copy differs from the server's file")
 	}
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// startPygopherd runs pygopherd with its own configuration, changed where it
-// must be, and gives its address.
+// startPygopherd runs pygopherd with its own configuration, changed where necessary, and returns
+// its address.
 func startPygopherd(t *testing.T, files map[string]string) (addr string) {
 	t.Helper()
 	program := requireTool(t, "pygopherd")
@@ -56,7 +56,7 @@ func startPygopherd(t *testing.T, files map[string]string) (addr string) {
 		text = regexp.MustCompile(change[0]).ReplaceAllString(text, change[1])
 	}
 	writeFile(t, filepath.Join(dir, "pygopherd.conf"), text)
-	// Under the system's Python, where its modules are.
+	// The system's Python has the required modules.
 	daemon.Start(t, exec.Command("/usr/bin/python3", program, filepath.Join(dir, "pygopherd.conf"))).Await(t, addr)
 	return addr
 }
@@ -107,7 +107,7 @@ func TestPygopherd(t *testing.T) {
 	}
 }
 
-// plusShelf is served to clients of Gopher+.
+// plusShelf is the content for clients of Gopher+.
 func plusShelf(t *testing.T) *testserver.Gopher {
 	return testserver.NewGopher(t, func(s *testserver.Gopher) {
 		s.Personality = testserver.UMNGopher
@@ -131,7 +131,7 @@ type screen struct {
 	keys io.Writer
 	mu   sync.Mutex
 	text bytes.Buffer
-	more chan struct{} // has one element when text has grown
+	more chan struct{} // has an element when text has grown
 }
 
 // startScreen runs a program on a terminal of its own until the test ends.
@@ -164,7 +164,7 @@ func startScreen(t *testing.T, program string, args ...string) *screen {
 	return s
 }
 
-// Write takes what the program shows.
+// Write receives what the program shows.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +176,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// await waits until the program has shown a text, and forgets what it has shown
-// until then.
+// await waits until the program has shown a text, and deletes what it has shown until then.
 func (s *screen) await(want string) {
 	s.t.Helper()
 	over := daemon.TimeOver(s.t)
@@ -222,8 +221,8 @@ func TestLynxScreen(t *testing.T) {
 	sent(t, srv, `"\r\n"`, `"/a-text\r\n"`)
 }
 
-// TestUMNScreen does so with the client that Gopher+ was made for: a text, one of
-// two views, a form with the answers that it suggests.
+// TestUMNScreen uses the client for which Gopher+ was designed: a text, one of two views, a form
+// with the answers that it suggests.
 func TestUMNScreen(t *testing.T) {
 	t.Parallel()
 	client := requireTool(t, "gopher")
@@ -249,7 +248,7 @@ func TestUMNScreen(t *testing.T) {
 	s.await("1: [220]")
 	sent(t, srv, `"\t$\r\n"`, `"/a-text\t+Text/plain En_US\r\n"`, `"/b-salmon\t+Text/plain De_DE\r\n"`, `"/c-survey\t+Text/plain En_US\t1\r\n"`)
 
-	// Our form is the same, octet by octet.
+	// Our form is the same, byte for byte.
 	lines := srv.Transcript().From(testserver.FromClient)
 	form := gopher.Form{Questions: []gopher.Question{{Kind: gopher.Ask}, {Kind: gopher.AskL}, {Kind: gopher.Choose, Choices: []string{"Red"}}}}
 	filled, err := form.Fill("Text/plain En_US", []string{"220", "one line", "Red"})
@@ -261,12 +260,11 @@ func TestUMNScreen(t *testing.T) {
 		want = append(want, strconv.Quote(line))
 	}
 	if got := lines[max(len(lines)-len(want), 0):]; !slices.Equal(got, want) {
-		t.Errorf("it sent %q, we send %q", got, want)
+		t.Errorf("the client sent %q, we send %q", got, want)
 	}
 }
 
-// TestUMNServed walks through what the verb serve serves: a folder, one with a
-// gophermap, and a text.
+// TestUMNServed visits what the verb serve serves: a folder, one with a gophermap, and a text.
 func TestUMNServed(t *testing.T) {
 	t.Parallel()
 	client, program := requireTool(t, "gopher"), buildCommand(t)

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/text/width"
 )
 
-// A grid is the screen of a terminal as its owner sees it. It knows what a
-// display of progress may do: write, go up, erase what is below.
+// A grid is the screen of a terminal as the user sees it. It supports the control sequences of a
+// progress display: write, move up, erase below.
 type grid struct {
 	columns, rows int
 	cells         [][]string // a wide character's second column is ""
 	row, column   int
 	full          bool // the last column has been written: the next character wraps
-	wraps         int  // lines that did
+	wraps         int  // number of lines that wrapped
 	history       []string
-	unknown       []string // what it does not know
+	unknown       []string // control sequences that it does not support
 }
 
 func newGrid(columns, rows int) *grid {
@@ -38,13 +38,13 @@ func (g *grid) blank() []string {
 	return row
 }
 
-// write takes what a program wrote.
+// write receives what a program wrote.
 func (g *grid) write(text string) {
 	for len(text) > 0 {
 		if sequence, ok := strings.CutPrefix(text, "\x1b["); ok {
 			end := strings.IndexFunc(sequence, func(r rune) bool { return r >= '@' && r <= '~' })
 			if end < 0 {
-				return // the rest is still to come
+				return // the rest is yet to come
 			}
 			g.control(sequence[:end], sequence[end])
 			text = sequence[end+1:]
@@ -112,7 +112,7 @@ func (g *grid) put(r rune) {
 
 func line(cells []string) string { return strings.TrimRight(strings.Join(cells, ""), " ") }
 
-// text is what is to be seen, without empty lines at the end.
+// text returns what is visible, without empty lines at the end.
 func (g *grid) text() string {
 	var b strings.Builder
 	for _, row := range g.cells {
@@ -121,7 +121,7 @@ func (g *grid) text() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// TestGrid holds the terminal to what terminals do.
+// TestGrid compares the grid with a terminal's behavior.
 func TestGrid(t *testing.T) {
 	for text, want := range map[string]string{
 		"one\r\ntwo\r\n\x1b[2A\x1b[Jthree\r\n": "three\n",

@@ -61,8 +61,7 @@ http {
 }
 `
 
-// startNginx runs nginx on free loopback ports until the test ends, with its
-// own configuration.
+// startNginx runs nginx on free loopback ports until the test ends, with its own configuration.
 func startNginx(t *testing.T) *nginx {
 	t.Helper()
 	program := requireTool(t, "nginx")
@@ -88,7 +87,7 @@ func startNginx(t *testing.T) *nginx {
 	return srv
 }
 
-// selfSigned is a certificate for 127.0.0.1 with its key.
+// selfSigned returns a certificate for 127.0.0.1 with its key.
 func selfSigned(t *testing.T) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -114,7 +113,7 @@ func selfSigned(t *testing.T) (cert, key []byte) {
 type web struct {
 	*fetchhttp.Fetcher
 	dials atomic.Int32
-	// cutAfter, if not 0, is after how many octets the first connection breaks.
+	// cutAfter, if not 0, is the number of bytes after which the first connection breaks.
 	cutAfter int64
 }
 
@@ -131,7 +130,7 @@ func newWeb(t *testing.T) *web {
 	return w
 }
 
-// breaking is a connection that ends after some octets.
+// breaking is a connection that breaks after some bytes.
 type breaking struct {
 	net.Conn
 	left int64
@@ -155,7 +154,7 @@ func webRequest(t *testing.T, url string) *fetch.Request {
 	return &fetch.Request{Locator: l.Locator}
 }
 
-// read fetches all there is.
+// read fetches a document and reads it to its end.
 func (w *web) read(t *testing.T, req *fetch.Request) ([]byte, *fetch.Resource, error) {
 	t.Helper()
 	res, err := w.Fetch(t.Context(), req)
@@ -176,11 +175,11 @@ func TestNginxDocuments(t *testing.T) {
 	} {
 		data, res, err := w.read(t, webRequest(t, "http://"+srv.addr+name))
 		if err != nil || !bytes.Equal(data, want) || res.Size != int64(len(want)) {
-			t.Errorf("%s: %d octets, %v", name, len(data), err)
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 			continue
 		}
 		if strings.HasSuffix(name, ".txt") && (res.MediaType != "text/plain" || res.Charset != "utf-8") {
-			t.Errorf("%s is %s in %s", name, res.MediaType, res.Charset)
+			t.Errorf("%s has media type %s, charset %s", name, res.MediaType, res.Charset)
 		}
 		info, err := os.Stat(filepath.Join(srv.root, "a/b/c.txt"))
 		if err != nil {
@@ -244,7 +243,7 @@ func TestNginxRedirectAndLogin(t *testing.T) {
 	asking := newWeb(t)
 	asking.Env.Credentials = func(_ context.Context, c fetch.Challenge) (locator.Login, error) {
 		if c.Text != "the lab" {
-			t.Errorf("asked for %+v", c)
+			t.Errorf("Credentials was called with %+v", c)
 		}
 		return locator.Login{User: labUser, Password: labPassword, HasPassword: true}, nil
 	}
@@ -265,7 +264,7 @@ func TestNginxRanges(t *testing.T) {
 			req.Offset, req.Length = tc.offset, tc.length
 			data, res, err := w.read(t, req)
 			if err != nil || !bytes.Equal(data, binary[tc.from:tc.to]) || res.Size != end {
-				t.Errorf("%s from %d, %d octets: %d, %v", path, tc.offset, tc.length, len(data), err)
+				t.Errorf("%s from %d, %d bytes: %d, %v", path, tc.offset, tc.length, len(data), err)
 			}
 		}
 	}
@@ -273,12 +272,12 @@ func TestNginxRanges(t *testing.T) {
 		req := webRequest(t, "http://"+srv.addr+path)
 		req.Offset = end + 1
 		if _, _, err := w.read(t, req); fetch.KindOf(err) != fetch.ErrBadRange {
-			t.Errorf("%s from behind the end: %v", path, err)
+			t.Errorf("%s from beyond the end: %v", path, err)
 		}
 	}
 }
 
-// 100 MB whole, and once more over a connection that breaks in the middle.
+// 100 MB are fetched whole, and once more over a connection that breaks in the middle.
 func TestNginxLarge(t *testing.T) {
 	t.Parallel()
 	srv := startNginx(t)
@@ -302,7 +301,7 @@ func TestNginxLarge(t *testing.T) {
 		n, err := io.Copy(sum, res.Body)
 		res.Close()
 		if err != nil || n != int64(large) || string(sum.Sum(nil)) != want {
-			t.Errorf("cut after %d: %d octets, %v", cutAfter, n, err)
+			t.Errorf("cut after %d: %d bytes, %v", cutAfter, n, err)
 		}
 		if (retries == 1) != (cutAfter > 0) || int(w.dials.Load()) != retries+1 {
 			t.Errorf("cut after %d: %d retries, %d connections", cutAfter, retries, w.dials.Load())
@@ -332,7 +331,7 @@ func TestNginxUpload(t *testing.T) {
 		"pipe": io.MultiReader(strings.NewReader(text)), "large": bytes.NewReader(randomOctets(20 << 20)), "with%20space%2fslash": strings.NewReader(text),
 	} {
 		req := webRequest(t, "http://"+srv.addr+"/dav/"+name)
-		for range 2 { // it is made, then replaced
+		for range 2 { // it is created, then replaced
 			if _, err := w.Replace(t.Context(), req, body); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -348,11 +347,11 @@ func TestNginxUpload(t *testing.T) {
 			t.Fatal(err)
 		}
 		if data, _, err := w.read(t, req); err != nil || !bytes.Equal(data, want) {
-			t.Errorf("%s: %d octets came back, %v", name, len(data), err)
+			t.Errorf("%s: %d bytes came back, %v", name, len(data), err)
 		}
 	}
 	if _, err := w.Replace(t.Context(), webRequest(t, "http://"+srv.addr+"/x.txt"), strings.NewReader("x")); fetch.KindOf(err) != fetch.ErrUnsupported {
-		t.Errorf("where there is no PUT: %v", err)
+		t.Errorf("where PUT is not supported: %v", err)
 	}
 	large := bytes.NewReader(make([]byte, 20<<20))
 	if _, err := w.Replace(t.Context(), webRequest(t, "http://"+srv.addr+"/forbidden"), large); fetch.KindOf(err) != fetch.ErrPermission {
@@ -376,17 +375,17 @@ func TestNginxCompressed(t *testing.T) {
 		data, err := io.ReadAll(res.Body)
 		res.Close()
 		if err != nil || !bytes.Equal(data, words) || compressed != (came < int64(len(words))) {
-			t.Errorf("compressed %v: %d octets from %d, %v", compressed, len(data), came, err)
+			t.Errorf("compressed %v: %d bytes from %d, %v", compressed, len(data), came, err)
 		}
 	}
 }
 
-// A slow body comes whole, and can be left at any time.
+// A slow body arrives complete, and can be closed at any time.
 func TestNginxSlow(t *testing.T) {
 	t.Parallel()
 	srv, w := startNginx(t), newWeb(t)
 	if data, _, err := w.read(t, webRequest(t, "http://"+srv.addr+"/slow/pub/rand.bin")); err != nil || !bytes.Equal(data, binary) {
-		t.Errorf("%d octets, %v", len(data), err)
+		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	writeFile(t, filepath.Join(srv.root, "large"), string(randomOctets(8<<20)))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -399,7 +398,7 @@ func TestNginxSlow(t *testing.T) {
 	}
 	cancel()
 	if n, err := io.Copy(io.Discard, res.Body); fetch.KindOf(err) != fetch.ErrCanceled || n > 4<<20 {
-		t.Errorf("after cancel: %d octets, %v", n, err)
+		t.Errorf("after cancel: %d bytes, %v", n, err)
 	}
 	res.Close()
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// A copier runs one Mirror again and again and knows what went over the wire.
+// A copier runs one Mirror several times and records what goes over the wire.
 type copier struct {
 	mirror.Mirror
 	mu   sync.Mutex
@@ -37,7 +37,8 @@ func newCopier(t *testing.T, url string) *copier {
 	return &copier{Mirror: mirror.Mirror{Fetcher: r, Start: l, Dir: t.TempDir()}}
 }
 
-// run runs it; it must do so much, and ask for so many things by a command.
+// run runs the mirror. Its summary must be want, and the command must have been sent the given
+// number of times.
 func (c *copier) run(t *testing.T, want mirror.Summary, command string, times int) {
 	t.Helper()
 	c.sent = nil
@@ -60,7 +61,8 @@ func (c *copier) run(t *testing.T, want mirror.Summary, command string, times in
 	}
 }
 
-// sameFolder checks that a copy has the files of a folder, as sent makes them.
+// sameFolder checks that a copy has the files of a folder, in the form in which the protocol sends
+// them.
 func sameFolder(t *testing.T, root, dir string, sent func(string) string) {
 	t.Helper()
 	n := 0
@@ -73,7 +75,7 @@ func sameFolder(t *testing.T, root, dir string, sent func(string) string) {
 		want, err1 := os.ReadFile(path)
 		got, err2 := os.ReadFile(filepath.Join(dir, name))
 		if string(got) != sent(string(want)) {
-			t.Errorf("%s has %d octets, not %d, or others", name, len(got), len(want))
+			t.Errorf("%s has %d bytes, want %d, or the contents differ", name, len(got), len(want))
 		}
 		return errors.Join(err1, err2)
 	})
@@ -84,17 +86,17 @@ func sameFolder(t *testing.T, root, dir string, sent func(string) string) {
 
 func asItIs(s string) string { return s }
 
-// asText is a text as gopher sends it.
+// asText returns a text as gopher sends it.
 func asText(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 
-// plantTree plants files, nested, with spaces in their names.
+// plantTree creates files, nested, with spaces in their names.
 func plantTree(t *testing.T, root string, files int) {
 	t.Helper()
 	for i := range files {
 		path := filepath.Join(root, fmt.Sprintf("dir %d", i%7), strings.Repeat("deep/", i%3), fmt.Sprintf("file %d.txt", i))
 		makeDir(t, filepath.Dir(path), 0o755)
 		writeFile(t, path, strings.Repeat(fmt.Sprintln("line of file", i), i+1))
-		when := time.Now().Add(-time.Duration(i) * 24 * time.Hour) // with times and with years in the listing
+		when := time.Now().Add(-time.Duration(i) * 24 * time.Hour) // some times appear in the listing without a year, some with it
 		if err := os.Chtimes(path, when, when); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +109,7 @@ func TestMirrorVsftpd(t *testing.T) {
 	tree := filepath.Join(srv.root, "tree")
 	plantTree(t, tree, 400)
 	c := newCopier(t, "ftp://"+srv.addr+"/tree")
-	c.Connections = 5 // of which the server takes two
+	c.Connections = 5 // the server accepts two of them
 	c.run(t, mirror.Summary{New: 400}, "RETR", 400)
 	sameFolder(t, tree, c.Dir, asItIs)
 	c.run(t, mirror.Summary{Unchanged: 400}, "RETR", 0)
@@ -133,12 +135,12 @@ func TestMirrorGophernicus(t *testing.T) {
 	t.Parallel()
 	srv := startGophernicus(t)
 	c := newCopier(t, "gopher://"+srv.addr+"/")
-	const all, out = 118, 3                                                       // a search, a web page and a session are not mirrored
-	c.run(t, mirror.Summary{New: all, Skipped: out, Unsure: 110}, "/many/i", 100) // it marks the ends of menus only
+	const all, out = 118, 3                                                       // a search, a web page and a telnet session are not mirrored
+	c.run(t, mirror.Summary{New: all, Skipped: out, Unsure: 110}, "/many/i", 100) // the server marks the ends of menus only
 	many := c.Dir + "/many"
 	sameFolder(t, srv.root+"/many", many, asText)
 	sameFolder(t, srv.root+"/bin.d", c.Dir+"/bin.d", asItIs)
-	// Plain gopher tells no dates: all is asked for again, and nothing written.
+	// Plain gopher has no dates: everything is requested again, and nothing written.
 	before := fileTimes(t, c.Dir)
 	c.run(t, mirror.Summary{Unchanged: all, Skipped: out}, "/many/i", 100)
 	if diff := cmp.Diff(before, fileTimes(t, c.Dir)); diff != "" {
@@ -156,13 +158,13 @@ func TestMirrorGophernicus(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(srv.root, "many"), folder.ModTime(), folder.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	c.run(t, mirror.Summary{Changed: 2, Unchanged: all - 3, Gone: 1, Skipped: out}, "/many/i", 100) // the menu has changed, too; a changed text without an end is asked for twice
+	c.run(t, mirror.Summary{Changed: 2, Unchanged: all - 3, Gone: 1, Skipped: out}, "/many/i", 100) // the menu has changed, too; a changed text without an end is requested twice
 	sameFolder(t, srv.root+"/many", many, asText)
 	c.NewOnly = true
 	c.run(t, mirror.Summary{Unchanged: all - 1, Skipped: out}, "/many/i", 0)
 }
 
-// fileTimes are when the files of a copy were written, but for the manifest.
+// fileTimes returns when the files of a copy were written, without the manifest.
 func fileTimes(t *testing.T, root string) map[string]time.Time {
 	t.Helper()
 	times := make(map[string]time.Time)
@@ -192,7 +194,7 @@ func TestMirrorINN(t *testing.T) {
 	for i, l := range host.letters {
 		b, err := os.ReadFile(filepath.Join(c.Dir, fmt.Sprint(i+1)))
 		if _, body, _ := strings.Cut(string(b), "\r\n\r\n"); err != nil || body != l.body {
-			t.Errorf("article %d: %v, %d octets, want %d", i+1, err, len(body), len(l.body))
+			t.Errorf("article %d: %v, %d bytes, want %d", i+1, err, len(body), len(l.body))
 		}
 	}
 	c.run(t, mirror.Summary{Unchanged: n}, "ARTICLE", 0)

@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// newsstand is a test server with some of the letters.
+// newsstand starts a test server with some of the letters.
 func newsstand(t *testing.T, configure func(*testserver.NNTP)) *testserver.NNTP {
 	return testserver.NewNNTP(t, func(s *testserver.NNTP) {
 		s.Groups = map[string][]string{"local.test": nil, "local.empty": nil}
@@ -62,7 +62,7 @@ func TestSlrn(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		configure func(*testserver.NNTP)
-		sent      string // by which it learns of the articles
+		sent      string // the command by which it finds the articles
 	}{
 		{"new", nil, "XOVER 1-12"},
 		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, "HEAD 12"},
@@ -97,7 +97,7 @@ func TestSlrn(t *testing.T) {
 // An exchange waits for a text on the screen and then types.
 type exchange struct{ expect, send string }
 
-// converse runs a program on a terminal of script's.
+// converse runs a program on a terminal of script(1).
 func converse(t *testing.T, home string, program []string, dialogue ...exchange) {
 	t.Helper()
 	script := requireTool(t, "script")
@@ -124,8 +124,8 @@ func converse(t *testing.T, home string, program []string, dialogue ...exchange)
 	_, _ = io.Copy(io.Discard, out)
 }
 
-// TestSlrnScores has a newsreader ask for new groups, and for a field of the
-// header that overviews lack: an article is scored by it, and not shown.
+// TestSlrnScores has a newsreader request new groups, and a header field that overviews lack. By
+// that field an article is scored, and not shown.
 func TestSlrnScores(t *testing.T) {
 	t.Parallel()
 	slrn := requireTool(t, "slrn")
@@ -148,8 +148,7 @@ func TestSlrnScores(t *testing.T) {
 	}
 }
 
-// TestPythonNews has a library that others wrote ask for what is new, and for
-// fields of headers.
+// TestPythonNews has a third-party library request what is new, and header fields.
 func TestPythonNews(t *testing.T) {
 	t.Parallel()
 	python := requireTool(t, "/usr/bin/python3")

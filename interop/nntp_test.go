@@ -24,14 +24,15 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A letter is an article to be posted: what the poster's header says, and body.
+// A letter is an article to be posted: its message-id, the header that the poster writes, and the
+// body.
 type letter struct{ id, header, body string }
 
 func (l letter) text() string {
 	return "From: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\n" + l.header + "Message-ID: <" + l.id + ">\r\n\r\n" + l.body
 }
 
-// letters are 200 articles with all that may go wrong on the way.
+// letters returns 200 articles with contents that are easily damaged.
 func letters() []letter {
 	const (
 		mime  = "MIME-Version: 1.0\r\nContent-Type: text/plain; charset="
@@ -120,7 +121,7 @@ func (h *newsHost) read(t *testing.T, req *fetch.Request) (string, error) {
 	return string(text), err
 }
 
-// fill posts the letters, by POST as a reader does.
+// fill posts the letters with POST, as a reader does.
 func (h *newsHost) fill(t *testing.T) {
 	t.Helper()
 	for _, l := range h.letters {
@@ -132,7 +133,7 @@ func (h *newsHost) fill(t *testing.T) {
 			t.Errorf("%s was posted as %+v", l.id, attr.Header)
 		}
 	}
-	// INN files them a moment after it has taken them.
+	// INN files them some time after it has accepted them.
 	over := daemon.TimeOver(t)
 	for {
 		attr, err := h.FindAttributes(t.Context(), h.request(t, "/local.test"))
@@ -142,22 +143,22 @@ func (h *newsHost) fill(t *testing.T) {
 		if attr.Header[0].Value == fmt.Sprint(len(h.letters)) {
 			return
 		}
-		h.Close() // a reader's view is that of its beginning
+		h.Close() // a reader sees the articles that existed when it connected
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-over:
-			t.Fatal("the articles do not appear")
+			t.Fatal("INN does not show the posted articles")
 		}
 	}
 }
 
-// checkLetter compares an article with what was posted. INN adds to the header,
-// and changes nothing else.
+// checkLetter compares an article with what was posted. INN adds to the header, and changes nothing
+// else.
 func checkLetter(t *testing.T, what, got string, l letter) {
 	t.Helper()
 	header, body, _ := strings.Cut(got, "\r\n\r\n")
 	if body != l.body {
-		t.Errorf("%s: the body of <%s> has %d octets, posted were %d: %.200q", what, l.id, len(body), len(l.body), body)
+		t.Errorf("%s: the body of <%s> has %d bytes, want %d: %.200q", what, l.id, len(body), len(l.body), body)
 	}
 	for line := range strings.SplitSeq(l.header+"Message-ID: <"+l.id+">", "\r\n") {
 		if !slices.Contains(strings.Split(header, "\r\n"), line) {
@@ -166,7 +167,7 @@ func checkLetter(t *testing.T, what, got string, l letter) {
 	}
 }
 
-// TestINN does with a real server all that can be done.
+// TestINN tests all operations with a real server.
 func TestINN(t *testing.T) {
 	t.Parallel()
 	h := startINN(t)
@@ -218,7 +219,7 @@ func TestINN(t *testing.T) {
 	t.Run("one after the other", h.checkSerial)
 }
 
-// checkGroup lists the group and fetches what its Items lead to.
+// checkGroup lists the group and fetches the locators of its Items.
 func (h *newsHost) checkGroup(t *testing.T, url string) {
 	res, err := h.Fetch(t.Context(), h.request(t, url))
 	if err != nil {
@@ -259,8 +260,8 @@ func (h *newsHost) checkGroup(t *testing.T, url string) {
 		if err != nil {
 			t.Errorf("%v: %v", item.Locator, err)
 		}
-		if off := item.Size - int64(len(got)); off != 0 && off != 1 { // INN counts the doubled dot behind the header
-			t.Errorf("%v has %d octets, told were %d", item.Locator, len(got), item.Size)
+		if off := item.Size - int64(len(got)); off != 0 && off != 1 { // INN counts the doubled dot after the header
+			t.Errorf("%v has %d bytes; Size is %d", item.Locator, len(got), item.Size)
 		}
 		checkLetter(t, item.Locator.String(), got, l)
 	}
@@ -291,7 +292,7 @@ func (h *newsHost) checkArticles(t *testing.T) {
 		}
 		i := slices.IndexFunc(h.letters, func(l letter) bool { return "<"+l.id+">" == article.MessageID })
 		if i < 0 {
-			t.Errorf("who has posted %s?", article.MessageID)
+			t.Errorf("%s was not posted by this test", article.MessageID)
 			continue
 		}
 		checkLetter(t, "range", string(text), h.letters[i])
@@ -325,7 +326,7 @@ func (h *newsHost) checkGroups(t *testing.T) {
 		}
 	}
 	if _, ok := got["junk"]; !ok {
-		t.Errorf("no junk in %v", got)
+		t.Errorf("the group junk is missing in %v", got)
 	}
 }
 
@@ -374,21 +375,21 @@ func (h *newsHost) checkLogin(t *testing.T) {
 	}
 }
 
-// checkSerial: URLs one after the other use one connection and do not wait for a
-// delayed acknowledgement, which is 40 ms each time.
+// checkSerial tests that URLs fetched one after another use one connection and do not wait for a
+// delayed acknowledgement, which takes 40 ms each time.
 func (h *newsHost) checkSerial(t *testing.T) {
 	f := nntp.Fetcher{Env: &fetch.Env{NewsServer: h.Addr}}
 	defer f.Close()
 	dials, delayed := 0, 0
-	var line *net.TCPConn // as it is: the kernel is asked by its file descriptor
+	var line *net.TCPConn // the connection itself: the test queries the kernel by its file descriptor
 	f.Env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		dials++
 		c, err := new(net.Dialer).DialContext(ctx, network, address)
 		line, _ = c.(*net.TCPConn)
 		return c, err
 	}
-	// Asked when the first line of a reply has come: the rest waits for the
-	// acknowledgement of it.
+	// The query is made when the first line of a reply has arrived: the rest waits for its
+	// acknowledgement.
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func([]byte) {
 		if line != nil && !acknowledgesAtOnce(t, line) {
 			delayed++
@@ -427,7 +428,7 @@ func acknowledgesAtOnce(t *testing.T, c *net.TCPConn) bool {
 	return quick != 0
 }
 
-// TestINNFeed: what another server has handed over comes through as it is.
+// TestINNFeed tests that an article from another server arrives unchanged.
 func TestINNFeed(t *testing.T) {
 	t.Parallel()
 	h := startINN(t)

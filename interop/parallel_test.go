@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// TestParallelSmallFiles fetches two thousand files by -Z, and some with few
-// connections: each must be there, and be itself.
+// TestParallelSmallFiles fetches two thousand files by -Z, and some with few connections. Each must
+// exist and have the right contents.
 func TestParallelSmallFiles(t *testing.T) {
 	t.Parallel()
 	const files = 2000
@@ -39,7 +39,7 @@ func TestParallelSmallFiles(t *testing.T) {
 		for i := range files {
 			data, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(i)))
 			if err != nil || sha256.Sum256(data) != want[i] {
-				t.Fatalf("%s: file %d has %d octets that are not its own, %v", option, i, len(data), err)
+				t.Fatalf("%s: file %d has %d bytes, which differ from the expected ones, %v", option, i, len(data), err)
 			}
 		}
 	}
@@ -49,8 +49,8 @@ func TestParallelSmallFiles(t *testing.T) {
 // many it serves at that moment depends on the moment.
 var fewer = regexp.MustCompile(`; continuing with [1-9] at once\n`)
 
-// TestParallelFewConnections has a server that takes three connections from an
-// address, and four times as many transfers as that at once.
+// TestParallelFewConnections has a server that accepts three connections from an address, and four
+// times as many transfers at once.
 func TestParallelFewConnections(t *testing.T) {
 	t.Parallel()
 	srv := startVsftpd(t, "max_per_ip=3")
@@ -69,15 +69,15 @@ func TestParallelFewConnections(t *testing.T) {
 	}
 	var got []byte
 	for i := range 20 {
-		data, _ := os.ReadFile(filepath.Join(dir, fmt.Sprintf("part%02d", i))) // what is missing shows
+		data, _ := os.ReadFile(filepath.Join(dir, fmt.Sprintf("part%02d", i))) // a missing file makes the contents differ
 		got = append(got, data...)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%d octets came that are not the %d there are", len(got), len(want))
+		t.Errorf("%d bytes came that are not the %d there are", len(got), len(want))
 	}
 }
 
-// TestManyURLs makes URLs as it needs them: twenty thousand take no more room
+// TestManyURLs tests that URLs are generated as they are needed: twenty thousand use no more memory
 // than a hundred.
 func TestManyURLs(t *testing.T) {
 	program := buildCommand(t)
@@ -94,8 +94,8 @@ func TestManyURLs(t *testing.T) {
 	}
 }
 
-// TestKilled has a transfer that is killed three times and goes on from there.
-// BenchmarkKilled in bench does it with more.
+// TestKilled has a transfer that is killed three times and resumes each time. BenchmarkKilled in
+// bench does this with a larger file.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20
@@ -120,12 +120,12 @@ func TestKilled(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	if got, err := os.ReadFile(path); err != nil || sha256.Sum256(got) != sha256.Sum256(data) {
-		t.Errorf("%d octets that are not the file's, %v", len(got), err)
+		t.Errorf("%d bytes that are not the file's, %v", len(got), err)
 	}
 }
 
-// killAt starts cmd and kills it when its file has so many octets, of which the
-// server sends no more.
+// killAt starts cmd and kills it when its file has the given size; the server sends no more than
+// that.
 func killAt(t *testing.T, cmd *exec.Cmd, path string, size int64) {
 	t.Helper()
 	context.AfterFunc(patience(t), func() { _ = cmd.Process.Kill() })
@@ -142,14 +142,14 @@ func killAt(t *testing.T, cmd *exec.Cmd, path string, size int64) {
 	for fileSize(path) < size {
 		select {
 		case <-ended:
-			t.Fatalf("it ended by itself: %v, with %d octets of %d", cmd.ProcessState, fileSize(path), size)
+			t.Fatalf("the program ended before it was killed: %v, with %d bytes of %d", cmd.ProcessState, fileSize(path), size)
 		case <-ticks.C:
 		}
 	}
 	_ = cmd.Process.Kill()
 	<-ended
 	if got := fileSize(path); got != size || cmd.ProcessState.Exited() {
-		t.Errorf("%v, with %d octets of %d", cmd.ProcessState, got, size)
+		t.Errorf("%v, with %d bytes of %d", cmd.ProcessState, got, size)
 	}
 }
 

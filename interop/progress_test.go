@@ -18,17 +18,16 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestProgress watches five transfers on a terminal that has room for four of
-// them. Each stands still after a part of its document, so that all but its rate
-// is known. Whatever is drawn, nothing is wrapped and nothing torn; the window is
-// made larger and smaller meanwhile. Then Ctrl-C is typed, and what came is gone
-// on with.
+// TestProgress watches five transfers on a terminal that has room for four of them. Each stalls
+// after a part of its document, so that everything but its rate is known. No line may wrap and no
+// frame may be incomplete, even while the window is made larger and smaller. Then Ctrl-C is typed,
+// and the transfers are resumed.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	program := buildCommand(t)
 	for columns, want := range map[int]string{40: progress40, 80: progress80, 200: progress200} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
-			t.Parallel() // most of the time is between two pictures
+			t.Parallel() // most of the time passes between two frames
 			content := fstest.MapFS{}
 			var args []string
 			names := []string{"short", "long-name-" + strings.Repeat("x", 200), "漢字漢字漢字漢字漢字漢字漢字漢字.tar.gz", "ctrl\x1b[2J\a\n.txt", "fifth"}
@@ -40,7 +39,7 @@ func TestProgress(t *testing.T) {
 				srv.On("GET /"+path, 1, testserver.Drip((i+1)*10<<10, time.Hour))
 				args = append(args, "-o", filepath.Join(dir, name), srv.URL+"/"+path)
 			}
-			none := make(chan struct{}) // closed when it may be missed
+			none := make(chan struct{}) // closed when the file may be missing
 			sixth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				select {
 				case <-none:
@@ -55,7 +54,7 @@ func TestProgress(t *testing.T) {
 			c := startConsole(t, cmd)
 			c.resize(uint16(columns), 6)
 
-			// The parts are there, the message of the sixth has come, and then some pictures.
+			// The parts have arrived, the message of the sixth transfer, and then some frames.
 			c.await(func(s string) bool { return strings.Contains(s, "150 KiB") })
 			close(none)
 			shown := c.await(func(s string) bool { return len(frames(after(s, " is there"))) > 4 })
@@ -72,8 +71,8 @@ func TestProgress(t *testing.T) {
 
 			for _, other := range []int{columns + 30, columns - 10} {
 				c.resize(uint16(other), 6)
-				// Pictures of the old size may still be on their way; then there are two
-				// of the new one.
+				// Frames of the old size may still arrive; after them there are two of the new
+				// size.
 				before := len(shown)
 				shown = c.await(func(s string) bool {
 					list := frames(s[before:])
@@ -87,7 +86,7 @@ func TestProgress(t *testing.T) {
 				t.Errorf("exit code %d after Ctrl-C", code)
 			}
 			if echo, lines := c.modes(); !echo || !lines {
-				t.Error("the terminal is not what it was")
+				t.Error("the modes of the terminal were not restored")
 			}
 			for i, name := range names {
 				info, err := os.Stat(filepath.Join(dir, name))
@@ -97,20 +96,19 @@ func TestProgress(t *testing.T) {
 			}
 			again := exec.Command(program, args...)
 			if out, err := again.CombinedOutput(); err != nil {
-				t.Errorf("going on: %v: %s", err, out)
+				t.Errorf("resuming: %v: %s", err, out)
 			}
 			for i, name := range names {
 				got, err := os.ReadFile(filepath.Join(dir, name))
 				if err != nil || !bytes.Equal(got, content[fmt.Sprint(i)].Data) {
-					t.Errorf("%q: %d octets, %v", name, len(got), err)
+					t.Errorf("%q: %d bytes, %v", name, len(got), err)
 				}
 			}
 		})
 	}
 }
 
-// TestProgressBar is -# and the display of a single transfer, whose last state
-// stays.
+// TestProgressBar tests -# and the display of a single transfer, whose last state stays.
 func TestProgressBar(t *testing.T) {
 	t.Parallel()
 	program := buildCommand(t)
@@ -139,13 +137,13 @@ func TestProgressBar(t *testing.T) {
 	}
 }
 
-// after is what follows text in s.
+// after returns what follows text in s.
 func after(s, text string) string {
 	_, rest, _ := strings.Cut(s, text)
 	return rest
 }
 
-// frames cuts what was shown before each movement of the cursor.
+// frames splits what was shown before each movement of the cursor.
 func frames(shown string) []string {
 	var list []string
 	for {
@@ -158,7 +156,7 @@ func frames(shown string) []string {
 	}
 }
 
-// checkFrames wants no broken frame.
+// checkFrames checks that no frame is broken.
 func checkFrames(t *testing.T, shown string, columns, rows int) {
 	t.Helper()
 	if broken := brokenFrame(shown, columns, rows); broken != "" {
@@ -166,8 +164,8 @@ func checkFrames(t *testing.T, shown string, columns, rows int) {
 	}
 }
 
-// brokenFrame looks at the screen whenever a picture is complete: its lines are
-// lines of a display, or messages, and whole. It tells of the first that is not.
+// brokenFrame examines the screen whenever a frame is complete: each line must be a whole line of a
+// display or a message. It describes the first that is not.
 func brokenFrame(shown string, columns, rows int) string {
 	g := newGrid(columns, rows)
 	for _, f := range frames(shown) {
@@ -178,28 +176,27 @@ func brokenFrame(shown string, columns, rows int) string {
 		for text := range strings.Lines(g.text()) {
 			wrapped := strings.HasPrefix(text, "http") || strings.HasSuffix(text, ": 404 Not Found\n") // the rest of a message
 			if !whole.MatchString(text) && !strings.Contains(text, "is there") && !strings.HasPrefix(text, "fetch1738: ") && !wrapped {
-				return fmt.Sprintf("%q is no whole line of %q in %d columns", text, g.text(), columns)
+				return fmt.Sprintf("%q is not a whole line of %q in %d columns", text, g.text(), columns)
 			}
 		}
 	}
 	if len(g.unknown) > 0 {
-		return fmt.Sprintf("unknown to this terminal: %q", g.unknown)
+		return fmt.Sprintf("unsupported control sequences: %q", g.unknown)
 	}
 	return ""
 }
 
-// whole is a line of the display.
+// whole matches a line of the display.
 var whole = regexp.MustCompile(`^(.+ (\[[=>-]*\])? +[0-9]+%(( +[0-9.]+ [KM]iB)? +[0-9.]+ ([KM]i)?B/s +[0-9:-]+)?|.+ +[0-9.]+ [KM]iB +[0-9.]+ ([KM]i)?B/s|[0-9]+/[0-9]+ files, .*|)\n$`)
 
-// settled is a screen without what depends on the time: rates, and what follows
-// from them.
+// settled returns a screen without what depends on the time: rates, and what follows from them.
 func settled(screen string) string {
-	screen = regexp.MustCompile(`(?m), 1 ?f?a?i?l?e?…$`).ReplaceAllString(screen, ", 1 failed") // a long rate has left no room
+	screen = regexp.MustCompile(`(?m), 1 ?f?a?i?l?e?…$`).ReplaceAllString(screen, ", 1 failed") // a long rate leaves too little room
 	screen = regexp.MustCompile(`(?m) +[0-9.]+ ([KM]i)?B/s +[0-9:-]{5,8}$`).ReplaceAllString(screen, "  RATE  ETA")
 	return regexp.MustCompile(`[0-9.]+ ([KM]i)?B/s`).ReplaceAllString(screen, "RATE")
 }
 
-// The screens before the window is changed.
+// The screens before the window is resized.
 const (
 	progress40 = `short     [>----]  10%  RATE  ETA
 long-nam… [>----]  20%  RATE  ETA

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A console is a program on a pseudo-terminal and whoever sits in front of it.
+// A console is a program on a pseudo-terminal, and its user.
 type console struct {
 	t      *testing.T
 	master *os.File
@@ -27,13 +27,13 @@ type console struct {
 	mu   sync.Mutex
 	more *sync.Cond
 	text string // shown so far
-	seen int    // of it waited for
+	seen int    // length of the part that was waited for
 	over bool
 }
 
-// leader runs a program in the session that it leads. When the leader of a session
-// ends, the kernel may throw away what nobody has read yet from its terminal: so
-// it shows that the program has ended, and stays until its descriptor 4 ends.
+// leader runs a program in the session that it leads. When the leader of a session ends, the kernel
+// may discard what has not been read from its terminal. The leader therefore reports that the
+// program has ended, and stays until its descriptor 4 ends.
 const leader = `
 trap : HUP INT QUIT TERM
 /bin/sh -c 'echo $$ >&3; exec "$@" 3>&- 4<&-' sh "$@"
@@ -45,8 +45,8 @@ read -r _ <&4
 // endMark is shown last; no program shows it.
 const endMark = "\a(the program has ended)\a"
 
-// startConsole starts cmd on a terminal of 80 columns and 24 rows. It is not to be
-// waited for, or sent signals, but by the console.
+// startConsole starts cmd on a terminal of 80 columns and 24 rows. Only the console may wait for it
+// or send it signals.
 func startConsole(t *testing.T, cmd *exec.Cmd) *console {
 	t.Helper()
 	master, slave, err := pty.Open()
@@ -90,7 +90,7 @@ func startConsole(t *testing.T, cmd *exec.Cmd) *console {
 	return c
 }
 
-// number is the next that the leader tells, -1 when it has ended.
+// number returns the next number that the leader reports, -1 when it has ended.
 func (c *console) number() int {
 	line, err := c.status.ReadString('\n')
 	if n, bad := strconv.Atoi(strings.TrimSpace(line)); err == nil && bad == nil {
@@ -107,7 +107,7 @@ func (c *console) signal(s syscall.Signal) {
 	}
 }
 
-// resize changes the window, of which the program is told by SIGWINCH.
+// resize changes the size of the window; the program receives SIGWINCH.
 func (c *console) resize(columns, rows uint16) {
 	c.t.Helper()
 	if err := pty.Setsize(c.master, &pty.Winsize{Rows: rows, Cols: columns}); err != nil {
@@ -115,7 +115,7 @@ func (c *console) resize(columns, rows uint16) {
 	}
 }
 
-// modes are the local modes of the terminal: whether it echoes, and gives lines.
+// modes returns the local modes of the terminal: whether it echoes, and whether it reads lines.
 func (c *console) modes() (echo, lines bool) {
 	c.t.Helper()
 	termios, err := unix.IoctlGetTermios(int(c.master.Fd()), unix.TCGETS)
@@ -133,7 +133,7 @@ func (c *console) watch() {
 		c.mu.Lock()
 		c.text += string(buf[:n])
 		c.text, c.over = strings.CutSuffix(c.text, endMark)
-		c.over = c.over || err != nil // EIO, once nobody has the terminal open
+		c.over = c.over || err != nil // EIO, once no process has the terminal open
 		over := c.over
 		c.more.Broadcast()
 		c.mu.Unlock()
@@ -160,21 +160,21 @@ func (c *console) expect(text string) {
 	}
 }
 
-// await waits until what the terminal has shown so far will do, and gives it.
+// await waits until will returns true for what the terminal has shown so far, and returns that.
 func (c *console) await(will func(shown string) bool) string {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !will(c.text) {
 		if c.over {
-			c.t.Fatalf("it never came to that: %q", c.text)
+			c.t.Fatalf("the terminal never showed what was expected: %q", c.text)
 		}
 		c.more.Wait()
 	}
 	return c.text
 }
 
-// keys types.
+// keys types text.
 func (c *console) keys(text string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.master, text); err != nil {
@@ -182,7 +182,7 @@ func (c *console) keys(text string) {
 	}
 }
 
-// exit waits for the end, and gives all that was shown and the exit code.
+// exit waits for the end, and returns all that was shown and the exit code.
 func (c *console) exit() (text string, code int) {
 	<-c.ended
 	code = c.number()
@@ -191,8 +191,8 @@ func (c *console) exit() (text string, code int) {
 	return c.text, code
 }
 
-// TestConsole has a program whose last words are read whenever somebody comes to
-// it, and whose exit code and signals are its own.
+// TestConsole tests that a program's last output can be read at any later time, and that its exit
+// code and signals are its own.
 func TestConsole(t *testing.T) {
 	t.Parallel()
 	for range 20 {

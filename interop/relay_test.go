@@ -12,14 +12,14 @@ import (
 	"sync/atomic"
 )
 
-// A relay hands connections on to another address: to, or else the one that the
-// client asks for. Then it is an HTTP proxy with CONNECT and a SOCKS 4, 4a and 5
-// proxy on one port, for this machine only.
+// A relay forwards connections to another address: to, or, if that is empty, the one that the
+// client requests. In the latter case it is an HTTP proxy with CONNECT and a SOCKS 4, 4a and 5
+// proxy on one port, for this host only.
 type relay struct {
 	net.Listener
 	to       string
-	cautious bool         // wants the login of lab
-	most     atomic.Int64 // of what a server sends on a connection, that is handed on; 0 is all
+	cautious bool         // requires the login of lab
+	most     atomic.Int64 // maximum that is forwarded of what a server sends on a connection; 0 means all
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex
@@ -62,7 +62,7 @@ func (r *relay) close() {
 	r.wg.Wait()
 }
 
-// keep remembers a connection to be closed with the relay.
+// keep registers a connection to be closed with the relay.
 func (r *relay) keep(c net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,8 +78,8 @@ func (r *relay) note(asked string) {
 	r.asked = append(r.asked, asked)
 }
 
-// wishes is what clients asked for so far.
-func (r *relay) wishes() []string {
+// requests returns what clients have requested so far.
+func (r *relay) requests() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.asked)
@@ -105,8 +105,8 @@ func (r *relay) serve(c net.Conn) {
 	}
 }
 
-// http answers one request: CONNECT, or any other with an absolute http URL. It
-// fetches nothing by ftp but says what it was asked for.
+// http answers one request: CONNECT, or any other with an absolute http URL. It fetches nothing
+// itself but replies with the request.
 func (r *relay) http(c net.Conn, in *bufio.Reader) {
 	req, err := http.ReadRequest(in)
 	if err == nil {
@@ -159,9 +159,9 @@ func (r *relay) socks4(c net.Conn, in *bufio.Reader) {
 	r.join(c, in, host+port, "\x00\x5a\x00\x00\x00\x00\x00\x00", "\x00\x5b\x00\x00\x00\x00\x00\x00")
 }
 
-// socks5 is RFC 1928, with the login of RFC 1929 where the relay is cautious.
+// socks5 is RFC 1928, with the login of RFC 1929 if the relay requires one.
 func (r *relay) socks5(c net.Conn, in *bufio.Reader) {
-	field := func(n int) string { // n octets, or as many as an octet says
+	field := func(n int) string { // n bytes, or the number in the first byte
 		if n < 0 {
 			b, err := in.ReadByte()
 			if err != nil {
@@ -203,7 +203,7 @@ func (r *relay) socks5(c net.Conn, in *bufio.Reader) {
 	r.join(c, in, host, "\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x00", "\x05\x05\x00\x01\x00\x00\x00\x00\x00\x00")
 }
 
-// join connects, says so and carries octets both ways.
+// join connects, replies, and forwards bytes in both directions.
 func (r *relay) join(c net.Conn, in io.Reader, to, welcome, sorry string) {
 	host, port, err := net.SplitHostPort(to)
 	if err != nil || host != "127.0.0.1" && host != "localhost" && !strings.HasSuffix(host, ".test") {
@@ -226,7 +226,7 @@ func (r *relay) join(c net.Conn, in io.Reader, to, welcome, sorry string) {
 	})
 	if most := r.most.Load(); most > 0 {
 		if n, _ := io.CopyN(c, server, most); n == most {
-			<-left // it stands still until the client leaves
+			<-left // stall until the client leaves
 		}
 		return
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// startTelnetd starts inetutils-telnetd, which tcpsvd hands the connections, with
-// a shell script in place of a login. It gives host and port.
+// startTelnetd starts inetutils-telnetd under tcpsvd, with a shell script instead of a login. It
+// returns host and port.
 func startTelnetd(t *testing.T, script string) string {
 	t.Helper()
 	tcpsvd := requireTool(t, "tcpsvd") // Debian: ipsvd
@@ -53,7 +53,7 @@ func openTelnet(t *testing.T, addr string, opt *telnet.Options) *telnet.Session 
 	return res.Conn.(*telnet.Session)
 }
 
-// await reads up to a text.
+// await reads until a text has arrived.
 func await(t *testing.T, r io.Reader, text string) string {
 	t.Helper()
 	var got []byte
@@ -90,11 +90,11 @@ func TestTelnetd(t *testing.T) {
 				t.Errorf("%q, want %q", got, tt.hello)
 			}
 			if !s.Echoes() {
-				t.Error("it does not echo")
+				t.Error("the server does not echo")
 			}
 			name := "joe"
 			if tt.opt != nil && tt.opt.Binary == telnet.BinaryAccept {
-				name = "caf\xc3\xa9" // which it strips to seven bits otherwise
+				name = "caf\xc3\xa9" // otherwise telnetd strips it to seven bits
 			}
 			io.WriteString(s, name+s.Enter())
 			if got := await(t, s, "again? "); !strings.Contains(got, "hello "+name+"\r\n"+tt.size+"\r\n") {
@@ -119,8 +119,8 @@ func TestTelnetd(t *testing.T) {
 	}
 }
 
-// TestTelnetdOctets sends all octets to a program behind telnetd's terminal, and
-// gets them back. Without the terminal's own ideas of octets none is lost.
+// TestTelnetdOctets sends all 256 octets to a program behind telnetd's terminal, and receives them
+// back. Once the terminal leaves octets unchanged, none is lost.
 func TestTelnetdOctets(t *testing.T) {
 	t.Parallel()
 	data := randomOctets(64 << 10)
@@ -131,8 +131,8 @@ func TestTelnetdOctets(t *testing.T) {
 	for _, choice := range []telnet.Binary{telnet.BinaryAsk, telnet.BinaryRefuse} {
 		t.Run(fmt.Sprintf("binary %v", choice), func(t *testing.T) {
 			s := openTelnet(t, addr, &telnet.Options{Binary: choice})
-			// telnetd changes the terminal's modes as options are agreed on: the program
-			// sets its own when what was to be agreed on comes before this key.
+			// telnetd changes the terminal's modes while options are negotiated. The program sets
+			// its own when the negotiation before this key is over.
 			await(t, s, "ready")
 			if _, err := io.WriteString(s, s.Enter()); err != nil {
 				t.Fatal(err)
@@ -141,7 +141,7 @@ func TestTelnetdOctets(t *testing.T) {
 			written := make(chan error, 1)
 			want := data
 			if choice == telnet.BinaryRefuse {
-				// On the network virtual terminal telnetd takes CR LF for one key.
+				// On the network virtual terminal telnetd treats CR LF as one key.
 				want = []byte(strings.ReplaceAll(string(data), "\r\n", "\r."))
 			}
 			go func() {
@@ -158,16 +158,16 @@ func TestTelnetdOctets(t *testing.T) {
 				for i < n && got[i] == want[i] {
 					i++
 				}
-				t.Errorf("%d octets, %v; they differ from %d on: %q, want %q", n, err, i, got[i:min(i+20, n)], want[i:min(i+20, len(want))])
+				t.Errorf("%d bytes, %v; they differ from %d on: %q, want %q", n, err, i, got[i:min(i+20, n)], want[i:min(i+20, len(want))])
 			}
 		})
 	}
 }
 
-// TestTelnetdGone: the end of the session is the end of the program.
+// TestTelnetdGone tests that the end of the session is the end of the program.
 func TestTelnetdGone(t *testing.T) {
 	t.Parallel()
-	s := openTelnet(t, startTelnetd(t, "echo bye; read -r x"), nil) // telnetd loses what a program says as it ends
+	s := openTelnet(t, startTelnetd(t, "echo bye; read -r x"), nil) // telnetd loses what a program writes as it ends
 	await(t, s, "bye\r\n")
 	if _, err := io.WriteString(s, s.Enter()); err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestTelnetdGone(t *testing.T) {
 	}
 }
 
-// TestDebianTelnet: a client that others wrote takes our test server for one.
+// TestDebianTelnet tests our test server with a third-party client.
 func TestDebianTelnet(t *testing.T) {
 	t.Parallel()
 	client := requireTool(t, "telnet")
@@ -215,12 +215,12 @@ func TestDebianTelnet(t *testing.T) {
 	lines := srv.Transcript().From(testserver.FromClient)
 	for _, want := range []string{"IAC WILL TERMINAL-TYPE", `IAC SB TERMINAL-TYPE 00 "VT100" IAC SE`, "IAC WILL NAWS", "IAC SB NAWS 00 50 00 18 IAC SE", "IAC DO SGA", "IAC DO ECHO", "IAC SB NAWS 00 64 00 28 IAC SE"} {
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.EqualFold(l, want) }) {
-			t.Errorf("it did not send %s; it sent %q", want, lines)
+			t.Errorf("the client did not send %s; it sent %q", want, lines)
 		}
 	}
 }
 
-// TestCurlTelnet: curl's idea of a telnet server is ours.
+// TestCurlTelnet tests our test server with curl.
 func TestCurlTelnet(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
@@ -236,8 +236,7 @@ func TestCurlTelnet(t *testing.T) {
 	}
 }
 
-// TestCurlSMTP: mail that curl sends arrives at the test server, in the clear and
-// over TLS.
+// TestCurlSMTP tests that mail sent by curl arrives at the test server, in the clear and over TLS.
 func TestCurlSMTP(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
@@ -259,7 +258,7 @@ func TestCurlSMTP(t *testing.T) {
 	}
 }
 
-// folder is for what all tests share. It lasts as long as they do.
+// folder is shared by all tests. It is removed after the last one.
 var folder string
 
 func TestMain(m *testing.M) {
@@ -297,9 +296,9 @@ func buildCommand(t *testing.T) string {
 	return path
 }
 
-// TestCommandAtTelnetd sits at a terminal and talks to telnetd: keys, the
-// window's size and its change, the escape character; and afterwards the terminal
-// is what it was, however the session has ended.
+// TestCommandAtTelnetd uses telnetd at a terminal: keys, the window's size and its change, the
+// escape character. Afterwards the modes of the terminal must be restored, no matter how the
+// session ended.
 func TestCommandAtTelnetd(t *testing.T) {
 	t.Parallel()
 	command := buildCommand(t)
@@ -358,7 +357,7 @@ func TestCommandAtTelnetd(t *testing.T) {
 	})
 }
 
-// TestCommandFromPipe sends what standard input has, as curl does.
+// TestCommandFromPipe sends standard input, as curl does.
 func TestCommandFromPipe(t *testing.T) {
 	t.Parallel()
 	command := buildCommand(t)
@@ -371,7 +370,7 @@ func TestCommandFromPipe(t *testing.T) {
 		}
 	}
 	send("caf\xc3\xa9\n\n")
-	said := await(t, out, "end? ") // telnetd loses what a program says as it ends
+	said := await(t, out, "end? ") // telnetd loses what a program writes as it ends
 	send("\n")
 	in.Close()
 	if rest, err := io.ReadAll(out); err != nil || strings.TrimSpace(string(rest)) != "" {

@@ -27,9 +27,9 @@ func BenchmarkNetURL(b *testing.B) {
 	}
 }
 
-// BenchmarkRatio reports the time of Parse as a multiple of net/url's. Both are
-// measured in turns over the whole corpus, and the fastest turn of each counts:
-// whatever else the machine does only adds. The project's bar is 0.6.
+// BenchmarkRatio reports the time of Parse as a multiple of that of net/url. The two take turns over the
+// whole corpus, and the fastest turn of each counts, because other load on the computer only adds
+// time. The target of the project is 0.6.
 func BenchmarkRatio(b *testing.B) {
 	urls := corpus(b)
 	ours, theirs := time.Hour, time.Hour
@@ -68,8 +68,7 @@ func BenchmarkString(b *testing.B) {
 	}
 }
 
-// BenchmarkLength shows that time grows with the length of a text and no faster:
-// ns/octet stays what it is.
+// BenchmarkLength shows that time grows linearly with the length of a text: ns/octet is constant.
 func BenchmarkLength(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -87,7 +86,7 @@ func BenchmarkLength(b *testing.B) {
 	}
 }
 
-// BenchmarkExtract does the same for Extract, over hostile text.
+// BenchmarkExtract shows the same for Extract, with hostile text.
 func BenchmarkExtract(b *testing.B) {
 	for _, part := range []string{"<", "http:", "mailto:", "ftp://:", "<URL:http:>"} {
 		for _, n := range []int{64 << 10, 1 << 20} {
@@ -103,9 +102,8 @@ func BenchmarkExtract(b *testing.B) {
 	}
 }
 
-// TestAllocs: no URL of the corpus takes more than 2 allocations: one for the
-// Locator with all that hangs on it, one for its decoded components. Neither do
-// the longest URLs of the schemes with lists in them, short of absurd ones.
+// TestAllocs: no URL of the corpus needs more than 2 allocations: one for the Locator and what it points
+// to, and one for its decoded components. The same is true for long URLs of the schemes with lists.
 func TestAllocs(t *testing.T) {
 	urls := append(corpus(t),
 		"ftp://u%40:p%40@h"+strings.Repeat("/%20", 33)+";type=a",
@@ -123,7 +121,7 @@ func TestAllocs(t *testing.T) {
 		}
 		n := testing.AllocsPerRun(5, parse)
 		if n > 2 {
-			n = testing.AllocsPerRun(1000, parse) // other goroutines' are counted too
+			n = testing.AllocsPerRun(1000, parse) // the count includes other goroutines
 		}
 		if n > 2 {
 			t.Errorf("%s: %v allocations, want 2 at most", s, n)

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// urlCase is an entry of a file of cases: a URL on a line of its own, and what
-// is expected on the indented lines below it. A URL in double quotes is a Go
-// string. "==" starts a section.
+// urlCase is an entry of a file of cases: a line with a URL, and below it indented lines with the
+// expected result. A URL in double quotes is a Go string. "==" starts a section.
 type urlCase struct {
 	section string
 	line    int
@@ -61,8 +60,8 @@ func unquote(tb testing.TB, s string) string {
 
 func (c urlCase) name(file string) string { return fmt.Sprintf("%s:%d", file, c.line) }
 
-// describe writes a Locator out: what is absent is left out, what is empty is
-// there.
+// describe returns the parts of a Locator as text. It leaves out absent parts and includes empty
+// ones.
 func describe(l Locator) string {
 	b := []any{l.Scheme()}
 	add := func(format string, a ...any) { b = append(b, fmt.Sprintf(format, a...)) }

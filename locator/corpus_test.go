@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write testdata/corpus.txt anew")
 
 const corpusFile = "testdata/corpus.txt"
 
-// corpus is one URL of the committed corpus an element.
+// corpus returns the URLs of the committed corpus.
 func corpus(tb testing.TB) []string {
 	tb.Helper()
 	b, err := os.ReadFile(corpusFile)
@@ -29,7 +29,7 @@ func corpus(tb testing.TB) []string {
 	return urls
 }
 
-// TestCorpusIsGenerated keeps the corpus what its generator makes.
+// TestCorpusIsGenerated compares the corpus with the output of its generator.
 func TestCorpusIsGenerated(t *testing.T) {
 	g := corpusGenerator{rand.New(rand.NewPCG(17, 38))}
 	want := strings.Join(g.urls(1200), "\n") + "\n"
@@ -43,12 +43,11 @@ func TestCorpusIsGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s is not what its generator makes; run go generate", corpusFile)
+		t.Errorf("%s differs from the output of its generator; run go generate", corpusFile)
 	}
 }
 
-// TestCorpusIsStrict checks that every URL of the corpus is one by the letter,
-// and that all schemes are there.
+// TestCorpusIsStrict checks that every URL of the corpus is strict, and that all schemes occur.
 func TestCorpusIsStrict(t *testing.T) {
 	schemes := map[string]int{}
 	for _, s := range corpus(t) {
@@ -64,11 +63,11 @@ func TestCorpusIsStrict(t *testing.T) {
 	}
 }
 
-// corpusGenerator makes URLs as documents, menus and mail of RFC 1738's time and
-// later hold them.
+// corpusGenerator generates URLs like those in documents, menus and mail from the time of RFC 1738 and
+// later.
 type corpusGenerator struct{ *rand.Rand }
 
-// urls makes n URLs; the weights are those of a mixed collection, the Web first.
+// urls generates n URLs with the weights of a mixed collection, most of them http.
 func (g corpusGenerator) urls(n int) []string {
 	kinds := []struct {
 		weight int
@@ -188,7 +187,7 @@ func (g corpusGenerator) hostport(ports ...int) string {
 	return g.host() + g.some(2, fmt.Sprint(":", ports[g.IntN(len(ports))]))
 }
 
-// dirs makes least to most directory names, each with sep behind it.
+// dirs generates least to most directory names, each followed by sep.
 func (g corpusGenerator) dirs(least, most int, sep string) string {
 	var b strings.Builder
 	for range least + g.IntN(most-least+1) {
@@ -221,10 +220,10 @@ func (g corpusGenerator) word() string {
 
 func (g corpusGenerator) pick(choices ...string) string { return choices[g.IntN(len(choices))] }
 
-// chance is true tenths times in ten.
+// chance returns true with a probability of tenths/10.
 func (g corpusGenerator) chance(tenths int) bool { return g.IntN(10) < tenths }
 
-// some is s tenths times in ten, else nothing.
+// some returns s with a probability of tenths/10, else "".
 func (g corpusGenerator) some(tenths int, s string) string {
 	if g.chance(tenths) {
 		return s

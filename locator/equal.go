@@ -1,7 +1,7 @@
 package locator
 
-// Equal reports whether two Locators are the same in every field. Hosts are
-// compared as they are written; a nil slice equals an empty one.
+// Equal reports whether two Locators are equal in every field. Hosts are compared as written. A nil
+// slice equals an empty one.
 func Equal(a, b Locator) bool {
 	if a == nil {
 		return b == nil
@@ -9,7 +9,7 @@ func Equal(a, b Locator) bool {
 	return a.equal(b)
 }
 
-// both reports whether b is a *T as a is, and both are nil or equal.
+// both reports whether b is a *T too, and both are nil or equal.
 func both[T any](a *T, b Locator, equal func(a, b *T) bool) bool {
 	c, ok := any(b).(*T)
 	return ok && (a == c || a != nil && c != nil && equal(a, c))

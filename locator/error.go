@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// SyntaxError says where and by which section of RFC 1738 a text is no URL. It
-// never shows a password.
+// SyntaxError says where a text departs from the grammar of RFC 1738, and from which section. It
+// never contains a password.
 type SyntaxError struct {
-	// Text is the offending text for display: password hidden, one line of
-	// printable ASCII, cut to at most 120 octets.
+	// Text is the text for display: one line of printable ASCII without the password, at most 120
+	// bytes.
 	Text string
-	// Offset is that of the first octet that can't stand where it stands, of the
-	// "@" of a login where none is allowed, of the start of a port or address out
-	// of range, or the text's length if something is missing at its end. It counts
-	// octets from the start of the text handed to Parse.
+	// Offset is the position of the error, in bytes from the start of the text that was passed to
+	// Parse. It is the first byte that is not allowed; the "@" of a login, if the scheme has none;
+	// the start of a port or address that is out of range; or the length of the text, if something
+	// is missing at its end.
 	Offset int
-	// Section of RFC 1738 that Text departs from, such as "3.1"; empty for limits
-	// of this package.
+	// Section is the section of RFC 1738 that Text departs from, such as "3.1". It is empty if a
+	// limit of this package is exceeded.
 	Section string
-	// Msg is what is wrong and what would be right. It quotes at most one octet.
+	// Msg says what is wrong and what would be correct. It quotes at most one byte.
 	Msg string
 }
 
-// Error is one line of printable ASCII, at most 300 octets.
+// Error returns one line of printable ASCII of at most 300 bytes.
 func (e *SyntaxError) Error() string {
 	if e.Section == "" {
 		return fmt.Sprintf(`bad URL "%s": %s`, e.Text, e.Msg)
@@ -31,8 +31,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf(`bad URL "%s": %s, at offset %d (RFC 1738, section %s)`, e.Text, e.Msg, e.Offset, e.Section)
 }
 
-// failure is a SyntaxError in the making: cheap, for callers that only want to
-// know whether a text is a URL.
+// failure has the facts of a SyntaxError. It is cheap, for callers that only need to know whether a
+// text is a URL.
 type failure struct {
 	offset       int
 	section, msg string
@@ -46,13 +46,13 @@ func tooLong(text string) *SyntaxError {
 	return &SyntaxError{
 		Text:   displayed(text),
 		Offset: MaxLength,
-		Msg:    fmt.Sprintf("URL of %d octets, at most %d", len(text), MaxLength),
+		Msg:    fmt.Sprintf("URL of %d bytes; the limit is %d", len(text), MaxLength),
 	}
 }
 
 const maxDisplayed = 120
 
-// displayed is text as a SyntaxError shows it.
+// displayed returns text as a SyntaxError shows it.
 func displayed(text string) string {
 	var b strings.Builder
 	for _, octet := range []byte(redact(text)) {

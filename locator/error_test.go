@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSyntaxErrorHidesPasswords: malformed URLs with a password in them, where
-// it may hold what ends a password in a proper one.
+// TestSyntaxErrorHidesPasswords has malformed URLs whose password may contain octets that end a password
+// in a valid URL.
 func TestSyntaxErrorHidesPasswords(t *testing.T) {
 	for _, s := range []string{
 		"http://u:PASSWORD@h/", "https://u:PASSWORD@h/", "HTTP://u:PASSWORD@h/", "gopher://u:PASSWORD@h/",
@@ -35,8 +35,8 @@ func TestSyntaxErrorHidesPasswords(t *testing.T) {
 	}
 }
 
-// harmless reports whether l has no password by the grammar: what looks like one
-// is a part of its path.
+// harmless reports whether l has no password by the grammar: the text that looks like one is part of
+// the path.
 func harmless(l Locator) bool {
 	s, ok := ServerOf(l)
 	return ok && s.Login == nil
@@ -53,7 +53,7 @@ func checkErrorText(t *testing.T, s string, err error) {
 		t.Errorf("%q: the error shows the password: %s", s, text)
 	}
 	if len(text) > 300 || len(e.Text) > 120 {
-		t.Errorf("%q: %d octets: %s", s, len(text), text)
+		t.Errorf("%q: %d bytes: %s", s, len(text), text)
 	}
 	for _, octet := range []byte(text + e.Text + e.Msg) {
 		if octet < ' ' || octet > '~' {
@@ -73,7 +73,7 @@ func TestAnyErrorText(t *testing.T) {
 		head, tail := d.mutate(d.one("ftp://", "http://", "telnet://", "x:", "ftp:")+d.chars("")), d.mutate(d.host()+d.path("@:"))
 		s := head + ":" + canary + d.mutate("@") + tail
 		if !strings.Contains(s[max(0, strings.Index(s, canary)):], "@") {
-			continue // then nothing tells it from a path
+			continue // it looks like a path
 		}
 		if _, err := Parse(s); err != nil {
 			refused++
@@ -89,9 +89,9 @@ func TestErrorText(t *testing.T) {
 	for s, want := range map[string]string{
 		"http://h:99999/":        `bad URL "http://h:99999/": a port is a number from 1 to 65535, at offset 9 (RFC 1738, section 3.1)`,
 		"http://u:p@h/":          `bad URL "http://u:***@h/": no user name or password is allowed here, at offset 10 (RFC 1738, section 3.3)`,
-		"http://h/\x00\x1b[31mé": `bad URL "http://h/\x00\x1B[31m\xC3\xA9": octet 00 must be encoded as %00, at offset 9 (RFC 1738, section 2.2)`,
+		"http://h/\x00\x1b[31mé": `bad URL "http://h/\x00\x1B[31m\xC3\xA9": byte 00 must be encoded as %00, at offset 9 (RFC 1738, section 2.2)`,
 		"ftp://h/a;type=x":       `bad URL "ftp://h/a;type=x": a typecode is one of "a", "i" and "d", and ends the URL, at offset 15 (RFC 1738, section 3.2.2)`,
-		"mailto:a@b c":           `bad URL "mailto:a@b c": octet 20 must be encoded as %20, at offset 10 (RFC 1738, section 2.2)`,
+		"mailto:a@b c":           `bad URL "mailto:a@b c": byte 20 must be encoded as %20, at offset 10 (RFC 1738, section 2.2)`,
 		"news:a@b c":             `bad URL "news:a@b c": a host consists of letters, digits, "-" and ".", at offset 8 (RFC 1738, section 3.1)`,
 		"http://h:80/a^b":        `bad URL "http://h:80/a^b": "^" must be encoded as %5E, at offset 13 (RFC 1738, section 2.2)`,
 		"http://[::1]:80/":       `bad URL "http://[::1]:80/": a host consists of letters, digits, "-" and ".", at offset 7 (RFC 1738, section 3.1)`,
@@ -106,7 +106,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestOpaqueRedacted: nobody knows where an unknown scheme has its password.
+// TestOpaqueRedacted: in an unknown scheme the password may be anywhere.
 func TestOpaqueRedacted(t *testing.T) {
 	for s, want := range map[string]string{
 		"x-foo://u:p@h/":      "x-foo://u:***@h/",

@@ -1,8 +1,7 @@
 package locator
 
-// class is a set of octets, in the terms of RFC 1738 §5. Every reserved
-// character is a class of its own, so that a component's class reads as its
-// production does.
+// class is a set of octets, in the terms of RFC 1738 §5. Every reserved character has its own class,
+// so that the class of a component looks like its production.
 type class uint16
 
 const (
@@ -16,14 +15,14 @@ const (
 	equals
 	alpha
 	digit
-	groupMark  // what a newsgroup's name may hold besides letters and digits
-	schemeMark // what a scheme's name may hold besides letters and digits
+	groupMark  // allowed in the name of a newsgroup, besides letters and digits
+	schemeMark // allowed in the name of a scheme, besides letters and digits
 	hexDigit
-	unsafe // what [UnsafeOctets] tolerates: space, "national" and 80-FF
+	unsafe // tolerated by [UnsafeOctets]: space, "national" and 80-FF
 )
 
-// The components of §5 whose productions are a repetition of characters. An
-// escape may stand in each of them besides.
+// The components of §5 whose productions are a repetition of characters. Each of them may also contain
+// escapes.
 const (
 	uchar       = unreserved
 	xchar       = unreserved | reserved
@@ -42,7 +41,7 @@ const (
 	schemeOctet = alpha | digit | schemeMark
 )
 
-// classes holds for each octet the classes it is in.
+// classes has the classes of each octet.
 var classes = makeClasses()
 
 func makeClasses() (t [256]class) {
@@ -81,7 +80,7 @@ func isEscape(s string) bool {
 	return len(s) >= 3 && s[0] == '%' && hexDigit.has(s[1]) && hexDigit.has(s[2])
 }
 
-// unhex is the value of a hexadecimal digit.
+// unhex returns the value of a hexadecimal digit.
 func unhex(c byte) byte {
 	if c <= '9' {
 		return c - '0'
@@ -89,7 +88,7 @@ func unhex(c byte) byte {
 	return c&^0x20 - 'A' + 10
 }
 
-// appendDecoded appends octets to b, those outside c encoded.
+// appendDecoded appends octets to b, and encodes those that are not in c.
 func appendDecoded(b []byte, octets string, c class) []byte {
 	for i := range len(octets) {
 		if c.has(octets[i]) {
@@ -101,8 +100,8 @@ func appendDecoded(b []byte, octets string, c class) []byte {
 	return b
 }
 
-// appendEncoded appends text that is already encoded: its escapes stay as they
-// are, any other octet outside c is encoded.
+// appendEncoded appends text that is already encoded. It keeps escapes as they are, and encodes other
+// octets that are not in c.
 func appendEncoded(b []byte, text string, c class) []byte {
 	for i := 0; i < len(text); i++ {
 		if c.has(text[i]) {
@@ -122,5 +121,5 @@ func appendEscape(b []byte, octet byte) []byte {
 	return append(b, '%', digits[octet>>4], digits[octet&0xF])
 }
 
-// usualLength is room for most URLs, small enough for the stack.
+// usualLength is the size of a buffer for most URLs, small enough for the stack.
 const usualLength = 128

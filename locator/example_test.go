@@ -91,7 +91,7 @@ func ExampleExtract() {
 	// mailto:mailserv@ds.internic.net
 }
 
-// Locators may be built as literals; String encodes what needs it.
+// Locators may be written as literals. String encodes the octets that require it.
 func ExampleLocator() {
 	l := &locator.Gopher{
 		HostPort: locator.HostPort{Host: "host.dom", Port: 7070},
@@ -117,4 +117,53 @@ func ExampleServerOf() {
 	}
 	// Output:
 	// host.dom 210
+}
+
+// TolerateUsual accepts URLs as people write them. Used names the departures from RFC 1738.
+func ExampleParser_Parse() {
+	p := locator.Parser{Tolerate: locator.TolerateUsual}
+	r, err := p.Parse("http://[::1]/~user?q#top")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Used)
+	_, err = locator.Parse("http://[::1]/~user?q#top") // strict
+	fmt.Println(err)
+	// Output:
+	// UnsafeOctets|Fragments|ModernHosts
+	// bad URL "http://[::1]/~user?q#top": a host consists of letters, digits, "-" and ".", at offset 7 (RFC 1738, section 3.1)
+}
+
+// Redact hides the password in a text that may be a URL, for logs.
+func ExampleParser_Redact() {
+	p := locator.Parser{Tolerate: locator.TolerateUsual}
+	fmt.Println(p.Redact("ftp://lab:secret@ftp.example.org/pub"))
+	fmt.Println(p.Redact("x-db://lab:secret@db.example.org/t"))
+	// Output:
+	// ftp://lab:***@ftp.example.org/pub
+	// x-db://lab:***@db.example.org/t
+}
+
+func ExampleWithLogin() {
+	l, err := locator.Parse("ftp://ftp.example.org/pub/")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if with, ok := locator.WithLogin(l, &locator.Login{User: "lab", Password: "secret", HasPassword: true}); ok {
+		fmt.Println(with.Redacted())
+	}
+	// Output: ftp://lab:***@ftp.example.org/pub/
+}
+
+// An encoded line end would start a second command in a line protocol.
+func ExampleCheckOctets() {
+	l, err := locator.Parse("ftp://ftp.example.org/a%0D%0ADELE%20x")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(locator.CheckOctets(l))
+	// Output: encoded CR (%0D) in ftp path at offset 23
 }

@@ -7,16 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Extract yields the URLs in running text, in order, by the Appendix: those in
-// angle brackets, with or without "URL:", white space and line breaks inside
-// left out; and those that stand free in the text, if their scheme is one of RFC
-// 1738 or "//" follows it, without the punctuation of the sentence around them.
-// What is not a URL is passed over. The URLs themselves are strict; see
-// [Parser.Extract].
+// Extract yields the URLs in running text, in order, by the Appendix of RFC 1738. It finds URLs in
+// angle brackets, with or without "URL:", and removes white space and line breaks from them. It also
+// finds URLs without brackets, if "//" follows the scheme or the scheme is mailto or news, and leaves
+// out the punctuation of the sentence around them. It skips everything else. The URLs must be strict;
+// see [Parser.Extract].
 func Extract(text string) iter.Seq[Reference] { return Parser{}.Extract(text) }
 
-// Extract is [Extract] for URLs with the departures of p.Tolerate; [Fragments]
-// and [WrappedText] are always tolerated. Time is linear in the length of text.
+// Extract is like the function [Extract], but accepts the departures of p.Tolerate. It always
+// tolerates [Fragments] and [WrappedText]. Its time is linear in the length of text.
 func (p Parser) Extract(text string) iter.Seq[Reference] {
 	p.Tolerate |= Fragments | WrappedText
 	return func(yield func(Reference) bool) {
@@ -29,21 +28,21 @@ func (p Parser) Extract(text string) iter.Seq[Reference] {
 	}
 }
 
-// extractor walks over a text. Each of its steps moves i behind all that it
-// looked at, or remembers how far it looked: that keeps it linear.
+// extractor scans a text. Each step moves i past everything it has read, or remembers how far it has
+// read, so that the total time is linear.
 type extractor struct {
 	Parser
 	text string
 	i    int
 
-	end   int // of the run of octets that may be in a URL, if i is in one
-	tries int // how often there was no URL in that run where one seemed to start
+	end   int // end of the run of octets allowed in a URL, if i is in such a run
+	tries int // number of failed attempts to read a URL in that run
 }
 
-// maxTries is how often a run is searched for another start of a URL.
+// maxTries is the maximum of extractor.tries.
 const maxTries = 16
 
-// next makes one step, and returns the URL it found there, if any.
+// next makes one step and returns the URL that it found, if any.
 func (x *extractor) next() (Reference, bool) {
 	switch c := x.text[x.i]; {
 	case c == '<':
@@ -55,13 +54,13 @@ func (x *extractor) next() (Reference, bool) {
 	return Reference{}, false
 }
 
-// bracketed reads from a "<" to its ">".
+// bracketed reads a URL from a "<" to its ">".
 func (x *extractor) bracketed() (Reference, bool) {
 	start := x.i
 	x.i++
 	n := strings.IndexAny(x.text[x.i:], "<>")
 	if n < 0 || x.text[x.i+n] == '<' {
-		// Nothing before the next "<" is in brackets.
+		// There is no ">" before the next "<".
 		return Reference{}, false
 	}
 	s := x.text[start : x.i+n+1]
@@ -76,8 +75,8 @@ func (x *extractor) bracketed() (Reference, bool) {
 	return r, bad.msg == ""
 }
 
-// plausible reports whether a text in brackets is meant to be a URL: without
-// "URL:" every "<word:word>" could be one.
+// plausible reports whether a text in brackets is probably a URL. Without this check every
+// "<word:word>" could be one.
 func plausible(s string) bool {
 	s = strings.TrimLeft(s[1:], whiteSpace)
 	if len(s) >= len("URL:") && strings.EqualFold(s[:4], "URL:") {
@@ -87,7 +86,7 @@ func plausible(s string) bool {
 	return n > 0 && startsURL(s[:n], s[n+1:])
 }
 
-// free reads a URL that stands free in the text, or a word that is none.
+// free reads a URL without brackets, or skips a word that is not a URL.
 func (x *extractor) free() (Reference, bool) {
 	start := x.i
 	n := schemeLength(x.text[start:])
@@ -117,7 +116,7 @@ func (x *extractor) free() (Reference, bool) {
 	return r, true
 }
 
-// enterRun finds the end of the run of octets around i that may be in a URL.
+// enterRun finds the end of the run of octets around i that are allowed in a URL.
 func (x *extractor) enterRun() {
 	if x.i < x.end {
 		return
@@ -132,7 +131,7 @@ func (x *extractor) enterRun() {
 	}
 }
 
-// schemeLength is the length of the scheme that s starts with, or 0.
+// schemeLength returns the length of the scheme that s starts with, or 0.
 func schemeLength(s string) int {
 	n := 0
 	for n < len(s) && schemeOctet.has(s[n]) {
@@ -144,8 +143,7 @@ func schemeLength(s string) int {
 	return n
 }
 
-// startsURL reports whether "scheme:rest" looks like a URL rather than like a
-// word and a colon.
+// startsURL reports whether "scheme:rest" looks like a URL, and not like a word with a colon.
 func startsURL(scheme, rest string) bool {
 	switch strings.ToLower(scheme) {
 	case "mailto", "news":
@@ -154,7 +152,7 @@ func startsURL(scheme, rest string) bool {
 	return strings.HasPrefix(rest, "//")
 }
 
-// inURL reports whether a character may stand in a URL in running text.
+// inURL reports whether a character can be part of a URL in running text.
 func (x *extractor) inURL(r rune) bool {
 	if r >= utf8.RuneSelf {
 		return x.Tolerate&(UnsafeOctets|ModernHosts) != 0 && !unicode.IsSpace(r) && !unicode.IsControl(r)
@@ -162,9 +160,9 @@ func (x *extractor) inURL(r rune) bool {
 	return r > ' ' && r != 0x7F && r != '<' && r != '>' && r != '"'
 }
 
-// trimSentence takes off the end of s what more likely belongs to the text
-// around it: a "]" that is not opened inside with all behind it, as in Markdown's
-// "[URL](URL)", then punctuation and a ")" that is not opened inside.
+// trimSentence removes the end of s that probably belongs to the surrounding text. First it cuts s at
+// a "]" without a "[" in s, as in Markdown's "[URL](URL)". Then it removes punctuation, and a ")"
+// without a "(" in s.
 func trimSentence(s string) string {
 	inside := 0
 	for i := range len(s) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// appendix are the examples of RFC 1738's Appendix, line breaks and all.
+// appendix has the examples of RFC 1738's Appendix with their line breaks.
 const appendix = `      Yes, Jim, I found it under <URL:ftp://info.cern.ch/pub/www/doc;
       type=d> but you can probably pick it up from <URL:ftp://ds.in
       ternic.net/rfc>.  Note the warning in <URL:http://ds.internic.
@@ -52,9 +52,9 @@ func TestExtractAppendix(t *testing.T) {
 func TestExtract(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		want string // the URLs, in canonical form, a space between
+		want string // the URLs in canonical form, separated by spaces
 	}{
-		// Nothing.
+		// No URLs.
 		{"", ""},
 		{"no URL here", ""},
 		{"a: b, c:d, http: the protocol, http:/h, http:h, file:x, 12:30", ""},
@@ -93,7 +93,7 @@ func TestExtract(t *testing.T) {
 		{"<URL:http://a/ <URL:http://b/>", "http://a/ http://b/"},
 		{"<http://a/", "http://a/"},
 
-		// Free in the text.
+		// Without brackets.
 		{"http://h/", "http://h/"},
 		{"see http://h/a/b?c now", "http://h/a/b?c"},
 		{"URL:http://h/ url:ftp://h", "http://h/ ftp://h"},
@@ -160,7 +160,7 @@ func TestExtractTolerant(t *testing.T) {
 	}
 }
 
-// TestExtractStops: a consumer may stop, and start anew.
+// TestExtractStops: a loop may stop, and start again from the beginning.
 func TestExtractStops(t *testing.T) {
 	all := Extract("http://a/ http://b/")
 	for range 2 {
@@ -173,8 +173,8 @@ func TestExtractStops(t *testing.T) {
 	}
 }
 
-// TestExtractLongRuns: a URL is not longer than MaxLength, and what is longer
-// hides nothing behind it.
+// TestExtractLongRuns: a URL is not longer than MaxLength. A longer run is skipped, and URLs after it are
+// found.
 func TestExtractLongRuns(t *testing.T) {
 	long := "http://h/" + strings.Repeat("a", MaxLength)
 	longest := long[:MaxLength]
@@ -198,8 +198,8 @@ func TestExtractLongRuns(t *testing.T) {
 	}
 }
 
-// TestExtractWork bounds the work on hostile text without a clock: how often the
-// extractor has to take a step and how far its parser can have looked.
+// TestExtractWork bounds the work on hostile text without a clock: the number of steps of the extractor,
+// and how far its parser can have read.
 func TestExtractWork(t *testing.T) {
 	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://", "http://h/]", "http://[", "http://h/“"} {
 		text := strings.Repeat(part, (1<<20)/len(part))
@@ -217,7 +217,7 @@ func TestExtractWork(t *testing.T) {
 				steps++
 			}
 			if steps > len(text) || looked > (maxTries+1)*len(text) {
-				t.Errorf("%q, %s: %d steps, %d octets looked at, for %d octets", part, tolerate, steps, looked, len(text))
+				t.Errorf("%q, %s: %d steps, %d octets read, for %d octets", part, tolerate, steps, looked, len(text))
 			}
 		}
 	}

@@ -7,11 +7,10 @@ import (
 
 // File is a file URL (§3.10).
 type File struct {
-	// Host is "" or "localhost" for this machine; the two are kept apart. Any
-	// other host designates a file of that machine.
+	// Host is "" or "localhost" for a file on this computer; String keeps the difference. Any other
+	// host designates a file on that host.
 	Host string
-	// Segments are the components of the path; the last is empty when the URL
-	// ends in a slash.
+	// Segments are the components of the path. The last is empty if the URL ends in a slash.
 	Segments []string
 }
 
@@ -32,7 +31,7 @@ func (l *File) String() string {
 	return string(b)
 }
 
-// Redacted implements [Locator]; there is no password to hide.
+// Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *File) Redacted() string { return l.String() }
 
 func (l *File) server() (Server, bool) { return Server{HostPort: HostPort{Host: l.Host}}, true }
@@ -55,7 +54,7 @@ func (p *parser) file() Locator {
 	case strings.HasPrefix(rest, "//"):
 		p.i += 2
 	case strings.HasPrefix(rest, "/") && p.tolerate(MissingSlashes):
-		// "file:/path"; there is no host.
+		// "file:/path" has no host.
 	default:
 		p.next('/')
 		p.fail(p.i, "3.10", `"//" must follow the scheme`)
@@ -71,7 +70,7 @@ func (p *parser) file() Locator {
 	return l
 }
 
-// newFile allocates a File together with the room for n segments.
+// newFile allocates a File and the memory for n segments in one block.
 func newFile(n int) (*File, []string) {
 	switch {
 	case n <= 6:

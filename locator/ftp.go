@@ -8,15 +8,15 @@ import (
 // FTP is an ftp URL (§3.2), or ftps with Secure.
 type FTP struct {
 	Server
-	// CWD are the arguments of the CWD commands, in order. An empty string is a
-	// CWD with a null argument.
+	// CWD are the arguments of the CWD commands, in order. An empty string means a CWD with a null
+	// argument.
 	CWD []string
-	// Name is the last component: the argument of RETR or NLST. It is empty when
-	// the URL ends in a slash.
+	// Name is the last component: the argument of RETR or NLST. It is empty if the URL ends in a
+	// slash.
 	Name string
-	// Type is the typecode 'a', 'i' or 'd' in lower case, or 0 when omitted.
+	// Type is the typecode 'a', 'i' or 'd' in lower case; 0 if the URL has none.
 	Type byte
-	// HasPath tells "ftp://h/" (true) from "ftp://h" (false).
+	// HasPath is true for "ftp://h/" and false for "ftp://h".
 	HasPath bool
 	// Secure is set for ftps.
 	Secure bool
@@ -95,8 +95,8 @@ func (p *parser) ftp(secure bool) Locator {
 	return l
 }
 
-// newFTP allocates an FTP, its Login if it has one, and the room for n CWD
-// elements, in one block unless n is unusual.
+// newFTP allocates an FTP, its Login if it has one, and the memory for n CWD elements. It uses one
+// block unless n is large.
 func newFTP(n int, hasLogin bool) (l *FTP, cwd []string) {
 	var login *Login
 	switch {
@@ -131,7 +131,7 @@ func newFTP(n int, hasLogin bool) (l *FTP, cwd []string) {
 
 const typeTag = ";type="
 
-// cutTypecode takes a ";type=" and typecode off the end of the text.
+// cutTypecode removes ";type=" and a typecode from the end of the text, and returns the typecode.
 func (p *parser) cutTypecode() byte {
 	i := len(p.s) - len(typeTag) - 1
 	if i < p.i || p.s[i:len(p.s)-1] != typeTag {
@@ -145,7 +145,7 @@ func (p *parser) cutTypecode() byte {
 	return 0
 }
 
-// lower is an ASCII letter in lower case.
+// lower returns an ASCII letter in lower case.
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		c += 'a' - 'A'
@@ -153,8 +153,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// segments reads "fsegment *[ '/' fsegment ]", and returns all but the last,
-// appended to dirs, and the last.
+// segments reads "fsegment *[ '/' fsegment ]". It returns dirs with all but the last appended, and the
+// last.
 func (p *parser) segments(dirs []string) ([]string, string) {
 	for {
 		s := p.text(fsegment, semicolon)
@@ -165,8 +165,8 @@ func (p *parser) segments(dirs []string) ([]string, string) {
 	}
 }
 
-// endOfPath is end for the path that starts at start, its typecode cut off. A
-// ";type=" that is left is a mistake, even where a ";" is tolerated in a name.
+// endOfPath is end for the path that starts at start, after cutTypecode. A remaining ";type=" is an
+// error, even if a ";" is tolerated in a name.
 func (p *parser) endOfPath(start int) {
 	if p.i == len(p.s) && p.used&ReservedOctets == 0 {
 		return

@@ -29,7 +29,7 @@ func seed(f *testing.F) {
 	f.Add("http://" + strings.Repeat("a.", 300))
 }
 
-// FuzzParse: no panic; Parse agrees with the grammar; errors are fit to print.
+// FuzzParse: no panic; Parse agrees with the grammar; errors are printable.
 func FuzzParse(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -45,10 +45,10 @@ func FuzzParse(f *testing.F) {
 			checkErrorText(t, s, err)
 		}
 		if err != nil || l.Scheme() == "url" {
-			return // "url:" is a scheme to one parser and a wrapper to the other
+			return // "url:" is a scheme for one parser and a wrapper for the other
 		}
-		// What the strict parser accepts the tolerant one reads alike. To §3.5 the
-		// fields of MailHeaders are part of an address.
+		// The tolerant parser reads strict URLs in the same way. The exception is MailHeaders: by
+		// §3.5 the fields are part of the address.
 		r, err := Parser{TolerateAll &^ MailHeaders}.Parse(s)
 		if err != nil || !Equal(r.Locator, l) || r.Used != 0 {
 			t.Errorf("%q: tolerant: %v by %s, %v", s, r, r.Used.String(), err)
@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip: String of whatever was accepted means the same.
+// FuzzRoundTrip: String of an accepted URL means the same.
 func FuzzRoundTrip(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -68,7 +68,7 @@ func FuzzRoundTrip(f *testing.F) {
 			return
 		}
 		if len(r.String()) > MaxLength {
-			return // encoding can triple it
+			return // encoding can triple the length
 		}
 		again, err := Parser{lasting(r)}.Parse(r.String())
 		if err != nil || !Equal(again.Locator, r.Locator) || again.Fragment != r.Fragment || again.Used&^lasting(r) != 0 {
@@ -83,7 +83,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzExtract: no panic, and what is found stands in the text, in order.
+// FuzzExtract: no panic; the URLs found are in the text, in that order.
 func FuzzExtract(f *testing.F) {
 	seed(f)
 	f.Add(appendix)
@@ -108,10 +108,9 @@ func FuzzExtract(f *testing.F) {
 
 func portText(port uint16) string { return strconv.Itoa(int(port)) }
 
-// FuzzVersusNetURL: where the parser and net/url both accept an http or ftp URL
-// they see the same host and port: a difference would let one check a URL and
-// the other follow it elsewhere. The one known difference is §3.1's "?" in a
-// user name.
+// FuzzVersusNetURL: if the parser and net/url both accept an http or ftp URL, they see the same host and
+// port. Otherwise a program could check a URL with one and connect elsewhere with the other. The one
+// known difference is the "?" that §3.1 allows in a user name.
 func FuzzVersusNetURL(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {

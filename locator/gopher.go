@@ -5,16 +5,16 @@ import "strings"
 // Gopher is a gopher URL (§3.4), or gophers with Secure.
 type Gopher struct {
 	HostPort
-	// Type is the gophertype; '1' when the URL has no gopher-path. In a literal
-	// without HasPath 0 means '1' too; otherwise it is the octet 00.
+	// Type is the gophertype; '1' if the URL has no gopher-path. If HasPath is false, 0 means '1'
+	// too; otherwise 0 is the octet 00.
 	Type byte
-	// Selector, Search and Plus are the parts between the encoded tabs. A tab in
-	// Selector or Search has no URL: String makes it end them.
+	// Selector, Search and Plus are the parts between the encoded tabs. Selector and Search cannot
+	// contain a tab: in the URL of String it would end them.
 	Selector, Search, Plus string
-	// Fields is how many "%09" the path holds, 0 to 2: it tells an empty search
-	// or Gopher+ string from an absent one.
+	// Fields is the number of "%09" in the path, 0 to 2. It distinguishes an empty search or Gopher+
+	// string from an absent one.
 	Fields uint8
-	// HasPath tells "gopher://h/" (true) from "gopher://h" (false).
+	// HasPath is true for "gopher://h/" and false for "gopher://h".
 	HasPath bool
 	// Secure is set for gophers.
 	Secure bool
@@ -48,7 +48,7 @@ func (l *Gopher) String() string {
 	return string(b)
 }
 
-// fields is Fields, or more if Search and Plus need it.
+// fields returns Fields, or more if Search or Plus is set.
 func (l *Gopher) fields() uint8 {
 	switch {
 	case l.Plus != "":
@@ -59,7 +59,7 @@ func (l *Gopher) fields() uint8 {
 	return l.Fields
 }
 
-// Redacted implements [Locator]; there is no password to hide.
+// Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *Gopher) Redacted() string { return l.String() }
 
 func (l *Gopher) equal(b Locator) bool { return both(l, b, identical) }
@@ -71,13 +71,12 @@ func (l *Gopher) check(c *octetCheck) {
 	c.gopherPlus(l.Plus)
 }
 
-// tab separates the fields of a gopher-path. Unlike other octets it has one
-// spelling only.
+// tab separates the fields of a gopher-path. It is always encoded.
 const tab = "%09"
 
 // gopher reads "'//' hostport [ '/' [ gtype [ selector [ '%09' search [ '%09'
-// gopher+_string ]]]]]". The path is split at its first two tabs, before it is
-// decoded; a gopher+_string may hold more of them.
+// gopher+_string ]]]]]". The path is split at its first two tabs before it is decoded. A
+// gopher+_string may contain more tabs.
 func (p *parser) gopher(secure bool) Locator {
 	l := &Gopher{Type: '1', Secure: secure}
 	p.slashes()
@@ -119,7 +118,7 @@ func (p *parser) field() string {
 	return s
 }
 
-// nextTab moves over a tab, if one comes next.
+// nextTab reports whether a tab comes next, and moves past it.
 func (p *parser) nextTab() bool {
 	if strings.HasPrefix(p.s[p.i:], tab) {
 		p.i += len(tab)

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// This file holds RFC 1738 §5 a second time, as regular expressions and as a
-// random derivation, both written from the document and not from the parser.
+// This file has RFC 1738 §5 a second time, as regular expressions and as a random derivation. Both are
+// written from the document and not from the parser.
 
-// bnf are the productions of §5 as regular expressions, under their own names
-// and in an order in which each uses those before it.
+// bnf are the productions of §5 as regular expressions, with the names of §5. Each uses only earlier
+// ones.
 var bnf = productions()
 
 func productions() map[string]string {
@@ -106,9 +106,8 @@ var (
 	knownScheme = regexp.MustCompile(`^(?:https?|ftps?|s?news|nntps?|telnet|gophers?|wais|mailto|file|prospero):`)
 )
 
-// derives reports whether §5 derives s, as docs/decisions.md reads it: the
-// scheme in any case, otherurl for other schemes only, and the prose's limits of
-// ports and hosts.
+// derives reports whether §5 derives s, as docs/decisions.md interprets it: the scheme in any case,
+// otherurl for other schemes only, and the limits of ports and hosts from the prose.
 func derives(s string) bool {
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok {
@@ -175,8 +174,7 @@ func TestAgreesWithGrammar(t *testing.T) {
 	}
 }
 
-// TestAcceptsEveryDerivation: Parse accepts what the grammar derives, and gives
-// it back.
+// TestAcceptsEveryDerivation: Parse accepts what the grammar derives, and String returns it.
 func TestAcceptsEveryDerivation(t *testing.T) {
 	d := deriver{rand.New(rand.NewPCG(5, 1738))}
 	for range 20000 {
@@ -189,8 +187,7 @@ func TestAcceptsEveryDerivation(t *testing.T) {
 	}
 }
 
-// TestRefusesUnsafeOctets: an octet that §2.2 wants encoded makes no URL of any
-// text, wherever it stands.
+// TestRefusesUnsafeOctets: a text with an octet that §2.2 requires to be encoded is never a URL.
 func TestRefusesUnsafeOctets(t *testing.T) {
 	const neverRaw = " \"<>#{}|\\^~[]`\x00\x01\t\n\r\x1f\x7f\x80\xa0\xff"
 	d := deriver{rand.New(rand.NewPCG(2, 1738))}
@@ -319,7 +316,7 @@ func (d deriver) url() string {
 		d.times(0, 3, func() string { return ";" + d.chars("?:@&") + "=" + d.chars("?:@&") })
 }
 
-// scheme is s, sometimes with a letter in upper case.
+// scheme returns s, sometimes with a letter in upper case.
 func (d deriver) scheme(s string) string {
 	if d.IntN(4) > 0 {
 		return s
@@ -328,7 +325,7 @@ func (d deriver) scheme(s string) string {
 	return s[:i] + strings.ToUpper(s[i:i+1]) + s[i+1:]
 }
 
-// mutate changes, removes or adds an octet, or doubles a piece of s.
+// mutate changes, removes or adds an octet, or duplicates part of s.
 func (d deriver) mutate(s string) string {
 	i := d.IntN(len(s) + 1)
 	c := d.octet(";/?:@&=%#.-_0123456789aAiItype=%09%2F~ ^[]\x00\xff")

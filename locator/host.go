@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// host reads "hostname | hostnumber", or what [ModernHosts] tolerates.
+// host reads "hostname | hostnumber", or a host that [ModernHosts] tolerates.
 func (p *parser) host() string {
 	s := p.s[p.i:]
 	if n, ok := strictHost(s); ok {
@@ -34,9 +34,9 @@ const (
 	maxHost  = 255
 )
 
-// strictHost returns the length of the host that s starts with, and whether it
-// is one. No branch of its loop depends on what the octets are: mispredicted
-// branches are what a parse spends most of its time on.
+// strictHost returns the length of the host that s starts with, and whether it is a host by §3.1. No
+// branch of its loop depends on the octets, because a parser spends most of its time on mispredicted
+// branches.
 func strictHost(s string) (n int, ok bool) {
 	var wrong hostOctet
 	banned := hostOctets['.'] >> 2
@@ -61,13 +61,13 @@ func strictHost(s string) (n int, ok bool) {
 	return n, alpha.has(s[top]) || isIPv4(s[:n])
 }
 
-// hostOctet is what an octet is in a host, and what may not come behind it.
+// hostOctet is the class of an octet in a host, and the classes that may not follow it.
 type hostOctet uint8
 
 const (
 	dot           hostOctet = 1
 	hyphen        hostOctet = 2
-	noDot                   = dot << 2 // a dot may not come behind it, nor the end
+	noDot                   = dot << 2 // neither a dot nor the end may follow
 	noHyphen                = hyphen << 2
 	letterOrDigit hostOctet = 1 << 7
 )
@@ -90,8 +90,8 @@ func hostEnds(rest string) bool {
 	return rest == "" || reserved.has(rest[0]) || rest[0] == '#'
 }
 
-// isIPv4 reports whether host is four groups from 0 to 255. Groups with leading
-// zeros are refused: some programs read them as octal numbers.
+// isIPv4 reports whether host is four groups from 0 to 255. Groups with leading zeros are refused,
+// because some programs read them as octal numbers.
 func isIPv4(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.Is4()
@@ -102,7 +102,7 @@ func labelsAreRight(host string) bool {
 	return msg == ""
 }
 
-// explainHost says why s starts with no host by §3.1, and at which offset.
+// explainHost returns why s does not start with a host by §3.1, and the offset of the error.
 func explainHost(s string) (offset int, msg string) {
 	n := 0
 	for n < len(s) && hostOctets[s[n]] != 0 {
@@ -117,14 +117,14 @@ func explainHost(s string) (offset int, msg string) {
 	return offset, msg
 }
 
-// checkLabels says what is wrong with host apart from the octets it consists of,
-// and at which offset; msg is empty if it is right.
+// checkLabels returns what is wrong with host, and the offset of the error. msg is empty if host is
+// valid. It does not check the octets.
 func checkLabels(host string) (offset int, msg string) {
 	switch {
 	case host == "":
 		return 0, "the host is missing"
 	case len(host) > maxHost:
-		return maxHost, "a host has at most 255 octets"
+		return maxHost, "a host name has at most 255 bytes"
 	case isAmbiguous(host):
 		return 0, "ambiguous IPv4 address; write four groups from 0 to 255 without leading zeros"
 	}
@@ -133,7 +133,7 @@ func checkLabels(host string) (offset int, msg string) {
 		case label == "":
 			return offset, "a label of the host name is empty"
 		case len(label) > maxLabel:
-			return offset + maxLabel, "a label of a host name has at most 63 octets"
+			return offset + maxLabel, "a label of a host name has at most 63 bytes"
 		case label[0] == '-':
 			return offset, `a label of a host name does not start with "-"`
 		case label[len(label)-1] == '-':
@@ -144,9 +144,8 @@ func checkLabels(host string) (offset int, msg string) {
 	return 0, ""
 }
 
-// isAmbiguous reports whether some programs would take host for an IPv4 address
-// that it is not by §3.1: its last label, but for a final dot, is a number in
-// decimal, octal or hexadecimal.
+// isAmbiguous reports whether some programs would read host as an IPv4 address although it is not one
+// by §3.1: its last label, before a final dot, is a number in decimal, octal or hexadecimal.
 func isAmbiguous(host string) bool {
 	name := strings.TrimSuffix(host, ".")
 	last := name[strings.LastIndexByte(name, '.')+1:]
@@ -157,8 +156,8 @@ func isAmbiguous(host string) bool {
 	return last != "" && strings.Trim(last, digits) == "" && !isIPv4(host)
 }
 
-// modernHost returns the length of the host by [ModernHosts] that s starts with,
-// brackets included, or what is wrong with it and at which offset.
+// modernHost returns the length, with brackets, of the host that s starts with by [ModernHosts]; or
+// what is wrong with it, and the offset of the error.
 func modernHost(s string) (n, offset int, msg string) {
 	if strings.HasPrefix(s, "[") {
 		return ipv6Literal(s)
@@ -188,13 +187,13 @@ func inModernHost(r rune, size int) bool {
 func ipv6Literal(s string) (n, offset int, msg string) {
 	end := strings.IndexByte(s, ']')
 	if end < 0 || !hostEnds(s[end+1:]) {
-		return 0, 0, `an IPv6 address stands between "[" and "]"`
+		return 0, 0, `an IPv6 address must be enclosed in "[" and "]"`
 	}
 	literal, zone, zoned := strings.Cut(s[1:end], "%")
 	a, err := netip.ParseAddr(literal)
 	switch at := 1 + len(literal); {
 	case err != nil || !a.Is6():
-		return 0, 1, "this is no IPv6 address"
+		return 0, 1, "not an IPv6 address"
 	case !zoned:
 	case !a.IsLinkLocalUnicast():
 		return 0, at, "only a link-local IPv6 address (fe80::/10) can have a zone"
@@ -206,9 +205,9 @@ func ipv6Literal(s string) (n, offset int, msg string) {
 	return end + 1, 0, ""
 }
 
-// checkZone says what is wrong with the zone of an address, without its "%", and
-// at which offset from there. RFC 6874 writes "%25eth0"; "%eth0" is common. What
-// could be either, or an escape, is refused.
+// checkZone returns what is wrong with the zone of an address, and the offset of the error from the
+// "%". zone is the text after the "%". RFC 6874 writes "%25eth0"; "%eth0" is common. A zone that could
+// be either, or an escape, is refused.
 func checkZone(zone string) (offset int, msg string) {
 	name, encoded := strings.CutPrefix(zone, "25")
 	if name == "" || !encoded && isEscape("%"+zone) {
@@ -222,8 +221,8 @@ func checkZone(zone string) (offset int, msg string) {
 	return 0, ""
 }
 
-// appendHost appends a host, in brackets if it is an IPv6 address. What can be
-// in no host is encoded, which makes it one that nothing accepts.
+// appendHost appends a host, in brackets if it is an IPv6 address. It encodes octets that no host may
+// contain; the result is a URL that no parser accepts.
 func appendHost(b []byte, host string) []byte {
 	if a, err := netip.ParseAddr(host); err == nil && a.Is6() && (a.Zone() == "" || a.IsLinkLocalUnicast()) {
 		b = append(b, '[')

@@ -4,14 +4,13 @@ import "strings"
 
 // HTTP is an http URL (§3.3), or https with Secure.
 type HTTP struct {
-	// Server.Login is always nil in a strict parse: "No user name or password is
-	// allowed."
+	// Login is nil unless [HTTPLogin] was tolerated. §3.3: "No user name or password is allowed."
 	Server
-	// Path and Search are kept as they are written, still encoded: HTTP sends
-	// them so. The "/" between host and path and the "?" belong to neither. Octets
-	// that [UnsafeOctets] or [StrayPercent] tolerated are encoded.
+	// Path and Search are still encoded, as written in the URL, because HTTP sends them so. The "/"
+	// between host and path and the "?" belong to neither. Octets that [UnsafeOctets] or
+	// [StrayPercent] tolerated are encoded.
 	Path, Search string
-	// HasPath and HasSearch tell an empty component from an absent one.
+	// HasPath and HasSearch distinguish an empty component from an absent one.
 	HasPath, HasSearch bool
 	// Secure is set for https.
 	Secure bool
@@ -61,8 +60,8 @@ func (l *HTTP) check(c *octetCheck) {
 	c.component("search", l.Search, controls)
 }
 
-// looseSearch is what [ReservedOctets] tolerates in a search besides. It stays
-// as it is, even in String: servers may tell it from its encoding.
+// looseSearch are the octets that [ReservedOctets] tolerates in a search. String does not encode them,
+// because servers may distinguish them from their encoding.
 const looseSearch = slash | question
 
 // http reads "'//' hostport [ '/' hpath [ '?' search ]]".
@@ -85,8 +84,8 @@ func (p *parser) http(secure bool) Locator {
 	return l
 }
 
-// httpLogin reads a login, if there is one. There is none if a "?" or "#" comes
-// before the "@": for http both end the host everywhere else.
+// httpLogin reads a login, if the URL has one. An "@" after a "?" or "#" does not end a login, because
+// both end the host of an http URL everywhere else.
 func (p *parser) httpLogin() *Login {
 	at := p.findLogin()
 	if at < 0 || strings.ContainsAny(p.s[p.i:at], "?#") {
@@ -98,8 +97,8 @@ func (p *parser) httpLogin() *Login {
 	return l
 }
 
-// searchFollows reports whether a "?" comes next without a "/" before it, which
-// is tolerated as a missing slash.
+// searchFollows reports whether a "?" comes next, without a "/" before it. That is tolerated as a
+// missing slash.
 func (p *parser) searchFollows() bool {
 	if p.i == len(p.s) || p.s[p.i] != '?' {
 		return false

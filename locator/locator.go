@@ -1,39 +1,37 @@
-// Package locator is the grammar of RFC 1738: it turns the text of a URL into a
-// [Locator] and back, and does no I/O.
+// Package locator parses URLs by the grammar of RFC 1738. It turns the text of a URL into a [Locator]
+// and back, and does no I/O.
 //
-// [Parse] accepts exactly what section 5 of the document derives. A [Parser]
-// with a [Tolerance] also accepts named departures and reports which of them a
-// text needed. [Extract] finds URLs in running text by the document's Appendix.
-// Schemes that are one of the document's over TLS (https, ftps, gophers, nntps,
-// snews) have the grammar of that one; [Schemes] lists all that have one.
+// [Parse] accepts exactly the URLs that RFC 1738 §5 allows. A [Parser] with a [Tolerance] also accepts
+// named departures, and reports which of them a URL needed; [TolerateUsual] is for the URLs that
+// people write. [Extract] finds URLs in running text by the Appendix of RFC 1738. Schemes for one of
+// its protocols over TLS (https, ftps, gophers, nntps, snews) have the same grammar; [Schemes] lists
+// the schemes.
 //
-// A Locator is one struct per scheme; strings in it hold decoded octets. A URL
-// is split first and decoded after, component by component (§2.2, §3.2.2), so
-// that "%2F" inside a component stays inside that component.
+// Each scheme has its own struct. Its strings hold decoded octets. A URL is split into components
+// first, and each component is decoded afterwards (§2.2, §3.2.2), so that "%2F" does not split a
+// component. Sections (§) are those of RFC 1738.
 package locator
 
-// Locator is a parsed URL: one of *[FTP], *[HTTP], *[Gopher], *[Mailto],
-// *[News], *[NNTP], *[Telnet], *[WAIS], *[File], *[Prospero], or *[Opaque] for
-// every other scheme. The family is sealed; a type switch is the dispatch. What
-// can be asked of each is a function: [ServerOf], [WithLogin], [HasPassword],
-// [Equal], [CheckOctets].
+// Locator is a parsed URL: one of *[FTP], *[HTTP], *[Gopher], *[Mailto], *[News], *[NNTP], *[Telnet],
+// *[WAIS], *[File], *[Prospero], or *[Opaque] for every other scheme. No other package can implement
+// it, so a type switch can list all cases. [ServerOf], [WithLogin], [HasPassword], [Equal] and
+// [CheckOctets] work with every Locator.
 //
-// Locators are plain data: callers may build them as literals. Once handed to
-// somebody else a Locator is read-only and may be shared between goroutines.
+// Locators are plain data: callers may write them as literals. A Locator must not be changed after it
+// has been passed to a function. It may be shared between goroutines.
 type Locator interface {
-	// Scheme is the scheme's name in lower case, without the colon.
+	// Scheme returns the name of the scheme in lower case, without the colon.
 	Scheme() string
-	// String is the canonical URL: the scheme in lower case, the host as written,
-	// every octet encoded that its component does not allow, and no other (http
-	// and Opaque keep the escapes that they were written with). It never fails; for a Locator that came from Parse, Parse(String()) gives an
-	// equal Locator. It shows the password.
+	// String returns the canonical URL, with the password. The scheme is in lower case and the host
+	// as written. An octet is encoded if its component does not allow it, and only then; HTTP and
+	// Opaque keep the escapes of the original URL. For a Locator from Parse, Parse(String()) returns
+	// an equal Locator.
 	String() string
-	// Redacted is String with any password replaced by "***".
+	// Redacted returns String with the password replaced by "***".
 	Redacted() string
 
-	// What is asked of every Locator; see ServerOf, WithLogin, Equal and
-	// CheckOctets. A port that the URL does not give is 0, a place for a login that
-	// there is none of is nil.
+	// See ServerOf, WithLogin, Equal and CheckOctets. The port is 0 if the URL has none. withLogin
+	// returns nil if URLs of the scheme cannot have a login.
 	server() (s Server, ok bool)
 	withLogin(login *Login) Locator
 	equal(b Locator) bool

@@ -7,20 +7,18 @@ import (
 
 // Mailto is a mailto URL (§3.5).
 type Mailto struct {
-	// Address is the decoded RFC 822 addr-spec. String encodes a "?" in it where
-	// what follows could be taken for Headers.
+	// Address is the decoded RFC 822 addr-spec. String encodes a "?" in it if the text after it could
+	// be read as Headers.
 	Address string
-	// Headers are fields for the head of a message, and its "body", as RFC 6068
-	// puts them behind a "?". §3.5 knows none: they are read where [MailHeaders]
-	// is tolerated, and then the Address may be empty.
+	// Headers are the header fields of a message, and its "body", after a "?" (RFC 6068). They are
+	// not part of §3.5: they are read if [MailHeaders] is tolerated. Address may then be empty.
 	Headers []Field
 }
 
 // Scheme implements [Locator].
 func (*Mailto) Scheme() string { return "mailto" }
 
-// The parts of a mailto URL with headers. More is read than is written
-// unencoded.
+// The parts of a mailto URL with headers. Reading accepts more unencoded octets than String writes.
 const (
 	mailAddress = xchar &^ question
 	mailName    = mailAddress &^ (ampersand | equals)
@@ -47,7 +45,7 @@ func (l *Mailto) String() string {
 	return string(b)
 }
 
-// Redacted implements [Locator]; there is no password to hide.
+// Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *Mailto) Redacted() string { return l.String() }
 
 func (*Mailto) server() (s Server, ok bool) { return }
@@ -63,14 +61,14 @@ func (l *Mailto) check(c *octetCheck) {
 	for _, f := range l.Headers {
 		c.component("header", f.Name, lineEnds)
 		if strings.EqualFold(f.Name, "body") {
-			c.component("body", f.Value, "\x00") // lines are what it consists of
+			c.component("body", f.Value, "\x00") // it may have several lines
 		} else {
 			c.component("header", f.Value, lineEnds)
 		}
 	}
 }
 
-// mailto reads "encoded822addr". RFC 822 is not looked into: §5 derives every
+// mailto reads "encoded822addr". It does not check the grammar of RFC 822, because §5 allows every
 // text that is not empty.
 func (p *parser) mailto() Locator {
 	start := p.i
@@ -103,7 +101,8 @@ func (p *parser) mailFields() (fields []Field) {
 	return fields
 }
 
-// areMailFields tells the fields of RFC 6068 from an address that has a "?".
+// areMailFields reports whether s, the text after a "?", is fields of RFC 6068 and not part of an
+// address.
 func areMailFields(s string) bool {
 	some := false
 	for field := range strings.SplitSeq(s, "&") {

@@ -2,8 +2,7 @@ package locator
 
 import "testing"
 
-// TestMailQuestionMark: a "?" that was encoded never comes to end the address,
-// whoever reads the URL next.
+// TestMailQuestionMark: an encoded "?" never ends the address in a later parse of the canonical URL.
 func TestMailQuestionMark(t *testing.T) {
 	strict, tolerant := Parser{}, Parser{TolerateAll}
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// view is what both parsers say of a URL, in terms of octets.
+// view has the parts of a URL that both parsers return, decoded.
 type view struct {
 	scheme, login, host, port string
 	path, query               string // decoded; without the "/" before the path
@@ -23,7 +23,7 @@ func loginText(user, password string, hasPassword bool) string {
 	return s
 }
 
-// ourView is the view of a Locator; ok is false for what net/url has no terms for.
+// ourView returns the view of a Locator; ok is false if net/url has no such parts.
 func ourView(l Locator) (v view, ok bool) {
 	v.scheme = l.Scheme()
 	if s, ok := ServerOf(l); ok {
@@ -107,7 +107,7 @@ func theirView(u *url.URL) view {
 		v.path, _ = url.PathUnescape(u.Opaque)
 	}
 	v.query, _ = url.PathUnescape(u.RawQuery)
-	// Two spellings of the same.
+	// Two spellings that mean the same.
 	if n := len(v.path) - 1; strings.HasPrefix(v.scheme, "ftp") && n > 0 && strings.HasSuffix(v.path[:n], ";type=") {
 		v.path = v.path[:n] + strings.ToLower(v.path[n:])
 	}
@@ -119,9 +119,8 @@ func theirView(u *url.URL) view {
 
 const netURLFile = "testdata/neturl.txt"
 
-// TestVersusNetURL compares the parser with net/url over all cases. Every
-// difference is listed in testdata/neturl.txt, in a section that says what the
-// difference is and why.
+// TestVersusNetURL compares the parser with net/url over all cases. Every difference is listed in
+// testdata/neturl.txt, in a section with its reason.
 func TestVersusNetURL(t *testing.T) {
 	explained := map[string]string{}
 	for _, c := range cases(t, netURLFile) {
@@ -143,7 +142,7 @@ func TestVersusNetURL(t *testing.T) {
 	}
 	for s := range explained {
 		if !slices.Contains(all, s) {
-			t.Errorf("%q is listed, but is no case", s)
+			t.Errorf("%q is listed, but there is no such case", s)
 		}
 	}
 }

@@ -2,17 +2,15 @@ package locator
 
 import "strings"
 
-// News is a news URL (§3.6), or snews with Secure: one of All, Group and
-// MessageID is set.
+// News is a news URL (§3.6), or snews with Secure. One of All, Group and MessageID is set.
 type News struct {
-	// HostPort is the server of an snews URL that names one, "snews://host/group";
-	// a news URL never does.
+	// HostPort is the server in an snews URL such as "snews://host/group". A news URL never has one.
 	HostPort
-	// All is "news:*", all available groups.
+	// All is set for "news:*", all available groups.
 	All bool
 	// Group is a newsgroup name.
 	Group string
-	// MessageID is a message-id without its angle brackets; it holds an "@".
+	// MessageID is a message-id without its angle brackets. It contains an "@".
 	MessageID string
 	// Secure is set for snews.
 	Secure bool
@@ -28,7 +26,7 @@ func (l *News) String() string {
 	if l.HostPort != (HostPort{}) {
 		b = append(l.HostPort.append(append(b, "//"...)), '/')
 	} else if l.Secure && strings.HasPrefix(id, "//") {
-		b, id = append(b, "%2F"...), id[1:] // what follows is no server
+		b, id = append(b, "%2F"...), id[1:] // so that it is not read as a server
 	}
 	switch {
 	case l.All:
@@ -41,8 +39,8 @@ func (l *News) String() string {
 	return string(b)
 }
 
-// appendMessageID appends "unique@host", encoded. No host holds an "@", so the
-// last one ends the unique part.
+// appendMessageID appends "unique@host", encoded. No host contains an "@", so the last one ends the
+// unique part.
 func appendMessageID(b []byte, id string) []byte {
 	i := strings.LastIndexByte(id, '@')
 	if i < 0 {
@@ -53,10 +51,10 @@ func appendMessageID(b []byte, id string) []byte {
 	return appendHost(b, strings.Trim(id[i+1:], "[]"))
 }
 
-// Redacted implements [Locator]; there is no password to hide.
+// Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *News) Redacted() string { return l.String() }
 
-// server is that of an snews URL that names one.
+// server returns the server of an snews URL that has one.
 func (l *News) server() (Server, bool) { return Server{HostPort: l.HostPort}, l.Host != "" }
 
 func (l *News) equal(b Locator) bool { return both(l, b, identical) }
@@ -66,9 +64,9 @@ func (l *News) check(c *octetCheck) {
 	c.component("message-id", l.MessageID, wordEnd+"<>")
 }
 
-// news reads "'*' | group | article"; an "@" tells an article (§3.6). The same,
-// or nothing, which is "*", or what an nntps URL has, may stand behind the server
-// in an snews URL.
+// news reads "'*' | group | article". An "@" means an article (§3.6). After the server of an snews URL
+// the same may follow; or nothing, which means "*"; or a group and an article number, as in an nntps
+// URL.
 func (p *parser) news(secure bool) Locator {
 	l := &News{Secure: secure}
 	if secure && strings.HasPrefix(p.s[p.i:], "//") {
@@ -89,7 +87,7 @@ func (p *parser) news(secure bool) Locator {
 	}
 	l.Group = p.group("3.6")
 	if l.Host != "" && p.next('/') {
-		n := &NNTP{HostPort: l.HostPort, Group: l.Group, Article: p.number("3.7", "an article's number must follow"), Secure: true}
+		n := &NNTP{HostPort: l.HostPort, Group: l.Group, Article: p.number("3.7", "an article number must follow"), Secure: true}
 		p.end("3.7")
 		return n
 	}
@@ -103,7 +101,7 @@ func (p *parser) messageID() string {
 	start := p.i
 	unique := p.text(article, 0)
 	if p.i == start {
-		p.unexpected("3.6", `a message-id has something before its "@"`)
+		p.unexpected("3.6", `a message-id has text before its "@"`)
 	}
 	raw := p.i - start
 	p.expect('@', "3.6", `a message-id has one "@"; others must be encoded as %40`)

@@ -4,8 +4,8 @@ package locator
 type NNTP struct {
 	HostPort
 	Group string
-	// Article is the article number in decimal digits, as written; empty when
-	// the URL names the group.
+	// Article is the article number in decimal digits, as written. It is empty if the URL designates
+	// the group.
 	Article string
 	// Secure is set for nntps.
 	Secure bool
@@ -27,7 +27,7 @@ func (l *NNTP) String() string {
 	return string(b)
 }
 
-// Redacted implements [Locator]; there is no password to hide.
+// Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *NNTP) Redacted() string { return l.String() }
 
 func (l *NNTP) equal(b Locator) bool { return both(l, b, identical) }
@@ -45,7 +45,7 @@ func (p *parser) nntp(secure bool) Locator {
 	p.expect('/', "3.7", `"/" and the name of a newsgroup must follow`)
 	l.Group = p.group("3.7")
 	if p.next('/') {
-		l.Article = p.number("3.7", "an article's number must follow")
+		l.Article = p.number("3.7", "an article number must follow")
 	}
 	p.end("3.7")
 	return l

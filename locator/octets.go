@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// EncodedControl is a delimiter of the protocol hidden in a component of a
-// locator. Sent as it is it would end the command and begin another: RFC 1738
-// §6 warns of that.
+// EncodedControl is the error for a delimiter of the protocol, such as a line end, that is encoded in
+// a component of a URL. If it were sent, it would end the command and start another one; RFC 1738 §6
+// warns of that.
 type EncodedControl struct {
 	Scheme    string
 	Component string
 	Octet     byte
-	Offset    int // in the canonical URL
+	Offset    int // in the canonical URL (Locator.String)
 }
 
 func (e *EncodedControl) Error() string {
@@ -36,14 +36,14 @@ const (
 	groupEnd = wordEnd + `*?[]\,!`
 )
 
-// The octets that cannot stand raw in a host or in what HTTP sends encoded. A
-// parsed Locator has none of them; one made by hand may.
+// The octets that must not be raw in a host, or in the path and search of HTTP. A parsed Locator never
+// has them; a literal may.
 const (
 	controls = "\x00\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f "
 	hostEnd  = controls + `/\?#@`
 )
 
-// CheckOctets finds an octet in l that its protocol cannot carry in that place.
+// CheckOctets returns an error if l contains an octet that its protocol cannot carry in that place.
 // The error is an *[EncodedControl].
 func CheckOctets(l Locator) error {
 	c := octetCheck{l: l}
@@ -56,7 +56,7 @@ func CheckOctets(l Locator) error {
 	return nil
 }
 
-// octetCheck collects the first finding.
+// octetCheck keeps the first error that it finds.
 type octetCheck struct {
 	l     Locator
 	found *EncodedControl
@@ -90,8 +90,8 @@ func (c *octetCheck) refuse(component string, octet byte) {
 	c.found = &EncodedControl{Scheme: c.l.Scheme(), Component: component, Octet: octet, Offset: offset}
 }
 
-// gopherPlus lets line ends through only in a filled form, "+view TAB 1 CR LF
-// +-1 CR LF values . CR LF" (§3.4.9), where they are what is meant.
+// gopherPlus accepts line ends only in a filled form, "+view TAB 1 CR LF +-1 CR LF values . CR LF"
+// (§3.4.9), where they belong.
 func (c *octetCheck) gopherPlus(plus string) {
 	view, form, filled := strings.Cut(plus, "\t1\r\n+-1\r\n")
 	if !filled {

@@ -2,12 +2,11 @@ package locator
 
 import "strings"
 
-// Opaque is a URL of any scheme this package has no grammar for (§2.1, §4):
-// experimental "x-…", afs, mid, cid, nfs, tn3270 and whatever comes later. Rest
-// is the scheme-specific part, still encoded.
+// Opaque is a URL of a scheme that this package has no grammar for (§2.1, §4): experimental "x-…",
+// afs, mid, cid, nfs, tn3270 and any later scheme. Rest is the scheme-specific part, still encoded.
 type Opaque struct{ Name, Rest string }
 
-// Scheme implements [Locator]: the Name in lower case.
+// Scheme implements [Locator]. It returns Name in lower case.
 func (l *Opaque) Scheme() string { return strings.ToLower(l.Name) }
 
 // String implements [Locator].
@@ -17,12 +16,11 @@ func (l *Opaque) String() string {
 	return string(appendEncoded(b, l.Rest, xchar))
 }
 
-// Redacted implements [Locator]. Nobody knows where an unknown scheme puts a
-// password: what may be one is hidden.
+// Redacted implements [Locator]. It hides every part that may be a password, because the syntax of the
+// scheme is unknown.
 func (l *Opaque) Redacted() string { return redact(l.String()) }
 
-// server is what stands in Rest if that has the common Internet scheme syntax
-// (§3.1).
+// server returns the server in Rest, if Rest has the common Internet scheme syntax (§3.1).
 func (l *Opaque) server() (Server, bool) {
 	s, _, ok := l.split()
 	return s, ok
@@ -37,8 +35,8 @@ func (l *Opaque) withLogin(login *Login) Locator {
 	return &Opaque{l.Name, string(appendEncoded(nil, string(b)+path, xchar))}
 }
 
-// split takes "//user:password@host:port" off Rest. The brackets of an IPv6
-// address are encoded there, as a Parser does that tolerates them.
+// split splits Rest into "//user:password@host:port" and the rest. The brackets of an IPv6 address are
+// encoded in Rest, because a Parser that tolerates them encodes them.
 func (l *Opaque) split() (s Server, path string, ok bool) {
 	p := parser{s: l.Rest, size: len(l.Rest), tol: ModernHosts}
 	p.next('/')
@@ -56,7 +54,7 @@ func (l *Opaque) split() (s Server, path string, ok bool) {
 
 func (l *Opaque) equal(b Locator) bool { return both(l, b, identical) }
 
-// check implements [Locator]. Rest is encoded; whoever decodes it checks it.
+// check implements [Locator]. Rest is encoded; the Fetcher that decodes it must check it.
 func (*Opaque) check(*octetCheck) {}
 
 // opaque reads "schemepart".

@@ -2,18 +2,18 @@ package locator
 
 import "strings"
 
-// MaxLength is the length in octets of the longest text [Parse] takes. RFC 1738
-// knows no limit; this one keeps a hostile text cheap.
+// MaxLength is the length in bytes of the longest text that [Parse] accepts. RFC 1738 has no limit;
+// this one bounds the cost of hostile texts.
 const MaxLength = 64 << 10
 
-// Parser parses URLs with a chosen tolerance. The zero value is strict, as
-// [Parse]. A Parser is a value and safe for concurrent use.
+// Parser parses URLs. The zero value is strict, like [Parse]. A Parser is safe for concurrent use.
 type Parser struct {
+	// Tolerate are the departures from RFC 1738 that the Parser accepts.
 	Tolerate Tolerance
 }
 
-// Parse parses a URL by RFC 1738 §5 to the letter. The error is a
-// *[SyntaxError]. Time is linear in the length of s.
+// Parse parses a URL strictly by RFC 1738 §5. The error is a *[SyntaxError]. Its time is linear in the
+// length of s.
 func Parse(s string) (Locator, error) {
 	if len(s) > MaxLength {
 		return nil, tooLong(s)
@@ -26,8 +26,7 @@ func Parse(s string) (Locator, error) {
 	return l, nil
 }
 
-// Parse parses a URL, accepting the departures of p.Tolerate. The error is a
-// *[SyntaxError].
+// Parse parses a URL and accepts the departures of p.Tolerate. The error is a *[SyntaxError].
 func (p Parser) Parse(s string) (Reference, error) {
 	if len(s) > MaxLength {
 		return Reference{}, tooLong(s)
@@ -39,12 +38,12 @@ func (p Parser) Parse(s string) (Reference, error) {
 	return r, nil
 }
 
-// parser walks over the text of one URL. The first failure sticks and moves it
-// to the end of the text, so that callers need not look at every step.
+// parser reads the text of one URL. It keeps the first failure, which moves it to the end of the text,
+// so that callers need not check every step.
 type parser struct {
-	s    string // the text, or as much of it as the component at hand may use
-	size int    // the whole text's length
-	i    int    // the next octet
+	s    string // the text, or the part of it that the current component may use
+	size int    // the length of the whole text
+	i    int    // the index of the next octet
 	tol  Tolerance
 	used Tolerance
 	buf  strings.Builder // the decoded components of this URL, back to back
@@ -56,9 +55,9 @@ type parser struct {
 // span is part of a text, from one offset up to another.
 type span struct{ from, to int }
 
-// url is "scheme ':' schemepart", by the grammar of that scheme.
+// url reads "scheme ':' schemepart" by the grammar of that scheme.
 func (p *parser) url() Locator {
-	// Nearly always the scheme is a known one in lower case.
+	// The usual case: a known scheme in lower case.
 	if i := strings.IndexByte(p.s, ':'); i >= 0 {
 		p.i = i + 1
 		if l := p.known(p.s[:i]); l != nil {
@@ -76,8 +75,7 @@ func (p *parser) url() Locator {
 	return p.opaque(name)
 }
 
-// known parses what follows the scheme, or returns nil when it has no grammar
-// for a scheme of that name.
+// known parses the text after the scheme. It returns nil if there is no grammar for the scheme.
 func (p *parser) known(scheme string) Locator {
 	switch scheme {
 	case "http":
@@ -129,16 +127,15 @@ func (p *parser) scheme() string {
 	return name
 }
 
-// text reads the longest run of octets of class c and escapes, and returns it
-// decoded. Octets of class loose are read too if p tolerates [ReservedOctets].
+// text reads the longest run of escapes and octets of class c, and returns it decoded. If p tolerates
+// [ReservedOctets], it also reads octets of class loose.
 func (p *parser) text(c, loose class) string {
 	start := p.i
 	if p.plain(c) || !p.more(loose) {
 		return p.s[start:p.i]
 	}
 	if p.buf.Cap() == 0 {
-		// One buffer serves all components: what is left of the text bounds what
-		// is still to come.
+		// One buffer serves all components. The remaining text bounds its size.
 		p.buf.Grow(p.size - start)
 	}
 	n := p.buf.Len()
@@ -152,8 +149,8 @@ func (p *parser) text(c, loose class) string {
 	return p.buf.String()[n:]
 }
 
-// encoded is text for components that stay encoded. What is tolerated there is
-// encoded, but for octets of class loose.
+// encoded is like text, for components that stay encoded. It encodes tolerated octets, except those of
+// class loose.
 func (p *parser) encoded(c, loose class) string {
 	start, clean := p.i, true
 	for !p.plain(c) && p.more(loose) {
@@ -166,8 +163,8 @@ func (p *parser) encoded(c, loose class) string {
 	return string(appendEncoded(nil, p.s[start:p.i], c|loose))
 }
 
-// plain moves over octets of class c, and reports whether that is all there can
-// be of a component: what comes next is neither an escape nor tolerated.
+// plain moves past octets of class c. It reports whether the component must end there, because neither
+// an escape nor a tolerated octet can follow.
 func (p *parser) plain(c class) bool {
 	s, i := p.s, p.i
 	for i < len(s) && c.has(s[i]) {
@@ -177,12 +174,12 @@ func (p *parser) plain(c class) bool {
 	return i == len(s) || p.tol == 0 && s[i] != '%'
 }
 
-// more reports whether an escape comes next, or an octet that is tolerated.
+// more reports whether an escape or a tolerated octet comes next.
 func (p *parser) more(loose class) bool {
 	return p.i < len(p.s) && (isEscape(p.s[p.i:]) || p.tolerates(p.s[p.i], loose))
 }
 
-// octet moves over an escape or an octet, and returns the octet that it is.
+// octet moves past an escape or an octet, and returns the decoded octet.
 func (p *parser) octet() byte {
 	if isEscape(p.s[p.i:]) {
 		p.i += 3
@@ -192,8 +189,7 @@ func (p *parser) octet() byte {
 	return p.s[p.i-1]
 }
 
-// tolerates reports whether an octet that the grammar refuses is tolerated, and
-// notes by what.
+// tolerates reports whether an octet that the grammar refuses is tolerated, and records the departure.
 func (p *parser) tolerates(octet byte, loose class) bool {
 	var t Tolerance
 	switch {
@@ -209,14 +205,14 @@ func (p *parser) tolerates(octet byte, loose class) bool {
 	return p.tolerate(t)
 }
 
-// tolerate reports whether p accepts departure t, and notes that it was needed.
+// tolerate reports whether p accepts departure t, and records that it was needed.
 func (p *parser) tolerate(t Tolerance) bool {
 	t &= p.tol
 	p.used |= t
 	return t != 0
 }
 
-// next reports whether octet c comes next, and moves over it.
+// next reports whether octet c comes next, and moves past it.
 func (p *parser) next(c byte) bool {
 	if p.i < len(p.s) && p.s[p.i] == c {
 		p.i++
@@ -225,22 +221,21 @@ func (p *parser) next(c byte) bool {
 	return false
 }
 
-// expect is next for an octet that must come.
+// expect moves past octet c, which must come next.
 func (p *parser) expect(c byte, section, missing string) {
 	if !p.next(c) {
 		p.unexpected(section, missing)
 	}
 }
 
-// end is called where the text must end.
+// end fails if the text does not end here.
 func (p *parser) end(section string) {
 	if p.i < len(p.s) {
 		p.unexpected(section, "")
 	}
 }
 
-// unexpected fails because of the next octet, or because the text ends: then
-// something is missing.
+// unexpected fails because of the next octet. If the text ends here, missing is the message.
 func (p *parser) unexpected(section, missing string) {
 	if p.i >= len(p.s) {
 		p.fail(p.i, section, missing)
@@ -248,19 +243,19 @@ func (p *parser) unexpected(section, missing string) {
 	}
 	switch c := p.s[p.i]; {
 	case isEscape(p.s[p.i:]):
-		p.fail(p.i, section, "an escape has no place here")
+		p.fail(p.i, section, "an escape is not allowed here")
 	case c == '%':
 		p.fail(p.i, "2.2", `"%" must be followed by two hexadecimal digits`)
 	case c == '#':
 		p.fail(p.i, "2.2", `"#" is not part of a URL, or must be encoded as %23`)
 	case c <= ' ' || c == '"' || c >= 0x7F:
-		p.fail(p.i, "2.2", "octet "+hex(c)+" must be encoded as %"+hex(c))
+		p.fail(p.i, "2.2", "byte "+hex(c)+" must be encoded as %"+hex(c))
 	case xchar.has(c) && missing != "":
 		p.fail(p.i, section, missing)
 	case reserved.has(c):
 		p.fail(p.i, section, `"`+string(rune(c))+`" is reserved; here it must be encoded as %`+hex(c)+` or left out`)
 	case xchar.has(c):
-		p.fail(p.i, section, `"`+string(rune(c))+`" has no place here`)
+		p.fail(p.i, section, `"`+string(rune(c))+`" is not allowed here`)
 	default:
 		p.fail(p.i, "2.2", `"`+string(rune(c))+`" must be encoded as %`+hex(c))
 	}

@@ -13,7 +13,7 @@ const (
 	toleratedFile = "testdata/tolerated.txt"
 )
 
-// TestAccepted: the parts of a URL, and its canonical form where that differs.
+// TestAccepted: the parts of a URL, and its canonical form if that differs.
 func TestAccepted(t *testing.T) {
 	for _, c := range cases(t, acceptedFile) {
 		name := c.name(acceptedFile)
@@ -39,7 +39,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// checkRoundTrip checks what String promises of a Locator that came from Parse.
+// checkRoundTrip checks the contract of String for a Locator from Parse.
 func checkRoundTrip(t *testing.T, l Locator) {
 	t.Helper()
 	s := l.String()
@@ -49,11 +49,11 @@ func checkRoundTrip(t *testing.T, l Locator) {
 	} else if !Equal(again, l) {
 		t.Errorf("String %s reads as %s, not as %s", s, describe(again), describe(l))
 	} else if again.String() != s {
-		t.Errorf("String %s is no fixed point: %s", s, again)
+		t.Errorf("String %s is not a fixed point: %s", s, again)
 	}
 }
 
-// TestRefused: where, by which section and why a text is no URL.
+// TestRefused: the offset, section and message of the error.
 func TestRefused(t *testing.T) {
 	for _, c := range cases(t, refusedFile) {
 		name := c.name(refusedFile)
@@ -67,7 +67,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %q\n got %s\nwant %s", name, c.url, got, c.want[0])
 		}
 		if l != nil {
-			t.Errorf("%s: a Locator beside an error", name)
+			t.Errorf("%s: both a Locator and an error", name)
 		}
 		if r, err2 := (Parser{}).Parse(c.url); err2 == nil || err2.Error() != err.Error() || r != (Reference{}) {
 			t.Errorf("%s: the zero Parser: %v, %v", name, r, err2)
@@ -75,8 +75,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTolerated: which departures a text needs, what it means then, and its
-// strict form.
+// TestTolerated: the departures that a text needs, its parts, and its strict form.
 func TestTolerated(t *testing.T) {
 	seen := Tolerance(0)
 	for _, c := range cases(t, toleratedFile) {
@@ -99,11 +98,11 @@ func TestTolerated(t *testing.T) {
 		}
 	}
 	if seen != TolerateAll {
-		t.Errorf("only %s have cases", seen.String())
+		t.Errorf("only these departures have cases: %s", seen.String())
 	}
 }
 
-// checkUsed checks that r needed exactly the departures it says.
+// checkUsed checks that r.Used has exactly the departures that r needs.
 func checkUsed(t *testing.T, name string, r Reference) {
 	t.Helper()
 	if got, err := (Parser{r.Used}).Parse(r.Text); err != nil || got.String() != r.String() || got.Used != r.Used {
@@ -119,7 +118,7 @@ func checkUsed(t *testing.T, name string, r Reference) {
 	}
 }
 
-// lasting are the departures of r that its String has still.
+// lasting returns the departures of r that its String still has.
 func lasting(r Reference) Tolerance {
 	t := Fragments | ModernHosts | HTTPLogin | MailHeaders
 	if _, ok := r.Locator.(*HTTP); ok {
@@ -128,7 +127,7 @@ func lasting(r Reference) Tolerance {
 	return r.Used & t
 }
 
-// TestNeverTolerated: what even the most tolerant Parser refuses.
+// TestNeverTolerated: texts that the most tolerant Parser refuses.
 func TestNeverTolerated(t *testing.T) {
 	for _, s := range []string{
 		"", "h", "//h/", "http:", "http://", "http:///x", "ftp:///x", "file:x", "file:", "mailto:", "news:",
@@ -149,10 +148,10 @@ func TestNeverTolerated(t *testing.T) {
 	}
 }
 
-// TestOffsetInWrappedText: an Offset counts in the text as it was given.
+// TestOffsetInWrappedText: an Offset counts in the original text.
 func TestOffsetInWrappedText(t *testing.T) {
 	for _, c := range []struct {
-		text, at string // at is what stands at the offset
+		text, at string // at is the text at the offset
 	}{
 		{"  http://h/^", "^"},
 		{"URL: http://h/^", "^"},
@@ -192,14 +191,14 @@ func TestMaxLength(t *testing.T) {
 	const prefix = "http://h/"
 	longest := prefix + strings.Repeat("a", MaxLength-len(prefix))
 	if _, err := Parse(longest); err != nil {
-		t.Errorf("%d octets: %v", len(longest), err)
+		t.Errorf("%d bytes: %v", len(longest), err)
 	}
 	for _, s := range []string{longest + "a", "ftp://u:topsecret@h/" + strings.Repeat("a", 1<<20)} {
 		for _, err := range []error{second(Parse(s)), second(Parser{TolerateAll}.Parse(s))} {
 			var e *SyntaxError
-			if !errors.As(err, &e) || e.Msg != fmt.Sprintf("URL of %d octets, at most 65536", len(s)) ||
+			if !errors.As(err, &e) || e.Msg != fmt.Sprintf("URL of %d bytes; the limit is 65536", len(s)) ||
 				e.Offset != MaxLength || len(err.Error()) > 300 || strings.Contains(err.Error(), "topsecret") {
-				t.Errorf("%d octets: %v", len(s), err)
+				t.Errorf("%d bytes: %v", len(s), err)
 			}
 		}
 	}
@@ -207,7 +206,7 @@ func TestMaxLength(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestLocatorsDoNotShare: what is allocated together is still apart.
+// TestLocatorsDoNotShare: parts in one allocation do not overlap.
 func TestLocatorsDoNotShare(t *testing.T) {
 	l, err := Parse("ftp://u@h/a/b/c")
 	if err != nil {
@@ -219,6 +218,6 @@ func TestLocatorsDoNotShare(t *testing.T) {
 		t.Errorf("%v, %v", l, err)
 	}
 	if cap(f.CWD) != len(f.CWD) {
-		t.Errorf("CWD has room for %d, want none to spare behind %d", cap(f.CWD), len(f.CWD))
+		t.Errorf("CWD has capacity %d, want its length %d", cap(f.CWD), len(f.CWD))
 	}
 }

@@ -12,8 +12,7 @@ import (
 
 const canary = "hunter2-canary"
 
-// TestEveryOctetSurvives puts each octet 00-FF into each component that holds
-// decoded octets.
+// TestEveryOctetSurvives puts each octet 00-FF into each decoded component.
 func TestEveryOctetSurvives(t *testing.T) {
 	server := Server{HostPort: only("h")}
 	for name, build := range map[string]func(s string) Locator{
@@ -47,8 +46,8 @@ func TestEveryOctetSurvives(t *testing.T) {
 	}
 }
 
-// TestGopherOctetsSurvive: a tab separates the fields of a gopher-path, so that
-// selector and search can hold any octet but that.
+// TestGopherOctetsSurvive: selector and search can contain any octet but a tab, which separates the
+// fields of a gopher-path.
 func TestGopherOctetsSurvive(t *testing.T) {
 	for o := range 256 {
 		if s := string([]byte{byte(o)}); s != "\t" {
@@ -79,8 +78,7 @@ func TestEncodedOctetsSurvive(t *testing.T) {
 	}
 }
 
-// TestRandomLocators: what a Locator that Parse could have made says, Parse
-// understands.
+// TestRandomLocators: Parse accepts String of any Locator that it could have returned.
 func TestRandomLocators(t *testing.T) {
 	g := locatorGenerator{rand.New(rand.NewPCG(3, 1738))}
 	for range 20000 {
@@ -205,9 +203,8 @@ func (g locatorGenerator) locator() Locator {
 	return &Opaque{"x-" + d.one("a", "9", "+.-"), d.chars(reservedBNF)}
 }
 
-// TestAnyLiteral: String and Redacted of a Locator that holds anything at all do
-// not fail, stay on a line, and are read back to something equal or not at all,
-// but for the two spellings that mean the same.
+// TestAnyLiteral: String and Redacted of any literal do not fail and are one line. Parse refuses the
+// result or returns an equal Locator, apart from the two spellings that mean the same.
 func TestAnyLiteral(t *testing.T) {
 	for _, f := range []any{
 		func(l FTP) bool { return isLine(&l) },
@@ -239,7 +236,7 @@ func isLine(l Locator) bool {
 	return true
 }
 
-// TestLiterals: what String makes of Locators that Parse would not make.
+// TestLiterals: String of Locators that Parse never returns.
 func TestLiterals(t *testing.T) {
 	h := only("h")
 	for _, c := range []struct {

@@ -8,14 +8,13 @@ import (
 // Prospero is a prospero URL (§3.11).
 type Prospero struct {
 	HostPort
-	// HSOName is the host-specific object name; "//pros/name" after the host
-	// gives "/pros/name".
+	// HSOName is the host-specific object name. "//pros/name" after the host means "/pros/name".
 	HSOName string
 	// Fields are the ";field=value" pairs in order.
 	Fields []Field
 }
 
-// Field is one name and value, of a Prospero link or a mail header.
+// Field is a name and value of a Prospero link or a mail header.
 type Field struct{ Name, Value string }
 
 // Scheme implements [Locator].
@@ -36,7 +35,7 @@ func (l *Prospero) String() string {
 	return string(b)
 }
 
-// Redacted implements [Locator]; there is no password to hide.
+// Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *Prospero) Redacted() string { return l.String() }
 
 func (l *Prospero) equal(b Locator) bool {
@@ -70,7 +69,7 @@ func (p *parser) prospero() Locator {
 	return l
 }
 
-// newProspero allocates a Prospero together with the room for n fields.
+// newProspero allocates a Prospero and the memory for n fields in one block.
 func newProspero(n int) *Prospero {
 	switch {
 	case n == 0:

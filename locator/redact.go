@@ -2,16 +2,16 @@ package locator
 
 import "strings"
 
-// Redact returns text, as it is written, with "***" in place of its password. In
-// a text that p does not read, and in a URL of a scheme without a grammar here,
-// that is whatever may be a password: too much rather than too little.
+// Redact returns text with its password replaced by "***", and otherwise unchanged. If text is not a
+// URL that p accepts, or if its scheme has no grammar here, it hides every part that may be a
+// password.
 func (p Parser) Redact(text string) string {
 	from, to := p.FindPassword(text)
 	return hide(text, from, to)
 }
 
-// FindPassword returns where the password that [Parser.Redact] hides stands:
-// text[from:to], which is empty if there is none.
+// FindPassword returns the position of the password that [Parser.Redact] hides: text[from:to]. That is
+// empty if there is no password.
 func (p Parser) FindPassword(text string) (from, to int) {
 	if len(text) > MaxLength {
 		return findPassword(text)
@@ -23,8 +23,8 @@ func (p Parser) FindPassword(text string) (from, to int) {
 	return secret.from, secret.to
 }
 
-// HasPassword reports whether a URL gives a password, be it an empty one. Of a
-// scheme without a grammar here it is whatever may be one.
+// HasPassword reports whether a URL has a password, which may be empty. If its scheme has no grammar
+// here, any part that may be a password counts.
 func HasPassword(l Locator) bool {
 	s, _ := ServerOf(l)
 	if s.Login != nil && (s.Login.HasPassword || s.Login.Password != "") {
@@ -34,8 +34,7 @@ func HasPassword(l Locator) bool {
 	return ok && o.Redacted() != o.String()
 }
 
-// redact replaces by "***" whatever may be a password in a text that need not
-// be a URL: too much rather than too little.
+// redact replaces every part of text that may be a password by "***". The text need not be a URL.
 func redact(text string) string {
 	from, to := findPassword(text)
 	return hide(text, from, to)
@@ -48,9 +47,9 @@ func hide(text string, from, to int) string {
 	return text[:from] + "***" + text[to:]
 }
 
-// findPassword returns where a password may stand in text: from the first colon
-// behind the scheme to the last "@". Nothing in between ends the search, since a
-// malformed password may hold any octet.
+// findPassword returns the part of text that may be a password: from the first colon after the scheme
+// to the last "@". No octet between them ends the search, because a malformed password may contain any
+// octet.
 func findPassword(text string) (from, to int) {
 	scheme, body := skipScheme(text)
 	end := strings.LastIndexByte(text, '@')
@@ -67,7 +66,7 @@ func findPassword(text string) (from, to int) {
 	return 0, 0
 }
 
-// findUnfinished is findPassword for a text without "@": "ftp://user:password".
+// findUnfinished is findPassword for a text without "@", such as "ftp://user:password".
 func findUnfinished(text, scheme string, body int) (from, to int) {
 	if scheme == "news" || DefaultPort(scheme) == 0 && body > 0 && text[body-1] == ':' {
 		return 0, 0 // no such scheme has a login
@@ -77,7 +76,7 @@ func findUnfinished(text, scheme string, body int) (from, to int) {
 		authority = authority[:i]
 	}
 	if i := strings.IndexByte(authority, ']'); i >= 0 && strings.Trim(authority[:i], "[0123456789ABCDEFabcdef:.") == "" {
-		authority = authority[i:] // past an IPv6 address
+		authority = authority[i:] // skip an IPv6 address
 		body += i
 	}
 	i := strings.IndexByte(authority, ':')
@@ -87,8 +86,8 @@ func findUnfinished(text, scheme string, body int) (from, to int) {
 	return body + i + 1, len(text)
 }
 
-// skipScheme returns the scheme that text starts with, in lower case, and the
-// index of what follows it, slashes left out. A wrapper is skipped.
+// skipScheme returns the scheme that text starts with, in lower case, and the index of the first octet
+// after the scheme and its slashes. It skips "<" and "URL:".
 func skipScheme(text string) (scheme string, body int) {
 	const space = " \t\r\n"
 	rest := strings.TrimLeft(text, space+"<")
@@ -106,7 +105,7 @@ func skipScheme(text string) (scheme string, body int) {
 	return scheme, len(text) - len(rest)
 }
 
-// hasAddress reports whether an "@" is part of what URLs of a scheme locate.
+// hasAddress reports whether URLs of a scheme contain an "@" that does not end a login.
 func hasAddress(scheme string) bool {
 	switch scheme {
 	case "mailto", "news", "snews", "mid", "cid", "mailserver":

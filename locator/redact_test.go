@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestRedact: a text is shown as it is written but for the password, in every
-// spelling that a Parser tolerates.
+// TestRedact: only the password changes in a text, in every spelling that a Parser tolerates.
 func TestRedact(t *testing.T) {
 	all := Parser{TolerateAll}
 	long := strings.Repeat("h", MaxLength)
@@ -37,9 +36,9 @@ func TestRedact(t *testing.T) {
 		"ftps://u:p@h/x":             "ftps://u:***@h/x",
 		"ftps:u:p@h/x":               "ftps:u:***@h/x",
 		"snews://h/a:b@c":            "snews://h/a:b@c",
-		"x-foo:u:p@h/x":              "x-foo:***@h/x", // what an Opaque URL may have there
+		"x-foo:u:p@h/x":              "x-foo:***@h/x", // in an Opaque URL this may be a password
 		"x-foo://u:p@h/":             "x-foo://u:***@h/",
-		"ftp://u:p/q@h/":             "ftp://u:***@h/", // no URL
+		"ftp://u:p/q@h/":             "ftp://u:***@h/", // not a URL
 		"http:u:p\\q@h":              "http:***@h",
 		"gopher://u:p@h/":            "gopher://u:***@h/",
 		"u:p@h":                      "u:***@h",
@@ -54,11 +53,11 @@ func TestRedact(t *testing.T) {
 	}
 	for _, text := range []string{"x-foo:u:SECRET#x@h", "u:SECRET#x@h/", "x-foo://u:SECRET#@h"} {
 		if ref, err := all.Parse(text); err == nil || strings.Contains(err.Error(), "SECRET") {
-			t.Errorf("%s, where the fragment may begin within the password: %v, %v", text, ref, err)
+			t.Errorf("%s, whose password may contain the start of the fragment: %v, %v", text, ref, err)
 		}
 	}
 	if got := (Parser{}).Redact("http:u:p@h"); got != "http:***@h" {
-		t.Errorf("a text that is no URL to the Parser: %q", got)
+		t.Errorf("a text that the Parser refuses: %q", got)
 	}
 }
 
@@ -78,12 +77,12 @@ func TestHasPassword(t *testing.T) {
 		}
 	}
 	if !HasPassword(&FTP{Server: Server{Login: &Login{Password: "p"}}}) {
-		t.Error("a Login with a Password and without HasPassword has none")
+		t.Error("HasPassword is false for a Login with a Password")
 	}
 }
 
-// FuzzRedact: what is hidden is the Locator's password, and without it the text
-// still reads as the same.
+// FuzzRedact: the hidden part is the Locator's password; another password in its place changes nothing
+// else.
 func FuzzRedact(f *testing.F) {
 	seed(f)
 	for _, s := range []string{"ftp:u:p@h/x", "<URL:http:/u:p w@h>", "telnet://a:b@c", " ftp:u:p:q@h#f"} {

@@ -2,19 +2,19 @@ package locator
 
 import "strings"
 
-// Reference is a URL as it stood in some text.
+// Reference is a parsed URL with the text it was read from.
 type Reference struct {
 	Locator     Locator
-	Fragment    string    // what followed "#", still encoded, without the "#"
-	HasFragment bool      // whether there was a "#"
-	Used        Tolerance // the departures the text needed
-	Text        string    // the text it was read from, as found; it shows the password
-	// HyphenBreak says that a line was broken behind a hyphen: the hyphen is
-	// kept, but may have been introduced with the break (Appendix).
+	Fragment    string    // the text after "#", still encoded
+	HasFragment bool      // whether the text has a "#"
+	Used        Tolerance // the departures that the text needed
+	Text        string    // the original text; it shows the password
+	// HyphenBreak is set if a line was broken after a hyphen. The hyphen is kept, but may have been
+	// added with the break (Appendix).
 	HyphenBreak bool
 }
 
-// String is the canonical URL, with the fragment. It shows the password.
+// String returns the canonical URL with the fragment. It shows the password.
 func (r Reference) String() string {
 	if r.Locator == nil {
 		return r.fragment()
@@ -22,7 +22,7 @@ func (r Reference) String() string {
 	return r.Locator.String() + r.fragment()
 }
 
-// Redacted is String with any password replaced by "***".
+// Redacted returns String with the password replaced by "***".
 func (r Reference) Redacted() string {
 	if r.Locator == nil {
 		return r.fragment()
@@ -37,13 +37,13 @@ func (r Reference) fragment() string {
 	return string(appendEncoded([]byte{'#'}, r.Fragment, xchar))
 }
 
-// reference parses s, or says why it is no URL.
+// reference parses s, or returns why it is not a URL.
 func (p Parser) reference(s string) (Reference, failure) {
 	r, _, bad := p.read(s)
 	return r, bad
 }
 
-// read parses s, and finds where in s the password stands.
+// read parses s, and returns the position of the password in s.
 func (p Parser) read(s string) (r Reference, secret span, bad failure) {
 	w := wrapped{url: s}
 	if p.Tolerate&WrappedText != 0 {
@@ -61,7 +61,7 @@ func (p Parser) read(s string) (r Reference, secret span, bad failure) {
 	r.Locator = u.url()
 	if _, opaque := r.Locator.(*Opaque); opaque && r.HasFragment {
 		if from, to := findPassword(w.url); from <= len(url) && len(url) < to {
-			u.fail(len(url), "2.2", `"#" may end the URL or be part of a password; there it must be encoded as %23`)
+			u.fail(len(url), "2.2", `ambiguous "#": in a password it must be encoded as %23`)
 		}
 	}
 	if u.bad.msg == "" && r.HasFragment {
@@ -79,7 +79,7 @@ func (p Parser) read(s string) (r Reference, secret span, bad failure) {
 	return r, u.secret, failure{}
 }
 
-// fragment goes on at offset i of text, behind the "#".
+// fragment reads the fragment of text, which starts at offset i.
 func (p *parser) fragment(text string, i int) string {
 	p.s, p.i = text, i
 	fragment := p.encoded(xchar, 0)
@@ -90,15 +90,15 @@ func (p *parser) fragment(text string, i int) string {
 // wrapped is a text without its wrapper.
 type wrapped struct {
 	url         string
-	start       int  // where url starts in the text
-	squeezed    bool // whether white space inside was left out
+	start       int  // offset of url in the text
+	squeezed    bool // whether white space was removed from url
 	hyphenBreak bool
 }
 
 const whiteSpace = " \t\r\n\v\f"
 
-// unwrap takes white space, angle brackets and "URL:" off s. White space inside
-// is left out only between angle brackets, which show where the URL ends.
+// unwrap removes white space, angle brackets and "URL:" from s. White space inside the URL is removed
+// only between angle brackets, which show where the URL ends.
 func unwrap(s string) (w wrapped) {
 	w.url = strings.TrimRight(s, whiteSpace)
 	trim := func() { w.url = strings.TrimLeft(w.url, whiteSpace) }
@@ -120,8 +120,7 @@ func unwrap(s string) (w wrapped) {
 	return w
 }
 
-// squeeze leaves out white space, and reports whether there was a line break
-// behind a hyphen.
+// squeeze removes white space, and reports whether there was a line break after a hyphen.
 func squeeze(s string) (squeezed string, hyphenBreak bool) {
 	b := make([]byte, 0, len(s))
 	for _, octet := range []byte(s) {
@@ -136,7 +135,7 @@ func squeeze(s string) (squeezed string, hyphenBreak bool) {
 
 func isSpace(octet byte) bool { return strings.IndexByte(whiteSpace, octet) >= 0 }
 
-// offset is where the octet at offset n of w.url stands in text.
+// offset returns the offset in text of the octet at offset n of w.url.
 func (w wrapped) offset(text string, n int) int {
 	i := w.start
 	if !w.squeezed {

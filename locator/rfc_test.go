@@ -8,8 +8,8 @@ func plus(s string) *Gopher {
 	return &Gopher{HostPort: only("host.dom"), Type: '0', Selector: "sel", Plus: s, Fields: 2, HasPath: true}
 }
 
-// rfcExamples are the examples of RFC 1738 in the order of its text. Where it
-// gives a part of a URL only, the rest is made up around it.
+// rfcExamples are the examples of RFC 1738 in the order of its text. If the document has only part of a
+// URL, the test adds the rest.
 var rfcExamples = []struct {
 	section, url string
 	want         Locator
@@ -95,7 +95,7 @@ func TestRFCExamples(t *testing.T) {
 	}
 }
 
-// TestDefaultPorts: the ports of §§3.2 to 3.11, and https besides.
+// TestDefaultPorts: the ports of §§3.2 to 3.11, and https.
 func TestDefaultPorts(t *testing.T) {
 	for scheme, want := range map[string]uint16{
 		"ftp": 21, "http": 80, "gopher": 70, "nntp": 119, "telnet": 23, "wais": 210, "prospero": 1525,

@@ -1,21 +1,20 @@
 package locator
 
-// Scheme is what is known of a scheme besides its grammar.
+// Scheme has the facts about a scheme that are not part of its grammar.
 type Scheme struct {
 	// Name is in lower case, without the colon.
 	Name string
-	// Port is the one that URLs mean when they give none; 0 for schemes whose URLs
-	// name no port.
+	// Port is the default port; 0 if URLs of the scheme have no port.
 	Port uint16
-	// Secure says that the conversation is under TLS from its first octet on.
+	// Secure is set if the connection uses TLS from the first byte on.
 	Secure bool
-	// Twin is the scheme with the same grammar and the opposite of Secure; empty if
-	// there is none.
+	// Twin is the scheme with the same grammar and the opposite of Secure; empty if there is no such
+	// scheme.
 	Twin string
 }
 
-// schemes are those that there is a Fetcher for, those of a protocol together. One
-// without a grammar here is read as an [Opaque]. Whatever is to be known of a scheme outside its grammar is looked up here.
+// schemes are the schemes that have a bundled Fetcher, grouped by protocol. One without a grammar here
+// is parsed as an [Opaque]. All code that needs a fact about a scheme reads this table.
 var schemes = []Scheme{
 	{Name: "file"},
 	{Name: "ftp", Port: 21, Twin: "ftps"},
@@ -34,12 +33,12 @@ var schemes = []Scheme{
 	{Name: "wais", Port: 210},
 }
 
-// Schemes returns the schemes that are known here by more than their grammar.
+// Schemes returns the table of the supported schemes.
 func Schemes() []Scheme { return append([]Scheme(nil), schemes...) }
 
-// SchemeOf returns what is known of the scheme of that name, which is in lower
-// case. It is false for one without a row here; then only the Name is set.
-func SchemeOf(name string) (Scheme, bool) {
+// SchemeOf returns the row of a scheme in the table of [Schemes]. name must be in lower case. If there
+// is no such row, ok is false and only the Name is set.
+func SchemeOf(name string) (s Scheme, ok bool) {
 	for _, s := range schemes {
 		if s.Name == name {
 			return s, true
@@ -48,7 +47,7 @@ func SchemeOf(name string) (Scheme, bool) {
 	return Scheme{Name: name}, false
 }
 
-// schemeName is the name of a scheme, or of its twin under TLS.
+// schemeName returns the name of a scheme, or of its twin with TLS.
 func schemeName(secure bool, plain, twin string) string {
 	if secure {
 		return twin
@@ -56,8 +55,8 @@ func schemeName(secure bool, plain, twin string) string {
 	return plain
 }
 
-// DefaultPort is the port a scheme's URLs mean when they give none, or 0 for
-// schemes that name no server and those without a grammar here.
+// DefaultPort returns the default port of a scheme. It is 0 for schemes without a port and for schemes
+// that are not in the table of [Schemes].
 func DefaultPort(scheme string) uint16 {
 	s, _ := SchemeOf(scheme)
 	return s.Port

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestSchemes: every scheme with a grammar has a row, and only one; twins point
-// at each other.
+// TestSchemes: every scheme with a grammar has exactly one row; twins name each other.
 func TestSchemes(t *testing.T) {
 	rows := map[string]Scheme{}
 	for _, s := range Schemes() {
@@ -27,7 +26,7 @@ func TestSchemes(t *testing.T) {
 	}
 	for _, name := range grammars(t) {
 		if _, ok := rows[name]; !ok {
-			t.Errorf("%s has a grammar and no row", name)
+			t.Errorf("%s has a grammar but no row", name)
 		}
 	}
 	if s, ok := SchemeOf("x-none"); ok || s != (Scheme{Name: "x-none"}) {
@@ -35,7 +34,7 @@ func TestSchemes(t *testing.T) {
 	}
 }
 
-// grammars are the schemes that the parser has a case for.
+// grammars returns the schemes that the parser has a case for.
 func grammars(t *testing.T) (names []string) {
 	t.Helper()
 	file, err := goparser.ParseFile(token.NewFileSet(), "parse.go", nil, 0)

@@ -7,26 +7,26 @@ import (
 
 // HostPort is a host and an optional port (§3.1).
 type HostPort struct {
-	// Host is a domain name or address as written; IPv6 literals (tolerated
-	// only) are without their brackets. Non-ASCII names (tolerated only) are
-	// valid UTF-8 and not converted: whoever looks them up does that.
+	// Host is a domain name or address as written. An IPv6 literal (tolerated only) is without its
+	// brackets. A non-ASCII name (tolerated only) is valid UTF-8 and must be converted before it is
+	// looked up.
 	Host string
-	// Port is 0 when the URL gives none; see [DefaultPort].
+	// Port is 0 if the URL has none; see [DefaultPort].
 	Port uint16
 }
 
 // Server is the "//user:password@host:port" of the common Internet scheme
 // syntax (§3.1).
 type Server struct {
-	// Login is nil when the URL has no "@". Only ftp and telnet define one; http
-	// has one when [HTTPLogin] was tolerated.
+	// Login is nil if the URL has no "@". Only ftp and telnet have a login; http has one if
+	// [HTTPLogin] was tolerated.
 	Login *Login
 	HostPort
 }
 
-// Login is what stands before the "@" (§3.1). An empty user or password differs
-// from an absent one: "ftp://@h/" has an empty user and no password,
-// "ftp://foo:@h/" the user foo and an empty password.
+// Login is the part before the "@" (§3.1). An empty user or password differs from an absent one:
+// "ftp://@h/" has an empty user and no password, "ftp://foo:@h/" has the user foo and an empty
+// password.
 type Login struct {
 	User, Password string
 	HasPassword    bool
@@ -45,8 +45,8 @@ func (p *parser) slashes() {
 	}
 }
 
-// findLogin returns the index of the "@" that ends a login, or -1. Neither a
-// user name nor a password holds a "/".
+// findLogin returns the index of the "@" that ends a login, or -1. A user name or password cannot
+// contain a "/".
 func (p *parser) findLogin() int {
 	rest := p.s[p.i:]
 	i := strings.IndexByte(rest, '@')
@@ -58,8 +58,8 @@ func (p *parser) findLogin() int {
 
 // login reads "user [ ':' password ] '@'" up to the "@" that findLogin found.
 func (p *parser) login(l *Login, end int) {
-	// A "\" is no part of a login even where unsafe octets are tolerated: some
-	// programs take it for a "/", and so another host for the URL's.
+	// A "\" is never tolerated in a login: some programs read it as a "/", and then see another
+	// host.
 	if i := strings.IndexByte(p.s[p.i:end], '\\'); i >= 0 {
 		p.fail(p.i+i, "2.2", `"\" must be encoded as %5C`)
 		return
@@ -81,12 +81,11 @@ func (p *parser) hostport(h *HostPort) {
 		h.Port = p.port()
 	}
 	if p.i < len(p.s) && !(slash | question).has(p.s[p.i]) && p.s[p.i] != '#' {
-		p.fail(p.i, "3.1", `the host and port end at a "/" or with the URL`)
+		p.fail(p.i, "3.1", `only "/" or the end of the URL may follow the host and port`)
 	}
 }
 
-// hostportOnly is hostport for schemes without a login. If there is one, it is
-// what is wrong.
+// hostportOnly is hostport for schemes without a login. If the URL has a login, that is the error.
 func (p *parser) hostportOnly(h *HostPort, section string) {
 	start := p.i
 	if p.hostport(h); p.bad.msg == "" {
@@ -108,7 +107,7 @@ func (p *parser) port() uint16 {
 	switch {
 	case p.i == start:
 		if p.i < len(p.s) && !(slash|question).has(p.s[p.i]) || !p.tolerate(EmptyPort) {
-			p.fail(p.i, "3.1", "a port number must follow the colon behind the host")
+			p.fail(p.i, "3.1", "a port number must follow the colon after the host")
 		}
 	case n == 0 || n >= 1<<16:
 		p.fail(start, "3.1", "a port is a number from 1 to 65535")
@@ -116,7 +115,7 @@ func (p *parser) port() uint16 {
 	return uint16(n)
 }
 
-// append appends "user:password@", the password as "***" if hidden.
+// append appends "user:password@". If hidden is set, the password is "***".
 func (l *Login) append(b []byte, hidden bool) []byte {
 	if l == nil {
 		return b
@@ -143,26 +142,25 @@ func (h HostPort) append(b []byte) []byte {
 	return b
 }
 
-// ServerOf is the server a Locator names, with the scheme's default port filled
-// in. It is false for Locators that name none: mailto and news, and those of
-// schemes without a grammar here unless they have the common Internet scheme
-// syntax. A file URL's host is a server without a port, and so is one of a scheme
-// without a row in [Schemes] unless the URL gives a port.
-func ServerOf(l Locator) (Server, bool) {
-	s, ok := AuthorityOf(l)
+// ServerOf returns the server in a URL, with the default port of the scheme filled in. ok is false if
+// the URL has no server: mailto, news, and schemes without a grammar here unless they have the common
+// Internet scheme syntax. The port stays 0 for a file URL, and for a scheme that is not in [Schemes]
+// if the URL has no port.
+func ServerOf(l Locator) (s Server, ok bool) {
+	s, ok = AuthorityOf(l)
 	if ok && s.Port == 0 {
 		s.Port = DefaultPort(l.Scheme())
 	}
 	return s, ok
 }
 
-// AuthorityOf is ServerOf without a default port: the port is 0 when the URL
-// gives none.
-func AuthorityOf(l Locator) (Server, bool) {
+// AuthorityOf is like [ServerOf], but does not fill in the default port: the port is 0 if the URL has
+// none.
+func AuthorityOf(l Locator) (s Server, ok bool) {
 	if l == nil {
 		return Server{}, false
 	}
-	s, ok := l.server()
+	s, ok = l.server()
 	if !ok {
 		s = Server{}
 	}
@@ -173,8 +171,8 @@ func (h *HostPort) server() (Server, bool) { return Server{HostPort: *h}, true }
 
 func (s *Server) server() (Server, bool) { return *s, true }
 
-// WithLogin is a copy of l with another login; a nil login is none. It is false
-// for Locators of schemes whose URLs have no place for one.
+// WithLogin returns a copy of l with another login; nil removes the login. If URLs of the scheme
+// cannot have a login, it returns l and false.
 func WithLogin(l Locator, login *Login) (with Locator, ok bool) {
 	if with = l.withLogin(login); with == nil {
 		return l, false
@@ -182,5 +180,5 @@ func WithLogin(l Locator, login *Login) (with Locator, ok bool) {
 	return with, true
 }
 
-// withLogin serves the schemes without logins.
+// withLogin is for the schemes without logins.
 func (*HostPort) withLogin(*Login) Locator { return nil }

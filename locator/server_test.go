@@ -32,7 +32,7 @@ func TestWithLogin(t *testing.T) {
 			t.Errorf("%s: %v, %v", url, with, ok)
 		}
 		if without, _ := WithLogin(with, nil); ok && without.String() == want {
-			t.Errorf("%s: the login stays: %v", url, without)
+			t.Errorf("%s: the login was not removed: %v", url, without)
 		}
 		if l.String() != before {
 			t.Errorf("%s was changed to %v", url, l)
@@ -40,7 +40,7 @@ func TestWithLogin(t *testing.T) {
 	}
 }
 
-// TestLoginSurvives: whatever a login is, it is read back out of the text.
+// TestLoginSurvives: Parse returns any login that WithLogin has set.
 func TestLoginSurvives(t *testing.T) {
 	all := make([]byte, 256)
 	for o := range all {
@@ -61,8 +61,8 @@ func TestLoginSurvives(t *testing.T) {
 	}
 }
 
-// TestServers: a Locator's server has the default port of its scheme. One of a
-// scheme without a grammar has a server where its text has that of §3.1.
+// TestServers: the server of a Locator has the default port of its scheme. A Locator of a scheme without
+// a grammar has a server if its text has the syntax of §3.1.
 func TestServers(t *testing.T) {
 	for url, want := range map[string]string{
 		"ftp://u:p@h/": "u:p@h:21", "ftps://u@h/": "u@h:990", "ftps://h:21/": "h:21", "gopher://h": "h:70", "gophers://h/": "h:70", "http://h/": "h:80",

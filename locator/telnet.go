@@ -1,9 +1,9 @@
 package locator
 
-// Telnet is a telnet URL (§3.8): a service, not a document.
+// Telnet is a telnet URL (§3.8). It designates a service, not a document.
 type Telnet struct {
 	Server
-	// Slash is whether the URL ends in "/".
+	// Slash reports whether the URL ends in "/".
 	Slash bool
 }
 

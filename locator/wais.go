@@ -1,6 +1,6 @@
 package locator
 
-// WAISForm tells the three forms of a wais URL apart (§3.9).
+// WAISForm is one of the three forms of a wais URL (§3.9).
 type WAISForm uint8
 
 // The forms of a wais URL.
@@ -10,10 +10,9 @@ const (
 	WAISDocument                 // wais://host/database/wtype/wpath
 )
 
-// WAIS is a wais URL (§3.9). Search is used by the second form, WType and WPath
-// by the third; WPath is the decoded, opaque document-id. A document-id in the
-// form of WAIS browsers, which takes [ReservedOctets], is kept as it is written,
-// since that form has an encoding of its own.
+// WAIS is a wais URL (§3.9). The form WAISSearch uses Search. The form WAISDocument uses WType and
+// WPath; WPath is the decoded, opaque document-id. A document-id as WAIS browsers write it, which needs
+// [ReservedOctets], is kept as written, because it has its own encoding.
 type WAIS struct {
 	HostPort
 	Form                           WAISForm
@@ -42,7 +41,7 @@ func (l *WAIS) String() string {
 	return string(b)
 }
 
-// Redacted implements [Locator]; there is no password to hide.
+// Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *WAIS) Redacted() string { return l.String() }
 
 func (l *WAIS) equal(b Locator) bool { return both(l, b, identical) }
@@ -71,9 +70,8 @@ func (p *parser) wais() Locator {
 	return l
 }
 
-// wpath reads a document-id. With reserved characters unencoded it is in the
-// form of WAIS browsers, "length/tag=value;tag=value;": that one is text with an
-// encoding of its own, which is left as it is.
+// wpath reads a document-id. One with unencoded reserved characters is as WAIS browsers write it,
+// "length/tag=value;tag=value;". It has its own encoding and is not decoded.
 func (p *parser) wpath() string {
 	start, used := p.i, p.used
 	p.used = 0

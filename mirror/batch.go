@@ -11,43 +11,43 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A batch is the entries of one folder. A tree may have a million, so an entry
-// is packed into some 20 octets: what the listing says of it, and a key, of which
-// the tree makes its Locator and path again.
+// A batch holds the entries of one folder. A tree may have a million entries, so an entry is packed
+// into about 20 bytes: what the listing says about it, and a key from which the tree computes its
+// Locator and path.
 type batch struct {
 	in     folder
 	from   fetch.Provenance // of the entries
 	blocks [][]byte
 	files  int
-	odd    []oddEntry // what no key stands for
+	odd    []oddEntry // entries that cannot be computed from a key
 
-	menu     *entry // the folder itself, where it is a menu
+	menu     *entry // the folder itself, if it is a menu
 	menuMark mark
 }
 
-// An oddEntry is kept as it is.
+// An oddEntry is stored unpacked.
 type oddEntry struct {
 	loc  locator.Locator
 	path []string
 }
 
-// A mark is what is known of a packed entry; it is its first octet.
+// A mark is a set of flags of a packed entry. It is the first byte of the entry.
 type mark byte
 
 const (
 	isFolder  mark = 1 << iota
 	isOdd          // the key is an index of batch.odd
 	hasID          // a message-id follows
-	isWanted       // a file for the copy
-	isToFetch      // and one that has to be fetched
-	isOpen         // a folder that is to be listed
-	isListed       // and has been
+	isWanted       // a file that belongs in the copy
+	isToFetch      // a wanted file that must be fetched
+	isOpen         // a folder to list
+	isListed       // a folder that has been listed
 )
 
-// blockSize is how many octets of entries are kept together.
+// blockSize is the size in bytes of a block of entries.
 const blockSize = 64 << 10
 
-// add packs an entry of a listing; m says whether it is a folder.
+// add packs an entry of a listing. m has isFolder set for a folder.
 func (b *batch) add(t tree, m mark, at place, l locator.Locator, size int64, modified time.Time) {
 	key := t.key(l, at)
 	if again, path := t.find(b.in, key, at.dir, at.id); again == nil || !locator.Equal(again, l) || !slices.Equal(path, at.path) {
@@ -64,12 +64,12 @@ func (b *batch) add(t tree, m mark, at place, l locator.Locator, size int64, mod
 	b.pack(packed{&m, key, at.id, size, seconds(modified)})
 }
 
-// A packed is an entry as it is kept.
+// A packed is an entry in its packed form.
 type packed struct {
 	*mark    // in its block
 	key, id  string
 	size     int64
-	modified int64 // in seconds; 0 is no time, as all times are after 1980
+	modified int64 // in seconds; 0 means unknown, as all times are after 1980
 }
 
 func (b *batch) pack(e packed) {
@@ -121,7 +121,7 @@ func (b *batch) packed() iter.Seq[packed] {
 	}
 }
 
-// locate is what an entry stands for.
+// locate returns the locator and path of an entry.
 func (b *batch) locate(t tree, e packed) (locator.Locator, []string) {
 	if *e.mark&isOdd != 0 {
 		i, _ := binary.Uvarint([]byte(e.key))
@@ -178,7 +178,7 @@ func (b *batch) date(t tree, of func(url string) time.Time) {
 	b.blocks = dated.blocks
 }
 
-// seconds and when keep a time of a listing, which is to the second, in a number.
+// seconds and when convert between times of listings and numbers of seconds.
 func seconds(t time.Time) int64 {
 	if t = storable(t); t.IsZero() {
 		return 0
@@ -193,7 +193,7 @@ func when(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// An id stands for a URL or a path where a million of them are kept.
+// An id is a hash of a URL or path. It is used where a million of them are in memory.
 type id [16]byte
 
 func idOf(text string) id {

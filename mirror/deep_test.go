@@ -13,8 +13,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// A selector of thousands of components is no place for a file: programs could
-// not open it, and a menu of such would fill the disk with directories.
+// A selector of thousands of components is not used as a path: programs could not open the file,
+// and a menu of such selectors would fill the disk with directories.
 func TestDeepSelector(t *testing.T) {
 	deep := strings.Repeat("/a", 5000)
 	menu := "0deep\t" + deep + "/x\th\t70\r\n1menu\t" + deep + "\th\t70\r\n0long\t/" + strings.Repeat("b/", 20) + "y\th\t70\r\n.\r\n"

@@ -1,23 +1,24 @@
 package mirror
 
-// An Event is something that happened in a run.
+// An Event reports something that happened in a run.
 type Event struct {
 	Action Action
-	// URL is what it happened to, without a password.
+	// URL is the URL of the file, directory or menu, without a password.
 	URL string
-	// File is the local file, below Mirror.Dir and with slashes; empty where there
-	// is none.
+	// File is the slash-separated path of the local file below Mirror.Dir. It is empty if there is
+	// no file.
 	File string
-	// Size is that of the file in octets, -1 when it is not known.
+	// Size is the size of the file in bytes, or -1 if unknown.
 	Size int64
-	// Files and Octets are how much there is to fetch, of Planned.
+	// For Planned, Files and Octets are the number of files to fetch and their known total size in
+	// bytes. For Listed, Files is the number of files in the listing.
 	Files  int
 	Octets int64
-	// Err is why, of Failed, Skipped and Unsure.
+	// Err is the reason, for Failed, Skipped and Unsure.
 	Err error
 }
 
-// Action is the kind of an Event.
+// Action is the kind of an [Event].
 type Action uint8
 
 // The actions.
@@ -26,21 +27,21 @@ const (
 	Planned                 // everything has been listed and compared
 	Started                 // a file is being fetched
 	Added                   // a new file has been fetched (DryRun: would be)
-	Replaced                // a file that had changed has been fetched (DryRun: would be)
-	Unchanged               // a file is as it was
-	Checked                 // a file would be fetched to see whether it has changed (DryRun)
-	Gone                    // a file has disappeared from the tree
-	Deleted                 // and was removed (DryRun: would be)
-	Failed                  // something could not be had
+	Replaced                // a changed file has been fetched (DryRun: would be)
+	Unchanged               // a file has not changed
+	Checked                 // a file would be fetched to see whether it has changed (DryRun only)
+	Gone                    // a file is no longer in the tree, and is kept
+	Deleted                 // a file is no longer in the tree, and was deleted (DryRun: would be)
+	Failed                  // a file or listing could not be fetched or written
 	Skipped                 // an entry is not mirrored
-	Unsure                  // the end of a menu or a new document is not marked: it may have been cut
+	Unsure                  // a menu or new document has no end mark and may be truncated
 )
 
 var actionText = [...]string{
 	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure",
 }
 
-// String is a word such as "new" or "changed".
+// String returns a word such as "new" or "changed".
 func (a Action) String() string {
 	if int(a) < len(actionText) {
 		return actionText[a]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 	"testing/fstest"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
@@ -13,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
+// The second run fetches nothing, because no file has changed.
 func Example() {
 	ctx := context.Background()
 	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
@@ -45,4 +47,60 @@ func Example() {
 	// Output:
 	// 2 new, 0 unchanged
 	// 0 new, 2 unchanged
+}
+
+// Report receives an event for each file. A file that fails does not stop the others.
+func ExampleMirror_Run() {
+	ctx := context.Background()
+	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"pub/a": {Data: []byte("A\n")}, "pub/b": {Data: []byte("B\n")}, "pub/c.iso": {Data: []byte("C\n")}}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	srv.On("RETR b", 0, testserver.Reply("550 No access."))
+	dir, err := os.MkdirTemp("", "mirror")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	start, err := locator.Parse(srv.URL + "/pub/")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var r fetch1738.Resolver
+	defer r.Close()
+	m := mirror.Mirror{Fetcher: &r, Start: start, Dir: dir, Exclude: []string{"*.iso"}, Connections: 1}
+	m.Report = func(e mirror.Event) {
+		switch e.Action {
+		case mirror.Added, mirror.Replaced:
+			fmt.Println(e.Action, e.File, e.Size)
+		case mirror.Failed:
+			fmt.Println(e.Action, e.File)
+		}
+	}
+	sum, err := m.Run(ctx)
+	fmt.Println(sum.New, "new,", sum.Failed, "failed:", err != nil)
+	// Output:
+	// new a 2
+	// failed b
+	// 1 new, 1 failed: true
+}
+
+// The manifest has the checksum of each file.
+func ExampleRecords() {
+	manifest := strings.NewReader(`{"url":"ftp://h/pub/","size":-1,"time":"2026-01-02T03:04:05Z","start":true}
+{"url":"ftp://h/pub/a","file":"a","size":2,"sha256":"06f961b8","time":"2026-01-02T03:04:05Z"}
+`)
+	for rec, err := range mirror.Records(manifest) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if rec.SHA256 != "" {
+			fmt.Println(rec.SHA256, rec.File, rec.Size)
+		}
+	}
+	// Output: 06f961b8 a 2
 }

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A filter decides by their paths which entries are wanted.
+// A filter selects entries by their paths.
 type filter struct{ include, exclude []pattern }
 
-// A pattern is one of Mirror.Include and Exclude.
+// A pattern is a parsed element of Mirror.Include or Exclude.
 type pattern struct {
-	parts  []string // components; "**" is any number of them
-	dir    bool     // for directories only
-	anyDir bool     // for the last component
+	parts  []string // components; "**" matches any number of them
+	dir    bool     // matches directories only
+	anyDir bool     // matches the last component, in any directory
 }
 
 func newFilter(include, exclude []string) (f filter, err error) {
@@ -33,7 +33,7 @@ func patterns(texts []string) ([]pattern, error) {
 		p.parts = strings.Split(strings.TrimPrefix(rest, "/"), "/")
 		for _, part := range p.parts {
 			if _, err := path.Match(part, ""); err != nil || part == "" {
-				return nil, fmt.Errorf("%q is no pattern such as *.txt, old/ or pub/**/*.gz", text)
+				return nil, fmt.Errorf("invalid pattern %q; valid patterns look like *.txt, old/ or pub/**/*.gz", text)
 			}
 		}
 		list = append(list, p)
@@ -41,12 +41,12 @@ func patterns(texts []string) ([]pattern, error) {
 	return list, nil
 }
 
-// file tells whether a file is wanted.
+// file reports whether the file with path p is copied.
 func (f filter) file(p []string) bool {
 	return (len(f.include) == 0 || anyMatches(f.include, p, false)) && !anyMatches(f.exclude, p, false)
 }
 
-// dir tells whether a directory is to be entered.
+// dir reports whether the directory with path p is entered.
 func (f filter) dir(p []string) bool { return !anyMatches(f.exclude, p, true) }
 
 func anyMatches(list []pattern, p []string, isDir bool) bool {
@@ -68,8 +68,8 @@ func (p pattern) matches(names []string, isDir bool) bool {
 	return matchParts(p.parts, names)
 }
 
-// matchParts goes back to the last "**" only, so that its time is bounded by the
-// product of the lengths.
+// matchParts reports whether parts match names. It backtracks to the last "**" only, so its time is
+// at most proportional to the product of the lengths.
 func matchParts(parts, names []string) bool {
 	i, j, star, mark := 0, 0, -1, 0
 	for j < len(names) {
@@ -79,7 +79,7 @@ func matchParts(parts, names []string) bool {
 			continue
 		}
 		if i < len(parts) {
-			if ok, _ := path.Match(parts[i], names[j]); ok { // the pattern is a good one
+			if ok, _ := path.Match(parts[i], names[j]); ok { // the pattern was checked before
 				i++
 				j++
 				continue
@@ -97,8 +97,7 @@ func matchParts(parts, names []string) bool {
 	return i == len(parts)
 }
 
-// CheckPattern tells what is wrong with a pattern of Mirror.Include or Exclude,
-// if anything is.
+// CheckPattern returns an error if text is not a valid pattern for Mirror.Include or Exclude.
 func CheckPattern(text string) error {
 	_, err := patterns([]string{text})
 	return err

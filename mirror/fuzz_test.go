@@ -19,9 +19,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FuzzRecords: whatever a manifest holds, no file in it is outside of the
-// directory or among what is the mirror's own, and what is read can be written
-// and read again.
+// FuzzRecords checks that no file of a manifest is outside the directory or in mirror.Folder, and
+// that a manifest can be written and read again.
 func FuzzRecords(f *testing.F) {
 	for _, seed := range []string{
 		`{"url":"ftp://h/a","file":"a","size":3,"modified":"2020-01-02T03:04:05Z","sha256":"00","time":"2020-01-02T03:04:05Z"}` + "\n",
@@ -66,7 +65,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// The lines of most files are read without package json.
+// The lines of most files are decoded without package json.
 func TestDecodePlain(t *testing.T) {
 	rec := Record{
 		URL: "ftp://h/a?b,c", File: "a/b, c", Size: 3, Modified: time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), ID: "<a@b>",
@@ -90,8 +89,8 @@ func TestDecodePlain(t *testing.T) {
 	}
 }
 
-// dump is what a manifest knows of files that are whole or begun: those of the
-// URLs in a text.
+// dump returns the records of the complete and incomplete files in a manifest, for the URLs in a
+// text.
 func dump(t *testing.T, m *manifest, text []byte) string {
 	t.Helper()
 	lines := map[string]known{"": {done: m.start}}
@@ -110,8 +109,8 @@ func dump(t *testing.T, m *manifest, text []byte) string {
 	return fmt.Sprintf("%+v", lines)
 }
 
-// FuzzPlace: whatever an item of a listing says, its file is in the directory,
-// and no other than another item's.
+// FuzzPlace checks that the file of any item of a listing is in the directory, and is not the file
+// of another item.
 func FuzzPlace(f *testing.F) {
 	for _, seed := range []string{"a/b", "../x", "/etc/passwd", ".", "", "a\x00b", ".fetch1738/manifest.jsonl", `..\x`, "CON/NUL", "a//b", "gr\xfcn", " /. ", strings.Repeat(strings.Repeat("\xff", 60)+"/", 6)} {
 		f.Add(seed)
@@ -137,7 +136,7 @@ func FuzzPlace(f *testing.F) {
 			names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
 			claimed := names.claim(file)
 			if long := len(file) > maxPath; long != errors.Is(claimed, errPath) {
-				t.Errorf("%d octets of path: %v", len(file), claimed)
+				t.Errorf("a path of %d bytes: %v", len(file), claimed)
 			} else if long {
 				continue
 			}
@@ -202,12 +201,12 @@ func TestFilter(t *testing.T) {
 	}
 	for _, bad := range []string{"", "/", "[", "a//b", `a\`} {
 		if CheckPattern(bad) == nil {
-			t.Errorf("%q is a pattern", bad)
+			t.Errorf("%q is accepted as a pattern", bad)
 		}
 	}
 }
 
-// As a file grows old its time in listings loses the hours.
+// FTP listings give only the day for older files.
 func TestSameTime(t *testing.T) {
 	at := func(text string) time.Time {
 		when, err := time.Parse(time.DateTime, text)

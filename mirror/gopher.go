@@ -10,17 +10,17 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// gopherTree is the menus and documents of one gopher server that a menu leads
-// to. Gopher has no directories: the place of an item is its selector, as most
-// servers make these of paths.
+// gopherTree is the tree of the menus and documents of one gopher server that are reachable from a
+// menu. Gopher has no directories. The path of an item is its selector, because most servers use
+// paths as selectors.
 type gopherTree struct {
 	at      *locator.Gopher
-	aliases []locator.Locator // roots of the same server by other names
+	aliases []locator.Locator // other names of the server, as locators of its root
 }
 
 func newGopherTree(l *locator.Gopher) *gopherTree { return &gopherTree{at: l} }
 
-// alias gives the server other names.
+// alias adds other names of the server.
 func (t *gopherTree) alias(names []string) error {
 	for _, name := range names {
 		l, err := locator.Parse(t.at.Scheme() + "://" + name)
@@ -36,14 +36,14 @@ func (t *gopherTree) alias(names []string) error {
 	return nil
 }
 
-// own is the locator on this server that an item has on an alias of it.
+// own returns the locator of an item, with an alias replaced by the server.
 func (t *gopherTree) own(l locator.Locator) locator.Locator {
 	item, ok := l.(*locator.Gopher)
 	if !ok {
 		return l
 	}
 	own := *item
-	own.Secure = t.at.Secure // of a menu under TLS only what is on the same host is so, too
+	own.Secure = t.at.Secure // a menu fetched over TLS gives TLS locators for its own host only
 	if !slices.ContainsFunc(t.aliases, func(alias locator.Locator) bool { return sameServer(&own, alias) }) {
 		return l
 	}
@@ -51,7 +51,7 @@ func (t *gopherTree) own(l locator.Locator) locator.Locator {
 	return &own
 }
 
-// usual is the server as items name it.
+// usual returns the server as items name it.
 func (t *gopherTree) usual() locator.HostPort {
 	at := t.at.HostPort
 	if at.Port == locator.DefaultPort(t.at.Scheme()) {
@@ -62,7 +62,7 @@ func (t *gopherTree) usual() locator.HostPort {
 
 func (t *gopherTree) start() folder { return folder{loc: t.at, path: selectorPath(t.at.Selector)} }
 
-// menuFile is what a menu is called in its directory, as servers do.
+// menuFile is the file name of a menu in its directory. Gopher servers use the same name.
 const menuFile = "gophermap"
 
 func (t *gopherTree) place(item fetch.Item) (place, error) {
@@ -82,7 +82,7 @@ func (t *gopherTree) place(item fetch.Item) (place, error) {
 	return at, nil
 }
 
-// key implements tree: the type and the selector.
+// key returns the type and the selector.
 func (t *gopherTree) key(l locator.Locator, _ place) string {
 	item := l.(*locator.Gopher)
 	return string([]byte{item.Type}) + item.Selector
@@ -94,13 +94,13 @@ func (t *gopherTree) find(_ folder, key string, _ bool, _ string) (locator.Locat
 	return l, selectorPath(l.Selector)
 }
 
-// selectorPath are the components of a selector. What would lead elsewhere is
-// made harmless with the names.
+// selectorPath returns the components of a selector. Components such as ".." are made safe later,
+// with all other names.
 func selectorPath(selector string) []string {
 	return slices.DeleteFunc(strings.Split(selector, "/"), func(s string) bool { return s == "" })
 }
 
-// isForm tells whether an item is one that wants a form filled in.
+// isForm reports whether an item is a Gopher+ form.
 func isForm(item fetch.Item) bool { return plusOf(item) == "?" }
 
 func plusOf(item fetch.Item) string {
@@ -112,8 +112,7 @@ func plusOf(item fetch.Item) string {
 	return ""
 }
 
-// attributesOf is the request for the attributes of all items of a menu
-// (RFC 1738 §3.4.9).
+// attributesOf returns the locator of the attributes of all items of a menu (RFC 1738 §3.4.9).
 func (t *gopherTree) attributesOf(menu locator.Locator) locator.Locator {
 	l, ok := menu.(*locator.Gopher)
 	if !ok {

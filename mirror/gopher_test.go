@@ -16,7 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// A hole has circles in it, and ways out.
+// A gopher site has cycles, and links to other servers.
 func TestGopher(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
@@ -44,7 +44,7 @@ func TestGopher(t *testing.T) {
 	if menu := files["b/gophermap"]; !strings.HasPrefix(menu, "1A\t/a\t127.0.0.1\t") || strings.Contains(menu, "\n.\r") {
 		t.Errorf("the menu is %q", menu)
 	}
-	// Without dates everything is asked for again, and nothing is written.
+	// Without dates every document is fetched again, and nothing is written.
 	write(t, dir, map[string]string{"about.txt": "Other.\n"})
 	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Changed: 1, Unchanged: 4, Failed: 1, Skipped: 4}) {
 		t.Errorf("%+v, %v", got, err)
@@ -52,7 +52,7 @@ func TestGopher(t *testing.T) {
 	if files := read(t, m.Dir); files["about.txt"] != "Other.\r\n" {
 		t.Errorf("%q", files)
 	}
-	// A file that somebody has changed here is made right again, also a menu.
+	// A file that was modified locally is replaced, and so is a menu.
 	write(t, m.Dir, map[string]string{"b/gophermap": "spoilt"})
 	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{Changed: 1, Unchanged: 4, Failed: 1, Skipped: 4}) {
 		t.Errorf("%+v, %v", got, err)
@@ -60,7 +60,7 @@ func TestGopher(t *testing.T) {
 	if got := read(t, m.Dir)["b/gophermap"]; got != files["b/gophermap"] {
 		t.Errorf("the menu is %q", got)
 	}
-	// Unless only what is new is wanted.
+	// With NewOnly nothing is fetched again.
 	write(t, dir, map[string]string{"about.txt": "Third.\n"})
 	srv.ResetTranscript()
 	m.NewOnly = true
@@ -72,7 +72,7 @@ func TestGopher(t *testing.T) {
 	}
 }
 
-// Gopher+ tells when items were modified, so that they need not be asked for.
+// Gopher+ has the modification times of items, so that unchanged items are not fetched.
 func TestGopherPlus(t *testing.T) {
 	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
 		s.Personality = testserver.UMNGopher
@@ -116,7 +116,7 @@ func TestNews(t *testing.T) {
 	n := start(t, "news:g.test")
 	n.Fetcher = newsFrom(t, srv.Addr)
 	ran(t, n, mirror.Summary{New: 2})
-	n.Fetcher = newsFrom(t, other.Addr) // where articles have other numbers
+	n.Fetcher = newsFrom(t, other.Addr) // on which the articles have other numbers
 	got, err := n.Run(t.Context())
 	if counts(got) != (mirror.Summary{New: 1, Unchanged: 1, Gone: 1, Failed: 1}) {
 		t.Errorf("%+v, %v", got, err)
@@ -126,14 +126,14 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// newsFrom fetches news URLs from a server.
+// newsFrom returns a Resolver that fetches news URLs from a server.
 func newsFrom(t *testing.T, addr string) fetch.Fetcher {
 	r := &fetch1738.Resolver{Env: fetch.Env{NewsServer: addr}}
 	t.Cleanup(func() { r.Close() })
 	return r
 }
 
-// serveNotes serves a hole of three texts and a binary, in two menus.
+// serveNotes serves a site of three texts and a binary, in two menus.
 func serveNotes(t *testing.T, configure ...func(*testserver.Gopher)) (*testserver.Gopher, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -144,8 +144,8 @@ func serveNotes(t *testing.T, configure ...func(*testserver.Gopher)) (*testserve
 	return testserver.NewGopher(t, append([]func(*testserver.Gopher){content}, configure...)...), dir
 }
 
-// A menu or a text that is cut looks whole but for its missing end mark. Nothing
-// is deleted after it, and no copy replaced.
+// A truncated menu or text looks complete except for its missing end mark. It deletes nothing and
+// replaces no copy.
 func TestGopherCut(t *testing.T) {
 	noDot := func(s *testserver.Gopher) { s.NoDot = true }
 	for _, server := range []struct {
@@ -187,24 +187,24 @@ func TestGopherCut(t *testing.T) {
 	}
 }
 
-// A server that marks no ends can be mirrored: what is new is taken, what has
-// changed is asked for twice, and nothing is taken for gone.
+// A server without end marks can be mirrored: new documents are copied, changed ones are requested
+// twice, and nothing counts as gone.
 func TestGopherWithoutMarks(t *testing.T) {
 	srv, dir := serveNotes(t, func(s *testserver.Gopher) { s.NoDot = true })
 	m := start(t, srv.URL+"/")
 	ran(t, m, mirror.Summary{New: 6, Unsure: 6})
-	ran(t, m, mirror.Summary{Unchanged: 6, Unsure: 2}) // what came twice is sure, but for the menus
+	ran(t, m, mirror.Summary{Unchanged: 6, Unsure: 2}) // received twice, so only the menus are unsure
 	write(t, dir, map[string]string{"one.txt": "Another text.\n", "new.txt": "New.\n"})
 	srv.ResetTranscript()
 	ran(t, m, mirror.Summary{New: 1, Changed: 2, Unchanged: 4, Unsure: 3})
 	if asks := strings.Count(srv.Transcript().String(), `"/one.txt\r\n"`); asks != 2 {
-		t.Errorf("one.txt was asked for %d times", asks)
+		t.Errorf("one.txt was requested %d times", asks)
 	}
 	if got := read(t, m.Dir); got["one.txt"] != "Another text.\r\n" || got["new.txt"] != "New.\r\n" {
 		t.Errorf("%q", got)
 	}
 
-	// A text that gets other answers each time stays as it was.
+	// The copy of a text that differs in each response is kept.
 	write(t, dir, map[string]string{"one.txt": "It is ten.\n"})
 	srv.On("REQUEST /one.txt", 2, testserver.Data("It is eleven.\r\n"))
 	got, err := m.Run(t.Context())
@@ -214,7 +214,7 @@ func TestGopherWithoutMarks(t *testing.T) {
 	srv.ResetFaults()
 	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 6, Unsure: 2})
 
-	// Files that disappear stay, which is told of when they are to be deleted.
+	// Files that disappear are kept, which is an error with Delete.
 	if err := os.Remove(filepath.Join(dir, "data.bin")); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestGopherWithoutMarks(t *testing.T) {
 	m.Delete = true
 	got, err = m.Run(t.Context())
 	if counts(got) != (mirror.Summary{Unchanged: 6, Failed: 1, Unsure: 2}) || !errors.Is(err, fetch.ErrTruncated) ||
-		!strings.Contains(err.Error(), "1 files are in no menu any more but were not deleted") {
+		!strings.Contains(err.Error(), "1 files are no longer in any menu but were not deleted") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got := read(t, m.Dir)["data.bin"]; got != "\x00\x01\x02" {
@@ -230,7 +230,7 @@ func TestGopherWithoutMarks(t *testing.T) {
 	}
 }
 
-// A cut menu does not hide behind a filter that leaves menus out of the copy.
+// A truncated menu is detected even if a filter excludes menus from the copy.
 func TestGopherCutFiltered(t *testing.T) {
 	srv, _ := serveNotes(t)
 	m := start(t, srv.URL+"/")
@@ -245,8 +245,8 @@ func TestGopherCutFiltered(t *testing.T) {
 	sameFiles(t, m.Dir, want)
 }
 
-// A first answer that was cut is made good by the next run, also where the
-// server tells dates.
+// A document that was truncated in the first run is replaced by the next one, even if the server
+// sends dates.
 func TestGopherFirstAnswerCut(t *testing.T) {
 	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
 		s.Personality = testserver.UMNGopher
@@ -263,8 +263,8 @@ func TestGopherFirstAnswerCut(t *testing.T) {
 	}
 }
 
-// A site whose menus call the server by another name is mirrored with that as an
-// alias. All is fetched from the server of the start.
+// A site whose menus use another name for the server is mirrored with that name as an alias. All
+// requests go to the server of the start URL.
 func TestAliases(t *testing.T) {
 	srv, _ := serveNotes(t, func(s *testserver.Gopher) { s.Host, s.Port = "Notes.example", 70 })
 	for _, aliases := range [][]string{nil, {"other.example:70"}, {"notes.example"}, {"notes.example:71"}} {

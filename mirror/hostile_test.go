@@ -23,8 +23,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// A world answers for an ftp server: what each directory lists, by its URL, and
-// what all files hold.
+// A world is a Fetcher that replaces an ftp server. It has the listing of each directory, by URL,
+// and the content of all files.
 type world struct {
 	list  func(l *locator.FTP) iter.Seq2[fetch.Item, error]
 	text  string
@@ -59,7 +59,7 @@ func (f writerFunc) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// aFile and aDir are items in the directory l.
+// aFile and aDir return items of the directory l.
 func aFile(l *locator.FTP, name string) fetch.Item {
 	return fetch.Item{Name: name, Locator: &locator.FTP{Server: l.Server, CWD: l.CWD, Name: name, HasPath: true}, Attributes: fetch.Attributes{Size: -1}}
 }
@@ -86,7 +86,7 @@ func mirrorOf(t *testing.T, w *world) *mirror.Mirror {
 	}
 }
 
-// Nothing that a listing says leads out of the directory, or to another place.
+// No entry of a listing leads out of the directory or to another server.
 func TestHostileListing(t *testing.T) {
 	w := &world{text: "x"}
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
@@ -121,20 +121,20 @@ func TestHostileListing(t *testing.T) {
 	}
 	sameFiles(t, m.Dir, want)
 	if entries, err := os.ReadDir(filepath.Dir(m.Dir)); err != nil || len(entries) != 1 {
-		t.Errorf("beside the copy: %v, %v", entries, err)
+		t.Errorf("files outside the copy: %v, %v", entries, err)
 	}
 	for i, url := range w.asked {
 		if !strings.HasPrefix(url, "ftp://h/pub/") {
-			t.Errorf("asked for %s", url)
+			t.Errorf("fetched %s", url)
 		}
 		if i > 0 && w.from[i].Kind != fetch.OriginRemote {
-			t.Errorf("%s comes from the %v", url, w.from[i])
+			t.Errorf("%s has provenance %v", url, w.from[i])
 		}
 	}
 }
 
-// A link in the copy, whoever has made it, leads out of it for no file and not
-// for what is the mirror's own (CVE-2014-4877, case 98).
+// No file is written through a link in the copy, and neither is the manifest (CVE-2014-4877,
+// case 98).
 func TestLinksInCopy(t *testing.T) {
 	w := &world{text: "x"}
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
@@ -163,8 +163,8 @@ func TestLinksInCopy(t *testing.T) {
 	}
 }
 
-// Of two names that differ in letter case only, or are a file and a directory,
-// the first listed counts, and goes on to.
+// If two names differ in letter case only, or are a file and a directory, the first one listed is
+// copied, also in later runs.
 func TestCollisions(t *testing.T) {
 	names := []string{"Readme", "README", "dir"}
 	w := &world{text: "x"}
@@ -186,11 +186,11 @@ func TestCollisions(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		sameFiles(t, m.Dir, want)
-		names = []string{"README", "Readme", "dir"} // the order is another then
+		names = []string{"README", "Readme", "dir"} // listed in another order
 	}
 }
 
-// What has no end is given up.
+// Endless listings and trees are errors.
 func TestEndless(t *testing.T) {
 	w := &world{text: "x"}
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
@@ -216,12 +216,12 @@ func TestEndless(t *testing.T) {
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aFile(l, "f"), aDir(l, "d")) }
 	m = mirrorOf(t, w)
 	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{New: mirror.DefaultDepth, Failed: 1}) || !errors.Is(err, fetch.ErrTooLarge) {
-		t.Errorf("a tree without a ground: %+v, %v", got, err)
+		t.Errorf("an endless tree: %+v, %v", got, err)
 	}
 
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
 		return func(yield func(fetch.Item, error) bool) {
-			// The octets of lines that are no entries are seen by the Trace alone.
+			// The bytes of lines that are not entries are reported to the Trace only.
 			yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.ErrCanceled, context.Canceled))
 		}
 	}
@@ -231,7 +231,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// A listing of lines that are none ends by the count of its octets.
+// A listing of lines that are not entries is limited by its size in bytes.
 func TestEndlessJunk(t *testing.T) {
 	f := fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 		trace := fetch.ContextTrace(ctx)
@@ -252,7 +252,7 @@ func TestEndlessJunk(t *testing.T) {
 	}
 }
 
-// Nor does it help to spread them over many directories.
+// The limit applies to all directories together.
 func TestEndlessTree(t *testing.T) {
 	const listing = 1 << 20
 	f := fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
@@ -284,7 +284,7 @@ func (f fetcherFunc) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Reso
 	return f(ctx, req)
 }
 
-// Requests keep their distance, and octets their rate, all connections together.
+// Wait and Rate apply to all connections together.
 func TestPolite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{text: strings.Repeat("x", 1000)}
@@ -296,7 +296,7 @@ func TestPolite(t *testing.T) {
 		ran(t, m, mirror.Summary{New: 5})
 		for i := range len(w.times) - 1 {
 			if d := w.times[i+1].Sub(w.times[i]); d < m.Wait {
-				t.Errorf("request %d came %v after the one before", i+1, d)
+				t.Errorf("request %d came %v after the previous one", i+1, d)
 			}
 		}
 		m = mirrorOf(t, w)
@@ -304,12 +304,12 @@ func TestPolite(t *testing.T) {
 		begin := time.Now()
 		ran(t, m, mirror.Summary{New: 5})
 		if took := time.Since(begin); took < 49*time.Second || took > 51*time.Second {
-			t.Errorf("5000 octets at 100 a second took %v", took)
+			t.Errorf("5000 bytes at 100 per second took %v", took)
 		}
 	})
 }
 
-// What fails for a while is asked again, if that is wanted.
+// Transient errors are retried if Again says so.
 func TestAgain(t *testing.T) {
 	left := 2
 	w := &world{text: "x"}
@@ -329,8 +329,8 @@ func TestAgain(t *testing.T) {
 	ran(t, m, mirror.Summary{Failed: 1})
 }
 
-// Folders that differ in letter case only would be one on some systems: the files
-// of the second fail, on every system.
+// Folders whose names differ in letter case only would be one folder on some systems. The files of
+// the second one fail, on every system.
 func TestFoldersOfOneName(t *testing.T) {
 	for _, include := range [][]string{nil, {"*.txt"}} {
 		w := &world{text: "x"}
@@ -356,8 +356,7 @@ func TestFoldersOfOneName(t *testing.T) {
 	}
 }
 
-// What is no file in the place of a known one is neither replaced, followed nor
-// removed.
+// If something else has taken the place of a copied file, it is not replaced, followed or removed.
 func TestNoFileInPlace(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	for name, put := range map[string]func(path string) error{
@@ -372,7 +371,7 @@ func TestNoFileInPlace(t *testing.T) {
 				}
 				text := "one\n"
 				if name == "fifo" {
-					text = "" // in size and time the pipe is as the file was
+					text = "" // the pipe has the size and time of the file
 				}
 				srv, dir := serveFTP(t, map[string]string{"one": text, "two": "two\n"})
 				m := start(t, srv.URL+"/")

@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// BenchmarkKnown runs a mirror again of which no file has changed.
+// BenchmarkKnown repeats a mirror of unchanged files.
 func BenchmarkKnown(b *testing.B) {
 	const n = 20_000
 	w := &world{text: "x"}

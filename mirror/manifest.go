@@ -19,53 +19,52 @@ import (
 	"github.com/fetch1738/fetch1738/internal/filelock"
 )
 
-// Folder is where a Mirror keeps what is its own, in Mirror.Dir; no name of the
-// other side's begins with a dot there. ManifestFile is the manifest in it, with
-// slashes.
 const (
-	Folder       = ".fetch1738"
+	// Folder is the directory in Mirror.Dir that holds the manifest and incomplete files. No copied
+	// file or directory has this name, because names from a server never start with a dot.
+	Folder = ".fetch1738"
+	// ManifestFile is the slash-separated path of the manifest below Mirror.Dir.
 	ManifestFile = Folder + "/manifest.jsonl"
 )
 
-// A Record is a line of the manifest. Of several about one URL the last counts.
+// A Record is a line of the manifest. If several lines have the same URL, the last one is valid.
 type Record struct {
-	// URL is the resource, without a password.
+	// URL is the URL of the resource, without a password.
 	URL string `json:"url"`
-	// File is the local file, below the directory and with slashes.
+	// File is the slash-separated path of the local file below Mirror.Dir.
 	File string `json:"file,omitempty"`
-	// Size is the file's length in octets. While it is being fetched it is the one
-	// that the server tells, -1 when it does not.
+	// Size is the size of the file in bytes. While the file is incomplete, it is the size that the
+	// server announced, or -1 if unknown.
 	Size int64 `json:"size"`
-	// Modified is when it was, as the listing has it; zero when it does not tell.
+	// Modified is the modification time in the listing, or zero if the listing has none.
 	Modified time.Time `json:"modified,omitzero"`
-	// Exact is the same as the server tells it of the file itself; it is what says
-	// that a file that was begun is still the same.
+	// Exact is the modification time that the server returned for the file itself. An incomplete
+	// file is resumed only if this time has not changed.
 	Exact time.Time `json:"exact,omitzero"`
-	// ID is a message-id.
+	// ID is the message-id of an article.
 	ID string `json:"id,omitempty"`
-	// SHA256 is that of the file, in hexadecimal; empty of a file that was begun
-	// and has not been finished.
+	// SHA256 is the checksum of the file in hexadecimal. It is empty while the file is incomplete.
 	SHA256 string `json:"sha256,omitempty"`
-	// Marked is set when the server marked the end of a gopher document.
+	// Marked reports whether the gopher server sent an end mark.
 	Marked bool `json:"marked,omitempty"`
-	// Unsure is set when it did not, and only one answer has come: the document
-	// may have been cut, and the next run asks for it again.
+	// Unsure reports that the server sent no end mark and the document was fetched only once. It
+	// may be truncated; the next run fetches it again.
 	Unsure bool `json:"unsure,omitempty"`
-	// Time is when the line was written.
+	// Time is the time when the line was written.
 	Time time.Time `json:"time"`
-	// Start is set in the line that says of which URL the directory is a mirror.
+	// Start marks the line whose URL is that of Mirror.Start.
 	Start bool `json:"start,omitempty"`
-	// Gone is set when the file has disappeared from the tree and was kept.
+	// Gone reports that the file is no longer in the tree and was kept.
 	Gone bool `json:"gone,omitempty"`
-	// Error says why the file, or the listing, could not be had.
+	// Error is the reason why the file or listing could not be fetched.
 	Error string `json:"error,omitempty"`
 }
 
-// maxRecord bounds a line of the manifest in octets; a URL is much shorter.
+// maxRecord is the maximum length in bytes of a line of the manifest. URLs are much shorter.
 const maxRecord = 1 << 20
 
-// Records reads a manifest. Lines that are none, as a crash leaves one, are
-// passed over. The error, which comes last if at all, is r's.
+// Records yields the records of the manifest in r. Malformed lines, such as an incomplete line left
+// by a crash, are skipped. A read error comes last.
 func Records(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for l, err := range located(r) {
@@ -76,13 +75,13 @@ func Records(r io.Reader) iter.Seq2[Record, error] {
 	}
 }
 
-// A line is a Record and where in the manifest it begins.
+// A line is a Record and its offset in the manifest.
 type line struct {
 	Record
 	at int64
 }
 
-// located reads a manifest like Records.
+// located is like Records, but yields the offsets too.
 func located(r io.Reader) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		var at, next int64
@@ -100,12 +99,12 @@ func located(r io.Reader) iter.Seq2[line, error] {
 			}
 		}
 		if err := lines.Err(); err != nil {
-			yield(line{}, fmt.Errorf("the manifest: %w", err))
+			yield(line{}, fmt.Errorf("read the manifest: %w", err))
 		}
 	}
 }
 
-// decode reads a line, unless it is none.
+// decode decodes a line. It reports false if the line is malformed.
 func decode(text []byte) (rec Record, ok bool) {
 	if rec, ok = decodePlain(text); !ok {
 		rec = Record{}
@@ -114,9 +113,9 @@ func decode(text []byte) (rec Record, ok bool) {
 	return rec, ok && rec.URL != "" && isOurs(rec.File)
 }
 
-// decodePlain reads a line as encode writes it, of members that most lines consist
-// of and without an escape. It is false for all others. A run reads a million lines
-// twice, and package json takes several times as long.
+// decodePlain decodes a line that consists of the common members only, as encode writes them, and
+// has no escapes. It reports false for all other lines. It exists because a run may read a million
+// lines twice, for which package json takes several times as long.
 func decodePlain(text []byte) (rec Record, ok bool) {
 	text, ok = bytes.CutPrefix(text, []byte("{"))
 	for last := false; ok && !last; {
@@ -158,7 +157,8 @@ func decodePlain(text []byte) (rec Record, ok bool) {
 	return rec, ok
 }
 
-// plain is a JSON string that stands for itself.
+// plain returns the text of a JSON string. It reports false if the string has escapes or is not
+// printable ASCII.
 func plain(text []byte) (string, bool) {
 	for _, c := range text {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -168,7 +168,7 @@ func plain(text []byte) (string, bool) {
 	return string(text), true
 }
 
-// encode is a line.
+// encode returns the line of a Record.
 func encode(r Record) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -177,45 +177,45 @@ func encode(r Record) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// isOurs tells whether a file can be one of a mirror's.
+// isOurs reports whether file is a path that a mirror can have written.
 func isOurs(file string) bool {
 	return file == "" || fs.ValidPath(file) && file != "." && (file[0] != Folder[0] || fold(firstOf(file)) != fold(Folder))
 }
 
-// known is what a manifest says of one URL.
+// known holds the records of one URL.
 type known struct {
-	done  Record // SHA256 is empty if it never was
-	begun Record // URL is empty unless it is being fetched
+	done  Record // of the complete file; SHA256 is empty if there is no such record
+	begun Record // of the incomplete file; URL is empty if there is no such record
 }
 
-// A manifest is the one of a run. Its lines stay on disk, since a tree may have a
-// million files; what is kept is where the line of each begins.
+// A manifest is the manifest of a run. Only the offsets of its lines are in memory, because a tree
+// may have a million files.
 type manifest struct {
 	mu     sync.Mutex
-	file   *os.File // nil where a dry run finds none
+	file   *os.File // nil in a dry run without a manifest
 	frozen bool     // nothing is written
 	end    int64    // of the file
-	text   []byte   // what recordAt has read
-	start  Record   // of which URL it is; no URL when it is new
+	text   []byte   // buffer of recordAt
+	start  Record   // the line with Start set; URL is empty in a new manifest
 	urls   map[id]spot
-	begun  map[id]int64 // where the line of a file is that is being fetched
-	failed map[id]int64 // and that of what failed in this run
+	begun  map[id]int64 // offset of the line of an incomplete file
+	failed map[id]int64 // offset of the line of a failure in this run
 }
 
-// A spot says where the line of a file is that is whole, if there is one, and
-// whether the tree has its URL.
+// A spot holds the offset of the line of a complete file, if there is one, and whether the tree has
+// its URL.
 type spot int64
 
 const seen spot = 1
 
 func spotAt(at int64) spot { return spot(at+1) << 1 }
 
-// line is where the line is; -1 if there is none.
+// line returns the offset of the line, or -1 if there is no such line.
 func (s spot) line() int64 { return int64(s>>1) - 1 }
 
-var errLocked = errors.New("another mirror is at work on this directory")
+var errLocked = errors.New("another mirror is running in this directory")
 
-// openManifest reads the manifest and locks it.
+// openManifest opens, locks and reads the manifest.
 func openManifest(root *os.Root) (*manifest, error) {
 	file, err := root.OpenFile(ManifestFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
@@ -238,7 +238,7 @@ func openManifest(root *os.Root) (*manifest, error) {
 	return m, nil
 }
 
-// readManifest reads it for a dry run; it need not be there.
+// readManifest reads the manifest for a dry run. It need not exist.
 func readManifest(root *os.Root) (*manifest, error) {
 	m := &manifest{frozen: true}
 	if root != nil {
@@ -255,7 +255,7 @@ func readManifest(root *os.Root) (*manifest, error) {
 	return m, err
 }
 
-// read finds out where the lines are.
+// read collects the offsets of the lines.
 func (m *manifest) read() error {
 	m.urls, m.begun, m.failed = make(map[id]spot), make(map[id]int64), make(map[id]int64)
 	if m.file == nil {
@@ -270,14 +270,14 @@ func (m *manifest) read() error {
 		if err != nil {
 			return err
 		}
-		if l.Error == "" { // what failed is tried again
+		if l.Error == "" { // failures are retried
 			m.know(l)
 		}
 	}
 	return nil
 }
 
-// know notes where a line is and what it makes obsolete.
+// know records the offset of a line and drops the lines that it replaces.
 func (m *manifest) know(l line) {
 	url := idOf(l.URL)
 	switch {
@@ -294,7 +294,7 @@ func (m *manifest) know(l line) {
 	}
 }
 
-// endLine ends the line that a crash has left without an end.
+// endLine terminates an incomplete last line left by a crash.
 func endLine(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
@@ -308,7 +308,7 @@ func endLine(file *os.File) error {
 	return err
 }
 
-// add writes a line.
+// add appends a line.
 func (m *manifest) add(r Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -328,10 +328,10 @@ func (m *manifest) add(r Record) error {
 	return err
 }
 
-// isEmpty tells whether there is no file in it.
+// isEmpty reports whether the manifest has no files.
 func (m *manifest) isEmpty() bool { return len(m.urls) == 0 && len(m.begun) == 0 }
 
-// see notes that the tree has a URL, and reports whether that was known.
+// see records that the tree has a URL, and reports whether it was recorded before.
 func (m *manifest) see(url string) (again bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -340,7 +340,7 @@ func (m *manifest) see(url string) (again bool) {
 	return s&seen != 0
 }
 
-// tidy drops what was begun and is not in the tree any more.
+// tidy drops incomplete files that are no longer in the tree.
 func (m *manifest) tidy() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -351,7 +351,7 @@ func (m *manifest) tidy() {
 	}
 }
 
-// forget drops a URL. The next rewrite makes it so on disk.
+// forget drops a URL. The file on disk changes with the next rewrite.
 func (m *manifest) forget(url string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -360,7 +360,7 @@ func (m *manifest) forget(url string) {
 	delete(m.failed, idOf(url))
 }
 
-// lookup reads what is known of a URL.
+// lookup returns the records of a URL.
 func (m *manifest) lookup(url string) (k known) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -373,15 +373,15 @@ func (m *manifest) lookup(url string) (k known) {
 	return k
 }
 
-// isDone reports whether a URL has a file that is whole.
+// isDone reports whether there is a complete file for a URL.
 func (m *manifest) isDone(url string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.urls[idOf(url)].line() >= 0
 }
 
-// unseen yields the files whose URLs the tree does not have, in the order of
-// their lines. The manifest may be changed meanwhile.
+// unseen yields the files whose URLs the tree does not have, in the order of their lines. The
+// manifest may be modified during the iteration.
 func (m *manifest) unseen() iter.Seq[Record] {
 	m.mu.Lock()
 	var lines []int64
@@ -404,7 +404,8 @@ func (m *manifest) unseen() iter.Seq[Record] {
 	}
 }
 
-// recordAt reads a line; none if somebody else has written to the file.
+// recordAt reads the line at an offset. It returns the zero Record if another program has modified
+// the file.
 func (m *manifest) recordAt(at int64) Record {
 	for size := 1 << 10; size <= maxRecord; size *= 4 {
 		m.text = slices.Grow(m.text[:0], size)[:size]
@@ -421,8 +422,7 @@ func (m *manifest) recordAt(at int64) Record {
 	return Record{}
 }
 
-// rewrite puts a manifest of the lines that count in place of the one that lines
-// were added to.
+// rewrite replaces the manifest by one that has only the valid lines.
 func (m *manifest) rewrite(root *os.Root) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -441,7 +441,7 @@ func (m *manifest) rewrite(root *os.Root) error {
 	w := bufio.NewWriter(file)
 	start, err := encode(m.start)
 	if err == nil {
-		w.Write(start) // Flush tells
+		w.Write(start) // Flush returns its error
 		err = copyLines(w, io.NewSectionReader(m.file, 0, m.end), lines)
 	}
 	if err = errors.Join(err, w.Flush(), file.Sync(), file.Close()); err != nil {
@@ -450,7 +450,7 @@ func (m *manifest) rewrite(root *os.Root) error {
 	return root.Rename(fresh, ManifestFile)
 }
 
-// copyLines copies the lines that begin at some places, in order.
+// copyLines copies the lines at the given offsets, which must be in ascending order.
 func copyLines(w io.Writer, src io.Reader, lines []int64) error {
 	r := bufio.NewReaderSize(src, 64<<10)
 	var at int64

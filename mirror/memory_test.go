@@ -13,15 +13,15 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// What is kept of an entry is bounded: a million in one directory, or the items
-// of one large menu, fit into little memory, also when the manifest has them all.
+// The memory per entry is limited, for a million entries in one directory and for the items of one
+// large menu, even if all are in the manifest.
 func TestMemoryOfAnEntry(t *testing.T) {
 	const n, limit = 20_000, 110
 	retained := func(t *testing.T, m *mirror.Mirror) (perEntry int64) {
 		t.Helper()
 		heap := func() int64 {
 			runtime.GC()
-			runtime.GC() // what finalizers and pools held
+			runtime.GC() // frees what finalizers and pools held
 			var s runtime.MemStats
 			runtime.ReadMemStats(&s)
 			return int64(s.HeapAlloc)
@@ -78,7 +78,7 @@ func TestMemoryOfAnEntry(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.m.DryRun = true
 			if got := retained(t, tc.m); got > limit {
-				t.Errorf("%d octets for each entry, want %d at most", got, limit)
+				t.Errorf("%d bytes per entry, want at most %d", got, limit)
 			}
 		})
 	}
@@ -91,10 +91,10 @@ func TestMemoryOfAnEntry(t *testing.T) {
 			lines = fmt.Appendf(lines, line, i, i, i)
 		}
 		write(t, m.Dir, map[string]string{mirror.ManifestFile: text + string(lines)})
-		lines = nil // which are not the manifest's
+		lines = nil // not counted as memory of the manifest
 		m.DryRun = true
 		if got := retained(t, m); got > limit {
-			t.Errorf("%d octets for each entry, want %d at most", got, limit)
+			t.Errorf("%d bytes per entry, want at most %d", got, limit)
 		}
 		if sums := sums(t, m.Dir); len(sums) != n {
 			t.Errorf("%d files in the manifest", len(sums))

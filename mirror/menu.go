@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// A menu is the octets of one as they come. The first of them are in memory, as
-// most menus are short and as they were; those of a long one go to the part of
-// its file.
+// A menu stores the bytes of a menu as they arrive. Most menus are short and unchanged, so the
+// first bytes are kept in memory. The bytes of a long menu are written to the part of its file.
 type menu struct {
 	r     *run
 	url   string
@@ -20,7 +19,7 @@ type menu struct {
 	part  *os.File
 }
 
-// maxShort bounds what is kept of a menu in memory, in octets.
+// maxShort is the maximum number of bytes of a menu in memory.
 const maxShort = 64 << 10
 
 func (r *run) newMenu(f folder) *menu {
@@ -46,7 +45,7 @@ func (m *menu) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// keep makes the octets the part of the menu's file.
+// keep writes the bytes in memory to the part of the menu's file.
 func (m *menu) keep() (err error) {
 	if m.part != nil {
 		return nil
@@ -65,7 +64,7 @@ func (m *menu) Close() error {
 	return m.part.Close()
 }
 
-// entry is the menu as a file of the tree.
+// entry returns the menu as a file of the tree.
 func (m *menu) entry(f folder) *entry {
 	return &entry{
 		loc: f.loc, from: f.from, url: m.url, path: join(f.path, menuFile), size: m.size, sum: hex.EncodeToString(m.sum.Sum(nil)),

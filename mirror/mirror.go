@@ -1,18 +1,19 @@
-// Package mirror keeps a copy of a tree of resources on disk: the files below
-// an ftp or file directory, the menus and documents of a gopher hole, the
-// articles of a newsgroup.
+// Package mirror keeps a local copy of a remote tree up to date: the files below an ftp or file
+// directory, the menus and documents of a gopher site, or the articles of a newsgroup.
 //
-// A run lists the tree, compares it with what the run before left, and fetches
-// what is new or has changed. What was fetched is put down in a manifest, a line
-// of JSON for each file, as soon as it is there, so that a run that is cut off,
-// be it by kill -9, is gone on with by the next one: files that are whole are
-// not fetched again, and a large one resumes where it ended, unless it has
-// changed on the server since.
+// A run lists the tree, compares it with the result of the previous run, and fetches new and
+// changed files. The manifest has one line of JSON for each file, written as soon as the file is
+// complete. After an interruption, even by kill -9, the next run continues: complete files are not
+// fetched again, and a large file is resumed, unless it has changed on the server.
 //
-// The other side is not trusted. Names are made safe before they touch the
-// disk, everything is written below the directory by an [os.Root], links are
-// neither followed nor made, only the server that was named is asked, and the
-// number of entries, the depth and the length of listings have bounds.
+// The server is not trusted. File names are made safe, and all files are written below the
+// directory through an [os.Root]. Symbolic links are neither followed nor created. Only the server
+// of the start URL is contacted. The number of entries, the depth and the size of listings are
+// limited.
+//
+// A gopher server may mark the end of a menu or text by a line ".", but many do not. A response
+// without this end mark looks complete even if it is truncated. It is therefore never a reason to
+// delete a file, and it replaces an existing copy only if a second request returns the same bytes.
 package mirror
 
 import (
@@ -24,99 +25,102 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Defaults of a Mirror's bounds.
+// Default limits of a Mirror.
 const (
 	DefaultDepth       = 64
 	DefaultMaxEntries  = 1_000_000
 	DefaultConnections = 4
 )
 
-// A Mirror is a copy to be made or brought up to date. Fetcher, Start and Dir
-// must be set; the zero value of every other field is what most callers want.
-// It must not be changed while Run is at work.
+// A Mirror describes a copy to create or update. Fetcher, Start and Dir must be set. For all other
+// fields the zero value is a useful default. A Mirror must not be modified during Run.
 type Mirror struct {
-	// Fetcher retrieves; a *fetch1738.Resolver does. It is called concurrently.
+	// Fetcher fetches listings and files, typically a *fetch1738.Resolver. It is called
+	// concurrently.
 	Fetcher fetch.Fetcher
-	// Start is where the tree begins: a directory (ftp, file), a menu (gopher,
-	// gophers) or a newsgroup (news, nntp, nntps, snews).
+	// Start is the root of the tree: a directory (ftp, ftps, file), a menu (gopher, gophers) or a
+	// newsgroup (news, nntp, nntps, snews).
 	Start locator.Locator
-	// From says who wrote Start; the zero value is the user.
+	// From is the provenance of Start. The zero value means the user.
 	From fetch.Provenance
-	// Options go with every request, such as *ftp.Options; nil for none.
+	// Options are the [fetch.Request] Options of every request, such as *ftp.Options. They may be
+	// nil. In *ftp.Options, Run sets Facts, ModTime and More itself.
 	Options any
-	// Dir is the directory for the copy. It is made if it does not exist.
+	// Dir is the directory of the copy. It is created if it does not exist.
 	Dir string
 
-	// Aliases are other names of the server of Start, HOST or HOST:PORT, in whose
-	// name the menus of a gopher site may speak of it. What they name there is
-	// fetched from the server of Start. Without a port it is that of Start.
+	// Aliases are other names of the server of Start, as HOST or HOST:PORT, that the menus of a
+	// gopher site use. The default port is that of Start. Items on an alias are part of the copy
+	// and are fetched from the server of Start.
 	Aliases []string
 
-	// Include and Exclude are patterns of paths below the start. A file is wanted
-	// if it matches one of Include, or if there is none, and none of Exclude; a
-	// directory that matches one of Exclude is not entered. In a pattern "*", "?"
-	// and "[a-z]" are as in [path.Match] and stop at a "/", "**" stands for any
-	// number of components. A pattern without a "/" is for the last component
-	// alone, one that ends in "/" is for directories.
+	// Include and Exclude are patterns for paths below Start. A file is copied if it matches a
+	// pattern of Include, or Include is empty, and it matches no pattern of Exclude. A directory
+	// that matches a pattern of Exclude is not entered. In a pattern "*", "?" and "[a-z]" have the
+	// meaning of [path.Match] and do not match "/"; "**" matches any number of path components. A
+	// pattern without "/" is matched against the last component only. A pattern that ends in "/"
+	// matches directories only.
 	Include, Exclude []string
-	// Depth is how many levels of directories or menus are entered; 1 is the start
-	// alone. 0 is DefaultDepth; what lies deeper than that is an error.
+	// Depth is the number of levels of directories or menus to enter; 1 means Start only. Deeper
+	// levels are skipped. 0 means [DefaultDepth], and then a deeper level is an error.
 	Depth int
-	// MaxEntries bounds how many entries all listings together may have; 0 is
-	// DefaultMaxEntries.
+	// MaxEntries is the maximum number of entries in all listings together. 0 means
+	// [DefaultMaxEntries].
 	MaxEntries int
 
-	// Connections is how many requests are under way at a time; 0 is
-	// DefaultConnections. A server that does not want so many gets fewer.
+	// Connections is the maximum number of simultaneous requests. 0 means [DefaultConnections]. If
+	// the server replies that there are too many connections, Run uses fewer.
 	Connections int
-	// Wait is the least time between the beginnings of two requests.
+	// Wait is the minimum time between the starts of two requests.
 	Wait time.Duration
-	// Rate is how many octets of bodies in a second all connections together may
-	// take; 0 is any number.
+	// Rate limits the bytes per second of all connections together. 0 means no limit.
 	Rate int64
-	// Again decides what is to be done about a request that failed for the n-th
-	// time, from 0: it waits as long as it likes and returns true to have it made
-	// again. nil does not. It is called concurrently.
+	// Again reports whether to retry a request that failed with err. n is the number of its earlier
+	// failures. Again may wait before it returns. If nil, nothing is retried. It is called
+	// concurrently.
 	Again func(ctx context.Context, n int, err error) bool
 
-	// Delete removes files that have disappeared from the tree, if they are as
-	// the mirror left them. Otherwise they stay and are told of. It is a failure of
-	// kind ErrTruncated if files of a gopher site seem to have disappeared, but the
-	// server does not mark the ends of its menus.
+	// Delete removes local files that are no longer in the tree, unless they were modified
+	// locally. Without Delete, and if modified, they are kept and reported as [Gone]. If files of a
+	// gopher site are no longer in any menu, but a menu has no end mark and may be truncated,
+	// nothing is deleted and Run fails with an error of kind ErrTruncated.
 	Delete bool
-	// NewOnly takes what is there already for unchanged.
+	// NewOnly treats files that were copied before as unchanged.
 	NewOnly bool
-	// DryRun lists and compares, but fetches no files and writes nothing.
+	// DryRun lists and compares, but does not fetch files or write anything.
 	DryRun bool
 
-	// Report is told what happens; nil is not. It is called by one goroutine at a
-	// time, and what it does holds the mirror up.
+	// Report, if not nil, is called for each [Event]. Calls are never concurrent. The run waits for
+	// Report to return.
 	Report func(Event)
 }
 
 // A Summary counts what a run did.
 type Summary struct {
+	// New, Changed and Unchanged count files.
 	New, Changed, Unchanged int
-	// Gone are files that have disappeared from the tree since the last run.
+	// Gone counts files that are no longer in the tree, deleted or kept. Without Delete it counts
+	// only those that disappeared since the last run.
 	Gone int
-	// Failed are the files, and the listings, that could not be had.
+	// Failed counts files and listings that could not be fetched or written.
 	Failed int
-	// Skipped are entries that are not mirrored: links, devices, other servers.
+	// Skipped counts entries that are not mirrored, such as links, devices and items on other
+	// servers.
 	Skipped int
-	// Unsure are gopher menus and new documents whose end the server has not
-	// marked, so that a cut would not show. A document is asked for again by the
-	// next run; what a menu does not name is not taken for gone.
+	// Unsure counts gopher menus and new documents without an end mark, which may be truncated.
+	// The next run fetches such a document again. Files that such a menu does not list do not count
+	// as gone.
 	Unsure int
-	// Octets were received of files and menus.
+	// Octets is the number of bytes received in bodies of files and listings.
 	Octets int64
 }
 
-var errIncomplete = errors.New("a Mirror needs a Fetcher, a Start and a Dir")
+var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
-// Run makes the copy or brings it up to date. A file that fails does not stop
-// the others. The error is the first that occurred, a *[fetch.Error] where it
-// has to do with a resource; when ctx ends, Run does soon, and its error is that
-// of ctx. Two runs at once on one Dir are refused.
+// Run creates or updates the copy. It may be called repeatedly. A failed file does not stop the
+// others. Run returns the first error that occurred; errors about a resource are of type
+// *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an error to
+// start a run while another one uses the same Dir.
 func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
 		return Summary{}, errIncomplete

@@ -34,10 +34,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// modified is when the files of tests were.
+// modified is the modification time of the files in tests.
 var modified = time.Date(2020, time.March, 4, 5, 6, 7, 0, time.UTC)
 
-// write writes the files of a folder, by their names.
+// write writes files to a folder, by their names.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -50,8 +50,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// read is what is in a folder, but for what is the mirror's own; folders without
-// files end in a slash.
+// read returns the files in a folder, except those in mirror.Folder. The names of empty folders end
+// in a slash.
 func read(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -91,7 +91,7 @@ func sameFiles(t *testing.T, dir string, want map[string]string) {
 	}
 }
 
-// sums are the checksums of the manifest, of files that are not gone.
+// sums returns the checksums in the manifest, of files that are not gone.
 func sums(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(mirror.ManifestFile)))
@@ -111,7 +111,7 @@ func sums(t *testing.T, dir string) map[string]string {
 	return list
 }
 
-// start is a Mirror of url with a Resolver of its own.
+// start returns a Mirror of url with a new Resolver.
 func start(t *testing.T, url string) *mirror.Mirror {
 	t.Helper()
 	l, err := locator.Parse(url)
@@ -123,13 +123,13 @@ func start(t *testing.T, url string) *mirror.Mirror {
 	return &mirror.Mirror{Fetcher: r, Start: l, Dir: filepath.Join(t.TempDir(), "copy")}
 }
 
-// counts is a Summary without its octets.
+// counts returns a Summary with Octets set to 0.
 func counts(s mirror.Summary) mirror.Summary {
 	s.Octets = 0
 	return s
 }
 
-// ran runs m, which must do so much and nothing else.
+// ran runs m and checks its Summary.
 func ran(t *testing.T, m *mirror.Mirror, want mirror.Summary) {
 	t.Helper()
 	got, err := m.Run(t.Context())
@@ -138,7 +138,7 @@ func ran(t *testing.T, m *mirror.Mirror, want mirror.Summary) {
 	}
 }
 
-// asked are the commands of one kind that a server was sent.
+// asked returns the commands of one kind that a server has received.
 func asked(s *testserver.Server, verb string) (lines []string) {
 	for _, line := range s.Transcript().From(testserver.FromClient) {
 		if strings.HasPrefix(line, verb) {
@@ -155,8 +155,7 @@ var someFiles = map[string]string{
 
 var somePub = map[string]string{"README": "read me\n", "a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"}
 
-// serveFTP serves files from a folder; hide are commands that the server does
-// not know.
+// serveFTP serves files from a folder. The server does not support the commands in hide.
 func serveFTP(t *testing.T, files map[string]string, hide ...string) (*testserver.FTP, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -205,10 +204,10 @@ func testFTP(t *testing.T, hide []string) {
 	if diff := cmp.Diff([]string{"old/a.txt"}, gone); diff != "" {
 		t.Error(diff)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 4}) // what is gone is told once
+	ran(t, m, mirror.Summary{Unchanged: 4}) // a deleted file is reported once
 }
 
-// The manifest has a line for each file, with its checksum.
+// The manifest has a line with a checksum for each file.
 func TestManifest(t *testing.T) {
 	srv, _ := serveFTP(t, someFiles)
 	m := start(t, srv.URL+"/pub/")
@@ -254,14 +253,14 @@ func TestDelete(t *testing.T) {
 	m.Delete, m.DryRun = true, true
 	ran(t, m, mirror.Summary{Gone: 4})
 	if got := read(t, m.Dir); len(got) != 5 {
-		t.Errorf("a dry run has removed files: %q", got)
+		t.Errorf("a dry run deleted files: %q", got)
 	}
 	m.DryRun = false
 	ran(t, m, mirror.Summary{Gone: 4})
 	sameFiles(t, m.Dir, map[string]string{"README": "written to\n", "old/mine": "mine\n"})
 }
 
-// A file that was cut off is gone on with, unless it has changed.
+// An incomplete file is resumed, unless it has changed.
 func TestResume(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 20<<10)
 	for _, changed := range []bool{false, true} {
@@ -271,11 +270,11 @@ func TestResume(t *testing.T) {
 		srv.On("RETR", 1, testserver.Truncate(100_000))
 		got, err := m.Run(t.Context())
 		if counts(got) != (mirror.Summary{New: 1, Failed: 1}) || !errors.Is(err, fetch.ErrTruncated) {
-			t.Errorf("cut off: %+v, %v", got, err)
+			t.Errorf("truncated transfer: %+v, %v", got, err)
 		}
 		sameFiles(t, m.Dir, map[string]string{"small": "small\n"})
 		want, rest := big, []string{"REST 100000"}
-		if changed { // also by its date, which the listing does not show
+		if changed { // its date too, but not in the listing
 			want, rest = strings.ToUpper(big), []string{"REST 100000"}
 			path := filepath.Join(dir, "big")
 			if err := errors.Join(os.WriteFile(path, []byte(want), 0o644), os.Chtimes(path, modified, modified.Add(time.Second))); err != nil {
@@ -294,7 +293,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A run whose context ends is gone on with by the next one.
+// After a cancelled run the next one resumes.
 func TestInterrupted(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 20<<10)
 	srv, _ := serveFTP(t, map[string]string{"a": "a\n", "big": big, "z": "z\n"})
@@ -324,7 +323,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A line that a crash has cut is passed over, and nothing is put behind it.
+// An incomplete line left by a crash is skipped, and nothing is appended to it.
 func TestTornManifest(t *testing.T) {
 	srv, _ := serveFTP(t, someFiles)
 	m := start(t, srv.URL+"/pub")
@@ -337,13 +336,13 @@ func TestTornManifest(t *testing.T) {
 	if err := os.WriteFile(name, b[:len(b)-20], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 4}) // the file of that line is as the listing has it
+	ran(t, m, mirror.Summary{Unchanged: 4}) // the file of that line agrees with the listing
 	if again, err := os.ReadFile(name); err != nil || bytes.Count(again, []byte("\n")) != bytes.Count(b, []byte("\n")) {
 		t.Errorf("the manifest is %q, was %q; %v", again, b, err)
 	}
 }
 
-// Files that are there already are taken over if they are the same, else kept.
+// Existing files that agree with the listing count as copied; others are kept and fail.
 func TestForeignFiles(t *testing.T) {
 	srv, _ := serveFTP(t, someFiles)
 	m := start(t, srv.URL+"/pub")
@@ -357,14 +356,14 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// A directory is the copy of one tree, and one run at a time works on it.
+// A directory is the copy of one tree, and only one run at a time may use it.
 func TestOneTree(t *testing.T) {
 	srv, _ := serveFTP(t, someFiles)
 	m := start(t, srv.URL+"/pub")
 	ran(t, m, mirror.Summary{New: 4})
 	other := start(t, srv.URL+"/other")
 	other.Dir = m.Dir
-	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is the mirror of "+srv.URL+"/pub/") {
+	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is already a mirror of "+srv.URL+"/pub/") {
 		t.Errorf("%v", err)
 	}
 	mistyped := start(t, srv.URL+"/pbu")
@@ -381,7 +380,7 @@ func TestOneTree(t *testing.T) {
 		}
 	}
 	ran(t, m, mirror.Summary{Unchanged: 4})
-	if inside == nil || !strings.Contains(inside.Error(), "another mirror is at work") {
+	if inside == nil || !strings.Contains(inside.Error(), "another mirror is running") {
 		t.Errorf("two at once: %v", inside)
 	}
 }
@@ -405,7 +404,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestDryRunOrder has more files than goroutines could keep in order.
+// TestDryRunOrder checks the order of events with so large a number of files that concurrent
+// reports would be out of order.
 func TestDryRunOrder(t *testing.T) {
 	many := make(map[string]string)
 	for i := range 500 {
@@ -426,7 +426,7 @@ func TestDryRunOrder(t *testing.T) {
 	}
 }
 
-// What is left out by filters and depth is not taken for gone.
+// Files left out by filters and depth do not count as gone.
 func TestParts(t *testing.T) {
 	srv, _ := serveFTP(t, someFiles)
 	m := start(t, srv.URL+"/pub")
@@ -449,7 +449,7 @@ func TestParts(t *testing.T) {
 	sameFiles(t, m.Dir, somePub)
 }
 
-// A listing that fails hides what is below it; the rest goes on.
+// Files below a listing that fails do not count as gone; other files are still fetched.
 func TestFailedListing(t *testing.T) {
 	srv, dir := serveFTP(t, someFiles)
 	m := start(t, srv.URL+"/pub")
@@ -463,8 +463,8 @@ func TestFailedListing(t *testing.T) {
 	sameFiles(t, m.Dir, map[string]string{"a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"})
 }
 
-// A listing that the server itself calls truncated hides what it does not name.
-// pure-ftpd ends one so after 10,000 entries.
+// Files missing from a listing that the server itself calls truncated do not count as gone.
+// pure-ftpd truncates listings after 10,000 entries.
 func TestTruncatedListing(t *testing.T) {
 	for _, hide := range [][]string{nil, {"MLST", "MLSD"}} {
 		srv, _ := serveFTP(t, someFiles, hide...)
@@ -487,8 +487,8 @@ func TestTruncatedListing(t *testing.T) {
 	}
 }
 
-// A server with room for few connections gets few, also one that closes the others
-// without a word, as inetd does.
+// The number of connections is lowered for a server that refuses more, or closes them without a
+// reply, as inetd does.
 func TestCrowded(t *testing.T) {
 	files := make(map[string]string)
 	for i := range 40 {
@@ -507,13 +507,13 @@ func TestCrowded(t *testing.T) {
 		t.Log(name)
 		ran(t, m, mirror.Summary{New: 40})
 		sameFiles(t, m.Dir, files)
-		srv.ResetFaults() // how many connections are tried is up to the mirror
+		srv.ResetFaults() // the number of attempts may vary
 	}
 }
 
-// By ftps the tree hangs together as by ftp.
+// A tree is mirrored over ftps as over ftp.
 func TestFTPS(t *testing.T) {
-	https := httptest.NewTLSServer(nil) // which has a certificate, and whom to trust for it
+	https := httptest.NewTLSServer(nil) // used for its certificate and authority
 	defer https.Close()
 	trusting := https.Client().Transport.(*http.Transport).TLSClientConfig
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
@@ -556,14 +556,14 @@ func TestFile(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for url, want := range map[string]string{
-		"http://h/":            "only ftp, gopher, file and news",
-		"mailto:a@b":           "only ftp, gopher, file and news",
-		"ftp://h/x;type=a":     "has no ;type=a",
+		"http://h/":            "only ftp, gopher, file, news and nntp",
+		"mailto:a@b":           "only ftp, gopher, file, news and nntp",
+		"ftp://h/x;type=a":     "remove ;type=a",
 		"gopher://h/0readme":   "type 1",
 		"gopher://h/7find%09x": "type 1",
-		"news:*":               "name one",
-		"news:a@b":             "name one",
-		"nntp://h/g/1":         "not one article",
+		"news:*":               "give the name of a newsgroup",
+		"news:a@b":             "give the name of a newsgroup",
+		"nntp://h/g/1":         "not a single article",
 	} {
 		m := start(t, url)
 		_, err := m.Run(t.Context())
@@ -571,12 +571,12 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 		if _, err := os.Stat(m.Dir); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: a directory was made", url)
+			t.Errorf("%s: the directory was created", url)
 		}
 	}
 	m := start(t, "ftp://h/")
 	m.Exclude = []string{"[a"}
-	if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), `"[a" is no pattern`) {
+	if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), `invalid pattern "[a"`) {
 		t.Error(err)
 	}
 	if _, err := new(mirror.Mirror).Run(t.Context()); err == nil {
@@ -584,7 +584,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What a listing calls a link or a device is passed over.
+// Links and devices in a listing are skipped.
 func TestFTPLinks(t *testing.T) {
 	srv, _ := serveFTP(t, map[string]string{"a": "a\n"}, "MLST", "MLSD")
 	srv.On("LIST", 1, testserver.Data("lrwxrwxrwx   1 0  0  7 Mar  4  2020 up -> ../../etc\r\n"+
@@ -597,7 +597,7 @@ func TestFTPLinks(t *testing.T) {
 		}
 	}
 	ran(t, m, mirror.Summary{New: 1, Skipped: 2})
-	if diff := cmp.Diff([]string{"up: a symbolic link", "sda: neither a file nor a directory"}, skipped); diff != "" {
+	if diff := cmp.Diff([]string{"up: symbolic link", "sda: not a regular file or directory"}, skipped); diff != "" {
 		t.Error(diff)
 	}
 }

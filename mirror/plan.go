@@ -14,12 +14,12 @@ import (
 	"github.com/fetch1738/fetch1738/internal/filename"
 )
 
-// plan gives every file its name, compares what there is with what is known, and
-// marks what is to be fetched. It returns how much that is.
+// plan names every file, compares the listings with the manifest, and marks the files to fetch. It
+// returns their number and known total size.
 func (r *run) plan(s *survey) (files int, octets int64) {
 	names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
 	r.nameFolders(s, &names)
-	for _, old := range []bool{true, false} { // what has a name keeps it
+	for _, old := range []bool{true, false} { // files that have a name keep it
 		for m, e := range s.wanted(r.tree) {
 			if r.manifest.isDone(e.url) != old {
 				continue
@@ -31,7 +31,7 @@ func (r *run) plan(s *survey) (files int, octets int64) {
 				continue
 			}
 			switch r.compare(e, known) {
-			case asItWas:
+			case upToDate:
 				r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
 			case toFetch:
 				*m |= isToFetch
@@ -43,7 +43,7 @@ func (r *run) plan(s *survey) (files int, octets int64) {
 	return files, octets
 }
 
-// wanted yields the files that the copy is to have.
+// wanted yields the files that belong in the copy.
 func (s *survey) wanted(t tree) iter.Seq2[*mark, *entry] {
 	return func(yield func(*mark, *entry) bool) {
 		for _, b := range s.batches {
@@ -56,13 +56,13 @@ func (s *survey) wanted(t tree) iter.Seq2[*mark, *entry] {
 	}
 }
 
-// fileOf is what a file is called here.
+// fileOf returns the local path of an entry.
 func (r *run) fileOf(e *entry) string {
 	return cmp.Or(r.manifest.lookup(e.url).done.File, localPath(e.path))
 }
 
-// vanished yields the files of the manifest that the tree does not have any more,
-// as far as it was looked at.
+// vanished yields the files of the manifest that are no longer in the tree. Files in folders that
+// were not listed are left out.
 func (r *run) vanished(s *survey) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for rec := range r.manifest.unseen() {
@@ -76,7 +76,7 @@ func (r *run) vanished(s *survey) iter.Seq[Record] {
 	}
 }
 
-// isHidden tells whether a file is in one of some directories.
+// isHidden reports whether a file is below one of the directories in hidden.
 func isHidden(hidden map[string]bool, file string) bool {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if hidden[dir] {
@@ -88,7 +88,7 @@ func isHidden(hidden map[string]bool, file string) bool {
 	}
 }
 
-// localPath is a path of safe names.
+// localPath returns p as a slash-separated path of safe names.
 func localPath(p []string) string {
 	names := make([]string, len(p))
 	for i, name := range p {
@@ -97,8 +97,8 @@ func localPath(p []string) string {
 	return strings.Join(names, "/")
 }
 
-// nameFolders gives folders their names, and makes them. Where two would have the
-// same, on a system that does not tell letter cases apart, the second fails.
+// nameFolders names the folders and creates them. If two names differ in letter case only, the
+// second folder fails.
 func (r *run) nameFolders(s *survey, names *claims) {
 	name := func(f folder) {
 		dir := localPath(f.path)
@@ -122,14 +122,14 @@ func (r *run) nameFolders(s *survey, names *claims) {
 	}
 }
 
-// claims are the names given so far, folded.
+// claims holds the names in use so far, case-folded.
 type claims struct {
-	dirs  map[string]string // folded, and how it is written
+	dirs  map[string]string // by folded name, as written
 	files map[shortID]struct{}
 }
 
-// A shortID is an id of half the length: should two names ever have the same, the
-// second file fails and is told of.
+// A shortID is an id of half the length. If two names ever have the same shortID, the second file
+// fails with an error.
 type shortID [8]byte
 
 func shortIDOf(folded string) shortID {
@@ -137,25 +137,35 @@ func shortIDOf(folded string) shortID {
 	return shortID(long[:])
 }
 
-// hasFile reports whether a file has a name.
+// hasFile reports whether a file has this name.
 func (c *claims) hasFile(folded string) bool {
 	_, taken := c.files[shortIDOf(folded)]
 	return taken
 }
 
-// maxPath bounds a file's path in octets: systems open none that is much longer.
+// maxPath is the maximum length in bytes of a local path. Systems do not open much longer ones.
 const maxPath = 1024
 
-var errPath = fmt.Errorf("a path of more than %d octets", maxPath)
+var errPath = fmt.Errorf("path is longer than %d bytes", maxPath)
 
-// claim takes a name for a file and those of the directories above it.
+// An existsError is an fs.ErrExist with a text of its own.
+type existsError struct{ text string }
+
+func existsf(format string, args ...any) error { return existsError{fmt.Sprintf(format, args...)} }
+
+func (e existsError) Error() string { return e.text }
+
+// Is makes the error match fs.ErrExist.
+func (e existsError) Is(target error) bool { return target == fs.ErrExist }
+
+// claim reserves the name of a file, and those of the directories above it.
 func (c *claims) claim(file string) error {
 	if len(file) > maxPath {
 		return errPath
 	}
 	folded := fold(file)
 	if _, isDir := c.dirs[folded]; isDir || c.hasFile(folded) || fold(Folder) == firstOf(folded) {
-		return fmt.Errorf("%s: another file or directory here has that name, but for letter case: %w", file, fs.ErrExist)
+		return existsf("%s: another file or directory has the same name, ignoring case", file)
 	}
 	if err := c.claimDir(path.Dir(file)); err != nil {
 		return err
@@ -164,7 +174,7 @@ func (c *claims) claim(file string) error {
 	return nil
 }
 
-// claimDir takes the name of a directory, and those above it.
+// claimDir reserves the name of a directory, and those of the directories above it.
 func (c *claims) claimDir(dir string) error {
 	if len(dir) > maxPath {
 		return errPath
@@ -173,7 +183,7 @@ func (c *claims) claimDir(dir string) error {
 		folded := fold(dir)
 		written, taken := c.dirs[folded]
 		if c.hasFile(folded) || taken && written != dir {
-			return fmt.Errorf("%s: another file or directory here has that name, but for letter case: %w", dir, fs.ErrExist)
+			return existsf("%s: another file or directory has the same name, ignoring case", dir)
 		}
 		if taken {
 			break
@@ -188,7 +198,7 @@ func firstOf(p string) string {
 	return first
 }
 
-// fold is s with letters that differ in case only made the same.
+// fold returns s with its letters case-folded.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -199,16 +209,16 @@ func fold(s string) string {
 	}, s)
 }
 
-// verdict is what is to be done about a file.
+// verdict is the result of compare.
 type verdict uint8
 
 const (
 	toFetch verdict = iota
-	asItWas
-	refused // which has been told of
+	upToDate
+	refused // and reported
 )
 
-// compare finds out whether a file has to be fetched.
+// compare decides whether a file must be fetched.
 func (r *run) compare(e *entry, known known) verdict {
 	info := r.stat(e.file)
 	if known.done.SHA256 == "" {
@@ -216,13 +226,13 @@ func (r *run) compare(e *entry, known known) verdict {
 			return toFetch
 		}
 		if r.adopt(e, info) {
-			return asItWas
+			return upToDate
 		}
-		r.failFile(e, fmt.Errorf("%s: is there already, and is not this mirror's: %w", e.file, fs.ErrExist))
+		r.failFile(e, existsf("%s: exists, and is not overwritten because this mirror did not create it", e.file))
 		return refused
 	}
 	switch {
-	case info == nil || !isAsLeft(known.done, info):
+	case info == nil || !isUnmodified(known.done, info):
 		return toFetch
 	case r.NewOnly && e.sum == "", e.same(known.done) && !known.done.Unsure:
 		if newlyMarked := e.end == marked && !known.done.Marked; known.done.Gone || newlyMarked {
@@ -230,12 +240,12 @@ func (r *run) compare(e *entry, known known) verdict {
 			known.done.Marked = known.done.Marked || newlyMarked
 			r.note(known.done)
 		}
-		return asItWas
+		return upToDate
 	}
 	return toFetch
 }
 
-// same tells whether a listing says that a file is the one of a record.
+// same reports whether the file of a listing is the one described by a record.
 func (e *entry) same(done Record) bool {
 	switch {
 	case e.id != "":
@@ -246,15 +256,15 @@ func (e *entry) same(done Record) bool {
 	return !e.modified.IsZero() && sameTime(e.modified, done.Modified) && (e.size < 0 || e.size == done.Size)
 }
 
-// sameTime compares two times of a listing. As a file grows old its time loses
-// the hours in the listings of FTP.
+// sameTime reports whether two times of listings are the same. FTP listings give only the day for
+// older files.
 func sameTime(listed, before time.Time) bool {
 	listed, before = listed.UTC(), before.UTC()
 	midnight := listed.Truncate(24*time.Hour) == listed
 	return listed.Equal(before) || midnight && listed.Equal(before.Truncate(24*time.Hour))
 }
 
-// stat is what is at a file's place; nil if nothing is.
+// stat returns the information about a local file, or nil if it does not exist.
 func (r *run) stat(file string) fs.FileInfo {
 	if r.root == nil {
 		return nil
@@ -266,16 +276,16 @@ func (r *run) stat(file string) fs.FileInfo {
 	return info
 }
 
-// isAsLeft tells whether a file is as the mirror left it. Some file systems
-// count time in steps of two seconds.
-func isAsLeft(done Record, info fs.FileInfo) bool {
+// isUnmodified reports whether a file is unmodified since the mirror wrote it. Some file systems
+// store times in steps of two seconds.
+func isUnmodified(done Record, info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Size() == done.Size &&
 		(done.Modified.IsZero() || info.ModTime().Sub(done.Modified).Abs() <= 2*time.Second)
 }
 
-// adopt takes a file for this mirror's that is all that a listing says of it.
+// adopt records an existing file as copied if its size and time are those in the listing.
 func (r *run) adopt(e *entry, info fs.FileInfo) bool {
-	if e.modified.IsZero() || e.size < 0 || !isAsLeft(Record{Size: e.size, Modified: e.modified}, info) {
+	if e.modified.IsZero() || e.size < 0 || !isUnmodified(Record{Size: e.size, Modified: e.modified}, info) {
 		return false
 	}
 	sum, err := r.sumOf(e.file)
@@ -286,16 +296,16 @@ func (r *run) adopt(e *entry, info fs.FileInfo) bool {
 	return true
 }
 
-// note writes a line of the manifest about what needs no fetching.
+// note adds a line to the manifest.
 func (r *run) note(rec Record) {
 	if err := r.manifest.add(rec); err != nil {
 		r.report(Event{Action: Failed, URL: rec.URL, File: rec.File, Size: -1, Err: err})
 	}
 }
 
-// remove tells of files that have disappeared, and removes them if that is
-// wanted and nobody has changed them here. Where any menu can lead anywhere,
-// nothing has disappeared as long as one was not read to its end.
+// remove reports files that have disappeared. With Delete it also removes them, unless they were
+// modified locally. In a gopher tree any menu can list any file, so nothing counts as disappeared
+// unless all menus were read to their end.
 func (r *run) remove(ctx context.Context, s *survey) {
 	hidden := 0
 	for rec := range r.vanished(s) {
@@ -313,7 +323,7 @@ func (r *run) remove(ctx context.Context, s *survey) {
 func (r *run) removeFile(rec Record) {
 	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
 	info := r.stat(rec.File)
-	if r.Delete && (info == nil || isAsLeft(rec, info)) {
+	if r.Delete && (info == nil || isUnmodified(rec, info)) {
 		e.Action = Deleted
 		if err := r.unlink(rec.File); err != nil {
 			e.Action, e.Err = Failed, err
@@ -328,7 +338,7 @@ func (r *run) removeFile(rec Record) {
 	r.report(e)
 }
 
-// failFile is fail of what goes wrong on this side.
+// failFile is fail for a local error.
 func (r *run) failFile(e *entry, err error) {
 	r.note(Record{URL: e.url, File: e.file, Size: -1, Time: now(), Error: err.Error()})
 	r.report(Event{Action: Failed, URL: e.url, File: e.file, Size: e.size, Err: err})

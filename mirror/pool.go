@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
-// A pool is the connections that a run has. A server that wants fewer gets
-// fewer, for good.
+// A pool limits the number of simultaneous requests. If a server replies that there are too many,
+// the limit is lowered for the rest of the run.
 type pool struct {
 	requests *pace.Pace
 
@@ -20,9 +20,9 @@ type pool struct {
 	width int
 }
 
-// each does things, so many at a time as there are connections. What is told of
-// too many connections costs one and is done again by another; other errors go
-// to failed.
+// each calls do for each of things, with at most p.size() calls at a time. If an error says that
+// there are too many connections, the pool shrinks by one and the thing is done again. For other
+// errors each calls failed.
 func each[T any](ctx context.Context, p *pool, things iter.Seq[T], do func(T) error, failed func(T, error)) {
 	next, stop := iter.Pull(things)
 	defer stop()
@@ -56,10 +56,10 @@ func indices(n int) iter.Seq[int] {
 	}
 }
 
-// A queue is what is still to be done.
+// A queue holds the things still to do.
 type queue[T any] struct {
 	mu    sync.Mutex
-	given []T // back; they come first
+	given []T // things given back; they are taken first
 	next  func() (T, bool)
 }
 
@@ -86,7 +86,7 @@ func (p *pool) size() int {
 	return p.width
 }
 
-// shrink gives one connection up, if there are two.
+// shrink lowers the limit by one. It reports false if only one connection is left.
 func (p *pool) shrink() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,9 +97,9 @@ func (p *pool) shrink() bool {
 	return true
 }
 
-// crowded tells whether a server says that there are too many connections: by
-// the reply with which FTP and NNTP servers close one, in words, or, as inetd
-// does, by closing one before its greeting.
+// crowded reports whether an error means that there are too many connections. FTP and NNTP servers
+// say so by the reply before they close the connection, or in words. inetd closes the connection
+// before the greeting.
 func crowded(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -15,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
-// A run is one Run.
+// A run is the state of one call of Run.
 type run struct {
 	*Mirror
 	tree       tree
@@ -25,17 +24,17 @@ type run struct {
 	depth      int
 	maxEntries int64
 
-	root     *os.Root // nil where a dry run finds no directory
+	root     *os.Root // nil in a dry run without a directory
 	manifest *manifest
 
-	listed  bool         // the tree has been
-	whole   bool         // and nothing in it is unseen
-	entries atomic.Int64 // that listings have had
+	listed  bool         // the tree has been listed
+	whole   bool         // no folder of it was left out
+	entries atomic.Int64 // number of entries in all listings
 	octets  atomic.Int64
 
 	mu  sync.Mutex
 	sum Summary
-	err error // the first
+	err error // the first error
 }
 
 func newRun(m *Mirror) (*run, error) {
@@ -95,12 +94,12 @@ func (r *run) open() (err error) {
 	return err
 }
 
-// begin says in the manifest of which URL the directory is the copy. Two trees
-// in one would each take the other's files for gone.
+// begin records the start URL in the manifest, or checks it. Each of two trees in one directory
+// would count the files of the other as gone.
 func (r *run) begin() error {
 	start, claimed := r.tree.start().loc.Redacted(), r.manifest.start.URL
 	if r.manifest.isEmpty() {
-		claimed = "" // a URL that was mistyped claims nothing
+		claimed = "" // after a run that copied nothing, such as one with a mistyped URL
 	}
 	switch claimed {
 	case start:
@@ -108,11 +107,11 @@ func (r *run) begin() error {
 	case "":
 		return r.manifest.add(Record{URL: start, Start: true, Size: -1, Time: now()})
 	}
-	return fmt.Errorf("%s is the mirror of %s; use another directory, or remove its %s: %w", r.Dir, claimed, ManifestFile, fs.ErrExist)
+	return existsf("%s is already a mirror of %s; use another directory, or remove %s from it", r.Dir, claimed, ManifestFile)
 }
 
-// close ends the manifest. After an interruption it stays as it is: every line
-// of it counts.
+// close closes the manifest. After a complete run it also rewrites it and removes obsolete parts.
+// After an interruption it leaves both alone, because the next run needs them.
 func (r *run) close(ctx context.Context) error {
 	if r.root == nil {
 		return nil
@@ -127,7 +126,7 @@ func (r *run) close(ctx context.Context) error {
 	return errors.Join(err, r.manifest.close(), r.root.Close())
 }
 
-// do does it all.
+// do performs the run.
 func (r *run) do(ctx context.Context) error {
 	defer func() { r.sum.Octets = r.octets.Load() }()
 	found, err := r.survey(ctx)
@@ -145,7 +144,7 @@ func (r *run) do(ctx context.Context) error {
 	return r.err
 }
 
-// report counts an event and tells of it.
+// report counts an event and calls Report.
 func (r *run) report(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,8 +172,7 @@ func (r *run) report(e Event) {
 	}
 }
 
-// fail tells of what could not be had. What an interruption has cut is none of
-// that.
+// fail records and reports a failure. A request that an interruption broke off is not a failure.
 func (r *run) fail(ctx context.Context, url, file string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -185,10 +183,10 @@ func (r *run) fail(ctx context.Context, url, file string, err error) {
 	r.report(Event{Action: Failed, URL: url, File: file, Size: -1, Err: err})
 }
 
-// now is the time as it stands in a manifest.
+// now returns the current time in the precision of the manifest.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
-// try makes a request, again if that is wanted.
+// try makes a request, and retries it as Again decides.
 func (r *run) try(ctx context.Context, do func() error) error {
 	for n := 0; ; n++ {
 		if err := r.pool.turn(ctx); err != nil {
@@ -201,8 +199,8 @@ func (r *run) try(ctx context.Context, do func() error) error {
 	}
 }
 
-// counting is ctx in which octets are counted; more than limit in all end it,
-// unless limit is 0.
+// counting returns a copy of ctx in which received bytes are counted. It is cancelled when the
+// total exceeds limit, unless limit is 0.
 func (r *run) counting(ctx context.Context, limit int64) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return fetch.WithTrace(ctx, &fetch.Trace{Body: func(k int64) {

@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -14,17 +15,16 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Bounds in octets of all listings together, menus among them, and for each entry
-// that they may have.
+// The limit in bytes of all listings together, menus included, is the greater of maxListings and
+// perEntry times the maximum number of entries.
 const (
 	maxListings = 256 << 20
 	perEntry    = 256
 )
 
 var (
-	errLongListing = errors.New("the listings are too long")
-	errDeep        = errors.New("too many levels below the start; --depth (Mirror.Depth) sets how many")
-	errMany        = errors.New("too many entries in all; --max-entries (Mirror.MaxEntries) sets how many")
+	errLongListing = errors.New("listings exceed the size limit; --exclude skips folders")
+	errMany        = errors.New("more entries than the limit")
 )
 
 // An entry is a file of the tree.
@@ -32,13 +32,13 @@ type entry struct {
 	loc      locator.Locator
 	from     fetch.Provenance
 	url      string
-	path     []string // as it is called there
-	file     string   // as it is called here
-	size     int64    // -1 when it is not known
+	path     []string // on the server
+	file     string   // local path
+	size     int64    // -1 if unknown
 	modified time.Time
 	id       string
-	sum      string // SHA256 of a menu, whose octets have come with the listing
-	kept     bool   // and are in the part of its file
+	sum      string // SHA256 of a menu, which was received with the listing
+	kept     bool   // the menu is in the part of its file
 	end      ending // of the menu
 }
 
@@ -49,38 +49,37 @@ type folder struct {
 	path []string
 }
 
-// A survey is what there is. The URLs of files are in the manifest, where they
-// are marked as seen.
+// A survey is the result of listing the tree. The URLs of files are in the manifest, marked as
+// seen.
 type survey struct {
-	flat    bool // paths say nothing about what leads where, as in a gopher hole
+	flat    bool // paths do not reflect the structure, as on a gopher site
 	start   mark
 	batches []*batch
-	open    int             // folders that are to be listed next
-	paths   map[id]struct{} // of files; gopher has many URLs for one
+	open    int             // number of folders to list next
+	paths   map[id]struct{} // of files; gopher can have several URLs for one file
 	entered map[id]struct{} // paths of folders
-	// unseen is how many folders were not looked into. In a flat tree any of them
-	// hides all, elsewhere what is below it.
+	// unseen is the number of folders that were not listed completely. In a flat tree each of them
+	// may have any file. In other trees it may have the files below it.
 	unseen   int
 	hidden   map[string]bool // their local paths
-	unmarked int             // menus among these that were read, but whose end is not marked
-	full     bool            // there are more entries than are wanted, which is told once
+	unmarked int             // menus among them that were read but have no end mark
+	full     bool            // a limit was exceeded, and that was reported
 }
 
-// A listing is what one folder has.
+// A listing is the listing of one folder.
 type listing struct {
 	*batch
-	skipped batch // URL, name and the reason's index
-	plus    bool  // the server knows Gopher+
+	skipped batch // key, id and size hold the URL, the name and the index of the reason
+	plus    bool  // the server supports Gopher+
 	end     ending
 	err     error
 }
 
-// listedAtOnce is how many folders are listed before their listings are put
-// together.
+// listedAtOnce is the number of folders that are listed before their listings are merged.
 const listedAtOnce = 1 << 10
 
-// survey lists the tree, level by level, so that its order, and with it what
-// names are given when two claim the same, is that of the listings.
+// survey lists the tree level by level. So the order of its entries is that of the listings, and so
+// is the choice of the file that gets a name that two files claim.
 func (r *run) survey(ctx context.Context) (*survey, error) {
 	_, flat := r.tree.(*gopherTree)
 	s := &survey{flat: flat, paths: make(map[id]struct{}), entered: make(map[id]struct{}), hidden: make(map[string]bool)}
@@ -112,11 +111,11 @@ func (r *run) survey(ctx context.Context) (*survey, error) {
 		}
 		level = r.opened(s.batches[done:])
 	}
-	s.paths, s.entered = nil, nil // there may be a million
+	s.paths, s.entered = nil, nil // they may have a million elements
 	return s, nil
 }
 
-// opened yields the folders of some batches that are to be listed.
+// opened yields the folders of batches that are to be listed.
 func (r *run) opened(batches []*batch) iter.Seq2[*mark, folder] {
 	return func(yield func(*mark, folder) bool) {
 		for _, b := range batches {
@@ -129,7 +128,7 @@ func (r *run) opened(batches []*batch) iter.Seq2[*mark, folder] {
 	}
 }
 
-// chunks yields so many folders at a time as are listed at once.
+// chunks yields up to listedAtOnce folders at a time.
 func chunks(level iter.Seq2[*mark, folder]) iter.Seq2[[]*mark, []folder] {
 	return func(yield func([]*mark, []folder) bool) {
 		var marks []*mark
@@ -149,8 +148,7 @@ func chunks(level iter.Seq2[*mark, folder]) iter.Seq2[[]*mark, []folder] {
 	}
 }
 
-// enter finds out whether a folder is to be listed: no folder twice, whatever
-// leads to it.
+// enter marks a folder to be listed, unless it is excluded or its path was entered before.
 func (s *survey) enter(m *mark, f folder, filter filter) {
 	path := idOf(strings.Join(f.path, "/"))
 	if _, again := s.entered[path]; again {
@@ -165,7 +163,7 @@ func (s *survey) enter(m *mark, f folder, filter filter) {
 	}
 }
 
-// hide notes that a folder was not looked into, or not to its end.
+// hide records that a folder was not listed, or not completely.
 func (s *survey) hide(f folder) {
 	s.unseen++
 	if !s.flat {
@@ -173,14 +171,15 @@ func (s *survey) hide(f folder) {
 	}
 }
 
-// tooDeep passes over folders. That is as it was asked for, or a failure.
+// tooDeep skips the folders of a level. That is a failure unless Depth was set.
 func (r *run) tooDeep(ctx context.Context, s *survey, level iter.Seq2[*mark, folder]) {
-	told := r.Depth != 0
+	reported := r.Depth != 0
 	for _, f := range level {
 		s.hide(f)
-		if !told {
-			r.fail(ctx, f.loc.Redacted(), "", fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errDeep))
-			told = true
+		if !reported {
+			r.fail(ctx, f.loc.Redacted(), "", fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge,
+				fmt.Errorf("more than %d levels below the start URL; --depth N raises the limit", r.depth)))
+			reported = true
 		}
 	}
 }
@@ -226,11 +225,11 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 	}
 }
 
-// list lists one folder. A listing that ends early has what it had.
+// list lists one folder. After an error the listing has the entries received so far.
 func (r *run) list(ctx context.Context, f folder, l *listing) error {
 	*l = listing{batch: &batch{in: f}}
 	if r.entries.Load() > r.maxEntries {
-		return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errMany)
+		return r.tooMany(f)
 	}
 	return r.try(ctx, func() error {
 		*l = listing{batch: &batch{in: f}}
@@ -248,6 +247,11 @@ func (r *run) list(ctx context.Context, f folder, l *listing) error {
 	})
 }
 
+// tooMany returns the error for a folder that exceeds MaxEntries.
+func (r *run) tooMany(f folder) error {
+	return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; --max-entries N raises it", errMany, r.maxEntries))
+}
+
 func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
 	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts, o.More = true, true })
 	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
@@ -256,12 +260,12 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
 	}
 	defer res.Close()
 	if res.Items == nil {
-		return fetch.Fail(fetch.OpList, f.loc, fetch.ErrUnsupported, errors.New("neither a directory nor a menu"))
+		return fetch.Fail(fetch.OpList, f.loc, fetch.ErrUnsupported, errors.New("not a directory or menu"))
 	}
 	l.from = f.from
 	if res.Peer.IsValid() {
-		// The name of the server may lead elsewhere by the next request. Through a
-		// proxy that cannot be told, and a file is of no server.
+		// The name of the server may resolve to another address for the next request. The address
+		// is unknown for a proxied request, and a local file has none.
 		l.from = res.Origin()
 	}
 	if res.Kind != fetch.KindMenu {
@@ -300,10 +304,10 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 			return err
 		}
 		if r.entries.Add(1) > r.maxEntries {
-			return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errMany)
+			return r.tooMany(f)
 		}
 		if item.Locator == nil {
-			continue // mere text
+			continue // text only
 		}
 		l.plus = l.plus || plusOf(item) == "+"
 		item.Locator = r.own(item.Locator)
@@ -322,8 +326,7 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 	return nil
 }
 
-// own is the locator of an item, on the server of the start if it is on an alias
-// of that.
+// own returns the locator of an item. In a gopher tree an alias is replaced by the server.
 func (r *run) own(l locator.Locator) locator.Locator {
 	if t, ok := r.tree.(*gopherTree); ok {
 		return t.own(l)
@@ -331,7 +334,7 @@ func (r *run) own(l locator.Locator) locator.Locator {
 	return l
 }
 
-// storable is t, or no time if it is one that file systems may not keep.
+// storable returns t to the second, or the zero time if file systems may not be able to store it.
 func storable(t time.Time) time.Time {
 	if year := t.UTC().Year(); year < 1980 || year > 2100 {
 		return time.Time{}
@@ -339,8 +342,8 @@ func storable(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Second)
 }
 
-// addDates asks a server of Gopher+ when the items of a menu were modified. That
-// it does not tell is no failure.
+// addDates requests the modification times of the items of a menu from a Gopher+ server. Errors are
+// ignored.
 func (r *run) addDates(ctx context.Context, f folder, l *listing) {
 	tree, isGopher := r.tree.(*gopherTree)
 	if !isGopher || !l.plus || r.pool.turn(ctx) != nil {

@@ -21,11 +21,11 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// resumable is the least size in octets of a file that is worth resuming, for
-// which its exact time is asked.
+// resumable is the minimum size in bytes of a file that is resumed. For such a file the exact
+// modification time is requested.
 const resumable = 64 << 10
 
-// fetchAll fetches files. A dry run tells of them in order.
+// fetchAll fetches the files. A dry run reports them in order.
 func (r *run) fetchAll(ctx context.Context, s *survey) {
 	files := func(yield func(*entry) bool) {
 		for m, e := range s.wanted(r.tree) {
@@ -47,7 +47,7 @@ func (r *run) fetchAll(ctx context.Context, s *survey) {
 		func(e *entry, err error) { r.fail(ctx, e.url, e.file, err) })
 }
 
-// fetchFile fetches one.
+// fetchFile fetches one file.
 func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	done := r.manifest.lookup(e.url).done
 	r.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
@@ -69,7 +69,7 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	return r.finish(e, done, p)
 }
 
-// expected is what a dry run says of a file.
+// expected returns the action that a dry run reports for a file.
 func (r *run) expected(e *entry) Action {
 	switch {
 	case r.stat(e.file) == nil:
@@ -80,23 +80,23 @@ func (r *run) expected(e *entry) Action {
 	return Replaced
 }
 
-// A part is a file that is being fetched.
+// A part is an incomplete file.
 type part struct {
 	name   string
 	size   int64
-	sum    hash.Hash // of what is written
+	sum    hash.Hash // of the bytes written
 	file   *os.File
-	digest string // the same in hexadecimal, at the end
+	digest string // the final sum in hexadecimal
 	end    ending
 }
 
-// partName is where the part of a file is. It depends on nothing but the URL, so
-// that a later run finds it.
+// partName returns the path of the part of a file. It depends only on the URL, so a later run finds
+// the part.
 func partName(url string) string { return idOf(url).partName() }
 
 func (i id) partName() string { return Folder + "/" + hex.EncodeToString(i[:]) + ".part" }
 
-// newPart opens a part, at its end if there is something to go on with.
+// newPart opens a part. If resume is set it keeps the content and continues at its end.
 func (r *run) newPart(e *entry, resume bool) (*part, error) {
 	p := &part{name: partName(e.url), sum: sha256.New()}
 	flags := os.O_RDWR | os.O_CREATE
@@ -124,7 +124,7 @@ func (p *part) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// restart forgets what there is of a part.
+// restart discards the content of a part.
 func (p *part) restart() error {
 	p.sum.Reset()
 	p.size = 0
@@ -135,7 +135,7 @@ func (p *part) restart() error {
 	return err
 }
 
-// kept is the part of a menu that came with the listing; nil where it did not.
+// kept returns the part of a menu that was received with the listing, or nil for other entries.
 func (r *run) kept(e *entry) *part {
 	if !e.kept {
 		return nil
@@ -143,12 +143,12 @@ func (r *run) kept(e *entry) *part {
 	return &part{name: partName(e.url), size: e.size, digest: e.sum, end: e.end}
 }
 
-// download fetches a file into its part, going on where that ends if the file is
-// still the one that was begun.
+// download fetches a file into its part. It resumes the part if the file has not changed on the
+// server.
 func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	begun := r.manifest.lookup(e.url).begun
-	goesOn := begun.URL != "" && !begun.Exact.IsZero() && begun.Size >= 0 && (e.size < 0 || e.size == begun.Size) && sameListing(e, begun)
-	p, err := r.newPart(e, goesOn)
+	resumes := begun.URL != "" && !begun.Exact.IsZero() && begun.Size >= 0 && (e.size < 0 || e.size == begun.Size) && sameListing(e, begun)
+	p, err := r.newPart(e, resumes)
 	if err != nil {
 		return nil, err
 	}
@@ -167,22 +167,22 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	return p.close(r.fill(ctx, e, p, nil))
 }
 
-// close is p with its checksum, unless it has failed.
+// close closes p and sets its digest. It returns err, or the error of closing.
 func (p *part) close(err error) (*part, error) {
 	p.digest = hex.EncodeToString(p.sum.Sum(nil))
 	return p, cmp.Or(err, p.file.Close())
 }
 
-// sameListing tells whether what a listing says of a file is what it said when
-// the file was begun.
+// sameListing reports whether the listing of a file has the same id and time as when its transfer
+// began.
 func sameListing(e *entry, begun Record) bool {
 	return e.id == begun.ID && e.modified.Equal(begun.Modified)
 }
 
-var errOther = errors.New("the file has changed since it was begun")
+var errOther = errors.New("the file has changed since its transfer began")
 
-// fill fetches what a part lacks. With begun it is an error if the server's file
-// is another one.
+// fill fetches the missing bytes of a part. If begun is not nil, fill fails with errOther if the
+// file on the server is not the one that begun describes.
 func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error {
 	ctx, cancel := r.counting(ctx, 0)
 	defer cancel(nil)
@@ -193,7 +193,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	defer res.Close()
 	switch {
 	case res.Kind != fetch.KindDocument && e.sum == "":
-		return fetch.Fail(fetch.OpFetch, e.loc, fetch.ErrUnsupported, fmt.Errorf("no document but a %v", res.Kind))
+		return fetch.Fail(fetch.OpFetch, e.loc, fetch.ErrUnsupported, fmt.Errorf("not a document but a %v", res.Kind))
 	case begun != nil && !resume.Edition{Size: begun.Size, ModTime: begun.Exact}.Continues(res):
 		return errOther
 	case begun == nil:
@@ -209,7 +209,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	return err
 }
 
-// copy is io.Copy at the Mirror's Rate.
+// copy is io.Copy limited to the Rate.
 func (r *run) copy(ctx context.Context, w io.Writer, body io.Reader) error {
 	if r.pace == nil {
 		_, err := io.Copy(w, body)
@@ -235,15 +235,14 @@ func (r *run) copy(ctx context.Context, w io.Writer, body io.Reader) error {
 	}
 }
 
-// optionsFor are the options of a request for a file: for a large one of an FTP
-// server with the wish to know when it was modified; a small one will soon be followed
-// by another.
+// optionsFor returns the options of a request for a file. For a large FTP file they request the
+// exact modification time. For a small one they announce that another request will follow soon.
 func (r *run) optionsFor(e *entry) any {
 	small := e.size >= 0 && e.size < resumable
 	return r.optionsOf(e.loc, func(o *ftp.Options) { o.ModTime, o.More = !small, small })
 }
 
-// optionsOf are the Mirror's options, those of FTP with a change.
+// optionsOf returns the Options for a request. For FTP it returns a modified copy.
 func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
 	if _, ok := l.(*locator.FTP); !ok {
 		return r.Options
@@ -256,7 +255,7 @@ func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
 	return &o
 }
 
-// finish puts a part that is whole in its place.
+// finish moves a complete part to its place and records it.
 func (r *run) finish(e *entry, done Record, p *part) error {
 	rec := Record{
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
@@ -283,12 +282,12 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 			rec.Modified = e.modified
 		}
 	case info != nil && !info.Mode().IsRegular():
-		return fmt.Errorf("%s: what is there is no file: %w", e.file, fs.ErrExist)
+		return existsf("%s: exists, and is not overwritten because it is not a regular file", e.file)
 	default:
 		if err := r.place(e, p); err != nil {
 			return err
 		}
-		// An answer that replaces a copy has come twice.
+		// A response that replaces a copy was received twice.
 		rec.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != rec.SHA256
 		rec.Marked = rec.Marked || done.Marked && done.SHA256 == rec.SHA256
 	}
@@ -302,7 +301,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	return nil
 }
 
-// place moves a part to where it belongs.
+// place moves a part to its final path.
 func (r *run) place(e *entry, p *part) error {
 	if err := r.setTime(p.name, e.modified); err != nil {
 		return err
@@ -315,7 +314,7 @@ func (r *run) place(e *entry, p *part) error {
 	return r.root.Rename(p.name, e.file)
 }
 
-// removeParts removes those that no later run would go on with.
+// removeParts removes the parts that no later run would resume.
 func (r *run) removeParts() error {
 	wanted := make(map[string]bool)
 	for url := range r.manifest.begun {
@@ -335,7 +334,7 @@ func (r *run) removeParts() error {
 	return err
 }
 
-// setTime gives a file the time that the server tells, if it does.
+// setTime sets the modification time of a file, unless it is unknown.
 func (r *run) setTime(name string, modified time.Time) error {
 	if modified.IsZero() {
 		return nil
@@ -343,7 +342,7 @@ func (r *run) setTime(name string, modified time.Time) error {
 	return r.root.Chtimes(name, modified, modified)
 }
 
-// sumOf is the checksum of a file that is there.
+// sumOf returns the checksum of an existing file.
 func (r *run) sumOf(name string) (string, error) {
 	file, err := r.root.Open(name)
 	if err != nil {
@@ -357,7 +356,7 @@ func (r *run) sumOf(name string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// unlink removes a file and the directories that are empty without it.
+// unlink removes a file, and the directories that become empty.
 func (r *run) unlink(name string) error {
 	if r.DryRun {
 		return nil
@@ -367,7 +366,7 @@ func (r *run) unlink(name string) error {
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if r.root.Remove(dir) != nil {
-			break // something is in it
+			break // not empty
 		}
 	}
 	return nil

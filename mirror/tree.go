@@ -10,43 +10,44 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A tree is how one scheme's resources hang together.
+// A tree maps the resources of one scheme to paths.
 type tree interface {
-	// start is where listing begins.
+	// start returns the folder of the start URL.
 	start() folder
-	// place is where an item of a listing belongs. The error says why it is not
-	// mirrored.
+	// place returns the place of an item of a listing in the copy. If the item is not mirrored, the
+	// error is the reason.
 	place(item fetch.Item) (place, error)
-	// key is a short text that, with its folder, stands for an entry; find gives
-	// back what it stands for. An entry that find gives back otherwise is kept whole.
+	// key returns a short text that identifies an entry in its folder. find returns the locator and
+	// the path of the entry again. An entry for which find returns something else is not packed.
 	key(l locator.Locator, p place) string
 	find(in folder, key string, dir bool, id string) (locator.Locator, []string)
 }
 
-// A place is where something belongs in the copy.
+// A place is the place of an entry in the copy.
 type place struct {
-	path []string // components below the start, as they are called there
-	dir  bool     // it is listed, not fetched
-	id   string   // what tells another document of the same path, if anything does
+	path []string // components below the start, with the names of the server
+	dir  bool     // a directory or menu
+	id   string   // identifies the document; a different id at the same path is another document
 }
 
-// ErrServer is why an item is Skipped that another server has.
-var ErrServer = errors.New("on another server, or of another scheme")
+// ErrServer is the reason of a Skipped event for an item that is on another server or has another
+// scheme.
+var ErrServer = errors.New("on another server or of another scheme")
 
-// The reasons for which an item is not mirrored.
+// Reasons of Skipped events.
 var (
-	errLink      = errors.New("a symbolic link")
-	errSpecial   = errors.New("neither a file nor a directory")
-	errElsewhere = errors.New("not below the start")
-	errNoFile    = errors.New("no document: a search, a form or a session")
+	errLink      = errors.New("symbolic link")
+	errSpecial   = errors.New("not a regular file or directory")
+	errElsewhere = errors.New("not below the start URL")
+	errNoFile    = errors.New("not a document (search, form or session)")
 )
 
-// reasons are all of these; an index in them is kept of an item.
+// reasons lists them. A packed item holds the index of its reason.
 var reasons = [...]error{errLink, errSpecial, errElsewhere, ErrServer, errNoFile}
 
 func reasonOf(err error) int64 { return int64(slices.Index(reasons[:], err)) }
 
-// treeOf is the tree that begins at l.
+// treeOf returns the tree whose start URL is l.
 func treeOf(l locator.Locator) (tree, error) {
 	refuse := func(format string, args ...any) error {
 		return fetch.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
@@ -54,12 +55,12 @@ func treeOf(l locator.Locator) (tree, error) {
 	switch l := l.(type) {
 	case *locator.FTP:
 		if l.Type != 0 && l.Type != 'd' {
-			return nil, refuse("a directory is mirrored, and has no ;type=%c", l.Type)
+			return nil, refuse("only a directory can be mirrored: remove ;type=%c", l.Type)
 		}
 		return newFTPTree(*l), nil
 	case *locator.Gopher:
 		if l.Type != '1' && l.Type != 0 || l.Search != "" || l.Plus != "" {
-			return nil, refuse("a menu is mirrored (type 1), not another item")
+			return nil, refuse("only a menu (item type 1) can be mirrored")
 		}
 		return newGopherTree(l), nil
 	case *locator.File:
@@ -70,19 +71,19 @@ func treeOf(l locator.Locator) (tree, error) {
 		return &fileTree{&at}, nil
 	case *locator.NNTP:
 		if l.Article != "" {
-			return nil, refuse("a newsgroup is mirrored, not one article")
+			return nil, refuse("only a newsgroup can be mirrored, not a single article")
 		}
 		return &newsTree{l}, nil
 	case *locator.News:
 		if l.Group == "" {
-			return nil, refuse("a newsgroup is mirrored: name one, as in news:comp.lang.go")
+			return nil, refuse("give the name of a newsgroup, as in news:comp.lang.go")
 		}
 		return &newsTree{l}, nil
 	}
-	return nil, refuse("only ftp, gopher, file and news can be mirrored, not %s", l.Scheme())
+	return nil, refuse("only ftp, gopher, file, news and nntp URLs can be mirrored (also over TLS)")
 }
 
-// ftpTree is what is below a directory of an FTP server.
+// ftpTree is the tree below a directory of an FTP server.
 type ftpTree struct{ at *locator.FTP }
 
 func newFTPTree(at locator.FTP) *ftpTree {
@@ -104,7 +105,7 @@ func (t *ftpTree) place(item fetch.Item) (place, error) {
 	return below(t.at.CWD, p, item)
 }
 
-// key implements tree: the last component.
+// key returns the last component.
 func (t *ftpTree) key(l locator.Locator, _ place) string {
 	path := l.(*locator.FTP)
 	if path.Name == "" && len(path.CWD) > 0 {
@@ -124,7 +125,7 @@ func (t *ftpTree) find(in folder, key string, dir bool, _ string) (locator.Locat
 	return &l, join(in.path, key)
 }
 
-// fileTree is what is below a directory of this machine.
+// fileTree is the tree below a local directory.
 type fileTree struct{ at *locator.File }
 
 func (t *fileTree) start() folder { return folder{loc: t.at} }
@@ -137,7 +138,7 @@ func (t *fileTree) place(item fetch.Item) (place, error) {
 	return below(t.at.Segments[:len(t.at.Segments)-1], l.Segments, item)
 }
 
-// key implements tree: the last component.
+// key returns the last component.
 func (t *fileTree) key(l locator.Locator, _ place) string {
 	s := l.(*locator.File).Segments
 	if n := len(s); n > 1 && s[n-1] == "" {
@@ -159,8 +160,8 @@ func (t *fileTree) find(in folder, key string, dir bool, _ string) (locator.Loca
 	return &l, join(in.path, key)
 }
 
-// below is the place of a path that begins with start. The last component of a
-// directory is empty.
+// below returns the place of path p, which must be below start. The last component of a directory
+// is empty.
 func below(start, p []string, item fetch.Item) (place, error) {
 	if len(p) <= len(start) || !slices.Equal(p[:len(start)], start) {
 		return place{}, errElsewhere
@@ -180,21 +181,21 @@ func below(start, p []string, item fetch.Item) (place, error) {
 	return at, nil
 }
 
-// dotted tells whether a component is none, or leads elsewhere.
+// dotted reports whether a component is empty, "." or "..".
 func dotted(s string) bool { return s == "" || s == "." || s == ".." }
 
 func has(item fetch.Item, header string) bool {
 	return slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == header })
 }
 
-// sameServer tells whether two Locators are of one scheme and server.
+// sameServer reports whether two Locators have the same scheme and server.
 func sameServer(a, b locator.Locator) bool {
 	at, _ := locator.ServerOf(a)
 	there, _ := locator.ServerOf(b)
 	return a.Scheme() == b.Scheme() && at.Port == there.Port && strings.EqualFold(at.Host, there.Host)
 }
 
-// newsTree is the articles of a group, called by their numbers.
+// newsTree is the tree of the articles of a group. Their names are their numbers.
 type newsTree struct{ at locator.Locator }
 
 func (t *newsTree) start() folder { return folder{loc: t.at} }
@@ -206,13 +207,13 @@ func (t *newsTree) place(item fetch.Item) (place, error) {
 	at := place{path: []string{item.Name}}
 	for _, f := range item.Header {
 		if f.Name == "Message-ID" {
-			at.id = strings.ToValidUTF8(f.Value, "\uFFFD") // as it is read from the manifest
+			at.id = strings.ToValidUTF8(f.Value, "\uFFFD") // the form in which the manifest has it
 		}
 	}
 	return at, nil
 }
 
-// key implements tree: the number.
+// key returns the number of the article.
 func (t *newsTree) key(_ locator.Locator, p place) string { return p.path[0] }
 
 // find implements tree.

@@ -7,8 +7,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// TestTwins: what is below a tree under TLS is found again under TLS, on the same
-// server, and nothing else belongs to it.
+// TestTwins checks that the entries of a tree under TLS are found again under TLS on the same
+// server, and that no other entries belong to it.
 func TestTwins(t *testing.T) {
 	parse := func(url string) locator.Locator {
 		l, err := locator.Parse(url)

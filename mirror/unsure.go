@@ -13,16 +13,16 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// An ending is how the end of an answer was known.
+// An ending says how the end of a response was recognized.
 type ending uint8
 
 const (
-	checked  ending = iota // by the protocol: an answer that is cut is an error
-	marked                 // by the mark that a gopher server may set
-	unmarked               // not at all: an answer that is cut looks whole
+	checked  ending = iota // by the protocol: a truncated response is an error
+	marked                 // by the optional end mark of gopher
+	unmarked               // not at all: a truncated response looks complete
 )
 
-// endOf reports how the end of a Resource was known, once it has been read.
+// endOf returns how the end of a Resource was recognized. Its Body must have been read.
 func endOf(res *fetch.Resource) ending {
 	info, isGopher := res.Info.(*gopher.Info)
 	switch {
@@ -34,19 +34,19 @@ func endOf(res *fetch.Resource) ending {
 	return unmarked
 }
 
-// The reasons for which an answer without a marked end does not replace a copy.
+// The reasons why a response without an end mark does not replace a copy.
 var (
-	errMarkMissing = errors.New("the answer lacks the end mark that the copy came with")
-	errBeginning   = errors.New("the answer is only the beginning of the copy")
-	errTwoAnswers  = errors.New("two requests got different answers, none with a marked end")
-	errKept        = errors.New("the copy stays; remove it to take what the server sends, or use --exclude")
-	errUnmarked    = errors.New("the server does not mark the end")
+	errMarkMissing = errors.New("no end mark, although the copy had one")
+	errBeginning   = errors.New("no end mark, and the response is only the beginning of the copy")
+	errTwoAnswers  = errors.New("no end mark, and two requests returned different documents")
+	errKept        = errors.New("the copy is kept; remove it to accept the new version, or use --exclude")
+	errUnmarked    = errors.New("no end mark, may be truncated")
 )
 
-// confirm reports why an answer whose end is not marked must not replace the
-// copy that done describes; nil if it may. What a cut leaves is never accepted
-// when the copy shows the cut, and otherwise only if a second request, made by
-// again, gets the same octets.
+// confirm decides whether a response without an end mark may replace the copy that done describes.
+// It returns nil if it may, otherwise the reason. If the copy shows that the response may be
+// truncated, it is never accepted. Otherwise it is accepted only if a second request, made by
+// again, returns the same bytes.
 func (r *run) confirm(l locator.Locator, done Record, size int64, digest string, again func() (string, error)) error {
 	if done.SHA256 == "" || done.SHA256 == digest || r.stat(done.File) == nil {
 		return nil
@@ -66,8 +66,8 @@ func (r *run) confirm(l locator.Locator, done Record, size int64, digest string,
 	return fetch.Fail(fetch.OpRead, l, fetch.ErrTruncated, fmt.Errorf("%w; %w", why, errKept))
 }
 
-// isBeginning reports whether the copy begins with size octets of this digest
-// and has more.
+// isBeginning reports whether the copy is longer than size bytes and its first size bytes have the
+// given digest.
 func (r *run) isBeginning(done Record, size int64, digest string) bool {
 	if size >= done.Size {
 		return false
@@ -84,8 +84,7 @@ func (r *run) isBeginning(done Record, size int64, digest string) bool {
 	return hex.EncodeToString(sum.Sum(nil)) == digest
 }
 
-// digestOf fetches a document, or the octets of a menu, and keeps only the
-// digest.
+// digestOf fetches a document or menu and returns only its digest.
 func (r *run) digestOf(ctx context.Context, req *fetch.Request) (string, error) {
 	if err := r.pool.turn(ctx); err != nil {
 		return "", err
@@ -104,11 +103,11 @@ func (r *run) digestOf(ctx context.Context, req *fetch.Request) (string, error) 
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// failUnmarked is the failure to delete files that seem to have disappeared, but
-// that a menu could have named whose end is not marked.
+// failUnmarked reports that files are in no menu but were not deleted, because a menu without an
+// end mark may be truncated and may have listed them.
 func (r *run) failUnmarked(ctx context.Context, s *survey, vanished int) {
 	start := r.tree.start().loc
 	r.fail(ctx, start.Redacted(), "", fetch.Fail(fetch.OpList, start, fetch.ErrTruncated, fmt.Errorf(
-		"%d files are in no menu any more but were not deleted: the server does not mark the end of %d menus, and a menu that is cut looks whole; delete them by hand",
+		"%d files are no longer in any menu but were not deleted: %d menus have no end mark and may be truncated; delete the files by hand",
 		vanished, s.unmarked)))
 }

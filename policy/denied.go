@@ -9,36 +9,38 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Denied is a refusal.
+// Denied is the error of a policy that refuses a URL.
 type Denied struct {
 	// Rule is the name of the rule: "reserved-port", "bad-port", "data-port",
 	// "private-address" and so on for each [Zone], "ambiguous-address",
 	// "zone-id", "empty-host", "network", "local-file", "remote-to-local",
 	// "cross-scheme-redirect" or "state-changing-link".
 	Rule string
-	// URL is what was to be fetched, redacted.
+	// URL is the refused URL, redacted.
 	URL string
-	// Peer is the address that was refused; invalid for rules that need none.
+	// Peer is the refused address; invalid for rules that are not about addresses.
 	Peer netip.AddrPort
-	// From is who wrote the URL.
+	// From says who wrote the URL.
 	From fetch.Provenance
-	// Relax names what permits it; empty when nothing does.
+	// Relax is the option or field that permits the URL; empty if nothing does.
 	Relax string
 
-	what string
+	what, advice string // for the message: what was refused, and what to do
 }
 
-// deny makes the refusal of t; what is the place or deed refused.
+// deny returns the refusal of t. what is the refused address or action, for the message.
 func deny(t fetch.Target, rule, what, relax string) *Denied {
 	d := &Denied{Rule: rule, Peer: t.Addr, From: t.From, Relax: relax, what: what}
+	if relax != "" {
+		d.advice = "use " + relax + " to permit"
+	}
 	if t.Locator != nil {
 		d.URL = t.Locator.Redacted()
 	}
 	return d
 }
 
-// Error is one line of printable ASCII that names the rule, what was refused
-// and what permits it:
+// Error returns one line of printable ASCII with the rule, what was refused and what permits it:
 //
 //	denied (rule private-address): redirect from http://example.com/ to 10.0.0.5:80; use --allow-zone private to permit
 //	denied (rule reserved-port): gopher on port 25 (smtp); use --allow-port 25 to permit
@@ -52,14 +54,13 @@ func (d *Denied) Error() string {
 		b.WriteString(brief(d.URL) + " at ")
 	}
 	b.WriteString(brief(d.what))
-	if d.Relax != "" {
-		b.WriteString("; use " + d.Relax + " to permit")
+	if d.advice != "" {
+		b.WriteString("; " + d.advice)
 	}
 	return b.String()
 }
 
-// brief bounds a part of the message, so that what follows it is not cut off
-// when the whole is shown.
+// brief limits the length of a part of the message, so that the end of the message is not cut off.
 func brief(s string) string {
 	const most = 80
 	if len(s) > most {
@@ -68,7 +69,7 @@ func brief(s string) string {
 	return fetch.Printable(s)
 }
 
-// place is where t leads, as named.
+// place returns the host and port of t.
 func place(t fetch.Target) string {
 	return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
 }

@@ -1,15 +1,14 @@
-// Package policy says where a URL may lead (RFC 1738 §6): which ports, which
-// zones of addresses, and how far somebody else's URL is trusted. It plugs into
-// [fetch.Env.Allow]:
+// Package policy decides where a URL may lead (RFC 1738 §6): which ports, which zones of addresses,
+// and where links and redirects may go. A policy is the Allow function of a [fetch.Env]:
 //
-//	env := &fetch.Env{Allow: policy.Public}
+//	env := fetch.Env{Allow: policy.Public}
 //
-// [User] trusts the caller as to where a URL leads and nobody else: a link or
-// redirect may not lead to an address closer to this machine than the one it
-// came from. [Public] reaches public addresses only and is meant for programs
-// that fetch URLs other people wrote. A [Rules] value relaxes either.
+// [User] is for programs whose URLs come from their user. Those URLs may lead anywhere, but a link or
+// redirect may not lead to an address closer to this computer than the server it came from. [Public]
+// is for programs that fetch URLs that other people wrote: it permits public addresses only. A
+// [Rules] value relaxes either.
 //
-// A refusal is a *[Denied], which Env wraps in a *fetch.Error of kind ErrRefused.
+// A refusal is a *[Denied]. A Fetcher returns it inside a *fetch.Error of kind ErrRefused.
 package policy
 
 import (
@@ -22,45 +21,42 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// User is the policy of the zero [Rules], for programs whose URLs are their
-// own or their user's.
+// User is the policy of the zero [Rules], for programs whose URLs are their own or come from their
+// user.
 func User(ctx context.Context, t fetch.Target) error { return (&Rules{}).Allow(ctx, t) }
 
-// Public is the policy of Rules{PublicOnly: true}, for programs whose URLs
-// come from other people.
+// Public is the policy of Rules{PublicOnly: true}, for programs whose URLs come from other people.
 func Public(ctx context.Context, t fetch.Target) error {
 	return (&Rules{PublicOnly: true}).Allow(ctx, t)
 }
 
-// Rules is a policy. The zero value is [User]. It must not be changed once in
-// use; its methods are safe for concurrent use.
+// Rules is a policy with settings. The zero value is [User]. It must not be changed once it is in use.
+// Its methods are safe for concurrent use.
 type Rules struct {
-	// PublicOnly refuses file URLs and every address that is not public, whoever
-	// wrote the URL.
+	// PublicOnly refuses file URLs and every address that is not public, also in URLs that the user
+	// wrote.
 	PublicOnly bool
-	// AllowPorts are permitted besides those of the schemes, in URLs that the
-	// user typed or configured. The least port of an FTP data connection stays
-	// 1024.
+	// AllowPorts are permitted besides the default ports, in URLs that the user typed or configured.
+	// FTP data connections to ports below 1024 are refused anyway.
 	AllowPorts []uint16
-	// AllowZones may be reached from anywhere, by links and redirects too. It has
-	// no effect on [ZoneReserved].
+	// AllowZones are permitted for every URL, including links and redirects. [ZoneReserved] has no
+	// effect here.
 	AllowZones []Zone
-	// AnyHTTPPort permits http and https on every port in URLs that the user typed
-	// or configured.
+	// AnyHTTPPort permits every port for http and https, in URLs that the user typed or configured.
 	AnyHTTPPort bool
-	// RedirectToFTP lets an HTTP redirect lead to an ftp or ftps URL.
+	// RedirectToFTP permits HTTP redirects to ftp and ftps URLs.
 	RedirectToFTP bool
-	// LocalLinks lets links and redirects from elsewhere lead to local files.
+	// LocalLinks permits file URLs in links and redirects from servers.
 	LocalLinks bool
-	// NAT64 are this network's own prefixes for IPv4 addresses in IPv6 (RFC 6052,
-	// of 32, 40, 48, 56, 64 or 96 bits) besides the well-known 64:ff9b::/96. An
-	// address in one has the zone of the IPv4 address inside.
+	// NAT64 are the prefixes for IPv4 addresses in IPv6 that this network uses, besides the well-known
+	// 64:ff9b::/96. They have 32, 40, 48, 56, 64 or 96 bits (RFC 6052). An address with such a prefix
+	// has the zone of the IPv4 address inside it.
 	NAT64 []netip.Prefix
 }
 
-// Allow decides about a target; it has the signature of [fetch.Env.Allow]. With
-// an invalid t.Addr it decides what can be decided before a name is looked up,
-// otherwise about the address too. It does no I/O. The error is a *[Denied].
+// Allow returns nil if the policy permits t, else a *[Denied]. It is a [fetch.Env.Allow]. If t.Addr is
+// invalid, because the name has not been looked up, it applies the rules that need no address. It does
+// no I/O.
 func (r *Rules) Allow(_ context.Context, t fetch.Target) error {
 	for _, rule := range []func(fetch.Target) *Denied{r.locality, r.redirectScheme, stateChange, r.port, host, r.zone} {
 		if d := rule(t); d != nil {
@@ -70,17 +66,17 @@ func (r *Rules) Allow(_ context.Context, t fetch.Target) error {
 	return nil
 }
 
-// written reports whether the user wrote the URL, at the keyboard or in a
-// configuration. Whatever is not known to be so is somebody else's.
+// written reports whether the user wrote the URL, by typing it or in a configuration. Every other URL
+// counts as written by someone else.
 func written(p fetch.Provenance) bool {
 	return p.Kind == fetch.OriginUser || p.Kind == fetch.OriginConfig
 }
 
-// connects reports whether t is to be connected to; a file is not.
+// connects reports whether accessing t opens a connection. A file URL does not.
 func connects(t fetch.Target) bool { return t.Network != "" }
 
-// locality keeps local files for those who named them. A local directory may
-// list its own files.
+// locality refuses file URLs that the user did not write. The entries of a local directory are
+// permitted.
 func (r *Rules) locality(t fetch.Target) *Denied {
 	if _, isFile := t.Locator.(*locator.File); !isFile {
 		return nil
@@ -92,11 +88,13 @@ func (r *Rules) locality(t fetch.Target) *Denied {
 	case written(t.From), fromFile, r.LocalLinks:
 		return nil
 	}
-	return deny(t, "remote-to-local", "a local file", r.relax("", "LocalLinks"))
+	d := deny(t, "remote-to-local", "a local file", r.relax("", "LocalLinks"))
+	d.advice = "only a typed URL may lead to one" // at a shell no option permits it
+	return d
 }
 
-// redirectScheme keeps HTTP redirects within HTTP. A redirect of unknown
-// origin counts as one of HTTP.
+// redirectScheme refuses HTTP redirects to other schemes. A redirect of unknown origin counts as an
+// HTTP redirect.
 func (r *Rules) redirectScheme(t fetch.Target) *Denied {
 	if t.From.Kind != fetch.OriginRedirect || t.Locator == nil {
 		return nil
@@ -118,8 +116,8 @@ func (r *Rules) redirectScheme(t fetch.Target) *Denied {
 	return deny(t, "cross-scheme-redirect", t.Locator.Redacted(), "")
 }
 
-// stateChange keeps a Gopher+ form (RFC 1738 §3.4.9) from being filled in by
-// anybody but the user: sending one may change things on the server.
+// stateChange refuses a filled Gopher+ form (RFC 1738 §3.4.9) that the user did not type, because
+// sending it may change data on the server.
 func stateChange(t fetch.Target) *Denied {
 	g, ok := t.Locator.(*locator.Gopher)
 	if !ok || t.From.Kind == fetch.OriginUser || !strings.ContainsAny(g.Plus, "\t\r\n") {
@@ -128,7 +126,7 @@ func stateChange(t fetch.Target) *Denied {
 	return deny(t, "state-changing-link", "a filled Gopher+ form", "")
 }
 
-// relax names what permits a refused target: the command's option or the field.
+// relax returns the option of the command, or the field of Rules, that permits a refused target.
 func (r *Rules) relax(option, field string) string {
 	if r.PublicOnly || option == "" {
 		return "policy.Rules." + field
@@ -136,8 +134,8 @@ func (r *Rules) relax(option, field string) string {
 	return option
 }
 
-// host refuses spellings of an address that resolvers read differently
-// (CVE-2021-29923), and the empty host, which dials this machine.
+// host refuses spellings of an address that resolvers read differently (CVE-2021-29923), and the empty
+// host, which would connect to this computer.
 func host(t fetch.Target) *Denied {
 	switch {
 	case !connects(t):
@@ -149,7 +147,7 @@ func host(t fetch.Target) *Denied {
 	case ambiguous(t.Host):
 		return deny(t, "ambiguous-address", t.Host, "")
 	case strings.Contains(t.Host, "%") && !written(t.From) && t.Purpose != fetch.PurposeData && !onServer(t.From.By, t.Host):
-		return deny(t, "zone-id", t.Host+", whose network interface only a typed URL may name", "")
+		return deny(t, "zone-id", t.Host+": only a typed URL may name a network interface", "")
 	}
 	return nil
 }
@@ -160,9 +158,8 @@ func onServer(l locator.Locator, host string) bool {
 	return ok && server.Host == host
 }
 
-// ambiguous reports whether a host looks like an address without being one:
-// its last label is a number, in any base, or it is an IPv6 address with a
-// zone that is not link-local.
+// ambiguous reports whether a host looks like an address but is not one: its last label is a number, in
+// any base, or it is an IPv6 address with a zone that is not link-local.
 func ambiguous(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Zone() != "" && !addr.IsLinkLocalUnicast()
@@ -175,8 +172,8 @@ func ambiguous(host string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// zone keeps addresses apart. A proxy is the user's own choice, so only what
-// is never reached is refused for it.
+// zone refuses addresses by their zone. The user chooses the proxy, so a proxy may be in any zone
+// except the reserved and documentation zones.
 func (r *Rules) zone(t fetch.Target) *Denied {
 	addr := t.Addr.Addr()
 	known := fetch.KnownAddrs(t.Host)

@@ -10,8 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// at is a target: a URL, where a name in it leads ("" before the lookup), and
-// who wrote it.
+// at returns a target: a URL, the address of its host ("" before the lookup), and who wrote the URL.
 func at(t *testing.T, url, addr string, from fetch.Provenance) fetch.Target {
 	t.Helper()
 	ref, err := locator.Parser{Tolerate: locator.ModernHosts}.Parse(url)
@@ -29,7 +28,7 @@ func at(t *testing.T, url, addr string, from fetch.Provenance) fetch.Target {
 	return target
 }
 
-// link is a link in a page that came from an address, or from an unknown one.
+// link returns a link in a page that came from an address, or from an unknown one.
 func link(page, peer string) fetch.Provenance {
 	l, err := locator.Parse(page)
 	if err != nil {
@@ -48,7 +47,7 @@ func redirect(page, peer string) fetch.Provenance {
 	return p
 }
 
-// check expects a rule's refusal, or none for "".
+// check expects a refusal by the rule; "" means no refusal.
 func check(t *testing.T, r *Rules, target fetch.Target, rule string) {
 	t.Helper()
 	err := r.Allow(t.Context(), target)
@@ -87,19 +86,19 @@ func TestZonesByProvenance(t *testing.T) {
 		{"ftp://example.com/", "224.0.0.1", typed, "reserved-address", "reserved-address"},
 		{"ftp://example.com/", "203.0.113.7", typed, "documentation-address", "documentation-address"},
 
-		// Link-local addresses only by number: a name that leads there is a trap.
+		// Link-local addresses only if written as addresses: a name with such an address is an attack.
 		{"http://169.254.169.254/latest/", "169.254.169.254", typed, "", "link-local-address"},
 		{"http://metadata.example/", "169.254.169.254", typed, "link-local-address", "link-local-address"},
 		{"http://metadata.example/", "fd00:ec2::254", typed, "link-local-address", "link-local-address"},
 		{"http://169.254.1.1/", "169.254.169.254", typed, "link-local-address", "link-local-address"},
 		{"http://[::ffff:169.254.169.254]/", "169.254.169.254", typed, "", "link-local-address"},
 
-		// A literal is judged before anything is dialled.
+		// A host that is an address is checked before a connection.
 		{"http://127.0.0.1/", "", link("http://example.com/", "93.184.216.34"), "loopback-address", "loopback-address"},
 		{"http://[::1]/", "", link("http://example.com/", "93.184.216.34"), "loopback-address", "loopback-address"},
 		{"http://10.0.0.5/", "", typed, "", "private-address"},
 
-		// Links lead away from this machine, never closer to it.
+		// Links may not lead closer to this computer.
 		{"http://a.example/", "93.184.216.34", link("http://example.com/", "1.1.1.1"), "", ""},
 		{"http://a.example/", "10.0.0.5", link("http://example.com/", "1.1.1.1"), "private-address", "private-address"},
 		{"http://a.example/", "127.0.0.1", link("http://example.com/", "1.1.1.1"), "loopback-address", "loopback-address"},
@@ -113,7 +112,7 @@ func TestZonesByProvenance(t *testing.T) {
 		{"http://a.example/", "169.254.1.1", link("http://x.example/", "1.1.1.1"), "link-local-address", "link-local-address"},
 		{"http://localhost:9090/", "127.0.0.1", redirect("http://localhost:8080/", "127.0.0.1"), "", "loopback-address"},
 
-		// Where the page came from is not known, as through a proxy: the Internet.
+		// If the address of the page is not known, as through a proxy, it counts as public.
 		{"http://a.example/", "8.8.8.8", link("http://localhost/", ""), "", ""},
 		{"http://a.example/", "127.0.0.1", link("http://localhost/", ""), "loopback-address", "loopback-address"},
 		{"http://a.example/", "8.8.8.8", link("http://x.example/", "224.0.0.1"), "", ""},
@@ -136,7 +135,7 @@ func TestAmbiguousHosts(t *testing.T) {
 		l := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: host}}}
 		check(t, user, fetch.Target{Locator: l, Network: "tcp", Host: host, Port: 80}, rule)
 	}
-	// An interface is named by who typed the URL, or by the server found so, of itself.
+	// A network interface may be named in a typed URL, and in a link from that address to itself.
 	zoned := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "fe80::1%eth0"}}}
 	near := netip.MustParseAddr("fe80::1%eth0")
 	for _, tc := range []struct {
@@ -151,7 +150,7 @@ func TestAmbiguousHosts(t *testing.T) {
 		{link("http://localhost/", "127.0.0.1"), fetch.PurposeControl, "zone-id"},
 		{redirect("http://localhost/", "127.0.0.1"), fetch.PurposeControl, "zone-id"},
 		{fetch.Provenance{Kind: fetch.OriginRemote}, fetch.PurposeControl, "zone-id"},
-		{link("http://localhost/", "127.0.0.1"), fetch.PurposeData, ""}, // of a control connection that was permitted
+		{link("http://localhost/", "127.0.0.1"), fetch.PurposeData, ""}, // its control connection was permitted
 	} {
 		target := fetch.Target{Locator: zoned, Network: "tcp", Host: "fe80::1%eth0", Port: 8080, From: tc.from, Purpose: tc.purpose}
 		check(t, user, target, tc.rule)
@@ -159,7 +158,7 @@ func TestAmbiguousHosts(t *testing.T) {
 	}
 	l := &locator.HTTP{}
 	check(t, user, fetch.Target{Locator: l, Network: "unix", Host: "h", Port: 80}, "network")
-	// What a name leads to decides, whatever its spelling (cases 176, 180).
+	// The address of a name decides, whatever its spelling (cases 176, 180).
 	for _, name := range []string{"localhost", "LOCALHOST", "localhost.", "localhost6", "127.0.0.1.example"} {
 		target := at(t, "http://"+name+"/", "127.0.0.1", link("http://example.com/", "1.1.1.1"))
 		check(t, user, target, "loopback-address")
@@ -237,7 +236,7 @@ func TestPorts(t *testing.T) {
 	check(t, &Rules{AllowPorts: []uint16{43}}, other, "")
 }
 
-// Cases 58, 69, 113, 114, 142: what links and redirects may not lead to.
+// Cases 58, 69, 113, 114, 142: targets that links and redirects may not have.
 func TestSchemesByProvenance(t *testing.T) {
 	const page, peer = "http://example.com/", "1.1.1.1"
 	for _, tc := range []struct {
@@ -311,7 +310,7 @@ func TestAllowZones(t *testing.T) {
 	check(t, &Rules{AllowZones: []Zone{ZoneLinkLocal}}, at(t, "http://h.example/", "169.254.169.254", page), "")
 }
 
-// A proxy is where the user put it.
+// A proxy may be in any zone, because the user configured it.
 func TestProxy(t *testing.T) {
 	for addr, rule := range map[string]string{"127.0.0.1": "", "10.0.0.1": "", "8.8.8.8": "", "0.0.0.0": "reserved-address"} {
 		target := at(t, "http://example.com/", addr, link("http://example.com/", "1.1.1.1"))
@@ -339,7 +338,7 @@ func TestDeniedText(t *testing.T) {
 		{user, at(t, "ftp://me:secret@h.example/", "0.0.0.0", typed),
 			"denied (rule reserved-address): ftp://me:***@h.example/ at 0.0.0.0:21"},
 		{user, at(t, "file:///etc/passwd", "", link("gopher://h.example/", "")),
-			"denied (rule remote-to-local): link from gopher://h.example/ to a local file; use policy.Rules.LocalLinks to permit"},
+			"denied (rule remote-to-local): link from gopher://h.example/ to a local file; only a typed URL may lead to one"},
 		{user, at(t, "ftp://me:secret@h.example/"+long, "", redirect("http://example.com/"+long, "")),
 			"denied (rule cross-scheme-redirect): redirect from http://example.com/" + long[:47] + "... to ftp://me:***@h.example/" + long[:57] +
 				"...; use policy.Rules.RedirectToFTP to permit"},

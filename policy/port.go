@@ -8,16 +8,15 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// lastReserved is the last of the port numbers that a system's administrator
-// gives out. RFC 1738 §6: "Caution should be used when using any URL which
-// specifies a port number other than the default for the protocol, especially
-// when it is a number within the reserved space."
+// lastReserved is the last port that only a system administrator can assign. RFC 1738 §6: "Caution
+// should be used when using any URL which specifies a port number other than the default for the
+// protocol, especially when it is a number within the reserved space."
 const lastReserved = 1023
 
-// badPorts are the ports above it that the Fetch standard (WHATWG) blocks.
+// badPorts are the ports above lastReserved that the Fetch standard (WHATWG) blocks.
 var badPorts = []uint16{2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080}
 
-// port keeps a scheme to its own port and to the ports that belong to nobody.
+// port permits the default port of a scheme, and the ports that no other service uses.
 func (r *Rules) port(t fetch.Target) *Denied {
 	if !connects(t) || t.Purpose == fetch.PurposeProxy || t.Locator == nil {
 		return nil
@@ -54,13 +53,12 @@ func (r *Rules) port(t fetch.Target) *Denied {
 	return deny(t, "reserved-port", onPort(scheme, t.Port), relax)
 }
 
-// onPort says what would be done on a port.
+// onPort returns the text for what on a port, with the service of that port.
 func onPort(what string, port uint16) string {
 	return fmt.Sprintf("%s on port %d%s", what, port, service(port))
 }
 
-// service names the protocols that a line of somebody else's making could be
-// smuggled into, for the message.
+// service returns the name of the service on a port, for the message.
 func service(port uint16) string {
 	for _, s := range append(locator.Schemes(), otherServices...) {
 		if s.Port == port && port != 0 {
@@ -70,7 +68,7 @@ func service(port uint16) string {
 	return ""
 }
 
-// otherServices are those that no URL of ours leads to.
+// otherServices are the services that have no scheme here.
 var otherServices = []locator.Scheme{
 	{Name: "ssh", Port: 22}, {Name: "smtp", Port: 25}, {Name: "dns", Port: 53}, {Name: "finger", Port: 79}, {Name: "pop3", Port: 110},
 	{Name: "rpcbind", Port: 111}, {Name: "netbios", Port: 139}, {Name: "imap", Port: 143}, {Name: "ldap", Port: 389}, {Name: "smb", Port: 445},

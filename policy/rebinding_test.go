@@ -17,9 +17,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Case 181: a name that leads to the Internet when it is looked at and to this
-// machine when it is dialled never reaches this machine. 127.0.0.2 stands for
-// the Internet here.
+// Case 181: a name with a public address in one lookup and a loopback address in the next never reaches
+// this computer. In this test 127.0.0.2 means the public address.
 func TestRebinding(t *testing.T) {
 	internet, canary := listenTwice(t)
 	port := uint16(internet.Addr().(*net.TCPAddr).Port)
@@ -66,8 +65,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// listenTwice listens at a port of 127.0.0.2 and at the same one of 127.0.0.1,
-// which some other program may have: then it is another port.
+// listenTwice listens on the same port of 127.0.0.2 and 127.0.0.1. If another program uses that port, it
+// tries another one.
 func listenTwice(t *testing.T) (internet, canary net.Listener) {
 	for {
 		internet, err := net.Listen("tcp", "127.0.0.2:0")
@@ -86,7 +85,7 @@ func listenTwice(t *testing.T) (internet, canary net.Listener) {
 	}
 }
 
-// A name with a forbidden address among its addresses is reached by the others.
+// If one address of a name is refused, another one is used.
 func TestMixedAnswers(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
@@ -108,7 +107,7 @@ func TestMixedAnswers(t *testing.T) {
 	}
 }
 
-// countAccepts accepts until ln is closed, then tells how often it did.
+// countAccepts accepts connections until ln is closed, then sends their number.
 func countAccepts(t *testing.T, ln net.Listener) <-chan int {
 	t.Cleanup(func() { ln.Close() })
 	total := make(chan int, 1)
@@ -127,7 +126,7 @@ func countAccepts(t *testing.T, ln net.Listener) <-chan int {
 	return total
 }
 
-// useResolver answers every lookup of the test with what addrs gives.
+// useResolver answers every lookup of the test with the addresses from addrs.
 func useResolver(t *testing.T, addrs func() []netip.Addr) {
 	old := net.DefaultResolver
 	t.Cleanup(func() { net.DefaultResolver = old })
@@ -141,7 +140,7 @@ func useResolver(t *testing.T, addrs func() []netip.Addr) {
 	}}
 }
 
-// answerDNS serves one connection of DNS over a stream (RFC 1035 §4.2.2).
+// answerDNS serves one connection of DNS over TCP (RFC 1035 §4.2.2).
 func answerDNS(conn net.Conn, addrs func() []netip.Addr) {
 	for {
 		var length [2]byte

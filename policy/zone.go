@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// Zone is how close to this machine an address is. Greater is closer; a URL of
-// somebody else's may only lead to a zone not greater than that of the peer it
-// came from.
+// Zone says how close an address is to this computer; a greater Zone is closer. A link or redirect may
+// only lead to a zone that is not greater than the zone of the server it came from.
 type Zone uint8
 
-// The zones. The zero Zone is never reached.
+// The zones. ZoneReserved is always refused.
 const (
-	ZoneReserved      Zone = iota // unspecified, multicast, reserved, tunnels that hide where they end
-	ZoneDocumentation             // examples in documents; for tests
+	ZoneReserved      Zone = iota // unspecified, multicast, reserved, tunnels with a hidden end
+	ZoneDocumentation             // addresses for documentation; permitted for tests only
 	ZonePublic                    // the Internet
-	ZonePrivate                   // a site's own network
-	ZoneLinkLocal                 // this link, and the metadata services of clouds
-	ZoneLoopback                  // this machine
+	ZonePrivate                   // the private network of a site
+	ZoneLinkLocal                 // the local link, and metadata services of clouds
+	ZoneLoopback                  // this computer
 )
 
 var zoneNames = [...]string{"reserved", "documentation", "public", "private", "link-local", "loopback"}
 
-// String is the zone's name, such as "link-local".
+// String returns the name of the zone, such as "link-local".
 func (z Zone) String() string {
 	if int(z) < len(zoneNames) {
 		return zoneNames[z]
@@ -32,16 +31,16 @@ func (z Zone) String() string {
 	return fmt.Sprintf("zone %d", uint8(z))
 }
 
-// ParseZone finds a zone by its name.
+// ParseZone returns the zone of that name, such as "link-local".
 func ParseZone(name string) (Zone, error) {
 	if i := slices.Index(zoneNames[:], name); i >= 0 {
 		return Zone(i), nil
 	}
-	return ZoneReserved, fmt.Errorf("no zone %q: there are %s", name, strings.Join(zoneNames[ZoneDocumentation:], ", "))
+	return ZoneReserved, fmt.Errorf("unknown zone %q: the zones are %s", name, strings.Join(zoneNames[ZoneDocumentation:], ", "))
 }
 
-// ZoneOf is the zone of an address. An IPv4 address within an IPv6 one counts
-// as that IPv4 address. The invalid Addr is ZoneReserved.
+// ZoneOf returns the zone of an address. An IPv6 address that contains an IPv4 address has the zone of
+// the IPv4 address. The zone of an invalid Addr is ZoneReserved.
 func ZoneOf(addr netip.Addr) Zone { return (&Rules{}).zoneOf(addr) }
 
 func (r *Rules) zoneOf(addr netip.Addr) Zone {
@@ -60,19 +59,19 @@ func (r *Rules) zoneOf(addr netip.Addr) Zone {
 	return ZoneReserved
 }
 
-// plain is addr without its zone id, which netip.Prefix never matches, and
-// without the mapping of IPv4 into IPv6.
+// plain returns addr without its zone id, which netip.Prefix never matches, and as an IPv4 address if
+// it is an IPv4-mapped one.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
-// A span is the zone of a prefix. With a bit position in inner the addresses
-// have the zone of the IPv4 address found there.
+// A span is the zone of a prefix. If inner is set, it is the bit position of an IPv4 address, and that
+// address decides the zone.
 type span struct {
 	prefix netip.Prefix
 	zone   Zone
 	inner  int
 }
 
-// zoneIn is the zone of the first span that holds addr.
+// zoneIn returns the zone of the first span that contains addr.
 func zoneIn(table []span, addr netip.Addr) Zone {
 	for _, s := range table {
 		switch {
@@ -86,8 +85,8 @@ func zoneIn(table []span, addr netip.Addr) Zone {
 	return ZoneReserved
 }
 
-// embedded is the IPv4 address behind a prefix of the given bits (RFC 6052
-// §2.2, which passes over octet 8; 6to4's 16 bits, RFC 3056 §2), or invalid.
+// embedded returns the IPv4 address after a prefix of the given bits, or the invalid Addr. RFC 6052
+// §2.2 skips octet 8; 6to4 has 16 bits (RFC 3056 §2).
 func embedded(addr netip.Addr, bits int) netip.Addr {
 	if !addr.Is6() {
 		return netip.Addr{}

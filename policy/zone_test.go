@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The address corpus of cases 171 to 177: the right answer for each.
+// The addresses of cases 171 to 177 with their zones.
 func TestZoneOf(t *testing.T) {
 	for _, tc := range []struct {
 		zone  Zone
@@ -36,8 +36,8 @@ func TestZoneOf(t *testing.T) {
 	}
 }
 
-// Case 173: whatever the registries call unreachable is not public, from the
-// first address to the last.
+// Case 173: a prefix that the registries call not globally reachable is not public, from its first
+// address to its last.
 func TestZoneAgainstRegistries(t *testing.T) {
 	f, err := os.Open("testdata/special-purpose.txt")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestZoneAgainstRegistries(t *testing.T) {
 		}
 		rows++
 		prefix := netip.MustParsePrefix(fields[0])
-		if fields[1] == "yes" || prefix.String() == "2002::/16" { // 6to4 is classified by what is inside
+		if fields[1] == "yes" || prefix.String() == "2002::/16" { // the zone of a 6to4 address is that of the address inside
 			continue
 		}
 		for _, addr := range []netip.Addr{prefix.Addr(), lastAddr(prefix)} {
@@ -75,8 +75,7 @@ func lastAddr(p netip.Prefix) netip.Addr {
 	return addr
 }
 
-// A site's own NAT64 prefixes, with the examples of RFC 6052 §2.4 for
-// 192.0.2.33, which is for documentation.
+// NAT64 prefixes of a site, with the examples of RFC 6052 §2.4 for 192.0.2.33, a documentation address.
 func TestZoneNAT64(t *testing.T) {
 	for _, tc := range []struct{ prefix, addr string }{
 		{"2001:db8::/32", "2001:db8:c000:221::"},
@@ -95,7 +94,7 @@ func TestZoneNAT64(t *testing.T) {
 	for addr, want := range map[string]Zone{
 		"2a00:64::10.0.0.1": ZonePrivate, "2a00:64::127.0.0.1": ZoneLoopback, "2a00:64::8.8.8.8": ZonePublic,
 		"2a00:66::10.0.0.1": ZonePublic,
-		"2a00:65::8.8.8.8":  ZoneReserved, // no length that RFC 6052 knows
+		"2a00:65::8.8.8.8":  ZoneReserved, // not a prefix length of RFC 6052
 	} {
 		if got := site.zoneOf(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s: %v, want %v", addr, got, want)
@@ -114,7 +113,7 @@ func TestParseZone(t *testing.T) {
 	}
 }
 
-// No way of writing an IPv4 address into an IPv6 one takes it out of its zone.
+// Every form of an IPv4 address inside an IPv6 address keeps its zone.
 func FuzzZone(f *testing.F) {
 	for _, s := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "8.8.8.8", "0.0.0.0", "255.255.255.255", "192.0.0.192"} {
 		a := netip.MustParseAddr(s).As4()
@@ -134,7 +133,7 @@ func FuzzZone(f *testing.F) {
 			addr, _ := netip.AddrFromSlice(octets)
 			got := ZoneOf(addr)
 			if addr == netip.IPv6Loopback() {
-				want := ZoneLoopback // ::1 is this machine, not 0.0.0.1
+				want := ZoneLoopback // ::1 is loopback, not 0.0.0.1
 				if got != want {
 					t.Errorf("%v: %v", addr, got)
 				}

@@ -5,30 +5,29 @@ import (
 	"io"
 )
 
-// Type A (RFC 959 §3.1.1.1): lines end in LF on this server's disk and in CR LF
-// on the wire.
+// Type A (RFC 959 §3.1.1.1): lines end in LF on this server's disk and in CR LF on the wire.
 
-// toNetASCII reads r with LF as CR LF; a CR LF already there stays as it is.
+// toNetASCII returns a reader that converts LF in r to CR LF. A CR LF in r stays as it is.
 func toNetASCII(r io.Reader) io.Reader { return &netASCII{src: r, convert: addCR} }
 
-// fromNetASCII reads r with CR LF as LF; a CR alone stays.
+// fromNetASCII returns a reader that converts CR LF in r to LF. A CR alone stays.
 func fromNetASCII(r io.Reader) io.Reader { return &netASCII{src: r, convert: dropCR} }
 
 type netASCII struct {
 	src     io.Reader
 	convert func(dst, src []byte, last byte, end bool) (out []byte, newLast byte)
 	buf     []byte
-	out     []byte // converted, not read yet
+	out     []byte // converted, not yet read
 	store   []byte
-	last    byte // the octet before
+	last    byte // the previous byte
 	err     error
 }
 
-// textSize is the buffer for text.
+// textSize is the size of the buffer for text.
 const textSize = 16 << 10
 
-// textRoom is textSize, or less for a text that is known to be shorter.
-func textRoom(r io.Reader) int {
+// bufferSize returns textSize, or less if the text is known to be shorter.
+func bufferSize(r io.Reader) int {
 	if l, ok := r.(interface{ Len() int }); ok {
 		return min(textSize, l.Len()+1)
 	}
@@ -41,7 +40,7 @@ func (a *netASCII) Read(p []byte) (int, error) {
 			return 0, a.err
 		}
 		if a.buf == nil {
-			a.buf = make([]byte, textRoom(a.src))
+			a.buf = make([]byte, bufferSize(a.src))
 		}
 		var n int
 		n, a.err = a.src.Read(a.buf)
@@ -72,7 +71,7 @@ func addCR(dst, src []byte, last byte, _ bool) ([]byte, byte) {
 	return dst, last
 }
 
-// dropCR holds a CR at the end of src back until the next octet is known.
+// dropCR holds back a CR at the end of src until the next byte is known.
 func dropCR(dst, src []byte, last byte, end bool) ([]byte, byte) {
 	for _, c := range src {
 		if last == '\r' && c != '\n' {

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// conn is an accepted connection, with the faults armed at CONNECT under all
-// that is written and a recorder on either side.
+// conn is an accepted connection. What is written to it passes the recorder and the faults armed at
+// CONNECT; what is read is recorded too.
 type conn struct {
 	net.Conn
 	srv      *Server
 	plan     *plan     // armed at CONNECT
-	out      io.Writer // Conn, under the plan's faults and the recorder
+	out      io.Writer // leads to Conn, through the plan's faults and the recorder
 	tap      *tap
 	received *recorder
 }
 
-// Errors that end a connection without anything more to say.
+// These errors end a connection without a further reply.
 var (
-	errCut    = errors.New("testserver: cut short by a fault")
-	errSilent = errors.New("testserver: silent by a fault")
+	errCut    = errors.New("testserver: truncated by a fault")
+	errSilent = errors.New("testserver: silenced by a fault")
 )
 
 func newConn(s *Server, nc net.Conn, id int, p *plan) *conn {
@@ -36,11 +36,11 @@ func newConn(s *Server, nc net.Conn, id int, p *plan) *conn {
 	}
 }
 
-// tap records what goes over the control connection and passes it on.
+// tap records what is written to the control connection and passes it on.
 type tap struct {
 	to   io.Writer
 	sent recorder
-	mute bool // a document goes over the same connection
+	mute bool // do not record: a document goes over the same connection
 }
 
 func (t *tap) Write(p []byte) (int, error) {
@@ -50,7 +50,7 @@ func (t *tap) Write(p []byte) (int, error) {
 	return t.to.Write(p)
 }
 
-// open does what is armed at CONNECT; false means that the connection is over.
+// open applies the faults armed at CONNECT. It returns false if the connection is over.
 func (c *conn) open() bool {
 	if err := c.preempt(c.plan); err != nil {
 		if errors.Is(err, errSilent) {
@@ -68,27 +68,26 @@ func (c *conn) open() bool {
 	return true
 }
 
-// Read waits for the client, but not for ever.
+// Read waits for the client, but not longer than IdleTimeout.
 func (c *conn) Read(p []byte) (int, error) {
 	_ = c.SetReadDeadline(time.Now().Add(c.srv.IdleTimeout))
 	return c.Conn.Read(p)
 }
 
-// Write sends octets of the control connection; those that do go out are recorded.
+// Write sends bytes of the control connection. The bytes that are really sent are recorded.
 func (c *conn) Write(p []byte) (int, error) { return c.out.Write(p) }
 
-// body gives the writer for a document on this connection, which is not recorded.
+// body returns a writer for a document on this connection. Documents are not recorded.
 func (c *conn) body() io.Writer {
 	c.tap.mute = true
 	if c.plan.any() {
 		return c.out
 	}
-	return c.Conn // may splice
+	return c.Conn // the kernel may splice into it
 }
 
-// preempt does those faults of p that come before an answer or instead of one.
-// An error means that there is to be no answer; it is errSilent when the
-// connection is to stay open nevertheless.
+// preempt applies the faults of p that come before an answer or instead of one. An error means that
+// no answer must be sent. The error is errSilent if the connection must stay open nevertheless.
 func (c *conn) preempt(p *plan) error {
 	if err := sleep(c.srv.ctx, p.delay); err != nil {
 		return err
@@ -112,7 +111,7 @@ func (c *conn) preempt(p *plan) error {
 	return nil
 }
 
-// endlessLine writes a line until the other side has had enough.
+// endlessLine writes a line without end until the client closes the connection.
 func endlessLine(w io.Writer) error {
 	chunk := bytes.Repeat([]byte{'a'}, 4<<10)
 	for {
@@ -122,7 +121,7 @@ func endlessLine(w io.Writer) error {
 	}
 }
 
-// answer sends a reply as p says.
+// answer sends a reply with the faults of p.
 func (c *conn) answer(p *plan, reply string) error {
 	out := io.Writer(c)
 	if p.any() {
@@ -147,8 +146,8 @@ func (c *conn) wait() {
 	c.received.end()
 }
 
-// linger closes in order: it gives the client time to read what was sent,
-// which a close with unread octets from the client would destroy.
+// linger closes in order: it gives the client time to read what was sent. Closing with unread bytes
+// from the client would destroy that.
 func (c *conn) linger() {
 	if cw, ok := c.Conn.(interface{ CloseWrite() error }); ok && cw.CloseWrite() == nil {
 		_ = c.SetReadDeadline(time.Now().Add(lingerTime))
@@ -157,9 +156,9 @@ func (c *conn) linger() {
 	_ = c.Close()
 }
 
-// endConn ends what is sent on nc, or all of nc by a TCP reset. It leaves the
-// close to the owner of nc: a close with unread octets from the client resets
-// the connection too, and the client could lose what was sent before.
+// endConn closes the sending side of nc, or resets nc. It leaves the close to the owner of nc:
+// closing with unread bytes from the client also resets the connection, and the client could lose
+// what was sent before.
 func endConn(nc net.Conn, reset bool) {
 	if reset {
 		if l, ok := nc.(interface{ SetLinger(sec int) error }); ok {
@@ -171,13 +170,13 @@ func endConn(nc net.Conn, reset bool) {
 	_ = nc.Close()
 }
 
-// replyOctets is a reply text as it goes over the wire.
+// replyOctets returns a reply text as it is sent, with CR LF.
 func replyOctets(text string) string {
 	return strings.ReplaceAll(text, "\n", "\r\n") + "\r\n"
 }
 
-// shape gives a writer that does to the octets written to out, which lead to
-// nc, what o says. Pauses end with ctx.
+// shape returns a writer that applies the faults of o to what is written to out, which leads to nc.
+// Pauses end with ctx.
 func shape(ctx context.Context, out io.Writer, nc net.Conn, o *octets) io.Writer {
 	if !o.any() {
 		return out
@@ -211,7 +210,7 @@ func (w *shaper) Write(p []byte) (n int, err error) {
 	return n, w.limit()
 }
 
-// next is the part of p that goes out in one write.
+// next returns the part of p to send in one write.
 func (w *shaper) next(p []byte) []byte {
 	if w.step > 0 {
 		p = p[:min(w.step, len(p))]
@@ -222,7 +221,7 @@ func (w *shaper) next(p []byte) []byte {
 	return p
 }
 
-// endAtOnce does a cut before the first octet.
+// endAtOnce ends nc if it must be truncated before the first byte.
 func (o *octets) endAtOnce(nc net.Conn) bool {
 	if !o.cut || o.cutAt > 0 {
 		return false
@@ -231,7 +230,7 @@ func (o *octets) endAtOnce(nc net.Conn) bool {
 	return true
 }
 
-// limit ends the connection once the last octet allowed is out.
+// limit ends the connection after the last byte allowed.
 func (w *shaper) limit() error {
 	if !w.cut || w.sent < w.cutAt {
 		return nil

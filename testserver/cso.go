@@ -11,26 +11,26 @@ import (
 	"strings"
 )
 
-// CSO is a phone book of RFC 2378 (ph, gopher's type 2). It knows "query" (and
-// "ph"), "fields", "siteinfo", "status", "id", "help" and "quit". Faults are
-// armed by those words.
+// CSO is a phone book server of RFC 2378 (ph, gopher's type 2). Its commands are "query" (and
+// "ph"), "fields", "siteinfo", "status", "id", "help" and "quit". Those words are the stages of its
+// faults.
 type CSO struct {
 	Server
 
-	// Entries are the people in it.
+	// Entries are the people in the phone book.
 	Entries []CSOEntry
-	// MaxMatches is how many may be found before there are too many (502); 0 is
-	// no bound.
+	// MaxMatches is the maximum number of matches of a query; more are answered with 502. 0 means
+	// no maximum.
 	MaxMatches int
-	// IgnoreQuit leaves the connection open, without an answer, after "quit".
+	// IgnoreQuit means that "quit" is not answered and the connection stays open.
 	IgnoreQuit bool
 }
 
-// A CSOEntry is what the phone book knows of somebody, in order.
+// A CSOEntry is the information about one person, in order.
 type CSOEntry []CSOField
 
-// A CSOField is one fact. A value of many lines has LF between them; an empty
-// one is said not to be there (508).
+// A CSOField is one field of an entry. Lines of a value are separated by LF. An empty value is
+// reported as missing (508).
 type CSOField struct{ Name, Value string }
 
 // NewCSO starts a phone book that ends with the test.
@@ -44,9 +44,9 @@ func NewCSO(tb TB, configure ...func(*CSO)) *CSO {
 	return s
 }
 
-// StartCSO starts a phone book on addr, such as "127.0.0.1:1105"; "" is a free
-// loopback port. It ends with ctx or by Close. Its URL is that of the gopher
-// item, as in "gopher://127.0.0.1:1105/2".
+// StartCSO starts a phone book on addr, such as "127.0.0.1:1105"; "" means a free loopback port.
+// The server ends with ctx or by Close. Its URL is that of the gopher item, as in
+// "gopher://127.0.0.1:1105/2".
 func StartCSO(ctx context.Context, addr string, configure ...func(*CSO)) (*CSO, error) {
 	s := new(CSO)
 	s.faults.server, s.faults.known = "CSO", streaming(fExtraReply)
@@ -90,7 +90,7 @@ func (s *CSO) serve(c *conn) {
 	}
 }
 
-// reply is the answer to a command, its lines separated by LF.
+// reply returns the answer to a command, with lines separated by LF.
 func (s *CSO) reply(verb, args string) string {
 	switch verb {
 	case "quit", "exit", "stop":
@@ -129,7 +129,7 @@ func (s *CSO) fields() string {
 	return b.String() + "200:Ok."
 }
 
-// query finds the entries that have all the words.
+// query finds the entries that match all the words.
 func (s *CSO) query(args string) string {
 	args, wanted, returns := strings.Cut(args, " return ")
 	words := strings.Fields(args)
@@ -177,8 +177,8 @@ func (s *CSO) known(field string) bool {
 	})
 }
 
-// matches reports whether a word of the field is like pattern, in any letter
-// case; "*" and the like are as in a shell.
+// matches reports whether a word of the field matches pattern, in any letter case; "*" and other
+// wildcards are those of a shell.
 func (e CSOEntry) matches(field, pattern string) bool {
 	pattern = strings.ToLower(strings.Trim(pattern, `"`))
 	for _, f := range e {
@@ -191,7 +191,7 @@ func (e CSOEntry) matches(field, pattern string) bool {
 	return false
 }
 
-// write adds the lines of entry n; fields are those wanted, nil all.
+// write adds the lines of entry n. If fields is nil, all fields are written, else those.
 func (e CSOEntry) write(b *strings.Builder, n int, fields []string) {
 	for _, f := range e {
 		switch lines := strings.Split(f.Value, "\n"); {

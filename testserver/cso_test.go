@@ -15,7 +15,7 @@ func phoneBook(s *testserver.CSO) {
 	}
 }
 
-// The replies are those that were recorded, but for the spaces before numbers.
+// The expected replies were recorded from a real server, except for the spaces before numbers.
 func TestCSO(t *testing.T) {
 	const frodo = "-200:1:        name: Frodo Baggins\r\n-200:1:       email: frodo@lab.example\r\n-200:1:     address: Bag End\r\n-200:1:            : Hobbiton\r\n"
 	const bye = "200:Bye!\r\n"

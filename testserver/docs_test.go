@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// namedIn are the words between back quotes, each once and in order.
+// namedIn returns the words between back quotes, without duplicates and sorted.
 func namedIn(text string) []string {
 	words := make(map[string]bool)
 	for _, m := range regexp.MustCompile("`([A-Za-z]+)`").FindAllStringSubmatch(text, -1) {
@@ -19,8 +19,7 @@ func namedIn(text string) []string {
 	return slices.Sorted(maps.Keys(words))
 }
 
-// TestDocsListServers compares the servers and faults that docs/testing.md lists
-// with those that there are.
+// TestDocsListServers compares the servers and faults in docs/testing.md with those that exist.
 func TestDocsListServers(t *testing.T) {
 	page, err := os.ReadFile("../docs/testing.md")
 	if err != nil {
@@ -55,12 +54,12 @@ func TestDocsListServers(t *testing.T) {
 			}
 		}
 		if want := slices.Sorted(maps.Keys(faults)); !slices.Equal(listed[name], want) {
-			t.Errorf("%s has %q, and listed are %q", name, want, listed[name])
+			t.Errorf("%s has the faults %q, but docs/testing.md lists %q", name, want, listed[name])
 		}
 		delete(listed, name)
 	}
 	if len(listed) > 0 {
-		t.Errorf("listed are servers that this test does not know: %v", listed)
+		t.Errorf("docs/testing.md lists servers that do not exist: %v", listed)
 	}
 	_, common, found := strings.Cut(string(page), "have these faults too:")
 	common, _, _ = strings.Cut(common, "\n\n")
@@ -69,18 +68,17 @@ func TestDocsListServers(t *testing.T) {
 		want = append(want, string(kind))
 	}
 	if slices.Sort(want); !found || !slices.Equal(namedIn(common), want) {
-		t.Errorf("common faults are %q, and listed are %q", want, namedIn(common))
+		t.Errorf("the common faults are %q, but docs/testing.md lists %q", want, namedIn(common))
 	}
 	constructors := regexp.MustCompile(`(?m)^func (New[A-Z]\w*)\(tb TB`)
 	for _, source := range matching(t, "*.go", constructors) {
 		if name := constructors.FindStringSubmatch(source)[1]; servers[name] == nil {
-			t.Errorf("%s is not in this test", name)
+			t.Errorf("%s is missing in this test", name)
 		}
 	}
 }
 
-// TestDocsOnConformance finds each Fetcher held to the contract, as
-// docs/testing.md says.
+// TestDocsOnConformance checks that each Fetcher has a conformance test, as docs/testing.md says.
 func TestDocsOnConformance(t *testing.T) {
 	fetchers, err := filepath.Glob("../fetch/*")
 	if err != nil || len(fetchers) == 0 {
@@ -92,15 +90,15 @@ func TestDocsOnConformance(t *testing.T) {
 			continue
 		}
 		if n++; matching(t, dir+"/*_test.go", regexp.MustCompile(`fetchtest\.Run\(`)) == nil {
-			t.Errorf("%s is not held to the contract", dir)
+			t.Errorf("%s has no test that calls fetchtest.Run", dir)
 		}
 	}
 	if n < 9 {
-		t.Errorf("only %d Fetchers were found", n)
+		t.Errorf("found only %d Fetchers, want at least 9", n)
 	}
 }
 
-// matching are the texts of the files that have something in them.
+// matching returns the texts of the files that match wanted.
 func matching(t *testing.T, pattern string, wanted *regexp.Regexp) (texts []string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Fault is one way to misbehave, armed by [Server.On]. It is data: it may be
+// Fault is one way in which a server misbehaves, armed by [Server.On]. It is a value: it may be
 // kept in tables and printed.
 type Fault struct {
 	kind  faultKind
@@ -62,7 +62,7 @@ const (
 	fRefuse        faultKind = "Refuse"
 )
 
-// String is the constructor call with its arguments.
+// String returns the constructor call with its arguments.
 func (f Fault) String() string {
 	var args string
 	switch f.kind {
@@ -88,71 +88,70 @@ func (f Fault) String() string {
 
 func shorten(s string) string {
 	if len(s) > 60 {
-		return fmt.Sprintf("%.60q…(%d octets)", s, len(s))
+		return fmt.Sprintf("%.60q…(%d bytes)", s, len(s))
 	}
 	return fmt.Sprintf("%q", s)
 }
 
-// Delay waits before the answer, or before the greeting of a connection.
+// Delay waits for d before the answer, or before the greeting of a connection.
 func Delay(d time.Duration) Fault { return Fault{kind: fDelay, every: d} }
 
-// Gather waits before the answer until the stage has been reached n times since
-// the fault was armed: On("GREETING", 1, Gather(2)) holds the first connection
-// until there is a second one.
+// Gather delays the answer until the stage has been reached n times since the fault was armed.
+// On("GREETING", 1, Gather(2)) holds the first connection until there is a second one.
 func Gather(n int) Fault { return Fault{kind: fGather, n: int64(n)} }
 
-// Reply gives another reply; lines are separated by "\n", a last CR LF is added.
+// Reply sends text instead of the server's own reply. Lines are separated by "\n"; a last CR LF is
+// added.
 //
-// FTP carries the command out all the same if the text begins with 1, 2 or 3.
-// In a transfer a text with 1 stands for the first reply, one with 2 for the
-// last; any other refuses the transfer, or is its last reply if a fault of
-// octets (Truncate, Reset, Drip, Split, Garble, Data) is armed beside it.
-// HTTP sends the text as the whole response and closes; so do Gopher and WAIS. At
-// CONNECT it is sent and the connection closed.
+// FTP carries the command out anyway if the text begins with 1, 2 or 3. In a transfer a text with 1
+// replaces the first reply and one with 2 the last. Any other text refuses the transfer. If a fault
+// of the data (Truncate, Reset, Drip, Split, Garble, Data) is armed with it, the text is the last
+// reply of the transfer instead. HTTP, Gopher and WAIS send the text as the whole response and
+// close. At CONNECT the text is sent and the connection closed.
 func Reply(text string) Fault { return Fault{kind: fReply, text: text} }
 
-// ExtraReply sends one more reply after the one due, at once; "" is the same again.
+// ExtraReply sends one more reply immediately after the regular one; "" repeats the regular one.
 func ExtraReply(text string) Fault { return Fault{kind: fExtraReply, text: text} }
 
-// NoFinalReply leaves out the reply at the end of an FTP transfer and carries on.
+// NoFinalReply omits the last reply to an FTP transfer; the session continues.
 func NoFinalReply() Fault { return Fault{kind: fNoFinalReply} }
 
-// Silence never answers, nor anything later on the connection, which stays open
-// until the client or the server ends.
+// Silence sends no answer, and nothing later on the connection, which stays open until the client
+// or the server ends.
 func Silence() Fault { return Fault{kind: fSilence} }
 
-// Close ends the connection in order instead of answering.
+// Close closes the connection in order (with a FIN) instead of answering.
 func Close() Fault { return Fault{kind: fClose} }
 
 // EndlessLine answers with a line that has no end, until the client closes.
 func EndlessLine() Fault { return Fault{kind: fEndlessLine} }
 
-// Truncate ends what is sent after n octets and closes in order. What is counted
-// is the data of an FTP transfer, the body of an HTTP response, the answer of
-// Gopher, a message of WAIS, the reply of NNTP with the block behind it, else the
-// reply. An upload is read up to n octets, but not by NNTP.
+// Truncate stops sending after n bytes and closes the connection in order. The n bytes are those of
+// the data of an FTP transfer, the body of an HTTP response, the answer of Gopher, a message of
+// WAIS, the reply of NNTP with the block behind it, else the reply. Of an upload n bytes are read,
+// except by NNTP.
 func Truncate(n int64) Fault { return Fault{kind: fTruncate, n: n} }
 
-// Reset is Truncate with a TCP reset instead of an orderly end.
+// Reset is like Truncate with a TCP reset instead of an orderly close.
 func Reset(n int64) Fault { return Fault{kind: fReset, n: n} }
 
-// Drip sends n octets at a time and waits d after each.
+// Drip sends n bytes at a time and waits d after each write.
 func Drip(n int, d time.Duration) Fault { return Fault{kind: fDrip, n: int64(n), every: d} }
 
-// Split sends n octets at a time.
+// Split sends n bytes at a time.
 func Split(n int) Fault { return Fault{kind: fSplit, n: int64(n)} }
 
-// Garble overwrites the octets from offset on.
+// Garble overwrites the bytes that begin at offset.
 func Garble(offset int64, octets string) Fault {
 	return Fault{kind: fGarble, n: offset, text: octets}
 }
 
-// Data replaces the data of a transfer, the body of a response, the answer of
-// Gopher, a message of WAIS with its header, or the block of NNTP, final dot and all.
+// Data replaces the data of an FTP transfer, the body of an HTTP response, the answer of Gopher, a
+// message of WAIS with its header, or the block of NNTP with its final dot.
 func Data(octets string) Fault { return Fault{kind: fData, text: octets} }
 
-// Garbage answers with n octets of noise and a line end. The noise follows from
-// the seed and has no line end in it.
+// Garbage answers with n pseudo-random bytes and a line end. The seed determines the bytes; there
+// is no line end among them.
 func Garbage(n int, seed uint64) Fault {
 	r := rand.New(rand.NewPCG(seed, 1738))
 	noise := make([]byte, n)
@@ -164,11 +163,11 @@ func Garbage(n int, seed uint64) Fault {
 	return Reply(string(noise))
 }
 
-// plan is what a set of faults comes to for one occurrence.
+// plan is the sum of all faults for one occurrence of a stage.
 type plan struct {
 	octets
 	delay   time.Duration
-	gather  []<-chan struct{} // closed when enough have come
+	gather  []<-chan struct{} // closed when the stage has been reached often enough
 	reply   *string
 	extra   *string
 	data    *string
@@ -182,17 +181,17 @@ type plan struct {
 	ardp    ardpFaults
 }
 
-// octets are the faults of a stream of octets.
+// octets are the faults of a stream of bytes.
 type octets struct {
 	cut     bool
 	cutAt   int64
 	reset   bool
-	step    int // octets a write; 0: as they come
+	step    int // bytes in each write; 0 means no limit
 	pause   time.Duration
 	garbles []Fault
 }
 
-// any tells whether there is something to do to the octets.
+// any reports whether there is a fault to apply to the stream.
 func (o *octets) any() bool { return o.cut || o.step > 0 || len(o.garbles) > 0 }
 
 func (p *plan) add(f Fault) {
@@ -229,7 +228,7 @@ func (p *plan) add(f Fault) {
 	}
 }
 
-// garble applies the overwriting to octets that start at offset in the stream.
+// garble applies the overwriting to p, which starts at offset in the stream.
 func (o *octets) garble(offset int64, p []byte) []byte {
 	if len(o.garbles) == 0 {
 		return p
@@ -245,22 +244,22 @@ func (o *octets) garble(offset int64, p []byte) []byte {
 	return p
 }
 
-// abilities are the faults that a server has at its stages; those of the stage
-// "" are had at every stage that is not named.
+// abilities lists the faults that a server has at each stage. The key "" is for all stages that are
+// not listed.
 type abilities map[string][]faultKind
 
-// ofStreams are the faults that every server of connections has at every stage.
+// ofStreams returns the faults that every server of connections has at every stage.
 func ofStreams() []faultKind {
 	return []faultKind{fDelay, fGather, fReply, fSilence, fClose, fEndlessLine, fTruncate, fReset, fDrip, fSplit, fGarble}
 }
 
-// streaming are the abilities of a server of connections with more faults than
-// every one has. CONNECT is below its protocol.
+// streaming returns the abilities of a server of connections that has the faults of ofStreams and
+// more. CONNECT is below its protocol.
 func streaming(more ...faultKind) abilities {
 	return abilities{"CONNECT": ofStreams(), "": append(ofStreams(), more...)}
 }
 
-// lacks finds a fault that a server does not have at a stage.
+// lacks looks for a fault that a server does not have at a stage.
 func (a abilities) lacks(stage string, fault []Fault) (lacking Fault, found bool) {
 	kinds, ok := a[stageKey(stage)]
 	if !ok {
@@ -273,9 +272,9 @@ func (a abilities) lacks(stage string, fault []Fault) (lacking Fault, found bool
 	return fault[i], true
 }
 
-// faults are the armed ones.
+// faults are the armed faults of a server.
 type faults struct {
-	server string // what it is a server of, for messages
+	server string // the kind of server, for messages
 	known  abilities
 	mu     sync.Mutex
 	armed  []*rule
@@ -286,7 +285,7 @@ type rule struct {
 	nth   int
 	fault []Fault
 	seen  int // occurrences of the stage since it was armed
-	full  int // the occurrence that Gather waits for, or 0
+	full  int // the number of occurrences that Gather waits for, or 0
 	come  chan struct{}
 }
 
@@ -297,7 +296,7 @@ func (r *rule) reached() {
 	}
 }
 
-// String is the call that armed the rule.
+// String returns the call that armed the rule.
 func (r *rule) String() string {
 	args := make([]string, len(r.fault))
 	for i, f := range r.fault {
@@ -327,7 +326,7 @@ func (f *faults) reset() {
 	f.armed = nil
 }
 
-// at gives what is armed for an event, which goes by each of the stages' names.
+// at returns the faults armed for an event that has all the given stage names.
 func (f *faults) at(stages ...string) *plan {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -348,14 +347,14 @@ func (f *faults) at(stages ...string) *plan {
 	return p
 }
 
-// unseen are the rules whose occurrence has not come.
+// unseen returns the rules whose occurrence has not come.
 func (f *faults) unseen() []*rule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(f.armed), func(r *rule) bool { return r.seen > 0 && r.seen >= max(r.nth, r.full) })
 }
 
-// stageKey folds the letter case of the command but not of its argument.
+// stageKey folds the letter case of the command but not that of its argument.
 func stageKey(stage string) string {
 	verb, arg, ok := strings.Cut(stage, " ")
 	if !ok {

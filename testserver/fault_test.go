@@ -16,7 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestFTPTransferFaults holds what a client sees of a RETR of "hello\nworld\n".
+// TestFTPTransferFaults tests what a client sees of a RETR of "hello\nworld\n".
 func TestFTPTransferFaults(t *testing.T) {
 	const whole = "hello\nworld\n"
 	ok, opening := "226 Transfer complete.", "150 Opening BINARY mode data connection for motd.txt (12 bytes)."
@@ -87,7 +87,7 @@ func TestFTPTransferFaults(t *testing.T) {
 	}
 }
 
-// patience is how long the client of the table waits for a reply.
+// patience is how long the client in the table waits for a reply.
 const patience = 24 * time.Hour
 
 func TestFTPReplyFaults(t *testing.T) {
@@ -95,8 +95,8 @@ func TestFTPReplyFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		fault  testserver.Fault
-		first  string // what follows PWD
-		second string // what follows NOOP
+		first  string // the reply to PWD
+		second string // the reply to NOOP
 	}{
 		{"reply", testserver.Reply("257-\"/x\"\n257 end"), "257-\"/x\"\n257 end", "200 Ok."},
 		{"reply without a code", testserver.Reply("what?"), "what?", "200 Ok."},
@@ -144,12 +144,12 @@ func TestGarbage(t *testing.T) {
 			}
 		}
 		if len(noise) != 3 || noise[0] != noise[1] || noise[0] == noise[2] {
-			t.Errorf("%d lines of noise; the seed does not decide what is in them", len(noise))
+			t.Errorf("%d lines of noise; the seed must determine their contents", len(noise))
 		}
 	})
 }
 
-// A reply armed with a positive code does not keep the command from working.
+// If an armed reply has a positive code, the command works nevertheless.
 func TestFTPReplyAndCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewFTP(t, inMemory)
@@ -189,7 +189,7 @@ func TestOccurrences(t *testing.T) {
 	})
 }
 
-// failing is a testserver.TB that keeps what a test fails with.
+// failing is a testserver.TB that records with what a test fails.
 type failing struct {
 	*testing.T
 	errors string
@@ -200,14 +200,13 @@ func (f *failing) Cleanup(end func()) { f.end = end }
 
 func (f *failing) Errorf(format string, args ...any) { f.errors += fmt.Sprintf(format, args...) + "\n" }
 
-// Fatalf ends the goroutine, as that of a test does.
+// Fatalf ends the goroutine, as in a test.
 func (f *failing) Fatalf(format string, args ...any) {
 	f.Errorf(format, args...)
 	runtime.Goexit()
 }
 
-// TestPendingFaults fails a test that has armed a fault for something that never
-// happened.
+// TestPendingFaults checks that a test fails if a fault that it armed was never used.
 func TestPendingFaults(t *testing.T) {
 	tb := &failing{T: t}
 	srv := testserver.NewFTP(tb, inMemory)
@@ -216,23 +215,23 @@ func TestPendingFaults(t *testing.T) {
 	srv.On("RTER", 1, testserver.Truncate(2), testserver.Close())
 	dialFTP(t, srv).expect("NOOP", "200")
 	tb.end()
-	const want = `testserver: ftp://127.0.0.1:21 never came to On("NOOP", 2, Close())
-testserver: ftp://127.0.0.1:21 never came to On("RTER", 1, Truncate(2), Close())
+	const want = `testserver: ftp://127.0.0.1:21: fault never used: On("NOOP", 2, Close())
+testserver: ftp://127.0.0.1:21: fault never used: On("RTER", 1, Truncate(2), Close())
 `
 	if tb.errors != want {
-		t.Errorf("the test fails with %q, want %q", tb.errors, want)
+		t.Errorf("the test failed with %q, want %q", tb.errors, want)
 	}
 	if err := srv.Close(); err == nil || err.Error()+"\n" != want {
 		t.Errorf("closed again: %v", err)
 	}
 	srv.ResetFaults()
 	if err := srv.Close(); err != nil {
-		t.Errorf("nothing is armed: %v", err)
+		t.Errorf("PendingFaults with nothing armed: %v", err)
 	}
 }
 
-// TestForeignFaults fails a test at once that arms a fault which the server, or
-// the stage, does not have.
+// TestForeignFaults checks that a test fails at once if it arms a fault that the server, or the
+// stage, does not have.
 func TestForeignFaults(t *testing.T) {
 	for name, tc := range map[string]struct {
 		start func(tb testserver.TB) *testserver.Server
@@ -261,11 +260,11 @@ func TestForeignFaults(t *testing.T) {
 				done <- true
 			}()
 			if <-done {
-				t.Error("the test goes on")
+				t.Error("the test continues after Fatalf")
 			}
 			tb.end()
 			if !strings.Contains(tb.errors, "server has no fault "+tc.want+" at this stage") {
-				t.Errorf("the test fails with %q", tb.errors)
+				t.Errorf("the test failed with %q", tb.errors)
 			}
 		})
 	}
@@ -349,10 +348,10 @@ func TestGather(t *testing.T) {
 		}()
 		synctest.Wait()
 		if len(greeted) > 0 {
-			t.Error("the first connection is greeted before the second has come")
+			t.Error("the first connection was greeted before there was a second")
 		}
 		if err := srv.PendingFaults(); err == nil {
-			t.Error("nothing is pending before the second has come")
+			t.Error("PendingFaults is nil before there is a second connection")
 		}
 		dial(t, srv, srv.Addr)
 		if err := <-greeted; err != nil {
@@ -361,7 +360,7 @@ func TestGather(t *testing.T) {
 	})
 }
 
-// The sweep a client's tests do: the connection ends after each octet in turn.
+// A client's tests may do this: the connection ends after each byte in turn.
 func TestCutAtEveryOctet(t *testing.T) {
 	session := "220 testserver ready\r\n331 Guest login ok, send your e-mail address as password.\r\n230 User logged in, proceed.\r\n221 Goodbye.\r\n"
 	for n := range len(session) + 1 {
@@ -376,7 +375,7 @@ func TestCutAtEveryOctet(t *testing.T) {
 	}
 }
 
-// Faults that hold a data connection end with ABOR or with the client.
+// Faults that keep a data connection open end with ABOR or with the client.
 func TestHeldDataConnection(t *testing.T) {
 	for _, fault := range []testserver.Fault{testserver.Silence(), testserver.EndlessLine(), testserver.Delay(patience)} {
 		inBubble(t, fault.String(), func(t *testing.T) {
@@ -387,7 +386,7 @@ func TestHeldDataConnection(t *testing.T) {
 			go io.Copy(io.Discard, nc)
 			c.SetDeadline(time.Now().Add(time.Minute))
 			c.expect("RETR motd.txt", "150")
-			for srv.PendingFaults() != nil { // the data connection is not held yet
+			for srv.PendingFaults() != nil { // until the data connection is open
 				runtime.Gosched()
 			}
 			c.expect("ABOR", "426")
@@ -422,7 +421,7 @@ func TestUploadFaults(t *testing.T) {
 	}
 }
 
-// Over loopback a reset is a true RST, and what was sent before arrives.
+// Over loopback a reset is a real RST, and what was sent before it arrives.
 func TestResetOverLoopback(t *testing.T) {
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
 	srv.On("RETR", 1, testserver.Reset(2))
@@ -433,8 +432,8 @@ func TestResetOverLoopback(t *testing.T) {
 	}
 }
 
-// Over loopback an orderly end stays one when the client has sent more than was
-// read: the system would make a reset of a plain close.
+// Over loopback an orderly end stays orderly even when the client has sent more than was read. A
+// plain close would then cause a reset.
 func TestOrderlyEndOverLoopback(t *testing.T) {
 	for _, fault := range []testserver.Fault{testserver.Truncate(3), testserver.Truncate(0), testserver.Close()} {
 		srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
@@ -478,7 +477,7 @@ func TestFaultsAreReadable(t *testing.T) {
 		{testserver.Garble(3, "\x00"), `Garble(3, "\x00")`},
 		{testserver.Header("ETag", ""), `Header("ETag", "")`},
 		{testserver.Silence(), "Silence()"},
-		{testserver.Data(strings.Repeat("x", 100)), `Data("` + strings.Repeat("x", 60) + `"…(100 octets))`},
+		{testserver.Data(strings.Repeat("x", 100)), `Data("` + strings.Repeat("x", 60) + `"…(100 bytes))`},
 	} {
 		if got := tt.fault.String(); got != tt.want {
 			t.Errorf("%s, want %s", got, tt.want)
@@ -491,7 +490,7 @@ func TestDialStaysOnTheMachine(t *testing.T) {
 	for _, address := range []string{"192.0.2.1:21", "example.test:21", "nonsense"} {
 		if nc, err := srv.Dial(t.Context(), "tcp", address); err == nil {
 			nc.Close()
-			t.Errorf("dialled %s", address)
+			t.Errorf("Dial succeeded for %s, which is not on loopback", address)
 		}
 	}
 }
@@ -502,9 +501,9 @@ func TestServersShareANetwork(t *testing.T) {
 		ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Network = network })
 		second := testserver.NewFTP(t, func(s *testserver.FTP) { s.Network = network })
 		web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Network = network })
-		hole := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Network = network })
-		if ftp.URL != "ftp://127.0.0.1:21" || web.URL != "http://127.0.0.1:80" || hole.URL != "gopher://127.0.0.1:70" {
-			t.Errorf("URLs %s %s %s", ftp.URL, web.URL, hole.URL)
+		site := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Network = network })
+		if ftp.URL != "ftp://127.0.0.1:21" || web.URL != "http://127.0.0.1:80" || site.URL != "gopher://127.0.0.1:70" {
+			t.Errorf("URLs %s %s %s", ftp.URL, web.URL, site.URL)
 		}
 		if second.Addr == ftp.Addr {
 			t.Errorf("two servers on %s", ftp.Addr)

@@ -14,75 +14,75 @@ import (
 	"sync/atomic"
 )
 
-// FTP is a File Transfer Protocol server: RFC 959 as RFC 1123 amends it, with
-// the extensions of RFC 2389 (FEAT, OPTS), RFC 2428 (EPSV, EPRT), RFC 3659
-// (SIZE, MDTM, MLST, MLSD, REST) and RFC 4217 (AUTH TLS, PBSZ, PROT, CCC). What
-// goes over TLS is in the transcript as if it did not. Uploads are kept in memory,
-// over Content.
+// FTP is a File Transfer Protocol server: RFC 959 as amended by RFC 1123, with the extensions of
+// RFC 2389 (FEAT, OPTS), RFC 2428 (EPSV, EPRT), RFC 3659 (SIZE, MDTM, MLST, MLSD, REST) and RFC
+// 4217 (AUTH TLS, PBSZ, PROT, CCC). The transcript shows what goes over TLS decrypted. Uploads are
+// kept in memory, over Content.
 type FTP struct {
 	Server
 
-	// Anonymous lets "anonymous" and "ftp" in with any password. It is true
-	// unless a configure function says otherwise.
+	// Anonymous means that "anonymous" and "ftp" may log in with any password. It is true unless a
+	// configure function sets it to false.
 	Anonymous bool
-	// Users are the other accounts; one named "anonymous" takes Anonymous' place.
+	// Users are the other accounts. One named "anonymous" replaces Anonymous.
 	Users map[string]User
-	// Greeting is the first reply, code included, lines separated by "\n";
-	// "" means "220 testserver ready".
+	// Greeting is the first reply, with its code, lines separated by "\n"; "" means "220 testserver
+	// ready".
 	Greeting string
 	// LoginDir is the working directory after login, such as "/home/lab"; "" means "/".
 	LoginDir string
-	// ReadOnly refuses uploads and changes with 550.
+	// ReadOnly means that uploads and changes are refused with 550.
 	ReadOnly bool
-	// Hide are commands answered with 502 and left out of FEAT.
+	// Hide lists commands that are answered with 502 and left out of FEAT.
 	Hide []string
-	// NullCWD is what CWD without an argument does: "" goes to the login directory,
-	// a path such as "/" goes there, anything else is the reply ("550 No.").
+	// NullCWD is what CWD without an argument does. "" means that it goes to the login directory,
+	// and a path such as "/" that it goes there. Anything else is sent as the reply ("550 No.").
 	NullCWD string
-	// SizeInASCII is how SIZE answers while the type is A.
+	// SizeInASCII is the reply to SIZE while the type is A.
 	SizeInASCII SizeInASCII
-	// BareNLST makes NLST of a directory list names alone, not "directory/name".
+	// BareNLST means that NLST of a directory lists names alone, not "directory/name".
 	BareNLST bool
-	// PassiveHost is shown in the reply to PASV in place of the server's own
-	// address, as "10.0.0.5" by a server behind NAT. The port is true.
+	// PassiveHost, if not empty, is the host in the reply to PASV, such as "10.0.0.5" for a server
+	// behind NAT. The port is the real one.
 	PassiveHost string
-	// PassivePorts are the first and the last port for passive connections; zeros mean any.
+	// PassivePorts are the first and the last port for passive connections; zeros mean any port.
 	PassivePorts [2]uint16
-	// TLS is for AUTH TLS, or with ImplicitTLS for every connection from its start.
+	// TLS enables AUTH TLS. With ImplicitTLS every connection uses TLS from its start.
 	TLS         *tls.Config
 	ImplicitTLS bool
-	// RequireTLS refuses a login, and data connections, without TLS.
+	// RequireTLS means that logins and data connections without TLS are refused.
 	RequireTLS bool
-	// ReuseTLS refuses private data connections (522) whose TLS session does not go
-	// on with an earlier one, as vsftpd does.
+	// ReuseTLS means that a private data connection is refused (522) unless its TLS session resumes
+	// an earlier one, as vsftpd requires.
 	ReuseTLS bool
-	// HandshakeFirst shakes hands on private data connections before the first reply
-	// to a transfer, as some servers do; others do so after it.
+	// HandshakeFirst means that the TLS handshake on private data connections comes before the
+	// first reply to a transfer, as with some servers. Others do it after that reply.
 	HandshakeFirst bool
-	// BareIAC takes an IAC octet (FF) in a command for itself, as most servers do, and
-	// a doubled one for two.
+	// BareIAC means that an IAC byte (FF) in a command is taken literally, as by most servers, and
+	// a doubled one as two.
 	BareIAC bool
-	// RequirePRET refuses PASV and EPSV unless PRET has told what for, as drftpd does.
+	// RequirePRET means that PASV and EPSV are refused unless PRET has announced the transfer, as
+	// by drftpd.
 	RequirePRET bool
-	// Ahead is what becomes of commands that come before the server has answered the one
-	// at hand; it says nothing about what follows AUTH and CCC.
+	// Ahead is what the server does with commands that arrive before it has answered the previous
+	// one. It does not apply to what follows AUTH and CCC.
 	Ahead Ahead
-	// AheadInTransfers limits Ahead to commands that come between the first reply to a
-	// transfer and its last: the server copes with others.
+	// AheadInTransfers limits Ahead to commands that arrive between the first reply to a transfer
+	// and its last. The server handles other pipelined commands correctly.
 	AheadInTransfers bool
 
 	cameAhead atomic.Int64
 }
 
-// SizeInASCII is a choice servers make (RFC 3659 §4.2).
+// SizeInASCII is a choice of the server (RFC 3659 §4.2): the reply to SIZE in type A.
 type SizeInASCII uint8
 
 const (
-	// SizeConverted counts the octets that a transfer in type A has.
+	// SizeConverted means the number of bytes that a transfer in type A has.
 	SizeConverted SizeInASCII = iota
-	// SizeRaw gives the size of the file on disk all the same.
+	// SizeRaw means the size of the file on disk, although a transfer in type A may have another.
 	SizeRaw
-	// SizeRefused answers 550.
+	// SizeRefused means the reply 550.
 	SizeRefused
 )
 
@@ -97,8 +97,8 @@ func NewFTP(tb TB, configure ...func(*FTP)) *FTP {
 	return s
 }
 
-// StartFTP starts an FTP server on addr, such as "127.0.0.1:2121"; "" is a free
-// loopback port. It ends with ctx or by Close.
+// StartFTP starts an FTP server on addr, such as "127.0.0.1:2121"; "" means a free loopback port.
+// The server ends with ctx or by Close.
 func StartFTP(ctx context.Context, addr string, configure ...func(*FTP)) (*FTP, error) {
 	s := &FTP{Anonymous: true}
 	s.faults.server, s.faults.known = "FTP", streaming(fExtraReply, fNoFinalReply, fData)
@@ -124,39 +124,40 @@ type ftpSession struct {
 	*conn
 	srv   *FTP
 	lines chan ftpLine  // commands from the client; closed at its end
-	done  chan struct{} // closed when the session is over
-	busy  atomic.Bool   // with a command: the client need not say anything
-	idle  bool          // why lines was closed
+	done  chan struct{} // closed when the session has ended
+	busy  atomic.Bool   // carrying out a command: the client need not send anything
+	idle  bool          // lines was closed by the idle timeout
 	quit  bool
-	plan  *plan // armed against the command at hand
+	plan  *plan // faults armed for the current command
 
 	user     string
 	loggedIn bool
-	asked    byte // what USER and PASS still want: 'P'assword, 'A'ccount
+	asked    byte // what USER and PASS still require: 'P'assword, 'A'ccount
 	failures int
 
 	dir      string // working directory, a name in the tree
 	ascii    bool
 	rest     int64
-	renaming string // given by RNFR
+	renaming string // the argument of RNFR
 	epsvAll  bool
 	passive  net.Listener // after PASV and EPSV
 	active   string       // address to connect to, after PORT and EPRT
 	queue    []ftpLine    // commands that came during a transfer
 	moving   bool         // a transfer is under way
 
-	outOfTurn bool                    // the command at hand came ahead of another
-	carryOut  func(line string) error // command, for commands that carry out others
+	outOfTurn bool                    // the current command arrived before an earlier one was answered
+	carryOut  func(line string) error // command(), for commands that carry out others
 
-	turned    chan struct{} // lets the reader go on after a command that may turn TLS on or off
-	clear     net.Conn      // below TLS
+	turned    chan struct{} // lets the reader continue after a command that may turn TLS on or off
+	clear     net.Conn      // the connection below TLS
 	secured   bool
 	sized     bool // PBSZ was given
 	private   bool // data connections are under TLS
-	announced bool // by PRET
+	announced bool // by a PRET
 }
 
-// maxFTPLine bounds a command, maxLogins the wrong passwords on one connection.
+// maxFTPLine is the maximum length of a command, maxLogins the maximum number of wrong passwords on
+// a connection.
 const (
 	maxFTPLine = 8 << 10
 	maxLogins  = 10
@@ -203,10 +204,10 @@ func (s *FTP) serve(c *conn) {
 	}
 }
 
-// ftpLine is a command as it came, and as it is read.
+// ftpLine is a command as received and as read.
 type ftpLine struct{ octets, text string }
 
-// next waits for a command; false means that the client has left.
+// next waits for a command. It returns false if the client has left.
 func (f *ftpSession) next() (text string, more bool) {
 	var line ftpLine
 	if len(f.queue) > 0 {
@@ -217,14 +218,14 @@ func (f *ftpSession) next() (text string, more bool) {
 	return f.hear(line), true
 }
 
-// hear records a command when it has its turn, so that a transcript has each reply
-// behind its command also where several came at once.
+// hear records a command when it is carried out, so that each reply follows its command in the
+// transcript even if several commands came at once.
 func (f *ftpSession) hear(line ftpLine) string {
 	_, _ = f.received.Write([]byte(line.octets))
 	return line.text
 }
 
-// read feeds the client's lines to the session, also while a transfer runs.
+// read sends the client's lines to the session, also while a transfer runs.
 func (f *ftpSession) read() {
 	defer close(f.lines)
 	r := bufio.NewReaderSize(f.conn, maxFTPLine)
@@ -232,7 +233,7 @@ func (f *ftpSession) read() {
 		line, err := r.ReadSlice('\n')
 		octets := string(line)
 		if errors.Is(err, bufio.ErrBufferFull) {
-			line, err = []byte{0}, skipLine(r) // no command, so 500
+			line, err = []byte{0}, skipLine(r) // not a command, so 500
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			if f.busy.Load() && len(line) == 0 {
@@ -241,7 +242,7 @@ func (f *ftpSession) read() {
 			f.idle = true
 		}
 		if err != nil {
-			if len(line) > 0 { // half a command
+			if len(line) > 0 { // an incomplete command
 				f.received.script.record(Line{Conn: f.received.conn, From: f.received.from, Octets: octets}, lineText)
 			}
 			return
@@ -254,7 +255,7 @@ func (f *ftpSession) read() {
 		if turnsTLS(f.text(line)) {
 			select {
 			case <-f.turned:
-				r.Reset(f.conn) // what was sent ahead does not count
+				r.Reset(f.conn) // discard what was sent before TLS changed
 			case <-f.done:
 				return
 			}
@@ -262,7 +263,7 @@ func (f *ftpSession) read() {
 	}
 }
 
-// skipLine reads what is left of a line that was too long, but not for ever.
+// skipLine discards the rest of a line that was too long, up to a limit.
 func skipLine(r *bufio.Reader) error {
 	for range 1024 {
 		if _, err := r.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
@@ -272,7 +273,7 @@ func skipLine(r *bufio.Reader) error {
 	return io.ErrShortBuffer
 }
 
-// text is a line without its end, read as the server reads lines.
+// text returns a line without its end, with IAC bytes read as BareIAC says.
 func (f *ftpSession) text(line []byte) string {
 	if f.srv.BareIAC {
 		return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
@@ -280,9 +281,8 @@ func (f *ftpSession) text(line []byte) string {
 	return telnetText(line)
 }
 
-// telnetText is a line of the Telnet stream that a control connection is
-// (RFC 959 §3.3): without its end and without the Telnet commands before an
-// ABOR; a doubled IAC stands for the octet itself.
+// telnetText reads a line of the Telnet stream that a control connection is (RFC 959 §3.3). It
+// removes the line's end and the Telnet commands before an ABOR; a doubled IAC becomes one.
 func telnetText(line []byte) string {
 	const iac, dm, ip = 255, 242, 244
 	s := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
@@ -319,10 +319,10 @@ func (f *ftpSession) command(line string) error {
 	return do(f, arg)
 }
 
-// refuses tells whether a reply armed by a test stops the command itself.
+// refuses reports whether an armed reply means that the command is not carried out.
 func refuses(reply string) bool { return reply == "" || reply[0] < '1' || reply[0] > '3' }
 
-// reply sends the reply to a command: the armed one, if there is one.
+// reply sends the reply to a command, or the armed one if there is one.
 func (f *ftpSession) reply(text string) error {
 	if f.plan.reply != nil {
 		text = *f.plan.reply
@@ -337,7 +337,7 @@ func (f *ftpSession) replyf(format string, args ...any) error {
 // beforeLogin are the commands that need no login.
 var beforeLogin = []string{"USER", "PASS", "ACCT", "QUIT", "REIN", "NOOP", "HELP", "SYST", "FEAT", "OPTS", "AUTH", "PBSZ", "PROT"}
 
-// ftpCommands are all commands known. The X-names are those of RFC 1123 §4.1.3.1.
+// ftpCommands has all known commands. The X-names are those of RFC 1123 §4.1.3.1.
 var ftpCommands = map[string]func(*ftpSession, string) error{
 	"USER": (*ftpSession).userName,
 	"PASS": (*ftpSession).password,
@@ -397,7 +397,7 @@ var ftpCommands = map[string]func(*ftpSession, string) error{
 	"RNTO": (*ftpSession).renameTo,
 }
 
-// isTransfer tells whether a command uses a data connection.
+// isTransfer reports whether a command uses a data connection.
 func isTransfer(verb string) bool {
 	switch verb {
 	case "RETR", "STOR", "STOU", "APPE", "NLST", "LIST", "MLSD":

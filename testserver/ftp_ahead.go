@@ -5,51 +5,51 @@ import (
 	"time"
 )
 
-// Ahead is what an FTP server does about commands that come before it has answered
-// the one at hand. Servers differ, because RFC 959 does not say.
+// Ahead is what an FTP server does with commands that arrive before it has answered the previous
+// one. Servers differ, because RFC 959 does not say.
 type Ahead uint8
 
 const (
-	// AheadKept carries them out in turn, as most servers do.
+	// AheadKept carries them out in order, as most servers do.
 	AheadKept Ahead = iota
-	// AheadLost throws them away, as a server does that empties its input before it answers.
+	// AheadLost discards them, like a server that empties its input before it answers.
 	AheadLost
-	// AheadOutOfTurn answers the next command before the one at hand, unless it is a
-	// transfer. During a transfer it answers each command at once, as proftpd does: with
-	// "450 EPSV: data transfer in progress" if it would interfere.
+	// AheadOutOfTurn answers the next command before the current one, unless the next one is a
+	// transfer. During a transfer it answers each command at once, as proftpd does: with "450 EPSV:
+	// data transfer in progress" if the command would interfere.
 	AheadOutOfTurn
-	// AheadCloses closes the control connection, and the data connection of a transfer,
-	// instead of answering.
+	// AheadCloses closes the control connection, and the data connection of a transfer, instead of
+	// answering.
 	AheadCloses
 )
 
-// aheadTime is how long a server that minds commands sent ahead waits for them before
-// each answer, so that those that follow in a packet of their own are ahead too. In a
-// testing/synctest bubble none is missed.
+// aheadTime is how long a server with another Ahead than AheadKept waits for such commands before
+// each answer, so that those that follow in a packet of their own count too. In a testing/synctest
+// bubble every one is detected.
 const aheadTime = 5 * time.Millisecond
 
-// CameAhead is how many commands have come before the one at hand was answered, on all
-// connections so far. It is 0 with [AheadKept], which does not look, and ABOR during a
-// transfer is not counted.
+// CameAhead returns the number of commands that arrived before the previous one was answered, on
+// all connections so far. It is 0 with [AheadKept], which does not look for them. ABOR during a
+// transfer does not count.
 func (s *FTP) CameAhead() int { return int(s.cameAhead.Load()) }
 
-// minds tells whether the server does not cope with what comes ahead now.
-func (f *ftpSession) minds() bool {
+// checksAhead reports whether the server now treats commands that came ahead in a special way.
+func (f *ftpSession) checksAhead() bool {
 	return f.srv.Ahead != AheadKept && !f.outOfTurn && (f.moving || !f.srv.AheadInTransfers)
 }
 
-// answer sends the last reply to a command, after what the server does about commands
-// that are there already.
+// answer sends the last reply to a command, after it has dealt with commands that have already
+// arrived.
 func (f *ftpSession) answer(p *plan, reply string) error {
-	if f.minds() {
-		if err := f.mindAhead(); err != nil {
+	if f.checksAhead() {
+		if err := f.checkAhead(); err != nil {
 			return err
 		}
 	}
 	return f.conn.answer(p, reply)
 }
 
-func (f *ftpSession) mindAhead() error {
+func (f *ftpSession) checkAhead() error {
 	wait := time.NewTimer(aheadTime)
 	defer wait.Stop()
 	for len(f.queue) == 0 {
@@ -64,15 +64,15 @@ func (f *ftpSession) mindAhead() error {
 				return err
 			}
 			if f.srv.Ahead == AheadOutOfTurn && !f.moving {
-				return nil // one in place of another
+				return nil // one in exchange for another
 			}
 		}
 	}
 	return nil
 }
 
-// ahead does what the server does about a command that came before the answer to the
-// one at hand. An error ends the session.
+// ahead deals with a command that arrived before the answer to the current one. An error ends the
+// session.
 func (f *ftpSession) ahead(line ftpLine) error {
 	verb, _, _ := strings.Cut(strings.ToUpper(line.text), " ")
 	if f.moving && verb == "ABOR" {
@@ -100,7 +100,7 @@ func (f *ftpSession) ahead(line ftpLine) error {
 	return f.carryOut(line.text)
 }
 
-// interferes tells whether a command would disturb a transfer that is under way.
+// interferes reports whether a command would disturb a transfer that is under way.
 func interferes(verb string) bool {
 	switch verb {
 	case "PASV", "EPSV", "PORT", "EPRT", "RNFR", "RNTO", "REIN", "AUTH", "CCC", "PROT":

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Data connections: parameters, and who connects to whom.
+// Data connections: their parameters, and which side connects.
 
 func (f *ftpSession) setType(arg string) error {
 	switch strings.ToUpper(arg) {
@@ -82,7 +82,7 @@ func (f *ftpSession) epsv(arg string) error {
 	return f.replyf("229 Entering Extended Passive Mode (|||%d|)", at.Port())
 }
 
-// peer is the client's address.
+// peer returns the client's address.
 func (f *ftpSession) peer() netip.Addr { return addrOf(f.RemoteAddr()) }
 
 func addrOf(a net.Addr) netip.Addr {
@@ -93,7 +93,7 @@ func addrOf(a net.Addr) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap()
 }
 
-// listenPassive listens where the control connection came in.
+// listenPassive listens on the address at which the control connection came in.
 func (f *ftpSession) listenPassive() (netip.AddrPort, error) {
 	f.closePassive()
 	f.active, f.announced = "", false
@@ -156,8 +156,8 @@ func (f *ftpSession) eprt(arg string) error {
 	return f.connectTo(netip.AddrPortFrom(ip, uint16(port)))
 }
 
-// connectTo notes where the client listens. Only its own address will do:
-// otherwise the server could be made to attack others (RFC 2577).
+// connectTo sets the address to connect to. It must be the client's own: otherwise the server could
+// be made to attack other hosts (RFC 2577).
 func (f *ftpSession) connectTo(at netip.AddrPort) error {
 	switch {
 	case f.epsvAll:
@@ -170,7 +170,7 @@ func (f *ftpSession) connectTo(at netip.AddrPort) error {
 	return f.replyf("200 Will connect to port %d.", at.Port())
 }
 
-// openData makes the data connection; the caller closes it. It ends with ctx.
+// openData opens the data connection; the caller closes it. It stops when ctx ends.
 func (f *ftpSession) openData(ctx context.Context) (net.Conn, error) {
 	if f.active != "" {
 		to := f.active
@@ -193,7 +193,7 @@ func (f *ftpSession) openData(ctx context.Context) (net.Conn, error) {
 		if addrOf(nc.RemoteAddr()) == f.peer() {
 			return nc, nil
 		}
-		_ = nc.Close() // somebody else's
+		_ = nc.Close() // from another host
 	}
 	return nil, fmt.Errorf("no data connection from %v", f.peer())
 }

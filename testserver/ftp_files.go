@@ -13,7 +13,7 @@ import (
 
 // Commands about files and directories that need no data connection.
 
-// name makes a tree name of a pathname argument.
+// name turns a pathname argument into a name in the tree.
 func (f *ftpSession) name(arg string) string {
 	if strings.HasPrefix(arg, "/") {
 		return clean(arg)
@@ -21,7 +21,7 @@ func (f *ftpSession) name(arg string) string {
 	return clean(f.dir + "/" + arg)
 }
 
-// fail is the reply to an error of the tree.
+// fail replies to an error of the tree.
 func (f *ftpSession) fail(err error) error { return f.reply(failure(err)) }
 
 func failure(err error) string {
@@ -50,7 +50,7 @@ func (f *ftpSession) printDir(string) error {
 	return f.replyf("257 %s is the current directory.", quoted(f.dir))
 }
 
-// quoted is a pathname in a 257 reply (RFC 959 appendix II).
+// quoted formats a pathname for a 257 reply (RFC 959 appendix II).
 func quoted(name string) string {
 	return `"/` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
@@ -127,7 +127,7 @@ func (f *ftpSession) setModTime(arg string) error {
 	return f.change(err, "213 Modify=%s; %s", stamp, file)
 }
 
-// change is the reply to a command that changed the tree, or failed to.
+// change replies to a command that changed the tree, or failed to.
 func (f *ftpSession) change(err error, format string, args ...any) error {
 	if err != nil {
 		return f.fail(err)
@@ -135,7 +135,7 @@ func (f *ftpSession) change(err error, format string, args ...any) error {
 	return f.reply(fmt.Sprintf(format, args...))
 }
 
-// writing refuses a change on a read-only server.
+// writing runs change, or refuses it on a read-only server.
 func (f *ftpSession) writing(change func() error) error {
 	if f.srv.ReadOnly {
 		return fs.ErrPermission

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Listings: names (NLST), ls -l (LIST), facts (MLSD). Lines are without their ends.
+// Listings: names (NLST), ls -l (LIST), facts (MLSD). The lines have no line ends here.
 
-// lineFunc writes one line; prefix is what NLST puts before the name.
+// lineFunc formats one line; prefix is what NLST puts before the name.
 type lineFunc func(e entry, prefix string) string
 
-// oneLine shows a name that would break a line as Unix servers do.
+// oneLine replaces characters that would break a line, as Unix servers do.
 var oneLine = strings.NewReplacer("\r", "?", "\n", "?", "\x00", "?")
 
 // listing lists a directory, or a file as its only line.
@@ -47,8 +47,8 @@ func (f *ftpSession) listing(arg string, line lineFunc) ([]string, error) {
 	return lines, nil
 }
 
-// fitting lists what a pattern in the last part of arg fits, as servers do that have
-// ls look: mget of a client asks so. Hidden names need a pattern with their dot.
+// fitting lists the names that match a pattern in the last part of arg, as servers do that run ls;
+// clients send such patterns for mget. Hidden names require a pattern that begins with a dot.
 func (f *ftpSession) fitting(arg string, line lineFunc) ([]string, error) {
 	dir, pattern := path.Split(arg)
 	entries, err := f.srv.tree.list(f.name(dir))
@@ -70,8 +70,8 @@ func (f *ftpSession) fitting(arg string, line lineFunc) ([]string, error) {
 	return lines, nil
 }
 
-// withoutFlags drops what clients add in the belief that LIST is ls, as in
-// "-a dir", unless there is something of that name.
+// withoutFlags removes ls flags, as in "-a dir", which some clients send to LIST. It keeps them if
+// a file of that name exists.
 func (f *ftpSession) withoutFlags(arg string) string {
 	if !strings.HasPrefix(arg, "-") {
 		return arg
@@ -97,7 +97,7 @@ func (f *ftpSession) unixLine(e entry, _ string) string {
 	return fmt.Sprintf("%s %4d ftp      ftp      %12d %s %s", mode, links, e.Size, date, e.Name)
 }
 
-// factsLine is a line of MLSD (RFC 3659 §7.2).
+// factsLine returns a line of MLSD (RFC 3659 §7.2).
 func (f *ftpSession) factsLine(e entry, _ string) string {
 	modify := e.ModTime.UTC().Format(ftpTime)
 	if e.Dir {

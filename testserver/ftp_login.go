@@ -15,13 +15,13 @@ func (f *ftpSession) userName(name string) error {
 	case f.anonymous():
 		f.asked = 'P'
 		return f.reply("331 Guest login ok, send your e-mail address as password.")
-	default: // an unknown user is not told so
+	default: // also for an unknown user, so as not to disclose which users exist
 		f.asked = 'P'
 		return f.reply("331 Password required.")
 	}
 }
 
-// anonymous tells whether the user named is the anonymous one.
+// anonymous reports whether the user is the anonymous one.
 func (f *ftpSession) anonymous() bool {
 	_, own := f.srv.Users[f.user]
 	return f.srv.Anonymous && !own && (strings.EqualFold(f.user, "anonymous") || strings.EqualFold(f.user, "ftp"))

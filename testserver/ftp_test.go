@@ -19,7 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// lab is a server with an account.
+// lab configures a server with an account.
 func lab(s *testserver.FTP) {
 	s.Users = map[string]testserver.User{
 		"lab":    {Password: "secret"},
@@ -119,7 +119,7 @@ CWD secret => 550`},
 
 type step struct{ command, reply string }
 
-// dialogue cuts a script into steps; a reply goes on over lines without "=>".
+// dialogue splits a script into steps. A reply continues on lines without "=>".
 func dialogue(script string) []step {
 	var steps []step
 	for line := range strings.Lines(script) {
@@ -274,7 +274,7 @@ func TestFTPActiveMode(t *testing.T) {
 			if first, last := c.reply(), c.reply(); !strings.HasPrefix(first, "150") || !strings.HasPrefix(last, "226") {
 				t.Errorf("replies %q, %q", first, last)
 			}
-			c.expect("RETR motd.txt", "425") // one PORT, one connection
+			c.expect("RETR motd.txt", "425") // a PORT is for one connection only
 		})
 	}
 }
@@ -296,7 +296,7 @@ func TestFTPAbort(t *testing.T) {
 			t.Errorf("second reply to ABOR: %q", got)
 		}
 		if rest, _ := io.ReadAll(nc); len(rest) > 2 {
-			t.Errorf("%d octets after the abort", len(rest))
+			t.Errorf("%d bytes after the abort", len(rest))
 		}
 		if data, _, last, _ := c.get("RETR motd.txt"); data != "hello\nworld\n" {
 			t.Errorf("after the abort: %q, %s", data, last)
@@ -321,9 +321,9 @@ func TestFTPCommandsSentAhead(t *testing.T) {
 	})
 }
 
-// TestFTPMindsCommandsAhead holds what a client sees of servers that do not cope with
-// commands sent ahead: the lines of a case are replies to what it wrote at once.
-func TestFTPMindsCommandsAhead(t *testing.T) {
+// TestFTPCommandsAhead tests what a client sees of servers that cannot handle commands sent
+// ahead. The lines of a case are the replies to what the client wrote at once.
+func TestFTPCommandsAhead(t *testing.T) {
 	const transfer, closed = "RETR motd.txt\r\nEPSV\r\nPWD\r\n", "!EOF"
 	for _, tt := range []struct {
 		name        string
@@ -363,7 +363,7 @@ func TestFTPMindsCommandsAhead(t *testing.T) {
 				}
 			}
 			if !strings.HasSuffix(tt.replies, closed) {
-				c.expect("NOOP", "200") // one at a time is fine
+				c.expect("NOOP", "200") // one command at a time works
 			}
 			if got := srv.CameAhead(); got != tt.came {
 				t.Errorf("%d commands came ahead, want %d:\n%s", got, tt.came, srv.Transcript())
@@ -372,9 +372,9 @@ func TestFTPMindsCommandsAhead(t *testing.T) {
 	}
 }
 
-// TestFTPMindsCommandsAheadUnderTLS wants the same behind TLS, of commands in records
-// of their own, and from the login on.
-func TestFTPMindsCommandsAheadUnderTLS(t *testing.T) {
+// TestFTPCommandsAheadUnderTLS is the same under TLS, with commands in records of their own,
+// and from the login on.
+func TestFTPCommandsAheadUnderTLS(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewFTP(t, inMemory, func(s *testserver.FTP) {
 			s.TLS, s.ImplicitTLS, s.Ahead = serverTLS(t), true, testserver.AheadLost
@@ -427,8 +427,7 @@ func TestFTPIdleClient(t *testing.T) {
 	})
 }
 
-// TestFTPStranger has somebody else connect to the port for data first, who gets
-// nothing.
+// TestFTPStranger has another host connect to the data port first. It must receive nothing.
 func TestFTPStranger(t *testing.T) {
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
 	c := loginFTP(t, srv)
@@ -480,7 +479,7 @@ func TestFTPClientLeaves(t *testing.T) {
 		start := time.Now()
 		io.ReadAll(nc)
 		if waited := time.Since(start); waited > time.Minute {
-			t.Errorf("the transfer went on for %v", waited)
+			t.Errorf("the transfer continued for %v", waited)
 		}
 	})
 }
@@ -510,7 +509,7 @@ C: "QUI"
 			t.Errorf("transcript\n%swant\n%s", got, want)
 		}
 		if !srv.Transcript().Has(testserver.FromServer, "200 Ok.") {
-			t.Error("Has does not find a line")
+			t.Error("Has does not find a line of the transcript")
 		}
 		srv.ResetTranscript()
 		if got := srv.Transcript(); len(got) != 0 {
@@ -519,7 +518,7 @@ C: "QUI"
 	})
 }
 
-// The same file system is seen through an overlay that clients write to.
+// Clients write to an overlay, not to the file system itself.
 func TestFTPContentIsNotWritten(t *testing.T) {
 	fsys := fstest.MapFS{"a": {Data: []byte("original")}}
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fsys })
@@ -553,7 +552,7 @@ func testClose(t *testing.T, inMemory bool) {
 	if took := time.Since(start); inMemory && took > 0 {
 		t.Errorf("Close took %v", took)
 	}
-	srv.Close() // again
+	srv.Close() // a second time
 	srv.Wait()
 	for _, conn := range []net.Conn{c, nc} {
 		conn.SetDeadline(time.Now().Add(5 * time.Second))

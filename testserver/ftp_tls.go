@@ -30,8 +30,7 @@ func (f *ftpSession) auth(arg string) error {
 	return nil
 }
 
-// secure puts the rest of the control connection under TLS. Nobody may be reading
-// from it.
+// secure starts TLS on the control connection. No other goroutine may be reading from it.
 func (f *ftpSession) secure() error {
 	ctx, cancel := context.WithTimeout(f.srv.ctx, f.srv.IdleTimeout)
 	defer cancel()
@@ -69,7 +68,7 @@ func (f *ftpSession) protection(arg string) error {
 	return f.reply("200 Protection set.")
 }
 
-// clearCommands is CCC. The server ends TLS; a client may do so too.
+// clearCommands is CCC. The server ends TLS; the client may end it too.
 func (f *ftpSession) clearCommands(string) error {
 	if !f.secured {
 		return f.reply("533 The commands are in the clear.")
@@ -86,8 +85,8 @@ func (f *ftpSession) clearCommands(string) error {
 	return nil
 }
 
-// afterTLS is a connection that was under TLS: the client may say so before it
-// goes on.
+// afterTLS is a connection after TLS has ended: the client may send its close_notify before it
+// continues.
 type afterTLS struct {
 	net.Conn
 	begun bool
@@ -111,8 +110,7 @@ func (c *afterTLS) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// skipNotice reads away the client's close_notify, which with TLS 1.3 has the
-// type of data.
+// skipNotice discards the client's close_notify, which has the content type of data with TLS 1.3.
 func (c *afterTLS) skipNotice() error {
 	head := make([]byte, 5)
 	if _, err := io.ReadFull(c.Conn, head[:1]); err != nil {
@@ -129,15 +127,16 @@ func (c *afterTLS) skipNotice() error {
 	return err
 }
 
-// turnsTLS tells whether what follows a command may not be what it looks like.
+// turnsTLS reports whether a command may turn TLS on or off, so that the bytes behind it may have
+// another form.
 func turnsTLS(line string) bool {
 	verb, _, _ := strings.Cut(line, " ")
 	return strings.EqualFold(verb, "AUTH") || strings.EqualFold(verb, "CCC")
 }
 
-var errNoReuse = errors.New("the TLS session is another one")
+var errNoReuse = errors.New("the data connection does not resume the TLS session")
 
-// secureData puts a data connection under TLS if that was agreed.
+// secureData starts TLS on a data connection if that was agreed.
 func (f *ftpSession) secureData(ctx context.Context, nc net.Conn) (net.Conn, error) {
 	if !f.private {
 		return nc, nil
@@ -155,7 +154,7 @@ func (f *ftpSession) secureData(ctx context.Context, nc net.Conn) (net.Conn, err
 	return t, nil
 }
 
-// preTransfer is PRET: the transfer that is to come.
+// preTransfer is PRET, which announces a transfer.
 func (f *ftpSession) preTransfer(arg string) error {
 	verb, _, _ := strings.Cut(strings.ToUpper(arg), " ")
 	if !isTransfer(verb) {

@@ -17,7 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// serverTLS has a certificate that nobody trusts.
+// serverTLS has a certificate that is not trusted by default.
 func serverTLS(tb testing.TB) *tls.Config {
 	tb.Helper()
 	public, key, err := ed25519.GenerateKey(rand.Reader)
@@ -32,7 +32,7 @@ func serverTLS(tb testing.TB) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }
 
-// secureClient speaks to an FTP server, in the clear and under TLS.
+// secureClient is an FTP client, in the clear and under TLS.
 type secureClient struct {
 	t      *testing.T
 	raw    net.Conn
@@ -86,7 +86,7 @@ func withTLS(t *testing.T, configure func(*testserver.FTP), test func(*testing.T
 func TestFTPTLS(t *testing.T) {
 	withTLS(t, nil, func(t *testing.T, _ *testserver.FTP, c *secureClient) {
 		c.expect("", "220")
-		c.expect("AUTH TLS\r\nXYZZY", "234") // what is sent ahead does not count
+		c.expect("AUTH TLS\r\nXYZZY", "234") // what is sent ahead must be ignored
 		tlsConn := c.secure()
 		c.expect("AUTH TLS", "503")
 		c.expect("USER anonymous", "331")
@@ -109,7 +109,7 @@ func TestFTPTLS(t *testing.T) {
 	})
 }
 
-// TestFTPReuseTLS has data connections that must go on with a TLS session.
+// TestFTPReuseTLS tests data connections that must resume a TLS session.
 func TestFTPReuseTLS(t *testing.T) {
 	for _, reuses := range []bool{true, false} {
 		withTLS(t, func(s *testserver.FTP) { s.ReuseTLS, s.RequireTLS, s.ImplicitTLS = true, true, true }, func(t *testing.T, srv *testserver.FTP, c *secureClient) {
@@ -144,7 +144,7 @@ func TestFTPReuseTLS(t *testing.T) {
 	}
 }
 
-// passiveAddr is what the last 227 named.
+// passiveAddr returns the address in the last 227.
 func passiveAddr(transcript testserver.Transcript) string {
 	var host [4]byte
 	var port int

@@ -15,8 +15,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/memnet"
 )
 
-// Transfers. Two goroutines work on one: its own moves the data, the session's
-// keeps listening to the client, for ABOR.
+// Transfers. Two goroutines work on each: one moves the data, and the session's own keeps listening
+// to the client, for ABOR.
 
 func (f *ftpSession) retrieve(arg string) error {
 	offset := f.takeRestart()
@@ -26,7 +26,7 @@ func (f *ftpSession) retrieve(arg string) error {
 	}
 	defer file.Close()
 	src, left := io.Reader(file), max(0, e.Size-offset)
-	if f.ascii { // REST counts what is transferred
+	if f.ascii { // REST counts transferred bytes
 		src = toNetASCII(file)
 		_, err = io.CopyN(io.Discard, src, offset)
 	} else {
@@ -43,7 +43,7 @@ func (f *ftpSession) list(arg string) error { return f.sendListing(arg, f.unixLi
 
 func (f *ftpSession) mlsd(arg string) error {
 	switch e, err := f.srv.tree.stat(f.name(arg)); {
-	case err != nil: // MLSD takes no patterns
+	case err != nil: // MLSD accepts no patterns
 		return f.fail(err)
 	case !e.Dir:
 		return f.reply("501 Not a directory.")
@@ -51,7 +51,7 @@ func (f *ftpSession) mlsd(arg string) error {
 	return f.sendListing(arg, f.factsLine)
 }
 
-// sendListing sends lines that end in CR LF whatever the type.
+// sendListing sends lines that end in CR LF, whatever the type.
 func (f *ftpSession) sendListing(arg string, line lineFunc) error {
 	f.takeRestart()
 	lines, err := f.listing(arg, line)
@@ -67,8 +67,8 @@ func (f *ftpSession) sendListing(arg string, line lineFunc) error {
 
 func (f *ftpSession) store(arg string) error { return f.receive(arg, f.takeRestart()) }
 
-// storeUnique is STOU: a file by a name that is not taken, which the first reply
-// tells in the form of RFC 1123 §4.1.2.9.
+// storeUnique is STOU: it stores a file under a name that is not taken. The first reply contains
+// the name in the form of RFC 1123 §4.1.2.9.
 func (f *ftpSession) storeUnique(arg string) error {
 	f.takeRestart()
 	if arg == "" {
@@ -86,7 +86,7 @@ func (f *ftpSession) storeUnique(arg string) error {
 
 func (f *ftpSession) appendTo(arg string) error {
 	f.takeRestart()
-	e, _ := f.srv.tree.stat(f.name(arg)) // a new file starts at 0
+	e, _ := f.srv.tree.stat(f.name(arg)) // the size of a new file is 0
 	return f.receive(arg, e.Size)
 }
 
@@ -102,7 +102,7 @@ func (f *ftpSession) receiveAs(arg string, offset int64, first string) error {
 	}
 	return f.transfer(first, func(d *dataConn) error {
 		data, err := d.receive(f.srv.MaxUpload - offset)
-		if err2 := f.srv.tree.write(name, offset, data); err == nil { // what came is kept
+		if err2 := f.srv.tree.write(name, offset, data); err == nil { // what was received is kept
 			err = err2
 		}
 		return err
@@ -123,13 +123,13 @@ func (f *ftpSession) opening(name string, size int64) string {
 	return fmt.Sprintf("150 Opening %s mode data connection for %s (%d bytes).", mode, name, size)
 }
 
-// abort answers an ABOR that found nothing to abort, or whose 426 is out.
+// abort answers an ABOR when no transfer is under way, or after its 426 was sent.
 func (f *ftpSession) abort(string) error { return f.reply("226 Abort successful.") }
 
-// maxQueue bounds the commands that a client sends ahead during a transfer.
+// maxQueue is the maximum number of commands that a client may send during a transfer.
 const maxQueue = 64
 
-// transfer gives the first reply, moves the data, and gives the last reply.
+// transfer sends the first reply, moves the data, and sends the last reply.
 func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 	if f.passive == nil && f.active == "" {
 		return f.reply("425 Use PASV or PORT first.")
@@ -169,8 +169,8 @@ func (f *ftpSession) transfer(first string, move func(*dataConn) error) error {
 	return f.finish(p, last)
 }
 
-// attend waits for the transfer and meanwhile for the client. It calls arrived when
-// another command is there. The second error ends the session.
+// attend waits for the end of the transfer and meanwhile reads commands. It calls arrived when a
+// command other than ABOR has come. The second error ends the session.
 func (f *ftpSession) attend(moved <-chan error, arrived, cancel func()) (err, over error) {
 	if len(f.queue) > 0 {
 		arrived()
@@ -194,7 +194,7 @@ func (f *ftpSession) attend(moved <-chan error, arrived, cancel func()) (err, ov
 				<-moved
 				f.queue = append([]ftpLine{line}, f.queue...)
 				return errAborted, nil
-			case !f.minds():
+			case !f.checksAhead():
 				f.queue = append(f.queue, line)
 				arrived()
 				continue
@@ -232,7 +232,7 @@ func isNetError(err error) bool {
 	return errors.As(err, &ne) || errors.Is(err, errCut)
 }
 
-// finish gives the last reply, as what is armed for the command and at END say.
+// finish sends the last reply, with the faults armed for the command and at END.
 func (f *ftpSession) finish(p *plan, last string) error {
 	end := f.srv.faults.at("END")
 	if err := f.preempt(end); err != nil || p.noFinal || end.noFinal {
@@ -247,8 +247,7 @@ func (f *ftpSession) finish(p *plan, last string) error {
 	return f.answer(end, last)
 }
 
-// open makes the data connection, with TLS over it if that was agreed. It ends
-// with ctx.
+// open opens the data connection, with TLS if that was agreed. It stops when ctx ends.
 func (f *ftpSession) open(ctx context.Context) (raw, conn net.Conn, err error) {
 	if raw, err = f.openData(ctx); err != nil {
 		return nil, nil, errNoData
@@ -260,8 +259,7 @@ func (f *ftpSession) open(ctx context.Context) (raw, conn net.Conn, err error) {
 	return raw, conn, err
 }
 
-// move moves data over the data connection that open gives to d, and does what is
-// armed against it.
+// move moves data over the data connection that open returns, with the faults armed for it.
 func (f *ftpSession) move(d *dataConn, open func(context.Context) (raw, conn net.Conn, err error), move func(*dataConn) error) (err error) {
 	if d.raw, d.Conn, err = open(d.ctx); err != nil {
 		return err
@@ -285,7 +283,7 @@ func (f *ftpSession) move(d *dataConn, open func(context.Context) (raw, conn net
 	}
 	err = move(d)
 	if errors.Is(err, errCut) && !d.plan.reset {
-		return nil // a server that cuts short does not tell
+		return nil // a server that truncates its data does not report that
 	}
 	return err
 }
@@ -293,15 +291,15 @@ func (f *ftpSession) move(d *dataConn, open func(context.Context) (raw, conn net
 // dataConn is an open data connection with the faults armed against it.
 type dataConn struct {
 	net.Conn
-	raw   net.Conn        // below TLS; cutting it leaves out the close_notify
+	raw   net.Conn        // below TLS; closing it omits the close_notify
 	ctx   context.Context // ends with the transfer
-	next  context.Context // ends when the next command is there
+	next  context.Context // ends when the next command has arrived
 	idle  time.Duration
 	plan  *plan
 	ascii bool
 }
 
-// send sends src, or what a fault puts in its place.
+// send sends src, or what a fault sends instead.
 func (d *dataConn) send(src io.Reader) error {
 	if d.plan.data != nil {
 		src = strings.NewReader(*d.plan.data)
@@ -317,9 +315,9 @@ func (d *dataConn) send(src io.Reader) error {
 	return nil
 }
 
-// settle ends the data and gives the client a moment to close its side too
-// before the last reply. Lynx 2.9 loses a 226 that it reads together with the 150. One
-// that sends commands ahead is not kept waiting.
+// settle ends the data and, before the last reply, gives the client a moment to close its side too.
+// Lynx 2.9 loses a 226 that it reads together with the 150. There is no wait for a client that
+// pipelines commands.
 func (d *dataConn) settle() {
 	half, ok := d.Conn.(interface{ CloseWrite() error }) // TCP's, or the close_notify of TLS
 	if _, inMemory := d.Conn.(*memnet.Conn); inMemory || !ok || half.CloseWrite() != nil {
@@ -330,7 +328,7 @@ func (d *dataConn) settle() {
 	_, _ = io.Copy(io.Discard, d.Conn)
 }
 
-// receive reads the client's data to its end. It returns what came also with an error.
+// receive reads the client's data to its end. It returns what was received even with an error.
 func (d *dataConn) receive(limit int64) ([]byte, error) {
 	src := io.Reader(&uploadReader{dataConn: d})
 	if d.ascii {
@@ -344,7 +342,7 @@ func (d *dataConn) receive(limit int64) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// uploadReader reads from a client, as slowly and as far as the faults say.
+// uploadReader reads from a client with the faults of an upload: slowly, or only a part.
 type uploadReader struct {
 	*dataConn
 	got int64
@@ -373,10 +371,10 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// copySize is large enough that copying costs little beside the system calls.
+// copySize is large enough that copying costs little compared with the system calls.
 const copySize = 64 << 10
 
-// copyData copies; a file goes to a socket by the kernel's own means.
+// copyData copies src to dst. The kernel copies a file to a socket.
 func copyData(dst io.Writer, src io.Reader) (int64, error) {
 	if file, ok := src.(*os.File); ok {
 		return io.Copy(dst, file)

@@ -13,9 +13,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// The fuzz targets send anything at all and want the server to end the
-// connection by itself once the client has nothing more to say, without a
-// panic, and to serve the next client.
+// The fuzz targets send arbitrary bytes. The server must end the connection by itself once the
+// client has nothing more to send, without a panic, and serve the next client.
 
 func FuzzFTPSession(f *testing.F) {
 	f.Add([]byte("USER anonymous\r\nPASS x\r\nCWD pub\r\nEPSV\r\nNLST\r\nQUIT\r\n"))
@@ -75,7 +74,7 @@ func FuzzGopherRequest(f *testing.F) {
 	f.Add([]byte("URL:javascript:\"<>\r\n"))
 	f.Fuzz(func(t *testing.T, octets []byte) {
 		synctest.Test(t, func(t *testing.T) {
-			srv := testserver.NewGopher(t, holeInMemory)
+			srv := testserver.NewGopher(t, gopherInMemory)
 			answerAnything(t, srv, srv.Addr, octets)
 			if got, err := ask(t, srv, srv.Addr, "/motd.txt\r\n"); got != "hello\r\nworld\r\n.\r\n" {
 				t.Errorf("the next client got %q, %v", got, err)
@@ -92,7 +91,7 @@ func FuzzGopherPlusRequest(f *testing.F) {
 	f.Add([]byte("7\t\t!\r\n"))
 	f.Fuzz(func(t *testing.T, octets []byte) {
 		synctest.Test(t, func(t *testing.T) {
-			srv := testserver.NewGopher(t, plusHole(testserver.UMNGopher))
+			srv := testserver.NewGopher(t, plusSite(testserver.UMNGopher))
 			answerAnything(t, srv, srv.Addr, octets)
 			if got, err := ask(t, srv, srv.Addr, "/motd.txt\t+\r\n"); got != "+-1\r\nhello\r\nworld\r\n.\r\n" {
 				t.Errorf("the next client got %q, %v", got, err)

@@ -9,35 +9,34 @@ import (
 	"strings"
 )
 
-// Gopher is a server of RFC 1436. Directories are menus, made of Content or of a
-// file "gophermap" in them; files are texts or binaries by their suffix. The
-// selector of a file is its path, as in "/pub/motd.txt"; a type before it, as in
-// "9/pub/motd.txt", serves it as that type. The transcript has the requests,
-// octet by octet and quoted, and the number of octets answered.
+// Gopher is a server of RFC 1436. Directories are menus, built from Content or from a file
+// "gophermap" in them. Files are text or binary by their suffix. The selector of a file is its
+// path, as in "/pub/motd.txt". With a type before it, as in "9/pub/motd.txt", the file is served as
+// that type. The transcript has the requests, quoted, and the number of bytes of each answer.
 type Gopher struct {
 	Server
 
-	// Search answers a request that has words. Nil searches the text files of
-	// Content below the selector for all of the words.
+	// Search answers a search request. If nil, the server searches the text files of Content below
+	// the selector for all of the words.
 	Search func(selector, words string) []MenuLine
-	// Host and Port are what menus say where items are; zero means Addr.
+	// Host and Port are the host and port of items in menus; the zero values mean those of Addr.
 	Host string
 	Port int
-	// NoDot leaves out the last line of texts and menus, as pygopherd does.
+	// NoDot omits the last line (a dot) of texts and menus, as pygopherd does.
 	NoDot bool
-	// NoStuffing sends lines that begin with a dot as they are, as gophernicus does.
+	// NoStuffing means that a line that begins with a dot is sent unchanged, as by gophernicus.
 	NoStuffing bool
-	// BareLF ends the lines of texts and menus in LF.
+	// BareLF means that the lines of texts and menus end in LF.
 	BareLF bool
-	// RequestLimit is how many octets of a request line are understood; what is
-	// beyond them is dropped without a word, as gopherd 3.0 does at 198. Zero is
-	// no limit.
+	// RequestLimit is the number of bytes that are read of a request line. The rest is silently
+	// ignored, as gopherd 3.0 does after 198. Zero means no limit.
 	RequestLimit int
 
-	// Personality is how the server understands Gopher+; zero is not at all.
+	// Personality is the server whose Gopher+ behavior this one imitates. The zero value means a
+	// server without Gopher+.
 	Personality Personality
-	// Plus has what Gopher+ says about files, by their names in Content such as
-	// "pub/motd.txt"; the others have what can be told of any file.
+	// Plus has the Gopher+ information about files, by their names in Content such as
+	// "pub/motd.txt". Other files have the information that any file has.
 	Plus map[string]GopherItem
 }
 
@@ -48,7 +47,7 @@ type MenuLine struct {
 	Selector string
 	Host     string
 	Port     int
-	Plus     byte // '+' or '?' for an item of Gopher+ (one with a form); else 0
+	Plus     byte // '+' for an item of Gopher+, '?' for one with a form; else 0
 }
 
 // NewGopher starts a Gopher server that ends with the test.
@@ -62,8 +61,8 @@ func NewGopher(tb TB, configure ...func(*Gopher)) *Gopher {
 	return s
 }
 
-// StartGopher starts a Gopher server on addr, such as "127.0.0.1:7070"; "" is a
-// free loopback port. It ends with ctx or by Close.
+// StartGopher starts a Gopher server on addr, such as "127.0.0.1:7070"; "" means a free loopback
+// port. The server ends with ctx or by Close.
 func StartGopher(ctx context.Context, addr string, configure ...func(*Gopher)) (*Gopher, error) {
 	s := new(Gopher)
 	s.faults.server, s.faults.known = "Gopher", streaming(fData, fNoDot, fLoneDot, fNoStuffing, fBareLF, fPlusHeader, fTrailer, fNoColon, fPlusError)
@@ -76,18 +75,18 @@ func StartGopher(ctx context.Context, addr string, configure ...func(*Gopher)) (
 	return s, nil
 }
 
-// maxRequest bounds a request line.
+// maxRequest is the maximum length of a request line.
 const maxRequest = 4 << 10
 
-// gopherRequest is a request line cut at its tabs.
+// gopherRequest is a request line, split at its tabs.
 type gopherRequest struct {
 	selector string
 	words    string   // the second field: what to search for
 	more     []string // further fields, of Gopher+
-	form     []string // the lines of a filled form
+	form     []string // the lines of a form that was filled in
 }
 
-// serve answers the one request of a connection.
+// serve answers the only request of a connection.
 func (s *Gopher) serve(c *conn) {
 	r := bufio.NewReaderSize(c, maxRequest)
 	line, err := s.readLine(c, r)
@@ -110,7 +109,7 @@ func (s *Gopher) serve(c *conn) {
 	s.deliver(c, req, a)
 }
 
-// deliver sends an answer, with what is armed against it.
+// deliver sends an answer, with the faults armed for it.
 func (s *Gopher) deliver(c *conn, req gopherRequest, a gopherAnswer) {
 	p := s.faults.at("REQUEST", "REQUEST "+req.selector, a.stage)
 	switch err := c.preempt(p); {
@@ -123,8 +122,8 @@ func (s *Gopher) deliver(c *conn, req gopherRequest, a gopherAnswer) {
 	c.note(s.send(c, a, p))
 }
 
-// readLine reads and records the request line. A line without an end is one
-// too, as some clients close their side instead.
+// readLine reads and records the request line. It accepts a line without an end, because some
+// clients close their side instead.
 func (s *Gopher) readLine(c *conn, r *bufio.Reader) (string, error) {
 	line, err := r.ReadSlice('\n')
 	if len(line) > 0 {
@@ -149,8 +148,8 @@ func parseRequest(line string) gopherRequest {
 	return req
 }
 
-// gopherAnswer is what a request leads to: a menu, a text or a binary, with the
-// header of Gopher+ before it if there is one.
+// gopherAnswer is the answer to a request: a menu, a text or a binary, with the header of Gopher+
+// before it if there is one.
 type gopherAnswer struct {
 	stage  string
 	header string
@@ -185,7 +184,7 @@ func (s *Gopher) prepare(req gopherRequest) gopherAnswer {
 	return gopherAnswer{stage: "BINARY", body: file}
 }
 
-// resolve cuts a type off a selector such as "9/pub/x", if there is no such name.
+// resolve removes a type from a selector such as "9/pub/x", unless a file has that name.
 func (s *Gopher) resolve(selector string) (as byte, name string) {
 	name = clean(selector)
 	if len(selector) > 1 && selector[1] == '/' && strings.IndexByte("01579gIhs", selector[0]) >= 0 {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// gopherTypes are item types by suffix; other files are binaries ('9').
+// gopherTypes are item types by suffix. Other files are binaries ('9').
 var gopherTypes = map[string]byte{
 	"": '0', ".txt": '0', ".md": '0', ".text": '0', ".asc": '0', ".go": '0', ".c": '0', ".h": '0',
 	".htm": 'h', ".html": 'h',
@@ -21,7 +21,7 @@ var gopherTypes = map[string]byte{
 	".hqx": '4', ".zip": '5', ".uu": '6',
 }
 
-// gopherType is the item type of a file, by its name.
+// gopherType returns the item type of a file, by its name.
 func gopherType(name string) byte {
 	if t, ok := gopherTypes[strings.ToLower(path.Ext(strings.TrimLeft(name, ".")))]; ok {
 		return t
@@ -37,17 +37,18 @@ func binary(stage string, text string) gopherAnswer {
 	return gopherAnswer{stage: stage, body: io.NopCloser(strings.NewReader(text))}
 }
 
-// failure is the menu of one error item (type 3) that servers answer with.
+// failure returns the menu that servers answer with in case of an error: one item of type 3.
 func (s *Gopher) failure(selector, what string) gopherAnswer {
 	return s.failureIn('3', fmt.Sprintf("'%s' %s", selector, what))
 }
 
-// failureIn is an error as an item of a type; gopherd answers a text by type 0.
+// failureIn returns an error as an item of a type. gopherd answers the request for a text with type
+// 0.
 func (s *Gopher) failureIn(typ byte, what string) gopherAnswer {
 	return menu("ERROR", s.line(MenuLine{Type: typ, Display: what, Host: "error.host", Port: 1}))
 }
 
-// directory is the menu of a directory.
+// directory returns the menu of a directory.
 func (s *Gopher) directory(name string) gopherAnswer {
 	if m, _, err := s.tree.open(path.Join(name, "gophermap")); err == nil {
 		defer m.Close()
@@ -78,7 +79,7 @@ func (s *Gopher) item(name string, e entry) MenuLine {
 	return item
 }
 
-// line is an item as a menu has it. What would break the line becomes a "?".
+// line formats an item of a menu. A character that would break the line becomes a "?".
 func (s *Gopher) line(item MenuLine) string {
 	host, port := item.Host, item.Port
 	if host == "" {
@@ -92,12 +93,12 @@ func (s *Gopher) line(item MenuLine) string {
 	return fmt.Sprintf("%c%s\t%s\t%s\t%d%s\r\n", item.Type, safe(item.Display), safe(item.Selector), safe(host), port, tag)
 }
 
-// where is the host and port that menus show for the server itself.
+// where returns the host and port of the server as menus show them.
 func (s *Gopher) where() (string, int) { return s.shown(s.Host, s.Port) }
 
-// fromMap makes a menu of a gophermap, as Bucktooth reads it: a line without a
-// tab is for information, a selector without a slash is a name in the directory,
-// and a missing host and port are the server's.
+// fromMap builds a menu from a gophermap in the format of Bucktooth. A line without a tab is for
+// information, a selector without a slash is a name in the directory, and a missing host and port
+// are the server's.
 func (s *Gopher) fromMap(dir string, m io.Reader) string {
 	var text strings.Builder
 	lines := bufio.NewScanner(io.LimitReader(m, 1<<20))
@@ -130,20 +131,20 @@ func mapItem(dir string, fields []string) MenuLine {
 	return item
 }
 
-// linkPage is what a client gets that does not understand "URL:" selectors.
+// linkPage is the answer to clients that do not understand "URL:" selectors.
 func linkPage(target string) string {
 	t := html.EscapeString(target)
 	return fmt.Sprintf("<html><head><meta http-equiv=\"refresh\" content=\"5;URL=%s\"></head>\n<body><a href=\"%s\">%s</a></body></html>\n", t, t, t)
 }
 
-// Limits of the search that is built in.
+// Limits of the built-in search.
 const (
-	maxSearched = 1 << 20 // octets of a file
+	maxSearched = 1 << 20 // bytes of a file
 	maxFound    = 1000
 	maxDepth    = 32
 )
 
-// search answers a request with words by a menu.
+// search answers a search request with a menu.
 func (s *Gopher) search(req gopherRequest) gopherAnswer {
 	var items []MenuLine
 	if s.Search != nil {
@@ -151,7 +152,7 @@ func (s *Gopher) search(req gopherRequest) gopherAnswer {
 	} else {
 		_, dir := s.resolve(req.selector)
 		if e, err := s.tree.stat(dir); err != nil || !e.Dir {
-			dir = "" // any selector may stand for a search of everything
+			dir = "" // any selector may be that of a search of everything
 		}
 		items = s.find(dir, strings.Fields(strings.ToLower(req.words)), nil, 0)
 	}
@@ -162,7 +163,7 @@ func (s *Gopher) search(req gopherRequest) gopherAnswer {
 	return menu("SEARCH", text.String())
 }
 
-// find adds the items below dir whose name or text has all the words.
+// find adds the items below dir whose name or text contains all the words.
 func (s *Gopher) find(dir string, words []string, found []MenuLine, depth int) []MenuLine {
 	entries, err := s.tree.list(dir)
 	if err != nil || depth > maxDepth {
@@ -188,7 +189,7 @@ func (s *Gopher) matches(name string, e entry, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// beginning is the text of a file, up to a limit.
+// beginning returns the text of a file, up to a limit.
 func (s *Gopher) beginning(name string) string {
 	file, _, err := s.tree.open(name)
 	if err != nil {

@@ -10,44 +10,42 @@ import (
 	"strings"
 )
 
-// Personality is the server whose ways with Gopher+ a [Gopher] follows.
+// Personality is the server whose Gopher+ behavior a [Gopher] imitates.
 type Personality uint8
 
 // The personalities.
 const (
-	// PlainGopher knows nothing of Gopher+ and takes what comes behind a TAB for
-	// search words.
+	// PlainGopher has no Gopher+ and takes what follows a TAB for search words.
 	PlainGopher Personality = iota
-	// StandardGopher does as RFC 1436 and the document of Gopher+ say: "+-1" before
-	// texts and menus, "+N" before all else, attributes, views, forms and searches.
+	// StandardGopher follows RFC 1436 and the Gopher+ document: "+-1" before texts and menus, "+N"
+	// before all else, attributes, views, forms and searches.
 	StandardGopher
-	// UMNGopher is like gopherd 2.3: "+-1" before texts and menus, "+N" before all
-	// else, attributes, views and forms; only a line that is nothing but a dot gets
-	// another; the filter of "!" is ignored, that of "$"
-	// is not; two TABs before a Gopher+ string are refused except of a search
-	// (selectors that begin with "7"), whose results have no header.
+	// UMNGopher behaves like gopherd 2.3. It sends "+-1" before texts and menus, "+N" before all
+	// else, and has attributes, views and forms. A dot is stuffed only on a line that is nothing
+	// else. The filter of "!" is ignored, that of "$" is not. Two TABs before a Gopher+ string are
+	// refused, except in a search (selectors that begin with "7"), whose results have no header.
 	UMNGopher
-	// PyGopher is like pygopherd: "+N" before files, "+-2" before all else, no
-	// dots; views are ignored, forms are not understood, and neither is "!" with a
-	// filter: those are searches.
+	// PyGopher behaves like pygopherd: "+N" before files, "+-2" before all else, no dots. Views are
+	// ignored. It takes forms, and "!" with a filter, for searches.
 	PyGopher
-	// StubGopher is like geomyidae: it answers whatever has a TAB and a "+", "!" or
-	// "$" by the attributes of one item that is not there.
+	// StubGopher behaves like geomyidae: it answers every request that has a TAB and a "+", "!" or
+	// "$" with the attributes of one item that does not exist.
 	StubGopher
 )
 
-// GopherItem is what Gopher+ says about a file of Content.
+// GopherItem is the Gopher+ information about a file of Content.
 type GopherItem struct {
-	// Admin is whom to tell; empty is the server's own.
+	// Admin is the administrator of the item; empty means the server's own.
 	Admin string
-	// Abstract is a text of one line or more; "" is none.
+	// Abstract is a text of one line or more; "" means no abstract.
 	Abstract string
-	// Views are the forms the item comes in, the preferred one first; nil is its
-	// file, as what its suffix says.
+	// Views are the formats of the item, the preferred one first. If nil, the only view is the
+	// file, with the type of its suffix.
 	Views []GopherView
-	// Ask are the lines of its form, such as "Ask: How many?\t10".
+	// Ask has the lines of the item's form, such as "Ask: How many?\t10".
 	Ask []string
-	// Answer makes a document of a filled form's lines; nil lists them.
+	// Answer returns the document for the lines of a form that was filled in. If nil, the document
+	// lists the lines.
 	Answer func(lines []string) string
 	// Blocks are further attributes, such as "+KEYWORDS:\r\n fish\r\n".
 	Blocks string
@@ -56,11 +54,11 @@ type GopherItem struct {
 // GopherView is a view of an item.
 type GopherView struct {
 	Type, Language string
-	Size           string // as between "<" and ">"; "" leaves it out
-	Name           string // of the file in Content; "" is the item's own
+	Size           string // the text between "<" and ">"; "" omits it
+	Name           string // of the file in Content; "" means the item's own
 }
 
-// label is the view as attributes and requests name it.
+// label is the name of the view in attributes and requests.
 func (v GopherView) label() string {
 	if v.Language == "" {
 		return v.Type
@@ -68,40 +66,41 @@ func (v GopherView) label() string {
 	return v.Type + " " + v.Language
 }
 
-// PlusHeader sends another header before a Gopher+ answer, such as "+-2\r\n" or
-// "+7\n"; "" sends none.
+// PlusHeader sends another header before a Gopher+ answer, such as "+-2\r\n" or "+7\n"; "" sends no
+// header.
 func PlusHeader(line string) Fault { return Fault{kind: fPlusHeader, text: line} }
 
-// Trailer sends more octets behind the whole of an answer of Gopher, as gopherd
-// 3.0 does with ".\r\n" behind a counted one.
+// Trailer sends more bytes after the whole of a Gopher answer, as gopherd 3.0 does with ".\r\n"
+// after one whose length is given.
 func Trailer(octets string) Fault { return Fault{kind: fTrailer, text: octets} }
 
-// NoColon leaves out the colon behind "+INFO", as gopherd 2.3 does for its root.
+// NoColon omits the colon after "+INFO", as gopherd 2.3 does for its root.
 func NoColon() Fault { return Fault{kind: fNoColon} }
 
-// PlusError refuses a Gopher+ request with a code and a text: 1 not available, 2
-// try later, 3 moved (the text is then the new menu line).
+// PlusError refuses a Gopher+ request with a code and a text: 1 not available, 2 try later, 3 moved
+// (the text is then the new menu line).
 func PlusError(code int, text string) Fault {
 	return Fault{kind: fPlusError, n: int64(code), text: text}
 }
 
 const defaultAdmin = "Gopher Admin <admin@localhost>"
 
-// plusRequest is what a request asks of Gopher+.
+// plusRequest is the Gopher+ part of a request.
 type plusRequest struct {
 	command byte   // '+', '!' or '$'
 	filter  string // what follows it: a view, or the names of attributes
 	data    bool   // a form follows
 }
 
-// plusOf finds the Gopher+ part of a request, if this server sees one there.
+// plusOf returns the Gopher+ part of a request. It returns false if a server of this Personality
+// finds none.
 func (s *Gopher) plusOf(req gopherRequest) (p plusRequest, ok bool) {
 	fields := append([]string{req.words}, req.more...)
 	if s.Personality == PlainGopher || fields[0] == "" && len(fields) == 1 {
 		return p, false
 	}
 	if len(fields) > 1 && (fields[0] == "" || !strings.ContainsAny(fields[0][:1], "+!$")) {
-		fields = fields[1:] // behind search words, or none
+		fields = fields[1:] // behind the search words, if there are any
 	}
 	if fields[0] == "" || !strings.ContainsAny(fields[0][:1], "+!$") {
 		return p, false
@@ -145,7 +144,7 @@ func (s *Gopher) plus(req gopherRequest, p plusRequest) gopherAnswer {
 	return s.view(name, e, p.filter)
 }
 
-// listed is an answer of attributes.
+// listed returns an answer that consists of attributes.
 func (s *Gopher) listed(attributes string) gopherAnswer {
 	if s.Personality == PyGopher {
 		return gopherAnswer{stage: "PLUS", header: "+-2\r\n", body: text(attributes)}
@@ -153,7 +152,7 @@ func (s *Gopher) listed(attributes string) gopherAnswer {
 	return gopherAnswer{stage: "PLUS", header: "+-1\r\n", text: true, body: text(attributes)}
 }
 
-// everyAttribute has the attributes of all that is in a directory.
+// everyAttribute answers with the attributes of all items in a directory.
 func (s *Gopher) everyAttribute(name string, e entry, filter string) gopherAnswer {
 	entries, err := s.tree.list(name)
 	if err != nil || !e.Dir {
@@ -173,7 +172,7 @@ func (s *Gopher) everyAttribute(name string, e entry, filter string) gopherAnswe
 	return s.listed(all.String())
 }
 
-// attributes has the blocks of an item; those that filter names, if it does.
+// attributes returns the blocks of an item: all, or those that filter names.
 func (s *Gopher) attributes(name string, e entry, filter string) string {
 	item := s.Plus[name]
 	var b strings.Builder
@@ -203,7 +202,7 @@ func (s *Gopher) attributes(name string, e entry, filter string) string {
 	return b.String()
 }
 
-// indented is a text as the lines of a block.
+// indented formats a text as the lines of a block.
 func indented(text string) string {
 	if text == "" {
 		return ""
@@ -211,7 +210,7 @@ func indented(text string) string {
 	return " " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\r\n ") + "\r\n"
 }
 
-// views are the views of an item.
+// views returns the views of an item.
 func (s *Gopher) views(name string, e entry) []GopherView {
 	switch item := s.Plus[name]; {
 	case item.Views != nil:
@@ -231,7 +230,7 @@ func (s *Gopher) views(name string, e entry) []GopherView {
 	return []GopherView{{Type: "application/octet-stream", Size: size}}
 }
 
-// view gives an item in the view that is asked for.
+// view answers with an item in the requested view.
 func (s *Gopher) view(name string, e entry, wanted string) gopherAnswer {
 	views := s.views(name, e)
 	chosen := views[0]
@@ -272,13 +271,13 @@ func (s *Gopher) headed(a gopherAnswer, size int64) gopherAnswer {
 	return a
 }
 
-// withInfo makes a menu the list of attributes that gopherd answers a search of
-// Gopher+ with: no header, "+INFO: " before every item.
+// withInfo turns a menu into the list of attributes with which gopherd answers a search of Gopher+:
+// no header, "+INFO: " before every item.
 func (s *Gopher) withInfo(a gopherAnswer) gopherAnswer {
 	return gopherAnswer{stage: "PLUS", text: true, body: text(everyInfo(a.body))}
 }
 
-// everyInfo is a menu as attributes of which only the item itself is known.
+// everyInfo returns a menu as attributes that have no more than the item itself.
 func everyInfo(menu io.Reader) string {
 	var list strings.Builder
 	lines := bufio.NewScanner(menu)
@@ -288,7 +287,7 @@ func everyInfo(menu io.Reader) string {
 	return list.String()
 }
 
-// refuse is an error of Gopher+.
+// refuse returns an error of Gopher+.
 func (s *Gopher) refuse(code int, why string) gopherAnswer {
 	message := fmt.Sprintf("%d %s\r\n%s\r\n", code, defaultAdmin, why)
 	if s.Personality == PyGopher {
@@ -297,7 +296,7 @@ func (s *Gopher) refuse(code int, why string) gopherAnswer {
 	return gopherAnswer{stage: "ERROR", header: "--1\r\n", text: true, body: text(message)}
 }
 
-// answerForm makes a document of a filled form.
+// answerForm returns the document for a form that was filled in.
 func (s *Gopher) answerForm(item GopherItem, lines []string) gopherAnswer {
 	answer := item.Answer
 	if answer == nil {
@@ -312,12 +311,11 @@ func (s *Gopher) answerForm(item GopherItem, lines []string) gopherAnswer {
 	return gopherAnswer{stage: "FORM", header: "+-1\r\n", text: true, body: text(answer(lines))}
 }
 
-// maxForm bounds a filled form, in octets.
+// maxForm is the maximum size of a form that was filled in, in bytes.
 const maxForm = 64 << 10
 
-// readForm reads and records the data behind a request line: lines up to one of
-// a dot ("+-1"), so many octets ("+12"), or what comes before the client closes
-// its side ("+-2").
+// readForm reads and records the data after a request line: lines up to one of a dot ("+-1"), the
+// number of bytes announced ("+12"), or all until the client closes its side ("+-2").
 func (s *Gopher) readForm(c *conn, r *bufio.Reader) (lines []string, err error) {
 	bounded := bufio.NewReader(io.LimitReader(r, maxForm))
 	line := func() (string, error) {
@@ -355,7 +353,7 @@ func (s *Gopher) readForm(c *conn, r *bufio.Reader) (lines []string, err error) 
 
 func text(s string) io.ReadCloser { return io.NopCloser(strings.NewReader(s)) }
 
-// hereTabbed is the server's host and port as in a menu.
+// hereTabbed returns the server's host and port in the form of a menu.
 func (s *Gopher) hereTabbed() string {
 	host, port := s.where()
 	return fmt.Sprintf("%s\t%d", host, port)

@@ -7,10 +7,10 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// plusHole is a server with a document in three views and a form.
-func plusHole(personality testserver.Personality) func(*testserver.Gopher) {
+// plusSite configures a server with a document in three views and a form.
+func plusSite(personality testserver.Personality) func(*testserver.Gopher) {
 	return func(s *testserver.Gopher) {
-		holeInMemory(s)
+		gopherInMemory(s)
 		s.Personality = personality
 		s.Plus = map[string]testserver.GopherItem{
 			"motd.txt": {
@@ -77,7 +77,7 @@ func TestGopherPlus(t *testing.T) {
 		{stubs, "/motd.txt\r\n", "hello\r\nworld\r\n.\r\n"},
 	} {
 		inBubble(t, strings.ReplaceAll(tt.request, "/", "|"), func(t *testing.T) {
-			srv := testserver.NewGopher(t, plusHole(tt.as))
+			srv := testserver.NewGopher(t, plusSite(tt.as))
 			if got, err := ask(t, srv, srv.Addr, tt.request); got != tt.want || err != nil {
 				t.Errorf("got  %q, %v\nwant %q", got, err, tt.want)
 			}
@@ -99,7 +99,7 @@ func TestGopherPlusFaults(t *testing.T) {
 		{testserver.PlusError(2, "later"), "/motd.txt", "hello\r\nworld\r\n.\r\n"},
 	} {
 		inBubble(t, tt.fault.String(), func(t *testing.T) {
-			srv := testserver.NewGopher(t, plusHole(testserver.UMNGopher))
+			srv := testserver.NewGopher(t, plusSite(testserver.UMNGopher))
 			srv.On("REQUEST", 1, tt.fault)
 			if got, err := ask(t, srv, srv.Addr, tt.request+"\r\n"); got != tt.want || err != nil {
 				t.Errorf("got  %q, %v\nwant %q", got, err, tt.want)

@@ -10,35 +10,35 @@ import (
 	"strings"
 )
 
-// gopherFaults are those of texts that end in a dot, in Gopher and NNTP.
+// gopherFaults are the faults of texts that end in a dot, in Gopher and NNTP.
 type gopherFaults struct {
 	noDot      bool
 	loneDot    bool
 	noStuffing bool
-	stuffLone  bool // only the dot of a line that is nothing else is doubled
+	stuffLone  bool // only a line that is nothing but a dot is stuffed
 	bareLF     bool
 
-	header  *string // instead of the answer's own
+	header  *string // replaces the header of the answer
 	trailer string
 	noColon bool
 	refusal *string
 }
 
-// NoDot leaves out the last line of a text or menu, the dot; in NNTP the one of a
-// block, and the connection ends there.
+// NoDot omits the last line of a text or menu, which is a dot. In NNTP it omits that of a block,
+// and the connection ends there.
 func NoDot() Fault { return Fault{kind: fNoDot} }
 
-// LoneDot puts a line of one dot after the first line of a text or menu, as if it ended there.
+// LoneDot inserts a line of one dot after the first line of a text or menu, as if it ended there.
 func LoneDot() Fault { return Fault{kind: fLoneDot} }
 
-// NoStuffing does not double the dot that a line of text begins with.
+// NoStuffing means that the dot at the beginning of a line of text is not doubled.
 func NoStuffing() Fault { return Fault{kind: fNoStuffing} }
 
-// BareLF ends the lines of a text or menu in LF.
+// BareLF means that the lines of a text or menu end in LF.
 func BareLF() Fault { return Fault{kind: fBareLF} }
 
-// GarbageMenu answers with a menu of the lines that real servers and attackers
-// send: fields missing and too many, ports that are none, control characters.
+// GarbageMenu answers with a menu of lines such as broken servers and attackers send: missing
+// fields, excess fields, invalid ports, control characters.
 func GarbageMenu() Fault {
 	return Data("0no fields\r\n" +
 		"1no port\t/x\thost\r\n" +
@@ -81,7 +81,7 @@ func (g *gopherFaults) add(f Fault) {
 	}
 }
 
-// send sends the answer as p says and reports how many octets went out.
+// send sends the answer with the faults of p and returns the number of bytes sent.
 func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) int64 {
 	defer a.body.Close()
 	if p.endAtOnce(c.Conn) {
@@ -116,7 +116,7 @@ func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) int64 {
 		err = sendText(out, a.body, g)
 	default:
 		var direct int64
-		direct, err = copyData(out.w, a.body) // not through the counter, so that the kernel may do it
+		direct, err = copyData(out.w, a.body) // bypass the counter, so that the kernel copies
 		out.n += direct
 	}
 	if err == nil && g.trailer != "" {
@@ -125,7 +125,7 @@ func (s *Gopher) send(c *conn, a gopherAnswer, p *plan) int64 {
 	return out.n
 }
 
-// withoutColon spoils the first line of attributes.
+// withoutColon removes the colon in the first line of attributes.
 func withoutColon(body io.ReadCloser) io.ReadCloser {
 	octets, _ := io.ReadAll(body)
 	body.Close()
@@ -143,15 +143,15 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// sendText sends lines as RFC 1436 §3.1 wants them, ended by one with a dot.
+// sendText sends lines as RFC 1436 §3.1 requires, ended by a line of one dot.
 func sendText(w io.Writer, text io.Reader, g gopherFaults) error {
 	end := "\r\n"
 	if g.bareLF {
 		end = "\n"
 	}
-	room := textRoom(text)
-	out := bufio.NewWriterSize(w, min(textSize, 2*room+8)) // each line may get longer
-	in := bufio.NewReaderSize(fromNetASCII(text), room)
+	size := bufferSize(text)
+	out := bufio.NewWriterSize(w, min(textSize, 2*size+8)) // stuffing may lengthen each line
+	in := bufio.NewReaderSize(fromNetASCII(text), size)
 	for first := true; ; { // first: at the beginning of a line
 		part, err := in.ReadSlice('\n')
 		line, whole := bytes.CutSuffix(part, []byte{'\n'})
@@ -177,12 +177,12 @@ func sendText(w io.Writer, text io.Reader, g gopherFaults) error {
 	return out.Flush()
 }
 
-// quote records a request in full, line end and all.
+// quote records a whole request with its line end.
 func (c *conn) quote(line []byte) {
 	c.srv.script.record(Line{Conn: c.received.conn, From: FromClient, Octets: string(line)}, strconv.Quote)
 }
 
-// note records how long the answer was.
+// note records the length of the answer.
 func (c *conn) note(n int64) {
-	c.srv.script.add(Line{Conn: c.received.conn, From: FromServer, Text: fmt.Sprintf("(%d octets)", n)})
+	c.srv.script.add(Line{Conn: c.received.conn, From: FromServer, Text: fmt.Sprintf("(%d bytes)", n)})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-func holeInMemory(s *testserver.Gopher) {
+func gopherInMemory(s *testserver.Gopher) {
 	fsys := content()
 	fsys["maps/gophermap"] = newFile("Welcome\r\n\n0About\tabout.txt\n1Elsewhere\t/x\tgopher.example.test\t7070\n1Port 70\t/x\texample.test\nhWeb\tURL:http://example.test/\n0plain\t\n")
 	s.InMemory, s.Content, s.Forbidden = true, fsys, []string{"secret"}
@@ -49,7 +49,7 @@ func TestGopherRequests(t *testing.T) {
 		{"web link", "URL:http://example.test/?a=1&b=\"\r\n", "<html><head><meta http-equiv=\"refresh\" content=\"5;URL=http://example.test/?a=1&amp;b=&#34;\"></head>\n<body><a href=\"http://example.test/?a=1&amp;b=&#34;\">http://example.test/?a=1&amp;b=&#34;</a></body></html>\n"},
 	} {
 		inBubble(t, tt.name, func(t *testing.T) {
-			srv := testserver.NewGopher(t, holeInMemory)
+			srv := testserver.NewGopher(t, gopherInMemory)
 			for _, name := range []string{"a.bin", "a.gif", "a.html", "a.png", "a.wav", "a.zip", "README"} {
 				if err := srv.Put("types/"+name, nil); err != nil {
 					t.Fatal(err)
@@ -82,7 +82,7 @@ func TestGopherFaults(t *testing.T) {
 		{"no stuffing anywhere", func(s *testserver.Gopher) { s.NoStuffing = true }, "", nil, "/dots.txt", ".\r\n..x\r\n.end\r\nlast\r\n.\r\n", nil, 0},
 		{"LF", nil, "REQUEST", faults{testserver.BareLF()}, "/motd.txt", "hello\nworld\n.\n", nil, 0},
 		{"LF everywhere", func(s *testserver.Gopher) { s.BareLF = true }, "", nil, "/motd.txt", "hello\nworld\n.\n", nil, 0},
-		{"other host", func(s *testserver.Gopher) { s.Host, s.Port = "hole.example.test", 7070 }, "", nil, "/pub/sub", "0deep.txt\t/pub/sub/deep.txt\thole.example.test\t7070\r\n.\r\n", nil, 0},
+		{"other host", func(s *testserver.Gopher) { s.Host, s.Port = "site.example.test", 7070 }, "", nil, "/pub/sub", "0deep.txt\t/pub/sub/deep.txt\tsite.example.test\t7070\r\n.\r\n", nil, 0},
 		{"by selector", nil, "REQUEST /motd.txt", faults{testserver.NoDot()}, "/motd.txt", "hello\r\nworld\r\n", nil, 0},
 		{"not this kind", nil, "MENU", faults{testserver.NoDot()}, "/motd.txt", "hello\r\nworld\r\n.\r\n", nil, 0},
 		{"an error", nil, "ERROR", faults{testserver.NoDot()}, "/nix", "3'/nix' does not exist\t\terror.host\t1\r\n", nil, 0},
@@ -103,9 +103,9 @@ func TestGopherFaults(t *testing.T) {
 		}, "", nil, "/any\ttwo words", "0two words?in??/any\t/x\t127.0.0.1\t70\r\n.\r\n", nil, 0},
 	} {
 		inBubble(t, tt.name, func(t *testing.T) {
-			srv := testserver.NewGopher(t, holeInMemory)
+			srv := testserver.NewGopher(t, gopherInMemory)
 			if tt.configure != nil {
-				srv = testserver.NewGopher(t, holeInMemory, tt.configure)
+				srv = testserver.NewGopher(t, gopherInMemory, tt.configure)
 			}
 			if len(tt.faults) > 0 {
 				srv.On(tt.stage, 1, tt.faults...)
@@ -128,7 +128,7 @@ func TestGopherFaults(t *testing.T) {
 
 func TestGopherGarbageMenu(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewGopher(t, holeInMemory)
+		srv := testserver.NewGopher(t, gopherInMemory)
 		srv.On("MENU", 1, testserver.GarbageMenu())
 		got, err := ask(t, srv, srv.Addr, "\r\n")
 		if err != nil || !strings.Contains(got, "\tseventy\r\n") || strings.HasSuffix(got, "\n") {
@@ -139,7 +139,7 @@ func TestGopherGarbageMenu(t *testing.T) {
 
 func TestGopherTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewGopher(t, holeInMemory)
+		srv := testserver.NewGopher(t, gopherInMemory)
 		for _, request := range []string{"\r\n", "/q\ta b\t+\r\n", "/motd.txt\n", "/caf\xe9\r\n"} {
 			if _, err := ask(t, srv, srv.Addr, request); err != nil {
 				t.Fatal(err)
@@ -155,8 +155,8 @@ func TestGopherTranscript(t *testing.T) {
 		if strings.Join(got, " ") != strings.Join(want, " ") {
 			t.Errorf("requests %s\nwant     %s", got, want)
 		}
-		if !lines.Has(testserver.FromServer, "(17 octets)") {
-			t.Errorf("no length of the answer in\n%s", lines)
+		if !lines.Has(testserver.FromServer, "(17 bytes)") {
+			t.Errorf("the length of the answer is missing in\n%s", lines)
 		}
 		if lines[0].Octets != "\r\n" || lines[len(lines)-1].Conn != 5 {
 			t.Errorf("first and last line %+v %+v", lines[0], lines[len(lines)-1])
@@ -164,10 +164,10 @@ func TestGopherTranscript(t *testing.T) {
 	})
 }
 
-// A request line without an end is read up to a limit, not for ever.
+// A request line without an end is read up to a limit.
 func TestGopherLongRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewGopher(t, holeInMemory)
+		srv := testserver.NewGopher(t, gopherInMemory)
 		nc := dial(t, srv, srv.Addr)
 		go io.WriteString(nc, strings.Repeat("x", 1<<20))
 		if got, _ := io.ReadAll(nc); len(got) > 0 {
@@ -178,7 +178,7 @@ func TestGopherLongRequest(t *testing.T) {
 
 func TestGopherRequestLimit(t *testing.T) {
 	inBubble(t, "198", func(t *testing.T) {
-		srv := testserver.NewGopher(t, holeInMemory, func(s *testserver.Gopher) { s.RequestLimit = 198 })
+		srv := testserver.NewGopher(t, gopherInMemory, func(s *testserver.Gopher) { s.RequestLimit = 198 })
 		long := "/" + strings.Repeat("a", 300)
 		got, err := ask(t, srv, srv.Addr, long+"\r\n")
 		if want := "3'" + long[:198] + "' does not exist\t\terror.host\t1\r\n.\r\n"; got != want || err != nil {

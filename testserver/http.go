@@ -12,33 +12,33 @@ import (
 	"strings"
 )
 
-// HTTP is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that
-// stores a file, POST that appends to one. Directories are shown as a page of
-// links; /echo answers with the request as it came, unless Content has an "echo".
-// The transcript has the heads of requests and responses. There is no Date in a
-// response, so that transcripts can be compared.
+// HTTP is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that stores a file, POST
+// that appends to one. A directory is shown as a page of links. /echo answers with the request as
+// received, unless Content has an "echo". The transcript has the heads of requests and responses.
+// Responses have no Date, so that transcripts can be compared.
 type HTTP struct {
 	Server
 
-	// Users, when not empty, must log in by Basic authentication.
+	// Users, if not empty, are the accounts for Basic authentication, which is then required.
 	Users map[string]User
-	// Protected are path prefixes that need the login; nil means all.
+	// Protected lists path prefixes that require a login. If nil, all paths do.
 	Protected []string
-	// Realm is shown in 401 responses; "" means "testserver".
+	// Realm is the realm of 401 responses; "" means "testserver".
 	Realm string
-	// Redirects maps paths, such as "/old", to where they lead.
+	// Redirects maps paths, such as "/old", to their new locations.
 	Redirects map[string]Redirect
-	// ReadOnly refuses PUT and POST with 405.
+	// ReadOnly means that PUT and POST are refused with 405.
 	ReadOnly bool
-	// NoRanges ignores Range, as simple servers do.
+	// NoRanges means that Range is ignored, as by simple servers.
 	NoRanges bool
-	// MediaTypes maps suffixes such as ".txt" to media types, before the built-in ones.
+	// MediaTypes maps suffixes such as ".txt" to media types. It has priority over the built-in
+	// types.
 	MediaTypes map[string]string
 }
 
-// Redirect is the answer to a path that has moved.
+// Redirect is the response for a path that has moved.
 type Redirect struct {
-	Location string // sent as it is
+	Location string // sent unchanged
 	Status   int    // 0 means 302
 }
 
@@ -53,8 +53,8 @@ func NewHTTP(tb TB, configure ...func(*HTTP)) *HTTP {
 	return s
 }
 
-// StartHTTP starts an HTTP server on addr, such as "127.0.0.1:8080"; "" is a
-// free loopback port. It ends with ctx or by Close.
+// StartHTTP starts an HTTP server on addr, such as "127.0.0.1:8080"; "" means a free loopback port.
+// The server ends with ctx or by Close.
 func StartHTTP(ctx context.Context, addr string, configure ...func(*HTTP)) (*HTTP, error) {
 	s := new(HTTP)
 	s.faults.server, s.faults.known = "HTTP", streaming(fData, fStatus, fHeader, fContentLength, fChunked, fEndlessHeader)
@@ -71,11 +71,11 @@ func StartHTTP(ctx context.Context, addr string, configure ...func(*HTTP)) (*HTT
 }
 
 const (
-	maxHead  = 64 << 10 // octets of a request before its body
-	maxDrain = 1 << 20  // octets of a body nobody wanted that are read to save the connection
+	maxHead  = 64 << 10 // bytes of a request before its body
+	maxDrain = 1 << 20  // bytes of an unused body that are read to keep the connection
 )
 
-// serve answers the requests of a connection in turn.
+// serve answers the requests of a connection in order.
 func (s *HTTP) serve(c *conn) {
 	r := bufio.NewReaderSize(c, maxHead)
 	for {
@@ -107,8 +107,8 @@ func (s *HTTP) serve(c *conn) {
 	}
 }
 
-// readRequest reads a request's head and records it. The body is left to be read.
-// Without a request there is an error, and what came of the head.
+// readRequest reads and records a request's head and leaves its body unread. If there is no valid
+// request, it returns an error and the bytes received.
 func (s *HTTP) readRequest(c *conn, r *bufio.Reader) (head []byte, req *http.Request, err error) {
 	head, err = peekHead(r)
 	if len(head) > 0 {
@@ -125,7 +125,7 @@ func (s *HTTP) readRequest(c *conn, r *bufio.Reader) (head []byte, req *http.Req
 	return head, req.WithContext(s.ctx), nil
 }
 
-// handshakeRecord is the first octet of a client that speaks TLS.
+// handshakeRecord is the first byte from a client that starts TLS.
 const handshakeRecord = 0x16
 
 var (
@@ -133,8 +133,8 @@ var (
 	errRequestLine = errors.New("malformed request line")
 )
 
-// peekHead waits until r has buffered a whole head, or a first line that begins
-// none: who speaks another protocol may not send more.
+// peekHead waits until r has buffered a whole head, or a first line that cannot begin one: a client
+// of another protocol may not send more.
 func peekHead(r *bufio.Reader) ([]byte, error) {
 	for seen := 0; ; {
 		have, _ := r.Peek(r.Buffered())
@@ -201,7 +201,7 @@ func (s *HTTP) allow() string {
 	return "GET, HEAD, PUT, POST"
 }
 
-// locked tells whether the request lacks a login it needs.
+// locked reports whether the request lacks a login that it requires.
 func (s *HTTP) locked(req *http.Request) bool {
 	if len(s.Users) == 0 {
 		return false

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// mediaTypes are the same on every machine, unlike those of package mime.
+// mediaTypes are the same on every computer, unlike those of package mime.
 var mediaTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".gif":  "image/gif",
@@ -43,7 +43,7 @@ func (s *HTTP) mediaType(name string) string {
 	return "application/octet-stream"
 }
 
-// get answers GET and HEAD for a file or directory.
+// get answers GET and HEAD of a file or directory.
 func (s *HTTP) get(w *response, req *http.Request, name string) {
 	file, e, err := s.tree.open(name)
 	switch {
@@ -73,7 +73,7 @@ func (s *HTTP) get(w *response, req *http.Request, name string) {
 	http.ServeContent(w, req, "", e.ModTime, content)
 }
 
-// seekable is file itself if it can seek, else its octets.
+// seekable returns file itself if it can seek, else a reader of its bytes.
 func seekable(file fs.File) (io.ReadSeeker, error) {
 	if rs, ok := file.(io.ReadSeeker); ok {
 		return rs, nil
@@ -82,7 +82,7 @@ func seekable(file fs.File) (io.ReadSeeker, error) {
 	return bytes.NewReader(data), err
 }
 
-// index answers with a page of links to what is in a directory.
+// index answers with a page of links to the files of a directory.
 func (s *HTTP) index(w *response, req *http.Request, name string) {
 	if !strings.HasSuffix(req.URL.Path, "/") {
 		w.redirect(Redirect{Location: req.URL.EscapedPath() + "/", Status: http.StatusMovedPermanently})
@@ -117,7 +117,7 @@ func (s *HTTP) echo(w *response, req *http.Request, head []byte) {
 	w.send(http.StatusOK, "message/http", append(head, body...))
 }
 
-// upload stores the body: PUT as the file, POST at its end.
+// upload stores the body: PUT as the file, POST at the end of the file.
 func (s *HTTP) upload(w *response, req *http.Request, name string) {
 	if req.Header.Get("Content-Range") != "" { // RFC 9110 §14.5
 		w.text(http.StatusBadRequest, "no partial PUT here")
@@ -152,7 +152,7 @@ func (s *HTTP) upload(w *response, req *http.Request, name string) {
 	}
 }
 
-// fail answers with the status that fits an error.
+// fail answers with the status that matches an error.
 func (w *response) fail(err error) {
 	status := http.StatusInternalServerError
 	switch {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// httpFaults are those only HTTP knows.
+// httpFaults are the faults of HTTP.
 type httpFaults struct {
 	status  int
 	header  []Fault
@@ -19,20 +19,20 @@ type httpFaults struct {
 	endless bool
 }
 
-// Status answers with another status code.
+// Status answers with the status code given.
 func Status(code int) Fault { return Fault{kind: fStatus, n: int64(code)} }
 
-// Header sets a field of the response's header; "" leaves it out.
+// Header sets a field of the response's header; "" removes it.
 func Header(name, value string) Fault { return Fault{kind: fHeader, name: name, text: value} }
 
-// ContentLength announces n octets whatever the body has, and closes after the
-// body; a negative n announces nothing, so that the body ends by the close.
+// ContentLength sends a Content-Length of n, whatever the length of the body, and closes after the
+// body. A negative n sends no Content-Length, so that closing the connection ends the body.
 func ContentLength(n int64) Fault { return Fault{kind: fContentLength, n: n} }
 
-// Chunked sends the body in chunks; with Truncate the last chunk is missing.
+// Chunked sends the body in chunks. With Truncate the last chunk is missing.
 func Chunked() Fault { return Fault{kind: fChunked} }
 
-// EndlessHeaders answers with header fields without end, until the client closes.
+// EndlessHeaders answers with an endless header, until the client closes.
 func EndlessHeaders() Fault { return Fault{kind: fEndlessHeader} }
 
 // RedirectTo answers with a redirect; status 0 means 302.
@@ -58,25 +58,25 @@ func (h *httpFaults) add(f Fault) {
 	}
 }
 
-// response is an [http.ResponseWriter] that writes the octets itself, so that
-// faults may be anywhere in them. The length of the body must be known.
+// response is an [http.ResponseWriter] that writes the bytes itself, so that faults may be anywhere
+// in them. The length of the body must be known.
 type response struct {
-	conn     *conn
-	req      *http.Request
-	plan     *plan
-	header   http.Header
-	noRanges bool
-	wrote    bool      // the head is out
-	body     io.Writer // nil when the response has none
-	instead  bool      // the body is that of a Data fault
-	goOn     bool      // 100 Continue is out or not asked for
-	last     bool      // the connection ends with this response
-	err      error
+	conn        *conn
+	req         *http.Request
+	plan        *plan
+	header      http.Header
+	noRanges    bool
+	wrote       bool      // the head has been sent
+	body        io.Writer // nil when the response has none
+	instead     bool      // the body is that of a Data fault
+	mayContinue bool      // 100 Continue has been sent or was not requested
+	last        bool      // the connection ends after this response
+	err         error
 }
 
 func newResponse(c *conn, req *http.Request, p *plan) *response {
 	return &response{conn: c, req: req, plan: p, header: make(http.Header),
-		last: req.Close, goOn: !strings.EqualFold(req.Header.Get("Expect"), "100-continue")}
+		last: req.Close, mayContinue: !strings.EqualFold(req.Header.Get("Expect"), "100-continue")}
 }
 
 func (w *response) Header() http.Header { return w.header }
@@ -96,9 +96,9 @@ func (w *response) WriteHeader(status int) {
 	}
 	w.frame()
 	if hasBody && w.header.Get("Content-Length") == "" && w.header.Get("Transfer-Encoding") == "" {
-		w.last = true // the end of the body is that of the connection
+		w.last = true // the end of the connection marks the end of the body
 	}
-	if !w.goOn {
+	if !w.mayContinue {
 		w.last = true // the client may or may not send its body now
 	}
 	if w.last {
@@ -117,7 +117,7 @@ func (w *response) WriteHeader(status int) {
 	}
 }
 
-// frame sets the fields that say where the body ends, and those of faults.
+// frame sets the fields that determine where the body ends, and those of faults.
 func (w *response) frame() {
 	h := &w.plan.http
 	if w.noRanges {
@@ -175,7 +175,7 @@ func (w *response) Write(p []byte) (int, error) {
 	return n, w.err
 }
 
-// chunk counts faults over the body alone, not over the chunks' own lines.
+// chunk writes a chunk. Faults count the bytes of the body, not those of the chunk headers.
 func (w *response) chunk(p []byte) (n int, err error) {
 	raw := w.conn.body()
 	if _, w.err = fmt.Fprintf(raw, "%x\r\n", len(p)); w.err == nil {
@@ -187,7 +187,7 @@ func (w *response) chunk(p []byte) (n int, err error) {
 	return n, w.err
 }
 
-// ReadFrom lets a file go out by the kernel's own means.
+// ReadFrom lets the kernel copy a file to the connection.
 func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	w.WriteHeader(http.StatusOK)
 	part, limited := src.(*io.LimitedReader)
@@ -201,7 +201,7 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{w}, src, make([]byte, copySize))
 }
 
-// finish ends the response; false means that the connection is over too.
+// finish ends the response. It returns false if the connection ends too.
 func (w *response) finish() bool {
 	w.WriteHeader(http.StatusOK)
 	if w.err == nil && w.plan.http.chunked && w.body != nil && !w.instead {
@@ -215,10 +215,10 @@ func (w *response) finish() bool {
 	return err == io.EOF && n < maxDrain
 }
 
-// readBody reads the request's body, for which the client may be waiting.
+// readBody reads the request's body, for which the client may await a 100 Continue.
 func (w *response) readBody(req *http.Request, limit int64) ([]byte, error) {
-	if !w.goOn {
-		w.goOn = true
+	if !w.mayContinue {
+		w.mayContinue = true
 		if _, err := io.WriteString(w.conn, "HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
 			return nil, err
 		}

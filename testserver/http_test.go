@@ -18,7 +18,7 @@ import (
 
 func webInMemory(s *testserver.HTTP) { s.InMemory, s.Content = true, content() }
 
-// webClient is net/http's, which does not follow redirects.
+// webClient returns a client of net/http that does not follow redirects.
 func webClient(t *testing.T, srv *testserver.HTTP) *http.Client {
 	tr := &http.Transport{DialContext: srv.Dial, ExpectContinueTimeout: time.Minute}
 	t.Cleanup(tr.CloseIdleConnections)
@@ -35,8 +35,8 @@ func TestHTTPRequests(t *testing.T) {
 		body      string
 		header    string // "Name: value", several separated by "|"
 		status    int
-		want      string // body
-		has       string // fields of the response, as header
+		want      string // the body
+		has       string // fields of the response, in the form of header
 	}{
 		{"file", nil, "GET", "/motd.txt", "", "", 200, "hello\nworld\n", "Content-Type: text/plain; charset=utf-8|Content-Length: 12|Accept-Ranges: bytes|Last-Modified: Sat, 04 Mar 1995 05:06:07 GMT|ETag: " + etag},
 		{"head", nil, "HEAD", "/motd.txt", "", "", 200, "", "Content-Length: 12|ETag: " + etag},
@@ -45,7 +45,7 @@ func TestHTTPRequests(t *testing.T) {
 		{"escaped name", nil, "GET", "/with%20space/100%25%20a.md", "", "", 200, "odd name\n", ""},
 		{"range", nil, "GET", "/motd.txt", "", "Range: bytes=6-", 206, "world\n", "Content-Range: bytes 6-11/12"},
 		{"range in the middle", nil, "GET", "/motd.txt", "", "Range: bytes=1-2", 206, "el", "Content-Range: bytes 1-2/12|Content-Length: 2"},
-		{"range that is none", nil, "GET", "/motd.txt", "", "Range: bytes=12-", 416, "", "Content-Range: bytes */12"},
+		{"range beyond the end", nil, "GET", "/motd.txt", "", "Range: bytes=12-", 416, "", "Content-Range: bytes */12"},
 		{"ranges unknown", func(s *testserver.HTTP) { s.NoRanges = true }, "GET", "/motd.txt", "", "Range: bytes=6-", 200, "hello\nworld\n", "Accept-Ranges: (none)"},
 		{"same version", nil, "GET", "/motd.txt", "", "Range: bytes=6-|If-Range: " + etag, 206, "world\n", ""},
 		{"another version", nil, "GET", "/motd.txt", "", `Range: bytes=6-|If-Range: "x"`, 200, "hello\nworld\n", ""},
@@ -227,7 +227,7 @@ func TestHTTPBadRequests(t *testing.T) {
 	}
 }
 
-// A kept connection that is idle ends without a word.
+// An idle connection is closed without a reply.
 func TestHTTPIdleConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewHTTP(t, webInMemory)
@@ -245,7 +245,7 @@ func TestHTTPFaults(t *testing.T) {
 		name   string
 		stage  string
 		faults faults
-		want   string // the response without the fields that do not matter here
+		want   string // the response without the fields that the table does not test
 		err    error
 		takes  time.Duration
 	}{
@@ -294,7 +294,7 @@ func TestHTTPFaults(t *testing.T) {
 
 const plainResponse = "HTTP/1.1 200 OK\r\nAccept-Ranges: bytes\r\nConnection: close\r\nContent-Length: 12\r\nContent-Type: text/plain; charset=utf-8\r\nEtag: \"b05e5ca7469b600-c\"\r\nLast-Modified: Sat, 04 Mar 1995 05:06:07 GMT\r\n\r\nhello\nworld\n"
 
-// plain leaves out the fields of a response that the table of faults is not about.
+// plain removes the fields of a response that the table does not test.
 func plain(response string) string {
 	for _, field := range []string{"Accept-Ranges", "Connection", "Content-Type", "Etag", "Last-Modified"} {
 		if before, after, ok := strings.Cut(response, "\r\n"+field+": "); ok {
@@ -340,7 +340,7 @@ func TestHTTPLargeFileOverLoopback(t *testing.T) {
 		got, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if string(got) != data[start:] || err != nil {
-			t.Errorf("from %d: %d octets, %v", start, len(got), err)
+			t.Errorf("from %d: %d bytes, %v", start, len(got), err)
 		}
 	}
 }

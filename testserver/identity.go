@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// newIdentity makes a certificate for this machine's loopback that lasts as long
-// as a test may, and those who trust it.
+// newIdentity creates a certificate for loopback addresses that outlasts any test, and the pool
+// that trusts it.
 func newIdentity() (tls.Certificate, *x509.CertPool, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestManyClients has clients of all three protocols at once, over loopback.
+// TestManyClients runs clients of all three protocols at once, over loopback.
 func TestManyClients(t *testing.T) {
 	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
 	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content() })
-	hole := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content() })
+	site := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content() })
 	client := webClient(t, web)
 	want := string(content()["every.bin"].Data)
 	var wg sync.WaitGroup
@@ -25,7 +25,7 @@ func TestManyClients(t *testing.T) {
 			c := loginFTP(t, ftp)
 			for range 3 {
 				if data, _, last, err := c.get("RETR every.bin"); data != want {
-					t.Errorf("ftp: %d octets, %q, %v", len(data), last, err)
+					t.Errorf("ftp: %d bytes, %q, %v", len(data), last, err)
 				}
 			}
 			if last := c.put(fmt.Sprintf("STOR up%d", i), want); last != "226 Transfer complete." {
@@ -40,12 +40,12 @@ func TestManyClients(t *testing.T) {
 			}
 			defer res.Body.Close()
 			if data, err := io.ReadAll(res.Body); string(data) != want {
-				t.Errorf("http: %d octets, %v", len(data), err)
+				t.Errorf("http: %d bytes, %v", len(data), err)
 			}
 		})
 		wg.Go(func() {
-			if data, err := ask(t, hole, hole.Addr, "/every.bin\r\n"); data != want {
-				t.Errorf("gopher: %d octets, %v", len(data), err)
+			if data, err := ask(t, site, site.Addr, "/every.bin\r\n"); data != want {
+				t.Errorf("gopher: %d bytes, %v", len(data), err)
 			}
 		})
 	}
@@ -55,7 +55,7 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
-// One document has the same octets by every protocol, from memory and from disk.
+// A document has the same bytes by every protocol, from memory and from disk.
 func TestSameOctetsEverywhere(t *testing.T) {
 	dir := t.TempDir()
 	data := bytes.Repeat(content()["every.bin"].Data, 4096) // 1 MiB
@@ -67,20 +67,20 @@ func TestSameOctetsEverywhere(t *testing.T) {
 			configure := func(s *testserver.Server) { s.Content, s.InMemory = os.DirFS(dir), inMemory }
 			ftp := testserver.NewFTP(t, func(s *testserver.FTP) { configure(&s.Server) })
 			web := testserver.NewHTTP(t, func(s *testserver.HTTP) { configure(&s.Server) })
-			hole := testserver.NewGopher(t, func(s *testserver.Gopher) { configure(&s.Server) })
+			site := testserver.NewGopher(t, func(s *testserver.Gopher) { configure(&s.Server) })
 
 			wais := testserver.NewWAIS(t, func(s *testserver.WAIS) { configure(&s.Server) })
 			if byWAIS := dialWAIS(t, wais).document(wais.DocumentPath("files", "big.bin"), int64(len(data))); !bytes.Equal(byWAIS, data) {
-				t.Errorf("wais: %d octets", len(byWAIS))
+				t.Errorf("wais: %d bytes", len(byWAIS))
 			}
 
 			byFTP, _, _, err := loginFTP(t, ftp).get("RETR big.bin")
 			if byFTP != string(data) {
-				t.Errorf("ftp: %d octets, %v", len(byFTP), err)
+				t.Errorf("ftp: %d bytes, %v", len(byFTP), err)
 			}
-			byGopher, err := ask(t, hole, hole.Addr, "/big.bin\r\n")
+			byGopher, err := ask(t, site, site.Addr, "/big.bin\r\n")
 			if byGopher != string(data) {
-				t.Errorf("gopher: %d octets, %v", len(byGopher), err)
+				t.Errorf("gopher: %d bytes, %v", len(byGopher), err)
 			}
 			res, err := webClient(t, web).Get(web.URL + "/big.bin")
 			if err != nil {
@@ -88,13 +88,13 @@ func TestSameOctetsEverywhere(t *testing.T) {
 			}
 			defer res.Body.Close()
 			if byHTTP, err := io.ReadAll(res.Body); !bytes.Equal(byHTTP, data) {
-				t.Errorf("http: %d octets, %v", len(byHTTP), err)
+				t.Errorf("http: %d bytes, %v", len(byHTTP), err)
 			}
 		})
 	}
 }
 
-// BenchmarkFTPRetrieve moves 100 MB an operation over loopback.
+// BenchmarkFTPRetrieve transfers 100 MB in each operation over loopback.
 func BenchmarkFTPRetrieve(b *testing.B) {
 	dir := b.TempDir()
 	const size = 100 << 20

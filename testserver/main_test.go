@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// content is served in most tests.
+// content is what most tests serve.
 func content() fstest.MapFS {
 	every := make([]byte, 256)
 	for i := range every {
@@ -47,7 +47,7 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
-// dialer is what all servers have.
+// dialer is implemented by all servers.
 type dialer interface {
 	Dial(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -73,7 +73,7 @@ func ask(t *testing.T, s dialer, addr, request string) (string, error) {
 	return string(answer), err
 }
 
-// ftpClient is a very small FTP client that shows everything.
+// ftpClient is a minimal FTP client.
 type ftpClient struct {
 	net.Conn
 	t   *testing.T
@@ -102,7 +102,7 @@ func loginFTP(t *testing.T, s *testserver.FTP) *ftpClient {
 	return c
 }
 
-// reply reads one reply, its lines joined by "\n"; an error ends it as "!error".
+// reply reads one reply and joins its lines by "\n". An error is appended as "!error".
 func (c *ftpClient) reply() string {
 	var lines []string
 	for {
@@ -120,7 +120,7 @@ func (c *ftpClient) reply() string {
 
 func (c *ftpClient) send(line string) { io.WriteString(c, line+"\r\n") }
 
-// expect sends a command and wants a reply that begins so.
+// expect sends a command and checks the beginning of the reply.
 func (c *ftpClient) expect(line, want string) string {
 	c.t.Helper()
 	c.send(line)
@@ -143,7 +143,7 @@ func (c *ftpClient) data() net.Conn {
 	return dial(c.t, c.srv, net.JoinHostPort(host, strconv.Itoa(port)))
 }
 
-// get transfers to the client and gives both replies.
+// get receives a transfer and returns both replies.
 func (c *ftpClient) get(command string) (data string, first, last string, err error) {
 	c.t.Helper()
 	nc := c.data()
@@ -156,7 +156,7 @@ func (c *ftpClient) get(command string) (data string, first, last string, err er
 	return string(octets), first, c.reply(), err
 }
 
-// put transfers to the server and gives the last reply.
+// put sends a transfer and returns the last reply.
 func (c *ftpClient) put(command, data string) string {
 	c.t.Helper()
 	nc := c.data()
@@ -172,8 +172,8 @@ func (c *ftpClient) put(command, data string) string {
 
 func newFile(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
-// pending wants the fault of a case to have come about unless it was armed for
-// something else, which the name of the case says, and disarms it.
+// pending checks that the fault of a case was used, and disarms it. A case whose name begins with
+// "not this" arms it for something else.
 func pending(t *testing.T, srv interface {
 	PendingFaults() error
 	ResetFaults()

@@ -9,34 +9,35 @@ import (
 	"github.com/fetch1738/fetch1738/internal/memnet"
 )
 
-// Network is a network in memory that several servers may share, so that one
-// Dial reaches them all. The zero value is ready to use; it must not be copied.
+// Network is a network in memory that several servers may share, so that one Dial reaches them all.
+// The zero value is ready to use. A Network must not be copied.
 type Network struct{ mem memnet.Network }
 
-// Dial connects to a server on the network by a loopback address, "localhost:70" or "mem:70".
+// Dial connects to a server on the network by a loopback address, such as "localhost:70" or
+// "mem:70".
 func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return n.mem.Dial(ctx, network, address)
 }
 
-// Listen is for clients that servers connect to, as in FTP's active mode.
-// Port 0 takes a free one.
+// Listen lets a client accept connections from servers, as in FTP's active mode. Port 0 means any
+// free port.
 func (n *Network) Listen(ctx context.Context, network, address string) (net.Listener, error) {
 	return n.mem.Listen(ctx, network, address)
 }
 
-// ListenPacket is for peers that speak in datagrams; see Listen.
+// ListenPacket is Listen for datagrams.
 func (n *Network) ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error) {
 	return n.mem.ListenPacket(ctx, network, address)
 }
 
-// network is where a server listens and dials.
+// network is what a server listens on and dials.
 type network interface {
 	ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error)
 	Dial(ctx context.Context, network, address string) (net.Conn, error)
 	Listen(ctx context.Context, network, address string) (net.Listener, error)
 }
 
-// host is the machine's own network.
+// host is the network of this computer.
 type host struct{}
 
 func (host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -54,14 +55,14 @@ func (host) ListenPacket(ctx context.Context, network, address string) (net.Pack
 	return lc.ListenPacket(ctx, network, address)
 }
 
-// checkLoopback refuses an address that may be on another machine.
+// checkLoopback returns an error for an address that may be on another host.
 func checkLoopback(address string) error {
 	name, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
 	}
 	if ip, err := netip.ParseAddr(name); name != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fmt.Errorf("testserver: %s is not on this machine", address)
+		return fmt.Errorf("testserver: %s is not a loopback address", address)
 	}
 	return nil
 }

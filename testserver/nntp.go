@@ -10,47 +10,46 @@ import (
 	"strings"
 )
 
-// NNTP is a news server: RFC 3977 with OVER, HDR and NEWNEWS, AUTHINFO USER (RFC
-// 4643), STARTTLS (RFC 4642) and the XOVER and XHDR of RFC 2980. Its groups are those of Groups and one
-// for each directory of Content that has files in it: "local/test" and
-// "local.test" are both the group local.test, a file that is called by a number
-// is the article of that number, others follow in the order of their names.
-// Content is looked through when the server starts. What is posted is kept in
-// memory.
+// NNTP is a news server: RFC 3977 with OVER, HDR and NEWNEWS, AUTHINFO USER (RFC 4643), STARTTLS
+// (RFC 4642) and the XOVER and XHDR of RFC 2980. Posted articles are kept in memory.
 //
-// A file that does not begin with a header gets one made for it. Lines end in
-// CR LF on the wire, however they do in the file.
+// Its groups are those of Groups, and one for each directory of Content that has files in it:
+// "local/test" and "local.test" are both the group local.test. A file whose name is a number is the
+// article of that number. Others follow in the order of their names. Content is read when the
+// server starts.
+//
+// A file that does not begin with a header gets one. Lines end in CR LF on the wire, whatever their
+// ends in the file.
 type NNTP struct {
 	Server
 
-	// Groups are newsgroups by name, each with its articles in order from number
-	// 1: header, an empty line, body. They are served as they are. An empty one
-	// stands for an article that has expired.
+	// Groups are newsgroups by name, each with its articles in order from number 1: header, an
+	// empty line, body. They are sent unchanged. An empty one means an article that has expired.
 	Groups map[string][]string
-	// Descriptions are what LIST NEWSGROUPS says of groups.
+	// Descriptions are the descriptions in LIST NEWSGROUPS, by group.
 	Descriptions map[string]string
-	// Users may log in. A server that has some gives Protected to them alone.
+	// Users are the accounts. If there are any, only they can read the groups in Protected.
 	Users map[string]User
-	// Protected are the groups for Users; nil is all, and then nothing works
-	// without a login but what a login needs.
+	// Protected are the groups that require a login if there are Users. If nil, all do, and then no
+	// command works without a login except those that a login requires.
 	Protected []string
-	// ReadOnly refuses articles: the greeting is 201, POST gets 440.
+	// ReadOnly means that articles are refused: the greeting is 201, and POST is answered with 440.
 	ReadOnly bool
-	// RFC977 makes it a server of 1986: no CAPABILITIES, MODE READER, OVER,
-	// LISTGROUP or AUTHINFO, and LIST takes no argument.
+	// RFC977 makes the server behave like one of 1986: no CAPABILITIES, MODE READER, OVER,
+	// LISTGROUP or AUTHINFO, and LIST has no argument.
 	RFC977 bool
-	// Hide are commands answered with 500 and left out of CAPABILITIES, such as
-	// "XOVER" or "LIST NEWSGROUPS".
+	// Hide lists commands that are answered with 500 and left out of CAPABILITIES, such as "XOVER"
+	// or "LIST NEWSGROUPS".
 	Hide []string
-	// Reader makes it a server that wants MODE READER before it serves readers.
+	// Reader means that the server requires MODE READER before it serves readers.
 	Reader bool
-	// TLS is for STARTTLS, or with ImplicitTLS for every connection from its start.
+	// TLS enables STARTTLS. With ImplicitTLS every connection uses TLS from its start.
 	TLS         *tls.Config
 	ImplicitTLS bool
-	// Greeting is the first reply; "" is one that tells whether posting is allowed.
+	// Greeting is the first reply; "" means one that says whether posting is allowed.
 	Greeting string
 
-	news newsroom
+	news newsStore
 }
 
 // NewNNTP starts a news server that ends with the test.
@@ -64,8 +63,8 @@ func NewNNTP(tb TB, configure ...func(*NNTP)) *NNTP {
 	return s
 }
 
-// StartNNTP starts a news server on addr, such as "127.0.0.1:1119"; "" is a free
-// loopback port. It ends with ctx or by Close.
+// StartNNTP starts a news server on addr, such as "127.0.0.1:1119"; "" means a free loopback port.
+// The server ends with ctx or by Close.
 func StartNNTP(ctx context.Context, addr string, configure ...func(*NNTP)) (*NNTP, error) {
 	s := new(NNTP)
 	s.faults.server, s.faults.known = "NNTP", streaming(fExtraReply, fData, fNoDot, fLoneDot, fNoStuffing, fBareLF)
@@ -89,8 +88,8 @@ func StartNNTP(ctx context.Context, addr string, configure ...func(*NNTP)) (*NNT
 	return s, nil
 }
 
-// Posted are the articles that clients have posted, as they came but for the
-// doubled dots, in the order of their arrival.
+// Posted returns the articles that clients have posted, in the order of their arrival, unchanged
+// except that doubled dots are single again.
 func (s *NNTP) Posted() []string { return s.news.posted() }
 
 // nntpSession is one connection.
@@ -98,18 +97,18 @@ type nntpSession struct {
 	*conn
 	srv     *NNTP
 	r       *bufio.Reader
-	plan    *plan // armed against the command at hand
+	plan    *plan // faults armed for the current command
 	quit    bool
 	secured bool
 	reader  bool
 
-	user     string // of AUTHINFO USER, until PASS
+	user     string // argument of AUTHINFO USER, until PASS
 	loggedIn bool
 	group    *newsgroup
-	current  int // article number; 0: none
+	current  int // article number; 0 means no current article
 }
 
-// maxNNTPLine bounds a command.
+// maxNNTPLine is the maximum length of a command.
 const maxNNTPLine = 4 << 10
 
 func (s *NNTP) serve(c *conn) {
@@ -137,7 +136,7 @@ func (s *NNTP) serve(c *conn) {
 	}
 }
 
-// secure puts the rest of the connection under TLS.
+// secure starts TLS on the connection.
 func (n *nntpSession) secure() {
 	t := tls.Server(n.Conn, n.srv.TLS)
 	n.Conn, n.tap.to, n.secured = t, t, true
@@ -158,7 +157,7 @@ func (n *nntpSession) readLine() (string, error) {
 	line, err := n.r.ReadSlice('\n')
 	_, _ = n.received.Write(line)
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return "\x00", skipLine(n.r) // no command, so 500
+		return "\x00", skipLine(n.r) // not a command, so 500
 	}
 	if err != nil {
 		n.received.end()
@@ -198,8 +197,7 @@ func (n *nntpSession) command(line string) error {
 	return do(n, arg)
 }
 
-// unknown is the reply to a command that is none, or to a keyword of LIST that
-// is none.
+// unknown replies to an unknown command or keyword of LIST.
 func (n *nntpSession) unknown(verb string) string {
 	if verb == "LIST" || verb == "MODE" {
 		return "501 Syntax error."
@@ -207,7 +205,7 @@ func (n *nntpSession) unknown(verb string) string {
 	return "500 What?"
 }
 
-// reply sends a single line: the armed one, if there is one.
+// reply sends a single line, or the armed reply if there is one.
 func (n *nntpSession) reply(text string) error {
 	if n.plan.reply != nil {
 		text = *n.plan.reply
@@ -215,13 +213,13 @@ func (n *nntpSession) reply(text string) error {
 	return n.answer(n.plan, text)
 }
 
-// openCommands need neither a login nor MODE READER.
+// openCommands are those that require neither a login nor MODE READER.
 var openCommands = []string{"CAPABILITIES", "MODE READER", "AUTHINFO USER", "AUTHINFO PASS", "STARTTLS", "QUIT", "HELP", "DATE"}
 
-// commands977 are those of RFC 977 that are known here.
+// commands977 are the commands of RFC 977 that this server has.
 var commands977 = []string{"ARTICLE", "HEAD", "BODY", "STAT", "GROUP", "LIST", "NEXT", "LAST", "NEWGROUPS", "NEWNEWS", "POST", "HELP", "QUIT", "SLAVE"}
 
-// nntpCommands are all commands known.
+// nntpCommands has all commands of this server.
 var nntpCommands = map[string]func(*nntpSession, string) error{
 	"CAPABILITIES":  (*nntpSession).capabilities,
 	"MODE READER":   (*nntpSession).modeReader,

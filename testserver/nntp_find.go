@@ -14,18 +14,19 @@ import (
 // Articles by their headers and by their age (RFC 3977 §7.3, §7.4, §8.5, §8.6;
 // RFC 2980 §2.6).
 
-// hdr is HDR: an empty value where an article lacks the field, and 0 for one
-// asked for by its message-id.
+// hdr is HDR. The value is empty if an article lacks the field. An article requested by its
+// message-id has the number 0.
 func (n *nntpSession) hdr(arg string) error {
 	return n.headers("225 Headers follow", arg, "", func(string) string { return "0" })
 }
 
-// xhdr is XHDR: "(none)" for a missing field, and the message-id as it was given.
+// xhdr is XHDR. The value is "(none)" if an article lacks the field. An article requested by its
+// message-id is shown by that message-id.
 func (n *nntpSession) xhdr(arg string) error {
 	return n.headers("221 Header follows", arg, "(none)", func(id string) string { return id })
 }
 
-// headers has one field of a header for each article of a range, or of one.
+// headers lists one header field of each article of a range, or of one article.
 func (n *nntpSession) headers(first, arg, missing string, called func(id string) string) error {
 	name, which, _ := strings.Cut(arg, " ")
 	which = strings.TrimSpace(which)
@@ -64,7 +65,7 @@ func (n *nntpSession) headers(first, arg, missing string, called func(id string)
 	return n.block(first, strings.NewReader(lines.String()), true)
 }
 
-// headerOf is a field of an article's header, or what is known of the article.
+// headerOf returns a field of an article's header, or metadata of the article.
 func headerOf(a *newsArticle, text []byte, name string) string {
 	switch strings.ToLower(name) {
 	case ":bytes":
@@ -78,7 +79,7 @@ func headerOf(a *newsArticle, text []byte, name string) string {
 	return field(text, name)
 }
 
-// listHeaders is LIST HEADERS: any field, and what is not in the header.
+// listHeaders is LIST HEADERS: any field, and the metadata that are not in the header.
 func (n *nntpSession) listHeaders(string) error {
 	return n.block("215 fields that HDR knows:", strings.NewReader(":\r\n:bytes\r\n:lines\r\n"), true)
 }
@@ -111,7 +112,7 @@ func (n *nntpSession) newNews(arg string) error {
 	return n.block("230 New articles follow", strings.NewReader(strings.Join(slices.Compact(ids), "")), true)
 }
 
-// newGroups is NEWGROUPS date time [GMT]. All groups are as old as the server.
+// newGroups is NEWGROUPS date time [GMT]. All groups were created when the server started.
 func (n *nntpSession) newGroups(arg string) error {
 	since, ok := parseSince(arg)
 	if !ok {
@@ -124,8 +125,8 @@ func (n *nntpSession) newGroups(arg string) error {
 	return n.listGroups("231 New groups follow", pattern)
 }
 
-// parseSince reads "[yy]yymmdd hhmmss [GMT]". A year of two digits is one of this
-// century unless that is yet to come (RFC 3977 §7.3.2).
+// parseSince reads "[yy]yymmdd hhmmss [GMT]". A two-digit year is one of this century unless that
+// year is in the future (RFC 3977 §7.3.2).
 func parseSince(s string) (since time.Time, ok bool) {
 	fields := strings.Fields(s)
 	zone := time.Local
@@ -146,9 +147,9 @@ func parseSince(s string) (since time.Time, ok bool) {
 	return since, err == nil
 }
 
-// arrival is when an article has come: one that was posted then, others when
-// their Date says.
-func (r *newsroom) arrival(a *newsArticle, text []byte) time.Time {
+// arrival returns when an article arrived: a posted one when it was posted, others at the time of
+// their Date.
+func (r *newsStore) arrival(a *newsArticle, text []byte) time.Time {
 	if !a.posted.IsZero() {
 		return a.posted
 	}
@@ -158,8 +159,8 @@ func (r *newsroom) arrival(a *newsArticle, text []byte) time.Time {
 	return r.opened
 }
 
-// wildmat reports whether a name is one of a list of patterns (RFC 3977 §4.1), of
-// which the last that fits counts.
+// wildmat reports whether a name matches a list of patterns (RFC 3977 §4.1). The last pattern that
+// matches decides.
 func wildmat(patterns, name string) (fits bool) {
 	for pattern := range strings.SplitSeq(patterns, ",") {
 		pattern, not := strings.CutPrefix(pattern, "!")

@@ -23,7 +23,7 @@ func (n *nntpSession) selectGroup(name string) error {
 	return n.reply(n.described(g))
 }
 
-// lookup finds a group or says why there is none.
+// lookup returns a group, or the reply that says why it is not available.
 func (n *nntpSession) lookup(name string) (*newsgroup, string) {
 	g := n.srv.news.find(name)
 	switch {
@@ -77,7 +77,7 @@ func (n *nntpSession) listGroup(arg string) error {
 	return n.block(n.described(g)+" list follows", strings.NewReader(lines.String()), true)
 }
 
-// parseSpan reads "n", "n-" or "n-m"; nothing is everything.
+// parseSpan reads "n", "n-" or "n-m"; an empty string means everything.
 func parseSpan(s string) (from, to int, ok bool) {
 	if s == "" {
 		return 0, math.MaxInt, true
@@ -101,7 +101,7 @@ func (n *nntpSession) listActive(pattern string) error {
 	return n.listGroups("215 list of newsgroups follows", pattern)
 }
 
-// listGroups has the groups that a pattern fits, with their numbers.
+// listGroups lists the groups that match a pattern, with their article numbers.
 func (n *nntpSession) listGroups(first, pattern string) error {
 	return n.listNames(first, pattern, func(name string) string {
 		g := n.srv.news.find(name)
@@ -133,8 +133,8 @@ func (n *nntpSession) listNames(first, pattern string, line func(name string) st
 	return n.block(first, strings.NewReader(lines.String()), false)
 }
 
-// listFormat has the last two as RFC 2980 has them, which old readers insist on
-// (RFC 3977 §8.4).
+// listFormat is LIST OVERVIEW.FMT. The last two fields have the form of RFC 2980, which old
+// newsreaders require (RFC 3977 §8.4).
 func (n *nntpSession) listFormat(string) error {
 	return n.block("215 order of fields:", strings.NewReader("Subject:\r\nFrom:\r\nDate:\r\nMessage-ID:\r\nReferences:\r\nBytes:\r\nLines:\r\n"), true)
 }
@@ -154,8 +154,8 @@ func (n *nntpSession) over(arg string) error {
 	return n.block("224 Overview follows", strings.NewReader(lines.String()), false)
 }
 
-// inRange are the numbers of the articles in a range, or of the current one, of
-// the selected group.
+// inRange returns the numbers of the articles in a range of the selected group, or of the current
+// article.
 func (n *nntpSession) inRange(span string) (numbers []int, refusal string) {
 	if n.group == nil {
 		return nil, "412 No group selected."
@@ -201,7 +201,7 @@ func (n *nntpSession) step(by int) error {
 	return n.article(223, "")
 }
 
-// article is ARTICLE, HEAD, BODY and STAT, by the codes of their replies.
+// article is ARTICLE, HEAD, BODY and STAT, which are distinguished by the codes of their replies.
 func (n *nntpSession) article(code int, arg string) error {
 	a, number, refusal := n.locate(arg)
 	if refusal != "" {
@@ -227,7 +227,7 @@ func (n *nntpSession) article(code int, arg string) error {
 	return n.block(first, bytes.NewReader(text), false)
 }
 
-// locate finds the article that an argument means.
+// locate finds the article for an argument.
 func (n *nntpSession) locate(arg string) (a *newsArticle, number int, refusal string) {
 	if strings.HasPrefix(arg, "<") {
 		if a = n.srv.news.withID(arg); a == nil {
@@ -256,7 +256,7 @@ func (n *nntpSession) locate(arg string) (a *newsArticle, number int, refusal st
 	return a, number, ""
 }
 
-// sendBlock sends the lines of a block as the armed faults say.
+// sendBlock sends the lines of a block with the armed faults.
 func (n *nntpSession) sendBlock(out io.Writer, lines io.Reader, record bool) error {
 	n.tap.mute = !record
 	defer func() { n.tap.mute = false }()

@@ -76,7 +76,7 @@ func (n *nntpSession) startTLS(string) error {
 		return err
 	}
 	n.secure()
-	n.r.Reset(n.conn) // what was sent before does not count (RFC 4642 §2.2.2)
+	n.r.Reset(n.conn) // discard what was sent before TLS (RFC 4642 §2.2.2)
 	n.loggedIn, n.group, n.reader = false, nil, !n.srv.Reader
 	return nil
 }
@@ -126,8 +126,8 @@ func (n *nntpSession) post(string) error {
 	return n.reply(n.srv.news.accept(text))
 }
 
-// receiveArticle reads a block and takes away the doubled dots. What is beyond
-// MaxUpload is read and forgotten.
+// receiveArticle reads a block and unstuffs its dots. Lines beyond MaxUpload are read and
+// discarded.
 func (n *nntpSession) receiveArticle() (text string, whole bool, err error) {
 	var b strings.Builder
 	whole = true
@@ -150,8 +150,7 @@ func (n *nntpSession) receiveArticle() (text string, whole bool, err error) {
 	}
 }
 
-// block sends a reply of several lines; with record the transcript has all of
-// them.
+// block sends a reply of several lines. If record is true, the transcript has all of them.
 func (n *nntpSession) block(first string, lines io.Reader, record bool) error {
 	p := n.plan
 	if p.reply != nil {
@@ -167,7 +166,7 @@ func (n *nntpSession) block(first string, lines io.Reader, record bool) error {
 	return n.sendBlock(out, lines, record)
 }
 
-// taken notes in the transcript that an article has come.
+// taken records the arrival of an article in the transcript.
 func (n *nntpSession) taken(octets int) {
-	n.conn.srv.script.add(Line{Conn: n.received.conn, From: FromClient, Text: fmt.Sprintf("(%d octets)", octets)})
+	n.conn.srv.script.add(Line{Conn: n.received.conn, From: FromClient, Text: fmt.Sprintf("(%d bytes)", octets)})
 }

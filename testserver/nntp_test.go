@@ -33,8 +33,8 @@ func newsOfAges(s *testserver.NNTP) {
 	}
 }
 
-// TestNNTPDialogues has a conversation each: what is sent, and all that is
-// answered behind the greeting.
+// TestNNTPDialogues has a conversation in each case: what the client sends, and all that the server
+// replies after the greeting.
 func TestNNTPDialogues(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -93,7 +93,7 @@ func TestNNTPDialogues(t *testing.T) {
 	}
 }
 
-// talk says something and reads until the server waits for more, or ends.
+// talk sends text and reads until the server waits for more, or ends.
 func talk(t *testing.T, srv *testserver.NNTP, say string) (string, error) {
 	t.Helper()
 	nc := dial(t, srv, srv.Addr)
@@ -106,7 +106,7 @@ func talk(t *testing.T, srv *testserver.NNTP, say string) (string, error) {
 	return string(said), err
 }
 
-// Directories of the content are groups; files that are no articles become some.
+// Directories of the content are groups; any file becomes an article.
 func TestNNTPContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewNNTP(t, func(s *testserver.NNTP) {
@@ -136,7 +136,7 @@ func TestNNTPFaults(t *testing.T) {
 		name   string
 		stage  string
 		faults faults
-		want   string // behind the greeting and the answer to GROUP
+		want   string // after the greeting and the reply to GROUP
 	}{
 		{"reply", "ARTICLE", faults{testserver.Reply("430 gone")}, "430 gone\r\n"},
 		{"a good reply", "ARTICLE", faults{testserver.Reply("220 9 <x@y>")}, "220 9 <x@y>\r\n" + second + ".\r\n"},
@@ -172,8 +172,8 @@ func TestNNTPTranscript(t *testing.T) {
 		if _, err := talk(t, srv, "GROUP local.test\r\nARTICLE 2\r\nPOST\r\nx\r\n.\r\nQUIT\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		want := "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 3 1 4 local.test\nC: ARTICLE 2\nS: 220 2 <2@b>\nS: (66 octets)\n" +
-			"C: POST\nS: 340 Send it.\nC: (3 octets)\nS: 441 No From.\nC: QUIT\nS: 205 Bye.\n"
+		want := "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 3 1 4 local.test\nC: ARTICLE 2\nS: 220 2 <2@b>\nS: (66 bytes)\n" +
+			"C: POST\nS: 340 Send it.\nC: (3 bytes)\nS: 441 No From.\nC: QUIT\nS: 205 Bye.\n"
 		if got := srv.Transcript().String(); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

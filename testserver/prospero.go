@@ -11,70 +11,66 @@ import (
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
 )
 
-// Prospero is a directory server of Prospero's protocol 5, and 1, over ARDP
-// version 0, modelled on dirsrv of 1994. The hsoname of a file is its path, as
-// in "/pub/motd.txt", or the same below "AFTP", as in "AFTP/pub/motd.txt".
+// Prospero is a directory server of version 5 and of version 1 of Prospero's protocol, over ARDP
+// version 0, modelled on dirsrv of 1994. The hsoname of a file is its path, as in "/pub/motd.txt",
+// or the same below "AFTP", as in "AFTP/pub/motd.txt".
 //
-// The transcript has requests and answers line by line; what ARDP sends besides
-// is in parentheses, such as "(ack 16)".
+// The transcript has requests and answers line by line. Other ARDP packets are in parentheses, such
+// as "(ack 16)".
 //
-// As a server of datagrams it can be made to flood others with answers they did
-// not ask for; it therefore hears nobody but this machine.
+// An attacker could make a server of datagrams flood other hosts with answers that they did not
+// request. This one therefore ignores datagrams from other hosts.
 type Prospero struct {
 	Server
 
-	// Host and Port are what links say where objects are; zero means Addr.
+	// Host and Port are the server's host and port in links; the zero values mean those of Addr.
 	Host string
 	Port int
-	// Software is what the server calls itself; empty is "fetch1738-testserver".
+	// Software is the name of the server's software; "" means "fetch1738-testserver".
 	Software string
-	// Owner is the owner and group of all files; empty is "user".
+	// Owner is the owner and group of all files; "" means "user".
 	Owner string
-	// Links are further entries of directories, by the directory's name in Content
-	// ("" is the root). A directory that is not in Content consists of them.
+	// Links are additional entries of directories, by the directory's name in Content ("" is the
+	// root). A directory that is not in Content consists of its Links.
 	Links map[string][]ProsperoLink
-	// Methods are the ways to a file of Content, in the server's order. nil is
-	// PROSPERO-CONTENTS for all.
+	// Methods returns the access methods of a file of Content, in the server's order. If nil, all
+	// files have PROSPERO-CONTENTS.
 	Methods func(name string) []ProsperoMethod
 	// Forwarded are objects that have moved, by hsoname.
 	Forwarded map[string]ProsperoLink
-	// Site makes the server an archie server too: below "ARCHIE/" is an index of
-	// Content, which is said to be found on this host, or host(port), by anonymous
-	// FTP.
+	// Site makes the server an archie server too. Below "ARCHIE/" is an index of Content. Its
+	// entries say that the files are available from this host, or host(port), by anonymous FTP.
 	Site string
-	// OnlyVersion1 makes it a server from before 1993.
+	// OnlyVersion1 makes the server behave like one from before 1993.
 	OnlyVersion1 bool
 
 	socket net.PacketConn
 	mu     sync.Mutex
 	calls  map[string]*ardpCall
-	moment int // counts what is sent and heard, for ardpCall.active
+	moment int // counts datagrams sent and received, for ardpCall.active
 	random map[string]*rand.Rand
-	held   [][]byte // by Reorder
+	held   [][]byte // datagrams held back by Reorder
 	heldTo net.Addr
-	seen   int // requests
+	seen   int // number of requests
 }
 
-// ProsperoLink is an entry of a directory. The zero value of each field is what
-// most links have.
+// ProsperoLink is an entry of a directory. The zero value of each field means what most links have.
 type ProsperoLink struct {
 	Kind     string // "L" if empty; "U" is a union, "I" invisible
 	Target   string // "FILE" if empty
 	Name     string
 	HostType string // "INTERNET-D" if empty
-	Host     string // host or host(port); the server itself if empty
+	Host     string // host or host(port); "" means the server itself
 	HSOName  string
 	Version  int
 	Expires  string // as YYYYMMDDhhmmssZ
-	// Methods are the ways to what the link leads to; of an EXTERNAL link they are
-	// the only ones.
+	// Methods are the access methods of the link's target. An EXTERNAL link has no others.
 	Methods []ProsperoMethod
-	// Attributes are further lines, such as "ATTRIBUTE LINK FIELD ID REMOTE 7".
+	// Attributes are additional lines, such as "ATTRIBUTE LINK FIELD ID REMOTE 7".
 	Attributes []string
 }
 
-// ProsperoMethod is an access method. Host and HSOName are the link's own if
-// empty.
+// ProsperoMethod is an access method. An empty Host or HSOName means that of the link.
 type ProsperoMethod struct {
 	Name    string // AFTP, GOPHER, PROSPERO-CONTENTS, …
 	Host    string // host or host(port)
@@ -93,8 +89,8 @@ func NewProspero(tb TB, configure ...func(*Prospero)) *Prospero {
 	return s
 }
 
-// StartProspero starts a Prospero server on addr, such as "127.0.0.1:1525"; "" is
-// a free loopback port. It ends with ctx or by Close.
+// StartProspero starts a Prospero server on addr, such as "127.0.0.1:1525"; "" means a free
+// loopback port. The server ends with ctx or by Close.
 func StartProspero(ctx context.Context, addr string, configure ...func(*Prospero)) (*Prospero, error) {
 	s := new(Prospero)
 	s.faults.server, s.faults.known = "Prospero", abilities{
@@ -113,7 +109,7 @@ func StartProspero(ctx context.Context, addr string, configure ...func(*Prospero
 	return s, nil
 }
 
-// here is the server itself as links name it.
+// here returns the server's own host and port, in the form of links.
 func (s *Prospero) here() string {
 	host, service, _ := net.SplitHostPort(s.Addr)
 	port, _ := strconv.Atoi(service)
@@ -129,7 +125,7 @@ func (s *Prospero) here() string {
 	return fmt.Sprintf("%s(%d)", host, port)
 }
 
-// link is l as the protocol has it.
+// link converts l to the form of the protocol.
 func (s *Prospero) link(l ProsperoLink) proto.Link {
 	return proto.Link{
 		Kind: or(l.Kind, proto.KindNormal), Target: or(l.Target, proto.TargetFile), Name: l.Name, Expires: l.Expires,

@@ -11,15 +11,15 @@ import (
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
 )
 
-// question is a request: its lines, and what they come to for faults.
+// question is a request: its lines, and what decides which faults apply.
 type question struct {
 	lines  [][]string
-	fault  string // an ERROR line, for text that cannot be read
+	fault  string // an ERROR line, if the text cannot be parsed
 	plain  bool   // protocol 1
-	archie bool   // it asks the index
+	archie bool   // it is a query of the index
 }
 
-// parseQuestion reads the lines of a request.
+// parseQuestion parses the lines of a request.
 func parseQuestion(text string) *question {
 	q := &question{plain: strings.HasPrefix(text, "VERSION 1 ") || strings.HasPrefix(text, "VERSION 1\n")}
 	if strings.Contains(text, "\n\n") || strings.Contains(text, "\r") {
@@ -50,8 +50,8 @@ func malformed(what string) string {
 	return "ERROR Malformed input line: " + proto.Token("Read Prospero message with "+what) + "\n"
 }
 
-// stages are the names of the request for faults: REQUEST, its commands, and
-// those with the object they are about.
+// stages returns the names of the request for faults: REQUEST, its commands, and those with the
+// object they are about.
 func (q *question) stages() []string {
 	stages := []string{"REQUEST"}
 	object := ""
@@ -68,17 +68,17 @@ func (q *question) stages() []string {
 	return stages
 }
 
-// answerer makes the answer to one request.
+// answerer builds the answer to one request.
 type answerer struct {
 	*Prospero
 	strings.Builder
 	plain     bool
-	directory string // as DIRECTORY has chosen it
-	cut       bool   // something could not be said in protocol 1
+	directory string // chosen by DIRECTORY
+	cut       bool   // something cannot be expressed in protocol 1
 	over      bool   // an error has ended the answer
 }
 
-// answer runs the commands of a request in order, to the first error.
+// answer runs the commands of a request in order, up to the first error.
 func (s *Prospero) answer(q *question) string {
 	a := &answerer{Prospero: s, plain: q.plain}
 	for _, l := range q.lines {
@@ -138,7 +138,7 @@ func (a *answerer) version(args []string) {
 		a.WriteString("VERSION-NOT-SUPPORTED TRY 1-1")
 		a.over = true
 	case args[0] != "5" && !a.plain:
-		a.WriteString("VERSION-NOT-SUPPORTED TRY 1-5") // without an end, as dirsrv
+		a.WriteString("VERSION-NOT-SUPPORTED TRY 1-5") // without a line end, as dirsrv sends it
 		a.over = true
 	}
 }
@@ -149,7 +149,7 @@ func (a *answerer) fail(word, text string) {
 	a.over = true
 }
 
-// refuse ends the answer with what err means.
+// refuse ends the answer with the reply for err.
 func (a *answerer) refuse(err error, otherwise string) {
 	code := otherwise
 	if errors.Is(err, fs.ErrPermission) {
@@ -158,7 +158,7 @@ func (a *answerer) refuse(err error, otherwise string) {
 	a.fail("FAILURE", code)
 }
 
-// forwarded sends the client where an object has gone.
+// forwarded answers with the new location of an object, if it has moved.
 func (a *answerer) forwarded(hsoname string) bool {
 	to, ok := a.Forwarded[hsoname]
 	if ok {
@@ -192,7 +192,7 @@ func (a *answerer) info(wanted []string, hsoname string) {
 	}
 	all := strings.HasPrefix(wanted[0], "#")
 	if !all && len(wanted) == 1 && wanted[0] == "ACCESS-METHOD" {
-		a.fail("FAILURE", "NOT-FOUND") // dirsrv of 1994 does that
+		a.fail("FAILURE", "NOT-FOUND") // as dirsrv of 1994 does
 		return
 	}
 	found := false
@@ -213,7 +213,7 @@ func (a *answerer) info(wanted []string, hsoname string) {
 	}
 }
 
-// readable looks whether a file can be read.
+// readable returns an error if a file cannot be read.
 func (a *answerer) readable(name string) error {
 	f, _, err := a.tree.open(name)
 	if err == nil {

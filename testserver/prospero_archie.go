@@ -11,8 +11,8 @@ import (
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
 )
 
-// The letters of archie's kinds of search. Those in lower case look for the
-// very name first.
+// indexSearches has the letters of archie's kinds of search. Those in lower case look for the exact
+// name first.
 var indexSearches = map[byte]func(string) (func(string) bool, error){
 	'=': func(s string) (func(string) bool, error) { return func(n string) bool { return n == s }, nil },
 	'R': func(s string) (func(string) bool, error) {
@@ -31,11 +31,11 @@ var indexSearches = map[byte]func(string) (func(string) bool, error){
 	},
 }
 
-// indexFolds are letters that search like another one.
+// indexFolds maps letters to the kind of search that they share.
 var indexFolds = map[byte]byte{'X': 'R', 'K': 'C', 'Z': 'S', 'n': '='}
 
-// indexQuery is compiled when it is first needed: every start of the command would
-// pay for it.
+// indexQuery is compiled when it is first needed, because compiling it at every start of the
+// command would cost time.
 var indexQuery = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ARCHIE/MATCH\(([0-9]+),(?:[0-9]+,[0-9]+,)?([0-9]+),(.)\)/?(.*)$`)
 })
@@ -104,7 +104,7 @@ func (a *answerer) find(kind byte, words string) []listed {
 	return a.walk("", fits, nil, 0)
 }
 
-// walk adds what fits below dir, directories first.
+// walk adds the matching entries below dir, directories first.
 func (a *answerer) walk(dir string, fits func(string) bool, hits []listed, depth int) []listed {
 	entries, err := a.tree.list(dir)
 	if err != nil || depth > maxDepth {
@@ -122,7 +122,7 @@ func (a *answerer) walk(dir string, fits func(string) bool, hits []listed, depth
 	return hits
 }
 
-// hit is what the index says of a file or directory of the site.
+// hit returns the index entry of a file or directory of the site.
 func (a *answerer) hit(name string, e entry) listed {
 	p := ProsperoLink{Name: e.Name, Target: proto.TargetExternal, Host: a.Site, HSOName: "/" + name, Methods: []ProsperoMethod{{Name: "AFTP", Args: []string{"BINARY"}}}}
 	size, modes := e.Size, "-rw-r--r--"

@@ -15,13 +15,13 @@ import (
 
 // Limits of the ARDP server.
 const (
-	maxCalls    = 256 // exchanges remembered
+	maxCalls    = 256 // exchanges kept at once
 	maxQuestion = 1 << 20
 	resendPause = time.Second
-	abandoned   = 3 * time.Minute // a client that says nothing for so long has given up
+	abandoned   = 3 * time.Minute // a client that has been silent for this long has given up
 )
 
-// ardpFaults are those only ARDP knows.
+// ardpFaults are the faults of ARDP.
 type ardpFaults struct {
 	lose      bool
 	losses    []Fault
@@ -32,12 +32,10 @@ type ardpFaults struct {
 	refuse    bool
 }
 
-// Lose loses a datagram: one of the server's at PACKET, one of a client's at
-// INCOMING.
+// Lose loses a datagram: one of the server's at PACKET, one of a client's at INCOMING.
 func Lose() Fault { return Fault{kind: fLose} }
 
-// Loss loses that many of a hundred datagrams, by chance; the same seed has the
-// same luck.
+// Loss loses the given percentage of datagrams at random. The same seed loses the same ones.
 func Loss(percent int, seed uint64) Fault {
 	return Fault{kind: fLoss, n: int64(percent), text: strconv.FormatUint(seed, 10)}
 }
@@ -48,17 +46,16 @@ func Duplicate() Fault { return Fault{kind: fDuplicate} }
 // Reorder sends a datagram after the one that follows it.
 func Reorder() Fault { return Fault{kind: fReorder} }
 
-// Wait asks the client of a Prospero server for some patience before its
-// request is answered, and tells its position in the queue unless that is 0.
-// How long it really takes is up to Delay.
+// Wait makes a Prospero server ask the client to wait for d before its request is answered, and
+// report its position in the queue unless that is 0. Wait does not delay the answer; Delay does.
 func Wait(d time.Duration, position int) Fault {
 	return Fault{kind: fWait, every: d, n: int64(position)}
 }
 
-// SendTo sends the client to another server, an IPv4 address with a port.
+// SendTo redirects the client to another server, an IPv4 address with a port.
 func SendTo(address string) Fault { return Fault{kind: fSendTo, text: address} }
 
-// Refuse refuses the request as a server does that will not serve.
+// Refuse refuses the request, like a server that is not willing to serve the client.
 func Refuse() Fault { return Fault{kind: fRefuse} }
 
 func (a *ardpFaults) add(f Fault) {
@@ -80,29 +77,29 @@ func (a *ardpFaults) add(f Fault) {
 	}
 }
 
-// ardpCall is one exchange with a client, known by its address and connection
-// id. The server's mu guards it.
+// ardpCall is one exchange with a client, identified by the client's address and connection id. The
+// server's mu guards it.
 type ardpCall struct {
 	to       net.Addr
 	id       uint16
-	number   int // of the request, for the transcript
+	number   int // number of the request, for the transcript
 	question ardp.Assembly
 	size     int
 	asked    bool // the question is complete
 	plain    bool // the question is of protocol 1
 	waited   bool // the client was told to wait
 
-	answer []*ardp.Packet // nil: not known yet
+	answer []*ardp.Packet // nil until it is ready
 	sent   int            // packets sent so far
-	acked  int            // the client has all up to here
+	acked  int            // the client has received all packets up to this one
 	heard  bool           // the client has acknowledged something
 	window int
 	resent time.Time
-	active int       // Prospero.moment when something was sent or heard last
-	last   time.Time // when something was heard last
+	active int       // Prospero.moment of the last datagram sent or received
+	last   time.Time // time of the last datagram received
 }
 
-// serve hears datagrams until the socket is closed.
+// serve reads datagrams until the socket is closed.
 func (s *Prospero) serve(socket net.PacketConn) {
 	s.socket = socket
 	buf := make([]byte, 1<<16)
@@ -117,14 +114,14 @@ func (s *Prospero) serve(socket net.PacketConn) {
 		}
 		failures = 0
 		if ap, err := netip.ParseAddrPort(from.String()); err != nil || !ap.Addr().Unmap().IsLoopback() {
-			continue // an answer could go to whom another has named
+			continue // the sender's address may be forged, so do not answer
 		}
 		s.hear(bytes.Clone(buf[:n]), from)
 	}
 }
 
-// hear takes a datagram. What is none of ARDP is not answered: the answer could
-// be answered in turn.
+// hear handles a datagram. One that is not ARDP is not answered: the answer could be answered in
+// turn.
 func (s *Prospero) hear(datagram []byte, from net.Addr) {
 	p, err := ardp.Decode(datagram)
 	if err != nil {
@@ -132,7 +129,7 @@ func (s *Prospero) hear(datagram []byte, from net.Addr) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, lost := s.fate(s.faults.at("INCOMING")); lost {
+	if _, lost := s.copies(s.faults.at("INCOMING")); lost {
 		return
 	}
 	key := fmt.Sprintf("%v %d", from, p.ID)
@@ -158,10 +155,10 @@ func (s *Prospero) hear(datagram []byte, from net.Addr) {
 	}
 }
 
-// newCall is nil while there is no room for another call; a client repeats what
-// is not answered.
+// newCall returns nil while there is no room for another call. A client repeats a request that is
+// not answered.
 func (s *Prospero) newCall(key string, from net.Addr, id uint16) *ardpCall {
-	if len(s.calls) >= maxCalls && !s.makeRoom() {
+	if len(s.calls) >= maxCalls && !s.evict() {
 		return nil
 	}
 	s.seen++
@@ -170,12 +167,11 @@ func (s *Prospero) newCall(key string, from net.Addr, id uint16) *ardpCall {
 	return call
 }
 
-// makeRoom forgets a call: one of which the client has the whole answer, else
-// one whose answer has been sent to its end, else one that the client seems to
-// have given up. Of several it is the one that has been idle for longest. A call
-// under way is not forgotten: its client has the request acknowledged and would
-// not repeat it.
-func (s *Prospero) makeRoom() bool {
+// evict deletes a call: one whose whole answer the client has, else one whose answer has been
+// sent completely, else one that the client seems to have given up. Among several it deletes the
+// one that has been idle for longest. It never deletes a call under way: its client has received an
+// acknowledgment of the request and would not repeat it.
+func (s *Prospero) evict() bool {
 	oldest, best := "", 3
 	for key, call := range s.calls {
 		rank := call.rank()
@@ -190,7 +186,8 @@ func (s *Prospero) makeRoom() bool {
 	return true
 }
 
-// rank tells how little a call will be missed; 3 is one under way.
+// rank returns the order in which calls may be deleted, lowest value first; 3 means a call under
+// way.
 func (call *ardpCall) rank() int {
 	switch n := len(call.answer); {
 	case n > 0 && call.acked == n:
@@ -203,7 +200,7 @@ func (call *ardpCall) rank() int {
 	return 3
 }
 
-// touch notes that a datagram of a call has come.
+// touch records that a datagram of a call has come.
 func (s *Prospero) touch(call *ardpCall) {
 	s.moment++
 	call.active, call.last = s.moment, time.Now()
@@ -213,7 +210,7 @@ func (s *Prospero) forget(key string) {
 	delete(s.calls, key)
 }
 
-// ask takes a packet of a request.
+// ask handles a packet of a request.
 func (s *Prospero) ask(key string, call *ardpCall, p *ardp.Packet) {
 	if w := p.WindowWanted(); w > 0 {
 		call.window = min(w, 256)
@@ -245,8 +242,8 @@ func (s *Prospero) ask(key string, call *ardpCall, p *ardp.Packet) {
 	s.wg.Go(func() { s.reply(key, call, string(text)) })
 }
 
-// answerWords begin the lines of answers. A message that begins with one is no
-// request; to answer it might never end.
+// answerWords begin the lines of answers. A message that begins with one is not a request;
+// answering it might start an endless exchange.
 var answerWords = map[string]bool{
 	"": true, "ERROR": true, "FAILURE": true, "LINK": true, "ATTRIBUTE": true, "NONE-FOUND": true, "UNRESOLVED": true, "FORWARDED": true,
 	"VERSION-NOT-SUPPORTED": true, "SUCCESS": true, "WARNING": true, "ACL": true, "LINK-INFO": true, "AUTHENTICATED": true,
@@ -257,8 +254,8 @@ func isAnswer(text []byte) bool {
 	return answerWords[strings.TrimSpace(word)]
 }
 
-// acknowledged takes word of what a client has received, and sends more, or
-// again what it lacks.
+// acknowledged handles an acknowledgment, and sends the next packets or again those that the client
+// lacks.
 func (s *Prospero) acknowledged(call *ardpCall, p *ardp.Packet) {
 	through := min(int(p.Received), call.sent)
 	progress := through > call.acked
@@ -277,7 +274,7 @@ func (s *Prospero) acknowledged(call *ardpCall, p *ardp.Packet) {
 	s.sendWindow(call)
 }
 
-// reply finds the answer to a request and begins to send it.
+// reply computes the answer to a request and begins to send it.
 func (s *Prospero) reply(key string, call *ardpCall, text string) {
 	for line := range strings.Lines(text) {
 		s.script.record(Line{Conn: call.number, From: FromClient, Octets: line}, lineOf)
@@ -299,7 +296,7 @@ func (s *Prospero) reply(key string, call *ardpCall, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.calls[key] != call {
-		return // cancelled meanwhile
+		return // cancelled in the meantime
 	}
 	for line := range strings.Lines(answer) {
 		s.script.record(Line{Conn: call.number, From: FromServer, Octets: line[:min(len(line), maxLineOctets)]}, lineOf)
@@ -308,7 +305,7 @@ func (s *Prospero) reply(key string, call *ardpCall, text string) {
 	s.sendWindow(call)
 }
 
-// lineOf is a line for reading.
+// lineOf formats a line for the transcript.
 func lineOf(line string) string {
 	text, ended := strings.CutSuffix(line, "\n")
 	if ended && printable(text) {
@@ -317,8 +314,8 @@ func lineOf(line string) string {
 	return strconv.Quote(line)
 }
 
-// before does those faults that come before an answer or instead of one, and
-// what archie servers do; false means that there is to be no answer.
+// before applies the faults that come before an answer or instead of one, and what archie servers
+// do. It returns false if no answer must be sent.
 func (s *Prospero) before(call *ardpCall, p *plan, q *question) bool {
 	waits := p.ardp.waits
 	if q.archie && s.Site != "" {
@@ -350,8 +347,7 @@ func (s *Prospero) before(call *ardpCall, p *plan, q *question) bool {
 	return sleep(s.ctx, p.delay) == nil
 }
 
-// cutAnswer makes packets of an answer. Those of protocol 1 are cut between
-// lines.
+// cutAnswer splits an answer into packets. Answers of protocol 1 are split between lines.
 func cutAnswer(text string, plain bool) []*ardp.Packet {
 	var packets []*ardp.Packet
 	for first := true; first || text != ""; first = false {
@@ -368,7 +364,7 @@ func cutAnswer(text string, plain bool) []*ardp.Packet {
 	return packets
 }
 
-// sendWindow sends the packets of an answer that may be under way.
+// sendWindow sends the packets of an answer that fit into the window.
 func (s *Prospero) sendWindow(call *ardpCall) {
 	last := min(call.acked+call.window, len(call.answer))
 	s.moment++
@@ -381,7 +377,7 @@ func (s *Prospero) sendWindow(call *ardpCall) {
 	}
 }
 
-// header gives a packet the header that dirsrv gives it.
+// header sets the header of a packet as dirsrv does.
 func (s *Prospero) header(call *ardpCall, p *ardp.Packet, lastOfWindow bool) {
 	total := len(call.answer)
 	end := int(p.Seq) == total
@@ -433,11 +429,11 @@ func (s *Prospero) remark(call *ardpCall, from Side, text string) {
 	s.script.add(Line{Conn: call.number, From: from, Text: text})
 }
 
-// send sends a datagram as the faults at PACKET say.
+// send sends a datagram with the faults at PACKET.
 func (s *Prospero) send(call *ardpCall, p *ardp.Packet) {
 	plan := s.faults.at("PACKET")
 	datagram := p.Append(nil)
-	copies, _ := s.fate(plan)
+	copies, _ := s.copies(plan)
 	if plan.data != nil {
 		datagram = []byte(*plan.data)
 	}
@@ -458,8 +454,8 @@ func (s *Prospero) send(call *ardpCall, p *ardp.Packet) {
 	s.held = nil
 }
 
-// fate is how often a datagram arrives.
-func (s *Prospero) fate(p *plan) (copies int, lost bool) {
+// copies returns the number of copies of a datagram that are sent, and whether it is lost.
+func (s *Prospero) copies(p *plan) (n int, lost bool) {
 	for _, f := range p.ardp.losses {
 		r := s.random[f.text]
 		if r == nil {

@@ -11,11 +11,11 @@ import (
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
 )
 
-// prosperoTime is how the protocol writes a time.
+// prosperoTime is the protocol's time format.
 const prosperoTime = "20060102150405Z"
 
-// prosperoPath is the name in Content of an hsoname, and the hsoname without a slash
-// at its end, to which a slash and a name can be added.
+// prosperoPath returns the name in Content of an hsoname, and the hsoname without a final slash, to
+// which a slash and a name can be added.
 func prosperoPath(hsoname string) (name, base string) {
 	base = strings.TrimSuffix(hsoname, "/")
 	name = base
@@ -31,7 +31,7 @@ func prosperoPath(hsoname string) (name, base string) {
 type listed struct {
 	proto.Link
 	attributes []proto.Attribute
-	lines      []string // further ATTRIBUTE lines
+	lines      []string // additional ATTRIBUTE lines
 	name       string   // in Content
 	native     bool
 }
@@ -71,8 +71,7 @@ func (a *answerer) list(args []string) {
 	}
 }
 
-// listArgs takes the arguments of LIST apart: options, and names, which may hang
-// together with slashes.
+// listArgs splits the arguments of LIST into options and names. Names may be joined with slashes.
 func (a *answerer) listArgs(args []string) (options map[string]bool, names []string) {
 	options = make(map[string]bool)
 	if len(args) > 0 && args[0] != "COMPONENTS" {
@@ -95,7 +94,7 @@ func (a *answerer) listArgs(args []string) (options map[string]bool, names []str
 	return options, names
 }
 
-// entries are all of a directory: those of Content, then Links.
+// entries returns all entries of a directory: those of Content, then Links.
 func (a *answerer) entries(name, base string) ([]listed, error) {
 	files, err := a.tree.list(name)
 	links, virtual := a.Links[name]
@@ -112,7 +111,7 @@ func (a *answerer) entries(name, base string) ([]listed, error) {
 	return entries, nil
 }
 
-// native is the entry of something in Content.
+// native returns the entry of a file or directory of Content.
 func (a *answerer) native(name, hsoname string, e entry) listed {
 	l := listed{Link: a.link(ProsperoLink{Name: e.Name, HSOName: hsoname}), name: name, native: true}
 	if e.Dir {
@@ -126,7 +125,7 @@ func (a *answerer) native(name, hsoname string, e entry) listed {
 	return l
 }
 
-// virtual is the entry of a link.
+// virtual returns the entry of a link.
 func (a *answerer) virtual(p ProsperoLink) listed {
 	l := listed{Link: a.link(p), lines: p.Attributes}
 	for _, m := range p.Methods {
@@ -137,7 +136,7 @@ func (a *answerer) virtual(p ProsperoLink) listed {
 	return l
 }
 
-// attributes are those of something in Content, in dirsrv's order.
+// attributes returns the attributes of a file or directory of Content, in dirsrv's order.
 func (a *answerer) attributes(name string, e entry) []proto.Attribute {
 	size, modes := e.Size, "-rw-r--r--"
 	if e.Dir {
@@ -164,8 +163,8 @@ func intrinsic(of, name, value string) proto.Attribute {
 	return proto.Attribute{Of: of, Nature: "INTRINSIC", Name: name, Type: "SEQUENCE", Value: []string{value}}
 }
 
-// match are the entries of a name, or of a pattern with "*" and "?", or of a
-// regular expression in parentheses.
+// match returns the entries that match a name, a pattern with "*" and "?", or a regular expression
+// in parentheses.
 func match(entries []listed, names []string) []listed {
 	if len(names) == 0 {
 		return entries
@@ -193,8 +192,7 @@ func matcher(pattern string) func(string) bool {
 	}
 }
 
-// writeEntries writes those of the entries that are asked for. A union may hold
-// a name that is asked for.
+// writeEntries writes the requested entries. A requested name may also be in a union.
 func (a *answerer) writeEntries(entries []listed, names []string, attributes bool) {
 	found := match(entries, names)
 	for _, e := range found {
@@ -226,8 +224,7 @@ func (a *answerer) unions(entries, written []listed) (more []listed) {
 	return more
 }
 
-// unresolved answers with the links in which the rest of the names must be
-// looked up.
+// unresolved answers with the links in which the remaining names must be looked up.
 func (a *answerer) unresolved(entries, next []listed, names []string) {
 	for _, e := range next {
 		a.writeEntry(e, false)
@@ -243,8 +240,8 @@ func (a *answerer) unresolved(entries, next []listed, names []string) {
 	a.Write(append(line, '\n'))
 }
 
-// writeEntry writes the line of an entry and those of its attributes. The access
-// methods of what is no object of Prospero's always come.
+// writeEntry writes the line of an entry and those of its attributes. The access methods of an
+// object outside Prospero are always written.
 func (a *answerer) writeEntry(e listed, attributes bool) {
 	if a.plain {
 		a.writeOld(e, attributes)

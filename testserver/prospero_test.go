@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// askProspero sends a request and gives the text of the answer.
+// askProspero sends a request and returns the text of the answer.
 func askProspero(t *testing.T, srv *testserver.Prospero, text string) string {
 	t.Helper()
 	nc, err := srv.Dial(t.Context(), "udp", srv.Addr)
@@ -48,7 +48,7 @@ func askProspero(t *testing.T, srv *testserver.Prospero, text string) string {
 	return b.String()
 }
 
-// TestProsperoCommands has requests that no recorded client sent.
+// TestProsperoCommands tests requests that no recorded client sent.
 func TestProsperoCommands(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
 		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
@@ -108,7 +108,7 @@ func TestProsperoCommands(t *testing.T) {
 	})
 }
 
-// TestProsperoFaults has those of datagrams.
+// TestProsperoFaults tests the faults of datagrams.
 func TestProsperoFaults(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
 		srv := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content, s.InMemory = content(), true })
@@ -158,9 +158,9 @@ func TestProsperoFaults(t *testing.T) {
 	}
 }
 
-// TestProsperoCallUnderWay has more exchanges than the server remembers while an
-// answer is being fetched, which must come whole all the same. A request that
-// finds no room is answered when it is repeated.
+// TestProsperoCallUnderWay begins more exchanges than the server keeps while an answer is being
+// fetched. That answer must be complete anyway. A request for which there is no room is answered
+// when it is repeated.
 func TestProsperoCallUnderWay(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
 		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
@@ -191,13 +191,13 @@ func TestProsperoCallUnderWay(t *testing.T) {
 		start := time.Now()
 		text, err := io.ReadAll(first)
 		if err != nil || strings.Count(string(text), "x") < 100<<10 {
-			t.Errorf("%d octets came of the answer, %v", len(text), err)
+			t.Errorf("received %d bytes of the answer, %v", len(text), err)
 		}
 		if took := time.Since(start); took > 0 {
 			t.Errorf("the rest of the answer took %v", took)
 		}
 
-		// Exchanges under way fill the memory.
+		// Exchanges under way fill the server's table.
 		var idle []net.Conn
 		for i := range 256 {
 			nc := dial()
@@ -206,7 +206,7 @@ func TestProsperoCallUnderWay(t *testing.T) {
 			idle = append(idle, nc)
 		}
 		if text := askProspero(t, srv, "VERSION\n"); text != "" {
-			t.Errorf("with no room for a request it is answered by %q", text)
+			t.Errorf("a request was answered although the table is full: %q", text)
 		}
 		idle[0].Write((&ardp.Packet{Header: 9, ID: 1, Seq: 2, Total: 2, Data: []byte("\n")}).Append(nil))
 		if answer := hear(t, idle[0]); len(answer) != 1 || !strings.HasPrefix(string(answer[0].Data), "VERSION 5") {
@@ -222,7 +222,7 @@ func TestProsperoCallUnderWay(t *testing.T) {
 	})
 }
 
-// TestProsperoOnLoopback has real sockets, and a server that ends.
+// TestProsperoOnLoopback uses real sockets, and ends the server.
 func TestProsperoOnLoopback(t *testing.T) {
 	srv := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content = content() })
 	nc, err := srv.Dial(t.Context(), "udp", srv.Addr)
@@ -242,7 +242,7 @@ func TestProsperoOnLoopback(t *testing.T) {
 	srv.Wait()
 }
 
-// FuzzProsperoRequest sends any datagrams; the next client is served.
+// FuzzProsperoRequest sends arbitrary datagrams; the next client must be served.
 func FuzzProsperoRequest(f *testing.F) {
 	f.Add([]byte("VERSION 5 x\nDIRECTORY ASCII AFTP'/pub' 0\nLIST ATTRIBUTES+EXPAND COMPONENTS\n"), byte(0))
 	f.Add([]byte("VERSION 1 x\nDIRECTORY ASCII ARCHIE/MATCH(3,0,S)/o\nLIST ATTRIBUTES COMPONENTS \n"), byte(0))
@@ -289,7 +289,7 @@ func FuzzProsperoRequest(f *testing.F) {
 	})
 }
 
-// hearAnything counts the datagrams that have come.
+// hearAnything counts the datagrams received.
 func hearAnything(nc interface {
 	Read([]byte) (int, error)
 	SetReadDeadline(time.Time) error

@@ -19,16 +19,15 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestProsperoRecordedClients sends what real clients sent to dirsrv of 1994
-// (vls, archie, c-archie, and requests made by hand) and wants the answers that
-// it gave: the same lines, but for the order of entries and the wording of
-// errors, in packets of the same kind.
+// TestProsperoRecordedClients sends what real clients sent to dirsrv of 1994 (vls, archie,
+// c-archie, and requests written by hand). The answers must be the recorded ones: the same lines,
+// except for the order of entries and the wording of errors, in packets of the same kind.
 func TestProsperoRecordedClients(t *testing.T) {
 	orders, err := filepath.Glob(filepath.Join("..", "internal", "ardp", "testdata", "traces", "*.order"))
 	if err != nil || len(orders) < 40 {
 		t.Fatalf("%d traces, %v", len(orders), err)
 	}
-	// What these show was not the server's doing, or depends on its host.
+	// What these traces show did not come from the server, or depends on its host.
 	others := map[string]bool{"ardp-redirect": true, "ardp-cancel": true, "ardp-refused": true, "ardp-slow": true, "ardp-timeout": true, "status": true}
 	for _, order := range orders {
 		name := strings.TrimSuffix(filepath.Base(order), ".order")
@@ -42,7 +41,7 @@ func TestProsperoRecordedClients(t *testing.T) {
 	}
 }
 
-// asRecorded makes a server like the recorded one.
+// asRecorded configures a server like the recorded one.
 func asRecorded(s *testserver.Prospero, name string) {
 	when := time.Date(1994, time.May, 17, 12, 0, 0, 0, time.UTC)
 	files := fstest.MapFS{}
@@ -84,7 +83,7 @@ func asRecorded(s *testserver.Prospero, name string) {
 		s.Software = "FAKE"
 	case strings.HasPrefix(name, "archie"):
 		s.Port, s.Site = 15252, "ftp.example.org"
-		// The recorded answers were made up: "xdir" was no match of "prosp".
+		// These recorded answers were invented: "xdir" did not match "prosp".
 		files := 2
 		if strings.Contains(name, "multipacket") {
 			files = 59
@@ -97,7 +96,7 @@ func asRecorded(s *testserver.Prospero, name string) {
 	}
 }
 
-// recordedContents are the octets of the recorded file of noise.
+// recordedContents returns the bytes of the recorded file of random data.
 func recordedContents() []byte {
 	octets, err := os.ReadFile(filepath.Join("..", "internal", "ardp", "testdata", "traces", "contents-binary.s2c.1.bin"))
 	if err != nil {
@@ -114,7 +113,7 @@ func recordedContents() []byte {
 	return []byte(tokens[6])
 }
 
-// recordedLinks are those of the recorded virtual directory.
+// recordedLinks returns the links of the recorded virtual directory.
 func recordedLinks() []testserver.ProsperoLink {
 	method := func(name string, args ...string) []testserver.ProsperoMethod {
 		return []testserver.ProsperoMethod{{Name: name, Args: args}}
@@ -205,7 +204,7 @@ func replay(t *testing.T, srv *testserver.Prospero, base string) {
 			t.Errorf("answer:\n%s\nwant:\n%s", g, w)
 		}
 	}
-	// Whether packets went out singly or together is a matter of timing.
+	// Timing determines whether packets were sent separately or together.
 	slices.Sort(wantShape)
 	slices.Sort(gotShape)
 	if w, g := slices.Compact(wantShape), slices.Compact(gotShape); !slices.Equal(w, g) {
@@ -225,7 +224,7 @@ func add(t *testing.T, messages map[uint16]*ardp.Assembly, p *ardp.Packet) {
 	}
 }
 
-// hear reads what comes within a moment.
+// hear reads the packets that arrive within a short time.
 func hear(t *testing.T, nc net.Conn) (packets []*ardp.Packet) {
 	synctest.Wait()
 	buf := make([]byte, 1<<16)
@@ -246,7 +245,7 @@ func hear(t *testing.T, nc net.Conn) (packets []*ardp.Packet) {
 	}
 }
 
-// shape is what kind of header a packet has.
+// shape returns the kind of header that a packet has.
 func shape(p *ardp.Packet) string {
 	kind := "first"
 	switch {
@@ -255,11 +254,11 @@ func shape(p *ardp.Packet) string {
 	case p.Seq > 1:
 		kind = "further"
 	}
-	return fmt.Sprintf("%d octets, %s, id: %t, total: %t, wait %d, flags%s, %s", p.Header, kind, p.ID != 0, p.Total != 0, p.Wait, p.Flags, p.Option)
+	return fmt.Sprintf("%d bytes, %s, id: %t, total: %t, wait %d, flags%s, %s", p.Header, kind, p.ID != 0, p.Total != 0, p.Wait, p.Flags, p.Option)
 }
 
-// sorted is a message, its lines in order but with attributes under their
-// links, without the words of errors and a line left empty.
+// sorted returns a message with its lines in order, but with attributes under their links. It omits
+// the words of errors and one empty line.
 func sorted(a *ardp.Assembly) string {
 	var text strings.Builder
 	for data, ok := a.Next(); ok; data, ok = a.Next() {

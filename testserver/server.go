@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TB is what the New functions need of a *testing.T, *testing.B or *testing.F.
+// TB is the part of *testing.T, *testing.B and *testing.F that the New functions use.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -34,42 +34,44 @@ const (
 
 // User is an account on a server.
 type User struct {
-	// Password is what PASS or Basic authentication must give. Where it is empty
-	// an FTP server lets the user in without asking for one (230 to USER).
+	// Password is required by PASS or Basic authentication. If it is empty, an FTP server does not
+	// request one (230 to USER).
 	Password string
-	// Account, when not empty, is asked for by an FTP server with 332.
+	// Account, if not empty, is requested by an FTP server with 332.
 	Account string
 }
 
-// Server is what every server of this package has in common. Its fields are set
-// by a configure function and are read-only once the server has started; its
-// methods may be called concurrently at any time after that.
+// Server is the part that all servers of this package have in common. A configure function sets its
+// fields; they are read-only once the server has started. Its methods may be called concurrently at
+// any time after that.
 type Server struct {
-	// Content is what is served; nil is an empty directory. A file without a
+	// Content is what the server serves. If nil, it is an empty directory. A file without a
 	// modification time has that of RFC 1738, the first of December 1994.
 	Content fs.FS
-	// Forbidden are names in Content, such as "private" or "a/secret.txt", that
-	// are listed but refused, with all that is below them.
+	// Forbidden lists names in Content, such as "private" or "a/secret.txt". The server lists them
+	// but refuses access to them and to all that is below them.
 	Forbidden []string
-	// MaxUpload bounds an uploaded file, in octets; 0 means 256 MiB.
+	// MaxUpload is the maximum size of an uploaded file, in bytes; 0 means 256 MiB.
 	MaxUpload int64
-	// MaxConns bounds the connections open at once, others are closed at once; 0 means 4096.
+	// MaxConns is the maximum number of open connections; 0 means 4096. Further ones are closed at
+	// once.
 	MaxConns int
-	// IdleTimeout ends connections whose client is silent; 0 means five minutes.
+	// IdleTimeout is how long a client may be silent before the server closes its connection; 0
+	// means five minutes.
 	IdleTimeout time.Duration
-	// InMemory uses no sockets: clients come by [Server.Dial] only. The start sets
-	// Network if it is nil.
+	// InMemory means that the server uses no sockets: clients connect by [Server.Dial] only. If
+	// Network is nil, starting the server sets it.
 	InMemory bool
-	// Network, when not nil, is the memory network to listen on (InMemory is implied).
+	// Network, if not nil, is the memory network to listen on (InMemory is implied).
 	Network *Network
-	// Log, when not nil, is called with each line of the transcript as it is
-	// recorded, one call at a time. It must not call the server.
+	// Log, if not nil, is called with each line of the transcript as it is recorded, one call at a
+	// time. It must not call methods of the server.
 	Log func(Line)
 
-	// URL is where the server is, without a trailing slash: "ftp://127.0.0.1:2121".
-	// Set by the start.
+	// URL is the URL of the server without a trailing slash: "ftp://127.0.0.1:2121". It is set when
+	// the server starts.
 	URL string
-	// Addr is host and port of URL. Set by the start.
+	// Addr is the host and port of URL. It is set when the server starts.
 	Addr string
 
 	tb     TB // nil in a program
@@ -85,17 +87,17 @@ type Server struct {
 	ended    chan struct{}
 
 	mu      sync.Mutex
-	conns   map[io.Closer]struct{} // nil once closed
+	conns   map[io.Closer]struct{} // nil once the server is closed
 	count   int                    // connections accepted so far
-	serving int                    // of them, those not yet at their end
-	quiet   sync.Cond              // of mu: serving is 0 again
+	serving int                    // accepted connections that are still served
+	quiet   sync.Cond              // signals, under mu, that serving is 0 again
 
 	probing sync.Mutex
 	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
 }
 
-// start listens and hands each connection to serve, which runs in a goroutine
-// of its own and need not close it.
+// start listens and calls serve for each connection, in a goroutine of its own. serve need not
+// close the connection.
 func (s *Server) start(ctx context.Context, scheme string, port int, addr string, serve func(*conn)) error {
 	s.defaults()
 	err := s.listen(port, addr, func(addr string) (err error) {
@@ -109,8 +111,7 @@ func (s *Server) start(ctx context.Context, scheme string, port int, addr string
 	return nil
 }
 
-// startPacket is start for a protocol of datagrams: serve runs until the socket
-// is closed.
+// startPacket is start for a protocol of datagrams: serve runs until the socket is closed.
 func (s *Server) startPacket(ctx context.Context, scheme string, port int, addr string, serve func(net.PacketConn)) error {
 	s.defaults()
 	var socket net.PacketConn
@@ -125,7 +126,7 @@ func (s *Server) startPacket(ctx context.Context, scheme string, port int, addr 
 	return nil
 }
 
-// run lets the server live on what it listens on.
+// run starts serve in a goroutine, and ends the server with ctx.
 func (s *Server) run(ctx context.Context, scheme string, at net.Addr, listener io.Closer, serve func()) {
 	s.Addr = at.String()
 	s.URL = scheme + "://" + s.Addr
@@ -152,7 +153,7 @@ func (s *Server) defaults() {
 	s.script.log = s.Log
 }
 
-// listen chooses the network and the address to open.
+// listen chooses the network and the address and calls open with them.
 func (s *Server) listen(port int, addr string, open func(addr string) error) error {
 	if s.Network != nil {
 		s.InMemory = true
@@ -166,7 +167,7 @@ func (s *Server) listen(port int, addr string, open func(addr string) error) err
 			if open(fmt.Sprintf("127.0.0.1:%d", port)) == nil {
 				return nil
 			}
-			// taken, perhaps by a server of the same kind
+			// The port is taken, perhaps by a server of the same kind.
 		}
 	}
 	if addr == "" {
@@ -185,7 +186,7 @@ func (s *Server) accept(serve func(*conn)) {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors, perhaps; worth another try
+		if err != nil { // perhaps out of descriptors: try again
 			failures++
 			_ = sleep(s.ctx, 10*time.Millisecond)
 			continue
@@ -211,7 +212,7 @@ func (s *Server) accept(serve func(*conn)) {
 	}
 }
 
-// admit counts a connection and looks up what is armed against it.
+// admit counts a connection and looks up the faults armed for it.
 func (s *Server) admit(nc net.Conn) (*conn, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +225,7 @@ func (s *Server) admit(nc net.Conn) (*conn, bool) {
 	return newConn(s, nc, s.count, s.faults.at("CONNECT")), true
 }
 
-// leave counts a connection off that is served no more.
+// leave records that a connection is no longer served.
 func (s *Server) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,7 +234,7 @@ func (s *Server) leave() {
 	}
 }
 
-// isProbe reports whether WaitIdle has made a connection.
+// isProbe reports whether WaitIdle opened the connection.
 func (s *Server) isProbe(nc net.Conn) bool {
 	s.probing.Lock()
 	defer s.probing.Unlock()
@@ -246,15 +247,15 @@ func (s *Server) isProbe(nc net.Conn) bool {
 	return ok
 }
 
-// WaitIdle returns when every connection that was made before the call has been
-// served to its end, or with an error when ctx ends or the server is closed. What
-// a client sent last, without waiting for an answer, is in the transcript then.
-// For a server of datagrams it returns at once.
+// WaitIdle returns when every connection that was opened before the call has been served to its
+// end. It returns an error when ctx ends or the server is closed. The transcript then has what a
+// client sent last without waiting for an answer. For a server of datagrams WaitIdle returns at
+// once.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	if s.listener == nil {
 		return nil
 	}
-	// Connections are accepted in the order in which they were made.
+	// Connections are accepted in the order in which they were opened.
 	s.probing.Lock()
 	probe, err := s.net.Dial(ctx, "tcp", s.Addr)
 	if err != nil {
@@ -288,8 +289,8 @@ func (s *Server) WaitIdle(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// track remembers something to be closed with the server; false means that the
-// server is closed already.
+// track registers something to be closed with the server. It returns false if the server is closed
+// already.
 func (s *Server) track(c io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,7 +301,7 @@ func (s *Server) track(c io.Closer) bool {
 	return true
 }
 
-// untrack closes what track remembered.
+// untrack closes what track registered.
 func (s *Server) untrack(c io.Closer) {
 	s.mu.Lock()
 	delete(s.conns, c)
@@ -308,8 +309,8 @@ func (s *Server) untrack(c io.Closer) {
 	_ = c.Close()
 }
 
-// endWith closes the server at the end of a test, which fails if faults were
-// armed for something that never happened.
+// endWith closes the server at the end of a test. The test fails if it armed faults that were never
+// used.
 func (s *Server) endWith(tb TB) {
 	s.tb = tb
 	tb.Cleanup(func() {
@@ -319,9 +320,9 @@ func (s *Server) endWith(tb TB) {
 	})
 }
 
-// Close ends the server: it closes the listener and all connections and waits
-// for the goroutines. It may be called more than once. Its error is that of
-// PendingFaults; the server is closed all the same.
+// Close ends the server: it closes the listener and all connections and waits for the goroutines.
+// It may be called more than once. Its error is that of PendingFaults; the server is closed in any
+// case.
 func (s *Server) Close() error {
 	s.end()
 	return s.PendingFaults()
@@ -347,8 +348,8 @@ func (s *Server) end() {
 // Wait returns when the server has ended.
 func (s *Server) Wait() { <-s.ended }
 
-// shown is the host and port that a server tells of itself: those it was given,
-// else those it listens on.
+// shown returns the host and port that a server shows to clients: the given ones, or those it
+// listens on.
 func (s *Server) shown(host string, port int) (string, int) {
 	own, service, _ := net.SplitHostPort(s.Addr)
 	if host == "" {
@@ -360,9 +361,8 @@ func (s *Server) shown(host string, port int) (string, int) {
 	return host, port
 }
 
-// Dial connects to address as this server's clients do, over loopback or in
-// memory; it refuses to leave the machine. In memory it reaches all of the
-// server's [Network].
+// Dial connects to address, over loopback or in memory, as this server's clients do. It refuses an
+// address that is not on this host. In memory it reaches all servers of the [Network].
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if err := checkLoopback(address); err != nil && !s.InMemory {
 		return nil, err
@@ -370,14 +370,13 @@ func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, e
 	return s.net.Dial(ctx, network, address)
 }
 
-// On arms faults for a stage (see the package comment; letter case of the first
-// word does not matter) and its n-th occurrence from now on, counted from 1 over
-// all connections; 0 means every one. Faults armed by several calls for the same
-// occurrence add up.
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all
+// connections; 0 means every occurrence. The package comment lists the stages; the letter case of a
+// stage's first word does not matter. Faults armed by several calls for the same occurrence add up.
 //
-// A fault that never comes about is a mistake in the test, such as a misspelt
-// command: see PendingFaults. One that the server does not have at that stage,
-// such as NoDot for FTP, fails the test at once; outside of a test On panics.
+// A fault that is never used is a mistake in the test, such as a misspelt command: see
+// PendingFaults. A fault that the server does not have at that stage, such as NoDot for FTP, fails
+// the test at once; outside of a test On panics.
 func (s *Server) On(stage string, n int, fault ...Fault) {
 	if lacking, found := s.faults.known.lacks(stage, fault); found {
 		message := fmt.Sprintf("testserver: On(%q, %d): the %s server has no fault %v at this stage", stage, n, s.faults.server, lacking)
@@ -390,36 +389,36 @@ func (s *Server) On(stage string, n int, fault ...Fault) {
 	s.faults.add(stage, n, fault)
 }
 
-// ResetFaults disarms everything, also what has not come about.
+// ResetFaults disarms all faults, including those not used yet.
 func (s *Server) ResetFaults() { s.faults.reset() }
 
-// PendingFaults returns an error that names the armed faults whose occurrence
-// has not come, or nil. A test whose server was made by a New function fails
-// with it when it ends; a program learns it from Close.
+// PendingFaults returns an error that lists the armed faults whose occurrence has not come, or nil.
+// A test whose server was started by a New function fails with that error when it ends. A program
+// receives it from Close.
 func (s *Server) PendingFaults() error {
 	var errs []error
 	for _, r := range s.faults.unseen() {
-		errs = append(errs, fmt.Errorf("testserver: %s never came to %v", s.URL, r))
+		errs = append(errs, fmt.Errorf("testserver: %s: fault never used: %v", s.URL, r))
 	}
 	return errors.Join(errs...)
 }
 
-// Transcript is what went over the control connections so far, passwords
-// included. A line is recorded before it is sent, so what a client has seen is there.
+// Transcript returns what went over the control connections so far, passwords included. A line is
+// recorded before it is sent, so everything that a client has received is there.
 func (s *Server) Transcript() Transcript { return s.script.lines() }
 
-// ResetTranscript forgets the lines recorded so far.
+// ResetTranscript deletes the lines recorded so far.
 func (s *Server) ResetTranscript() { s.script.reset() }
 
-// Put stores a file beside Content, or over it. The name may have any octets
-// but NUL; directories on the way are made. It is not among Uploads.
+// Put stores a file in addition to Content, or in place of a file of Content. The name may have any
+// bytes except NUL; missing directories are created. The file is not among Uploads.
 func (s *Server) Put(name string, data []byte) error { return s.tree.put(clean(name), data) }
 
-// Uploads are the files that clients stored and that are still there, by name
-// without a leading slash.
+// Uploads returns the files that clients stored and did not delete, by name without a leading
+// slash.
 func (s *Server) Uploads() map[string][]byte { return s.tree.uploads() }
 
-// sleep waits unless ctx ends first.
+// sleep waits for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -440,7 +439,7 @@ func allowed(users map[string]User, name, password string) bool {
 	return ok && u.Password == password
 }
 
-// hidden tells whether list has word, in any letter case.
+// hidden reports whether list contains word, in any letter case.
 func hidden(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }

@@ -20,7 +20,7 @@ import (
 func TestServerEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		srv, err := testserver.StartGopher(ctx, "127.0.0.1:7070", holeInMemory)
+		srv, err := testserver.StartGopher(ctx, "127.0.0.1:7070", gopherInMemory)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestStartFails(t *testing.T) {
 	first.Close()
 	second, err := start()
 	if err != nil {
-		t.Fatalf("the address was not given back: %v", err)
+		t.Fatalf("the address was not freed: %v", err)
 	}
 	second.Close()
 }
@@ -92,7 +92,7 @@ func TestLogSeesEveryLine(t *testing.T) {
 	})
 }
 
-// A long-running server forgets the oldest lines.
+// A long-running server deletes the oldest lines.
 func TestTranscriptIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewFTP(t, inMemory)
@@ -112,7 +112,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 	})
 }
 
-// awkward is a file system whose files can only be read from the beginning to the end.
+// awkward is a file system whose files can only be read from beginning to end.
 type awkward struct{ fs.FS }
 
 func (a awkward) Open(name string) (fs.File, error) {
@@ -158,7 +158,7 @@ func TestContentThatCannotSeek(t *testing.T) {
 	})
 }
 
-// A directory on disk shows what is there now; a link that leads nowhere is left out.
+// A directory on disk is listed as it is now; a broken link is left out.
 func TestContentOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	recent := time.Now().Add(-time.Hour)
@@ -233,7 +233,7 @@ func TestUploadsFollowARename(t *testing.T) {
 			t.Errorf("uploads %q", up)
 		}
 		c.expect("RNFR e", "350")
-		c.expect("RNTO pub", "550") // no directory over another
+		c.expect("RNTO pub", "550") // a directory must not replace another one
 		c.expect("DELE e/a", "250")
 		if up := srv.Uploads(); len(up) != 1 {
 			t.Errorf("uploads %q", up)
@@ -249,15 +249,15 @@ func TestNoContent(t *testing.T) {
 			t.Errorf("got %q, %q, %v", data, last, err)
 		}
 		c.expect("SIZE x", "550")
-		hole := testserver.NewGopher(t, func(s *testserver.Gopher) { s.InMemory = true })
-		if got, err := ask(t, hole, hole.Addr, "\r\n"); got != ".\r\n" || err != nil {
+		site := testserver.NewGopher(t, func(s *testserver.Gopher) { s.InMemory = true })
+		if got, err := ask(t, site, site.Addr, "\r\n"); got != ".\r\n" || err != nil {
 			t.Errorf("got %q, %v", got, err)
 		}
 	})
 }
 
-// What a client sends before it closes is in the transcript once the server is
-// idle, whether or not the connection was accepted when the client ended.
+// The transcript has what a client sends before it closes once the server is idle, whether or not
+// the connection was accepted when the client ended.
 func TestWaitIdle(t *testing.T) {
 	srv := testserver.NewTelnet(t)
 	for i := range 50 {

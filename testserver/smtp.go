@@ -14,21 +14,21 @@ import (
 	"sync"
 )
 
-// SMTP is a mail server of RFC 5321 that keeps what it is sent, with the
-// extensions SIZE, 8BITMIME and STARTTLS (RFC 3207, by a certificate of its own
-// making). What goes over TLS is in the transcript as if it did not.
+// SMTP is a mail server of RFC 5321 that keeps the messages it receives. It has the extensions
+// SIZE, 8BITMIME and STARTTLS (RFC 3207), with a certificate that it creates itself. The transcript
+// shows what goes over TLS decrypted.
 type SMTP struct {
 	Server
 
-	// Greeting is the first reply, code included, lines separated by "\n"; "" means
-	// "220 testserver ready".
+	// Greeting is the first reply, with its code, lines separated by "\n"; "" means "220 testserver
+	// ready".
 	Greeting string
-	// Hide are commands answered with 502 and extensions not offered, such as
+	// Hide lists commands that are answered with 502 and extensions that are not offered, such as
 	// "EHLO", "STARTTLS", "8BITMIME".
 	Hide []string
-	// TLSOnly refuses mail before STARTTLS.
+	// TLSOnly means that mail before STARTTLS is refused.
 	TLSOnly bool
-	// Unknown are recipients that are refused with 550.
+	// Unknown lists recipients that are refused with 550.
 	Unknown []string
 
 	identity tls.Certificate
@@ -42,7 +42,7 @@ type SMTP struct {
 type Mail struct {
 	From string   // the reverse-path, without angle brackets
 	To   []string // the recipients that were accepted
-	Data string   // the message, dots unstuffed, without the last one
+	Data string   // the message, dots unstuffed, without the final dot
 	TLS  bool
 }
 
@@ -57,8 +57,8 @@ func NewSMTP(tb TB, configure ...func(*SMTP)) *SMTP {
 	return s
 }
 
-// StartSMTP starts a mail server on addr, such as "127.0.0.1:2525"; "" is a free
-// loopback port. It ends with ctx or by Close.
+// StartSMTP starts a mail server on addr, such as "127.0.0.1:2525"; "" means a free loopback port.
+// The server ends with ctx or by Close.
 func StartSMTP(ctx context.Context, addr string, configure ...func(*SMTP)) (*SMTP, error) {
 	s := new(SMTP)
 	s.faults.server, s.faults.known = "SMTP", streaming(fExtraReply)
@@ -78,15 +78,14 @@ func StartSMTP(ctx context.Context, addr string, configure ...func(*SMTP)) (*SMT
 	return s, nil
 }
 
-// Mail is what has been accepted so far.
+// Mail returns the messages accepted so far.
 func (s *SMTP) Mail() []Mail {
 	s.mailMu.Lock()
 	defer s.mailMu.Unlock()
 	return slices.Clone(s.mail)
 }
 
-// Roots are the certificates by which the server can be trusted, as 127.0.0.1 and
-// localhost.
+// Roots returns the certificates that verify the server's own, as 127.0.0.1 and localhost.
 func (s *SMTP) Roots() *x509.CertPool { return s.roots }
 
 // smtpSession is one connection.
@@ -94,15 +93,16 @@ type smtpSession struct {
 	*conn
 	srv  *SMTP
 	r    *bufio.Reader
-	plan *plan // armed against the command at hand
+	plan *plan // faults armed for the current command
 	tls  bool
 	quit bool
 
 	greeted bool
-	mail    *Mail // begun by MAIL
+	mail    *Mail // set by MAIL
 }
 
-// maxSMTPLine bounds a command, maxRecipients those of one message.
+// maxSMTPLine is the maximum length of a command, maxRecipients the maximum number of recipients of
+// a message.
 const (
 	maxSMTPLine   = 4 << 10
 	maxRecipients = 1000
@@ -128,7 +128,7 @@ func (s *SMTP) serve(c *conn) {
 	m.received.end()
 }
 
-// line reads a command. One that is too long is none.
+// line reads a command. A line that is too long counts as an unknown command.
 func (m *smtpSession) line() (string, error) {
 	line, err := m.r.ReadSlice('\n')
 	_, _ = m.received.Write(line)
@@ -158,7 +158,7 @@ func (m *smtpSession) command(line string) error {
 	return do(m, arg)
 }
 
-// reply sends the reply to a command: the armed one, if there is one.
+// reply sends the reply to a command, or the armed one if there is one.
 func (m *smtpSession) reply(text string) error {
 	if m.plan.reply != nil {
 		text = *m.plan.reply
@@ -194,8 +194,8 @@ func (m *smtpSession) ehlo(string) error {
 	return m.reply(text + "\n250 SIZE " + strconv.FormatInt(m.srv.MaxUpload, 10))
 }
 
-// startTLS goes on over TLS. What the client has sent ahead is dropped, not
-// obeyed (CVE-2011-0411).
+// startTLS starts TLS. Commands that the client sent before that are discarded, not carried out
+// (CVE-2011-0411).
 func (m *smtpSession) startTLS(string) error {
 	if m.tls {
 		return m.reply("503 TLS is on already.")
@@ -297,8 +297,8 @@ func (m *smtpSession) data(string) error {
 	return m.reply("250 Accepted.")
 }
 
-// message reads lines up to the dot; of more than MaxUpload it keeps no more than
-// shows that it is.
+// message reads lines up to the final dot. Of a message larger than MaxUpload it keeps just enough
+// to show that it is too large.
 func (m *smtpSession) message() (string, error) {
 	var text bytes.Buffer
 	for first := true; ; {

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// Telnet is a server of RFC 854 that leads the same dialogue with every client.
-// The transcript has a line for each command ("IAC DO TERMINAL-TYPE") and for
-// each line of data, octets as they went over the wire.
+// Telnet is a server of RFC 854 that goes through the same dialogue with every client. The
+// transcript has a line for each command ("IAC DO TERMINAL-TYPE") and for each line of data. Its
+// Octets are the bytes on the wire.
 type Telnet struct {
 	Server
 
-	// Dialogue is gone through step by step; then the server closes. An empty one
-	// echoes.
+	// Dialogue has the steps, carried out in order; then the server closes. If it is empty, the
+	// server echoes.
 	Dialogue []TelnetStep
 }
 
-// TelnetStep is a part of a dialogue. What is set in it is done in this order.
+// TelnetStep is a part of a dialogue. The fields that are set are carried out in this order.
 type TelnetStep struct {
-	// Command is sent as it is, such as "\xff\xfd\x18" (IAC DO TERMINAL-TYPE).
+	// Command is sent unchanged, such as "\xff\xfd\x18" (IAC DO TERMINAL-TYPE).
 	Command string
 	// Say is sent as data: IAC is doubled, nothing else is changed.
 	Say string
-	// Hear waits until the client's data has this, IAC undoubled, CR LF and CR NUL
-	// as they are.
+	// Hear waits until the client's data contains this. A doubled IAC in the data counts as one; CR
+	// LF and CR NUL are unchanged.
 	Hear string
-	// HearCommand waits until the client has sent this command, such as
-	// "\xff\xfb\x18" (IAC WILL TERMINAL-TYPE).
+	// HearCommand waits until the client has sent this command, such as "\xff\xfb\x18" (IAC WILL
+	// TERMINAL-TYPE).
 	HearCommand string
-	// Echo sends the client's data back until it leaves.
+	// Echo means that the server sends the client's data back until the client leaves.
 	Echo bool
 }
 
@@ -47,8 +47,8 @@ func NewTelnet(tb TB, configure ...func(*Telnet)) *Telnet {
 	return s
 }
 
-// StartTelnet starts a telnet server on addr, such as "127.0.0.1:2323"; "" is a
-// free loopback port. It ends with ctx or by Close.
+// StartTelnet starts a telnet server on addr, such as "127.0.0.1:2323"; "" means a free loopback
+// port. The server ends with ctx or by Close.
 func StartTelnet(ctx context.Context, addr string, configure ...func(*Telnet)) (*Telnet, error) {
 	s := new(Telnet)
 	s.faults.server, s.faults.known = "Telnet", streaming(fData)
@@ -68,20 +68,20 @@ func StartTelnet(ctx context.Context, addr string, configure ...func(*Telnet)) (
 type telnetSession struct {
 	*conn
 	srv      *Telnet
-	in, out  *telnetScribe
-	heard    []byte   // data not yet waited for
-	commands []string // commands not yet waited for
+	in, out  *telnetRecorder
+	heard    []byte   // data not yet consumed by a step
+	commands []string // commands not yet consumed by a step
 	echo     bool
 }
 
-// maxHeard bounds what a session keeps of a client that is not listened to.
+// maxHeard is the maximum number of bytes kept of a client's data until a step consumes them.
 const maxHeard = 1 << 20
 
 func (s *Telnet) serve(c *conn) {
 	t := &telnetSession{conn: c, srv: s}
-	t.in = &telnetScribe{script: &s.script, conn: c.received.conn, from: FromClient, session: t}
+	t.in = &telnetRecorder{script: &s.script, conn: c.received.conn, from: FromClient, session: t}
 	c.tap.mute = true
-	t.out = &telnetScribe{script: &s.script, conn: c.received.conn, from: FromServer}
+	t.out = &telnetRecorder{script: &s.script, conn: c.received.conn, from: FromServer}
 	c.tap.to = io.MultiWriter(t.out, c.Conn)
 	defer t.in.end()
 	for _, step := range s.Dialogue {
@@ -127,7 +127,7 @@ func (t *telnetSession) do(step TelnetStep) error {
 	return nil
 }
 
-// send sends octets as the faults of a stage say.
+// send sends bytes with the faults of a stage.
 func (t *telnetSession) send(stage, text string) error {
 	p := t.srv.faults.at(stage)
 	if err := t.preempt(p); err != nil {
@@ -152,7 +152,7 @@ func (t *telnetSession) send(stage, text string) error {
 	return err
 }
 
-// wait listens until something has been heard.
+// wait reads from the client until heard returns true.
 func (t *telnetSession) wait(stage string, heard func() bool) error {
 	for !heard() {
 		if err := t.listen(); err != nil {
@@ -163,7 +163,7 @@ func (t *telnetSession) wait(stage string, heard func() bool) error {
 	return t.preempt(t.srv.faults.at(stage))
 }
 
-// listen takes what the client sends next.
+// listen reads what the client sends next.
 func (t *telnetSession) listen() error {
 	buf := make([]byte, 4<<10)
 	n, err := t.Read(buf)
@@ -197,7 +197,7 @@ func (t *telnetSession) takeCommand(octets string) bool {
 	return i >= 0
 }
 
-// leave closes in order and hears the client out, for a while.
+// leave closes in order and reads the client's remaining data, for a limited time.
 func (t *telnetSession) leave() {
 	cw, ok := t.Conn.(interface{ CloseWrite() error })
 	if ok && cw.CloseWrite() == nil {

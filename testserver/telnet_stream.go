@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// telnetScribe cuts what one side of a telnet connection sends into commands and
-// lines of data, and records them.
-type telnetScribe struct {
+// telnetRecorder splits what one side of a telnet connection sends into commands and lines of data,
+// and records them.
+type telnetRecorder struct {
 	script  *script
 	conn    int
 	from    Side
-	session *telnetSession // of the client's side: hears it all
+	session *telnetSession // of the client's side: receives all of it
 
 	line    []byte // of data, as sent
-	command []byte // under way
+	command []byte // incomplete
 }
 
-// Write takes octets, cut anywhere; it never fails.
-func (s *telnetScribe) Write(p []byte) (int, error) {
+// Write records p, which may be any part of the stream; it never fails.
+func (s *telnetRecorder) Write(p []byte) (int, error) {
 	for _, c := range p {
 		if len(s.command) == 0 && c != iac {
 			s.data(c)
@@ -29,7 +29,7 @@ func (s *telnetScribe) Write(p []byte) (int, error) {
 		s.command = append(s.command, c)
 		if !commandEnds(s.command) {
 			if len(s.command) > maxLineOctets {
-				s.endCommand() // one that has no end
+				s.endCommand() // a command without an end
 			}
 			continue
 		}
@@ -44,8 +44,8 @@ func (s *telnetScribe) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// data takes an octet of data. A line ends in LF, or in the NUL behind a CR.
-func (s *telnetScribe) data(c byte) {
+// data records a byte of data. A line ends in LF, or in the NUL after a CR.
+func (s *telnetRecorder) data(c byte) {
 	s.line = append(s.line, c)
 	if s.session != nil {
 		s.session.heard = append(s.session.heard, c)
@@ -55,7 +55,7 @@ func (s *telnetScribe) data(c byte) {
 	}
 }
 
-func (s *telnetScribe) endLine() {
+func (s *telnetRecorder) endLine() {
 	if len(s.line) > 0 {
 		octets := string(s.line)
 		s.line = s.line[:0]
@@ -63,7 +63,7 @@ func (s *telnetScribe) endLine() {
 	}
 }
 
-func (s *telnetScribe) endCommand() {
+func (s *telnetRecorder) endCommand() {
 	s.endLine()
 	octets := string(s.command)
 	s.command = nil
@@ -73,8 +73,8 @@ func (s *telnetScribe) endCommand() {
 	s.script.record(Line{Conn: s.conn, From: s.from, Octets: octets}, commandText)
 }
 
-// end records what there is of a line.
-func (s *telnetScribe) end() {
+// end records an unfinished line, if there is one.
+func (s *telnetRecorder) end() {
 	s.endLine()
 	if len(s.command) > 0 {
 		s.endCommand()
@@ -87,7 +87,7 @@ const (
 	se  = 240
 )
 
-// commandEnds tells whether octets that begin with IAC are a whole command.
+// commandEnds reports whether c, which begins with IAC, is a whole command.
 func commandEnds(c []byte) bool {
 	switch {
 	case len(c) < 2:
@@ -125,7 +125,7 @@ func nameOf(names map[byte]string, c byte) string {
 	return strconv.Itoa(int(c))
 }
 
-// commandText is a command in words: "IAC SB NAWS 00 50 00 18 IAC SE".
+// commandText returns a command in words: "IAC SB NAWS 00 50 00 18 IAC SE".
 func commandText(octets string) string {
 	words := []string{"IAC"}
 	if len(octets) > 1 {

@@ -10,11 +10,11 @@ import (
 
 // Limits of a transcript.
 const (
-	maxLines      = 1 << 16 // the oldest half is forgotten beyond that
+	maxLines      = 1 << 16 // when there are more, the oldest half is deleted
 	maxLineOctets = 4 << 10 // the rest of a longer line is not recorded
 )
 
-// Side tells who sent a line.
+// Side is the side that sent a line.
 type Side byte
 
 // The two sides of a connection.
@@ -27,17 +27,17 @@ const (
 type Line struct {
 	Conn   int    // number of the connection, counted from 1
 	From   Side   // who sent it
-	Octets string // exactly as sent, line end included (missing only at the end of a connection)
-	Text   string // for reading: Octets without CR LF; quoted where that would be lossy
+	Octets string // exactly as sent, with the line end (missing only at the end of a connection)
+	Text   string // for reading: Octets without CR LF; quoted if it has other bytes than printable ASCII
 }
 
-// String is such as "C: USER anonymous".
+// String returns the line in the form "C: USER anonymous".
 func (l Line) String() string { return string(l.From) + ": " + l.Text }
 
-// Transcript is a record of control connections in the order of what happened.
+// Transcript is a record of control connections in the order of events.
 type Transcript []Line
 
-// String has one Line.String a line.
+// String returns all lines in the form of [Line.String], each with a line end.
 func (t Transcript) String() string {
 	var b strings.Builder
 	for _, l := range t {
@@ -47,7 +47,7 @@ func (t Transcript) String() string {
 	return b.String()
 }
 
-// From is the Text of every line of one side.
+// From returns the Text of every line that one side sent.
 func (t Transcript) From(side Side) []string {
 	var texts []string
 	for _, l := range t {
@@ -58,7 +58,7 @@ func (t Transcript) From(side Side) []string {
 	return texts
 }
 
-// Has tells whether a side sent a line with that Text.
+// Has reports whether a side sent a line with that Text.
 func (t Transcript) Has(side Side, text string) bool {
 	return slices.Contains(t.From(side), text)
 }
@@ -71,11 +71,11 @@ type script struct {
 	log   func(Line)
 }
 
-// add records a line with its Text.
+// add records a line that has its Text.
 func (s *script) add(l Line) { s.record(l, nil) }
 
-// record records a line whose Text is what show makes of its Octets. That may
-// cost more than the line did, and is done when somebody reads it.
+// record records a line whose Text is show(Octets). That can cost more than sending the line did,
+// so it is computed when the transcript is read.
 func (s *script) record(l Line, show func(octets string) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *script) reset() {
 	s.all, s.shows = nil, nil
 }
 
-// lineText is the octets of a line as [Line.Text] shows them.
+// lineText returns a line as [Line.Text] shows it.
 func lineText(octets string) string {
 	text, complete := strings.CutSuffix(octets, "\r\n")
 	if complete && printable(text) {
@@ -127,13 +127,13 @@ func printable(s string) bool {
 	return true
 }
 
-// recorder cuts one side of one connection into lines.
+// recorder splits one side of one connection into lines and records them.
 type recorder struct {
 	script  *script
 	conn    int
 	from    Side
 	partial []byte
-	skip    bool // the rest of a line that was too long
+	skip    bool // discard the rest of a line that is too long
 }
 
 // Write records p; it never fails.
@@ -165,7 +165,7 @@ func (r *recorder) append(part []byte) {
 	}
 }
 
-// end records what there is of a line.
+// end records an unfinished line, if there is one.
 func (r *recorder) end() {
 	if len(r.partial) == 0 {
 		return

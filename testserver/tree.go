@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// epoch stands for a missing modification time: the month of RFC 1738.
+// epoch replaces a missing modification time: it is the month of RFC 1738.
 var epoch = time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)
 
 var (
@@ -23,7 +23,7 @@ var (
 	errNotEmpty = errors.New("directory not empty")
 )
 
-// entry is what protocols want to know of a file or directory.
+// entry describes a file or directory to the protocols.
 type entry struct {
 	Name    string // last component
 	Size    int64
@@ -32,39 +32,39 @@ type entry struct {
 	etag    string
 }
 
-// tree is Content with what clients (and Put) changed laid over it. Names are
-// slash-separated without a slash at either end, "" is the root; unlike in
-// io/fs they may hold octets that are no UTF-8.
+// tree is Content, overlaid with the changes of clients and Put. Names are separated by slashes,
+// without a slash at either end; "" is the root. Unlike in io/fs they may have bytes that are not
+// UTF-8.
 type tree struct {
 	base      fs.FS
 	forbidden []string
 
 	mu   sync.RWMutex
 	over map[string]*node
-	seq  int // number of changes, to tell versions apart
+	seq  int // number of changes; distinguishes versions
 }
 
 // node replaces the file or directory of its name.
 type node struct {
 	gone bool
 	dir  bool
-	base string // not "": a file of base, moved
+	base string // if not "", the file in base that was renamed to this
 	data []byte
 	mod  time.Time
 	seq  int
-	put  bool // by the program, not a client
+	put  bool // written by Put, not by a client
 }
 
-// clean makes a name for tree of a path of any shape; ".." ends at the root.
+// clean turns any path into a name in the tree; ".." stops at the root.
 func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// parent is the directory that holds name.
+// parent returns the directory that contains name.
 func parent(name string) string {
 	dir, _ := path.Split(name)
 	return strings.TrimSuffix(dir, "/")
 }
 
-// stat describes a file or directory, also a forbidden one.
+// stat describes a file or directory, even a forbidden one.
 func (t *tree) stat(name string) (entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -118,7 +118,7 @@ func entryOf(name string, info fs.FileInfo) entry {
 	return e
 }
 
-// open opens a file for reading; the caller closes it. Directories give errIsDir.
+// open opens a file for reading; the caller closes it. For a directory it returns errIsDir.
 func (t *tree) open(name string) (fs.File, entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -149,7 +149,7 @@ type memFile struct{ *bytes.Reader }
 func (memFile) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
 func (memFile) Close() error               { return nil }
 
-// list gives the entries of a directory by name.
+// list returns the entries of a directory, sorted by name.
 func (t *tree) list(dir string) ([]entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -169,7 +169,7 @@ func (t *tree) list(dir string) ([]entry, error) {
 	}
 	var list []entry
 	for name := range names {
-		if e, err := t.find(name); err == nil { // else a broken link, or removed meanwhile
+		if e, err := t.find(name); err == nil { // otherwise a broken link, or removed meanwhile
 			list = append(list, e)
 		}
 	}
@@ -177,7 +177,7 @@ func (t *tree) list(dir string) ([]entry, error) {
 	return list, nil
 }
 
-// names are the full names in a directory, those of the overlay too.
+// names returns the full names in a directory, including those of the overlay.
 func (t *tree) names(dir string) (map[string]bool, error) {
 	names := make(map[string]bool)
 	if t.base != nil && t.over[dir] == nil {
@@ -200,7 +200,7 @@ func (t *tree) names(dir string) (map[string]bool, error) {
 	return names, nil
 }
 
-// refused tells whether name, or a directory above it, is forbidden.
+// refused reports whether name, or a directory above it, is forbidden.
 func (t *tree) refused(name string) bool {
 	return slices.ContainsFunc(t.forbidden, func(f string) bool {
 		f = clean(f)
@@ -208,8 +208,8 @@ func (t *tree) refused(name string) bool {
 	})
 }
 
-// write stores data at offset in a file, which is made or cut to nothing first
-// if offset is 0. What was behind the data stays, as on a Unix server.
+// write stores data at offset in a file. If offset is 0, the file is created or truncated first.
+// Otherwise existing bytes after the data stay, as on a Unix server.
 func (t *tree) write(name string, offset int64, data []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -237,7 +237,7 @@ func (t *tree) write(name string, offset int64, data []byte) error {
 	return nil
 }
 
-// put is write for the program: directories on the way are made.
+// put is write for the program: missing directories are created.
 func (t *tree) put(name string, data []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -274,7 +274,7 @@ func (t *tree) content(name string) ([]byte, error) {
 	return fs.ReadFile(t.base, n.base)
 }
 
-// writable tells whether name may be made or changed.
+// writable returns an error if name may not be created or changed.
 func (t *tree) writable(name string) error {
 	if name == "" || strings.ContainsRune(name, 0) {
 		return fs.ErrInvalid
@@ -301,7 +301,7 @@ func (t *tree) set(name string, n *node) {
 	t.over[name] = n
 }
 
-// remove takes away a file, or with dir an empty directory.
+// remove deletes a file or, if dir is true, an empty directory.
 func (t *tree) remove(name string, dir bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -344,7 +344,7 @@ func (t *tree) mkdir(name string) error {
 	return nil
 }
 
-// rename moves a file or a whole directory.
+// rename renames a file or a whole directory.
 func (t *tree) rename(from, to string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -423,7 +423,7 @@ func (t *tree) uploads() map[string][]byte {
 	return files
 }
 
-// seek makes f start at offset; a file that cannot seek is read up to there.
+// seek moves f to offset. A file that cannot seek is read up to there.
 func seek(f fs.File, offset int64) error {
 	if offset == 0 {
 		return nil
@@ -436,7 +436,7 @@ func seek(f fs.File, offset int64) error {
 	return err
 }
 
-// mayWrite tells before an upload whether write will do.
+// mayWrite returns the error that write would return, before an upload begins.
 func (t *tree) mayWrite(name string, offset int64) error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -15,60 +15,59 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// WAIS is a server of WAIS over Z39.50-1988, as freeWAIS is. It indexes the
-// words of Content by [WAIS.Databases]; the database INFO describes the others.
-// A search without a result is answered by the catalogue of the database, one
-// for "?" or nothing by help. Searches are words, of which a document needs one;
-// "and", "or", "not", parentheses and "word*" work too.
+// WAIS is a server of WAIS over Z39.50-1988, like freeWAIS. It indexes the words of Content by
+// [WAIS.Databases]; the database INFO describes the others. A search without a result is answered
+// with the catalogue of the database, a search for "?" or an empty one with help. A search consists
+// of words, of which a document must contain at least one. It may also have "and", "or", "not",
+// parentheses and "word*".
 //
-// The transcript has a line a message: its octets, and what they come to, as in
+// The transcript has a line for each message: its bytes, and their meaning, as in
 //
 //	C: Search "files" for "lighthouse", at most 200
 //	S: SearchResponse: 3 headers
 type WAIS struct {
 	Server
 
-	// Databases are what can be searched. Nil stands for a database "files" of
-	// all Content, and one for each directory at its top, by the same name.
+	// Databases are the databases that can be searched. If nil, there is a database "files" of all
+	// Content, and one for each top-level directory, with the name of the directory.
 	Databases []Database
-	// Host and Port are what document-ids and descriptions say where the server
-	// is; zero means Addr.
+	// Host and Port are the server's host and port in document-ids and descriptions; the zero
+	// values mean those of Addr.
 	Host string
 	Port int
-	// IndexDir and DocDir are where document-ids say that indexes and documents
-	// are; empty is "/wais/db" and "/wais/docs".
+	// IndexDir and DocDir are the directories of indexes and documents in document-ids; "" means
+	// "/wais/db" and "/wais/docs".
 	IndexDir, DocDir string
-	// MaxMessage bounds an answer in octets, without its header; 0 means 100000.
-	// A client's Init may set a lower one. Headers of documents that do not fit are
-	// left out, a text that does not fit makes an empty answer.
+	// MaxMessage is the maximum size of an answer in bytes, without its header; 0 means 100000. A
+	// client's Init may set a lower maximum. Headers of documents that do not fit are left out. If
+	// a text does not fit, the answer is empty.
 	MaxMessage int
-	// FreeWAIS has the server behave as freeWAIS-sf 2.2.10 in what it does wrong:
-	// SearchStatus is 1 for a good search and 0 for a bad one, and the connection
-	// is closed without an answer to feedback, to a retrieval without a type and to
-	// one from a database that does not exist.
+	// FreeWAIS makes the server imitate the faults of freeWAIS-sf 2.2.10. SearchStatus is 1 for a
+	// good search and 0 for a bad one. The connection is closed without an answer to feedback, to a
+	// retrieval without a type and to one from a database that does not exist.
 	FreeWAIS bool
-	// NoCatalog answers a search without a result by no records at all.
+	// NoCatalog means that a search without a result is answered with no records at all.
 	NoCatalog bool
-	// NoInit knows no Init and gives an empty answer to one.
+	// NoInit means that Init is not supported and has an empty answer.
 	NoInit bool
-	// NoLength tells no lengths of documents.
+	// NoLength means that the lengths of documents are not sent.
 	NoLength bool
 
 	mu    sync.Mutex
 	index *waisIndex
 }
 
-// Database is one that a WAIS server lets clients search.
+// Database is a database of a WAIS server.
 type Database struct {
 	Name string
-	// Files are names of files in Content, or of directories for all that is below
-	// them, in the order of the catalogue; nil is everything.
+	// Files are names of files in Content, or of directories with all that is below them, in the
+	// order of the catalogue. If nil, the database has all of Content.
 	Files []string
-	// Types are the formats every document can be had in; nil goes by the suffix of
-	// its name. For another type than the first the file with that type for its
-	// suffix is given, if there is one.
+	// Types are the formats in which every document is available. If nil, the suffix of the
+	// document's name determines its type. For a type other than the first, the document is the
+	// file whose suffix is that type, if there is one.
 	Types []string
-	// Description is what INFO says of it; there is one for empty.
+	// Description is the description in INFO; "" means a generated one.
 	Description string
 }
 
@@ -83,8 +82,8 @@ func NewWAIS(tb TB, configure ...func(*WAIS)) *WAIS {
 	return s
 }
 
-// StartWAIS starts a WAIS server on addr, such as "127.0.0.1:2210"; "" is a
-// free loopback port. It ends with ctx or by Close.
+// StartWAIS starts a WAIS server on addr, such as "127.0.0.1:2210"; "" means a free loopback port.
+// The server ends with ctx or by Close.
 func StartWAIS(ctx context.Context, addr string, configure ...func(*WAIS)) (*WAIS, error) {
 	s := new(WAIS)
 	s.faults.server, s.faults.known = "WAIS", streaming(fData, fEmptyAnswer, fAnnounce, fDiagnostic)
@@ -99,12 +98,12 @@ func StartWAIS(ctx context.Context, addr string, configure ...func(*WAIS)) (*WAI
 	return s, nil
 }
 
-// maxWAISRequest bounds a request, and the answers of real servers.
+// maxWAISRequest is the maximum size of a request. Real servers have the same maximum for answers.
 const maxWAISRequest = 100000
 
 // serve answers the requests of a connection one after the other.
 func (s *WAIS) serve(c *conn) {
-	out := c.body() // the recording is done here, message by message
+	out := c.body() // recording is done here, message by message
 	limit := s.MaxMessage
 	for {
 		header, message, err := z3950.ReadMessage(c, nil, maxWAISRequest)
@@ -130,10 +129,10 @@ func (s *WAIS) serve(c *conn) {
 	}
 }
 
-// waisRequest is a request in as far as it can be read.
+// waisRequest is a request, as far as it can be parsed.
 type waisRequest struct {
 	stage, argument string
-	pdu             z3950.PDU // nil for what cannot be read
+	pdu             z3950.PDU // nil if it cannot be parsed
 }
 
 func (s *WAIS) read(octets []byte) waisRequest {
@@ -155,8 +154,8 @@ func (s *WAIS) read(octets []byte) waisRequest {
 	return waisRequest{"OTHER", "", pdu}
 }
 
-// answer finds the answer to a request. It is nil for an empty one; false means
-// that the server gives up.
+// answer computes the answer to a request. A nil PDU means an empty answer; false means that the
+// server closes the connection.
 func (s *WAIS) answer(req waisRequest, header z3950.Header, limit *int) (z3950.PDU, bool) {
 	switch p := req.pdu.(type) {
 	case *z3950.Init:
@@ -183,7 +182,7 @@ func (s *WAIS) answer(req waisRequest, header z3950.Header, limit *int) (z3950.P
 	return nil, true
 }
 
-// welcome answers Init. Who wants more than searching is refused.
+// welcome answers Init. A client that requests more than searching is refused.
 func (s *WAIS) welcome(p *z3950.Init, limit int) *z3950.InitResponse {
 	return &z3950.InitResponse{
 		Accepted: p.Options&^0x80 == 0,
@@ -197,21 +196,20 @@ func (s *WAIS) welcome(p *z3950.Init, limit int) *z3950.InitResponse {
 	}
 }
 
-// waisFaults are those only WAIS knows.
+// waisFaults are the faults of WAIS.
 type waisFaults struct {
 	empty      bool
 	announced  *string
 	diagnostic *z3950.Diagnostic
 }
 
-// EmptyAnswer gives a WAIS answer of length 0: a header and nothing else.
+// EmptyAnswer sends a WAIS answer of length 0: a header and nothing else.
 func EmptyAnswer() Fault { return Fault{kind: fEmptyAnswer} }
 
-// Announce puts another length into the header of a WAIS answer, ten octets of
-// any kind.
+// Announce sends another length in the header of a WAIS answer: ten bytes of any kind.
 func Announce(length string) Fault { return Fault{kind: fAnnounce, text: length} }
 
-// Diagnostic answers a WAIS request by a diagnostic alone.
+// Diagnostic answers a WAIS request with a diagnostic alone.
 func Diagnostic(code, text string) Fault { return Fault{kind: fDiagnostic, name: code, text: text} }
 
 func (w *waisFaults) add(f Fault) {
@@ -225,7 +223,7 @@ func (w *waisFaults) add(f Fault) {
 	}
 }
 
-// send sends an answer as p says. It reports whether the connection goes on.
+// send sends an answer with the faults of p. It reports whether the connection stays open.
 func (s *WAIS) send(c *conn, out io.Writer, p *plan, request z3950.Header, answer z3950.PDU) bool {
 	if p.endAtOnce(c.Conn) {
 		return false
@@ -255,7 +253,7 @@ func (s *WAIS) send(c *conn, out io.Writer, p *plan, request z3950.Header, answe
 	return err == nil
 }
 
-// encoded is the message with an answer; the header is that of the request.
+// encoded returns the message of an answer. The header is that of the request.
 func encoded(request z3950.Header, answer z3950.PDU) ([]byte, error) {
 	if answer != nil {
 		return z3950.AppendMessage(nil, request, answer)
@@ -269,18 +267,17 @@ func encoded(request z3950.Header, answer z3950.PDU) ([]byte, error) {
 	return octets, nil
 }
 
-// message records one.
+// message records a message.
 func (c *conn) message(from Side, octets []byte) {
 	kept := string(octets[:min(len(octets), maxLineOctets)])
 	c.srv.script.add(Line{Conn: c.received.conn, From: from, Octets: kept, Text: z3950.Summary(octets)})
 }
 
-// where is the host and port that document-ids show.
+// where returns the host and port for document-ids.
 func (s *WAIS) where() (string, int) { return s.shown(s.Host, s.Port) }
 
-// DocumentPath is the URL of a document without the host:
-// "/database/TYPE/LENGTH/1=…;2=…;", as WAIS browsers write it. The file need
-// not exist.
+// DocumentPath returns the part of a document's URL after the host:
+// "/database/TYPE/LENGTH/1=…;2=…;", in the form that WAIS browsers write. The file need not exist.
 func (s *WAIS) DocumentPath(database, name string) string {
 	doc := waisDoc{name: clean(name), types: []string{waisType(name)}}
 	if e, err := s.tree.stat(doc.name); err == nil {
@@ -290,7 +287,7 @@ func (s *WAIS) DocumentPath(database, name string) string {
 	return fmt.Sprintf("/%s/%s/%d/%s", url.PathEscape(database), doc.types[0], doc.size, text)
 }
 
-// docID makes the document-id of a whole file.
+// docID returns the document-id of a whole file.
 func (s *WAIS) docID(database, path string, size int64) []byte {
 	host, port := s.where()
 	server := net.JoinHostPort(host, strconv.Itoa(port))
@@ -301,12 +298,12 @@ func (s *WAIS) docID(database, path string, size int64) []byte {
 	})
 }
 
-// helpID is the document-id of a description or catalogue.
+// helpID returns the document-id of a description or catalogue.
 func (s *WAIS) helpID(database, suffix string) []byte {
 	return z3950.AppendDocID(nil, z3950.DocID{OriginalDatabase: database, OriginalID: "0 0 " + s.IndexDir + "/" + database + suffix})
 }
 
-// pathOf is the file that a document-id names, and the database it is from.
+// pathOf parses a document-id: it returns the file and its database.
 func pathOf(octets []byte) (database, path string, start, end int64, ok bool) {
 	id, ok := z3950.ParseDocID(octets)
 	if !ok {

@@ -10,22 +10,22 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// answering makes the answer to one Search.
+// answering builds the answer to one Search.
 type answering struct {
 	srv   *WAIS
 	req   *z3950.Search
-	room  int  // for the answer, in octets
+	room  int  // what is left for the answer, in bytes
 	plain bool // the client is too old for types
 
 	info    []byte
 	records int
-	good    bool // a search that could be done
+	good    bool // the search could be carried out
 	failed  bool // there is a diagnostic
 	tooLong bool
 	crashed bool
 }
 
-// overhead is the most that an answer has besides its records.
+// overhead is the maximum size of an answer without its records.
 const overhead = 64
 
 func (a *answering) response() *z3950.SearchResponse {
@@ -38,7 +38,7 @@ func (a *answering) response() *z3950.SearchResponse {
 	}
 	if a.srv.FreeWAIS {
 		if r.Info == nil && a.req.Query != nil {
-			r.RecordsReturned = 1 // of nothing
+			r.RecordsReturned = 1 // an empty record
 		}
 		if a.good {
 			r.SearchStatus = 1
@@ -57,7 +57,7 @@ func (a *answering) fail(code, text string) {
 	a.failed = true
 }
 
-// add adds a record if there is room.
+// add adds a record if it fits.
 func (a *answering) add(r z3950.Record) bool {
 	if a.plain {
 		r.Types = nil
@@ -91,7 +91,7 @@ func (a *answering) search() {
 	asksHelp := strings.IndexByte("?*", (words.Seed + " ")[0]) >= 0
 	empty := strings.Trim(words.Seed, " ") == ""
 	switch {
-	case db == nil && a.srv.FreeWAIS && asksHelp: // it reads the query before it opens the database
+	case db == nil && a.srv.FreeWAIS && asksHelp: // freeWAIS reads the query before it opens the database
 		a.fail("S1", "query syntax error: "+words.Seed)
 	case db == nil:
 		a.fail("S1", "The following database is not available: "+a.srv.IndexDir+"/"+name)
@@ -110,8 +110,8 @@ func (a *answering) search() {
 	}
 }
 
-// refuse answers a query that cannot be read. freeWAIS sends the catalogue
-// whenever there are no hits, and so here too.
+// refuse answers a query that cannot be parsed. Like freeWAIS, it sends the catalogue, as in every
+// answer without hits.
 func (a *answering) refuse(db *waisDatabase, text string) {
 	if a.srv.FreeWAIS {
 		a.catalogue(db)
@@ -119,7 +119,7 @@ func (a *answering) refuse(db *waisDatabase, text string) {
 	a.fail("S1", text)
 }
 
-// catalogue adds the record that stands for no hits.
+// catalogue adds the record that is sent when there are no hits.
 func (a *answering) catalogue(db *waisDatabase) {
 	if a.srv.NoCatalog {
 		return
@@ -153,13 +153,13 @@ func (a *answering) find(db *waisDatabase, words z3950.Words) {
 	}
 }
 
-// help is what there is to read about a database.
+// help adds the description and the catalogue of a database.
 func (a *answering) help(db *waisDatabase) {
 	a.add(a.srv.helpRecord(db, ".src", "WSRC", "Information on database: "))
 	a.add(a.srv.helpRecord(db, ".cat", "TEXT", "Catalog for database: "))
 }
 
-// record is the header of a document that was found.
+// record returns the header of a document that was found.
 func (s *WAIS) record(db *waisDatabase, h hit) z3950.Record {
 	doc := &db.docs[h.doc]
 	r := z3950.Record{
@@ -186,16 +186,16 @@ func (s *WAIS) helpRecord(db *waisDatabase, suffix, typ, headline string) z3950.
 	}
 }
 
-// retrieval is what a query of type "1" asks of one document.
+// retrieval is a request for one document in a query of type "1".
 type retrieval struct {
 	id         []byte
 	typ        string
-	unit       string // what is counted: "wb" octets, "wl" lines; "" without a range
+	unit       string // unit of the range: "wb" bytes, "wl" lines; "" without a range
 	start, end int64
 	bad        bool
 }
 
-// retrievals reads a query. Each document-id begins another.
+// retrievals parses a query. Each document-id begins another retrieval.
 func retrievals(query []z3950.Token) []retrieval {
 	var list []retrieval
 	for i := range query {
@@ -292,7 +292,7 @@ func (a *answering) document(index *waisIndex, r retrieval) {
 	}
 }
 
-// part reads octets of a file.
+// part reads bytes from start to end of a file.
 func part(f io.ReadSeeker, start, end int64, limit int) ([]byte, error) {
 	if end-start > int64(limit) {
 		return nil, errTooLarge
@@ -305,7 +305,7 @@ func part(f io.ReadSeeker, start, end int64, limit int) ([]byte, error) {
 	return text, err
 }
 
-// linesAt is where lines, counted from 0, begin and end.
+// linesAt returns where the lines from first to last, counted from 0, begin and end.
 func linesAt(f io.ReadSeeker, first, last int64) (start, end int64, err error) {
 	text, err := io.ReadAll(f)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// infoDatabase is the one that describes the others.
+// infoDatabase is the database that describes the others.
 const infoDatabase = "INFO"
 
-// waisIndex is what was made of Content.
+// waisIndex is the index of Content.
 type waisIndex struct {
-	seq       int // of the tree it was made of
+	seq       int // sequence number of the tree that was indexed
 	databases map[string]*waisDatabase
 	files     map[string]bool // all documents
 }
@@ -31,8 +31,8 @@ type waisDatabase struct {
 
 // waisDoc is a document.
 type waisDoc struct {
-	name     string // in Content; of a description: the database
-	source   bool   // a description, which is no file
+	name     string // in Content; for a description, the name of the database
+	source   bool   // a description, which is not a file
 	size     int64
 	lines    int
 	headline string
@@ -40,13 +40,13 @@ type waisDoc struct {
 	types    []string
 }
 
-// posting says how often a word is in a document.
+// posting is the number of occurrences of a word in a document.
 type posting struct{ doc, count int }
 
-// headlineWeight is what a word in the headline is worth.
+// headlineWeight is the weight of a word in the headline.
 const headlineWeight = 5
 
-// indexed is the index, made at the first request and after every change.
+// indexed returns the index. It is built at the first request and again after every change.
 func (s *WAIS) indexed() (*waisIndex, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func newDatabase(d Database) *waisDatabase {
 	return &waisDatabase{Database: d, words: make(map[string][]posting)}
 }
 
-// databases are those configured, or what Content suggests.
+// databases returns the configured databases, or the default ones for Content.
 func (s *WAIS) databases() ([]Database, error) {
 	if s.Databases != nil {
 		return s.Databases, nil
@@ -101,7 +101,7 @@ func (s *WAIS) databases() ([]Database, error) {
 	return list, err
 }
 
-// files are the names it is made of.
+// files returns the names of the files of the database.
 func (d *Database) files() []string {
 	if d.Files == nil {
 		return []string{""}
@@ -144,7 +144,7 @@ func (s *WAIS) addFile(db *waisDatabase, name string) {
 		doc.types = []string{waisType(name)}
 	}
 	if bytes.IndexByte(text.Bytes(), 0) >= 0 {
-		text.Reset() // no words in there
+		text.Reset() // do not index these words
 	}
 	if firstLine := firstLineOf(text.Bytes()); doc.types[0] == "TEXT" && firstLine != "" {
 		doc.headline = firstLine
@@ -152,7 +152,7 @@ func (s *WAIS) addFile(db *waisDatabase, name string) {
 	db.add(doc, text.String())
 }
 
-// countLines counts line ends to the end.
+// countLines counts the remaining line ends.
 func countLines(r io.Reader) (n int) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -164,14 +164,14 @@ func countLines(r io.Reader) (n int) {
 	}
 }
 
-// firstLineOf is the first line with something in it, cut to what headlines have.
+// firstLineOf returns the first line that is not empty, cut to the length of headlines.
 func firstLineOf(text []byte) string {
 	const most = 600
 	line, _, _ := bytes.Cut(bytes.TrimLeft(text, "\r\n\t "), []byte{'\n'})
 	return string(bytes.TrimRight(line[:min(len(line), most)], "\r\t "))
 }
 
-// waisType is the type of a file, by its suffix.
+// waisType returns the type of a file, by its suffix.
 func waisType(name string) string {
 	switch ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")); ext {
 	case "", "txt", "text", "md":
@@ -204,8 +204,7 @@ func (db *waisDatabase) add(doc waisDoc, text string) {
 	}
 }
 
-// wordsOf are the words of a text in small letters: of ISO 8859-1
-// letters and digits.
+// wordsOf returns the words of a text in lower case: runs of ISO 8859-1 letters and digits.
 func wordsOf(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		isWord := func(c byte) bool {
@@ -226,7 +225,7 @@ func wordsOf(text string) func(func(string) bool) {
 	}
 }
 
-// lowered is a word in small letters; what is beyond ASCII stays.
+// lowered returns a word in lower case; characters beyond ASCII stay.
 func lowered(word string) string {
 	b := []byte(word)
 	for i, c := range b {
@@ -237,7 +236,7 @@ func lowered(word string) string {
 	return string(b)
 }
 
-// pathOf is the path of a document that document-ids show.
+// pathOf returns the path of a document in document-ids.
 func (s *WAIS) pathOf(doc *waisDoc) string {
 	if doc.source {
 		return s.IndexDir + "/" + doc.name + ".src"
@@ -245,13 +244,13 @@ func (s *WAIS) pathOf(doc *waisDoc) string {
 	return s.DocDir + "/" + doc.name
 }
 
-// nameOf is the file that a document-id names, as it is called in Content.
+// nameOf returns the name in Content of the file in a document-id.
 func (s *WAIS) nameOf(id []byte) string {
 	_, p, _, _, _ := pathOf(id)
 	return strings.TrimPrefix(p, s.DocDir+"/")
 }
 
-// open opens what a document-id names.
+// open opens the document of a retrieval.
 func (s *WAIS) open(index *waisIndex, r retrieval) (io.ReadSeekCloser, int64, error) {
 	database, p, start, end, ok := pathOf(r.id)
 	if !ok || index.databases[strings.TrimPrefix(database, s.IndexDir+"/")] == nil {
@@ -283,7 +282,7 @@ func (s *WAIS) open(index *waisIndex, r retrieval) (io.ReadSeekCloser, int64, er
 	return within(f, size, start, end)
 }
 
-// file opens a file that can be read anywhere.
+// file opens a file as a seekable one.
 func (s *WAIS) file(name string) (io.ReadSeekCloser, int64, error) {
 	f, e, err := s.tree.open(name)
 	if err != nil {
@@ -297,7 +296,7 @@ func (s *WAIS) file(name string) (io.ReadSeekCloser, int64, error) {
 	return memFile{bytes.NewReader(data)}, int64(len(data)), err
 }
 
-// within is the part of a file that is the document; equal bounds mean all.
+// within returns the part of a file from start to end; equal bounds mean the whole file.
 func within(f io.ReadSeekCloser, size, start, end int64) (io.ReadSeekCloser, int64, error) {
 	if start >= end || start == 0 && end >= size {
 		return f, size, nil
@@ -307,7 +306,7 @@ func within(f io.ReadSeekCloser, size, start, end int64) (io.ReadSeekCloser, int
 	return memFile{bytes.NewReader(data)}, int64(len(data)), err
 }
 
-// helpText is the description (".src") or the catalogue (".cat") of a database.
+// helpText returns the description (".src") or the catalogue (".cat") of a database.
 func (s *WAIS) helpText(db *waisDatabase, suffix string) string {
 	var b strings.Builder
 	if suffix == ".cat" {
@@ -328,12 +327,13 @@ func (s *WAIS) helpText(db *waisDatabase, suffix string) string {
 	return b.String()
 }
 
-// lispQuoted is a string as descriptions have it.
+// lispQuoted quotes a string as descriptions do.
 func lispQuoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// like are the words of documents to be found again, at most so many of each.
+// like returns words of the feedback documents, for a search for similar ones. The number of words
+// from each document is limited.
 func (db *waisDatabase) like(s *WAIS, feedback []z3950.Feedback) ([]string, bool) {
 	const most = 50
 	var words []string
@@ -350,7 +350,7 @@ func (db *waisDatabase) like(s *WAIS, feedback []z3950.Feedback) ([]string, bool
 			}
 		}
 		slices.Sort(counted)
-		// The words that the fewest documents have tell most.
+		// Words that occur in the fewest documents are the most significant.
 		slices.SortStableFunc(counted, func(a, b string) int { return len(db.words[a]) - len(db.words[b]) })
 		words = append(words, counted[:min(len(counted), most)]...)
 	}

@@ -10,7 +10,7 @@ import (
 // hit is a document that was found.
 type hit struct {
 	doc   int
-	score int // the best has 1000
+	score int // the best hit has 1000
 }
 
 // Limits of a query.
@@ -25,7 +25,7 @@ var (
 	errManyWords = errors.New("too many words in query")
 )
 
-// search finds documents by a query, and by words like which others may be.
+// search finds documents that match a query or contain words of like.
 func (db *waisDatabase) search(query string, like []string) ([]hit, error) {
 	q := waisQuery{db: db, tokens: queryTokens(query)}
 	if len(q.tokens) > maxQueryWords {
@@ -41,7 +41,7 @@ func (db *waisDatabase) search(query string, like []string) ([]hit, error) {
 			return nil, errQuery
 		}
 	}
-	for _, word := range like { // how many of them, not how often
+	for _, word := range like { // the number of different words, not of occurrences
 		for _, p := range db.words[word] {
 			found[p.doc] += headlineWeight
 		}
@@ -49,7 +49,7 @@ func (db *waisDatabase) search(query string, like []string) ([]hit, error) {
 	return ranked(found), nil
 }
 
-// ranked are the documents, the best first.
+// ranked returns the documents, the best first.
 func ranked(weights map[int]int) []hit {
 	best := 1
 	for _, w := range weights {
@@ -68,7 +68,7 @@ func ranked(weights map[int]int) []hit {
 	return hits
 }
 
-// queryTokens cuts a query into words, parentheses and quoted phrases.
+// queryTokens splits a query into words, parentheses and quoted phrases.
 func queryTokens(query string) []string {
 	var tokens []string
 	for len(tokens) <= maxQueryWords {
@@ -93,7 +93,7 @@ func queryTokens(query string) []string {
 	return tokens
 }
 
-// waisQuery reads a query:
+// waisQuery parses a query:
 //
 //	either = both { ["or"] both }
 //	both   = one { ("and" | "not") one }
@@ -104,7 +104,7 @@ type waisQuery struct {
 	at     int
 }
 
-// next takes the next token if it is one of those.
+// next consumes the next token if it is one of words.
 func (q *waisQuery) next(words ...string) string {
 	if q.at < len(q.tokens) {
 		if word := lowered(q.tokens[q.at]); slices.Contains(words, word) {
@@ -174,7 +174,7 @@ func (q *waisQuery) one(depth int) (map[int]int, error) {
 	return found, nil
 }
 
-// docsWith are the documents with a word, by what that is worth.
+// docsWith returns the documents that contain a word, with its weight in each.
 func (db *waisDatabase) docsWith(word string) map[int]int {
 	found := make(map[int]int, len(db.words[word]))
 	for _, p := range db.words[word] {
@@ -193,7 +193,7 @@ func (db *waisDatabase) docsWithPrefix(prefix string) map[int]int {
 	return found
 }
 
-// union adds b to a, and may use either for the result.
+// union adds b to a; the result may reuse either map.
 func union(a, b map[int]int) map[int]int {
 	if len(b) > len(a) {
 		a, b = b, a

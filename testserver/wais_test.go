@@ -20,7 +20,7 @@ import (
 
 const recordedWAIS = "../internal/z3950/testdata"
 
-// freeWAIS configures a server as the one of the recordings was.
+// freeWAIS configures a server like the recorded one.
 func freeWAIS(s *testserver.WAIS) {
 	s.InMemory, s.Content, s.FreeWAIS, s.Host = true, os.DirFS(recordedWAIS+"/docs"), true, "localhost"
 	stories, _ := filepath.Glob(recordedWAIS + "/docs/*.txt")
@@ -56,7 +56,7 @@ func (c *waisClient) ask(message []byte) ([]byte, error) {
 	return answer, err
 }
 
-// search asks for a PDU and gives the answer to it.
+// search sends a PDU and returns the answer to it.
 func (c *waisClient) search(p *z3950.Search) *z3950.SearchResponse {
 	c.t.Helper()
 	message, err := z3950.AppendMessage(nil, z3950.NewHeader(), p)
@@ -83,7 +83,7 @@ func (c *waisClient) words(database, words string) *z3950.SearchResponse {
 	return c.search(z3950.NewWordSearch(database, z3950.Words{Seed: words, Dates: z3950.Num(1), Max: z3950.Num(200)}))
 }
 
-// document retrieves the octets of a document by its path.
+// document retrieves the bytes of a document by its path.
 func (c *waisClient) document(path string, size int64) (text []byte) {
 	c.t.Helper()
 	parts := strings.SplitN(path, "/", 5)
@@ -104,7 +104,7 @@ func (c *waisClient) document(path string, size int64) (text []byte) {
 	return text
 }
 
-// split cuts a recording into messages.
+// split splits a recording into messages.
 func split(t *testing.T, path string) (messages [][]byte) {
 	octets, err := os.ReadFile(path)
 	if err != nil {
@@ -120,9 +120,9 @@ func split(t *testing.T, path string) (messages [][]byte) {
 	return messages
 }
 
-// TestWAISReplay sends what real clients sent to a real server, and compares
-// the answers: retrievals octet for octet, and of the others which elements they
-// are made of, which documents they find and what they complain of.
+// TestWAISReplay sends what real clients sent to a real server, and compares the answers.
+// Retrievals must be equal byte for byte; other answers must have the same elements, documents and
+// diagnostics.
 func TestWAISReplay(t *testing.T) {
 	requests, err := filepath.Glob(recordedWAIS + "/traces/*.c2s.bin")
 	if err != nil || len(requests) < 35 {
@@ -157,7 +157,7 @@ func compareWAIS(t *testing.T, what string, got, want []byte) {
 	}
 	if len(want) == z3950.HeaderSize || len(got) == z3950.HeaderSize {
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s: %d octets, want %d", what, len(got), len(want))
+			t.Errorf("%s: %d bytes, want %d", what, len(got), len(want))
 		}
 		return
 	}
@@ -167,8 +167,8 @@ func compareWAIS(t *testing.T, what string, got, want []byte) {
 	}
 }
 
-// shapeOf is an answer without the names, scores and lengths that differ from
-// server to server; records are in order of their documents.
+// shapeOf returns an answer without the names, scores and lengths that differ from server to
+// server; records are sorted by document.
 func shapeOf(t *testing.T, message []byte) (shape []string) {
 	t.Helper()
 	pdu, err := z3950.Decode(message[z3950.HeaderSize:])
@@ -197,7 +197,7 @@ func shapeOf(t *testing.T, message []byte) (shape []string) {
 func shapeOfRecord(r z3950.Record) string {
 	id, _ := z3950.ParseDocID(r.ID)
 	generated := strings.HasSuffix(id.OriginalID, ".src") || strings.HasSuffix(id.OriginalID, ".cat")
-	if generated { // whose length is another
+	if generated { // its length differs
 		name := id.OriginalID[strings.LastIndexByte(id.OriginalID, ' '):]
 		id.OriginalID, r.Length.Value, r.Lines.Value = name, 0, 0
 		if id.DistributorID != "" {
@@ -211,10 +211,10 @@ func shapeOfRecord(r z3950.Record) string {
 	r.Score.Value = min(r.Score.Value, 1) // 0 has a meaning
 	r.Date = "0"
 	if id.OriginalID == "0 62 /wais/docs/words.TEXT" {
-		r.Headline = "" // the real server's has the directory in it
+		r.Headline = "" // the real server's headline includes the directory
 	}
 	if !slices.Contains(r.Types, "WSRC") && !slices.Contains(r.Types, "TEXT") {
-		r.Lines.Value = 0 // of what is no text
+		r.Lines.Value = 0 // the value for binary files
 	}
 	return fmt.Sprintf("%+v %+v", id, r)
 }
@@ -282,7 +282,7 @@ func TestWAISQueries(t *testing.T) {
 	})
 }
 
-// found is the headlines and diagnostics of an answer.
+// found returns the headlines and diagnostics of an answer.
 func found(r *z3950.SearchResponse) string {
 	var list []string
 	for record := range r.Records() {
@@ -294,7 +294,7 @@ func found(r *z3950.SearchResponse) string {
 	return strings.Join(list, " ")
 }
 
-// TestWAISFeedback finds documents like another.
+// TestWAISFeedback searches for documents similar to another.
 func TestWAISFeedback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialWAIS(t, testserver.NewWAIS(t, func(s *testserver.WAIS) { freeWAIS(s); s.FreeWAIS = false }))
@@ -313,7 +313,7 @@ func TestWAISFeedback(t *testing.T) {
 	})
 }
 
-// TestWAISRetrieval gives parts of documents, by octets and by lines.
+// TestWAISRetrieval retrieves parts of documents, by bytes and by lines.
 func TestWAISRetrieval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewWAIS(t, waisInMemory)
@@ -376,7 +376,7 @@ func TestWAISRetrieval(t *testing.T) {
 	})
 }
 
-// TestWAISFaults has the misbehaviour that only WAIS knows, and some other.
+// TestWAISFaults tests the faults that only WAIS has, and some others.
 func TestWAISFaults(t *testing.T) {
 	search, err := z3950.AppendMessage(nil, z3950.NewHeader(), z3950.NewWordSearch("files", z3950.Words{Seed: "hello"}))
 	if err != nil {
@@ -385,7 +385,7 @@ func TestWAISFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name, stage string
 		fault       testserver.Fault
-		want        string // of the answer's begin
+		want        string // the beginning of the answer
 		err         error
 	}{
 		{"empty answer", "SEARCH", testserver.EmptyAnswer(), "0000000000z2wais        0", nil},
@@ -415,7 +415,7 @@ func TestWAISFaults(t *testing.T) {
 	}
 }
 
-// TestWAISPersonalities are servers that do less.
+// TestWAISPersonalities tests servers with fewer features.
 func TestWAISPersonalities(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialWAIS(t, testserver.NewWAIS(t, waisInMemory, func(s *testserver.WAIS) {
@@ -440,7 +440,7 @@ func TestWAISPersonalities(t *testing.T) {
 			}
 		}
 		if n == 0 || n > 2 || len(r.Info) > 400 {
-			t.Errorf("%d records in %d octets", n, len(r.Info))
+			t.Errorf("%d records in %d bytes", n, len(r.Info))
 		}
 		if r.SearchStatus != 0 {
 			t.Errorf("SearchStatus %d of a good search", r.SearchStatus)

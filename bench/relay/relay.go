@@ -1,24 +1,15 @@
-// Package relay is a line between two towns: it stands between a client and a
-// server on this machine and delays what either says. Who measures on it counts
-// round trips, which do not depend on the machine.
+// Package relay delays the bytes between a client and a server on one machine, like a long line.
+// Benchmarks on it count round trips, which do not depend on the machine.
 //
-// A line is not only slow: no end of it knows at once what the other has received,
-// and connections are opened by a round trip of their own. Between processes of one
-// machine the kernel answers at once, so that a relay does the waiting:
+// On a real line, neither end knows at once what the other has received, and opening a connection
+// takes a round trip of its own. Between processes of one machine the kernel answers at once, so
+// the relay waits instead:
 //
-//   - connect returns at once to the client, but nothing that it says is on its way
-//     before the round trip of SYN and SYN-ACK is over. The server hears of the
-//     connection when the ACK behind them arrives, after 1.5 round trips. If it
-//     speaks first, the client hears it after 2; if the client does (gopher, HTTP),
-//     the answer comes after 2 as well. Only who waits for connect before he says
-//     something on another connection is one round trip faster than on a line, as
-//     curl is: it sends RETR when the data connection is there.
-//   - A server that lingers (SO_LINGER), as vsftpd does, has close of the data
-//     connection wait until the client has acknowledged all, and then says 226. With
-//     Linger the relay holds that reply back for a round trip.
+//   - connect returns to the client at once, but what the client sends is held back for the round trip of SYN and SYN-ACK. The server sees the connection when the ACK after them arrives, after 1.5 round trips. If the server sends first, the client receives it after 2. If the client sends first (gopher, HTTP), the answer arrives after 2 as well. There is one difference: a client that waits for connect before it sends something on another connection is one round trip faster than on a line. curl is one: it sends RETR when the data connection is established.
+//   - If a server lingers (SO_LINGER), as vsftpd does, close of the data connection waits until the client has acknowledged all data. Then the server sends 226. With Linger the relay holds that reply back for a round trip.
 //
-// What a line has and a relay has not: windows that open slowly, loss, and, unless
-// Rate is given, a limit.
+// Unlike a line the relay has no windows that open slowly, no loss, and, unless Rate is given, no
+// bandwidth limit.
 package relay
 
 import (
@@ -32,18 +23,18 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Line is what is between the client and the server.
+// Line has the properties of the line between the client and the server.
 type Line struct {
-	// Delay is that of each direction, half a round trip.
+	// Delay is the delay of each direction, half a round trip.
 	Delay time.Duration
-	// Rate is how many octets a second one connection carries in each direction; 0
-	// is no limit.
+	// Rate is the number of bytes per second that one connection carries in each direction; 0 means
+	// no limit.
 	Rate int
-	// FTP takes what the server says for replies of FTP, and has the data
-	// connections of 227 and 229 go through lines of the same kind.
+	// FTP means that the server sends FTP replies. The data connections of 227 and 229 then go
+	// through lines of the same kind.
 	FTP bool
-	// Linger is that the server says 226 when the client has acknowledged the end of
-	// the data connection: vsftpd.
+	// Linger means that the server sends 226 when the client has acknowledged the end of the data
+	// connection, like vsftpd.
 	Linger bool
 }
 
@@ -52,11 +43,11 @@ type Relay struct {
 	Line
 	to       string
 	listener net.Listener
-	ended    chan time.Time // when the server ended a connection, if not nil
+	ended    chan time.Time // receives the time when the server ended a connection, if not nil
 }
 
-// Start listens on an address, such as "127.0.0.1:0", and relays its connections
-// to the server at another, until Close.
+// Start listens on an address, such as "127.0.0.1:0", and relays its connections to the server at
+// the address to, until Close.
 func Start(line Line, listen, to string) (*Relay, error) {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -77,13 +68,13 @@ func (r *Relay) serve() {
 	}
 }
 
-// Addr is where clients connect to.
+// Addr returns the address that clients connect to.
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
-// Close lets no more clients in. Connections go on until one end closes them.
+// Close stops accepting clients. Open connections continue until one end closes them.
 func (r *Relay) Close() error { return r.listener.Close() }
 
-// relay is the life of one connection.
+// relay serves one connection.
 func (r *Relay) relay(client *net.TCPConn) {
 	defer client.Close()
 	open := time.Now().Add(2 * r.Delay) // when the client's connect would have returned
@@ -115,28 +106,28 @@ func (r *Relay) relay(client *net.TCPConn) {
 	both.Wait()
 }
 
-// direction is one half of a connection.
+// direction is one direction of a connection.
 type direction struct {
 	line      Line
 	from      *net.TCPConn
-	notBefore time.Time                        // nothing is on its way earlier
-	change    func([]byte) ([]byte, time.Time) // of what was read, and of notBefore; nil changes nothing
-	way       chan parcel                      // what is on its way; closed at the end
+	notBefore time.Time                        // nothing is sent earlier
+	change    func([]byte) ([]byte, time.Time) // changes what was read, and notBefore; nil changes nothing
+	way       chan parcel                      // what is under way; closed at the end
 }
 
 type parcel struct {
-	data []byte    // nil is the end
-	sent time.Time // when its last octet is on its way
+	data []byte    // nil means the end
+	sent time.Time // when its last byte was sent
 }
 
 func (r *Relay) direction(from *net.TCPConn) *direction {
 	return &direction{line: r.Line, from: from, way: make(chan parcel, 4096)}
 }
 
-// catchUp is how much of its time a line with a Rate makes up for if it slept too long.
+// catchUp is how much of its time a line with a Rate can make up for after it slept too long.
 const catchUp = 20 * time.Millisecond
 
-// read puts on the way what comes, with the time.
+// read queues what arrives, with the time.
 func (d *direction) read() {
 	defer close(d.way)
 	buf := make([]byte, 64<<10)
@@ -154,7 +145,7 @@ func (d *direction) read() {
 			}
 			if d.line.Rate > 0 {
 				free = later(free, time.Now().Add(-catchUp)).Add(time.Duration(n) * time.Second / time.Duration(d.line.Rate))
-				time.Sleep(time.Until(free)) // what the line does not take, the sender keeps
+				time.Sleep(time.Until(free)) // backpressure: the sender keeps what the line cannot carry
 			}
 			d.way <- parcel{data, later(time.Now(), d.notBefore)}
 		}
@@ -165,7 +156,7 @@ func (d *direction) read() {
 	}
 }
 
-// write delivers what was on its way long enough.
+// write delivers what was under way for the delay.
 func (d *direction) write(to *net.TCPConn) {
 	for p := range d.way {
 		time.Sleep(time.Until(p.sent.Add(d.line.Delay)))
@@ -174,7 +165,7 @@ func (d *direction) write(to *net.TCPConn) {
 			return
 		}
 		if _, err := to.Write(p.data); err != nil {
-			d.from.Close() // it hears of it later than on a line
+			d.from.Close() // the sender learns of this later than on a line
 			for range d.way {
 			}
 			return
@@ -189,12 +180,12 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// replies are those of a control connection.
+// replies are the replies on a control connection.
 type replies struct {
 	line Line
 	to   string
-	rest []byte   // a line that has no end yet
-	data []*Relay // of the passive ports, in order
+	rest []byte   // an incomplete line
+	data []*Relay // relays of the passive ports, in order
 }
 
 var (
@@ -203,8 +194,7 @@ var (
 	complete = regexp.MustCompile(`(?m)^226 `)
 )
 
-// change gives the lines that are whole, with ports of relays, and when they may
-// be on their way.
+// change returns the complete lines, with ports of relays, and when they may be sent.
 func (s *replies) change(data []byte) ([]byte, time.Time) {
 	data = append(s.rest, data...)
 	end := bytes.LastIndexByte(data, '\n') + 1
@@ -246,7 +236,7 @@ func (s *replies) open(port string) *net.TCPAddr {
 	return l.Addr().(*net.TCPAddr)
 }
 
-// close closes the passive ports that nobody came to.
+// close closes the passive ports that were not used.
 func (s *replies) close() {
 	for _, r := range s.data {
 		r.Close()

@@ -16,8 +16,8 @@ import (
 
 const delay = 10 * time.Millisecond
 
-// TestRelay fetches a file through relays. All is there, and nothing sooner than
-// by a line.
+// TestRelay fetches a file through relays. It must be complete, and not arrive sooner than over a
+// line.
 func TestRelay(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
@@ -26,7 +26,7 @@ func TestRelay(t *testing.T) {
 	for _, test := range []struct {
 		name, passive string
 		line          relay.Line
-		least         int // round trips before 226 is there
+		least         int // round trips before 226 arrives
 	}{
 		{"EPSV", "EPSV", relay.Line{}, 8},
 		{"PASV", "PASV", relay.Line{}, 8},
@@ -65,7 +65,7 @@ func TestRelay(t *testing.T) {
 			_, data := dial(t, fmt.Sprint("127.0.0.1:", port))
 			ask("RETR f\r\n", "150")
 			if got, err := io.ReadAll(data); err != nil || !bytes.Equal(got, content) {
-				t.Errorf("%d octets, %v", len(got), err)
+				t.Errorf("%d bytes, %v", len(got), err)
 			}
 			ask("", "226")
 			if took := time.Since(start) / (2 * delay); int(took) < test.least {

@@ -41,7 +41,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("got:\n%s\nwant:\n%s", skeleton, want)
 	}
 	// What went over the wire, in the order of RFC 1738 §3.2.2 and in one line each.
-	inOrder(t, got.out, "> USER anonymous", "> PASS ****", "> CWD pub", "> TYPE I", "> RETR octets.bin", "< (1738 octets of data)", "< 226 ",
+	inOrder(t, got.out, "> USER anonymous", "> PASS ****", "> CWD pub", "> TYPE I", "> RETR octets.bin", "< (1738 bytes of data)", "< 226 ",
 		"gopher://", "> /pub/octets.bin", "http://", "> GET /pub/octets.bin HTTP/1.1", "< HTTP/1.1 200 ")
 }
 

@@ -60,11 +60,11 @@ func (p page) examples() (list []example) {
 	return list
 }
 
-// measured is what a page shows of one run and is another in the next.
-var measured = regexp.MustCompile(`[0-9]+ octets in [0-9.]+ s`)
+// measured matches the figures in a page that differ from run to run.
+var measured = regexp.MustCompile(`[0-9]+ bytes in [0-9.]+ s`)
 
 func normalized(text string) string {
-	return measured.ReplaceAllString(text, "N octets in N s")
+	return measured.ReplaceAllString(text, "N bytes in N s")
 }
 
 // endOfCommand ends what one command prints, for the test. It keeps $?.

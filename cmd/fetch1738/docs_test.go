@@ -84,7 +84,7 @@ func optionTables() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", spelledOption(o), strings.ReplaceAll(o.Help, "|", `\|`), compared)
 	}
-	b.WriteString("\n### Refused\n\n| option of curl's | what is said, with exit code 2 |\n| --- | --- |\n")
+	b.WriteString("\n### Refused\n\n| option of curl | error message (exit code 2) |\n| --- | --- |\n")
 	for _, r := range curl.Refusals() {
 		for name := range strings.FieldsSeq(r.Options) {
 			letter, long, found := strings.Cut(name, "/")

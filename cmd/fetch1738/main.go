@@ -1,5 +1,5 @@
-// Command fetch1738 retrieves what the URLs of RFC 1738 designate, with curl's
-// option names and exit codes.
+// Command fetch1738 fetches documents by the URLs of RFC 1738, with curl's option names and exit
+// codes.
 package main
 
 import (
@@ -24,8 +24,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// commands are the verbs; without one the arguments are options and URLs to
-// fetch.
+// commands returns the verbs. Without a verb, the arguments are options and URLs to fetch.
 func commands() []cli.Command {
 	return []cli.Command{
 		parse.Command(),
@@ -43,9 +42,9 @@ func commands() []cli.Command {
 
 func main() {
 	if verbNamed(os.Args[1:]) == nil {
-		// A transfer waits more than it works. On one processor the scheduler does not
-		// look for work on others whenever octets come, which costs more than moving
-		// them does: half the time of a spliced FTP transfer.
+		// A transfer mostly waits. With one processor the scheduler does not search the
+		// others for work each time data arrives. That search costs more than moving the
+		// data: half the time of a spliced FTP transfer.
 		runtime.GOMAXPROCS(1)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -55,7 +54,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program. It returns the exit code.
+// run runs the program with args and returns the exit code.
 func run(ctx context.Context, args []string, std stdio.Streams) int {
 	if c := verbNamed(args); c != nil {
 		return c.Run(ctx, args[1:], std)
@@ -63,7 +62,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	return get.Run(ctx, args, std, get.Verbs{Names: cli.Names(commands()), Help: help.Command(commands).Run})
 }
 
-// verbNamed is the verb that the arguments begin with; nil is none.
+// verbNamed returns the verb named by the first argument, or nil if it is not a verb.
 func verbNamed(args []string) *cli.Command {
 	if len(args) == 0 {
 		return nil

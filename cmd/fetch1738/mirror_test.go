@@ -15,8 +15,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// A mirror that is killed, however, is gone on with by the next one: nothing that
-// is whole is fetched again, and what was cut goes on where it ended.
+// After a mirror was killed, the next run continues: complete files are not fetched again, and the
+// incomplete one is resumed.
 func TestMirrorKilled(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGKILL: -1, syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -45,10 +45,10 @@ func TestMirrorKilled(t *testing.T) {
 			}
 			for lines.Scan() {
 				if strings.HasPrefix(lines.Text(), "fetch1738: (") {
-					t.Errorf("it says %q", lines.Text())
+					t.Errorf("standard error: %q", lines.Text())
 				}
 			}
-			_ = cmd.Wait() // the code is what counts
+			_ = cmd.Wait() // only the exit code is checked
 			if got := cmd.ProcessState.ExitCode(); got != want {
 				t.Errorf("exit code %d, want %d", got, want)
 			}
@@ -66,16 +66,16 @@ func TestMirrorKilled(t *testing.T) {
 				}
 			}
 			if text := strings.Join(asked, " "); strings.Count(text, "REST ") != 1 || strings.Contains(text, "RETR a") {
-				t.Errorf("asked: %s", text)
+				t.Errorf("commands sent: %s", text)
 			}
 			if b, err := os.ReadFile(filepath.Join(dir, "big")); err != nil || !bytes.Equal(b, big) {
-				t.Errorf("big has %d octets, %v", len(b), err)
+				t.Errorf("big has %d bytes, %v", len(b), err)
 			}
 		})
 	}
 }
 
-// waitForPart waits until something of a large file is there.
+// waitForPart waits until part of a large file has been written.
 func waitForPart(t *testing.T, dir string) {
 	t.Helper()
 	ticks := time.NewTicker(5 * time.Millisecond)
@@ -94,7 +94,7 @@ func waitForPart(t *testing.T, dir string) {
 	}
 }
 
-// A site that calls itself otherwise: why nothing came, and what to do, in a line.
+// For a site whose menus use another name, one warning says why nothing was copied and what to do.
 func TestMirrorOtherName(t *testing.T) {
 	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
 		s.Host, s.Port = "notes.example", 70
@@ -105,8 +105,8 @@ func TestMirrorOtherName(t *testing.T) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	want := "fetch1738: warning: " + srv.URL + "/: 3 items were skipped because they are on notes.example:70; " +
-		"if that is another name of this server, use --alias notes.example:70\n"
+	want := "fetch1738: warning: " + srv.URL + "/: skipped 3 items on notes.example:70; " +
+		"if that is another name for this server, use --alias notes.example:70\n"
 	if err != nil || stderr.String() != want || !strings.HasPrefix(string(out), "1 new, 0 changed, 0 unchanged, 0 gone, 3 skipped,") {
 		t.Errorf("%v\n%s%swant %s", err, out, &stderr, want)
 	}

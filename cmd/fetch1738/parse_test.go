@@ -97,7 +97,7 @@ func TestParseBadInput(t *testing.T) {
 		"ftp://u:" + secret + "@h/" + strings.Repeat("a", 1<<20), "", "\x00", "http://h/\r\nHost: evil", "\xff\xfe",
 	} {
 		got := runVerb(t, "parse", "", "--", url)
-		if got.code != 3 || got.err != "" || !strings.HasPrefix(got.out, "refused:  octet ") {
+		if got.code != 3 || got.err != "" || !strings.HasPrefix(got.out, "refused:  byte ") {
 			t.Errorf("%.40q: %+v", url, got)
 		}
 		oneLine(t, got.out)

@@ -180,15 +180,15 @@ func TestServeRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--ftp", "0.0.0.0:0"}, 2, `--ftp "0.0.0.0:0" can be reached by other machines; --public permits that`},
-		{[]string{"--http", ":0"}, 2, "--public permits that"},
-		{[]string{"--gopher", "[::]:7070"}, 2, "--public permits that"},
-		{[]string{"--gopher", "host.example:7070"}, 2, "--public permits that"},
-		{[]string{"--gopher", "10.0.0.1:7070"}, 2, "--public permits that"},
-		{[]string{"--gopher", "localhost"}, 2, "neither host:port nor a port"},
-		{[]string{"--gopher", ""}, 2, "neither host:port nor a port"},
-		{[]string{"--gopher", "70000"}, 2, "neither host:port nor a port"},
-		{[]string{"--gopher", "127.0.0.1:70000"}, 2, "no port between 0 and 65535"},
+		{[]string{"--ftp", "0.0.0.0:0"}, 2, `--ftp "0.0.0.0:0" is reachable from other hosts; use --public to allow that`},
+		{[]string{"--http", ":0"}, 2, "use --public to allow that"},
+		{[]string{"--gopher", "[::]:7070"}, 2, "use --public to allow that"},
+		{[]string{"--gopher", "host.example:7070"}, 2, "use --public to allow that"},
+		{[]string{"--gopher", "10.0.0.1:7070"}, 2, "use --public to allow that"},
+		{[]string{"--gopher", "localhost"}, 2, "is not HOST:PORT or PORT"},
+		{[]string{"--gopher", ""}, 2, "is not HOST:PORT or PORT"},
+		{[]string{"--gopher", "70000"}, 2, "is not HOST:PORT or PORT"},
+		{[]string{"--gopher", "127.0.0.1:70000"}, 2, "invalid port; use 0 to 65535"},
 		{[]string{"--root", filepath.Join(t.TempDir(), "missing")}, 26, "missing"},
 		{[]string{"--http", "0", "--ftp", taken.Addr().String()}, 2, "address already in use"},
 	} {

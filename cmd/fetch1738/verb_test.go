@@ -67,10 +67,10 @@ func TestVerbUsage(t *testing.T) {
 		{"explain", []string{"--allow-port", "smtp", "http://h/"}, "smtp"},
 		{"extract", []string{"--no-such"}, "unknown flag: --no-such"},
 		{"serve", []string{"--no-such"}, "unknown flag: --no-such"},
-		{"serve", []string{"folder"}, `"folder" is not an option`},
+		{"serve", []string{"folder"}, `unexpected argument "folder"`},
 		{"serve", []string{"--ftp"}, "flag needs an argument: --ftp"},
 		{"demo", []string{"--no-such"}, "unknown flag: --no-such"},
-		{"demo", []string{"extra"}, `"extra" is not an option`},
+		{"demo", []string{"extra"}, `unexpected argument "extra"`},
 	} {
 		got := runVerb(t, tc.verb, "", tc.args...)
 		if got.code != 2 || got.out != "" {

@@ -15,33 +15,32 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// checkError holds an error of a Fetcher to the contract: an *fetch.Error that
-// says what was done to which locator and what kind of failure it is, in one
-// printable line, without a secret.
+// checkError checks an error against the contract: it is a *fetch.Error that has the operation, the
+// locator and the kind of the failure. Its text is one printable line without a password.
 func (r *rig) checkError(err error, l locator.Locator) *fetch.Error {
 	r.Helper()
 	e, ok := err.(*fetch.Error)
 	if !ok {
-		r.Errorf("the error is a %T, not an *fetch.Error: %v", err, err)
+		r.Errorf("the error is a %T; every error must be a *fetch.Error: %v", err, err)
 		if !errors.As(err, &e) {
 			e = fetch.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
 		}
 	}
 	if e == nil {
-		r.Fatalf("the error is a nil *fetch.Error")
+		r.Fatalf("the error is a nil *fetch.Error, which is not a nil error; return nil")
 	}
 	text := e.Error()
 	if e.Op == "" || e.URL != l.Redacted() {
-		r.Errorf("Op is %q, URL is %q, want the operation and %q: %s", e.Op, e.URL, l.Redacted(), text)
+		r.Errorf("the error has Op %q and URL %q; Op must be set and URL must be %q: %s", e.Op, e.URL, l.Redacted(), text)
 	}
 	if e.Kind == fetch.ErrOther {
-		r.Errorf("the error has no kind: %s (%#v)", text, e.Err)
+		r.Errorf("the error's Kind is ErrOther; every failure must have a kind of its own: %s (%#v)", text, e.Err)
 	}
 	if i := strings.IndexFunc(text, func(c rune) bool { return c < ' ' || c > '~' }); i >= 0 {
-		r.Errorf("the error's text is not one printable line: %q", text)
+		r.Errorf("the error's text must be one line of printable ASCII: %q", text)
 	}
 	if len(text) > 4096 {
-		r.Errorf("the error's text has %d octets: %.100s...", len(text), text)
+		r.Errorf("the error's text has %d bytes, more than 4096: %.100s...", len(text), text)
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%q"} {
 		for err := error(e); err != nil; err = errors.Unwrap(err) {
@@ -51,7 +50,7 @@ func (r *rig) checkError(err error, l locator.Locator) *fetch.Error {
 	return e
 }
 
-// secrets are the passwords as they could be shown.
+// secrets are the passwords in every form in which they could be shown.
 var secrets = func() (forms []string) {
 	for _, secret := range []string{password, mistaken} {
 		forms = append(forms, secret, base64.StdEncoding.EncodeToString([]byte(secret)),
@@ -60,15 +59,15 @@ var secrets = func() (forms []string) {
 	return forms
 }()
 
-// checkSecrets looks for a password in what anybody may see.
+// checkSecrets fails the test if text, which a user may see, has a password.
 func (r *rig) checkSecrets(where, text string) {
 	r.Helper()
 	if slices.ContainsFunc(secrets, func(form string) bool { return strings.Contains(text, form) }) {
-		r.Errorf("a password is shown by %s: %q", where, text)
+		r.Errorf("a password is shown by %s; it must be masked: %q", where, text)
 	}
 }
 
-// checkOctets compares a fetch with what it should have given.
+// checkOctets compares the result of a fetch with the bytes it should have delivered.
 func (r *rig) checkOctets(what string, a answer, want []byte) {
 	r.Helper()
 	if a.err != nil {
@@ -78,28 +77,29 @@ func (r *rig) checkOctets(what string, a answer, want []byte) {
 	}
 }
 
-// checkKind wants a failure of one of some kinds.
+// checkKind fails the test unless a failed with an error of one of the kinds.
 func (r *rig) checkKind(what string, a answer, kinds ...fetch.ErrorKind) {
 	r.Helper()
 	if a.err == nil {
-		r.Errorf("%s: no error but %d octets; want one of kind %v", what, len(a.octets), kinds)
+		r.Errorf("%s: no error, and %d bytes; want an error of kind %v", what, len(a.octets), kinds)
 	} else if !slices.Contains(kinds, a.err.Kind) {
-		r.Errorf("%s: kind %q, want one of %v: %v", what, a.err.Kind, kinds, a.err)
+		r.Errorf("%s: the error's kind is %q, want one of %v: %v", what, a.err.Kind, kinds, a.err)
 	}
 }
 
-// difference tells where octets first differ.
+// difference describes where two byte slices first differ.
 func difference(got, want []byte) string {
 	i := 0
 	for i < len(got) && i < len(want) && got[i] == want[i] {
 		i++
 	}
-	return fmt.Sprintf("%d octets, want %d; from offset %d: %.20q, want %.20q", len(got), len(want), i, got[i:], want[i:])
+	return fmt.Sprintf("got %d bytes, want %d; they differ from offset %d: got %.20q, want %.20q", len(got), len(want), i, got[i:], want[i:])
 }
 
-// checkGoroutines fails t if goroutines that it starts outlive it.
+// checkGoroutines fails t if goroutines that were started during the test are still running when it
+// ends.
 func checkGoroutines(t *testing.T, virtual bool) {
-	enough := hung // those of a real network may take their time
+	enough := hung // goroutines of a real network may end late
 	if virtual {
 		enough = 2 * time.Second
 	}
@@ -121,12 +121,16 @@ func checkGoroutines(t *testing.T, virtual bool) {
 			}
 			<-time.After(wait)
 		}
-		t.Errorf("%d goroutines outlive the test:\n%s", len(left), strings.Join(left, "\n\n"))
+		t.Errorf("%d goroutines outlive the test; all must end when the Fetcher is closed:\n%s", len(left), strings.Join(left, "\n\n"))
 	})
 }
 
-// goroutines are the stacks of all other goroutines by their number, but for
-// those of the testing package.
+// notOurs marks the stacks of goroutines that no test starts.
+var notOurs = [...]string{"\ncreated by testing.", "\nruntime.runCleanups(", "\nruntime.runFinalizers("}
+
+// goroutines returns the stacks of all other goroutines by their number. It leaves out those of
+// the testing package and the runtime's own. The latter show while they run a cleanup or a
+// finalizer, such as that of a pipe that package net no longer needs.
 func goroutines() map[string]string {
 	buf := make([]byte, 32<<10)
 	n := runtime.Stack(buf, true)
@@ -136,9 +140,9 @@ func goroutines() map[string]string {
 	}
 	list := make(map[string]string)
 	stacks := strings.Split(string(buf[:n]), "\n\n")
-	for _, stack := range stacks[1:] { // the first is the caller
+	for _, stack := range stacks[1:] { // stacks[0] is the caller
 		id, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
-		if !strings.Contains(stack, "\ncreated by testing.") {
+		if !slices.ContainsFunc(notOurs[:], func(mark string) bool { return strings.Contains(stack, mark) }) {
 			list[id] = stack
 		}
 	}

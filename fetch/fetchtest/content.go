@@ -16,17 +16,16 @@ import (
 
 // Names in the content that tests refer to.
 const (
-	small     = "crlf.txt"   // swept octet by octet
-	octets    = "octets.bin" // 00 to FF
+	small     = "crlf.txt"   // the one for which every byte is tried
+	octets    = "octets.bin" // the bytes 00 to FF
 	large     = "large.bin"  // 1 MiB
 	directory = "dir"
 	missing   = "missing"
 	forbidden = "forbidden"
 )
 
-// Content is the standard content: documents whose octets or names have gone
-// wrong somewhere before, a directory, and a file "forbidden", which cannot be
-// opened. The name "missing" is not in it.
+// Content returns the standard content: documents whose bytes or names have caused errors before, a
+// directory, and a file "forbidden", which cannot be opened. There is no file "missing".
 func Content() fs.FS {
 	files := make(fstest.MapFS)
 	for name, data := range documents() {
@@ -39,7 +38,7 @@ func Content() fs.FS {
 
 var modTime = time.Date(1994, time.December, 20, 17, 38, 0, 0, time.UTC)
 
-// guarded refuses to open the forbidden file.
+// guarded refuses to open the file "forbidden".
 type guarded struct{ files fstest.MapFS }
 
 func (g guarded) Open(name string) (fs.File, error) {
@@ -49,17 +48,17 @@ func (g guarded) Open(name string) (fs.File, error) {
 	return g.files.Open(name)
 }
 
-// Stat implements [fs.StatFS]: as on a disk, what must not be read can be seen.
+// Stat implements [fs.StatFS]: as on a disk, stat works on a file that may not be read.
 func (g guarded) Stat(name string) (fs.FileInfo, error) { return g.files.Stat(name) }
 
-// noise is the large document. It is made once, and nobody writes to it.
+// noise is the large document. It is generated once and never written to.
 var noise = sync.OnceValue(func() []byte {
 	octets := make([]byte, 1<<20)
 	rand.NewChaCha8([32]byte([]byte("RFC 1738, December 1994. Uniform"))).Read(octets)
 	return octets
 })
 
-// documents are the readable files of the content.
+// documents returns the readable files of the content.
 func documents() map[string][]byte {
 	all := make([]byte, 256)
 	for i := range all {
@@ -86,10 +85,10 @@ func documents() map[string][]byte {
 	}
 }
 
-// entries are the names in the directory of the content.
+// entries returns the names in the directory of the content.
 func entries() []string { return []string{"a.txt", "b c", "nothing", "sub"} }
 
-// names are the documents' names in order.
+// names returns the documents' names, sorted.
 func names() []string {
 	var list []string
 	for name := range documents() {
@@ -99,9 +98,8 @@ func names() []string {
 	return list
 }
 
-// CopyTo writes content to a directory of the disk, for servers that need it
-// there. A file that cannot be opened becomes one without permissions, which
-// root can read nevertheless.
+// CopyTo writes content to a directory on disk, for servers that require that. A file that cannot
+// be opened becomes one without permissions; root can read it nevertheless.
 func CopyTo(dir string, content fs.FS) error {
 	return fs.WalkDir(content, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {

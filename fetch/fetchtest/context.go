@@ -12,10 +12,11 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// moment is when a context ends in the tests below. It is no other limit.
-const moment = 7 * time.Second
+// timeLimit is when a context ends, or a limit is reached, in the tests. It differs from all
+// default limits.
+const timeLimit = 7 * time.Second
 
-// endings are the two ways a context ends.
+// endings are the two ways in which a context ends.
 var endings = []struct {
 	name  string
 	start func(ctx context.Context) (context.Context, context.CancelFunc)
@@ -23,15 +24,15 @@ var endings = []struct {
 }{
 	{"cancel", func(ctx context.Context) (context.Context, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(ctx)
-		stop := time.AfterFunc(moment, cancel)
+		stop := time.AfterFunc(timeLimit, cancel)
 		return ctx, func() { stop.Stop(); cancel() }
 	}, fetch.ErrCanceled},
 	{"deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
-		return context.WithTimeout(ctx, moment)
+		return context.WithTimeout(ctx, timeLimit)
 	}, fetch.ErrTimeout},
 }
 
-// context: once the context is done, nothing goes on.
+// context tests that operations stop once the context is done.
 func (k *kit) context(t *testing.T) {
 	k.test(t, "done before", func(r *rig) {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -53,8 +54,8 @@ func (k *kit) context(t *testing.T) {
 		return
 	}
 	for _, end := range endings {
-		k.testAlone(t, end.name+" while dialling", deaf, func(r *rig) { r.until(end.start, end.kind) })
-		k.testAlone(t, end.name+" while waiting", peer(mute), func(r *rig) { r.until(end.start, end.kind) })
+		k.testAlone(t, end.name+" while dialling", noAnswer, func(r *rig) { r.until(end.start, end.kind) })
+		k.testAlone(t, end.name+" while waiting", peer(sayNothing), func(r *rig) { r.until(end.start, end.kind) })
 	}
 	for _, name := range []string{small, directory} {
 		if k.site.Locate(name) != nil {
@@ -70,13 +71,13 @@ func (k *kit) context(t *testing.T) {
 	}
 }
 
-// deaf is a dial that nobody answers.
-func deaf(ctx context.Context, _, _ string) (net.Conn, error) {
+// noAnswer is a dial that never answers.
+func noAnswer(ctx context.Context, _, _ string) (net.Conn, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-// until wants every operation to fail at the moment its context is done.
+// until tests that every operation fails at the time its context is done.
 func (r *rig) until(start func(context.Context) (context.Context, context.CancelFunc), kind fetch.ErrorKind) {
 	r.env.Limits = fetch.Limits{Connect: -1, Reply: -1, Idle: -1}
 	for name, op := range r.operations() {
@@ -84,13 +85,13 @@ func (r *rig) until(start func(context.Context) (context.Context, context.Cancel
 		a := op(ctx, r.site.any())
 		cancel()
 		r.checkKind(name+" when its context ends", a, kind)
-		if a.took != moment {
-			r.Errorf("%s failed after %v, its context was done after %v", name, a.took, moment)
+		if a.took != timeLimit {
+			r.Errorf("%s failed after %v; its context was done after %v, and it must fail at once", name, a.took, timeLimit)
 		}
 	}
 }
 
-// cancelInBody wants that what is left of a body cannot be read.
+// cancelInBody tests that the rest of a body cannot be read after the context was cancelled.
 func (r *rig) cancelInBody(l locator.Locator) {
 	ctx, cancel := context.WithCancel(r.ctx())
 	defer cancel()
@@ -108,14 +109,14 @@ func (r *rig) cancelInBody(l locator.Locator) {
 	}
 	n, err := res.Body.Read(make([]byte, 100))
 	if err == nil {
-		r.Errorf("%d octets were read after the context was done", n)
+		r.Errorf("%d bytes were read after the context was cancelled; want an error of kind Canceled", n)
 		return
 	}
 	r.checkKind("a read after the context was done", answer{err: r.checkError(err, l)}, fetch.ErrCanceled)
 	r.checkOctets("a fetch after a cancelled one", r.get(r.ctx(), l), r.kit.want(large))
 }
 
-// cancelRead cancels a read that waits for octets.
+// cancelRead cancels a read that waits for data.
 func (r *rig) cancelRead(l locator.Locator) {
 	clean := r.get(r.ctx(), l)
 	r.checkOctets(large, clean, r.kit.want(large))
@@ -123,7 +124,7 @@ func (r *rig) cancelRead(l locator.Locator) {
 	r.close()
 
 	r.env.Limits = fetch.Limits{Reply: -1, Idle: -1}
-	r.net.spoil(carrier, fault{do: stall, after: 64 << 10})
+	r.net.arm(carrier, fault{do: stall, after: 64 << 10})
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
@@ -132,21 +133,21 @@ func (r *rig) cancelRead(l locator.Locator) {
 	}
 	defer res.Close()
 	start := time.Now()
-	defer time.AfterFunc(moment, cancel).Stop()
+	defer time.AfterFunc(timeLimit, cancel).Stop()
 	n, err := io.Copy(io.Discard, res.Body)
 	if err == nil {
-		r.Fatal("a body that stalls was read to its end")
+		r.Fatal("the connection stalls, but the body was read to its end without an error")
 	}
 	if n < 32<<10 {
-		r.Errorf("64 KiB were received, but only %d octets could be read", n)
+		r.Errorf("64 KiB were received, but the Body returned only %d bytes; it must return data as it arrives", n)
 	}
 	r.checkKind("a read when the context ends", answer{err: r.checkError(err, l)}, fetch.ErrCanceled)
-	if took := time.Since(start); took != moment {
-		r.Errorf("the read failed after %v, its context was done after %v", took, moment)
+	if took := time.Since(start); took != timeLimit {
+		r.Errorf("the read failed after %v; its context was done after %v, and it must fail at once", took, timeLimit)
 	}
 }
 
-// carrier is the connection, counted from the first, on which most has come.
+// carrier returns the index of the connection that received the most bytes.
 func (r *rig) carrier() int {
 	most := 0
 	wires := r.net.since(0)
@@ -159,8 +160,8 @@ func (r *rig) carrier() int {
 	return most
 }
 
-// close: a Resource may be closed at any time and is gone then. That
-// connections and goroutines are gone too is checked at the end of every test.
+// close tests that a Resource may be closed at any time and cannot be read afterwards. The end of
+// every test checks that connections are closed and goroutines ended.
 func (k *kit) close(t *testing.T) {
 	for _, name := range []string{small, large, "empty"} {
 		for part, read := range map[string]int{"unread": 0, "begun": 1, "half read": 40, "read": 1 << 30} {
@@ -184,7 +185,7 @@ func (k *kit) close(t *testing.T) {
 		res.Close()
 		for item, err := range res.Items {
 			if err == nil {
-				r.Errorf("the entry %q came after Close", item.Name)
+				r.Errorf("Items continued with %q after Close; it must end", item.Name)
 			}
 		}
 	})
@@ -203,13 +204,13 @@ func (r *rig) closeAfter(name string, read int) {
 	start := time.Now()
 	res.Close()
 	if took := time.Since(start); took > r.patience(time.Second) {
-		r.Errorf("Close took %v", took)
+		r.Errorf("Close took %v; it must not wait for the rest of the body", took)
 	}
 	if err := res.Close(); err != nil {
 		r.checkSecrets("a second Close", err.Error())
 	}
 	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err == nil || err == io.EOF && read < len(r.kit.want(name)) {
-		r.Errorf("a read after Close gives %d, %v; want an error", n, err)
+		r.Errorf("a read after Close returns %d, %v; want an error", n, err)
 	}
 	r.checkOctets("a fetch after an abandoned one", r.get(r.ctx(), l), r.kit.want(name))
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// credentials: passwords go to the server that asks, for the user they belong
-// to, and nowhere else. That errors and hooks show none is checked in every
-// fetch of every group.
+// credentials tests that passwords go to the server that requests them, for the user they belong
+// to, and nowhere else. Every fetch of every group checks that errors and hooks do not show them.
 func (k *kit) credentials(t *testing.T) {
 	if k.site.Locate(small) != nil && !k.Local {
 		k.secrets(t)
@@ -34,14 +33,14 @@ func (k *kit) credentials(t *testing.T) {
 			r.checkOctets("a login", r.get(r.ctx(), l), k.want(small))
 		}
 		if asked.Load() == 0 {
-			r.Log("without a user name nobody was asked")
+			r.Log("Env.Credentials is not called for a locator without a user name")
 		}
 	})
 	as("wrong", func(r *rig) {
 		l := r.as(&locator.Login{User: login.User, Password: mistaken, HasPassword: true})
 		r.checkUnauthenticated(r.get(r.ctx(), l))
 		r.checkOctets("the right login after a wrong one", r.get(r.ctx(), r.as(&login)), k.want(small))
-		r.checkUnauthenticated(r.get(r.ctx(), l)) // not by the session of the other
+		r.checkUnauthenticated(r.get(r.ctx(), l)) // must not use the other user's session
 	})
 	as("none", func(r *rig) {
 		r.checkUnauthenticated(r.get(r.ctx(), r.as(&locator.Login{User: login.User})))
@@ -49,12 +48,12 @@ func (k *kit) credentials(t *testing.T) {
 		r.checkUnauthenticated(r.get(r.ctx(), r.as(nil)))
 	})
 	as("refused by the user", func(r *rig) {
-		sorry := stderrors.New("not today")
-		r.answer(locator.Login{}, sorry)
+		cause := stderrors.New("not today")
+		r.answer(locator.Login{}, cause)
 		a := r.get(r.ctx(), r.as(&locator.Login{User: login.User}))
 		r.checkUnauthenticated(a)
-		if a.err != nil && !stderrors.Is(a.err, sorry) {
-			r.Errorf("%v does not wrap what Credentials said", a.err)
+		if a.err != nil && !stderrors.Is(a.err, cause) {
+			r.Errorf("the error does not wrap the error of Env.Credentials: %v", a.err)
 		}
 	})
 	as("asked for, with octets that end a command", (*rig).unsendable)
@@ -70,10 +69,10 @@ func (k *kit) credentials(t *testing.T) {
 	})
 }
 
-// unsendable has Credentials answer with what no line can hold: none of it may be
-// sent, not even escaped.
+// unsendable has Credentials return bytes that a line of the protocol cannot carry. None of them
+// may be sent, not even escaped.
 func (r *rig) unsendable() {
-	begun := base64.StdEncoding.EncodeToString([]byte(login.User + ":" + password)[:12]) // as Basic has it
+	begun := base64.StdEncoding.EncodeToString([]byte(login.User + ":" + password)[:12]) // the beginning of a Basic login
 	for _, bad := range []string{"\x00", "\r", "\n", "\r\nDELE x", "\n\x00"} {
 		for what, given := range map[string]locator.Login{
 			"password":  {User: login.User, Password: password + bad},
@@ -89,7 +88,7 @@ func (r *rig) unsendable() {
 				r.checkKind(fmt.Sprintf("a %s with %q", what, bad), r.get(r.ctx(), l), fetch.ErrBadURL, fetch.ErrUnauthenticated)
 				for _, w := range r.net.since(before) {
 					if sent := string(w.sent()); strings.Contains(sent, password) || strings.Contains(sent, begun) {
-						r.Errorf("a %s with %q was sent: %q", what, bad, sent)
+						r.Errorf("a %s with %q was sent to the server; the fetch must fail before that: %q", what, bad, sent)
 					}
 				}
 			}
@@ -98,19 +97,19 @@ func (r *rig) unsendable() {
 	}
 }
 
-// as locates the small document for a login.
+// as returns the locator of the small document with a login.
 func (r *rig) as(login *locator.Login) locator.Locator {
 	l, _ := locator.WithLogin(r.site.Locate(small), login)
 	return l
 }
 
-// answer makes Env.Credentials give one answer, and counts the questions.
+// answer makes Env.Credentials return one answer, and counts the calls.
 func (r *rig) answer(login locator.Login, err error) *atomic.Int32 {
 	var asked atomic.Int32
 	r.env.Credentials = func(_ context.Context, c fetch.Challenge) (locator.Login, error) {
 		asked.Add(1)
 		if c.Locator == nil || c.User != "" && c.User != login.User && err == nil {
-			r.Errorf("Credentials was asked for %+v", c)
+			r.Errorf("Env.Credentials was called with %+v; it must have the Locator and the user", c)
 		}
 		return login, err
 	}
@@ -121,12 +120,11 @@ func (r *rig) checkUnauthenticated(a answer) {
 	r.Helper()
 	r.checkKind("a fetch without the password", a, fetch.ErrUnauthenticated)
 	if a.err != nil && !stderrors.Is(a.err, fs.ErrPermission) {
-		r.Errorf("errors.Is knows no fs.ErrPermission in %v", a.err)
+		r.Errorf("errors.Is(err, fs.ErrPermission) must be true for %v", a.err)
 	}
 }
 
-// secrets fails in many ways with a password in the locator; every error is
-// looked through.
+// secrets causes many failures with a password in the locator; checkError examines every error.
 func (k *kit) secrets(t *testing.T) {
 	fails := func(name string, dial dialFunc, prepare func(*rig)) {
 		k.testAlone(t, "secret, "+name, dial, func(r *rig) {
@@ -136,13 +134,13 @@ func (k *kit) secrets(t *testing.T) {
 			}
 			prepare(r)
 			if a := r.get(r.ctx(), l); a.err == nil && !k.EndsWithClose {
-				r.Errorf("%s: no error", name)
+				r.Errorf("%s: the fetch returned no error; want one", name)
 			}
 		})
 	}
 	nothing := func(*rig) {}
 	fails("no connection", refusedDial, nothing)
-	fails("silence", peer(mute), nothing)
+	fails("silence", peer(sayNothing), nothing)
 	fails("close", peer(say("")), nothing)
 	fails("garbage", peer(say("\x00garbage\r\n")), nothing)
 	fails("policy", refusedDial, func(r *rig) {

@@ -13,14 +13,14 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// errors: failures are told by their kind, in the protocol's words.
+// errors tests that failures have the right kind.
 func (k *kit) errors(t *testing.T) {
 	k.test(t, "missing", func(r *rig) {
 		if l := r.site.Locate(missing); l != nil && !k.NoErrors {
 			a := r.get(r.ctx(), l)
 			r.checkKind("what is missing", a, fetch.ErrNotFound)
 			if a.err != nil && !stderrors.Is(a.err, fs.ErrNotExist) {
-				r.Errorf("errors.Is knows no fs.ErrNotExist in %v", a.err)
+				r.Errorf("errors.Is(err, fs.ErrNotExist) must be true for %v", a.err)
 			}
 		}
 	})
@@ -65,17 +65,17 @@ func (k *kit) errors(t *testing.T) {
 				a := op(r.ctx(), r.site.any())
 				r.checkKind(name+" when the dial fails", a, c.kind)
 				if a.err != nil && !stderrors.Is(a.err, c.err) {
-					r.Errorf("%s: %v does not wrap the dialler's error", name, a.err)
+					r.Errorf("%s: the error does not wrap the error of Env.Dial: %v", name, a.err)
 				}
 			}
 		})
 	}
 }
 
-// checkNoDial wants that nothing has been dialled.
+// checkNoDial fails the test if anything was dialled.
 func (r *rig) checkNoDial() {
 	r.Helper()
 	if n := r.net.count(); n != 0 {
-		r.Errorf("%d connections were dialled, want none", n)
+		r.Errorf("%d connections were dialled; the operation must fail before it dials", n)
 	}
 }

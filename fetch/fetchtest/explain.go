@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// explain: what a Fetcher says it would do is what it does.
+// explain tests that a Fetcher does what its Explain method says.
 func (k *kit) explain(t *testing.T) {
 	k.test(t, "documents", func(r *rig) {
 		if f, ok := r.open().(fetch.Explainer); ok {
@@ -23,7 +23,7 @@ func (k *kit) explain(t *testing.T) {
 	})
 }
 
-// checkPlan compares a Plan with what goes over the wire.
+// checkPlan compares a Plan with what is sent.
 func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
 	before := r.net.count()
 	plan, err := f.Explain(&fetch.Request{Locator: l})
@@ -32,10 +32,10 @@ func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
 		return
 	}
 	if r.net.count() != before {
-		r.Errorf("%s: Explain has dialled", l.Redacted())
+		r.Errorf("%s: Explain opened a connection; it must not", l.Redacted())
 	}
 	if (plan.Network == "") != r.kit.Local {
-		r.Errorf("%s: the plan is for the network %q", l.Redacted(), plan.Network)
+		r.Errorf("%s: Plan.Network is %q; it must be set, except for a local Fetcher", l.Redacted(), plan.Network)
 	}
 	if secret, ok := locator.WithLogin(l, &login); ok {
 		if plan, err := f.Explain(&fetch.Request{Locator: secret}); err == nil {
@@ -46,7 +46,7 @@ func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
 		return
 	}
 	if server, _ := locator.ServerOf(l); plan.Host != server.Host || plan.Port != server.Port {
-		r.Errorf("%s: the plan is for %s:%d", l.Redacted(), plan.Host, plan.Port)
+		r.Errorf("%s: the plan connects to %s:%d, not to the locator's server", l.Redacted(), plan.Host, plan.Port)
 	}
 	k := r.net.made()
 	if a := r.get(r.ctx(), l); a.err != nil {
@@ -60,7 +60,7 @@ func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
 		}
 		_, rest, found := bytes.Cut(sent, []byte(step.Send))
 		if !found {
-			r.Errorf("%s: the plan says %q is sent, but after what comes before it was %q", l.Redacted(), step.Send, sent)
+			r.Errorf("%s: the plan says that %q is sent next, but the Fetcher sent %q", l.Redacted(), step.Send, sent)
 			return
 		}
 		sent = rest

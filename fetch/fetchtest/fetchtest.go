@@ -1,12 +1,11 @@
-// Package fetchtest holds a [fetch.Fetcher] to its contract. [Run] takes a
-// [Harness], which knows how to serve some content and where it is then, and
-// tests what every Fetcher owes its callers, whatever its protocol: the right
-// octets or a typed error, within the limits of its Env, leaving nothing behind
-// and telling nobody the password.
+// Package fetchtest tests a [fetch.Fetcher] against its contract. [Run] takes a [Harness], which
+// can serve some content and has the locators of its documents. It tests what callers may expect of
+// every Fetcher, whatever its protocol. A Fetcher delivers exactly the bytes of a document or a
+// typed error. It keeps to the limits of its Env, closes what it opens, and discloses no password.
 //
-// The faults come from the kit's own connections, handed to the Fetcher by
-// Env.Dial: they end, break, stall or garble after any octet. A harness needs
-// an honest server only. For one with [testserver] it is about this:
+// The faults come from connections that the package itself hands to the Fetcher by Env.Dial: they
+// end, break, stall or change a byte after any number of bytes. The server of a harness therefore
+// need not misbehave. A harness with [testserver] looks like this:
 //
 //	func TestConformance(t *testing.T) {
 //		fetchtest.Run(t, fetchtest.Harness{
@@ -25,6 +24,9 @@
 //		})
 //	}
 //
+// The example of Run is complete. A failed subtest says what the Fetcher did and what is required
+// of it.
+//
 // [testserver]: https://pkg.go.dev/github.com/fetch1738/fetch1738/testserver
 package fetchtest
 
@@ -39,59 +41,60 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Harness is what Run has to know of a Fetcher and its protocol. New and
-// Serve are needed; the facts below them have useful zero values.
+// A Harness tells Run how to create a Fetcher and how to serve documents for it, and describes the
+// protocol. New and Serve are required; the zero values of the other fields suit most protocols.
 type Harness struct {
-	// New makes a Fetcher that goes out by env only, which may be nil. If it
-	// retries after failures, it should do so without a wait, or not at all. Run
-	// closes it if it is an io.Closer.
+	// New creates a Fetcher that uses no connections but those of env, which may be nil. If the
+	// Fetcher retries after failures, it should do so without delay, or not at all. Run closes it
+	// if it is an io.Closer.
 	New func(env *fetch.Env) fetch.Fetcher
-	// Serve serves content, mostly that of [Content], until the test ends. With a
-	// login it does so for nobody else; where the protocol or its locators know
-	// no passwords it then returns nil.
+	// Serve serves content, usually that of [Content], until the test ends. If login is not nil, it
+	// serves that user only. If the protocol or its locators have no passwords, Serve then returns
+	// nil.
 	Serve func(tb testing.TB, content fs.FS, login *locator.Login) *Site
 
-	// Want is what a fetch of a document gives, where that is not what the
-	// server has: as when the protocol carries lines and ends them its own way.
+	// Want, if not nil, returns the bytes that a fetch of a document delivers, for protocols where
+	// these differ from the bytes that the server has. An example is a protocol that transfers
+	// lines and changes their line ends.
 	Want func(name string, octets []byte) []byte
-	// Ranges says that a server of this kind can start anywhere in a document:
-	// Request.Offset and Length work, and what is before Offset is not sent.
-	// Otherwise the Fetcher may refuse them as ErrUnsupported.
+	// Ranges means that a server of this kind can start anywhere in a document: Request.Offset and
+	// Length work, and the server does not send what is before Offset. Otherwise the Fetcher may
+	// refuse ranges with ErrUnsupported.
 	Ranges bool
-	// EndsWithClose says that a document ends where its connection does, so that
-	// a cut cannot be told from the end (gopher, HTTP/1.0). Only then may a part
-	// of a document come without an error.
+	// EndsWithClose means that a document ends where its connection does, so that a truncated
+	// document looks like a complete one (gopher, HTTP/1.0). Only then may a part of a document be
+	// delivered without an error.
 	EndsWithClose bool
-	// NoErrors says that the protocol has none: a server answers in words where there
-	// is nothing, or nothing for the client, and the words are a document like others.
+	// NoErrors means that the protocol has no errors. If a document does not exist or may not be
+	// read, the server answers with a text, and that text is a document like any other.
 	NoErrors bool
-	// Local says that nothing is ever dialled (file).
+	// Local means that the Fetcher never opens a connection (file).
 	Local bool
-	// ReadOnly says that the server takes no documents. Otherwise, if the Fetcher
-	// is a fetch.Replacer, what it stores must be there to be fetched.
+	// ReadOnly means that the server accepts no documents. Otherwise, if the Fetcher is a
+	// fetch.Replacer, Run fetches what it stored.
 	ReadOnly bool
-	// Forbidden is the kind of error for a document that the server refuses to
-	// give; Other, the zero value, stands for Permission.
+	// Forbidden is the kind of error for a document that the server refuses to deliver; Other, the
+	// zero value, means Permission.
 	Forbidden fetch.ErrorKind
 }
 
 // A Site is a server with its content.
 type Site struct {
-	// Locate gives the locator of a document or directory by its slash-separated
-	// name in the content, of the whole for ".". It is nil for what the scheme
-	// cannot name or the server cannot list. It need not exist.
+	// Locate returns the locator of a document or directory by its slash-separated name in the
+	// content; "." is the top directory. It returns nil for what the scheme cannot name or the
+	// server cannot list. The document need not exist.
 	Locate func(name string) locator.Locator
-	// Dial reaches a server in memory, which was started inside a testing/synctest
-	// bubble and works there; time costs nothing then, and stalls are tested at
-	// every octet. nil is for servers on the real network.
+	// Dial connects to a server in memory, started inside a testing/synctest bubble. Waiting then
+	// takes no real time, and stalls are tested after every byte. If nil, the server is on the real
+	// network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// TLS is with what settings the server is trusted whose connections are all under
-	// TLS; nil is for others. The Fetcher gets it by Env.TLS. What would look at the
-	// octets on the wire is left out then, and not every octet is one to fail after.
+	// TLS, if not nil, means that all connections of the server use TLS, and has the settings that
+	// verify its certificate. The Fetcher receives them from Env.TLS. Tests that examine the bytes
+	// on the wire are then skipped, and connections do not fail after every single byte.
 	TLS *tls.Config
 }
 
-// Run tests a Fetcher. Each group is a subtest by its name.
+// Run tests a Fetcher. Each group of tests is a subtest.
 func Run(t *testing.T, h Harness) {
 	k := inspect(t, h)
 	for _, group := range []struct {

@@ -18,11 +18,11 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// flawVariable names the flaw of the Fetcher under test, for TestFlaws.
+// flawVariable is the environment variable that names the flaw of the Fetcher under test.
 const flawVariable = "FETCHTEST_FLAW"
 
-// TestRun runs the kit over a good Fetcher, which must pass; TestFlaws runs it
-// in another process, over bad ones.
+// TestRun tests a correct Fetcher, which must pass. TestFlaws runs it in another process, with
+// flawed Fetchers.
 func TestRun(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
 		New: newMini,
@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestRunLoopback runs it over real connections.
+// TestRunLoopback is TestRun over real connections.
 func TestRunLoopback(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
 		New: newMini,
@@ -59,7 +59,7 @@ func newMini(env *fetch.Env) fetch.Fetcher {
 	return &mini{env: env.WithDefaults(), flaw: os.Getenv(flawVariable)}
 }
 
-// locate makes the locators of a mini server.
+// locate returns a function that locates the documents of a mini server.
 func locate(ln net.Listener) func(name string) locator.Locator {
 	port := ln.Addr().(*net.TCPAddr).AddrPort().Port()
 	return func(name string) locator.Locator {
@@ -70,50 +70,50 @@ func locate(ln net.Listener) func(name string) locator.Locator {
 	}
 }
 
-// TestFlaws breaks the Fetcher in one way at a time; the kit must say so.
+// TestFlaws gives the Fetcher one flaw at a time; Run must report it.
 func TestFlaws(t *testing.T) {
 	for flaw, want := range map[string]struct{ group, report string }{
-		"changes octets":                       {"identity/documents", "octets, want"},
-		"takes a cut for the end":              {"truncation", "came without an error"},
-		"hides that a listing is cut":          {"truncation/entries", "without an error"},
+		"changes octets":                       {"identity/documents", "bytes, want"},
+		"takes a cut for the end":              {"truncation", "bytes without an error"},
+		"hides that a listing is cut":          {"truncation/entries", "incomplete without an error"},
 		"lists more than it may":               {"identity/part_of_a_directory", "entries were listed"},
-		"logs":                                 {"identity/documents", "something was logged"},
+		"logs":                                 {"identity/documents", "package log was used"},
 		"times the reader":                     {"identity/slow_reader", "timed out"},
-		"waits for a body for ever":            {"truncation/crlf.txt_stall", "something waits for ever"},
-		"reads on in spite of a cancel":        {"context", "something waits for ever"},
-		"dials on in spite of a cancel":        {"context", "something waits for ever"},
-		"asks for TLS in the clear":            {"TLS", "where there is no TLS"},
+		"waits for a body for ever":            {"truncation/crlf.txt_stall", "an operation waits for ever"},
+		"reads on in spite of a cancel":        {"context", "an operation waits for ever"},
+		"dials on in spite of a cancel":        {"context", "an operation waits for ever"},
+		"asks for TLS in the clear":            {"TLS", "without TLS it must not be called"},
 		"leaks a goroutine":                    {"close", "goroutines outlive the test"},
-		"leaks a connection":                   {"close", "is still open after all is closed"},
-		"is deaf to the context":               {"context/done_before", "want one of kind"},
-		"dials around Env":                     {"truncation", "nothing was dialled by Env.Dial"},
+		"leaks a connection":                   {"close", "is still open after the Fetcher was closed"},
+		"is deaf to the context":               {"context/done_before", "want an error of kind"},
+		"dials around Env":                     {"truncation", "did not use Env.Dial"},
 		"shows the password in errors":         {"credentials", "a password is shown by an error"},
 		"shows the password in the trace":      {"credentials", "a password is shown by the hook sent"},
-		"gives untyped errors":                 {"errors", "not an *fetch.Error"},
+		"gives untyped errors":                 {"errors", "must be a *fetch.Error"},
 		"calls everything missing":             {"errors/forbidden", "want one of"},
 		"modifies the request":                 {"identity", "has modified the Request"},
-		"waits for ever":                       {"hostile/silence", "something waits for ever"},
+		"waits for ever":                       {"hostile/silence", "an operation waits for ever"},
 		"reads endless lines":                  {"hostile/endless_line", "Fetch has read"},
-		"reuses without asking":                {"policy/provenance", "want one of kind"},
-		"shares sessions between users":        {"credentials", "want one of kind"},
-		"sends any octet":                      {"policy/octets", "Allow was asked"},
+		"reuses without asking":                {"policy/provenance", "want an error of kind"},
+		"shares sessions between users":        {"credentials", "want an error of kind"},
+		"sends any octet":                      {"policy/octets", "Env.Allow was called"},
 		"sends any octet of a login":           {"credentials", "was sent"},
 		"keeps half-read sessions":             {"sessions", "fetch after"},
 		"lists while it goes":                  {"sessions/walk", "connections are open"},
 		"takes a search for an empty document": {"identity/documents", "want an error of kind NoOctets"},
 		"trusts dead sessions":                 {"sessions/after_a_hang-up", "after the server hung up"},
 		"can be read after Close":              {"close", "a read after Close"},
-		"ignores the offset":                   {"ranges", "octets, want"},
+		"ignores the offset":                   {"ranges", "bytes, want"},
 		"guesses the size":                     {"identity", "the Size is"},
 		"explains the password":                {"explain", "a password is shown by a plan"},
 		"explains another command":             {"explain", "the plan says"},
-		"stores what it could read":            {"replace/unreadable", "want one of"},
+		"stores what it could read":            {"replace/unreadable", "want an error of kind"},
 		"believes in uploads":                  {"replace/sever", "and no error"},
-		"does not tell of the body":            {"trace/body", "Body told of 0 octets"},
+		"does not tell of the body":            {"trace/body", "Body was called for 0 bytes"},
 	} {
 		t.Run(flaw, func(t *testing.T) {
 			t.Parallel()
-			// A kit that does not see the flaw may well wait for ever.
+			// If Run does not detect the flaw, it may wait for ever.
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			group, test, _ := strings.Cut(want.group, "/")
@@ -121,12 +121,12 @@ func TestFlaws(t *testing.T) {
 			cmd.Env = append(os.Environ(), flawVariable+"="+flaw)
 			out, err := cmd.CombinedOutput()
 			if err == nil {
-				t.Errorf("the kit is content:\n%s", out)
+				t.Errorf("Run did not detect the flaw:\n%s", out)
 			} else if !bytes.Contains(out, []byte(want.report)) {
-				t.Errorf("the kit does not say %q: %v\n%s", want.report, err, out)
+				t.Errorf("the output does not contain %q: %v\n%s", want.report, err, out)
 			}
-			if bytes.Contains(out, []byte("panic: ")) && flaw != "leaks a goroutine" { // which nothing else can end
-				t.Errorf("the run panics:\n%s", out)
+			if bytes.Contains(out, []byte("panic: ")) && flaw != "leaks a goroutine" { // that flaw can only end in a panic
+				t.Errorf("Run panicked:\n%s", out)
 			}
 		})
 	}

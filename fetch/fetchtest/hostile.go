@@ -14,25 +14,25 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// hostile: peers that do not keep to the protocol. There is no server in these
-// tests, only peers that say one thing to whoever connects.
+// hostile tests peers that violate the protocol. These tests have no server; the peer sends the
+// same to every connection.
 func (k *kit) hostile(t *testing.T) {
 	if k.Local {
 		return
 	}
-	k.testAlone(t, "no connection", deaf, func(r *rig) {
-		r.env.Limits = fetch.Limits{Connect: moment}
+	k.testAlone(t, "no connection", noAnswer, func(r *rig) {
+		r.env.Limits = fetch.Limits{Connect: timeLimit}
 		r.silence()
 	})
-	k.testAlone(t, "silence", peer(mute), func(r *rig) {
-		r.env.Limits = fetch.Limits{Reply: moment}
+	k.testAlone(t, "silence", peer(sayNothing), func(r *rig) {
+		r.env.Limits = fetch.Limits{Reply: timeLimit}
 		if k.secure {
-			r.env.Limits.Connect = moment // which has to do until TLS stands
+			r.env.Limits.Connect = timeLimit // also limits the TLS handshake
 		}
 		r.silence()
 	})
-	k.testAlone(t, "reset", peer(mute), func(r *rig) {
-		r.net.spoil(every, fault{do: reset})
+	k.testAlone(t, "reset", peer(sayNothing), func(r *rig) {
+		r.net.arm(every, fault{do: reset})
 		for name, op := range r.operations() {
 			r.checkKind(name, op(r.ctx(), r.site.any()), fetch.ErrConnectionFailed, fetch.ErrTruncated)
 		}
@@ -55,19 +55,19 @@ func (k *kit) hostile(t *testing.T) {
 	}
 }
 
-// silence wants every operation to fail at the very moment that is the limit.
+// silence tests that every operation fails exactly when the limit is reached.
 func (r *rig) silence() {
 	for name, op := range r.operations() {
 		a := op(r.ctx(), r.site.any())
 		r.checkKind(name, a, fetch.ErrTimeout)
-		if a.took != moment {
-			r.Errorf("%s failed after %v, the limit is %v", name, a.took, moment)
+		if a.took != timeLimit {
+			r.Errorf("%s failed after %v; the limit in Env.Limits is %v", name, a.took, timeLimit)
 		}
 	}
 }
 
-// nonsense wants every operation to fail, unless nonsense is what it asked for:
-// where a document ends with its connection, anything is one.
+// nonsense tests that every operation fails. The exception is a protocol whose documents end with
+// the connection: there any bytes are a document.
 func (r *rig) nonsense() {
 	for name, op := range r.operations() {
 		a := op(r.ctx(), r.site.any())
@@ -77,8 +77,8 @@ func (r *rig) nonsense() {
 	}
 }
 
-// endless wants that a peer cannot make an operation read, and keep, ever more.
-// As a body what it says may be honest; then the caller can end it.
+// endless tests that a peer cannot make an operation read, and keep, an unlimited number of bytes.
+// A body without end may be legitimate; then the caller can close it.
 func (r *rig) endless(said *atomic.Int64) {
 	r.env.Limits = fetch.Limits{Line: 4 << 10, Header: 32 << 10, Reply: time.Minute, Idle: time.Minute}
 	operations := r.operations()
@@ -93,19 +93,19 @@ func (r *rig) endless(said *atomic.Int64) {
 		said.Store(0)
 		a := op(r.ctx(), r.site.any())
 		if n := said.Load(); n > 1<<20 {
-			r.Errorf("%s has read %d octets; the limit is 4 KiB a line, 32 KiB in all", name, n)
+			r.Errorf("%s has read %d bytes without an error; Env.Limits allows 4 KiB for a line and 32 KiB for all lines", name, n)
 		}
 		if a.err != nil || a.res == nil || !r.kit.EndsWithClose {
-			// An upload that is cut off may say so.
+			// An upload may fail because its connection broke.
 			r.checkKind(name, a, fetch.ErrProtocol, fetch.ErrTooLarge, fetch.ErrConnectionFailed)
 		}
 	}
 }
 
-// A script is what a hostile peer does to a connection.
+// A script is what a hostile peer does with a connection.
 type script func(c net.Conn)
 
-// peer is a dial that leads to a script. The octets it gets are lost.
+// peer returns a dial that connects to a script. What the Fetcher sends is discarded.
 func peer(s script) dialFunc {
 	return func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
@@ -122,23 +122,23 @@ func peer(s script) dialFunc {
 	}
 }
 
-// mute says nothing.
-func mute(net.Conn) {}
+// sayNothing sends nothing.
+func sayNothing(net.Conn) {}
 
-// say says a text and closes.
+// say sends a text and closes.
 func say(text string) script {
 	return func(c net.Conn) {
-		if text != "" { // a pipe would wait for a reader of nothing
+		if text != "" { // a write of nothing to a pipe waits for a reader
 			c.Write([]byte(text))
 		}
 		c.Close()
 	}
 }
 
-// enough is when a peer that says something for ever gives up.
+// enough is the number of bytes after which a peer that sends without end stops.
 const enough = 4 << 20
 
-// sayOn says a text for ever, and counts.
+// sayOn sends a text again and again, and counts the bytes.
 func sayOn(text string, said *atomic.Int64) script {
 	chunk := []byte(strings.Repeat(text, 4096/len(text)+1))
 	return func(c net.Conn) {

@@ -15,7 +15,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// identity: a fetch gives the very octets, however they come and are read.
+// identity tests that a fetch delivers exactly the bytes of a document, however they arrive and are
+// read.
 func (k *kit) identity(t *testing.T) {
 	k.test(t, "documents", func(r *rig) {
 		for _, name := range names() {
@@ -55,16 +56,17 @@ func (k *kit) identity(t *testing.T) {
 		k.test(t, "slow reader", (*rig).slowReader)
 		k.test(t, "slowly", func(r *rig) {
 			if k.secure {
-				return // an octet of TLS is a whole record
+				return // a byte of TLS is a whole record
 			}
-			// Slower in all than the limits, but never silent for so long.
+			// The whole takes longer than the limits, but the server is never silent for longer
+			// than they allow.
 			r.net.step, r.net.pause = 1, time.Second
 			r.env.Limits = fetch.Limits{Reply: time.Hour, Idle: 2 * time.Second}
 			r.smallDocuments()
 		})
 	} else {
 		k.test(t, "zero Env", func(r *rig) {
-			// Nothing of the kit between the Fetcher and the network.
+			// No connections of fetchtest between the Fetcher and the network.
 			r.fetcher = k.New(nil)
 			for _, name := range []string{small, octets, large} {
 				if l := r.site.Locate(name); l != nil {
@@ -79,7 +81,7 @@ func (k *kit) identity(t *testing.T) {
 // onlyReader hides the other methods of a Body.
 type onlyReader struct{ io.Reader }
 
-// document fetches one and checks what is said of it.
+// document fetches a document and checks its Resource.
 func (r *rig) document(name string, l locator.Locator) {
 	a := r.get(r.ctx(), l)
 	want := r.kit.want(name)
@@ -88,22 +90,22 @@ func (r *rig) document(name string, l locator.Locator) {
 		return
 	}
 	if a.res.Kind != fetch.KindDocument || a.res.Items != nil {
-		r.Errorf("%s: a %v, with Items: %t; want a plain document", name, a.res.Kind, a.res.Items != nil)
+		r.Errorf("%s: the Resource's Kind is %v, and it has Items: %t; want a document without Items", name, a.res.Kind, a.res.Items != nil)
 	}
 	if a.res.Locator == nil || !locator.Equal(a.res.Locator, l) {
-		r.Errorf("%s: the Resource's Locator is %v, asked for was %v", name, a.res.Locator, l)
+		r.Errorf("%s: the Resource's Locator is %v; the one requested was %v", name, a.res.Locator, l)
 	}
 	if !r.kit.Local && !r.net.reached(a.res.Peer) || r.kit.Local && a.res.Peer.IsValid() {
-		r.Errorf("%s: the Peer is %v", name, a.res.Peer)
+		r.Errorf("%s: Resource.Peer is %v; it must be the address of the server", name, a.res.Peer)
 	}
 	r.checkSize(name, a.res.Size, want)
 }
 
-// checkSize wants the true size, if any.
+// checkSize checks that size is the right one, or unknown.
 func (r *rig) checkSize(what string, size int64, want []byte) {
 	r.Helper()
 	if size != -1 && size != int64(len(want)) {
-		r.Errorf("%s: the Size is %d, want %d or -1 for unknown", what, size, len(want))
+		r.Errorf("%s: the Size is %d; want %d, or -1 if it is unknown", what, size, len(want))
 	}
 }
 
@@ -115,7 +117,7 @@ func (r *rig) smallDocuments() {
 	}
 }
 
-// slowReader takes its time between reads, which is no idleness of the server.
+// slowReader pauses between reads. That must not count as idleness of the server.
 func (r *rig) slowReader() {
 	l := r.site.Locate(large)
 	if l == nil {
@@ -130,12 +132,12 @@ func (r *rig) slowReader() {
 	var got bytes.Buffer
 	for range 3 {
 		if _, err := io.CopyN(&got, res.Body, 100<<10); err != nil {
-			r.Fatalf("after %d octets: %v", got.Len(), err)
+			r.Fatalf("a reader that pauses got an error after %d bytes: %v", got.Len(), err)
 		}
 		time.Sleep(5 * time.Second)
 	}
 	if _, err := io.Copy(&got, res.Body); err != nil {
-		r.Fatalf("after %d octets: %v", got.Len(), err)
+		r.Fatalf("a reader that pauses got an error after %d bytes: %v", got.Len(), err)
 	}
 	if want := r.kit.want(large); !bytes.Equal(got.Bytes(), want) {
 		r.Error(difference(got.Bytes(), want))
@@ -162,7 +164,7 @@ func (r *rig) writerTo() {
 		}
 		rest := bytes.NewBuffer(head)
 		if n, err := io.Copy(rest, res.Body); err != nil || n != int64(len(want)-len(head)) {
-			r.Errorf("%s: after 5 octets WriteTo gives %d, %v", name, n, err)
+			r.Errorf("%s: after a read of 5 bytes WriteTo returns %d, %v; it must write the rest", name, n, err)
 		}
 		if !bytes.Equal(rest.Bytes(), want) {
 			r.Errorf("%s by WriteTo: %s", name, difference(rest.Bytes(), want))
@@ -171,7 +173,7 @@ func (r *rig) writerTo() {
 	}
 }
 
-// toFile copies a body to a file, the way that may be spliced.
+// toFile copies a body to a file, which may use splice.
 func (r *rig) toFile(name string, l locator.Locator) {
 	want := r.kit.want(name)
 	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
@@ -188,14 +190,14 @@ func (r *rig) toFile(name string, l locator.Locator) {
 	n, err := io.Copy(f, res.Body)
 	f.Close()
 	if err != nil || n != int64(len(want)) {
-		r.Errorf("%s to a file: %d octets, %v", name, n, err)
+		r.Errorf("%s to a file: %d bytes, %v", name, n, err)
 	}
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 		r.Errorf("%s in a file: %v %s", name, err, difference(got, want))
 	}
 }
 
-// directory lists one: its entries are there and lead to what they name.
+// directory lists a directory: it must have all entries, and each must lead to what it names.
 func (r *rig) directory() {
 	l := r.site.Locate(directory)
 	if l == nil {
@@ -206,14 +208,14 @@ func (r *rig) directory() {
 		r.Fatal(err)
 	}
 	if res.Kind != fetch.KindDirectory && res.Kind != fetch.KindMenu || res.Items == nil {
-		r.Fatalf("%s: a %v, with Items: %t; want a directory or menu", directory, res.Kind, res.Items != nil)
+		r.Fatalf("%s: the Resource's Kind is %v, and it has Items: %t; want a directory or menu with Items", directory, res.Kind, res.Items != nil)
 	}
 	items, fail := r.items(res)
 	if fail != nil {
 		r.Fatal(fail)
 	}
 	if err := res.Close(); err != nil {
-		r.Errorf("closing a directory read to its end: %v", err)
+		r.Errorf("Close of a directory that was read to its end returns %v", err)
 	}
 	var found []string
 	for _, item := range items {
@@ -229,7 +231,7 @@ func (r *rig) directory() {
 	}
 }
 
-// limitedDirectory lists only as many entries as the limits allow.
+// limitedDirectory tests that no more entries are listed than the limits allow.
 func (r *rig) limitedDirectory() {
 	l := r.site.Locate(directory)
 	if l == nil {
@@ -238,17 +240,17 @@ func (r *rig) limitedDirectory() {
 	r.env.Limits.Items = len(entries()) - 1
 	names, fail := r.list(r.ctx(), l)
 	if len(names) != r.env.Limits.Items {
-		r.Errorf("%d entries were listed, the limit is %d", len(names), r.env.Limits.Items)
+		r.Errorf("%d entries were listed; the limit in Env.Limits is %d", len(names), r.env.Limits.Items)
 	}
 	r.checkKind("a directory with more entries than the limit", answer{err: fail}, fetch.ErrTooLarge)
 }
 
-// items ranges over the Items of a Resource.
+// items collects the Items of a Resource.
 func (r *rig) items(res *fetch.Resource) (items []fetch.Item, fail *fetch.Error) {
 	r.Helper()
 	for item, err := range res.Items {
 		if fail != nil {
-			r.Errorf("Items go on after an error: %q", item.Name)
+			r.Errorf("Items continues with %q after an error; it must end", item.Name)
 		}
 		if err != nil {
 			fail = r.checkError(err, res.Locator)
@@ -259,23 +261,23 @@ func (r *rig) items(res *fetch.Resource) (items []fetch.Item, fail *fetch.Error)
 	return items, fail
 }
 
-// follow fetches what an entry of the directory leads to.
+// follow fetches the locator of a directory's entry.
 func (r *rig) follow(item fetch.Item) {
 	a := r.do(r.ctx(), &fetch.Request{Locator: item.Locator, From: fetch.Provenance{Kind: fetch.OriginRemote, By: r.site.Locate(directory)}})
 	if a.err != nil {
-		r.Errorf("the entry %q leads to %v: %v", item.Name, item.Locator, a.err)
+		r.Errorf("the entry %q: fetching its locator %v failed: %v", item.Name, item.Locator, a.err)
 		return
 	}
 	want, isDocument := documents()[directory+"/"+item.Name]
 	if !isDocument {
 		if a.res.Items == nil {
-			r.Errorf("the entry %q leads to a %v, want a directory", item.Name, a.res.Kind)
+			r.Errorf("the locator of the entry %q leads to a %v; want a directory", item.Name, a.res.Kind)
 		}
 		return
 	}
 	r.checkOctets("the entry "+item.Name, a, r.kit.want(directory+"/"+item.Name))
 	if item.Kind != fetch.KindDocument {
-		r.Errorf("the entry %q is a %v, want a document", item.Name, item.Kind)
+		r.Errorf("the Kind of the entry %q is %v; want a document", item.Name, item.Kind)
 	}
 	r.checkSize("the entry "+item.Name, item.Size, want)
 	if strings.ContainsAny(item.Name, "\r\n") {
@@ -283,7 +285,7 @@ func (r *rig) follow(item fetch.Item) {
 	}
 }
 
-// attributes are those of the documents, without their bodies.
+// attributes finds the attributes of the documents.
 func (r *rig) attributes() {
 	finder, ok := r.open().(fetch.AttributeFinder)
 	if !ok {
@@ -301,14 +303,14 @@ func (r *rig) attributes() {
 		}
 		r.checkSize(name, attrs.Size, r.kit.want(name))
 		if !attrs.ModTime.IsZero() && attrs.ModTime.Unix() != modTime.Unix() {
-			r.Errorf("%s: modified %v, want %v", name, attrs.ModTime, modTime)
+			r.Errorf("%s: ModTime is %v, want %v", name, attrs.ModTime, modTime)
 		}
 	}
 	if l := r.site.Locate(missing); l != nil {
 		if attrs, err := finder.FindAttributes(r.ctx(), &fetch.Request{Locator: l}); err == nil {
-			r.Errorf("what is missing has attributes: %+v", attrs)
+			r.Errorf("FindAttributes of a missing document returns %+v; want an error", attrs)
 		} else {
-			r.checkKind("attributes of what is missing", answer{err: r.checkError(err, l)}, fetch.ErrNotFound)
+			r.checkKind("FindAttributes of a missing document", answer{err: r.checkError(err, l)}, fetch.ErrNotFound)
 		}
 	}
 }

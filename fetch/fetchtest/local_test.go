@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// TestRunLocal runs it over what connects to nothing, and knows no ranges.
+// TestRunLocal tests a Fetcher that opens no connections and does not support ranges.
 func TestRunLocal(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
 		New: func(env *fetch.Env) fetch.Fetcher { return shelf{env} },
@@ -37,7 +37,7 @@ func TestRunLocal(t *testing.T) {
 	})
 }
 
-// shelf keeps documents in files, and is no more than the kit asks for.
+// shelf is a minimal Fetcher of documents in local files.
 type shelf struct{ env *fetch.Env }
 
 func (s shelf) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
@@ -84,7 +84,7 @@ func (s shelf) Replace(ctx context.Context, req *fetch.Request, body io.Reader) 
 func (s shelf) open(ctx context.Context, req *fetch.Request, flag int) (*os.File, error) {
 	l, ok := req.Locator.(*locator.File)
 	if !ok || req.Options != nil {
-		return nil, fetch.Fail("open", req.Locator, fetch.ErrUnsupported, errors.New("not for the shelf"))
+		return nil, fetch.Fail("open", req.Locator, fetch.ErrUnsupported, errors.New("locator not supported"))
 	}
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, err

@@ -21,13 +21,13 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// mini is a Fetcher of a protocol made up for this test: the client sends
+// mini is a Fetcher of a protocol invented for this test: the client sends
 //
 //	GET "user" "password" OFFSET LENGTH "name"
 //
-// and gets "200 doc SIZE LENGTH" or "200 dir …" and that many octets, or another
-// number; or it sends PUT, with LENGTH octets after the line, and gets "200". Names
-// come in ftp URLs. With a flaw it does one thing wrong.
+// and receives "200 doc SIZE LENGTH" or "200 dir …" and that many bytes, or another code. Or it
+// sends PUT, with LENGTH bytes after the line, and receives "200". Names are in ftp URLs. With a
+// flaw it does one thing wrong.
 type mini struct {
 	env  fetch.Env
 	flaw string
@@ -93,11 +93,11 @@ func (m *mini) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	return &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port, Steps: []fetch.Step{{Send: command}}}, nil
 }
 
-// do fetches or, with data, stores.
+// do fetches or, if data is not nil, stores.
 func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.Resource, error) {
 	l, ok := req.Locator.(*locator.FTP)
 	if !ok || req.Options != nil {
-		return nil, fetch.Fail("GET", req.Locator, fetch.ErrUnsupported, errors.New("not for mini"))
+		return nil, fetch.Fail("GET", req.Locator, fetch.ErrUnsupported, errors.New("locator not supported"))
 	}
 	if m.flaw != "sends any octet" {
 		if err := fetch.CheckOctets(l); err != nil {
@@ -127,7 +127,7 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 	if errors.As(err, &fail) && fail.Kind == fetch.ErrUnauthenticated && !login.HasPassword {
 		login, err = m.env.Login(ctx, fetch.Challenge{Locator: l, User: login.User})
 		if strings.ContainsAny(login.User+login.Password, "\x00\r\n") && m.flaw != "sends any octet of a login" {
-			err = fetch.Fail("login", l, fetch.ErrBadURL, errors.New("an octet that ends a line"))
+			err = fetch.Fail("login", l, fetch.ErrBadURL, errors.New("a byte that ends a line"))
 		}
 		if err == nil {
 			return m.try(ctx, req, l, login, data)
@@ -147,7 +147,7 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 	return nil, err
 }
 
-// try does one exchange; on a kept connection that has died meanwhile, once more.
+// try does one exchange; it repeats it once if a kept connection has broken.
 func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, login locator.Login, data []byte) (*fetch.Resource, error) {
 	for {
 		c, err := m.connect(ctx, req, l, login)
@@ -163,7 +163,7 @@ func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, logi
 			return &fetch.Resource{Body: fetch.EmptyBody}, nil
 		}
 		var fail *fetch.Error
-		if errors.As(err, &fail) && fail.Code != 0 { // the connection is as good as before
+		if errors.As(err, &fail) && fail.Code != 0 { // the connection can still be used
 			m.keep(c)
 			return nil, fetch.Fail("GET", l, fetch.ErrOther, err)
 		}
@@ -237,7 +237,7 @@ func (m *mini) dialAround(ctx context.Context, l *locator.FTP) (*miniConn, error
 	return m.conn(ctx, conn, "", fetch.Target{}), nil
 }
 
-var miniNet *testserver.Network // of the last server in memory, for who dials around Env
+var miniNet *testserver.Network // the last server in memory, for the flaw "dials around Env"
 
 func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login locator.Login, data []byte) (*fetch.Resource, error) {
 	if _, err := io.WriteString(c, m.command(req, l, login, data)+string(data)); err != nil {
@@ -338,10 +338,10 @@ func (m *mini) Close() error {
 
 type miniBody struct {
 	m    *mini
-	c    *miniConn // nil once given back
+	c    *miniConn // nil once it was returned
 	l    *locator.FTP
 	left int64
-	last time.Time // of the last Read
+	last time.Time // time of the last Read
 	err  error
 }
 
@@ -357,7 +357,7 @@ func (b *miniBody) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	b.last = time.Now()
-	if err := b.c.Arm(); err != nil { // what is buffered does not outlive the context
+	if err := b.c.Arm(); err != nil { // what is buffered must not be read after the context has ended
 		b.finish(fetch.Fail("GET", b.l, fetch.ErrOther, err))
 		return 0, b.err
 	}

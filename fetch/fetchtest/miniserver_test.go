@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// serveMini serves mini to whoever comes by ln.
+// serveMini serves mini to all clients of ln.
 func serveMini(tb testing.TB, ln net.Listener, content fs.FS, login *locator.Login) {
 	var wg sync.WaitGroup
 	var conns, puts sync.Map
@@ -41,14 +41,13 @@ func serveMini(tb testing.TB, ln net.Listener, content fs.FS, login *locator.Log
 	})
 }
 
-// miniSession is a connection of the server. Who has logged in once may do
-// anything on it.
+// miniSession is a connection of the server. After a login all commands are allowed on it.
 type miniSession struct {
 	r       *bufio.Reader
 	w       io.Writer
 	content fs.FS
-	puts    *sync.Map      // by name, what clients have stored
-	login   *locator.Login // that is still wanted
+	puts    *sync.Map      // documents that clients have stored, by name
+	login   *locator.Login // the login still required
 }
 
 func (s *miniSession) answer() error {

@@ -15,25 +15,25 @@ import (
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// A network is the Env.Dial of one test: it counts connections, keeps what goes
-// over them, and spoils them as told.
+// A network provides the Env.Dial of one test. It counts connections, records what goes over them,
+// and applies faults.
 type network struct {
 	dial  dialFunc
-	ended context.Context // once it is done, nobody answers a dial any more
+	ended context.Context // once it is done, dials get no answer
 
 	mu    sync.Mutex
 	dials int
-	wires []*wire // those that came about, in order
-	sound int     // so many of them have no fault to come
+	wires []*wire // the connections established, in order
+	sound int     // the number of them that have no pending fault
 
-	spoiled int           // index of the wire that gets the fault, or every
-	fault   fault         // of that wire
-	step    int           // octets a Read gives at most; 0: as they come
-	pause   time.Duration // before each Read
+	armedFor int           // index of the wire that gets the fault, or every
+	fault    fault         // of that wire
+	step     int           // maximum bytes a Read returns; 0 means no maximum
+	pause    time.Duration // before each Read
 }
 
-// A fault happens to a connection when after octets have been received on it,
-// or sent in the case of sever.
+// A fault happens to a connection when after bytes have been received on it; for sever, when after
+// bytes have been sent.
 type fault struct {
 	do    damage
 	after int
@@ -46,10 +46,10 @@ const (
 	none   damage = ""
 	cut    damage = "cut"    // the peer closes
 	reset  damage = "reset"  // the peer resets
-	stall  damage = "stall"  // nothing more comes
-	cancel damage = "cancel" // the user has had enough
-	garble damage = "garble" // one octet is another one
-	sever  damage = "sever"  // the peer resets before it has got more
+	stall  damage = "stall"  // no more data arrives
+	cancel damage = "cancel" // the caller cancels the context
+	garble damage = "garble" // one byte is changed
+	sever  damage = "sever"  // the peer resets before it has received more
 )
 
 // Dial is an Env.Dial.
@@ -70,12 +70,12 @@ func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, err
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	w := &wire{Conn: conn, remote: conn.RemoteAddr(), datagrams: strings.HasPrefix(netw, "udp"), step: n.step, pause: n.pause, closed: make(chan struct{})}
-	switch w.remote.(type) { // or a pipe; the policy wants to see an address
+	switch w.remote.(type) { // otherwise a pipe; the policy requires an address
 	case *net.TCPAddr, *net.UDPAddr:
 	default:
 		w.remote = pipeAddr(address, w.datagrams)
 	}
-	if n.spoiled == every || n.spoiled == len(n.wires) {
+	if n.armedFor == every || n.armedFor == len(n.wires) {
 		w.fault = n.fault
 	}
 	if w.fault.do == stall {
@@ -85,60 +85,60 @@ func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, err
 	return w, nil
 }
 
-// every connection gets the fault.
+// every means that each connection gets the fault.
 const every = -1
 
-// spoil arms a fault for the k-th connection to come, from 0, or for every. It
-// disarms any other.
-func (n *network) spoil(k int, f fault) {
+// arm arms a fault for the k-th connection from now, counted from 0, or for every. It disarms any
+// other.
+func (n *network) arm(k int, f fault) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.spoiled, n.fault = k, f
+	n.armedFor, n.fault = k, f
 	if k != every {
-		n.spoiled += len(n.wires)
+		n.armedFor += len(n.wires)
 	}
 }
 
-// mend disarms, also the connections that have not suffered yet.
-func (n *network) mend() {
-	n.spoil(every, fault{})
+// disarm disarms the fault, also for open connections on which it has not happened yet.
+func (n *network) disarm() {
+	n.arm(every, fault{})
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, w := range n.wires[n.sound:] {
-		w.mend()
+		w.disarm()
 	}
 	n.sound = len(n.wires)
 }
 
-// count is how many dials there were, with the failed ones.
+// count returns the number of dials, including those that failed.
 func (n *network) count() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.dials
 }
 
-// since are the connections made after the first k.
+// since returns the connections established after the first k.
 func (n *network) since(k int) []*wire {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.wires[k:])
 }
 
-// made is how many connections were made.
+// made returns the number of connections established.
 func (n *network) made() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.wires)
 }
 
-// streams is how many of them were no sockets for datagrams, of which a fetch
-// may use one for each exchange.
+// streams returns the number of connections that are not datagram sockets. A fetch may use one of
+// the latter for each exchange.
 func (n *network) streams() int {
 	return len(slices.DeleteFunc(n.since(0), func(w *wire) bool { return w.datagrams }))
 }
 
-// control is what was sent and received on the first connection, or on all if
-// they are sockets for datagrams.
+// control returns what was sent and received on the first connection, or on all if they are
+// datagram sockets.
 func (n *network) control() (sent, got []byte) {
 	for i, w := range n.since(0) {
 		if i == 0 || w.datagrams {
@@ -148,7 +148,7 @@ func (n *network) control() (sent, got []byte) {
 	return sent, got
 }
 
-// unclosed is how many connections have not been closed.
+// unclosed returns the number of connections that have not been closed.
 func (n *network) unclosed() int {
 	return len(slices.DeleteFunc(n.since(0), func(w *wire) bool {
 		select {
@@ -160,12 +160,12 @@ func (n *network) unclosed() int {
 	}))
 }
 
-// reached tells whether a connection was made to an address.
+// reached reports whether a connection was established to an address.
 func (n *network) reached(addr netip.AddrPort) bool {
 	return slices.ContainsFunc(n.since(0), func(w *wire) bool { return w.remote.String() == addr.String() })
 }
 
-// hangUp ends all open connections as a server does that is tired of waiting.
+// hangUp ends all open connections, as a server does after an idle timeout.
 func (n *network) hangUp() {
 	for _, w := range n.since(0) {
 		w.hangUp()
@@ -179,7 +179,7 @@ func (n *network) abort() {
 	}
 }
 
-// pipeAddr is the address that a pipe stands for.
+// pipeAddr returns the address that the other end of a pipe appears to have.
 func pipeAddr(address string, datagrams bool) net.Addr {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -191,7 +191,7 @@ func pipeAddr(address string, datagrams bool) net.Addr {
 	return net.TCPAddrFromAddrPort(ap)
 }
 
-// recorded bounds what a wire keeps of each direction.
+// recorded is the number of bytes that a wire keeps of each direction.
 const recorded = 64 << 10
 
 // A wire is one connection.
@@ -205,11 +205,11 @@ type wire struct {
 
 	mu        sync.Mutex
 	fault     fault
-	in, out   []byte // the first octets received and sent
+	in, out   []byte // the first bytes received and sent
 	received  int
 	written   int
-	begun     []int // received when each datagram came
-	dead      error // what Read and Write give, once it is
+	begun     []int // bytes received before each datagram
+	dead      error // the error of Read and Write after the fault
 	closeOnce sync.Once
 	closed    chan struct{}
 }
@@ -220,7 +220,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	if w.pause > 0 {
 		time.Sleep(w.pause)
 	}
-	if w.step > 0 && !w.datagrams { // which come whole or not at all
+	if w.step > 0 && !w.datagrams { // datagrams are never split
 		p = p[:min(w.step, len(p))]
 	}
 	w.mu.Lock()
@@ -256,7 +256,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fail is a Read after the fault.
+// fail is Read after the fault.
 func (w *wire) fail(do damage, p []byte) (int, error) {
 	switch do {
 	case stall:
@@ -294,8 +294,8 @@ func (w *wire) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// mend takes the fault away, unless it has happened.
-func (w *wire) mend() {
+// disarm removes the fault unless it has happened.
+func (w *wire) disarm() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	so := w.received
@@ -349,8 +349,8 @@ func (w *wire) SetWriteDeadline(t time.Time) error {
 	return w.deadline(t, net.Conn.SetWriteDeadline)
 }
 
-// deadline sets one where a Read or Write may wait. A connection that the peer
-// has ended takes deadlines like any other.
+// deadline sets a deadline where a Read or Write may wait. Setting one works even on a connection
+// that the peer has ended.
 func (w *wire) deadline(t time.Time, set func(net.Conn, time.Time) error) error {
 	if w.void != nil {
 		set(w.void, t)
@@ -364,7 +364,7 @@ func (w *wire) deadline(t time.Time, set func(net.Conn, time.Time) error) error 
 	return err
 }
 
-// sent and got are the octets recorded.
+// sent and got return the recorded bytes.
 func (w *wire) sent() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -377,14 +377,14 @@ func (w *wire) got() []byte {
 	return slices.Clone(w.in)
 }
 
-// starts are after how many octets each of the datagrams received began.
+// starts returns the number of bytes received before each datagram.
 func (w *wire) starts() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.begun)
 }
 
-// lengths are how many octets were received and sent.
+// lengths returns the number of bytes received and sent.
 func (w *wire) lengths() (received, sent int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

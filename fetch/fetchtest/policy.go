@@ -14,7 +14,7 @@ import (
 
 var errDenied = stderrors.New("denied by the test")
 
-// policy: Env.Allow is asked before anything is done, and about every address.
+// policy tests that Env.Allow is called before anything is done, and for every address.
 func (k *kit) policy(t *testing.T) {
 	k.test(t, "refuse", func(r *rig) {
 		r.env.Allow = func(context.Context, fetch.Target) error { return errDenied }
@@ -25,7 +25,7 @@ func (k *kit) policy(t *testing.T) {
 	})
 	k.test(t, "targets", (*rig).targets)
 	k.test(t, "provenance", func(r *rig) {
-		// What the user may fetch, a link may not: even if the connection is there.
+		// A link may not fetch everything that the user may, even over an existing connection.
 		r.env.Allow = func(_ context.Context, t fetch.Target) error {
 			if t.From.Kind == fetch.OriginRemote {
 				return errDenied
@@ -48,7 +48,7 @@ func (k *kit) policy(t *testing.T) {
 		r.checkDenied(r.get(r.ctx(), r.site.any()))
 		for _, w := range r.net.since(0) {
 			if sent := w.sent(); len(sent) > 0 {
-				r.Errorf("%q was sent to a forbidden address", sent)
+				r.Errorf("%q was sent to an address that Env.Allow refused; nothing must be sent", sent)
 			}
 		}
 	})
@@ -73,21 +73,21 @@ func (k *kit) policy(t *testing.T) {
 		if a := r.get(r.ctx(), r.site.any()); asked {
 			r.checkDenied(a)
 		} else if n := r.net.streams(); n > 1 {
-			r.Errorf("%d connections were made, none for Data", n)
+			r.Errorf("%d connections were opened, but Env.Allow was never called with PurposeData", n)
 		}
 	})
 }
 
-// checkDenied wants the refusal of Allow.
+// checkDenied checks that the error is the one that Allow returned.
 func (r *rig) checkDenied(a answer) {
 	r.Helper()
 	r.checkKind("a refused fetch", a, fetch.ErrRefused)
 	if a.err != nil && !stderrors.Is(a.err, errDenied) {
-		r.Errorf("%v does not wrap what Allow said", a.err)
+		r.Errorf("the error does not wrap the error of Env.Allow: %v", a.err)
 	}
 }
 
-// reuseDenied fetches for the user and then by a link.
+// reuseDenied fetches for the user and then from a link.
 func (r *rig) reuseDenied() {
 	l := r.site.any()
 	if a := r.get(r.ctx(), l); a.err != nil {
@@ -97,7 +97,7 @@ func (r *rig) reuseDenied() {
 	r.checkDenied(r.do(r.ctx(), &fetch.Request{Locator: l, From: link}))
 }
 
-// targets are what Allow is asked about.
+// targets checks the Targets that Allow is called with.
 func (r *rig) targets() {
 	var mu sync.Mutex
 	var asked []fetch.Target
@@ -110,7 +110,7 @@ func (r *rig) targets() {
 			names++
 		}
 		if !t.Addr.IsValid() && r.net.count() >= names && t.Purpose == fetch.PurposeControl {
-			r.Errorf("something was dialled before Allow was asked about %s:%d", t.Host, t.Port)
+			r.Errorf("a connection was dialled before Env.Allow was called for %s:%d", t.Host, t.Port)
 		}
 		return nil
 	}
@@ -120,45 +120,45 @@ func (r *rig) targets() {
 		r.Fatal(a.err)
 	}
 	if len(asked) == 0 {
-		r.Fatal("Allow was not asked")
+		r.Fatal("Env.Allow was not called")
 	}
 	server, _ := locator.ServerOf(l)
 	var address bool
 	for _, t := range asked {
 		if t.Locator != l || t.From != from {
-			r.Errorf("Allow was asked about %v from %v, fetched was %v from %v", t.Locator, t.From, l, from)
+			r.Errorf("Env.Allow was called with Locator %v and From %v; the request has %v and %v", t.Locator, t.From, l, from)
 		}
 		if t.Purpose == fetch.PurposeControl && !r.kit.Local && (t.Host != server.Host || server.Port != 0 && t.Port != server.Port) {
-			r.Errorf("Allow was asked about %s:%d, the server is %s:%d", t.Host, t.Port, server.Host, server.Port)
+			r.Errorf("Env.Allow was called with the server %s:%d; the locator's is %s:%d", t.Host, t.Port, server.Host, server.Port)
 		}
 		if (t.Network == "") != r.kit.Local {
-			r.Errorf("Allow was asked about the network %q", t.Network)
+			r.Errorf("Env.Allow was called with Network %q; it must be set, except for a local Fetcher", t.Network)
 		}
 		address = address || t.Addr.IsValid()
 	}
 	if asked[0].Addr.IsValid() || address == r.kit.Local {
-		r.Errorf("Allow must first be asked about the name, then about the address: %+v", asked)
+		r.Errorf("Env.Allow must be called first with the name, then with the address; it was called with %+v", asked)
 	}
 }
 
-// badOctets: locators with octets that their protocol cannot carry are refused
-// before anything else happens.
+// badOctets tests that locators with bytes that their protocol cannot carry are refused before
+// anything else happens.
 func (r *rig) badOctets() {
 	r.env.Allow = func(_ context.Context, t fetch.Target) error {
-		r.Errorf("Allow was asked about %v", t.Locator)
+		r.Errorf("Env.Allow was called with %v; CheckOctets must refuse the locator before that", t.Locator)
 		return nil
 	}
 	for _, octet := range []byte{0, '\r', '\n', '\t', ' ', '/', '<', '*', 0xFF} {
-		for _, l := range infect(r.site.any(), "x"+string([]byte{octet})+"DELE y") {
+		for _, l := range withText(r.site.any(), "x"+string([]byte{octet})+"DELE y") {
 			if fetch.CheckOctets(l) == nil {
 				continue
 			}
 			for name, op := range r.operations() {
-				r.checkKind(fmt.Sprintf("%s with the octet %02X in %s", name, octet, l.Redacted()), op(r.ctx(), l), fetch.ErrBadURL)
+				r.checkKind(fmt.Sprintf("%s with the byte %02X in %s", name, octet, l.Redacted()), op(r.ctx(), l), fetch.ErrBadURL)
 			}
 			if e, ok := r.open().(fetch.Explainer); ok {
 				if _, err := e.Explain(&fetch.Request{Locator: l}); err == nil {
-					r.Errorf("Explain accepts the octet %02X in %s", octet, l.Redacted())
+					r.Errorf("Explain accepts the byte %02X in %s; want an error of kind BadURL", octet, l.Redacted())
 				}
 			}
 		}
@@ -166,8 +166,8 @@ func (r *rig) badOctets() {
 	r.checkNoDial()
 }
 
-// infect gives variants of l with the text somewhere in its path or login.
-func infect(l locator.Locator, text string) (list []locator.Locator) {
+// withText returns variants of l that have the text somewhere in the path or login.
+func withText(l locator.Locator, text string) (list []locator.Locator) {
 	for _, login := range []locator.Login{{User: text}, {User: "u", Password: password + text, HasPassword: true}} {
 		if with, ok := locator.WithLogin(l, &login); ok {
 			list = append(list, with)

@@ -7,7 +7,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// ranges: a part of a document is that part, or it is refused.
+// ranges tests that a range has the right bytes, or is refused.
 func (k *kit) ranges(t *testing.T) {
 	if k.site.Locate(octets) == nil {
 		return
@@ -34,7 +34,7 @@ func (k *kit) ranges(t *testing.T) {
 		for _, offset := range []int64{size, size + 1, 1 << 40} {
 			a := r.do(r.ctx(), &fetch.Request{Locator: r.site.Locate(octets), Offset: offset})
 			if a.err == nil && offset == size && len(a.octets) == 0 {
-				continue // nothing is what is left
+				continue // nothing is left
 			}
 			r.checkKind(fmt.Sprintf("offset %d of %d", offset, size), a, k.noRange()...)
 		}
@@ -43,17 +43,17 @@ func (k *kit) ranges(t *testing.T) {
 		k.test(t, "sent", func(r *rig) {
 			want := k.want(large)
 			a := r.do(r.ctx(), &fetch.Request{Locator: r.site.Locate(large), Offset: int64(len(want) - 100)})
-			r.checkOctets("the last 100 octets", a, want[len(want)-100:])
+			r.checkOctets("the last 100 bytes", a, want[len(want)-100:])
 			for _, w := range r.net.since(0) {
 				if received, _ := w.lengths(); received > 64<<10 {
-					r.Errorf("for the last 100 octets %d were sent", received)
+					r.Errorf("for the last 100 bytes the server sent %d; the Fetcher must request the range from the server", received)
 				}
 			}
 		})
 	}
 }
 
-// part fetches a range of the document of all octets.
+// part fetches a range of the document that has every byte.
 func (r *rig) part(offset, length int64, want []byte) {
 	r.Helper()
 	what := fmt.Sprintf("offset %d, length %d", offset, length)
@@ -64,11 +64,11 @@ func (r *rig) part(offset, length int64, want []byte) {
 	}
 	r.checkOctets(what, a, want)
 	if a.res != nil {
-		r.checkSize(what+", of the whole", a.res.Size, r.kit.want(octets))
+		r.checkSize(what+", size of the whole document", a.res.Size, r.kit.want(octets))
 	}
 }
 
-// noRange are the kinds of error for a range that is not there.
+// noRange returns the kinds of error for a range beyond the end.
 func (k *kit) noRange() []fetch.ErrorKind {
 	if k.Ranges {
 		return []fetch.ErrorKind{fetch.ErrBadRange}

@@ -12,10 +12,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// stored is a name for what is not in the content yet.
+// stored is the name of a document that the content does not have yet.
 const stored = "stored.bin"
 
-// replace: what was stored is there, and what was not is not said to be.
+// replace tests that a stored document can be fetched, and that a failed upload is reported.
 func (k *kit) replace(t *testing.T) {
 	if !k.stores {
 		return
@@ -41,13 +41,13 @@ func (k *kit) replace(t *testing.T) {
 		r.checkStored("in two parts", stored, data)
 	})
 	k.test(t, "unreadable", func(r *rig) {
-		sorry := stderrors.New("the disk is gone")
+		cause := stderrors.New("the disk is gone")
 		for _, n := range []int{0, 100, 100 << 10} {
-			body := io.MultiReader(bytes.NewReader(documents()[large][:n]), iotest.ErrReader(sorry))
+			body := io.MultiReader(bytes.NewReader(documents()[large][:n]), iotest.ErrReader(cause))
 			a := r.put(stored, 0, body)
 			r.checkKind("a body that cannot be read", a, fetch.ErrLocalIO)
-			if a.err != nil && !stderrors.Is(a.err, sorry) {
-				r.Errorf("%v does not wrap the reader's error", a.err)
+			if a.err != nil && !stderrors.Is(a.err, cause) {
+				r.Errorf("the error does not wrap the error of the body's reader: %v", a.err)
 			}
 			r.store(stored, 0, []byte("again"))
 		}
@@ -67,12 +67,12 @@ func (k *kit) replace(t *testing.T) {
 	}
 }
 
-// put stores by Replace.
+// put stores a document by Replace.
 func (r *rig) put(name string, offset int64, body io.Reader) (a answer) {
 	r.Helper()
 	f, l := r.open().(fetch.Replacer), r.site.Locate(name)
 	if l == nil {
-		r.Fatalf("the Site does not locate %q", name)
+		r.Fatalf("Site.Locate returns nil for %q, where a document is to be stored; set Harness.ReadOnly if the server takes none", name)
 	}
 	return r.timed(r.ctx(), l, func(ctx context.Context) error {
 		_, err := f.Replace(ctx, &fetch.Request{Locator: l, Offset: offset}, body)
@@ -80,13 +80,13 @@ func (r *rig) put(name string, offset int64, body io.Reader) (a answer) {
 	})
 }
 
-// store puts what must arrive.
+// store stores a document; that must succeed.
 func (r *rig) store(name string, offset int64, data []byte) {
 	r.Helper()
 	if a := r.put(name, offset, bytes.NewReader(data)); a.err != nil {
-		r.Errorf("storing %d octets: %v", len(data), a.err)
+		r.Errorf("storing %d bytes: %v", len(data), a.err)
 	} else if a.trace.body != int64(len(data)) {
-		r.Errorf("storing %d octets: the hook Body told of %d", len(data), a.trace.body)
+		r.Errorf("storing %d bytes: the hook Body was called for %d in all", len(data), a.trace.body)
 	}
 }
 
@@ -95,16 +95,16 @@ func (r *rig) checkStored(what, name string, data []byte) {
 	r.checkOctets(what, r.get(r.ctx(), r.site.Locate(name)), data)
 }
 
-// sweepStore damages the storing of a small document.
+// sweepStore damages the upload of a small document.
 func (r *rig) sweepStore(do damage) {
 	data := documents()[small]
 	r.eachCell(do, func() { r.store(stored, 0, data) }, func(c cell) {
 		r.store(stored, 0, []byte("before"))
 		r.close()
-		c.spoil()
+		c.arm()
 		a := r.put(stored, 0, bytes.NewReader(data))
-		r.net.mend()
-		r.close() // what is stored does not hang on this connection
+		r.net.disarm()
+		r.close() // the check must not depend on this connection
 		if a.err == nil {
 			r.checkStored(c.what+", and no error", stored, data)
 		} else if do == stall {
@@ -113,7 +113,7 @@ func (r *rig) sweepStore(do damage) {
 			r.checkBroken(c.what, do, a)
 		}
 		r.store(stored, 0, data)
-		if r.virtual { // else the server may still be busy with what was broken off
+		if r.virtual { // otherwise the server may still be busy with the broken upload
 			r.checkStored("stored again after "+c.what, stored, data)
 		}
 	})

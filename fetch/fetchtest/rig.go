@@ -18,7 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The secrets of every test. They must not come out anywhere.
+// The secrets of every test. They must never be shown.
 const (
 	password = "canary-Xq7"
 	mistaken = "canary-Zk3"
@@ -26,28 +26,28 @@ const (
 
 var login = locator.Login{User: "lab", Password: password, HasPassword: true}
 
-// A kit is a Harness and what inspecting it has told.
+// A kit is a Harness with what inspect found out about it.
 type kit struct {
 	Harness
-	site   *Site // a server that has ended: good for locators only
+	site   *Site // a server that has ended: only its locators are used
 	memory bool  // sites are in memory
 	secure bool  // connections are under TLS
-	logins bool  // there are passwords
+	logins bool  // the protocol has passwords
 	stores bool  // documents can be stored
 }
 
-// inspect finds out what a harness offers.
+// inspect finds out what a harness provides.
 func inspect(t *testing.T, h Harness) *kit {
 	t.Helper()
 	if h.New == nil || h.Serve == nil {
-		t.Fatal("a Harness needs New and Serve")
+		t.Fatal("Harness.New and Harness.Serve must be set")
 	}
 	k := &kit{Harness: h}
 	tb := &scope{TB: t}
 	defer tb.end()
 	k.site = h.Serve(tb, Content(), nil)
 	if k.site == nil || k.site.Locate == nil || k.site.any() == nil {
-		t.Fatal("the Site locates nothing of the content")
+		t.Fatal("Serve must return a Site whose Locate returns a locator for at least one document of the content")
 	}
 	k.memory, k.secure = k.site.Dial != nil, k.site.TLS != nil
 	k.logins = h.Serve(tb, Content(), &login) != nil
@@ -60,7 +60,7 @@ func inspect(t *testing.T, h Harness) *kit {
 	return k
 }
 
-// A scope is a part of a test, with an end of its own.
+// A scope is a part of a test with cleanups of its own.
 type scope struct {
 	testing.TB
 	cleanups []func()
@@ -74,7 +74,7 @@ func (s *scope) end() {
 	}
 }
 
-// any locates something that can be fetched.
+// any returns a locator that can be fetched.
 func (s *Site) any() locator.Locator {
 	for _, name := range []string{small, octets, directory, "."} {
 		if l := s.Locate(name); l != nil {
@@ -91,16 +91,16 @@ type rig struct {
 	site    *Site
 	virtual bool      // the clock is that of a testing/synctest bubble
 	net     *network  // what env dials
-	env     fetch.Env // to be changed before the first fetch
+	env     fetch.Env // may be changed before the first fetch
 	fetcher fetch.Fetcher
 	shut    int // wires known to be closed
 }
 
-// test runs f as a subtest against a server of the standard content, with a
-// clock of its own if the server is in memory.
+// test runs f as a subtest against a server of the standard content. If the server is in memory,
+// the subtest has a fake clock.
 func (k *kit) test(t *testing.T, name string, f func(*rig)) { k.testAs(t, name, nil, f) }
 
-// testAs is test against a server that serves login only.
+// testAs is test against a server that serves only the given login.
 func (k *kit) testAs(t *testing.T, name string, login *locator.Login, f func(*rig)) {
 	t.Run(name, func(t *testing.T) {
 		k.bubble(t, k.memory, func(t *testing.T) {
@@ -115,8 +115,7 @@ func (k *kit) testAs(t *testing.T, name string, login *locator.Login, f func(*ri
 	})
 }
 
-// testAlone runs f as a subtest without a server, with a clock of its own:
-// dial stands for the network.
+// testAlone runs f as a subtest without a server, with a fake clock. dial replaces the network.
 func (k *kit) testAlone(t *testing.T, name string, dial dialFunc, f func(*rig)) {
 	t.Run(name, func(t *testing.T) {
 		k.bubble(t, true, func(t *testing.T) {
@@ -142,29 +141,28 @@ func (k *kit) rig(t *testing.T, site *Site, dial dialFunc, virtual bool) *rig {
 	r.env.TLS = func() (*tls.Config, error) { return site.TLS, nil }
 	if virtual {
 		watchdog := time.AfterFunc(forever, func() {
-			r.Errorf("something waits for ever: it obeys neither its context nor a limit")
+			r.Errorf("an operation waits for ever: it obeys neither its context nor a limit of Env.Limits")
 			end()
 			r.net.abort()
 		})
 		t.Cleanup(func() { watchdog.Stop() })
 	}
 	out := log.Writer()
-	log.SetOutput(talk{r})
+	log.SetOutput(logGuard{r})
 	t.Cleanup(func() { log.SetOutput(out) })
 	t.Cleanup(r.close)
 	return r
 }
 
-// talk is where package log writes: a Fetcher has nothing to say there, and what
-// a server says less than nothing.
-type talk struct{ *rig }
+// logGuard receives what is written by package log: a Fetcher must not write anything there.
+type logGuard struct{ *rig }
 
-func (t talk) Write(p []byte) (int, error) {
-	t.Errorf("something was logged: %q", p)
+func (t logGuard) Write(p []byte) (int, error) {
+	t.Errorf("package log was used; a Fetcher must not log: %q", p)
 	return len(p), nil
 }
 
-// open is the Fetcher. It is made when first asked for.
+// open returns the Fetcher. The first call creates it.
 func (r *rig) open() fetch.Fetcher {
 	if r.fetcher == nil {
 		env := r.env
@@ -173,15 +171,14 @@ func (r *rig) open() fetch.Fetcher {
 	return r.fetcher
 }
 
-// close closes the Fetcher; its connections must be closed then. The next open
-// makes a new one.
+// close closes the Fetcher; its connections must be closed then. The next open creates a new one.
 func (r *rig) close() {
 	if r.virtual {
-		synctest.Wait() // what goes on in the background comes to light
+		synctest.Wait() // let background work finish
 	}
 	if c, ok := r.fetcher.(io.Closer); ok {
 		if err := c.Close(); err != nil {
-			r.Errorf("closing the Fetcher: %v", err)
+			r.Errorf("Close of the Fetcher returns %v", err)
 		}
 	}
 	r.fetcher = nil
@@ -196,12 +193,12 @@ func (r *rig) close() {
 		select {
 		case <-w.closed:
 		case <-time.After(r.patience(time.Second)):
-			r.Errorf("connection %d of %d (to %v) is still open after all is closed; sent on it: %.80q", i, len(wires), w.remote, w.sent())
+			r.Errorf("connection %d of %d (to %v) is still open after the Fetcher was closed; sent on it: %.80q", i, len(wires), w.remote, w.sent())
 		}
 	}
 }
 
-// ctx is the context of a fetch that should succeed.
+// ctx returns the context of a fetch that should succeed.
 func (r *rig) ctx() context.Context {
 	if r.virtual {
 		return r.Context()
@@ -211,17 +208,16 @@ func (r *rig) ctx() context.Context {
 	return ctx
 }
 
-// hung is how long something may take, by the real clock, before it is taken for
-// what will never end. It is far longer than anything takes on a busy machine.
+// hung is the real time after which an operation counts as one that never ends. It is far longer
+// than anything takes on a busy machine.
 const hung = 2 * time.Minute
 
-// forever is longer than all waits of a test together, by the clock of a bubble.
-// What still waits then would be a deadlock to package synctest, which ends the
-// whole run and not only the test.
+// forever is longer than all waits of a test together, by the fake clock. Package synctest reports
+// later waits as a deadlock, which ends the whole run and not only the test.
 const forever = 365 * 24 * time.Hour
 
-// patience is d by the clock of a bubble, where it does not depend on the
-// machine.
+// patience returns d if the clock is fake, so that waiting does not depend on the machine, and
+// otherwise hung.
 func (r *rig) patience(d time.Duration) time.Duration {
 	if r.virtual {
 		return d
@@ -229,7 +225,7 @@ func (r *rig) patience(d time.Duration) time.Duration {
 	return hung
 }
 
-// want is what a fetch of a document gives.
+// want returns what a fetch of a document must deliver.
 func (k *kit) want(name string) []byte {
 	data := documents()[name]
 	if k.Want != nil {
@@ -238,8 +234,7 @@ func (k *kit) want(name string) []byte {
 	return data
 }
 
-// An answer is what became of a fetch whose body, if it had one, was read to
-// its end and closed.
+// An answer is the result of a fetch whose body, if any, was read to its end and closed.
 type answer struct {
 	res    *fetch.Resource // nil if Fetch failed
 	octets []byte
@@ -248,13 +243,13 @@ type answer struct {
 	trace  *record
 }
 
-// get fetches l and reads it, and checks what holds for every fetch.
+// get fetches l, reads its body, and makes the checks that apply to every fetch.
 func (r *rig) get(ctx context.Context, l locator.Locator) answer {
 	r.Helper()
 	return r.do(ctx, &fetch.Request{Locator: l})
 }
 
-// readAtMost bounds what is read of a body; more is as good as endless.
+// readAtMost is the maximum number of bytes read of a body; a longer one counts as endless.
 const readAtMost = 4 << 20
 
 func (r *rig) do(ctx context.Context, req *fetch.Request) (a answer) {
@@ -270,22 +265,22 @@ func (r *rig) do(ctx context.Context, req *fetch.Request) (a answer) {
 	switch kind := a.res.Kind; {
 	case kind == fetch.KindQuery, kind == fetch.KindInteractive, kind == fetch.KindAdvice:
 		if len(a.octets) > 0 || !errors.Is(err, fetch.ErrNoOctets) {
-			r.Errorf("%s: a %v whose Body gives %d octets and %v; want an error of kind NoOctets", req.Locator.Redacted(), kind, len(a.octets), err)
+			r.Errorf("%s: the Body of a %v returns %d bytes and %v; want an error of kind NoOctets", req.Locator.Redacted(), kind, len(a.octets), err)
 		}
 	case err != nil:
 		a.err = r.checkError(err, req.Locator)
 	case len(a.octets) < readAtMost:
 		if n, err := a.res.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF {
-			r.Errorf("%s: a read after the end gives %d, %v", req.Locator.Redacted(), n, err)
+			r.Errorf("%s: a read after the end returns %d, %v; want 0, EOF", req.Locator.Redacted(), n, err)
 		}
 	}
 	if err := a.res.Close(); err != nil && a.err == nil && len(a.octets) < readAtMost {
-		r.Errorf("%s: closing a body that was read to its end: %v", req.Locator.Redacted(), err)
+		r.Errorf("%s: Close of a body that was read to its end returns %v", req.Locator.Redacted(), err)
 	}
 	return a
 }
 
-// fetch does Fetch alone. The caller closes the Resource.
+// fetch calls Fetch. The caller closes the Resource.
 func (r *rig) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, *fetch.Error, *record) {
 	r.Helper()
 	trace := &record{rig: r}
@@ -293,15 +288,15 @@ func (r *rig) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, *
 	text := req.Locator.String()
 	res, err := r.open().Fetch(fetch.WithTrace(ctx, trace.hooks()), req)
 	if *req != before || req.Locator.String() != text {
-		r.Errorf("%s: Fetch has modified the Request", req.Locator.Redacted())
+		r.Errorf("%s: Fetch has modified the Request; it must not", req.Locator.Redacted())
 	}
 	switch {
 	case err != nil && res != nil:
-		r.Errorf("%s: Fetch gives both a Resource and an error", req.Locator.Redacted())
+		r.Errorf("%s: Fetch returns both a Resource and an error", req.Locator.Redacted())
 	case err == nil && res == nil:
-		r.Fatalf("%s: Fetch gives neither a Resource nor an error", req.Locator.Redacted())
+		r.Fatalf("%s: Fetch returns neither a Resource nor an error", req.Locator.Redacted())
 	case err == nil && res.Body == nil:
-		r.Fatalf("%s: the Body is nil", req.Locator.Redacted())
+		r.Fatalf("%s: the Resource's Body is nil; it must be set", req.Locator.Redacted())
 	}
 	if err != nil {
 		return nil, r.checkError(err, req.Locator), trace
@@ -311,11 +306,11 @@ func (r *rig) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, *
 	return res, nil, trace
 }
 
-// An operation is a Fetcher's, on a locator.
+// An operation calls a method of the Fetcher with a locator.
 type operation func(ctx context.Context, l locator.Locator) answer
 
-// operations are all that the Fetcher can do, by name. Those that store have a
-// few octets to store.
+// operations returns all operations of the Fetcher, by name. Those that store something store a few
+// bytes.
 func (r *rig) operations() map[string]operation {
 	f := r.open()
 	with := func(do func(ctx context.Context, req *fetch.Request) error) operation {
@@ -332,20 +327,20 @@ func (r *rig) operations() map[string]operation {
 	}
 	if f, ok := f.(fetch.Updater); ok {
 		list["Update"] = with(func(ctx context.Context, req *fetch.Request) error {
-			_, err := f.Update(ctx, req, strings.NewReader("octets\r\n"))
+			_, err := f.Update(ctx, req, strings.NewReader("bytes\r\n"))
 			return err
 		})
 	}
 	if f, ok := f.(fetch.Replacer); ok {
 		list["Replace"] = with(func(ctx context.Context, req *fetch.Request) error {
-			_, err := f.Replace(ctx, req, strings.NewReader("octets\r\n"))
+			_, err := f.Replace(ctx, req, strings.NewReader("bytes\r\n"))
 			return err
 		})
 	}
 	return list
 }
 
-// timed does something to l that has no Resource.
+// timed runs an operation on l that has no Resource.
 func (r *rig) timed(ctx context.Context, l locator.Locator, do func(ctx context.Context) error) (a answer) {
 	r.Helper()
 	a.trace = &record{rig: r}

@@ -9,10 +9,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// security: the settings for TLS are those of Env.TLS, which is asked when a
-// handshake is due and not before.
+// security tests that TLS uses the settings of Env.TLS, which is called for a handshake and not
+// before.
 func (k *kit) security(t *testing.T) {
-	unreadable := errors.New("the authorities cannot be read")
+	unreadable := errors.New("the certificates cannot be read")
 	k.test(t, "settings", func(r *rig) {
 		var asked, bad atomic.Bool
 		r.env.TLS = func() (*tls.Config, error) {
@@ -24,19 +24,19 @@ func (k *kit) security(t *testing.T) {
 		l := r.site.any()
 		r.open()
 		if asked.Load() {
-			r.Error("Env.TLS was called to make the Fetcher")
+			r.Error("Env.TLS was called when the Fetcher was created; it must be called at the first handshake")
 		}
 		bad.Store(true)
 		a := r.get(r.ctx(), l)
 		switch {
 		case !k.secure && (asked.Load() || a.err != nil):
-			r.Errorf("Env.TLS was called (%v), where there is no TLS: %v", asked.Load(), a.err)
+			r.Errorf("Env.TLS called: %v, error: %v; without TLS it must not be called, and the fetch must succeed", asked.Load(), a.err)
 		case k.secure && (a.err == nil || a.err.Op != fetch.OpTLS || !errors.Is(a.err, unreadable)):
-			r.Errorf("without settings for TLS: %+v; want an error of the %s that wraps the reason", a.err, fetch.OpTLS)
+			r.Errorf("Env.TLS failed, and the fetch returned %+v; want an error with Op %q that wraps the error of Env.TLS", a.err, fetch.OpTLS)
 		}
 		bad.Store(false)
 		if a := r.get(r.ctx(), l); a.err != nil {
-			r.Errorf("with settings for TLS, after a fetch without: %v", a.err)
+			r.Errorf("a fetch after one for which Env.TLS failed: %v", a.err)
 		}
 	})
 }

@@ -11,26 +11,27 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// crew is how many goroutines share a Fetcher.
-const crew = 8
+// parallel is the number of goroutines that share a Fetcher.
+const parallel = 8
 
-// concurrency: one Fetcher serves many at once. Run it with -race.
+// concurrency tests that a Fetcher can be used concurrently. Run it with -race.
 func (k *kit) concurrency(t *testing.T) {
 	k.test(t, "fetches", func(r *rig) {
-		requests := make(map[string]*fetch.Request) // shared, as they are not modified
+		requests := make(map[string]*fetch.Request) // shared: a Fetcher must not modify them
 		for _, name := range names() {
 			if l := r.site.Locate(name); l != nil {
 				requests[name] = &fetch.Request{Locator: l}
 			}
 		}
 		r.together(func(int) {
-			for name, req := range requests { // each in another order
+			for name, req := range requests { // in a random order
 				r.checkOctets(name, r.do(r.ctx(), req), k.want(name))
 			}
 		})
 	})
 	k.test(t, "failures", func(r *rig) {
-		// Each third is abandoned, each third fails, each third must not care.
+		// Each goroutine abandons a third of its fetches; another third fails. The remaining third
+		// must succeed anyway.
 		name := large
 		if r.site.Locate(name) == nil {
 			name = small
@@ -60,13 +61,13 @@ func (k *kit) concurrency(t *testing.T) {
 func (r *rig) together(f func(i int)) {
 	r.open()
 	var wg sync.WaitGroup
-	for i := range crew {
+	for i := range parallel {
 		wg.Go(func() { f(i) })
 	}
 	wg.Wait()
 }
 
-// abandon cancels a fetch after its first octet.
+// abandon cancels a fetch after its first byte.
 func (r *rig) abandon(l locator.Locator) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -82,8 +83,8 @@ func (r *rig) abandon(l locator.Locator) {
 	res.Close()
 }
 
-// sessions: what one fetch leaves behind must not harm the next, whether or not
-// the Fetcher keeps connections.
+// sessions tests that a fetch does not harm a later one, whether or not the Fetcher keeps
+// connections.
 func (k *kit) sessions(t *testing.T) {
 	name := small
 	if k.Local || k.site.Locate(name) == nil {
@@ -95,10 +96,10 @@ func (k *kit) sessions(t *testing.T) {
 			a := r.get(r.ctx(), r.site.Locate(name))
 			r.checkOctets(fmt.Sprint("fetch ", i+1), a, k.want(name))
 			if a.trace.reused > 0 && i == 0 {
-				r.Errorf("the first fetch reused a connection")
+				r.Errorf("the first fetch called the hook Reused; there was no connection to reuse")
 			}
 			if a.trace.reused == 0 && r.net.count() == before {
-				r.Errorf("fetch %d made no connection and told of none reused", i+1)
+				r.Errorf("fetch %d opened no connection and did not call the hook Reused", i+1)
 			}
 		}
 	})
@@ -124,7 +125,7 @@ func (k *kit) sessions(t *testing.T) {
 				r.Error(err)
 			}
 			res.Close()
-			r.checkOctets(fmt.Sprintf("a fetch after %d octets of another", n), r.get(r.ctx(), r.site.Locate(name)), k.want(name))
+			r.checkOctets(fmt.Sprintf("a fetch after reading %d bytes of another", n), r.get(r.ctx(), r.site.Locate(name)), k.want(name))
 		}
 	})
 	k.test(t, "walk", (*rig).walk)
@@ -136,8 +137,8 @@ func (k *kit) sessions(t *testing.T) {
 	})
 }
 
-// walk lists a directory while it ranges over it, again and again. None of the
-// listings needs its connection by then.
+// walk lists the same directory again from within the range over its entries, four levels deep. No
+// listing may need its connection at that time.
 func (r *rig) walk() {
 	l := r.site.Locate(directory)
 	if l == nil {
@@ -157,7 +158,7 @@ func (r *rig) walk() {
 			if depth < 3 {
 				into(depth + 1)
 			} else if n := r.net.unclosed(); n > 1 {
-				r.Errorf("%d connections are open while the entries of a directory in a directory are at hand; a short listing is read to its end before its first entry", n)
+				r.Errorf("%d connections are open during the range over the entries of nested directories; a short listing must be read to its end before its first entry", n)
 			}
 			return
 		}

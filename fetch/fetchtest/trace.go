@@ -12,8 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// trace: what the hooks tell is true, in order, and has no secrets (that is
-// checked in every fetch).
+// trace tests that the hooks are called in order and with the right data. Every fetch checks that
+// the data have no passwords.
 func (k *kit) trace(t *testing.T) {
 	k.test(t, "body", func(r *rig) {
 		for _, name := range []string{small, octets, large, "empty"} {
@@ -24,7 +24,7 @@ func (k *kit) trace(t *testing.T) {
 			a := r.get(r.ctx(), l)
 			r.checkOctets(name, a, k.want(name))
 			if a.trace.body != int64(len(a.octets)) {
-				r.Errorf("%s: Body told of %d octets, %d were read", name, a.trace.body, len(a.octets))
+				r.Errorf("%s: the hook Body was called for %d bytes in all; %d were read", name, a.trace.body, len(a.octets))
 			}
 		}
 	})
@@ -38,14 +38,14 @@ func (k *kit) trace(t *testing.T) {
 		}
 		events := strings.Join(a.trace.events, " ")
 		if !strings.HasPrefix(events, "dial connected") {
-			r.Errorf("hooks were called as %q, want first dial, connected", events)
+			r.Errorf("the hooks were called in the order %q; DialStart and Connected must be first", events)
 		}
 		if n := strings.Count(events, "dial"); n != r.net.count() {
-			r.Errorf("%d dials were told of, %d made", n, r.net.count())
+			r.Errorf("the hook DialStart was called %d times for %d dials", n, r.net.count())
 		}
 		for _, c := range a.trace.connections {
 			if !c.Remote.IsValid() || c.Host == "" {
-				r.Errorf("Connected told of %+v, without a host or an address", c)
+				r.Errorf("the hook Connected was called with %+v; Host and Remote must be set", c)
 			}
 		}
 	})
@@ -59,15 +59,15 @@ func (k *kit) trace(t *testing.T) {
 		}
 		sent, got := r.net.control()
 		if !bytes.Equal(a.trace.sent, sent) && !bytes.Contains(a.trace.sent, []byte("****")) {
-			r.Errorf("Sent told of %q, but sent was %q", a.trace.sent, sent)
+			r.Errorf("the hook Sent was called with %q, but %q was sent", a.trace.sent, sent)
 		}
 		if !bytes.HasPrefix(got, a.trace.received) {
-			r.Errorf("Received told of %q, but received was %.500q", a.trace.received, got)
+			r.Errorf("the hook Received was called with %q, but %.500q was received", a.trace.received, got)
 		}
 	})
 }
 
-// A record is what the hooks of one fetch were called with.
+// A record has what the hooks of one fetch were called with.
 type record struct {
 	rig     *rig
 	running atomic.Bool
@@ -95,12 +95,12 @@ func (c *record) hooks() *fetch.Trace {
 	}
 }
 
-// keep appends octets to those recorded, up to the bound of a wire's.
+// keep appends bytes to those recorded, up to the limit of a wire.
 func keep(list, p []byte) []byte { return append(list, p[:min(len(p), recorded-len(list))]...) }
 
 func (c *record) event(name string, text []byte, keep func()) {
 	if !c.running.CompareAndSwap(false, true) {
-		c.rig.Errorf("the hook %s was called while another ran", name)
+		c.rig.Errorf("the hook %s was called while another one was running; calls must not overlap", name)
 	}
 	defer c.running.Store(false)
 	c.mu.Lock()

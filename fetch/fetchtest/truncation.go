@@ -11,9 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// truncation: connections fail after every single octet of a small fetch. Part
-// of a document must never pass for the whole, and the Fetcher must be as good
-// as new after it.
+// truncation tests connections that fail after every single byte of a small fetch. A part of a
+// document must never count as the whole, and the next fetch must succeed.
 func (k *kit) truncation(t *testing.T) {
 	if k.Local {
 		return
@@ -37,24 +36,24 @@ func (k *kit) truncation(t *testing.T) {
 	}
 }
 
-// A cell is one case of a sweep: one damage to one connection after one octet.
+// A cell is one case of a sweep: one kind of damage to one connection after one byte.
 type cell struct {
-	what  string
-	ctx   context.Context // what a cancel cancels
-	wire  int             // which connection, from 0
-	spoil func()          // arms it, for the connections to come
+	what string
+	ctx  context.Context // what a cancel cancels
+	wire int             // index of the connection, from 0
+	arm  func()          // arms the damage for new connections
 }
 
-// eachCell does something clean, and then f for each octet of each connection
-// that this took. f calls spoil, and then mend.
+// eachCell calls clean, and then f for each byte of each connection that clean used. f calls arm
+// and later disarm.
 func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 	if do == stall || do == garble {
-		r.env.Limits = fetch.Limits{Reply: moment, Idle: moment, Connect: moment}
+		r.env.Limits = fetch.Limits{Reply: timeLimit, Idle: timeLimit, Connect: timeLimit}
 	}
 	clean()
 	wires := r.net.since(0)
 	if len(wires) == 0 {
-		r.Fatal("nothing was dialled by Env.Dial")
+		r.Fatal("the fetch did not use Env.Dial; every connection must be opened by Env.Connect")
 	}
 	r.close()
 	for k, w := range wires {
@@ -65,10 +64,10 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 		for _, after := range r.kit.moments(w, do, octets) {
 			ctx, cancel := context.WithCancel(r.ctx())
 			f(cell{
-				what:  fmt.Sprintf("%s after %d of %d octets on connection %d of %d", do, after, octets, k+1, len(wires)),
-				ctx:   ctx,
-				wire:  k,
-				spoil: func() { r.net.spoil(k, fault{do, after, cancel}) },
+				what: fmt.Sprintf("%s after %d of %d bytes on connection %d of %d", do, after, octets, k+1, len(wires)),
+				ctx:  ctx,
+				wire: k,
+				arm:  func() { r.net.arm(k, fault{do, after, cancel}) },
 			})
 			cancel()
 			r.close()
@@ -79,13 +78,13 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 	}
 }
 
-// moments are after how many octets of a connection a damage is tried.
+// moments returns the byte counts of a connection at which damage is tried.
 func (k *kit) moments(w *wire, do damage, octets int) (list []int) {
 	switch {
 	case w.datagrams && (do == cut || do == reset):
-		return nil // datagrams know no end
+		return nil // datagrams have no end
 	case w.datagrams && (do == stall || do == cancel) && octets > 0:
-		// A datagram comes whole: what happens amid it happens behind it.
+		// A datagram arrives whole, so damage within it takes effect after it.
 		return slices.Compact(append(w.starts(), octets-1))
 	}
 	for after := 0; after < octets; after += k.stride() {
@@ -94,8 +93,8 @@ func (k *kit) moments(w *wire, do damage, octets int) (list []int) {
 	return list
 }
 
-// stride is how many octets further on the next connection fails. TLS has many of
-// which one is like another; the number is prime so as to meet them all.
+// stride is the distance in bytes between two trials. TLS has many bytes of the same effect; the
+// number is prime so that every kind of byte is tried.
 func (k *kit) stride() int {
 	if k.secure {
 		return 499
@@ -112,41 +111,40 @@ func (r *rig) sweep(name string, do damage) {
 			r.Fatal(clean.err)
 		}
 	}, func(c cell) {
-		c.spoil()
+		c.arm()
 		a := r.get(c.ctx, l)
-		r.net.mend()
-		r.checkDamage(c.what, do, r.blind(do, name, c.wire), a, clean)
-		if do != garble { // which may go unnoticed
+		r.net.disarm()
+		r.checkDamage(c.what, do, r.undetectable(do, name, c.wire), a, clean)
+		if do != garble { // garbled data may be undetectable
 			r.checkOctets("a clean fetch after a "+c.what, r.get(r.ctx(), l), clean.octets)
 		}
 	})
 }
 
-// blind tells whether a cut cannot be noticed. That of a listing cannot when it
-// comes on a connection of its own and the other tells of success, as a listing
-// has no length.
-func (r *rig) blind(do damage, name string, wire int) bool {
+// undetectable reports whether a truncation cannot be detected. A listing has no length. If it has
+// a connection of its own and the other connection reports success, its truncation is undetectable.
+func (r *rig) undetectable(do damage, name string, wire int) bool {
 	return do == cut && (r.kit.EndsWithClose || name == directory && wire > 0)
 }
 
-// checkDamage judges a fetch whose connection was damaged. With blind a part of
-// the octets may pass for the whole.
-func (r *rig) checkDamage(what string, do damage, blind bool, a, clean answer) {
+// checkDamage checks a fetch whose connection was damaged. If undetectable is true, a part may
+// count as the whole.
+func (r *rig) checkDamage(what string, do damage, undetectable bool, a, clean answer) {
 	r.Helper()
 	part := bytes.HasPrefix(clean.octets, a.octets)
-	if n := len(a.octets); blind && n > 0 { // half a line end may become a whole one
+	if n := len(a.octets); undetectable && n > 0 { // half a line end may be read as a whole one
 		part = bytes.HasPrefix(clean.octets, a.octets[:n-1])
 	}
 	whole := len(a.octets) == len(clean.octets)
 	switch {
 	case do == garble:
-		if a.took > 4*moment {
-			r.Errorf("%s: it took %v", what, a.took)
+		if a.took > 4*timeLimit {
+			r.Errorf("%s: the fetch took %v, longer than its limits", what, a.took)
 		}
 	case !part:
 		r.Errorf("%s: %s", what, difference(a.octets, clean.octets))
-	case a.err == nil && !whole && !blind:
-		r.Errorf("%s: %d of %d octets came without an error", what, len(a.octets), len(clean.octets))
+	case a.err == nil && !whole && !undetectable:
+		r.Errorf("%s: the Body returned %d of %d bytes without an error; an incomplete body must end in one", what, len(a.octets), len(clean.octets))
 	case a.err == nil:
 	case do == cut && a.res != nil && !whole:
 		r.checkKind(what, a, fetch.ErrTruncated)
@@ -155,28 +153,28 @@ func (r *rig) checkDamage(what string, do damage, blind bool, a, clean answer) {
 	}
 }
 
-// checkBroken wants the failure that a damage leads to, and no sooner or later
-// than it must come.
+// checkBroken checks the kind of the error for a damage, and that it is returned exactly when it
+// must be.
 func (r *rig) checkBroken(what string, do damage, a answer) {
 	r.Helper()
 	switch do {
 	case cancel:
 		r.checkKind(what, a, fetch.ErrCanceled)
 		if r.virtual && a.took > 0 {
-			r.Errorf("%s: it took %v to fail", what, a.took)
+			r.Errorf("%s: the fetch failed %v after the cancellation; it must fail at once", what, a.took)
 		}
 	case stall:
 		r.checkKind(what, a, fetch.ErrTimeout)
-		if a.took != moment {
-			r.Errorf("%s: it failed after %v, the limit is %v: %v", what, a.took, moment, a.err)
+		if a.took != timeLimit {
+			r.Errorf("%s: the fetch failed after %v; the limit in Env.Limits is %v: %v", what, a.took, timeLimit, a.err)
 		}
 	default:
 		r.checkKind(what, a, fetch.ErrTruncated, fetch.ErrConnectionFailed, fetch.ErrProtocol)
 	}
 }
 
-// sweepEntries damages a fetch of which the entries are read. Those that come
-// must be true ones, and an error after them if some are missing.
+// sweepEntries damages a fetch of a directory. The entries it returns must be right, with an error
+// after them if some are missing.
 func (r *rig) sweepEntries(do damage) {
 	l := r.site.Locate(directory)
 	var all []string
@@ -186,20 +184,20 @@ func (r *rig) sweepEntries(do damage) {
 			r.Fatal(fail)
 		}
 	}, func(c cell) {
-		c.spoil()
+		c.arm()
 		names, fail := r.list(c.ctx, l)
-		r.net.mend()
+		r.net.disarm()
 		switch {
-		case r.blind(do, directory, c.wire):
+		case r.undetectable(do, directory, c.wire):
 		case len(names) > len(all) || !slices.Equal(names, all[:len(names)]):
-			r.Errorf("%s: the entries are %q, want of %q", c.what, names, all)
+			r.Errorf("%s: the entries are %q; want a prefix of %q", c.what, names, all)
 		case fail == nil && len(names) < len(all):
-			r.Errorf("%s: the entries are %q, without an error", c.what, names)
+			r.Errorf("%s: the listing is incomplete without an error: %q", c.what, names)
 		}
 	})
 }
 
-// list fetches a directory and ranges over its entries.
+// list fetches a directory and returns the names of its entries.
 func (r *rig) list(ctx context.Context, l locator.Locator) (names []string, fail *fetch.Error) {
 	r.Helper()
 	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
@@ -216,7 +214,7 @@ func (r *rig) list(ctx context.Context, l locator.Locator) (names []string, fail
 	return names, fail
 }
 
-// sweepAttributes damages a search for attributes.
+// sweepAttributes damages a FindAttributes.
 func (r *rig) sweepAttributes(do damage) {
 	l := r.site.Locate(small)
 	find := func(ctx context.Context) (attrs *fetch.Attributes, a answer) {
@@ -236,13 +234,13 @@ func (r *rig) sweepAttributes(do damage) {
 			r.Fatal(a.err)
 		}
 	}, func(c cell) {
-		c.spoil()
+		c.arm()
 		attrs, a := find(c.ctx)
-		r.net.mend()
+		r.net.disarm()
 		if a.err != nil {
 			r.checkBroken(c.what, do, a)
 		} else if attrs.Size != clean.Size || !attrs.ModTime.Equal(clean.ModTime) {
-			r.Errorf("%s: the attributes are %+v, want %+v", c.what, attrs, clean)
+			r.Errorf("%s: FindAttributes returns %+v without an error, want %+v", c.what, attrs, clean)
 		}
 	})
 }

@@ -32,8 +32,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// copyContent writes content to dir. What the content refuses to give becomes a
-// named pipe: permissions keep nothing from a test that runs as root.
+// copyContent writes content to dir. A file that content denies becomes a named pipe, which is
+// refused too: a test that runs as root is not stopped by permissions.
 func copyContent(tb testing.TB, dir string, content fs.FS) {
 	tb.Helper()
 	err := fs.WalkDir(content, ".", func(name string, d fs.DirEntry, err error) error {
@@ -65,7 +65,7 @@ func copyContent(tb testing.TB, dir string, content fs.FS) {
 	}
 }
 
-// locate is the locator of an absolute path.
+// locate returns the locator of an absolute path.
 func locate(path string) *locator.File {
 	return &locator.File{Segments: strings.Split(strings.TrimPrefix(filepath.ToSlash(path), "/"), "/")}
 }

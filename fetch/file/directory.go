@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -15,11 +16,11 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// directory is the resource of an open directory, which is closed here.
+// directory returns the resource of an open directory, and closes the directory.
 func (a *access) directory(ctx context.Context, dir *os.File, info fs.FileInfo) (*fetch.Resource, error) {
 	defer dir.Close()
 	if a.req.Offset != 0 || a.req.Length != 0 {
-		return nil, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a part of a directory")})
+		return nil, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a directory has no byte ranges")})
 	}
 	l := &listing{ctx: ctx, a: a, trace: fetch.ContextTrace(ctx)}
 	if err := l.readEntries(dir); err != nil {
@@ -42,10 +43,10 @@ type listing struct {
 	closed  atomic.Bool
 }
 
-// batch is how many entries are read between two looks at the context.
+// batch is the number of entries read between two checks of the context.
 const batch = 1024
 
-// readEntries reads the directory and puts it in order.
+// readEntries reads the directory and sorts it.
 func (l *listing) readEntries(dir *os.File) error {
 	for {
 		if err := l.ctx.Err(); err != nil {
@@ -64,7 +65,7 @@ func (l *listing) readEntries(dir *os.File) error {
 	return nil
 }
 
-// names is the text of the listing.
+// names returns the text of the listing.
 func (l *listing) names() string {
 	var b strings.Builder
 	for _, e := range l.entries {
@@ -77,7 +78,7 @@ func (l *listing) names() string {
 	return b.String()
 }
 
-// isDir reports whether an entry is a directory, or leads to one.
+// isDir reports whether an entry is a directory or a link to one.
 func (l *listing) isDir(e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.IsDir()
@@ -114,14 +115,13 @@ func (l *listing) Close() error {
 	return nil
 }
 
-// items yields the entries. They are in the Body's order and stand for its
-// octets, which are read with them.
+// items yields the entries in the order of the Body. Iterating also consumes the Body.
 func (l *listing) items() iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		limit := l.a.env.Limits.Items
 		for n, e := range l.entries {
 			if limit > 0 && n == limit {
-				yield(fetch.Item{}, l.a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("too many entries")}))
+				yield(fetch.Item{}, l.a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d entries", limit)}))
 				return
 			}
 			if err := l.check(); err != nil {
@@ -141,7 +141,7 @@ func (l *listing) items() iter.Seq2[fetch.Item, error] {
 func (l *listing) item(e fs.DirEntry) fetch.Item {
 	to := &locator.File{Host: l.a.loc.Host, Segments: append(l.segments(), e.Name())}
 	item := fetch.Item{Name: e.Name(), Locator: to, Attributes: fetch.Attributes{Size: -1}}
-	// What a link leads to counts; one that leads nowhere is listed as it is.
+	// The attributes are those of the target of a link. A dangling link has none.
 	path := l.a.path + "/" + e.Name()
 	info, err := os.Stat(path)
 	if err == nil {
@@ -153,7 +153,7 @@ func (l *listing) item(e fs.DirEntry) fetch.Item {
 	}
 	switch {
 	case e.Type()&fs.ModeSymlink != 0:
-		target, _ := os.Readlink(path) // which may have gone
+		target, _ := os.Readlink(path) // "" if it was removed meanwhile
 		item.Header = []fetch.Field{{Name: fetch.HeaderLink, Value: target}}
 	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
 		item.Header = []fetch.Field{{Name: fetch.HeaderSpecial}}
@@ -161,7 +161,7 @@ func (l *listing) item(e fs.DirEntry) fetch.Item {
 	return item
 }
 
-// segments is the directory's path without the slash at its end.
+// segments returns the path of the directory without the trailing slash.
 func (l *listing) segments() []string {
 	s := l.a.loc.Segments
 	if n := len(s); n > 0 && s[n-1] == "" {

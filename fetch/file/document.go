@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// document is the resource of an open file, which it takes over.
+// document returns the resource of an open file, and takes ownership of the file.
 func (a *access) document(ctx context.Context, file *os.File, info fs.FileInfo) (*fetch.Resource, error) {
 	res := &fetch.Resource{Attributes: attributesOf(info), Locator: a.loc}
 	if res.Size == 0 && hasOctets(file) {
@@ -33,24 +33,24 @@ func (a *access) document(ctx context.Context, file *os.File, info fs.FileInfo) 
 		return nil, a.fail(fetch.OpRead, tooLarge(room))
 	}
 	b := &body{ctx: ctx, a: a, file: file, left: left, known: res.Size >= 0, room: room, trace: fetch.ContextTrace(ctx)}
-	// A device or pipe may keep a read waiting.
+	// A read from a device or pipe may block.
 	b.stop = context.AfterFunc(ctx, func() { file.SetReadDeadline(time.Unix(1, 0)) })
 	res.Body = b
 	return res, nil
 }
 
-// hasOctets reports whether a file whose size is given as 0 has some all the
-// same, as those have that the system makes up when they are read (/proc).
+// hasOctets reports whether a file of size 0 has content, as files in /proc do, which the system
+// generates when they are read.
 func hasOctets(file *os.File) bool {
 	n, _ := file.ReadAt(make([]byte, 1), 0)
 	return n > 0
 }
 
-// unbounded is more than any file has.
+// unbounded is greater than the size of any file.
 const unbounded = 1 << 62
 
-// window goes to where the request begins and says how many octets it comes to
-// at most. The size is -1 for what has none.
+// window seeks to the start of the requested range and returns its maximum length. size is -1 if
+// unknown.
 func (a *access) window(file *os.File, size int64) (int64, error) {
 	offset, length := a.req.Offset, a.req.Length
 	if length == 0 {
@@ -58,7 +58,7 @@ func (a *access) window(file *os.File, size int64) (int64, error) {
 	}
 	if size < 0 {
 		if offset != 0 {
-			return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an offset into what has no size")})
+			return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an offset requires a known file size")})
 		}
 		return length, nil
 	}
@@ -66,7 +66,7 @@ func (a *access) window(file *os.File, size int64) (int64, error) {
 		offset = max(0, size+offset)
 	}
 	if offset > size {
-		return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, size)})
+		return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", offset, size)})
 	}
 	if offset > 0 {
 		if _, err := file.Seek(offset, io.SeekStart); err != nil {
@@ -76,21 +76,21 @@ func (a *access) window(file *os.File, size int64) (int64, error) {
 	return min(length, size-offset), nil
 }
 
-// body is the octets of a file, as many as it had when it was opened.
+// body is the Body of a file. It ends at the size that the file had when it was opened.
 type body struct {
 	ctx    context.Context
 	a      *access
 	file   *os.File
-	left   int64 // octets wanted
-	known  bool  // left is how many there are
-	room   int64 // octets that Limits.Body permits
+	left   int64 // bytes left in the requested range
+	known  bool  // the file has at least left more bytes
+	room   int64 // bytes left of Limits.Body
 	trace  *fetch.Trace
 	stop   func() bool
 	closed atomic.Bool
 }
 
 func tooLarge(limit int64) error {
-	return &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d octets", limit)}
+	return &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d bytes", limit)}
 }
 
 // Read implements io.Reader.
@@ -103,7 +103,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.ending(err)
 }
 
-// check is what a read fails with before it has begun.
+// check returns the error of a read that must not start.
 func (b *body) check() error {
 	switch {
 	case b.closed.Load():
@@ -126,7 +126,7 @@ func (b *body) count(n int64) {
 	}
 }
 
-// ending is the error of a read as the caller gets it.
+// ending returns the error that the caller of Read gets.
 func (b *body) ending(err error) error {
 	switch {
 	case err == nil:
@@ -134,7 +134,7 @@ func (b *body) ending(err error) error {
 	case b.ctx.Err() != nil:
 		return b.a.fail(fetch.OpRead, b.ctx.Err())
 	case err == io.EOF && b.known && b.left > 0:
-		return b.a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("the file lost its last %d octets while it was read", b.left)})
+		return b.a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("the file shrank while it was read; %d bytes are missing", b.left)})
 	case err == io.EOF:
 		b.left = 0
 		return io.EOF
@@ -142,10 +142,11 @@ func (b *body) ending(err error) error {
 	return b.a.fail(fetch.OpRead, err)
 }
 
-// copied is how much is copied between two looks at the context.
+// copied is the number of bytes copied between two checks of the context.
 const copied = 8 << 20
 
-// WriteTo implements io.WriterTo: between files the system copies by itself.
+// WriteTo implements io.WriterTo. If w is a file, the system may copy without passing the bytes
+// through the program.
 func (b *body) WriteTo(w io.Writer) (written int64, err error) {
 	for {
 		if err := b.check(); err == io.EOF {
@@ -169,8 +170,7 @@ func (b *body) WriteTo(w io.Writer) (written int64, err error) {
 	}
 }
 
-// mine reports whether an error is one of reading the file; else it is the
-// output's.
+// mine reports whether an error is from reading the file, and not from writing the output.
 func (b *body) mine(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path) && path.Op == "read" && path.Path == b.file.Name()

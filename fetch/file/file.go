@@ -1,5 +1,5 @@
-// Package file fetches file URLs (RFC 1738 §3.10): files and directories of the
-// machine the program runs on. It makes no connections.
+// Package file fetches file URLs (RFC 1738 §3.10): local files and directories. It makes no network
+// connections.
 package file
 
 import (
@@ -15,21 +15,20 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher fetches file URLs. The zero value works; its fields must not be
-// changed once it is in use. It keeps nothing between requests.
+// Fetcher fetches file URLs. The zero value is ready to use. Its fields must not be modified after
+// first use. It keeps no state between requests and may be used concurrently.
 //
-// Besides [fetch.Fetcher] it is a [fetch.AttributeFinder], a [fetch.Replacer], a
-// [fetch.Updater] (it appends) and a [fetch.Explainer].
+// Besides [fetch.Fetcher], it implements [fetch.AttributeFinder], [fetch.Replacer], [fetch.Updater]
+// (which appends) and [fetch.Explainer].
 //
-// The host of a URL must be empty, "localhost" or "127.0.0.1"; files of another
-// host are no business of this machine (§3.10).
+// The host of a URL must be empty, "localhost" or "127.0.0.1". Other hosts are refused, because
+// their files are not on this computer (§3.10).
 type Fetcher struct {
-	// Env says, by its Allow, who may name local files; nil is the zero Env. The
-	// policy is asked with a Target that has no Network.
+	// Env provides the policy, in Allow, and the Limits. Allow is called with a Target that has no
+	// Network. If nil, the zero Env is used.
 	Env *fetch.Env
-	// Special also opens what is neither a regular file nor a directory: devices
-	// and named pipes. They have no Size, may have no end, and may keep a reader
-	// waiting until its context is done.
+	// Special permits devices and named pipes, which are refused by default. They have no Size and
+	// may be endless. A read from them may block until the context is done.
 	Special bool
 }
 
@@ -41,9 +40,9 @@ var (
 	_ fetch.Explainer       = (*Fetcher)(nil)
 )
 
-// Fetch implements [fetch.Fetcher]. A directory is a KindDirectory: its Body has
-// a name a line in alphabetical order, those of directories with a "/" behind
-// them. A file that shrinks while it is read ends in an error of kind ErrTruncated.
+// Fetch implements [fetch.Fetcher]. The Resource of a directory has the Kind KindDirectory. Its
+// Body has one name per line, in byte order; the names of directories end with "/". If a file
+// shrinks while it is read, the Body ends in an error of kind ErrTruncated.
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -59,7 +58,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return a.document(ctx, file, info)
 }
 
-// FindAttributes implements [fetch.AttributeFinder].
+// FindAttributes implements [fetch.AttributeFinder]. It does not open the file.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -76,7 +75,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	return &attributes, nil
 }
 
-// Explain implements [fetch.Explainer].
+// Explain implements [fetch.Explainer]. It does not access the file system.
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	a, err := f.locate(req)
 	if err != nil {
@@ -84,30 +83,30 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	return &fetch.Plan{
 		Steps: []fetch.Step{{Do: fmt.Sprintf("open %q", a.path)}},
-		Notes: []string{"nothing is dialled: the file is one of this machine"},
+		Notes: []string{"no connection is made: the file is local"},
 	}, nil
 }
 
-// access is one request: the path it comes to.
+// access is the state of one request.
 type access struct {
 	loc  *locator.File
 	req  *fetch.Request
 	env  fetch.Env
-	path string // as the system has it
+	path string // in the notation of the system
 
 	special bool
 	opt     Options
 }
 
-// Options are the Request.Options of this package. The zero value, as nil, asks
-// for nothing special.
+// Options are the Request.Options of this package. A nil *Options and the zero value mean the
+// defaults.
 type Options struct {
-	// Mode is the permissions of a file that Replace or Update makes, less the
-	// umask; 0 is 0666.
+	// Mode is the permissions, before umask, of a file that Replace or Update creates. 0 means
+	// 0666.
 	Mode fs.FileMode
 }
 
-// mode is the permissions of a file that is made.
+// mode returns the permissions of a new file.
 func (o *Options) mode() fs.FileMode {
 	if o.Mode == 0 {
 		return 0o666
@@ -115,7 +114,7 @@ func (o *Options) mode() fs.FileMode {
 	return o.Mode.Perm()
 }
 
-// access checks a request and asks the policy.
+// access checks a request and calls the policy.
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, error) {
 	a, err := f.locate(req)
 	if err != nil {
@@ -127,11 +126,11 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 	return a, f.Env.Permit(ctx, fetch.Target{Locator: a.loc, From: req.From, Host: a.loc.Host})
 }
 
-// locate checks a request and finds its path.
+// locate checks a request and computes its path.
 func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	loc, ok := req.Locator.(*locator.File)
 	if !ok {
-		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("no file URL but a %T", req.Locator))
+		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("not a file URL: %T", req.Locator))
 	}
 	if err := fetch.CheckOctets(loc); err != nil {
 		return nil, err
@@ -142,9 +141,9 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	case err != nil:
 		return nil, a.fail(fetch.OpCheck, err)
 	case req.Query != "":
-		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("a file takes no search words")})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("a file URL has no search words")})
 	case req.Length < 0:
-		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a negative length")})
+		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("negative length")})
 	}
 	if a.path, err = systemPath(loc); err != nil {
 		return nil, a.fail(fetch.OpCheck, err)
@@ -152,9 +151,8 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	return a, nil
 }
 
-// open opens the path for reading. What it is, is looked at before it is opened,
-// as opening a named pipe waits for its other end, and after, as it may have
-// been replaced in between.
+// open opens the path for reading. The kind of file is checked before it is opened, because opening
+// a named pipe waits for a writer, and again afterwards, because the file may have been replaced.
 func (a *access) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(a.path)
 	if err != nil {
@@ -182,8 +180,8 @@ func (a *access) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// openPipe opens a named pipe for reading, which waits for a writer. When the
-// context ends before one comes, it is itself the writer.
+// openPipe opens a named pipe for reading, which waits for a writer. If the context is done first,
+// it opens the pipe for writing itself to end the wait.
 func openPipe(ctx context.Context, path string) (*os.File, error) {
 	var file *os.File
 	var err error
@@ -208,26 +206,25 @@ func openPipe(ctx context.Context, path string) (*os.File, error) {
 				file.Close()
 			}
 			return nil, ctx.Err()
-		case <-time.After(time.Millisecond): // it has not come to wait yet
+		case <-time.After(time.Millisecond): // the reader is not waiting yet
 		}
 	}
 }
 
-// checkKind refuses what is neither a file nor a directory, and a file where the
-// URL means a directory.
+// checkKind refuses special files, unless Special is set, and a file if the URL ends with a slash.
 func (a *access) checkKind(info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
 		return nil
 	case a.namesDirectory():
-		return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.ErrNotFound, Err: errors.New("not a directory, as the URL's last slash says")})
+		return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.ErrNotFound, Err: errors.New("not a directory, although the URL ends with a slash")})
 	case info.Mode().IsRegular(), a.special:
 		return nil
 	}
-	return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.ErrPermission, Err: fmt.Errorf("%s is opened only when asked for", describe(info.Mode()))})
+	return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.ErrPermission, Err: fmt.Errorf("%s is not a regular file", describe(info.Mode()))})
 }
 
-// describe names what is neither a regular file nor a directory.
+// describe names the kind of a special file.
 func describe(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:
@@ -237,7 +234,7 @@ func describe(mode fs.FileMode) string {
 	case mode&fs.ModeSocket != 0:
 		return "a socket"
 	}
-	return "what is neither a file nor a directory"
+	return "a special file"
 }
 
 // namesDirectory reports whether the URL ends in a slash.
@@ -246,8 +243,7 @@ func (a *access) namesDirectory() bool {
 	return n == 0 || a.loc.Segments[n-1] == ""
 }
 
-// fail makes the error of this access. The path is in the URL; the system's
-// error repeats it.
+// fail wraps err for this access. It drops the path from system errors, because the URL has it.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	var path *fs.PathError
 	kind := fetch.KindOf(err)

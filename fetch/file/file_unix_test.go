@@ -37,7 +37,7 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// names lists what is in dir.
+// names lists the files in dir.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -190,7 +190,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// A file that changes its length while it is read.
+// A file that changes its size while it is read.
 func TestLengthChanges(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "x"), strings.Repeat("x", 100000))
 	for _, tc := range []struct {
@@ -214,7 +214,7 @@ func TestLengthChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n, err := copyBody(new(bytes.Buffer), res); n != min(100000, tc.size) || !errors.Is(err, tc.want) {
-				t.Errorf("%d octets: %d read, %v", tc.size, n, err)
+				t.Errorf("resized to %d bytes: %d read, %v", tc.size, n, err)
 			}
 			res.Close()
 		}
@@ -236,7 +236,7 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: locate(link)}, strings.NewReader("newer")); err != nil || read(t, path) != "newer" {
-		t.Errorf("by a link: %v; %q", err, read(t, path))
+		t.Errorf("through a link: %v; %q", err, read(t, path))
 	}
 	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("the file has mode %v, %v", info.Mode(), err)
@@ -290,7 +290,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// A device is written where it stands, and read only if that is wanted.
+// A device is written in place, and read only if Special is set.
 func TestSpecial(t *testing.T) {
 	f := Fetcher{Special: true}
 	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, "file:///dev/null")}, strings.NewReader("gone")); err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mediaTypes are those of suffixes in common use. The system's own table
-// differs from machine to machine.
+// mediaTypes maps common suffixes to media types. The table of the system is not used, because it
+// differs between systems.
 var mediaTypes = map[string]string{
 	".txt": "text/plain", ".md": "text/markdown", ".html": "text/html", ".htm": "text/html", ".css": "text/css",
 	".csv": "text/csv", ".xml": "application/xml", ".json": "application/json", ".js": "text/javascript",
@@ -20,5 +20,5 @@ var mediaTypes = map[string]string{
 	".iso": "application/x-iso9660-image", ".eml": "message/rfc822",
 }
 
-// mediaType guesses from a name's suffix; empty when it means nothing.
+// mediaType guesses the media type from the suffix of a name. It returns "" for unknown suffixes.
 func mediaType(name string) string { return mediaTypes[strings.ToLower(path.Ext(name))] }

@@ -2,5 +2,5 @@
 
 package file
 
-// nonBlocking is nothing where opening a file does not wait.
+// nonBlocking is 0 on systems where opening a file does not block.
 const nonBlocking = 0

@@ -4,6 +4,5 @@ package file
 
 import "syscall"
 
-// nonBlocking keeps open from waiting for the other end of a named pipe that
-// took a file's place.
+// nonBlocking keeps open from blocking if a file has been replaced by a named pipe.
 const nonBlocking = syscall.O_NONBLOCK

@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// What the output fails with is no failure of the resource.
+// An error of the output is returned unchanged, not as an error of the resource.
 func TestOutputFails(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "x"), strings.Repeat("x", 100000))
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

@@ -8,8 +8,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// TestMadeUp reads a file that the system makes up when it is read: its size is
-// said to be 0.
+// TestMadeUp reads a file that the system generates when it is read, and whose size it reports as
+// 0.
 func TestMadeUp(t *testing.T) {
 	res, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: locate("/proc/self/status")})
 	if err != nil {

@@ -30,7 +30,7 @@ func mkfifo(t *testing.T) string {
 	return path
 }
 
-// TestPipe reads a named pipe to the end of its writer.
+// TestPipe reads a named pipe until its writer closes it.
 func TestPipe(t *testing.T) {
 	path := mkfifo(t)
 	written := make(chan error)
@@ -48,7 +48,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestPipeContext ends the wait for a writer, and for what it writes.
+// TestPipeContext checks that the context ends the wait for a writer, and the wait for data.
 func TestPipeContext(t *testing.T) {
 	path := mkfifo(t)
 	for range 20 {
@@ -86,25 +86,25 @@ func TestPipeContext(t *testing.T) {
 	}
 }
 
-// TestSwappedForPipe does not wait for a pipe that took a file's place after it
-// was looked at.
+// TestSwappedForPipe checks that open does not block if a file is replaced by a pipe after its kind
+// was checked.
 func TestSwappedForPipe(t *testing.T) {
 	path := mkfifo(t)
 	a, err := new(Fetcher).locate(&fetch.Request{Locator: locate(path)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.OpenFile(a.path, os.O_RDONLY|nonBlocking, 0) // as open does then
+	file, err := os.OpenFile(a.path, os.O_RDONLY|nonBlocking, 0) // as open does
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || a.checkKind(info) == nil {
-		t.Errorf("an opened pipe passes for a file: %v, %v", info, err)
+		t.Errorf("an open pipe is accepted as a file: %v, %v", info, err)
 	}
 }
 
-// TestEndless bounds what is read of a device by Length and by the limit.
+// TestEndless checks that Length and Limits.Body end the read of a device.
 func TestEndless(t *testing.T) {
 	zero := locate("/dev/zero")
 	for _, tc := range []struct {
@@ -125,7 +125,7 @@ func TestEndless(t *testing.T) {
 				continue
 			}
 			if n, err := read(res); n != tc.want || !errors.Is(err, tc.kind) {
-				t.Errorf("%+v, %s: %d octets, %v", tc, name, n, err)
+				t.Errorf("%+v, %s: %d bytes, %v", tc, name, n, err)
 			}
 			res.Close()
 		}
@@ -135,11 +135,10 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestReplaceReadOnly leaves a file alone that must not be written, although
-// its directory may.
+// TestReplaceReadOnly checks that a read-only file in a writable directory is not replaced.
 func TestReplaceReadOnly(t *testing.T) {
 	if os.Geteuid() == 0 {
-		// Permissions keep nothing from root; a program being run is kept from all.
+		// Permissions do not stop root, but nobody can write to a running program.
 		testReplaceBusy(t)
 		return
 	}
@@ -167,7 +166,7 @@ func testReplaceBusy(t *testing.T) {
 	}
 }
 
-// TestNoDirectory says what is missing: not the file.
+// TestNoDirectory checks that the error names the missing directory.
 func TestNoDirectory(t *testing.T) {
 	dir := t.TempDir()
 	req := &fetch.Request{Locator: locate(dir + "/no/x")}

@@ -13,11 +13,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Replace implements [fetch.Replacer]. Without an Offset the file is written
-// beside the old one and takes its place, with its permissions, when it is
-// complete; if body fails, the old one stays. With an Offset what is behind it
-// in the file is replaced where it stands. A symbolic link is followed, unless
-// it leads nowhere.
+// Replace implements [fetch.Replacer]. If Offset is 0, it writes a new file in the same directory
+// and renames it over the old one when it is complete. The new file gets the permissions of the old
+// one. If body fails, the old file is left unchanged. If Offset is positive, the file is truncated
+// to Offset and body is written there, in place. Symbolic links are followed; a dangling link is
+// replaced by the file.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writing(ctx, req)
 	if err != nil {
@@ -30,30 +30,30 @@ func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reade
 	return a.swap(src)
 }
 
-// Update implements [fetch.Updater]: body is appended to the file, which is made
-// if it does not exist.
+// Update implements [fetch.Updater]. It appends body to the file, and creates the file if it does
+// not exist.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writing(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	if req.Offset != 0 {
-		return nil, a.fail(fetch.OpUpdate, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an offset")})
+		return nil, a.fail(fetch.OpUpdate, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an append takes no offset")})
 	}
 	src := &source{ctx: ctx, r: body, trace: fetch.ContextTrace(ctx)}
 	return a.write(src, os.O_WRONLY|os.O_APPEND|os.O_CREATE, -1)
 }
 
-// writing is access for a file that is to be written.
+// writing is like access, for a request that writes a file.
 func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, error) {
 	a, err := f.access(ctx, req)
 	switch {
 	case err != nil:
 		return nil, err
 	case a.namesDirectory():
-		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("the URL names no file")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("the URL names a directory, not a file")})
 	case req.Offset < 0, req.Length != 0:
-		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("only an offset can be written at")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an upload takes no negative offset and no length")})
 	}
 	if target, err := filepath.EvalSymlinks(a.path); err == nil {
 		a.path = target
@@ -65,20 +65,20 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 	case err != nil:
 		return nil, a.fail(fetch.OpWrite, err)
 	case info.IsDir():
-		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrPermission, Err: errors.New("a directory is there")})
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrPermission, Err: errors.New("is a directory")})
 	}
 	return a, a.checkKind(info)
 }
 
-// write writes src into the file that is there: behind offset, or at the end
-// for -1.
+// write writes src to the file in place, without a temporary file. If offset is not -1, the file is
+// truncated to offset first and src is written there.
 func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes, error) {
 	file, err := os.OpenFile(a.path, flags|nonBlocking, a.opt.mode())
 	if err != nil {
-		return nil, a.noDirectory(err)
+		return nil, a.createError(err)
 	}
 	if offset >= 0 {
-		err = a.cutAt(file, offset)
+		err = a.truncateAt(file, offset)
 	}
 	if err == nil {
 		err = a.copy(file, src)
@@ -86,14 +86,14 @@ func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes,
 	return a.finish(file, err)
 }
 
-// cutAt keeps the first offset octets of a file and goes behind them.
-func (a *access) cutAt(file *os.File, offset int64) error {
+// truncateAt truncates a file to offset bytes and seeks to its end.
+func (a *access) truncateAt(file *os.File, offset int64) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
 		return a.fail(fetch.OpWrite, err)
 	case info.Size() < offset:
-		return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d of a file of %d octets", offset, info.Size())})
+		return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", offset, info.Size())})
 	}
 	if err := file.Truncate(offset); err != nil {
 		return a.fail(fetch.OpWrite, err)
@@ -104,23 +104,23 @@ func (a *access) cutAt(file *os.File, offset int64) error {
 	return nil
 }
 
-// swap writes src to a new file and puts it in the place of the old one.
+// swap writes src to a new file and renames it over the old one.
 func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	if info, err := os.Stat(a.path); err == nil && !info.Mode().IsRegular() {
-		return a.write(src, os.O_WRONLY, -1) // a device stays one
+		return a.write(src, os.O_WRONLY, -1) // write to a device, do not replace it
 	}
-	if err := a.mayWrite(); err != nil {
+	if err := a.checkWritable(); err != nil {
 		return nil, err
 	}
 	part := fmt.Sprintf(".fetch1738-%016x.part", rand.Uint64())
 	file, err := os.OpenFile(filepath.Join(filepath.Dir(a.path), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, a.opt.mode())
 	if err != nil {
-		return nil, a.noDirectory(err)
+		return nil, a.createError(err)
 	}
-	defer os.Remove(file.Name()) // gone by then, if all went well
+	defer os.Remove(file.Name()) // fails after a successful rename
 	err = a.copy(file, src)
 	if err == nil {
-		err = a.takeMode(file)
+		err = a.copyMode(file)
 	}
 	attributes, err := a.finish(file, err)
 	if err != nil {
@@ -132,9 +132,9 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	return attributes, nil
 }
 
-// mayWrite wants a file that is there to be writable: taking its place does not
-// need that.
-func (a *access) mayWrite() error {
+// checkWritable fails if the file exists and is not writable. A rename over it would not check
+// that.
+func (a *access) checkWritable() error {
 	file, err := os.OpenFile(a.path, os.O_WRONLY|nonBlocking, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -145,8 +145,9 @@ func (a *access) mayWrite() error {
 	return file.Close()
 }
 
-// noDirectory is the error of making a file: what is missing is not the file.
-func (a *access) noDirectory(err error) error {
+// createError returns the error of creating a file. If its directory does not exist, the error says
+// so.
+func (a *access) createError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, missing := os.Stat(filepath.Dir(a.path)); missing != nil {
 			return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrNotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
@@ -155,8 +156,8 @@ func (a *access) noDirectory(err error) error {
 	return a.fail(fetch.OpWrite, err)
 }
 
-// takeMode gives file the permissions of the one it replaces, if there is one.
-func (a *access) takeMode(file *os.File) error {
+// copyMode sets the permissions of file to those of the file that it replaces, if there is one.
+func (a *access) copyMode(file *os.File) error {
 	info, err := os.Stat(a.path)
 	if err != nil {
 		return nil
@@ -180,7 +181,7 @@ func (a *access) copy(file *os.File, src *source) error {
 	return a.fail(fetch.OpWrite, err)
 }
 
-// finish closes the file, which may fail too.
+// finish closes the file and returns its attributes.
 func (a *access) finish(file *os.File, err error) (*fetch.Attributes, error) {
 	info, statErr := file.Stat()
 	if closeErr := file.Close(); err == nil && closeErr != nil {
@@ -196,8 +197,8 @@ func (a *access) finish(file *os.File, err error) (*fetch.Attributes, error) {
 	return &attributes, nil
 }
 
-// source is what is stored. It obeys the context, and remembers whether it was
-// to blame.
+// source reads the data to store. It fails when the context is done, and remembers the error of the
+// reader.
 type source struct {
 	ctx   context.Context
 	r     io.Reader

@@ -14,28 +14,28 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// access is what one request comes to: the commands and their arguments.
+// An access is a request as FTP commands and their arguments.
 type access struct {
-	env      *fetch.Env
-	limits   fetch.Limits
-	email    string
-	trace    *fetch.Trace
-	loc      *locator.FTP
-	login    *locator.Login // nil is the anonymous user
-	req      *fetch.Request
-	opt      Options
-	key      key
-	exact    bool
-	noEPSV   bool
-	pasv     *servers // of the Fetcher, as the next
-	outrun   *servers
-	reuses   bool // sessions
-	farewell time.Duration
-	inTurn   bool // each command waits for the reply to the one before
-	outran   bool // the server has turned out not to cope with anything else
-	active   *Active
-	check227 bool
-	safety   safety
+	env          *fetch.Env
+	limits       fetch.Limits
+	email        string
+	trace        *fetch.Trace
+	loc          *locator.FTP
+	login        *locator.Login // nil for the anonymous user
+	req          *fetch.Request
+	opt          Options
+	key          key
+	exact        bool
+	noEPSV       bool
+	pasvOnly     *servers // shared with the Fetcher, as is noPipelining
+	noPipelining *servers
+	reuses       bool // sessions are kept for reuse
+	quitTime     time.Duration
+	sequential   bool // nothing is pipelined: each command waits for the previous reply
+	fellBack     bool // pipelining has failed in this access
+	active       *Active
+	check227     bool
+	safety       safety
 
 	dirs []string // arguments of CWD
 	verb fetch.Op // of the transfer
@@ -43,12 +43,12 @@ type access struct {
 	typ  byte     // argument of TYPE; 0 sends none
 }
 
-// key is what two accesses must have in common to use the same session. What
-// the policy makes of the second one is asked before it does (session.Permit).
+// A key holds what two accesses must have in common to use the same session. The
+// policy is asked about the second access before it gets the session (session.Permit).
 type key struct {
 	host           string
 	port           uint16
-	implicit       bool // under TLS from the first octet on
+	implicit       bool // under TLS from the first byte on
 	user, password string
 	hasUser        bool
 	hasPassword    bool
@@ -56,7 +56,7 @@ type key struct {
 	alternative    string
 }
 
-// purpose is which operation an access is for.
+// A purpose is the operation that an access is for.
 type purpose uint8
 
 const (
@@ -66,12 +66,11 @@ const (
 	updating
 )
 
-// access checks a request and makes an access of it; nothing is dialled for one
-// that fails.
+// access checks a request and returns the access for it. It does not connect.
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
 	loc, ok := req.Locator.(*locator.FTP)
 	if !ok || loc == nil {
-		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("no ftp URL but a %T", req.Locator))
+		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("not an ftp URL but a %T", req.Locator))
 	}
 	if err := fetch.CheckOctets(loc); err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	env := f.Env.WithDefaults()
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
-		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasv: &f.pasv, outrun: &f.outrun,
+		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining,
 		active: f.Active, check227: f.CheckHost, safety: f.safety(),
 	}
 	var err error
@@ -91,9 +90,9 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	}
 	a.locate(f.GuessType, p)
 	a.key = a.makeKey()
-	_, outrun := f.outrun.Load(a.server())
-	a.farewell = cmp.Or(f.QuitTime, quitTime)
-	a.reuses, a.inTurn = f.reuses(), p != fetching || f.Exact || f.DisablePipelining || outrun
+	_, noPipelining := f.noPipelining.Load(a.server())
+	a.quitTime = cmp.Or(f.QuitTime, defaultQuitTime)
+	a.reuses, a.sequential = f.reuses(), p != fetching || f.Exact || f.DisablePipelining || noPipelining
 	return a, nil
 }
 
@@ -103,15 +102,15 @@ func (a *access) check(p purpose) error {
 	}
 	switch {
 	case a.loc.Host == "":
-		return &fetch.Error{Kind: fetch.ErrBadURL, Section: "3.1", Err: errors.New("no host")}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Section: "3.1", Err: errors.New("the URL has no host")}
 	case strings.IndexByte("\x00aidAID", a.loc.Type) < 0:
-		return bad(fetch.ErrBadURL, `a typecode is one of "a", "i" and "d"`)
+		return bad(fetch.ErrBadURL, `the typecode must be "a", "i" or "d"`)
 	case a.opt.Method > NoCWD:
-		return bad(fetch.ErrUnsupported, "no such method")
+		return bad(fetch.ErrUnsupported, "unknown Options.Method")
 	case a.req.Length < 0, a.req.Offset < 0 && p != fetching:
-		return bad(fetch.ErrBadRange, "a negative range")
+		return bad(fetch.ErrBadRange, "negative offset or length")
 	case (p == replacing || p == updating) && (a.loc.Name == "" || a.typecode() == 'd'):
-		return bad(fetch.ErrBadURL, "the URL names no file")
+		return bad(fetch.ErrBadURL, "the URL does not name a file")
 	}
 	if err := a.active.check(); err != nil {
 		return err
@@ -119,7 +118,7 @@ func (a *access) check(p purpose) error {
 	return checkLine("the e-mail address", a.email)
 }
 
-// typecode is the typecode in lower case, or 0.
+// typecode returns the typecode in lower case, or 0.
 func (a *access) typecode() byte {
 	if a.loc.Type == 0 {
 		return 0
@@ -127,7 +126,7 @@ func (a *access) typecode() byte {
 	return a.loc.Type | 0x20
 }
 
-// locate turns the url-path into commands (RFC 1738 §3.2.2).
+// locate derives the commands from the url-path (RFC 1738 §3.2.2).
 func (a *access) locate(guess bool, p purpose) {
 	a.dirs, a.name = a.loc.CWD, a.loc.Name
 	switch {
@@ -159,8 +158,8 @@ func (a *access) locate(guess bool, p purpose) {
 	}
 }
 
-// list makes the access a listing. RFC 1738 §3.2.2 has no TYPE before NLST; A,
-// which listings are in, is what a session begins with (RFC 959 §5.1).
+// list makes the access a listing. RFC 1738 §3.2.2 sends no TYPE before NLST; listings
+// are sent in type A, which is the default of a session (RFC 959 §5.1).
 func (a *access) list() {
 	a.verb, a.typ = fetch.OpLIST, 'A'
 	if a.opt.ListCommand != "" {
@@ -178,10 +177,10 @@ func (a *access) listing() bool {
 	return a.verb == fetch.OpLIST || a.verb == fetch.OpNLST || a.verb == fetch.OpMLSD
 }
 
-// ascii tells whether the data are lines that end in CR LF.
+// ascii reports whether the data are lines that end in CR LF.
 func (a *access) ascii() bool { return a.typ != 'I' }
 
-// user is the argument of USER.
+// user returns the argument of USER.
 func (a *access) user() string {
 	if a.login == nil {
 		return "anonymous"
@@ -189,7 +188,7 @@ func (a *access) user() string {
 	return a.login.User
 }
 
-// target is the control connection.
+// target returns the target of the control connection.
 func (a *access) target() fetch.Target {
 	server, _ := locator.ServerOf(a.loc)
 	return fetch.Target{Locator: a.loc, From: a.req.From, Purpose: fetch.PurposeControl, Network: "tcp", Host: server.Host, Port: server.Port}
@@ -204,23 +203,23 @@ func (a *access) makeKey() key {
 	return k
 }
 
-// commands are what an access needs of a session; Explain gives it one that only
-// takes notes.
+// commands are the commands that an access sends. A session sends them to the server;
+// notes and planner only record them.
 type commands interface {
 	quote(line string) (talk.Reply, error)
-	left(dirs []string) (rest []string, ok bool) // of the way to a directory; ok is false if it begins at home
-	home() error                                 // back to the login directory
+	remaining(dirs []string) (rest []string, ok bool) // CWDs still to send; ok is false if home must come first
+	home() error                                      // returns to the login directory
 	cwd(dir string) error
 	mkd(dir string) error
 	setType(t byte) error
 	size(name string) (int64, error)
 	modTime(name string) (time.Time, error)
-	listsFacts() (bool, error)     // by MLSD
-	openData(command string) error // the data connection for a transfer
+	listsFacts() (bool, error)     // reports whether MLSD is supported
+	openData(command string) error // opens the data connection for a transfer
 	retrieve(command string, offset int64) error
 }
 
-// enter sends the caller's first commands and goes to the directory.
+// enter sends the commands of Options.Quote and changes to the directory.
 func (a *access) enter(c commands) error {
 	if len(a.opt.Quote) > 0 {
 		if err := c.home(); err != nil {
@@ -233,8 +232,8 @@ func (a *access) enter(c commands) error {
 	return a.changeDir(c)
 }
 
-// prepare opens the data connection and says how it will be used. Exact keeps to
-// the order of RFC 1738, in which the data connection comes with the transfer.
+// prepare opens the data connection and sets the transfer type. With Exact, the data
+// connection is opened just before the transfer, in the order of RFC 1738.
 func (a *access) prepare(c commands) error {
 	if err := a.preferFacts(c); err != nil {
 		return err
@@ -247,7 +246,7 @@ func (a *access) prepare(c commands) error {
 	return a.setMode(c)
 }
 
-// setMode is TYPE and the caller's commands that come after it.
+// setMode sends TYPE and the commands of Options.PreTransfer.
 func (a *access) setMode(c commands) error {
 	if a.typ != 0 {
 		if err := c.setType(a.typ); err != nil {
@@ -257,7 +256,7 @@ func (a *access) setMode(c commands) error {
 	return a.quote(c, a.opt.PreTransfer)
 }
 
-// command is the one that begins the transfer.
+// command returns the command that starts the transfer.
 func (a *access) command() string {
 	if a.listing() && a.opt.ListCommand != "" {
 		return command(a.opt.ListCommand, a.name)
@@ -265,11 +264,11 @@ func (a *access) command() string {
 	return command(string(a.verb), a.name)
 }
 
-// changeDir enters the directory, from the login directory: "there is no common
-// hierarchical model", so nothing else leads from one path to a different one
+// changeDir changes to the directory, starting from the login directory: because "there
+// is no common hierarchical model", a different path cannot be reached in any other way
 // (RFC 1738 §3.2.5).
 func (a *access) changeDir(c commands) error {
-	rest, ok := c.left(a.dirs)
+	rest, ok := c.remaining(a.dirs)
 	if !ok {
 		if err := c.home(); err != nil {
 			return err
@@ -278,7 +277,7 @@ func (a *access) changeDir(c commands) error {
 	for _, dir := range rest {
 		err := c.cwd(dir)
 		if a.opt.CreateDirs && refusal(err) {
-			if err = c.mkd(dir); err == nil || refusal(err) { // somebody else may have been faster
+			if err = c.mkd(dir); err == nil || refusal(err) { // another client may have created it first
 				err = c.cwd(dir)
 			}
 		}
@@ -304,16 +303,16 @@ func (a *access) quote(c commands, lines []string) error {
 	return nil
 }
 
-// begun is a transfer to us as it was begun.
+// begun describes a download that has been started.
 type begun struct {
-	size     int64 // of the whole; -1 when not known
+	size     int64 // of the whole file; -1 if not known
 	modTime  time.Time
 	offset   int64
-	nothing  bool // there is nothing to come, so nothing was begun
-	unwanted bool
+	nothing  bool // there is no data to fetch, so no transfer was started
+	unwanted bool // Options.Wanted returned false
 }
 
-// begin enters the directory and starts the transfer.
+// begin changes to the directory and starts the download.
 func (a *access) begin(c commands) (begun, error) {
 	b := begun{size: -1}
 	if err := a.enter(c); err != nil {
@@ -334,7 +333,7 @@ func (a *access) begin(c commands) (begun, error) {
 	if err := a.prepare(c); err != nil {
 		return b, err
 	}
-	var missing error // so says SIZE; RETR has the last word
+	var missing error // from SIZE; the reply to RETR decides
 	if a.wantsSize() {
 		n, err := c.size(a.name)
 		switch {
@@ -350,7 +349,7 @@ func (a *access) begin(c commands) (begun, error) {
 		return b, missing
 	}
 	if whole := a.req.Offset == 0 && a.req.Length == 0; whole && a.limits.Body > 0 && b.size > a.limits.Body {
-		return b, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d octets", a.limits.Body)})
+		return b, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the file has %d bytes; the limit is %d", b.size, a.limits.Body)})
 	}
 	if err := a.seek(&b); err != nil {
 		return b, a.fail(fetch.OpSeek, err)
@@ -368,59 +367,58 @@ func (a *access) begin(c commands) (begun, error) {
 	return b, err
 }
 
-// transfer begins the transfer by its command, or by one that does as well where
-// the server does not know it.
+// transfer starts the transfer. If the server does not support MLSD it sends LIST, and
+// if it does not support LIST, NLST.
 func (a *access) transfer(c commands, offset int64) error {
 	for {
 		err := c.retrieve(a.command(), offset)
-		plainer, ok := map[fetch.Op]fetch.Op{fetch.OpMLSD: fetch.OpLIST, fetch.OpLIST: fetch.OpNLST}[a.verb]
+		fallback, ok := map[fetch.Op]fetch.Op{fetch.OpMLSD: fetch.OpLIST, fetch.OpLIST: fetch.OpNLST}[a.verb]
 		if !ok || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
 			return err
 		}
-		a.verb = plainer
+		a.verb = fallback
 	}
 }
 
-// noFiles tells the way in which servers of the BSD family list a directory that
-// is empty: "550 No files found." The directory is there, as CWD has shown.
+// noFiles reports whether err is the reply of servers of the BSD family to the listing of
+// an empty directory: "550 No files found." CWD has shown that the directory exists.
 func noFiles(err error) bool {
 	var e *fetch.Error
 	return errors.As(err, &e) && (e.Code == 450 || e.Code == 550) && strings.HasPrefix(strings.ToLower(e.Reply), "no files")
 }
 
-// wantsSize tells whether SIZE comes before the transfer. In TYPE A servers
-// mean different things by it, so there it is asked only when there is no other
-// way to know what is meant.
+// wantsSize reports whether SIZE is sent before the transfer. In type A, servers count
+// differently, so SIZE is sent only if the offset is relative to the end.
 func (a *access) wantsSize() bool {
 	return a.verb == fetch.OpRETR && (a.req.Offset < 0 || a.typ == 'I' && !a.exact)
 }
 
-// seek turns Request.Offset into an offset.
+// seek computes the offset from the start of the file from Request.Offset.
 func (a *access) seek(b *begun) error {
 	b.offset = a.req.Offset
 	switch {
 	case b.offset == 0:
 	case a.listing():
-		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a part of a listing")}
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("cannot fetch part of a directory listing")}
 	case b.offset < 0 && b.size < 0:
-		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("the server does not tell the size")}
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("the server did not send the size; an offset from the end requires it")}
 	case b.offset < 0:
 		b.offset = max(0, b.size+b.offset)
 	case b.size >= 0 && b.offset > b.size:
-		return &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d of a file of %d octets", b.offset, b.size)}
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", b.offset, b.size)}
 	}
 	b.nothing = b.offset > 0 && b.offset == b.size
 	return nil
 }
 
-// refusal tells whether err is a negative reply, after which the session goes on.
+// refusal reports whether err is a negative reply after which the session continues.
 func refusal(err error) bool {
 	var e *fetch.Error
 	return errors.As(err, &e) && e.Code >= 400 && e.Code != 421
 }
 
-// command is a command with its argument, if there is one. A null argument of
-// CWD is one, of LIST and NLST it is none.
+// command returns a command line. It omits an empty argument. For a null component of
+// the path, session.cwd sends "CWD ".
 func command(verb, arg string) string {
 	if arg == "" {
 		return verb
@@ -428,7 +426,7 @@ func command(verb, arg string) string {
 	return verb + " " + arg
 }
 
-// resource describes what has been begun.
+// resource returns the Resource of a download that has been started.
 func (a *access) resource(s *session, b begun) *fetch.Resource {
 	res := &fetch.Resource{
 		Locator: a.loc, Body: fetch.EmptyBody, Peer: s.peer,
@@ -449,7 +447,7 @@ func (a *access) resource(s *session, b begun) *fetch.Resource {
 	return res
 }
 
-// isText guesses from the suffix whether a file is text (RFC 1738 §3.2.3).
+// isText guesses from its name whether a file is text (RFC 1738 §3.2.3).
 func isText(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".txt", ".text", ".me", ".1st", ".asc", ".html", ".htm", ".tex", ".ps", ".c", ".h", ".sh", ".pl", ".csv", ".abstract":

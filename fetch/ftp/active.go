@@ -13,20 +13,20 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Active is the active mode: the server connects to a port of ours. It is asked
-// for by EPRT (RFC 2428), or by PORT where that is refused over IPv4. Only the
-// peer of the control connection is let in, and only within Limits.Connect. It
-// does not go through a proxy.
+// Active configures active mode, in which the server connects to a port of the client.
+// The client announces the port with EPRT (RFC 2428) or, if the server refuses EPRT over
+// IPv4, with PORT. It accepts only connections from the peer of the control connection,
+// within Limits.Connect. Active mode is not supported through a proxy.
 type Active struct {
-	// Host is the address to listen on and to tell the server: an address, the name
-	// of a network interface, or a host name; empty is that of our end of the
-	// control connection. One that is not this machine's is told all the same, for
-	// a router to pass the connection on from there, and the port opened at our end
-	// of the control connection.
+	// Host is the address to listen on and to announce to the server: an IP address,
+	// the name of a network interface, or a host name. If empty, it is the local
+	// address of the control connection. An address that does not belong to this host
+	// is announced anyway, for a router that forwards the connection; the port is then
+	// opened at the local address of the control connection.
 	Host string
-	// Ports are the first and the last one to try; zeros are any free one.
+	// Ports are the first and the last port to try. Zeros mean any free port.
 	Ports [2]uint16
-	// DisableEPRT sends PORT at once over IPv4.
+	// DisableEPRT sends PORT without trying EPRT first. Over IPv6 it has no effect.
 	DisableEPRT bool
 }
 
@@ -35,47 +35,47 @@ func (a *Active) check() error {
 	case a == nil:
 		return nil
 	case a.Ports[1] < a.Ports[0]:
-		return &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("no port from %d to %d", a.Ports[0], a.Ports[1])}
+		return &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("invalid port range %d-%d", a.Ports[0], a.Ports[1])}
 	}
 	return checkLine("the address to listen on", a.Host)
 }
 
-// invite opens a port and tells the server of it.
-func (s *session) invite() error {
+// openPort opens a port and announces it to the server.
+func (s *session) openPort() error {
 	s.ctl.verb = fetch.OpPORT
 	if !s.peer.IsValid() {
-		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("active mode does not go through a proxy")})
+		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("active mode is not supported through a proxy")})
 	}
-	told, err := s.open()
+	at, err := s.open()
 	if err != nil {
 		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.ErrUnreachable, Err: err})
 	}
-	if err := s.tell(told); err != nil {
+	if err := s.announcePort(at); err != nil {
 		s.closePort()
 		return err
 	}
 	return nil
 }
 
-// open opens a port in place of the one before; it gives the address to tell of.
+// open closes the previous port and opens a new one. It returns the address to announce.
 func (s *session) open() (netip.AddrPort, error) {
 	s.closePort()
 	own := fetch.AddrPort(s.ctl.Raw.LocalAddr()).Addr()
-	told, err := s.access.active.address(s.ctx, own)
+	announced, err := s.access.active.address(s.ctx, own)
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	s.port, err = s.listen(told)
-	if err != nil && told != own {
+	s.port, err = s.listen(announced)
+	if err != nil && announced != own {
 		s.port, err = s.listen(own)
 	}
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	return netip.AddrPortFrom(told.WithZone(""), fetch.AddrPort(s.port.Addr()).Port()), nil
+	return netip.AddrPortFrom(announced.WithZone(""), fetch.AddrPort(s.port.Addr()).Port()), nil
 }
 
-// address is Host as an address, of the family of our own end.
+// address returns the IP address of Host, of the same family as own.
 func (a *Active) address(ctx context.Context, own netip.Addr) (netip.Addr, error) {
 	if a.Host == "" {
 		return own, nil
@@ -86,7 +86,11 @@ func (a *Active) address(ctx context.Context, own netip.Addr) (netip.Addr, error
 	}
 	i := slices.IndexFunc(found, func(addr netip.Addr) bool { return addr.Is4() == own.Is4() })
 	if i < 0 {
-		return netip.Addr{}, fmt.Errorf("%s has no address of the family of %v", a.Host, own)
+		family := "IPv6"
+		if own.Is4() {
+			family = "IPv4"
+		}
+		return netip.Addr{}, fmt.Errorf("%s has no %s address", a.Host, family)
 	}
 	return found[i], nil
 }
@@ -111,7 +115,7 @@ func (a *Active) addresses(ctx context.Context) (found []netip.Addr, err error) 
 	return found, err
 }
 
-// listen opens one of the ports at an address.
+// listen opens the first free port of Active.Ports at an address.
 func (s *session) listen(at netip.Addr) (l net.Listener, err error) {
 	open := (&net.ListenConfig{}).Listen
 	if env := s.access.env; env != nil && env.Listen != nil {
@@ -129,8 +133,8 @@ func (s *session) listen(at netip.Addr) (l net.Listener, err error) {
 	return nil, err
 }
 
-// tell sends EPRT, or PORT.
-func (s *session) tell(at netip.AddrPort) error {
+// announcePort sends EPRT or PORT.
+func (s *session) announcePort(at netip.AddrPort) error {
 	if !s.access.active.DisableEPRT && !s.noEPRT || at.Addr().Is6() {
 		r, err := s.ctl.exchange(eprt(at))
 		if err != nil || r.Class() == 2 {
@@ -140,7 +144,7 @@ func (s *session) tell(at netip.AddrPort) error {
 			return s.refused(r)
 		}
 		s.noEPRT = true
-		s.ctl.Trace.Note("EPRT is refused; trying PORT")
+		s.ctl.Trace.Note("the server refused EPRT; trying PORT")
 	}
 	r, err := s.ctl.exchange(port(at))
 	if err == nil && r.Class() != 2 {
@@ -149,7 +153,7 @@ func (s *session) tell(at netip.AddrPort) error {
 	return s.failure(err)
 }
 
-// eprt is "EPRT |1|132.235.1.2|6275|" (RFC 2428 §2).
+// eprt returns "EPRT |1|132.235.1.2|6275|" (RFC 2428 §2).
 func eprt(at netip.AddrPort) string {
 	family := 1
 	if at.Addr().Is6() {
@@ -158,7 +162,7 @@ func eprt(at netip.AddrPort) string {
 	return fmt.Sprintf("EPRT |%d|%s|%d|", family, at.Addr(), at.Port())
 }
 
-// port is "PORT h1,h2,h3,h4,p1,p2" (RFC 959 §4.1.2).
+// port returns "PORT h1,h2,h3,h4,p1,p2" (RFC 959 §4.1.2).
 func port(at netip.AddrPort) string {
 	host := strings.ReplaceAll(at.Addr().String(), ".", ",")
 	return "PORT " + host + "," + strconv.Itoa(int(at.Port()>>8)) + "," + strconv.Itoa(int(at.Port()&0xff))
@@ -171,13 +175,13 @@ func (s *session) closePort() {
 	}
 }
 
-// maxStrangers bounds how many others are turned away.
-const maxStrangers = 64
+// maxRejected is the number of connections from other hosts after which admit fails.
+const maxRejected = 64
 
-// admit waits for a connection from peer. Anybody may knock at an open port
-// (RFC 2577 §4, CVE-2002-0714).
+// admit waits for a connection from peer and closes connections from other hosts. Any
+// host can connect to an open port (RFC 2577 §4, CVE-2002-0714).
 func admit(l net.Listener, peer netip.Addr) (net.Conn, error) {
-	for range maxStrangers {
+	for range maxRejected {
 		conn, err := l.Accept()
 		if err != nil {
 			return nil, err
@@ -187,5 +191,5 @@ func admit(l net.Listener, peer netip.Addr) (net.Conn, error) {
 		}
 		conn.Close()
 	}
-	return nil, fmt.Errorf("others than %v keep connecting", peer)
+	return nil, fmt.Errorf("rejected %d data connections from hosts other than %v", maxRejected, peer)
 }

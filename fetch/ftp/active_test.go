@@ -18,7 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// actively is a world of a server and a Fetcher that has it connect.
+// actively runs a test with a server and a Fetcher in active mode.
 func actively(t *testing.T, configure func(*testserver.FTP), test func(*testing.T, *testserver.FTP, *Fetcher)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -37,7 +37,7 @@ func actively(t *testing.T, configure func(*testserver.FTP), test func(*testing.
 	})
 }
 
-// verbs are the commands that a server has got.
+// verbs returns the verbs of the commands that a server has received.
 func verbs(srv *testserver.FTP) (verbs []string) {
 	for _, line := range srv.Transcript() {
 		if line.From == testserver.FromClient {
@@ -48,7 +48,7 @@ func verbs(srv *testserver.FTP) (verbs []string) {
 	return verbs
 }
 
-// TestActive goes through every kind of transfer.
+// TestActive tests every kind of transfer.
 func TestActive(t *testing.T) {
 	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 		file := locate(srv, "pub", "a.txt")
@@ -87,8 +87,8 @@ func TestActive(t *testing.T) {
 	})
 }
 
-// TestActiveFallback has a listing tried twice, each time with a port of its own;
-// one that is not used is closed.
+// TestActiveFallback tests that each attempt at a listing opens its own port, and that
+// an unused port is closed.
 func TestActiveFallback(t *testing.T) {
 	actively(t, func(s *testserver.FTP) { s.Hide = []string{"LIST"} }, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 		open := 0
@@ -110,7 +110,7 @@ func TestActiveFallback(t *testing.T) {
 	})
 }
 
-// closing counts itself off.
+// closing is a listener that decrements open when it is closed.
 type closing struct {
 	net.Listener
 	open *int
@@ -118,16 +118,17 @@ type closing struct {
 
 func (c closing) Close() error { *c.open--; return c.Listener.Close() }
 
-// TestActivePort has PORT where EPRT is refused, once, or not wanted.
+// TestActivePort tests that PORT is sent if EPRT is refused or disabled. EPRT is tried once
+// per session.
 func TestActivePort(t *testing.T) {
 	for name, tc := range map[string]struct {
 		configure func(*testserver.FTP)
 		disable   bool
 		want      []string
 	}{
-		"refused":    {func(s *testserver.FTP) { s.Hide = []string{"EPRT"} }, false, []string{"EPRT", "PORT", "RETR", "PORT", "RETR"}},
-		"not wanted": {nil, true, []string{"PORT", "RETR", "PORT", "RETR"}},
-		"accepted":   {nil, false, []string{"EPRT", "RETR", "EPRT", "RETR"}},
+		"refused":  {func(s *testserver.FTP) { s.Hide = []string{"EPRT"} }, false, []string{"EPRT", "PORT", "RETR", "PORT", "RETR"}},
+		"disabled": {nil, true, []string{"PORT", "RETR", "PORT", "RETR"}},
+		"accepted": {nil, false, []string{"EPRT", "RETR", "EPRT", "RETR"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			actively(t, tc.configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
@@ -146,7 +147,7 @@ func TestActivePort(t *testing.T) {
 	}
 }
 
-// TestActiveFailures has the ways in which the server does not come.
+// TestActiveFailures tests the ways in which active mode fails.
 func TestActiveFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault func(*testserver.FTP, *Fetcher)
@@ -157,7 +158,7 @@ func TestActiveFailures(t *testing.T) {
 			srv.On("EPRT", 0, testserver.Reply("500 What?"))
 			srv.On("PORT", 0, testserver.Reply("501 No."))
 		}, "PORT", fetch.ErrUnsupported},
-		"it cannot come": {func(srv *testserver.FTP, f *Fetcher) {
+		"it cannot connect": {func(srv *testserver.FTP, f *Fetcher) {
 			listen := f.Env.Listen
 			f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
 				l, err := listen(ctx, network, address)
@@ -187,7 +188,7 @@ func TestActiveFailures(t *testing.T) {
 	}
 }
 
-// deaf is a port that never lets anybody in.
+// deaf is a listener that never accepts a connection.
 type deaf struct {
 	net.Listener
 	closed chan struct{}
@@ -196,7 +197,7 @@ type deaf struct {
 func (d deaf) Accept() (net.Conn, error) { <-d.closed; return nil, net.ErrClosed }
 func (d deaf) Close() error              { close(d.closed); return d.Listener.Close() }
 
-// TestActiveIPv6 has EPRT for the other family, which PORT cannot do.
+// TestActiveIPv6 tests EPRT over IPv6, which PORT does not support.
 func TestActiveIPv6(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, err := testserver.StartFTP(t.Context(), "[::1]:21", func(s *testserver.FTP) { s.InMemory = true })
@@ -232,15 +233,15 @@ func TestActiveIPv6(t *testing.T) {
 	})
 }
 
-// at6 is a locator on [::1], which RFC 1738 cannot write.
+// at6 returns a locator on [::1], for which RFC 1738 has no syntax.
 func at6(path string) *locator.FTP {
 	l := at(path)
 	l.Host = "::1"
 	return l
 }
 
-// TestActiveStranger has somebody else come first (CVE-2002-0714), who gets
-// nothing and from whom nothing is taken.
+// TestActiveStranger tests that a connection from another host (CVE-2002-0714) is closed
+// without exchanging data.
 func TestActiveStranger(t *testing.T) {
 	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 		var strangers []net.Conn
@@ -260,7 +261,7 @@ func TestActiveStranger(t *testing.T) {
 		for _, c := range strangers {
 			_ = c.SetReadDeadline(time.Now().Add(time.Second))
 			if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("the stranger reads %d octets, %v", n, err)
+				t.Errorf("the other host reads %d bytes, %v", n, err)
 			}
 			c.Close()
 		}
@@ -270,8 +271,8 @@ func TestActiveStranger(t *testing.T) {
 	})
 }
 
-// TestActiveTooLate has the server connect at the very moment at which it is given
-// up: the connection is closed.
+// TestActiveTooLate tests that a connection is closed if the server connects at the
+// moment of the timeout.
 func TestActiveTooLate(t *testing.T) {
 	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 		ours, theirs := net.Pipe()
@@ -287,12 +288,12 @@ func TestActiveTooLate(t *testing.T) {
 		}
 		_ = theirs.SetReadDeadline(time.Now().Add(time.Second))
 		if n, err := theirs.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
-			t.Errorf("who came too late reads %d octets, %v", n, err)
+			t.Errorf("the late connection reads %d bytes, %v", n, err)
 		}
 	})
 }
 
-// late is a port at which the server arrives when it is closed.
+// late is a listener at which the server connects when it is closed.
 type late struct {
 	net.Listener
 	last   net.Conn
@@ -314,7 +315,7 @@ type awaited struct{ net.Conn }
 
 func (awaited) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 20} }
 
-// crowded is a port at which somebody of another address is first.
+// crowded is a listener whose first connection is from another host.
 type crowded struct {
 	net.Listener
 	first net.Conn
@@ -332,15 +333,15 @@ type stranger struct{ net.Conn }
 
 func (stranger) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 5), Port: 4711} }
 
-// TestActiveRefusedMeanwhile has the server say on a real control connection
-// that it could not connect.
+// TestActiveRefusedMeanwhile tests that a reply on the control connection ends the wait for
+// the server, over a real network.
 func TestActiveRefusedMeanwhile(t *testing.T) {
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Forbidden = nil })
 	if err := srv.Put("a.txt", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	// The port that the server is told of is the near end of a connection: nobody
-	// listens there, and no other program can.
+	// The announced port is the local end of a connection. Nothing listens there, and
+	// no other program can.
 	taken, err := net.Dial("tcp", srv.Addr)
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +361,7 @@ func TestActiveRefusedMeanwhile(t *testing.T) {
 	}
 }
 
-// elsewhere is a listener that says that it is at another address.
+// elsewhere is a listener that reports another address.
 type elsewhere struct {
 	net.Listener
 	addr net.Addr

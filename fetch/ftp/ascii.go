@@ -6,16 +6,16 @@ import (
 	"runtime"
 )
 
-// localCRLF tells whether the newline of this system is that of TYPE A.
+// localCRLF reports whether the newline of this system is CR LF, as in type A.
 const localCRLF = runtime.GOOS == "windows"
 
-// localText reads TYPE A data, whose lines end in CR LF (RFC 959 §3.1.1.1), with
-// the local newline. A CR that no LF follows stays.
+// localText reads data of type A, whose lines end in CR LF (RFC 959 §3.1.1.1), and
+// converts line ends to the local newline. It keeps a CR that is not followed by LF.
 type localText struct {
 	r   io.Reader
 	buf []byte
-	out []byte // of buf: converted and not read yet
-	cr  bool   // a CR is held back until the next octet is known
+	out []byte // the part of buf that is converted but not read yet
+	cr  bool   // a CR is held back until the next byte is known
 	err error
 }
 
@@ -53,7 +53,7 @@ func (t *localText) fill() {
 	t.out = dropCR(in)
 }
 
-// dropCR turns CR LF into LF, in place.
+// dropCR converts CR LF to LF, in place.
 func dropCR(b []byte) []byte {
 	i := bytes.Index(b, []byte("\r\n"))
 	if i < 0 {
@@ -71,12 +71,12 @@ func dropCR(b []byte) []byte {
 	}
 }
 
-// netText reads local text as TYPE A data. A CR LF that is there stays.
+// netText reads local text and converts line ends to CR LF. It keeps an existing CR LF.
 type netText struct {
 	r    io.Reader
 	buf  []byte
 	out  []byte
-	last byte // the octet before buf
+	last byte // the byte before buf
 	err  error
 }
 
@@ -87,7 +87,7 @@ func newNetText(r io.Reader) io.Reader {
 	return withCR(r)
 }
 
-// withCR is r with lines that end in CR LF.
+// withCR returns a reader of r that converts line ends to CR LF.
 func withCR(r io.Reader) io.Reader { return &netText{r: r, buf: make([]byte, copySize/2)} }
 
 func (t *netText) Read(p []byte) (int, error) {

@@ -6,12 +6,12 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// HeaderAcceptRanges is the field of Attributes.Header that says that the server
-// can begin in the middle of a file; its value is "bytes".
+// HeaderAcceptRanges is a field of Attributes.Header. Its value is "bytes" if the server
+// supports transfers that start at an offset (see Options.Ranges).
 const HeaderAcceptRanges = "Accept-ranges"
 
-// attributes asks for size and time. A name that SIZE and MDTM do not know may
-// be that of a directory.
+// attributes requests size and time. If SIZE and MDTM both fail, CWD checks whether the name
+// is that of a directory.
 func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 	attr := &fetch.Attributes{Size: -1}
 	if err := a.enter(s); err != nil {

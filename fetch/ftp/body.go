@@ -12,43 +12,43 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// body is the octets of a transfer. It ends in io.EOF only when the data
-// connection has ended, the server has said that the transfer is complete, and
-// as many octets came as it told before. More may come, as a file may grow
-// meanwhile. Close may run beside the other methods.
+// A body reads the data of a transfer. It ends in io.EOF only if the data connection has
+// ended, the server has reported that the transfer is complete, and at least the
+// announced number of bytes was received. More may come, because a file may grow
+// during the transfer. Close may be called concurrently with the other methods.
 type body struct {
-	mu   sync.Mutex
-	s    *session
-	a    *access
-	free func(*session) // gives the session back; nil once that is done
-	data *dataConn
-	src  io.Reader  // data, or its text with local newlines
-	left int64      // what Request.Length leaves; -1: no bound
-	due  int64      // octets that the server will send; -1 when not known
-	got  int64      // octets that it has sent
-	grow int64      // how many more than due it may send
-	from int64      // where in the file it began
-	size int64      // of the file; -1 when not known
-	redo redo       // nil once it has been tried
-	swap sync.Mutex // held to change data, beside mu
-	err  error      // what every further Read gives
+	mu       sync.Mutex
+	s        *session
+	a        *access
+	free     func(*session) // returns the session; nil once that is done
+	data     *dataConn
+	src      io.Reader  // data, or its text with local newlines
+	left     int64      // bytes until Request.Length is reached; -1 means no limit
+	expected int64      // bytes that the server will send; -1 if not known
+	received int64      // bytes that it has sent
+	maxExtra int64      // how many more than expected it may send
+	from     int64      // offset in the file at which the transfer started
+	size     int64      // of the file; -1 if not known
+	restart  restart    // nil once it has been tried
+	swap     sync.Mutex // held, together with mu, to change data
+	err      error      // what every further Read returns
 }
 
-func newBody(s *session, a *access, b begun, redo redo, free func(*session)) *body {
-	body := &body{s: s, a: a, free: free, data: s.data, left: -1, due: -1, grow: maxGrowth, from: b.offset, size: b.size, redo: redo}
+func newBody(s *session, a *access, b begun, restart restart, free func(*session)) *body {
+	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, restart: restart}
 	body.src = readerFunc(body.receive)
 	if a.ascii() {
 		body.src = newLocalText(body.src)
 	} else if b.size >= 0 {
-		body.due = b.size - b.offset
+		body.expected = b.size - b.offset
 	} else if b.offset == 0 {
-		body.due = s.ctl.announced
+		body.expected = s.ctl.announced
 	}
 	if a.req.Length > 0 {
 		body.left = a.req.Length
 	}
-	if a.req.Offset < 0 && body.due >= 0 { // so many octets from the end, and the end is told
-		body.left = body.due
+	if a.req.Offset < 0 && body.expected >= 0 { // the offset is from the end, and the size is known
+		body.left = body.expected
 		if a.req.Length > 0 {
 			body.left = min(body.left, a.req.Length)
 		}
@@ -56,14 +56,14 @@ func newBody(s *session, a *access, b begun, redo redo, free func(*session)) *bo
 	return body
 }
 
-// maxGrowth is how many octets more than its size a file may have. What a server
-// sends beyond has no end.
+// maxGrowth is how many bytes a file may have beyond its announced size. A server that sends
+// more is assumed never to stop.
 const maxGrowth = 64 << 20
 
-// receive reads from the data connection and counts.
+// receive reads from the data connection and counts the bytes.
 func (b *body) receive(p []byte) (int, error) {
 	n, err := b.data.Read(p)
-	b.got += int64(n)
+	b.received += int64(n)
 	return n, err
 }
 
@@ -72,7 +72,7 @@ func (b *body) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err == nil && b.left == 0 {
-		b.err = b.cut()
+		b.err = b.endOfRange()
 	}
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
@@ -82,11 +82,11 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.src.Read(p)
 	b.count(int64(n))
-	b.err = b.ending(err)
+	b.err = b.readError(err)
 	return n, b.err
 }
 
-// count notes octets that go to the caller.
+// count records n bytes that are returned to the caller.
 func (b *body) count(n int64) {
 	if n > 0 {
 		b.a.trace.Body(n)
@@ -96,11 +96,11 @@ func (b *body) count(n int64) {
 	}
 }
 
-// ending is the error of a read of the data as the caller gets it.
-func (b *body) ending(err error) error {
+// readError returns the error for the caller after a read of the data returned err.
+func (b *body) readError(err error) error {
 	switch {
-	case b.due >= 0 && b.got-b.grow > b.due:
-		err := fmt.Errorf("received %d bytes; server announced %d", b.got, b.due)
+	case b.expected >= 0 && b.received-b.maxExtra > b.expected:
+		err := fmt.Errorf("received %d bytes; server announced %d", b.received, b.expected)
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrProtocol, Err: err})
 	case err == nil:
 		return nil
@@ -109,40 +109,40 @@ func (b *body) ending(err error) error {
 	}
 	err = b.data.Cause(err)
 	if b.s.ctl.pending() {
-		_ = b.s.finish() // the control connection may have ended, too
-		if err, ok := b.again(); ok {
+		_ = b.s.finish() // the control connection may have failed, too
+		if err, ok := b.retry(); ok {
 			return err
 		}
 	}
 	if kind := fetch.KindOf(err); kind != fetch.ErrTimeout && kind != fetch.ErrCanceled {
 		err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
 	}
-	return b.refused(b.a.fail(b.a.verb, err))
+	return b.explain(b.a.fail(b.a.verb, err))
 }
 
-// refused is err as it is to be understood where it comes before the first octet.
-func (b *body) refused(err error) error {
-	if b.got > 0 {
+// explain adds the likely cause to err if no data has been received.
+func (b *body) explain(err error) error {
+	if b.received > 0 {
 		return err
 	}
-	return b.data.refused(err)
+	return b.data.explain(err)
 }
 
-// complete is the end of the data: the server has the last word, and nothing may
-// be missing.
+// complete checks, at the end of the data, the server's final reply and the number of
+// bytes. It returns io.EOF if the transfer is complete.
 func (b *body) complete() error {
 	if err := b.s.finish(); err != nil {
-		if err, ok := b.again(); ok {
+		if err, ok := b.retry(); ok {
 			return err
 		}
 		var e *fetch.Error
 		if errors.As(err, &e) && e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrCanceled && e.Kind != fetch.ErrProtocol {
 			e.Kind = fetch.ErrTruncated
 		}
-		return b.refused(err)
+		return b.explain(err)
 	}
-	if b.due >= 0 && b.got < b.due {
-		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("%d of %d octets", b.got, b.due)})
+	if b.expected >= 0 && b.received < b.expected {
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("received %d of %d bytes", b.received, b.expected)})
 	}
 	if err := b.a.quote(b.s, b.a.opt.PostQuote); err != nil {
 		return err
@@ -151,17 +151,17 @@ func (b *body) complete() error {
 	return io.EOF
 }
 
-// cut is the end of the part that was wanted. If that is also the end of the
-// whole it is checked as such; otherwise the transfer is broken off by Close.
-func (b *body) cut() error {
-	if b.due < 0 || b.got != b.due {
+// endOfRange handles the end of the requested range. If it is also the end of the file,
+// the transfer is checked for completeness; otherwise Close aborts the transfer.
+func (b *body) endOfRange() error {
+	if b.expected < 0 || b.received != b.expected {
 		return io.EOF
 	}
 	n, err := b.src.Read(make([]byte, 1))
 	if n > 0 {
 		return io.EOF
 	}
-	return b.ending(err)
+	return b.readError(err)
 }
 
 func (b *body) release() {
@@ -171,11 +171,11 @@ func (b *body) release() {
 	}
 }
 
-// Close implements io.Closer. A transfer that is not at its end is broken off,
-// which takes a second at most, and its session is not used again.
+// Close implements io.Closer. It aborts a transfer that has not ended, within one
+// second. The session of such a transfer is not reused.
 func (b *body) Close() error {
 	b.swap.Lock()
-	b.data.Close() // which ends a Read that waits
+	b.data.Close() // unblocks Read
 	b.swap.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,23 +188,23 @@ func (b *body) Close() error {
 
 // WriteTo implements io.WriterTo.
 func (b *body) WriteTo(w io.Writer) (total int64, err error) {
-	if do := b.way(w); do != nil {
+	if do := b.direct(w); do != nil {
 		return b.splice(do, w)
 	}
 	return wire.Copy(w, b)
 }
 
-// leastSplice is the least size of a file for which a splice is worth while: a smaller one
-// costs no more calls without, and less than to look whether there can be one.
-const leastSplice = 16 << 10
+// minSplice is the minimum size of a file for a splice. For a smaller file, a splice saves
+// no system calls, and checking whether it is possible costs more than it saves.
+const minSplice = 16 << 10
 
-// A move moves so many octets from a connection without having them pass through the
-// program; fewer if the connection ends.
+// A move copies size bytes from a connection without passing them through the
+// program, or fewer if the connection ends.
 type move func(size int64) (int64, error)
 
-// way is the one to w, if there is one and it is worth while.
-func (b *body) way(w io.Writer) move {
-	if b.due >= 0 && b.due < leastSplice || b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
+// direct returns a move to w. It returns nil if that is not possible, or the file is too small.
+func (b *body) direct(w io.Writer) move {
+	if b.expected >= 0 && b.expected < minSplice || b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
 		return nil
 	}
 	if f, ok := w.(*os.File); ok {
@@ -212,27 +212,28 @@ func (b *body) way(w io.Writer) move {
 			return b.toFile(f)
 		}
 	}
-	return direct(b.data.raw, w)
+	return directMove(b.data.raw, w)
 }
 
-// toFile is the way to a regular file. Others may refuse octets when it is too late.
+// toFile returns a move to a regular file. Another kind of file may fail a write after the
+// bytes have left the connection.
 func (b *body) toFile(f *os.File) move {
 	return func(size int64) (int64, error) { return f.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
 }
 
-// The portions of a splice: after each the progress is told and the time limit
-// looked at.
+// The maximum size and time of one call of a move. After each call, progress is reported
+// and the time limit checked.
 const (
 	spliceSize = 4 << 20
 	spliceTime = 250 * time.Millisecond
 )
 
-// splice is WriteTo by such a way.
+// splice implements WriteTo with a move.
 func (b *body) splice(do move, w io.Writer) (total int64, err error) {
 	progress, data := time.Now(), b.data
 	for {
-		if data != b.data { // see again
-			do, data = b.way(w), b.data
+		if data != b.data { // see retry
+			do, data = b.direct(w), b.data
 		}
 		n, err := b.spliceSome(do, progress)
 		total += n
@@ -248,18 +249,18 @@ func (b *body) splice(do move, w io.Writer) (total int64, err error) {
 	}
 }
 
-// spliceSome moves a portion. That nothing comes is an error when there has been
-// no progress for as long as the idle limit.
+// spliceSome calls do once. It fails if there has been no progress for the time of
+// the idle limit.
 func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err == nil && b.left == 0 {
-		b.err = b.cut()
+		b.err = b.endOfRange()
 	}
 	if b.err == nil {
 		b.data.SetTimeout(spliceTime)
 		defer b.data.SetTimeout(b.data.idle)
-		b.err = b.ending(b.data.Arm())
+		b.err = b.readError(b.data.Arm())
 	}
 	if b.err != nil {
 		return 0, b.err
@@ -269,21 +270,21 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		size = min(size, b.left)
 	}
 	n, err := do(size)
-	b.got += n
+	b.received += n
 	b.count(n)
 	timeout := errors.Is(err, os.ErrDeadlineExceeded)
 	switch {
 	case err == nil && n < size:
-		b.err = b.ending(io.EOF)
+		b.err = b.readError(io.EOF)
 	case err == nil:
-		b.err = b.ending(nil)
+		b.err = b.readError(nil)
 	case timeout && errors.Is(b.data.Cause(err), os.ErrDeadlineExceeded) && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
-		b.err = b.ending(nil) // the portion was too large for the time; no harm done
+		b.err = b.readError(nil) // spliceTime has passed, which is not an error
 	case timeout, connectionError(err):
 		b.data.SetTimeout(b.data.idle) // the limit that the error names
-		b.err = b.ending(err)
+		b.err = b.readError(err)
 	default:
-		return n, err // that of what is written to
+		return n, err // from the file that is written
 	}
 	return n, b.err
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestEndOfTransfer has all ways for a transfer to end. Only one is good: data
-// at an end, 226 or 250, and no less than the size that was told.
+// TestEndOfTransfer tests all ways in which a transfer can end. It succeeds only if the
+// data has ended, the reply is 226 or 250, and at least the announced size was received.
 func TestEndOfTransfer(t *testing.T) {
 	const data = "0123456789"
 	for name, tc := range map[string]struct {
-		size, first, last string // replies to SIZE and RETR; "" is the right one
+		size, first, last string // replies to SIZE and RETR; "" means the valid one
 		kind              fetch.ErrorKind
 	}{
 		"all well":              {"", "", "", fetch.ErrOther},
@@ -78,8 +78,8 @@ func TestEndOfTransfer(t *testing.T) {
 	}
 }
 
-// TestTruncatedListing has pure-ftpd's way to tell that a listing is not all: what
-// came is delivered, the end is an error.
+// TestTruncatedListing tests a reply of pure-ftpd that says that the listing is
+// incomplete: the entries are delivered, then an error.
 func TestTruncatedListing(t *testing.T) {
 	for _, verb := range []string{"LIST", "NLST"} {
 		for _, last := range []string{
@@ -99,7 +99,7 @@ func TestTruncatedListing(t *testing.T) {
 				h.serve(t)
 				f := &Fetcher{Env: h.env()}
 				defer f.Close()
-				for range 2 { // the session is as good as before
+				for range 2 { // the session is reused
 					res, err := f.Fetch(t.Context(), &fetch.Request{Locator: at("/d/"), Options: &Options{ListOnly: verb == "NLST"}})
 					if err != nil {
 						t.Fatal(err)
@@ -127,7 +127,7 @@ func TestTruncatedListing(t *testing.T) {
 	}
 }
 
-// TestTruncatedName fetches a file whose name is the word, which servers repeat.
+// TestTruncatedName fetches a file whose name contains "truncated", which servers repeat.
 func TestTruncatedName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hostile{data: "all of it", on: map[string]string{"RETR": "226 truncated.txt: transfer complete\r\n"}}
@@ -140,8 +140,8 @@ func TestTruncatedName(t *testing.T) {
 	})
 }
 
-// TestBeyondSize has a file that is larger than SIZE told, by as much as a file may
-// grow and by more, and ranges of it.
+// TestBeyondSize tests files that are larger than announced, by as much as a file may grow
+// and by more, and ranges of them.
 func TestBeyondSize(t *testing.T) {
 	const size, growth = 4, 1 << 16
 	grown := strings.Repeat("0123456789abcdef", (size+growth)/16+1)[:size+growth]
@@ -149,17 +149,17 @@ func TestBeyondSize(t *testing.T) {
 		name           string
 		data           string
 		offset, length int64
-		want           string // of data, which the server sends without regard to REST
+		want           string // the server ignores REST
 		kind           fetch.ErrorKind
 	}{
 		{"grown", grown, 0, 0, grown, fetch.ErrOther},
 		{"endless", grown + strings.Repeat("x", 2*spliceSize), 0, 0, grown, fetch.ErrProtocol},
-		{"first octets", grown, 0, 3, "012", fetch.ErrOther},
+		{"first bytes", grown, 0, 3, "012", fetch.ErrOther},
 		{"as many as SIZE tells", grown, 0, 4, "0123", fetch.ErrOther},
 		{"more than SIZE tells", grown, 0, 7, "0123456", fetch.ErrOther},
-		{"last octets", grown, -2, 0, "01", fetch.ErrOther},
-		{"some of the last octets", grown, -3, 2, "01", fetch.ErrOther},
-		{"as many of the last octets as there are", grown, -99, 0, "0123", fetch.ErrOther},
+		{"last bytes", grown, -2, 0, "01", fetch.ErrOther},
+		{"some of the last bytes", grown, -3, 2, "01", fetch.ErrOther},
+		{"more than the last bytes", grown, -99, 0, "0123", fetch.ErrOther},
 	} {
 		for how, get := range map[string]func(*testing.T, io.Reader) (string, error){
 			"read":   func(_ *testing.T, body io.Reader) (string, error) { b, err := io.ReadAll(body); return string(b), err },
@@ -174,14 +174,14 @@ func TestBeyondSize(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res.Body.(*body).grow = growth
+				res.Body.(*body).maxExtra = growth
 				got, err := get(t, res.Body)
 				res.Close()
 				if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
 					t.Errorf("%s, %s: %v", tc.name, how, err)
 				}
 				if over := len(got) - len(tc.want); !strings.HasPrefix(got, tc.want) || over > 0 && err == nil || over > spliceSize {
-					t.Errorf("%s, %s: %d octets, want %d", tc.name, how, len(got), len(tc.want))
+					t.Errorf("%s, %s: received %d bytes, want %d", tc.name, how, len(got), len(tc.want))
 				}
 				if got, err := read(t.Context(), f, &fetch.Request{Locator: at("/x"), Length: 3}); got != "012" || err != nil {
 					t.Errorf("%s, %s: afterwards %q %v", tc.name, how, got, err)
@@ -191,8 +191,8 @@ func TestBeyondSize(t *testing.T) {
 	}
 }
 
-// TestLimitsOfTime has a server that is slow in every way: each limit holds to
-// the moment.
+// TestLimitsOfTime tests that each time limit applies exactly, with a server that is slow
+// at each stage.
 func TestLimitsOfTime(t *testing.T) {
 	for stage, limit := range map[string]time.Duration{
 		"CONNECT": 7 * time.Second, "GREETING": 7 * time.Second, "USER": 7 * time.Second, "CWD": 7 * time.Second, "TYPE": 7 * time.Second,
@@ -200,7 +200,7 @@ func TestLimitsOfTime(t *testing.T) {
 	} {
 		for _, fault := range []testserver.Fault{testserver.Silence(), testserver.Drip(1, 5*time.Second)} {
 			if stage == "RETR" && fault != testserver.Silence() {
-				continue // that slows down the data
+				continue // it slows down the data
 			}
 			synctest.Test(t, func(t *testing.T) {
 				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
@@ -211,7 +211,7 @@ func TestLimitsOfTime(t *testing.T) {
 				took := time.Since(began)
 				if stage == "DATA" && fault == testserver.Drip(1, 5*time.Second) {
 					if err != nil || took < 5*17*time.Second {
-						t.Errorf("slow data, but never silent for long: %v after %v", err, took)
+						t.Errorf("slow data within the limit: %v after %v", err, took)
 					}
 					return
 				}
@@ -223,7 +223,7 @@ func TestLimitsOfTime(t *testing.T) {
 	}
 }
 
-// TestCloseEarly has servers that never answer an abandoned transfer.
+// TestCloseEarly tests Close with servers that never reply after an aborted transfer.
 func TestCloseEarly(t *testing.T) {
 	for _, fault := range []testserver.Fault{testserver.Silence(), testserver.NoFinalReply(), testserver.Close(), testserver.Delay(0), testserver.EndlessLine()} {
 		synctest.Test(t, func(t *testing.T) {
@@ -250,13 +250,13 @@ func TestCloseEarly(t *testing.T) {
 				t.Errorf("%v: afterwards %q %v", fault, got, err)
 			}
 			if n := count(sent(srv), "USER anonymous"); n != 2 {
-				t.Errorf("%v: %d logins; an abandoned session must not be used again", fault, n)
+				t.Errorf("%v: %d logins; the session of an aborted transfer must not be reused", fault, n)
 			}
 		})
 	}
 }
 
-// toFile copies a Body to a file and gives what is in it.
+// toFile copies a Body to a file and returns its content.
 func toFile(t *testing.T, body io.Reader) (string, error) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "copy"))
@@ -272,7 +272,7 @@ func toFile(t *testing.T, body io.Reader) (string, error) {
 	return string(got), err
 }
 
-// TestSplice copies to files, over sockets.
+// TestSplice copies from sockets to files.
 func TestSplice(t *testing.T) {
 	srv := start(t)
 	big := strings.Repeat("0123456789abcdef", 9<<16)
@@ -282,8 +282,8 @@ func TestSplice(t *testing.T) {
 	f := &Fetcher{}
 	defer f.Close()
 	for _, tc := range []struct{ offset, length int64 }{{0, 0}, {1 << 20, 0}, {0, 5 << 20}, {3, 4 << 20}, {0, 9 << 20}, {-5, 0}} {
-		var told int64
-		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+		var reported int64
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { reported += n }})
 		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/big"), Offset: tc.offset, Length: tc.length})
 		if err != nil {
 			t.Fatal(err)
@@ -299,14 +299,14 @@ func TestSplice(t *testing.T) {
 			t.Error("no connection to splice from")
 		}
 		got, err := toFile(t, res.Body)
-		if err != nil || got != big[from:to] || told != to-from {
-			t.Errorf("%d+%d: %d octets, %d told, %v", tc.offset, tc.length, len(got), told, err)
+		if err != nil || got != big[from:to] || reported != to-from {
+			t.Errorf("%d+%d: %d bytes, %d reported, %v", tc.offset, tc.length, len(got), reported, err)
 		}
 		res.Close()
 	}
 }
 
-// TestSpliceAppend copies to files that do not take a splice.
+// TestSpliceAppend copies to files that do not support splice.
 func TestSpliceAppend(t *testing.T) {
 	srv := start(t)
 	f := &Fetcher{}
@@ -325,7 +325,7 @@ func TestSpliceAppend(t *testing.T) {
 		file.Close()
 		res.Close()
 		if n != 18 || err != nil {
-			t.Errorf("%d octets, %v", n, err)
+			t.Errorf("copied %d bytes, %v", n, err)
 		}
 	}
 	if got, _ := os.ReadFile(name); string(got) != "line one\nline two\nline one\nline two\n" {
@@ -351,7 +351,7 @@ func TestSpliceAppend(t *testing.T) {
 }
 
 // splice copies a Body to a file as WriteTo does from a socket. From a connection
-// in memory the octets pass through the program, but under the same limits.
+// in memory, the data passes through the program, but the same limits apply.
 func splice(t *testing.T, b io.Reader) (string, error) {
 	t.Helper()
 	return toFile(t, spliced{b.(*body)})
@@ -361,7 +361,7 @@ type spliced struct{ *body }
 
 func (s spliced) WriteTo(w io.Writer) (int64, error) { return s.splice(s.toFile(w.(*os.File)), w) }
 
-// TestSpliceFails breaks a copy to a file on either side.
+// TestSpliceFails tests failures of the connection and of the file.
 func TestSpliceFails(t *testing.T) {
 	big := make([]byte, 8<<20)
 	srv := start(t)
@@ -377,7 +377,7 @@ func TestSpliceFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := toFile(t, res.Body); !errors.Is(err, fetch.ErrTruncated) || len(got) > 5<<20 {
-			t.Errorf("%v: %d octets, %v", fault, len(got), err)
+			t.Errorf("%v: received %d bytes, %v", fault, len(got), err)
 		}
 		res.Close()
 	}
@@ -398,13 +398,13 @@ func TestSpliceFails(t *testing.T) {
 	}
 }
 
-// TestSpliceTime has data that comes slowly, and data that stops coming: what
-// counts is the time without any octets.
+// TestSpliceTime tests slow data and data that stops. The idle limit applies to the time
+// without any data.
 func TestSpliceTime(t *testing.T) {
 	const idle = 3 * spliceTime
 	for _, tc := range []struct {
 		fault testserver.Fault
-		from  time.Duration // the least time that it takes
+		from  time.Duration // the minimum time that it takes
 		kind  fetch.ErrorKind
 	}{
 		{testserver.Drip(1<<20, idle-1), 8 * (idle - 1), fetch.ErrOther},
@@ -429,7 +429,7 @@ func TestSpliceTime(t *testing.T) {
 			began := time.Now()
 			got, err := splice(t, res.Body)
 			if fetch.KindOf(err) != tc.kind || (err == nil) != (got == big) || !strings.HasPrefix(big, got) {
-				t.Errorf("%v: %d octets, %v", tc.fault, len(got), err)
+				t.Errorf("%v: received %d bytes, %v", tc.fault, len(got), err)
 			}
 			if took := time.Since(began); took < tc.from || took > tc.from+spliceTime {
 				t.Errorf("%v: it took %v, want %v", tc.fault, took, tc.from)
@@ -438,7 +438,7 @@ func TestSpliceTime(t *testing.T) {
 	}
 }
 
-// TestCloseBesideRead closes a Body whose Read waits for octets.
+// TestCloseBesideRead closes a Body while Read waits for data.
 func TestCloseBesideRead(t *testing.T) {
 	for _, file := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -475,7 +475,7 @@ func TestCloseBesideRead(t *testing.T) {
 	}
 }
 
-// TestCancel cancels wherever the access is: it ends at that moment.
+// TestCancel cancels the context at each stage: the access ends at once.
 func TestCancel(t *testing.T) {
 	for _, stage := range []string{"GREETING", "PASS", "CWD", "EPSV", "RETR", "DATA", "END"} {
 		for _, file := range []bool{false, true} {
@@ -512,10 +512,10 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestSocketsEnd ends a splice, over sockets, of a server that says nothing more
-// and of a client that knows no limits: by its context, and by Close.
+// TestSocketsEnd ends a splice from a socket by its context and by Close. The server is
+// silent, and the client has no effective time limits.
 func TestSocketsEnd(t *testing.T) {
-	const first = spliceSize // what comes; it makes a portion
+	const first = spliceSize // the server sends this much
 	for _, byClose := range []bool{false, true} {
 		srv := start(t)
 		if err := srv.Put("big", make([]byte, 2*first)); err != nil {
@@ -524,9 +524,9 @@ func TestSocketsEnd(t *testing.T) {
 		srv.On("DATA", 1, testserver.Drip(first, 1000*time.Hour))
 		f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Reply: 1000 * time.Hour, Idle: 1000 * time.Hour}}}
 		waits := make(chan bool)
-		told := int64(0)
+		reported := int64(0)
 		ctx, cancel := context.WithCancel(fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) {
-			if told += n; told == first {
+			if reported += n; reported == first {
 				close(waits)
 			}
 		}}))
@@ -554,7 +554,7 @@ func TestSocketsEnd(t *testing.T) {
 			t.Errorf("by Close %t: %v", byClose, err)
 		}
 		if byClose {
-			srv.Close() // else Close waits for its last word
+			srv.Close() // otherwise Close waits for the final reply
 			<-closed
 		}
 		res.Close()

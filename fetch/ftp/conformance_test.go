@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) { conformance(t, nil, nil) }
 
-// TestConformanceSecure has the same of ftps.
+// TestConformanceSecure tests the same for ftps.
 func TestConformanceSecure(t *testing.T) {
 	server, client := certificate(t)
 	conformance(t, server, client)
@@ -52,7 +52,7 @@ func conformance(t *testing.T, server, client *tls.Config) {
 	fetchtest.Run(t, h)
 }
 
-// locate is the locator of a path on a test server.
+// locate returns the locator of a path on a test server.
 func locate(srv *testserver.FTP, path ...string) *locator.FTP {
 	l, err := locator.Parse(srv.URL + "/")
 	if err != nil {

@@ -13,88 +13,91 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// control is the control connection. Towards the server it sends commands and
-// reads replies, bounded in length and time. Towards the library it is the
-// net.Conn that the library believes to be the server: it passes commands on,
-// or answers them itself, and lets it see replies in the one form it can take,
-// so that no octet of the server's choice reaches the library's parsers.
+// A control is the control connection. To the server it sends commands and reads
+// replies, within limits of length and time. To the library it is the net.Conn of
+// the server: it forwards commands or replies to them itself. It rewrites each reply
+// in the only form that the library accepts, so that the library's parsers never see
+// bytes chosen by the server.
 //
 // The library writes each command with one Write and then reads its reply.
 type control struct {
 	*talk.Talk
 
-	verb      fetch.Op   // of the command at hand: the operation of an error
-	last      talk.Reply // the latest one
-	greeting  string
-	announced int64 // the size that a preliminary reply told, or -1
-	phase     phase
-	began     bool // the access has changed something, or a transfer has begun
-	otherwise bool // the alternative to USER has been sent
-	welcome   bool // the greeting was 230: nobody has to log in
-	bareIAC   bool // the server takes an IAC octet for itself
+	verb             fetch.Op   // of the current command: the operation of an error
+	last             talk.Reply // the latest reply
+	greeting         string
+	announced        int64 // the size in the preliminary reply, or -1
+	phase            phase
+	began            bool // the access has changed something, or a transfer has started
+	triedAlternative bool // the alternative to USER has been sent
+	noLogin          bool // the greeting was 230: no login is necessary
+	bareIAC          bool // the server does not undo the doubling of IAC
 
 	toLibrary bytes.Buffer
 	answers   answers
-	transfer  string // the command that the library's RETR stands for
+	transfer  string // the command to send when the library sends RETR, STOR or APPE
 
-	queue // of what was sent ahead
+	queue
 }
 
-// phase is what the next reply belongs to.
+// A phase is what the next reply belongs to.
 type phase uint8
 
 const (
-	awaitsGreeting phase = iota // the greeting is due
-	loggingIn                   // the library's Login is at work
-	commanding                  // a reply to a command
-	transferring                // the reply at the end of a transfer
-	transferred                 // that reply has come instead of the preliminary one
+	awaitingGreeting phase = iota // the greeting
+	loggingIn                     // a command of the library's Login
+	commanding                    // a command
+	transferring                  // the end of a transfer
+	transferred                   // nothing: the final reply came instead of the preliminary one
 )
 
-// answers to what the server asks during the login and when it begins a transfer.
+// answers supplies what the server requests during the login and at the start of a
+// transfer.
 type answers interface {
 	password(text string) (string, error)
 	account(text string) (string, error)
-	alternative() string // to USER and PASS; "" is none
-	begin() error        // makes the data connection ready
+	alternative() string // to USER and PASS; "" if there is no alternative
+	begin() error        // waits until the data connection can be used
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
 	return &control{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect, announced: -1}
 }
 
-// send sends a command line and those behind it, unless it has been sent ahead.
-func (c *control) send(line string, behind ...string) error {
+// send sends a command, unless it has been pipelined already. The commands in ahead are
+// pipelined after it.
+func (c *control) send(line string, ahead ...string) error {
 	switch {
 	case c.Err != nil:
 		return c.Err
 	case c.isNext(line):
-		c.takeTurn()
+		c.dequeue()
 		return nil
 	}
-	if err := c.catchUp(); err != nil {
+	if err := c.drain(); err != nil {
 		return err
 	}
-	if err := c.unasked(); err != nil {
+	if err := c.checkUnsolicited(); err != nil {
 		return err
 	}
-	c.sentAhead, c.verb = false, verbOf(line)
-	return c.sendAll(append([]string{line}, behind...), behind)
+	c.isPipelined, c.verb = false, verbOf(line)
+	return c.sendAll(append([]string{line}, ahead...), ahead)
 }
 
-// verbOf is the operation that a command line is.
+// verbOf returns the verb of a command line as an Op.
 func verbOf(line string) fetch.Op {
 	verb, _, _ := strings.Cut(line, " ")
 	return fetch.Op(strings.ToUpper(verb))
 }
 
-// iac is the octet that is doubled on the Telnet connection that a control
-// connection is (RFC 959 §3.3, RFC 854).
+// iac is the Telnet control byte, which is doubled on a control connection, because that is
+// a Telnet connection (RFC 959 §3.3, RFC 854).
 const iac = "\xff"
 
-// unasked refuses replies that have come before their command (CVE-2021-22947);
-// only 421, which announces that the server is about to leave, needs none.
-func (c *control) unasked() error {
+// checkUnsolicited fails if a reply has arrived before its command was sent
+// (CVE-2021-22947). Only 421, which announces that the server closes the connection, may
+// come without a command.
+func (c *control) checkUnsolicited() error {
 	if !c.Waiting() {
 		return nil
 	}
@@ -102,20 +105,19 @@ func (c *control) unasked() error {
 	if err != nil {
 		return err
 	}
-	return c.Fail(talk.Violation(r.Text, "a reply that nothing asked for"))
+	return c.Fail(talk.Violation(r.Text, "unsolicited reply"))
 }
 
-// receive reads a reply. 421 and whatever is no reply make the connection unusable.
+// receive reads a reply. 421, or text that is not a reply, makes the connection unusable.
 func (c *control) receive() (talk.Reply, error) {
 	r, err := c.receiveAny()
-	if err != nil || len(c.ahead) == 0 && !c.sentAhead {
+	if err != nil || len(c.queued) == 0 && !c.isPipelined {
 		return r, err
 	}
-	return c.inTurn(r)
+	return c.match(r)
 }
 
-// receiveAny is receive for a reply that may be to another command than the one
-// at hand.
+// receiveAny reads a reply without matching it to the current command.
 func (c *control) receiveAny() (talk.Reply, error) {
 	r, err := c.reply()
 	if err != nil {
@@ -129,20 +131,20 @@ func (c *control) receiveAny() (talk.Reply, error) {
 	return r, nil
 }
 
-// maxPreliminary bounds the 1yz replies before another.
+// maxPreliminary is the maximum number of 1yz replies in a row.
 const maxPreliminary = 16
 
-// receiveFinal reads replies up to one that is not preliminary.
+// receiveFinal reads replies until one is not preliminary.
 func (c *control) receiveFinal() (talk.Reply, error) {
 	for range maxPreliminary {
 		if r, err := c.receive(); err != nil || r.Class() != 1 {
 			return r, err
 		}
 	}
-	return talk.Reply{}, c.Fail(talk.Violation(c.last.Text, "nothing but preliminary replies"))
+	return talk.Reply{}, c.Fail(talk.Violation(c.last.Text, "too many preliminary replies"))
 }
 
-// exchange sends a command that the library does not know and gives its reply.
+// exchange sends a command that the library does not support and returns the final reply.
 func (c *control) exchange(line string) (talk.Reply, error) {
 	if err := c.send(line); err != nil {
 		return talk.Reply{}, err
@@ -150,7 +152,7 @@ func (c *control) exchange(line string) (talk.Reply, error) {
 	return c.receiveFinal()
 }
 
-// ask is exchange for a command that has no preliminary replies.
+// ask is like exchange, for a command without preliminary replies.
 func (c *control) ask(line string) (talk.Reply, error) {
 	if err := c.send(line); err != nil {
 		return talk.Reply{}, err
@@ -162,37 +164,37 @@ func (c *control) ask(line string) (talk.Reply, error) {
 func (c *control) Write(p []byte) (int, error) {
 	line := string(wire.TrimEOL(p))
 	verb, _, _ := strings.Cut(line, " ")
-	var behind []string
+	var ahead []string
 	switch {
 	case verb == "FEAT" && c.phase == loggingIn:
-		// RFC 1738 knows no FEAT. MDTM is told of so that the library will send it.
+		// RFC 1738 has no FEAT. The reply lists MDTM so that the library sends it.
 		c.answer("211-", " MDTM", "211 ")
 		return len(p), nil
-	case verb == "USER" && c.welcome:
+	case verb == "USER" && c.noLogin:
 		c.answer("230 ")
 		return len(p), nil
 	case verb == "TYPE" && c.phase == loggingIn:
 		c.answer("200 ")
 		return len(p), nil
 	case verb == "EPSV":
-		c.answer("229 (|||1024|)") // the data connection is there, or its port
+		c.answer("229 (|||1024|)") // the data connection, or its port, is already open
 		return len(p), nil
 	case verb == "QUIT":
-		return len(p), nil // the library's way of giving up; ours is quit
+		return len(p), nil // the library gives up; session.Close sends QUIT
 	case verb == "PASS":
 		var err error
 		if line, err = c.passCommand(c.last.Text); err != nil {
 			return 0, err
 		}
-		behind, c.behindPass = c.behindPass, nil
+		ahead, c.withPASS = c.withPASS, nil
 	case verb == "RETR", verb == "STOR", verb == "APPE":
-		line, behind = c.transfer, c.behind
+		line, ahead = c.transfer, c.withTransfer
 	}
-	if err := c.send(line, behind...); err != nil {
+	if err := c.send(line, ahead...); err != nil {
 		return 0, err
 	}
 	if verb == "RETR" && !isTransfer(c.verb) {
-		c.verb = fetch.OpLIST // which Options.ListCommand is in place of
+		c.verb = fetch.OpLIST // Options.ListCommand replaces LIST
 	}
 	return len(p), nil
 }
@@ -201,7 +203,7 @@ func (c *control) answer(lines ...string) {
 	c.toLibrary.WriteString(strings.Join(lines, "\r\n") + "\r\n")
 }
 
-// Read gives the library the next reply.
+// Read implements io.Reader: it returns the next reply to the library.
 func (c *control) Read(p []byte) (int, error) {
 	if c.toLibrary.Len() == 0 {
 		line, err := c.next()
@@ -216,11 +218,11 @@ func (c *control) Read(p []byte) (int, error) {
 	return c.toLibrary.Read(p)
 }
 
-// next gives the next reply in the form the library expects: a code, for some
-// commands with text.
+// next returns the next reply in the form that the library expects: a code and, for some
+// commands, a text.
 func (c *control) next() (string, error) {
 	switch c.phase {
-	case awaitsGreeting:
+	case awaitingGreeting:
 		r, err := c.receiveFinal() // 120 may come before 220
 		c.greeting = r.Text
 		return c.translate(r, err)
@@ -231,13 +233,13 @@ func (c *control) next() (string, error) {
 	return c.translate(c.receive())
 }
 
-// translate is next for a reply that has come.
+// translate returns reply r as next does.
 func (c *control) translate(r talk.Reply, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	if r.Class() >= 4 && (c.verb == fetch.OpUSER || c.verb == fetch.OpPASS) {
-		if r, err = c.loginOtherwise(r); err != nil {
+		if r, err = c.loginAlternative(r); err != nil {
 			return "", err
 		}
 	}
@@ -259,14 +261,14 @@ func (c *control) translate(r talk.Reply, err error) (string, error) {
 	return text, nil
 }
 
-// loginOtherwise sends, once, what there is to send when USER or PASS is refused.
-// The reply counts as one to the command that was refused.
-func (c *control) loginOtherwise(refusal talk.Reply) (talk.Reply, error) {
+// loginAlternative sends Options.AlternativeToUser, once, when USER or PASS is refused. The
+// reply counts as the reply to the command that was refused.
+func (c *control) loginAlternative(refusal talk.Reply) (talk.Reply, error) {
 	verb, alternative := c.verb, c.answers.alternative()
-	if alternative == "" || c.otherwise {
+	if alternative == "" || c.triedAlternative {
 		return refusal, nil
 	}
-	c.otherwise = true
+	c.triedAlternative = true
 	r, err := c.exchange(alternative)
 	if err == nil && r.Code == 331 && verb == fetch.OpPASS {
 		var pass string
@@ -278,7 +280,7 @@ func (c *control) loginOtherwise(refusal talk.Reply) (talk.Reply, error) {
 	return r, err
 }
 
-// passCommand answers a text that asks for the password.
+// passCommand returns the PASS command for a reply that requests a password.
 func (c *control) passCommand(text string) (string, error) {
 	password, err := c.answers.password(text)
 	if err != nil {
@@ -297,8 +299,8 @@ func (c *control) sendAccount(text string) (talk.Reply, error) {
 	return c.exchange("ACCT " + account)
 }
 
-// accept judges a reply that is not negative. Servers differ in their choice
-// among the codes of a class, which the library does not forgive.
+// accept checks a reply that is not negative and returns the one code that the library
+// accepts. Servers use various codes of the same class.
 func (c *control) accept(r talk.Reply) (string, error) {
 	class := r.Class()
 	switch {
@@ -307,9 +309,9 @@ func (c *control) accept(r talk.Reply) (string, error) {
 			c.phase = commanding
 			return "226", nil
 		}
-	case c.phase == awaitsGreeting:
+	case c.phase == awaitingGreeting:
 		if r.Code == 220 || r.Code == 230 {
-			c.phase, c.welcome = loggingIn, r.Code == 230
+			c.phase, c.noLogin = loggingIn, r.Code == 230
 			return "220", nil
 		}
 	case isTransfer(c.verb):
@@ -328,13 +330,13 @@ func (c *control) accept(r talk.Reply) (string, error) {
 	return "", &fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", c.verb)}
 }
 
-// completion is the one code that the library takes for success.
+// completion holds the only code that the library accepts as success.
 var completion = map[fetch.Op]string{
 	fetch.OpUSER: "230", fetch.OpPASS: "230", fetch.OpACCT: "230", fetch.OpCWD: "250", fetch.OpMKD: "257", fetch.OpTYPE: "200",
 }
 
-// beginTransfer takes the first reply to a transfer; for a small file a server in
-// a hurry may send the last one in its place.
+// beginTransfer handles the first reply to the command of a transfer. For a small file, some
+// servers send only the final reply.
 func (c *control) beginTransfer(r talk.Reply) (string, error) {
 	c.began = true
 	c.announced = announcedSize(r.Text)
@@ -345,9 +347,9 @@ func (c *control) beginTransfer(r talk.Reply) (string, error) {
 	return "150", c.answers.begin()
 }
 
-// meanwhile looks whether the server has said something while it is to connect:
-// that it cannot, or, being done by now, that all is well.
-func (c *control) meanwhile() error {
+// poll reads a reply, if one has arrived while the server has not connected yet. It may be
+// negative, or the final reply if the transfer is already complete.
+func (c *control) poll() error {
 	if c.phase != transferring || !c.Waiting() {
 		return nil
 	}
@@ -374,15 +376,15 @@ func isTransfer(verb fetch.Op) bool {
 	return false
 }
 
-// The rest of net.Conn. The library sets no deadlines of its own.
+// The other methods of net.Conn. The library sets no deadlines.
 
 func (c *control) LocalAddr() net.Addr              { return c.Raw.LocalAddr() }
 func (c *control) SetDeadline(time.Time) error      { return nil }
 func (c *control) SetReadDeadline(time.Time) error  { return nil }
 func (c *control) SetWriteDeadline(time.Time) error { return nil }
 
-// RemoteAddr is always a *net.TCPAddr, without which the library panics. Its
-// host is not used for anything.
+// RemoteAddr always returns a *net.TCPAddr; otherwise the library panics. The address is not
+// used.
 func (c *control) RemoteAddr() net.Addr {
 	if a, ok := c.Raw.RemoteAddr().(*net.TCPAddr); ok {
 		return a

@@ -20,8 +20,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// The flaws of other programs, by number (CVE, or the program's own). Rows of one
-// class share a test:
+// TestFlaws tests for known flaws of other programs, by CVE or another identifier. Flaws of
+// one class share a test:
 //
 //	go test -run TestFlaws/CVE-2020-8284
 func TestFlaws(t *testing.T) {
@@ -39,7 +39,7 @@ func TestFlaws(t *testing.T) {
 		{"CVE-2026-41324 CVE-2020-8285", endlessListing},
 		{"CVE-2015-4022 CVE-2015-4643", beyond32Bits},
 		{"CVE-2023-27535", otherUsersSession},
-		{"CVE-2021-22947", unaskedReplies},
+		{"CVE-2021-22947", unsolicitedReplies},
 		{"CVE-2022-32208 CVE-2019-5481 curl-2108", strangeReplies},
 		{"CVE-2018-1000120 CVE-2012-0036 CVE-2004-1165 CVE-2004-1166 PSF-2017-10 CVE-2017-3533 CVE-2026-39983 GHSA-6v7q-wjvx-w8wg aioftp-194 RUSTSEC-2026-0271 curl-225 curl-226 curl-340 curl-2114", injection},
 		{"CVE-2026-71311", injectionByOthers},
@@ -50,7 +50,7 @@ func TestFlaws(t *testing.T) {
 	}
 }
 
-// accesses are all ways of this package to a data connection.
+// accesses lists all operations that open a data connection.
 var accesses = []struct {
 	name string
 	do   func(context.Context, *Fetcher, *fetch.Request) error
@@ -84,8 +84,8 @@ func add(ctx context.Context, f *Fetcher, req *fetch.Request) error {
 	return err
 }
 
-// passiveHost has servers that name another host in 227: data comes from the
-// host of the control connection all the same, whatever the access.
+// passiveHost tests servers that name another host in the reply to PASV. For every
+// operation, the client connects to the host of the control connection.
 func passiveHost(t *testing.T) {
 	for _, host := range []string{"10.0.0.5", "169.254.169.254", "0.0.0.0", "127.0.0.2", "224.0.0.1", "192.0.2.1"} {
 		for _, tc := range accesses {
@@ -112,8 +112,8 @@ func passiveHost(t *testing.T) {
 	}
 }
 
-// passiveReplies has replies to EPSV and PASV that name no port, or none for
-// data. "227 ) (" makes the library panic.
+// passiveReplies tests replies to EPSV and PASV without a valid data port. The library
+// panics on "227 ) (".
 func passiveReplies(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for verb, replies := range map[string][]string{
@@ -132,9 +132,9 @@ func passiveReplies(t *testing.T) {
 			switch {
 			case !errors.As(err, &e):
 				t.Errorf("%.40q: no error", reply)
-			case verb == "EPSV" && e.Op == "PASV" && e.Kind == fetch.ErrUnsupported: // asked in its place
+			case verb == "EPSV" && e.Op == "PASV" && e.Kind == fetch.ErrUnsupported: // PASV was sent instead
 			case e.Kind == fetch.ErrProtocol && len(reply) > 3 && reply[3] == ' ' && !strings.HasPrefix(reply, "22") && e.Code == 0 && reply[0] < '6':
-				t.Errorf("%.40q: without its code: %v", reply, err)
+				t.Errorf("%.40q: the error has no code: %v", reply, err)
 			case e.Kind != fetch.ErrProtocol && e.Kind != fetch.ErrConnectionFailed || string(e.Op) != verb:
 				t.Errorf("%.40q: %v", reply, err)
 			}
@@ -147,8 +147,8 @@ func passiveReplies(t *testing.T) {
 	}
 }
 
-// steering has a server that names twenty ports, one after the other: one is
-// dialled for each transfer.
+// steering tests a server that names a different port for each of twenty transfers: each
+// transfer opens one connection.
 func steering(t *testing.T) {
 	h := &hostile{on: map[string]string{"EPSV": "500 no\r\n"}, data: "x"}
 	h.serve(t)
@@ -164,8 +164,8 @@ func steering(t *testing.T) {
 	}
 }
 
-// pwdReplies has replies to PWD of every kind: they cost the reuse of the
-// session at most. `257 "` makes the library panic.
+// pwdReplies tests replies to PWD. An invalid one only prevents reuse of the session. The
+// library panics on `257 "`.
 func pwdReplies(t *testing.T) {
 	for reply, kind := range map[string]fetch.ErrorKind{
 		`257 "/unterminated`: fetch.ErrOther, `257 "`: fetch.ErrOther, "257": fetch.ErrOther, "257 none": fetch.ErrOther, `257 ""`: fetch.ErrOther,
@@ -183,11 +183,11 @@ func pwdReplies(t *testing.T) {
 		}
 		f.Close()
 		want := 2
-		if reply == "331 what" { // which no reply to PWD can be: once more, without anything ahead
+		if reply == "331 what" { // does not match PWD: repeated without pipelining
 			want = 3
 		}
 		if users := count(h.sent(), "USER anonymous\r\n"); users != want {
-			t.Errorf("%q: %d logins; without a directory to return to a session must not be used again", reply, users)
+			t.Errorf("%q: %d logins; a session must not be reused if its login directory is not known", reply, users)
 		}
 	}
 }
@@ -201,8 +201,7 @@ func count(list []string, s string) (n int) {
 	return n
 }
 
-// longReplies has a line without an end, and lines without an end, at every
-// stage.
+// longReplies tests endless lines and endless replies at every stage.
 func longReplies(t *testing.T) {
 	replies := map[string]string{
 		"line": "530 " + strings.Repeat("x", 10<<20), "lines": strings.Repeat("230-x\r\n", 1<<20), "long lines": strings.Repeat("230-"+strings.Repeat("x", 8000)+"\r\n", 1<<10),
@@ -230,19 +229,19 @@ func longReplies(t *testing.T) {
 				t.Errorf("%s: %s: %v", verb, what, err)
 			}
 			if err != nil && len(err.Error()) > 1000 {
-				t.Errorf("%s: %s: a message of %d octets", verb, what, len(err.Error()))
+				t.Errorf("%s: %s: the error message has %d bytes", verb, what, len(err.Error()))
 			}
 			f.Close()
-			// A line, or a reply, of the default limit, what a buffer holds, and the
-			// replies before.
-			if most := map[string]int64{"line": 16 << 10, "lines": 8 << 10, "long lines": 256 << 10}[what] + 8<<10; h.got.Load() > most {
-				t.Errorf("%s: %s: %d octets were read", verb, what, h.got.Load())
+			// The default limit of a line or reply, the size of a buffer, and earlier
+			// replies.
+			if most := map[string]int64{"line": 16 << 10, "lines": 8 << 10, "long lines": 256 << 10}[what] + 8<<10; h.received.Load() > most {
+				t.Errorf("%s: %s: %d bytes were read", verb, what, h.received.Load())
 			}
 		}
 	}
 }
 
-// lineBounds has replies just within and just beyond the limit.
+// lineBounds tests replies just below and just above the limit.
 func lineBounds(t *testing.T) {
 	const limit = 100
 	for length := limit - 2; length <= limit+2; length++ {
@@ -254,12 +253,12 @@ func lineBounds(t *testing.T) {
 		got, err := read(t.Context(), f, &fetch.Request{Locator: at("/a/x")})
 		f.Close()
 		if (err == nil) != (length <= limit) || err == nil && got != "x" {
-			t.Errorf("%d octets: %q %v", length, got, err)
+			t.Errorf("a line of %d bytes: %q %v", length, got, err)
 		}
 	}
 }
 
-// quitBounded has a server that answers QUIT with a flood, or not at all.
+// quitBounded tests endless replies to QUIT, and no reply.
 func quitBounded(t *testing.T) {
 	for _, answer := range []string{"-", strings.Repeat("221-"+strings.Repeat("x", 64<<10)+"\r\n", 100), "250 what\r\n"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -281,8 +280,8 @@ func quitBounded(t *testing.T) {
 	}
 }
 
-// endlessListing has a long listing, of which nothing is kept, and ones without
-// an end.
+// endlessListing tests that a long listing is not kept in memory, and that endless listings
+// end in an error.
 func endlessListing(t *testing.T) {
 	const line = "-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n"
 	const total = 100_000
@@ -332,7 +331,7 @@ func (r *repeater) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// beyond32Bits has a file and a listing of more octets than 32 bits can count.
+// beyond32Bits tests a file and a listing of more than 2³² bytes.
 func beyond32Bits(t *testing.T) {
 	const size = 1<<32 + 1
 	h := &hostile{on: map[string]string{"SIZE": fmt.Sprintf("213 %d\r\n", int64(size))}}
@@ -348,19 +347,19 @@ func beyond32Bits(t *testing.T) {
 	f := &Fetcher{Env: env}
 	defer f.Close()
 	for _, path := range []string{"/x", "/d;type=d"} {
-		var told int64
-		res, err := f.Fetch(fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }}), &fetch.Request{Locator: at(path)})
+		var reported int64
+		res, err := f.Fetch(fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { reported += n }}), &fetch.Request{Locator: at(path)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := io.Copy(io.Discard, res.Body); n != size || err != nil || told != size {
-			t.Errorf("%s: %d octets, %d told, %v", path, n, told, err)
+		if n, err := io.Copy(io.Discard, res.Body); n != size || err != nil || reported != size {
+			t.Errorf("%s: %d bytes, %d reported, %v", path, n, reported, err)
 		}
 		res.Close()
 	}
 }
 
-// vast is a connection with octets, never mind which, made of nothing.
+// vast is a connection that returns left bytes of arbitrary data.
 type vast struct {
 	net.Conn
 	left int64
@@ -375,8 +374,7 @@ func (c *vast) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// otherUsersSession has the same server under other logins: each has a
-// session of its own.
+// otherUsersSession tests that each login has its own session.
 func otherUsersSession(t *testing.T) {
 	srv := start(t, func(s *testserver.FTP) {
 		s.Users = map[string]testserver.User{"lab": {Password: "secret"}, "acct": {Password: "secret", Account: "A"}}
@@ -401,8 +399,8 @@ func otherUsersSession(t *testing.T) {
 	}
 }
 
-// unaskedReplies has replies that come before their command.
-func unaskedReplies(t *testing.T) {
+// unsolicitedReplies tests replies that arrive before their command.
+func unsolicitedReplies(t *testing.T) {
 	for _, verb := range []string{"", "USER", "PASS", "PWD", "CWD", "TYPE", "SIZE", "EPSV", "RETR"} {
 		h := &hostile{on: map[string]string{}, first: map[string]string{}, data: "x"}
 		replies := map[string]string{"": "220 a\r\n", "USER": "331 a\r\n", "PASS": "230 a\r\n", "PWD": "257 \"/\"\r\n", "CWD": "250 a\r\n", "TYPE": "200 a\r\n", "SIZE": "213 1\r\n"}
@@ -410,7 +408,7 @@ func unaskedReplies(t *testing.T) {
 		case "":
 			h.greeting = replies[verb] + "331 b\r\n"
 		case "EPSV":
-			h.on[verb] = "229 (|||2222|)\r\n150 b\r\n" // nobody listens there, and nobody should care
+			h.on[verb] = "229 (|||2222|)\r\n150 b\r\n" // nothing listens there, which must not matter
 		case "RETR":
 			h.first[verb] = "150 a\r\n226 b\r\n226 c\r\n"
 		default:
@@ -430,7 +428,7 @@ func unaskedReplies(t *testing.T) {
 			if err == nil {
 				t.Error("EPSV: no error")
 			}
-		case verb == "RETR": // one too many, after the transfer: not the next command's reply
+		case verb == "RETR": // a second final reply must not count for the next command
 			if err != nil || err2 != nil || count(h.sent(), "USER anonymous\r\n") != 2 {
 				t.Errorf("RETR: %v, %v, %q", err, err2, h.sent())
 			}
@@ -440,8 +438,8 @@ func unaskedReplies(t *testing.T) {
 	}
 }
 
-// strangeReplies has every stage answered by each class, the 6yz of secured
-// connections, garbage and control octets.
+// strangeReplies tests, at every stage, replies of each class, the 6yz of secured
+// connections, garbage and control characters.
 func strangeReplies(t *testing.T) {
 	for _, verb := range []string{"", "USER", "PASS", "PWD", "CWD", "TYPE", "SIZE", "MDTM", "EPSV", "PASV", "REST", "RETR", "RETR first", "LIST", "LIST first", "STOR", "STOR first"} {
 		for _, reply := range []string{
@@ -491,8 +489,8 @@ func strangeReplies(t *testing.T) {
 	}
 }
 
-// injection sends octets that end a command in every argument there is: none of
-// it may reach the wire.
+// injection tests every argument with bytes that end a command. No such command may be
+// sent.
 func injection(t *testing.T) {
 	h := &hostile{}
 	h.serve(t)
@@ -530,8 +528,7 @@ func injection(t *testing.T) {
 	}
 }
 
-// injectionByOthers has the octets come from the server and from whoever
-// answers for the user.
+// injectionByOthers tests such bytes in text from the server and from Env.Credentials.
 func injectionByOthers(t *testing.T) {
 	command := regexp.MustCompile(`^[A-Z]{3,4}( [^\r\n\x00]*)?\r\n$`)
 	h := &hostile{on: map[string]string{"PWD": "257 \"/a\rDELE x\"\r\n"}, data: "-rw-r--r-- 1 u g 1 Jan 1 2001 a\rDELE x\r\n-rw-r--r-- 1 u g 1 Jan 1 2001 good\r\n"}
@@ -564,7 +561,7 @@ func injectionByOthers(t *testing.T) {
 	}
 }
 
-// remoteNames has listings with names that lead elsewhere.
+// remoteNames tests names in listings that point outside the directory.
 func remoteNames(t *testing.T) {
 	for _, name := range []string{"../x", "/x", "a/../../x", "..", ".", "/", "x/y", "a\x00b", "%2e%2e%2fx", `..\x`, "C:x", "-rf", "|sh"} {
 		for _, verb := range []fetch.Op{"LIST", "NLST"} {
@@ -583,8 +580,7 @@ func remoteNames(t *testing.T) {
 	}
 }
 
-// secrets has a server that repeats the password, or the account, in all its
-// replies.
+// secrets tests a server that repeats the password or the account in its replies.
 func secrets(t *testing.T) {
 	const secret = "canary-Xq7"
 	asks := func(context.Context, fetch.Challenge) (locator.Login, error) {
@@ -596,9 +592,9 @@ func secrets(t *testing.T) {
 		shown string
 	}{
 		"password of the URL":   {locator.Login{User: "lab", Password: secret, HasPassword: true}, Options{}, "PASS ****\r\n"},
-		"password asked for":    {locator.Login{User: "lab"}, Options{}, "PASS ****\r\n"},
+		"password requested":    {locator.Login{User: "lab"}, Options{}, "PASS ****\r\n"},
 		"account of the option": {locator.Login{User: "acct", Password: "x", HasPassword: true}, Options{Account: secret}, "ACCT ****\r\n"},
-		"account asked for":     {locator.Login{User: "acct", Password: "x", HasPassword: true}, Options{}, "ACCT ****\r\n"},
+		"account requested":     {locator.Login{User: "acct", Password: "x", HasPassword: true}, Options{}, "ACCT ****\r\n"},
 	} {
 		for _, verb := range []string{"PASS", "ACCT", "PWD", "CWD", "TYPE", "EPSV", "PASV", "RETR", "SITE"} {
 			for _, code := range []string{"550", "421", "garbage", "299", "230"} {
@@ -620,7 +616,7 @@ func secrets(t *testing.T) {
 				})
 				l, opt := at("/a/x"), tc.opt
 				l.Login, opt.PreTransfer = &tc.login, []string{"*SITE x"}
-				f := &Fetcher{Env: h.env(), DisablePipelining: name == "account asked for"} // so that ACCT comes first
+				f := &Fetcher{Env: h.env(), DisablePipelining: name == "account requested"} // so that ACCT is sent first
 				f.Env.Credentials = asks
 				if _, err := read(ctx, f, &fetch.Request{Locator: l, Options: &opt}); err != nil {
 					shown.WriteString(err.Error())
@@ -630,10 +626,10 @@ func secrets(t *testing.T) {
 				}
 				f.Close()
 				if strings.Contains(shown.String(), secret) {
-					t.Errorf("%s, %s %q: shows %q", name, verb, reply, shown.String())
+					t.Errorf("%s, %s %q: the secret is shown in %q", name, verb, reply, shown.String())
 				}
 				if !strings.Contains(shown.String(), tc.shown) {
-					t.Errorf("%s: shows no %q: %q", name, tc.shown, shown.String())
+					t.Errorf("%s: %q is not shown in %q", name, tc.shown, shown.String())
 				}
 			}
 		}

@@ -13,33 +13,32 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// dataConn is a data connection. A wait for octets, or for room for them, is
-// bounded by the idle limit. It can be used once the server has said that the
-// transfer begins.
+// A dataConn is a data connection. Reads and writes are subject to the idle limit. It
+// can be used after the server's first reply to the command of the transfer.
 type dataConn struct {
-	*wire.Conn          // nil until then
-	raw        net.Conn // below TLS; nil as long as the server is to connect
-	coming     *coming  // nil if raw is all there is to it
-	secured    bool
-	sent       bool // to its end
+	*wire.Conn              // nil until then
+	raw        net.Conn     // below TLS; nil until the server has connected (active mode)
+	pending    *pendingConn // nil if raw is used as it is
+	secured    bool         // under TLS
+	sent       bool         // completely
 	idle       time.Duration
 	once       sync.Once
 }
 
-// openData makes the data connection of the transfer that command begins, or asks
-// the server to make it.
+// openData prepares the data connection for the transfer that command starts: it connects
+// to a port of the server or, in active mode, opens a port for the server.
 func (s *session) openData(command string) error {
 	if s.ready {
 		return nil
 	}
 	s.dropData()
 	if s.access.active != nil {
-		if err := s.invite(); err != nil {
+		if err := s.openPort(); err != nil {
 			return err
 		}
 		s.data = &dataConn{idle: s.access.limits.Idle}
 	} else {
-		if err := s.announce(command); err != nil {
+		if err := s.preTransfer(command); err != nil {
 			return err
 		}
 		conn, err := s.passive()
@@ -52,8 +51,8 @@ func (s *session) openData(command string) error {
 	return nil
 }
 
-// announce tells the server which transfer is to come, if it wants to know.
-func (s *session) announce(command string) error {
+// preTransfer sends PRET, which names the next transfer, if Options.PRET is set.
+func (s *session) preTransfer(command string) error {
 	if !s.access.opt.PRET {
 		return nil
 	}
@@ -64,7 +63,7 @@ func (s *session) announce(command string) error {
 	return s.failure(err)
 }
 
-// dropData closes the data connection, or the port for it.
+// dropData closes the data connection or its port.
 func (s *session) dropData() {
 	if s.data != nil {
 		s.data.Close()
@@ -73,27 +72,27 @@ func (s *session) dropData() {
 	s.data, s.ready = nil, false
 }
 
-// coming is a data connection that is still to be made: the server connects to
-// us, TLS is begun, or both. That happens beside the command of the transfer, as
-// some servers do their part before their first reply and others after it.
-type coming struct {
-	private  bool // TLS is to be begun
+// A pendingConn is a data connection that is being set up: the server connects, the TLS
+// handshake runs, or both. This happens while the command of the transfer is sent,
+// because some servers connect before their first reply and others after it.
+type pendingConn struct {
+	private  bool // TLS is required
 	cancel   context.CancelFunc
 	admitted chan struct{} // closed when the server has connected, or failed to
-	done     chan struct{} // closed when all is over
-	raw      net.Conn      // once admitted
-	conn     net.Conn      // once done: raw, or TLS over it
+	done     chan struct{} // closed when the setup has ended
+	raw      net.Conn      // set when admitted is closed
+	conn     net.Conn      // set when done is closed: raw, or TLS over it
 	err      error
 }
 
-// expect begins to make the data connection.
-func (s *session) expect() {
+// startPending starts to set up the data connection, if necessary.
+func (s *session) startPending() {
 	if s.port == nil && !s.private {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	c := &coming{private: s.private, cancel: cancel, admitted: make(chan struct{}), done: make(chan struct{}), raw: s.data.raw}
-	s.data.coming = c
+	c := &pendingConn{private: s.private, cancel: cancel, admitted: make(chan struct{}), done: make(chan struct{}), raw: s.data.raw}
+	s.data.pending = c
 	go func(l net.Listener) {
 		defer close(c.done)
 		if l != nil {
@@ -107,10 +106,10 @@ func (s *session) expect() {
 	}(s.port)
 }
 
-// begin makes the data connection ready when the server is.
+// begin waits until the data connection is set up, after the first reply to the transfer.
 func (s *session) begin() error {
 	d := s.data
-	if c := d.coming; c != nil {
+	if c := d.pending; c != nil {
 		if err := s.await(c); err != nil {
 			return err
 		}
@@ -130,17 +129,17 @@ func (s *session) begin() error {
 	return nil
 }
 
-// lookTime is how often the control connection is looked at while the server is
-// to connect.
-const lookTime = 50 * time.Millisecond
+// pollInterval is how often the control connection is checked for a reply while the client
+// waits for the server to connect.
+const pollInterval = 50 * time.Millisecond
 
-// await waits for a data connection, for which the limits begin now. A server that
-// is to connect may also say that it will not.
-func (s *session) await(c *coming) error {
+// await waits for a data connection; its time limits start now. In active mode, the
+// server may also reply that it cannot connect.
+func (s *session) await(c *pendingConn) error {
 	if s.port != nil {
-		look := time.NewTicker(lookTime)
-		defer look.Stop()
-		err := s.wait(c.admitted, look.C, "the server has not connected", s.access.limits.Connect)
+		ticker := time.NewTicker(pollInterval)
+		defer ticker.Stop()
+		err := s.wait(c.admitted, ticker.C, "the server has not connected", s.access.limits.Connect)
 		if err == nil && c.raw == nil {
 			err = c.err
 		}
@@ -154,8 +153,8 @@ func (s *session) await(c *coming) error {
 	return c.err
 }
 
-// wait waits for c to be closed, within limits.
-func (s *session) wait(c <-chan struct{}, look <-chan time.Time, awaited string, limits ...time.Duration) error {
+// wait waits until c is closed, within limits. At each tick it checks for a reply.
+func (s *session) wait(c <-chan struct{}, tick <-chan time.Time, awaited string, limits ...time.Duration) error {
 	ctx, cancel := wire.Within(s.ctx, awaited, limits...)
 	defer cancel()
 	for {
@@ -164,34 +163,34 @@ func (s *session) wait(c <-chan struct{}, look <-chan time.Time, awaited string,
 			return nil
 		case <-ctx.Done():
 			return wire.Ended(ctx)
-		case <-look:
-			if err := s.ctl.meanwhile(); err != nil {
+		case <-tick:
+			if err := s.ctl.poll(); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// stop gives up what is still to come. The port, if there is one, is closed.
+// stop ends the setup of the data connection. The caller has closed the port, if any.
 func (d *dataConn) stop() {
-	c := d.coming
+	c := d.pending
 	if c == nil || d.Conn != nil {
 		return
 	}
 	<-c.admitted
 	if c.raw != nil {
-		_ = c.raw.Close() // and not c.cancel(), which would hide why a handshake failed
+		_ = c.raw.Close() // not c.cancel(), which would hide the cause of a failed handshake
 	}
 	<-c.done
 	c.cancel()
 }
 
-// complaint is what our side found wrong with the server under TLS, such as its
-// certificate; nil where it was the server that broke off. The server's reply
-// then tells less.
-func (d *dataConn) complaint() error {
+// localError returns the error that the client found during the setup, such as a bad
+// certificate, which is more specific than the server's reply. It returns nil if the
+// server closed the connection.
+func (d *dataConn) localError() error {
 	var broken *net.OpError
-	switch c := d.coming; {
+	switch c := d.pending; {
 	case c == nil, errors.Is(c.err, context.Canceled), errors.Is(c.err, net.ErrClosed), errors.Is(c.err, io.ErrUnexpectedEOF), errors.As(c.err, &broken):
 		return nil
 	default:
@@ -199,65 +198,65 @@ func (d *dataConn) complaint() error {
 	}
 }
 
-// refused is err, with which a transfer ended before its first octet, with what may
-// be why.
-func (d *dataConn) refused(err error) error {
+// explain adds ErrNotResumed to err, with which a transfer ended before its first byte,
+// if that is the likely cause.
+func (d *dataConn) explain(err error) error {
 	e, ok := errors.AsType[*fetch.Error](err)
-	if ok && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.ErrTruncated) && d.fresh() {
+	if ok && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.ErrTruncated) && d.newTLSSession() {
 		e.Err = ErrNotResumed
 	}
 	return err
 }
 
-// fresh reports whether the connection is under TLS in a session of its own. The
-// reply may be here before the end of our side's handshake: it gets a moment.
-func (d *dataConn) fresh() bool {
-	c := d.coming
+// newTLSSession reports whether the connection has a TLS session that was not resumed. The
+// reply may arrive before the client's handshake has ended, so it waits for that.
+func (d *dataConn) newTLSSession() bool {
+	c := d.pending
 	if c == nil || !c.private {
 		return false
 	}
 	select {
 	case <-c.admitted:
 	default:
-		return false // the server has not even connected
+		return false // the server has not connected
 	}
 	select {
 	case <-c.done:
 		secure, ok := c.conn.(*tls.Conn)
 		return ok && !secure.ConnectionState().DidResume
-	case <-time.After(settleTime):
+	case <-time.After(closeTime):
 		return false
 	}
 }
 
-// open makes conn, which is raw or TLS over it, what is read and written.
+// open starts using conn, which is raw or TLS over it.
 func (d *dataConn) open(ctx context.Context, conn net.Conn) {
 	d.Conn = wire.NewConn(ctx, conn, d.idle)
 }
 
-// Close closes the connection. The library closes it too, and would take it ill
-// to come second. What is still to come is left to stop: the library closes when
-// the command is refused, and the handshake may tell why.
+// Close closes the connection. The library also closes it, and fails if it is already
+// closed. Close does not end a setup, which is left to stop: the library closes the
+// connection when the command is refused, and the handshake may show the cause.
 func (d *dataConn) Close() error {
-	d.once.Do(func() { // what matters is the last reply
+	d.once.Do(func() { // errors do not matter: the final reply decides
 		switch {
 		case d.Conn != nil:
-			d.settle()
+			d.finishTLS()
 			_ = d.Conn.Close()
-		case d.coming == nil && d.raw != nil:
+		case d.pending == nil && d.raw != nil:
 			_ = d.raw.Close()
 		}
 	})
 	return nil
 }
 
-// settleTime bounds the wait for a server to close its side.
-const settleTime = 2 * time.Second
+// closeTime is the time limit for a server to close its side of the connection.
+const closeTime = 2 * time.Second
 
-// settle ends what was sent under TLS and takes in what the server has sent, such
-// as session tickets: to close over them would reset the connection, and the
-// server lose the end of the file.
-func (d *dataConn) settle() {
+// finishTLS sends close_notify after an upload under TLS and reads what the server has
+// sent, such as session tickets. To close the connection before they are read would reset
+// it, and the server would lose the end of the file.
+func (d *dataConn) finishTLS() {
 	secure, ok := d.Conn.Conn.(*tls.Conn)
 	if !ok || !d.sent || secure.CloseWrite() != nil {
 		return
@@ -265,25 +264,25 @@ func (d *dataConn) settle() {
 	if half, ok := d.raw.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
-	d.SetTimeout(settleTime)
+	d.SetTimeout(closeTime)
 	_, _ = io.CopyN(io.Discard, d.Conn, copySize)
 }
 
-// abort closes the connection so that the server cannot take it for the end of
-// the file.
+// abort resets the connection, so that the server does not take it for the end of the
+// file.
 func (d *dataConn) abort() {
 	if l, ok := d.raw.(interface{ SetLinger(sec int) error }); ok {
 		_ = l.SetLinger(0)
 	}
-	_ = d.raw.Close() // before TLS can take its leave
+	_ = d.raw.Close() // before TLS can send close_notify
 	_ = d.Close()
 }
 
-// copySize is the buffer between a connection and whatever is not spliced.
+// copySize is the size of the buffer for data that is not spliced.
 const copySize = 128 << 10
 
-// ReadFrom sends a file; the library's io.Copy calls it. When src fails the
-// server is not to believe that it has the whole.
+// ReadFrom sends a file; the library's io.Copy calls it. If src fails, it aborts the
+// connection, so that the server does not take the part for the whole file.
 func (d *dataConn) ReadFrom(src io.Reader) (sent int64, err error) {
 	buf := make([]byte, copySize)
 	for {

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// direct is how octets get from a connection to what is no regular file without
-// passing through the program: to a pipe, or nowhere at all. It is nil where there is
-// no such way.
-func direct(c net.Conn, w io.Writer) move {
+// directMove returns a move from a connection to a pipe, io.Discard or /dev/null. It
+// returns nil for any other writer.
+func directMove(c net.Conn, w io.Writer) move {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
 		return nil
@@ -28,8 +27,8 @@ func direct(c net.Conn, w io.Writer) move {
 	case err != nil:
 		return nil
 	case info.Mode()&os.ModeNamedPipe != 0:
-		// A write to standard output waits in the kernel for room. One that does not is
-		// left to package os.
+		// Standard output is in blocking mode: the kernel waits until the pipe can take
+		// data. A pipe in non-blocking mode is left to package os.
 		to, err := f.SyscallConn()
 		if err != nil || f.SetWriteDeadline(time.Time{}) == nil {
 			return nil
@@ -50,17 +49,17 @@ func direct(c net.Conn, w io.Writer) move {
 	return nil
 }
 
-// widen gives a pipe room for pipeSize octets instead of 64 KiB, if the system allows
-// it: both ends wait less often.
+// widen sets the capacity of a pipe to pipeSize bytes instead of 64 KiB, if the system
+// allows it. Reader and writer then wait less often.
 func widen(pipe uintptr) { _, _, _ = syscall.Syscall(syscall.SYS_FCNTL, pipe, setPipeSize, pipeSize) }
 
 const (
-	setPipeSize = 1031 // F_SETPIPE_SZ, which package syscall does not have
+	setPipeSize = 1031 // F_SETPIPE_SZ, which is not in package syscall
 	pipeSize    = 1 << 20
 )
 
-// drop has the kernel forget octets (tcp(7), MSG_TRUNC). Nothing is written to the
-// buffer, whose length is what counts.
+// drop returns a system call that discards received bytes in the kernel (tcp(7),
+// MSG_TRUNC). Nothing is written to the buffer; only its length matters.
 func drop() func(fd, size int) (int64, error) {
 	buf := make([]byte, 1<<20)
 	return func(fd, size int) (int64, error) {
@@ -69,8 +68,8 @@ func drop() func(fd, size int) (int64, error) {
 	}
 }
 
-// receiving is the way that a system call goes, which takes so many octets at most
-// from a connection. It is called again and again.
+// receiving returns a move that repeats a system call. The call takes at most size bytes
+// from a connection.
 func receiving(from *net.TCPConn, name string, call func(fd, size int) (int64, error)) move {
 	return func(size int64) (moved int64, err error) {
 		conn, err := from.SyscallConn()

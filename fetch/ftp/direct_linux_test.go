@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// standardPipe is a pipe like one that standard output leads to.
+// standardPipe returns a pipe in blocking mode, like one at standard output.
 func standardPipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	var fds [2]int
@@ -24,8 +24,8 @@ func standardPipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// TestDirect has the kernel move octets to a pipe and to /dev/null: all of them are
-// counted, and a transfer that is cut short is none that is complete.
+// TestDirect tests moves in the kernel to a pipe and to /dev/null. All bytes must be
+// counted, and a truncated transfer must fail.
 func TestDirect(t *testing.T) {
 	srv := start(t)
 	big := strings.Repeat("0123456789abcdef", 9<<16)
@@ -59,15 +59,15 @@ func TestDirect(t *testing.T) {
 				if cut {
 					srv.On("DATA", 1, testserver.Truncate(3<<20))
 				}
-				var told int64
-				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+				var reported int64
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { reported += n }})
 				res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/big"), Offset: part.offset, Length: part.length})
 				if err != nil {
 					t.Fatal(err)
 				}
 				w, got := to()
-				if direct(res.Body.(*body).data.raw, w) == nil {
-					t.Errorf("%s: no direct way", name)
+				if directMove(res.Body.(*body).data.raw, w) == nil {
+					t.Errorf("%s: directMove returns nil", name)
 				}
 				n, err := io.Copy(w, res.Body)
 				res.Close()
@@ -77,24 +77,24 @@ func TestDirect(t *testing.T) {
 				}
 				if cut {
 					if !errors.Is(err, fetch.ErrTruncated) || n > 3<<20 {
-						t.Errorf("%s, cut: %d octets, %v", name, n, err)
+						t.Errorf("%s, truncated: %d bytes, %v", name, n, err)
 					}
 					end = part.offset + n
 				} else if err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
-				if n != end-part.offset || told != n {
-					t.Errorf("%s, %d+%d: %d octets, %d told", name, part.offset, part.length, n, told)
+				if n != end-part.offset || reported != n {
+					t.Errorf("%s, %d+%d: %d bytes, %d reported", name, part.offset, part.length, n, reported)
 				}
 				if got != nil && got() != big[part.offset:end] {
-					t.Errorf("%s, %d+%d: other octets", name, part.offset, part.length)
+					t.Errorf("%s, %d+%d: wrong data", name, part.offset, part.length)
 				}
 			}
 		}
 	}
 }
 
-// TestBrokenPipe is the failure of whoever reads, not the server's.
+// TestBrokenPipe tests that a closed pipe is not reported as an error of the server.
 func TestBrokenPipe(t *testing.T) {
 	srv := start(t)
 	if err := srv.Put("big", make([]byte, 8<<20)); err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
-// fail makes err the error of an access, in which something is always known to
-// be wrong with somebody.
+// fail wraps err for this access. Kind Other becomes ConnectionFailed.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	e := fetch.Fail(op, a.loc, fetch.ErrOther, err)
 	if e.Kind == fetch.ErrOther {
@@ -48,13 +47,13 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 			return fetch.ErrPermission
 		}
 	case 550:
-		// One code for many things; servers that tell more do it in words.
+		// The code has several meanings; only the text tells them apart.
 		if storing || denied(r.Text) {
 			return fetch.ErrPermission
 		}
 		return fetch.ErrNotFound
 	case 551:
-		if verb == fetch.OpRETR { // of ftp-srv: RFC 959 has it for a type of page that nobody knows
+		if verb == fetch.OpRETR { // sent by ftp-srv; RFC 959: page type unknown
 			return fetch.ErrNotFound
 		}
 	case 553:
@@ -66,7 +65,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 	case verb == fetch.OpREST:
 		return fetch.ErrBadRange
 	case r.Class() == 4:
-		return fetch.ErrBusy // "Transient Negative": again later
+		return fetch.ErrBusy // "Transient Negative": may be retried
 	case logsInBy(verb):
 		return fetch.ErrUnauthenticated
 	}

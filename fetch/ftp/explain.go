@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Explain implements [fetch.Explainer]. It runs the access itself, on a session
-// that takes notes instead of sending.
+// Explain implements [fetch.Explainer]. It returns the commands that Fetch would send,
+// without a connection.
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	a, err := f.access(context.Background(), req, fetching)
 	if err != nil {
@@ -28,19 +28,19 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, err
 	}
 	n.send("QUIT", "")
-	n.mark((&session{access: a}).afterLogin())
-	n.remark()
+	n.mark((&session{access: a}).withPASS())
+	n.addNotes()
 	return n.plan, nil
 }
 
-// notes are commands that are written down.
+// notes records the commands of an access as steps of a Plan.
 type notes struct {
 	a     *access
 	plan  *fetch.Plan
-	ready bool // the data connection is there, or its port
+	ready bool // the data connection, or its port, is open
 }
 
-// mark marks the steps that are sent ahead.
+// mark marks the steps that are pipelined.
 func (n *notes) mark(ahead []string) {
 	for i := range n.plan.Steps {
 		if step := &n.plan.Steps[i]; len(ahead) > 0 && step.Send == ahead[0]+"\r\n" {
@@ -92,7 +92,7 @@ func (n *notes) quote(line string) (talk.Reply, error) {
 	return talk.Reply{Code: 200}, nil
 }
 
-func (n *notes) left(dirs []string) ([]string, bool) { return dirs, true }
+func (n *notes) remaining(dirs []string) ([]string, bool) { return dirs, true }
 
 func (n *notes) home() error { return nil }
 
@@ -111,7 +111,7 @@ func (n *notes) setType(t byte) error {
 	return nil
 }
 
-// size tells of a file in which every offset is to be found.
+// size returns a size for which every offset is valid.
 func (n *notes) size(name string) (int64, error) {
 	n.send("SIZE "+name, "")
 	return math.MaxInt64, nil
@@ -131,9 +131,9 @@ func (n *notes) openData(command string) error {
 	switch {
 	case n.ready:
 	case n.a.active != nil:
-		n.invite()
+		n.activeMode()
 	default:
-		n.passive(command)
+		n.passiveMode(command)
 	}
 	n.ready = true
 	return nil
@@ -151,7 +151,7 @@ func (n *notes) retrieve(command string, offset int64) error {
 	}
 	n.send(command, "")
 	if n.a.active != nil {
-		n.do("let the server connect, from the address of the control connection")
+		n.do("accept a connection from the address of the control connection")
 	}
 	if secured := n.a.implicit() || n.a.wantsTLS(); secured && n.a.protection() == "P" {
 		n.do("TLS handshake on the data connection")
@@ -159,7 +159,7 @@ func (n *notes) retrieve(command string, offset int64) error {
 	return nil
 }
 
-func (n *notes) passive(command string) {
+func (n *notes) passiveMode(command string) {
 	if n.a.opt.PRET {
 		n.send("PRET "+command, "")
 	}
@@ -167,43 +167,43 @@ func (n *notes) passive(command string) {
 		n.send("PASV", "")
 	} else {
 		n.send("EPSV", "")
-		n.send("PASV", "when EPSV leads to no data connection, over IPv4")
+		n.send("PASV", "when EPSV fails, over IPv4")
 	}
 	n.do("connect to the port that the server names, at the address of the control connection")
 }
 
-func (n *notes) invite() {
-	n.do("open a port for the server")
+func (n *notes) activeMode() {
+	n.do("listen on a local port")
 	refused := ""
 	if !n.a.active.DisableEPRT {
-		n.send("EPRT |<1 or 2>|<our address>|<port>|", "")
+		n.send("EPRT |<1 or 2>|<local address>|<port>|", "")
 		refused = "when the server refuses EPRT, over IPv4"
 	}
-	n.send("PORT <our address, port>", refused)
+	n.send("PORT <local address, port>", refused)
 }
 
-// remark adds what a reader may wonder about.
-func (n *notes) remark() {
+// addNotes adds the notes of the Plan.
+func (n *notes) addNotes() {
 	say := func(text string) { n.plan.Notes = append(n.plan.Notes, text) }
 	switch login := n.a.login; {
 	case login == nil:
 		say("the password of the anonymous user is " + n.a.email)
 	case !login.HasPassword:
-		say("the URL gives no password: it will be asked for if the server wants one")
+		say("the URL has no password; it is requested if the server requires one")
 	}
 	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
-		say("a server that refuses AUTH TLS is spoken to in the clear")
+		say("if the server refuses AUTH TLS, the session is not encrypted")
 	}
 	if n.a.verb == fetch.OpLIST && n.a.opt.ListCommand == "" {
-		say("NLST is tried when the server does not know LIST")
+		say("if the server does not support LIST, NLST is sent")
 	}
 	if n.a.verb == fetch.OpMLSD {
-		say("LIST is sent when FEAT tells of no MLST with the fact type*")
+		say("if the reply to FEAT does not list MLST with the fact type*, LIST is sent")
 	}
 	if n.a.ascii() && !localCRLF {
-		say("lines end in CR LF on the wire and in LF here")
+		say("line ends are converted from CR LF to LF")
 	}
 	if n.a.loc.Type == 0 && n.a.verb == fetch.OpRETR {
-		say("the URL gives no typecode: " + string(n.a.typ) + " is the guess (RFC 1738 section 3.2.3)")
+		say("the URL has no typecode; type " + string(n.a.typ) + " is assumed (RFC 1738 section 3.2.3)")
 	}
 }

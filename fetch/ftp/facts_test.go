@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// list fetches a directory and gives its entries.
+// list fetches a directory and returns its entries.
 func list(t *testing.T, f *Fetcher, url string, opt *Options) ([]fetch.Item, error) {
 	t.Helper()
 	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url), Options: opt})
@@ -29,7 +29,7 @@ func list(t *testing.T, f *Fetcher, url string, opt *Options) ([]fetch.Item, err
 	return items, nil
 }
 
-// TestFacts: MLSD is used where FEAT tells of it, and FEAT is asked once a
+// TestFacts tests that MLSD is used if FEAT lists it, and that FEAT is sent once per
 // session.
 func TestFacts(t *testing.T) {
 	srv := start(t)
@@ -51,8 +51,8 @@ func TestFacts(t *testing.T) {
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "FEAT", "EPSV", "TYPE A", "MLSD", "EPSV", "MLSD", "EPSV", "QUIT")
 }
 
-// TestFactsFallBack: where FEAT tells of no MLSD, or it is refused all the same,
-// LIST lists. So it does without the option, and NLST with Exact.
+// TestFactsFallBack tests that LIST is sent if FEAT does not list MLSD, if MLSD is refused
+// anyway, and without the option. With Exact, NLST is sent.
 func TestFactsFallBack(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -83,8 +83,8 @@ func TestFactsFallBack(t *testing.T) {
 	}
 }
 
-// TestKindsOfEntries: what is neither a file nor a directory says so, and a
-// directory's own entries are none.
+// TestKindsOfEntries tests that special files are marked, and that "." and ".." are not
+// entries.
 func TestKindsOfEntries(t *testing.T) {
 	srv := start(t)
 	srv.On("MLSD", 1, testserver.Data("type=cdir; .\r\ntype=pdir; ..\r\ntype=OS.unix=slink:a/b; link\r\ntype=OS.unix=chrdev; null\r\ntype=file;size=3; f\r\n"))
@@ -104,7 +104,7 @@ func TestKindsOfEntries(t *testing.T) {
 	}
 }
 
-// TestStrangeListing: a listing of which nothing can be made is not an empty one.
+// TestStrangeListing tests that a listing in an unknown format is an error.
 func TestStrangeListing(t *testing.T) {
 	for listing, ok := range map[string]bool{
 		"<html>\r\n<p>welcome\r\n": false, "total 0\r\n": true, "": true, "type=cdir; .\r\n": true,
@@ -121,22 +121,22 @@ func TestStrangeListing(t *testing.T) {
 	}
 }
 
-// TestWanted: what is not wanted is not begun, and the session is used again.
+// TestWanted tests that an unwanted file is not transferred, and that the session is reused.
 func TestWanted(t *testing.T) {
 	srv := start(t)
 	f := &Fetcher{}
 	defer f.Close()
 	for _, wanted := range []bool{false, true} {
-		asked := fetch.Attributes{}
+		known := fetch.Attributes{}
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/x.txt"), Options: &Options{
 			ModTime: true,
-			Wanted:  func(known fetch.Attributes) bool { asked = known; return wanted },
+			Wanted:  func(attr fetch.Attributes) bool { known = attr; return wanted },
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if asked.Size != -1 || !asked.ModTime.Equal(when) || res.Info.(*Info).Unwanted == wanted || !res.ModTime.Equal(when) {
-			t.Errorf("%+v, %+v", asked, res)
+		if known.Size != -1 || !known.ModTime.Equal(when) || res.Info.(*Info).Unwanted == wanted || !res.ModTime.Equal(when) {
+			t.Errorf("%+v, %+v", known, res)
 		}
 		res.Close()
 	}
@@ -146,7 +146,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestAcceptRanges: REST tells whether a file can be had in part.
+// TestAcceptRanges tests that REST decides about HeaderAcceptRanges.
 func TestAcceptRanges(t *testing.T) {
 	for _, reply := range []string{"", "502 no"} {
 		srv := start(t)

@@ -6,11 +6,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// features are what a server knows besides RFC 959, as FEAT tells (RFC 2389):
-// the parameters of each, by its name in upper case.
+// features holds the reply to FEAT (RFC 2389): the parameters of each extension to
+// RFC 959 that the server supports, by its name in upper case.
 type features map[string]string
 
-// features asks for them, once a session. A server without FEAT has none.
+// features sends FEAT, once per session. The result is empty if the server refuses it.
 func (s *session) features() (features, error) {
 	if s.feats != nil {
 		return s.feats, nil
@@ -26,8 +26,7 @@ func (s *session) features() (features, error) {
 	return s.feats, nil
 }
 
-// parseFeatures reads the lines of a reply to FEAT, of which those of features
-// begin with a space.
+// parseFeatures parses the reply to FEAT. The lines of features start with a space.
 func parseFeatures(text string) features {
 	f := features{}
 	for line := range strings.SplitSeq(text, "\n") {
@@ -39,8 +38,8 @@ func parseFeatures(text string) features {
 	return f
 }
 
-// listsFacts tells whether MLSD says of each entry what it is (RFC 3659 §7.8:
-// the facts that are shown are marked by "*").
+// listsFacts reports whether MLSD lists the type of each entry (RFC 3659 §7.8: "*" marks
+// the facts that the server lists).
 func (s *session) listsFacts() (bool, error) {
 	f, err := s.features()
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *session) listsFacts() (bool, error) {
 	return false, nil
 }
 
-// preferFacts turns LIST into MLSD where that is wanted and to be had.
+// preferFacts replaces LIST by MLSD if Options.Facts is set and the server supports it.
 func (a *access) preferFacts(c commands) error {
 	if a.verb != fetch.OpLIST || !a.opt.Facts || a.opt.ListCommand != "" {
 		return nil

@@ -1,12 +1,15 @@
 // Package ftp fetches ftp URLs (RFC 1738 §3.2) by the File Transfer Protocol
-// (RFC 959, with EPSV and EPRT of RFC 2428, SIZE, MDTM, REST of RFC 3659, and
-// TLS by RFC 4217).
+// (RFC 959, with EPSV and EPRT of RFC 2428, SIZE, MDTM, REST and MLSD of RFC 3659,
+// and TLS of RFC 4217).
 //
-// What goes over the control connection is what RFC 1738 §3.2.2 says and no more
-// than is needed besides: USER, PASS when it is asked for, one CWD for each
-// component, EPSV or PASV, TYPE, RETR or NLST.
+// The commands are those of RFC 1738 §3.2.2: USER, PASS if the server requests it,
+// one CWD for each component of the path, EPSV or PASV, TYPE, and RETR or NLST.
+// By default PWD, SIZE and LIST are sent too; see [Fetcher.Exact].
 //
-// The scheme ftps, which RFC 1738 does not know, is ftp over TLS on port 990.
+// The scheme ftps, which is not in RFC 1738, is FTP over TLS on port 990.
+//
+// Most programs do not use this package directly: package fetch1738 has a Fetcher for
+// each scheme.
 package ftp
 
 import (
@@ -19,81 +22,86 @@ import (
 	sessions "github.com/fetch1738/fetch1738/internal/session"
 )
 
-// Fetcher fetches ftp and ftps URLs. The zero value works. Its fields must not be changed
-// once it is in use. It is safe for concurrent use; accesses that run at once
-// have a control connection each.
+// A Fetcher fetches ftp and ftps URLs. The zero value is ready to use. Its fields must not be
+// changed after first use. It is safe for concurrent use; concurrent accesses use separate
+// control connections.
 //
-// Besides [fetch.Fetcher] it is a [fetch.AttributeFinder], a [fetch.Updater]
-// (APPE), a [fetch.Replacer] (STOR), a [fetch.Explainer], and an [io.Closer] for
-// the sessions that it keeps.
+// Besides [fetch.Fetcher] it implements [fetch.AttributeFinder], [fetch.Updater]
+// (APPE), [fetch.Replacer] (STOR) and [fetch.Explainer]. Close closes the idle sessions.
 type Fetcher struct {
-	// Env is how to connect and whom to ask; nil is the zero Env.
+	// Env holds how to connect, credentials and limits. If nil, the zero Env is used.
 	Env *fetch.Env
-	// Exact sends only what RFC 1738 §3.2 names besides the command that opens
-	// the data connection, which comes just before the transfer: no SIZE, no PWD and
-	// so no reuse of sessions, NLST where others list with LIST, and no TYPE before
-	// NLST.
+	// Exact sends only the commands that RFC 1738 §3.2 names, and the command that
+	// opens the data connection just before the transfer. SIZE is not sent, nor PWD,
+	// so that sessions are not reused. Directories are listed with NLST instead of
+	// LIST, without TYPE before it.
 	Exact bool
-	// GuessType transfers files whose suffix means text in TYPE A when the URL
-	// gives no typecode (RFC 1738 §3.2.3). Otherwise the guess is always I: a
-	// wrong A corrupts a file, a wrong I does not.
+	// GuessType transfers files whose name looks like that of a text in type A if the
+	// URL has no typecode (RFC 1738 §3.2.3). Otherwise the type is I: a wrong A
+	// corrupts a file, a wrong I does not.
 	GuessType bool
-	// DisableEPSV sends PASV at once. PASV knows no IPv6: there EPSV is sent all the
-	// same.
+	// DisableEPSV sends PASV without trying EPSV first. Over IPv6, which PASV does not
+	// support, it has no effect.
 	DisableEPSV bool
-	// CheckHost refuses a 227 reply that names another host than the server's own
-	// address. Without it the host is ignored; it is never connected to.
+	// CheckHost rejects a reply to PASV that names a host other than the server's own
+	// address. Otherwise the host in the reply is ignored. In no case is it connected
+	// to.
 	CheckHost bool
-	// Active, when not nil, has the server connect to us for the data.
+	// Active, if not nil, selects active mode: the server connects to the client for
+	// the data.
 	Active *Active
-	// DisablePipelining has each command wait for the reply to the one before. Otherwise
-	// those that depend on no reply are sent ahead of their turn, except in uploads, with
-	// Exact, and for a server that turns out not to cope with it.
+	// DisablePipelining sends each command only after the reply to the previous one.
+	// Otherwise commands that do not depend on a reply are pipelined, except for
+	// uploads, with Exact, and for servers that turn out not to support it.
 	DisablePipelining bool
-	// Security says how far ftp URLs are put under TLS; ftps URLs always are.
+	// Security selects what is encrypted for ftp URLs. For ftps URLs TLS is always
+	// required.
 	Security Security
-	// ClearCommands ends the TLS of the control connection after the login (CCC), so
-	// that routers on the way can follow it. A server that refuses stays under TLS.
+	// ClearCommands ends TLS on the control connection after the login (CCC), so
+	// that routers can follow the commands. If the server refuses CCC, the connection
+	// stays encrypted.
 	ClearCommands ClearCommands
-	// MaxIdle is how many idle sessions are kept for another access to the same
-	// server by the same user; 0 is 8, a negative number keeps none.
+	// MaxIdle is the maximum number of idle sessions kept for reuse by the same user
+	// of the same server. Zero means 8; a negative number disables reuse.
 	MaxIdle int
-	// IdleTime is how long they are kept; 0 is a minute.
+	// IdleTime is how long an idle session is kept. Zero means one minute.
 	IdleTime time.Duration
-	// QuitTime is how long the end of a session waits for the server's answer to QUIT; 0
-	// is two seconds. If it is negative, the session ends as soon as QUIT is sent.
+	// QuitTime is how long to wait for the reply to QUIT when a session ends. Zero means
+	// two seconds; a negative time means not to wait.
 	QuitTime time.Duration
 
-	idle   sessions.Keeper[key, *access, *session]
-	pasv   servers // whose answers to EPSV were of no use
-	outrun servers // which do not cope with commands sent ahead
+	idle         sessions.Keeper[key, *access, *session]
+	pasvOnly     servers // servers for which EPSV failed
+	noPipelining servers // servers that do not support pipelining
 }
 
-// Info is the Resource.Info of this package.
+// Info is the type of Resource.Info for ftp and ftps URLs.
 type Info struct {
-	// Greeting is the server's first reply, without the code.
+	// Greeting is the text of the server's first reply, without the code.
 	Greeting string
-	// EntryPath is the working directory after the login, as PWD told it; empty
-	// when it was not asked or not told.
+	// EntryPath is the working directory after the login, from the reply to PWD. It is
+	// empty if PWD was not sent or failed.
 	EntryPath string
-	// Type is the TYPE in which the octets came: 'A' or 'I'.
+	// Type is the type of the transfer: 'A' or 'I'.
 	Type byte
-	// Unwanted tells that Options.Wanted did without the file.
+	// Unwanted reports that the file was not fetched because Options.Wanted returned
+	// false.
 	Unwanted bool
 }
 
-// Fetch implements [fetch.Fetcher]. A file is a KindDocument; a URL that ends in
-// a slash, has no path, or has the typecode d is a KindDirectory. Request.Options
-// is nil or an *[Options]. The Body implements io.WriterTo, and gives a regular
-// file the octets of a TYPE I transfer without touching them where the system
-// can do that.
+// Fetch implements [fetch.Fetcher]. A file has the Kind KindDocument. A URL that ends in
+// a slash, has no path, or has the typecode d has the Kind KindDirectory, and its entries
+// are in Items. Request.Options is nil or an *[Options].
+//
+// The Body implements io.WriterTo. Where the system supports it, data of type I is copied
+// to a regular file without passing through the program.
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.access(ctx, req, fetching)
 	if err != nil {
 		return nil, err
 	}
-	redo := f.beginner(ctx)
-	s, b, err := redo(a)
+	restart := f.restarter(ctx)
+	s, b, err := restart(a)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +109,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if b.nothing {
 		f.release(s)
 	} else {
-		res.Body = newBody(s, a, b, redo, f.release)
+		res.Body = newBody(s, a, b, restart, f.release)
 	}
 	if res.Kind == fetch.KindDirectory {
 		res.Items = a.items(ctx, res.Body)
@@ -109,8 +117,8 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-// FindAttributes implements [fetch.AttributeFinder] by SIZE and MDTM, also with
-// Exact. What names a directory has no size and no time.
+// FindAttributes implements [fetch.AttributeFinder]. It sends SIZE and MDTM, also with
+// Exact. For a directory it returns neither size nor time.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req, finding)
 	if err != nil {
@@ -130,14 +138,14 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	return attr, nil
 }
 
-// Replace implements [fetch.Replacer] by STOR, with REST before it when there is
-// an Offset.
+// Replace implements [fetch.Replacer]. It sends STOR, with REST before it if
+// Request.Offset is not zero.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.store(ctx, req, replacing, body)
 }
 
-// Update implements [fetch.Updater] by APPE: body is appended to the file, which
-// is made if it does not exist.
+// Update implements [fetch.Updater]. It sends APPE: the server appends body to the file,
+// or creates the file if it does not exist.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.store(ctx, req, updating, body)
 }
@@ -159,13 +167,13 @@ func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body
 	return attr, nil
 }
 
-// Close ends the idle sessions; those in use end with their Bodies.
+// Close closes the idle sessions. A session in use is closed at the end of its Body.
 func (f *Fetcher) Close() error { return f.idle.Close() }
 
-// reuses tells whether sessions are kept.
+// reuses reports whether sessions are kept for reuse.
 func (f *Fetcher) reuses() bool { return !f.Exact && f.MaxIdle >= 0 }
 
-// terms are how sessions are kept.
+// terms returns how many sessions are kept, and for how long.
 func (f *Fetcher) terms() sessions.Terms {
 	if !f.reuses() {
 		return sessions.Terms{Limit: -1}
@@ -173,35 +181,36 @@ func (f *Fetcher) terms() sessions.Terms {
 	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime}
 }
 
-// do lets use have a session, which belongs to the caller if all goes well.
+// do calls use with a session. If it succeeds, it returns the session, which the caller must
+// release.
 func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (*session, error) {
 	open := func() (*session, error) { return f.open(ctx, a) }
-	again := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
+	onRetry := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
 	start := func(s *session) error {
-		if err := s.lookAhead(); err != nil {
+		if err := s.startAccess(); err != nil {
 			return err
 		}
 		return use(s)
 	}
-	s, err := f.idle.Begin(ctx, a.key, a, f.terms(), open, start, again)
-	if a.outran && err != nil && ctx.Err() == nil {
-		again(err)
-		s, err = f.idle.Begin(ctx, a.key, a, f.terms(), open, start, again)
+	s, err := f.idle.Begin(ctx, a.key, a, f.terms(), open, start, onRetry)
+	if a.fellBack && err != nil && ctx.Err() == nil {
+		onRetry(err)
+		s, err = f.idle.Begin(ctx, a.key, a, f.terms(), open, start, onRetry)
 	}
 	return s, err
 }
 
-// open makes a session.
+// open opens a session.
 func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 	s, err := dial(ctx, a)
 	if a.login == nil && errors.Is(err, fetch.ErrUnauthenticated) && f.Env != nil && f.Env.Credentials != nil {
-		s, err = dialKnown(ctx, a, err)
+		s, err = dialAsUser(ctx, a, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if f.reuses() {
-		if err := s.remember(); err != nil {
+		if err := s.findEntry(); err != nil {
 			s.End()
 			return nil, err
 		}
@@ -209,9 +218,9 @@ func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 	return s, nil
 }
 
-// dialKnown tries again where the anonymous user is not welcome, if somebody
-// knows a name.
-func dialKnown(ctx context.Context, a *access, refused error) (*session, error) {
+// dialAsUser connects again after the anonymous login was refused, if Env.Credentials
+// returns a user name.
+func dialAsUser(ctx context.Context, a *access, refused error) (*session, error) {
 	var e *fetch.Error
 	errors.As(refused, &e)
 	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.loc, Text: e.Reply})
@@ -232,5 +241,5 @@ func dialKnown(ctx context.Context, a *access, refused error) (*session, error) 
 	return dial(ctx, a)
 }
 
-// release ends an access: its session is kept or closed.
+// release ends an access. It keeps or closes the session.
 func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms()) }

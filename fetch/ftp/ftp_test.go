@@ -47,7 +47,7 @@ func parse(t testing.TB, url string) *locator.FTP {
 	return l.(*locator.FTP)
 }
 
-// sent is what the client sent; commands only, without line ends.
+// sent returns the commands that the client has sent, without line ends.
 func sent(srv *testserver.FTP) []string {
 	var list []string
 	for _, l := range srv.Transcript() {
@@ -65,7 +65,7 @@ func wantSent(t *testing.T, srv *testserver.FTP, want ...string) {
 	}
 }
 
-// TestExactSequence is RFC 1738 §3.2.2, to the octet.
+// TestExactSequence tests the commands of RFC 1738 §3.2.2, byte for byte.
 func TestExactSequence(t *testing.T) {
 	for _, tc := range []struct {
 		path, want string
@@ -130,9 +130,9 @@ func TestDefaultSequence(t *testing.T) {
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
 		"CWD a", "CWD b", "MDTM c.txt", "EPSV", "TYPE I", "SIZE c.txt", "RETR c.txt",
-		"MDTM c.txt", "EPSV", "SIZE c.txt", "RETR c.txt", // the same path: nowhere to go
+		"MDTM c.txt", "EPSV", "SIZE c.txt", "RETR c.txt", // the same directory: no CWD
 		"CWD /", "MDTM x.txt", "EPSV", "SIZE x.txt", "RETR x.txt",
-		"CWD pub", "EPSV", "TYPE A", "LIST", "EPSV", // who lists with a used session goes on, most likely
+		"CWD pub", "EPSV", "TYPE A", "LIST", "EPSV", // the second listing suggests a walk: EPSV for the next one
 		"CWD /", "CWD a", "MDTM none", "TYPE I", "SIZE none", "RETR none",
 		"CWD b", "MDTM c.txt", "EPSV", "TYPE A", "RETR c.txt", "QUIT")
 }
@@ -159,7 +159,7 @@ func TestLogins(t *testing.T) {
 		{"", fetch.Challenge{}, "", nil, []string{"USER anonymous", "PASS me@example.org"}},
 		{"lab:secret@", fetch.Challenge{}, "", nil, []string{"USER lab", "PASS secret"}},
 		{"lab@", fetch.Challenge{User: "lab"}, "secret", nil, []string{"USER lab", "PASS secret"}},
-		{"open@", fetch.Challenge{}, "", nil, []string{"USER open"}}, // not asked, so not told
+		{"open@", fetch.Challenge{}, "", nil, []string{"USER open"}}, // no password requested, so none sent
 		{"open:unused@", fetch.Challenge{}, "", nil, []string{"USER open"}},
 		{"@", fetch.Challenge{}, "nameless", nil, []string{"USER ", "PASS nameless"}},
 		{":nameless@", fetch.Challenge{}, "", nil, []string{"USER ", "PASS nameless"}},
@@ -178,8 +178,7 @@ func TestLogins(t *testing.T) {
 	}
 }
 
-// TestAnonymousRefused has a server that knows no anonymous user, and a caller
-// that knows a name.
+// TestAnonymousRefused tests a server without an anonymous user, with Env.Credentials.
 func TestAnonymousRefused(t *testing.T) {
 	srv := start(t, func(s *testserver.FTP) {
 		s.Anonymous, s.Users = false, map[string]testserver.User{"lab": {Password: "secret"}}
@@ -194,7 +193,7 @@ func TestAnonymousRefused(t *testing.T) {
 		}
 	}
 	got := sent(srv)
-	i := slices.Index(got, "USER lab") // how many of the commands behind PASS the server has read by then is its own affair
+	i := slices.Index(got, "USER lab") // the server may have read any number of the commands after PASS
 	want := []string{"USER lab", "PASS secret", "PWD", "EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "SIZE x.txt", "RETR x.txt"}
 	if i < 2 || got[1] != "PASS anonymous@" || !slices.Equal(got[i:], want) {
 		t.Errorf("sent %q, want %q after the refusal", got, want)
@@ -244,8 +243,7 @@ func TestErrorsOfReplies(t *testing.T) {
 	}
 }
 
-// TestMissingBySize has SIZE say that a file is missing, after which RETR fails in
-// some other way, or not at all.
+// TestMissingBySize tests a 550 reply to SIZE that is followed by various replies to RETR.
 func TestMissingBySize(t *testing.T) {
 	for _, tc := range []struct {
 		size, retr string
@@ -277,8 +275,8 @@ func TestMissingBySize(t *testing.T) {
 	}
 }
 
-// TestSizesOfServers has replies to SIZE that are none of RFC 3659's: a number is
-// found at the end of the text, and without one the size is not known.
+// TestSizesOfServers tests replies to SIZE that do not follow RFC 3659. The size is the
+// number at the end of the text; without a number it is not known.
 func TestSizesOfServers(t *testing.T) {
 	for reply, want := range map[string]int64{"213 file: 213, Size =4": 4, "213 x.txt 4": 4, "213 ": -1, "213": -1, "213 unknown": -1, "213 -1": -1} {
 		srv := start(t)
@@ -300,8 +298,8 @@ func TestSizesOfServers(t *testing.T) {
 	}
 }
 
-// TestWelcome has a server that lets everybody in by its greeting: no name or
-// password is sent, unless TLS begins after it.
+// TestWelcome tests the greeting 230: no user name or password is sent, unless TLS is
+// started after it.
 func TestWelcome(t *testing.T) {
 	srv := start(t)
 	srv.On("GREETING", 0, testserver.Reply("230 come in"))
@@ -324,8 +322,8 @@ func TestWelcome(t *testing.T) {
 	}
 }
 
-// TestBusyListing has the 450 that some servers answer for a missing directory,
-// RFC 959 having no 550 there.
+// TestBusyListing tests the reply 450, which some servers send for a missing directory
+// because RFC 959 does not list 550 there.
 func TestBusyListing(t *testing.T) {
 	srv := start(t)
 	srv.On("NLST", 1, testserver.Reply("450 none: No such file"))
@@ -335,7 +333,7 @@ func TestBusyListing(t *testing.T) {
 	}
 }
 
-// TestEmptyDirectory has the reply of wu-ftpd and inetutils-ftpd.
+// TestEmptyDirectory tests the reply of wu-ftpd and inetutils-ftpd for an empty directory.
 func TestEmptyDirectory(t *testing.T) {
 	srv := start(t)
 	f := &Fetcher{}
@@ -423,11 +421,11 @@ func TestOptions(t *testing.T) {
 	_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/etc/x"), Options: &Options{Quote: []string{"DELE none"}}})
 	var e *fetch.Error
 	if !errors.As(err, &e) || e.Op != "QUOTE" || e.Code != 550 {
-		t.Errorf("a quote that fails: %v", err)
+		t.Errorf("a failed Quote command: %v", err)
 	}
 	_, err = read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/etc/x"), Options: &Options{PostQuote: []string{"DELE none"}}})
 	if !errors.As(err, &e) || e.Op != "QUOTE" || e.Code != 550 {
-		t.Errorf("one after the transfer: %v", err)
+		t.Errorf("a failed PostQuote command: %v", err)
 	}
 }
 
@@ -451,8 +449,8 @@ func TestTextToLocal(t *testing.T) {
 		srv := start(t, func(s *testserver.FTP) {
 			s.SizeInASCII, s.Content = size, fstest.MapFS{"t": {Data: []byte(data)}}
 		})
-		var told int64
-		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+		var reported int64
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { reported += n }})
 		f := &Fetcher{}
 		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/t;type=a")})
 		if err != nil {
@@ -468,8 +466,8 @@ func TestTextToLocal(t *testing.T) {
 		f.Close()
 		got, _ := os.ReadFile(file.Name())
 		want := strings.ReplaceAll(data, "\r\n", "\n")
-		if err != nil || string(got) != want || n != int64(len(want)) || told != n || res.Size != -1 || res.Info.(*Info).Type != 'A' {
-			t.Errorf("%q, %d octets, %d told, Size %d, %v; want %q", got, n, told, res.Size, err, want)
+		if err != nil || string(got) != want || n != int64(len(want)) || reported != n || res.Size != -1 || res.Info.(*Info).Type != 'A' {
+			t.Errorf("%q, %d bytes, %d reported, Size %d, %v; want %q", got, n, reported, res.Size, err, want)
 		}
 	}
 }
@@ -534,8 +532,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// TestUploadFails has both sides fail.
-// TestUploadTime gives what is stored a time, in the way that the server knows.
+// TestUploadTime tests that an upload sets the time with a command that the server supports.
 func TestUploadTime(t *testing.T) {
 	for _, tc := range []struct {
 		replies map[string]string
@@ -569,6 +566,7 @@ func TestUploadTime(t *testing.T) {
 	}
 }
 
+// TestUploadFails tests failures of the source and of the server.
 func TestUploadFails(t *testing.T) {
 	srv := start(t, func(s *testserver.FTP) { s.MaxUpload = 1 << 20 })
 	f := &Fetcher{}
@@ -580,10 +578,10 @@ func TestUploadFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if n := len(slices.DeleteFunc(srv.Transcript().From(testserver.FromServer), func(s string) bool { return !strings.HasPrefix(s, "426") })); n != 1 {
-		t.Errorf("the server took a part for the whole:\n%v", srv.Transcript())
+		t.Errorf("the server did not reply 426 to a partial upload:\n%v", srv.Transcript())
 	}
 	if _, err = f.Replace(t.Context(), req, io.LimitReader(zeros{}, 4<<20)); !errors.Is(err, fetch.ErrTooLarge) {
-		t.Errorf("more than the server takes: %v", err)
+		t.Errorf("upload above the server's limit: %v", err)
 	}
 	srv.On("STOR", 0, testserver.Reply("553 no"))
 	if _, err = f.Replace(t.Context(), req, strings.NewReader("x")); !errors.Is(err, fetch.ErrPermission) {
@@ -605,7 +603,7 @@ func TestAttributes(t *testing.T) {
 		f := &Fetcher{}
 		attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
 		switch {
-		case len(hide) == 2: // then nothing tells a file from what is not there
+		case len(hide) == 2: // the server cannot distinguish a file from a missing one
 			if err == nil {
 				t.Errorf("%+v", attr)
 			}
@@ -652,10 +650,10 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%d+%d: %v", req.Offset, req.Length, err)
 		}
 	}
-	wantSent(t, srv, "EPSV", "SIZE c.txt", "EPSV", "SIZE c.txt") // when there is nothing to come nothing is begun
+	wantSent(t, srv, "EPSV", "SIZE c.txt", "EPSV", "SIZE c.txt") // at the end of the file no transfer is started
 	hidden := start(t, func(s *testserver.FTP) { s.Hide = []string{"SIZE"} })
 	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.ErrBadRange) {
-		t.Errorf("from the end of what size: %v", err)
+		t.Errorf("offset from the end without SIZE: %v", err)
 	}
 }
 
@@ -667,7 +665,7 @@ func TestItems(t *testing.T) {
 	for _, path := range []string{"/pub/", "/pub", "/pub/;type=d", "/pub;type=d"} {
 		l := parse(t, url+path)
 		if path == "/pub" {
-			continue // a file, by the URL
+			continue // the URL is that of a file
 		}
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: l})
 		if err != nil {
@@ -700,7 +698,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestNameEntries has what servers put before the names of NLST.
+// TestNameEntries tests names of NLST with various prefixes.
 func TestNameEntries(t *testing.T) {
 	for _, tc := range []struct{ path, line, want string }{
 		{"/d/", "x", "/d/x"}, {"/d/", "./x", "/d/x"}, {"/d/", "/abs/d/x", "/d/x"}, {"/d/", "../../x", "/d/x"},
@@ -718,7 +716,7 @@ func TestNameEntries(t *testing.T) {
 
 func TestChecks(t *testing.T) {
 	f := &Fetcher{Env: &fetch.Env{Dial: nil, Allow: func(context.Context, fetch.Target) error {
-		t.Error("asked to connect")
+		t.Error("the policy was asked although the request is invalid")
 		return nil
 	}}}
 	good := at("/x")
@@ -748,7 +746,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestExplain holds the plan against what is sent.
+// TestExplain compares the Plan with the commands sent.
 func TestExplain(t *testing.T) {
 	for _, tc := range []struct {
 		f    *Fetcher
@@ -778,7 +776,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%+v", plan)
 		}
 		if n := len(srv.Transcript()); n != 0 {
-			t.Fatalf("Explain said %d lines", n)
+			t.Fatalf("Explain sent %d lines", n)
 		}
 		var want []string
 		for _, step := range plan.Steps {

@@ -14,10 +14,10 @@ import (
 	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
-// libraryServer is a net.Conn that plays the server to the library and notes
-// each Write. It answers by the table, whatever comes.
+// libraryServer is a net.Conn that acts as the server for the library and records each
+// Write. It replies from the table answers.
 type libraryServer struct {
-	net.Conn // nil: what is not overridden must not be called
+	net.Conn // nil: other methods must not be called
 	t        *testing.T
 	log      *[]string
 	answers  map[string]string
@@ -57,7 +57,7 @@ func (c *libraryServer) RemoteAddr() net.Addr {
 	return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 5), Port: 21}
 }
 
-// libraryData is a data connection that notes what becomes of it.
+// libraryData is a data connection that records its use.
 type libraryData struct {
 	net.Conn
 	log *[]string
@@ -75,9 +75,9 @@ func (d *libraryData) Close() error {
 	return nil
 }
 
-// TestLibrary pins what control and session assume of jlaffaye/ftp: that it
+// TestLibrary tests what control and session assume about jlaffaye/ftp: that it
 // writes each command with one Write and then reads one reply, which commands it
-// sends, and whom it dials. An upgrade that breaks it must fail here.
+// sends, and which addresses it dials. An upgrade that changes this must fail here.
 func TestLibrary(t *testing.T) {
 	var log []string
 	server := &libraryServer{t: t, log: &log, answers: map[string]string{
@@ -123,7 +123,7 @@ func TestLibrary(t *testing.T) {
 
 	s.last, err = s.conn.RetrFrom("", 5)
 	check("RetrFrom", err, "EPSV\r\n", "read", "dial 10.0.0.5:2222", "REST 5\r\n", "read", "RETR \r\n", "read")
-	check("Response.Close", s.last.Close(), "close data") // the last reply was read ahead, not twice
+	check("Response.Close", s.last.Close(), "close data") // the final reply has been read already
 	check("Response.Close again", s.last.Close())
 	err = s.conn.StorFrom("", strings.NewReader("hello"), 7)
 	check("StorFrom", err, "EPSV\r\n", "read", "dial 10.0.0.5:2222", "REST 7\r\n", "read", "STOR \r\n", "read", `data "hello"`, "close data")
@@ -142,8 +142,8 @@ func TestLibrary(t *testing.T) {
 	check("EPSV is not tried again; a refusal closes the data connection", nil, "PASV\r\n", "read", "dial 10.0.0.5:2222", "RETR \r\n", "read", "close data")
 }
 
-// TestLibrarySilence has a greeting that is refused: the library's QUIT must not
-// reach the wire, nor its Close be missed.
+// TestLibrarySilence tests a negative greeting: the library's QUIT must not be sent, and its
+// Close must have an effect.
 func TestLibrarySilence(t *testing.T) {
 	h := &hostile{greeting: "500 no\r\n"}
 	h.serve(t)
@@ -155,21 +155,21 @@ func TestLibrarySilence(t *testing.T) {
 	}
 }
 
-// TestControlAsConn has the parts of net.Conn that the library does not need.
+// TestControlAsConn tests the methods of net.Conn that the library does not need.
 func TestControlAsConn(t *testing.T) {
 	here, there := net.Pipe()
 	defer there.Close()
 	c := newControl(context.Background(), here, fetch.Limits{}.WithDefaults(), fetch.ContextTrace(context.Background()))
 	if _, ok := c.RemoteAddr().(*net.TCPAddr); !ok {
-		t.Errorf("the library panics over a %T", c.RemoteAddr())
+		t.Errorf("RemoteAddr is a %T, on which the library panics", c.RemoteAddr())
 	}
 	if c.LocalAddr() == nil || c.SetDeadline(time.Now()) != nil || c.SetReadDeadline(time.Now()) != nil || c.SetWriteDeadline(time.Now()) != nil {
-		t.Error("deadlines are not the library's to set, nor to fail by")
+		t.Error("LocalAddr is nil, or setting a deadline failed")
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := c.Write([]byte("NOOP\r\n")); err == nil {
-		t.Error("a write after Close")
+		t.Error("Write succeeded after Close")
 	}
 }

@@ -2,7 +2,7 @@ package ftp
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -16,8 +16,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// items reads a listing as entries. Lines that are none are passed over; they
-// are in the Body all the same.
+// items returns the entries of a listing. It skips lines that are not entries; Body
+// contains them.
 func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item, error] {
 	parse := a.listEntry
 	if a.verb == fetch.OpNLST {
@@ -26,14 +26,14 @@ func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item
 	return func(yield func(fetch.Item, error) bool) {
 		lines := wire.NewLineReader(wire.ReadAhead(ctx, body), a.limits.Line)
 		now := time.Now()
-		unread := "" // a line that says nothing to us
+		unread := "" // a line that was not understood
 		for n := 0; ; {
 			line, err := lines.ReadLine()
 			if err == io.EOF && (n > 0 || unread == "") {
 				return
 			}
 			if err == io.EOF {
-				err = talk.Violation(unread, "a listing of which no line is understood")
+				err = talk.Violation(unread, "the format of the listing is not supported")
 			}
 			if err == wire.ErrLineTooLong {
 				err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: err}
@@ -51,7 +51,7 @@ func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item
 				continue
 			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
-				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("too many entries")}))
+				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the listing has more than %d entries", a.limits.Items)}))
 				return
 			}
 			if !yield(item, nil) {
@@ -61,7 +61,7 @@ func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item
 	}
 }
 
-// listEntry reads a line of LIST.
+// listEntry parses a line of LIST or MLSD.
 func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 	e, ok := ftplist.Parse(line, now)
 	if !ok {
@@ -84,13 +84,12 @@ func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 	return item, true
 }
 
-// HeaderPerm is the field of an Item's Header that says what may be done with
-// the entry, in the letters of RFC 3659 §7.5.5; only where MLSD lists.
+// HeaderPerm is a field of Item.Header: what the user may do with the entry, in the letters
+// of RFC 3659 §7.5.5. Only listings by MLSD have it.
 const HeaderPerm = "perm"
 
-// nameEntry reads a line of NLST. Servers differ in what they put before the
-// name: nothing, the argument, a whole path. The name alone is what counts, and
-// the directory it is in is the one that was asked for.
+// nameEntry parses a line of NLST. Depending on the server, the name follows nothing, the
+// argument or a full path. Only the name is used; the directory is the requested one.
 func (a *access) nameEntry(line string, _ time.Time) (fetch.Item, bool) {
 	name := line[strings.LastIndexByte(line, '/')+1:]
 	if !ftplist.Plain(name) {
@@ -103,8 +102,8 @@ func (a *access) nameEntry(line string, _ time.Time) (fetch.Item, bool) {
 	return fetch.Item{Name: name, Locator: a.entry(dir, name), Attributes: fetch.Attributes{Size: -1}}, true
 }
 
-// listed is the directory listed, as arguments of CWD. A path within one
-// component stays in one.
+// listed returns the listed directory as arguments of CWD. A path within one component
+// is not split.
 func (a *access) listed() []string {
 	if a.loc.Name == "" {
 		return a.loc.CWD
@@ -112,8 +111,7 @@ func (a *access) listed() []string {
 	return append(slices.Clip(a.loc.CWD), a.loc.Name)
 }
 
-// entry locates an entry of a directory, on the same server and by the same
-// login.
+// entry returns the locator of an entry of a directory, with the same server and login.
 func (a *access) entry(dir []string, name string) *locator.FTP {
 	return &locator.FTP{Server: a.loc.Server, CWD: slices.Clone(dir), Name: name, HasPath: true, Secure: a.loc.Secure}
 }

@@ -8,67 +8,70 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Options are the Request.Options of this package. The zero value, as nil, asks
-// for nothing special.
+// Options holds the Request.Options of ftp and ftps URLs. A nil *Options is the same as the
+// zero value.
 type Options struct {
-	// Quote are raw commands to send after the login, PreTransfer just before the
-	// transfer (after CWD and TYPE), PostQuote after it. One that starts with "*"
-	// may fail. A session on which raw commands were sent is not used again.
+	// Quote holds raw commands to send after the login, PreTransfer those to send just
+	// before the transfer (after CWD and TYPE), and PostQuote those to send after it. A
+	// command that starts with "*" may fail. A session on which raw commands were sent
+	// is not reused.
 	Quote, PreTransfer, PostQuote []string
-	// ListOnly lists directories by name (NLST).
+	// ListOnly lists only the names of directory entries (NLST).
 	ListOnly bool
-	// Facts lists directories by MLSD (RFC 3659 §7) where the server's answer to
-	// FEAT tells of it, for Items that are to be relied on; Body is in its form
-	// then. Fetcher.Exact does without it.
+	// Facts lists directories with MLSD (RFC 3659 §7) if the server's reply to FEAT
+	// lists MLST with the fact type. Items then have exact sizes and times, and Body
+	// contains the lines of MLSD. With Fetcher.Exact, Facts has no effect.
 	Facts bool
-	// ListCommand, if set, lists directories in place of LIST and NLST, such as
-	// "MLSD" or "LIST -a". Of what it lists, lines like those of LIST are items.
+	// ListCommand, if not empty, is sent instead of LIST or NLST; for example "MLSD" or
+	// "LIST -a". Lines in a format of LIST become Items.
 	ListCommand string
-	// Method is how the directory is reached. Anything but MultiCWD departs from
-	// RFC 1738 §3.2.2.
+	// Method selects the commands that lead to the directory. A value other than
+	// MultiCWD is a departure from RFC 1738 §3.2.2.
 	Method Method
-	// CRLF turns each LF of what is stored into CR LF, in TYPE I too. A CR LF stays.
+	// CRLF converts each LF of an upload to CR LF, in type I too. It keeps an existing
+	// CR LF.
 	CRLF bool
-	// SetModTime, if not zero, is the time that a stored file gets, by MFMT or SITE
-	// UTIME. A server that knows neither is no error; a Trace is told.
+	// SetModTime, if not zero, is the modification time to set after an upload, by MFMT
+	// or SITE UTIME. If the server supports neither, the upload still succeeds and the
+	// Trace receives a note.
 	SetModTime time.Time
-	// CreateDirs makes (MKD) the directories on the way that CWD does not lead to,
-	// also when nothing is stored.
+	// CreateDirs creates (MKD) directories of the path to which CWD fails, for downloads
+	// too.
 	CreateDirs bool
-	// AlternativeToUser is a command to send when the server refuses USER or PASS; its
-	// reply is taken for the one to what was refused.
+	// AlternativeToUser, if not empty, is a command to send when the server refuses USER
+	// or PASS. Its reply replaces the refusal.
 	AlternativeToUser string
-	// PRET tells the server which transfer is to come before the data connection
-	// is asked for, as drftpd wants it.
+	// PRET sends the command PRET, with the command of the transfer, before the data
+	// connection is requested. drftpd requires it.
 	PRET bool
-	// Account answers the server's wish for an account (ACCT).
+	// Account is sent (ACCT) when the server requests an account.
 	Account string
-	// ModTime asks for a file's time of modification (MDTM) before it is fetched.
+	// ModTime requests the modification time of a file (MDTM) before fetching it.
 	ModTime bool
-	// Ranges has FindAttributes ask whether files can be fetched in part (REST). If
-	// so the Header has HeaderAcceptRanges.
+	// Ranges makes FindAttributes check whether transfers can start at an offset (REST).
+	// If so, Attributes.Header contains HeaderAcceptRanges.
 	Ranges bool
-	// More says that another access to the same server is to follow: the port for its
-	// data is asked for together with this transfer, which saves a round trip. If none
-	// follows, only that was in vain.
+	// More reports that another access to the same server will follow. The port for its
+	// data is then requested together with this transfer, which saves a round trip. If
+	// no access follows, the port is not used.
 	More bool
-	// Wanted, if not nil, is asked before a file is fetched, with its time if ModTime
-	// asks for that; its size is not known then. If it is false nothing is
-	// transferred, and Info.Unwanted says so.
+	// Wanted, if not nil, is called before a file is fetched. If ModTime is set, the
+	// argument has the modification time; its Size is -1. If Wanted returns false, the
+	// file is not transferred and Info.Unwanted is set.
 	Wanted func(fetch.Attributes) bool
 }
 
-// Method is a way to reach a file in its directory.
+// A Method selects the commands that lead to the directory of a file.
 type Method uint8
 
-// The methods, by the names curl gives them.
+// The methods, with curl's names.
 const (
 	MultiCWD  Method = iota // one CWD for each component, as RFC 1738 says
-	SingleCWD               // one CWD with all of them joined by "/"
-	NoCWD                   // none: RETR gets the whole path
+	SingleCWD               // one CWD with all components joined by "/"
+	NoCWD                   // no CWD: the argument of RETR is the whole path
 )
 
-// options reads req.Options.
+// options returns req.Options after checking them.
 func options(req *fetch.Request) (Options, error) {
 	o, err := fetch.OptionsOf[Options](req)
 	if err != nil {
@@ -84,10 +87,10 @@ func options(req *fetch.Request) (Options, error) {
 	return o, nil
 }
 
-// checkLine refuses what would end a command and begin another.
+// checkLine refuses a CR, LF or NUL, which would end a command.
 func checkLine(what, s string) error {
 	if i := strings.IndexAny(s, "\r\n\x00"); i >= 0 {
-		return &fetch.Error{Kind: fetch.ErrBadURL, Section: "6", Err: fmt.Errorf("octet %02X in %s", s[i], what)}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Section: "6", Err: fmt.Errorf("%s contains the byte %02X", what, s[i])}
 	}
 	return nil
 }

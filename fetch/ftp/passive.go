@@ -10,17 +10,17 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// server is one of those that a Fetcher remembers something of.
+// A server is an FTP server that a Fetcher remembers.
 type server struct {
 	host string
 	port uint16
 }
 
-// server is that of the access.
+// server returns the server of the access.
 func (a *access) server() server { return server{a.key.host, a.key.port} }
 
-// servers is a set of some. When maxServers have been added it is forgotten, which
-// costs a trial in vain for each that comes up again.
+// servers is a set of servers. It is cleared each time maxServers have been added, which
+// costs one failed attempt for each server that is used again.
 type servers struct {
 	sync.Map
 	added atomic.Int64
@@ -35,9 +35,9 @@ func (s *servers) add(at server) {
 	s.Store(at, true)
 }
 
-// passive asks the server for a port, by EPSV (RFC 2428) or PASV, and connects to
-// it. EPSV goes first. Where its answer is of no use, or nobody answers at its
-// port, as behind firewalls that read along with PASV, this server gets no more EPSV.
+// passive requests a port from the server, by EPSV (RFC 2428) or PASV, and connects to it.
+// It tries EPSV first. If the reply cannot be used, or the port cannot be reached, as with
+// firewalls that understand only PASV, EPSV is not sent to this server again.
 func (s *session) passive() (net.Conn, error) {
 	if s.passiveCommand() == "PASV" {
 		return s.plainPassive()
@@ -46,26 +46,26 @@ func (s *session) passive() (net.Conn, error) {
 	if err == nil || s.onlyEPSV() || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) {
 		return conn, err
 	}
-	s.access.pasv.add(s.access.server())
-	s.ctl.Trace.Note("EPSV leads to no data connection; trying PASV")
+	s.access.pasvOnly.add(s.access.server())
+	s.ctl.Trace.Note("no data connection with EPSV; trying PASV")
 	return s.plainPassive()
 }
 
-// passiveCommand is the one that goes first.
+// passiveCommand returns the command to try first.
 func (s *session) passiveCommand() string {
-	_, useless := s.access.pasv.Load(s.access.server())
-	if !s.onlyEPSV() && (s.access.noEPSV || useless) {
+	_, pasvOnly := s.access.pasvOnly.Load(s.access.server())
+	if !s.onlyEPSV() && (s.access.noEPSV || pasvOnly) {
 		return "PASV"
 	}
 	return "EPSV"
 }
 
-// onlyEPSV reports whether PASV has no room for the server's address.
+// onlyEPSV reports whether the server has an IPv6 address, which PASV does not support.
 func (s *session) onlyEPSV() bool { return s.peer.Addr().Is6() }
 
 func (s *session) extendedPassive() (net.Conn, error) { return s.dialPort(s.extendedPort()) }
 
-// extendedPort asks for a port by EPSV.
+// extendedPort requests a port by EPSV.
 func (s *session) extendedPort() (uint16, error) {
 	r, err := s.ctl.ask("EPSV")
 	switch {
@@ -80,7 +80,7 @@ func (s *session) extendedPort() (uint16, error) {
 
 func (s *session) plainPassive() (net.Conn, error) { return s.dialPort(s.plainPort()) }
 
-// plainPort asks for a port by PASV.
+// plainPort requests a port by PASV.
 func (s *session) plainPort() (uint16, error) {
 	r, err := s.ctl.ask("PASV")
 	switch {
@@ -91,12 +91,12 @@ func (s *session) plainPort() (uint16, error) {
 	}
 	host, port, err := passivePort(r.Text)
 	if err == nil && s.access.check227 && host != s.peer.Addr() {
-		err = &fetch.Error{Kind: fetch.ErrRefused, Err: fmt.Errorf("the server names %v for the data, which is not its own address", host)}
+		err = &fetch.Error{Kind: fetch.ErrRefused, Err: fmt.Errorf("the reply to PASV names the host %v, which is not the server's address", host)}
 	}
 	return port, s.failure(err)
 }
 
-// dialPort is dialData for a port that has been asked for.
+// dialPort calls dialData unless err, from the request for the port, is not nil.
 func (s *session) dialPort(port uint16, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
@@ -104,12 +104,12 @@ func (s *session) dialPort(port uint16, err error) (net.Conn, error) {
 	return s.dialData(port)
 }
 
-// dialData connects to a port of the server's.
+// dialData connects to a port of the server.
 func (s *session) dialData(port uint16) (net.Conn, error) {
 	t := s.access.target()
 	t.Purpose, t.Port = fetch.PurposeData, port
-	// Data comes from where the control connection leads, whatever the name may
-	// resolve to by now. Where that is not known the name has to do.
+	// The data connection goes to the address of the control connection; the name may
+	// resolve to another address by now. Through a proxy, only the name is known.
 	if s.peer.IsValid() {
 		t.Host = s.peer.Addr().String()
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// passively is a world of a server in memory at addr and of a Fetcher for it.
+// passively runs a test with a server in memory at addr and a Fetcher.
 func passively(t *testing.T, addr string, test func(*testing.T, *testserver.FTP, *Fetcher)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -29,19 +29,19 @@ func passively(t *testing.T, addr string, test func(*testing.T, *testserver.FTP,
 	})
 }
 
-// TestUselessEPSV has answers to EPSV that lead nowhere: PASV is sent in its place,
-// and from then on at once, also in other sessions of the same Fetcher.
+// TestUselessEPSV tests replies to EPSV that cannot be used: PASV is sent instead. Later
+// sessions of the same Fetcher send only PASV.
 func TestUselessEPSV(t *testing.T) {
 	for _, answer := range []string{
 		"500 what", "425 cannot", "522 no", "200 ok", "331 what", "150 wait",
 		"229", "229 (", "229 ()", "229 (|||0|)", "229 (|||22|)", "229 (|||99999|)", "229 (|1|10.0.0.5|2222|)",
-		"229 (|||3333|)", // where nobody listens
+		"229 (|||3333|)", // nothing listens there
 	} {
 		passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 			srv.On("EPSV", 0, testserver.Reply(answer))
-			f.MaxIdle = -1 // a session for each
-			// TYPE and SIZE go behind EPSV at once. What cannot be a reply to it is another
-			// matter (TestNoReplyToEPSV).
+			f.MaxIdle = -1 // a new session for each access
+			// TYPE and SIZE are pipelined after EPSV. A reply that does not match EPSV
+			// would end the session.
 			f.DisablePipelining = slices.Contains([]string{"200 ok", "331 what", "150 wait"}, answer)
 			var notes []string
 			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
@@ -64,7 +64,7 @@ func TestUselessEPSV(t *testing.T) {
 	}
 }
 
-// TestUselessEPSVOfAnother: a server is remembered, not all of them.
+// TestUselessEPSVOfAnother tests that EPSV is disabled only for the server where it failed.
 func TestUselessEPSVOfAnother(t *testing.T) {
 	bad, good := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV"} }), start(t)
 	f := &Fetcher{}
@@ -79,8 +79,8 @@ func TestUselessEPSVOfAnother(t *testing.T) {
 	}
 }
 
-// TestEPSVAndPolicy: PASV does not go round a policy, nor is it sent where there is
-// nobody to take the answer.
+// TestEPSVAndPolicy tests that PASV is not tried after a refusal by the policy, nor after
+// cancellation.
 func TestEPSVAndPolicy(t *testing.T) {
 	for what, spoil := range map[string]func(*Fetcher, context.CancelFunc){
 		"policy": func(f *Fetcher, _ context.CancelFunc) {
@@ -116,7 +116,7 @@ func TestEPSVAndPolicy(t *testing.T) {
 	}
 }
 
-// TestEPSVOverIPv6: PASV knows no such addresses, so EPSV is all there is.
+// TestEPSVOverIPv6 tests that only EPSV is sent over IPv6, which PASV does not support.
 func TestEPSVOverIPv6(t *testing.T) {
 	passively(t, "[::1]:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 		f.DisableEPSV = true
@@ -136,18 +136,18 @@ func TestEPSVOverIPv6(t *testing.T) {
 	})
 }
 
-// TestDataConnectionNotUsed has transfers that are not begun, although the data
-// connection is there: it is closed, and the session used again.
+// TestDataConnectionNotUsed tests transfers that are not started although the data
+// connection is open: it is closed, and the session is reused.
 func TestDataConnectionNotUsed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault string
 		req   fetch.Request
 		fails bool
 	}{
-		"nothing to come": {"", fetch.Request{Offset: 4}, false},
-		"beyond the end":  {"", fetch.Request{Offset: 5}, true},
-		"TYPE refused":    {"TYPE", fetch.Request{}, true},
-		"RETR refused":    {"RETR", fetch.Request{}, true},
+		"at the end":     {"", fetch.Request{Offset: 4}, false},
+		"beyond the end": {"", fetch.Request{Offset: 5}, true},
+		"TYPE refused":   {"TYPE", fetch.Request{}, true},
+		"RETR refused":   {"RETR", fetch.Request{}, true},
 	} {
 		for _, active := range []*Active{nil, {}} {
 			passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
@@ -215,7 +215,7 @@ func (l *talliedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// What is remembered of servers is bounded, however many a program sees.
+// TestServersAreForgotten tests that the set of remembered servers is limited.
 func TestServersAreForgotten(t *testing.T) {
 	var s servers
 	for port := range uint16(2*maxServers + 1) {

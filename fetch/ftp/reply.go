@@ -10,13 +10,13 @@ import (
 	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
-// minDataPort is the least port of a data connection: those below belong to the
-// services of the host.
+// minDataPort is the lowest port of a data connection. Lower ports belong to other services of
+// the host.
 const minDataPort = 1024
 
-// passivePort is the host and port in "227 Entering Passive Mode (h1,h2,h3,h4,p1,p2)". The
+// passivePort returns the host and port in "227 Entering Passive Mode (h1,h2,h3,h4,p1,p2)". The
 // parentheses may be missing (RFC 1123 §4.1.2.6). The host is never
-// connected to: that would let the server choose whom we connect to
+// connected to: that would let the server make the client connect to any host
 // (CVE-2020-8284).
 func passivePort(text string) (host netip.Addr, port uint16, err error) {
 	for i := range len(text) {
@@ -27,10 +27,10 @@ func passivePort(text string) (host netip.Addr, port uint16, err error) {
 			}
 		}
 	}
-	return host, 0, talk.Violation(text, "no host and port in the reply")
+	return host, 0, talk.Violation(text, "no host and port in the reply to PASV")
 }
 
-// hostPort reads six decimal numbers that octets can hold.
+// hostPort parses six decimal numbers from 0 to 255.
 func hostPort(s string) (six [6]byte, ok bool) {
 	for i := range six {
 		digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
@@ -49,30 +49,30 @@ func hostPort(s string) (six [6]byte, ok bool) {
 	return six, s == "" || s[0] != ','
 }
 
-// extendedPort is the port in "229 Entering Extended Passive Mode (|||port|)";
+// extendedPort returns the port in "229 Entering Extended Passive Mode (|||port|)";
 // the delimiter may be any printable character (RFC 2428 §3).
 func extendedPort(text string) (uint16, error) {
 	_, s, _ := strings.Cut(text, "(")
 	s, _, closed := strings.Cut(s, ")")
 	if !closed || len(s) < 5 || s[0] < '!' || s[0] > '~' || s[1] != s[0] || s[2] != s[0] || s[len(s)-1] != s[0] {
-		return 0, talk.Violation(text, "no port in the reply")
+		return 0, talk.Violation(text, "no port in the reply to EPSV")
 	}
 	port, err := strconv.ParseUint(s[3:len(s)-1], 10, 16)
 	if err != nil || !isDigit(s[3]) {
-		return 0, talk.Violation(text, "no port in the reply")
+		return 0, talk.Violation(text, "no port in the reply to EPSV")
 	}
 	return dataPort(text, int(port))
 }
 
 func dataPort(text string, port int) (uint16, error) {
 	if port < minDataPort {
-		return 0, talk.Violation(text, fmt.Sprintf("port %d is not one for data", port))
+		return 0, talk.Violation(text, fmt.Sprintf("invalid data port %d: lower than %d", port, minDataPort))
 	}
 	return uint16(port), nil
 }
 
-// quotedPath is the pathname in `257 "/dir" comment`, in which a quote is
-// doubled (RFC 959 appendix II). Some servers have words before it, too.
+// quotedPath returns the pathname in `257 "/dir" comment`, in which quotes are
+// doubled (RFC 959 appendix II). Some servers also send text before it.
 func quotedPath(text string) (dir string, ok bool) {
 	_, rest, ok := strings.Cut(text, `"`)
 	if !ok {
@@ -94,9 +94,9 @@ func quotedPath(text string) (dir string, ok bool) {
 	return dir, dir != "" && !strings.ContainsAny(dir, "\r\n")
 }
 
-// fileSize is the number at the end of a 213 reply to SIZE (RFC 3659 §4.1), before
-// which some servers repeat the name; -1 when there is none, as some say of empty
-// files.
+// fileSize returns the number at the end of a 213 reply to SIZE (RFC 3659 §4.1). Some servers
+// repeat the name before it. It returns -1 if there is no number; some servers send none
+// for an empty file.
 func fileSize(text string) int64 {
 	text = strings.TrimSpace(text)
 	before := strings.TrimRight(text, "0123456789")
@@ -107,8 +107,8 @@ func fileSize(text string) int64 {
 	return n
 }
 
-// fileTime is the time in a 213 reply to MDTM, "YYYYMMDDhhmmss" with a fraction or
-// without (RFC 3659 §3.1); zero when it is none.
+// fileTime returns the time in a 213 reply to MDTM, "YYYYMMDDhhmmss" with an optional
+// fraction (RFC 3659 §3.1). It returns the zero Time if there is no valid time.
 func fileTime(text string) time.Time {
 	digits, _, _ := strings.Cut(strings.TrimSpace(text), ".")
 	t, err := time.Parse("20060102150405", digits)
@@ -118,8 +118,8 @@ func fileTime(text string) time.Time {
 	return t
 }
 
-// announcedSize is the number in "150 Opening … (29 bytes)", which many servers
-// add; -1 when there is none.
+// announcedSize returns the number in "150 Opening … (29 bytes)", which many servers
+// send; -1 if there is no number.
 func announcedSize(text string) int64 {
 	i := strings.LastIndexByte(text, '(')
 	digits, _, ok := strings.Cut(text[i+1:], " bytes)")

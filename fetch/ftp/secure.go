@@ -11,32 +11,33 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Security says what of an ftp URL is put under TLS by AUTH TLS (RFC 4217).
+// Security selects the connections of ftp URLs that are encrypted, by AUTH TLS (RFC 4217).
 type Security uint8
 
-// The degrees of Security. Those that demand TLS fail with the kind ErrUnsupported,
-// before a name or password is sent, where the server refuses.
+// The values of Security. With RequireControl and RequireTLS, an access to a server that
+// refuses TLS on the control connection fails with kind ErrUnsupported before the user
+// name is sent.
 const (
-	NoTLS          Security = iota // nothing; an ftps URL is RequireTLS all the same
-	TryTLS                         // what the server agrees to
-	RequireControl                 // commands and replies; the data go in the clear
-	RequireTLS                     // all
+	NoTLS          Security = iota // no encryption; ftps URLs are encrypted as with RequireTLS anyway
+	TryTLS                         // encrypt what the server agrees to; no protection from an active attacker
+	RequireControl                 // require TLS for commands and replies; data is not encrypted
+	RequireTLS                     // require TLS for commands, replies and data
 )
 
-// ClearCommands is how TLS is ended on a control connection (RFC 4217 §12.3).
+// ClearCommands selects how TLS is ended on the control connection (RFC 4217 §12.3).
 type ClearCommands uint8
 
-// The ways that curl knows.
+// The values of ClearCommands.
 const (
-	KeepTLS    ClearCommands = iota // it is not
-	CCCPassive                      // the server ends it
-	CCCActive                       // we do, and the server after us
+	KeepTLS    ClearCommands = iota // TLS is not ended
+	CCCPassive                      // the server sends close_notify; the client sends none
+	CCCActive                       // the client sends close_notify first, then the server
 )
 
-// implicit tells whether TLS begins with the connection.
+// implicit reports whether the control connection starts with TLS.
 func (a *access) implicit() bool { return a.loc.Secure }
 
-// safety is what a Fetcher says of TLS.
+// safety holds the TLS settings of a Fetcher.
 type safety struct {
 	Security
 	clear ClearCommands
@@ -44,9 +45,9 @@ type safety struct {
 
 func (f *Fetcher) safety() safety { return safety{f.Security, f.ClearCommands} }
 
-// settings are those of all TLS of a session. It has a ClientSessionCache of its
-// own, because servers want the data connections to go on with the TLS session of
-// the control connection.
+// settings returns the TLS configuration for all connections of a session. Each session
+// has its own ClientSessionCache, because servers require data connections to resume the
+// TLS session of the control connection.
 func (s *session) settings() (*tls.Config, error) {
 	if s.config == nil {
 		config, err := s.access.env.TLSConfig()
@@ -59,9 +60,9 @@ func (s *session) settings() (*tls.Config, error) {
 	return s.config.Clone(), nil
 }
 
-// tickets are the TLS sessions of a control connection. Package tls forgets the
-// one with which a handshake failed, which it also does where the server refuses
-// the transfer meanwhile; but the next data connection needs it.
+// tickets caches the TLS sessions of a control connection. Package tls removes a session
+// with which a handshake failed, even if the cause was that the server refused the
+// transfer. The next data connection still needs it, so it is kept.
 type tickets struct{ tls.ClientSessionCache }
 
 func (t tickets) Put(server string, session *tls.ClientSessionState) {
@@ -70,46 +71,47 @@ func (t tickets) Put(server string, session *tls.ClientSessionState) {
 	}
 }
 
-// wantsTLS tells whether an ftp URL asks for TLS.
+// wantsTLS reports whether AUTH TLS is to be sent.
 func (a *access) wantsTLS() bool { return !a.implicit() && a.safety.Security != NoTLS }
 
-// startTLS is AUTH TLS. What was said before does not count after (CVE-2021-22947).
+// startTLS sends AUTH TLS. Replies received before the handshake must not count after it
+// (CVE-2021-22947).
 func (s *session) startTLS() error {
 	r, err := s.ctl.exchange("AUTH TLS")
-	agreed := r.Class() == 2 || r.Code == 334 // of servers older than the RFC
+	agreed := r.Class() == 2 || r.Code == 334 // 334 is sent by servers older than the RFC
 	switch {
 	case err != nil:
 		return s.failure(err)
 	case !agreed && s.access.safety.Security == TryTLS:
-		s.ctl.Trace.Note("the server has no TLS; going on in the clear")
+		s.ctl.Trace.Note("the server refused AUTH TLS; continuing without encryption")
 		return nil
 	case !agreed:
 		return s.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
 	case s.ctl.Waiting():
-		return s.failure(s.ctl.Fail(talk.Violation("", "octets between AUTH and TLS")))
+		return s.failure(s.ctl.Fail(talk.Violation("", "data in the clear between AUTH and TLS")))
 	}
 	return s.secure()
 }
 
 var errNoTLS = errors.New("TLS is required")
 
-// ErrNotResumed is in the errors of transfers that a server broke off before the
-// first octet, over a data connection that has a TLS session of its own. Some
-// require that of the control connection. Package crypto/tls resumes sessions of
-// TLS 1.2 by tickets only, which proftpd does not issue by default.
-var ErrNotResumed = errors.New("the data connection has a new TLS session, and the server may require that of the control connection " +
-	"(with TLS 1.2 only servers that issue session tickets can be satisfied; TLS 1.3 works, and so does NoSessionReuseRequired in proftpd)")
+// ErrNotResumed is wrapped by the error of a transfer that the server closed before the
+// first byte, if the data connection had a new TLS session. Some servers require data
+// connections to resume the TLS session of the control connection. Package crypto/tls can
+// resume a TLS 1.2 session only by a ticket, which proftpd does not issue by default.
+var ErrNotResumed = errors.New("the server may require data connections to resume the TLS session of the control connection " +
+	"(use TLS 1.3; with TLS 1.2 the server must issue session tickets, or not require resumption: NoSessionReuseRequired in proftpd)")
 
-// secure puts the control connection under TLS.
+// secure starts TLS on the control connection.
 func (s *session) secure() error {
 	if err := s.ctl.StartTLS(s.ctx, s.settings, s.access.loc.Host); err != nil {
 		return s.access.fail(fetch.OpTLS, err)
 	}
-	s.ctl.Trace.Note("the control connection is under " + tls.VersionName(s.ctl.TLS.ConnectionState().Version))
+	s.ctl.Trace.Note("control connection encrypted with " + tls.VersionName(s.ctl.TLS.ConnectionState().Version))
 	return nil
 }
 
-// handshake puts TLS over a data connection, which is closed if that fails.
+// handshake starts TLS on a data connection. It closes the connection on failure.
 func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	conn, err := wire.StartTLS(ctx, wire.BelowTLS(raw), s.settings, s.access.loc.Host)
 	if err != nil {
@@ -118,7 +120,7 @@ func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error)
 	return conn, nil
 }
 
-// protection is the argument of PROT: private or clear.
+// protection returns the argument of PROT: P (private) or C (clear).
 func (a *access) protection() string {
 	if a.safety.Security == RequireControl {
 		return "C"
@@ -126,8 +128,8 @@ func (a *access) protection() string {
 	return "P"
 }
 
-// protect settles what becomes of the data connections (RFC 4217 §9), and of the
-// control connection.
+// protect sets the protection of data connections (RFC 4217 §9), and ends TLS on the
+// control connection if ClearCommands says so.
 func (s *session) protect() error {
 	for _, command := range []string{"PBSZ 0", "PROT " + s.access.protection()} {
 		r, err := s.ctl.exchange(command)
@@ -137,7 +139,7 @@ func (s *session) protect() error {
 		case r.Class() == 2:
 			s.private = command == "PROT P"
 		case command == "PROT P" && s.access.safety.Security == TryTLS && !s.access.implicit():
-			s.ctl.Trace.Note("the server has no TLS for data; they go in the clear")
+			s.ctl.Trace.Note("the server refused PROT P; data connections are not encrypted")
 		case command == "PROT P":
 			return s.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
 		}
@@ -145,7 +147,7 @@ func (s *session) protect() error {
 	return s.clearCommands()
 }
 
-// clearCommands is CCC.
+// clearCommands sends CCC and ends TLS on the control connection.
 func (s *session) clearCommands() error {
 	how := s.access.safety.clear
 	if how == KeepTLS {
@@ -156,8 +158,8 @@ func (s *session) clearCommands() error {
 		return s.failure(err)
 	}
 	if r.Class() != 2 {
-		s.ctl.Trace.Note("the server keeps the control connection under TLS")
+		s.ctl.Trace.Note("the server refused CCC; the control connection stays encrypted")
 		return nil
 	}
-	return s.failure(s.ctl.StopTLS(s.ctx, how == CCCActive, quitTime))
+	return s.failure(s.ctl.StopTLS(s.ctx, how == CCCActive, defaultQuitTime))
 }

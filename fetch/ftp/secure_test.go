@@ -18,10 +18,11 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// certificate is one for 127.0.0.1, and a client's Config that trusts it.
+// certificate returns a server Config with a certificate for 127.0.0.1 and a client Config
+// that trusts it.
 func certificate(tb testing.TB) (server, client *tls.Config) {
 	tb.Helper()
-	public, key, err := ed25519.GenerateKey(rand.Reader) // whose signatures all have one length
+	public, key, err := ed25519.GenerateKey(rand.Reader) // all its signatures have the same length
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func certificate(tb testing.TB) (server, client *tls.Config) {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, &tls.Config{RootCAs: pool}
 }
 
-// securely is a world of a server that has TLS, and of a Fetcher that trusts it.
+// securely runs a test with a TLS server and a Fetcher that trusts it.
 func securely(t *testing.T, configure func(*testserver.FTP), test func(*testing.T, *testserver.FTP, *Fetcher)) {
 	t.Helper()
 	server, client := certificate(t)
@@ -57,13 +58,13 @@ func securely(t *testing.T, configure func(*testserver.FTP), test func(*testing.
 	})
 }
 
-// settings are those of securely, to be changed.
+// settings returns the client Config of securely, which may be changed.
 func settings(f *Fetcher) *tls.Config {
 	config, _ := f.Env.TLS()
 	return config
 }
 
-// on is the locator of a path on the server, by its scheme.
+// on returns the locator of a path on the server, with the scheme of its URL.
 func on(srv *testserver.FTP, path string) locator.Locator {
 	l, err := locator.Parse(srv.URL + "/" + path)
 	if err != nil {
@@ -75,8 +76,8 @@ func on(srv *testserver.FTP, path string) locator.Locator {
 func implicitly(s *testserver.FTP) { s.ImplicitTLS, s.RequireTLS, s.ReuseTLS = true, true, true }
 func strictly(s *testserver.FTP)   { s.RequireTLS, s.ReuseTLS = true, true }
 
-// TestSecure goes through every kind of transfer, over each version of TLS, in
-// passive and active mode, at a server that wants TLS sessions to go on.
+// TestSecure tests every kind of transfer, with each version of TLS, in passive and active
+// mode, with a server that requires resumption of TLS sessions.
 func TestSecure(t *testing.T) {
 	for name, configure := range map[string]func(*testserver.FTP){"explicit": strictly, "implicit": implicitly} {
 		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -121,7 +122,7 @@ func everyTransfer(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 	}
 }
 
-// TestHandshakeFirst has servers that shake hands, and in active mode connect,
+// TestHandshakeFirst tests servers that perform the handshake, and in active mode connect,
 // before their first reply to a transfer.
 func TestHandshakeFirst(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -135,9 +136,9 @@ func TestHandshakeFirst(t *testing.T) {
 	}
 }
 
-// TestHandshakeFirstInVain has the handshake fail before the first reply: what our
-// side has to say of the certificate goes before the server's reply to that.
-func TestHandshakeFirstInVain(t *testing.T) {
+// TestHandshakeFirstFails tests a handshake that fails before the first reply. The client's
+// error about the certificate has precedence over the server's reply.
+func TestHandshakeFirstFails(t *testing.T) {
 	for _, active := range []*Active{nil, {}} {
 		securely(t, func(s *testserver.FTP) { s.RequireTLS, s.HandshakeFirst = true, true }, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 			f.Security, f.Active = RequireTLS, active
@@ -161,8 +162,8 @@ func TestHandshakeFirstInVain(t *testing.T) {
 	}
 }
 
-// TestNotResumed has a server that wants data connections to go on with the TLS
-// session and makes that impossible, as proftpd does by TLS 1.2: the error says so.
+// TestNotResumed tests a server that requires resumption of the TLS session without issuing
+// tickets, like proftpd with TLS 1.2. The error is ErrNotResumed.
 func TestNotResumed(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
@@ -170,23 +171,23 @@ func TestNotResumed(t *testing.T) {
 			f.Security, settings(f).MaxVersion = RequireTLS, tls.VersionTLS12
 			_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
 			if !errors.Is(err, ErrNotResumed) {
-				t.Errorf("fetched: %v", err)
+				t.Errorf("download: %v", err)
 			}
 			if _, err = f.Replace(t.Context(), &fetch.Request{Locator: on(srv, "pub/new")}, strings.NewReader("new")); !errors.Is(err, ErrNotResumed) {
-				t.Errorf("stored: %v", err)
+				t.Errorf("upload: %v", err)
 			}
 			settings(f).MaxVersion, srv.ReuseTLS = 0, false
 			srv.On("END", 1, testserver.Reply("426 gone"))
 			if _, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")}); errors.Is(err, ErrNotResumed) || err == nil {
-				t.Errorf("after all came: %v", err)
+				t.Errorf("after all data was received: %v", err)
 			}
 		})
 	}
 }
 
-// TestRefusedBesideHandshake has transfers refused while the handshake on their data
-// connections has begun. The next one must still go on with the TLS session of the
-// control connection, which the server wants.
+// TestRefusedBesideHandshake tests transfers that are refused during the handshake on their
+// data connections. Later data connections must still resume the TLS session of the
+// control connection, as the server requires.
 func TestRefusedBesideHandshake(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for _, active := range []*Active{nil, {}} {
@@ -198,7 +199,7 @@ func TestRefusedBesideHandshake(t *testing.T) {
 					}
 				}
 				everyTransfer(t, srv, f)
-				if n := logins(srv); n != 1+1 { // one range is broken off
+				if n := logins(srv); n != 1+1 { // one range is aborted
 					t.Errorf("%d logins", n)
 				}
 			})
@@ -206,7 +207,7 @@ func TestRefusedBesideHandshake(t *testing.T) {
 	}
 }
 
-// TestSecureConversation has the commands before a transfer.
+// TestSecureConversation tests the commands before a transfer.
 func TestSecureConversation(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
@@ -216,12 +217,12 @@ func TestSecureConversation(t *testing.T) {
 		want      string
 	}{
 		{"try", nil, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
-		{"try in vain", func(s *testserver.FTP) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD EPSV TYPE SIZE RETR"},
+		{"try, refused", func(s *testserver.FTP) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD EPSV TYPE SIZE RETR"},
 		{"try, no data", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
 		{"control", nil, RequireControl, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
 		{"all", strictly, RequireTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
 		{"ended by the server", strictly, RequireTLS, CCCPassive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
-		{"ended by us", strictly, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
+		{"ended by the client", strictly, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
 		{"not ended", func(s *testserver.FTP) { s.Hide = []string{"CCC"} }, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
 		{"implicit", implicitly, NoTLS, KeepTLS, "USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
 	} {
@@ -242,16 +243,15 @@ func TestSecureConversation(t *testing.T) {
 	}
 }
 
-// TestSecureFailures has no name and no password go where TLS was demanded in
-// vain.
+// TestSecureFailures tests that no user name or password is sent if required TLS fails.
 func TestSecureFailures(t *testing.T) {
 	for _, tc := range []struct {
-		name     string
-		server   func(*testserver.FTP)
-		client   func(*Fetcher)
-		op       fetch.Op
-		kind     fetch.ErrorKind
-		unspoken bool // USER was not sent
+		name   string
+		server func(*testserver.FTP)
+		client func(*Fetcher)
+		op     fetch.Op
+		kind   fetch.ErrorKind
+		noUser bool // USER must not be sent
 	}{
 		{"AUTH is refused", func(s *testserver.FTP) { s.TLS = nil }, nil, "AUTH", fetch.ErrUnsupported, true},
 		{"PROT is refused", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, nil, "PROT", fetch.ErrUnsupported, false},
@@ -269,7 +269,7 @@ func TestSecureFailures(t *testing.T) {
 				if !errors.As(err, &e) || e.Op != tc.op || tc.kind != fetch.ErrOther && e.Kind != tc.kind {
 					t.Errorf("%v (%+v)", err, e)
 				}
-				if slices.Contains(verbs(srv), "USER") == tc.unspoken {
+				if slices.Contains(verbs(srv), "USER") == tc.noUser {
 					t.Errorf("sent %q", verbs(srv))
 				}
 			})
@@ -277,8 +277,8 @@ func TestSecureFailures(t *testing.T) {
 	}
 }
 
-// TestSecureInjection has replies come in the clear that pretend to come later
-// (CVE-2021-22947).
+// TestSecureInjection tests replies that are sent in the clear, before the handshake, and
+// must not count after it (CVE-2021-22947).
 func TestSecureInjection(t *testing.T) {
 	for _, security := range []Security{TryTLS, RequireTLS} {
 		securely(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
@@ -295,9 +295,8 @@ func TestSecureInjection(t *testing.T) {
 	}
 }
 
-// TestSecureCut has data end without a close_notify, which only the server can
-// send, after as many octets as it likes.
-func TestSecureCut(t *testing.T) {
+// TestSecureTruncated tests data that ends without close_notify, after any number of bytes.
+func TestSecureTruncated(t *testing.T) {
 	for name, fault := range map[string]testserver.Fault{"short": testserver.Truncate(4), "whole": testserver.Truncate(10), "reset": testserver.Reset(4)} {
 		t.Run(name, func(t *testing.T) {
 			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
@@ -314,8 +313,8 @@ func TestSecureCut(t *testing.T) {
 	}
 }
 
-// TestSecureBrokenUpload has what cannot be read any further not be taken for
-// the whole.
+// TestSecureBrokenUpload tests that the server does not take a partial upload for the whole
+// file if the source fails.
 func TestSecureBrokenUpload(t *testing.T) {
 	securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 		f.Security = RequireTLS
@@ -331,7 +330,7 @@ func TestSecureBrokenUpload(t *testing.T) {
 			}
 		}
 		if strings.HasPrefix(last, "226") {
-			t.Errorf("the server says %q", last)
+			t.Errorf("the server accepted the upload: %q", last)
 		}
 	})
 }
@@ -349,7 +348,7 @@ func (b breaking) Read(p []byte) (int, error) {
 	return b.r.Read(p)
 }
 
-// TestSecureItems has the entries of an ftps directory be ftps URLs.
+// TestSecureItems tests that the entries of an ftps directory have ftps URLs.
 func TestSecureItems(t *testing.T) {
 	securely(t, implicitly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: on(srv, "pub/")})

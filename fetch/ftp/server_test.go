@@ -16,23 +16,23 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// hostile is a server in memory that says what a test wants, right or wrong, and
-// otherwise what is right. testserver is for all that a real server might do.
+// hostile is a server in memory that sends the replies of a test, valid or not, and valid
+// replies otherwise. For the behavior of real servers, tests use testserver.
 type hostile struct {
 	greeting string            // "" is "220 ready\r\n"
-	on       map[string]string // octets to answer a verb with; of a transfer, after its data
-	first    map[string]string // octets to answer a transfer with, before its data
-	data     string            // of every transfer to the client
+	on       map[string]string // reply to a verb; for a transfer, the final reply
+	first    map[string]string // first reply to a transfer, before its data
+	data     string            // data of every download
 
-	net  memnet.Network
-	mu   sync.Mutex
-	log  []string     // command lines, with their ends
-	dial []string     // addresses that were dialled
-	got  atomic.Int64 // octets that the client has read
-	done sync.WaitGroup
+	net      memnet.Network
+	mu       sync.Mutex
+	log      []string     // command lines, with their ends
+	dial     []string     // addresses dialled
+	received atomic.Int64 // bytes that the client has read
+	done     sync.WaitGroup
 }
 
-// serve starts h; it ends with the test.
+// serve starts h, which runs until the test ends.
 func (h *hostile) serve(t *testing.T) {
 	t.Helper()
 	l, err := h.net.Listen(t.Context(), "tcp", "127.0.0.1:21")
@@ -55,7 +55,7 @@ func (h *hostile) serve(t *testing.T) {
 	})
 }
 
-// env reaches h and notes what is dialled.
+// env returns an Env that connects to h and records the addresses dialled.
 func (h *hostile) env() *fetch.Env {
 	return &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		h.mu.Lock()
@@ -65,19 +65,19 @@ func (h *hostile) env() *fetch.Env {
 		if err != nil {
 			return nil, err
 		}
-		return counted{c, &h.got}, nil
+		return counted{c, &h.received}, nil
 	}}
 }
 
-// counted is a connection whose octets are counted.
+// counted is a connection that counts the bytes read.
 type counted struct {
 	net.Conn
-	got *atomic.Int64
+	received *atomic.Int64
 }
 
 func (c counted) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	c.got.Add(int64(n))
+	c.received.Add(int64(n))
 	return n, err
 }
 
@@ -157,7 +157,7 @@ func (h *hostile) transfer(ctx context.Context, c net.Conn, l net.Listener, verb
 	say(c, h.on[verb], "226 done\r\n")
 }
 
-// say sends text, or if it is empty the other one; "-" is silence.
+// say sends text, or other if text is empty. If text is "-", it sends nothing.
 func say(w io.Writer, text, other string) {
 	if text == "" {
 		text = other
@@ -170,7 +170,7 @@ func say(w io.Writer, text, other string) {
 	}
 }
 
-// at is a locator on a hostile server.
+// at returns the locator of a path on a hostile server.
 func at(path string) *locator.FTP {
 	l, err := locator.Parse("ftp://127.0.0.1" + path)
 	if err != nil {
@@ -179,7 +179,7 @@ func at(path string) *locator.FTP {
 	return l.(*locator.FTP)
 }
 
-// read fetches and reads to the end or the error.
+// read fetches a resource and reads its Body completely.
 func read(ctx context.Context, f *Fetcher, req *fetch.Request) (string, error) {
 	res, err := f.Fetch(ctx, req)
 	if err != nil {

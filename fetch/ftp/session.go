@@ -18,57 +18,56 @@ import (
 	"github.com/fetch1738/fetch1738/internal/talk"
 )
 
-// quitTime is how long a session waits for a farewell by default.
-const quitTime = 2 * time.Second
+// defaultQuitTime is the default timeout for the reply to QUIT.
+const defaultQuitTime = 2 * time.Second
 
-// abortTime bounds it where a transfer is broken off, which some servers never
-// answer to.
+// abortTime is the timeout for the reply to QUIT after an aborted transfer, because some
+// servers never reply then.
 const abortTime = time.Second
 
-// session is a login on a server. The conversation is the library's, this file
-// being the only one that knows it; below it lies a control. A session belongs
-// to one access at a time.
+// A session is a login on a server. Only this file uses the client library, which talks to
+// the server through a control. A session belongs to one access at a time.
 type session struct {
-	ctl      *control
-	conn     *client.ServerConn
-	key      key
-	entry    string         // working directory after the login; "" when not known
-	peer     netip.AddrPort // of the control connection; invalid behind a proxy
-	where    []string       // arguments of CWD since the login directory
-	lost     bool           // where is not known
-	typ      byte           // TYPE in force; 0 when not known
-	feats    features       // nil before they are asked for
-	raw      bool           // commands of the caller's own were sent
-	farewell time.Duration  // to wait for it; negative: not at all
-	config   *tls.Config    // nil as long as nothing is under TLS
-	private  bool           // data connections are under TLS too
-	noEPRT   bool           // was refused
-	used     bool           // by an access before the one under way
-	next     uint16         // port that the server has named for the next transfer; 0 is none
+	ctl        *control
+	conn       *client.ServerConn
+	key        key
+	entry      string         // working directory after the login; "" if not known
+	peer       netip.AddrPort // of the control connection; invalid if connected through a proxy
+	dirs       []string       // arguments of CWD since the login directory
+	dirUnknown bool           // dirs is not valid
+	typ        byte           // current TYPE; 0 if not known
+	feats      features       // nil until FEAT has been sent
+	tainted    bool           // must not be reused: raw commands were sent, or an upload failed
+	quitTime   time.Duration  // timeout for the reply to QUIT; negative means not to wait
+	config     *tls.Config    // nil as long as the session is not under TLS
+	private    bool           // data connections are under TLS too
+	noEPRT     bool           // the server has refused EPRT
+	used       bool           // by an access before the current one
+	nextPort   uint16         // port that the server has opened for the next transfer; 0 if it has not
 
-	// Of the access under way:
+	// Of the current access:
 	ctx    context.Context
 	access *access
 	data   *dataConn
-	port   net.Listener     // that the server is to connect to; nil in passive mode
-	ready  bool             // data, or port, awaits a transfer
-	last   *client.Response // the transfer; nil when none is under way
+	port   net.Listener     // the port that the server connects to; nil in passive mode
+	ready  bool             // data or port is open, and no transfer has used it yet
+	last   *client.Response // the current download; nil between downloads
 }
 
 // dial connects and logs in.
 func dial(ctx context.Context, a *access) (*session, error) {
-	s := &session{key: a.key, ctx: ctx, access: a, farewell: a.farewell}
+	s := &session{key: a.key, ctx: ctx, access: a, quitTime: a.quitTime}
 	conn, err := a.env.Connect(ctx, a.target())
 	if err != nil {
 		return nil, err
 	}
-	// Behind a proxy the peer is the proxy, which shows in its port.
+	// Through a proxy, the remote address is that of the proxy, which has another port.
 	if peer := fetch.AddrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
 		s.peer = peer
 	}
 	s.ctl = newControl(ctx, conn, a.limits, a.trace)
 	s.ctl.answers = s
-	s.ctl.behindPass = s.afterLogin()
+	s.ctl.queue.withPASS = s.withPASS()
 	if err := s.login(); err != nil {
 		s.End()
 		return nil, err
@@ -85,8 +84,8 @@ func (s *session) connect(dial func(network, address string) (net.Conn, error)) 
 	return s.failure(err)
 }
 
-// login does USER and what the server asks for then, before and after that what
-// TLS needs. The library sends nothing else during it that reaches the wire.
+// login sends USER and what the server requests in reply, with the commands for TLS before
+// and after. No other command of the library is sent to the server.
 func (s *session) login() (err error) {
 	if s.access.implicit() {
 		if err := s.secure(); err != nil {
@@ -97,7 +96,7 @@ func (s *session) login() (err error) {
 		return err
 	}
 	if s.access.wantsTLS() {
-		s.ctl.welcome = false // who logs in in the clear is nobody under TLS
+		s.ctl.noLogin = false // a login in the clear does not count under TLS
 		if err := s.startTLS(); err != nil {
 			return err
 		}
@@ -106,7 +105,7 @@ func (s *session) login() (err error) {
 		return s.failure(err)
 	}
 	s.ctl.phase = commanding
-	if err := s.failure(s.ctl.sendAhead(s.ctl.behindPass)); err != nil { // no password was asked for
+	if err := s.failure(s.ctl.sendPipelined(s.ctl.queue.withPASS)); err != nil { // if PASS was not sent
 		return err
 	}
 	if s.config != nil {
@@ -115,8 +114,8 @@ func (s *session) login() (err error) {
 	return nil
 }
 
-// dialFunc hands the library its control connection, and later the data
-// connections that openData has made.
+// dialFunc returns the control connection to the library and later the data connections
+// that openData has opened.
 func (s *session) dialFunc(_, _ string) (net.Conn, error) {
 	if s.conn == nil {
 		return s.ctl, nil
@@ -124,10 +123,10 @@ func (s *session) dialFunc(_, _ string) (net.Conn, error) {
 	return s.data, nil
 }
 
-// alternative answers a refusal of USER.
+// alternative implements answers.
 func (s *session) alternative() string { return s.access.opt.AlternativeToUser }
 
-// password answers PASS.
+// password implements answers: it returns the argument of PASS.
 func (s *session) password(text string) (string, error) {
 	login := s.access.login
 	switch {
@@ -140,7 +139,7 @@ func (s *session) password(text string) (string, error) {
 	return got.Password, err
 }
 
-// account answers ACCT.
+// account implements answers: it returns the argument of ACCT.
 func (s *session) account(text string) (string, error) {
 	if account := s.access.opt.Account; account != "" {
 		return account, nil
@@ -149,8 +148,8 @@ func (s *session) account(text string) (string, error) {
 	return got.Password, err
 }
 
-// remember asks for the login directory, so that the session can be used again.
-func (s *session) remember() error {
+// findEntry sends PWD to find the login directory, which is needed to reuse the session.
+func (s *session) findEntry() error {
 	r, err := s.ctl.exchange("PWD")
 	if err != nil {
 		return s.failure(err)
@@ -161,33 +160,32 @@ func (s *session) remember() error {
 	return nil
 }
 
-// Permit asks the policy about an access that is to have the session.
+// Permit asks the policy whether access a may use the session.
 func (s *session) Permit(ctx context.Context, a *access) error {
 	return talk.PermitReuse(ctx, a.env, a.target(), s.peer)
 }
 
-// Waiting reports whether something has come on an idle session that nobody has
-// asked for.
+// Waiting reports whether unsolicited data has arrived on an idle session.
 func (s *session) Waiting() bool { return !s.ctl.pending() && s.ctl.Waiting() }
 
-// Drop closes the session without a word.
+// Drop closes the connection without QUIT.
 func (s *session) Drop() { s.ctl.Talk.Close() }
 
-// Resume puts an idle session under another access.
+// Resume assigns an idle session to another access.
 func (s *session) Resume(ctx context.Context, a *access) {
 	s.ctx, s.access = ctx, a
 	s.ctl.Resume(ctx, a.limits, a.trace)
-	s.used, s.ctl.began, s.ctl.heard = true, false, false
+	s.used, s.ctl.began, s.ctl.replied = true, false, false
 	a.trace.Reused(s.describe())
 }
 
-// Stale tells whether a used session broke before it could do anything that must
-// not be done again: it had been dead for some time, most likely.
+// Stale reports whether a reused session failed before it did anything that must not be
+// repeated. Most likely the connection had been dead for some time.
 func (s *session) Stale() bool {
-	return s.used && !s.raw && !s.ctl.began && s.ctl.Err != nil && s.ctx.Err() == nil
+	return s.used && !s.tainted && !s.ctl.began && s.ctl.Err != nil && s.ctx.Err() == nil
 }
 
-// describe is the session's control connection as its access sees it.
+// describe returns the control connection for the Trace of the access.
 func (s *session) describe() fetch.Connection {
 	return fetch.Connection{
 		Network: "tcp", Purpose: fetch.PurposeControl, Host: s.access.loc.Host,
@@ -195,44 +193,45 @@ func (s *session) describe() fetch.Connection {
 	}
 }
 
-// Reusable tells whether another access may have the session.
+// Reusable reports whether another access may use the session.
 func (s *session) Reusable() bool {
-	return s.entry != "" && !s.raw && s.last == nil && s.ctl.Err == nil && !s.ctl.outrun && s.ctx.Err() == nil
+	return s.entry != "" && !s.tainted && s.last == nil && s.ctl.Err == nil && !s.ctl.pipeliningFailed && s.ctx.Err() == nil
 }
 
-// Rest takes the session out of its access.
+// Rest detaches the session from its access.
 func (s *session) Rest() {
 	s.ctl.Rest()
 	s.dropData()
 	s.ctx, s.access = context.Background(), nil
 }
 
-// Close takes leave of the server, in bounded time, and closes the connection.
-// After a refused login it only closes, as curl does: nobody waits for a farewell.
+// Close sends QUIT, waits for the reply within a time limit, and closes the connection.
+// After a refused login it only closes the connection, as curl does.
 func (s *session) Close() error {
 	if s.ctl.phase == loggingIn {
 		return s.ctl.Close()
 	}
-	return s.ctl.Quit(s.farewell)
+	return s.ctl.Quit(s.quitTime)
 }
 
-// End is Close for a session whose access may have failed or been cut off.
+// End is like Close, for a session whose access may have failed or been canceled.
 func (s *session) End() {
 	s.dropData()
 	switch {
 	case s.ctx.Err() != nil:
 		s.ctl.Close()
 	case s.last != nil:
-		s.ctl.Quit(min(abortTime, s.farewell))
+		s.ctl.Quit(min(abortTime, s.quitTime))
 	default:
 		s.Close()
 	}
 }
 
-// named does something by name. Most servers know nothing of Telnet and take a
-// doubled IAC for two octets (the letter я of CP1251 is one): where the name is
-// not to be found so, it is sent undoubled once, and from then on if that helps.
-func (s *session) named(name string, do func() error) error {
+// tryBareIAC calls do, which sends name. IAC bytes in a name, such as the letter я of
+// CP1251, are doubled, but most servers do not implement Telnet and take them for two
+// bytes. If the server does not find the name, it is sent once without doubling. If that
+// succeeds, all later names of the session are sent without doubling.
+func (s *session) tryBareIAC(name string, do func() error) error {
 	err := do()
 	var e *fetch.Error
 	if s.ctl.bareIAC || !strings.Contains(name, iac) || !errors.As(err, &e) || e.Code != 550 {
@@ -250,38 +249,38 @@ func (s *session) named(name string, do func() error) error {
 // The commands of an access.
 
 func (s *session) quote(line string) (talk.Reply, error) {
-	s.raw, s.typ = true, 0
+	s.tainted, s.typ = true, 0
 	r, err := s.ctl.exchange(line)
 	r.Text = s.ctl.Mask(r.Text)
 	return r, s.failure(err)
 }
 
-func (s *session) left(dirs []string) ([]string, bool) {
-	if n := len(s.where); !s.lost && n <= len(dirs) && slices.Equal(s.where, dirs[:n]) {
+func (s *session) remaining(dirs []string) ([]string, bool) {
+	if n := len(s.dirs); !s.dirUnknown && n <= len(dirs) && slices.Equal(s.dirs, dirs[:n]) {
 		return dirs[n:], true
 	}
 	return dirs, false
 }
 
-func (s *session) isHome() bool { return !s.lost && len(s.where) == 0 }
+func (s *session) isHome() bool { return !s.dirUnknown && len(s.dirs) == 0 }
 
 func (s *session) home() error {
 	if s.isHome() {
 		return nil
 	}
-	if err := s.named(s.entry, func() error { return s.failure(s.conn.ChangeDir(s.entry)) }); err != nil {
-		// There is no way from here to anywhere.
+	if err := s.tryBareIAC(s.entry, func() error { return s.failure(s.conn.ChangeDir(s.entry)) }); err != nil {
+		// No directory can be reached any more.
 		return s.ctl.Fail(err)
 	}
-	s.where, s.lost = nil, false
+	s.dirs, s.dirUnknown = nil, false
 	return nil
 }
 
 func (s *session) cwd(dir string) error {
-	if err := s.named(dir, func() error { return s.failure(s.conn.ChangeDir(dir)) }); err != nil {
+	if err := s.tryBareIAC(dir, func() error { return s.failure(s.conn.ChangeDir(dir)) }); err != nil {
 		return err
 	}
-	s.where = append(s.where, dir)
+	s.dirs = append(s.dirs, dir)
 	return nil
 }
 
@@ -302,7 +301,7 @@ func (s *session) setType(t byte) error {
 }
 
 func (s *session) size(name string) (n int64, err error) {
-	err = s.named(name, func() error {
+	err = s.tryBareIAC(name, func() error {
 		n, err = s.conn.FileSize(name)
 		return s.failure(err)
 	})
@@ -310,17 +309,16 @@ func (s *session) size(name string) (n int64, err error) {
 }
 
 func (s *session) modTime(name string) (t time.Time, err error) {
-	err = s.named(name, func() error {
+	err = s.tryBareIAC(name, func() error {
 		t, err = s.conn.GetTime(name)
 		return s.failure(err)
 	})
 	return t, err
 }
 
-// retrieve starts a transfer to us. The library knows it as RETR; command is
-// what is sent.
+// retrieve starts a download. The library sends RETR, which control replaces by command.
 func (s *session) retrieve(command string, offset int64) error {
-	return s.named(command, func() error {
+	return s.tryBareIAC(command, func() error {
 		return s.transfer(command, func() (err error) {
 			s.last, err = s.conn.RetrFrom("", uint64(offset))
 			return err
@@ -328,42 +326,41 @@ func (s *session) retrieve(command string, offset int64) error {
 	})
 }
 
-// transfer lets the library do a transfer over the data connection that has been
-// opened for it, or one that is opened now.
+// transfer calls do, in which the library performs a transfer. It opens a data connection
+// if openData has not been called yet.
 func (s *session) transfer(command string, do func() error) error {
 	if err := s.openData(command); err != nil {
 		return err
 	}
 	s.ready = false
 	s.ctl.transfer, s.ctl.announced = command, -1
-	s.ctl.behind = s.afterTransfer()
-	s.expect()
+	s.ctl.queue.withTransfer = s.withTransfer()
+	s.startPending()
 	err := do()
 	if err == nil {
 		return nil
 	}
-	err = s.data.refused(s.failure(err)) // as long as the handshake can still come to its end
+	err = s.data.explain(s.failure(err)) // before stop ends the handshake
 	s.closePort()
 	s.data.stop()
-	if refusal(err) && s.data.complaint() != nil {
-		err = s.failure(s.data.complaint())
+	if refusal(err) && s.data.localError() != nil {
+		err = s.failure(s.data.localError())
 	}
 	return err
 }
 
-// finish ends a transfer to us: it closes the data connection and reads the last
-// reply.
+// finish ends a download: it closes the data connection and reads the final reply.
 func (s *session) finish() error {
 	err := s.last.Close()
 	s.last = nil
-	s.judge()
+	s.checkPipelining()
 	if r := s.ctl.last; err == nil && saysTruncated(r.Text, s.access.name) {
 		err = &fetch.Error{Kind: fetch.ErrTruncated, Code: r.Code, Reply: r.Text}
 	}
 	return s.failure(err)
 }
 
-// store does a transfer to the server as a whole.
+// store uploads body.
 func (s *session) store(command string, body io.Reader, offset int64) error {
 	return s.transfer(command, func() error {
 		if s.access.verb == fetch.OpAPPE {
@@ -373,7 +370,7 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 	})
 }
 
-// refused is the error of a command whose reply is not the one that it needs.
+// refused returns the error for an unexpected or negative reply to a command.
 func (s *session) refused(r talk.Reply) error {
 	err := error(&fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", s.ctl.verb)})
 	if r.Class() >= 4 {
@@ -382,13 +379,13 @@ func (s *session) refused(r talk.Reply) error {
 	return s.failure(err)
 }
 
-// failure makes the error of a failed command: what broke the connection, else
-// what our own side of it said, else the server's reply.
+// failure returns the error of a failed command. The cause is what broke the connection,
+// otherwise an error of the client, otherwise the server's reply.
 func (s *session) failure(err error) error {
 	if err == nil {
 		return nil
 	}
-	s.judge()
+	s.checkPipelining()
 	var ours *fetch.Error
 	switch r := s.ctl.last; {
 	case s.ctl.Err != nil:
@@ -397,7 +394,7 @@ func (s *session) failure(err error) error {
 		err = ours
 	case r.Class() >= 4:
 		refusal := &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}
-		if broken, ok := errors.AsType[*net.OpError](err); ok { // the data connection, and the server says so
+		if broken, ok := errors.AsType[*net.OpError](err); ok { // of the data connection, which the server reports too
 			refusal.Err = broken
 		}
 		err = refusal

@@ -19,7 +19,7 @@ import (
 
 func logins(srv *testserver.FTP) int { return count(sent(srv), "USER anonymous") }
 
-// TestReuse has what lets a session be used again, and what does not.
+// TestReuse tests when a session is reused.
 func TestReuse(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fetcher *Fetcher
@@ -32,7 +32,7 @@ func TestReuse(t *testing.T) {
 		"closed early":    {&Fetcher{}, nil, func(r *fetch.Resource) { r.Close() }, 3},
 		"raw commands":    {&Fetcher{}, &Options{Quote: []string{"NOOP"}}, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body); r.Close() }, 3},
 		"exact":           {&Fetcher{Exact: true}, nil, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body); r.Close() }, 3},
-		"not wanted":      {&Fetcher{MaxIdle: -1}, nil, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body); r.Close() }, 3},
+		"disabled":        {&Fetcher{MaxIdle: -1}, nil, func(r *fetch.Resource) { io.Copy(io.Discard, r.Body); r.Close() }, 3},
 	} {
 		srv := start(t)
 		for range 3 {
@@ -51,7 +51,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestReuseAfterRefusal has failures that leave a session as good as it was.
+// TestReuseAfterRefusal tests failures after which the session is reused.
 func TestReuseAfterRefusal(t *testing.T) {
 	srv := start(t)
 	f := &Fetcher{}
@@ -63,14 +63,14 @@ func TestReuseAfterRefusal(t *testing.T) {
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
 		"EPSV", "TYPE I", "SIZE none", "RETR none",
-		"CWD a", "CWD none", "EPSV", "SIZE x", // these went behind it
+		"CWD a", "CWD none", "EPSV", "SIZE x", // pipelined after CWD
 		"CWD b", "EPSV", "SIZE none", "RETR none",
 		"EPSV", "SIZE c.txt", "RETR c.txt",
 		"CWD /", "EPSV", "TYPE A", "NLST none",
 		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "QUIT")
 }
 
-// TestLoginDirectory returns to a directory that is not the root.
+// TestLoginDirectory tests the return to a login directory that is not the root.
 func TestLoginDirectory(t *testing.T) {
 	srv := start(t, func(s *testserver.FTP) { s.LoginDir = `/home/"lab"` })
 	if err := srv.Put(`home/"lab"/mine`, []byte("mine\n")); err != nil {
@@ -88,8 +88,8 @@ func TestLoginDirectory(t *testing.T) {
 		`CWD /home/"lab"`, "EPSV", "SIZE mine", "RETR mine", "QUIT")
 }
 
-// TestStale has sessions that die while they are idle, in all manners; the next
-// access does not notice.
+// TestStale tests sessions that fail while they are idle. The next access succeeds with a
+// new session.
 func TestStale(t *testing.T) {
 	for name, die := range map[string]func(*testserver.FTP){
 		"closed":            func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Close()) },
@@ -97,8 +97,8 @@ func TestStale(t *testing.T) {
 		"421":               func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reply("421 Timeout.")) },
 		"silence":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Silence()) },
 		"garbage":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Garbage(100, 1)) },
-		"a reply too many":  func(s *testserver.FTP) { s.On("END", 1, testserver.ExtraReply("250 what")) },
-		"no way home":       func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reply("550 No such directory.")) },
+		"an extra reply":    func(s *testserver.FTP) { s.On("END", 1, testserver.ExtraReply("250 what")) },
+		"CWD / is refused":  func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reply("550 No such directory.")) },
 		"closed at EPSV":    func(s *testserver.FTP) { s.On("EPSV", 2, testserver.Close()) },
 		"closed at RETR":    func(s *testserver.FTP) { s.On("RETR x.txt", 1, testserver.Close()) },
 		"idle for too long": func(*testserver.FTP) {},
@@ -122,7 +122,7 @@ func TestStale(t *testing.T) {
 				<-time.After(30 * time.Minute) // idle
 			}
 			want := 1
-			if name == "idle for too long" || name == "a reply too many" { // which shows before anything is asked
+			if name == "idle for too long" || name == "an extra reply" { // detected before a command is sent
 				want = 0
 			}
 			if n := logins(srv); n != 2 || retries != want {
@@ -132,7 +132,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestStaleUpload must not send anything twice.
+// TestStaleUpload tests that no upload is repeated.
 func TestStaleUpload(t *testing.T) {
 	for _, stage := range []string{"EPSV", "STOR new"} {
 		srv := start(t)
@@ -149,13 +149,13 @@ func TestStaleUpload(t *testing.T) {
 		}
 		srv.On("END", 1, testserver.Close())
 		if _, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/new")}, strings.NewReader("newer")); err == nil {
-			t.Errorf("%s: an upload whose fate is not known was repeated", stage)
+			t.Errorf("%s: an upload with an unknown result was repeated", stage)
 		}
 		f.Close()
 	}
 }
 
-// TestIdle closes sessions that nobody wants any more.
+// TestIdle tests that idle sessions are closed.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
@@ -166,11 +166,11 @@ func TestIdle(t *testing.T) {
 		}
 		<-time.After(59 * time.Second)
 		if slices.Contains(sent(srv), "QUIT") {
-			t.Error("left within the minute")
+			t.Error("closed within the minute")
 		}
 		<-time.After(2 * time.Second)
 		if !slices.Contains(sent(srv), "QUIT") {
-			t.Error("still there after a minute")
+			t.Error("still open after a minute")
 		}
 	})
 }
@@ -196,7 +196,7 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPolicyOfReuse asks the policy for every access, also one that needs no new
+// TestPolicyOfReuse tests that the policy is asked about every access, even if it needs no new
 // control connection.
 func TestPolicyOfReuse(t *testing.T) {
 	srv := start(t)
@@ -219,7 +219,7 @@ func TestPolicyOfReuse(t *testing.T) {
 		t.Errorf("%v, asked %+v", err, asked)
 	}
 	if _, err := read(t.Context(), f, &fetch.Request{Locator: l}); err != nil || logins(srv) != 1 {
-		t.Errorf("the session is lost to the user: %v", err)
+		t.Errorf("the session was not kept: %v", err)
 	}
 	for _, target := range asked[2:] {
 		if target.Purpose == fetch.PurposeData && (target.Port < minDataPort || target.Host != "127.0.0.1" || target.Locator == nil) {
@@ -228,8 +228,8 @@ func TestPolicyOfReuse(t *testing.T) {
 	}
 }
 
-// TestProxy has a dialler that goes another way: the peer it shows is not the
-// server, so data is dialled by name.
+// TestProxy tests a Dial that connects through another host. The remote address is not that of
+// the server, so the data connection is dialled by name.
 func TestProxy(t *testing.T) {
 	srv := start(t)
 	var dials []string
@@ -248,8 +248,8 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestDataPeer has a name that is looked up for the control connection only: by
-// the time of the data connection it may lead elsewhere.
+// TestDataPeer tests that the name is resolved only for the control connection. It may resolve
+// to another address by the time of the data connection.
 func TestDataPeer(t *testing.T) {
 	srv := start(t)
 	var dials []string
@@ -265,9 +265,8 @@ func TestDataPeer(t *testing.T) {
 	}
 }
 
-// FuzzSession has a whole session with a server that says anything at any time.
-// Each line of the script answers one command, "|" standing for a line end; the
-// last one is the data.
+// FuzzSession runs a session with a server that sends arbitrary replies. Each line of the
+// script is the reply to one command, with "|" for a line end. The last line is the data.
 func FuzzSession(f *testing.F) {
 	for _, script := range []string{
 		"220 hi\n331 pw\n230 in\n257 \"/\"\n250 ok\n200 ok\n213 4\n229 (|||2222|)\n150 ok|226 ok\n221 bye\ndata",
@@ -335,7 +334,7 @@ func fuzzSession(t *testing.T, script, typ string, offset int64) {
 	wg.Wait()
 }
 
-// answer says the replies, one for each line that comes.
+// answer sends one reply for each line received.
 func answer(c net.Conn, replies []string) {
 	defer c.Close()
 	buf := make([]byte, 4096)
@@ -349,8 +348,8 @@ func answer(c net.Conn, replies []string) {
 	}
 }
 
-// TestIAC has names with the octet that Telnet doubles, at servers that undo that
-// and at those that do not.
+// TestIAC tests names with the byte that Telnet doubles, with servers that undo the doubling
+// and servers that do not.
 func TestIAC(t *testing.T) {
 	for _, tc := range []struct {
 		bare bool

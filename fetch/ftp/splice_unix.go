@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// canSplice tells whether the kernel can move octets from c to a file.
+// canSplice reports whether the kernel can move bytes from c to a file.
 func canSplice(c net.Conn) bool {
 	_, ok := c.(*net.TCPConn)
 	return ok
 }
 
-// connectionError tells the errors of a connection from those of the file that
-// its octets go to; a splice gives either.
+// connectionError reports whether err is an error of the connection. A splice returns
+// errors of the connection and errors of the file.
 func connectionError(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) {

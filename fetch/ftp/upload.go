@@ -7,7 +7,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// upload stores body by the access's verb.
+// upload stores body with the command of the access.
 func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	if err := a.enter(s); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	case s.ctx.Err() != nil:
 		return nil, a.fail(a.verb, s.ctx.Err())
 	case src.err != nil:
-		s.raw = true // the server may be at a loss
+		s.tainted = true // the state of the server is not known
 		return nil, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: src.err})
 	case err != nil:
 		return nil, err
@@ -46,7 +46,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	return attr, nil
 }
 
-// setModTime gives the file its time, if there is a way.
+// setModTime sets the modification time of the file, if the server supports it.
 func (a *access) setModTime(s *session) error {
 	if a.opt.SetModTime.IsZero() {
 		return nil
@@ -60,11 +60,11 @@ func (a *access) setModTime(s *session) error {
 			return s.failure(err)
 		}
 	}
-	s.ctl.Trace.Note("the server cannot be told the file's time")
+	s.ctl.Trace.Note("modification time not set: the server supports neither MFMT nor SITE UTIME")
 	return nil
 }
 
-// source is what is uploaded. It remembers whether it was to blame.
+// A source reads the data to upload. It records its own error.
 type source struct {
 	r     io.Reader
 	n     int64

@@ -12,51 +12,51 @@ import (
 
 var (
 	errNotGopher = errors.New("not a gopher URL")
-	errFromEnd   = errors.New("gopher cannot count from the end")
+	errFromEnd   = errors.New("gopher does not support offsets from the end")
 	errLength    = errors.New("negative length")
-	errNoWords   = errors.New("only a search (type 7) and a phone book (2) take words")
-	errTwice     = errors.New("the URL has search words already")
-	errNoView    = errors.New("attributes and filled forms have no views to choose from")
-	errFormTwice = errors.New("the URL is a filled form already")
-	errFormWords = errors.New("a phone book has no Gopher+")
+	errNoWords   = errors.New("only a search (type 7) or a phone book (type 2) takes search words")
+	errTwice     = errors.New("the URL already has search words")
+	errNoView    = errors.New("a view cannot be chosen for attributes or for a filled form")
+	errFormTwice = errors.New("the URL already contains a filled form")
+	errFormWords = errors.New("a phone book does not support Gopher+")
 )
 
-// Options are the [fetch.Request.Options] of gopher. The zero value asks for
-// nothing special.
+// Options is the type of [fetch.Request.Options] for gopher.
 type Options struct {
-	// View and Language choose one of an item's views (Gopher+): a media type
-	// such as "text/plain" and a language such as "de" or "De_DE"; either may be
-	// empty. The item's attributes are asked for first, as a server wants to hear
-	// its own words; an error of kind ErrNotFound says which views there are.
+	// View and Language choose one of an item's views (Gopher+): a media type such as "text/plain",
+	// and a language such as "de" or "De_DE". Either may be empty. The item's attributes are
+	// fetched first, because the request must name the view exactly as the server does. If there is
+	// no such view, the error is of kind ErrNotFound and lists the available views.
 	View, Language string
-	// Form is the form that the item asks for, filled in.
+	// Form is the item's form, filled in.
 	Form *Filled
-	// Mirrors are tried in turn when the server cannot be reached: the items of
-	// type "+" below this one in its menu.
+	// Mirrors are tried in turn if the server cannot be reached. In a menu, they are the items of
+	// type "+" below this one.
 	Mirrors []locator.Locator
 }
 
-// access is what a request comes to, before anything is dialled.
+// access is a checked request: what to send, and how to read the response.
 type access struct {
 	itemType
 	loc  *locator.Gopher
 	kind fetch.Kind
-	told bool // media is the server's word, not a guess by the type
+	told bool // the server named the media type; it is not guessed from the item type
 	host string
 	port uint16
 	note string
 
-	words    string // of a search
+	words    string // the search words
 	plus     string // the Gopher+ string that is sent; empty for a plain request
 	form     *Filled
-	request  []byte // for all kinds but Query and Advice
-	whole    bool   // not a part of the answer
+	request  []byte // set for all kinds except Query and Advice
+	whole    bool   // no Offset or Length was requested
 	choose   *Options
-	referral locator.Locator // where the item really is
+	referral locator.Locator // the URL that the item links to
 	advice   string
 }
 
-// prepare finds out what a request comes to. Nothing else decides what is sent.
+// prepare checks a request and returns the access for it. What is sent is decided here and nowhere
+// else.
 func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	l, err := itemOf(req.Locator)
 	if err != nil {
@@ -86,7 +86,7 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	return a, nil
 }
 
-// checkRequest refuses what no gopher request can have.
+// checkRequest refuses what gopher does not support.
 func checkRequest(req *fetch.Request) (*Options, error) {
 	options, err := fetch.OptionsOf[Options](req)
 	switch {
@@ -100,7 +100,7 @@ func checkRequest(req *fetch.Request) (*Options, error) {
 	return &options, nil
 }
 
-// prepareRequest fills in what is sent, and what is made of the answer.
+// prepareRequest sets what is sent, and how the response is read.
 func (f *Fetcher) prepareRequest(req *fetch.Request, options *Options, a *access) error {
 	l := a.loc
 	selector, words, err := f.split(l, req.Query)
@@ -124,16 +124,16 @@ func (f *Fetcher) prepareRequest(req *fetch.Request, options *Options, a *access
 		}
 		a.expect()
 	} else if a.framing == menuLines && a.whole {
-		// A part of a menu is a document: its first line may be half a line.
+		// A part of a menu is a document: its first line may be incomplete.
 		a.kind = fetch.KindMenu
 	}
 	a.request = f.octets(l, selector, words, a.plus)
 	return nil
 }
 
-// lacksWords reports whether an item is to be asked for by words and has none,
-// not even the empty ones that "%09" at the end of a search's URL are. Behind a
-// selector with a "?", that only says that what follows "?" are no words.
+// lacksWords reports whether an item requires search words and has none. A "%09" at the end of a
+// search's URL means empty words, which are enough. Behind a selector with a "?", it only means
+// that what follows the "?" is not search words.
 func lacksWords(l *locator.Gopher, words, plus string) bool {
 	switch {
 	case words != "" || plus != "" && plus[0] != '+':
@@ -144,7 +144,7 @@ func lacksWords(l *locator.Gopher, words, plus string) bool {
 	return l.Type == '2'
 }
 
-// setOptions finds the Gopher+ string.
+// setOptions sets the Gopher+ string and checks it against the options.
 func (a *access) setOptions(options *Options) error {
 	a.plus = a.loc.Plus
 	wantsView := options.View != "" || options.Language != ""
@@ -160,12 +160,12 @@ func (a *access) setOptions(options *Options) error {
 	case wantsView:
 		a.choose, a.plus = options, "+"
 	case a.plus == "?":
-		a.note = `a form ("?") is asked for by the attributes ("!"), where it is`
+		a.note = `the form ("?") is requested as "!", since it is among the item's attributes`
 	}
 	return nil
 }
 
-// expect finds what a Gopher+ request will be answered with.
+// expect sets how the response to a Gopher+ request is read.
 func (a *access) expect() {
 	if a.plus[0] == '$' {
 		a.kind, a.itemType = menuIf(a.whole), itemType{framing: menuLines, media: plusMenuType}
@@ -195,7 +195,7 @@ func (a *access) expect() {
 	a.told = true
 }
 
-// menuIf is the kind of a menu, of which a part is a document.
+// menuIf returns the kind of a menu; a part of one is a document.
 func menuIf(whole bool) fetch.Kind {
 	if whole {
 		return fetch.KindMenu
@@ -203,7 +203,7 @@ func menuIf(whole bool) fetch.Kind {
 	return fetch.KindDocument
 }
 
-// plain turns the access into one that knows nothing of Gopher+.
+// plain returns the same access without Gopher+.
 func (f *Fetcher) plain(a *access) *access {
 	p := *a
 	p.plus, p.itemType, p.told, p.kind = "", types[a.loc.Type], false, fetch.KindDocument
@@ -214,9 +214,9 @@ func (f *Fetcher) plain(a *access) *access {
 	return &p
 }
 
-// split finds the search words of a request. Without any "%09" what follows "?"
-// in the selector of a search is words with "+" for spaces, as people write
-// them; §3.4 knows no such thing.
+// split returns the selector and the search words of a request. In a search URL without any "%09",
+// what follows "?" in the selector is taken for search words, with "+" for spaces, because people
+// write them this way. RFC 1738 §3.4 does not have this.
 func (f *Fetcher) split(l *locator.Gopher, query string) (selector, words string, err error) {
 	search := l.Type == '7' || l.Type == '2'
 	switch {
@@ -231,7 +231,7 @@ func (f *Fetcher) split(l *locator.Gopher, query string) (selector, words string
 		return "", "", errTwice
 	}
 	if i := strings.IndexAny(query, "\x00\t\r\n"); i >= 0 {
-		return "", "", fmt.Errorf("octet %02X in the search words", query[i])
+		return "", "", fmt.Errorf("the search words contain byte %02X", query[i])
 	}
 	return l.Selector, query, nil
 }

@@ -12,41 +12,40 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Attributes are what a Gopher+ server says about an item (the answer to "!",
-// or a part of that to "$").
+// Attributes are the Gopher+ attributes of an item: the response to "!", or an item's part of the
+// answer to "$".
 type Attributes struct {
 	// Descriptor is the item's line in a menu ("+INFO").
 	Descriptor string
-	// Admin is who looks after the item: "Name <address>".
+	// Admin is the administrator of the item: "Name <address>".
 	Admin string
-	// ModTime is when the item was last modified, by the server's clock, which is
-	// taken for UTC; zero when it does not say.
+	// ModTime is when the item was last modified. The server's clock is assumed to be UTC. The zero
+	// value means that the server does not send it.
 	ModTime time.Time
-	// Details are the lines of the administrative block besides these two, such as
-	// TTL, Author, or a site's Org and Geog.
+	// Details are the other lines of the administrative block, such as TTL or Author, or the Org
+	// and Geog of a site.
 	Details []fetch.Field
-	// Abstract is a text of one line or more.
+	// Abstract is a text of one or more lines.
 	Abstract string
-	// Views are the forms that the item is to be had in, the preferred one first.
+	// Views are the representations of the item. The first is the preferred one.
 	Views []View
-	// Ask is the form to be filled in to get the item; nil when there is none.
+	// Ask is the form that must be filled in to get the item; nil if there is no form.
 	Ask *Form
-	// Other has the blocks that are none of the above, as they are.
+	// Other holds all other blocks, unchanged.
 	Other []Block
 
-	header []fetch.Field // all of it
+	header []fetch.Field // all blocks
 }
 
 // A Block is one attribute of an item.
 type Block struct {
-	// Name is such as "KEYWORDS", without the "+" before it.
+	// Name is the name without the "+", such as "KEYWORDS".
 	Name string
-	// Lines are its lines. The first may be a menu line: where the value is.
+	// Lines are the lines of the block. The first may be a menu line that says where the value is.
 	Lines []string
 }
 
-// isReference reports whether a line of a block is a menu line that says where
-// the attribute is.
+// isReference reports whether a line of a block is a menu line that says where the attribute is.
 func isReference(line string) bool {
 	if strings.Count(line, "\t") < 3 {
 		return false
@@ -107,7 +106,7 @@ func (a *Attributes) admin(lines []string) {
 	}
 }
 
-// parseDate reads "any text <YYYYMMDDhhmmss>"; zero if it is none.
+// parseDate parses "any text <YYYYMMDDhhmmss>". It returns the zero Time if there is no such date.
 func parseDate(s string) time.Time {
 	i := strings.LastIndexByte(s, '<')
 	end := strings.LastIndexByte(s, '>')
@@ -121,8 +120,8 @@ func parseDate(s string) time.Time {
 	return t
 }
 
-// AttributesOf reads the Gopher+ attributes in the Header of a
-// [fetch.Attributes] or [fetch.Item]; nil if it has none.
+// AttributesOf parses the Gopher+ attributes in the Header of a [fetch.Attributes] or [fetch.Item].
+// It returns nil if there are no such attributes.
 func AttributesOf(header []fetch.Field) *Attributes {
 	var blocks []Block
 	for _, f := range header {
@@ -141,7 +140,7 @@ func AttributesOf(header []fetch.Field) *Attributes {
 	return parseAttributes(blocks)
 }
 
-// blockFields are blocks as header fields, one for each line.
+// blockFields returns blocks as header fields, one for each line.
 func blockFields(blocks []Block) []fetch.Field {
 	var fields []fetch.Field
 	for _, b := range blocks {
@@ -155,8 +154,8 @@ func blockFields(blocks []Block) []fetch.Field {
 	return fields
 }
 
-// apply adds what the blocks say to what is known of an item. The size is that
-// of the preferred view, which servers round.
+// apply copies the attributes to those of an item. The size is that of the preferred view, which
+// servers round.
 func (a *Attributes) apply(to *fetch.Attributes) {
 	to.ModTime = a.ModTime
 	if len(a.Views) == 0 {
@@ -171,12 +170,12 @@ func (a *Attributes) apply(to *fetch.Attributes) {
 // attributeScanner reads a list of attributes, item by item.
 type attributeScanner struct {
 	lines *wire.LineReader
-	bound int    // on the octets of an item; 0 is none
-	first *Block // the "+INFO" that ended the item before
+	bound int    // maximum bytes of an item; 0 means no limit
+	first *Block // the "+INFO" that ended the previous item
 	err   error
 }
 
-// all are the blocks of one item after the other.
+// all yields the blocks of each item.
 func (s *attributeScanner) all(yield func([]Block, error) bool) {
 	for {
 		blocks, err := s.next()
@@ -186,8 +185,8 @@ func (s *attributeScanner) all(yield func([]Block, error) bool) {
 	}
 }
 
-// next is the blocks of the next item; io.EOF when there is none. What comes
-// before the first "+INFO" is one too if it has any block.
+// next returns the blocks of the next item, or io.EOF after the last one. Blocks before the first
+// "+INFO" form an item too.
 func (s *attributeScanner) next() (blocks []Block, err error) {
 	if s.first != nil {
 		blocks, s.first = []Block{*s.first}, nil
@@ -225,8 +224,8 @@ func (s *attributeScanner) next() (blocks []Block, err error) {
 	return nil, s.err
 }
 
-// blockStart reads a line that begins a block: "+NAME", "+NAME:" or "+NAME:
-// value". The colon behind "+INFO" may be missing (gopherd 2.3).
+// blockStart parses a line that begins a block: "+NAME", "+NAME:" or "+NAME: value". The colon
+// after "+INFO" may be missing (gopherd 2.3).
 func blockStart(line []byte) (b Block, ok bool) {
 	if len(line) < 2 || line[0] != '+' {
 		return b, false
@@ -250,7 +249,7 @@ func blockStart(line []byte) (b Block, ok bool) {
 	return b, true
 }
 
-// blockOctet reports whether c may be in the name of a block.
+// blockOctet reports whether c may be part of the name of a block.
 func blockOctet(c byte) bool {
 	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// body is the Body of what came over a connection.
+// body is the Body of a response that is read from a connection.
 type body struct {
 	ctx   context.Context
 	loc   locator.Locator
 	conn  *wire.Conn
 	trace *fetch.Trace
 	src   io.Reader // without framing
-	raw   *source   // src, if there is no framing
+	raw   *source   // src if there is no framing, else nil
 
-	room   int64 // how many more octets Limits.Body permits
-	left   int64 // how many more are wanted
-	err    error // of all further reads
+	room   int64 // how many more bytes Limits.Body permits
+	left   int64 // how many more bytes are requested
+	err    error // the result of all further reads
 	closed atomic.Bool
 }
 
-// unbounded is more than anybody sends.
+// unbounded means no limit on a number of bytes.
 const unbounded = 1 << 62
 
 func newBody(x *exchange) *body {
@@ -41,7 +41,7 @@ func newBody(x *exchange) *body {
 	return &body{ctx: x.ctx, loc: x.loc, conn: x.conn, trace: fetch.ContextTrace(x.ctx), room: limit, left: unbounded}
 }
 
-// octets is a body that has been received already.
+// octets is a body that has already been received.
 type octets struct{ *bytes.Reader }
 
 func newOctets(b []byte) octets { return octets{bytes.NewReader(b)} }
@@ -57,7 +57,7 @@ func (b *body) part(offset, length int64) error {
 		case err != nil:
 			return err
 		case skipped < offset:
-			return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
+			return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end; the document has %d bytes", offset, skipped))
 		}
 	}
 	if length > 0 {
@@ -81,7 +81,7 @@ func (b *body) Read(p []byte) (int, error) {
 
 var errClosed = errors.New("the body is closed")
 
-// check is what a read fails with before it has begun.
+// check returns the error with which a read fails before it begins.
 func (b *body) check() error {
 	switch {
 	case b.closed.Load():
@@ -97,17 +97,17 @@ func (b *body) check() error {
 	return nil
 }
 
-// fail makes err the result of this read and all further ones.
+// fail sets the result of this read and all further ones.
 func (b *body) fail(err error) {
 	b.err = io.EOF
 	if err != io.EOF {
 		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, err)
 	} else {
-		_ = b.conn.Close() // whoever keeps the Resource
+		_ = b.conn.Close() // even if the Resource is kept open
 	}
 }
 
-// read reads without telling the trace.
+// read is Read without a call of the Trace.
 func (b *body) read(p []byte) (int, error) {
 	if err := b.check(); err != nil || len(p) == 0 {
 		return 0, err
@@ -121,7 +121,7 @@ func (b *body) read(p []byte) (int, error) {
 	if err != nil {
 		b.fail(err)
 		if n > 0 {
-			err = nil // the next read tells
+			err = nil // the next read returns it
 		} else {
 			err = b.err
 		}
@@ -129,7 +129,7 @@ func (b *body) read(p []byte) (int, error) {
 	return n, err
 }
 
-// full looks whether the body ends just where the limit is.
+// full returns io.EOF if the body ends exactly at the limit, else an error.
 func (b *body) full() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	if n > 0 {
@@ -147,11 +147,10 @@ func (b *body) Close() error {
 	return b.conn.Close()
 }
 
-// rawBody is a body without framing. Its octets can go to a file without
-// passing through the program.
+// rawBody is a body without framing. Its bytes can go to a file without passing through user space.
 type rawBody struct{ *body }
 
-// spliced is how much is handed to the kernel at once.
+// spliced is the maximum number of bytes of one splice.
 const spliced = 1 << 20
 
 // WriteTo implements io.WriterTo.
@@ -164,7 +163,7 @@ func (b *rawBody) WriteTo(w io.Writer) (written int64, err error) {
 	return b.toFile(file, tcp)
 }
 
-// toFile writes what comes from conn, the connection itself, to a file.
+// toFile copies from conn, the underlying connection, to a file.
 func (b *rawBody) toFile(file *os.File, conn io.Reader) (written int64, err error) {
 	for err == nil {
 		var n int64
@@ -181,7 +180,7 @@ func (b *rawBody) toFile(file *os.File, conn io.Reader) (written int64, err erro
 	return written, err
 }
 
-// copyHead writes what has been received already, if anything.
+// copyHead writes what has already been received.
 func (b *rawBody) copyHead(file *os.File) (int64, error) {
 	buf := make([]byte, max(len(b.raw.head), 1))
 	n, err := b.Read(buf)
@@ -194,8 +193,8 @@ func (b *rawBody) copyHead(file *os.File) (int64, error) {
 	return int64(n), err
 }
 
-// splice lets the kernel move octets from the connection to a file. A limit of
-// time is one without any.
+// splice lets the kernel move bytes from the connection to a file. It is an error if no byte
+// arrives within the time limit.
 func (b *rawBody) splice(file *os.File, conn io.Reader) (int64, error) {
 	if err := b.check(); err != nil {
 		return 0, err

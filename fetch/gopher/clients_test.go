@@ -10,15 +10,14 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// A departure is a URL for which other octets are sent than curl or lynx do.
+// A departure is a URL for which other bytes are sent than by curl or lynx.
 type departure struct {
 	sent  string // "" is nothing
 	exact string // with Fetcher.Exact
 	why   string
 }
 
-// departures are all of the URLs of curl-lynx-bytes.txt for which the three do
-// not agree.
+// departures are all URLs of curl-lynx-bytes.txt for which the three clients differ.
 var departures = map[string]departure{
 	"gopher://h/7/q?a+b":                      {"/q\ta b\r\n", "", searches},
 	"gopher://h/7/q?a%20b":                    {"/q\ta b\r\n", "", searches},
@@ -41,8 +40,7 @@ const (
 	oneTAB   = "gopherd refuses a second TAB before a Gopher+ string; it is sent with Exact (§3.4.3)"
 )
 
-// TestOtherClients holds the requests for URLs against those that curl and lynx
-// were seen to send for them.
+// TestOtherClients compares requests with those recorded from curl and lynx.
 func TestOtherClients(t *testing.T) {
 	file, err := os.Open("testdata/traces/clients/curl-lynx-bytes.txt")
 	if err != nil {
@@ -79,7 +77,7 @@ func TestOtherClients(t *testing.T) {
 	}
 }
 
-// sentFor is what is sent first for a URL, if anything is.
+// sentFor returns the first request for a URL, if there is one.
 func sentFor(t *testing.T, url string, exact bool) string {
 	t.Helper()
 	requests := make(chan []byte, 2)
@@ -93,8 +91,8 @@ func sentFor(t *testing.T, url string, exact bool) string {
 	return string(<-requests)
 }
 
-// sentBy is the second part of a column of curl-lynx-bytes.txt: an exit code,
-// and what was sent, in quotes, a string for each time it was read.
+// sentBy parses the second part of a column of curl-lynx-bytes.txt: an exit code, and the data
+// sent, one quoted string for each read.
 func sentBy(t *testing.T, column string) string {
 	t.Helper()
 	_, quoted, _ := strings.Cut(column, " ")

@@ -10,12 +10,12 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// maxComplaint is how long a complaint may be.
+// maxComplaint is the maximum length of an error message in place of a response.
 const maxComplaint = 4 << 10
 
-// complaint reads as much of the answer as it takes to tell whether all of it is
-// a server's complaint instead of what was asked for. Gopher has no other way to
-// say that something does not exist.
+// complaint reports whether the whole response is a server's error message, and returns its text.
+// It reads as much as it needs for that. Gopher has no other way to say that something does not
+// exist.
 func (s *source) complaint(asMenu bool) (text string, is bool) {
 	for {
 		text, v := judge(s.head, s.err == io.EOF, asMenu)
@@ -29,14 +29,14 @@ func (s *source) complaint(asMenu bool) (text string, is bool) {
 	}
 }
 
-var errForeign = errors.New("this is not a gopher server")
+var errForeign = errors.New("not a gopher server")
 
-// portGopher is where there are no other servers.
+// portGopher is the port on which servers of other protocols are not expected.
 var portGopher = locator.DefaultPort("gopher")
 
-// foreign is the first line of what has come if it is that of an HTTP, SSH, FTP or
-// mail server, and for a menu of a news or mailbox server; else nil. Other texts
-// may well begin like the latter.
+// foreign returns the first line of the response if it is that of an HTTP, SSH, FTP or mail server,
+// else nil. For a menu, it also recognizes news and mailbox servers; other texts may well begin
+// like their responses.
 func (s *source) foreign(isMenu bool) []byte {
 	end := bytes.IndexByte(s.head, '\n') + 1
 	if end == 0 || bytes.IndexByte(s.head[:end], '\t') >= 0 {
@@ -59,11 +59,11 @@ const (
 	complains
 )
 
-// judge looks at the first octets of an answer, or at all of them if ended.
+// judge examines the beginning of a response, or all of it if ended.
 //
-// A menu is a complaint when its first line is one and no other line is a link.
-// Anything else is when it is a single menu line, of the kind that servers send
-// for every type, with or without a line "." and empty ones behind it.
+// A menu is an error message if its first line is one and no other line is a link. Any other
+// response is one if it consists of a single menu line, of the kind that servers send for every
+// type. A line "." and empty lines may follow.
 func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 	if len(head) == 0 || head[0] != menu.Error && head[0] != '0' {
 		if len(head) == 0 && !ended {
@@ -118,8 +118,8 @@ func judgeMenu(rest []byte, ended bool) verdict {
 	return undecided
 }
 
-// nowhere reports whether a line leads to no server: one of the places that
-// servers name in a complaint, some of them a field too early.
+// nowhere reports whether a line has a placeholder for a server. Servers put such placeholders in
+// error messages, some of them one field too early.
 func nowhere(l *menu.Line) bool {
 	return menu.Nowhere(l.Host) || menu.Nowhere(l.Selector) || l.Type == menu.Error && string(l.Selector) == "Err"
 }

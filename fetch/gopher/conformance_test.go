@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 	t.Run("pygopherd", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.PyGopher)) })
 }
 
-// harness serves by Gopher+ unless the personality is the plain one.
+// harness serves Gopher+ unless the personality is the plain one.
 func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 	plus := as != testserver.PlainGopher
 	h := fetchtest.Harness{
@@ -30,7 +30,7 @@ func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 			if as == testserver.StandardGopher {
 				return f
 			}
-			return struct { // plain servers have no attributes; of pygopherd's the end cannot be told
+			return struct { // plain servers have no attributes; those of pygopherd have no marked end
 				fetch.Fetcher
 				fetch.Explainer
 			}{f, f}
@@ -56,8 +56,8 @@ func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 			}
 			return site
 		},
-		EndsWithClose: true,              // what has no header of Gopher+ is plain; see TestPlusCut
-		Forbidden:     fetch.ErrNotFound, // the server complains of both alike
+		EndsWithClose: true,              // without a Gopher+ header, an answer is plain; see TestPlusCut
+		Forbidden:     fetch.ErrNotFound, // the server sends the same error message for both
 	}
 	if as != testserver.PyGopher {
 		h.Want = wanted
@@ -65,7 +65,7 @@ func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 	return h
 }
 
-// typeAt is the item type of a name in the content, as the server's menus have it.
+// typeAt returns the item type of a name in the content, as in the server's menus.
 func typeAt(name string) byte {
 	switch {
 	case name == "." || name == "dir":
@@ -76,7 +76,7 @@ func typeAt(name string) byte {
 	return '9'
 }
 
-// wanted is a text with the line ends of the network, and all else as it is.
+// wanted returns a text with the line ends of the network, and other content unchanged.
 func wanted(name string, octets []byte) []byte {
 	if typeAt(name) != '0' || len(octets) == 0 {
 		return octets

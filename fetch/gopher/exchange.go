@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// exchange is a request that has been sent, and the first of the answer.
+// exchange is a request that has been sent, and the beginning of its response.
 type exchange struct {
 	*access
 	ctx      context.Context
@@ -19,18 +19,19 @@ type exchange struct {
 	conn     *wire.Conn
 	peer     netip.AddrPort
 	src      *source
-	isPlus   bool // the answer had a header of Gopher+
+	isPlus   bool // the response has a Gopher+ header
 	header   plusHeader
-	fallback string // why it had none, where one was to be expected
+	fallback string // why the response has no Gopher+ header, although one was expected
 }
 
 const (
-	fallbackHeader = "the answer has no header of Gopher+ and is taken as a plain one"
-	fallbackList   = "the attributes came without a header of Gopher+"
-	fallbackStub   = "the server only looks like one of Gopher+: asked again without it"
+	fallbackHeader = "the response has no Gopher+ header and is read as plain gopher"
+	fallbackList   = "the attributes have no Gopher+ header"
+	fallbackStub   = "the server does not really support Gopher+; repeating the request without it"
 )
 
-// ask does the exchange. An answer that is only a complaint is an error.
+// ask sends the request and examines the beginning of the response. If the response is only an
+// error message, it returns an error.
 func (f *Fetcher) ask(ctx context.Context, req *fetch.Request, a *access) (*exchange, error) {
 	x, err := f.send(ctx, req, a)
 	if err != nil {
@@ -51,7 +52,7 @@ func (f *Fetcher) ask(ctx context.Context, req *fetch.Request, a *access) (*exch
 	return x, err
 }
 
-// send connects, sends the request and waits for the first of the answer.
+// send connects, sends the request and waits for the beginning of the response.
 func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exchange, error) {
 	env := f.Env.WithDefaults()
 	conn, err := f.connect(ctx, &env, req, a)
@@ -60,7 +61,7 @@ func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exc
 	}
 	c := wire.NewConn(ctx, conn, env.Limits.Reply)
 	x := &exchange{access: a, ctx: ctx, limits: env.Limits, conn: c, peer: fetch.AddrPort(conn.RemoteAddr()), src: &source{conn: c}}
-	// In one write: a server may take what comes first for the whole request.
+	// In one write, because a server may take the first packet for the whole request.
 	if _, err := c.Write(a.request); err != nil {
 		c.Close()
 		return nil, fetch.Fail(fetch.OpSend, a.loc, fetch.ErrOther, err)
@@ -75,8 +76,8 @@ func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exc
 	return x, nil
 }
 
-// connect connects to the item's server. The policy is shown the locator with a
-// form that comes separately.
+// connect connects to the item's server. If the form comes from Options, the policy is called with
+// a locator that includes it.
 func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Request, a *access) (net.Conn, error) {
 	target := a.loc
 	if a.form != nil {
@@ -96,8 +97,8 @@ func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Reques
 	return f.handshake(ctx, conn, a, env.Limits.Connect)
 }
 
-// begin looks at the first of the answer: at its header if it has one, and
-// whether all of it is an error.
+// begin examines the beginning of the response: a Gopher+ header, and whether all of it is an error
+// message.
 func (x *exchange) begin() (err error) {
 	if x.loc.Type == '2' {
 		return x.phoneAnswer()
@@ -121,7 +122,7 @@ func (x *exchange) begin() (err error) {
 		trace.Note(x.fallback)
 		x.unexpected()
 	} else if x.framing == menuLines && x.src.begins("--") {
-		// No line of a menu: gopherd refuses searches so, whoever asks.
+		// Not a menu line: gopherd refuses searches in this way, even plain ones.
 		if x.header, x.isPlus, err = x.src.header(); err == nil && x.isPlus {
 			return x.refusal()
 		}
@@ -137,12 +138,12 @@ func (x *exchange) begin() (err error) {
 			text := strings.TrimRight(string(line), "\r\n")
 			return &fetch.Error{Op: fetch.OpRead, URL: x.loc.Redacted(), Kind: fetch.ErrProtocol, Reply: text, Err: errForeign}
 		}
-		trace.Note("the answer begins like that of another protocol")
+		trace.Note("the response looks like that of another protocol")
 	}
 	return nil
 }
 
-// unexpected makes the access one whose answer is plain after all.
+// unexpected changes the access to one with a plain response.
 func (x *exchange) unexpected() {
 	a := *x.access
 	a.itemType, a.told = types[a.loc.Type], false
@@ -152,7 +153,7 @@ func (x *exchange) unexpected() {
 	x.access = &a
 }
 
-// shown is the request as it may be shown to people.
+// shown returns the request with passwords masked.
 func (a *access) shown() []byte {
 	if a.form == nil || !a.form.secret {
 		return a.request
@@ -161,15 +162,14 @@ func (a *access) shown() []byte {
 	return append(masked, a.form.masked...)
 }
 
-// headSize is how much is received at once at first.
+// headSize is how many bytes are received at once at first.
 const headSize = 16 << 10
 
-// source is what the server sends. The first of it is looked at before it is
-// read.
+// source is the data from the server. Its beginning can be examined before it is read.
 type source struct {
 	conn *wire.Conn
-	head []byte // received, not yet read
-	err  error  // what comes after head, if that is known
+	head []byte // received, but not yet read
+	err  error  // the read error after head, if there was one
 }
 
 // fill receives more into head.

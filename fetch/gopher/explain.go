@@ -12,7 +12,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	switch {
 	case a.referral != nil:
-		return &fetch.Plan{Steps: []fetch.Step{{Do: "go to " + a.referral.Redacted()}}, Notes: []string{"the gopher server is not asked"}}, nil
+		return &fetch.Plan{Steps: []fetch.Step{{Do: "follow the link to " + a.referral.Redacted()}}, Notes: []string{"the gopher server is not contacted"}}, nil
 	case a.kind == fetch.KindAdvice:
 		return &fetch.Plan{Steps: []fetch.Step{{Do: "say: " + a.advice}}}, nil
 	case a.kind == fetch.KindQuery:
@@ -24,7 +24,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	p.Steps = append(p.Steps, f.steps(a)...)
 	if req.Offset > 0 {
-		p.Notes = append(p.Notes, "gopher sends all of it; what is before the offset is dropped here")
+		p.Notes = append(p.Notes, "gopher has no ranges: the data before the offset is received and discarded")
 	}
 	if a.note != "" {
 		p.Notes = append(p.Notes, a.note)
@@ -32,7 +32,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	return p, nil
 }
 
-// steps are those of an access that dials.
+// steps returns the steps of an access that connects to a server.
 func (f *Fetcher) steps(a *access) []fetch.Step {
 	if a.choose == nil {
 		return []fetch.Step{{Send: string(a.shown())}, {Do: a.reading()}}
@@ -44,12 +44,12 @@ func (f *Fetcher) steps(a *access) []fetch.Step {
 		{Send: string(f.octets(a.loc, a.loc.Selector, a.words, asking.plus))},
 		{Do: asking.reading()},
 		{Do: "choose the view, and connect again"},
-		{Send: string(f.octets(a.loc, a.loc.Selector, a.words, getting.plus)), When: "when there is such a view"},
-		{Do: getting.reading(), When: "when there is such a view"},
+		{Send: string(f.octets(a.loc, a.loc.Selector, a.words, getting.plus)), When: "if there is such a view"},
+		{Do: getting.reading(), When: "if there is such a view"},
 	}
 }
 
-// explainQuery is the plan of a search whose words are still to be asked for.
+// explainQuery returns the plan of a search without search words.
 func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 	const words = "(words)"
 	asked := *req
@@ -58,7 +58,7 @@ func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	when := "when search words are given"
+	when := "if search words are given"
 	return &fetch.Plan{
 		Network: "tcp", Host: a.host, Port: a.port,
 		Steps: []fetch.Step{
@@ -66,17 +66,17 @@ func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 			{Send: string(a.shown()), When: when},
 			{Do: a.reading(), When: when},
 		},
-		Notes: []string{"nothing is dialled without words"},
+		Notes: []string{"without search words, no connection is made"},
 	}, nil
 }
 
-// reading says how the answer is read.
+// reading describes how the response is read.
 func (a *access) reading() string {
 	switch {
 	case a.loc.Type == '2':
-		return "read to the line of the reply that is its last"
+		return "read to the last line of the reply"
 	case a.plus != "":
-		return "read the header of Gopher+, and what follows as that says"
+		return "read the Gopher+ header, then the response as the header says"
 	}
 	switch a.framing {
 	case textLines:

@@ -10,14 +10,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FindAttributes implements [fetch.AttributeFinder]: it asks a Gopher+ server
-// for the item's attributes ("!"), or those of them that the URL names. Header
-// has their lines, each named by its block with the "+" before it;
-// [AttributesOf] makes sense of them. Size is only given where it is sure to be
-// that of the Body: most servers round it, and they change the line ends of
+// FindAttributes implements [fetch.AttributeFinder]. It requests the item's Gopher+ attributes
+// ("!"), or only those that the URL names. Header has their lines; the name of each field is that
+// of the block, with the "+" before it. [AttributesOf] parses them. Size is set only if it is
+// certain to be that of the Body, because most servers round sizes and change the line ends of
 // texts.
 //
-// A server that does not know Gopher+ has no attributes: kind ErrProtocol.
+// If the server does not support Gopher+, the error is of kind ErrProtocol.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.attributes(ctx, req)
 	if err != nil {
@@ -32,11 +31,11 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 }
 
 var (
-	errNoAttributes   = errors.New("the answer has no attributes: the server does not know Gopher+")
-	errHasNoAttribute = errors.New("only items of a gopher server have attributes")
+	errNoAttributes   = errors.New("the response has no attributes: the server does not support Gopher+")
+	errHasNoAttribute = errors.New("only items on a gopher server have attributes")
 )
 
-// attributes asks for the attributes of an item.
+// attributes fetches the attributes of an item.
 func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attributes, error) {
 	l, err := itemOf(req.Locator)
 	if err != nil {
@@ -51,7 +50,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 	item := *l
 	requests := []string{"!"}
 	if len(l.Plus) > 1 && l.Plus[0] == '!' {
-		requests = []string{l.Plus, "!"} // pygopherd does not understand the names
+		requests = []string{l.Plus, "!"} // pygopherd does not support the names
 	}
 	for _, item.Plus = range requests {
 		item.Fields = 2
@@ -62,7 +61,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 	return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrProtocol, errNoAttributes)
 }
 
-// list fetches the attributes of an item; nil if something else came.
+// list fetches the attributes of an item; nil if the response is something else.
 func (f *Fetcher) list(ctx context.Context, req *fetch.Request, item *locator.Gopher) (*Attributes, error) {
 	res, err := f.fetch(ctx, &fetch.Request{Locator: item, From: req.From})
 	if err != nil {
@@ -72,7 +71,7 @@ func (f *Fetcher) list(ctx context.Context, req *fetch.Request, item *locator.Go
 	return res.Info.(*Info).Attributes, nil
 }
 
-// rename makes err one about l, which is what was asked for.
+// rename makes err an error about l, the requested item.
 func rename(err error, l locator.Locator) error {
 	if err == nil {
 		return nil

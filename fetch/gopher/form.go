@@ -10,42 +10,42 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// A Form is what a Gopher+ server asks before it gives an item (RFC 1738
-// §3.4.5; the block "+ASK").
+// A Form holds the questions that a Gopher+ server asks before it sends an item (RFC 1738 §3.4.5;
+// the block "+ASK").
 type Form struct {
 	Questions []Question
 }
 
 // A Question is one line of a form.
 type Question struct {
-	// Kind is what kind of answer is wanted.
+	// Kind is the kind of answer.
 	Kind QuestionKind
-	// Prompt is the question's text.
+	// Prompt is the text of the question.
 	Prompt string
 	// Default is the answer that the server suggests; "1" or "0" for Select.
 	Default string
-	// Choices are the possible answers of a Choose.
+	// Choices are the possible answers of a Choose question.
 	Choices []string
 }
 
-// QuestionKind is the kind of a [Question], in the words of Gopher+.
+// QuestionKind is the kind of a [Question], as named by Gopher+.
 type QuestionKind uint8
 
 // The kinds of question.
 const (
 	Ask     QuestionKind = iota // a line of text
-	AskP                        // a password, a line that is not shown; it goes over the wire as it is
+	AskP                        // a password: a line that is not shown, but is sent in clear text
 	AskL                        // lines of text
-	AskF                        // the name of a local file to store what comes
+	AskF                        // the name of a local file in which to store the item
 	Select                      // yes or no
 	Choose                      // one of several
 	ChooseF                     // the content of a local file
-	Note                        // no question: a text to be shown
+	Note                        // not a question: a text to show
 )
 
 var questionKinds = []string{Ask: "Ask", AskP: "AskP", AskL: "AskL", AskF: "AskF", Select: "Select", Choose: "Choose", ChooseF: "ChooseF", Note: "Note"}
 
-// String is the kind's name.
+// String returns the name of the kind.
 func (k QuestionKind) String() string {
 	if int(k) < len(questionKinds) {
 		return questionKinds[k]
@@ -53,7 +53,7 @@ func (k QuestionKind) String() string {
 	return "kind " + strconv.Itoa(int(k))
 }
 
-// parseForm reads the lines of the block "+ASK".
+// parseForm parses the lines of the block "+ASK".
 func parseForm(lines []string) *Form {
 	f := new(Form)
 	for _, line := range lines {
@@ -62,8 +62,8 @@ func parseForm(lines []string) *Form {
 	return f
 }
 
-// parseQuestion reads "Kind: prompt[⇥default or choices…]". An unknown kind is
-// Ask, and a line without one is a Note, as in the UMN client.
+// parseQuestion parses "Kind: prompt[⇥default or choices…]". An unknown kind means Ask, and a line
+// without a kind is a Note, as in the UMN client.
 func parseQuestion(line string) Question {
 	kind, rest, ok := strings.Cut(line, ":")
 	if !ok {
@@ -91,40 +91,41 @@ func parseQuestion(line string) Question {
 	return q
 }
 
-// A Filled form is a [Form] with its answers, to be sent by [Options].Form. Its
-// String has passwords masked.
+// A Filled form is a [Form] with its answers, for [Options].Form. Its String masks passwords.
 type Filled struct {
 	plus   string
 	masked string
 	secret bool
 }
 
-// Plus is the Gopher+ string that sends the form, passwords included: as the
-// Plus of a Locator it makes a URL that fetches the same (RFC 1738 §3.4.9).
+// Plus returns the Gopher+ string that sends the form, including passwords. A Locator with this
+// Plus is a URL that fetches the same item (RFC 1738 §3.4.9).
 func (f *Filled) Plus() string { return f.plus }
 
-// String is Plus with "****" for each password.
+// String returns Plus with "****" in place of each password.
 func (f *Filled) String() string { return f.masked }
 
-// Secret reports whether the form holds a password, which a URL with Plus would
-// show.
+// Secret reports whether the form contains a password, which would be visible in a URL with Plus.
 func (f *Filled) Secret() bool { return f.secret }
 
-// Fill makes a request of the answers, one for each question in order; those to
-// a Note are not looked at. Fewer are as many empty ones. An AskL takes lines
-// ended by LF, which are sent with an empty one behind them, as the UMN client
-// does; a Select "1" or "0", a Choose one of its choices, a ChooseF the content of
-// a file. view is the label of the view wanted; empty is the
-// server's choice.
+// Fill returns the form filled in with answers, one for each question in order. Answers to a Note
+// are ignored. Missing answers are empty.
+//   - An AskL takes lines ended by LF. They are sent with an empty line after them, as the UMN
+//     client does.
+//   - A Select takes "1" or "0".
+//   - A Choose takes one of its choices.
+//   - A ChooseF takes the content of a file.
 //
-// A line that is only a dot would end the form early, and line ends inside a
-// line would break it up: they are refused.
+// view is the label of the requested view; if empty, the server chooses.
+//
+// Fill refuses a line that is only a dot, because it would end the form, and a line break inside a
+// line.
 func (f *Form) Fill(view string, answers []string) (*Filled, error) {
 	if strings.ContainsAny(view, "\x00\t\r\n") {
-		return nil, errors.New("no such view")
+		return nil, errors.New("the name of the view contains NUL, TAB, CR or LF")
 	}
 	if len(answers) > len(f.Questions) {
-		return nil, fmt.Errorf("%d answers to %d questions", len(answers), len(f.Questions))
+		return nil, fmt.Errorf("%d answers for %d questions", len(answers), len(f.Questions))
 	}
 	begin := "+" + view + "\t1\r\n+-1\r\n"
 	filled := &Filled{plus: begin, masked: begin}
@@ -134,7 +135,7 @@ func (f *Form) Fill(view string, answers []string) (*Filled, error) {
 			continue
 		}
 		if file != nil {
-			return nil, fmt.Errorf("the answer to %q is a file, which has to be the last", file.Prompt)
+			return nil, fmt.Errorf("the answer to %q is a file, which must be the last answer", file.Prompt)
 		}
 		answer := ""
 		if i < len(answers) {
@@ -165,12 +166,12 @@ func (f *Filled) add(lines []string, secret bool) {
 }
 
 var (
-	errAnswerDot   = errors.New("has a line that is only a dot, which would end the form")
-	errAnswerOctet = errors.New("has an octet that cannot be sent: NUL, CR or LF")
-	errAnswerYes   = errors.New(`has to be "1" or "0"`)
+	errAnswerDot   = errors.New("contains a line with only a dot, which would end the form")
+	errAnswerOctet = errors.New("contains NUL, CR or LF, which cannot be sent")
+	errAnswerYes   = errors.New(`must be "1" or "0"`)
 )
 
-// lines are the lines that an answer comes to.
+// lines returns the lines that are sent for an answer.
 func (q *Question) lines(answer string) ([]string, error) {
 	lines := []string{answer}
 	switch q.Kind {
@@ -192,7 +193,7 @@ func (q *Question) lines(answer string) ([]string, error) {
 		}
 	case Choose:
 		if answer != "" && !slices.Contains(q.Choices, answer) {
-			return nil, fmt.Errorf("has to be one of %q", q.Choices)
+			return nil, fmt.Errorf("must be one of %q", q.Choices)
 		}
 	}
 	for _, line := range lines {
@@ -206,8 +207,7 @@ func (q *Question) lines(answer string) ([]string, error) {
 	return lines, nil
 }
 
-// splitLines are the lines of a text, each ended by LF or CR LF; the last need
-// not be.
+// splitLines splits a text into lines. Each ends in LF or CR LF, except perhaps the last.
 func splitLines(text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if text == "" {
@@ -216,5 +216,5 @@ func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// isForm reports whether a Gopher+ string is a form that has been filled in.
+// isForm reports whether a Gopher+ string contains a filled form.
 func isForm(plus string) bool { return strings.Contains(plus, "\r\n") }

@@ -1,12 +1,10 @@
-// Package gopher fetches gopher URLs (RFC 1738 §3.4) by the protocol of
-// RFC 1436: one connection, one line sent, and what comes until the server
-// closes is the answer.
+// Package gopher fetches gopher URLs (RFC 1738 §3.4) by the protocol of RFC 1436. The client opens
+// a connection and sends one line. The response is all that the server sends until it closes.
 //
-// A Gopher+ string in a URL is sent as RFC 1738 §3.4.3 to §3.4.9 say, and the
-// answer is read by its header: a document, a menu, the attributes of an item,
-// or an error of its own kind. A server that does not know Gopher+ answers
-// plainly, and that is told. CSO phone books (type 2, RFC 2378) are asked in
-// their own protocol.
+// A Gopher+ string in a URL is sent as RFC 1738 §3.4.3 to §3.4.9 require. The header of the
+// response says whether it is a document, a menu, the attributes of an item, or an error
+// ([PlusError]). If the server does not support Gopher+, its plain response is returned and
+// [Info].Fallback says so. CSO phone books (type 2, RFC 2378) are queried by their own protocol.
 package gopher
 
 import (
@@ -17,29 +15,30 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer]
-// for gopher and gophers URLs. The zero value is ready. It keeps nothing
-// between requests; its fields must not be changed once it is in use.
+// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer] for gopher and
+// gophers URLs. The zero value is ready to use. It keeps no state between requests. The fields must
+// not be changed after first use.
 //
-// Menus are KindMenu; one line that is nothing but the server's complaint is an
-// error of kind ErrNotFound. A search (type 7) or phone book (2) without words is
-// KindQuery, and so is an item with a form ("?"), which is then in its
-// [Info].Attributes; a telnet session (8, T) is KindAdvice, for which nothing is
-// dialled. An item that stands for a URL (type h, "URL:…") is a
-// *[fetch.Referral]. The entries of a phone book are KindDirectory.
+// The kind of a Resource depends on the item:
+//   - A menu is of KindMenu. A response that is only a server's error message is an error of kind
+//     ErrNotFound.
+//   - A search (type 7) or phone book (2) without words is of KindQuery. So is an item with a form
+//     ("?"), which is then in its [Info].Attributes.
+//   - A telnet session (8, T) is of KindAdvice. No connection is made.
+//   - An item that links to a URL (type h, "URL:…") is a *[fetch.Referral].
+//   - The entries of a phone book are of KindDirectory.
 //
-// Gopher has no sizes and no ranges: Size is -1 unless a Gopher+ server tells
-// it, and with an Offset what comes before it is received all the same; counting
-// from the end is ErrUnsupported.
+// Gopher has no sizes and no ranges. Size is -1, unless a Gopher+ server sends it. With an Offset,
+// the data before it is received and discarded. Counting from the end is ErrUnsupported.
 //
-// [fetch.Request].Options may be *[Options].
+// [fetch.Request].Options must be nil or an *[Options].
 type Fetcher struct {
-	// Env is the way out; nil is the zero Env.
+	// Env provides connections, limits and TLS settings. If nil, the zero Env is used.
 	Env *fetch.Env
-	// Exact sends what RFC 1738 §3.4 says to the letter where real servers want
-	// something else: an empty search string with its TAB before a Gopher+ string
-	// (§3.4.3), and spaces between attribute names (§3.4.7). It also leaves "?" in
-	// the selector of a search instead of taking what follows for its words.
+	// Exact follows RFC 1738 §3.4 to the letter where real servers require something else. It sends
+	// an empty search string with its TAB before a Gopher+ string (§3.4.3), and spaces between
+	// attribute names (§3.4.7). It also leaves a "?" in the selector of a search, where otherwise
+	// search words follow it.
 	Exact bool
 }
 
@@ -49,32 +48,32 @@ var (
 	_ fetch.Explainer       = (*Fetcher)(nil)
 )
 
-// Info is the [fetch.Resource.Info] of what was fetched by gopher.
+// Info is the type of [fetch.Resource.Info] for gopher.
 type Info struct {
-	// Request is what was sent, with passwords in a form masked.
+	// Request is the request that was sent, with passwords in a form masked.
 	Request []byte
-	// Complete is set when the Body, or Items, has been read to an end that the
-	// server has marked: the line "." of a text or menu, the last of the octets that
-	// Gopher+ has announced, or the last line of a phone book's reply. Any other end
-	// cannot be told from a connection that was cut: that of an answer without the
-	// line, which may be empty, or end within a line; that of a text in whose last
-	// line "." the line end is missing, as more might have followed; and that of
-	// everything else, which ends with the connection.
+	// Complete is set when the Body, or Items, has been read to an end that the server has marked:
+	// the line "." of a text or menu, the last of the bytes that Gopher+ has announced, or the last
+	// line of a phone book's reply.
+	//
+	// Any other end looks the same as a broken connection. A response without the line "." may be
+	// empty or end within a line. A text whose last line "." has no line end might have continued.
+	// All other responses end with the connection.
 	Complete bool
-	// Plus is set when the answer was one of Gopher+.
+	// Plus is set when the response has a Gopher+ header.
 	Plus bool
-	// Fallback says why it was not, where a Gopher+ request was made; otherwise
+	// Fallback says why the response to a Gopher+ request has no Gopher+ header. Otherwise it is
 	// empty.
 	Fallback string
-	// Attributes are what was answered to a request for the attributes of an item
-	// ("!" and "?"); nil for others.
+	// Attributes is the response to a request for the attributes of an item ("!" and "?"),
+	// otherwise nil.
 	Attributes *Attributes
 }
 
 // Fetch implements [fetch.Fetcher].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	res, err := f.fetch(ctx, req)
-	options, _ := fetch.OptionsOf[Options](req) // which f.fetch has refused if they are others
+	options, _ := fetch.OptionsOf[Options](req) // f.fetch refuses options of another type
 	for _, mirror := range options.Mirrors {
 		if !isDown(err) || ctx.Err() != nil {
 			break
@@ -133,7 +132,7 @@ func (f *Fetcher) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-// choose finds the view that is wanted among the item's attributes.
+// choose finds the requested view in the item's attributes.
 func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) error {
 	attributes, err := f.attributes(ctx, req)
 	if err != nil {
@@ -150,7 +149,7 @@ func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) err
 	return nil
 }
 
-// resource is one without octets.
+// resource returns a Resource without a body.
 func (a *access) resource() *fetch.Resource {
 	return &fetch.Resource{
 		Attributes: fetch.Attributes{Size: -1, MediaType: a.media, Guessed: a.media != "" && !a.told},
@@ -161,7 +160,7 @@ func (a *access) resource() *fetch.Resource {
 	}
 }
 
-// resource makes a Resource of an answer.
+// resource returns the Resource of a response.
 func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 	a, limits := x.access, x.limits
 	info := &Info{Request: a.shown(), Plus: x.isPlus, Fallback: x.fallback}
@@ -191,7 +190,7 @@ func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 	return res, nil
 }
 
-// frame takes the framing off the answer, and reports whether it is a list of
+// frame sets how the body of the response is read, and reports whether the response is a list of
 // attributes.
 func (x *exchange) frame(b *body, info *Info) (listed bool) {
 	if x.loc.Type == '2' {
@@ -210,7 +209,7 @@ func (x *exchange) frame(b *body, info *Info) (listed bool) {
 	return listed
 }
 
-// readList reads the attributes of one item at once.
+// readList reads all attributes of one item.
 func (x *exchange) readList(b *body, res *fetch.Resource, info *Info) error {
 	octets, attributes, err := readAttributes(b, x.loc, x.limits)
 	if err != nil {

@@ -22,17 +22,17 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// nowhereToGo is an Env that fails the test when something is dialled.
-func nowhereToGo(t *testing.T) *fetch.Env {
+// noConnection returns an Env that fails the test when something is dialed.
+func noConnection(t *testing.T) *fetch.Env {
 	return &fetch.Env{Dial: func(_ context.Context, _, address string) (net.Conn, error) {
 		t.Errorf("%s was dialled", address)
 		return nil, errors.New("not to be dialled")
 	}}
 }
 
-// TestWithoutConnection has the items that nothing is dialled for.
+// TestWithoutConnection has the items for which no connection is made.
 func TestWithoutConnection(t *testing.T) {
-	f := &Fetcher{Env: nowhereToGo(t)}
+	f := &Fetcher{Env: noConnection(t)}
 	for url, want := range map[string]fetch.Resource{
 		"gopher://h/7/q":         {Kind: fetch.KindQuery},
 		"gopher://h/7/q?x%09":    {Kind: fetch.KindQuery},
@@ -40,9 +40,9 @@ func TestWithoutConnection(t *testing.T) {
 		"gopher://h/7/q%09%09+":  {Kind: fetch.KindQuery},
 		"gopher://h:105/2":       {Kind: fetch.KindQuery},
 		"gopher://h:105/2?":      {Kind: fetch.KindQuery},
-		"gopher://h/8":           {Kind: fetch.KindAdvice, Advice: "connect to h, port 23, by telnet"},
-		"gopher://h:2323/8a%1Bb": {Kind: fetch.KindAdvice, Advice: `connect to h, port 2323, by telnet and log in as "a\x1bb"`},
-		"gopher://h/Tguest":      {Kind: fetch.KindAdvice, Advice: `connect to h, port 23, by tn3270 and log in as "guest"`},
+		"gopher://h/8":           {Kind: fetch.KindAdvice, Advice: "connect to h, port 23, with telnet"},
+		"gopher://h:2323/8a%1Bb": {Kind: fetch.KindAdvice, Advice: `connect to h, port 2323, with telnet and log in as "a\x1bb"`},
+		"gopher://h/Tguest":      {Kind: fetch.KindAdvice, Advice: `connect to h, port 23, with tn3270 and log in as "guest"`},
 	} {
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)})
 		if err != nil {
@@ -81,7 +81,7 @@ func TestWithoutConnection(t *testing.T) {
 	}
 }
 
-// TestServer walks over a server: menu, text, binary, search.
+// TestServer fetches a menu, a text, a binary and a search from a server.
 func TestServer(t *testing.T) {
 	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
 		s.Content = fstest.MapFS{
@@ -146,7 +146,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestComplaints has answers that say that there is none.
+// TestComplaints has answers that say that the item does not exist.
 func TestComplaints(t *testing.T) {
 	from := func(server, name string) string {
 		_, answer := recorded(t, server, name)
@@ -227,7 +227,7 @@ type stepConn struct {
 
 func (c *stepConn) Read(p []byte) (int, error) { return c.Conn.Read(p[:min(c.n, len(p))]) }
 
-// TestParts has parts of what has framing.
+// TestParts requests parts of answers with framing.
 func TestParts(t *testing.T) {
 	text := []byte("abc\r\n..d\r\n.\r\n")
 	menu := []byte("0a\t/\th\t70\r\n.\r\n")
@@ -279,8 +279,7 @@ func TestBodyLimit(t *testing.T) {
 	}
 }
 
-// TestSilence fails when the limit has passed, not before, wherever the server
-// falls silent.
+// TestSilence checks that a silent server causes a timeout exactly at the limit.
 func TestSilence(t *testing.T) {
 	for _, typ := range []byte("019") {
 		for _, said := range []string{"", "3", "0a\t/\th\t70\r\n", "3no\t\terror.host\t1\r\n.", "a\r\n.", "a\r\n..b\r\n"} {
@@ -306,7 +305,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestReset is an error, whatever came before.
+// TestReset checks that a reset connection is an error, whatever was received before.
 func TestReset(t *testing.T) {
 	for _, typ := range []byte("019") {
 		for _, said := range []string{"", "3no", "a\r\nb", "a\r\n.", "a\r\n..b\r\n"} {
@@ -324,8 +323,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestOneWrite sends a request at once: a server may take the first segment for
-// all of it.
+// TestOneWrite checks that a request is sent in one write, because a server may take the first
+// segment for all of it.
 func TestOneWrite(t *testing.T) {
 	for _, url := range []string{"gopher://h/", "gopher://h/7q%09two%20words", "gopher://h/0survey%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A"} {
 		var sent []string
@@ -358,8 +357,8 @@ func (c *writeConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// TestToFile copies a binary from a TCP connection to a file: whole, in part,
-// beyond a limit of octets, and slowly.
+// TestToFile copies a binary from a TCP connection to a file: whole, in part, beyond a limit, and
+// slowly.
 func TestToFile(t *testing.T) {
 	data := make([]byte, 3<<20+12345)
 	for i := range data {
@@ -392,7 +391,7 @@ func TestToFile(t *testing.T) {
 		n, err := res.Body.(io.WriterTo).WriteTo(file)
 		file.Close()
 		if tc.kind == fetch.ErrOther && err != nil || tc.kind != fetch.ErrOther && !errors.Is(err, tc.kind) || n != int64(len(tc.want)) || told != n {
-			t.Errorf("%+v: %d octets, %d told, %v", tc.kind, n, told, err)
+			t.Errorf("%+v: %d bytes, %d reported, %v", tc.kind, n, told, err)
 		}
 		if got, err := os.ReadFile(file.Name()); err != nil || string(got) != string(tc.want) {
 			t.Errorf("offset %d, length %d, limit %d: %d octets in the file, want %d", tc.offset, tc.length, tc.limit, len(got), len(tc.want))
@@ -401,8 +400,8 @@ func TestToFile(t *testing.T) {
 	}
 }
 
-// TestToFileIdle has a server that is slow, which is no failure, and then silent,
-// which is one.
+// TestToFileIdle has a server that is slow, which is not an error, and then silent, which is a
+// timeout.
 func TestToFileIdle(t *testing.T) {
 	const (
 		idle = time.Hour
@@ -437,7 +436,7 @@ func TestToFileIdle(t *testing.T) {
 			t.Errorf("%d octets, %v; want %d and a timeout", n, err, want)
 		}
 		if told != 1+more {
-			t.Errorf("the trace told of octets %d times, want %d", told, 1+more)
+			t.Errorf("Trace.Body was called %d times, want %d", told, 1+more)
 		}
 	})
 }

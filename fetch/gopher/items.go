@@ -17,38 +17,38 @@ import (
 
 // The names of an item's Header fields.
 const (
-	// HeaderType is the item's gophertype, a single character; a mirror ("+") has
-	// the type of what it mirrors.
+	// HeaderType is the item type, a single character. A mirror ("+") has the type of the item it
+	// mirrors.
 	HeaderType = "gophertype"
 	// HeaderPlus is "+" for a Gopher+ item and "?" for one with a form.
 	HeaderPlus = "gopher+"
-	// HeaderMirror is there for an alternative of the item above.
+	// HeaderMirror is present if the item is an alternative of the item above.
 	HeaderMirror = "mirror"
-	// HeaderError is the text of a line that complains (type 3).
+	// HeaderError is the text of an error line (type 3).
 	HeaderError = "error"
-	// HeaderFault says why a line that looks like a link is none.
+	// HeaderFault says why a line that looks like a link is not one.
 	HeaderFault = "fault"
 )
 
-// items reads a menu as items.
+// items returns the items of a menu.
 func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
-		tooLong := fmt.Errorf("a menu line is longer than %d octets", limits.Line)
+		tooLong := fmt.Errorf("a menu line is longer than %d bytes", limits.Line)
 		yieldItems(yield, menu.Lines(wire.ReadAhead(ctx, r), limits.Line), newMaker(a).item, a.loc, limits, tooLong)
 	}
 }
 
-// attributeItems reads a list of the attributes of many items.
+// attributeItems returns the items of a list of attributes.
 func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
-		tooLong := fmt.Errorf("the attributes of an item are longer than %d octets, or a line than %d", limits.Header, limits.Line)
+		tooLong := fmt.Errorf("the attributes of an item are longer than %d bytes, or one line is longer than %d bytes", limits.Header, limits.Line)
 		s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r), limits.Line), bound: limits.Header}
 		yieldItems(yield, s.all, newMaker(a).described, a.loc, limits, tooLong)
 	}
 }
 
-// yieldItems yields an Item for each part of a list. tooLong is what becomes of a
-// part that is longer than the limit.
+// yieldItems yields an Item for each part of a list. tooLong is the error for a part that exceeds
+// the limit.
 func yieldItems[T any](yield func(fetch.Item, error) bool, parts iter.Seq2[T, error], item func(T) fetch.Item, l locator.Locator, limits fetch.Limits, tooLong error) {
 	n := 0
 	for part, err := range parts {
@@ -56,7 +56,7 @@ func yieldItems[T any](yield func(fetch.Item, error) bool, parts iter.Seq2[T, er
 		case errors.Is(err, wire.ErrLineTooLong):
 			err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, tooLong)
 		case err == nil && limits.Items > 0 && n >= limits.Items:
-			err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("there are more than %d items", limits.Items))
+			err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the listing has more than %d items", limits.Items))
 		case err != nil:
 			err = fetch.Fail(fetch.OpRead, l, fetch.ErrOther, err)
 		}
@@ -70,7 +70,7 @@ func yieldItems[T any](yield func(fetch.Item, error) bool, parts iter.Seq2[T, er
 	}
 }
 
-// described is an item by its attributes.
+// described returns the item that attributes describe.
 func (m *maker) described(blocks []Block) fetch.Item {
 	attributes := parseAttributes(blocks)
 	line := menu.Parse([]byte(attributes.Descriptor))
@@ -80,15 +80,15 @@ func (m *maker) described(blocks []Block) fetch.Item {
 	return it
 }
 
-// maker makes Items.
+// maker converts menu lines to Items.
 type maker struct {
-	host   string            // the last one: most items are on the same
-	err    error             // of it
-	secure *locator.HostPort // the server of the menu, if it is spoken to by TLS
+	host   string            // of the last item, since most items are on the same host
+	err    error             // whether host is invalid
+	secure *locator.HostPort // the server of the menu, if the connection uses TLS
 }
 
-// newMaker makes the Items of an answer. Those on a server that is spoken to by
-// TLS are to be had in the same way.
+// newMaker returns a maker for the items of a response. If the connection uses TLS, so do the links
+// to the same server.
 func newMaker(a *access) *maker {
 	m := new(maker)
 	if a.loc.Secure {
@@ -97,7 +97,7 @@ func newMaker(a *access) *maker {
 	return m
 }
 
-// item is a menu line as an Item.
+// item returns the Item of a menu line.
 func (m *maker) item(line *menu.Line) fetch.Item {
 	display, selector := line.Strings()
 	it := fetch.Item{Name: display, Attributes: fetch.Attributes{Size: -1, Header: header(line, display)}}
@@ -128,7 +128,7 @@ var (
 	errHost     = errors.New("bad host")
 )
 
-// locate is what a link leads to.
+// locate returns the target of a link.
 func (m *maker) locate(line *menu.Line, selector string) (locator.Locator, error) {
 	if url := line.URL(); url != nil {
 		return linked(string(url))
@@ -138,7 +138,7 @@ func (m *maker) locate(line *menu.Line, selector string) (locator.Locator, error
 	}
 	if string(line.Host) != m.host {
 		m.host = string(line.Host)
-		// What a host is, is up to the grammar of URLs.
+		// The grammar of URLs defines what a valid host is.
 		_, m.err = linkParser.Parse((&locator.Gopher{HostPort: locator.HostPort{Host: m.host}}).String())
 	}
 	if m.err != nil {
@@ -163,10 +163,10 @@ func (m *maker) locate(line *menu.Line, selector string) (locator.Locator, error
 	return l, nil
 }
 
-// portCSO is where CSO phone books are.
+// portCSO is the port of CSO phone books.
 const portCSO = 105
 
-// header is what else a line says.
+// header returns the Header of an Item.
 func header(line *menu.Line, display string) []fetch.Field {
 	h := typeHeaders()[line.Type]
 	if line.Plus != 0 {
@@ -184,9 +184,9 @@ func header(line *menu.Line, display string) []fetch.Field {
 	return h
 }
 
-// typeHeaders are the headers of the many lines that have nothing but a type.
-// They have no room, so that appending to one makes a copy. They are made for the
-// first menu, since most programs that start have none to read.
+// typeHeaders are shared by the many lines whose Header has only a type. They have no spare
+// capacity, so that append copies them. They are created for the first menu, because most runs of a
+// program read no menu.
 var typeHeaders = sync.OnceValue(func() *[256][]fetch.Field {
 	h := new([256][]fetch.Field)
 	for t := range h {

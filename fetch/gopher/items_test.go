@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// show is an item in one line: type, name, where it leads, what else is known.
+// show formats an item in one line: type, name, target, other fields.
 func show(it fetch.Item) string {
 	url := "-"
 	if it.Locator != nil {
@@ -28,7 +28,7 @@ func show(it fetch.Item) string {
 	return s
 }
 
-// menuOf fetches a menu made of an answer.
+// menuOf fetches a menu with the given answer.
 func menuOf(t testing.TB, answer []byte) (list []string) {
 	t.Helper()
 	res, err := (&Fetcher{Env: answering(answer, nil)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, "gopher://h/1")})
@@ -48,7 +48,7 @@ func menuOf(t testing.TB, answer []byte) (list []string) {
 	return list
 }
 
-// TestMenus reads the menus that real servers sent.
+// TestMenus parses menus that real servers sent.
 func TestMenus(t *testing.T) {
 	for _, tc := range []struct {
 		server, name string
@@ -130,7 +130,7 @@ func TestMenus(t *testing.T) {
 	}
 }
 
-// TestItems has what leads where.
+// TestItems has the targets of menu lines.
 func TestItems(t *testing.T) {
 	for line, want := range map[string]string{
 		"0a\t/x\th\t70":                        `0 "a" document gopher://h/0/x`,
@@ -156,9 +156,9 @@ func TestItems(t *testing.T) {
 		"ha\turl:gopher://e.org/0x\th\t70":     `h "a" document gopher://e.org/0x`,
 		"ha\tURL:news:a@b\t\t":                 `h "a" document news:a@b`,
 		"ha\tURL:ssh://e.org/\th\t70":          `h "a" document ssh://e.org/`,
-		"ha\tURL:javascript:alert(1)\th\t70":   `h "a" - fault=a gopher item must not lead to a URL of scheme "javascript"`,
-		"ha\tURL:data:text/html,x\th\t70":      `h "a" - fault=a gopher item must not lead to a URL of scheme "data"`,
-		"ha\tURL:file:///etc/passwd\th\t70":    `h "a" - fault=a gopher item must not lead to a URL of scheme "file"`,
+		"ha\tURL:javascript:alert(1)\th\t70":   `h "a" - fault=a gopher item must not link to a URL of scheme "javascript"`,
+		"ha\tURL:data:text/html,x\th\t70":      `h "a" - fault=a gopher item must not link to a URL of scheme "data"`,
+		"ha\tURL:file:///etc/passwd\th\t70":    `h "a" - fault=a gopher item must not link to a URL of scheme "file"`,
 		"ha\tGET /x?y\te.org\t80":              `h "a" document http://e.org/x?y`,
 		"ha\tGET \te.org\t8080":                `h "a" document http://e.org:8080`,
 		"ha\tGETTING\te.org\t80":               `h "a" document gopher://e.org:80/hGETTING`,
@@ -171,7 +171,7 @@ func TestItems(t *testing.T) {
 		"0a\t/x\th\t0":                         `0 "a" - fault=bad port`,
 		"0a\t/x\terror.host\t1":                `0 "a" - fault=bad host`,
 		"i\x1b[2Jb\tfake\t(NULL)\t0":           `i "\x1b[2Jb" -`,
-		"plain text":                           `i "plain text" - fault=no menu line`,
+		"plain text":                           `i "plain text" - fault=not a menu line`,
 		"":                                     `i "" -`,
 	} {
 		got := menuOf(t, []byte(line+"\r\n1other\t/\th\t70\r\n"))
@@ -185,7 +185,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestItemsRoundTrip parses the URL of every item: it is the item's locator.
+// TestItemsRoundTrip checks that the URL of every item is parsed as the item's locator.
 func TestItemsRoundTrip(t *testing.T) {
 	var selector strings.Builder
 	for c := range 256 {
@@ -244,8 +244,8 @@ func TestItemLimits(t *testing.T) {
 	}
 }
 
-// BenchmarkItems measures a menu of 10,000 lines, from octets to Items with
-// their Locators, against bytes.Split of the same octets.
+// BenchmarkItems measures a menu of 10,000 lines, from bytes to Items with their Locators, against
+// bytes.Split of the same bytes.
 func BenchmarkItems(b *testing.B) {
 	var text bytes.Buffer
 	for i := range 10000 {
@@ -278,7 +278,7 @@ func BenchmarkItems(b *testing.B) {
 	b.ReportMetric(float64(read.Nanoseconds())/float64(b.N)/10000, "ns/item")
 }
 
-// menuLine is a line of a menu.
+// menuLine parses a line of a menu.
 func menuLine(text string) *menu.Line {
 	line := menu.Parse([]byte(text))
 	return &line

@@ -11,26 +11,25 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// linkSchemes are those of URLs that a gopher item may stand for. A local file
-// or a script is not among them.
+// linkSchemes are the schemes that a gopher item may link to. Local files and scripts are not among
+// them.
 var linkSchemes = []string{
 	"http", "https", "ftp", "gopher", "gophers", "mailto", "news", "nntp", "telnet", "tn3270", "rlogin", "ssh", "git", "wais", "whois", "cso",
 }
 
-// linkParser takes URLs as they stand in menus. Passwords are not among what is
-// tolerated.
+// linkParser parses URLs in menus. It tolerates what is common there, but no passwords.
 var linkParser = locator.Parser{
 	Tolerate: locator.UnsafeOctets | locator.StrayPercent | locator.Fragments | locator.ModernHosts | locator.EmptyPort,
 }
 
-// linked is the locator of a URL in an item's selector.
+// linked returns the locator of a URL in an item's selector.
 func linked(url string) (locator.Locator, error) {
 	ref, err := linkParser.Parse(url)
 	if err != nil {
 		return nil, err
 	}
 	if scheme := ref.Locator.Scheme(); !slices.Contains(linkSchemes, scheme) {
-		return nil, fmt.Errorf("a gopher item must not lead to a URL of scheme %q", scheme)
+		return nil, fmt.Errorf("a gopher item must not link to a URL of scheme %q", scheme)
 	}
 	if l, ok := ref.Locator.(*locator.Gopher); ok && isForm(l.Plus) {
 		return nil, errFilled
@@ -38,10 +37,10 @@ func linked(url string) (locator.Locator, error) {
 	return ref.Locator, fetch.CheckOctets(ref.Locator)
 }
 
-var errFilled = errors.New("a gopher item must not lead to a form that is filled in already")
+var errFilled = errors.New("a gopher item must not link to a filled form")
 
-// web is the locator of an item 'h' that means a page of a web server: "GET
-// /path", by which a gopher client asks it (UMN gopherd).
+// web returns the locator of an item 'h' that means a page of a web server. Its selector is "GET
+// /path", with which a gopher client requests the page (UMN gopherd).
 func web(l *menu.Line) (locator.Locator, bool) {
 	path, ok := strings.CutPrefix(string(l.Selector), "GET ")
 	if !ok || path != "" && path[0] != '/' {
@@ -55,8 +54,7 @@ func web(l *menu.Line) (locator.Locator, bool) {
 	return ref.Locator, err == nil
 }
 
-// service is the locator of a telnet (8) or tn3270 (T) item: the selector is
-// the name to log in by.
+// service returns the locator of a telnet (8) or tn3270 (T) item. The selector is the login name.
 func service(typ byte, login, host string, port uint16) locator.Locator {
 	t := &locator.Telnet{Slash: true, Server: locator.Server{HostPort: hostPort(host, port, "telnet")}}
 	if login != "" {
@@ -68,7 +66,7 @@ func service(typ byte, login, host string, port uint16) locator.Locator {
 	return &locator.Opaque{Name: "tn3270", Rest: strings.TrimPrefix(t.String(), "telnet:")}
 }
 
-// hostPort leaves out the port that the scheme has anyway.
+// hostPort omits the default port of the scheme.
 func hostPort(host string, port uint16, scheme string) locator.HostPort {
 	if port == locator.DefaultPort(scheme) {
 		port = 0
@@ -76,7 +74,7 @@ func hostPort(host string, port uint16, scheme string) locator.HostPort {
 	return locator.HostPort{Host: host, Port: port}
 }
 
-// session says what a person has to do about a telnet or tn3270 item.
+// session returns the advice for a telnet or tn3270 item.
 func session(a *access) string {
 	program, port := "telnet", a.port
 	if a.loc.Type == 'T' {
@@ -85,7 +83,7 @@ func session(a *access) string {
 	if a.loc.Port == 0 {
 		port = locator.DefaultPort("telnet")
 	}
-	text := fmt.Sprintf("connect to %s, port %d, by %s", fetch.Printable(a.host), port, program)
+	text := fmt.Sprintf("connect to %s, port %d, with %s", fetch.Printable(a.host), port, program)
 	if a.loc.Selector != "" {
 		text += fmt.Sprintf(" and log in as %+q", a.loc.Selector)
 	}

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// parse is a URL as a user may type it.
+// parse parses a URL as a user may type it.
 func parse(t testing.TB, url string) *locator.Gopher {
 	t.Helper()
 	ref, err := locator.Parser{Tolerate: locator.TolerateAll}.Parse(url)
@@ -28,7 +28,7 @@ func parse(t testing.TB, url string) *locator.Gopher {
 	return ref.Locator.(*locator.Gopher)
 }
 
-// recorded is a trace: what was sent to a server, and its answer.
+// recorded returns a recorded trace: the request to a server, and its answer.
 func recorded(t testing.TB, server, name string) (request, answer []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", "traces", server, name)
@@ -42,9 +42,8 @@ func recorded(t testing.TB, server, name string) (request, answer []byte) {
 	return request, answer
 }
 
-// answering is an Env whose every connection leads to a server that reads one
-// request and sends the answer. The requests are sent to the channel, if it is
-// not nil.
+// answering returns an Env whose connections all lead to a server that reads one request and sends
+// the answer. If requests is not nil, it receives the requests.
 func answering(answer []byte, requests chan<- []byte) *fetch.Env {
 	return serving(func(c net.Conn) {
 		request := make([]byte, 4096)
@@ -56,7 +55,7 @@ func answering(answer []byte, requests chan<- []byte) *fetch.Env {
 	})
 }
 
-// serving is an Env whose every connection leads to serve and is closed after it.
+// serving returns an Env whose connections are all served by serve, and then closed.
 func serving(serve func(c net.Conn)) *fetch.Env {
 	network := new(memnet.Network)
 	return &fetch.Env{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -75,7 +74,7 @@ func serving(serve func(c net.Conn)) *fetch.Env {
 	}}
 }
 
-// get fetches and reads to the end. An error of the Body comes with what came
+// get fetches and reads to the end. If the Body fails, it returns the error and what was read
 // before it.
 func get(t testing.TB, env *fetch.Env, req *fetch.Request) (*fetch.Resource, string, error) {
 	t.Helper()
@@ -88,5 +87,5 @@ func get(t testing.TB, env *fetch.Env, req *fetch.Request) (*fetch.Resource, str
 	return res, string(octets), err
 }
 
-// accessOf is an access to an item and nothing more.
+// accessOf returns an access to an item, without any options.
 func accessOf(l *locator.Gopher) *access { return &access{loc: l, host: l.Host} }

@@ -9,9 +9,9 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Menu reads the octets of a menu, as a [fetch.Resource.Body] gave them, as the
-// Items that the Resource would have given; l is the menu's Locator. It is for
-// who wants both.
+// Menu parses the bytes of a menu that were read from a [fetch.Resource.Body]. It returns the Items
+// that the Resource would have had; l is the menu's Locator. It is for programs that need both the
+// bytes and the Items.
 func Menu(r io.Reader, l locator.Locator, limits fetch.Limits) (iter.Seq2[fetch.Item, error], error) {
 	item, err := itemOf(l)
 	if err != nil {

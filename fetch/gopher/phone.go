@@ -15,9 +15,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// phoneBook makes the access one to a CSO phone book (RFC 2378). The selector
-// means nothing there. A phone book keeps the connection until it is told to
-// quit, which goes along so that it need not be waited for.
+// phoneBook makes the access one to a CSO phone book (RFC 2378). The selector is not used. The
+// server keeps the connection open until "quit", so that is sent along with the query.
 func (a *access) phoneBook() error {
 	if strings.ContainsAny(a.words, "\x00\t\r\n") {
 		return errNoWords
@@ -31,20 +30,20 @@ func (a *access) phoneBook() error {
 	return nil
 }
 
-// phoneKinds are the codes that say what went wrong (RFC 2378 §3.4).
+// phoneKinds maps reply codes to kinds of error (RFC 2378 §3.4).
 var phoneKinds = map[int]fetch.ErrorKind{
 	501: fetch.ErrNotFound, 502: fetch.ErrTooLarge, 503: fetch.ErrPermission, 504: fetch.ErrPermission, 505: fetch.ErrPermission,
 	506: fetch.ErrPermission, 516: fetch.ErrPermission, 518: fetch.ErrTooLarge, 520: fetch.ErrTooLarge, 475: fetch.ErrBusy,
 }
 
-// phoneAnswer looks whether the reply says that there is none.
+// phoneAnswer returns an error if the reply reports one.
 func (x *exchange) phoneAnswer() error {
 	for {
 		rest := x.src.head
 		for end := bytes.IndexByte(rest, '\n') + 1; end > 0; end = bytes.IndexByte(rest, '\n') + 1 {
 			l, ok := cso.Parse(rest[:end])
 			if !ok {
-				return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrProtocol, fmt.Errorf("this is no reply of a phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
+				return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrProtocol, fmt.Errorf("unexpected reply from the phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
 			}
 			if l.Entry > 0 || l.Code >= 200 && l.Code < 300 {
 				return nil
@@ -71,8 +70,8 @@ func (x *exchange) phoneAnswer() error {
 	}
 }
 
-// phoneReader gives the reply to a query, to the line that ends it. What comes
-// after that, if a server minds the "quit" at all, is not waited for.
+// phoneReader reads the reply to a query, up to its last line. It does not wait for anything after
+// that, such as the reply to "quit".
 type phoneReader struct {
 	lines *wire.LineReader
 	info  *Info
@@ -106,9 +105,9 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// phoneItems reads the entries of a phone book: each is named by its field
-// "name", or else by its first, and has its fields as Header; a value of many
-// lines has them separated by LF. They lead nowhere.
+// phoneItems returns the entries of a phone book. The Name is the field "name", or else the first
+// field. Header has all fields; the lines of a long value are separated by LF. The Items have no
+// Locator.
 func phoneItems(ctx context.Context, r io.Reader, l locator.Locator, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		yieldItems(yield, cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header), phoneItem, l, limits, errors.New("an entry is longer than the limit"))

@@ -14,23 +14,23 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// plusHeader is the first line of a Gopher+ answer, such as "+512", "+-1" or
-// "--2": whether what follows is what was asked for, and how its end is told.
+// plusHeader is the first line of a Gopher+ response, such as "+512", "+-1" or "--2". It says
+// whether the response is an error, and how its end is marked.
 type plusHeader struct {
 	refused bool  // "-": what follows is an error
-	length  int64 // of what follows, in octets; or one of the two below
+	length  int64 // of the rest in bytes; or one of the two below
 }
 
-// The lengths that are none.
+// Special values of plusHeader.length.
 const (
 	dotEnds   = -1 // a line "." ends it
-	closeEnds = -2 // the close of the connection ends it
+	closeEnds = -2 // closing the connection ends it
 )
 
-// maxPlusHeader is more than the first line of a Gopher+ answer can be long.
+// maxPlusHeader is more than the maximum length of the first line of a Gopher+ response.
 const maxPlusHeader = 32
 
-// parsePlusHeader reads a first line, which may have its line end.
+// parsePlusHeader parses a first line, with or without its line end.
 func parsePlusHeader(line []byte) (h plusHeader, ok bool) {
 	line = bytes.TrimRight(line, "\r\n")
 	if len(line) < 2 || line[0] != '+' && line[0] != '-' {
@@ -52,8 +52,8 @@ func parsePlusHeader(line []byte) (h plusHeader, ok bool) {
 	return h, true
 }
 
-// header takes the header of Gopher+ off what has come. A server that does not
-// know Gopher+ sends none. One that ends before it can be told has been cut off.
+// header removes the Gopher+ header from the data received. A server that does not support Gopher+
+// sends no header. A response that ends within a possible header is truncated.
 func (s *source) header() (h plusHeader, found bool, err error) {
 	for {
 		if end := bytes.IndexByte(s.head, '\n') + 1; end > 0 {
@@ -84,7 +84,7 @@ func headerBegins(b []byte) bool {
 	return (b[0] == '+' || b[0] == '-') && len(bytes.Trim(b[1:], "-0123456789\r")) == 0
 }
 
-// begins reports whether what comes next begins with text.
+// begins reports whether the unread data begins with text.
 func (s *source) begins(text string) bool {
 	for len(s.head) < len(text) && s.err == nil && strings.HasPrefix(text, string(s.head)) {
 		s.fill()
@@ -92,8 +92,8 @@ func (s *source) begins(text string) bool {
 	return bytes.HasPrefix(s.head, []byte(text))
 }
 
-// counted reads the n octets that a header has announced. What a server sends
-// beyond them (gopherd 3.0: a line ".") is dropped; an earlier end is a cut.
+// counted reads the n bytes that a header has announced. Anything after them (gopherd 3.0 sends a
+// line ".") is discarded. An earlier end means a truncated response.
 type counted struct {
 	src  io.Reader
 	left int64
@@ -117,28 +117,27 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// PlusError is a server's refusal in the words of Gopher+. It is inside the
-// *[fetch.Error], which has Code and Text too.
+// A PlusError is a Gopher+ error. It is wrapped in a *[fetch.Error], which has Code and Text too.
 type PlusError struct {
-	// Code is 1 for an item that is not available, 2 for one to be tried later, 3
-	// for one that has moved; servers may use others.
+	// Code is 1 if the item is not available, 2 to try again later, and 3 if the item has moved.
+	// Servers may use others.
 	Code int
-	// Admin is whom to tell: "Name <address>".
+	// Admin is the administrator to contact: "Name <address>".
 	Admin string
-	// Text is the server's explanation, of one line or more.
+	// Text is the server's explanation, of one or more lines.
 	Text string
-	// Moved is where the item is now, for Code 3 if the server says so.
+	// Moved is the new location of the item, for Code 3 if the server sends it.
 	Moved *fetch.Referral
 }
 
 func (e *PlusError) Error() string {
 	if e.Admin == "" {
-		return "said by Gopher+"
+		return "Gopher+ error"
 	}
 	return "administrator: " + e.Admin
 }
 
-// Unwrap gives Moved.
+// Unwrap returns Moved.
 func (e *PlusError) Unwrap() error {
 	if e.Moved == nil {
 		return nil
@@ -146,12 +145,12 @@ func (e *PlusError) Unwrap() error {
 	return e.Moved
 }
 
-// errorKinds are the codes that Gopher+ defines. gopherd sends 1 for everything.
+// errorKinds maps the codes that Gopher+ defines. gopherd sends 1 for every error.
 var errorKinds = map[int]fetch.ErrorKind{1: fetch.ErrNotFound, 2: fetch.ErrBusy, 3: fetch.ErrMoved}
 
-// parsePlusError reads what follows the header of an error: a code and the
-// administrator in the first line, then the explanation. A server that forgets
-// the code explains at once.
+// parsePlusError parses what follows the header of an error: a line with a code and the
+// administrator, then the explanation. If the code is missing, the explanation begins with the
+// first line.
 func parsePlusError(text string) *PlusError {
 	e := new(PlusError)
 	first, rest, _ := strings.Cut(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
@@ -164,7 +163,7 @@ func parsePlusError(text string) *PlusError {
 	return e
 }
 
-// refusal reads the error that the header has announced.
+// refusal reads the error that the header announces.
 func (x *exchange) refusal() error {
 	text, err := io.ReadAll(io.LimitReader(x.unframed(nil), maxComplaint))
 	fetch.ContextTrace(x.ctx).Received(text)
@@ -181,8 +180,8 @@ func (x *exchange) refusal() error {
 	return failure
 }
 
-// moved is where an item is now, by the descriptor in the explanation; nil when
-// there is none. A form that was filled in does not go there.
+// moved returns the new location of an item, from the descriptor in the explanation; nil if there
+// is no descriptor. A filled form is not sent there.
 func (x *exchange) moved(text string) *fetch.Referral {
 	for line := range strings.Lines(text) {
 		_, descriptor, _ := strings.Cut(line, "+INFO")
@@ -197,7 +196,7 @@ func (x *exchange) moved(text string) *fetch.Referral {
 		if l := m.item(&parsed).Locator; l != nil {
 			ref := &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.OriginRedirect, By: x.loc, Peer: x.peer.Addr()}}
 			if x.form != nil || isForm(x.loc.Plus) {
-				ref.Op = "filled form" // what it says is for this server
+				ref.Op = "filled form" // its answers are for this server only
 			} else if to, ok := l.(*locator.Gopher); ok {
 				to.Plus, to.Fields = x.loc.Plus, x.loc.Fields
 			}
@@ -207,9 +206,9 @@ func (x *exchange) moved(text string) *fetch.Referral {
 	return nil
 }
 
-var errCut = errors.New("the answer ends before its end")
+var errCut = errors.New("the response is incomplete")
 
-// unframed is what follows the header, without its framing. info may be nil.
+// unframed returns the body after the header, without its framing. info may be nil.
 func (x *exchange) unframed(info *Info) io.Reader {
 	if info == nil {
 		info = new(Info)
@@ -218,16 +217,16 @@ func (x *exchange) unframed(info *Info) io.Reader {
 	case x.header.length >= 0:
 		return &counted{src: x.src, left: x.header.length, info: info}
 	case x.header.length == dotEnds:
-		// gopherd ends the HTML of a menu without the line that it has announced.
+		// gopherd sends the HTML view of a menu without the line "." that its header announces.
 		page := types[x.loc.Type].framing == menuLines && x.media == "text/html"
 		return &textReader{src: x.src, menu: x.framing == menuLines, marked: !page, info: info, note: fetch.ContextTrace(x.ctx).Note}
 	}
 	return x.src
 }
 
-// stub reports whether the answer is what servers send that only look like
-// Gopher+: attributes of one menu without a selector or a Gopher+ tag
-// (geomyidae, and gophernicus at its root), instead of what was asked for.
+// stub reports whether the response is the one of servers that only imitate Gopher+ (geomyidae, and
+// gophernicus at its root): whatever the request, they send the attributes of one menu without a
+// selector or a Gopher+ tag.
 func (x *exchange) stub() bool {
 	if x.plus == "" || x.plus[0] == '!' || x.form != nil || isForm(x.plus) || !x.src.begins("+INFO: 1") {
 		return false
@@ -247,7 +246,7 @@ func (x *exchange) stub() bool {
 	return x.src.err == io.EOF && !bytes.Contains(rest, []byte("\n+INFO"))
 }
 
-// readAttributes reads a whole list of the attributes of one item.
+// readAttributes reads the attributes of one item.
 func readAttributes(r io.Reader, l locator.Locator, limits fetch.Limits) (octets []byte, a *Attributes, err error) {
 	bound := int64(limits.Header)
 	if bound == 0 {
@@ -258,7 +257,7 @@ func readAttributes(r io.Reader, l locator.Locator, limits fetch.Limits) (octets
 	case err != nil:
 		return nil, nil, err
 	case int64(len(octets)) > bound:
-		return nil, nil, fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the attributes are longer than %d octets", bound))
+		return nil, nil, fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the attributes are longer than %d bytes", bound))
 	}
 	s := attributeScanner{lines: wire.NewLineReader(bytes.NewReader(octets), 0)}
 	blocks, err := s.next()

@@ -24,7 +24,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestPlusAnswers has what servers make of the header of Gopher+.
+// TestPlusAnswers has Gopher+ headers of several servers.
 func TestPlusAnswers(t *testing.T) {
 	for _, tc := range []struct {
 		url, answer, want string
@@ -38,7 +38,7 @@ func TestPlusAnswers(t *testing.T) {
 		{"gopher://h/0x%09%09+", "+5\r\nhello.\r\n", "hello", 5, nil, ""}, // gopherd 3.0
 		{"gopher://h/9x%09%09+", "+0\r\n.\r\n", "", 0, nil, ""},
 		{"gopher://h/9x%09%09+", "+9\r\n.\r\n..x", ".\r\n..x", 9, fetch.ErrTruncated, ""},
-		{"gopher://h/9x%09%09+", "+7\r\n.\r\n..x\n", ".\r\n..x\n", 7, nil, ""}, // no dots are looked at
+		{"gopher://h/9x%09%09+", "+7\r\n.\r\n..x\n", ".\r\n..x\n", 7, nil, ""}, // dots are not examined
 		{"gopher://h/0x%09%09+", "+5\r\nhell", "hell", 5, fetch.ErrTruncated, ""},
 		{"gopher://h/0x%09%09+", "+-1\r\na\r\n..b\r\n.\r\n", "a\r\n.b\r\n", -1, nil, ""},
 		{"gopher://h/0x%09%09+", "+-1\r\na\r\n", "a\r\n", -1, fetch.ErrTruncated, ""},
@@ -83,7 +83,7 @@ func TestPlusAnswers(t *testing.T) {
 	}
 }
 
-// TestPlusErrors has the errors of Gopher+.
+// TestPlusErrors has Gopher+ errors.
 func TestPlusErrors(t *testing.T) {
 	for _, tc := range []struct {
 		answer string
@@ -120,8 +120,8 @@ func TestPlusErrors(t *testing.T) {
 	}
 }
 
-// TestRefusedPlainly has refusals of Gopher+ in answer to plain requests: menus
-// have no such lines, texts may.
+// TestRefusedPlainly has Gopher+ errors in response to plain requests: menus have no such lines,
+// but texts may.
 func TestRefusedPlainly(t *testing.T) {
 	const refusal = "--1\r\n1 Ann <a@b.example>\r\nNo such index.\r\n.\r\n"
 	for _, step := range []int{1, 1 << 20} {
@@ -153,8 +153,8 @@ func TestRefusedPlainly(t *testing.T) {
 	}
 }
 
-// TestForeign has what servers of other protocols say. It is no menu; a document
-// it may be, and at the port of gopher anything may.
+// TestForeign has answers of other protocols. They are not menus, but may be documents, and on the
+// port of gopher anything is accepted.
 func TestForeign(t *testing.T) {
 	for _, answer := range []string{
 		"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\nBad\n", "HTTP/1.0 200 OK\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
@@ -182,7 +182,7 @@ func TestForeign(t *testing.T) {
 				t.Errorf("%s: %q, %v; want %q", url, got, err, answer)
 			}
 			if told := strings.HasPrefix(url, "gopher://h:8080") && slices.Contains([]string{"HTTP", "SSH-", "220 ", "220-"}, line[:4]); told != (string(said) == line+"\r\n") {
-				t.Errorf("%s: the trace was told %q", url, said)
+				t.Errorf("%s: the trace shows %q", url, said)
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// plusSite is a UMN-like server with a document in three views and a form.
+// plusSite returns a UMN-like server with a document in three views and a form.
 func plusSite(t testing.TB, configure ...func(*testserver.Gopher)) *testserver.Gopher {
 	return testserver.NewGopher(t, append([]func(*testserver.Gopher){func(s *testserver.Gopher) {
 		s.Personality = testserver.UMNGopher
@@ -218,8 +218,7 @@ func plusSite(t testing.TB, configure ...func(*testserver.Gopher)) *testserver.G
 	}}, configure...)...)
 }
 
-// TestPlusCut cuts the answers of Gopher+ at every octet: no part of one passes
-// for the whole.
+// TestPlusCut truncates Gopher+ answers at every byte: no part of an answer is taken for the whole.
 func TestPlusCut(t *testing.T) {
 	for _, answer := range []string{
 		"+12\r\na\r\n.\r\n..b\r\nx", "+-1\r\na\r\n.x\r\n.\r\n", "--1\r\n1 A\r\nb\r\n.\r\n", "--2\r\n1 A\r\nb",
@@ -227,7 +226,7 @@ func TestPlusCut(t *testing.T) {
 		for n := range len(answer) {
 			_, got, err := get(t, answering([]byte(answer[:n]), nil), &fetch.Request{Locator: parse(t, "gopher://h/0x%09%09+")})
 			if err == nil {
-				t.Errorf("%q passes for the whole: %q", answer[:n], got)
+				t.Errorf("%q is accepted as complete: %q", answer[:n], got)
 			}
 		}
 	}
@@ -271,11 +270,11 @@ func TestAttributes(t *testing.T) {
 		t.Errorf("what is missing: %v", err)
 	}
 	for url, kind := range map[string]fetch.ErrorKind{"gopher://h/8": fetch.ErrUnsupported, "gopher://h/2": fetch.ErrUnsupported, "gopher://h/hURL:http://e.org/": fetch.ErrUnsupported, "gopher://h/0a%0Ab": fetch.ErrBadURL} {
-		if _, err := (&Fetcher{Env: nowhereToGo(t)}).FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
+		if _, err := (&Fetcher{Env: noConnection(t)}).FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	// pygopherd takes names of attributes for a search, and then it is asked for all.
+	// pygopherd takes names of attributes for a search; then all attributes are requested.
 	py := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.PyGopher })
 	if found, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, py.URL+"/0/salmon%09%09!+VIEWS")}); err != nil || len(found.Header) != 9 {
 		t.Errorf("pygopherd: %+v, %v", found, err)
@@ -286,7 +285,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// TestAttributeForms has attributes as they should not be but are.
+// TestAttributeForms has attributes that are malformed, but used by servers.
 func TestAttributeForms(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
@@ -337,7 +336,7 @@ func TestParseView(t *testing.T) {
 	}
 }
 
-// TestViews chooses among views by their media type and language.
+// TestViews chooses views by media type and language.
 func TestViews(t *testing.T) {
 	srv := plusSite(t)
 	fetchView := func(media, language string) (*fetch.Resource, string, error) {
@@ -355,7 +354,7 @@ func TestViews(t *testing.T) {
 		}
 	}
 	_, _, err := fetchView("text/plain", "fr")
-	if !errors.Is(err, fetch.ErrNotFound) || !strings.Contains(err.Error(), "there are: Text/plain En_US, Text/plain De_DE, application/postscript") {
+	if !errors.Is(err, fetch.ErrNotFound) || !strings.Contains(err.Error(), "available: Text/plain En_US, Text/plain De_DE, application/postscript") {
 		t.Errorf("no such view: %v", err)
 	}
 	sent := srv.Transcript().From(testserver.FromClient)
@@ -376,11 +375,10 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// umnAnswers are those given to the UMN client.
+// umnAnswers are the answers entered in the UMN client.
 var umnAnswers = []string{"", "", "220", "pass", "line one\nline two\n\n \n \n \n", "result.txt", "1", "0", "Red", ""}
 
-// TestFormUMN fills in the recorded form as the UMN client did, and sends the
-// same octets.
+// TestFormUMN fills in the recorded form like the UMN client did, and sends the same bytes.
 func TestFormUMN(t *testing.T) {
 	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
 	l := parse(t, "gopher://h/00/survey%09%09?")
@@ -421,7 +419,7 @@ func TestFormUMN(t *testing.T) {
 	}
 }
 
-// What is in a form goes to no other server than that which asked for it.
+// TestFormMoved checks that a filled form is sent to no other server than the one with the form.
 func TestFormMoved(t *testing.T) {
 	_, answer := recorded(t, "gopherd-2.3.0", "60-ask-bang")
 	l := parse(t, "gopher://h/00/survey%09%09?")
@@ -446,7 +444,7 @@ func TestFormMoved(t *testing.T) {
 	}
 }
 
-// TestForm fills in a form by our own server, which tells what it got.
+// TestForm fills in a form of testserver, which reports the answers it got.
 func TestForm(t *testing.T) {
 	srv := plusSite(t)
 	l := parse(t, srv.URL+"/0/survey%09%09?")
@@ -507,7 +505,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestParseQuestion has questions as servers write them.
+// TestParseQuestion has questions as servers send them.
 func TestParseQuestion(t *testing.T) {
 	for line, want := range map[string]Question{
 		"Ask: How many?\t10":   {Ask, "How many?", "10", nil},
@@ -527,7 +525,7 @@ func TestParseQuestion(t *testing.T) {
 	}
 }
 
-// TestNoFormInMenus gives no locator to an item that would send a form.
+// TestNoFormInMenus checks that an item that would send a form has no locator.
 func TestNoFormInMenus(t *testing.T) {
 	for _, line := range []string{
 		"hclick\tURL:gopher://e.org/0x%09%09+%091%0D%0A+-1%0D%0Ayes%0D%0A.%0D%0A\th\t70",
@@ -540,7 +538,7 @@ func TestNoFormInMenus(t *testing.T) {
 	}
 }
 
-// TestStub asks again where the server only looks like one of Gopher+.
+// TestStub checks that a request is repeated without Gopher+ if the server only imitates it.
 func TestStub(t *testing.T) {
 	srv := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.StubGopher })
 	res, got, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/salmon%09%09+")})
@@ -551,14 +549,14 @@ func TestStub(t *testing.T) {
 	if diff := cmp.Diff([]string{`"/salmon\t+\r\n"`, `"/salmon\r\n"`}, sent); diff != "" {
 		t.Error(diff)
 	}
-	// A form is not sent a second time, nor is anything else made of it.
+	// A form is not sent a second time, nor is it replaced by another request.
 	form := parse(t, srv.URL+"/0/salmon%09%09+%091%0D%0A+-1%0D%0Ayes%0D%0A.%0D%0A")
 	if _, got, err := get(t, nil, &fetch.Request{Locator: form}); err != nil || !strings.HasPrefix(got, "+INFO") {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
-// TestMirrors goes to the next server when one cannot be reached.
+// TestMirrors checks that a mirror is tried if a server cannot be reached.
 func TestMirrors(t *testing.T) {
 	srv := plusSite(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -579,7 +577,7 @@ func TestMirrors(t *testing.T) {
 	if !locator.Equal(res.Locator, there) || string(octets) != "Lachs, deutsch.\n" || len(notes) != 2 {
 		t.Errorf("%v: %q, noted %q", res.Locator, octets, notes)
 	}
-	// A server that has no such item is not down.
+	// A server without the item is not unreachable.
 	missing := parse(t, srv.URL+"/0/none")
 	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: missing, Options: &Options{Mirrors: []locator.Locator{there}}}); !errors.Is(err, fetch.ErrNotFound) {
 		t.Errorf("%v", err)
@@ -589,7 +587,7 @@ func TestMirrors(t *testing.T) {
 	}
 }
 
-// TestPhoneBook asks a phone book.
+// TestPhoneBook queries a phone book.
 func TestPhoneBook(t *testing.T) {
 	srv := testserver.NewCSO(t, func(s *testserver.CSO) {
 		s.IgnoreQuit, s.MaxMatches = true, 2
@@ -644,13 +642,13 @@ func TestPhoneBook(t *testing.T) {
 		}
 	}
 	for _, l := range []string{"gopher://h/2%09x%09+", "gopher://h/2a%0D%0Aquit"} {
-		if _, err := (&Fetcher{Env: nowhereToGo(t)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, l)}); !errors.Is(err, fetch.ErrBadURL) {
+		if _, err := (&Fetcher{Env: noConnection(t)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, l)}); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %v", l, err)
 		}
 	}
 }
 
-// TestPhoneUMN sends what the UMN client sends.
+// TestPhoneUMN sends the same query as the UMN client.
 func TestPhoneUMN(t *testing.T) {
 	request, answer := recorded(t, "clients", "umn-10-cso-7")
 	requests := make(chan []byte, 1)
@@ -662,9 +660,9 @@ func TestPhoneUMN(t *testing.T) {
 	}
 }
 
-// TestGophers fetches over TLS, and stays on it where a menu stays on the server.
+// TestGophers fetches over TLS, and uses TLS for links to the same server.
 func TestGophers(t *testing.T) {
-	certificate := httptest.NewTLSServer(nil) // for its certificate, which is good for 127.0.0.1
+	certificate := httptest.NewTLSServer(nil) // provides a certificate for 127.0.0.1
 	defer certificate.Close()
 	pool := x509.NewCertPool()
 	pool.AddCert(certificate.Certificate())
@@ -719,11 +717,11 @@ func TestGophers(t *testing.T) {
 	res.Close()
 	var e *fetch.Error
 	if _, err := new(Fetcher).Fetch(t.Context(), &fetch.Request{Locator: here}); !errors.As(err, &e) || !strings.HasPrefix(e.URL, "gophers://") {
-		t.Errorf("a certificate that nobody knows: %v", err)
+		t.Errorf("a certificate that is not trusted: %v", err)
 	}
 }
 
-// FuzzHeader reads any first line, and only that.
+// FuzzHeader parses any first line, and checks that nothing else is removed.
 func FuzzHeader(f *testing.F) {
 	for _, seed := range []string{"+5\r\nhello", "+-1\r\n.\r\n", "--2\n", "+", "-", "+-", "+0000000000000000000000000000000000\r\n", "+1\r\r\r\nx", "+INFO\r\n"} {
 		f.Add([]byte(seed), uint8(3))
@@ -751,7 +749,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// FuzzAttributes reads any attributes, and again from the header they make.
+// FuzzAttributes parses any attributes, and parses them again from the resulting Header.
 func FuzzAttributes(f *testing.F) {
 	for _, name := range []string{"04-root-dollar", "05-root-bang", "50-multi-bang", "60-ask-bang"} {
 		_, answer := recorded(f, "gopherd-2.3.0", name)
@@ -791,8 +789,7 @@ func FuzzAttributes(f *testing.F) {
 	})
 }
 
-// FuzzAsk fills in any form by any answer: what is sent is refused or is one
-// form, whatever the answers.
+// FuzzAsk fills in any form with any answers: the result is an error, or exactly one form.
 func FuzzAsk(f *testing.F) {
 	f.Add("Ask: a\nAskL: b\nSelect: c:1\nChoose: d\tx\ty\nChooseF: e", "1\x002\n3\x000\x00x\x00file")
 	f.Add("AskP: a", ".")

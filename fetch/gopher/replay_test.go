@@ -20,9 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestReplay gives every recorded answer of a server to the Fetcher and holds
-// what it makes of it against testdata/SERVER.golden, which was read through by
-// hand.
+// TestReplay passes every recorded answer of a server to the Fetcher, and compares the result with
+// testdata/SERVER.golden, which was checked by hand.
 func TestReplay(t *testing.T) {
 	for _, server := range []string{"gopherd-2.3.0", "pygopherd-3.0.0", "gophernicus-3.1.1", "clients"} {
 		t.Run(server, func(t *testing.T) {
@@ -55,8 +54,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// replay fetches what was asked for in a trace and tells what came of it. The
-// request must be the recorded one.
+// replay fetches the item of a recorded trace and prints the result. The request must be the
+// recorded one.
 func replay(t *testing.T, w io.Writer, request, answer []byte) {
 	l, query, exact, same := asked(string(request))
 	fmt.Fprint(w, l)
@@ -106,8 +105,8 @@ func replay(t *testing.T, w io.Writer, request, answer []byte) {
 	fmt.Fprintf(w, "complete %t\n\n", res.Info.(*Info).Complete)
 }
 
-// asked is the locator whose request is the recorded one, or, as far as a URL
-// cannot make such a request (same is false), one like it.
+// asked returns a locator with the recorded request, or, if no URL has that request (same is
+// false), a similar one.
 func asked(request string) (l *locator.Gopher, query string, exact, same bool) {
 	l = &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, HasPath: true, Type: '1'}
 	line, rest, ok := strings.Cut(request, "\r\n")
@@ -151,7 +150,7 @@ func asked(request string) (l *locator.Gopher, query string, exact, same bool) {
 	return l, "", exact, same
 }
 
-// typeOf is the type of an item by a selector in the traces.
+// typeOf returns the item type for a selector in the traces.
 func typeOf(selector string) byte {
 	switch {
 	case strings.Contains(selector, "find") || strings.Contains(selector, "search"):

@@ -8,17 +8,17 @@ import (
 )
 
 var (
-	errPlus = errors.New("a Gopher+ string starts with + ! $ or is ?")
-	errForm = errors.New("only a Gopher+ string that starts with + carries a form")
+	errPlus = errors.New(`a Gopher+ string must begin with "+", "!" or "$", or be "?"`)
+	errForm = errors.New(`only a Gopher+ string that begins with "+" can contain a form`)
 )
 
-// octets is the request for an item (RFC 1738 §3.4.1 to §3.4.9). It is one line
-// unless plus, the Gopher+ string, is a form that has been filled in.
+// octets returns the request for an item (RFC 1738 §3.4.1 to §3.4.9). It is one line, unless plus,
+// the Gopher+ string, is a filled form.
 //
-// Where the search is empty, §3.4.3 wants two TABs before a Gopher+ string, and
-// its own example in §3.4.9 one, as all servers do: two are sent only with
-// Exact, or to a search (type 7), which has that field. Its TAB is sent before
-// empty words too, where the URL has them.
+// If the search is empty, §3.4.3 requires two TABs before a Gopher+ string. The example in §3.4.9
+// has one TAB, and servers expect one. Two are sent only with Exact, or to a search (type 7), whose
+// request always has that field. For a search, the TAB is also sent before empty words if the URL
+// has them.
 func (f *Fetcher) octets(l *locator.Gopher, selector, words, plus string) []byte {
 	b := make([]byte, 0, len(selector)+len(words)+len(plus)+4)
 	b = append(b, selector...)
@@ -30,15 +30,15 @@ func (f *Fetcher) octets(l *locator.Gopher, selector, words, plus string) []byte
 		b = append(b, '\t')
 		b = append(b, plus...)
 		if isForm(plus) {
-			return b // it brings its own line ends
+			return b // it includes its own line ends
 		}
 	}
 	return append(b, '\r', '\n')
 }
 
-// plusString is a Gopher+ string as it is sent. "?" says that the item has a
-// form, which is among its attributes; it is never sent. Between attribute
-// names, which begin with "+", servers want no spaces.
+// plusString returns a Gopher+ string as it is sent. "?" is never sent: it means that the item has
+// a form, which is among its attributes. Attribute names begin with "+"; servers do not accept
+// spaces between them.
 func (f *Fetcher) plusString(s string) (string, error) {
 	switch {
 	case s == "?":

@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// line is the request for a URL, even where Fetch does without one.
+// line returns the request for a URL, even if Fetch makes no connection for it.
 func (f *Fetcher) line(l *locator.Gopher, query string) ([]byte, error) {
 	if err := fetch.CheckOctets(l); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (f *Fetcher) line(l *locator.Gopher, query string) ([]byte, error) {
 	return f.octets(l, selector, words, plus), nil
 }
 
-// TestRequests has URLs and what a UMN gopherd wants to be sent for them.
+// TestRequests has URLs and the requests that a UMN gopherd expects for them.
 func TestRequests(t *testing.T) {
 	file, err := os.Open("testdata/requests.txt")
 	if err != nil {
@@ -66,8 +66,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestEmptyWords sends a search with the empty words that its URL has, and is
-// answered by a menu.
+// TestEmptyWords sends a search with the empty words in its URL, and receives a menu.
 func TestEmptyWords(t *testing.T) {
 	requests := make(chan []byte, 1)
 	res, _, err := get(t, answering([]byte(".\r\n"), requests), &fetch.Request{Locator: parse(t, "gopher://h/7/q%09")})
@@ -76,7 +75,7 @@ func TestEmptyWords(t *testing.T) {
 	}
 }
 
-// quote is a Go string literal with 8-bit octets as such.
+// quote returns a Go string literal that contains 8-bit bytes unescaped.
 func quote(b []byte) string {
 	var s strings.Builder
 	s.WriteByte('"')
@@ -88,8 +87,7 @@ func quote(b []byte) string {
 	return s.String()
 }
 
-// TestRequestsMore has what the table does not: other ways to give the same
-// words, and Exact.
+// TestRequestsMore has cases that the table lacks: other ways to set search words, and Exact.
 func TestRequestsMore(t *testing.T) {
 	for _, tc := range []struct{ url, query, want, exact string }{
 		{"gopher://h/00/a%09%09+", "", "0/a\t+\r\n", "0/a\t\t+\r\n"},
@@ -131,7 +129,7 @@ func TestRequestsMore(t *testing.T) {
 	}
 }
 
-// TestExplain holds a plan against what is really sent.
+// TestExplain compares a plan with what is really sent.
 func TestExplain(t *testing.T) {
 	for _, url := range []string{"gopher://h", "gopher://h:7070/0/a%20b", "gopher://h/9x", "gopher://h/7q%09a%20b", "gopher://h/7q?a+b", "gopher://h:105/2?frodo"} {
 		requests := make(chan []byte, 1)
@@ -154,9 +152,9 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	for url, want := range map[string]string{
-		"gopher://h/8guest":                  `say: connect to h, port 23, by telnet and log in as "guest"`,
-		"gopher://h:2323/T":                  "say: connect to h, port 2323, by tn3270",
-		"gopher://h/hURL:http://e.org/a%3Fb": "go to http://e.org/a?b",
+		"gopher://h/8guest":                  `say: connect to h, port 23, with telnet and log in as "guest"`,
+		"gopher://h:2323/T":                  "say: connect to h, port 2323, with tn3270",
+		"gopher://h/hURL:http://e.org/a%3Fb": "follow the link to http://e.org/a?b",
 		"gopher://h/7q":                      "ask for search words",
 		"gopher://h:105/2":                   "ask for search words",
 	} {
@@ -167,8 +165,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// FuzzRequest sends one line for any URL that is not refused, and that is what
-// Fetch sends; a form is the exception.
+// FuzzRequest checks that every URL that is not refused sends one line, the same as Fetch. Forms
+// are the exception.
 func FuzzRequest(f *testing.F) {
 	if file, err := os.ReadFile("testdata/requests.txt"); err != nil {
 		f.Fatal(err)

@@ -10,8 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// itemOf is at as a gopher Locator without an octet that cannot
-// be sent.
+// itemOf returns at as a gopher Locator, and checks that it can be sent.
 func itemOf(at locator.Locator) (*locator.Gopher, error) {
 	l, ok := at.(*locator.Gopher)
 	if !ok || l == nil {
@@ -20,7 +19,7 @@ func itemOf(at locator.Locator) (*locator.Gopher, error) {
 	return l, fetch.CheckOctets(l)
 }
 
-// handshake puts TLS over a connection.
+// handshake starts TLS on a connection.
 func (f *Fetcher) handshake(ctx context.Context, conn net.Conn, a *access, limit time.Duration) (net.Conn, error) {
 	secure, err := wire.StartTLS(ctx, wire.BelowTLS(conn), f.Env.TLSConfig, a.host, limit)
 	if err != nil {

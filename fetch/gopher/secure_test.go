@@ -14,8 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// What is wrong with the settings for TLS is the handshake's error, and nothing is
-// sent.
+// TestSecureSettings checks that an error of Env.TLS is the error of the handshake, and that
+// nothing is sent.
 func TestSecureSettings(t *testing.T) {
 	unreadable := errors.New("unreadable")
 	here, there := net.Pipe()
@@ -33,10 +33,10 @@ func TestSecureSettings(t *testing.T) {
 	}
 }
 
-// A document that ends with the connection is whole only if TLS says so; one that
-// says itself where it ends need not be vouched for.
+// TestSecureCut has documents that end with the connection. They are complete only if TLS was
+// closed properly, unless they mark their own end.
 func TestSecureCut(t *testing.T) {
-	srv := httptest.NewUnstartedServer(nil) // for its certificate
+	srv := httptest.NewUnstartedServer(nil) // provides a certificate
 	srv.StartTLS()
 	defer srv.Close()
 	roots := x509.NewCertPool()

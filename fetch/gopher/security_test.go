@@ -15,13 +15,13 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// TestHostileMenus has what broke other clients' menus, by the id of the flaw.
+// TestHostileMenus has menus that broke other clients, by the id of the vulnerability.
 func TestHostileMenus(t *testing.T) {
 	many := func(line string, n int) io.Reader { return io.LimitReader(&repeat{line: line}, int64(n*len(line))) }
 	for _, tc := range []struct {
 		id     string
 		answer io.Reader
-		items  int // before the error, if there is one
+		items  int // before the error, if any
 		err    error
 	}{
 		{"CVE-2002-0371", many("x", 1<<20), 0, fetch.ErrTooLarge},
@@ -34,7 +34,7 @@ func TestHostileMenus(t *testing.T) {
 		{"an endless menu of nothing", many("\n", 1e6), 1e6, nil},
 	} {
 		t.Run(tc.id, func(t *testing.T) {
-			// Through the Body's own reader, so that no connection needs the time.
+			// Uses the Body's reader directly, because a connection would take longer.
 			b := &textReader{src: tc.answer, menu: true, info: new(Info)}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -60,7 +60,7 @@ func TestHostileMenus(t *testing.T) {
 	}
 }
 
-// repeat is a line for ever.
+// repeat is a line that repeats forever.
 type repeat struct {
 	line string
 	at   int
@@ -75,10 +75,10 @@ func (r *repeat) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestSmuggling sends nothing anywhere for a URL that hides a line end (curl
-// test 1609), and nothing to a port of another service (RFC 1738 §6).
+// TestSmuggling checks that nothing is sent for a URL that contains a line end (curl test 1609), or
+// to a port of another service (RFC 1738 §6).
 func TestSmuggling(t *testing.T) {
-	env := nowhereToGo(t)
+	env := noConnection(t)
 	env.Allow = policy.User
 	for _, url := range []string{
 		"gopher://h/0sel%0d%0aMAIL%20FROM", "gopher://h/0sel%0aQUIT", "gopher://h/0sel%0dQUIT", "gopher://h/0sel%00", "gopher://h/%0asel",
@@ -107,8 +107,7 @@ func TestSmuggling(t *testing.T) {
 	}
 }
 
-// TestNoScriptLinks gives no locator to an item that would run something
-// (CVE-2010-3177).
+// TestNoScriptLinks checks that an item that would run a program has no locator (CVE-2010-3177).
 func TestNoScriptLinks(t *testing.T) {
 	for _, url := range []string{"javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\rscript:x", "vbscript:x", "data:text/html,<script>", "file:///etc/passwd", "http://u:p@e.org/", "x:", "http://",
 		"gopher://h/0x%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A", "gophers://h/0x%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A"} {
@@ -121,7 +120,7 @@ func TestNoScriptLinks(t *testing.T) {
 	}
 }
 
-// TestUnsendableLinks gives no locator to an item whose URL no Fetcher would take.
+// TestUnsendableLinks checks that an item whose URL no Fetcher accepts has no locator.
 func TestUnsendableLinks(t *testing.T) {
 	for _, line := range []string{"8service\tg\xffst\th\t23", "hclick\tURL:telnet://a%FF@e.org/\th\t70", "hclick\tURL:ftp://e.org/a%0D%0Ab\th\t70"} {
 		item := new(maker).item(menuLine(line))
@@ -132,8 +131,8 @@ func TestUnsendableLinks(t *testing.T) {
 	}
 }
 
-// FuzzSession fetches any answer as any type, in pieces of any size: what comes
-// is part of the answer, or an error of the right kind.
+// FuzzSession fetches any answer as any type, in pieces of any size: the result is part of the
+// answer, or an error of the right kind.
 func FuzzSession(f *testing.F) {
 	for server, names := range map[string][]string{
 		"gopherd-2.3.0":     {"01-root-plain", "06-dir-plain", "20-text-plain", "80-err-plain", "40-binary-plain"},
@@ -197,7 +196,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// isPart reports whether got is whole with some of its dots and its end left out.
+// isPart reports whether got is whole without some of its dots and its end.
 func isPart(got, whole string) bool {
 	for i := range len(got) {
 		at := strings.IndexByte(whole, got[i])
@@ -209,7 +208,7 @@ func isPart(got, whole string) bool {
 	return true
 }
 
-// TestEndlessText is given out as it comes and ends where the caller says.
+// TestEndlessText checks that an endless text is streamed, and ends when the caller closes it.
 func TestEndlessText(t *testing.T) {
 	for _, line := range []string{"x", "..\r\n", "..x\r\n", "..", "\r\n", ".\r\n"} {
 		r := &textReader{src: iotest.HalfReader(&repeat{line: line}), info: new(Info), note: func(string) {}}

@@ -8,42 +8,38 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// textReader takes the framing of RFC 1436 §3.1 off a text or a menu: the last
-// line ".", and the dot that a server puts before a line that begins with one.
-// Line ends stay as they came.
+// textReader removes the framing of RFC 1436 §3.1 from a text or a menu: the last line ".", and the
+// dot that a server puts before a line that begins with a dot. Line ends are not changed.
 //
-// Half of the servers know nothing of either, and some send the last line but
-// stuff no dots, so that a text is read to the close of the connection, a "."
-// further up is text, and the end decides:
+// Half of the servers do neither, and some send the last line but do not stuff dots. So a text is
+// read until the connection closes, a "." before that is text, and the end decides:
 //
 //   - without a last line ".", every dot is text;
-//   - with one, a line that begins with ".." loses a dot, unless the text holds a
-//     line that a server which stuffs cannot have sent: "." (then no line loses
-//     one) or ".x" (then only a line ".." does: UMN gopherd 2.3 stuffs that one
-//     alone).
+//   - with one, each line that begins with ".." loses a dot, unless the text contains a line that a
+//     server which stuffs dots cannot have sent: "." (then no line loses one) or ".x" (then only a
+//     line ".." does: UMN gopherd 2.3 stuffs only that).
 //
-// So from the first line that begins with ".." on the text is held back, until
-// its end or such a line. When that comes to more than maxHeld octets they are
-// given as they are.
+// So the text is held back from the first line that begins with ".." until its end or such a line.
+// If more than maxHeld bytes are held back, they are returned unchanged.
 //
 // A menu ends at its line ".", and its lines do not begin with dots.
 type textReader struct {
 	src    io.Reader
 	menu   bool
-	marked bool // the line "." is sure to come: without it the text is cut short
+	marked bool // the line "." is required: without it the text is truncated
 	info   *Info
 	note   func(string)
 
 	buf         []byte
-	next, ready int   // buf[next:ready] can be given out
-	seen        int   // buf[:seen] has been looked at
+	next, ready int   // buf[next:ready] can be returned
+	seen        int   // buf[:seen] has been examined
 	midLine     bool  // seen is not at the start of a line
-	holding     bool  // something is held back
-	hold        int   // where that begins
-	alone       int   // where in it the first line ".." is, or -1
+	holding     bool  // text is held back
+	hold        int   // where it begins in buf
+	alone       int   // where in buf the first line ".." held back is, or -1
 	dotted      bool  // there was a line ".x"
 	verbatim    bool  // every dot is text
-	err         error // what comes after buf[:ready]
+	err         error // the result after buf[:ready]
 }
 
 // maxHeld bounds how much text is held back.
@@ -62,7 +58,7 @@ func (t *textReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill receives more and finds out what of it can be given out.
+// fill receives more data and determines how much of it can be returned.
 func (t *textReader) fill() {
 	if n := t.next; n > 0 {
 		t.buf = t.buf[:copy(t.buf, t.buf[n:])]
@@ -76,17 +72,17 @@ func (t *textReader) fill() {
 	t.buf = t.buf[:len(t.buf)+n]
 	t.look(err == io.EOF)
 	if last := t.buf[t.seen:]; errors.Is(err, wire.ErrNoNotice) && bytes.Equal(wire.TrimEOL(last), []byte(".")) && len(last) > 1 {
-		err = io.EOF // the text says itself that it ends here
+		err = io.EOF // the line "." marks the end
 	}
 	if err == io.EOF && t.err == nil {
 		t.end()
 		return
 	}
 	if t.err == nil {
-		t.err = err // if there is one; what is uncertain is lost then
+		t.err = err // if not nil, text held back is lost
 	}
 	if t.holding && len(t.buf)-t.hold > maxHeld {
-		t.note("the text has lines that begin with two dots and is too long to wait for its end: they are left as they came")
+		t.note("the text is too long to detect doubled dots; lines that begin with two dots are left unchanged")
 		t.verbatim, t.holding = true, false
 	}
 	t.ready = t.seen
@@ -95,7 +91,7 @@ func (t *textReader) fill() {
 	}
 }
 
-// look looks at what is new, line by line where dots are.
+// look examines new data. Lines without a leading dot are skipped quickly.
 func (t *textReader) look(ended bool) {
 	for t.seen < len(t.buf) && t.err == nil {
 		rest := t.buf[t.seen:]
@@ -114,8 +110,8 @@ func (t *textReader) look(ended bool) {
 	}
 }
 
-// dotLine looks at the line that rest begins with, which begins with a dot. It
-// is false when more is needed.
+// dotLine examines the first line of rest, which begins with a dot. It returns false if it needs
+// more data.
 func (t *textReader) dotLine(rest []byte, ended bool) bool {
 	dots := 1
 	if len(rest) > 1 && rest[1] == '.' {
@@ -131,13 +127,13 @@ func (t *textReader) dotLine(rest []byte, ended bool) bool {
 		t.err = io.EOF
 		return true
 	case dots == 1 && alone && len(rest) == dots+eol:
-		return false // the last line, or else there is more to come
+		return false // it is the last line, unless more data follows
 	case dots == 1 && alone:
 		t.verbatim, t.holding = true, false
 	case dots == 1:
 		t.dotted = true
 		if t.holding {
-			// Lines "..x" are settled now, lines ".." are not.
+			// Lines "..x" keep their dots; for lines ".." that is still open.
 			t.hold, t.holding = t.alone, t.alone >= 0
 		}
 	case t.menu || t.verbatim || t.dotted && !alone:
@@ -154,9 +150,8 @@ func (t *textReader) dotLine(rest []byte, ended bool) bool {
 	return true
 }
 
-// lineEnd is the length of the line end that s begins with, or -1 if it begins
-// with none; the end of the text is one of length 0. It is not known while more
-// may come that matters.
+// lineEnd returns the length of the line end at the beginning of s, or -1 if there is no line end.
+// The end of the text is a line end of length 0. known is false if more data may change the result.
 func lineEnd(s []byte, ended bool) (length int, known bool) {
 	switch {
 	case len(s) == 0 || len(s) == 1 && s[0] == '\r':
@@ -169,18 +164,18 @@ func lineEnd(s []byte, ended bool) (length int, known bool) {
 	return -1, true
 }
 
-// end decides about what is held back: the text has come to its end.
+// end processes the text held back, at the end of the text.
 func (t *textReader) end() {
 	t.err = io.EOF
 	last := t.buf[t.seen:]
 	if t.marked && !bytes.HasSuffix(last, []byte("\n")) {
-		// A line "." without its end may be the first octet of another.
+		// A "." without a line end may be the beginning of a longer line.
 		t.err = io.ErrUnexpectedEOF
 		t.ready = t.seen
 		return
 	}
 	if len(last) > 0 { // a line "."
-		// Without its line end it may be the first octet of another.
+		// Without a line end, it may be the beginning of a longer line.
 		t.info.Complete = bytes.HasSuffix(last, []byte("\n"))
 		t.buf = t.buf[:t.seen]
 		if t.holding {
@@ -191,8 +186,8 @@ func (t *textReader) end() {
 	t.ready = len(t.buf)
 }
 
-// unstuff removes a dot from each line that begins with two, in place; with
-// aloneOnly from lines ".." only.
+// unstuff removes a dot from each line that begins with two, in place. With aloneOnly, it does so
+// only for lines that are "..".
 func unstuff(text []byte, aloneOnly bool) []byte {
 	out := text[:0]
 	for len(text) > 0 {

@@ -19,7 +19,7 @@ func unframed(r io.Reader, menu bool) (text string, complete bool, err error) {
 	return string(octets), info.Complete, err
 }
 
-// TestTexts reads what real servers sent for files that are known.
+// TestTexts reads answers of real servers for known files.
 func TestTexts(t *testing.T) {
 	const about = "About this lab server\n.\n..two dots\n .leading space dot\nThe line two above holds a single period.\nLast line.\n"
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
@@ -28,13 +28,13 @@ func TestTexts(t *testing.T) {
 		want         string
 		complete     bool
 	}{
-		// Stuffs the line "." alone, which cannot be told here: "..two dots" loses one.
+		// Stuffs only the line ".", which cannot be detected here: "..two dots" loses one.
 		{"gopherd-2.3.0", "20-text-plain", crlf(strings.Replace(about, "..two", ".two", 1)), true},
 		{"gopherd-2.3.0", "27-noeol-plain", "no newline at end\r\n", true},
 		{"gopherd-2.3.0", "29-latin1", "Latin-1: caf\xe9 na\xefve\r\nsecond\r\n", true},
 		{"gopherd-2.3.0", "57-multi-plain", "Saumon, francais.\r\n", true},
 		{"gopherd-2.3.0", "90-exec", "hello from script args=a b\r\nQUERY=\r\n", true},
-		// Neither stuffs nor ends.
+		// Does not stuff dots and marks no end.
 		{"pygopherd-3.0.0", "20-text-plain", about, false},
 		{"pygopherd-3.0.0", "29-latin1", "Latin-1: caf\xe9 na\xefve\r\nsecond\r\n", false},
 		{"gophernicus-3.1.1", "about", crlf("About\n.\n..two dots\n .lead\n.x\nLast line.\n"), false},
@@ -43,7 +43,7 @@ func TestTexts(t *testing.T) {
 		{"gophernicus-3.1.1", "empty", "", false},
 		{"gophernicus-3.1.1", "missing", crlf("Error: File or directory not found! (null)\n" + strings.Repeat("_", 67) +
 			"\n                 Gophered by Gophernicus/3.1.1 on Debian/12 x86_64\n"), false},
-		// Its last line is "." and cannot be told from an end.
+		// Its own last line is ".", which looks like the end mark.
 		{"gophernicus-3.1.1", "lastdot", "end\r\n", true},
 	} {
 		t.Run(tc.server+" "+tc.name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestDots has one answer for each thing that dots can tell.
+// TestDots has one text for each rule about dots.
 func TestDots(t *testing.T) {
 	for _, tc := range []struct {
 		name, in, want string
@@ -105,7 +105,7 @@ func TestDots(t *testing.T) {
 	}
 }
 
-// TestMenuDots ends menus at their dot and leaves all else.
+// TestMenuDots checks that a menu ends at its dot, and that nothing else changes.
 func TestMenuDots(t *testing.T) {
 	for in, want := range map[string]string{
 		"1a\t/\th\t70\r\n.\r\n1b\t/\th\t70\r\n": "1a\t/\th\t70\r\n",
@@ -123,8 +123,8 @@ func TestMenuDots(t *testing.T) {
 	}
 }
 
-// TestComplete tells a known end, which a line "." or a length marks, from one
-// that may be a cut. No cut of an answer with such a mark passes for its end.
+// TestComplete distinguishes an end that is marked, by a line "." or a length, from one that may be
+// a broken connection. No truncated answer with such a mark is taken for complete.
 func TestComplete(t *testing.T) {
 	const item, more = "1a\t/\th\t70\r\n", "iand more\t\t\t\r\n"
 	for _, tc := range []struct {
@@ -205,7 +205,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestTextStreams gives out what is certain as soon as it comes.
+// TestTextStreams checks that text is returned as soon as its dots are certain.
 func TestTextStreams(t *testing.T) {
 	in, out := io.Pipe()
 	r := &textReader{src: in, info: new(Info), note: func(string) {}}
@@ -215,7 +215,7 @@ func TestTextStreams(t *testing.T) {
 		{"half", "half"},
 		{" a line\r\n.", " a line\r\n"}, // the dot may be the end
 		{"x\r\n", ".x\r\n"},
-		{"..y\r\n", "..y\r\n"}, // nothing is stuffed
+		{"..y\r\n", "..y\r\n"}, // no line is stuffed
 		{".\r\nz", ".\r\nz"},
 	} {
 		go io.WriteString(out, step.send)
@@ -230,8 +230,7 @@ func TestTextStreams(t *testing.T) {
 	}
 }
 
-// TestTextBroken loses what was uncertain when the connection broke, and
-// nothing else.
+// TestTextBroken checks that a broken connection loses only the text that was held back.
 func TestTextBroken(t *testing.T) {
 	broken := errors.New("broken")
 	for in, want := range map[string]string{
@@ -247,8 +246,8 @@ func TestTextBroken(t *testing.T) {
 	}
 }
 
-// TestTextHeld bounds what is held back: a text of any length with dots from
-// the start takes no more, and stays as it came from there on.
+// TestTextHeld checks that the amount of text held back is limited: a longer text with dots needs
+// no more memory and is returned unchanged.
 func TestTextHeld(t *testing.T) {
 	line := "..all lines begin with dots\r\n"
 	for _, lines := range []int{maxHeld/len(line) - 2, maxHeld/len(line) + 5000, 40 * maxHeld / len(line)} {
@@ -269,7 +268,7 @@ func TestTextHeld(t *testing.T) {
 	}
 }
 
-// stuffed is a text as a server sends it that does all of RFC 1436.
+// stuffed returns a text as sent by a server that follows RFC 1436.
 func stuffed(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -281,8 +280,7 @@ func stuffed(text string) string {
 	return b.String() + ".\r\n"
 }
 
-// FuzzText sends a text by each kind of server; what can come through unchanged
-// does.
+// FuzzText sends a text with each kind of server; what can be restored exactly must be.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", ".", "..", ".\r\n", "a\r\n.\r\n..b\r\n.c\r\n", "\n.\n..\n...\n", "a\n.\r", "..\n.x\n..\n"} {
 		f.Add(seed, 1)
@@ -320,7 +318,7 @@ func endsInDot(text string) bool {
 	return strings.HasSuffix("\n"+text, "\n.")
 }
 
-// chunkReader gives n octets at a time.
+// chunkReader returns n bytes at a time.
 type chunkReader struct {
 	s string
 	n int
@@ -335,7 +333,7 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestBinary leaves the octets of every type without lines alone.
+// TestBinary checks that the bytes of every type without lines are not changed.
 func TestBinary(t *testing.T) {
 	const octets = "a\r\n..b\r\n.\r\nc\r\n.\r\n"
 	for _, typ := range "4569sIgdpP;<:!vqz~" {

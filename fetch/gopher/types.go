@@ -2,25 +2,24 @@ package gopher
 
 import "github.com/fetch1738/fetch1738/fetch"
 
-// framing is how the end of an answer is told.
+// framing is how the end of a response is marked.
 type framing uint8
 
 const (
-	untilClose framing = iota // where the connection ends; octets as they are
+	untilClose framing = iota // the connection closes; bytes are not changed
 	textLines                 // the same, but a last line "." is not part of it
-	menuLines                 // at a line "."
+	menuLines                 // a line "."
 )
 
-// itemType is what is known of an item by its type (RFC 1436 §3.8 and later
-// use).
+// itemType holds the properties of an item type (RFC 1436 §3.8 and later use).
 type itemType struct {
-	link    fetch.Kind // of a link to one
+	link    fetch.Kind // of an Item that links to it
 	framing framing
 	media   string
 }
 
-// types has the item types that there is something to know about. Of the others
-// the octets are fetched as they are.
+// types has the item types with known properties. Items of all other types are fetched as plain
+// bytes.
 var types = [256]itemType{
 	'0': {framing: textLines, media: "text/plain"},
 	'1': {link: fetch.KindMenu, framing: menuLines, media: menuType},
@@ -47,7 +46,7 @@ var types = [256]itemType{
 	'w': {framing: textLines},
 }
 
-// What Gopher+ calls a plain menu, and one with the attributes of its items.
+// The Gopher+ names of a plain menu, and of a menu with the attributes of its items.
 const (
 	menuType     = "application/gopher-menu"
 	plusMenuType = "application/gopher+-menu"

@@ -9,23 +9,22 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// A View is one of the forms that a Gopher+ item is to be had in (RFC 1738
-// §3.4.8).
+// A View is one representation of a Gopher+ item (RFC 1738 §3.4.8).
 type View struct {
-	// Label is the view as a request names it: the type and the language, if any.
+	// Label is the name of the view in a request: the type and the language, if any.
 	Label string
-	// Type is a media type, in the server's own letter case.
+	// Type is a media type, spelled as the server does.
 	Type string
-	// Language is such as "De_DE": a language of ISO 639 and a country of ISO
-	// 3166; empty when the server does not say.
+	// Language is a language of ISO 639 and a country of ISO 3166, such as "De_DE". It is empty if
+	// the server does not send it.
 	Language string
-	// Size is the length in octets, -1 when the server does not say. It is Exact
-	// where the server counts in octets; most count in tenths of a kilobyte.
+	// Size is the length in bytes, -1 if the server does not send it. Exact is set if the server
+	// sends it in bytes; most servers round to tenths of a kilobyte.
 	Size  int64
 	Exact bool
 }
 
-// parseView reads a line of the block "+VIEWS": "type[ language]: [<size>]".
+// parseView parses a line of the block "+VIEWS": "type[ language]: [<size>]".
 func parseView(line string) (v View, ok bool) {
 	label, size := strings.TrimSpace(line), ""
 	if i := strings.LastIndexByte(label, '<'); i > 0 && strings.HasSuffix(label, ">") {
@@ -38,7 +37,7 @@ func parseView(line string) (v View, ok bool) {
 	return v, v.Type != "" && !strings.ContainsAny(v.Label, "\t\x00\r")
 }
 
-// parseSize reads a size such as "10k", ".3k", "45K", "2M", "512b" or "512".
+// parseSize parses a size such as "10k", ".3k", "45K", "2M", "512b" or "512".
 func parseSize(s string) (size int64, exact bool) {
 	unit := 1.0
 	if s != "" {
@@ -61,9 +60,8 @@ func parseSize(s string) (size int64, exact bool) {
 	return int64(math.Round(n * unit)), unit == 1 && !strings.Contains(s, ".")
 }
 
-// chooseView finds the view of a media type and language, either of which may
-// be empty. A language without a country matches all of its countries; letter
-// case does not matter. It is the server's first among those that match.
+// chooseView returns the first view with the given media type and language, either of which may be
+// empty. A language without a country matches all of its countries. Letter case is ignored.
 func chooseView(views []View, media, language string) (View, error) {
 	var labels []string
 	for _, v := range views {
@@ -73,12 +71,12 @@ func chooseView(views []View, media, language string) (View, error) {
 		labels = append(labels, v.Label)
 	}
 	if labels == nil {
-		return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.ErrNotFound, fmt.Errorf("the server names no views of the item"))
+		return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.ErrNotFound, fmt.Errorf("the server lists no views of the item"))
 	}
-	return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.ErrNotFound, fmt.Errorf("there is no such view; there are: %s", strings.Join(labels, ", ")))
+	return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.ErrNotFound, fmt.Errorf("no such view; available: %s", strings.Join(labels, ", ")))
 }
 
-// sameLanguage reports whether a view in language has is one that is wanted.
+// sameLanguage reports whether a view in language has matches the language wanted.
 func sameLanguage(has, wanted string) bool {
 	if wanted == "" {
 		return true

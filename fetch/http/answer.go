@@ -15,11 +15,11 @@ type answer struct {
 	resp *http.Response
 	*exchange
 	window
-	atEnd bool // a 416 to octets that start where the resource ends
+	atEnd bool // the status is 416 because the range starts at the end of the resource
 }
 
-// judge decides whether an answer is what was asked for, and finds the wanted
-// octets in it.
+// judge reports whether a response is what was requested, and sets the window of the requested
+// bytes in it.
 func (c *call) judge(a *answer) error {
 	code := a.resp.StatusCode
 	switch {
@@ -41,7 +41,7 @@ func (c *call) judge(a *answer) error {
 	return c.statusError(a)
 }
 
-// statusError is the error that a status is.
+// statusError returns the error for a response's status.
 func (c *call) statusError(a *answer) error {
 	code := a.resp.StatusCode
 	e := &fetch.Error{
@@ -49,7 +49,7 @@ func (c *call) statusError(a *answer) error {
 		Reply: strings.TrimSpace(strings.TrimPrefix(a.resp.Status, a.resp.Status[:min(3, len(a.resp.Status))])),
 	}
 	if code == http.StatusUnauthorized && !hasBasic(a.resp) {
-		e.Err = errors.New("the server wants an authentication other than Basic")
+		e.Err = errors.New("the server requires authentication other than Basic")
 	}
 	if isRedirect(code) {
 		to, err := c.destination(a)
@@ -62,7 +62,7 @@ func (c *call) statusError(a *answer) error {
 	return e
 }
 
-// statusKind classifies a status that is no success.
+// statusKind classifies a status that does not mean success.
 func statusKind(code int) fetch.ErrorKind {
 	switch code {
 	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
@@ -93,13 +93,13 @@ func statusKind(code int) fetch.ErrorKind {
 	return fetch.ErrOther
 }
 
-// attributes are what the head says about the resource.
+// attributes returns the attributes that the head of a states.
 func (a *answer) attributes() fetch.Attributes {
 	at := fetch.Attributes{Size: a.total, Header: fields(a.head)}
 	if t, err := http.ParseTime(a.resp.Header.Get("Last-Modified")); err == nil {
 		at.ModTime = t
 	}
-	// A type is worth having even with parameters that cannot be read.
+	// A type is useful even if its parameters cannot be parsed.
 	media, parameters, err := mime.ParseMediaType(a.resp.Header.Get("Content-Type"))
 	if err == nil || errors.Is(err, mime.ErrInvalidMediaParameter) {
 		at.MediaType, at.Charset = media, strings.ToLower(parameters["charset"])
@@ -107,8 +107,8 @@ func (a *answer) attributes() fetch.Attributes {
 	return at
 }
 
-// fields are those of a head, in order. A line that starts with white space
-// goes on with the one before (RFC 9112 §5.2).
+// fields returns the fields of a head, in order. A line that starts with white space continues the
+// line before it (RFC 9112 §5.2).
 func fields(head []byte) []fetch.Field {
 	var list []fetch.Field
 	_, head, _ = bytes.Cut(head, []byte("\n"))

@@ -10,10 +10,10 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// askLogin asks for the password that a 401 wants. It is nil if there is no
-// point in asking, or nobody to ask: then the answer stands.
+// askLogin asks Env.Credentials for the login that a 401 requires. It returns nil if a login would
+// not help or nobody can supply one: then the 401 is the final response.
 func (c *call) askLogin(resp *http.Response) (*locator.Login, error) {
-	if c.env.Credentials == nil || !hasBasic(resp) || c.opt.Header.Get("Authorization") != "" && !c.strayed {
+	if c.env.Credentials == nil || !hasBasic(resp) || c.opt.Header.Get("Authorization") != "" && !c.leftOrigin {
 		return nil, nil
 	}
 	question := fetch.Challenge{Locator: c.locator, Text: realm(resp)}
@@ -22,7 +22,7 @@ func (c *call) askLogin(resp *http.Response) (*locator.Login, error) {
 	}
 	login, err := c.env.Login(c.ctx, question)
 	if err == nil && strings.ContainsAny(login.User+login.Password, "\x00\r\n") {
-		err = fetch.Fail(fetch.OpLogin, c.locator, fetch.ErrUnauthenticated, errors.New("a line end or NUL in the user name or password"))
+		err = fetch.Fail(fetch.OpLogin, c.locator, fetch.ErrUnauthenticated, errors.New("the user name or password contains a line break or NUL"))
 	}
 	switch {
 	case err == nil:
@@ -34,18 +34,18 @@ func (c *call) askLogin(resp *http.Response) (*locator.Login, error) {
 	return nil, c.fail(err)
 }
 
-// basic is the value of the Authorization field (RFC 7617).
+// basic returns the value of the Authorization field (RFC 7617).
 func basic(l *locator.Login) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(l.User+":"+l.Password))
 }
 
-// hasBasic reports whether a 401 can be answered with a password.
+// hasBasic reports whether a 401 offers Basic authentication.
 func hasBasic(resp *http.Response) bool {
 	_, ok := basicChallenge(resp)
 	return ok
 }
 
-// realm is what a Basic challenge says about itself.
+// realm returns the realm of a Basic challenge.
 func realm(resp *http.Response) string {
 	parameters, _ := basicChallenge(resp)
 	for p := range strings.SplitSeq(parameters, ",") {
@@ -57,8 +57,8 @@ func realm(resp *http.Response) string {
 	return ""
 }
 
-// basicChallenge finds the parameters of a Basic challenge, perhaps with those
-// of others behind them. A field may hold several challenges (RFC 9110 §11.6.1).
+// basicChallenge finds the parameters of a Basic challenge. Those of other challenges may follow
+// them. A field may hold several challenges (RFC 9110 §11.6.1).
 func basicChallenge(resp *http.Response) (string, bool) {
 	for _, field := range resp.Header.Values("WWW-Authenticate") {
 		for rest := field; rest != ""; {

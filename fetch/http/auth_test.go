@@ -13,14 +13,14 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// gives is an Env.Credentials that knows one login.
+// gives returns an Env.Credentials that knows one login.
 func gives(user, password string) func(context.Context, fetch.Challenge) (locator.Login, error) {
 	return func(context.Context, fetch.Challenge) (locator.Login, error) {
 		return locator.Login{User: user, Password: password, HasPassword: true}, nil
 	}
 }
 
-// guarded wants a login.
+// guarded returns a server that requires a login.
 func guarded(user, password, body string) server {
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 	return func(v *visit) string {
@@ -35,7 +35,7 @@ func guarded(user, password, body string) server {
 func TestLogin(t *testing.T) {
 	for _, tc := range []struct {
 		name, url string
-		user      string // that is asked for
+		user      string // in the challenge
 		requests  int
 	}{
 		{"in the locator", "http://me:secret@h.example/", "", 1},
@@ -45,7 +45,7 @@ func TestLogin(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, map[string]server{"h.example:80": guarded("me", "secret", "inside")})
+				w := newNetwork(t, map[string]server{"h.example:80": guarded("me", "secret", "inside")})
 				asked := 0
 				f := w.fetcher(func(f *Fetcher) {
 					f.Env.Credentials = func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
@@ -69,7 +69,7 @@ func TestLogin(t *testing.T) {
 }
 
 func TestLoginRefused(t *testing.T) {
-	w := newWorld(t, map[string]server{
+	w := newNetwork(t, map[string]server{
 		"h.example:80":      guarded("me", "secret", "inside"),
 		"digest.example:80": says(status("401 Unauthorized", "", `WWW-Authenticate: Digest realm="Basic", nonce="x"`)),
 		"bare.example:80":   says(status("401 Unauthorized", "")),
@@ -83,7 +83,7 @@ func TestLoginRefused(t *testing.T) {
 	}{
 		{"http://h.example/", nil, 0},
 		{"http://me:wrong@h.example/", nil, 0},
-		{"http://h.example/", gives("me", "wrong"), 1}, // once, not for ever
+		{"http://h.example/", gives("me", "wrong"), 1}, // once, not forever
 		{"http://h.example/", func(context.Context, fetch.Challenge) (locator.Login, error) { return locator.Login{}, sorry }, 1},
 		{"http://digest.example/", gives("me", "secret"), 0},
 		{"http://bare.example/", gives("me", "secret"), 0},
@@ -106,7 +106,7 @@ func TestLoginRefused(t *testing.T) {
 			t.Errorf("%s as any status: %q, %v", tc.url, body, err)
 		}
 	}
-	// Several challenges in one field, and words that only look like one.
+	// Several challenges in one field, and text that only looks like one.
 	for field, want := range map[string]string{
 		`Basic realm="x"`: "x", `basic`: "", `Digest realm="a", Basic realm="b"`: "b", `Negotiate, BASIC realm=c`: "c", `Basic charset="UTF-8", realm="d"`: "d",
 		`Basically realm="x"`: "none", `Digest realm="Basic x"`: "none", ``: "none",
@@ -122,10 +122,10 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-// A password asked for is not kept for the next fetch, and none goes to
-// another origin.
+// TestLoginIsForOneFetch checks that a login from Credentials is not kept for the next fetch, and
+// is not sent to another origin.
 func TestLoginIsForOneFetch(t *testing.T) {
-	w := newWorld(t, map[string]server{"h.example:80": guarded("me", "secret", "inside")})
+	w := newNetwork(t, map[string]server{"h.example:80": guarded("me", "secret", "inside")})
 	f := w.fetcher()
 	if _, _, err := get(t, f, "http://me:secret@h.example/", nil); err != nil {
 		t.Fatal(err)
@@ -135,8 +135,8 @@ func TestLoginIsForOneFetch(t *testing.T) {
 	}
 }
 
-// REDIR-AUTH (cases 139 to 142, 145): what is meant for one origin is not told
-// to another, wherever redirects lead.
+// REDIR-AUTH (cases 139 to 142, 145): what is meant for one origin is not sent to another, wherever
+// redirects lead.
 func TestRedirectSecrets(t *testing.T) {
 	const start = "a.example:80"
 	for name, chain := range map[string][]string{
@@ -165,7 +165,7 @@ func TestRedirectSecrets(t *testing.T) {
 					left = left[1:]
 					return status("302 Found", "", "Location: "+next)
 				}
-				w := newWorld(t, map[string]server{
+				w := newNetwork(t, map[string]server{
 					start: hop, "A.EXAMPLE:80": hop, "a.example:81": hop, "a.example:443": hop, "b.example:80": hop, "sub.a.example:80": hop,
 				})
 				opt := &Options{LocationTrusted: trusted, Header: http.Header{
@@ -175,11 +175,11 @@ func TestRedirectSecrets(t *testing.T) {
 				if err != nil || body != "end" {
 					t.Fatal(body, err)
 				}
-				strayed := false
+				leftOrigin := false
 				for i, v := range w.visits {
 					same := v.to == start || v.to == "A.EXAMPLE:80"
-					strayed = strayed || !same
-					wantSecrets := trusted || !strayed
+					leftOrigin = leftOrigin || !same
+					wantSecrets := trusted || !leftOrigin
 					secrets := v.field("Cookie") != "" && v.field("X-Api-Key") != "" && v.field("Authorization") != ""
 					hint := strings.Contains(v.head, "canary") || strings.Contains(v.head, "Authorization")
 					if wantSecrets != secrets || hint && !wantSecrets || strings.Contains(v.head, "Proxy-") || strings.Contains(v.head, "Referer") {
@@ -189,7 +189,7 @@ func TestRedirectSecrets(t *testing.T) {
 						t.Errorf("request %d to %s forgets the language: %q", i, v.to, v.head)
 					}
 				}
-				if strayed && res.Locator.(*locator.HTTP).Login != nil {
+				if leftOrigin && res.Locator.(*locator.HTTP).Login != nil {
 					t.Errorf("the resource is %s", res.Locator)
 				}
 			})
@@ -197,9 +197,9 @@ func TestRedirectSecrets(t *testing.T) {
 	}
 }
 
-// The password for where a redirect leads is asked for there.
+// TestLoginAfterRedirect checks that Credentials is called with the target of a redirect.
 func TestLoginAfterRedirect(t *testing.T) {
-	w := newWorld(t, map[string]server{
+	w := newNetwork(t, map[string]server{
 		"a.example:80": redirectTo("http://b.example/x"),
 		"b.example:80": guarded("me", "for b", "inside b"),
 	})

@@ -15,35 +15,38 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// body is the wanted part of a resource. When its connection breaks it asks for
-// the rest, provided the server can tell that it is still the rest of the same.
+// idleError is the error of a connection that stays silent longer than limit.
+func idleError(limit time.Duration) error {
+	return &fetch.Error{Kind: fetch.ErrTimeout, Err: &wire.TimeoutError{Limit: limit, Awaited: "no data"}}
+}
+
+// body is the requested part of a resource. When its connection breaks, it requests the rest,
+// provided a validator ensures that the rest belongs to the same state of the resource.
 type body struct {
 	call      *call
-	raw       io.Reader // the answer's body at hand
-	window              // at is the offset of the next octet in the resource
+	raw       io.Reader // the body of the current response
+	window              // at is the offset of the next byte in the resource
 	validator string
 	tries     int
 	idle      *time.Timer
-	err       error // what every further Read gives
+	err       error // what every further Read returns
 	closed    atomic.Bool
 }
 
-// newBody reads up to the first wanted octet.
+// newBody returns the body of a response, after skipping to its first requested byte.
 func newBody(c *call, a *answer) (io.ReadCloser, error) {
 	b := &body{call: c, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
 		b.validator = ""
 	}
 	if limit := c.env.Limits.Idle; limit > 0 {
-		b.idle = time.AfterFunc(limit, func() {
-			c.cancel(&fetch.Error{Kind: fetch.ErrTimeout, Err: &wire.TimeoutError{Limit: limit, Awaited: "no data"}})
-		})
+		b.idle = time.AfterFunc(limit, func() { c.cancel(idleError(limit)) })
 		b.idle.Stop()
 	}
 	buf := make([]byte, max(0, min(b.from-b.at, 32<<10)))
 	for b.at < b.from {
 		if _, err := b.Read(buf[:min(b.from-b.at, int64(len(buf)))]); err == io.EOF {
-			return nil, c.badRange(fmt.Sprintf("there are %d octets", b.at))
+			return nil, c.badRange(fmt.Sprintf("the document has only %d bytes", b.at))
 		} else if err != nil {
 			return nil, err
 		}
@@ -77,7 +80,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 }
 
-// some reads what comes next, from another connection if this one breaks.
+// some reads the next bytes. If the connection breaks, it resumes over another one.
 func (b *body) some(p []byte) (int, error) {
 	if b.to >= 0 && int64(len(p)) > b.to-b.at {
 		p = p[:b.to-b.at]
@@ -94,7 +97,7 @@ func (b *body) some(p []byte) (int, error) {
 	return n, b.resume(err)
 }
 
-// readRaw reads from the connection, within the limit of time.
+// readRaw reads from the connection, within Limits.Idle.
 func (b *body) readRaw(p []byte) (int, error) {
 	if b.idle != nil {
 		b.idle.Reset(b.call.env.Limits.Idle)
@@ -108,8 +111,8 @@ func (b *body) readRaw(p []byte) (int, error) {
 	return n, err
 }
 
-// resume goes on from where the body was cut, or gives the error that the cut
-// is.
+// resume requests the rest of a body whose connection broke with the error cut. If that fails, it
+// returns the error that the body ends with.
 func (b *body) resume(cut error) error {
 	c := b.call
 	if fail := c.fail(cut); fail.Kind == fetch.ErrCanceled || fail.Kind == fetch.ErrTimeout {
@@ -137,16 +140,16 @@ func (b *body) resume(cut error) error {
 	return b.truncated(cut)
 }
 
-// truncated is the error of a body that was cut.
+// truncated returns the error of a body that broke off.
 func (b *body) truncated(cause error) error {
-	came := fmt.Sprintf("after %d octets", b.at)
+	came := fmt.Sprintf("after %d bytes", b.at)
 	if b.total >= 0 {
-		came += fmt.Sprintf(" of %d", b.total)
+		came = fmt.Sprintf("after %d of %d bytes", b.at, b.total)
 	}
 	return &fetch.Error{Op: b.call.method, URL: b.call.locator.Redacted(), Kind: fetch.ErrTruncated, Err: fmt.Errorf("%s: %w", came, cause)}
 }
 
-// reconnect asks for the rest. It gives io.EOF if there is none.
+// reconnect requests the rest. It returns io.EOF if there is no more.
 func (b *body) reconnect() error {
 	c := b.call
 	want := &rest{offset: b.at, validator: b.validator}
@@ -173,14 +176,14 @@ func (b *body) reconnect() error {
 	case http.StatusOK:
 		return errors.New("the resource has changed")
 	default:
-		return fmt.Errorf("the rest is answered by %s", fetch.Printable(resp.Status))
+		return fmt.Errorf("unexpected response to the request for the rest: %s", fetch.Printable(resp.Status))
 	}
 	r, err := parseContentRange(resp)
 	switch {
 	case err != nil:
 		return err
 	case r.first != b.at || b.total >= 0 && r.total >= 0 && r.total != b.total:
-		return errors.New("the rest is another part than was asked for")
+		return errors.New("the server sent a different part than requested")
 	case validator(resp) != "" && validator(resp) != b.validator:
 		return errors.New("the resource has changed")
 	}
@@ -192,9 +195,9 @@ func (b *body) reconnect() error {
 	return nil
 }
 
-// validator is what tells two states of a resource apart: a strong entity tag
-// (RFC 9110 §8.8.3), or a time of modification that is not so recent that there
-// may have been another in the same second (§8.8.2.2).
+// validator returns what distinguishes this state of a resource from others: a strong entity tag
+// (RFC 9110 §8.8.3), or a modification time that is not so recent that the resource may have
+// changed twice in the same second (§8.8.2.2).
 func validator(resp *http.Response) string {
 	if tag := resp.Header.Get("ETag"); tag != "" {
 		if strings.HasPrefix(tag, `"`) {
@@ -213,7 +216,7 @@ func validator(resp *http.Response) string {
 	return resp.Header.Get("Last-Modified")
 }
 
-// pause waits, unless ctx is done before.
+// pause waits for d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -225,8 +228,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Close implements io.Closer. A connection on which octets are still to come is
-// dropped: reading them may take for ever.
+// Close implements io.Closer. It drops a connection that still has data to come, because reading
+// the rest may take forever.
 func (b *body) Close() error {
 	if !b.closed.Swap(true) {
 		b.call.end(os.ErrClosed)

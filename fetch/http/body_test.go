@@ -23,7 +23,7 @@ import (
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz"
 
-// ranger serves a document, and parts of it; fields are added to each answer.
+// ranger returns a server of a document and its ranges. It adds fields to each answer.
 func ranger(content string, fields ...string) server {
 	return func(v *visit) string {
 		spec, ok := strings.CutPrefix(v.field("Range"), "bytes=")
@@ -52,7 +52,7 @@ func TestRanges(t *testing.T) {
 		offset, length int64
 		field          string
 		want           string
-		kind           fetch.ErrorKind // of the failure, with any server
+		kind           fetch.ErrorKind // of the error, with any server
 	}{
 		{offset: 0, length: 0, field: "", want: alphabet},
 		{offset: 5, length: 0, field: "bytes=5-", want: alphabet[5:]},
@@ -70,7 +70,7 @@ func TestRanges(t *testing.T) {
 		{offset: math.MaxInt64, length: math.MaxInt64, field: "bytes=9223372036854775807-", kind: fetch.ErrBadRange},
 	} {
 		for name, s := range map[string]server{"ranges": ranger(alphabet), "none": says(document(alphabet)), "none, length unknown": says(chunked)} {
-			w := newWorld(t, map[string]server{"a.example:80": s})
+			w := newNetwork(t, map[string]server{"a.example:80": s})
 			f := w.fetcher()
 			body, res, err := do(t.Context(), f, &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: tc.offset, Length: tc.length})
 			kind := tc.kind
@@ -100,8 +100,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// A server whose 416 does not tell how long the document is, as Apache and
-// lighttpd, is asked by HEAD.
+// TestUnsatisfiedWithoutLength has servers whose 416 does not include the length (Apache,
+// lighttpd): a HEAD request finds it.
 func TestUnsatisfiedWithoutLength(t *testing.T) {
 	for name, tc := range map[string]struct {
 		head   string // the answer to HEAD
@@ -116,7 +116,7 @@ func TestUnsatisfiedWithoutLength(t *testing.T) {
 		"as long as the 416": {"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 2\r\n\r\n", 2, false},
 	} {
 		for _, anyStatus := range []bool{false, true} {
-			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 				if strings.HasPrefix(v.head, "HEAD ") {
 					return tc.head
 				}
@@ -141,13 +141,13 @@ func TestUnsatisfiedWithoutLength(t *testing.T) {
 
 func TestRangeOfNothing(t *testing.T) {
 	for _, offset := range []int64{0, -5} {
-		w := newWorld(t, map[string]server{"a.example:80": ranger("")})
+		w := newNetwork(t, map[string]server{"a.example:80": ranger("")})
 		body, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: offset, Length: 10})
 		if err != nil || body != "" || res.Size != 0 {
 			t.Errorf("from %d: %q, %+v, %v", offset, body, res, err)
 		}
 	}
-	w := newWorld(t, nil)
+	w := newNetwork(t, nil)
 	for _, req := range []fetch.Request{
 		{Offset: math.MinInt64}, {Length: -1, Offset: 1}, {Offset: 1, Options: &Options{Method: "POST"}}, {Length: 1, Options: &Options{Method: "DELETE"}},
 	} {
@@ -158,7 +158,7 @@ func TestRangeOfNothing(t *testing.T) {
 	}
 }
 
-// A 206 that is not the part that was asked for.
+// TestWrongPart has 206 answers with a part that was not requested.
 func TestWrongPart(t *testing.T) {
 	for name, answer := range map[string]string{
 		"other start":       status("206 Partial Content", "abc", "Content-Range: bytes 0-2/26"),
@@ -174,7 +174,7 @@ func TestWrongPart(t *testing.T) {
 		"other unit":        status("206 Partial Content", "fgh", "Content-Range: lines 5-7/26"),
 		"not asked for 204": "HTTP/1.1 206 Partial Content\r\nContent-Length: 0\r\n\r\n",
 	} {
-		w := newWorld(t, map[string]server{"a.example:80": says(answer)})
+		w := newNetwork(t, map[string]server{"a.example:80": says(answer)})
 		body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
 		if fetch.KindOf(err) != fetch.ErrProtocol {
 			t.Errorf("%s: %q, %v", name, body, err)
@@ -185,8 +185,8 @@ func TestWrongPart(t *testing.T) {
 			}
 		}
 	}
-	// Less than was asked for is completed; a part of unknown whole is taken as it is.
-	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+	// A part that is too short is completed; a part of unknown total length is accepted as it is.
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 		if v.n == 1 {
 			return status("206 Partial Content", "fg", "Content-Range: bytes 5-6/26", `ETag: "1"`)
 		}
@@ -196,13 +196,13 @@ func TestWrongPart(t *testing.T) {
 	if err != nil || body != alphabet[5:] {
 		t.Errorf("less: %q, %v", body, err)
 	}
-	w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fgh", "Content-Range: bytes 5-7/*"))})
+	w = newNetwork(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fgh", "Content-Range: bytes 5-7/*"))})
 	body, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
 	if err != nil || body != "fgh" || res.Size != -1 {
 		t.Errorf("unknown whole: %q, %+v, %v", body, res, err)
 	}
 	for name, ranges := range map[string]string{"less of an unknown whole": "bytes 5-6/*", "less of a known one": "bytes 5-6/26"} {
-		w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fg", "Content-Range: "+ranges))})
+		w = newNetwork(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fg", "Content-Range: "+ranges))})
 		for _, opt := range []*Options{nil, {AnyStatus: true}} {
 			body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3, Options: opt})
 			if !errors.Is(err, fetch.ErrTruncated) || body != "fg" {
@@ -210,24 +210,24 @@ func TestWrongPart(t *testing.T) {
 			}
 		}
 	}
-	w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", "yz", "Content-Range: bytes 24-25/26"))})
+	w = newNetwork(t, map[string]server{"a.example:80": says(status("206 Partial Content", "yz", "Content-Range: bytes 24-25/26"))})
 	body, _, err = do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 24, Length: 30})
 	if err != nil || body != "yz" {
 		t.Errorf("less, as the document ends: %q, %v", body, err)
 	}
-	// A part that is all of it is as good as a 200.
-	w = newWorld(t, map[string]server{"a.example:80": says(status("206 Partial Content", alphabet, "Content-Range: bytes 0-25/26"))})
+	// A part that covers the whole document is accepted like a 200.
+	w = newNetwork(t, map[string]server{"a.example:80": says(status("206 Partial Content", alphabet, "Content-Range: bytes 0-25/26"))})
 	if body, res, err := get(t, w.fetcher(), "http://a.example/", nil); err != nil || body != alphabet || res.Size != 26 {
 		t.Errorf("all: %q, %v", body, err)
 	}
-	// The caller's own Range is his own business.
-	w = newWorld(t, map[string]server{"a.example:80": ranger(alphabet)})
+	// The answer to the caller's own Range field is not checked.
+	w = newNetwork(t, map[string]server{"a.example:80": ranger(alphabet)})
 	if body, _, err := get(t, w.fetcher(), "http://a.example/", &Options{Header: http.Header{"Range": {"bytes=1-2"}}}); err != nil || body != "bc" {
 		t.Errorf("own Range: %q, %v", body, err)
 	}
 }
 
-// brokenRanger breaks off after some octets, the first times.
+// brokenRanger is a ranger whose connection breaks after some bytes, the first times.
 func brokenRanger(content string, times int, after int, fields ...string) server {
 	whole := ranger(content, fields...)
 	return func(v *visit) string {
@@ -250,7 +250,7 @@ func TestResume(t *testing.T) {
 		} {
 			for _, times := range []int{1, 2} {
 				for _, offset := range []int64{0, 4} {
-					w := newWorld(t, map[string]server{"a.example:80": brokenRanger(alphabet, times, 7, fields...)})
+					w := newNetwork(t, map[string]server{"a.example:80": brokenRanger(alphabet, times, 7, fields...)})
 					f := w.fetcher(func(f *Fetcher) { f.Retries = 0 })
 					var retries []fetch.Retry
 					ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Retry: func(r fetch.Retry) { retries = append(retries, r) }})
@@ -273,7 +273,8 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// A cut is told where the rest cannot be had, or may be that of something else.
+// TestNoResume checks that a truncated body is an error if the rest is not available, or may belong
+// to another version.
 func TestNoResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, tc := range map[string]struct {
@@ -295,7 +296,7 @@ func TestNoResume(t *testing.T) {
 			"moved":            {afterCut(status("302 Found", "", "Location: http://b.example/")), 2},
 			"dead":             {afterCut(cut), 3},
 		} {
-			w := newWorld(t, map[string]server{"a.example:80": tc.s})
+			w := newNetwork(t, map[string]server{"a.example:80": tc.s})
 			f := w.fetcher(func(f *Fetcher) { f.Retries = 2 })
 			body, _, err := get(t, f, "http://a.example/", nil)
 			if !errors.Is(err, fetch.ErrTruncated) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(alphabet, body) {
@@ -305,12 +306,12 @@ func TestNoResume(t *testing.T) {
 				t.Errorf("%s: %d requests, want %d", name, len(w.visits), tc.requests)
 			}
 		}
-		w := newWorld(t, map[string]server{"a.example:80": brokenRanger(alphabet, 1, 7, `ETag: "v1"`)})
+		w := newNetwork(t, map[string]server{"a.example:80": brokenRanger(alphabet, 1, 7, `ETag: "v1"`)})
 		if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); !errors.Is(err, fetch.ErrTruncated) || body != alphabet[:7] || len(w.visits) != 1 {
 			t.Errorf("Retries -1: %q, %v, %d requests", body, err, len(w.visits))
 		}
 		for _, method := range []string{"POST", "PUT"} {
-			w := newWorld(t, map[string]server{"a.example:80": brokenRanger(alphabet, 1, 7, `ETag: "v1"`)})
+			w := newNetwork(t, map[string]server{"a.example:80": brokenRanger(alphabet, 1, 7, `ETag: "v1"`)})
 			f := w.fetcher(func(f *Fetcher) { f.Retries = 2 })
 			if _, _, err := get(t, f, "http://a.example/", &Options{Method: method}); !errors.Is(err, fetch.ErrTruncated) || len(w.visits) != 1 {
 				t.Errorf("%s: %v, %d requests", method, err, len(w.visits))
@@ -319,7 +320,7 @@ func TestNoResume(t *testing.T) {
 	})
 }
 
-// afterCut is a server that breaks off once and then says something else.
+// afterCut returns a server whose first answer is truncated. The next answer is then.
 func afterCut(then string) server {
 	return func(v *visit) string {
 		if v.n == 1 {
@@ -329,10 +330,11 @@ func afterCut(then string) server {
 	}
 }
 
-// Of a document of unknown length that was cut, less comes than is left of it.
+// TestResumeOfUnknownLength has a truncated document of unknown length, and an answer with only a
+// part of the rest.
 func TestResumeOfUnknownLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			switch v.n {
 			case 1:
 				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n7\r\n" + alphabet[:7] + "\r\n" + cut
@@ -348,10 +350,11 @@ func TestResumeOfUnknownLength(t *testing.T) {
 	})
 }
 
-// The last chunk is cut: nothing is missing, but only the server can say so.
+// TestResumeAtTheEnd has an answer without its last chunk. No data is missing, but only the server
+// can say so.
 func TestResumeAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			if v.n == 1 {
 				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n1a\r\n" + alphabet + "\r\n" + cut
 			}
@@ -364,10 +367,10 @@ func TestResumeAtTheEnd(t *testing.T) {
 	})
 }
 
-// A stalling body fails after Limits.Idle, a dripping one does not.
+// TestIdle checks that a body that stalls fails after Limits.Idle, and that a slow one does not.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			head, body, _ := strings.Cut(document(alphabet, `ETag: "v1"`), "\r\n\r\n")
 			io.WriteString(v.out, head+"\r\n\r\n")
 			for i := range 10 {
@@ -387,11 +390,10 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// Closing in the middle of a body without an end reads no more of it, and lets
-// the connection go.
+// TestCloseEarly checks that closing an endless body stops reading and closes the connection.
 func TestCloseEarly(t *testing.T) {
 	gone := make(chan int, 1)
-	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 		io.WriteString(v.out, "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n")
 		taken := 0
 		for {
@@ -410,7 +412,7 @@ func TestCloseEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Close()
-	if taken := <-gone; taken > 2<<20 { // what was read, and what buffers hold
+	if taken := <-gone; taken > 2<<20 { // what was read, and the size of buffers
 		t.Errorf("%d octets were taken", taken)
 	}
 	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err == nil || err == io.EOF {
@@ -418,19 +420,19 @@ func TestCloseEarly(t *testing.T) {
 	}
 }
 
-// deflated is s in the deflate coding, with the zlib format around it or not.
+// deflated returns s in the deflate coding, with or without the zlib format around it.
 func deflated(s string, around bool) string {
 	var b bytes.Buffer
 	var z io.WriteCloser = zlib.NewWriter(&b)
 	if !around {
-		z, _ = flate.NewWriter(&b, flate.BestCompression) // the level is a known one
+		z, _ = flate.NewWriter(&b, flate.BestCompression) // fails only for an invalid level
 	}
 	io.WriteString(z, s)
 	z.Close()
 	return b.String()
 }
 
-// chunked is an answer whose last chunk is missing.
+// chunked returns an answer without its last chunk.
 func chunked(coding, body string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: %s\r\n\r\n%x\r\n%s\r\n", coding, len(body), body)
 }
@@ -443,7 +445,7 @@ func zipped(s string) string {
 	return b.String()
 }
 
-// Case 155: one layer, and no bomb.
+// TestCompressed is case 155: one layer of coding, and no decompression bomb.
 func TestCompressed(t *testing.T) {
 	packed := zipped(alphabet)
 	for _, tc := range []struct {
@@ -478,7 +480,7 @@ func TestCompressed(t *testing.T) {
 		{"bad sum", document(packed[:len(packed)-8]+"\x00\x00\x00\x00"+packed[len(packed)-4:], "Content-Encoding: gzip"), "", fetch.ErrProtocol},
 		{"bomb", document(zipped(strings.Repeat("\x00", 20<<20)), "Content-Encoding: gzip"), "", fetch.ErrTooLarge},
 	} {
-		w := newWorld(t, map[string]server{"a.example:80": says(tc.answer)})
+		w := newNetwork(t, map[string]server{"a.example:80": says(tc.answer)})
 		f := w.fetcher()
 		body, res, err := get(t, f, "http://a.example/", &Options{Compressed: true})
 		if tc.kind != fetch.ErrOther {
@@ -493,7 +495,7 @@ func TestCompressed(t *testing.T) {
 		if tc.name != "gzip" {
 			continue
 		}
-		// Nobody asked: the octets are what they are.
+		// Without a request for a coding, the bytes are not changed.
 		if body, _, err := get(t, f, "http://a.example/", nil); err != nil || body != packed {
 			t.Errorf("%s, not asked for: %q, %v", tc.name, body, err)
 		}
@@ -503,7 +505,7 @@ func TestCompressed(t *testing.T) {
 func TestAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := "HTTP/1.1 200 Fine\r\nServer: x\r\ncontent-type: Text/HTML; Charset=UTF-8\r\nX-Folded: a\r\n  b\r\nLast-Modified: Tue, 20 Dec 1994 17:38:00 GMT\r\nContent-Length: 3\r\nserver:  y \r\n\r\n"
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			if strings.HasPrefix(v.head, "HEAD ") {
 				return answer
 			}
@@ -548,7 +550,7 @@ func TestAttributes(t *testing.T) {
 
 func TestIfModifiedSince(t *testing.T) {
 	when := time.Date(1994, 12, 20, 17, 38, 0, 0, time.FixedZone("", 3600))
-	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 		if v.field("If-Modified-Since") == "Tue, 20 Dec 1994 16:38:00 GMT" {
 			return "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n"
 		}
@@ -559,7 +561,7 @@ func TestIfModifiedSince(t *testing.T) {
 		t.Errorf("%q, %v", body, err)
 	}
 	if _, _, err := get(t, w.fetcher(), "http://a.example/", nil); err == nil {
-		t.Error("a 304 that nobody asked for was taken")
+		t.Error("a 304 to an unconditional request was accepted")
 	}
 }
 
@@ -569,7 +571,7 @@ func TestStatus(t *testing.T) {
 		408: fetch.ErrBusy, 410: fetch.ErrNotFound, 413: fetch.ErrTooLarge, 416: fetch.ErrBadRange, 418: fetch.ErrOther, 429: fetch.ErrBusy, 451: fetch.ErrPermission,
 		500: fetch.ErrBusy, 501: fetch.ErrUnsupported, 503: fetch.ErrBusy, 504: fetch.ErrBusy, 302: fetch.ErrProtocol, 300: fetch.ErrProtocol, 304: fetch.ErrProtocol,
 	} {
-		w := newWorld(t, map[string]server{"a.example:80": says(status(fmt.Sprint(code, " So \x1b[2J it is"), "page"))})
+		w := newNetwork(t, map[string]server{"a.example:80": says(status(fmt.Sprint(code, " So \x1b[2J it is"), "page"))})
 		_, _, err := get(t, w.fetcher(), "http://me:pw@a.example/", nil)
 		var e *fetch.Error
 		if !errors.As(err, &e) || e.Kind != kind {

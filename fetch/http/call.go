@@ -15,8 +15,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// call is one operation of a Fetcher: the redirects it follows, the passwords
-// it asks for, the requests it repeats.
+// call is one operation of a Fetcher, including the redirects it follows, the logins it asks for
+// and the requests it repeats.
 type call struct {
 	f      *Fetcher
 	env    fetch.Env // with defaults
@@ -31,20 +31,20 @@ type call struct {
 	method fetch.Op
 	upload *upload
 	hop
-	login     *locator.Login    // for the hop's origin
-	strayed   bool              // a redirect has led away from the first origin
-	dropped   bool              // a redirect has dropped the body
-	spelling  map[string]string // of the caller's header fields, by canonical name
-	redirects []Redirect
+	login      *locator.Login    // for the hop's origin
+	leftOrigin bool              // a redirect has led away from the first origin
+	dropped    bool              // a redirect has dropped the body
+	spelling   map[string]string // of the caller's header fields, by canonical name
+	redirects  []Redirect
 }
 
-// hop is one place a call goes to.
+// hop is one URL that a call requests.
 type hop struct {
 	locator *locator.HTTP
 	from    fetch.Provenance
 }
 
-// newCall checks a request. An empty method is that of the options.
+// newCall checks a request. If method is empty, the options choose it.
 func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.Op, body io.Reader) (*call, error) {
 	f.init()
 	c := &call{f: f, env: f.Env.WithDefaults(), outer: ctx, req: req, method: method}
@@ -64,7 +64,7 @@ func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.
 	return c, nil
 }
 
-// readRequest fills in what the caller wants.
+// readRequest copies the fields of the Request and its Options into c, and checks them.
 func (c *call) readRequest() error {
 	l, ok := c.req.Locator.(*locator.HTTP)
 	if !ok {
@@ -87,7 +87,7 @@ func (c *call) readRequest() error {
 	return c.checkOptions()
 }
 
-// normal is l with an ASCII host and the words of query as its search.
+// normal returns l with an ASCII host, and with query as its search if l has none.
 func normal(l *locator.HTTP, query string) (*locator.HTTP, error) {
 	host, err := asciiHost(l.Host)
 	if err != nil {
@@ -104,15 +104,15 @@ func normal(l *locator.HTTP, query string) (*locator.HTTP, error) {
 	return &n, nil
 }
 
-// end is called when no octet is to come any more.
+// end ends the call. No data may follow.
 func (c *call) end(err error) {
 	c.cancel(err)
 	c.upload.stop()
 	c.hooks.end()
 }
 
-// fail makes the *fetch.Error of a failed exchange. Why the call was ended
-// counts more than what the transport made of it.
+// fail returns the *fetch.Error of a failed exchange. The reason why the call was canceled takes
+// precedence over the transport's error.
 func (c *call) fail(err error) *fetch.Error {
 	var known *fetch.Error
 	if outer := c.outer.Err(); outer != nil {
@@ -129,7 +129,7 @@ func (c *call) fail(err error) *fetch.Error {
 	}
 	var wrapper *url.Error
 	if errors.As(err, &wrapper) {
-		err = wrapper.Err // the call's locator says it better
+		err = wrapper.Err // its URL would only repeat the call's locator
 	}
 	if err != nil && strings.HasSuffix(err.Error(), "timeout awaiting response headers") {
 		err = &wire.TimeoutError{Limit: c.env.Limits.Reply, Awaited: "no response", Err: err}
@@ -137,8 +137,8 @@ func (c *call) fail(err error) *fetch.Error {
 	return fetch.Fail(c.method, c.locator, kindOf(err), err)
 }
 
-// kindOf classifies what the transport failed with before the body. A head that
-// was cut is no body cut short, and what remains is talk that is no HTTP.
+// kindOf classifies an error that the transport returned before the body. A head that breaks off is
+// not a truncated body. All other errors mean that the response is not HTTP.
 func kindOf(err error) fetch.ErrorKind {
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.ErrTruncated:
@@ -150,7 +150,7 @@ func kindOf(err error) fetch.ErrorKind {
 	}
 }
 
-// fetch makes a Resource of the answer.
+// fetch returns the Resource of the final response.
 func (c *call) fetch() (*fetch.Resource, error) {
 	a, err := c.answer()
 	if err != nil {
@@ -183,8 +183,8 @@ func (c *call) fetch() (*fetch.Resource, error) {
 	return res, nil
 }
 
-// answer goes where the redirects lead and gives the answer from there, or the
-// error that its status is. The caller ends the call.
+// answer follows redirects and returns the final answer, or the error of its status. The caller
+// must end the call.
 func (c *call) answer() (*answer, error) {
 	for {
 		resp, ex, err := c.visit()
@@ -207,8 +207,8 @@ func (c *call) answer() (*answer, error) {
 	}
 }
 
-// visit asks the present hop, a second time with a password if it wants one, or
-// without the Expect field if it does not know that.
+// visit requests the current hop. It repeats the request with a login after a 401, and without the
+// Expect field after a 417.
 func (c *call) visit() (*http.Response, *exchange, error) {
 	resp, ex, err := c.exchange(nil)
 	if err == nil && resp.StatusCode == http.StatusExpectationFailed && resp.Request.Header.Get("Expect") != "" && c.upload.again() {
@@ -231,9 +231,8 @@ func (c *call) visit() (*http.Response, *exchange, error) {
 	return c.exchange(nil)
 }
 
-// exchange sends one request to the present hop, as often as the retry policy
-// permits, and gives the answer. With resumed only the rest of a body is asked
-// for.
+// exchange sends one request to the current hop, repeated as the retry policy permits, and returns
+// the response. If resumed is not nil, it requests only the rest of a body.
 func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
 	ex := &exchange{call: c, hop: c.hop, proxy: c.proxy()}
 	r, err := c.request(ex, resumed)
@@ -245,20 +244,20 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
 		return nil, nil, ex.explainHead(c.fail(err))
 	}
 	ex.finish(resp)
-	if !startsAsHTTP(ex.head) { // which net/http may have taken for some version of it
+	if !startsAsHTTP(ex.head) { // net/http accepts other versions
 		resp.Body.Close()
 		return nil, nil, fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w/1.1 or 1.0 but %s", ErrNotHTTP, resp.Proto))
 	}
 	return resp, ex, nil
 }
 
-// discard reads the little that an answer on the way has to say, so that its
-// connection can be used again, or drops the connection.
+// discard reads the short body of an intermediate response, so that its connection can be reused,
+// or else drops the connection.
 func (c *call) discard(resp *http.Response) {
 	const most = 16 << 10
 	if resp.ContentLength <= most {
 		stop := time.AfterFunc(time.Second, func() { resp.Body.Close() })
-		_, _ = io.CopyN(io.Discard, resp.Body, most) // a failure costs the connection only
+		_, _ = io.CopyN(io.Discard, resp.Body, most) // on failure, the connection is dropped
 		stop.Stop()
 	}
 	resp.Body.Close()

@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 			}
 			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
-					return nil // to HTTP, a page like others
+					return nil // in HTTP, a directory is a document
 				}
 				l := *base.(*locator.HTTP)
 				l.HasPath, l.Path = true, strings.ReplaceAll(url.PathEscape(name), "%2F", "/")

@@ -13,35 +13,34 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// piece is what a server may send of an answer before it waits for an acknowledgement.
+// piece is how much of a response a server may send before it waits for an acknowledgement.
 const piece = 4 << 10
 
-// conn is a connection of the transport's, above TLS. It shows what goes over
-// it to the exchange at hand, and lets no octet of an exchange out that the
-// policy would not have connected to this peer.
+// conn is a connection of the transport, above TLS. It reports the traffic to the current exchange.
+// It sends nothing for an exchange whose policy would not have permitted a connection to this peer.
 type conn struct {
 	net.Conn
 	about fetch.Connection
-	peer  netip.AddrPort // the server's; invalid by a proxy
+	peer  netip.AddrPort // the server's; invalid through a proxy
 	via   string         // the proxy
-	stall time.Duration  // how long a write may get no further; 0 is for ever
+	stall time.Duration  // how long a write may make no progress; 0 means no limit
 
-	mu      sync.Mutex
-	of      *exchange // the one it was dialled for
-	ex      *exchange // the one at hand; nil between two
-	asked   bool      // its request is on the way
-	used    bool      // there has been a request, or what came without one
-	refused error
-	body    *attempt // what the exchange sends
-	early   []byte   // came, but not as part of what was read so far
-	mended  []byte   // to be read before anything else
-	lost    error    // why the server takes no more
-	broken  error    // why nothing more comes from it
-	closed  bool
+	mu       sync.Mutex
+	of       *exchange // the one that dialed c
+	ex       *exchange // the current one; nil between two
+	asked    bool      // ex has begun to send its request
+	used     bool      // a request was sent, or data arrived without one
+	refused  error
+	body     *attempt // the request body that ex sends
+	early    []byte   // received, but not yet part of a response
+	mended   []byte   // output of mend that Read returns first
+	writeErr error    // the write error after which nothing more is sent
+	readErr  error    // the first read error
+	closed   bool
 }
 
-// begin readies c for an exchange. The policy is asked again if c was dialled
-// for another one: that may have come from somebody who may go further.
+// begin prepares c for an exchange. If c was dialed for another exchange, it asks the policy again:
+// the other may have had wider permissions.
 func (c *conn) begin(ex *exchange, reused bool) {
 	ex.start(c)
 	var refused error
@@ -49,7 +48,7 @@ func (c *conn) begin(ex *exchange, reused bool) {
 		refused = c.permit(ex)
 	}
 	c.mu.Lock()
-	if len(c.early) > 0 || len(c.mended) > 0 || c.lost != nil {
+	if len(c.early) > 0 || len(c.mended) > 0 || c.writeErr != nil {
 		refused = errors.New("the connection cannot be used again")
 	}
 	c.ex, c.asked, c.refused, c.body = ex, false, refused, ex.call.upload.latest()
@@ -61,7 +60,7 @@ func (c *conn) begin(ex *exchange, reused bool) {
 
 func (c *conn) permit(ex *exchange) error {
 	if c.via != ex.via() {
-		return errors.New("the connection goes another way")
+		return errors.New("the connection uses a different proxy")
 	}
 	env, t := &ex.call.env, ex.target()
 	if err := env.Permit(ex.call.ctx, t); err != nil || !c.peer.IsValid() {
@@ -71,7 +70,7 @@ func (c *conn) permit(ex *exchange) error {
 	return env.Permit(ex.call.ctx, t)
 }
 
-// end is called when c waits for its next exchange.
+// end is called when c becomes idle.
 func (c *conn) end(ex *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +79,7 @@ func (c *conn) end(ex *exchange) {
 	}
 }
 
-// ask is the exchange that is to send a request, or why it must not.
+// ask returns the exchange that is about to send a request, or the reason why it must not.
 func (c *conn) ask() (*exchange, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,34 +88,33 @@ func (c *conn) ask() (*exchange, error) {
 	return c.ex, c.refused
 }
 
-// Write implements net.Conn. A refused exchange fails before its first octet;
-// the transport then dials a connection for it, if it can still send it, and
-// the policy decides about that.
+// Write implements net.Conn. A refused exchange fails before its first byte. If the request can
+// still be sent, the transport then dials another connection, about which the policy decides.
 //
-// A server may answer before it has read a body, and close: the answer counts.
-// So when it takes no more of a body, that is lost in silence, and it is for
-// Read to tell whether there is an answer.
+// A server may respond and close before it has read the whole body. That response counts. So an
+// error while sending a body is not reported here: the rest of the body is discarded, and Read
+// finds out whether there is a response.
 func (c *conn) Write(p []byte) (int, error) {
 	ex, refused := c.ask()
 	switch {
 	case refused != nil:
 		return 0, refused
-	case c.deaf():
-		return c.lose(p)
+	case c.writeFailed():
+		return c.discard(p)
 	}
 	ex.sends(c, p)
 	n, err := c.write(p)
 	ex.sent(c, len(p)-n)
 	if err != nil && ex.headSent() && fetch.KindOf(err) == fetch.ErrConnectionFailed {
 		c.mu.Lock()
-		c.lost = err
+		c.writeErr = err
 		c.mu.Unlock()
-		return c.lose(p)
+		return c.discard(p)
 	}
 	return n, err
 }
 
-// write fails when it gets no further for too long.
+// write fails if it makes no progress for c.stall.
 func (c *conn) write(p []byte) (int, error) {
 	if c.stall > 0 {
 		if err := c.SetWriteDeadline(time.Now().Add(c.stall)); err != nil {
@@ -126,36 +124,36 @@ func (c *conn) write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// deaf reports whether the server takes no more.
-func (c *conn) deaf() bool {
+// writeFailed reports whether an earlier write failed.
+func (c *conn) writeFailed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lost != nil
+	return c.writeErr != nil
 }
 
-// lose takes octets until c is closed.
-func (c *conn) lose(p []byte) (int, error) {
+// discard discards p until c is closed.
+func (c *conn) discard(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.closed && c.broken != nil:
-		return 0, c.broken // what Read failed with says more
+	case c.closed && c.readErr != nil:
+		return 0, c.readErr // more specific than net.ErrClosed
 	case c.closed:
 		return 0, net.ErrClosed
 	}
 	return len(p), nil
 }
 
-// breakOff is the error of a Read. Where a server has broken a connection for what
-// it was sent, the system tells so once, and that may have been in Write.
+// breakOff returns the error of a failed Read. The operating system reports a reset connection only
+// once, and that may have been to Write.
 func (c *conn) breakOff(err error, answered bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err == io.EOF && c.lost != nil && !answered {
-		err = c.lost
+	if err == io.EOF && c.writeErr != nil && !answered {
+		err = c.writeErr
 	}
-	if c.broken == nil && err != io.EOF {
-		c.broken = err
+	if c.readErr == nil && err != io.EOF {
+		c.readErr = err
 	}
 	return err
 }
@@ -164,13 +162,13 @@ func (c *conn) breakOff(err error, answered bool) error {
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
-	c.body.leave() // the transport waits for whoever reads it
+	c.body.leave() // the transport waits until its Read returns
 	c.mu.Unlock()
 	return c.Conn.Close()
 }
 
-// Read implements net.Conn. It gives the octets of one answer only: whatever
-// else comes ends the connection, and is never taken for the next answer.
+// Read implements net.Conn. It returns the bytes of one response only. Anything behind them ends
+// the connection, and is never taken for the next response.
 func (c *conn) Read(p []byte) (int, error) {
 	if n := c.takeMended(p); n > 0 {
 		return n, nil
@@ -179,7 +177,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	var err error
 	if n == 0 {
 		if n, err = c.Conn.Read(p); n < min(len(p), piece) {
-			wire.QuickAck(c.Conn) // the server may wait with the next piece
+			wire.QuickAck(c.Conn) // the server may wait before it sends the next piece
 		}
 		ex = c.expecting()
 	}
@@ -206,8 +204,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return take, err
 }
 
-// spokeFirst is the error of octets that no request has asked for. Those over a
-// new connection are the greeting of a server of another protocol.
+// spokeFirst returns the error of data that arrives without a request. On a new connection, that is
+// the greeting of a server of another protocol.
 func (c *conn) spokeFirst(octets []byte) error {
 	c.mu.Lock()
 	of, isNew := c.of, !c.used && !c.asked
@@ -219,8 +217,8 @@ func (c *conn) spokeFirst(octets []byte) error {
 	return fetch.Fail(of.call.method, of.hop.locator, fetch.ErrProtocol, of.notHTTP(octets))
 }
 
-// mend puts a CR before each line end in p[:n] that is an LF alone, as net/http
-// wants it. What has no room in p is read next.
+// mend puts a CR before each bare LF in p[:n], because net/http requires CR LF. What does not fit
+// into p is returned by the next Read.
 func (c *conn) mend(p []byte, n int, bare []int) int {
 	mended := make([]byte, 0, n+len(bare))
 	at := 0
@@ -236,7 +234,7 @@ func (c *conn) mend(p []byte, n int, bare []int) int {
 	return n
 }
 
-// takeMended reads what mend has left.
+// takeMended copies what mend has left over.
 func (c *conn) takeMended(p []byte) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -245,7 +243,7 @@ func (c *conn) takeMended(p []byte) int {
 	return n
 }
 
-// expecting is the exchange that an answer may come for; nil if there is none.
+// expecting returns the exchange whose response may arrive; nil if there is no such exchange.
 func (c *conn) expecting() *exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -255,7 +253,7 @@ func (c *conn) expecting() *exchange {
 	return c.ex
 }
 
-// kept gives what came before it was wanted, to the exchange that it came for.
+// kept copies data that arrived early, and returns the exchange that it belongs to.
 func (c *conn) kept(p []byte) (int, *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,19 +14,21 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// A body may unfold to so many times its size once it has passed so many octets.
+// A decoded body may be at most maxRatio times as large as the received one. The limit applies
+// after the first ratioFrom bytes.
 const (
 	maxRatio  = 200
 	ratioFrom = 1 << 20
 )
 
-// decodes reports whether an answer's coding is to be taken off. Where there is
-// no body there is none, whatever a server says.
+// decodes reports whether the body of a response is to be decoded. A response without a body has no
+// coding, whatever its header says.
 func (c *call) decodes(resp *http.Response) bool {
 	return c.opt.Compressed && !c.ranged() && c.method != http.MethodHead && resp.ContentLength != 0 && resp.Header.Get("Content-Encoding") != ""
 }
 
-// decoded takes a coding off a body: one layer, and none that was not asked for.
+// decoded returns a body with one layer of coding removed. A coding that was not requested is an
+// error.
 func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, error) {
 	coding := strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ","))
 	switch coding {
@@ -37,11 +39,11 @@ func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, 
 	case "deflate":
 		return &unzipper{call: c, from: from, open: newInflated}, nil
 	}
-	return nil, c.badCoding(fmt.Errorf("one that nobody asked for: %s", fetch.Printable(coding)))
+	return nil, c.badCoding(fmt.Errorf("%s was not requested", fetch.Printable(coding)))
 }
 
-// inflated reads the deflate coding: the zlib format (RFC 9110 §8.4.1.2), or,
-// as some servers have it, the compressed data without that around it.
+// inflated reads the deflate coding: the zlib format (RFC 9110 §8.4.1.2), or, as some servers send
+// it, the bare compressed data.
 type inflated struct {
 	io.Reader
 	from *bufio.Reader
@@ -60,19 +62,19 @@ func newInflated(r io.Reader) (io.Reader, error) {
 	return inflated{flate.NewReader(b), b}, nil
 }
 
-// Read implements io.Reader. The data may end before the body does, which must
-// be read to its end to know that it came whole; gzip.Reader does that itself.
+// Read implements io.Reader. The compressed data may end before the body does. Read continues to
+// the end of the body, to verify that it is complete; gzip.Reader does that itself.
 func (i inflated) Read(p []byte) (int, error) {
 	n, err := i.Reader.Read(p)
 	if err == io.EOF {
 		if _, err = i.from.ReadByte(); err == nil {
-			err = errors.New("octets behind the compressed data")
+			err = errors.New("unexpected data after the compressed stream")
 		}
 	}
 	return n, err
 }
 
-// unzipper is a body without its coding.
+// unzipper decodes a body.
 type unzipper struct {
 	call    *call
 	from    io.ReadCloser
@@ -99,14 +101,14 @@ func (u *unzipper) Read(p []byte) (int, error) {
 	}
 	u.out += int64(n)
 	if u.out > ratioFrom && u.out/maxRatio > u.in {
-		u.err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("compressed more than %d to 1", maxRatio)}
+		u.err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the compression ratio exceeds %d to 1", maxRatio)}
 		n = 0
 	}
 	u.err = u.classify(u.err)
 	return n, u.err
 }
 
-// classify tells a bad coding from a bad connection.
+// classify distinguishes a bad coding from a broken connection.
 func (u *unzipper) classify(err error) error {
 	var known *fetch.Error
 	switch {
@@ -123,7 +125,7 @@ func (u *unzipper) classify(err error) error {
 // Close implements io.Closer.
 func (u *unzipper) Close() error { return u.from.Close() }
 
-// counter counts what an unzipper reads.
+// counter counts the bytes that an unzipper reads.
 type counter struct{ u *unzipper }
 
 func (c counter) Read(p []byte) (int, error) {

@@ -9,28 +9,27 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// What errors.Is finds in some errors besides their kind, which is Protocol but
-// for ErrRewind.
+// Errors that errors.Is finds in a *fetch.Error in addition to its kind. The kind is
+// fetch.ErrProtocol, except for ErrRewind.
 var (
-	// ErrNotHTTP is an answer that does not start as one by HTTP/1 does.
+	// ErrNotHTTP means that the response does not start like an HTTP/1.0 or HTTP/1.1 response.
 	ErrNotHTTP = errors.New("not an HTTP response")
-	// ErrCoding is an unknown coding of a body, or one that is not what it is said
-	// to be.
+	// ErrCoding means that a content or transfer coding is unknown, was not requested, or does not
+	// match the data.
 	ErrCoding = errors.New("bad content or transfer coding")
-	// ErrFraming is a chunked body that breaks its own rules.
+	// ErrFraming means that the chunked coding of a body is invalid.
 	ErrFraming = errors.New("bad framing")
-	// ErrRewind, of kind ErrLocalIO, is a body that would have to be sent again but
-	// cannot be, as it is no io.Seeker.
+	// ErrRewind means that the request body would have to be sent again, but it is not an
+	// io.Seeker. The kind is fetch.ErrLocalIO.
 	ErrRewind = errors.New("the body cannot be sent again")
 )
 
-// badCoding is the error of a coding.
+// badCoding returns an error that wraps ErrCoding.
 func (c *call) badCoding(why error) error {
 	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w: %w", ErrCoding, why))
 }
 
-// explainHead adds to e what was wrong with a head that the transport could not
-// read.
+// explainHead adds to e why the transport could not parse a head.
 func (ex *exchange) explainHead(e *fetch.Error) error {
 	if e.Kind != fetch.ErrProtocol {
 		return e
@@ -48,8 +47,8 @@ func (ex *exchange) explainHead(e *fetch.Error) error {
 	return e
 }
 
-// notHTTP is the error of what does not start as an answer by HTTP does. Its first
-// line is shown, and no more: a server that echoes may send back a password.
+// notHTTP returns the error for data that does not start like an HTTP response. It shows the first
+// line only: a server that echoes may send back a password.
 func (ex *exchange) notHTTP(received []byte) error {
 	line, _, _ := bytes.Cut(received, []byte("\n"))
 	line = masked(append(line[:len(line):len(line)], '\n'))
@@ -57,8 +56,8 @@ func (ex *exchange) notHTTP(received []byte) error {
 	return fmt.Errorf("%w; it starts with %q", ErrNotHTTP, bytes.TrimSpace(line[:min(len(line), 40)]))
 }
 
-// startsAsHTTP reports whether a head, or the beginning of one, is that of an
-// answer by HTTP/1.0 or 1.1: version and status of three digits.
+// startsAsHTTP reports whether a head, or the beginning of one, starts like an HTTP/1.0 or 1.1
+// response: with a version and a status of three digits.
 func startsAsHTTP(head []byte) bool {
 	const start = "HTTP/1."
 	line, _, complete := strings.Cut(string(head), "\n")
@@ -70,8 +69,8 @@ func startsAsHTTP(head []byte) bool {
 		len(words[1]) == 3 && strings.Trim(words[1], "0123456789") == ""
 }
 
-// hasTransferCoding reports whether a head names a transfer coding other than
-// chunked, which is all that the transport knows.
+// hasTransferCoding reports whether a head names a transfer coding other than chunked, the only one
+// that the transport supports.
 func hasTransferCoding(head []byte) bool {
 	for _, f := range fields(head) {
 		if strings.EqualFold(f.Name, "Transfer-Encoding") && !strings.EqualFold(f.Value, "chunked") {

@@ -14,18 +14,18 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// exchange is a request and its answer, as the connection sees them. It travels
-// in the context of the http.Request, through its repetitions.
+// exchange is a request and its response, as seen by the connection. It travels in the context of
+// the http.Request, also when that is repeated.
 type exchange struct {
 	call  *call
 	hop   hop
-	proxy *proxy.Proxy // nil for none
+	proxy *proxy.Proxy // if nil, there is no proxy
 
-	head []byte         // the final answer's, once it is there
-	peer netip.AddrPort // where it came from; invalid by a proxy
+	head []byte         // the final response's, once it has arrived
+	peer netip.AddrPort // the server's address; invalid through a proxy
 
 	mu       sync.Mutex
-	conn     *conn // the one in use
+	conn     *conn // the current one
 	sending  []byte
 	received []byte
 	location []string
@@ -39,19 +39,19 @@ func exchangeOf(ctx context.Context) *exchange {
 	return ex
 }
 
-// forwarded reports whether a proxy makes the request for us.
+// forwarded reports whether an HTTP proxy makes the request on our behalf.
 func (ex *exchange) forwarded() bool {
 	return ex.proxy != nil && ex.proxy.Scheme == "http" && !ex.hop.locator.Secure
 }
 
-// answered reports whether some of the final answer has come.
+// answered reports whether a part of the final response has arrived.
 func (ex *exchange) answered() bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	return len(ex.received) > 0
 }
 
-// via names the proxy.
+// via returns the name of the proxy; empty if there is no proxy.
 func (ex *exchange) via() string {
 	if ex.proxy == nil {
 		return ""
@@ -59,14 +59,13 @@ func (ex *exchange) via() string {
 	return ex.proxy.String()
 }
 
-// target is where the exchange leads, to be filled in with an address.
+// target returns the Target of the exchange, without an address.
 func (ex *exchange) target() fetch.Target {
 	server, _ := locator.ServerOf(ex.hop.locator)
 	return fetch.Target{Locator: ex.hop.locator, From: ex.hop.from, Network: "tcp", Host: server.Host, Port: server.Port}
 }
 
-// traced is ctx with the hooks by which the transport tells which connection
-// the exchange goes over.
+// traced returns ctx with the httptrace hooks that report which connection the transport uses.
 func (ex *exchange) traced(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn:     func(info httptrace.GotConnInfo) { info.Conn.(*conn).begin(ex, info.Reused) },
@@ -80,15 +79,14 @@ func (ex *exchange) current() *conn {
 	return ex.conn
 }
 
-// start is called when a connection has been found for the exchange, and again
-// when it is repeated on another.
+// start is called when the exchange gets a connection, and again when it is repeated over another.
 func (ex *exchange) start(c *conn) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	ex.conn, ex.sending, ex.received, ex.location, ex.framing = c, []byte{}, nil, nil, framing{}
 }
 
-// sends is told of octets about to go out over c, until the head is complete.
+// sends records bytes that are about to be sent over c, until the head is complete.
 func (ex *exchange) sends(c *conn, octets []byte) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -97,34 +95,33 @@ func (ex *exchange) sends(c *conn, octets []byte) {
 	}
 }
 
-// sent is told that the last unsent octets of those did not go out.
+// sent is called after a write over c of which the last unsent bytes were not sent.
 func (ex *exchange) sent(c *conn, unsent int) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	if ex.conn == c && ex.sending != nil {
 		ex.sending = ex.sending[:len(ex.sending)-unsent]
-		ex.tellSent()
+		ex.traceSent()
 	}
 }
 
-// tellSent tells the Trace of the request's head once that is complete.
-func (ex *exchange) tellSent() {
+// traceSent reports the request's head to the Trace once the head is complete.
+func (ex *exchange) traceSent() {
 	if end := bytes.Index(ex.sending, []byte("\r\n\r\n")); end >= 0 {
 		ex.call.trace.Sent(masked(ex.sending[:end+4]))
 		ex.sending = nil
 	}
 }
 
-// headSent reports whether the request is out but for its body.
+// headSent reports whether the whole head of the request has been sent.
 func (ex *exchange) headSent() bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	return ex.sending == nil
 }
 
-// receive is told of octets that came in over c, and tells how many of them to
-// hand on: those up to the end of a head, and of a body those up to its end. It
-// fails when the head has grown too large.
+// receive is called with bytes that arrived over c. It returns how many of them Read may return:
+// those up to the end of a head, or up to the end of the body. It fails if the head is too large.
 func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -138,12 +135,12 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	if err != nil {
 		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, err)
 	}
-	ex.tellSent() // the answer may be here before Write has returned
+	ex.traceSent() // the response may arrive before Write returns
 	ex.received = append(ex.received, octets[:n]...)
 	if !ended {
 		return n, nil
 	}
-	if startsAsHTTP(ex.received) { // else notHTTP tells of it
+	if startsAsHTTP(ex.received) { // else notHTTP reports it
 		ex.call.trace.Received(ex.received)
 	}
 	if !isInterim(ex.received) {
@@ -152,14 +149,13 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	}
 	ex.received = nil
 	if ex.framing.interim++; ex.framing.interim > maxInterim {
-		err := &fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("too many answers with a status of 1xx")}
+		err := &fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("too many 1xx responses")}
 		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, err)
 	}
 	return n, nil
 }
 
-// receiveBody tells how many octets belong to the body, and the Trace of its
-// trailer.
+// receiveBody returns how many bytes belong to the body. It reports a trailer to the Trace.
 func (ex *exchange) receiveBody(octets []byte) int {
 	n := ex.framing.body.take(octets)
 	if c, ok := ex.framing.body.(*chunks); ok && n > 0 && c.state == chunkDone && len(c.trailer) > 0 {
@@ -168,8 +164,8 @@ func (ex *exchange) receiveBody(octets []byte) int {
 	return n
 }
 
-// bareLines are where, in the octets received last, lines of a chunked body end in
-// LF alone.
+// bareLines returns the positions, in the bytes received last, of lines of a chunked body that end
+// in LF alone.
 func (ex *exchange) bareLines() []int {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -179,16 +175,16 @@ func (ex *exchange) bareLines() []int {
 	return nil
 }
 
-// isInterim reports whether a head is that of a 1xx that another follows.
+// isInterim reports whether a head is that of a 1xx response that another response follows.
 func isInterim(head []byte) bool {
 	_, status, _ := bytes.Cut(head, []byte(" "))
 	status = bytes.TrimLeft(status, " ")
 	return len(status) > 3 && status[0] == '1' && !bytes.HasPrefix(status, []byte("101"))
 }
 
-// gotHead is called when the transport has read an answer's head, and before
-// anybody reads the body. It takes the Location field off: http.Client would
-// read it, its own way, even where it must not follow it. finish puts it back.
+// gotHead is called when the transport has parsed a response's head, before the body is read. It
+// removes the Location field, because http.Client would parse it, in its own way, even where it
+// must not follow it. finish restores the field.
 func (ex *exchange) gotHead(resp *http.Response) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -197,7 +193,7 @@ func (ex *exchange) gotHead(resp *http.Response) {
 	delete(resp.Header, "Location")
 }
 
-// finish takes stock when the final answer's head has come.
+// finish records the head of the final response.
 func (ex *exchange) finish(resp *http.Response) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

@@ -29,7 +29,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	if ex.proxy != nil {
 		at := ex.proxy.Address()
 		plan.Host, plan.Port = at.Host, at.Port
-		plan.Notes = append(plan.Notes, "by the proxy "+ex.proxy.String())
+		plan.Notes = append(plan.Notes, "through the proxy "+ex.proxy.String())
 	}
 	if c.locator.Secure {
 		plan.Steps = append(plan.Steps, fetch.Step{Do: "TLS handshake with " + server.Host})
@@ -41,7 +41,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	err = write(&head)
 	first, _, complete := bytes.Cut(head.Bytes(), []byte("\r\n\r\n"))
-	if !complete { // else what failed is the body
+	if !complete { // else the error is that of the unsent body
 		return nil, c.fail(err)
 	}
 	plan.Steps = append(plan.Steps, fetch.Step{Send: string(masked(append(first, "\r\n\r\n"...)))})
@@ -54,7 +54,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	return plan, nil
 }
 
-// unsent is a body that is not to be read.
+// unsent is a body that is not read.
 type unsent struct{}
 
 func (unsent) Read([]byte) (int, error) { return 0, errors.New("not to be sent") }

@@ -1,9 +1,7 @@
-// Package http fetches http URLs (RFC 1738 §3.3) and https ones by HTTP/1.1
-// (RFC 9110, RFC 9112).
+// Package http fetches http URLs (RFC 1738 §3.3) and https URLs by HTTP/1.1 (RFC 9110, RFC 9112).
 //
-// HTTP/2 is not spoken, so that what a [fetch.Trace] shows is what went over
-// the wire, octet for octet, and no connection is shared by requests that the
-// policy may judge differently.
+// HTTP/2 is not supported. So a [fetch.Trace] shows exactly the bytes on the wire, and requests
+// that the policy may judge differently never share a connection.
 package http
 
 import (
@@ -18,128 +16,131 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is the [fetch.Fetcher] of http and https. It is an AttributeFinder
-// (HEAD), a Replacer (PUT), an Updater (POST) and an Explainer besides. The zero
-// value is ready. Its fields must not be changed once it is in use; its methods
-// are safe for concurrent use.
+// Fetcher is a [fetch.Fetcher] for http and https. It also implements [fetch.AttributeFinder]
+// (HEAD), [fetch.Replacer] (PUT), [fetch.Updater] (POST) and [fetch.Explainer]. The zero value is
+// ready to use. The fields must not be changed after first use. The methods are safe for concurrent
+// use.
 //
-// Redirects within http and https are followed up to Env.Limits.Hops; one to
-// another scheme is an error of kind ErrMoved with a *fetch.Referral. A status of
-// 400 and above is an error. Credentials, cookies and the caller's other header
-// fields go to the origin (scheme, host and port) they were meant for and to no
-// other, unless Options.LocationTrusted says so.
+// Redirects within http and https are followed, up to Env.Limits.Hops times. A redirect to another
+// scheme is an error of kind ErrMoved with a *[fetch.Referral]. A status of 400 and above is an
+// error. Credentials, cookies and the caller's other header fields are sent only to the origin
+// (scheme, host and port) they were meant for, unless Options.LocationTrusted is set.
 type Fetcher struct {
-	// Env is the way out; nil is the zero Env.
+	// Env provides connections, limits, TLS settings and credentials. If nil, the zero Env is used.
 	Env *fetch.Env
-	// UserAgent names the program to servers; empty is "fetch1738".
+	// UserAgent is the value of the User-Agent field. If empty, "fetch1738" is used.
 	UserAgent string
-	// Retries is how often something that can be done twice without harm is tried
-	// again, and how often a body that was cut is resumed, in each fetch. 0 is
-	// twice, after broken connections only. A positive number is for refused
-	// connections, timeouts and the answers 408, 429, 502, 503 and 504 too. A
-	// negative one is never.
+	// Retries is how many times, in each fetch, an idempotent request is repeated and a truncated
+	// body is resumed. The zero value means twice, and only after broken connections. A positive
+	// number also covers refused connections, timeouts and the statuses 408, 429, 502, 503 and 504.
+	// A negative number means never.
 	Retries int
-	// MaxIdle is how many idle connections to one server are kept for another
-	// request; 0 is 8.
+	// MaxIdle is the maximum number of idle connections kept for each server. The zero value means
+	// 8.
 	MaxIdle int
-	// ContinueTimeout is how long to wait for "100 Continue" before a large Body is
-	// sent; 0 is a second, a negative one no time at all.
+	// ContinueTimeout is how long to wait for "100 Continue" before a large Body is sent. The zero
+	// value means one second; a negative value means not to wait.
 	ContinueTimeout time.Duration
-	// AllowDowngrade follows redirects from https to http.
+	// AllowDowngrade permits redirects from https to http.
 	AllowDowngrade bool
-	// Proxy gives the proxy to be used for a locator, nil for none: one of scheme
-	// "http" is asked for http URLs and connects to https servers, the others
-	// connect to all. A nil Proxy uses none. The environment is not looked at.
+	// Proxy returns the proxy for a locator, or nil to connect directly. A proxy of scheme "http"
+	// receives requests for http URLs and tunnels to https servers; the others tunnel all
+	// connections. If Proxy is nil, no proxy is used. Environment variables such as http_proxy are
+	// not read.
 	Proxy func(l locator.Locator) *proxy.Proxy
 
 	once      sync.Once
 	transport *http.Transport
 }
 
-// Options are for [fetch.Request.Options]; a nil *Options is the zero value.
+// Options is the type of [fetch.Request.Options] for http and https. A nil *Options means the zero
+// value.
 type Options struct {
-	// Method is the request's; empty is GET, or POST when there is a Body. Other
-	// operations than Fetch do not look at it.
+	// Method is the request method. If empty, it is GET, or POST if there is a Body. Only Fetch
+	// uses it.
 	Method string
-	// Verb, if set, stands in every request line in place of Method, which still
-	// says what becomes of the body when a redirect is followed, and, being HEAD,
-	// that an answer's body is not wanted.
+	// Verb, if not empty, replaces Method in every request line. Method still determines what
+	// happens to the body when a redirect is followed. If Verb is HEAD, the response is expected to
+	// have no body.
 	Verb string
-	// Target, if set, stands in the first request line in place of path and search.
+	// Target, if not empty, replaces path and search in the first request line.
 	Target string
-	// Header holds fields to be added or, as User-Agent and Accept, put in place
-	// of the Fetcher's own; an empty list of values sends no such field at all.
-	// Host is the request's Host field. Names go out as they are spelled. Fields
-	// about the connection and the length of the body are the Fetcher's business and
-	// ignored, but for these: "Connection: close", "Transfer-Encoding: chunked" for a
-	// Body, "Expect: 100-continue" to ask first also with a small Body, and an empty
-	// list for Expect, which sends a large one unasked. With an If-Range a request for
-	// a part fails with ErrBadRange if everything comes.
+	// Header holds fields to add. Fields such as User-Agent and Accept replace those of the
+	// Fetcher. An empty list of values removes the field. Host sets the Host field. Names are sent
+	// as they are spelled.
+	//
+	// Fields about the connection and the length of the body are ignored, with these exceptions:
+	// "Connection: close"; "Transfer-Encoding: chunked" for a Body; "Expect: 100-continue", to wait
+	// for the server even before a small Body; and an empty list for Expect, to send a large Body
+	// without waiting.
+	//
+	// If there is an If-Range field, a request for a part fails with ErrBadRange if the server
+	// sends the whole document.
 	Header http.Header
-	// Body is sent with the request; it is not closed. It is sent again, after a
-	// redirect or a failure, if it is an io.Seeker. Other operations than Fetch do
-	// not look at it.
+	// Body is sent with the request. It is not closed. If it is an io.Seeker, it can be sent again
+	// after a redirect or a failure. Only Fetch uses it.
 	Body io.Reader
-	// AnyStatus makes a Resource of every answer: errors, and redirects that are
-	// not followed.
+	// AnyStatus returns every response as a Resource, including errors and redirects that are not
+	// followed.
 	AnyStatus bool
-	// Compressed asks for a gzip or deflate coding and takes it off again.
+	// Compressed requests a gzip or deflate coding, and decodes it.
 	Compressed bool
 	// AutoReferer sends the URL that redirected as the Referer, without its login.
 	AutoReferer bool
-	// KeepPost are the statuses of redirects, such as 301, that leave a POST one.
+	// KeepPost lists the redirect statuses, such as 301, after which a POST remains a POST.
 	KeepPost []int
-	// LocationTrusted sends Header and credentials to wherever a redirect leads.
+	// LocationTrusted sends Header and credentials to every server that a redirect leads to.
 	LocationTrusted bool
-	// Proxied is asked of the server at Request.Locator, as of a proxy that speaks
-	// its scheme: it stands in the request line as it is (RFC 9112 §3.2.2).
-	// Fetcher.Proxy is not asked for that request. Header's Proxy-Authorization and
-	// Proxy-Connection go with it. A password in it is refused, unless ProxiedPassword is set.
+	// Proxied is the URL to request from the server at Request.Locator, which is used as a proxy
+	// for its scheme. It is put in the request line unchanged (RFC 9112 §3.2.2). Fetcher.Proxy is
+	// not called for that request. Proxy-Authorization and Proxy-Connection in Header are sent. A
+	// password in Proxied is refused unless ProxiedPassword is set.
 	Proxied locator.Locator
-	// ProxiedPassword tells the proxy the login of Proxied, in the request line and,
-	// by the Basic scheme, as Authorization. Traces mask both.
+	// ProxiedPassword sends the login of Proxied to the proxy, in the request line and as Basic
+	// authentication in the Authorization field. Traces mask both.
 	ProxiedPassword bool
-	// IfModifiedSince, if set, gives a Resource with an empty Body and status 304
-	// when there is nothing newer.
+	// IfModifiedSince, if not zero, makes the request conditional. If the document is not newer,
+	// the Resource has an empty Body and status 304.
 	IfModifiedSince time.Time
 }
 
-// Info is the Resource.Info of an http Resource.
+// Info is the type of [fetch.Resource.Info] for http and https.
 type Info struct {
-	// Method is what the request line said.
+	// Method is the method in the request line.
 	Method string
-	// Status is such as "200 OK", StatusCode 200, Proto "HTTP/1.1".
+	// Status is, for example, "200 OK"; then StatusCode is 200. Proto is, for example, "HTTP/1.1".
 	Status     string
 	StatusCode int
 	Proto      string
-	// Header is the answer's.
+	// Header is the header of the response.
 	Header http.Header
-	// Validator tells this state of the resource from others, as the value of an
-	// If-Range field: a strong entity tag, or a time of modification that is old
-	// enough. It is empty where there is none.
+	// Validator identifies this state of the resource. It is a value for an If-Range field: a
+	// strong entity tag, or a modification time that is old enough. It is empty if the server sends
+	// neither.
 	Validator string
-	// AtEnd is set if the status is 416 because the wanted octets start where the
-	// resource ends: there are none, and Body is empty.
+	// AtEnd is set if the status is 416 because the requested range starts at the end of the
+	// resource. Body is then empty.
 	AtEnd bool
-	// Head is the status line and header as they came, with the empty line.
+	// Head is the status line and header as received, including the empty line.
 	Head []byte
-	// Redirects are the answers that led here, in order.
+	// Redirects are the redirects that were followed, in order.
 	Redirects []Redirect
-	// Location is where the answer leads that is a redirect; nil if it is none, or
-	// leads nowhere that a URL can say.
+	// Location is the target of a redirect that was not followed. It is nil if the response is not
+	// a redirect, or if no URL can be made of its Location field.
 	Location locator.Locator
 }
 
-// Redirect is an answer that led elsewhere.
+// A Redirect is a redirect that was followed.
 type Redirect struct {
+	// Locator is the URL that redirected. StatusCode and Head are those of its response.
 	Locator    *locator.HTTP
 	StatusCode int
 	Head       []byte
-	// SentOn is set if the request's body went to where this led.
+	// SentOn is set if the request body was sent to the target of the redirect.
 	SentOn bool
 }
 
-// Fetch implements [fetch.Fetcher]. Request.Options is an *Options or nil.
+// Fetch implements [fetch.Fetcher]. Request.Options must be nil or an *[Options].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	c, err := f.newCall(ctx, req, "", nil)
 	if err != nil {
@@ -153,25 +154,24 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-// FindAttributes implements [fetch.AttributeFinder] by HEAD.
+// FindAttributes implements [fetch.AttributeFinder] by a HEAD request.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	return f.do(ctx, req, http.MethodHead, nil)
 }
 
-// Replace implements [fetch.Replacer] by PUT. HTTP cannot replace a part: an
-// Offset is refused.
+// Replace implements [fetch.Replacer] by a PUT request. HTTP cannot replace a part of a document:
+// an Offset is an error.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.do(ctx, req, http.MethodPut, body)
 }
 
-// Update implements [fetch.Updater] by POST. The attributes are those of the
-// answer; an answer's body is wanted rather than dropped by Fetch with
-// Options.Body.
+// Update implements [fetch.Updater] by a POST request. It returns the attributes of the response
+// and discards its body. To read the body, call Fetch with Options.Body.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.do(ctx, req, http.MethodPost, body)
 }
 
-// do is an operation of which only the attributes count.
+// do performs an operation that returns only attributes.
 func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method fetch.Op, body io.Reader) (*fetch.Attributes, error) {
 	c, err := f.newCall(ctx, req, method, body)
 	if err != nil {
@@ -191,16 +191,15 @@ func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method fetch.Op, b
 	return &attributes, nil
 }
 
-// Close closes the connections that are kept for further requests. The Fetcher
-// can be used again.
+// Close closes idle connections. The Fetcher can be used again.
 func (f *Fetcher) Close() error {
 	f.init()
 	f.transport.CloseIdleConnections()
 	return nil
 }
 
-// proxy is that of the present hop; nil is none. What is asked of a proxy by
-// Options.Proxied is not handed to another one.
+// proxy returns the proxy for the current hop; nil if there is no proxy. A request with
+// Options.Proxied is not sent through another proxy.
 func (c *call) proxy() *proxy.Proxy {
 	if c.f.Proxy == nil || c.opt.Proxied != nil && len(c.redirects) == 0 {
 		return nil

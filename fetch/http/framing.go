@@ -9,21 +9,21 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// maxInterim is how many 1xx answers may come before the final one.
+// maxInterim is the maximum number of 1xx responses before the final one.
 const maxInterim = 5
 
-// framing tells where the parts of an answer end in what a connection gives.
-// net/http does that too, but it reads on behind the end, and would take what it
-// finds there for the answer to another request.
+// framing finds the ends of the parts of a response in the data of a connection. net/http does that
+// too, but it reads beyond the end, and would take what follows for the response to another
+// request.
 type framing struct {
-	line    int  // octets in this line of the head
-	total   int  // octets in all heads
-	text    bool // there is text in this line
+	line    int  // bytes in this line of the head
+	total   int  // bytes in all heads
+	text    bool // this line is not empty
 	interim int
 	body    taker // nil while the head is read
 }
 
-// head tells how many octets belong to a head, and whether it ends with them.
+// head returns how many bytes belong to a head, and whether the head ends with them.
 func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, err error) {
 	for _, octet := range octets {
 		n++
@@ -31,9 +31,9 @@ func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, 
 		f.total++
 		switch {
 		case limits.Line > 0 && f.line > limits.Line:
-			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("a header line of more than %d octets", limits.Line)}
+			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("a response header line is longer than %d bytes", limits.Line)}
 		case limits.Header > 0 && f.total > limits.Header:
-			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("a header of more than %d octets", limits.Header)}
+			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the response header is longer than %d bytes", limits.Header)}
 		case octet != '\n':
 			f.text = f.text || octet != '\r'
 		case !f.text:
@@ -46,13 +46,13 @@ func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, 
 	return n, false, nil
 }
 
-// maxTrailer is how many octets of a trailer are shown; net/http takes fewer.
+// maxTrailer is how many bytes of a trailer are shown. net/http accepts fewer.
 const maxTrailer = 64 << 10
 
-// A taker tells how many octets belong to a body.
+// A taker counts how many of the given bytes belong to a body.
 type taker interface{ take(octets []byte) int }
 
-// bodyOf is the framing of a body (RFC 9112 §6.3) as net/http understands it.
+// bodyOf returns the framing of a body (RFC 9112 §6.3), as net/http interprets it.
 func bodyOf(resp *http.Response) taker {
 	code := resp.StatusCode
 	switch {
@@ -79,18 +79,18 @@ func (c *counted) take(octets []byte) int {
 	return int(n)
 }
 
-// chunks is a body in the chunked coding (RFC 9112 §7.1): lines that start with
-// a number in base 16, each followed by as many octets and a line end; after the
-// number 0, a trailer of lines and an empty one. Errors are left to net/http,
-// which reads the same octets, but wants each line to end in CR LF.
+// chunks is a body in the chunked coding (RFC 9112 §7.1). Each chunk is a line that starts with its
+// size in hexadecimal, that many bytes, and a line end. The chunk of size 0 is followed by a
+// trailer of lines and an empty line. Errors are left to net/http, which reads the same bytes, but
+// requires each line to end in CR LF.
 type chunks struct {
 	state   chunkState
-	size    uint64 // of the chunk, as far as its line was read
-	left    uint64 // of the chunk's octets
-	text    bool   // there is text in this line of the trailer
-	cr      bool   // the last octet was a CR
-	bare    []int  // where in the octets taken last lines end in LF alone
-	trailer []byte // its lines, in CR LF when done
+	size    uint64 // of the chunk, as far as its line has been read
+	left    uint64 // unread bytes of the chunk
+	text    bool   // this line of the trailer is not empty
+	cr      bool   // the last byte was a CR
+	bare    []int  // positions of LF without CR in the bytes taken last
+	trailer []byte // its lines; their ends are CR LF once it is complete
 }
 
 type chunkState uint8
@@ -161,7 +161,7 @@ func (c *chunks) octet(octet byte) {
 	}
 }
 
-// hexValue is the value of a hexadecimal digit, or -1.
+// hexValue returns the value of a hexadecimal digit, or -1.
 func hexValue(c byte) int {
 	switch {
 	case '0' <= c && c <= '9':

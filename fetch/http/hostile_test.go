@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Cases 156, 158, 159 and their kin: answers that are none.
+// TestHostileAnswers is cases 156, 158, 159 and similar ones: invalid answers.
 func TestHostileAnswers(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	endless := func(start, line string) server {
@@ -58,7 +58,7 @@ func TestHostileAnswers(t *testing.T) {
 		"switching protocols":    {says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"101 without an upgrade": {says("HTTP/1.1 101 Switching Protocols\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 	} {
-		w := newWorld(t, map[string]server{"a.example:80": tc.s})
+		w := newNetwork(t, map[string]server{"a.example:80": tc.s})
 		body, _, err := get(t, w.fetcher(), "http://a.example/", nil)
 		if err == nil || !slices.Contains(tc.kinds, fetch.KindOf(err)) {
 			t.Errorf("%s: %.100q, %v (%v)", name, body, err, fetch.KindOf(err))
@@ -67,13 +67,13 @@ func TestHostileAnswers(t *testing.T) {
 			t.Errorf("%s: a message of %d octets", name, len(err.Error()))
 		}
 	}
-	w := newWorld(t, map[string]server{"a.example:80": says(interim(5) + document("x"))})
+	w := newNetwork(t, map[string]server{"a.example:80": says(interim(5) + document("x"))})
 	if body, res, err := get(t, w.fetcher(), "http://a.example/", nil); err != nil || body != "x" || !strings.HasPrefix(string(res.Info.(*Info).Head), "HTTP/1.1 200 OK") {
 		t.Errorf("five 1xx: %.100q, %v", body, err)
 	}
 }
 
-// Octets behind the end of an answer are not the next one.
+// TestExtraOctets checks that data after the end of an answer is not taken for the next answer.
 func TestExtraOctets(t *testing.T) {
 	poison := document("poison")
 	for name, answer := range map[string]string{
@@ -84,7 +84,7 @@ func TestExtraOctets(t *testing.T) {
 		"trailer":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\nX: y\r\n\r\n" + poison,
 		"one octet":  document("good") + "\n",
 	} {
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			if strings.Contains(v.head, "/bad") {
 				return answer
 			}
@@ -102,8 +102,8 @@ func TestExtraOctets(t *testing.T) {
 	}
 }
 
-// What framing takes for one answer is what net/http takes for it: not less,
-// and never an octet of what follows.
+// FuzzFraming checks that framing finds the same end of an answer as net/http: not earlier, and
+// without a byte of what follows.
 func FuzzFraming(f *testing.F) {
 	for _, s := range []string{
 		document("abc") + "more",
@@ -133,7 +133,7 @@ func FuzzFraming(f *testing.F) {
 			return
 		}
 		resp.Body.Close()
-		// A reader of what framing lets through, in pieces, sees the whole answer.
+		// net/http, which reads the output of framing in pieces, sees the whole answer.
 		body := bodyOf(resp)
 		rest := octets[n:]
 		let := append([]byte{}, octets[:n]...)
@@ -149,12 +149,12 @@ func FuzzFraming(f *testing.F) {
 		want, wantErr := readWhole(octets)
 		got, gotErr := readWhole(let)
 		if gotErr != nil && bytes.Count(octets[n:], []byte("\n")) != bytes.Count(octets[n:], []byte("\r\n")) {
-			return // a line end that is none (RFC 9112 §7.1) may end a trailer here and not there
+			return // for an invalid line end (RFC 9112 §7.1), the two may find different ends of a trailer
 		}
 		if !bytes.Equal(got, want) || (gotErr == nil) != (wantErr == nil) {
 			t.Errorf("of %q let through %q: %q, %v; want %q, %v", octets, let, got, gotErr, want, wantErr)
 		}
-		// And nothing behind it: a second answer is held back.
+		// And nothing after it: a second answer is held back.
 		if wantErr != nil || resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 {
 			return
 		}

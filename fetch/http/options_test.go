@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// moved answers /from by a redirect to /to, and anything else by a document.
+// moved returns a server that redirects /from to /to and sends a document for anything else.
 func moved(code string) server {
 	return func(v *visit) string {
 		if strings.Contains(v.head, " /from ") {
@@ -22,7 +22,7 @@ func moved(code string) server {
 	}
 }
 
-// The request lines and fields that Options ask for.
+// TestOptionsOnTheWire has the request lines and fields that Options cause.
 func TestOptionsOnTheWire(t *testing.T) {
 	const rest = "Host: h.example\r\nUser-Agent: t\r\n"
 	const plain = "Accept: */*\r\nAccept-Encoding: identity\r\n"
@@ -52,7 +52,7 @@ func TestOptionsOnTheWire(t *testing.T) {
 		"unasked": {&Options{Body: strings.NewReader(strings.Repeat("b", largeBody+1)), Header: http.Header{"Expect": {}}}, "/", []string{"POST / HTTP/1.1\r\n" + rest + "Content-Length: 1048577\r\n" + plain}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]server{"h.example:80": moved("302")})
+			w := newNetwork(t, map[string]server{"h.example:80": moved("302")})
 			f := w.fetcher(func(f *Fetcher) { f.UserAgent = "t" })
 			if _, _, err := get(t, f, "http://h.example"+tc.path, tc.opt); err != nil {
 				t.Fatal(err)
@@ -75,15 +75,14 @@ func TestOptionsOnTheWire(t *testing.T) {
 	}
 }
 
-// With AnyStatus what leads nowhere is a document, and what leads somewhere
-// tells where.
+// TestLocation checks Info.Location with AnyStatus.
 func TestLocation(t *testing.T) {
 	for location, want := range map[string]string{"/to": "http://h.example/to", "gopher://g/0x": "gopher://g/0x", "": "", "http://": ""} {
 		var fields []string
 		if location != "" {
 			fields = []string{"Location: " + location}
 		}
-		w := newWorld(t, map[string]server{"h.example:80": says(status("302 Moved", "body", fields...))})
+		w := newNetwork(t, map[string]server{"h.example:80": says(status("302 Moved", "body", fields...))})
 		f := w.fetcher(func(f *Fetcher) { f.Env.Limits.Hops = -1 })
 		body, res, err := get(t, f, "http://h.example/", &Options{AnyStatus: true})
 		if err != nil || body != "body" {
@@ -97,7 +96,7 @@ func TestLocation(t *testing.T) {
 			t.Errorf("%q leads to %q", location, got)
 		}
 	}
-	w := newWorld(t, map[string]server{"h.example:80": says(status("302 Moved", "body"))})
+	w := newNetwork(t, map[string]server{"h.example:80": says(status("302 Moved", "body"))})
 	if body, _, err := get(t, w.fetcher(), "http://h.example/", &Options{AnyStatus: true}); err != nil || body != "body" {
 		t.Errorf("followed to nowhere: %q, %v", body, err)
 	}
@@ -120,7 +119,7 @@ func TestProtocolErrors(t *testing.T) {
 		"chunks":          {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n", ErrFraming},
 		"header":          {"HTTP/1.1 200 OK\r\nbad line\r\n\r\n", nil},
 	} {
-		w := newWorld(t, map[string]server{"h.example:80": says(tc.answer + cut)})
+		w := newNetwork(t, map[string]server{"h.example:80": says(tc.answer + cut)})
 		_, _, err := get(t, w.fetcher(), "http://h.example/", nil)
 		if fetch.KindOf(err) != fetch.ErrProtocol {
 			t.Errorf("%s: %v", name, err)
@@ -133,7 +132,8 @@ func TestProtocolErrors(t *testing.T) {
 	}
 }
 
-// A server of another protocol may greet before there is a request, or after.
+// TestServerSpeaksFirst has servers of another protocol, which may send a greeting before or after
+// the request.
 func TestServerSpeaksFirst(t *testing.T) {
 	const greeting = "220 ready\r\n"
 	f := &Fetcher{Retries: -1, Env: &fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -153,13 +153,13 @@ func TestServerSpeaksFirst(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if got := <-received; got != "220 ready\r\n" {
-		t.Errorf("Received is told of %q", got)
+		t.Errorf("Received is called with %q", got)
 	}
 }
 
-// What a server that echoes sends back of a login is not shown.
+// TestEchoShowsNoPassword checks that a login that the server sends back is not shown.
 func TestEchoShowsNoPassword(t *testing.T) {
-	w := newWorld(t, map[string]server{"h.example:80": func(v *visit) string { return v.head + cut }})
+	w := newNetwork(t, map[string]server{"h.example:80": func(v *visit) string { return v.head + cut }})
 	var received strings.Builder
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(octets []byte) { received.Write(octets) }})
 	_, _, err := do(ctx, w.fetcher(), &fetch.Request{

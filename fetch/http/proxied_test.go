@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A gateway that is an HTTP proxy sees the other scheme's URL as it is.
+// TestProxied checks that an HTTP proxy receives the URL of the other scheme unchanged.
 func TestProxied(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "a menu") }))
 	defer srv.Close()
@@ -54,7 +54,7 @@ func TestProxied(t *testing.T) {
 	}
 }
 
-// A URL in a request's head is shown without its password; all else stays.
+// TestMaskedURLs checks that only the password of a URL in a request head is masked.
 func TestMaskedURLs(t *testing.T) {
 	for head, want := range map[string]string{
 		"GET /a:b@c HTTP/1.1\r\nHost: h\r\n\r\n":                                  "GET /a:b@c HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -69,8 +69,8 @@ func TestMaskedURLs(t *testing.T) {
 	}
 }
 
-// With ProxiedPassword the proxy is told the login, and nobody else; the Fetcher's
-// own proxy is not asked.
+// TestProxiedPassword checks that with ProxiedPassword only the proxy receives the login, and that
+// Fetcher.Proxy is not called.
 func TestProxiedPassword(t *testing.T) {
 	var asked, authorization string
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -78,7 +78,7 @@ func TestProxiedPassword(t *testing.T) {
 	}))
 	defer srv.Close()
 	f := &Fetcher{Proxy: func(l locator.Locator) *proxy.Proxy {
-		t.Errorf("a proxy is wanted for %s", l)
+		t.Errorf("Proxy was called for %s", l)
 		return nil
 	}}
 	defer f.Close()

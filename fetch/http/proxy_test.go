@@ -28,10 +28,11 @@ func through(t testing.TB, text string) func(*Fetcher) {
 	return func(f *Fetcher) { f.Proxy = func(locator.Locator) *proxy.Proxy { return p } }
 }
 
-// http URLs are handed to the proxy in absolute form (RFC 9112 §3.2.2).
+// TestForwardProxy checks that requests for http URLs are sent to the proxy in absolute form (RFC
+// 9112 §3.2.2).
 func TestForwardProxy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"p.example:3128": says(document("from afar"))})
+		w := newNetwork(t, map[string]server{"p.example:3128": says(document("from afar"))})
 		f := w.fetcher(through(t, "me:secret@p.example:3128"))
 		var asked []fetch.Target
 		f.Env.Allow = func(_ context.Context, t fetch.Target) error { asked = append(asked, t); return nil }
@@ -71,8 +72,8 @@ func TestForwardProxy(t *testing.T) {
 	})
 }
 
-// connectProxy is a proxy in the world that makes tunnels.
-func connectProxy(w *world, heads *[]string, connected string) server {
+// connectProxy returns a proxy that tunnels to servers of the network.
+func connectProxy(w *network, heads *[]string, connected string) server {
 	return func(v *visit) string {
 		*heads = append(*heads, v.head)
 		to, _, _ := strings.Cut(strings.TrimPrefix(v.head, "CONNECT "), " ")
@@ -98,12 +99,11 @@ func relay(near net.Conn, fromNear io.Reader, far net.Conn) {
 	<-done
 }
 
-// PROXY-SPLIT (case 146): what the proxy hears and what the server hears has no
-// secret in common.
+// PROXY-SPLIT (case 146): no secret is sent both to the proxy and to the server.
 func TestTunnel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var connects []string
-		w := newWorld(t, nil)
+		w := newNetwork(t, nil)
 		w.servers = map[string]server{
 			"p.example:3128": connectProxy(w, &connects, "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n"),
 			"a.example:443":  guarded("me", "for a", "safe"),
@@ -147,7 +147,7 @@ func TestTunnelRefused(t *testing.T) {
 		"does not answer": {"", fetch.ErrTimeout, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, map[string]server{"p.example:3128": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"p.example:3128": func(v *visit) string {
 				if tc.answer == "" {
 					io.Copy(io.Discard, v.rest)
 				}
@@ -161,8 +161,8 @@ func TestTunnelRefused(t *testing.T) {
 	}
 }
 
-// socksProxy is a SOCKS 5 proxy in the world (RFC 1928, RFC 1929).
-func socksProxy(w *world, asked *[]string) func(c net.Conn) {
+// socksProxy returns a SOCKS 5 proxy to servers of the network (RFC 1928, RFC 1929).
+func socksProxy(w *network, asked *[]string) func(c net.Conn) {
 	return func(c net.Conn) {
 		defer c.Close()
 		br := bufio.NewReader(c)
@@ -201,8 +201,8 @@ func socksProxy(w *world, asked *[]string) func(c net.Conn) {
 	}
 }
 
-// viaSocks is a fetcher whose every connection goes to a SOCKS proxy.
-func viaSocks(t *testing.T, w *world, proxy string, asked *[]string) *Fetcher {
+// viaSocks returns a Fetcher whose connections all use a SOCKS proxy.
+func viaSocks(t *testing.T, w *network, proxy string, asked *[]string) *Fetcher {
 	return w.fetcher(through(t, proxy), func(f *Fetcher) {
 		f.Env.Dial = func(_ context.Context, _, address string) (net.Conn, error) {
 			if address != "p.example:1080" {
@@ -216,7 +216,7 @@ func viaSocks(t *testing.T, w *world, proxy string, asked *[]string) *Fetcher {
 }
 
 func TestSocks(t *testing.T) {
-	w := newWorld(t, map[string]server{
+	w := newNetwork(t, map[string]server{
 		"a.example:80": says(document("plain")), "a.example:443": says(document("secure")), "127.0.0.1:80": says(document("here")), "[::1]:81": says(document("six")),
 	})
 	for _, tc := range []struct{ proxy, url, body, asked string }{
@@ -240,7 +240,7 @@ func TestSocks(t *testing.T) {
 	if _, _, err := get(t, viaSocks(t, w, "socks5h://p.example", &asked), "http://closed.example/", nil); fetch.KindOf(err) != fetch.ErrUnreachable {
 		t.Errorf("closed: %v", err)
 	}
-	// Addresses that are looked up here are judged here (case 181).
+	// If names are looked up on this host, the policy is called with the addresses (case 181).
 	f := viaSocks(t, w, "socks5://p.example", &asked)
 	f.Env.Allow = func(_ context.Context, t fetch.Target) error {
 		if t.Purpose == fetch.PurposeControl && t.Addr.Addr().IsLoopback() {
@@ -252,16 +252,16 @@ func TestSocks(t *testing.T) {
 	if _, _, err := get(t, f, "http://127.0.0.1/", nil); fetch.KindOf(err) != fetch.ErrRefused || len(asked) > 0 {
 		t.Errorf("refused: %v, asked for %q", err, asked)
 	}
-	// Case 164: a host beyond 255 octets goes nowhere.
+	// Case 164: a host of more than 255 bytes is refused.
 	long := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: strings.Repeat("h", 256)}}}
 	if _, _, err := do(t.Context(), f, &fetch.Request{Locator: long}); fetch.KindOf(err) != fetch.ErrBadURL || len(asked) > 0 {
 		t.Errorf("a long host: %v", err)
 	}
 }
 
-// Another proxy for the same server is another connection.
+// TestProxyChanges checks that a connection through one proxy is not reused for another.
 func TestProxyChanges(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newNetwork(t, nil)
 	var first, second []string
 	ok := "HTTP/1.1 200 OK\r\n\r\n"
 	w.servers = map[string]server{

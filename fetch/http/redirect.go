@@ -14,8 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// isRedirect reports whether a status says that the resource is to be had
-// elsewhere, by the Location field.
+// isRedirect reports whether a status means that the Location field says where the resource is.
 func isRedirect(code int) bool {
 	switch code {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -24,8 +23,8 @@ func isRedirect(code int) bool {
 	return false
 }
 
-// follow gives the hop that an answer redirects to, and readies the call for
-// it. It is nil if redirects are not followed.
+// follow returns the hop that a response redirects to, and prepares the call for it. It returns nil
+// if redirects are not followed.
 func (c *call) follow(a *answer) (*hop, error) {
 	limit := c.env.Limits.Hops
 	if limit == 0 || c.opt.AnyStatus && len(locations(a.resp)) == 0 {
@@ -44,7 +43,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 	case c.locator.Secure && !next.Secure && !c.f.AllowDowngrade:
 		err = fetch.Fail(c.method, c.locator, fetch.ErrRefused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
 	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.again():
-		err = fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, fmt.Errorf("redirected, and %w", ErrRewind))
+		err = fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, fmt.Errorf("cannot follow the redirect: %w", ErrRewind))
 	}
 	if err != nil {
 		return nil, err
@@ -54,7 +53,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 		c.method, c.upload, c.dropped = method, nil, true
 	}
 	if origin(next) != origin(c.locator) {
-		c.strayed = true
+		c.leftOrigin = true
 		if !c.opt.LocationTrusted {
 			c.login = nil
 		}
@@ -63,17 +62,17 @@ func (c *call) follow(a *answer) (*hop, error) {
 	return &hop{locator: next, from: c.onward(a)}, nil
 }
 
-// onward is the provenance of what an answer redirects to.
+// onward returns the provenance of the target of a redirect.
 func (c *call) onward(a *answer) fetch.Provenance {
 	from := fetch.Provenance{Kind: fetch.OriginRedirect, By: c.locator, Peer: a.peer.Addr()}
 	if known := fetch.KnownAddrs(c.locator.Host); known != nil && !from.Peer.IsValid() {
-		from.Peer = known[0] // by a proxy, but there all the same
+		from.Peer = known[0] // known even through a proxy
 	}
 	return from
 }
 
-// newMethod is what a redirect makes of the method (RFC 9110 §15.4): a POST
-// becomes a GET, as it always has, but a PUT stays what it is.
+// newMethod returns the method after a redirect (RFC 9110 §15.4). A POST becomes a GET, as in all
+// clients; a PUT remains a PUT.
 func (c *call) newMethod(code int) fetch.Op {
 	switch {
 	case c.method == http.MethodPost && slices.Contains(c.opt.KeepPost, code):
@@ -85,7 +84,7 @@ func (c *call) newMethod(code int) fetch.Op {
 	return c.method
 }
 
-// opThere is what a redirect wants to be done elsewhere, if not to fetch.
+// opThere returns the operation that a redirect requires at its target; empty for a fetch.
 func (c *call) opThere(code int) string {
 	op := cmp.Or(c.opt.Verb, string(c.newMethod(code)))
 	if op == http.MethodGet {
@@ -94,25 +93,24 @@ func (c *call) opThere(code int) string {
 	return op
 }
 
-// origin is what credentials belong to.
+// origin returns the origin of l: credentials are sent to one origin only.
 func origin(l *locator.HTTP) string {
 	s, _ := locator.ServerOf(l)
 	return l.Scheme() + "://" + strings.ToLower(s.Host) + ":" + strconv.Itoa(int(s.Port))
 }
 
-// lenient reads what is found in the Location fields of this world.
+// lenient parses the URLs that servers put in Location fields.
 var lenient = locator.Parser{Tolerate: locator.TolerateAll &^ (locator.WrappedText | locator.MissingSlashes)}
 
-// destination is the locator in an answer's Location field, resolved and
-// without any login.
+// destination returns the locator in a response's Location field, resolved and without a login.
 func (c *call) destination(a *answer) (locator.Locator, error) {
 	values := locations(a.resp)
 	if len(values) == 0 {
-		return nil, errors.New("a redirect without a Location")
+		return nil, errors.New("redirect without a Location")
 	}
 	for _, v := range values[1:] {
 		if v != values[0] {
-			return nil, errors.New("a redirect to several places")
+			return nil, errors.New("redirect with several different Locations")
 		}
 	}
 	text := values[0]
@@ -137,7 +135,7 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 	return ref.Locator, nil
 }
 
-// locations are the places that an answer leads to; a blank field leads nowhere.
+// locations returns the values of the Location fields that are not blank.
 func locations(resp *http.Response) (places []string) {
 	for _, v := range resp.Header.Values("Location") {
 		if v = strings.Trim(v, " \t"); v != "" {
@@ -154,8 +152,8 @@ func hasScheme(ref string) bool {
 	return ok && scheme != "" && strings.Contains(letters, scheme[:1]) && strings.Trim(scheme, letters+"0123456789+-.") == ""
 }
 
-// hasDots reports whether the path of an absolute reference by HTTP has "." or
-// ".." for segments (RFC 3986 §5.2.4).
+// hasDots reports whether the path of an absolute http or https URL has "." or ".." segments (RFC
+// 3986 §5.2.4).
 func hasDots(ref string) bool {
 	scheme, rest, _ := strings.Cut(ref, ":")
 	path, _, _ := strings.Cut(rest, "?")
@@ -163,7 +161,7 @@ func hasDots(ref string) bool {
 	return isHTTP && strings.Contains(path+"/", "/./") || isHTTP && strings.Contains(path+"/", "/../")
 }
 
-// resolve makes a relative reference absolute. The base goes without its login.
+// resolve makes a relative reference absolute. The login of base is not used.
 func resolve(base *locator.HTTP, ref string) (string, error) {
 	plain := *base
 	plain.Login = nil

@@ -18,7 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// What a redirect makes of method and body (RFC 9110 §15.4).
+// TestRedirectMethods has the method and body after a redirect (RFC 9110 §15.4).
 func TestRedirectMethods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tc := range []struct {
@@ -32,7 +32,7 @@ func TestRedirectMethods(t *testing.T) {
 			{302, "DELETE", "DELETE "},
 		} {
 			var got string
-			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 				body := v.body()
 				if !strings.Contains(v.head, " /there ") {
 					return status(fmt.Sprint(tc.code, " Moved"), "", "Location: /there")
@@ -69,7 +69,7 @@ func TestRedirectMethods(t *testing.T) {
 }
 
 func TestRedirectBodyOnce(t *testing.T) {
-	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 		v.body()
 		return status("307 Moved", "", "Location: /there")
 	}})
@@ -80,7 +80,7 @@ func TestRedirectBodyOnce(t *testing.T) {
 }
 
 func TestRedirectLimit(t *testing.T) {
-	w := newWorld(t, map[string]server{"a.example:80": redirectTo("/loop")})
+	w := newNetwork(t, map[string]server{"a.example:80": redirectTo("/loop")})
 	for hops, want := range map[int]int{0: 11, 3: 4, 1: 2} {
 		w.visits = nil
 		f := w.fetcher(func(f *Fetcher) { f.Env.Limits.Hops = hops })
@@ -100,15 +100,15 @@ func TestRedirectLimit(t *testing.T) {
 	}
 }
 
-// Cases 58, 113, 142: other schemes are left to the caller; https does not
-// become http behind his back.
+// Cases 58, 113, 142: redirects to other schemes are returned to the caller; https never silently
+// becomes http.
 func TestRedirectToOtherSchemes(t *testing.T) {
 	for _, to := range []string{
 		"ftp://a.example/x", "gopher://127.0.0.1:6600/1x", "file:///etc/passwd", "FILE:///etc/passwd", "telnet://a.example/", "news:a.b",
 		"mailto:a@b", "x-anything:abc", "javascript:alert(1)",
 	} {
 		for method, op := range map[string]string{"GET": "", "HEAD": "HEAD", "POST": "", "PUT": "PUT", "DELETE": "DELETE"} {
-			w := newWorld(t, map[string]server{"a.example:80": redirectTo(to)})
+			w := newNetwork(t, map[string]server{"a.example:80": redirectTo(to)})
 			_, _, err := get(t, w.fetcher(), "http://me:canary@a.example/", &Options{Method: method, AnyStatus: true})
 			var ref *fetch.Referral
 			if fetch.KindOf(err) != fetch.ErrMoved || !errors.As(err, &ref) || ref.Op != op || !strings.EqualFold(ref.To.String(), to) || strings.Contains(err.Error(), "canary") {
@@ -119,7 +119,7 @@ func TestRedirectToOtherSchemes(t *testing.T) {
 			}
 		}
 	}
-	w := newWorld(t, map[string]server{"a.example:443": redirectTo("http://a.example/"), "a.example:80": says(document("in clear"))})
+	w := newNetwork(t, map[string]server{"a.example:443": redirectTo("http://a.example/"), "a.example:80": says(document("in clear"))})
 	if _, _, err := get(t, w.fetcher(), "https://a.example/", nil); fetch.KindOf(err) != fetch.ErrRefused || len(w.heads("a.example:80")) != 0 {
 		t.Errorf("https to http: %v", err)
 	}
@@ -129,10 +129,9 @@ func TestRedirectToOtherSchemes(t *testing.T) {
 	}
 }
 
-// Locations as servers write them, and where they lead from
-// http://a.example/d/e?q.
+// TestLocations has Location fields as servers send them, resolved against http://a.example/d/e?q.
 func TestLocations(t *testing.T) {
-	long := strings.Repeat("/0123456", 1024) // case 154: not cut
+	long := strings.Repeat("/0123456", 1024) // case 154: not truncated
 	for location, want := range map[string]string{
 		"http://b.example/x": "http://b.example/x", "HTTP://b.example/x": "http://b.example/x", "https://a.example/": "https://a.example/",
 		"/x": "http://a.example/x", "x": "http://a.example/d/x", "?y": "http://a.example/d/e?y", "../x": "http://a.example/x", "./": "http://a.example/d/",
@@ -160,19 +159,19 @@ func TestLocations(t *testing.T) {
 			t.Errorf("%.60q: %v", bad, to)
 		}
 	}
-	w := newWorld(t, map[string]server{"a.example:80": says(status("302 Found", "", "Location: http://\x1b[2J"))})
+	w := newNetwork(t, map[string]server{"a.example:80": says(status("302 Found", "", "Location: http://\x1b[2J"))})
 	if _, _, err := get(t, w.fetcher(), "http://a.example/", nil); fetch.KindOf(err) != fetch.ErrProtocol || strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("an escape sequence: %v", err)
 	}
-	w = newWorld(t, map[string]server{"a.example:80": redirectTo("http://b.example" + long), "b.example:80": says(document("far"))})
+	w = newNetwork(t, map[string]server{"a.example:80": redirectTo("http://b.example" + long), "b.example:80": says(document("far"))})
 	if body, _, err := get(t, w.fetcher(), "http://a.example/", nil); err != nil || body != "far" || !strings.HasPrefix(w.heads("b.example:80")[0], "GET "+long+" HTTP") {
 		t.Errorf("8 KiB: %q, %v", body, err)
 	}
 }
 
-// Every hop is asked about with where it comes from.
+// TestRedirectProvenance checks that the policy is called with the provenance of every hop.
 func TestRedirectProvenance(t *testing.T) {
-	w := newWorld(t, map[string]server{
+	w := newNetwork(t, map[string]server{
 		"a.example:80":    redirectTo("http://b.example/"),
 		"b.example:80":    redirectTo("http://192.0.2.7/"),
 		"192.0.2.7:80":    says(document("end")),
@@ -210,10 +209,10 @@ func TestRedirectProvenance(t *testing.T) {
 	}
 }
 
-// Case 181 with connections that are kept: one that the user's request has
-// opened carries no request of somebody else's that may not go there.
+// Case 181 with idle connections: a connection opened for a user's request is not reused for a
+// request of other provenance that the policy refuses.
 func TestKeptConnectionIsNotPassedOn(t *testing.T) {
-	w := newWorld(t, map[string]server{
+	w := newNetwork(t, map[string]server{
 		"public.example:80": redirectTo("http://inside.example/delete"),
 		"inside.example:80": says(document("inside")),
 	})
@@ -247,10 +246,10 @@ func TestKeptConnectionIsNotPassedOn(t *testing.T) {
 	}
 }
 
-// Between requests of the same kind connections are kept.
+// TestKeptConnection checks that requests of the same provenance reuse connections.
 func TestKeptConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			if v.n%2 == 0 {
 				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n"
 			}
@@ -268,8 +267,7 @@ func TestKeptConnection(t *testing.T) {
 	})
 }
 
-// Whatever a Location field holds, where it leads to is a URL, and without a
-// login.
+// FuzzLocation checks that the target of any Location field is a URL without a login.
 func FuzzLocation(f *testing.F) {
 	for _, s := range []string{"/x", "//b/x", "?q", "http://b/", "https://u:p@b:81/%zz?a b#c", "ftp://u:p@b/", "../../x", "x:y", "file:///etc/passwd", "http:b", "\\\\b\\x", "//u:p@b", "http://[::1]/", "mailto:a@b"} {
 		f.Add(s)
@@ -297,8 +295,7 @@ func FuzzLocation(f *testing.F) {
 	})
 }
 
-// What another scheme's Fetcher is asked for must carry where it comes from:
-// the policy judges by that.
+// TestReferralProvenance checks that a Referral has a provenance, by which the policy judges it.
 func TestReferralProvenance(t *testing.T) {
 	srv := httptest.NewServer(http.RedirectHandler("ftp://h/x", http.StatusFound))
 	defer srv.Close()
@@ -318,8 +315,8 @@ func TestReferralProvenance(t *testing.T) {
 	}
 }
 
-// The Referer goes where it was meant to; one of the Fetcher's own tells another
-// origin no path and no search, and nothing at all after https.
+// TestReferer checks that a Referer from the caller is sent only to its origin, and that
+// AutoReferer sends another origin no path and no search, and nothing from https to http.
 func TestReferer(t *testing.T) {
 	given := http.Header{"Referer": {"http://canary.example/?secret"}}
 	for name, tc := range map[string]struct {
@@ -347,7 +344,7 @@ func TestReferer(t *testing.T) {
 			}
 			return redirectTo(tc.to)(v)
 		}
-		w := newWorld(t, map[string]server{"a.example:80": s, "a.example:81": s, "b.example:80": s, "a.example:443": s})
+		w := newNetwork(t, map[string]server{"a.example:80": s, "a.example:81": s, "b.example:80": s, "a.example:443": s})
 		_, _, err := get(t, w.fetcher(func(f *Fetcher) { f.AllowDowngrade = true }), tc.from, &tc.opt)
 		if got := w.visits[len(w.visits)-1]; err != nil || got.field("Referer") != tc.want {
 			t.Errorf("%s: %q, %v", name, got.head, err)
@@ -355,10 +352,10 @@ func TestReferer(t *testing.T) {
 	}
 }
 
-// Where a body goes on to is told.
+// TestRedirectSentOn checks that Redirect.SentOn reports where a body was sent.
 func TestRedirectSentOn(t *testing.T) {
 	for code, sentOn := range map[int]bool{301: false, 302: false, 303: false, 307: true, 308: true} {
-		w := newWorld(t, map[string]server{
+		w := newNetwork(t, map[string]server{
 			"a.example:80": func(v *visit) string {
 				v.body()
 				return status(fmt.Sprint(code, " Moved"), "", "Location: http://b.example/")

@@ -24,20 +24,19 @@ import (
 
 const (
 	defaultUserAgent = "fetch1738"
-	maxHost          = 255 // octets, RFC 1035 §2.3.4
+	maxHost          = 255 // bytes, RFC 1035 §2.3.4
 )
 
-// ownFields are about the connection and the body's length; the caller's are
-// ignored.
+// ownFields are about the connection and the length of the body. Those of the caller are ignored.
 var ownFields = []string{
 	"Connection", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Host", "Expect",
 }
 
-// openFields may be told to whatever server a redirect leads to.
+// openFields may be sent to every server that a redirect leads to.
 var openFields = []string{"User-Agent", "Accept", "Accept-Encoding", "Accept-Language"}
 
-// checkOptions refuses what would be no HTTP.
+// checkOptions refuses options that would make an invalid HTTP request.
 func (c *call) checkOptions() error {
 	switch {
 	case c.method != "":
@@ -52,23 +51,23 @@ func (c *call) checkOptions() error {
 		return err
 	}
 	if verb := c.verb(); !httpguts.ValidHeaderFieldName(verb) || verb == http.MethodConnect {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("%q is no method to fetch by", verb))
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("method %q is not valid here", verb))
 	}
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("white space or a control octet in the request's target %q", c.opt.Target))
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("the request target %q contains white space or a control character", c.opt.Target))
 	}
 	if c.opt.Proxied != nil && !c.opt.ProxiedPassword && locator.HasPassword(c.opt.Proxied) {
-		return fetch.Fail(fetch.OpCheck, c.opt.Proxied, fetch.ErrRefused, errors.New("a proxy is not told a password"))
+		return fetch.Fail(fetch.OpCheck, c.opt.Proxied, fetch.ErrRefused, errors.New("the URL's password is not sent to a proxy"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
 	c.spelling = make(map[string]string)
 	for name, values := range c.opt.Header {
 		if !httpguts.ValidHeaderFieldName(name) {
-			return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("%q is no header field's name", name))
+			return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("%q is not a valid header field name", name))
 		}
 		for _, v := range values {
 			if !httpguts.ValidHeaderFieldValue(v) {
-				return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("a line end or control octet in header field %s", name))
+				return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("header field %s contains a line break or control character", name))
 			}
 		}
 		spelled := name
@@ -85,14 +84,14 @@ func (c *call) checkOptions() error {
 	return nil
 }
 
-// asciiHost is a host as the protocols want it. Non-ASCII names are converted by
-// the strict rules of IDNA; nothing that is ASCII changes.
+// asciiHost returns a host in ASCII. It converts non-ASCII names by the strict rules of IDNA, and
+// changes nothing else.
 func asciiHost(host string) (string, error) {
 	switch {
 	case host == "":
 		return "", errors.New("no host")
 	case len(host) > maxHost:
-		return "", fmt.Errorf("a host of %d octets", len(host))
+		return "", fmt.Errorf("the host name is too long (%d bytes)", len(host))
 	}
 	if strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 }) < 0 {
 		if _, err := netip.ParseAddr(host); err != nil && strings.ContainsAny(host, "\x00\r\n\t /\\?#@:%[]<>\"") {
@@ -110,15 +109,15 @@ func asciiHost(host string) (string, error) {
 	return ascii, nil
 }
 
-// rest is what remains of a body that was cut: the octets from offset on, if
-// the resource is still what the validator says.
+// rest is the missing part of a truncated body: from offset on, if validator still identifies the
+// resource.
 type rest struct {
 	offset    int64
-	length    int64 // 0 for all
+	length    int64 // 0 means to the end
 	validator string
 }
 
-// request makes the request for the present hop, with a header of its own.
+// request returns the request for the current hop, with its own header.
 func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	ctx := context.WithValue(c.ctx, exchangeKey{}, ex)
 	r, err := http.NewRequestWithContext(ex.traced(ctx), c.verb(), "http:", nil)
@@ -145,8 +144,8 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	}
 	r.Close = strings.EqualFold(c.opt.Header.Get("Connection"), "close")
 	switch hosts := c.opt.Header["Host"]; {
-	case c.atHome() && len(hosts) == 1:
-		if ex.forwarded() && r.URL.Opaque == "" { // else the first line has the Host field's
+	case c.isTrusted() && len(hosts) == 1:
+		if ex.forwarded() && r.URL.Opaque == "" { // else the request line would contain the host of the Host field
 			path, _, _ := strings.Cut(target(c.locator), "?")
 			r.URL.Opaque = "//" + r.Host + path
 		}
@@ -163,7 +162,7 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	return r, nil
 }
 
-// putBody makes the upload the body of r, as it was asked for.
+// putBody makes the upload the body of r, with the caller's Transfer-Encoding and Expect.
 func (c *call) putBody(r *http.Request) error {
 	if err := c.upload.put(r, c.locator); err != nil || c.upload == nil {
 		return err
@@ -180,10 +179,10 @@ func (c *call) putBody(r *http.Request) error {
 	return nil
 }
 
-// verb is what the request line says.
+// verb returns the method in the request line.
 func (c *call) verb() string { return cmp.Or(c.opt.Verb, string(c.method)) }
 
-// addProxyHeader adds what is meant for a proxy that makes the request.
+// addProxyHeader adds the fields for a proxy that makes the request.
 func addProxyHeader(h http.Header, p *proxy.Proxy) {
 	if login := p.Authorization(); login != "" {
 		h.Set("Proxy-Authorization", login)
@@ -195,10 +194,10 @@ func addProxyHeader(h http.Header, p *proxy.Proxy) {
 	}
 }
 
-// atHome reports whether the present hop may see what is meant for the first.
-func (c *call) atHome() bool { return !c.strayed || c.opt.LocationTrusted }
+// isTrusted reports whether the current hop may receive what is meant for the first.
+func (c *call) isTrusted() bool { return !c.leftOrigin || c.opt.LocationTrusted }
 
-// header is built anew for each hop.
+// header returns a new header for each hop.
 func (c *call) header(resumed *rest) http.Header {
 	h := http.Header{
 		"Accept":          {"*/*"},
@@ -212,7 +211,7 @@ func (c *call) header(resumed *rest) http.Header {
 		switch {
 		case slices.Contains(ownFields, name):
 		case name == "Content-Type" && c.upload == nil && c.dropped:
-		case c.atHome(), slices.Contains(openFields, name), name == "Content-Type" && c.upload != nil:
+		case c.isTrusted(), slices.Contains(openFields, name), name == "Content-Type" && c.upload != nil:
 			h[name] = slices.Clone(values)
 		}
 	}
@@ -223,7 +222,7 @@ func (c *call) header(resumed *rest) http.Header {
 		}
 	}
 	if len(h["User-Agent"]) == 0 {
-		h["User-Agent"] = []string{""} // net/http would send its own
+		h["User-Agent"] = []string{""} // without it, net/http sends its own
 	}
 	if c.login != nil && h.Get("Authorization") == "" {
 		h.Set("Authorization", basic(c.login))
@@ -239,7 +238,7 @@ func (c *call) header(resumed *rest) http.Header {
 		h.Set("Range", rangeField(c.req.Offset, c.req.Length))
 	}
 	for name, spelled := range c.spelling {
-		if values, ok := h[name]; ok && name != "User-Agent" && name != "Host" { // those two net/http looks up
+		if values, ok := h[name]; ok && name != "User-Agent" && name != "Host" { // net/http looks up these two by their canonical names
 			delete(h, name)
 			h[spelled] = values
 		}
@@ -247,10 +246,9 @@ func (c *call) header(resumed *rest) http.Header {
 	return h
 }
 
-// Referer is what AutoReferer tells a server of the URL that redirected to it
-// (RFC 9110 §10.1.3), without its login: another origin sees no path and no search
-// unless it is trusted, a server without TLS nothing of a secure one. It is empty
-// for nothing.
+// Referer returns the Referer field (RFC 9110 §10.1.3) that AutoReferer sends with the request for
+// to, when from has redirected to it. It never contains a login. If to has another origin and is
+// not trusted, it contains no path and no search. It is empty if from is secure and to is not.
 func Referer(from, to *locator.HTTP, trusted bool) string {
 	bare := *from
 	bare.Login = nil
@@ -270,8 +268,8 @@ func (f *Fetcher) userAgent() string {
 	return f.UserAgent
 }
 
-// wireURL is l for net/http, which sends RawPath and RawQuery as they are when
-// they are well encoded: after String they are.
+// wireURL returns l for net/http, which sends RawPath and RawQuery unchanged if they are well
+// encoded. The output of String always is.
 func wireURL(l *locator.HTTP) *url.URL {
 	path, query, hasQuery := strings.Cut(target(l), "?")
 	server, _ := locator.ServerOf(l)
@@ -280,15 +278,15 @@ func wireURL(l *locator.HTTP) *url.URL {
 	return u
 }
 
-// target is what the request line names: path and search, encoded.
+// target returns path and search for the request line, encoded.
 func target(l *locator.HTTP) string {
 	bare := locator.HTTP{Path: l.Path, Search: l.Search, HasPath: true, HasSearch: l.HasSearch}
 	return strings.TrimPrefix(bare.String(), "http://")
 }
 
-// hostField is the Host field's value: without a port that is the scheme's own.
+// hostField returns the value of the Host field. It omits the default port of the scheme.
 func hostField(l *locator.HTTP) string {
-	host, _, _ := strings.Cut(l.Host, "%") // an address's zone means nothing elsewhere
+	host, _, _ := strings.Cut(l.Host, "%") // the zone of an address is only valid on this host
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
@@ -298,7 +296,7 @@ func hostField(l *locator.HTTP) string {
 	return host + ":" + strconv.Itoa(int(l.Port))
 }
 
-// proxiedHost is the Host field for a locator that a proxy is asked for.
+// proxiedHost returns the Host field for a locator that is requested from a proxy.
 func proxiedHost(l locator.Locator) string {
 	server, _ := locator.ServerOf(l)
 	if server.Port == locator.DefaultPort(l.Scheme()) {
@@ -307,7 +305,7 @@ func proxiedHost(l locator.Locator) string {
 	return hostField(&locator.HTTP{Server: server})
 }
 
-// address is the host and port to be dialled.
+// address returns host and port to dial.
 func address(host string, port uint16) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }

@@ -17,8 +17,8 @@ const (
 	longestWait    = 30 * time.Second
 )
 
-// client is what go-retryablehttp drives. It follows nothing: a redirect is a
-// request of its own, with a header of its own (see call.follow).
+// client returns the client for go-retryablehttp. It does not follow redirects: each is a separate
+// request with its own header (see call.follow).
 func (f *Fetcher) client() *http.Client {
 	return &http.Client{
 		Transport:     direct{f.transport},
@@ -26,7 +26,7 @@ func (f *Fetcher) client() *http.Client {
 	}
 }
 
-// direct is a transport whose redirects http.Client does not see.
+// direct is a transport that hides redirects from http.Client.
 type direct struct{ t *http.Transport }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -37,8 +37,8 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// send sends r, and again if that may help and does no harm. Without repeat it
-// is sent once: who asks for the rest of a body counts by himself.
+// send sends r. If repeat is set, it repeats r if that may help and does no harm. The caller that
+// requests the rest of a body counts its attempts itself.
 func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 	var last error
 	attempts := 0
@@ -53,7 +53,7 @@ func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 			}
 			if resp != nil {
 				last = c.statusError(&answer{resp: resp})
-				resp.Body.Close() // it would be read to its end, and that may be long in coming
+				resp.Body.Close() // go-retryablehttp would read it to its end, which may take long
 			}
 			return true, nil
 		},
@@ -68,7 +68,7 @@ func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 	return client.Do(&retryablehttp.Request{Request: r})
 }
 
-// retries is how often something is tried again.
+// retries returns the maximum number of repetitions.
 func (f *Fetcher) retries() int {
 	if f.Retries == 0 {
 		return defaultRetries
@@ -76,7 +76,7 @@ func (f *Fetcher) retries() int {
 	return max(0, f.Retries)
 }
 
-// mayRepeat is the policy of [Fetcher.Retries].
+// mayRepeat implements the policy of [Fetcher.Retries].
 func (c *call) mayRepeat(resp *http.Response, err error) bool {
 	if c.ctx.Err() != nil || !idempotent(c.verb()) || !c.upload.again() {
 		return false
@@ -89,7 +89,7 @@ func (c *call) mayRepeat(resp *http.Response, err error) bool {
 		case fetch.ErrUnreachable, fetch.ErrTimeout:
 			return asked
 		}
-		return false // an unknown name, a refusal by the policy, talk that is no HTTP
+		return false // an unknown name, a refusal by the policy, or not HTTP
 	}
 	switch resp.StatusCode {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway,
@@ -99,7 +99,7 @@ func (c *call) mayRepeat(resp *http.Response, err error) bool {
 	return false
 }
 
-// idempotent methods may be sent twice (RFC 9110 §9.2.2).
+// idempotent reports whether a method may be sent twice (RFC 9110 §9.2.2).
 func idempotent(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodTrace:
@@ -108,17 +108,17 @@ func idempotent(method string) bool {
 	return false
 }
 
-// backoff is how long to wait before the n-th repetition, from 0. The server's
-// wish (RFC 9110 §10.2.3) counts up to the longest wait.
+// backoff returns how long to wait before the n-th repetition, counted from 0. Retry-After (RFC
+// 9110 §10.2.3) is respected up to longestWait.
 func backoff(n int, resp *http.Response) time.Duration {
 	wait := min(longestWait, firstWait<<min(n, 16))
 	if resp == nil {
 		return wait
 	}
-	wish := resp.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(wish, 10, 31); err == nil {
+	retryAfter := resp.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(retryAfter, 10, 31); err == nil {
 		wait = time.Duration(seconds) * time.Second
-	} else if t, err := http.ParseTime(wish); err == nil {
+	} else if t, err := http.ParseTime(retryAfter); err == nil {
 		wait = time.Until(t)
 	}
 	return min(longestWait, max(0, wait))

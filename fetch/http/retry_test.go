@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// What is sent again, how often, and after how long.
+// TestRetries has what is retried, how many times, and after which delay.
 func TestRetries(t *testing.T) {
 	refuse := &net.OpError{Op: "dial", Err: net.UnknownNetworkError("x")}
 	unknown := &net.DNSError{Err: "no such host", IsNotFound: true}
@@ -46,7 +46,7 @@ func TestRetries(t *testing.T) {
 		{"unknown host", 3, "GET", "", unknown, 1, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 				v.body()
 				if v.n < 9 {
 					return tc.first
@@ -65,7 +65,7 @@ func TestRetries(t *testing.T) {
 			told := 0
 			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Retry: func(r fetch.Retry) {
 				if told++; r.Attempt != told || r.Err == nil {
-					t.Errorf("%s: told of %+v", tc.name, r)
+					t.Errorf("%s: Trace.Retry was called with %+v", tc.name, r)
 				}
 			}})
 			opt := &Options{Method: tc.method}
@@ -79,18 +79,18 @@ func TestRetries(t *testing.T) {
 				attempts = len(w.dials)
 			}
 			if err == nil || attempts != tc.attempts || told != tc.attempts-1 || time.Since(start) != tc.took {
-				t.Errorf("%s: %d attempts (%d told), %v after %v", tc.name, attempts, told, err, time.Since(start))
+				t.Errorf("%s: %d attempts (%d reported), %v after %v", tc.name, attempts, told, err, time.Since(start))
 			}
 			f.Close()
 		})
 	}
 }
 
-// What is tried again succeeds as if it had been the first time.
+// TestRetrySucceeds checks that the result of a retry is the same as that of a first attempt.
 func TestRetrySucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			got = append(got, v.body())
 			switch v.n {
 			case 1:
@@ -105,8 +105,8 @@ func TestRetrySucceeds(t *testing.T) {
 		if err != nil || body != "end" || strings.Join(got, " ") != "body body body" {
 			t.Errorf("%q, %v; got %q", body, err, got)
 		}
-		// A 503 whose body never ends does not hold up the repetition.
-		w = newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		// A 503 whose body never ends does not delay the retry.
+		w = newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			if v.n == 1 {
 				io.WriteString(v.out, "HTTP/1.1 503 Busy\r\nContent-Length: 100\r\n\r\nx")
 				time.Sleep(time.Hour)
@@ -123,10 +123,10 @@ func TestRetrySucceeds(t *testing.T) {
 	})
 }
 
-// A connection that the server has dropped between two requests is no failure.
+// A connection that the server has closed between two requests is not an error.
 func TestStaleConnection(t *testing.T) {
-	w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
-		return document("x") + cut // without a word about it
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		return document("x") + cut // without "Connection: close"
 	}})
 	f := w.fetcher()
 	for range 50 {
@@ -136,10 +136,10 @@ func TestStaleConnection(t *testing.T) {
 	}
 }
 
-// Limits.Reply is for the whole head, however slowly it comes.
+// TestReplyLimit checks that Limits.Reply applies to the whole head, even if it arrives slowly.
 func TestReplyLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			for _, octet := range []byte("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1000)) {
 				if _, err := v.out.Write([]byte{octet}); err != nil {
 					break
@@ -157,8 +157,7 @@ func TestReplyLimit(t *testing.T) {
 	})
 }
 
-// Case 115: nothing gives net/http a way to other schemes, and its own client
-// follows nothing.
+// Case 115: net/http gets no other schemes, and its client follows no redirects.
 func TestClient(t *testing.T) {
 	f := new(Fetcher)
 	f.init()

@@ -20,8 +20,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The certificate must be the server's, and the name told in the handshake is
-// the host and nothing else (case 133).
+// TestTLS checks that the certificate must match the host, and that only the host is sent as server
+// name in the handshake (case 133).
 func TestTLS(t *testing.T) {
 	var told string
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.Proto)) }))
@@ -43,14 +43,14 @@ func TestTLS(t *testing.T) {
 		}}
 	}
 	fetcher := func(config *tls.Config) *Fetcher {
-		f := newWorld(t, nil).fetcher(toServer)
+		f := newNetwork(t, nil).fetcher(toServer)
 		f.Env.TLS = with(config)
 		return f
 	}
 	handshakes := 0
 	watched := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{TLSHandshakeStart: func() { handshakes++ }, TLSHandshakeDone: func(s tls.ConnectionState, err error) {
 		if handshakes++; err != nil || !s.HandshakeComplete {
-			t.Errorf("the hook is told %+v, %v", s, err)
+			t.Errorf("the hook is called with %+v, %v", s, err)
 		}
 	}})
 	body, res, err := do(watched, fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: example})
@@ -69,14 +69,14 @@ func TestTLS(t *testing.T) {
 	if _, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: &other}); fetch.KindOf(err) != fetch.ErrUnreachable || !errors.As(err, &bad) {
 		t.Errorf("another name: %v", err)
 	}
-	// Settings with a name ask for that, as in every scheme.
+	// A ServerName in the settings is used, as in every scheme.
 	if body, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots, ServerName: "example.com"}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" || told != "example.com" {
 		t.Errorf("by a name of the settings: %q, told %q, %v", body, told, err)
 	}
 	if body, _, err := do(t.Context(), fetcher(&tls.Config{InsecureSkipVerify: true}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" {
 		t.Errorf("unchecked: %q, %v", body, err)
 	}
-	// By its address the server is told no name; the certificate has it.
+	// For an address, no server name is sent; the certificate contains the address.
 	byAddress := *example
 	byAddress.Host = "127.0.0.1"
 	if _, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots}), &fetch.Request{Locator: &byAddress}); err != nil || told != "" {
@@ -85,18 +85,18 @@ func TestTLS(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	port = uint16(plain.Listener.Addr().(*net.TCPAddr).Port)
-	f := newWorld(t, nil).fetcher(func(f *Fetcher) { f.Env = nil })
+	f := newNetwork(t, nil).fetcher(func(f *Fetcher) { f.Env = nil })
 	if _, _, err := get(t, f, "https://127.0.0.1:"+strconv.Itoa(int(port))+"/", nil); err == nil {
 		t.Error("TLS with a server that has none")
 	}
 }
 
-// What is wrong with the settings for TLS is the handshake's error, and nothing is
-// sent; requests in the clear have nothing to do with it.
+// TestTLSSettings checks that an error of Env.TLS is the error of the handshake, and that nothing
+// is sent. Requests without TLS are not affected.
 func TestTLSSettings(t *testing.T) {
 	unreadable := errors.New("unreadable")
 	empty := func(*visit) string { return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" }
-	w := newWorld(t, map[string]server{"h.example:443": empty, "h.example:80": empty})
+	w := newNetwork(t, map[string]server{"h.example:443": empty, "h.example:80": empty})
 	f := w.fetcher(func(f *Fetcher) { f.Env.TLS = func() (*tls.Config, error) { return nil, unreadable } })
 	_, _, err := get(t, f, "https://h.example/", nil)
 	var e *fetch.Error
@@ -108,10 +108,10 @@ func TestTLSSettings(t *testing.T) {
 	}
 }
 
-// A body that ends with the connection is whole only if TLS says so: anybody on
-// the way could have cut it.
+// TestTLSCut has a body that ends with the connection. It is complete only if TLS was closed
+// properly, because an attacker could have closed the connection.
 func TestTLSCut(t *testing.T) {
-	srv := httptest.NewUnstartedServer(nil) // for its certificate
+	srv := httptest.NewUnstartedServer(nil) // provides a certificate
 	srv.StartTLS()
 	defer srv.Close()
 	roots := x509.NewCertPool()
@@ -139,7 +139,7 @@ func TestTLSCut(t *testing.T) {
 			}
 			done <- err
 		}()
-		f := newWorld(t, nil).fetcher(func(f *Fetcher) { f.Retries = -1 })
+		f := newNetwork(t, nil).fetcher(func(f *Fetcher) { f.Retries = -1 })
 		f.Env = &fetch.Env{TLS: with(&tls.Config{RootCAs: roots})}
 		at := listener.Addr().(*net.TCPAddr).AddrPort()
 		l := &locator.HTTP{Secure: true, Server: locator.Server{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}}}
@@ -154,7 +154,7 @@ func TestTLSCut(t *testing.T) {
 	}
 }
 
-// Limits.Connect bounds everything until the connection can be used.
+// TestConnectLimit checks that Limits.Connect applies to all steps until the connection is ready.
 func TestConnectLimit(t *testing.T) {
 	for name, tc := range map[string]struct {
 		url   string
@@ -182,7 +182,7 @@ func TestConnectLimit(t *testing.T) {
 					}()
 					return here, nil
 				}
-				f := newWorld(t, nil).fetcher(func(f *Fetcher) {
+				f := newNetwork(t, nil).fetcher(func(f *Fetcher) {
 					f.Env = &fetch.Env{Dial: dial, Limits: fetch.Limits{Connect: 5 * time.Second}}
 					if tc.proxy != nil {
 						tc.proxy.Host, tc.proxy.Port = "p.example", 1

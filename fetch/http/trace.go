@@ -12,16 +12,15 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// hooks calls the Trace of one fetch. The transport works on goroutines of its
-// own, and goes on for a while when a fetch is given up; hooks lets one of them
-// in at a time, and none after the end.
+// hooks calls the Trace of one fetch. The goroutines of the transport may outlive the fetch. hooks
+// runs one callback at a time, and none after the end.
 type hooks struct {
 	mu    sync.Mutex
 	ended bool
 	to    *fetch.Trace
 }
 
-// serialize is ctx with its Trace behind hooks.
+// serialize returns ctx with its Trace wrapped in hooks.
 func serialize(ctx context.Context) (context.Context, *hooks) {
 	h := &hooks{to: fetch.ContextTrace(ctx)}
 	return fetch.WithTrace(untraced{ctx}, &fetch.Trace{
@@ -44,7 +43,7 @@ func (h *hooks) call(hook func()) {
 	}
 }
 
-// end returns when no hook runs, and none will.
+// end waits for a running callback, and prevents further ones.
 func (h *hooks) end() {
 	h.mu.Lock()
 	h.ended = true
@@ -62,7 +61,7 @@ func (c untraced) Value(key any) any {
 	return v
 }
 
-// masked is a request's head with its secrets replaced.
+// masked returns a request head with its secrets replaced.
 func masked(head []byte) []byte {
 	first, rest, _ := bytes.Cut(head, []byte("\n"))
 	out := append(maskedLine(first), '\n')
@@ -75,7 +74,7 @@ func masked(head []byte) []byte {
 	return out
 }
 
-// maskedLine is a request line without the password of an absolute URL in it.
+// maskedLine returns a request line without the password of an absolute URL in it.
 func maskedLine(line []byte) []byte {
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	target, protocol, found := bytes.Cut(rest, []byte(" "))
@@ -85,7 +84,7 @@ func maskedLine(line []byte) []byte {
 	return fmt.Appendf(nil, "%s %s %s", method, redacted(target), protocol)
 }
 
-// redacted is a URL without its password.
+// redacted returns a URL without its password.
 func redacted(url []byte) string {
 	return locator.Parser{Tolerate: locator.TolerateAll}.Redact(string(url))
 }

@@ -15,9 +15,9 @@ type ctx = context.Context
 
 var quiet = log.New(io.Discard, "", 0)
 
-// The hooks tell the whole conversation, and no secret.
+// TestTrace checks that the hooks receive the whole dialogue, without secrets.
 func TestTrace(t *testing.T) {
-	w := newWorld(t, map[string]server{
+	w := newNetwork(t, map[string]server{
 		"a.example:80": func(v *visit) string {
 			v.body()
 			if v.field("Authorization") == "" {
@@ -64,7 +64,7 @@ func TestTrace(t *testing.T) {
 		"> GET /there HTTP/1.1\r\n" + own + "Accept: */*\r\nAccept-Encoding: identity\r\nAuthorization: ****\r\nCookie: ****\r\n\r\n",
 		"< HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n", "body 26",
 	}
-	// Head and body of a request go out together; which is told first is chance.
+	// Head and body of a request are sent at the same time, so the order of the hooks varies.
 	if len(told) > 3 && strings.HasPrefix(told[2], "body") {
 		told[2], told[3] = told[3], told[2]
 	}

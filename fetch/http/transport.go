@@ -22,8 +22,8 @@ const (
 	continueTime = time.Second
 )
 
-// init makes the transport. All connecting is done by connect; net/http keeps
-// the connections and speaks HTTP/1.1 over them.
+// init creates the transport. The function connect opens all connections; net/http keeps them and
+// speaks HTTP/1.1 over them.
 func (f *Fetcher) init() {
 	f.once.Do(func() {
 		limits := f.Env.WithDefaults().Limits
@@ -44,8 +44,8 @@ func (f *Fetcher) init() {
 	})
 }
 
-// forwarder is the proxy that wants requests in their absolute form. Other
-// proxies are the business of connect.
+// forwarder returns the proxy that receives requests in absolute form. connect handles all other
+// proxies.
 func forwarder(r *http.Request) (*url.URL, error) {
 	ex := exchangeOf(r.Context())
 	if !ex.forwarded() {
@@ -59,9 +59,9 @@ func proxyAddress(p *proxy.Proxy) string {
 	return address(at.Host, at.Port)
 }
 
-// connect is how the transport gets its connections. Where to is told by the
-// exchange; the context given ends later than the exchange's and is not heeded.
-// Limits.Connect bounds all of it: a connection that cannot be used yet is none.
+// connect opens a connection for the transport. The exchange determines the destination. The
+// transport's own context outlives that of the exchange and is not used. Limits.Connect applies to
+// all steps, until the connection is ready for a request.
 func connect(transport context.Context, _, _ string) (net.Conn, error) {
 	ex := exchangeOf(transport)
 	c := &conn{of: ex, via: ex.via(), stall: ex.call.env.Limits.Idle, about: fetch.Connection{Network: "tcp", Host: ex.hop.locator.Host}}
@@ -101,7 +101,7 @@ func (ex *exchange) dial(ctx context.Context) (net.Conn, error) {
 	return ex.proxy.Reach(ctx, env, t)
 }
 
-// secure does the TLS handshake; it closes raw if that fails.
+// secure performs the TLS handshake. On failure it closes raw.
 func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	settings := func() (*tls.Config, error) {
 		config, err := ex.call.env.TLSConfig()
@@ -123,7 +123,7 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 	return c, nil
 }
 
-// handshake tells the hooks of httptrace what net/http does not know of here.
+// handshake calls the httptrace hooks for TLS, which net/http does not call for these connections.
 func handshake(ctx context.Context, raw net.Conn, settings func() (*tls.Config, error), host string, limit time.Duration) (*tls.Conn, error) {
 	hooks := httptrace.ContextClientTrace(ctx)
 	if hooks != nil && hooks.TLSHandshakeStart != nil {

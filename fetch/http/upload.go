@@ -11,28 +11,28 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// largeBody is from how many octets on it is worth asking before sending them.
+// largeBody is the size above which the request waits for "100 Continue".
 const largeBody = 1 << 20
 
-var errGivenUp = errors.New("the request was given up")
+var errAbandoned = errors.New("the request was canceled")
 
-// upload is the body of a request, which may have to be sent several times. The
-// transport reads it on a goroutine of its own, perhaps after the answer has
-// come; upload lets the latest attempt read and no other.
+// upload is the body of a request, which may have to be sent several times. The transport reads it
+// on a separate goroutine, perhaps even after the response has arrived. upload lets only the latest
+// attempt read.
 type upload struct {
 	ctx   context.Context
 	r     io.Reader
-	seek  io.Seeker // nil when r cannot be rewound
+	seek  io.Seeker // if nil, r cannot be rewound
 	start int64
-	size  int64 // -1 when not known
+	size  int64 // -1 if unknown
 
 	reading sync.Mutex // held while r is read
 
 	mu      sync.Mutex
 	current *attempt
 	touched bool  // r has been read from
-	told    int64 // how many octets the Trace has been told of
-	err     error // what r failed with
+	traced  int64 // how many bytes have been reported to the Trace
+	err     error // the read error of r
 }
 
 // newUpload returns nil for a nil r.
@@ -70,14 +70,14 @@ func (u *upload) put(r *http.Request, l locator.Locator) error {
 	if u.seek != nil {
 		r.GetBody = u.attempt
 	}
-	// The answer may be a redirect, or the wish for a password.
+	// The response may be a redirect, or request a login.
 	if u.seek == nil && u.size != 0 || u.size > largeBody {
 		r.Header.Set("Expect", "100-continue")
 	}
 	return nil
 }
 
-// again reports whether the whole of u can be sent once more.
+// again reports whether all of u can be sent once more.
 func (u *upload) again() bool {
 	if u == nil {
 		return true
@@ -87,7 +87,7 @@ func (u *upload) again() bool {
 	return u.seek != nil || !u.touched
 }
 
-// attempt takes u from whoever reads it and starts from its beginning.
+// attempt ends the current attempt and starts another at the beginning of u.
 func (u *upload) attempt() (io.ReadCloser, error) {
 	if !u.again() {
 		return nil, ErrRewind
@@ -106,7 +106,7 @@ func (u *upload) attempt() (io.ReadCloser, error) {
 	return u.current, nil
 }
 
-// stop takes u from whoever reads it. A read that may hang is left behind.
+// stop ends the current attempt. It does not wait for a read that may hang.
 func (u *upload) stop() {
 	if u == nil {
 		return
@@ -121,7 +121,7 @@ func (u *upload) stop() {
 	}
 }
 
-// latest is the attempt that may read; nil if there is none.
+// latest returns the attempt that may read; nil if there is no such attempt.
 func (u *upload) latest() *attempt {
 	if u == nil {
 		return nil
@@ -131,7 +131,7 @@ func (u *upload) latest() *attempt {
 	return u.current
 }
 
-// failure is what reading u failed with.
+// failure returns the error of reading u.
 func (u *upload) failure() error {
 	if u == nil {
 		return nil
@@ -144,12 +144,12 @@ func (u *upload) failure() error {
 // An attempt is one sending of an upload.
 type attempt struct {
 	u    *upload
-	at   int64 // octets read
+	at   int64 // bytes read
 	once sync.Once
 	gone chan struct{} // closed when the attempt is over
 }
 
-// leave ends an attempt: Read returns, even if the reader behind it hangs.
+// leave ends an attempt. Read returns, even if the underlying reader hangs.
 func (a *attempt) leave() {
 	if a != nil {
 		a.once.Do(func() { close(a.gone) })
@@ -168,7 +168,7 @@ func (a *attempt) Read(p []byte) (int, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		octets := make([]byte, len(p)) // p is the transport's, who may be gone
+		octets := make([]byte, len(p)) // the transport may have returned and reused p
 		n, err := a.read(octets)
 		done <- result{octets[:n], err}
 	}()
@@ -176,7 +176,7 @@ func (a *attempt) Read(p []byte) (int, error) {
 	case r := <-done:
 		return copy(p, r.octets), r.err
 	case <-a.gone:
-		return 0, errGivenUp
+		return 0, errAbandoned
 	case <-a.u.ctx.Done():
 		return 0, context.Cause(a.u.ctx)
 	}
@@ -191,13 +191,13 @@ func (a *attempt) read(p []byte) (int, error) {
 	u.touched = u.touched || mine
 	u.mu.Unlock()
 	if !mine {
-		return 0, errGivenUp
+		return 0, errAbandoned
 	}
 	n, err := u.r.Read(p)
 	u.mu.Lock()
 	a.at += int64(n)
-	more := a.at - u.told
-	u.told = max(u.told, a.at)
+	more := a.at - u.traced
+	u.traced = max(u.traced, a.at)
 	if err != nil && err != io.EOF {
 		u.err = err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// store keeps what is put.
+// store returns a server that stores uploads in got.
 func store(got *string) server {
 	return func(v *visit) string {
 		*got = strings.SplitN(v.head, " ", 2)[0] + " " + v.body()
@@ -53,7 +53,7 @@ func TestReplaceAndUpdate(t *testing.T) {
 			{"nil", nil, "", "Content-Length: 0"},
 		} {
 			var got string
-			w := newWorld(t, map[string]server{"a.example:80": store(&got)})
+			w := newNetwork(t, map[string]server{"a.example:80": store(&got)})
 			f := w.fetcher()
 			req := &fetch.Request{Locator: parse(t, "http://a.example/f")}
 			a, err := f.Replace(t.Context(), req, tc.body)
@@ -72,15 +72,15 @@ func TestReplaceAndUpdate(t *testing.T) {
 				t.Errorf("%s: %d connections", tc.name, len(w.dials))
 			}
 		}
-		w := newWorld(t, nil)
+		w := newNetwork(t, nil)
 		if _, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 3}, strings.NewReader("x")); fetch.KindOf(err) != fetch.ErrBadRange || len(w.dials) > 0 {
 			t.Errorf("a part: %v", err)
 		}
 	})
 }
 
-// An answer that comes before the body is read counts, even when the server
-// then closes; nothing of the body is read after the end.
+// TestEarlyAnswer checks that an answer that arrives before the server has read the body counts,
+// even if the server then closes. After the end, nothing more of the body is read.
 func TestEarlyAnswer(t *testing.T) {
 	for name, body := range map[string]func() io.Reader{
 		"known":       func() io.Reader { return bytes.NewReader(make([]byte, 8<<20)) },
@@ -89,7 +89,7 @@ func TestEarlyAnswer(t *testing.T) {
 		"small, once": func() io.Reader { return iotest.OneByteReader(strings.NewReader("xyz")) },
 	} {
 		for code, kind := range map[string]fetch.ErrorKind{"403 Forbidden": fetch.ErrPermission, "413 Too Large": fetch.ErrTooLarge, "201 Created": fetch.ErrOther} {
-			w := newWorld(t, map[string]server{"a.example:80": says(status(code, ""))})
+			w := newNetwork(t, map[string]server{"a.example:80": says(status(code, ""))})
 			_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, body())
 			if (err == nil) != (kind == fetch.ErrOther) || err != nil && fetch.KindOf(err) != kind {
 				t.Errorf("%s, %s: %v", name, code, err)
@@ -105,7 +105,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestUploadFails(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	var got string
-	w := newWorld(t, map[string]server{"a.example:80": store(&got)})
+	w := newNetwork(t, map[string]server{"a.example:80": store(&got)})
 	_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")},
 		io.MultiReader(strings.NewReader("start"), iotest.ErrReader(broken)))
 	if fetch.KindOf(err) != fetch.ErrLocalIO || !errors.Is(err, broken) {
@@ -113,11 +113,11 @@ func TestUploadFails(t *testing.T) {
 	}
 }
 
-// A reader that hangs does not keep a cancelled fetch.
+// TestUploadHangs checks that a body whose Read hangs does not block a canceled fetch.
 func TestUploadHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got string
-		w := newWorld(t, map[string]server{"a.example:80": store(&got)})
+		w := newNetwork(t, map[string]server{"a.example:80": store(&got)})
 		r, hang := io.Pipe()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -131,10 +131,10 @@ func TestUploadHangs(t *testing.T) {
 	})
 }
 
-// A server that takes no more octets is given up after Limits.Idle.
+// TestUploadStalls checks that an upload fails if the server reads nothing for Limits.Idle.
 func TestUploadStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			io.ReadFull(v.rest, make([]byte, 100<<10))
 			time.Sleep(time.Hour)
 			return cut
@@ -148,12 +148,12 @@ func TestUploadStalls(t *testing.T) {
 	})
 }
 
-// A body is sent again with the password that was asked for; one that cannot be
-// sent twice is kept back until the server wants it.
+// TestUploadWithLogin checks that a body is sent again with the password. A body that cannot be
+// sent twice is held back until the server has accepted the head.
 func TestUploadWithLogin(t *testing.T) {
 	for name, body := range map[string]io.Reader{"twice": strings.NewReader("body"), "once": iotest.OneByteReader(strings.NewReader("body"))} {
 		var got string
-		w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 			if v.field("Authorization") == "" {
 				if v.field("Expect") == "" {
 					v.body()
@@ -171,12 +171,13 @@ func TestUploadWithLogin(t *testing.T) {
 	}
 }
 
-// A server that never says 100 Continue gets the body all the same, in time.
+// TestContinueTimeout has a server that never sends 100 Continue: it gets the body after the
+// timeout.
 func TestContinueTimeout(t *testing.T) {
 	for limit, want := range map[time.Duration]time.Duration{0: time.Second, 7 * time.Second: 7 * time.Second, -1: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			var waited time.Duration
-			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 				v.read = true
 				asked := time.Now()
 				line := make([]byte, len("4\r\nbody\r\n0\r\n\r\n"))
@@ -194,7 +195,8 @@ func TestContinueTimeout(t *testing.T) {
 	}
 }
 
-// A server that does not know the Expect field gets the body without it.
+// TestExpectationFailed has a server that does not support the Expect field: the request is
+// repeated without it.
 func TestExpectationFailed(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -202,9 +204,9 @@ func TestExpectationFailed(t *testing.T) {
 			if !again {
 				body = io.LimitReader(body, largeBody)
 			}
-			w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 				if v.field("Expect") != "" {
-					_, _ = io.CopyN(io.Discard, v.rest, 1) // so that the body cannot be sent again unless it is rewound
+					_, _ = io.CopyN(io.Discard, v.rest, 1) // so that the body must be rewound to be sent again
 					return status("417 Expectation Failed", "") + cut
 				}
 				return document(v.body()[:1])

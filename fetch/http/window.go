@@ -11,26 +11,26 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// window is the part of a resource that is wanted, in octets from its start.
+// window is the requested part of a resource, in bytes from its start.
 type window struct {
-	from, to int64 // to is -1 for the end where that is not known
+	from, to int64 // to is -1 for an unknown end
 	open     bool  // the resource may end before to
-	total    int64 // the whole resource, -1 when not known
-	at       int64 // where the answer's body starts
+	total    int64 // size of the whole resource, -1 if unknown
+	at       int64 // where the response's body starts
 }
 
-// ranged reports whether the call asks for a part only.
+// ranged reports whether the call requests only a part.
 func (c *call) ranged() bool { return c.req.Offset != 0 || c.req.Length > 0 }
 
-// checkRange refuses what HTTP has no words for.
+// checkRange refuses ranges that HTTP cannot express.
 func (c *call) checkRange() error {
 	var err error
 	switch {
 	case !c.ranged() || c.method == http.MethodHead:
 	case c.method != http.MethodGet:
-		err = fmt.Errorf("a part of a resource cannot be had by %s", c.method)
+		err = fmt.Errorf("%s does not support ranges", c.method)
 	case c.req.Offset == math.MinInt64 || c.req.Length < 0:
-		err = errors.New("impossible offset or length")
+		err = errors.New("invalid offset or length")
 	}
 	if err != nil {
 		return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, err)
@@ -38,11 +38,11 @@ func (c *call) checkRange() error {
 	return nil
 }
 
-// sendsOwnRange reports whether the present hop is sent the caller's own Range
-// field, whose answer is his business.
-func (c *call) sendsOwnRange() bool { return c.atHome() && c.opt.Header.Get("Range") != "" }
+// sendsOwnRange reports whether the current hop is sent the caller's own Range field. The caller
+// then interprets the response.
+func (c *call) sendsOwnRange() bool { return c.isTrusted() && c.opt.Header.Get("Range") != "" }
 
-// rangeField is the value of the Range field (RFC 9110 §14.2) for some octets.
+// rangeField returns the value of the Range field (RFC 9110 §14.2).
 func rangeField(offset, length int64) string {
 	switch {
 	case offset < 0:
@@ -53,17 +53,16 @@ func rangeField(offset, length int64) string {
 	return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
 }
 
-// place finds the wanted octets in a resource of a total length, or of an
-// unknown one (-1).
+// place returns the requested window in a resource of a total length, which is -1 if unknown.
 func (c *call) place(total int64) (window, error) {
 	w := window{from: c.req.Offset, to: -1, total: total}
 	switch {
 	case w.from < 0 && total < 0:
-		return w, c.badRange("the server sends all, without its length")
+		return w, c.badRange("the server sent the whole document without its length")
 	case w.from < 0:
 		w.from = max(0, total+w.from)
 	case total >= 0 && w.from > total:
-		return w, c.badRange(fmt.Sprintf("there are %d octets", total))
+		return w, c.badRange(fmt.Sprintf("the document has only %d bytes", total))
 	}
 	if n := c.req.Length; n > 0 && n <= math.MaxInt64-w.from {
 		w.to, w.open = w.from+n, total < 0
@@ -78,21 +77,21 @@ func (c *call) badRange(why string) error {
 	return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, errors.New(why))
 }
 
-// whole finds the wanted octets in an answer that holds everything, and is
-// nothing but the head after HEAD.
+// whole sets the window in a response that contains the whole resource, or only the head after
+// HEAD.
 func (c *call) whole(a *answer) (err error) {
 	if c.method == http.MethodHead || a.resp.StatusCode == http.StatusNotModified {
 		a.window = window{total: a.resp.ContentLength}
 		return nil
 	}
-	if c.ranged() && c.atHome() && c.opt.Header.Get("If-Range") != "" {
-		return c.badRange("the document has changed, or the server does not send parts of it")
+	if c.ranged() && c.isTrusted() && c.opt.Header.Get("If-Range") != "" {
+		return c.badRange("the document has changed, or the server does not support ranges")
 	}
 	a.window, err = c.place(a.resp.ContentLength)
 	return err
 }
 
-// partial finds the wanted octets in a 206, which must hold the first of them.
+// partial sets the window in a 206 response, which must contain the first requested byte.
 func (c *call) partial(a *answer) error {
 	r, err := parseContentRange(a.resp)
 	if err == nil {
@@ -103,17 +102,17 @@ func (c *call) partial(a *answer) error {
 	}
 	a.at = r.first
 	if r.total < 0 && a.to < 0 {
-		a.to = r.last + 1 // the server does not say how much more there is
+		a.to = r.last + 1 // the server does not send the total length
 	}
 	a.open = false
 	if r.first != a.from {
-		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("octets from %d were asked for, those from %d came", a.from, r.first))
+		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("requested bytes from %d, received bytes from %d", a.from, r.first))
 	}
 	return nil
 }
 
-// unasked finds the whole resource in a 206 that answers a request without a
-// Range: a part of it must not be taken for all.
+// unasked sets the window in a 206 response to a request without a Range. A part must not be taken
+// for the whole resource.
 func (c *call) unasked(a *answer) error {
 	r, err := parseContentRange(a.resp)
 	switch {
@@ -127,10 +126,10 @@ func (c *call) unasked(a *answer) error {
 	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 }
 
-// unsatisfied makes an empty window of a 416 to octets that start where the
-// resource ends.
+// unsatisfied sets an empty window for a 416 response if the requested range starts at the end of
+// the resource. It reports whether it does.
 func (c *call) unsatisfied(a *answer) bool {
-	n := c.lengthBehind(a)
+	n := c.totalLength(a)
 	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset {
 		return false
 	}
@@ -139,9 +138,9 @@ func (c *call) unsatisfied(a *answer) bool {
 	return true
 }
 
-// lengthBehind is how long the resource of a 416 is, -1 if that cannot be known.
-// Servers that do not tell (Apache, lighttpd) are asked by HEAD.
-func (c *call) lengthBehind(a *answer) int64 {
+// totalLength returns the length of the resource of a 416 response, -1 if unknown. Some servers
+// (Apache, lighttpd) do not send it with the 416; then a HEAD request asks for it.
+func (c *call) totalLength(a *answer) int64 {
 	field := a.resp.Header.Get("Content-Range")
 	if field != "" {
 		total, ok := strings.CutPrefix(field, "bytes */")
@@ -164,8 +163,7 @@ func (c *call) lengthBehind(a *answer) int64 {
 	return resp.ContentLength
 }
 
-// contentRange is "bytes first-last/total" (RFC 9110 §14.4); total is -1 for
-// "*".
+// contentRange is "bytes first-last/total" (RFC 9110 §14.4). A total of "*" is -1.
 type contentRange struct{ first, last, total int64 }
 
 func parseContentRange(resp *http.Response) (contentRange, error) {

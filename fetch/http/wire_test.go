@@ -14,8 +14,7 @@ import (
 
 const plainFields = "User-Agent: fetch1738\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n"
 
-// What a URL's path and search are, that is sent: RFC 1738 §3.3, octet for
-// octet.
+// TestRequestOctets checks that path and search are sent unchanged, byte for byte (RFC 1738 §3.3).
 func TestRequestOctets(t *testing.T) {
 	for url, target := range map[string]string{
 		"http://h.example":                       "/",
@@ -36,7 +35,7 @@ func TestRequestOctets(t *testing.T) {
 		"http://h.example/a b{c}|\\^~[]`%zz\xe9": "/a%20b%7Bc%7D%7C%5C%5E%7E%5B%5D%60%25zz%E9",
 		"http://h.example/100%":                  "/100%25",
 	} {
-		w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+		w := newNetwork(t, map[string]server{"h.example:80": says(document("x"))})
 		f := w.fetcher()
 		if _, _, err := get(t, f, url, nil); err != nil {
 			t.Error(err)
@@ -53,7 +52,7 @@ func TestRequestOctets(t *testing.T) {
 	}
 }
 
-// Locators that a program made by hand are not better than parsed ones.
+// TestLocatorByHand checks that locators created by a program are treated like parsed ones.
 func TestLocatorByHand(t *testing.T) {
 	host := locator.Server{HostPort: locator.HostPort{Host: "h.example"}}
 	for _, tc := range []struct {
@@ -63,7 +62,7 @@ func TestLocatorByHand(t *testing.T) {
 		{&locator.HTTP{Server: host, Path: "a?b#c"}, "/a%3Fb%23c"},
 		{&locator.HTTP{Server: host, Path: "%"}, "/%25"},
 	} {
-		w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+		w := newNetwork(t, map[string]server{"h.example:80": says(document("x"))})
 		if _, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: tc.l}); err != nil {
 			t.Error(err)
 			continue
@@ -74,7 +73,7 @@ func TestLocatorByHand(t *testing.T) {
 	}
 	for _, octets := range []string{" ", "\r\nX: y", "\x00", " HTTP/1.1\r\n", "\x7f"} {
 		for _, l := range []*locator.HTTP{{Server: host, Path: octets}, {Server: host, Search: octets, HasSearch: true}} {
-			w := newWorld(t, nil)
+			w := newNetwork(t, nil)
 			_, err := w.fetcher().Fetch(t.Context(), &fetch.Request{Locator: l})
 			if fetch.KindOf(err) != fetch.ErrBadURL || len(w.dials) > 0 {
 				t.Errorf("%+v: %v, dialled %q", l, err, w.dials)
@@ -82,7 +81,7 @@ func TestLocatorByHand(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "h.example/", "a b", "h\r\nX: y", "u@h", "h:1", "h?", "h#", "h%00.good", "a\\b", "[h]", strings.Repeat("h", 256), "\xff\xfe", "℀.example"} {
-		w := newWorld(t, nil)
+		w := newNetwork(t, nil)
 		_, err := w.fetcher().Fetch(t.Context(), &fetch.Request{Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: name}}}})
 		if fetch.KindOf(err) != fetch.ErrBadURL || len(w.dials) > 0 {
 			t.Errorf("host %q: %v, dialled %q", name, err, w.dials)
@@ -90,8 +89,8 @@ func TestLocatorByHand(t *testing.T) {
 	}
 }
 
-// The Host field has no port that is the scheme's own (RFC 9110 §7.2), no login
-// (case 133) and no zone of an address.
+// TestHostField checks that the Host field has no default port (RFC 9110 §7.2), no login (case 133)
+// and no zone of an address.
 func TestHostField(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://h.example:80/": "h.example", "https://h.example:443/": "h.example", "http://h.example:443/": "h.example:443",
@@ -114,7 +113,7 @@ func TestHostField(t *testing.T) {
 	}
 }
 
-// Case 136, 138: nothing gets a line of its own into the request.
+// Cases 136, 138: no input can add a line to the request.
 func TestHeaderInjection(t *testing.T) {
 	for _, octets := range []string{"\r", "\n", "\r\n", "\x00", "\r\nX: y", "a\r\n\r\nGET / HTTP/1.1"} {
 		for what, opt := range map[string]*Options{
@@ -123,13 +122,13 @@ func TestHeaderInjection(t *testing.T) {
 			"Host":   {Header: map[string][]string{"Host": {"a" + octets}}},
 			"method": {Method: "GET" + octets},
 		} {
-			w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+			w := newNetwork(t, map[string]server{"h.example:80": says(document("x"))})
 			_, _, err := get(t, w.fetcher(), "http://h.example/", opt)
 			if fetch.KindOf(err) != fetch.ErrBadURL || len(w.dials) > 0 {
 				t.Errorf("%s with %q: %v, dialled %q", what, octets, err, w.dials)
 			}
 		}
-		w := newWorld(t, map[string]server{"h.example:80": says(status("401 No", "", `WWW-Authenticate: Basic realm="x"`))})
+		w := newNetwork(t, map[string]server{"h.example:80": says(status("401 No", "", `WWW-Authenticate: Basic realm="x"`))})
 		f := w.fetcher(func(f *Fetcher) { f.Env.Credentials = gives("me"+octets, "x") })
 		if _, _, err := get(t, f, "http://h.example/", nil); fetch.KindOf(err) != fetch.ErrUnauthenticated || len(w.heads("")) != 1 {
 			t.Errorf("login with %q: %v, %d requests", octets, err, len(w.heads("")))
@@ -148,7 +147,7 @@ func TestHeaderInjection(t *testing.T) {
 
 func TestHeaderOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+		w := newNetwork(t, map[string]server{"h.example:80": says(document("x"))})
 		f := w.fetcher(func(f *Fetcher) { f.UserAgent = "test/1" })
 		for _, tc := range []struct {
 			opt  *Options
@@ -178,7 +177,7 @@ func TestHeaderOptions(t *testing.T) {
 }
 
 func TestQuery(t *testing.T) {
-	w := newWorld(t, map[string]server{"h.example:80": says(document("x"))})
+	w := newNetwork(t, map[string]server{"h.example:80": says(document("x"))})
 	f := w.fetcher()
 	for _, tc := range []struct{ url, query, want string }{
 		{"http://h.example/index", "two words&more", "/index?two+words%26more"},
@@ -198,8 +197,8 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// Cases 125, 127 and 134: the parser, the connection and the Host field agree on
-// the host, or the URL is refused.
+// Cases 125, 127 and 134: the parser, the connection and the Host field use the same host, or the
+// URL is refused.
 func TestHostAgreement(t *testing.T) {
 	for url, host := range map[string]string{
 		"http://a;b@good.example/": "good.example", "http://a:b@good.example/": "good.example", "http://a%40evil@good.example/": "good.example",
@@ -216,7 +215,7 @@ func TestHostAgreement(t *testing.T) {
 			}
 			continue
 		}
-		w := newWorld(t, map[string]server{host + ":80": says(document("x"))})
+		w := newNetwork(t, map[string]server{host + ":80": says(document("x"))})
 		_, res, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: ref.Locator})
 		if host == "" {
 			if fetch.KindOf(err) != fetch.ErrBadURL || len(w.dials) > 0 {
@@ -230,14 +229,14 @@ func TestHostAgreement(t *testing.T) {
 	}
 }
 
-// Explain tells of a body, and does not read it.
+// TestExplainBody checks that Explain mentions a body, but does not read it.
 func TestExplainBody(t *testing.T) {
 	for _, body := range []func() io.Reader{
 		func() io.Reader { return strings.NewReader("body") },
 		func() io.Reader { return iotest.OneByteReader(strings.NewReader("body")) },
 		func() io.Reader { return strings.NewReader("") },
 	} {
-		w := newWorld(t, map[string]server{"h.example:80": func(v *visit) string { v.body(); return document("x") }})
+		w := newNetwork(t, map[string]server{"h.example:80": func(v *visit) string { v.body(); return document("x") }})
 		f := w.fetcher()
 		req := &fetch.Request{Locator: parse(t, "http://me:secret@h.example/"), Options: &Options{Body: body()}}
 		plan, err := f.Explain(req)
@@ -254,8 +253,8 @@ func TestExplainBody(t *testing.T) {
 	}
 }
 
-// Lines of a chunked body may end in LF alone, however they come in; its trailer is
-// told, and the connection is used again.
+// TestChunkLines checks that lines of a chunked body may end in LF alone, however the data is
+// split. The trailer is reported, and the connection is reused.
 func TestChunkLines(t *testing.T) {
 	head := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for name, tc := range map[string]struct{ body, trailer string }{
@@ -267,7 +266,7 @@ func TestChunkLines(t *testing.T) {
 	} {
 		for _, step := range []int{1, 2, 3, 7, 1000} {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, map[string]server{"a.example:80": func(v *visit) string {
+				w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 					rest := head + tc.body
 					for len(rest) > step {
 						_, _ = io.WriteString(v.out, rest[:step])
@@ -289,7 +288,7 @@ func TestChunkLines(t *testing.T) {
 					want = []string{head, head}
 				}
 				if !slices.Equal(told, want) || len(w.dials) != 1 {
-					t.Errorf("%s, %d octets at a time: told %q, %d connections", name, step, told, len(w.dials))
+					t.Errorf("%s, %d bytes at a time: trailer %q, %d connections", name, step, told, len(w.dials))
 				}
 			})
 		}

@@ -21,10 +21,10 @@ type client struct {
 	f          *Fetcher
 	loc        *locator.Mailto
 	host       string
-	extensions map[string]bool // of the server
+	extensions map[string]bool // that the server supports
 }
 
-// deliver goes through the whole conversation (RFC 5321 §3.3).
+// deliver performs the whole dialogue (RFC 5321 §3.3).
 func (c *client) deliver(msg *message, to []string) error {
 	if _, err := c.reply(fetch.OpGreeting, 220); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c *client) deliver(msg *message, to []string) error {
 			return err
 		}
 	case c.f.RequireTLS:
-		return c.fail(fetch.OpSTARTTLS, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server does not offer TLS, which is demanded")})
+		return c.fail(fetch.OpSTARTTLS, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server does not offer STARTTLS, which is required")})
 	}
 	mail := "MAIL FROM:<" + msg.sender + ">"
 	for _, parameter := range []struct{ extension, text string }{{"8BITMIME", " BODY=8BITMIME"}, {"SMTPUTF8", " SMTPUTF8"}} {
@@ -57,10 +57,10 @@ func (c *client) deliver(msg *message, to []string) error {
 	if err := c.data(msg); err != nil {
 		return err
 	}
-	return c.Quit(quitTime) // the message has been accepted, come what may
+	return c.Quit(quitTime) // the message has been accepted, even if QUIT fails
 }
 
-// hello falls back to HELO by itself.
+// hello sends EHLO, or HELO if the server refuses that.
 func (c *client) hello() error {
 	r, err := c.command(fetch.OpEHLO, "EHLO localhost", 250)
 	if err != nil && c.Err == nil {
@@ -74,7 +74,7 @@ func (c *client) hello() error {
 	return err
 }
 
-// secure goes on over TLS (RFC 3207).
+// secure starts TLS (RFC 3207).
 func (c *client) secure() error {
 	if _, err := c.command(fetch.OpSTARTTLS, "STARTTLS", 220); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (c *client) secure() error {
 	return c.hello()
 }
 
-// data sends the message. A reader that fails leaves it without an end: then the
-// server must not deliver it.
+// data sends the message. If reading it fails, its end is not marked, so that the server does not
+// deliver it.
 func (c *client) data(msg *message) error {
 	if _, err := c.command(fetch.OpDATA, "DATA", 354); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (c *client) data(msg *message) error {
 	return err
 }
 
-// body is the message as it goes out.
+// body sends the message and reports it to the Trace.
 type body struct{ *talk.Talk }
 
 func (b body) Write(p []byte) (int, error) {
@@ -114,7 +114,7 @@ func (b body) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// command sends a command and wants one of the given replies.
+// command sends a command and expects one of the given reply codes.
 func (c *client) command(op fetch.Op, line string, want ...int) (talk.Reply, error) {
 	if err := c.Send(line); err != nil {
 		return talk.Reply{}, c.fail(op, err)
@@ -122,7 +122,7 @@ func (c *client) command(op fetch.Op, line string, want ...int) (talk.Reply, err
 	return c.reply(op, want...)
 }
 
-// reply wants one of the given replies. Of another only the error remains.
+// reply expects one of the given reply codes. Any other reply is an error.
 func (c *client) reply(op fetch.Op, want ...int) (talk.Reply, error) {
 	r, err := c.Reply()
 	switch {
@@ -134,7 +134,7 @@ func (c *client) reply(op fetch.Op, want ...int) (talk.Reply, error) {
 	return r, nil
 }
 
-// fail makes err the error of a command.
+// fail wraps err as the error of a command.
 func (c *client) fail(op fetch.Op, err error) error {
 	e := fetch.Fail(op, c.loc, fetch.ErrOther, err)
 	if e.Kind == fetch.ErrOther || e.Kind == fetch.ErrTruncated {
@@ -157,7 +157,7 @@ func kindOf(op fetch.Op, code int) fetch.ErrorKind {
 	case code == 555, code >= 500 && code <= 504:
 		return fetch.ErrUnsupported
 	case code >= 400 && code < 500:
-		return fetch.ErrBusy // "Transient Negative": again later
+		return fetch.ErrBusy // "Transient Negative": try again later
 	case code >= 500 && code < 600:
 		return fetch.ErrPermission
 	}

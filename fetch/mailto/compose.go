@@ -15,13 +15,13 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// A message is one on its way out. Reading it gives its octets.
+// A message is an outgoing message. Reading it returns its bytes.
 type message struct {
 	sender string // the address in From
 	head   *bytes.Reader
 	rest   io.Reader
-	n      int64 // octets read
-	err    error // of rest
+	n      int64 // bytes read
+	err    error // the read error of rest
 }
 
 func (m *message) Read(p []byte) (int, error) {
@@ -38,7 +38,7 @@ func (m *message) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// compose reads the header of a message, if it has one, and adds what it lacks.
+// compose reads the header of a message, if it has one, and adds the missing fields.
 func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*message, error) {
 	lines := wire.NewLineReader(body, limits.Line)
 	h, err := readHeader(lines, limits.Header)
@@ -56,7 +56,7 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 	if msg.sender == "" {
 		return nil, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errNoSender}
 	}
-	start, err := io.ReadAll(io.LimitReader(lines, maxLooked))
+	start, err := io.ReadAll(io.LimitReader(lines, maxSearched))
 	if err != nil {
 		return nil, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err}
 	}
@@ -84,16 +84,16 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 	return msg, nil
 }
 
-// maxLooked is how many octets of a text are looked at for such of 8 bits.
-const maxLooked = 1 << 20
+// maxSearched is how many bytes of a text are searched for 8-bit bytes.
+const maxSearched = 1 << 20
 
-// declaration is the header fields that say that a text has octets of 8 bits
-// (RFC 2045), which a mail reader takes for ASCII otherwise; none for ASCII. What is
-// too long to be looked at may have some later on.
+// declaration returns header fields that declare a text with 8-bit bytes (RFC 2045), which a mail
+// reader otherwise takes for ASCII. For ASCII it returns "". A text that is too long to be searched
+// may have 8-bit bytes later, so it gets the fields too.
 func declaration(text []byte) string {
 	charset := "utf-8"
 	switch ascii := !bytes.ContainsFunc(text, func(r rune) bool { return r > '\x7f' }); {
-	case ascii && len(text) < maxLooked:
+	case ascii && len(text) < maxSearched:
 		return ""
 	case !ascii && !utf8.Valid(text[:lastRune(text)]):
 		charset = "unknown-8bit" // RFC 1428
@@ -101,11 +101,11 @@ func declaration(text []byte) string {
 	return "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=" + charset + "\r\nContent-Transfer-Encoding: 8bit\r\n"
 }
 
-// lastRune is where a rune begins that the end of a text may have cut.
+// lastRune returns the length of text without a rune that its end has cut in two.
 func lastRune(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRune(text[i:]) && len(text) >= maxLooked {
+			if !utf8.FullRune(text[i:]) && len(text) >= maxSearched {
 				return i
 			}
 			break
@@ -114,20 +114,20 @@ func lastRune(text []byte) int {
 	return len(text)
 }
 
-// isMIME reports whether a header says itself what the text is.
+// isMIME reports whether a header already declares the type of the text.
 func (h *header) isMIME() bool {
 	return h.has("MIME-Version") || h.has("Content-Type") || h.has("Content-Transfer-Encoding")
 }
 
 // header is the beginning of a message.
 type header struct {
-	octets []byte // of the fields, as they are
-	after  []byte // what has been read behind it
+	octets []byte // the fields, unchanged
+	after  []byte // text that has been read after the header
 	fields []fetch.Field
 }
 
-// readHeader reads fields up to an empty line. A text whose first line is no
-// field has none.
+// readHeader reads fields up to an empty line. A text whose first line is not a field has no
+// header.
 func readHeader(lines *wire.LineReader, limit int) (*header, error) {
 	h := new(header)
 	for {
@@ -157,11 +157,11 @@ func readHeader(lines *wire.LineReader, limit int) (*header, error) {
 			h.after = bytes.Clone(line)
 			return h, nil
 		default:
-			return nil, &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("%s: not a field of a message's header", fetch.Printable(text))}
+			return nil, &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("invalid line in the message header: %s", fetch.Printable(text))}
 		}
 		h.octets = append(append(h.octets, text...), "\r\n"...)
 		if limit > 0 && len(h.octets) > limit {
-			return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the message's header has more than %d octets", limit)}
+			return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the message header is longer than %d bytes", limit)}
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package mailto serves mailto URLs (RFC 1738 §3.5). Such a URL "does not
-// represent a data object to be accessed directly": fetching it gives advice,
-// whom to write to, and contacts nobody. Updating it sends mail.
+// Package mailto implements mailto URLs (RFC 1738 §3.5). Such a URL "does not represent a data
+// object to be accessed directly". So Fetch only returns advice that names the address, and
+// contacts no server. Update sends mail.
 package mailto
 
 import (
@@ -14,23 +14,24 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher], [fetch.Updater] and [fetch.Explainer] for mailto
-// URLs. The zero value gives advice; to send it needs to know by whom. It keeps
-// nothing between requests; its fields must not be changed once it is in use.
+// Fetcher is a [fetch.Fetcher], [fetch.Updater] and [fetch.Explainer] for mailto URLs. The zero
+// value returns advice; to send mail, set SMTP. It keeps no state between requests. The fields must
+// not be changed after first use.
 //
-// Update sends its reader's message (RFC 822; a text without a header gets one)
-// to every address of the URL, or to nobody. Fields that the message lacks are
-// added: From, Date, and what the URL has of To, Cc, Subject and In-Reply-To. It
-// succeeds when the mail server has taken the message over.
+// Update reads a message (RFC 822; a text without a header gets one) and sends it to every address
+// of the URL, or to none if the server refuses one of them. It adds the fields that the message
+// lacks: From and Date, and the URL's To, Cc, Subject and In-Reply-To. It succeeds when the mail
+// server has accepted the message.
 type Fetcher struct {
-	// Env is the way out; nil is the zero Env. Env.Email is the sender of messages
-	// that have no From. Env.TLS is for servers that offer STARTTLS (RFC 3207); one
-	// whose certificate does not stand is not sent to.
+	// Env provides connections and limits. If nil, the zero Env is used. Env.Email is the sender of
+	// messages without a From field. Env.TLS is for servers that offer STARTTLS (RFC 3207). Nothing
+	// is sent to a server whose certificate is not valid.
 	Env *fetch.Env
-	// SMTP is the mail server to send by, as host or host:port; the port is 25 by
-	// default. Without one Update is ErrUnsupported.
+	// SMTP is the mail server, as host or host:port. The default port is 25. If empty, Update
+	// returns ErrUnsupported.
 	SMTP string
-	// RequireTLS sends nothing to a server that does not offer STARTTLS.
+	// RequireTLS makes Update fail, without sending the message, if the server does not offer
+	// STARTTLS.
 	RequireTLS bool
 }
 
@@ -40,24 +41,22 @@ var (
 	_ fetch.Explainer = (*Fetcher)(nil)
 )
 
-// Info is the [fetch.Resource.Info] of a mailto URL: what it consists of. Other
-// than the addresses, which are kept as they are, it holds what RFC 6068 calls
-// safe.
+// Info is the type of [fetch.Resource.Info] for mailto. It holds the parts of the URL: the
+// addresses, unchanged, and those header fields that RFC 6068 considers safe.
 type Info struct {
-	// To has the URL's own address first.
+	// To, Cc and Bcc are addresses. To begins with the URL's own address.
 	To, Cc, Bcc        []string
 	Subject, InReplyTo string
 	Body               string
-	// Ignored are the names of the header fields that were dropped, such as
-	// "attach".
+	// Ignored are the names of header fields that were dropped, such as "attach".
 	Ignored []string
 }
 
 var (
 	errNotMailto = errors.New("not a mailto URL")
-	errPart      = errors.New("an address has no parts")
-	errOptions   = errors.New("there are no options for mailto")
-	errNobody    = errors.New("the URL names no address")
+	errPart      = errors.New("a mailto URL has no offset, length or search words")
+	errOptions   = errors.New("mailto takes no options")
+	errNoAddress = errors.New("the URL contains no address")
 	errNoServer  = errors.New("no mail server is set (--smtp HOST:PORT)")
 	errNoSender  = errors.New("the message has no From, and no address of the sender is set (--email ADDRESS)")
 )
@@ -78,7 +77,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}, nil
 }
 
-// prepare checks a request and asks for leave to do anything with it.
+// prepare checks a request and calls the policy.
 func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mailto, *Info, error) {
 	l, info, err := read(req)
 	if err != nil {
@@ -91,12 +90,12 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mai
 		return nil, nil, err
 	}
 	if len(info.Ignored) > 0 {
-		fetch.ContextTrace(ctx).Note("header fields of the URL that are ignored: " + fetch.Printable(strings.Join(info.Ignored, ", ")))
+		fetch.ContextTrace(ctx).Note("ignored header fields in the URL: " + fetch.Printable(strings.Join(info.Ignored, ", ")))
 	}
 	return l, info, nil
 }
 
-// read refuses what cannot be done, without asking anybody.
+// read returns the parts of the URL. It refuses requests that mailto does not support.
 func read(req *fetch.Request) (*locator.Mailto, *Info, error) {
 	l, ok := req.Locator.(*locator.Mailto)
 	if !ok {
@@ -113,13 +112,13 @@ func read(req *fetch.Request) (*locator.Mailto, *Info, error) {
 	}
 	info := newInfo(l)
 	if len(info.recipients()) == 0 {
-		return nil, nil, &fetch.Error{Op: fetch.OpFetch, URL: l.Redacted(), Kind: fetch.ErrBadURL, Section: "3.5", Err: errNobody}
+		return nil, nil, &fetch.Error{Op: fetch.OpFetch, URL: l.Redacted(), Kind: fetch.ErrBadURL, Section: "3.5", Err: errNoAddress}
 	}
 	return l, info, nil
 }
 
-// newInfo sorts out the fields of a locator. Only those that RFC 6068 §4 and §5
-// hold harmless count, of those that cannot be repeated the first.
+// newInfo sorts the header fields of a locator. It keeps only those that RFC 6068 §4 and §5
+// consider safe. If a field must not be repeated, it keeps the first.
 func newInfo(l *locator.Mailto) *Info {
 	info := &Info{To: addresses(l.Address)}
 	once := map[string]*string{"subject": &info.Subject, "in-reply-to": &info.InReplyTo, "body": &info.Body}
@@ -143,7 +142,7 @@ func newInfo(l *locator.Mailto) *Info {
 	return info
 }
 
-// addresses splits a list at its commas, but for those in quotes.
+// addresses splits a list at its commas, except those in quotes.
 func addresses(list string) []string {
 	var all []string
 	start, quoted := 0, false
@@ -169,7 +168,7 @@ func addresses(list string) []string {
 
 func (i *Info) recipients() []string { return slices.Concat(i.To, i.Cc, i.Bcc) }
 
-// advice is the URL in words, a field a line.
+// advice returns the parts of the URL as text, one field a line.
 func (i *Info) advice() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "send mail to %s", strings.Join(i.To, ", "))
@@ -196,7 +195,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	p := &fetch.Plan{
 		Steps: []fetch.Step{{Do: "say: " + info.advice()}},
-		Notes: []string{"nobody is contacted; to send a message, give one (-T) and a mail server (--smtp)"},
+		Notes: []string{"no server is contacted; to send mail, use -T FILE and --smtp HOST"},
 	}
 	return p, nil
 }

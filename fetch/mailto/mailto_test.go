@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 				return nil
 			}
 			return &fetchtest.Site{Locate: func(name string) locator.Locator {
-				if name != "." { // an address is no document
+				if name != "." { // an address is not a document
 					return nil
 				}
 				return &locator.Mailto{Address: "joe@example.com"}
@@ -38,7 +38,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// noNetwork is an Env that must not be used to connect.
+// noNetwork returns an Env that must not be used to connect.
 func noNetwork(t *testing.T) *fetch.Env {
 	return &fetch.Env{Email: "me@example.com", Dial: func(context.Context, string, string) (net.Conn, error) {
 		t.Error("something was dialled")
@@ -46,7 +46,7 @@ func noNetwork(t *testing.T) *fetch.Env {
 	}}
 }
 
-// parse is a URL as a user may type it.
+// parse parses a URL as a user may type it.
 func parse(t testing.TB, url string) locator.Locator {
 	t.Helper()
 	ref, err := locator.Parser{Tolerate: locator.TolerateAll}.Parse(url)
@@ -98,8 +98,8 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestInjection (case 96, CVE-2022-4055, CVE-2006-2058): no line end becomes part of a
-// header or a command, in whatever part of the URL it hides.
+// TestInjection (case 96, CVE-2022-4055, CVE-2006-2058): no line end, wherever it is in the URL,
+// becomes part of a header or a command.
 func TestInjection(t *testing.T) {
 	for url, component := range map[string]string{
 		"mailto:a@b?subject=x%0d%0aBcc:c@d":   "header",
@@ -147,7 +147,7 @@ func TestRefused(t *testing.T) {
 		"no domain":     {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "joe"}}, fetch.ErrBadURL, "RFC 822"},
 		"a name":        {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "Joe <a@b>"}}, fetch.ErrBadURL, "RFC 822"},
 		"a parameter":   {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "a@b> NOTIFY=NEVER <"}}, fetch.ErrBadURL, "RFC 822"},
-		"escape octets": {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "\"\x1b[2J\"@b"}}, fetch.ErrBadURL, "octet 1B"},
+		"escape octets": {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: "\"\x1b[2J\"@b"}}, fetch.ErrBadURL, "byte 1B"},
 		"too long":      {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: &locator.Mailto{Address: strings.Repeat("a", 300) + "@b"}}, fetch.ErrBadURL, "aaa"},
 		"one of many":   {"h", fetch.Env{Email: "me@b"}, fetch.Request{Locator: parse(t, "mailto:a@b?bcc=c")}, fetch.ErrBadURL, "RFC 822"},
 	} {
@@ -160,8 +160,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzMailto: whatever a URL holds, advice is given or a clear error, nothing is
-// ever dialled, and no field comes to be that is not on the list.
+// FuzzMailto checks that any URL results in advice or an error, without a connection, and that all
+// fields are on the list.
 func FuzzMailto(f *testing.F) {
 	for _, s := range []string{"mailto:a@b", "mailto:a@b?subject=x%0d%0aBcc:c@d&cc=,,&body=%0d%0a", "mailto:%22,%22@b?to=%2C&&=&attach=/", "mailto:?to=a"} {
 		f.Add(s)

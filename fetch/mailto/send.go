@@ -2,7 +2,6 @@ package mailto
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,8 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Update implements [fetch.Updater]: it sends a message. The Size of the
-// Attributes is how many octets the message has.
+// Update implements [fetch.Updater]. It sends a message, whose size is the Size of the returned
+// Attributes.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	l, info, err := f.prepare(ctx, req)
 	if err != nil {
@@ -53,7 +52,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	return &fetch.Attributes{Size: msg.n}, nil
 }
 
-// server is where to send by. It is the user's own choice, as a proxy is.
+// server returns the mail server. The user has chosen it, as with a proxy.
 func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target, error) {
 	if f.SMTP == "" {
 		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.ErrUnsupported, errNoServer)
@@ -69,20 +68,20 @@ func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target
 	return fetch.Target{Locator: l, From: from, Purpose: fetch.PurposeProxy, Network: "tcp", Host: host, Port: uint16(port)}, nil
 }
 
-// maxPath is the length of the longest address (RFC 5321 §4.5.3.1.3).
+// maxPath is the maximum length of an address (RFC 5321 §4.5.3.1.3).
 const maxPath = 254
 
-// checkAddresses wants an addr-spec of RFC 822, and no more than that: no name
-// before it and nothing behind, which could become a parameter of a command.
+// checkAddresses requires each address to be an addr-spec of RFC 822 without a display name before
+// it or any text after it, which could become a parameter of a command.
 func checkAddresses(l *locator.Mailto, list []string) error {
 	for _, s := range list {
 		a, err := mail.ParseAddress("<" + s + ">")
 		if err == nil && (a.Name != "" || len(s) > maxPath) {
-			err = errors.New("a name, or too long")
+			err = fmt.Errorf("it has a display name, or more than %d bytes", maxPath)
 		}
 		for i := range len(s) {
 			if s[i] < ' ' || s[i] == 0x7F {
-				err = fmt.Errorf("octet %02X", s[i])
+				err = fmt.Errorf("it contains byte %02X", s[i])
 			}
 		}
 		if err != nil {
@@ -93,6 +92,5 @@ func checkAddresses(l *locator.Mailto, list []string) error {
 	return nil
 }
 
-// quitTime is how long a server that has taken the message may take to say
-// goodbye.
+// quitTime is the timeout for QUIT after the server has accepted the message.
 const quitTime = 2 * time.Second

@@ -25,7 +25,7 @@ func post(t *testing.T, configure ...func(*testserver.SMTP)) *testserver.SMTP {
 	return testserver.NewSMTP(t, append(configure, func(s *testserver.SMTP) { s.InMemory = true })...)
 }
 
-// sender sends by a server that it trusts.
+// sender returns a Fetcher that trusts srv.
 func sender(srv *testserver.SMTP) *Fetcher {
 	return &Fetcher{
 		Env:  &fetch.Env{Dial: srv.Dial, Email: "me@example.com", Limits: fetch.Limits{Reply: time.Minute}, TLS: with(&tls.Config{RootCAs: srv.Roots()})},
@@ -33,7 +33,7 @@ func sender(srv *testserver.SMTP) *Fetcher {
 	}
 }
 
-// with is an Env.TLS.
+// with returns an Env.TLS.
 func with(config *tls.Config) func() (*tls.Config, error) {
 	return func() (*tls.Config, error) { return config, nil }
 }
@@ -105,8 +105,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestSendFaults arms each fault at each command: the error is of the right kind
-// and nothing is taken for sent that was not.
+// TestSendFaults sets each fault for each command: the error has the right kind, and no message is
+// reported as sent that was not.
 func TestSendFaults(t *testing.T) {
 	commands := []string{"GREETING", "EHLO", "MAIL", "RCPT", "DATA", "END"}
 	type fault struct {
@@ -174,7 +174,7 @@ func checkFault(t *testing.T, srv *testserver.SMTP, err error, kinds []fetch.Err
 			t.Errorf("%v, %d messages\n%s", err, len(srv.Mail()), srv.Transcript())
 		}
 	case err == nil:
-		// EHLO has a fall-back.
+		// After EHLO, HELO is tried.
 		if len(srv.Mail()) != 1 || !strings.Contains(srv.Transcript().String(), "HELO localhost") {
 			t.Errorf("no error, %d messages\n%.2000s", len(srv.Mail()), srv.Transcript())
 		}
@@ -185,7 +185,7 @@ func checkFault(t *testing.T, srv *testserver.SMTP, err error, kinds []fetch.Err
 	}
 }
 
-// TestSlowReply: a reply that comes octet by octet has no more time than another.
+// TestSlowReply: the limit is the same for a reply that arrives byte by byte.
 func TestSlowReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := post(t, plainly)
@@ -199,7 +199,7 @@ func TestSlowReply(t *testing.T) {
 	})
 }
 
-// TestCutReply: the beginning of a good reply is none.
+// TestCutReply: the beginning of a positive reply is not accepted.
 func TestCutReply(t *testing.T) {
 	for _, command := range []string{"GREETING", "MAIL", "RCPT", "END"} {
 		for n := range len("250 fine\r\n") {
@@ -219,8 +219,8 @@ func TestCutReply(t *testing.T) {
 	}
 }
 
-// TestStartTLS: no downgrade, no server that is not who it says, and nothing of
-// what came in the clear after TLS is on (CVE-2011-0411, CVE-2012-3523).
+// TestStartTLS: no downgrade, no server with the wrong certificate, and no use of data received in
+// clear text after TLS has started (CVE-2011-0411, CVE-2012-3523).
 func TestStartTLS(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -258,8 +258,8 @@ func TestStartTLS(t *testing.T) {
 	}
 }
 
-// What is wrong with the settings for TLS is the handshake's error, and nothing is
-// sent.
+// TestStartTLSSettings checks that an error of Env.TLS is the error of the handshake, and that
+// nothing is sent.
 func TestStartTLSSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, unreadable := post(t), errors.New("unreadable")
@@ -273,7 +273,7 @@ func TestStartTLSSettings(t *testing.T) {
 	})
 }
 
-// dripping hands on what the peer sends after "220 go" octet by octet, slowly.
+// dripping delays what the peer sends after "220 go", byte by byte.
 type dripping struct {
 	net.Conn
 	on bool
@@ -292,8 +292,7 @@ func (d *dripping) Read(p []byte) (int, error) {
 	return d.Conn.Read(p)
 }
 
-// TestSlowHandshake: a server that takes its time over TLS has no more than
-// Limits.Connect of it.
+// TestSlowHandshake: Limits.Connect applies to a slow TLS handshake.
 func TestSlowHandshake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := post(t)
@@ -312,8 +311,8 @@ func TestSlowHandshake(t *testing.T) {
 	})
 }
 
-// TestAllOrNobody: when one recipient is refused, nobody gets anything.
-func TestAllOrNobody(t *testing.T) {
+// TestAllOrNone: if one recipient is refused, the message is sent to none.
+func TestAllOrNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := post(t, plainly, func(s *testserver.SMTP) { s.Unknown = []string{"c@d"} })
 		_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b?cc=c@d")}, strings.NewReader(letter))
@@ -324,7 +323,7 @@ func TestAllOrNobody(t *testing.T) {
 	})
 }
 
-// TestReaderFails: half a message is not sent.
+// TestReaderFails: an incomplete message is not sent.
 func TestReaderFails(t *testing.T) {
 	sorry := errors.New("the disk is on fire")
 	for name, begin := range map[string]string{"in the header": "From: a@b\n", "in the text": letter} {
@@ -358,7 +357,7 @@ func TestBadMessages(t *testing.T) {
 	}
 }
 
-// TestSendContext: sending ends with its context, whatever the server is at.
+// TestSendContext: sending ends with its context, in every step.
 func TestSendContext(t *testing.T) {
 	for _, command := range []string{"GREETING", "EHLO", "STARTTLS", "MAIL", "END"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -376,7 +375,7 @@ func TestSendContext(t *testing.T) {
 	}
 }
 
-// TestSendAllowed: the policy is asked about the URL, and about the mail server.
+// TestSendAllowed: the policy is called with the URL and the mail server.
 func TestSendAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := post(t)
@@ -410,8 +409,8 @@ func TestSendAllowed(t *testing.T) {
 	})
 }
 
-// TestSendTrace: the whole conversation is shown, over TLS too, but for the
-// message, of which the octets are counted.
+// TestSendTrace: the trace has the whole dialogue, also over TLS, except for the message, whose
+// bytes are counted.
 func TestSendTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := post(t)
@@ -433,8 +432,8 @@ func TestSendTrace(t *testing.T) {
 	})
 }
 
-// FuzzReplies: whatever a mail server says, sending ends, without a panic and
-// with an error unless the server took the message.
+// FuzzReplies: with any replies, sending ends without a panic, and with an error unless the server
+// has accepted the message.
 func FuzzReplies(f *testing.F) {
 	f.Add([]byte("220 x\r\n250-x\r\n250 8BITMIME\r\n250 x\r\n250 x\r\n354 x\r\n250 x\r\n221 x\r\n"))
 	f.Add([]byte("220 x\r\n250-x\r\n250 STARTTLS\r\n220 x\r\n\x16\x03\x01"))

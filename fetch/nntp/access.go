@@ -13,12 +13,12 @@ import (
 )
 
 var (
-	errPart     = errors.New("news servers give articles as a whole")
+	errPart     = errors.New("news articles have no ranges; request the whole article")
 	errNoServer = errors.New("a news URL names no server, and no news server is set (--news-server HOST or NNTPSERVER)")
-	errNotNews  = errors.New("neither a news nor an nntp URL")
-	errBadID    = errors.New(`a message-id has an "@" in it and at most 250 octets`)
-	errNumber   = errors.New("the number of an article has at most 16 digits")
-	errLong     = errors.New("the command would be longer than 512 octets")
+	errNotNews  = errors.New("not a news or nntp URL")
+	errBadID    = errors.New(`a message-id must contain "@" and have at most 250 bytes`)
+	errNumber   = errors.New("an article number must have only digits, at most 16")
+	errLong     = errors.New("the command would be longer than 512 bytes")
 	errNoGroup  = errors.New("the URL names no newsgroup")
 )
 
@@ -29,46 +29,45 @@ const (
 	maxDigits  = 16
 )
 
-// access is what one request comes to.
+// access is one request, checked and resolved to a server.
 type access struct {
 	env    *fetch.Env
 	limits fetch.Limits
 	trace  *fetch.Trace
 	req    *fetch.Request
-	loc    locator.Locator // as it was asked for
+	loc    locator.Locator // as requested
 	from   fetch.Provenance
 	key    key
 
-	// What is asked for: all groups, a group, an article of a group, or an article
-	// by its message-id.
+	// The requested resource: all groups, a group, an article of a group, or an article by its
+	// message-id.
 	all      bool
 	group    string
 	article  string
 	id       string
-	articles []span // of the group; nil unless asked for
+	articles []span // of the group; nil unless requested
 
-	login *locator.Login // what Env.Credentials said; nil until it was asked
+	login *locator.Login // the result of Env.Credentials; nil before it is called
 }
 
-// key is what two accesses must have in common to use the same session.
+// key identifies a server and its kind of encryption. Accesses with equal keys can share a session.
 type key struct {
 	host   string
 	port   uint16
 	secure security
 }
 
-// security is when TLS begins.
+// security says when TLS begins.
 type security uint8
 
 const (
 	plain    security = iota
 	implicit          // with the connection
 	explicit          // by STARTTLS
-	tried             // by STARTTLS, or not at all
+	tried             // by STARTTLS, or without TLS if the server refuses
 )
 
-// access checks a request and makes an access of it; nothing is dialled for one
-// that fails.
+// access checks a request and returns an access for it. It does not connect.
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, error) {
 	env := f.Env.WithDefaults()
 	a := &access{
@@ -88,7 +87,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 	return a, nil
 }
 
-// locate finds out what a Locator means, and its server.
+// locate sets the requested resource and the server from a Locator.
 func (a *access) locate(l locator.Locator, newsServer string) error {
 	secure := false
 	switch l := l.(type) {
@@ -113,8 +112,8 @@ func (a *access) locate(l locator.Locator, newsServer string) error {
 	return a.configured(newsServer)
 }
 
-// configured takes the server from the configuration, whose choice it is then,
-// whoever wrote the URL.
+// configured sets the server from the configuration. The provenance is then OriginConfig, no matter
+// where the URL comes from.
 func (a *access) configured(server string) error {
 	server = strings.TrimSpace(server)
 	if server == "" {
@@ -125,7 +124,7 @@ func (a *access) configured(server string) error {
 	if host, port, err := net.SplitHostPort(server); err == nil {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 {
-			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("the news server %q has no port between 1 and 65535", server)}
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("invalid port in news server %q: use a number between 1 and 65535", server)}
 		}
 		a.key.host, a.key.port = host, uint16(n)
 	}
@@ -133,7 +132,7 @@ func (a *access) configured(server string) error {
 	return fetch.CheckOctets(&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host}})
 }
 
-// check refuses what no command can carry.
+// check rejects values that no command can carry.
 func (a *access) check() error {
 	bad := func(section string, err error) error {
 		return &fetch.Error{Kind: fetch.ErrBadURL, Section: section, Err: err}
@@ -153,7 +152,7 @@ func (a *access) check() error {
 	return nil
 }
 
-// tooLong tells whether the name of a group does not fit into a command.
+// tooLong reports whether the name of a group is too long for a command.
 func tooLong(group string) bool { return len("LISTGROUP "+group+"\r\n") > maxCommand }
 
 // options reads req.Options.
@@ -172,7 +171,7 @@ func (a *access) options() error {
 		return nil
 	}
 	if a.group == "" || a.article != "" {
-		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("a range of articles is of a newsgroup, which the URL does not name")}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("a range of articles requires a URL that names a newsgroup")}
 	}
 	if a.articles, err = parseSpans(o.Articles); err != nil {
 		return &fetch.Error{Kind: fetch.ErrBadRange, Err: err}
@@ -180,13 +179,14 @@ func (a *access) options() error {
 	return nil
 }
 
-// target is the connection.
+// target returns the server to connect to, for the policy.
 func (a *access) target() fetch.Target {
 	return fetch.Target{Locator: a.loc, From: a.from, Purpose: fetch.PurposeControl, Network: "tcp", Host: a.key.host, Port: a.key.port}
 }
 
-// credentials asks Env.Credentials, which may prompt: once, although an access may
-// have a second session. text is how the server asked.
+// credentials returns the login from Env.Credentials, which may prompt the user. It calls
+// Env.Credentials only once, although an access may use a second session. text is the text of the
+// server's reply that requires the login.
 func (a *access) credentials(ctx context.Context, text string) (locator.Login, error) {
 	if a.login != nil {
 		return *a.login, nil
@@ -198,8 +198,9 @@ func (a *access) credentials(ctx context.Context, text string) (locator.Login, e
 	return login, err
 }
 
-// inGroup locates an article of the group at hand, as the scheme asked for does.
-func (a *access) inGroup(number, id string) locator.Locator {
+// articleLocator returns the Locator of an article of the current group, in the scheme of the
+// request.
+func (a *access) articleLocator(number, id string) locator.Locator {
 	at := &locator.NNTP{HostPort: locator.HostPort{Host: a.key.host, Port: a.key.port}, Group: a.group, Article: number, Secure: a.key.secure == implicit}
 	switch l := a.loc.(type) {
 	case *locator.NNTP:
@@ -215,9 +216,9 @@ func (a *access) inGroup(number, id string) locator.Locator {
 	return at
 }
 
-// theGroup locates a group of the server at hand; nil when its name cannot be
-// sent.
-func (a *access) theGroup(name string) locator.Locator {
+// groupLocator returns the Locator of a group of the current server, or nil if no command can carry
+// the name.
+func (a *access) groupLocator(name string) locator.Locator {
 	l := locator.News{Group: name}
 	if all, ok := a.loc.(*locator.News); ok {
 		l.HostPort, l.Secure = all.HostPort, all.Secure

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// plan is what Explain says, the steps that are always taken first.
+// plan returns the steps of Explain, split into unconditional and conditional ones.
 func plan(t *testing.T, f *Fetcher, l locator.Locator, o *Options) (server string, always, sometimes []string) {
 	t.Helper()
 	req := &fetch.Request{Locator: l}
@@ -36,7 +36,7 @@ func plan(t *testing.T, f *Fetcher, l locator.Locator, o *Options) (server strin
 	return fmt.Sprintf("%s %s:%d", p.Network, p.Host, p.Port), always, sometimes
 }
 
-// Where each URL leads and what is said there.
+// TestExplain checks the server and the commands for each form of URL.
 func TestExplain(t *testing.T) {
 	f := &Fetcher{Env: &fetch.Env{NewsServer: "news.example.org"}}
 	for _, tt := range []struct {
@@ -72,9 +72,9 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// What Explain says of listings is what goes over the wire.
+// TestExplainedListings checks that listings send the commands that Explain announces.
 func TestExplainedListings(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, url := range []string{"/local.test", "news:local.test", "news:*"} {
 			w.srv.ResetTranscript()
 			if _, err := w.get(url); err != nil {
@@ -86,7 +86,7 @@ func TestExplainedListings(t *testing.T) {
 			for _, step := range always {
 				i := slices.Index(said, step)
 				if i < 0 {
-					w.Errorf("%s: the plan says %q, which is not among %q", url, step, said)
+					w.Errorf("%s: the plan has %q, but the client sent %q", url, step, said)
 					break
 				}
 				said = said[i+1:]
@@ -113,13 +113,13 @@ func TestNewsServer(t *testing.T) {
 			t.Errorf("%q: %v; want kind %q", server, err, kind)
 		}
 		if server == "" && (!strings.Contains(err.Error(), "--news-server") || !strings.Contains(err.Error(), "NNTPSERVER")) {
-			t.Errorf("the error does not tell what to do: %v", err)
+			t.Errorf("the error does not name --news-server and NNTPSERVER: %v", err)
 		}
 	}
 }
 
-// Nothing is dialled for what cannot be said in a command, whoever asks (row 81
-// of the list of attacks, CVE-2002-1405; CVE-2004-1316).
+// TestInjection checks that no method connects for a URL that no command can carry (row 81 of the
+// list of attacks, CVE-2002-1405; CVE-2004-1316).
 func TestInjection(t *testing.T) {
 	long := strings.Repeat("a", 600)
 	var list []locator.Locator
@@ -136,7 +136,7 @@ func TestInjection(t *testing.T) {
 	list = append(list, &locator.News{}, &locator.News{MessageID: "no-at"}, &locator.NNTP{Group: "g"}, &locator.NNTP{HostPort: locator.HostPort{Host: "h"}},
 		&locator.NNTP{HostPort: locator.HostPort{Host: "h\r\n"}, Group: "g"}, &locator.NNTP{HostPort: locator.HostPort{Host: "h"}, Group: "g", Article: "1-5"})
 	f := &Fetcher{Env: &fetch.Env{NewsServer: "h", Dial: func(context.Context, string, string) (net.Conn, error) {
-		t.Error("something was dialled")
+		t.Error("the client connected")
 		return nil, fs.ErrInvalid
 	}}}
 	for _, l := range list {
@@ -154,7 +154,7 @@ func TestInjection(t *testing.T) {
 	}
 	for _, url := range []string{"news:x%0d%0aPOST", "nntp://h/g%20h/1", "news:%3ca@b%3e", "news:a\\", "news:%5c", "nntp://h/g/\\", "nntp://h/g/1-500"} {
 		if l, err := locator.Parse(url); err == nil {
-			t.Errorf("%s was read as %#v", url, l)
+			t.Errorf("%s: parsed as %#v, want an error", url, l)
 		}
 	}
 }

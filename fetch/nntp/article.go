@@ -10,10 +10,10 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// mediaType is that of an article (RFC 5322 as amended by RFC 5536).
+// mediaType is the media type of an article (RFC 5322 as amended by RFC 5536).
 const mediaType = "message/rfc822"
 
-// fetchArticle gives one article.
+// fetchArticle fetches one article.
 func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource, error) {
 	var id string
 	s, err := f.begin(ctx, a, func(s *session) (err error) {
@@ -29,7 +29,7 @@ func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource,
 	return res, nil
 }
 
-// resource is a Resource from s, with nothing in it.
+// resource returns an empty Resource from s.
 func (a *access) resource(s *session) *fetch.Resource {
 	return &fetch.Resource{
 		Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Body: fetch.EmptyBody,
@@ -37,13 +37,13 @@ func (a *access) resource(s *session) *fetch.Resource {
 	}
 }
 
-// ask sends a command about the article and gives its message-id as the server
-// tells it. An answer about another article is none.
+// ask sends a command about the article and returns its message-id from the reply. A reply about
+// another article is an error.
 func (a *access) ask(s *session, verb fetch.Op, want int) (id string, err error) {
 	argument := a.article
 	if a.id != "" {
 		argument = "<" + a.id + ">"
-	} else if err := s.enter(a.group); err != nil {
+	} else if err := s.ensureGroup(a.group); err != nil {
 		return "", err
 	}
 	r, err := s.expect(string(verb)+" "+argument, want)
@@ -53,22 +53,22 @@ func (a *access) ask(s *session, verb fetch.Op, want int) (id string, err error)
 	asked, _ := number(a.article)
 	n, id := parseArticle(r.Text)
 	if n != 0 && asked != 0 && n != asked || a.id != "" && id != "" && id != argument {
-		return "", s.stray(verb, r)
+		return "", s.unexpected(verb, r)
 	}
 	return id, nil
 }
 
-// body is a block.
+// body is the Body of a Resource that is one multi-line block.
 type body struct {
 	a     *access
 	s     *session
 	op    fetch.Op
 	block *wire.DotReader
-	free  func(*session) // gives the session back; nil once that is done
-	err   error          // what every further Read gives
+	free  func(*session) // releases the session; nil after that
+	err   error          // returned by every further Read
 }
 
-// newBody is the block behind the reply that has just come.
+// newBody returns a body for the block that follows the reply just received.
 func newBody(a *access, s *session, op fetch.Op, free func(*session)) *body {
 	return &body{a: a, s: s, op: op, block: s.openBlock(), free: free}
 }
@@ -110,9 +110,8 @@ func (b *body) release() {
 	}
 }
 
-// Close implements io.Closer. What is left of a block is read if it has arrived
-// already; otherwise the connection ends with it, as there is no way to break
-// off.
+// Close implements io.Closer. If the rest of the block has already arrived, Close reads it.
+// Otherwise it closes the connection, because NNTP has no command to abort a block.
 func (b *body) Close() error {
 	if b.err == nil {
 		b.err = b.a.fail(b.op, &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: os.ErrClosed})
@@ -124,13 +123,13 @@ func (b *body) Close() error {
 	return nil
 }
 
-// attributes asks for what is known of the resource without its octets.
+// attributes requests the attributes of the resource without its content.
 func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 	switch {
 	case a.all:
-		return nil // that the server answers is all there is to know
+		return nil // a list of groups has no attributes; the server replied, which is enough
 	case a.article == "" && a.id == "":
-		g, err := s.lookInto(a.group)
+		g, err := s.selectGroup(a.group)
 		if err != nil {
 			return err
 		}
@@ -140,7 +139,7 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 		return nil
 	}
 	if a.id == "" {
-		if err := s.enter(a.group); err != nil {
+		if err := s.ensureGroup(a.group); err != nil {
 			return err
 		}
 	}
@@ -154,7 +153,7 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 	}
 	block := s.openBlock()
 	h, err := readHeader(block.ReadLine, s.Limits.Header)
-	if err == nil { // an empty line in it, and more: whatever that is
+	if err == nil { // the block continues after an empty line; discard the rest
 		_, err = io.Copy(io.Discard, block)
 	}
 	if err != nil && err != io.EOF {

@@ -19,11 +19,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestConformance has each document of the standard content as an article. The
-// documents are no real articles, which is nothing to NNTP.
+// TestConformance runs the conformance kit with each document of its content as an article. The
+// documents are not real articles, but NNTP does not require that.
 func TestConformance(t *testing.T) { conformance(t, false) }
 
-// TestConformanceSecure has the same of nntps.
+// TestConformanceSecure does the same for nntps.
 func TestConformanceSecure(t *testing.T) { conformance(t, true) }
 
 func conformance(t *testing.T, secure bool) {
@@ -36,7 +36,7 @@ func conformance(t *testing.T, secure bool) {
 		},
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			if login != nil {
-				return nil // the locators have none
+				return nil // NNTP locators have no login
 			}
 			names, articles := documents(tb, content)
 			srv := testserver.NewNNTP(tb, func(s *testserver.NNTP) {
@@ -64,8 +64,7 @@ func conformance(t *testing.T, secure bool) {
 	})
 }
 
-// reading is a Fetcher without Update, which posts to groups and to nothing that
-// the kit knows of.
+// reading is a Fetcher without Update, which posts to groups. The kit has no groups.
 type reading struct {
 	fetch.Fetcher
 	fetch.AttributeFinder
@@ -73,7 +72,7 @@ type reading struct {
 	io.Closer
 }
 
-// documents are the names of the files in content and their octets.
+// documents returns the names and contents of the files in content.
 func documents(tb testing.TB, content fs.FS) (names, articles []string) {
 	err := fs.WalkDir(content, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -84,7 +83,7 @@ func documents(tb testing.TB, content fs.FS) (names, articles []string) {
 			data, err = []byte("not for you"), nil
 		}
 		if len(data) == 0 {
-			data = []byte("\r\n") // an article has its empty line at least
+			data = []byte("\r\n") // an article has at least the empty line
 		}
 		names, articles = append(names, name), append(articles, string(data))
 		return err
@@ -95,7 +94,7 @@ func documents(tb testing.TB, content fs.FS) (names, articles []string) {
 	return names, articles
 }
 
-// lines are octets as lines that end in CR LF.
+// lines converts line endings to CR LF.
 func lines(octets []byte) []byte {
 	octets = bytes.ReplaceAll(octets, []byte("\r\n"), []byte("\n"))
 	octets = bytes.ReplaceAll(octets, []byte("\n"), []byte("\r\n"))

@@ -10,18 +10,17 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// fail makes err the error of an access, in which something is always known to
-// be wrong with somebody.
+// fail wraps err for this access. An error of unknown kind becomes ErrConnectionFailed.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	e := fetch.Fail(op, a.loc, fetch.ErrOther, err)
-	e.URL = a.loc.Redacted() // not that of the configured server
+	e.URL = a.loc.Redacted() // the requested URL, not that of the configured server
 	if e.Kind == fetch.ErrOther {
 		e.Kind = fetch.ErrConnectionFailed
 	}
 	return e
 }
 
-// bodyFailure is what a failed read of a block means: what has come is not all.
+// bodyFailure wraps the error of a failed read of a block: the data is incomplete.
 func (a *access) bodyFailure(op fetch.Op, err error) error {
 	switch kind := fetch.KindOf(err); {
 	case errors.Is(err, wire.ErrLineTooLong):
@@ -34,8 +33,7 @@ func (a *access) bodyFailure(op fetch.Op, err error) error {
 	return a.fail(op, err)
 }
 
-// replyFailure is what a failed read of a block means that is part of the
-// conversation.
+// replyFailure returns the error for a failed read of a block that is part of a reply, not of a Body.
 func replyFailure(err error) error {
 	switch err {
 	case io.ErrUnexpectedEOF:
@@ -53,7 +51,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 		return fetch.ErrBusy
 	case 411, 420, 421, 422, 423, 430:
 		return fetch.ErrNotFound
-	case 412: // a group is always selected before
+	case 412: // no group selected, although the client has selected one
 		return fetch.ErrProtocol
 	case 435:
 		return fetch.ErrExists
@@ -66,7 +64,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 		return fetch.ErrPermission
 	case 480, 481, 482:
 		return fetch.ErrUnauthenticated
-	case 483: // only under TLS
+	case 483: // requires TLS
 		return fetch.ErrPermission
 	case 401, 500, 501, 503, 580:
 		return fetch.ErrUnsupported
@@ -80,8 +78,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 	return fetch.ErrPermission
 }
 
-// unknown tells whether err is a reply by which a server says that it does not
-// know a command, or not for us.
+// unknown reports whether err is a reply that the command is not supported or not permitted.
 func unknown(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {
@@ -94,7 +91,7 @@ func unknown(err error) bool {
 	return false
 }
 
-// code is that of the negative reply that err is, or 0.
+// code returns the code of the negative reply in err, or 0.
 func code(err error) int {
 	var e *fetch.Error
 	if errors.As(err, &e) {

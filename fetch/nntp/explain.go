@@ -24,7 +24,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	return n.plan, nil
 }
 
-// notes are a Plan in the making.
+// notes builds a Plan.
 type notes struct{ plan *fetch.Plan }
 
 func (n *notes) send(line, when string) {
@@ -47,7 +47,7 @@ func (n *notes) opening(secure security) {
 		n.do("TLS, unless the server refuses")
 	}
 	n.send("CAPABILITIES", "")
-	n.send("MODE READER", "when the server does not know CAPABILITIES, or asks for this")
+	n.send("MODE READER", "when the server does not support CAPABILITIES, or requires MODE READER")
 }
 
 func (n *notes) access(a *access) {
@@ -62,11 +62,11 @@ func (n *notes) access(a *access) {
 				n.do(fmt.Sprintf("the same for each article up to %d", s.to))
 			}
 		}
-		n.say(fmt.Sprintf("up to %d commands are sent ahead of their answers; what the group does not have is not asked for", window))
+		n.say(fmt.Sprintf("up to %d commands are pipelined; numbers outside the group's range are not requested", window))
 	case a.all:
 		n.send("LIST ACTIVE", "")
-		n.send("LIST", "when the server knows no LIST ACTIVE")
-		n.say("the descriptions of the groups (LIST NEWSGROUPS) are asked for on a connection of their own, when they are used")
+		n.send("LIST", "when the server does not support LIST ACTIVE")
+		n.say("group descriptions (LIST NEWSGROUPS) are requested on a second connection when they are needed")
 	case a.id != "":
 		n.send("ARTICLE <"+a.id+">", "")
 	case a.article != "":
@@ -74,12 +74,12 @@ func (n *notes) access(a *access) {
 		n.send("ARTICLE "+a.article, "")
 	default:
 		n.send("GROUP "+a.group, "")
-		n.send("OVER <first>-<last>", "when the server says that it has OVER")
+		n.send("OVER <first>-<last>", "when the server advertises OVER")
 		n.send("XOVER <first>-<last>", "when it does not")
-		n.send("LISTGROUP "+a.group, "when it knows neither")
-		n.send("HEAD <number>", "when it knows neither, for each article")
+		n.send("LISTGROUP "+a.group, "when it supports neither")
+		n.send("HEAD <number>", "when it supports neither, for each article")
 	}
-	n.send("AUTHINFO USER <user>", "when the server wants a login (480)")
-	n.send(passCommand+"****", "when it wants a password (381)")
-	n.say("what the server wants a login for is sent again after it")
+	n.send("AUTHINFO USER <user>", "when the server requires a login (480)")
+	n.send(passCommand+"****", "when it requires a password (381)")
+	n.say("a command that requires a login is sent again after the login")
 }

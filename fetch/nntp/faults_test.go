@@ -16,37 +16,37 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// operation is one thing to do with a server, and the stages that it comes by.
+// operation is an operation of the Fetcher with the stages (commands) of its conversation.
 type operation struct {
 	name   string
 	stages []string
 	blocks []string // stages whose replies have a block
-	// forgiven are the stages at which "502" means only that there is another way.
+	// forgiven are the stages at which "502" makes the client try another command.
 	forgiven []string
-	do       func(*world) error
+	do       func(*harness) error
 	old      bool // the server has no overview
 }
 
 func operations() []operation {
-	read := func(url string, o *Options) func(*world) error {
-		return func(w *world) error {
+	read := func(url string, o *Options) func(*harness) error {
+		return func(w *harness) error {
 			_, err := w.getAs(w.req(url, o))
 			return err
 		}
 	}
-	list := func(url string) func(*world) error {
-		return func(w *world) error {
+	list := func(url string) func(*harness) error {
+		return func(w *harness) error {
 			_, err := w.items(url)
 			return err
 		}
 	}
-	find := func(url string) func(*world) error {
-		return func(w *world) error {
+	find := func(url string) func(*harness) error {
+		return func(w *harness) error {
 			_, err := w.FindAttributes(w.Context(), w.req(url, nil))
 			return err
 		}
 	}
-	each := func(w *world) error {
+	each := func(w *harness) error {
 		res, err := w.Fetch(w.Context(), w.req("/local.test", articles("1-")))
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func operations() []operation {
 		}
 		return nil
 	}
-	post := func(w *world) error {
+	post := func(w *harness) error {
 		_, err := w.post("news:local.test", letter+strings.Repeat("text\r\n", 1000))
 		return err
 	}
@@ -81,9 +81,8 @@ func operations() []operation {
 	}
 }
 
-// TestFaults: everything that can go wrong, at every point of everything that
-// can be done, ends in the right kind of error, in time, and leaves a Fetcher
-// that works.
+// TestFaults injects each fault at each stage of each operation. The operation must end in time and
+// with the right kind of error, and the Fetcher must work afterwards.
 func TestFaults(t *testing.T) {
 	type kinds = []fetch.ErrorKind
 	cut := kinds{fetch.ErrConnectionFailed, fetch.ErrTruncated}
@@ -91,9 +90,9 @@ func TestFaults(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	for _, f := range []struct {
 		fault   testserver.Fault
-		reply   kinds // what it means in a reply
-		block   kinds // in a reply with a block behind it; nil is the same
-		anyhow  kinds // at CAPABILITIES, which nobody depends on; nil is the same
+		reply   kinds // the expected kinds for a fault in a reply
+		block   kinds // the same for a reply with a block; nil means as in reply
+		anyhow  kinds // the same for CAPABILITIES, which is optional; nil means as in block or reply
 		special string
 	}{
 		{testserver.Close(), cut, nil, nil, ""},
@@ -135,7 +134,7 @@ func TestFaults(t *testing.T) {
 				case f.special == "forgiven" && slices.Contains(op.forgiven, stage):
 					want = none
 				case f.special == "endless" && block:
-					want = nil // whatever is made of it
+					want = nil // any result
 				case block && f.block != nil:
 					want = f.block
 				}
@@ -149,17 +148,17 @@ func TestFaults(t *testing.T) {
 }
 
 func tryFault(t *testing.T, op operation, stage string, fault testserver.Fault, want []fetch.ErrorKind) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		if op.old {
 			s.Hide = []string{"OVER", "XOVER"}
 		}
-	}, func(w *world) {
+	}, func(w *harness) {
 		w.env.Limits = fetch.Limits{Connect: 5 * time.Second, Reply: 10 * time.Second, Idle: 10 * time.Second, Line: 8 << 10, Header: 64 << 10}
 		w.srv.On(stage, 1, fault)
 		start := time.Now()
 		err := op.do(w)
 		if took := time.Since(start); took > 25*time.Second {
-			w.Errorf("it took %v", took)
+			w.Errorf("took %v, want at most 25s", took)
 		}
 		kind := fetch.KindOf(err)
 		if err == nil {
@@ -174,19 +173,18 @@ func tryFault(t *testing.T, op operation, stage string, fault testserver.Fault, 
 		}
 		w.srv.ResetFaults()
 		if err := op.do(w); err != nil {
-			w.Errorf("after it: %v\n%s", err, w.srv.Transcript())
+			w.Errorf("the same operation after the fault: %v\n%s", err, w.srv.Transcript())
 		}
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 	})
 }
 
-// TestCutListings: a listing that is cut after any octet is never taken for a
-// whole one.
+// TestCutListings truncates a listing after each byte. It must never look complete.
 func TestCutListings(t *testing.T) {
 	for _, tt := range overviews {
 		for _, url := range []string{"/local.test", "news:*"} {
 			t.Run(tt.name+" "+url, func(t *testing.T) {
-				inWorld(t, tt.configure, func(w *world) {
+				withServer(t, tt.configure, func(w *harness) {
 					whole := ""
 					get := func() (err error) {
 						whole, err = w.get(url)
@@ -220,9 +218,9 @@ func TestCutListings(t *testing.T) {
 	}
 }
 
-// TestCutArticles is that for ranges of articles.
+// TestCutArticles does the same for ranges of articles.
 func TestCutArticles(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		whole := ""
 		get := func() (err error) {
 			whole, err = w.getAs(w.req("/local.test", articles("1-")))
@@ -243,18 +241,18 @@ func TestCutArticles(t *testing.T) {
 	})
 }
 
-// tape is what a server said in an access. It can be said again thousands of
-// times without the server.
+// tape is a recording of the server's output during an access. It can be replayed thousands of times
+// without the server.
 type tape struct {
-	w      *world
-	said   [][][]byte // by connection; then by how often the client had written
-	octets int        // in all
-	left   int        // to say, of all connections together
-	played int        // connections
+	w      *harness
+	said   [][][]byte // by connection, and then by the number of writes of the client
+	octets int        // total size
+	left   int        // bytes left to replay, for all connections together
+	played int        // number of connections replayed
 }
 
-// record does an access with the server.
-func (w *world) record(access func() error) *tape {
+// record performs an access with the server and records it.
+func (w *harness) record(access func() error) *tape {
 	w.Helper()
 	t := &tape{w: w}
 	t.with(func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -272,7 +270,7 @@ func (w *world) record(access func() error) *tape {
 	return t
 }
 
-// cut does the access with the tape, which ends after so many octets.
+// cut performs the access with the tape, which ends after the given number of bytes.
 func (t *tape) cut(after int, access func() error) (err error) {
 	t.left, t.played = after, 0
 	t.with(func(context.Context, string, string) (net.Conn, error) {
@@ -296,7 +294,7 @@ type recorded struct {
 	net.Conn
 	tape  *tape
 	at    int
-	ended bool // the answer to QUIT is no part of an access
+	ended bool // QUIT was sent; its reply is not part of the access
 }
 
 func (c *recorded) Write(p []byte) (int, error) {
@@ -320,7 +318,7 @@ type replayed struct {
 	monologue
 	tape *tape
 	said [][]byte
-	at   int // octets of said[0] that were read
+	at   int // number of bytes of said[0] that were read
 }
 
 func (c *replayed) Write(p []byte) (int, error) {
@@ -340,8 +338,8 @@ func (c *replayed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A header that is folded a hundred thousand times takes no quadratic time
-// (CVE-2001-0441), and one of an endless field no memory.
+// TestFoldedHeader checks that a header that is folded a hundred thousand times does not take
+// quadratic time (CVE-2001-0441).
 func TestFoldedHeader(t *testing.T) {
 	lines := append([]string{"Subject: x"}, slices.Repeat([]string{" y"}, 100_000)...)
 	next := func() ([]byte, error) {

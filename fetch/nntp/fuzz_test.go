@@ -16,7 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FuzzReply: what is read from the text of a reply is in bounds.
+// FuzzReply checks that numbers and message-ids parsed from a reply are valid.
 func FuzzReply(f *testing.F) {
 	for _, seed := range []string{"ready", "3 1 4 x", "1 <a@b>", "", "0", "1 <", "99999999999999999999 -1 1", "\xff"} {
 		f.Add(220, seed)
@@ -32,8 +32,8 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// FuzzOverview: the Items of any listing have locators that can be sent, and an
-// overview made of any header is one line that is read back.
+// FuzzOverview checks that the Items of any listing have locators that can be sent, and that the
+// overview line of any header is a single line that can be parsed again.
 func FuzzOverview(f *testing.F) {
 	for _, seed := range []string{
 		"1\tsubject\tfrom\tTue, 20 Dec 1994 17:38:00 +0000\t<a@b>\t\t100\t2", "x", "1", "1\t\t\t\t<>\t\t-1", "1\ta\tb\tc\t<a b@c>\t\t99999999999999999999",
@@ -81,8 +81,8 @@ func FuzzOverview(f *testing.F) {
 	})
 }
 
-// FuzzSession: whatever a server says, every operation ends, with a Resource or an
-// *fetch.Error, and leaves no connection open.
+// FuzzSession checks that every operation ends for any output of a server. It must return a Resource
+// or a *fetch.Error and leave no connection open.
 func FuzzSession(f *testing.F) {
 	const opening = "200 ready\r\n101 list\r\nREADER\r\nOVER\r\n.\r\n"
 	for _, seed := range []string{
@@ -110,7 +110,7 @@ func FuzzSession(f *testing.F) {
 		defer func() {
 			fetcher.Close()
 			if open != 0 {
-				t.Errorf("%d connections are open", open)
+				t.Errorf("%d connections are still open", open)
 			}
 		}()
 		check := func(err error) {
@@ -148,12 +148,12 @@ func FuzzSession(f *testing.F) {
 		n, err := io.Copy(io.Discard, res.Body)
 		check(err)
 		if n > int64(4*len(said)+1000) {
-			t.Errorf("%d octets were made of %d", n, len(said))
+			t.Errorf("the body has %d bytes, made from %d bytes of input", n, len(said))
 		}
 	})
 }
 
-// monologue is a connection on which everything has been said already.
+// monologue is a connection whose whole input is known beforehand.
 type monologue struct {
 	*bytes.Reader
 	closed func()

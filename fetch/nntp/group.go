@@ -2,7 +2,6 @@ package nntp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -18,7 +17,7 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 	var g groupInfo
 	var list []span
 	s, err := f.begin(ctx, a, func(s *session) (err error) {
-		if g, err = s.lookInto(a.group); err != nil || g.empty() {
+		if g, err = s.selectGroup(a.group); err != nil || g.empty() {
 			return err
 		}
 		if err = a.askOverview(s, &g); err == nil && !g.empty() && s.overview == byHead {
@@ -43,12 +42,12 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 	return res, nil
 }
 
-// byHead is the session.overview of a server that has none.
+// byHead is the session.overview for a server without overviews: the headers come from HEAD.
 const byHead = "HEAD"
 
-// askOverview asks for the overview of a group by the first command that the
-// server knows. Where it knows none, s.overview is byHead and nothing is under
-// way; where there are no articles after all, g is empty.
+// askOverview requests the overview of a group with the first command that the server supports. If
+// it supports none, askOverview sets s.overview to byHead and no block follows. If the group turns
+// out to have no articles, askOverview sets g to empty.
 func (a *access) askOverview(s *session, g *groupInfo) error {
 	commands := []fetch.Op{fetch.OpXOVER, fetch.OpOVER}
 	switch {
@@ -73,12 +72,12 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 		}
 	}
 	s.overview = byHead
-	a.trace.Note("the server has no overview; it is made from the articles' headers")
+	a.trace.Note("the server has no overview; it is generated from the article headers")
 	return nil
 }
 
-// askNumbers asks for the numbers of the articles in a group. RFC 977 has no way
-// to: there, each between the first and the last may exist.
+// askNumbers requests the numbers of the articles in a group. RFC 977 has no command for that; then
+// every number between the first and the last may exist.
 func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 	if _, err := s.expect("LISTGROUP "+a.group, 211); err != nil {
 		if unknown(err) && s.Err == nil {
@@ -98,11 +97,11 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		}
 		text, whole := strings.CutSuffix(string(line), "\r\n")
 		if !whole {
-			continue // it was cut, and an error follows
+			continue // a truncated line; the next read returns the error
 		}
 		n, err := number(text)
 		if err != nil {
-			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(talk.Violation(text, "no article number in a list of them")))
+			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
 		}
 		if list, err = addNumber(list, n); err != nil {
 			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(err))
@@ -110,7 +109,7 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 	}
 }
 
-// maxSpans bounds what a server can make us remember of a group.
+// maxSpans limits the memory for the article numbers of a group.
 const maxSpans = 100_000
 
 func addNumber(list []span, n int64) ([]span, error) {
@@ -119,13 +118,12 @@ func addNumber(list []span, n int64) ([]span, error) {
 		return list, nil
 	}
 	if len(list) == maxSpans {
-		return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("the numbers of the group's articles are too scattered")}
+		return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the group has more than %d separate ranges of article numbers", maxSpans)}
 	}
 	return append(list, span{n, n}), nil
 }
 
-// items makes Items of the lines of a listing. A line that parse makes nothing
-// of is passed over.
+// items returns the Items of a listing. It skips lines that parse does not accept.
 func (a *access) items(ctx context.Context, r io.Reader, parse func(line string) (fetch.Item, bool)) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		lines := wire.NewLineReader(wire.ReadAhead(ctx, r), a.limits.Line)
@@ -143,7 +141,7 @@ func (a *access) items(ctx context.Context, r io.Reader, parse func(line string)
 				continue
 			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
-				yield(fetch.Item{}, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d entries", a.limits.Items)}))
+				yield(fetch.Item{}, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the listing has more than %d entries", a.limits.Items)}))
 				return
 			}
 			if !yield(item, nil) {
@@ -153,7 +151,7 @@ func (a *access) items(ctx context.Context, r io.Reader, parse func(line string)
 	}
 }
 
-// overviewItem reads a line of an overview (RFC 3977 §8.3.2).
+// overviewItem parses a line of an overview (RFC 3977 §8.3.2).
 func (a *access) overviewItem(line string) (fetch.Item, bool) {
 	fields := strings.Split(line, "\t")
 	if _, err := number(fields[0]); err != nil {
@@ -166,7 +164,7 @@ func (a *access) overviewItem(line string) (fetch.Item, bool) {
 		return ""
 	}
 	item := fetch.Item{
-		Name: fields[0], Kind: fetch.KindDocument, Locator: a.inGroup(fields[0], at(4)),
+		Name: fields[0], Kind: fetch.KindDocument, Locator: a.articleLocator(fields[0], at(4)),
 		Attributes: fetch.Attributes{Size: -1, MediaType: mediaType, ModTime: parseDate(at(3))},
 	}
 	if n, err := number(at(6)); err == nil {

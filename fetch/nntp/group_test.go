@@ -13,12 +13,12 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// overviews are the ways to an overview, the first command that works last.
+// overviews are the ways to get an overview, each with the commands that are sent.
 var overviews = []struct {
 	name      string
 	configure func(*testserver.NNTP)
 	sent      []string
-	counted   bool // the server counts octets and lines
+	counted   bool // the server reports sizes and lines
 }{
 	{"OVER", nil, []string{"GROUP local.test", "OVER 1-4"}, true},
 	{"XOVER", func(s *testserver.NNTP) { s.Hide = []string{"OVER"} }, []string{"GROUP local.test", "XOVER 1-4"}, true},
@@ -30,7 +30,7 @@ var overviews = []struct {
 func TestGroup(t *testing.T) {
 	for _, tt := range overviews {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, tt.configure, func(w *world) {
+			withServer(t, tt.configure, func(w *harness) {
 				items, err := w.items("/local.test")
 				if err != nil {
 					w.Fatal(err)
@@ -40,7 +40,7 @@ func TestGroup(t *testing.T) {
 					if !tt.counted {
 						return "-1", ""
 					}
-					text := shelf()["local.test"][n-1]
+					text := testArticles()["local.test"][n-1]
 					_, body, _ := strings.Cut(text, "\r\n\r\n")
 					return fmt.Sprint(len(text)), fmt.Sprintf(" Lines=%d", strings.Count(body, "\n"))
 				}
@@ -59,42 +59,42 @@ func TestGroup(t *testing.T) {
 				if !slices.Equal(got, want) {
 					w.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
-				// All lead to what they name, on the connection that is there.
+				// Each Locator leads to its article, on the same connection.
 				for _, item := range items {
 					var n int
 					fmt.Sscan(item.Name, &n)
-					if got, err := w.getAs(&fetch.Request{Locator: item.Locator}); got != shelf()["local.test"][n-1] || err != nil {
+					if got, err := w.getAs(&fetch.Request{Locator: item.Locator}); got != testArticles()["local.test"][n-1] || err != nil {
 						w.Errorf("%v: %q, %v", item.Locator, got, err)
 					}
 				}
 				if n := w.connections(); n != 1 {
-					w.Errorf("%d connections", n)
+					w.Errorf("%d connections, want 1", n)
 				}
-				// The next group is asked for as this one was in the end.
+				// For the next group the client uses the command that worked.
 				w.srv.ResetTranscript()
 				if _, err := w.items("/local.more"); err != nil {
 					w.Error(err)
 				}
 				if asked := w.srv.Transcript().From(testserver.FromClient); len(asked) > 3 {
-					w.Errorf("asked again how to: %q", asked)
+					w.Errorf("sent %q, want at most 3 commands for the second group", asked)
 				}
 			})
 		})
 	}
 }
 
-// The Body of a group is what its Items are made of.
+// TestGroupBody checks the Body of a group.
 func TestGroupBody(t *testing.T) {
 	const date = "Tue, 20 Dec 1994 17:38:00 +0000"
 	for _, tt := range overviews {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, tt.configure, func(w *world) {
+			withServer(t, tt.configure, func(w *harness) {
 				numbers := "188\t1"
 				if !tt.counted {
 					numbers = "\t"
 				}
 				w.want("/local.more", "1\telsewhere\tLab <lab@lab.example>\t"+date+"\t<b1@lab.example>\t\t"+
-					strings.Replace(numbers, "188", fmt.Sprint(len(shelf()["local.more"][0])), 1)+"\r\n")
+					strings.Replace(numbers, "188", fmt.Sprint(len(testArticles()["local.more"][0])), 1)+"\r\n")
 			})
 		})
 	}
@@ -103,7 +103,7 @@ func TestGroupBody(t *testing.T) {
 func TestGroupWithout(t *testing.T) {
 	for _, tt := range overviews {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, tt.configure, func(w *world) {
+			withServer(t, tt.configure, func(w *harness) {
 				if items, err := w.items("/local.empty"); len(items) > 0 || err != nil {
 					w.Errorf("an empty group has %v, %v", items, err)
 				}
@@ -119,11 +119,12 @@ func TestGroupWithout(t *testing.T) {
 	}
 }
 
-// A news URL names no server, nor do its Items, where they can do without.
+// TestNewsGroup checks the Items of a news URL. They are news URLs, too, unless the message-id is not
+// valid in a URL.
 func TestNewsGroup(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		s.Groups["local.odd"] = []string{strings.Replace(posting("x", "odd", ""), "<x@lab.example>", "<x y@a_b>", 1), posting("a/b?c%d", "reserved", "")}
-	}, func(w *world) {
+	}, func(w *harness) {
 		items, err := w.items("news:local.odd")
 		if err != nil || len(items) != 2 {
 			w.Fatalf("%v, %v", items, err)
@@ -139,13 +140,13 @@ func TestNewsGroup(t *testing.T) {
 	})
 }
 
-// What servers say of groups and should not.
+// TestGroupNumbers checks invalid replies to GROUP.
 func TestGroupNumbers(t *testing.T) {
 	for _, reply := range []string{
 		"211 99999999999999999999 1 2 x", "211 -1 -1 -1 x", "211", "211 1", "211 1 2", "211 a b c d", "211 3 1 18446744073709551617 x",
 	} {
 		t.Run(reply, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				w.srv.On("GROUP", 1, testserver.Reply(reply))
 				_, err := w.get("/local.test")
 				w.fails(reply, err, fetch.ErrProtocol)
@@ -154,9 +155,10 @@ func TestGroupNumbers(t *testing.T) {
 	}
 }
 
-// Lines of an overview that are none are passed over; fields may be missing.
+// TestOverviewFaults checks that invalid lines of an overview are skipped and that fields may be
+// missing.
 func TestOverviewFaults(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.srv.On("OVER", 0, testserver.Data("x\r\n\r\n1\r\n-2\ta\r\n99999999999999999999\ta\r\n"+
 			"2\tsubject\tfrom\tno date\t<no id>\t\tmany\t\r\n3\tlf\n4\ta\tb\tc\td\te\t9999999999999999\t7\tXref: x\textra\r\n.\r\n"))
 		items, err := w.items("/local.test")
@@ -184,9 +186,9 @@ func TestOverviewFaults(t *testing.T) {
 	})
 }
 
-// A list of numbers as long as the server likes does not grow here.
+// TestScatteredNumbers checks that a list of article numbers cannot use unlimited memory.
 func TestScatteredNumbers(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, func(w *world) {
+	withServer(t, func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, func(w *harness) {
 		var all strings.Builder
 		for i := range maxSpans + 1 {
 			fmt.Fprintf(&all, "%d\r\n", 2*i+1)
@@ -212,12 +214,12 @@ func TestGroups(t *testing.T) {
 		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"MODE READER", "LIST ACTIVE", "LIST", "LIST NEWSGROUPS"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, func(s *testserver.NNTP) {
+			withServer(t, func(s *testserver.NNTP) {
 				s.Descriptions = map[string]string{"local.test": "Tests, gr\xfcn", "local.more": "More", "gone": "no longer"}
 				if tt.configure != nil {
 					tt.configure(s)
 				}
-			}, func(w *world) {
+			}, func(w *harness) {
 				items, err := w.items("news:*")
 				if err != nil {
 					w.Fatal(err)
@@ -247,11 +249,11 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// The descriptions are an extra: without them the list is whole nevertheless.
+// TestDescriptionsFail checks that the list of groups is complete without descriptions.
 func TestDescriptionsFail(t *testing.T) {
 	for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(30), testserver.Truncate(40), testserver.EndlessLine(), testserver.Silence(), testserver.Reply("480 who")} {
 		t.Run(fault.String(), func(t *testing.T) {
-			inWorld(t, func(s *testserver.NNTP) { s.Descriptions = map[string]string{"local.test": "Tests"} }, func(w *world) {
+			withServer(t, func(s *testserver.NNTP) { s.Descriptions = map[string]string{"local.test": "Tests"} }, func(w *harness) {
 				w.srv.On("LIST NEWSGROUPS", 0, fault)
 				if items, err := w.items("news:*"); len(items) != 3 || err != nil {
 					w.Errorf("%v, %v", items, err)
@@ -261,8 +263,8 @@ func TestDescriptionsFail(t *testing.T) {
 	}
 }
 
-// groupNames are many; some have no description, some descriptions no group, and
-// some stand elsewhere.
+// manyGroups returns lists of n groups and of their descriptions. Some groups have no description,
+// some descriptions have no group, and some are in another order.
 func manyGroups(n int) (active, newsgroups io.WriterTo, described int) {
 	var a, d strings.Builder
 	var late []string
@@ -293,7 +295,7 @@ func manyGroups(n int) (active, newsgroups io.WriterTo, described int) {
 	return strings.NewReader(a.String()), strings.NewReader(d.String()), described
 }
 
-// A hundred thousand groups take no more memory than a few.
+// TestManyGroups checks that a hundred thousand groups use no more memory than a few.
 func TestManyGroups(t *testing.T) {
 	const n = 100_000
 	active, newsgroups, described := manyGroups(n)
@@ -303,7 +305,7 @@ func TestManyGroups(t *testing.T) {
 		return testserver.Data(b.String())
 	}
 	a, d := data(active), data(newsgroups)
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.srv.On("LIST ACTIVE", 0, a)
 		w.srv.On("LIST NEWSGROUPS", 0, d)
 		res, err := w.Fetch(w.Context(), w.req("news:*", nil))
@@ -343,14 +345,14 @@ func TestManyGroups(t *testing.T) {
 			w.Errorf("%d groups, %d descriptions; want %d, %d", count, withText, n, described)
 		}
 		if grown := int64(most) - int64(first); grown > 4<<20 {
-			w.Errorf("%d octets more are in use than at the first group", grown)
+			w.Errorf("memory in use has grown by %d bytes since the first group", grown)
 		}
 	})
 }
 
-// Who fetches articles while listing the groups of a server needs one connection.
+// TestWalk fetches articles while it lists the groups of a server. One connection is enough.
 func TestWalk(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		articles := 0
 		var walk func(l locator.Locator)
 		walk = func(l locator.Locator) {

@@ -33,14 +33,14 @@ func (f *Fetcher) fetchGroups(ctx context.Context, a *access) (*fetch.Resource, 
 	return res, nil
 }
 
-// groupItem reads "group last first status" (RFC 3977 §7.6.3).
+// groupItem parses "group last first status" (RFC 3977 §7.6.3).
 func (a *access) groupItem(line string, describe func(group string) string) (fetch.Item, bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 {
 		return fetch.Item{}, false
 	}
 	item := fetch.Item{
-		Name: fields[0], Locator: a.theGroup(fields[0]), Kind: fetch.KindDirectory, Attributes: fetch.Attributes{Size: -1},
+		Name: fields[0], Locator: a.groupLocator(fields[0]), Kind: fetch.KindDirectory, Attributes: fetch.Attributes{Size: -1},
 	}
 	fields = append(fields, "")
 	for _, f := range []fetch.Field{
@@ -54,28 +54,28 @@ func (a *access) groupItem(line string, describe func(group string) string) (fet
 	return item, true
 }
 
-// Limits of what is known of descriptions at once.
+// Limits of the descriptions held in memory.
 const (
-	maxAhead = 1 << 20 // octets
-	maxLate  = 4096    // groups
+	maxAhead = 1 << 20 // bytes read ahead
+	maxLate  = 4096    // lines kept after a later one has been used
 )
 
-// descriptions are what a server says of its groups (LIST NEWSGROUPS), read on a
-// session of their own beside the list of the groups. The two lists are mostly
-// in the same order; what is far out of it is not found, so that the memory
-// stays the same however many groups there are.
+// descriptions are the descriptions of groups (LIST NEWSGROUPS). They are read on a second session,
+// in parallel with the list of groups. The two lists are usually in about the same order. A
+// description that is far out of order is not found, so that the memory in use does not depend on
+// the number of groups.
 type descriptions struct {
 	f     *Fetcher
 	ctx   context.Context
 	a     *access
 	begun bool
 	s     *session
-	block *wire.DotReader // nil when there is no more
+	block *wire.DotReader // nil at the end of the list
 
-	ahead  map[string]description
-	order  []string // of ahead, oldest first, with what is gone from it
-	octets int      // in ahead
-	read   int      // lines so far
+	ahead map[string]description
+	order []string // keys of ahead, oldest first; may include removed ones
+	size  int      // bytes in ahead
+	read  int      // lines read so far
 }
 
 type description struct {
@@ -83,25 +83,25 @@ type description struct {
 	line int
 }
 
-// of is the description of a group, or "".
+// of returns the description of a group, or "".
 func (d *descriptions) of(group string) string {
 	if !d.begun {
 		d.begin()
 	}
 	for {
 		if found, ok := d.ahead[group]; ok {
-			d.forget(group)
-			d.passBy(found.line - maxLate)
+			d.remove(group)
+			d.removeBefore(found.line - maxLate)
 			return found.text
 		}
-		if d.block == nil || d.octets > maxAhead {
+		if d.block == nil || d.size > maxAhead {
 			return ""
 		}
 		d.readOne()
 	}
 }
 
-// begin asks for the list. Without one there are no descriptions.
+// begin requests the list. If the server does not send one, there are no descriptions.
 func (d *descriptions) begin() {
 	d.begun, d.ahead = true, make(map[string]description)
 	s, err := d.f.begin(d.ctx, d.a, func(s *session) error {
@@ -109,16 +109,16 @@ func (d *descriptions) begin() {
 		return err
 	})
 	if err != nil {
-		d.a.trace.Note("no descriptions of the groups: " + err.Error())
+		d.a.trace.Note("the groups have no descriptions: " + err.Error())
 		return
 	}
 	d.s, d.block = s, s.openBlock()
-	for d.block != nil && d.octets <= maxAhead {
-		d.readOne() // and is done with the session, if that is all
+	for d.block != nil && d.size <= maxAhead {
+		d.readOne() // releases the session at the end of the list
 	}
 }
 
-// readOne reads a line ahead.
+// readOne reads one line into ahead.
 func (d *descriptions) readOne() {
 	line, err := d.block.ReadLine()
 	if err != nil {
@@ -136,25 +136,24 @@ func (d *descriptions) readOne() {
 	}
 	d.ahead[name] = description{strings.TrimSpace(text), d.read}
 	d.order = append(d.order, name)
-	d.octets += len(line)
+	d.size += len(line)
 }
 
-// passBy forgets what stands before a line, which nobody has asked for and
-// nobody will.
-func (d *descriptions) passBy(line int) {
+// removeBefore removes the descriptions before a line. They are too far behind to be used.
+func (d *descriptions) removeBefore(line int) {
 	for len(d.order) > 0 {
 		at, ok := d.ahead[d.order[0]]
 		if ok && at.line >= line {
 			return
 		}
-		d.forget(d.order[0])
+		d.remove(d.order[0])
 		d.order = d.order[1:]
 	}
 }
 
-func (d *descriptions) forget(name string) {
+func (d *descriptions) remove(name string) {
 	if at, ok := d.ahead[name]; ok {
-		d.octets -= min(d.octets, len(name)+len(at.text)+len("\t\r\n"))
+		d.size -= min(d.size, len(name)+len(at.text)+len("\t\r\n"))
 		delete(d.ahead, name)
 	}
 }

@@ -2,7 +2,7 @@ package nntp
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"net/mail"
 	"strings"
 	"time"
@@ -11,19 +11,18 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// header is that of an article (RFC 5536 §3), in the order of its fields.
+// header is the header of an article (RFC 5536 §3), with its fields in order.
 type header struct {
 	fields []fetch.Field
-	octets []byte // as they came, with the empty line if there was one
+	octets []byte // as received, with the empty line if there was one
 }
 
-// readHeader reads lines up to the empty one behind a header, whose octets are
-// at most max, 0 being no bound. Lines that are none of a header are passed over.
-// Where the lines end without an empty one the error is io.EOF, with all that was
-// read.
+// readHeader reads the lines of a header and the empty line after it. The header may have at most
+// max bytes; zero means no limit. Lines that are not header fields are skipped. If the lines end
+// without an empty one, readHeader returns the fields read so far and io.EOF.
 func readHeader(next func() ([]byte, error), max int) (header, error) {
 	var h header
-	var value []byte // of the last field, which may go on
+	var value []byte // of the last field, which may continue on the next line
 	open := false
 	finish := func() {
 		if open {
@@ -39,7 +38,7 @@ func readHeader(next func() ([]byte, error), max int) (header, error) {
 		}
 		h.octets = append(h.octets, line...)
 		if max > 0 && len(h.octets) > max {
-			return h, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("the header of an article is beyond the limit")}
+			return h, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the article header is longer than %d bytes", max)}
 		}
 		line = wire.TrimEOL(line)
 		if len(line) == 0 {
@@ -60,7 +59,7 @@ func readHeader(next func() ([]byte, error), max int) (header, error) {
 	}
 }
 
-// isFieldName holds a name to RFC 5322 §2.2.
+// isFieldName reports whether a name is a valid field name by RFC 5322 §2.2.
 func isFieldName(name []byte) bool {
 	for _, c := range name {
 		if c <= ' ' || c > '~' {
@@ -70,7 +69,7 @@ func isFieldName(name []byte) bool {
 	return len(name) > 0
 }
 
-// get is the value of the first field of that name, or "".
+// get returns the value of the first field of that name, or "".
 func (h *header) get(name string) string {
 	for _, f := range h.fields {
 		if strings.EqualFold(f.Name, name) {
@@ -80,14 +79,14 @@ func (h *header) get(name string) string {
 	return ""
 }
 
-// date is the time in the Date field; zero when there is none.
+// date returns the time in the Date field, or the zero time if there is no valid one.
 func (h *header) date() time.Time { return parseDate(h.get("Date")) }
 
-// maxDate bounds a date, whose comments may nest.
+// maxDate limits the length of a date, because comments in it may nest.
 const maxDate = 128
 
-// usualDate is how most dates are written. The other forms take package mail ten times
-// as long, and an mbox has one for each article.
+// usualDate is the form of most dates. Package net/mail, which reads all forms, takes ten times as
+// long, and an mbox has one date for each article.
 const usualDate = "Mon, 2 Jan 2006 15:04:05 -0700"
 
 func parseDate(s string) time.Time {
@@ -104,8 +103,8 @@ func parseDate(s string) time.Time {
 	return t
 }
 
-// overviewLine is what an overview would have of an article with this header.
-// The numbers of octets and lines are not known, but for a Lines field.
+// overviewLine returns the overview line of an article with this header. The size is unknown. The
+// number of lines is that of the Lines field, if there is one.
 func (h *header) overviewLine(number string) string {
 	fields := []string{number}
 	for _, name := range []string{"Subject", "From", "Date", "Message-ID", "References"} {
@@ -118,5 +117,5 @@ func (h *header) overviewLine(number string) string {
 	return strings.Join(fields, "\t") + "\r\n"
 }
 
-// oneField makes a value fit for an overview (RFC 3977 §8.3.2).
+// oneField replaces the characters that a value in an overview must not have (RFC 3977 §8.3.2).
 var oneField = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ", "\x00", " ")

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// knows is an Env.Credentials with one answer.
+// knows returns an Env.Credentials that always returns the same login.
 func knows(user, password string) func(context.Context, fetch.Challenge) (locator.Login, error) {
 	return func(context.Context, fetch.Challenge) (locator.Login, error) {
 		return locator.Login{User: user, Password: password, HasPassword: true}, nil
@@ -31,10 +31,10 @@ func TestLogin(t *testing.T) {
 	const secret = "s3cret"
 	for name, configure := range map[string]func(*testserver.NNTP){"group": protected("local.test"), "server": protected()} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(s *testserver.NNTP) {
+			withServer(t, func(s *testserver.NNTP) {
 				configure(s)
 				s.Groups["local.test"] = append(s.Groups["local.test"], posting(secret, "secret", ""))
-			}, func(w *world) {
+			}, func(w *harness) {
 				var shown strings.Builder
 				trace := &fetch.Trace{
 					Sent:     func(p []byte) { shown.Write(p) },
@@ -46,7 +46,7 @@ func TestLogin(t *testing.T) {
 					return locator.Login{User: "lab", Password: secret, HasPassword: true}, nil
 				}
 				w.srv.On("AUTHINFO PASS", 0, testserver.Reply("281 welcome, your password is "+secret))
-				l := w.url("news:" + secret + "@lab.example") // a word like any other
+				l := w.url("news:" + secret + "@lab.example") // the password as an ordinary word
 				for range 2 {
 					res, err := w.Fetch(fetch.WithTrace(w.Context(), trace), &fetch.Request{Locator: l})
 					if err != nil {
@@ -55,8 +55,8 @@ func TestLogin(t *testing.T) {
 					if id := res.Info.(*Info).MessageID; id != "<"+secret+"@lab.example>" {
 						w.Errorf("the article is %s", id)
 					}
-					// Only what has been read to its end is sure to leave its session for
-					// the next, which then needs no login.
+					// The session is kept only if the body is read to its end. Then the
+					// next request needs no login.
 					if _, err := io.Copy(io.Discard, res.Body); err != nil {
 						w.Error(err)
 					}
@@ -76,8 +76,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A list of groups that is too long to be read ahead opens a second session for
-// their descriptions. Credentials is called once for both.
+// TestLoginOnce checks that Credentials is called once even if a long list of groups requires a
+// second session for the descriptions.
 func TestLoginOnce(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		testLoginOnce(t, long)
@@ -85,11 +85,11 @@ func TestLoginOnce(t *testing.T) {
 }
 
 func testLoginOnce(t *testing.T, long bool) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		protected()(s)
 		s.Descriptions = map[string]string{"local.test": "All about it"}
-	}, func(w *world) {
-		groups, connections := len(shelf()), 1
+	}, func(w *harness) {
+		groups, connections := len(testArticles()), 1
 		if long {
 			groups, connections = 1+30_000, 2
 			w.srv.On("LIST ACTIVE", 0, testserver.Data("local.test 2 1 y\r\n"+strings.Repeat("a.group.with.a.long.name 0000000009 0000000001 y\r\n", groups-1)+".\r\n"))
@@ -105,31 +105,30 @@ func testLoginOnce(t *testing.T, long bool) {
 			w.Errorf("%d groups, %v", len(items), err)
 		}
 		if i := slices.IndexFunc(items, func(i fetch.Item) bool { return i.Name == "local.test" }); i < 0 || !strings.Contains(shown(items[i]), "Description=All about it") {
-			w.Errorf("without a description: %v", items)
+			w.Errorf("local.test has no description: %v", items)
 		}
 		if asked != 1 {
-			w.Errorf("asked %d times for one list", asked)
+			w.Errorf("Credentials was called %d times for one list, want 1", asked)
 		}
 		if n := w.connections(); n != connections {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want %d", n, connections)
 		}
 	})
 }
 
 func TestLoginWithoutPassword(t *testing.T) {
-	inWorld(t, protected("local.test"), func(w *world) {
+	withServer(t, protected("local.test"), func(w *harness) {
 		w.env.Credentials = knows("open", "")
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.sent("GROUP local.test", "AUTHINFO USER open", "GROUP local.test", "ARTICLE 1")
 	})
 }
 
-// TestLoginOctets has Credentials answer with what no line can hold: none of it is
-// sent.
+// TestLoginOctets checks that a login with bytes that no command can carry is not sent.
 func TestLoginOctets(t *testing.T) {
 	for _, bad := range []string{"\x00", "\r", "\n", "\r\nQUIT"} {
 		for _, login := range []locator.Login{{User: "lab", Password: "s3cret" + bad}, {User: "s3cret" + bad, Password: "s3cret"}} {
-			inWorld(t, protected("local.test"), func(w *world) {
+			withServer(t, protected("local.test"), func(w *harness) {
 				w.env.Credentials = knows(login.User, login.Password)
 				_, err := w.Fetch(w.Context(), &fetch.Request{Locator: w.url("/local.test/1")})
 				if !errors.Is(err, fetch.ErrBadURL) || strings.Contains(err.Error(), "s3cret") {
@@ -169,7 +168,7 @@ func TestLoginFails(t *testing.T) {
 		{"the password said back", knows("lab", "wr0ng"), "AUTHINFO PASS", "481 not wr0ng", fetch.ErrUnauthenticated, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, protected("local.test"), func(w *world) {
+			withServer(t, protected("local.test"), func(w *harness) {
 				w.env.Credentials = tt.credentials
 				if tt.stage != "" {
 					w.srv.On(tt.stage, 0, testserver.Reply(tt.reply))
@@ -189,7 +188,7 @@ func TestLoginFails(t *testing.T) {
 					}
 				}
 				w.srv.ResetFaults()
-				w.want("/local.more/1", shelf()["local.more"][0])
+				w.want("/local.more/1", testArticles()["local.more"][0])
 			})
 		})
 	}

@@ -1,9 +1,8 @@
-// Package nntp fetches news and nntp URLs (RFC 1738 §3.6, §3.7) by the Network
-// News Transfer Protocol: RFC 3977, RFC 977 where the server knows no better,
-// OVER or XOVER (RFC 2980), AUTHINFO USER (RFC 4643), STARTTLS (RFC 4642).
+// Package nntp fetches news and nntp URLs (RFC 1738 §3.6, §3.7) with the Network News Transfer
+// Protocol. It implements RFC 3977, RFC 977 for servers that support nothing newer, OVER and XOVER
+// (RFC 2980), AUTHINFO USER (RFC 4643) and STARTTLS (RFC 4642).
 //
-// The schemes nntps and snews, which RFC 1738 does not know, are nntp and news
-// over TLS on port 563.
+// The schemes nntps and snews are extensions to RFC 1738: nntp and news over TLS on port 563.
 package nntp
 
 import (
@@ -16,83 +15,83 @@ import (
 	sessions "github.com/fetch1738/fetch1738/internal/session"
 )
 
-// Fetcher fetches news, nntp, nntps and snews URLs. The zero value works, for
-// news URLs as soon as Env.NewsServer is set. Its fields must not be changed
-// once it is in use. It is safe for concurrent use; accesses that run at once
-// have a connection each.
+// Fetcher fetches news, nntp, nntps and snews URLs. The zero value is ready to use for URLs that
+// name a server. News URLs name none and require Env.NewsServer. The fields must not be changed
+// after the first request. A Fetcher is safe for concurrent use; concurrent requests use separate
+// connections.
 //
-// Besides [fetch.Fetcher] it is a [fetch.AttributeFinder] (HEAD), a
-// [fetch.Updater] (POST), a [fetch.Explainer], and an [io.Closer] for the
-// sessions that it keeps.
+// Fetcher implements [fetch.Fetcher], [fetch.AttributeFinder] (HEAD), [fetch.Updater] (POST) and
+// [fetch.Explainer]. It keeps idle sessions for reuse; [Fetcher.Close] closes them.
 type Fetcher struct {
-	// Env is how to connect and whom to ask; nil is the zero Env. News URLs name
-	// no server: Env.NewsServer, "host" or "host:port", does.
+	// Env holds the connection settings, limits and credentials. If nil, the zero Env is used.
+	// Env.NewsServer ("host" or "host:port") is the server for news URLs.
 	Env *fetch.Env
-	// MaxIdle is how many idle sessions are kept for another access to the same
-	// server; 0 is 8, a negative number keeps none.
+	// MaxIdle is the maximum number of idle sessions kept for later requests. Zero means 8; a
+	// negative number means that no sessions are kept.
 	MaxIdle int
-	// IdleTime is how long they are kept; 0 is a minute.
+	// IdleTime is how long an idle session is kept. Zero means one minute.
 	IdleTime time.Duration
 
 	idle sessions.Keeper[key, *access, *session]
 }
 
-// Options are the Request.Options of this package. The zero value, as nil, asks
-// for nothing special.
+// Options are the [fetch.Request.Options] of this package. The zero value and nil mean the
+// defaults.
 type Options struct {
-	// Articles asks for articles of the group that the URL names, such as "1-500",
-	// "7", "480-" or "1-10,12,20-", in that order. Numbers without an article are
-	// passed over; it is an error of kind ErrNotFound if there is none at all.
+	// Articles selects articles of the group that the URL names, by number and in the given
+	// order: "1-500", "7", "480-" or "1-10,12,20-". Numbers without an article are skipped. If no
+	// selected article exists, the error is of kind ErrNotFound.
 	//
-	// The Resource is then a KindDocument of media type application/mbox (RFC
-	// 4155, with lines that begin with ">"s and "From " quoted by one ">" more,
-	// and ending in LF), and its Info.Articles gives the articles one by one.
+	// The Resource is then a KindDocument of media type application/mbox (RFC 4155). In its Body,
+	// lines that begin with any number of ">" and "From " are quoted by one more ">", and lines
+	// end in LF. Info.Articles yields the articles one by one.
 	Articles string
-	// StartTLS puts an unencrypted connection under TLS before anything else is
-	// said, or fails.
+	// StartTLS starts TLS on an unencrypted connection before any other command, and fails if the
+	// server refuses.
 	StartTLS bool
-	// TryTLS does so, and goes on without TLS where the server refuses STARTTLS.
-	// Whoever sits on the way can make that look so.
+	// TryTLS is like StartTLS, but continues without TLS if the server refuses STARTTLS. It does
+	// not stop an active attacker, who can force such a refusal.
 	TryTLS bool
 }
 
-// Info is the Resource.Info of this package.
+// Info is the [fetch.Resource.Info] of this package.
 type Info struct {
 	// Greeting is the server's first reply, without the code.
 	Greeting string
-	// MessageID is that of an article, with its angle brackets, as the server
-	// told it; empty for anything else.
+	// MessageID is the message-id of an article as the server sent it, with its angle brackets. It
+	// is empty for any other resource.
 	MessageID string
-	// Articles gives the articles that Options.Articles asked for, each as the
-	// server sent it. It is a view of the same octets as Body: use one of them. It
-	// can be ranged over once and yields an error last, if at all. nil otherwise.
+	// Articles yields the articles selected by Options.Articles, each as the server sent it. It is
+	// nil without that option. Articles and Body read the same data, so use only one of them. The
+	// sequence can be used once. If it fails, the error is the last thing it yields.
 	Articles iter.Seq2[*Article, error]
 }
 
-// Article is one of several that were asked for together.
+// Article is one article of a sequence that was requested with [Options].Articles.
 type Article struct {
 	// Number is the article's number in its group.
 	Number int64
-	// MessageID is as in Info.
+	// MessageID is the message-id as the server sent it, with its angle brackets.
 	MessageID string
-	// Body is the article, header and all. It is valid until the next one is asked
-	// for.
+	// Body reads the whole article, header included. It is valid until the sequence yields the
+	// next article.
 	Body io.Reader
 }
 
-// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options].
+// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options]. The kind of the
+// Resource depends on the URL:
 //
-// An article is a KindDocument: header, empty line and body as the server sent
-// them, without the dots that the protocol adds. A group is a KindDirectory of
-// its articles: Body is their overview (RFC 3977 §8.3: number, subject, from,
-// date, message-id, references, octets, lines, separated by tabs), from the
-// server where it has one, else made from the articles' headers. Its Items are
-// called by their numbers; their Header has Subject, From, Date, Message-ID,
-// References and Lines.
+// An article is a KindDocument: header, empty line and body as the server sent them, without the
+// dots that the protocol adds.
 //
-// "news:*" is a KindDirectory of all groups: Body is the answer to LIST ACTIVE.
-// The Items' Header has First, Last and Status and, where the server tells it
-// in about the same order, Description.
+// A group is a KindDirectory of its articles. Body is their overview (RFC 3977 §8.3): number,
+// subject, from, date, message-id, references, size in bytes, and lines, separated by tabs. If the
+// server has no overview, Body is generated from the headers of the articles. The Name of an Item is
+// the article's number. Its Header has Subject, From, Date, Message-ID, References and Lines.
+//
+// "news:*" is a KindDirectory of all groups. Body is the server's reply to LIST ACTIVE. The Header
+// of an Item has First, Last and Status. It also has Description if the server lists descriptions
+// in about the same order as groups.
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -111,8 +110,8 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return f.fetchArticle(ctx, a)
 }
 
-// FindAttributes implements [fetch.AttributeFinder]: the header of an article
-// (HEAD), the number of articles in a group and its first and last number.
+// FindAttributes implements [fetch.AttributeFinder]. For an article it returns the header (HEAD).
+// For a group it returns the number of articles and the first and last article number.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -127,14 +126,13 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	return attr, nil
 }
 
-// Update implements [fetch.Updater]: it posts body, an article with its header,
-// to the group that the URL names. The header is checked before anything is
-// sent: it must name the author, the subject and that group. Lines may end in LF
-// or CR LF. The Attributes' Header has the Message-ID if the server told it.
+// Update implements [fetch.Updater]. It posts body, an article with its header, to the group that
+// the URL names. The header is checked before anything is sent: it must have From, Subject and
+// Newsgroups, and Newsgroups must include that group. Lines may end in LF or CR LF. The Header of
+// the returned Attributes has the Message-ID if the server sends it.
 //
-// Where the connection breaks after all has been sent nobody knows whether the
-// article was accepted; one with a Message-ID of its own can be posted again
-// without harm.
+// If the connection breaks after the whole article has been sent, it is unknown whether the server
+// accepted it. An article that has a Message-ID can safely be posted again.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -143,19 +141,19 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	return f.post(ctx, a, body)
 }
 
-// Close ends the idle sessions; those in use end with their Bodies.
+// Close closes the idle sessions. Sessions in use are closed together with the Bodies that use them.
 func (f *Fetcher) Close() error { return f.idle.Close() }
 
-// terms are how sessions are kept.
+// terms returns the limits for idle sessions.
 func (f *Fetcher) terms() sessions.Terms { return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime} }
 
-// begin finds an idle session or makes one, and starts on it. After an error there
-// is nothing to release.
+// begin takes an idle session or opens one, and calls start with it. If begin fails, the caller must
+// not call release.
 func (f *Fetcher) begin(ctx context.Context, a *access, start func(*session) error) (*session, error) {
 	open := func() (*session, error) { return dial(ctx, a) }
 	again := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
 	return f.idle.Begin(ctx, a.key, a, f.terms(), open, start, again)
 }
 
-// release ends an access: its session is kept or closed.
+// release ends an access. Its session becomes idle, or is closed if it cannot be reused.
 func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms()) }

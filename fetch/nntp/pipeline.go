@@ -1,7 +1,6 @@
 package nntp
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,16 +10,16 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// span is some article numbers, both ends included.
+// span is a range of article numbers, both ends included.
 type span struct{ from, to int64 }
 
-// maxAsked bounds the parts of Options.Articles.
+// maxAsked limits the number of ranges in Options.Articles.
 const maxAsked = 1000
 
-// last is the greatest number of an article (RFC 3977 §6), by far.
+// last is larger than any article number (RFC 3977 §6).
 const last = int64(1e16) - 1
 
-// parseSpans reads Options.Articles: numbers, "n-m" and "n-", with commas between.
+// parseSpans parses Options.Articles: numbers, "n-m" and "n-", separated by commas.
 func parseSpans(s string) ([]span, error) {
 	var list []span
 	for part := range strings.SplitSeq(s, ",") {
@@ -34,16 +33,16 @@ func parseSpans(s string) ([]span, error) {
 			to, err = number(end)
 		}
 		if err != nil || from == 0 || to < from {
-			return nil, fmt.Errorf("%q is no range of article numbers, such as 1-500", part)
+			return nil, fmt.Errorf("invalid range of article numbers %q; use a form such as 1-500", part)
 		}
 		if list = append(list, span{from, to}); len(list) > maxAsked {
-			return nil, errors.New("too many ranges of article numbers")
+			return nil, fmt.Errorf("more than %d ranges of article numbers", maxAsked)
 		}
 	}
 	return list, nil
 }
 
-// clamp leaves of the spans what a group has.
+// clamp limits the spans to the range of a group.
 func clamp(list []span, g groupInfo) []span {
 	var in []span
 	for _, s := range list {
@@ -54,34 +53,33 @@ func clamp(list []span, g groupInfo) []span {
 	return in
 }
 
-// window is how many commands are under way at most. All of them together fit
-// into any connection's buffers, so that sending them never waits for a server
-// that waits for us.
+// window is the maximum number of commands without a reply. Together they fit into the buffers of
+// any connection. So the client never blocks in a write while the server blocks in a write too.
 const window = 200
 
-// pipeline asks for articles of the selected group, or their headers, some ahead
-// of the answers (RFC 3977 §3.5). The first is asked for alone: there may be
-// something to be said about it.
+// pipeline requests articles of the selected group, or their headers, and sends commands ahead of
+// the replies (RFC 3977 §3.5). The first command is sent alone, because the server may reply that it
+// requires a login.
 type pipeline struct {
 	a     *access
 	s     *session
 	verb  fetch.Op
 	want  int // code of the reply
 	left  []span
-	asked []int64 // not answered yet, oldest first
+	asked []int64 // requested but without a reply yet, oldest first
 	begun bool
-	block *wire.DotReader // of the article at hand
+	block *wire.DotReader // of the current article
 	got   answer
 }
 
-// answer is what a reply says of its article.
+// answer is the part of a reply that identifies the article.
 type answer struct {
 	number int64
 	id     string
 }
 
-// next goes on to the next article that exists; false means that there is none.
-// What is left of the one before is read first.
+// next reads to the end of the current article and advances to the next one that exists. It reports
+// false if there are no more.
 func (p *pipeline) next() (bool, error) {
 	if p.block != nil {
 		if _, err := io.Copy(io.Discard, p.block); err != nil {
@@ -103,26 +101,26 @@ func (p *pipeline) next() (bool, error) {
 			return false, nil
 		case r.Code == p.want:
 			return true, p.begin(r, n)
-		case r.Code == 420 || r.Code == 423 || r.Code == 430: // it has expired
+		case r.Code == 420 || r.Code == 423 || r.Code == 430: // no such article, for example expired
 		default:
 			return false, p.s.refuse(p.verb, r)
 		}
 	}
 }
 
-// begin gives out the block behind a reply.
+// begin opens the block after a reply.
 func (p *pipeline) begin(r talk.Reply, asked int64) error {
 	told, id := parseArticle(r.Text)
 	if told != 0 && told != asked {
-		return p.s.stray(p.verb, r)
+		return p.s.unexpected(p.verb, r)
 	}
 	p.got = answer{asked, id}
 	p.block = p.s.openBlock()
 	return nil
 }
 
-// exchange sends what may be sent and reads a reply; a number of 0 means that
-// all is answered.
+// exchange sends as many commands as the window allows and reads one reply. It returns the number
+// 0 if there are no more replies.
 func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 	if !p.begun {
 		first := p.take(1)
@@ -163,7 +161,7 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 
 func (p *pipeline) line(n int64) string { return fmt.Sprintf("%s %d", p.verb, n) }
 
-// take removes up to n numbers from what is left.
+// take removes up to n numbers from p.left and returns them.
 func (p *pipeline) take(n int) (numbers []int64) {
 	for len(numbers) < n && len(p.left) > 0 {
 		s := &p.left[0]

@@ -13,13 +13,13 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// post sends an article.
+// post posts an article.
 func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.Attributes, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, a.fail(fetch.OpConnect, ctx.Err())
 	case a.group == "" || a.article != "" || a.articles != nil:
-		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("an article is posted to a newsgroup, and the URL names none")})
+		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("cannot post: the URL does not name a newsgroup")})
 	}
 	src := newArticleReader(body, a.limits)
 	if err := src.checkHeader(a.group); err != nil {
@@ -52,8 +52,8 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	return attr, nil
 }
 
-// sendArticle sends an article after 340. One that cannot be read to its end is
-// not ended either, so that the server does not take it.
+// sendArticle sends an article after the reply 340. If the article cannot be read to its end,
+// sendArticle does not send the final dot, so that the server discards the article.
 func (a *access) sendArticle(s *session, src *articleReader) error {
 	out := bufio.NewWriterSize(writerFunc(s.WriteBody), readBuffer)
 	block := wire.NewDotWriter(out)
@@ -83,7 +83,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// idIn is a message-id in the text of a reply, which may be there.
+// idIn returns the message-id in the text of a reply, or "" if it has no message-id.
 func idIn(text string) string {
 	_, rest, ok := strings.Cut(text, "<")
 	id, _, closed := strings.Cut(rest, ">")
@@ -93,26 +93,26 @@ func idIn(text string) string {
 	return "<" + id + ">"
 }
 
-// articleReader reads an article to be posted, line by line, each ending in CR
-// LF, and refuses what no article can hold (RFC 3977 §3.6: NUL, and CR and LF
-// but as line ends).
+// articleReader reads an article to be posted line by line. Each line that it returns ends in CR
+// LF. It rejects bytes that an article cannot have (RFC 3977 §3.6): NUL, and CR or LF other than as
+// line endings.
 type articleReader struct {
 	lines  *wire.LineReader
 	limits fetch.Limits
-	queue  [][]byte // lines of the header, read already
+	queue  [][]byte // lines of the header, already read
 	line   []byte
 	number int
 }
 
-// maxPosted bounds a line of an article that we send, which should have 998
-// octets at most (RFC 5536 §2.2).
+// maxPosted limits the length of a line of a posted article. By RFC 5536 §2.2 a line should have at
+// most 998 octets.
 const maxPosted = 1 << 20
 
 func newArticleReader(r io.Reader, limits fetch.Limits) *articleReader {
 	return &articleReader{lines: wire.NewLineReader(bufio.NewReaderSize(r, readBuffer), maxPosted), limits: limits}
 }
 
-// ReadLine gives the next line, or io.EOF.
+// ReadLine returns the next line, or io.EOF.
 func (r *articleReader) ReadLine() ([]byte, error) {
 	if len(r.queue) > 0 {
 		line := r.queue[0]
@@ -125,17 +125,17 @@ func (r *articleReader) ReadLine() ([]byte, error) {
 	}
 	r.number++
 	if i := bytes.IndexAny(wire.TrimEOL(line), "\x00\r"); i >= 0 {
-		return nil, fmt.Errorf("octet %02X in line %d of the article", line[i], r.number)
+		return nil, fmt.Errorf("line %d of the article contains the byte %02X, which is not allowed", r.number, line[i])
 	}
 	r.line = append(append(r.line[:0], bytes.TrimRight(line, "\r\n")...), "\r\n"...)
 	return r.line, nil
 }
 
-// mandatory are the fields that the poster of an article must provide (RFC 5537
-// §3.4.1); the server adds the others.
+// mandatory are the fields that the poster of an article must provide (RFC 5537 §3.4.1). The server
+// adds the other required fields.
 var mandatory = []string{"From", "Subject", "Newsgroups"}
 
-// checkHeader reads the header and looks whether a server could take it.
+// checkHeader reads the header and checks that it is valid and includes group.
 func (r *articleReader) checkHeader(group string) error {
 	var queue [][]byte
 	h, err := readHeader(func() ([]byte, error) {
@@ -149,19 +149,19 @@ func (r *articleReader) checkHeader(group string) error {
 	}, r.limits.Header)
 	switch {
 	case err == io.EOF:
-		return errors.New("the article ends within its header: an empty line must follow it")
+		return errors.New("the article ends inside its header; put an empty line after the header")
 	case err != nil:
 		return err
 	}
 	r.queue = queue
 	for _, name := range mandatory {
 		if strings.TrimSpace(h.get(name)) == "" {
-			return fmt.Errorf("the article has no %s", name)
+			return fmt.Errorf("the article has no %s field", name)
 		}
 	}
 	for _, f := range h.fields {
 		if n := countFields(h.fields, f.Name); n > 1 && isMandatory(f.Name) {
-			return fmt.Errorf("the article has %d fields %s", n, f.Name)
+			return fmt.Errorf("the article has %d %s fields; only one is allowed", n, f.Name)
 		}
 	}
 	for name := range strings.SplitSeq(h.get("Newsgroups"), ",") {
@@ -169,18 +169,18 @@ func (r *articleReader) checkHeader(group string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the article is for %s, not for %s", fetch.Printable(h.get("Newsgroups")), group)
+	return fmt.Errorf("the Newsgroups field (%s) does not include %s", fetch.Printable(h.get("Newsgroups")), group)
 }
 
-// checkHeaderLine refuses a line that is neither a field, nor goes one on, nor
-// ends the header.
+// checkHeaderLine returns an error for a line that is not a field, a continuation of one, or the
+// empty line at the end of the header.
 func checkHeaderLine(line []byte, number int) error {
 	name, _, ok := bytes.Cut(line, []byte(":"))
-	goesOn := number > 1 && (line[0] == ' ' || line[0] == '\t')
-	if len(line) == len("\r\n") || goesOn || ok && isFieldName(name) {
+	continuation := number > 1 && (line[0] == ' ' || line[0] == '\t')
+	if len(line) == len("\r\n") || continuation || ok && isFieldName(name) {
 		return nil
 	}
-	return fmt.Errorf("line %d of the article is no header field; an empty line must follow the header", number)
+	return fmt.Errorf("line %d of the article is not a header field; put an empty line after the header", number)
 }
 
 func isMandatory(name string) bool {

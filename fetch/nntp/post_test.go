@@ -15,11 +15,11 @@ import (
 
 const letter = "From: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\nSubject: hello\r\n\r\n"
 
-func (w *world) post(url, article string) (*fetch.Attributes, error) {
+func (w *harness) post(url, article string) (*fetch.Attributes, error) {
 	return w.Update(w.Context(), w.req(url, nil), strings.NewReader(article))
 }
 
-// What is posted arrives, octet for octet, and can be fetched.
+// TestPost checks that a posted article arrives unchanged and can be fetched.
 func TestPost(t *testing.T) {
 	for name, body := range map[string]string{
 		"text": "hello\r\nworld\r\n", "empty": "", "dots": ".\r\n..\r\n...\r\n.x\r\n\r\n.\r\n", "8-bit": "\xff\xfe gr\xc3\xbcn \x80\r\n",
@@ -27,7 +27,7 @@ func TestPost(t *testing.T) {
 		"commands": ".\r\nQUIT\r\nPOST\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				attr, err := w.post("news:local.test", letter+body)
 				if err != nil {
 					w.Fatal(err)
@@ -43,16 +43,16 @@ func TestPost(t *testing.T) {
 					w.Errorf("%.200q, %v", got, err)
 				}
 				if n := w.connections(); n != 1 {
-					w.Errorf("%d connections", n)
+					w.Errorf("%d connections, want 1", n)
 				}
 			})
 		})
 	}
 }
 
-// Lines of this machine are lines on the wire.
+// TestPostLines checks that LF is sent as CR LF.
 func TestPostLines(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		local := strings.ReplaceAll(letter, "\r\n", "\n") + "one\n.\ntwo\r\nlast"
 		if _, err := w.post("/local.test", local); err != nil {
 			w.Fatal(err)
@@ -60,34 +60,34 @@ func TestPostLines(t *testing.T) {
 		if got, want := w.srv.Posted()[0], letter+"one\r\n.\r\ntwo\r\nlast\r\n"; got != want {
 			w.Errorf("got  %q\nwant %q", got, want)
 		}
-		w.sent("POST", fmt.Sprintf("(%d octets)", len(w.srv.Posted()[0])))
+		w.sent("POST", fmt.Sprintf("(%d bytes)", len(w.srv.Posted()[0])))
 	})
 }
 
-// An article that no server could take is not even mentioned to one.
+// TestPostHeader checks that an article with an invalid header is rejected before connecting.
 func TestPostHeader(t *testing.T) {
 	for name, tt := range map[string]struct{ article, want string }{
-		"empty":            {"", "ends within its header"},
-		"no empty line":    {"From: a@b\nNewsgroups: local.test\nSubject: x\n", "ends within its header"},
+		"empty":            {"", "ends inside its header"},
+		"no empty line":    {"From: a@b\nNewsgroups: local.test\nSubject: x\n", "ends inside its header"},
 		"no From":          {"Newsgroups: local.test\nSubject: x\n\n", "no From"},
 		"no Subject":       {"From: a@b\nNewsgroups: local.test\n\n", "no Subject"},
 		"empty Subject":    {"From: a@b\nNewsgroups: local.test\nSubject:  \n\n", "no Subject"},
 		"no Newsgroups":    {"From: a@b\nSubject: x\n\n", "no Newsgroups"},
-		"other group":      {"From: a@b\nNewsgroups: local.tests,xlocal.test\nSubject: x\n\n", "not for local.test"},
-		"twice":            {"From: a@b\nNewsgroups: local.test\nSubject: x\nsubject: y\n\n", "2 fields"},
+		"other group":      {"From: a@b\nNewsgroups: local.tests,xlocal.test\nSubject: x\n\n", "does not include local.test"},
+		"twice":            {"From: a@b\nNewsgroups: local.test\nSubject: x\nsubject: y\n\n", "2 Subject fields"},
 		"mbox":             {"From a@b Tue Dec 20\nFrom: a@b\nNewsgroups: local.test\nSubject: x\n\n", "line 1"},
 		"body only":        {"hello\nworld\n", "line 1"},
 		"no field":         {"From: a@b\nNewsgroups: local.test\nhello\nSubject: x\n\n", "line 3"},
 		"begins folded":    {" From: a@b\nNewsgroups: local.test\nSubject: x\n\n", "line 1"},
 		"space in name":    {"From : a@b\nNewsgroups: local.test\nSubject: x\n\n", "line 1"},
-		"NUL":              {"From: a@b\nNewsgroups: local.test\nSubject: x\x00y\n\n", "octet 00 in line 3"},
-		"CR":               {"From: a@b\nNewsgroups: local.test\nSubject: x\rControl: cancel\n\n", "octet 0D in line 3"},
-		"endless":          {"X: " + strings.Repeat("y", 300<<10) + "\n", "beyond the limit"},
+		"NUL":              {"From: a@b\nNewsgroups: local.test\nSubject: x\x00y\n\n", "line 3 of the article contains the byte 00"},
+		"CR":               {"From: a@b\nNewsgroups: local.test\nSubject: x\rControl: cancel\n\n", "line 3 of the article contains the byte 0D"},
+		"endless":          {"X: " + strings.Repeat("y", 300<<10) + "\n", "is longer than"},
 		"without an end":   {"X: " + strings.Repeat("y", 3<<20), "line too long"},
-		"a field too many": {strings.Repeat("X: y\n", 100_000), "beyond the limit"},
+		"a field too many": {strings.Repeat("X: y\n", 100_000), "is longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				_, err := w.post("news:local.test", tt.article)
 				if kind := fetch.KindOf(err); kind != fetch.ErrLocalIO && kind != fetch.ErrTooLarge || !strings.Contains(err.Error(), tt.want) {
 					w.Errorf("%v, of kind %q; want %q", err, kind, tt.want)
@@ -98,9 +98,9 @@ func TestPostHeader(t *testing.T) {
 	}
 }
 
-// Folding and crossposting are fine.
+// TestPostGoodHeader checks that folding and crossposting are accepted.
 func TestPostGoodHeader(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, article := range []string{
 			"from: a@b\nNEWSGROUPS: local.more, local.test\nSubject: a\n long\n\tone\nX-Empty:\nBcc: x\n\nbody\n",
 			"From: a@b\nNewsgroups:\n local.more,local.test\nSubject: \xfcber\n\n",
@@ -114,8 +114,8 @@ func TestPostGoodHeader(t *testing.T) {
 	})
 }
 
-// The octets that an article must not have are found while it is sent. It is not
-// ended then, so that nobody has half of it.
+// TestPostUnreadable checks that an article that turns out invalid while it is sent is not ended, so
+// that the server does not accept part of it.
 func TestPostUnreadable(t *testing.T) {
 	sorry := errors.New("the disk is gone")
 	for name, body := range map[string]io.Reader{
@@ -123,14 +123,14 @@ func TestPostUnreadable(t *testing.T) {
 		"CR at the end": strings.NewReader("a\r"), "error": iotest.ErrReader(sorry), "endless": endless{},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				_, err := w.Update(w.Context(), w.req("news:local.test", nil), io.MultiReader(strings.NewReader(letter), body))
 				w.fails(name, err, fetch.ErrLocalIO)
 				if name == "error" && !errors.Is(err, sorry) {
 					w.Errorf("%v does not wrap the reader's error", err)
 				}
 				if n := len(w.srv.Posted()); n > 0 {
-					w.Errorf("%d articles have arrived", n)
+					w.Errorf("the server accepted %d articles, want 0", n)
 				}
 				if _, err := w.post("news:local.test", letter); err != nil {
 					w.Error(err)
@@ -140,7 +140,7 @@ func TestPostUnreadable(t *testing.T) {
 	}
 }
 
-// endless is a line without an end.
+// endless reads a line without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -162,12 +162,12 @@ func TestPostRefused(t *testing.T) {
 		{"END", "what", fetch.ErrProtocol},
 	} {
 		t.Run(tt.stage+" "+tt.reply, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				w.srv.On(tt.stage, 1, testserver.Reply(tt.reply))
 				_, err := w.post("news:local.test", letter)
 				w.fails(tt.reply, err, tt.kind)
 				if _, err := w.post("news:local.test", letter); err != nil {
-					w.Errorf("after it: %v", err)
+					w.Errorf("posting after the failure: %v", err)
 				}
 			})
 		})
@@ -175,31 +175,31 @@ func TestPostRefused(t *testing.T) {
 }
 
 func TestPostTwice(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) { s.ReadOnly = true }, func(w *world) {
+	withServer(t, func(s *testserver.NNTP) { s.ReadOnly = true }, func(w *harness) {
 		_, err := w.post("news:local.test", letter)
 		w.fails("a server that takes none", err, fetch.ErrPermission)
 	})
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		_, err := w.post("news:local.test", "Message-ID: <a1@lab.example>\r\n"+letter)
 		w.fails("what is there already", err, fetch.ErrExists)
 	})
 }
 
-// A login is asked for before the article is sent.
+// TestPostLogin checks that the login is sent before the article.
 func TestPostLogin(t *testing.T) {
-	inWorld(t, protected(), func(w *world) {
+	withServer(t, protected(), func(w *harness) {
 		w.env.Credentials = knows("lab", "s3cret")
 		if _, err := w.post("news:local.test", letter); err != nil {
 			w.Fatal(err)
 		}
-		w.sent("POST", "AUTHINFO USER lab", "AUTHINFO PASS s3cret", "POST", fmt.Sprintf("(%d octets)", len(letter)))
+		w.sent("POST", "AUTHINFO USER lab", "AUTHINFO PASS s3cret", "POST", fmt.Sprintf("(%d bytes)", len(letter)))
 	})
 }
 
-// A session that has died is replaced before the article is sent, and never after.
+// TestPostRetry checks that a dead session is replaced before the article is sent, and never after.
 func TestPostRetry(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.want("/local.test/1", shelf()["local.test"][0])
+	withServer(t, nil, func(w *harness) {
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.srv.On("POST", 1, testserver.Close())
 		if _, err := w.post("news:local.test", letter); err != nil {
 			w.Error(err)
@@ -208,13 +208,13 @@ func TestPostRetry(t *testing.T) {
 		_, err := w.post("news:local.test", letter)
 		w.fails("no answer to an article", err, fetch.ErrConnectionFailed)
 		if n := len(w.srv.Posted()); n != 1 {
-			w.Errorf("%d articles", n)
+			w.Errorf("the server accepted %d articles, want 1", n)
 		}
 	})
 }
 
 func TestPostWhere(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, url := range []string{"news:*", "news:a1@lab.example", "/local.test/1"} {
 			_, err := w.post(url, letter)
 			w.fails(url, err, fetch.ErrBadURL)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// groupInfo is "211 number low high group".
+// groupInfo holds the numbers of the reply "211 number low high group".
 type groupInfo struct{ count, low, high int64 }
 
 func parseGroup(text string) (g groupInfo, err error) {
@@ -18,12 +18,12 @@ func parseGroup(text string) (g groupInfo, err error) {
 	return g, nil
 }
 
-// empty tells whether there is nothing in the group, for which servers have
-// several ways (RFC 3977 §6.1.1.2).
+// empty reports whether the group has no articles. Servers say so in several ways (RFC 3977
+// §6.1.1.2).
 func (g groupInfo) empty() bool { return g.count == 0 || g.high < g.low }
 
-// number reads the number of an article: at most 16 digits, so that sums of two
-// stay in range.
+// number parses an article number. It may have at most 16 digits, so that the sum of two numbers
+// cannot overflow.
 func number(s string) (int64, error) {
 	if len(s) > maxDigits {
 		return 0, strconv.ErrRange
@@ -32,7 +32,8 @@ func number(s string) (int64, error) {
 	return int64(n), err
 }
 
-// parseArticle reads "220 number <message-id>"; what is missing is 0 and "".
+// parseArticle parses the text of "220 number <message-id>". A missing number is 0 and a missing
+// message-id is "".
 func parseArticle(text string) (n int64, id string) {
 	first, rest, _ := strings.Cut(text, " ")
 	n, err := number(first)

@@ -15,17 +15,17 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// series is a Body made of the answers to many commands.
+// series is a Body made of the replies to many commands.
 type series struct {
 	pipeline
-	fill    func() error // appends to pending, or gives io.EOF
+	fill    func() error // appends to pending, or returns io.EOF
 	pending []byte
 	store   []byte // pending is a part of it
 	free    func(*session)
-	err     error // what every further Read gives
+	err     error // returned by every further Read
 }
 
-// fill's portions.
+// portion is how many bytes fill produces at a time.
 const portion = 16 << 10
 
 // Read implements io.Reader.
@@ -64,8 +64,8 @@ func (b *series) release() {
 	}
 }
 
-// Close implements io.Closer. The connection ends with a series that is not at
-// its end: more answers are under way.
+// Close implements io.Closer. If the series is not at its end, Close closes the connection, because
+// more replies are on the way.
 func (b *series) Close() error {
 	if b.err == nil {
 		b.err = b.a.fail(b.verb, &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: os.ErrClosed})
@@ -97,11 +97,11 @@ func newHeads(a *access, s *session, list []span, free func(*session)) *series {
 	return b
 }
 
-// fetchArticles gives the articles that Options.Articles asks for.
+// fetchArticles fetches the articles selected by Options.Articles.
 func (f *Fetcher) fetchArticles(ctx context.Context, a *access) (*fetch.Resource, error) {
 	b := &series{free: f.release}
 	s, err := f.begin(ctx, a, func(s *session) error {
-		g, err := s.lookInto(a.group)
+		g, err := s.selectGroup(a.group)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (f *Fetcher) fetchArticles(ctx context.Context, a *access) (*fetch.Resource
 	return res, nil
 }
 
-// each gives the articles one by one. The first is at hand already.
+// each yields the articles one by one. The first one is already open.
 func (b *series) each() iter.Seq2[*Article, error] {
 	return func(yield func(*Article, error) bool) {
 		for found := true; b.err == nil; {
@@ -133,7 +133,7 @@ func (b *series) each() iter.Seq2[*Article, error] {
 			if !yield(&Article{Number: b.got.number, MessageID: b.got.id, Body: readerFunc(b.readArticle)}, nil) {
 				return
 			}
-			if b.err != nil { // closed meanwhile
+			if b.err != nil { // the caller has closed the Body
 				break
 			}
 			var err error
@@ -147,7 +147,7 @@ func (b *series) each() iter.Seq2[*Article, error] {
 	}
 }
 
-// readArticle reads the article at hand.
+// readArticle reads from the current article.
 func (b *series) readArticle(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
@@ -167,14 +167,14 @@ func (b *series) readArticle(p []byte) (int, error) {
 	return n, err
 }
 
-// mbox puts articles behind each other as RFC 4155 does.
+// mbox joins articles into one file by RFC 4155.
 type mbox struct {
 	*series
-	first  bool // the first article is at hand already
-	inside bool // an article
+	first  bool // the first article is already open
+	inside bool // inside an article
 }
 
-// fill gives a portion of the mbox.
+// fill appends a portion of the mbox to pending.
 func (m *mbox) fill() error {
 	if !m.inside {
 		if err := m.begin(); err != nil {
@@ -195,7 +195,7 @@ func (m *mbox) fill() error {
 	return nil
 }
 
-// begin writes the separator and the header of the next article.
+// begin appends the separator and the header of the next article.
 func (m *mbox) begin() error {
 	if found := m.first; !found {
 		var err error
@@ -226,9 +226,8 @@ func (m *mbox) end() {
 	m.pending = append(m.pending, '\n')
 }
 
-// line writes a line, ending in LF. One that looks like a separator gets a ">".
-// What has no end was cut: nobody knows what it would look like, and an error
-// follows.
+// line appends a line, ending in LF. A line that looks like a separator gets a ">". A truncated line
+// is dropped, because its full text is unknown; the next read returns the error.
 func (m *mbox) line(line []byte) {
 	text, whole := bytes.CutSuffix(line, []byte("\n"))
 	if !whole {
@@ -241,7 +240,7 @@ func (m *mbox) line(line []byte) {
 	m.pending = append(m.pending, '\n')
 }
 
-// separator is the line before an article, with its author and date.
+// separator returns the line before an article, with its author and date.
 func separator(h *header) string {
 	when := h.date()
 	if when.IsZero() {
@@ -250,7 +249,7 @@ func separator(h *header) string {
 	return "From " + author(h.get("From")) + " " + when.UTC().Format(time.ANSIC) + "\n"
 }
 
-// author is the address in a From field, "Name <address>" or "address (Name)".
+// author returns the address in a From field of the form "Name <address>" or "address (Name)".
 func author(from string) string {
 	address, _, _ := strings.Cut(strings.TrimSpace(from), " ")
 	if i := strings.LastIndexByte(from, '<'); i >= 0 {

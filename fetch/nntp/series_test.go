@@ -41,16 +41,16 @@ func TestClamp(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := clamp([]span{{1, last}}, groupInfo{low: 5, high: 4}); got != nil {
-		t.Errorf("of an empty group %v", got)
+		t.Errorf("clamp for an empty group is %v, want nil", got)
 	}
 }
 
-// The articles come as an mbox.
+// TestMbox checks the mbox of several articles.
 func TestMbox(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		var want strings.Builder
 		for _, n := range []int{1, 2, 4} {
-			text := strings.ReplaceAll(shelf()["local.test"][n-1], "\r\n", "\n")
+			text := strings.ReplaceAll(testArticles()["local.test"][n-1], "\r\n", "\n")
 			text = strings.NewReplacer("\nFrom ", "\n>From ", "\n>From ", "\n>>From ").Replace(text)
 			fmt.Fprintf(&want, "From lab@lab.example Tue Dec 20 17:38:00 1994\n%s\n", text)
 		}
@@ -62,20 +62,20 @@ func TestMbox(t *testing.T) {
 			w.sent("GROUP local.test", "ARTICLE 1", "ARTICLE 2", "ARTICLE 3", "ARTICLE 4")
 		}
 		if n := w.connections(); n > 1 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want at most 1", n)
 		}
 	})
 }
 
-// An mbox can be taken apart again whatever is in the articles.
+// TestMboxOdd checks that the mbox of unusual articles can be split again.
 func TestMboxOdd(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		s.Groups["local.odd"] = []string{
 			"From: \"a b\"@c\r\nSubject: folded\r\n\tFrom far\r\n\r\nFrom x\r\n\r\n",
 			"no header at all\r\n",
 			"Date: Tue, 20 Dec 1994 17:38:00 +0100\r\nFrom: =?x?q?y?= <a@b>\r\n", "From: c@d.example (Name)\r\nDate: then\r\n\r\n",
 		}
-	}, func(w *world) {
+	}, func(w *harness) {
 		got, err := w.getAs(w.req("/local.odd", articles("1-4")))
 		want := "From MAILER-DAEMON Thu Jan  1 00:00:00 1970\nFrom: \"a b\"@c\nSubject: folded\n\tFrom far\n\n>From x\n\n\n" +
 			"From MAILER-DAEMON Thu Jan  1 00:00:00 1970\nno header at all\n\n" +
@@ -87,9 +87,9 @@ func TestMboxOdd(t *testing.T) {
 	})
 }
 
-// The articles come one by one, octet for octet, read or not.
+// TestArticles checks the sequence of articles, also if some are not read.
 func TestArticles(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, skip := range []int64{0, 1, 2, 4} {
 			res, err := w.Fetch(w.Context(), w.req("news:local.test", articles("1-2,4,1,900-")))
 			if err != nil {
@@ -104,7 +104,7 @@ func TestArticles(t *testing.T) {
 					continue
 				}
 				data, err := io.ReadAll(article.Body)
-				if err != nil || string(data) != shelf()["local.test"][article.Number-1] {
+				if err != nil || string(data) != testArticles()["local.test"][article.Number-1] {
 					w.Errorf("%d: %q, %v", article.Number, data, err)
 				}
 				got = append(got, fmt.Sprint(article.Number, article.MessageID))
@@ -119,12 +119,12 @@ func TestArticles(t *testing.T) {
 			}
 		}
 		if n := w.connections(); n != 1 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want 1", n)
 		}
 	})
 }
 
-// many is a group of n articles, of which every tenth has expired.
+// many returns a group of n articles, of which every tenth has expired.
 func many(n int) (group []string, left int) {
 	for i := range n {
 		text := ""
@@ -137,11 +137,11 @@ func many(n int) (group []string, left int) {
 	return group, left
 }
 
-// Many commands are under way at once, but not all.
+// TestPipeline checks that commands are pipelined, up to the window.
 func TestPipeline(t *testing.T) {
 	const n = 500
 	group, left := many(n)
-	inWorld(t, func(s *testserver.NNTP) { s.Groups["local.many"] = group }, func(w *world) {
+	withServer(t, func(s *testserver.NNTP) { s.Groups["local.many"] = group }, func(w *harness) {
 		dial := w.env.Dial
 		rounds := 0
 		w.env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -168,7 +168,7 @@ func TestPipeline(t *testing.T) {
 			w.Errorf("%d articles, want %d", count, left)
 		}
 		if rounds < n/window || rounds > 2*n/window+8 {
-			w.Errorf("%d articles were asked for in %d pieces", n, rounds)
+			w.Errorf("%d articles were requested in %d writes, want %d to %d", n, rounds, n/window, 2*n/window+8)
 		}
 	})
 }
@@ -184,9 +184,10 @@ func (c counted) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// Nothing there is an error, and so is a range of something else.
+// TestNoArticles checks ranges without articles, invalid ranges, and ranges of URLs that do not name
+// a group.
 func TestNoArticles(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, tt := range []struct {
 			url, spec string
 			kind      fetch.ErrorKind
@@ -198,16 +199,16 @@ func TestNoArticles(t *testing.T) {
 			_, err := w.getAs(w.req(tt.url, articles(tt.spec)))
 			w.fails(tt.url+" "+tt.spec, err, tt.kind)
 		}
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		if n := w.connections(); n != 1 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want 1", n)
 		}
 	})
 }
 
-// What is left of a range is not waited for.
+// TestArticlesAbandoned checks that Close does not wait for the rest of a range.
 func TestArticlesAbandoned(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for read := range 4 {
 			res, err := w.Fetch(w.Context(), w.req("/local.test", articles("1-")))
 			if err != nil {
@@ -222,7 +223,7 @@ func TestArticlesAbandoned(t *testing.T) {
 			start := time.Now()
 			res.Close()
 			if took := time.Since(start); took > 0 {
-				w.Errorf("Close took %v", took)
+				w.Errorf("Close took %v, want 0s", took)
 			}
 			for article, err := range each {
 				if article != nil || err == nil || read < 0 && !errors.Is(err, os.ErrClosed) {
@@ -230,18 +231,18 @@ func TestArticlesAbandoned(t *testing.T) {
 				}
 			}
 			if n, err := res.Body.Read(make([]byte, 10)); n > 0 || err == nil {
-				w.Errorf("after Close %d octets were read", n)
+				w.Errorf("Read after Close: %d bytes, %v; want an error", n, err)
 			}
-			w.want("/local.more/1", shelf()["local.more"][0])
+			w.want("/local.more/1", testArticles()["local.more"][0])
 		}
 	})
 }
 
-// A login is asked for by the first article at the latest.
+// TestArticlesLogin checks that a server may require the login at GROUP or at the first article.
 func TestArticlesLogin(t *testing.T) {
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "s3cret"}}, []string{"local.test"}
-	}, func(w *world) {
+	}, func(w *harness) {
 		w.env.Credentials = knows("lab", "s3cret")
 		if got, err := w.getAs(w.req("/local.test", articles("1-"))); strings.Count(got, "\nFrom: ") != 3 || err != nil {
 			w.Errorf("%q, %v", got, err)

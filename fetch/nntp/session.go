@@ -14,10 +14,11 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// quitTime bounds the leave-taking of a session.
+// quitTime is the timeout for QUIT.
 const quitTime = 2 * time.Second
 
-// readBuffer is how much is read at once. Articles come by the thousand.
+// readBuffer is the size of the read buffer. It is large because thousands of articles may come in
+// a row.
 const readBuffer = 64 << 10
 
 // session is a conversation with a server. It belongs to one access at a time.
@@ -27,19 +28,19 @@ type session struct {
 	key      key
 	peer     netip.AddrPort // invalid when not known
 	greeting string
-	can      capabilities // nil when the server does not tell
-	group    string       // selected; "" for none
-	overview fetch.Op     // the command that gives overviews, once it is known
+	can      capabilities // nil if the server does not support CAPABILITIES
+	group    string       // the selected group; "" if no group is selected
+	overview fetch.Op     // the supported command for overviews, once it is known
 	loggedIn bool
-	block    bool // a block is under way, or answers to commands sent ahead
+	block    bool // a block, or replies to pipelined commands, are not fully read
 
-	// Of the access under way:
+	// Of the current access:
 	ctx      context.Context
 	access   *access
-	answered bool // the server has answered something
+	answered bool // the server has sent a reply
 }
 
-// dial connects and gets the server ready for readers.
+// dial connects to the server and switches it to reader mode.
 func dial(ctx context.Context, a *access) (*session, error) {
 	conn, err := a.env.Connect(ctx, a.target())
 	if err != nil {
@@ -54,7 +55,7 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	return s, nil
 }
 
-// open does what comes before the first command of an access.
+// open does everything before the first command of an access: greeting, TLS and reader mode.
 func (s *session) open() error {
 	if s.key.secure == implicit {
 		if err := s.secure(); err != nil {
@@ -77,7 +78,7 @@ func (s *session) open() error {
 	return s.readerMode()
 }
 
-// secure puts the connection under TLS.
+// secure starts TLS on the connection.
 func (s *session) secure() error {
 	if err := s.StartTLS(s.ctx, s.access.env.TLSConfig, s.key.host); err != nil {
 		return s.failed(fetch.OpTLS, err)
@@ -85,11 +86,12 @@ func (s *session) secure() error {
 	return nil
 }
 
-// startTLS is STARTTLS (RFC 4642). What was said before does not count after.
+// startTLS sends STARTTLS (RFC 4642) and starts TLS. Capabilities from before TLS are not used
+// afterwards.
 func (s *session) startTLS() error {
 	_, err := s.expect("STARTTLS", 382)
 	if s.key.secure == tried && s.Err == nil && code(err) >= 400 {
-		s.Trace.Note("the server has no TLS; going on in the clear")
+		s.Trace.Note("the server refused STARTTLS; continuing without encryption")
 		return nil
 	}
 	if err != nil {
@@ -98,7 +100,7 @@ func (s *session) startTLS() error {
 	return s.secure()
 }
 
-// readerMode asks what the server can, and makes it one for readers if it is not.
+// readerMode requests the server's capabilities and sends MODE READER if the server requires it.
 func (s *session) readerMode() error {
 	if err := s.askCapabilities(); err != nil {
 		return err
@@ -109,22 +111,22 @@ func (s *session) readerMode() error {
 	_, err := s.expect("MODE READER", 200, 201)
 	switch {
 	case err == nil && s.can != nil:
-		return s.askCapabilities() // they are others now
+		return s.askCapabilities() // MODE READER changes them
 	case err == nil, s.Err == nil && code(err) != 502:
 		return nil // RFC 977 has no such command
 	}
 	return err
 }
 
-// capabilities are what a server says that it can, in capital letters.
+// capabilities are the capabilities that a server lists, in upper case.
 type capabilities map[string][]string
 
 func (c capabilities) has(name string) bool { _, ok := c[name]; return ok }
 
-// maxCapabilities bounds the lines of the answer besides Limits.Header.
+// maxCapabilities limits the lines of the reply to CAPABILITIES. Limits.Header limits its size.
 const maxCapabilities = 1000
 
-// askCapabilities is CAPABILITIES; a server that does not know it says 500.
+// askCapabilities sends CAPABILITIES. A server that does not support it replies 500.
 func (s *session) askCapabilities() error {
 	s.can = nil
 	r, err := s.command("CAPABILITIES")
@@ -132,13 +134,13 @@ func (s *session) askCapabilities() error {
 	case err != nil:
 		return err
 	case r.Code != 101 && r.Class() <= 3:
-		return s.stray(fetch.OpCAPABILITIES, r)
+		return s.unexpected(fetch.OpCAPABILITIES, r)
 	case r.Code != 101:
 		return nil
 	}
 	s.can = make(capabilities)
 	octets := 0
-	for block := wire.NewDotReader(s.Lines); ; { // within the time of the reply
+	for block := wire.NewDotReader(s.Lines); ; { // within the time limit of the reply
 		line, err := block.ReadLine()
 		if len(line) > 0 {
 			s.Show(line)
@@ -154,25 +156,25 @@ func (s *session) askCapabilities() error {
 		case err != nil:
 			return s.failed(fetch.OpCAPABILITIES, s.Fail(replyFailure(err)))
 		case len(s.can) > maxCapabilities, s.Limits.Header > 0 && octets > s.Limits.Header:
-			return s.failed(fetch.OpCAPABILITIES, s.Fail(talk.Violation("", "an endless list of capabilities")))
+			return s.failed(fetch.OpCAPABILITIES, s.Fail(talk.Violation("", "the list of capabilities is too long")))
 		}
 	}
 }
 
-// failed is the error of something that was being done.
+// failed wraps the error of an operation and masks secrets in its reply.
 func (s *session) failed(op fetch.Op, err error) error {
 	e := s.access.fail(op, err)
 	e.Reply = s.Mask(e.Reply)
 	return e
 }
 
-// openBlock is the block behind the reply that has just come.
+// openBlock returns a reader for the block after the reply just received.
 func (s *session) openBlock() *wire.DotReader {
 	s.block = true
 	return s.Block()
 }
 
-// send sends command lines, in one piece.
+// send sends command lines in one write.
 func (s *session) send(lines ...string) error {
 	for _, line := range lines {
 		if len(line)+len("\r\n") > maxCommand {
@@ -182,8 +184,8 @@ func (s *session) send(lines ...string) error {
 	return s.Send(lines...)
 }
 
-// receive reads a reply. 400, by which a server leaves, and whatever is no reply
-// make the session unusable.
+// receive reads a reply. The session is unusable after 400 (the server closes the connection) and
+// after anything that is not a reply.
 func (s *session) receive() (talk.Reply, error) {
 	r, err := s.LineReply()
 	r.Text = strings.TrimSpace(r.Text)
@@ -197,13 +199,13 @@ func (s *session) receive() (talk.Reply, error) {
 	return r, nil
 }
 
-// command sends a command and reads its reply. Where the server wants a login
-// first, or MODE READER, it gets that, once.
+// command sends a command and reads its reply. If the server requires a login or MODE READER first,
+// command does that and sends the command again, once.
 func (s *session) command(line string) (talk.Reply, error) {
 	verb := verbOf(line)
 	for tries := 0; ; tries++ {
 		if s.Err == nil && s.Lines.Buffered() > 0 {
-			return talk.Reply{}, s.failed(verb, s.Fail(talk.Violation("", "a reply that nothing asked for")))
+			return talk.Reply{}, s.failed(verb, s.Fail(talk.Violation("", "the server sent a reply without a command")))
 		}
 		if err := s.send(line); err != nil {
 			return talk.Reply{}, s.failed(verb, err)
@@ -228,13 +230,13 @@ func (s *session) command(line string) (talk.Reply, error) {
 	}
 }
 
-// verbOf is the first word of a command, by which its failure is called.
+// verbOf returns the first word of a command. It is the Op of the command's errors.
 func verbOf(line string) fetch.Op {
 	verb, _, _ := strings.Cut(line, " ")
 	return fetch.Op(verb)
 }
 
-// expect is command for one of some positive replies.
+// expect is like command, but returns an error unless the reply has one of the given codes.
 func (s *session) expect(line string, codes ...int) (talk.Reply, error) {
 	verb := verbOf(line)
 	r, err := s.command(line)
@@ -249,24 +251,25 @@ func (s *session) expect(line string, codes ...int) (talk.Reply, error) {
 	return r, s.refuse(verb, r)
 }
 
-// refuse is the error of a reply that is not the one hoped for.
+// refuse returns the error for a reply with an unwanted code.
 func (s *session) refuse(verb fetch.Op, r talk.Reply) error {
 	if r.Class() <= 3 {
-		return s.stray(verb, r)
+		return s.unexpected(verb, r)
 	}
 	return s.failed(verb, &fetch.Error{Kind: kindOf(verb, r), Code: r.Code, Reply: r.Text})
 }
 
-// stray is the error of a reply to some other command. Nobody knows what comes
-// next.
-func (s *session) stray(verb fetch.Op, r talk.Reply) error {
+// unexpected returns the error for a reply that does not fit the command. The session is unusable
+// afterwards, because later replies may be out of step too.
+func (s *session) unexpected(verb fetch.Op, r talk.Reply) error {
 	return s.failed(verb, s.Fail(talk.Violation(fmt.Sprint(r.Code, " ", r.Text), "unexpected reply to "+string(verb))))
 }
 
-// passCommand is the one with a secret in it.
+// passCommand is the command whose argument is a password.
 const passCommand = "AUTHINFO PASS "
 
-// login is AUTHINFO USER and PASS (RFC 4643 §2.3). text is how the server asked.
+// login sends AUTHINFO USER and AUTHINFO PASS (RFC 4643 §2.3). text is the text of the server's
+// reply that requires the login.
 func (s *session) login(text string) error {
 	login, err := s.access.credentials(s.ctx, text)
 	switch {
@@ -294,30 +297,30 @@ func (s *session) login(text string) error {
 	return nil
 }
 
-// enter makes a group the current one, unless it is that already.
-func (s *session) enter(group string) error {
+// ensureGroup selects a group unless it is already selected.
+func (s *session) ensureGroup(group string) error {
 	if s.group == group {
 		return nil
 	}
-	_, err := s.lookInto(group)
+	_, err := s.selectGroup(group)
 	return err
 }
 
-// lookInto is GROUP.
-func (s *session) lookInto(group string) (groupInfo, error) {
+// selectGroup sends GROUP.
+func (s *session) selectGroup(group string) (groupInfo, error) {
 	r, err := s.expect("GROUP "+group, 211)
 	if err != nil {
 		return groupInfo{}, err
 	}
 	g, err := parseGroup(r.Text)
 	if err != nil {
-		return g, s.failed(fetch.OpGROUP, s.Fail(talk.Violation(r.Text, "a group without its numbers")))
+		return g, s.failed(fetch.OpGROUP, s.Fail(talk.Violation(r.Text, "the reply to GROUP has no article numbers")))
 	}
 	s.group = group
 	return g, nil
 }
 
-// Permit asks the policy about an access that is to have the session.
+// Permit asks the policy whether an access may use the session.
 func (s *session) Permit(ctx context.Context, a *access) error {
 	if ctx.Err() != nil {
 		return a.fail(fetch.OpConnect, ctx.Err())
@@ -325,20 +328,20 @@ func (s *session) Permit(ctx context.Context, a *access) error {
 	return talk.PermitReuse(ctx, a.env, a.target(), s.peer)
 }
 
-// Drop closes the session without a word.
+// Drop closes the session without QUIT.
 func (s *session) Drop() { s.Talk.Close() }
 
-// Stale reports whether the session had been dead for some time, most likely.
+// Stale reports whether the session was probably dead before the access began.
 func (s *session) Stale() bool { return !s.answered && s.ctx.Err() == nil }
 
-// Resume puts an idle session under another access.
+// Resume assigns an idle session to an access.
 func (s *session) Resume(ctx context.Context, a *access) {
 	s.ctx, s.access, s.answered = ctx, a, false
 	s.Talk.Resume(ctx, a.limits, a.trace)
 	a.trace.Reused(s.describe())
 }
 
-// describe is the session's connection as its access sees it.
+// describe returns the session's connection for the trace.
 func (s *session) describe() fetch.Connection {
 	c := fetch.Connection{Network: "tcp", Purpose: fetch.PurposeControl, Host: s.key.host, Remote: s.peer}
 	if tcp, ok := s.Raw.LocalAddr().(*net.TCPAddr); ok {
@@ -347,18 +350,18 @@ func (s *session) describe() fetch.Connection {
 	return c
 }
 
-// Reusable tells whether another access may have the session.
+// Reusable reports whether another access may use the session.
 func (s *session) Reusable() bool {
 	return s.Err == nil && !s.block && s.ctx.Err() == nil && s.Lines.Buffered() == 0
 }
 
-// Rest takes the session out of its access.
+// Rest detaches the session from its access.
 func (s *session) Rest() {
 	s.ctx, s.access = context.Background(), nil
 	s.Talk.Rest()
 }
 
-// Close takes leave of the server, in bounded time, and closes the connection.
+// Close sends QUIT, with a timeout, and closes the connection.
 func (s *session) Close() error {
 	if s.block {
 		return s.Talk.Close()
@@ -366,7 +369,7 @@ func (s *session) Close() error {
 	return s.Quit(quitTime)
 }
 
-// End is Close for a session whose access may have failed or been cut off.
+// End closes a session whose access may have failed or been canceled.
 func (s *session) End() {
 	if s.ctx.Err() != nil {
 		s.Talk.Close()

@@ -18,7 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// certificate is one for 127.0.0.1, and the pool that trusts it.
+// certificate returns a certificate for 127.0.0.1 and a pool that trusts it.
 func certificate(tb testing.TB) (*tls.Config, *x509.CertPool) {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -42,16 +42,16 @@ func certificate(tb testing.TB) (*tls.Config, *x509.CertPool) {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, pool
 }
 
-// secured is a world whose server has a certificate; the Fetcher trusts it.
-func secured(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
+// secured is withServer with a server certificate that the Fetcher trusts.
+func secured(t *testing.T, configure func(*testserver.NNTP), f func(*harness)) {
 	t.Helper()
 	config, pool := certificate(t)
-	inWorld(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *testserver.NNTP) {
 		s.TLS = config
 		if configure != nil {
 			configure(s)
 		}
-	}, func(w *world) {
+	}, func(w *harness) {
 		w.env.TLS = func() (*tls.Config, error) { return &tls.Config{RootCAs: pool}, nil }
 		f(w)
 	})
@@ -60,15 +60,15 @@ func secured(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
 func implicitly(s *testserver.NNTP) { s.ImplicitTLS = true }
 
 func TestNNTPS(t *testing.T) {
-	secured(t, implicitly, func(w *world) {
+	secured(t, implicitly, func(w *harness) {
 		if !strings.HasPrefix(w.srv.URL, "nntps://127.0.0.1:563") {
-			w.Errorf("the server is at %s", w.srv.URL)
+			w.Errorf("the server's URL is %s, want nntps on port 563", w.srv.URL)
 		}
-		w.want("/local.test/1", shelf()["local.test"][0])
-		w.want("snews:a2@lab.example", shelf()["local.test"][1])
-		w.want("snews://127.0.0.1/a2@lab.example", shelf()["local.test"][1])
+		w.want("/local.test/1", testArticles()["local.test"][0])
+		w.want("snews:a2@lab.example", testArticles()["local.test"][1])
+		w.want("snews://127.0.0.1/a2@lab.example", testArticles()["local.test"][1])
 		if n := w.connections(); n != 1 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want 1", n)
 		}
 		w.sent("GROUP local.test", "ARTICLE 1", "ARTICLE <a2@lab.example>", "ARTICLE <a2@lab.example>")
 		for _, url := range []string{"/local.test", "snews:local.test", "snews:*", "snews://127.0.0.1/"} {
@@ -78,7 +78,7 @@ func TestNNTPS(t *testing.T) {
 			}
 			for _, item := range items {
 				if scheme := item.Locator.Scheme(); scheme != "nntps" && scheme != "snews" {
-					w.Errorf("%s leads out of TLS: %v", url, item.Locator)
+					w.Errorf("%s: the item's URL is not over TLS: %v", url, item.Locator)
 				}
 				if _, err := w.getAs(&fetch.Request{Locator: item.Locator}); err != nil {
 					w.Errorf("%v: %v", item.Locator, err)
@@ -92,26 +92,26 @@ func TestNNTPS(t *testing.T) {
 }
 
 func TestStartTLS(t *testing.T) {
-	secured(t, nil, func(w *world) {
+	secured(t, nil, func(w *harness) {
 		req := w.req("/local.test/1", &Options{StartTLS: true})
-		if got, err := w.getAs(req); got != shelf()["local.test"][0] || err != nil {
+		if got, err := w.getAs(req); got != testArticles()["local.test"][0] || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
-		w.want("/local.test/1", shelf()["local.test"][0]) // not by the other's session
+		w.want("/local.test/1", testArticles()["local.test"][0]) // must not use the session with TLS
 		w.sent("GROUP local.test", "ARTICLE 1")
-		if got, err := w.getAs(req); got != shelf()["local.test"][0] || err != nil {
+		if got, err := w.getAs(req); got != testArticles()["local.test"][0] || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("ARTICLE 1")
 	})
 }
 
-// INN wants MODE READER before it knows of STARTTLS.
+// TestStartTLSForReaders checks a server like INN, which requires MODE READER before STARTTLS.
 func TestStartTLSForReaders(t *testing.T) {
-	secured(t, func(s *testserver.NNTP) { s.Reader = true }, func(w *world) {
+	secured(t, func(s *testserver.NNTP) { s.Reader = true }, func(w *harness) {
 		w.srv.On("STARTTLS", 1, testserver.Reply("401 MODE-READER"))
-		if got, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true})); got != shelf()["local.test"][0] || err != nil {
+		if got, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true})); got != testArticles()["local.test"][0] || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "MODE READER", "STARTTLS", "MODE READER", "GROUP local.test", "ARTICLE 1")
@@ -119,13 +119,13 @@ func TestStartTLSForReaders(t *testing.T) {
 }
 
 func TestStartTLSRefused(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 		w.fails("a server without TLS", err, fetch.ErrUnsupported)
 		w.sent("STARTTLS", "QUIT")
 	})
 	for reply, kind := range map[string]fetch.ErrorKind{"500 what": fetch.ErrUnsupported, "502 no": fetch.ErrPermission, "580 no": fetch.ErrUnsupported, "200 yes": fetch.ErrProtocol} {
-		secured(t, nil, func(w *world) {
+		secured(t, nil, func(w *harness) {
 			w.srv.On("STARTTLS", 1, testserver.Reply(reply))
 			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 			w.fails(reply, err, kind)
@@ -133,33 +133,34 @@ func TestStartTLSRefused(t *testing.T) {
 	}
 }
 
-// TryTLS goes on without TLS where there is none, but not after a handshake that
-// fails.
+// TestTryTLS checks that TryTLS continues without TLS if the server refuses it, but not after a
+// failed handshake.
 func TestTryTLS(t *testing.T) {
-	article := shelf()["local.test"][0]
-	secured(t, nil, func(w *world) {
+	article := testArticles()["local.test"][0]
+	secured(t, nil, func(w *harness) {
 		if got, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true})); got != article || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
 	})
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		if got, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true})); got != article || err != nil {
 			w.Errorf("%q, %v", got, err)
 		}
 		w.sent("STARTTLS", "GROUP local.test", "ARTICLE 1")
 	})
-	secured(t, nil, func(w *world) {
+	secured(t, nil, func(w *harness) {
 		w.env.TLS = nil
 		_, err := w.getAs(w.req("/local.test/1", &Options{TryTLS: true}))
 		w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
 	})
 }
 
-// What stands between STARTTLS and TLS was put there by somebody on the way (row
-// 80 of the list of attacks, the class of CVE-2011-0411).
+// TestStartTLSInjection checks that data between the reply to STARTTLS and the handshake is an error.
+// An active attacker may have injected it (row 80 of the list of attacks, the class of
+// CVE-2011-0411).
 func TestStartTLSInjection(t *testing.T) {
-	secured(t, nil, func(w *world) {
+	secured(t, nil, func(w *harness) {
 		w.srv.On("STARTTLS", 1, testserver.Reply("382 go\n101 list\nREADER\n."))
 		_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 		w.fails("octets before TLS", err, fetch.ErrProtocol)
@@ -168,22 +169,22 @@ func TestStartTLSInjection(t *testing.T) {
 
 func TestUntrusted(t *testing.T) {
 	for _, configure := range []func(*testserver.NNTP){implicitly, nil} {
-		secured(t, configure, func(w *world) {
+		secured(t, configure, func(w *harness) {
 			w.env.TLS = nil
 			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
 			w.fails("an unknown certificate", err, fetch.ErrConnectionFailed)
 			var unknown *tls.CertificateVerificationError
 			if !errors.As(err, &unknown) {
-				w.Errorf("%v does not wrap the reason", err)
+				w.Errorf("%v does not wrap a CertificateVerificationError", err)
 			}
 			if slices.Contains(w.srv.Transcript().From(testserver.FromClient), "GROUP local.test") {
-				w.Error("the conversation went on")
+				w.Error("the client sent GROUP after a failed handshake")
 			}
 		})
 	}
 }
 
-// A server that says nothing, or something else, when TLS is due.
+// TestHandshakeFaults checks servers that send nothing, or no TLS, during the handshake.
 func TestHandshakeFaults(t *testing.T) {
 	for _, tt := range []struct {
 		fault testserver.Fault
@@ -193,14 +194,14 @@ func TestHandshakeFaults(t *testing.T) {
 		{testserver.EndlessLine(), fetch.ErrConnectionFailed},
 	} {
 		t.Run(tt.fault.String(), func(t *testing.T) {
-			secured(t, implicitly, func(w *world) {
+			secured(t, implicitly, func(w *harness) {
 				w.env.Limits = fetch.Limits{Connect: time.Minute}
 				w.srv.On("CONNECT", 1, tt.fault)
 				start := time.Now()
 				_, err := w.get("/local.test/1")
 				w.fails("the handshake", err, tt.kind)
 				if took := time.Since(start); took > time.Minute {
-					w.Errorf("it took %v", took)
+					w.Errorf("took %v, want at most 1m", took)
 				}
 			})
 		})

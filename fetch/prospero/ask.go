@@ -14,25 +14,24 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// maxHops bounds how often a request is forwarded or redirected.
+// maxHops is the maximum number of times that a request is forwarded or redirected.
 const maxHops = 16
 
-// answer is what came of a question, read up to the first line that says
-// something.
+// answer is a server's reply. It has been read up to the first line with content.
 type answer struct {
 	x     *ardp.Exchange
 	r     *proto.Reader
-	plain bool // of protocol 1
+	plain bool // of version 1 of the protocol
 	at    target
 	peer  netip.AddrPort
 
-	raw   []byte     // all lines so far, as they came
+	raw   []byte     // all lines read so far, as received
 	first [][]string // the tokens of the last of them
 }
 
-// ask asks about c.at, follows where the server sends it, and leaves in c.at
-// where it was answered. A *proto.Failure is the server's.
-func (c *call) ask(q question) (*answer, error) {
+// ask sends a request about c.at and follows forwards. It sets c.at to the target that replied. An
+// error from the server is a *proto.Failure.
+func (c *call) ask(q request) (*answer, error) {
 	for {
 		a, err := c.exchange(q)
 		if err != nil {
@@ -51,7 +50,7 @@ func (c *call) ask(q question) (*answer, error) {
 			c.info.Forwarded = append(c.info.Forwarded, c.at.locator().String())
 		case errors.As(err, &refused) && refused.Word == "VERSION-NOT-SUPPORTED" && c.info.Protocol == 5 && oldOnly(refused.Text):
 			a.x.Close()
-			c.trace.Note("the server does not speak version 5 of the protocol; trying version 1")
+			c.trace.Note("the server does not support version 5 of the protocol; trying version 1")
 			c.info.Protocol = 1
 		default:
 			a.x.Close()
@@ -60,16 +59,16 @@ func (c *call) ask(q question) (*answer, error) {
 	}
 }
 
-// oldOnly tells whether a server that does not speak version 5 may speak 1:
-// "TRY 1", "TRY 1-4".
+// oldOnly reports whether a server that does not support version 5 may support version 1. Its reply
+// is then "TRY 1" or "TRY 1-4".
 func oldOnly(text string) bool {
 	versions, ok := strings.CutPrefix(text, "TRY ")
 	return ok && strings.HasPrefix(versions, "1") && !strings.HasSuffix(versions, "5")
 }
 
-// hop goes where a server sends the request.
+// hop makes the object that the request is forwarded to the current target.
 func (c *call) hop(a *answer, to *proto.Object) error {
-	next, err := elsewhere(*to, fetch.Provenance{Kind: fetch.OriginRedirect, By: a.at.locator(), Peer: a.peer.Addr()})
+	next, err := targetOfObject(*to, fetch.Provenance{Kind: fetch.OriginRedirect, By: a.at.locator(), Peer: a.peer.Addr()})
 	if err != nil {
 		return err
 	}
@@ -77,37 +76,37 @@ func (c *call) hop(a *answer, to *proto.Object) error {
 	return c.move(next)
 }
 
-// move changes what is asked about, unless that has gone on for too long.
+// move changes the current target. It fails after too many hops and for a target already used.
 func (c *call) move(next target) error {
 	c.seen[c.at.key()] = true
 	if c.hops++; c.hops > min(maxHops, c.env.Limits.Hops) || c.seen[next.key()] {
-		return &fetch.Error{Op: fetch.OpFollow, URL: c.loc.Redacted(), Kind: fetch.ErrTooManyHops, Err: fmt.Errorf("to %s, after %d", next.locator(), c.hops-1)}
+		return &fetch.Error{Op: fetch.OpFollow, URL: c.loc.Redacted(), Kind: fetch.ErrTooManyHops, Err: fmt.Errorf("forwarded to %s after %d hops", next.locator(), c.hops-1)}
 	}
 	c.at = next
 	return nil
 }
 
-// exchange sends a question and waits for the first of the answer. An ARDP
-// server may send us to another one, which is asked the same.
-func (c *call) exchange(q question) (*answer, error) {
-	server := c.at // which ARDP server is spoken to; what about stays
+// exchange sends a request and waits for the first packet of the reply. If an ARDP server redirects
+// to another server, exchange sends the same request there.
+func (c *call) exchange(q request) (*answer, error) {
+	server := c.at // the ARDP server to use; the object stays the same
 	for {
 		a, err := c.open(server, q)
 		if err != nil {
 			return nil, err
 		}
-		// Wait for the first packet; an answer may be empty.
+		// Wait for the first packet. A reply may be empty.
 		if _, err = a.x.Read(nil); err == nil || err == io.EOF {
 			return a, nil
 		}
 		a.x.Close()
-		var elsewhere *ardp.Redirected
-		if !errors.As(err, &elsewhere) {
+		var redirected *ardp.Redirected
+		if !errors.As(err, &redirected) {
 			return nil, err
 		}
-		c.trace.Note("the server redirects to " + elsewhere.To.String())
+		c.trace.Note("the server redirects to " + redirected.To.String())
 		next := c.at
-		next.host, next.port = elsewhere.To.Addr().String(), elsewhere.To.Port()
+		next.host, next.port = redirected.To.Addr().String(), redirected.To.Port()
 		next.from = fetch.Provenance{Kind: fetch.OriginRedirect, By: c.at.locator(), Peer: a.peer.Addr()}
 		if err := c.move(next); err != nil {
 			return nil, err
@@ -116,8 +115,8 @@ func (c *call) exchange(q question) (*answer, error) {
 	}
 }
 
-// open connects and sends.
-func (c *call) open(server target, q question) (*answer, error) {
+// open connects and sends a request.
+func (c *call) open(server target, q request) (*answer, error) {
 	conn, err := c.env.Connect(c.ctx, fetch.Target{Locator: c.locatorOf(server), From: server.from, Network: "udp", Host: server.host, Port: server.port})
 	if err != nil {
 		return nil, err
@@ -135,7 +134,7 @@ func (c *call) open(server target, q question) (*answer, error) {
 	return a, nil
 }
 
-// locatorOf is the request's own locator while its server is asked.
+// locatorOf returns the Locator of a target. That is the request's own Locator until the first hop.
 func (c *call) locatorOf(t target) *locator.Prospero {
 	if c.hops == 0 && t.from == c.req.From {
 		return c.loc
@@ -143,28 +142,28 @@ func (c *call) locatorOf(t target) *locator.Prospero {
 	return t.locator()
 }
 
-// appendsNUL knows the servers whose packets each end in a NUL, by the names of
-// their releases.
+// appendsNUL reports whether the server appends a NUL to each packet. Several old releases, known by
+// name, do that.
 func appendsNUL(first []byte) bool {
 	line, _, _ := strings.Cut(string(first[:min(len(first), 64)]), "\n")
 	id, ok := strings.CutPrefix(line, "VERSION 5 ")
 	return ok && slices.ContainsFunc([]string{"A50", "A51", "B51", "A52"}, func(old string) bool { return strings.HasPrefix(id, old) })
 }
 
-// read reads lines up to the first that is of the answer proper. It gives the
-// object that the request is forwarded to, if that is what the line says.
+// read reads lines up to the first one with content. If that line forwards the request, read returns
+// the object that it is forwarded to.
 func (c *call) read(a *answer) (to *proto.Object, err error) {
 	for lines := 0; ; lines++ {
 		tokens, err := a.r.ReadLine()
 		if errors.Is(err, proto.ErrCut) && len(tokens) > 0 && tokens[0] == "VERSION-NOT-SUPPORTED" {
-			err = nil // servers leave out the end of that line
+			err = nil // servers omit the end of that line
 		}
 		if err != nil {
-			return nil, a.broken(err)
+			return nil, a.readFailure(err)
 		}
 		a.raw = append(a.raw, a.r.Raw()...)
 		if limit := c.env.Limits.Header; limit > 0 && len(a.raw) > limit {
-			return nil, fetch.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d octets before the answer", limit))
+			return nil, fetch.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("the reply has more than %d bytes before its content", limit))
 		}
 		if f := proto.ParseFailure(tokens); f != nil {
 			return nil, f
@@ -173,7 +172,7 @@ func (c *call) read(a *answer) (to *proto.Object, err error) {
 		case "FORWARDED":
 			o, ok, err := proto.ParseForwarded(tokens)
 			if err == nil && !ok {
-				err = fmt.Errorf("%w: forwarded to a place that is not told", proto.ErrLine)
+				err = fmt.Errorf("%w: FORWARDED without a place", proto.ErrLine)
 			}
 			return &o, err
 		case "LINK", "LINK-INFO", "ATTRIBUTE", "NONE-FOUND", "UNRESOLVED":
@@ -183,36 +182,36 @@ func (c *call) read(a *answer) (to *proto.Object, err error) {
 			}
 			return nil, err
 		}
-		c.remark(tokens)
+		c.note(tokens)
 	}
 }
 
-// broken is why an answer cannot be read on. One that ends where it should go
-// on is cut short.
-func (a *answer) broken(err error) error {
+// readFailure returns the error for a reply that cannot be read further. A reply that ends too early
+// is truncated.
+func (a *answer) readFailure(err error) error {
 	switch {
 	case errors.Is(err, proto.ErrCut):
 		return fmt.Errorf("%w: %w", fetch.ErrTruncated, err)
 	case err == io.EOF:
-		return fmt.Errorf("%w: the server has nothing to say", fetch.ErrProtocol)
+		return fmt.Errorf("%w: the reply is empty", fetch.ErrProtocol)
 	}
 	return err
 }
 
-// remark notes lines that are beside the answer.
-func (c *call) remark(tokens []string) {
+// note records lines that are not part of the content: the server's name, warnings and unknown words.
+func (c *call) note(tokens []string) {
 	switch tokens[0] {
 	case "VERSION":
 		if len(tokens) > 2 {
 			c.info.Software = tokens[2]
 		}
 	case "AUTHENTICATED", "SUCCESS", "ID":
-	default: // WARNING, and words that nobody knows
-		c.trace.Note("the server says: " + fetch.Printable(strings.Join(tokens, " ")))
+	default: // WARNING, and unknown words
+		c.trace.Note("message from the server: " + fetch.Printable(strings.Join(tokens, " ")))
 	}
 }
 
-// next reads the tokens of the next lines; io.EOF is the end.
+// next returns the tokens of the next lines, or io.EOF.
 func (a *answer) next() ([][]string, error) {
 	if lines := a.first; lines != nil {
 		a.first = nil

@@ -13,15 +13,16 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// body is an answer's octets as the caller reads them.
+// body is the Body of a Resource: the content of a reply.
 type body struct {
 	ctx    context.Context
 	loc    locator.Locator
 	trace  *fetch.Trace
 	x      *ardp.Exchange
 	src    io.Reader
-	left   int64 // that are wanted
-	room   int64 // that the limit allows
+	left   int64 // bytes left of the requested range
+	quota  int64 // bytes left of Limits.Body
+	limit  int64 // Limits.Body
 	closed atomic.Bool
 	err    error
 }
@@ -29,19 +30,19 @@ type body struct {
 var errClosed = errors.New("the body is closed")
 
 func newBody(c *call, x *ardp.Exchange, src io.Reader) *body {
-	b := &body{ctx: c.ctx, loc: c.loc, trace: c.trace, x: x, src: src, left: math.MaxInt64, room: math.MaxInt64}
+	b := &body{ctx: c.ctx, loc: c.loc, trace: c.trace, x: x, src: src, left: math.MaxInt64, quota: math.MaxInt64}
 	if limit := c.env.Limits.Body; limit > 0 {
-		b.room = limit
+		b.quota, b.limit = limit, limit
 	}
 	return b
 }
 
-// part passes over what is before offset.
+// part skips to offset and limits the body to length bytes. A length of 0 means no limit.
 func (b *body) part(offset, length int64) error {
 	skipped, err := io.CopyN(io.Discard, b.src, offset)
 	switch {
 	case err == io.EOF:
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end, which is at %d", offset, skipped))
+		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end (%d bytes)", offset, skipped))
 	case err != nil:
 		return failed(fetch.OpRead, b.loc, err)
 	}
@@ -65,12 +66,12 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	case len(p) == 0:
 		return 0, nil
-	case b.room == 0:
+	case b.quota == 0:
 		return 0, b.full()
 	}
-	n, err := b.src.Read(p[:min(int64(len(p)), b.left, b.room)])
+	n, err := b.src.Read(p[:min(int64(len(p)), b.left, b.quota)])
 	b.left -= int64(n)
-	b.room -= int64(n)
+	b.quota -= int64(n)
 	if n > 0 {
 		b.trace.Body(int64(n))
 	}
@@ -80,17 +81,17 @@ func (b *body) Read(p []byte) (int, error) {
 		b.err = failed(fetch.OpRead, b.loc, err)
 	}
 	if n > 0 {
-		return n, nil // the next read tells
+		return n, nil // the next Read returns the error
 	}
 	return 0, b.err
 }
 
-// full looks whether the body ends just where the limit is.
+// full returns io.EOF if the body ends exactly at the limit, and an error otherwise.
 func (b *body) full() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	switch {
 	case n > 0:
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, errors.New("the body is longer than the limit"))
+		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("the body is longer than the limit of %d bytes", b.limit))
 	case err == io.EOF:
 		b.err = io.EOF
 	default:

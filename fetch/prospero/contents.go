@@ -10,10 +10,10 @@ import (
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
 )
 
-// contents reads an object by the Prospero protocol itself: as the value of its
-// attribute CONTENTS, one token of any length. A *proto.Failure is the server's.
+// contents reads an object by the Prospero protocol itself. Its content is the value of the
+// attribute CONTENTS, one token of any length. An error from the server is a *proto.Failure.
 func (c *call) contents(attributes []proto.Attribute) (*fetch.Resource, error) {
-	a, err := c.exchange(octets)
+	a, err := c.exchange(contentsRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +37,12 @@ func (c *call) contents(attributes []proto.Attribute) (*fetch.Resource, error) {
 	return res, nil
 }
 
-// contents are the values of the attribute CONTENTS one behind the other.
+// contents reads the values of the attribute CONTENTS, one after the other.
 type contents struct {
 	*call
 	r     *proto.Reader
-	token io.Reader // the value being read; nil: look for the next
-	tag   string    // what comes before it
+	token io.Reader // the current value; nil before the next one is found
+	tag   string    // the text to return before the value
 	found bool
 	err   error
 }
@@ -73,7 +73,7 @@ func (s *contents) Read(p []byte) (int, error) {
 	}
 }
 
-// next looks for the next value; io.EOF means that there is none.
+// next advances to the next value. It returns io.EOF if there are no more.
 func (s *contents) next() error {
 	for {
 		var words []string
@@ -119,7 +119,7 @@ func (s *contents) value(words []string) error {
 	return nil
 }
 
-// other acts on a line that is no value, the rest of which is not read yet.
+// other handles a line that is not a value. Its first words have been read.
 func (s *contents) other(words []string) error {
 	if len(words) == 6 {
 		for {
@@ -139,7 +139,7 @@ func (s *contents) other(words []string) error {
 	switch words[0] {
 	case "NONE-FOUND", "ATTRIBUTE":
 	default:
-		s.remark(words)
+		s.note(words)
 	}
 	return nil
 }

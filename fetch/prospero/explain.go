@@ -8,16 +8,16 @@ import (
 	"github.com/fetch1738/fetch1738/internal/ardp"
 )
 
-// sending says how a message goes out.
+// sending describes how a message of several packets is sent.
 func sending(packets int) string {
 	if packets == 1 {
-		return "send one packet by ARDP over UDP, behind this header:"
+		return "send one packet by ARDP over UDP, with this header:"
 	}
-	return fmt.Sprintf("send %d packets by ARDP over UDP, each behind a header as this one of the first:", packets)
+	return fmt.Sprintf("send %d packets by ARDP over UDP, each with a header like this one of the first:", packets)
 }
 
-// Explain implements [fetch.Explainer]. The first message is shown with its
-// header taken apart; a connection id of 1738 stands for the random one.
+// Explain implements [fetch.Explainer]. The Plan shows the first message with its header explained.
+// The connection id is shown as 1738; a real one is random.
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	c, err := f.prepare(context.Background(), req)
 	if err != nil {
@@ -27,7 +27,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	when := ""
 	if c.needsWords() {
 		p.Steps = append(p.Steps, fetch.Step{Do: "ask for search words"})
-		p.Notes = append(p.Notes, "nothing is dialled without words")
+		p.Notes = append(p.Notes, "no connection is made without search words")
 		c.at.object, when = c.at.object+"/(words)", "when search words are given"
 	}
 	text := list(c, &c.at)
@@ -43,22 +43,22 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	p.Steps = append(p.Steps,
 		fetch.Step{Send: text, When: when},
-		fetch.Step{Do: "repeat after 4, 12 and 28 s, give up after 60 s; a server may ask for patience", When: when},
+		fetch.Step{Do: "repeat after 4, 12 and 28 s, fail after 60 s; a server may ask the client to wait longer", When: when},
 	)
 	if !computed(c.at.object) {
 		p.Steps = append(p.Steps,
-			fetch.Step{Send: info(c, &c.at), When: "when it is no directory: what are its access methods?"},
-			fetch.Step{Send: octets(c, &c.at), When: "when the first that can be used is PROSPERO-CONTENTS"},
-			fetch.Step{Do: "go to the URL of the first access method that can be used", When: "when that is another one"},
+			fetch.Step{Send: info(c, &c.at), When: "when it is not a directory, to get its access methods"},
+			fetch.Step{Send: contentsRequest(c, &c.at), When: "when the first usable access method is PROSPERO-CONTENTS"},
+			fetch.Step{Do: "go to the URL of the first usable access method", When: "when that is another one"},
 		)
 	}
 	p.Notes = append(p.Notes,
-		"the connection id is random, shown here as 1738; each request has one and a socket of its own",
-		"a directory is a menu of links; its union links are listed too",
-		"files of other hosts (LOCAL, NFS, AFS) are shown, never opened",
+		"the connection id is random, shown here as 1738; each request has its own id and socket",
+		"a directory is a menu of links; the directories of its union links are listed too",
+		"files of other hosts (LOCAL, NFS, AFS) are shown and never opened",
 	)
 	if req.Offset > 0 {
-		p.Notes = append(p.Notes, "prospero sends all of it; what is before the offset is dropped here")
+		p.Notes = append(p.Notes, "the server sends the whole object; the client discards the bytes before the offset")
 	}
 	return p, nil
 }

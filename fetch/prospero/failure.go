@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// failures are the kinds of a server's FAILURE, by its code.
+// failures maps the code of a server's FAILURE to an error kind.
 var failures = map[string]fetch.ErrorKind{
 	"NOT-FOUND": fetch.ErrNotFound, "NOT-A-DIRECTORY": fetch.ErrNotFound,
 	"NOT-AUTHORIZED": fetch.ErrPermission, "AUTHENTICATION-REQUIRED": fetch.ErrUnauthenticated, "AUTHENTICATION-DATA": fetch.ErrUnauthenticated,
@@ -18,7 +18,7 @@ var failures = map[string]fetch.ErrorKind{
 	"BAD-VALUE": fetch.ErrBadURL, "AMBIGUOUS": fetch.ErrBadURL, "UNIMPLEMENTED": fetch.ErrUnsupported,
 }
 
-// kinds are those of the errors of ARDP and of the text.
+// kinds maps the errors of packages ardp and internal/prospero to error kinds.
 var kinds = []struct {
 	err  error
 	kind fetch.ErrorKind
@@ -37,7 +37,7 @@ var kinds = []struct {
 	{proto.ErrLine, fetch.ErrProtocol},
 }
 
-// fail makes the error of a command.
+// fail wraps the error of a command.
 func (c *call) fail(op fetch.Op, err error) error { return failed(op, c.loc, err) }
 
 func failed(op fetch.Op, l locator.Locator, err error) error {
@@ -53,12 +53,11 @@ func failed(op fetch.Op, l locator.Locator, err error) error {
 			return fetch.Fail(op, l, k.kind, err)
 		}
 	}
-	return own(fetch.Fail(op, l, fetch.ErrOther, err), l)
+	return forURL(fetch.Fail(op, l, fetch.ErrOther, err), l)
 }
 
-// own has an error speak of the URL that was asked for, not of one that a
-// server led to.
-func own(e *fetch.Error, l locator.Locator) *fetch.Error {
+// forURL makes an error name the requested URL instead of one that a server led to.
+func forURL(e *fetch.Error, l locator.Locator) *fetch.Error {
 	if url := l.Redacted(); e.URL != url {
 		e = &fetch.Error{Op: e.Op, URL: url, Kind: e.Kind, Err: e}
 	}

@@ -13,26 +13,25 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The names of an item's Header fields besides those of the attributes that the
-// server has sent.
+// The names of two fields in the Header of a [fetch.Item]. The other fields have the names of the
+// attributes that the server sends.
 const (
-	// HeaderTarget is the type of what the link leads to: DIRECTORY, FILE,
-	// EXTERNAL, SYMBOLIC, ….
+	// HeaderTarget is the type of the link's target: DIRECTORY, FILE, EXTERNAL, SYMBOLIC, ….
 	HeaderTarget = "target"
-	// HeaderFault says why a link has no locator.
+	// HeaderFault is the reason why a link has no Locator.
 	HeaderFault = "fault"
 )
 
-// item is a link as an Item.
+// item returns a link as an Item.
 func item(l *proto.Link, attributes []proto.Attribute) fetch.Item {
 	it := fetch.Item{Name: l.Name, Kind: kindOf(l.Target), Attributes: describe(attributes)}
 	it.Header = append([]fetch.Field{{Name: HeaderTarget, Value: l.Target}}, it.Header...)
 	var err error
 	switch l.Target {
 	case proto.TargetNull:
-		err = errors.New("it must not be seen")
+		err = errors.New("the link is marked as not to be shown")
 	case proto.TargetSymbolic:
-		err = fmt.Errorf("a name in the virtual system %s", fetch.Printable(l.Host))
+		err = fmt.Errorf("the link is a name in the virtual system %s", fetch.Printable(l.Host))
 	case proto.TargetExternal:
 		it.Locator, it.Kind, err = external(l, attributes)
 	default:
@@ -51,23 +50,23 @@ func kindOf(target string) fetch.Kind {
 	return fetch.KindDocument
 }
 
-// internal is the URL of an object that a Prospero server knows.
+// internal returns the URL of an object on a Prospero server.
 func internal(l *proto.Link) (locator.Locator, error) {
 	if l.HostType != "INTERNET-D" {
-		return nil, fmt.Errorf("a host of type %s", fetch.Printable(l.HostType))
+		return nil, fmt.Errorf("unsupported host type %s", fetch.Printable(l.HostType))
 	}
-	t, err := elsewhere(l.Object, fetch.Provenance{})
+	t, err := targetOfObject(l.Object, fetch.Provenance{})
 	if err != nil {
 		return nil, err
 	}
-	return proven(t.locator())
+	return reparsed(t.locator())
 }
 
-// external is the URL of what can be had by its access methods only: that of
-// the first that can be used, else of the first that has one.
+// external returns the URL of an object that can be fetched by its access methods only. It is the
+// URL of the first usable access method, or else of the first one that has a URL.
 func external(l *proto.Link, attributes []proto.Attribute) (locator.Locator, fetch.Kind, error) {
 	var shown locator.Locator
-	err := errors.New("there is no access method")
+	err := errors.New("the link has no access method")
 	for _, a := range attributes {
 		m, ok := a.Method()
 		if !ok {
@@ -89,8 +88,8 @@ func external(l *proto.Link, attributes []proto.Attribute) (locator.Locator, fet
 	return nil, fetch.KindDocument, err
 }
 
-// usable tells whether a locator can be fetched and may be: files of this or
-// another host must not be opened because a directory says so.
+// usable reports whether a locator can and may be fetched. Files of this or another host must not be
+// opened because a directory names them.
 func usable(l locator.Locator) bool {
 	switch l.(type) {
 	case *locator.FTP, *locator.Gopher, *locator.WAIS, *locator.Telnet, *locator.Prospero:
@@ -99,7 +98,7 @@ func usable(l locator.Locator) bool {
 	return false
 }
 
-// methodURL is the URL of an access method whose fields are all filled in.
+// methodURL returns the URL of an access method. All fields of m must be set.
 func methodURL(m proto.Method) (locator.Locator, fetch.Kind, error) {
 	host, port, err := proto.SplitHost(m.Host)
 	if err != nil {
@@ -134,20 +133,20 @@ func methodURL(m proto.Method) (locator.Locator, fetch.Kind, error) {
 		l = &locator.File{Segments: segments("/afs/" + strings.TrimPrefix(m.Selector, "/"))}
 	case "LOCAL":
 		if !strings.HasPrefix(m.Selector, "/") {
-			return nil, 0, fmt.Errorf("the access method LOCAL without a path")
+			return nil, 0, errors.New("the access method LOCAL has no absolute path")
 		}
 		l = &locator.File{Host: host, Segments: segments(m.Selector)}
 	default:
 		return nil, 0, fmt.Errorf("the access method %s has no URL", fetch.Printable(m.Name))
 	}
 	if err == nil {
-		l, err = proven(l)
+		l, err = reparsed(l)
 	}
 	return l, kind, err
 }
 
-// ftp is the URL of anonymous FTP, whose path begins where a login leads, or of
-// FTP with a path from the root.
+// ftp returns the URL of a file by FTP. The path of AFTP, anonymous FTP, is relative to the login
+// directory. The path of FTP begins at the root.
 func ftp(m proto.Method, host string, port uint16, arg string) *locator.FTP {
 	path := m.Selector
 	l := &locator.FTP{Server: locator.Server{HostPort: hostPort(host, port, "ftp")}, HasPath: true}
@@ -173,8 +172,8 @@ func ftp(m proto.Method, host string, port uint16, arg string) *locator.FTP {
 	return l
 }
 
-// gopher is the URL of a gopher item. Its type is the argument, or one of two
-// words that stand for types, or the first character of the selector.
+// gopher returns the URL of a gopher item. Its type is the argument, which may be TEXT or BINARY, or
+// else the first character of the selector.
 func gopher(m proto.Method, host string, port uint16, arg string) *locator.Gopher {
 	l := &locator.Gopher{HostPort: hostPort(host, port, "gopher"), Type: '1', Selector: m.Selector, HasPath: true}
 	switch {
@@ -202,10 +201,10 @@ func gopherKind(typ byte) fetch.Kind {
 	return fetch.KindDocument
 }
 
-// wais is the URL of a document, named as by the WAIS gateway,
-// "WAIS-GW/host(port)/type/database/docid", or as "database/docid".
+// wais returns the URL of a document. Its name has the form of the WAIS gateway,
+// "WAIS-GW/host(port)/type/database/docid", or the form "database/docid".
 func wais(m proto.Method, host string, port uint16) (*locator.WAIS, error) {
-	l := &locator.WAIS{Form: locator.WAISDocument, WType: "TEXT"} // what WAIS servers have if no type is told
+	l := &locator.WAIS{Form: locator.WAISDocument, WType: "TEXT"} // the default type of WAIS servers
 	parts := strings.SplitN(m.Selector, "/", 5)
 	switch short := strings.SplitN(m.Selector, "/", 2); {
 	case parts[0] == "WAIS-GW" && len(parts) == 5:
@@ -217,7 +216,7 @@ func wais(m proto.Method, host string, port uint16) (*locator.WAIS, error) {
 	case parts[0] != "WAIS-GW" && len(short) == 2:
 		l.Database, l.WPath = short[0], short[1]
 	default:
-		return nil, fmt.Errorf("the access method WAIS to %s", fetch.Printable(m.Selector))
+		return nil, fmt.Errorf("the access method WAIS has an invalid name %s", fetch.Printable(m.Selector))
 	}
 	l.HostPort = hostPort(host, port, "wais")
 	return l, nil
@@ -225,7 +224,7 @@ func wais(m proto.Method, host string, port uint16) (*locator.WAIS, error) {
 
 func segments(path string) []string { return strings.Split(strings.TrimPrefix(path, "/"), "/") }
 
-// escaped is a path in a URL.
+// escaped returns a path, encoded for a URL.
 func escaped(path string) string {
 	var b strings.Builder
 	for s := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
@@ -234,12 +233,12 @@ func escaped(path string) string {
 	return b.String()
 }
 
-// linkParser takes the hosts that there are.
+// linkParser accepts host names as they are in use today.
 var linkParser = locator.Parser{Tolerate: locator.ModernHosts}
 
-// proven is l as its URL is read: what a server puts into a link may be in no
-// URL, or in none that can be fetched.
-func proven(l locator.Locator) (locator.Locator, error) {
+// reparsed returns the locator that the parser reads from the URL of l. It fails if the data from a
+// server is not valid in a URL, or not in one that can be fetched.
+func reparsed(l locator.Locator) (locator.Locator, error) {
 	ref, err := linkParser.Parse(l.String())
 	if err != nil {
 		return nil, err
@@ -250,8 +249,8 @@ func proven(l locator.Locator) (locator.Locator, error) {
 	return ref.Locator, nil
 }
 
-// describe is what attributes say. A replacement counts for more than what the
-// object says of itself.
+// describe converts attributes. The value of a REPLACEMENT takes precedence over that of the object
+// itself.
 func describe(attributes []proto.Attribute) fetch.Attributes {
 	d := fetch.Attributes{Size: -1}
 	replaced := make(map[string]bool)
@@ -280,7 +279,7 @@ func describe(attributes []proto.Attribute) fetch.Attributes {
 	return d
 }
 
-// size reads "34 bytes".
+// size parses a size such as "34 bytes". It returns -1 for anything else.
 func size(text string) int64 {
 	digits, unit, _ := strings.Cut(text, " ")
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -290,7 +289,7 @@ func size(text string) int64 {
 	return n
 }
 
-// methodText is an access method as the protocol writes it.
+// methodText returns an access method in the notation of the protocol.
 func methodText(tokens []string) string {
 	var b []byte
 	for i, t := range tokens {

@@ -13,17 +13,16 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Bounds of the union links of a directory.
+// Limits for the union links of a directory.
 const (
 	maxUnions     = 64
 	maxUnionDepth = 8
 )
 
-// menu is the resource of a directory. Body is the answer as it comes, and
-// Items reads that.
+// menu returns the Resource of a directory. Body is the reply as received; Items parses Body.
 func (c *call) menu(a *answer) (*fetch.Resource, error) {
 	if asked, _ := targetOf(c.loc, c.req.From); asked.version != 0 && c.hops == 0 {
-		c.trace.Note(fmt.Sprintf("version %d was asked for; servers may give the current one", asked.version))
+		c.trace.Note(fmt.Sprintf("version %d was requested; servers may send the current version", asked.version))
 	}
 	b := newBody(c, a.x, io.MultiReader(bytes.NewReader(a.raw), a.r.Rest()))
 	if err := b.part(c.req.Offset, c.req.Length); err != nil {
@@ -32,14 +31,14 @@ func (c *call) menu(a *answer) (*fetch.Resource, error) {
 	}
 	info := c.info
 	res := &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: c.loc, Body: b, Info: &info, Peer: a.peer}
-	if c.req.Offset == 0 && c.req.Length == 0 { // a part may begin amid a line
+	if c.req.Offset == 0 && c.req.Length == 0 { // a range may begin inside a line
 		res.Kind = fetch.KindMenu
 		res.Items = c.items(b, a)
 	}
 	return res, nil
 }
 
-// items reads a directory as items.
+// items parses a directory.
 func (c *call) items(r io.Reader, a *answer) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		l := &lister{call: c, yield: yield, merged: map[string]bool{a.at.key(): true}}
@@ -50,18 +49,18 @@ func (c *call) items(r io.Reader, a *answer) iter.Seq2[fetch.Item, error] {
 	}
 }
 
-// lister yields the items of a directory and of those it is united with.
+// lister yields the items of a directory and of the directories of its union links.
 type lister struct {
 	*call
 	yield   func(fetch.Item, error) bool
 	stopped bool
 	n       int
-	merged  map[string]bool // directories listed
+	merged  map[string]bool // directories already listed
 }
 
 var errStopped = errors.New("stopped")
 
-// list yields the links of an answer. Lines behind a link are its attributes.
+// list yields the links of a reply. The lines after a link are its attributes.
 func (l *lister) list(a *answer, depth int) error {
 	var link *proto.Link
 	var attributes []proto.Attribute
@@ -87,7 +86,7 @@ func (l *lister) list(a *answer, depth int) error {
 				link, attributes, octets = &next, nil, 0
 			case "ATTRIBUTE":
 				if octets += len(a.r.Raw()); l.env.Limits.Header > 0 && octets > l.env.Limits.Header {
-					return fetch.Fail(fetch.OpRead, l.loc, fetch.ErrTooLarge, fmt.Errorf("a link with more than %d octets of attributes", l.env.Limits.Header))
+					return fetch.Fail(fetch.OpRead, l.loc, fetch.ErrTooLarge, fmt.Errorf("a link has more than %d bytes of attributes", l.env.Limits.Header))
 				}
 				attr, err := proto.ParseAttribute(tokens)
 				if err != nil {
@@ -99,13 +98,13 @@ func (l *lister) list(a *answer, depth int) error {
 				if f := proto.ParseFailure(tokens); f != nil {
 					return f
 				}
-				l.remark(tokens)
+				l.note(tokens)
 			}
 		}
 	}
 }
 
-// link yields a link with its attributes, or what it is united with.
+// link yields a link with its attributes, or the entries of a union link.
 func (l *lister) link(a *answer, link *proto.Link, attributes []proto.Attribute, depth int) error {
 	switch {
 	case link == nil, link.Kind == proto.KindInvisible && !l.Invisible:
@@ -124,12 +123,12 @@ func (l *lister) link(a *answer, link *proto.Link, attributes []proto.Attribute,
 	return nil
 }
 
-// union lists another directory in place of a link to it, each but once. One
-// that fails is left out.
+// union lists the directory of a union link, each directory only once. A directory that fails is
+// omitted with a note.
 func (l *lister) union(a *answer, link *proto.Link, depth int) error {
-	to, err := elsewhere(link.Object, fetch.Provenance{Kind: fetch.OriginRemote, By: a.at.locator(), Peer: a.peer.Addr()})
+	to, err := targetOfObject(link.Object, fetch.Provenance{Kind: fetch.OriginRemote, By: a.at.locator(), Peer: a.peer.Addr()})
 	if err != nil {
-		l.trace.Note("a union link that leads nowhere is left out: " + err.Error())
+		l.trace.Note("omitting an invalid union link: " + err.Error())
 		return nil
 	}
 	if l.merged[to.key()] {
@@ -137,11 +136,11 @@ func (l *lister) union(a *answer, link *proto.Link, depth int) error {
 	}
 	where := to.locator().String()
 	if len(l.merged) > maxUnions || depth == maxUnionDepth {
-		l.trace.Note("too many union links; left out: " + where)
+		l.trace.Note("too many union links; omitting " + where)
 		return nil
 	}
 	l.merged[to.key()] = true
-	// A call of its own: what is forwarded there counts for itself.
+	// A separate call, so that its hops are counted separately.
 	c := &call{Fetcher: l.Fetcher, ctx: l.ctx, env: l.env, req: l.req, loc: to.locator(), trace: l.trace, at: to, seen: make(map[string]bool)}
 	c.info.Protocol = 5
 	sub, err := c.ask(list)
@@ -155,7 +154,7 @@ func (l *lister) union(a *answer, link *proto.Link, depth int) error {
 	case l.stopped, l.ctx.Err() != nil, fetch.KindOf(err) == fetch.ErrTooLarge:
 		return err
 	default:
-		l.trace.Note(failed(fetch.OpUnion, c.loc, err).Error() + "; it is left out")
+		l.trace.Note("omitting a union link: " + failed(fetch.OpUnion, c.loc, err).Error())
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// contentsMethod is reading an object by the Prospero protocol itself.
+// contentsMethod is the access method of reading an object by the Prospero protocol itself.
 const contentsMethod = "PROSPERO-CONTENTS"
 
-// object finds out how to get at an object that is no directory, and does so.
+// object fetches an object that is not a directory, by its first usable access method.
 func (c *call) object() (*fetch.Resource, error) {
 	attributes, a, err := c.attributes()
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *call) object() (*fetch.Resource, error) {
 	}
 	self := proto.Object{HostType: "INTERNET-D", Host: hostText(&c.at), NameType: c.at.nameType, Name: c.at.object, Version: c.at.version}
 	var shown []string
-	var without error // why the server does not give the contents itself
+	var noContents error // why the server does not send the contents
 	for _, attr := range attributes {
 		m, ok := attr.Method()
 		if !ok {
@@ -37,14 +37,14 @@ func (c *call) object() (*fetch.Resource, error) {
 			if f := (*proto.Failure)(nil); !errors.As(err, &f) && !errors.Is(err, ardp.ErrSilent) {
 				return nil, c.fail(fetch.OpGetObjectInfo, err)
 			}
-			c.trace.Note("the server does not give the contents: " + fetch.Printable(err.Error()))
-			without = err
+			c.trace.Note("the server does not send the contents: " + fetch.Printable(err.Error()))
+			noContents = err
 			continue
 		}
 		to, _, err := methodURL(m.In(self))
 		switch {
 		case err == nil && usable(to):
-			c.trace.Note(fmt.Sprintf("access method %s", methodText(attr.Value)))
+			c.trace.Note(fmt.Sprintf("using the access method %s", methodText(attr.Value)))
 			return nil, fetch.Fail(fetch.OpFetch, c.loc, fetch.ErrMoved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.OriginRemote, By: c.loc, Peer: a.peer.Addr()}})
 		case err == nil:
 			shown = append(shown, fetch.Printable(fmt.Sprintf("%s (%s)", to.Redacted(), m.Name)))
@@ -52,26 +52,26 @@ func (c *call) object() (*fetch.Resource, error) {
 			shown = append(shown, fetch.Printable(methodText(attr.Value)))
 		}
 	}
-	if without != nil && (len(shown) == 0 || errors.Is(without, ardp.ErrSilent)) {
-		return nil, c.fail(fetch.OpGetObjectInfo, without)
+	if noContents != nil && (len(shown) == 0 || errors.Is(noContents, ardp.ErrSilent)) {
+		return nil, c.fail(fetch.OpGetObjectInfo, noContents)
 	}
 	return c.advice(attributes, a, shown), nil
 }
 
-// advice is the resource of an object that is not to be had from here.
+// advice returns the Resource of an object without a usable access method.
 func (c *call) advice(attributes []proto.Attribute, a *answer, shown []string) *fetch.Resource {
 	info := c.info
 	res := &fetch.Resource{
 		Attributes: describe(attributes), Locator: c.loc, Kind: fetch.KindAdvice, Body: fetch.WithoutOctets(c.loc, fetch.KindAdvice), Info: &info, Peer: a.peer,
-		Advice: "the server tells no access method, only attributes",
+		Advice: "the server sent no access method, only attributes",
 	}
 	if len(shown) > 0 {
-		res.Advice = "the server offers access by " + strings.Join(shown, ", ") + ", which is not used on a server's word"
+		res.Advice = "the server offers access by " + strings.Join(shown, ", ") + ", which is not used because a server chose it"
 	}
 	return res
 }
 
-// attributes asks for all attributes of the object.
+// attributes requests all attributes of the object.
 func (c *call) attributes() ([]proto.Attribute, *answer, error) {
 	a, err := c.ask(info)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *call) attributes() ([]proto.Attribute, *answer, error) {
 			return nil, nil, err
 		}
 		if octets += len(a.r.Raw()); c.env.Limits.Header > 0 && octets > c.env.Limits.Header {
-			return nil, nil, fetch.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d octets of attributes", c.env.Limits.Header))
+			return nil, nil, fetch.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("the object has more than %d bytes of attributes", c.env.Limits.Header))
 		}
 		for _, tokens := range lines {
 			if f := proto.ParseFailure(tokens); f != nil {
@@ -107,7 +107,7 @@ func (c *call) attributes() ([]proto.Attribute, *answer, error) {
 	}
 }
 
-// hostText is a target's host as the protocol names it.
+// hostText returns a target's host in the notation of the protocol.
 func hostText(t *target) string {
 	if t.port == locator.DefaultPort("prospero") {
 		return t.host

@@ -1,14 +1,13 @@
-// Package prospero fetches prospero URLs (RFC 1738 §3.11) by the Prospero
-// protocol, version 5, over ARDP; a server that knows only version 1 is asked
-// by that.
+// Package prospero fetches prospero URLs (RFC 1738 §3.11). It uses version 5 of the Prospero protocol
+// over ARDP, or version 1 if the server supports only that.
 //
-// "A Prospero URL is resolved by contacting a Prospero directory server on the
-// specified host and port to determine appropriate access methods for a
-// resource, which might themselves be represented as different URLs." So a
-// directory is a menu of links, each with the URL of what it leads to, and any
-// other object is a *[fetch.Referral] to the first of its access methods that
-// can be used, in the server's order, or its octets where the server gives
-// those itself (PROSPERO-CONTENTS).
+// "A Prospero URL is resolved by contacting a Prospero directory server on the specified host and
+// port to determine appropriate access methods for a resource, which might themselves be represented
+// as different URLs."
+//
+// So a directory is a menu of links, each with a URL. For any other object Fetch returns a
+// *[fetch.Referral] to the first usable access method, in the server's order. If the server itself
+// sends the contents (PROSPERO-CONTENTS), Fetch returns them.
 package prospero
 
 import (
@@ -21,29 +20,28 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer]
-// for prospero URLs. The zero value is ready. It keeps nothing between requests;
-// its fields must not be changed once it is in use.
+// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer] for prospero URLs. The
+// zero value is ready to use. It keeps no state between requests. Its fields must not be changed
+// after the first request.
 //
-// Directories are KindMenu. Their union links are listed in turn while Items is
-// ranged over, and what they hold comes in their place. An archie search
-// without words, "ARCHIE/MATCH(…)/", is KindQuery. An object whose access
-// methods are all of no use here, such as files of other hosts (LOCAL, NFS,
-// AFS), is KindAdvice: they are shown and never opened.
+// A directory is KindMenu. A union link names another directory, whose entries appear in place of
+// the link. These directories are listed while the caller ranges over Items. An archie search
+// without words, "ARCHIE/MATCH(…)/", is KindQuery. An object without a usable access method is
+// KindAdvice, which shows its access methods. Files of other hosts (LOCAL, NFS, AFS) are never
+// opened.
 //
-// Prospero has no ranges: with an Offset what comes before it is received all
-// the same; counting from the end is ErrUnsupported.
+// The protocol has no ranges. With an Offset, Fetch receives and discards the bytes before it. A
+// negative Offset fails with ErrUnsupported.
 //
-// Each request uses a socket of its own, connected to the server, and a
-// connection id that cannot be guessed. UDP proves no more than that of who
-// answers: links have the provenance of anybody's.
+// Each request uses its own socket, connected to the server, and a random connection id. UDP does not
+// authenticate the server any further, so links have the provenance OriginRemote.
 type Fetcher struct {
-	// Env is the way out; nil is the zero Env.
+	// Env holds the connection settings and limits. If nil, the zero Env is used.
 	Env *fetch.Env
-	// User is the name told to servers, which they do not verify; empty is
-	// "anonymous".
+	// User is the user name sent to servers, which do not verify it. If empty, "anonymous" is
+	// sent.
 	User string
-	// Invisible lists the links too that are marked as invisible.
+	// Invisible includes links that are marked as invisible.
 	Invisible bool
 }
 
@@ -53,27 +51,26 @@ var (
 	_ fetch.Explainer       = (*Fetcher)(nil)
 )
 
-// Info is the [fetch.Resource.Info] of what was fetched by Prospero.
+// Info is the [fetch.Resource.Info] of this package.
 type Info struct {
-	// Software is what the server calls itself, or "".
+	// Software is the name that the server reports for itself, or "".
 	Software string
-	// Protocol is the version of the protocol that it speaks, 5 or 1.
+	// Protocol is the version of the protocol in use, 5 or 1.
 	Protocol int
-	// Forwarded are the objects that the request was forwarded to, in order, as
-	// URLs.
+	// Forwarded are the URLs of the objects that the request was forwarded to, in order.
 	Forwarded []string
 }
 
 var (
 	errNotProspero = errors.New("not a prospero URL")
-	errOptions     = errors.New("there are no options for prospero")
-	errFromEnd     = errors.New("prospero cannot count from the end")
+	errOptions     = errors.New("prospero has no options")
+	errFromEnd     = errors.New("prospero does not support offsets from the end")
 	errLength      = errors.New("negative length")
-	errNoWords     = errors.New("only an archie search without words takes words")
-	errComputed    = errors.New("the attributes of a search are not known without searching")
+	errNoWords     = errors.New("only an archie search without words takes search words")
+	errComputed    = errors.New("a search has no attributes before it is performed")
 )
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [fetch.Fetcher]. Request.Options must be nil. Resource.Info is nil or an *[Info].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	c, err := f.prepare(ctx, req)
 	if err != nil {
@@ -86,7 +83,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	switch {
 	case err == nil:
 		return c.menu(a)
-	case !isAbsent(err) || computed(c.at.object) || c.info.Protocol == 1: // which knows no objects but directories
+	case !isAbsent(err) || computed(c.at.object) || c.info.Protocol == 1: // version 1 has directories only
 		return nil, c.fail(fetch.OpLIST, err)
 	}
 	return c.object()
@@ -109,7 +106,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	return &found, nil
 }
 
-// call is one fetch.
+// call is one request and its state.
 type call struct {
 	*Fetcher
 	ctx   context.Context
@@ -118,12 +115,12 @@ type call struct {
 	loc   *locator.Prospero
 	trace *fetch.Trace
 	at    target
-	seen  map[string]bool // places asked, so that forwarding cannot go in circles
+	seen  map[string]bool // targets already used, to detect forwarding loops
 	hops  int
 	info  Info
 }
 
-// prepare finds out what a request comes to, before anything is dialled.
+// prepare checks a request and returns a call for it. It does not connect.
 func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error) {
 	l, ok := req.Locator.(*locator.Prospero)
 	switch {
@@ -151,15 +148,15 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error
 	return c, nil
 }
 
-// needsWords tells whether the object is a search whose words are missing.
+// needsWords reports whether the object is a search without words.
 func (c *call) needsWords() bool { return c.req.Query == "" && c.wordless() }
 
 func (c *call) wordless() bool {
 	return strings.HasPrefix(c.at.object, "ARCHIE/MATCH(") && strings.HasSuffix(strings.TrimSuffix(c.at.object, "/"), ")")
 }
 
-// computed tells whether an hsoname stands for a search or a gateway: each
-// command about it does the search anew.
+// computed reports whether an hsoname names a search or a gateway. Each command about it repeats the
+// search.
 func computed(hsoname string) bool {
 	for _, prefix := range []string{"ARCHIE/", "GOPHER-GW/", "WAIS-GW/"} {
 		if strings.HasPrefix(hsoname, prefix) {
@@ -169,8 +166,8 @@ func computed(hsoname string) bool {
 	return false
 }
 
-// isAbsent tells whether LIST has failed because the object is no directory,
-// which is all that servers say also of what does not exist.
+// isAbsent reports whether LIST has failed because the object is not a directory or does not exist.
+// Servers do not distinguish the two.
 func isAbsent(err error) bool {
 	var f *proto.Failure
 	return errors.As(err, &f) && (f.Code == "NOT-A-DIRECTORY" || f.Code == "NOT-FOUND")

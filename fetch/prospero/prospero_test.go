@@ -61,7 +61,7 @@ filtered menu prospero://a.example.org//pub/f
 			if got.String() != want {
 				t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)
 			}
-			w.noted("left out") // the unions, whose servers are not there
+			w.noted("omitting") // the unions, whose servers are not there
 		})
 	}
 }
@@ -195,7 +195,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 		_, err = w.fetch("/pub/secret")
 		wantKind(t, err, fetch.ErrPermission, "FAILURE NOT-AUTHORIZED")
 		_, err = w.do(&fetch.Request{Locator: parse(t, "prospero://127.0.0.1//pub/motd.txt"), Offset: 99})
-		wantKind(t, err, fetch.ErrBadRange, "which is at 6")
+		wantKind(t, err, fetch.ErrBadRange, "6 bytes")
 		_, err = w.do(&fetch.Request{Locator: parse(t, "prospero://127.0.0.1//pub"), Query: "words"})
 		wantKind(t, err, fetch.ErrBadURL, "words")
 	})
@@ -232,7 +232,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 			w.srv.On("GET-OBJECT-INFO", 2, testserver.Silence())
 			_, err := w.fetch("/pub/motd.txt")
 			wantKind(t, err, kind, "")
-			w.noted("the server does not give the contents: timed out after 60s: no reply")
+			w.noted("the server does not send the contents: timed out after 60s: no reply")
 			w.srv.Close()
 		}
 		w := newWorld(t, usual)
@@ -376,8 +376,8 @@ func TestUnions(t *testing.T) {
 		if err != nil || names(items) != "first in-one in-two last" {
 			t.Errorf("%s, %v", names(items), err)
 		}
-		w.noted("union prospero://127.0.0.1//missing: FAILURE NOT-A-DIRECTORY; it is left out")
-		w.noted("leads nowhere")
+		w.noted("omitting a union link: union prospero://127.0.0.1//missing: FAILURE NOT-A-DIRECTORY")
+		w.noted("invalid union link")
 		f := &Fetcher{Env: &w.env, Invisible: true, User: "o'hara"}
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, "prospero://127.0.0.1//all")})
 		if err != nil {
@@ -491,7 +491,7 @@ func TestArchie(t *testing.T) {
 			t.Errorf("%+v, %v", items, err)
 		}
 		_, err = (&Fetcher{Env: &w.env}).FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, "prospero://127.0.0.1/ARCHIE/MATCH(20,0,=)/x")})
-		wantKind(t, err, fetch.ErrUnsupported, "without searching")
+		wantKind(t, err, fetch.ErrUnsupported, "before it is performed")
 	})
 }
 
@@ -537,7 +537,7 @@ func TestTiming(t *testing.T) {
 		w := newWorld(t, usual)
 		w.srv.On("LIST", 1, testserver.Refuse())
 		_, err := w.fetch("/pub")
-		wantKind(t, err, fetch.ErrUnreachable, "refuses")
+		wantKind(t, err, fetch.ErrUnreachable, "refused")
 		w.srv.Close()
 		_, err = w.fetch("/pub")
 		wantKind(t, err, fetch.ErrUnreachable, "refused")
@@ -566,7 +566,7 @@ func TestExplain(t *testing.T) {
 	for _, s := range p.Steps {
 		got.WriteString(s.Do + s.Send + s.When + "\n")
 	}
-	for _, want := range []string{"octets 1-2    06ca      connection id 1738", "DIRECTORY ASCII '/pros/name' 2\n", "GET-OBJECT-INFO #ALL ASCII '/pros/name' 2"} {
+	for _, want := range []string{"bytes 1-2     06ca      connection id 1738", "DIRECTORY ASCII '/pros/name' 2\n", "GET-OBJECT-INFO #ALL ASCII '/pros/name' 2"} {
 		if !strings.Contains(got.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, got.String())
 		}

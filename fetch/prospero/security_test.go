@@ -507,7 +507,7 @@ func TestHostileText(t *testing.T) {
 		w := newWorld(t, func(*testserver.Prospero) {})
 		w.srv.On("GET-OBJECT-INFO", 0, testserver.Reply(strings.Repeat("ATTRIBUTE OBJECT INTRINSIC X SEQUENCE y\n", 20_000)))
 		_, err := w.fetch("x")
-		wantKind(t, err, fetch.ErrTooLarge, "octets of attributes")
+		wantKind(t, err, fetch.ErrTooLarge, "bytes of attributes")
 	})
 	bubble(t, "body limit", func(t *testing.T) {
 		w := newWorld(t, usual)

@@ -10,26 +10,25 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The names of fields with a meaning of their own. RFC 1738 knows only the
-// first.
+// The names of fields with a special meaning. RFC 1738 mentions only the first.
 const (
 	fieldVersion  = "OBJECT-VERSION"
 	fieldNameType = "HSONAME-TYPE"
 )
 
-// target is an object to be asked about, and on whose word.
+// target is an object on a server, with the provenance of its name.
 type target struct {
 	host     string
 	port     uint16
 	nameType string
 	object   string
 	version  int
-	fields   []locator.Field // that the object must have
+	fields   []locator.Field // the fields that the object must have
 	from     fetch.Provenance
 }
 
-// targetOf is what a locator means, and the locator without an old form of
-// version, "%00" and digits behind the name.
+// targetOf returns the target that a locator names. It also returns the locator without the old form
+// of a version, "%00" and digits after the name.
 func targetOf(l *locator.Prospero, from fetch.Provenance) (target, *locator.Prospero) {
 	server, _ := locator.ServerOf(l)
 	t := target{host: server.Host, port: server.Port, nameType: "ASCII", object: l.HSOName, from: from}
@@ -53,8 +52,8 @@ func targetOf(l *locator.Prospero, from fetch.Provenance) (target, *locator.Pros
 	return t, &plain
 }
 
-// elsewhere is the target that a server names, asked on its word.
-func elsewhere(o proto.Object, from fetch.Provenance) (target, error) {
+// targetOfObject returns the target for an object that a server names.
+func targetOfObject(o proto.Object, from fetch.Provenance) (target, error) {
 	host, port, err := proto.SplitHost(o.Host)
 	if err != nil {
 		return target{}, err
@@ -69,12 +68,12 @@ func elsewhere(o proto.Object, from fetch.Provenance) (target, error) {
 	return t, nil
 }
 
-// key tells targets apart.
+// key identifies a target.
 func (t *target) key() string {
 	return fmt.Sprintf("%s:%d %q %d", strings.ToLower(t.host), t.port, t.object, t.version)
 }
 
-// locator is the URL of the target.
+// locator returns the URL of the target.
 func (t *target) locator() *locator.Prospero {
 	l := &locator.Prospero{HostPort: hostPort(t.host, t.port, "prospero"), HSOName: t.object}
 	if t.version != 0 {
@@ -86,7 +85,7 @@ func (t *target) locator() *locator.Prospero {
 	return l
 }
 
-// hostPort leaves out the port that the scheme has anyway.
+// hostPort returns a HostPort without a port that is the default of the scheme.
 func hostPort(host string, port uint16, scheme string) locator.HostPort {
 	if port == locator.DefaultPort(scheme) {
 		port = 0
@@ -94,13 +93,13 @@ func hostPort(host string, port uint16, scheme string) locator.HostPort {
 	return locator.HostPort{Host: host, Port: port}
 }
 
-// A question is the text of a request about an object.
-type question func(c *call, t *target) string
+// A request returns the text of a request about an object.
+type request func(c *call, t *target) string
 
-// software is what servers are told of the client.
+// software is the name of the client that is sent to servers.
 const software = "fetch1738"
 
-// greeting begins every request. The first line has the server say what it is.
+// greeting returns the beginning of every request. Its first line requests the server's name.
 func (c *call) greeting() string {
 	user := c.User
 	if user == "" {
@@ -109,7 +108,7 @@ func (c *call) greeting() string {
 	return "VERSION\nVERSION 5 " + software + "\nAUTHENTICATE '' UNAUTHENTICATED " + proto.Token(user) + "\n"
 }
 
-// list asks for the links of a directory, with all that is known of them.
+// list requests the links of a directory with all their attributes.
 func list(c *call, t *target) string {
 	if c.info.Protocol == 1 {
 		user := c.User
@@ -126,21 +125,20 @@ func list(c *call, t *target) string {
 		t.selects() + "LIST ATTRIBUTES+EXPAND COMPONENTS\n"
 }
 
-// info asks for the attributes of an object. All are asked for: dirsrv of 1994
-// has none of them if only ACCESS-METHOD is wanted.
+// info requests the attributes of an object. It requests all, because dirsrv of 1994 sends none if
+// only ACCESS-METHOD is requested.
 func info(c *call, t *target) string { return c.objectInfo(t, "#ALL") }
 
-// octets asks for the contents of an object.
-func octets(c *call, t *target) string { return c.objectInfo(t, "CONTENTS") }
+// contentsRequest requests the contents of an object.
+func contentsRequest(c *call, t *target) string { return c.objectInfo(t, "CONTENTS") }
 
 func (c *call) objectInfo(t *target, what string) string {
 	return c.greeting() + "GET-OBJECT-INFO " + what + " " + proto.Token(t.nameType) + " " + proto.Token(t.object) + " " +
 		strconv.Itoa(t.version) + "\n" + t.selects()
 }
 
-// selects are lines that narrow the object down to one with the given fields,
-// which is the protocol's own way to say it. The value of an ID is two words,
-// "REMOTE 7".
+// selects returns the lines that select the object with the given fields. The value of an ID is two
+// words, "REMOTE 7".
 func (t *target) selects() string {
 	var b strings.Builder
 	for _, f := range t.fields {

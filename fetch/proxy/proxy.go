@@ -1,6 +1,5 @@
-// Package proxy reaches servers by way of a proxy: one for HTTP, by CONNECT, or
-// one for SOCKS. It serves all Fetchers: what it makes goes into
-// [fetch.Env.Dial].
+// Package proxy connects to servers through an HTTP proxy, by CONNECT, or through a SOCKS proxy.
+// It works with every Fetcher: use [Proxy.Dial] as the [fetch.Env.Dial].
 package proxy
 
 import (
@@ -20,38 +19,38 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Proxy is on the way to a server. It must not be changed once it is in use;
-// its methods are safe for concurrent use.
+// A Proxy is an HTTP or SOCKS proxy. It must not be changed after first use. Its methods are safe
+// for concurrent use.
 type Proxy struct {
-	// Scheme is how it is spoken to:
-	//   - "http": connections go through it by CONNECT (RFC 9110 §9.3.6), and
-	//     package fetch/http hands it http URLs as they are
-	//   - "socks4": SOCKS version 4, with names looked up here; IPv4 only
-	//   - "socks4a": the same, with names looked up by the proxy
-	//   - "socks5": SOCKS version 5 (RFC 1928), with names looked up here
-	//   - "socks5h": the same, with names looked up by the proxy
+	// Scheme is the protocol of the proxy:
+	//  - "http": connections are tunneled by CONNECT (RFC 9110 §9.3.6); package fetch/http sends
+	//    it requests for http URLs directly
+	//  - "socks4": SOCKS version 4; names are looked up on this host; IPv4 only
+	//  - "socks4a": the same, but the proxy looks up names
+	//  - "socks5": SOCKS version 5 (RFC 1928); names are looked up on this host
+	//  - "socks5h": the same, but the proxy looks up names
 	Scheme string
-	// Server is where it is, and the login there if it wants one: Basic for HTTP,
-	// user and password (RFC 1929) for SOCKS 5, the user alone for SOCKS 4. Port 0
-	// is 1080.
+	// Server is the address of the proxy, and the login if it requires one: Basic authentication
+	// for HTTP, user and password (RFC 1929) for SOCKS 5, only the user for SOCKS 4. Port 0 means
+	// [DefaultPort].
 	locator.Server
-	// Header is sent to an HTTP proxy besides what is needed.
+	// Header holds additional header fields for an HTTP proxy.
 	Header http.Header
-	// HTTP10 asks by HTTP/1.0 for a connection.
+	// HTTP10 sends CONNECT requests as HTTP/1.0.
 	HTTP10 bool
-	// LookUp finds the addresses of a host where they are looked up here; nil asks
-	// the system.
+	// LookUp returns the addresses of a host, for the schemes that look up names on this host. If
+	// nil, the system's resolver is used.
 	LookUp func(ctx context.Context, host string, port uint16) ([]netip.Addr, error)
 }
 
-// DefaultPort is the port of a proxy that is not told.
+// DefaultPort is the port of a proxy whose port is not given.
 const DefaultPort = 1080
 
-// Schemes are those that a Proxy may have.
+// Schemes returns the valid values of Proxy.Scheme.
 func Schemes() []string { return []string{"http", "socks4", "socks4a", "socks5", "socks5h"} }
 
-// Parse reads "[scheme://][user:password@]host[:port]"; the scheme is "http" if
-// none is given. "socks" is "socks4". A path behind it is ignored.
+// Parse parses "[scheme://][user:password@]host[:port]". The default scheme is "http"; "socks"
+// means "socks4". A path is ignored.
 func Parse(text string) (*Proxy, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -62,7 +61,7 @@ func Parse(text string) (*Proxy, error) {
 		p.Scheme = "socks4"
 	}
 	if !slices.Contains(Schemes(), p.Scheme) {
-		return nil, fmt.Errorf("a proxy of type %q: %w: there are %s", scheme, errors.ErrUnsupported, strings.Join(Schemes(), ", "))
+		return nil, fmt.Errorf("proxy scheme %q: %w; use one of %s", scheme, errors.ErrUnsupported, strings.Join(Schemes(), ", "))
 	}
 	tolerant := locator.Parser{Tolerate: locator.HTTPLogin | locator.ModernHosts | locator.UnsafeOctets | locator.ReservedOctets}
 	if slash := strings.IndexAny(rest, "/?#"); slash >= 0 && !strings.Contains(rest[slash:], "@") { // else it may be part of a password
@@ -80,13 +79,13 @@ func Parse(text string) (*Proxy, error) {
 	return p, nil
 }
 
-// String is the proxy's URL with any password replaced by "***".
+// String returns the proxy's URL with any password replaced by "***".
 func (p *Proxy) String() string {
 	l := locator.HTTP{Server: p.Server}
 	return p.Scheme + strings.TrimPrefix(l.Redacted(), "http")
 }
 
-// Address is the proxy's host and port.
+// Address returns the proxy's host and port.
 func (p *Proxy) Address() locator.HostPort {
 	at := p.HostPort
 	if at.Port == 0 {
@@ -95,10 +94,10 @@ func (p *Proxy) Address() locator.HostPort {
 	return at
 }
 
-// Dial makes an [fetch.Env.Dial] that connects through p. It reaches p itself by
-// env, whose Allow is asked what [Proxy.Connect] asks; nil is the zero Env. The
-// connections are named after what was dialled: nothing is known of the address
-// at their end.
+// Dial returns a function for [fetch.Env.Dial] that connects through p. The connection to p itself
+// is made by env, whose Allow is called as described at [Proxy.Connect]. If env is nil, the zero
+// Env is used. The remote address of a connection is the address that was dialed, since the
+// server's IP address is not known.
 func (p *Proxy) Dial(env *fetch.Env) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		t, _ := fetch.ContextTarget(ctx)
@@ -119,10 +118,10 @@ func (p *Proxy) Dial(env *fetch.Env) func(ctx context.Context, network, address 
 	}
 }
 
-// Connect connects to t.Host and t.Port through p, as far as env.Allow does. It
-// is asked about what is known here of the server's address: all of it where
-// names are looked up here, else its being an address at all. Errors are
-// *[fetch.Error]s. The connection is the one to the proxy, as env.Dial made it.
+// Connect connects to t.Host and t.Port through p, if env.Allow permits it. Allow is called with
+// the host, and, for schemes that look up names on this host, with the addresses found. If t.Host
+// is an address, Allow is called with it for every scheme. Errors are of type *[fetch.Error]. The
+// returned connection is the one to the proxy, as env.Dial returned it.
 func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
 	c, err := p.connect(ctx, env, t)
 	if err == nil {
@@ -141,7 +140,7 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 		t.Network = "tcp"
 	}
 	if t.Network != "tcp" {
-		return nil, fmt.Errorf("a proxy carries no %s", t.Network)
+		return nil, fmt.Errorf("proxies do not support %s", t.Network)
 	}
 	if err := p.check(t); err != nil {
 		return nil, err
@@ -149,7 +148,7 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	if err := env.Permit(ctx, t); err != nil {
 		return nil, err
 	}
-	t.Host, _, _ = strings.Cut(t.Host, "%") // the zone of an address means nothing elsewhere
+	t.Host, _, _ = strings.Cut(t.Host, "%") // the zone of an address is only valid on this host
 	limits := env.WithDefaults().Limits
 	ctx, cancel := wire.Within(ctx, "no connection through the proxy", limits.Reply)
 	defer cancel()
@@ -175,8 +174,8 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	return c, nil
 }
 
-// Reach connects to the proxy itself, on the way to t. It is where the user put
-// it, wherever t comes from.
+// Reach connects to the proxy itself, in order to reach t. The provenance of the connection is the
+// configuration, regardless of that of t.
 func (p *Proxy) Reach(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
 	at := p.Address()
 	return env.Connect(ctx, fetch.Target{
@@ -184,8 +183,8 @@ func (p *Proxy) Reach(ctx context.Context, env *fetch.Env, t fetch.Target) (net.
 	})
 }
 
-// host is what a SOCKS proxy is told: the name, or an address of it that the
-// policy permits.
+// host returns the host to send to a SOCKS proxy: the name, or an address of it that the policy
+// permits and fits accepts.
 func (p *Proxy) host(ctx context.Context, env *fetch.Env, t fetch.Target, fits func(netip.Addr) bool) (string, error) {
 	if p.Scheme == "socks4a" || p.Scheme == "socks5h" {
 		return t.Host, nil
@@ -218,13 +217,13 @@ func (p *Proxy) host(ctx context.Context, env *fetch.Env, t fetch.Target, fits f
 		}
 	}
 	if refused == nil {
-		refused = fmt.Errorf("%s has no IPv4 address, and %s reaches no other; socks5 does", t.Host, p.Scheme)
+		refused = fmt.Errorf("%s has no IPv4 address, and %s supports only IPv4; use socks5", t.Host, p.Scheme)
 	}
 	return "", refused
 }
 
-// A Conn is a connection through a proxy. Who is at its end is known by name
-// only: that is its remote address, of network "proxied".
+// A Conn is a connection through a proxy. Its remote address is the name of the server; the network
+// is "proxied".
 type Conn struct {
 	net.Conn
 	name string
@@ -238,7 +237,7 @@ type namedAddr string
 func (namedAddr) Network() string  { return "proxied" }
 func (a namedAddr) String() string { return string(a) }
 
-// handshaken takes off what a handshake put on a connection.
+// handshaken removes the deadline of the handshake.
 func handshaken(c net.Conn) {
-	_ = c.SetDeadline(time.Time{}) // fails on a broken connection, which the next read tells
+	_ = c.SetDeadline(time.Time{}) // fails on a broken connection; the next read reports that
 }

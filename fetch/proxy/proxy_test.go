@@ -44,10 +44,10 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A talk is what a proxy in memory expects to hear, and says to each of it.
+// A talk is a dialogue: what a proxy in memory expects to receive, and what it sends in reply.
 type talk []struct{ hear, say string }
 
-// hold answers on c as the talk says, and gives what was heard besides.
+// hold performs the proxy's side of the dialogue on c, and returns what it received in addition.
 func (k talk) hold(c net.Conn) string {
 	defer c.Close()
 	for _, step := range k {
@@ -63,8 +63,7 @@ func (k talk) hold(c net.Conn) string {
 	return ""
 }
 
-// connect connects through a proxy that holds a talk, and reads what comes from
-// behind it.
+// connect connects through a proxy that follows k, and returns what the server sends.
 func connect(t *testing.T, p *Proxy, env *fetch.Env, target fetch.Target, k talk) (string, error) {
 	t.Helper()
 	var dialled []string
@@ -105,7 +104,8 @@ func known(addrs ...string) func(context.Context, string, uint16) ([]netip.Addr,
 	}
 }
 
-// What goes over the wire, octet by octet. The server behind greets at once.
+// TestConversations checks all bytes on the wire. The server behind the proxy sends its greeting at
+// once.
 func TestConversations(t *testing.T) {
 	target := fetch.Target{Host: "ftp.example", Port: 21}
 	v4, v6 := fetch.Target{Host: "192.0.2.7", Port: 258}, fetch.Target{Host: "2001:db8::7", Port: 21}
@@ -160,12 +160,12 @@ func TestHeader(t *testing.T) {
 	c.Close()
 	want := "CONNECT h:70 HTTP/1.0\r\nHost: h:70\r\nCookie: canary\r\nProxy-Authorization: Bearer canary\r\nUser-Agent: x\r\n\r\n"
 	if got := <-heard; got != want || sent.String() != strings.NewReplacer("Bearer canary", "****", "Cookie: canary", "Cookie: ****").Replace(want) {
-		t.Errorf("heard %q; told of %q", got, sent.String())
+		t.Errorf("the proxy received %q; it was connected for %q", got, sent.String())
 	}
 }
 
-// What an option, a route or a program lets into the head ends no line of it, and
-// the proxy is not even dialled.
+// TestInjection checks that no host or header field can end a line of the request. The proxy is not
+// even connected to.
 func TestInjection(t *testing.T) {
 	for name, tc := range map[string]struct {
 		host   string
@@ -183,7 +183,7 @@ func TestInjection(t *testing.T) {
 			}
 			p := &Proxy{Scheme: scheme, Header: tc.header, Server: locator.Server{HostPort: locator.HostPort{Host: "p.example"}}}
 			env := &fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) {
-				t.Errorf("%s: dialled", name)
+				t.Errorf("%s: the proxy was dialed", name)
 				return nil, errors.New("no")
 			}}
 			if _, err := p.Connect(t.Context(), env, fetch.Target{Host: tc.host, Port: 70}); fetch.KindOf(err) != fetch.ErrBadURL {
@@ -205,19 +205,19 @@ func TestRefusals(t *testing.T) {
 	}{
 		"socks4 rejects":      {"socks4a://p.example", target, "\x04", "\x00\x5b\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "rejected"},
 		"socks4 identd":       {"socks4a://p.example", target, "\x04", "\x00\x5c\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "identd"},
-		"socks4 other user":   {"socks4a://p.example", target, "\x04", "\x00\x5d\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "another user"},
-		"socks4 strange code": {"socks4a://p.example", target, "\x04", "\x00\x00\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "unknown code 0"},
-		"socks4 is none":      {"socks4a://p.example", target, "\x04", "HTTP/1.1 400", fetch.ErrUnreachable, "does not speak SOCKS 4"},
+		"socks4 other user":   {"socks4a://p.example", target, "\x04", "\x00\x5d\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "another one"},
+		"socks4 strange code": {"socks4a://p.example", target, "\x04", "\x00\x00\x00\x00\x00\x00\x00\x00", fetch.ErrUnreachable, "unexpected reply code"},
+		"not socks4":          {"socks4a://p.example", target, "\x04", "HTTP/1.1 400", fetch.ErrUnreachable, "not a SOCKS 4 proxy"},
 		"socks4 cut":          {"socks4a://p.example", target, "\x04", "\x00\x5a", fetch.ErrUnreachable, ""},
-		"socks4 IPv6":         {"socks4a://p.example", fetch.Target{Host: "::1", Port: 21}, "", "", fetch.ErrUnreachable, "socks5h does"},
+		"socks4 IPv6":         {"socks4a://p.example", fetch.Target{Host: "::1", Port: 21}, "", "", fetch.ErrUnreachable, "use socks5h"},
 		"socks4 no IPv4":      {"socks4://p.example", target, "", "", fetch.ErrUnreachable, "no IPv4 address"},
 		"socks4 NUL":          {"socks4a://a%00b@p.example", target, "", "", fetch.ErrUnreachable, "NUL"},
 		"socks4 long":         {"socks4a://p.example", fetch.Target{Host: strings.Repeat("h", 256), Port: 21}, "", "", fetch.ErrUnreachable, "255"},
 		"socks5 no method":    {"socks5h://p.example", target, "\x05\x01\x00", "\x05\xff", fetch.ErrUnreachable, "auth"},
 		"socks5 refuses":      {"socks5h://p.example", target, "\x05\x01\x00", "\x05\x00", fetch.ErrUnreachable, ""},
 		"http is cut":         {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\n", fetch.ErrUnreachable, ""},
-		"http has no end":     {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.ErrTooLarge, "no end"},
-		"udp":                 {"http://p.example", fetch.Target{Network: "udp", Host: "h", Port: 191}, "", "", fetch.ErrUnreachable, "carries no udp"},
+		"http has no end":     {"http://p.example", target, "CONNECT", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), fetch.ErrTooLarge, "too long"},
+		"udp":                 {"http://p.example", fetch.Target{Network: "udp", Host: "h", Port: 191}, "", "", fetch.ErrUnreachable, "do not support udp"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, err := Parse(tc.proxy)
@@ -242,8 +242,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Where names are looked up here the policy judges what they lead to, and the
-// first address that it permits is the one that the proxy is told.
+// TestPolicyOfAddresses checks that, if names are looked up on this host, the policy judges the
+// addresses. The proxy receives the first one that is permitted.
 func TestPolicyOfAddresses(t *testing.T) {
 	p := &Proxy{Scheme: "socks5", Server: locator.Server{HostPort: locator.HostPort{Host: "p.example"}}, LookUp: known("10.0.0.1", "192.0.2.9")}
 	env := &fetch.Env{Allow: func(_ context.Context, t fetch.Target) error {
@@ -263,7 +263,7 @@ func TestPolicyOfAddresses(t *testing.T) {
 	}
 }
 
-// Dial is for every scheme: what it was dialled for comes from the context.
+// TestDial checks that Dial works for every scheme: the target comes from the context.
 func TestDial(t *testing.T) {
 	p := &Proxy{Scheme: "socks4a", Server: locator.Server{HostPort: locator.HostPort{Host: "p.example"}}}
 	here, there := net.Pipe()
@@ -309,8 +309,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzAnswer lets a proxy answer anything: it is believed only where it has
-// granted the connection, and never read beyond that.
+// FuzzAnswer has a proxy that sends any answer: a connection is only returned if the proxy has
+// granted it, and nothing is read beyond the answer.
 func FuzzAnswer(f *testing.F) {
 	f.Add("http", []byte("HTTP/1.1 200 OK\r\n\r\nx"))
 	f.Add("http", []byte("HTTP/1.1 407 No\r\nX: y\r\n\r\n"))

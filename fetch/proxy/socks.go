@@ -17,7 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// socks5 asks a SOCKS proxy for a connection to the server (RFC 1928).
+// socks5 connects to the server through a SOCKS 5 proxy (RFC 1928).
 func (p *Proxy) socks5(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
 	host, err := p.host(ctx, env, t, func(netip.Addr) bool { return true })
 	if err != nil {
@@ -49,8 +49,8 @@ func (f dialFunc) DialContext(ctx context.Context, network, address string) (net
 
 const maxSocks4Text = 255
 
-// socks4Request asks a SOCKS 4 proxy for a connection ("SOCKS: A protocol for
-// TCP proxy across firewalls", Ying-Da Lee), with the extension 4A for names.
+// socks4Request returns the request of SOCKS 4 for a connection ("SOCKS: A protocol for TCP proxy
+// across firewalls", Ying-Da Lee), with the extension 4A for names.
 func (p *Proxy) socks4Request(ctx context.Context, env *fetch.Env, t fetch.Target) ([]byte, error) {
 	host, err := p.host(ctx, env, t, netip.Addr.Is4)
 	if err != nil {
@@ -59,17 +59,17 @@ func (p *Proxy) socks4Request(ctx context.Context, env *fetch.Env, t fetch.Targe
 	addr, err := netip.ParseAddr(host)
 	isName := err != nil
 	switch {
-	case isName: // an address that cannot be tells of a name behind the user
+	case isName: // an invalid address means that a name follows the user
 		addr = netip.AddrFrom4([4]byte{0, 0, 0, 1})
 	case !addr.Unmap().Is4():
-		return nil, fmt.Errorf("%s is no IPv4 address, and %s reaches no other; socks5h does", addr, p.Scheme)
+		return nil, fmt.Errorf("%s is not an IPv4 address, and %s supports only IPv4; use socks5h", addr, p.Scheme)
 	}
 	user := ""
 	if p.Login != nil {
 		user = p.Login.User
 	}
 	if len(user) > maxSocks4Text || len(host) > maxSocks4Text || strings.Contains(user+host, "\x00") {
-		return nil, errors.New("the user or the host is longer than 255 octets or holds a NUL")
+		return nil, errors.New("the user name or the host is longer than 255 bytes or contains a NUL")
 	}
 	b := binary.BigEndian.AppendUint16([]byte{4, 1}, t.Port)
 	b = append(b, addr.Unmap().AsSlice()...)
@@ -80,7 +80,7 @@ func (p *Proxy) socks4Request(ctx context.Context, env *fetch.Env, t fetch.Targe
 	return b, nil
 }
 
-// socks4 sends a request and reads the answer to it.
+// socks4 sends a request and reads the reply.
 func socks4(ctx context.Context, raw net.Conn, limits *fetch.Limits, request []byte) error {
 	c := wire.NewConn(ctx, raw, limits.Reply)
 	defer func() {
@@ -95,7 +95,7 @@ func socks4(ctx context.Context, raw net.Conn, limits *fetch.Limits, request []b
 		return err
 	}
 	if answer[0] != 0 {
-		return fmt.Errorf("the proxy does not speak SOCKS 4: its answer begins with octet %d", answer[0])
+		return fmt.Errorf("not a SOCKS 4 proxy: its reply begins with byte %d", answer[0])
 	}
 	switch code := answer[1]; code {
 	case 90:
@@ -103,10 +103,10 @@ func socks4(ctx context.Context, raw net.Conn, limits *fetch.Limits, request []b
 	case 91:
 		return errors.New("the SOCKS proxy rejected the request or failed (91)")
 	case 92:
-		return errors.New("the SOCKS proxy could not ask identd about the user (92)")
+		return errors.New("the SOCKS proxy could not verify the user: it cannot connect to identd (92)")
 	case 93:
-		return errors.New("the SOCKS proxy was told another user by identd (93)")
+		return errors.New("the SOCKS proxy rejected the user: identd reports another one (93)")
 	default:
-		return fmt.Errorf("the SOCKS proxy answered with the unknown code %d", code)
+		return fmt.Errorf("unexpected reply code from the SOCKS proxy: %d", code)
 	}
 }

@@ -44,28 +44,28 @@ func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, 
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusProxyAuthRequired:
-		return &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: resp.StatusCode, Reply: "the proxy wants a login, or another one"}
+		return &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: resp.StatusCode, Reply: "the proxy requires a login, or rejected the one it was sent"}
 	case resp.StatusCode/100 != 2:
-		return fmt.Errorf("the proxy says %s", fetch.Printable(resp.Status))
+		return fmt.Errorf("the proxy replied %s", fetch.Printable(resp.Status))
 	}
 	return nil
 }
 
-// check refuses what would end a line of the head that asks for a connection.
+// check refuses what would break the header of a CONNECT request.
 func (p *Proxy) check(t fetch.Target) error {
 	const ends = "\r\n\x00"
 	if strings.ContainsAny(t.Host, ends+" ") {
-		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("white space or a control octet in the host")}
+		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("the host contains white space or a control character")}
 	}
 	for name, values := range p.Header {
 		if strings.ContainsAny(name+strings.Join(values, ""), ends) {
-			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("a line end or control octet in header field %s", fetch.Printable(name))}
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("header field %s contains a line break or control character", fetch.Printable(name))}
 		}
 	}
 	return nil
 }
 
-// ask is the head that asks for a connection, and what may be shown of it.
+// ask returns the CONNECT request, and a copy with masked secrets.
 func (p *Proxy) ask(to string) (head, shown string) {
 	version := "HTTP/1.1"
 	if p.HTTP10 {
@@ -86,8 +86,8 @@ func (p *Proxy) ask(to string) (head, shown string) {
 
 const authorization = "Proxy-Authorization"
 
-// Authorization is the value of the Proxy-Authorization field (RFC 7617); empty
-// without a login.
+// Authorization returns the value of the Proxy-Authorization field (RFC 7617). It is empty if p has
+// no login.
 func (p *Proxy) Authorization() string {
 	if p.Login == nil {
 		return ""
@@ -95,8 +95,8 @@ func (p *Proxy) Authorization() string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(p.Login.User+":"+p.Login.Password))
 }
 
-// readHead reads an answer's head, octet by octet: what is behind it belongs to
-// the server, which may be one that speaks first.
+// readHead reads the head of the reply byte by byte. What follows belongs to the server, which may
+// be one that sends first.
 func readHead(r io.Reader, limits *fetch.Limits) ([]byte, error) {
 	var head []byte
 	line := 0
@@ -111,7 +111,7 @@ func readHead(r io.Reader, limits *fetch.Limits) ([]byte, error) {
 		line++
 		switch {
 		case limits.Line > 0 && line > limits.Line, limits.Header > 0 && len(head) > limits.Header:
-			return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("the proxy's answer has no end")}
+			return nil, &fetch.Error{Kind: fetch.ErrTooLarge, Err: errors.New("the head of the proxy's reply is too long")}
 		case octet[0] != '\n':
 		case bytes.HasSuffix(head, []byte("\n\n")), bytes.HasSuffix(head, []byte("\n\r\n")):
 			return head, nil

@@ -1,20 +1,19 @@
 package telnet
 
-// An agreement is the state of one option on one side of the connection, by the
-// Q method of RFC 1143 §7, which no pair of peers can make loop. An option starts
-// off.
+// An agreement is the state of one option on one side of the connection. It follows the Q method of
+// RFC 1143 §7, with which negotiation cannot loop. Options are initially off.
 type agreement uint8
 
 const (
 	off           agreement = iota
 	on                      //
-	wantOn                  // we have asked for it
-	wantOnThenOff           // and have changed our mind since
-	wantOff                 // we have asked for its end
-	wantOffThenOn           // and have changed our mind since
+	wantOn                  // requested, no reply yet
+	wantOnThenOff           // requested, to be turned off after the reply
+	wantOff                 // its end is requested, no reply yet
+	wantOffThenOn           // its end is requested, to be turned on after the reply
 )
 
-// answer is what is to be said about an option.
+// answer is the command to send for an option.
 type answer int8
 
 const (
@@ -23,8 +22,9 @@ const (
 	no      answer = -1 // WONT or DONT
 )
 
-// heard takes a WILL or DO (positive), or a WONT or DONT.
-func (a *agreement) heard(positive, acceptable bool) answer {
+// received updates the state for a received WILL or DO (positive), or WONT or DONT, and returns the
+// answer.
+func (a *agreement) received(positive, acceptable bool) answer {
 	was := *a
 	if positive {
 		switch {
@@ -36,7 +36,7 @@ func (a *agreement) heard(positive, acceptable bool) answer {
 		case was == wantOnThenOff:
 			*a = wantOff
 			return no
-		case was == wantOff: // the peer breaks the rules
+		case was == wantOff: // the peer violates the protocol
 			*a = off
 		case was == wantOn, was == wantOffThenOn:
 			*a = on
@@ -54,8 +54,8 @@ func (a *agreement) heard(positive, acceptable bool) answer {
 	return nothing
 }
 
-// ask asks for an option, or for its end.
-func (a *agreement) ask(positive bool) answer {
+// request updates the state to request an option, or its end, and returns the command to send.
+func (a *agreement) request(positive bool) answer {
 	switch was := *a; {
 	case was == off && positive:
 		*a = wantOn

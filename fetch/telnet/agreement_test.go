@@ -34,9 +34,9 @@ func TestQMethod(t *testing.T) {
 			var got answer
 			switch tt.event {
 			case "will", "wont":
-				got = a.heard(tt.event == "will", tt.acceptable)
+				got = a.received(tt.event == "will", tt.acceptable)
 			default:
-				got = a.ask(tt.event == "enable")
+				got = a.request(tt.event == "enable")
 			}
 			if a != tt.after || got != tt.answer {
 				t.Errorf("state %d, answer %d; want %d, %d", a, got, tt.after, tt.answer)
@@ -45,8 +45,8 @@ func TestQMethod(t *testing.T) {
 	}
 }
 
-// TestQMethodEnds: two peers that both go by it, whatever they want and how
-// often they change their minds, come to rest with the same view.
+// TestQMethodEnds checks that two peers that follow the Q method always end with the same state, no
+// matter what they request and how often they change it.
 func TestQMethodEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1143, 0))
 	for range 20000 {
@@ -63,15 +63,15 @@ func TestQMethodEnds(t *testing.T) {
 			switch n := r.IntN(4); {
 			case n == 0 && wishes > 0:
 				wishes--
-				say(&toThem, us.ask(willing[0] && r.IntN(2) == 0))
+				say(&toThem, us.request(willing[0] && r.IntN(2) == 0))
 			case n == 1 && wishes > 0:
 				wishes--
-				say(&toUs, them.ask(willing[1] && r.IntN(2) == 0))
+				say(&toUs, them.request(willing[1] && r.IntN(2) == 0))
 			case n == 2 && len(toUs) > 0:
-				say(&toThem, us.heard(toUs[0], willing[0]))
+				say(&toThem, us.received(toUs[0], willing[0]))
 				toUs = toUs[1:]
 			case n == 3 && len(toThem) > 0:
-				say(&toUs, them.heard(toThem[0], willing[1]))
+				say(&toUs, them.received(toThem[0], willing[1]))
 				toThem = toThem[1:]
 			}
 			if messages > 1000 {
@@ -79,7 +79,7 @@ func TestQMethodEnds(t *testing.T) {
 			}
 		}
 		if us != them || us != on && us != off {
-			t.Fatalf("one ends in state %d, the other in %d", us, them)
+			t.Fatalf("one peer ends in state %d, the other in %d; want the same", us, them)
 		}
 	}
 }

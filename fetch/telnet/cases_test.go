@@ -15,8 +15,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestSubnegotiationFlaws: what has overflowed buffers or given secrets away in
-// other telnet clients (CVE ids), said by a server to ours.
+// TestSubnegotiationFlaws sends what has overflowed buffers or disclosed secrets in other telnet
+// clients (see the CVE ids).
 func TestSubnegotiationFlaws(t *testing.T) {
 	t.Setenv("CANARY_HOME", "canary-in-the-environment")
 	environ := &Options{Environ: []Variable{{"USER", "joe"}}}
@@ -28,8 +28,8 @@ func TestSubnegotiationFlaws(t *testing.T) {
 		id      string
 		opt     *Options
 		say     string
-		kind    fetch.ErrorKind // Other is none
-		answers []string        // nil is those with no more octets than were said
+		kind    fetch.ErrorKind // ErrOther means no error
+		answers []string        // nil means any answers that are not longer than say
 	}{
 		{"case 83, CVE-2005-0469 LINEMODE SLC", environ, "\xff\xfa\x22\x03" + strings.Repeat("\x01\x02\x03", 10000) + iacSE, fetch.ErrTooLarge, []string{}},
 		{"case 83, CVE-2005-0469 agreed to", environ, iacDO + "\x22\xff\xfa\x22\x03" + strings.Repeat("\x01\x02\x03", 1000) + iacSE, fetch.ErrOther, []string{"IAC WONT LINEMODE"}},
@@ -62,7 +62,7 @@ func TestSubnegotiationFlaws(t *testing.T) {
 						octets += len(l.Octets)
 					}
 					if l.From == testserver.FromClient && strings.Contains(l.Octets, os.Getenv("CANARY_HOME")) {
-						t.Errorf("the environment went out: %s", l.Text)
+						t.Errorf("the client sent its environment: %s", l.Text)
 					}
 				}
 				got := srv.Transcript().From(testserver.FromClient)
@@ -70,14 +70,14 @@ func TestSubnegotiationFlaws(t *testing.T) {
 					got = got[:len(got)-1] // to AYT
 				}
 				if tt.answers != nil && !slices.Equal(got, tt.answers) || octets > len(tt.say)+2+300 {
-					t.Errorf("%d octets went out: %q", octets, got)
+					t.Errorf("the client sent %d bytes, more than it received: %q", octets, got)
 				}
 			})
 		})
 	}
 }
 
-// TestOctetsOfTheUser: nothing that a user names negotiates on our behalf.
+// TestOctetsOfTheUser checks that user input cannot contain telnet commands.
 func TestOctetsOfTheUser(t *testing.T) {
 	telnet := func(user, password string) locator.Locator {
 		return &locator.Telnet{Server: locator.Server{HostPort: locator.HostPort{Host: "127.0.0.1"}, Login: &locator.Login{User: user, Password: password, HasPassword: true}}}
@@ -102,7 +102,7 @@ func TestOctetsOfTheUser(t *testing.T) {
 	} {
 		for _, interact := range []bool{false, true} {
 			f := &Fetcher{Env: &fetch.Env{Dial: nil, Allow: func(context.Context, fetch.Target) error {
-				t.Errorf("%s: something was asked for", tt.id)
+				t.Errorf("%s: the client sent a request", tt.id)
 				return nil
 			}}}
 			req := &fetch.Request{Locator: tt.loc, Interact: interact}
@@ -126,8 +126,8 @@ func TestOctetsOfTheUser(t *testing.T) {
 	}
 }
 
-// TestLoginIsNotSent (case 89, CVE-2000-0834): the user and password of the URL go to
-// nobody but the reader of the advice.
+// TestLoginIsNotSent checks that the user and password of the URL are not sent (case 89,
+// CVE-2000-0834).
 func TestLoginIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := serve(t, testserver.TelnetStep{Command: iacDO + "\x27" + iacDO + "\x25"}, testserver.TelnetStep{Say: "login: "}, done, testserver.TelnetStep{Say: "Password: "}, done)

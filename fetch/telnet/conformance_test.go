@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A telnet URL names no document. For the conformance kit a service stands for
-// each, which negotiates, says the document, and closes.
+// A telnet URL does not name a document. So the conformance kit uses one service for each document,
+// which negotiates, sends the document, and closes.
 func TestConformance(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
 		New: func(env *fetch.Env) fetch.Fetcher { return listener{&Fetcher{Env: env}} },
@@ -63,7 +63,7 @@ func serveDocuments(tb testing.TB, content fs.FS) *fetchtest.Site {
 	}}
 }
 
-// nvt is data as a network virtual terminal has it, but for IAC.
+// nvt returns data in the form of a network virtual terminal, without doubling IAC.
 func nvt(data []byte) string {
 	var b []byte
 	for i, c := range data {
@@ -75,7 +75,7 @@ func nvt(data []byte) string {
 	return string(b)
 }
 
-// A listener is a Fetcher whose documents are what services say.
+// A listener is a Fetcher whose documents are the output of services.
 type listener struct{ *Fetcher }
 
 func (f listener) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {

@@ -8,15 +8,14 @@ import (
 	"github.com/ziutek/telnet"
 )
 
-// newReader undoubles IAC by ziutek/telnet. That library's Read dies on commands
-// it does not know (IAC NOP), so that it gets a stream from which a filter has
-// taken all of them; its Write loses octets from 80 to FF, so that it never
-// writes.
+// newReader returns a reader that undoubles IAC with ziutek/telnet. The Read of that library fails
+// on commands that it does not know (IAC NOP), so filtered must be a stream without commands. Its
+// Write loses octets from 80 to FF, so it is never used for writing.
 func newReader(filtered io.Reader) (io.Reader, error) {
 	return telnet.NewConn(oneWay{r: filtered})
 }
 
-// oneWay is a net.Conn that can be read.
+// oneWay is a net.Conn that can only be read.
 type oneWay struct {
 	net.Conn // nil
 	r        io.Reader

@@ -9,8 +9,8 @@ import (
 	"github.com/ziutek/telnet"
 )
 
-// What ziutek/telnet gets wrong, pinned: when one of these tests fails, an
-// upgrade has mended it, and newReader can be looked at again.
+// These tests pin known bugs of ziutek/telnet. If one fails, an upgrade has fixed the bug, and
+// newReader can be simplified.
 
 func TestLibraryWriteLosesOctets(t *testing.T) {
 	all := make([]byte, 256)
@@ -30,7 +30,7 @@ func TestLibraryWriteLosesOctets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := escape(nil, all, true); bytes.Equal(got, want) {
-		t.Error("its Write doubles IAC and keeps 80 to FE")
+		t.Error("Write of ziutek/telnet now doubles IAC and keeps 80 to FE")
 	}
 }
 
@@ -40,11 +40,11 @@ func TestLibraryReadDiesOnNOP(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(c); err == nil || string(got) == "ab" {
-		t.Errorf("its Read passes over IAC NOP: %q, %v", got, err)
+		t.Errorf("Read of ziutek/telnet now skips IAC NOP: %q, %v", got, err)
 	}
 }
 
-// TestNothingPassesTheFilter: the library is never made to write.
+// TestNothingPassesTheFilter checks that no command reaches the library, so that it never writes.
 func TestNothingPassesTheFilter(t *testing.T) {
 	for c := 0; c < 255; c++ {
 		text := []byte{'a', cmdIAC, byte(c), 1, 'b', cmdIAC, cmdSE, 'c'}
@@ -59,7 +59,7 @@ func TestNothingPassesTheFilter(t *testing.T) {
 	}
 }
 
-// silent is a handler that keeps what it gets.
+// silent is a handler that only records its calls.
 type silent struct {
 	got  []string
 	bare bool // binary

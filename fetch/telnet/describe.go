@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Describe puts commands into words for a person: "IAC DO TERMINAL-TYPE". It is
-// for what the hooks Sent and Received of a [fetch.Trace] are given.
+// Describe returns telnet commands as text, such as "IAC DO TERMINAL-TYPE". Its argument is a slice
+// that a [fetch.Trace] passes to its hooks Sent and Received. Several commands are separated by
+// newlines.
 func Describe(commands []byte) string {
 	d := new(describer)
 	f := &filter{on: d}

@@ -2,10 +2,9 @@ package telnet
 
 import "io"
 
-// A filter takes the commands out of what a server sends and hands them to a
-// handler, in order. What is left is data in which IAC is still doubled: that is
-// for whoever reads next. CR NUL, the network virtual terminal's lone CR, becomes
-// CR. Commands may be split over reads anywhere.
+// A filter removes the commands from a server's output and passes them to a handler, in order. The
+// rest is data in which IAC is still doubled; the next reader undoubles it. CR NUL, which is a lone
+// CR on a network virtual terminal, becomes CR. Commands may be split over several reads.
 type filter struct {
 	r  io.Reader
 	on handler
@@ -17,18 +16,18 @@ type filter struct {
 
 	buf  [4 << 10]byte
 	data []byte // ready to be read
-	err  error  // what comes after data
+	err  error  // returned after data
 }
 
-// A handler gets what is not data. An error ends the stream.
+// A handler receives everything that is not data. An error ends the stream.
 type handler interface {
-	// command is one of two octets, such as IAC NOP.
+	// command handles a command of two octets, such as IAC NOP.
 	command(c byte) error
-	// negotiate is one of three, such as IAC DO ECHO.
+	// negotiate handles a command of three octets, such as IAC DO ECHO.
 	negotiate(verb, option byte) error
-	// subnegotiate is what stands between IAC SB and IAC SE, IAC undoubled.
+	// subnegotiate handles the data between IAC SB and IAC SE, with IAC undoubled.
 	subnegotiate(option byte, data []byte) error
-	// binary tells whether the server sends octets without a meaning.
+	// binary reports whether the server transmits in binary mode.
 	binary() bool
 }
 
@@ -42,8 +41,7 @@ const (
 	inSubCommand
 )
 
-// Read implements io.Reader. A stream that ends inside of a command ends in
-// io.ErrUnexpectedEOF.
+// Read implements io.Reader. It returns io.ErrUnexpectedEOF for a stream that ends inside a command.
 func (f *filter) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -97,7 +95,7 @@ func (f *filter) octet(c byte) error {
 			f.state = inData
 			return f.endSub()
 		}
-		// No subnegotiation has a command inside: this one was broken off.
+		// A subnegotiation cannot contain a command, so this one was aborted.
 		f.sub = f.sub[:0]
 		return f.octetOfCommand(c)
 	}
@@ -108,7 +106,7 @@ func (f *filter) octetOfData(c byte) {
 	switch {
 	case c == cmdIAC:
 		f.state = inCommand
-		return // whatever the command, it does not come between CR and NUL
+		return // a command between CR and NUL does not separate them
 	case c == 0 && f.afterCR && !f.on.binary():
 	default:
 		f.data = append(f.data, c)
@@ -116,7 +114,7 @@ func (f *filter) octetOfData(c byte) {
 	f.afterCR = c == '\r'
 }
 
-// octetOfCommand is what follows an IAC.
+// octetOfCommand handles the octet after IAC.
 func (f *filter) octetOfCommand(c byte) error {
 	f.state = inData
 	switch c {

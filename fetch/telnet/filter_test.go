@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// decode is what a reader makes of octets.
+// decode returns the data that a reader decodes from octets.
 func decode(r io.Reader, h handler) (string, error) {
 	data, err := newReader(&filter{r: r, on: h})
 	if err != nil {
@@ -93,9 +93,9 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// FuzzTelnetStream: data that was escaped comes out as it was, whatever commands
-// stand between its octets and however it is cut; and of any octets at all no
-// command passes, and no more comes out than went in.
+// FuzzTelnetStream checks that escaped data is decoded unchanged, no matter which commands are
+// between its octets and how it is split. For arbitrary input no command may pass the filter, and the
+// output may not be longer than the input.
 func FuzzTelnetStream(f *testing.F) {
 	f.Add([]byte("hello\r\n\xff\r"), []byte("\xff\xf1"), byte(1), false)
 	f.Add([]byte("\r\x00\xff\xff\xfd"), []byte("\xff\xfa\x18\xff\xff\xff\xf0"), byte(3), true)

@@ -7,16 +7,16 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// negotiator is a Session as its filter sees it.
+// negotiator is a Session as the handler of its filter.
 type negotiator Session
 
 var _ handler = (*negotiator)(nil)
 
-// command takes those that ask for nothing (NOP, GA, DM, …), and AYT, whose
-// answer no program can mistake for something typed.
+// command ignores commands that require no answer (NOP, GA, DM, …). It answers AYT with NOP, which
+// no program can mistake for typed input.
 func (n *negotiator) command(c byte) error {
 	s := (*Session)(n)
-	s.heard(cmdIAC, c)
+	s.traceReceived(cmdIAC, c)
 	if c != cmdAYT {
 		return nil
 	}
@@ -26,32 +26,32 @@ func (n *negotiator) command(c byte) error {
 // negotiate answers WILL, WONT, DO and DONT.
 func (n *negotiator) negotiate(verb, option byte) error {
 	s := (*Session)(n)
-	s.heard(cmdIAC, verb, option)
+	s.traceReceived(cmdIAC, verb, option)
 	return s.answer(func() []byte {
 		positive := verb == cmdWILL || verb == cmdDO
-		first := !s.spoken
-		s.spoken = true
+		first := !s.negotiates
+		s.negotiates = true
 		var reply []byte
 		if verb == cmdDO || verb == cmdDONT {
 			was := s.us[option]
-			reply = say(cmdWILL, option, s.us[option].heard(positive, s.offers(option)))
+			reply = encode(cmdWILL, option, s.us[option].received(positive, s.offers(option)))
 			if option == optNAWS && was != on && s.us[option] == on {
 				reply = append(reply, s.window()...)
 			}
 		} else {
-			reply = say(cmdDO, option, s.them[option].heard(positive, s.accepts(option)))
+			reply = encode(cmdDO, option, s.them[option].received(positive, s.accepts(option)))
 		}
 		if first && s.opt.Binary == BinaryAsk {
-			reply = append(reply, s.binaryWishes()...)
+			reply = append(reply, s.binaryRequests()...)
 		}
 		return reply
 	})
 }
 
-// subnegotiate answers those who ask for what was offered.
+// subnegotiate answers SEND for the options that are on.
 func (n *negotiator) subnegotiate(option byte, data []byte) error {
 	s := (*Session)(n)
-	s.heard(subnegotiation(option, data...)...)
+	s.traceReceived(subnegotiation(option, data...)...)
 	return s.answer(func() []byte {
 		if len(data) == 0 || data[0] != subSEND || s.us[option] != on {
 			return nil
@@ -68,7 +68,7 @@ func (n *negotiator) subnegotiate(option byte, data []byte) error {
 	})
 }
 
-// binary tells whether the server sends without the terminal's meaning of CR.
+// binary reports whether the server transmits in binary mode, in which CR has no special meaning.
 func (n *negotiator) binary() bool {
 	s := (*Session)(n)
 	s.mu.Lock()
@@ -76,7 +76,7 @@ func (n *negotiator) binary() bool {
 	return s.them[optBinary] == on
 }
 
-// offers are the options that the server may ask for.
+// offers reports whether the server may request an option of this side.
 func (s *Session) offers(option byte) bool {
 	switch option {
 	case optSGA, optTType:
@@ -93,24 +93,24 @@ func (s *Session) offers(option byte) bool {
 	return false
 }
 
-// accepts are the options that the server may offer.
+// accepts reports whether the server may turn an option on.
 func (s *Session) accepts(option byte) bool {
 	return option == optEcho || option == optSGA || option == optBinary && s.opt.Binary != BinaryRefuse
 }
 
-// binaryWishes are the commands for what opt.Binary says; s.mu is held.
-func (s *Session) binaryWishes() []byte {
-	wish := s.opt.Binary == BinaryAsk
-	return append(say(cmdWILL, optBinary, s.us[optBinary].ask(wish)), say(cmdDO, optBinary, s.them[optBinary].ask(wish))...)
+// binaryRequests returns the commands that request opt.Binary. s.mu must be held.
+func (s *Session) binaryRequests() []byte {
+	want := s.opt.Binary == BinaryAsk
+	return append(encode(cmdWILL, optBinary, s.us[optBinary].request(want)), encode(cmdDO, optBinary, s.them[optBinary].request(want))...)
 }
 
-// window is the size as NAWS tells it; s.mu is held.
+// window returns the window size as a NAWS subnegotiation. s.mu must be held.
 func (s *Session) window() []byte {
 	return subnegotiation(optNAWS, byte(s.columns>>8), byte(s.columns), byte(s.rows>>8), byte(s.rows))
 }
 
-// say is an answer: positive is WILL or DO, whose opposite is the next octet.
-func say(positive, option byte, a answer) []byte {
+// encode returns the command for an answer. positive is WILL or DO; the next octet is its opposite.
+func encode(positive, option byte, a answer) []byte {
 	switch a {
 	case yes:
 		return []byte{cmdIAC, positive, option}
@@ -120,31 +120,31 @@ func say(positive, option byte, a answer) []byte {
 	return nil
 }
 
-// heard tells the trace.
-func (s *Session) heard(octets ...byte) {
-	s.tell(func(t *fetch.Trace) { t.Received(octets) })
+// traceReceived passes received commands to the trace.
+func (s *Session) traceReceived(octets ...byte) {
+	s.callHook(func(t *fetch.Trace) { t.Received(octets) })
 }
 
-// answer sends what reply makes under the lock, as far as the server may make us
-// answer.
+// answer calls reply with the lock held and sends the result. It returns errLoop if the server
+// causes too many answers.
 func (s *Session) answer(reply func() []byte) error {
 	s.mu.Lock()
 	commands := reply()
-	allowed := len(commands) == 0 || s.answers.take(time.Now())
+	allowed := len(commands) == 0 || s.answers.allow(time.Now())
 	s.pending = append(s.pending, commands...)
 	s.mu.Unlock()
 	if !allowed {
 		return errLoop
 	}
-	// A server that has closed already may have said something worth reading
-	// before; what is wrong with the connection reading will tell.
+	// Ignore write errors: a server that has closed the connection may have sent data before,
+	// and Read returns the error after that data.
 	_ = s.push()
 	return nil
 }
 
-// environ is the answer to NEW-ENVIRON SEND: of the variables that the server
-// names, or of all if it names none or only a type, those that the user has
-// named. Their octets need no escape: see Options.check.
+// environ returns the answer to NEW-ENVIRON SEND. It has the variables that the server requests and
+// the user has set. A request without names, or with a type only, means all variables. The values
+// need no escaping, see Options.check.
 func environ(known []Variable, wanted []byte) []byte {
 	names := wantedNames(wanted)
 	reply := []byte{subIS}
@@ -158,7 +158,7 @@ func environ(known []Variable, wanted []byte) []byte {
 	return reply
 }
 
-// wantedNames are the names in a SEND. Those with an escaped octet are nobody's.
+// wantedNames returns the names in a SEND. Names with an escaped octet match no variable.
 func wantedNames(wanted []byte) (names []string) {
 	for len(wanted) > 0 {
 		rest := wanted[1:]
@@ -174,14 +174,15 @@ func wantedNames(wanted []byte) (names []string) {
 	return names
 }
 
-// allowance bounds answers: so many in all, and so many a second with a burst.
-type allowance struct {
+// answerLimit limits the number of answers, in total and per second with a burst.
+type answerLimit struct {
 	left  int
 	burst float64
 	last  time.Time
 }
 
-func (a *allowance) take(now time.Time) bool {
+// allow reports whether another answer is within the limit, and counts it.
+func (a *answerLimit) allow(now time.Time) bool {
 	if !a.last.IsZero() {
 		a.burst = min(answerBurst, a.burst+now.Sub(a.last).Seconds()*answerRate)
 	}

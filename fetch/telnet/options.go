@@ -9,67 +9,67 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Options are the Request.Options of this package: what a server may be told
-// that asks, and nothing else is ever told. The zero value, as nil, says that the
-// terminal is of an unknown type.
+// Options are the [fetch.Request.Options] of this package. They hold the values that a session sends
+// if the server requests them; nothing else is sent. The zero value and nil mean a terminal of
+// unknown type and no other values.
 type Options struct {
-	// TerminalType answers TERMINAL-TYPE (RFC 1091); empty is "UNKNOWN".
+	// TerminalType is the value for TERMINAL-TYPE (RFC 1091). If empty, "UNKNOWN" is sent.
 	TerminalType string
-	// Display answers X-DISPLAY-LOCATION (RFC 1096); empty refuses the option.
+	// Display is the value for X-DISPLAY-LOCATION (RFC 1096). If empty, the option is refused.
 	Display string
-	// Environ answers NEW-ENVIRON (RFC 1572), in order; empty refuses the option.
-	// The process's own environment is never looked at.
+	// Environ has the variables for NEW-ENVIRON (RFC 1572), in order. If empty, the option is
+	// refused. The environment of the process is never read.
 	Environ []Variable
-	// Columns and Rows are the window's size (NAWS, RFC 1073); 0 refuses the
-	// option. See [Session.Resize].
+	// Columns and Rows are the window size (NAWS, RFC 1073). If either is zero, the option is
+	// refused. See [Session.Resize].
 	Columns, Rows uint16
-	// Binary is whether octets may go without the meaning that CR has on a network
-	// virtual terminal, both ways (RFC 856).
+	// Binary says whether to use binary transmission (RFC 856), in both directions. In binary
+	// mode CR has no special meaning.
 	Binary Binary
-	// Idle bounds the wait for what the server says next, in place of Limits.Reply
-	// and Limits.Idle; negative is no limit, as for a person at a keyboard.
+	// Idle limits each wait for the server. Zero means Limits.Reply for the first data and
+	// Limits.Idle for later data. A negative value means no limit, which suits a person at a
+	// keyboard.
 	Idle time.Duration
 }
 
-// Binary is a choice about binary transmission. Without it some servers strip
-// the eighth bit of what they receive; with it they take CR LF for two keys. See
-// [Session.Enter].
+// Binary says whether to use binary transmission. Without it, some servers strip the eighth bit of
+// their input. With it, they treat CR LF as two key presses, see [Session.Enter].
 type Binary uint8
 
-// The choices.
+// The values of Binary.
 const (
-	BinaryRefuse Binary = iota // whoever asks
-	BinaryAccept               // when the server asks
-	BinaryAsk                  // as soon as the server shows that it negotiates
+	BinaryRefuse Binary = iota // refuse binary transmission
+	BinaryAccept               // accept it if the server requests it
+	BinaryAsk                  // request it as soon as the server negotiates any option
 )
 
-// Variable is one variable of an environment.
+// Variable is an environment variable.
 type Variable struct{ Name, Value string }
 
-// Limits of what is told.
+// Limits of the values that are sent.
 const (
-	maxTold    = 1024 // octets a value
-	maxEnviron = 3072 // octets of the whole environment
+	maxValue   = 1024 // bytes in a value
+	maxEnviron = 3072 // bytes in the whole environment
 )
 
-// OptionError says what is wrong with an option.
+// OptionError is the error for an invalid option. Problem is what is wrong with it.
 type OptionError struct{ Option, Problem string }
 
 func (e *OptionError) Error() string { return fmt.Sprintf("telnet option %s: %s", e.Option, e.Problem) }
 
-// Unknown reports whether there is no such option.
+// Unknown reports whether the option does not exist.
 func (e *OptionError) Unknown() bool { return e.Problem == noSuchOption }
 
-const noSuchOption = "is none of TTYPE, XDISPLOC, NEW_ENV, WS, BINARY"
+const noSuchOption = "unknown; use TTYPE, XDISPLOC, NEW_ENV, WS or BINARY"
 
-// Set reads an option in the words of curl's --telnet-option: "TTYPE=VT100",
-// "XDISPLOC=host:0", "NEW_ENV=NAME,VALUE" (as often as needed), "WS=80x24",
-// "BINARY=1". The error is an *[OptionError].
+// Set sets an option from the syntax of curl's --telnet-option: "TTYPE=VT100", "XDISPLOC=host:0",
+// "NEW_ENV=NAME,VALUE", "WS=80x24" or "BINARY=1". NEW_ENV may be set several times, once for each
+// variable. The error is an *[OptionError].
 func (o *Options) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	fail := func(problem string) error { return &OptionError{fetch.Printable(name), problem} }
 	if !ok || value == "" {
-		return fail("NAME=VALUE is what it looks like")
+		return fail("must have the form NAME=VALUE")
 	}
 	switch strings.ToUpper(name) {
 	case "TTYPE":
@@ -79,7 +79,7 @@ func (o *Options) Set(text string) error {
 	case "NEW_ENV":
 		variable, value, ok := strings.Cut(value, ",")
 		if !ok {
-			return fail("NEW_ENV=NAME,VALUE is what it looks like")
+			return fail("must have the form NEW_ENV=NAME,VALUE")
 		}
 		o.Environ = append(o.Environ, Variable{variable, value})
 	case "WS":
@@ -88,7 +88,7 @@ func (o *Options) Set(text string) error {
 		for i, s := range []string{columns, rows} {
 			n, err := strconv.ParseUint(s, 10, 16)
 			if err != nil || n == 0 {
-				return fail("WS=COLUMNSxROWS is what it looks like")
+				return fail("must have the form WS=COLUMNSxROWS")
 			}
 			size[i] = uint16(n)
 		}
@@ -96,7 +96,7 @@ func (o *Options) Set(text string) error {
 	case "BINARY":
 		choice, ok := map[string]Binary{"0": BinaryRefuse, "1": BinaryAsk}[value]
 		if !ok {
-			return fail("is 0 or 1")
+			return fail("must be 0 or 1")
 		}
 		o.Binary = choice
 	default:
@@ -105,39 +105,39 @@ func (o *Options) Set(text string) error {
 	return o.check()
 }
 
-// check refuses what could be taken for something else on its way to the other
-// end: by the protocol, or by the login program there ("-f root").
+// check rejects values that the protocol, or the login program of the server ("-f root"), could
+// interpret as something else.
 func (o *Options) check() error {
 	total := 0
-	type told struct{ option, text string }
-	values := []told{{"TTYPE", o.TerminalType}, {"XDISPLOC", o.Display}}
+	type value struct{ option, text string }
+	values := []value{{"TTYPE", o.TerminalType}, {"XDISPLOC", o.Display}}
 	for _, v := range o.Environ {
 		if v.Name == "" {
 			return &OptionError{"NEW_ENV", "the name is empty"}
 		}
-		values = append(values, told{"NEW_ENV", v.Name}, told{"NEW_ENV", v.Value})
+		values = append(values, value{"NEW_ENV", v.Name}, value{"NEW_ENV", v.Value})
 		total += len(v.Name) + len(v.Value) + 2
 	}
 	for _, v := range values {
-		if len(v.text) > maxTold {
-			return &OptionError{v.option, fmt.Sprintf("%d octets are more than %d", len(v.text), maxTold)}
+		if len(v.text) > maxValue {
+			return &OptionError{v.option, fmt.Sprintf("the value has %d bytes; the limit is %d", len(v.text), maxValue)}
 		}
 		if strings.HasPrefix(v.text, "-") {
 			return &OptionError{v.option, `must not start with "-"`}
 		}
 		for i := range len(v.text) {
 			if c := v.text[i]; c <= ' ' || c > '~' {
-				return &OptionError{v.option, fmt.Sprintf("octet %02X at offset %d", c, i)}
+				return &OptionError{v.option, fmt.Sprintf("invalid byte %02X at offset %d; use printable ASCII without spaces", c, i)}
 			}
 		}
 	}
 	if total > maxEnviron {
-		return &OptionError{"NEW_ENV", fmt.Sprintf("%d octets in all are more than %d", total, maxEnviron)}
+		return &OptionError{"NEW_ENV", fmt.Sprintf("the variables have %d bytes in total; the limit is %d", total, maxEnviron)}
 	}
 	return nil
 }
 
-// optionsOf reads req.Options.
+// optionsOf returns req.Options, checked and with defaults.
 func optionsOf(req *fetch.Request) (Options, error) {
 	o, err := fetch.OptionsOf[Options](req)
 	if err != nil {
@@ -149,17 +149,17 @@ func optionsOf(req *fetch.Request) (Options, error) {
 	return o, o.check()
 }
 
-// summary says what the server may be told.
+// summary lists the values that are sent on request.
 func (o *Options) summary() string {
-	told := []string{"the terminal type " + o.TerminalType}
+	values := []string{"the terminal type " + o.TerminalType}
 	if o.Columns > 0 && o.Rows > 0 {
-		told = append(told, fmt.Sprintf("the window's size %dx%d", o.Columns, o.Rows))
+		values = append(values, fmt.Sprintf("the window size %dx%d", o.Columns, o.Rows))
 	}
 	if o.Display != "" {
-		told = append(told, "the display "+o.Display)
+		values = append(values, "the display "+o.Display)
 	}
 	for _, v := range o.Environ {
-		told = append(told, "the variable "+v.Name)
+		values = append(values, "the variable "+v.Name)
 	}
-	return "when asked, tell " + strings.Join(told, ", ")
+	return "if the server requests them, send " + strings.Join(values, ", ")
 }

@@ -27,18 +27,18 @@ func TestSet(t *testing.T) {
 	for _, s := range []string{
 		"", "TTYPE", "NEW_ENV=USER", "NEW_ENV=,x", "WS=80", "WS=80x", "WS=0x24", "WS=80x70000", "WS=80x24x3", "BINARY=yes", "ECHO=1", "=x",
 		"TTYPE=a b", "TTYPE=a\x00", "XDISPLOC=a\xff", "NEW_ENV=A,\r\n", "NEW_ENV=\x01,a", "TTYPE=caf\xc3\xa9", "TTYPE=-f", "NEW_ENV=USER,-froot", "NEW_ENV=-f,root",
-		"XDISPLOC=" + strings.Repeat("x", maxTold+1),
+		"XDISPLOC=" + strings.Repeat("x", maxValue+1),
 	} {
 		var bad *OptionError
 		if err := new(Options).Set(s); !errors.As(err, &bad) {
 			t.Errorf("%q: %v", s, err)
 		} else if text := err.Error(); text != fetch.Printable(text) {
-			t.Errorf("%q: the error shows it: %q", s, text)
+			t.Errorf("%q: the error contains unprintable bytes: %q", s, text)
 		}
 	}
 	var large Options
 	for i := range 4 {
-		err := large.Set("NEW_ENV=A," + strings.Repeat("x", maxTold))
+		err := large.Set("NEW_ENV=A," + strings.Repeat("x", maxValue))
 		if (err != nil) != (i > 1) {
 			t.Errorf("%d KiB of environment: %v", i+1, err)
 		}
@@ -117,7 +117,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("advice without leave: %v", err)
 	}
 	plan, err := f.Explain(&fetch.Request{Locator: l, Interact: true, Options: &Options{TerminalType: "VT100", Display: "h:0", Columns: 80, Rows: 24, Environ: []Variable{{"A", "secret"}}}})
-	if err != nil || plan.Steps[0].Do != "pass octets both ways until the server closes; when asked, tell the terminal type VT100, the window's size 80x24, the display h:0, the variable A" {
+	if err != nil || plan.Steps[0].Do != "pass data in both directions until the server closes; if the server requests them, send the terminal type VT100, the window size 80x24, the display h:0, the variable A" {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	cmdIAC  = 255
 )
 
-// The options that are not refused out of hand.
+// The options that are not always refused.
 const (
 	optBinary     = 0  // TRANSMIT-BINARY, RFC 856
 	optEcho       = 1  // RFC 857
@@ -26,7 +26,7 @@ const (
 	optNewEnviron = 39 // RFC 1572
 )
 
-// What stands inside of subnegotiations.
+// The codes inside subnegotiations.
 const (
 	subIS   = 0
 	subSEND = 1
@@ -36,23 +36,22 @@ const (
 	envUSERVAR = 3
 )
 
-// Errors of a peer that goes too far. They are inside of a *fetch.Error of kind
-// ErrTooLarge, and ErrProtocol.
+// Errors of a server that exceeds a limit. Session.fail wraps them as ErrTooLarge and ErrProtocol.
 var (
-	errSubnegotiation = fmt.Errorf("a subnegotiation of more than %d octets", maxSubnegotiation)
-	errLoop           = fmt.Errorf("the server negotiates without end: more than %d answers, or %d a second", maxAnswers, answerRate)
+	errSubnegotiation = fmt.Errorf("the server sent a subnegotiation of more than %d bytes", maxSubnegotiation)
+	errLoop           = fmt.Errorf("the server negotiates too often: the limit is %d answers, and %d per second", maxAnswers, answerRate)
 )
 
 // Limits of a session.
 const (
 	maxSubnegotiation = 4 << 10
 	maxAnswers        = 256
-	answerRate        = 20 // a second, in the long run
-	answerBurst       = 64 // and at first: a server may ask for all that it knows at once
+	answerRate        = 20 // per second, after the burst
+	answerBurst       = 64 // at first: a server may request all options that it supports at once
 )
 
-// escape appends data as it goes over the wire: IAC is doubled, and on a network
-// virtual terminal a CR that no LF follows gets a NUL (RFC 854 p. 11).
+// escape appends data in its wire form. IAC is doubled. Unless binary is set, a CR without a
+// following LF gets a NUL, as on a network virtual terminal (RFC 854 p. 11).
 func escape(b, data []byte, binary bool) []byte {
 	for i, c := range data {
 		b = append(b, c)
@@ -66,7 +65,7 @@ func escape(b, data []byte, binary bool) []byte {
 	return b
 }
 
-// subnegotiation is "IAC SB option … IAC SE".
+// subnegotiation returns "IAC SB option … IAC SE".
 func subnegotiation(option byte, data ...byte) []byte {
 	b := escape([]byte{cmdIAC, cmdSB, option}, data, true)
 	return append(b, cmdIAC, cmdSE)

@@ -14,43 +14,44 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Session is a conversation with a telnet service. What is read and written is
-// the data alone, all 256 octets of it, both ways. One goroutine may read while
-// another writes; the other methods may be called by any.
+// A Session is a conversation with a telnet service. Read and Write transfer only the data, which is
+// 8-bit clean in both directions. One goroutine may read while another writes. The other methods may
+// be called by any goroutine.
 //
-// The server's wishes are answered while reading: who never reads never
-// negotiates. The end of the connection is io.EOF; telnet has no mark that would
-// tell an end from a cut between two octets of data. Other errors are
-// *[fetch.Error]s: of kind ErrTruncated for an end inside of a command, ErrTooLarge or
-// ErrProtocol for a server that negotiates beyond all bounds.
+// Options are negotiated during Read, so a program must keep reading. At the end of the connection,
+// Read returns io.EOF. Telnet has no end mark, so a connection that breaks between two bytes of
+// data also ends in io.EOF. Other errors are of type *[fetch.Error]. Their kind is ErrTruncated for
+// an end inside a command, and ErrTooLarge or ErrProtocol for a server that exceeds the limits of
+// negotiation.
 type Session struct {
 	in, out *wire.Conn // the same connection; each has its own time limit
 	data    io.Reader
 	loc     *locator.Telnet
 	opt     Options
 	ctx     context.Context
-	idle    time.Duration // between octets; that of in is for the first
-	err     error         // what Read gives from now on
+	idle    time.Duration // time limit between reads; in has the limit for the first read
+	err     error         // returned by every further Read
 
-	writing sync.Mutex // held by who writes to out; never waited for by who reads
+	writing sync.Mutex // held while writing to out; Read never waits for it
 
-	mu       sync.Mutex // over what follows; not held while anything waits
-	us, them [256]agreement
-	spoken   bool // the server negotiates
-	closed   bool
-	answers  allowance
-	columns  uint16
-	rows     uint16
-	pending  []byte // commands to be sent before any other octet
-	unsent   error  // why something was not sent
+	mu         sync.Mutex // guards the fields below; never held during I/O
+	us, them   [256]agreement
+	negotiates bool // the server has negotiated an option
+	closed     bool
+	answers    answerLimit
+	columns    uint16
+	rows       uint16
+	pending    []byte // commands to be sent before any data
+	unsent     error  // the last error of a write
 
-	hooks sync.Mutex // those of a fetch never run at once
+	hooks sync.Mutex // held while a hook runs: the hooks of a fetch never run concurrently
 	trace *fetch.Trace
 }
 
-// WindowSetter is a [Session], for programs that have a window.
+// WindowSetter is the interface of a connection that can report window sizes to the server. [Session]
+// implements it.
 type WindowSetter interface {
-	// Resize tells the server of the window's new size, if it wants to know.
+	// Resize sends the new size of the window if the server has requested it.
 	Resize(columns, rows uint16) error
 }
 
@@ -68,24 +69,24 @@ func newSession(ctx context.Context, conn net.Conn, a *access, limits fetch.Limi
 		in: wire.NewConn(ctx, conn, first), out: wire.NewConn(ctx, conn, limits.Reply),
 		loc: a.loc, opt: a.opt, ctx: ctx, idle: idle, trace: fetch.ContextTrace(ctx),
 		columns: a.opt.Columns, rows: a.opt.Rows,
-		answers: allowance{left: maxAnswers, burst: answerBurst},
+		answers: answerLimit{left: maxAnswers, burst: answerBurst},
 	}
 	s.data, s.err = newReader(&filter{r: s.in, on: (*negotiator)(s)})
 	return s
 }
 
-// Read reads data.
+// Read reads data that the server has sent, and answers the commands between the data.
 func (s *Session) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if err := s.over(); err != nil {
+	if err := s.ended(); err != nil {
 		return 0, err
 	}
 	n, err := s.data.Read(p)
 	if n > 0 {
 		s.in.SetTimeout(s.idle)
-		s.tell(func(t *fetch.Trace) { t.Body(int64(n)) })
+		s.callHook(func(t *fetch.Trace) { t.Body(int64(n)) })
 	}
 	if err == io.EOF {
 		err = s.reset()
@@ -96,8 +97,8 @@ func (s *Session) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reset is the error of a connection that the server has reset, or io.EOF. The
-// kernel tells of a reset once: if to who writes, then who reads gets an end.
+// reset returns the error of a connection that the server has reset, or io.EOF. The kernel reports a
+// reset only once. If a write got it, the read gets an end of file.
 func (s *Session) reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +108,8 @@ func (s *Session) reset() error {
 	return io.EOF
 }
 
-// over is the error of a session that has ended.
-func (s *Session) over() error {
+// ended returns the error of a session that has ended, or nil.
+func (s *Session) ended() error {
 	switch err := s.ctx.Err(); {
 	case s.err != nil:
 		return s.err
@@ -123,13 +124,12 @@ func (s *Session) over() error {
 	return nil
 }
 
-// Write sends data. CR LF, the end of a line, must come in one Write: a CR at the
-// end goes out as the lone CR that it is, which most servers take for the Enter
-// key.
+// Write sends data. CR LF, the end of a line, must be in one Write. A CR at the end of p is sent as a
+// lone CR, which most servers treat as the Enter key.
 func (s *Session) Write(p []byte) (int, error) {
 	sent, err := s.writeAll(p)
 	if err == nil {
-		err = s.push() // what came up meanwhile
+		err = s.push() // commands that became due during the write
 	}
 	return sent, err
 }
@@ -141,7 +141,7 @@ func (s *Session) writeAll(p []byte) (sent int, err error) {
 	for part := p; len(part) > 0; {
 		n := min(chunk, len(part))
 		if n < len(part) && part[n-1] == '\r' {
-			n-- // together with what follows
+			n-- // keep CR together with the next byte
 		}
 		if err := s.send(part[:n]); err != nil {
 			return sent, err
@@ -152,8 +152,8 @@ func (s *Session) writeAll(p []byte) (sent int, err error) {
 	return sent, nil
 }
 
-// send writes the commands that are due, and data as the option of binary
-// transmission is at that point. s.writing is held.
+// send writes the pending commands, and then data, escaped for the current mode of transmission.
+// s.writing must be held.
 func (s *Session) send(data []byte) error {
 	s.mu.Lock()
 	commands := s.pending
@@ -170,12 +170,12 @@ func (s *Session) send(data []byte) error {
 		return s.fail(fetch.OpWrite, err)
 	}
 	if len(commands) > 0 {
-		s.tell(func(t *fetch.Trace) { t.Sent(commands) })
+		s.callHook(func(t *fetch.Trace) { t.Sent(commands) })
 	}
 	return nil
 }
 
-// push sends the commands that are due, or leaves them to who is writing.
+// push sends the pending commands, unless a concurrent Write does that.
 func (s *Session) push() error {
 	for s.isPending() && s.writing.TryLock() {
 		err := s.send(nil)
@@ -203,15 +203,15 @@ func (s *Session) Close() error {
 		return nil
 	}
 	err := s.in.Close()
-	s.out.Close() // the same once more
+	s.out.Close() // the same connection; ends the second wrapper
 	if err != nil {
 		return s.fail(fetch.OpClose, err)
 	}
 	return nil
 }
 
-// Resize tells the server of the window's new size, if it has asked for it
-// ([Options].Columns). It does nothing if the size is what it was.
+// Resize sends the new window size if the server has requested window sizes. The option is available
+// only if [Options].Columns and Rows are set. Resize does nothing if the size has not changed.
 func (s *Session) Resize(columns, rows uint16) error {
 	s.mu.Lock()
 	if s.columns == columns && s.rows == rows {
@@ -226,24 +226,23 @@ func (s *Session) Resize(columns, rows uint16) error {
 	return s.push()
 }
 
-// SetBinary asks for binary transmission both ways (see [Binary]), or for its
-// end, on a server that negotiates; others are not disturbed. It is up to the
-// server to agree.
+// SetBinary requests binary transmission in both directions (see [Binary]), or its end. It sends
+// nothing to a server that does not negotiate. The server may refuse.
 func (s *Session) SetBinary(binary bool) error {
 	s.mu.Lock()
 	if s.opt.Binary = BinaryRefuse; binary {
 		s.opt.Binary = BinaryAsk
 	}
-	if s.spoken {
-		s.pending = append(s.pending, s.binaryWishes()...)
+	if s.negotiates {
+		s.pending = append(s.pending, s.binaryRequests()...)
 	}
 	s.mu.Unlock()
 	return s.push()
 }
 
-// Enter is what the key of that name sends, to be written in one Write: CR LF,
-// which ends a line on a network virtual terminal (RFC 854 p. 11), or CR where
-// transmission is binary and the server's terminal gets what the key would send.
+// Enter returns the bytes to send for the Enter key, in one Write. They are CR LF, the end of a line
+// on a network virtual terminal (RFC 854 p. 11). In binary transmission they are CR, because the
+// server's terminal then receives exactly what the key sends.
 func (s *Session) Enter() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,8 +252,8 @@ func (s *Session) Enter() string {
 	return "\r\n"
 }
 
-// Echoes reports whether the server shows what it is sent (RFC 857). A terminal
-// shows what is typed only while it does not.
+// Echoes reports whether the server echoes its input (RFC 857). While it does, a terminal must not
+// show typed characters itself.
 func (s *Session) Echoes() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,7 +275,7 @@ func (s *Session) fail(op fetch.Op, err error) error {
 	return e
 }
 
-func (s *Session) tell(hook func(*fetch.Trace)) {
+func (s *Session) callHook(hook func(*fetch.Trace)) {
 	s.hooks.Lock()
 	defer s.hooks.Unlock()
 	hook(s.trace)

@@ -19,13 +19,13 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// serve starts a server in memory that leads a dialogue.
+// serve starts a server in memory that runs a dialogue.
 func serve(t testing.TB, steps ...testserver.TelnetStep) *testserver.Telnet {
 	t.Helper()
 	return testserver.NewTelnet(t, func(s *testserver.Telnet) { s.InMemory, s.Dialogue = true, steps })
 }
 
-// open opens a session with a server; it ends with the test.
+// open opens a session with a server. The session ends with the test.
 func open(t testing.TB, srv *testserver.Telnet, env fetch.Env, opt *Options) *Session {
 	t.Helper()
 	env.Dial = srv.Dial
@@ -64,10 +64,10 @@ const (
 	nop     = "\xff\xf1"
 )
 
-// done makes sure that the client has answered all that came before it.
+// done waits until the client has answered everything before it.
 var done = testserver.TelnetStep{Command: ayt, HearCommand: nop}
 
-// TestNegotiation: what goes over the wire for what the server wishes.
+// TestNegotiation checks the client's answers to the server's commands.
 func TestNegotiation(t *testing.T) {
 	window := &Options{Columns: 80, Rows: 24}
 	for _, tt := range []struct {
@@ -181,8 +181,8 @@ func TestEchoes(t *testing.T) {
 	})
 }
 
-// TestOctets sends all octets to a server that sends them back, by one goroutine
-// each way, with commands in between.
+// TestOctets sends all octets to a server that echoes them, with commands in between. One goroutine
+// reads and another writes.
 func TestOctets(t *testing.T) {
 	for binary, choice := range map[bool]Binary{false: BinaryRefuse, true: BinaryAccept} {
 		synctest.Test(t, func(t *testing.T) {
@@ -222,14 +222,13 @@ func TestOctets(t *testing.T) {
 			}
 			<-all
 			if !bytes.Equal(got, want) || err != nil {
-				t.Errorf("binary %v: other octets, %v", binary, err)
+				t.Errorf("binary %v: the echo differs, %v", binary, err)
 			}
 		})
 	}
 }
 
-// TestBinaryChange: the meaning of CR changes with the command that changes it,
-// not before and not after.
+// TestBinaryChange checks that the meaning of CR changes exactly at the command that changes it.
 func TestBinaryChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := serve(t, testserver.TelnetStep{Command: iacWILL + "\x03"}, testserver.TelnetStep{Say: "\r\x00"},
@@ -274,7 +273,7 @@ func TestBinaryChange(t *testing.T) {
 	})
 }
 
-// peerOf is a session whose server is a function.
+// peerOf opens a session whose server is a function.
 func peerOf(t *testing.T, opt *Options, serve func(c net.Conn)) *Session {
 	t.Helper()
 	network := new(memnet.Network)
@@ -300,8 +299,7 @@ func peerOf(t *testing.T, opt *Options, serve func(c net.Conn)) *Session {
 	return s
 }
 
-// TestLoop: a server that negotiates for ever is answered so often, and then no
-// more.
+// TestLoop checks that a server that negotiates forever gets a limited number of answers.
 func TestLoop(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -343,7 +341,7 @@ func TestLoop(t *testing.T) {
 				synctest.Wait() // the server has read what a reset would destroy
 				s.Close()
 				<-finished
-				// The allowance goes on filling while it is used.
+				// The limit also refills while answers are sent.
 				if n := len(heard.got); n < tt.answers || n > tt.answers+2 {
 					t.Errorf("%d answers, want %d", n, tt.answers)
 				}
@@ -352,7 +350,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestPatience: how long a session waits for the server, by whom it is for.
+// TestPatience checks how long a session waits for the server.
 func TestPatience(t *testing.T) {
 	limits := fetch.Limits{Reply: 5 * time.Second, Idle: 3 * time.Second}
 	for _, tt := range []struct {
@@ -392,8 +390,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestWriteIsBounded: a server that does not read cannot hold a writer for ever,
-// nor a reader by not reading answers, nor keep Close from closing.
+// TestWriteIsBounded checks that a server that does not read cannot block Write, Read or Close
+// forever.
 func TestWriteIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -420,7 +418,7 @@ func TestWriteIsBounded(t *testing.T) {
 	})
 }
 
-// TestContext: a session ends with its context, whoever waits.
+// TestContext checks that a session ends with its context, also during Read or Write.
 func TestContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewTelnet(t, func(s *testserver.Telnet) { s.InMemory, s.IdleTimeout = true, 24*time.Hour })
@@ -441,8 +439,8 @@ func TestContext(t *testing.T) {
 	})
 }
 
-// TestFaults arms each fault at each stage: a session ends in the right kind of
-// error, if in any, within the limits.
+// TestFaults injects each fault at each stage. The session must end in time, with the right kind of
+// error or with none.
 func TestFaults(t *testing.T) {
 	const fine = fetch.ErrOther
 	dialogue := []testserver.TelnetStep{{Command: iacDO + "\x18", HearCommand: iacWILL + "\x18"}, {Say: "login: ", Hear: "lab\r\n"}, {Say: "welcome\r\n"}}
@@ -519,7 +517,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// readSome reads to the end, but has enough after a while.
+// readSome reads to the end, or up to a limit.
 func readSome(s *Session, enough func(), err *error) string {
 	var got []byte
 	buf := make([]byte, 1024)
@@ -538,7 +536,7 @@ func readSome(s *Session, enough func(), err *error) string {
 	}
 }
 
-// TestTrace: the hooks see the commands, and no word of what is typed.
+// TestTrace checks that the hooks receive the commands and never the typed text.
 func TestTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := serve(t, testserver.TelnetStep{Command: iacDO + "\x18"}, testserver.TelnetStep{Say: "password: ", Hear: "canary\r\n"}, testserver.TelnetStep{Say: "hi\r\n"})
@@ -562,8 +560,8 @@ func TestTrace(t *testing.T) {
 	})
 }
 
-// FuzzTelnetSession: whatever a server says, a session ends, answers within
-// bounds, and what is written arrives as it was.
+// FuzzTelnetSession checks that a session ends for any output of a server, that the number of answers
+// is limited, and that written data arrives unchanged.
 func FuzzTelnetSession(f *testing.F) {
 	f.Add([]byte("\xff\xfb\x25\xff\xfb\x26\xff\xfd\x18\xff\xfd\x20\xff\xfd\x23\xff\xfd\x27\xff\xfd\x24"), []byte("lab\r\n"), "VT100", "A,b", true)
 	f.Add([]byte("\xff\xfa\x18\x01\xff\xf0\xff\xfd\x1f\xff\xfd\x00login: "), []byte("\xff\r"), "", "USER,x", false)

@@ -1,9 +1,8 @@
 // Package telnet opens the services that telnet URLs designate (RFC 1738 §3.8).
 //
-// Such a URL names no document. Without [fetch.Request.Interact] the answer is
-// advice: where to connect and which user name and password to try. With it, it
-// is a [Session], which speaks the protocol of RFC 854 and negotiates by the Q
-// method of RFC 1143.
+// A telnet URL does not name a document. Without [fetch.Request.Interact], the result is advice:
+// where to connect, and which user name and password to try. With Interact, the result is a
+// [Session], which implements the protocol of RFC 854 and negotiates by the Q method of RFC 1143.
 package telnet
 
 import (
@@ -18,17 +17,15 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher] and [fetch.Explainer] for telnet URLs. The zero
-// value is ready. It keeps nothing between requests; its fields must not be
-// changed once it is in use.
+// Fetcher is a [fetch.Fetcher] and [fetch.Explainer] for telnet URLs. The zero value is ready to use.
+// It keeps no state between requests. Its fields must not be changed after the first request.
 //
-// With Interact the Resource is KindInteractive and its Conn a *[Session], which
-// closing Conn or Body ends. The user and password of the URL are never sent:
-// "clients accessing a telnet URL merely advise the user of the suggested
-// username and password." There are no ranges: with an Offset or a Length it is
-// ErrUnsupported.
+// Without Interact the Resource is KindAdvice and Fetch does not connect. With Interact it is
+// KindInteractive and its Conn is a *[Session]; closing Conn or Body ends the session. The user and
+// password of the URL are never sent: "clients accessing a telnet URL merely advise the user of the
+// suggested username and password." A request with an Offset or a Length fails with ErrUnsupported.
 type Fetcher struct {
-	// Env is the way out; nil is the zero Env.
+	// Env holds the connection settings and limits. If nil, the zero Env is used.
 	Env *fetch.Env
 }
 
@@ -39,11 +36,11 @@ var (
 
 var (
 	errNotTelnet = errors.New("not a telnet URL")
-	errRange     = errors.New("a service has no ranges")
-	errQuery     = errors.New("a service takes no search words")
+	errRange     = errors.New("a telnet session has no ranges")
+	errQuery     = errors.New("a telnet session takes no search words")
 )
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := prepare(req)
 	if err != nil {
@@ -81,14 +78,14 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-// access is what a request comes to.
+// access is one request, checked.
 type access struct {
 	locator.Server // with its port
 	loc            *locator.Telnet
 	opt            Options
 }
 
-// prepare refuses what cannot be done, before anything is dialled.
+// prepare checks a request. It does not connect.
 func prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.Telnet)
 	if !ok {
@@ -111,7 +108,7 @@ func prepare(req *fetch.Request) (*access, error) {
 	return &access{Server: server, loc: l, opt: opt}, nil
 }
 
-// advice is what §3.8 has a person told, password and all.
+// advice returns the text to show to the user by §3.8, with the password.
 func advice(s locator.Server) string {
 	text := fmt.Sprintf("telnet to host %s, port %d", s.Host, s.Port)
 	if s.Login == nil {
@@ -126,7 +123,7 @@ func advice(s locator.Server) string {
 	return text
 }
 
-// quoted is s where that is plain to see and to type, else in quotes.
+// quoted returns s, in quotes unless it is plain printable text.
 func quoted(s string) string {
 	if s == "" {
 		return "empty"
@@ -153,10 +150,10 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	if !req.Interact {
 		return &fetch.Plan{
 			Steps: []fetch.Step{advise},
-			Notes: []string{"nothing is dialled without a person, or a script, to talk to the service"},
+			Notes: []string{"no connection is made without a terminal, input or a script"},
 		}, nil
 	}
-	talk := fetch.Step{Do: "pass octets both ways until the server closes; " + a.opt.summary()}
+	talk := fetch.Step{Do: "pass data in both directions until the server closes; " + a.opt.summary()}
 	steps := []fetch.Step{talk}
 	if a.Login != nil {
 		steps = []fetch.Step{advise, talk}
@@ -164,6 +161,6 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	return &fetch.Plan{
 		Network: "tcp", Host: a.Host, Port: a.Port,
 		Steps: steps,
-		Notes: []string{"nothing is negotiated unless the server begins to; every other option is refused"},
+		Notes: []string{"the client negotiates only if the server begins to; all other options are refused"},
 	}, nil
 }

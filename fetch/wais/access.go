@@ -14,41 +14,41 @@ import (
 var (
 	errNotWAIS = errors.New("not a wais URL")
 	errLength  = errors.New("negative length")
-	errNoHost  = errors.New("a search of the local machine (no host) is not possible")
-	errTwice   = errors.New("the URL has search words already")
-	errWords   = errors.New("only a database takes words")
+	errNoHost  = errors.New("the URL has no host, and local databases are not supported")
+	errTwice   = errors.New("the URL already has search words")
+	errWords   = errors.New("only a database can be searched")
 	errRange   = errors.New("only a document has ranges")
-	errLike    = errors.New("only a search has documents that others may be like")
-	errOther   = errors.New("a document on another server, whose ids this one cannot know")
+	errLike    = errors.New("similar documents can only be requested in a search")
+	errOther   = errors.New("the document must be on the server that is searched")
 	errMax     = errors.New("negative number of documents")
-	errTooLong = errors.New("the request is longer than a WAIS server takes")
+	errTooLong = fmt.Errorf("the request is longer than %d bytes, the limit of WAIS servers", maxRequest)
 )
 
-// doing tells the kinds of access apart.
-type doing uint8
+// operation is the kind of an access.
+type operation uint8
 
 const (
-	describing doing = iota // what a database is
-	searching
-	retrieving // a document
-	choosing   // one of a document's types
+	describe operation = iota // describe a database
+	search
+	retrieve  // fetch a document
+	listTypes // list the types of a document
 )
 
-// access is what a request comes to, before anything is dialled.
+// access is one request, checked.
 type access struct {
-	loc      *locator.WAIS
-	does     doing
-	kind     fetch.Kind
-	host     string
-	port     uint16
-	database string
-	words    string
-	maxHits  int // as the user has it; 0 is not said
-	doc      document
-	request  *z3950.Search // the first but for Init
+	loc       *locator.WAIS
+	operation operation
+	kind      fetch.Kind
+	host      string
+	port      uint16
+	database  string
+	words     string
+	maxHits   int // as the caller set it; 0 means the default
+	doc       document
+	request   *z3950.Search // the first request after Init
 }
 
-// document is what a document is fetched by.
+// document identifies a document on a server.
 type document struct {
 	database string
 	id       []byte
@@ -58,12 +58,11 @@ type document struct {
 
 const (
 	defaultHits = 200
-	// maxRequest is what servers take, in octets.
+	// maxRequest is the maximum size of a request that servers accept, in bytes.
 	maxRequest = 100000
 )
 
-// prepare finds out what a request comes to. Nothing else decides what is sent
-// first.
+// prepare checks a request and sets the first message to send. It does not connect.
 func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.WAIS)
 	if !ok || l == nil {
@@ -87,7 +86,7 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	return a, a.plan(req, &options)
 }
 
-// plan fills in what is to be done.
+// plan sets the operation and its first message.
 func (a *access) plan(req *fetch.Request, options *Options) error {
 	l := a.loc
 	fail := func(kind fetch.ErrorKind, err error) error { return fetch.Fail(fetch.OpFetch, l, kind, err) }
@@ -107,7 +106,7 @@ func (a *access) plan(req *fetch.Request, options *Options) error {
 	case l.Form == locator.WAISDocument:
 		return a.planRetrieval(req)
 	}
-	// "+" is a space in the words of a URL, as browsers have it.
+	// "+" means a space in the words of a URL, as in browsers.
 	a.words = strings.ReplaceAll(l.Search, "+", " ")
 	if req.Query != "" {
 		a.words = req.Query
@@ -120,7 +119,7 @@ func (a *access) plan(req *fetch.Request, options *Options) error {
 	return a.planSearch(options)
 }
 
-// describedHits is how many descriptions are looked through.
+// describedHits is the maximum number of descriptions to examine.
 const describedHits = 40
 
 func (a *access) planSearch(options *Options) error {
@@ -129,7 +128,7 @@ func (a *access) planSearch(options *Options) error {
 	if max == 0 {
 		max = defaultHits
 	}
-	a.does, a.kind = searching, fetch.KindMenu
+	a.operation, a.kind = search, fetch.KindMenu
 	a.request = wordSearch(a.loc.Database, a.words, max)
 	for _, like := range options.Like {
 		doc, err := a.feedback(like)
@@ -141,12 +140,12 @@ func (a *access) planSearch(options *Options) error {
 	return a.checkLength()
 }
 
-// feedback names a document on the same server; a document-id is nobody else's
-// business.
+// feedback returns the feedback for a document on the same server. A document-id is never sent to
+// another server.
 func (a *access) feedback(l locator.Locator) (z3950.Feedback, error) {
 	like, ok := l.(*locator.WAIS)
 	if !ok || like.Form != locator.WAISDocument {
-		return z3950.Feedback{}, errors.New("no wais URL of a document")
+		return z3950.Feedback{}, errors.New("not a wais URL of a document")
 	}
 	server, _ := locator.ServerOf(like)
 	if !strings.EqualFold(server.Host, a.host) || server.Port != a.port {
@@ -168,10 +167,10 @@ func (a *access) planRetrieval(req *fetch.Request) error {
 	}
 	a.doc = doc
 	if strings.Contains(doc.typ, ",") {
-		a.does, a.kind = choosing, fetch.KindMenu
+		a.operation, a.kind = listTypes, fetch.KindMenu
 		return nil
 	}
-	a.does = retrieving
+	a.operation = retrieve
 	start, until, err := span(doc.length, req.Offset, req.Length)
 	if err != nil {
 		return fetch.Fail(fetch.OpFetch, a.loc, fetch.KindOf(err), err)
@@ -180,7 +179,7 @@ func (a *access) planRetrieval(req *fetch.Request) error {
 	return a.checkLength()
 }
 
-// checkLength refuses requests that are longer than servers take.
+// checkLength rejects requests that are too long for servers.
 func (a *access) checkLength() error {
 	message, err := z3950.AppendMessage(nil, z3950.NewHeader(), a.request)
 	if err == nil && len(message) > maxRequest {
@@ -192,13 +191,12 @@ func (a *access) checkLength() error {
 	return nil
 }
 
-// wordSearch is a search as clients send it.
+// wordSearch returns a search for words in the form that real clients send.
 func wordSearch(database, words string, max int) *z3950.Search {
 	return z3950.NewWordSearch(database, z3950.Words{Seed: words, Dates: z3950.Num(1), Max: z3950.Num(uint32(min(max, 1<<24)))})
 }
 
-// choices are the types of a document, as Items. The length in the URL is that
-// of the first.
+// choices yields the types of a document as Items. The length in the URL is that of the first type.
 func (a *access) choices() iter.Seq[fetch.Item] {
 	return func(yield func(fetch.Item) bool) {
 		wpath, size := a.loc.WPath, a.doc.length

@@ -10,26 +10,25 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// sliceSize is how many octets are asked for at once. It is what waissearch and
-// lynx ask for.
+// sliceSize is the number of bytes in one request. waissearch and lynx use the same number.
 const sliceSize = 10000
 
-// unbounded is more than any document has.
+// unbounded is larger than any document.
 const unbounded = 1 << 62
 
 var (
 	errClosed  = errors.New("the body is closed")
-	errFromEnd = fmt.Errorf("%w: the length is not known, to count from the end", fetch.ErrUnsupported)
-	errTooMuch = errors.New("the server's answer has more octets than were asked for")
-	errNoText  = errors.New("the server has nothing more to give")
+	errFromEnd = fmt.Errorf("%w: the length of the document is unknown, so there is no offset from the end", fetch.ErrUnsupported)
+	errTooMuch = errors.New("the server sent more bytes than requested")
+	errNoText  = errors.New("the document ended")
 )
 
-// slice asks for the octets from start on, as many as come at once.
+// slice returns the request for one slice of the document, from start up to until at most.
 func (d *document) slice(start, until int64) *z3950.Search {
 	return z3950.NewRetrieval(d.database, d.id, d.typ, start, min(until, start+sliceSize))
 }
 
-// span is where the octets wanted begin and end. A length of -1 is unknown.
+// span returns where the requested range begins and ends. A size of -1 means that it is unknown.
 func span(size, offset, length int64) (start, until int64, err error) {
 	until = unbounded
 	if size >= 0 {
@@ -41,7 +40,7 @@ func span(size, offset, length int64) (start, until int64, err error) {
 	case offset < 0:
 		offset = max(0, size+offset)
 	case offset > until:
-		return 0, 0, fmt.Errorf("%w: offset %d is beyond the end, which is at %d", fetch.ErrBadRange, offset, size)
+		return 0, 0, fmt.Errorf("%w: offset %d is beyond the end of the document (%d bytes)", fetch.ErrBadRange, offset, size)
 	}
 	if length > 0 && length < until-offset {
 		until = offset + length
@@ -49,17 +48,18 @@ func span(size, offset, length int64) (start, until int64, err error) {
 	return offset, until, nil
 }
 
-// body is the Body of a document. It asks for one slice after the other.
+// body is the Body of a document. It requests one slice after the other. Positions count from the
+// start of the document.
 type body struct {
 	*session
 	doc    document
-	start  int64 // where in the document it begins
-	at     int64 // where in the document text ends
-	until  int64 // where it ends, at the latest
-	text   []byte
-	ended  bool  // the server says that the document ends at at
-	given  int64 // octets that were read
-	err    error // of all further reads
+	start  int64  // where the body begins
+	at     int64  // where text ends
+	until  int64  // where the body ends, or an upper limit
+	text   []byte // received and not yet read
+	ended  bool   // the server has reported that the document ends at the position at
+	read   int64  // bytes read from the body
+	err    error  // returned by every further Read
 	closed atomic.Bool
 }
 
@@ -71,7 +71,7 @@ func (s *session) newBody(doc document, offset, length int64) (*body, error) {
 	return &body{session: s, doc: doc, start: start, at: start, until: until}, nil
 }
 
-// whole is a document in one piece, cut after max octets.
+// whole returns the text of a document, truncated after max bytes.
 func (s *session) whole(doc document, max int64) (text []byte, err error) {
 	b := &body{session: s, doc: doc, until: max}
 	for err == nil {
@@ -84,10 +84,10 @@ func (s *session) whole(doc document, max int64) (text []byte, err error) {
 	return text, err
 }
 
-// begin gets the first octets.
+// begin gets the first slice.
 func (b *body) begin() error {
 	if b.at == b.until {
-		return nil // and need not ask
+		return nil // the range is empty
 	}
 	err := b.next()
 	if err == io.EOF {
@@ -97,10 +97,10 @@ func (b *body) begin() error {
 	return err
 }
 
-// complete reports whether all of the document is there to be read.
+// complete reports whether the whole document has been received.
 func (b *body) complete() bool { return b.ended || b.at == b.doc.length }
 
-// next gets more octets. Its error is io.EOF at the end of the document.
+// next gets the next slice. It returns io.EOF at the end of the document.
 func (b *body) next() error {
 	switch {
 	case b.at == b.until:
@@ -119,16 +119,16 @@ func (b *body) next() error {
 		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrProtocol, errTooMuch)
 	}
 	b.at += int64(len(b.text))
-	d := complaint(r)
+	d := failure(r)
 	if len(b.text) > 0 {
-		// Text with a complaint about the range is the last.
+		// Text with a diagnostic about the range is the last slice.
 		b.ended = d != nil && d.beyond()
 		return nil
 	}
 	return b.end(d, b.text != nil)
 }
 
-// textOf is the text in an answer.
+// textOf returns the text in a response.
 func textOf(r *z3950.SearchResponse) []byte {
 	for record := range r.Records() {
 		if record.Text != nil {
@@ -138,8 +138,8 @@ func textOf(r *z3950.SearchResponse) []byte {
 	return nil
 }
 
-// end judges an answer without text, or with a text of no octets: only the
-// latter is the document.
+// end returns the error for a response without text, or with an empty text. An empty text can be a
+// whole document; a response without text cannot.
 func (b *body) end(d *Diagnostic, answered bool) error {
 	first := b.at == b.start
 	switch {
@@ -153,7 +153,7 @@ func (b *body) end(d *Diagnostic, answered bool) error {
 		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrNotFound, d)
 	case b.doc.length >= 0:
 		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrTruncated,
-			fmt.Errorf("%w after octet %d of %d", errNoText, b.at, b.doc.length))
+			fmt.Errorf("%w after %d of %d bytes", errNoText, b.at, b.doc.length))
 	}
 	return io.EOF
 }
@@ -165,12 +165,12 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n := copy(p, b.text)
 	b.text = b.text[n:]
-	b.given += int64(n)
+	b.read += int64(n)
 	b.trace.Body(int64(n))
 	return n, nil
 }
 
-// ready waits until there is text to be read.
+// ready waits until there is text to read.
 func (b *body) ready() error {
 	switch {
 	case b.closed.Load():
@@ -184,7 +184,7 @@ func (b *body) ready() error {
 		return nil
 	}
 	if b.err = b.next(); b.err == nil {
-		return b.bounded()
+		return b.checkLimit()
 	}
 	if errors.Is(b.err, errNoAnswer) {
 		b.err = &fetch.Error{Op: fetch.OpRead, URL: b.loc.Redacted(), Kind: fetch.ErrTruncated, Err: errNoAnswer}
@@ -192,13 +192,13 @@ func (b *body) ready() error {
 	return b.err
 }
 
-// bounded holds Limits.Body.
-func (b *body) bounded() error {
+// checkLimit enforces Limits.Body.
+func (b *body) checkLimit() error {
 	limit := b.limits.Body
-	if limit == 0 || b.given+int64(len(b.text)) <= limit {
+	if limit == 0 || b.read+int64(len(b.text)) <= limit {
 		return nil
 	}
-	b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("the document is longer than %d octets", limit))
+	b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("the document is longer than %d bytes", limit))
 	return b.err
 }
 

@@ -7,18 +7,17 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// A Diagnostic is a server's complaint. It is what a *[fetch.Error] wraps whose
-// cause is one.
+// A Diagnostic is an error message from a server. A *[fetch.Error] caused by one wraps it.
 type Diagnostic struct {
 	// Code has two letters or digits, such as "S1".
 	Code string
-	// Text is in the server's words.
+	// Text is the server's message.
 	Text string
-	// Surrogate says that it stands in the place of a record.
+	// Surrogate reports whether the diagnostic replaces a record.
 	Surrogate bool
 }
 
-// Error is such as "S1 permanent system error: no such database".
+// Error returns a text such as "S1 permanent system error: no such database".
 func (d Diagnostic) Error() string {
 	text := d.Code
 	if meaning := z3950.Diagnostic(d).Meaning(); meaning != "" {
@@ -30,10 +29,10 @@ func (d Diagnostic) Error() string {
 	return text
 }
 
-// complaint is the first diagnostic of an answer that tells of a failure.
-func complaint(r *z3950.SearchResponse) *Diagnostic {
+// failure returns the first diagnostic of a response that reports a failure, or nil.
+func failure(r *z3950.SearchResponse) *Diagnostic {
 	for d := range r.Diagnostics() {
-		if d.Code != "T1" { // part of the result came
+		if d.Code != "T1" { // T1 means a partial result
 			d := Diagnostic(d)
 			return &d
 		}
@@ -41,7 +40,7 @@ func complaint(r *z3950.SearchResponse) *Diagnostic {
 	return nil
 }
 
-// kind classifies a complaint. S1 is what servers say to nearly everything.
+// kind returns the error kind of a diagnostic. Servers use S1 for nearly every failure.
 func (d *Diagnostic) kind() fetch.ErrorKind {
 	switch d.Code {
 	case "S1":
@@ -67,14 +66,13 @@ func (d *Diagnostic) kind() fetch.ErrorKind {
 	return fetch.ErrProtocol
 }
 
-// unavailable reports whether the complaint is that there is no such database,
-// which only the words of S1 tell.
+// unavailable reports whether the database does not exist. Only the text of S1 shows that.
 func (d *Diagnostic) unavailable() bool {
 	return d.Code == "S1" && strings.Contains(strings.ToLower(d.Text), "not available")
 }
 
-// beyond reports whether the complaint is about the range. Of the many things
-// that go by SF only the words tell this one.
+// beyond reports whether the diagnostic is about the range. Servers use SF for many failures, so
+// beyond checks its text.
 func (d *Diagnostic) beyond() bool {
 	return d.Code == "SF" && strings.Contains(strings.ToLower(d.Text), "out of range")
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The names of an Item's Header fields. A field that the server does not give
-// is not there.
+// The names of the fields in the Header of a [fetch.Item]. A field that the server does not send
+// is absent.
 const (
-	HeaderScore = "score" // the best that a server knows is mostly 1000
-	HeaderLines = "lines"
-	HeaderDate  = "date" // as the server writes it
-	HeaderType  = "type" // such as TEXT; every Item has one
-	HeaderMatch = "best-match"
-	HeaderCity  = "city"
-	HeaderFault = "fault" // why there is no Locator
+	HeaderScore = "score"      // the relevance; on most servers the best is 1000
+	HeaderLines = "lines"      // the number of lines
+	HeaderDate  = "date"       // in the form that the server sends
+	HeaderType  = "type"       // such as TEXT; every Item has it
+	HeaderMatch = "best-match" // the line of the best match
+	HeaderCity  = "city"       // the city of origin
+	HeaderFault = "fault"      // the reason why the Item has no Locator
 )
 
-// itemsOf is a record as Items, one for each type.
+// itemsOf yields a record as Items, one for each type.
 func (a *access) itemsOf(r z3950.Record) iter.Seq[fetch.Item] {
 	return func(yield func(fetch.Item) bool) {
 		types := r.Types
@@ -38,7 +38,7 @@ func (a *access) itemsOf(r z3950.Record) iter.Seq[fetch.Item] {
 			if !yield(a.item(r, typ)) {
 				return
 			}
-			r.Length, r.Lines = z3950.Number{}, z3950.Number{} // are those of the first type
+			r.Length, r.Lines = z3950.Number{}, z3950.Number{} // they apply to the first type only
 		}
 	}
 }
@@ -55,10 +55,10 @@ func (a *access) item(r z3950.Record, typ string) fetch.Item {
 	case typ == typeURL:
 		it.Size = -1
 		if it.Locator = linked(it.Name); it.Locator == nil {
-			it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: "no URL that may be followed"})
+			it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: "the headline is not a URL that may be followed"})
 		}
 	case !ok:
-		it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: "a document-id that no URL can have"})
+		it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: "the document-id cannot be written in a URL"})
 	default:
 		it.Locator = &locator.WAIS{
 			HostPort: a.loc.HostPort, Form: locator.WAISDocument,
@@ -68,7 +68,7 @@ func (a *access) item(r z3950.Record, typ string) fetch.Item {
 	return it
 }
 
-// header is what else a record says.
+// header returns the other fields of a record.
 func header(r z3950.Record, typ string) []fetch.Field {
 	h := make([]fetch.Field, 0, 4)
 	for _, n := range []struct {
@@ -89,7 +89,7 @@ func header(r z3950.Record, typ string) []fetch.Field {
 	return h
 }
 
-// menu makes res one of items. info is nil when nobody has searched.
+// menu sets the items, body and info of res. info is nil if there was no search.
 func (a *access) menu(ctx context.Context, res *fetch.Resource, items iter.Seq[fetch.Item], info *Info, limits fetch.Limits) {
 	b := &menuBody{ctx: ctx, loc: a.loc, trace: fetch.ContextTrace(ctx)}
 	b.text = sync.OnceValue(func() io.Reader { return a.asText(items, info, limits.Items) })
@@ -100,7 +100,7 @@ func (a *access) menu(ctx context.Context, res *fetch.Resource, items iter.Seq[f
 	res.Items = b.limited(items, limits.Items)
 }
 
-// menuBody is a menu as text. It is made when it is first read.
+// menuBody is a menu as text. The text is created by the first Read.
 type menuBody struct {
 	ctx    context.Context
 	loc    *locator.WAIS
@@ -109,7 +109,7 @@ type menuBody struct {
 	closed atomic.Bool
 }
 
-// check is what reading and ranging fail with.
+// check returns the error for a closed body or a context that has ended.
 func (b *menuBody) check() error {
 	if b.closed.Load() {
 		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
@@ -156,7 +156,7 @@ func (b *menuBody) limited(items iter.Seq[fetch.Item], limit int) iter.Seq2[fetc
 	}
 }
 
-// asText shows items to people: two lines for each.
+// asText returns items as text for people, with two lines for each item.
 func (a *access) asText(items iter.Seq[fetch.Item], info *Info, limit int) io.Reader {
 	var b bytes.Buffer
 	n := 0
@@ -177,7 +177,7 @@ func (a *access) asText(items iter.Seq[fetch.Item], info *Info, limit int) io.Re
 		fmt.Fprintf(&b, "Its catalogue:\n     %s\n", urlOf(info.Catalogue.Locator))
 	}
 	for _, d := range info.Diagnostics {
-		fmt.Fprintf(&b, "The server says: %s\n", d.Error())
+		fmt.Fprintf(&b, "Diagnostic from the server: %s\n", d.Error())
 	}
 	return &b
 }
@@ -205,7 +205,7 @@ func writeItem(b *bytes.Buffer, n int, item fetch.Item) {
 		}
 	}
 	if item.Size >= 0 {
-		fact("%d octets", item.Size)
+		fact("%d bytes", item.Size)
 	}
 	if !item.ModTime.IsZero() {
 		fact("%s", item.ModTime.Format("2006-01-02"))
@@ -216,7 +216,7 @@ func writeItem(b *bytes.Buffer, n int, item fetch.Item) {
 	}
 }
 
-// urlOf is a locator's URL as people are used to it.
+// urlOf returns the URL of a locator, for WAIS in the form that browsers write.
 func urlOf(l locator.Locator) string {
 	if l, ok := l.(*locator.WAIS); ok {
 		return URL(l)

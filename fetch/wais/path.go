@@ -9,12 +9,11 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-var errNoID = errors.New("no document-id")
+var errNoID = errors.New("the URL has no document-id")
 
-// parsePath reads a wpath. WAIS browsers write it "length/tag=value;tag=value;",
-// where the document-id is a list of tags and values that are encoded once more;
-// a length of 0, or none, is unknown. What does not begin so is the document-id
-// itself, as RFC 1738 has it.
+// parsePath parses a wpath. WAIS browsers write it as "length/tag=value;tag=value;". There the
+// document-id is a list of tags and values with an encoding of its own. A length of 0, or no length,
+// means that it is unknown. Any other wpath is the document-id itself, as in RFC 1738.
 func parsePath(wpath string) (document, error) {
 	digits, rest, ok := strings.Cut(wpath, "/")
 	length, err := strconv.ParseInt(digits, 10, 62)
@@ -36,7 +35,7 @@ func parsePath(wpath string) (document, error) {
 	return document{id: id, length: length}, err
 }
 
-// isTagged reports whether a text begins as "tag=value;" does.
+// isTagged reports whether a text begins with "number=".
 func isTagged(text string) bool {
 	tag, _, ok := strings.Cut(text, "=")
 	return ok && isNumber(tag)
@@ -46,8 +45,8 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// path writes a document-id, so that parsePath reads the same. It reports false
-// for one that cannot be written.
+// path returns the wpath from which parsePath reads a document-id. It reports false if there is no
+// such wpath.
 func path(id []byte, length z3950.Number) (wpath string, ok bool) {
 	if text, ok := z3950.DocIDText(id); ok {
 		return strconv.FormatUint(uint64(length.Value), 10) + "/" + text, true
@@ -56,9 +55,9 @@ func path(id []byte, length z3950.Number) (wpath string, ok bool) {
 	return string(id), err == nil && string(doc.id) == string(id)
 }
 
-// URL is l as WAIS browsers write it, with the reserved characters of a
-// document-id as they are: "wais://host/db/TEXT/162/1=…;2=…;". RFC 1738 wants
-// them encoded, as l.String has them; [locator.ReservedOctets] reads both.
+// URL returns l in the form that WAIS browsers write: "wais://host/db/TEXT/162/1=…;2=…;". The
+// reserved characters of the document-id are not encoded. RFC 1738 requires the encoding, and
+// l.String does it. A [locator.Parser] that tolerates [locator.ReservedOctets] reads both forms.
 func URL(l *locator.WAIS) string {
 	doc, err := parsePath(l.WPath)
 	if l.Form != locator.WAISDocument || err != nil || string(doc.id) == l.WPath || strings.Trim(l.WPath, browserOctets) != "" {
@@ -69,5 +68,5 @@ func URL(l *locator.WAIS) string {
 	return bare.String() + l.WPath
 }
 
-// browserOctets are those that browsers write a wpath with.
+// browserOctets are the octets in a wpath written by browsers.
 const browserOctets = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./-_$%=;"

@@ -162,16 +162,16 @@ func TestRecordedTrouble(t *testing.T) {
 		{"x-retrieve-notype", whale, fetch.ErrConnectionFailed, "closed the connection without an answer"},
 		{"x-retrieve-unknown-db", whale, fetch.ErrConnectionFailed, "closed the connection without an answer"},
 		{"x-search-relevance-doc", "/stories?x", fetch.ErrConnectionFailed, "closed the connection without an answer"},
-		{"x-retrieve-small-buffer", whale, fetch.ErrProtocol, "answer is empty"},
-		{"x-present-apdu", "/stories?x", fetch.ErrProtocol, "answer is empty"},
-		{"x-retrieve-whole-nochunk", whale, fetch.ErrTruncated, "nothing more to give after octet 0 of 162"},
+		{"x-retrieve-small-buffer", whale, fetch.ErrProtocol, "empty reply"},
+		{"x-present-apdu", "/stories?x", fetch.ErrProtocol, "empty reply"},
+		{"x-retrieve-whole-nochunk", whale, fetch.ErrTruncated, "the document ended after 0 of 162 bytes"},
 		{"x-retrieve-start-past-end", strings.Replace(whale, "/162/", "/0/", 1), fetch.ErrNotFound, "SF present request out of range: Request out of range"},
 		{"x-retrieve-start-past-end", whale, fetch.ErrNotFound, "SF present request out of range: Request out of range"},
-		{"x-search-relevance-doc", "/stories?x", fetch.ErrConnectionFailed, "closed the connection without an answer; freeWAIS fails at searches for documents like another"},
+		{"x-search-relevance-doc", "/stories?x", fetch.ErrConnectionFailed, "closed the connection without an answer; freeWAIS crashes on searches for similar documents"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			req := &fetch.Request{Locator: parse(t, "wais://localhost"+tc.path)}
-			if strings.Contains(tc.text, "like another") {
+			if strings.Contains(tc.text, "similar documents") {
 				req.Options = &Options{Like: []locator.Locator{parse(t, "wais://localhost"+whale)}}
 			}
 			_, _, err := get(t, &Fetcher{Env: answering(messages(t, tc.name+".s2c"), nil)}, req)

@@ -13,15 +13,15 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// maxAnswer bounds a server's message in octets. Real servers stop at 100000.
+// maxAnswer is the maximum size of a server's message in bytes. Real servers send at most 100000.
 const maxAnswer = 4 << 20
 
 var (
 	errNoAnswer = errors.New("the server closed the connection without an answer")
-	errEmpty    = errors.New("the server's answer is empty: it cannot do what was asked")
-	errNoLike   = fmt.Errorf("%w; freeWAIS fails at searches for documents like another: search for words instead", errNoAnswer)
-	errNotInit  = errors.New("the server's answer to Init is none")
-	errOtherPDU = errors.New("the server's answer is no SearchResponse")
+	errEmpty    = errors.New("the server sent an empty reply: it does not support this request")
+	errNoLike   = fmt.Errorf("%w; freeWAIS crashes on searches for similar documents: search for words instead", errNoAnswer)
+	errNotInit  = errors.New("unexpected reply to Init")
+	errOtherPDU = errors.New("unexpected reply: not a SearchResponse")
 )
 
 // session is a connection to a server.
@@ -31,20 +31,20 @@ type session struct {
 	conn   *wire.Conn
 	trace  *fetch.Trace
 	limits fetch.Limits
-	agreed uint32 // the longest message that the server sends, in octets; 0 is unknown
-	sent   []byte // room for requests
-	got    []byte // the last answer, and room for the next
+	agreed uint32 // the maximum size of the server's messages; 0 if unknown
+	sent   []byte // buffer for requests
+	got    []byte // the last reply; its buffer is reused
 }
 
-// hello is what is said in Init: nothing about the user or the machine.
-func hello() *z3950.Init {
+// initRequest returns the Init message. It contains nothing about the user or the host.
+func initRequest() *z3950.Init {
 	return &z3950.Init{Terms: z3950.Terms{
 		Version: 0x80, Options: 0x80, PreferredMessageSize: maxAnswer, MaximumRecordSize: maxAnswer,
 		ImplementationName: "fetch1738",
 	}}
 }
 
-// open connects and says hello.
+// open connects and sends Init.
 func (f *Fetcher) open(ctx context.Context, req *fetch.Request, a *access) (*session, error) {
 	env := f.Env.WithDefaults()
 	conn, err := env.Connect(ctx, fetch.Target{Locator: a.loc, From: req.From, Network: "tcp", Host: a.host, Port: a.port})
@@ -64,20 +64,20 @@ func (f *Fetcher) open(ctx context.Context, req *fetch.Request, a *access) (*ses
 	return s, nil
 }
 
-// init introduces the client. Whether the server cares does not matter: it has
-// to answer searches without.
+// init sends Init. The session continues even if the server rejects it, because servers must accept
+// searches without Init.
 func (s *session) init() error {
-	p, err := s.exchange(fetch.OpInit, hello())
+	p, err := s.exchange(fetch.OpInit, initRequest())
 	if err != nil {
 		return err
 	}
 	switch p := p.(type) {
 	case nil:
-		s.trace.Note("the server does not know Init")
+		s.trace.Note("the server does not support Init")
 	case *z3950.InitResponse:
 		s.agreed = p.MaximumRecordSize
 		if !p.Accepted {
-			s.trace.Note("the server declines Init; it is asked all the same")
+			s.trace.Note("the server rejected Init; continuing without it")
 		}
 	default:
 		return fetch.Fail(fetch.OpInit, s.loc, fetch.ErrProtocol, errNotInit)
@@ -85,7 +85,7 @@ func (s *session) init() error {
 	return nil
 }
 
-// ask searches and wants an answer.
+// ask sends a search and returns the response. An empty reply is an error.
 func (s *session) ask(op fetch.Op, request *z3950.Search) (*z3950.SearchResponse, error) {
 	p, err := s.exchange(op, request)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *session) ask(op fetch.Op, request *z3950.Search) (*z3950.SearchResponse
 	return r, nil
 }
 
-// askWords searches for words; an answer without anything in it is nil.
+// askWords searches for words. It returns nil for an empty reply.
 func (s *session) askWords(database, words string, max int) (*z3950.SearchResponse, error) {
 	r, err := s.ask(fetch.OpSearch, wordSearch(database, words, max))
 	if errors.Is(err, errEmpty) {
@@ -110,8 +110,8 @@ func (s *session) askWords(database, words string, max int) (*z3950.SearchRespon
 	return r, err
 }
 
-// exchange sends a request and receives the answer, nil for an empty one. The
-// answer holds until the next exchange.
+// exchange sends a request and returns the reply, or nil for an empty one. The reply is valid until
+// the next exchange.
 func (s *session) exchange(op fetch.Op, request z3950.PDU) (z3950.PDU, error) {
 	var err error
 	if s.sent, err = z3950.AppendMessage(s.sent[:0], z3950.NewHeader(), request); err != nil {
@@ -123,16 +123,16 @@ func (s *session) exchange(op fetch.Op, request z3950.PDU) (z3950.PDU, error) {
 	}
 	s.trace.Sent(s.sent)
 	wire.QuickAck(s.conn.Conn)
-	header, answer, err := z3950.ReadMessage(&waiting{conn: s.conn, idle: s.limits.Idle}, s.got, maxAnswer)
+	header, answer, err := z3950.ReadMessage(&idleReader{conn: s.conn, idle: s.limits.Idle}, s.got, maxAnswer)
 	s.got = answer
 	if len(answer) > 0 {
 		s.trace.Received(answer)
 	}
 	if err != nil {
-		return nil, s.broken(op, err)
+		return nil, s.readFailure(op, err)
 	}
 	if header.Type != 'z' {
-		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, fmt.Errorf("the server's answer is of type %q", header.Type))
+		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, fmt.Errorf("unexpected reply of type %q", header.Type))
 	}
 	if header.Length == 0 {
 		return nil, nil
@@ -144,14 +144,14 @@ func (s *session) exchange(op fetch.Op, request z3950.PDU) (z3950.PDU, error) {
 	return p, nil
 }
 
-// broken is the error of an answer that does not come, or not whole.
-func (s *session) broken(op fetch.Op, err error) error {
+// readFailure returns the error for a reply that did not arrive completely.
+func (s *session) readFailure(op fetch.Op, err error) error {
 	kind := fetch.ErrOther
 	switch {
 	case err == io.EOF:
 		kind, err = fetch.ErrConnectionFailed, errNoAnswer
 	case errors.Is(err, z3950.ErrNotWAIS):
-		kind, err = fetch.ErrProtocol, fmt.Errorf("this is no WAIS server: %w", err)
+		kind, err = fetch.ErrProtocol, fmt.Errorf("not a WAIS server: %w", err)
 	case errors.Is(err, z3950.ErrTooLong):
 		kind = fetch.ErrTooLarge
 	case errors.Is(err, z3950.ErrUnsupported):
@@ -160,14 +160,13 @@ func (s *session) broken(op fetch.Op, err error) error {
 	return fetch.Fail(op, s.loc, kind, err)
 }
 
-// waiting reads an answer. Once the first of it is there the rest must not be
-// idle.
-type waiting struct {
+// idleReader reads a reply. After the first bytes it switches to the idle time limit.
+type idleReader struct {
 	conn *wire.Conn
 	idle time.Duration
 }
 
-func (w *waiting) Read(p []byte) (int, error) {
+func (w *idleReader) Read(p []byte) (int, error) {
 	n, err := w.conn.Read(p)
 	if n > 0 {
 		w.conn.SetTimeout(w.idle)

@@ -2,28 +2,29 @@ package wais
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Source is the description of a database, a document of type WSRC. Fields that
-// it does not have are empty.
+// Source is the description of a database. Servers keep it as a document of type WSRC. A field that
+// the description does not have is empty.
 type Source struct {
 	Version     int
 	IPAddress   string
 	IPName      string
-	Port        uint16 // 0: not given
+	Port        uint16 // 0 if the description has no port
 	Database    string
-	Cost        string // as it is written, such as "0.00"
+	Cost        string // in the form of the description, such as "0.00"
 	CostUnit    string // such as "free", "dollars-per-minute"
 	Maintainer  string
 	Keywords    []string
 	Description string
 }
 
-// Locator is the wais URL of the database, nil if its host is none.
+// Locator returns the wais URL of the database, or nil if its host is not valid.
 func (s *Source) Locator() *locator.WAIS {
 	l := &locator.WAIS{HostPort: locator.HostPort{Host: s.IPName, Port: s.Port}, Database: s.Database}
 	if l.Host == "" {
@@ -32,7 +33,7 @@ func (s *Source) Locator() *locator.WAIS {
 	if l.Port == locator.DefaultPort("wais") {
 		l.Port = 0
 	}
-	// What a host is, is up to the grammar of URLs.
+	// Check the host by the grammar of URLs.
 	ref, err := linkParser.Parse(l.String())
 	if err != nil || !locator.Equal(ref.Locator, l) {
 		return nil
@@ -41,13 +42,13 @@ func (s *Source) Locator() *locator.WAIS {
 }
 
 var (
-	errNotSource = errors.New("no description of a WAIS source")
-	errSource    = errors.New("a description of a WAIS source that is cut short")
-	errNested    = errors.New("a description of a WAIS source with lists nested too deep")
+	errNotSource = errors.New("not a description of a WAIS source")
+	errSource    = errors.New("the description of the WAIS source is truncated")
+	errNested    = fmt.Errorf("the description of the WAIS source has lists nested more than %d deep", maxNesting)
 )
 
-// ParseSource reads "(:source :version 3 :ip-name "…" …)". Keywords that it
-// does not know are skipped with their values.
+// ParseSource parses the description of a database: (:source :version 3 :ip-name "…" …). Unknown
+// keywords and their values are skipped.
 func ParseSource(text []byte) (*Source, error) {
 	r := lispReader{s: string(text)}
 	if open, err := r.next(); err != nil || open.kind != lispOpen {
@@ -85,7 +86,7 @@ func ParseSource(text []byte) (*Source, error) {
 	}
 }
 
-// read reads the value of a keyword.
+// read parses the value of a keyword.
 func (s *Source) read(key string, r *lispReader) error {
 	value, err := r.next()
 	if err != nil {
@@ -125,7 +126,7 @@ func (s *Source) read(key string, r *lispReader) error {
 	return nil
 }
 
-// The kinds of token.
+// The kinds of tokens.
 type lispKind uint8
 
 const (
@@ -140,7 +141,7 @@ type lispToken struct {
 	text string
 }
 
-// lispReader cuts a text into tokens.
+// lispReader splits a text into tokens.
 type lispReader struct {
 	s  string
 	at int
@@ -173,20 +174,20 @@ func (r *lispReader) next() (lispToken, error) {
 	return lispToken{lispAtom, r.s[start:r.at]}, nil
 }
 
-// peek is what next will give.
+// peek returns the next token without consuming it.
 func (r *lispReader) peek() (lispToken, error) {
 	ahead := *r
 	return ahead.next()
 }
 
-// follows reports whether a token can be the value of a keyword. Only a unit
-// looks like a keyword itself.
+// follows reports whether a token can be the value of the keyword key. Only a cost unit looks like a
+// keyword itself.
 func (t lispToken) follows(key lispToken) bool {
 	isKey := t.kind == lispAtom && strings.HasPrefix(t.text, ":")
 	return t.kind != lispClose && (!isKey || strings.EqualFold(key.text, ":cost-unit"))
 }
 
-// quoted reads a string behind its first quotation mark.
+// quoted parses a string after its opening quotation mark.
 func (r *lispReader) quoted() (lispToken, error) {
 	var b []byte
 	for ; r.at < len(r.s); r.at++ {
@@ -204,11 +205,10 @@ func (r *lispReader) quoted() (lispToken, error) {
 	return lispToken{}, errSource
 }
 
-// maxNesting bounds lists inside lists.
+// maxNesting is the maximum depth of lists inside lists.
 const maxNesting = 16
 
-// list reads the rest of a list and gives the atoms and strings in it, not
-// those of lists inside.
+// list parses the rest of a list and returns the atoms and strings in it. It skips nested lists.
 func (r *lispReader) list(depth int) (words []string, err error) {
 	if depth > maxNesting {
 		return nil, errNested
@@ -230,7 +230,7 @@ func (r *lispReader) list(depth int) (words []string, err error) {
 	}
 }
 
-// skip skips the rest of what begins with t.
+// skip skips the rest of the list that begins with t, if it begins one.
 func (r *lispReader) skip(t lispToken) error {
 	if t.kind != lispOpen {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The types that mean something here.
+// The types with a special meaning.
 const (
-	typeText   = "TEXT" // also of documents without a type
+	typeText   = "TEXT" // also means documents without a type
 	typeSource = "WSRC" // the description of a database
-	typeURL    = "URL"  // the headline is where the document is
+	typeURL    = "URL"  // the headline is the URL of the document
 )
 
 var mediaTypes = map[string]string{
@@ -22,7 +22,7 @@ var mediaTypes = map[string]string{
 	"MIME": "message/rfc822", typeSource: "application/x-wais-source", typeURL: "",
 }
 
-// mediaType is the media type of a WAIS type; there is no registry of those.
+// mediaType returns the media type for a WAIS type. There is no registry of WAIS types.
 func mediaType(typ string) string {
 	if known, ok := mediaTypes[strings.ToUpper(typ)]; ok {
 		return known
@@ -30,8 +30,8 @@ func mediaType(typ string) string {
 	return "application/octet-stream"
 }
 
-// linkSchemes are those of URLs that a document of type URL may stand for. A
-// local file or a script is not among them.
+// linkSchemes are the schemes that a document of type URL may lead to. Local files and scripts are
+// not among them.
 var linkSchemes = []string{
 	"http", "https", "ftp", "gopher", "mailto", "news", "nntp", "telnet", "tn3270", "wais", "prospero",
 }
@@ -40,7 +40,7 @@ var linkParser = locator.Parser{
 	Tolerate: locator.UnsafeOctets | locator.StrayPercent | locator.Fragments | locator.ModernHosts | locator.EmptyPort | locator.ReservedOctets,
 }
 
-// linked is the locator of a URL that a server gave; nil if it has none.
+// linked returns the locator of a URL that a server sent, or nil if it is not valid or not allowed.
 func linked(url string) locator.Locator {
 	ref, err := linkParser.Parse(url)
 	if err != nil || !slices.Contains(linkSchemes, ref.Locator.Scheme()) {
@@ -49,8 +49,8 @@ func linked(url string) locator.Locator {
 	return ref.Locator
 }
 
-// date reads a date as servers write it: yymmdd or yyyymmdd. It is zero for
-// anything else, such as "0".
+// date parses a date as servers write it: yymmdd or yyyymmdd. It returns the zero time for anything
+// else, such as "0".
 func date(s string) time.Time {
 	layout := map[int]string{6: "060102", 8: "20060102"}[len(s)]
 	t, err := time.Parse(layout, s)
@@ -60,9 +60,8 @@ func date(s string) time.Time {
 	return t
 }
 
-// headline is one without the marks and control codes that stand in some: ESC
-// and a parenthesis around words that were found, ESC and four more octets at a
-// paragraph.
+// headline removes the marks and control codes that some headlines contain: ESC and a parenthesis
+// around words that were found, and ESC with four more octets at a paragraph.
 func headline(s string) string {
 	const esc = 0x1B
 	b := make([]byte, 0, len(s))

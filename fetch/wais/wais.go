@@ -1,7 +1,7 @@
-// Package wais fetches wais URLs (RFC 1738 §3.9) by the protocol that WAIS
-// servers speak: Z39.50-1988 with the extensions of the WAIS Interface Protocol
-// Prototype, in which a search answers with headlines and document-ids, and a
-// document is fetched by searching for its id.
+// Package wais fetches wais URLs (RFC 1738 §3.9).
+//
+// The protocol is Z39.50-1988 with the extensions of the WAIS Interface Protocol Prototype. A search
+// returns headlines and document-ids. A document is fetched by a search for its id.
 package wais
 
 import (
@@ -16,27 +16,24 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher] and [fetch.Explainer] for wais URLs. The zero
-// value is ready. It keeps nothing between requests; its fields must not be
-// changed once it is in use.
+// Fetcher is a [fetch.Fetcher] and [fetch.Explainer] for wais URLs. The zero value is ready to use.
+// It keeps no state between requests. Its fields must not be changed after the first request.
 //
-// A database (wais://host/database) is KindQuery, and Info says what it is as
-// far as the server describes it. A search is KindMenu: Items are the documents
-// found, the best first, one for each format that they can be had in; Body has
-// the same as text. A document is KindDocument, octet for octet as the server
-// has it. A document in several types ("TEXT,PS") is a KindMenu of one each, for
-// which nothing is dialled.
+// A database (wais://host/database) is KindQuery. Info.Source describes it, if the server has a
+// description.
 //
-// The words of a search are those of the URL with "+" for spaces, or the
-// Request's Query as it is. What a query may be is up to the server.
+// A search is KindMenu. Items are the documents found, best first, with one Item for each available
+// format. Body has the same as text. The search words come from the URL, where "+" means a space, or
+// from the Request's Query, which is sent unchanged. The query syntax depends on the server.
 //
-// Offset and Length are ranges of octets; counting from the end takes a URL
-// that tells the length.
+// A document is KindDocument, byte for byte as the server sends it. Offset and Length select a range
+// of bytes. A negative Offset requires a URL with the length of the document. A document of several
+// types ("TEXT,PS") is a KindMenu with one Item for each type; Fetch then does not connect.
 type Fetcher struct {
-	// Env is the way out; nil is the zero Env.
+	// Env holds the connection settings and limits. If nil, the zero Env is used.
 	Env *fetch.Env
-	// NoInit sends no Init before the first search. Servers do not need it; they
-	// may send longer answers with it, but it costs the time of one exchange.
+	// NoInit omits Init before the first search. Servers do not require Init. With it they may
+	// send longer replies, but it takes one more exchange.
 	NoInit bool
 }
 
@@ -47,37 +44,38 @@ var (
 
 // Options are the [fetch.Request.Options] of a search.
 type Options struct {
-	// Like are documents (wais URLs of the third form, on the same server) which
-	// those found should be like: "relevance feedback".
+	// Like lists documents that the results should resemble ("relevance feedback"). They must be
+	// wais URLs of documents on the same server.
 	Like []locator.Locator
-	// MaxHits bounds the documents found; 0 is 200.
+	// MaxHits is the maximum number of documents to find. Zero means 200.
 	MaxHits int
 }
 
-// Info is the [fetch.Resource.Info] of what was fetched from a WAIS server.
+// Info is the [fetch.Resource.Info] of this package.
 type Info struct {
-	// Source describes the database, or is what a document of type WSRC says; nil
-	// if there is none.
+	// Source is the description of the database, or the content of a document of type WSRC. It is
+	// nil if the server has no description.
 	Source *Source
-	// Hits is how many documents were found, which may be fewer than Items.
+	// Hits is the number of documents found. There may be more Items, one for each format.
 	Hits int
-	// Catalogue is where a server sends those whose search finds nothing; nil if
-	// it does not.
+	// Catalogue is the catalogue of the database, which servers send if a search finds nothing. It
+	// is nil otherwise.
 	Catalogue *fetch.Item
-	// SeedWords are the words looked for, if the server tells.
+	// SeedWords are the words that the server searched for, if it reports them.
 	SeedWords string
-	// Diagnostics are complaints that came with a result.
+	// Diagnostics are the diagnostics that came with a successful result.
 	Diagnostics []Diagnostic
 }
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options]. Resource.Info is nil or
+// an *[Info].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.prepare(req)
 	if err != nil {
 		return nil, err
 	}
 	res := &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Kind: a.kind, Body: fetch.WithoutOctets(a.loc, a.kind)}
-	if a.does == choosing {
+	if a.operation == listTypes {
 		env := f.Env.WithDefaults()
 		a.menu(ctx, res, a.choices(), nil, env.Limits)
 		return res, nil
@@ -87,15 +85,15 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		return nil, err
 	}
 	res.Peer = fetch.AddrPort(s.conn.RemoteAddr())
-	switch a.does {
-	case describing:
+	switch a.operation {
+	case describe:
 		err = s.describe(a, res)
-	case searching:
+	case search:
 		err = s.search(a, res)
-	case retrieving:
+	case retrieve:
 		err = s.retrieve(a, req, res)
 	}
-	if err != nil || a.does != retrieving {
+	if err != nil || a.operation != retrieve {
 		s.conn.Close()
 	}
 	if err != nil {
@@ -104,10 +102,10 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-// describe finds out what a database is. The server's INFO may know; else help
-// is asked for, in which some servers say it. freeWAIS reads a query before it
-// opens the database, so that help for one that it does not have is a query
-// that it cannot read: only a word tells.
+// describe gets the description of a database. It first searches the server's database INFO, and
+// then requests help ("?"), which contains the description on some servers. freeWAIS parses a query
+// before it opens the database and rejects "?" for any database. So a search for a word is needed to
+// find out whether the database exists.
 func (s *session) describe(a *access, res *fetch.Resource) error {
 	info := new(Info)
 	res.Info = info
@@ -120,21 +118,21 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 		if r == nil {
 			continue
 		}
-		if d := complaint(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !found(r) {
+		if d := failure(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !found(r) {
 			return fetch.Fail(fetch.OpSearch, s.loc, d.kind(), d)
 		}
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
 		}
-		if ask.words == "?" && (found(r) || complaint(r) == nil) {
-			break // it is there, without a description
+		if ask.words == "?" && (found(r) || failure(r) == nil) {
+			break // the database exists but has no description
 		}
 	}
 	s.trace.Note("the server does not describe this database")
 	return nil
 }
 
-// advice is what there is to say about a database that is to be searched.
+// advice returns the text about a database that the user can search.
 func (i *Info) advice(l *locator.WAIS) string {
 	if i.Source == nil {
 		return ""
@@ -146,21 +144,21 @@ func (i *Info) advice(l *locator.WAIS) string {
 	return strings.TrimLeft(text, "\n") + "\nTo search it: " + urlWithWords(l)
 }
 
-// urlWithWords shows how to search a database.
+// urlWithWords returns a URL that shows how to search a database.
 func urlWithWords(l *locator.WAIS) string {
 	search := *l
 	search.Form, search.Search = locator.WAISSearch, "words"
 	return search.String()
 }
 
-// infoDatabase is the one that describes the others.
+// infoDatabase is the database that describes the others.
 const infoDatabase = "INFO"
 
-// maxSource bounds a description in octets.
+// maxSource is the maximum size of a description in bytes.
 const maxSource = 64 << 10
 
-// source is the description of a database among the records of an answer, nil
-// if there is none.
+// source returns the description of a database from the records of a response, or nil if there is
+// none.
 func (s *session) source(from, name string, r *z3950.SearchResponse) (*Source, error) {
 	for _, doc := range descriptions(r) {
 		doc.database = from
@@ -179,8 +177,8 @@ func (s *session) source(from, name string, r *z3950.SearchResponse) (*Source, e
 	return nil, nil
 }
 
-// descriptions are the documents of type WSRC in an answer, at most a few. They
-// do not refer to it.
+// descriptions returns the documents of type WSRC in a response, at most 10. They do not refer to
+// the memory of the response.
 func descriptions(r *z3950.SearchResponse) (docs []document) {
 	for record := range r.Records() {
 		for _, typ := range record.Types {
@@ -192,7 +190,7 @@ func descriptions(r *z3950.SearchResponse) (docs []document) {
 	return docs
 }
 
-// search asks for documents.
+// search searches for documents.
 func (s *session) search(a *access, res *fetch.Resource) error {
 	r, err := s.ask(fetch.OpSearch, a.request)
 	switch {
@@ -208,46 +206,46 @@ func (s *session) search(a *access, res *fetch.Resource) error {
 		}
 	}
 	items := s.hits(a, r, info)
-	if d := complaint(r); d != nil && info.Hits == 0 {
-		return s.refused(a, info, d)
+	if d := failure(r); d != nil && info.Hits == 0 {
+		return s.rejected(a, info, d)
 	}
 	for _, d := range info.Diagnostics {
-		s.trace.Note("the server says: " + d.Error())
+		s.trace.Note("diagnostic from the server: " + d.Error())
 	}
 	s.noteFewer(a, info.Hits)
 	a.menu(s.ctx, res, items, info, s.limits)
 	return nil
 }
 
-// refused is the error of a search that the server did not do. It may send its
-// catalogue all the same.
-func (s *session) refused(a *access, info *Info, d *Diagnostic) error {
+// rejected returns the error of a search that the server rejected. The server may have sent its
+// catalogue anyway.
+func (s *session) rejected(a *access, info *Info, d *Diagnostic) error {
 	kind := d.kind()
 	if d.Code == "S1" && info.Catalogue != nil && !d.unavailable() {
-		kind = fetch.ErrBadURL // the database is there
+		kind = fetch.ErrBadURL // the database exists
 	}
 	var err error = d
 	if a.words == "" && kind == fetch.ErrBadURL {
-		err = fmt.Errorf("this server needs search words too, as in %s: %w", urlWithWords(s.loc), d)
+		err = fmt.Errorf("this server also requires search words, as in %s: %w", urlWithWords(s.loc), d)
 	}
 	return fetch.Fail(fetch.OpSearch, s.loc, kind, err)
 }
 
-// noteFewer tells that fewer documents came than the user wanted, or that the
-// server may have more than fit in its answer: it does not say so itself.
+// noteFewer adds a note if fewer documents came than requested, or if the server may have found more
+// than fit in its response. Servers do not report that themselves.
 func (s *session) noteFewer(a *access, hits int) {
 	asked := int(a.request.Words.Max.Value)
 	full := s.agreed > 0 && hits > 0 && len(s.got)+len(s.got)/hits > int(s.agreed)
 	switch {
 	case hits >= asked:
 	case full:
-		s.trace.Note(fmt.Sprintf("%d of at most %d documents were received; the server may have found more than its messages of %d bytes hold", hits, asked, s.agreed))
+		s.trace.Note(fmt.Sprintf("received %d of at most %d documents; the server may have found more than fit in its messages of %d bytes", hits, asked, s.agreed))
 	case a.maxHits > 0:
-		s.trace.Note(fmt.Sprintf("%d of at most %d documents were received", hits, asked))
+		s.trace.Note(fmt.Sprintf("received %d of at most %d documents", hits, asked))
 	}
 }
 
-// found reports whether there are records in an answer.
+// found reports whether a response has records.
 func found(r *z3950.SearchResponse) bool {
 	for range r.Records() {
 		return true
@@ -255,8 +253,8 @@ func found(r *z3950.SearchResponse) bool {
 	return false
 }
 
-// hits are the documents of an answer as Items. When nothing was found the one
-// record is a catalogue, of score 0.
+// hits returns the documents of a response as Items. If nothing was found, the only record is the
+// catalogue, with score 0.
 func (s *session) hits(a *access, r *z3950.SearchResponse, info *Info) iter.Seq[fetch.Item] {
 	var only z3950.Record
 	for record := range r.Records() {
@@ -282,7 +280,7 @@ func (s *session) hits(a *access, r *z3950.SearchResponse, info *Info) iter.Seq[
 	}
 }
 
-// retrieve gets the first of a document.
+// retrieve gets the first slice of a document.
 func (s *session) retrieve(a *access, req *fetch.Request, res *fetch.Resource) error {
 	b, err := s.newBody(a.doc, req.Offset, req.Length)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestMenuText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := []string{"  1. Words about an anchor  (score 1000, 3 lines, TEXT, 62 octets", "\n     wais://127.0.0.1:210/multi/TEXT/62/1=", "\n  2. Words about an anchor  (score 1000, PS", "/multi/PS/0/1="}
+	wanted := []string{"  1. Words about an anchor  (score 1000, 3 lines, TEXT, 62 bytes", "\n     wais://127.0.0.1:210/multi/TEXT/62/1=", "\n  2. Words about an anchor  (score 1000, PS", "/multi/PS/0/1="}
 	for _, want := range wanted {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -383,10 +383,10 @@ func TestTrace(t *testing.T) {
 func TestExplain(t *testing.T) {
 	f := new(Fetcher)
 	for url, want := range map[string][]string{
-		"wais://h/d":                    {"Init 4194304", "go on whatever the answer", `Search "INFO" for "d", at most 40`, "retrieve the description of the database", "ask for search words"},
-		"wais://h:2100/d?two+words":     {"Init 4194304", "go on whatever the answer", `Search "d" for "two words", at most 200`, "list what was found"},
-		"wais://h/d/TEXT/20000/3=x;":    {"Init 4194304", "go on whatever the answer", `Retrieve from "d" un re "x" wt re "TEXT" wb ro "0" wb rl "10000"`, "ask for the next 10000 octets until there are no more"},
-		"wais://h/d/TEXT,PS/20000/3=x;": {"list the types TEXT,PS, each with a URL of its own"},
+		"wais://h/d":                    {"Init 4194304", "continue whatever the server replies", `Search "INFO" for "d", at most 40`, "retrieve the description of the database", "ask for search words"},
+		"wais://h:2100/d?two+words":     {"Init 4194304", "continue whatever the server replies", `Search "d" for "two words", at most 200`, "list the documents found"},
+		"wais://h/d/TEXT/20000/3=x;":    {"Init 4194304", "continue whatever the server replies", `Retrieve from "d" un re "x" wt re "TEXT" wb ro "0" wb rl "10000"`, "request the next 10000 bytes until the end of the document"},
+		"wais://h/d/TEXT,PS/20000/3=x;": {"list the types TEXT,PS, each with its own URL"},
 	} {
 		plan, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
 		if err != nil {
@@ -476,7 +476,7 @@ func TestLikeWithoutWords(t *testing.T) {
 	}
 	srv = library(t, func(s *testserver.WAIS) { s.FreeWAIS = true })
 	_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: like(srv)})
-	if want := "this server needs search words too, as in wais://127.0.0.1:210/stories?words: S1"; !errors.Is(err, fetch.ErrBadURL) || !strings.Contains(fmt.Sprint(err), want) {
+	if want := "this server also requires search words, as in wais://127.0.0.1:210/stories?words: S1"; !errors.Is(err, fetch.ErrBadURL) || !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, _, err = get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories?whale"), Options: like(srv)})
@@ -526,11 +526,11 @@ func TestFewerHits(t *testing.T) {
 	if got := notes(srv, 2); len(got) > 0 {
 		t.Errorf("as many as were asked for: %q", got)
 	}
-	if got := notes(srv, 100); len(got) != 1 || !strings.HasSuffix(got[0], " of at most 100 documents were received") {
+	if got := notes(srv, 100); len(got) != 1 || !strings.HasSuffix(got[0], " of at most 100 documents") {
 		t.Errorf("fewer than were asked for: %q", got)
 	}
 	srv = library(t, func(s *testserver.WAIS) { s.MaxMessage = 1000 })
-	if got := notes(srv, 0); len(got) != 1 || !strings.Contains(got[0], "its messages of 1000 bytes hold") {
+	if got := notes(srv, 0); len(got) != 1 || !strings.Contains(got[0], "its messages of 1000 bytes") {
 		t.Errorf("an answer that was cut: %q", got)
 	}
 }

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// Annotate explains the header of a datagram, a line for each field with its
-// octets, and the data line by line, for people:
+// Annotate explains a datagram as text, with one line for each field of the header and one for each
+// line of the data:
 //
-//	octet  0      09        version 0, header of 9 octets
-//	octets 1-2    f5eb      connection id 62955
+//	byte  0       09        version 0, header of 9 bytes
+//	bytes 1-2     f5eb      connection id 62955
 //
-// What cannot be printed is escaped.
+// Unprintable characters are escaped.
 func Annotate(datagram []byte) []string {
 	p, err := Decode(datagram)
 	if err != nil {
-		return []string{fmt.Sprintf("%d octets, no packet: %v", len(datagram), err)}
+		return []string{fmt.Sprintf("%d bytes, not a packet: %v", len(datagram), err)}
 	}
 	var lines []string
 	field := func(from, to int, format string, args ...any) {
 		if p.Header < to {
 			return
 		}
-		place := fmt.Sprintf("octet  %d", from)
+		place := fmt.Sprintf("byte  %d", from)
 		if to > from+1 {
-			place = fmt.Sprintf("octets %d-%d", from, to-1)
+			place = fmt.Sprintf("bytes %d-%d", from, to-1)
 		}
 		lines = append(lines, fmt.Sprintf("%-13s %-9x %s", place, datagram[from:to], fmt.Sprintf(format, args...)))
 	}
-	field(0, 1, "version 0, header of %d octets", p.Header)
+	field(0, 1, "version 0, header of %d bytes", p.Header)
 	field(1, 3, "connection id %d", p.ID)
 	field(3, 5, "%s", p.number())
 	field(5, 7, "%s", p.count())
@@ -43,12 +43,12 @@ func Annotate(datagram []byte) []string {
 	return append(lines, dataLines(p.Data)...)
 }
 
-// Summary is the header of a datagram in a few words, and the data behind it.
+// Summary returns a short description of the header of a datagram, and the data after it.
 func Summary(datagram []byte) (header string, data []byte) {
 	p, err := Decode(datagram)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("(%d octets, no packet: %v)", len(datagram), err), nil
+		return fmt.Sprintf("(%d bytes, not a packet: %v)", len(datagram), err), nil
 	case p.Seq > 0:
 		return fmt.Sprintf("(packet %d %s)", p.Seq, p.count()), p.Data
 	case p.Option != OptNone:
@@ -68,7 +68,7 @@ func (p *Packet) number() string {
 
 func (p *Packet) count() string {
 	if p.Total == 0 {
-		return "of a number not known yet"
+		return "of an unknown number"
 	}
 	return fmt.Sprintf("of %d", p.Total)
 }
@@ -83,7 +83,7 @@ func (p *Packet) extra() string {
 	return "fields of flags and option"
 }
 
-// String is such as "position 3, about 1m17s".
+// String returns a text such as "position 3, about 1m17s".
 func (q Queue) String() string {
 	var parts []string
 	if q.Position >= 0 {
@@ -95,7 +95,7 @@ func (q Queue) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// String names the flags, each behind a space.
+// String returns the names of the flags, each after a space.
 func (f Flags) String() string {
 	if f == 0 {
 		return " none"
@@ -115,13 +115,13 @@ var optionNames = map[Option]string{
 	OptReset:       "option 2: reset",
 	OptBitmap:      "option 3: packets received",
 	OptRedirect:    "option 4: redirect",
-	OptRedirectAll: "option 5: redirect for good",
+	OptRedirectAll: "option 5: permanent redirect",
 	OptVersions:    "option 8: version not supported",
-	OptAskQueue:    "option 253: what of the queue?",
+	OptAskQueue:    "option 253: queue status requested",
 	OptQueue:       "option 254: queue status",
 }
 
-// String is the option in words.
+// String returns the number and meaning of the option.
 func (o Option) String() string {
 	if name := optionNames[o]; name != "" {
 		return name
@@ -129,7 +129,7 @@ func (o Option) String() string {
 	return fmt.Sprintf("option %d", byte(o))
 }
 
-// dataLines shows the data, each of its lines behind a bar.
+// dataLines returns the lines of the data, each after a bar.
 func dataLines(data []byte) []string {
 	if len(data) == 0 {
 		return nil

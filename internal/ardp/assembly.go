@@ -6,41 +6,40 @@ import (
 	"hash/maphash"
 )
 
-// Bounds of what is held of packets that have come before their turn.
+// Limits for packets that arrive before their turn.
 const (
-	maxAhead = 256
-	maxHeld  = 1 << 20
+	maxAhead = 256     // packets
+	maxHeld  = 1 << 20 // bytes
 )
 
-// ErrConflict means that two packets of a message say different things.
-var ErrConflict = errors.New("conflicting fragments")
+// ErrConflict means that two packets of a message contradict each other.
+var ErrConflict = errors.New("conflicting packets of a message")
 
-// Assembly puts the packets of one message in order. What it holds is bounded,
-// whatever is announced. The zero value is ready.
+// Assembly puts the packets of one message in order. Its memory is bounded, no matter how many
+// packets the sender announces. The zero value is ready to use.
 type Assembly struct {
-	total   int // 0: not known
-	through int // all up to here have come
-	early   map[int][]byte
-	ready   [][]byte
-	held    int // octets in early
+	total   int            // number of packets; 0 if unknown
+	through int            // all packets up to this number have arrived
+	early   map[int][]byte // packets after a gap, by number
+	ready   [][]byte       // data to be returned by Next
+	held    int            // bytes in early
 
 	seed maphash.Seed
-	sums []uint64 // of the packets up to through, to know a copy by
+	sums []uint64 // hashes of the packets up to through, to recognize copies
 }
 
-// Verdict is what became of a packet.
+// Verdict says what Add has done with a packet.
 type Verdict int
 
 // The verdicts.
 const (
-	Fresh     Verdict = iota // it was new
-	Duplicate                // it has come before
-	Beyond                   // it is too far ahead to be kept
+	Fresh     Verdict = iota // the packet is new
+	Duplicate                // the packet has arrived before
+	Beyond                   // the packet is too far ahead and was dropped
 )
 
-// Add takes a sequenced packet (Seq is not 0). Of several copies the first one
-// counts; one that differs is an error, as is a message whose length is told in
-// two ways. The error is ErrConflict.
+// Add adds a packet whose Seq is not 0. An identical copy of a packet is ignored. Add returns
+// ErrConflict for a copy that differs, and for packets with contradictory totals.
 func (a *Assembly) Add(p *Packet) (Verdict, error) {
 	seq := int(p.Seq)
 	if err := a.setTotal(p, seq); err != nil {
@@ -74,8 +73,8 @@ func (a *Assembly) Add(p *Packet) (Verdict, error) {
 	return Fresh, nil
 }
 
-// setTotal learns how many packets there are. A header without the field means
-// that a first packet is all.
+// setTotal sets the number of packets from a header. If the first packet has no such field, it is the
+// only one.
 func (a *Assembly) setTotal(p *Packet, seq int) error {
 	total := int(p.Total)
 	if a.total == 0 && !p.HasTotal() && seq == 1 {
@@ -103,7 +102,7 @@ func (a *Assembly) setTotal(p *Packet, seq int) error {
 	return nil
 }
 
-// advance moves what is next in order to ready.
+// advance moves the packets that are next in order to ready.
 func (a *Assembly) advance() {
 	for {
 		data, ok := a.early[a.through+1]
@@ -118,7 +117,7 @@ func (a *Assembly) advance() {
 	}
 }
 
-// Next gives out the data of the next packet in order.
+// Next returns the data of the next packet in order. It reports false if that packet has not arrived.
 func (a *Assembly) Next() (data []byte, ok bool) {
 	if len(a.ready) == 0 {
 		return nil, false
@@ -127,14 +126,14 @@ func (a *Assembly) Next() (data []byte, ok bool) {
 	return data, true
 }
 
-// Through is the number up to which all packets have come.
+// Through returns the number up to which all packets have arrived.
 func (a *Assembly) Through() uint16 { return uint16(a.through) }
 
-// Early is how many packets have come before their turn.
+// Early returns the number of packets that have arrived before their turn.
 func (a *Assembly) Early() int { return len(a.early) }
 
-// Begun reports whether anything of the message has come.
+// Begun reports whether any packet has arrived.
 func (a *Assembly) Begun() bool { return a.through > 0 || len(a.early) > 0 }
 
-// Complete tells whether all have come.
+// Complete reports whether all packets have arrived.
 func (a *Assembly) Complete() bool { return a.total != 0 && a.through == a.total }

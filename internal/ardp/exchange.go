@@ -15,10 +15,10 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// The client's timers. A request is repeated after 4 s, 8 s and 16 s more; after
-// another 32 s the client gives up. Once the answer has begun, only what has come
-// of it is repeated, which asks for the rest: after 1 s, as often as servers heed
-// it, then 2 s, 4 s, 8 s and 16 s more.
+// The client's timers. A request is repeated after 4 s, and then after 8 s and 16 s more. After
+// another 32 s the client gives up. Once the answer has begun, the client repeats its
+// acknowledgement instead, which requests the rest: after 1 s, and then after 2 s, 4 s, 8 s and 16 s
+// more. Servers react to an acknowledgement at most once a second.
 const (
 	firstRetry = 4 * time.Second
 	maxRetries = 3
@@ -27,93 +27,91 @@ const (
 	giveUp     = 60 * time.Second
 )
 
-// gapPackets is how many packets must have come behind one that is missing for
-// it to be lost and not late, as in TCP (RFC 5681, section 3.2).
+// gapPackets is the number of later packets that must have arrived before a missing packet counts as
+// lost, and not as late. TCP uses the same number (RFC 5681, section 3.2).
 const gapPackets = 3
 
-// Bounds of what a server, or who pretends to be one, can make a client do.
+// Limits for servers, and for attackers that pretend to be one.
 const (
-	maxWait    = 120 * time.Second // taken of a server's wait
-	maxWaiting = 15 * time.Minute  // of all its waits between two packets of the answer
-	maxIgnored = 10_000            // datagrams that are no part of the answer
+	maxWait    = 120 * time.Second // the longest wait granted to a server at a time
+	maxWaiting = 15 * time.Minute  // the longest total of waits between two packets of the answer
+	maxIgnored = 10_000            // datagrams that do not belong to the answer
 )
 
-// How an exchange fails besides by its connection or context.
+// The errors of an exchange, other than those of its connection and context.
 var (
-	// ErrSilent means that the server has not answered in time; it is a timeout.
+	// ErrSilent means that the server has not answered in time. It is a timeout.
 	ErrSilent = fmt.Errorf("no reply: %w", os.ErrDeadlineExceeded)
-	// ErrRefused means that the server will not serve.
-	ErrRefused = errors.New("the server refuses the connection")
-	// ErrFlood means that too many datagrams came that are no part of the answer.
-	ErrFlood = errors.New("too many datagrams that are no part of the answer")
-	// ErrClosed means that the socket has come to an end.
+	// ErrRefused means that the server has refused the request.
+	ErrRefused = errors.New("the server refused the request")
+	// ErrFlood means that too many datagrams arrived that do not belong to the answer.
+	ErrFlood = errors.New("too many datagrams that do not belong to the answer")
+	// ErrClosed means that the socket is closed.
 	ErrClosed = fmt.Errorf("the socket is closed: %w", net.ErrClosed)
-	// ErrTooLong means that a request has more octets than fit into 65535 packets.
+	// ErrTooLong means that a request does not fit into 65535 packets.
 	ErrTooLong = errors.New("the request is too long")
 )
 
-// Redirected is the error of an exchange whose server says to ask another.
+// Redirected is the error of an exchange whose server redirects the client to another server.
 type Redirected struct {
 	To netip.AddrPort
-	// Always is set when it says so for later requests too.
+	// Always reports whether the redirect also applies to later requests.
 	Always bool
 }
 
 func (r *Redirected) Error() string { return "redirected to " + r.To.String() }
 
-// Config is what an Exchange is told. The zero value is good for a request with
-// the connection id 0.
+// Config configures an Exchange. The zero value is valid and means the connection id 0.
 type Config struct {
 	// ID is the connection id; see [NewID].
 	ID uint16
-	// AnyID takes answers with the connection id 0 too. Servers answer requests of
-	// Prospero's protocol 1 that way.
+	// AnyID also accepts answers with the connection id 0. Servers send it in answers to requests of
+	// version 1 of the Prospero protocol.
 	AnyID bool
-	// Limit bounds the server's silence, apart from waits it has asked for; 0 is
-	// the protocol's own limit of a minute, which is also the most.
+	// Limit is the time limit for silence of the server, not counting waits that it has asked for.
+	// Zero means one minute, the limit of the protocol and the maximum.
 	Limit time.Duration
-	// MaxIgnored bounds the octets that come in vain before something useful does;
-	// 0 is 256 KiB.
+	// MaxIgnored is the maximum number of useless bytes received between two useful datagrams. Zero
+	// means 256 KiB.
 	MaxIgnored int
-	// TrimNUL looks at the first packet of the answer and tells whether the server
-	// is one that puts a NUL behind each packet.
+	// TrimNUL is called with the first packet of the answer. It reports whether the server appends a
+	// NUL to each packet.
 	TrimNUL func(first []byte) bool
-	// Sent and Received are called with each datagram, Note with remarks for
-	// people. nil is not called.
+	// Sent and Received are called with each datagram, and Note with messages for people. Each may
+	// be nil.
 	Sent, Received func(datagram []byte)
 	Note           func(text string)
 }
 
-// Exchange is one request and its answer, the client's side. Read gives the
-// answer's text, packet by packet as they come into order, and io.EOF when all
-// of it has come, which closes the socket. Nothing happens but in calls of its
-// methods, which are for one goroutine; the context that Start was given ends
-// them.
+// Exchange is the client's side of one request and its answer. Read returns the text of the answer,
+// packet by packet in order. At the end of the answer Read closes the socket and returns io.EOF. An
+// Exchange has no goroutines: it sends and receives only inside its methods. The methods must not be
+// called concurrently. They end with the context that was passed to Start.
 type Exchange struct {
 	cfg     Config
 	conn    *wire.Conn
 	request []*Packet
-	acked   int // the server has all packets up to here
-	sent    int // packets of the request sent so far
+	acked   int // packets of the request that the server has acknowledged
+	sent    int // packets of the request that have been sent
 	answer  Assembly
-	data    []byte // of the current packet, not yet read
-	first   bool   // the first packet has been looked at
+	data    []byte // unread data of the current packet
+	first   bool   // the first packet has been passed to TrimNUL
 	trim    bool
 	buf     []byte
-	err     error // of a failed exchange
+	err     error // the error of a failed exchange
 
-	interval time.Duration // until the repetition after the next
-	tries    int           // that are left
-	next     time.Time     // of the next repetition
-	told     uint16        // the latest packet up to which the server was told that all have come
-	end      time.Time     // of patience
-	latest   time.Time     // end may come, whatever the server asks for
-	waiting  bool          // the server has asked for it
-	ignored  int           // datagrams
-	vain     int           // octets in vain since something useful came
+	interval time.Duration // between the next repetition and the one after it
+	tries    int           // number of repetitions left
+	next     time.Time     // time of the next repetition
+	ackSent  uint16        // the last packet number acknowledged to the server
+	end      time.Time     // when to give up
+	latest   time.Time     // the upper limit of end, even if the server asks for longer waits
+	waiting  bool          // the server has asked for a wait
+	ignored  int           // number of datagrams that belong to other exchanges
+	useless  int           // bytes received since the last useful datagram
 }
 
-// NewID is a connection id nobody can guess. It is never 0.
+// NewID returns a random connection id that cannot be guessed. It is never 0.
 func NewID() uint16 {
 	var b [2]byte
 	for {
@@ -124,8 +122,8 @@ func NewID() uint16 {
 	}
 }
 
-// Start sends a request over a connected datagram socket. Close closes the
-// socket; when Start fails it is closed.
+// Start sends a request over a connected datagram socket. Close closes the socket. If Start fails, it
+// closes the socket itself.
 func Start(ctx context.Context, conn net.Conn, message []byte, cfg Config) (*Exchange, error) {
 	if cfg.Limit <= 0 || cfg.Limit > giveUp {
 		cfg.Limit = giveUp
@@ -147,7 +145,7 @@ func Start(ctx context.Context, conn net.Conn, message []byte, cfg Config) (*Exc
 	return x, nil
 }
 
-// SetLimit changes the limit of the server's silence, as of Config.
+// SetLimit changes the time limit for silence of the server, see Config.Limit.
 func (x *Exchange) SetLimit(d time.Duration) {
 	if d <= 0 || d > giveUp {
 		d = giveUp
@@ -155,7 +153,7 @@ func (x *Exchange) SetLimit(d time.Duration) {
 	x.cfg.Limit = d
 }
 
-// Read implements io.Reader. With an empty p it waits for octets and reads none.
+// Read implements io.Reader. With an empty p it waits for data and reads none.
 func (x *Exchange) Read(p []byte) (int, error) {
 	for len(x.data) == 0 {
 		data, ok := x.answer.Next()
@@ -176,7 +174,7 @@ func (x *Exchange) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// trimmed takes off the NUL that very old servers append.
+// trimmed removes the NUL that very old servers append.
 func (x *Exchange) trimmed(data []byte) []byte {
 	if !x.first {
 		x.first, x.trim = true, x.cfg.TrimNUL != nil && x.cfg.TrimNUL(data)
@@ -187,16 +185,16 @@ func (x *Exchange) trimmed(data []byte) []byte {
 	return data
 }
 
-// Close ends the exchange and closes the socket. The server is told to forget a
-// request whose answer has not come whole.
+// Close ends the exchange and closes the socket. If the answer is not complete, Close tells the
+// server to cancel the request.
 func (x *Exchange) Close() error {
 	if !x.answer.Complete() && !errors.Is(x.err, ErrRefused) {
-		// The context may be done, which must not keep this from being sent.
+		// Send this even if the context has ended.
 		_ = x.conn.Conn.SetWriteDeadline(time.Now().Add(time.Second))
 		x.write(x.conn.Conn, &Packet{Header: 13, ID: x.cfg.ID, Option: OptCancel})
 	}
 	if x.ignored > 0 {
-		x.note(fmt.Sprintf("%d datagrams were ignored that are no part of this exchange", x.ignored))
+		x.note(fmt.Sprintf("%d datagrams were ignored because they do not belong to this exchange", x.ignored))
 		x.ignored = 0
 	}
 	return x.conn.Close()
@@ -219,8 +217,7 @@ func (x *Exchange) write(w io.Writer, p *Packet) error {
 	return nil
 }
 
-// sendWindow sends those packets of the request that may be under way and have
-// not been sent.
+// sendWindow sends the packets of the request that fit into the window and have not been sent.
 func (x *Exchange) sendWindow() error {
 	for x.sent < min(x.acked+Window, len(x.request)) {
 		if err := x.write(x.conn, x.request[x.sent]); err != nil {
@@ -231,9 +228,9 @@ func (x *Exchange) sendWindow() error {
 	return nil
 }
 
-// repeat sends again what the server may lack: the request's packets that it
-// has not acknowledged or, if there are none, word of what has come of the
-// answer, which asks for the rest. A server that answers has the request.
+// repeat sends again what the server may not have received. These are the unacknowledged packets of
+// the request. If the request is acknowledged or the answer has begun, repeat sends an
+// acknowledgement, which requests the rest of the answer.
 func (x *Exchange) repeat() error {
 	if x.acked == len(x.request) || x.answer.Begun() {
 		return x.acknowledge()
@@ -249,13 +246,12 @@ func (x *Exchange) repeat() error {
 }
 
 func (x *Exchange) acknowledge() error {
-	x.told = x.answer.Through()
+	x.ackSent = x.answer.Through()
 	return x.write(x.conn, &Packet{Header: 9, ID: x.cfg.ID, Received: x.answer.Through()})
 }
 
-// patience winds the timers, for a silence that the server has asked for or for
-// none.
-func (x *Exchange) patience(silence time.Duration) {
+// resetTimers restarts the timers. silence is the wait that the server has asked for, or 0.
+func (x *Exchange) resetTimers(silence time.Duration) {
 	now := time.Now()
 	x.interval, x.tries, x.waiting = firstRetry, maxRetries, silence > 0
 	if x.answer.Begun() {
@@ -267,13 +263,12 @@ func (x *Exchange) patience(silence time.Duration) {
 	}
 }
 
-// await receives until there is more of the answer, and repeats the request
-// when it is time.
+// await receives until the next packet of the answer arrives, and repeats the request when it is due.
 func (x *Exchange) await() error {
-	// Time passes only while the caller waits for something.
+	// Time counts only while the caller waits for data.
 	x.latest = time.Now().Add(maxWaiting + x.cfg.Limit)
-	x.vain = 0
-	x.patience(0)
+	x.useless = 0
+	x.resetTimers(0)
 	through := x.answer.Through()
 	for x.answer.Through() == through {
 		now := time.Now()
@@ -294,14 +289,14 @@ func (x *Exchange) await() error {
 		}
 		x.conn.SetTimeout(time.Until(until))
 		n, err := x.conn.Read(x.buf)
-		if err == io.EOF { // none of UDP's; not to be taken for the answer's end
+		if err == io.EOF { // UDP has no EOF; must not look like the end of the answer
 			err = ErrClosed
 		}
-		if errors.Is(err, os.ErrDeadlineExceeded) { // ours, not the context's
+		if errors.Is(err, os.ErrDeadlineExceeded) { // the deadline set above, not that of the context
 			continue
 		}
 		if err == nil {
-			err = x.take(x.buf[:n])
+			err = x.handle(x.buf[:n])
 		}
 		if err != nil {
 			return err
@@ -310,8 +305,8 @@ func (x *Exchange) await() error {
 	return nil
 }
 
-// take looks at a datagram.
-func (x *Exchange) take(datagram []byte) error {
+// handle handles a received datagram.
+func (x *Exchange) handle(datagram []byte) error {
 	if len(datagram) > 0 && x.cfg.Received != nil {
 		x.cfg.Received(datagram)
 	}
@@ -338,22 +333,22 @@ func (x *Exchange) take(datagram []byte) error {
 		}
 	}
 	if verdict != Fresh {
-		return x.inVain(len(datagram))
+		return x.countUseless(len(datagram))
 	}
-	x.patience(0)
+	x.resetTimers(0)
 	return nil
 }
 
-// gap reports whether to tell the server of a packet that is missing although it
-// has not asked: near the end of its window, in case that the packet is lost that
-// asks. Not before, because the server sends all again that it has not been told
-// of: told twice in a window, it sends everything twice from then on.
+// gap reports whether to send an acknowledgement that the server has not requested, because a packet
+// is missing. That is so near the end of the server's window, where the lost packet may be the one
+// that requests the acknowledgement. It is not so earlier, because the server repeats all
+// unacknowledged packets. After two acknowledgements in one window it would send everything twice.
 func (x *Exchange) gap(seq uint16) bool {
-	return x.answer.Early() >= gapPackets && x.answer.Through() != x.told && int(seq) > int(x.told)+Window-gapPackets
+	return x.answer.Early() >= gapPackets && x.answer.Through() != x.ackSent && int(seq) > int(x.ackSent)+Window-gapPackets
 }
 
-// foreign tells whether a datagram has another exchange's connection id,
-// whatever else is right or wrong with it.
+// foreign reports whether a datagram has the connection id of another exchange. The rest of the
+// datagram need not be valid.
 func foreign(datagram []byte, cfg Config) bool {
 	switch n := datagram[0]; {
 	case n == 0 || n > maxHeader:
@@ -367,23 +362,23 @@ func foreign(datagram []byte, cfg Config) bool {
 	return id != cfg.ID && !(cfg.AnyID && id == 0)
 }
 
-// ignore counts a datagram that is none of ours.
-func (x *Exchange) ignore(octets int) error {
+// ignore counts a datagram of another exchange.
+func (x *Exchange) ignore(size int) error {
 	if x.ignored++; x.ignored >= maxIgnored {
 		return ErrFlood
 	}
-	return x.inVain(octets)
+	return x.countUseless(size)
 }
 
-// inVain counts what does not bring the answer on.
-func (x *Exchange) inVain(octets int) error {
-	if x.vain += octets; x.vain > x.cfg.MaxIgnored {
+// countUseless counts the bytes of a datagram that has no new data.
+func (x *Exchange) countUseless(size int) error {
+	if x.useless += size; x.useless > x.cfg.MaxIgnored {
 		return ErrFlood
 	}
 	return nil
 }
 
-// acknowledged notes how much of the request the server has.
+// acknowledged records how much of the request the server has received.
 func (x *Exchange) acknowledged(p *Packet) error {
 	got := min(int(p.Received), x.sent)
 	if got <= x.acked {
@@ -391,13 +386,12 @@ func (x *Exchange) acknowledged(p *Packet) error {
 	}
 	x.acked = got
 	if !x.waiting {
-		x.patience(0)
+		x.resetTimers(0)
 	}
 	return x.sendWindow()
 }
 
-// control acts on a packet outside the sequence, or on nothing if it is a mere
-// acknowledgement.
+// control handles a packet outside the sequence. A plain acknowledgement requires no action.
 func (x *Exchange) control(p *Packet) error {
 	switch p.Option {
 	case OptCancel:
@@ -406,7 +400,7 @@ func (x *Exchange) control(p *Packet) error {
 		return ErrVersion
 	case OptRedirect, OptRedirectAll:
 		if x.answer.Through() > 0 {
-			return fmt.Errorf("%w: a redirect amid the answer", ErrHeader)
+			return fmt.Errorf("%w: a redirect after the answer has begun", ErrHeader)
 		}
 		to, _ := p.Redirect()
 		return &Redirected{To: to, Always: p.Option == OptRedirectAll}
@@ -417,15 +411,15 @@ func (x *Exchange) control(p *Packet) error {
 	if p.HasWait() {
 		x.wait(time.Duration(p.Wait) * time.Second)
 	}
-	return x.inVain(p.Header)
+	return x.countUseless(p.Header)
 }
 
-// wait is patient for as long as the server asks, within bounds; 0 ends that.
+// wait extends the timers by the wait that the server asks for, within limits. 0 ends a wait.
 func (x *Exchange) wait(asked time.Duration) {
 	if asked > 0 {
 		x.note(fmt.Sprintf("the server asks to wait for %v", asked))
 	}
 	if asked > 0 || x.waiting {
-		x.patience(min(asked, maxWait))
+		x.resetTimers(min(asked, maxWait))
 	}
 }

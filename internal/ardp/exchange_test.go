@@ -177,7 +177,7 @@ func TestRepeating(t *testing.T) {
 		heard   string // lengths and times
 	}{
 		"nothing comes":     {nil, "[14 at 0s 14 at 4s 14 at 12s 14 at 28s 13 at 1m0s]"},
-		"a request is had":  {[][][]byte{{ack(1)}}, "[14 at 0s 9 at 4s 9 at 12s 9 at 28s 13 at 1m0s]"},
+		"request acked":     {[][][]byte{{ack(1)}}, "[14 at 0s 9 at 4s 9 at 12s 9 at 28s 13 at 1m0s]"},
 		"half an answer":    {[][][]byte{{first}}, "[14 at 0s 9 at 1s 9 at 3s 9 at 7s 9 at 15s 9 at 31s 13 at 1m0s]"},
 		"a wait":            {[][][]byte{{(&Packet{Header: 11, ID: 7, Wait: 30}).Append(nil)}}, "[14 at 0s 14 at 30s 14 at 38s 14 at 54s 13 at 1m30s]"},
 		"a wait withdrawn":  {[][][]byte{{(&Packet{Header: 11, ID: 7, Wait: 30}).Append(nil), (&Packet{Header: 11, ID: 7}).Append(nil)}}, "[14 at 0s 14 at 4s 14 at 12s 14 at 28s 13 at 1m0s]"},

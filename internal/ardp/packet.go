@@ -1,11 +1,10 @@
-// Package ardp is the Asynchronous Reliable Delivery Protocol, version 0: one
-// request and one answer over UDP, each of 1 to 65535 numbered packets, kept
-// apart from others by a connection id. Prospero speaks by it.
+// Package ardp implements the Asynchronous Reliable Delivery Protocol, version 0, which Prospero uses.
+// It transfers one request and one answer over UDP, each of 1 to 65535 numbered packets. A
+// connection id distinguishes exchanges.
 //
-// [Packet] is the header and its data, [Assembly] puts the packets of a message
-// in order, [Exchange] is the client's side of the procedure. Integers are
-// big-endian. The protocol is described in the appendix of "The Prospero
-// Protocol" (B. C. Neuman, S. Augart, draft of June 1993).
+// [Packet] is a header and its data. [Assembly] puts the packets of a message in order. [Exchange] is
+// the client's side of the protocol. Integers are big-endian. The protocol is described in the
+// appendix of "The Prospero Protocol" (B. C. Neuman, S. Augart, draft of June 1993).
 package ardp
 
 import (
@@ -17,12 +16,11 @@ import (
 )
 
 const (
-	// MaxData is how many octets of a message a sender puts into a packet.
+	// MaxData is the number of octets of a message that a sender puts into a packet.
 	MaxData = 1250
-	// MaxPackets is how many packets a message has at most.
+	// MaxPackets is the maximum number of packets in a message.
 	MaxPackets = 65535
-	// Window is how many packets may be under way that the other side has not
-	// acknowledged.
+	// Window is the maximum number of packets that have been sent and not acknowledged.
 	Window = 16
 
 	maxHeader = 31
@@ -31,14 +29,14 @@ const (
 // Flags is octet 11 of a header.
 type Flags byte
 
-// The flags. The first four bring extra fields with them.
+// The flags. The first four add fields to the header.
 const (
 	FlagAddress          Flags = 0x01 // type octet, length octet, data
 	FlagPriority         Flags = 0x02 // 2 octets, signed
 	FlagProtocol         Flags = 0x04 // 2 octets
-	FlagWindow           Flags = 0x08 // 2 octets: the window that the sender wants
-	FlagSequencedControl Flags = 0x40 // counts in the sequence but holds no data
-	FlagAck              Flags = 0x80 // please acknowledge
+	FlagWindow           Flags = 0x08 // 2 octets: the window that the sender requests
+	FlagSequencedControl Flags = 0x40 // numbered in the sequence, but has no data
+	FlagAck              Flags = 0x80 // requests an acknowledgement
 )
 
 // Option is octet 12 of a header.
@@ -47,45 +45,44 @@ type Option byte
 // The options.
 const (
 	OptNone        Option = 0
-	OptCancel      Option = 1 // from a client: never mind; from a server: refused
-	OptReset       Option = 2 // take Received literally, even backwards
+	OptCancel      Option = 1 // from a client: cancel; from a server: refused
+	OptReset       Option = 2 // Received is exact, even if it goes backwards
 	OptBitmap      Option = 3 // packets received beyond Received
-	OptRedirect    Option = 4 // ask another server: 4 octets of address, 2 of port
-	OptRedirectAll Option = 5 // and later requests too
+	OptRedirect    Option = 4 // use another server: 4 octets of address, 2 of port
+	OptRedirectAll Option = 5 // the same, also for later requests
 	OptForwarded   Option = 6 // between servers
-	OptForwardedN  Option = 7 // the same, please notify the client
-	OptVersions    Option = 8 // version not supported: those that are
+	OptForwardedN  Option = 7 // the same; notify the client
+	OptVersions    Option = 8 // version not supported; lists the supported ones
 	OptAskQueue    Option = 253
 	OptQueue       Option = 254 // queue status
 )
 
 // Packet is one datagram.
 type Packet struct {
-	// Header is the length of the header in octets. It may end behind any field;
-	// those behind it have their defaults. 0 is as long as the fields need.
+	// Header is the length of the header in octets. The header may end after any field; the fields
+	// after it have their defaults. Zero means as long as the fields require.
 	Header int
 	// ID is the connection id, chosen by the client.
 	ID uint16
-	// Seq is the packet's number, from 1. 0 is a control packet outside the
-	// sequence: without data, never acknowledged. Without the field it is 1.
+	// Seq is the packet's number, from 1. Zero means a control packet outside the sequence, which
+	// has no data and is never acknowledged. The default is 1.
 	Seq uint16
-	// Total is how many packets the message has; 0 is not known yet. With neither
-	// this field nor Seq it is 1.
+	// Total is the number of packets in the message. Zero means that it is not known yet. If the
+	// header has neither Total nor Seq, it is 1.
 	Total uint16
-	// Received says that all packets up to this one of the other side's message
-	// have come.
+	// Received is the number up to which all packets of the other side's message have arrived.
 	Received uint16
-	// Wait is for how many seconds the client need not repeat itself.
+	// Wait is the number of seconds for which the client need not repeat its request.
 	Wait   uint16
 	Flags  Flags
 	Option Option
-	// Extra is what is behind octet 12: the fields of the flags, lowest bit first,
-	// then those of the option.
+	// Extra is the part of the header after octet 12: the fields of the flags, lowest bit first,
+	// and then the fields of the option.
 	Extra []byte
 	Data  []byte
 }
 
-// The ways in which a datagram is no packet of version 0.
+// The errors for a datagram that is not a packet of version 0.
 var (
 	ErrEmpty   = errors.New("empty datagram")
 	ErrText    = errors.New("text without a header, as before 1991")
@@ -93,8 +90,8 @@ var (
 	ErrHeader  = errors.New("bad ARDP header")
 )
 
-// Decode takes a datagram apart. Extra and Data are parts of it. The error is
-// one of the above, or wraps ErrHeader.
+// Decode decodes a datagram. Extra and Data of the result refer to datagram. The error is ErrEmpty,
+// ErrText or ErrVersion, or wraps ErrHeader.
 func Decode(datagram []byte) (*Packet, error) {
 	if len(datagram) == 0 {
 		return nil, ErrEmpty
@@ -106,9 +103,9 @@ func Decode(datagram []byte) (*Packet, error) {
 	case n > maxHeader || n == 0:
 		return nil, ErrVersion
 	case n > len(datagram):
-		return nil, fmt.Errorf("%w: %d octets long in a datagram of %d", ErrHeader, n, len(datagram))
+		return nil, fmt.Errorf("%w: length %d in a datagram of %d bytes", ErrHeader, n, len(datagram))
 	case n < 12 && n%2 == 0:
-		return nil, fmt.Errorf("%w: it ends in octet %d, within a field", ErrHeader, n)
+		return nil, fmt.Errorf("%w: length %d, which is inside a field", ErrHeader, n)
 	}
 	var full [maxHeader]byte
 	copy(full[:], datagram[:n])
@@ -132,7 +129,7 @@ func Decode(datagram []byte) (*Packet, error) {
 	return p, p.check()
 }
 
-// check looks whether the extra fields are there that flags and option speak of.
+// check checks that the header has the fields that its flags and option require.
 func (p *Packet) check() error {
 	fields, ok := p.flagFields()
 	if !ok {
@@ -157,7 +154,7 @@ func (p *Packet) check() error {
 	return nil
 }
 
-// flagFields is how many octets of Extra belong to the flags.
+// flagFields returns the number of octets of Extra that belong to the flags.
 func (p *Packet) flagFields() (n int, ok bool) {
 	if p.Flags&FlagAddress != 0 {
 		if len(p.Extra) < 2 {
@@ -173,7 +170,7 @@ func (p *Packet) flagFields() (n int, ok bool) {
 	return n, n <= len(p.Extra)
 }
 
-// option is the part of Extra that belongs to the option.
+// option returns the part of Extra that belongs to the option.
 func (p *Packet) option() []byte {
 	n, ok := p.flagFields()
 	if !ok {
@@ -182,13 +179,13 @@ func (p *Packet) option() []byte {
 	return p.Extra[n:]
 }
 
-// HasTotal tells whether the header has the field Total.
+// HasTotal reports whether the header has the field Total.
 func (p *Packet) HasTotal() bool { return p.Header >= 7 }
 
-// HasWait tells whether the header has the field Wait.
+// HasWait reports whether the header has the field Wait.
 func (p *Packet) HasWait() bool { return p.Header >= 11 }
 
-// Redirect is where a server sends the client.
+// Redirect returns the address of the server that the client is redirected to.
 func (p *Packet) Redirect() (to netip.AddrPort, ok bool) {
 	o := p.option()
 	if p.Option != OptRedirect && p.Option != OptRedirectAll || len(o) < 6 {
@@ -197,10 +194,10 @@ func (p *Packet) Redirect() (to netip.AddrPort, ok bool) {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte(o)), binary.BigEndian.Uint16(o[4:])), true
 }
 
-// Queue is what a server says of its queue.
+// Queue is the status of a server's queue.
 type Queue struct {
-	Position int           // -1: not told
-	Time     time.Duration // until the answer, by the server's estimate; -1: not told
+	Position int           // the position of the request; -1 if absent
+	Time     time.Duration // the server's estimate of the time until the answer; -1 if absent
 }
 
 const (
@@ -208,7 +205,7 @@ const (
 	queueTime     = 2
 )
 
-// Queue is the queue status in the packet.
+// Queue returns the queue status in the packet. It reports false if the packet has no queue status.
 func (p *Packet) Queue() (q Queue, ok bool) {
 	o := p.option()
 	if p.Option != OptQueue || len(o) == 0 {
@@ -225,7 +222,7 @@ func (p *Packet) Queue() (q Queue, ok bool) {
 	return q, true
 }
 
-// WindowWanted is the window that the sender asks for, or 0.
+// WindowWanted returns the window that the sender requests, or 0.
 func (p *Packet) WindowWanted() int {
 	if p.Flags&FlagWindow == 0 {
 		return 0
@@ -237,8 +234,7 @@ func (p *Packet) WindowWanted() int {
 	return int(binary.BigEndian.Uint16(p.Extra[n-2:]))
 }
 
-// Append appends the datagram. A Header that is too short for what follows it
-// cuts it off, as on the wire.
+// Append appends the datagram to b. Fields that do not fit into Header are omitted.
 func (p *Packet) Append(b []byte) []byte {
 	n := p.Header
 	if n == 0 {
@@ -259,7 +255,7 @@ func (p *Packet) Append(b []byte) []byte {
 	return append(b, p.Data...)
 }
 
-// needed is the length of the shortest header that says all.
+// needed returns the length of the shortest header with all fields that differ from their defaults.
 func (p *Packet) needed() int {
 	switch {
 	case len(p.Extra) > 0 || p.Option != 0:
@@ -278,8 +274,7 @@ func (p *Packet) needed() int {
 	return 1
 }
 
-// QueueExtra is the Extra of a packet with OptQueue and no flags that have
-// fields.
+// QueueExtra returns the Extra of a packet with OptQueue and without flags that have fields.
 func QueueExtra(q Queue) []byte {
 	b := []byte{0}
 	if q.Position >= 0 {
@@ -293,8 +288,8 @@ func QueueExtra(q Queue) []byte {
 	return b
 }
 
-// RedirectExtra is the Extra of a packet with OptRedirect. There is room for an
-// IPv4 address only.
+// RedirectExtra returns the Extra of a packet with OptRedirect. It reports false for an address that
+// is not IPv4, which the protocol cannot express.
 func RedirectExtra(to netip.AddrPort) ([]byte, bool) {
 	addr := to.Addr().Unmap()
 	if !addr.Is4() {
@@ -303,8 +298,8 @@ func RedirectExtra(to netip.AddrPort) ([]byte, bool) {
 	return binary.BigEndian.AppendUint16(addr.AsSlice(), to.Port()), true
 }
 
-// Split cuts a message into packets as a client sends them; an empty one is one
-// packet. It is false when there are too many.
+// Split splits a message into packets. An empty message is one packet. Split reports false if there
+// are too many packets.
 func Split(id uint16, message []byte) ([]*Packet, bool) {
 	total := max(1, (len(message)+MaxData-1)/MaxData)
 	if total > MaxPackets {

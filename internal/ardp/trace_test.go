@@ -70,7 +70,7 @@ func TestTraces(t *testing.T) {
 				t.Errorf("%s: %d octets of a header of %d pass for it", r.name, n, p.Header)
 			}
 		}
-		if lines := Annotate(r.octets); !strings.HasPrefix(lines[0], "octet  0") {
+		if lines := Annotate(r.octets); !strings.HasPrefix(lines[0], "byte  0") {
 			t.Errorf("%s: annotated as %q", r.name, lines)
 		}
 	}
@@ -226,44 +226,44 @@ func TestAnnotate(t *testing.T) {
 			got.WriteString(line + "\n")
 		}
 	}
-	want := `octet  0      14        version 0, header of 20 octets
-octets 1-2    42c0      connection id 17088
-octets 3-4    0000      packet 0: control, outside the sequence
-octets 5-6    0000      of a number not known yet
-octets 7-8    0000      received up to 0
-octets 9-10   0009      wait 9 s
-octet  11     00        flags: none
-octet  12     fe        option 254: queue status
-octets 13-19  0300030000004d position 3, about 1m17s
-octet  0      13        version 0, header of 19 octets
-octets 1-2    6f6e      connection id 28526
-octets 3-4    0000      packet 0: control, outside the sequence
-octets 5-6    0000      of a number not known yet
-octets 7-8    0000      received up to 0
-octets 9-10   0000      wait 0 s
-octet  11     00        flags: none
-octet  12     04        option 4: redirect
-octets 13-18  7f0000013b93 to 127.0.0.1:15251
-octet  0      10        version 0, header of 16 octets
-octets 1-2    0007      connection id 7
-octets 3-4    0001      packet 1
-octets 5-6    0000      of a number not known yet
-octets 7-8    0000      received up to 0
-octets 9-10   0000      wait 0 s
-octet  11     82        flags: priority please-acknowledge
-octet  12     09        option 9
-octets 13-15  000001    fields of flags and option
-octet  0      0d        version 0, header of 13 octets
-octets 1-2    71a0      connection id 29088
-octets 3-4    0000      packet 0: control, outside the sequence
-octets 5-6    0000      of a number not known yet
-octets 7-8    0000      received up to 0
-octets 9-10   0000      wait 0 s
-octet  11     00        flags: none
-octet  12     01        option 1: cancelled or refused
+	want := `byte  0       14        version 0, header of 20 bytes
+bytes 1-2     42c0      connection id 17088
+bytes 3-4     0000      packet 0: control, outside the sequence
+bytes 5-6     0000      of an unknown number
+bytes 7-8     0000      received up to 0
+bytes 9-10    0009      wait 9 s
+byte  11      00        flags: none
+byte  12      fe        option 254: queue status
+bytes 13-19   0300030000004d position 3, about 1m17s
+byte  0       13        version 0, header of 19 bytes
+bytes 1-2     6f6e      connection id 28526
+bytes 3-4     0000      packet 0: control, outside the sequence
+bytes 5-6     0000      of an unknown number
+bytes 7-8     0000      received up to 0
+bytes 9-10    0000      wait 0 s
+byte  11      00        flags: none
+byte  12      04        option 4: redirect
+bytes 13-18   7f0000013b93 to 127.0.0.1:15251
+byte  0       10        version 0, header of 16 bytes
+bytes 1-2     0007      connection id 7
+bytes 3-4     0001      packet 1
+bytes 5-6     0000      of an unknown number
+bytes 7-8     0000      received up to 0
+bytes 9-10    0000      wait 0 s
+byte  11      82        flags: priority please-acknowledge
+byte  12      09        option 9
+bytes 13-15   000001    fields of flags and option
+byte  0       0d        version 0, header of 13 bytes
+bytes 1-2     71a0      connection id 29088
+bytes 3-4     0000      packet 0: control, outside the sequence
+bytes 5-6     0000      of an unknown number
+bytes 7-8     0000      received up to 0
+bytes 9-10    0000      wait 0 s
+byte  11      00        flags: none
+byte  12      01        option 1: cancelled or refused
 | LIST "x\x1b"\n
 | \xff
-10 octets, no packet: text without a header, as before 1991
+10 bytes, not a packet: text without a header, as before 1991
 `
 	if got.String() != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)

@@ -1,4 +1,4 @@
-// Package cso reads the replies of a CSO phone book (ph, RFC 2378).
+// Package cso parses the replies of a CSO phone book (ph, RFC 2378).
 package cso
 
 import (
@@ -13,24 +13,23 @@ import (
 
 // A Line is one line of a reply: "[-]code:[entry:[field:]]text".
 type Line struct {
-	// More is set when the reply goes on ("-").
+	// More is set if the reply continues ("-").
 	More bool
-	// Code is the result code: 1xx goes on, 2xx is success, 4xx and 5xx are not.
+	// Code is the result code: 1xx means that the reply continues, 2xx success, 4xx and 5xx
+	// failure.
 	Code int
-	// Entry is the number of the entry that the line belongs to; 0 for a line
-	// about the whole.
+	// Entry is the number of the entry; 0 for a line about the whole reply.
 	Entry int
-	// Field is the name of a field; empty in a line that continues the value of
-	// the one before.
+	// Field is the name of a field. It is empty in a line that continues the previous value.
 	Field string
-	// Text is the value, or the server's words.
+	// Text is the value of the field, or the text of the reply.
 	Text string
 }
 
 // Final reports whether the line is the last of a reply.
 func (l *Line) Final() bool { return !l.More && l.Code >= 200 }
 
-// Parse reads a line, with or without its line end.
+// Parse parses a line, with or without its line end.
 func Parse(octets []byte) (l Line, ok bool) {
 	s := string(bytes.TrimRight(octets, "\r\n"))
 	s, l.More = strings.CutPrefix(s, "-")
@@ -55,19 +54,18 @@ func Parse(octets []byte) (l Line, ok bool) {
 	return l, true
 }
 
-// A Field is one fact of an entry. A value of many lines has LF between them.
+// A Field is one field of an entry. The lines of a long value are separated by LF.
 type Field struct{ Name, Value string }
 
-// An Entry is what a phone book knows of somebody.
+// An Entry is one entry of a phone book, such as a person.
 type Entry struct {
 	Fields []Field
 }
 
-// Entries reads the entries of a reply, and yields an error last if there is
-// one: r's own, io.ErrUnexpectedEOF for a reply without its last line, or
-// [wire.ErrLineTooLong] for a line of more than maxLine octets or an entry of
-// more than maxEntry; 0 is no bound. Fields that an entry does not have, or does
-// not show, are left out.
+// Entries parses the entries of a reply. If there is an error, it is yielded last: an error of r,
+// io.ErrUnexpectedEOF for a reply without its last line, or [wire.ErrLineTooLong] for a line of
+// more than maxLine bytes or an entry of more than maxEntry. A limit of 0 means no limit. Fields
+// that an entry lacks or does not show are omitted.
 func Entries(r io.Reader, maxLine, maxEntry int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		lines := wire.NewLineReader(r, maxLine)
@@ -104,7 +102,7 @@ func Entries(r io.Reader, maxLine, maxEntry int) iter.Seq2[Entry, error] {
 	}
 }
 
-// add adds a line of the entry.
+// add adds a line to the entry.
 func (e *Entry) add(l Line) {
 	switch last := len(e.Fields) - 1; {
 	case l.Code >= 400:

@@ -81,7 +81,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzEntries takes any reply, in bounded time and memory, and loses no value.
+// FuzzEntries parses any reply, in limited time and memory, without losing a value.
 func FuzzEntries(f *testing.F) {
 	f.Add(reply)
 	f.Add("501:No matches.\r\n")

@@ -2,9 +2,10 @@ package filename
 
 import "strings"
 
-// OfDisposition is the parameter filename of a Content-Disposition field as curl
-// finds it: also where no type such as "attachment" comes first, quoted by " or '
-// or up to the next semicolon, and never decoded; "" if there is none. It is as the server has it: see [Safe].
+// OfDisposition returns the parameter filename of a Content-Disposition field, parsed as curl does:
+// a type such as "attachment" may be missing; the value is quoted by " or ' or ends at the next
+// semicolon; it is never decoded. It returns "" if there is no such parameter. The value is not
+// safe: see [Safe].
 func OfDisposition(field string) string {
 	for more := true; more; _, field, more = strings.Cut(field, ";") {
 		field = strings.TrimLeft(field, " \t")

@@ -33,7 +33,7 @@ func TestOfDisposition(t *testing.T) {
 	}
 }
 
-// Whatever a server says, its name for a file is one of a file in the directory.
+// FuzzOfDisposition checks that any name from a server becomes one of a file in the directory.
 func FuzzOfDisposition(f *testing.F) {
 	for _, field := range []string{`attachment; filename="a b.txt"`, `a; filename='x;y'; z`, `;filename=..`, `; filename="C:\\con"`, ";filename=\x00\xff"} {
 		f.Add(field)

@@ -1,5 +1,4 @@
-// Package filename makes names of files out of text that may be somebody
-// else's.
+// Package filename makes safe file names from untrusted text.
 package filename
 
 import (
@@ -10,19 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// Max bounds a name in octets.
+// Max is the maximum length of a name in bytes.
 const Max = 200
 
-// What no name can be made of.
+// Errors for text from which no name can be made.
 var (
-	ErrNone = errors.New("the URL names no file to write to")
-	ErrNUL  = errors.New("a file name cannot hold NUL")
+	ErrNone = errors.New("the URL has no file name")
+	ErrNUL  = errors.New("a file name cannot contain NUL")
 )
 
-// Safe is the last component of a path, as "/" and "\" divide it, made a name
-// that stays in its directory, names no device, hides nothing, is no option to
-// another program, and is the same on every system. The error is [ErrNone] or
-// [ErrNUL].
+// Safe returns a safe name for the last component of a path with separators "/" or "\". The name
+// stays in its directory, is not a device, is not hidden, is not an option of another program, and
+// is the same on every system. The error is [ErrNone] or [ErrNUL].
 func Safe(text string) (string, error) {
 	name := text[strings.LastIndexAny(text, `/\`)+1:]
 	switch {
@@ -34,16 +32,16 @@ func Safe(text string) (string, error) {
 	return safe(name), nil
 }
 
-// dividers are what no component can hold.
+// dividers are the characters that no component can contain.
 var dividers = strings.NewReplacer("/", "_", `\`, "_", "\x00", "_")
 
-// Component is a name for what is one component whatever is in it. Unlike that
-// of Safe, there always is one.
+// Component returns a safe name for text, all of which is one component. Unlike Safe, it always
+// returns a name.
 func Component(text string) string { return safe(dividers.Replace(text)) }
 
 func safe(name string) string {
 	if visible(name) == "" && len(name) > 2 || strings.Trim(name, " ") == "" {
-		name = encoded(name) // what "_" stands for is not this
+		name = encoded(name) // else all such names would become "_"
 	}
 	name = shortName(visible(plainName(name)))
 	if name == "" || strings.IndexByte(".-~", name[0]) >= 0 || isDevice(name) {
@@ -52,13 +50,13 @@ func safe(name string) string {
 	return name
 }
 
-// encoded is a name of dots and spaces, which says nothing else.
+// encoded encodes the dots and spaces of a name that consists of nothing else.
 func encoded(name string) string { return strings.NewReplacer(".", "%2E", " ", "%20").Replace(name) }
 
-// visible is a name without what Windows drops from its end.
+// visible removes the characters that Windows drops from the end of a name.
 func visible(name string) string { return strings.TrimRight(name, " .") }
 
-// plainName replaces what some system gives a meaning to.
+// plainName replaces characters with a special meaning on some system.
 func plainName(name string) string {
 	var b strings.Builder
 	for i, size := 0, 0; i < len(name); i += size {
@@ -77,8 +75,7 @@ func plainName(name string) string {
 	return b.String()
 }
 
-// isDevice reports whether Windows takes a name for one of its devices,
-// whatever its suffix.
+// isDevice reports whether a name is that of a device on Windows, whatever its suffix.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	stem = strings.ToUpper(strings.TrimRight(stem, " "))
@@ -91,7 +88,7 @@ func isDevice(name string) bool {
 	return isCOM != isLPT && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
 }
 
-// shortName cuts a name that is too long but keeps its suffix.
+// shortName shortens a name that is too long, but keeps its suffix.
 func shortName(name string) string {
 	if len(name) <= Max {
 		return name

@@ -36,7 +36,7 @@ func TestSafe(t *testing.T) {
 		strings.Repeat("a", 300) + ".tar": strings.Repeat("a", 196) + ".tar",
 		"a." + strings.Repeat("b", 300):   "a." + strings.Repeat("b", 198),
 		strings.Repeat("é", 150) + ".x":   strings.Repeat("é", 99) + ".x",
-		// What is left of a long name is a device no more than the whole.
+		// A shortened name must not be that of a device either.
 		"CON" + strings.Repeat(" ", 300) + "x":  "_CON",
 		"CON" + strings.Repeat(".", 300) + "x":  "_CON" + strings.Repeat(".", 194) + ".x",
 		"aux" + strings.Repeat(" ", 300) + ".x": "_aux" + strings.Repeat(" ", 194) + ".x",
@@ -80,7 +80,7 @@ func FuzzSafe(f *testing.F) {
 	})
 }
 
-// check checks that a name is one.
+// check checks that a name is safe.
 func check(t *testing.T, name string) {
 	t.Helper()
 	switch {

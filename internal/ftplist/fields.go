@@ -9,13 +9,13 @@ import (
 // maxFields is more than any format has before the name.
 const maxFields = 16
 
-// A field is a word of a line and where it ends there.
+// A field is a word of a line, with the offset of its end.
 type field struct {
 	text string
 	end  int
 }
 
-// split gives the first words of a line.
+// split returns the first maxFields words of a line.
 func split(line string) []field {
 	fields := make([]field, 0, maxFields)
 	for i := 0; i < len(line) && len(fields) < maxFields; {
@@ -33,7 +33,7 @@ func split(line string) []field {
 	return fields
 }
 
-// size is a number of octets, or -1.
+// size parses a number of bytes. It returns -1 if s is not one.
 func size(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || s[0] == '+' {
@@ -42,7 +42,7 @@ func size(s string) int64 {
 	return n
 }
 
-// number is a decimal number within bounds.
+// number parses a decimal number from least to most.
 func number(s string, least, most int) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && s[0] != '+' && s[0] != '-' && n >= least && n <= most
@@ -50,7 +50,7 @@ func number(s string, least, most int) (int, bool) {
 
 const months = "janfebmaraprmayjunjulaugsepoctnovdec"
 
-// month reads the English name of a month, cut to three letters.
+// month parses the first three letters of an English month.
 func month(s string) (time.Month, bool) {
 	if len(s) != 3 {
 		return 0, false
@@ -59,7 +59,7 @@ func month(s string) (time.Month, bool) {
 	return time.Month(i/3 + 1), i >= 0 && i%3 == 0
 }
 
-// clock reads "15:04" or "15:04:05", also with a fraction.
+// clock parses "15:04" or "15:04:05", with an optional fraction.
 func clock(s string) (time.Duration, bool) {
 	s, _, _ = strings.Cut(s, ".")
 	h, rest, ok := strings.Cut(s, ":")
@@ -74,20 +74,20 @@ func clock(s string) (time.Duration, bool) {
 	return d, ok && ok1 && ok2 && ok3
 }
 
-// recent is the latest time of that month, day and clock that is not after now;
-// a server's clock may be a day ahead.
+// recent returns the latest time with that month, day and clock that is not after now.
+// A server's clock may be up to a day ahead.
 func recent(m time.Month, day int, clock time.Duration, now time.Time) time.Time {
 	limit := now.UTC().AddDate(0, 0, 1)
 	for year := limit.Year(); ; year-- {
 		t := time.Date(year, m, day, 0, 0, 0, 0, time.UTC).Add(clock)
-		// The 29th of February is in the next leap year only.
+		// February 29 exists only in leap years.
 		if !t.After(limit) && (t.Month() == m || year < limit.Year()-8) {
 			return t
 		}
 	}
 }
 
-// stamp reads "20060102150405", with a fraction or without (RFC 3659 §2.3).
+// stamp parses "20060102150405" with an optional fraction (RFC 3659 §2.3).
 func stamp(s string) time.Time {
 	s, _, _ = strings.Cut(s, ".")
 	t, err := time.Parse("20060102150405", s)

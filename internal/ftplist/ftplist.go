@@ -1,15 +1,14 @@
-// Package ftplist reads the lines that FTP servers answer LIST with. RFC 959
-// says of them only that they are for people, so each kind of server has its
-// own; these are understood:
+// Package ftplist parses the listings that FTP servers send for LIST and MLSD. RFC 959 leaves
+// the format of LIST to the server. These formats are supported:
 //
-//   - ls -l of Unix in its varieties, also those of NetWare and NetPresenz
+//   - ls -l of Unix and its variants, including NetWare and NetPresenz
 //   - DIR of MS-DOS and Windows
 //   - EPLF, Easily Parsed LIST Format
 //   - facts, as of MLSD (RFC 3659 §7.2)
-//   - OpenVMS, where an entry is on one line
+//   - OpenVMS, with each entry on one line
 //
-// A listing is not trusted: a name is never empty, "." or "..", and never holds
-// "/" or NUL, so that it names something in the directory listed.
+// A listing is not trusted: a name is never empty, "." or "..", and never contains
+// "/" or NUL, so that it names an entry of the listed directory.
 package ftplist
 
 import (
@@ -17,19 +16,19 @@ import (
 	"time"
 )
 
-// Entry is what one line says.
+// An Entry is an entry of a listing.
 type Entry struct {
-	// Name is the name within the directory, as octets.
+	// Name is the name within the directory, as raw bytes.
 	Name string
-	// Target is where a symbolic link points, if the line tells.
+	// Target is the target of a symbolic link, if the line has it.
 	Target string
 	Type   Type
-	// Size is in octets; -1 when the line does not tell.
+	// Size is the size in bytes, or -1 if the line has none.
 	Size int64
-	// ModTime is zero when the line does not tell. Most formats do not say in
-	// which time zone they mean it; UTC is assumed.
+	// ModTime is the modification time, or zero if the line has none. Most formats
+	// have no time zone; UTC is assumed.
 	ModTime time.Time
-	// Perm is the fact of that name (RFC 3659 §7.5.5); empty in other formats.
+	// Perm is the fact "perm" (RFC 3659 §7.5.5); empty in other formats.
 	Perm string
 }
 
@@ -40,17 +39,17 @@ type Type uint8
 const (
 	File Type = iota
 	Dir
-	Link  // a symbolic link to either
+	Link  // a symbolic link
 	Other // a device, a socket, …
 )
 
-// formats in the order in which they are tried: those that cannot be mistaken
-// come first.
+// formats lists the formats in the order in which they are tried, the most distinctive
+// ones first.
 var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, dos, vms, unix}
 
-// Parse reads a line, with or without its line end. It is false for a line that
-// holds no entry, such as "total 12" (a zero Entry), or an entry whose name cannot be one. Dates
-// without a year are taken as the latest that is not after now.
+// Parse parses a line, with or without its line end. It returns false for a line without an
+// entry, such as "total 12" (with a zero Entry), and for an entry with an invalid name. A
+// date without a year is the latest such date that is not after now.
 func Parse(line string, now time.Time) (Entry, bool) {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 	for _, format := range formats {
@@ -61,9 +60,8 @@ func Parse(line string, now time.Time) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Strange tells whether a line is of no format that is understood, and none of
-// those that stand between entries: an empty one, or "total 12" in whatever
-// language.
+// Strange reports whether a line has no supported format and is not one of the lines that
+// occur between entries: empty, or like "total 12" in any language.
 func Strange(line string, now time.Time) bool {
 	if e, ok := Parse(line, now); ok || e != (Entry{}) {
 		return false
@@ -75,7 +73,7 @@ func Strange(line string, now time.Time) bool {
 	return strings.Trim(words[1], "0123456789.,KMGT") != ""
 }
 
-// Plain tells whether name can be that of an entry in a directory.
+// Plain reports whether name is valid as the name of a directory entry.
 func Plain(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00\r\n")
 }

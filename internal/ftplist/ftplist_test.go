@@ -17,7 +17,7 @@ func at(s string) time.Time {
 	return time.Time{}
 }
 
-// entry is one without Perm.
+// entry returns an Entry without Perm.
 func entry(name, target string, kind Type, size int64, modified time.Time) Entry {
 	return Entry{Name: name, Target: target, Type: kind, Size: size, ModTime: modified}
 }
@@ -76,8 +76,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestNoEntry has lines that are none, and names that would lead elsewhere
-// (CVE-2002-1345, CVE-2026-27699 and their like).
+// TestNoEntry tests lines that are not entries, and names that point outside the directory
+// (such as CVE-2002-1345 and CVE-2026-27699).
 func TestNoEntry(t *testing.T) {
 	const ls = "-rw-r--r-- 1 u g 12 Jan  1  2001 "
 	for _, line := range []string{
@@ -88,13 +88,13 @@ func TestNoEntry(t *testing.T) {
 		"type=file; ../x", "type=cdir; .", "type=pdir; ..", "type=cdir; /pub", "+r,\t../x", "04-27-00  09:09PM <DIR> ..", "07-18-00 10:16AM 1 a/b",
 	} {
 		if e, ok := Parse(line, now); ok {
-			t.Errorf("%q is taken for %+v", line, e)
+			t.Errorf("%q parsed as %+v", line, e)
 		}
 	}
 }
 
-// TestStrange: what stands between entries is not strange, nor is an entry that
-// is passed over.
+// TestStrange tests that lines between entries are not strange, nor are entries that are
+// skipped.
 func TestStrange(t *testing.T) {
 	for line, want := range map[string]bool{
 		"": false, "total 12": false, "insgesamt 0": false, "total 4.0K": false, "type=cdir; .": false, "type=file; ../x": false,

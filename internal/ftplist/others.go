@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// eplf reads "+i8388621.48594,m825718503,r,s280,\tdjb.html"
+// eplf parses "+i8388621.48594,m825718503,r,s280,\tdjb.html"
 // (https://cr.yp.to/ftp/list/eplf.html).
 func eplf(line string, _ time.Time) (Entry, bool) {
 	said, name, ok := strings.Cut(line, "\t")
@@ -31,7 +31,7 @@ func eplf(line string, _ time.Time) (Entry, bool) {
 	return e, true
 }
 
-// facts reads "type=file;size=280;modify=19960301123000; name" (RFC 3659 §7.2).
+// facts parses "type=file;size=280;modify=19960301123000; name" (RFC 3659 §7.2).
 // The current and the parent directory are not entries.
 func facts(line string, _ time.Time) (Entry, bool) {
 	list, name, ok := strings.Cut(line, " ")
@@ -72,10 +72,10 @@ func (e *Entry) setFactType(value string) {
 	}
 }
 
-// dosDates are those of DIR and of the servers that imitate it.
+// dosDates holds the date formats of DIR and of servers that imitate it.
 var dosDates = []string{"01-02-06", "01-02-2006", "01/02/2006", "2006-01-02", "2006/01/02"}
 
-// dos reads "04-27-00  09:09PM       <DIR>          licensed" and
+// dos parses "04-27-00  09:09PM       <DIR>          licensed" and
 // "07-18-00  10:16AM             5,012 readme.txt".
 func dos(line string, _ time.Time) (Entry, bool) {
 	if line == "" || line[0] < '0' || line[0] > '9' {
@@ -125,8 +125,8 @@ func dosClock(s string) (time.Duration, bool) {
 	return clock(s)
 }
 
-// vms reads "README.TXT;1   2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)". The
-// size is in blocks of no known length; a directory is a file of type DIR.
+// vms parses "README.TXT;1   2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)". The
+// size is in blocks of unknown length, so it is not used. A directory is a file of type DIR.
 func vms(line string, _ time.Time) (Entry, bool) {
 	if line == "" || line[0] == ' ' || !strings.Contains(line, ";") {
 		return Entry{}, false
@@ -151,7 +151,7 @@ func vms(line string, _ time.Time) (Entry, bool) {
 	return e, true
 }
 
-// titleMonth is "30-DEC-1996" as "30-Dec-1996".
+// titleMonth converts "30-DEC-1996" to "30-Dec-1996".
 func titleMonth(s string) string {
 	day, rest, ok := strings.Cut(s, "-")
 	if !ok || len(rest) < 3 {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// unix reads "-rw-r--r--   1 user group   531 Jan 29 03:26 README" and its kin.
+// unix parses "-rw-r--r--   1 user group   531 Jan 29 03:26 README" and its variants.
 // Between the permissions and the size there may be a number of links, a user,
-// a group, flags of NetWare, or the word "folder" of NetPresenz; so the date is
-// what is looked for, and the size stands before it.
+// a group, flags of NetWare, or the word "folder" of NetPresenz. Therefore unix searches
+// for the date; the size is the field before it.
 func unix(line string, now time.Time) (Entry, bool) {
 	fields := split(line)
 	if len(fields) < 5 || !permissions(fields[0].text) {
@@ -23,13 +23,13 @@ func unix(line string, now time.Time) (Entry, bool) {
 		if e.Size < 0 && i < 3 {
 			continue
 		}
-		// One space ends the date; all that follows is the name.
+		// One space follows the date; the rest is the name.
 		rest := line[fields[i+used-1].end:]
 		if rest == "" {
 			return Entry{}, false
 		}
 		name := rest[1:]
-		if len(fields[0].text) == 1 { // NetWare fills up with spaces
+		if len(fields[0].text) == 1 { // NetWare pads with spaces
 			name = strings.TrimLeft(name, " ")
 		}
 		e.setUnixName(line[0], name)
@@ -38,8 +38,8 @@ func unix(line string, now time.Time) (Entry, bool) {
 	return Entry{}, false
 }
 
-// permissions tells whether s is such as "drwxr-xr-x", perhaps with a mark for
-// an access control list, or NetWare's lone "d" or "-".
+// permissions reports whether s is like "drwxr-xr-x", with an optional mark for an access
+// control list, or the single "d" or "-" of NetWare.
 func permissions(s string) bool {
 	if strings.IndexByte("-dlbcpsD", s[0]) < 0 {
 		return false
@@ -63,8 +63,8 @@ func (e *Entry) setUnixName(kind byte, name string) {
 	}
 }
 
-// date reads "Jan 29 03:26", "Jan 29 1997", "29 Jan 1997" or
-// "1997-01-29 03:26 [+0100]" and tells how many fields that took; 0 if none.
+// date parses "Jan 29 03:26", "Jan 29 1997", "29 Jan 1997" or
+// "1997-01-29 03:26 [+0100]" and returns the number of fields used; 0 if there is no date.
 func date(fields []field, now time.Time) (time.Time, int) {
 	if len(fields) > 2 && fields[0].text[0] >= '0' && fields[0].text[0] <= '9' {
 		if _, ok := month(fields[1].text); ok {

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// bufferSize is how many octets a connection holds in each direction before a
-// writer waits, about what a kernel gives a socket.
+// bufferSize is the number of bytes that a connection buffers in each direction before a writer
+// waits. It is about the size of a kernel's socket buffer.
 const bufferSize = 64 << 10
 
-// Conn is one end of a connection. It has the methods of [net.TCPConn] that
-// change what the peer sees: CloseWrite and SetLinger.
+// Conn is one end of a connection. It has the methods of [net.TCPConn] that change what the peer
+// sees: CloseWrite and SetLinger.
 type Conn struct {
 	in, out       *stream
 	local, remote *net.TCPAddr
 	closed        atomic.Bool
-	abort         atomic.Bool // SetLinger(0): Close resets
+	abort         atomic.Bool // set by SetLinger(0): Close resets
 }
 
-// newPair connects two ends; the first one is the dialler's.
+// newPair returns two connected ends; the first one is the client's.
 func newPair(local, remote *net.TCPAddr) (client, server *Conn) {
 	up, down := newStream(), newStream()
 	client = &Conn{in: down, out: up, local: local, remote: remote}
@@ -31,8 +31,8 @@ func newPair(local, remote *net.TCPAddr) (client, server *Conn) {
 	return client, server
 }
 
-// Read implements [net.Conn]. After the peer's Close it gives what was still
-// under way and then io.EOF; after a reset, what was under way and then ECONNRESET.
+// Read implements [net.Conn]. After the peer has closed, it returns the remaining bytes and then
+// io.EOF; after a reset, the remaining bytes and then ECONNRESET.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.in.read(p)
 	if err != nil && err != io.EOF {
@@ -41,7 +41,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements [net.Conn]. It returns as soon as the octets are buffered.
+// Write implements [net.Conn]. It returns as soon as the bytes are buffered.
 func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.out.write(p)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Conn) close(cause error) error {
 	return nil
 }
 
-// CloseWrite ends this direction only: the peer reads io.EOF and may go on writing.
+// CloseWrite closes this direction only: the peer reads io.EOF and may continue to write.
 func (c *Conn) CloseWrite() error {
 	if c.closed.Load() {
 		return c.fail("close", net.ErrClosed)
@@ -79,23 +79,24 @@ func (c *Conn) CloseWrite() error {
 	return nil
 }
 
-// SetLinger decides what Close does: 0 resets, anything else ends in order.
+// SetLinger determines what Close does: with 0 it resets the connection, otherwise it closes in
+// order.
 func (c *Conn) SetLinger(sec int) error {
 	c.abort.Store(sec == 0)
 	return nil
 }
 
-// Readable reports whether a Read would not have to wait.
+// Readable reports whether Read would return without waiting.
 func (c *Conn) Readable() bool {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	return len(c.in.queue) > 0 || c.in.ended
 }
 
-// LocalAddr is a *net.TCPAddr on the loopback network.
+// LocalAddr returns a *net.TCPAddr on the loopback network.
 func (c *Conn) LocalAddr() net.Addr { return c.local }
 
-// RemoteAddr is a *net.TCPAddr on the loopback network.
+// RemoteAddr returns a *net.TCPAddr on the loopback network.
 func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
 // SetDeadline implements [net.Conn].
@@ -128,18 +129,18 @@ func (c *Conn) fail(op string, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}
 }
 
-// stream is one direction of a connection: a bounded queue of octets.
+// stream is one direction of a connection: a bounded queue of bytes.
 type stream struct {
 	mu              sync.Mutex
 	cond            sync.Cond
-	queue           []byte // unread octets
+	queue           []byte // unread bytes
 	readBy, writeBy deadline
 
-	ended    bool  // no more will be written: the reader gets cause or io.EOF
-	cause    error // nil: an orderly end
-	writeErr error // what the writer gets once ended
-	deaf     bool  // the reader is gone
-	deafErr  error // what the writer gets then
+	ended      bool  // no more will be written: the reader gets cause or io.EOF
+	cause      error // nil means an orderly end
+	writeErr   error // the error of Write once ended
+	readClosed bool  // the reading end is closed
+	closedErr  error // the error of Write if readClosed
 }
 
 func newStream() *stream {
@@ -153,7 +154,7 @@ func (s *stream) read(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	for {
 		switch {
-		case s.deaf:
+		case s.readClosed:
 			return 0, net.ErrClosed
 		case s.readBy.passed:
 			return 0, os.ErrDeadlineExceeded
@@ -183,8 +184,8 @@ func (s *stream) write(p []byte) (n int, err error) {
 		switch {
 		case s.ended:
 			return n, s.writeErr
-		case s.deaf:
-			return n, os.NewSyscallError("write", s.deafErr)
+		case s.readClosed:
+			return n, os.NewSyscallError("write", s.closedErr)
 		case s.writeBy.passed:
 			return n, os.ErrDeadlineExceeded
 		case n == len(p):
@@ -201,7 +202,7 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// closeWrite is called from the writing end. A later write there fails with writeErr.
+// closeWrite is called by the writing end. A later write fails with writeErr.
 func (s *stream) closeWrite(writeErr, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,13 +214,13 @@ func (s *stream) closeWrite(writeErr, cause error) {
 	s.cond.Broadcast()
 }
 
-// closeRead is called from the reading end: who writes now is told so.
+// closeRead is called by the reading end. A later write fails.
 func (s *stream) closeRead(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.deaf, s.deafErr, s.queue = true, syscall.EPIPE, nil
+	s.readClosed, s.closedErr, s.queue = true, syscall.EPIPE, nil
 	if cause != nil {
-		s.deafErr = cause
+		s.closedErr = cause
 	}
 	s.readBy.stop()
 	s.cond.Broadcast()
@@ -231,8 +232,8 @@ func (s *stream) setDeadline(d *deadline, t time.Time) {
 	d.set(t, &s.cond)
 }
 
-// deadline is a point in time after which waiting is over. Its owner's lock,
-// the one of the cond given to set, guards it.
+// deadline is a point in time after which waiting ends. It is guarded by its owner's lock, the one
+// of the cond that is passed to set.
 type deadline struct {
 	passed bool
 	timer  *time.Timer
@@ -254,7 +255,7 @@ func (d *deadline) set(t time.Time, cond *sync.Cond) {
 	timer = time.AfterFunc(left, func() {
 		cond.L.Lock()
 		defer cond.L.Unlock()
-		if d.timer == timer { // not replaced meanwhile
+		if d.timer == timer { // not replaced in the meantime
 			d.passed = true
 			cond.Broadcast()
 		}

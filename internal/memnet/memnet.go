@@ -1,11 +1,11 @@
-// Package memnet is a small network inside the process: listeners and
-// connections with the manners of TCP, and sockets with those of UDP, on one
-// loopback host, made of nothing but goroutine-safe memory. All blocking is on sync.Cond and timers, so it works,
-// with a fake clock, inside a testing/synctest bubble.
+// Package memnet is a small network in memory, with listeners and connections that behave like TCP
+// and sockets that behave like UDP, all on one loopback host. Everything may be used concurrently.
+// All blocking is on sync.Cond and timers, so that it works, with a fake clock, inside a
+// testing/synctest bubble.
 //
-// Unlike [net.Pipe] a connection buffers as a socket does: two peers may write
-// at the same time without either of them reading, octets written before a
-// close still arrive, and a reset differs from an orderly end.
+// Unlike [net.Pipe] a connection buffers as a socket does. Two peers may write at the same time
+// without either of them reading, bytes written before a close still arrive, and a reset differs
+// from an orderly end.
 package memnet
 
 import (
@@ -21,26 +21,26 @@ import (
 	"time"
 )
 
-// Ports handed out when the caller asks for none, as IANA's dynamic range.
+// Ports assigned if the caller requests none: IANA's dynamic range.
 const (
 	firstDynamic = 49152
 	lastDynamic  = 65535
 )
 
-// backlog is how many connections wait to be accepted before others are refused.
+// backlog is the maximum number of connections that wait to be accepted; more are refused.
 const backlog = 1024
 
-// Network is one host with its ports. The zero value is ready to use; it must
-// not be copied. All methods may be called concurrently.
+// Network is one host with its ports. The zero value is ready to use. A Network must not be copied.
+// All methods may be called concurrently.
 type Network struct {
 	mu        sync.Mutex
 	listeners map[uint16]*Listener
 	sockets   map[uint16]*Socket
-	used      uint16 // dynamic port handed out last
+	used      uint16 // dynamic port assigned last
 }
 
-// Listen opens a listener. The address is host:port, as in "127.0.0.1:21" or
-// "mem:21"; port 0 takes a free one. The network must be a "tcp".
+// Listen opens a listener. The address is host:port, as in "127.0.0.1:21" or "mem:21"; port 0 means
+// any free port. The network must be a "tcp".
 func (n *Network) Listen(_ context.Context, network, address string) (net.Listener, error) {
 	addr, err := resolve(network, address)
 	if err != nil {
@@ -64,10 +64,9 @@ func (n *Network) Listen(_ context.Context, network, address string) (net.Listen
 	return l, nil
 }
 
-// Dial connects to a listener of this network. It knows loopback addresses and
-// the names "localhost" and "mem"; for any other host it fails as if there were
-// no route. Like a kernel it returns before the listener has accepted. For a
-// "udp" it gives a connected [Socket].
+// Dial connects to a listener of this network. It accepts loopback addresses and the names
+// "localhost" and "mem"; for any other host it fails as if there were no route. Like a kernel it
+// returns before the listener has accepted. For a "udp" network it returns a connected [Socket].
 func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
@@ -91,8 +90,8 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	return client, nil
 }
 
-// nextDynamic numbers the local end of a connection; they may repeat after
-// sixteen thousand, which hurts nobody here.
+// nextDynamic assigns the port of a connection's local end. Ports repeat after about sixteen
+// thousand, which is harmless here.
 func (n *Network) nextDynamic() uint16 {
 	if n.used < firstDynamic || n.used == lastDynamic {
 		n.used = firstDynamic
@@ -102,7 +101,7 @@ func (n *Network) nextDynamic() uint16 {
 	return n.used
 }
 
-// freePort returns a dynamic port nobody listens on, or 0.
+// freePort returns a dynamic port that has no listener, or 0.
 func (n *Network) freePort() uint16 {
 	for range lastDynamic - firstDynamic + 1 {
 		if p := n.nextDynamic(); n.listeners[p] == nil {
@@ -178,7 +177,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept, gives the port back and resets what nobody accepted.
+// Close ends Accept, frees the port and resets the connections that were not accepted.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	if l.closed {
@@ -199,10 +198,10 @@ func (l *Listener) Close() error {
 	return nil
 }
 
-// Addr is the address listened on, a *net.TCPAddr.
+// Addr returns the address of the listener, a *net.TCPAddr.
 func (l *Listener) Addr() net.Addr { return l.addr }
 
-// SetDeadline bounds Accept, as of [net.TCPListener]. The zero time lifts it.
+// SetDeadline sets the deadline of Accept, as for [net.TCPListener]. The zero time means no deadline.
 func (l *Listener) SetDeadline(t time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,7 +212,7 @@ func (l *Listener) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// offer queues a connection; false refuses it.
+// offer queues a connection. It returns false if the connection is refused.
 func (l *Listener) offer(c *Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

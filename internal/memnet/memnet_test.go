@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pair gives two connected ends, dialled and accepted.
+// pair returns two connected ends, dialled and accepted.
 func pair(t *testing.T) (client, server net.Conn) {
 	t.Helper()
 	var n Network
@@ -102,7 +102,7 @@ func TestListenAndDialErrors(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := waiting.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("a connection nobody accepted: %v", err)
+		t.Errorf("a connection that was not accepted: %v", err)
 	}
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept after Close: %v", err)
@@ -111,7 +111,7 @@ func TestListenAndDialErrors(t *testing.T) {
 		t.Errorf("second Close: %v", err)
 	}
 	if l, err = n.Listen(ctx, "tcp", "127.0.0.1:70"); err != nil {
-		t.Errorf("the port was not given back: %v", err)
+		t.Errorf("the port was not freed: %v", err)
 	} else {
 		l.Close()
 	}
@@ -212,12 +212,12 @@ func TestWriterWaitsForReader(t *testing.T) {
 		})
 		synctest.Wait()
 		if written != 0 {
-			t.Errorf("%d octets written although nobody read", written)
+			t.Errorf("%d bytes written without a reader", written)
 		}
 		got, err := io.ReadAll(server)
 		wg.Wait()
 		if err != nil || !bytes.Equal(got, sent) || written != len(sent) {
-			t.Errorf("read %d of %d octets, %v", len(got), len(sent), err)
+			t.Errorf("read %d of %d bytes, %v", len(got), len(sent), err)
 		}
 	})
 }
@@ -233,7 +233,7 @@ func TestDeadlines(t *testing.T) {
 		}
 		client.SetWriteDeadline(time.Now().Add(time.Second))
 		if n, err := client.Write(make([]byte, 2*bufferSize)); n != bufferSize || !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("wrote %d octets, %v", n, err)
+			t.Errorf("wrote %d bytes, %v", n, err)
 		}
 
 		var n Network
@@ -280,7 +280,7 @@ func TestManyConnections(t *testing.T) {
 			io.WriteString(c, text)
 			c.(*Conn).CloseWrite()
 			if got, err := io.ReadAll(c); string(got) != text {
-				t.Errorf("%d octets back, %v", len(got), err)
+				t.Errorf("%d bytes back, %v", len(got), err)
 			}
 		})
 	}

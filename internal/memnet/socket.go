@@ -11,27 +11,26 @@ import (
 	"time"
 )
 
-// queued is how many datagrams wait at a socket before others are lost.
+// queued is the maximum number of datagrams that wait at a socket; more are lost.
 const queued = 512
 
-// maxDatagram is the most that fits into a UDP datagram over IPv4.
+// maxDatagram is the maximum size of a UDP datagram over IPv4.
 const maxDatagram = 65507
 
-// Socket sends and receives datagrams, as of UDP: each Write is one, each Read
-// takes one, and what does not fit into the reader's buffer is lost. A socket
-// from [Network.Dial] is connected: it hears its peer only, and is told by
-// ECONNREFUSED that nobody listens there. Nothing is lost or comes out of order
-// unless more wait than a socket holds.
+// Socket sends and receives datagrams like UDP: each Write sends one, each Read receives one, and
+// what does not fit into the reader's buffer is lost. A socket from [Network.Dial] is connected: it
+// receives datagrams from its peer only, and returns ECONNREFUSED if the peer does not exist. No
+// datagram is lost or reordered unless a socket's queue is full.
 type Socket struct {
 	net    *Network
 	local  *net.UDPAddr
-	remote *net.UDPAddr // nil: not connected
+	remote *net.UDPAddr // nil means not connected
 
 	mu      sync.Mutex
 	cond    sync.Cond
 	queue   []datagram
 	closed  bool
-	refused bool // nobody listens; not told yet
+	refused bool // the peer does not exist; not yet returned as an error
 	readBy  deadline
 }
 
@@ -40,8 +39,8 @@ type datagram struct {
 	octets []byte
 }
 
-// ListenPacket opens a socket that hears everybody. The network must be a "udp";
-// the address is as of Listen.
+// ListenPacket opens a socket that receives datagrams from all addresses. The network must be a
+// "udp"; the address has the form of that of Listen.
 func (n *Network) ListenPacket(_ context.Context, network, address string) (net.PacketConn, error) {
 	addr, err := resolveUDP(network, address)
 	if err != nil {
@@ -54,7 +53,7 @@ func (n *Network) ListenPacket(_ context.Context, network, address string) (net.
 	return s, nil
 }
 
-// connect opens a socket connected to an address, where nobody need listen.
+// connect opens a socket connected to an address, which need not exist.
 func (n *Network) connect(network, address string) (net.Conn, error) {
 	remote, err := resolveUDP(network, address)
 	if err != nil {
@@ -67,7 +66,7 @@ func (n *Network) connect(network, address string) (net.Conn, error) {
 	return s, nil
 }
 
-// bind gives a socket its port; 0 takes a free one.
+// bind assigns a port to a socket; 0 means any free port.
 func (n *Network) bind(local, remote *net.UDPAddr) (*Socket, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -169,7 +168,7 @@ func (s *Socket) send(p []byte, to *net.UDPAddr) (int, error) {
 	return len(p), nil
 }
 
-// receive queues a datagram; it is false when nobody is there to read it.
+// receive queues a datagram. It returns false if the socket is closed.
 func (s *Socket) receive(d datagram) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +182,7 @@ func (s *Socket) receive(d datagram) bool {
 	return true
 }
 
-// refuse tells a connected socket that nobody listens.
+// refuse makes a connected socket return ECONNREFUSED.
 func (s *Socket) refuse() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +192,7 @@ func (s *Socket) refuse() {
 	}
 }
 
-// Close gives the port back.
+// Close frees the port.
 func (s *Socket) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -211,10 +210,10 @@ func (s *Socket) Close() error {
 	return nil
 }
 
-// LocalAddr is a *net.UDPAddr on the loopback network.
+// LocalAddr returns a *net.UDPAddr on the loopback network.
 func (s *Socket) LocalAddr() net.Addr { return s.local }
 
-// RemoteAddr is the peer of a connected socket, a *net.UDPAddr.
+// RemoteAddr returns the peer of a connected socket, a *net.UDPAddr.
 func (s *Socket) RemoteAddr() net.Addr {
 	if s.remote == nil {
 		return nil
@@ -222,7 +221,7 @@ func (s *Socket) RemoteAddr() net.Addr {
 	return s.remote
 }
 
-// SetDeadline is SetReadDeadline, as writes never wait.
+// SetDeadline is SetReadDeadline, because writes never wait.
 func (s *Socket) SetDeadline(t time.Time) error { return s.SetReadDeadline(t) }
 
 // SetReadDeadline implements [net.Conn].

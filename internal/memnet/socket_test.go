@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sockets are a listening socket and one connected to it.
+// sockets returns a listening socket and one connected to it.
 func sockets(t *testing.T, n *Network) (net.PacketConn, net.Conn) {
 	t.Helper()
 	server, err := n.ListenPacket(t.Context(), "udp", "127.0.0.1:1525")
@@ -38,7 +38,7 @@ func testDatagrams(t *testing.T) {
 		}
 		got, from, err := server.ReadFrom(buf)
 		if err != nil || !bytes.Equal(buf[:got], sent) || from.String() != client.LocalAddr().String() {
-			t.Errorf("%d octets from %v, %v; sent were %d from %v", got, from, err, len(sent), client.LocalAddr())
+			t.Errorf("%d bytes from %v, %v; sent %d from %v", got, from, err, len(sent), client.LocalAddr())
 		}
 	}
 	if _, err := client.Write(make([]byte, maxDatagram+1)); !errors.Is(err, syscall.EMSGSIZE) {

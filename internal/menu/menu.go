@@ -1,6 +1,5 @@
-// Package menu reads gopher menus (RFC 1436) as they are met in the wild: with
-// bare line feeds, missing fields, placeholder hosts, junk behind the port and
-// no end.
+// Package menu parses gopher menus (RFC 1436) as real servers send them: with bare line feeds,
+// missing fields, placeholder hosts, unexpected text after the port, and no last line.
 package menu
 
 import (
@@ -13,39 +12,37 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// The item types that a menu reader has to know; every other one is a link.
+// The item types that are not plain links. All others are links.
 const (
-	Info   = 'i' // a line of text, no link
-	Error  = '3' // a server's complaint, no link
-	Mirror = '+' // another place of the item above
+	Info   = 'i' // a line of text, not a link
+	Error  = '3' // a server's error message, not a link
+	Mirror = '+' // an alternative location of the item above
 )
 
-// Line is one line of a menu. Its fields are octets as the server sent them,
-// views of a buffer: the Line and what it holds are valid until the next one is
-// asked for.
+// Line is one line of a menu. Its fields are bytes as the server sent them, and refer to a buffer:
+// the Line and its fields are valid until the next one is read.
 type Line struct {
-	// Type is the item type. It is Info for a line that has none, and the type of
-	// the item above for a mirror.
+	// Type is the item type. It is Info for a line without a type, and the type of the item above
+	// for a mirror.
 	Type byte
-	// Display is what the line shows: the selector if the server sent nothing.
+	// Display is the text of the line, or the selector if the text is empty.
 	Display []byte
-	// Selector and Host are the second and third field.
+	// Selector and Host are the second and third fields.
 	Selector, Host []byte
-	// Port is the fourth field; 0 when the line ends before it.
+	// Port is the fourth field; 0 if the line ends before it.
 	Port uint16
 	// Plus is the fifth field if it is exactly '+' (a Gopher+ item) or '?' (one
 	// with a form), otherwise 0.
 	Plus byte
-	// Mirror is set for an alternative of the item above (type '+').
+	// Mirror is set for an alternative location of the item above (type '+').
 	Mirror bool
-	// Fault says why nothing can be fetched by a line that looks like a link;
-	// such a line is text. Empty for all others.
+	// Fault says why a line that looks like a link is not one. It is empty for all other lines.
 	Fault string
 
 	fields []byte // the first two, as sent
 }
 
-// Strings gives Display and Selector as strings, which share memory.
+// Strings returns Display and Selector as strings, which share memory.
 func (l *Line) Strings() (display, selector string) {
 	if l.fields == nil {
 		return string(l.Display), ""
@@ -57,10 +54,10 @@ func (l *Line) Strings() (display, selector string) {
 	return display, selector
 }
 
-// Link reports whether the line leads somewhere.
+// Link reports whether the line is a link.
 func (l *Line) Link() bool { return l.Type != Info && l.Type != Error && l.Fault == "" }
 
-// URL is the URL that an item 'h' with such a selector stands for, or nil.
+// URL returns the URL in the selector of an item 'h', or nil.
 func (l *Line) URL() []byte {
 	if l.Type != 'h' {
 		return nil
@@ -68,7 +65,7 @@ func (l *Line) URL() []byte {
 	return SelectorURL(l.Selector)
 }
 
-// SelectorURL is the URL inside a selector "URL:…" or "/URL:…", or nil.
+// SelectorURL returns the URL in a selector "URL:…" or "/URL:…", or nil.
 func SelectorURL(selector []byte) []byte {
 	selector = bytes.TrimPrefix(selector, []byte("/"))
 	if len(selector) > 4 && bytes.EqualFold(selector[:4], []byte("URL:")) {
@@ -77,29 +74,29 @@ func SelectorURL(selector []byte) []byte {
 	return nil
 }
 
-// Nowhere reports whether a host is one of those that servers put where a menu
-// line needs a host and there is none.
+// Nowhere reports whether a host is one of the placeholders that servers use in lines without a
+// host.
 func Nowhere(host []byte) bool { return string(host) == "error.host" || string(host) == "null.host" }
 
-// Parse reads a single line, with or without its line end. It does not know the
-// line above, so that a mirror is one of no item.
+// Parse parses a single line, with or without its line end. It does not see the line above, so a
+// mirror line is a fault.
 func Parse(line []byte) Line {
 	var s scanner
 	s.parse(trimEnd(line))
 	return s.line
 }
 
-// bufferSize is how much is read at once. The buffer grows to hold a longer line.
+// bufferSize is how many bytes are read at once. The buffer grows to hold a longer line.
 const bufferSize = 16 << 10
 
-// Lines reads a menu from r to its "." line or to the end, and yields an error
-// last if there is one: r's own or [wire.ErrLineTooLong] for a line of more than
-// max octets (0 is no bound).
+// Lines parses a menu from r, up to its "." line or the end. If there is an error, it is yielded
+// last: an error of r, or [wire.ErrLineTooLong] for a line of more than max bytes. If max is 0,
+// there is no limit.
 func Lines(r io.Reader, max int) iter.Seq2[*Line, error] {
 	return lines(r, max, bytes.LastIndexByte)
 }
 
-// lines is Lines with the search for line ends, whose work tests count.
+// lines is Lines with a function that searches for line ends, whose calls tests count.
 func lines(r io.Reader, max int, lastIndexByte func(s []byte, c byte) int) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		s := scanner{max: max, yield: yield}
@@ -111,7 +108,7 @@ func lines(r io.Reader, max int, lastIndexByte func(s []byte, c byte) int) iter.
 			n, err := r.Read(buf[len(buf):cap(buf)])
 			fresh := len(buf)
 			buf = buf[:fresh+n]
-			// Only what is new can hold the line end: a long line is looked at once.
+			// Only new data can contain the line end, so no byte of a long line is examined twice.
 			end := lastIndexByte(buf[fresh:], '\n') + 1
 			if end > 0 {
 				end += fresh
@@ -137,20 +134,20 @@ func lines(r io.Reader, max int, lastIndexByte func(s []byte, c byte) int) iter.
 	}
 }
 
-// scanner yields lines and remembers what the next ones may refer to.
+// scanner yields lines, and keeps what later lines may refer to.
 type scanner struct {
 	max   int
 	yield func(*Line, error) bool
 	line  Line
-	above byte // type of the last link, for a mirror
+	above byte // type of the last link; a mirror has the same
 
-	// The last good "host TAB port": most lines of a menu name the same.
+	// The last valid "host TAB port", because most lines of a menu have the same.
 	server []byte
 	host   int // length of its host
 	port   uint16
 }
 
-// lines yields the lines of text and reports whether to go on.
+// lines yields the lines of text and reports whether to continue.
 func (s *scanner) lines(text []byte) bool {
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n') + 1
@@ -174,7 +171,7 @@ func (s *scanner) lines(text []byte) bool {
 	return true
 }
 
-// parse reads a line without its line end into s.line.
+// parse parses a line without its line end into s.line.
 func (s *scanner) parse(line []byte) {
 	l := &s.line
 	*l = Line{Type: Info}
@@ -184,7 +181,7 @@ func (s *scanner) parse(line []byte) {
 	display, rest, tabbed := cutTab(line)
 	typ := line[0]
 	if typ <= ' ' || typ > '~' || !tabbed && typ != Info && typ != Error {
-		l.Display, l.Fault = line, "no menu line"
+		l.Display, l.Fault = line, "not a menu line"
 		return
 	}
 	l.Type, l.Display = typ, display[1:]
@@ -209,13 +206,13 @@ func (s *scanner) parse(line []byte) {
 		s.above = typ
 	case typ != Mirror:
 	case s.above == 0:
-		l.Type, l.Fault = Info, "mirror of no item"
+		l.Type, l.Fault = Info, "mirror without an item above it"
 	default:
 		l.Type, l.Mirror = s.above, true
 	}
 }
 
-// parseServer reads host, port and Gopher+ tag.
+// parseServer parses host, port and Gopher+ tag.
 func (s *scanner) parseServer(fields []byte) {
 	l := &s.line
 	n := len(s.server)
@@ -244,7 +241,7 @@ func (s *scanner) parseServer(fields []byte) {
 	}
 }
 
-// tag is the Gopher+ tag in what follows the port, or 0.
+// tag returns the Gopher+ tag in the fields after the port, or 0.
 func tag(rest []byte) byte {
 	if len(rest) > 1 && (rest[1] == '+' || rest[1] == '?') && (len(rest) == 2 || rest[2] == '\t') {
 		return rest[1]
@@ -252,8 +249,7 @@ func tag(rest []byte) byte {
 	return 0
 }
 
-// trimEnd is line without its line end and the CRs that some servers put
-// before it.
+// trimEnd removes the line end, and the CRs that some servers send before it.
 func trimEnd(line []byte) []byte {
 	for n := len(line); n > 0 && (line[n-1] == '\n' || line[n-1] == '\r'); n-- {
 		line = line[:n-1]
@@ -269,8 +265,7 @@ func cutTab(s []byte) (before, after []byte, found bool) {
 	return s, nil, false
 }
 
-// cutPort takes the port off the start of a field; rest is empty or begins with
-// the TAB behind it.
+// cutPort parses the port at the start of s; rest is empty or begins with the TAB after the port.
 func cutPort(s []byte) (port uint16, rest []byte, ok bool) {
 	n, i := 0, 0
 	for ; i < len(s) && '0' <= s[i] && s[i] <= '9' && n < 1<<16; i++ {
@@ -283,8 +278,7 @@ func cutPort(s []byte) (port uint16, rest []byte, ok bool) {
 	return uint16(n), s[i:], 0 < n && n < 1<<16
 }
 
-// hostOK accepts what can be a host name or an IP address and refuses the
-// placeholders.
+// hostOK reports whether host can be a host name or an IP address, and is not a placeholder.
 func hostOK(host []byte) bool {
 	if len(host) > 255 || Nowhere(host) {
 		return false

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// linesOf is a menu of n lines such as servers send: mostly items, some text.
+// linesOf returns a menu of n lines as servers send them: mostly items, some text.
 func linesOf(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -24,8 +24,8 @@ func linesOf(n int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkLines measures a whole menu against bytes.Split of the same octets,
-// turn by turn, and reports the ratio of the two times.
+// BenchmarkLines measures a whole menu against bytes.Split of the same bytes, alternately, and
+// reports the ratio of the two times.
 func BenchmarkLines(b *testing.B) {
 	for _, size := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkLines(b, size) })
@@ -59,8 +59,8 @@ func benchmarkLines(b *testing.B, size int) {
 	b.ReportMetric(float64(lines.Nanoseconds())/float64(b.N)/float64(size), "ns/line")
 }
 
-// BenchmarkLongLine measures one line of some lengths; the time of an octet is
-// the same in all.
+// BenchmarkLongLine measures single lines of several lengths. The time per byte must not depend on
+// the length.
 func BenchmarkLongLine(b *testing.B) {
 	for _, text := range longLines {
 		for _, size := range []int{256 << 10, 8 << 20} {

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// show is a Line in one string: what a link is, or why it is none.
+// show formats a Line: a link, or why it is not one.
 func show(l *Line) string {
 	if !l.Link() {
 		s := fmt.Sprintf("%c %q", l.Type, l.Display)
@@ -45,15 +45,15 @@ func showAll(t *testing.T, r io.Reader) []string {
 	return got
 }
 
-// TestFaults has what servers really send.
+// TestFaults has lines that real servers send.
 func TestFaults(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"as in RFC 1436", "0About\tStuff:About us\trawBits.micro.umn.edu\t70\r\n", `0 "About" -> rawBits.micro.umn.edu:70 "Stuff:About us"`},
 		{"bare LF", "0a\tb\th\t70\n", `0 "a" -> h:70 "b"`},
 		{"two CRs", "0a\tb\th\t70\r\r\n", `0 "a" -> h:70 "b"`},
 		{"no line end", "0a\tb\th\t70", `0 "a" -> h:70 "b"`},
-		{"a name only", "0Only name\r\n", `i "0Only name" (no menu line)`},
-		{"plain text", "Welcome to my server\r\n", `i "Welcome to my server" (no menu line)`},
+		{"a name only", "0Only name\r\n", `i "0Only name" (not a menu line)`},
+		{"plain text", "Welcome to my server\r\n", `i "Welcome to my server" (not a menu line)`},
 		{"no host and port", "0a\tb\r\n", `0 "a" (no host)`},
 		{"no port", "0a\tb\th\r\n", `0 "a" -> h:0 "b"`},
 		{"empty port", "0a\tb\th\t\r\n", `0 "a" (bad port)`},
@@ -88,9 +88,9 @@ func TestFaults(t *testing.T) {
 		{"spaces in a selector", "0a\t /with  spaces \th\t70\r\n", `0 "a" -> h:70 " /with  spaces "`},
 		{"gophernicus' octal space", "1a\t/with#040space/\th\t70\r\n", `1 "a" -> h:70 "/with#040space/"`},
 		{"unknown type", "za\tb\th\t70\r\n", `z "a" -> h:70 "b"`},
-		{"type is a TAB", "\tb\th\t70\r\n", `i "\tb\th\t70" (no menu line)`},
-		{"type is a space", " a\tb\th\t70\r\n", `i " a\tb\th\t70" (no menu line)`},
-		{"type is 8-bit", "\xe9a\tb\th\t70\r\n", `i "\xe9a\tb\th\t70" (no menu line)`},
+		{"type is a TAB", "\tb\th\t70\r\n", `i "\tb\th\t70" (not a menu line)`},
+		{"type is a space", " a\tb\th\t70\r\n", `i " a\tb\th\t70" (not a menu line)`},
+		{"type is 8-bit", "\xe9a\tb\th\t70\r\n", `i "\xe9a\tb\th\t70" (not a menu line)`},
 		{"8-bit name", "0caf\xe9\t/caf\xe9\th\t70\r\n", `0 "caf\xe9" -> h:70 "/caf\xe9"`},
 		{"IPv4", "0a\tb\t127.0.0.1\t70\r\n", `0 "a" -> 127.0.0.1:70 "b"`},
 		{"IPv6", "0a\tb\t::1\t70\r\n", `0 "a" -> ::1:70 "b"`},
@@ -102,7 +102,7 @@ func TestFaults(t *testing.T) {
 		{"web link", "hWeb\tURL:http://e.org/\th\t70\r\n", `h "Web" -> :0 "URL:http://e.org/"`},
 		{"web link without a server", "hWeb\tURL:http://e.org/\r\n", `h "Web" -> :0 "URL:http://e.org/"`},
 		{"UMN web link", "hWeb\tGET /\twww.example.org\t80\r\n", `h "Web" -> www.example.org:80 "GET /"`},
-		{"mirror of nothing", "+a\tb\th\t70\r\n", `i "a" (mirror of no item)`},
+		{"mirror of nothing", "+a\tb\th\t70\r\n", `i "a" (mirror without an item above it)`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff([]string{tc.want}, showAll(t, strings.NewReader(tc.in))); diff != "" {
@@ -148,7 +148,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestSameServer has hosts and ports that begin alike.
+// TestSameServer has hosts and ports with a common prefix.
 func TestSameServer(t *testing.T) {
 	in := "0a\ta\thost\t70\n0b\tb\thost\t7070\n0c\tc\thost\t70\t+\n0d\td\thost.org\t70\n0e\te\thost\t70x\n0f\tf\thos\t70\n0g\tg\thost\n0h\th\thost\t70\n"
 	want := []string{
@@ -160,8 +160,8 @@ func TestSameServer(t *testing.T) {
 	}
 }
 
-// TestCuts reads a menu line cut at every octet and with none to six fields
-// (CVE-2023-46728): a cut line is text or a link to where its octets say.
+// TestCuts parses a menu line truncated at every byte and with none to six fields (CVE-2023-46728).
+// A truncated line is text, or a link to the place that its bytes name.
 func TestCuts(t *testing.T) {
 	const line = "0Name\t/selector\thost.example\t70\t+\r\n"
 	for n := range len(line) {
@@ -231,7 +231,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndlessLine ends after the bound, whatever is sent.
+// TestEndlessLine checks that reading ends at the limit, whatever is sent.
 func TestEndlessLine(t *testing.T) {
 	for _, text := range []string{"x", "\x00", "\t", "0a\t"} {
 		r := &endless{text: text}
@@ -246,8 +246,8 @@ func TestEndlessLine(t *testing.T) {
 	}
 }
 
-// TestConstantMemory streams a million lines (CVE-2021-46784 has six octets
-// each) through one buffer.
+// TestConstantMemory streams a million lines (CVE-2021-46784 has six bytes each) through one
+// buffer.
 func TestConstantMemory(t *testing.T) {
 	for _, line := range []string{"0\t0\t0\n", "0Name\t/sel\thost.example\t70\r\n"} {
 		allocs := testing.AllocsPerRun(1, func() {
@@ -267,9 +267,8 @@ func TestConstantMemory(t *testing.T) {
 	}
 }
 
-// TestLinear reads one long line without a bound: each octet is looked at once
-// for a line end, and the buffer grows as seldom as it can, whatever the line is
-// made of (CVE-2021-23392). BenchmarkLongLine has the time.
+// TestLinear reads one long line without a limit: each byte is searched once for a line end, and
+// the buffer grows as rarely as possible (CVE-2021-23392). BenchmarkLongLine measures the time.
 func TestLinear(t *testing.T) {
 	const size = 8 << 20
 	for _, text := range longLines {
@@ -291,13 +290,13 @@ func TestLinear(t *testing.T) {
 		if looked != size || found != 1 {
 			t.Errorf("%q: for %d lines of %d octets %d octets were searched", text, found, size, looked)
 		}
-		if allocs > 100 { // at a quarter more each time
+		if allocs > 100 { // it grows by a quarter each time
 			t.Errorf("%q: %.0f allocations for one line", text, allocs)
 		}
 	}
 }
 
-// longLines are what long lines are made of.
+// longLines are the contents of long lines.
 var longLines = []string{"x", "\t", "\r", "0\t", ".\r"}
 
 func FuzzMenu(f *testing.F) {
@@ -321,7 +320,7 @@ func FuzzMenu(f *testing.F) {
 			}
 			whole = append(whole, show(l))
 			if l.Link() && l.URL() == nil && (len(l.Host) == 0 || bytes.ContainsAny(l.Host, "\x00\r\n\t /@%") || Nowhere(l.Host)) {
-				t.Fatalf("%q is linked", l.Host)
+				t.Fatalf("%q is a link", l.Host)
 			}
 			if bytes.ContainsAny(l.Selector, "\t\n") {
 				t.Fatalf("selector %q", l.Selector)
@@ -333,7 +332,7 @@ func FuzzMenu(f *testing.F) {
 		if len(whole) > bytes.Count(in, []byte("\n"))+1 {
 			t.Fatalf("%d lines from %q", len(whole), in)
 		}
-		// How the octets arrive makes no difference.
+		// The result does not depend on how the data is split.
 		var drip []string
 		for l, err := range Lines(iotest.OneByteReader(bytes.NewReader(in)), max) {
 			if err != nil {

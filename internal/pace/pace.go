@@ -1,5 +1,5 @@
-// Package pace holds octets, or whatever is done again and again, back to so many
-// in a second, evenly. What is read slowly is sent slowly: TCP sees to that.
+// Package pace limits bytes, or repeated actions, to a number per second, evenly. TCP makes a
+// sender as slow as its reader, so limiting reads limits what is sent.
 package pace
 
 import (
@@ -9,30 +9,29 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// portionsPerSecond is how steady a pace is.
+// portionsPerSecond is the number of portions into which a second is divided.
 const portionsPerSecond = 20
 
-// A Pace lets so many octets pass in a second, all who share it together. What
-// they leave unused is not made up for, but for one portion. A nil Pace holds
-// nothing back. It is safe for concurrent use.
+// A Pace allows a number of bytes per second, shared by all its users. Unused capacity is lost,
+// except one portion. A nil Pace does not limit. A Pace is safe for concurrent use.
 type Pace struct {
 	limiter *rate.Limiter
 	portion int
 }
 
-// New is a pace of so many octets in a second; none, or fewer, is nil.
+// New returns a pace of perSecond bytes per second, or nil if perSecond is not positive.
 func New(perSecond int64) *Pace {
 	if perSecond <= 0 {
 		return nil
 	}
 	portion := int(max(1, perSecond/portionsPerSecond))
 	p := &Pace{rate.NewLimiter(rate.Limit(perSecond), portion), portion}
-	p.limiter.AllowN(time.Now(), portion) // the first octets come no sooner than others
+	p.limiter.AllowN(time.Now(), portion) // the first bytes have to wait like all others
 	return p
 }
 
-// Every is a pace of one thing in so much time, the first at once; of no time, or
-// less, it is nil.
+// Every returns a pace of one action per interval, the first at once. If interval is not positive,
+// it returns nil.
 func Every(interval time.Duration) *Pace {
 	if interval <= 0 {
 		return nil
@@ -40,7 +39,7 @@ func Every(interval time.Duration) *Pace {
 	return &Pace{rate.NewLimiter(rate.Every(interval), 1), 1}
 }
 
-// Portion is b, or as much of its beginning as may pass at once.
+// Portion returns b, or as much of its beginning as may pass at once.
 func (p *Pace) Portion(b []byte) []byte {
 	if p == nil || len(b) <= p.portion {
 		return b
@@ -48,13 +47,12 @@ func (p *Pace) Portion(b []byte) []byte {
 	return b[:p.portion]
 }
 
-// Wait waits until n more may have passed, or for ctx to end, whose error
-// it gives then.
+// Wait waits until n more bytes may have passed. If ctx ends first, it returns the error of ctx.
 func (p *Pace) Wait(ctx context.Context, n int64) error {
 	for p != nil && n > 0 {
 		portion := min(n, int64(p.portion))
 		n -= portion
-		// Not WaitN: that gives up before ctx ends.
+		// Not WaitN: that fails before ctx ends.
 		if err := Sleep(ctx, p.limiter.ReserveN(time.Now(), int(portion)).Delay()); err != nil {
 			return err
 		}
@@ -62,7 +60,7 @@ func (p *Pace) Wait(ctx context.Context, n int64) error {
 	return nil
 }
 
-// Sleep waits for so long, or for ctx to end, whose error it gives then.
+// Sleep waits for the given duration. If ctx ends first, it returns the error of ctx.
 func Sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

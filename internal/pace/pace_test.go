@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A rate is kept over the whole, and in every part: no second sees more than
-// its octets and one portion.
+// The rate holds on average and at any time: in no second pass more bytes than the rate and one
+// portion.
 func TestPace(t *testing.T) {
 	for _, c := range []struct{ rate, octets int64 }{{1, 3}, {10, 25}, {1000, 4000}, {100 << 10, 1 << 20}, {1 << 40, 1 << 20}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestPace(t *testing.T) {
 			}
 			want := time.Duration(float64(c.octets) / float64(c.rate) * float64(time.Second))
 			if took := time.Since(start); (took - want).Abs() > time.Millisecond {
-				t.Errorf("rate %d: %d octets in %v, want %v", c.rate, c.octets, took, want)
+				t.Errorf("rate %d: %d bytes in %v, want %v", c.rate, c.octets, took, want)
 			}
 			for i, from := range arrivals {
 				sum := int64(0)
@@ -35,14 +35,14 @@ func TestPace(t *testing.T) {
 					sum += sizes[j]
 				}
 				if sum > c.rate+int64(p.portion) {
-					t.Errorf("rate %d: %d octets within a second", c.rate, sum)
+					t.Errorf("rate %d: %d bytes within a second", c.rate, sum)
 				}
 			}
 		})
 	}
 }
 
-// A peer that was slow is not allowed a burst afterwards.
+// A peer that was slow may not send a burst afterwards.
 func TestPaceMakesUpForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(1000)
@@ -52,7 +52,7 @@ func TestPaceMakesUpForNothing(t *testing.T) {
 		time.Sleep(time.Hour)
 		start := time.Now()
 		if err := p.Wait(t.Context(), 1000); err != nil || time.Since(start) < 900*time.Millisecond {
-			t.Errorf("1000 octets in %v after a pause, %v", time.Since(start), err)
+			t.Errorf("1000 bytes in %v after a pause, %v", time.Since(start), err)
 		}
 	})
 }
@@ -75,8 +75,8 @@ func TestNoPace(t *testing.T) {
 	}
 }
 
-// Things begin so far apart, however long they take, and none waits for one that
-// took longer than that.
+// Actions begin at the interval, however long they take. An action that took longer than the
+// interval does not delay the next.
 func TestEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := Every(10 * time.Second)
@@ -94,7 +94,7 @@ func TestEvery(t *testing.T) {
 		cancel()
 		before := time.Now()
 		if err := p.Wait(ctx, 1); !errors.Is(err, context.Canceled) || time.Since(before) != 0 {
-			t.Errorf("%v after %v, in spite of its context's end", err, time.Since(before))
+			t.Errorf("%v after %v, although its context ended", err, time.Since(before))
 		}
 	})
 }

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// ErrLine means that a line is not what its first word promises.
+// ErrLine means that a line does not have the form that its first word requires.
 var ErrLine = errors.New("malformed line")
 
 // The kinds of links.
 const (
 	KindNormal    = "L"
-	KindUnion     = "U" // the entries of its target belong in its place
+	KindUnion     = "U" // replaced by the entries of its target
 	KindInvisible = "I"
 )
 
-// The targets of links that are treated in a way of their own.
+// The targets of links with a special meaning.
 const (
 	TargetDirectory = "DIRECTORY"
 	TargetFile      = "FILE"
-	TargetExternal  = "EXTERNAL" // to be had by its access methods only
+	TargetExternal  = "EXTERNAL" // can be fetched by its access methods only
 	TargetSymbolic  = "SYMBOLIC" // a name in another virtual system
-	TargetNull      = "NULL"     // something that is not shown
+	TargetNull      = "NULL"     // not to be shown
 )
 
 // Link is a LINK line: an entry of a directory.
@@ -31,28 +31,28 @@ type Link struct {
 	Kind    string // KindNormal, KindUnion, KindInvisible
 	Target  string
 	Name    string
-	Object         // what it leads to
+	Object         // the target
 	Expires string // DEST-EXP, as YYYYMMDDhhmmssZ, or ""
 }
 
-// Object names an object: which one on which host.
+// Object names an object on a host.
 type Object struct {
 	HostType string // "INTERNET-D"
 	Host     string // "host" or "host(port)"
 	NameType string // "ASCII"
 	Name     string // the hsoname
-	Version  int    // 0 is the current one
+	Version  int    // 0 means the current version
 }
 
-// ParseLink reads the tokens of a LINK line.
+// ParseLink parses the tokens of a LINK line.
 func ParseLink(tokens []string) (Link, error) {
 	if len(tokens) < 9 || tokens[0] != "LINK" {
-		return Link{}, fmt.Errorf("%w: a LINK of %d words", ErrLine, len(tokens))
+		return Link{}, fmt.Errorf("%w: LINK with %d words", ErrLine, len(tokens))
 	}
 	return linkOf(tokens[1:])
 }
 
-// linkOf reads the eight fields of a link, and the time behind them.
+// linkOf parses the eight fields of a link and the time after them.
 func linkOf(f []string) (Link, error) {
 	object, err := objectOf(f[3:])
 	l := Link{Kind: f[0], Target: f[1], Name: f[2], Object: object}
@@ -66,12 +66,12 @@ func objectOf(f []string) (Object, error) {
 	o := Object{HostType: f[0], Host: f[1], NameType: f[2], Name: f[3]}
 	var err error
 	if o.Version, err = strconv.Atoi(f[4]); err != nil && f[4] != TargetNull {
-		return o, fmt.Errorf("%w: version %.20q", ErrLine, f[4])
+		return o, fmt.Errorf("%w: invalid version %.20q", ErrLine, f[4])
 	}
 	return o, nil
 }
 
-// Append appends the line as dirsrv writes it, with two spaces behind LINK.
+// Append appends the line in the form of dirsrv, with two spaces after LINK.
 func (l *Link) Append(b []byte) []byte {
 	b = appendWords(append(b, "LINK "...), l.Kind, l.Target)
 	b = AppendToken(append(b, ' '), l.Name)
@@ -90,49 +90,48 @@ func (o *Object) append(b []byte) []byte {
 	return strconv.AppendInt(append(b, ' '), int64(o.Version), 10)
 }
 
-// Attribute is an ATTRIBUTE line. It belongs to the link above it, or to the
-// object asked for.
+// Attribute is an ATTRIBUTE line. It belongs to the link above it, or to the requested object.
 type Attribute struct {
-	Depth  int    // of attributes of a link that is an attribute's value; else 0
+	Depth  int    // depth of an attribute of a link that is itself the value of an attribute; else 0
 	Of     string // OBJECT, LINK, CACHED, REPLACEMENT, ADDITIONAL
 	Nature string // FIELD, INTRINSIC, APPLICATION
 	Name   string
-	Type   string // SEQUENCE, LINK, FILTER, ASCII; "" where the line leaves it out
+	Type   string // SEQUENCE, LINK, FILTER, ASCII; "" if the line omits it
 	Value  []string
 }
 
-// fieldTypes are the types of the fields whose lines leave it out. Others always
-// have it.
+// fieldTypes are the types of the fields whose lines may omit the type. Other lines always have a
+// type.
 var fieldTypes = map[string]string{
 	"ACCESS-METHOD": "SEQUENCE", "BASE-TYPE": "SEQUENCE", "DEST-EXP": "SEQUENCE", "HOST": "SEQUENCE", "HOST-TYPE": "SEQUENCE",
 	"HSONAME": "SEQUENCE", "HSONAME-TYPE": "SEQUENCE", "ID": "SEQUENCE", "LINK-TYPE": "SEQUENCE", "NAME-COMPONENT": "SEQUENCE",
 	"OWNER": "SEQUENCE", "TARGET": "SEQUENCE", "TTL": "SEQUENCE", "VERSION": "SEQUENCE", "CLOSURE": "LINK", "FILTER": "FILTER",
 }
 
-// ParseAttribute reads the tokens of an ATTRIBUTE line.
+// ParseAttribute parses the tokens of an ATTRIBUTE line.
 func ParseAttribute(tokens []string) (Attribute, error) {
 	if len(tokens) < 4 || strings.TrimRight(tokens[0], ">") != "ATTRIBUTE" {
-		return Attribute{}, fmt.Errorf("%w: an ATTRIBUTE of %d words", ErrLine, len(tokens))
+		return Attribute{}, fmt.Errorf("%w: ATTRIBUTE with %d words", ErrLine, len(tokens))
 	}
 	a := Attribute{
 		Depth: len(tokens[0]) - len("ATTRIBUTE"),
 		Of:    tokens[1], Nature: tokens[2], Name: tokens[3], Value: tokens[4:],
 	}
 	if usual, known := fieldTypes[a.Name]; known && a.Nature == "FIELD" {
-		// The type of a known field is skipped if it is there with a value behind it.
+		// The type of a known field is a type only if a value follows it.
 		if len(a.Value) > 1 && a.Value[0] == usual {
 			a.Type, a.Value = usual, a.Value[1:]
 		}
 		return a, nil
 	}
 	if len(a.Value) == 0 || a.Value[0] == "" {
-		return a, fmt.Errorf("%w: the attribute %.40q without a type", ErrLine, a.Name)
+		return a, fmt.Errorf("%w: the attribute %.40q has no type", ErrLine, a.Name)
 	}
 	a.Type, a.Value = a.Value[0], a.Value[1:]
 	return a, nil
 }
 
-// Append appends the line as dirsrv writes it.
+// Append appends the line in the form of dirsrv.
 func (a *Attribute) Append(b []byte) []byte {
 	b = append(b, "ATTRIBUTE"+strings.Repeat(">", a.Depth)...)
 	b = appendWords(b, a.Of, a.Nature, a.Name)
@@ -141,7 +140,7 @@ func (a *Attribute) Append(b []byte) []byte {
 	case a.Type != "":
 		b = appendWords(b, a.Type)
 	case a.Nature == "FIELD" && len(value) > 1 && value[0] == fieldTypes[a.Name]:
-		b = append(b, " "+value[0]...) // or the first value would be taken for the type
+		b = append(b, " "+value[0]...) // otherwise the first value would be parsed as the type
 	}
 	if a.Type == "FILTER" {
 		b = append(b, ' ')
@@ -149,12 +148,11 @@ func (a *Attribute) Append(b []byte) []byte {
 	return append(appendTokens(b, value), '\n')
 }
 
-// Text is the value in one string, its tokens separated by spaces.
+// Text returns the tokens of the value, separated by spaces.
 func (a *Attribute) Text() string { return strings.Join(a.Value, " ") }
 
-// Method is an access method: the value of the attribute ACCESS-METHOD. Each of
-// the four fields behind the name that is empty is that of the link, or of the
-// object asked for.
+// Method is an access method, the value of the attribute ACCESS-METHOD. If one of the four fields
+// after the name is empty, the field of the link or of the requested object applies.
 type Method struct {
 	Name               string // AFTP, FTP, GOPHER, …
 	HostType, Host     string
@@ -162,7 +160,7 @@ type Method struct {
 	Args               []string
 }
 
-// Method reads the attribute as an access method.
+// Method returns the attribute as an access method. It reports false if it is not one.
 func (a *Attribute) Method() (Method, bool) {
 	if a.Name != "ACCESS-METHOD" || a.Depth != 0 || len(a.Value) < 5 {
 		return Method{}, false
@@ -171,7 +169,7 @@ func (a *Attribute) Method() (Method, bool) {
 	return Method{Name: v[0], HostType: v[1], Host: v[2], NameType: v[3], Selector: v[4], Args: v[5:]}, true
 }
 
-// In is m with its empty fields filled in from o.
+// In returns m with its empty fields set from o.
 func (m Method) In(o Object) Method {
 	m.HostType = or(m.HostType, o.HostType)
 	m.Host = or(m.Host, o.Host)
@@ -187,29 +185,28 @@ func or(a, b string) string {
 	return a
 }
 
-// Attribute is m as the attribute it is the value of; Of and Nature are to be
-// filled in.
+// Attribute returns an attribute with the value m. Its Of and Nature are not set.
 func (m Method) Attribute() Attribute {
 	return Attribute{Name: "ACCESS-METHOD", Value: append([]string{m.Name, m.HostType, m.Host, m.NameType, m.Selector}, m.Args...)}
 }
 
-// ParseForwarded reads the tokens of a FORWARDED line: where the request is to be
-// repeated. Version 1 may leave out all fields; then it is false.
+// ParseForwarded parses the tokens of a FORWARDED line, which names the object to which the request is
+// forwarded. In version 1 the line may have no fields; then ParseForwarded reports false.
 func ParseForwarded(tokens []string) (Object, bool, error) {
 	if len(tokens) == 1 {
 		return Object{}, false, nil
 	}
 	if len(tokens) < 6 {
-		return Object{}, false, fmt.Errorf("%w: a FORWARDED of %d words", ErrLine, len(tokens))
+		return Object{}, false, fmt.Errorf("%w: FORWARDED with %d words", ErrLine, len(tokens))
 	}
 	o, err := objectOf(tokens[1:])
 	return o, err == nil, err
 }
 
-// Forwarded is the line that sends a client to o.
+// Forwarded returns the line that forwards a client to o.
 func Forwarded(o Object) string { return string(append(o.append([]byte("FORWARDED")), '\n')) }
 
-// SplitHost takes "host" or "host(port)" apart. Without a port it is 0.
+// SplitHost splits "host" or "host(port)". If there is no port, it returns 0.
 func SplitHost(s string) (host string, port uint16, err error) {
 	host, rest, found := strings.Cut(s, "(")
 	if !found {
@@ -218,7 +215,7 @@ func SplitHost(s string) (host string, port uint16, err error) {
 	digits, ok := strings.CutSuffix(rest, ")")
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if !ok || err != nil || n == 0 {
-		return "", 0, fmt.Errorf("%w: host %.80q", ErrLine, s)
+		return "", 0, fmt.Errorf("%w: invalid host %.80q", ErrLine, s)
 	}
 	return host, uint16(n), nil
 }
@@ -227,12 +224,11 @@ func SplitHost(s string) (host string, port uint16, err error) {
 // two end an answer.
 type Failure struct {
 	Word string
-	Code string // NOT-FOUND and the like, of a FAILURE
-	Text string // what else it says
+	Code string // of a FAILURE, such as NOT-FOUND
+	Text string // the rest of the line
 }
 
-// ParseFailure reads the tokens of a line that tells of a failure; it is nil for
-// any other line.
+// ParseFailure parses the tokens of a line that reports a failure. It returns nil for any other line.
 func ParseFailure(tokens []string) *Failure {
 	switch tokens[0] {
 	case "FAILURE":
@@ -246,7 +242,7 @@ func ParseFailure(tokens []string) *Failure {
 	return nil
 }
 
-// Error is the line.
+// Error returns the line.
 func (f *Failure) Error() string {
 	return strings.Join(strings.Fields(f.Word+" "+f.Code+" "+f.Text), " ")
 }

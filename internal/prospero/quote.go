@@ -1,10 +1,10 @@
-// Package prospero is the text of the Prospero protocol, version 5: lines of
-// tokens, quoted where need be, shared by client and test server. It also reads
-// and writes what servers of version 1 answer, which knows no quoting.
+// Package prospero reads and writes the text of the Prospero protocol, version 5: lines of tokens,
+// quoted if necessary. Client and test server share it. It also reads and writes the answers of
+// version 1, which has no quoting.
 //
-// The transport below it is package ardp. The protocol is described in "The
-// Prospero Protocol" (B. C. Neuman, S. Augart, draft of June 1993); what that
-// leaves open is as the server dirsrv of 1994 does it.
+// Package ardp is the transport. The protocol is described in "The Prospero Protocol" (B. C. Neuman,
+// S. Augart, draft of June 1993). Where the document is unclear, this package does what the server
+// dirsrv of 1994 does.
 package prospero
 
 import (
@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// quoted are the octets at the first of which dirsrv opens quotes.
+// quoted are the characters that dirsrv quotes.
 const quoted = " \t\f\v\n\r/'+,"
 
-// AppendToken appends a token, quoted as dirsrv does it: from the first octet
-// that needs it to the end. Quotes may stand anywhere in a token; within them
-// two are one, and every other octet is itself.
+// AppendToken appends a token, quoted in the way of dirsrv: from the first character that requires it
+// to the end. Quotes may begin anywhere in a token. Inside quotes, two quotes mean one, and every
+// other character means itself.
 func AppendToken(b []byte, token string) []byte {
 	if token == "" {
 		return append(b, "''"...)
@@ -42,10 +42,10 @@ func AppendToken(b []byte, token string) []byte {
 	return append(b, '\'')
 }
 
-// Token is token as AppendToken writes it.
+// Token returns a token in the form of AppendToken.
 func Token(token string) string { return string(AppendToken(nil, token)) }
 
-// appendTokens appends tokens, each behind a space.
+// appendTokens appends tokens, each after a space.
 func appendTokens(b []byte, tokens []string) []byte {
 	for _, t := range tokens {
 		b = AppendToken(append(b, ' '), t)
@@ -53,8 +53,8 @@ func appendTokens(b []byte, tokens []string) []byte {
 	return b
 }
 
-// appendWord appends a type word or the like, which dirsrv never quotes; one
-// that would not be read as the same word is quoted all the same.
+// appendWord appends a word, such as a type. dirsrv never quotes words. A word that would not be read
+// back as the same word is quoted anyway.
 func appendWord(b []byte, word string) []byte {
 	if word == "" || strings.ContainsAny(word, " \t\r\n'") {
 		return AppendToken(b, word)
@@ -62,7 +62,7 @@ func appendWord(b []byte, word string) []byte {
 	return append(b, word...)
 }
 
-// appendWords appends words, each behind a space.
+// appendWords appends words, each after a space.
 func appendWords(b []byte, words ...string) []byte {
 	for _, w := range words {
 		b = appendWord(append(b, ' '), w)

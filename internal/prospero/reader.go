@@ -7,38 +7,37 @@ import (
 	"io"
 )
 
-// How the text is broken.
+// Errors of the text.
 var (
-	// ErrCut means that the text ends within a line or within quotes.
-	ErrCut = errors.New("the text ends within a line")
-	// ErrLong means that a line is longer than the Reader's bound.
+	// ErrCut means that the text ends inside a line or inside quotes.
+	ErrCut = errors.New("the text ends inside a line")
+	// ErrLong means that a line is longer than the Reader's limit.
 	ErrLong = errors.New("line too long")
 )
 
-// Reader reads lines of tokens. A line ends in LF, CR or CR LF outside quotes;
-// empty lines are passed over. Memory is bounded by the bound of a line.
+// Reader reads lines of tokens. A line ends in LF, CR or CR LF outside quotes. Empty lines are
+// skipped. The limit of a line also limits the memory in use.
 type Reader struct {
 	br    *bufio.Reader
 	max   int
 	plain bool
 
-	raw    []byte // of the current line, as far as it has been read
-	cr     bool   // the last line ended in CR: an LF that follows belongs to it
+	raw    []byte // the part of the current line that has been read
+	cr     bool   // the last line ended in CR; an LF that follows belongs to it
 	inLine bool   // the current line has not been read to its end
 	err    error
 }
 
-// NewReader reads lines of at most max octets each; 0 is no bound. With plain
-// it reads the lines of version 1, which know no quotes.
+// NewReader returns a Reader for lines of at most max bytes; zero means no limit. If plain is set, it
+// reads the lines of version 1, which have no quotes.
 func NewReader(r io.Reader, max int, plain bool) *Reader {
 	return &Reader{br: bufio.NewReader(r), max: max, plain: plain}
 }
 
-// ReadLine returns the tokens of the next line that is not empty, or what is
-// left of a line begun with ReadToken. After the last line it returns io.EOF. A
-// line that lacks its end gives its tokens with ErrCut, as a server of 1994 ends
-// one of its answers so. Other errors come without tokens, and again at every
-// further call.
+// ReadLine returns the tokens of the next line that is not empty, or the remaining tokens of a line
+// begun with ReadToken. After the last line it returns io.EOF. For a line without an end it returns
+// the tokens and ErrCut, because a server of 1994 ends one of its answers like that. Other errors
+// come without tokens and are returned by every further call.
 func (r *Reader) ReadLine() (tokens []string, err error) {
 	for {
 		token, ok, err := r.ReadToken()
@@ -53,15 +52,15 @@ func (r *Reader) ReadLine() (tokens []string, err error) {
 	}
 }
 
-// Raw is the current line, or the one read last, as it came and with its end;
-// valid until the next read. What Stream gave out is not in it.
+// Raw returns the current line, or the last one read, as received and with its end. It is valid until
+// the next read. It does not include tokens read by Stream.
 func (r *Reader) Raw() []byte { return r.raw }
 
-// Rest reads the text behind the lines read so far.
+// Rest returns a reader for the text after the lines read so far.
 func (r *Reader) Rest() io.Reader { return r.br }
 
-// ReadToken returns the next token of the current line, or of the next one at
-// the end of a line; ok is false, with a nil error, where a line ends.
+// ReadToken returns the next token of the current line. At the end of a line, ok is false and err is
+// nil; the next call returns the first token of the next line.
 func (r *Reader) ReadToken() (token string, ok bool, err error) {
 	if err := r.blanks(); err != nil {
 		return "", false, err
@@ -81,7 +80,7 @@ func (r *Reader) ReadToken() (token string, ok bool, err error) {
 			r.err = ErrCut
 			return "", false, r.err
 		case err == io.EOF:
-			return string(b), true, nil // the next call tells
+			return string(b), true, nil // the next call returns the error
 		case err != nil:
 			return "", false, err
 		case quoted && c == '\'':
@@ -101,7 +100,7 @@ func (r *Reader) ReadToken() (token string, ok bool, err error) {
 	}
 }
 
-// plainToken reads a token of version 1. One wrapped in quotes may hold blanks.
+// plainToken reads a token of version 1. A token in quotes may contain blanks.
 func (r *Reader) plainToken() (string, bool, error) {
 	wrapped := r.next('\'')
 	var b []byte
@@ -122,8 +121,8 @@ func (r *Reader) plainToken() (string, bool, error) {
 	}
 }
 
-// Stream reads the next token of the current line, of any length. It ends in
-// io.EOF at the token's end and in ErrCut where the text ends before.
+// Stream returns a reader for the next token of the current line, which may have any length. It ends
+// in io.EOF at the token's end, and in ErrCut if the text ends before that.
 func (r *Reader) Stream() io.Reader {
 	if err := r.blanks(); err != nil {
 		return failing{err}
@@ -141,11 +140,11 @@ type stream struct {
 	done   bool
 }
 
-// Read implements io.Reader. It gives what is there and does not wait for more.
+// Read implements io.Reader. It returns the data that is available and does not wait for more.
 func (s *stream) Read(p []byte) (n int, err error) {
 	br := s.r.br
 	for n < len(p) && !s.done {
-		if n > 0 && br.Buffered() < 2 { // a quote needs the octet behind it
+		if n > 0 && br.Buffered() < 2 { // to interpret a quote, the next byte is required
 			break
 		}
 		c, err := br.ReadByte()
@@ -179,7 +178,7 @@ func (s *stream) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// doubled passes over a second quote.
+// doubled skips a second quote. It reports whether there is one.
 func (s *stream) doubled() bool {
 	next, err := s.r.br.Peek(1)
 	if err != nil || next[0] != '\'' {
@@ -189,7 +188,7 @@ func (s *stream) doubled() bool {
 	return true
 }
 
-// run copies what is buffered up to the next quote.
+// run copies the buffered data up to the next quote.
 func (s *stream) run(p []byte) int {
 	here, _ := s.r.br.Peek(min(len(p), s.r.br.Buffered()))
 	if i := bytes.IndexByte(here, '\''); i >= 0 {
@@ -200,8 +199,7 @@ func (s *stream) run(p []byte) int {
 	return n
 }
 
-// blanks passes over blanks, and before the first token of a line over the end
-// of the line before.
+// blanks skips blanks. Before the first token of a line it also skips the end of the previous line.
 func (r *Reader) blanks() error {
 	if r.err != nil {
 		return r.err
@@ -233,7 +231,7 @@ func (r *Reader) blanks() error {
 	}
 }
 
-// atEnd passes over the end of a line, if that comes next.
+// atEnd skips the end of a line. It reports whether there is one.
 func (r *Reader) atEnd() bool {
 	if r.next('\n') {
 		return true
@@ -242,7 +240,7 @@ func (r *Reader) atEnd() bool {
 	return r.cr
 }
 
-// octet reads the next octet of the line.
+// octet reads the next byte of the line.
 func (r *Reader) octet() (byte, error) {
 	c, err := r.br.ReadByte()
 	if err != nil {
@@ -259,13 +257,13 @@ func (r *Reader) octet() (byte, error) {
 	return c, nil
 }
 
-// unread takes back the octet read last.
+// unread unreads the last byte.
 func (r *Reader) unread() {
 	_ = r.br.UnreadByte()
 	r.raw = r.raw[:len(r.raw)-1]
 }
 
-// next passes over c, if that comes next.
+// next skips c. It reports whether c comes next.
 func (r *Reader) next(c byte) bool {
 	here, err := r.br.Peek(1)
 	if err != nil || here[0] != c {
@@ -275,7 +273,7 @@ func (r *Reader) next(c byte) bool {
 	return err == nil
 }
 
-// atBlank tells whether a token may end here.
+// atBlank reports whether a token may end here.
 func (r *Reader) atBlank() bool {
 	here, err := r.br.Peek(1)
 	return err != nil || blank(here[0]) || eol(here[0])

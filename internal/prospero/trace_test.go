@@ -65,7 +65,7 @@ func messages(t testing.TB, name string) []message {
 	return all
 }
 
-// plain tells whether a message is of version 1.
+// plain reports whether a message is of version 1.
 func (m message) plain() bool {
 	return strings.Contains(m.name, "v1") || strings.Contains(m.name, "version1")
 }
@@ -186,10 +186,10 @@ func TestTokens(t *testing.T) {
 		"  a\t \tb  \n":                         "[a b]",
 		"\n \n":                                 "",
 		"":                                      "",
-		"VERSION-NOT-SUPPORTED TRY 1-5":         "[VERSION-NOT-SUPPORTED TRY 1-5] !the text ends within a line",
-		"a 'b":                                  "[a] !the text ends within a line",
-		"a\nb":                                  "[a] [b] !the text ends within a line",
-		"a\n ":                                  "[a] !the text ends within a line",
+		"VERSION-NOT-SUPPORTED TRY 1-5":         "[VERSION-NOT-SUPPORTED TRY 1-5] !the text ends inside a line",
+		"a 'b":                                  "[a] !the text ends inside a line",
+		"a\nb":                                  "[a] [b] !the text ends inside a line",
+		"a\n ":                                  "[a] !the text ends inside a line",
 		"0123456789abcdef0123456789abcdef\nx\n": "!line too long",
 		"0123456789 0123456789 0123456789abc":   "!line too long",
 	} {
@@ -289,8 +289,8 @@ func TestAttributes(t *testing.T) {
 		"ATTRIBUTE LINK FIELD NEW SEQUENCE a b":                             `0 "SEQUENCE" ["a" "b"]`,
 		"ATTRIBUTE>> OBJECT INTRINSIC ACCESS-METHOD SEQUENCE A '' '' '' ''": `2 "SEQUENCE" ["A" "" "" "" ""]`,
 		"ATTRIBUTE OBJECT INTRINSIC SIZE ASCII 34' bytes'":                  `0 "ASCII" ["34 bytes"]`,
-		"ATTRIBUTE OBJECT INTRINSIC SIZE":                                   `malformed line: the attribute "SIZE" without a type`,
-		"ATTRIBUTE OBJECT INTRINSIC":                                        "malformed line: an ATTRIBUTE of 3 words",
+		"ATTRIBUTE OBJECT INTRINSIC SIZE":                                   `malformed line: the attribute "SIZE" has no type`,
+		"ATTRIBUTE OBJECT INTRINSIC":                                        "malformed line: ATTRIBUTE with 3 words",
 	} {
 		all, _, _ := lines(in+"\n", 0, false)
 		a, err := ParseAttribute(all[0])

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Upgrade turns a line that a server of version 1 answered into the lines of
-// version 5 that say the same: LINK with its type EXTERNAL(AFTP,BINARY) and its
-// magic number, LINK-INFO, and all others as they are.
+// Upgrade converts a line from a server of version 1 into the equivalent lines of version 5. It
+// converts LINK, with its type EXTERNAL(AFTP,BINARY) and its magic number, and LINK-INFO. Other lines
+// stay unchanged.
 func Upgrade(tokens []string) ([][]string, error) {
 	switch tokens[0] {
 	case "LINK":
 		return upgradeLink(tokens)
 	case "LINK-INFO":
 		if len(tokens) < 4 {
-			return nil, fmt.Errorf("%w: a LINK-INFO of %d words", ErrLine, len(tokens))
+			return nil, fmt.Errorf("%w: LINK-INFO with %d words", ErrLine, len(tokens))
 		}
 		name, value := tokens[2], tokens[4:]
 		line := append([]string{"ATTRIBUTE", tokens[1], "APPLICATION", name, "SEQUENCE"}, strings.Join(value, " "))
@@ -25,7 +25,7 @@ func Upgrade(tokens []string) ([][]string, error) {
 
 func upgradeLink(tokens []string) ([][]string, error) {
 	if len(tokens) < 9 {
-		return nil, fmt.Errorf("%w: a LINK of %d words", ErrLine, len(tokens))
+		return nil, fmt.Errorf("%w: LINK with %d words", ErrLine, len(tokens))
 	}
 	link := append([]string(nil), tokens[:9]...)
 	target, args, external := strings.Cut(strings.TrimSuffix(link[2], ")"), "(")
@@ -41,8 +41,8 @@ func upgradeLink(tokens []string) ([][]string, error) {
 	return [][]string{link}, nil
 }
 
-// Downgrade is a link as a server of version 1 writes it, with what it can say
-// of access methods; false when there are none of that or a field has a blank.
+// Downgrade returns the link as a line of version 1. It reports false if version 1 cannot express the
+// link's access method or if a field contains a blank.
 func (l *Link) Downgrade(attributes []Attribute) (string, bool) {
 	kind, target := l.Kind, l.Target
 	if kind == KindInvisible {
@@ -67,8 +67,8 @@ func (l *Link) Downgrade(attributes []Attribute) (string, bool) {
 	return strings.Join(fields, " ") + "\n", true
 }
 
-// firstAFTP is the argument of the first access method, if that is plain
-// anonymous FTP at the place that the link itself tells.
+// firstAFTP returns the argument of the first access method, if that is anonymous FTP at the place
+// that the link itself names.
 func firstAFTP(attributes []Attribute) (arg string, ok bool) {
 	for _, a := range attributes {
 		if m, is := a.Method(); is {
@@ -78,7 +78,7 @@ func firstAFTP(attributes []Attribute) (arg string, ok bool) {
 	return "", false
 }
 
-// magic is the number that version 1 tells objects apart by: the remote id.
+// magic returns the number by which version 1 identifies objects: the remote id.
 func magic(attributes []Attribute) string {
 	for _, a := range attributes {
 		if a.Name == "ID" && len(a.Value) == 2 && a.Value[0] == "REMOTE" {
@@ -88,8 +88,8 @@ func magic(attributes []Attribute) string {
 	return "0"
 }
 
-// Downgrade is an attribute of a link as a server of version 1 writes it; false
-// when it cannot.
+// Downgrade returns an attribute of a link as a line of version 1. It reports false if version 1
+// cannot express it.
 func (a *Attribute) Downgrade() (string, bool) {
 	if a.Nature == "FIELD" || a.Name == "ACCESS-METHOD" || a.Depth > 0 || a.Type != "SEQUENCE" || strings.ContainsAny(a.Text(), "\r\n") {
 		return "", false

@@ -1,5 +1,5 @@
-// Package resume goes on with a document whose beginning is there already, if it is
-// still the same document.
+// Package resume completes a document whose beginning has already been received, if the document
+// has not changed.
 package resume
 
 import (
@@ -11,15 +11,15 @@ import (
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
 
-// An Edition tells two states of a document apart: by an HTTP validator, or by size
-// and time of modification. The zero Edition cannot be told from others.
+// An Edition identifies one state of a document: by an HTTP validator, or by size and modification
+// time. The zero value means that the state is unknown.
 type Edition struct {
 	Validator string
-	Size      int64 // -1 if it is not known
+	Size      int64 // -1 if unknown
 	ModTime   time.Time
 }
 
-// Of is the Edition that an answer is of.
+// Of returns the Edition of an answer.
 func Of(res *fetch.Resource) Edition {
 	info, ok := res.Info.(*fetchhttp.Info)
 	switch {
@@ -31,12 +31,12 @@ func Of(res *fetch.Resource) Edition {
 	return Edition{Size: res.Size, ModTime: res.ModTime}
 }
 
-// Known reports whether e can be told from others.
+// Known reports whether e identifies a state.
 func (e Edition) Known() bool { return e != Edition{} }
 
-// Rest is req without the first octets of its part of the document, on the
-// condition, where the server can be told one, that the document is still e. It
-// reports false if that cannot be asked for.
+// Rest returns a copy of req without the first octets bytes of the requested part. If the protocol
+// has conditional requests, the copy requires that the document is still e. Rest reports false if
+// there is no such request.
 func (e Edition) Rest(req *fetch.Request, octets int64) (*fetch.Request, bool) {
 	rest := *req
 	if rest.Offset < 0 || rest.Length > 0 && rest.Length <= octets {
@@ -55,8 +55,8 @@ func (e Edition) Rest(req *fetch.Request, octets int64) (*fetch.Request, bool) {
 	return &rest, true
 }
 
-// Continues reports whether an answer continues e. Of a part for which it was the
-// condition an HTTP server need not repeat the validator (RFC 9110 §15.3.7).
+// Continues reports whether an answer continues e. In a 206 answer to an If-Range request, an HTTP
+// server may omit the validator (RFC 9110 §15.3.7).
 func (e Edition) Continues(res *fetch.Resource) bool {
 	if e.Validator == "" {
 		return e.Size == res.Size && e.ModTime.Equal(res.ModTime)
@@ -65,13 +65,12 @@ func (e Edition) Continues(res *fetch.Resource) bool {
 	if !ok {
 		return false
 	}
-	unsaid := info.Validator == "" && info.StatusCode == http.StatusPartialContent && len(info.Redirects) == 0
+	omitted := info.Validator == "" && info.StatusCode == http.StatusPartialContent && len(info.Redirects) == 0
 	sameSize := e.Size == res.Size || e.Size < 0 || res.Size < 0
-	return sameSize && (unsaid || info.Validator == e.Validator)
+	return sameSize && (omitted || info.Validator == e.Validator)
 }
 
-// Refused reports whether a failure says that a server cannot begin where it was
-// asked to.
+// Refused reports whether an error means that the server cannot start at the requested offset.
 func Refused(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
 	return ok && (known.Kind == fetch.ErrBadRange || known.Op == fetch.OpREST && known.Code >= 500)

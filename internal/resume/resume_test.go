@@ -12,7 +12,7 @@ import (
 
 var then = time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)
 
-// answer is one of size octets. info is nil for one that is not by HTTP.
+// answer returns a Resource of size bytes. info is nil for protocols other than HTTP.
 func answer(size int64, modified time.Time, info *fetchhttp.Info) *fetch.Resource {
 	res := &fetch.Resource{Attributes: fetch.Attributes{Size: size, ModTime: modified}}
 	if info != nil {
@@ -21,8 +21,8 @@ func answer(size int64, modified time.Time, info *fetchhttp.Info) *fetch.Resourc
 	return res
 }
 
-// An answer continues a document only if it says, in one way or the other, that it
-// is of the same edition.
+// TestContinues checks that an answer continues a document only if it proves to have the same
+// edition.
 func TestContinues(t *testing.T) {
 	web := func(validator string, status int) *fetchhttp.Info {
 		return &fetchhttp.Info{Validator: validator, StatusCode: status}
@@ -58,12 +58,12 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// The rest of a part ends where the part does, and an HTTP server is told of which
-// edition it is to be.
+// TestRest checks that the rest of a part ends where the part does, and that an HTTP request has
+// the edition as a condition.
 func TestRest(t *testing.T) {
 	for _, tc := range []struct{ offset, length, octets, wantOffset, wantLength int64 }{
 		{0, 0, 5, 5, 0}, {10, 0, 5, 15, 0}, {10, 20, 5, 15, 15},
-		{10, 5, 5, -1, -1}, {-10, 0, 5, -1, -1}, // nothing is left; from the end nothing can be told
+		{10, 5, 5, -1, -1}, {-10, 0, 5, -1, -1}, // nothing is left; an offset from the end cannot be continued
 	} {
 		req := &fetch.Request{Offset: tc.offset, Length: tc.length, Options: &fetchhttp.Options{Header: http.Header{}}}
 		rest, ok := Edition{Validator: `"a"`}.Rest(req, tc.octets)

@@ -6,42 +6,42 @@ import (
 	"time"
 )
 
-// A Session serves one access A at a time. Close takes leave of the server.
+// A Session serves one access A at a time. Close ends the session as the protocol requires.
 type Session[A any] interface {
 	io.Closer
-	// End closes a session whose access may have failed or been cut off; Drop does so
-	// without a word.
+	// End closes a session whose access may have failed or been canceled.
 	End()
+	// Drop closes the connection without sending anything.
 	Drop()
-	// Waiting reports whether something has come meanwhile: it would be taken for
-	// the answer to what is asked next.
+	// Waiting reports whether unsolicited data has arrived. It would be taken for the
+	// reply to the next command.
 	Waiting() bool
-	// Permit asks the policy what it would be asked if the session were opened for a.
+	// Permit asks the policy the questions of a new session for a.
 	Permit(ctx context.Context, a A) error
-	// Resume puts the session under an access, Rest takes it out of it.
+	// Resume assigns the session to an access, Rest detaches it.
 	Resume(ctx context.Context, a A)
 	Rest()
-	// Reusable reports whether another access may have the session.
+	// Reusable reports whether another access may use the session.
 	Reusable() bool
-	// Stale reports whether the session broke before it could do anything that must
-	// not be done again: it had been dead for some time, most likely.
+	// Stale reports whether the session failed before it did anything that must not
+	// be repeated. Most likely the connection had been dead for some time.
 	Stale() bool
 }
 
-// A Keeper has accesses use sessions again that others have left. The zero value
-// is ready; all its methods may be called concurrently.
+// A Keeper keeps sessions for reuse by later accesses. The zero value is ready to use.
+// Its methods may be called concurrently.
 type Keeper[K comparable, A any, S Session[A]] struct{ pool Pool[K, S] }
 
-// Terms are how many sessions are kept and for how long (see [Pool.Put]).
+// Terms holds how many sessions are kept and for how long (see [Pool.Put]).
 type Terms struct {
 	Limit int
 	Age   time.Duration
 }
 
-// Begin finds a session of that key for a, or opens one, and starts on it. A kept one
-// that turns out to be dead is replaced, and again is told why. The session is the
-// caller's, to be released; after an error there is none.
-func (k *Keeper[K, A, S]) Begin(ctx context.Context, key K, a A, terms Terms, open func() (S, error), start func(S) error, again func(error)) (S, error) {
+// Begin finds a kept session for key, or calls open, and calls start with it. A kept session
+// that turns out to be dead is replaced, after onRetry is called with the error. The caller
+// must release the returned session. After an error there is no session.
+func (k *Keeper[K, A, S]) Begin(ctx context.Context, key K, a A, terms Terms, open func() (S, error), start func(S) error, onRetry func(error)) (S, error) {
 	var none S
 	for {
 		s, ok := k.pool.Get(key)
@@ -66,7 +66,7 @@ func (k *Keeper[K, A, S]) Begin(ctx context.Context, key K, a A, terms Terms, op
 		if !stale {
 			return none, err
 		}
-		again(err)
+		onRetry(err)
 		break
 	}
 	s, err := open()
@@ -80,7 +80,7 @@ func (k *Keeper[K, A, S]) Begin(ctx context.Context, key K, a A, terms Terms, op
 	return s, nil
 }
 
-// Release ends an access: its session is kept or closed.
+// Release ends an access. It keeps or closes the session.
 func (k *Keeper[K, A, S]) Release(key K, s S, terms Terms) {
 	if terms.Limit < 0 || !s.Reusable() {
 		s.End()
@@ -90,5 +90,5 @@ func (k *Keeper[K, A, S]) Release(key K, s S, terms Terms) {
 	k.pool.Put(key, s, terms.Limit, terms.Age)
 }
 
-// Close ends the sessions that are kept.
+// Close closes the kept sessions.
 func (k *Keeper[K, A, S]) Close() error { return k.pool.Close() }

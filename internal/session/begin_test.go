@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// served is a session that notes what is done with it.
+// served is a session that records its use.
 type served struct {
 	notes                  []string
 	waiting, stale, broken bool
@@ -25,46 +25,46 @@ func (s *served) Rest()                                { s.note("rest") }
 func (s *served) Reusable() bool                       { return !s.broken }
 func (s *served) Stale() bool                          { return s.stale }
 
-// TestBegin begins an access where a session is kept.
+// TestBegin tests Begin with a kept session.
 func TestBegin(t *testing.T) {
-	sorry := errors.New("sorry")
+	failed := errors.New("failed")
 	for name, tt := range map[string]struct {
 		kept   served
-		fails  bool // what is done with the kept one
+		fails  bool // start fails with the kept session
 		terms  Terms
-		kepts  []string
+		calls  []string // of the kept session
 		opened bool
-		again  error
+		retry  error // passed to onRetry
 		err    error
 	}{
-		"a good one":            {kepts: []string{"rest", "resume me"}},
-		"one that is talkative": {kept: served{waiting: true}, kepts: []string{"rest", "drop"}, opened: true},
-		"a stale one":           {kept: served{stale: true}, fails: true, kepts: []string{"rest", "resume me", "rest"}, opened: true, again: sorry},
-		"an error":              {fails: true, kepts: []string{"rest", "resume me", "rest"}, err: sorry},
-		"one that is forbidden": {kept: served{refuse: sorry}, kepts: []string{"rest"}, err: sorry},
-		"one that is broken":    {kept: served{broken: true}, kepts: []string{"end"}, opened: true},
-		"keeping none":          {terms: Terms{Limit: -1}, kepts: []string{"end"}, opened: true},
+		"usable":                  {calls: []string{"rest", "resume me"}},
+		"unsolicited data":        {kept: served{waiting: true}, calls: []string{"rest", "drop"}, opened: true},
+		"stale":                   {kept: served{stale: true}, fails: true, calls: []string{"rest", "resume me", "rest"}, opened: true, retry: failed},
+		"start fails":             {fails: true, calls: []string{"rest", "resume me", "rest"}, err: failed},
+		"forbidden by the policy": {kept: served{refuse: failed}, calls: []string{"rest"}, err: failed},
+		"not reusable":            {kept: served{broken: true}, calls: []string{"end"}, opened: true},
+		"reuse disabled":          {terms: Terms{Limit: -1}, calls: []string{"end"}, opened: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var k Keeper[string, string, *served]
 			defer k.Close()
 			kept, fresh := &tt.kept, &served{}
 			k.Release("key", kept, tt.terms)
-			opened, again := false, error(nil)
+			opened, retried := false, error(nil)
 			got, err := k.Begin(t.Context(), "key", "me", tt.terms,
 				func() (*served, error) { opened = true; return fresh, nil },
 				func(s *served) error {
 					if s == kept && tt.fails {
-						return sorry
+						return failed
 					}
 					return nil
 				},
-				func(err error) { again = err })
-			if err != tt.err || opened != tt.opened || again != tt.again || !slices.Equal(kept.notes, tt.kepts) {
-				t.Errorf("%v, opened %t, again for %v, %q", err, opened, again, kept.notes)
+				func(err error) { retried = err })
+			if err != tt.err || opened != tt.opened || retried != tt.retry || !slices.Equal(kept.notes, tt.calls) {
+				t.Errorf("error %v, opened %t, retried after %v, calls %q", err, opened, retried, kept.notes)
 			}
 			if want := map[bool]*served{true: fresh, false: kept}[opened]; err == nil && got != want {
-				t.Errorf("the other session")
+				t.Errorf("Begin returned the wrong session")
 			}
 		})
 	}

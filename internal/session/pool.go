@@ -1,4 +1,4 @@
-// Package session keeps open sessions between two uses of the same server.
+// Package session keeps idle sessions for reuse.
 package session
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Pool holds idle sessions by key. The zero value is empty and ready; it must
+// A Pool holds idle sessions by key. The zero value is an empty Pool. A Pool must
 // not be copied. It runs no goroutine while sessions are idle. All methods may
 // be called concurrently.
 type Pool[K comparable, S io.Closer] struct {
@@ -25,8 +25,8 @@ type entry[K comparable, S io.Closer] struct {
 	timer   *time.Timer
 }
 
-// Get takes the session of that key that was put last; false means that there
-// is none. The caller then owns it, and puts it back or closes it.
+// Get removes and returns the latest session put with that key. ok reports whether there was
+// one. The caller then owns the session.
 func (p *Pool[K, S]) Get(key K) (session S, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,24 +40,24 @@ func (p *Pool[K, S]) Get(key K) (session S, ok bool) {
 	return session, false
 }
 
-// What Put takes for a limit or an age of zero.
+// Defaults of Put.
 const (
 	DefaultLimit = 8
 	DefaultAge   = time.Minute
 )
 
-// Put keeps a session for at most age, among at most limit sessions of all keys; the
-// oldest makes room. Zeros are the defaults, with a negative one nothing is kept.
-// What is not kept, or no longer, is closed; after Close that is everything.
+// Put keeps a session for at most age. If the Pool then has more than limit sessions, of any
+// key, the oldest is closed. Zero means DefaultLimit or DefaultAge. If one of them is
+// negative, or after Close, the session is closed at once.
 func (p *Pool[K, S]) Put(key K, session S, limit int, age time.Duration) {
 	limit, age = cmp.Or(limit, DefaultLimit), cmp.Or(age, DefaultAge)
 	e := &entry[K, S]{key: key, session: session}
 	for _, old := range p.add(e, limit, age) {
-		_ = old.session.Close() // it was idle: nobody waits for its last words
+		_ = old.session.Close() // no access waits for the result
 	}
 }
 
-// add returns what has to be closed.
+// add adds e and returns the entries to close.
 func (p *Pool[K, S]) add(e *entry[K, S], limit int, age time.Duration) []*entry[K, S] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *Pool[K, S]) add(e *entry[K, S], limit int, age time.Duration) []*entry[
 	return out
 }
 
-// expire closes a session that nobody has taken meanwhile.
+// expire closes a session that has not been taken from the pool.
 func (p *Pool[K, S]) expire(e *entry[K, S]) {
 	p.mu.Lock()
 	i := slices.Index(p.idle, e)
@@ -90,8 +90,8 @@ func (p *Pool[K, S]) expire(e *entry[K, S]) {
 	_ = e.session.Close()
 }
 
-// Close closes all idle sessions, at once rather than one after the other, and
-// waits for that. It may be called more than once.
+// Close closes all idle sessions concurrently and waits until they are closed. It may be
+// called more than once.
 func (p *Pool[K, S]) Close() error {
 	p.mu.Lock()
 	p.closed = true

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fake is a session that notes its end.
+// fake is a session that records when it is closed.
 type fake struct {
 	name  string
 	ended *ends
@@ -51,7 +51,7 @@ func TestGetTakesTheLatestOfItsKey(t *testing.T) {
 		}
 	}
 	if err := p.Close(); err != nil || !slices.Equal(log.list(), []string{"b1"}) {
-		t.Errorf("closed %q, %v; those taken belong to their takers", log.list(), err)
+		t.Errorf("closed %q, %v; want only b1, the session not taken", log.list(), err)
 	}
 }
 
@@ -62,11 +62,11 @@ func TestLimit(t *testing.T) {
 		p.Put(i, &fake{name: name, ended: &log}, 2, time.Minute)
 	}
 	if got := log.list(); !slices.Equal(got, []string{"first"}) {
-		t.Errorf("made room by closing %q", got)
+		t.Errorf("closed %q at the limit, want the oldest", got)
 	}
 	p.Put(9, &fake{name: "unwanted", ended: &log}, -1, time.Minute)
 	if got := log.list(); !slices.Equal(got, []string{"first", "unwanted"}) {
-		t.Errorf("with no room at all: closed %q", got)
+		t.Errorf("with a negative limit: closed %q", got)
 	}
 	p.Close()
 }
@@ -86,7 +86,7 @@ func TestAge(t *testing.T) {
 		}
 		<-time.After(time.Hour)
 		if got := log.list(); len(got) != 1 {
-			t.Errorf("a session was closed behind its taker's back: %q", got)
+			t.Errorf("a session was closed after it was taken: %q", got)
 		}
 	})
 }
@@ -111,8 +111,7 @@ func TestCloseIsConcurrentAndWaits(t *testing.T) {
 	})
 }
 
-// TestCloseWaitsForExpiry closes the pool while a session that grew too old is
-// still being closed.
+// TestCloseWaitsForExpiry closes the pool while an expired session is being closed.
 func TestCloseWaitsForExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p Pool[int, *fake]

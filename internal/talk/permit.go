@@ -7,8 +7,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// PermitReuse asks the policy what it would be asked if a connection to peer, which
-// is invalid if it is not known, were made for t.
+// PermitReuse asks the policy whether an existing connection to peer may be used for t. The
+// questions are those of a new connection. peer is invalid if it is not known.
 func PermitReuse(ctx context.Context, env *fetch.Env, t fetch.Target, peer netip.AddrPort) error {
 	if err := env.Permit(ctx, t); err != nil || !peer.IsValid() {
 		return err

@@ -3,7 +3,6 @@ package talk
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -11,48 +10,47 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// A Reply is a server's answer to a command (RFC 959 §4.2, RFC 5321 §4.2, RFC 3977
+// A Reply is the reply of a server to a command (RFC 959 §4.2, RFC 5321 §4.2, RFC 3977
 // §3.2).
 type Reply struct {
 	Code int
 	Text string // without the code; several lines are separated by LF
 }
 
-// Class is the first digit: 1 preliminary, 2 completion, 3 intermediate,
+// Class returns the first digit: 1 preliminary, 2 completion, 3 intermediate,
 // 4 transient and 5 permanent negative.
 func (r Reply) Class() int { return r.Code / 100 }
 
-// ErrClosed is a connection that ended where a reply was due.
+// ErrClosed is returned if the connection ended when a reply was expected.
 var ErrClosed = &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: errors.New("the server closed the connection")}
 
-// Violation is a breach of the protocol; text is what the server sent.
+// Violation returns an error for a breach of the protocol. text is what the server sent.
 func Violation(text, what string) error {
 	return &fetch.Error{Kind: fetch.ErrProtocol, Reply: text, Err: errors.New(what)}
 }
 
-// maxLines bounds the lines of a reply besides Limits.Header, which bounds their
-// octets.
+// maxLines is the maximum number of lines of a reply. Limits.Header limits their size.
 const maxLines = 1000
 
-// readReply reads a reply, which has one line unless several may be.
+// readReply reads a reply. Only if several is set may it have more than one line.
 func (t *Talk) readReply(several bool) (Reply, error) {
 	var r Reply
 	var text []string
-	octets := 0
+	size := 0
 	for {
 		line, err := t.readLine()
 		if err != nil {
 			return Reply{}, err
 		}
-		octets += len(line)
-		if len(text) == maxLines || t.Limits.Header > 0 && octets > t.Limits.Header {
-			return Reply{}, Violation(text[0], "an endless reply")
+		size += len(line)
+		if len(text) == maxLines || t.Limits.Header > 0 && size > t.Limits.Header {
+			return Reply{}, Violation(text[0], "the reply is too long")
 		}
 		line = wire.TrimEOL(line)
 		code, last, ok := replyCode(line)
 		switch {
 		case len(text) == 0 && (!ok || !last && !several):
-			return Reply{}, Violation(string(line), fmt.Sprintf("no %s reply", t.protocol))
+			return Reply{}, Violation(string(line), "not a valid "+t.protocol+" reply")
 		case len(text) == 0:
 			r.Code = code
 		case !ok || code != r.Code:
@@ -67,7 +65,7 @@ func (t *Talk) readReply(several bool) (Reply, error) {
 	}
 }
 
-// readLine reads a line of a reply and shows it to the Trace.
+// readLine reads a line of a reply and reports it to the Trace.
 func (t *Talk) readLine() ([]byte, error) {
 	line, err := t.Lines.ReadLine()
 	if err == wire.ErrLineTooLong {
@@ -82,13 +80,13 @@ func (t *Talk) readLine() ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case bytes.IndexByte(line, 0) >= 0:
-		return nil, Violation(string(wire.TrimEOL(line)), "a NUL in a reply")
+		return nil, Violation(string(wire.TrimEOL(line)), "the reply contains a NUL")
 	}
 	return line, nil
 }
 
-// replyCode reads "123 ", "123-" or a lone "123". A line of the second kind is
-// not the last one.
+// replyCode parses "123 ", "123-" or "123" at the end of a line. last is false for "123-",
+// after which more lines follow.
 func replyCode(line []byte) (code int, last, ok bool) {
 	if len(line) < 3 || line[0] < '1' || line[0] > '5' || !isDigit(line[1]) || !isDigit(line[2]) {
 		return 0, false, false

@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// said is a connection on which a server has said all that it has to say.
+// said is a connection from which a fixed text is read.
 type said struct {
 	net.Conn
 	text *strings.Reader
@@ -59,7 +59,7 @@ func TestReadReply(t *testing.T) {
 	}
 }
 
-// Where replies have one line, one that says that another follows is none.
+// TestLineReply tests that LineReply rejects a reply of several lines.
 func TestLineReply(t *testing.T) {
 	c := converse("200 one\r\n200-two\r\n200 two\r\n", 200, 2000, nil)
 	if r, err := c.LineReply(); err != nil || r != (Reply{200, "one"}) {
@@ -84,7 +84,7 @@ func FuzzReply(f *testing.F) {
 			return
 		}
 		if r.Code < 100 || r.Code > 599 || len(r.Text) > shown || shown > 1000 || strings.ContainsRune(r.Text, 0) {
-			t.Errorf("%q: %+v, %d octets", in, r, shown)
+			t.Errorf("%q: %+v, %d bytes shown", in, r, shown)
 		}
 		if again, err := parseReply(in); err != nil || again != r {
 			t.Errorf("%q: %+v, %+v %v", in, r, again, err)

@@ -1,5 +1,5 @@
-// Package talk is our end of a conversation by lines, as FTP, NNTP and SMTP have
-// it: commands go out, and replies come that begin with a code of three digits.
+// Package talk implements the client side of line protocols such as FTP, NNTP and SMTP:
+// it sends commands and receives replies that start with a three-digit code.
 package talk
 
 import (
@@ -18,52 +18,52 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// A Talk is a conversation. It bounds what the server says in length and time, and
-// shows all but secrets to the Trace. What makes it impossible to go on ends it
-// for good.
+// A Talk is a conversation with a server. It limits the length and duration of replies and
+// reports everything but secrets to the Trace. After a fatal error, Err is set and every
+// call fails.
 type Talk struct {
-	Raw    net.Conn         // as it was dialled
-	TLS    *tls.Conn        // over Raw; nil where the connection is in the clear
-	Lines  *wire.LineReader // what the server sends, for blocks behind replies
+	Raw    net.Conn         // the connection below TLS
+	TLS    *tls.Conn        // over Raw; nil if the connection is not encrypted
+	Lines  *wire.LineReader // lines from the server, for blocks after replies
 	Limits fetch.Limits
 	Trace  *fetch.Trace
-	Err    error // what ended the conversation
+	Err    error // the fatal error, if any
 
 	protocol string // for messages
-	buffer   int    // how much is received at once
+	buffer   int    // size of the receive buffer
 	conn     *wire.Conn
-	due      time.Time // when what is awaited is too late; zero: never
-	block    bool      // a block is received: Limits.Idle holds between its octets
-	sent     bool      // commands; what comes before is the greeting
+	deadline time.Time // for the current reply; zero means no deadline
+	block    bool      // a block is being received: Limits.Idle applies to each read
+	sent     bool      // a command has been sent; replies before it are the greeting
 	secrets  []string
 }
 
-// New is a conversation by a protocol over conn; buffer is how many octets are
-// received at once.
+// New returns a Talk over conn. protocol is its name in messages, buffer the size of the
+// receive buffer in bytes.
 func New(ctx context.Context, conn net.Conn, protocol string, buffer int, limits fetch.Limits, trace *fetch.Trace) *Talk {
 	t := &Talk{Raw: conn, Limits: limits, Trace: trace, protocol: protocol, buffer: buffer}
 	t.attach(ctx, conn)
 	return t
 }
 
-// attach makes conn what is read and written.
+// attach starts using conn.
 func (t *Talk) attach(ctx context.Context, conn net.Conn) {
 	t.conn = wire.NewConn(ctx, conn, t.Limits.Reply)
 	t.Lines = wire.NewLineReader(bufio.NewReaderSize(reader{t}, t.buffer), t.Limits.Line)
 }
 
-// Resume puts an idle conversation under another context.
+// Resume assigns another context, limits and trace to an idle conversation.
 func (t *Talk) Resume(ctx context.Context, limits fetch.Limits, trace *fetch.Trace) {
 	t.Limits, t.Trace = limits, trace
 	t.conn.SetContext(ctx)
 }
 
-// Rest makes the conversation nobody's, until it is resumed or left.
+// Rest detaches an idle conversation from its context and trace.
 func (t *Talk) Rest() {
 	t.Resume(context.Background(), t.Limits, fetch.ContextTrace(context.Background()))
 }
 
-// Fail ends the conversation because of err, unless it has ended, and returns err.
+// Fail sets t.Err to err, unless it is already set, and returns err.
 func (t *Talk) Fail(err error) error {
 	if t.Err == nil {
 		t.Err = err
@@ -71,19 +71,19 @@ func (t *Talk) Fail(err error) error {
 	return err
 }
 
-// reader is what the server sends, for Lines.
+// reader reads from the server, for Lines.
 type reader struct{ t *Talk }
 
-// Read implements io.Reader within the time that is left for a reply as a whole, so
-// that a server cannot stretch it by sending an octet now and then; or within the
-// time between octets of a block.
+// Read implements io.Reader. In a block, each read is limited to Limits.Idle. Otherwise the
+// deadline of the whole reply applies, so that a server cannot extend it by sending single
+// bytes.
 func (r reader) Read(p []byte) (int, error) {
 	t := r.t
 	limit := t.Limits.Idle
 	if !t.block {
 		limit = 0
-		if !t.due.IsZero() {
-			if limit = time.Until(t.due); limit <= 0 {
+		if !t.deadline.IsZero() {
+			if limit = time.Until(t.deadline); limit <= 0 {
 				return 0, os.ErrDeadlineExceeded
 			}
 		}
@@ -92,39 +92,39 @@ func (r reader) Read(p []byte) (int, error) {
 	return t.conn.Read(p)
 }
 
-// within bounds the time until the end of what is read next; 0 is no bound.
+// within sets the deadline of the next reply to d from now. Zero means no deadline.
 func (t *Talk) within(d time.Duration) {
-	t.block, t.due = false, time.Time{}
+	t.block, t.deadline = false, time.Time{}
 	if d > 0 {
-		t.due = time.Now().Add(d)
+		t.deadline = time.Now().Add(d)
 	}
 }
 
-// Block is the block behind the reply that has just come.
+// Block returns a reader of the block that follows the latest reply.
 func (t *Talk) Block() *wire.DotReader {
 	t.block = true
 	return wire.NewDotReader(t.Lines)
 }
 
-// Send sends command lines, in one piece. The Trace is told of each.
+// Send sends command lines in one write. It reports each to the Trace.
 func (t *Talk) Send(lines ...string) error {
 	if t.Err != nil {
 		return t.Err
 	}
-	var octets strings.Builder
+	var data strings.Builder
 	for _, line := range lines {
-		// The components of locators and options are checked long before; this also
-		// stops what a server or Env.Credentials might slip in.
+		// Components of locators and options have been checked before. This check also
+		// covers text from servers and Env.Credentials.
 		if i := strings.IndexAny(line, "\r\n\x00"); i >= 0 {
-			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("octet %02X in an argument", line[i])}
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("a command argument contains the byte %02X", line[i])}
 		}
-		octets.WriteString(line + "\r\n")
+		data.WriteString(line + "\r\n")
 	}
 	t.conn.SetTimeout(t.Limits.Reply)
-	if _, err := io.WriteString(t.conn, octets.String()); err != nil {
+	if _, err := io.WriteString(t.conn, data.String()); err != nil {
 		return t.Fail(err)
 	}
-	if t.Lines.Buffered() == 0 { // else answers are under way, and enough is acknowledged
+	if t.Lines.Buffered() == 0 { // otherwise replies are being received, which acknowledges enough
 		wire.QuickAck(t.Raw)
 	}
 	t.sent = true
@@ -134,7 +134,7 @@ func (t *Talk) Send(lines ...string) error {
 	return nil
 }
 
-// WriteBody sends octets of a body, each time within Limits.Idle.
+// WriteBody sends a part of a body, within Limits.Idle.
 func (t *Talk) WriteBody(p []byte) (int, error) {
 	if t.Err != nil {
 		return 0, t.Err
@@ -148,8 +148,7 @@ func (t *Talk) WriteBody(p []byte) (int, error) {
 	return n, nil
 }
 
-// Reply receives a reply of any number of lines, within Limits.Reply. Whatever is
-// none ends the conversation.
+// Reply receives a reply of any number of lines, within Limits.Reply. Any error is fatal.
 func (t *Talk) Reply() (Reply, error) { return t.reply(true) }
 
 // LineReply receives a reply of one line, as Reply does.
@@ -180,29 +179,28 @@ func late(err error, limit time.Duration, awaited string) error {
 	return &wire.TimeoutError{Limit: limit, Awaited: awaited, Err: err}
 }
 
-// Hide keeps a secret that is sent out of what is shown, should the server repeat
-// it.
+// Hide masks a secret in the Trace and in Mask, in case the server repeats it.
 func (t *Talk) Hide(secret string) { t.secrets = append(t.secrets, secret) }
 
-// Mask is a text of the server's as it may be shown.
+// Mask returns text from the server with secrets masked.
 func (t *Talk) Mask(text string) string { return wire.MaskSecrets(text, t.secrets) }
 
-// Show shows octets received to the Trace.
-func (t *Talk) Show(octets []byte) {
+// Show reports received bytes to the Trace, with secrets masked.
+func (t *Talk) Show(data []byte) {
 	if len(t.secrets) > 0 {
-		octets = []byte(t.Mask(string(octets)))
+		data = []byte(t.Mask(string(data)))
 	}
-	t.Trace.Received(octets)
+	t.Trace.Received(data)
 }
 
-// StartTLS puts the conversation under TLS with the server called host. What was
-// said before does not count after (CVE-2011-0411, CVE-2021-22947): octets that
-// have come already end it.
+// StartTLS starts TLS with the server of that name. It fails if data has already been
+// received, because text received before the handshake must not count after it
+// (CVE-2011-0411, CVE-2021-22947).
 func (t *Talk) StartTLS(ctx context.Context, settings func() (*tls.Config, error), host string) error {
 	if t.Lines.Buffered() > 0 {
-		return t.Fail(Violation("", "octets in the clear before TLS"))
+		return t.Fail(Violation("", "data in the clear before the TLS handshake"))
 	}
-	t.conn.SetContext(context.Background()) // which is that of the handshake now
+	t.conn.SetContext(context.Background()) // the handshake uses ctx
 	conn, err := wire.StartTLS(ctx, t.Raw, settings, host, t.Limits.Connect, t.Limits.Reply)
 	if err != nil {
 		return t.Fail(fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err))
@@ -212,8 +210,9 @@ func (t *Talk) StartTLS(ctx context.Context, settings func() (*tls.Config, error
 	return nil
 }
 
-// StopTLS goes back to the connection below TLS, whose end the server tells by a
-// close_notify and nothing before it, within d; we tell ours first or not at all.
+// StopTLS returns to the connection below TLS. The server must send close_notify, and
+// nothing before it, within d. If first is set, the client sends close_notify before;
+// otherwise it sends none.
 func (t *Talk) StopTLS(ctx context.Context, first bool, d time.Duration) error {
 	t.within(d)
 	if first {
@@ -223,7 +222,7 @@ func (t *Talk) StopTLS(ctx context.Context, first bool, d time.Duration) error {
 	}
 	if err := t.Lines.Fill(); err != io.EOF {
 		if err == nil {
-			err = Violation("", "a reply that nothing asked for")
+			err = Violation("", "unsolicited reply")
 		}
 		return t.Fail(late(err, d, "no end of TLS"))
 	}
@@ -233,12 +232,12 @@ func (t *Talk) StopTLS(ctx context.Context, first bool, d time.Duration) error {
 	return nil
 }
 
-// ticketTime is how long octets on a socket may take to turn out to be a reply
-// and no session ticket.
+// ticketTime is how long Waiting waits to find out whether data on a TLS connection is a
+// reply or only a session ticket.
 const ticketTime = 50 * time.Millisecond
 
-// Waiting reports whether something has come that was not read. What TLS has taken
-// in already does not show; it is the server's own.
+// Waiting reports whether received data has not been read. It does not see data that package
+// tls has buffered, which the server sent encrypted.
 func (t *Talk) Waiting() bool {
 	switch {
 	case t.Lines.Buffered() > 0:
@@ -252,8 +251,8 @@ func (t *Talk) Waiting() bool {
 	return !errors.Is(t.Lines.Fill(), os.ErrDeadlineExceeded)
 }
 
-// Await waits up to d for something to come, and reports whether it has, or why
-// nothing will.
+// Await waits up to d for data. It reports whether data has arrived or the connection has
+// failed.
 func (t *Talk) Await(d time.Duration) bool {
 	if t.Lines.Buffered() > 0 || t.Err != nil {
 		return true
@@ -262,11 +261,11 @@ func (t *Talk) Await(d time.Duration) bool {
 	return !errors.Is(t.Lines.Fill(), os.ErrDeadlineExceeded)
 }
 
-// maxLate bounds the replies to what was said before that may come before a farewell.
+// maxLate is the maximum number of replies to earlier commands before the reply to QUIT.
 const maxLate = 32
 
-// Quit takes leave, whatever state the conversation is in, waits for the answer for d
-// at most, not at all if d is negative, and closes the connection.
+// Quit sends QUIT, waits up to d for the reply, and closes the connection. If d is negative,
+// it does not wait. It may be called in any state.
 func (t *Talk) Quit(d time.Duration) error {
 	defer t.conn.Close()
 	t.Limits.Reply = max(d, 0)
@@ -283,8 +282,8 @@ func (t *Talk) Quit(d time.Duration) error {
 	return nil
 }
 
-// Close closes the connection without a word, not even of TLS, which could take its
-// time.
+// Close closes the connection without sending anything, not even close_notify, which could
+// block.
 func (t *Talk) Close() error {
 	err := t.Raw.Close()
 	t.conn.Close()

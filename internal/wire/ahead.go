@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// aheadOctets bounds what ReadAhead keeps.
+// aheadOctets is the maximum number of bytes that ReadAhead keeps.
 const aheadOctets = 1 << 20
 
-// ReadAhead is a listing that is read ahead: to its end, or for 1 MiB of it. One
-// that ends there needs its connection no longer while it is looked at. Whatever
-// has been read, reading fails when ctx is done.
+// ReadAhead reads a listing to its end, but at most 1 MiB of it, before it returns a reader of the
+// listing. A listing that was read to its end no longer needs its connection. Reading fails when
+// ctx is done, even if the data have been read already.
 func ReadAhead(ctx context.Context, listing io.Reader) io.Reader {
 	var head bytes.Buffer
 	if _, err := head.ReadFrom(io.LimitReader(listing, aheadOctets)); err != nil {
@@ -20,7 +20,7 @@ func ReadAhead(ctx context.Context, listing io.Reader) io.Reader {
 	return under{ctx, io.MultiReader(&head, listing)}
 }
 
-// under is a reader under a context.
+// under is a reader that fails when its context is done.
 type under struct {
 	ctx context.Context
 	r   io.Reader
@@ -33,7 +33,7 @@ func (u under) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// failed is a reader that has.
+// failed is a reader that always fails.
 type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error) { return 0, f.err }

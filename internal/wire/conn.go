@@ -1,5 +1,5 @@
-// Package wire has what both ends of a line protocol need: a connection that
-// obeys a context and a time limit, and readers that are bounded.
+// Package wire has what both ends of a line protocol require: a connection that obeys a context and
+// a time limit, and readers with limits.
 package wire
 
 import (
@@ -20,7 +20,7 @@ import (
 // [QuickAck]): the server may be waiting too.
 type Conn struct {
 	net.Conn
-	tcp     *net.TCPConn // below; nil: another network, or not known
+	tcp     *net.TCPConn // the connection below; nil if it is not TCP or not known
 	mu      sync.Mutex
 	ctx     context.Context
 	stop    func() bool
@@ -28,15 +28,15 @@ type Conn struct {
 	closing sync.Once
 }
 
-// NewConn wraps c. A timeout of 0 is none. Close releases the context too.
+// NewConn wraps c. A timeout of 0 means no timeout. Close also releases the context.
 func NewConn(ctx context.Context, c net.Conn, timeout time.Duration) *Conn {
 	w := &Conn{Conn: c, tcp: belowAll(c), timeout: timeout}
 	w.SetContext(ctx)
 	return w
 }
 
-// SetContext puts the connection under another context, as when a session is
-// used again. It must not run beside Read or Write.
+// SetContext changes the connection's context, as when a session is reused. It must not be called
+// concurrently with Read or Write.
 func (c *Conn) SetContext(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,8 +56,7 @@ func (c *Conn) SetContext(ctx context.Context) {
 	})
 }
 
-// SetTimeout changes the time limit of each following read and write; 0 is
-// none.
+// SetTimeout changes the time limit of each following read and write; 0 means no limit.
 func (c *Conn) SetTimeout(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,9 +100,8 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return n, c.cause(err, limit, "the server accepts no data")
 }
 
-// Arm starts the time limit of a read that the caller does on the inner
-// connection itself, such as one that splices, and fails when the context is
-// done. Cause turns that read's error into the context's.
+// Arm starts the time limit of a read that the caller does on the inner connection itself, such as
+// one that splices. It fails when the context is done. Cause converts that read's error.
 func (c *Conn) Arm() error { return c.arm(c.Conn.SetReadDeadline, c.limit()) }
 
 // Cause returns the error of such a read as Read would return it.

@@ -2,15 +2,15 @@ package wire
 
 import "io"
 
-// The buffer of Copy has leastCopy octets at first. As long as reads fill it a larger one
-// makes the calls fewer, up to mostCopy.
+// The buffer of Copy has leastCopy bytes at first. While reads fill it, it grows up to mostCopy, so
+// that there are fewer calls.
 const (
 	leastCopy = 16 << 10
 	mostCopy  = 128 << 10
 )
 
-// Copy copies r to w to its end, as io.Copy does, but never by a WriteTo of r or a
-// ReadFrom of w, and with a buffer that a small document needs no more of than it has.
+// Copy copies r to w to its end, as io.Copy does, but never by a WriteTo of r or a ReadFrom of w.
+// For a small document the buffer stays small.
 func Copy(w io.Writer, r io.Reader) (written int64, err error) {
 	buf := make([]byte, leastCopy)
 	for {

@@ -5,27 +5,26 @@ import (
 	"io"
 )
 
-// DotReader reads a block of lines that ends with a line of one dot, and takes
-// away the dot that the sender put before every line beginning with one (RFC
-// 3977 §3.1.1). All other octets come as they were sent, line ends included.
+// DotReader reads a block of lines that ends with a line of one dot, and removes the dot that the
+// sender inserted before every line that begins with one (RFC 3977 §3.1.1). All other bytes are
+// returned as they were sent, line ends included.
 //
-// Only CR LF ends a line here: a dot behind a bare LF is data. So nothing that a
-// sender put between two CR LF can end its block.
+// Only CR LF ends a line here: a dot after a bare LF is data. So nothing that a sender puts between
+// two CR LF can end its block.
 type DotReader struct {
 	lines  *LineReader
-	part   []byte // read but not given out
-	inside bool   // what comes next does not begin a line
+	part   []byte // read but not yet returned
+	inside bool   // the next byte does not begin a line
 	err    error
 }
 
-// NewDotReader reads one block from r, which can be read on behind the block.
+// NewDotReader reads one block from r. After that, r can be read from behind the block.
 func NewDotReader(r *LineReader) *DotReader { return &DotReader{lines: r} }
 
-// ReadLine returns the next line with its line end, then io.EOF once the line of
-// one dot has come. Where the input ends before it the error is
-// io.ErrUnexpectedEOF, after what there is of the last line. A line beyond the
-// bound of the LineReader gives ErrLineTooLong. The slice is valid until the
-// next call.
+// ReadLine returns the next line with its line end, and io.EOF after the line of one dot. If the
+// input ends before that, ReadLine returns the rest of the last line and then io.ErrUnexpectedEOF.
+// For a line that exceeds the limit of the LineReader it returns ErrLineTooLong. The slice is valid
+// until the next call.
 func (d *DotReader) ReadLine() ([]byte, error) {
 	if len(d.part) > 0 {
 		line := d.part
@@ -58,8 +57,8 @@ func (d *DotReader) ReadLine() ([]byte, error) {
 	return line[1:], nil
 }
 
-// cut gives the last line of an input that ends too early. A dot may have been
-// meant as the end.
+// cut returns the last line of an input that ends too early. A dot may be the beginning of the end
+// line.
 func (d *DotReader) cut(line []byte) ([]byte, error) {
 	d.err = io.ErrUnexpectedEOF
 	if !d.inside && line[0] == '.' {
@@ -71,7 +70,7 @@ func (d *DotReader) cut(line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// Read implements io.Reader. It waits for no more than one line.
+// Read implements io.Reader. It waits for at most one line.
 func (d *DotReader) Read(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(d.part) == 0 {
@@ -87,13 +86,13 @@ func (d *DotReader) Read(p []byte) (n int, err error) {
 		n += m
 	}
 	if n > 0 {
-		err = nil // the next call tells
+		err = nil // returned by the next call
 	}
 	return n, err
 }
 
-// Ends reads what is left of the block as far as it has arrived already, and
-// tells whether that is all of it. It does not wait.
+// Ends reads what is left of the block as far as it has arrived already, and reports whether it has
+// reached the end. It does not wait.
 func (d *DotReader) Ends() bool {
 	for d.err == nil && d.lines.HasLine() {
 		d.part = nil
@@ -102,15 +101,15 @@ func (d *DotReader) Ends() bool {
 	return d.err == io.EOF
 }
 
-// DotWriter writes a block of lines as DotReader reads it.
+// DotWriter writes a block of lines in the form that DotReader reads.
 type DotWriter struct {
 	w      io.Writer
 	buf    []byte
 	inside bool // the last line has no CR LF yet
-	cr     bool // the last octet was a CR
+	cr     bool // the last byte was a CR
 }
 
-// NewDotWriter writes one block to w. Nothing is buffered between two calls.
+// NewDotWriter writes one block to w. Nothing is buffered between calls.
 func NewDotWriter(w io.Writer) *DotWriter { return &DotWriter{w: w} }
 
 // Write implements io.Writer.
@@ -134,15 +133,15 @@ func (d *DotWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// follow notes how the octets so far end.
+// follow records how the bytes written so far end.
 func (d *DotWriter) follow(line []byte) {
 	whole := bytes.HasSuffix(line, []byte("\r\n")) || d.cr && string(line) == "\n"
 	d.inside = !whole
 	d.cr = line[len(line)-1] == '\r'
 }
 
-// Close ends the block: the last line gets a CR LF if it has none, and the line
-// of one dot follows. It does not close w.
+// Close ends the block: it adds CR LF to the last line if necessary, and writes the line of one
+// dot. It does not close w.
 func (d *DotWriter) Close() error {
 	end := ".\r\n"
 	if d.inside {

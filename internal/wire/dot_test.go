@@ -14,7 +14,7 @@ func TestDotReader(t *testing.T) {
 	for _, tt := range []struct {
 		name, wire, want string
 		err              error
-		rest             string // what stays behind the block
+		rest             string // left after the block
 	}{
 		{"empty", ".\r\n", "", nil, ""},
 		{"lines", "one\r\ntwo\r\n.\r\nnext\r\n", "one\r\ntwo\r\n", nil, "next\r\n"},
@@ -46,7 +46,7 @@ func TestDotReader(t *testing.T) {
 					t.Errorf("got  %q, %v\nwant %q, %v", got, err, tt.want, tt.err)
 				}
 				if rest, _ := io.ReadAll(lines); tt.err == nil && string(rest) != tt.rest {
-					t.Errorf("behind the block is %q, want %q", rest, tt.rest)
+					t.Errorf("after the block is %q, want %q", rest, tt.rest)
 				}
 			}
 		})
@@ -61,7 +61,7 @@ func TestDotReaderAsReader(t *testing.T) {
 	}
 }
 
-// What has come is given out before more is waited for.
+// Data that have arrived are returned before the reader waits for more.
 func TestDotReaderDoesNotWait(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
@@ -85,7 +85,7 @@ func TestDotReaderEnds(t *testing.T) {
 	}
 }
 
-// A line that never ends costs no more than its bound (CVE-2005-0101).
+// A line that never ends requires no more memory than its limit (CVE-2005-0101).
 func TestDotReaderBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -93,10 +93,10 @@ func TestDotReaderBounded(t *testing.T) {
 	n, err := io.Copy(io.Discard, d)
 	runtime.ReadMemStats(&after)
 	if n != 0 || !errors.Is(err, ErrLineTooLong) {
-		t.Errorf("%d octets, %v", n, err)
+		t.Errorf("%d bytes, %v", n, err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
-		t.Errorf("%d octets were allocated", used)
+		t.Errorf("%d bytes were allocated", used)
 	}
 }
 
@@ -138,8 +138,8 @@ func TestDotWriter(t *testing.T) {
 	}
 }
 
-// FuzzDotStuff: whatever is written comes back, with a line end at the end, in
-// whatever pieces; and whatever is read, nothing of it is lost or made up.
+// FuzzDotStuff: what is written is read again, with a line end at the end, in pieces of any size.
+// When anything else is read, nothing is lost or invented.
 func FuzzDotStuff(f *testing.F) {
 	for _, seed := range []string{"", ".", "..\r\n.", "a\r\n.\r\nb", "\r", "\n.\r\n", "\r\n.\n", ".\r", "a\r\r\n.\r\r\n", "\x00\xff"} {
 		f.Add([]byte(seed), uint8(3))
@@ -168,7 +168,7 @@ func FuzzDotStuff(f *testing.F) {
 			t.Errorf("%q came back as %q, %v", data, got, err)
 		}
 		if next, err := lines.ReadLine(); string(next) != "next\r\n" || err != nil {
-			t.Errorf("behind %q stands %q, %v", data, next, err)
+			t.Errorf("after %q is %q, %v", data, next, err)
 		}
 		raw, err := io.ReadAll(NewDotReader(NewLineReader(bytes.NewReader(data), 0)))
 		if len(raw) > len(data) || err == nil && !bytes.Contains(append([]byte("\r\n"), data...), []byte("\r\n.\r\n")) {

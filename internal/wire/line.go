@@ -7,26 +7,25 @@ import (
 	"io"
 )
 
-// ErrLineTooLong is what a LineReader gives for a line beyond its bound.
+// ErrLineTooLong is the error of a LineReader for a line that exceeds its limit.
 var ErrLineTooLong = errors.New("line too long")
 
-// LineReader reads lines of bounded length. It loses nothing: a line comes with
-// its line end, and the last one without if it has none.
+// LineReader reads lines of limited length. It keeps all bytes: a line is returned with its line
+// end, and the last one without it if it has none.
 type LineReader struct {
 	br   *bufio.Reader
 	max  int
 	line []byte
 }
 
-// NewLineReader reads lines of at most max octets, the line end included; 0 is
-// no bound.
+// NewLineReader reads lines of at most max bytes, line end included; 0 means no limit.
 func NewLineReader(r io.Reader, max int) *LineReader {
 	return &LineReader{br: bufio.NewReader(r), max: max}
 }
 
-// ReadLine returns the next line with its LF, or what is left before the end of
-// the input; then io.EOF. A line beyond the bound gives ErrLineTooLong, and
-// again at every further call. The slice is valid until the next call.
+// ReadLine returns the next line with its LF, or what is left before the end of the input; then
+// io.EOF. For a line that exceeds the limit it returns ErrLineTooLong, also at every further call.
+// The slice is valid until the next call.
 func (r *LineReader) ReadLine() ([]byte, error) {
 	r.line = r.line[:0]
 	for {
@@ -51,26 +50,26 @@ func (r *LineReader) ReadLine() ([]byte, error) {
 	}
 }
 
-// Read reads what follows the last line, for a body behind a header.
+// Read reads what follows the last line, such as a body after a header.
 func (r *LineReader) Read(p []byte) (int, error) { return r.br.Read(p) }
 
-// Buffered is how many octets have been received but not read.
+// Buffered returns the number of bytes received but not yet read.
 func (r *LineReader) Buffered() int { return r.br.Buffered() }
 
-// Fill waits for an octet to be there; it reads none away. The error is that of
-// the reader below.
+// Fill waits until at least one byte is buffered; it consumes none. The error is that of the
+// underlying reader.
 func (r *LineReader) Fill() error {
 	_, err := r.br.Peek(1)
 	return err
 }
 
-// HasLine tells whether ReadLine would give a line without waiting.
+// HasLine reports whether ReadLine would return a line without waiting.
 func (r *LineReader) HasLine() bool {
 	waiting, _ := r.br.Peek(r.br.Buffered())
 	return bytes.IndexByte(waiting, '\n') >= 0
 }
 
-// TrimEOL is a line without its LF or CR LF.
+// TrimEOL returns a line without its LF or CR LF.
 func TrimEOL(line []byte) []byte {
 	line, found := bytes.CutSuffix(line, []byte("\n"))
 	if found {

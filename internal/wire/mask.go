@@ -2,14 +2,14 @@ package wire
 
 import "strings"
 
-// Mask stands for a secret where octets are shown to people.
+// Mask replaces a secret in text that is shown to people.
 const Mask = "****"
 
-// secrets begin the lines whose rest is a secret.
+// secrets are the beginnings of lines whose rest is a secret.
 var secrets = []string{"PASS ", "ACCT ", "AUTHINFO PASS ", "Authorization:", "Proxy-Authorization:", "Cookie:"}
 
-// Masked is what may be shown of a conversation, or of a header: text with [Mask]
-// for the argument of each command, and the value of each field, that is secret.
+// Masked returns the text of a conversation, or of a header, as it may be shown. The argument of
+// each secret command, and the value of each secret field, is replaced by [Mask].
 func Masked(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -26,8 +26,8 @@ func Masked(text string) string {
 	return b.String()
 }
 
-// MaskSecrets is a text of a peer's, who may repeat them, without the secrets.
-// Those of less than four octets stay: they are parts of words.
+// MaskSecrets removes secrets from text of a peer, which may repeat them. A secret shorter than
+// four bytes stays, because it may be part of a word.
 func MaskSecrets(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 4 {

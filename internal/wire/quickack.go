@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// stall is how long a read waits before it asks for acknowledgements. A pause as
-// short as this is no server that waits for us, and to acknowledge each piece of a
-// fast stream makes the pieces smaller and costs both sides more than it saves.
+// stall is how long a read waits before it requests acknowledgements. After a shorter pause the
+// server is not waiting for us. To acknowledge each piece of a fast stream makes the pieces smaller
+// and costs both sides more than it saves.
 const stall = time.Millisecond
 
-// belowAll is the TCP connection below TLS and the like, or nil if there is none.
+// belowAll returns the TCP connection below TLS and similar layers, or nil.
 func belowAll(c net.Conn) *net.TCPConn {
 	for {
 		switch below := c.(type) {

@@ -5,11 +5,10 @@ import (
 	"syscall"
 )
 
-// QuickAck asks the kernel to acknowledge what c receives next at once. A
-// server that writes its reply in small pieces waits for the acknowledgement
-// of each (Nagle's algorithm), which a client that has nothing to say delays
-// by 40 ms. Linux forgets the wish soon: ask after every send. What c lies over, such
-// as the connection below TLS, is asked.
+// QuickAck makes the kernel acknowledge what c receives next at once. A server that writes its
+// reply in small pieces waits for the acknowledgement of each (Nagle's algorithm). A client that
+// has nothing to send delays that by 40 ms. Linux soon returns to delayed acknowledgements, so call
+// QuickAck after every send. If c is a layer such as TLS, the TCP connection below it is used.
 func QuickAck(c net.Conn) {
 	tcp := belowAll(c)
 	if tcp == nil {
@@ -20,7 +19,7 @@ func QuickAck(c net.Conn) {
 		return
 	}
 	raw.Control(func(fd uintptr) {
-		// A refusal costs speed only.
+		// If this fails, it only costs speed.
 		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1)
 	})
 }

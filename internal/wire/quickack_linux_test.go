@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestConnAcknowledgesWhileItWaits asks the kernel whether it delays acknowledgements
-// after a read that has had to wait.
+// TestConnAcknowledgesWhileItWaits checks in the kernel whether acknowledgements are delayed after
+// a read that had to wait.
 func TestConnAcknowledgesWhileItWaits(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -4,5 +4,5 @@ package wire
 
 import "net"
 
-// QuickAck does nothing where the system has no such wish.
+// QuickAck does nothing, because the system has no such setting.
 func QuickAck(net.Conn) {}

@@ -2,10 +2,10 @@ package wire
 
 import "net"
 
-// Readable reports whether octets, or the end, wait to be read from c. It is for
-// an idle session: what has come on it answers nothing that will be asked. Where
-// that cannot be told, as on some systems and behind a net.Conn that is not the
-// system's, it is false. What waits below TLS need not be for the reader.
+// Readable reports whether bytes, or the end, are waiting to be read from c. It is for an idle
+// session: bytes that have arrived on it cannot be the answer to a future command. It returns false
+// where this cannot be determined, as on some systems and for a net.Conn that is not the system's.
+// Bytes that wait below TLS need not be data for the reader.
 func Readable(c net.Conn) bool {
 	if c, ok := c.(interface{ Readable() bool }); ok { // a network in memory
 		return c.Readable()

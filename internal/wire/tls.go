@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// ErrNoNotice is how a connection below TLS ends without the close_notify by which
-// the peer vouches for the end: anybody on the way could have cut it.
-var ErrNoNotice = fmt.Errorf("the data end without the close_notify of TLS: %w", io.ErrUnexpectedEOF)
+// ErrNoNotice is the error of a connection below TLS that ends without a close_notify. The peer
+// sends one to confirm the end; without it an attacker could have truncated the data.
+var ErrNoNotice = fmt.Errorf("connection ended without a TLS close_notify; the data may be truncated: %w", io.ErrUnexpectedEOF)
 
-// BelowTLS is conn for tls.Client to speak over where the end of the connection
-// is that of the data: such an end is [ErrNoNotice] unless the peer has vouched
-// for it. crypto/tls would forgive it between two records.
+// BelowTLS wraps conn for tls.Client where the end of the connection is the end of the data. If
+// conn ends without a close_notify, the error is [ErrNoNotice]. crypto/tls ignores such an end
+// between two records.
 func BelowTLS(conn net.Conn) net.Conn { return vouched{conn} }
 
 type vouched struct{ net.Conn }
 
-// NetConn is the connection below, as of a tls.Conn.
+// NetConn returns the underlying connection, like the method of tls.Conn.
 func (c vouched) NetConn() net.Conn { return c.Conn }
 
 func (c vouched) Read(p []byte) (int, error) {
@@ -51,7 +51,7 @@ func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, 
 	ctx, cancel := Within(ctx, noHandshake, limits...)
 	defer cancel()
 	secure := tls.Client(conn, config)
-	err = conn.SetDeadline(time.Time{}) // that of reads and writes before
+	err = conn.SetDeadline(time.Time{}) // the deadline of earlier reads and writes
 	if err == nil {
 		err = secure.HandshakeContext(ctx)
 	}

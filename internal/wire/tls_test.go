@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// TestStartTLS: neither a server that drips octets nor one that says nothing holds a
-// handshake beyond the limits and the context, whose the error is then.
+// TestStartTLS: a server that sends slowly or not at all cannot extend a handshake beyond the
+// limits and the context. The error is then theirs.
 func TestStartTLS(t *testing.T) {
 	for name, tt := range map[string]struct {
-		every  time.Duration // between the server's octets; 0 sends none
+		every  time.Duration // between the server's bytes; 0 sends none
 		cancel time.Duration // of the caller
 		limits []time.Duration
 		took   time.Duration
@@ -60,7 +60,7 @@ func TestStartTLS(t *testing.T) {
 	}
 }
 
-// Without settings there is no handshake, and no connection.
+// Without settings there is no handshake, and the connection is closed.
 func TestStartTLSSettings(t *testing.T) {
 	here, there := net.Pipe()
 	defer there.Close()
@@ -78,7 +78,7 @@ func with(config *tls.Config) func() (*tls.Config, error) {
 	return func() (*tls.Config, error) { return config, nil }
 }
 
-// drip sends a record of TLS that would take hours.
+// drip sends a TLS record, byte by byte, that would take hours.
 func drip(w io.Writer, every time.Duration) {
 	record := append([]byte{0x16, 3, 3, 0x40, 0}, make([]byte, 0x4000)...)
 	for i := range record {
@@ -89,7 +89,7 @@ func drip(w io.Writer, every time.Duration) {
 	}
 }
 
-// The server's name is that of the host unless the configuration has another.
+// The server's name is the host unless the configuration has another.
 func TestStartTLSName(t *testing.T) {
 	for _, config := range []*tls.Config{{}, {ServerName: "other.example"}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -50,7 +50,7 @@ func TestReadLineBound(t *testing.T) {
 		lr := NewLineReader(strings.NewReader(strings.Repeat("x", tc.length-1)+"\nnext\n"), tc.max)
 		line, err := lr.ReadLine()
 		if err != tc.want || (err == nil && len(line) != tc.length) {
-			t.Errorf("%d octets, bound %d: %d octets, %v", tc.length, tc.max, len(line), err)
+			t.Errorf("%d bytes, limit %d: %d bytes, %v", tc.length, tc.max, len(line), err)
 		}
 		if tc.want != nil {
 			if _, err := lr.ReadLine(); err != tc.want {
@@ -109,10 +109,10 @@ func TestConnContext(t *testing.T) {
 	})
 }
 
-// TestReadable looks for octets on a socket, of which one is read away.
+// TestReadable tests Readable with a socket, also after one byte was read.
 func TestReadable(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("Readable has no way to look at a socket on Windows and returns false")
+		t.Skip("on Windows Readable cannot examine a socket and returns false")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

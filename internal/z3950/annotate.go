@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A Line of an annotated message: some of its octets and what they mean.
+// A Line is one line of an annotated message: some of its octets and their meaning.
 type Line struct {
 	Offset int    // of Octets, from the start of the message
-	Octets []byte // none for what is not decoded
-	Depth  int    // of elements inside elements
+	Octets []byte // empty in the line that ends a long annotation
+	Depth  int    // nesting depth of the element
 	Text   string
 }
 
-// String is such as "0000e8  63 12                       99 UserInformation, 18 octets".
+// String returns a text such as "0000e8  63 12                       99 UserInformation, 18 bytes".
 func (l Line) String() string {
 	const shown = 8
 	hex := fmt.Sprintf("% x", l.Octets[:min(len(l.Octets), shown)])
@@ -24,19 +24,18 @@ func (l Line) String() string {
 	return fmt.Sprintf("%06x  %-29s%s%s", l.Offset, hex, strings.Repeat("  ", l.Depth), l.Text)
 }
 
-// maxAnnotated bounds the lines about one message.
+// maxAnnotated is the maximum number of lines about one message.
 const maxAnnotated = 500
 
-// Annotate explains a message octet by octet. It returns nil for what does not
-// begin with the header of a WAIS message; what is malformed inside is shown as
-// far as it can be read.
+// Annotate explains a message octet by octet. It returns nil for data that does not begin with the
+// header of a WAIS message. A malformed message is explained as far as it can be decoded.
 func Annotate(message []byte) []Line {
 	h, err := ParseHeader(message)
 	if err != nil {
 		return nil
 	}
 	a := &annotator{message: message}
-	a.add(0, HeaderSize, 0, fmt.Sprintf("header: %d octets of type %q, version %q, server %q", h.Length, h.Type, h.Version, h.Server))
+	a.add(0, HeaderSize, 0, fmt.Sprintf("header: %d bytes of type %q, version %q, server %q", h.Length, h.Type, h.Version, h.Server))
 	if len(message) == HeaderSize {
 		return a.lines
 	}
@@ -50,7 +49,7 @@ func Annotate(message []byte) []Line {
 type annotator struct {
 	message []byte
 	lines   []Line
-	done    int // how many octets have been explained
+	done    int // number of octets explained so far
 }
 
 // add explains the next n octets from at.
@@ -60,7 +59,7 @@ func (a *annotator) add(at, n, depth int, text string) {
 	case maxAnnotated:
 		return
 	case maxAnnotated - 1:
-		n, text = 0, fmt.Sprintf("... and so on, to octet %06x", len(a.message))
+		n, text = 0, fmt.Sprintf("... and so on, to byte %06x", len(a.message))
 	}
 	a.lines = append(a.lines, Line{at, a.message[at : at+n], depth, text})
 }
@@ -72,11 +71,11 @@ func (a *annotator) pdu(c cursor) error {
 		return err
 	}
 	if n < 1 || int(n) > len(c.b) {
-		return c.fail("a PDU of %d octets where %d are left", n, len(c.b))
+		return c.fail("a PDU of %d bytes, but only %d are left", n, len(c.b))
 	}
 	head := cursor{c.skip(int(n)), start + 2}
 	typ := Type(head.skip(1)[0])
-	a.add(start, 3, 0, fmt.Sprintf("%v, %d octets", typ, n))
+	a.add(start, 3, 0, fmt.Sprintf("%v, %d bytes", typ, n))
 	switch typ {
 	case TypeInit:
 	case TypeInitResponse:
@@ -86,7 +85,7 @@ func (a *annotator) pdu(c cursor) error {
 	case TypeSearchResponse:
 		err = a.fixed(&head, []int{1, 3, 3, 3}, "SearchStatus %d, ResultCount %d, RecordsReturned %d, NextPosition %d")
 	default:
-		a.add(head.at, len(head.b)+len(c.b), 1, "not in use by WAIS")
+		a.add(head.at, len(head.b)+len(c.b), 1, "not used by WAIS")
 		return nil
 	}
 	if err != nil {
@@ -123,7 +122,7 @@ func (a *annotator) elements(c cursor, depth int) error {
 		if err != nil {
 			return err
 		}
-		f := factsOf(e.tag)
+		f := infoOf(e.tag)
 		if f.form == docID && isDocID(e.value) {
 			f.form = group
 		}
@@ -131,9 +130,9 @@ func (a *annotator) elements(c cursor, depth int) error {
 			a.add(at, c.at-at, depth, annotation(e, f))
 			continue
 		}
-		a.add(at, e.at-at, depth, fmt.Sprintf("%v, %d octets", e.tag, len(e.value)))
+		a.add(at, e.at-at, depth, fmt.Sprintf("%v, %d bytes", e.tag, len(e.value)))
 		inside := cursor{e.value, e.at}
-		if factsOf(e.tag).form == docID {
+		if infoOf(e.tag).form == docID {
 			a.docID(inside, depth+1)
 		} else if err := a.elements(inside, depth+1); err != nil {
 			return err
@@ -147,7 +146,7 @@ func isDocID(b []byte) bool {
 	return ok
 }
 
-// docID explains a document-id, whose parts have tags of their own.
+// docID explains a document-id. Its parts have their own set of tags.
 func (a *annotator) docID(c cursor, depth int) {
 	names := [...]string{"", "original server", "original database", "original id", "distributor server", "distributor database", "distributor id", "copyright"}
 	for len(c.b) > 0 {
@@ -160,8 +159,8 @@ func (a *annotator) docID(c cursor, depth int) {
 	}
 }
 
-// annotation is the value of an element in words.
-func annotation(e element, f facts) string {
+// annotation returns the tag and value of an element as text.
+func annotation(e element, f tagInfo) string {
 	switch {
 	case e.tag == TagDiagnostic:
 		d := diagnosticOf(e)
@@ -174,17 +173,16 @@ func annotation(e element, f facts) string {
 	return fmt.Sprintf("%v %s", e.tag, quoted(e.value))
 }
 
-// quoted is octets as text, cut to fit a line.
+// quoted returns octets as quoted text, truncated to fit a line.
 func quoted(b []byte) string {
 	const most = 48
 	if len(b) <= most {
 		return strconv.QuoteToASCII(string(b))
 	}
-	return fmt.Sprintf("%s... %d octets", strconv.QuoteToASCII(string(b[:most])), len(b))
+	return fmt.Sprintf("%s... %d bytes", strconv.QuoteToASCII(string(b[:most])), len(b))
 }
 
-// Summary is a message in a few words, such as
-// `Search "stories" for "lighthouse"`.
+// Summary returns a short description of a message, such as `Search "stories" for "lighthouse"`.
 func Summary(message []byte) string {
 	h, err := ParseHeader(message)
 	if err != nil {
@@ -232,7 +230,7 @@ func (p *Search) summary() string {
 	return text
 }
 
-// counted is such as "1 header", "2 headers".
+// counted returns a text such as "1 header" or "2 headers".
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -255,7 +253,7 @@ func (p *SearchResponse) summary() string {
 		parts = append(parts, counted(headers, "header"))
 	}
 	if texts > 0 {
-		parts = append(parts, fmt.Sprintf("%d octets of text", length))
+		parts = append(parts, fmt.Sprintf("%d bytes of text", length))
 	}
 	for d := range p.Diagnostics() {
 		parts = append(parts, fmt.Sprintf("%q %q", d.Code, d.Text))

@@ -1,26 +1,26 @@
 package z3950
 
-// A Diagnostic is a server's complaint.
+// A Diagnostic is an error message from a server.
 type Diagnostic struct {
 	Code      string // two letters
-	Text      string // in the server's words
-	Surrogate bool   // it stands in the place of a record
+	Text      string // the server's message
+	Surrogate bool   // the diagnostic replaces a record
 }
 
-// diagnosticEnd follows a diagnostic and is not counted by its length.
+// diagnosticEnd follows a diagnostic. The length does not include it.
 const diagnosticEnd = 0x1D
 
-// diagnostic reads what is behind the tag: a length of two octets, two letters,
-// text, one octet for a truth value, and the end octet.
+// diagnostic reads a diagnostic after its tag: a length of two octets, two letters, text, one octet
+// for Surrogate, and the end octet.
 func (c *cursor) diagnostic() ([]byte, error) {
 	n, err := c.fixed(2)
 	switch {
 	case err != nil:
 		return nil, err
 	case n < 3:
-		return nil, c.fail("a diagnostic of %d octets", n)
+		return nil, c.fail("a diagnostic of %d bytes", n)
 	case int(n)+1 > len(c.b):
-		return nil, c.fail("a diagnostic of %d octets where %d are left", n+1, len(c.b))
+		return nil, c.fail("a diagnostic of %d bytes, but only %d are left", n+1, len(c.b))
 	case c.b[n] != diagnosticEnd:
 		return nil, c.fail("a diagnostic that ends in %02X", c.b[n])
 	}
@@ -32,8 +32,7 @@ func diagnosticOf(e element) Diagnostic {
 	return Diagnostic{Code: string(e.value[:2]), Text: string(e.value[2:last]), Surrogate: e.value[last] == 1}
 }
 
-// AppendDiagnostic appends d to user information. A code that has not two
-// octets is cut or filled with spaces.
+// AppendDiagnostic appends d to user information. The code is truncated or padded to two octets.
 func AppendDiagnostic(b []byte, d Diagnostic) []byte {
 	text := d.Text[:min(len(d.Text), 0xFFFF-3)]
 	b = append(b, byte(TagDiagnostic))
@@ -69,7 +68,7 @@ var meanings = map[string]string{
 	"T2": "access control failure",
 }
 
-// Meaning is what the code of a diagnostic stands for, "" if it is unknown.
+// Meaning returns the meaning of the code, or "" if it is unknown.
 func (d Diagnostic) Meaning() string {
 	switch meaning := meanings[d.Code]; {
 	case meaning != "":

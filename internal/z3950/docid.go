@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// DocID is a document-id as freeWAIS and nearly all servers make one: who has
-// made the document, and who gives it out. A client has no business with what
-// is in there.
+// DocID is a document-id in the form of freeWAIS and nearly all servers. It names the origin and the
+// distributor of the document. For clients it is opaque.
 type DocID struct {
 	OriginalServer, OriginalDatabase, OriginalID          string // absent when empty
 	DistributorServer, DistributorDatabase, DistributorID string
-	Copyright                                             byte // 0: copy freely
+	Copyright                                             byte // 0 means free to copy
 }
 
-// AppendDocID appends the octets of id to b.
+// AppendDocID appends the encoded id to b.
 func AppendDocID(b []byte, id DocID) []byte {
 	for i, s := range []string{
 		id.OriginalServer, id.OriginalDatabase, id.OriginalID,
@@ -26,8 +25,7 @@ func AppendDocID(b []byte, id DocID) []byte {
 	return appendElement(b, 7, []byte{id.Copyright})
 }
 
-// ParseDocID reads the octets of a document-id. It reports whether they are of
-// that form.
+// ParseDocID decodes a document-id. It reports whether the id has the form of DocID.
 func ParseDocID(b []byte) (id DocID, ok bool) {
 	if len(b) == 0 {
 		return id, false
@@ -54,9 +52,8 @@ func (id *DocID) field(t Tag) *string {
 	}[t-1]
 }
 
-// DocIDText is a document-id as WAIS browsers write it in URLs:
-// "1=host%3A210;2=/db;…;7=%00;". It reports false for an id that cannot be
-// written so.
+// DocIDText returns a document-id in the form that WAIS browsers write in URLs:
+// "1=host%3A210;2=/db;…;7=%00;". It reports false for an id that cannot be written in this form.
 func DocIDText(id []byte) (text string, ok bool) {
 	var b []byte
 	for c := (cursor{b: id}); len(c.b) > 0; {
@@ -69,12 +66,12 @@ func DocIDText(id []byte) (text string, ok bool) {
 		b = appendEscaped(b, e.value)
 		b = append(b, ';')
 	}
-	// A tag or length with leading zeros would not come back as it was.
+	// A tag or length with leading zeros would not be read back unchanged.
 	back, err := ParseDocIDText(string(b))
 	return string(b), err == nil && string(back) == string(id)
 }
 
-// appendEscaped writes all but letters, digits and . / - _ $ as "%XX".
+// appendEscaped appends octets, with all but letters, digits and . / - _ $ written as "%XX".
 func appendEscaped(b, octets []byte) []byte {
 	const digits = "0123456789ABCDEF"
 	for _, c := range octets {
@@ -88,10 +85,9 @@ func appendEscaped(b, octets []byte) []byte {
 	return b
 }
 
-var errDocIDText = errors.New(`a document-id is "tag=value;" again and again`)
+var errDocIDText = errors.New(`the document-id does not have the form "tag=value;tag=value;"`)
 
-// ParseDocIDText is the opposite of DocIDText. What is no "%XX" stands for
-// itself.
+// ParseDocIDText is the inverse of DocIDText. Characters that are not part of a "%XX" mean themselves.
 func ParseDocIDText(text string) ([]byte, error) {
 	if text == "" {
 		return nil, errDocIDText

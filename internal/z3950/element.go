@@ -5,29 +5,28 @@ import (
 	"iter"
 )
 
-// A SyntaxError is a place in a PDU where its octets make no sense.
+// A SyntaxError describes a malformed PDU.
 type SyntaxError struct {
 	Offset int // from the start of the PDU
 	Msg    string
 }
 
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("malformed WAIS message: %s at octet %d", e.Msg, e.Offset)
+	return fmt.Sprintf("malformed WAIS message: %s at byte %d", e.Msg, e.Offset)
 }
 
-// An element is a tag, a length, and so many octets; those of a Diagnostic are
-// everything but its last octet.
+// An element is a tag, a length, and a value of that length. The value of a Diagnostic does not
+// include its last octet.
 type element struct {
 	tag   Tag
 	value []byte
 	at    int // where value begins in the PDU
 }
 
-// text is the value as a string.
+// text returns the value as a string.
 func (e element) text() string { return string(e.value) }
 
-// uint is the value as an integer, the first octet the highest. checkValue has
-// seen to it that it fits.
+// uint returns the value as a big-endian integer. checkValue has checked that it fits.
 func (e element) uint() uint32 {
 	var n uint32
 	for _, c := range e.value {
@@ -36,16 +35,16 @@ func (e element) uint() uint32 {
 	return n
 }
 
-// A Number is one that an element may give; the zero Number is absent.
+// A Number is an optional number. The zero value means that it is absent.
 type Number struct {
 	Value uint32
 	Known bool
 }
 
-// Num is a Number that is there.
+// Num returns a Number that is present.
 func Num(v uint32) Number { return Number{v, true} }
 
-// A cursor goes over octets.
+// A cursor reads octets in order.
 type cursor struct {
 	b  []byte
 	at int // of b's start in the PDU
@@ -61,17 +60,16 @@ func (c *cursor) skip(n int) []byte {
 	return head
 }
 
-// maxDigits is how many octets a compressed integer may have. Leading zeros
-// ("80") are among them.
+// maxDigits is the maximum number of octets in a compressed integer, leading zeros ("80") included.
 const maxDigits = 4
 
-// integer reads a compressed integer: seven bits an octet, the first the
-// highest, all but the last with the top bit set.
+// integer reads a compressed integer. It has seven bits per octet, most significant first. All octets
+// but the last have the top bit set.
 func (c *cursor) integer() (uint32, error) {
 	var n uint32
 	for i, o := range c.b {
 		if i == maxDigits {
-			return 0, c.fail("an integer of more than %d octets", maxDigits)
+			return 0, c.fail("an integer of more than %d bytes", maxDigits)
 		}
 		n = n<<7 | uint32(o&0x7f)
 		if o < 0x80 {
@@ -79,18 +77,18 @@ func (c *cursor) integer() (uint32, error) {
 			return n, nil
 		}
 	}
-	return 0, c.fail("the end inside an integer")
+	return 0, c.fail("a truncated integer")
 }
 
-// fixed reads an integer of n octets, the first the highest.
+// fixed reads a big-endian integer of n octets.
 func (c *cursor) fixed(n int) (uint32, error) {
 	if len(c.b) < n {
-		return 0, c.fail("the end inside an integer")
+		return 0, c.fail("a truncated integer")
 	}
 	return element{value: c.skip(n)}.uint(), nil
 }
 
-// element reads the next one.
+// element reads the next element.
 func (c *cursor) element() (e element, err error) {
 	tag, err := c.integer()
 	if err != nil {
@@ -107,19 +105,18 @@ func (c *cursor) element() (e element, err error) {
 		return e, err
 	}
 	if int(n) > len(c.b) {
-		return e, c.fail("element %v of %d octets where %d are left", e.tag, n, len(c.b))
+		return e, c.fail("element %v has %d bytes, but only %d are left", e.tag, n, len(c.b))
 	}
 	e.at = c.at
 	e.value = c.skip(int(n))
 	return e, nil
 }
 
-// maxDepth is how deep elements may be inside each other. Those of WAIS are
-// three deep.
+// maxDepth is the maximum nesting depth of elements. WAIS uses three levels.
 const maxDepth = 16
 
-// check walks over elements and what is in them, so that all that is read of
-// them afterwards is sound. It allocates nothing.
+// check validates elements and the elements inside them, so that later code need not. It does not
+// allocate.
 func check(b []byte, at, depth int) error {
 	c := cursor{b, at}
 	if depth > maxDepth {
@@ -137,26 +134,26 @@ func check(b []byte, at, depth int) error {
 			types++
 		}
 		if types > maxTypes {
-			return c.fail("a document of more than %d types", maxTypes)
+			return c.fail("a document with more than %d types", maxTypes)
 		}
 	}
 	return nil
 }
 
-// checkValue looks at the value of an element.
+// checkValue validates the value of an element.
 func checkValue(e element, depth int) error {
-	switch factsOf(e.tag).form {
+	switch infoOf(e.tag).form {
 	case group:
 		return check(e.value, e.at, depth+1)
 	case number:
 		if n := len(e.value); n < 1 || n > 4 {
-			return &SyntaxError{e.at, fmt.Sprintf("element %v is a number of %d octets", e.tag, n)}
+			return &SyntaxError{e.at, fmt.Sprintf("element %v is a number of %d bytes", e.tag, n)}
 		}
 	}
 	return nil
 }
 
-// elements are those of octets that have been checked.
+// elements yields the elements in b, which must have been validated by check.
 func elements(b []byte) iter.Seq[element] {
 	return func(yield func(element) bool) {
 		for c := (cursor{b: b}); len(c.b) > 0; {
@@ -192,7 +189,7 @@ func appendElement[T string | []byte](b []byte, t Tag, value T) []byte {
 	return append(b, value...)
 }
 
-// appendText leaves out what is empty.
+// appendText appends an element, unless its value is empty.
 func appendText[T string | []byte](b []byte, t Tag, value T) []byte {
 	if len(value) == 0 {
 		return b
@@ -200,7 +197,7 @@ func appendText[T string | []byte](b []byte, t Tag, value T) []byte {
 	return appendElement(b, t, value)
 }
 
-// appendNumber leaves out what is absent; it takes no more octets than needed.
+// appendNumber appends a number in as few octets as possible, unless it is absent.
 func appendNumber(b []byte, t Tag, n Number) []byte {
 	if !n.Known {
 		return b

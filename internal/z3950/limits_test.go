@@ -156,8 +156,7 @@ func TestMessageLimits(t *testing.T) {
 	}
 }
 
-// TestDocIDLimits has parts of document-ids: a copyright of more than one octet
-// is none that can be read as one.
+// TestDocIDLimits checks parts of document-ids. A copyright of more than one octet is not valid.
 func TestDocIDLimits(t *testing.T) {
 	for id, want := range map[string]bool{"\x07\x00": true, "\x07\x01\xff": true, "\x07\x02\x00\x01": false, "\x07\x05\x00\x00\x00\x00\x01": false} {
 		if got, ok := ParseDocID([]byte(id)); ok != want {

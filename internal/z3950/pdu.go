@@ -4,11 +4,11 @@ import (
 	"fmt"
 )
 
-// Type tells PDUs apart.
+// Type is the type of a PDU.
 type Type uint8
 
-// The PDUs in use. Present, Delete and those of access and resource control
-// (24 to 31) have numbers only.
+// The types in use. Present, Delete and the PDUs of access and resource control (24 to 31) have no
+// constants.
 const (
 	TypeInit           Type = 20
 	TypeInitResponse   Type = 21
@@ -21,7 +21,7 @@ var typeNames = map[Type]string{
 	24: "Present", 25: "PresentResponse", 26: "Delete", 27: "DeleteResponse",
 }
 
-// String is the PDU's name, such as "Search".
+// String returns the name of the type, such as "Search".
 func (t Type) String() string {
 	if name := typeNames[t]; name != "" {
 		return name
@@ -31,37 +31,35 @@ func (t Type) String() string {
 
 // A PDU is an *[Init], *[InitResponse], *[Search], *[SearchResponse] or *[Other].
 type PDU interface {
-	// Type is the PDU's number.
+	// Type returns the type of the PDU.
 	Type() Type
-	// appendHeader appends what is behind the type, appendInfo the user
-	// information.
+	// appendHeader appends the fields after the type, and appendInfo the user information.
 	appendHeader(b []byte) []byte
 	appendInfo(b []byte) []byte
 }
 
-// maxHeader is how long a PDU may be without its user information.
+// maxHeader is the maximum length of a PDU without its user information.
 const maxHeader = 0xFFFF
 
-// AppendPDU appends the octets of p to b. It fails for a PDU whose parts are
-// longer than their lengths can say.
+// AppendPDU appends the encoded p to b. It fails if p is too long to be encoded.
 func AppendPDU(b []byte, p PDU) ([]byte, error) {
 	start := len(b)
 	b = append(b, 0, 0, byte(p.Type()))
 	b = p.appendHeader(b)
 	n := len(b) - start - 2
 	if n > maxHeader {
-		return b[:start], fmt.Errorf("%w: %d octets of %v, at most %d are possible", ErrTooLong, n, p.Type(), maxHeader)
+		return b[:start], fmt.Errorf("%w: %v has %d bytes; the limit is %d", ErrTooLong, p.Type(), n, maxHeader)
 	}
 	b[start], b[start+1] = byte(n>>8), byte(n)
 	b = p.appendInfo(b)
 	if n := len(b) - start; n >= 1<<28 {
-		return b[:start], fmt.Errorf("%w: %d octets of %v", ErrTooLong, n, p.Type())
+		return b[:start], fmt.Errorf("%w: %v has %d bytes", ErrTooLong, p.Type(), n)
 	}
 	return b, nil
 }
 
-// Decode reads a PDU, which is the whole of b. What it returns refers to b. A
-// PDU that WAIS does not use comes as *[Other]; errors are *[SyntaxError]s.
+// Decode decodes the PDU in b. The result refers to the memory of b. A PDU that WAIS does not use is
+// decoded as *[Other]. Errors are *[SyntaxError]s.
 func Decode(b []byte) (PDU, error) {
 	c := cursor{b: b}
 	n, err := c.fixed(2)
@@ -72,7 +70,7 @@ func Decode(b []byte) (PDU, error) {
 	case n < 1:
 		return nil, c.fail("a PDU without a type")
 	case int(n) > len(c.b):
-		return nil, c.fail("a PDU of %d octets where %d are left", n, len(c.b))
+		return nil, c.fail("a PDU of %d bytes, but only %d are left", n, len(c.b))
 	}
 	head := cursor{c.skip(int(n)), 2}
 	typ := Type(head.skip(1)[0])
@@ -89,7 +87,7 @@ func Decode(b []byte) (PDU, error) {
 	return &Other{Number: typ, Header: head.b, Info: c.b}, nil
 }
 
-// Other is a PDU that WAIS does not use, such as Present, octet for octet.
+// Other is a PDU that WAIS does not use, such as Present. Its content is not decoded.
 type Other struct {
 	Number Type
 	Header []byte
@@ -102,10 +100,10 @@ func (p *Other) Type() Type { return p.Number }
 func (p *Other) appendHeader(b []byte) []byte { return append(b, p.Header...) }
 func (p *Other) appendInfo(b []byte) []byte   { return append(b, p.Info...) }
 
-// Terms are what Init proposes and InitResponse agrees to.
+// Terms are the parameters that Init proposes and InitResponse accepts.
 type Terms struct {
-	Version               byte   // bits; 0x80 is version 1
-	Options               byte   // bits; 0x80 is searching, which is all of WAIS
+	Version               byte   // bits; 0x80 means version 1
+	Options               byte   // bits; 0x80 means searching, the only one in use
 	PreferredMessageSize  uint32 // in octets, without the header
 	MaximumRecordSize     uint32
 	IDAuthentication      string // the strings and ReferenceID are absent when empty
@@ -127,7 +125,7 @@ func (t *Terms) append(b []byte) []byte {
 	return appendText(b, TagReferenceID, t.ReferenceID)
 }
 
-// decode reads terms, the first four of which must be there.
+// decode decodes terms. The first four are required.
 func (t *Terms) decode(c cursor) error {
 	if err := check(c.b, c.at, 1); err != nil {
 		return err
@@ -160,7 +158,7 @@ func (t *Terms) decode(c cursor) error {
 	}
 	for tag := TagProtocolVersion; tag <= TagMaximumRecordSize; tag++ {
 		if !seen[tag] {
-			return c.fail("no element %v", tag)
+			return c.fail("missing element %v", tag)
 		}
 	}
 	return nil
@@ -173,10 +171,10 @@ func firstOctet(e element) byte {
 	return e.value[0]
 }
 
-// Init opens a session. Clients may leave it out.
+// Init opens a session. Clients may omit it.
 type Init struct {
 	Terms
-	// Info is what follows, which should be nothing.
+	// Info is the rest of the PDU, which should be empty.
 	Info []byte
 }
 
@@ -194,13 +192,13 @@ func decodeInit(head, info cursor) (PDU, error) {
 	return p, nil
 }
 
-// InitResponse answers Init.
+// InitResponse is the reply to Init.
 type InitResponse struct {
 	Accepted bool
 	Terms
 	ChunkCode, ChunkIDLength Number
-	// What stands in headlines and texts for a paragraph, for the begin and the
-	// end of a word that was found, and for a line end; absent when empty.
+	// The marks in headlines and texts for a paragraph, for the beginning and the end of a word that
+	// was found, and for a line end. They are absent if empty.
 	ChunkMarker, HighlightMarker, DeHighlightMarker, Newline string
 }
 
@@ -208,7 +206,7 @@ type InitResponse struct {
 func (*InitResponse) Type() Type { return TypeInitResponse }
 
 func (p *InitResponse) appendHeader(b []byte) []byte {
-	return p.append(append(b, truth(p.Accepted)))
+	return p.append(append(b, boolOctet(p.Accepted)))
 }
 
 func (p *InitResponse) appendInfo(b []byte) []byte {
@@ -254,7 +252,7 @@ func decodeInitResponse(head, info cursor) (PDU, error) {
 	return p, nil
 }
 
-// find is the value of the first element with that tag, nil if there is none.
+// find returns the value of the first element with tag t, or nil if there is no such element.
 func find(b []byte, t Tag) []byte {
 	for e := range elements(b) {
 		if e.tag == t {
@@ -264,8 +262,8 @@ func find(b []byte, t Tag) []byte {
 	return nil
 }
 
-// truth is a truth value of fixed length.
-func truth(v bool) byte {
+// boolOctet encodes a bool.
+func boolOctet(v bool) byte {
 	if v {
 		return 1
 	}

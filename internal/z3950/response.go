@@ -2,9 +2,8 @@ package z3950
 
 import "iter"
 
-// SearchResponse answers Search. Servers do not agree on what SearchStatus is
-// when all is well, and count what they like: what is there is what Records
-// and Diagnostics give.
+// SearchResponse is the reply to Search. Servers do not agree on the SearchStatus for success, and
+// their counts are not reliable. Use Records and Diagnostics instead.
 type SearchResponse struct {
 	SearchStatus byte
 
@@ -13,9 +12,8 @@ type SearchResponse struct {
 	PresentStatus, ResultSetStatus Number
 
 	ReferenceID []byte // absent when empty
-	// Info is the user information: the records and diagnostics as octets. It is
-	// made by AppendRecord and AppendDiagnostic, in this
-	// order.
+	// Info is the user information: the encoded records and diagnostics. To create it, call
+	// AppendRecord and then AppendDiagnostic.
 	Info []byte
 }
 
@@ -23,19 +21,19 @@ type SearchResponse struct {
 type Record struct {
 	Group Tag // TagDocumentHeader, TagDocumentTextGroup, …
 	ID    []byte
-	// Version of the document; 0 must not be cached.
+	// Version is the version of the document. A document with version 0 must not be cached.
 	Version Number
-	// Score, and the place of the passage that matches best (a line).
+	// Score is the relevance, and BestMatch the line of the best match.
 	Score, BestMatch Number
 	Length, Lines    Number
-	// Types are the formats the document can be had in; none is TEXT.
+	// Types are the available formats of the document. If empty, the format is TEXT.
 	Types                         []string
-	Source, Date, Headline, City  string // absent when empty
-	Text                          []byte // nil is absent
+	Source, Date, Headline, City  string // absent if empty
+	Text                          []byte // absent if nil
 	StockCodes, Companies, Trades string
 }
 
-// maxTypes bounds the types of one document.
+// maxTypes is the maximum number of types of one document.
 const maxTypes = 100
 
 // Type implements [PDU].
@@ -84,15 +82,15 @@ func decodeSearchResponse(head, info cursor) (PDU, error) {
 		return nil, err
 	}
 	if p.Info = find(info.b, TagUserInformation); p.Info == nil {
-		return nil, info.fail("no element %v", TagUserInformation)
+		return nil, info.fail("missing element %v", TagUserInformation)
 	}
 	return p, nil
 }
 
-// SeedWordsUsed are the words that the server has looked for, if it tells.
+// SeedWordsUsed returns the words that the server has searched for, or "" if it does not report them.
 func (p *SearchResponse) SeedWordsUsed() string { return string(find(p.Info, TagSeedWordsUsed)) }
 
-// Records are the document groups in order. They refer to Info.
+// Records yields the document groups in order. They refer to the memory of Info.
 func (p *SearchResponse) Records() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for e := range elements(p.Info) {
@@ -103,7 +101,7 @@ func (p *SearchResponse) Records() iter.Seq[Record] {
 	}
 }
 
-// Diagnostics are the server's complaints in order.
+// Diagnostics yields the diagnostics in order.
 func (p *SearchResponse) Diagnostics() iter.Seq[Diagnostic] {
 	return func(yield func(Diagnostic) bool) {
 		for e := range elements(p.Info) {
@@ -132,7 +130,7 @@ func recordOf(g element) Record {
 			r.Lines = Num(e.uint())
 		case TagTypeBlock:
 			r.addTypes(e.value)
-		case TagType: // servers older than the block
+		case TagType: // old servers, which do not send TagTypeBlock
 			r.Types = append(r.Types, e.text())
 		case TagSource:
 			r.Source = e.text()
@@ -163,8 +161,8 @@ func (r *Record) addTypes(block []byte) {
 	}
 }
 
-// AppendRecord appends r to user information. Source comes next to Types, where
-// old clients look for it.
+// AppendRecord appends r to user information. Source comes directly after Types, where old clients
+// expect it.
 func AppendRecord(b []byte, r Record) []byte {
 	var g []byte
 	g = appendText(g, TagDocumentID, r.ID)

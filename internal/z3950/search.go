@@ -4,23 +4,23 @@ import (
 	"strconv"
 )
 
-// Search asks for documents by words (QueryType "3") or for a part of one by
-// its document-id (QueryType "1"). Fetching is searching, in WAIS.
+// Search searches for documents by words (QueryType "3"), or retrieves a part of a document by its
+// document-id (QueryType "1").
 type Search struct {
 	SmallSetUpperBound, LargeSetLowerBound, MediumSetPresentNumber uint32 // of 24 bits; ignored by servers
 
 	Replace         bool
 	ResultSetName   string // ignored by servers
-	DatabaseNames   string // several are joined by octet 1F; absent when empty, which is the database INFO
+	DatabaseNames   string // several are separated by octet 1F; absent if empty, which means the database INFO
 	QueryType       string
-	ElementSetNames string // absent when empty, as is
-	ReferenceID     []byte // which is echoed
+	ElementSetNames string // absent if empty
+	ReferenceID     []byte // absent if empty; the server echoes it
 
 	Words *Words  // for QueryType "3"
 	Query []Token // for QueryType "1"
 }
 
-// NewWordSearch is a search by words as clients send it.
+// NewWordSearch returns a search by words in the form that real clients send.
 func NewWordSearch(database string, words Words) *Search {
 	return &Search{
 		SmallSetUpperBound: 30, LargeSetLowerBound: 5000, MediumSetPresentNumber: 30, Replace: true,
@@ -28,8 +28,8 @@ func NewWordSearch(database string, words Words) *Search {
 	}
 }
 
-// NewRetrieval asks for the octets from start to before end of a document, as
-// clients do: a server may want both the type and the range.
+// NewRetrieval returns a request for the octets from start to before end of a document, in the form
+// that real clients send. Some servers require both the type and the range.
 func NewRetrieval(database string, id []byte, typ string, start, end int64) *Search {
 	return &Search{
 		SmallSetUpperBound: 10, LargeSetLowerBound: 16, MediumSetPresentNumber: 15, Replace: true,
@@ -44,39 +44,38 @@ func NewRetrieval(database string, id []byte, typ string, start, end int64) *Sea
 	}
 }
 
-// Words are what to look for.
+// Words is a query for words or similar documents.
 type Words struct {
 	Seed     string     // in the query language of the server
-	Like     []Feedback // documents that are like those wanted
-	Dates    Number     // 1 is no matter, 2 later, 3 earlier, 4 in the range
-	From, To string     // the range, as yyyymmdd; absent when empty
-	Max      Number     // how many documents are wanted at most
+	Like     []Feedback // documents that the results should resemble
+	Dates    Number     // 1 means any date, 2 later, 3 earlier, 4 in the range
+	From, To string     // the range, as yyyymmdd; absent if empty
+	Max      Number     // the maximum number of documents
 }
 
-// Feedback names a document, or part of one.
+// Feedback names a document, or a part of one.
 type Feedback struct {
 	ID         []byte
-	Type       string // absent when empty
-	Part       bool   // the document-id is that of a part, given by what follows
-	Code       Number // 1 counts octets, 2 lines, 3 paragraphs
-	Start, End []byte // integers for 1 and 2; nil is absent
+	Type       string // absent if empty
+	Part       bool   // only the part given by the following fields
+	Code       Number // the unit: 1 means octets, 2 lines, 3 paragraphs
+	Start, End []byte // integers for 1 and 2; absent if nil
 }
 
-// A Token is one part of a query in reverse Polish notation: an operand with
-// its attributes, or an Operator ("a" is and, "o" or, "n" and not) on the two
-// before it.
+// A Token is one part of a query in reverse Polish notation. It is an operand with its attributes, or
+// an Operator on the two operands before it ("a" means and, "o" or, "n" and not).
 type Token struct {
 	Attributes string // six codes: use, relation, position, structure, truncation, completeness
 	Term       []byte
 	Operator   string
 }
 
-// attributed is an operand with the two attributes that matter.
+// attributed returns an operand with the two attributes that servers use.
 func attributed(use, relation string, term []byte) Token {
 	return Token{Attributes: use + " " + relation + " ig ig ig ig", Term: term}
 }
 
-// Attribute is one of the token's codes by its place; "" if there is none.
+// Attribute returns the token's i-th attribute code, or "" if the token has no such code.
 func (t *Token) Attribute(i int) string {
 	if at := 3 * i; at+2 <= len(t.Attributes) {
 		return t.Attributes[at : at+2]
@@ -91,7 +90,7 @@ func (p *Search) appendHeader(b []byte) []byte {
 	b = appendFixed(b, p.SmallSetUpperBound, 3)
 	b = appendFixed(b, p.LargeSetLowerBound, 3)
 	b = appendFixed(b, p.MediumSetPresentNumber, 3)
-	b = append(b, truth(p.Replace))
+	b = append(b, boolOctet(p.Replace))
 	b = appendElement(b, TagResultSetName, p.ResultSetName)
 	b = appendText(b, TagDatabaseNames, p.DatabaseNames)
 	b = appendElement(b, TagQueryType, p.QueryType)
@@ -195,14 +194,14 @@ func (p *Search) decodeInfo(info cursor) error {
 	}
 	switch {
 	case p.QueryType == "1" && p.Query == nil:
-		return info.fail("no element %v", TagQuery)
+		return info.fail("missing element %v", TagQuery)
 	case p.QueryType == "3" && p.Words == nil:
-		return info.fail("no element %v", TagUserInformation)
+		return info.fail("missing element %v", TagUserInformation)
 	}
 	return nil
 }
 
-// maxTokens bounds the parts of a query, and the documents of feedback.
+// maxTokens is the maximum number of parts of a query, and of documents of feedback.
 const maxTokens = 1000
 
 func decodeQuery(c cursor) ([]Token, error) {
@@ -210,7 +209,7 @@ func decodeQuery(c cursor) ([]Token, error) {
 	attributes := ""
 	for e := range elements(c.b) {
 		if len(tokens) == maxTokens {
-			return nil, c.fail("a query of more than %d terms", maxTokens)
+			return nil, c.fail("a query with more than %d terms", maxTokens)
 		}
 		switch e.tag {
 		case TagAttributeList:
@@ -226,14 +225,14 @@ func decodeQuery(c cursor) ([]Token, error) {
 }
 
 func (w *Words) decode(c cursor) error {
-	last := new(Feedback) // of what describes no document
+	last := new(Feedback) // receives the elements before the first document
 	for e := range elements(c.b) {
 		switch e.tag {
 		case TagSeedWords:
 			w.Seed = e.text()
 		case TagDocumentID, TagDocumentIDChunk:
 			if len(w.Like) == maxTokens {
-				return c.fail("feedback of more than %d documents", maxTokens)
+				return c.fail("feedback with more than %d documents", maxTokens)
 			}
 			w.Like = append(w.Like, Feedback{ID: e.value, Part: e.tag == TagDocumentIDChunk})
 			last = &w.Like[len(w.Like)-1]

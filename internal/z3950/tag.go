@@ -2,7 +2,7 @@ package z3950
 
 import "strconv"
 
-// Tag says what an element is.
+// Tag is the type of an element.
 type Tag uint32
 
 // The tags of Z39.50-1988 that WAIS uses.
@@ -23,7 +23,7 @@ const (
 	TagQuery                 Tag = 21
 	TagResultSetStatus       Tag = 26
 	TagPresentStatus         Tag = 27
-	TagDiagnostic            Tag = 28 // has a form of its own
+	TagDiagnostic            Tag = 28 // its encoding differs from other elements
 	TagAttributeList         Tag = 44
 	TagTerm                  Tag = 45
 	TagOperator              Tag = 46
@@ -71,25 +71,25 @@ const (
 	TagDocumentCodeGroup     Tag = 155
 )
 
-// form is how the value of an element is made.
+// form is the kind of value of an element.
 type form uint8
 
 const (
-	octets form = iota // text or anything
+	octets form = iota // text or arbitrary octets
 	number
 	bits
 	docID
 	group // of elements
 )
 
-// facts is what is known of a tag.
-type facts struct {
+// tagInfo is the name and form of a tag.
+type tagInfo struct {
 	name string
 	form form
 }
 
-// tags has those that mean something.
-var tags = [256]facts{
+// tags has the known tags.
+var tags = [256]tagInfo{
 	TagReferenceID:           {"ReferenceID", octets},
 	TagProtocolVersion:       {"ProtocolVersion", bits},
 	TagOptions:               {"Options", bits},
@@ -150,18 +150,18 @@ var tags = [256]facts{
 	TagDocumentCodeGroup:     {"DocumentCodeGroup", group},
 }
 
-// factsOf is what is known of a tag; others have no name and are octets.
-func factsOf(t Tag) facts {
+// infoOf returns the name and form of a tag. An unknown tag has no name and its form is octets.
+func infoOf(t Tag) tagInfo {
 	if int(t) < len(tags) {
 		return tags[t]
 	}
-	return facts{}
+	return tagInfo{}
 }
 
-// String is the tag's number and name, such as "123 Headline".
+// String returns the tag's number and name, such as "123 Headline".
 func (t Tag) String() string {
 	n := strconv.FormatUint(uint64(t), 10)
-	if name := factsOf(t).name; name != "" {
+	if name := infoOf(t).name; name != "" {
 		return n + " " + name
 	}
 	return n

@@ -137,8 +137,7 @@ func TestTracesTruncated(t *testing.T) {
 	})
 }
 
-// mayEnd tells whether a PDU may have no user information, and begins with b,
-// which is all the rest of it.
+// mayEnd reports whether p may be complete without user information, if b is the whole PDU.
 func mayEnd(p PDU, b []byte) bool {
 	if t := p.Type(); t == TypeSearch || t == TypeSearchResponse || len(b) < 2 {
 		return false

@@ -1,14 +1,12 @@
-// Package z3950 is the codec of WAIS: the messages of its client and server,
-// which are PDUs of Z39.50-1988 behind a header of 25 octets. It does no more
-// I/O than [ReadMessage].
+// Package z3950 encodes and decodes WAIS messages. They are PDUs of Z39.50-1988 after a header of 25
+// octets. Only [ReadMessage] does I/O.
 //
-// A PDU is decoded into a struct ([Init], [InitResponse], [Search],
-// [SearchResponse], [Other]) and appended from it. What one of them takes from
-// a message are parts of that message; nothing is allocated by a length or a
-// count that a peer has announced. Elements of unknown tags are skipped.
+// A PDU is decoded into a struct ([Init], [InitResponse], [Search], [SearchResponse], [Other]) and
+// encoded from it. Decoded values refer to the memory of the message. Lengths and counts that a peer
+// announces never determine the size of an allocation. Elements with unknown tags are skipped.
 //
-// The names and numbers of tags are those of the WAIS Interface Protocol
-// Prototype Functional Specification 1.5 (1990), with the additions of freeWAIS.
+// The names and numbers of tags are those of the WAIS Interface Protocol Prototype Functional
+// Specification 1.5 (1990), with the additions of freeWAIS.
 package z3950
 
 import (
@@ -22,25 +20,25 @@ import (
 // HeaderSize is the length of a message's header in octets.
 const HeaderSize = 25
 
-// Header is in front of every message.
+// Header is the header of a message.
 type Header struct {
-	Length      int64  // of what follows, in octets; 0 is an answer without one
-	Type        byte   // 'z' is a PDU; 'a' acknowledges and 'n' refuses (neither is in use)
+	Length      int64  // length of the PDU in octets; 0 means an empty reply
+	Type        byte   // 'z' means a PDU, 'a' an acknowledgement, 'n' a refusal; 'a' and 'n' are not in use
 	Version     byte   // '2'
-	Server      string // of ten octets at most; "wais" by custom, echoed by servers
-	Compression byte   // ' ' is none, 'u' that of the program compress
-	Encoding    byte   // ' ' is none; 'h', 'i', 'u' are for serial lines
-	Checksum    byte   // '0', which nobody looks at
+	Server      string // at most ten octets; usually "wais"; servers echo it
+	Compression byte   // ' ' means no compression, 'u' the program compress
+	Encoding    byte   // ' ' means no encoding; 'h', 'i', 'u' are for serial lines
+	Checksum    byte   // '0'; it is never checked
 }
 
-// NewHeader is the header that clients send.
+// NewHeader returns the header that clients send.
 func NewHeader() Header {
 	return Header{Type: 'z', Version: '2', Server: "wais", Compression: ' ', Encoding: ' ', Checksum: '0'}
 }
 
 const serverSize = 10
 
-// append appends the header's octets to b.
+// append appends the encoded header to b.
 func (h Header) append(b []byte) []byte {
 	b = fmt.Appendf(b, "%010d", h.Length)
 	b = append(b, h.Type, h.Version)
@@ -48,30 +46,30 @@ func (h Header) append(b []byte) []byte {
 	return append(b, h.Compression, h.Encoding, h.Checksum)
 }
 
-// Errors about messages. Those about what is in one are [*SyntaxError]s.
+// Errors about messages. Errors about the content of a message are [*SyntaxError]s.
 var (
-	// ErrNotWAIS is for octets that no message begins with.
+	// ErrNotWAIS means that the data does not begin like a WAIS message.
 	ErrNotWAIS = errors.New("not a WAIS message")
-	// ErrTooLong is for a message or a part of one that is longer than allowed.
+	// ErrTooLong means that a message or a part of one is longer than allowed.
 	ErrTooLong = errors.New("message too long")
-	// ErrUnsupported is for compression, encodings and versions nobody uses.
+	// ErrUnsupported means a compression, encoding or version that is not supported.
 	ErrUnsupported = errors.New("unsupported kind of WAIS message")
 )
 
-// checkStart looks at the first octets of a header, as many as there are.
+// checkStart checks the first octets of a header, as far as they are in b.
 func checkStart(b []byte) error {
 	for i, c := range b[:min(len(b), 11)] {
 		if i < 10 && (c < '0' || c > '9') {
-			return fmt.Errorf("%w: octet %d of the length is %q", ErrNotWAIS, i+1, c)
+			return fmt.Errorf("%w: byte %d of the length is %q", ErrNotWAIS, i+1, c)
 		}
 		if i == 10 && !strings.ContainsRune("zanZAN", rune(c)) {
-			return fmt.Errorf("%w: of type %q", ErrNotWAIS, c)
+			return fmt.Errorf("%w: unknown type %q", ErrNotWAIS, c)
 		}
 	}
 	return nil
 }
 
-// ParseHeader reads a header. It takes letters in either case, as servers do.
+// ParseHeader parses a header. Like servers, it accepts letters in either case.
 func ParseHeader(b []byte) (Header, error) {
 	if err := checkStart(b); err != nil {
 		return Header{}, err
@@ -97,17 +95,16 @@ func ParseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// IsMessage reports whether octets are one whole message.
+// IsMessage reports whether octets is exactly one complete message.
 func IsMessage(octets []byte) bool {
 	h, err := ParseHeader(octets)
 	return err == nil && int64(len(octets)) == HeaderSize+h.Length
 }
 
-// ReadMessage reads one message, whose body may have limit octets, and returns
-// it whole with its header. It uses buf as far as that has room and makes it no
-// longer than twice what has come. It returns io.EOF at the end of r,
-// io.ErrUnexpectedEOF inside a message, and fails at the first octet that no
-// message can have there.
+// ReadMessage reads one message and returns its header and the whole message, header included. The
+// PDU may have at most limit octets. ReadMessage uses buf and grows it to at most twice the size of
+// the received data. It returns io.EOF at the end of r, and io.ErrUnexpectedEOF inside a message. It
+// fails at the first octet that is not valid in a header.
 func ReadMessage(r io.Reader, buf []byte, limit int) (Header, []byte, error) {
 	buf, err := readStart(r, buf[:0])
 	if err != nil {
@@ -118,7 +115,7 @@ func ReadMessage(r io.Reader, buf []byte, limit int) (Header, []byte, error) {
 		return h, buf, err
 	}
 	if h.Length > min(int64(limit), math.MaxInt-HeaderSize) {
-		return h, buf, fmt.Errorf("%w: %d octets are announced, the limit is %d", ErrTooLong, h.Length, limit)
+		return h, buf, fmt.Errorf("%w: the length is %d bytes; the limit is %d", ErrTooLong, h.Length, limit)
 	}
 	buf, err = fill(r, buf, HeaderSize+int(h.Length))
 	return h, buf, err
@@ -138,7 +135,7 @@ func readStart(r io.Reader, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// fill reads until buf has size octets.
+// fill reads until buf has size bytes.
 func fill(r io.Reader, buf []byte, size int) ([]byte, error) {
 	var err error
 	for len(buf) < size && err == nil {
@@ -147,28 +144,27 @@ func fill(r io.Reader, buf []byte, size int) ([]byte, error) {
 	return buf, err
 }
 
-// firstRoom is how much room there is made for a message at first.
-const firstRoom = 16 << 10
+// initialBuffer is the initial size of the buffer for a message.
+const initialBuffer = 16 << 10
 
-// readMore reads once, up to size octets in all.
+// readMore reads once. buf grows to at most size bytes.
 func readMore(r io.Reader, buf []byte, size int) ([]byte, error) {
 	if len(buf) == cap(buf) {
-		room := min(size, max(2*cap(buf), firstRoom))
-		buf = append(make([]byte, 0, max(room, HeaderSize)), buf...)
+		grown := min(size, max(2*cap(buf), initialBuffer))
+		buf = append(make([]byte, 0, max(grown, HeaderSize)), buf...)
 	}
 	n, err := r.Read(buf[len(buf):min(size, cap(buf))])
 	buf = buf[:len(buf)+n]
 	switch {
 	case n > 0:
-		err = nil // comes again, if it is still of interest
+		err = nil // the next read returns it again
 	case err == io.EOF && len(buf) > 0:
 		err = io.ErrUnexpectedEOF
 	}
 	return buf, err
 }
 
-// AppendMessage appends a message with p behind its header to b; the header's
-// Length is set here.
+// AppendMessage appends a message with the header h and the PDU p to b. It sets the header's Length.
 func AppendMessage(b []byte, h Header, p PDU) ([]byte, error) {
 	h.Length = 0
 	start := len(b)

@@ -325,8 +325,8 @@ func TestAnnotate(t *testing.T) {
 	}
 	got := text(Annotate(m))
 	for _, want := range []string{
-		`000000  30 30 30 30 30 30 30 31 ...  header: 164 octets of type 'z', version '2', server "wais"`,
-		`000019  00 2b 16                     Search, 43 octets`,
+		`000000  30 30 30 30 30 30 30 31 ...  header: 164 bytes of type 'z', version '2', server "wais"`,
+		`000019  00 2b 16                     Search, 43 bytes`,
 		`000026  11 03 46 4f 4f                 17 ResultSetName "FOO"`,
 		`00005d  01 05 68 3a 32 31 30               1 original server "h:210"`,
 		`0000ba  2e 01 61                         46 Operator "a"`,
@@ -385,9 +385,9 @@ func TestSummary(t *testing.T) {
 	for _, want := range []string{
 		"Init 100000", "InitResponse 100000, accepted: true", `Search "stories" for "lighthouse", at most 200`,
 		`Retrieve from "stories" un re "0 162 /wais/docs/whale.txt" wt re "TEXT" wb ro "0" wb rl "162"`,
-		"SearchResponse: 3 headers", "SearchResponse: 162 octets of text", "empty message of type 'z'", "Present",
+		"SearchResponse: 3 headers", "SearchResponse: 162 bytes of text", "empty message of type 'z'", "Present",
 		`Search "stories" for "lighthouse" like 1 document, at most 10`, `"hello\r\n"`, "SearchResponse: nothing",
-		`SearchResponse: "SF" "Missing DocID in request"`, "malformed WAIS message: the end inside an integer at octet 0",
+		`SearchResponse: "SF" "Missing DocID in request"`, "malformed WAIS message: a truncated integer at byte 0",
 	} {
 		if !got[want] {
 			t.Errorf("no summary is %q", want)

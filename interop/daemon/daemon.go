@@ -1,4 +1,4 @@
-// Package daemon runs servers that others wrote, for tests.
+// Package daemon runs third-party servers for tests.
 package daemon
 
 import (
@@ -17,23 +17,22 @@ import (
 	"time"
 )
 
-// The ports of servers are below those that the system gives out by itself: what
-// connects meanwhile, or listens on port 0, does not take a port from a server
-// that has yet to start.
+// The ports of servers are below the range that the system assigns by itself. A client that
+// connects, or a listener on port 0, then cannot take the port of a server that has yet to start.
 const (
 	firstPort = 10000
 	lastPort  = 32767
 )
 
-// tried counts the ports that FreeAddr has tried, which begins somewhere: no port is
-// tried twice, since the server to which it was given may not listen yet. A second
-// one would be taken for it.
+// tried counts the ports that FreeAddr has tried; it starts at a random one. No port is tried
+// twice, because the server that received it may not listen yet. Otherwise a test could connect to
+// the wrong server.
 var tried atomic.Uint32
 
 var begin = rand.IntN(lastPort - firstPort + 1)
 
-// FreeAddr is an address on the loopback interface on which nothing listens. It gives
-// no address twice.
+// FreeAddr returns an address on the loopback interface that has no listener. It returns no address
+// twice.
 func FreeAddr(tb testing.TB) string {
 	tb.Helper()
 	var err error
@@ -54,11 +53,11 @@ func FreeAddr(tb testing.TB) string {
 type Process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
-	said  bytes.Buffer // whole when it has ended
+	said  bytes.Buffer // complete when the process has ended
 }
 
-// Start starts cmd in a process group of its own. When the test ends the whole
-// group is killed; what it said is logged if the test has failed.
+// Start starts cmd in a process group of its own. When the test ends, the whole group is killed. If
+// the test has failed, the output of the process is logged.
 func Start(tb testing.TB, cmd *exec.Cmd) *Process {
 	tb.Helper()
 	p := &Process{cmd: cmd, ended: make(chan struct{})}
@@ -75,14 +74,14 @@ func Start(tb testing.TB, cmd *exec.Cmd) *Process {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		<-p.ended
 		if tb.Failed() && p.said.Len() > 0 {
-			tb.Logf("%s said: %s", cmd.Path, p.said.String())
+			tb.Logf("output of %s: %s", cmd.Path, p.said.String())
 		}
 	})
 	return p
 }
 
-// Await returns when something listens on each address. It does not connect: to
-// a server that counts its clients that would be one.
+// Await returns when each address has a listener. It does not connect, because a server that counts
+// its clients would count that.
 func (p *Process) Await(tb testing.TB, addrs ...string) {
 	tb.Helper()
 	p.AwaitThat(tb, fmt.Sprint("listens on ", addrs), func() bool {
@@ -90,8 +89,8 @@ func (p *Process) Await(tb testing.TB, addrs ...string) {
 	})
 }
 
-// AwaitThat returns when a question about the server is answered by yes. The test
-// fails when the server ends before, or the test's time is over.
+// AwaitThat returns when holds returns true. The test fails if the process ends first, or if the
+// test's time is over.
 func (p *Process) AwaitThat(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
 	ticks := time.NewTicker(5 * time.Millisecond)
@@ -100,30 +99,30 @@ func (p *Process) AwaitThat(tb testing.TB, what string, holds func() bool) {
 	for !holds() {
 		select {
 		case <-p.ended:
-			tb.Fatalf("%s has ended: %v", p.cmd.Path, p.cmd.ProcessState)
+			tb.Fatalf("%s has ended before it was ready: %v", p.cmd.Path, p.cmd.ProcessState)
 		case <-over:
-			tb.Fatalf("%s never %s", p.cmd.Path, what)
+			tb.Fatalf("%s is not ready: it never %s", p.cmd.Path, what)
 		case <-ticks.C:
 		}
 	}
 }
 
-// TimeOver gives a moment before the time limit of go test is over, so that a
-// test which hangs can tell what of; where there is no limit, never.
+// TimeOver returns a channel that receives a value shortly before the time limit of go test, so
+// that a test that hangs can report why. Without a limit it never does.
 func TimeOver(tb testing.TB) <-chan time.Time {
 	if limited, ok := tb.(interface{ Deadline() (time.Time, bool) }); ok {
 		if deadline, ok := limited.Deadline(); ok {
-			return time.After(time.Until(deadline) - lastWords)
+			return time.After(time.Until(deadline) - reportTime)
 		}
 	}
 	return nil
 }
 
-// lastWords is how long a test that hangs may take to tell.
-const lastWords = 10 * time.Second
+// reportTime is the time that a test that hangs has for its report.
+const reportTime = 10 * time.Second
 
-// listening reports whether something listens on a port of this machine, by the
-// table of sockets where the system has one.
+// listening reports whether a port of this host has a listener, according to the system's table of
+// sockets if there is one.
 func listening(tb testing.TB, addr string) bool {
 	tb.Helper()
 	table, err := os.Open("/proc/net/tcp")
@@ -141,11 +140,11 @@ func listening(tb testing.TB, addr string) bool {
 	}
 	port := fmt.Sprintf(":%04X", local.Port)
 	lines := bufio.NewScanner(table)
-	lines.Scan() // the names of the columns
+	lines.Scan() // the column headings
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text()) // number, local address, remote address, state
 		if len(fields) < 4 || fields[3] != "0A" {
-			return false // those that listen come first, before thousands of others
+			return false // listening sockets come first, before thousands of others
 		}
 		if strings.HasSuffix(fields[1], port) {
 			return true

@@ -1,6 +1,5 @@
-// Package inn runs INN, the news server of the ISC, for tests: Debian's package
-// inn2, with its own configuration and spool in a temporary folder. Nothing on
-// the machine is changed.
+// Package inn runs INN, the news server of the ISC, for tests. It uses Debian's package inn2 with
+// its own configuration and spool in a temporary folder. Nothing else on the host is changed.
 package inn
 
 import (
@@ -22,21 +21,21 @@ import (
 	"github.com/fetch1738/fetch1738/interop/daemon"
 )
 
-// The account of the server, which local.private is for.
+// The account of the server, which can read local.private.
 const (
 	User     = "lab"
 	Password = "s3cret"
 )
 
-// Descriptions are what it says of its groups.
+// Descriptions are the descriptions of its groups.
 var Descriptions = map[string]string{
 	"local.test": "Tests, gr\xc3\xbcn", "local.bench": "Many articles", "local.empty": "Nothing", "local.private": "For the account",
 }
 
 // Server is a running INN.
 type Server struct {
-	// Addr is its host and port. Who comes from this machine is taken for another
-	// server, until MODE READER.
+	// Addr is its host and port. INN treats clients on this host as other servers until they send
+	// MODE READER.
 	Addr string
 
 	dir string
@@ -45,9 +44,8 @@ type Server struct {
 
 const programs = "/usr/lib/news/bin"
 
-// Start runs a server until the test ends, with a certificate in PEM for
-// STARTTLS, or without. Where INN is missing, or may not be started, the test is
-// skipped; in CI it fails.
+// Start runs a server until the test ends. If cert and key, in PEM, are given, it has STARTTLS. If
+// INN is not installed or may not be started, the test is skipped; in CI it fails.
 func Start(tb testing.TB, cert, key []byte) *Server {
 	tb.Helper()
 	require(tb)
@@ -78,7 +76,7 @@ func require(tb testing.TB) {
 	}
 }
 
-// folder is one that the user news can reach.
+// folder creates a folder that the user news can access.
 func folder(tb testing.TB) string {
 	dir := tb.TempDir()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
@@ -94,7 +92,7 @@ func check(tb testing.TB, errs ...error) {
 	}
 }
 
-// configure writes what INN reads.
+// configure writes INN's configuration.
 func (s *Server) configure(tb testing.TB, cert, key []byte) {
 	tb.Helper()
 	_, port, _ := net.SplitHostPort(s.Addr)
@@ -156,7 +154,7 @@ access "user" {
     access: "RP"
 }
 `, s.dir, User),
-		// The helper by which nnrpd checks a password.
+		// The program with which nnrpd checks a password.
 		"passwd": fmt.Sprintf(`#!/bin/sh
 while read -r l; do
     l=$(printf %%s "$l" | tr -d '\r')
@@ -190,14 +188,14 @@ done
 	}
 }
 
-// command is a program of INN's.
+// command returns a program of INN.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "INNCONF=" + s.dir + "/etc/inn.conf", "HOME=" + s.dir, "TZ=UTC"}
 	return cmd
 }
 
-// initialize gives all to the user news and makes the history's index.
+// initialize makes the user news the owner of all files and creates the index of the history.
 func (s *Server) initialize(tb testing.TB) {
 	tb.Helper()
 	news, err := user.Lookup("news")
@@ -218,7 +216,7 @@ func (s *Server) initialize(tb testing.TB) {
 func (s *Server) run(tb testing.TB) {
 	tb.Helper()
 	_, port, _ := net.SplitHostPort(s.Addr)
-	p := daemon.Start(tb, s.command(programs+"/innd", "-f", "-P", port, "-4", "127.0.0.1")) // and the nnrpd of each reader
+	p := daemon.Start(tb, s.command(programs+"/innd", "-f", "-P", port, "-4", "127.0.0.1")) // this also runs the nnrpd of each reader
 	p.Await(tb, s.Addr)
 	p.AwaitThat(tb, "greets", s.greets)
 }
@@ -233,8 +231,8 @@ func (s *Server) greets() bool {
 	return err == nil && strings.HasPrefix(line, "20")
 }
 
-// Feed hands over articles as another server does (TAKETHIS, RFC 4644), all
-// under way at once. Each is a whole article whose Message-ID is the one given.
+// Feed sends articles as another server does (TAKETHIS, RFC 4644), all at once. Each is a whole
+// article whose Message-ID is its key.
 func (s *Server) Feed(tb testing.TB, articles map[string][]byte) {
 	tb.Helper()
 	c, err := net.Dial("tcp", s.Addr)

@@ -1,5 +1,5 @@
-// Package finger fetches finger URLs, as in finger://host/user: one line is sent,
-// and the answer is whatever comes until the server closes (RFC 1288).
+// Package finger fetches finger URLs, such as finger://host/user. The client sends one line; the
+// response is everything that the server sends until it closes the connection (RFC 1288).
 package finger
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher] and [fetch.Explainer]. Env is the way out.
+// Fetcher implements [fetch.Fetcher] and [fetch.Explainer]. It connects through Env.
 type Fetcher struct{ Env *fetch.Env }
 
 // Fetch implements [fetch.Fetcher].
@@ -55,7 +55,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	return &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port, Steps: []fetch.Step{{Send: line}, {Do: "read until the server closes"}}}, nil
 }
 
-// read gives the server and the line for it that a request stands for.
+// read returns the server of a request and the line to send.
 func read(req *fetch.Request) (server locator.Server, line string, err error) {
 	l, ok := req.Locator.(*locator.Opaque)
 	if ok = ok && l.Scheme() == "finger"; ok {
@@ -65,12 +65,12 @@ func read(req *fetch.Request) (server locator.Server, line string, err error) {
 		return server, "", fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrBadURL, errors.New("not of the form finger://host/user"))
 	}
 	if req.Offset != 0 || req.Length != 0 || req.Options != nil || req.Interact {
-		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, errors.New("finger gives whole answers and nothing else"))
+		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, errors.New("finger supports no ranges, options or sessions"))
 	}
 	_, path, _ := strings.Cut(strings.TrimPrefix(l.Rest, "//"), "/")
 	user, err := url.PathUnescape(path)
 	if err != nil || strings.ContainsAny(user, "\r\n\x00") {
-		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("an octet that no line can hold"))
+		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("the user contains CR, LF or NUL, or a malformed escape"))
 	}
 	return server, user + "\r\n", nil
 }

@@ -16,12 +16,12 @@ func TestConformance(t *testing.T) {
 		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			if login != nil {
-				return nil // the protocol knows no passwords
+				return nil // the protocol has no passwords
 			}
 			srv := testserver.NewFinger(tb, func(s *testserver.Finger) { s.Content, s.InMemory = content, true })
 			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
-					return nil // it lists nothing
+					return nil // the protocol has no directories
 				}
 				l, err := locator.Parse(srv.URL + "/" + url.PathEscape(name))
 				if err != nil {

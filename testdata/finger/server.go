@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Finger is a server of RFC 1288. The users are the files of Content; whoever is
-// none of them is answered so in words, as the protocol has no errors.
+// Finger is a server of RFC 1288. The users are the files of Content. For any other user the
+// response is a text that says so, because the protocol has no errors.
 type Finger struct{ Server }
 
 // NewFinger starts a finger server that ends with the test.
@@ -22,8 +22,8 @@ func NewFinger(tb TB, configure ...func(*Finger)) *Finger {
 	return s
 }
 
-// StartFinger starts a finger server on addr; "" is a free loopback port. It ends
-// with ctx or by Close.
+// StartFinger starts a finger server on addr; "" means a free loopback port. It runs until ctx is
+// done or Close is called.
 func StartFinger(ctx context.Context, addr string, configure ...func(*Finger)) (*Finger, error) {
 	s := new(Finger)
 	s.faults.server, s.faults.known = "Finger", streaming()

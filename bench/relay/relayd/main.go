@@ -1,4 +1,4 @@
-// Relayd is a relay to try things on by hand:
+// Relayd is a relay for experiments:
 //
 //	go run ./bench/relay/relayd -listen 127.0.0.1:2121 -to 127.0.0.1:21
 package main
@@ -17,7 +17,7 @@ func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "the `address` clients connect to")
 	to := flag.String("to", "", "the `address` of the server")
 	flag.DurationVar(&line.Delay, "delay", 25*time.Millisecond, "the delay of each direction")
-	flag.IntVar(&line.Rate, "rate", 0, "octets a second on each connection; 0 is no limit")
+	flag.IntVar(&line.Rate, "rate", 0, "bytes per second on each connection; 0 means no limit")
 	flag.BoolVar(&line.FTP, "ftp", true, "relay the data connections of 227 and 229 too")
 	flag.BoolVar(&line.Linger, "linger", false, "the server lingers on data connections, as vsftpd does")
 	flag.Parse()

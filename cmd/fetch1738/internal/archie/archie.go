@@ -1,4 +1,4 @@
-// Package archie is the verb archie: it finds files with an archie server.
+// Package archie implements the archie command, which searches an archie server for files.
 package archie
 
 import (
@@ -15,42 +15,42 @@ import (
 
 const help = `Usage: fetch1738 archie [--archie-server HOST] [--search KIND] [--hits N] NAME
 
-Asks an archie server for files and directories with this name, and prints their
-URLs, one a line. HOST may be host:port; the default is $ARCHIE_HOST. KIND is
-exact, substring, case (a substring, case-sensitive) or regex. The command
+Searches an archie server for files and directories named NAME, and prints their
+URLs, one per line. HOST may be HOST:PORT; the default is $ARCHIE_HOST. KIND is
+exact, substring, case (a case-sensitive substring) or regex. The command
 fetches prospero://HOST/ARCHIE/MATCH(N,...)/NAME.
 
   $ fetch1738 archie --archie-server archie.example.org prospero.tar.Z
   ftp://ftp.example.org/pub/prospero.tar.Z;type=i
 `
 
-// archieKinds are archie's letters for its kinds of search.
+// archieKinds maps the kinds of search to the letters of the archie protocol.
 var archieKinds = map[string]string{"exact": "=", "substring": "S", "case": "C", "regex": "R"}
 
-const maxHits = 2500 // that archie servers allow
+const maxHits = 2500 // archie servers allow no more
 
-// Command is the verb. get fetches what arguments say.
+// Command returns the archie command. get runs fetch1738 with the given arguments.
 func Command(get func(ctx context.Context, args []string, std stdio.Streams) int) cli.Command {
 	return cli.New("archie", "find files by name on an archie server", help, func(v *cli.Verb) func(context.Context) int { return define(v, get) })
 }
 
-// define adds the flags and gives what the verb does.
+// define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb, get func(ctx context.Context, args []string, std stdio.Streams) int) func(context.Context) int {
-	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "Ask the archie server on `HOST` (default $ARCHIE_HOST)")
-	search := v.String("search", "exact", "How names are compared with NAME (default exact) (`exact|substring|case|regex`)")
-	hits := v.Int("hits", 95, "Find at most `N` files (default 95)")
+	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "Search the archie server on `HOST` (default $ARCHIE_HOST)")
+	search := v.String("search", "exact", "How to match NAME (default exact) (`exact|substring|case|regex`)")
+	hits := v.Int("hits", 95, "Return at most `N` files (default 95)")
 	verbose := v.BoolP("verbose", "v", false, "Show the conversation")
 	return func(ctx context.Context) int {
 		kind, known := archieKinds[*search]
 		switch {
 		case v.NArg() != 1:
-			return v.Complain("one NAME is wanted")
+			return v.Complain("requires exactly one NAME")
 		case *server == "":
-			return v.Complain("no archie server; there is --archie-server")
+			return v.Complain("no archie server; set --archie-server HOST or $ARCHIE_HOST")
 		case !known:
-			return v.Complain("--search %s: there are exact, substring, case and regex", *search)
+			return v.Complain("--search %s: unknown kind; use exact, substring, case or regex", *search)
 		case *hits < 1 || *hits > maxHits:
-			return v.Complain("--hits %d: archie servers find 1 to %d", *hits, maxHits)
+			return v.Complain("--hits %d: out of range; use 1 to %d", *hits, maxHits)
 		}
 		at, err := serverAt(*server)
 		if err != nil {
@@ -65,7 +65,7 @@ func define(v *cli.Verb, get func(ctx context.Context, args []string, std stdio.
 	}
 }
 
-// serverAt reads "host" or "host:port".
+// serverAt parses "host" or "host:port".
 func serverAt(text string) (locator.HostPort, error) {
 	host, service, err := net.SplitHostPort(text)
 	if err != nil {
@@ -73,7 +73,7 @@ func serverAt(text string) (locator.HostPort, error) {
 	}
 	port, err := strconv.ParseUint(service, 10, 16)
 	if err != nil {
-		return locator.HostPort{}, fmt.Errorf("%q has no port between 0 and 65535", text)
+		return locator.HostPort{}, fmt.Errorf("%q has an invalid port; use 0 to 65535", text)
 	}
 	return locator.HostPort{Host: host, Port: uint16(port)}, nil
 }

@@ -1,4 +1,4 @@
-// Package cli is what verbs have in common: flags, help and complaints.
+// Package cli has what the verbs share: flags, help and error messages.
 package cli
 
 import (
@@ -21,19 +21,19 @@ import (
 type Command struct {
 	Name    string
 	Summary string
-	Run     func(ctx context.Context, args []string, std stdio.Streams) int // gives the exit code
-	Options func() []curl.Option                                            // that it takes
-	Help    func(width int) string                                          // what --help prints on so many columns
+	Run     func(ctx context.Context, args []string, std stdio.Streams) int // returns the exit code
+	Options func() []curl.Option                                            // returns the options of the verb
+	Help    func(width int) string                                          // returns the text of --help, width columns wide
 }
 
-// Verb is the command line of one verb: its flags, its help and its complaints.
+// A Verb is the command line of one verb: its flags, help and error messages.
 type Verb struct {
 	*pflag.FlagSet
 	Std  stdio.Streams
 	help string
 }
 
-// NewVerb is a verb without flags.
+// NewVerb returns a verb without flags.
 func NewVerb(name, help string, std stdio.Streams) *Verb {
 	v := &Verb{pflag.NewFlagSet(name, pflag.ContinueOnError), std, help}
 	v.SetOutput(io.Discard)
@@ -41,8 +41,8 @@ func NewVerb(name, help string, std stdio.Streams) *Verb {
 	return v
 }
 
-// New is a verb with flags of its own: define adds them, and gives what
-// is done once they are read.
+// New returns a verb with its own flags. define adds the flags and returns the function to run
+// after they are parsed.
 func New(name, summary, help string, define func(*Verb) func(context.Context) int) Command {
 	defined := func() *Verb {
 		v := NewVerb(name, help, stdio.Streams{})
@@ -64,7 +64,7 @@ func New(name, summary, help string, define func(*Verb) func(context.Context) in
 	}
 }
 
-// Take adds flags for options of curl's table, which set op.
+// Take adds flags for the named options of package curl. The flags set fields of op.
 func (v *Verb) Take(op *plan.Operation, names ...string) {
 	for _, o := range curl.Options() {
 		set := func(value string) error { return o.On(op, value) }
@@ -78,7 +78,7 @@ func (v *Verb) Take(op *plan.Operation, names ...string) {
 	}
 }
 
-// options are the flags as entries of an option table.
+// options returns the flags as entries of an option table.
 func (v *Verb) options() (list []curl.Option) {
 	v.VisitAll(func(f *pflag.Flag) {
 		arg, usage := pflag.UnquoteUsage(f)
@@ -87,11 +87,11 @@ func (v *Verb) options() (list []curl.Option) {
 	return list
 }
 
-// named is what Take adds to the help of an option for pflag, which looks there
-// for the name of its value.
+// named returns the suffix that Take adds to the help of an option. pflag takes the name of the
+// value from it.
 func named(arg string) string { return " (" + arg + ")" }
 
-// usage is the help of the verb on so many columns.
+// usage returns the help of the verb, width columns wide.
 func (v *Verb) usage(width int) string {
 	text := Prose(v.help, width)
 	if list := v.options(); len(list) > 0 {
@@ -100,7 +100,7 @@ func (v *Verb) usage(width int) string {
 	return text
 }
 
-// parse reads the flags. Unless ok, the verb ends with code.
+// parse parses the flags. Unless ok, the verb exits with code.
 func (v *Verb) parse(args []string) (code int, ok bool) {
 	switch err := v.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
@@ -114,7 +114,7 @@ func (v *Verb) parse(args []string) (code int, ok bool) {
 	return 0, true
 }
 
-// meant names the flag that a misspelt one is most like.
+// meant suggests the flag that a misspelt one is most similar to.
 func (v *Verb) meant(err error) string {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		if near := curl.NearestOption(unknown.GetSpecifiedName(), v.options()); near != "" {
@@ -124,18 +124,18 @@ func (v *Verb) meant(err error) string {
 	return ""
 }
 
-// Complain complains about the command line.
+// Complain reports a usage error and returns its exit code.
 func (v *Verb) Complain(format string, args ...any) int {
 	return v.Fail(exit.Usage, "%s; see fetch1738 %s --help", fmt.Sprintf(format, args...), v.Name())
 }
 
-// Fail prints one line and is code.
+// Fail prints an error message of one line and returns code.
 func (v *Verb) Fail(code int, format string, args ...any) int {
 	fmt.Fprintf(v.Std.Err, "fetch1738: (%d) %s: %s\n", code, v.Name(), fmt.Sprintf(format, args...))
 	return code
 }
 
-// Names are those of Commands.
+// Names returns the names of commands.
 func Names(all []Command) (names []string) {
 	for _, c := range all {
 		names = append(names, c.Name)

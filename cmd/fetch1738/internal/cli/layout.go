@@ -8,30 +8,30 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
-// Help is laid out for terminals of MinWidth to MaxWidth columns. On a narrower one
-// the terminal breaks the lines; on a wider one longer lines are hard to read.
+// The layout of help is between MinWidth and MaxWidth columns wide. A narrower terminal breaks the
+// lines itself; lines longer than MaxWidth are hard to read.
 const (
 	MinWidth = 40
 	MaxWidth = 120
 )
 
 const (
-	indent  = 6  // of a text below its name
-	gap     = 2  // between a name and its text
-	maxName = 29 // columns of the widest name that has its text on the same line
-	minText = 30 // columns of the narrowest text beside its name
+	indent  = 6  // indentation of a text below its name
+	gap     = 2  // columns between a name and its text
+	maxName = 29 // width of the longest name with its text on the same line
+	minText = 30 // minimum width of a text beside its name
 )
 
-// Width is the number of columns for text on stream: those of the terminal it
-// leads to, or 80.
+// Width returns the number of columns for text on stream: the width of its terminal, or 80
+// without one.
 func Width(stream any) int { return min(max(term.Columns(stream), MinWidth), MaxWidth) }
 
-// A Row is a name and the text about it.
+// A Row is a name and its description.
 type Row struct{ Name, Text string }
 
-// Rows lays out names in one column and their texts in the next. A text that is
-// too long continues below itself, and that of a name that is too long stands
-// below the name. On narrow terminals all texts do.
+// Rows lays out names in one column and their texts in the next. Long texts are wrapped within
+// their column. The text of a long name is on the line below the name; on a narrow terminal this
+// applies to all texts.
 func Rows(rows []Row, width int) string {
 	column := 0
 	for _, r := range rows {
@@ -64,7 +64,7 @@ func Options(list []curl.Option, width int) string {
 	return Rows(rows, width)
 }
 
-// spelled is an option with its letter and the name of its value.
+// spelled returns an option with its letter and the name of its value.
 func spelled(o curl.Option) string {
 	letter := "    "
 	if o.Short != "" {
@@ -77,9 +77,8 @@ func spelled(o curl.Option) string {
 	return name
 }
 
-// Prose lays out the text of a verb's help: paragraphs are filled, and lines that
-// begin with white space, which are examples, stay as they are. The first
-// paragraph is the synopsis.
+// Prose lays out the text of a verb's help. Paragraphs are filled; paragraphs that begin with white
+// space are examples and are not changed. The first paragraph is the synopsis.
 func Prose(text string, width int) string {
 	var b strings.Builder
 	for i, paragraph := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
@@ -98,7 +97,7 @@ func Prose(text string, width int) string {
 	return b.String()
 }
 
-// synopsis lays out how a verb is called. What stands in brackets stays together.
+// synopsis lays out the synopsis of a verb. Text in brackets is not broken.
 func synopsis(text string, width int) string {
 	const space = "\x00" // within brackets
 	depth := 0
@@ -120,8 +119,8 @@ func synopsis(text string, width int) string {
 	return strings.ReplaceAll(Fold("", kept, below, width), space, " ")
 }
 
-// Fold is lead and text in lines of at most width columns, if its words permit
-// it. All lines but the first begin with as many spaces as below says.
+// Fold returns lead and text in lines of at most width columns; only a longer word exceeds them.
+// All lines but the first are indented by below spaces.
 func Fold(lead, text string, below, width int) string {
 	var b strings.Builder
 	line, empty := lead, true

@@ -29,7 +29,7 @@ func TestRows(t *testing.T) {
 			" -x   y\n"},
 	} {
 		if got := Rows(rows, tc.width); got != tc.want {
-			t.Errorf("on %d columns:\n%s\nnot\n%s", tc.width, got, tc.want)
+			t.Errorf("on %d columns:\n%s\nwant\n%s", tc.width, got, tc.want)
 		}
 	}
 }
@@ -59,7 +59,7 @@ six seven.
 		{20, "Usage: fetch1738\n      verb [--json]\n      [--allow-port PORT]\n      URL...\n\nOne two three four\nfive six seven.\n\n  $ fetch1738 verb with a long line that is an example\n"},
 	} {
 		if got := Prose(text, tc.width); got != tc.want {
-			t.Errorf("on %d columns:\n%s\nnot\n%s", tc.width, got, tc.want)
+			t.Errorf("on %d columns:\n%s\nwant\n%s", tc.width, got, tc.want)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// splitShort gives values that stand right behind an option's letter, as in
-// -oFILE, an argument of their own: pflag would take "=" off the front of them.
+// splitShort makes a value that directly follows an option's letter, as in -oFILE, a separate
+// argument. Otherwise pflag would remove a leading "=" from the value.
 func splitShort(args []string, table []Option) []string {
 	takesValue := func(name string) bool { // a letter or a long name
 		return slices.ContainsFunc(table, func(o Option) bool { return o.Arg != "" && (o.Long == name || o.Short == name) })
@@ -42,8 +42,8 @@ func splitShort(args []string, table []Option) []string {
 	return split
 }
 
-// mayName reports whether arguments may name o, by any of its names. Most options
-// are not named, and pflag takes long to learn of them.
+// mayName reports whether args may contain o, under any of its names. Defining all options in
+// pflag is slow, and most are not used.
 func mayName(args []string, o Option) bool {
 	long := strings.TrimPrefix(o.Long, "no-")
 	return slices.ContainsFunc(args, func(arg string) bool {

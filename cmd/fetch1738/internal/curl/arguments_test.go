@@ -28,7 +28,7 @@ func TestSplitShort(t *testing.T) {
 	}
 }
 
-// Splitting takes nothing away and adds nothing, whatever the arguments.
+// Splitting removes nothing and adds nothing, for any arguments.
 func FuzzSplitShort(f *testing.F) {
 	for _, s := range []string{"-o=x", "-sSfLo x", "-- -o=x", "--output -d=y", "-"} {
 		f.Add(s)
@@ -41,7 +41,7 @@ func FuzzSplitShort(f *testing.F) {
 	})
 }
 
-// No spelling of an option is overlooked: pflag would take it for unknown.
+// mayName accepts every spelling of an option; pflag would reject one that it misses as unknown.
 func TestMayName(t *testing.T) {
 	for _, o := range Options() {
 		spellings := []string{"--" + o.Long, "--" + o.Long + "=x", "--expand-" + o.Long, "--no-" + strings.TrimPrefix(o.Long, "no-")}

@@ -9,15 +9,14 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curldate"
-
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/segments"
 )
 
-// setSpan reads "FIRST-LAST", "FIRST-" or "-COUNT".
+// setSpan parses "FIRST-LAST", "FIRST-" or "-COUNT".
 func setSpan(c *CommandLine, value string) error {
 	first, last, dash := strings.Cut(value, "-")
-	if !dash { // "100" is taken for "100-", as curl does
+	if !dash { // as in curl, "100" means "100-"
 		last = ""
 	}
 	var r plan.Span
@@ -50,20 +49,20 @@ func setSpan(c *CommandLine, value string) error {
 	return nil
 }
 
-// setView reads "TYPE", "TYPE,LANG" or ",LANG".
+// setView parses "TYPE", "TYPE,LANG" or ",LANG".
 func setView(c *CommandLine, value string) error {
 	c.op.Gopher.View, c.op.Gopher.Language, _ = strings.Cut(value, ",")
 	return nil
 }
 
-// addLike reads the URL of a document that others should be like.
+// addLike parses the URL of a document to find similar ones.
 func addLike(c *CommandLine, value string) error {
 	ref, err := c.op.Reading.Parse(value)
 	c.op.WAIS.Like = append(c.op.WAIS.Like, ref.Locator)
 	return err
 }
 
-// setRanges reads several ranges, which HTTP alone knows (RFC 9110 §14.1.1).
+// setRanges parses several ranges, which only HTTP supports (RFC 9110 §14.1.1).
 func setRanges(o *plan.Operation, value string) error {
 	if strings.Trim(value, "0123456789-,") != "" {
 		return errors.New("expected ranges, such as 0-499,700-")
@@ -85,7 +84,7 @@ func setResume(c *CommandLine, value string) error {
 	return nil
 }
 
-// setSegments reads how many connections a document may have.
+// setSegments parses the maximum number of connections for one document.
 func setSegments(c *CommandLine, value string) error {
 	n, err := natural(value)
 	switch {
@@ -98,8 +97,8 @@ func setSegments(c *CommandLine, value string) error {
 	return nil
 }
 
-// setTimeCondition reads a date, or the name of a file whose time counts. What
-// is neither is warned of and asks nothing, as in curl.
+// setTimeCondition parses a date, or the name of a file whose modification time is used. As in
+// curl, any other value is ignored with a warning.
 func setTimeCondition(c *CommandLine, value string) error {
 	var cond plan.TimeCondition
 	value = strings.TrimPrefix(value, "+")
@@ -112,7 +111,7 @@ func setTimeCondition(c *CommandLine, value string) error {
 	}
 	if !known {
 		cond = plan.TimeCondition{}
-		c.warn("-z, --time-cond: %s is neither a date nor a file; fetching whatever its time", value)
+		c.warn("-z, --time-cond: %s is neither a date nor a file; ignored", value)
 	}
 	c.op.Ask.Time = cond
 	return nil
@@ -125,13 +124,13 @@ func addNumber(c *CommandLine, value string) error {
 	case err != nil:
 		return err
 	case n == 0 || n > math.MaxInt32:
-		return errors.New("expected the number of a link, as --list counts them from 1")
+		return errors.New("expected the number of a link, from 1, as --list shows it")
 	}
 	c.op.Ask.Numbers = append(c.op.Ask.Numbers, int(n))
 	return nil
 }
 
-// addAnswer reads "NAME=VALUE".
+// addAnswer parses "NAME=VALUE".
 func addAnswer(c *CommandLine, value string) error {
 	name, value, ok := strings.Cut(value, "=")
 	if !ok || strings.TrimSpace(name) == "" {
@@ -141,8 +140,8 @@ func addAnswer(c *CommandLine, value string) error {
 	return nil
 }
 
-// addAnswers reads a file of lines "NAME=VALUE"; empty ones and those that begin
-// with "#" mean nothing.
+// addAnswers reads a file of lines "NAME=VALUE". Empty lines and lines that begin with "#" are
+// ignored.
 func addAnswers(c *CommandLine, value string) error {
 	text, err := c.readFile(value)
 	if err != nil {

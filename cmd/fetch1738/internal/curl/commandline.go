@@ -14,31 +14,30 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// A CommandLine is what arguments say.
+// A CommandLine is the parsed form of the arguments and configuration files.
 type CommandLine struct {
 	Operations    []*plan.Operation
-	Global        *plan.Global // of all Operations
-	Help, Version bool         // nothing else is wanted
-	Stderr        string       // a file for standard error; "-" is standard output, "" is none
+	Global        *plan.Global // shared by all Operations
+	Help, Version bool         // only show the help or the version
+	Stderr        string       // value of --stderr: a file, or "-" for standard output; "" if not given
 
 	std       stdio.Streams
-	op        *plan.Operation // the one that options and URLs go to
+	op        *plan.Operation // the current one, which options and URLs are added to
 	variables curlvar.Variables
-	configs   int      // configuration files being read, one inside the other
-	table     []Option // those that there are
+	configs   int      // nesting depth of the configuration file being read; 0 if none is
+	table     []Option // the supported options
 }
 
-// New is a CommandLine without arguments. The options of table are those that
-// there are; "-" is read from std, to which warnings are written.
+// New returns a CommandLine without arguments that supports the options in table. It reads the
+// file "-" from std.In and writes warnings to std.Err.
 func New(std stdio.Streams, table []Option) *CommandLine {
 	c := &CommandLine{std: std, Global: &plan.Global{Parallel: plan.Parallel{Max: plan.DefaultParallel}}, table: table}
 	c.begin()
 	return c
 }
 
-// Parse reads the default configuration file, unless the arguments begin with -q,
-// and the arguments. What they say is in c even after an error, as far as it was
-// understood.
+// Parse reads the default configuration file, unless the first argument is -q, and then args.
+// After an error, c holds everything parsed before the error.
 func (c *CommandLine) Parse(args []string) error {
 	var wrong error
 	if !skipsDefault(args) {
@@ -47,20 +46,20 @@ func (c *CommandLine) Parse(args []string) error {
 	return cmp.Or(wrong, c.add(args))
 }
 
-// begin starts another operation.
+// begin adds an operation and makes it the current one.
 func (c *CommandLine) begin() {
 	c.op = plan.New(c.Global)
 	c.Operations = append(c.Operations, c.op)
 }
 
-// warn tells of what is no mistake yet.
+// warn writes a warning, unless -s is given.
 func (c *CommandLine) warn(format string, args ...any) {
 	if !c.Global.Silent {
 		c.std.Warn(format, args...)
 	}
 }
 
-// add adds args to what the command line says, options and URLs in order.
+// add parses args, options and URLs in order.
 func (c *CommandLine) add(args []string) error {
 	fs := pflag.NewFlagSet("fetch1738", pflag.ContinueOnError)
 	fs.SortFlags = false
@@ -78,9 +77,9 @@ func (c *CommandLine) add(args []string) error {
 		}
 		set := func(o Option) func(string) error {
 			return func(value string) error {
-				takeURLs() // those before the option belong before what it changes
+				takeURLs() // URLs before the option must be added before it takes effect
 				if strings.Contains(value, "://") && !strings.Contains(o.Arg, "URL") {
-					c.op.Swallowed = spelled(fs.Lookup(o.Long)) // as long as there is no other URL
+					c.op.Swallowed = spelled(fs.Lookup(o.Long)) // reported only if there is no other URL
 				}
 				return o.Set(c, value)
 			}
@@ -95,7 +94,7 @@ func (c *CommandLine) add(args []string) error {
 	return explainUsage(err, c.table)
 }
 
-// define makes o known to fs, and --no-NAME with it if it is a switch.
+// define adds o to fs and, if it is a switch, --no-NAME too.
 func (c *CommandLine) define(fs *pflag.FlagSet, o Option, set func(string) error) {
 	fs.VarP(&argument{o.Arg, set}, o.Long, o.Short, o.Help)
 	if o.Arg != "" {
@@ -109,7 +108,7 @@ func (c *CommandLine) define(fs *pflag.FlagSet, o Option, set func(string) error
 	}
 }
 
-// argument is an option as pflag wants it.
+// argument is an option as a pflag.Value.
 type argument struct {
 	name string
 	set  func(string) error
@@ -119,7 +118,7 @@ func (a *argument) Set(value string) error { return a.set(value) }
 func (a *argument) String() string         { return "" }
 func (a *argument) Type() string           { return a.name }
 
-// explainUsage is pflag's error in curl's words, about options of a table.
+// explainUsage translates an error of pflag into curl's wording. table has the supported options.
 func explainUsage(err error, table []Option) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
@@ -151,8 +150,8 @@ func spelled(f *pflag.Flag) string {
 	return "--" + f.Name
 }
 
-// addURL adds a URL, or, of "@FILE", those of a file, one a line: as they are,
-// and each to a file of its own.
+// addURL adds a URL or, for "@FILE", the URLs in a file, one per line. URLs from a file are not
+// globbed, and each is saved to its own file.
 func addURL(c *CommandLine, value string) error {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {
@@ -177,8 +176,8 @@ func addURL(c *CommandLine, value string) error {
 	return nil
 }
 
-// nextOperation begins another operation. Without a URL in this one there is nothing to
-// end, and its options stay.
+// nextOperation begins another operation. If the current one has no URL, it continues and keeps
+// its options.
 func nextOperation(c *CommandLine, value string) error {
 	if len(c.op.URLs) > 0 {
 		c.begin()
@@ -186,5 +185,5 @@ func nextOperation(c *CommandLine, value string) error {
 	return nil
 }
 
-// URLs are those behind the last --next.
+// URLs returns the URLs after the last --next.
 func (c *CommandLine) URLs() []string { return c.op.URLs }

@@ -22,7 +22,7 @@ func parsed(t *testing.T, args ...string) *CommandLine {
 	return c
 }
 
-// Options and URLs keep their order, in clusters, behind --next, and in --url.
+// Options and URLs keep their order, in clusters of letters, after --next, and in --url.
 func TestPairing(t *testing.T) {
 	c := parsed(t, "-sSo", "1", "u1", "--url", "u2", "-O", "u3", "-o3", "--next", "-T", "f", "u4", "--", "-u5")
 	first, second := c.Operations[0], c.Operations[1]
@@ -40,7 +40,7 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// A switch for one of several values, switched off, takes back itself only.
+// Switching off one of several alternative switches resets only its own value.
 func TestChoices(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
@@ -136,7 +136,7 @@ func TestSplitConfigLine(t *testing.T) {
 	}
 }
 
-// FuzzConfigLine holds that any value gets through in quotes.
+// FuzzConfigLine checks that any value in quotes is parsed unchanged.
 func FuzzConfigLine(f *testing.F) {
 	for _, seed := range []string{"x", "a b", `"`, `\`, "\t", "#", "=:", "\x00\xff"} {
 		f.Add(seed)
@@ -151,8 +151,7 @@ func FuzzConfigLine(f *testing.F) {
 	})
 }
 
-// FuzzCommandLine holds that no arguments crash the program, and that what is
-// said of them is one line and shows no value.
+// FuzzCommandLine checks that no arguments crash the program, and that every error has a text.
 func FuzzCommandLine(f *testing.F) {
 	for _, seed := range []string{"-sSfLo\nfile\nftp://h/", "--next", "-:", "--\n-x", "-r\n1-2\n-C\n-", "--max-filesize=9P", "-#", "-Q\n*x", "--no-proto", "-\n", "--=", "-u=a:b"} {
 		f.Add(seed)

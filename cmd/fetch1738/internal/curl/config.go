@@ -8,7 +8,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 )
 
-// maxConfigs bounds how many configuration files may be read one inside another.
+// maxConfigs limits the nesting depth of configuration files.
 const maxConfigs = 10
 
 // readConfig reads options from a file in curl's syntax:
@@ -20,7 +20,7 @@ const maxConfigs = 10
 //	-w "%{size_download}\n"
 func readConfig(c *CommandLine, name string) error {
 	if c.configs == maxConfigs {
-		return errors.New("too many configuration files inside one another")
+		return errors.New("configuration files are nested too deeply")
 	}
 	b, err := c.readFile(name)
 	if err != nil {
@@ -34,7 +34,7 @@ func readConfig(c *CommandLine, name string) error {
 		err := c.configLine(strings.TrimRight(line, "\r\n"))
 		switch fault.KindOf(err) {
 		case 0, fault.Usage:
-		default: // a file that cannot be read, and the like
+		default: // such as a file that cannot be read
 			return err
 		}
 		if err != nil {
@@ -59,7 +59,7 @@ func (c *CommandLine) configLine(line string) error {
 	return c.setOption(strings.TrimPrefix(name, "--"), value)
 }
 
-// setOption carries out the option of a long name.
+// setOption applies the option with the given long name.
 func (c *CommandLine) setOption(name string, value *string) error {
 	for _, o := range c.table {
 		if o.Arg != "" && name == expandPrefix+o.Long {
@@ -71,7 +71,7 @@ func (c *CommandLine) setOption(name string, value *string) error {
 		}
 		switch {
 		case o.Arg == "" && value != nil:
-			return fmt.Errorf("option --%s: had unsupported trailing garbage", name)
+			return fmt.Errorf("option --%s: does not take a value", name)
 		case o.Arg != "" && value == nil:
 			return fmt.Errorf("option --%s: requires parameter", name)
 		case value == nil:
@@ -83,12 +83,12 @@ func (c *CommandLine) setOption(name string, value *string) error {
 		}
 		return nil
 	}
-	name, _, _ = strings.Cut(name, "=") // behind which a secret may stand
+	name, _, _ = strings.Cut(name, "=") // a secret may follow the "="
 	return errors.New(unknownOption(name, "", c.table))
 }
 
-// splitConfigLine finds an option's name and value; the value is nil where
-// there is none. An empty name is a line to pass over.
+// splitConfigLine returns the option name and value of a line. The value is nil for a line without a
+// value; the name is empty for a line without an option.
 func splitConfigLine(line string) (name string, value *string, err error) {
 	const space = " \t\v\f"
 	line = strings.TrimLeft(line, space)
@@ -118,7 +118,7 @@ func splitConfigLine(line string) (name string, value *string, err error) {
 		v, line = line[:end], line[end:]
 	}
 	if line = strings.TrimLeft(line, space); err == nil && line != "" && line[0] != '#' {
-		err = fmt.Errorf("option %s: a value with white space in it needs double quotes", name)
+		err = fmt.Errorf("option %s: a value that contains white space requires double quotes", name)
 	}
 	return name, &v, err
 }
@@ -139,7 +139,7 @@ func unquoteConfig(s string) (value, rest string, err error) {
 		}
 		b.WriteByte(c)
 	}
-	return "", "", errors.New("a quote without its end")
+	return "", "", errors.New("missing closing quote")
 }
 
 // InFile reports whether a configuration file is being read.

@@ -10,16 +10,16 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 )
 
-// skipsDefault reports whether the arguments begin with -q, which has to be first.
+// skipsDefault reports whether the arguments begin with -q, which has an effect only there.
 func skipsDefault(args []string) bool {
 	return len(args) > 0 && (strings.HasPrefix(args[0], "-q") || args[0] == "--disable")
 }
 
-// defaultConfig is where the options that always hold are; "" where the user has
-// no home.
+// defaultConfig returns the path of the default configuration file, or "" if the user has no home
+// directory.
 func defaultConfig() string {
 	dir := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) { // such a one does not count
+	if !filepath.IsAbs(dir) { // a relative one is ignored
 		home, err := os.UserHomeDir()
 		if err != nil || home == "" {
 			return ""
@@ -29,8 +29,8 @@ func defaultConfig() string {
 	return filepath.Join(dir, "fetch1738", "config")
 }
 
-// readDefault reads the default configuration file, if there is one. One that
-// somebody else may have written is refused: options can send passwords anywhere.
+// readDefault reads the default configuration file, if it exists. It refuses a file that another
+// user may have written, because options can send passwords anywhere.
 func (c *CommandLine) readDefault() error {
 	path := defaultConfig()
 	if path == "" {
@@ -46,7 +46,7 @@ func (c *CommandLine) readDefault() error {
 	if err == nil {
 		err = readConfig(c, path)
 	}
-	const escape = "; -q as the first option passes the file over"
+	const escape = "; use -q as the first option to skip this file"
 	switch {
 	case err == nil:
 		return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// modeAndOwner is what is known of a file.
+// modeAndOwner is a file with this mode and owner.
 type modeAndOwner struct {
 	mode fs.FileMode
 	uid  int
@@ -30,7 +30,7 @@ func TestTrusted(t *testing.T) {
 		want bool
 	}{
 		{modeAndOwner{0o600, me}, true},
-		{modeAndOwner{0o664, me}, true}, // a group of one's own is usual
+		{modeAndOwner{0o664, me}, true}, // users often have a group of their own
 		{modeAndOwner{0o644, 0}, true},
 		{modeAndOwner{0o666, me}, false},
 		{modeAndOwner{0o602, 0}, false},

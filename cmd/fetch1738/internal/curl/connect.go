@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
-
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/locator"
@@ -19,10 +18,10 @@ func setLogin(c *CommandLine, value string) error {
 	return nil
 }
 
-// netrcUse is what -n and --netrc-optional set.
+// netrcUse is the field that -n and --netrc-optional set.
 func netrcUse(o *plan.Operation) *plan.NetrcMode { return &o.Login.Netrc }
 
-// setPasswordFD lets passwords come from a file descriptor.
+// setPasswordFD is --password-fd.
 func setPasswordFD(c *CommandLine, value string) error {
 	n, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
@@ -51,7 +50,7 @@ func setNameServers(c *CommandLine, value string) (err error) {
 	return err
 }
 
-// addResolve reads "[+]HOST:PORT:ADDRESS[,ADDRESS]..." or "-HOST:PORT".
+// addResolve parses "[+]HOST:PORT:ADDRESS[,ADDRESS]..." or "-HOST:PORT".
 func addResolve(c *CommandLine, value string) error {
 	entry, err := dial.ParseHostEntry(value)
 	if err != nil {
@@ -61,7 +60,7 @@ func addResolve(c *CommandLine, value string) error {
 	return nil
 }
 
-// addRoute reads "HOST1:PORT1:HOST2:PORT2".
+// addRoute parses "HOST1:PORT1:HOST2:PORT2".
 func addRoute(c *CommandLine, value string) error {
 	r, err := dial.ParseRoute(value)
 	if err != nil {
@@ -71,11 +70,11 @@ func addRoute(c *CommandLine, value string) error {
 	return nil
 }
 
-// family is what -4 and -6 set.
+// family is the field that -4 and -6 set.
 func family(o *plan.Operation) *string { return &o.Connect.Dialer.Family }
 
-// setProxy is -x, and with a scheme the likes of --socks5, whose value may have
-// one all the same.
+// setProxy is -x and, with a scheme, an option such as --socks5. A scheme in the value takes
+// precedence.
 func setProxy(scheme string, http10 bool) Setter {
 	return func(c *CommandLine, value string) error {
 		if scheme != "" && !strings.Contains(value, "://") {

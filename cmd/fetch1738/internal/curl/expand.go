@@ -7,7 +7,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curlvar"
 )
 
-// expandPrefix before an option's long name expands variables in its value.
+// expandPrefix is the prefix of a long option name that expands variables in the value.
 const expandPrefix = "expand-"
 
 // addVariable is --variable.
@@ -20,7 +20,7 @@ func addVariable(c *CommandLine, value string) error {
 	return err
 }
 
-// expanding is o as --expand-NAME.
+// expanding returns o as --expand-NAME.
 func (o Option) expanding() Option {
 	set := o.Set
 	o.Short, o.Long = "", expandPrefix+o.Long

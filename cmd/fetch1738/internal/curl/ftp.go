@@ -10,14 +10,14 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 )
 
-// setFTPPort reads "-", or an address, interface or name, with a port or two
-// behind it or not: "192.0.2.1:32000-33000", "[2001:db8::1]:32000", ":32000".
+// setFTPPort parses "-", or an address, interface or host name, optionally followed by a port or a
+// range of ports: "192.0.2.1:32000-33000", "[2001:db8::1]:32000", ":32000".
 func setFTPPort(c *CommandLine, value string) error {
 	active := new(ftp.Active)
 	rest := ""
 	switch end := strings.IndexByte(value, ']'); {
 	case value == "":
-		return errors.New("expected an address, or - for this machine's own")
+		return errors.New("expected an address, or - for the local address")
 	case value == "-":
 	case value[0] == '[' && end > 0:
 		active.Host, rest = value[1:end], value[end+1:]
@@ -44,10 +44,10 @@ func setFTPPort(c *CommandLine, value string) error {
 	return nil
 }
 
-// setPassive undoes -P.
+// setPassive is --ftp-pasv, which undoes -P.
 func setPassive(c *CommandLine, value string) error {
 	if value != "true" {
-		return errors.New("cannot be switched off; -P, --ftp-port does that")
+		return errors.New("cannot be switched off; use -P, --ftp-port for active mode")
 	}
 	c.op.FTP.Session.Active = nil
 	return nil
@@ -87,7 +87,7 @@ func setFTPMethod(c *CommandLine, value string) error {
 
 func addQuote(c *CommandLine, value string) error {
 	if strings.Trim(value, "+-*") == "" || strings.ContainsAny(value, "\r\n\x00") {
-		return errors.New("expected a command, without CR, LF and NUL")
+		return errors.New("expected a command without CR, LF or NUL")
 	}
 	c.op.FTP.Quotes = append(c.op.FTP.Quotes, value)
 	return nil

@@ -10,29 +10,29 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
-// addHeader passes over what is no header line, as curl does.
+// addHeader adds a header line. As in curl, a malformed one is ignored.
 func addHeader(c *CommandLine, line string) {
 	if _, _, err := plan.HeaderLine(line); err != nil {
-		c.warn("%v; it is not sent", err)
+		c.warn("%v; ignored", err)
 		return
 	}
 	c.op.HTTP.Headers = append(c.op.HTTP.Headers, line)
 }
 
-// addCookie takes cookies as they are sent. curl reads a file of them, or starts
-// to keep them, where there is no "=".
+// addCookie adds cookies in the form in which they are sent. Without a "=", curl reads a cookie
+// file or starts to store cookies; this is not supported.
 func addCookie(c *CommandLine, value string) error {
 	switch {
 	case !strings.Contains(value, "="):
-		return errors.New("NAME=VALUE only; cookies out of a file are beyond this program: use curl for this")
+		return errors.New("expected NAME=VALUE; cookie files are " + useCurl)
 	case strings.ContainsAny(value, "\r\n\x00"):
-		return errors.New("a cookie cannot hold CR, LF or NUL")
+		return errors.New("a cookie cannot contain CR, LF or NUL")
 	}
 	c.op.HTTP.Cookies = append(c.op.HTTP.Cookies, value)
 	return nil
 }
 
-// setReferer reads "URL", "URL;auto" or ";auto".
+// setReferer parses "URL", "URL;auto" or ";auto".
 func setReferer(c *CommandLine, value string) error {
 	value, c.op.HTTP.AutoReferer = strings.CutSuffix(value, ";auto")
 	c.op.HTTP.Referer = nil
@@ -42,7 +42,7 @@ func setReferer(c *CommandLine, value string) error {
 	return nil
 }
 
-// setLocation is --follow undone, as in curl.
+// setLocation is --location. As in curl, it undoes --follow.
 func setLocation(c *CommandLine, value string) (err error) {
 	c.op.HTTP.Location, err = strconv.ParseBool(value)
 	c.op.HTTP.Follow = false
@@ -55,13 +55,13 @@ func setFollow(c *CommandLine, value string) (err error) {
 	return err
 }
 
-// trustLocations is -L besides, as in curl.
+// trustLocations is --location-trusted. As in curl, it includes --location.
 func trustLocations(c *CommandLine, value string) (err error) {
 	c.op.HTTP.LocationTrusted, err = strconv.ParseBool(value)
 	return errors.Join(err, setLocation(c, value))
 }
 
-// keepPost makes a POST stay one after a redirect of that status.
+// keepPost is --post301, --post302 or --post303: a POST stays a POST after a redirect with status.
 func keepPost(status int) Setter {
 	return func(c *CommandLine, value string) error {
 		on, err := strconv.ParseBool(value)
@@ -73,7 +73,7 @@ func keepPost(status int) Setter {
 	}
 }
 
-// headerLines reads LINE, or with @FILE the lines of FILE.
+// headerLines parses LINE or, for @FILE, reads the lines of FILE.
 func headerLines(add func(*CommandLine, string)) Setter {
 	return func(c *CommandLine, value string) error {
 		lines := []byte(value)
@@ -98,7 +98,7 @@ func headerLines(add func(*CommandLine, string)) Setter {
 	}
 }
 
-var errLineEnd = errors.New("a header line cannot hold CR, LF or NUL")
+var errLineEnd = errors.New("a header line cannot contain CR, LF or NUL")
 
 func setMaxRedirects(c *CommandLine, value string) error {
 	n, err := strconv.Atoi(value)
@@ -114,16 +114,16 @@ func setMaxRedirects(c *CommandLine, value string) error {
 	return nil
 }
 
-// A dataFile says how the octets of --data @FILE are taken.
+// A dataFile converts the content of the file in --data @FILE.
 type dataFile func([]byte) []byte
 
-func asItIs(b []byte) []byte { return b }
+func unchanged(b []byte) []byte { return b }
 
 func withoutLineEnds(b []byte) []byte {
 	return slices.DeleteFunc(b, func(c byte) bool { return c == '\r' || c == '\n' || c == 0 })
 }
 
-// postData adds to what is posted; read is nil where "@" has no meaning.
+// postData adds to the data to post. If read is nil, "@" has no special meaning.
 func postData(read dataFile) Setter {
 	return func(c *CommandLine, value string) error {
 		part := []byte(value)
@@ -139,7 +139,7 @@ func postData(read dataFile) Setter {
 	}
 }
 
-// postEncoded adds to what is posted what urlEncoded makes of the value.
+// postEncoded adds the result of urlEncoded to the data to post.
 func postEncoded(c *CommandLine, value string) error {
 	part, err := c.urlEncoded(value)
 	if err == nil {
@@ -155,8 +155,8 @@ func addData(o *plan.Operation, part []byte) {
 	o.HTTP.Data = append([]byte{}, part...)
 }
 
-// addQuery adds to what is searched for: behind "+" what is encoded already, else
-// what urlEncoded makes of the value.
+// addQuery adds to the query part of the URL: after a "+" the rest of the value, which is already
+// encoded; else the result of urlEncoded.
 func addQuery(c *CommandLine, value string) error {
 	part, encoded := strings.CutPrefix(value, "+")
 	if !encoded {
@@ -169,8 +169,8 @@ func addQuery(c *CommandLine, value string) error {
 	return nil
 }
 
-// urlEncoded reads "CONTENT", "=CONTENT", "NAME=CONTENT", "@FILE" or "NAME@FILE",
-// and encodes the content but not the name.
+// urlEncoded parses "CONTENT", "=CONTENT", "NAME=CONTENT", "@FILE" or "NAME@FILE", and encodes the
+// content but not the name.
 func (c *CommandLine) urlEncoded(value string) (string, error) {
 	at := strings.IndexAny(value, "=@")
 	if at < 0 {
@@ -190,7 +190,7 @@ func (c *CommandLine) urlEncoded(value string) (string, error) {
 	return name + encodeForm(content), nil
 }
 
-// encodeForm encodes all but letters, digits and "-._~"; a space becomes "+".
+// encodeForm percent-encodes all but letters, digits and "-._~"; a space becomes "+".
 func encodeForm(s string) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder

@@ -2,8 +2,9 @@ package curl
 
 import "strings"
 
-// Nearest is the one of names that is most like a misspelt one: the only one
-// that begins so, or else one that two mistakes of typing lead to; "" is none.
+// Nearest returns the one of names that a misspelt name probably means: the only one with that
+// prefix, or else the one with the fewest typing mistakes, at most two. It returns "" if there is
+// no such name.
 func Nearest(name string, names []string) string {
 	longer := ""
 	for _, n := range names {
@@ -27,8 +28,8 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// mistakes is how many octets have to be put in, left out, changed or exchanged
-// with the next one to make a into b.
+// mistakes returns the number of bytes that must be inserted, deleted, replaced or swapped with
+// the next byte to change a into b.
 func mistakes(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

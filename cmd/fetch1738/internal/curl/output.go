@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
-// setClobber carries out --clobber, --no-clobber does the opposite.
+// setClobber is --clobber and --no-clobber.
 func setClobber(c *CommandLine, value string) error {
 	c.op.Output.Clobber = plan.ClobberNever
 	if value == strconv.FormatBool(true) {
@@ -19,14 +19,14 @@ func setClobber(c *CommandLine, value string) error {
 	return nil
 }
 
-// setFileMode reads the permissions of --create-file-mode, in octal.
+// setFileMode is --create-file-mode.
 func setFileMode(c *CommandLine, value string) error {
 	mode, err := strconv.ParseUint(value, 8, 32)
 	switch {
 	case err != nil || strings.HasPrefix(value, "+"):
 		return errors.New("expected permissions in octal, such as 0640")
 	case mode > 0o777:
-		return errors.New("too large number")
+		return errors.New("number too large")
 	}
 	c.op.FileMode = fs.FileMode(mode)
 	return nil
@@ -46,8 +46,7 @@ func setRemoteName(c *CommandLine, value string) error {
 	return err
 }
 
-// setNull is for a URL whose document nobody wants; as the others, it counts for
-// one URL.
+// setNull is --out-null. Like -o and -O, it applies to one URL.
 func setNull(c *CommandLine, value string) error {
 	on, err := strconv.ParseBool(value)
 	c.op.Outputs = append(c.op.Outputs, plan.Destination{Null: on})
@@ -65,7 +64,7 @@ func setWriteOut(c *CommandLine, value string) error {
 		if err != nil {
 			return err
 		}
-		value = string(withoutLineEnds(b)) // as curl does: a line end is \n
+		value = string(withoutLineEnds(b)) // as in curl: only \n in the format is a line end
 	}
 	c.op.Output.WriteOut = value
 	return nil
@@ -76,7 +75,7 @@ func addUpload(c *CommandLine, value string) error {
 	return nil
 }
 
-// setVerbose is -v. The last of it, --trace and --trace-ascii counts.
+// setVerbose is -v. Of -v, --trace and --trace-ascii the last one takes effect.
 func setVerbose(c *CommandLine, value string) error {
 	on, err := strconv.ParseBool(value)
 	c.overrideTrace("-v, --verbose", plan.TraceLines, "%")

@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// schemes reads "=ftp,gopher", "-http", "all,-file" and the like.
+// schemes parses "=ftp,gopher", "-http", "all,-file" and so on.
 func schemes(field func(*plan.Operation) *plan.SchemeSet) Setter {
 	return func(c *CommandLine, value string) error {
 		set := field(c.op)
@@ -54,7 +54,7 @@ func addZone(c *CommandLine, value string) error {
 	return err
 }
 
-// addGateway reads "SCHEME=URL".
+// addGateway parses "SCHEME=URL".
 func addGateway(c *CommandLine, value string) error {
 	scheme, url, found := strings.Cut(value, "=")
 	if !found || scheme == "" || !strings.Contains(url, ":") {

@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// What is encoded is what was meant, and goes unchanged through a URL.
+// Decoding reverses the encoding, and a URL carries encoded data unchanged.
 func FuzzEncodeForm(f *testing.F) {
 	for _, s := range []string{"a b&c=d", "\x00\xff%20+", "é~-_.*", ""} {
 		f.Add(s)

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// setRate is --rate: how far apart transfers start, however long they take.
+// setRate is --rate: the interval between the starts of transfers.
 func setRate(c *CommandLine, value string) error {
 	interval, err := parseRate(value)
 	c.Global.Interval = interval
 	return err
 }
 
-// parseRate reads "N", "N/UNIT" or "N/COUNT UNIT", such as 2/s, 3/5m and 10, which
-// is 10/h, and gives the time from one to the next.
+// parseRate parses "N", "N/UNIT" or "N/COUNTUNIT", such as 2/s, 3/5m and 10, which means 10/h. It
+// returns the interval between the starts of two transfers.
 func parseRate(value string) (time.Duration, error) {
 	text, unit, given := strings.Cut(value, "/")
 	n, err := strconv.ParseInt(text, 10, 32)
@@ -35,7 +35,7 @@ func parseRate(value string) (time.Duration, error) {
 	length, known := units[unit[digits:]]
 	switch {
 	case n == 0 || count == 0 || !known:
-		return 0, errors.New("expected a number of transfers in a time, such as 2/s, 3/5m or 10/h")
+		return 0, errors.New("expected transfers per time, such as 2/s, 3/5m or 10/h")
 	case err != nil || count > math.MaxInt64/int64(length):
 		return 0, errors.New("number too large")
 	}

@@ -2,21 +2,23 @@ package curl
 
 import "strings"
 
-// A Refusal is options of curl's that are not to be had here, and why.
+// A Refusal lists options of curl's that are not supported, and the reason.
 type Refusal struct {
-	Options string // names; a letter and a slash come before the name of those that have one
+	Options string // long names, each after its letter and a slash if it has a letter
 	Why     string
 }
 
-// Refusals are all options of curl's that are not among Options.
+// useCurl is the reason given for most of them.
+const useCurl = "not supported; use curl for this"
+
+// Refusals returns all options of curl's that [Options] does not return.
 func Refusals() []Refusal {
 	const (
-		useCurl = "is beyond this program: use curl for this"
-		noSuch  = "is about a scheme or system this program has nothing to do with: use curl for this"
-		gone    = "has no effect in curl either any more"
+		noSuch = "for an unsupported scheme or system; use curl for this"
+		gone   = "not supported; current versions of curl ignore it too"
 	)
 	return []Refusal{
-		{"tls13-ciphers", "is not heeded: all ciphers of TLS 1.3 are sound, and none is chosen here"},
+		{"tls13-ciphers", "not supported; all cipher suites of TLS 1.3 are secure and always offered"},
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url " +
 			"dump-ca-embed ech engine false-start form-escape form-string " +
@@ -36,8 +38,8 @@ func Refusals() []Refusal {
 	}
 }
 
-// unknownOption says what there is to be said of an option that is not in a
-// table, given by its long name or its letter.
+// unknownOption returns the error text for an option that is not in table, given by its long name
+// or its letter.
 func unknownOption(long, short string, table []Option) string {
 	said, known := RefusedOption(long, short)
 	if near := NearestOption(long, table); !known && near != "" {
@@ -46,20 +48,20 @@ func unknownOption(long, short string, table []Option) string {
 	return said
 }
 
-// RefusedOption says what there is to be said of an option that is not among
-// options, given by its long name or its letter, and whether curl has it.
+// RefusedOption returns the error text for an option that [Options] does not return, given by its
+// long name or its letter, and reports whether curl has the option.
 func RefusedOption(long, short string) (said string, known bool) {
 	spelled := "--" + long
 	if short != "" {
 		spelled = "-" + short
 	}
 	if short == "F" { // --form is ours, for Gopher+
-		return "option -F of curl's is beyond this program: use curl for this", true
+		return "option -F: " + useCurl, true
 	}
 	if name, ok := strings.CutPrefix(long, expandPrefix); ok {
 		for _, o := range Options() {
 			if o.Long == name { // a switch
-				return "option " + spelled + ": there is no value to expand", true
+				return "option " + spelled + ": --" + name + " does not take a value", true
 			}
 		}
 		long = name
@@ -71,15 +73,14 @@ func RefusedOption(long, short string) (said string, known bool) {
 				letter, name = "", letter
 			}
 			if name == long || letter == short && short != "" {
-				return "option " + spelled + " of curl's " + r.Why, true
+				return "option " + spelled + ": " + r.Why, true
 			}
 		}
 	}
 	return "option " + spelled + ": is unknown", false
 }
 
-// NearestOption is the option of a table that a misspelt name may mean; "" is
-// none.
+// NearestOption returns the option of table that a misspelt name may mean, or "".
 func NearestOption(long string, table []Option) string {
 	var names []string
 	for _, o := range table {

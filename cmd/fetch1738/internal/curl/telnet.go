@@ -34,7 +34,7 @@ func setTelnetFilter(c *CommandLine, value string) error {
 		c.op.Telnet.Bare = value == "off"
 		return nil
 	}
-	return errors.New("is safe or off")
+	return errors.New("expected safe or off")
 }
 
 func setTelnetScript(c *CommandLine, name string) error {
@@ -55,10 +55,10 @@ func setTelnetScript(c *CommandLine, name string) error {
 	return err
 }
 
-// parseScript reads a script. It is never nil, unless there is an error.
+// parseScript parses a script. Without an error, the result is not nil.
 func parseScript(text string) ([]plan.ScriptLine, error) {
 	if len(text) > maxScript {
-		return nil, fmt.Errorf("the script has more than %d octets", maxScript)
+		return nil, fmt.Errorf("the script is longer than %d bytes", maxScript)
 	}
 	script := []plan.ScriptLine{}
 	number := 0
@@ -85,7 +85,7 @@ func parseScriptLine(line string) (plan.ScriptLine, error) {
 	case "timeout":
 		n, err := strconv.ParseFloat(strings.TrimSpace(arg), 64)
 		if err != nil || !(n >= 1e-9) || n > math.MaxInt32 {
-			return l, errors.New("timeout wants a number of seconds")
+			return l, errors.New("timeout requires a number of seconds")
 		}
 		l.Timeout = time.Duration(n * float64(time.Second))
 		return l, nil
@@ -93,17 +93,18 @@ func parseScriptLine(line string) (plan.ScriptLine, error) {
 		arg, l.Enter = cutEnter(arg)
 	case "expect":
 		if arg == "" {
-			return l, errors.New("expect wants a text")
+			return l, errors.New("expect requires a text")
 		}
 	default:
-		return l, fmt.Errorf("%s is none of expect, send, timeout", fetch.Printable(verb))
+		return l, fmt.Errorf("unknown command %s; expected expect, send or timeout", fetch.Printable(verb))
 	}
 	var err error
 	l.Text, err = unescapeScript(arg)
 	return l, err
 }
 
-// cutEnter takes \c off the end of a text.
+// cutEnter removes \c from the end of a text. enter reports whether the Enter key follows the
+// text, which \c prevents.
 func cutEnter(text string) (rest string, enter bool) {
 	rest, found := strings.CutSuffix(text, `\c`)
 	backslashes := len(rest) - len(strings.TrimRight(rest, `\`))
@@ -123,22 +124,22 @@ func unescapeScript(text string) (string, error) {
 		i++
 		switch {
 		case i == len(text):
-			return "", errors.New(`a \ at the end means nothing`)
+			return "", errors.New(`incomplete escape sequence \ at the end`)
 		case strings.IndexByte(`rnt\`, text[i]) >= 0:
 			b.WriteByte("\r\n\t\\"[strings.IndexByte(`rnt\`, text[i])])
 		case text[i] == 'x' && i+2 < len(text):
 			n, err := strconv.ParseUint(text[i+1:i+3], 16, 8)
 			if err != nil {
-				return "", fmt.Errorf(`\%s: two hexadecimal digits follow \x`, fetch.Printable(text[i:i+3]))
+				return "", fmt.Errorf(`\%s: \x requires two hexadecimal digits`, fetch.Printable(text[i:i+3]))
 			}
 			b.WriteByte(byte(n))
 			i += 2
 		default:
-			return "", fmt.Errorf(`\%s means nothing`, fetch.Printable(text[i:i+1]))
+			return "", fmt.Errorf(`unknown escape sequence \%s`, fetch.Printable(text[i:i+1]))
 		}
 	}
 	return b.String(), nil
 }
 
-// maxScript bounds a script, in octets.
+// maxScript is the maximum size of a script, in bytes.
 const maxScript = 1 << 20

@@ -23,7 +23,7 @@ func TestParseScript(t *testing.T) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	if got, err := parseScript(""); got == nil || len(got) != 0 || err != nil {
-		t.Errorf("of nothing: %v, %v", got, err)
+		t.Errorf("empty script: %v, %v", got, err)
 	}
 	for _, bad := range []string{"x", "expect", "expect ", "timeout", "timeout 0", "timeout -1", "timeout NaN", "timeout 1e300", `send \`, `send \q`, `send \x1`, `send \xzz`, strings.Repeat("\n", maxScript+1)} {
 		if got, err := parseScript(bad); err == nil {
@@ -32,7 +32,7 @@ func TestParseScript(t *testing.T) {
 	}
 }
 
-// FuzzTelnetScript: what was read of a script, written again, is read the same.
+// FuzzTelnetScript checks that a parsed script, written and parsed again, is the same.
 func FuzzTelnetScript(f *testing.F) {
 	f.Add("# c\nexpect login:\nsend joe\\x00\\c\ntimeout 1.5\n")
 	f.Add("send \\\\c\r\n\texpect \\t\\n\nsend\n")

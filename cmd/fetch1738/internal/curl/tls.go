@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
-// setCertificate reads "FILE[:PASSWORD]"; "\:" is a colon in the file's name.
+// setCertificate parses "FILE[:PASSWORD]"; "\:" is a colon in the file name.
 func setCertificate(c *CommandLine, value string) error {
 	if strings.HasPrefix(value, "pkcs11:") {
-		return errors.New("a certificate comes from a file here, not from a token")
+		return errors.New("PKCS #11 tokens are not supported; name a file")
 	}
 	var name strings.Builder
 	for i := 0; i < len(value); i++ {
@@ -32,7 +31,7 @@ func setCertificate(c *CommandLine, value string) error {
 	return nil
 }
 
-// setFormat reads PEM or DER.
+// setFormat parses PEM or DER.
 func setFormat(field func(*plan.Identity) *bool) Setter {
 	return func(c *CommandLine, value string) error {
 		switch strings.ToUpper(value) {
@@ -40,7 +39,7 @@ func setFormat(field func(*plan.Identity) *bool) Setter {
 			*field(&c.op.TLS.Identity) = strings.EqualFold(value, "DER")
 			return nil
 		case "P12":
-			return errors.New("PKCS #12 is not read here; openssl pkcs12 -in FILE -out FILE.pem makes PEM of it")
+			return errors.New("PKCS #12 is not supported; convert the file: openssl pkcs12 -in FILE -out FILE.pem")
 		}
 		return errors.New("expected PEM or DER")
 	}
@@ -64,8 +63,8 @@ func setMaxTLS(c *CommandLine, value string) error {
 	return nil
 }
 
-// setCiphers reads names of OpenSSL or of the standards, with ":" between them.
-// As in OpenSSL, some that are unknown do no harm.
+// setCiphers parses OpenSSL or IANA names, separated by ":". As in OpenSSL, unknown names are
+// ignored unless all are unknown.
 func setCiphers(c *CommandLine, value string) error {
 	known := make(map[string]uint16)
 	for _, s := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
@@ -78,12 +77,12 @@ func setCiphers(c *CommandLine, value string) error {
 		}
 	}
 	if c.op.TLS.Ciphers == nil {
-		return fault.Errorf(fault.Ciphers, "--ciphers %s: none of them is known; name ciphers such as ECDHE-RSA-AES128-GCM-SHA256, not groups of them", value)
+		return fault.Errorf(fault.Ciphers, "--ciphers %s: no known cipher; use names such as ECDHE-RSA-AES128-GCM-SHA256, not groups", value)
 	}
 	return nil
 }
 
-// openSSLName is OpenSSL's name of a cipher suite.
+// openSSLName returns OpenSSL's name of a cipher suite, given its IANA name.
 func openSSLName(name string) string {
 	name = strings.TrimPrefix(name, "TLS_")
 	return strings.NewReplacer(

@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// The name of every suite is one that OpenSSL knows it by.
+// setCiphers accepts OpenSSL and IANA names and ignores unknown ones.
 func TestCipherNames(t *testing.T) {
 	c := New(stdio.Streams{}, Options())
 	err := setCiphers(c, "ecdhe-rsa-aes128-gcm-sha256:AES256-SHA:ECDHE-ECDSA-CHACHA20-POLY1305,DES-CBC3-SHA NOSUCH TLS_RSA_WITH_AES_128_CBC_SHA256:ECDHE-RSA-AES256-SHA")
@@ -25,7 +25,7 @@ func TestCipherNames(t *testing.T) {
 	}
 }
 
-// The password behind a certificate's name is no part of it.
+// The password after the certificate's file name is not part of the name.
 func FuzzCertificateName(f *testing.F) {
 	f.Add("a.pem:secret")
 	f.Add(`a\:b\\c`)

@@ -12,20 +12,20 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// A Setter carries out one option on what the command line has said so far. The
-// value of a switch is "true", or "false" for --no-NAME. Those of one kind of value
-// are here, those of one option stand by what they set.
+// A Setter applies one option to the command line parsed so far. The value of a switch is "true",
+// or "false" for --no-NAME. This file has the Setters for a kind of value; a Setter for one option
+// is in the file of its subject.
 type Setter func(c *CommandLine, value string) error
 
-// ErrNotNumeric is what is wrong with a value that should be a number.
+// Errors for a value that must be a number, in curl's words.
 var (
 	ErrNotNumeric  = errors.New("expected a proper numerical parameter")
 	errNotPositive = errors.New("expected a positive numerical parameter")
 	errTooLarge    = errors.New("number too large")
 )
 
-// maxSeconds is what curl can count in milliseconds. Less than that may still be
-// more than a time.Duration, which is no limit then.
+// maxSeconds is the most seconds that curl can represent in milliseconds. A smaller number may
+// still exceed a time.Duration; then it means no limit.
 const maxSeconds = math.MaxInt64 / 1000
 
 func toggle(field func(*plan.Operation) *bool) Setter {
@@ -35,7 +35,7 @@ func toggle(field func(*plan.Operation) *bool) Setter {
 	}
 }
 
-// inverse is for switches that are on to begin with.
+// inverse is for switches that are on by default.
 func inverse(field func(*plan.Operation) *bool) Setter {
 	return func(c *CommandLine, value string) error {
 		on, err := strconv.ParseBool(value)
@@ -44,10 +44,10 @@ func inverse(field func(*plan.Operation) *bool) Setter {
 	}
 }
 
-// ignore is for switches that change nothing either way.
+// ignore is for switches without effect.
 func ignore(*CommandLine, string) error { return nil }
 
-// always is for switches that are on and cannot be switched off.
+// always is for switches that are always on.
 func always(_ *CommandLine, value string) error {
 	if value != "true" {
 		return errors.New("cannot be switched off")
@@ -62,7 +62,7 @@ func text(field func(*plan.Operation) *string) Setter {
 	}
 }
 
-// optionalText is for options whose empty value differs from their absence.
+// optionalText is for options whose empty value has a meaning of its own.
 func optionalText(field func(*plan.Operation) **string) Setter {
 	return func(c *CommandLine, value string) error {
 		*field(c.op) = &value
@@ -70,8 +70,7 @@ func optionalText(field func(*plan.Operation) **string) Setter {
 	}
 }
 
-// atMost is for a number from 1 to limit; for another one the usual is taken, as
-// curl does.
+// atMost is for a number from 1 to limit. As in curl, any other number means usual.
 func atMost(limit, usual int, field func(*plan.Operation) *int) Setter {
 	return func(c *CommandLine, value string) error {
 		if err := count(field)(c, value); err != nil {
@@ -98,8 +97,8 @@ func count(field func(*plan.Operation) *int) Setter {
 	}
 }
 
-// choice is a switch for one value of a field; switched off it takes back no
-// other's.
+// choice is a switch that sets a field to value. Switched off, it resets the field only if the
+// field has that value.
 func choice[T comparable](field func(*plan.Operation) *T, value T) Setter {
 	return func(c *CommandLine, text string) error {
 		on, err := strconv.ParseBool(text)
@@ -116,7 +115,7 @@ func choice[T comparable](field func(*plan.Operation) *T, value T) Setter {
 	}
 }
 
-// natural reads a number that is not negative.
+// natural parses a number that is not negative.
 func natural(value string) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
 	switch {
@@ -128,7 +127,7 @@ func natural(value string) (int64, error) {
 	return n, nil
 }
 
-// Seconds reads a decimal number of seconds; 0 is no limit.
+// Seconds parses a decimal number of seconds; 0 means no limit.
 func Seconds(field func(*plan.Operation) *time.Duration) Setter {
 	return func(c *CommandLine, value string) error {
 		n, err := strconv.ParseFloat(value, 64)
@@ -145,7 +144,7 @@ func Seconds(field func(*plan.Operation) *time.Duration) Setter {
 	}
 }
 
-// size reads a number of octets, with a suffix such as k, M or G.
+// size parses a number of bytes with an optional suffix such as k, M or G.
 func size(field func(*plan.Operation) *int64) Setter {
 	return func(c *CommandLine, value string) error {
 		shift := 0
@@ -166,7 +165,7 @@ func size(field func(*plan.Operation) *int64) Setter {
 	}
 }
 
-// readFile reads a file that an option names; "-" is standard input.
+// readFile reads the file named in an option; "-" means standard input.
 func (c *CommandLine) readFile(name string) ([]byte, error) {
 	var b []byte
 	var err error
@@ -181,7 +180,7 @@ func (c *CommandLine) readFile(name string) ([]byte, error) {
 	return b, nil
 }
 
-// own is a switch of the command line itself.
+// own is for switches of the CommandLine itself.
 func own(field func(*CommandLine) *bool) Setter {
 	return func(c *CommandLine, value string) (err error) {
 		*field(c), err = strconv.ParseBool(value)

@@ -1,4 +1,4 @@
-// Package curldate reads dates as curl does (curl_getdate(3)).
+// Package curldate parses dates as curl does (curl_getdate(3)).
 package curldate
 
 import (
@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Parse reads a day, the name of a month and a year in any order, or eight digits
-// YYYYMMDD, with a time, a zone and the name of a weekday if need be. So it reads
-// RFC 1123, RFC 850, asctime and most of what people write. It knows no relative
-// dates. The time is in UTC; ok is whether text is a date.
+// Parse parses a day, a month name and a year in any order, or eight digits YYYYMMDD. A time, a zone
+// and the name of a weekday are optional. This covers RFC 1123, RFC 850, asctime and most dates
+// that people write, but no relative dates. The result is in UTC; ok reports whether text is a
+// date.
 func Parse(text string) (_ time.Time, ok bool) {
 	d := parser{text: text, month: -1, day: -1, year: -1}
 	for range maxParts {
-		d.at += len(d.rest()) - len(strings.TrimLeftFunc(d.rest(), isNoPart))
+		d.at += len(d.rest()) - len(strings.TrimLeftFunc(d.rest(), isSeparator))
 		if d.rest() == "" {
 			break
 		}
@@ -24,8 +24,7 @@ func Parse(text string) (_ time.Time, ok bool) {
 	return d.date()
 }
 
-// maxParts is how many words and numbers are looked at; what follows does
-// not count.
+// maxParts is the number of words and numbers that are read; the rest is ignored.
 const maxParts = 6
 
 type parser struct {
@@ -33,20 +32,20 @@ type parser struct {
 	at   int
 
 	weekday, zoned, timed bool
-	month, day, year      int // month from 0; -1 where it is not known yet
+	month, day, year      int // month from 0; -1 if not known yet
 	yearNext              bool
 	hour, minute, second  int
-	offset                int // to be added to get to UTC, in seconds
+	offset                int // in seconds; added to get UTC
 }
 
 func (d *parser) rest() string { return d.text[d.at:] }
 
-func isNoPart(r rune) bool {
+func isSeparator(r rune) bool {
 	letter := 'a' <= r|0x20 && r|0x20 <= 'z'
 	return r >= 0x80 || !letter && (r < '0' || r > '9')
 }
 
-// part reads one word or number.
+// part parses one word or number.
 func (d *parser) part() bool {
 	rest := d.rest()
 	word := len(rest) - len(strings.TrimLeft(strings.ToLower(rest), "abcdefghijklmnopqrstuvwxyz"))
@@ -78,7 +77,7 @@ var (
 	months   = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 )
 
-// name reads a word: a weekday, a month or a zone.
+// name interprets a word: a weekday, a month or a zone.
 func (d *parser) name(word string) bool {
 	for _, day := range weekdays {
 		if !d.weekday && (word == day || word == day[:3]) {
@@ -100,8 +99,8 @@ func (d *parser) name(word string) bool {
 	return true
 }
 
-// zoneMinutes is what is added to a time of a zone to get to UTC, as in curl's
-// table. Summer time is an hour less.
+// zoneMinutes returns the minutes to add to a time in zone to get UTC, as in curl's table. Summer
+// time is an hour less.
 func zoneMinutes(zone string) (int, bool) {
 	const military = "yxwvutsrqponzabcdefghiklm" // from -12 hours to +12
 	if len(zone) == 1 {
@@ -118,7 +117,7 @@ func zoneMinutes(zone string) (int, bool) {
 	return minutes, known
 }
 
-// clock reads "15:04" or "15:04:05".
+// clock parses "15:04" or "15:04:05".
 func (d *parser) clock(s string) bool {
 	var n [3]int
 	found := 0
@@ -146,7 +145,7 @@ func (d *parser) clock(s string) bool {
 	return true
 }
 
-// number reads a zone such as +0100, YYYYMMDD, a day or a year.
+// number interprets a zone such as +0100, YYYYMMDD, a day or a year.
 func (d *parser) number(n, digits int, sign byte) bool {
 	found := false
 	if !d.zoned && digits == 4 && n <= 1400 && (sign == '+' || sign == '-') {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// dates are what curl 7.88.1 makes of them, as it shows in If-Modified-Since;
-// "" is no date.
+// dates has the results of curl 7.88.1, taken from its If-Modified-Since; "" means that the text is
+// not a date.
 var dates = map[string]string{
 	"Sun, 06 Nov 1994 08:49:37 GMT":  "Sun, 06 Nov 1994 08:49:37 GMT",
 	"Sunday, 06-Nov-94 08:49:37 GMT": "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -50,8 +50,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: a date that is read is in UTC, to the second, and, written as
-// HTTP has it, is read as the same.
+// FuzzParse checks that a parsed date is in UTC and in whole seconds, and that parsing its HTTP form
+// returns the same date.
 func FuzzParse(f *testing.F) {
 	for text := range dates {
 		f.Add(text)
@@ -69,7 +69,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, ok := Parse(when.Format(http.TimeFormat))
 		if !ok || !again.Equal(when) {
-			t.Errorf("%q is %v, which is read as %v, %v", text, when, again, ok)
+			t.Errorf("%q is %v, which is parsed as %v, %v", text, when, again, ok)
 		}
 	})
 }

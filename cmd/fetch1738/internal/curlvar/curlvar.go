@@ -1,5 +1,5 @@
-// Package curlvar keeps the variables of curl's --variable, and expands them in
-// the values of --expand-NAME options.
+// Package curlvar implements the variables of curl's --variable and their expansion in the values
+// of --expand-NAME options.
 package curlvar
 
 import (
@@ -13,39 +13,39 @@ import (
 )
 
 const (
-	maxName     = 127        // octets in a variable's name
-	maxExpanded = 10_000_000 // octets in an expanded text
+	maxName     = 127        // bytes in a variable name
+	maxExpanded = 10_000_000 // bytes in an expanded text
 )
 
-// Variables are set by name. The zero value has none and is ready.
+// Variables is a set of named variables. The zero value is empty and ready to use.
 type Variables struct {
 	contents map[string]string
 }
 
-// Sources are where the content of a variable may come from.
+// Sources provides the content of variables.
 type Sources struct {
-	// Getenv looks up a variable of the environment.
+	// Getenv looks up an environment variable.
 	Getenv func(name string) (value string, ok bool)
-	// ReadFile reads a file; "-" is standard input.
+	// ReadFile reads a file; "-" means standard input.
 	ReadFile func(name string) ([]byte, error)
 }
 
-// ErrIgnored is in the error of a text that curl ignores with a warning.
+// ErrIgnored is wrapped by the error for a text that curl ignores with a warning.
 var ErrIgnored = errors.New("ignored")
 
-// Set does what --variable says:
+// Set sets a variable as --variable does:
 //
 //	NAME=CONTENT      or NAME@FILE
-//	NAME[2-10]=…      octets 2 to 10 of it; [2-] up to the end
-//	%NAME             that of the environment, which must have it
-//	%NAME=CONTENT     that of the environment, or else this; also %NAME@FILE
+//	NAME[2-10]=…      bytes 2 to 10 of the content; [2-] means up to the end
+//	%NAME             the environment variable NAME, which must exist
+//	%NAME=CONTENT     the environment variable, or else CONTENT; also %NAME@FILE
 //
-// No error shows a content.
+// Errors never contain the content of a variable.
 func (v *Variables) Set(text string, from Sources) error {
 	rest, imported := strings.CutPrefix(text, "%")
 	name := rest[:len(rest)-len(strings.TrimLeftFunc(rest, inName))]
 	if name == "" || len(name) > maxName {
-		return fmt.Errorf("a variable's name has 1 to %d letters, digits and underscores: %w", maxName, ErrIgnored)
+		return fmt.Errorf("a variable name must have 1 to %d letters, digits or underscores: %w", maxName, ErrIgnored)
 	}
 	rest = rest[len(name):]
 	if imported {
@@ -55,7 +55,7 @@ func (v *Variables) Set(text string, from Sources) error {
 			v.set(name, value)
 			return nil
 		case rest == "":
-			return fmt.Errorf("the environment has no variable %s; %%%s=CONTENT gives a default", name, name)
+			return fmt.Errorf("environment variable %s is not set; use %%%s=CONTENT to set a default", name, name)
 		}
 	}
 	part, rest, err := cutRange(rest)
@@ -71,7 +71,7 @@ func (v *Variables) Set(text string, from Sources) error {
 		content, given = string(b), true
 	}
 	if !given {
-		return fmt.Errorf("variable %s: expected =CONTENT or @FILE behind the name: %w", name, ErrIgnored)
+		return fmt.Errorf("variable %s: expected =CONTENT or @FILE after the name: %w", name, ErrIgnored)
 	}
 	v.set(name, part.of(content))
 	return nil
@@ -88,10 +88,10 @@ func inName(r rune) bool {
 	return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '_'
 }
 
-// span is the octets of a content that are wanted, the last one included.
+// span is a range of bytes, including last.
 type span struct{ first, last int64 }
 
-// cutRange takes "[first-last]" or "[first-]" off the start of s.
+// cutRange parses and removes "[first-last]" or "[first-]" at the start of s.
 func cutRange(s string) (part span, rest string, err error) {
 	part.last = math.MaxInt64
 	inside, isRange := strings.CutPrefix(s, "[")
@@ -102,7 +102,7 @@ func cutRange(s string) (part span, rest string, err error) {
 	first, last, hyphen := strings.Cut(inside, "-")
 	ok := closed && hyphen && number(first, &part.first) && (last == "" || number(last, &part.last))
 	if !ok || part.first > part.last {
-		return part, "", errors.New("expected a range of octets such as [2-10] or [2-]")
+		return part, "", errors.New("expected a byte range such as [2-10] or [2-]")
 	}
 	return part, rest, nil
 }
@@ -121,10 +121,10 @@ func (p span) of(content string) string {
 	return content[p.first : min(p.last, size-1)+1]
 }
 
-// Expand replaces each {{NAME}} in text by the variable's content, which is empty
-// for one that is not set. "{{NAME:FUNCTION:FUNCTION}}" applies functions to it.
-// "\{{" is "{{" as it is. A name that cannot be one stays, and warn is told; so
-// does a text without any variable. No error shows a content.
+// Expand replaces each {{NAME}} in text with the content of the variable, or with nothing if the
+// variable is not set. "{{NAME:FUNCTION:FUNCTION}}" applies functions to the content. "\{{" is a
+// literal "{{". An invalid name is not replaced, and warn is called. A text without a variable is
+// not changed. Errors never contain the content of a variable.
 func (v *Variables) Expand(text string, warn func(string)) (string, error) {
 	var b strings.Builder
 	expanded := false
@@ -141,13 +141,13 @@ func (v *Variables) Expand(text string, warn func(string)) (string, error) {
 		}
 		inside, behind, closed := strings.Cut(after, "}}")
 		if !closed {
-			warn("a {{ without its }} is left as it is")
+			warn("{{ without }} is not expanded")
 			break
 		}
 		b.WriteString(before)
 		name, functions, _ := strings.Cut(inside, ":")
 		if name == "" || len(name) > maxName || strings.TrimFunc(name, inName) != "" {
-			warn("what is between {{ and }} is no variable's name and is left as it is")
+			warn("invalid variable name between {{ and }}; not expanded")
 			b.WriteString("{{" + inside + "}}")
 		} else {
 			content, err := v.apply(name, functions, strings.Contains(inside, ":"))
@@ -158,7 +158,7 @@ func (v *Variables) Expand(text string, warn func(string)) (string, error) {
 			expanded = true
 		}
 		if b.Len() > maxExpanded {
-			return "", fmt.Errorf("expanded to more than %d octets", maxExpanded)
+			return "", fmt.Errorf("the expanded value is longer than %d bytes", maxExpanded)
 		}
 		rest = behind
 	}
@@ -168,24 +168,24 @@ func (v *Variables) Expand(text string, warn func(string)) (string, error) {
 	return b.String() + rest, nil
 }
 
-// apply is the content of a variable after some functions.
+// apply returns the content of a variable after applying functions, if any.
 func (v *Variables) apply(name, functions string, any bool) (string, error) {
 	content := v.contents[name]
 	if any {
 		for function := range strings.SplitSeq(functions, ":") {
 			var known bool
 			if content, known = call(function, content); !known {
-				return "", fmt.Errorf("variable %s: unknown function %q; there are trim, json, url, b64 and 64dec", name, function)
+				return "", fmt.Errorf("variable %s: unknown function %q; expected trim, json, url, b64 or 64dec", name, function)
 			}
 		}
 	}
 	if strings.IndexByte(content, 0) >= 0 {
-		return "", fmt.Errorf("variable %s: its content has a NUL, which no option can have; encode it by a function such as {{%s:b64}}", name, name)
+		return "", fmt.Errorf("variable %s: the content has a NUL byte; encode it, for example with {{%s:b64}}", name, name)
 	}
 	return content, nil
 }
 
-// call is what a function makes of s; known is false for one that there is not.
+// call applies function to s. known reports whether there is such a function.
 func call(function, s string) (result string, known bool) {
 	switch function {
 	case "trim":
@@ -202,7 +202,7 @@ func call(function, s string) (result string, known bool) {
 	return "", false
 }
 
-// quoteJSON is s inside a JSON string. Octets from 80 on stay, as in curl.
+// quoteJSON escapes s for a JSON string. As in curl, bytes from 0x80 are not changed.
 func quoteJSON(s string) string {
 	var b strings.Builder
 	for _, octet := range []byte(s) {

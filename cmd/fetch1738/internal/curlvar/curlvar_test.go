@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sources have the variable HOME_1, and a file of 0 to 9.
+// sources returns an environment with the variable HOME_1 and a file with the digits 0 to 9.
 var sources = Sources{
 	Getenv: func(name string) (string, bool) {
 		value, ok := map[string]string{"HOME_1": "/home", "EMPTY": ""}[name]

@@ -1,5 +1,5 @@
-// Package demo is the verb demo: one document by every scheme, from servers inside
-// the program.
+// Package demo implements the demo command, which fetches one document by every scheme from servers
+// inside the program.
 package demo
 
 import (
@@ -29,8 +29,8 @@ import (
 const help = `Usage: fetch1738 demo
 
 Starts a server for each scheme inside this program, fetches one document from
-each, and shows the conversation. Nothing leaves this machine. The exit code is
-1 if a transfer fails or the bytes differ.
+each, and shows the conversation. All traffic stays on this computer. The exit
+code is 1 if a transfer fails or the bytes differ.
 
   $ fetch1738 demo
 `
@@ -39,15 +39,15 @@ each, and shows the conversation. Nothing leaves this machine. The exit code is
 type demoScheme struct {
 	name  string
 	about string
-	// start gives the URL of the sample, without a slash at the end.
+	// start starts the server and returns the URL of the sample, without a trailing slash.
 	start func(ctx context.Context, sample fs.FS) (base string, stop func(), err error)
-	// document and listing are what follows it in the URLs of demoDocument and
-	// demoFolder; without a listing the scheme has no directories.
+	// document and listing are appended to that URL to get those of demoDocument and demoFolder.
+	// An empty listing means that the scheme has no directories.
 	document, listing string
-	// unwrap takes the document out of what carries it; nil where it comes as it is.
+	// unwrap extracts the document from the body. If nil, the body is the document.
 	unwrap func([]byte) ([]byte, error)
-	// search is what follows it in a URL that finds the document, where its own
-	// URL is known to the server only.
+	// search, if not empty, is appended to the URL to search for the document, for schemes in
+	// which only the server knows the URL of a document.
 	search string
 }
 
@@ -59,35 +59,35 @@ const (
 
 func demoSchemes() []demoScheme {
 	return []demoScheme{
-		{name: "file", about: "a path on this machine; nothing is dialled (RFC 1738 section 3.10)", start: copySample, document: "/pub/octets.bin", listing: "/pub/"},
-		{name: "ftp", about: "a CWD for each directory, then TYPE and RETR (section 3.2.2)", start: playing("ftp"), document: "/pub/octets.bin;type=i", listing: "/pub/"},
-		{name: "gopher", about: "the selector, a line end, and the answer is there (section 3.4)", start: playing("gopher"), document: "/9/pub/octets.bin", listing: "/1/pub"},
-		{name: "gopher+", about: "the same with a Gopher+ string, and the answer says how long it is (section 3.4.3)", start: playing("gopher"), document: "/9/pub/octets.bin%09%09+", listing: "/1/pub%09%09$"},
-		{name: "http", about: "the path as it is written (section 3.3)", start: playing("http"), document: "/pub/octets.bin"},
-		{name: "nntp", about: "GROUP and the number of an article, which has the document in base64 (section 3.7)", start: publishing, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
-		{name: "wais", about: "a search, and what it finds first, by its document-id (section 3.9)", start: playing("wais"), search: "/pub?octets"},
-		{name: "telnet", about: "a service that says the document to whoever connects (section 3.8)", start: sayingDocument, document: "/"},
-		{name: "prospero", about: "the directory server tells where the document is, and it is fetched from there by ftp (section 3.11)", start: play.Prospero, document: "//pub/octets.bin", listing: "//pub"},
+		{name: "file", about: "a path on this computer; no connection is made (RFC 1738 section 3.10)", start: copySample, document: "/pub/octets.bin", listing: "/pub/"},
+		{name: "ftp", about: "one CWD for each directory, then TYPE and RETR (section 3.2.2)", start: starterOf("ftp"), document: "/pub/octets.bin;type=i", listing: "/pub/"},
+		{name: "gopher", about: "the client sends the selector and CR LF, the server sends the document (section 3.4)", start: starterOf("gopher"), document: "/9/pub/octets.bin", listing: "/1/pub"},
+		{name: "gopher+", about: "the same with a Gopher+ string; the response begins with its length (section 3.4.3)", start: starterOf("gopher"), document: "/9/pub/octets.bin%09%09+", listing: "/1/pub%09%09$"},
+		{name: "http", about: "GET with the path as it is in the URL (section 3.3)", start: starterOf("http"), document: "/pub/octets.bin"},
+		{name: "nntp", about: "GROUP and an article number; the article contains the document in base64 (section 3.7)", start: startNews, document: "/pub/3", listing: "/pub", unwrap: unwrapArticle},
+		{name: "wais", about: "a search, then a fetch of the first hit by its document-id (section 3.9)", start: starterOf("wais"), search: "/pub?octets"},
+		{name: "telnet", about: "a service that sends the document to every client (section 3.8)", start: startTelnet, document: "/"},
+		{name: "prospero", about: "the directory server returns the location of the document, which is fetched from there by ftp (section 3.11)", start: play.Prospero, document: "//pub/octets.bin", listing: "//pub"},
 	}
 }
 
-// demoMail is a URL that designates no document.
+// demoMail is a URL that does not refer to a document.
 const demoMail = "mailto:user%25site@host.example"
 
 func demoRefused() []string {
 	return []string{"gopher://127.0.0.1:25/0HELO%20there", "ftp://127.0.0.1/pub/x%0D%0ADELE%20y"}
 }
 
-// Command is the verb.
+// Command returns the demo command.
 func Command() cli.Command {
 	return cli.New("demo", "fetch one document by each scheme from embedded servers", help, define)
 }
 
-// define adds the flags and gives what the verb does.
+// define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb) func(context.Context) int {
 	return func(ctx context.Context) int {
 		if v.NArg() > 0 {
-			return v.Complain("%q is not an option", v.Arg(0))
+			return v.Complain("unexpected argument %q", v.Arg(0))
 		}
 		ctx, cancel := context.WithTimeout(ctx, demoTime)
 		defer cancel()
@@ -101,20 +101,20 @@ func define(v *cli.Verb) func(context.Context) int {
 		case d.out.err != nil:
 			return v.Fail(exit.Write, "%v", d.out.err)
 		case d.failures > 0:
-			return v.Fail(1, "%d of the steps above failed", d.failures)
+			return v.Fail(1, "%d steps failed", d.failures)
 		}
 		return exit.OK
 	}
 }
 
-// demo is a demonstration under way.
+// demo is a running demonstration.
 type demo struct {
 	resolver fetch1738.Resolver
 	schemes  []demoScheme
 	refused  []string // URLs that are never sent
 	sample   fs.FS
 	document []byte
-	entries  int // of demoFolder
+	entries  int // number of entries in demoFolder
 	out      *demoPage
 	failures int
 }
@@ -140,15 +140,15 @@ func newDemo(w io.Writer) (*demo, error) {
 
 func (d *demo) run(ctx context.Context) {
 	began := time.Now()
-	d.out.title(fmt.Sprintf("One document of %d octets, every value from 00 to FF, in %d ways", len(d.document), len(d.schemes)))
-	d.out.text("The servers run inside this program. > was sent, < received, * done.")
+	d.out.title(fmt.Sprintf("One document of %d bytes, with every value from 00 to FF, fetched in %d ways", len(d.document), len(d.schemes)))
+	d.out.text("The servers run inside this program. > sent, < received, * event.")
 	for _, s := range d.schemes {
 		d.scheme(ctx, s)
 	}
 	d.advice(ctx)
 	d.refusals(ctx)
 	if d.failures == 0 {
-		d.out.title(fmt.Sprintf("All %d ways gave the same octets, in %s together.", len(d.schemes), milliseconds(time.Since(began))))
+		d.out.title(fmt.Sprintf("All %d ways returned the same bytes, in %s in total.", len(d.schemes), milliseconds(time.Since(began))))
 	}
 }
 
@@ -186,7 +186,7 @@ func (d *demo) fail(err error) {
 	d.out.text("FAILED: " + err.Error())
 }
 
-// fetch gets url, shows the conversation, and compares the octets.
+// fetch fetches url, shows the conversation, and compares the bytes with the document.
 func (d *demo) fetch(ctx context.Context, url string, unwrap func([]byte) ([]byte, error)) error {
 	var conv conversation
 	began := time.Now()
@@ -200,9 +200,9 @@ func (d *demo) fetch(ctx context.Context, url string, unwrap func([]byte) ([]byt
 		return err
 	}
 	if !bytes.Equal(got, d.document) {
-		return fmt.Errorf("%d octets that are not those of the original", len(got))
+		return fmt.Errorf("%d bytes, different from the original", len(got))
 	}
-	d.out.result(fmt.Sprintf("%d octets in %s, the same as the original", len(got), milliseconds(took)))
+	d.out.result(fmt.Sprintf("%d bytes in %s, same as the original", len(got), milliseconds(took)))
 	return nil
 }
 
@@ -224,10 +224,10 @@ func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(body, 1<<20))
 }
 
-// advice shows a scheme that has no servers.
+// advice shows a scheme whose URLs are not fetched.
 func (d *demo) advice(ctx context.Context) {
 	d.out.heading("mailto", demoMail)
-	d.out.text("an address, not a document; nobody is contacted (section 3.5)")
+	d.out.text("an address, not a document; no connection is made (section 3.5)")
 	res, err := d.resolver.Get(ctx, demoMail)
 	if err != nil {
 		d.fail(err)
@@ -237,7 +237,7 @@ func (d *demo) advice(ctx context.Context) {
 	d.out.result(res.Advice)
 }
 
-// find searches, shows the conversation, and gives the URL of the first hit.
+// find searches, shows the conversation, and returns the URL of the first hit.
 func (d *demo) find(ctx context.Context, url string) (string, error) {
 	var conv conversation
 	res, err := d.resolver.Get(fetch.WithTrace(ctx, conv.trace()), url)
@@ -254,14 +254,14 @@ func (d *demo) find(ctx context.Context, url string) (string, error) {
 			return "", err
 		}
 		if item.Locator != nil {
-			d.out.result("the first found is " + render.Plain(item.Name))
+			d.out.result("first hit: " + render.Plain(item.Name))
 			return item.Locator.String(), nil
 		}
 	}
-	return "", fmt.Errorf("%s finds nothing", url)
+	return "", fmt.Errorf("no hits for %s", url)
 }
 
-// list gets the directory or menu at url and shows the names.
+// list fetches the directory or menu at url and shows the names.
 func (d *demo) list(ctx context.Context, url string) error {
 	res, err := d.resolver.Get(ctx, url)
 	if err != nil {
@@ -281,13 +281,13 @@ func (d *demo) list(ctx context.Context, url string) error {
 		}
 	}
 	if len(names) != d.entries {
-		return fmt.Errorf("%d entries in place of %d", len(names), d.entries)
+		return fmt.Errorf("%d entries, want %d", len(names), d.entries)
 	}
-	d.out.result("its folder lists " + strings.Join(names, ", "))
+	d.out.result("folder listing: " + strings.Join(names, ", "))
 	return nil
 }
 
-// refusals shows what is not done.
+// refusals shows URLs that are refused.
 func (d *demo) refusals(ctx context.Context) {
 	d.out.heading("refused", "before anything is sent (section 6)")
 	for _, url := range d.refused {
@@ -300,7 +300,7 @@ func (d *demo) refusals(ctx context.Context) {
 	}
 }
 
-// copySample puts the sample into a temporary folder.
+// copySample copies the sample to a temporary folder.
 func copySample(_ context.Context, sample fs.FS) (string, func(), error) {
 	dir, err := os.MkdirTemp("", "fetch1738-demo-")
 	if err != nil {
@@ -315,8 +315,8 @@ func copySample(_ context.Context, sample fs.FS) (string, func(), error) {
 	return (&locator.File{Segments: strings.Split(path, "/")}).String(), stop, nil
 }
 
-// sayingDocument starts a telnet service that says the document and hangs up.
-func sayingDocument(ctx context.Context, sample fs.FS) (string, func(), error) {
+// startTelnet starts a telnet service that sends the document and closes the connection.
+func startTelnet(ctx context.Context, sample fs.FS) (string, func(), error) {
 	document, err := fs.ReadFile(sample, demoDocument)
 	if err != nil {
 		return "", nil, err
@@ -333,15 +333,15 @@ func sayingDocument(ctx context.Context, sample fs.FS) (string, func(), error) {
 	return srv.URL, func() { _ = srv.Close() }, nil
 }
 
-// loneCR puts the NUL behind a CR that a network virtual terminal wants where no
-// LF follows (RFC 854 p. 11).
+// loneCR adds a NUL after each CR that no LF follows, as a network virtual terminal requires
+// (RFC 854 p. 11).
 func loneCR(text string) string {
 	text = strings.ReplaceAll(text, "\r", "\r\x00")
 	return strings.ReplaceAll(text, "\r\x00\n", "\r\n")
 }
 
-// playing starts the play server of a scheme.
-func playing(scheme string) func(context.Context, fs.FS) (string, func(), error) {
+// starterOf returns a function that starts the test server of a scheme.
+func starterOf(scheme string) func(context.Context, fs.FS) (string, func(), error) {
 	return func(ctx context.Context, sample fs.FS) (string, func(), error) {
 		for _, p := range play.Servers() {
 			if p.Scheme == scheme {
@@ -356,8 +356,8 @@ func playing(scheme string) func(context.Context, fs.FS) (string, func(), error)
 	}
 }
 
-// publishing serves the files of the sample's folder as articles of a newsgroup.
-func publishing(ctx context.Context, sample fs.FS) (string, func(), error) {
+// startNews starts a news server that has the files of demoFolder as articles.
+func startNews(ctx context.Context, sample fs.FS) (string, func(), error) {
 	var articles []string
 	err := fs.WalkDir(sample, demoFolder, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -381,7 +381,7 @@ func publishing(ctx context.Context, sample fs.FS) (string, func(), error) {
 	return srv.URL, func() { _ = srv.Close() }, nil
 }
 
-// unwrapArticle is the document in an article of publishing's.
+// unwrapArticle returns the document in an article of startNews.
 func unwrapArticle(article []byte) ([]byte, error) {
 	_, body, _ := bytes.Cut(article, []byte("\r\n\r\n"))
 	return base64.StdEncoding.DecodeString(string(bytes.TrimSpace(body)))

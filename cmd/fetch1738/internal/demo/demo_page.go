@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// demoPage lays the demonstration out on 80 columns.
+// demoPage prints the demonstration in 80 columns.
 type demoPage struct {
 	w      io.Writer
 	colour bool
@@ -61,14 +61,14 @@ func (p *demoPage) text(text string) {
 	}
 }
 
-// wire shows lines of a conversation.
+// wire prints lines of a conversation.
 func (p *demoPage) wire(lines []string) {
 	for _, line := range lines {
 		p.line(dim, demoIndent+line)
 	}
 }
 
-// result shows an outcome.
+// result prints a result.
 func (p *demoPage) result(text string) {
 	mark := "= "
 	for _, line := range render.Fold(text, demoColumns-len(demoIndent)-len(mark)) {
@@ -81,13 +81,13 @@ func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 }
 
-// conversation collects what a Trace tells. Its zero value is empty.
+// conversation collects the events of a Trace. The zero value is empty.
 type conversation struct {
 	mu       sync.Mutex
 	lines    []string
-	unended  map[string]string // what a side has said of a line so far
+	unended  map[string]string // incomplete line of each side
 	body     int64
-	bodyLine int // index of the line that tells of the body, when there is one
+	bodyLine int // index of the line about the body, if body > 0
 	udp      bool
 }
 
@@ -101,10 +101,10 @@ func (c *conversation) trace() *fetch.Trace {
 	}
 }
 
-// brief is octets of a conversation as they are; telnet's commands and WAIS
-// messages are put into words.
+// brief returns octets of a conversation unchanged, except that telnet commands and WAIS messages
+// are described in words.
 func brief(octets []byte) string {
-	const iac = 0xFF // no line of another protocol begins so
+	const iac = 0xFF // no other protocol begins a line with it
 	switch {
 	case z3950.IsMessage(octets):
 		return z3950.Summary(octets) + "\n"
@@ -119,7 +119,7 @@ func (c *conversation) connected(conn fetch.Connection) {
 	c.add("* ", connected(conn))
 }
 
-// said takes octets as add does, or a datagram: of its header only what counts.
+// said adds octets as add does. Of a datagram it adds a summary of the header, then the data.
 func (c *conversation) said(mark string, octets []byte) {
 	if !c.udp {
 		c.add(mark, brief(octets))
@@ -131,12 +131,12 @@ func (c *conversation) said(mark string, octets []byte) {
 
 func connected(conn fetch.Connection) string {
 	if conn.Purpose == fetch.PurposeData {
-		return fmt.Sprintf("connected to %s for the data\n", conn.Remote)
+		return fmt.Sprintf("connected to %s for data\n", conn.Remote)
 	}
 	return fmt.Sprintf("connected to %s\n", conn.Remote)
 }
 
-// add takes octets that one side, shown by mark, said.
+// add appends octets that one side sent. mark says which side.
 func (c *conversation) add(mark, octets string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (c *conversation) add(mark, octets string) {
 	c.unended[mark] = text
 }
 
-// more counts octets of the body, on one line where the first ones came.
+// more counts bytes of the body. They are shown as one line, at the place of the first ones.
 func (c *conversation) more(n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +166,7 @@ func (c *conversation) more(n int64) {
 		c.lines = append(c.lines, "")
 	}
 	c.body += n
-	c.lines[c.bodyLine] = fmt.Sprintf("< (%d octets of data)", c.body)
+	c.lines[c.bodyLine] = fmt.Sprintf("< (%d bytes of data)", c.body)
 }
 
 func (c *conversation) shown() []string {
@@ -175,8 +175,7 @@ func (c *conversation) shown() []string {
 	return c.lines
 }
 
-// cutLine is a line of a conversation, made printable and at most as long as
-// the page is wide.
+// cutLine makes a line of a conversation printable and truncates it to the width of the page.
 func cutLine(line string) string {
 	const most = demoColumns - len(demoIndent) - len("> ")
 	if line = render.Plain(line); len(line) > most {

@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// A step that fails is told, and does not keep the others from being shown.
+// A failed step is reported, and the steps after it still run.
 func TestDemoFails(t *testing.T) {
 	serving := func(content fstest.MapFS, fault ...testserver.Fault) func(context.Context, fs.FS) (string, func(), error) {
 		return func(ctx context.Context, _ fs.FS) (string, func(), error) {
@@ -25,15 +25,15 @@ func TestDemoFails(t *testing.T) {
 			return srv.URL, func() { srv.Close() }, nil
 		}
 	}
-	wrong := fstest.MapFS{"a": {Data: []byte("other octets")}}
+	wrong := fstest.MapFS{"a": {Data: []byte("other  bytes")}}
 	for _, tc := range []struct {
 		scheme demoScheme
 		want   string
 	}{
-		{demoScheme{name: "ftp", start: serving(wrong), document: "/a"}, "FAILED: 12 octets that are not those of the original"},
+		{demoScheme{name: "ftp", start: serving(wrong), document: "/a"}, "FAILED: 12 bytes, different from the original"},
 		{demoScheme{name: "ftp", start: serving(wrong), document: "/missing"}, "FAILED: RETR ftp://"},
 		{demoScheme{name: "ftp", start: serving(wrong, testserver.Truncate(3), testserver.Reply("426 aborted")), document: "/a"}, "truncated"},
-		{demoScheme{name: "none", start: playing("none")}, "FAILED: no server for none"},
+		{demoScheme{name: "none", start: starterOf("none")}, "FAILED: no server for none"},
 	} {
 		var out bytes.Buffer
 		d, err := newDemo(&out)
@@ -46,14 +46,14 @@ func TestDemoFails(t *testing.T) {
 		if d.failures != 1 || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), tc.want) {
 			t.Errorf("want %q in %d failures:\n%s", tc.want, d.failures, out.String())
 		}
-		if strings.Contains(out.String(), "the same") {
-			t.Errorf("a failed demonstration praises itself:\n%s", out.String())
+		if strings.Contains(out.String(), "same ") {
+			t.Errorf("a failed demonstration reports success:\n%s", out.String())
 		}
 	}
 }
 
-// A listing that is not that of the sample, and a URL that should have been
-// refused, are failures too.
+// A listing that differs from the sample is a failure, and so is a URL that should have been
+// refused.
 func TestDemoFailsLater(t *testing.T) {
 	var out bytes.Buffer
 	d, err := newDemo(&out)
@@ -70,7 +70,7 @@ func TestDemoFailsLater(t *testing.T) {
 	}}
 	d.refused = []string{srv.URL + "/" + demoDocument}
 	d.run(t.Context())
-	if d.failures != 2 || !strings.Contains(out.String(), "FAILED: 1 entries in place of 4") || !strings.Contains(out.String(), "was not refused") {
+	if d.failures != 2 || !strings.Contains(out.String(), "FAILED: 1 entries, want 4") || !strings.Contains(out.String(), "was not refused") {
 		t.Errorf("%d failures:\n%s", d.failures, out.String())
 	}
 }
@@ -86,13 +86,13 @@ func TestConversation(t *testing.T) {
 	trace.Note("a remark")
 	trace.Body(7)
 	trace.Received([]byte(strings.Repeat("x", 200) + "\n"))
-	want := []string{"> USER a", "< 331-one", "> PASS ****", "< 331 two", `< "\x1b[2J\xff"`, "< (17 octets of data)", "* a remark", "< " + strings.Repeat("x", 67) + "..."}
+	want := []string{"> USER a", "< 331-one", "> PASS ****", "< 331 two", `< "\x1b[2J\xff"`, "< (17 bytes of data)", "* a remark", "< " + strings.Repeat("x", 67) + "..."}
 	if got := c.shown(); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q", got)
 	}
 }
 
-// Every scheme of the table is demonstrated, or one that goes by the same Fetcher.
+// Every scheme of the table is demonstrated, or another scheme of the same Fetcher.
 func TestDemoHasEveryScheme(t *testing.T) {
 	shown := []string{demoMail[:strings.Index(demoMail, ":")]}
 	for _, s := range demoSchemes() {

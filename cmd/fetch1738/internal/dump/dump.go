@@ -1,5 +1,5 @@
-// Package dump shows octets as curl's --trace and --trace-ascii do: in lines, each
-// behind the place of its first octet.
+// Package dump formats bytes as curl's --trace and --trace-ascii do. Each line begins with the
+// offset of its first byte.
 package dump
 
 import (
@@ -7,13 +7,13 @@ import (
 	"fmt"
 )
 
-// The octets in a line of a dump.
+// The number of bytes per line.
 const (
 	hexWidth   = 16
 	asciiWidth = 64
 )
 
-// AppendHex adds to b lines such as
+// AppendHex appends to b lines such as
 //
 //	0000: 48 65 6c 6c 6f                                  Hello
 func AppendHex(b, octets []byte) []byte {
@@ -25,7 +25,7 @@ func AppendHex(b, octets []byte) []byte {
 	return b
 }
 
-// AppendASCII adds to b lines of text, which end at CR LF.
+// AppendASCII appends to b lines of text. A line ends at CR LF or after 64 bytes.
 func AppendASCII(b, octets []byte) []byte {
 	for at := 0; at < len(octets); {
 		row := octets[at:min(at+asciiWidth, len(octets))]

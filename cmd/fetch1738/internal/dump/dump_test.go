@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What curl 7.88.1 shows of the same octets.
+// The expected output is that of curl 7.88.1 for the same bytes.
 func TestDumps(t *testing.T) {
 	a := func(n int) string { return strings.Repeat("a", n) }
 	for _, c := range []struct{ octets, hex, ascii string }{
@@ -23,7 +23,7 @@ func TestDumps(t *testing.T) {
 	}
 	for octets, want := range map[string]string{
 		a(63) + "\r\nb": "0000: " + a(63) + "\n0041: b\n",
-		a(64) + "\r\nb": "0000: " + a(64) + "\n0042: b\n", // no line of its own for the end
+		a(64) + "\r\nb": "0000: " + a(64) + "\n0042: b\n", // the CR LF gets no line of its own
 		a(65) + "\r\nb": "0000: " + a(64) + "\n0040: a\n0043: b\n",
 		a(64) + "\r":    "0000: " + a(64) + "\n0040: .\n",
 	} {

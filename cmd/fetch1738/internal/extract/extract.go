@@ -1,4 +1,4 @@
-// Package extract is the verb extract: it finds the URLs in text.
+// Package extract implements the extract command, which finds the URLs in text.
 package extract
 
 import (
@@ -21,11 +21,11 @@ import (
 
 const help = `Usage: fetch1738 extract [--json] [--strict] [FILE...]
 
-Finds URLs in text as the Appendix of RFC 1738 describes: in angle brackets with
-or without "URL:", also broken across lines, and without brackets in a sentence.
-URLs are read as when they are fetched, or with --strict by RFC 1738 alone. It
-prints one URL a line, with its #fragment. Without files, or for "-", it reads
-standard input. Passwords are shown.
+Finds URLs in text as described in the Appendix of RFC 1738: in angle brackets
+with or without "URL:", even if broken across lines, and in plain sentences. The
+rules are those of a fetch; --strict accepts RFC 1738 syntax only. Prints one
+URL per line, with its #fragment. Without files, or for "-", reads standard
+input. Passwords are shown.
 
   $ echo 'See <URL:ftp://ds.in
     ternic.net/rfc>, Jim.' | fetch1738 extract
@@ -41,12 +41,12 @@ type extracted struct {
 	HyphenBreak bool     `json:"hyphen_break"`
 }
 
-// Command is the verb.
+// Command returns the extract command.
 func Command() cli.Command {
 	return cli.New("extract", "find the URLs in text", help, define)
 }
 
-// define adds the flags and gives what the verb does.
+// define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "Print JSON Lines")
 	op := new(plan.Operation)
@@ -126,14 +126,13 @@ func showReference(w io.Writer, ref locator.Reference) error {
 	return render.JSON(w, line)
 }
 
-// pieceSize is how much text is held at once. It must be more than twice
+// pieceSize is the maximum number of bytes of text in memory. It must be more than twice
 // locator.MaxLength.
 const pieceSize = 1 << 20
 
-// pieces cuts a text of any length into pieces of at most size octets, so that
-// the URLs in the pieces are those in the text. Only a run of more than size
-// octets without white space, quotation mark or angle bracket is passed over.
-// A read error comes last, if there is one.
+// pieces splits a text of any length into pieces of at most size bytes, without splitting a URL. It
+// skips a run of more than size bytes without white space, quotation mark or angle bracket. A read
+// error comes last.
 func pieces(r io.Reader, size int) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		buf := make([]byte, 0, size)
@@ -164,11 +163,11 @@ func pieces(r io.Reader, size int) iter.Seq2[string, error] {
 	}
 }
 
-// delimiters are in no URL outside angle brackets.
+// delimiters are characters that no URL contains outside angle brackets.
 const delimiters = " \t\r\n\v\f\"<>"
 
-// border is where text may be cut without cutting a URL, or 0: behind the last
-// delimiter, but before a "<" whose ">" may still come.
+// border returns where text can be split without splitting a URL, or 0: after the last delimiter,
+// but before a "<" whose ">" may follow in the next piece.
 func border(text []byte) int {
 	i := bytes.LastIndexAny(text, delimiters)
 	open := bytes.LastIndexAny(text, "<>")

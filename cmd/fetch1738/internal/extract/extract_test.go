@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// urlsOf is what is found in text of a Reader, cut into pieces of size.
+// urlsOf returns the URLs in the text of r, read in pieces of the given size.
 func urlsOf(t *testing.T, r io.Reader, size int) []string {
 	t.Helper()
 	var urls []string
@@ -20,7 +20,7 @@ func urlsOf(t *testing.T, r io.Reader, size int) []string {
 			t.Fatal(err)
 		}
 		if len(text) > size {
-			t.Fatalf("a piece of %d octets", len(text))
+			t.Fatalf("piece of %d bytes, want at most %d", len(text), size)
 		}
 		for ref := range locator.Extract(text) {
 			urls = append(urls, ref.String())
@@ -31,7 +31,7 @@ func urlsOf(t *testing.T, r io.Reader, size int) []string {
 
 const smallPiece = 2*locator.MaxLength + 4096
 
-// A URL is found wherever the border of a piece happens to lie in it.
+// A URL is found even if the border of a piece would fall inside it.
 func TestExtractAcrossPieces(t *testing.T) {
 	for _, tc := range []struct{ text, url string }{
 		{"see http://host.example/path now ", "http://host.example/path"},
@@ -45,13 +45,13 @@ func TestExtractAcrossPieces(t *testing.T) {
 			filler := strings.Repeat("word ", smallPiece/5+1)[:smallPiece-into]
 			text := filler[:len(filler)-1] + " " + tc.text + filler
 			if got := urlsOf(t, strings.NewReader(text), smallPiece); !slices.Equal(got, []string{tc.url}) {
-				t.Fatalf("%.30q with the border at %d: %.100q", tc.text, into, got)
+				t.Fatalf("%.30q, border at byte %d: found %.100q", tc.text, into, got)
 			}
 		}
 	}
 }
 
-// Pieces do not change what is found.
+// Splitting into pieces does not change which URLs are found.
 func TestExtractPiecesAgree(t *testing.T) {
 	words := []string{
 		"http://h/a", "<URL:ftp://h/b\n c>", "<", ">", " ", "\n", "\"", "xhttp://h/", "word", "news:*", "mailto:a@b", "<http://h/#f>",
@@ -87,12 +87,12 @@ func TestExtractPiecesAgree(t *testing.T) {
 			for i < min(len(got), len(want)) && got[i] == want[i] {
 				i++
 			}
-			t.Fatalf("round %d: %d URLs in place of %d; they differ from number %d on: %.80q", round, len(got), len(want), i, append(got, "")[i])
+			t.Fatalf("round %d: found %d URLs, want %d; the first difference is number %d: %.80q", round, len(got), len(want), i, append(got, "")[i])
 		}
 	}
 }
 
-// What has no borders is passed over, not kept.
+// A long run without delimiters is skipped, not kept in memory.
 func TestExtractWithoutBorders(t *testing.T) {
 	text := io.MultiReader(
 		strings.NewReader("http://h/before "),
@@ -105,7 +105,7 @@ func TestExtractWithoutBorders(t *testing.T) {
 	}
 }
 
-// zeros are octets without end.
+// zeros is an endless reader of the digit 0.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

@@ -1,5 +1,5 @@
-// Package form answers the questions of Gopher+ forms: by what a plan has, or by
-// asking a person.
+// Package form answers the questions of Gopher+ forms, from the options --form and --form-file or
+// by asking the user.
 package form
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 )
 
-// Prompts are the questions of a form.
+// Prompts returns the questions of a form, quoted.
 func Prompts(f *gopher.Form) (all []string) {
 	for _, q := range f.Questions {
 		if q.Kind != gopher.Note {
@@ -30,11 +30,11 @@ func Prompts(f *gopher.Form) (all []string) {
 	return all
 }
 
-// questionName is a prompt without the marks at its end.
+// questionName returns a prompt without trailing punctuation.
 func questionName(prompt string) string { return strings.TrimRight(prompt, " :?.") }
 
-// Match puts answers where their questions are; the others get what the
-// server suggests. Several to one question are the lines of a text.
+// Match returns an answer for each question of f: the given one, or else the default of the server.
+// Several answers to one question are the lines of a text.
 func Match(f *gopher.Form, given []plan.Answer) ([]string, error) {
 	answers := make([]string, len(f.Questions))
 	answered := make([]bool, len(f.Questions))
@@ -63,8 +63,8 @@ func Match(f *gopher.Form, given []plan.Answer) ([]string, error) {
 	return answers, nil
 }
 
-// questionNamed finds a question by its prompt, or by its number among those
-// that are to be answered.
+// questionNamed returns the index of a question, given its prompt or its number. Only questions
+// that need an answer are numbered.
 func questionNamed(f *gopher.Form, name string) (int, error) {
 	number := 0
 	for i, q := range f.Questions {
@@ -75,10 +75,10 @@ func questionNamed(f *gopher.Form, name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fault.Usagef("--form: the form does not ask for %q; it asks for %s", name, strings.Join(Prompts(f), ", "))
+	return 0, fault.Usagef("--form: the form has no question %q; its questions are %s", name, strings.Join(Prompts(f), ", "))
 }
 
-// valueOf is what a person has typed as the question wants it.
+// valueOf converts a typed answer to the value to send for a question.
 func valueOf(q *gopher.Question, typed string) (string, error) {
 	switch q.Kind {
 	case gopher.Select:
@@ -88,7 +88,7 @@ func valueOf(q *gopher.Question, typed string) (string, error) {
 		case "0", "n", "no", "off", "false":
 			return "0", nil
 		}
-		return "", fault.Usagef("the answer to %q has to be yes or no", q.Prompt)
+		return "", fault.Usagef("the answer to %q must be yes or no", q.Prompt)
 	case gopher.Choose:
 		if n, err := strconv.Atoi(typed); err == nil && 0 < n && n <= len(q.Choices) && !slices.Contains(q.Choices, typed) {
 			return q.Choices[n-1], nil
@@ -103,7 +103,7 @@ func valueOf(q *gopher.Question, typed string) (string, error) {
 	return typed, nil
 }
 
-// A Person answers questions on a terminal.
+// A Person answers questions at a terminal.
 type Person struct {
 	In      io.Reader
 	Err     io.Writer // where the questions are shown
@@ -129,8 +129,8 @@ func (p Person) Ask(ctx context.Context, f *gopher.Form) ([]string, error) {
 	return answers, nil
 }
 
-// ask asks one question, again as long as the answer makes no sense. An empty
-// answer is what the server suggests.
+// ask asks one question, and repeats it until the answer is valid. An empty answer means the
+// default of the server.
 func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 	show := func(format string, args ...any) { fmt.Fprintf(a.Err, format, args...) }
 	prompt := stdio.Line(a.Charset.Decode(q.Prompt))
@@ -139,7 +139,7 @@ func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 		show("%s\n", prompt)
 		return "", nil
 	case gopher.AskP:
-		return term.AskSecret(ctx, prompt+" (not shown here, but sent in clear): ")
+		return term.AskSecret(ctx, prompt+" (not shown, but sent unencrypted): ")
 	case gopher.AskL:
 		show("%s (end with an empty line)\n", prompt)
 		return a.lines(ctx)
@@ -150,7 +150,7 @@ func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 	case gopher.Select:
 		prompt += " (yes or no)"
 	case gopher.ChooseF:
-		prompt += " (a file to send, or nothing)"
+		prompt += " (a file to send, or empty)"
 	}
 	if q.Default != "" {
 		prompt += " [" + stdio.Line(q.Default) + "]"
@@ -176,8 +176,8 @@ func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 
 var errNoAnswer = fault.New(fault.BadURL, errors.New("the form was not answered"))
 
-// line reads a line. A read from a terminal cannot be interrupted; who gives up
-// waiting leaves it behind.
+// line reads a line. A read from a terminal cannot be interrupted, so that after ctx ends the read
+// continues in its goroutine.
 func (a *asker) line(ctx context.Context) (string, error) {
 	lines := make(chan string, 1)
 	go func() {

@@ -1,4 +1,4 @@
-// Package glob reads curl's URL globbing: one text that stands for many.
+// Package glob implements curl's URL globbing: one text that expands to many.
 //
 //	ftp://ftp.example.org/{README,pub/file[001-100:2]}
 package glob
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// A Glob is a URL, or the name of a file to upload, with curl's sets {a,b} and
-// ranges [1-10], [001-100:2], [a-z] in it. The zero value stands for "".
+// A Glob is a URL, or the name of a file to upload, that may contain curl's sets {a,b} and ranges
+// [1-10], [001-100:2], [a-z]. The zero value expands to "".
 type Glob []part
 
 // A part is one piece of a Glob: a fixed text, a set of texts, or a range.
@@ -25,15 +25,15 @@ type part struct {
 	first  int64
 	last   int64
 	step   int64
-	width  int  // of a number with leading zeros
-	letter bool // the range is of characters
+	width  int  // minimum number of digits, for numbers with leading zeros
+	letter bool // a range of letters
 }
 
-// maxParts bounds the sets and ranges in one text.
+// maxParts is the maximum number of parts in one text.
 const maxParts = 100
 
-// Parse reads the sets and ranges in text. A backslash before a bracket or brace,
-// and an IPv6 address in brackets, are none. The error says where the mistake is.
+// Parse parses the sets and ranges in text. A bracket or brace after a backslash has no special
+// meaning, nor have the brackets of an IPv6 address. An error contains the position of the mistake.
 func Parse(text string) (Glob, error) {
 	if !strings.ContainsAny(text, "{}[]\\") {
 		return Fixed(text), nil
@@ -49,21 +49,21 @@ func Parse(text string) (Glob, error) {
 	return p.glob, nil
 }
 
-// Fixed stands for text as it is, whatever is in it.
+// Fixed returns a Glob that expands to text only, even if it contains sets and ranges.
 func Fixed(text string) Glob { return Glob{{fixed: text}} }
 
-// All are the texts that g stands for, each with what its sets and ranges are
-// in it. The last of those varies first.
+// All returns the texts that g expands to, each with the values of its sets and ranges. The last
+// set or range varies fastest.
 func (g Glob) All() iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		g.expand("", nil, yield)
 	}
 }
 
-// MaxCount is the number of texts from which on they are not counted exactly.
+// MaxCount is the largest result of [Glob.Count].
 const MaxCount = 1 << 30
 
-// Count is how many texts g stands for, MaxCount at most.
+// Count returns the number of texts that g expands to, at most MaxCount.
 func (g Glob) Count() int64 {
 	n := uint64(1)
 	for _, part := range g {
@@ -72,7 +72,7 @@ func (g Glob) Count() int64 {
 	return int64(n)
 }
 
-// count is how many texts p stands for.
+// count returns the number of values of p.
 func (p *part) count() uint64 {
 	switch {
 	case p.ranged:
@@ -120,7 +120,7 @@ func (p *part) values() iter.Seq[string] {
 	}
 }
 
-// FillIn replaces #1, #2, … in the name of an output file by values.
+// FillIn replaces #1, #2, … in the name of an output file with values.
 func FillIn(name string, values []string) string {
 	var b strings.Builder
 	for {
@@ -145,7 +145,7 @@ type parser struct {
 	at    int
 	fixed strings.Builder
 	glob  Glob
-	count uint64 // of the texts so far
+	count uint64 // number of texts of the parts so far
 	err   error
 }
 
@@ -153,7 +153,7 @@ func (p *parser) fail(text string, offset int) {
 	p.err = fmt.Errorf("%s in URL position %d", text, offset+1)
 }
 
-// part reads one set, range or character.
+// part parses one set, range or character.
 func (p *parser) part() {
 	rest := p.text[p.at:]
 	switch c := rest[0]; {
@@ -182,7 +182,7 @@ func escapes(s string) bool {
 	return len(s) > 1 && s[0] == '\\' && strings.IndexByte("{}[]", s[1]) >= 0
 }
 
-// addressLength is the length of the IPv6 literal that s starts with, or 0.
+// addressLength returns the length of the IPv6 literal at the start of s, or 0.
 func addressLength(s string) int {
 	end := strings.IndexByte(s, ']')
 	if end < 0 {
@@ -259,7 +259,7 @@ func (p *parser) set() part {
 	return part{}
 }
 
-// byteRange reads "[first-last]" or "[first-last:step]".
+// byteRange parses "[first-last]" or "[first-last:step]".
 func (p *parser) byteRange() part {
 	start := p.at
 	inside, _, closed := strings.Cut(p.text[start+1:], "]")

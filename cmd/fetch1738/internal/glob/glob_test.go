@@ -71,7 +71,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A glob must not be spelled out before it is used.
+// A glob must not be expanded before it is used.
 func TestLazy(t *testing.T) {
 	g, err := Parse("[1-9223372036854775]" + strings.Repeat("[0-9]", 3) + strings.Repeat("{x}", 47))
 	if err != nil {
@@ -108,8 +108,8 @@ func TestFillIn(t *testing.T) {
 	}
 }
 
-// FuzzGlob holds that a text without sets and ranges stands for itself, that
-// escaping them makes it so, and that the first few of any glob can be had.
+// FuzzGlob checks that a text without sets and ranges expands to itself, that an escaped text does
+// too, and that the first few texts of any glob can be expanded.
 func FuzzGlob(f *testing.F) {
 	for _, seed := range []string{"{a,b}[1-3]", "[::1]", `\{`, "[a-z:5]", "{", "[", "]", "}", "[0001-2]"} {
 		f.Add(seed)
@@ -123,7 +123,7 @@ func FuzzGlob(f *testing.F) {
 				}
 			}
 			if n == 0 {
-				t.Errorf("%q stands for nothing", text)
+				t.Errorf("%q expands to nothing", text)
 			}
 		}
 		if strings.Contains(text, `\`) {
@@ -136,13 +136,13 @@ func FuzzGlob(f *testing.F) {
 		}
 		for url := range g.All() {
 			if url != text {
-				t.Errorf("%q stands for %q", escaped, url)
+				t.Errorf("%q expands to %q", escaped, url)
 			}
 		}
 	})
 }
 
-// TestCount counts what is then made.
+// Count returns the number of texts that All yields.
 func TestCount(t *testing.T) {
 	for _, text := range []string{"", "x", "{a,b}", "[1-10]", "[1-10:3]", "[001-100]x{a,b,c}", "[a-z:5]", "{,}"} {
 		g, err := Parse(text)
@@ -154,7 +154,7 @@ func TestCount(t *testing.T) {
 			n++
 		}
 		if got := g.Count(); got != n {
-			t.Errorf("%s: counted %d, made %d", text, got, n)
+			t.Errorf("%s: counted %d, expanded to %d", text, got, n)
 		}
 	}
 	if g, err := Parse("[0-999999999][0-999999999]"); err != nil || g.Count() != MaxCount {

@@ -1,4 +1,4 @@
-// Package help is the verb help, and the version.
+// Package help implements the verb help and the option --version.
 package help
 
 import (
@@ -20,17 +20,17 @@ const usageLine = "Usage: fetch1738 [options] URL...\n"
 
 const helpHelp = `Usage: fetch1738 help [TOPIC]
 
-Explains a verb, an option or a group of options. Without a topic it shows the
-verbs and the options that are used most.
+Shows the help for a verb, an option or a group of options. Without a topic, it
+shows the verbs and the most used options.
 
   $ fetch1738 help --limit-rate
 
-These are the topics:
+Topics:
 `
 
-// most are the options that the summary shows, in the order in which people look
-// for them: where a document goes, what there is, logins, uploads, HTTP, messages.
-// With the other lines they fit a terminal of 24 lines above its prompt.
+// most lists the options in the summary, in the order in which users look for them: output,
+// listings, logins, uploads, HTTP, messages. The summary fits a terminal of 24 lines together with
+// the prompt.
 var most = []string{
 	"output", "remote-name", "continue-at",
 	"list-only", "head", "list", "json", "number",
@@ -40,11 +40,11 @@ var most = []string{
 	"verbose", "silent", "parallel", "config",
 }
 
-// Command is the verb; all are all verbs. It takes no options, so that options can
-// be topics.
+// Command returns the verb; all returns all verbs. It takes no options, so that an option can be a
+// topic.
 func Command(all func() []cli.Command) cli.Command {
 	return cli.Command{
-		Name: "help", Summary: "explain a verb, an option or a group of options",
+		Name: "help", Summary: "show the help for a verb, an option or a group of options",
 		Run: func(_ context.Context, args []string, std stdio.Streams) int {
 			topic := strings.TrimPrefix(strings.Join(args, " "), "-- ")
 			if topic == "-h" || topic == "--help" {
@@ -64,8 +64,7 @@ func Command(all func() []cli.Command) cli.Command {
 	}
 }
 
-// explained is what there is to say about a topic, on so many columns. "" is the
-// summary.
+// explained returns the help on a topic, width columns wide. The topic "" is the summary.
 func explained(all []cli.Command, topic string, width int) (string, error) {
 	for _, c := range all {
 		if c.Name == topic {
@@ -85,7 +84,7 @@ func explained(all []cli.Command, topic string, width int) (string, error) {
 	return option(all, topic, width)
 }
 
-// summary is the verbs, the options that are used most, and where there is more.
+// summary returns the list of verbs, the most used options, and the topics with more help.
 func summary(all []cli.Command, width int) string {
 	byName := make(map[string]curl.Option)
 	for _, o := range curl.Options() {
@@ -100,7 +99,7 @@ func summary(all []cli.Command, width int) string {
 		cli.Fold("More:  ", "fetch1738 help TOPIC: all, ftp, gopher, verbs, exit-codes, VERB, OPTION", 7, width)
 }
 
-// verbs is a line about each verb.
+// verbs returns a line about each verb.
 func verbs(all []cli.Command, width int) string {
 	var rows []cli.Row
 	for _, c := range all {
@@ -109,11 +108,11 @@ func verbs(all []cli.Command, width int) string {
 	return "Usage: fetch1738 VERB [argument...]\n" + cli.Rows(rows, width)
 }
 
-// topics is the help of the verb help.
+// topics returns the help of the verb help.
 func topics(all []cli.Command, width int) string {
 	return cli.Prose(helpHelp, width) + cli.Rows([]cli.Row{
 		{Name: " all", Text: "all options"},
-		{Name: " OPTION", Text: "an option, with or without its dashes, and what differs from curl's"},
+		{Name: " OPTION", Text: "an option, with or without its dashes, and how it differs from curl's"},
 		{Name: " GROUP", Text: "a group of options: " + strings.Join(groups(), ", ")},
 		{Name: " verbs", Text: "all verbs"},
 		{Name: " VERB", Text: "a verb: " + strings.Join(cli.Names(all), ", ")},
@@ -129,7 +128,7 @@ func exitCodes(width int) string {
 	return cli.Rows(rows, width)
 }
 
-// inGroup are the options of a group; "all" has all of them.
+// inGroup returns the options of a group; "all" means all options.
 func inGroup(group string) (list []curl.Option) {
 	for _, o := range curl.Options() {
 		if group == "all" || o.In(group) {
@@ -139,8 +138,8 @@ func inGroup(group string) (list []curl.Option) {
 	return list
 }
 
-// option is all that is known of the option called name, with its dashes or
-// without, wherever there is one.
+// option returns the help on the option called name, with or without its dashes, and on the
+// options of verbs with that name.
 func option(all []cli.Command, name string, width int) (string, error) {
 	var b strings.Builder
 	for _, o := range curl.Options() {
@@ -164,7 +163,7 @@ func option(all []cli.Command, name string, width int) (string, error) {
 	return b.String(), nil
 }
 
-// unknown says why there is no help on a topic.
+// unknown returns the error for an unknown topic.
 func unknown(all []cli.Command, name string) error {
 	long, short := strings.TrimLeft(name, "-"), ""
 	if len(long) == 1 {
@@ -183,7 +182,7 @@ func unknown(all []cli.Command, name string) error {
 	return fmt.Errorf("there is no help on %q; topics are the verbs, options, exit-codes, all, verbs, %s", name, strings.Join(groups(), ", "))
 }
 
-// groups are the groups of options.
+// groups returns the names of the option groups, sorted.
 func groups() []string {
 	names := make(map[string]bool)
 	for _, o := range curl.Options() {

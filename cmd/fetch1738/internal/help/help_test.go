@@ -23,7 +23,7 @@ import (
 
 var widths = []int{40, 60, 80, 120}
 
-// verbsHere are the verbs but for mirror, which imports this package.
+// verbsHere returns all verbs but mirror, which imports this package.
 func verbsHere() []cli.Command {
 	return []cli.Command{
 		parse.Command(), explain.Command(), extract.Command(), archie.Command(nil), serve.Command(), demo.Command(),
@@ -31,11 +31,11 @@ func verbsHere() []cli.Command {
 	}
 }
 
-// unfolded is text without the folding.
+// unfolded returns text with all white space as single spaces.
 func unfolded(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// checkWidth fails if a line is too long. Examples are copied to a shell, and are
-// laid out for 80 columns.
+// checkWidth fails if a line is too long. Examples may always use 80 columns, because users copy
+// them to a shell.
 func checkWidth(t *testing.T, topic, text string, width int) {
 	t.Helper()
 	example := false
@@ -46,7 +46,7 @@ func checkWidth(t *testing.T, topic, text string, width int) {
 		if example {
 			limit = max(width, 80)
 		}
-		if len(line) > limit && strings.Contains(line, " ") { // a URL stays whole
+		if len(line) > limit && strings.Contains(line, " ") { // a URL is not broken
 			t.Errorf("help %s has %d columns on %d: %q", topic, len(line), width, line)
 		}
 		if strings.TrimRight(line, " ") != line {
@@ -80,20 +80,20 @@ func TestSummaryFits(t *testing.T) {
 	}
 }
 
-// What FTP and gopher need comes before POST.
+// Options for FTP and gopher come before those for POST.
 func TestSummaryOrder(t *testing.T) {
 	text := summary(verbsHere(), 80)
 	last := -1
 	for _, name := range []string{"-o, ", "-C, ", "-l, ", "--json", "--number", "-u, ", "-T, ", "-L, ", "-d, ", "-v, "} {
 		at := strings.Index(text, name)
 		if at <= last {
-			t.Errorf("%q is at %d, and what comes before it at %d", name, at, last)
+			t.Errorf("%q is at offset %d, the option expected before it at %d", name, at, last)
 		}
 		last = at
 	}
 }
 
-// Every option of the summary is in the table.
+// Every option of the summary is in the option table.
 func TestSummaryNamesOptions(t *testing.T) {
 	for _, name := range most {
 		if !slices.ContainsFunc(curl.Options(), func(o curl.Option) bool { return o.Long == name }) {
@@ -102,7 +102,7 @@ func TestSummaryNamesOptions(t *testing.T) {
 	}
 }
 
-// No help is wider than its terminal, and folding loses no word.
+// No help text is wider than the terminal, and folding loses no words.
 func TestHelpFolds(t *testing.T) {
 	for _, width := range widths {
 		texts := map[string][]string{"": nil, "verbs": nil, "help": groups(), "exit-codes": nil}
@@ -144,30 +144,30 @@ func TestHelpFolds(t *testing.T) {
 	}
 }
 
-// The prose of a verb is the same on every terminal.
+// The help of a verb has the same words at every width.
 func TestVerbHelpKeepsItsWords(t *testing.T) {
 	for _, c := range verbsHere() {
 		want := unfolded(c.Help(80))
 		for _, width := range widths {
 			if got := unfolded(c.Help(width)); got != want {
-				t.Errorf("help %s on %d columns is other text:\n%s\nnot\n%s", c.Name, width, got, want)
+				t.Errorf("help %s on %d columns differs:\n%s\nwant\n%s", c.Name, width, got, want)
 			}
 		}
 	}
 }
 
-// Help for a terminal that is too narrow is complete.
+// Help for a very narrow terminal is complete.
 func TestHelpNarrow(t *testing.T) {
 	for _, topic := range []string{"", "all", "explain", "help", "exit-codes", "verbs"} {
 		for _, width := range []int{-1, 0, 1, 7, 20} {
 			if got, want := unfolded(explainedOK(t, topic, width)), unfolded(explainedOK(t, topic, 80)); got != want {
-				t.Errorf("help %s on %d columns is other text", topic, width)
+				t.Errorf("help %s on %d columns differs from 80 columns", topic, width)
 			}
 		}
 	}
 }
 
-// Without a terminal the help is for 80 columns.
+// Without a terminal, help is 80 columns wide.
 func TestHelpWithoutTerminal(t *testing.T) {
 	var out, err bytes.Buffer
 	code := Command(verbsHere).Run(context.Background(), []string{"all"}, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
@@ -179,7 +179,7 @@ func TestHelpWithoutTerminal(t *testing.T) {
 func TestHelpUnknown(t *testing.T) {
 	for topic, want := range map[string]string{
 		"important":    "topics are the verbs",
-		"--cookie-jar": "is beyond this program",
+		"--cookie-jar": "not supported; use curl for this",
 		"--retyr":      "did you mean --retry?",
 		"exit-code":    "did you mean exit-codes?",
 	} {

@@ -10,10 +10,10 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 )
 
-// features are those of curl's that this program has, in curl's order and words.
+// features lists the features of curl that this program has, in curl's order and spelling.
 const features = "AsynchDNS IPv6 Largefile libz SSL"
 
-// Version writes what scripts look for in the output of curl -V.
+// Version writes the output of --version in the format of curl -V, for scripts that parse it.
 func Version(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "fetch1738 %s (%s-%s) %s\nRelease-Date: %s\nProtocols: %s\nFeatures: %s\n",
 		version.String(), runtime.GOOS, runtime.GOARCH, strings.Replace(runtime.Version(), "go", "Go/", 1),

@@ -1,5 +1,4 @@
-// Package keyfile reads private keys that are kept under a password, as OpenSSL
-// writes them.
+// Package keyfile decrypts private keys that OpenSSL encrypted with a password.
 package keyfile
 
 import (
@@ -10,12 +9,11 @@ import (
 	"fmt"
 )
 
-// ErrNoPassword is the error of [Decrypt] where a key is encrypted and the password
-// empty.
+// ErrNoPassword is the error of [Decrypt] if the key is encrypted and the password is empty.
 var ErrNoPassword = errors.New("the key is encrypted")
 
-// Decrypt gives the blocks of a PEM file with its key decrypted, if it is not: one
-// in PKCS #8 or, as older ones are, with the cipher in the header of its block.
+// Decrypt returns the blocks of a PEM file, with an encrypted key decrypted. The key may be in PKCS
+// #8 or in the older form with the cipher in the header of its PEM block.
 func Decrypt(text []byte, password string) ([]byte, error) {
 	var out bytes.Buffer
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -25,7 +23,7 @@ func Decrypt(text []byte, password string) ([]byte, error) {
 			block.Type = "PRIVATE KEY"
 			block.Bytes, err = decryptPKCS8(block.Bytes, []byte(password))
 		case block.Headers["DEK-Info"] != "":
-			//lint:ignore SA1019 weak as it is, it is how older keys are kept
+			//lint:ignore SA1019 weak, but the format of older keys
 			block.Bytes, err = x509.DecryptPEMBlock(block, []byte(password))
 			block.Headers = nil
 		}
@@ -33,7 +31,7 @@ func Decrypt(text []byte, password string) ([]byte, error) {
 			if password == "" {
 				return nil, ErrNoPassword
 			}
-			return nil, fmt.Errorf("the key cannot be decrypted: %w", err)
+			return nil, fmt.Errorf("cannot decrypt the key: %w", err)
 		}
 		if err := pem.Encode(&out, block); err != nil {
 			return nil, err

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// keys has one key in many forms, of which README tells.
+// keys is a directory with one key in many forms; see its README.
 const keys = "../../testdata/tls"
 
-// read is the first block of a file of keys.
+// read returns the text and the first PEM block of a file in keys.
 func read(t testing.TB, name string) (text []byte, block *pem.Block) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(keys, name))
@@ -54,7 +54,7 @@ func TestDecrypt(t *testing.T) {
 	}
 }
 
-// FuzzEncryptedKey decrypts what anybody may have written.
+// FuzzEncryptedKey decrypts arbitrary input.
 func FuzzEncryptedKey(f *testing.F) {
 	for _, name := range []string{"client.aes256", "client.sha1", "client.des3", "client.scrypt"} {
 		_, block := read(f, name)
@@ -62,11 +62,11 @@ func FuzzEncryptedKey(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, der, password []byte) {
 		if bytes.Contains(der, []byte{0x02, 0x03}) || bytes.Contains(der, []byte{0x02, 0x04}) {
-			return // so many iterations that a fuzzer has no time for them
+			return // may need too many iterations for a fuzz test
 		}
 		plain, err := decryptPKCS8(der, password)
 		if err == nil && len(plain) >= len(der) {
-			t.Errorf("%d octets from %d", len(plain), len(der))
+			t.Errorf("%d bytes from %d", len(plain), len(der))
 		}
 	})
 }

@@ -21,7 +21,7 @@ type encryptedKey struct {
 	Data      []byte
 }
 
-// pbes2 and pbkdf2Params are of RFC 8018 (appendix A).
+// pbes2 and pbkdf2Params are defined in RFC 8018 (appendix A).
 type pbes2 struct {
 	KeyDerivation pkix.AlgorithmIdentifier
 	Encryption    pkix.AlgorithmIdentifier
@@ -34,35 +34,35 @@ type pbkdf2Params struct {
 	PRF        pkix.AlgorithmIdentifier `asn1:"optional"`
 }
 
-// maxIterations bounds the work that a key file can ask for; OpenSSL asks for
-// 2048, careful people for a million.
+// maxIterations limits the work that a key file can cause. OpenSSL uses 2048 iterations; cautious
+// users choose a million.
 const maxIterations = 10_000_000
 
-// decryptPKCS8 gives the PKCS #8 key in an encrypted one: PBES2 with PBKDF2 and
-// AES in CBC mode, which is what OpenSSL makes.
+// decryptPKCS8 decrypts a PKCS #8 key that is encrypted by PBES2 with PBKDF2 and AES in CBC mode,
+// as OpenSSL does.
 func decryptPKCS8(der, password []byte) ([]byte, error) {
 	var key encryptedKey
 	var scheme pbes2
 	var derivation pbkdf2Params
 	var iv []byte
 	if rest, err := asn1.Unmarshal(der, &key); err != nil || len(rest) > 0 {
-		return nil, errors.New("it is no encrypted PKCS #8 key")
+		return nil, errors.New("not an encrypted PKCS #8 key")
 	}
 	if !key.Algorithm.Algorithm.Equal(asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 13}) {
-		return nil, fmt.Errorf("it is encrypted by %s, not by PBES2", key.Algorithm.Algorithm)
+		return nil, fmt.Errorf("encryption %s is not supported, only PBES2", key.Algorithm.Algorithm)
 	}
 	if _, err := asn1.Unmarshal(key.Algorithm.Parameters.FullBytes, &scheme); err != nil {
 		return nil, err
 	}
 	if !scheme.KeyDerivation.Algorithm.Equal(asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 12}) {
-		return nil, fmt.Errorf("its key is derived by %s, not by PBKDF2", scheme.KeyDerivation.Algorithm)
+		return nil, fmt.Errorf("key derivation %s is not supported, only PBKDF2", scheme.KeyDerivation.Algorithm)
 	}
 	if _, err := asn1.Unmarshal(scheme.KeyDerivation.Parameters.FullBytes, &derivation); err != nil {
 		return nil, err
 	}
 	size, ok := map[string]int{"2.16.840.1.101.3.4.1.2": 16, "2.16.840.1.101.3.4.1.22": 24, "2.16.840.1.101.3.4.1.42": 32}[scheme.Encryption.Algorithm.String()]
 	if !ok {
-		return nil, fmt.Errorf("it is encrypted by %s, not by AES-CBC", scheme.Encryption.Algorithm)
+		return nil, fmt.Errorf("cipher %s is not supported, only AES-CBC", scheme.Encryption.Algorithm)
 	}
 	if _, err := asn1.Unmarshal(scheme.Encryption.Parameters.FullBytes, &iv); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func decryptPKCS8(der, password []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(iv) != aes.BlockSize || len(key.Data) == 0 || len(key.Data)%aes.BlockSize != 0 || derivation.Iterations < 1 || derivation.Iterations > maxIterations {
-		return nil, errors.New("its parameters make no sense")
+		return nil, errors.New("invalid encryption parameters")
 	}
 	secret, err := pbkdf2.Key(newHash, string(password), derivation.Salt, derivation.Iterations, size)
 	if err != nil {
@@ -81,7 +81,7 @@ func decryptPKCS8(der, password []byte) ([]byte, error) {
 	return decryptCBC(secret, iv, key.Data)
 }
 
-// hash is the function of the derivation's HMAC.
+// hash returns the hash function of the HMAC that derives the key.
 func (p pbkdf2Params) hash() (func() hash.Hash, error) {
 	switch p.PRF.Algorithm.String() {
 	case "", "1.2.840.113549.2.7": // the default
@@ -93,10 +93,11 @@ func (p pbkdf2Params) hash() (func() hash.Hash, error) {
 	case "1.2.840.113549.2.11":
 		return sha512.New, nil
 	}
-	return nil, fmt.Errorf("its key is derived with %s, which is not known", p.PRF.Algorithm)
+	return nil, fmt.Errorf("PBKDF2 with %s is not supported", p.PRF.Algorithm)
 }
 
-// decryptCBC decrypts whole blocks and takes the padding off (RFC 8018 §6.1.1).
+// decryptCBC decrypts data, whose length is a multiple of the block size, and removes the padding
+// (RFC 8018 §6.1.1).
 func decryptCBC(key, iv, data []byte) ([]byte, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -106,7 +107,7 @@ func decryptCBC(key, iv, data []byte) ([]byte, error) {
 	cipher.NewCBCDecrypter(block, iv).CryptBlocks(plain, data)
 	n := int(plain[len(plain)-1])
 	if n < 1 || n > aes.BlockSize || !bytes.HasSuffix(plain, bytes.Repeat([]byte{byte(n)}, n)) {
-		return nil, errors.New("the password is wrong")
+		return nil, errors.New("wrong password")
 	}
 	return plain[:len(plain)-n], nil
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 )
 
-// Head is what is known of a document, in lines like those of HTTP, as curl has
-// them for ftp.
+// Head returns the attributes of a document as lines of an HTTP header, as curl prints them for
+// ftp.
 func Head(a *fetch.Attributes) string { return modified(a.ModTime) + length(a) + Fields(a) }
 
-// FileHead is Head in the order that curl has for file.
+// FileHead is like Head, in the order that curl uses for file.
 func FileHead(a *fetch.Attributes) string {
 	if a.Size < 0 {
 		return modified(a.ModTime)
@@ -22,8 +22,8 @@ func FileHead(a *fetch.Attributes) string {
 	return length(a) + "Accept-ranges: bytes\r\n" + modified(a.ModTime)
 }
 
-// Fields are what else is known: of an article its header, of a Gopher+ item its
-// attributes, each behind the name of its block.
+// Fields returns the other attributes as header lines: the header of an article, or the attributes
+// of a Gopher+ item, each prefixed by the name of its block.
 func Fields(a *fetch.Attributes) string {
 	var b strings.Builder
 	for _, f := range a.Header {
@@ -32,8 +32,8 @@ func Fields(a *fetch.Attributes) string {
 	return b.String()
 }
 
-// Views has the views of a Gopher+ item, one a line: as --view takes it, and
-// its size.
+// Views returns the views of a Gopher+ item, one per line: the name that --view takes, and the
+// size.
 func Views(a *fetch.Attributes) string {
 	var list strings.Builder
 	attributes := gopher.AttributesOf(a.Header)
@@ -47,9 +47,9 @@ func Views(a *fetch.Attributes) string {
 		}
 		switch {
 		case v.Exact:
-			fmt.Fprintf(&list, "\t%d octets", v.Size)
+			fmt.Fprintf(&list, "\t%d bytes", v.Size)
 		case v.Size > 0:
-			fmt.Fprintf(&list, "\tabout %d octets", v.Size)
+			fmt.Fprintf(&list, "\tabout %d bytes", v.Size)
 		}
 		list.WriteString("\n")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Links reads a directory of links as their URLs, one a line. A link without
-// one is its name behind a "#".
+// Links returns a reader of the URLs of a directory of links, one per line. For a link without a
+// URL the line is "# " and its name.
 func Links(res *fetch.Resource) io.Reader { return &linkList{res: res} }
 
 type linkList struct {

@@ -1,5 +1,4 @@
-// Package listing shows directories, menus and newsgroups, to people and to
-// programs.
+// Package listing formats directories, menus and newsgroups for people and for programs.
 package listing
 
 import (
@@ -20,23 +19,22 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Listing is a directory or menu as people and programs are shown it, by
-// whatever scheme it came.
+// A Listing formats a directory or menu, of any scheme.
 type Listing struct {
 	Charset    term.Charset // of the names
-	JSON       bool         // one object a line
+	JSON       bool         // one object per line
 	Detailed   bool         // with sizes and times
-	References bool         // the links' URLs follow the items
+	References bool         // print the URLs of the links after the items
 
 	w          io.Writer
 	number     int // of the last link
 	references strings.Builder
 }
 
-// maxReferences bounds the URLs that are kept until the end of a listing, in octets.
+// maxReferences is the maximum size in bytes of the URLs kept until the end of a listing.
 const maxReferences = 1 << 20
 
-// Read reads the Listing of a resource, in UTF-8. Close ends it.
+// Read returns a reader of the formatted listing of a resource, in UTF-8. The caller must close it.
 func (l *Listing) Read(res *fetch.Resource) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
@@ -69,23 +67,23 @@ func (l *Listing) write(res *fetch.Resource) error {
 	return err
 }
 
-// refer keeps the URL of the last link.
+// refer keeps the URL of the last link for the References.
 func (l *Listing) refer(url string) {
 	if l.references.Len() >= maxReferences {
 		return
 	}
 	fmt.Fprintf(&l.references, "%4d. %s\n", l.number, url)
 	if l.references.Len() >= maxReferences {
-		l.references.WriteString("      (no more are shown; --json has all)\n")
+		l.references.WriteString("      (truncated; use --json to list all)\n")
 	}
 }
 
-// marks are what stands before a name, by what it is.
+// marks are the words printed before the names, by kind.
 var marks = map[fetch.Kind]string{
 	fetch.KindDocument: "file", fetch.KindDirectory: "dir", fetch.KindMenu: "menu", fetch.KindQuery: "find", fetch.KindInteractive: "term", fetch.KindAdvice: "note",
 }
 
-// kindMark is what an item is, in one word of at most five letters.
+// kindMark returns the kind of an item as one word of at most five letters.
 func kindMark(it *fetch.Item) string {
 	switch family, _, _ := strings.Cut(it.MediaType, "/"); {
 	case it.Kind != fetch.KindDocument:
@@ -98,7 +96,7 @@ func kindMark(it *fetch.Item) string {
 	return marks[it.Kind]
 }
 
-// text writes an item for people: its number, what it is, size, time, name.
+// text writes an item for people: number, kind, size, time and name.
 func (l *Listing) text(it *fetch.Item) error {
 	name := stdio.Line(l.Charset.Decode(it.Name))
 	number, what := "", ""
@@ -127,7 +125,7 @@ func (l *Listing) text(it *fetch.Item) error {
 	return err
 }
 
-// suffix says what else is of note about an item.
+// suffix returns a remark that is printed after the name of an item, or "".
 func suffix(it *fetch.Item) string {
 	switch plus := Field(it, gopher.HeaderPlus); {
 	case Field(it, gopher.HeaderMirror) != nil:
@@ -138,7 +136,7 @@ func suffix(it *fetch.Item) string {
 	return ""
 }
 
-// Field is the value of a header field of an item, or nil.
+// Field returns the value of a header field of an item, or nil if it has no such field.
 func Field(it *fetch.Item, name string) *string {
 	for i := range it.Header {
 		if it.Header[i].Name == name {
@@ -148,7 +146,7 @@ func Field(it *fetch.Item, name string) *string {
 	return nil
 }
 
-// jsonItem is an item for programs. What is not known is left out.
+// jsonItem is an item for programs. Unknown values are omitted.
 type jsonItem struct {
 	Name  string `json:"name"`
 	URL   string `json:"url,omitempty"`
@@ -158,7 +156,7 @@ type jsonItem struct {
 	Type  string `json:"type,omitempty"`
 }
 
-// json writes an item for programs: one object a line.
+// json writes an item for programs, as one JSON object per line.
 func (l *Listing) json(it *fetch.Item) error {
 	j := jsonItem{Name: l.Charset.Decode(it.Name), Kind: "text", Type: it.MediaType}
 	switch {
@@ -176,7 +174,7 @@ func (l *Listing) json(it *fetch.Item) error {
 	return json.NewEncoder(l.w).Encode(j)
 }
 
-// Pick is the n-th link of a listing, counted from 1, and the mirrors below it.
+// Pick returns the n-th link of a listing, counted from 1, and the mirrors listed after it.
 func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirrors []locator.Locator, err error) {
 	links := 0
 	for item, err := range items {
@@ -200,7 +198,7 @@ func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirror
 		}
 	}
 	if chosen == nil {
-		err = fault.Usagef("--number %d: there are %d links", n, links)
+		err = fault.Usagef("--number %d: the listing has only %d links", n, links)
 	}
 	return chosen, mirrors, err
 }

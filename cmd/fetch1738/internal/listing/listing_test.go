@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The URLs that are kept until the end of a menu are bounded, however long it is.
+// The size of the URLs kept until the end of a menu is limited.
 func TestReferences(t *testing.T) {
 	const items = 50_000
 	item := fetch.Item{Name: "x", Locator: &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '0', Selector: strings.Repeat("s", 100)}}
@@ -31,7 +31,7 @@ func TestReferences(t *testing.T) {
 	if n := strings.Count(shown, "\n"); n != items {
 		t.Errorf("%d items, want %d", n, items)
 	}
-	if len(references) > maxReferences+1024 || !strings.HasPrefix(references, "   1. gopher://h/0sss") || !strings.HasSuffix(references, "(no more are shown; --json has all)\n") {
-		t.Errorf("%d octets of references, which end in %q", len(references), references[max(0, len(references)-100):])
+	if len(references) > maxReferences+1024 || !strings.HasPrefix(references, "   1. gopher://h/0sss") || !strings.HasSuffix(references, "(truncated; use --json to list all)\n") {
+		t.Errorf("%d bytes of references, ending in %q", len(references), references[max(0, len(references)-100):])
 	}
 }

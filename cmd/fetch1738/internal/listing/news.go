@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Article shows an article or a group of a listing in a line of so many columns.
+// Article returns a line about an article or group of a listing, at most columns wide.
 func Article(item fetch.Item, columns int) string {
 	return term.SafeLine(article(item), columns)
 }

@@ -1,4 +1,4 @@
-// Package manual is the verb manual: it writes the manual page.
+// Package manual implements the verb manual, which prints the manual page.
 package manual
 
 import (
@@ -17,25 +17,26 @@ import (
 
 const help = `Usage: fetch1738 manual
 
-Prints the manual page, docs/man/fetch1738.1, for man -l or a folder of MANPATH.
+Prints the manual page (docs/man/fetch1738.1) for man -l or a directory of
+MANPATH.
 
   $ fetch1738 manual > fetch1738.1 && man -l ./fetch1738.1
 `
 
-// manualText is the prose of the manual page, with places for the tables.
+// manualText is the template of the manual page: the prose, with places for the tables.
 //
 //go:embed manual.tmpl
 var manualText string
 
-// Command is the verb; all are all verbs.
+// Command returns the verb; all returns all verbs.
 func Command(all func() []cli.Command) cli.Command {
-	return cli.New("manual", "write the manual page", help, func(v *cli.Verb) func(context.Context) int { return define(v, all) })
+	return cli.New("manual", "print the manual page", help, func(v *cli.Verb) func(context.Context) int { return define(v, all) })
 }
 
 func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
 	return func(context.Context) int {
 		if v.NArg() > 0 {
-			return v.Complain("%q is not an option", v.Arg(0))
+			return v.Complain("unexpected argument %q", v.Arg(0))
 		}
 		if err := writeManual(v.Std.Out, all()); err != nil {
 			return v.Fail(exit.Write, "%v", err)
@@ -44,7 +45,7 @@ func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
 	}
 }
 
-// A manual is what the tables give to the manual page, ready for roff.
+// A manual is the data for the template, escaped for roff.
 type manual struct {
 	Schemes   string
 	Options   []manualEntry
@@ -81,13 +82,12 @@ func manualOptions(table []curl.Option) (entries []manualEntry) {
 	return entries
 }
 
-// roff is text as it stands in a manual page.
+// roff escapes text for roff.
 func roff(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'", "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "'", `\(aq`).Replace(text)
 }
 
-// roffOption is how an option is written: its names in bold, its value's in
-// italics.
+// roffOption returns the heading of an option: its names in bold, the name of its value in italics.
 func roffOption(o curl.Option) string {
 	name := `\fB` + roff("--"+o.Long) + `\fR`
 	if o.Short != "" {

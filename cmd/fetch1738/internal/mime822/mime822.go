@@ -1,6 +1,6 @@
-// Package mime822 makes news articles and mail readable for a person: encoded
-// words in the header (RFC 2047), transfer encoding and charset of the body (RFC
-// 2045). What it gives is for looking at; the octets are lost.
+// Package mime822 makes news articles and mail readable: it decodes encoded words in the header
+// (RFC 2047), and the transfer encoding and charset of the body (RFC 2045). The result is for
+// display only; the original bytes cannot be restored from it.
 package mime822
 
 import (
@@ -17,14 +17,14 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// Limits of what is looked into. Longer headers and lines are shown as they are.
+// Limits for decoding. Longer headers and lines are passed through unchanged.
 const (
 	maxHeader = 256 << 10
 	maxLine   = 16 << 10
 )
 
-// Text is the value of a header field with its encoded words decoded. What is
-// not decodable stays as it is.
+// Text returns the value of a header field with its encoded words decoded. A value that cannot be
+// decoded is returned unchanged.
 func Text(value string) string {
 	if len(value) > maxLine || !strings.Contains(value, "=?") {
 		return value
@@ -47,7 +47,7 @@ func charsetReader(charset string, r io.Reader) (io.Reader, error) {
 	return e.NewDecoder().Reader(r), nil
 }
 
-// lookup gives a charset that is not Unicode, or nil.
+// lookup returns the encoding of a charset, or nil if it is UTF-8 or unknown.
 func lookup(charset string) encoding.Encoding {
 	e, err := htmlindex.Get(strings.Trim(charset, " \t\"'"))
 	if err != nil || e == encoding.Replacement {
@@ -59,10 +59,9 @@ func lookup(charset string) encoding.Encoding {
 	return e
 }
 
-// NewReader reads an article or a letter from r and gives it as a person wants
-// to see it. A body of several parts stays as it is. Errors of r come out as they
-// are; where the body is not encoded as the header says, the rest of it is shown
-// undecoded.
+// NewReader returns a reader of the decoded form of the article or mail in r. A multipart body is
+// not decoded. Errors of r are returned unchanged. If the body is not encoded as the header says,
+// the rest of it is returned undecoded.
 func NewReader(r io.Reader) io.Reader { return &reader{src: bufio.NewReaderSize(r, maxLine)} }
 
 type reader struct {
@@ -86,8 +85,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.body.Read(p)
 }
 
-// readHeader reads up to the empty line, decodes the fields, and finds out how
-// to read what follows.
+// readHeader reads up to the empty line, decodes the fields, and sets the reader of the body.
 func (r *reader) readHeader() {
 	var fields []string // unfolded
 	size := 0
@@ -113,7 +111,7 @@ func (r *reader) readHeader() {
 			return
 		case len(fields) > 0 && (line[0] == ' ' || line[0] == '\t'):
 			fields[len(fields)-1] += line
-			if len(fields[len(fields)-1]) > maxLine { // not joined any further
+			if len(fields[len(fields)-1]) > maxLine { // stop joining
 				fields = append(fields, "")
 			}
 		default:
@@ -128,7 +126,7 @@ func (r *reader) show(fields []string) {
 	}
 }
 
-// decoded is what is behind the header.
+// decoded returns the reader of the body.
 func (r *reader) decoded(fields []string) io.Reader {
 	media, params, err := mime.ParseMediaType(get(fields, "Content-Type"))
 	if err != nil {
@@ -154,7 +152,7 @@ func (r *reader) decoded(fields []string) io.Reader {
 	return body
 }
 
-// get is the value of a field, or "".
+// get returns the value of a field, or "".
 func get(fields []string, name string) string {
 	for _, f := range fields {
 		if n, value, ok := strings.Cut(f, ":"); ok && strings.EqualFold(n, name) {
@@ -164,7 +162,7 @@ func get(fields []string, name string) string {
 	return ""
 }
 
-// source remembers whether reading failed.
+// source remembers the error of its reader.
 type source struct {
 	r   io.Reader
 	err error
@@ -178,7 +176,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lenient goes on without the decoder where that fails.
+// lenient continues without the decoder once that has failed.
 type lenient struct {
 	decoder io.Reader
 	origin  *source

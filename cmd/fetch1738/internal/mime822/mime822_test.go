@@ -62,18 +62,18 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// What went wrong below is told.
+// Errors of the underlying reader are returned.
 func TestReaderErrors(t *testing.T) {
-	sorry := errors.New("cut")
+	broken := errors.New("broken")
 	for _, head := range []string{"", "Sub", "Subject: x\r\n", "Subject: x\r\n\r\nbo", "Content-Transfer-Encoding: base64\r\n\r\naGk", "Content-Transfer-Encoding: quoted-printable\r\n\r\na=", "Content-Type: text/plain; charset=koi8-r\r\n\r\n\xf0"} {
-		_, err := io.ReadAll(NewReader(io.MultiReader(strings.NewReader(head), iotest.ErrReader(sorry))))
-		if !errors.Is(err, sorry) {
+		_, err := io.ReadAll(NewReader(io.MultiReader(strings.NewReader(head), iotest.ErrReader(broken))))
+		if !errors.Is(err, broken) {
 			t.Errorf("%q: %v", head, err)
 		}
 	}
 }
 
-// CVE-2005-3120: encoded words with escape sequences cut anywhere do no harm.
+// CVE-2005-3120: encoded words truncated inside an escape sequence are handled safely.
 func TestEscapes(t *testing.T) {
 	long := "=?iso-2022-jp?Q?" + strings.Repeat("=1B$BF|K\\=1B(B", 100) + "?="
 	for cut := range len(long) {
@@ -84,7 +84,7 @@ func TestEscapes(t *testing.T) {
 	}
 	big := strings.Repeat("=?iso-2022-jp?Q?=1B$B?= ", 50_000)
 	if got, err := io.ReadAll(NewReader(strings.NewReader("Subject: " + big + "\r\n\r\nbody"))); err != nil || !strings.HasSuffix(string(got), "body") {
-		t.Errorf("%d octets, %v", len(got), err)
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
 
@@ -94,7 +94,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := io.ReadAll(NewReader(strings.NewReader(string(text))))
 		if err != nil || len(got) > 8*len(text)+100 {
-			t.Errorf("%q: %d octets, %v", text, len(got), err)
+			t.Errorf("%q: %d bytes, %v", text, len(got), err)
 		}
 	})
 }

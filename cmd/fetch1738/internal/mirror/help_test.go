@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The help fits its terminal, and folding loses no option.
+// The help fits the width of the terminal and contains every option.
 func TestHelpFolds(t *testing.T) {
 	for _, width := range []int{40, 60, 80, 120} {
 		text := helpText(width)

@@ -1,4 +1,4 @@
-// Package mirror is the verb mirror: it keeps a copy of a tree.
+// Package mirror implements the mirror command, which keeps a local copy of a tree up to date.
 package mirror
 
 import (
@@ -37,7 +37,7 @@ The options for connecting (-u, -n, -x, --proto, --retry, --news-server and so
 on) work as without a verb. These belong to mirror alone:
 `
 
-// Command is the verb.
+// Command returns the mirror command.
 func Command() cli.Command {
 	return cli.Command{
 		Name: "mirror", Summary: "keep a copy of a directory tree, gopher site or newsgroup", Run: run,
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	case c.Version:
 		return written(help.Version(std.Out))
 	case err == nil && len(urls) != 2:
-		err = fault.Usagef("mirror wants a URL and a folder for the copy; see fetch1738 mirror --help")
+		err = fault.Usagef("mirror requires a URL and a folder; see fetch1738 mirror --help")
 	}
 	if err == nil && !plan.HasScheme(urls[0]) && plan.HasScheme(urls[1]) {
 		err = fault.Usagef("the URL comes before the folder: fetch1738 mirror URL DIR")
@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	return copyTree(ctx, s, shown, c.Operations[0], urls[0], urls[1])
 }
 
-// written is the exit code of text that has been written, or not.
+// written returns the exit code for the result of a write.
 func written(err error) int {
 	if err != nil {
 		return exit.Write
@@ -84,16 +84,16 @@ func written(err error) int {
 	return exit.OK
 }
 
-// helpText is the help on so many columns.
+// helpText returns the help, wrapped at width columns.
 func helpText(width int) string {
 	return cli.Prose(mirrorHelp, width) + "\n" + cli.Options(new(settings).options(), width)
 }
 
-// copyTree makes or renews a copy. It returns the exit code.
+// copyTree creates or updates a copy and returns the exit code.
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
 	t := &transfer.Result{URL: url, Sink: output.At(dir)}
-	told := &mirrorReport{t: t, reporter: shown, dry: s.DryRun}
-	shown.Show(op.Global, told.line)
+	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun}
+	shown.Show(op.Global, rep.line)
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
 	defer reach.Close()
 	access, err := reach.Access(ctx, op)
@@ -102,36 +102,36 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	}
 	t.Access, t.Out = access, shown.Out
 	t.Account.Begin()
-	t.Err = mirrored(ctx, t, s, dir, told)
+	t.Err = runMirror(ctx, t, s, dir, rep)
 	switch {
 	case ctx.Err() != nil:
 		if !op.Silent && !s.DryRun {
 			fmt.Fprintln(shown.Err, "fetch1738: interrupted; run the same command again to continue")
 		}
 		return exit.OfSignal(ctx)
-	case t.Err == nil && told.broken != nil:
+	case t.Err == nil && rep.broken != nil:
 		return exit.Write
 	case t.Err == nil:
 		return exit.OK
 	}
-	told.complain()
+	rep.complain()
 	return report.Code(t)
 }
 
-// mirrored is copyTree with the transfer that stands for all of it.
-func mirrored(ctx context.Context, t *transfer.Result, s *settings, dir string, told *mirrorReport) (err error) {
+// runMirror runs the mirror. t represents the whole run.
+func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string, rep *mirrorReport) (err error) {
 	if err := t.Read(); err != nil {
 		return err
 	}
 	if t.Gateway() != "" || t.AskedProxy(t.Locator) != nil {
-		return fault.Usagef("mirror cannot list directories through a gateway or an http proxy that is asked for URLs; -p, --proxytunnel makes a tunnel")
+		return fault.Usagef("mirror cannot list directories through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel")
 	}
 	if err := t.Authenticate(); err != nil {
 		return err
 	}
-	t.Pick() // a tree is what its listings lead to; the Mirror stays on the server
+	t.Pick() // every URL comes from a listing; the Mirror stays on the server
 	m := s.Mirror
-	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, told.event
+	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, rep.event
 	m.Again = func(ctx context.Context, n int, err error) bool { return again(ctx, t, n, err) }
 	m.Rate = t.Op.Limits.Rate
 	req, err := client.Request(t.Op, t.Locator)
@@ -139,22 +139,23 @@ func mirrored(ctx context.Context, t *transfer.Result, s *settings, dir string, 
 		return err
 	}
 	m.Options = req.Options
-	ctx = told.reporter.Watch(t.Account.Watch(t.Context(ctx), false), t)
+	ctx = rep.reporter.Watch(t.Account.Watch(t.Context(ctx), false), t)
 	if t.Op.Limits.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.Op.Limits.Time)
 		defer cancel()
 	}
 	sum, err := m.Run(ctx)
-	told.reporter.Pause() // for good
-	told.summary(sum)
+	rep.reporter.Pause() // permanently
+	rep.summary(sum)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
 	}
 	return err
 }
 
-// again decides about a request that failed for the n-th time, and waits.
+// again reports whether to retry a request that failed for the n-th time, counted from 0. It waits
+// for the retry delay before it returns true.
 func again(ctx context.Context, t *transfer.Result, n int, err error) bool {
 	if n >= t.Op.Retry.Times || !t.Transient(err) {
 		return false

@@ -12,33 +12,32 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// settings are what the options of mirror say.
+// settings holds the values of the options of mirror.
 type settings struct{ mirror.Mirror }
 
-// own is an option that only mirror has.
+// own returns an option that only mirror has.
 func own(long, arg, help string, set curl.Setter) curl.Option {
 	return curl.Option{Long: long, Arg: arg, Groups: "mirror", Help: help, Set: set, Curl: curl.Own}
 }
 
-// options are mirror's own options, by name.
+// options returns mirror's own options, in the order of their names.
 func (s *settings) options() []curl.Option {
 	return []curl.Option{
-		own("alias", "HOST[:PORT]", "Another name of the gopher server; may be repeated", addAlias(&s.Aliases)),
-		own("connections", "N", "Make N requests at a time (default 4)", positive(&s.Connections)),
-		own("delete", "", "Remove files from the copy that are gone from the server", onOff(&s.Delete)),
-		own("depth", "N", "Enter N levels of folders or menus; 1 is URL only", positive(&s.Depth)),
+		own("alias", "HOST[:PORT]", "Another name for the gopher server; may be repeated", addAlias(&s.Aliases)),
+		own("connections", "N", "Run up to N requests at once (default 4)", positive(&s.Connections)),
+		own("delete", "", "Delete files that no longer exist on the server", onOff(&s.Delete)),
+		own("depth", "N", "Enter N levels of folders or menus (1: URL only; default 64)", positive(&s.Depth)),
 		own("dry-run", "", "Show what would be done; fetch no files", onOff(&s.DryRun)),
 		own("exclude", "GLOB", "Skip files and folders that match; may be repeated", add(&s.Exclude)),
 		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
 		own("max-entries", "N", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries)),
 		own("new-only", "", "Treat existing files as unchanged", onOff(&s.NewOnly)),
-		own("wait", "SECONDS", "Wait SECONDS between two requests", interval(&s.Wait)),
+		own("wait", "SECONDS", "Wait SECONDS between requests", interval(&s.Wait)),
 	}
 }
 
-// table are all options that mirror takes. Those that say what is done with one
-// document are refused; in a configuration file, which is for all verbs, they
-// are passed over.
+// table returns all options that mirror accepts. Options about a single document are an error on
+// the command line. In a configuration file, which all commands share, they are ignored.
 func (s *settings) table() []curl.Option {
 	table := s.options()
 	has := func(long string) bool {
@@ -48,12 +47,12 @@ func (s *settings) table() []curl.Option {
 		if has(o.Long) {
 			continue
 		}
-		if meaningless(o) {
+		if hasNoUse(o) {
 			o.Set = func(c *curl.CommandLine, _ string) error {
 				if c.InFile() {
 					return nil
 				}
-				return errors.New("says nothing to mirror, which copies whole trees; see fetch1738 mirror --help")
+				return errors.New("cannot be used with mirror, which copies whole trees; see fetch1738 mirror --help")
 			}
 		}
 		table = append(table, o)
@@ -61,9 +60,9 @@ func (s *settings) table() []curl.Option {
 	return table
 }
 
-// meaningless tells whether an option is of no use to mirror: it is about one
-// document, or about a scheme that has no trees. One about security never is.
-func meaningless(o curl.Option) bool {
+// hasNoUse reports whether an option has no use in mirror, because it is about one document or
+// about a scheme without trees. It is false for options about security.
+func hasNoUse(o curl.Option) bool {
 	if o.Guards() {
 		return false
 	}
@@ -78,7 +77,7 @@ func meaningless(o curl.Option) bool {
 	return strings.Contains(useless, " "+o.Long+" ")
 }
 
-// onOff is for switches.
+// onOff sets a boolean option.
 func onOff(field *bool) curl.Setter {
 	return func(_ *curl.CommandLine, value string) (err error) {
 		*field, err = strconv.ParseBool(value)
@@ -86,7 +85,7 @@ func onOff(field *bool) curl.Setter {
 	}
 }
 
-// addAlias collects names of the server.
+// addAlias appends another name of the server.
 func addAlias(field *[]string) curl.Setter {
 	return func(_ *curl.CommandLine, value string) error {
 		if value == "" || strings.ContainsAny(value, "/@ ") {
@@ -97,7 +96,7 @@ func addAlias(field *[]string) curl.Setter {
 	}
 }
 
-// add collects patterns.
+// add appends a pattern.
 func add(field *[]string) curl.Setter {
 	return func(_ *curl.CommandLine, value string) error {
 		*field = append(*field, value)
@@ -105,7 +104,7 @@ func add(field *[]string) curl.Setter {
 	}
 }
 
-// positive reads a number above zero.
+// positive sets a number of at least 1.
 func positive(field *int) curl.Setter {
 	return func(_ *curl.CommandLine, value string) error {
 		n, err := strconv.Atoi(value)
@@ -120,7 +119,7 @@ func positive(field *int) curl.Setter {
 	}
 }
 
-// interval reads a number of seconds.
+// interval sets a duration from a number of seconds.
 func interval(field *time.Duration) curl.Setter {
 	return func(c *curl.CommandLine, value string) error {
 		return curl.Seconds(func(*plan.Operation) *time.Duration { return field })(c, value)

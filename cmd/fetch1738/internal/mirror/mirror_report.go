@@ -17,25 +17,25 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// A mirrorReport tells of a mirror: files that disappeared on standard output, with
-// -v and in a dry run all of them, failures on standard error, and on a terminal
-// how far it is. Its events come one at a time.
+// A mirrorReport prints the events of a mirror run. Files that no longer exist on the server go to
+// standard output; with -v or --dry-run all changed files do. Failures go to standard error. On a
+// terminal it draws a progress line. Events arrive one at a time.
 type mirrorReport struct {
-	t        *transfer.Result // which stands for all of the mirror
+	t        *transfer.Result // represents the whole run
 	reporter *report.Reporter
 	dry      bool
-	first    error          // that was told of
-	broken   error          // of standard output
-	menus    int            // whose end is not marked
-	listed   int            // entries of all folders
-	others   map[string]int // entries that gopher servers have, by their HOST:PORT
+	first    error          // reported failure
+	broken   error          // error of writing to standard output
+	menus    int            // without an end mark
+	listed   int            // files in all folders listed so far
+	others   map[string]int // number of items on other gopher servers, by HOST:PORT
 
 	mu                   sync.Mutex
 	folders, done, files int
 	planned              bool
 }
 
-// event shows one.
+// event prints one event.
 func (r *mirrorReport) event(e mirror.Event) {
 	r.count(e)
 	switch e.Action {
@@ -58,7 +58,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	}
 	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
 	if r.dry && e.Size >= 0 {
-		text += fmt.Sprintf(", %d octets", e.Size)
+		text += fmt.Sprintf(", %d bytes", e.Size)
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
@@ -66,7 +66,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	r.say(stdio.Line(text))
 }
 
-// failed complains about a file, or a listing.
+// failed prints the failure of a file or listing.
 func (r *mirrorReport) failed(e mirror.Event) {
 	if r.first == nil {
 		r.first = e.Err
@@ -75,41 +75,41 @@ func (r *mirrorReport) failed(e mirror.Event) {
 	r.reporter.Failed(one, e.File)
 }
 
-// summary shows what was done, in a line.
+// summary prints the line of totals, and the warnings about the server.
 func (r *mirrorReport) summary(s mirror.Summary) {
 	if r.t.Op.Silent {
 		return
 	}
 	if r.menus > 0 {
-		r.t.Warn("%s: the server does not mark the end of %d menus, so it is not known which files have disappeared", r.t.Locator.Redacted(), r.menus)
+		r.t.Warn("%s: %d menus have no end mark, so deleted files cannot be detected", r.t.Locator.Redacted(), r.menus)
 	}
 	if at, n := r.otherName(); n > r.listed {
-		r.t.Warn("%s: %d items were skipped because they are on %s; if that is another name of this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
+		r.t.Warn("%s: skipped %d items on %s; if that is another name for this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
 	}
 	unsure := ""
 	if s.Unsure > 0 {
 		unsure = fmt.Sprintf(", %d unsure", s.Unsure)
 	}
 	took := time.Since(r.t.Account.Facts().Start).Seconds()
-	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d octets in %.1f s",
+	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d bytes in %.1f s",
 		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, unsure, s.Octets, took))
 }
 
-// complain says why the mirror failed unless an event has.
+// complain prints the error of the run, unless an event already reported it.
 func (r *mirrorReport) complain() {
 	if r.first != r.t.Err {
 		r.reporter.Failed(r.t, "")
 	}
 }
 
-// say writes a line to standard output.
+// say prints a line to standard output.
 func (r *mirrorReport) say(text string) {
 	if _, err := fmt.Fprintln(r.reporter.Out, text); err != nil {
 		r.broken = err
 	}
 }
 
-// line says how far the mirror is.
+// line returns the text of the progress line.
 func (r *mirrorReport) line(progress.Totals) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +119,7 @@ func (r *mirrorReport) line(progress.Totals) string {
 	return fmt.Sprintf("%d of %d files, %s", r.done, r.files, progress.Amount(r.t.Account.Moved.Load()))
 }
 
-// count takes account of an event.
+// count updates the counters for an event.
 func (r *mirrorReport) count(e mirror.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,7 +131,7 @@ func (r *mirrorReport) count(e mirror.Event) {
 		r.countOther(e)
 	case mirror.Unsure:
 		if !r.planned {
-			r.menus++ // those of documents come later
+			r.menus++ // documents are fetched after Planned
 		}
 	case mirror.Planned:
 		r.planned, r.files, r.done = true, e.Files, 0
@@ -140,10 +140,10 @@ func (r *mirrorReport) count(e mirror.Event) {
 	}
 }
 
-// maxOthers bounds of how many other servers account is taken.
+// maxOthers is the maximum number of other servers that are counted.
 const maxOthers = 1000
 
-// countOther takes account of an item of a menu that is on another server.
+// countOther counts a menu item that is on another server.
 func (r *mirrorReport) countOther(e mirror.Event) {
 	if !errors.Is(e.Err, mirror.ErrServer) {
 		return
@@ -164,8 +164,8 @@ func (r *mirrorReport) countOther(e mirror.Event) {
 	r.others[name]++
 }
 
-// otherName is the server that has most of what is on others, which may be the
-// mirrored one by another name.
+// otherName returns the other server with the most items, and their number. It may be another name
+// for the mirrored server.
 func (r *mirrorReport) otherName() (name string, n int) {
 	for at, count := range r.others {
 		if count > n || count == n && at < name {

@@ -27,13 +27,13 @@ func TestMirrorLine(t *testing.T) {
 	}
 }
 
-// Every option is taken, or refused with a reason, and none twice.
+// Every option is in the table exactly once.
 func TestMirrorOptions(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, o := range new(settings).table() {
 		for _, name := range []string{"--" + o.Long, "-" + o.Short} {
 			if name != "-" && seen[name] {
-				t.Errorf("%s is there twice", name)
+				t.Errorf("option %s is in the table twice", name)
 			}
 			seen[name] = true
 		}
@@ -45,17 +45,17 @@ func TestMirrorOptions(t *testing.T) {
 	}
 	for _, o := range curl.Options() {
 		if !seen["--"+o.Long] {
-			t.Errorf("--%s is neither taken nor refused", o.Long)
+			t.Errorf("option --%s is not in the table", o.Long)
 		}
 	}
 }
 
-// What an option says about security holds for a mirror too, wherever it stands.
-// Nothing that has to do with security may lack the mark.
+// Options about security apply to mirror too, on the command line and in a configuration file.
+// Every option about security must be in one of the groups that mark it as such.
 func TestMirrorTakesGuards(t *testing.T) {
-	// The words of the table itself find an option that somebody forgot to mark.
+	// An option about security that is in none of these groups is found by the words of its help.
 	about := regexp.MustCompile(`(?i)\b(TLS|certificate|authorit|cipher|trust|public key|password|encrypt|login|log in|netrc|proxy|proxies|allow)`)
-	unguarded := " charset next verbose " // words that mean something else there
+	unguarded := " charset next verbose " // these use the words in another sense
 	of := func(table []curl.Option) map[string]uintptr {
 		setters := make(map[string]uintptr)
 		for _, o := range table {
@@ -74,7 +74,7 @@ func TestMirrorTakesGuards(t *testing.T) {
 		}
 		guards++
 		if plain[o.Long] != ofMirror[o.Long] {
-			t.Errorf("mirror passes over --%s", o.Long)
+			t.Errorf("mirror ignores --%s", o.Long)
 		}
 	}
 	if guards < 50 {

@@ -1,13 +1,12 @@
-// Package netrc reads the file in which ftp(1), curl and others keep logins.
+// Package netrc reads the netrc file, in which ftp(1), curl and other programs store logins.
 //
-// A file is words separated by white space:
+// A file consists of words separated by white space:
 //
 //	machine ftp.example.org login lab password "two words \" and a quote"
 //	default login anonymous password me@example.org
 //
-// A word in double quotes may hold white space and the escapes \" \\ \n \r \t.
-// "#" at the start of a word begins a comment. "macdef NAME" and everything up
-// to the next empty line is skipped.
+// A word in double quotes may contain white space and the escapes \" \\ \n \r \t. "#" at the start
+// of a word begins a comment. "macdef NAME" and everything up to the next empty line are skipped.
 package netrc
 
 import (
@@ -17,28 +16,27 @@ import (
 	"strings"
 )
 
-// maxSize bounds a file, in octets.
+// maxSize is the maximum size of a file, in bytes.
 const maxSize = 1 << 20
 
-// An Entry is one machine's login.
+// An Entry is the login for one host.
 type Entry struct {
-	// Machine is the host's name; empty for "default".
+	// Machine is the host name; empty for "default".
 	Machine string
 	Login   string
-	// Password is empty and HasPassword false when the entry gives none.
+	// Password is empty and HasPassword false if the entry has no password.
 	Password    string
 	HasPassword bool
-	// Account is for FTP's ACCT; empty when the entry gives none.
+	// Account is for FTP's ACCT; empty if the entry has no account.
 	Account string
 }
 
-// File is the entries of a file in its order.
+// A File is the list of entries of a file, in order.
 type File []Entry
 
-// Read reads the file at path, and reports whether others than its owner can read
-// or change it. It refuses one that belongs to somebody else, who could choose the
-// passwords that are sent. A missing file gives an error that is fs.ErrNotExist.
-// No error shows a password.
+// Read reads the file at path. exposed reports whether users other than its owner can read or
+// change it. Read refuses a file of another user, who could choose the passwords that are sent. If
+// the file does not exist, the error is fs.ErrNotExist. Errors never contain a password.
 func Read(path string) (file File, exposed bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -50,7 +48,7 @@ func Read(path string) (file File, exposed bool, err error) {
 		return nil, false, err
 	}
 	if !ownedBy(info, os.Geteuid()) {
-		return nil, false, fmt.Errorf("%s: it belongs to another user", path)
+		return nil, false, fmt.Errorf("%s: file belongs to another user", path)
 	}
 	file, err = read(f, path)
 	return file, exposedBy(info), err
@@ -62,7 +60,7 @@ func read(f *os.File, path string) (File, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > maxSize:
-		return nil, fmt.Errorf("%s: longer than %d octets", path, maxSize)
+		return nil, fmt.Errorf("%s: longer than %d bytes", path, maxSize)
 	}
 	file, err := Parse(string(text))
 	if err != nil {
@@ -71,7 +69,7 @@ func read(f *os.File, path string) (File, error) {
 	return file, nil
 }
 
-// Parse reads the text of a file.
+// Parse parses the text of a file.
 func Parse(text string) (File, error) {
 	var file File
 	s := scanner{text: text, line: 1}
@@ -93,8 +91,8 @@ func Parse(text string) (File, error) {
 	return file, nil
 }
 
-// set takes the value of a keyword inside an entry. Other words are passed over:
-// there are programs that put more into the file.
+// set reads and stores the value of a keyword of an entry. Unknown words are skipped, because some
+// programs write more into the file.
 func (e *Entry) set(keyword string, s *scanner) {
 	switch keyword {
 	case "login", "user":
@@ -106,9 +104,9 @@ func (e *Entry) set(keyword string, s *scanner) {
 	}
 }
 
-// Find returns the first entry for host, whose name is compared without regard to
-// case. With a login, the entry's must be the same. "default" is for every host,
-// so that it hides what follows it.
+// Find returns the first entry for host and reports whether there is one. Host names are compared
+// without regard to case. If login is not empty, the entry must have the same login. "default"
+// matches every host, so that entries after it are not found.
 func (f File) Find(host, login string) (Entry, bool) {
 	for _, e := range f {
 		if (e.Machine == "" || strings.EqualFold(e.Machine, host)) && (login == "" || login == e.Login) {
@@ -125,14 +123,14 @@ type scanner struct {
 	err  error
 }
 
-// fail keeps the first failure; it ends the words.
+// fail records the first error, after which next returns no more words.
 func (s *scanner) fail(msg string) {
 	if s.err == nil {
 		s.err = fmt.Errorf("line %d: %s", s.line, msg)
 	}
 }
 
-// next is the next word; false at the end of the text and after an error.
+// next returns the next word, or false at the end of the text and after an error.
 func (s *scanner) next() (string, bool) {
 	for s.err == nil && s.text != "" {
 		switch c := s.text[0]; {
@@ -159,7 +157,7 @@ func (s *scanner) next() (string, bool) {
 	return "", false
 }
 
-// value is the word that must follow a keyword.
+// value returns the word that must follow a keyword.
 func (s *scanner) value(keyword string) string {
 	word, ok := s.next()
 	if !ok {
@@ -168,7 +166,7 @@ func (s *scanner) value(keyword string) string {
 	return word
 }
 
-// name is the value of "machine"; an empty one would be taken for "default".
+// name returns the value of "machine". An empty name is an error, because it would mean "default".
 func (s *scanner) name() string {
 	name := s.value("machine")
 	if name == "" {
@@ -186,7 +184,7 @@ func (s *scanner) quoted() (string, bool) {
 			s.advance(i + 1)
 			return word.String(), true
 		case c == '\n':
-			s.fail("a quote without its end")
+			s.fail("missing closing quote")
 			return "", false
 		case c == '\\' && i+1 < len(s.text):
 			i++
@@ -194,7 +192,7 @@ func (s *scanner) quoted() (string, bool) {
 		}
 		word.WriteByte(c)
 	}
-	s.fail("a quote without its end")
+	s.fail("missing closing quote")
 	return "", false
 }
 
@@ -210,7 +208,7 @@ func unescape(c byte) byte {
 	return c
 }
 
-// skipMacro moves behind the next empty line.
+// skipMacro skips everything up to and including the next empty line.
 func (s *scanner) skipMacro() {
 	for s.text != "" {
 		end := strings.IndexByte(s.text, '\n')

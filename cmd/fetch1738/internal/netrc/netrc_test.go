@@ -44,8 +44,8 @@ func TestParse(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"machine h login u password":      "line 1: password without a value",
-		"machine h password \"secret":     "line 1: a quote without its end",
-		"machine h password \"sec\nret\"": "line 1: a quote without its end",
+		"machine h password \"secret":     "line 1: missing closing quote",
+		"machine h password \"sec\nret\"": "line 1: missing closing quote",
 		"machine \"\" login u":            "line 1: machine without a name",
 		"machine":                         "line 1: machine without a value",
 	} {
@@ -77,7 +77,7 @@ machine hidden login late password 5
 	}{
 		{"h", "", "first:1"},
 		{"H", "second", "second:2"},
-		{"h", "third", "third:"}, // never another entry's password
+		{"h", "third", "third:"}, // never the password of another entry
 		{"h", "fourth", ""},
 		{"h", "anonymous", "anonymous:guest@"},
 		{"other", "", "anonymous:guest@"},
@@ -129,8 +129,8 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzParse holds Parse to linear, total behaviour: every value it returns is
-// in the text or was unescaped from it, and an error names a line of the text.
+// FuzzParse checks that the values that Parse returns are not longer than the text, and that an
+// error names a line of the text.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"machine h login u password p", "default", "machine h\nmacdef x\n\n\nmachine g", `machine "a\"b" login "\\"`,
@@ -148,7 +148,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, e := range file {
 			if n := len(e.Machine) + len(e.Login) + len(e.Password) + len(e.Account); n > len(text) {
-				t.Errorf("%d octets of values from %d of text", n, len(text))
+				t.Errorf("%d bytes of values from %d bytes of text", n, len(text))
 			}
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A file of another user's is refused, even for root. Only root can make one.
+// A file of another user is refused, even for root. Only root can create one.
 func TestReadRefusesAnothersFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "netrc")
 	if err := os.WriteFile(path, []byte("machine h login u password secret"), 0o600); err != nil {
@@ -21,7 +21,7 @@ func TestReadRefusesAnothersFile(t *testing.T) {
 	}
 	me := os.Geteuid()
 	if !ownedBy(info, me) || ownedBy(info, me+1) {
-		t.Error("the owner is not told from others")
+		t.Error("the owner is not distinguished from other users")
 	}
 	if me != 0 {
 		t.Skip("only root can give a file to another user")

@@ -1,4 +1,4 @@
-// Package parse is the verb parse: it shows what URLs consist of.
+// Package parse implements the parse command, which shows the components of URLs.
 package parse
 
 import (
@@ -19,23 +19,23 @@ import (
 
 const help = `Usage: fetch1738 parse [--json] [--strict] [URL...]
 
-Shows the parts of each URL, one URL a line, in order. The line of a refused URL
-gives the reason. URLs are read as when they are fetched; a departure from RFC
-1738 is shown as "tolerated", and --strict tolerates none. Without URLs, or for
-"-", it reads URLs from standard input, one a line. The exit code is 3 if a URL
-was refused. Passwords are shown.
+Prints the parts of each URL, one URL per line, in order. For a refused URL, the
+line states the reason. The rules are those of a fetch: a departure from RFC
+1738 is accepted and shown as "tolerated"; --strict refuses it. Without URLs, or
+for "-", reads URLs from standard input, one per line. The exit code is 3 if a
+URL was refused. Passwords are shown.
 
   $ fetch1738 parse 'ftp://lab@ftp.example/pub/a%20b' news:*
   ftp       ftp.example               user "lab"  cwd "pub"  name "a b"
   news      -                         all
 `
 
-// Command is the verb.
+// Command returns the parse command.
 func Command() cli.Command {
 	return cli.New("parse", "show the parts of URLs", help, define)
 }
 
-// define adds the flags and gives what the verb does.
+// define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "Print JSON Lines")
 	op := new(plan.Operation)
@@ -65,7 +65,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	}
 }
 
-// printer writes one line a URL.
+// printer writes one line per URL.
 type printer struct {
 	parser  locator.Parser
 	show    func(w io.Writer, url string, ref locator.Reference, bad *locator.SyntaxError) error
@@ -73,7 +73,7 @@ type printer struct {
 	refused bool
 }
 
-// all writes the lines of urls, "-" being those of stdin.
+// all writes a line for each of urls. For "-" it reads URLs from stdin.
 func (p *printer) all(ctx context.Context, urls []string, stdin io.Reader) error {
 	for _, url := range urls {
 		var err error
@@ -96,14 +96,14 @@ func (p *printer) url(text string) error {
 	if errors.As(err, &bad) {
 		p.refused = true
 		if len(text) > maxTextLine {
-			bad.Msg = fmt.Sprintf("URL of more than %d octets, at most %d", maxTextLine, locator.MaxLength)
+			bad.Msg = fmt.Sprintf("URL is longer than %d bytes; the maximum is %d", maxTextLine, locator.MaxLength)
 		}
 	}
 	return p.show(p.w, text, ref, bad)
 }
 
-// lines is url for each line of r. A line is written as soon as it is known
-// when nothing more is there to be read, so that a program may ask and wait.
+// lines calls url for each line of r. When no more input is buffered it flushes the output, so that
+// a program can write one URL and wait for its line.
 func (p *printer) lines(ctx context.Context, r io.Reader) error {
 	in := stdio.Interruptible(ctx, r)
 	defer in.Close()
@@ -124,11 +124,11 @@ func (p *printer) lines(ctx context.Context, r io.Reader) error {
 	return nil
 }
 
-// maxTextLine is how many octets of a line matter: what is longer is no URL.
+// maxTextLine is the number of bytes of a line that are kept. A longer line is not a URL.
 const maxTextLine = 1 << 20
 
-// textLines yields the lines of r without their LF or CR LF, long ones cut to
-// maxTextLine octets and one more, and a read error last, if there is one.
+// textLines yields the lines of r without their LF or CR LF. Long lines are truncated to
+// maxTextLine+1 bytes. A read error comes last.
 func textLines(r *bufio.Reader) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var line []byte

@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// parseResult is the JSON line of a URL. Its keys are a promise.
+// parseResult is the JSON line of a URL. Programs rely on its keys.
 type parseResult struct {
 	URL      string   `json:"url"`
 	OK       bool     `json:"ok"`
@@ -22,12 +22,12 @@ type parseResult struct {
 	Host     *string  `json:"host"`
 	Port     *uint16  `json:"port"`
 	Parts    urlParts `json:"parts"`
-	// Tolerated is only there when something had to be; so is Fragment.
+	// Fragment and Tolerated are omitted if the URL has none.
 	Fragment  *string  `json:"fragment,omitempty"`
 	Tolerated []string `json:"tolerated,omitempty"`
 }
 
-// parseRefusal is the JSON line of a text that is no URL.
+// parseRefusal is the JSON line of a text that is not a URL.
 type parseRefusal struct {
 	URL     string `json:"url"`
 	OK      bool   `json:"ok"`
@@ -36,7 +36,8 @@ type parseRefusal struct {
 	Section string `json:"section"`
 }
 
-// jsonLine writes the JSON line of text, which is ref unless it is bad.
+// jsonLine writes the JSON line of text. If bad is not nil, text is not a URL; otherwise ref is its
+// parsed form.
 func jsonLine(w io.Writer, text string, ref locator.Reference, bad *locator.SyntaxError) error {
 	if bad != nil {
 		if len(text) > locator.MaxLength {
@@ -64,11 +65,11 @@ func jsonLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 	return render.JSON(w, line)
 }
 
-// textLine writes the line for people: the scheme, the server, then what else
-// there is, by the names it has in JSON.
+// textLine writes the line for people: the scheme, the server, and the other components with their
+// JSON names.
 func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.SyntaxError) error {
 	if bad != nil {
-		where := fmt.Sprintf("octet %d", bad.Offset)
+		where := fmt.Sprintf("byte %d", bad.Offset)
 		if bad.Section != "" {
 			where += ", section " + bad.Section
 		}
@@ -84,7 +85,7 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 		}
 	}
 	for _, p := range partsOf(ref.Locator) {
-		if value, ok := wording(p); ok {
+		if value, ok := partText(p); ok {
 			add(p.name, value)
 		}
 	}
@@ -99,8 +100,8 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 	return err
 }
 
-// wording is a part for people, unless there is nothing to show.
-func wording(p urlPart) (string, bool) {
+// partText returns a part as shown to people. It reports false if there is nothing to show.
+func partText(p urlPart) (string, bool) {
 	switch v := p.value.(type) {
 	case string:
 		return render.Quote(v), p.name != "host" && !strings.HasSuffix(p.name, "_raw")
@@ -122,7 +123,7 @@ func wording(p urlPart) (string, bool) {
 	return "", false
 }
 
-// serverOf is the server of l as the URL has it, "-" when its scheme names none.
+// serverOf returns the server of l as the URL has it, or "-" if URLs of its scheme name no server.
 func serverOf(l locator.Locator) string {
 	hp, ok := locator.AuthorityOf(l)
 	if !ok {

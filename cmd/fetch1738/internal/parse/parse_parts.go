@@ -10,19 +10,18 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A urlPart is one named component of a URL. Its value is a string, a []string or
-// a [][2]string of octets, true, or nil when the component is absent.
+// A urlPart is one named component of a URL. Its value is a string, a []string, a [][2]string,
+// true, or nil if the component is absent. Strings may hold any bytes.
 type urlPart struct {
 	name  string
 	value any
 }
 
-// urlParts are in the order of the URL. As JSON they are an object whose strings
-// are chars.
+// urlParts holds components in the order of the URL. As JSON it is an object whose strings are
+// encoded by [render.Chars].
 type urlParts []urlPart
 
-// partsOf are the components that the scheme of l has besides login, host and
-// port.
+// partsOf returns the components of l other than login, host and port.
 func partsOf(l locator.Locator) urlParts {
 	switch l := l.(type) {
 	case *locator.FTP:
@@ -66,7 +65,7 @@ func partsOf(l locator.Locator) urlParts {
 	case *locator.Opaque:
 		return urlParts{{"schemepart", l.Rest}}
 	}
-	return nil // telnet: a service has no parts
+	return nil // telnet URLs have no other components
 }
 
 func pairs(fields []locator.Field) [][2]string {
@@ -77,7 +76,7 @@ func pairs(fields []locator.Field) [][2]string {
 	return list
 }
 
-// given is s, or nil when it is absent.
+// given returns s, or nil if it is not present.
 func given(s string, present bool) any {
 	if !present {
 		return nil
@@ -85,7 +84,7 @@ func given(s string, present bool) any {
 	return s
 }
 
-// unescape replaces escapes by the octets they stand for.
+// unescape decodes percent-escapes.
 func unescape(encoded string) string {
 	octets, err := url.PathUnescape(encoded)
 	if err != nil {
@@ -113,7 +112,7 @@ func (ps urlParts) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// allChars is a part's value with chars for octets.
+// allChars returns the value of a part with its strings encoded by [render.Chars].
 func allChars(value any) any {
 	switch v := value.(type) {
 	case string:

@@ -7,21 +7,21 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// HeaderLine reads "Name: value", "Name:" to send no such field, or "Name;" to
-// send an empty one.
+// HeaderLine parses "Name: value", "Name:" (do not send this field) or "Name;" (send the field
+// without a value).
 func HeaderLine(line string) (name string, values []string, err error) {
 	if name, ok := strings.CutSuffix(line, ";"); ok && !strings.Contains(name, ":") {
 		return name, []string{""}, nil
 	}
 	name, value, found := strings.Cut(line, ":")
 	if !found || name == "" {
-		word, _, _ := strings.Cut(line, " ") // behind it there may be a secret
-		return "", nil, fault.Usagef("-H, --header: %s is no header line", fetch.Printable(word))
+		word, _, _ := strings.Cut(line, " ") // a secret may follow the first word
+		return "", nil, fault.Usagef("-H, --header: %s is not a header line", fetch.Printable(word))
 	}
 	return name, NonEmpty(strings.TrimSpace(value)), nil
 }
 
-// NonEmpty is the value, or none for an empty one.
+// NonEmpty returns a list with value, or an empty list if value is empty.
 func NonEmpty(value string) []string {
 	if value == "" {
 		return []string{}

@@ -1,5 +1,5 @@
-// Package plan says what is to be done, as plain data by subject. Package curl
-// makes it out of a command line, package transfer carries it out.
+// Package plan describes what a command line requests, as plain data grouped by subject. Package
+// curl creates it from a command line; package transfer carries it out.
 package plan
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// An Operation is some URLs and what is to be done about them. The n-th output
-// and the n-th upload belong to the n-th URL. Use New to make one.
+// An Operation is a list of URLs and what to do with them. The n-th output and the n-th upload
+// belong to the n-th URL. Use New to create one.
 type Operation struct {
 	*Global
 	URLs      []string
-	Swallowed string       // the option that took what looks like a URL; "" if none did
-	Listed    map[int]bool // which of the URLs came out of a file
+	Swallowed string       // an option whose value looks like a URL, or ""
+	Listed    map[int]bool // indexes of URLs that were read from a file
 	Outputs   []Destination
 	Uploads   []string
-	GlobOff   bool // braces and brackets mean themselves
+	GlobOff   bool // braces and brackets have no special meaning
 
 	Reading Reading
 	Policy  Policy
@@ -36,41 +36,41 @@ type Operation struct {
 	Output  Output
 	Retry   Retry
 
-	Exact    bool // send only what RFC 1738 names
+	Exact    bool // send only what RFC 1738 specifies
 	FTP      FTP
 	HTTP     HTTP
 	Gopher   Gopher
 	News     News
 	WAIS     WAIS
 	Telnet   Telnet
-	FileMode fs.FileMode // of files made by file URLs; 0 for the usual mode
+	FileMode fs.FileMode // of new files at file URLs; 0 for the default
 	SMTP     string      // the mail server, HOST:PORT
 }
 
-// Global holds for all Operations of a command line.
+// Global has the options that apply to all Operations of a command line.
 type Global struct {
 	FailEarly   bool
 	Silent      bool
-	ShowError   bool // in spite of Silent
+	ShowError   bool // even if Silent
 	NoMeter     bool
 	ProgressBar bool
 	Verbose     bool
 
 	Parallel Parallel
-	Interval time.Duration // between the starts of two transfers; 0 for none
+	Interval time.Duration // between the starts of two transfers; 0 for no minimum
 	Trace    Trace
-	Password *uintptr // the file descriptor that passwords come from; nil for the terminal
+	Password *uintptr // file descriptor to read passwords from; nil for the terminal
 }
 
-// Parallel says how many transfers run at once.
+// Parallel says how many transfers may run at once.
 type Parallel struct {
 	On        bool
 	Max       int
 	PerHost   int  // 0 for no limit
-	Immediate bool // open new connections rather than wait for others
+	Immediate bool // open new connections instead of waiting to reuse one
 }
 
-// The limits of Parallel.Max.
+// The default and the maximum of Parallel.Max.
 const (
 	DefaultParallel = 50
 	MaxParallel     = 65535
@@ -80,7 +80,7 @@ const (
 type Trace struct {
 	Form TraceForm
 	File string // "-" for standard output, "%" for standard error
-	Time bool   // the time before each line
+	Time bool   // start each line with the time
 }
 
 // A TraceForm is a way to show a conversation.
@@ -89,134 +89,134 @@ type TraceForm uint8
 // The forms.
 const (
 	TraceNot   TraceForm = iota
-	TraceLines           // lines after a mark
-	TraceHex             // octets in hexadecimal and ASCII
-	TraceASCII           // octets in ASCII
+	TraceLines           // lines with a prefix, as -v shows them
+	TraceHex             // bytes in hexadecimal and ASCII
+	TraceASCII           // bytes in ASCII
 )
 
-// A Destination is where a document goes: to a file, to one named after the URL,
-// nowhere, or, being none of these, to standard output.
+// A Destination is where a document is written: to a file, to a file named after the URL, or
+// nowhere. The zero value means standard output.
 type Destination struct {
 	Path   string // "-" for standard output
-	Remote bool
-	Null   bool
+	Remote bool   // to a file named after the URL
+	Null   bool   // discard it
 }
 
-// Policy says where URLs may lead.
+// Policy says which servers URLs may lead to.
 type Policy struct {
 	Schemes       SchemeSet
 	Redirects     SchemeSet // that redirects may lead to
 	Rules         policy.Rules
 	Gateways      map[string]string // by scheme
-	GatewayLogins bool              // tell logins to gateways
+	GatewayLogins bool              // send URLs with a login to gateways
 }
 
-// Connect says how servers are reached.
+// Connect says how to connect to servers.
 type Connect struct {
 	Timeout time.Duration // 0 for the default
 	Dialer  dial.Dialer
 }
 
-// Limits end a transfer, or slow it down. Zero is no limit.
+// Limits end a transfer, or slow it down. Zero means no limit.
 type Limits struct {
 	Time      time.Duration
-	Size      int64 // octets of a document
-	Rate      int64 // octets in a second
-	Speed     int   // octets in a second that are too few if SpeedTime passes
+	Size      int64 // bytes of a document
+	Rate      int64 // bytes per second
+	Speed     int   // minimum of bytes per second, averaged over SpeedTime
 	SpeedTime int   // seconds
 }
 
-// Proxy is what is known of proxies.
+// Proxy has the options for proxies.
 type Proxy struct {
-	URL     *string // nil for what the environment says, "" for no proxy
-	HTTP10  bool    // ask by HTTP/1.0
+	URL     *string // if nil, use the environment; "" for no proxy
+	HTTP10  bool    // send CONNECT with HTTP/1.0
 	User    string  // USER[:PASSWORD], as in a URL
 	Headers []string
-	Tunnel  bool    // CONNECT, even for http
-	None    *string // hosts that are reached without; nil for what the environment says
+	Tunnel  bool    // use CONNECT even for http
+	None    *string // hosts to connect to directly; if nil, use the environment
 }
 
-// TLS is what is known of TLS, for every scheme that has it.
+// TLS has the options for TLS, for all schemes that use it.
 type TLS struct {
 	Insecure bool
 	CAFile   string
 	CAPath   string
 	Identity Identity
 	Min, Max uint16   // versions; 0 for any
-	Ciphers  []uint16 // up to TLS 1.2; nil for the usual ones
+	Ciphers  []uint16 // up to TLS 1.2; nil for the default
 	Pins     string   // public keys of the server, "sha256//BASE64;…" or a file
 
-	// For schemes that begin TLS by a command.
-	Try     bool // if the server has it
-	Control bool // or fail, for FTP's commands
-	Require bool // or fail
+	// For schemes that start TLS with a command.
+	Try     bool // use TLS if the server supports it
+	Control bool // require TLS for FTP's control connection
+	Require bool // require TLS
 }
 
-// An Identity is the certificate that a server may ask for, and its key.
+// An Identity is a client certificate and its private key.
 type Identity struct {
 	File, KeyFile string // the key may be in File
 	Password      string // of the key
 	DER, KeyDER   bool   // in DER, not PEM
 }
 
-// Login is who logs in.
+// Login says which logins to use.
 type Login struct {
-	Given     *locator.Login // for every URL; nil if there is none
+	Given     *locator.Login // of -u, for every URL; nil if not given
 	Email     string
 	Netrc     NetrcMode
 	NetrcFile string
 }
 
-// NetrcMode is how the netrc file is used.
+// A NetrcMode says how to use the netrc file.
 type NetrcMode uint8
 
 // The modes.
 const (
 	NetrcUnused   NetrcMode = iota
-	NetrcOptional           // if neither Given nor the URL has a login
-	NetrcRequired           // before the URL's login
+	NetrcOptional           // use it if neither Given nor the URL has a login
+	NetrcRequired           // its login takes precedence over the URL's
 )
 
-// Ask is what is asked for.
+// Ask says what to request.
 type Ask struct {
 	Append   bool
 	Head     bool
 	Span     *Span
-	SpanText string // Span as it was given, with a "-"
-	Ranges   string // several spans, of which http alone knows
+	SpanText string // Span as typed, with a "-"
+	Ranges   string // several ranges, for http only
 	Resume   Resumption
 	ResumeAt int64
-	Method   string // "" for the usual one
+	Method   string // "" for the default
 	Time     TimeCondition
-	Numbers  []int // of the links to follow, one after the other
-	Segments int   // connections for one document; 0 and 1 for one
+	Numbers  []int // of the links to follow, in order
+	Segments int   // maximum number of connections for one document; 0 means 1
 }
 
-// A Span is a part of a document, as fetch.Request has it.
+// A Span is a part of a document, as in fetch.Request.
 type Span struct {
 	Offset, Length int64
-	Empty          bool // no document has such a part
+	Empty          bool // the part is always empty
 }
 
-// Resumption is where a transfer goes on.
+// A Resumption says where a transfer resumes.
 type Resumption uint8
 
 // The ways to resume.
 const (
 	ResumeNot   Resumption = iota
 	ResumeGiven            // at Ask.ResumeAt
-	ResumeFound            // at the end of what is there already
+	ResumeFound            // at the end of the existing file
 )
 
-// A TimeCondition wants documents newer than a time, or not newer. The zero value
-// wants any.
+// A TimeCondition requests only documents that are newer than a time, or not newer. The zero value
+// means no condition.
 type TimeCondition struct {
 	When  time.Time
 	Older bool
 }
 
-// Met reports whether a document of that time is wanted. One whose time is not
-// known is. Times are compared by the second: servers tell no more.
+// Met reports whether a document with that modification time meets the condition. A document whose
+// time is not known does. Times are compared in seconds, because servers send no fractions.
 func (c TimeCondition) Met(modified time.Time) bool {
 	switch {
 	case c.When.IsZero() || modified.IsZero():
@@ -227,18 +227,18 @@ func (c TimeCondition) Met(modified time.Time) bool {
 	return modified.Unix() > c.When.Unix()
 }
 
-// Output is what becomes of an answer.
+// Output says how to write documents and responses.
 type Output struct {
 	Charset          term.Charset // on a terminal
 	CreateDirs       bool
-	DumpHeader       string // a file for heads of answers
-	Include          bool   // heads of answers
-	JSON, List       bool   // directories and menus in another form
-	NoConnectHeads   bool   // no answers to CONNECT among the heads
+	DumpHeader       string // a file for response headers
+	Include          bool   // write the response headers too
+	JSON, List       bool   // convert directories and menus
+	NoConnectHeads   bool   // omit responses to CONNECT
 	Dir              string
 	Raw              bool // no filter for terminals
 	RemoteNameAll    bool
-	RemoteHeaderName bool   // the server names the file
+	RemoteHeaderName bool   // the server may choose the file name
 	WriteOut         string // a format to write after each transfer
 
 	Clobber       Clobber
@@ -247,51 +247,51 @@ type Output struct {
 	RemoveOnError bool
 }
 
-// Clobber is what is done about a file that exists where a document is to go.
+// A Clobber says what to do if the output file exists.
 type Clobber uint8
 
-// What is done.
+// The ways to treat an existing file.
 const (
-	ClobberTyped  Clobber = iota // replace it if its name was typed, keep it if a server chose the name
-	ClobberAlways                // replace it
-	ClobberNever                 // write to another name, with a number
+	ClobberTyped  Clobber = iota // overwrite it if the user chose the name, not if the server did
+	ClobberAlways                // overwrite it
+	ClobberNever                 // write to a new file with a number in its name
 )
 
-// Retry says when a failed transfer is tried again.
+// Retry says when to retry a failed transfer.
 type Retry struct {
 	Times   int
-	All     bool // whatever the failure
-	Refused bool // even if nobody listens
+	All     bool // on any error
+	Refused bool // also if the connection is refused
 	Delay   time.Duration
-	MaxTime time.Duration // 0 for any
+	MaxTime time.Duration // 0 for no limit
 }
 
-// FTP is for ftp URLs.
+// FTP has the options for ftp URLs.
 type FTP struct {
 	Session    FTPSession
 	Account    string
 	CreateDirs bool
-	Method     string // of walking the path; "" for multicwd
+	Method     string // how to change to the directory; "" for multicwd
 	ListOnly   bool
 	Quotes     []string
 	ASCII      bool
 }
 
-// FTPSession is how sessions of FTP are made.
+// FTPSession has the options for FTP sessions.
 type FTPSession struct {
-	Active        *ftp.Active // the server connects; nil for the passive mode
+	Active        *ftp.Active // active mode; nil for passive mode
 	DisableEPRT   bool
 	DisableEPSV   bool
 	NoPipelining  bool
 	Distrust      bool // refuse a reply to PASV that names another host
 	GuessType     bool
 	ClearCommands ftp.ClearCommands
-	Alternative   string // to a USER that is refused
+	Alternative   string // command to send if USER or PASS is refused
 	PRET          bool
 	CRLF          bool
 }
 
-// HTTP is for http URLs.
+// HTTP has the options for http URLs.
 type HTTP struct {
 	AutoReferer     bool
 	Compressed      bool
@@ -299,13 +299,13 @@ type HTTP struct {
 	Cookies         []string
 	ETagCompare     string // a file
 	ETagSave        string // a file
-	Data            []byte // nil for none
+	Data            []byte // nil for no data
 	Fail            bool
 	FailWithBody    bool
-	Follow          bool // Ask.Method is for redirects whose status keeps it
-	Get             bool // Data goes into the URL
+	Follow          bool // after a redirect, keep Ask.Method only if the status requires it
+	Get             bool // add Data to the URL
 	Headers         []string
-	KeepPost        []int // statuses of redirects after which POST stays POST
+	KeepPost        []int // redirect statuses after which POST remains POST
 	Location        bool  // follow redirects
 	LocationTrusted bool
 	MaxRedirects    int
@@ -315,7 +315,7 @@ type HTTP struct {
 	UserAgent       *string
 }
 
-// Gopher is for gopher URLs.
+// Gopher has the options for gopher URLs.
 type Gopher struct {
 	Answers   []Answer // to a form
 	Language  string
@@ -323,40 +323,40 @@ type Gopher struct {
 	View      string
 }
 
-// An Answer is one to the question of a form that has this name, or number.
+// An Answer answers the question of a form with this name or number.
 type Answer struct{ Name, Value string }
 
-// News is for news and nntp URLs.
+// News has the options for news and nntp URLs.
 type News struct {
-	Articles string // a range of them
+	Articles string // a range of article numbers
 	Server   string
 }
 
-// WAIS is for wais URLs.
+// WAIS has the options for wais URLs.
 type WAIS struct {
-	Like    []locator.Locator // documents that others should be like
+	Like    []locator.Locator // find documents similar to these
 	MaxHits int
 }
 
-// Telnet is for telnet URLs.
+// Telnet has the options for telnet URLs.
 type Telnet struct {
 	telnet.Options
-	Script []ScriptLine // nil for none
-	Login  bool         // type the login at the prompts
-	Bare   bool         // no filter between service and terminal
+	Script []ScriptLine // nil for no script
+	Login  bool         // answer the login prompts
+	Bare   bool         // do not filter what the service sends to the terminal
 }
 
-// A ScriptLine is a step of a conversation: "expect" waits until the server has
-// said Text, "send" types it, "timeout" says how long to wait from now on.
+// A ScriptLine is a step of a telnet session: "expect" waits until the server has sent Text, "send"
+// sends Text, and "timeout" sets the time limit of the following steps.
 type ScriptLine struct {
-	Number  int // of the line in its file
+	Number  int // line number in the file
 	Verb    string
 	Text    string
-	Enter   bool // the Enter key after Text
+	Enter   bool // send the Enter key after Text
 	Timeout time.Duration
 }
 
-// New is an Operation that asks for nothing yet.
+// New returns an Operation with the default options and without URLs.
 func New(g *Global) *Operation {
 	return &Operation{
 		Global: g,
@@ -368,7 +368,7 @@ func New(g *Global) *Operation {
 	}
 }
 
-// Posted is what goes into the body of an HTTP request; nil for nothing.
+// Posted returns the body of an HTTP request, or nil for no body.
 func (o *Operation) Posted() []byte {
 	if o.HTTP.Get {
 		return nil
@@ -376,5 +376,5 @@ func (o *Operation) Posted() []byte {
 	return o.HTTP.Data
 }
 
-// Resuming reports whether transfers go on where others ended.
+// Resuming reports whether transfers resume earlier ones.
 func (o *Operation) Resuming() bool { return o.Ask.Resume != ResumeNot }

@@ -14,13 +14,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Reading is how typed URLs are read.
+// Reading has the options for parsing typed URLs.
 type Reading struct {
-	Strict        bool   // by RFC 1738 section 5, and nothing else
-	DefaultScheme string // of URLs without one; "" guesses it
+	Strict        bool   // accept only URLs that follow RFC 1738 section 5
+	DefaultScheme string // for URLs without a scheme; "" means guess
 }
 
-// Parser is the grammar.
+// Parser returns the parser for r.
 func (r Reading) Parser() locator.Parser {
 	if r.Strict {
 		return locator.Parser{}
@@ -28,8 +28,7 @@ func (r Reading) Parser() locator.Parser {
 	return locator.Parser{Tolerate: locator.TolerateUsual}
 }
 
-// Parse reads a URL as it was typed. One without a scheme gets a guessed one,
-// unless the reading is strict.
+// Parse parses a typed URL. Unless r is strict, it guesses a missing scheme.
 func (r Reading) Parse(typed string) (ref locator.Reference, err error) {
 	url := typed
 	if !r.Strict {
@@ -43,7 +42,7 @@ func (r Reading) Parse(typed string) (ref locator.Reference, err error) {
 	return ref, nil
 }
 
-// WithScheme is a typed URL, with the scheme that is guessed where it has none.
+// WithScheme returns a typed URL with its scheme, which is guessed if missing.
 func (r Reading) WithScheme(typed string) (string, error) {
 	if HasScheme(typed) {
 		return typed, nil
@@ -52,8 +51,8 @@ func (r Reading) WithScheme(typed string) (string, error) {
 	return scheme + "://" + typed, err
 }
 
-// HasScheme reports whether a text starts as a URL does. "host:21/x" does not:
-// where a port can stand after the colon only a known scheme is one.
+// HasScheme reports whether text begins with a scheme. "host:21/x" does not: if a port number
+// follows the colon, only a known scheme counts.
 func HasScheme(text string) bool {
 	name, rest, found := strings.Cut(text, ":")
 	name = strings.ToLower(name)
@@ -66,8 +65,8 @@ func HasScheme(text string) bool {
 	return !isPort || known
 }
 
-// guessScheme guesses as curl does by the name of the host. It guesses nothing
-// for a text with an "@", which may be an address for mail, or a password.
+// guessScheme guesses the scheme from the host name, as curl does. It does not guess for a text
+// that contains "@", which may be a mail address or a password.
 func (r Reading) guessScheme(text string) (string, error) {
 	switch {
 	case r.DefaultScheme != "":
@@ -86,22 +85,21 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// NewsServer is where news URLs are fetched from: given, or what the environment
-// says.
+// NewsServer returns the server for news URLs: given or, if it is empty, $NNTPSERVER.
 func NewsServer(given string) string { return cmp.Or(given, os.Getenv("NNTPSERVER")) }
 
-// Count is how many transfers the URLs stand for.
+// Count returns the number of transfers after expanding the globs.
 func (o *Operation) Count() int64 {
 	n := int64(0)
 	for i := range o.URLs {
-		urls, sources, _ := o.Globs(i) // a malformed one fails as one
+		urls, sources, _ := o.Globs(i) // a malformed glob counts as one transfer, which fails
 		n = min(glob.MaxCount, n+urls.Count()*sources.Count())
 	}
 	return n
 }
 
-// Globs are the URLs that the n-th one typed stands for, and what is uploaded to
-// each of them; "" is nothing. After an error they are what was typed.
+// Globs returns the globs of the n-th URL and of the file to upload to it; "" means no upload.
+// After an error they are the typed texts, not expanded.
 func (o *Operation) Globs(n int) (urls, sources glob.Glob, err error) {
 	typed, source := o.URLs[n], ""
 	if n < len(o.Uploads) {
@@ -122,13 +120,13 @@ func (o *Operation) Globs(n int) (urls, sources glob.Glob, err error) {
 	return urls, sources, nil
 }
 
-// Uploading reports whether anything is to be uploaded. An upload of "" is for a
-// URL to which nothing is, where others follow.
+// Uploading reports whether there is anything to upload. An upload of "" is a placeholder for a URL
+// without an upload.
 func (o *Operation) Uploading() bool {
 	return slices.ContainsFunc(o.Uploads, func(name string) bool { return name != "" })
 }
 
-// Destination is where the n-th URL's document goes.
+// Destination returns the destination of the n-th URL's document.
 func (o *Operation) Destination(n int) Destination {
 	switch {
 	case n < len(o.Outputs):
@@ -139,14 +137,13 @@ func (o *Operation) Destination(n int) Destination {
 	return Destination{}
 }
 
-// A SchemeSet is the schemes that may be used; nil is all.
+// A SchemeSet is a set of allowed schemes. If nil, all schemes are allowed.
 type SchemeSet []string
 
-// Has reports whether a scheme may be used.
+// Has reports whether s allows a scheme.
 func (s SchemeSet) Has(scheme string) bool { return s == nil || slices.Contains(s, scheme) }
 
-// Apply adds schemes; with "-" among the modifiers it removes them, with "=" it
-// removes the others.
+// Apply adds schemes to s. With "-" in modifiers it removes them; with "=" it removes all others.
 func (s *SchemeSet) Apply(modifiers string, names []string) {
 	switch {
 	case strings.Contains(modifiers, "="):
@@ -161,12 +158,12 @@ func (s *SchemeSet) Apply(modifiers string, names []string) {
 	}
 }
 
-// Fetches reports whether there is a way to fetch URLs of a scheme.
+// Fetches reports whether URLs of a scheme can be fetched, directly or through a gateway.
 func (o *Operation) Fetches(scheme string) bool {
 	return o.Policy.Gateways[scheme] != "" || slices.Contains(fetch1738.Schemes(), scheme)
 }
 
-// PlainScheme is a scheme without TLS.
+// PlainScheme returns the variant of a scheme without TLS.
 func PlainScheme(scheme string) string {
 	if s, _ := locator.SchemeOf(scheme); s.Secure {
 		return s.Twin
@@ -174,17 +171,17 @@ func PlainScheme(scheme string) string {
 	return scheme
 }
 
-// Departing is a remark about what was tolerated.
+// Departing returns a remark that lists what was tolerated.
 func Departing(used locator.Tolerance) string {
 	return "the URL departs from RFC 1738: " + used.String()
 }
 
-// Departures names what was tolerated, by the constants of package locator.
+// Departures returns the names of what was tolerated, as the constants of package locator.
 func Departures(used locator.Tolerance) []string {
 	return strings.FieldsFunc(used.String(), func(r rune) bool { return r == '|' })
 }
 
-// SameServer reports whether two URLs plainly begin alike, up to their paths.
+// SameServer reports whether two URLs have the same text before the path.
 func SameServer(a, b string) bool {
 	scheme, rest, _ := strings.Cut(a, "://")
 	authority, _, _ := strings.Cut(rest, "/")

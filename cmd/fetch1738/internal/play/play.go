@@ -1,5 +1,5 @@
-// Package play has the test servers as programs start them, to play with, and what
-// they serve.
+// Package play starts the test servers for the commands serve and demo, and holds their sample
+// content.
 package play
 
 import (
@@ -20,15 +20,15 @@ type Server struct {
 	Start  func(ctx context.Context, addr string, set Setting) (*testserver.Server, error)
 }
 
-// Setting configures what all the servers have in common.
+// Setting configures the part that all servers have in common.
 type Setting = func(*testserver.Server)
 
-// Servers are the test servers, one for each scheme that has one.
+// Servers returns the test servers, one for each scheme that has one.
 func Servers() []Server {
 	return []Server{
 		server("ftp", testserver.StartFTP, func(s *testserver.FTP) *testserver.Server { return &s.Server }),
 		server("gopher", testserver.StartGopher, func(s *testserver.Gopher) *testserver.Server {
-			s.Personality = testserver.StandardGopher // the UMN client asks for menus by Gopher+ only
+			s.Personality = testserver.StandardGopher // the UMN client requests menus by Gopher+ only
 			return &s.Server
 		}),
 		server("http", testserver.StartHTTP, func(s *testserver.HTTP) *testserver.Server { return &s.Server }),
@@ -38,8 +38,8 @@ func Servers() []Server {
 	}
 }
 
-// server is one that start starts; ready makes it ready for that and gives what
-// it has in common with the others.
+// server returns a Server that is started by start. ready configures it and returns the part that
+// it has in common with the other servers.
 func server[S any](scheme string, start func(context.Context, string, ...func(*S)) (*S, error), ready func(*S) *testserver.Server) Server {
 	return Server{scheme, func(ctx context.Context, addr string, set Setting) (srv *testserver.Server, err error) {
 		_, err = start(ctx, addr, func(s *S) {
@@ -50,7 +50,8 @@ func server[S any](scheme string, start func(context.Context, string, ...func(*S
 	}}
 }
 
-// Content is the folder dir, out of which no link leads, or the sample.
+// Content returns the files below dir, or the sample if dir is "". Links that lead out of dir are
+// not followed.
 func Content(dir string) (fs.FS, error) {
 	if dir == "" {
 		return fs.Sub(sampleFiles, "sample")
@@ -65,7 +66,8 @@ func Content(dir string) (fs.FS, error) {
 //go:embed sample
 var sampleFiles embed.FS
 
-// Prospero starts a directory server whose objects are on an FTP server.
+// Prospero starts a Prospero directory server whose objects are on an FTP server. It returns the
+// URL and a function that stops both.
 func Prospero(ctx context.Context, sample fs.FS) (string, func(), error) {
 	ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) { s.Content = sample })
 	if err != nil {

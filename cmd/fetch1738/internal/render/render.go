@@ -1,4 +1,4 @@
-// Package render writes octets that may be anybody's for people and for programs.
+// Package render formats untrusted bytes for people and for programs.
 package render
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 )
 
-// JSON writes v on one line of ASCII. What encoding/json leaves as it is
-// is escaped, for terminals; "<", ">" and "&" are not, for people.
+// JSON writes v as one line of ASCII JSON. Unlike encoding/json it escapes all characters above
+// U+007E, for safe display on terminals, and does not escape "<", ">" and "&".
 func JSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -37,8 +37,7 @@ func JSON(w io.Writer, v any) error {
 	return err
 }
 
-// Chars is octets with each one as the character of its number, U+0000 to
-// U+00FF.
+// Chars maps each byte to the character of the same number, U+0000 to U+00FF.
 func Chars(octets string) string {
 	var b strings.Builder
 	for i := range len(octets) {
@@ -47,7 +46,7 @@ func Chars(octets string) string {
 	return b.String()
 }
 
-// AsGiven is text from outside for JSON: itself, or its Chars if it is no UTF-8.
+// AsGiven returns text for use in JSON: unchanged if it is valid UTF-8, otherwise its Chars.
 func AsGiven(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -55,8 +54,8 @@ func AsGiven(text string) string {
 	return Chars(text)
 }
 
-// Quote shows octets between double quotes: printable ASCII as it is, the
-// rest as \n, \r, \t or \xNN.
+// Quote returns octets in double quotes: printable ASCII unchanged, other bytes as \n, \r, \t or
+// \xNN.
 func Quote(octets string) string {
 	b := []byte{'"'}
 	for i := range len(octets) {
@@ -78,7 +77,7 @@ func Quote(octets string) string {
 	return string(append(b, '"'))
 }
 
-// Plain is s itself if it is printable ASCII and not empty, else quoted.
+// Plain returns s unchanged if it is printable ASCII and not empty, otherwise quoted.
 func Plain(s string) string {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return Quote(s)
@@ -105,8 +104,8 @@ func Fold(text string, width int) []string {
 	return append(lines, line)
 }
 
-// Telnet shows telnet's commands in words, and what is none, such as what
-// is said to a proxy, as it is.
+// Telnet describes telnet commands in words. Other data, such as a request to a proxy, is returned
+// unchanged.
 func Telnet(octets []byte) string {
 	if words := telnet.Describe(octets); words != "" {
 		return words

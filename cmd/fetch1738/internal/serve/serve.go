@@ -1,4 +1,4 @@
-// Package serve is the verb serve: it runs the test servers, to play with.
+// Package serve implements the serve command, which runs the test servers.
 package serve
 
 import (
@@ -26,30 +26,30 @@ Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP, WAIS and
 Prospero until interrupted; NNTP shows folders as newsgroups, WAIS as databases.
 These are test servers: they have no access control, and keep uploads in memory
 only. ADDR is HOST:PORT, or a port of 127.0.0.1; without any ADDR, all servers
-run on free ports of 127.0.0.1. The URLs are printed on standard output, one a
+run on free ports of 127.0.0.1. Prints the URLs on standard output, one per
 line.
 
   $ fetch1738 serve --gopher 7070 --root notes
   gopher://127.0.0.1:7070/
 `
 
-// Command is the verb.
+// Command returns the serve command.
 func Command() cli.Command {
 	return cli.New("serve", "serve a folder by FTP, gopher and others, for tests", help, define)
 }
 
-// define adds the flags and gives what the verb does.
+// define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb) func(context.Context) int {
 	servers := play.Servers()
 	for _, s := range servers {
-		v.String(s.Scheme, "", "Serve "+s.Scheme+" at `ADDR`")
+		v.String(s.Scheme, "", "Serve "+s.Scheme+" on `ADDR`")
 	}
 	root := v.String("root", "", "Serve the folder `DIR` instead of the sample")
-	public := v.Bool("public", false, "Allow addresses that other machines can reach")
+	public := v.Bool("public", false, "Allow addresses that other hosts can reach")
 	verbose := v.BoolP("verbose", "v", false, "Show the conversations on standard error")
 	return func(ctx context.Context) int {
 		if v.NArg() > 0 {
-			return v.Complain("%q is not an option%s", v.Arg(0), meantForServe(v, v.Arg(0)))
+			return v.Complain("unexpected argument %q%s", v.Arg(0), argumentHint(v, v.Arg(0)))
 		}
 		addrs, err := serveAddrs(v, servers, *public)
 		if err != nil {
@@ -92,7 +92,7 @@ func define(v *cli.Verb) func(context.Context) int {
 			}
 		}
 		if *public {
-			fmt.Fprintln(v.Std.Err, "fetch1738: warning: there is no access control, and other machines may reach this")
+			fmt.Fprintln(v.Std.Err, "fetch1738: warning: there is no access control, and other hosts may be able to connect")
 		}
 		fmt.Fprintln(v.Std.Err, "fetch1738: serving until interrupted")
 		<-ctx.Done()
@@ -100,18 +100,18 @@ func define(v *cli.Verb) func(context.Context) int {
 	}
 }
 
-// meantForServe says how what is no option is given as one.
-func meantForServe(v *cli.Verb, arg string) string {
+// argumentHint returns a hint if arg is a folder or a scheme, which are given by options.
+func argumentHint(v *cli.Verb, arg string) string {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		return ": --root " + arg + " serves a folder"
+		return "; to serve a folder, use --root " + arg
 	}
 	if v.Lookup(arg) != nil {
-		return ": --" + arg + " ADDR names an address"
+		return "; to choose an address, use --" + arg + " ADDR"
 	}
 	return ""
 }
 
-// serveAddrs are the addresses to listen on by scheme.
+// serveAddrs returns the addresses to listen on, by scheme.
 func serveAddrs(v *cli.Verb, servers []play.Server, public bool) (map[string]string, error) {
 	addrs := make(map[string]string)
 	for _, s := range servers {
@@ -133,28 +133,28 @@ func serveAddrs(v *cli.Verb, servers []play.Server, public bool) (map[string]str
 	return addrs, nil
 }
 
-// listenAddr reads an ADDR. What is not of this machine alone must be public.
+// listenAddr parses an ADDR. Unless public is set, it must be a loopback address.
 func listenAddr(text string, public bool) (string, error) {
 	if _, err := strconv.ParseUint(text, 10, 16); err == nil {
 		return net.JoinHostPort("127.0.0.1", text), nil
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", fmt.Errorf("%q is neither host:port nor a port", text)
+		return "", fmt.Errorf("%q is not HOST:PORT or PORT", text)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return "", fmt.Errorf("%q has no port between 0 and 65535", text)
+		return "", fmt.Errorf("%q has an invalid port; use 0 to 65535", text)
 	}
 	if host == "localhost" {
 		host = "127.0.0.1"
 	}
 	if ip, err := netip.ParseAddr(host); !public && (err != nil || !ip.Unmap().IsLoopback()) {
-		return "", fmt.Errorf("%q can be reached by other machines; --public permits that", text)
+		return "", fmt.Errorf("%q is reachable from other hosts; use --public to allow that", text)
 	}
 	return net.JoinHostPort(host, port), nil
 }
 
-// conversationLog writes what several servers see, line by line.
+// conversationLog writes the conversations of several servers, line by line.
 type conversationLog struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -168,8 +168,7 @@ func (l *conversationLog) of(scheme string) func(testserver.Line) {
 	}
 }
 
-// masked is a line of a conversation, which is quoted where it has to be, without
-// the password in it.
+// masked returns a line of a conversation with its password masked. The line may be quoted.
 func masked(line string) string {
 	bare := strings.TrimPrefix(line, `"`)
 	if shown := wire.Masked(bare); shown != bare {

@@ -8,7 +8,7 @@ func TestListenAddr(t *testing.T) {
 	for _, tc := range []struct {
 		text   string
 		public bool
-		want   string // "" is a refusal
+		want   string // "" if refused
 	}{
 		{"7070", false, "127.0.0.1:7070"}, {"0", false, "127.0.0.1:0"}, {"localhost:21", false, "127.0.0.1:21"}, {"[::1]:80", false, "[::1]:80"},
 		{"127.9.9.9:80", false, "127.9.9.9:80"}, {"[::ffff:127.0.0.1]:80", false, "[::ffff:127.0.0.1]:80"}, {"[::ffff:10.0.0.1]:80", false, ""},

@@ -6,12 +6,11 @@ import (
 	"io"
 )
 
-// IsStdin reports whether the name of a file to upload is that of standard
-// input.
+// IsStdin reports whether the name of a file to upload means standard input.
 func IsStdin(name string) bool { return name == "-" || name == "." }
 
-// Interruptible is r whose reads end with ctx, even one that waits for a
-// keyboard. Close it when no more is wanted.
+// Interruptible returns a reader of r whose reads fail when ctx ends, even while they wait for a
+// keyboard. The caller must close it.
 func Interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 	pr, pw := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { pw.CloseWithError(ctx.Err()) })

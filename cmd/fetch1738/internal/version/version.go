@@ -1,4 +1,4 @@
-// Package version tells which version of the program this is.
+// Package version has the version of the program.
 package version
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String is the program's, as the build knows it.
+// String returns the version from the build information, or "devel".
 func String() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return strings.Trim(info.Main.Version, "()")
@@ -14,9 +14,9 @@ func String() string {
 	return "devel"
 }
 
-// Date is the day of the commit that the program was built from.
+// Date returns the date of the commit that the program was built from.
 func Date() string {
-	const unreleased = "[unreleased]" // as curl has it
+	const unreleased = "[unreleased]" // the word that curl uses
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return unreleased

@@ -24,24 +24,25 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a network in memory: servers by host and port, and what they heard.
-type world struct {
+// network is a network in memory. It has servers by host and port, and records the requests they
+// receive.
+type network struct {
 	t       *testing.T
 	servers map[string]server
-	peers   map[string]string // addresses that connections to a host come from
+	peers   map[string]string // remote addresses of connections, by host
 
 	mu     sync.Mutex
 	visits []*visit
 	dials  []string
 }
 
-// A server answers a visit, with the octets of a whole answer. What ends in cut
-// closes the connection then.
+// A server returns the bytes of the whole answer to a visit. If the answer ends in cut, the
+// connection is then closed.
 type server func(v *visit) string
 
 const cut = "\x00cut"
 
-// visit is a request that came.
+// visit is a request that a server received.
 type visit struct {
 	to, head string
 	n        int // of the requests to this server, from 1
@@ -50,7 +51,7 @@ type visit struct {
 	read     bool
 }
 
-// body reads the request's body.
+// body reads the body of the request.
 func (v *visit) body() string {
 	v.read = true
 	if v.field("Expect") != "" {
@@ -71,7 +72,7 @@ func (v *visit) body() string {
 	return string(b)
 }
 
-// field is a field of the request's head.
+// field returns a field of the request.
 func (v *visit) field(name string) string {
 	for line := range strings.SplitSeq(v.head, "\r\n") {
 		if n, value, ok := strings.Cut(line, ": "); ok && strings.EqualFold(n, name) {
@@ -81,15 +82,14 @@ func (v *visit) field(name string) string {
 	return ""
 }
 
-// newWorld makes a world. A test that counts connections needs a clock of its own:
-// net/http gives up a connection whose request was not seen written within 50 ms
-// of the answer.
-func newWorld(t *testing.T, servers map[string]server) *world {
-	return &world{t: t, servers: servers}
+// newNetwork returns a network. A test that counts connections must run in a synctest bubble:
+// net/http closes a connection if the write of the request is not seen within 50 ms of the answer.
+func newNetwork(t *testing.T, servers map[string]server) *network {
+	return &network{t: t, servers: servers}
 }
 
 // dial is an Env.Dial.
-func (w *world) dial(_ context.Context, network, address string) (net.Conn, error) {
+func (w *network) dial(_ context.Context, network, address string) (net.Conn, error) {
 	w.mu.Lock()
 	w.dials = append(w.dials, address)
 	s, ok := w.servers[address]
@@ -116,7 +116,7 @@ type placed struct {
 
 func (p *placed) RemoteAddr() net.Addr { return p.remote }
 
-func (w *world) serve(c net.Conn, address string, s server) {
+func (w *network) serve(c net.Conn, address string, s server) {
 	defer c.Close()
 	br := bufio.NewReader(c)
 	for {
@@ -147,8 +147,8 @@ func (w *world) serve(c net.Conn, address string, s server) {
 	}
 }
 
-// heads are the requests that came to a server, or to all of them for "".
-func (w *world) heads(address string) []string {
+// heads returns the requests to a server, or, for "", to all of them.
+func (w *network) heads(address string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []string
@@ -160,8 +160,8 @@ func (w *world) heads(address string) []string {
 	return list
 }
 
-// fetcher is one that lives in the world; it trusts every certificate.
-func (w *world) fetcher(configure ...func(*Fetcher)) *Fetcher {
+// fetcher returns a Fetcher that uses the network and trusts every certificate.
+func (w *network) fetcher(configure ...func(*Fetcher)) *Fetcher {
 	f := &Fetcher{Env: &fetch.Env{Dial: w.dial, TLS: with(&tls.Config{InsecureSkipVerify: true})}, Retries: -1}
 	for _, c := range configure {
 		c(f)
@@ -170,12 +170,12 @@ func (w *world) fetcher(configure ...func(*Fetcher)) *Fetcher {
 	return f
 }
 
-// with is an Env.TLS.
+// with returns an Env.TLS.
 func with(config *tls.Config) func() (*tls.Config, error) {
 	return func() (*tls.Config, error) { return config, nil }
 }
 
-// certificate is for any host, for those who do not check.
+// certificate returns a certificate for clients that do not verify it.
 var certificate = func() func(testing.TB) tls.Certificate {
 	var once sync.Once
 	var c tls.Certificate
@@ -189,10 +189,10 @@ var certificate = func() func(testing.TB) tls.Certificate {
 	}
 }()
 
-// says is a server that always says the same.
+// says returns a server that always sends the same answer.
 func says(answer string) server { return func(*visit) string { return answer } }
 
-// document is a 200 with a body.
+// document returns a 200 with a body.
 func document(body string, fields ...string) string { return status("200 OK", body, fields...) }
 
 func status(line, body string, fields ...string) string {
@@ -207,7 +207,7 @@ func status(line, body string, fields ...string) string {
 
 func redirectTo(url string) server { return says(status("302 Found", "", "Location: "+url)) }
 
-// parse is a locator by the parser that Location fields are read by.
+// parse parses a URL as in a Location field.
 func parse(t testing.TB, url string) locator.Locator {
 	t.Helper()
 	ref, err := lenient.Parse(url)
@@ -217,7 +217,7 @@ func parse(t testing.TB, url string) locator.Locator {
 	return ref.Locator
 }
 
-// get fetches all of a URL.
+// get fetches a URL to its end.
 func get(t testing.TB, f *Fetcher, url string, opt *Options) (string, *fetch.Resource, error) {
 	t.Helper()
 	return do(t.Context(), f, &fetch.Request{Locator: parse(t, url), Options: opt})

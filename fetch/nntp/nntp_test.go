@@ -19,14 +19,14 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// posting is an article.
+// posting returns an article.
 func posting(id, subject, body string) string {
 	return "Path: here!not-for-mail\r\nFrom: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\nSubject: " + subject +
 		"\r\nDate: Tue, 20 Dec 1994 17:38:00 +0000\r\nMessage-ID: <" + id + "@lab.example>\r\n\r\n" + body
 }
 
-// shelf is what the servers of these tests have: number 3 has expired.
-func shelf() map[string][]string {
+// testArticles returns the articles by group. Number 3 has expired.
+func testArticles() map[string][]string {
 	return map[string][]string{
 		"local.test": {
 			posting("a1", "one", "first\r\n"),
@@ -39,21 +39,21 @@ func shelf() map[string][]string {
 	}
 }
 
-// world is a server in memory and a Fetcher for it.
-type world struct {
+// harness is a server in memory and a Fetcher for it.
+type harness struct {
 	*testing.T
 	srv *testserver.NNTP
 	env fetch.Env
 	Fetcher
 }
 
-// inWorld runs f with a clock of its own.
-func inWorld(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
+// withServer runs f with a clock of its own.
+func withServer(t *testing.T, configure func(*testserver.NNTP), f func(*harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
+		w := &harness{T: t}
 		w.srv = testserver.NewNNTP(t, func(s *testserver.NNTP) {
-			s.InMemory, s.Groups = true, shelf()
+			s.InMemory, s.Groups = true, testArticles()
 			if configure != nil {
 				configure(s)
 			}
@@ -65,8 +65,8 @@ func inWorld(t *testing.T, configure func(*testserver.NNTP), f func(*world)) {
 	})
 }
 
-// url is a URL on the server, or one that names none.
-func (w *world) url(path string) locator.Locator {
+// url parses a URL. A path is relative to the server.
+func (w *harness) url(path string) locator.Locator {
 	w.Helper()
 	if strings.HasPrefix(path, "/") {
 		path = w.srv.URL + path
@@ -74,7 +74,7 @@ func (w *world) url(path string) locator.Locator {
 	return parse(w, path)
 }
 
-func (w *world) req(url string, o *Options) *fetch.Request {
+func (w *harness) req(url string, o *Options) *fetch.Request {
 	r := &fetch.Request{Locator: w.url(url)}
 	if o != nil {
 		r.Options = o
@@ -82,10 +82,10 @@ func (w *world) req(url string, o *Options) *fetch.Request {
 	return r
 }
 
-// get fetches all of a URL.
-func (w *world) get(url string) (string, error) { return w.getAs(w.req(url, nil)) }
+// get fetches the whole body of a URL.
+func (w *harness) get(url string) (string, error) { return w.getAs(w.req(url, nil)) }
 
-func (w *world) getAs(req *fetch.Request) (string, error) {
+func (w *harness) getAs(req *fetch.Request) (string, error) {
 	res, err := w.Fetch(w.Context(), req)
 	if err != nil {
 		return "", err
@@ -95,25 +95,24 @@ func (w *world) getAs(req *fetch.Request) (string, error) {
 	return string(data), err
 }
 
-// want fetches what must be there.
-func (w *world) want(url, octets string) {
+// want fetches a URL and checks its body.
+func (w *harness) want(url, octets string) {
 	w.Helper()
 	if got, err := w.get(url); got != octets || err != nil {
 		w.Errorf("%s: got  %q, %v\nwant %q", url, got, err, octets)
 	}
 }
 
-// fails wants an error of a kind.
-func (w *world) fails(what string, err error, kinds ...fetch.ErrorKind) {
+// fails checks that err is of one of the given kinds.
+func (w *harness) fails(what string, err error, kinds ...fetch.ErrorKind) {
 	w.Helper()
 	if !slices.Contains(kinds, fetch.KindOf(err)) || err == nil {
 		w.Errorf("%s: %v, of kind %q; want %v", what, err, fetch.KindOf(err), kinds)
 	}
 }
 
-// sent checks all that the client has said since the last time, but for what
-// every session begins with.
-func (w *world) sent(want ...string) {
+// sent checks the commands that the client has sent since the last call, except CAPABILITIES.
+func (w *harness) sent(want ...string) {
 	w.Helper()
 	got := w.srv.Transcript().From(testserver.FromClient)
 	got = slices.DeleteFunc(got, func(line string) bool { return line == "CAPABILITIES" })
@@ -123,16 +122,16 @@ func (w *world) sent(want ...string) {
 	w.srv.ResetTranscript()
 }
 
-// connections is how many there have been.
-func (w *world) connections() (n int) {
+// connections returns the number of connections so far.
+func (w *harness) connections() (n int) {
 	for _, line := range w.srv.Transcript() {
 		n = max(n, line.Conn)
 	}
 	return n
 }
 
-// items ranges over a listing.
-func (w *world) items(url string) (items []fetch.Item, err error) {
+// items returns the Items of a listing.
+func (w *harness) items(url string) (items []fetch.Item, err error) {
 	w.Helper()
 	res, err := w.Fetch(w.Context(), w.req(url, nil))
 	if err != nil {
@@ -151,7 +150,7 @@ func (w *world) items(url string) (items []fetch.Item, err error) {
 	return items, nil
 }
 
-// shown is an Item in one line.
+// shown returns an Item as one line.
 func shown(item fetch.Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %v %v %d", item.Name, item.Kind, item.Locator, item.Size)
@@ -162,14 +161,14 @@ func shown(item fetch.Item) string {
 }
 
 func TestArticle(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.want("/local.test/2", shelf()["local.test"][1])
+	withServer(t, nil, func(w *harness) {
+		w.want("/local.test/2", testArticles()["local.test"][1])
 		w.sent("GROUP local.test", "ARTICLE 2")
-		w.want("/local.test/4", shelf()["local.test"][3])
+		w.want("/local.test/4", testArticles()["local.test"][3])
 		w.sent("ARTICLE 4") // the group is selected still
-		w.want("/local.more/1", shelf()["local.more"][0])
+		w.want("/local.more/1", testArticles()["local.more"][0])
 		w.sent("GROUP local.more", "ARTICLE 1")
-		w.want("news:a1@lab.example", shelf()["local.test"][0])
+		w.want("news:a1@lab.example", testArticles()["local.test"][0])
 		w.sent("ARTICLE <a1@lab.example>")
 		w.Close()
 		w.sent("QUIT")
@@ -177,7 +176,7 @@ func TestArticle(t *testing.T) {
 }
 
 func TestArticleInfo(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		res, err := w.Fetch(w.Context(), w.req("news:a2@lab.example", nil))
 		if err != nil {
 			w.Fatal(err)
@@ -193,7 +192,7 @@ func TestArticleInfo(t *testing.T) {
 	})
 }
 
-// The replies of RFC 3977 by the kinds of error they mean, wherever they come.
+// TestReplyKinds checks the kind of error for each reply of RFC 3977.
 func TestReplyKinds(t *testing.T) {
 	for reply, kind := range map[string]fetch.ErrorKind{
 		"400 leaving": fetch.ErrBusy, "403 broken": fetch.ErrBusy, "411 no group": fetch.ErrNotFound, "412 none selected": fetch.ErrProtocol,
@@ -204,7 +203,7 @@ func TestReplyKinds(t *testing.T) {
 		"220 2 <x@y>": fetch.ErrProtocol, "220 1 <x@y>\n.": fetch.ErrOther,
 	} {
 		t.Run(reply, func(t *testing.T) {
-			inWorld(t, nil, func(w *world) {
+			withServer(t, nil, func(w *harness) {
 				w.srv.On("ARTICLE", 1, testserver.Reply(reply), testserver.Data(".\r\n"))
 				_, err := w.get("/local.test/1")
 				if kind == fetch.ErrOther {
@@ -218,7 +217,7 @@ func TestReplyKinds(t *testing.T) {
 				if code, _, _ := strings.Cut(reply, " "); errors.As(err, &e) && kind != fetch.ErrProtocol && fmt.Sprint(e.Code) != code {
 					w.Errorf("code %d", e.Code)
 				}
-				w.want("/local.test/2", shelf()["local.test"][1]) // the Fetcher goes on
+				w.want("/local.test/2", testArticles()["local.test"][1]) // the Fetcher still works
 			})
 		})
 	}
@@ -230,7 +229,7 @@ func TestGreetings(t *testing.T) {
 		"480 login": fetch.ErrUnauthenticated, "500 what": fetch.ErrUnsupported,
 	} {
 		t.Run(greeting, func(t *testing.T) {
-			inWorld(t, func(s *testserver.NNTP) { s.Greeting = greeting }, func(w *world) {
+			withServer(t, func(s *testserver.NNTP) { s.Greeting = greeting }, func(w *harness) {
 				_, err := w.get("/local.test/1")
 				w.fails(greeting, err, kind)
 			})
@@ -238,8 +237,8 @@ func TestGreetings(t *testing.T) {
 	}
 }
 
-// Servers that want MODE READER, that know no CAPABILITIES, or nothing that came
-// after RFC 977.
+// TestOpening checks the commands at the start of a session for servers that require MODE READER, do
+// not support CAPABILITIES, or support only RFC 977.
 func TestOpening(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -253,8 +252,8 @@ func TestOpening(t *testing.T) {
 		{"no posting", func(s *testserver.NNTP) { s.ReadOnly = true }, []string{"CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, tt.configure, func(w *world) {
-				w.want("/local.test/1", shelf()["local.test"][0])
+			withServer(t, tt.configure, func(w *harness) {
+				w.want("/local.test/1", testArticles()["local.test"][0])
 				if got := w.srv.Transcript().From(testserver.FromClient); !slices.Equal(got, tt.want) {
 					w.Errorf("sent %q\nwant %q", got, tt.want)
 				}
@@ -263,41 +262,40 @@ func TestOpening(t *testing.T) {
 	}
 }
 
-// A session that has died meanwhile is replaced in silence; one that answers is
-// not asked twice.
+// TestReuse checks that a session that died while idle is replaced, and that a command that got a
+// reply is not repeated.
 func TestReuse(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.want("/local.test/1", shelf()["local.test"][0])
+	withServer(t, nil, func(w *harness) {
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(0), testserver.Reply("400 idle"), testserver.Truncate(2)} {
 			w.srv.On("ARTICLE", 1, fault)
-			w.want("/local.test/2", shelf()["local.test"][1])
+			w.want("/local.test/2", testArticles()["local.test"][1])
 		}
 		w.srv.ResetTranscript()
 		_, err := w.get("/local.test/99")
 		w.fails("a missing article", err, fetch.ErrNotFound)
 		w.sent("ARTICLE 99")
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.sent("ARTICLE 1")
 	})
 }
 
-// What nothing has asked for is not taken for an answer.
+// TestUnasked checks that an unrequested reply is not taken as the reply to a command.
 func TestUnasked(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.srv.On("GROUP", 1, testserver.ExtraReply("220 2 <a2@lab.example>\nforged\n."))
 		_, err := w.get("/local.test/2")
 		w.fails("a reply too many", err, fetch.ErrProtocol)
-		w.want("/local.test/2", shelf()["local.test"][1])
-		// Behind an article it comes in one piece with it.
-		text := shelf()["local.more"][0]
+		w.want("/local.test/2", testArticles()["local.test"][1])
+		// An extra reply in the same packet as the end of an article.
+		text := testArticles()["local.more"][0]
 		w.srv.On("ARTICLE", 1, testserver.Reply("220 1 <b1@lab.example>\n"+strings.ReplaceAll(text, "\r\n", "\n")+".\n220 1 <b1@lab.example>\nforged\n."), testserver.Data(""))
 		w.want("/local.more/1", text)
 		w.want("/local.more/1", text)
 	})
 }
 
-// What comes on an idle session is not taken for the answer to the next command:
-// the session is given up.
+// TestUnaskedWhileIdle checks that a session is dropped if the server sends data while it is idle.
 func TestUnaskedWhileIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := new(memnet.Network)
@@ -335,38 +333,38 @@ func TestUnaskedWhileIdle(t *testing.T) {
 				}()
 			}
 		}()
-		w := &world{T: t, env: fetch.Env{Dial: network.Dial}}
+		w := &harness{T: t, env: fetch.Env{Dial: network.Dial}}
 		w.Fetcher.Env = &w.env
 		defer w.Close()
 		for n := range int32(3) {
 			got, err := w.get("nntp://127.0.0.1/a.b/1")
 			if got != "Subject: true\r\n\r\n" || err != nil || sessions.Load() != n+1 {
-				t.Errorf("%q, %v, by the %d. session", got, err, sessions.Load())
+				t.Errorf("got %q, %v, with session %d; want session %d", got, err, sessions.Load(), n+1)
 			}
 			time.Sleep(2 * time.Second)
 		}
 	})
 }
 
-// One that asks for much at once gets a connection for each, and they are kept.
+// TestSessionsAtOnce checks that concurrent requests use separate connections, which are kept.
 func TestSessionsAtOnce(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		a, err := w.Fetch(w.Context(), w.req("/local.test/1", nil))
 		if err != nil {
 			w.Fatal(err)
 		}
-		w.want("/local.test/2", shelf()["local.test"][1])
+		w.want("/local.test/2", testArticles()["local.test"][1])
 		a.Close()
-		w.want("/local.more/1", shelf()["local.more"][0])
+		w.want("/local.more/1", testArticles()["local.more"][0])
 		if n := w.connections(); n != 2 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want 2", n)
 		}
 	})
 }
 
-// A body that was abandoned, but has come, costs no connection.
+// TestAbandoned checks that closing a body early keeps the connection if the whole body has arrived.
 func TestAbandoned(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for range 3 {
 			res, err := w.Fetch(w.Context(), w.req("/local.test/1", nil))
 			if err != nil {
@@ -379,14 +377,14 @@ func TestAbandoned(t *testing.T) {
 			res.Close()
 		}
 		if n := w.connections(); n != 1 {
-			w.Errorf("%d connections", n)
+			w.Errorf("%d connections, want 1", n)
 		}
 	})
 }
 
 func TestIdleTime(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.want("/local.test/1", shelf()["local.test"][0])
+	withServer(t, nil, func(w *harness) {
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.srv.ResetTranscript()
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
@@ -395,7 +393,7 @@ func TestIdleTime(t *testing.T) {
 }
 
 func TestAttributes(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		for _, tt := range []struct{ url, want string }{
 			{"/local.test/2", "[{Path here!not-for-mail} {From Lab <lab@lab.example>} {Newsgroups local.test} {Subject dots} {Date Tue, 20 Dec 1994 17:38:00 +0000} {Message-ID <a2@lab.example>}]"},
 			{"news:a2@lab.example", "[{Path here!not-for-mail} {From Lab <lab@lab.example>} {Newsgroups local.test} {Subject dots} {Date Tue, 20 Dec 1994 17:38:00 +0000} {Message-ID <a2@lab.example>}]"},
@@ -422,36 +420,36 @@ func TestAttributes(t *testing.T) {
 	})
 }
 
-// While a body is read slowly the time limit is that between two octets.
+// TestSlowArticle checks that for a body the time limit applies between two reads.
 func TestSlowArticle(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.env.Limits = fetch.Limits{Reply: 2 * time.Minute, Idle: 2 * time.Second}
 		w.srv.On("ARTICLE", 1, testserver.Drip(1, time.Second))
-		w.want("/local.test/1", shelf()["local.test"][0])
+		w.want("/local.test/1", testArticles()["local.test"][0])
 		w.srv.On("ARTICLE", 1, testserver.Drip(100, 3*time.Second))
 		_, err := w.get("/local.test/1")
 		w.fails("too slow", err, fetch.ErrTimeout)
 	})
 }
 
-// A reply in drops is bounded as a whole.
+// TestSlowReply checks that for a reply the time limit applies to the whole reply.
 func TestSlowReply(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		w.env.Limits = fetch.Limits{Reply: 5 * time.Second}
 		w.srv.On("GROUP", 1, testserver.Drip(1, time.Second))
 		start := time.Now()
 		_, err := w.get("/local.test/1")
 		w.fails("too slow", err, fetch.ErrTimeout)
 		if took := time.Since(start); took != 5*time.Second {
-			w.Errorf("after %v", took)
+			w.Errorf("failed after %v, want 5s", took)
 		}
 	})
 }
 
-// Other than by their contents news URLs lead where the configuration says: a
-// link may use it.
+// TestNewsServerProvenance checks that the server of a news URL has the provenance of the
+// configuration, even if the URL comes from a link.
 func TestNewsServerProvenance(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
+	withServer(t, nil, func(w *harness) {
 		var kinds []fetch.Origin
 		w.env.Allow = func(_ context.Context, t fetch.Target) error {
 			kinds = append(kinds, t.From.Kind)
@@ -464,7 +462,7 @@ func TestNewsServerProvenance(t *testing.T) {
 			}
 		}
 		if want := []fetch.Origin{fetch.OriginConfig, fetch.OriginConfig, fetch.OriginRemote, fetch.OriginRemote}; !slices.Equal(kinds, want) {
-			w.Errorf("asked for %v, want %v", kinds, want)
+			w.Errorf("Allow was called with the origins %v, want %v", kinds, want)
 		}
 	})
 }

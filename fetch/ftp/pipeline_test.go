@@ -14,8 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// several fetches a list of paths, one after the other, each but the last with More,
-// and gives what could not be had.
+// several fetches a list of paths in sequence, all but the last with More. Paths that are not
+// in want must fail.
 func several(ctx context.Context, t *testing.T, f *Fetcher, srv *testserver.FTP, want map[string]string, paths []string) {
 	t.Helper()
 	for i, path := range paths {
@@ -29,8 +29,8 @@ func several(ctx context.Context, t *testing.T, f *Fetcher, srv *testserver.FTP,
 
 var documents = map[string]string{"/a/b/c.txt": "line one\nline two\n", "/x.txt": "top\n", "/etc/x": "etc x\n", "/pub/sub/y": "y\n"}
 
-// TestAhead has the commands in their order, and what of them waited for no reply.
-func TestAhead(t *testing.T) {
+// TestPipelining tests the order of the commands, and which of them are sent together.
+func TestPipelining(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead = true, testserver.AheadKept })
 		var packets []string
@@ -55,7 +55,7 @@ func TestAhead(t *testing.T) {
 	})
 }
 
-// written is a connection that notes what is written at once.
+// written is a connection that records each write.
 type written struct {
 	net.Conn
 	packets *[]string
@@ -66,9 +66,9 @@ func (w written) Write(p []byte) (int, error) {
 	return w.Conn.Write(p)
 }
 
-// TestDoNotCope has servers that do not cope with commands sent ahead: everything is
-// right all the same, and after the first time they get one command at a time.
-func TestDoNotCope(t *testing.T) {
+// TestPipeliningFallback tests servers that do not support pipelining. Every access still
+// succeeds, and after the first failure commands are sent one at a time.
+func TestPipeliningFallback(t *testing.T) {
 	for _, ahead := range []testserver.Ahead{testserver.AheadLost, testserver.AheadOutOfTurn, testserver.AheadCloses} {
 		for _, inTransfers := range []bool{false, true} {
 			t.Run(fmt.Sprint(ahead, inTransfers), func(t *testing.T) {
@@ -78,22 +78,22 @@ func TestDoNotCope(t *testing.T) {
 					defer f.Close()
 					notes := 0
 					ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) {
-						if strings.Contains(text, "one at a time") {
+						if strings.Contains(text, "one command at a time") {
 							notes++
 						}
 					}})
 					begun := time.Now()
 					several(ctx, t, f, srv, documents, []string{"/a/b/c.txt", "/x.txt", "/none", "/none/x", "/etc/x", "/pub/sub/y"})
-					if took := time.Since(begun); took > 2*patience {
-						t.Errorf("a command that is lost was waited for: %v", took)
+					if took := time.Since(begun); took > 2*probeAfter {
+						t.Errorf("waited %v for the reply to a lost command", took)
 					}
 					if notes != 1 {
-						t.Errorf("%d notes", notes)
+						t.Errorf("%d notes, want 1", notes)
 					}
 					came := srv.CameAhead()
 					several(ctx, t, f, srv, documents, []string{"/x.txt", "/a/b/c.txt", "/a/none", "/etc/x"})
 					if srv.CameAhead() != came || notes != 1 {
-						t.Errorf("commands went ahead again")
+						t.Errorf("commands were pipelined again")
 					}
 				})
 			})
@@ -101,17 +101,17 @@ func TestDoNotCope(t *testing.T) {
 	}
 }
 
-// TestGoesOnOneAtATime breaks a connection on which something was sent ahead, in the middle
-// of a file: what is missing is fetched from a file of the same size, and from no other.
-func TestGoesOnOneAtATime(t *testing.T) {
+// TestPipeliningResume tests a connection with a pipelined command that fails in the middle
+// of a file. The file is resumed only if it still has the same size.
+func TestPipeliningResume(t *testing.T) {
 	for name, tc := range map[string]struct {
 		more   bool
 		size   string // the second reply to SIZE
 		resume bool
 	}{
-		"sent ahead":     {more: true, resume: true},
-		"another size":   {more: true, size: "213 99"},
-		"nothing at all": {},
+		"pipelined":     {more: true, resume: true},
+		"another size":  {more: true, size: "213 99"},
+		"not pipelined": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := start(t)
@@ -133,8 +133,8 @@ func TestGoesOnOneAtATime(t *testing.T) {
 	}
 }
 
-// TestSwapped swaps the replies to a CWD that is refused and the EPSV behind it: no file
-// is fetched from where the CWD has not led.
+// TestSwapped swaps the replies to a refused CWD and to the EPSV after it. No file may be
+// fetched from the wrong directory.
 func TestSwapped(t *testing.T) {
 	srv := start(t)
 	if err := srv.Put("c.txt", []byte("of another directory\n")); err != nil {

@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// newsroom is what a news server has: groups and their articles.
-type newsroom struct {
+// newsStore has the groups of a news server and their articles.
+type newsStore struct {
 	srv    *NNTP
 	opened time.Time
 
 	mu     sync.Mutex
 	groups map[string]*newsgroup
-	byID   map[string]*newsArticle // by message-id with its brackets; nil until asked for
+	byID   map[string]*newsArticle // by message-id with its brackets; nil until it is first needed
 	posts  []string
 }
 
-// newsgroup is one group. Numbers are given out in order and never again.
+// newsgroup is one group. Numbers are assigned in order and never reused.
 type newsgroup struct {
 	name     string
 	articles map[int]*newsArticle
@@ -40,11 +40,11 @@ type newsArticle struct {
 	number int
 	text   string
 	file   string
-	posted time.Time // zero: it was there from the start
+	posted time.Time // zero if it was there from the start
 }
 
-// open looks through the content.
-func (r *newsroom) open(s *NNTP) error {
+// open reads the content.
+func (r *newsStore) open(s *NNTP) error {
 	r.srv, r.opened, r.groups = s, time.Now(), make(map[string]*newsgroup)
 	for name, texts := range s.Groups {
 		g := r.group(name)
@@ -74,7 +74,7 @@ func (r *newsroom) open(s *NNTP) error {
 	return err
 }
 
-// groupName is the group that a directory is, or "".
+// groupName returns the group of a directory, or "".
 func groupName(dir string) string {
 	name := strings.ReplaceAll(dir, "/", ".")
 	for i := range len(name) {
@@ -87,7 +87,7 @@ func groupName(dir string) string {
 	return name
 }
 
-func (r *newsroom) group(name string) *newsgroup {
+func (r *newsStore) group(name string) *newsgroup {
 	g := r.groups[name]
 	if g == nil {
 		g = &newsgroup{name: name, articles: make(map[int]*newsArticle), low: 1}
@@ -96,7 +96,7 @@ func (r *newsroom) group(name string) *newsgroup {
 	return g
 }
 
-// add numbers files: those called by a number have it.
+// add numbers files. A file whose name is a number has that number.
 func (g *newsgroup) add(files []string) {
 	slices.Sort(files)
 	var others []string
@@ -118,35 +118,36 @@ func (g *newsgroup) add(files []string) {
 	}
 }
 
-// find gives a group, or nil.
-func (r *newsroom) find(name string) *newsgroup {
+// find returns a group, or nil.
+func (r *newsStore) find(name string) *newsgroup {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.groups[name]
 }
 
-// names are those of all groups in order.
-func (r *newsroom) names() []string {
+// names returns the names of all groups, sorted.
+func (r *newsStore) names() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Sorted(maps.Keys(r.groups))
 }
 
-// numbers are those of a group's articles in order, with the group's water marks.
-func (r *newsroom) numbers(g *newsgroup) (numbers []int, low, high int) {
+// numbers returns the numbers of a group's articles, sorted, with the group's low and high water
+// marks.
+func (r *newsStore) numbers(g *newsgroup) (numbers []int, low, high int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Sorted(maps.Keys(g.articles)), g.low, g.high
 }
 
-func (r *newsroom) numbered(g *newsgroup, number int) *newsArticle {
+func (r *newsStore) numbered(g *newsgroup, number int) *newsArticle {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return g.articles[number]
 }
 
-// withID gives an article by its message-id, brackets included, or nil.
-func (r *newsroom) withID(id string) *newsArticle {
+// withID returns an article by its message-id, brackets included, or nil.
+func (r *newsStore) withID(id string) *newsArticle {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
@@ -162,14 +163,14 @@ func (r *newsroom) withID(id string) *newsArticle {
 	return r.byID[id]
 }
 
-func (r *newsroom) posted() []string {
+func (r *newsStore) posted() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.posts)
 }
 
-// read gives an article as it goes over the wire, but for the dots.
-func (r *newsroom) read(a *newsArticle) ([]byte, error) {
+// read returns an article as it is sent, before dot-stuffing.
+func (r *newsStore) read(a *newsArticle) ([]byte, error) {
 	if a.file == "" {
 		return netLines(strings.NewReader(a.text))
 	}
@@ -185,7 +186,7 @@ func (r *newsroom) read(a *newsArticle) ([]byte, error) {
 	return append(a.header(e), text...), nil
 }
 
-// header is for a file that has none.
+// header returns a header for a file that has none.
 func (a *newsArticle) header(e entry) []byte {
 	return fmt.Appendf(nil, "Path: testserver!not-for-mail\r\nFrom: testserver <news@testserver.test>\r\nNewsgroups: %s\r\nSubject: %s\r\nDate: %s\r\nMessage-ID: %s\r\n\r\n",
 		a.group, oneLine.Replace(e.Name), e.ModTime.UTC().Format(time.RFC1123Z), a.ownID())
@@ -195,7 +196,7 @@ func (a *newsArticle) ownID() string {
 	return fmt.Sprintf("<%d.%s@testserver.test>", a.number, a.group)
 }
 
-// id is an article's message-id, as its header says.
+// id returns an article's message-id, as in its header.
 func (a *newsArticle) id(text []byte) string {
 	if id := field(text, "Message-ID"); id != "" {
 		return id
@@ -203,7 +204,7 @@ func (a *newsArticle) id(text []byte) string {
 	return a.ownID()
 }
 
-// netLines reads lines, which end in CR LF then.
+// netLines reads lines and ends them in CR LF.
 func netLines(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(toNetASCII(fromNetASCII(r)))
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\r\n")) {
@@ -212,7 +213,7 @@ func netLines(r io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// beginsWithHeader tells whether a text begins as an article does.
+// beginsWithHeader reports whether a text begins like an article.
 func beginsWithHeader(text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte("\r\n"))
 	name, _, ok := bytes.Cut(line, []byte(":"))
@@ -224,7 +225,7 @@ func beginsWithHeader(text []byte) bool {
 	return ok && len(name) > 0
 }
 
-// splitArticle gives the header and what is behind the empty line.
+// splitArticle returns the header and what follows the empty line.
 func splitArticle(text []byte) (header, body []byte) {
 	if body, ok := bytes.CutPrefix(text, []byte("\r\n")); ok {
 		return nil, body
@@ -236,7 +237,7 @@ func splitArticle(text []byte) (header, body []byte) {
 	return text[:len(header)+2], body
 }
 
-// field is the value of a header field, its lines joined, or "".
+// field returns the value of a header field, with its lines joined, or "".
 func field(text []byte, name string) string {
 	header, _ := splitArticle(text)
 	var value strings.Builder
@@ -257,14 +258,14 @@ func field(text []byte, name string) string {
 	return strings.TrimSpace(value.String())
 }
 
-// accept takes a posted article and gives the reply.
-func (r *newsroom) accept(text string) string {
+// accept stores a posted article and returns the reply.
+func (r *newsStore) accept(text string) string {
 	for _, name := range []string{"From", "Newsgroups", "Subject"} {
 		if field([]byte(text), name) == "" {
 			return "441 No " + name + "."
 		}
 	}
-	r.withID("") // all that is there is known by now
+	r.withID("") // index all articles by their ids
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var groups []*newsgroup
@@ -302,8 +303,8 @@ func (r *newsroom) accept(text string) string {
 	return "240 Article received " + id
 }
 
-// overview is an article's line in an overview (RFC 3977 §8.3.2).
-func (r *newsroom) overview(a *newsArticle) (string, error) {
+// overview returns an article's line in an overview (RFC 3977 §8.3.2).
+func (r *newsStore) overview(a *newsArticle) (string, error) {
 	text, err := r.read(a)
 	if err != nil {
 		return "", err
@@ -325,7 +326,7 @@ var overviewField = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ", "\x00",
 var errForbiddenArticle = errors.New("forbidden")
 
 // permitted reads an article unless it is forbidden.
-func (r *newsroom) permitted(a *newsArticle) ([]byte, error) {
+func (r *newsStore) permitted(a *newsArticle) ([]byte, error) {
 	if slices.Contains(r.srv.Forbidden, fmt.Sprintf("%s/%d", a.group, a.number)) {
 		return nil, errForbiddenArticle
 	}
