@@ -20,7 +20,7 @@ func (r *Resolver) gateway(scheme string) (template string, ok bool) {
 	return "", false
 }
 
-var errGatewayOnlyFetches = errors.New("a gateway only retrieves documents")
+var errGatewayOnlyFetches = errors.New("a gateway can only retrieve documents")
 
 // throughGateway returns the request that fetches req through the gateway that template names
 // (RFC 1738 §4).

@@ -149,7 +149,7 @@ func (e *Error) Error() string {
 		switch {
 		case text == "":
 			b.WriteString(e.Kind.Error())
-		case ours || e.Kind == ErrOther || e.Kind == ErrBadURL || e.Kind == ErrRefused, strings.HasPrefix(text, e.Kind.Error()):
+		case ours || e.Kind == ErrOther || e.Kind == ErrBadURL || e.Kind == ErrRefused, strings.HasPrefix(text, e.Kind.Error()), saysKind(e.Err, e.Kind):
 			b.WriteString(text)
 		default:
 			b.WriteString(e.Kind.Error() + ": " + text)
@@ -163,6 +163,21 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, " (RFC 1738 section %s)", e.Section)
 	}
 	return b.String()
+}
+
+// saysKind reports whether the text of err, an error of the operating system, says the
+// same as the kind.
+func saysKind(err error, kind ErrorKind) bool {
+	errno, ok := err.(syscall.Errno)
+	switch {
+	case !ok:
+		return false
+	case kind == ErrNotFound:
+		return errno.Is(fs.ErrNotExist)
+	case kind == ErrPermission:
+		return errno.Is(fs.ErrPermission)
+	}
+	return kind == ErrExists && errno.Is(fs.ErrExist)
 }
 
 // Unwrap returns Err.

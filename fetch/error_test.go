@@ -51,6 +51,8 @@ func TestErrorText(t *testing.T) {
 		{fetch.Error{Op: "check", URL: "ftp://h/", Kind: fetch.ErrBadURL, Section: "6"}, "check ftp://h/: bad URL (RFC 1738 section 6)"},
 		{fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("line\r\nbreak")}, `protocol error: "line\r\nbreak"`},
 		{fetch.Error{Kind: fetch.ErrProtocol, Reply: long}, long[:256] + "..."},
+		{fetch.Error{Op: "open", URL: "file:///x", Kind: fetch.ErrNotFound, Err: syscall.ENOENT}, "open file:///x: " + syscall.ENOENT.Error()},
+		{fetch.Error{Op: "open", URL: "file:///x", Kind: fetch.ErrLocalIO, Err: syscall.ENOENT}, "open file:///x: local I/O error: " + syscall.ENOENT.Error()},
 		{fetch.Error{Kind: 200}, "error kind 200"},
 	} {
 		if got := tc.err.Error(); got != tc.want {
@@ -59,7 +61,8 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// What package net says is told in the words of the network.
+// TestErrorCause tests that the text has no wording of package net or the standard
+// library.
 func TestErrorCause(t *testing.T) {
 	from, to := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 40000}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 21}
 	refused := os.NewSyscallError("connect", syscall.ECONNREFUSED)
@@ -76,6 +79,10 @@ func TestErrorCause(t *testing.T) {
 		{fetch.ErrTimeout, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: os.ErrDeadlineExceeded}, "timed out: 192.0.2.2:21"},
 		{fetch.ErrTimeout, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: os.ErrDeadlineExceeded}, "timed out"},
 		{fetch.ErrTimeout, context.DeadlineExceeded, "timed out"},
+		{fetch.ErrTimeout, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: os.NewSyscallError("connect", syscall.ETIMEDOUT)}, "timed out: 192.0.2.2:21"},
+		{fetch.ErrProtocol, fmt.Errorf("bad head: %w", io.ErrUnexpectedEOF), "protocol error: bad head: the connection ended early"},
+		{fetch.ErrConnectionFailed, fmt.Errorf("bad head: %w", &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: reset}), "connection broken: bad head: " + syscall.ECONNRESET.Error()},
+		{fetch.ErrConnectionFailed, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: net.ErrClosed}, "connection broken: the connection is closed"},
 		{fetch.ErrTimeout, fmt.Errorf("no answer: %w", context.DeadlineExceeded), "timed out: no answer: timed out"},
 		{fetch.ErrCanceled, context.Canceled, "cancelled"},
 		{fetch.ErrUnresolved, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}}, "host not found: h.example"},

@@ -83,7 +83,7 @@ func TestExplainBadInput(t *testing.T) {
 	}
 }
 
-// What cannot be read is told apart all the same.
+// URLs that cannot be parsed are distinguished anyway.
 func TestExplainUnreadable(t *testing.T) {
 	for url, want := range map[string]string{"lab@host.example/x": "lab@host.example/x", "ftp://u:s3cret@h/;type=z": "ftp://u:***@h/;type=z"} {
 		got := runVerb(t, "explain", "", "--json", url)

@@ -32,7 +32,7 @@ func TestResumeEverywhere(t *testing.T) {
 		start   func(t *testing.T) *testserver.Server
 		stage   string
 		arm     func(s *testserver.Server)
-		pipable bool // the second answer can be told to go on with the first
+		pipable bool // the second response can be recognized as the rest of the first
 	}{
 		{"ftp", startFTP, "RETR", func(*testserver.Server) {}, true},
 		{"ftp, changed", startFTP, "RETR", func(s *testserver.Server) { s.On("MDTM", 2, testserver.Reply("213 20000101000000")) }, false},

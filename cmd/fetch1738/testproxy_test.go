@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// testProxy is an HTTP proxy that knows CONNECT, and one for SOCKS 4, 4A and 5,
-// on one port: the first octet tells which is wanted. It connects to loopback
-// only. Whoever logs in by SOCKS 5 must be me, with the password secret.
+// testProxy is an HTTP proxy with CONNECT and a proxy for SOCKS 4, 4A and 5, on one port:
+// the first byte tells which one is requested. It connects to loopback only. The login of
+// SOCKS 5 is me, with the password secret.
 type testProxy struct {
 	net.Listener
 	wg    sync.WaitGroup

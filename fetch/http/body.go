@@ -15,6 +15,11 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
+// idleError is the error of a connection that stays silent longer than limit.
+func idleError(limit time.Duration) error {
+	return &fetch.Error{Kind: fetch.ErrTimeout, Err: &wire.TimeoutError{Limit: limit, Awaited: "no data"}}
+}
+
 // body is the requested part of a resource. When its connection breaks, it requests the rest,
 // provided a validator ensures that the rest belongs to the same state of the resource.
 type body struct {
@@ -35,9 +40,7 @@ func newBody(c *call, a *answer) (io.ReadCloser, error) {
 		b.validator = ""
 	}
 	if limit := c.env.Limits.Idle; limit > 0 {
-		b.idle = time.AfterFunc(limit, func() {
-			c.cancel(&fetch.Error{Kind: fetch.ErrTimeout, Err: &wire.TimeoutError{Limit: limit, Awaited: "no data"}})
-		})
+		b.idle = time.AfterFunc(limit, func() { c.cancel(idleError(limit)) })
 		b.idle.Stop()
 	}
 	buf := make([]byte, max(0, min(b.from-b.at, 32<<10)))

@@ -18,7 +18,7 @@ import (
 // caller must close it.
 type Client struct {
 	Streams stdio.Streams
-	Pause   func() (resume func()) // stops other output to the terminal during a prompt; nil if there is none
+	Pause   func() (resume func()) // stops other output to the terminal during a prompt; may be nil
 
 	secrets   secrets
 	passwords passwordSource

@@ -19,8 +19,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// proxyText returns the proxy for a scheme, from -x or else from the environment, or ""
-// if there is none. named reports whether it is for this scheme and not for all.
+// proxyText returns the proxy for a scheme, from -x or else from the environment, or "".
+// named reports whether it is for this scheme and not for all.
 // HTTP_PROXY is ignored: a web server passes the header field "Proxy" of a request to
 // CGI programs under that name.
 func proxyText(o *plan.Proxy, scheme string) (text string, named bool) {
@@ -115,8 +115,8 @@ func (e *Access) ProxyFor(l locator.Locator) *proxy.Proxy {
 	return e.ProxyTo(l.Scheme(), at.HostPort)
 }
 
-// ProxyTo returns the proxy for a scheme's connections to a server. It returns nil if
-// there is none, or if it cannot be used.
+// ProxyTo returns the proxy for a scheme's connections to a server. It returns nil
+// without a proxy, or if it cannot be used.
 func (e *Access) ProxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
 	p, _ := e.UsableProxyTo(scheme, at)
 	return p
@@ -131,8 +131,8 @@ func (e *Access) UsableProxyTo(scheme string, at locator.HostPort) (*proxy.Proxy
 	return p.Proxy, p.err
 }
 
-// forwarder is the HTTP proxy that is asked for a URL instead of being connected
-// through; nil is none. What is under TLS is connected to, and what is led elsewhere.
+// forwarder returns the HTTP proxy that is sent the URL in a request, or nil if a tunnel or
+// no proxy is used. URLs over TLS and URLs that --connect-to redirects use a tunnel.
 func (e *Access) forwarder(l locator.Locator) *proxy.Proxy {
 	at, _ := locator.ServerOf(l)
 	p := e.ProxyFor(l)
@@ -142,7 +142,7 @@ func (e *Access) forwarder(l locator.Locator) *proxy.Proxy {
 	return p
 }
 
-// AskedProxy is the HTTP proxy that is asked for an ftp URL; nil is none.
+// AskedProxy returns the HTTP proxy that is sent an ftp URL, or nil.
 func (e *Access) AskedProxy(l locator.Locator) *proxy.Proxy {
 	if _, isFTP := l.(*locator.FTP); !isFTP {
 		return nil

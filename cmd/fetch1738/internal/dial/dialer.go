@@ -1,5 +1,5 @@
-// Package dial makes connections as curl's options want them: where hosts are, where
-// connections lead, what they come from.
+// Package dial opens connections with curl's options for addresses, routes and local
+// ends.
 package dial
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Dialer says how connections are made; the zero value makes them as the
-// system does. It is safe for concurrent use.
+// A Dialer opens connections. The zero value uses the defaults of the system. It is safe
+// for concurrent use.
 type Dialer struct {
 	Names     NameServers  // of --dns-servers
-	Family    string       // "4" or "6" of -4 and -6; "" is either
+	Family    string       // "4" or "6" of -4 and -6; "" means either
 	Hosts     HostTable    // of --resolve
 	Routes    []Route      // of --connect-to
 	Local     LocalAddress // of --interface
@@ -32,12 +32,12 @@ type Dialer struct {
 	KeepAlive KeepAlive    // of --keepalive-time and --no-keepalive
 }
 
-// plain reports whether d does nothing of its own but for its routes.
+// plain reports whether no option except the routes applies.
 func (d *Dialer) plain() bool {
 	return d.Names == nil && d.Family == "" && len(d.Hosts) == 0 && d.Local == (LocalAddress{}) && d.Ports == (PortRange{})
 }
 
-// Dial connects to an address as it is, in a context of [fetch.Env.Dial].
+// Dial connects to an address, without the routes, in a context of [fetch.Env.Dial].
 func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	at, err := hostPort(address)
 	if err != nil {
@@ -69,7 +69,7 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, failed
 }
 
-// share is ctx with an equal part of the time it has left for each of n tries.
+// share returns ctx with 1/n of the time that it has left.
 func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	end, limited := ctx.Deadline()
 	if !limited {
@@ -78,8 +78,8 @@ func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(end)/time.Duration(n))
 }
 
-// dialAddr connects to one address, from the first local one that fits it and
-// the first local port that is free.
+// dialAddr connects to one address, from the first local address of its family and the
+// first free local port.
 func (d *Dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort, locals []netip.Addr) (net.Conn, error) {
 	from := netip.AddrPortFrom(unspecified(to.Addr()), 0)
 	if len(locals) > 0 {
@@ -103,7 +103,7 @@ func (d *Dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort
 	}
 }
 
-// isBind reports whether an error is that of a local end that is not to be had.
+// isBind reports whether err says that the local end is not available.
 func isBind(err error) bool {
 	call, ok := errors.AsType[*os.SyscallError](err)
 	return ok && (call.Syscall == "bind" || errors.Is(err, syscall.EADDRNOTAVAIL))
@@ -123,8 +123,8 @@ func endpoint(network string, at netip.AddrPort) net.Addr {
 	return net.TCPAddrFromAddrPort(at)
 }
 
-// LookUp finds the addresses of a host that are of the right family, by the
-// table or else as the name servers or the system say.
+// LookUp returns the addresses of a host in the selected family, from the table or else
+// from the name servers or the system.
 func (d *Dialer) LookUp(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
 	addrs, listed := d.Hosts.find(host, port)
 	if !listed {
@@ -153,18 +153,18 @@ func (d *Dialer) LookUp(ctx context.Context, host string, port uint16) ([]netip.
 	return nil, &net.DNSError{Err: "no IPv" + d.Family + " address", Name: host, IsNotFound: true}
 }
 
-// A LocalError says that there is no local end such as the options want.
+// A LocalError means that the local end of the options is not available.
 type LocalError struct{ Err error }
 
 func (e *LocalError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *LocalError) Unwrap() error { return e.Err }
 
-// A PortRange is the local ports to connect from; the zero value is any.
+// A PortRange has the local ports to connect from. The zero value means any port.
 type PortRange struct{ First, Last uint16 }
 
-// ParsePorts reads "N" or "N-M".
+// ParsePorts parses "N" or "N-M".
 func ParsePorts(text string) (PortRange, error) {
 	first, last, isRange := strings.Cut(strings.ReplaceAll(text, " ", ""), "-")
 	from, err1 := strconv.ParseUint(first, 10, 16)
@@ -178,7 +178,7 @@ func ParsePorts(text string) (PortRange, error) {
 	return PortRange{uint16(from), uint16(to)}, nil
 }
 
-// hostPort reads an address as package net has it.
+// hostPort parses an address of package net.
 func hostPort(address string) (locator.HostPort, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

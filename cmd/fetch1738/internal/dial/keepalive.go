@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// KeepAlive is how silent connections are kept; the zero value probes them after
-// a minute, as curl does.
+// KeepAlive has the settings of keepalive probes. The zero value probes after a minute of
+// silence, as curl does.
 type KeepAlive struct {
 	Off   bool
-	Every time.Duration // of --keepalive-time; 0 is a minute
+	Every time.Duration // of --keepalive-time; 0 means a minute
 }
 
-// control makes d keep the connections it makes so.
+// control applies the settings to d.
 func (k KeepAlive) control(d *net.Dialer) {
 	if k.Off {
 		d.KeepAlive = -1

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A LocalAddress is what --interface names: an interface, or a host or address
-// of this machine. The zero value is any.
+// A LocalAddress is the value of --interface: an interface, or a host name or address of
+// this host. The zero value means any.
 type LocalAddress struct {
 	name string
 	kind byte // 'i' for an interface only, 'h' for a host only, 0 for either
@@ -17,7 +17,7 @@ type LocalAddress struct {
 
 func (l LocalAddress) String() string { return "--interface " + l.name }
 
-// ParseLocalAddress reads "NAME", "if!NAME" or "host!NAME".
+// ParseLocalAddress parses "NAME", "if!NAME" or "host!NAME".
 func ParseLocalAddress(text string) LocalAddress {
 	if name, ok := strings.CutPrefix(text, "if!"); ok {
 		return LocalAddress{name, 'i'}
@@ -28,7 +28,7 @@ func ParseLocalAddress(text string) LocalAddress {
 	return LocalAddress{name: text}
 }
 
-// addrs are the addresses of l; none if it is any. They differ with the time.
+// addrs returns the current addresses of l, or none if it is the zero value.
 func (l LocalAddress) addrs(ctx context.Context) ([]netip.Addr, error) {
 	if l.name == "" {
 		return nil, nil
@@ -56,8 +56,8 @@ func (l LocalAddress) failed(err error) error {
 	return &LocalError{fmt.Errorf("%s: %w", l, err)}
 }
 
-// interfaceAddrs are the addresses of a network interface, those that need no
-// zone first.
+// interfaceAddrs returns the addresses of a network interface, those without a zone
+// first.
 func interfaceAddrs(name string) ([]netip.Addr, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {

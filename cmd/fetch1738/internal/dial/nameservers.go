@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// NameServers are asked for the addresses of hosts, each when those before it
-// have no answer; nil is the system's way to find them.
+// NameServers resolve host names, each one if those before it do not answer. nil means
+// the system's resolver.
 type NameServers []netip.AddrPort
 
 const portDNS = 53
 
-// ParseNameServers reads "ADDRESS[:PORT],...".
+// ParseNameServers parses "ADDRESS[:PORT],...".
 func ParseNameServers(list string) (NameServers, error) {
 	var servers NameServers
 	for text := range strings.SplitSeq(list, ",") {
@@ -33,7 +33,7 @@ func ParseNameServers(list string) (NameServers, error) {
 	return servers, nil
 }
 
-// lookUp finds the addresses of a host; network is "ip", "ip4" or "ip6".
+// lookUp returns the addresses of a host; network is "ip", "ip4" or "ip6".
 func (n NameServers) lookUp(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	if n == nil {
 		return net.DefaultResolver.LookupNetIP(ctx, network, host)
@@ -51,7 +51,7 @@ func (n NameServers) lookUp(ctx context.Context, network, host string) ([]netip.
 	return nil, err
 }
 
-// askNameServer asks one server, by UDP and where that does not do by TCP.
+// askNameServer queries one server, over UDP and, if necessary, TCP.
 func askNameServer(ctx context.Context, server netip.AddrPort, network, host string) ([]netip.Addr, error) {
 	resolver := &net.Resolver{
 		PreferGo: true,
@@ -61,7 +61,7 @@ func askNameServer(ctx context.Context, server netip.AddrPort, network, host str
 	}
 	addrs, err := resolver.LookupNetIP(ctx, network, host)
 	if failed, ok := errors.AsType[*net.DNSError](err); ok {
-		failed.Server = server.String() // not the one that the system would have asked
+		failed.Server = server.String() // not the system's
 	}
 	return addrs, err
 }

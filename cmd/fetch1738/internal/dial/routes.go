@@ -10,17 +10,17 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A HostTable says where hosts are, for --resolve. The latest entry counts.
+// A HostTable has the addresses of --resolve. The last entry for a host is used.
 type HostTable []HostEntry
 
-// A HostEntry is the addresses of a host on a port; "*" is every host that has
-// no entry of its own. Without addresses it is the end of an earlier entry.
+// A HostEntry has the addresses of a host on a port; "*" means every host without an entry
+// of its own. An entry without addresses removes an earlier one.
 type HostEntry struct {
 	locator.HostPort
 	Addrs []netip.Addr
 }
 
-// find gives the addresses of a host; ok is whether the table knows it.
+// find returns the addresses of a host; ok reports whether the table has it.
 func (t HostTable) find(host string, port uint16) (addrs []netip.Addr, ok bool) {
 	for _, name := range []string{host, "*"} {
 		for i := len(t) - 1; i >= 0; i-- {
@@ -35,11 +35,11 @@ func (t HostTable) find(host string, port uint16) (addrs []netip.Addr, ok bool) 
 	return nil, false
 }
 
-// ParseHostEntry reads "[+]HOST:PORT:ADDRESS[,ADDRESS]..." or "-HOST:PORT".
+// ParseHostEntry parses "[+]HOST:PORT:ADDRESS[,ADDRESS]..." or "-HOST:PORT".
 func ParseHostEntry(text string) (HostEntry, error) {
 	rest, removes := strings.CutPrefix(text, "-")
 	if !removes {
-		rest = strings.TrimPrefix(rest, "+") // which lets curl forget the entry after a minute
+		rest = strings.TrimPrefix(rest, "+") // in curl, the entry then expires after a minute
 	}
 	host, rest, ok := cutHost(rest)
 	portText, addrText, hasAddrs := strings.Cut(rest, ":")
@@ -62,11 +62,11 @@ func ParseHostEntry(text string) (HostEntry, error) {
 	return e, nil
 }
 
-// A Route leads connections meant for one place to another, for --connect-to.
-// What is empty, or port 0, fits any place and changes nothing.
+// A Route redirects connections from one host and port to another, for --connect-to. An
+// empty host or port 0 in From matches any; in To it changes nothing.
 type Route struct{ From, To locator.HostPort }
 
-// ParseRoute reads "HOST1:PORT1:HOST2:PORT2", any of them empty.
+// ParseRoute parses "HOST1:PORT1:HOST2:PORT2"; each may be empty.
 func ParseRoute(text string) (r Route, err error) {
 	host, rest, ok1 := cutHost(text)
 	fromPort, rest, ok2 := strings.Cut(rest, ":")
@@ -93,8 +93,8 @@ func portOrAny(text string) (uint16, error) {
 	return uint16(n), nil
 }
 
-// cutHost cuts "HOST:rest" behind the host, which may be an IPv6 address in
-// brackets and is given without them.
+// cutHost splits "HOST:rest" after the host, which may be an IPv6 address in brackets and
+// is returned without them.
 func cutHost(text string) (host, rest string, ok bool) {
 	if inside, bracketed := strings.CutPrefix(text, "["); bracketed {
 		host, rest, ok = strings.Cut(inside, "]")
@@ -107,7 +107,7 @@ func cutHost(text string) (host, rest string, ok bool) {
 	return strings.Cut(text, ":")
 }
 
-// Route takes the first route that fits a place.
+// Route applies the first route that matches.
 func (d *Dialer) Route(at locator.HostPort) locator.HostPort {
 	for _, r := range d.Routes {
 		if r.From.Host != "" && !strings.EqualFold(r.From.Host, at.Host) || r.From.Port != 0 && r.From.Port != at.Port {

@@ -26,7 +26,7 @@ import (
 // script, or standard input. It implements transfer.Console.
 type Console struct {
 	stdio.Streams
-	Pause func() (resume func()) // stops other output to the terminal; nil if there is none
+	Pause func() (resume func()) // stops other output to the terminal; may be nil
 }
 
 // Size returns the size of the terminal that is standard input, or 0 if it is not a

@@ -41,7 +41,7 @@ func Command() cli.Command {
 	return cli.New("explain", "show what fetching a URL would do, without connecting", help, define)
 }
 
-// define adds the flags and gives what the verb does.
+// define adds the flags and returns the function of the verb.
 func define(v *cli.Verb) func(context.Context) int {
 	asJSON := v.Bool("json", false, "Print JSON Lines")
 	op := plan.New(new(plan.Global))
@@ -80,17 +80,17 @@ func define(v *cli.Verb) func(context.Context) int {
 	}
 }
 
-// explainer asks the Fetchers what they would do.
+// explainer explains URLs with the Fetchers.
 type explainer struct {
 	op       *plan.Operation
 	resolver *fetch1738.Resolver
 	show     func(io.Writer, explanation) error
 }
 
-// An explanation is what would be done for a URL, or why nothing would.
+// An explanation says what would be done for a URL, or why nothing.
 type explanation struct {
 	url     string          // without a password
-	loc     locator.Locator // nil for what is no URL
+	loc     locator.Locator // nil if the URL is malformed
 	plan    *fetch.Plan
 	verdict string
 	err     error
@@ -108,14 +108,14 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 			e.plan.Notes = append(e.plan.Notes, plan.Departing(ref.Used))
 		}
 		if output.Pattern(l, url) != nil {
-			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, and does this for each file that fits")
+			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, then fetches each matching file")
 		}
 	}
 	return e
 }
 
-// redacted is a URL that cannot be read because of err, without what may be a
-// password.
+// redacted returns a URL that cannot be parsed because of err, without anything that may
+// be a password.
 func redacted(url string, err error) string {
 	var bad *locator.SyntaxError
 	if !errors.As(err, &bad) {
@@ -127,7 +127,7 @@ func redacted(url string, err error) string {
 	return ""
 }
 
-// planOf gives what would be done, and what the policy says of it.
+// planOf returns what would be done, and the decision of the policy.
 func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.Plan, verdict string, err error) {
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)
@@ -144,7 +144,7 @@ func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.
 	return plan, verdict, nil
 }
 
-// code is the exit code that fetching would end with.
+// code returns the exit code of fetching the URL.
 func (e explanation) code() int {
 	f := exit.Failure{Err: e.err}
 	if e.loc != nil {

@@ -17,7 +17,7 @@ type explained struct {
 	URL     string          `json:"url"` // canonical, password masked
 	OK      bool            `json:"ok"`
 	Scheme  string          `json:"scheme"`
-	Network *string         `json:"network"` // null when nothing is dialled; so are host and port
+	Network *string         `json:"network"` // null, like host and port, if there is no connection
 	Host    *string         `json:"host"`
 	Port    *uint16         `json:"port"`
 	Policy  string          `json:"policy"`
@@ -25,16 +25,16 @@ type explained struct {
 	Notes   []string        `json:"notes"`
 }
 
-// explainedStep has send, octets as chars, or do, an action in words.
+// explainedStep has either send, bytes as characters, or do, an action in words.
 type explainedStep struct {
 	Send *string `json:"send,omitempty"`
 	Do   *string `json:"do,omitempty"`
 	When *string `json:"when"`
-	// Ahead says that send does not wait for the reply to the step before.
+	// Ahead says that send does not wait for the reply to the previous step.
 	Ahead bool `json:"ahead,omitempty"`
 }
 
-// unexplained is the JSON line of what would not be fetched.
+// unexplained is the JSON line of a URL that would not be fetched.
 type unexplained struct {
 	URL   string `json:"url"`
 	OK    bool   `json:"ok"`
@@ -42,8 +42,7 @@ type unexplained struct {
 	Code  int    `json:"code"` // the exit code
 }
 
-// explainText writes e for people: the octets to be sent between quotation
-// marks, actions without.
+// explainText writes e as text: bytes to send in quotation marks, actions without.
 func explainText(w io.Writer, e explanation) error {
 	if e.err != nil {
 		_, err := fmt.Fprintf(w, "not fetched: (%d) %v\n", e.code(), e.err)
@@ -80,7 +79,7 @@ func explainText(w io.Writer, e explanation) error {
 	return err
 }
 
-// remark is what stands behind a step.
+// remark returns the text after a step.
 func remark(s fetch.Step) string {
 	if s.Ahead {
 		return cmp.Or(s.When, "sent with the previous command")
@@ -88,8 +87,8 @@ func remark(s fetch.Step) string {
 	return s.When
 }
 
-// stepTexts shows a step, a line of octets on each line, or a WAIS message with
-// its annotations.
+// stepTexts returns the lines of a step: a line for each line of bytes, or the annotations
+// of a WAIS message.
 func stepTexts(s fetch.Step) []string {
 	if s.Send == "" {
 		return render.Fold(s.Do, 70)
@@ -109,8 +108,7 @@ func stepTexts(s fetch.Step) []string {
 	return texts
 }
 
-// textWidth is that of the longest text with a remark behind it, so that the
-// remarks are below each other.
+// textWidth returns the width of the longest text with a remark, to align the remarks.
 func (e explanation) textWidth() int {
 	const most = 40
 	width := 0
@@ -139,7 +137,7 @@ func explainJSON(w io.Writer, e explanation) error {
 	return render.JSON(w, line)
 }
 
-// some is s, or nil when it is empty.
+// some returns s, or nil if it is empty.
 func some(s string) *string {
 	if s == "" {
 		return nil

@@ -60,7 +60,7 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the Kind of the first Error in err's chain, or 0 if there is none.
+// KindOf returns the Kind of the first Error in err's chain, or 0.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind

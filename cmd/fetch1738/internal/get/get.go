@@ -1,5 +1,4 @@
-// Package get is what is done without a verb: it fetches, or uploads, what the
-// arguments say.
+// Package get is the program without a verb: it fetches and uploads.
 package get
 
 import (
@@ -20,14 +19,14 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 )
 
-// Verbs are what the arguments may have been meant for.
+// Verbs are the verbs, for hints and --help.
 type Verbs struct {
 	Names []string
 	Help  func(ctx context.Context, args []string, std stdio.Streams) int // the verb help
 }
 
-// Run is the program without a verb. The exit code is that of the last URL, or of
-// the last that failed where several are fetched at once.
+// Run is the program without a verb. It returns the exit code of the last URL, or with -Z
+// that of the last transfer that failed.
 func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int {
 	shown := &report.Reporter{Streams: std, Verbs: verbs.Names}
 	defer shown.Close()
@@ -52,11 +51,11 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 		}
 		return code
 	}
-	// A reader that goes away is a failed write, as any other.
+	// A closed pipe is a write error like any other.
 	signal.Ignore(syscall.SIGPIPE)
 	perform := inTurn
 	if c.Global.Parallel.On {
-		runtime.GOMAXPROCS(2) // of many transfers one may wait for the disk while others go on
+		runtime.GOMAXPROCS(2) // one transfer may wait for the disk while others continue
 		perform = atOnce
 	}
 	code := perform(ctx, c.Operations, shown)
@@ -92,7 +91,7 @@ func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) 
 	return code
 }
 
-// atOnce performs Operations at the same time.
+// atOnce performs Operations in parallel.
 func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) int {
 	for _, op := range ops {
 		if err := curl.Check(op); err != nil {
@@ -115,7 +114,7 @@ func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) 
 	return exit.OK
 }
 
-// newEngine is an engine of which shown tells. Call done in the end.
+// newEngine returns an Engine with the events of shown. The caller must call done.
 func newEngine(shown *report.Reporter) (engine *transfer.Engine, done func()) {
 	c := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
 	return &transfer.Engine{

@@ -154,7 +154,7 @@ func placeOfFile(path string) string {
 	return absolute(path)
 }
 
-// absolute returns the absolute path, or the path itself if there is none.
+// absolute returns the absolute path, or the cleaned path if that is unknown.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs

@@ -45,7 +45,7 @@ func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Res
 	return true, s.blame(err)
 }
 
-// PartPath returns the path of the file of --segments, or "" if there is none.
+// PartPath returns the path of the file of --segments, or "".
 func (s *Sink) PartPath() string {
 	if s.part == nil || !s.part.Exists() {
 		return ""

@@ -34,7 +34,7 @@ type Display struct {
 	octets  int64    // of those that have ended
 	start   time.Time
 	aside   int      // other users of the terminal
-	picture []string // the lines on the screen; nil if there are none
+	picture []string // the lines on the screen, or nil
 	broken  bool     // writing to the terminal failed or blocked
 
 	ended chan struct{}
@@ -45,7 +45,7 @@ type Display struct {
 type Options struct {
 	// Plain shows bars of "#" only.
 	Plain bool
-	// Sum returns the last line, for all transfers. If nil, there is none, and the last
+	// Sum returns the last line, for all transfers. If nil, it is omitted, and the last
 	// state of each transfer stays on the screen. It is called by one goroutine at a time.
 	Sum func(Totals) string
 }

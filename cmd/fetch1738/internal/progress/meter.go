@@ -35,7 +35,7 @@ func (d *Display) Add(name string, number int, start time.Time, moved func() int
 	return m
 }
 
-// SetTotal tells how many octets there are to come in all.
+// SetTotal sets the number of bytes to transfer.
 func (m *Meter) SetTotal(n int64) {
 	if m != nil {
 		m.total.Store(n)
@@ -49,7 +49,7 @@ func (m *Meter) Stop() {
 	}
 }
 
-// sample notes how many octets there are now.
+// sample records the current number of bytes.
 func (m *Meter) sample(now time.Time) {
 	got := m.moved()
 	switch passed := now.Sub(m.at); {
@@ -62,9 +62,8 @@ func (m *Meter) sample(now time.Time) {
 	m.at, m.got = now, got
 }
 
-// line shows the transfer in at most so many columns: its name, a bar, how much
-// came at what rate, and how long the rest will take. In a narrow window there
-// is less of that.
+// line returns the line of the transfer, of at most the given width: its name, a bar, the
+// amount, the rate and the remaining time. A narrow window shows less.
 func (m *Meter) line(columns int) string {
 	total := m.total.Load()
 	if m.display.plain {
@@ -83,7 +82,7 @@ func (m *Meter) line(columns int) string {
 	return m.drawn(columns, total, name, strings.Join([]string{padded(m.percent(total), 5), came, rate, m.remaining(total)}, "  "))
 }
 
-// drawn puts a bar between what is left and right of it.
+// drawn returns left and right with a bar between them.
 func (m *Meter) drawn(columns int, total int64, left, right string) string {
 	var b strings.Builder
 	b.WriteString(left)
@@ -94,7 +93,7 @@ func (m *Meter) drawn(columns int, total int64, left, right string) string {
 	return term.SafeLine(b.String(), columns)
 }
 
-// bar shows a part of a whole in so many columns.
+// bar returns a bar of the given width for a part of 1.
 func (m *Meter) bar(columns int, part float64) string {
 	if m.display.plain {
 		full := int(part*float64(columns) + 0.5)
@@ -109,7 +108,7 @@ func (m *Meter) bar(columns int, part float64) string {
 	return "[" + strings.Repeat("=", full-len(tip)) + tip + strings.Repeat("-", columns-full) + "]"
 }
 
-// percent is how much of total came; where that is not known, how much came.
+// percent returns the percentage of total, or the amount if total is unknown.
 func (m *Meter) percent(total int64) string {
 	if total <= 0 {
 		return Amount(m.got)
@@ -117,7 +116,7 @@ func (m *Meter) percent(total int64) string {
 	return fmt.Sprintf("%d%%", int(100*min(1, float64(m.got)/float64(total))))
 }
 
-// remaining is how long it will take at the present rate.
+// remaining returns the remaining time at the current rate.
 func (m *Meter) remaining(total int64) string {
 	left := total - m.got
 	if left > 0 && (m.rate < 1 || float64(left)/m.rate >= 100*3600) {

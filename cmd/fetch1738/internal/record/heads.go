@@ -67,7 +67,7 @@ func (h *Heads) received(octets []byte) {
 	h.write(octets)
 }
 
-// statusOf returns the status in the first line of a head, or 0 if there is none.
+// statusOf returns the status in the first line of a head, or 0.
 func statusOf(head []byte) int {
 	words := bytes.Fields(head[:min(len(head), 40)])
 	if len(words) < 2 {

@@ -13,7 +13,7 @@ import (
 )
 
 // Show starts the progress display, if it is enabled and standard error is a terminal.
-// sum returns the line for all transfers; if nil, there is none.
+// sum returns the line for all transfers; if nil, it is omitted.
 func (r *Reporter) Show(g *plan.Global, sum func(progress.Totals) string) {
 	traced := g.Trace.Form != plan.TraceNot && term.IsTerminal(r.trace)
 	if g.Silent || g.NoMeter || g.Verbose || traced || !term.IsTerminal(r.Err) {

@@ -23,53 +23,53 @@ import (
 const (
 	// Most is how many connections there may be.
 	Most = 32
-	// Least is how many bytes are worth a connection, unless a Job says otherwise.
+	// Least is the default of Job.Least.
 	Least = 1 << 20
 
 	saveEvery = 5 * time.Second
-	headway   = 64 << 10  // bytes after which a connection that broke was worth making
+	headway   = 64 << 10  // bytes after which a broken connection is opened again
 	copySize  = 128 << 10 // bytes of a buffer
 )
 
-// ErrChanged is that the server has another document than the one that was begun.
+// ErrChanged means that the document on the server is not the one that was started.
 var ErrChanged = errors.New("the document has changed on the server")
 
-// A Job says how a Part is filled. Connections, Request and Fetcher are needed.
+// A Job has the settings of Fill. Connections, Request and Fetcher are required.
 type Job struct {
-	// Connections is how many there may be at once, 1 to Most.
+	// Connections is the maximum number of connections, 1 to Most.
 	Connections int
-	// Least is how many bytes are worth a connection; 0 means the constant.
+	// Least is the smallest number of bytes for a connection. 0 means the constant.
 	Least int64
-	// SaveEvery is how often the file is told what it lacks; 0 means five seconds. A run
-	// that is killed loses what came since.
+	// SaveEvery is the interval at which the record in the file is saved. 0 means five
+	// seconds. A killed run loses what was received since the last save.
 	SaveEvery time.Duration
 	// Request is for the whole document. FTP options must ask for the time of
 	// modification.
 	Request *fetch.Request
 	// Fetcher performs requests for segments, several at once.
 	Fetcher Fetcher
-	// Incoming, if not nil, is called for each body and gives what is read in its
+	// Incoming, if not nil, is called for each body and returns the reader to use in its
 	// place.
 	Incoming func(body io.Reader) io.Reader
-	// Missing, if not nil, is told before Fill begins how many bytes it will fetch.
+	// Missing, if not nil, is called before Fill starts, with the number of bytes to fetch.
 	Missing func(n int64)
-	// Warn, if not nil, is told in words for people why there is one connection only, or
-	// what becomes of an earlier run.
+	// Warn, if not nil, is called with a message why there is only one connection, or what
+	// happens to the file of an earlier run.
 	Warn func(format string, args ...any)
-	// Remark, if not nil, is told in words for people when there are fewer
-	// connections than wanted. Calls may come at once.
+	// Remark, if not nil, is called with a message when there are fewer connections than
+	// requested. Calls may be concurrent.
 	Remark func(text string)
 }
 
-// A Fetcher is what a Job needs of a Resolver.
+// A Fetcher has the methods of a Resolver that a Job needs.
 type Fetcher interface {
 	fetch.Fetcher
 	FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error)
 }
 
-// Worth reports whether res is the answer for a document that is large enough for
-// several connections, and can be told from other versions of it. If it is only
-// large enough, Warn is told why it can not be had in segments.
+// Worth reports whether res is the response for a document that is large enough for
+// several connections, and whose version can be identified. If only the second condition
+// fails, it calls Warn.
 func (j *Job) Worth(res *fetch.Resource) bool {
 	if j.Connections < 2 || j.Request.Offset != 0 || j.Request.Length != 0 || res.Kind != fetch.KindDocument || res.Size < 2*cmp.Or(j.Least, Least) {
 		return false
@@ -78,7 +78,7 @@ func (j *Job) Worth(res *fetch.Resource) bool {
 	case *ftp.Info:
 		options, ok := j.Request.Options.(*ftp.Options)
 		if !ok || options == nil || len(options.Quote)+len(options.PreTransfer)+len(options.PostQuote) > 0 {
-			return false // commands of the caller's are sent once
+			return false // the caller's commands must be sent once only
 		}
 	case *fetchhttp.Info:
 		options, ok := j.Request.Options.(*fetchhttp.Options)
@@ -105,13 +105,13 @@ func (j *Job) warn(format string, args ...any) {
 	}
 }
 
-// Fill fetches what is missing. first is the answer to Job.Request, of which nothing
-// has been read; Fill closes it. What has come when Fill fails is kept, and the file says so;
-// only after ErrChanged the file is empty.
+// Fill fetches what is missing. first is the response to Job.Request, of which nothing has
+// been read; Fill closes it. If Fill fails, what was received is kept, and the record in
+// the file says so. Only after ErrChanged the file is empty.
 //
-// A connection that cannot be made leaves its segment to the others, and one that
-// breaks goes on where it stopped. So an error, but for ErrChanged and those of the
-// file or of ctx, is that of the last connection.
+// If a connection cannot be opened, the others fetch its segment. A broken connection is
+// resumed. An error is therefore that of the last connection, except ErrChanged and those
+// of the file or of ctx.
 func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,12 +122,12 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 	f.free.L = &f.mu
 	f.divide()
 	f.workers = min(f.Connections, len(f.segments))
-	var taken []*segment // by all before any begins, so that the first does not run through them
+	var taken []*segment // before any connection starts, so that the first one does not take them all
 	for range f.workers {
 		taken = append(taken, f.take())
 	}
 	if len(taken) == 0 || taken[0].at.Load() > 0 {
-		_ = first.Close() // its beginning is here already
+		_ = first.Close() // the beginning is in the file already
 		first = nil
 	}
 	var workers sync.WaitGroup
@@ -155,8 +155,8 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 	return cmp.Or(p.save(), f.err)
 }
 
-// look asks once more for what tells an edition by FTP, where the octets of each
-// segment come from the file as it is at the time.
+// look checks the modification time again, for FTP: each segment was read from the file
+// as it was at that time.
 func (f *filling) look(ctx context.Context) error {
 	if f.record.Edition.ModTime.IsZero() {
 		return nil
@@ -168,22 +168,22 @@ func (f *filling) look(ctx context.Context) error {
 	return err
 }
 
-// changed is the error of a document that is another one now.
+// changed returns the error of a document that has changed.
 func (f *filling) changed() error {
 	return fetch.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, ErrChanged)
 }
 
 // A segment is a piece of the document that one connection fetches.
 type segment struct {
-	at       atomic.Int64 // its first byte that is not in the file
-	end      int64        // behind its last one
-	answered bool         // by the server, for who fetches it
+	at       atomic.Int64 // the first byte that is not in the file
+	end      int64        // after its last byte
+	answered bool         // the server has responded to the request for it
 }
 
-// reach notes that what comes before pos is in the file.
+// reach records that the bytes before pos are in the file.
 func (s *segment) reach(pos int64) { s.at.Store(max(s.at.Load(), pos)) }
 
-// A filling is a Part that is being filled.
+// A filling is a call of Fill.
 type filling struct {
 	*Part
 	Job
@@ -191,15 +191,15 @@ type filling struct {
 	segments []*segment // all, in order
 
 	mu      sync.Mutex
-	free    sync.Cond  // for a change of what follows
-	waiting []*segment // that nobody fetches
-	busy    int        // how many are being fetched
+	free    sync.Cond  // for changes of the following fields
+	waiting []*segment // without a connection
+	busy    int        // number of segments with a connection
 	workers int        // connections that have not failed
 	err     error      // the last failure
-	fatal   bool       // it ends everything
+	fatal   bool       // err ends all connections
 }
 
-// divide makes segments of what is missing, about as many as there are connections.
+// divide splits what is missing into segments, about one for each connection.
 func (f *filling) divide() {
 	least := cmp.Or(f.Least, Least)
 	size := max(least, f.Part.Missing()/int64(f.Connections))
@@ -216,7 +216,7 @@ func (f *filling) divide() {
 	f.waiting = slices.Clone(f.segments)
 }
 
-// note keeps in the record what is missing now.
+// note updates what is missing in the record.
 func (f *filling) note() {
 	f.record.Missing = nil
 	for _, s := range f.segments {
@@ -231,7 +231,7 @@ func (f *filling) note() {
 	}
 }
 
-// take gives a segment that nobody fetches, once there is one; nil if there will be
+// take waits for a segment without a connection and returns it, or nil if there will be
 // none.
 func (f *filling) take() *segment {
 	f.mu.Lock()
@@ -245,7 +245,7 @@ func (f *filling) take() *segment {
 	return f.start(0)
 }
 
-// start takes the i-th segment that waits.
+// start takes the i-th waiting segment.
 func (f *filling) start(i int) *segment {
 	s := f.waiting[i]
 	f.waiting = slices.Delete(f.waiting, i, i+1)
@@ -253,8 +253,8 @@ func (f *filling) start(i int) *segment {
 	return s
 }
 
-// follow exchanges a segment that is complete for the one behind it, if nobody
-// fetches that. Who has asked for it may still be refused.
+// follow exchanges a complete segment for the next one, if that has no connection. It
+// waits if the request for the next one has no response yet, as that may be a refusal.
 func (f *filling) follow(s *segment) *segment {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -272,7 +272,7 @@ func (f *filling) follow(s *segment) *segment {
 	return nil
 }
 
-// answer notes that a server gives what was asked of it for a segment.
+// answer records that the server has responded to the request for a segment.
 func (f *filling) answer(s *segment) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -280,7 +280,7 @@ func (f *filling) answer(s *segment) {
 	f.free.Broadcast()
 }
 
-// giveBack ends the work at a segment, whose rest is for others.
+// giveBack releases a segment. If it is incomplete, another connection fetches the rest.
 func (f *filling) giveBack(s *segment) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -291,8 +291,8 @@ func (f *filling) giveBack(s *segment) {
 	f.free.Broadcast()
 }
 
-// work is what one connection does, until nothing is left or it fails. It begins
-// with s, of which answer is the answer for all from there on; both may be nil.
+// work fetches segments over one connection, until none is left or it fails. It starts
+// with s, whose response answer goes to the end of the document; both may be nil.
 func (f *filling) work(ctx context.Context, s *segment, answer *fetch.Resource) {
 	for {
 		if s == nil {
@@ -314,7 +314,7 @@ func (f *filling) work(ctx context.Context, s *segment, answer *fetch.Resource) 
 	}
 }
 
-// failed notes that a connection has failed for good.
+// failed records that a connection has failed permanently.
 func (f *filling) failed(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -332,15 +332,15 @@ func (f *filling) failed(err error) {
 	f.err = err
 }
 
-// endsAll reports whether a failure is not that of one connection: the document has
-// changed, or the file fails.
+// endsAll reports whether a failure ends all connections: the document has changed, or
+// writing the file failed.
 func endsAll(err error) bool {
 	_, remote := errors.AsType[*fetch.Error](err)
 	return !remote || errors.Is(err, ErrChanged)
 }
 
-// fetch fetches a segment, and goes on where a connection breaks. It gives the
-// segment at which it ended.
+// fetch fetches a segment, and resumes it if the connection breaks. It returns the segment
+// at which it ended.
 func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource) (_ *segment, err error) {
 	for s.at.Load() < s.end {
 		begun := s
@@ -358,13 +358,13 @@ func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource)
 	return s, nil
 }
 
-// ask asks for what a segment lacks.
+// ask requests the rest of a segment.
 func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) {
 	from := s.at.Load()
 	req, _ := f.record.Edition.Rest(f.Request, from)
 	req.Length = s.end - from
-	// What a hook tells of may not be in the file yet; what the ones before it told
-	// of is.
+	// The bytes of this call of the hook may not be in the file yet; those of the calls
+	// before it are.
 	told := from
 	res, err := f.Fetcher.Fetch(fetch.WithTrace(ctx, &fetch.Trace{Body: func(n int64) {
 		s.reach(told)
@@ -386,8 +386,8 @@ func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) 
 	return res, nil
 }
 
-// copy writes the answer for a segment to the file. Where the octets can go there
-// without passing through the program, they do.
+// copy writes the response for a segment to the file, without passing the bytes through the
+// program if possible.
 func (f *filling) copy(s *segment, res *fetch.Resource) error {
 	defer res.Close()
 	body := f.incoming(res)
@@ -405,9 +405,9 @@ func (f *filling) copy(s *segment, res *fetch.Resource) error {
 	return f.cut(s, f.read(s, body, file))
 }
 
-// stream writes the answer for all of the document from a segment on, and goes on
-// behind that as long as nobody else does: so it does without a server that knows
-// no segments. It gives the segment that it has come to.
+// stream writes the response for the document from a segment on, and continues with the
+// next segments as long as they have no connection. So it also works with a server that
+// does not support ranges. It returns the last segment.
 func (f *filling) stream(s *segment, res *fetch.Resource) (*segment, error) {
 	defer res.Close()
 	body := f.incoming(res)
@@ -428,7 +428,7 @@ func (f *filling) stream(s *segment, res *fetch.Resource) (*segment, error) {
 	}
 }
 
-// read copies what a segment lacks.
+// read copies the rest of a segment.
 func (f *filling) read(s *segment, body io.Reader, file *os.File) error {
 	buf := make([]byte, min(copySize, s.end-s.at.Load()))
 	for at := s.at.Load(); at < s.end; s.reach(at) {
@@ -446,7 +446,7 @@ func (f *filling) read(s *segment, body io.Reader, file *os.File) error {
 	return nil
 }
 
-// ending reads the end of the document, with which the server says that it is one.
+// ending reads the end of the document, so that the server can report success.
 func (f *filling) ending(s *segment, body io.Reader) error {
 	if s.end != f.record.Edition.Size {
 		return nil
@@ -457,7 +457,7 @@ func (f *filling) ending(s *segment, body io.Reader) error {
 	return nil
 }
 
-// cut is the error of a body that has ended before the segment.
+// cut returns the error of a body that ended before the segment.
 func (f *filling) cut(s *segment, err error) error {
 	switch at := s.at.Load(); {
 	case at == s.end && (err == nil || err == io.EOF):
@@ -485,7 +485,7 @@ func (f *filling) openAt(pos int64) (*os.File, error) {
 	return file, err
 }
 
-// saveUntil writes the record from time to time until done is closed.
+// saveUntil saves the record periodically until done is closed.
 func (f *filling) saveUntil(done <-chan struct{}) {
 	ticks := time.NewTicker(cmp.Or(f.SaveEvery, saveEvery))
 	defer ticks.Stop()

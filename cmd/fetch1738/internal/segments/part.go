@@ -1,5 +1,5 @@
-// Package segments fetches one document over several connections, a segment over
-// each, into a file that itself says what it still lacks.
+// Package segments fetches one document over several connections, a segment over each,
+// into a file that records what is missing.
 package segments
 
 import (
@@ -18,37 +18,36 @@ import (
 	"github.com/fetch1738/fetch1738/internal/resume"
 )
 
-// A Part is a document that is being put together in a file. Behind the place of
-// the document's last byte the file has a record: which document it is, and what is
-// missing. So it can never be taken for the whole document, and a program that is
-// killed leaves nothing that the next one could misunderstand. The methods are for
-// one goroutine.
+// A Part is an incomplete document in a file. After the position of the document's last
+// byte, the file has a record of which document it is and what is missing. It can
+// therefore not be confused with a complete document, and a killed program leaves a
+// consistent file. The methods are for one goroutine.
 type Part struct {
 	file   *os.File
 	again  func() (*os.File, error)
 	record record
 }
 
-// A record is what the file says of itself. The zero record says nothing.
+// A record describes the content of the file. The zero record means an empty file.
 type record struct {
-	Source  string // a digest of where the document is, which may be a secret
+	Source  string // a digest of the URL, which may be secret
 	Edition resume.Edition
-	Missing [][2]int64 // first byte, and the one behind the last, in order
+	Missing [][2]int64 // first byte and end of each range, in order
 }
 
-// The record is followed by its size and its checksum, which are the end of the
-// file. The size stays the same, so that writing it again leaves nothing over.
+// The record is followed by its size and its checksum at the end of the file. The size of
+// the record is constant, so that a new one overwrites the old one.
 const (
 	trailer    = "%08x%08x\n"
 	trailerLen = 8 + 8 + 1
-	perMissing = 48 // bytes that two numbers take at most, with what stands between them
+	perMissing = 48 // bytes of a range in JSON, at most
 )
 
-// ErrBusy is that another process is at work on the same file.
+// ErrBusy means that another process is writing to the file.
 var ErrBusy = errors.New("another process is writing to it")
 
-// Open takes a file, which is empty or was left by an earlier run. again opens it once
-// more, for writing. The Part closes the file.
+// Open returns the Part of a file, which is empty or from an earlier run. again opens it
+// again, for writing. The Part closes the file.
 func Open(file *os.File, again func() (*os.File, error)) (*Part, error) {
 	p := &Part{file: file, again: again}
 	if !filelock.Take(file) {
@@ -58,7 +57,7 @@ func Open(file *os.File, again func() (*os.File, error)) (*Part, error) {
 	return p, nil
 }
 
-// load reads the record. One that is not whole says nothing.
+// load reads the record. An invalid one is ignored.
 func (p *Part) load() {
 	info, err := p.file.Stat()
 	if err != nil || info.Size() < trailerLen {
@@ -95,8 +94,8 @@ func (r *record) valid(size int64) bool {
 	return r.Edition.Known() && r.Edition.Size == size && last <= size
 }
 
-// save writes the record, after what it says is there: a machine that fails must not
-// leave the one without the other.
+// save writes the record after the data: after a crash the record must not describe data
+// that is not in the file.
 func (p *Part) save() error {
 	if err := p.file.Sync(); err != nil {
 		return err
@@ -118,8 +117,8 @@ func (p *Part) save() error {
 	return err
 }
 
-// Ready has the file hold the document of which res is the answer to req: what there
-// is of it already stays, anything else goes.
+// Ready prepares the file for the document of res. It keeps what the file has of the same
+// version of the document, and else empties the file.
 func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 	source := digest(j.Request.Locator.Redacted())
 	same := p.begun() && p.record.Source == source
@@ -139,7 +138,7 @@ func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 	return p.save()
 }
 
-// begun reports whether there is something of a document in the file.
+// begun reports whether the file has a part of a document.
 func (p *Part) begun() bool { return p.record.Edition.Known() }
 
 func digest(source string) string {
@@ -153,7 +152,7 @@ func (p *Part) Reset() error {
 	return p.file.Truncate(0)
 }
 
-// Missing is how many bytes are still to be fetched.
+// Missing returns how many bytes are still to be fetched.
 func (p *Part) Missing() (n int64) {
 	for _, m := range p.record.Missing {
 		n += m[1] - m[0]
@@ -161,7 +160,7 @@ func (p *Part) Missing() (n int64) {
 	return n
 }
 
-// Finish makes the file the document, which must be whole, and closes it.
+// Finish removes the record of a complete document and closes the file.
 func (p *Part) Finish() error {
 	if n := p.Missing(); n > 0 || !p.begun() {
 		return fmt.Errorf("%d bytes are missing: %w", n, io.ErrUnexpectedEOF)

@@ -57,7 +57,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// stopping ends a run after so many bytes.
+// stopping ends a run after a number of bytes.
 type stopping struct {
 	io.Reader
 	left *atomic.Int64

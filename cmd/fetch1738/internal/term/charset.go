@@ -10,13 +10,13 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// A Charset is how the octets of a text are shown. The zero value guesses.
+// A Charset decodes text for display. The zero value detects the charset.
 type Charset struct {
 	name    string
-	charmap *charmap.Charmap // nil for UTF-8 and for a guess
+	charmap *charmap.Charmap // nil for UTF-8 and for detection
 }
 
-// charsets are those that texts of the old net are in, by their names.
+// charsets are the charsets of old texts, by name.
 var charsets = map[string]Charset{
 	"auto": {}, "": {},
 	"utf-8": {name: "UTF-8"}, "utf8": {name: "UTF-8"}, "ascii": {name: "UTF-8"}, "us-ascii": {name: "UTF-8"},
@@ -26,7 +26,7 @@ var charsets = map[string]Charset{
 	"macintosh": {"macintosh", charmap.Macintosh}, "koi8-r": {"KOI8-R", charmap.KOI8R}, "iso-8859-15": {"ISO-8859-15", charmap.ISO8859_15},
 }
 
-// CharsetNamed finds a charset by its name; "auto" guesses.
+// CharsetNamed returns a charset by its name; "auto" detects it.
 func CharsetNamed(name string) (Charset, error) {
 	c, ok := charsets[strings.ToLower(name)]
 	if !ok {
@@ -35,7 +35,7 @@ func CharsetNamed(name string) (Charset, error) {
 	return c, nil
 }
 
-// Decode is text as UTF-8.
+// Decode returns text as UTF-8.
 func (c Charset) Decode(text string) string {
 	if c.name == "" {
 		c = GuessCharset([]byte(text))
@@ -50,9 +50,9 @@ func (c Charset) Decode(text string) string {
 	return decoded
 }
 
-// GuessCharset guesses the charset of a text by its beginning: UTF-8 if it is
-// that, CP437 if most of its 8-bit octets are what draws boxes there, otherwise
-// windows-1252, of which Latin-1 is a part.
+// GuessCharset detects the charset of a text by its beginning: UTF-8 if it is valid UTF-8,
+// CP437 if most of its 8-bit bytes are box-drawing characters there, otherwise
+// windows-1252, which includes Latin-1.
 func GuessCharset(text []byte) Charset {
 	if utf8.Valid(text) {
 		return charsets["utf-8"]
@@ -66,26 +66,26 @@ func GuessCharset(text []byte) Charset {
 			other++
 		}
 	}
-	// Accented letters of Latin-1 are among those of boxes, but mostly above them.
+	// The accented letters of Latin-1 overlap with box-drawing characters, but are mostly
+	// above them.
 	if drawn > 3 && drawn > 3*other {
 		return charsets["cp437"]
 	}
 	return charsets["windows-1252"]
 }
 
-// guessed is how much of a text is looked at.
+// guessed is how many bytes of a text are examined.
 const guessed = 4 << 10
 
-// Decoder writes a text to w in UTF-8. Flush writes what it has held back to
-// guess by.
+// A Decoder writes text to w as UTF-8. Flush writes what it has buffered for detection.
 type Decoder struct {
 	w       io.Writer
 	charset Charset
 	held    []byte
-	to      io.Writer // w, or what decodes to it; nil until the charset is known
+	to      io.Writer // w, or a decoder to it; nil until the charset is known
 }
 
-// NewDecoder decodes by c.
+// NewDecoder returns a Decoder for c.
 func NewDecoder(w io.Writer, c Charset) *Decoder {
 	d := &Decoder{w: w, charset: c}
 	if c.name != "" {
@@ -115,7 +115,7 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	return len(p), d.Flush()
 }
 
-// Flush writes what was held back.
+// Flush writes what is buffered.
 func (d *Decoder) Flush() error {
 	if d.to == nil {
 		d.charset = GuessCharset(d.held)
@@ -130,7 +130,7 @@ func (d *Decoder) Flush() error {
 	return err
 }
 
-// charmapWriter decodes charsets of one octet a character.
+// charmapWriter decodes charsets with one byte per character.
 type charmapWriter struct {
 	w io.Writer
 	d *encoding.Decoder

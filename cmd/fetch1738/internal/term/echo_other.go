@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// readHidden writes a question and reads a line in answer that is not shown.
+// readHidden writes a prompt and reads a line without echo.
 func readHidden(tty *os.File, question string) (string, error) {
 	if _, err := tty.WriteString(question); err != nil {
 		return "", err

@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readHidden writes a question and reads a line in answer that is not shown.
-// What is typed from the first letter of the question on is hidden: the
-// ReadPassword of x/term hides it only after the question is on the screen.
+// readHidden writes a prompt and reads a line without echo. Echo is off before the prompt
+// appears; ReadPassword of x/term is called after it, and would echo early input.
 func readHidden(tty *os.File, question string) (string, error) {
 	fd := int(tty.Fd())
 	modes, err := unix.IoctlGetTermios(fd, getModes)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Raw is the process's terminal while its keys come one by one, unseen and
-// without a meaning of their own. Writing to it shows text.
+// Raw is the process's terminal in raw mode: keys are read one by one, without echo and
+// without special meaning. Writing to it shows text.
 type Raw struct {
 	tty    *os.File
 	fd     int // of the stream whose modes were changed
@@ -22,7 +22,7 @@ type Raw struct {
 	once   sync.Once
 }
 
-// OpenRaw makes the terminal raw that stream leads to. Close puts it back.
+// OpenRaw sets the terminal of stream to raw mode. Close restores it.
 func OpenRaw(stream any) (*Raw, error) {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -41,8 +41,7 @@ func OpenRaw(stream any) (*Raw, error) {
 	return r, nil
 }
 
-// watch reads keys until the end. Where a read cannot be interrupted it is left
-// behind with the process's last key.
+// watch reads keys until the end. A read that cannot be interrupted is abandoned.
 func (r *Raw) watch() {
 	defer close(r.keys)
 	for {
@@ -61,7 +60,7 @@ func (r *Raw) watch() {
 	}
 }
 
-// Read waits for keys. After Interrupt it gives io.EOF.
+// Read waits for keys. After Interrupt it returns io.EOF.
 func (r *Raw) Read(p []byte) (int, error) {
 	if len(r.rest) == 0 {
 		select {
@@ -82,25 +81,24 @@ func (r *Raw) Read(p []byte) (int, error) {
 // Write shows text; lines end in CR LF.
 func (r *Raw) Write(p []byte) (int, error) { return r.tty.Write(p) }
 
-// Size is the terminal's size now; zeros where that cannot be told.
+// Size returns the terminal's current size, or zeros if it is unknown.
 func (r *Raw) Size() (columns, rows uint16) { return Size(r.tty) }
 
-// Interrupt ends reading, for good.
+// Interrupt ends reading permanently.
 func (r *Raw) Interrupt() {
 	r.once.Do(func() {
 		close(r.stop)
-		_ = r.tty.SetReadDeadline(time.Unix(1, 0)) // where that is possible
+		_ = r.tty.SetReadDeadline(time.Unix(1, 0)) // if supported
 	})
 }
 
-// Close puts the terminal back to what it was.
+// Close restores the terminal.
 func (r *Raw) Close() error {
 	r.Interrupt()
 	return errors.Join(term.Restore(r.fd, r.before), r.tty.Close())
 }
 
-// Size is the size of the terminal that stream leads to; zeros if it leads to
-// none.
+// Size returns the size of the terminal of stream, or zeros if it is not a terminal.
 func Size(stream any) (columns, rows uint16) {
 	f, ok := stream.(file)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package term is what the command line does on a terminal: it makes remote
-// text harmless to look at, asks for passwords, and knows the window's width.
+// Package term has the terminal functions of the command line: it makes text from servers
+// safe to show, prompts for passwords, and returns the size of the window.
 package term
 
 import (
@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Safe is s with everything made visible that a terminal would obey instead of
-// showing: control characters but for "\n" and "\t", those of C1, the marks
-// that change the direction of text, and line separators. CR LF becomes LF, and
-// what is no UTF-8 is taken for Latin-1. Safe(Safe(s)) is Safe(s).
+// Safe returns s with everything made visible that a terminal would execute: control
+// characters except "\n" and "\t", those of C1, the marks that change the direction of
+// text, and line separators. CR LF becomes LF. Bytes that are not UTF-8 are read as
+// Latin-1. Safe(Safe(s)) is Safe(s).
 func Safe(s string) string {
 	var b strings.Builder
 	w := NewWriter(&b)
@@ -23,8 +23,8 @@ func Safe(s string) string {
 	return b.String()
 }
 
-// SafeLine is Safe for one line of at most columns: line ends and tabs are made
-// visible too, and a longer line ends in "…".
+// SafeLine is Safe for one line of at most columns: line ends and tabs are made visible
+// too, and a longer line is cut and ends in "…".
 func SafeLine(s string, columns int) string {
 	var b strings.Builder
 	for _, r := range strings.NewReplacer("\n", "␊", "\t", "␉").Replace(Safe(s)) {
@@ -42,7 +42,7 @@ func Fit(s string, columns int) string {
 	return s + strings.Repeat(" ", max(0, columns-Width(s)))
 }
 
-// Width is how many columns a text takes up, at most.
+// Width returns how many columns a text takes at most.
 func Width(s string) (columns int) {
 	for _, r := range s {
 		columns += columnsOf(r)
@@ -50,7 +50,7 @@ func Width(s string) (columns int) {
 	return columns
 }
 
-// cut removes characters from the end of s that take up n columns or more.
+// cut removes characters that take n columns or more from the end of s.
 func cut(s string, n int) string {
 	for n > 0 && s != "" {
 		r, size := utf8.DecodeLastRuneInString(s)
@@ -60,7 +60,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// columnsOf is how many columns a character takes up, at most.
+// columnsOf returns how many columns a character takes at most.
 func columnsOf(r rune) int {
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth:
@@ -69,17 +69,16 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// Writer makes text harmless on its way to a terminal, as [Safe] does.
+// A Writer applies [Safe] to text for a terminal.
 type Writer struct {
 	w    io.Writer
 	held []byte // an incomplete character, or a CR, at the end of the last Write
 }
 
-// NewWriter is a Writer to w.
+// NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Write holds back octets whose meaning depends on those to come; see
-// [Writer.Flush].
+// Write buffers bytes whose meaning depends on those that follow; see [Writer.Flush].
 func (w *Writer) Write(p []byte) (int, error) {
 	text := append(w.held, p...)
 	n := complete(text)
@@ -90,7 +89,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what was held back.
+// Flush writes what is buffered.
 func (w *Writer) Flush() error {
 	text := w.held
 	w.held = nil
@@ -98,7 +97,7 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// complete is the length of text without a CR or an unfinished character at its
+// complete returns the length of text without a CR or an incomplete character at its
 // end.
 func complete(text []byte) int {
 	n := len(text)
@@ -131,7 +130,7 @@ func appendSafe(out, text []byte) []byte {
 	return out
 }
 
-// appendOctet shows an octet that is no UTF-8.
+// appendOctet shows a byte that is not UTF-8.
 func appendOctet(out []byte, c byte) []byte {
 	if c < 0xA0 {
 		return fmt.Appendf(out, `\x%02x`, c)

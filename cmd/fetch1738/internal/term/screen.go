@@ -6,18 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// Screen passes on what draws on a terminal: text, the movements of the cursor,
-// colours, the modes of full-screen programs. It drops what makes a terminal
-// answer, as if the user typed (reports, answerback), what reaches beyond the
-// screen (titles, the clipboard, printers, strings for the terminal's own use),
-// and control characters that no program draws with. C1 controls, of one octet
-// or two, are dropped, and what they begin is shown as text.
+// A Screen passes on what draws on a terminal: text, cursor movements, colours, and the
+// modes of full-screen programs. It drops:
 //
-// It is for services that are used through a terminal; [Writer] is for text.
+//   - sequences to which a terminal replies as if the user typed (reports, answerback)
+//   - sequences that affect more than the screen (titles, the clipboard, printers,
+//     strings for the terminal itself)
+//   - control characters that do not draw
+//   - C1 controls, of one byte or two; the text after them is shown
+//
+// It is for interactive sessions; [Writer] is for text.
 type Screen struct {
 	w     io.Writer
 	state screenState
-	seq   []byte // the sequence under way, or an unfinished character
+	seq   []byte // an incomplete sequence or character
 	drew  bool
 }
 
@@ -25,18 +27,18 @@ type screenState uint8
 
 const (
 	screenText   screenState = iota
-	screenEscape             // behind ESC, with intermediates
-	screenCSI                // behind ESC [
+	screenEscape             // after ESC, with intermediates
+	screenCSI                // after ESC [
 	screenString             // in a string that ends in ST or BEL
 )
 
-// maxSequence is the length of the longest sequence that is passed on.
+// maxSequence is the longest sequence that is passed on.
 const maxSequence = 64
 
-// NewScreen is a Screen on w.
+// NewScreen returns a Screen on w.
 func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 
-// Write implements io.Writer. What is unfinished is held back.
+// Write implements io.Writer. It buffers incomplete sequences.
 func (s *Screen) Write(p []byte) (int, error) {
 	out := make([]byte, 0, len(p)+len(s.seq))
 	for _, c := range p {
@@ -48,9 +50,9 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Reset undoes what may have been left behind by programs that were cut off:
-// colours, a hidden cursor, mouse reports, bracketed paste, the other screen. It
-// does nothing where no sequence has been passed on.
+// Reset restores what an interrupted program may have changed: colours, the cursor, mouse
+// reports, bracketed paste, the alternate screen. It does nothing if no sequence has been
+// passed on.
 func (s *Screen) Reset() error {
 	s.state, s.seq = screenText, nil
 	if !s.drew {
@@ -80,9 +82,9 @@ func (s *Screen) octet(out []byte, c byte) []byte {
 			s.state = screenText
 		}
 		return out
-	case c < ' ': // obeyed in the midst of a sequence
+	case c < ' ': // executed within a sequence
 		return append(out, drawing(c)...)
-	case c >= 0x7F: // no part of any sequence
+	case c >= 0x7F: // not part of any sequence
 		s.state, s.seq = screenText, s.seq[:0]
 		return out
 	}
@@ -95,7 +97,7 @@ func (s *Screen) octet(out []byte, c byte) []byte {
 	return s.escape(out, c)
 }
 
-// text takes an octet outside of sequences.
+// text handles a byte outside of sequences.
 func (s *Screen) text(out []byte, c byte) []byte {
 	if utf8.RuneStart(c) {
 		out = s.cut(out)
@@ -120,7 +122,7 @@ func (s *Screen) text(out []byte, c byte) []byte {
 	return out
 }
 
-// cut takes what should have been a character in UTF-8 for Latin-1.
+// cut reads an invalid UTF-8 character as Latin-1.
 func (s *Screen) cut(out []byte) []byte {
 	for _, c := range s.seq {
 		if c > 0x9F {
@@ -131,7 +133,7 @@ func (s *Screen) cut(out []byte) []byte {
 	return out
 }
 
-// drawing is c if it is a control character that draws.
+// drawing returns c if it is a control character that draws.
 func drawing(c byte) []byte {
 	switch c {
 	case '\a', '\b', '\t', '\n', '\v', '\f', '\r', 0x0E, 0x0F:
@@ -140,7 +142,7 @@ func drawing(c byte) []byte {
 	return nil
 }
 
-// escape takes what follows an ESC.
+// escape handles a byte after ESC.
 func (s *Screen) escape(out []byte, c byte) []byte {
 	switch {
 	case c < '0': // intermediate
@@ -158,7 +160,7 @@ func (s *Screen) escape(out []byte, c byte) []byte {
 	return s.pass(out, alone || charset)
 }
 
-// csi takes what follows a CSI. The final octet decides.
+// csi handles a byte after CSI. The final byte decides.
 func (s *Screen) csi(out []byte, c byte) []byte {
 	if c < '@' {
 		return out

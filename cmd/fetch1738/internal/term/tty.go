@@ -9,17 +9,16 @@ import (
 	"golang.org/x/term"
 )
 
-// file is an *os.File, or what stands for one.
+// file is an *os.File or a wrapper of one.
 type file interface{ Fd() uintptr }
 
-// IsTerminal reports whether stream is a file that leads to a terminal.
+// IsTerminal reports whether stream is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(file)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Columns is the width of the terminal that stream leads to; 80 when it cannot
-// be told.
+// Columns returns the width of the terminal of stream, or 80 if it is unknown.
 func Columns(stream any) int {
 	if f, ok := stream.(file); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
@@ -29,12 +28,11 @@ func Columns(stream any) int {
 	return 80
 }
 
-// ErrNoTerminal says that there is nobody to ask.
+// ErrNoTerminal means that the process has no terminal.
 var ErrNoTerminal = errors.New("no terminal to prompt on")
 
-// AskSecret asks a question on the process's own terminal, wherever its streams
-// lead, and reads a line in answer without showing it. When ctx ends first the
-// terminal is left as it was.
+// AskSecret prompts on the process's own terminal, also if its streams are redirected, and
+// reads a line without echo. If ctx ends first, the terminal is restored.
 func AskSecret(ctx context.Context, question string) (string, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -54,8 +52,7 @@ func askSecret(ctx context.Context, tty *os.File, question string) (string, erro
 		text string
 		err  error
 	}
-	// A read from a terminal cannot be interrupted; a caller that gives up waiting
-	// leaves it behind.
+	// A read from a terminal cannot be interrupted. If ctx ends, it is abandoned.
 	answers := make(chan answer, 1)
 	go func() {
 		text, err := readHidden(tty, SafeLine(question, 400))

@@ -60,7 +60,7 @@ type Console interface {
 	Converse(ctx context.Context, c *Conversation) error
 	// Answer returns the answers to a form, or ErrNobody.
 	Answer(ctx context.Context, r *Result, form *gopher.Form) ([]string, error)
-	// Size returns the size of the user's terminal, or 0 if there is none.
+	// Size returns the size of the user's terminal, or 0.
 	Size() (columns, rows uint16)
 }
 
@@ -78,7 +78,7 @@ type Conversation struct {
 }
 
 // InTurn performs the transfers of an Operation, one after the other. It returns the
-// Result of the last one, or an error if there are none.
+// Result of the last one, or an error if no transfer was started.
 func (e *Engine) InTurn(ctx context.Context, op *plan.Operation) (last *Result, err error) {
 	access, err := e.Client.Access(ctx, op)
 	if err != nil {

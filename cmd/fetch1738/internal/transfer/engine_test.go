@@ -58,7 +58,7 @@ func files(names ...string) fstest.MapFS {
 	return content
 }
 
-// A document that breaks off is gone on with, where it broke off.
+// A truncated document is resumed at the point where it was truncated.
 func TestRetryResumes(t *testing.T) {
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files("one") })
 	srv.On("RETR", 1, testserver.Truncate(5))

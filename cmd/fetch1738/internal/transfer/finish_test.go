@@ -19,8 +19,8 @@ import (
 func TestRemoveOnError(t *testing.T) {
 	broken := errors.New("broken off")
 	for name, tc := range map[string]struct {
-		meanwhile func(path string) error // what somebody does during the transfer
-		left      string                  // what is in the file afterwards; "" where there is none
+		meanwhile func(path string) error // what another program does during the transfer
+		left      string                  // content of the file afterwards; "" means no file
 	}{
 		"its own":  {func(string) error { return nil }, ""},
 		"replaced": {func(path string) error { return replace(path, "another's") }, "another's"},

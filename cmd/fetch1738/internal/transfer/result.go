@@ -21,7 +21,7 @@ type Result struct {
 	Number      int    // of the URL on the command line, from 0
 	Serial      int    // of the transfer, from 0
 	Upload      bool
-	Source      string    // the file to upload; "" if there is none
+	Source      string    // the file to upload, or ""
 	Malformed   error     // the error of the glob or wildcard
 	Looks       bool      // it only lists a directory, for a wildcard
 	Out         io.Writer // standard output, or the transfer's portion of it
@@ -29,7 +29,7 @@ type Result struct {
 	Departures locator.Tolerance // of the URL from RFC 1738
 	Account    record.Account
 	Heads      record.Heads
-	Sink       *output.Sink // nil if there is none yet
+	Sink       *output.Sink // nil until it is created
 	Answer     Answer
 	Tries      int
 	Skipped    bool // because the file exists

@@ -203,7 +203,7 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 		req.Interact, req.Options = true, telnetOptions(t)
 	}
 	if err == nil && t.Gateway() != "" && (t.Upload || t.Op.Ask.Head || t.Op.Gopher.ListViews || t.Op.Posted() != nil) {
-		err = fetch.Fail(fetch.OpGateway, t.Locator, fetch.ErrUnsupported, errors.New("a gateway only retrieves documents"))
+		err = fetch.Fail(fetch.OpGateway, t.Locator, fetch.ErrUnsupported, errors.New("a gateway can only retrieve documents"))
 	}
 	if err == nil {
 		askTime(ctx, t, req)

@@ -51,7 +51,7 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Sou
 	return err
 }
 
-// sizeThere returns the size of the file on the server: 0 if there is none, -1 if the
+// sizeThere returns the size of the file on the server: 0 if it does not exist, -1 if the
 // server does not report it.
 func sizeThere(ctx context.Context, t *Transfer, req *fetch.Request) (int64, error) {
 	switch found, err := t.Resolver.FindAttributes(ctx, req); {

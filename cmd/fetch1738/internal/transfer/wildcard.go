@@ -54,7 +54,7 @@ func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 }
 
 // wildcardOf returns the Locator of a transfer and the pattern that it ends in. The
-// pattern is nil if there is none, or no directory to list, as with an HTTP proxy or a
+// pattern is nil without a wildcard, or without a directory to list, as with an HTTP proxy or a
 // gateway.
 func wildcardOf(t *Transfer) (locator.Locator, *wildcard.Pattern) {
 	if t.Upload || t.Malformed != nil || !wildcard.Is(t.URL) {

@@ -16,7 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A listing without an end, of names that fit or of others, ends all the same
+// An endless listing, of matching names or of others, ends anyway
 // (CVE-2026-41324, CVE-2020-8285: cases 25 and 28).
 func TestEndlessListing(t *testing.T) {
 	p := wildcard.Parse("*.txt")
