@@ -246,7 +246,7 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange, error) {
 	ex.finish(resp)
 	if !startsAsHTTP(ex.head) { // net/http accepts other versions
 		resp.Body.Close()
-		return nil, nil, fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w/1.1 or 1.0 but %s", ErrNotHTTP, resp.Proto))
+		return nil, nil, fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w: unsupported version %s", ErrNotHTTP, resp.Proto))
 	}
 	return resp, ex, nil
 }

@@ -18,7 +18,7 @@ var (
 	// match the data.
 	ErrCoding = errors.New("bad content or transfer coding")
 	// ErrFraming means that the chunked coding of a body is invalid.
-	ErrFraming = errors.New("bad framing")
+	ErrFraming = errors.New("invalid chunked coding")
 	// ErrRewind means that the request body would have to be sent again, but it is not an
 	// io.Seeker. The kind is fetch.ErrLocalIO.
 	ErrRewind = errors.New("the body cannot be sent again")
