@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// causeText is the text of a cause behind a kind, in the words of the network and
-// not of package net; "" if the kind says it all.
+// causeText returns the text of a cause of an error of this kind, without the words of package net.
+// It is "" if the kind says the same.
 func causeText(err error, kind ErrorKind) string {
 	switch err := err.(type) {
 	case *net.OpError:
@@ -36,15 +36,15 @@ func causeText(err error, kind ErrorKind) string {
 	return err.Error()
 }
 
-// isWrapped reports whether err adds words to another error.
+// isWrapped reports whether err wraps another error.
 func isWrapped(err error) bool { return errors.Unwrap(err) != nil }
 
-// operationText says which address could not be reached. Of connections that stand
-// the address is known.
+// operationText returns the address that could not be reached, and the cause. It leaves out the
+// address of an established TCP connection, which the user knows already.
 func operationText(err *net.OpError, kind ErrorKind) string {
 	switch err.Op {
 	case "dial", "read", "write", "readfrom", "writeto", "sendto":
-	default: // such as an alert of TLS
+	default: // such as a TLS alert
 		return err.Error()
 	}
 	if unknown, ok := err.Err.(*net.DNSError); ok {
@@ -60,7 +60,7 @@ func operationText(err *net.OpError, kind ErrorKind) string {
 	return err.Addr.String() + ": " + cause
 }
 
-// lookupText says which name has no address.
+// lookupText returns the text of a failed lookup, with the name.
 func lookupText(err *net.DNSError, kind ErrorKind) string {
 	server := strings.TrimSpace("name server " + err.Server)
 	switch {
@@ -71,6 +71,6 @@ func lookupText(err *net.DNSError, kind ErrorKind) string {
 	case err.IsTimeout:
 		return err.Name + ": " + server + " does not answer"
 	}
-	cause := err.Err[strings.LastIndex(err.Err, ": ")+1:] // of the text of a *net.OpError
+	cause := err.Err[strings.LastIndex(err.Err, ": ")+1:] // the last part of the text of a *net.OpError
 	return err.Name + ": " + server + ": " + strings.TrimSpace(cause)
 }
