@@ -1,56 +1,144 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// causeText returns the text of a cause of an error of this kind, without the words of package net.
-// It is "" if the kind says the same.
-func causeText(err error, kind ErrorKind) string {
-	switch err := err.(type) {
-	case *net.OpError:
-		return operationText(err, kind)
-	case *net.DNSError:
-		return lookupText(err, kind)
-	case *os.SyscallError:
-		return err.Err.Error()
-	case tls.RecordHeaderError:
-		return "the server does not speak TLS"
-	case *tls.CertificateVerificationError:
-		return "bad certificate: " + strings.TrimPrefix(err.Err.Error(), "x509: ")
-	}
-	switch {
-	case kind == ErrTimeout && (err == context.DeadlineExceeded || errors.Is(err, os.ErrDeadlineExceeded) && !isWrapped(err)):
-		return ""
-	case kind == ErrCanceled && err == context.Canceled:
-		return ""
-	case kind == ErrConnectionFailed && err == io.EOF:
-		return "closed by the server"
-	}
-	return err.Error()
+// timedOut is the error of a wait that has reached its limit. Its text is that of
+// internal/wire, which this package does not import.
+type timedOut struct {
+	limit   time.Duration
+	awaited string
+	err     error
 }
 
-// isWrapped reports whether err wraps another error.
-func isWrapped(err error) bool { return errors.Unwrap(err) != nil }
+func (e *timedOut) Error() string {
+	return ErrTimeout.Error() + " after " + strconv.FormatFloat(e.limit.Seconds(), 'f', -1, 64) + "s: " + e.awaited
+}
 
-// operationText returns the address that could not be reached, and the cause. It leaves out the
-// address of an established TCP connection, which the user knows already.
+func (e *timedOut) Unwrap() error { return e.err }
+
+func (e *timedOut) Timeout() bool { return true }
+
+// ended returns why ctx has ended: its cause, if that is a limit of time, or else
+// ctx.Err(). It returns nil if ctx has not ended.
+func ended(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if late, ok := cause.(interface{ Timeout() bool }); ok && late.Timeout() {
+		return cause
+	}
+	return ctx.Err()
+}
+
+// causeText returns the text of a cause behind a kind, without the wording of
+// package net and the standard library. It is "" if the kind says everything.
+func causeText(err error, kind ErrorKind) string {
+	switch err {
+	case io.EOF:
+		if kind == ErrConnectionFailed || kind == ErrTruncated {
+			return "closed by the server"
+		}
+	case io.ErrUnexpectedEOF:
+		if kind == ErrConnectionFailed {
+			return "closed by the server"
+		}
+		if kind == ErrTruncated {
+			return ""
+		}
+	}
+	if text, ok := plainText(err, kind); ok {
+		if text == kind.Error() {
+			text = ""
+		}
+		return text
+	}
+	return withPlainCauses(err.Error(), err, kind)
+}
+
+// withPlainCauses returns text, which is that of err, with the text of the standard
+// library's errors that err wraps replaced by what they mean. An [Error] has no such
+// text.
+func withPlainCauses(text string, err error, kind ErrorKind) string {
+	var inner []error
+	switch err := err.(type) {
+	case *Error:
+		return text
+	case interface{ Unwrap() error }:
+		inner = []error{err.Unwrap()}
+	case interface{ Unwrap() []error }:
+		inner = err.Unwrap()
+	}
+	for _, cause := range inner {
+		if cause == nil {
+			continue
+		}
+		if plain, ok := plainText(cause, kind); ok {
+			text = strings.ReplaceAll(text, cause.Error(), cmp.Or(plain, kind.Error()))
+		} else {
+			text = withPlainCauses(text, cause, kind)
+		}
+	}
+	return text
+}
+
+// plainText returns what an error of the standard library means. It reports false
+// for other errors.
+func plainText(err error, kind ErrorKind) (string, bool) {
+	switch err {
+	case context.DeadlineExceeded, os.ErrDeadlineExceeded:
+		return ErrTimeout.Error(), true
+	case context.Canceled:
+		return ErrCanceled.Error(), true
+	case io.EOF:
+		return "closed by the server", true
+	case io.ErrUnexpectedEOF:
+		return "the connection ended early", true
+	case net.ErrClosed, io.ErrClosedPipe:
+		return "the connection is closed", true
+	}
+	switch err := err.(type) {
+	case *net.OpError:
+		return operationText(err, kind), true
+	case *net.DNSError:
+		return lookupText(err, kind), true
+	case *os.SyscallError:
+		return err.Err.Error(), true
+	case tls.RecordHeaderError:
+		return "the server does not speak TLS", true
+	case *tls.CertificateVerificationError:
+		return "bad certificate: " + strings.TrimPrefix(err.Err.Error(), "x509: "), true
+	}
+	if err.Error() == "i/o timeout" { // of package net, which does not export it
+		return ErrTimeout.Error(), true
+	}
+	return "", false
+}
+
+// operationText says which address could not be reached. The address of an
+// established connection is known.
 func operationText(err *net.OpError, kind ErrorKind) string {
 	switch err.Op {
 	case "dial", "read", "write", "readfrom", "writeto", "sendto":
-	default: // such as a TLS alert
+	case "remote error":
+		return "TLS alert from the server: " + strings.TrimPrefix(err.Err.Error(), "tls: ")
+	default:
 		return err.Error()
 	}
 	if unknown, ok := err.Err.(*net.DNSError); ok {
 		return lookupText(unknown, kind)
 	}
 	cause := causeText(err.Err, kind)
+	if kind == ErrTimeout && err.Timeout() {
+		cause = "" // the kind says it
+	}
 	switch {
 	case err.Addr == nil || err.Op != "dial" && !strings.HasPrefix(err.Net, "udp"):
 		return cause

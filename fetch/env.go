@@ -162,7 +162,7 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	if t.Network == "" {
 		t.Network = "tcp"
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ended(ctx); err != nil {
 		return nil, Fail(OpConnect, t.Locator, KindOf(err), err)
 	}
 	if err := e.Permit(ctx, t); err != nil {
@@ -180,6 +180,9 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	trace.DialStart(t.Network, address)
 	conn, err := env.dial(context.WithValue(dialCtx, dialKey{}, dialling{&env, t}), t.Network, address)
 	if err != nil {
+		if limit := env.Limits.Connect; dialCtx.Err() == context.DeadlineExceeded && ctx.Err() == nil {
+			err = &timedOut{limit, connecting(address, err), err}
+		}
 		return nil, dialError(ctx, t, err)
 	}
 	t.Addr = AddrPort(conn.RemoteAddr())
@@ -262,11 +265,19 @@ func DialControl(ctx context.Context, _, address string, _ syscall.RawConn) erro
 	return d.env.Permit(ctx, d.target)
 }
 
+// connecting says what has reached the limit of connecting to address.
+func connecting(address string, err error) string {
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
+		return lookupText(unknown, ErrTimeout)
+	}
+	return "no connection to " + address
+}
+
 // dialError classifies a failed dial. The caller's own context shows whether the fetch was cancelled
 // or Limits.Connect expired.
 func dialError(ctx context.Context, t Target, err error) error {
-	if ctx.Err() != nil {
-		return Fail(OpConnect, t.Locator, KindOf(ctx.Err()), ctx.Err())
+	if ended := ended(ctx); ended != nil {
+		return Fail(OpConnect, t.Locator, KindOf(ended), ended)
 	}
 	kind := KindOf(err)
 	op := OpConnect

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,71 +16,74 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Error is how everything in this module fails that has to do with a resource.
+// Error is the error of every operation on a resource in this module.
 //
-// errors.Is matches an Error with its Kind (errors.Is(err, fetch.ErrTruncated)),
-// with the sentinels of io/fs ([fs.ErrNotExist], [fs.ErrPermission],
-// [fs.ErrExist]), with [context.DeadlineExceeded] and [os.ErrDeadlineExceeded]
-// for ErrTimeout, with [io.ErrUnexpectedEOF] for ErrTruncated, and with whatever Err
-// wraps.
+// errors.Is matches an Error with:
+//
+//   - its Kind, as in errors.Is(err, fetch.ErrTruncated)
+//   - the errors of io/fs: [fs.ErrNotExist], [fs.ErrPermission] and [fs.ErrExist]
+//   - [context.DeadlineExceeded] and [os.ErrDeadlineExceeded], if its Kind is ErrTimeout
+//   - [context.Canceled], if its Kind is ErrCanceled
+//   - [io.ErrUnexpectedEOF], if its Kind is ErrTruncated
+//   - every error that Err wraps
 type Error struct {
-	// Op is what was being done.
+	// Op is the step or command that failed.
 	Op Op
-	// URL is the locator, redacted.
+	// URL is the URL of the resource, without a password.
 	URL string
 	// Kind classifies the failure.
 	Kind ErrorKind
-	// Code is the server's reply code (FTP, HTTP), or 0.
+	// Code is the server's reply code, or 0.
 	Code int
-	// Reply is the server's own text, without the code.
+	// Reply is the text of the server's reply, without the code.
 	Reply string
-	// Section of RFC 1738 that the request breaks, or "".
+	// Section is the section of RFC 1738 that the request violates, or "".
 	Section string
-	// Err is the cause, if another error is.
+	// Err is the cause, or nil.
 	Err error
 }
 
-// ErrorKind classifies an [Error]; it is itself an error, so that errors.Is can
-// look for it.
+// ErrorKind classifies an [Error]. It is an error itself, so that errors.Is can look
+// for it.
 type ErrorKind uint8
 
 // The kinds of Error.
 const (
-	ErrOther            ErrorKind = iota // none of the below
-	ErrBadURL                            // the locator cannot be used: syntax, encoded control octets
-	ErrUnsupported                       // no Fetcher for the scheme, or one that lacks the operation
-	ErrRefused                           // the policy forbids it; Err is a *policy.Denied where that is in use
-	ErrNotFound                          // the server knows no such resource
+	ErrOther            ErrorKind = iota // none of the following
+	ErrBadURL                            // the URL cannot be used: its syntax, or an encoded control character
+	ErrUnsupported                       // the scheme has no Fetcher, or its Fetcher lacks the operation
+	ErrRefused                           // forbidden by the policy; with package policy, Err is a *policy.Denied
+	ErrNotFound                          // the resource does not exist on the server
 	ErrPermission                        // the server denies access to the resource
-	ErrUnauthenticated                   // login failed, or is needed and cannot be given
-	ErrUnresolved                        // the host's name has no address
-	ErrUnreachable                       // no connection could be made
-	ErrTimeout                           // a limit of time ran out
-	ErrCanceled                          // the caller's context was cancelled
-	ErrTruncated                         // the body ended before its end
-	ErrProtocol                          // the server broke its protocol
-	ErrTooLarge                          // a limit of size was passed
+	ErrUnauthenticated                   // the login failed, or is required and not available
+	ErrUnresolved                        // the host name has no address
+	ErrUnreachable                       // no connection could be established
+	ErrTimeout                           // a time limit was exceeded
+	ErrCanceled                          // the caller's context was canceled
+	ErrTruncated                         // the body ended early
+	ErrProtocol                          // the server violated the protocol
+	ErrTooLarge                          // a size limit was exceeded
 	ErrBadRange                          // Offset and Length cannot be satisfied
 	ErrExists                            // the target exists and must not be replaced
-	ErrBusy                              // the server cannot serve now; trying later may help
+	ErrBusy                              // the server cannot serve the request now; a retry may succeed
 	ErrMoved                             // the resource is elsewhere; Err is a *Referral
 	ErrTooManyHops                       // too many redirects or referrals
-	ErrLocalIO                           // reading or writing on this side failed
+	ErrLocalIO                           // reading or writing on this host failed
 	ErrConnectionFailed                  // an established connection broke
-	ErrNoOctets                          // there is nothing to read: a search, a service, somebody's address
+	ErrNoOctets                          // there is nothing to read: a search, a session or a mail address
 )
 
 var kindText = [...]string{
 	ErrOther: "failed", ErrBadURL: "bad URL", ErrUnsupported: "not supported", ErrRefused: "refused by policy",
 	ErrNotFound: "not found", ErrPermission: "permission denied", ErrUnauthenticated: "login denied",
 	ErrUnresolved: "host not found", ErrUnreachable: "cannot connect", ErrTimeout: "timed out",
-	ErrCanceled: "cancelled", ErrTruncated: "cut short", ErrProtocol: "protocol violated",
+	ErrCanceled: "cancelled", ErrTruncated: "truncated", ErrProtocol: "protocol error",
 	ErrTooLarge: "too large", ErrBadRange: "range not satisfiable", ErrExists: "already exists",
-	ErrBusy: "server busy", ErrMoved: "moved", ErrTooManyHops: "too many hops", ErrLocalIO: "local I/O failed",
+	ErrBusy: "server busy", ErrMoved: "moved", ErrTooManyHops: "too many redirects", ErrLocalIO: "local I/O error",
 	ErrConnectionFailed: "connection broken", ErrNoOctets: "nothing to read",
 }
 
-// Error gives the kind in words, such as "not found".
+// Error returns the kind in words, such as "not found".
 func (k ErrorKind) Error() string {
 	if int(k) < len(kindText) {
 		return kindText[k]
@@ -87,28 +91,29 @@ func (k ErrorKind) Error() string {
 	return "error kind " + strconv.Itoa(int(k))
 }
 
-// Referral says that a resource is to be had by another Locator (RFC 1738
-// §3.11; an HTTP redirect to another scheme). It comes inside an *[Error] of
-// kind [ErrMoved].
+// A Referral names another Locator that has the resource (RFC 1738 §3.11, or an
+// HTTP redirect to another scheme). It is the Err of an *[Error] of kind [ErrMoved].
 type Referral struct {
 	To locator.Locator
 	// From is the provenance that a request for To must carry.
 	From Provenance
-	// Op is what the server wants to be done to To, such as "PUT" or "HEAD", or a
-	// form to be sent there: nothing has been. It is empty where To is to be fetched.
-	// A Resolver follows what asks for the operation that it is about.
+	// Op is the operation that the server requests on To, such as "PUT" or "HEAD",
+	// or the sending of a form. It has not been performed. If empty, To is to be
+	// fetched. A Resolver follows a Referral that requests the Resolver's own
+	// operation.
 	Op string
 }
 
 func (r *Referral) Error() string {
 	if r.Op != "" {
-		return fmt.Sprintf("not done; the server wants the %s at %s", r.Op, r.To.Redacted())
+		return fmt.Sprintf("%s not performed; the server requests it at %s", r.Op, r.To.Redacted())
 	}
 	return "see " + r.To.Redacted()
 }
 
-// Error is one printable line: "op url: reason". The reason is the server's
-// reply if there is one, else the cause, else the kind.
+// Error returns one printable line: "op url: reason". The reason is the server's
+// reply if there is one, else the kind and the cause. Errors of the standard library
+// that Err wraps, such as a [net.OpError], are reworded.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Op != "" {
@@ -137,14 +142,14 @@ func (e *Error) Error() string {
 	}
 	switch {
 	case e.Err != nil && reason:
-		fmt.Fprintf(&b, " (%s)", Printable(e.Err.Error()))
+		fmt.Fprintf(&b, " (%s)", Printable(cmp.Or(causeText(e.Err, e.Kind), e.Kind.Error())))
 	case e.Err != nil:
 		text := Printable(causeText(e.Err, e.Kind))
 		_, ours := e.Err.(*Error)
 		switch {
 		case text == "":
 			b.WriteString(e.Kind.Error())
-		case ours || e.Kind == ErrOther || e.Kind == ErrBadURL || e.Kind == ErrRefused:
+		case ours || e.Kind == ErrOther || e.Kind == ErrBadURL || e.Kind == ErrRefused, strings.HasPrefix(text, e.Kind.Error()):
 			b.WriteString(text)
 		default:
 			b.WriteString(e.Kind.Error() + ": " + text)
@@ -160,13 +165,13 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout reports whether a limit of time ran out, as net.Error does.
+// Timeout reports whether Kind is ErrTimeout. It is the method of net.Error.
 func (e *Error) Timeout() bool { return e.Kind == ErrTimeout }
 
-// Is implements the correspondence described at [Error].
+// Is reports whether e matches target, as described at [Error].
 func (e *Error) Is(target error) bool {
 	switch target {
 	case error(e.Kind):
@@ -187,9 +192,9 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Fail makes the *[Error] of a failed operation on l. An err that is or wraps
-// an *Error already is returned as that, with Op and URL filled in where they
-// are missing; for others the kind is derived from err when kind is Other.
+// Fail returns the *[Error] of a failed operation on l, which may be nil. If err is or
+// wraps an *Error, Fail returns a copy of that, with Op and URL filled in where they
+// are missing. Else, if kind is ErrOther, the kind is derived from err (see [KindOf]).
 func Fail(op Op, l locator.Locator, kind ErrorKind, err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -212,8 +217,9 @@ func Fail(op Op, l locator.Locator, kind ErrorKind, err error) *Error {
 	return e
 }
 
-// KindOf classifies an error of the standard library, mostly one of package
-// net; for an *[Error] it is its Kind, for an ErrorKind itself.
+// KindOf returns the kind of err: the Kind of the *[Error] that it is or wraps, the
+// ErrorKind that it is or wraps, or the kind that corresponds to an error of the
+// standard library, such as one of package net. For other errors it returns ErrOther.
 func KindOf(err error) ErrorKind {
 	var e *Error
 	var kind ErrorKind
@@ -254,11 +260,11 @@ func KindOf(err error) ErrorKind {
 	return ErrOther
 }
 
-// maxPrintable bounds what a message shows of a peer's text.
+// maxPrintable is how many bytes of a server's text a message shows.
 const maxPrintable = 256
 
-// Printable is s fit for one line of a message: when it holds anything but
-// printable ASCII it is quoted as Go does, and it is cut after 256 octets.
+// Printable returns s in a form for one line of a message. If s has bytes other than
+// printable ASCII, it is quoted like a Go string. It is cut after 256 bytes.
 func Printable(s string) string {
 	cut := len(s) > maxPrintable
 	if cut {

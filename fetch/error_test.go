@@ -42,14 +42,14 @@ func TestErrorText(t *testing.T) {
 		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.ErrNotFound, Code: 550, Reply: "No such file"}, "RETR ftp://h/x: 550 No such file"},
 		{fetch.Error{Op: "HEAD", URL: "http://h/", Kind: fetch.ErrNotFound, Code: 404}, "HEAD http://h/: 404"},
 		{fetch.Error{Op: "get", URL: "gopher://h/", Kind: fetch.ErrNotFound, Reply: "no\tsuch\x1b[2J"}, `get gopher://h/: "no\tsuch\x1b[2J"`},
-		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.ErrTruncated, Code: 426, Reply: "aborted"}, "RETR ftp://h/x: 426 aborted (cut short)"},
+		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.ErrTruncated, Code: 426, Reply: "aborted"}, "RETR ftp://h/x: 426 aborted (truncated)"},
 		{fetch.Error{Op: "RETR", URL: "ftp://h/x", Kind: fetch.ErrTruncated, Code: 426, Reply: "aborted", Err: cause}, "RETR ftp://h/x: 426 aborted (read tcp: connection reset by peer)"},
 		{fetch.Error{Op: "read", URL: "gopher://h/", Kind: fetch.ErrConnectionFailed, Err: cause}, "read gopher://h/: connection broken: read tcp: connection reset by peer"},
 		{fetch.Error{Op: "parse", Kind: fetch.ErrBadURL, Err: errors.New("bad URL \"x\"")}, "parse: bad URL \"x\""},
 		{fetch.Error{Op: "connect", URL: "http://h/", Kind: fetch.ErrRefused, Err: errors.New("denied (rule zone)")}, "connect http://h/: denied (rule zone)"},
 		{fetch.Error{Op: "fetch", URL: "http://h/", Kind: fetch.ErrNotFound, Err: &fetch.Error{Op: "GET", Kind: fetch.ErrNotFound, Code: 404}}, "fetch http://h/: GET: 404"},
 		{fetch.Error{Op: "check", URL: "ftp://h/", Kind: fetch.ErrBadURL, Section: "6"}, "check ftp://h/: bad URL (RFC 1738 section 6)"},
-		{fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("line\r\nbreak")}, `protocol violated: "line\r\nbreak"`},
+		{fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("line\r\nbreak")}, `protocol error: "line\r\nbreak"`},
 		{fetch.Error{Kind: fetch.ErrProtocol, Reply: long}, long[:256] + "..."},
 		{fetch.Error{Kind: 200}, "error kind 200"},
 	} {
@@ -76,7 +76,7 @@ func TestErrorCause(t *testing.T) {
 		{fetch.ErrTimeout, &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: os.ErrDeadlineExceeded}, "timed out: 192.0.2.2:21"},
 		{fetch.ErrTimeout, &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: os.ErrDeadlineExceeded}, "timed out"},
 		{fetch.ErrTimeout, context.DeadlineExceeded, "timed out"},
-		{fetch.ErrTimeout, fmt.Errorf("no answer: %w", context.DeadlineExceeded), "timed out: no answer: context deadline exceeded"},
+		{fetch.ErrTimeout, fmt.Errorf("no answer: %w", context.DeadlineExceeded), "timed out: no answer: timed out"},
 		{fetch.ErrCanceled, context.Canceled, "cancelled"},
 		{fetch.ErrUnresolved, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}}, "host not found: h.example"},
 		{fetch.ErrUnreachable, &net.DNSError{Err: "no such host", Name: "h.example", IsNotFound: true}, "cannot connect: h.example: host not found"},
@@ -85,7 +85,7 @@ func TestErrorCause(t *testing.T) {
 		{fetch.ErrUnresolved, &net.DNSError{Err: "read udp 192.0.2.1:40000->192.0.2.3:53: read: connection refused", Name: "h.example", Server: "192.0.2.3:53"}, "host not found: h.example: name server 192.0.2.3:53: connection refused"},
 		{fetch.ErrConnectionFailed, tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "connection broken: the server does not speak TLS"},
 		{fetch.ErrUnreachable, &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "cannot connect: bad certificate: certificate signed by unknown authority"},
-		{fetch.ErrConnectionFailed, &net.OpError{Op: "remote error", Err: errors.New("tls: internal error")}, "connection broken: remote error: tls: internal error"},
+		{fetch.ErrConnectionFailed, &net.OpError{Op: "remote error", Err: errors.New("tls: internal error")}, "connection broken: TLS alert from the server: internal error"},
 	} {
 		err := &fetch.Error{Op: "connect", URL: "ftp://h/", Kind: tc.kind, Err: tc.cause}
 		if got := err.Error(); got != "connect ftp://h/: "+tc.want {

@@ -86,7 +86,7 @@ delay_failed_login=0
 		mount --bind "$1/passwd" /etc/passwd
 		mount --bind "$1/shadow" /etc/shadow
 		mount --bind "$1/pam.d" /etc/pam.d
-		exec "$2" "$1/vsftpd.conf" 0>&1`, "sh", dir, program) // it complains to its descriptor 0
+		exec "$2" "$1/vsftpd.conf" 0>&1`, "sh", dir, program) // vsftpd writes errors to its descriptor 0
 	daemon.Start(t, cmd).Await(t, srv.addr)
 	return srv
 }

@@ -206,7 +206,7 @@ func (s *screen) press(keys string) {
 	}
 }
 
-// TestLynxScreen walks from a menu to a text, as a person does.
+// TestLynxScreen follows a menu to a text, as a user does.
 func TestLynxScreen(t *testing.T) {
 	t.Parallel()
 	srv := plusShelf(t)

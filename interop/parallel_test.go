@@ -47,7 +47,7 @@ func TestParallelSmallFiles(t *testing.T) {
 
 // fewer is what -v shows when a server gets fewer connections than it did; how
 // many it serves at that moment depends on the moment.
-var fewer = regexp.MustCompile(`; going on with [1-9] at once\n`)
+var fewer = regexp.MustCompile(`; continuing with [1-9] at once\n`)
 
 // TestParallelFewConnections has a server that accepts three connections from an address, and four
 // times as many transfers at once.

@@ -116,7 +116,7 @@ func FuzzPlace(f *testing.F) {
 		f.Add(seed)
 	}
 	root := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}, HasPath: true}
-	hole := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '1', HasPath: true}
+	site := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '1', HasPath: true}
 	f.Fuzz(func(t *testing.T, text string) {
 		parts := strings.Split(text, "/")
 		for _, try := range []struct {
@@ -125,7 +125,7 @@ func FuzzPlace(f *testing.F) {
 		}{
 			{newFTPTree(*root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: parts[len(parts)-1], HasPath: true}},
 			{newFTPTree(*root), &locator.FTP{Server: root.Server, CWD: parts[:len(parts)-1], Name: text, HasPath: true}},
-			{newGopherTree(hole), &locator.Gopher{HostPort: hole.HostPort, Type: '0', Selector: text, HasPath: true}},
+			{newGopherTree(site), &locator.Gopher{HostPort: site.HostPort, Type: '0', Selector: text, HasPath: true}},
 			{&newsTree{root}, root},
 		} {
 			at, err := try.tree.place(fetch.Item{Name: text, Locator: try.at})
@@ -141,11 +141,11 @@ func FuzzPlace(f *testing.F) {
 				continue
 			}
 			if !filepath.IsLocal(file) || !fs.ValidPath(file) || file == "." || claimed != nil {
-				t.Errorf("%q goes to %q: %v", text, file, claimed)
+				t.Errorf("%q is stored as %q: %v", text, file, claimed)
 			}
 			for name := range strings.SplitSeq(file, "/") {
 				if name[0] == '.' || len(name) > 200 {
-					t.Errorf("%q goes to %q", text, file)
+					t.Errorf("%q is stored as %q", text, file)
 				}
 			}
 			if names.claim(file) == nil {

@@ -271,14 +271,14 @@ func (m *manifest) read() error {
 			return err
 		}
 		if l.Error == "" { // failures are retried
-			m.know(l)
+			m.index(l)
 		}
 	}
 	return nil
 }
 
-// know records the offset of a line and drops the lines that it replaces.
-func (m *manifest) know(l line) {
+// index records the offset of a line and drops the lines that it replaces.
+func (m *manifest) index(l line) {
 	url := idOf(l.URL)
 	switch {
 	case l.Start:
@@ -323,7 +323,7 @@ func (m *manifest) add(r Record) error {
 	n, err := m.file.Write(text)
 	m.end += int64(n)
 	if err == nil {
-		m.know(line{r, at})
+		m.index(line{r, at})
 	}
 	return err
 }

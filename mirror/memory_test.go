@@ -65,15 +65,15 @@ func TestMemoryOfAnEntry(t *testing.T) {
 			return &fetch.Resource{Locator: req.Locator, Kind: fetch.KindMenu, Items: items(), Body: r}, nil
 		}
 	}
-	hole := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '1', HasPath: true}
+	site := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '1', HasPath: true}
 
 	for _, tc := range []struct {
 		name string
 		m    *mirror.Mirror
 	}{
 		{"directory", mirrorOf(t, ftp)},
-		{"menu", &mirror.Mirror{Fetcher: menu("h"), Dir: t.TempDir(), Start: hole}},
-		{"menu of another server", &mirror.Mirror{Fetcher: menu("other"), Dir: t.TempDir(), Start: hole}},
+		{"menu", &mirror.Mirror{Fetcher: menu("h"), Dir: t.TempDir(), Start: site}},
+		{"menu of another server", &mirror.Mirror{Fetcher: menu("other"), Dir: t.TempDir(), Start: site}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.m.DryRun = true

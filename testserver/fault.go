@@ -126,10 +126,15 @@ func Close() Fault { return Fault{kind: fClose} }
 // EndlessLine answers with a line that has no end, until the client closes.
 func EndlessLine() Fault { return Fault{kind: fEndlessLine} }
 
-// Truncate stops sending after n bytes and closes the connection in order. The n bytes are those of
-// the data of an FTP transfer, the body of an HTTP response, the answer of Gopher, a message of
-// WAIS, the reply of NNTP with the block behind it, else the reply. Of an upload n bytes are read,
-// except by NNTP.
+// Truncate stops sending after n bytes and closes the connection in order. The bytes are counted
+//
+//   - in the data of an FTP transfer,
+//   - in the body of an HTTP response,
+//   - in the answer of Gopher or a message of WAIS,
+//   - in the reply of NNTP with the block behind it,
+//   - otherwise in the reply.
+//
+// Of an upload n bytes are read, except by NNTP.
 func Truncate(n int64) Fault { return Fault{kind: fTruncate, n: n} }
 
 // Reset is like Truncate with a TCP reset instead of an orderly close.
@@ -146,8 +151,8 @@ func Garble(offset int64, octets string) Fault {
 	return Fault{kind: fGarble, n: offset, text: octets}
 }
 
-// Data replaces the data of an FTP transfer, the body of an HTTP response, the answer of Gopher, a
-// message of WAIS with its header, or the block of NNTP with its final dot.
+// Data replaces the data of an FTP transfer, the body of an HTTP response or the answer of Gopher.
+// In WAIS it replaces a message with its header, in NNTP a block with its final dot.
 func Data(octets string) Fault { return Fault{kind: fData, text: octets} }
 
 // Garbage answers with n pseudo-random bytes and a line end. The seed determines the bytes; there

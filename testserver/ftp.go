@@ -14,10 +14,15 @@ import (
 	"sync/atomic"
 )
 
-// FTP is a File Transfer Protocol server: RFC 959 as amended by RFC 1123, with the extensions of
-// RFC 2389 (FEAT, OPTS), RFC 2428 (EPSV, EPRT), RFC 3659 (SIZE, MDTM, MLST, MLSD, REST) and RFC
-// 4217 (AUTH TLS, PBSZ, PROT, CCC). The transcript shows what goes over TLS decrypted. Uploads are
-// kept in memory, over Content.
+// FTP is a File Transfer Protocol server. It follows RFC 959 as amended by RFC 1123 and has the
+// extensions of
+//
+//   - RFC 2389 (FEAT, OPTS),
+//   - RFC 2428 (EPSV, EPRT),
+//   - RFC 3659 (SIZE, MDTM, MLST, MLSD, REST),
+//   - RFC 4217 (AUTH TLS, PBSZ, PROT, CCC).
+//
+// The transcript shows what goes over TLS decrypted. Uploads are kept in memory, over Content.
 type FTP struct {
 	Server
 

@@ -23,8 +23,8 @@ const (
 	AheadCloses
 )
 
-// aheadTime is how long a server with another Ahead than AheadKept waits for such commands before
-// each answer, so that those that follow in a packet of their own count too. In a testing/synctest
+// aheadTime is how long a server waits before each answer for commands sent ahead, unless Ahead is
+// AheadKept. Commands that follow in a packet of their own then count too. In a testing/synctest
 // bubble every one is detected.
 const aheadTime = 5 * time.Millisecond
 

@@ -29,7 +29,7 @@ func lab(s *testserver.FTP) {
 	}
 }
 
-// TestFTPDialogues holds what the server replies to each command. A line is a
+// TestFTPDialogues tests the reply to each command. A line is a
 // command and the beginning of its reply.
 func TestFTPDialogues(t *testing.T) {
 	login := "USER anonymous => 331\nPASS me@example.test => 230\n"

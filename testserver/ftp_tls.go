@@ -79,7 +79,7 @@ func (f *ftpSession) clearCommands(string) error {
 	if err := f.Conn.(*tls.Conn).CloseWrite(); err != nil {
 		return err
 	}
-	_ = f.clear.SetDeadline(time.Time{}) // CloseWrite leaves one
+	_ = f.clear.SetDeadline(time.Time{}) // CloseWrite has set one
 	plain := &afterTLS{Conn: f.clear}
 	f.Conn, f.tap.to, f.secured = plain, plain, false
 	return nil

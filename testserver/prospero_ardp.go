@@ -32,7 +32,7 @@ type ardpFaults struct {
 	refuse    bool
 }
 
-// Lose loses a datagram: one of the server's at PACKET, one of a client's at INCOMING.
+// Lose drops a datagram: one of the server's at PACKET, one of a client's at INCOMING.
 func Lose() Fault { return Fault{kind: fLose} }
 
 // Loss loses the given percentage of datagrams at random. The same seed loses the same ones.
@@ -87,7 +87,7 @@ type ardpCall struct {
 	size     int
 	asked    bool // the question is complete
 	plain    bool // the question is of protocol 1
-	waited   bool // the client was told to wait
+	waited   bool // Wait has been sent
 
 	answer []*ardp.Packet // nil until it is ready
 	sent   int            // packets sent so far

@@ -26,7 +26,7 @@ const (
 // Line is one line of a control connection.
 type Line struct {
 	Conn   int    // number of the connection, counted from 1
-	From   Side   // who sent it
+	From   Side   // the side that sent it
 	Octets string // exactly as sent, with the line end (missing only at the end of a connection)
 	Text   string // for reading: Octets without CR LF; quoted if it has other bytes than printable ASCII
 }

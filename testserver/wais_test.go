@@ -223,7 +223,7 @@ func waisInMemory(s *testserver.WAIS) {
 	s.InMemory, s.Content, s.Forbidden = true, content(), []string{"secret"}
 }
 
-// TestWAISQueries finds what it should.
+// TestWAISQueries tests which documents a query finds.
 func TestWAISQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := testserver.NewWAIS(t, func(s *testserver.WAIS) {

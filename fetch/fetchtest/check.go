@@ -81,10 +81,19 @@ func (r *rig) checkOctets(what string, a answer, want []byte) {
 func (r *rig) checkKind(what string, a answer, kinds ...fetch.ErrorKind) {
 	r.Helper()
 	if a.err == nil {
-		r.Errorf("%s: no error, and %d bytes; want an error of kind %v", what, len(a.octets), kinds)
+		r.Errorf("%s: no error, and %d bytes; want an error of kind %s", what, len(a.octets), anyOf(kinds))
 	} else if !slices.Contains(kinds, a.err.Kind) {
-		r.Errorf("%s: the error's kind is %q, want one of %v: %v", what, a.err.Kind, kinds, a.err)
+		r.Errorf("%s: the error's kind is %q, want %s: %v", what, a.err.Kind, anyOf(kinds), a.err)
 	}
+}
+
+// anyOf lists kinds for a message.
+func anyOf(kinds []fetch.ErrorKind) string {
+	var list []string
+	for _, kind := range kinds {
+		list = append(list, fmt.Sprintf("%q", kind))
+	}
+	return strings.Join(list, " or ")
 }
 
 // difference describes where two byte slices first differ.

@@ -191,7 +191,7 @@ func (k *kit) close(t *testing.T) {
 	})
 }
 
-// closeAfter closes a body of which some octets have been read.
+// closeAfter closes a body after some bytes have been read.
 func (r *rig) closeAfter(name string, read int) {
 	l := r.site.Locate(name)
 	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})

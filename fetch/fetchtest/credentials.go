@@ -56,7 +56,7 @@ func (k *kit) credentials(t *testing.T) {
 			r.Errorf("the error does not wrap the error of Env.Credentials: %v", a.err)
 		}
 	})
-	as("asked for, with octets that end a command", (*rig).unsendable)
+	as("asked for, with bytes that end a command", (*rig).unsendable)
 	as("cancelled while asking", func(r *rig) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()

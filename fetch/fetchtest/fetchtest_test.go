@@ -90,7 +90,7 @@ func TestFlaws(t *testing.T) {
 		"shows the password in errors":         {"credentials", "a password is shown by an error"},
 		"shows the password in the trace":      {"credentials", "a password is shown by the hook sent"},
 		"gives untyped errors":                 {"errors", "must be a *fetch.Error"},
-		"calls everything missing":             {"errors/forbidden", "want one of"},
+		"calls everything missing":             {"errors/forbidden", "error's kind is"},
 		"modifies the request":                 {"identity", "has modified the Request"},
 		"waits for ever":                       {"hostile/silence", "an operation waits for ever"},
 		"reads endless lines":                  {"hostile/endless_line", "Fetch has read"},
@@ -108,7 +108,7 @@ func TestFlaws(t *testing.T) {
 		"explains the password":                {"explain", "a password is shown by a plan"},
 		"explains another command":             {"explain", "the plan says"},
 		"stores what it could read":            {"replace/unreadable", "want an error of kind"},
-		"believes in uploads":                  {"replace/sever", "and no error"},
+		"believes in uploads":                  {"replace/sever", "the upload returned no error"},
 		"does not tell of the body":            {"trace/body", "Body was called for 0 bytes"},
 	} {
 		t.Run(flaw, func(t *testing.T) {

@@ -52,6 +52,14 @@ const (
 	sever  damage = "sever"  // the peer resets before it has received more
 )
 
+// happened describes the state of a connection after the damage.
+func (d damage) happened() string {
+	return map[damage]string{
+		cut: "closed by the server", reset: "reset by the server", stall: "stalled", cancel: "context cancelled",
+		garble: "one byte changed", sever: "reset while sending",
+	}[d]
+}
+
 // Dial is an Env.Dial.
 func (n *network) Dial(ctx context.Context, netw, address string) (net.Conn, error) {
 	n.mu.Lock()

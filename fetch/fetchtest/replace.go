@@ -106,7 +106,7 @@ func (r *rig) sweepStore(do damage) {
 		r.net.disarm()
 		r.close() // the check must not depend on this connection
 		if a.err == nil {
-			r.checkStored(c.what+", and no error", stored, data)
+			r.checkStored(c.what+", but the upload returned no error", stored, data)
 		} else if do == stall {
 			r.checkKind(c.what, a, fetch.ErrTimeout)
 		} else {
@@ -114,7 +114,7 @@ func (r *rig) sweepStore(do damage) {
 		}
 		r.store(stored, 0, data)
 		if r.virtual { // otherwise the server may still be busy with the broken upload
-			r.checkStored("stored again after "+c.what, stored, data)
+			r.checkStored("the next upload after a failed one ("+c.what+")", stored, data)
 		}
 	})
 }

@@ -64,7 +64,7 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 		for _, after := range r.kit.moments(w, do, octets) {
 			ctx, cancel := context.WithCancel(r.ctx())
 			f(cell{
-				what: fmt.Sprintf("%s after %d of %d bytes on connection %d of %d", do, after, octets, k+1, len(wires)),
+				what: fmt.Sprintf("connection %d of %d, %s after %d of %d bytes", k+1, len(wires), do.happened(), after, octets),
 				ctx:  ctx,
 				wire: k,
 				arm:  func() { r.net.arm(k, fault{do, after, cancel}) },
@@ -116,7 +116,7 @@ func (r *rig) sweep(name string, do damage) {
 		r.net.disarm()
 		r.checkDamage(c.what, do, r.undetectable(do, name, c.wire), a, clean)
 		if do != garble { // garbled data may be undetectable
-			r.checkOctets("a clean fetch after a "+c.what, r.get(r.ctx(), l), clean.octets)
+			r.checkOctets("the next fetch after a failed one ("+c.what+")", r.get(r.ctx(), l), clean.octets)
 		}
 	})
 }

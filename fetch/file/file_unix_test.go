@@ -277,7 +277,7 @@ func TestReplaceRefused(t *testing.T) {
 		}
 	}
 	if got := read(t, path); got != "old" || names(t, dir) != "x" {
-		t.Errorf("the file holds %q beside %s", got, names(t, dir))
+		t.Errorf("the file is %q; the directory has %s", got, names(t, dir))
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// A body reads the data of a transfer. It ends in io.EOF only if the data connection has
-// ended, the server has reported that the transfer is complete, and at least the
-// announced number of bytes was received. More may come, because a file may grow
+// A body reads the data of a transfer. It returns io.EOF only if three conditions hold: the
+// data connection has ended, the server has reported that the transfer is complete, and at
+// least the announced number of bytes was received. More may come, because a file may grow
 // during the transfer. Close may be called concurrently with the other methods.
 type body struct {
 	mu       sync.Mutex
@@ -278,9 +278,10 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		b.err = b.readError(io.EOF)
 	case err == nil:
 		b.err = b.readError(nil)
-	case timeout && b.data.Cause(err) == err && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
+	case timeout && errors.Is(b.data.Cause(err), os.ErrDeadlineExceeded) && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
 		b.err = b.readError(nil) // spliceTime has passed, which is not an error
 	case timeout, connectionError(err):
+		b.data.SetTimeout(b.data.idle) // the limit that the error states
 		b.err = b.readError(err)
 	default:
 		return n, err // from the file that is written

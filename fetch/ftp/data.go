@@ -139,7 +139,7 @@ func (s *session) await(c *pendingConn) error {
 	if s.port != nil {
 		ticker := time.NewTicker(pollInterval)
 		defer ticker.Stop()
-		err := s.wait(c.admitted, ticker.C, s.access.limits.Connect)
+		err := s.wait(c.admitted, ticker.C, "the server has not connected", s.access.limits.Connect)
 		if err == nil && c.raw == nil {
 			err = c.err
 		}
@@ -147,22 +147,22 @@ func (s *session) await(c *pendingConn) error {
 			return fetch.Fail(fetch.OpAccept, nil, fetch.ErrOther, err)
 		}
 	}
-	if err := s.wait(c.done, nil, s.access.limits.Connect, s.access.limits.Reply); err != nil {
+	if err := s.wait(c.done, nil, "no TLS handshake", s.access.limits.Connect, s.access.limits.Reply); err != nil {
 		return fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err)
 	}
 	return c.err
 }
 
 // wait waits until c is closed, within limits. At each tick it checks for a reply.
-func (s *session) wait(c <-chan struct{}, tick <-chan time.Time, limits ...time.Duration) error {
-	ctx, cancel := wire.Within(s.ctx, limits...)
+func (s *session) wait(c <-chan struct{}, tick <-chan time.Time, awaited string, limits ...time.Duration) error {
+	ctx, cancel := wire.Within(s.ctx, awaited, limits...)
 	defer cancel()
 	for {
 		select {
 		case <-c:
 			return nil
 		case <-ctx.Done():
-			return ctx.Err()
+			return wire.Ended(ctx)
 		case <-tick:
 			if err := s.ctl.poll(); err != nil {
 				return err

@@ -1,6 +1,6 @@
-// Package ftp fetches ftp URLs (RFC 1738 §3.2) by the File Transfer Protocol
-// (RFC 959, with EPSV and EPRT of RFC 2428, SIZE, MDTM, REST and MLSD of RFC 3659,
-// and TLS of RFC 4217).
+// Package ftp fetches ftp URLs (RFC 1738 §3.2) by the File Transfer Protocol (RFC 959). It
+// also uses EPSV and EPRT of RFC 2428, SIZE, MDTM, REST and MLSD of RFC 3659, and TLS as in
+// RFC 4217.
 //
 // The commands are those of RFC 1738 §3.2.2: USER, PASS if the server requests it,
 // one CWD for each component of the path, EPSV or PASV, TYPE, and RETR or NLST.

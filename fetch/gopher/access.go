@@ -38,12 +38,12 @@ type Options struct {
 // access is a checked request: what to send, and how to read the response.
 type access struct {
 	itemType
-	loc  *locator.Gopher
-	kind fetch.Kind
-	told bool // the server named the media type; it is not guessed from the item type
-	host string
-	port uint16
-	note string
+	loc   *locator.Gopher
+	kind  fetch.Kind
+	named bool // the server named the media type; it is not guessed from the item type
+	host  string
+	port  uint16
+	note  string
 
 	words    string // the search words
 	plus     string // the Gopher+ string that is sent; empty for a plain request
@@ -169,7 +169,7 @@ func (a *access) setOptions(options *Options) error {
 func (a *access) expect() {
 	if a.plus[0] == '$' {
 		a.kind, a.itemType = menuIf(a.whole), itemType{framing: menuLines, media: plusMenuType}
-		a.told = true
+		a.named = true
 		return
 	}
 	if a.plus[0] == '!' {
@@ -192,7 +192,7 @@ func (a *access) expect() {
 			a.framing = textLines
 		}
 	}
-	a.told = true
+	a.named = true
 }
 
 // menuIf returns the kind of a menu; a part of one is a document.
@@ -206,7 +206,7 @@ func menuIf(whole bool) fetch.Kind {
 // plain returns the same access without Gopher+.
 func (f *Fetcher) plain(a *access) *access {
 	p := *a
-	p.plus, p.itemType, p.told, p.kind = "", types[a.loc.Type], false, fetch.KindDocument
+	p.plus, p.itemType, p.named, p.kind = "", types[a.loc.Type], false, fetch.KindDocument
 	if p.framing == menuLines {
 		p.kind = menuIf(a.whole)
 	}

@@ -63,7 +63,7 @@ func TestOtherClients(t *testing.T) {
 			want = d
 			departed++
 			if d.why == "" || d.sent == curl && d.exact == curl && curl == lynx {
-				t.Errorf("%s: no departure", url)
+				t.Errorf("%s: in the list of departures, but the clients agree", url)
 			}
 		} else if curl != lynx {
 			t.Errorf("%s: curl sends %q, lynx %q", url, curl, lynx)

@@ -128,15 +128,15 @@ func (x *exchange) begin() (err error) {
 		}
 		x.isPlus = false
 	}
-	if text, refused := x.src.complaint(x.kind == fetch.KindMenu); refused {
+	if text, refused := x.src.errorText(x.kind == fetch.KindMenu); refused {
 		trace.Received(x.src.head)
 		return &fetch.Error{Op: fetch.OpFetch, URL: x.loc.Redacted(), Kind: fetch.ErrNotFound, Reply: text}
 	}
-	if line := x.src.foreign(x.framing == menuLines); line != nil && x.port != portGopher {
+	if line := x.src.otherProtocol(x.framing == menuLines); line != nil && x.port != portGopher {
 		trace.Received(line)
 		if x.framing == menuLines {
 			text := strings.TrimRight(string(line), "\r\n")
-			return &fetch.Error{Op: fetch.OpRead, URL: x.loc.Redacted(), Kind: fetch.ErrProtocol, Reply: text, Err: errForeign}
+			return &fetch.Error{Op: fetch.OpRead, URL: x.loc.Redacted(), Kind: fetch.ErrProtocol, Reply: text, Err: errNotServer}
 		}
 		trace.Note("the response looks like that of another protocol")
 	}
@@ -146,7 +146,7 @@ func (x *exchange) begin() (err error) {
 // unexpected changes the access to one with a plain response.
 func (x *exchange) unexpected() {
 	a := *x.access
-	a.itemType, a.told = types[a.loc.Type], false
+	a.itemType, a.named = types[a.loc.Type], false
 	if a.kind = fetch.KindDocument; a.framing == menuLines {
 		a.kind = menuIf(a.whole)
 	}

@@ -152,7 +152,7 @@ func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) err
 // resource returns a Resource without a body.
 func (a *access) resource() *fetch.Resource {
 	return &fetch.Resource{
-		Attributes: fetch.Attributes{Size: -1, MediaType: a.media, Guessed: a.media != "" && !a.told},
+		Attributes: fetch.Attributes{Size: -1, MediaType: a.media, Guessed: a.media != "" && !a.named},
 		Locator:    a.loc,
 		Kind:       a.kind,
 		Body:       fetch.WithoutOctets(a.loc, a.kind),

@@ -108,7 +108,7 @@ func TestServer(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %v %s", item.Name, item.Kind, strings.TrimPrefix(item.Locator.String(), srv.URL)))
 		}
 		if !res.Info.(*Info).Complete {
-			t.Error("the menu had its dot")
+			t.Error("the menu includes its last line \".\"")
 		}
 		return got
 	}
@@ -133,7 +133,7 @@ func TestServer(t *testing.T) {
 	_, _, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/none")})
 	var e *fetch.Error
 	if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.Reply != "'/none' does not exist" {
-		t.Errorf("what is missing: %#v", err)
+		t.Errorf("a missing item: %#v", err)
 	}
 	wire := []string{`"\r\n"`, `"/\twords find\r\n"`}
 	for _, line := range srv.Transcript() {
@@ -146,15 +146,15 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestComplaints has answers that say that the item does not exist.
-func TestComplaints(t *testing.T) {
+// TestErrorTexts has answers that say that the item does not exist.
+func TestErrorTexts(t *testing.T) {
 	from := func(server, name string) string {
 		_, answer := recorded(t, server, name)
 		return string(answer)
 	}
 	for _, tc := range []struct {
 		name, types, answer string
-		reply               string // "" for no complaint
+		reply               string // "" for no error
 	}{
 		{"gopherd", "0917I", from("gopherd-2.3.0", "80-err-plain"), "'/nosuch.txt' does not exist!!"},
 		{"pygopherd", "0917I", from("pygopherd-3.0.0", "80-err-plain"), "'/nosuch.txt' does not exist (no handler found)"},
@@ -273,7 +273,7 @@ func TestBodyLimit(t *testing.T) {
 			env.Limits.Body = limit
 			_, got, err := get(t, env, &fetch.Request{Locator: parse(t, fmt.Sprintf("gopher://h/%cx", typ))})
 			if ok && (err != nil || len(got) != 1000) || !ok && (!errors.Is(err, fetch.ErrTooLarge) || len(got) != int(limit)) {
-				t.Errorf("type %c, limit %d: %d octets, %v", typ, limit, len(got), err)
+				t.Errorf("type %c, limit %d: %d bytes, %v", typ, limit, len(got), err)
 			}
 		}
 	}
@@ -377,8 +377,8 @@ func TestToFile(t *testing.T) {
 		{0, 0, int64(len(data)), data, fetch.ErrOther},
 		{0, 0, 2 << 20, data[:2<<20], fetch.ErrTooLarge},
 	} {
-		var told int64
-		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { told += n }})
+		var reported int64
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { reported += n }})
 		f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Body: tc.limit}}}
 		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/9/data.bin"), Offset: tc.offset, Length: tc.length})
 		if err != nil {
@@ -390,11 +390,11 @@ func TestToFile(t *testing.T) {
 		}
 		n, err := res.Body.(io.WriterTo).WriteTo(file)
 		file.Close()
-		if tc.kind == fetch.ErrOther && err != nil || tc.kind != fetch.ErrOther && !errors.Is(err, tc.kind) || n != int64(len(tc.want)) || told != n {
-			t.Errorf("%+v: %d bytes, %d reported, %v", tc.kind, n, told, err)
+		if tc.kind == fetch.ErrOther && err != nil || tc.kind != fetch.ErrOther && !errors.Is(err, tc.kind) || n != int64(len(tc.want)) || reported != n {
+			t.Errorf("%+v: %d bytes, %d reported, %v", tc.kind, n, reported, err)
 		}
 		if got, err := os.ReadFile(file.Name()); err != nil || string(got) != string(tc.want) {
-			t.Errorf("offset %d, length %d, limit %d: %d octets in the file, want %d", tc.offset, tc.length, tc.limit, len(got), len(tc.want))
+			t.Errorf("offset %d, length %d, limit %d: %d bytes in the file, want %d", tc.offset, tc.length, tc.limit, len(got), len(tc.want))
 		}
 		res.Close()
 	}
@@ -418,8 +418,8 @@ func TestToFileIdle(t *testing.T) {
 			io.Copy(io.Discard, c)
 		})
 		env.Limits.Idle = idle
-		told := 0
-		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(int64) { told++ }})
+		reported := 0
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(int64) { reported++ }})
 		res, err := (&Fetcher{Env: env}).Fetch(ctx, &fetch.Request{Locator: parse(t, "gopher://h/9x")})
 		if err != nil {
 			t.Fatal(err)
@@ -433,10 +433,10 @@ func TestToFileIdle(t *testing.T) {
 		body := res.Body.(*rawBody)
 		want := int64((1 + more) * len(said))
 		if n, err := body.toFile(f, body.conn.Conn); n != want || !errors.Is(err, fetch.ErrTimeout) {
-			t.Errorf("%d octets, %v; want %d and a timeout", n, err, want)
+			t.Errorf("%d bytes, %v; want %d and a timeout", n, err, want)
 		}
-		if told != 1+more {
-			t.Errorf("Trace.Body was called %d times, want %d", told, 1+more)
+		if reported != 1+more {
+			t.Errorf("Trace.Body was called %d times, want %d", reported, 1+more)
 		}
 	})
 }

@@ -63,7 +63,7 @@ func (x *exchange) phoneAnswer() error {
 			return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrTruncated, errCut)
 		case x.src.err != nil:
 			return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrOther, x.src.err)
-		case len(x.src.head) >= maxComplaint:
+		case len(x.src.head) >= maxErrorText:
 			return nil
 		}
 		x.src.fill()

@@ -165,7 +165,7 @@ func parsePlusError(text string) *PlusError {
 
 // refusal reads the error that the header announces.
 func (x *exchange) refusal() error {
-	text, err := io.ReadAll(io.LimitReader(x.unframed(nil), maxComplaint))
+	text, err := io.ReadAll(io.LimitReader(x.unframed(nil), maxErrorText))
 	fetch.ContextTrace(x.ctx).Received(text)
 	if err != nil && len(text) == 0 {
 		return fetch.Fail(fetch.OpRead, x.loc, fetch.ErrOther, err)
@@ -231,7 +231,7 @@ func (x *exchange) stub() bool {
 	if x.plus == "" || x.plus[0] == '!' || x.form != nil || isForm(x.plus) || !x.src.begins("+INFO: 1") {
 		return false
 	}
-	for x.src.err == nil && len(x.src.head) < maxComplaint && !bytes.Contains(x.src.head, []byte("\n")) {
+	for x.src.err == nil && len(x.src.head) < maxErrorText && !bytes.Contains(x.src.head, []byte("\n")) {
 		x.src.fill()
 	}
 	first, _, _ := bytes.Cut(x.src.head, []byte("\n"))
@@ -239,7 +239,7 @@ func (x *exchange) stub() bool {
 	if len(line.Selector) > 0 || line.Plus != 0 {
 		return false
 	}
-	for x.src.err == nil && len(x.src.head) < maxComplaint {
+	for x.src.err == nil && len(x.src.head) < maxErrorText {
 		x.src.fill()
 	}
 	_, rest, _ := bytes.Cut(x.src.head, []byte("\n"))

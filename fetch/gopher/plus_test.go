@@ -181,7 +181,7 @@ func TestForeign(t *testing.T) {
 			if string(got) != answer || err != nil {
 				t.Errorf("%s: %q, %v; want %q", url, got, err, answer)
 			}
-			if told := strings.HasPrefix(url, "gopher://h:8080") && slices.Contains([]string{"HTTP", "SSH-", "220 ", "220-"}, line[:4]); told != (string(said) == line+"\r\n") {
+			if reported := strings.HasPrefix(url, "gopher://h:8080") && slices.Contains([]string{"HTTP", "SSH-", "220 ", "220-"}, line[:4]); reported != (string(said) == line+"\r\n") {
 				t.Errorf("%s: the trace shows %q", url, said)
 			}
 		}
@@ -267,7 +267,7 @@ func TestAttributes(t *testing.T) {
 	_, err = f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/0/none")})
 	var e *fetch.Error
 	if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.URL != srv.URL+"/0/none" || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what is missing: %v", err)
+		t.Errorf("a missing item: %v", err)
 	}
 	for url, kind := range map[string]fetch.ErrorKind{"gopher://h/8": fetch.ErrUnsupported, "gopher://h/2": fetch.ErrUnsupported, "gopher://h/hURL:http://e.org/": fetch.ErrUnsupported, "gopher://h/0a%0Ab": fetch.ErrBadURL} {
 		if _, err := (&Fetcher{Env: noConnection(t)}).FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
@@ -371,7 +371,7 @@ func TestViews(t *testing.T) {
 		}
 	}
 	if _, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, "gopher://h/2"), Options: 7}); !errors.Is(err, fetch.ErrUnsupported) {
-		t.Errorf("strange options: %v", err)
+		t.Errorf("options of another type: %v", err)
 	}
 }
 
@@ -480,7 +480,7 @@ func TestForm(t *testing.T) {
 			words = append(words, strings.TrimSuffix(strings.TrimPrefix(line, strconv.Itoa(i+1)+": ["), "]"))
 		}
 		if strings.Join(words, " ") != tc.want || err != nil {
-			t.Errorf("%s: the server got %q, %v; want %q", name, words, err, tc.want)
+			t.Errorf("%s: the server received %q, %v; want %q", name, words, err, tc.want)
 		}
 	}
 	for name, answers := range map[string][]string{
@@ -498,10 +498,10 @@ func TestForm(t *testing.T) {
 		}
 	}
 	if _, err := form.Fill("x\r\ny", nil); err == nil {
-		t.Error("a view with a line end")
+		t.Error("a view with a line end was accepted")
 	}
 	if _, err := (&Form{Questions: []Question{{Kind: ChooseF}, {Kind: Ask}}}).Fill("", []string{"file", "x"}); err == nil {
-		t.Error("a file before another answer")
+		t.Error("a file that is not the last answer was accepted")
 	}
 }
 
@@ -740,7 +740,7 @@ func FuzzHeader(f *testing.F) {
 		info := res.Info.(*Info)
 		switch {
 		case res.Size >= 0 && err == nil && int64(len(got)) != res.Size:
-			t.Fatalf("%d octets of %d", len(got), res.Size)
+			t.Fatalf("%d bytes of %d", len(got), res.Size)
 		case !info.Plus && info.Fallback == fallbackHeader && err == nil && got != string(answer):
 			t.Fatalf("%q of %q", got, answer)
 		case !strings.Contains(string(answer), got) && info.Plus && !strings.Contains(got, "."):

@@ -29,7 +29,7 @@ func TestSecureSettings(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := there.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("the connection is open, or something was sent: %v", err)
+		t.Errorf("the connection is still open, or data was sent: %v", err)
 	}
 }
 

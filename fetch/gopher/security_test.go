@@ -54,7 +54,7 @@ func TestHostileMenus(t *testing.T) {
 				t.Errorf("%d items, %v; want %d, %v", n, last, tc.items, tc.err)
 			}
 			if peak > before.HeapAlloc+8<<20 {
-				t.Errorf("the heap has grown by %d octets", peak-before.HeapAlloc)
+				t.Errorf("the heap has grown by %d bytes", peak-before.HeapAlloc)
 			}
 		})
 	}
@@ -124,8 +124,8 @@ func TestNoScriptLinks(t *testing.T) {
 func TestUnsendableLinks(t *testing.T) {
 	for _, line := range []string{"8service\tg\xffst\th\t23", "hclick\tURL:telnet://a%FF@e.org/\th\t70", "hclick\tURL:ftp://e.org/a%0D%0Ab\th\t70"} {
 		item := new(maker).item(menuLine(line))
-		told := slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == HeaderFault })
-		if item.Locator != nil || !told {
+		reported := slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == HeaderFault })
+		if item.Locator != nil || !reported {
 			t.Errorf("%q leads to %v, with %+v", line, item.Locator, item.Header)
 		}
 	}
@@ -168,7 +168,7 @@ func FuzzSession(f *testing.F) {
 			return
 		}
 		if !isPart(got, string(answer)) || types[typ].framing == untilClose && got != string(answer) {
-			t.Fatalf("%q is no part of %q", got, answer)
+			t.Fatalf("%q is not part of %q", got, answer)
 		}
 		if res.Kind != fetch.KindMenu {
 			return
@@ -213,10 +213,10 @@ func TestEndlessText(t *testing.T) {
 	for _, line := range []string{"x", "..\r\n", "..x\r\n", "..", "\r\n", ".\r\n"} {
 		r := &textReader{src: iotest.HalfReader(&repeat{line: line}), info: new(Info), note: func(string) {}}
 		if n, err := io.CopyN(io.Discard, r, 8<<20); n != 8<<20 || err != nil {
-			t.Errorf("%q: %d octets, %v", line, n, err)
+			t.Errorf("%q: %d bytes, %v", line, n, err)
 		}
 		if cap(r.buf) > 4*maxHeld {
-			t.Errorf("%q: a buffer of %d octets", line, cap(r.buf))
+			t.Errorf("%q: a buffer of %d bytes", line, cap(r.buf))
 		}
 	}
 }

@@ -97,7 +97,7 @@ func TestDots(t *testing.T) {
 			}
 		}
 		if got, complete, err := unframed(iotest.OneByteReader(strings.NewReader(tc.in)), false); got != tc.want || complete != tc.complete || err != nil {
-			t.Errorf("%s, octet by octet: %q, %t, %v; want %q, %t", tc.name, got, complete, err, tc.want, tc.complete)
+			t.Errorf("%s, byte by byte: %q, %t, %v; want %q, %t", tc.name, got, complete, err, tc.want, tc.complete)
 		}
 		if got, _, err := unframed(iotest.DataErrReader(strings.NewReader(tc.in)), false); got != tc.want || err != nil {
 			t.Errorf("%s, with EOF: %q, %v; want %q", tc.name, got, err, tc.want)
@@ -260,10 +260,10 @@ func TestTextHeld(t *testing.T) {
 			want, wantNotes = strings.Repeat(line, lines), 1
 		}
 		if string(got) != want || err != nil || notes != wantNotes || !r.info.Complete {
-			t.Errorf("%d lines: %d octets, %v, %d notes; want %d and %d", lines, len(got), err, notes, len(want), wantNotes)
+			t.Errorf("%d lines: %d bytes, %v, %d notes; want %d and %d", lines, len(got), err, notes, len(want), wantNotes)
 		}
 		if cap(r.buf) > 4*maxHeld {
-			t.Errorf("%d lines: a buffer of %d octets", lines, cap(r.buf))
+			t.Errorf("%d lines: a buffer of %d bytes", lines, cap(r.buf))
 		}
 	}
 }
@@ -347,7 +347,7 @@ func TestBinary(t *testing.T) {
 	for _, server := range []string{"gopherd-2.3.0", "pygopherd-3.0.0"} {
 		_, answer := recorded(t, server, "40-binary-plain")
 		if _, got, err := get(t, answering(answer, nil), &fetch.Request{Locator: parse(t, "gopher://h/9x")}); got != string(answer) || err != nil {
-			t.Errorf("%s: %d of %d octets, %v", server, len(got), len(answer), err)
+			t.Errorf("%s: %d of %d bytes, %v", server, len(got), len(answer), err)
 		}
 	}
 	for _, typ := range "0hMxcmrew" {

@@ -56,7 +56,7 @@ func (c *call) statusError(a *answer) error {
 		if err != nil {
 			e.Kind, e.Err = fetch.ErrProtocol, err
 		} else {
-			e.Kind, e.Err = fetch.ErrMoved, &fetch.Referral{To: to, From: c.onward(a), Op: c.opThere(code)}
+			e.Kind, e.Err = fetch.ErrMoved, &fetch.Referral{To: to, From: c.redirectProvenance(a), Op: c.redirectOp(code)}
 		}
 	}
 	return e

@@ -51,7 +51,7 @@ func TestLogin(t *testing.T) {
 					f.Env.Credentials = func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
 						asked++
 						if c.User != tc.user || c.Text != "the lab" || c.Locator.String() != tc.url {
-							t.Errorf("asked for %+v", c)
+							t.Errorf("Credentials was called with %+v", c)
 						}
 						return gives("me", "secret")(ctx, c)
 					}
@@ -186,7 +186,7 @@ func TestRedirectSecrets(t *testing.T) {
 						t.Errorf("trusted %v, request %d to %s: %q", trusted, i, v.to, v.head)
 					}
 					if v.field("Accept-Language") != "fi" {
-						t.Errorf("request %d to %s forgets the language: %q", i, v.to, v.head)
+						t.Errorf("request %d to %s has no Accept-Language: %q", i, v.to, v.head)
 					}
 				}
 				if leftOrigin && res.Locator.(*locator.HTTP).Login != nil {
@@ -206,7 +206,7 @@ func TestLoginAfterRedirect(t *testing.T) {
 	f := w.fetcher(func(f *Fetcher) {
 		f.Env.Credentials = func(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
 			if c.Locator.String() != "http://b.example/x" || c.User != "" {
-				t.Errorf("asked for %+v", c)
+				t.Errorf("Credentials was called with %+v", c)
 			}
 			return gives("me", "for b")(ctx, c)
 		}

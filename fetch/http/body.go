@@ -12,12 +12,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
-
-// idleError is the error of a connection that stays silent longer than limit.
-func idleError(limit time.Duration) error {
-	return &fetch.Error{Kind: fetch.ErrTimeout, Err: fmt.Errorf("no data received for %v", limit)}
-}
 
 // body is the requested part of a resource. When its connection breaks, it requests the rest,
 // provided a validator ensures that the rest belongs to the same state of the resource.
@@ -39,7 +35,9 @@ func newBody(c *call, a *answer) (io.ReadCloser, error) {
 		b.validator = ""
 	}
 	if limit := c.env.Limits.Idle; limit > 0 {
-		b.idle = time.AfterFunc(limit, func() { c.cancel(idleError(limit)) })
+		b.idle = time.AfterFunc(limit, func() {
+			c.cancel(&fetch.Error{Kind: fetch.ErrTimeout, Err: &wire.TimeoutError{Limit: limit, Awaited: "no data"}})
+		})
 		b.idle.Stop()
 	}
 	buf := make([]byte, max(0, min(b.from-b.at, 32<<10)))
@@ -65,7 +63,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	for {
-		n, err := b.some(p)
+		n, err := b.readNext(p)
 		if err == nil && n == 0 && len(p) > 0 {
 			continue
 		}
@@ -79,8 +77,8 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 }
 
-// some reads the next bytes. If the connection breaks, it resumes over another one.
-func (b *body) some(p []byte) (int, error) {
+// readNext reads the next bytes. If the connection breaks, it resumes over another one.
+func (b *body) readNext(p []byte) (int, error) {
 	if b.to >= 0 && int64(len(p)) > b.to-b.at {
 		p = p[:b.to-b.at]
 	}

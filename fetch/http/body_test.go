@@ -265,7 +265,7 @@ func TestResume(t *testing.T) {
 					v := w.visits[1]
 					_, validator, _ := strings.Cut(fields[0], ": ")
 					if v.field("If-Range") != validator || v.field("Range") != fmt.Sprintf("bytes=%d-", offset+7) && v.field("Range") != fmt.Sprintf("bytes=%d-25", offset+7) {
-						t.Errorf("%s: the rest is asked for by %q", name, v.head)
+						t.Errorf("%s: the request for the rest is %q", name, v.head)
 					}
 				}
 			}
@@ -413,7 +413,7 @@ func TestCloseEarly(t *testing.T) {
 	}
 	res.Close()
 	if taken := <-gone; taken > 2<<20 { // what was read, and the size of buffers
-		t.Errorf("%d octets were taken", taken)
+		t.Errorf("%d bytes were read", taken)
 	}
 	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err == nil || err == io.EOF {
 		t.Errorf("a read after Close: %d, %v", n, err)
@@ -485,7 +485,7 @@ func TestCompressed(t *testing.T) {
 		body, res, err := get(t, f, "http://a.example/", &Options{Compressed: true})
 		if tc.kind != fetch.ErrOther {
 			if fetch.KindOf(err) != tc.kind || len(body) > 2<<20 || errors.Is(err, ErrCoding) != (tc.kind == fetch.ErrProtocol) {
-				t.Errorf("%s: %d octets, %v", tc.name, len(body), err)
+				t.Errorf("%s: %d bytes, %v", tc.name, len(body), err)
 			}
 		} else if err != nil || body != tc.want {
 			t.Errorf("%s: %q, %v", tc.name, body, err)

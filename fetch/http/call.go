@@ -7,9 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -129,6 +131,9 @@ func (c *call) fail(err error) *fetch.Error {
 	if errors.As(err, &wrapper) {
 		err = wrapper.Err // its URL would only repeat the call's locator
 	}
+	if err != nil && strings.HasSuffix(err.Error(), "timeout awaiting response headers") {
+		err = &wire.TimeoutError{Limit: c.env.Limits.Reply, Awaited: "no response", Err: err}
+	}
 	return fetch.Fail(c.method, c.locator, kindOf(err), err)
 }
 
@@ -206,7 +211,7 @@ func (c *call) answer() (*answer, error) {
 // Expect field after a 417.
 func (c *call) visit() (*http.Response, *exchange, error) {
 	resp, ex, err := c.exchange(nil)
-	if err == nil && resp.StatusCode == http.StatusExpectationFailed && resp.Request.Header.Get("Expect") != "" && c.upload.again() {
+	if err == nil && resp.StatusCode == http.StatusExpectationFailed && resp.Request.Header.Get("Expect") != "" && c.upload.canResend() {
 		c.discard(resp)
 		c.opt.Header["Expect"] = []string{}
 		resp, ex, err = c.exchange(nil)
@@ -218,7 +223,7 @@ func (c *call) visit() (*http.Response, *exchange, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if login == nil || !c.upload.again() {
+	if login == nil || !c.upload.canResend() {
 		return resp, ex, nil
 	}
 	c.discard(resp)

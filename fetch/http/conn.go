@@ -162,7 +162,7 @@ func (c *conn) breakOff(err error, answered bool) error {
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
-	c.body.leave() // the transport waits until its Read returns
+	c.body.cancel() // the transport waits until its Read returns
 	c.mu.Unlock()
 	return c.Conn.Close()
 }
@@ -185,7 +185,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	case n == 0:
 		return 0, c.breakOff(err, ex == nil || ex.answered())
 	case ex == nil:
-		return 0, c.spokeFirst(p[:n])
+		return 0, c.unsolicited(p[:n])
 	}
 	take, bad := ex.receive(c, p[:n])
 	if take < n {
@@ -204,9 +204,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	return take, err
 }
 
-// spokeFirst returns the error of data that arrives without a request. On a new connection, that is
+// unsolicited returns the error of data that arrives without a request. On a new connection, that is
 // the greeting of a server of another protocol.
-func (c *conn) spokeFirst(octets []byte) error {
+func (c *conn) unsolicited(octets []byte) error {
 	c.mu.Lock()
 	of, isNew := c.of, !c.used && !c.asked
 	c.used = true

@@ -64,7 +64,7 @@ func TestHostileAnswers(t *testing.T) {
 			t.Errorf("%s: %.100q, %v (%v)", name, body, err, fetch.KindOf(err))
 		}
 		if err != nil && len(err.Error()) > 600 {
-			t.Errorf("%s: a message of %d octets", name, len(err.Error()))
+			t.Errorf("%s: the error message has %d bytes", name, len(err.Error()))
 		}
 	}
 	w := newNetwork(t, map[string]server{"a.example:80": says(interim(5) + document("x"))})
@@ -125,7 +125,7 @@ func FuzzFraming(f *testing.F) {
 			return
 		}
 		if again, _, _ := new(framing).head(octets[:n], &limits); again != n {
-			t.Fatalf("%d octets, then %d", n, again)
+			t.Fatalf("%d bytes, then %d", n, again)
 		}
 		src := bytes.NewReader(octets)
 		resp, err := http.ReadResponse(bufio.NewReader(src), &http.Request{Method: "GET"})

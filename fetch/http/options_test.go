@@ -98,7 +98,7 @@ func TestLocation(t *testing.T) {
 	}
 	w := newNetwork(t, map[string]server{"h.example:80": says(status("302 Moved", "body"))})
 	if body, _, err := get(t, w.fetcher(), "http://h.example/", &Options{AnyStatus: true}); err != nil || body != "body" {
-		t.Errorf("followed to nowhere: %q, %v", body, err)
+		t.Errorf("a redirect without a target: %q, %v", body, err)
 	}
 }
 

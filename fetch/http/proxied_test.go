@@ -44,7 +44,7 @@ func TestProxied(t *testing.T) {
 		}
 		res.Close()
 		if want := "GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\n"; !strings.HasPrefix(sent.String(), want) {
-			t.Errorf("%s was asked by %q", url, sent.String())
+			t.Errorf("%s was requested by %q", url, sent.String())
 		}
 	}
 	secret := &locator.FTP{Server: locator.Server{Login: &locator.Login{User: "me", Password: "canary", HasPassword: true}, HostPort: locator.HostPort{Host: "h"}}}

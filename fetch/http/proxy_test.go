@@ -53,7 +53,7 @@ func TestForwardProxy(t *testing.T) {
 			purposes = append(purposes, fmt.Sprintf("%s %d %v", t.Host, t.Purpose, t.Addr.IsValid()))
 		}
 		if got, want := strings.Join(purposes, ", "), "a.example 0 false, p.example 2 false, p.example 2 true, a.example 0 false"; got != want {
-			t.Errorf("asked about %s; want %s", got, want)
+			t.Errorf("the policy was called with %s; want %s", got, want)
 		}
 		plan, err := f.Explain(&fetch.Request{Locator: parse(t, "http://a.example:8080//x%2Fy?q")})
 		if err != nil || plan.Host != "p.example" || plan.Port != 3128 || plan.Steps[0].Send != strings.NewReplacer("Basic bWU6c2VjcmV0", "****", "other.example", "a.example:8080").Replace(want) {
@@ -118,10 +118,10 @@ func TestTunnel(t *testing.T) {
 			}
 		}
 		if len(connects) != 1 || connects[0] != "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\nProxy-Authorization: Basic bWU6Zm9yIHA=\r\n\r\n" {
-			t.Errorf("the proxy heard %q", connects)
+			t.Errorf("the proxy received %q", connects)
 		}
 		if heads := w.heads("a.example:443"); len(heads) != 2 || strings.Contains(heads[0], "Proxy") {
-			t.Errorf("the server heard %q", heads)
+			t.Errorf("the server received %q", heads)
 		}
 		if s := sent.String(); strings.Contains(s, "bWU6") || strings.Count(s, "****") != 3 || !strings.HasPrefix(received.String(), "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n") {
 			t.Errorf("traced %q, %q", s, received.String())
@@ -255,7 +255,7 @@ func TestSocks(t *testing.T) {
 	// Case 164: a host of more than 255 bytes is refused.
 	long := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: strings.Repeat("h", 256)}}}
 	if _, _, err := do(t.Context(), f, &fetch.Request{Locator: long}); fetch.KindOf(err) != fetch.ErrBadURL || len(asked) > 0 {
-		t.Errorf("a long host: %v", err)
+		t.Errorf("a host that is too long: %v", err)
 	}
 }
 

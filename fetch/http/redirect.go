@@ -42,7 +42,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 		return nil, c.statusError(a)
 	case c.locator.Secure && !next.Secure && !c.f.AllowDowngrade:
 		err = fetch.Fail(c.method, c.locator, fetch.ErrRefused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
-	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.again():
+	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.canResend():
 		err = fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, fmt.Errorf("cannot follow the redirect: %w", ErrRewind))
 	}
 	if err != nil {
@@ -59,11 +59,11 @@ func (c *call) follow(a *answer) (*hop, error) {
 		}
 	}
 	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head, SentOn: c.upload != nil})
-	return &hop{locator: next, from: c.onward(a)}, nil
+	return &hop{locator: next, from: c.redirectProvenance(a)}, nil
 }
 
-// onward returns the provenance of the target of a redirect.
-func (c *call) onward(a *answer) fetch.Provenance {
+// redirectProvenance returns the provenance of the target of a redirect.
+func (c *call) redirectProvenance(a *answer) fetch.Provenance {
 	from := fetch.Provenance{Kind: fetch.OriginRedirect, By: c.locator, Peer: a.peer.Addr()}
 	if known := fetch.KnownAddrs(c.locator.Host); known != nil && !from.Peer.IsValid() {
 		from.Peer = known[0] // known even through a proxy
@@ -84,8 +84,8 @@ func (c *call) newMethod(code int) fetch.Op {
 	return c.method
 }
 
-// opThere returns the operation that a redirect requires at its target; empty for a fetch.
-func (c *call) opThere(code int) string {
+// redirectOp returns the operation that a redirect requires at its target; empty for a fetch.
+func (c *call) redirectOp(code int) string {
 	op := cmp.Or(c.opt.Verb, string(c.newMethod(code)))
 	if op == http.MethodGet {
 		return ""

@@ -92,11 +92,11 @@ func TestRedirectLimit(t *testing.T) {
 	_, _, err := get(t, f, "http://a.example/loop", nil)
 	var ref *fetch.Referral
 	if fetch.KindOf(err) != fetch.ErrMoved || !errors.As(err, &ref) || ref.To.String() != "http://a.example/loop" {
-		t.Errorf("none: %v", err)
+		t.Errorf("without a Location: %v", err)
 	}
 	_, res, err := get(t, f, "http://a.example/loop", &Options{AnyStatus: true})
 	if err != nil || res.Info.(*Info).StatusCode != http.StatusFound {
-		t.Errorf("none, any status: %v", err)
+		t.Errorf("without a Location, with AnyStatus: %v", err)
 	}
 }
 
@@ -238,7 +238,7 @@ func TestKeptConnectionIsNotPassedOn(t *testing.T) {
 	}
 	for _, head := range w.heads("inside.example:80") {
 		if !strings.HasPrefix(head, "GET /mine ") {
-			t.Errorf("came: %q", head)
+			t.Errorf("received: %q", head)
 		}
 	}
 	if n := len(w.heads("inside.example:80")); n != 100 {

@@ -33,8 +33,8 @@ var ownFields = []string{
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Host", "Expect",
 }
 
-// openFields may be sent to every server that a redirect leads to.
-var openFields = []string{"User-Agent", "Accept", "Accept-Encoding", "Accept-Language"}
+// publicFields may be sent to every server that a redirect leads to.
+var publicFields = []string{"User-Agent", "Accept", "Accept-Encoding", "Accept-Language"}
 
 // checkOptions refuses options that would make an invalid HTTP request.
 func (c *call) checkOptions() error {
@@ -211,7 +211,7 @@ func (c *call) header(resumed *rest) http.Header {
 		switch {
 		case slices.Contains(ownFields, name):
 		case name == "Content-Type" && c.upload == nil && c.dropped:
-		case c.isTrusted(), slices.Contains(openFields, name), name == "Content-Type" && c.upload != nil:
+		case c.isTrusted(), slices.Contains(publicFields, name), name == "Content-Type" && c.upload != nil:
 			h[name] = slices.Clone(values)
 		}
 	}

@@ -78,7 +78,7 @@ func (f *Fetcher) retries() int {
 
 // mayRepeat implements the policy of [Fetcher.Retries].
 func (c *call) mayRepeat(resp *http.Response, err error) bool {
-	if c.ctx.Err() != nil || !idempotent(c.verb()) || !c.upload.again() {
+	if c.ctx.Err() != nil || !idempotent(c.verb()) || !c.upload.canResend() {
 		return false
 	}
 	asked := c.f.Retries > 0

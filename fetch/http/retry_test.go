@@ -171,6 +171,6 @@ func TestClient(t *testing.T) {
 	r, _ := http.NewRequestWithContext(context.WithValue(t.Context(), exchangeKey{}, &exchange{}), "GET", "file:///etc/passwd", nil)
 	if resp, err := c.Do(r); err == nil {
 		resp.Body.Close()
-		t.Error("file: was fetched")
+		t.Error("a file URL was fetched")
 	}
 }

@@ -87,7 +87,7 @@ func TestTLS(t *testing.T) {
 	port = uint16(plain.Listener.Addr().(*net.TCPAddr).Port)
 	f := newNetwork(t, nil).fetcher(func(f *Fetcher) { f.Env = nil })
 	if _, _, err := get(t, f, "https://127.0.0.1:"+strconv.Itoa(int(port))+"/", nil); err == nil {
-		t.Error("TLS with a server that has none")
+		t.Error("TLS succeeded with a server without TLS")
 	}
 }
 

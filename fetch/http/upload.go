@@ -30,7 +30,7 @@ type upload struct {
 
 	mu      sync.Mutex
 	current *attempt
-	touched bool  // r has been read from
+	started bool  // r has been read from
 	traced  int64 // how many bytes have been reported to the Trace
 	err     error // the read error of r
 }
@@ -77,32 +77,32 @@ func (u *upload) put(r *http.Request, l locator.Locator) error {
 	return nil
 }
 
-// again reports whether all of u can be sent once more.
-func (u *upload) again() bool {
+// canResend reports whether all of u can be sent once more.
+func (u *upload) canResend() bool {
 	if u == nil {
 		return true
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.seek != nil || !u.touched
+	return u.seek != nil || !u.started
 }
 
 // attempt ends the current attempt and starts another at the beginning of u.
 func (u *upload) attempt() (io.ReadCloser, error) {
-	if !u.again() {
+	if !u.canResend() {
 		return nil, ErrRewind
 	}
 	u.stop()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.touched {
+	if u.started {
 		if _, err := u.seek.Seek(u.start, io.SeekStart); err != nil {
 			u.err = err
 			return nil, err
 		}
-		u.touched = false
+		u.started = false
 	}
-	u.current = &attempt{u: u, gone: make(chan struct{})}
+	u.current = &attempt{u: u, canceled: make(chan struct{})}
 	return u.current, nil
 }
 
@@ -112,7 +112,7 @@ func (u *upload) stop() {
 		return
 	}
 	u.mu.Lock()
-	u.current.leave()
+	u.current.cancel()
 	u.current = nil
 	u.mu.Unlock()
 	if u.size >= 0 {
@@ -143,16 +143,16 @@ func (u *upload) failure() error {
 
 // An attempt is one sending of an upload.
 type attempt struct {
-	u    *upload
-	at   int64 // bytes read
-	once sync.Once
-	gone chan struct{} // closed when the attempt is over
+	u        *upload
+	at       int64 // bytes read
+	once     sync.Once
+	canceled chan struct{} // closed when the attempt is over
 }
 
-// leave ends an attempt. Read returns, even if the underlying reader hangs.
-func (a *attempt) leave() {
+// cancel ends an attempt. Read returns, even if the underlying reader hangs.
+func (a *attempt) cancel() {
 	if a != nil {
-		a.once.Do(func() { close(a.gone) })
+		a.once.Do(func() { close(a.canceled) })
 	}
 }
 
@@ -175,7 +175,7 @@ func (a *attempt) Read(p []byte) (int, error) {
 	select {
 	case r := <-done:
 		return copy(p, r.octets), r.err
-	case <-a.gone:
+	case <-a.canceled:
 		return 0, errAbandoned
 	case <-a.u.ctx.Done():
 		return 0, context.Cause(a.u.ctx)
@@ -188,7 +188,7 @@ func (a *attempt) read(p []byte) (int, error) {
 	defer u.reading.Unlock()
 	u.mu.Lock()
 	mine := u.current == a
-	u.touched = u.touched || mine
+	u.started = u.started || mine
 	u.mu.Unlock()
 	if !mine {
 		return 0, errAbandoned

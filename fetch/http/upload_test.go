@@ -216,7 +216,7 @@ func TestExpectationFailed(t *testing.T) {
 				t.Errorf("%q, %+v, %v", got, res, err)
 			}
 			if !again && (err != nil || res.Info.(*Info).StatusCode != 417) {
-				t.Errorf("a body that is gone: %+v, %v", res, err)
+				t.Errorf("a body that cannot be sent again: %+v, %v", res, err)
 			}
 		})
 	}

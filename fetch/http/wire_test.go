@@ -280,7 +280,7 @@ func TestChunkLines(t *testing.T) {
 				for range 2 {
 					body, _, err := do(ctx, f, &fetch.Request{Locator: parse(t, "http://a.example/")})
 					if err != nil || body != "a\nb\n" {
-						t.Errorf("%s, %d octets at a time: %q, %v", name, step, body, err)
+						t.Errorf("%s, %d bytes at a time: %q, %v", name, step, body, err)
 					}
 				}
 				want := []string{head, tc.trailer, head, tc.trailer}

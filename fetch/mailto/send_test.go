@@ -176,7 +176,7 @@ func checkFault(t *testing.T, srv *testserver.SMTP, err error, kinds []fetch.Err
 	case err == nil:
 		// After EHLO, HELO is tried.
 		if len(srv.Mail()) != 1 || !strings.Contains(srv.Transcript().String(), "HELO localhost") {
-			t.Errorf("no error, %d messages\n%.2000s", len(srv.Mail()), srv.Transcript())
+			t.Errorf("no error, but %d messages\n%.2000s", len(srv.Mail()), srv.Transcript())
 		}
 	case !errors.As(err, &e) || !slices.Contains(kinds, e.Kind):
 		t.Errorf("%v, want one of %v", err, kinds)
@@ -212,7 +212,7 @@ func TestCutReply(t *testing.T) {
 				srv.On(command, 1, testserver.Reply(reply), testserver.Truncate(int64(n)))
 				_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(letter))
 				if !errors.Is(err, fetch.ErrConnectionFailed) {
-					t.Errorf("%s, %d octets of a reply: %v", command, n, err)
+					t.Errorf("%s, %d bytes of a reply: %v", command, n, err)
 				}
 			})
 		}
@@ -427,7 +427,7 @@ func TestSendTrace(t *testing.T) {
 		}
 		want := "EHLO localhost\r\nSTARTTLS\r\nEHLO localhost\r\nMAIL FROM:<joe@example.com> BODY=8BITMIME\r\nRCPT TO:<a@b>\r\nDATA\r\nQUIT\r\n"
 		if sent.String() != want || !strings.HasSuffix(received.String(), "250 Accepted.\r\n221 Goodbye.\r\n") || body < attrs.Size {
-			t.Errorf("%q\n%q\n%d octets of %d", sent.String(), received.String(), body, attrs.Size)
+			t.Errorf("%q\n%q\n%d bytes of %d", sent.String(), received.String(), body, attrs.Size)
 		}
 	})
 }

@@ -200,7 +200,7 @@ func TestCutListings(t *testing.T) {
 					for after := range body.octets {
 						err := body.cut(after, get)
 						if err == nil || !strings.HasPrefix(want, whole) {
-							w.Fatalf("after %d of %d octets %q, %v", after, body.octets, whole, err)
+							w.Fatalf("after %d of %d bytes %q, %v", after, body.octets, whole, err)
 						}
 						w.fails(fmt.Sprintf("cut after %d octets", after), err, fetch.ErrTruncated, fetch.ErrConnectionFailed)
 						var items []fetch.Item
@@ -209,7 +209,7 @@ func TestCutListings(t *testing.T) {
 							return err
 						})
 						if err == nil || len(items) > strings.Count(want, "\n") {
-							w.Fatalf("after %d of %d octets %d items, %v", after, body.octets, len(items), err)
+							w.Fatalf("after %d of %d bytes %d items, %v", after, body.octets, len(items), err)
 						}
 					}
 				})
@@ -234,7 +234,7 @@ func TestCutArticles(t *testing.T) {
 		for after := range body.octets {
 			err := body.cut(after, get)
 			if err == nil || !strings.HasPrefix(want, whole) {
-				w.Fatalf("after %d of %d octets %q, %v", after, body.octets, whole, err)
+				w.Fatalf("after %d of %d bytes %q, %v", after, body.octets, whole, err)
 			}
 			w.fails(fmt.Sprintf("cut after %d octets", after), err, fetch.ErrTruncated, fetch.ErrConnectionFailed)
 		}

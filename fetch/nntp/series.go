@@ -76,7 +76,8 @@ func (b *series) Close() error {
 	return nil
 }
 
-// newHeads is an overview made of the headers of articles.
+// newHeads returns the Body of a group without an overview. It generates the overview from the headers
+// of the articles.
 func newHeads(a *access, s *session, list []span, free func(*session)) *series {
 	b := &series{pipeline: pipeline{a: a, s: s, verb: fetch.OpHEAD, want: 221, left: list}, free: free}
 	b.fill = func() error {

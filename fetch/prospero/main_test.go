@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// parse is a URL as a user may type it.
+// parse parses a URL as tolerantly as one typed by a user.
 func parse(t testing.TB, url string) locator.Locator {
 	t.Helper()
 	ref, err := locator.Parser{Tolerate: locator.TolerateAll}.Parse(url)
@@ -34,22 +34,22 @@ func parse(t testing.TB, url string) locator.Locator {
 	return ref.Locator
 }
 
-// bubble runs f with a clock of its own.
+// bubble runs f as a subtest with a fake clock.
 func bubble(t *testing.T, name string, f func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
-// world is a network with one test server at its usual port.
-type world struct {
+// fixture is a network with one test server at its usual port.
+type fixture struct {
 	*testing.T
 	srv   *testserver.Prospero
 	env   fetch.Env
 	notes []string
 }
 
-func newWorld(t *testing.T, configure func(*testserver.Prospero)) *world {
+func newFixture(t *testing.T, configure func(*testserver.Prospero)) *fixture {
 	t.Helper()
-	w := &world{T: t}
+	w := &fixture{T: t}
 	w.srv = testserver.NewProspero(t, func(s *testserver.Prospero) {
 		s.InMemory = true
 		configure(s)
@@ -58,13 +58,13 @@ func newWorld(t *testing.T, configure func(*testserver.Prospero)) *world {
 	return w
 }
 
-// fetch fetches a path of the server, without the slash behind the host.
-func (w *world) fetch(path string) (*fetch.Resource, error) {
+// fetch fetches a path of the server. The path does not include the slash after the host.
+func (w *fixture) fetch(path string) (*fetch.Resource, error) {
 	w.Helper()
 	return w.do(&fetch.Request{Locator: parse(w, "prospero://127.0.0.1/"+path)})
 }
 
-func (w *world) do(req *fetch.Request) (*fetch.Resource, error) {
+func (w *fixture) do(req *fetch.Request) (*fetch.Resource, error) {
 	ctx := fetch.WithTrace(w.Context(), &fetch.Trace{Note: func(text string) { w.notes = append(w.notes, text) }})
 	res, err := (&Fetcher{Env: &w.env}).Fetch(ctx, req)
 	if err == nil {
@@ -73,8 +73,8 @@ func (w *world) do(req *fetch.Request) (*fetch.Resource, error) {
 	return res, err
 }
 
-// items fetches a directory and lists it: names with their URLs.
-func (w *world) items(path string) ([]fetch.Item, error) {
+// items fetches a directory and returns its Items.
+func (w *fixture) items(path string) ([]fetch.Item, error) {
 	w.Helper()
 	res, err := w.fetch(path)
 	if err != nil {
@@ -96,7 +96,7 @@ func collect(res *fetch.Resource) (all []fetch.Item, err error) {
 	return all, nil
 }
 
-// names are those of items, in order.
+// names returns the names of items, in order.
 func names(items []fetch.Item) string {
 	var list []string
 	for _, it := range items {
@@ -105,29 +105,29 @@ func names(items []fetch.Item) string {
 	return strings.Join(list, " ")
 }
 
-// noted wants a note with a text in it.
-func (w *world) noted(text string) {
+// noted checks that a note contains text.
+func (w *fixture) noted(text string) {
 	w.Helper()
 	if !strings.Contains(strings.Join(w.notes, "\n"), text) {
-		w.Errorf("no note says %q:\n%s", text, strings.Join(w.notes, "\n"))
+		w.Errorf("no note contains %q; the notes are:\n%s", text, strings.Join(w.notes, "\n"))
 	}
 }
 
-// sent are the lines that clients sent, as the server saw them.
-func (w *world) sent() string {
+// sent returns the lines that clients sent.
+func (w *fixture) sent() string {
 	return strings.Join(w.srv.Transcript().From(testserver.FromClient), "\n")
 }
 
-// wantKind wants an error of a kind that says something.
+// wantKind checks the kind and text of an error.
 func wantKind(t *testing.T, err error, kind fetch.ErrorKind, text string) {
 	t.Helper()
 	var e *fetch.Error
 	if !errors.As(err, &e) || e.Kind != kind || !strings.Contains(err.Error(), text) {
-		t.Errorf("%v; want an error of kind %q that says %q", err, kind, text)
+		t.Errorf("%v; want an error of kind %q that contains %q", err, kind, text)
 	}
 }
 
-// recorded is the text of the first answer of a trace.
+// recorded returns the text of the first answer of a trace.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
 	var a ardp.Assembly
@@ -154,15 +154,14 @@ func recorded(t testing.TB, name string) string {
 	return string(text)
 }
 
-// rogue is a server made by hand: it calls hear with each packet that comes, in
-// the goroutine of its own socket.
+// rogue is a hostile server. It calls the function hear with each packet that arrives.
 type rogue struct {
 	net.PacketConn
 	network memnet.Network
 	heard   int
 }
 
-// newRogue starts a rogue that ends with the test; hear sends answers by say.
+// newRogue starts a rogue that ends with the test. hear sends answers with say.
 func newRogue(t *testing.T, hear func(p *rogue, q *ardp.Packet, from net.Addr)) *rogue {
 	t.Helper()
 	p := new(rogue)
@@ -193,14 +192,14 @@ func newRogue(t *testing.T, hear func(p *rogue, q *ardp.Packet, from net.Addr)) 
 // say sends a packet to a client.
 func (p *rogue) say(to net.Addr, answer *ardp.Packet) { p.WriteTo(answer.Append(nil), to) }
 
-// env leads to the rogue whatever is dialled.
+// env returns an Env that connects to the rogue for any address.
 func (p *rogue) env() *fetch.Env {
 	return &fetch.Env{Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return p.network.Dial(ctx, network, "127.0.0.1:1525")
 	}}
 }
 
-// read fetches and reads to the end.
+// read fetches a locator and reads the body to the end.
 func read(ctx context.Context, env *fetch.Env, l locator.Locator) (string, error) {
 	res, err := (&Fetcher{Env: env}).Fetch(ctx, &fetch.Request{Locator: l})
 	if err != nil {

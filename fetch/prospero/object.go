@@ -66,7 +66,7 @@ func (c *call) advice(attributes []proto.Attribute, a *answer, shown []string) *
 		Advice: "the server sent no access method, only attributes",
 	}
 	if len(shown) > 0 {
-		res.Advice = "the server offers access by " + strings.Join(shown, ", ") + ", which is not used because a server chose it"
+		res.Advice = "the server offers only access methods that are not supported or not allowed: " + strings.Join(shown, ", ")
 	}
 	return res
 }

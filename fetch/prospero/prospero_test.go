@@ -16,12 +16,11 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestRecordedLinks gives the links of a recorded directory, which has one of
-// every kind, their URLs.
+// TestRecordedLinks checks the URLs of a recorded directory, which has one link of each kind.
 func TestRecordedLinks(t *testing.T) {
 	for _, trace := range []string{"virtual-links", "virtual-links-expand"} {
 		bubble(t, trace, func(t *testing.T) {
-			w := newWorld(t, func(*testserver.Prospero) {})
+			w := newFixture(t, func(*testserver.Prospero) {})
 			w.srv.On("LIST", 1, testserver.Reply(recorded(t, trace)))
 			items, err := w.items("/links")
 			if err != nil {
@@ -66,10 +65,10 @@ filtered menu prospero://a.example.org//pub/f
 	}
 }
 
-// TestRecordedAnswers fetches as the server of 1994 answered.
+// TestRecordedAnswers fetches with the recorded answers of the server of 1994.
 func TestRecordedAnswers(t *testing.T) {
 	bubble(t, "attributes", func(t *testing.T) {
-		w := newWorld(t, func(*testserver.Prospero) {})
+		w := newFixture(t, func(*testserver.Prospero) {})
 		w.srv.On("LIST", 0, testserver.Reply(recorded(t, "dirlist-attributes")))
 		items, err := w.items("AFTP/pub")
 		if err != nil || names(items) != "empty README odd names docs" {
@@ -85,7 +84,7 @@ func TestRecordedAnswers(t *testing.T) {
 	})
 	bubble(t, "contents", func(t *testing.T) {
 		for trace, want := range map[string]string{"contents-text": "Hello from Prospero.\nIt's a test.\n", "contents-empty": ""} {
-			w := newWorld(t, func(*testserver.Prospero) {})
+			w := newFixture(t, func(*testserver.Prospero) {})
 			w.srv.On("LIST", 0, testserver.Reply("FAILURE NOT-A-DIRECTORY\n"))
 			w.srv.On("GET-OBJECT-INFO", 1, testserver.Reply(recorded(t, "goi-access-method")))
 			w.srv.On("GET-OBJECT-INFO", 2, testserver.Reply(recorded(t, trace)))
@@ -103,7 +102,7 @@ func TestRecordedAnswers(t *testing.T) {
 		for trace, kind := range map[string]fetch.ErrorKind{
 			"notauthorized": fetch.ErrPermission, "archie-v5-toomany": fetch.ErrPermission, "unknown-command": fetch.ErrProtocol, "crlf": fetch.ErrProtocol,
 		} {
-			w := newWorld(t, func(*testserver.Prospero) {})
+			w := newFixture(t, func(*testserver.Prospero) {})
 			w.srv.On("LIST", 0, testserver.Reply(recorded(t, trace)))
 			_, err := w.fetch("x")
 			wantKind(t, err, kind, "LIST prospero://127.0.0.1/x: ")
@@ -134,10 +133,10 @@ func usual(s *testserver.Prospero) {
 	s.Content, s.Methods, s.Forbidden = files(), methods, []string{"pub/secret"}
 }
 
-// TestObjects resolves objects to what their access methods say.
+// TestObjects resolves objects by their access methods.
 func TestObjects(t *testing.T) {
 	bubble(t, "contents", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		for path, want := range map[string]string{"/pub/motd.txt": "hello\n", "AFTP/pub/a%20b/it's": "odd", "pub/motd.txt": "hello\n"} {
 			res, err := w.fetch(path)
 			if err != nil {
@@ -165,7 +164,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 		}
 	})
 	bubble(t, "referral", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		_, err := w.fetch("/pub/ftp")
 		var ref *fetch.Referral
 		if !errors.As(err, &ref) || ref.To.String() != "ftp://ftp.example.org:2121/pub/ftp;type=i" || ref.From.Kind != fetch.OriginRemote || ref.From.Peer.String() != "127.0.0.1" {
@@ -174,7 +173,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 		wantKind(t, err, fetch.ErrMoved, "ftp://ftp.example.org")
 	})
 	bubble(t, "advice", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		for path, want := range map[string]string{
 			"/pub/local": "file://127.0.0.1/etc/passwd (LOCAL), nfs://127.0.0.1/export/pub/local (NFS), RCP '' '' '' ''",
 			"/pub/bare":  "no access method",
@@ -189,7 +188,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 		}
 	})
 	bubble(t, "failures", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		_, err := w.fetch("/pub/missing")
 		wantKind(t, err, fetch.ErrNotFound, "GET-OBJECT-INFO prospero://127.0.0.1//pub/missing: FAILURE NOT-FOUND")
 		_, err = w.fetch("/pub/secret")
@@ -206,7 +205,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE TAGGED\n":  fetch.ErrProtocol,
 			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE":           fetch.ErrTruncated,
 		} {
-			w := newWorld(t, func(s *testserver.Prospero) {
+			w := newFixture(t, func(s *testserver.Prospero) {
 				s.Content = files()
 				s.Methods = func(string) []testserver.ProsperoMethod {
 					return []testserver.ProsperoMethod{{Name: "PROSPERO-CONTENTS"}, {Name: "AFTP"}}
@@ -220,7 +219,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 	})
 	bubble(t, "silence at the contents", func(t *testing.T) {
 		for methods, kind := range map[string]fetch.ErrorKind{"PROSPERO-CONTENTS AFTP": fetch.ErrMoved, "PROSPERO-CONTENTS LOCAL": fetch.ErrTimeout, "PROSPERO-CONTENTS": fetch.ErrTimeout} {
-			w := newWorld(t, func(s *testserver.Prospero) {
+			w := newFixture(t, func(s *testserver.Prospero) {
 				s.Content = files()
 				s.Methods = func(string) (list []testserver.ProsperoMethod) {
 					for name := range strings.FieldsSeq(methods) {
@@ -232,14 +231,14 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 			w.srv.On("GET-OBJECT-INFO", 2, testserver.Silence())
 			_, err := w.fetch("/pub/motd.txt")
 			wantKind(t, err, kind, "")
-			w.noted("the server does not send the contents: no answer")
+			w.noted("the server does not send the contents: timed out after 60s: no reply")
 			w.srv.Close()
 		}
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		w.srv.On("GET-OBJECT-INFO", 2, testserver.Reply("FAILURE NOT-AUTHORIZED\n"))
 		_, err := w.fetch("/pub/motd.txt")
 		wantKind(t, err, fetch.ErrPermission, "")
-		// The caller's own time is not the server's silence.
+		// A timeout of the caller's context is different from silence of the server.
 		w.srv.On("GET-OBJECT-INFO", 3, testserver.Silence())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -252,7 +251,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 		}
 	})
 	bubble(t, "contents in parts", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		w.srv.On("GET-OBJECT-INFO", 2, testserver.Reply("VERSION 5 x\nWARNING MESSAGE 'be quick'\nATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE TAGGED 'the tag' 'a b'\n"+
 			"ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE '9 bytes' and more words\nATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA ''\nATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA c\n"))
 		res, err := w.fetch("/pub/motd.txt")
@@ -266,7 +265,7 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 	})
 }
 
-// TestFields sends what the fields of a URL say.
+// TestFields checks the commands for the fields of a URL.
 func TestFields(t *testing.T) {
 	for path, want := range map[string]string{
 		"AFTP/pub;OBJECT-VERSION=3":           "DIRECTORY ASCII AFTP'/pub' 3\nLIST",
@@ -276,8 +275,8 @@ func TestFields(t *testing.T) {
 		"AFTP/pub;OBJECT-VERSION=x;a%20b=%27": "DIRECTORY ASCII AFTP'/pub'\nSELECT OBJECT FIELD OBJECT-VERSION SEQUENCE x\nSELECT OBJECT FIELD a' b' SEQUENCE ''''\nLIST",
 	} {
 		bubble(t, path, func(t *testing.T) {
-			w := newWorld(t, usual)
-			if _, err := w.fetch(path); err != nil && !errors.Is(err, fetch.ErrProtocol) { // the server knows ASCII names only
+			w := newFixture(t, usual)
+			if _, err := w.fetch(path); err != nil && !errors.Is(err, fetch.ErrProtocol) { // the server supports ASCII names only
 				t.Error(err)
 			}
 			if !strings.Contains(w.sent(), want) {
@@ -287,7 +286,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestForwarding follows where servers send a request, within limits.
+// TestForwarding follows forwards and redirects, within limits.
 func TestForwarding(t *testing.T) {
 	forward := func(s *testserver.Prospero) {
 		usual(s)
@@ -300,7 +299,7 @@ func TestForwarding(t *testing.T) {
 		}
 	}
 	bubble(t, "followed", func(t *testing.T) {
-		w := newWorld(t, forward)
+		w := newFixture(t, forward)
 		var targets []string
 		w.env.Allow = func(_ context.Context, target fetch.Target) error {
 			if !target.Addr.IsValid() {
@@ -316,7 +315,7 @@ func TestForwarding(t *testing.T) {
 			t.Errorf("forwarded to %s", got)
 		}
 		if got := fmt.Sprint(targets); got != "[127.0.0.1 false 127.0.0.1 true localhost true]" {
-			t.Errorf("Allow was asked about %s", got)
+			t.Errorf("Allow was called with %s", got)
 		}
 		_, err = w.fetch("/circle")
 		wantKind(t, err, fetch.ErrTooManyHops, "prospero://127.0.0.1//circle")
@@ -333,7 +332,7 @@ func TestForwarding(t *testing.T) {
 		wantKind(t, err, fetch.ErrBadURL, "LF")
 	})
 	bubble(t, "redirected", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		other := testserver.NewProspero(t, func(s *testserver.Prospero) { usual(s); s.Network = w.srv.Network })
 		w.srv.On("LIST", 1, testserver.SendTo(other.Addr))
 		items, err := w.items("/pub")
@@ -355,7 +354,7 @@ func TestForwarding(t *testing.T) {
 	})
 }
 
-// TestUnions merges union links, each once.
+// TestUnions checks that each directory of a union link is merged once.
 func TestUnions(t *testing.T) {
 	union := func(hsoname string) testserver.ProsperoLink {
 		return testserver.ProsperoLink{Kind: "U", Target: "DIRECTORY", Name: "u", HSOName: hsoname}
@@ -364,7 +363,7 @@ func TestUnions(t *testing.T) {
 		return testserver.ProsperoLink{Name: name, HSOName: "/" + name}
 	}
 	bubble(t, "merged", func(t *testing.T) {
-		w := newWorld(t, func(s *testserver.Prospero) {
+		w := newFixture(t, func(s *testserver.Prospero) {
 			s.Links = map[string][]testserver.ProsperoLink{
 				"all":  {file("first"), union("/one"), union("/missing"), union("/one"), union("/all"), {Kind: "U", Name: "x", Host: "h(x)"}, {Kind: "I", Name: "hidden", HSOName: "/h"}, file("last")},
 				"one":  {file("in-one"), union("/two")},
@@ -389,7 +388,7 @@ func TestUnions(t *testing.T) {
 		}
 	})
 	bubble(t, "bounded", func(t *testing.T) {
-		w := newWorld(t, func(s *testserver.Prospero) {
+		w := newFixture(t, func(s *testserver.Prospero) {
 			s.Links = map[string][]testserver.ProsperoLink{}
 			for i := range 200 {
 				s.Links[fmt.Sprintf("deep%d", i)] = []testserver.ProsperoLink{union(fmt.Sprintf("/deep%d", i+1))}
@@ -420,10 +419,10 @@ func TestUnions(t *testing.T) {
 	})
 }
 
-// TestVersion1 asks a server from before 1993.
+// TestVersion1 uses a server from before 1993.
 func TestVersion1(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		w := newWorld(t, func(s *testserver.Prospero) {
+		w := newFixture(t, func(s *testserver.Prospero) {
 			usual(s)
 			s.OnlyVersion1 = true
 			s.Links = map[string][]testserver.ProsperoLink{"pub": {{Name: "x", Target: "EXTERNAL", Host: "ftp.example.org", HSOName: "/x", Methods: []testserver.ProsperoMethod{{Name: "AFTP", Args: []string{"TEXT"}}}}}}
@@ -449,7 +448,7 @@ func TestVersion1(t *testing.T) {
 // TestArchie searches an index by URL.
 func TestArchie(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		w := newWorld(t, func(s *testserver.Prospero) { s.Content, s.Site = files(), "ftp.example.org(2121)" })
+		w := newFixture(t, func(s *testserver.Prospero) { s.Content, s.Site = files(), "ftp.example.org(2121)" })
 		items, err := w.items("ARCHIE/MATCH(20,100,100,0,=)/motd.txt")
 		if err != nil || len(items) != 1 || items[0].Locator.String() != "ftp://ftp.example.org:2121/pub/motd.txt;type=i" || items[0].Size != 6 {
 			t.Errorf("%+v, %v", items, err)
@@ -473,7 +472,7 @@ func TestArchie(t *testing.T) {
 		_, err = w.fetch("ARCHIE/OTHER")
 		wantKind(t, err, fetch.ErrNotFound, "NOT-A-DIRECTORY")
 		if strings.Contains(w.sent(), "GET-OBJECT-INFO") {
-			t.Error("a search was done twice")
+			t.Error("the search was sent twice, want once")
 		}
 
 		res, err := w.fetch("ARCHIE/MATCH(20,100,100,0,=)/")
@@ -481,7 +480,7 @@ func TestArchie(t *testing.T) {
 			t.Fatalf("%+v, %v", res, err)
 		}
 		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.ErrNoOctets) {
-			t.Errorf("its octets: %v", err)
+			t.Errorf("reading the body: %v", err)
 		}
 		res, err = w.do(&fetch.Request{Locator: res.Locator, Query: "motd.txt"})
 		if err != nil {
@@ -495,22 +494,22 @@ func TestArchie(t *testing.T) {
 	})
 }
 
-// TestTiming has ARDP's timers, by the clock of the bubble.
+// TestTiming checks the timers of ARDP with a fake clock.
 func TestTiming(t *testing.T) {
 	bubble(t, "silence", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		w.srv.On("INCOMING", 0, testserver.Lose())
 		start := time.Now()
 		var sent []time.Duration
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func([]byte) { sent = append(sent, time.Since(start)) }})
 		_, err := (&Fetcher{Env: &w.env}).Fetch(ctx, &fetch.Request{Locator: parse(t, "prospero://127.0.0.1/x")})
-		wantKind(t, err, fetch.ErrTimeout, "no answer")
+		wantKind(t, err, fetch.ErrTimeout, "no reply")
 		if got := fmt.Sprint(sent); got != "[0s 4s 12s 28s 1m0s]" { // the last is the cancel
 			t.Errorf("sent at %s", got)
 		}
 	})
 	bubble(t, "wait", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		w.srv.On("LIST", 1, testserver.Wait(150*time.Second, 3), testserver.Delay(110*time.Second))
 		start := time.Now()
 		items, err := w.items("/pub")
@@ -524,7 +523,7 @@ func TestTiming(t *testing.T) {
 		}
 	})
 	bubble(t, "a wait for ever", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		w.srv.On("LIST", 1, testserver.Wait(18*time.Hour, 0), testserver.Silence())
 		start := time.Now()
 		_, err := w.fetch("/pub")
@@ -534,7 +533,7 @@ func TestTiming(t *testing.T) {
 		}
 	})
 	bubble(t, "refused", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		w.srv.On("LIST", 1, testserver.Refuse())
 		_, err := w.fetch("/pub")
 		wantKind(t, err, fetch.ErrUnreachable, "refused")
@@ -543,7 +542,7 @@ func TestTiming(t *testing.T) {
 		wantKind(t, err, fetch.ErrUnreachable, "refused")
 	})
 	bubble(t, "cancel", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		w.srv.On("LIST", 1, testserver.Silence())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -551,7 +550,7 @@ func TestTiming(t *testing.T) {
 		wantKind(t, err, fetch.ErrTimeout, "")
 		synctest.Wait()
 		if !w.srv.Transcript().Has(testserver.FromClient, "(cancel)") {
-			t.Errorf("the server was not told:\n%s", w.srv.Transcript())
+			t.Errorf("the client did not cancel the request:\n%s", w.srv.Transcript())
 		}
 	})
 }
@@ -568,7 +567,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, want := range []string{"bytes 1-2     06ca      connection id 1738", "DIRECTORY ASCII '/pros/name' 2\n", "GET-OBJECT-INFO #ALL ASCII '/pros/name' 2"} {
 		if !strings.Contains(got.String(), want) {
-			t.Errorf("%q is not in:\n%s", want, got.String())
+			t.Errorf("the plan does not contain %q:\n%s", want, got.String())
 		}
 	}
 	if p.Network != "udp" || p.Host != "host.dom" || p.Port != 1525 {

@@ -33,7 +33,7 @@ func TestLargeDirectory(t *testing.T) {
 		for i := range 10_000 {
 			content[fmt.Sprintf("big/file-%05d.txt", i)] = &fstest.MapFile{}
 		}
-		w := newWorld(t, func(s *testserver.Prospero) { s.Content = content })
+		w := newFixture(t, func(s *testserver.Prospero) { s.Content = content })
 		w.srv.On("PACKET", 0, testserver.Loss(10, 1))
 		w.srv.On("INCOMING", 0, testserver.Loss(10, 2))
 		start := time.Now()
@@ -47,40 +47,39 @@ func TestLargeDirectory(t *testing.T) {
 			}
 		}
 		if took := time.Since(start); took > 2*time.Minute { // 6m36s without early acknowledgements
-			t.Errorf("it took %v", took)
+			t.Errorf("took %v of the fake clock, which is too long", took)
 		}
 	})
 }
 
-// TestLossTakesLittleTime fetches a document of 1019 packets, of which one in ten
-// is lost: the client waits about as long as the server's own pause, a second, and
-// what has come once is not sent again and again. Times are those of the bubble.
+// TestLossTakesLittleTime fetches a document of 1019 packets, of which one in ten is lost. The client
+// must wait about as long as the server's own pause, a second, and packets must not be repeated
+// needlessly. The clock is fake.
 func TestLossTakesLittleTime(t *testing.T) {
 	const packets = 1019
 	big := bytes.Repeat([]byte("0123456789"), packets*ardp.MaxData/10-20)
 	for seed := range uint64(4) {
 		bubble(t, fmt.Sprint(seed), func(t *testing.T) {
-			w := newWorld(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"big": {Data: big}} })
+			w := newFixture(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"big": {Data: big}} })
 			w.srv.On("PACKET", 0, testserver.Loss(10, seed))
 			received := 0
 			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func([]byte) { received++ }})
 			start := time.Now()
 			got, err := read(ctx, &w.env, parse(t, "prospero://127.0.0.1//big"))
 			if got != string(big) || err != nil {
-				t.Fatalf("%d octets, %v", len(got), err)
+				t.Fatalf("%d bytes, %v", len(got), err)
 			}
 			if took := time.Since(start); took > 25*time.Second {
-				t.Errorf("it took %v", took)
+				t.Errorf("took %v, which is too long", took)
 			}
 			if received > 2*packets*9/10 {
-				t.Errorf("%d packets came", received)
+				t.Errorf("received %d packets, which is too many", received)
 			}
 		})
 	}
 }
 
-// TestDisorder gives the right octets when datagrams come twice, late, or in
-// another order.
+// TestDisorder checks the body when datagrams arrive twice, late, or in another order.
 func TestDisorder(t *testing.T) {
 	noise := make([]byte, 200_000)
 	rand.NewChaCha8([32]byte{}).Read(noise)
@@ -88,27 +87,27 @@ func TestDisorder(t *testing.T) {
 		"duplicate": {testserver.Duplicate()}, "loss": {testserver.Loss(20, 3)}, "both": {testserver.Duplicate(), testserver.Loss(20, 4)},
 	} {
 		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"x": {Data: noise}} })
+			w := newFixture(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"x": {Data: noise}} })
 			w.srv.On("PACKET", 0, faults...)
 			got, err := read(t.Context(), &w.env, parse(t, "prospero://127.0.0.1//x"))
 			if err != nil || got != string(noise) {
-				t.Errorf("%d octets, %v", len(got), err)
+				t.Errorf("%d bytes, %v", len(got), err)
 			}
 		})
 	}
 	bubble(t, "reorder", func(t *testing.T) {
-		w := newWorld(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"x": {Data: noise}} })
+		w := newFixture(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"x": {Data: noise}} })
 		for n := 1; n < 200; n += 3 {
 			w.srv.On("PACKET", n, testserver.Reorder())
 		}
 		got, err := read(t.Context(), &w.env, parse(t, "prospero://127.0.0.1//x"))
 		if err != nil || got != string(noise) {
-			t.Errorf("%d octets, %v", len(got), err)
+			t.Errorf("%d bytes, %v", len(got), err)
 		}
 	})
 }
 
-// heap is how much more memory f holds at its end, after a collection.
+// heap returns how much memory f still holds at its end, after a garbage collection.
 func heap(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -119,8 +118,8 @@ func heap(f func()) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// TestAnnouncedPackets has the class of CVE-2018-5391: 65,535 packets are
-// announced and few come, for many fetches at once.
+// TestAnnouncedPackets checks many concurrent fetches whose servers announce 65,535 packets and send
+// few (the class of CVE-2018-5391).
 func TestAnnouncedPackets(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fetches, packets, octets int
@@ -152,15 +151,15 @@ func TestAnnouncedPackets(t *testing.T) {
 				time.Sleep(30 * time.Second) // of the bubble's clock: all is held now
 			})
 			if grown > tc.most {
-				t.Errorf("%d octets are held", grown)
+				t.Errorf("the fetches hold %d bytes of memory, which is too much", grown)
 			}
 			wg.Wait()
 		})
 	}
 }
 
-// TestSpoofedPackets has the flaws CVE-2008-1447 and CVE-2008-3905: who guesses
-// ids and ports answers in the server's place.
+// TestSpoofedPackets checks that connection ids and ports cannot be guessed. An attacker who guesses
+// them could send answers instead of the server (CVE-2008-1447, CVE-2008-3905).
 func TestSpoofedPackets(t *testing.T) {
 	bubble(t, "ignored", func(t *testing.T) {
 		true_ := "VERSION 5 x\nLINK  L FILE right INTERNET-D h ASCII x 0\n"
@@ -188,7 +187,7 @@ func TestSpoofedPackets(t *testing.T) {
 			}
 			p.say(from, &ardp.Packet{ID: q.ID, Seq: 1, Total: 1, Data: []byte(true_)})
 		})
-		w := &world{T: t, env: *p.env()}
+		w := &fixture{T: t, env: *p.env()}
 		res, err := w.fetch("x")
 		if err != nil {
 			t.Fatal(err)
@@ -215,7 +214,7 @@ func TestSpoofedPackets(t *testing.T) {
 				chi += d * d / (n / 256.0)
 			}
 			if chi > 377 { // 255 degrees of freedom, p = 0.000001
-				t.Errorf("octet %d: chi-square %f", i, chi)
+				t.Errorf("octet %d of the connection ids is not uniformly distributed: chi-square %f", i, chi)
 			}
 		}
 	})
@@ -229,13 +228,13 @@ func TestSpoofedPackets(t *testing.T) {
 			}
 		}
 		if len(ports) < 25 {
-			t.Errorf("30 requests came from %d ports", len(ports))
+			t.Errorf("30 requests came from %d ports only", len(ports))
 		}
 	})
 }
 
-// TestFloods has the flaw CVE-2026-11352: datagrams that bring nothing do not
-// count, and the fetch never ends.
+// TestFloods checks that useless datagrams are counted. Otherwise a fetch could be kept alive forever
+// (CVE-2026-11352).
 func TestFloods(t *testing.T) {
 	for name, datagram := range map[string]string{
 		"empty": "", "one octet": "\x01", "wrong id": "\x03\x00\x00x", "wrong id, long": "\x03\x00\x00" + strings.Repeat("x", 60000),
@@ -262,7 +261,7 @@ func TestFloods(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			if took := time.Since(start); took > 2*time.Minute { // 6m36s without early acknowledgements
-				t.Errorf("it took %v", took)
+				t.Errorf("took %v, which is too long", took)
 			}
 		})
 	}
@@ -282,18 +281,18 @@ func TestFloods(t *testing.T) {
 		_, err := read(t.Context(), p.env(), parse(t, "prospero://h/x"))
 		wantKind(t, err, fetch.ErrTimeout, "")
 		if took := time.Since(start); took > 17*time.Minute {
-			t.Errorf("a server's waits lasted for %v", took)
+			t.Errorf("a server kept the client waiting for %v, which is too long", took)
 		}
 		p.Close()
 		synctest.Wait()
 	})
 }
 
-// TestServersDoNotTalk has the flaw CVE-2024-2169: two servers answer each
-// other's errors for ever.
+// TestServersDoNotTalk checks that two servers do not answer each other's errors forever
+// (CVE-2024-2169).
 func TestServersDoNotTalk(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		other := testserver.NewProspero(t, func(s *testserver.Prospero) { usual(s); s.Network = w.srv.Network })
 		for _, first := range []string{"ERROR x\n", "FAILURE NOT-FOUND\n", "VERSION 5 x\nERROR no\n", "NONE-FOUND\n", "BOGUS\n", ""} {
 			// A relay stands for two addresses that were forged into each other.
@@ -322,7 +321,7 @@ func TestServersDoNotTalk(t *testing.T) {
 				to.Write(buf[:n])
 			}
 			if passed > 2 {
-				t.Errorf("%q led to %d datagrams", first, passed)
+				t.Errorf("%q caused %d datagrams between the servers", first, passed)
 			}
 			a.Close()
 			b.Close()
@@ -330,9 +329,9 @@ func TestServersDoNotTalk(t *testing.T) {
 	})
 }
 
-// TestAmplification has the class of CVE-2013-5211: a small request with a
-// forged address brings a large answer there. The test server hears nobody but
-// this machine; the client sends a request four times at most.
+// TestAmplification checks against the class of CVE-2013-5211, in which a small request with a forged
+// address sends a large answer to a victim. The test server accepts datagrams from this computer
+// only. The client sends a request at most four times.
 func TestAmplification(t *testing.T) {
 	bubble(t, "client", func(t *testing.T) {
 		p := newRogue(t, func(*rogue, *ardp.Packet, net.Addr) {})
@@ -340,7 +339,7 @@ func TestAmplification(t *testing.T) {
 		wantKind(t, err, fetch.ErrTimeout, "")
 		synctest.Wait()
 		if p.heard != 5 { // with the cancel
-			t.Errorf("%d datagrams were sent", p.heard)
+			t.Errorf("the client sent %d datagrams, which is too many", p.heard)
 		}
 	})
 	bubble(t, "one for one", func(t *testing.T) {
@@ -357,13 +356,13 @@ func TestAmplification(t *testing.T) {
 		read(t.Context(), p.env(), parse(t, "prospero://h/x"))
 		synctest.Wait()
 		if p.heard > said+7 { // the request, five repeated acknowledgements, the cancel
-			t.Errorf("%d datagrams for %d", p.heard, said)
+			t.Errorf("the client sent %d datagrams in reply to %d", p.heard, said)
 		}
 	})
 }
 
-// TestDatagramSizes has the flaws CVE-2006-1061, CVE-2019-5436, CVE-2019-5482 and
-// CVE-2017-1000100: sizes that a program did not expect.
+// TestDatagramSizes checks datagrams of unexpected sizes (CVE-2006-1061, CVE-2019-5436, CVE-2019-5482
+// and CVE-2017-1000100).
 func TestDatagramSizes(t *testing.T) {
 	link := "LINK  L FILE x INTERNET-D h ASCII x 0\n"
 	for name, tc := range map[string]struct {
@@ -408,24 +407,23 @@ func TestDatagramSizes(t *testing.T) {
 	}
 	bubble(t, "a long request", func(t *testing.T) {
 		// It is cut into packets, and none of it is left out.
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		long := strings.Repeat("0123456789", 5000)
 		_, err := w.fetch(long)
 		wantKind(t, err, fetch.ErrNotFound, "")
 		if !w.srv.Transcript().Has(testserver.FromClient, "DIRECTORY ASCII "+long) {
-			t.Error("the request did not come whole")
+			t.Error("the server did not receive the whole request")
 		}
 	})
 }
 
-// TestLocalMethods has links that lead to files of this machine: they are shown
-// and never opened.
+// TestLocalMethods checks that links to files of this computer are shown and never opened.
 func TestLocalMethods(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		method := func(name, hsoname string) []testserver.ProsperoMethod {
 			return []testserver.ProsperoMethod{{Name: name, HSOName: hsoname}}
 		}
-		w := newWorld(t, func(s *testserver.Prospero) {
+		w := newFixture(t, func(s *testserver.Prospero) {
 			s.Links = map[string][]testserver.ProsperoLink{"trap": {
 				{Target: "EXTERNAL", Name: "local", Host: "localhost", HSOName: "x", Methods: method("LOCAL", "/etc/passwd")},
 				{Target: "EXTERNAL", Name: "afs", Host: "localhost", HSOName: "x", Methods: method("AFS", "/../etc/passwd")},
@@ -456,7 +454,7 @@ func TestLocalMethods(t *testing.T) {
 				}
 			case nil:
 				if it.Name != "relative" {
-					t.Errorf("%s leads nowhere: %+v", it.Name, it.Header)
+					t.Errorf("%s has no locator: %+v", it.Name, it.Header)
 				}
 			default:
 				t.Errorf("%s leads to %v", it.Name, l)
@@ -465,10 +463,10 @@ func TestLocalMethods(t *testing.T) {
 	})
 }
 
-// TestHostileText has links that are in no URL, and answers without end.
+// TestHostileText checks links that cannot be written in a URL, and endless answers.
 func TestHostileText(t *testing.T) {
 	bubble(t, "links", func(t *testing.T) {
-		w := newWorld(t, func(*testserver.Prospero) {})
+		w := newFixture(t, func(*testserver.Prospero) {})
 		var text strings.Builder
 		for _, host := range []string{"", "a b", "h/../x", "h:25", "h(25", "h(99999)", "u@h", "h\n", "\x00", "127.1", "[::1]", strings.Repeat("h", 300), "h%41"} {
 			fmt.Fprintf(&text, "LINK  L FILE f INTERNET-D '%s' ASCII x 0\nLINK  L EXTERNAL f INTERNET-D '%s' ASCII x 0\nATTRIBUTE CACHED FIELD ACCESS-METHOD AFTP '' '' '' '' BINARY\n", host, host)
@@ -484,7 +482,7 @@ func TestHostileText(t *testing.T) {
 				t.Errorf("%+v leads to %v", it, it.Locator)
 			}
 			if h := it.Header[len(it.Header)-1]; h.Name != HeaderFault || h.Value == "" {
-				t.Errorf("no word of why: %+v", it.Header)
+				t.Errorf("the header has no fault: %+v", it.Header)
 			}
 		}
 	})
@@ -494,7 +492,7 @@ func TestHostileText(t *testing.T) {
 		"many remarks":    strings.Repeat("WARNING MESSAGE x\n", 40_000),
 	} {
 		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t, func(*testserver.Prospero) {})
+			w := newFixture(t, func(*testserver.Prospero) {})
 			w.srv.On("LIST", 0, testserver.Reply(text))
 			res, err := w.fetch("x")
 			if err == nil {
@@ -504,13 +502,13 @@ func TestHostileText(t *testing.T) {
 		})
 	}
 	bubble(t, "attributes of an object", func(t *testing.T) {
-		w := newWorld(t, func(*testserver.Prospero) {})
+		w := newFixture(t, func(*testserver.Prospero) {})
 		w.srv.On("GET-OBJECT-INFO", 0, testserver.Reply(strings.Repeat("ATTRIBUTE OBJECT INTRINSIC X SEQUENCE y\n", 20_000)))
 		_, err := w.fetch("x")
 		wantKind(t, err, fetch.ErrTooLarge, "bytes of attributes")
 	})
 	bubble(t, "body limit", func(t *testing.T) {
-		w := newWorld(t, usual)
+		w := newFixture(t, usual)
 		w.env.Limits.Body = 6
 		if got, err := read(t.Context(), &w.env, parse(t, "prospero://127.0.0.1//pub/motd.txt")); got != "hello\n" || err != nil {
 			t.Errorf("%q, %v", got, err)
@@ -524,8 +522,8 @@ func TestHostileText(t *testing.T) {
 	})
 }
 
-// FuzzProsperoSession fetches whatever a server may say: it ends without a
-// panic, in a resource or an error of some kind, and links lead to locators.
+// FuzzProsperoSession checks that Fetch ends for any answers of a server, with a Resource or an error
+// that has a kind, and that links have locators that can be fetched.
 func FuzzProsperoSession(f *testing.F) {
 	for _, trace := range []string{"virtual-links", "virtual-links-v1", "archie-v1", "dirlist-attributes", "notadir", "forwarded", "unresolved", "version-unsupported", "contents-binary", "goi-access-method", "archie-v5-toomany", "bad-quote"} {
 		f.Add([]byte(recorded(f, trace)), []byte(recorded(f, "goi-all")), []byte(recorded(f, "contents-text")))
@@ -574,6 +572,6 @@ func FuzzProsperoSession(f *testing.F) {
 func checkFuzzed(t *testing.T, err error) {
 	var e *fetch.Error
 	if !errors.As(err, &e) || e.Kind == fetch.ErrOther {
-		t.Errorf("an error without a kind: %v", err)
+		t.Errorf("the error has no kind: %v", err)
 	}
 }

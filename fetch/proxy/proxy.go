@@ -150,7 +150,7 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	}
 	t.Host, _, _ = strings.Cut(t.Host, "%") // the zone of an address is only valid on this host
 	limits := env.WithDefaults().Limits
-	ctx, cancel := wire.Within(ctx, limits.Reply)
+	ctx, cancel := wire.Within(ctx, "no connection through the proxy", limits.Reply)
 	defer cancel()
 	if p.Scheme == "socks5" || p.Scheme == "socks5h" {
 		return p.socks5(ctx, env, t)

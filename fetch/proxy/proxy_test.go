@@ -75,7 +75,7 @@ func connect(t *testing.T, p *Proxy, env *fetch.Env, target fetch.Target, k talk
 		here, there := net.Pipe()
 		wg.Go(func() {
 			if got := k.hold(there); got != "" {
-				t.Errorf("the proxy heard %q", got)
+				t.Errorf("the proxy received %q", got)
 			}
 		})
 		return here, nil
@@ -187,7 +187,7 @@ func TestInjection(t *testing.T) {
 				return nil, errors.New("no")
 			}}
 			if _, err := p.Connect(t.Context(), env, fetch.Target{Host: tc.host, Port: 70}); fetch.KindOf(err) != fetch.ErrBadURL {
-				t.Errorf("%s by %s: %v", name, scheme, err)
+				t.Errorf("%s through %s: %v", name, scheme, err)
 			}
 		}
 	}
@@ -284,10 +284,10 @@ func TestDial(t *testing.T) {
 		t.Errorf("at %s %s", at.Network(), at)
 	}
 	if want := []fetch.Purpose{fetch.PurposeControl, fetch.PurposeProxy}; !slices.Equal(purposes, want) {
-		t.Errorf("asked about %v", purposes)
+		t.Errorf("the policy was called with %v", purposes)
 	}
 	if heard := <-done; heard != "" {
-		t.Errorf("heard %q", heard)
+		t.Errorf("received %q", heard)
 	}
 }
 

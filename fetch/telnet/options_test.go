@@ -61,7 +61,7 @@ func TestAdvice(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := &Fetcher{Env: &fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) {
-			t.Errorf("%s was dialled", url)
+			t.Errorf("%s: the client connected", url)
 			return nil, errors.New("no")
 		}}}
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: l})
@@ -81,7 +81,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestRefused: what no service can do is refused before anything is dialled.
+// TestRefused checks that unsupported requests are rejected before connecting.
 func TestRefused(t *testing.T) {
 	l := &locator.Telnet{Server: locator.Server{HostPort: locator.HostPort{Host: "127.0.0.1"}}}
 	f := &Fetcher{Env: &fetch.Env{
@@ -114,7 +114,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: l, Options: (*Options)(nil)}); !errors.Is(err, fetch.ErrRefused) {
-		t.Errorf("advice without leave: %v", err)
+		t.Errorf("advice although Allow denies it: %v", err)
 	}
 	plan, err := f.Explain(&fetch.Request{Locator: l, Interact: true, Options: &Options{TerminalType: "VT100", Display: "h:0", Columns: 80, Rows: 24, Environ: []Variable{{"A", "secret"}}}})
 	if err != nil || plan.Steps[0].Do != "pass data in both directions until the server closes; if the server requests them, send the terminal type VT100, the window size 80x24, the display h:0, the variable A" {

@@ -400,7 +400,7 @@ func TestWriteIsBounded(t *testing.T) {
 		start := time.Now()
 		n, err := s.Write(make([]byte, 64<<20))
 		if !errors.Is(err, fetch.ErrTimeout) || n == 64<<20 || time.Since(start) > 3*time.Minute {
-			t.Errorf("%d octets, %v after %v", n, err, time.Since(start))
+			t.Errorf("%d bytes, %v after %v", n, err, time.Since(start))
 		}
 		go func() {
 			time.Sleep(time.Second)
@@ -555,7 +555,7 @@ func TestTrace(t *testing.T) {
 		io.WriteString(s, "canary\r\n")
 		io.Copy(io.Discard, s)
 		if string(sent) != iacWILL+"\x18" || string(received) != iacDO+"\x18" || body != int64(len("password: hi\r\n")) {
-			t.Errorf("sent %q, received %q, %d octets of data", sent, received, body)
+			t.Errorf("sent %q, received %q, %d bytes of data", sent, received, body)
 		}
 	})
 }

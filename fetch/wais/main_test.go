@@ -16,10 +16,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// recordings are of a real server, with its documents.
+// recordings is the directory of conversations with a real server and its documents.
 const recordings = "../../internal/z3950/testdata"
 
-// parse is a URL as a user may type it.
+// parse parses a URL as tolerantly as one typed by a user.
 func parse(t testing.TB, url string) *locator.WAIS {
 	t.Helper()
 	ref, err := locator.Parser{Tolerate: locator.TolerateAll}.Parse(url)
@@ -29,8 +29,7 @@ func parse(t testing.TB, url string) *locator.WAIS {
 	return ref.Locator.(*locator.WAIS)
 }
 
-// library starts a server with the documents of the recordings, in the same
-// databases.
+// library starts a test server with the documents and databases of the recordings.
 func library(t testing.TB, configure ...func(*testserver.WAIS)) *testserver.WAIS {
 	t.Helper()
 	stories, err := filepath.Glob(recordings + "/docs/*.txt")
@@ -51,14 +50,13 @@ func library(t testing.TB, configure ...func(*testserver.WAIS)) *testserver.WAIS
 	}}, configure...)...)
 }
 
-// at is a locator on a test server.
+// at returns a locator on a test server.
 func at(t testing.TB, srv *testserver.WAIS, path string) *locator.WAIS {
 	t.Helper()
 	return parse(t, srv.URL+path)
 }
 
-// get fetches and reads to the end. An error of the Body comes with what came
-// before it.
+// get fetches and reads the body to the end. If reading fails, it returns the data before the error.
 func get(t testing.TB, f *Fetcher, req *fetch.Request) (*fetch.Resource, string, error) {
 	t.Helper()
 	res, err := f.Fetch(t.Context(), req)
@@ -70,7 +68,7 @@ func get(t testing.TB, f *Fetcher, req *fetch.Request) (*fetch.Resource, string,
 	return res, string(octets), err
 }
 
-// list fetches a menu and ranges over it.
+// list fetches a menu and returns its Items.
 func list(t testing.TB, f *Fetcher, req *fetch.Request) ([]fetch.Item, *Info) {
 	t.Helper()
 	res, err := f.Fetch(t.Context(), req)
@@ -92,5 +90,5 @@ func list(t testing.TB, f *Fetcher, req *fetch.Request) ([]fetch.Item, *Info) {
 	return items, info
 }
 
-// through is a Fetcher that reaches a server.
+// through returns a Fetcher that connects to a server.
 func through(srv *testserver.WAIS) *Fetcher { return &Fetcher{Env: &fetch.Env{Dial: srv.Dial}} }

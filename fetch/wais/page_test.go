@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// TestPage wants that the conversation in docs/wais.md is the recorded one.
+// TestPage checks that the conversation in docs/wais.md is the recorded one.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/wais.md")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestPage(t *testing.T) {
 		n++
 		at := slices.Index(recorded, line)
 		if at < 0 {
-			t.Errorf("not recorded, or not in this order: %s", line)
+			t.Errorf("docs/wais.md has a line that was not recorded, or not in this order: %s", line)
 			continue
 		}
 		recorded = recorded[at+1:]

@@ -35,7 +35,7 @@ func TestParsePath(t *testing.T) {
 	}
 }
 
-// TestURLForms reads one document in three spellings.
+// TestURLForms parses three forms of the same URL.
 func TestURLForms(t *testing.T) {
 	const browser = "wais://localhost" + whale
 	want := parse(t, browser)
@@ -43,7 +43,7 @@ func TestURLForms(t *testing.T) {
 		got := parse(t, url)
 		doc, err := parsePath(got.WPath)
 		if err != nil || doc.length != 162 || len(doc.id) != 125 || URL(got) != browser {
-			t.Errorf("%s: %d octets of id, length %d, %v; URL %s", url, len(doc.id), doc.length, err, URL(got))
+			t.Errorf("%s: %d bytes of id, length %d, %v; URL %s", url, len(doc.id), doc.length, err, URL(got))
 		}
 	}
 	for _, url := range []string{"wais://h/d", "wais://h/d?x", "wais://h/d/T/opaque%2Fid"} {
@@ -53,7 +53,7 @@ func TestURLForms(t *testing.T) {
 	}
 }
 
-// FuzzPath writes any document-id so that it is read again.
+// FuzzPath checks that any document-id can be written and parsed again.
 func FuzzPath(f *testing.F) {
 	for _, id := range []string{"opaque", "\x01\x05h:210\x07\x01\x00", "1=a;", "5/1=x;", "\x03\x03%;=", ""} {
 		f.Add([]byte(id), uint32(162))

@@ -18,7 +18,7 @@ import (
 
 const whale = "/stories/TEXT/162/1=localhost%3A210;2=/wais/db/stories;3=0%20162%20/wais/docs/whale.txt;4=localhost%3A210;5=/wais/db/stories;6=0%20162%20/wais/docs/whale.txt;7=%00;"
 
-// messages are those of one side of a recorded conversation.
+// messages returns the messages of one side of a recorded conversation.
 func messages(t testing.TB, name string) (list [][]byte) {
 	t.Helper()
 	octets, err := os.ReadFile(recordings + "/traces/" + name + ".bin")
@@ -35,9 +35,8 @@ func messages(t testing.TB, name string) (list [][]byte) {
 	return list
 }
 
-// answering is an Env whose every connection leads to a server that gives one
-// answer after the other, each to one request, and closes at the next. What it was
-// sent goes to requests, if that is not nil.
+// answering returns an Env whose connections lead to a server that sends the given answers, one for
+// each request, and then closes. If requests is not nil, the server appends the requests to it.
 func answering(answers [][]byte, requests *[][]byte) *fetch.Env {
 	return serving(func(c net.Conn) {
 		for _, answer := range answers {
@@ -56,7 +55,7 @@ func answering(answers [][]byte, requests *[][]byte) *fetch.Env {
 	})
 }
 
-// serving is an Env whose every connection leads to serve and is closed after it.
+// serving returns an Env whose connections are handled by serve and then closed.
 func serving(serve func(c net.Conn)) *fetch.Env {
 	network := new(memnet.Network)
 	return &fetch.Env{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -75,8 +74,8 @@ func serving(serve func(c net.Conn)) *fetch.Env {
 	}}
 }
 
-// TestLynx sends, octet for octet, what lynx sent to the real server, and reads
-// what that has answered.
+// TestLynx checks that the client sends exactly what lynx sent to the real server, and reads the
+// recorded answers.
 func TestLynx(t *testing.T) {
 	var requests [][]byte
 	f := &Fetcher{NoInit: true, Env: answering(messages(t, "lynx-search.s2c"), &requests)}
@@ -109,7 +108,7 @@ func TestLynx(t *testing.T) {
 
 func document162(t testing.TB) string { return read(t, "whale.txt") }
 
-// read is a document of the recordings.
+// read returns a document of the recordings.
 func read(t testing.TB, name string) string {
 	t.Helper()
 	octets, err := os.ReadFile(recordings + "/docs/" + name)
@@ -119,8 +118,8 @@ func read(t testing.TB, name string) string {
 	return string(octets)
 }
 
-// TestRecordedDocuments retrieves what the real server sent to waissearch: from
-// the recorded hits by the recorded texts.
+// TestRecordedDocuments retrieves the documents that the real server sent to waissearch, from the
+// recorded hits and texts.
 func TestRecordedDocuments(t *testing.T) {
 	heron := strings.Repeat("abcdefghij", 6) + "/" + strings.Repeat("klmnopqrst", 6) + "/heron.txt"
 	for name, file := range map[string]string{
@@ -140,7 +139,7 @@ func TestRecordedDocuments(t *testing.T) {
 			l.Database = p.(*z3950.Search).DatabaseNames
 			_, got, err := get(t, &Fetcher{Env: answering(slices.Concat(answers[:1], answers[2:]), &requests)}, &fetch.Request{Locator: &l})
 			if want := read(t, file); got != want || err != nil {
-				t.Errorf("%d octets, want %d, %v", len(got), len(want), err)
+				t.Errorf("%d bytes, want %d, %v", len(got), len(want), err)
 			}
 			if !bytes.Equal(bytes.Join(requests[1:], nil), bytes.Join(recorded[2:], nil)) {
 				t.Errorf("sent was %q, by waissearch %q", requests[1:], recorded[2:])
@@ -149,7 +148,7 @@ func TestRecordedDocuments(t *testing.T) {
 	}
 }
 
-// TestRecordedTrouble has what the real server answers when all is not well.
+// TestRecordedTrouble checks the errors for recorded failures of the real server.
 func TestRecordedTrouble(t *testing.T) {
 	for _, tc := range []struct {
 		name, path string
@@ -186,8 +185,8 @@ func TestRecordedTrouble(t *testing.T) {
 	}
 }
 
-// TestRecordedHelp has hits and a complaint in one answer, and a catalogue in
-// place of hits.
+// TestRecordedHelp checks an answer with hits and a diagnostic, and one with a catalogue instead of
+// hits.
 func TestRecordedHelp(t *testing.T) {
 	items, info := list(t, &Fetcher{Env: answering(messages(t, "search-empty-help.s2c"), nil)}, &fetch.Request{Locator: parse(t, "wais://h/stories"), Query: "?"})
 	if len(items) != 2 || len(info.Diagnostics) != 1 || info.Diagnostics[0].Code != "S1" || items[0].MediaType != "application/x-wais-source" {
@@ -204,7 +203,7 @@ func TestRecordedHelp(t *testing.T) {
 	}
 }
 
-// TestOlderServer has an answer without types (header version 1).
+// TestOlderServer checks an answer without types (header version 1).
 func TestOlderServer(t *testing.T) {
 	items, _ := list(t, &Fetcher{Env: answering(messages(t, "x-search-header-version1.s2c"), nil)}, &fetch.Request{Locator: parse(t, "wais://h/stories?whale")})
 	if len(items) != 1 || items[0].Locator.(*locator.WAIS).WType != "TEXT" {

@@ -18,8 +18,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestHostileAnswers has lengths that lie, elements without a bottom and other
-// protocols: a clear error, and less than 8 MiB for it.
+// TestHostileAnswers checks wrong lengths, endless nesting and other protocols. Each must fail with a
+// clear error and allocate less than 8 MiB.
 func TestHostileAnswers(t *testing.T) {
 	nested := strings.Repeat("\x81\x16\x87\xff\xff\x7f", 100000)
 	response := func(info string) string {
@@ -67,7 +67,7 @@ func TestHostileAnswers(t *testing.T) {
 				t.Errorf("%v, want %v: %s", err, tc.kind, tc.text)
 			}
 			if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
-				t.Errorf("%d octets were allocated", n)
+				t.Errorf("%d bytes were allocated, want at most 8 MiB", n)
 			}
 		})
 	}
@@ -78,8 +78,7 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
-// TestManyHits goes through the most hits that an answer can have, one at a
-// time.
+// TestManyHits ranges over the maximum number of hits in an answer.
 func TestManyHits(t *testing.T) {
 	info := []byte(strings.Repeat("\x81\x16\x00", maxAnswer/3-100))
 	res, err := (&Fetcher{NoInit: true, Env: answering([][]byte{answer(t, info)}, nil)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, "wais://h/d?x")})
@@ -100,11 +99,11 @@ func TestManyHits(t *testing.T) {
 		}
 	}
 	if n != maxAnswer/3-100 || most > 64<<20 {
-		t.Errorf("%d hits, %d octets of memory", n, most)
+		t.Errorf("%d hits, %d bytes of memory", n, most)
 	}
 }
 
-// TestTruncatedBody cuts the connection between slices and inside them.
+// TestTruncatedBody breaks the connection between slices and inside them.
 func TestTruncatedBody(t *testing.T) {
 	almanac := read(t, "almanac.txt")
 	for n, fault := range map[int]testserver.Fault{2: testserver.Close(), 3: testserver.Truncate(5000), 4: testserver.EmptyAnswer()} {
@@ -116,7 +115,7 @@ func TestTruncatedBody(t *testing.T) {
 			kind = fetch.ErrProtocol
 		}
 		if !errors.Is(err, kind) || got != almanac[:(n-1)*sliceSize] {
-			t.Errorf("%v at slice %d: %d octets, %v", fault, n, len(got), err)
+			t.Errorf("%v at slice %d: %d bytes, %v", fault, n, len(got), err)
 		}
 	}
 	for code, kind := range map[string]fetch.ErrorKind{
@@ -133,12 +132,12 @@ func TestTruncatedBody(t *testing.T) {
 		}
 		_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, path)})
 		if !errors.Is(err, fetch.ErrTruncated) || got != almanac[:sliceSize] {
-			t.Errorf("%s in the middle: %d octets, %v", code, len(got), err)
+			t.Errorf("%s in the middle: %d bytes, %v", code, len(got), err)
 		}
 	}
 }
 
-// TestBodyLimit ends a document without an end.
+// TestBodyLimit checks that Limits.Body ends an endless document.
 func TestBodyLimit(t *testing.T) {
 	env := serving(func(c net.Conn) {
 		for {
@@ -157,12 +156,12 @@ func TestBodyLimit(t *testing.T) {
 	f := &Fetcher{NoInit: true, Env: env}
 	_, got, err := get(t, f, &fetch.Request{Locator: parse(t, "wais://h/d/TEXT/3=x;")})
 	if !errors.Is(err, fetch.ErrTooLarge) || len(got) > 100 {
-		t.Errorf("%d octets, %v", len(got), err)
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
 
-// TestNoSmuggling sends nothing for a URL that hides a line end, and nothing to
-// a port of another service (RFC 1738 §6).
+// TestNoSmuggling checks that nothing is sent for a URL with an encoded line end, or for the port of
+// another service (RFC 1738 §6).
 func TestNoSmuggling(t *testing.T) {
 	env := &fetch.Env{Allow: policy.User, Dial: library(t).Dial}
 	for url, kind := range map[string]fetch.ErrorKind{"wais://127.0.0.1/d%0d%0aQUIT": fetch.ErrBadURL, "wais://127.0.0.1/%00?x": fetch.ErrBadURL, "wais://127.0.0.1:25/d?x": fetch.ErrRefused} {
@@ -172,7 +171,7 @@ func TestNoSmuggling(t *testing.T) {
 	}
 }
 
-// FuzzSession gives any answers to a search and to a retrieval.
+// FuzzSession checks a search and a retrieval with arbitrary answers.
 func FuzzSession(f *testing.F) {
 	for _, name := range []string{"lynx-search", "lynx-document", "search-empty-help", "search-nohits", "search-unknown-db", "x-retrieve-whole-nochunk", "x-retrieve-start-past-end", "retrieve-gif"} {
 		m := messages(f, name+".s2c")
@@ -193,7 +192,7 @@ func FuzzSession(f *testing.F) {
 					continue
 				}
 				if res.Size >= 0 && int64(len(got)) != res.Size {
-					t.Fatalf("%s: %d octets of %d without an error", url, len(got), res.Size)
+					t.Fatalf("%s: %d bytes of %d without an error", url, len(got), res.Size)
 				}
 				checkItems(t, &Fetcher{NoInit: noInit, Env: answering(answers, nil)}, url)
 			}
@@ -205,7 +204,7 @@ func framed(pdu []byte) []byte {
 	return slices.Concat(fmt.Appendf(nil, "%010dz2wais        0", len(pdu)), pdu)
 }
 
-// checkItems wants that all items can be fetched again.
+// checkItems checks that all items have locators that can be fetched.
 func checkItems(t *testing.T, f *Fetcher, url string) {
 	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestRecordedSources reads the descriptions of a real server.
+// TestRecordedSources parses the descriptions of a real server.
 func TestRecordedSources(t *testing.T) {
 	paths, err := filepath.Glob("testdata/sources/*.src")
 	if err != nil || len(paths) < 6 {

@@ -18,8 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// TestSearchAndFetch fetches every document of every database by what searches
-// for it.
+// TestSearchAndFetch searches for every document of every database and fetches it.
 func TestSearchAndFetch(t *testing.T) {
 	srv := library(t)
 	f := through(srv)
@@ -44,10 +43,10 @@ func TestSearchAndFetch(t *testing.T) {
 			if typ == "PS" {
 				name = "words.PS"
 			} else if res.Size != int64(len(got)) {
-				t.Errorf("%s: size %d, %d octets", item.Name, res.Size, len(got))
+				t.Errorf("%s: size %d, %d bytes", item.Name, res.Size, len(got))
 			}
 			if want := read(t, name); got != want {
-				t.Errorf("%s: %d octets, want %d", name, len(got), len(want))
+				t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
 			}
 			fetched[name] = true
 			if again := parse(t, URL(item.Locator.(*locator.WAIS))); !locator.Equal(again, item.Locator) {
@@ -59,11 +58,11 @@ func TestSearchAndFetch(t *testing.T) {
 		}
 	}
 	if len(fetched) < 24 || !fetched["almanac.txt"] || !fetched["words.PS"] || !fetched["harbour-dot.gif"] {
-		t.Errorf("fetched were only %v", fetched)
+		t.Errorf("only these documents were fetched: %v", fetched)
 	}
 }
 
-// TestMenuText has the same as Items, for people.
+// TestMenuText checks the Body of a menu.
 func TestMenuText(t *testing.T) {
 	srv := library(t)
 	res, text, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/multi?anchor")})
@@ -73,7 +72,7 @@ func TestMenuText(t *testing.T) {
 	wanted := []string{"  1. Words about an anchor  (score 1000, 3 lines, TEXT, 62 bytes", "\n     wais://127.0.0.1:210/multi/TEXT/62/1=", "\n  2. Words about an anchor  (score 1000, PS", "/multi/PS/0/1="}
 	for _, want := range wanted {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+			t.Errorf("the menu does not contain %q:\n%s", want, text)
 		}
 	}
 	if res.MediaType != "text/plain" || res.Size != -1 {
@@ -85,7 +84,7 @@ func TestMenuText(t *testing.T) {
 	}
 }
 
-// TestMenuLimits ends Items where the limits, the caller and the context say.
+// TestMenuLimits checks that Items ends by the limits, the caller and the context.
 func TestMenuLimits(t *testing.T) {
 	srv := library(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -126,7 +125,7 @@ func TestMenuLimits(t *testing.T) {
 	}
 }
 
-// TestDescribe says what databases are.
+// TestDescribe checks the descriptions of databases.
 func TestDescribe(t *testing.T) {
 	for name, configure := range map[string]func(*testserver.WAIS){
 		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true }, "no Init": func(s *testserver.WAIS) { s.NoInit = true },
@@ -152,7 +151,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestQuery takes words from the URL or the Request.
+// TestQuery checks search words from the URL and from the Request.
 func TestQuery(t *testing.T) {
 	srv := library(t)
 	for _, req := range []*fetch.Request{
@@ -177,7 +176,7 @@ func TestMaxHits(t *testing.T) {
 	}
 }
 
-// TestLike sends documents along that others are to be like.
+// TestLike searches for documents that resemble another.
 func TestLike(t *testing.T) {
 	srv := library(t)
 	like := at(t, srv, srv.DocumentPath("stories", "whale.txt"))
@@ -199,7 +198,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// TestChoices lists a document's types without asking anybody.
+// TestChoices checks that the types of a document are listed without connecting.
 func TestChoices(t *testing.T) {
 	f := &Fetcher{Env: &fetch.Env{Allow: func(context.Context, fetch.Target) error { return errors.New("asked") }}}
 	items, _ := list(t, f, &fetch.Request{Locator: parse(t, "wais://h/multi/TEXT,,PS,URL/62/1=a;")})
@@ -213,7 +212,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestRefused refuses what cannot be before anything is dialled.
+// TestRefused checks that invalid requests are rejected before connecting.
 func TestRefused(t *testing.T) {
 	f := &Fetcher{Env: &fetch.Env{Allow: func(context.Context, fetch.Target) error { return errors.New("asked") }}}
 	long := strings.Repeat("x", 1<<20)
@@ -254,7 +253,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestUnknownLength reads a document to its end.
+// TestUnknownLength reads a document of unknown length to its end.
 func TestUnknownLength(t *testing.T) {
 	srv := library(t, func(s *testserver.WAIS) { s.NoLength = true })
 	almanac := read(t, "almanac.txt")
@@ -270,7 +269,7 @@ func TestUnknownLength(t *testing.T) {
 			want = want[:min(int64(len(want)), span[1])]
 		}
 		if got != want || err != nil {
-			t.Errorf("%v: %d octets, want %d, %v", span, len(got), len(want), err)
+			t.Errorf("%v: %d bytes, want %d, %v", span, len(got), len(want), err)
 		}
 	}
 	if _, _, err := get(t, through(srv), &fetch.Request{Locator: l, Offset: 39025}); !errors.Is(err, fetch.ErrBadRange) {
@@ -284,7 +283,7 @@ func TestUnknownLength(t *testing.T) {
 	}
 }
 
-// TestLarge has documents of many slices.
+// TestLarge fetches documents of many slices.
 func TestLarge(t *testing.T) {
 	noise := make([]byte, 10<<20)
 	rand.NewChaCha8([32]byte{1}).Read(noise)
@@ -299,22 +298,22 @@ func TestLarge(t *testing.T) {
 		got, err := io.ReadAll(res.Body)
 		res.Close()
 		if !bytes.Equal(got, noise[:size]) || err != nil {
-			t.Errorf("%s: %d octets, %v", name, len(got), err)
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
 }
 
-// TestWrongLength has URLs that know better than the server.
+// TestWrongLength checks URLs whose length differs from that of the document.
 func TestWrongLength(t *testing.T) {
 	srv := library(t)
 	path := srv.DocumentPath("stories", "whale.txt")
 	_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, strings.Replace(path, "/162/", "/200/", 1))})
 	if got != read(t, "whale.txt") || !errors.Is(err, fetch.ErrTruncated) {
-		t.Errorf("%d octets, %v", len(got), err)
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
 
-// TestURLHits has links to elsewhere, and ids that no browser can write.
+// TestURLHits checks documents of type URL, and document-ids that browsers cannot write.
 func TestURLHits(t *testing.T) {
 	info := z3950.AppendRecord(nil, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("1"), Headline: "http://example.test/x", Types: []string{"URL"}})
 	info = z3950.AppendRecord(info, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("2"), Headline: "file:///etc/passwd", Types: []string{"URL"}})
@@ -338,7 +337,7 @@ func TestURLHits(t *testing.T) {
 	}
 }
 
-// answer is a message with a SearchResponse.
+// answer returns a message with a SearchResponse.
 func answer(t testing.TB, info []byte) []byte {
 	t.Helper()
 	m, err := z3950.AppendMessage(nil, z3950.NewHeader(), &z3950.SearchResponse{Info: info})
@@ -406,8 +405,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// BenchmarkHits ranges over the hits of a search; the time for one does not
-// depend on how many there are.
+// BenchmarkHits ranges over the hits of a search. The time for one hit must not depend on the number
+// of hits.
 func BenchmarkHits(b *testing.B) {
 	for _, n := range []int{50, 500, 5000} {
 		var info []byte
@@ -433,8 +432,8 @@ func BenchmarkHits(b *testing.B) {
 	}
 }
 
-// TestRefusedQuery has queries that a server cannot read. freeWAIS sends its
-// catalogue along, which is no answer.
+// TestRefusedQuery checks queries that a server cannot parse. freeWAIS also sends its catalogue, which
+// must not be taken as a result.
 func TestRefusedQuery(t *testing.T) {
 	for name, configure := range map[string]func(*testserver.WAIS){
 		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true },
@@ -465,14 +464,15 @@ func TestRefusedQuery(t *testing.T) {
 	}
 }
 
-// TestLikeWithoutWords finds documents like another, or says what is missing.
+// TestLikeWithoutWords searches for similar documents without words. If the server rejects that, the
+// error must say that words are required.
 func TestLikeWithoutWords(t *testing.T) {
 	srv := library(t)
 	like := func(srv *testserver.WAIS) *Options {
 		return &Options{Like: []locator.Locator{at(t, srv, srv.DocumentPath("stories", "whale.txt"))}}
 	}
 	if items, _ := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: like(srv)}); len(items) == 0 {
-		t.Error("nothing is like the document")
+		t.Error("no similar documents were found")
 	}
 	srv = library(t, func(s *testserver.WAIS) { s.FreeWAIS = true })
 	_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: like(srv)})
@@ -485,8 +485,8 @@ func TestLikeWithoutWords(t *testing.T) {
 	}
 }
 
-// TestUnknownDatabase asks what a database is that is not there. freeWAIS
-// complains about the query for help before it looks for the database.
+// TestUnknownDatabase requests the description of a database that does not exist. freeWAIS rejects the
+// query for help before it looks for the database.
 func TestUnknownDatabase(t *testing.T) {
 	for name, configure := range map[string]func(*testserver.WAIS){
 		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true },
@@ -507,8 +507,8 @@ func TestUnknownDatabase(t *testing.T) {
 	}
 }
 
-// TestFewerHits notes that fewer documents came than the user wanted, and that
-// an answer is as long as the server's messages may be.
+// TestFewerHits checks the notes for fewer documents than requested, and for an answer as long as the
+// server's messages may be.
 func TestFewerHits(t *testing.T) {
 	notes := func(srv *testserver.WAIS, max int) (notes []string) {
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
@@ -521,16 +521,16 @@ func TestFewerHits(t *testing.T) {
 	}
 	srv := library(t)
 	if got := notes(srv, 0); len(got) > 0 {
-		t.Errorf("a search for as many as there are: %q", got)
+		t.Errorf("notes of a search without MaxHits: %q, want none", got)
 	}
 	if got := notes(srv, 2); len(got) > 0 {
-		t.Errorf("as many as were asked for: %q", got)
+		t.Errorf("notes when all requested documents came: %q, want none", got)
 	}
 	if got := notes(srv, 100); len(got) != 1 || !strings.HasSuffix(got[0], " of at most 100 documents") {
-		t.Errorf("fewer than were asked for: %q", got)
+		t.Errorf("notes when fewer documents came than requested: %q", got)
 	}
 	srv = library(t, func(s *testserver.WAIS) { s.MaxMessage = 1000 })
 	if got := notes(srv, 0); len(got) != 1 || !strings.Contains(got[0], "its messages of 1000 bytes") {
-		t.Errorf("an answer that was cut: %q", got)
+		t.Errorf("notes of an answer of the maximum size: %q", got)
 	}
 }

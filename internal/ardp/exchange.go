@@ -41,7 +41,7 @@ const (
 // The errors of an exchange, other than those of its connection and context.
 var (
 	// ErrSilent means that the server has not answered in time. It is a timeout.
-	ErrSilent = fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
+	ErrSilent = fmt.Errorf("no reply: %w", os.ErrDeadlineExceeded)
 	// ErrRefused means that the server has refused the request.
 	ErrRefused = errors.New("the server refused the request")
 	// ErrFlood means that too many datagrams arrived that do not belong to the answer.
@@ -273,7 +273,7 @@ func (x *Exchange) await() error {
 	for x.answer.Through() == through {
 		now := time.Now()
 		if !now.Before(x.end) {
-			return ErrSilent
+			return &wire.TimeoutError{Limit: x.cfg.Limit, Awaited: "no reply", Err: ErrSilent}
 		}
 		if !now.Before(x.next) && x.tries > 0 {
 			if err := x.repeat(); err != nil {

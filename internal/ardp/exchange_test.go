@@ -19,8 +19,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/memnet"
 )
 
-// played is a server that answers the n-th datagram it hears by the n-th list
-// of datagrams.
+// played is a server that answers the n-th datagram that it receives with the n-th list of
+// datagrams.
 type played struct {
 	net.PacketConn
 	heard []string
@@ -64,7 +64,8 @@ func play(t *testing.T, answers ...[][]byte) (*played, net.Conn) {
 	return p, conn
 }
 
-// answers of a trace: those that came behind each of the client's datagrams.
+// answersOf returns the text of the request of a trace, the server's datagrams after each of the
+// client's, and the client's datagrams.
 func answersOf(t testing.TB, name string) (request []byte, answers [][][]byte, sent [][]byte) {
 	for _, r := range traces(t, name) {
 		if r.client {
@@ -83,8 +84,8 @@ func answersOf(t testing.TB, name string) (request []byte, answers [][][]byte, s
 
 func idOf(datagram []byte) uint16 { return uint16(datagram[1])<<8 | uint16(datagram[2]) }
 
-// TestRecordedExchanges does what the recorded clients did: the same datagrams
-// go out, and the answer comes whole.
+// TestRecordedExchanges repeats the recorded exchanges. The client must send the same datagrams as the
+// recorded clients and receive the whole answer.
 func TestRecordedExchanges(t *testing.T) {
 	for name, octets := range map[string]int{
 		"dirlist": 359, "dirlist-attributes": 2013, "multipacket": 68903, "ardp-slow": 26, "archie-v5": 1091, "archie-v5-multipacket": 0, "archie-v1": 816, "contents-binary": 653,
@@ -99,7 +100,7 @@ func TestRecordedExchanges(t *testing.T) {
 				}
 				text, err := io.ReadAll(x)
 				if err != nil || octets > 0 && len(text) != octets {
-					t.Errorf("%d octets, %v", len(text), err)
+					t.Errorf("%d bytes, %v", len(text), err)
 				}
 				x.Close()
 				synctest.Wait()
@@ -114,14 +115,14 @@ func TestRecordedExchanges(t *testing.T) {
 					}
 				}
 				if len(p.heard) != len(sent) {
-					t.Errorf("%d datagrams were sent, by the recorded client %d", len(p.heard), len(sent))
+					t.Errorf("%d datagrams were sent; the recorded client sent %d", len(p.heard), len(sent))
 				}
 			})
 		})
 	}
 }
 
-// TestManyPackets sends a long request, which is acknowledged bit by bit.
+// TestManyPackets sends a long request, which the server acknowledges in parts.
 func TestManyPackets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		request := bytes.Repeat([]byte("0123456789"), 5000) // 40 packets
@@ -157,7 +158,7 @@ func TestManyPackets(t *testing.T) {
 			got = append(got, p.Data...)
 		}
 		if !bytes.Equal(got, request) {
-			t.Errorf("%d octets of %d came", len(got), len(request))
+			t.Errorf("the server received %d bytes of %d", len(got), len(request))
 		}
 	})
 	if _, err := Start(t.Context(), &endedConn{}, make([]byte, MaxData*MaxPackets+1), Config{}); err != ErrTooLong {
@@ -165,7 +166,7 @@ func TestManyPackets(t *testing.T) {
 	}
 }
 
-// TestRepeating has the timers: what the server has is not sent again.
+// TestRepeating checks the timers, and that acknowledged packets are not sent again.
 func TestRepeating(t *testing.T) {
 	ack := func(n uint16) []byte { return (&Packet{Header: 9, ID: 7, Received: n}).Append(nil) }
 	data := func(seq, total uint16) []byte {
@@ -206,15 +207,15 @@ func TestRepeating(t *testing.T) {
 					got = append(got, fmt.Sprintf("%d at %v", len(d), p.at[i]))
 				}
 				if fmt.Sprint(got) != tc.heard {
-					t.Errorf("sent were %v, want %s", got, tc.heard)
+					t.Errorf("the client sent %v, want %s", got, tc.heard)
 				}
 			})
 		})
 	}
 }
 
-// TestGap tells a server at once of what is missing of its window when the
-// packet is missing too that asks for word, and tells it once.
+// TestGap checks that the client acknowledges at once, and only once, if packets of the server's
+// window are missing, including the one that requests an acknowledgement.
 func TestGap(t *testing.T) {
 	window := func(from, to int, lost ...int) (list [][]byte) {
 		for seq := from; seq <= to; seq++ {
@@ -264,21 +265,21 @@ func TestGap(t *testing.T) {
 					got = append(got, fmt.Sprintf("%d at %v", said.Received, p.at[i]))
 				}
 				if fmt.Sprint(got) != tc.heard {
-					t.Errorf("told was %v, want %s", got, tc.heard)
+					t.Errorf("the client sent %v, want %s", got, tc.heard)
 				}
 			})
 		})
 	}
 }
 
-// swapped has the packets before the last in another order.
+// swapped returns the packets with those before the last in another order.
 func swapped(list [][]byte) [][]byte {
 	n := len(list)
 	list[n-3], list[n-2] = list[n-2], list[n-3]
 	return list
 }
 
-// TestEndings are the other ways in which an exchange ends.
+// TestEndings checks the other ways in which an exchange ends.
 func TestEndings(t *testing.T) {
 	packet := func(p *Packet) []byte {
 		p.ID = 7
@@ -341,7 +342,7 @@ func make60000() []byte {
 	return (&Packet{ID: 8, Seq: 1, Total: 1, Data: make([]byte, 60000)}).Append(nil)
 }
 
-// pipe is a listening socket and one connected to it.
+// pipe returns a listening socket and a socket connected to it.
 func pipe(t *testing.T) (net.PacketConn, net.Conn) {
 	t.Helper()
 	n := new(memnet.Network)
@@ -357,7 +358,7 @@ func pipe(t *testing.T) (net.PacketConn, net.Conn) {
 	return socket, conn
 }
 
-// endedConn is a connection that has come to its end.
+// endedConn is a connection that returns io.EOF.
 type endedConn struct {
 	net.Conn
 	after int // writes
@@ -374,7 +375,7 @@ func (c *endedConn) Close() error                     { return nil }
 func (c *endedConn) SetReadDeadline(time.Time) error  { return nil }
 func (c *endedConn) SetWriteDeadline(time.Time) error { return nil }
 
-// TestBrokenSockets has sockets that fail.
+// TestBrokenSockets checks sockets that fail.
 func TestBrokenSockets(t *testing.T) {
 	if _, err := Start(t.Context(), &endedConn{}, nil, Config{ID: 7}); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("a socket that cannot send: %v", err)
@@ -404,7 +405,7 @@ func TestBrokenSockets(t *testing.T) {
 		synctest.Wait()
 		want := string((&Packet{Header: 13, ID: 7, Option: OptCancel}).Append(nil))
 		if len(p.heard) != 2 || p.heard[1] != want {
-			t.Errorf("the server was not told: %q", p.heard)
+			t.Errorf("the client did not cancel the request: %q", p.heard)
 		}
 		if fmt.Sprint(notes) != "[the server's queue: position 2, about 1m0s]" {
 			t.Errorf("%q", notes)
@@ -412,7 +413,7 @@ func TestBrokenSockets(t *testing.T) {
 	})
 }
 
-// TestTrimmedNUL has the servers that put a NUL behind each packet.
+// TestTrimmedNUL checks servers that append a NUL to each packet.
 func TestTrimmedNUL(t *testing.T) {
 	for _, old := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -436,8 +437,8 @@ func TestTrimmedNUL(t *testing.T) {
 	}
 }
 
-// FuzzARDP answers a request with any sequence of datagrams, each behind an
-// octet and two that tell how long it is and whether it gets the right id.
+// FuzzARDP answers a request with any sequence of datagrams. In the input, two octets before each
+// datagram have its length and a third one says whether it gets the right id.
 func FuzzARDP(f *testing.F) {
 	for _, name := range []string{"dirlist", "dirlist-attributes", "archie-v5", "archie-v1", "ardp-slow", "ardp-refused", "ardp-redirect", "virtual-links", "multipacket-request"} {
 		var seed []byte
@@ -516,18 +517,17 @@ func FuzzARDP(f *testing.F) {
 			}
 			text, err := io.ReadAll(x)
 			if err != nil && err.Error() == "" {
-				t.Fatalf("%T without a text", err)
+				t.Fatalf("%T has no text", err)
 			}
 			if err == nil && !x.answer.Complete() || len(text) > len(ours) {
-				t.Fatalf("%d octets of %d, %v", len(text), len(ours), err)
+				t.Fatalf("%d bytes of %d, %v", len(text), len(ours), err)
 			}
 			x.Close()
 		})
 	})
 }
 
-// checkFields writes the fields of a packet in a header of the least length and
-// reads them again.
+// checkFields encodes the fields of a packet in the shortest header and decodes them again.
 func checkFields(t *testing.T, p *Packet) {
 	short := *p
 	short.Header = 0
@@ -554,7 +554,7 @@ func checkFields(t *testing.T, p *Packet) {
 	}
 }
 
-// checkSplit puts together what was split.
+// checkSplit splits a message and assembles it again.
 func checkSplit(t *testing.T, message []byte) {
 	packets, ok := Split(NewID(), message)
 	var a Assembly
@@ -564,6 +564,6 @@ func checkSplit(t *testing.T, message []byte) {
 		}
 	}
 	if !ok || len(packets) <= maxAhead && !bytes.Equal(drain(&a), message) {
-		t.Fatalf("%d octets in %d packets", len(message), len(packets))
+		t.Fatalf("%d bytes in %d packets", len(message), len(packets))
 	}
 }

@@ -18,15 +18,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// recorded is a datagram of the traces, which were made of real programs:
-// dirsrv of 1994 with vls and archie of the same release, and c-archie.
+// recorded is a datagram of the traces. They were recorded from real programs: dirsrv of 1994 with vls
+// and archie of the same release, and c-archie.
 type recorded struct {
 	name   string
 	client bool // sent by the client
 	octets []byte
 }
 
-// traces are all recorded datagrams of a case, or of all cases for "*", in order.
+// traces returns the recorded datagrams of a case, or of all cases for "*", in order.
 func traces(t testing.TB, name string) []recorded {
 	t.Helper()
 	orders, err := filepath.Glob(filepath.Join("testdata", "traces", name+".order"))
@@ -52,8 +52,8 @@ func traces(t testing.TB, name string) []recorded {
 	return all
 }
 
-// TestTraces decodes every recorded datagram and encodes it to the same octets;
-// every cut within its header is an error.
+// TestTraces decodes every recorded datagram and encodes it to the same octets. A truncated header
+// must be an error.
 func TestTraces(t *testing.T) {
 	all := traces(t, "*")
 	for _, r := range all {
@@ -67,7 +67,7 @@ func TestTraces(t *testing.T) {
 		}
 		for n := range p.Header {
 			if _, err := Decode(r.octets[:n]); err == nil {
-				t.Errorf("%s: %d octets of a header of %d pass for it", r.name, n, p.Header)
+				t.Errorf("%s: %d bytes of a header of %d were accepted", r.name, n, p.Header)
 			}
 		}
 		if lines := Annotate(r.octets); !strings.HasPrefix(lines[0], "byte  0") {
@@ -79,8 +79,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestTracesAssemble puts the recorded messages together, in any order and with
-// any number of copies.
+// TestTracesAssemble assembles the recorded messages from packets in any order and with any number of
+// copies.
 func TestTracesAssemble(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -100,7 +100,7 @@ func TestTracesAssemble(t *testing.T) {
 			}
 		}
 		if tc.octets != 0 && len(want) != tc.octets || len(packets) != tc.packets {
-			t.Errorf("%s: %d octets in %d packets", tc.name, len(want), len(packets))
+			t.Errorf("%s: %d bytes in %d packets", tc.name, len(want), len(packets))
 		}
 		for seed := range uint64(100) {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -113,7 +113,7 @@ func TestTracesAssemble(t *testing.T) {
 				}
 			}
 			if got := drain(&a); !bytes.Equal(got, want) || !a.Complete() || int(a.Through()) != len(packets) {
-				t.Fatalf("%s, seed %d: %d octets of %d", tc.name, seed, len(got), len(want))
+				t.Fatalf("%s, seed %d: %d bytes of %d", tc.name, seed, len(got), len(want))
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func TestFields(t *testing.T) {
 	}
 	w := roundTrip(t, &Packet{ID: 7, Flags: FlagAddress | FlagPriority | FlagWindow, Extra: []byte{1, 1, 'a', 0xFF, 0xD6, 0, 40}})
 	if got := w.WindowWanted(); got != 40 {
-		t.Errorf("a window of %d is wanted", got)
+		t.Errorf("WindowWanted is %d", got)
 	}
 	if _, ok := w.Redirect(); ok || p.WindowWanted() != 0 || (&Packet{Flags: FlagWindow}).WindowWanted() != 0 {
 		t.Error("fields that are not there")
@@ -199,7 +199,7 @@ func TestFields(t *testing.T) {
 		1: {Seq: 1, Total: 1}, 3: {ID: 1, Seq: 1, Total: 1}, 7: {ID: 1, Seq: 2}, 9: {ID: 1}, 11: {Wait: 1}, 12: {Flags: FlagAck}, 13: {Option: OptCancel},
 	} {
 		if got := int(p.Append(nil)[0]); got != want {
-			t.Errorf("a header of %d octets for %+v, want %d", got, p, want)
+			t.Errorf("a header of %d bytes for %+v, want %d", got, p, want)
 		}
 	}
 }
@@ -287,7 +287,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestAssemblyConflicts lets the first copy win and refuses another one.
+// TestAssemblyConflicts checks that the first copy of a packet counts and that a different copy is an
+// error.
 func TestAssemblyConflicts(t *testing.T) {
 	packet := func(seq, total int, data string) *Packet {
 		return &Packet{Header: 9, Seq: uint16(seq), Total: uint16(total), Data: []byte(data)}
@@ -324,8 +325,7 @@ func TestAssemblyConflicts(t *testing.T) {
 	}
 }
 
-// TestAssemblyIsBounded has the flaw of CVE-2018-5391: incomplete sets of
-// fragments that fill memory.
+// TestAssemblyIsBounded checks that incomplete messages cannot fill the memory (CVE-2018-5391).
 func TestAssemblyIsBounded(t *testing.T) {
 	var a Assembly
 	kept, beyond := 0, 0
@@ -341,6 +341,6 @@ func TestAssemblyIsBounded(t *testing.T) {
 		}
 	}
 	if kept*60000 > maxHeld || beyond == 0 {
-		t.Errorf("%d fragments are kept", kept)
+		t.Errorf("%d packets are kept, which is too many", kept)
 	}
 }

@@ -93,7 +93,7 @@ func FuzzEntries(f *testing.F) {
 				break
 			}
 			if len(e.Fields) == 0 {
-				t.Fatal("an entry of nothing")
+				t.Fatal("an empty entry")
 			}
 			size := 0
 			for _, f := range e.Fields {
@@ -103,7 +103,7 @@ func FuzzEntries(f *testing.F) {
 				size += len(f.Value)
 			}
 			if size > 1000 {
-				t.Fatal(fmt.Errorf("an entry of %d octets", size))
+				t.Fatal(fmt.Errorf("an entry of %d bytes", size))
 			}
 		}
 		if fields > strings.Count(text, "\n")+1 {

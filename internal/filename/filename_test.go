@@ -85,10 +85,10 @@ func check(t *testing.T, name string) {
 	t.Helper()
 	switch {
 	case !filepath.IsLocal(name) || filepath.Base(name) != name || name == ".":
-		t.Errorf("%q is not one local name", name)
+		t.Errorf("%q is not a single local name", name)
 	case !utf8.ValidString(name) || len(name) > Max:
 		t.Errorf("%q is not short UTF-8", name)
 	case strings.ContainsAny(name, "<>:\"/\\|?*\x00\n\x1b\u202e") || strings.HasPrefix(name, "-") || isDevice(name):
-		t.Errorf("%q is not harmless", name)
+		t.Errorf("%q is not safe", name)
 	}
 }

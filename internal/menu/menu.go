@@ -74,9 +74,11 @@ func SelectorURL(selector []byte) []byte {
 	return nil
 }
 
-// Nowhere reports whether a host is one of the placeholders that servers use in lines without a
+// IsPlaceholder reports whether a host is one of the placeholders that servers use in lines without a
 // host.
-func Nowhere(host []byte) bool { return string(host) == "error.host" || string(host) == "null.host" }
+func IsPlaceholder(host []byte) bool {
+	return string(host) == "error.host" || string(host) == "null.host"
+}
 
 // Parse parses a single line, with or without its line end. It does not see the line above, so a
 // mirror line is a fault.
@@ -280,7 +282,7 @@ func cutPort(s []byte) (port uint16, rest []byte, ok bool) {
 
 // hostOK reports whether host can be a host name or an IP address, and is not a placeholder.
 func hostOK(host []byte) bool {
-	if len(host) > 255 || Nowhere(host) {
+	if len(host) > 255 || IsPlaceholder(host) {
 		return false
 	}
 	for i := range len(host) {

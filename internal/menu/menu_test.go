@@ -208,10 +208,10 @@ func TestLineTooLong(t *testing.T) {
 			got = append(got, err)
 		}
 		if tc.ok && (len(got) != 2 || got[0] != nil || got[1] != nil) {
-			t.Errorf("%d octets: %v", tc.length, got)
+			t.Errorf("%d bytes: %v", tc.length, got)
 		}
 		if !tc.ok && (len(got) != 1 || got[0] != wire.ErrLineTooLong) {
-			t.Errorf("%d octets: %v", tc.length, got)
+			t.Errorf("%d bytes: %v", tc.length, got)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func TestEndlessLine(t *testing.T) {
 			}
 		}
 		if r.read > 64<<10 {
-			t.Errorf("%q: %d octets read", text, r.read)
+			t.Errorf("%q: %d bytes read", text, r.read)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func TestLinear(t *testing.T) {
 			}
 		})
 		if looked != size || found != 1 {
-			t.Errorf("%q: for %d lines of %d octets %d octets were searched", text, found, size, looked)
+			t.Errorf("%q: for %d lines of %d bytes %d bytes were searched", text, found, size, looked)
 		}
 		if allocs > 100 { // it grows by a quarter each time
 			t.Errorf("%q: %.0f allocations for one line", text, allocs)
@@ -319,7 +319,7 @@ func FuzzMenu(f *testing.F) {
 				continue
 			}
 			whole = append(whole, show(l))
-			if l.Link() && l.URL() == nil && (len(l.Host) == 0 || bytes.ContainsAny(l.Host, "\x00\r\n\t /@%") || Nowhere(l.Host)) {
+			if l.Link() && l.URL() == nil && (len(l.Host) == 0 || bytes.ContainsAny(l.Host, "\x00\r\n\t /@%") || IsPlaceholder(l.Host)) {
 				t.Fatalf("%q is a link", l.Host)
 			}
 			if bytes.ContainsAny(l.Selector, "\t\n") {

@@ -10,8 +10,8 @@ import (
 	"testing/iotest"
 )
 
-// FuzzProsperoText reads any text as lines, by tokens and as a stream, and
-// writes again what it can.
+// FuzzProsperoText reads any text by lines, by tokens and as a stream, and writes the parsed lines
+// again.
 func FuzzProsperoText(f *testing.F) {
 	for _, m := range messages(f, "*") {
 		if len(m.text) < 4000 {
@@ -43,7 +43,7 @@ func FuzzProsperoText(f *testing.F) {
 			err = nil
 		}
 		if fmt.Sprintf("%q", whole) != fmt.Sprintf("%q", pieces) || !errors.Is(err, wholeErr) && err != wholeErr {
-			t.Fatalf("octet by octet: %q, %v; at once: %q, %v", pieces, err, whole, wholeErr)
+			t.Fatalf("read byte by byte: %q, %v; read at once: %q, %v", pieces, err, whole, wholeErr)
 		}
 		for _, tokens := range whole {
 			checkLine(t, tokens, plain)
@@ -60,7 +60,7 @@ func FuzzProsperoText(f *testing.F) {
 	})
 }
 
-// checkLine writes a line again and reads that as the same tokens.
+// checkLine writes a line again and checks that it is read as the same tokens.
 func checkLine(t *testing.T, tokens []string, plain bool) {
 	ups := [][]string{tokens}
 	if plain {

@@ -12,14 +12,14 @@ import (
 	"github.com/fetch1738/fetch1738/internal/ardp"
 )
 
-// A message is the text of a request or an answer among the recorded ones.
+// A message is the text of a recorded request or answer.
 type message struct {
 	name   string
 	client bool
 	text   string
 }
 
-// messages are those of a case of the traces, or of all for "*".
+// messages returns the messages of a case of the traces, or of all cases for "*".
 func messages(t testing.TB, name string) []message {
 	t.Helper()
 	orders, err := filepath.Glob(filepath.Join("..", "ardp", "testdata", "traces", name+".order"))
@@ -70,7 +70,7 @@ func (m message) plain() bool {
 	return strings.Contains(m.name, "v1") || strings.Contains(m.name, "version1")
 }
 
-// lines reads all of a text.
+// lines reads all lines of a text.
 func lines(text string, max int, plain bool) (all [][]string, raw []string, err error) {
 	r := NewReader(strings.NewReader(text), max, plain)
 	for {
@@ -87,9 +87,8 @@ func lines(text string, max int, plain bool) (all [][]string, raw []string, err 
 	}
 }
 
-// TestTraces reads every recorded message. Each answer's lines of version 5 are
-// written again as the very octets; a message cut anywhere but at a line's end
-// is an error.
+// TestTraces reads every recorded message. The lines of answers of version 5 must be written again
+// unchanged. A message truncated inside a line must be an error.
 func TestTraces(t *testing.T) {
 	count := 0
 	for _, m := range messages(t, "*") {
@@ -113,18 +112,18 @@ func TestTraces(t *testing.T) {
 		for n := range m.text {
 			_, _, err := lines(m.text[:n], 0, m.plain())
 			if whole := n == 0 || m.text[n-1] == '\n'; err == nil && !whole {
-				t.Errorf("%s: %d of %d octets pass for all", m.name, n, len(m.text))
+				t.Errorf("%s: %d of %d bytes were accepted as the whole message", m.name, n, len(m.text))
 			}
 		}
 	}
 	if count < 70 {
-		t.Errorf("%d messages only", count)
+		t.Errorf("only %d messages were read", count)
 	}
 	t.Logf("%d messages", count)
 }
 
-// rewrite writes a line of an answer as dirsrv does; false for those that have
-// a free form.
+// rewrite writes a line of an answer in the form of dirsrv. It reports false for lines without a fixed
+// form.
 func rewrite(t *testing.T, m message, tokens []string) (string, bool) {
 	if m.plain() {
 		up, err := Upgrade(tokens)
@@ -145,7 +144,7 @@ func rewrite(t *testing.T, m message, tokens []string) (string, bool) {
 	return got, got != "" && err == nil
 }
 
-// parse reads a line as what its first word says and writes it again.
+// parse parses a line according to its first word and writes it again.
 func parse(tokens []string) (string, error) {
 	switch strings.TrimRight(tokens[0], ">") {
 	case "LINK":
@@ -216,7 +215,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestQuoting writes any octets and reads them again.
+// TestQuoting writes arbitrary octets and reads them again.
 func TestQuoting(t *testing.T) {
 	every := make([]byte, 256)
 	for i := range every {
@@ -247,10 +246,10 @@ func TestStream(t *testing.T) {
 			got = append(got, buf[:n]...)
 		}
 		if err != io.EOF || string(got) != content {
-			t.Errorf("by %d: %d octets of %d, %v", size, len(got), len(content), err)
+			t.Errorf("by %d: %d bytes of %d, %v", size, len(got), len(content), err)
 		}
 		if rest, err := r.ReadLine(); fmt.Sprint(rest) != "[more]" || err != nil {
-			t.Errorf("behind it: %q, %v", rest, err)
+			t.Errorf("the rest of the line: %q, %v", rest, err)
 		}
 		if next, err := r.ReadLine(); fmt.Sprint(next) != "[NEXT]" || err != nil {
 			t.Errorf("the next line: %q, %v", next, err)
@@ -307,7 +306,7 @@ func TestAttributes(t *testing.T) {
 	}
 	owner := Attribute{Of: "LINK", Nature: "FIELD", Name: "OWNER", Value: []string{"SEQUENCE", "x"}}
 	if got := string(owner.Append(nil)); got != "ATTRIBUTE LINK FIELD OWNER SEQUENCE SEQUENCE x\n" {
-		t.Errorf("a value that looks like its type: %q", got)
+		t.Errorf("a value that equals its type: %q", got)
 	}
 }
 
@@ -374,8 +373,7 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// TestVersion1 writes the links of the recorded virtual directory as the server
-// does for a client of version 1.
+// TestVersion1 checks the links of the recorded virtual directory in the form of version 1.
 func TestVersion1(t *testing.T) {
 	five, one := messages(t, "virtual-links"), messages(t, "virtual-links-v1")
 	all, _, err := lines(five[1].text, 0, false)

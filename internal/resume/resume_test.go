@@ -75,7 +75,7 @@ func TestRest(t *testing.T) {
 		}
 		header := rest.Options.(*fetchhttp.Options).Header
 		if rest.Offset != tc.wantOffset || rest.Length != tc.wantLength || header.Get("If-Range") != `"a"` {
-			t.Errorf("%+v: from %d, %d octets, %v", tc, rest.Offset, rest.Length, header)
+			t.Errorf("%+v: from %d, %d bytes, %v", tc, rest.Offset, rest.Length, header)
 		}
 		if len(req.Options.(*fetchhttp.Options).Header) > 0 || req.Offset != tc.offset {
 			t.Errorf("%+v: the request was changed", tc)

@@ -34,6 +34,7 @@ type Talk struct {
 	conn     *wire.Conn
 	deadline time.Time // for the current reply; zero means no deadline
 	block    bool      // a block is being received: Limits.Idle applies to each read
+	sent     bool      // a command has been sent; before that, the greeting is expected
 	secrets  []string
 }
 
@@ -126,6 +127,7 @@ func (t *Talk) Send(lines ...string) error {
 	if t.Lines.Buffered() == 0 { // otherwise replies are being received, which acknowledges enough
 		wire.QuickAck(t.Raw)
 	}
+	t.sent = true
 	for _, line := range lines {
 		t.Trace.Sent([]byte(wire.Masked(line + "\r\n")))
 	}
@@ -159,9 +161,22 @@ func (t *Talk) reply(several bool) (Reply, error) {
 	t.within(t.Limits.Reply)
 	r, err := t.readReply(several)
 	if err != nil {
-		return Reply{}, t.Fail(err)
+		awaited := "no greeting"
+		if t.sent {
+			awaited = "no reply"
+		}
+		return Reply{}, t.Fail(late(err, t.Limits.Reply, awaited))
 	}
 	return r, nil
+}
+
+// late returns err, or, if that is a timeout, an error that states the whole limit and not what
+// was left of it.
+func late(err error, limit time.Duration, awaited string) error {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return &wire.TimeoutError{Limit: limit, Awaited: awaited, Err: err}
 }
 
 // Hide masks a secret in the Trace and in Mask, in case the server repeats it.
@@ -209,7 +224,7 @@ func (t *Talk) StopTLS(ctx context.Context, first bool, d time.Duration) error {
 		if err == nil {
 			err = Violation("", "unsolicited reply")
 		}
-		return t.Fail(err)
+		return t.Fail(late(err, d, "no end of TLS"))
 	}
 	t.conn.SetContext(context.Background())
 	t.TLS = nil

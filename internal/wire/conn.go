@@ -12,9 +12,9 @@ import (
 )
 
 // Conn is a net.Conn each of whose reads and writes fails when its context is
-// done or its time limit has passed. The error is then the context's, or one
-// for which os.ErrDeadlineExceeded holds. Reading and writing may go on at
-// once; each by one goroutine at a time.
+// done or its time limit has passed. The error is then the context's (see [Ended])
+// or a *[TimeoutError]. Reading and writing may go on at once; each by one goroutine
+// at a time.
 //
 // Over TCP, a read that has to wait has the kernel acknowledge what has come (see
 // [QuickAck]): the server may be waiting too.
@@ -87,29 +87,30 @@ func (c *Conn) read(p []byte, limit time.Duration) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(p)
-	return n, c.cause(err)
+	return n, c.cause(err, limit, noData)
 }
 
 // Write implements net.Conn.
 func (c *Conn) Write(p []byte) (int, error) {
-	if err := c.arm(c.Conn.SetWriteDeadline, c.limit()); err != nil {
+	limit := c.limit()
+	if err := c.arm(c.Conn.SetWriteDeadline, limit); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Write(p)
-	return n, c.cause(err)
+	return n, c.cause(err, limit, "the server accepts no data")
 }
 
 // Arm starts the time limit of a read that the caller does on the inner connection itself, such as
 // one that splices. It fails when the context is done. Cause converts that read's error.
 func (c *Conn) Arm() error { return c.arm(c.Conn.SetReadDeadline, c.limit()) }
 
-// Cause is err, or the context's error when that is why err came about.
-func (c *Conn) Cause(err error) error { return c.cause(err) }
+// Cause returns the error of such a read as Read would return it.
+func (c *Conn) Cause(err error) error { return c.cause(err, c.limit(), noData) }
 
 func (c *Conn) arm(set func(time.Time) error, limit time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.ctx.Err(); err != nil {
+	if err := Ended(c.ctx); err != nil {
 		return err
 	}
 	var deadline time.Time
@@ -119,14 +120,18 @@ func (c *Conn) arm(set func(time.Time) error, limit time.Duration) error {
 	return set(deadline)
 }
 
-func (c *Conn) cause(err error) error {
+// cause returns err, or why err came about: the end of the context or the limit.
+func (c *Conn) cause(err error, limit time.Duration, awaited string) error {
 	if err == nil {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ctxErr := c.ctx.Err(); ctxErr != nil {
-		return ctxErr
+	if ended := Ended(c.ctx); ended != nil {
+		return ended
+	}
+	if limit > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+		return &TimeoutError{Limit: limit, Awaited: awaited, Err: err}
 	}
 	return err
 }

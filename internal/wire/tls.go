@@ -17,20 +17,23 @@ var ErrNoNotice = fmt.Errorf("connection ended without a TLS close_notify; the d
 // BelowTLS wraps conn for tls.Client where the end of the connection is the end of the data. If
 // conn ends without a close_notify, the error is [ErrNoNotice]. crypto/tls ignores such an end
 // between two records.
-func BelowTLS(conn net.Conn) net.Conn { return vouched{conn} }
+func BelowTLS(conn net.Conn) net.Conn { return notifyConn{conn} }
 
-type vouched struct{ net.Conn }
+type notifyConn struct{ net.Conn }
 
 // NetConn returns the underlying connection, like the method of tls.Conn.
-func (c vouched) NetConn() net.Conn { return c.Conn }
+func (c notifyConn) NetConn() net.Conn { return c.Conn }
 
-func (c vouched) Read(p []byte) (int, error) {
+func (c notifyConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err == io.EOF {
 		err = ErrNoNotice
 	}
 	return n, err
 }
+
+// noHandshake is what StartTLS awaits in vain.
+const noHandshake = "no TLS handshake"
 
 // StartTLS begins TLS over conn with the server called host, or what the Config of
 // settings calls it, within the shortest of limits. It may change that Config. An
@@ -45,7 +48,7 @@ func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, 
 	if config.ServerName == "" {
 		config.ServerName, _, _ = strings.Cut(host, "%") // a zone is for this machine only
 	}
-	ctx, cancel := Within(ctx, limits...)
+	ctx, cancel := Within(ctx, noHandshake, limits...)
 	defer cancel()
 	secure := tls.Client(conn, config)
 	err = conn.SetDeadline(time.Time{}) // the deadline of earlier reads and writes
@@ -54,8 +57,11 @@ func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, 
 	}
 	if err != nil {
 		conn.Close()
-		if ctx.Err() != nil {
-			err = ctx.Err()
+		if ended := Ended(ctx); ended != nil {
+			err = ended
+		}
+		if late, ok := err.(*TimeoutError); ok { // also of the limit of connecting
+			err = &TimeoutError{Limit: late.Limit, Awaited: noHandshake, Err: late.Err}
 		}
 		return nil, err
 	}

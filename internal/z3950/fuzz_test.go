@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzWAISHeader reads anything as a message: what passes has the length that
-// it announces, and is written the same way again.
+// FuzzWAISHeader reads arbitrary data as a message. An accepted message must have the length in its
+// header, and the header must be written again unchanged.
 func FuzzWAISHeader(f *testing.F) {
 	for _, seed := range []string{
 		"0000000003z2wais        0abc", "0000000000N1            1", "9999999999z2wais        0", "-000000001z2wais        0",
@@ -30,7 +30,7 @@ func FuzzWAISHeader(f *testing.F) {
 			return
 		}
 		if int64(len(message)) != HeaderSize+h.Length || h.Length > limit || !bytes.HasPrefix(octets, message) {
-			t.Fatalf("%d octets for %+v", len(message), h)
+			t.Fatalf("%d bytes for %+v", len(message), h)
 		}
 		if again := h.append(nil); !bytes.EqualFold(again[:HeaderSize], message[:HeaderSize]) {
 			t.Fatalf("%q is written %q", message[:HeaderSize], again)
@@ -40,8 +40,8 @@ func FuzzWAISHeader(f *testing.F) {
 	})
 }
 
-// FuzzAPDU decodes anything as a PDU. What passes can be encoded, and is the
-// same PDU then; every octet of it is annotated.
+// FuzzAPDU decodes arbitrary data as a PDU. An accepted PDU must be encoded and decoded again without
+// change, and every octet must be annotated.
 func FuzzAPDU(f *testing.F) {
 	f.Add(searching(f, NewWordSearch("db", Words{Seed: "words"})))
 	f.Add(searching(f, NewRetrieval("db", []byte("id"), "TEXT", 0, 1<<40)))
@@ -97,7 +97,7 @@ func FuzzAPDU(f *testing.F) {
 		message := append(Header{int64(len(octets)), 'z', '2', "wais", ' ', ' ', '0'}.append(nil), octets...)
 		lines := Annotate(message)
 		if len(lines) < maxAnnotated && !covers(lines, message) {
-			t.Fatalf("the lines are not all of the message:\n%s", text(lines))
+			t.Fatalf("the lines do not cover the whole message:\n%s", text(lines))
 		}
 		Summary(message)
 		p, err := Decode(octets)
@@ -110,11 +110,11 @@ func FuzzAPDU(f *testing.F) {
 		}
 		once, err := AppendPDU(nil, rebuilt(p))
 		if err != nil {
-			t.Fatalf("what was decoded cannot be encoded: %v", err)
+			t.Fatalf("a decoded PDU cannot be encoded: %v", err)
 		}
 		q, err := Decode(once)
 		if err != nil {
-			t.Fatalf("what was encoded cannot be decoded: %v\n%q", err, once)
+			t.Fatalf("an encoded PDU cannot be decoded: %v\n%q", err, once)
 		}
 		if twice, err := AppendPDU(nil, rebuilt(q)); err != nil || !bytes.Equal(once, twice) {
 			t.Fatalf("%v\n once %q\ntwice %q", err, once, twice)
@@ -132,7 +132,7 @@ func FuzzAPDU(f *testing.F) {
 	})
 }
 
-// searching is the PDU of a message.
+// searching returns the PDU of a message.
 func searching(f *testing.F, s PDU) []byte {
 	m, err := AppendMessage(nil, NewHeader(), s)
 	if err != nil {

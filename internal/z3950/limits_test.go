@@ -9,15 +9,14 @@ import (
 	"testing"
 )
 
-// responseWith is a SearchResponse whose user information is a group with
-// these elements.
+// responseWith returns a SearchResponse whose user information is a group with the given elements.
 func responseWith(elements string) []byte {
 	info := appendElement(nil, TagUserInformation, elements)
 	return append([]byte("\x00\x0b\x17\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), info...)
 }
 
-// TestNumberLimits has numbers of one to four octets, which are unsigned, and
-// refuses all others: a number that is cut to 32 bits is a false one.
+// TestNumberLimits checks that numbers have one to four octets and are unsigned. Longer numbers must be
+// an error, not truncated to 32 bits.
 func TestNumberLimits(t *testing.T) {
 	for octets, want := range map[string]uint32{
 		"\x00": 0, "\x7f": 127, "\x80": 128, "\xff": 255, "\x01\x00": 256, "\xff\xff": math.MaxUint16, "\x01\x00\x00": 1 << 16,
@@ -51,18 +50,18 @@ func TestNumberLimits(t *testing.T) {
 				var bad *SyntaxError
 				element := appendElement(nil, Tag(tag), value)
 				if p, err := Decode(responseWith(string(element))); !errors.As(err, &bad) {
-					t.Errorf("%v of %d octets: %+v, %v", Tag(tag), size, p, err)
+					t.Errorf("%v of %d bytes: %+v, %v", Tag(tag), size, p, err)
 				}
 				message, _ := AppendMessage(nil, NewHeader(), &SearchResponse{Info: element})
 				if lines := Annotate(message); size > 4 && !strings.Contains(text(lines), `"\x0`) {
-					t.Errorf("%v of %d octets is annotated\n%s", Tag(tag), size, text(lines))
+					t.Errorf("%v of %d bytes: wrong annotation:\n%s", Tag(tag), size, text(lines))
 				}
 			}
 		}
 	}
 }
 
-// TestIntegerLimits has tags and lengths at the limits of compressed integers.
+// TestIntegerLimits checks tags and lengths at the limits of compressed integers.
 func TestIntegerLimits(t *testing.T) {
 	for octets, want := range map[string]uint32{
 		"\x00": 0, "\x7f": 1<<7 - 1, "\x81\x00": 1 << 7, "\xff\x7f": 1<<14 - 1, "\x81\x80\x00": 1 << 14, "\xff\xff\x7f": 1<<21 - 1,
@@ -92,8 +91,7 @@ func TestIntegerLimits(t *testing.T) {
 	}
 }
 
-// TestBitLimits has bit maps of no, one and several octets. WAIS uses the first
-// eight bits.
+// TestBitLimits checks bit maps of zero, one and several octets. WAIS uses the first eight bits.
 func TestBitLimits(t *testing.T) {
 	for octets, want := range map[string]byte{"": 0, "\x80": 0x80, "\x01": 1, "\x80\x01": 0x80, "\x00\x80": 0, strings.Repeat("\xc0", 300): 0xc0} {
 		terms := appendElement(nil, TagProtocolVersion, octets)
@@ -111,7 +109,7 @@ func TestBitLimits(t *testing.T) {
 	}
 }
 
-// TestFixedLimits has the integers of fixed sizes.
+// TestFixedLimits checks the integers of fixed sizes.
 func TestFixedLimits(t *testing.T) {
 	p := &SearchResponse{SearchStatus: 255, ResultCount: 1<<24 - 1, RecordsReturned: 1 << 23, NextPosition: 1, Info: []byte{}}
 	octets, err := AppendPDU(nil, p)
@@ -128,19 +126,19 @@ func TestFixedLimits(t *testing.T) {
 	for cut := range 10 { // inside the status or the counters
 		short := append(appendFixed(nil, uint32(1+cut), 2), octets[2:3+cut]...)
 		if p, err := Decode(short); err == nil {
-			t.Errorf("%d octets of fixed integers: %+v", cut, p)
+			t.Errorf("%d bytes of fixed integers: %+v", cut, p)
 		}
 	}
 	for size, ok := range map[int]bool{0xFFFF - 1: true, 0xFFFF: false} { // and the type
 		octets, err := AppendPDU(nil, &Other{Number: 31, Header: make([]byte, size)})
 		if ok != (err == nil) {
-			t.Errorf("a PDU with %d octets: %d octets, %v", size, len(octets), err)
+			t.Errorf("a PDU with %d bytes: %d bytes, %v", size, len(octets), err)
 		}
 	}
 }
 
-// TestMessageLimits has lengths of messages at the reader's limit and at that
-// of the platform's integers.
+// TestMessageLimits checks message lengths at the reader's limit and at the limit of the platform's
+// integers.
 func TestMessageLimits(t *testing.T) {
 	const five = "0000000005z2wais        0hello"
 	for limit, want := range map[int]error{5: nil, 4: ErrTooLong, 0: ErrTooLong, math.MaxInt: nil} {

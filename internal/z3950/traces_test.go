@@ -18,7 +18,7 @@ type recording struct {
 	messages [][]byte // headers included
 }
 
-// recordings are all there are. Reading them is the first test of ReadMessage.
+// recordings returns all recordings. Reading them also tests ReadMessage.
 func recordings(t testing.TB) []recording {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/traces/*.bin")
@@ -44,7 +44,7 @@ func recordings(t testing.TB) []recording {
 			rec.messages = append(rec.messages, message)
 		}
 		if !bytes.Equal(bytes.Join(rec.messages, nil), octets) {
-			t.Fatalf("%s: the messages are not all of it", path)
+			t.Fatalf("%s: the messages do not cover the whole file", path)
 		}
 		all = append(all, rec)
 	}
@@ -66,8 +66,7 @@ func eachMessage(t *testing.T, f func(t *testing.T, message []byte)) (count int)
 	return count
 }
 
-// TestTracesDecode decodes every recorded message and encodes it again: the
-// octets are the same.
+// TestTracesDecode decodes every recorded message and encodes it to the same octets.
 func TestTracesDecode(t *testing.T) {
 	types := make(map[Type]int)
 	n := eachMessage(t, func(t *testing.T, message []byte) {
@@ -82,18 +81,18 @@ func TestTracesDecode(t *testing.T) {
 		types[p.Type()]++
 		again, err := AppendMessage(nil, h, rebuilt(p))
 		if err != nil || !bytes.Equal(again, message) {
-			t.Errorf("%v becomes other octets, %v\n was %q\n is  %q", p.Type(), err, message, again)
+			t.Errorf("%v is encoded differently, %v\n got %q\nwant %q", p.Type(), err, again, message)
 		}
 	})
 	t.Logf("%d messages: %v", n, types)
 	for _, typ := range []Type{TypeInit, TypeInitResponse, TypeSearch, TypeSearchResponse, 24} {
 		if types[typ] == 0 {
-			t.Errorf("no %v among the recordings", typ)
+			t.Errorf("the recordings have no %v", typ)
 		}
 	}
 }
 
-// rebuilt is p with its user information made anew of the records in it.
+// rebuilt returns p with its user information encoded again from its records.
 func rebuilt(p PDU) PDU {
 	r, ok := p.(*SearchResponse)
 	if !ok {
@@ -110,7 +109,7 @@ func rebuilt(p PDU) PDU {
 	return &c
 }
 
-// TestTracesTruncated cuts every recorded message after every octet.
+// TestTracesTruncated truncates every recorded message after every octet.
 func TestTracesTruncated(t *testing.T) {
 	eachMessage(t, func(t *testing.T, message []byte) {
 		if testing.Short() && len(message) > 2000 {
@@ -123,14 +122,14 @@ func TestTracesTruncated(t *testing.T) {
 			}
 			_, _, err := ReadMessage(iotest.OneByteReader(bytes.NewReader(message[:n])), nil, 100000)
 			if n == 0 && err != io.EOF || n > 0 && err != io.ErrUnexpectedEOF {
-				t.Fatalf("%d octets of a message: %v", n, err)
+				t.Fatalf("%d bytes of a message: %v", n, err)
 			}
 			if n < HeaderSize || mayEnd(whole, message[HeaderSize:n]) {
 				continue
 			}
 			var bad *SyntaxError
 			if p, err := Decode(message[HeaderSize:n]); !errors.As(err, &bad) {
-				t.Fatalf("%d of %d octets of a PDU: %+v, %v", n-HeaderSize, len(message)-HeaderSize, p, err)
+				t.Fatalf("%d of %d bytes of a PDU: %+v, %v", n-HeaderSize, len(message)-HeaderSize, p, err)
 			}
 			Annotate(message[:n])
 		}
@@ -145,8 +144,7 @@ func mayEnd(p PDU, b []byte) bool {
 	return len(b) >= 2+int(b[0])<<8+int(b[1])
 }
 
-// TestTracesDocumentIDs writes every recorded document-id as browsers do, and
-// reads it back.
+// TestTracesDocumentIDs writes every recorded document-id in the form of browsers and parses it again.
 func TestTracesDocumentIDs(t *testing.T) {
 	seen := make(map[string]bool)
 	eachMessage(t, func(t *testing.T, message []byte) {
@@ -170,7 +168,7 @@ func TestTracesDocumentIDs(t *testing.T) {
 	// Just as lynx wrote it.
 	const whale = "1=localhost%3A210;2=/wais/db/stories;3=0%20162%20/wais/docs/whale.txt;4=localhost%3A210;5=/wais/db/stories;6=0%20162%20/wais/docs/whale.txt;7=%00;"
 	if !seen[whale] {
-		t.Errorf("no document-id is written %q", whale)
+		t.Errorf("no document-id has the form %q", whale)
 	}
 }
 
@@ -195,7 +193,7 @@ func documentIDs(p PDU) (ids [][]byte) {
 	return ids
 }
 
-// TestTracesRequests makes requests that real clients have sent.
+// TestTracesRequests checks that the package creates the same requests as real clients.
 func TestTracesRequests(t *testing.T) {
 	recorded := make(map[string][][]byte)
 	for _, rec := range recordings(t) {
@@ -223,7 +221,7 @@ func TestTracesRequests(t *testing.T) {
 	}
 }
 
-// TestTracesAnswers looks at what recorded answers say.
+// TestTracesAnswers checks the content of recorded answers.
 func TestTracesAnswers(t *testing.T) {
 	recorded := make(map[string]*SearchResponse)
 	for _, rec := range recordings(t) {

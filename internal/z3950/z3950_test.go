@@ -43,8 +43,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestReadMessageStops reads no octet more than it takes to see that a peer
-// does not speak WAIS, so that nobody waits for the rest of a header.
+// TestReadMessageStops checks that ReadMessage stops at the first octet that is not WAIS, so that the
+// client does not wait for the rest of a header.
 func TestReadMessageStops(t *testing.T) {
 	for in, octets := range map[string]int{
 		"220 hello\r\n": 4, "\x30\x84\x00\x00": 2, "\x16\x03\x01": 1, "0000000001x": 11, "": 0,
@@ -55,7 +55,7 @@ func TestReadMessageStops(t *testing.T) {
 			t.Errorf("%q: %v", in, err)
 		}
 		if r.n != octets {
-			t.Errorf("%q: %d octets were read, want %d", in, r.n, octets)
+			t.Errorf("%q: %d bytes were read, want %d", in, r.n, octets)
 		}
 	}
 	broken := errors.New("broken")
@@ -75,8 +75,8 @@ func (c *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestHostile has lengths that lie and elements without a bottom (security
-// cases 59 to 61): a clear error, and no memory for what has not come.
+// TestHostile checks wrong lengths and endless nesting (security cases 59 to 61). Each must fail with a
+// clear error and allocate no memory for data that has not arrived.
 func TestHostile(t *testing.T) {
 	for name, pdu := range hostile() {
 		var bad *SyntaxError
@@ -86,7 +86,7 @@ func TestHostile(t *testing.T) {
 			}
 		})
 		if extra := int64(allocated) - int64(len(pdu)); extra > 64<<10 {
-			t.Errorf("%s: %d octets were allocated", name, extra)
+			t.Errorf("%s: %d bytes were allocated", name, extra)
 		}
 	}
 	for _, length := range []string{"9999999999", "2147483647", "0000100001"} {
@@ -96,20 +96,20 @@ func TestHostile(t *testing.T) {
 			}
 		})
 		if allocated > 64<<10 {
-			t.Errorf("length %s: %d octets were allocated", length, allocated)
+			t.Errorf("length %s: %d bytes were allocated", length, allocated)
 		}
 	}
 	allocated := allocates(func() {
 		if _, _, err := ReadMessage(strings.NewReader("2147483622z2wais        0short"), nil, 1<<31-1); err != io.ErrUnexpectedEOF {
-			t.Errorf("a message that does not come: %v", err)
+			t.Errorf("a message that does not arrive: %v", err)
 		}
 	})
 	if allocated > 64<<10 {
-		t.Errorf("%d octets were allocated for a message that did not come", allocated)
+		t.Errorf("%d bytes were allocated for a message that did not arrive", allocated)
 	}
 }
 
-// hostile are PDUs that must not pass.
+// hostile returns invalid PDUs.
 func hostile() map[string]string {
 	response := func(info string) string {
 		return "\x00\x0b\x17\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" + info
@@ -143,7 +143,7 @@ func hostile() map[string]string {
 	}
 }
 
-// deep is n groups inside each other, with true lengths.
+// deep returns n nested groups with correct lengths.
 func deep(n int) string {
 	var b []byte
 	for range n {
@@ -160,7 +160,7 @@ func allocates(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// samples are PDUs with all they can have, and with nothing.
+// samples returns PDUs with all fields, and with none.
 func samples() []PDU {
 	terms := Terms{0x80, 0xC0, 1, 1 << 30, "a", "b", "c", "d", []byte("e")}
 	return []PDU{
@@ -178,14 +178,14 @@ func samples() []PDU {
 	}
 }
 
-// sampleRecord is a record with everything but text.
+// sampleRecord returns a record with all fields but Text.
 func sampleRecord() Record {
 	return Record{Group: TagDocumentLongHeader, ID: []byte("id"), Version: Num(1), Score: Num(1<<32 - 1), BestMatch: Num(70000),
 		Length: Num(1 << 24), Lines: Num(0), Types: []string{"TEXT", "PS"}, Source: "src", Date: "941220", Headline: "head", City: "Bergen",
 		StockCodes: "x", Companies: "y", Trades: "z"}
 }
 
-// sampleInfo is the user information of a SearchResponse.
+// sampleInfo returns the user information of a SearchResponse.
 func sampleInfo() []byte {
 	info := appendText(nil, TagSeedWordsUsed, "words")
 	info = AppendRecord(info, sampleRecord())
@@ -194,7 +194,7 @@ func sampleInfo() []byte {
 	return info
 }
 
-// TestRoundTrip has what no recording has.
+// TestRoundTrip encodes and decodes PDUs that the recordings do not contain.
 func TestRoundTrip(t *testing.T) {
 	for _, p := range samples() {
 		octets, err := AppendPDU(nil, p)
@@ -221,7 +221,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTolerated has other spellings and what is not known.
+// TestTolerated checks unusual encodings and unknown elements.
 func TestTolerated(t *testing.T) {
 	const start = "\x00\x0b\x17\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 	const info = "\xc8\x05\x01x" + "\x81\x16\x80\x08" + "\x76\x02\x00\x07" + "\x81\x05\x01A"
@@ -243,7 +243,7 @@ func TestTooLong(t *testing.T) {
 	b := []byte("before")
 	got, err := AppendMessage(b, NewHeader(), NewWordSearch(long, Words{}))
 	if !errors.Is(err, ErrTooLong) || string(got) != "before" {
-		t.Errorf("%d octets, %v", len(got), err)
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	d := AppendDiagnostic(nil, Diagnostic{Code: "", Text: long})
 	p, err := Decode(append([]byte("\x00\x0b\x17\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), appendElement(nil, TagUserInformation, d)...))
@@ -252,7 +252,7 @@ func TestTooLong(t *testing.T) {
 	}
 	for d := range p.(*SearchResponse).Diagnostics() {
 		if d.Code != "  " || len(d.Text) != maxHeader-3 || d.Meaning() != "" {
-			t.Errorf("%.20q, %d octets", d.Code, len(d.Text))
+			t.Errorf("%.20q, %d bytes", d.Code, len(d.Text))
 		}
 	}
 }
@@ -309,12 +309,12 @@ func TestDocIDText(t *testing.T) {
 	}
 }
 
-// TestAnnotate has every octet of a message in the lines about it, once.
+// TestAnnotate checks that the lines about a message cover every octet exactly once.
 func TestAnnotate(t *testing.T) {
 	for _, rec := range recordings(t) {
 		for _, m := range rec.messages {
 			if lines := Annotate(m); !covers(lines, m) {
-				t.Errorf("%s: the lines are not all of the message:\n%s", rec.name, text(lines))
+				t.Errorf("%s: the lines do not cover the whole message:\n%s", rec.name, text(lines))
 			}
 		}
 	}
@@ -332,7 +332,7 @@ func TestAnnotate(t *testing.T) {
 		`0000ba  2e 01 61                         46 Operator "a"`,
 	} {
 		if !strings.Contains(got, want+"\n") {
-			t.Errorf("no line %q in\n%s", want, got)
+			t.Errorf("the annotation does not contain %q:\n%s", want, got)
 		}
 	}
 	for _, other := range []string{"", "220 hello\r\n", "0000000047z2wais"} {
@@ -342,7 +342,7 @@ func TestAnnotate(t *testing.T) {
 	}
 	broken := text(Annotate(append(bytes.Clone(m[:100]), "\xff\xff\xff\xff\xff"...)))
 	if !strings.Contains(broken, "malformed") {
-		t.Errorf("nothing is said of what is malformed:\n%s", broken)
+		t.Errorf("the annotation does not contain \"malformed\":\n%s", broken)
 	}
 	var info []byte
 	for range 10000 {
@@ -390,7 +390,7 @@ func TestSummary(t *testing.T) {
 		`SearchResponse: "SF" "Missing DocID in request"`, "malformed WAIS message: a truncated integer at byte 0",
 	} {
 		if !got[want] {
-			t.Errorf("no summary is %q", want)
+			t.Errorf("no message has the summary %q", want)
 		}
 	}
 	if t.Failed() {

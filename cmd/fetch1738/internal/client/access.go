@@ -22,34 +22,35 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Limits of the command line that differ from those of the library: a person is
-// there to lose patience.
+// Limits of the command line that differ from those of the library, as a user is there
+// to interrupt a transfer.
 const (
 	replyTime = 120 * time.Second
 	IdleTime  = 120 * time.Second
 	maxLine   = 64 << 10
 )
 
-// An Access is how the transfers of one Operation reach servers: sessions, perhaps
-// shared with those of others, proxies, the netrc file, answers to questions.
+// An Access has what the transfers of one Operation need to reach servers: sessions,
+// which other Operations may share, proxies, the netrc file, and the user's answers to
+// prompts.
 type Access struct {
 	Op       *plan.Operation
 	Resolver *fetch1738.Resolver
 
 	client   *Client
 	way      way
-	proxies  map[string]*schemeProxy // by scheme; those that have none are missing
-	direct   fetch.Env               // which reaches the proxies themselves
-	referred *fetch1738.Resolver     // Resolver, but it follows referrals without -L
+	proxies  map[string]*schemeProxy // by scheme; schemes without a proxy are missing
+	direct   fetch.Env               // connects to the proxies
+	referred *fetch1738.Resolver     // like Resolver, but follows referrals without -L
 
-	TLS    func() (*tls.Config, error) // is made at the first call
-	netrc  func() (netrc.File, error)  // reads it once
+	TLS    func() (*tls.Config, error) // reads the files of the options at the first call
+	netrc  func() (netrc.File, error)  // reads the file at the first call
 	picked atomic.Bool                 // the user has chosen a link
-	warned atomic.Bool                 // of a password in a URL
+	warned atomic.Bool                 // about a password in a URL
 }
 
-// newAccess makes the Fetchers that an Operation asks for, or takes those of an
-// earlier one that connects alike.
+// newAccess returns an Access for op. It shares the Fetchers of an earlier Operation
+// that connects in the same way.
 func newAccess(c *Client, op *plan.Operation) (*Access, error) {
 	e := &Access{client: c, Op: op, way: wayOf(op)}
 	e.netrc = sync.OnceValues(e.readNetrc)
@@ -63,11 +64,11 @@ func newAccess(c *Client, op *plan.Operation) (*Access, error) {
 	return e, nil
 }
 
-// Pick has the policy take the links that are followed from now on for the user's
-// own choice.
+// Pick has the policy treat the links that are followed from now on as chosen by the
+// user.
 func (e *Access) Pick() { e.picked.Store(true) }
 
-// makeResolvers makes the Resolvers of a new way to connect.
+// makeResolvers creates the Resolvers of an Access that shares none.
 func (e *Access) makeResolvers() error {
 	if err := e.findProxies(); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (e *Access) findProxies() error {
 	news := Kin("nntp")
 	for _, scheme := range fetch1738.Schemes() {
 		asked := scheme
-		if slices.Contains(news, scheme) { // one server, one way to it
+		if slices.Contains(news, scheme) { // all have the same server
 			asked = "nntp"
 		}
 		if p := proxyOf(e.Op, asked, header); p != nil {
@@ -111,8 +112,8 @@ func (e *Access) findProxies() error {
 	return nil
 }
 
-// ResolverFor is the one that retrieves l. To be led to other URLs is what a
-// prospero URL is for (RFC 1738 section 3.11), which needs no -L.
+// ResolverFor returns the Resolver for l. A prospero URL exists to refer to other URLs
+// (RFC 1738 section 3.11), so its referrals are followed without -L.
 func (e *Access) ResolverFor(l locator.Locator) *fetch1738.Resolver {
 	if _, ok := l.(*locator.Prospero); ok {
 		return e.referred
@@ -120,7 +121,7 @@ func (e *Access) ResolverFor(l locator.Locator) *fetch1738.Resolver {
 	return e.Resolver
 }
 
-// Kin are the schemes that one bundled Fetcher is for, of which scheme is one.
+// Kin returns all schemes of the bundled Fetcher for scheme.
 func Kin(scheme string) []string {
 	for _, row := range fetch1738.Builtin() {
 		if slices.Contains(row.Names, scheme) {
@@ -130,7 +131,7 @@ func Kin(scheme string) []string {
 	return nil
 }
 
-// schemes are those whose Fetchers the options configure.
+// schemes returns the schemes whose Fetchers depend on the options.
 func (e *Access) schemes() []fetch1738.Scheme {
 	return []fetch1738.Scheme{
 		{Names: Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return FTPFetcher(e.Op, env) }},
@@ -140,7 +141,7 @@ func (e *Access) schemes() []fetch1738.Scheme {
 		{Names: Kin("http"), New: func(env *fetch.Env) fetch.Fetcher {
 			own := *env
 			if !e.way.follows {
-				own.Limits.Hops = -1 // also where a prospero URL has led
+				own.Limits.Hops = -1 // also after a referral of a prospero URL
 			}
 			return &fetchhttp.Fetcher{
 				Env: &own, UserAgent: "fetch1738/" + version.String(), Retries: -1, AllowDowngrade: true,
@@ -157,21 +158,21 @@ func (e *Access) schemes() []fetch1738.Scheme {
 	}
 }
 
-// allow is the policy: the rules, and what --proto and --proto-redir leave.
+// allow is the policy: the rules, --proto and --proto-redir.
 func (e *Access) allow(ctx context.Context, t fetch.Target) error {
 	picked := t.From.Kind == fetch.OriginRemote && e.picked.Load()
 	if t.Locator != nil && (t.From.Kind == fetch.OriginRedirect || t.From.Kind == fetch.OriginRemote) && !picked {
 		scheme := t.Locator.Scheme()
 		_, resolved := t.From.By.(*locator.Prospero)
 		if !e.Op.Policy.Schemes.Has(scheme) || !resolved && !e.Op.Policy.Redirects.Has(scheme) {
-			return fault.Errorf(fault.Unsupported, "a redirect to %s, which may not be followed", t.Locator.Redacted())
+			return fault.Errorf(fault.Unsupported, "redirect to %s refused: its scheme is not permitted by --proto and --proto-redir", t.Locator.Redacted())
 		}
 	}
 	return e.Op.Policy.Rules.Allow(ctx, t)
 }
 
-// idleSessions is how many sessions of a scheme are kept for another transfer, 0
-// for the usual number.
+// idleSessions returns how many idle sessions of a scheme are kept. 0 means the
+// default.
 func idleSessions(o *plan.Operation) int {
 	if !o.Parallel.On {
 		return 0
@@ -179,7 +180,7 @@ func idleSessions(o *plan.Operation) int {
 	return o.Parallel.Max
 }
 
-// Warn tells of what is no failure.
+// Warn prints a warning, unless -s is given.
 func (e *Access) Warn(format string, args ...any) {
 	if !e.Op.Silent {
 		e.client.Streams.Warn(format, args...)

@@ -1,6 +1,6 @@
-// Package client makes Resolvers out of what package plan says: it dials, goes
-// through proxies, begins TLS and finds logins, and has operations share what they
-// can share.
+// Package client creates Resolvers for an Operation of package plan. It connects, also
+// through proxies, starts TLS and finds logins. Operations share sessions where they
+// can.
 package client
 
 import (
@@ -13,19 +13,19 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Client is what the Operations of a command line share: sessions, and answers
-// to questions for passwords. Its methods are for one goroutine, its Accesses for
-// many. Close it.
+// A Client has what the Operations of a command line share: sessions, and the answers
+// to password prompts. Its methods are for one goroutine, its Accesses for many. The
+// caller must close it.
 type Client struct {
 	Streams stdio.Streams
-	Pause   func() (resume func()) // keeps others from the terminal while a question is asked; nil if there are none
+	Pause   func() (resume func()) // stops other output to the terminal during a prompt; nil if there is none
 
 	secrets   secrets
 	passwords passwordSource
 	accesses  []*Access
 }
 
-// Access readies an Operation. It may ask for the password of a proxy.
+// Access returns the Access of an Operation. It may prompt for the password of a proxy.
 func (c *Client) Access(ctx context.Context, op *plan.Operation) (*Access, error) {
 	e, err := newAccess(c, op)
 	if err == nil {
@@ -34,15 +34,15 @@ func (c *Client) Access(ctx context.Context, op *plan.Operation) (*Access, error
 	return e, err
 }
 
-// Close ends the sessions that are idle.
+// Close closes the idle sessions.
 func (c *Client) Close() {
 	for _, e := range c.accesses {
-		_ = errors.Join(e.Resolver.Close(), e.referred.Close()) // more than once where they are shared, which does no harm
+		_ = errors.Join(e.Resolver.Close(), e.referred.Close()) // shared ones more than once, which has no effect
 	}
 }
 
-// A Call is what one transfer fetches by an Access. The Fetchers that are called
-// in its Context get its policy and logins.
+// A Call is one transfer with an Access. Fetchers that are called with its Context use
+// its policy and logins.
 type Call struct {
 	*Access
 	Locator locator.Locator // changes as links are followed
@@ -52,7 +52,7 @@ type Call struct {
 
 type callKey struct{}
 
-// Context is ctx for accesses that belong to c.
+// Context returns ctx for requests that belong to c.
 func (c *Call) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callKey{}, c)
 }
@@ -62,5 +62,5 @@ func callOf(ctx context.Context) *Call {
 	return c
 }
 
-// Asking reports whether a password is being asked for.
+// Asking reports whether a password prompt is open.
 func (c *Call) Asking() bool { return c.asking.Load() }

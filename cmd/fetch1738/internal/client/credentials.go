@@ -18,8 +18,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Authenticate puts a login into the transfer's URL: that of -u, or one of the
-// netrc file, if the URL does not go before it.
+// Authenticate puts a login into the transfer's URL: that of -u, or one of the netrc
+// file, unless the URL has precedence.
 func (t *Call) Authenticate() error {
 	if _, ok := locator.WithLogin(t.Locator, nil); !ok {
 		return nil // a scheme without logins
@@ -47,15 +47,15 @@ func (t *Call) Authenticate() error {
 	return nil
 }
 
-// warnOfPassword tells a person, once, where else the password now is.
+// warnOfPassword warns the user once that the password in a URL is visible.
 func (t *Call) warnOfPassword() {
 	if first := !t.warned.Swap(true); first && term.IsTerminal(t.client.Streams.Err) {
-		t.Warn("a password in a URL shows in the list of processes and in the shell's history; leave it out to be asked, or use -n")
+		t.Warn("a password in a URL is visible in the process list and the shell history; omit it to be prompted, or use -n")
 	}
 }
 
-// fromNetrc looks the host of l up; it gives nil where there is no entry. The
-// entry's user must be the one given, if one is.
+// fromNetrc looks up the host of l. It returns nil if there is no entry. If given is
+// not nil, the entry must be for its user.
 func (t *Call) fromNetrc(l locator.Locator, given *locator.Login) (*locator.Login, error) {
 	file, err := t.netrc()
 	if err != nil || file == nil {
@@ -73,8 +73,8 @@ func (t *Call) fromNetrc(l locator.Locator, given *locator.Login) (*locator.Logi
 	return &locator.Login{User: entry.Login, Password: entry.Password, HasPassword: entry.HasPassword}, nil
 }
 
-// readNetrc reads the netrc file. It is nil where none is to be used, and where
-// the usual one does not exist.
+// readNetrc reads the netrc file. It returns nil if none is to be used, or if the
+// default one does not exist.
 func (e *Access) readNetrc() (netrc.File, error) {
 	if e.Op.Login.Netrc == plan.NetrcUnused && e.Op.Login.NetrcFile == "" {
 		return nil, nil
@@ -93,13 +93,13 @@ func (e *Access) readNetrc() (netrc.File, error) {
 	return file, nil
 }
 
-// credentials answers a server that wants a password: from the netrc file, or by
-// asking on the terminal for that of a user who is known. What the user gave for
-// one server is given to no other.
+// credentials answers a server that requires a password: from the netrc file, or, if
+// the user name is known, with a prompt on the terminal. The login for one server is
+// never sent to another one.
 func (e *Access) credentials(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
 	t := callOf(ctx)
 	if t == nil {
-		return locator.Login{}, errors.New("no login is known")
+		return locator.Login{}, errors.New("no login is available")
 	}
 	if IsNews(c.Locator) {
 		return t.newsLogin(ctx, c)
@@ -110,7 +110,7 @@ func (e *Access) credentials(ctx context.Context, c fetch.Challenge) (locator.Lo
 		}
 	}
 	if c.User == "" {
-		return locator.Login{}, errors.New("a login is needed; give it with -u USER:PASSWORD")
+		return locator.Login{}, errors.New("a login is required; use -u USER:PASSWORD")
 	}
 	if given := LoginOf(t.Locator); !c.Account && given != nil && given.HasPassword {
 		return locator.Login{}, errors.New("the login was refused")
@@ -125,13 +125,13 @@ func orEmpty(l *locator.Login) *locator.Login {
 	return l
 }
 
-// secrets are what a person has answered, by question.
+// secrets are the user's answers to prompts, by prompt.
 type secrets struct {
 	mu    sync.Mutex
 	known map[string]string
 }
 
-// ask asks for a password, once for each user and server, and one at a time.
+// ask prompts for a password, once for each user and server, one prompt at a time.
 func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
 	place := HostOf(e.ServerOf(c.Locator))
 	what := "Password"
@@ -150,7 +150,7 @@ func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, err
 	if !known {
 		var err error
 		if secret, err = e.client.secret(ctx, e.Op.Password, question); err != nil {
-			return locator.Login{}, fmt.Errorf("the password of %s is needed: %w", fetch.Printable(c.User), err)
+			return locator.Login{}, fmt.Errorf("the password of %s is required: %w", fetch.Printable(c.User), err)
 		}
 		if a.known == nil {
 			a.known = make(map[string]string)
@@ -160,8 +160,8 @@ func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, err
 	return locator.Login{User: c.User, Password: secret, HasPassword: true}, nil
 }
 
-// newsLogin answers a news server that wants a login, which no URL has: from -u
-// or the netrc file.
+// newsLogin answers a news server that requires a login: from -u or the netrc file, as
+// a URL has none.
 func (t *Call) newsLogin(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
 	if given := t.Op.Login.Given; given != nil {
 		if given.HasPassword {
@@ -172,7 +172,7 @@ func (t *Call) newsLogin(ctx context.Context, c fetch.Challenge) (locator.Login,
 	}
 	found, err := t.fromNetrc(c.Locator, nil)
 	if err == nil && (found == nil || !found.HasPassword) {
-		err = errors.New("a login is needed; give it with -u USER:PASSWORD")
+		err = errors.New("a login is required; use -u USER:PASSWORD")
 	}
 	return *orEmpty(found), err
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// routed is where a connection for t is to lead. An FTP data connection goes
-// where the control connection of its URL went, to a port of its own.
+// routed returns where a connection for t leads. An FTP data connection leads to the
+// host of the control connection, with its own port.
 func routed(o *plan.Operation, t fetch.Target) locator.HostPort {
 	at := locator.HostPort{Host: t.Host, Port: t.Port}
 	if t.Purpose != fetch.PurposeData {

@@ -7,12 +7,12 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FTPFetcher makes the Fetcher of ftp or ftps.
+// FTPFetcher returns the Fetcher of ftp and ftps.
 func FTPFetcher(o *plan.Operation, env *fetch.Env) *ftp.Fetcher {
 	f := &ftp.Fetcher{
 		Env: env, Exact: o.Exact, GuessType: o.FTP.Session.GuessType, DisableEPSV: o.FTP.Session.DisableEPSV,
 		MaxIdle: idleSessions(o), ClearCommands: o.FTP.Session.ClearCommands, CheckHost: o.FTP.Session.Distrust,
-		QuitTime:          -1, // nobody waits for a farewell
+		QuitTime:          -1, // do not wait for the reply to QUIT
 		DisablePipelining: o.FTP.Session.NoPipelining,
 	}
 	switch {
@@ -31,7 +31,7 @@ func FTPFetcher(o *plan.Operation, env *fetch.Env) *ftp.Fetcher {
 	return f
 }
 
-// Rewritten is an ftp or ftps URL with its path changed; other URLs stay.
+// Rewritten returns an ftp or ftps URL with its path changed, or any other URL as it is.
 func Rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
 	path, ok := l.(*locator.FTP)
 	if !ok {
@@ -42,14 +42,14 @@ func Rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
 	return &changed
 }
 
-// Secures tells whether what is said for l is under TLS, or nothing is said.
+// Secures reports whether the conversation for l is encrypted.
 func Secures(o *plan.Operation, l locator.Locator) bool {
 	scheme, _ := locator.SchemeOf(l.Scheme())
 	_, isFTP := l.(*locator.FTP)
 	return scheme.Secure || isFTP && (o.TLS.Require || o.TLS.Control && !o.TLS.Try)
 }
 
-// InDirectory is l with another name at its end; "" names the directory itself.
+// InDirectory returns l with another last name; "" means the directory itself.
 func InDirectory(l locator.Locator, name string) locator.Locator {
 	if file, ok := l.(*locator.File); ok {
 		other := *file

@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// loadIdentity reads the certificate and its key; nil is none.
+// loadIdentity reads the certificate and its key. It returns nil without --cert.
 func loadIdentity(i *plan.Identity) (*tls.Certificate, error) {
 	if i.File == "" {
 		return nil, nil
@@ -41,7 +41,7 @@ func loadIdentity(i *plan.Identity) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// readPEM reads a file, and makes PEM of DER.
+// readPEM reads a file and converts DER to PEM.
 func readPEM(i *plan.Identity, file string, der bool, label string) ([]byte, error) {
 	b, err := stdio.ReadFile(file)
 	if err != nil || !der {

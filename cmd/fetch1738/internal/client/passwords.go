@@ -16,10 +16,10 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// maxPassword bounds a password, in octets.
+// maxPassword is the longest password, in bytes.
 const maxPassword = 4 << 10
 
-// A passwordSource gives passwords, a line each.
+// A passwordSource reads passwords, one a line.
 type passwordSource struct {
 	once  sync.Once
 	lines chan passwordLine
@@ -30,8 +30,8 @@ type passwordLine struct {
 	err  error
 }
 
-// next is the next line of a descriptor, of which 0 is stdin. A read cannot be interrupted; who gives up waiting
-// leaves it to whoever asks next.
+// next returns the next line of a descriptor; 0 means stdin. A read cannot be
+// interrupted: if ctx ends, the line is returned by the next call.
 func (s *passwordSource) next(ctx context.Context, fd uintptr, stdin io.Reader) (string, error) {
 	s.once.Do(func() {
 		s.lines = make(chan passwordLine)
@@ -45,7 +45,7 @@ func (s *passwordSource) next(ctx context.Context, fd uintptr, stdin io.Reader) 
 	}
 }
 
-// read reads one line ahead, to the end of the program.
+// read reads one line ahead, until the program ends.
 func (s *passwordSource) read(fd uintptr, stdin io.Reader) {
 	in := stdin
 	if fd != 0 {
@@ -58,9 +58,9 @@ func (s *passwordSource) read(fd uintptr, stdin io.Reader) {
 		case len(b) > 0 && errors.Is(err, io.EOF):
 			err = nil
 		case errors.Is(err, io.EOF):
-			err = errors.New("what --password-fd names has no more lines")
+			err = errors.New("--password-fd: no more lines")
 		case errors.Is(err, bufio.ErrBufferFull):
-			err = fmt.Errorf("what --password-fd names has a line of more than %d octets", maxPassword)
+			err = fmt.Errorf("--password-fd: a line is longer than %d bytes", maxPassword)
 		case err != nil:
 			err = fmt.Errorf("--password-fd: %w", err)
 		}
@@ -68,8 +68,8 @@ func (s *passwordSource) read(fd uintptr, stdin io.Reader) {
 	}
 }
 
-// secret is the answer to a question for a password: the next line of the file
-// descriptor fd, or, if that is nil, what a person at the terminal types.
+// secret returns a password: the next line of the file descriptor fd, or, if fd is
+// nil, the user's answer to a prompt on the terminal.
 func (c *Client) secret(ctx context.Context, fd *uintptr, question string) (string, error) {
 	if fd != nil {
 		return c.passwords.next(ctx, *fd, c.Streams.In)
@@ -80,7 +80,8 @@ func (c *Client) secret(ctx context.Context, fd *uintptr, question string) (stri
 	return term.AskSecret(ctx, question)
 }
 
-// askProxyPassword asks for what -U leaves out, where a proxy has its login.
+// askProxyPassword prompts for the passwords of proxies that use a login of -U without
+// a password.
 func (e *Access) askProxyPassword(ctx context.Context) error {
 	if e.Op.Proxy.User == "" || strings.Contains(e.Op.Proxy.User, ":") {
 		return nil
@@ -97,7 +98,7 @@ func (e *Access) askProxyPassword(ctx context.Context) error {
 		if !known {
 			var err error
 			if answer, err = e.client.secret(ctx, e.Op.Password, fmt.Sprintf("Password of %s at the proxy %s: ", user, fetch.Printable(place))); err != nil {
-				return fault.Errorf(fault.Login, "the password of %s for the proxy is needed: %w", user, err)
+				return fault.Errorf(fault.Login, "the password of %s for the proxy is required: %w", user, err)
 			}
 			answers[place] = answer
 		}

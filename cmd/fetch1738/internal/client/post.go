@@ -8,7 +8,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// WithQuery is l with what --url-query and, with -G, --data add to its search.
+// WithQuery returns l with the additions of --url-query and, with -G, --data to its
+// query.
 func WithQuery(o *plan.Operation, l locator.Locator) locator.Locator {
 	parts := slices.Clone(o.HTTP.Query)
 	if o.HTTP.Get && o.HTTP.Data != nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// proxyText is the proxy for a scheme as -x or else the environment names it; "" is
-// none. named reports whether that is for this scheme, not for all. A program run
-// for a web server gets the header fields of its caller in variables, "Proxy" as
-// HTTP_PROXY; so that one does not count.
+// proxyText returns the proxy for a scheme, from -x or else from the environment, or ""
+// if there is none. named reports whether it is for this scheme and not for all.
+// HTTP_PROXY is ignored: a web server passes the header field "Proxy" of a request to
+// CGI programs under that name.
 func proxyText(o *plan.Proxy, scheme string) (text string, named bool) {
 	if o.URL != nil {
 		return *o.URL, true
@@ -42,13 +42,13 @@ func proxyText(o *plan.Proxy, scheme string) (text string, named bool) {
 	return "", false
 }
 
-// A schemeProxy is the proxy for a scheme, or why it cannot be used.
+// A schemeProxy is the proxy for a scheme, or the reason why it cannot be used.
 type schemeProxy struct {
 	*proxy.Proxy
 	err error
 }
 
-// proxyOf is the proxy for a scheme, whose requests have a header; nil is none.
+// proxyOf returns the proxy for a scheme, or nil. header is sent with its requests.
 func proxyOf(o *plan.Operation, scheme string, header http.Header) *schemeProxy {
 	text, _ := proxyText(&o.Proxy, scheme)
 	if text == "" {
@@ -68,7 +68,7 @@ func proxyOf(o *plan.Operation, scheme string, header http.Header) *schemeProxy 
 	return &schemeProxy{Proxy: p}
 }
 
-// proxyLogin is that of -U, which is encoded as in a URL.
+// proxyLogin returns the login of -U, which is percent-encoded.
 func proxyLogin(o *plan.Proxy) *locator.Login {
 	plain := func(text string) string {
 		if decoded, err := url.PathUnescape(text); err == nil {
@@ -80,7 +80,7 @@ func proxyLogin(o *plan.Proxy) *locator.Login {
 	return &locator.Login{User: plain(user), Password: plain(password), HasPassword: has}
 }
 
-// proxyHeader is what an HTTP proxy is told when it is asked for a connection.
+// proxyHeader returns the header of a CONNECT request.
 func proxyHeader(o *plan.Operation) (http.Header, error) {
 	h := http.Header{"User-Agent": {"fetch1738/" + version.String()}, "Proxy-Connection": {"Keep-Alive"}} // as curl
 	if o.HTTP.UserAgent != nil {
@@ -106,7 +106,7 @@ func proxyHeader(o *plan.Operation) (http.Header, error) {
 	return h, nil
 }
 
-// ProxyFor is the proxy to be used for l; nil is none.
+// ProxyFor returns the proxy for l, or nil.
 func (e *Access) ProxyFor(l locator.Locator) *proxy.Proxy {
 	at, ok := locator.ServerOf(l)
 	if !ok {
@@ -115,14 +115,14 @@ func (e *Access) ProxyFor(l locator.Locator) *proxy.Proxy {
 	return e.ProxyTo(l.Scheme(), at.HostPort)
 }
 
-// ProxyTo is the proxy to be used for a scheme's connections to a place; nil is
-// none, and one that cannot be used.
+// ProxyTo returns the proxy for a scheme's connections to a server. It returns nil if
+// there is none, or if it cannot be used.
 func (e *Access) ProxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
 	p, _ := e.UsableProxyTo(scheme, at)
 	return p
 }
 
-// UsableProxyTo is proxyTo, with an error for a proxy that cannot be used.
+// UsableProxyTo is ProxyTo, with an error for a proxy that cannot be used.
 func (e *Access) UsableProxyTo(scheme string, at locator.HostPort) (*proxy.Proxy, error) {
 	p := e.proxies[scheme]
 	if p == nil || bypasses(&e.Op.Proxy, at.Host) {
@@ -174,9 +174,8 @@ func RequestTo(o *plan.Operation, p *proxy.Proxy, l locator.Locator) (*fetch.Req
 	return req, nil
 }
 
-// dial is the Dial of all Fetchers: it leads where --connect-to says, by a proxy
-// where there is one. A proxy itself is reached without one. Datagrams have no
-// proxies.
+// dial is the Dial of all Fetchers. It applies --connect-to and the proxies. A proxy
+// itself is reached directly, and so are servers over UDP.
 func (e *Access) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	t, ok := fetch.ContextTarget(ctx)
 	if !ok || t.Locator == nil || t.Purpose == fetch.PurposeProxy && IsHTTP(t.Locator) || e.asks(t) {
@@ -186,7 +185,7 @@ func (e *Access) dial(ctx context.Context, network, address string) (net.Conn, e
 	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
 	meant := locator.HostPort{Host: t.Host, Port: t.Port}
 	if named, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.PurposeData {
-		meant = named.HostPort // it goes the way of its control connection
+		meant = named.HostPort // it uses the proxy of its control connection
 	}
 	p, err := e.UsableProxyTo(t.Locator.Scheme(), meant)
 	switch {
@@ -198,7 +197,7 @@ func (e *Access) dial(ctx context.Context, network, address string) (net.Conn, e
 	return p.Dial(&e.direct)(ctx, network, to)
 }
 
-// asks reports whether t is a proxy that is asked for another scheme's URL.
+// asks reports whether t is a proxy that is sent the URL of another scheme.
 func (e *Access) asks(t fetch.Target) bool {
 	if t.From.Kind != fetch.OriginConfig || t.From.By == nil {
 		return false

@@ -15,20 +15,20 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Request is what the operation's options make of l.
+// Request returns the request for l with the options of an Operation.
 func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 	req := &fetch.Request{Locator: l}
 	if o.Ask.Span != nil {
 		req.Offset, req.Length = o.Ask.Span.Offset, o.Ask.Span.Length
 	}
 	if _, isWeb := l.(*locator.HTTP); o.Ask.Ranges != "" && !isWeb {
-		return nil, fault.Usagef("-r, --range: several ranges at a time are for http")
+		return nil, fault.Usagef("-r, --range: only HTTP supports several ranges")
 	}
 	switch {
 	case IsNews(l):
 		req.Options = &nntp.Options{Articles: o.News.Articles, StartTLS: o.TLS.Require, TryTLS: o.TLS.Try}
 	case o.News.Articles != "":
-		return nil, fault.Usagef("--articles is for news and nntp")
+		return nil, fault.Usagef("--articles applies only to news and nntp URLs")
 	}
 	_, isFTP := l.(*locator.FTP)
 	switch {
@@ -36,7 +36,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		req.Locator, req.Options = Rewritten(l, func(path *locator.FTP) { setType(o, path) }), FTPOptions(o)
 		return req, nil
 	case o.FTP.Session.CRLF && o.Uploading():
-		return nil, fault.Usagef("--crlf is for uploads by ftp")
+		return nil, fault.Usagef("--crlf applies only to FTP uploads")
 	}
 	switch l := l.(type) {
 	case *locator.File:
@@ -50,7 +50,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		}
 	case *locator.HTTP:
 		if len(o.Gopher.Answers) > 0 || o.Output.JSON || o.Output.List {
-			return nil, fault.Usagef("--form, --list and --json are for menus and directories, and http has neither; use curl for its own")
+			return nil, fault.Usagef("--form, --list and --json do not apply to HTTP, which has no menus or directories; for curl's --form and --json, use curl")
 		}
 		options, err := httpOptions(o)
 		if err != nil {
@@ -59,7 +59,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		req.Options = options
 	case *locator.Mailto:
 		if o.Posted() != nil {
-			return nil, fault.Usagef("-d, --data: mail is sent by -T FILE and --smtp HOST:PORT")
+			return nil, fault.Usagef("-d, --data does not apply to mailto; send mail with -T FILE --smtp HOST:PORT")
 		}
 	case *locator.WAIS:
 		if l.Form != locator.WAISDocument {
@@ -69,20 +69,20 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 	return req, nil
 }
 
-// setType gives a URL the typecode that -B and -l stand for, unless it has one.
+// setType sets the typecode of -B or -l, unless the URL has one.
 func setType(o *plan.Operation, t *locator.FTP) {
 	switch {
 	case t.Type != 0:
 	case o.FTP.ListOnly && wildcard.Is(t.Name):
-		t.Type = 'd' // the server finds what it fits
+		t.Type = 'd' // the server expands it
 	case o.FTP.ListOnly:
-		t.Name = "" // the directory it is in, as curl has it
+		t.Name = "" // the directory of the file, as in curl
 	case o.FTP.ASCII && t.Name != "":
 		t.Type = 'a'
 	}
 }
 
-// FTPOptions are what is asked of an FTP server.
+// FTPOptions returns the options of FTP requests.
 func FTPOptions(o *plan.Operation) *ftp.Options {
 	options := &ftp.Options{
 		ListOnly: o.FTP.ListOnly, Facts: o.Output.List || o.Output.JSON || o.Ask.Numbers != nil, Ranges: o.Ask.Head, CreateDirs: o.FTP.CreateDirs, Account: o.FTP.Account,
@@ -118,13 +118,13 @@ func IsNews(l locator.Locator) bool {
 	return false
 }
 
-// LoginOf is what stands before the "@" of l, or nil.
+// LoginOf returns the login of l, or nil.
 func LoginOf(l locator.Locator) *locator.Login {
 	s, _ := locator.ServerOf(l)
 	return s.Login
 }
 
-// WithForm is an item with the Gopher+ string that asks for its form.
+// WithForm returns a gopher item with the Gopher+ string that requests its form.
 func WithForm(l locator.Locator) locator.Locator {
 	item, ok := l.(*locator.Gopher)
 	if !ok || item.Plus != "" {

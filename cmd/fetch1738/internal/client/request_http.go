@@ -10,7 +10,7 @@ import (
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
 
-// httpOptions are what the command line says of HTTP requests.
+// httpOptions returns the options of HTTP requests.
 func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 	options := &fetchhttp.Options{
 		Verb: o.Ask.Method, Target: o.HTTP.Target, Header: http.Header{}, AnyStatus: true,
@@ -44,10 +44,10 @@ func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 	return options, replaceHeaders(o, options.Header)
 }
 
-// replaceHeaders puts the lines of -H into h, in place of what other options have
-// put there.
+// replaceHeaders puts the lines of -H into h, where they replace fields of other
+// options.
 func replaceHeaders(o *plan.Operation, h http.Header) error {
-	spelled := make(map[string]string) // by canonical name, as it was at first
+	spelled := make(map[string]string) // the first spelling, by canonical name
 	for _, line := range o.HTTP.Headers {
 		name, values, err := plan.HeaderLine(line)
 		if err != nil {
@@ -56,7 +56,7 @@ func replaceHeaders(o *plan.Operation, h http.Header) error {
 		canonical := http.CanonicalHeaderKey(name)
 		first, again := spelled[canonical]
 		if again && canonical == "Host" {
-			continue // the first counts, as in curl
+			continue // the first one is used, as in curl
 		}
 		if !again {
 			delete(h, canonical)

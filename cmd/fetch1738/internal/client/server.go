@@ -9,19 +9,19 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// ServerOf is the server that l is fetched from, also where l does not name it.
+// ServerOf returns the server that l is fetched from, also if l does not name it.
 func (e *Access) ServerOf(l locator.Locator) locator.Server {
 	server, named := locator.ServerOf(l)
 	if named {
 		return server
 	}
-	if plan, _ := e.Resolver.Explain(context.Background(), &fetch.Request{Locator: l}); plan != nil { // whatever the policy says
+	if plan, _ := e.Resolver.Explain(context.Background(), &fetch.Request{Locator: l}); plan != nil { // also if the policy refuses it
 		server.Host, server.Port = plan.Host, plan.Port
 	}
 	return server
 }
 
-// HostOf is the host and port in a message.
+// HostOf returns host and port as messages show them.
 func HostOf(server locator.Server) string {
 	return net.JoinHostPort(server.Host, fmt.Sprint(server.Port))
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// A way is all that the options say of how to connect. Operations with the same
-// way share their Fetchers, and so the sessions that those keep open, also across
-// --next. So does who they log in as: a news server knows a session's user from
-// an access before. Whose rules hold the context of an access tells.
+// A way has all options that affect connections. Operations with an equal way share
+// their Fetchers, and so the sessions that those keep open, also across --next. The
+// login belongs to it, as a session with a news server stays logged in. The context
+// says which Operation's rules apply.
 type way struct {
 	dialer     dial.Dialer
 	proxy      plan.Proxy
@@ -22,13 +22,13 @@ type way struct {
 	exact      bool
 	smtp       string
 	userAgent  *string
-	patience   time.Duration // with a server that does not say 100 Continue
+	patience   time.Duration // the wait for 100 Continue
 	email      string
 	newsServer string
 	limits     fetch.Limits
 	follows    bool
 	gateways   map[string]string
-	toGateways bool // logins are told to them
+	toGateways bool // logins are sent to them
 	login      plan.Login
 }
 
@@ -45,7 +45,7 @@ func wayOf(o *plan.Operation) way {
 	}
 }
 
-// alike finds an Access that connects by w; nil is none.
+// alike returns an Access with an equal way, or nil.
 func (c *Client) alike(w *way) *Access {
 	for _, e := range c.accesses {
 		if reflect.DeepEqual(e.way, *w) {
@@ -55,7 +55,7 @@ func (c *Client) alike(w *way) *Access {
 	return nil
 }
 
-// of is the Access that ctx is about: sessions are shared, rules are not.
+// of returns the Access of ctx: sessions are shared, rules are not.
 func (e *Access) of(ctx context.Context) *Access {
 	if c := callOf(ctx); c != nil {
 		return c.Access

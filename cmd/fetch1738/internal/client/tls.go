@@ -16,15 +16,16 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// tlsConfig is the TLS of an Operation. It reads files, which is long for who needs
-// no TLS: the authorities of a system take longer than all the rest of a short fetch.
+// tlsConfig returns the TLS settings of an Operation. It is called only when TLS is
+// needed, as it reads files: the certificate authorities of a system take longer than
+// the rest of a short fetch.
 func tlsConfig(o *plan.TLS) (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: o.Insecure, MinVersion: o.Min, MaxVersion: o.Max, CipherSuites: o.Ciphers}
 	if o.Min > o.Max && o.Max != 0 {
-		return nil, fault.Errorf(fault.TLS, "--tls-max is less than %s", tls.VersionName(o.Min))
+		return nil, fault.Errorf(fault.TLS, "--tls-max is lower than the minimum, %s", tls.VersionName(o.Min))
 	}
 	if o.Min == 0 && o.Max != 0 && o.Max < tls.VersionTLS12 {
-		c.MinVersion = tls.VersionTLS10 // what is asked for is below the least that is usual
+		c.MinVersion = tls.VersionTLS10 // the requested maximum is below the default minimum
 	}
 	var err error
 	if !o.Insecure {
@@ -46,8 +47,8 @@ func tlsConfig(o *plan.TLS) (*tls.Config, error) {
 	return c, nil
 }
 
-// trustedRoots are the authorities that are trusted: those of the options or else of
-// curl's and OpenSSL's variables; nil is the system's.
+// trustedRoots returns the trusted certificate authorities: those of the options or
+// else of the environment variables of curl and OpenSSL. nil means the system's.
 func trustedRoots(o *plan.TLS) (*x509.CertPool, error) {
 	file, dir := o.CAFile, o.CAPath
 	if file == "" && dir == "" {
@@ -59,7 +60,7 @@ func trustedRoots(o *plan.TLS) (*x509.CertPool, error) {
 		return nil, nil
 	}
 	pool := x509.NewCertPool()
-	if file == "" { // a directory adds to what is trusted anyway
+	if file == "" { // a directory adds to the system's
 		if system, err := x509.SystemCertPool(); err == nil {
 			pool = system
 		}
@@ -69,15 +70,15 @@ func trustedRoots(o *plan.TLS) (*x509.CertPool, error) {
 			return nil, fault.New(fault.Authorities, err)
 		}
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fault.Errorf(fault.Authorities, "%s: no certificate in PEM", file)
+			return nil, fault.Errorf(fault.Authorities, "%s: no PEM certificate found", file)
 		}
 	}
 	addDirectory(pool, dir)
 	return pool, nil
 }
 
-// addDirectory adds the certificates in the files of a directory. Where there is
-// nothing there is nobody to trust.
+// addDirectory adds the certificates in the files of a directory. A directory that
+// cannot be read adds none.
 func addDirectory(pool *x509.CertPool, dir string) {
 	if dir == "" {
 		return
@@ -94,13 +95,13 @@ func addDirectory(pool *x509.CertPool, dir string) {
 	}
 }
 
-// A pin is the SHA-256 of a public key, as SubjectPublicKeyInfo has it.
+// A pin is the SHA-256 of a SubjectPublicKeyInfo.
 type pin [sha256.Size]byte
 
 const pinPrefix = "sha256//"
 
-// readPins reads "sha256//BASE64;sha256//BASE64...", or a file with the public
-// key itself. What makes no sense matches no key.
+// readPins reads "sha256//BASE64;sha256//BASE64...", or a file with the public key
+// itself. An invalid value matches no key.
 func readPins(text string) (pins []pin) {
 	if !strings.HasPrefix(text, pinPrefix) {
 		b, err := stdio.ReadFile(text)
@@ -128,5 +129,5 @@ func checkPin(pins []pin, server *x509.Certificate) error {
 			return nil
 		}
 	}
-	return fault.Errorf(fault.Pin, "the server's public key is not that of --pinnedpubkey, but %s%s", pinPrefix, base64.StdEncoding.EncodeToString(key[:]))
+	return fault.Errorf(fault.Pin, "the server's public key does not match --pinnedpubkey; it is %s%s", pinPrefix, base64.StdEncoding.EncodeToString(key[:]))
 }

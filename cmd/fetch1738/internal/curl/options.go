@@ -96,7 +96,7 @@ func Options() []Option {
 		{"", "ftp-ssl-ccc-mode", "MODE", "ftp tls", "Send CCC; close TLS first (active) or after the server (passive)", setCCCMode, "Any other MODE is an error; curl warns."},
 		{"", "ftp-ssl-control", "", "ftp tls", "Require TLS for commands; transfer data unencrypted", toggle(func(o *plan.Operation) *bool { return &o.TLS.Control }), ""},
 		{"", "ftp-ssl-reqd", "", "ftp tls", "The same as --ssl-reqd", toggle(func(o *plan.Operation) *bool { return &o.TLS.Require }), ""},
-		{"", "gateway", "SCHEME=URL", "connection", "Fetch SCHEME URLs through this HTTP gateway; {url} is replaced by the encoded URL", addGateway, Own},
+		{"", "gateway", "SCHEME=URL", "connection", "Fetch SCHEME URLs through this HTTP gateway; {url} is the encoded URL", addGateway, Own},
 		{"", "gateway-login", "", "connection auth", "Send URLs to the gateway even if they contain a user or password", toggle(func(o *plan.Operation) *bool { return &o.Policy.GatewayLogins }), Own},
 		{"G", "get", "", "http", "Append the data of -d to the URL", toggle(func(o *plan.Operation) *bool { return &o.HTTP.Get }), ""},
 		{"g", "globoff", "", "curl", "Do not expand { } and [ ] in URLs", toggle(func(o *plan.Operation) *bool { return &o.GlobOff }), ""},

@@ -46,8 +46,8 @@ type demoScheme struct {
 	document, listing string
 	// unwrap extracts the document from the body. If nil, the body is the document.
 	unwrap func([]byte) ([]byte, error)
-	// search, if not empty, is appended to the URL to search for the document, for schemes in
-	// which only the server knows the URL of a document.
+	// search, if not empty, is appended to the URL to search for the document. Then the URL of
+	// the document comes from the result.
 	search string
 }
 

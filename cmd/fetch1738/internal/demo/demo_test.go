@@ -32,7 +32,7 @@ func TestDemoFails(t *testing.T) {
 	}{
 		{demoScheme{name: "ftp", start: serving(wrong), document: "/a"}, "FAILED: 12 bytes, different from the original"},
 		{demoScheme{name: "ftp", start: serving(wrong), document: "/missing"}, "FAILED: RETR ftp://"},
-		{demoScheme{name: "ftp", start: serving(wrong, testserver.Truncate(3), testserver.Reply("426 aborted")), document: "/a"}, "cut short"},
+		{demoScheme{name: "ftp", start: serving(wrong, testserver.Truncate(3), testserver.Reply("426 aborted")), document: "/a"}, "truncated"},
 		{demoScheme{name: "none", start: starterOf("none")}, "FAILED: no server for none"},
 	} {
 		var out bytes.Buffer

@@ -173,7 +173,7 @@ func ParsePorts(text string) (PortRange, error) {
 		to, err2 = strconv.ParseUint(last, 10, 16)
 	}
 	if err1 != nil || err2 != nil || to < from {
-		return PortRange{}, errors.New("expected a port or a range of them, such as 20000-20100")
+		return PortRange{}, errors.New("expected a port or a range of ports, such as 20000-20100")
 	}
 	return PortRange{uint16(from), uint16(to)}, nil
 }

@@ -24,7 +24,7 @@ func ParseNameServers(list string) (NameServers, error) {
 		if err != nil {
 			var addr netip.Addr
 			if addr, err = netip.ParseAddr(strings.Trim(text, "[]")); err != nil {
-				return nil, fmt.Errorf("%q is no address; expected ADDRESS[:PORT],... of name servers", text)
+				return nil, fmt.Errorf("%q is not an address; expected ADDRESS[:PORT],... of name servers", text)
 			}
 			server = netip.AddrPortFrom(addr, portDNS)
 		}

@@ -55,7 +55,7 @@ func ParseHostEntry(text string) (HostEntry, error) {
 	for text := range strings.SplitSeq(addrText, ",") {
 		addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
 		if err != nil {
-			return HostEntry{}, fmt.Errorf("%q is no address", text)
+			return HostEntry{}, fmt.Errorf("%q is not an address", text)
 		}
 		e.Addrs = append(e.Addrs, addr.Unmap())
 	}
@@ -74,7 +74,7 @@ func ParseRoute(text string) (r Route, err error) {
 	var toPort string
 	r.To.Host, toPort, _ = cutHost(rest)
 	if !ok1 || !ok2 || strings.Contains(toPort, ":") || strings.ContainsAny(r.To.Host, "\r\n\t\x00 ") {
-		return Route{}, errors.New("expected HOST1:PORT1:HOST2:PORT2, any of them empty")
+		return Route{}, errors.New("expected HOST1:PORT1:HOST2:PORT2, each of which may be empty")
 	}
 	if r.From.Port, err = portOrAny(fromPort); err == nil {
 		r.To.Port, err = portOrAny(toPort)
@@ -88,7 +88,7 @@ func portOrAny(text string) (uint16, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%q is no port", text)
+		return 0, fmt.Errorf("%q is not a port", text)
 	}
 	return uint16(n), nil
 }

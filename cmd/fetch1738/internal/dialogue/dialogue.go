@@ -1,9 +1,10 @@
-// Package dialogue talks to services and answers forms.
+// Package dialogue conducts telnet sessions and fills in forms.
 package dialogue
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -21,17 +22,18 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Console is the program's end of services and forms: a person at a terminal, a
-// script, or what standard input has. It implements transfer.Console.
+// A Console is this program's side of sessions and forms: a user at a terminal, a
+// script, or standard input. It implements transfer.Console.
 type Console struct {
 	stdio.Streams
-	Pause func() (resume func()) // keeps others from the terminal; nil if there are none
+	Pause func() (resume func()) // stops other output to the terminal; nil if there is none
 }
 
-// Size is that of the terminal that standard input is, 0 if it is none.
+// Size returns the size of the terminal that is standard input, or 0 if it is not a
+// terminal.
 func (c *Console) Size() (columns, rows uint16) { return term.Size(c.In) }
 
-// Answer asks a person.
+// Answer prompts the user.
 func (c *Console) Answer(ctx context.Context, r *transfer.Result, f *gopher.Form) ([]string, error) {
 	if !term.IsTerminal(c.In) {
 		return nil, transfer.ErrNobody
@@ -47,31 +49,31 @@ func (c *Console) pause() (resume func()) {
 	return c.Pause()
 }
 
-// A dialogue is a session under way. What the server says is read from it; one
-// other goroutine speaks.
+// A dialogue is an open session. One goroutine reads what the server sends, another
+// one sends.
 type dialogue struct {
 	*transfer.Conversation
 	console *Console
 	s       *telnet.Session
-	typist  *typist       // of --telnet-login, or nil
-	typed   chan struct{} // closed when the typist is through
-	end     *time.Timer   // of silence; nil until it matters
+	typist  *typist       // for --telnet-login, or nil
+	typed   chan struct{} // closed when the typist is done
+	end     *time.Timer   // ends the session after silence; nil until it applies
 	silence time.Duration
 
 	mu     sync.Mutex
 	more   sync.Cond
-	text   []byte // what the server has said that no script has expected yet
-	over   bool   // the server says no more
-	broken bool   // and that is not how it should end
-	mine   bool   // this side has hung up
-	fault  error  // why it has
+	text   []byte // received, and not matched by the script yet
+	over   bool   // nothing more is received
+	broken bool   // because of an error
+	mine   bool   // this side has closed the connection
+	fault  error  // why, or nil
 }
 
-// maxUnexpected bounds what is kept of the server's words.
+// maxUnexpected is how many received bytes are kept for the script.
 const maxUnexpected = 1 << 20
 
-// Converse leads a session to its end: by a script, by a person at a terminal,
-// or by what standard input has.
+// Converse conducts a session to its end, with the input of a script, of a user at a
+// terminal, or of standard input.
 func (c *Console) Converse(ctx context.Context, talk *transfer.Conversation) error {
 	d := &dialogue{Conversation: talk, console: c, s: talk.Session}
 	d.more.L = &d.mu
@@ -89,8 +91,8 @@ func (c *Console) Converse(ctx context.Context, talk *transfer.Conversation) err
 	return d.run(ctx, d.relay, talk.Listen)
 }
 
-// run lets speak speak while listen reads, until the server closes or speak has
-// enough, which it says by done.
+// run calls speak, which sends, and listen, which receives, at the same time. It ends
+// when the server closes the connection or speak returns done or an error.
 func (d *dialogue) run(ctx context.Context, speak func(context.Context) (done bool, err error), listen func(io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	spoken := make(chan struct{})
@@ -115,7 +117,7 @@ func (d *dialogue) run(ctx context.Context, speak func(context.Context) (done bo
 	return err
 }
 
-// hangUp ends the session from this side; the first reason counts.
+// hangUp closes the connection. The reason of the first call is kept.
 func (d *dialogue) hangUp(reason error) {
 	d.mu.Lock()
 	if !d.mine && d.fault == nil {
@@ -126,7 +128,8 @@ func (d *dialogue) hangUp(reason error) {
 	_ = d.s.Close()
 }
 
-// Read reads what the server says. The end is the server's or this side's own.
+// Read reads what the server sends. It returns io.EOF when either side has closed the
+// connection.
 func (d *dialogue) Read(p []byte) (int, error) {
 	n, err := d.s.Read(p)
 	d.mu.Lock()
@@ -147,7 +150,7 @@ func (d *dialogue) Read(p []byte) (int, error) {
 	d.more.Broadcast()
 	if d.typist != nil && n > 0 {
 		if answer := d.typist.hear(p[:n]); answer != "" {
-			// A connection that is broken is noticed by reading.
+			// A broken connection is detected by the next read.
 			_, _ = io.WriteString(d.s, answer+d.s.Enter())
 			if d.typist.through() {
 				close(d.typed)
@@ -157,8 +160,8 @@ func (d *dialogue) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// quiet hangs up when the server has said nothing for a while, for a reason that
-// may be none.
+// quiet closes the connection when nothing has been received for a time. reason may
+// be nil.
 func (d *dialogue) quiet(after time.Duration, reason error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,8 +176,8 @@ func (d *dialogue) quiet(after time.Duration, reason error) {
 	})
 }
 
-// relay sends what -T names, or standard input has, after a login that is typed.
-// An empty one makes a probe of it: the port is open, and that was all.
+// relay sends the file of -T, or standard input, after the login of --telnet-login. If
+// the input is empty, the session is only a probe: the port is open, and it ends.
 func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 	if d.typist != nil {
 		select {
@@ -190,36 +193,38 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 	n, err := io.Copy(d.s, input)
 	var sending *fetch.Error
 	switch {
-	case ctx.Err() != nil, errors.As(err, &sending): // reading will tell
+	case ctx.Err() != nil, errors.As(err, &sending): // the next read returns the error
 		return false, nil
 	case err != nil:
 		return true, fault.New(fault.Read, err)
 	case n == 0:
 		return true, nil
 	}
-	d.quiet(client.IdleTime, d.timeout("the server has been silent for too long after the end of the input"))
+	d.quiet(client.IdleTime, d.timeout(client.IdleTime, "no data after the end of the input"))
 	return false, nil
 }
 
-func (d *dialogue) timeout(text string) error {
-	return fetch.Fail(fetch.OpRead, d.Locator, fetch.ErrTimeout, errors.New(text))
+// timeout returns the error of a wait that has reached its limit; awaited says what did
+// not happen.
+func (d *dialogue) timeout(limit time.Duration, awaited string) error {
+	return fetch.Fail(fetch.OpRead, d.Locator, fetch.ErrTimeout, fmt.Errorf("timed out after %vs: %s", limit.Seconds(), awaited))
 }
 
 // A typist answers the prompts for a user name and a password, each once.
 type typist struct {
 	login locator.Login
-	tail  string // the end of what was said
-	named bool   // the user name has been typed
-	done  bool   // the password has
+	tail  string // the end of what was received
+	named bool   // the user name has been sent
+	done  bool   // the password has been sent
 }
 
-// through reports whether there is nothing more to type.
+// through reports whether there is nothing more to send.
 func (t *typist) through() bool { return t.done || t.named && !t.login.HasPassword }
 
 // maxPrompt is the length of the longest prompt.
 const maxPrompt = 64
 
-// hear gives what is to be typed, if the server's words end in a prompt.
+// hear returns the answer to send if what was received ends in a prompt, or "".
 func (t *typist) hear(said []byte) string {
 	t.tail += string(said[max(0, len(said)-maxPrompt):])
 	t.tail = t.tail[max(0, len(t.tail)-maxPrompt):]

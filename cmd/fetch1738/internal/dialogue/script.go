@@ -52,7 +52,7 @@ func (d *dialogue) await(ctx context.Context, l plan.ScriptLine, wait time.Durat
 	late := time.Now().Add(wait)
 	defer time.AfterFunc(wait, wake).Stop()
 	defer context.AfterFunc(ctx, wake)()
-	what := fmt.Sprintf("line %d of the script: the server has not said %s", l.Number, fetch.Printable(stdio.Line(l.Text)))
+	what := fmt.Sprintf("line %d of the script: the server has not sent %s", l.Number, fetch.Printable(stdio.Line(l.Text)))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for {
@@ -66,7 +66,7 @@ func (d *dialogue) await(ctx context.Context, l plan.ScriptLine, wait time.Durat
 		case d.over || ctx.Err() != nil:
 			return nil // reading tells why
 		case !time.Now().Before(late):
-			return d.timeout(what)
+			return d.timeout(wait, what)
 		}
 		d.more.Wait()
 	}

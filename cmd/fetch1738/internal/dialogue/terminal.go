@@ -13,11 +13,11 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// escapeKey is Control-], which calls the program itself, as in every telnet.
+// escapeKey is Control-], which opens the command prompt, as in other telnet clients.
 const escapeKey = 0x1D
 
-// sit lets a person talk to the service. The terminal is as it was when sit
-// returns, however it does.
+// sit conducts a session with a user at the terminal. It restores the terminal before
+// it returns.
 func (d *dialogue) sit(ctx context.Context) error {
 	defer d.console.pause()()
 	terminal, err := term.OpenRaw(d.console.In)
@@ -32,7 +32,7 @@ func (d *dialogue) sit(ctx context.Context) error {
 		k.suggest(*login)
 	}
 	defer terminal.OnResize(func(columns, rows uint16) {
-		// A connection that is broken is noticed by reading.
+		// A broken connection is detected by the next read.
 		_ = d.s.Resize(columns, rows)
 	})()
 
@@ -51,7 +51,7 @@ func (d *dialogue) sit(ctx context.Context) error {
 	return err
 }
 
-// screen is standard output where a filter for it is wanted.
+// screen returns standard output if it is a terminal that requires a filter.
 func (d *dialogue) screen() (io.Writer, bool) {
 	switch {
 	case !d.Sink.OnTerminal():
@@ -63,24 +63,24 @@ func (d *dialogue) screen() (io.Writer, bool) {
 	return d.console.Out, true
 }
 
-// A keyboard is a person's. While the server shows what it is sent, each key goes
-// to it at once; otherwise lines are put together, and shown, here.
+// A keyboard is the input of a user. While the server echoes, each key is sent at
+// once. Otherwise lines are edited and echoed here.
 type keyboard struct {
 	d       *dialogue
 	local   io.Writer // the terminal
 	line    []byte
-	command bool // what is typed is for this program
+	command bool // the input is a command for this program
 	afterCR bool
 }
 
-// read passes keys on until the person quits. It reports that it is the end.
+// read sends keys until the user quits. It then reports true.
 func (k *keyboard) read(ctx context.Context, terminal *term.Raw) (done bool, err error) {
 	defer context.AfterFunc(ctx, func() { terminal.Interrupt() })()
 	buf := make([]byte, 1024)
 	wide, high := terminal.Size()
 	for {
 		n, err := terminal.Read(buf)
-		// The signal of a new size may come later than what is typed in it.
+		// The signal of a resize may arrive later than keys that were typed after it.
 		if columns, rows := terminal.Size(); n > 0 && columns > 0 && rows > 0 && (columns != wide || rows != high) {
 			wide, high = columns, rows
 			_ = k.d.s.Resize(columns, rows)
@@ -91,7 +91,7 @@ func (k *keyboard) read(ctx context.Context, terminal *term.Raw) (done bool, err
 			}
 		}
 		switch {
-		case ctx.Err() != nil: // reading will tell
+		case ctx.Err() != nil: // the next read returns the error
 			return false, nil
 		case err != nil: // hung up
 			return true, nil
@@ -99,7 +99,7 @@ func (k *keyboard) read(ctx context.Context, terminal *term.Raw) (done bool, err
 	}
 }
 
-// press takes one key. What cannot be sent is noticed by reading.
+// press handles one key. A failure to send is detected by the next read.
 func (k *keyboard) press(key byte) (quit bool, err error) {
 	wasCR := k.afterCR
 	k.afterCR = key == '\r'
@@ -125,7 +125,8 @@ func (k *keyboard) press(key byte) (quit bool, err error) {
 	return false, nil
 }
 
-// send sends keys; Enter, as the last of them, is what the server takes for it.
+// send sends keys. If enter is set, the last one is sent as the line end that the
+// server expects.
 func (k *keyboard) send(keys string, enter bool) {
 	k.line = nil
 	if enter {
@@ -134,7 +135,7 @@ func (k *keyboard) send(keys string, enter bool) {
 	_, _ = io.WriteString(k.d.s, keys)
 }
 
-// edit puts a line together and shows it.
+// edit adds a key to the line and echoes it.
 func (k *keyboard) edit(key byte) (line string, whole bool) {
 	switch {
 	case key == '\r' || key == '\n':
@@ -163,7 +164,7 @@ func (k *keyboard) edit(key byte) (line string, whole bool) {
 	return "", false
 }
 
-// obey carries out a command for the program itself.
+// obey executes a command for this program.
 func (k *keyboard) obey(line string) (quit bool, err error) {
 	k.command = false
 	switch line {
@@ -175,22 +176,21 @@ func (k *keyboard) obey(line string) (quit bool, err error) {
 	case "e", "escape":
 		k.send(string([]byte{escapeKey}), false)
 	default:
-		k.say("quit    ends the session\r\nstatus  tells about it\r\nescape  sends ^]\r\nAn empty line goes back to the session.")
+		k.say("quit    end the session\r\nstatus  show the connection\r\nescape  send ^]\r\nAn empty line returns to the session.")
 	}
 	return false, nil
 }
 
 func (k *keyboard) status() {
-	echo := "here, line by line"
+	echo := "locally, line by line"
 	if k.d.s.Echoes() {
 		echo = "by the server, key by key"
 	}
 	server, _ := locator.ServerOf(k.d.Locator)
-	k.say("Connected to %s port %d. What is typed is shown %s. The escape character is ^].", stdio.Line(server.Host), server.Port, echo)
+	k.say("Connected to %s port %d. Typed characters are echoed %s. The escape character is ^].", stdio.Line(server.Host), server.Port, echo)
 }
 
-// suggest shows the login of the URL, as RFC 1738 §3.8 says, which is for the
-// person to type.
+// suggest shows the login of the URL (RFC 1738 §3.8), for the user to type.
 func (k *keyboard) suggest(login locator.Login) {
 	if login.User != "" {
 		k.say("Suggested user name: %s", stdio.Line(login.User))

@@ -1,5 +1,5 @@
-// Package exit decides the exit code of the program, which is curl's where curl has
-// one, and says what it means.
+// Package exit determines the exit code of the program, which is curl's where curl
+// has one, and has the meanings of the codes.
 package exit
 
 import (
@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// The codes, curl's where curl has one.
+// The exit codes. They are curl's, except as noted.
 const (
 	OK             = 0
 	Unsupported    = 1
@@ -62,12 +62,12 @@ const (
 	Listing        = 87
 	Pin            = 90
 	Proxy          = 97
-	Refused        = 120 // by the policy; curl has no such
+	Refused        = 120 // by the policy; curl has no such code
 	Interrupted    = 130 // as a shell reports SIGINT
 	Terminated     = 143 // as a shell reports SIGTERM
 )
 
-// OfSignal is the code that tells of the signal that ended ctx.
+// OfSignal returns the code for the signal that canceled ctx.
 func OfSignal(ctx context.Context) int {
 	if strings.HasPrefix(context.Cause(ctx).Error(), syscall.SIGTERM.String()) {
 		return Terminated

@@ -16,21 +16,21 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// A Failure is what there is to know of one when its exit code is looked up.
+// A Failure has what determines the exit code of an error.
 type Failure struct {
 	Scheme    string
 	Uploading bool
-	Sending   bool   // octets of an upload have been sent
+	Sending   bool   // bytes of an upload have been sent
 	Resuming  bool   // -C
-	Proxy     string // the scheme of the proxy on the way; "" is none
-	Unheard   bool   // nothing came for what was sent last
+	Proxy     string // the scheme of the proxy, or "" without one
+	Unheard   bool   // nothing was received after the last request
 	Err       error
 }
 
-// Of is the exit code of what fails here.
+// Of returns the exit code of a fault.Kind.
 func Of(kind fault.Kind) int { return faultCodes()[kind] }
 
-// faultCodes are the exit codes of what fails here.
+// faultCodes returns the exit code of each fault.Kind.
 func faultCodes() map[fault.Kind]int {
 	return map[fault.Kind]int{
 		fault.Usage: Usage, fault.Unsupported: Unsupported, fault.BadURL: BadURL, fault.NoSuchProxy: NoSuchProxy,
@@ -41,7 +41,7 @@ func faultCodes() map[fault.Kind]int {
 	}
 }
 
-// Code is the exit code.
+// Code returns the exit code.
 func (f Failure) Code() int {
 	var known *fetch.Error
 	var denied *policy.Denied
@@ -55,9 +55,9 @@ func (f Failure) Code() int {
 	case errors.As(f.Err, &local):
 		return Interface
 	case !errors.As(f.Err, &known):
-		return Write // whatever else fails is the output
+		return Write // all other errors are those of the output
 	case errors.As(f.Err, &denied) && (denied.Rule == "cross-scheme-redirect" || denied.Rule == "remote-to-local"):
-		return Unsupported // as curl does when a redirect leads where none may
+		return Unsupported // as curl does for a redirect that is not permitted
 	case errors.As(f.Err, &certificate):
 		return Certificate
 	}
@@ -69,12 +69,12 @@ func (f Failure) Code() int {
 	return Receive
 }
 
-// An exitRule gives an exit code to some failures. Empty fields fit any.
+// An exitRule maps failures to an exit code. An empty field matches any failure.
 type exitRule struct {
 	scheme string
 	ops    []fetch.Op
 	kinds  []fetch.ErrorKind
-	reply  int // of fetch.Error.Code; refusedReply is any reply that is a refusal
+	reply  int // is fetch.Error.Code; refusedReply means any code from 300
 	only   func(Failure) bool
 	code   int
 }
@@ -89,8 +89,8 @@ func (r exitRule) fits(f Failure, e *fetch.Error) bool {
 		(r.only == nil || r.only(f))
 }
 
-// opsByKind have no rule of their own: what is wrong decides, whatever was being
-// done.
+// opsByKind are the operations without a rule of their own. Their exit code follows
+// from the kind of the error.
 var opsByKind = []fetch.Op{
 	fetch.OpExplain, fetch.OpResolve, fetch.OpGreeting, fetch.OpInit, fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
 	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
@@ -100,20 +100,20 @@ var opsByKind = []fetch.Op{
 	fetch.OpEHLO, fetch.OpMAIL, fetch.OpRCPT, fetch.OpDATA, fetch.OpGET, fetch.OpHEAD, fetch.OpPUT, fetch.OpGetObjectInfo,
 }
 
-// exitRules are looked through from the top.
+// exitRules returns the rules. The first one that matches determines the code.
 func exitRules() []exitRule {
 	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
 	ops := func(o ...fetch.Op) []fetch.Op { return o }
 	uploading := func(f Failure) bool { return f.Uploading }
 	sending := func(f Failure) bool { return f.Sending }
-	unsent := func(f Failure) bool { // the connection broke while something was sent
+	unsent := func(f Failure) bool { // the connection broke while data was being sent
 		op, ok := errors.AsType[*net.OpError](f.Err)
 		return ok && f.Sending && (op.Op == "write" || op.Op == "readfrom")
 	}
 	resuming := func(f Failure) bool { return f.Resuming }
 	byHTTP := func(f Failure) bool { return f.Proxy == "http" }
 	socks := func(f Failure) bool { return strings.HasPrefix(f.Proxy, "socks") }
-	byAlert := func(f Failure) bool { // of TLS, which a server may raise after the handshake
+	byAlert := func(f Failure) bool { // of TLS, which a server may send after the handshake
 		op, ok := errors.AsType[*net.OpError](f.Err)
 		return ok && op.Op == "remote error"
 	}
@@ -135,7 +135,7 @@ func exitRules() []exitRule {
 
 		{ops: ops(fetch.OpProxyConnect), code: Receive},
 
-		{scheme: "ftp", kinds: kinds(fetch.ErrBusy), reply: 421, code: Timeout}, // which curl takes it for
+		{scheme: "ftp", kinds: kinds(fetch.ErrBusy), reply: 421, code: Timeout}, // as in curl
 		{scheme: "ftp", ops: ops(fetch.OpConnect), reply: refusedReply, code: WeirdReply},
 		{scheme: "ftp", ops: ops(fetch.OpACCT), reply: refusedReply, code: ACCT},
 		{scheme: "ftp", ops: ops(fetch.OpAUTH, fetch.OpPBSZ, fetch.OpPROT), code: NoTLS},
@@ -166,7 +166,7 @@ func exitRules() []exitRule {
 		{scheme: "http", kinds: kinds(fetch.ErrMoved), only: uploading, code: Upload},
 		{scheme: "http", kinds: kinds(fetch.ErrMoved), code: Unsupported},
 		{scheme: "http", reply: refusedReply, code: Status},
-		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: Unsupported}, // curl takes it for HTTP/0.9
+		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: Unsupported}, // curl reads it as HTTP/0.9
 		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: Coding},
 		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: Receive},
 		{scheme: "http", only: caused(fetchhttp.ErrRewind), code: Rewind},

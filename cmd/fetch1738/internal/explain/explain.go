@@ -32,7 +32,7 @@ refuses it, and 1 if its scheme is not supported.
   $ fetch1738 explain gopher://gopher.example.org/00/about.txt
   gopher://gopher.example.org/00/about.txt
     server  gopher.example.org, port 70 (tcp)
-    policy  allowed; judged again by its address once the name is looked up
+    policy  allowed; checked again by address after the name is looked up
     1       "0/about.txt\r\n"
 `
 
@@ -139,7 +139,7 @@ func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.
 	}
 	verdict = "allowed"
 	if plan.Network != "" && fetch.KnownAddrs(plan.Host) == nil {
-		verdict += "; judged again by its address once the name is looked up"
+		verdict += "; checked again by address after the name is looked up"
 	}
 	return plan, verdict, nil
 }

@@ -83,7 +83,7 @@ func explainText(w io.Writer, e explanation) error {
 // remark is what stands behind a step.
 func remark(s fetch.Step) string {
 	if s.Ahead {
-		return cmp.Or(s.When, "sent with the one before")
+		return cmp.Or(s.When, "sent with the previous command")
 	}
 	return s.When
 }

@@ -58,7 +58,7 @@ func TestExplainLayout(t *testing.T) {
 	}
 	want := `ftp://lab:***@host.example/x
   server  host.example, port 21 (tcp)
-  policy  allowed; judged again by its address once the name is looked up
+  policy  allowed; checked again by address after the name is looked up
   1       "USER lab\r\n"
   2       "PASS ****\r\n"       when the server asks for a password
   3       "CWD \xe9\"\x00\r\n"  always
@@ -86,7 +86,7 @@ func TestExplainJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"url":"ftp://lab:***@host.example:2121/x","ok":true,"scheme":"ftp","network":"tcp","host":"host.example","port":2121,` +
-		`"policy":"allowed; judged again by its address once the name is looked up",` +
+		`"policy":"allowed; checked again by address after the name is looked up",` +
 		`"steps":[{"send":"CWD \u00e9\r\n","when":null},{"do":"wait","when":"sometimes"}],"notes":[]}` + "\n"
 	if out.String() != want {
 		t.Errorf("got  %swant %s", out.String(), want)

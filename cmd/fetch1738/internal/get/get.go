@@ -126,6 +126,6 @@ func newEngine(shown *report.Reporter) (engine *transfer.Engine, done func()) {
 
 func warnOfOutputs(c *client.Client, op *plan.Operation) {
 	if len(op.Outputs) > len(op.URLs) && !op.Silent {
-		c.Streams.Warn("there are more of -o, -O and --out-null than URLs")
+		c.Streams.Warn("there are more output options (-o, -O, --out-null) than URLs")
 	}
 }

@@ -4,6 +4,7 @@ package mirror
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/signal"
 	"syscall"
@@ -26,14 +27,14 @@ const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
 
 Copies what is below URL into the folder DIR: the tree of an ftp or file
 directory, the menus and documents of a gopher site, the articles of a
-newsgroup. Run again, it fetches only new and changed files, resumes where it
-stopped, and reports files that are gone. DIR/.fetch1738/manifest.jsonl lists
-all files.
+newsgroup. Run again, it fetches only new and changed files, resumes incomplete
+ones, and reports files that were deleted on the server. The file
+DIR/.fetch1738/manifest.jsonl lists all files.
 
   $ fetch1738 mirror --exclude '*.iso' ftp://ftp.example.org/pub/ pub
 
 The options for connecting (-u, -n, -x, --proto, --retry, --news-server and so
-on) work as without a verb. These belong to mirror alone:
+on) work as without a verb. The following options are for mirror only:
 `
 
 // Command returns the mirror command.
@@ -104,6 +105,9 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	t.Err = runMirror(ctx, t, s, dir, rep)
 	switch {
 	case ctx.Err() != nil:
+		if !op.Silent && !s.DryRun {
+			fmt.Fprintln(shown.Err, "fetch1738: interrupted; run the same command again to continue")
+		}
 		return exit.OfSignal(ctx)
 	case t.Err == nil && rep.broken != nil:
 		return exit.Write
@@ -145,7 +149,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	rep.reporter.Pause() // permanently
 	rep.summary(sum)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		err = fault.Errorf(fault.Timeout, "not finished within %v; run the same command again to resume", t.Op.Limits.Time)
+		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
-// Create opens a file to write to; more adds to what is there. mkdirs has missing
-// folders made.
+// Create opens a file for writing. If more is set, it appends. If mkdirs is set, missing
+// directories are created.
 func Create(name string, mkdirs, more bool) (*os.File, error) {
 	if mkdirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
@@ -23,8 +23,8 @@ func Create(name string, mkdirs, more bool) (*os.File, error) {
 	return os.OpenFile(name, flags, 0o666)
 }
 
-// Harmless is w for what a server says: on a terminal it is made safe, unless raw
-// wants it as it is.
+// Harmless returns w with a filter for text of a server, if w is a terminal and raw is
+// not set.
 func Harmless(w io.Writer, raw bool) io.Writer {
 	if raw || !term.IsTerminal(w) {
 		return w

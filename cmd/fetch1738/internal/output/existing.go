@@ -12,11 +12,11 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
-// maxNumbered is how many other names --no-clobber tries, as in curl.
+// maxNumbered is the number of further names that --no-clobber tries, as in curl.
 const maxNumbered = 99
 
-// openFile makes the file, or opens the one that is there where that may be
-// written to. The file's name may turn out to be another then.
+// openFile creates the file, or opens the existing one if that may be overwritten. It may
+// change the name of the file.
 func (s *Sink) openFile(flags int) (*os.File, error) {
 	numbered := s.clobber == plan.ClobberNever
 	if s.append || !numbered && !s.keeps() {
@@ -36,25 +36,24 @@ func (s *Sink) openFile(flags int) (*os.File, error) {
 		f, err = s.openPath(flags)
 	}
 	if numbered && errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s exists, and so do %s.1 to %s.%d", name, name, name, maxNumbered)
+		err = fmt.Errorf("%s exists, as do %s.1 to %s.%d", name, name, name, maxNumbered)
 	}
 	return f, err
 }
 
-// keeps reports whether a file that is there stays: its name is a server's
-// choice, and nobody has said that it may be replaced.
+// keeps reports whether an existing file is not overwritten: a server chose its name,
+// and --clobber is not given.
 func (s *Sink) keeps() bool {
 	return s.Served != "" && !s.append && s.clobber == plan.ClobberTyped
 }
 
-// kept is the error of a file that stays.
+// kept returns the error of a file that is not overwritten.
 func kept(s *Sink) error {
-	return fault.Errorf(fault.Write, "%s exists, and its name is the server's choice: --clobber replaces it, --skip-existing passes it over", s.Path)
+	return fault.Errorf(fault.Write, "%s exists, and the server chose this name; --clobber overwrites it, --skip-existing skips it", s.Path)
 }
 
-// Skips reports whether there is a file that stays, so that the transfer is not
-// wanted; existing says that any file is. It fails for a file that must not be
-// written.
+// Skips reports whether the transfer is skipped because the file exists; existing means
+// --skip-existing. It fails for a file that must not be written.
 func (s *Sink) Skips(existing bool) (bool, error) {
 	if s.Path == "" || !existing && s.Served == "" {
 		return false, nil
@@ -75,8 +74,8 @@ func (s *Sink) Skips(existing bool) (bool, error) {
 	return false, nil
 }
 
-// Remove removes the file, or its part, if it has been opened and no other has taken
-// its place.
+// Remove removes the file, or the file of --segments, if it has been opened and has not
+// been replaced.
 func (s *Sink) Remove() error {
 	if s.part != nil {
 		return s.part.Remove()
@@ -90,8 +89,8 @@ func (s *Sink) Remove() error {
 	return s.inFolder(false, func(dir *os.Root, name string) error { return dir.Remove(name) })
 }
 
-// SetTime gives the file a time of modification, if it has been opened and no other
-// has taken its place.
+// SetTime sets the modification time of the file, if it has been opened and has not been
+// replaced.
 func (s *Sink) SetTime(modified time.Time) error {
 	if s.file == nil || !s.regular() {
 		return nil
@@ -102,20 +101,19 @@ func (s *Sink) SetTime(modified time.Time) error {
 	return s.inFolder(false, func(dir *os.Root, name string) error { return dir.Chtimes(name, time.Time{}, modified) })
 }
 
-// regular reports whether what the Sink has written to is still there and is a
-// regular file.
+// regular reports whether the file at the path is still the one that was written, and is
+// a regular file.
 func (s *Sink) regular() bool {
 	info, err := s.stat()
 	return err == nil && info.Mode().IsRegular() && os.SameFile(info, s.opened)
 }
 
-// Folders finds out where files are. It remembers the folder it looked at last, as
-// one file after the other goes to the same as a rule. The zero value is ready; it is
-// for one goroutine.
+// Folders resolves the paths of files. It caches the last directory, as successive files
+// are usually in the same one. The zero value is ready to use; it is for one goroutine.
 type Folders struct{ folder, place string }
 
-// Place is the one path of the Sink's file, whatever links and spellings lead to it;
-// "" if many may write there at once, as to /dev/null.
+// Place returns the canonical path of the Sink's file, or "" for a file that several
+// transfers may write to, such as /dev/null.
 func (f *Folders) Place(s *Sink) string {
 	if s.Path == "" {
 		return ""
@@ -134,7 +132,7 @@ func (f *Folders) Place(s *Sink) string {
 	return placeOfFile(s.Path)
 }
 
-// find is the one path of a folder; only of one that is there it is remembered.
+// find returns the canonical path of a directory. It caches that of an existing one.
 func (f *Folders) find(folder string) string {
 	if f.place == "" || f.folder != folder {
 		place, err := filepath.EvalSymlinks(folder)
@@ -146,7 +144,7 @@ func (f *Folders) find(folder string) string {
 	return f.place
 }
 
-// placeOfFile is the one path of a file, whatever links and spellings lead to it.
+// placeOfFile returns the canonical path of a file.
 func placeOfFile(path string) string {
 	if file, err := filepath.EvalSymlinks(path); err == nil {
 		path = file
@@ -156,7 +154,7 @@ func placeOfFile(path string) string {
 	return absolute(path)
 }
 
-// absolute is a path from the root; where there is none it stays as it is.
+// absolute returns the absolute path, or the path itself if there is none.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs

@@ -10,11 +10,11 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 )
 
-// The part of a Sink's path that a server chose stays in the folder that the user
-// named, and is not followed through symbolic links: another server, or the same
-// one earlier, may have led to one. A path that the user typed may go anywhere.
+// The part of a Sink's path that a server chose stays below the directory that the user
+// named, and symbolic links in it are not followed: an earlier transfer may have created
+// them. The part that the user typed may lead anywhere.
 
-// openPath opens the Sink's file, or makes it.
+// openPath opens or creates the Sink's file.
 func (s *Sink) openPath(flags int) (f *os.File, err error) {
 	if s.Served == "" {
 		return os.OpenFile(s.Path, flags, 0o666)
@@ -26,7 +26,7 @@ func (s *Sink) openPath(flags int) (f *os.File, err error) {
 	return f, err
 }
 
-// openIn opens the file of that name, which must be a regular one.
+// openIn opens or creates a file in dir, which must be a regular one.
 func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
 	before, err := dir.Lstat(name)
 	switch {
@@ -45,7 +45,7 @@ func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
 	}
 	now, err := f.Stat()
 	if err == nil && !os.SameFile(before, now) {
-		err = irregular(s) // a link has taken its place
+		err = irregular(s) // it was replaced by a link
 	}
 	if err == nil && flags&os.O_TRUNC != 0 {
 		err = f.Truncate(0)
@@ -57,14 +57,14 @@ func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// irregular is the error of a name at which there is something that a server's
-// document must not be written to.
+// irregular returns the error of a path that is not a regular file, to which a server's
+// document must not be written.
 func irregular(s *Sink) error {
 	return fault.Errorf(fault.Write, "%s is not a regular file; use -o to write to it", s.Path)
 }
 
-// stat tells about what is at the Sink's path. A link counts as itself where a
-// server chose the name.
+// stat returns the FileInfo of the Sink's path. If a server chose the name, a link is not
+// followed.
 func (s *Sink) stat() (info fs.FileInfo, err error) {
 	if s.Served == "" {
 		return os.Stat(s.Path)
@@ -76,8 +76,8 @@ func (s *Sink) stat() (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// inFolder calls do with the folder that the Sink's file is in and its name there.
-// None of the folders that a server chose may be a link.
+// inFolder calls do with the directory of the Sink's file and the name in it. A directory
+// that a server chose must not be a link.
 func (s *Sink) inFolder(mkdirs bool, do func(dir *os.Root, name string) error) error {
 	dir, err := os.OpenRoot(cmp.Or(strings.TrimSuffix(s.Path, s.Served), "."))
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Sink) inFolder(mkdirs bool, do func(dir *os.Root, name string) error) e
 	return located(s, do(dir, name))
 }
 
-// located has an error of the file system name the whole path.
+// located returns an error of the file system with the whole path.
 func located(s *Sink, err error) error {
 	if known, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: strings.TrimSuffix(known.Op, "at"), Path: s.Path, Err: known.Err}

@@ -10,8 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// LastSegment is the last part of the path of l as it was typed, still encoded:
-// the name that -O gives a file. Of a gopher URL it is that of the selector.
+// LastSegment returns the last segment of the path of l as typed, still encoded: the file
+// name of -O. For a gopher URL it is that of the selector.
 func LastSegment(l locator.Locator, typed string) string {
 	if news, isNews := l.(*locator.News); isNews && news.Host == "" {
 		_, name, _ := strings.Cut(typed, ":")
@@ -41,9 +41,9 @@ func LastSegment(l locator.Locator, typed string) string {
 	return p[strings.LastIndexByte(p, '/')+1:]
 }
 
-// localID is what a wais server calls a document. Of a document-id in the form of
-// WAIS browsers, LENGTH/tag=value;tag=value; it is one of the parts, as a rule a
-// path with numbers before it; others are the whole.
+// localID returns the name of a document on its WAIS server. In a document-id in the form
+// of WAIS browsers, LENGTH/tag=value;tag=value;, it is one of the values, usually a path
+// after some numbers. Any other document-id is returned as a whole.
 func localID(wpath string) string {
 	for part := range strings.SplitSeq(wpath, ";") {
 		tag, value, found := strings.Cut(part, "=")
@@ -54,20 +54,20 @@ func localID(wpath string) string {
 	return wpath
 }
 
-// The tag of the part that holds the document's id at the server that made it.
+// originalLocalID is the tag of the document's id on the server that created it.
 const originalLocalID = "3"
 
-// SafeName makes a file name out of text that may be somebody else's.
+// SafeName returns a safe file name for text that may come from a server.
 func SafeName(text string) (string, error) {
 	name, err := filename.Safe(text)
 	if err != nil {
-		return "", fmt.Errorf("%w; name one with -o", err)
+		return "", fmt.Errorf("%w; set one with -o", err)
 	}
 	return name, nil
 }
 
-// NameByServer gives the file the name that an HTTP answer has for it, if it has
-// one. Such a name never replaces a file.
+// NameByServer sets the file name of an HTTP response, if it has one. A file with such a
+// name is never overwritten.
 func (s *Sink) NameByServer(dir string, header http.Header) error {
 	given := filename.OfDisposition(header.Get("Content-Disposition"))
 	if given == "" {
@@ -81,7 +81,7 @@ func (s *Sink) NameByServer(dir string, header http.Header) error {
 	return nil
 }
 
-// inFolder is a file's path in a folder; "" is the current one.
+// inFolder returns the path of a file in a directory; "" means the current one.
 func inFolder(dir, name string) string {
 	if dir == "" {
 		return name
@@ -89,7 +89,7 @@ func inFolder(dir, name string) string {
 	return strings.TrimSuffix(dir, "/") + "/" + name
 }
 
-// Pattern is the wildcard that a URL ends in, or nil.
+// Pattern returns the wildcard that a URL ends in, or nil.
 func Pattern(l locator.Locator, typed string) *wildcard.Pattern {
 	if path, isFTP := l.(*locator.FTP); isFTP {
 		if path.Type == 'd' || path.Name == "" {

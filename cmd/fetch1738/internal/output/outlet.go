@@ -5,28 +5,28 @@ import (
 	"io"
 )
 
-// maxHeldDocument is how much of a document is kept until it is its turn on standard
-// output.
+// maxHeldDocument is how many bytes of a document are buffered while another one is
+// written to standard output.
 const maxHeldDocument = 1 << 20
 
-// An Outlet lets several documents at once onto one stream, each in one piece.
+// An Outlet writes parallel documents to one stream, each in one piece.
 type Outlet struct {
 	w    io.Writer
-	turn chan struct{} // holds a token while nobody writes
+	turn chan struct{} // holds a token while no Portion writes
 }
 
-// NewOutlet is w for several documents.
+// NewOutlet returns an Outlet on w.
 func NewOutlet(w io.Writer) *Outlet {
 	o := &Outlet{w: w, turn: make(chan struct{}, 1)}
 	o.turn <- struct{}{}
 	return o
 }
 
-// Portion is what one transfer writes to. Close it.
+// Portion returns the writer of one transfer. The caller must close it.
 func (o *Outlet) Portion() *Portion { return &Portion{outlet: o} }
 
-// A Portion of an outlet holds what is written to it back, up to maxHeldDocument; then it
-// waits for its turn, and has it to its end.
+// A Portion buffers what is written to it, up to maxHeldDocument. Then it waits for its
+// turn, which it keeps until it is closed.
 type Portion struct {
 	outlet *Outlet
 	held   bytes.Buffer
@@ -44,7 +44,7 @@ func (s *Portion) Write(p []byte) (int, error) {
 	return s.outlet.w.Write(p)
 }
 
-// seize waits for the turn and writes what was held back.
+// seize waits for the turn and writes the buffer.
 func (s *Portion) seize() error {
 	if s.mine {
 		return nil
@@ -56,7 +56,7 @@ func (s *Portion) seize() error {
 	return err
 }
 
-// Fd is that of the stream, as package term wants to know it.
+// Fd returns that of the stream, for package term.
 func (s *Portion) Fd() uintptr {
 	if f, ok := s.outlet.w.(interface{ Fd() uintptr }); ok {
 		return f.Fd()
@@ -64,13 +64,13 @@ func (s *Portion) Fd() uintptr {
 	return ^uintptr(0)
 }
 
-// Rewind forgets what is held back. It reports false where some is out already.
+// Rewind discards the buffer. It reports false if some has been written already.
 func (s *Portion) Rewind() bool {
 	s.held.Reset()
 	return !s.mine
 }
 
-// Close writes what is left and lets the next one have its turn.
+// Close writes the buffer and ends the turn.
 func (s *Portion) Close() error {
 	var err error
 	if s.held.Len() > 0 {

@@ -10,18 +10,18 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// partSuffix ends the name of the file beside a Sink's in which a document is put
-// together.
+// partSuffix is the suffix of the file of --segments, which is in the same directory as
+// the Sink's.
 const partSuffix = ".segments"
 
-// TakeSegments takes the document of which res is the answer in segments, if the
-// Sink is a file and another can be made beside it: then it reports true, and has
-// closed res. The document is put together in the other file, which takes the place of
-// the Sink's when it is whole and else stays for the next run. Job.Warn must be set.
+// TakeSegments fetches a document in segments, if the Sink is a file and another file can
+// be created in its directory; res is the response for the document. It then reports
+// true and has closed res. The segments are written to the other file, which replaces
+// the Sink's when it is complete, and else stays for the next run. Job.Warn must be set.
 func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Resource) (bool, error) {
 	file, again, err := openPart(s)
 	if err != nil {
-		job.Warn("using one connection: %v", err) // which may still write to the file itself
+		job.Warn("using one connection: %v", err) // which may succeed with the file itself
 	}
 	if file == nil || err != nil {
 		return false, nil
@@ -45,11 +45,18 @@ func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Res
 	return true, s.blame(err)
 }
 
-// openPart opens the file in which a document is put together before it takes the
-// Sink's place, and gives a function that opens it once more, for writing. A Sink that
-// is no file, or has something else than a file in its place, has no part: file is nil.
-// The part of an earlier run is opened as it is. Its permissions are those of the file
-// that it is to replace, which must be one that may be written to.
+// PartPath returns the path of the file of --segments, or "" if there is none.
+func (s *Sink) PartPath() string {
+	if s.part == nil || !s.part.Exists() {
+		return ""
+	}
+	return s.part.Path
+}
+
+// openPart opens the file for the segments, and returns a function that opens it again,
+// for writing. If the Sink is not a file, or its path is not a regular file, file is nil.
+// The file of an earlier run is opened as it is. Its permissions are those of the file
+// that it replaces, which must be writable.
 func openPart(s *Sink) (file *os.File, again func() (*os.File, error), err error) {
 	if s.Path == "" {
 		return nil, nil, nil
@@ -75,7 +82,7 @@ func openPart(s *Sink) (file *os.File, again func() (*os.File, error), err error
 		}
 		name = filepath.Base(path)
 	}
-	// A name that nobody has typed, for what it may lead to.
+	// Treated as chosen by a server, so that links are not followed.
 	part := &Sink{Path: path + partSuffix, Served: name + partSuffix, mkdirs: s.mkdirs}
 	if part.file, err = part.openPath(os.O_RDWR | os.O_CREATE); err != nil {
 		return nil, nil, err
@@ -91,9 +98,9 @@ func openPart(s *Sink) (file *os.File, again func() (*os.File, error), err error
 	return part.file, func() (*os.File, error) { return part.openPath(os.O_WRONLY) }, nil
 }
 
-// adopt puts the part, which must be closed, in the Sink's place.
+// adopt replaces the Sink's file by the part, which must be closed.
 func adopt(s *Sink) error {
-	file, err := s.openFile(os.O_WRONLY | os.O_CREATE) // which finds the name, and whether it may be had
+	file, err := s.openFile(os.O_WRONLY | os.O_CREATE) // determines the name, and checks that it may be used
 	if err != nil {
 		return err
 	}
@@ -112,7 +119,7 @@ func adopt(s *Sink) error {
 	return err
 }
 
-// replace renames the part.
+// replace renames the part to the name of the Sink.
 func replace(s *Sink) error {
 	if s.Served != "" {
 		return s.inFolder(false, func(dir *os.Root, name string) error {

@@ -12,17 +12,17 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 )
 
-// A Place says where the documents of a URL go.
+// A Place is the output of the transfers of a URL.
 type Place struct {
 	Op          *plan.Operation
 	Destination plan.Destination
-	Values      []string        // what the sets and ranges are in the URL, for #1, #2, …
-	Listed      *wildcard.Match // what the URL is of, if it was found by a wildcard
+	Values      []string        // of the sets and ranges in the URL, for #1, #2, …
+	Listed      *wildcard.Match // the match, if the URL was found by a wildcard
 }
 
-// Sink is where a document goes: out is standard output, portion what the transfer
-// has of it, or nil. name is that of a file that is named after the URL; may says
-// that an answer may have another one.
+// Sink returns the Sink of a document. out is standard output, portion the transfer's
+// portion of it, or nil. name is the file name of -O; may says that the response may
+// have another one.
 func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*Sink, error) {
 	o := &p.Op.Output
 	s := &Sink{Charset: o.Charset, out: out, portion: portion, Raw: o.Raw, mkdirs: o.CreateDirs, clobber: o.Clobber, append: p.Op.Resuming()}
@@ -41,7 +41,7 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 			if !o.RemoteHeaderName || !may {
 				return nil, err
 			}
-			s.nameless = err // the server may have a name
+			s.nameless = err // the response may have a name
 		}
 		s.remote = true
 	case p.Destination.Null:
@@ -61,21 +61,19 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 	return s, nil
 }
 
-// Browses reports whether a document goes to a person's terminal, as nobody has
-// said where else.
+// Browses reports whether a document goes to the terminal by default, without -o.
 func (p *Place) Browses(s *Sink) bool {
 	return p.Destination == plan.Destination{} && s.OnTerminal()
 }
 
-// listed is the name of the output file for a name of the server's making:
-// made harmless, and where -o has #1, #2, … the pieces are. What the user typed
-// comes first, what is of the server's choosing begins with the first component
-// that such a piece is in. Both are "" for standard output.
+// listed returns the path of the output file for a name from a server. The name is made
+// safe and replaces #1, #2, … in -o. typed is what the user typed; served starts at the
+// first component with a part of the name. Both are "" for standard output.
 func (p *Place) listed(m wildcard.Match) (typed, served string) {
 	if p.Destination.Remote {
 		name, err := SafeName(m.Name)
 		if err != nil {
-			return "", "_" // no listing has such
+			return "", "_" // does not occur in a listing
 		}
 		return "", name
 	}
@@ -112,8 +110,8 @@ func (p *Place) listed(m wildcard.Match) (typed, served string) {
 
 var noSeparator = strings.NewReplacer("/", "_", `\`, "_")
 
-// fileName is what tells the output file of m from others; "" where it is not of
-// the server's choosing.
+// fileName returns the key of the output file of m, or "" if the server did not choose
+// it.
 func (p *Place) fileName(m wildcard.Match) string {
 	typed, served := p.listed(m)
 	switch {
@@ -125,16 +123,16 @@ func (p *Place) fileName(m wildcard.Match) string {
 	return typed + served
 }
 
-// Names finds out which files of a listing have one output file. It keeps those
-// names only that may be wanted twice.
+// Names detects files of a listing with the same output file. It stores only names that
+// may occur twice.
 type Names struct {
 	place *Place
 	seed  maphash.Seed
-	twice []uint64 // the hashes of names of which there are several, in order
+	twice []uint64 // hashes that occur more than once, sorted
 	taken map[string]bool
 }
 
-// Names are those of the output files for all that a wildcard has found.
+// Names returns the Names of all matches of a wildcard.
 func (p *Place) Names(found *wildcard.Matches) *Names {
 	names := &Names{place: p, seed: maphash.MakeSeed(), taken: make(map[string]bool)}
 	hashes := make([]uint64, 0, found.Count)
@@ -152,8 +150,7 @@ func (p *Place) Names(found *wildcard.Matches) *Names {
 	return names
 }
 
-// Take gives the name of the output file of m, and whether nobody has taken it
-// before.
+// Take returns the name of the output file of m, and whether it was not taken before.
 func (n *Names) Take(m wildcard.Match) (name string, free bool) {
 	name = n.place.fileName(m)
 	if _, twice := slices.BinarySearch(n.twice, maphash.String(n.seed, name)); name == "" || !twice {

@@ -1,5 +1,5 @@
-// Package output is where documents go: to files, whose names may be a server's
-// choice, and to standard output, several at once.
+// Package output writes documents to files, whose names a server may choose, and to
+// standard output, also for several transfers in parallel.
 package output
 
 import (
@@ -19,60 +19,58 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// A Sink is where the octets of one transfer go. It is opened when the first of
-// them are there, so that a failure leaves an older file as it was. The zero Sink
-// takes nothing.
+// A Sink is the output of one transfer. It is opened when the first bytes arrive, so that
+// a failure before that leaves an existing file unchanged. The zero Sink accepts nothing.
 type Sink struct {
-	Path    string       // of the file; "" is standard output
-	Served  string       // the end of Path that a server chose; "" is none
-	Charset term.Charset // of text for a terminal
-	Raw     bool         // no filter for terminals
-	Count   int64        // octets written
-	Base    int64        // where in the file the transfer's octets begin
+	Path    string       // of the file; "" means standard output
+	Served  string       // the end of Path that a server chose, or ""
+	Charset term.Charset // of text shown on a terminal
+	Raw     bool         // do not filter output to terminals
+	Count   int64        // bytes written
+	Base    int64        // offset in the file of the first byte written
 
-	remote   bool // Path is a name that the URL gave
+	remote   bool // Path is a name from the URL
 	mkdirs   bool
-	append   bool  // after what is there
-	named    bool  // the user named it, be it "-"
-	nameless error // why there is no name for the file yet
+	append   bool  // to the existing file
+	named    bool  // the user named it; "-" counts
+	nameless error // why the file has no name yet
 	clobber  plan.Clobber
 	out      io.Writer
-	portion  *Portion // of out, with others
+	portion  *Portion // of out, with parallel transfers
 
-	file    *os.File // nil before it is opened, and for standard output
-	part    *Sink    // in which the document is put together; nil for none
+	file    *os.File // nil until it is opened, and for standard output
+	part    *Sink    // the file of --segments, or nil
 	opened  os.FileInfo
 	w       io.Writer
 	safe    *term.Writer // nil unless w is a terminal
 	decoder *term.Decoder
 }
 
-// At is a Sink for the file at path.
+// At returns a Sink for the file at path.
 func At(path string) *Sink { return &Sink{Path: path} }
 
-// ToFolder is a Sink for a file of a server's choosing in the folder dir, which
-// replaces what is there. mkdirs has missing folders made.
+// ToFolder returns a Sink for a file in the directory dir whose name a server chose. It
+// overwrites an existing file. If mkdirs is set, missing directories are created.
 func ToFolder(dir, name string, mkdirs bool) *Sink {
 	return &Sink{Path: inFolder(dir, name), Served: name, clobber: plan.ClobberAlways, remote: true, named: true, mkdirs: mkdirs}
 }
 
-// File reports whether there is a file that has been opened.
+// File reports whether a file has been opened.
 func (s *Sink) File() bool { return s.file != nil }
 
-// Filtered reports whether the octets go through a filter to a terminal. It opens
-// the Sink.
+// Filtered reports whether the output is filtered for a terminal. It opens the Sink.
 func (s *Sink) Filtered() (bool, error) {
 	err := s.Open()
 	return s.safe != nil, err
 }
 
-// Columns is the width of the terminal that standard output is.
+// Columns returns the width of the terminal of standard output.
 func (s *Sink) Columns() int { return term.Columns(s.out) }
 
-// OnTerminal reports whether the octets are to be seen on the terminal.
+// OnTerminal reports whether the output goes to the terminal.
 func (s *Sink) OnTerminal() bool { return s.Path == "" && term.IsTerminal(s.out) }
 
-// Open readies the Sink. It may be called again.
+// Open opens the Sink. Further calls do nothing.
 func (s *Sink) Open() error {
 	if s.w != nil {
 		return nil
@@ -97,7 +95,7 @@ func (s *Sink) Open() error {
 	return nil
 }
 
-// terminal reports whether what goes to a stream is to be made safe for a terminal.
+// terminal reports whether output to a stream must be filtered for a terminal.
 func (s *Sink) terminal(stream io.Writer) bool {
 	if s.Raw || s.opened != nil && s.opened.Mode()&fs.ModeCharDevice == 0 {
 		return false
@@ -105,7 +103,8 @@ func (s *Sink) terminal(stream io.Writer) bool {
 	return term.IsTerminal(stream)
 }
 
-// makeDirs makes the folders of what the user typed of the path, if that is wanted.
+// makeDirs creates the directories of the part of the path that the user typed, for
+// --create-dirs.
 func makeDirs(s *Sink) error {
 	if typed := strings.TrimSuffix(s.Path, s.Served); s.mkdirs && typed != "" {
 		return os.MkdirAll(filepath.Dir(typed), 0o750)
@@ -137,13 +136,13 @@ func (s *Sink) create() (err error) {
 		return err
 	}
 	if s.append {
-		// Not O_APPEND: the kernel splices nothing into such a file.
+		// Not O_APPEND: the kernel cannot splice into such a file.
 		s.Base, err = s.file.Seek(0, io.SeekEnd)
 	}
 	return err
 }
 
-// Take copies all of body. An error of the output is no *fetch.Error.
+// Take copies all of body. An error of the output is not a *fetch.Error.
 func (s *Sink) Take(body io.Reader) error {
 	if err := s.Open(); err != nil {
 		return err
@@ -156,8 +155,8 @@ func (s *Sink) Take(body io.Reader) error {
 	return s.blame(err)
 }
 
-// copyTo lets body write itself where it can, which may be without passing the
-// octets through the program.
+// copyTo copies body. If body is an io.WriterTo, the bytes may not pass through the
+// program.
 func copyTo(w io.Writer, body io.Reader) (written int64, err error) {
 	if to, ok := body.(io.WriterTo); ok {
 		return to.WriteTo(w)
@@ -165,8 +164,8 @@ func copyTo(w io.Writer, body io.Reader) (written int64, err error) {
 	return wire.Copy(w, body)
 }
 
-// blame makes err the output's where it can be no other's: what the kernel
-// copies from one file to another fails without saying which of them it was.
+// blame attributes err to the output if no other cause is possible: when the kernel
+// copies from one file to another, its error does not say which one failed.
 func (s *Sink) blame(err error) error {
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EPIPE} {
 		if errors.Is(err, errno) {
@@ -176,13 +175,13 @@ func (s *Sink) blame(err error) error {
 	return err
 }
 
-// Exists reports whether there is something in the place of the file.
+// Exists reports whether there is a file, of any type, at the path.
 func (s *Sink) Exists() bool {
 	_, err := os.Lstat(s.Path)
 	return s.Path != "" && err == nil
 }
 
-// Size is the length of the file that -C - goes on with; 0 without one.
+// Size returns the size of the file that -C - resumes, or 0.
 func (s *Sink) Size() int64 {
 	if s.Path == "" {
 		return 0
@@ -193,7 +192,7 @@ func (s *Sink) Size() int64 {
 	return 0
 }
 
-// Rewind takes back what was written. It reports whether that was possible.
+// Rewind discards what was written. It reports whether that was possible.
 func (s *Sink) Rewind() bool {
 	if s.Count == 0 {
 		return true
@@ -210,7 +209,7 @@ func (s *Sink) Rewind() bool {
 	return err == nil
 }
 
-// Close closes the file, if there is one.
+// Close closes the file, if any.
 func (s *Sink) Close() error {
 	if s.file == nil {
 		return nil
@@ -218,13 +217,12 @@ func (s *Sink) Close() error {
 	return s.file.Close()
 }
 
-// sniffed is how many octets are searched for a NUL before they go to a
-// terminal.
+// sniffed is how many bytes are searched for a NUL before they go to a terminal.
 const sniffed = 4 << 10
 
-var errBinary = errors.New("binary output is no good on a terminal; write it to a file with -o FILE, or use -o - to have it here")
+var errBinary = errors.New("binary output not written to the terminal; use -o FILE, or -o - to write it anyway")
 
-// gate keeps what is binary from a terminal.
+// gate keeps binary data from a terminal.
 type gate struct {
 	w    io.Writer
 	seen int
@@ -241,5 +239,5 @@ func (g *gate) Write(p []byte) (int, error) {
 	return g.w.Write(p)
 }
 
-// UTF8 says that what comes is in UTF-8, whatever the document was in.
+// UTF8 sets the charset to UTF-8, for text that has been converted.
 func (s *Sink) UTF8() { s.Charset, _ = term.CharsetNamed("utf-8") }

@@ -1,5 +1,5 @@
-// Package progress shows on a terminal how transfers get on, and keeps what else
-// is written there above it.
+// Package progress shows progress lines at the bottom of a terminal, and keeps other
+// output above them.
 package progress
 
 import (
@@ -16,51 +16,51 @@ import (
 )
 
 const (
-	patience = time.Second            // how long a transfer may last before its progress is shown
-	period   = 100 * time.Millisecond // between two pictures
+	patience = time.Second            // a transfer that takes less has no line
+	period   = 100 * time.Millisecond // between two updates
 )
 
-// A Display shows on a terminal how transfers get on: a line for each that has
-// lasted for some time, as many as there is room for, and perhaps one for all.
-// What is written to the terminal by way of [Display.Above] comes above the lines.
-// A nil Display shows nothing. It is safe for concurrent use.
+// A Display shows the progress of transfers on a terminal: a line for each transfer
+// that has taken some time, as many as the window has space for, and optionally one
+// for all. Output through [Display.Above] appears above the lines. A nil Display shows
+// nothing. It is safe for concurrent use.
 type Display struct {
 	out   io.Writer
 	plain bool
-	sum   func(Totals) string // nil without a line for all
+	sum   func(Totals) string // if nil, there is no line for all
 
 	mu      sync.Mutex
-	meters  []*Meter // of transfers under way
+	meters  []*Meter // of active transfers
 	octets  int64    // of those that have ended
 	start   time.Time
-	aside   int      // who else wants the terminal to himself
+	aside   int      // other users of the terminal
 	picture []string // the lines on the screen; nil if there are none
-	broken  bool     // the terminal does not take what is drawn
+	broken  bool     // writing to the terminal failed or blocked
 
 	ended chan struct{}
 	gone  chan struct{}
 }
 
-// Options say how a Display looks.
+// Options are the appearance of a Display.
 type Options struct {
-	// Plain has bars of "#" alone.
+	// Plain shows bars of "#" only.
 	Plain bool
-	// Sum is the last line, for all transfers; nil shows none, and then the last
-	// state of each stays on the screen. It is called by one goroutine at a time.
+	// Sum returns the last line, for all transfers. If nil, there is none, and the last
+	// state of each transfer stays on the screen. It is called by one goroutine at a time.
 	Sum func(Totals) string
 }
 
-// Totals are what there is to know of all transfers together.
+// Totals are the sums of all transfers.
 type Totals struct {
-	Active int   // transfers under way
-	Octets int64 // moved by all there were
+	Active int   // active transfers
+	Octets int64 // moved by all transfers
 	Time   time.Duration
 }
 
-// PerSecond is the mean rate in octets a second.
+// PerSecond returns the mean rate in bytes per second.
 func (t Totals) PerSecond() int64 { return perSecond(t.Octets, t.Time) }
 
-// New begins to wait for something to show on the terminal that out is. Close it.
+// New returns a Display on the terminal out. The caller must close it.
 func New(out io.Writer, o Options) *Display {
 	d := &Display{out: out, plain: o.Plain, sum: o.Sum, start: time.Now(), ended: make(chan struct{}), gone: make(chan struct{})}
 	go d.run()
@@ -83,7 +83,7 @@ func (d *Display) run() {
 	}
 }
 
-// Close leaves the last picture of all transfers on the screen.
+// Close draws the lines a last time and leaves them on the screen.
 func (d *Display) Close() {
 	if d == nil {
 		return
@@ -95,7 +95,7 @@ func (d *Display) Close() {
 	d.leave(time.Now())
 }
 
-// add shows m too, in the order of the command line.
+// add adds m, in the order of the command line.
 func (d *Display) add(m *Meter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,7 +103,7 @@ func (d *Display) add(m *Meter) {
 	slices.SortStableFunc(d.meters, func(a, b *Meter) int { return cmp.Compare(a.number, b.number) })
 }
 
-// remove is the end of m. Without a line for all its last state stays on the screen.
+// remove removes m. Without a line for all, its last state stays on the screen.
 func (d *Display) remove(m *Meter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,7 +114,7 @@ func (d *Display) remove(m *Meter) {
 	d.meters = slices.DeleteFunc(d.meters, func(other *Meter) bool { return m == other })
 }
 
-// draw shows how things stand.
+// draw draws the lines.
 func (d *Display) draw(now time.Time) {
 	columns, rows := term.Size(d.out)
 	lines := d.lines(now, int(columns)-1, int(rows)-1)
@@ -128,7 +128,7 @@ func (d *Display) draw(now time.Time) {
 	d.picture = lines
 }
 
-// erasing takes the picture off the screen.
+// erasing returns what erases the lines from the screen.
 func (d *Display) erasing() string {
 	if d.picture == nil {
 		return ""
@@ -138,8 +138,8 @@ func (d *Display) erasing() string {
 
 func drawing(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
-// put writes to the terminal. One that takes nothing for a while, as after
-// Control-S, is not drawn on any more: transfers go on without it.
+// put writes to the terminal. If that blocks for some time, as after Control-S, nothing
+// more is drawn: transfers continue without a display.
 func (d *Display) put(text string) {
 	if d.broken || text == "" {
 		return
@@ -157,8 +157,8 @@ func (d *Display) put(text string) {
 	}
 }
 
-// lines are what is to be shown in so much room. The last column and row stay
-// free: there are terminals that begin a new line when they are written to.
+// lines returns the lines for a size of the window. The last column and row stay free:
+// some terminals start a new line when something is written there.
 func (d *Display) lines(now time.Time, columns, rows int) []string {
 	if columns < 1 || rows < 1 {
 		return nil
@@ -186,7 +186,7 @@ func (d *Display) totals(now time.Time) Totals {
 	return t
 }
 
-// leave draws a last time and lets the picture be.
+// leave draws a last time and leaves the lines on the screen.
 func (d *Display) leave(now time.Time) {
 	if d.picture != nil {
 		d.draw(now)
@@ -194,8 +194,8 @@ func (d *Display) leave(now time.Time) {
 	}
 }
 
-// Pause takes the picture off the screen until resume is called, for somebody who
-// wants to talk to the person in front of it.
+// Pause removes the lines from the screen until resume is called, for a dialogue with
+// the user.
 func (d *Display) Pause() (resume func()) {
 	if d == nil {
 		return func() {}
@@ -212,8 +212,8 @@ func (d *Display) Pause() (resume func()) {
 	}
 }
 
-// Above is w as it must be written to while the display is there: the lines that
-// go to a terminal come above those of the display.
+// Above returns the writer to use in place of w while there is a display. If w is a
+// terminal, its lines appear above those of the display.
 func (d *Display) Above(w io.Writer) io.Writer {
 	if file, ok := w.(terminal); d != nil && ok && term.IsTerminal(w) {
 		return &above{file, d, nil}
@@ -221,7 +221,7 @@ func (d *Display) Above(w io.Writer) io.Writer {
 	return w
 }
 
-// terminal is what an *os.File is to package term.
+// terminal has the methods of *os.File that package term needs.
 type terminal interface {
 	io.Writer
 	Fd() uintptr
@@ -234,8 +234,7 @@ type above struct {
 	held []byte // an unfinished line
 }
 
-// Write holds an unfinished line back while there is something to be shown
-// below it.
+// Write holds back an unfinished line while there are lines below it.
 func (a *above) Write(p []byte) (int, error) {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
@@ -264,10 +263,10 @@ func (a *above) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// maxHeldLine bounds what is held back of a line.
+// maxHeldLine is how many bytes of a line are held back.
 const maxHeldLine = 64 << 10
 
-// Amount is a number of octets in at most eight columns.
+// Amount returns a number of bytes as text of at most eight columns.
 func Amount(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
@@ -290,7 +289,7 @@ func perSecond(n int64, d time.Duration) int64 {
 	return int64(float64(n) / d.Seconds())
 }
 
-// padded is text in the last of so many columns.
+// padded returns text, right-aligned to a width.
 func padded(text string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-len(text))) + text
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
-// A Meter tells a Display of one transfer. A nil Meter tells nothing.
+// A Meter shows one transfer in a Display. A nil Meter shows nothing.
 type Meter struct {
 	display *Display
 	name    string
@@ -21,11 +21,11 @@ type Meter struct {
 	// Of the latest sample:
 	at   time.Time
 	got  int64
-	rate float64 // octets a second, with more weight on the latest
+	rate float64 // bytes per second, with more weight on recent samples
 }
 
-// Add shows another transfer, in the order of number: what it is called, when it
-// began and how many octets have been moved. Stop it.
+// Add adds a transfer, in the order of number. moved returns how many bytes have been
+// transferred. The caller must stop the Meter.
 func (d *Display) Add(name string, number int, start time.Time, moved func() int64) *Meter {
 	if d == nil {
 		return nil

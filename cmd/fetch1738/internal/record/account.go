@@ -1,5 +1,5 @@
-// Package record keeps what happens in one transfer: when, how many octets, and
-// what the server said.
+// Package record keeps the events of one transfer: times, byte counts, and the replies
+// of the server.
 package record
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// An Account is what happened in one transfer. It may be read while it goes on.
+// An Account has the events of one transfer. It may be read during the transfer.
 type Account struct {
-	Moved     atomic.Int64 // octets of the body so far, in either direction
-	Uploading bool         // Moved is counted by who reads the source
+	Moved     atomic.Int64 // bytes of the body so far, in either direction
+	Uploading bool         // Moved is counted by the reader of the source
 
 	mu       sync.Mutex
 	facts    Facts
 	dialling bool
-	greeting []byte // the first octets that the server said
+	greeting []byte // the first bytes from the server
 }
 
-// Facts are an Account at one moment. A time is zero if it did not come to that.
+// Facts are a snapshot of an Account. A time is zero if the event has not happened.
 type Facts struct {
 	Start      time.Time
 	LookedUp   time.Time
@@ -38,30 +38,30 @@ type Facts struct {
 
 	Connects      int
 	Local, Remote netip.AddrPort
-	Sent, Heard   int64 // octets of the conversation
-	Answered      bool  // something came since octets were sent last
+	Sent, Heard   int64 // bytes of the conversation
+	Answered      bool  // something was received since the last command
 	Reply         int   // the last FTP reply code
 
-	Certificates []*x509.Certificate // the server's, its own first
+	Certificates []*x509.Certificate // the server's chain
 }
 
-// Begin notes the start.
+// Begin records the start.
 func (a *Account) Begin() { a.note(func() { a.facts.Start = time.Now() }) }
 
-// Finish notes the end.
+// Finish records the end.
 func (a *Account) Finish() { a.note(func() { a.facts.End = time.Now() }) }
 
-// Replied makes code the last FTP reply, for what several sessions have come to.
+// Replied sets the last FTP reply code, for a transfer over several sessions.
 func (a *Account) Replied(code int) { a.note(func() { a.facts.Reply = code }) }
 
-// Facts is what there is to know now.
+// Facts returns a snapshot.
 func (a *Account) Facts() Facts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.facts
 }
 
-// Watch is ctx with the Account's hooks in it.
+// Watch returns ctx with the Account's hooks.
 func (a *Account) Watch(ctx context.Context, timing bool) context.Context {
 	if timing {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -94,28 +94,28 @@ func (a *Account) Watch(ctx context.Context, timing bool) context.Context {
 	})
 }
 
-// Stuck reports whether it has come to one connection, but not to the next.
+// Stuck reports whether a further connection is being opened after a first one.
 func (a *Account) Stuck() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.dialling && !a.facts.Connected.IsZero()
 }
 
-// Mute reports whether there is a connection over which nothing has come.
+// Mute reports whether there is a connection over which nothing was received.
 func (a *Account) Mute() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return !a.dialling && !a.facts.Connected.IsZero() && a.facts.Heard == 0
 }
 
-// Said is the beginning of what the server said.
+// Said returns the first bytes from the server.
 func (a *Account) Said() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.greeting
 }
 
-// Octets is how many have been sent and received, of the conversation too.
+// Octets returns the number of bytes sent and received, including the conversation.
 func (a *Account) Octets() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,15 +128,15 @@ func (a *Account) note(f func()) {
 	f()
 }
 
-// mark notes when something happened first.
+// mark sets t to the time of the first event.
 func mark(t *time.Time) {
 	if t.IsZero() {
 		*t = time.Now()
 	}
 }
 
-// connection notes a new one. One through a proxy is that to the proxy, which
-// has been told of already and has an address.
+// connection records a new connection. One through a proxy has no address and is not
+// counted: that to the proxy is.
 func (a *Account) connection(c fetch.Connection) {
 	if c.Remote.IsValid() {
 		a.facts.Connects++
@@ -149,21 +149,21 @@ func (a *Account) peer(c fetch.Connection) {
 	if c.Purpose == fetch.PurposeData {
 		return
 	}
-	a.greeting = nil // what came before is the proxy's
+	a.greeting = nil // the proxy's
 	if c.Remote.IsValid() {
 		a.facts.Local, a.facts.Remote = c.Local, c.Remote
 	}
 }
 
-// greeted keeps the beginning of what the server says.
+// greeted keeps the first bytes from the server.
 func (a *Account) greeted(octets []byte) {
 	a.greeting = append(a.greeting, octets[:min(len(octets), maxGreeting-len(a.greeting))]...)
 }
 
-// maxGreeting is how many octets tell one protocol from another.
+// maxGreeting is how many bytes are needed to recognize a protocol.
 const maxGreeting = 64
 
-// code notes the code of an FTP reply: three digits and a space.
+// code records the code of an FTP reply: three digits and a space.
 func (a *Account) code(line []byte) {
 	if len(line) < 4 || line[3] != ' ' {
 		return
@@ -178,7 +178,7 @@ func (a *Account) code(line []byte) {
 	a.facts.Reply = code
 }
 
-// Since is how many seconds after the start something happened, 0 if it did not.
+// Since returns the seconds from the start to t, or 0 if t is zero.
 func (f *Facts) Since(t time.Time) float64 {
 	if t.IsZero() {
 		return 0

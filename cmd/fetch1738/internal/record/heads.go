@@ -11,30 +11,30 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Heads are the heads of HTTP answers and the replies of FTP servers as they
-// came in one attempt.
+// Heads records the heads of HTTP responses and the replies of FTP servers in one
+// attempt.
 type Heads struct {
-	Replies   bool // what is no head is a reply
-	NoTunnels bool // leave out answers to CONNECT
+	Replies   bool // also record replies, which are not heads
+	NoTunnels bool // omit responses to CONNECT
 
 	mu         sync.Mutex
-	connecting bool        // a proxy has been asked to connect
-	tunnel     int         // the status it has answered by
-	web        []byte      // the heads of HTTP answers
-	ends       []time.Time // when each of them was there
+	connecting bool        // CONNECT was sent last
+	tunnel     int         // the status of the response to CONNECT
+	web        []byte      // the heads of HTTP responses
+	ends       []time.Time // when each of them was complete
 	last       int         // the status of the last one
-	trailer    []byte      // behind the body of the last one
-	size       int         // octets of everything
-	dump       io.Writer   // nil for none
-	file       io.Closer   // that it is, if it is one
-	fault      error       // of dump
-	enough     bool        // what else comes in this attempt is not the document's
+	trailer    []byte      // after the body of the last one
+	size       int         // bytes of everything
+	dump       io.Writer   // or nil
+	file       io.Closer   // of dump, or nil
+	fault      error       // of writing to dump
+	enough     bool        // the rest of this attempt does not belong to the document
 }
 
-// Dump has everything written to w, too; file, if not nil, is closed by Finish.
+// Dump writes everything to w too. Finish closes file, if it is not nil.
 func (h *Heads) Dump(w io.Writer, file io.Closer) { h.dump, h.file = w, file }
 
-// Watch is ctx with the hook of h in it.
+// Watch returns ctx with the hooks of h.
 func (h *Heads) Watch(ctx context.Context) context.Context {
 	return fetch.WithTrace(ctx, &fetch.Trace{Sent: h.sent, Received: h.received})
 }
@@ -67,7 +67,7 @@ func (h *Heads) received(octets []byte) {
 	h.write(octets)
 }
 
-// statusOf is the status in the first line of a head; 0 without one.
+// statusOf returns the status in the first line of a head, or 0 if there is none.
 func statusOf(head []byte) int {
 	words := bytes.Fields(head[:min(len(head), 40)])
 	if len(words) < 2 {
@@ -86,63 +86,63 @@ func (h *Heads) write(octets []byte) {
 	}
 }
 
-// Add dumps lines that stand for a head.
+// Add dumps lines in place of a head.
 func (h *Heads) Add(lines string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.write([]byte(lines))
 }
 
-// Again forgets the attempt before.
+// Again discards the previous attempt.
 func (h *Heads) Again() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.web, h.ends, h.last, h.size, h.trailer, h.enough = nil, nil, 0, 0, nil, false
 }
 
-// Enough has nothing more of this attempt kept.
+// Enough ends the recording of this attempt.
 func (h *Heads) Enough() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.enough = true
 }
 
-// Shown are the heads of HTTP answers.
+// Shown returns the heads of HTTP responses.
 func (h *Heads) Shown() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return bytes.Clone(h.web)
 }
 
-// Trailer are the lines of the trailer that came behind the last HTTP answer's body.
+// Trailer returns the trailer of the last HTTP response.
 func (h *Heads) Trailer() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.trailer
 }
 
-// Status is that of the last head, 0 without one; others came before it.
+// Status returns the status of the last head, or 0, and the number of heads before it.
 func (h *Heads) Status() (status, others int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last, max(0, len(h.ends)-1)
 }
 
-// Octets is how many of them there are.
+// Octets returns the number of recorded bytes.
 func (h *Heads) Octets() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.size
 }
 
-// Connect is the status of a proxy's answer to CONNECT; 0 without one.
+// Connect returns the status of the response to CONNECT, or 0.
 func (h *Heads) Connect() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.tunnel
 }
 
-// Finish closes what is dumped to.
+// Finish closes the file of Dump.
 func (h *Heads) Finish() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,8 +155,7 @@ func (h *Heads) Finish() error {
 	return h.fault
 }
 
-// Redirected is when the head before the last one was there; the zero Time if there
-// was none.
+// Redirected returns when the head before the last one was complete, or the zero Time.
 func (h *Heads) Redirected() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()

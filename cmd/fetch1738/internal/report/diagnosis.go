@@ -12,13 +12,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// nameFolder says what is wrong with the URL of a folder.
+// nameFolder returns the hint for the URL of a directory.
 func nameFolder(t *told) string {
 	is := "is"
 	if t.Folder == transfer.MaybeFolder {
 		is = "may be"
 	}
-	text := "this " + is + " a folder: "
+	text := "this " + is + " a directory: "
 	if t.Upload {
 		text += "to upload into it, end its URL with a slash"
 	} else {
@@ -30,15 +30,15 @@ func nameFolder(t *told) string {
 	return text + ": " + t.AsFolder().Redacted()
 }
 
-// A protocol is recognised by the first octets of a server.
+// A protocol is recognized by the first bytes from the server.
 type protocol struct {
 	name   string
-	start  string // of what the server says first
-	within string // it, too; "" is anything
-	scheme string // that fetches by it; "" is none
+	start  string // of these bytes
+	within string // these bytes too; "" matches any
+	scheme string // of the protocol, or ""
 }
 
-// protocols are looked through from the top.
+// protocols returns the known protocols. The first match counts.
 func protocols() []protocol {
 	return []protocol{
 		{"HTTP", "HTTP/", "", "http"},
@@ -54,10 +54,10 @@ func protocols() []protocol {
 	}
 }
 
-// spoken is the protocol that the server speaks, nil unless that can be told and
-// is not what was to be spoken.
+// spoken returns the protocol of the server, or nil if it is unknown or the expected
+// one.
 func spoken(t *told) *protocol {
-	if t.Locator == nil || t.AskedProxy(t.Locator) != nil { // which speaks HTTP, whatever it is asked for
+	if t.Locator == nil || t.AskedProxy(t.Locator) != nil { // which speaks HTTP for all schemes
 		return nil
 	}
 	greeting := t.Account.Said()
@@ -79,7 +79,7 @@ func spoken(t *told) *protocol {
 	return nil
 }
 
-// nameProtocol says what the server speaks, and which URL goes with that.
+// nameProtocol returns the hint that names the protocol of the server and its URL.
 func nameProtocol(t *told) string {
 	const text = "the server on this port speaks "
 	p := spoken(t)
@@ -106,7 +106,7 @@ func nameProtocol(t *told) string {
 	return fmt.Sprintf("%s%s; use %s://%s/", text, p.name, p.scheme, client.HostOf(server))
 }
 
-// withoutTLS names the scheme that the transfer's is with TLS.
+// withoutTLS returns the hint that names the scheme without TLS.
 func withoutTLS(t *told) string {
 	scheme := ""
 	if t.Locator != nil {

@@ -28,14 +28,14 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// A hint is what to do about a failure that many people meet.
+// A hint says what to do about a common failure.
 type hint struct {
-	code int // the exit code; 0 is any
+	code int // the exit code; 0 means any
 	fits func(*told, *fetch.Error) bool
 	text func(*told) string
 }
 
-// showHint says what to do about a failure, if that is known.
+// showHint prints the first hint that fits a failure, if any.
 func showHint(t *told) {
 	known, ok := errors.AsType[*fetch.Error](t.Err)
 	if !ok {
@@ -49,21 +49,21 @@ func showHint(t *told) {
 	}
 }
 
-// hints are looked through from the top.
+// hints returns all hints. The first one that fits is shown.
 func hints() []hint {
 	always := func(text string) func(*told) string { return func(*told) string { return text } }
 	return []hint{
 		{exit.Unsupported, lacksNewsServer, always("set a news server: --news-server HOST, or NNTPSERVER=HOST in the environment")},
 		{exit.Unsupported, lacksFetcher, knownSchemes},
-		{exit.BadURL, lacksScheme, always("no scheme is guessed for a text with an @: write ftp://USER@HOST/ or mailto:USER@HOST")},
+		{exit.BadURL, lacksScheme, always("a URL with an @ requires a scheme: ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, isFileHere, nameFile},
 		{0, isVerb, func(t *told) string { return t.reporter.VerbHint(t.URL) }},
 		{exit.NoSuchHost, isWord, nameVerbs},
 		{0, lacksColon, nameColon},
 		{exit.BadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
 		{exit.BadURL, lacksGroup, always("to list the groups of a server: --news-server HOST 'news:*'")},
-		{exit.BadURL, globFails, always("{} and [] in a URL stand for several URLs; -g takes them literally")},
-		{exit.Refused, func(_ *told, e *fetch.Error) bool { return e.Op == fetch.OpGateway }, always("use --gateway-login to tell the gateway the login, too")},
+		{exit.BadURL, globFails, always("{} and [] in a URL expand to several URLs; -g takes them literally")},
+		{exit.Refused, func(_ *told, e *fetch.Error) bool { return e.Op == fetch.OpGateway }, always("use --gateway-login to send the login to the gateway")},
 		{exit.Refused, isReservedPort, always("this port belongs to another service; use --allow-port PORT to connect anyway")},
 		{exit.Proxy, resolvesForProxy, always("use --socks5-hostname, or socks5h:// in the proxy's URL, to have the proxy look up names")},
 		{exit.Login, lacksTerminal, always("without a terminal, give the password by -n with ~/.netrc or by --password-fd")},
@@ -78,21 +78,21 @@ func hints() []hint {
 			return "the server may not speak TLS on this port; " + withoutTLS(t)
 		}},
 		{exit.EmptyReply, speaksHTTP, always("the server closed the connection; if it speaks TLS on this port, the scheme is https")},
-		{exit.Timeout, lacksGreeting, always("connected, but the server says nothing; it may speak another protocol, or TLS from the start")},
-		{exit.WeirdPASV, anyFailure, always("use -P - to let the server connect to this machine for the data")},
-		{0, activeFails, always("the server cannot connect to this machine, for instance because of NAT; omit -P")},
-		{0, dataBlocked, always("the server's data port cannot be reached; use -P - to let the server connect to this machine for the data")},
+		{exit.Timeout, lacksGreeting, always("connected, but the server sends nothing; it may expect another protocol, or TLS from the start")},
+		{exit.WeirdPASV, anyFailure, always("use -P - to let the server connect to this computer for the data")},
+		{0, activeFails, always("the server cannot connect to this computer, for instance because of NAT; omit -P")},
+		{0, dataBlocked, always("the server's data port cannot be reached; use -P - to let the server connect to this computer for the data")},
 		{0, lacksLogin, always("the server requires a login: -u USER, which asks for the password, or -n with ~/.netrc")},
 		{0, missesFolder, nameFolder},
 		{exit.NotFound, lacksItemType, nameItemType},
 		{0, isBusy, always("use --retry NUMBER to try again later")},
 		{exit.Denied, lacksFolders, always("use --ftp-create-dirs to create the directory")},
-		{exit.Denied, startsEmpty, always("// is no path from the root; that starts with %2F: ftp://HOST/%2Fdir/name")},
+		{exit.Denied, startsEmpty, always("a path from the root starts with %2F, not with //: ftp://HOST/%2Fdir/name")},
 		{exit.Denied, startsAtHome, always("the path starts in the login directory; a path from the root starts with %2F: ftp://HOST/%2Fdir/name")},
 		{exit.Write, lacksDirectory, always("use --create-dirs to create the directory")},
 		{0, followsSpace, nameSpace},
 		{0, lacksGuess, nameGuess},
-		{0, leavesPart, always("the part received is kept; -C - fetches the rest")},
+		{0, leavesPart, func(t *told) string { return "the part received is kept; " + resumption(t) }},
 	}
 }
 
@@ -109,12 +109,12 @@ func lacksFetcher(t *told, e *fetch.Error) bool {
 
 func knownSchemes(t *told) string {
 	names := fetch1738.Schemes()
-	text := "the schemes are " + strings.Join(names, " ")
+	text := "supported schemes are " + strings.Join(names, " ")
 	if t.Locator == nil {
 		return text
 	}
 	switch scheme := t.Locator.Scheme(); scheme {
-	case "scp", "sftp", "smb", "smtp", "tftp", "ws", "wss": // other protocols, and no mistakes of typing
+	case "scp", "sftp", "smb", "smtp", "tftp", "ws", "wss": // other protocols, not misspellings
 	default:
 		if meant := curl.Nearest(scheme, names); meant != "" {
 			return "did you mean " + meant + ":? " + text
@@ -130,7 +130,7 @@ func lacksScheme(t *told, _ *fetch.Error) bool {
 // guesses reports whether the URL was typed without its scheme.
 func guesses(t *told) bool { return !plan.HasScheme(t.URL) && !lacksScheme(t, nil) }
 
-// lacksColon reports whether a scheme was taken for a host, as in http//host.
+// lacksColon reports whether a scheme was read as a host name, as in http//host.
 func lacksColon(t *told, _ *fetch.Error) bool {
 	scheme, _, found := strings.Cut(t.URL, "/")
 	return found && guesses(t) && t.Resolver != nil && t.Resolver.Can(scheme).Fetch
@@ -138,17 +138,17 @@ func lacksColon(t *told, _ *fetch.Error) bool {
 
 func nameColon(t *told) string {
 	scheme, _, _ := strings.Cut(t.URL, "/")
-	return "a colon follows the scheme: " + scheme + "://HOST/"
+	return "the colon after the scheme is missing: " + scheme + "://HOST/"
 }
 
 // followsSpace reports whether what failed may be the rest of a URL with a space.
 func followsSpace(t *told, e *fetch.Error) bool { return t.Number > 0 && lacksGuess(t, e) }
 
 func nameSpace(t *told) string {
-	return "a URL that holds spaces needs quotes; this part was taken for another URL: " + t.URL
+	return "a URL with spaces must be quoted; this part was read as another URL: " + t.URL
 }
 
-// lacksGuess reports whether the scheme that was guessed leads nowhere.
+// lacksGuess reports whether a URL without a scheme failed with the assumed one.
 func lacksGuess(t *told, _ *fetch.Error) bool {
 	switch t.code {
 	case exit.Unsupported, exit.BadURL, exit.NoSuchHost, exit.Unreachable:
@@ -178,7 +178,7 @@ func lacksTerminal(_ *told, e *fetch.Error) bool { return errors.Is(e, term.ErrN
 
 func globFails(t *told, _ *fetch.Error) bool { return t.Malformed != nil }
 
-// isFileHere reports whether what was taken for a host is the name of a file.
+// isFileHere reports whether a local file has the name that was read as a host name.
 func isFileHere(t *told, e *fetch.Error) bool {
 	if e.Kind != fetch.ErrUnresolved && e.Kind != fetch.ErrBadURL {
 		return false
@@ -193,19 +193,19 @@ func nameFile(t *told) string {
 		path = t.URL
 	}
 	path = "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")
-	return "there is a file of this name here: " + (&url.URL{Scheme: "file", Path: path}).String()
+	return "a local file has this name; its URL is " + (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// isVerb reports whether what was taken for a host may have been meant as a verb.
+// isVerb reports whether a host name may be a misspelled verb.
 func isVerb(t *told, _ *fetch.Error) bool { return t.reporter.VerbHint(t.URL) != "" }
 
-// isWord reports whether a word was taken for a host, as which it has no address.
+// isWord reports whether a word was read as a host name, which has no address.
 func isWord(t *told, _ *fetch.Error) bool {
 	return t.Locator != nil && t.Number == 0 && isVerbLike(t.URL)
 }
 
 func nameVerbs(t *told) string {
-	return fmt.Sprintf("%s was taken for a host; the verbs are %s", t.URL, strings.Join(t.reporter.Verbs, " "))
+	return fmt.Sprintf("%s was read as a host name; the verbs are %s", t.URL, strings.Join(t.reporter.Verbs, " "))
 }
 
 func isReservedPort(_ *told, e *fetch.Error) bool {
@@ -218,7 +218,7 @@ func resolvesForProxy(t *told, e *fetch.Error) bool {
 	return e.Kind == fetch.ErrUnresolved && p != nil && (p.Scheme == "socks5" || p.Scheme == "socks4")
 }
 
-// inheritsProxy reports whether there is a proxy that no option has named.
+// inheritsProxy reports whether the proxy comes from the environment.
 func inheritsProxy(t *told, _ *fetch.Error) bool {
 	if t.Op.Proxy.URL != nil || t.Locator == nil {
 		return false
@@ -247,19 +247,18 @@ func speaksHTTP(t *told, _ *fetch.Error) bool {
 	return t.Locator != nil && t.Locator.Scheme() == "http"
 }
 
-// awaitsTLS reports whether a server has not answered the beginning of TLS.
+// awaitsTLS reports whether the server did not answer the TLS handshake.
 func awaitsTLS(_ *told, e *fetch.Error) bool {
 	return e.Op == fetch.OpTLS && (e.Kind == fetch.ErrTimeout || errors.Is(e, io.EOF) || errors.Is(e, io.ErrUnexpectedEOF))
 }
 
-// lacksGreeting reports whether a server says nothing from the start.
+// lacksGreeting reports whether the server sent nothing at all.
 func lacksGreeting(t *told, e *fetch.Error) bool {
 	waits := e.Op == fetch.OpConnect || e.Op == fetch.OpInit || e.Op == fetch.OpRead && isGopher(t) && t.Account.Moved.Load() == 0
 	return waits && e.Kind == fetch.ErrTimeout && t.Account.Mute()
 }
 
-// missesFolder reports whether an FTP server has, or may have, a folder where a
-// file was wanted.
+// missesFolder reports whether the requested file is, or may be, a directory.
 func missesFolder(t *told, _ *fetch.Error) bool { return t.Folder != transfer.NoFolder }
 
 func isGopher(t *told) bool {
@@ -267,8 +266,8 @@ func isGopher(t *told) bool {
 	return is
 }
 
-// lacksItemType reports whether the first character of a name was taken for the
-// type of a gopher item.
+// lacksItemType reports whether the first character of a name was read as a gopher
+// item type.
 func lacksItemType(t *told, e *fetch.Error) bool {
 	item, ok := t.Locator.(*locator.Gopher)
 	if e.Kind != fetch.ErrNotFound || !ok {
@@ -297,7 +296,7 @@ func nameItemType(t *told) string {
 	return fmt.Sprintf("the first character of the path is the item type (0 text, 1 menu, 9 binary); if %c belongs to the name, try %s or %s", typ, url(name), url("/"+name))
 }
 
-// activeFails reports whether the server was to connect and did not.
+// activeFails reports whether the server did not connect in active mode.
 func activeFails(t *told, e *fetch.Error) bool {
 	switch {
 	case t.Op.FTP.Session.Active == nil:
@@ -305,12 +304,12 @@ func activeFails(t *told, e *fetch.Error) bool {
 	case t.code == exit.Accept, t.code == exit.AcceptTime:
 		return true
 	case t.code == exit.PORT:
-		return e.Code != 0 // the server's, not this machine's
+		return e.Code != 0 // refused by the server, not failed here
 	}
 	return e.Code == 425
 }
 
-// dataBlocked reports whether the control connection stands but not the other.
+// dataBlocked reports whether there is a control connection but no data connection.
 func dataBlocked(t *told, e *fetch.Error) bool {
 	if t.Locator == nil || t.Locator.Scheme() != "ftp" || errors.Is(e, ftp.ErrNotResumed) {
 		return false
@@ -318,7 +317,7 @@ func dataBlocked(t *told, e *fetch.Error) bool {
 	return e.Code == 425 || (e.Kind == fetch.ErrUnreachable || e.Kind == fetch.ErrTimeout) && t.Account.Stuck()
 }
 
-// lacksLogin reports whether a server refuses who has given no password.
+// lacksLogin reports whether the server refused a request without a password.
 func lacksLogin(t *told, e *fetch.Error) bool {
 	if t.Locator == nil || t.Op.Login.Given != nil || t.code != exit.Login && !(client.IsHTTP(t.Locator) && e.Code == 401) {
 		return false
@@ -330,20 +329,20 @@ func isBusy(t *told, e *fetch.Error) bool {
 	return t.Op.Retry.Times == 0 && (e.Kind == fetch.ErrBusy || e.Code == 421)
 }
 
-// startsAtHome reports whether a directory is missing that a named user may have
-// meant to be below the root.
+// startsAtHome reports whether a directory is missing that the user may have meant
+// relative to the root.
 func startsAtHome(t *told, e *fetch.Error) bool {
 	l, ok := t.Locator.(*locator.FTP)
 	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
 }
 
-// lacksFolders reports whether an upload has no directory to go to.
+// lacksFolders reports whether the directory of an upload is missing.
 func lacksFolders(t *told, e *fetch.Error) bool {
 	return t.Upload && e.Op == fetch.OpCWD && !t.Op.FTP.CreateDirs
 }
 
-// startsEmpty reports whether the path begins with two slashes, the way to the root
-// that curl knows.
+// startsEmpty reports whether the path begins with two slashes, which curl reads as
+// the root.
 func startsEmpty(t *told, e *fetch.Error) bool {
 	l, ok := t.Locator.(*locator.FTP)
 	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] == ""
@@ -357,19 +356,12 @@ func lacksDirectory(t *told, _ *fetch.Error) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// leavesPart reports whether a file is left that -C - goes on with.
-func leavesPart(t *told, e *fetch.Error) bool {
-	switch {
-	case t.code != exit.Partial && t.code != exit.Timeout && t.code != exit.Receive:
-		return false
-	case t.Upload || t.Sink == nil || t.Sink.Size() == 0 || t.Op.Ask.Resume == plan.ResumeFound || t.Op.Ask.Span != nil:
+// leavesPart reports whether there is a file that a further run can resume.
+func leavesPart(t *told, _ *fetch.Error) bool {
+	if t.code != exit.Partial && t.code != exit.Timeout && t.code != exit.Receive {
 		return false
 	}
-	switch t.Locator.(type) {
-	case *locator.FTP, *locator.HTTP, *locator.File:
-		return t.Sink.Count > 0
-	}
-	return false
+	return !t.Upload && t.Sink != nil && t.Sink.Count > 0 && t.Sink.Size() > 0 && resumption(t) != ""
 }
 
 // isVerbLike reports whether an argument is one word, as verbs are.
@@ -377,14 +369,13 @@ func isVerbLike(arg string) bool {
 	return arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// VerbHint is what to do if an argument that is no verb was meant to be one; "" if
-// it is like none.
+// VerbHint returns a hint if an argument may be a misspelled verb, or "".
 func (r *Reporter) VerbHint(arg string) string {
 	switch meant := curl.Nearest(arg, r.Verbs); {
 	case !isVerbLike(arg) || meant == "":
 		return ""
 	case slices.Contains(r.Verbs, arg):
-		return "a verb is the first argument: fetch1738 " + arg
+		return "a verb must be the first argument: fetch1738 " + arg
 	default:
 		return "did you mean: fetch1738 " + meant
 	}

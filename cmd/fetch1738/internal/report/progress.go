@@ -12,8 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 )
 
-// Show begins to show how transfers get on, if that is wanted and there is a
-// terminal; sum is the line for all of them, nil for none.
+// Show starts the progress display, if it is enabled and standard error is a terminal.
+// sum returns the line for all transfers; if nil, there is none.
 func (r *Reporter) Show(g *plan.Global, sum func(progress.Totals) string) {
 	traced := g.Trace.Form != plan.TraceNot && term.IsTerminal(r.trace)
 	if g.Silent || g.NoMeter || g.Verbose || traced || !term.IsTerminal(r.Err) {
@@ -23,24 +23,24 @@ func (r *Reporter) Show(g *plan.Global, sum func(progress.Totals) string) {
 	r.Out, r.Err = r.display.Above(r.Out), r.display.Above(r.Err)
 }
 
-// ShowAll is Show for all transfers of Operations that run at once.
+// ShowAll is Show for Operations whose transfers run in parallel.
 func (r *Reporter) ShowAll(ops []*plan.Operation) {
 	r.tally = newTally(ops)
 	r.Show(ops[0].Global, r.tally.line)
 }
 
-// Pause keeps the display from the terminal until resume is called.
+// Pause removes the display from the terminal until resume is called.
 func (r *Reporter) Pause() (resume func()) { return r.display.Pause() }
 
-// A tally is what came of all transfers of -Z.
+// A tally counts the transfers of -Z.
 type tally struct {
-	files int64 // there are to be fetched
+	files int64 // to fetch
 
 	mu           sync.Mutex
 	done, failed int64
 }
 
-// newTally counts what there is to do.
+// newTally counts the transfers to do.
 func newTally(operations []*plan.Operation) *tally {
 	y := new(tally)
 	for _, op := range operations {
@@ -49,7 +49,7 @@ func newTally(operations []*plan.Operation) *tally {
 	return y
 }
 
-// count notes how a transfer has ended.
+// count counts a transfer that has ended.
 func (y *tally) count(ok bool) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -59,7 +59,7 @@ func (y *tally) count(ok bool) {
 	}
 }
 
-// line shows it.
+// line returns the progress line.
 func (y *tally) line(all progress.Totals) string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -71,7 +71,7 @@ func (y *tally) line(all progress.Totals) string {
 	return text
 }
 
-// meter shows the transfer, unless its document goes to the terminal itself.
+// meter starts the progress of a transfer, unless its document goes to the terminal.
 func (r *Reporter) meter(t *transfer.Result) *progress.Meter {
 	if t.Sink.OnTerminal() && !t.Upload {
 		return nil
@@ -79,7 +79,7 @@ func (r *Reporter) meter(t *transfer.Result) *progress.Meter {
 	return r.display.Add(shownName(t), t.Number, t.Account.Facts().Start, t.Account.Moved.Load)
 }
 
-// shownName is what the transfer is called.
+// shownName returns the name of a transfer.
 func shownName(t *transfer.Result) string {
 	switch {
 	case t.Upload:

@@ -1,5 +1,5 @@
-// Package report shows what happens: the conversation, how transfers get on, what
-// became of them, and what to do about a failure.
+// Package report shows the conversation with servers, the progress and results of
+// transfers, and hints about failures.
 package report
 
 import (
@@ -21,20 +21,20 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// A Reporter tells of transfers. It implements transfer.Events. What others write
-// goes to its Streams, which leave the display in its place. Close it.
+// A Reporter shows transfers. It implements transfer.Events. Other output goes to its
+// Streams, which keep the display intact. The caller must close it.
 type Reporter struct {
 	stdio.Streams
-	Verbs []string // what may have been meant by a URL that is a word
+	Verbs []string // for a URL that may be a misspelled verb
 
 	trace   io.Writer // where conversations are shown
 	display *progress.Display
-	tally   *tally      // nil unless transfers run at once
-	opened  []io.Closer // what trace and Err are
+	tally   *tally      // nil without -Z
+	opened  []io.Closer // files of trace and Err
 }
 
-// Redirect lets what goes to standard error go to a file; "-" is standard output, ""
-// changes nothing. As in curl, a file that cannot be written to is warned of.
+// Redirect redirects standard error to a file; "-" means standard output, "" changes
+// nothing. If the file cannot be created, it prints a warning, as curl does.
 func (r *Reporter) Redirect(name string) {
 	switch name {
 	case "":
@@ -45,14 +45,14 @@ func (r *Reporter) Redirect(name string) {
 	}
 	f, err := os.Create(name)
 	if err != nil {
-		r.Warn("cannot write to the file of --stderr: %v", err)
+		r.Warn("--stderr: cannot write to the file: %v", err)
 		return
 	}
 	r.Err = f
 	r.opened = append(r.opened, f)
 }
 
-// Open readies what the conversation is shown in.
+// Open opens the output for the conversation.
 func (r *Reporter) Open(trace plan.Trace) error {
 	switch {
 	case trace.Form == plan.TraceNot, trace.File == "%":
@@ -70,8 +70,7 @@ func (r *Reporter) Open(trace plan.Trace) error {
 	return nil
 }
 
-// Close ends the display, and closes what Redirect and Open have opened. It is too
-// late to tell of a failure.
+// Close closes the display and the files of Redirect and Open. Errors are ignored.
 func (r *Reporter) Close() {
 	r.display.Close()
 	for _, f := range r.opened {
@@ -100,7 +99,8 @@ func (r *Reporter) Begin(t *transfer.Result) transfer.Watch {
 	return w
 }
 
-// Watch is ctx in which the conversation is shown, for who performs no transfers.
+// Watch returns ctx with the hooks that show the conversation, for requests that are
+// not transfers.
 func (r *Reporter) Watch(ctx context.Context, t *transfer.Result) context.Context {
 	if n := r.narrator(t); n != nil {
 		ctx = fetch.WithTrace(ctx, n.trace())
@@ -108,20 +108,19 @@ func (r *Reporter) Watch(ctx context.Context, t *transfer.Result) context.Contex
 	return ctx
 }
 
-// warnOfPassword tells who is going to read a password.
+// warnOfPassword prints who can read the password.
 func (n *narrator) warnOfPassword(t *transfer.Result) {
 	login := client.LoginOf(t.Locator)
 	if login == nil || !t.SendsLogin(t.Locator) || client.Secures(t.Op, t.Locator) {
 		return
 	}
-	n.remark("%s carries the password over the network for everybody to read", t.Locator.Scheme())
+	n.remark("%s sends the password over the network unencrypted", t.Locator.Scheme())
 	if p := t.AskedProxy(t.Locator); p != nil && login.HasPassword {
-		n.remark("the proxy %s is told the password", p)
+		n.remark("the proxy %s also receives the password", p)
 	}
 }
 
-// queueTrace tells a person at a terminal why nothing happens: a server has asked
-// for patience.
+// queueTrace shows a user at a terminal that the server has asked to wait.
 func queueTrace(n *narrator) *fetch.Trace {
 	return &fetch.Trace{Note: func(text string) {
 		if strings.HasPrefix(text, "the server asks to wait") || strings.HasPrefix(text, "the server's queue") {
@@ -130,7 +129,7 @@ func queueTrace(n *narrator) *fetch.Trace {
 	}}
 }
 
-// told is a transfer that is over.
+// told is a transfer that has ended.
 type told struct {
 	*transfer.Result
 	reporter *Reporter
@@ -152,7 +151,7 @@ func (r *Reporter) End(t *transfer.Result) {
 	}
 }
 
-// Failed tells of a failure in a file of a mirror.
+// Failed prints the failure of a file of a mirror.
 func (r *Reporter) Failed(t *transfer.Result, file string) {
 	over := &told{t, r, Code(t)}
 	if file != "" && !strings.Contains(message(t.Err), file) {
@@ -161,20 +160,24 @@ func (r *Reporter) Failed(t *transfer.Result, file string) {
 	r.complain(over)
 }
 
-// complain says what went wrong, unless that is not wanted.
+// complain prints what went wrong, unless -s suppresses it.
 func (r *Reporter) complain(t *told) {
-	if t.Err != nil && t.code != exit.Interrupted && (!t.Op.Silent || t.Op.ShowError) {
+	switch {
+	case t.Err == nil || t.Op.Silent && !t.Op.ShowError:
+	case t.code == exit.Interrupted:
+		sayKept(t)
+	default:
 		fmt.Fprintf(r.Err, "fetch1738: (%d) %s\n", t.code, message(t.Err))
 		if !t.Op.Silent {
 			showHint(t)
 		}
 	}
 	if t.Err == nil && !t.Op.Silent && isGopher(t) && spoken(t) != nil {
-		showHint(t) // any octets are a document of gopher
+		showHint(t) // any bytes are a gopher document
 	}
 }
 
-// Misused complains about the command line. It returns the exit code.
+// Misused prints an error of the command line. It returns the exit code.
 func (r *Reporter) Misused(err error) int {
 	if kind := fault.KindOf(err); kind != 0 && kind != fault.Usage {
 		fmt.Fprintf(r.Err, "fetch1738: (%d) %s\n", exit.Of(kind), stdio.Line(err.Error()))
@@ -185,7 +188,7 @@ func (r *Reporter) Misused(err error) int {
 	return exit.Usage
 }
 
-// message is an error in one printable line.
+// message returns an error as one printable line.
 func message(err error) string {
 	if known, ok := errors.AsType[*fetch.Error](err); ok && error(known) == err {
 		return known.Error()
@@ -193,7 +196,7 @@ func message(err error) string {
 	return stdio.Line(err.Error())
 }
 
-// Code is the exit code of a transfer that is over.
+// Code returns the exit code of a transfer that has ended.
 func Code(t *transfer.Result) int {
 	f := exit.Failure{
 		Err: t.Err, Uploading: t.Upload, Resuming: t.Op.Resuming(),

@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// stamp is what stands before a line with --trace-time.
+// stamp returns the time before a line, for --trace-time.
 func (n *narrator) stamp() string {
 	if !n.time {
 		return ""
@@ -18,8 +18,8 @@ func (n *narrator) stamp() string {
 	return time.Now().Format("15:04:05.000000 ")
 }
 
-// bodyMoved tells how much of the body has come, or gone, since the last line of
-// the conversation, in the manner of curl: the first of it only.
+// bodyMoved shows the first bytes of the body after a line of the conversation, in the
+// format of curl.
 func (n *narrator) bodyMoved(octets int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -34,8 +34,7 @@ func (n *narrator) bodyMoved(octets int64) {
 	fmt.Fprintf(n.w, "%s%c [%d bytes data]\n", n.stamp(), mark, octets)
 }
 
-// dumpHead shows what was sent as a whole, and what was received line by line
-// where it is text.
+// dumpHead shows what was sent as a whole, and text that was received line by line.
 func (n *narrator) dumpHead(mark string, octets []byte) {
 	n.mu.Lock()
 	whole := n.udp || z3950.Annotate(octets) != nil
@@ -53,7 +52,7 @@ func (n *narrator) dumpHead(mark string, octets []byte) {
 	}
 }
 
-// data shows octets of the body.
+// data shows bytes of the body.
 func (n *narrator) data(upload bool, octets []byte) {
 	if upload {
 		n.dump(sentData, octets)
@@ -62,7 +61,7 @@ func (n *narrator) data(upload bool, octets []byte) {
 	n.dump(receivedData, octets)
 }
 
-// dump shows octets under a heading.
+// dump shows bytes under a heading.
 func (n *narrator) dump(heading string, octets []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,7 +71,7 @@ func (n *narrator) dump(heading string, octets []byte) {
 	} else {
 		b = dump.AppendASCII(b, octets)
 	}
-	_, _ = n.w.Write(b) // a trace that cannot be written ends no transfer
+	_, _ = n.w.Write(b) // a failure to write the trace does not end the transfer
 }
 
 // The headings of dumps.

@@ -9,21 +9,20 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// isURLPart reports whether -w knows a part of URLs by that name.
+// isURLPart reports whether -w has a part of URLs with that name.
 func isURLPart(name string) bool {
 	return slices.Contains([]string{"scheme", "user", "password", "options", "host", "port", "path", "query", "fragment", "zoneid"}, name)
 }
 
-// A shownURL is a URL as -w shows it: as it was written, with "***" for its
-// password.
+// A shownURL is a URL as -w shows it: as typed, with "***" in place of a password.
 type shownURL struct {
 	text     string // with its scheme
-	guessed  int    // how much of text is a scheme that was not written
-	password string // as it was written
+	guessed  int    // length of an assumed scheme at the start of text
+	password string // as typed
 }
 
-// maskedURL is what was typed as a URL. Where it is no URL, whatever may be a
-// password is hidden.
+// maskedURL returns a typed URL. If it is not a URL, anything that may be a password
+// is masked.
 func maskedURL(o *plan.Operation, typed string) shownURL {
 	url, err := o.Reading.WithScheme(typed)
 	if err != nil {
@@ -36,11 +35,11 @@ func maskedURL(o *plan.Operation, typed string) shownURL {
 	return shownURL{url[:from] + "***" + url[to:], len(url) - len(typed), url[from:to]}
 }
 
-// typed is the URL without a scheme that was guessed.
+// typed returns the URL without an assumed scheme.
 func (u shownURL) typed() string { return u.text[u.guessed:] }
 
-// part is a part of the URL as it stands there (RFC 3986 section 3), or "". A
-// port that is left out is that of the scheme.
+// part returns a part of the URL as typed (RFC 3986 section 3), or "". The default
+// port is that of the scheme.
 func (u shownURL) part(name string) string {
 	if name == "password" {
 		return u.password

@@ -19,8 +19,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// variables are the values that -w can show: int, int64, float64 (seconds), a
-// string, or nil for one that there is none of.
+// variables returns the values of the variables of -w: int, int64, float64 (seconds),
+// string, or nil if there is no value.
 func variables(t *told) map[string]any {
 	v := timings(t)
 	maps.Copy(v, connection(t))
@@ -44,7 +44,7 @@ func variables(t *told) map[string]any {
 	return v
 }
 
-// timings are when things happened, how much was moved, and how fast.
+// timings returns times, byte counts and speeds.
 func timings(t *told) map[string]any {
 	a := t.Account.Facts()
 	seconds := a.Since(a.End)
@@ -70,7 +70,7 @@ func timings(t *told) map[string]any {
 	}
 }
 
-// redirectedAt is when the last redirect had come; the zero Time without one.
+// redirectedAt returns when the last redirect was received, or the zero Time.
 func redirectedAt(t *told) time.Time {
 	if t.Answer.Redirects == 0 {
 		return time.Time{}
@@ -78,7 +78,7 @@ func redirectedAt(t *told) time.Time {
 	return t.Heads.Redirected()
 }
 
-// connection is who spoke with whom.
+// connection returns the variables of the connection.
 func connection(t *told) map[string]any {
 	a := t.Account.Facts()
 	v := map[string]any{
@@ -111,7 +111,7 @@ func connection(t *told) map[string]any {
 	return v
 }
 
-// answerVariables are what the server said.
+// answerVariables returns the variables of the response.
 func answerVariables(t *told) map[string]any {
 	r := &t.Answer
 	status := t.Account.Facts().Reply
@@ -129,7 +129,7 @@ func answerVariables(t *told) map[string]any {
 		"response_code":  status,
 		"size_header":    t.Heads.Octets(),
 	}
-	if r.Web == nil && t.code == exit.Hops { // there was no last answer
+	if r.Web == nil && t.code == exit.Hops { // no response is left
 		v["http_code"], v["num_redirects"] = t.Heads.Status()
 		v["response_code"] = v["http_code"]
 	}
@@ -143,7 +143,7 @@ func answerVariables(t *told) map[string]any {
 	return v
 }
 
-// withSlash gives an http URL without a path the "/" that is asked for.
+// withSlash adds the "/" that is requested to an http URL without a path.
 func withSlash(l locator.Locator) locator.Locator {
 	bare, ok := l.(*locator.HTTP)
 	if !ok || bare.HasPath {
@@ -154,7 +154,7 @@ func withSlash(l locator.Locator) locator.Locator {
 	return &with
 }
 
-// effectiveURL is where the answer came from, as it was typed if it is that.
+// effectiveURL returns the URL of the response, as typed if it is the requested one.
 func effectiveURL(t *told) string {
 	r := &t.Answer
 	if r.Effective == nil || t.Locator == nil {
@@ -166,7 +166,7 @@ func effectiveURL(t *told) string {
 	return t.URL
 }
 
-// referer is the one that was sent last, or nil.
+// referer returns the last Referer that was sent, or nil.
 func referer(t *told) any {
 	if web := t.Answer.Web; web != nil && t.Op.HTTP.AutoReferer && len(web.Redirects) > 0 {
 		if to, ok := t.Answer.Effective.(*locator.HTTP); ok {
@@ -220,7 +220,7 @@ func variableText(name string, value any) string {
 	return fmt.Sprint(value)
 }
 
-// asJSON is all variables in one object, by name.
+// asJSON returns all variables as an object, sorted by name.
 func asJSON(variables map[string]any) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -240,8 +240,8 @@ func asJSON(variables map[string]any) string {
 	return b.String()
 }
 
-// headerJSON is the header of the last HTTP answer: names in lower case, in the
-// order in which they came first, each with all its values.
+// headerJSON returns the header of the last HTTP response: names in lower case, in the
+// order of their first appearance, each with all values.
 func headerJSON(t *told) string {
 	var names []string
 	values := make(map[string][]string)

@@ -15,28 +15,28 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
 
-// A narrator shows what happens, for -v: "* " remarks, "> " what is sent, "< "
-// what is received. Secrets come to it masked.
+// A narrator shows the conversation for -v: "* " remarks, "> " what is sent, "< " what
+// is received. Secrets are already masked.
 type narrator struct {
 	mu   sync.Mutex
 	w    io.Writer
-	safe bool // w leads to a terminal
-	// words puts octets of the conversation into words; nil shows them.
+	safe bool // w is a terminal
+	// words returns the conversation in words. If nil, its bytes are shown.
 	words func([]byte) string
-	udp   bool // what is sent and received are datagrams
+	udp   bool // datagrams are sent and received
 
 	form       plan.TraceForm
 	time       bool
-	uploading  bool // which way the body goes
-	silentBody bool // it is to be seen anyway
-	moving     bool // the body; that has been told
+	uploading  bool // the direction of the body
+	silentBody bool // the body itself goes to the terminal
+	moving     bool // bytes of the body have been reported
 }
 
 func newNarrator(w io.Writer) *narrator {
 	return &narrator{w: w, safe: term.IsTerminal(w), form: plan.TraceLines}
 }
 
-// narrator is that of a transfer; nil if nobody wants to know.
+// narrator returns the narrator of a transfer, or nil without -v and --trace.
 func (r *Reporter) narrator(t *transfer.Result) *narrator {
 	trace := t.Op.Trace
 	if trace.Form == plan.TraceNot {
@@ -54,7 +54,7 @@ func (r *Reporter) narrator(t *transfer.Result) *narrator {
 	return n
 }
 
-// trace has the narrator's hooks.
+// trace returns the narrator's hooks.
 func (n *narrator) trace() *fetch.Trace {
 	return &fetch.Trace{
 		DialStart: func(_, address string) { n.remark("  Trying %s...", address) },
@@ -63,7 +63,7 @@ func (n *narrator) trace() *fetch.Trace {
 		Sent:      func(octets []byte) { n.said("> ", octets) },
 		Received:  func(octets []byte) { n.said("< ", octets) },
 		Body:      n.bodyMoved,
-		Retry:     func(r fetch.Retry) { n.remark("Trying again after %v: %v", r.Wait, r.Err) },
+		Retry:     func(r fetch.Retry) { n.remark("Retrying in %v: %v", r.Wait, r.Err) },
 		Note:      func(text string) { n.remark("%s", text) },
 	}
 }
@@ -117,8 +117,8 @@ func (n *narrator) conversation(mark string, octets []byte) {
 	n.lines(mark, legible(octets))
 }
 
-// legible is what can be read of a conversation: lines as they are, and the
-// annotated octets of a WAIS message.
+// legible returns a conversation in readable form: lines as they are, WAIS messages
+// annotated.
 func legible(octets []byte) []byte {
 	lines := z3950.Annotate(octets)
 	if lines == nil {
@@ -131,7 +131,7 @@ func legible(octets []byte) []byte {
 	return b
 }
 
-// lines shows octets line by line, each behind a mark.
+// lines shows lines, each with a mark before it.
 func (n *narrator) lines(mark string, octets []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

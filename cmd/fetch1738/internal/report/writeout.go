@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
-// writeOut writes what -w asks for.
+// writeOut writes the output of -w.
 func writeOut(t *told) {
 	p := &formatter{t: t, to: t.Out, variables: variables(t)}
 	defer p.redirect(nil)
@@ -25,17 +25,17 @@ func writeOut(t *told) {
 	}
 }
 
-// A formatter is on its way through the format of -w.
+// A formatter interprets the format of -w.
 type formatter struct {
 	t         *told
 	to        io.Writer
-	file      *os.File // that it is, if it is one of %output
+	file      *os.File // the file of %output, or nil
 	variables map[string]any
 	ended     bool
 }
 
-// directive carries out what follows a "%" and returns what follows that. What
-// is no directive stays as it is.
+// directive executes the directive after a "%" and returns the text after it. Other
+// text is written as it is.
 func (p *formatter) directive(s string) (rest string) {
 	if rest, doubled := strings.CutPrefix(s, "%"); doubled {
 		p.write("%")
@@ -55,7 +55,7 @@ func (p *formatter) directive(s string) (rest string) {
 	return s
 }
 
-// variable writes the value of a variable, or does what it stands for.
+// variable writes the value of a variable, or executes it.
 func (p *formatter) variable(name string) {
 	switch value, known := p.variables[name]; {
 	case name == "stdout":
@@ -80,14 +80,14 @@ func (p *formatter) variable(name string) {
 	}
 }
 
-// header writes the first header field of a name.
+// header writes the first header field with a name.
 func (p *formatter) header(name string) {
 	if web := p.t.Answer.Web; web != nil {
 		p.write(web.Header.Get(name))
 	}
 }
 
-// output lets what follows go to a file; behind ">>" to its end.
+// output redirects the following text to a file; ">>" appends.
 func (p *formatter) output(name string) {
 	p.redirect(nil)
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -101,7 +101,8 @@ func (p *formatter) output(name string) {
 	}
 }
 
-// redirect lets what follows go to a file, or, without one, to standard output.
+// redirect redirects the following text to a file, or, if file is nil, to standard
+// output.
 func (p *formatter) redirect(file *os.File) {
 	if p.file != nil {
 		if err := p.file.Close(); err != nil {
@@ -113,8 +114,7 @@ func (p *formatter) redirect(file *os.File) {
 	}
 }
 
-// write writes text that may be somebody else's in part. There is nowhere to
-// tell that it fails.
+// write writes text, part of which may come from a server. Errors are ignored.
 func (p *formatter) write(s string) {
 	if term.IsTerminal(p.to) {
 		s = term.Safe(s)
@@ -122,8 +122,8 @@ func (p *formatter) write(s string) {
 	_, _ = io.WriteString(p.to, s)
 }
 
-// unescapeFormat turns \n, \r and \t into what they stand for. As in curl a
-// doubled backslash stays two.
+// unescapeFormat replaces \n, \r and \t by the characters. As in curl, a doubled
+// backslash stays doubled.
 func unescapeFormat(s string) string {
 	return strings.NewReplacer(`\\`, `\\`, `\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(s)
 }

@@ -93,7 +93,7 @@ func (j *Job) Worth(res *fetch.Resource) bool {
 		return false
 	}
 	if !resume.Of(res).Known() {
-		j.warn("using one connection: the server does not tell one version of the document from another")
+		j.warn("using one connection: the server sends nothing that identifies the version of the document")
 		return false
 	}
 	return true

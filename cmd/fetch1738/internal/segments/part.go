@@ -129,7 +129,7 @@ func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 	case same:
 		j.warn("starting over: the document has changed since %s was begun", p.file.Name())
 	case p.begun():
-		j.warn("starting over: %s is of another document", p.file.Name())
+		j.warn("starting over: %s belongs to another document", p.file.Name())
 	}
 	if err := p.Reset(); err != nil {
 		return err

@@ -195,7 +195,7 @@ func TestAnotherDocument(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkFile(t, path, data)
-				want := "is of another document"
+				want := "belongs to another document"
 				if same {
 					want = "the document has changed"
 				}

@@ -1,4 +1,4 @@
-// Package source is what is uploaded: a file, or what standard input has.
+// Package source reads what is uploaded: a file or standard input.
 package source
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// A Source is what is uploaded. Close it.
+// A Source is the data of an upload. The caller must close it.
 type Source struct {
 	file  io.ReadCloser
-	flow  io.Reader     // file, as it is to be read
-	count *atomic.Int64 // of what has been read
+	flow  io.Reader     // file, with rate limit and trace
+	count *atomic.Int64 // bytes read
 }
 
-// Open opens a file; "-" and "." are in. It is read by what flow makes of it, and
-// what is read is counted by count.
+// Open opens a file; "-" and "." mean in. The file is read through the reader that
+// flow returns, and count is increased by the bytes read.
 func Open(ctx context.Context, name string, in io.Reader, flow func(io.Reader) io.Reader, count *atomic.Int64) (*Source, error) {
 	if stdio.IsStdin(name) {
 		file := stdio.Interruptible(ctx, in)
@@ -51,7 +51,7 @@ func (s *Source) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (s *Source) Close() error { return s.file.Close() }
 
-// Reader is s, as one that can be rewound if the file can.
+// Reader returns s, as an io.Seeker if the file is one.
 func (s *Source) Reader() io.Reader {
 	if f, ok := s.file.(*os.File); ok {
 		return rewindable{s, f}
@@ -59,7 +59,7 @@ func (s *Source) Reader() io.Reader {
 	return s
 }
 
-// rewindable counts what is read since it was rewound last.
+// rewindable counts the bytes read since the last Seek.
 type rewindable struct {
 	*Source
 	f *os.File
@@ -70,7 +70,7 @@ func (r rewindable) Seek(offset int64, whence int) (int64, error) {
 	return r.f.Seek(offset, whence)
 }
 
-// Size is how much a regular file has to give; -1 for anything else.
+// Size returns the size of a regular file, or -1 for anything else.
 func (s *Source) Size() int64 {
 	if info := s.regular(); info != nil {
 		return info.Size()
@@ -78,7 +78,8 @@ func (s *Source) Size() int64 {
 	return -1
 }
 
-// ModTime is when a regular file was modified; zero for anything else.
+// ModTime returns the modification time of a regular file, or the zero Time for
+// anything else.
 func (s *Source) ModTime() time.Time {
 	if info := s.regular(); info != nil {
 		return info.ModTime()
@@ -86,7 +87,7 @@ func (s *Source) ModTime() time.Time {
 	return time.Time{}
 }
 
-// regular is nil unless s is a regular file.
+// regular returns nil unless s is a regular file.
 func (s *Source) regular() os.FileInfo {
 	if f, ok := s.file.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -96,7 +97,7 @@ func (s *Source) regular() os.FileInfo {
 	return nil
 }
 
-// Skip passes over n octets.
+// Skip discards n bytes.
 func (s *Source) Skip(n int64) error {
 	if f, ok := s.file.(*os.File); ok {
 		if _, err := f.Seek(n, io.SeekCurrent); err == nil {
@@ -104,7 +105,7 @@ func (s *Source) Skip(n int64) error {
 		}
 	}
 	if _, err := io.CopyN(io.Discard, s.file, n); err != nil {
-		return fault.Errorf(fault.Read, "cannot pass over %d octets: %w", n, err)
+		return fault.Errorf(fault.Read, "cannot skip %d bytes: %w", n, err)
 	}
 	return nil
 }

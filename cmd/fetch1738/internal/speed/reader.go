@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Paced is r at a pace, until ctx ends; an error of that is one of l.
+// Paced returns r with a limit of its rate. If ctx ends, it fails with an error for l.
 func Paced(ctx context.Context, r io.Reader, p *pace.Pace, l locator.Locator) io.Reader {
 	return pacedReader{r, p, ctx, l}
 }
@@ -29,8 +29,8 @@ func (r pacedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Tapped is r whose octets are shown as they are read. That hides that a body could go
-// to a file without passing through the program.
+// Tapped returns r, and calls show with the bytes that are read. It hides an io.WriterTo,
+// so that all bytes pass through the program.
 func Tapped(r io.Reader, show func(octets []byte)) io.Reader { return tap{r, show} }
 
 type tap struct {

@@ -1,4 +1,4 @@
-// Package speed gives up transfers that are too slow for too long.
+// Package speed aborts transfers that are too slow.
 package speed
 
 import (
@@ -9,18 +9,18 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
-// The limit and the time where only the other one is given.
+// The defaults of -Y and -y if only the other one is given.
 const (
 	defaultSpeedLimit = 1
 	defaultSpeedTime  = 30
 )
 
-// speedWindow is how many seconds the speed is the mean of.
+// speedWindow is the number of seconds of which the speed is the mean.
 const speedWindow = 5
 
-// A Slowness says that a transfer was too slow for too long.
+// A Slowness is the error of a transfer that was slower than limit for time seconds.
 type Slowness struct {
-	limit int64 // octets in a second
+	limit int64 // bytes per second
 	time  int   // seconds
 }
 
@@ -28,10 +28,10 @@ func (s *Slowness) Error() string {
 	return fmt.Sprintf("Operation too slow. Less than %d bytes/sec transferred the last %d seconds", s.limit, s.time)
 }
 
-// Timeout lets it be told apart as what it is.
+// Timeout returns true, as the method of net.Error for timeouts.
 func (s *Slowness) Timeout() bool { return true }
 
-// Tolerated is the slowness that is too much; nil for none.
+// Tolerated returns the limit of speed as an error, or nil if there is no limit.
 func Tolerated(l *plan.Limits) *Slowness {
 	if l.Speed == 0 && l.SpeedTime == 0 {
 		return nil
@@ -46,8 +46,8 @@ func Tolerated(l *plan.Limits) *Slowness {
 	return s
 }
 
-// Guard cancels ctx when moved, a count of octets, has grown too slowly for too
-// long. Time before under way says so does not count. Call stop when all is over.
+// Guard cancels ctx when moved, a count of bytes, has grown too slowly for too long.
+// Time in which underWay returns false does not count. The caller must call stop.
 func (s *Slowness) Guard(ctx context.Context, moved func() int64, underWay func() bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	gone := make(chan struct{})
@@ -55,8 +55,8 @@ func (s *Slowness) Guard(ctx context.Context, moved func() int64, underWay func(
 		defer close(gone)
 		ticks := time.NewTicker(time.Second)
 		defer ticks.Stop()
-		var counts []int64 // at the last ticks
-		slow := 0          // for how many ticks it has been
+		var counts []int64 // at the most recent ticks
+		slow := 0          // successive ticks below the limit
 		for {
 			select {
 			case <-ctx.Done():

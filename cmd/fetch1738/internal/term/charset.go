@@ -30,7 +30,7 @@ var charsets = map[string]Charset{
 func CharsetNamed(name string) (Charset, error) {
 	c, ok := charsets[strings.ToLower(name)]
 	if !ok {
-		return c, fmt.Errorf("the charset %q is not known; there are utf-8, iso-8859-1, iso-8859-15, windows-1252, cp437, macintosh and koi8-r", name)
+		return c, fmt.Errorf("unknown charset %q; supported are utf-8, iso-8859-1, iso-8859-15, windows-1252, cp437, macintosh and koi8-r", name)
 	}
 	return c, nil
 }

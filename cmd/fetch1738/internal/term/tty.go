@@ -30,7 +30,7 @@ func Columns(stream any) int {
 }
 
 // ErrNoTerminal says that there is nobody to ask.
-var ErrNoTerminal = errors.New("no terminal to ask for it")
+var ErrNoTerminal = errors.New("no terminal to prompt on")
 
 // AskSecret asks a question on the process's own terminal, wherever its streams
 // lead, and reads a line in answer without showing it. When ctx ends first the

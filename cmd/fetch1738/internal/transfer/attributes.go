@@ -11,15 +11,14 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// attributes shows what is known of a document, for -I, in lines like those of
-// HTTP.
+// attributes shows the attributes of a document, for -I, in lines like those of HTTP.
 func (t *Transfer) attributes(ctx context.Context, req *fetch.Request) error {
 	found, err := t.ResolverFor(req.Locator).FindAttributes(ctx, req)
 	if err != nil {
 		return err
 	}
 	if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Name != "" && found.Size < 0 && found.ModTime.IsZero() {
-		return fetch.Fail(fetch.OpSIZE, req.Locator, fetch.ErrNotFound, errors.New("a directory; its URL ends in a slash"))
+		return fetch.Fail(fetch.OpSIZE, req.Locator, fetch.ErrNotFound, errors.New("this is a directory; its URL ends with a slash"))
 	}
 	if !t.Op.Ask.Time.Met(found.ModTime) {
 		found.Size, found.Header = -1, nil // as curl

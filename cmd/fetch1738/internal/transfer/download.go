@@ -21,7 +21,7 @@ import (
 // receive fetches a document into the sink.
 func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if t.Op.Ask.Span != nil && t.Op.Ask.Span.Empty {
-		return fault.New(fault.Range, errors.New("there is no such range in any document"))
+		return fault.New(fault.Range, errors.New("the range is empty"))
 	}
 	if err := setOffset(t, req); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 	}
 	defer res.Close()
 	if len(t.Op.Gopher.Answers) > 0 && !t.Answer.submitted {
-		return fault.Usagef("--form: %s is no form", res.Locator.Redacted())
+		return fault.Usagef("--form: %s is not a form", res.Locator.Redacted())
 	}
 	t.note(res)
 	if err := t.judge(req, res); err != nil {
@@ -67,7 +67,7 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 	return t.store(res)
 }
 
-// setOffset has req go on where -C says.
+// setOffset sets the offset of -C.
 func setOffset(t *Transfer, req *fetch.Request) error {
 	switch t.Op.Ask.Resume {
 	case plan.ResumeGiven:
@@ -75,17 +75,17 @@ func setOffset(t *Transfer, req *fetch.Request) error {
 	case plan.ResumeFound:
 		req.Offset = t.Sink.Size() - t.Sink.Count
 		if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Type == 'a' && req.Offset > 0 {
-			return fault.New(fault.Resume, errors.New("text cannot be gone on with: it has one size here and another there"))
+			return fault.New(fault.Resume, errors.New("cannot resume an ASCII transfer: line-ending conversion changes the size"))
 		}
 	}
 	return nil
 }
 
-// nameFile gives the file the name that the server has for it, if it is to choose.
-// It reports whether there is such a file already that stays.
+// nameFile gives the file the name that the server chooses, if it may. It reports
+// whether that file exists and the transfer is to be skipped.
 func nameFile(t *Transfer, res *fetch.Resource) (skip bool, err error) {
 	if t.Sink.File() {
-		return false, nil // it has its name from an attempt before
+		return false, nil // it was named in an earlier attempt
 	}
 	if err := nameByServer(t, res); err != nil || t.Sink.Served == "" {
 		return false, err
@@ -93,8 +93,7 @@ func nameFile(t *Transfer, res *fetch.Resource) (skip bool, err error) {
 	return skips(t)
 }
 
-// nameByServer gives the file the name that an HTTP answer has for it, if that is
-// wanted.
+// nameByServer applies -J: it gives the file the name in the HTTP response.
 func nameByServer(t *Transfer, res *fetch.Resource) error {
 	if !t.Op.Output.RemoteHeaderName || !t.place.Destination.Remote {
 		return nil
@@ -106,15 +105,15 @@ func nameByServer(t *Transfer, res *fetch.Resource) error {
 	return t.Sink.NameByServer(t.Op.Output.Dir, header)
 }
 
-// instead does what there is to do about a resource that is no document: it says
-// what the user can do, or lets him. It reports false for a document.
+// instead handles a resource that is not a document: it prints what the user can do,
+// or conducts the session. It reports false for a document.
 func instead(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error) {
 	switch res.Kind {
 	case fetch.KindQuery:
 		if res.Advice != "" {
 			return true, t.Sink.Take(strings.NewReader(res.Advice + "\n"))
 		}
-		return true, fault.Errorf(fault.BadURL, "%s needs words to search for: add %s to the URL", res.Locator.Redacted(), queryForm(res))
+		return true, fault.Errorf(fault.BadURL, "%s requires search words; add %s to the URL", res.Locator.Redacted(), queryForm(res))
 	case fetch.KindInteractive:
 		return true, converse(ctx, t, res)
 	case fetch.KindAdvice:
@@ -126,7 +125,7 @@ func instead(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error
 	return false, nil
 }
 
-// answered is res, or, if that is a form, what comes of filling it in.
+// answered returns res, or, if that is a form, the response to the filled form.
 func answered(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (*fetch.Resource, error) {
 	info, ok := res.Info.(*gopher.Info)
 	if !ok || res.Kind != fetch.KindQuery || info.Attributes == nil {
@@ -136,7 +135,7 @@ func answered(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.R
 	return t.submit(ctx, req, info.Attributes)
 }
 
-// queryForm is how search words are written in a URL of the resource's scheme.
+// queryForm returns the syntax of search words in a URL of the resource's scheme.
 func queryForm(res *fetch.Resource) string {
 	if _, isGopher := res.Locator.(*locator.Gopher); isGopher {
 		return "%09words or ?words"
@@ -144,7 +143,7 @@ func queryForm(res *fetch.Resource) string {
 	return "?words"
 }
 
-// store writes an answer to the sink: its head where that is wanted, its body.
+// store writes a response to the sink: its head if requested, and its body.
 func (t *Transfer) store(res *fetch.Resource) error {
 	if err := writeHead(t, res); err != nil {
 		return err
@@ -160,7 +159,7 @@ func (t *Transfer) store(res *fetch.Resource) error {
 			return err
 		}
 	}
-	if t.verbatim() {
+	if t.Verbatim() {
 		t.came = resume.Of(res)
 	}
 	if err := t.Sink.Take(t.incoming(res.Body)); err != nil {
@@ -179,19 +178,19 @@ func (t *Transfer) store(res *fetch.Resource) error {
 	return nil
 }
 
-// showHeads writes the heads of answers that led to a failure, for -i and -I. A
-// file that is there is left alone.
+// showHeads writes the heads of responses that led to a failure, for -i and -I. An
+// existing file is not changed.
 func showHeads(t *Transfer) {
 	head := t.Heads.Shown()
 	if !t.Op.Output.Include && !t.Op.Ask.Head || len(head) == 0 || t.Answer.ShownHead > 0 || t.Sink.Count > 0 || t.Sink.Exists() {
 		return
 	}
 	t.Answer.ShownHead = len(head)
-	_ = t.Sink.Take(bytes.NewReader(head)) // there is an error to tell of already
+	_ = t.Sink.Take(bytes.NewReader(head)) // there is an error already
 }
 
-// writeHead writes the heads of an HTTP answer, and of the redirects to it, for
-// -i and -I; a file gets lines in their manner.
+// writeHead writes the heads of an HTTP response, and of the redirects to it, for -i
+// and -I. For a file it writes lines in the same format.
 func writeHead(t *Transfer, res *fetch.Resource) error {
 	head := t.Heads.Shown()
 	if res.Locator.Scheme() == "file" {

@@ -5,8 +5,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
-// openDump readies the file for heads. The first transfer of an Operation empties
-// it, those after it add to it.
+// openDump opens the file for heads. The first transfer of an Operation truncates it,
+// the others append.
 func openDump(t *Transfer) error {
 	o := &t.Op.Output
 	switch o.DumpHeader {

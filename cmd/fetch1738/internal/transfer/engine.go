@@ -1,7 +1,7 @@
-// Package transfer is the engine: it carries out what package plan says. An
-// Operation becomes transfers, a transfer becomes attempts, and what came of it is a
-// Result. Of options, terminals and exit codes it knows nothing: who wants to show
-// what happens gives it Events, who can talk to services and answer forms a Console.
+// Package transfer is the engine: it performs the Operations of package plan. An
+// Operation becomes transfers, and a transfer becomes attempts and ends in a Result.
+// The engine does not depend on options, terminals and exit codes: Events show what
+// happens, and a Console conducts sessions and fills in forms.
 package transfer
 
 import (
@@ -21,64 +21,64 @@ import (
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
-// An Engine performs Operations. Client is needed; the zero value of the other
-// fields reads and writes nothing and tells nobody.
+// An Engine performs Operations. Client is required. The zero value of the other
+// fields means no input, no output and no events.
 type Engine struct {
 	Client  *client.Client
-	In      io.Reader // what is uploaded from "-"
-	Out     io.Writer // where documents go that go to no file
-	Err     io.Writer // where heads go that are wanted apart from documents
+	In      io.Reader // the upload "-"
+	Out     io.Writer // for documents without a file
+	Err     io.Writer // for heads that are dumped to standard error
 	Events  Events
 	Console Console
 
 	once   sync.Once
-	starts *pace.Pace // keeps transfers apart
+	starts *pace.Pace // the rate of --rate
 	mu     sync.Mutex
-	dumped map[*plan.Operation]bool // the file for heads has been written to
+	dumped map[*plan.Operation]bool // the file for heads has been opened
 }
 
-// Events are told what happens. Transfers that run at once call them at once.
+// Events are called for each transfer, concurrently if transfers run in parallel.
 type Events interface {
-	// Begin is called when a transfer is about to ask its server for something.
+	// Begin is called before a transfer connects to its server.
 	Begin(r *Result) Watch
-	// End is called when a transfer is over. Err says how.
+	// End is called when a transfer has ended. Err says how.
 	End(r *Result)
 }
 
-// A Watch is how one transfer is watched. Any field may be nil.
+// A Watch has the hooks of one transfer. Any field may be nil.
 type Watch struct {
 	Trace  *fetch.Trace                     // of the conversation
-	Data   func(upload bool, octets []byte) // of the body; without it octets can bypass the program
-	Total  func(octets int64)               // how large the document is
-	Remark func(text string)                // what happens besides
+	Data   func(upload bool, octets []byte) // bytes of the body; if nil, they need not pass through the program
+	Total  func(octets int64)               // the size of the document
+	Remark func(text string)                // other remarks
 	Stop   func()                           // the transfer has ended
 }
 
-// A Console is where a person, or a script, takes part.
+// A Console is the interaction with a user or a script.
 type Console interface {
-	// Converse leads a session to its end.
+	// Converse conducts a session to its end.
 	Converse(ctx context.Context, c *Conversation) error
-	// Answer answers the questions of a form, or fails with ErrNobody.
+	// Answer returns the answers to a form, or ErrNobody.
 	Answer(ctx context.Context, r *Result, form *gopher.Form) ([]string, error)
-	// Size is that of the person's terminal, 0 if there is none.
+	// Size returns the size of the user's terminal, or 0 if there is none.
 	Size() (columns, rows uint16)
 }
 
-// ErrNobody is that no person is there.
-var ErrNobody = errors.New("no person is there to ask")
+// ErrNobody means that there is no user to prompt.
+var ErrNobody = errors.New("nobody to prompt")
 
-// A Conversation is a session and where its octets come from and go to.
+// A Conversation is a session with its input and output.
 type Conversation struct {
 	*Result
 	Session  *telnet.Session
 	Resource *fetch.Resource
-	Input    io.Reader                  // what is said; nil for what the Console has
-	Outgoing func(io.Reader) io.Reader  // what the Console has, as it is to be read
-	Listen   func(said io.Reader) error // takes what the service says
+	Input    io.Reader                  // what is sent; if nil, the Console's input
+	Outgoing func(io.Reader) io.Reader  // wraps the Console's input
+	Listen   func(said io.Reader) error // copies what the server sends
 }
 
-// InTurn performs the transfers of an Operation, one after the other. It gives the
-// Result of the last one, or why there are none.
+// InTurn performs the transfers of an Operation, one after the other. It returns the
+// Result of the last one, or an error if there are none.
 func (e *Engine) InTurn(ctx context.Context, op *plan.Operation) (last *Result, err error) {
 	access, err := e.Client.Access(ctx, op)
 	if err != nil {
@@ -96,25 +96,25 @@ func (e *Engine) InTurn(ctx context.Context, op *plan.Operation) (last *Result, 
 	return last, nil
 }
 
-// end tells of a transfer that is over.
+// end reports a transfer that has ended.
 func (e *Engine) end(t *Transfer) {
 	if e.Events != nil {
 		e.Events.End(&t.Result)
 	}
 }
 
-// enough reports whether nothing more is to be done after a failure.
+// enough reports whether a failure ends the run.
 func enough(g *plan.Global, err error) bool {
 	return fault.KindOf(err) == fault.Usage || err != nil && g.FailEarly
 }
 
-// wait lets time pass from one transfer to the next, if an Operation wants that.
+// wait waits before a transfer as --rate requires.
 func (e *Engine) wait(ctx context.Context, g *plan.Global) {
 	e.once.Do(func() { e.starts = pace.Every(g.Interval) })
 	_ = e.starts.Wait(ctx, 1) // an interrupted transfer fails as it begins
 }
 
-// transfers are those that an Operation's URLs stand for, in order.
+// transfers returns the transfers of an Operation, in order.
 func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		serial := 0
@@ -131,7 +131,7 @@ func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[
 	}
 }
 
-// asked are the transfers that an Operation's URLs say in so many words.
+// asked returns the transfers of an Operation before wildcards are expanded.
 func (e *Engine) asked(access *client.Access) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		op := access.Op
@@ -150,7 +150,7 @@ func (e *Engine) asked(access *client.Access) iter.Seq[*Transfer] {
 	}
 }
 
-// withNext yields transfers, each with the one after it; nil after the last.
+// withNext yields transfers, each with the next one; that is nil for the last.
 func withNext(list iter.Seq[*Transfer]) iter.Seq2[*Transfer, *Transfer] {
 	return func(yield func(t, next *Transfer) bool) {
 		var last *Transfer

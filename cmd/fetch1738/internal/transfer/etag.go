@@ -16,8 +16,8 @@ import (
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
 
-// readETag reads the file of --etag-compare. A missing or empty one is an empty
-// ETag, which fits no document.
+// readETag reads the file of --etag-compare. A missing or empty one means an empty
+// ETag, which matches no document.
 func readETag(t *Transfer) error {
 	name := t.Op.HTTP.ETagCompare
 	if name == "" {
@@ -34,8 +34,7 @@ func readETag(t *Transfer) error {
 	return nil
 }
 
-// readyETag makes sure that the file of --etag-save can be written. It is there
-// afterwards, empty if it was not there before.
+// readyETag checks that the file of --etag-save can be written, and creates it.
 func readyETag(t *Transfer) error {
 	name := t.Op.HTTP.ETagSave
 	if name == "" || name == "-" {
@@ -48,8 +47,7 @@ func readyETag(t *Transfer) error {
 	return f.Close()
 }
 
-// askETag has an HTTP server send the document only if it has another ETag than
-// that of --etag-compare.
+// askETag requests the document only if its ETag differs from that of --etag-compare.
 func askETag(t *Transfer, req *fetch.Request) {
 	if options, ok := req.Options.(*fetchhttp.Options); ok && t.etag != "" {
 		if _, given := options.Header["If-None-Match"]; !given {
@@ -58,9 +56,9 @@ func askETag(t *Transfer, req *fetch.Request) {
 	}
 }
 
-// saveETag writes the ETag of the document to the file of --etag-save. That waits
-// until the document is there: with the ETag of one that broke off, the next
-// --etag-compare would find nothing new.
+// saveETag writes the ETag of the document to the file of --etag-save once the document
+// is complete. With the ETag of a truncated one, the next --etag-compare would find
+// nothing new.
 func saveETag(t *Transfer) error {
 	info := t.Answer.Web
 	if t.Op.HTTP.ETagSave == "" || info == nil || info.StatusCode/100 != 2 && info.StatusCode/100 != 3 {
@@ -77,8 +75,7 @@ func saveETag(t *Transfer) error {
 	return os.WriteFile(t.Op.HTTP.ETagSave, []byte(etag+"\n"), 0o666)
 }
 
-// sameETag reports whether the server says that the document still has the ETag of
-// --etag-compare.
+// sameETag reports whether the document still has the ETag of --etag-compare.
 func sameETag(t *Transfer, info *fetchhttp.Info) bool {
 	return t.etag != "" && info.StatusCode == http.StatusNotModified
 }

@@ -2,6 +2,8 @@ package transfer
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/speed"
@@ -10,17 +12,17 @@ import (
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
-// A flow is the pace of one attempt.
+// A flow is the rate limit of one attempt.
 type flow struct {
-	pace *pace.Pace      // nil for any
-	ends context.Context // ends a wait for it
+	pace *pace.Pace      // nil: no limit
+	ends context.Context // ends a wait
 }
 
-// incoming is a body as it is to be read: at the pace that is wanted, and shown to
-// who watches. Without either it is the body itself.
+// incoming returns a body with the rate limit and the hook for its bytes. Without
+// either it is the body itself.
 func (t *Transfer) incoming(body io.Reader) io.Reader { return tapped(t, paced(t, body), false) }
 
-// outgoing is the same for what is uploaded.
+// outgoing is the same for uploads.
 func (t *Transfer) outgoing(body io.Reader) io.Reader { return tapped(t, paced(t, body), true) }
 
 func tapped(t *Transfer, body io.Reader, upload bool) io.Reader {
@@ -37,7 +39,7 @@ func paced(t *Transfer, body io.Reader) io.Reader {
 	return speed.Paced(t.flow.ends, body, t.flow.pace, t.Locator)
 }
 
-// outgoingData lets posted data, which can be read again, flow as an upload.
+// outgoingData applies outgoing to posted data, which stays seekable.
 func outgoingData(t *Transfer, req *fetch.Request) {
 	options, ok := req.Options.(*fetchhttp.Options)
 	if !ok || options.Body == nil {
@@ -51,10 +53,11 @@ func outgoingData(t *Transfer, req *fetch.Request) {
 	}
 }
 
-// limit is ctx with the limits of time and speed of one attempt. Call end, which
-// gives the attempt's error, when that is over.
+// limit returns ctx with the limits of time and speed of one attempt. The caller must
+// call end, which returns the error of the attempt, when the attempt has ended.
 func (t *Transfer) limit(ctx context.Context) (_ context.Context, end func(error) error) {
 	cancel, stop := func() {}, func() {}
+	whole := ctx
 	if t.Op.Limits.Time > 0 {
 		ctx, cancel = context.WithTimeout(ctx, t.Op.Limits.Time)
 	}
@@ -63,23 +66,26 @@ func (t *Transfer) limit(ctx context.Context) (_ context.Context, end func(error
 	}
 	t.flow = flow{pace.New(t.Op.Limits.Rate), ctx}
 	return ctx, func(err error) error {
-		err = blameSlowness(ctx, t, err)
+		err = blameLimit(whole, ctx, t, err)
 		stop()
 		cancel()
 		return err
 	}
 }
 
-// blameSlowness is err, or, if that comes from a guard, what the guard found.
-func blameSlowness(ctx context.Context, t *Transfer, err error) error {
+// blameLimit returns err, or, if one of the limits has ended ctx, an error that names it.
+func blameLimit(whole, ctx context.Context, t *Transfer, err error) error {
 	if slow, ok := context.Cause(ctx).(*speed.Slowness); ok && err != nil {
 		return &fetch.Error{Op: fetch.OpTransfer, URL: t.Locator.Redacted(), Kind: fetch.ErrTimeout, Err: slow}
+	}
+	if late, ok := errors.AsType[*fetch.Error](err); ok && late.Kind == fetch.ErrTimeout && whole.Err() == nil && ctx.Err() == context.DeadlineExceeded {
+		late.Err = fmt.Errorf("timed out after %vs (--max-time)", t.Op.Limits.Time.Seconds())
 	}
 	return err
 }
 
-// underWay reports whether there is anything to be slow: connecting has a limit of
-// its own, and people may take their time.
+// underWay reports whether the speed limit applies. It does not during connecting,
+// which has its own limit, and during prompts.
 func underWay(t *Transfer) bool {
 	facts := t.Account.Facts()
 	return !t.Asking() && (!facts.Connected.IsZero() || t.Account.Moved.Load() > 0)

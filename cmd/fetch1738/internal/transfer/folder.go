@@ -11,21 +11,21 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Folder says whether what an FTP server has no file of is a folder.
+// A Folder says whether a file that an FTP server refused is a directory.
 type Folder int
 
-// What it says.
+// The values.
 const (
 	NoFolder    Folder = iota
 	MaybeFolder        // the server could not be asked
 	IsFolder
 )
 
-// folderLimit bounds the question, for which there is no time limit of its own.
+// folderLimit is the time limit of findFolder.
 const folderLimit = 5 * time.Second
 
-// findFolder asks an FTP server that refuses a file whether CWD leads there. It
-// is asked for the sake of a hint only, and not if there would be none.
+// findFolder finds out, by CWD, whether a file that an FTP server refused is a
+// directory. It is for a hint only, and does nothing if there would be none.
 func findFolder(ctx context.Context, t *Transfer, err error) {
 	refused, ok := errors.AsType[*fetch.Error](err)
 	path, isFTP := t.Locator.(*locator.FTP)
@@ -39,7 +39,7 @@ func findFolder(ctx context.Context, t *Transfer, err error) {
 	}
 	t.Folder = MaybeFolder
 	req, err := client.Request(t.Op, t.AsFolder())
-	if err != nil || len(t.Op.FTP.Quotes) > 0 { // which must not be sent twice
+	if err != nil || len(t.Op.FTP.Quotes) > 0 { // must not be sent twice
 		return
 	}
 	ctx, cancel := context.WithTimeout(traced(ctx, t), folderLimit)

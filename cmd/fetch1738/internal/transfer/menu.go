@@ -14,14 +14,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// lists reports whether a directory or menu is to be shown as a listing and not
-// as the server's octets. A menu for a person is.
+// lists reports whether a directory or menu is shown as a listing and not as the bytes
+// of the server. On a terminal menus are.
 func lists(t *Transfer, res *fetch.Resource) bool {
 	return res.Items != nil && (t.Op.Output.List || t.Op.Output.JSON || browses(t, res))
 }
 
-// browses reports whether a menu is shown to somebody who may want to go on from
-// there.
+// browses reports whether a menu is shown to a user at a terminal.
 func browses(t *Transfer, res *fetch.Resource) bool {
 	o := &t.Op.Output
 	return res.Kind == fetch.KindMenu && !o.List && !o.JSON && !o.Raw && t.place.Browses(t.Sink)
@@ -35,17 +34,17 @@ func (t *Transfer) list(res *fetch.Resource) error {
 		Detailed: res.Kind != fetch.KindMenu || res.MediaType == "application/gopher+-menu" || isProspero,
 	}
 	r := list.Read(res)
-	defer r.Close() // ends the listing if the sink fails
+	defer r.Close() // also if the sink fails
 	t.Sink.UTF8()
 	return t.Sink.Take(paced(t, r))
 }
 
-// follow fetches the n-th link of a listing, and closes the listing. The policy
-// judges the link as the link that it is.
+// follow fetches the n-th link of a listing, and closes the listing. The policy treats
+// it as a link.
 func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fetch.Resource, error) {
 	defer res.Close()
 	if res.Items == nil {
-		return nil, fault.Usagef("--number %d: this is neither a directory nor a menu: %s", n, res.Locator.Redacted())
+		return nil, fault.Usagef("--number %d: neither a directory nor a menu: %s", n, res.Locator.Redacted())
 	}
 	item, mirrors, err := listing.Pick(res.Items, n)
 	if err != nil {
@@ -76,13 +75,13 @@ func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fet
 	return answered(ctx, t, next, found)
 }
 
-// submit fills in the form of a resource and fetches what the server makes of it.
+// submit fills in the form of a resource and fetches the response.
 func (t *Transfer) submit(ctx context.Context, req *fetch.Request, attributes *gopher.Attributes) (*fetch.Resource, error) {
 	answers, err := formAnswers(ctx, t, req, attributes.Ask)
 	if err != nil {
 		return nil, err
 	}
-	view := "" // as the UMN client, which asks for the first
+	view := "" // the first, as the UMN client does
 	if len(attributes.Views) > 0 {
 		view = attributes.Views[0].Label
 	}
@@ -97,7 +96,7 @@ func (t *Transfer) submit(ctx context.Context, req *fetch.Request, attributes *g
 	return t.Resolver.Fetch(ctx, &again)
 }
 
-// tellURL tells the URL that fetches the same by itself.
+// tellURL shows the URL that sends the same filled form.
 func tellURL(t *Transfer, l locator.Locator, filled *gopher.Filled) {
 	item, ok := l.(*locator.Gopher)
 	if !ok || !t.Op.Verbose || t.watch.Remark == nil {
@@ -112,7 +111,7 @@ func tellURL(t *Transfer, l locator.Locator, filled *gopher.Filled) {
 	t.watch.Remark(what + shown.String())
 }
 
-// formAnswers are the answers that were given, or else those of whoever is there.
+// formAnswers returns the answers of the options, or else those of the user.
 func formAnswers(ctx context.Context, t *Transfer, req *fetch.Request, f *gopher.Form) ([]string, error) {
 	if len(t.Op.Gopher.Answers) > 0 {
 		return form.Match(f, t.Op.Gopher.Answers)
@@ -123,7 +122,7 @@ func formAnswers(ctx context.Context, t *Transfer, req *fetch.Request, f *gopher
 		answers, err = t.engine.Console.Answer(ctx, &t.Result, f)
 	}
 	if errors.Is(err, ErrNobody) {
-		err = fault.Errorf(fault.BadURL, "%s is a form: answer it by --form NAME=VALUE; it asks for %s", req.Locator.Redacted(), strings.Join(form.Prompts(f), ", "))
+		err = fault.Errorf(fault.BadURL, "%s is a form; fill it in with --form NAME=VALUE; its fields are %s", req.Locator.Redacted(), strings.Join(form.Prompts(f), ", "))
 	}
 	return answers, err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 )
 
-// articleFiles writes the articles of a range to a file each, for -O. The
-// transfer's own sink stays unused.
+// articleFiles writes each article of a range to a file, for -O. The transfer's own sink
+// is not used.
 func articleFiles(t *Transfer, res *fetch.Resource) error {
 	group := output.LastSegment(t.Locator, t.URL)
 	for article, err := range res.Info.(*nntp.Info).Articles {
@@ -35,8 +35,8 @@ func articleFiles(t *Transfer, res *fetch.Resource) error {
 	return nil
 }
 
-// showNews shows an article or a listing to a person. It reports false where it
-// has nothing better to show than the octets.
+// showNews shows an article or a listing on a terminal. It reports false if the bytes
+// are to be shown as they are.
 func showNews(t *Transfer, res *fetch.Resource) (bool, error) {
 	if filtered, err := t.Sink.Filtered(); !filtered || err != nil {
 		return false, err

@@ -20,58 +20,57 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Bounds of transfers that run at once.
+// Limits of parallel transfers.
 const (
-	readily        = 8 // connections that a server gets at once
-	reluctance     = 100 * time.Millisecond
-	maxHeldBack    = 64              // transfers that wait for their host or their file
-	maxPutBack     = 8               // how often a transfer is put back
-	maxAlone       = 5               // tries of a server that has no room for a single connection
-	aloneWait      = 1 * time.Second // before the first of them, doubled each time
+	initialPerHost = 8                      // connections to a server at first
+	growAfter      = 100 * time.Millisecond // without the end of a transfer
+	maxHeldBack    = 64                     // transfers that wait for their host or their file
+	maxPutBack     = 8                      // how often a transfer is put back
+	maxAlone       = 5                      // attempts on a server that refuses even one connection
+	aloneWait      = 1 * time.Second        // before the first of them, doubled each time
 	longestPutBack = aloneWait << (maxAlone - 1)
 )
 
-// A pool performs the transfers of Operations, several at once. Its fields belong to
-// the goroutine of run.
+// A pool performs the transfers of Operations in parallel. Its fields belong to the
+// goroutine of run.
 type pool struct {
 	engine *Engine
 	global *plan.Global
 	next   func() (*Transfer, error, bool)
 	output *output.Outlet
 
-	started chan *Transfer // to a goroutine that works
-	ended   chan *Transfer // from it
-	workers int            // how many of them there are
+	started chan *Transfer // to a worker
+	ended   chan *Transfer // from a worker
+	workers int            // the number of workers
 
 	running int
 	adopted int
-	held    []*Transfer // taken, but not to be started yet
+	held    []*Transfer // waiting to be started
 	hosts   map[locator.HostPort]*host
 	files   map[string]bool // those being written
-	folders output.Folders  // that they are in
-	last    *Result         // the failure that came last in the order of the Operations, or some success
-	failed  int             // the rank of the transfer that last is of; 0 for a success
+	folders output.Folders  // their directories
+	last    *Result         // the last failure in the order of the Operations, or some success
+	failed  int             // the rank of last, or 0 for a success
 	err     error           // why there are no more transfers
 }
 
-// A host is what a pool knows of a server. Transfers look at it, the pool changes
-// it.
+// A host is the state of a server in a pool. Transfers read it, the pool changes it.
 type host struct {
 	running atomic.Int32
-	limit   atomic.Int32 // on running; 0 is none
-	alone   atomic.Int32 // how often in succession it had no room for one
-	served  atomic.Bool  // something came from it
+	limit   atomic.Int32 // of running; 0 means no limit
+	alone   atomic.Int32 // successive refusals of a single connection
+	served  atomic.Bool  // a transfer has succeeded
 
-	// Of the pool alone. Where transfers end soon their connections are at hand
-	// again: a new one would cost more than waiting for them.
-	width int  // limit on running for that reason; 0 is none
-	ended bool // a transfer has, of late
+	// For the pool only. Short transfers release their connections soon: to wait for one
+	// is cheaper than a new connection.
+	width int  // limit of running for that reason; 0 means no limit
+	ended bool // a transfer has ended since the last tick
 }
 
-// AtOnce performs the transfers of Operations, several at once. It gives the Result
-// of the last failure in the order of the Operations, which unlike the order of time
-// is the same in every run; without failures that of any transfer. An Operation that
-// cannot be begun is the last one.
+// AtOnce performs the transfers of Operations in parallel. It returns the Result of the
+// last failure in the order of the Operations, which, unlike the order of time, is the
+// same in every run. Without failures it returns any Result. It stops at an Operation
+// that cannot be started.
 func (e *Engine) AtOnce(ctx context.Context, ops []*plan.Operation) (*Result, error) {
 	next, stop := iter.Pull2(e.allTransfers(ctx, ops))
 	defer stop()
@@ -83,7 +82,7 @@ func (e *Engine) AtOnce(ctx context.Context, ops []*plan.Operation) (*Result, er
 	return p.last, p.err
 }
 
-// allTransfers are those of all Operations, in order.
+// allTransfers returns the transfers of all Operations, in order.
 func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.Seq2[*Transfer, error] {
 	return func(yield func(*Transfer, error) bool) {
 		for _, op := range ops {
@@ -101,14 +100,14 @@ func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.S
 	}
 }
 
-// run starts transfers as there is room for them, until there are no more, or
-// the first failure if that is enough.
+// run starts transfers within the limits, until there are no more, or until the first
+// failure with --fail-early.
 func (p *pool) run(ctx context.Context) {
 	work, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	defer close(p.started)
 	stopped := false
-	ticks := time.NewTicker(reluctance)
+	ticks := time.NewTicker(growAfter)
 	defer ticks.Stop()
 	for {
 		for !stopped && ctx.Err() == nil && p.running < p.global.Parallel.Max {
@@ -139,8 +138,8 @@ func (p *pool) run(ctx context.Context) {
 	}
 }
 
-// widen lets servers have more connections where no transfer has ended for a
-// while.
+// widen permits more connections to servers where no transfer has ended since the last
+// tick.
 func (p *pool) widen() {
 	for _, h := range p.hosts {
 		if !h.ended && int(h.running.Load()) >= h.width {
@@ -150,7 +149,7 @@ func (p *pool) widen() {
 	}
 }
 
-// take gives a transfer that may start now, or nil.
+// take returns a transfer that may start now, or nil.
 func (p *pool) take() *Transfer {
 	blocked := make(map[string]bool)
 	for i, t := range p.held {
@@ -183,7 +182,7 @@ func (p *pool) take() *Transfer {
 	return nil
 }
 
-// adopt makes t one of the pool's.
+// adopt adds t to the pool.
 func (p *pool) adopt(t *Transfer) {
 	p.adopted++
 	t.rank = p.adopted
@@ -192,11 +191,11 @@ func (p *pool) adopt(t *Transfer) {
 	p.settle(t)
 }
 
-// mayStart reports whether the server of t has room and nobody writes to its
-// file.
+// mayStart reports whether the limits of its server permit t, and no other transfer
+// writes to its file.
 func (p *pool) mayStart(t *Transfer) bool {
 	if t.Err != nil {
-		return true // it only has to be told of
+		return true // it only has to be reported
 	}
 	if p.files[t.file] {
 		return false
@@ -210,7 +209,7 @@ func (p *pool) mayStart(t *Transfer) bool {
 	return (most == 0 || running < most) && (limit == 0 || running < limit) && (h.width == 0 || running < h.width)
 }
 
-// start performs t beside the others.
+// start starts t.
 func (p *pool) start(ctx context.Context, t *Transfer) {
 	p.running++
 	if t.Err == nil {
@@ -218,7 +217,7 @@ func (p *pool) start(ctx context.Context, t *Transfer) {
 		if h == nil {
 			h = new(host)
 			if !p.global.Parallel.Immediate {
-				h.width = readily
+				h.width = initialPerHost
 			}
 			p.hosts[t.server] = h
 		}
@@ -235,8 +234,8 @@ func (p *pool) start(ctx context.Context, t *Transfer) {
 	p.started <- t
 }
 
-// work performs transfers, one after the other, until there are no more. What a
-// goroutine has for one, such as its stack, serves the next.
+// work performs transfers, one after the other, until there are no more. The goroutine
+// is reused with its stack.
 func (p *pool) work(ctx context.Context) {
 	for t := range p.started {
 		if pause(ctx, t); t.Err == nil {
@@ -255,8 +254,7 @@ func (p *pool) work(ctx context.Context) {
 	}
 }
 
-// end takes account of a transfer that has come to its end, or is to be put
-// back.
+// end records a transfer that has ended, or puts it back.
 func (p *pool) end(t *Transfer) {
 	p.running--
 	if t.host != nil {
@@ -285,13 +283,13 @@ func (p *pool) end(t *Transfer) {
 	}
 }
 
-// awaited reports whether a transfer that is held back knows h.
+// awaited reports whether a waiting transfer refers to h.
 func (p *pool) awaited(h *host) bool {
 	return slices.ContainsFunc(p.held, func(t *Transfer) bool { return t.host == h })
 }
 
-// putBack has t done again when its server has room: as many as it serves now
-// are what it serves. One that serves none is given time.
+// putBack schedules t again. The number of transfers that its server serves now becomes
+// its limit. If that is 0, t waits.
 func (p *pool) putBack(t *Transfer) {
 	h := t.host
 	wait := t.retryAfter
@@ -301,7 +299,7 @@ func (p *pool) putBack(t *Transfer) {
 		wait = max(wait, aloneWait<<(h.alone.Add(1)-1))
 	}
 	if t.Op.Verbose && t.watch.Remark != nil {
-		t.watch.Remark(fmt.Sprintf("%s: %v; going on with %d at once", t.Locator.Redacted(), t.Err, max(1, running)))
+		t.watch.Remark(fmt.Sprintf("%s: %v; continuing with %d at once", t.Locator.Redacted(), t.Err, max(1, running)))
 	}
 	t = t.fresh()
 	p.settle(t)
@@ -310,10 +308,10 @@ func (p *pool) putBack(t *Transfer) {
 	p.held = slices.Insert(p.held, 0, t)
 }
 
-// errAborted is why transfers end after --fail-early.
-var errAborted = errors.New("given up because another transfer failed")
+// errAborted is the error of transfers that --fail-early ends.
+var errAborted = errors.New("canceled because another transfer failed")
 
-// settle finds out what a transfer needs for itself. It fails as it is prepared.
+// settle prepares a transfer and determines its server and file.
 func (p *pool) settle(t *Transfer) {
 	if t.Err = t.prepare(); t.Err != nil {
 		return
@@ -333,29 +331,28 @@ func pause(ctx context.Context, t *Transfer) {
 	}
 }
 
-// patient reports whether a transfer rather waits for room at its server than
-// takes its refusal: while the server serves others, and for some time after it
-// did.
+// patient reports whether a transfer that its server refuses is put back: while the
+// server serves others, and for some time afterwards.
 func patient(t *Transfer) bool {
 	return besideOthers(t) || t.host != nil && t.putBacks < maxPutBack &&
 		(t.host.served.Load() || t.host.limit.Load() > 0) && t.host.alone.Load() < maxAlone
 }
 
-// besideOthers reports whether the server is being asked for something else.
+// besideOthers reports whether other transfers with the server are running.
 func besideOthers(t *Transfer) bool {
 	return t.host != nil && t.putBacks < maxPutBack && t.host.running.Load() > 1
 }
 
-// turnedAway reports whether a failure is for lack of room that the transfer
-// waits for. For an HTTP status judge has decided that: whether the server
-// serves others may have changed since.
+// turnedAway reports whether a transfer is put back because its server has too many
+// connections. For an HTTP status, judge has decided that: whether the server serves
+// others may have changed since.
 func turnedAway(t *Transfer, err error) bool {
 	t.crowded = err != nil && (t.crowded || patient(t) && tooMany(t, err))
 	return t.crowded
 }
 
-// crowds reports whether an HTTP status is for lack of room that the transfer
-// waits for. A longer wait than that requires --retry.
+// crowds reports whether an HTTP status means too many connections, and the transfer is
+// put back. A wait longer than longestPutBack requires --retry.
 func crowds(t *Transfer, status int, wait time.Duration) bool {
 	switch {
 	case !client.IsHTTP(t.Locator), t.Account.Moved.Load() > 0, wait > longestPutBack:
@@ -387,14 +384,14 @@ func tooMany(t *Transfer, err error) bool {
 	return known.Code == 530 && saysSo
 }
 
-// A placing is what a pool and a transfer of its know of each other.
+// A placing is the state of a transfer in a pool.
 type placing struct {
 	rank     int             // among the transfers, from 1
 	portion  *output.Portion // of standard output
 	server   locator.HostPort
-	file     string        // that is written; "" is none
-	host     *host         // nil before the transfer was started
-	crowded  bool          // the host had no room, for which the transfer waits
+	file     string        // that is written, or ""
+	host     *host         // nil before the transfer is started
+	crowded  bool          // the host refused the connection, and the transfer waits
 	putBacks int           // how often it did
 	wait     time.Duration // before it starts
 }

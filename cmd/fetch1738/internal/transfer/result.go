@@ -14,45 +14,45 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Result is what a transfer was to do and what came of it.
+// A Result is a transfer with its outcome.
 type Result struct {
-	client.Call        // Op says what was wanted; Locator is nil if URL is none
-	URL         string // as typed, or one of those that a glob or a wildcard stands for
+	client.Call        // Op is the Operation; Locator is nil if URL is malformed
+	URL         string // as typed, or one that a glob or wildcard expands to
 	Number      int    // of the URL on the command line, from 0
 	Serial      int    // of the transfer, from 0
 	Upload      bool
 	Source      string    // the file to upload; "" if there is none
-	Malformed   error     // what is wrong with the glob
-	Looks       bool      // it only looks what there is, for a wildcard
-	Out         io.Writer // standard output, or the transfer's part of it
+	Malformed   error     // the error of the glob or wildcard
+	Looks       bool      // it only lists a directory, for a wildcard
+	Out         io.Writer // standard output, or the transfer's portion of it
 
-	Departures locator.Tolerance // from RFC 1738, which the URL needed
+	Departures locator.Tolerance // of the URL from RFC 1738
 	Account    record.Account
 	Heads      record.Heads
 	Sink       *output.Sink // nil if there is none yet
 	Answer     Answer
 	Tries      int
-	Skipped    bool // what is there already stays
+	Skipped    bool // because the file exists
 	Folder     Folder
 	Err        error
 }
 
-// An Answer is what a server has answered.
+// An Answer is the response of a server.
 type Answer struct {
-	Effective   locator.Locator // where it came from
+	Effective   locator.Locator // the URL of the response
 	Status      int
 	Redirects   int
 	ContentType string
 	EntryPath   string
-	ShownHead   int             // octets of it that went to the output
+	ShownHead   int             // bytes of the head in the output
 	Web         *fetchhttp.Info // of HTTP
 	Header      []fetch.Field   // of HTTP
 	Modified    time.Time
 	submitted   bool // of a form
 }
 
-// Method is the HTTP method that was used. As for curl, every other download is a
-// GET.
+// Method returns the HTTP method that was used. As in curl, downloads by other schemes
+// are a GET.
 func (r *Result) Method() string {
 	switch {
 	case r.Answer.Web != nil:
@@ -69,15 +69,15 @@ func (r *Result) Method() string {
 	return http.MethodGet
 }
 
-// Gateway is the gateway of the URL's scheme, or "".
+// Gateway returns the gateway of the URL's scheme, or "".
 func (r *Result) Gateway() string { return r.Op.Policy.Gateways[r.Locator.Scheme()] }
 
-// SendsLogin reports whether the login of a Locator goes to the server.
+// SendsLogin reports whether the login of a Locator is sent to the server.
 func (r *Result) SendsLogin(l locator.Locator) bool {
 	return l.Scheme() != "telnet" || r.Op.Telnet.Login
 }
 
-// AsFolder is the transfer's ftp or ftps URL with a slash at its end.
+// AsFolder returns the transfer's ftp or ftps URL with a slash at its end.
 func (r *Result) AsFolder() locator.Locator {
 	return client.Rewritten(r.Locator, func(path *locator.FTP) {
 		path.CWD = append(slices.Clip(path.CWD), path.Name)

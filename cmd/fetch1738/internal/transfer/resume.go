@@ -10,23 +10,23 @@ import (
 	"github.com/fetch1738/fetch1738/internal/resume"
 )
 
-// verbatim reports whether the sink gets the octets of the document and no
+// Verbatim reports whether the Sink receives the bytes of the document and no
 // others.
-func (t *Transfer) verbatim() bool {
-	o := t.Op
-	return !o.Output.Include && !o.Ask.Head && !o.HTTP.Compressed && o.Ask.Numbers == nil && o.Ask.Method == "" && o.HTTP.Data == nil && !t.Upload
+func (r *Result) Verbatim() bool {
+	o := r.Op
+	return !o.Output.Include && !o.Ask.Head && !o.HTTP.Compressed && o.Ask.Numbers == nil && o.Ask.Method == "" && o.HTTP.Data == nil && !r.Upload
 }
 
-// goesOn reports whether the next attempt asks for the rest only: what is in the
-// sink is the beginning of a document that can be told from others.
+// goesOn reports whether the next attempt requests only the rest: the sink has the
+// beginning of a document whose version can be identified.
 func (t *Transfer) goesOn() bool { return t.came.Known() && t.Sink.Count > 0 }
 
-// fetch fetches req, or, after a failure, the rest of it. A document that has
-// changed meanwhile, or that the server cannot go on with, is fetched anew. It
-// gives the request that was made in the end.
+// fetch fetches req, or, after a failure, the rest of it. A document that has changed,
+// or that cannot be resumed, is fetched from the start. It returns the request that was
+// made last.
 func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Request, *fetch.Resource, error) {
 	fetcher := t.ResolverFor(req.Locator)
-	why, bound := "no part of it can be asked for", false
+	why, bound := "the rest cannot be requested", false
 	if rest, ok := t.came.Rest(req, t.Sink.Count); t.goesOn() && ok {
 		res, err := fetcher.Fetch(ctx, rest)
 		switch {
@@ -40,11 +40,11 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 		default:
 			why = err.Error()
 		}
-		bound = t.Sink.Base > 0 // to what stood in the file before, of an older document
+		bound = t.Sink.Base > 0 // to the beginning in the file, of the older document
 	}
 	if t.Sink.Count > 0 {
 		if bound || !t.Sink.Rewind() {
-			return nil, nil, fault.Errorf(fault.Partial, "cannot go on: %s, and part of it is in the output already", why)
+			return nil, nil, fault.Errorf(fault.Partial, "cannot resume: %s, and part of the document has already been written", why)
 		}
 		t.Account.Moved.Store(0)
 		t.Warn("starting over: %s", why)
@@ -54,14 +54,14 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 	return req, res, err
 }
 
-// isPart reports whether an answer holds octets of the document, not an error.
+// isPart reports whether a response has bytes of the document, not an error page.
 func isPart(res *fetch.Resource) bool {
 	info, ok := res.Info.(*fetchhttp.Info)
 	return !ok || info.StatusCode/100 == 2
 }
 
-// datable has the server tell when a document was modified, if that may be of
-// use after a failure or for segments.
+// datable requests the modification time of a document, if retries or segments may
+// need it.
 func datable(t *Transfer, req *fetch.Request) {
 	if options, ok := req.Options.(*ftp.Options); ok && (t.Op.Retry.Times > 0 || t.Op.Ask.Segments > 1) && !t.Op.Exact {
 		options.ModTime = true

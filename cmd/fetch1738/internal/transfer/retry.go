@@ -12,17 +12,17 @@ import (
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
-// maxRetryWait bounds the wait between two tries.
+// maxRetryWait is the longest wait between two attempts.
 const maxRetryWait = 10 * time.Minute
 
-// again reports whether a failed attempt is to be followed by another, after
-// the wait that comes before it.
+// again reports whether a failed attempt is to be repeated. It waits before it returns
+// true.
 func again(ctx context.Context, t *Transfer, try int, err error) bool {
 	if t.left == 0 || ctx.Err() != nil || !t.Transient(err) {
 		return false
 	}
 	if readOnce(t) {
-		t.Warn("not trying again: standard input cannot be read twice")
+		t.Warn("no retry: standard input cannot be read twice")
 		return false
 	}
 	wait, inTime := t.Wait(try, t.retryAfter)
@@ -30,10 +30,10 @@ func again(ctx context.Context, t *Transfer, try int, err error) bool {
 		return false
 	}
 	if !t.goesOn() && !t.Sink.Rewind() {
-		t.Warn("not trying again: part of the document is in the output already")
+		t.Warn("no retry: part of the document has already been written")
 		return false
 	}
-	t.Warn("%v; trying again in %v, %d more after that", err, wait, t.left-1)
+	t.Warn("%v; retrying in %v (retries left: %d)", err, wait, t.left-1)
 	if pace.Sleep(ctx, wait) != nil {
 		return false
 	}
@@ -43,18 +43,18 @@ func again(ctx context.Context, t *Transfer, try int, err error) bool {
 	return true
 }
 
-// mayRepeat reports whether the server can be asked again after the wait that it
-// wants. Else its answer is the last one, to be shown.
+// mayRepeat reports whether there can be another attempt after the wait that the server
+// requests. If not, its response is final.
 func mayRepeat(t *Transfer, after time.Duration) bool {
 	_, inTime := t.Wait(t.Tries-1, after)
 	return t.left > 0 && !readOnce(t) && inTime
 }
 
-// readOnce reports whether what is uploaded cannot be read again.
+// readOnce reports whether the upload cannot be read again.
 func readOnce(t *Transfer) bool { return t.Upload && stdio.IsStdin(t.Source) }
 
-// Wait is the wait after the n-th try, from 0, of at least atLeast, and whether it
-// ends before there is to be no more trying.
+// Wait returns the wait after the n-th attempt, from 0, which is at least atLeast, and
+// whether it ends within --retry-max-time.
 func (r *Result) Wait(n int, atLeast time.Duration) (wait time.Duration, inTime bool) {
 	wait = r.Op.Retry.Delay
 	if wait == 0 {
@@ -65,25 +65,25 @@ func (r *Result) Wait(n int, atLeast time.Duration) (wait time.Duration, inTime 
 	return wait, limit == 0 || time.Since(r.Account.Facts().Start)+wait <= limit
 }
 
-// Transient reports whether a failure may pass: a timeout, a reply or status
-// that says so, and what the options add.
+// Transient reports whether a failure may be transient: a timeout, a reply or status
+// that says so, and the failures that the options add.
 func (r *Result) Transient(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
 	switch {
 	case fault.KindOf(err) == fault.Read:
-		return false // a file here that cannot be read
+		return false // of a local file
 	case r.Op.Retry.All:
 		return true
 	case !ok:
 		return false
 	case known.Kind == fetch.ErrTruncated && known.Code/100 == 2:
-		return false // that is all there is, says an FTP server
+		return false // the FTP server reports success
 	case known.Kind == fetch.ErrTimeout, known.Kind == fetch.ErrTruncated, known.Kind == fetch.ErrConnectionFailed:
 		return true
 	case known.Kind == fetch.ErrUnreachable && known.Code != 425: // FTP: no data connection, as yet
 		return r.Op.Retry.Refused
 	case known.Kind == fetch.ErrUnresolved:
-		return true // as curl has it
+		return true // as in curl
 	case client.IsHTTP(r.Locator), r.AskedProxy(r.Locator) != nil:
 		return transientStatus(known.Code)
 	case client.IsNews(r.Locator):

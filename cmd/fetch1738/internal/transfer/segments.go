@@ -8,8 +8,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// inSegments fetches a document, of which res is the answer to req, over several
-// connections. It reports false where that is not wanted or not possible.
+// inSegments fetches a document over several connections; res is the response to req.
+// It reports false if that is not requested or not possible.
 func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (done bool, err error) {
 	job := segments.Job{
 		Connections: t.Op.Ask.Segments, Request: req, Fetcher: t.ResolverFor(req.Locator),
@@ -19,11 +19,11 @@ func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch
 			expect(t, req, octets)
 		},
 	}
-	if !t.verbatim() || t.watch.Data != nil || t.Sink.Path == "" || t.Sink.File() || !job.Worth(res) {
+	if !t.Verbatim() || t.watch.Data != nil || t.Sink.Path == "" || t.Sink.File() || !job.Worth(res) {
 		return false, nil
 	}
 	if done, err = output.TakeSegments(ctx, t.Sink, job, res); done && err == nil {
-		t.Account.Replied(226) // by FTP; the sessions have heard other things since
+		t.Account.Replied(226) // of FTP; the sessions have received other replies since
 	}
 	return done, err
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 )
 
-// telnetOptions are the options of a session: what the user says, and what this
-// end is.
+// telnetOptions returns the options of a session.
 func telnetOptions(t *Transfer) *telnet.Options {
 	options := t.Op.Telnet.Options
-	options.Idle = -1 // the Console decides when it has been silent for too long
+	options.Idle = -1 // the Console has its own limit
 	if options.Binary == telnet.BinaryRefuse {
 		options.Binary = telnet.BinaryAccept // or servers strip the eighth bit
 	}
@@ -23,10 +22,10 @@ func telnetOptions(t *Transfer) *telnet.Options {
 	return &options
 }
 
-// converse has the Console lead a session to its end.
+// converse has the Console conduct a session.
 func converse(ctx context.Context, t *Transfer, res *fetch.Resource) error {
 	if t.engine.Console == nil {
-		return fetch.Fail(fetch.OpFetch, t.Locator, fetch.ErrUnsupported, errors.New("nobody is there to talk to the service"))
+		return fetch.Fail(fetch.OpFetch, t.Locator, fetch.ErrUnsupported, errors.New("an interactive session requires a terminal"))
 	}
 	return t.engine.Console.Converse(ctx, &Conversation{
 		Result: &t.Result, Session: res.Conn.(*telnet.Session), Resource: res, Input: t.input, Outgoing: t.outgoing,

@@ -12,8 +12,8 @@ import (
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
 
-// judge decides whether the answer of an HTTP server is a failure. It comes as a
-// document whatever its status.
+// judge decides whether the response of an HTTP server is a failure. Responses of any
+// status arrive as a document.
 func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 	info, ok := res.Info.(*fetchhttp.Info)
 	if !ok {
@@ -33,7 +33,7 @@ func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		e.Kind, t.retryAfter, t.crowded = fetch.ErrBusy, wait, true
 	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
 		if info.AtEnd {
-			return nil // it is there whole
+			return nil // the file is complete
 		}
 		e.Kind = fetch.ErrBadRange
 	case status >= 400 && t.Op.HTTP.Fail:
@@ -41,16 +41,16 @@ func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 			return err
 		}
 	case status/100 != 2 && resuming:
-		e.Kind, e.Err = fetch.ErrBadRange, errors.New("not appended to what is there already")
+		e.Kind, e.Err = fetch.ErrBadRange, errors.New("not appended to the existing file")
 	case status/100 == 3 && t.Op.HTTP.Location && t.Op.HTTP.MaxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
-		e.Kind, e.Err = fetch.ErrTooManyHops, errors.New("no redirect may be followed")
+		e.Kind, e.Err = fetch.ErrTooManyHops, errors.New("--max-redirs 0 forbids redirects")
 	default:
 		return nil
 	}
 	return e
 }
 
-// transientStatus reports whether an HTTP status says that it may pass.
+// transientStatus reports whether an HTTP status may be transient.
 func transientStatus(status int) bool {
 	switch status {
 	case 408, 429, 500, 502, 503, 504, 522, 524:
@@ -59,8 +59,7 @@ func transientStatus(status int) bool {
 	return false
 }
 
-// retryAfter is how long a server asks to be left alone (RFC 9110 §10.2.3); 0
-// where it does not.
+// retryAfter returns the wait that a server requests (RFC 9110 §10.2.3), or 0.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {

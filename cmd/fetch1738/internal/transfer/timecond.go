@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// conditionField is the condition as a field of a request by HTTP.
+// conditionField returns the condition as an HTTP header field.
 func conditionField(c plan.TimeCondition) (name, value string) {
 	name = "If-Modified-Since"
 	if c.Older {
@@ -22,7 +22,7 @@ func conditionField(c plan.TimeCondition) (name, value string) {
 	return name, c.When.UTC().Format(http.TimeFormat)
 }
 
-// askTime has the server asked for a document's time where -z or -R need it.
+// askTime requests a document's modification time if -z or -R needs it.
 func askTime(ctx context.Context, t *Transfer, req *fetch.Request) {
 	cond := t.Op.Ask.Time
 	if cond.When.IsZero() && !t.Op.Output.RemoteTime {
@@ -43,19 +43,18 @@ func askTime(ctx context.Context, t *Transfer, req *fetch.Request) {
 	}
 }
 
-// askGopher asks a Gopher+ server, which does not tell the time of a document
-// with it.
+// askGopher requests the time separately, as Gopher+ does not send it with the document.
 func askGopher(ctx context.Context, t *Transfer, req *fetch.Request) {
 	found, err := t.Resolver.FindAttributes(ctx, req)
 	if err != nil {
-		t.Warn("the document's time is not to be had: %v", err)
+		t.Warn("cannot get the document's modification time: %v", err)
 		return
 	}
 	t.Answer.Modified = found.ModTime
 }
 
-// unmet reports whether -z or --etag-compare does without an answer. Its head, by
-// HTTP, is wanted all the same.
+// unmet reports whether the condition of -z or --etag-compare is not met, so that the
+// body is not requested. An HTTP head is still shown.
 func unmet(t *Transfer, req *fetch.Request, res *fetch.Resource) bool {
 	if info, ok := res.Info.(*fetchhttp.Info); ok && sameETag(t, info) {
 		return true
@@ -75,13 +74,13 @@ func unmet(t *Transfer, req *fetch.Request, res *fetch.Resource) bool {
 		if info.StatusCode != http.StatusOK || ranged || cond.Met(res.ModTime) {
 			return false
 		}
-		t.Answer.Status = http.StatusNotModified // what the server should have said
+		t.Answer.Status = http.StatusNotModified // as the server should have sent
 		return true
 	}
 	return !cond.Met(t.Answer.Modified)
 }
 
-// keepsRemote reports whether -z keeps an upload from what is there already.
+// keepsRemote reports whether -z prevents an upload over an existing file.
 func keepsRemote(ctx context.Context, t *Transfer, req *fetch.Request) (bool, error) {
 	if t.Op.Ask.Time.When.IsZero() || !t.Resolver.Can(req.Locator.Scheme()).FindAttributes {
 		return false, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A Transfer is one URL and what is done about it.
+// A Transfer is the transfer of one URL.
 type Transfer struct {
 	Result
 	engine  *Engine
@@ -29,19 +29,19 @@ type Transfer struct {
 
 	watch      Watch
 	flow       flow
-	input      io.Reader      // what is said to a service; nil for what the Console has
-	left       int            // tries, after this one
-	more       bool           // transfers from the same server follow
-	retryAfter time.Duration  // what the server wants
-	came       resume.Edition // of the document whose beginning is in the sink
-	etag       string         // that the document may not have; "" for any
+	input      io.Reader      // what is sent in a session; if nil, the Console's input
+	left       int            // attempts after this one
+	more       bool           // transfers with the same server follow
+	retryAfter time.Duration  // as the server requests
+	came       resume.Edition // version of the document whose beginning is in the sink
+	etag       string         // of --etag-compare, or ""
 }
 
 func (e *Engine) newTransfer(access *client.Access, url string, place output.Place) *Transfer {
 	return &Transfer{Result: Result{Call: client.Call{Access: access}, URL: url, Out: e.Out}, engine: e, place: place}
 }
 
-// perform does a transfer that is prepared.
+// perform performs a prepared transfer.
 func (t *Transfer) perform(ctx context.Context) {
 	t.engine.wait(ctx, t.Op.Global)
 	t.Account.Begin()
@@ -59,8 +59,8 @@ func (t *Transfer) perform(ctx context.Context) {
 	t.Err = cmp.Or(t.Err, t.Heads.Finish())
 }
 
-// finishFile does what is to be done about the transfer's file once it is closed:
-// it gets the document's time, or is removed.
+// finishFile sets the time of the transfer's closed file, or removes the file after a
+// failure, as the options say.
 func finishFile(t *Transfer) error {
 	switch o := t.Op.Output; {
 	case t.Err != nil && o.RemoveOnError:
@@ -71,10 +71,10 @@ func finishFile(t *Transfer) error {
 	return nil
 }
 
-// fresh is the transfer as it was before it was performed.
+// fresh returns the transfer as it was before it was performed.
 func (t *Transfer) fresh() *Transfer {
 	if !t.portion.Rewind() {
-		_ = t.portion.Close() // nobody else could have his turn
+		_ = t.portion.Close() // else it would block the others
 	}
 	f := t.engine.newTransfer(t.Access, t.URL, t.place)
 	f.Number, f.Serial, f.Upload, f.Source, f.Malformed = t.Number, t.Serial, t.Upload, t.Source, t.Malformed
@@ -83,7 +83,7 @@ func (t *Transfer) fresh() *Transfer {
 	return f
 }
 
-// prepare reads the URL and finds out where its document goes.
+// prepare parses the URL and determines the output.
 func (t *Transfer) prepare() (err error) {
 	if t.Malformed != nil {
 		return t.Malformed
@@ -91,7 +91,7 @@ func (t *Transfer) prepare() (err error) {
 	if err := t.Read(); err != nil {
 		return err
 	}
-	if client.Secures(t.Op, t.Locator) { // so that nobody is connected to in vain
+	if client.Secures(t.Op, t.Locator) { // before a connection is made in vain
 		if _, err := t.TLS(); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (t *Transfer) prepare() (err error) {
 	return err
 }
 
-// Read reads the URL, whose scheme must be one that may be used. It sets Locator.
+// Read parses the URL and sets Locator. --proto must permit the scheme.
 func (r *Result) Read() error {
 	ref, err := r.Op.Reading.Parse(r.URL)
 	if err != nil {
@@ -118,26 +118,26 @@ func (r *Result) Read() error {
 	r.Locator = client.WithQuery(r.Op, ref.Locator)
 	r.Answer.Effective = r.Locator
 	if scheme := r.Locator.Scheme(); !r.Op.Policy.Schemes.Has(scheme) {
-		return fault.Errorf(fault.Unsupported, "the scheme %q is switched off by --proto", scheme)
+		return fault.Errorf(fault.Unsupported, "the scheme %q is disabled by --proto", scheme)
 	}
 	return nil
 }
 
-// warnOfUnused tells of wishes that mean nothing here. curl passes over them.
+// warnOfUnused warns about options that do not apply. curl ignores them silently.
 func warnOfUnused(t *Transfer) {
 	if client.IsHTTP(t.Locator) || t.AskedProxy(t.Locator) != nil || t.place.Listed != nil {
 		return
 	}
 	path, isFTP := t.Locator.(*locator.FTP)
 	if t.Op.Ask.Method != "" && !(isFTP && !t.Upload && (path.Name == "" || path.Type == 'd' || t.Op.FTP.ListOnly)) {
-		t.Warn("-X, --request is for http and for listings by ftp; it means nothing here")
+		t.Warn("-X, --request applies only to HTTP and to FTP listings; ignored")
 	}
 	if t.Op.Posted() != nil {
-		t.Warn("-d, --data is for http; nothing is sent")
+		t.Warn("-d, --data applies only to HTTP; ignored")
 	}
 }
 
-// attempts does what is to be done, more than once if need be.
+// attempts performs the transfer, with retries.
 func (t *Transfer) attempts(ctx context.Context) error {
 	warnOfUnused(t)
 	if err := openDump(t); err != nil {
@@ -157,7 +157,7 @@ func (t *Transfer) attempts(ctx context.Context) error {
 	}
 	asked := t.Locator
 	for try := range t.Op.Retry.Times + 1 {
-		t.Locator = asked // a followed link has led on from there
+		t.Locator = asked // a followed link has changed it
 		t.left, t.Tries = t.Op.Retry.Times-try, try+1
 		err := t.attempt(ctx)
 		if err == nil || turnedAway(t, err) || !again(ctx, t, try, err) {
@@ -168,7 +168,7 @@ func (t *Transfer) attempts(ctx context.Context) error {
 	return nil
 }
 
-// watched is ctx in which everything is noted, and told to who watches.
+// watched returns ctx with the hooks that record and show the transfer.
 func (t *Transfer) watched(ctx context.Context) context.Context {
 	t.Account.Uploading = t.Upload
 	ctx = t.Account.Watch(ctx, t.Op.Output.WriteOut != "")
@@ -183,7 +183,7 @@ func (t *Transfer) watched(ctx context.Context) context.Context {
 	return traced(ctx, t)
 }
 
-// traced is ctx with the trace of who watches.
+// traced returns ctx with the trace of the Watch.
 func traced(ctx context.Context, t *Transfer) context.Context {
 	if t.watch.Trace == nil {
 		return ctx
@@ -191,7 +191,7 @@ func traced(ctx context.Context, t *Transfer) context.Context {
 	return fetch.WithTrace(ctx, t.watch.Trace)
 }
 
-// attempt does it once.
+// attempt performs the transfer once.
 func (t *Transfer) attempt(ctx context.Context) (err error) {
 	t.Heads.Again()
 	ctx, end := t.limit(ctx)
@@ -219,7 +219,7 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 		if err := t.send(ctx, req); err != nil {
 			return err
 		}
-		return t.Sink.Take(strings.NewReader("")) // the file of -o, which no answer has filled
+		return t.Sink.Take(strings.NewReader("")) // creates the file of -o
 	case t.Op.Gopher.ListViews, t.Op.Ask.Head && !client.IsHTTP(req.Locator):
 		return t.attributes(ctx, req)
 	}
@@ -233,7 +233,7 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 	return err
 }
 
-// note keeps what is of interest about an answer.
+// note records facts about a response.
 func (t *Transfer) note(res *fetch.Resource) {
 	if t.AskedProxy(t.Locator) == nil {
 		t.Answer.Effective = res.Locator
@@ -255,7 +255,7 @@ func (t *Transfer) note(res *fetch.Resource) {
 	}
 }
 
-// warnOfSentOn tells of servers that have got what was to be sent to another.
+// warnOfSentOn warns about data that redirects have sent to further servers.
 func warnOfSentOn(t *Transfer, redirects []fetchhttp.Redirect, last locator.Locator) {
 	for i, r := range redirects {
 		to := last
@@ -265,12 +265,12 @@ func warnOfSentOn(t *Transfer, redirects []fetchhttp.Redirect, last locator.Loca
 		from, _ := locator.ServerOf(r.Locator)
 		there, _ := locator.ServerOf(to)
 		if r.SentOn && !t.Op.HTTP.LocationTrusted && from.HostPort != there.HostPort {
-			t.Warn("status %d: the data was sent on to another server: %s", r.StatusCode, to.Redacted())
+			t.Warn("status %d: the data was also sent to another server: %s", r.StatusCode, to.Redacted())
 		}
 	}
 }
 
-// expect tells who watches what a resource of so many octets comes to.
+// expect reports the number of bytes to transfer, of a resource of a size.
 func expect(t *Transfer, req *fetch.Request, size int64) {
 	switch {
 	case size < 0 || t.watch.Total == nil:
@@ -286,7 +286,7 @@ func expect(t *Transfer, req *fetch.Request, size int64) {
 	t.watch.Total(size)
 }
 
-// skips reports whether there is a file that stays, so that nothing is to be done.
+// skips reports whether the file exists and the transfer is to be skipped.
 func skips(t *Transfer) (skip bool, err error) {
 	if t.Upload {
 		return false, nil

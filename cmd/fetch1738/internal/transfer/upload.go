@@ -20,8 +20,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// withName is l for an upload of the named file: where l names a directory the
-// file's own name is added.
+// withName returns l for an upload of a file. If l is a directory, the name of the file
+// is added.
 func withName(l locator.Locator, file string) (locator.Locator, error) {
 	name := filepath.Base(file)
 	if stdio.IsStdin(file) {
@@ -48,7 +48,7 @@ func withName(l locator.Locator, file string) (locator.Locator, error) {
 		}
 	}
 	if missing && name == "" {
-		return nil, &fetch.Error{Op: fetch.OpParse, URL: l.Redacted(), Kind: fetch.ErrBadURL, Err: errors.New("standard input has no name to store it by; the URL must give one")}
+		return nil, &fetch.Error{Op: fetch.OpParse, URL: l.Redacted(), Kind: fetch.ErrBadURL, Err: errors.New("standard input has no file name; add one to the URL")}
 	}
 	return l, nil
 }
@@ -83,18 +83,18 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 		return goOn(ctx, t, req, body)
 	case can.Replace && !t.Op.Ask.Append:
 		_, err = t.Resolver.Replace(ctx, req, body)
-	case can.Update: // what cannot be replaced may be added to, as a newsgroup
+	case can.Update: // appending, such as to a newsgroup
 		_, err = t.Resolver.Update(ctx, req, body)
 	default:
-		err = fetch.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("nothing can be uploaded by %s", req.Locator.Scheme()))
+		err = fetch.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("%s does not support uploads", req.Locator.Scheme()))
 	}
 	return err
 }
 
-// put uploads by HTTP, whose answer is a document.
+// put uploads by HTTP. The response is a document.
 func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 	if t.Op.Ask.Resume != plan.ResumeNot {
-		return fault.New(fault.Range, errors.New("HTTP cannot go on with an upload"))
+		return fault.New(fault.Range, errors.New("cannot resume an HTTP upload"))
 	}
 	body, err := openSource(ctx, t)
 	if err != nil {
@@ -121,15 +121,15 @@ func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 	return t.store(res)
 }
 
-// sendOn uploads the source where a web server wants it that has not taken it, for
-// -L. A source that cannot be read again stays where it is: err says so.
+// sendOn uploads the source to the URL that an HTTP server redirects to, for -L. If the
+// source cannot be read again, it returns err.
 func sendOn(ctx context.Context, t *Transfer, body *source.Source, err error) error {
 	ref, ok := errors.AsType[*fetch.Referral](err)
 	if !ok || ref.Op != http.MethodPut || body.Size() < 0 || !t.Resolver.Can(ref.To.Scheme()).Replace {
 		return err
 	}
 	if !t.Op.HTTP.LocationTrusted {
-		t.Warn("the data is sent on to another server: %s", ref.To.Redacted())
+		t.Warn("the data is also sent to another server: %s", ref.To.Redacted())
 	}
 	next, err := elsewhere(t, ref)
 	if err != nil {
@@ -139,7 +139,7 @@ func sendOn(ctx context.Context, t *Transfer, body *source.Source, err error) er
 	return t.send(ctx, next)
 }
 
-// elsewhere makes the transfer one of what a web server refers to.
+// elsewhere changes the transfer to the URL that an HTTP server refers to.
 func elsewhere(t *Transfer, ref *fetch.Referral) (*fetch.Request, error) {
 	next, err := client.Request(t.Op, ref.To)
 	if err == nil {
@@ -150,7 +150,7 @@ func elsewhere(t *Transfer, ref *fetch.Referral) (*fetch.Request, error) {
 	return next, err
 }
 
-// openSource opens what is uploaded.
+// openSource opens the upload.
 func openSource(ctx context.Context, t *Transfer) (*source.Source, error) {
 	s, err := source.Open(ctx, t.Source, t.engine.In, t.outgoing, &t.Account.Moved)
 	if err == nil && t.watch.Total != nil && s.Size() >= 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// goOn uploads what is missing of the source, for -C. The server is asked how
-// much there is, before and after: what is put behind it must fit.
+// goOn uploads the rest of the source, for -C. It compares the sizes of the source and
+// of the file on the server before and after.
 func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
 	path, isFTP := req.Locator.(*locator.FTP)
 	if isFTP && (path.Type == 'a' || t.Op.FTP.Session.CRLF) {
-		return fault.New(fault.Resume, errors.New("an upload of text cannot be gone on with: it has one size here and another there"))
+		return fault.New(fault.Resume, errors.New("cannot resume an ASCII upload: line-ending conversion changes the size"))
 	}
 	present, err := sizeThere(ctx, t, req)
 	if err != nil {
@@ -29,13 +29,13 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Sou
 	whole := body.Size()
 	switch {
 	case at < 0:
-		return fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrBadRange, errors.New("the server does not tell the size of what is there"))
+		return fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrBadRange, errors.New("the server does not report the size of the existing file"))
 	case present >= 0 && at > present:
-		return fault.Errorf(fault.Resume, "there are only %d octets, not %d, to put the rest behind", present, at)
+		return fault.Errorf(fault.Resume, "the file on the server has only %d bytes; cannot resume at byte %d", present, at)
 	case whole >= 0 && at > whole:
-		return fault.Errorf(fault.Resume, "there are %d octets already, and only %d to upload", at, whole)
+		return fault.Errorf(fault.Resume, "cannot resume at byte %d: the file to upload has only %d bytes", at, whole)
 	case whole >= 0 && at == whole && present == whole && whole > 0:
-		return nil // it is there
+		return nil // it is complete
 	}
 	if err := body.Skip(at); err != nil {
 		return err
@@ -51,8 +51,8 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Sou
 	return err
 }
 
-// sizeThere is the size of what is there: 0 where there is nothing, -1 where
-// that is not told.
+// sizeThere returns the size of the file on the server: 0 if there is none, -1 if the
+// server does not report it.
 func sizeThere(ctx context.Context, t *Transfer, req *fetch.Request) (int64, error) {
 	switch found, err := t.Resolver.FindAttributes(ctx, req); {
 	case errors.Is(err, fetch.ErrNotFound):
@@ -66,12 +66,12 @@ func sizeThere(ctx context.Context, t *Transfer, req *fetch.Request) (int64, err
 	}
 }
 
-// grownTo wants what was appended to end where it should: somebody else may have
-// written to the file in the meantime.
+// grownTo fails if the file on the server does not have the expected size after the
+// upload: another client may have written to it.
 func grownTo(ctx context.Context, t *Transfer, req *fetch.Request, want int64) error {
 	size, err := sizeThere(ctx, t, req)
 	if err == nil && size >= 0 && size != want {
-		err = fault.Errorf(fault.Partial, "%s has %d octets and should have %d: it was changed in the meantime", req.Locator.Redacted(), size, want)
+		err = fault.Errorf(fault.Partial, "%s has %d bytes instead of %d: it was changed during the upload", req.Locator.Redacted(), size, want)
 	}
 	return err
 }

@@ -17,19 +17,18 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Bounds of a wildcard: the octets and the entries of the listing, and the octets of
-// the names that fit.
+// The limits of a wildcard: bytes and entries of the listing, and bytes of the matching
+// names.
 const (
 	maxListing = 256 << 20
 	maxEntries = 1 << 20
 	maxNames   = 64 << 20
 )
 
-var errLongListing = fmt.Errorf("a listing of more than %d octets or %d entries, or names of more than %d octets", maxListing, maxEntries, maxNames)
+var errLongListing = fmt.Errorf("the listing is longer than %d bytes or %d entries, or the matching names are longer than %d bytes", maxListing, maxEntries, maxNames)
 
-// expanded are the transfers that t stands for: itself, or, where its URL ends
-// in a wildcard, one for each file that fits. What fails before there is a list
-// of them is t's failure.
+// expanded returns the transfers of t: itself, or, if its URL ends in a wildcard, one
+// for each matching file. If the listing fails, t fails.
 func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		l, p := wildcardOf(t)
@@ -54,9 +53,9 @@ func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 	}
 }
 
-// wildcardOf is where a transfer's URL leads and the pattern that it ends in; nil
-// where it ends in none, or where there is no directory to look in: an HTTP
-// proxy or a gateway has none.
+// wildcardOf returns the Locator of a transfer and the pattern that it ends in. The
+// pattern is nil if there is none, or no directory to list, as with an HTTP proxy or a
+// gateway.
 func wildcardOf(t *Transfer) (locator.Locator, *wildcard.Pattern) {
 	if t.Upload || t.Malformed != nil || !wildcard.Is(t.URL) {
 		return nil, nil
@@ -72,8 +71,8 @@ func wildcardOf(t *Transfer) (locator.Locator, *wildcard.Pattern) {
 	return l, output.Pattern(l, t.URL)
 }
 
-// matches looks into the directory. Nil without an error means that t's URL is
-// meant as it is: a file has that very name.
+// matches lists the directory. It returns nil without an error if t's URL is to be used
+// literally: a file has that very name.
 func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pattern) (*wildcard.Matches, error) {
 	look := t.engine.newTransfer(t.Access, t.URL, t.place)
 	look.Looks, look.Locator, look.Sink = true, client.InDirectory(l, ""), new(output.Sink)
@@ -92,7 +91,7 @@ func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pa
 		look.left = t.Op.Retry.Times - try
 		found, err := lookUp(ctx, look, p)
 		if refusesListing(err) {
-			t.Warn("%v: taking the name as it is", err)
+			t.Warn("%v; using the name literally", err)
 			return nil, nil
 		}
 		if err == nil || !again(ctx, look, try, err) {
@@ -101,15 +100,15 @@ func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pa
 	}
 }
 
-// refusesListing reports whether a server lets nobody list the directory, so that
-// names have to be known.
+// refusesListing reports whether the server does not permit the listing, so that
+// names cannot be found.
 func refusesListing(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
 	return ok && known.Code >= 500 && (known.Op == fetch.OpLIST || known.Op == fetch.OpNLST || known.Op == fetch.OpMLSD)
 }
 
-// finds reports whether there is a file of that name in the directory. A "?" is as
-// often part of a name as a wildcard, so it is asked for before all names are.
+// finds reports whether the directory has a file of that name. A "?" is often part of a
+// name, so the file is looked up before the directory is listed.
 func finds(ctx context.Context, t *Transfer, name string) bool {
 	l := client.InDirectory(t.Locator, name)
 	ctx, end := t.limit(ctx)
@@ -145,8 +144,8 @@ func lookUp(ctx context.Context, t *Transfer, p *wildcard.Pattern) (found *wildc
 	return choose(t, res, p)
 }
 
-// boundedListing is ctx, which ends when more octets come than a listing has: the
-// lines of one that are none are seen by nobody else.
+// boundedListing returns ctx, which ends when a listing exceeds maxListing. This also
+// counts lines that yield no entry.
 func boundedListing(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var octets atomic.Int64
@@ -157,8 +156,8 @@ func boundedListing(ctx context.Context) (context.Context, context.CancelCauseFu
 	}}), stop
 }
 
-// choose reads a listing for what fits. There is nothing, and no error, when an
-// entry has the very name that the pattern has.
+// choose returns the matching entries of a listing. It returns nil without an error if
+// an entry has the very name of the pattern.
 func choose(t *Transfer, res *fetch.Resource, p *wildcard.Pattern) (*wildcard.Matches, error) {
 	found := &wildcard.Matches{Pattern: p}
 	exact := false
@@ -182,11 +181,11 @@ func choose(t *Transfer, res *fetch.Resource, p *wildcard.Pattern) (*wildcard.Ma
 			exact = true
 		case !ok:
 		case item.Kind != fetch.KindDocument:
-			t.Warn("%s is a directory: passed over", item.Name)
+			t.Warn("skipping %s: it is a directory", item.Name)
 		case listing.Field(&item, fetch.HeaderLink) != nil:
-			t.Warn("%s is a symbolic link: passed over", item.Name)
+			t.Warn("skipping %s: it is a symbolic link", item.Name)
 		case listing.Field(&item, fetch.HeaderSpecial) != nil:
-			t.Warn("%s is no regular file: passed over", item.Name)
+			t.Warn("skipping %s: it is not a regular file", item.Name)
 		default:
 			found.Add(item.Name)
 		}
@@ -200,7 +199,7 @@ func choose(t *Transfer, res *fetch.Resource, p *wildcard.Pattern) (*wildcard.Ma
 	return found, nil
 }
 
-// fitting is the transfer of one file that fits. No two write to the same file.
+// fitting returns the transfer of one matching file. No two write to the same file.
 func fitting(t *Transfer, l locator.Locator, m wildcard.Match, names *output.Names) *Transfer {
 	place := t.place
 	place.Listed = &m
@@ -208,7 +207,7 @@ func fitting(t *Transfer, l locator.Locator, m wildcard.Match, names *output.Nam
 	one.Number = t.Number
 	if name, free := names.Take(m); !free {
 		one.Locator = l
-		one.Malformed = fault.Errorf(fault.Write, "%s: another file of this listing goes to %s", client.InDirectory(l, m.Name).Redacted(), name)
+		one.Malformed = fault.Errorf(fault.Write, "%s: another file of this listing is written to %s", client.InDirectory(l, m.Name).Redacted(), name)
 	}
 	return one
 }

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// A Match is a name that fits a Pattern.
+// A Match is a name that matches a Pattern.
 type Match struct {
-	Name   string   // of the server's making
-	Values []string // what "*", "?" and "[...]" are in it
+	Name   string   // from the server
+	Values []string // what "*", "?" and "[...]" match
 }
 
-// Matches are the names that fit a Pattern. There may be a million, so they are kept
-// in few chunks, and what else there is to a Match is made when it is its turn.
+// Matches are the names that match a Pattern. There may be a million, so they are stored
+// in a few chunks, and the Values are computed on demand.
 type Matches struct {
 	Pattern *Pattern
 	Count   int
 	chunks  []*strings.Builder
 }
 
-// A chunk has so many octets. A "/" ends each name, as no name has one.
+// chunkSize is in bytes. A "/" ends each name, as no name contains one.
 const chunkSize = 64 << 10
 
-// Add adds a name that fits.
+// Add adds a matching name.
 func (m *Matches) Add(name string) {
 	last := len(m.chunks) - 1
 	if last < 0 || m.chunks[last].Cap()-m.chunks[last].Len() <= len(name) {
@@ -36,7 +36,7 @@ func (m *Matches) Add(name string) {
 	m.chunks[last].WriteByte('/')
 }
 
-// All are the Matches, in the order of Add.
+// All returns the Matches, in the order of Add.
 func (m *Matches) All() iter.Seq[Match] {
 	return func(yield func(Match) bool) {
 		for _, chunk := range m.chunks {

@@ -1,5 +1,5 @@
-// Package wildcard compares names with patterns of the shell's kind that stand in
-// URLs, where what is encoded means itself.
+// Package wildcard matches names with shell patterns in URLs, in which encoded characters
+// are literal.
 package wildcard
 
 import (
@@ -8,25 +8,25 @@ import (
 	"unicode/utf8"
 )
 
-// A Pattern is the last segment of a URL's path with "*", "?" and "[...]" in it,
-// to be compared with the names in a directory. It is safe for concurrent use.
+// A Pattern is the last segment of a URL's path with "*", "?" and "[...]", for matching
+// the names in a directory. It is safe for concurrent use.
 type Pattern struct {
-	// Name is what the segment is when nothing in it is special, decoded.
+	// Name is the decoded segment, with all characters taken literally.
 	Name string
 
-	runs   [][]element // what stands before, between and after the stars
-	values int         // special pieces
-	octets bool        // the segment is no UTF-8: octets are compared, not characters
+	runs   [][]element // before, between and after the stars
+	values int         // number of special pieces
+	octets bool        // the segment is not UTF-8: match bytes, not characters
 }
 
-// An element fits one character of a name.
+// An element matches one character of a name.
 type element struct {
-	set     []span // of characters; nil is any
+	set     []span // of characters; nil means any
 	negated bool
-	special bool // not a character of the segment itself
+	special bool // not a literal character
 }
 
-// A span is the characters from first to last.
+// A span is the range of characters from first to last.
 type span struct{ first, last rune }
 
 func (e *element) fits(r rune) bool {
@@ -41,12 +41,12 @@ func (e *element) fits(r rune) bool {
 	return e.negated
 }
 
-// Is reports whether text may be a pattern: a quick look before [Parse].
+// Is reports whether text may be a pattern: a quick check before [Parse].
 func Is(text string) bool { return strings.ContainsAny(text, "*?[") }
 
-// Parse reads a segment as it stands in a URL. It is taken apart before
-// it is decoded, so that %2A, %3F and %5B stand for themselves; so does a "["
-// without its "]". It is nil for a segment that has nothing special in it.
+// Parse parses a segment of a URL. It is split before it is decoded, so that %2A, %3F and
+// %5B are literal, and so is a "[" without a "]". Parse returns nil for a segment without
+// special characters.
 func Parse(segment string) *Pattern {
 	p := &Pattern{Name: decoded(segment)}
 	p.octets = !utf8.ValidString(p.Name)
@@ -78,7 +78,7 @@ func Parse(segment string) *Pattern {
 			}
 			set, ok := p.spans(inside)
 			if !ok {
-				return nil // a set such as [z-a] is none
+				return nil // [z-a] is not a set
 			}
 			run = append(run, element{set: set, negated: negated, special: true})
 			p.values++
@@ -93,7 +93,7 @@ func Parse(segment string) *Pattern {
 	return p
 }
 
-// characters are those of s that are compared: its octets where p compares octets.
+// characters returns the characters of s, or its bytes if p matches bytes.
 func (p *Pattern) characters(s string) []rune {
 	if !p.octets {
 		return []rune(s)
@@ -105,8 +105,8 @@ func (p *Pattern) characters(s string) []rune {
 	return octets
 }
 
-// class finds the inside of a set of characters, "[a-z]" or "[!a-z]", and tells
-// the length of the whole; 0 for what is none.
+// class returns the inside of a set of characters, "[a-z]" or "[!a-z]", and the length of
+// the whole, or 0 if text does not start with a set.
 func class(text string) (inside string, negated bool, n int) {
 	inside = text[1:]
 	negated = inside != "" && (inside[0] == '!' || inside[0] == '^')
@@ -122,8 +122,8 @@ func class(text string) (inside string, negated bool, n int) {
 	return inside[:end], negated, len(text) - len(inside) + end + 1
 }
 
-// spans reads the inside of a set. It reports false for a range that ends before
-// it begins.
+// spans parses the inside of a set. It reports false for a range that ends before it
+// begins.
 func (p *Pattern) spans(inside string) ([]span, bool) {
 	characters := p.characters(decoded(encodedHyphen.Replace(inside)))
 	plain := func(r rune) rune {
@@ -147,14 +147,13 @@ func (p *Pattern) spans(inside string) ([]span, bool) {
 	return set, true
 }
 
-// An encoded "-" is one of the characters and makes no range of them. Of those
-// that a URL can have, NUL is not one.
+// hyphen replaces an encoded "-", which is literal and does not form a range. A URL cannot
+// contain NUL.
 const hyphen = '\x00'
 
 var encodedHyphen = strings.NewReplacer("%2D", string(hyphen), "%2d", string(hyphen))
 
-// decoded is a part of a URL without its encoding. A "%" that encodes nothing
-// stands for itself.
+// decoded decodes a part of a URL. A "%" that encodes nothing is literal.
 func decoded(s string) string {
 	if plain, err := url.PathUnescape(s); err == nil {
 		return plain
@@ -171,8 +170,8 @@ func decoded(s string) string {
 	return b.String()
 }
 
-// Match gives what each special piece stands for in a name that fits, in order.
-// A star stands for as much as it can, the first before the others. The time is
+// Match reports whether a name matches, and returns what each special piece matches, in
+// order. A star matches as much as it can, the first one before the others. The time is
 // at most that of comparing the pattern at each character of the name.
 func (p *Pattern) Match(name string) ([]string, bool) {
 	first, last := p.runs[0], len(p.runs)-1
@@ -180,8 +179,8 @@ func (p *Pattern) Match(name string) ([]string, bool) {
 	if !ok || last == 0 && start < len(name) {
 		return nil, false
 	}
-	// Each run is put as far to the end as those behind it let it, which makes
-	// the stars before it long.
+	// Each run is matched as far to the end as the runs after it permit, so that the
+	// stars before it are long.
 	starts := make([]int, len(p.runs))
 	end := len(name)
 	for i := last; i > 0; i-- {
@@ -200,8 +199,7 @@ func (p *Pattern) Match(name string) ([]string, bool) {
 	return p.pieces(name, starts), true
 }
 
-// pieces is what the special pieces stand for in a name in which each run begins
-// where starts tells.
+// pieces returns what the special pieces match in a name whose runs begin at starts.
 func (p *Pattern) pieces(name string, starts []int) []string {
 	values := make([]string, 0, p.values)
 	at := 0
@@ -221,7 +219,7 @@ func (p *Pattern) pieces(name string, starts []int) []string {
 	return values
 }
 
-// after compares the beginning of a name and tells where the rest begins.
+// after matches the beginning of a name and returns where the rest begins.
 func (p *Pattern) after(run []element, name string) (int, bool) {
 	at := 0
 	for _, e := range run {
@@ -237,7 +235,7 @@ func (p *Pattern) after(run []element, name string) (int, bool) {
 	return at, true
 }
 
-// before compares the end of a name and tells where it begins.
+// before matches the end of a name and returns where it begins.
 func (p *Pattern) before(run []element, name string) (int, bool) {
 	at := len(name)
 	for i := len(run) - 1; i >= 0; i-- {
@@ -254,10 +252,10 @@ func (p *Pattern) before(run []element, name string) (int, bool) {
 	return at, true
 }
 
-// invalid is an octet that is no part of a character.
+// invalid is a byte that is not part of a character.
 const invalid rune = -1
 
-// character is the first one of a name and its width in octets.
+// character returns the first character of a name and its width in bytes.
 func (p *Pattern) character(name string) (rune, int) {
 	if p.octets {
 		return rune(name[0]), 1
@@ -269,7 +267,7 @@ func (p *Pattern) character(name string) (rune, int) {
 	return r, width
 }
 
-// lastWidth is the width of the last character of a name.
+// lastWidth returns the width of the last character of a name.
 func (p *Pattern) lastWidth(name string) int {
 	if p.octets {
 		return 1

@@ -10,34 +10,34 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// maxComplaint is the maximum length of an error message in place of a response.
-const maxComplaint = 4 << 10
+// maxErrorText is the maximum length of an error message in place of a response.
+const maxErrorText = 4 << 10
 
-// complaint reports whether the whole response is a server's error message, and returns its text.
+// errorText reports whether the whole response is a server's error message, and returns its text.
 // It reads as much as it needs for that. Gopher has no other way to say that something does not
 // exist.
-func (s *source) complaint(asMenu bool) (text string, is bool) {
+func (s *source) errorText(asMenu bool) (text string, is bool) {
 	for {
 		text, v := judge(s.head, s.err == io.EOF, asMenu)
 		switch {
-		case v == complains:
+		case v == isError:
 			return text, true
-		case v == answers, s.err != nil, len(s.head) >= maxComplaint:
+		case v == isAnswer, s.err != nil, len(s.head) >= maxErrorText:
 			return "", false
 		}
 		s.fill()
 	}
 }
 
-var errForeign = errors.New("not a gopher server")
+var errNotServer = errors.New("not a gopher server")
 
 // portGopher is the port on which servers of other protocols are not expected.
 var portGopher = locator.DefaultPort("gopher")
 
-// foreign returns the first line of the response if it is that of an HTTP, SSH, FTP or mail server,
-// else nil. For a menu, it also recognizes news and mailbox servers; other texts may well begin
-// like their responses.
-func (s *source) foreign(isMenu bool) []byte {
+// otherProtocol returns the first line of the response if it is that of an HTTP, SSH, FTP or mail
+// server, else nil. For a menu, it also recognizes news and mailbox servers; other texts may well
+// begin like their responses.
+func (s *source) otherProtocol(isMenu bool) []byte {
 	end := bytes.IndexByte(s.head, '\n') + 1
 	if end == 0 || bytes.IndexByte(s.head[:end], '\t') >= 0 {
 		return nil
@@ -55,8 +55,8 @@ type verdict uint8
 
 const (
 	undecided verdict = iota
-	answers
-	complains
+	isAnswer
+	isError
 )
 
 // judge examines the beginning of a response, or all of it if ended.
@@ -69,7 +69,7 @@ func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 		if len(head) == 0 && !ended {
 			return "", undecided
 		}
-		return "", answers
+		return "", isAnswer
 	}
 	end := bytes.IndexByte(head, '\n') + 1
 	if end == 0 {
@@ -79,8 +79,8 @@ func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 		end = len(head)
 	}
 	first := menu.Parse(head[:end])
-	if placeholder := nowhere(&first); !placeholder && (first.Type != menu.Error || !asMenu) {
-		return "", answers
+	if placeholder := hasPlaceholder(&first); !placeholder && (first.Type != menu.Error || !asMenu) {
+		return "", isAnswer
 	}
 	rest := head[end:]
 	if asMenu {
@@ -88,11 +88,11 @@ func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 	}
 	switch {
 	case len(bytes.Trim(bytes.TrimPrefix(rest, []byte(".")), "\r\n")) > 0:
-		return "", answers
+		return "", isAnswer
 	case !ended:
 		return "", undecided
 	}
-	return string(first.Display), complains
+	return string(first.Display), isError
 }
 
 // judgeMenu looks for links below the first line of a menu.
@@ -105,21 +105,21 @@ func judgeMenu(rest []byte, ended bool) verdict {
 		}
 		switch line := bytes.TrimRight(rest[:end], "\r\n"); {
 		case string(line) == "." && whole:
-			return complains
+			return isError
 		case string(line) == "." || len(line) == 0 || line[0] == menu.Info || line[0] == menu.Error:
 		default:
-			return answers
+			return isAnswer
 		}
 		rest = rest[end:]
 	}
 	if ended {
-		return complains
+		return isError
 	}
 	return undecided
 }
 
-// nowhere reports whether a line has a placeholder for a server. Servers put such placeholders in
-// error messages, some of them one field too early.
-func nowhere(l *menu.Line) bool {
-	return menu.Nowhere(l.Host) || menu.Nowhere(l.Selector) || l.Type == menu.Error && string(l.Selector) == "Err"
+// hasPlaceholder reports whether a line has a placeholder instead of a server. Servers put such
+// placeholders in error messages, some of them one field too early.
+func hasPlaceholder(l *menu.Line) bool {
+	return menu.IsPlaceholder(l.Host) || menu.IsPlaceholder(l.Selector) || l.Type == menu.Error && string(l.Selector) == "Err"
 }
