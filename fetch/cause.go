@@ -122,8 +122,8 @@ func plainText(err error, kind ErrorKind) (string, bool) {
 	return "", false
 }
 
-// operationText says which address could not be reached. Of connections that stand
-// the address is known.
+// operationText says which address could not be reached. The address of an
+// established connection is known.
 func operationText(err *net.OpError, kind ErrorKind) string {
 	switch err.Op {
 	case "dial", "read", "write", "readfrom", "writeto", "sendto":
@@ -148,7 +148,7 @@ func operationText(err *net.OpError, kind ErrorKind) string {
 	return err.Addr.String() + ": " + cause
 }
 
-// lookupText says which name has no address.
+// lookupText returns the text of a failed lookup, with the name.
 func lookupText(err *net.DNSError, kind ErrorKind) string {
 	server := strings.TrimSpace("name server " + err.Server)
 	switch {
@@ -159,6 +159,6 @@ func lookupText(err *net.DNSError, kind ErrorKind) string {
 	case err.IsTimeout:
 		return err.Name + ": " + server + " does not answer"
 	}
-	cause := err.Err[strings.LastIndex(err.Err, ": ")+1:] // of the text of a *net.OpError
+	cause := err.Err[strings.LastIndex(err.Err, ": ")+1:] // the last part of the text of a *net.OpError
 	return err.Name + ": " + server + ": " + strings.TrimSpace(cause)
 }

@@ -9,8 +9,8 @@ func Equal(a, b Locator) bool {
 	return a.equal(b)
 }
 
-// both reports whether b is a *T too, and both are nil or equal.
-func both[T any](a *T, b Locator, equal func(a, b *T) bool) bool {
+// equalAs reports whether b is a *T too, and both are nil or equal.
+func equalAs[T any](a *T, b Locator, equal func(a, b *T) bool) bool {
 	c, ok := any(b).(*T)
 	return ok && (a == c || a != nil && c != nil && equal(a, c))
 }

@@ -39,7 +39,7 @@ func (l *File) server() (Server, bool) { return Server{HostPort: HostPort{Host: 
 func (*File) withLogin(*Login) Locator { return nil }
 
 func (l *File) equal(b Locator) bool {
-	return both(l, b, func(a, b *File) bool { return a.Host == b.Host && slices.Equal(a.Segments, b.Segments) })
+	return equalAs(l, b, func(a, b *File) bool { return a.Host == b.Host && slices.Equal(a.Segments, b.Segments) })
 }
 
 func (l *File) check(c *octetCheck) {

@@ -58,7 +58,7 @@ func (l *FTP) withLogin(login *Login) Locator {
 }
 
 func (l *FTP) equal(b Locator) bool {
-	return both(l, b, func(a, b *FTP) bool {
+	return equalAs(l, b, func(a, b *FTP) bool {
 		return equalServers(a.Server, b.Server) && slices.Equal(a.CWD, b.CWD) &&
 			a.Name == b.Name && a.Type == b.Type && a.HasPath == b.HasPath && a.Secure == b.Secure
 	})

@@ -62,7 +62,7 @@ func (l *Gopher) fields() uint8 {
 // Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *Gopher) Redacted() string { return l.String() }
 
-func (l *Gopher) equal(b Locator) bool { return both(l, b, identical) }
+func (l *Gopher) equal(b Locator) bool { return equalAs(l, b, identical) }
 
 func (l *Gopher) check(c *octetCheck) {
 	c.component("type", string([]byte{l.Type}), fieldEnd)

@@ -48,7 +48,7 @@ func (l *HTTP) withLogin(login *Login) Locator {
 }
 
 func (l *HTTP) equal(b Locator) bool {
-	return both(l, b, func(a, b *HTTP) bool {
+	return equalAs(l, b, func(a, b *HTTP) bool {
 		return equalServers(a.Server, b.Server) && a.Path == b.Path && a.Search == b.Search &&
 			a.HasPath == b.HasPath && a.HasSearch == b.HasSearch && a.Secure == b.Secure
 	})

@@ -53,7 +53,7 @@ func (*Mailto) server() (s Server, ok bool) { return }
 func (*Mailto) withLogin(*Login) Locator { return nil }
 
 func (l *Mailto) equal(b Locator) bool {
-	return both(l, b, func(a, b *Mailto) bool { return a.Address == b.Address && slices.Equal(a.Headers, b.Headers) })
+	return equalAs(l, b, func(a, b *Mailto) bool { return a.Address == b.Address && slices.Equal(a.Headers, b.Headers) })
 }
 
 func (l *Mailto) check(c *octetCheck) {

@@ -57,7 +57,7 @@ func (l *News) Redacted() string { return l.String() }
 // server returns the server of an snews URL that has one.
 func (l *News) server() (Server, bool) { return Server{HostPort: l.HostPort}, l.Host != "" }
 
-func (l *News) equal(b Locator) bool { return both(l, b, identical) }
+func (l *News) equal(b Locator) bool { return equalAs(l, b, identical) }
 
 func (l *News) check(c *octetCheck) {
 	c.component("group", l.Group, groupEnd)

@@ -30,7 +30,7 @@ func (l *NNTP) String() string {
 // Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *NNTP) Redacted() string { return l.String() }
 
-func (l *NNTP) equal(b Locator) bool { return both(l, b, identical) }
+func (l *NNTP) equal(b Locator) bool { return equalAs(l, b, identical) }
 
 func (l *NNTP) check(c *octetCheck) {
 	c.component("group", l.Group, groupEnd)

@@ -52,7 +52,7 @@ func (l *Opaque) split() (s Server, path string, ok bool) {
 	return s, p.s[p.i:], p.bad.msg == ""
 }
 
-func (l *Opaque) equal(b Locator) bool { return both(l, b, identical) }
+func (l *Opaque) equal(b Locator) bool { return equalAs(l, b, identical) }
 
 // check implements [Locator]. Rest is encoded; the Fetcher that decodes it must check it.
 func (*Opaque) check(*octetCheck) {}

@@ -176,7 +176,7 @@ func (p *parser) plain(c class) bool {
 
 // more reports whether an escape or a tolerated octet comes next.
 func (p *parser) more(loose class) bool {
-	return p.i < len(p.s) && (isEscape(p.s[p.i:]) || p.tolerates(p.s[p.i], loose))
+	return p.i < len(p.s) && (isEscape(p.s[p.i:]) || p.toleratesOctet(p.s[p.i], loose))
 }
 
 // octet moves past an escape or an octet, and returns the decoded octet.
@@ -189,8 +189,8 @@ func (p *parser) octet() byte {
 	return p.s[p.i-1]
 }
 
-// tolerates reports whether an octet that the grammar refuses is tolerated, and records the departure.
-func (p *parser) tolerates(octet byte, loose class) bool {
+// toleratesOctet reports whether an octet that the grammar refuses is tolerated, and records the departure.
+func (p *parser) toleratesOctet(octet byte, loose class) bool {
 	var t Tolerance
 	switch {
 	case p.tol == 0:

@@ -39,7 +39,7 @@ func (l *Prospero) String() string {
 func (l *Prospero) Redacted() string { return l.String() }
 
 func (l *Prospero) equal(b Locator) bool {
-	return both(l, b, func(a, b *Prospero) bool {
+	return equalAs(l, b, func(a, b *Prospero) bool {
 		return a.HostPort == b.HostPort && a.HSOName == b.HSOName && slices.Equal(a.Fields, b.Fields)
 	})
 }

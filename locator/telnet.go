@@ -33,7 +33,7 @@ func (l *Telnet) withLogin(login *Login) Locator {
 }
 
 func (l *Telnet) equal(b Locator) bool {
-	return both(l, b, func(a, b *Telnet) bool { return equalServers(a.Server, b.Server) && a.Slash == b.Slash })
+	return equalAs(l, b, func(a, b *Telnet) bool { return equalServers(a.Server, b.Server) && a.Slash == b.Slash })
 }
 
 func (l *Telnet) check(c *octetCheck) { c.login(l.Login, lineEnds+"\xff") }

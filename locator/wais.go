@@ -44,7 +44,7 @@ func (l *WAIS) String() string {
 // Redacted implements [Locator]. It is String, because the URL has no password.
 func (l *WAIS) Redacted() string { return l.String() }
 
-func (l *WAIS) equal(b Locator) bool { return both(l, b, identical) }
+func (l *WAIS) equal(b Locator) bool { return equalAs(l, b, identical) }
 
 func (l *WAIS) check(c *octetCheck) { c.component("database", l.Database, lineEnds) }
 
