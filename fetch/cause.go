@@ -60,8 +60,11 @@ func causeText(err error, kind ErrorKind) string {
 		}
 		return text
 	}
-	return withPlainCauses(err.Error(), err, kind)
+	return withoutHTTP.Replace(withPlainCauses(err.Error(), err, kind))
 }
+
+// withoutHTTP removes the name of a package from the texts of its errors.
+var withoutHTTP = strings.NewReplacer("net/http: HTTP/1.x transport connection broken: ", "", "net/http: ", "")
 
 // withPlainCauses returns text, which is that of err, with the text of the standard
 // library's errors that err wraps replaced by what they mean. An [Error] has no such
@@ -126,7 +129,12 @@ func plainText(err error, kind ErrorKind) (string, bool) {
 // established connection is known.
 func operationText(err *net.OpError, kind ErrorKind) string {
 	switch err.Op {
-	case "dial", "read", "write", "readfrom", "writeto", "sendto":
+	case "dial", "read", "write", "readfrom", "writeto", "sendto", "route":
+	case "socks connect":
+		if err.Err == io.EOF {
+			return "closed by the proxy"
+		}
+		return causeText(err.Err, kind)
 	case "remote error":
 		return "TLS alert from the server: " + strings.TrimPrefix(err.Err.Error(), "tls: ")
 	default:

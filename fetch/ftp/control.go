@@ -3,6 +3,7 @@ package ftp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -327,7 +328,7 @@ func (c *control) accept(r talk.Reply) (string, error) {
 	case class == 2 && completion[c.verb] != "":
 		return completion[c.verb], nil
 	}
-	return "", &fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", c.verb)}
+	return "", &fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: errors.New(talk.Unexpected(c.verb))}
 }
 
 // completion holds the only code that the library accepts as success.
@@ -363,7 +364,7 @@ func (c *control) poll() error {
 	case r.Class() == 1:
 		return nil
 	case r.Class() == 3:
-		return talk.Violation(r.Text, "unexpected reply to "+string(c.verb))
+		return talk.Violation(r.Text, talk.Unexpected(c.verb))
 	}
 	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.Code, Reply: r.Text}
 }

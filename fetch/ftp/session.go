@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -372,7 +371,7 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 
 // refused returns the error for an unexpected or negative reply to a command.
 func (s *session) refused(r talk.Reply) error {
-	err := error(&fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: fmt.Errorf("unexpected reply to %s", s.ctl.verb)})
+	err := error(&fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: errors.New(talk.Unexpected(s.ctl.verb))})
 	if r.Class() >= 4 {
 		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}
 	}

@@ -262,7 +262,7 @@ func (s *session) refuse(verb fetch.Op, r talk.Reply) error {
 // unexpected returns the error for a reply that does not fit the command. The session is unusable
 // afterwards, because later replies may be out of step too.
 func (s *session) unexpected(verb fetch.Op, r talk.Reply) error {
-	return s.failed(verb, s.Fail(talk.Violation(fmt.Sprint(r.Code, " ", r.Text), "unexpected reply to "+string(verb))))
+	return s.failed(verb, s.Fail(talk.Violation(fmt.Sprint(r.Code, " ", r.Text), talk.Unexpected(verb))))
 }
 
 // passCommand is the command whose argument is a password.

@@ -24,6 +24,15 @@ func (r Reply) Class() int { return r.Code / 100 }
 // ErrClosed is returned if the connection ended when a reply was expected.
 var ErrClosed = &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: errors.New("the server closed the connection")}
 
+// Unexpected returns the text for an unexpected reply to a command. fetch.OpConnect means
+// the greeting.
+func Unexpected(verb fetch.Op) string {
+	if verb == fetch.OpConnect {
+		return "unexpected greeting"
+	}
+	return "unexpected reply to " + string(verb)
+}
+
 // Violation returns an error for a breach of the protocol. text is what the server sent.
 func Violation(text, what string) error {
 	return &fetch.Error{Kind: fetch.ErrProtocol, Reply: text, Err: errors.New(what)}
