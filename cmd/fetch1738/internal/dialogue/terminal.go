@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -38,7 +39,7 @@ func (d *dialogue) sit(ctx context.Context) error {
 
 	listen := d.Sink.Take
 	if out, ok := d.screen(); ok {
-		screen := term.NewScreen(out)
+		screen := term.NewScreen(held{out, &k.prompt})
 		defer func() { _ = screen.Reset() }()
 		listen = func(r io.Reader) error {
 			_, err := io.Copy(screen, r)
@@ -63,19 +64,35 @@ func (d *dialogue) screen() (io.Writer, bool) {
 	return d.console.Out, true
 }
 
+// A held writer waits while the command prompt is open, so that what the server sends does not
+// mix with the command.
+type held struct {
+	w      io.Writer
+	prompt *sync.Mutex
+}
+
+// Write implements io.Writer.
+func (h held) Write(p []byte) (int, error) {
+	h.prompt.Lock()
+	defer h.prompt.Unlock()
+	return h.w.Write(p)
+}
+
 // A keyboard is the input of a user. While the server echoes, each key is sent at
 // once. Otherwise lines are edited and echoed here.
 type keyboard struct {
 	d       *dialogue
 	local   io.Writer // the terminal
 	line    []byte
-	command bool // the input is a command for this program
+	command bool       // the input is a command for this program
+	prompt  sync.Mutex // locked while command is set
 	afterCR bool
 }
 
 // read sends keys until the user quits. It then reports true.
 func (k *keyboard) read(ctx context.Context, terminal *term.Raw) (done bool, err error) {
 	defer context.AfterFunc(ctx, func() { terminal.Interrupt() })()
+	defer k.closePrompt()
 	buf := make([]byte, 1024)
 	wide, high := terminal.Size()
 	for {
@@ -111,6 +128,7 @@ func (k *keyboard) press(key byte) (quit bool, err error) {
 			return k.obey(line)
 		}
 	case key == escapeKey:
+		k.prompt.Lock()
 		k.command, k.line = true, nil
 		k.show("\r\ntelnet> ")
 	case k.d.s.Echoes():
@@ -166,7 +184,7 @@ func (k *keyboard) edit(key byte) (line string, whole bool) {
 
 // obey executes a command for this program.
 func (k *keyboard) obey(line string) (quit bool, err error) {
-	k.command = false
+	defer k.closePrompt()
 	switch line {
 	case "":
 	case "q", "quit", "close":
@@ -179,6 +197,14 @@ func (k *keyboard) obey(line string) (quit bool, err error) {
 		k.say("quit    end the session\r\nstatus  show the connection\r\nescape  send ^]\r\nAn empty line returns to the session.")
 	}
 	return false, nil
+}
+
+// closePrompt returns to the session.
+func (k *keyboard) closePrompt() {
+	if k.command {
+		k.command = false
+		k.prompt.Unlock()
+	}
 }
 
 func (k *keyboard) status() {
