@@ -39,9 +39,9 @@ func TestIdentities(t *testing.T) {
 		"rather than a key": {File: cert},
 		"--pass gives":      {File: cert, KeyFile: file("client.aes256")},
 		"wrong":             {File: cert, KeyFile: file("client.aes256"), Password: "canary"},
-		"not by AES-CBC":    {File: cert, KeyFile: file("client.des3"), Password: "secret"},
-		"not by PBKDF2":     {File: cert, KeyFile: file("client.scrypt"), Password: "secret"},
-		"cannot be decrypt": {File: cert, KeyFile: file("client.old"), Password: "canary"},
+		"only AES-CBC":      {File: cert, KeyFile: file("client.des3"), Password: "secret"},
+		"only PBKDF2":       {File: cert, KeyFile: file("client.scrypt"), Password: "secret"},
+		"cannot decrypt":    {File: cert, KeyFile: file("client.old"), Password: "canary"},
 		"find any PEM data": {File: file("client.crt.der"), KeyFile: file("client.key")},
 	} {
 		if got, err := loadIdentity(&i); err == nil || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "canary") {

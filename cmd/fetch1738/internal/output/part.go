@@ -46,7 +46,7 @@ func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Res
 }
 
 // PartPath returns the path of the file of --segments, or "".
-func (s *Sink) PartPath() string {
+func PartPath(s *Sink) string {
 	if s.part == nil || !s.part.Exists() {
 		return ""
 	}

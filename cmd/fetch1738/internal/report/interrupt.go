@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/locator"
@@ -20,8 +21,8 @@ func sayKept(t *told) {
 		if how := resumption(t); how != "" && t.Account.Moved.Load() > 0 {
 			text = fmt.Sprintf("part of %s was sent; %s", t.Source, how)
 		}
-	case t.Sink.PartPath() != "" && t.Account.Moved.Load() > 0:
-		text = fmt.Sprintf("the parts received are kept in %s; %s", t.Sink.PartPath(), sameCommand)
+	case output.PartPath(t.Sink) != "" && t.Account.Moved.Load() > 0:
+		text = fmt.Sprintf("the parts received are kept in %s; %s", output.PartPath(t.Sink), sameCommand)
 	case t.Sink.File() && t.Sink.Count > 0:
 		text = fmt.Sprintf("%d bytes are kept in %s", t.Sink.Size(), t.Sink.Path)
 		if how := resumption(t); how != "" {
