@@ -164,7 +164,7 @@ func TestReferralOfUpload(t *testing.T) {
 	defer r.Close()
 	var ref *fetch.Referral
 	_, err := r.Put(t.Context(), web.URL+"/307", io.MultiReader(strings.NewReader("mine")))
-	if !errors.Is(err, fetch.ErrMoved) || !errors.As(err, &ref) || ref.Op != "PUT" || !strings.HasSuffix(err.Error(), "(not done; the server wants the PUT at ftp://h/x)") {
+	if !errors.Is(err, fetch.ErrMoved) || !errors.As(err, &ref) || ref.Op != "PUT" || !strings.HasSuffix(err.Error(), "(PUT not performed; the server requests it at ftp://h/x)") {
 		t.Errorf("Replace: %v", err)
 	}
 	if _, err := r.Post(t.Context(), web.URL+"/307", strings.NewReader("mine")); !errors.Is(err, fetch.ErrMoved) {
