@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -137,9 +138,15 @@ func checkGoroutines(t *testing.T, virtual bool) {
 // notOurs marks the stacks of goroutines that no test starts.
 var notOurs = [...]string{"\ncreated by testing.", "\nruntime.runCleanups(", "\nruntime.runFinalizers("}
 
-// goroutines returns the stacks of all other goroutines by their number. It leaves out those of
-// the testing package and the runtime's own. The latter show while they run a cleanup or a
-// finalizer, such as that of a pipe that package net no longer needs.
+// bubble matches the bubble of package synctest in the first line of a stack.
+var bubble = regexp.MustCompile(`synctest bubble \d+`)
+
+// goroutines returns the stacks of all other goroutines by their number; in a bubble of package
+// synctest, of those in the same bubble. While a fake clock runs, no real time passes, and a timer of
+// an earlier test that has just fired would count as a goroutine that never ends.
+//
+// It leaves out the goroutines of the testing package and the runtime's own. The latter show while they
+// run a cleanup or a finalizer, such as that of a pipe that package net no longer needs.
 func goroutines() map[string]string {
 	buf := make([]byte, 32<<10)
 	n := runtime.Stack(buf, true)
@@ -149,8 +156,12 @@ func goroutines() map[string]string {
 	}
 	list := make(map[string]string)
 	stacks := strings.Split(string(buf[:n]), "\n\n")
-	for _, stack := range stacks[1:] { // stacks[0] is the caller
+	ours := bubble.FindString(stacks[0]) // stacks[0] is the caller
+	for _, stack := range stacks[1:] {
 		id, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
+		if ours != "" && bubble.FindString(stack) != ours {
+			continue
+		}
 		if !slices.ContainsFunc(notOurs[:], func(mark string) bool { return strings.Contains(stack, mark) }) {
 			list[id] = stack
 		}

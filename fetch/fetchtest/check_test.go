@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // A cleanup or finalizer that the runtime runs during a test is no leak of the test's.
@@ -37,4 +38,27 @@ func TestGoroutinesOfRuntime(t *testing.T) {
 			<-done
 		})
 	}
+}
+
+// With a fake clock only the goroutines of the test's own bubble count.
+func TestGoroutinesOfBubble(t *testing.T) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() { <-end; close(ended) }()
+	synctest.Test(t, func(t *testing.T) {
+		own := make(chan struct{})
+		go func() { <-own }()
+		synctest.Wait()
+		var started []string
+		for _, stack := range goroutines() {
+			if strings.Contains(stack, "TestGoroutinesOfBubble") {
+				started = append(started, stack)
+			}
+		}
+		if len(started) != 1 {
+			t.Errorf("%d goroutines, want the one of the bubble:\n%s", len(started), strings.Join(started, "\n\n"))
+		}
+		close(own)
+	})
+	close(end)
+	<-ended
 }
