@@ -89,15 +89,15 @@ func (c *conn) body() io.Writer {
 // preempt applies the faults of p that come before an answer or instead of one. An error means that
 // no answer must be sent. The error is errSilent if the connection must stay open nevertheless.
 func (c *conn) preempt(p *plan) error {
-	if err := sleep(c.srv.ctx, p.delay); err != nil {
-		return err
-	}
 	for _, come := range p.gather {
 		select {
 		case <-come:
 		case <-c.srv.ctx.Done():
 			return c.srv.ctx.Err()
 		}
+	}
+	if err := sleep(c.srv.ctx, p.delay); err != nil {
+		return err
 	}
 	switch {
 	case p.silence:
