@@ -4,9 +4,8 @@ package pace
 
 import (
 	"context"
+	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // portionsPerSecond is the number of portions into which a second is divided.
@@ -15,8 +14,11 @@ const portionsPerSecond = 20
 // A Pace allows a number of bytes per second, shared by all its users. Unused capacity is lost,
 // except one portion. A nil Pace does not limit. A Pace is safe for concurrent use.
 type Pace struct {
-	limiter *rate.Limiter
 	portion int
+	span    time.Duration // of a portion
+
+	mu    sync.Mutex
+	taken time.Time // the capacity up to this time is taken
 }
 
 // New returns a pace of perSecond bytes per second, or nil if perSecond is not positive.
@@ -24,10 +26,9 @@ func New(perSecond int64) *Pace {
 	if perSecond <= 0 {
 		return nil
 	}
-	portion := int(max(1, perSecond/portionsPerSecond))
-	p := &Pace{rate.NewLimiter(rate.Limit(perSecond), portion), portion}
-	p.limiter.AllowN(time.Now(), portion) // the first bytes have to wait like all others
-	return p
+	portion := max(1, perSecond/portionsPerSecond)
+	span := time.Duration(float64(portion) / float64(perSecond) * float64(time.Second))
+	return &Pace{portion: int(portion), span: span, taken: time.Now().Add(span)} // the first bytes have to wait like all others
 }
 
 // Every returns a pace of one action per interval, the first at once. If interval is not positive,
@@ -36,7 +37,7 @@ func Every(interval time.Duration) *Pace {
 	if interval <= 0 {
 		return nil
 	}
-	return &Pace{rate.NewLimiter(rate.Every(interval), 1), 1}
+	return &Pace{portion: 1, span: interval}
 }
 
 // Portion returns b, or as much of its beginning as may pass at once.
@@ -52,12 +53,23 @@ func (p *Pace) Wait(ctx context.Context, n int64) error {
 	for p != nil && n > 0 {
 		portion := min(n, int64(p.portion))
 		n -= portion
-		// Not WaitN: that fails before ctx ends.
-		if err := Sleep(ctx, p.limiter.ReserveN(time.Now(), int(portion)).Delay()); err != nil {
+		if err := Sleep(ctx, p.take(portion)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// take takes the capacity for n bytes, at most a portion. It returns how long to wait for it.
+func (p *Pace) take(n int64) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if p.taken.Before(now) {
+		p.taken = now
+	}
+	p.taken = p.taken.Add(time.Duration(float64(p.span) * float64(n) / float64(p.portion)))
+	return p.taken.Sub(now) - p.span
 }
 
 // Sleep waits for the given duration. If ctx ends first, it returns the error of ctx.
