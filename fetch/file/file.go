@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -263,7 +264,7 @@ func attributesOf(info fs.FileInfo) fetch.Attributes {
 	a := fetch.Attributes{Size: -1, ModTime: info.ModTime()}
 	if info.Mode().IsRegular() {
 		a.Size = info.Size()
-		a.MediaType = mediaType(info.Name())
+		a.MediaType = filename.MediaType(info.Name())
 		a.Guessed = a.MediaType != ""
 	}
 	return a

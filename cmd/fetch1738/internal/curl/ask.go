@@ -10,7 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curldate"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/segments"
+	"github.com/fetch1738/fetch1738/internal/segments"
 )
 
 // setSpan parses "FIRST-LAST", "FIRST-" or "-COUNT".

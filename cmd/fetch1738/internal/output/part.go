@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/segments"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/segments"
 )
 
 // partSuffix is the suffix of the file of --segments, which is in the same directory as

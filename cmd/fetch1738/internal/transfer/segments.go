@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/segments"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/segments"
 )
 
 // inSegments fetches a document over several connections; res is the response to req.

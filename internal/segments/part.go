@@ -12,10 +12,12 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/filelock"
 	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A Part is an incomplete document in a file. After the position of the document's last
@@ -32,6 +34,7 @@ type Part struct {
 type record struct {
 	Source  string // a digest of the URL, which may be secret
 	Edition resume.Edition
+	ModTime time.Time  // of the document; zero if unknown
 	Missing [][2]int64 // first byte and end of each range, in order
 }
 
@@ -120,8 +123,7 @@ func (p *Part) save() error {
 // Ready prepares the file for the document of res. It keeps what the file has of the same
 // version of the document, and else empties the file.
 func (p *Part) Ready(j *Job, res *fetch.Resource) error {
-	source := digest(j.Request.Locator.Redacted())
-	same := p.begun() && p.record.Source == source
+	same := p.Holds(j.Request.Locator)
 	switch {
 	case same && p.record.Edition.Continues(res):
 		return nil
@@ -134,9 +136,19 @@ func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 		return err
 	}
 	e := resume.Of(res)
-	p.record = record{source, e, [][2]int64{{0, e.Size}}}
+	p.record = record{digest(j.Request.Locator.Redacted()), e, res.ModTime, [][2]int64{{0, e.Size}}}
 	return p.save()
 }
+
+// Holds reports whether the file has a part of the document at l, which Fill without a first answer
+// completes.
+func (p *Part) Holds(l locator.Locator) bool {
+	return p.begun() && p.record.Source == digest(l.Redacted())
+}
+
+// ModTime returns the modification time of the document of which the file has a part. It is zero if
+// unknown.
+func (p *Part) ModTime() time.Time { return p.record.ModTime }
 
 // begun reports whether the file has a part of a document.
 func (p *Part) begun() bool { return p.record.Edition.Known() }

@@ -106,7 +106,7 @@ func (j *Job) warn(format string, args ...any) {
 }
 
 // Fill fetches what is missing. first is the response to Job.Request, of which nothing has
-// been read; Fill closes it. If Fill fails, what was received is kept, and the record in
+// been read; Fill closes it. It may be nil if the file has a part already. If Fill fails, what was received is kept, and the record in
 // the file says so. Only after ErrChanged the file is empty.
 //
 // If a connection cannot be opened, the others fetch its segment. A broken connection is
@@ -126,7 +126,7 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 	for range f.workers {
 		taken = append(taken, f.take())
 	}
-	if len(taken) == 0 || taken[0].at.Load() > 0 {
+	if first != nil && (len(taken) == 0 || taken[0].at.Load() > 0) {
 		_ = first.Close() // the beginning is in the file already
 		first = nil
 	}

@@ -1,4 +1,4 @@
-package file
+package filename
 
 import (
 	"path"
@@ -20,5 +20,5 @@ var mediaTypes = map[string]string{
 	".iso": "application/x-iso9660-image", ".eml": "message/rfc822",
 }
 
-// mediaType guesses the media type from the suffix of a name. It returns "" for unknown suffixes.
-func mediaType(name string) string { return mediaTypes[strings.ToLower(path.Ext(name))] }
+// MediaType guesses the media type from the suffix of a name. It returns "" for unknown suffixes.
+func MediaType(name string) string { return mediaTypes[strings.ToLower(path.Ext(name))] }
