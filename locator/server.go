@@ -154,6 +154,14 @@ func ServerOf(l Locator) (s Server, ok bool) {
 	return s, ok
 }
 
+// SameServer reports whether two Locators have the same scheme, host and port. Hosts are compared
+// without regard to case. Logins are not compared.
+func SameServer(a, b Locator) bool {
+	at, _ := ServerOf(a)
+	there, _ := ServerOf(b)
+	return a.Scheme() == b.Scheme() && at.Port == there.Port && strings.EqualFold(at.Host, there.Host)
+}
+
 // AuthorityOf is like [ServerOf], but does not fill in the default port: the port is 0 if the URL has
 // none.
 func AuthorityOf(l Locator) (s Server, ok bool) {
