@@ -47,7 +47,8 @@ func newBody(s *session, a *access, b begun, restart restart, free func(*session
 	if a.req.Length > 0 {
 		body.left = a.req.Length
 	}
-	if a.req.Offset < 0 && body.expected >= 0 { // the offset is from the end, and the size is known
+	// An offset from the end means bytes of the file as it was when the server sent the size.
+	if (a.req.Offset < 0 || a.opt.EndAtSize) && body.expected >= 0 {
 		body.left = body.expected
 		if a.req.Length > 0 {
 			body.left = min(body.left, a.req.Length)
@@ -171,8 +172,9 @@ func (b *body) release() {
 	}
 }
 
-// Close implements io.Closer. It aborts a transfer that has not ended, within one
-// second. The session of such a transfer is not reused.
+// Close implements io.Closer. It aborts a transfer that has not ended, within one second. The
+// session of such a transfer is reused only if the requested range was received, and the
+// server replies in that time.
 func (b *body) Close() error {
 	b.swap.Lock()
 	b.data.Close() // unblocks Read
@@ -181,6 +183,9 @@ func (b *body) Close() error {
 	defer b.mu.Unlock()
 	if b.err == nil {
 		b.err = os.ErrClosed
+	}
+	if b.left == 0 && b.free != nil && b.s.last != nil {
+		b.s.abandon()
 	}
 	b.release()
 	return nil

@@ -191,6 +191,57 @@ func TestBeyondSize(t *testing.T) {
 	}
 }
 
+// TestSessionAfterRange tests the session of a transfer whose requested range was received before
+// the server had sent everything. It is reused if the server ends the transfer with one reply, and
+// soon.
+func TestSessionAfterRange(t *testing.T) {
+	for reply, want := range map[string]struct {
+		logins int
+		takes  time.Duration
+	}{
+		"226 done\r\n":        {1, 0},
+		"551 broken pipe\r\n": {1, 0},
+		"331 what\r\n":        {2, 0},
+		"-":                   {2, abortTime},
+	} {
+		for how, get := range map[string]func(*testing.T, io.Reader) (string, error){
+			"read": func(_ *testing.T, body io.Reader) (string, error) { b, err := io.ReadAll(body); return string(b), err },
+			"read full": func(_ *testing.T, body io.Reader) (string, error) {
+				b := make([]byte, 3)
+				_, err := io.ReadFull(body, b)
+				return string(b), err
+			},
+			"splice": splice,
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hostile{data: "0123" + strings.Repeat("x", 1<<20), on: map[string]string{"RETR": reply}}
+				h.serve(t)
+				f := &Fetcher{Env: h.env()}
+				defer f.Close()
+				res, err := f.Fetch(t.Context(), &fetch.Request{Locator: at("/x"), Offset: 1, Length: 3})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := get(t, res.Body); got != "012" || err != nil { // the server ignores REST
+					t.Errorf("%q, %s: %q, %v", reply, how, got, err)
+				}
+				start := time.Now()
+				res.Close()
+				if took := time.Since(start); took != want.takes {
+					t.Errorf("%q, %s: Close took %v", reply, how, took)
+				}
+				synctest.Wait() // for the rest of the reply
+				if got, err := read(t.Context(), f, &fetch.Request{Locator: at("/x"), Length: 4}); got != "0123" || err != nil {
+					t.Errorf("%q, %s: afterwards %q, %v", reply, how, got, err)
+				}
+				if n := count(h.sent(), "USER anonymous\r\n"); n != want.logins {
+					t.Errorf("%q, %s: %d logins, want %d", reply, how, n, want.logins)
+				}
+			})
+		}
+	}
+}
+
 // TestLimitsOfTime tests that each time limit applies exactly, with a server that is slow
 // at each stage.
 func TestLimitsOfTime(t *testing.T) {
@@ -251,6 +302,46 @@ func TestCloseEarly(t *testing.T) {
 			}
 			if n := count(sent(srv), "USER anonymous"); n != 2 {
 				t.Errorf("%v: %d logins; the session of an aborted transfer must not be reused", fault, n)
+			}
+		})
+	}
+}
+
+// TestCloseRange reads ranges, of which the server sends more than the client wants. Their session
+// is reused if the server says that the transfer has ended, and Close waits a second at most.
+func TestCloseRange(t *testing.T) {
+	for _, tc := range []struct {
+		fault  testserver.Fault
+		logins int
+	}{
+		{testserver.Delay(0), 1}, {testserver.Reply("226 all sent"), 1}, {testserver.Reply("426 aborted\n226 surprise"), 2},
+		{testserver.ExtraReply("226 surprise"), 2}, {testserver.Reply("150 never ends"), 2}, {testserver.Reply("421 closing"), 2},
+		{testserver.Silence(), 2}, {testserver.NoFinalReply(), 2}, {testserver.Close(), 2}, {testserver.EndlessLine(), 2}, {testserver.Drip(1, 300*time.Millisecond), 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			if err := srv.Put("big", make([]byte, 1<<20)); err != nil {
+				t.Fatal(err)
+			}
+			srv.On("END", 1, tc.fault)
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+			defer f.Close()
+			for i := range 3 {
+				res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big"), Offset: 10, Length: 1000})
+				if err != nil {
+					t.Fatalf("%v: %v", tc.fault, err)
+				}
+				if n, err := io.ReadFull(res.Body, make([]byte, 1000)); err != nil {
+					t.Fatalf("%v: %d bytes, %v", tc.fault, n, err)
+				}
+				began := time.Now()
+				res.Close()
+				if took := time.Since(began); took > abortTime {
+					t.Errorf("%v, %d: Close took %v", tc.fault, i, took)
+				}
+			}
+			if n := logins(srv); n != tc.logins {
+				t.Errorf("%v: %d logins, want %d", tc.fault, n, tc.logins)
 			}
 		})
 	}

@@ -288,7 +288,7 @@ func endlessListing(t *testing.T) {
 	a := &access{loc: at("/"), verb: "LIST", trace: fetch.ContextTrace(t.Context())}
 	var heap []uint64
 	n := 0
-	for _, err := range a.items(t.Context(), io.LimitReader(&repeater{text: line}, total*int64(len(line)))) {
+	for _, err := range a.items(t.Context(), io.LimitReader(&repeater{text: line}, total*int64(len(line))), new(Info)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,13 +304,13 @@ func endlessListing(t *testing.T) {
 	}
 	a.limits.Items = 10
 	n = 0
-	for _, err := range a.items(t.Context(), &repeater{text: line}) {
+	for _, err := range a.items(t.Context(), &repeater{text: line}, new(Info)) {
 		if n++; n > 10 != errors.Is(err, fetch.ErrTooLarge) || n > 11 {
 			t.Fatalf("entry %d: %v", n, err)
 		}
 	}
 	a.limits = fetch.Limits{Line: 1000}
-	for _, err := range a.items(t.Context(), &repeater{text: "x"}) {
+	for _, err := range a.items(t.Context(), &repeater{text: "x"}, new(Info)) {
 		if !errors.Is(err, fetch.ErrTooLarge) {
 			t.Errorf("an endless line: %v", err)
 		}
@@ -570,7 +570,7 @@ func remoteNames(t *testing.T) {
 			if verb == "LIST" {
 				line = "-rw-r--r-- 1 u g 1 Jan  1  2001 " + line
 			}
-			for item, err := range a.items(t.Context(), strings.NewReader(line)) {
+			for item, err := range a.items(t.Context(), strings.NewReader(line), new(Info)) {
 				l := item.Locator.(*locator.FTP)
 				if err != nil || strings.ContainsAny(item.Name, "/\x00\r\n") || item.Name == ".." || l.Name != item.Name || !slices.Equal(l.CWD, []string{"d"}) {
 					t.Errorf("%s %q: %+v %v", verb, name, item, err)

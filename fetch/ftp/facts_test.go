@@ -121,6 +121,33 @@ func TestStrangeListing(t *testing.T) {
 	}
 }
 
+// TestUnread tests that lines which may have been entries are counted.
+func TestUnread(t *testing.T) {
+	const a, b = "-rw-r--r-- 1 u g 12 Jan  1  2001 a\r\n", "-rw-r--r-- 1 u g 12 Jan  1  2001 b"
+	for listing, want := range map[string]int{
+		a + b + "\r\n": 0, "total 4\r\n" + a: 0, a + "\r\n" + b + "\n": 0, "": 0,
+		a + b: 1, a + b[:30]: 1, a + b[:20]: 1, a + "-rw-r--r-- 1 u g broken\r\n" + b + "\r\n": 1, "what is this?\r\n" + a + "and this?\r\n": 2,
+	} {
+		srv := start(t)
+		srv.On("LIST", 1, testserver.Data(listing))
+		f := &Fetcher{}
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/pub/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range res.Items {
+			if err != nil {
+				t.Errorf("%q: %v", listing, err)
+			}
+		}
+		if got := res.Info.(*Info).Unread; got != want {
+			t.Errorf("%q: %d lines were not read, want %d", listing, got, want)
+		}
+		res.Close()
+		f.Close()
+	}
+}
+
 // TestWanted tests that an unwanted file is not transferred, and that the session is reused.
 func TestWanted(t *testing.T) {
 	srv := start(t)

@@ -87,6 +87,10 @@ type Info struct {
 	// Unwanted reports that the file was not fetched because Options.Wanted returned
 	// false.
 	Unwanted bool
+	// Unread counts the lines of a listing that are not entries in any supported format, and a
+	// last line without a line end, which may be truncated. Entries may be missing then. It is
+	// complete when the loop over Items has ended.
+	Unread int
 }
 
 // Fetch implements [fetch.Fetcher]. A file has the Kind KindDocument. A URL that ends in
@@ -112,7 +116,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		res.Body = newBody(s, a, b, restart, f.release)
 	}
 	if res.Kind == fetch.KindDirectory {
-		res.Items = a.items(ctx, res.Body)
+		res.Items = a.items(ctx, res.Body, res.Info.(*Info))
 	}
 	return res, nil
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // items returns the entries of a listing. It skips lines that are not entries; Body
-// contains them.
-func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item, error] {
+// contains them, and info counts them.
+func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
 	parse := a.listEntry
 	if a.verb == fetch.OpNLST {
 		parse = a.nameEntry
@@ -42,12 +42,17 @@ func (a *access) items(ctx context.Context, body io.Reader) iter.Seq2[fetch.Item
 				yield(fetch.Item{}, a.fail(a.verb, err))
 				return
 			}
+			whole := line[len(line)-1] == '\n'
 			text := string(wire.TrimEOL(line))
 			item, ok := parse(text, now)
+			strange := !ok && a.verb != fetch.OpNLST && ftplist.Strange(text, now)
+			if strange || !whole {
+				info.Unread++
+			}
+			if strange {
+				unread = text
+			}
 			if !ok {
-				if a.verb != fetch.OpNLST && ftplist.Strange(text, now) {
-					unread = text
-				}
 				continue
 			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
@@ -81,8 +86,15 @@ func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 	if e.Perm != "" {
 		item.Header = append(item.Header, fetch.Field{Name: HeaderPerm, Value: e.Perm})
 	}
+	if e.Unique != "" && e.Type == ftplist.Dir {
+		item.Header = append(item.Header, fetch.Field{Name: HeaderUnique, Value: e.Unique})
+	}
 	return item, true
 }
+
+// HeaderUnique is a field of Item.Header of a directory: it is the same in all paths that lead to
+// the directory, such as symbolic links (RFC 3659 §7.5.2). Only listings by MLSD have it.
+const HeaderUnique = "unique"
 
 // HeaderPerm is a field of Item.Header: what the user may do with the entry, in the letters
 // of RFC 3659 §7.5.5. Only listings by MLSD have it.

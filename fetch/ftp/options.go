@@ -55,6 +55,9 @@ type Options struct {
 	// data is then requested together with this transfer, which saves a round trip. If
 	// no access follows, the port is not used.
 	More bool
+	// EndAtSize ends the document at the size that the server announced, even if the file grows
+	// during the transfer. Otherwise up to 64 MiB more are read.
+	EndAtSize bool
 	// Wanted, if not nil, is called before a file is fetched. If ModTime is set, the
 	// argument has the modification time; its Size is -1. If Wanted returns false, the
 	// file is not transferred and Info.Unwanted is set.

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -357,6 +358,20 @@ func (s *session) finish() error {
 		err = &fetch.Error{Kind: fetch.ErrTruncated, Code: r.Code, Reply: r.Text}
 	}
 	return s.failure(err)
+}
+
+// abandon ends a download whose rest is not needed: it closes the data connection and reads the
+// final reply, which is negative if the server has not sent everything. If no reply comes within
+// abortTime, the session cannot be reused.
+func (s *session) abandon() {
+	if s.entry == "" || s.tainted || s.ctl.pending() || s.ctl.Err != nil || s.ctx.Err() != nil {
+		return // it is not reusable anyway
+	}
+	s.ctl.Limits.Reply = min(cmp.Or(s.ctl.Limits.Reply, abortTime), abortTime)
+	_ = s.last.Close()
+	if s.ctl.Err == nil && s.ctl.phase == commanding {
+		s.last = nil
+	}
 }
 
 // store uploads body.

@@ -30,6 +30,8 @@ type Entry struct {
 	ModTime time.Time
 	// Perm is the fact "perm" (RFC 3659 §7.5.5); empty in other formats.
 	Perm string
+	// Unique is the fact "unique" (RFC 3659 §7.5.2); empty in other formats.
+	Unique string
 }
 
 // Type is the kind of an Entry.

@@ -53,6 +53,8 @@ func facts(line string, _ time.Time) (Entry, bool) {
 			e.setFactType(value)
 		case "perm":
 			e.Perm = value
+		case "unique":
+			e.Unique = value
 		}
 	}
 	return e, true
