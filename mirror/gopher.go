@@ -44,7 +44,7 @@ func (t *gopherTree) own(l locator.Locator) locator.Locator {
 	}
 	own := *item
 	own.Secure = t.at.Secure // a menu fetched over TLS gives TLS locators for its own host only
-	if !slices.ContainsFunc(t.aliases, func(alias locator.Locator) bool { return sameServer(&own, alias) }) {
+	if !slices.ContainsFunc(t.aliases, func(alias locator.Locator) bool { return locator.SameServer(&own, alias) }) {
 		return l
 	}
 	own.HostPort = t.usual()
@@ -68,7 +68,7 @@ const menuFile = "gophermap"
 func (t *gopherTree) place(item fetch.Item) (place, error) {
 	l, ok := item.Locator.(*locator.Gopher)
 	switch {
-	case !ok || !sameServer(l, t.at):
+	case !ok || !locator.SameServer(l, t.at):
 		return place{}, ErrServer
 	case has(item, gopher.HeaderMirror):
 		return place{}, errElsewhere

@@ -83,7 +83,8 @@ type Mirror struct {
 	// Delete removes local files that are no longer in the tree, unless they were modified
 	// locally. Without Delete, and if modified, they are kept and reported as [Gone]. If files of a
 	// gopher site are no longer in any menu, but a menu has no end mark and may be truncated,
-	// nothing is deleted and Run fails with an error of kind ErrTruncated.
+	// nothing is deleted and Run fails with an error of kind ErrTruncated. Nothing is deleted in a
+	// directory whose listing has lines that are not understood; see [ErrUnread].
 	Delete bool
 	// NewOnly treats files that were copied before as unchanged.
 	NewOnly bool

@@ -487,6 +487,41 @@ func TestTruncatedListing(t *testing.T) {
 	}
 }
 
+// Files of a directory with lines that are not understood, or whose last line is cut, do not count as
+// gone, although the server calls the listing complete. Nor do those below it.
+func TestUnreadListing(t *testing.T) {
+	const mlsd, list = "type=file;size=8;modify=20200304050607; README\r\n", "-rw-r--r--   1 0  0  8 Mar  4  2020 README\r\n"
+	for _, c := range []struct {
+		verb, listing string
+	}{
+		{"MLSD", mlsd + "type=file;size=6;modify=2020030405060"}, {"MLSD", mlsd + "who knows what this is\r\n"}, {"MLSD", strings.TrimSpace(mlsd)},
+		{"LIST", list + "-rw-r--r--   1 0  0  6 Mar  4"}, {"LIST", list + "who knows what this is\r\n"}, {"LIST", strings.TrimSpace(list)},
+	} {
+		var hide []string
+		if c.verb == "LIST" {
+			hide = []string{"MLST", "MLSD"}
+		}
+		srv, _ := serveFTP(t, someFiles, hide...)
+		m := start(t, srv.URL+"/pub")
+		m.Delete, m.Connections = true, 1
+		ran(t, m, mirror.Summary{New: 4})
+		srv.On(c.verb, 1, testserver.Data(c.listing))
+		var skipped []mirror.Event
+		m.Report = func(e mirror.Event) {
+			if e.Action == mirror.Skipped {
+				skipped = append(skipped, e)
+			}
+		}
+		ran(t, m, mirror.Summary{Unchanged: 1, Skipped: 1})
+		if len(skipped) != 1 || !errors.Is(skipped[0].Err, mirror.ErrUnread) || skipped[0].URL != srv.URL+"/pub/" {
+			t.Errorf("%q: skipped %+v", c.listing, skipped)
+		}
+		sameFiles(t, m.Dir, somePub)
+		srv.ResetFaults()
+		ran(t, m, mirror.Summary{Unchanged: 4})
+	}
+}
+
 // The number of connections is lowered for a server that refuses more, or closes them without a
 // reply, as inetd does.
 func TestCrowded(t *testing.T) {

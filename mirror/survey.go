@@ -72,6 +72,7 @@ type listing struct {
 	skipped batch // key, id and size hold the URL, the name and the index of the reason
 	plus    bool  // the server supports Gopher+
 	end     ending
+	unread  int // lines that may be entries, but were not understood
 	err     error
 }
 
@@ -200,6 +201,10 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 			s.unmarked++
 			r.report(Event{Action: Unsure, URL: f.loc.Redacted(), File: localPath(join(f.path, menuFile)), Size: -1, Err: errUnmarked})
 		}
+		if l.unread > 0 {
+			s.hide(f)
+			r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: localPath(f.path), Size: -1, Err: fmt.Errorf("%d %w", l.unread, ErrUnread)})
+		}
 		r.report(Event{Action: Listed, URL: f.loc.Redacted(), Size: -1, Files: l.files})
 	}
 	for p := range l.skipped.packed() {
@@ -269,7 +274,11 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
 		l.from = res.Origin()
 	}
 	if res.Kind != fetch.KindMenu {
-		return r.collect(f, l, res.Items)
+		err := r.collect(f, l, res.Items)
+		if info, ok := res.Info.(*ftp.Info); ok {
+			l.unread = info.Unread
+		}
+		return err
 	}
 	menu := r.newMenu(f)
 	defer menu.Close()

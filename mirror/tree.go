@@ -34,6 +34,10 @@ type place struct {
 // scheme.
 var ErrServer = errors.New("on another server or of another scheme")
 
+// ErrUnread is the reason of a Skipped event for a directory with lines that are not understood, or
+// whose last line is cut. Files may be missing in its listing, so nothing in it counts as gone.
+var ErrUnread = errors.New("lines of the listing are not understood; nothing in this directory is deleted")
+
 // Reasons of Skipped events.
 var (
 	errLink      = errors.New("symbolic link")
@@ -98,7 +102,7 @@ func (t *ftpTree) start() folder { return folder{loc: t.at} }
 
 func (t *ftpTree) place(item fetch.Item) (place, error) {
 	l, ok := item.Locator.(*locator.FTP)
-	if !ok || !sameServer(l, t.at) {
+	if !ok || !locator.SameServer(l, t.at) {
 		return place{}, ErrServer
 	}
 	p := append(slices.Clip(l.CWD), l.Name)
@@ -186,13 +190,6 @@ func dotted(s string) bool { return s == "" || s == "." || s == ".." }
 
 func has(item fetch.Item, header string) bool {
 	return slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == header })
-}
-
-// sameServer reports whether two Locators have the same scheme and server.
-func sameServer(a, b locator.Locator) bool {
-	at, _ := locator.ServerOf(a)
-	there, _ := locator.ServerOf(b)
-	return a.Scheme() == b.Scheme() && at.Port == there.Port && strings.EqualFold(at.Host, there.Host)
 }
 
 // newsTree is the tree of the articles of a group. Their names are their numbers.

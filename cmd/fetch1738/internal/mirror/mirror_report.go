@@ -27,6 +27,7 @@ type mirrorReport struct {
 	first    error          // reported failure
 	broken   error          // error of writing to standard output
 	menus    int            // without an end mark
+	unread   int            // directories with lines that are not understood
 	listed   int            // files in all folders listed so far
 	others   map[string]int // number of items on other gopher servers, by HOST:PORT
 
@@ -82,6 +83,9 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	}
 	if r.menus > 0 {
 		r.t.Warn("%s: %d menus have no end mark, so deleted files cannot be detected", r.t.Locator.Redacted(), r.menus)
+	}
+	if r.unread > 0 {
+		r.t.Warn("%s: %d directories have lines that are not understood, so deleted files cannot be detected there; -v names them", r.t.Locator.Redacted(), r.unread)
 	}
 	if at, n := r.otherName(); n > r.listed {
 		r.t.Warn("%s: skipped %d items on %s; if that is another name for this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
@@ -143,8 +147,11 @@ func (r *mirrorReport) count(e mirror.Event) {
 // maxOthers is the maximum number of other servers that are counted.
 const maxOthers = 1000
 
-// countOther counts a menu item that is on another server.
+// countOther counts a directory that was not understood, or a menu item that is on another server.
 func (r *mirrorReport) countOther(e mirror.Event) {
+	if errors.Is(e.Err, mirror.ErrUnread) {
+		r.unread++
+	}
 	if !errors.Is(e.Err, mirror.ErrServer) {
 		return
 	}
