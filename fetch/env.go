@@ -19,7 +19,7 @@ import (
 // nothing; a nil *Env means the zero value. An Env must not be changed once a Fetcher uses it. Its
 // functions are called concurrently.
 type Env struct {
-	// Dial opens a connection. If nil, a net.Dialer is used. The context expires within
+	// Dial opens a connection. If nil, it is [Dial]. The context expires within
 	// Limits.Connect and carries the Target ([ContextTarget]). A Dial with its own net.Dialer should
 	// set the ControlContext of that to [DialControl]: then Allow is asked about every address before
 	// the connection, not only about the one that was connected. It must call [KnownAddrs] before it
@@ -178,7 +178,11 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	trace := ContextTrace(ctx)
 	address := net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
 	trace.DialStart(t.Network, address)
-	conn, err := env.dial(context.WithValue(dialCtx, dialKey{}, dialling{&env, t}), t.Network, address)
+	dial := env.Dial
+	if dial == nil {
+		dial = Dial
+	}
+	conn, err := dial(context.WithValue(dialCtx, dialKey{}, dialling{&env, t}), t.Network, address)
 	if err != nil {
 		if limit := env.Limits.Connect; dialCtx.Err() == context.DeadlineExceeded && ctx.Err() == nil {
 			err = &timedOut{limit, connecting(address, err), err}
@@ -199,10 +203,9 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	return conn, nil
 }
 
-func (e *Env) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if e.Dial != nil {
-		return e.Dial(ctx, network, address)
-	}
+// Dial connects with a net.Dialer whose ControlContext is [DialControl]. It is for an [Env.Dial] that
+// only sometimes connects in another way. ctx must be the context of such a call.
+func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{ControlContext: DialControl}
 	host, port, _ := net.SplitHostPort(address) // no error: Connect joined them
 	var failed error

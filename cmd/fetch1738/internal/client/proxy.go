@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -21,25 +22,11 @@ import (
 
 // proxyText returns the proxy for a scheme, from -x or else from the environment, or "".
 // named reports whether it is for this scheme and not for all.
-// HTTP_PROXY is ignored: a web server passes the header field "Proxy" of a request to
-// CGI programs under that name.
 func proxyText(o *plan.Proxy, scheme string) (text string, named bool) {
 	if o.URL != nil {
 		return *o.URL, true
 	}
-	if scheme == "file" {
-		return "", false
-	}
-	names := []string{scheme + "_proxy"}
-	if scheme != "http" {
-		names = append(names, strings.ToUpper(scheme)+"_PROXY")
-	}
-	for i, name := range append(names, "all_proxy", "ALL_PROXY") {
-		if text := os.Getenv(name); text != "" {
-			return text, i < len(names)
-		}
-	}
-	return "", false
+	return proxy.Variable(scheme)
 }
 
 // A schemeProxy is the proxy for a scheme, or the reason why it cannot be used.
@@ -172,6 +159,15 @@ func RequestTo(o *plan.Operation, p *proxy.Proxy, l locator.Locator) (*fetch.Req
 		}
 	}
 	return req, nil
+}
+
+// bypasses reports whether a host is reached without a proxy, as --noproxy or
+// else the environment lists such hosts.
+func bypasses(o *plan.Proxy, host string) bool {
+	if o.None != nil {
+		return proxy.Listed(*o.None, host)
+	}
+	return proxy.Listed(cmp.Or(os.Getenv("no_proxy"), os.Getenv("NO_PROXY")), host)
 }
 
 // dial is the Dial of all Fetchers. It applies --connect-to and the proxies. A proxy
