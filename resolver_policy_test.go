@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
+	"github.com/fetch1738/fetch1738/testserver"
 )
 
 // permissive permits everything.
@@ -236,5 +237,28 @@ func TestPortOfOwnScheme(t *testing.T) {
 		if err := closed(r.Get(t.Context(), "whois:x")); !errors.Is(err, fetch.ErrRefused) {
 			t.Errorf("the port of another scheme: %v", err)
 		}
+	}
+}
+
+// TestRedirectToNews: a web server does not lead to the configured news server, although the policy
+// permits that server to everyone. A link does.
+func TestRedirectToNews(t *testing.T) {
+	news := testserver.NewNNTP(t)
+	for _, url := range []string{"news:1@example.org", "news:misc.test", "news:*", "snews:misc.test"} {
+		web := httptest.NewServer(http.RedirectHandler(url, http.StatusFound))
+		defer web.Close()
+		r := &Resolver{Env: fetch.Env{NewsServer: news.Addr}}
+		defer r.Close()
+		err := closed(r.Get(t.Context(), web.URL))
+		var denied *policy.Denied
+		if !errors.As(err, &denied) || denied.Rule != "cross-scheme-redirect" || len(news.Transcript()) > 0 {
+			t.Errorf("%s: %v\n%s", url, err, news.Transcript())
+		}
+	}
+	r := &Resolver{Env: fetch.Env{NewsServer: news.Addr}}
+	defer r.Close()
+	req := &fetch.Request{Locator: mustParse(t, "news:*"), From: fetch.Provenance{Kind: fetch.OriginRemote}}
+	if err := closed(r.Fetch(t.Context(), req)); err != nil {
+		t.Errorf("a link: %v", err)
 	}
 }

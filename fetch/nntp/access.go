@@ -74,6 +74,13 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 		env: f.Env, limits: env.Limits, trace: fetch.ContextTrace(ctx),
 		req: req, loc: req.Locator, from: req.From,
 	}
+	if _, named := locator.ServerOf(req.Locator); !named {
+		// The server is that of the configuration, which the policy permits. Who leads to it counts
+		// too: a web server must not.
+		if err := f.Env.Permit(ctx, fetch.Target{Locator: req.Locator, From: req.From}); err != nil {
+			return nil, err
+		}
+	}
 	for _, step := range []func() error{
 		func() error { return a.locate(req.Locator, env.NewsServer) },
 		a.check,

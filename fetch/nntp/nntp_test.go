@@ -447,12 +447,15 @@ func TestSlowReply(t *testing.T) {
 }
 
 // TestNewsServerProvenance checks that the server of a news URL has the provenance of the
-// configuration, even if the URL comes from a link.
+// configuration, even if the URL comes from a link. The URL itself is judged before, without a
+// server.
 func TestNewsServerProvenance(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		var kinds []fetch.Origin
 		w.env.Allow = func(_ context.Context, t fetch.Target) error {
-			kinds = append(kinds, t.From.Kind)
+			if kinds = append(kinds, t.From.Kind); (len(kinds) == 1) != (t.Host == "") {
+				w.Errorf("call %d is about the host %q", len(kinds), t.Host)
+			}
 			return nil
 		}
 		link := fetch.Provenance{Kind: fetch.OriginRemote}
@@ -461,7 +464,7 @@ func TestNewsServerProvenance(t *testing.T) {
 				w.Fatal(err)
 			}
 		}
-		if want := []fetch.Origin{fetch.OriginConfig, fetch.OriginConfig, fetch.OriginRemote, fetch.OriginRemote}; !slices.Equal(kinds, want) {
+		if want := []fetch.Origin{fetch.OriginRemote, fetch.OriginConfig, fetch.OriginConfig, fetch.OriginRemote, fetch.OriginRemote}; !slices.Equal(kinds, want) {
 			w.Errorf("Allow was called with the origins %v, want %v", kinds, want)
 		}
 	})
