@@ -13,8 +13,8 @@
 // (package policy) and returns a Resource. A [Resolver] does the same with settings, and keeps
 // connections between requests.
 //
-// The library reads no environment variables: http_proxy has no effect. To use a proxy, set Env.Dial
-// to the function that the Dial method of a proxy.Proxy returns (package fetch/proxy).
+// The library reads no environment variables unless it is told to: [Resolver.Proxy] can be
+// [proxy.FromEnvironment], which reads http_proxy, ftp_proxy and so on.
 package fetch1738
 
 import (
@@ -26,6 +26,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -54,6 +55,20 @@ type Resolver struct {
 	Gateways map[string]string
 	// GatewayLogins allows URLs with a login to be sent to gateways, with the login.
 	GatewayLogins bool
+	// Proxy returns the proxy for the connections of a scheme to a host, or nil to connect without
+	// one. An error fails the operation. If Proxy is nil, there is no proxy.
+	// [proxy.FromEnvironment] follows http_proxy and the like.
+	//
+	// All connections go through the proxy, with CONNECT if it is an HTTP proxy, except those over
+	// UDP (prospero). An HTTP proxy receives requests for http URLs itself. It also receives the
+	// ftp URLs, without TLS, as a gateway does (Gateways): Fetch and FindAttributes only, and
+	// directories are documents of the proxy, without Items.
+	Proxy func(scheme, host string) (*proxy.Proxy, error)
+	// MaxTransfers and MaxTransfersPerHost limit how many operations run at once, in all and with
+	// one host. Further ones wait, in the order of their calls, until the context ends. An operation
+	// runs until its error, or until its Body is read to the end or closed; one that returned Items
+	// no longer counts when the first is yielded. If 0, there is no limit.
+	MaxTransfers, MaxTransfersPerHost int
 
 	once    sync.Once
 	schemes map[string]served
@@ -61,6 +76,8 @@ type Resolver struct {
 
 	mu      sync.Mutex
 	created []fetch.Fetcher // for Close
+
+	slots slots
 }
 
 // Get fetches url with a new Resolver that has every default. The caller must close the Resource,
@@ -151,6 +168,7 @@ func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Read
 		return err == nil
 	}
 	return perform(ctx, r, req, fetch.OpReplace, toStore, func(f fetch.Replacer, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+		expectBody(ctx, req, body)
 		return f.Replace(ctx, req, body)
 	})
 }
@@ -160,6 +178,7 @@ func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Read
 func (r *Resolver) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	never := func(*fetch.Referral) bool { return false }
 	return perform(ctx, r, req, fetch.OpUpdate, never, func(f fetch.Updater, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+		expectBody(ctx, req, body)
 		return f.Update(ctx, req, body)
 	})
 }
@@ -170,7 +189,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	if err := fetch.CheckOctets(req.Locator); err != nil {
 		return nil, err
 	}
-	req, f, err := find[fetch.Explainer](r, req, fetch.OpExplain)
+	req, f, err := find[fetch.Explainer](ctx, r, req, fetch.OpExplain)
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +239,23 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 	limit := r.Env.Limits.WithDefaults().Hops
 	ctx = fetch.WithAllow(ctx, r.allow)
 	for hops := 0; ; hops++ {
-		asked, f, err := find[T](r, req, op)
+		asked, f, err := find[T](ctx, r, req, op)
 		if err != nil {
 			return nil, err
 		}
-		result, err := do(f, ctx, asked)
+		release, err := r.slot(ctx, op, asked)
+		if err != nil {
+			return nil, err
+		}
+		meter := newMeter(ctx, op, asked)
+		result, err := do(f, meter.watch(ctx), asked)
+		if res, ok := any(result).(*fetch.Resource); ok && err == nil {
+			meter.expect(res)
+			atEnd(res, release, meter.ended())
+		} else {
+			call(release)
+			meter.end()
+		}
 		var ref *fetch.Referral
 		switch {
 		case err == nil:
@@ -241,13 +272,17 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 
 // find returns the Fetcher with the operation T for req, and the request to pass to it: through a
 // gateway that is another request, and only access is supported.
-func find[T any](r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, T, error) {
+func find[T any](ctx context.Context, r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, T, error) {
 	var able T
 	if template, ok := r.gateway(req.Locator.Scheme()); ok {
 		through, err := r.throughGateway(req, template, op)
 		if err != nil {
 			return nil, able, err
 		}
+		req = through
+	} else if through, err := r.throughProxy(ctx, req, op); err != nil {
+		return nil, able, err
+	} else if through != nil {
 		req = through
 	}
 	scheme := req.Locator.Scheme()
@@ -276,15 +311,3 @@ func referred(req *fetch.Request, ref *fetch.Referral) *fetch.Request {
 	}
 	return &next
 }
-
-type closeBoth struct {
-	io.ReadCloser
-	also io.Closer
-}
-
-func (c closeBoth) Close() error {
-	return errors.Join(c.ReadCloser.Close(), c.also.Close())
-}
-
-// WriteTo uses the WriteTo method of the body, if it has one.
-func (c closeBoth) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, c.ReadCloser) }

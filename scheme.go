@@ -120,6 +120,10 @@ func (r *Resolver) table() map[string]served {
 			}
 			return r.allow(ctx, t)
 		}
+		if r.Proxy != nil {
+			direct := env
+			env.Dial = r.dialProxied(&direct)
+		}
 		r.schemes = make(map[string]served)
 		r.enter(&env, r.Schemes, false)
 		r.enter(&env, Builtin(), true)
@@ -155,6 +159,9 @@ func (r *Resolver) open(env *fetch.Env, makeFetcher func(*fetch.Env) fetch.Fetch
 	f := makeFetcher(env)
 	if lacksEnv(f) {
 		panic(fmt.Sprintf("fetch1738: the Fetcher of %q has no Env; New must pass on the one it receives", names))
+	}
+	if web, ok := f.(*http.Fetcher); ok && web.Proxy == nil && r.Proxy != nil {
+		web.Proxy = r.webProxy
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,149 @@
+package fetch1738
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Progress is how far a transfer has come: see [WithProgress].
+type Progress struct {
+	// Locator is the URL.
+	Locator locator.Locator
+	// Bytes is how many bytes of the resource were received or sent, with those before
+	// Request.Offset.
+	Bytes int64
+	// Total is the length of the resource in bytes; -1 if it is not known.
+	Total int64
+	// Elapsed is the time since the transfer began, and Rate the mean number of bytes per second in
+	// it.
+	Elapsed time.Duration
+	Rate    float64
+	// Done is set in the last call, also after an error.
+	Done bool
+}
+
+// WithProgress returns a copy of ctx with which a Resolver reports the progress of transfers, and so
+// do Download, Transport, FS and ReaderAt. It calls report with the first bytes of each transfer,
+// then at most ten times per second, and at its end. The calls for one transfer are never
+// concurrent; those for several may be. A report must return soon, because the transfer waits for it.
+func WithProgress(ctx context.Context, report func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, report)
+}
+
+type progressKey struct{}
+
+const reportEvery = 100 * time.Millisecond
+
+// A meter measures one transfer. A nil meter measures nothing.
+type meter struct {
+	mu     sync.Mutex
+	report func(Progress)
+	offset int64 // of the request; negative ones count from the end
+	count  int64
+	now    Progress
+	began  time.Time
+	next   time.Time // earliest time of the next report
+}
+
+type meterKey struct{}
+
+// newMeter returns the meter of an operation, or nil if nobody asked for its progress.
+func newMeter(ctx context.Context, op fetch.Op, req *fetch.Request) *meter {
+	report, ok := ctx.Value(progressKey{}).(func(Progress))
+	if !ok || op != fetch.OpAccess && op != fetch.OpReplace && op != fetch.OpUpdate {
+		return nil
+	}
+	return &meter{report: report, offset: req.Offset, now: Progress{Locator: req.Locator, Total: -1}, began: time.Now()}
+}
+
+// watch returns a copy of ctx whose Trace counts the bytes.
+func (m *meter) watch(ctx context.Context) context.Context {
+	if m == nil {
+		return ctx
+	}
+	ctx = context.WithValue(ctx, meterKey{}, m)
+	return fetch.WithTrace(ctx, &fetch.Trace{Body: m.add})
+}
+
+// expect sets the total of a fetch.
+func (m *meter) expect(res *fetch.Resource) {
+	if m != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.now.Total = res.Size
+	}
+}
+
+// expectBody sets the total of the upload of body, if it can be known.
+func expectBody(ctx context.Context, req *fetch.Request, body io.Reader) {
+	m, ok := ctx.Value(meterKey{}).(*meter)
+	if !ok {
+		return
+	}
+	size := int64(-1)
+	switch body := body.(type) {
+	case interface{ Len() int }:
+		size = int64(body.Len())
+	case *os.File:
+		info, err := body.Stat()
+		at, errAt := body.Seek(0, io.SeekCurrent)
+		if err == nil && errAt == nil && info.Mode().IsRegular() {
+			size = max(0, info.Size()-at)
+		}
+	}
+	if size >= 0 {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.now.Total = max(0, req.Offset) + size
+	}
+}
+
+// add counts n bytes.
+func (m *meter) add(n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count += n
+	if now := time.Now(); !m.now.Done && !now.Before(m.next) {
+		m.tell(now)
+	}
+}
+
+// ended returns end as a function; nil for a nil meter.
+func (m *meter) ended() func() {
+	if m == nil {
+		return nil
+	}
+	return m.end
+}
+
+// end makes the last report.
+func (m *meter) end() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.now.Done {
+		m.now.Done = true
+		m.tell(time.Now())
+	}
+}
+
+func (m *meter) tell(now time.Time) {
+	m.next = now.Add(reportEvery)
+	m.now.Bytes = m.count + max(0, m.offset)
+	if m.offset < 0 && m.now.Total >= 0 {
+		m.now.Bytes = m.count + max(0, m.now.Total+m.offset)
+	}
+	m.now.Elapsed = now.Sub(m.began)
+	if seconds := m.now.Elapsed.Seconds(); seconds > 0 {
+		m.now.Rate = float64(m.count) / seconds
+	}
+	m.report(m.now)
+}
