@@ -13,7 +13,9 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
@@ -42,6 +44,17 @@ func archive() *testserver.FTP {
 			"pub/digits.txt": {Data: []byte("0123456789")},
 			"pub/old/a.txt":  {Data: []byte("old\n")},
 		}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return srv
+}
+
+// menus starts a gopher server with one file.
+func menus() *testserver.Gopher {
+	srv, err := testserver.StartGopher(ctx, "", func(s *testserver.Gopher) {
+		s.Content = fstest.MapFS{"README": {Data: []byte("This is the archive.\n")}}
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -266,25 +279,44 @@ func ExampleResolver_trace() {
 	// > RETR README
 }
 
-// The hooks of a Trace show progress: Body is called with the number of bytes that arrived.
-func ExampleResolver_progress() {
+// Three lines show the progress of a download.
+func ExampleWithProgress() {
 	srv := archive()
 	defer srv.Close()
-
-	received := int64(0)
-	watched := fetch.WithTrace(ctx, &fetch.Trace{
-		Body: func(n int64) { received += n },
-	})
-	res, err := fetch1738.Get(watched, srv.URL+"/pub/digits.txt")
+	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer res.Close()
-	if _, err := io.Copy(io.Discard, res.Body); err != nil {
-		log.Fatal(err)
+	defer os.RemoveAll(dir)
+
+	watched := fetch1738.WithProgress(ctx, func(p fetch1738.Progress) {
+		fmt.Fprintf(os.Stderr, "\r%d of %d bytes, %.0f bytes/s", p.Bytes, p.Total, p.Rate)
+	})
+	err = fetch1738.Download(watched, nil, srv.URL+"/pub/digits.txt", filepath.Join(dir, "digits.txt"))
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+// At most eight transfers at once, and two with one host.
+func ExampleResolver_limits() {
+	srv := archive()
+	defer srv.Close()
+
+	r := fetch1738.Resolver{MaxTransfers: 8, MaxTransfersPerHost: 2}
+	defer r.Close()
+	var wait sync.WaitGroup
+	for _, name := range []string{"README", "digits.txt", "old/a.txt"} {
+		wait.Go(func() {
+			res, err := r.Get(ctx, srv.URL+"/pub/"+name)
+			if err != nil {
+				log.Fatal(err)
+			}
+			defer res.Close() // makes room for the next one
+			io.Copy(io.Discard, res.Body)
+		})
 	}
-	fmt.Printf("%d of %d bytes\n", received, res.Size) // Size is -1 if it is not known
-	// Output: 10 of 10 bytes
+	wait.Wait()
+	// Output:
 }
 
 // A transfer resumes at an Offset. The file may have changed since, so size and time of
@@ -366,20 +398,36 @@ func ExampleResolver_Fetch_resumeHTTP() {
 	// Output: 456789 <nil>
 }
 
-// A proxy for all schemes is a way to dial.
-func ExampleResolver_proxy() {
+// The proxies of the environment: http_proxy, ftp_proxy, all_proxy, no_proxy.
+func ExampleResolver_environment() {
+	os.Setenv("no_proxy", "*")
+	defer os.Unsetenv("no_proxy")
 	srv := archive()
+	defer srv.Close()
+
+	r := fetch1738.Resolver{Proxy: proxy.FromEnvironment}
+	defer r.Close()
+	res, err := r.Get(ctx, srv.URL+"/pub/README")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	io.Copy(os.Stdout, res.Body)
+	// Output: This is the archive.
+}
+
+// A proxy for all schemes.
+func ExampleResolver_proxy() {
+	srv := menus()
 	defer srv.Close()
 	forwarder := tunnels()
 	defer forwarder.Close()
 
-	p, err := proxy.Parse(forwarder.URL) // such as "http://proxy.example:3128" or "socks5h://127.0.0.1:9050"
-	if err != nil {
-		log.Fatal(err)
-	}
-	r := fetch1738.Resolver{Env: fetch.Env{Dial: p.Dial(nil)}}
+	r := fetch1738.Resolver{Proxy: func(scheme, host string) (*proxy.Proxy, error) {
+		return proxy.Parse(forwarder.URL) // such as "http://proxy.example:3128" or "socks5h://127.0.0.1:9050"
+	}}
 	defer r.Close()
-	res, err := r.Get(ctx, srv.URL+"/pub/README")
+	res, err := r.Get(ctx, srv.URL+"/0/README")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -587,14 +635,14 @@ func TestConformance(t *testing.T) {
 
 // The pages quote the examples, so that the code they show compiles and runs.
 func TestDocsQuoteExamples(t *testing.T) {
-	source := unindented(t, "example_test.go") + unindented(t, "mirror/example_test.go")
+	source := unindented(t, "example_test.go") + unindented(t, "adapters_example_test.go") + unindented(t, "mirror/example_test.go")
 	for _, page := range []string{"docs/library.md", "docs/testing.md"} {
 		blocks := 0
 		for i, block := range strings.Split("\n"+unindented(t, page), "\n```") {
 			if code, isGo := strings.CutPrefix(block, "go\n"); isGo && i%2 == 1 {
 				blocks++
 				if !strings.Contains(source, "\n"+code+"\n") {
-					t.Errorf("%s: a block is not in example_test.go:\n%s", page, code)
+					t.Errorf("%s: a block is not in an example:\n%s", page, code)
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/fetch1738/fetch1738/locator"
@@ -59,6 +60,20 @@ type Attributes struct {
 	Guessed bool
 	// Header has the other information from the server, in order.
 	Header []Field
+}
+
+// ETag is an entity tag for HTTP, made of the size and the time as web servers make it for files. It
+// tells a resource from earlier and later ones at the same place. It is empty if the size or the
+// time is not known.
+func (a *Attributes) ETag() string {
+	if a.Size < 0 || a.ModTime.IsZero() {
+		return ""
+	}
+	tag := append(make([]byte, 0, 32), '"')
+	tag = strconv.AppendInt(tag, a.ModTime.UnixNano(), 36)
+	tag = append(tag, '-')
+	tag = strconv.AppendInt(tag, a.Size, 36)
+	return string(append(tag, '"'))
 }
 
 // A Field is one named value of a resource, such as a header field.

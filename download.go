@@ -1,0 +1,158 @@
+package fetch1738
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/segments"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// PartSuffix is the suffix of the file beside the destination of a [Download] that is not complete.
+const PartSuffix = ".part"
+
+// Download fetches the document at url into the file of that name. If r is nil, it is a new
+// Resolver with every default.
+//
+// The file is created or replaced when the document is complete. Its modification time is that of
+// the document, if the server says it. Until then, the bytes are in a file beside it, whose name
+// ends in [PartSuffix]. If Download fails, or the program is killed, that file stays, unless it is
+// empty. The next Download of the same url and name resumes it if the document has not changed (by
+// its validator, or its size and modification time), and starts again if it has. A document that
+// the server does not identify always starts again.
+//
+// Errors are *[fetch.Error]s. A second Download to the same name at the same time fails. So does one
+// whose file beside the destination exists and is not a regular file, such as a symbolic link.
+func Download(ctx context.Context, r *Resolver, url, name string) error {
+	if r == nil {
+		r = new(Resolver)
+		defer r.Close()
+	}
+	req, err := r.Request(ctx, url)
+	if err != nil {
+		return err
+	}
+	return DownloadRequest(ctx, r, req, name)
+}
+
+// A Downloader has the methods of a Resolver that [DownloadRequest] needs.
+type Downloader interface {
+	fetch.Fetcher
+	fetch.AttributeFinder
+}
+
+// DownloadRequest is [Download] of the document that req designates. It replaces the Options of req.
+// f is a Resolver, or a wrapper around one that changes requests or watches bodies.
+func DownloadRequest(ctx context.Context, f Downloader, req *fetch.Request, name string) (err error) {
+	of := *req
+	req = &of
+	switch req.Locator.(type) {
+	case *locator.FTP:
+		req.Options = &ftp.Options{ModTime: true}
+	case *locator.HTTP:
+		req.Options = &fetchhttp.Options{Header: http.Header{}}
+	}
+	defer func() {
+		if _, known := errors.AsType[*fetch.Error](err); err != nil && !known {
+			err = fetch.Fail(fetch.OpWrite, req.Locator, fetch.ErrLocalIO, err)
+		}
+	}()
+	path := name + PartSuffix
+	file, err := openPart(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	part, err := segments.Open(file, func() (*os.File, error) { return openPart(path, os.O_WRONLY) })
+	if err != nil {
+		return err
+	}
+	defer func() {
+		info, statErr := file.Stat()
+		_ = part.Close()
+		if err != nil && statErr == nil && info.Size() == 0 {
+			_ = os.Remove(path) // there is nothing to resume
+		}
+	}()
+	modified, err := complete(ctx, f, req, part, file)
+	if err != nil {
+		return err
+	}
+	if err := part.Close(); err != nil {
+		return err
+	}
+	if !modified.IsZero() {
+		if err := os.Chtimes(path, time.Time{}, modified); err != nil {
+			return err
+		}
+	}
+	return os.Rename(path, name)
+}
+
+// openPart opens a regular file. It opens none through a symbolic link, which in a directory that
+// others write to could lead to any file of the user.
+func openPart(path string, flag int) (*os.File, error) {
+	refused := &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, refused
+	}
+	file, err := os.OpenFile(path, flag, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := file.Stat()
+	if now, lerr := os.Lstat(path); err != nil || lerr != nil || !os.SameFile(opened, now) {
+		_ = file.Close()
+		return nil, refused
+	}
+	return file, nil
+}
+
+// complete fetches what part lacks of the document. It returns the document's modification time, if
+// that is known.
+func complete(ctx context.Context, f Downloader, req *fetch.Request, part *segments.Part, file *os.File) (modified time.Time, err error) {
+	job := segments.Job{Connections: 1, Request: req, Fetcher: f}
+	if part.Holds(req.Locator) {
+		modified = part.ModTime()
+		if err := part.Fill(ctx, job, nil); err == nil {
+			return modified, part.Finish()
+		} else if !errors.Is(err, segments.ErrChanged) && !resume.Refused(err) {
+			return modified, err
+		}
+	}
+	res, err := f.Fetch(ctx, req)
+	if err != nil {
+		return modified, err
+	}
+	modified = res.ModTime
+	switch {
+	case res.Kind != fetch.KindDocument:
+		_ = res.Close()
+		return modified, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrUnsupported, errors.New("a "+res.Kind.String()+", not a document"))
+	case resume.Of(res).Known():
+		if err := part.Ready(&job, res); err != nil {
+			_ = res.Close()
+			return modified, err
+		}
+		if err := part.Fill(ctx, job, res); err != nil {
+			return modified, err
+		}
+		return modified, part.Finish()
+	}
+	defer res.Close()
+	if err := part.Reset(); err != nil {
+		return modified, err
+	}
+	if _, err = io.Copy(file, res.Body); err != nil {
+		return modified, errors.Join(err, part.Reset()) // nothing would show what it is the beginning of
+	}
+	return modified, nil
+}

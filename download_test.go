@@ -1,0 +1,273 @@
+package fetch1738_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// A download that was truncated is resumed by the same call, and the file appears when it is
+// complete.
+func TestDownload(t *testing.T) {
+	big := random(1<<20 + 5)
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	for _, srv := range []struct {
+		*testserver.Server
+		stage, rest string
+		refusal     testserver.Fault
+		again       int
+	}{
+		{&ftp.Server, "RETR", "C: REST 400000", testserver.Reply("450 busy"), 1},
+		{&web.Server, "REQUEST", "C: Range: bytes=400000-", testserver.Status(503), 2},
+	} {
+		name := filepath.Join(t.TempDir(), "copy")
+		if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		// The rest is requested again at once, by http also in the Fetcher, and refused.
+		srv.On(srv.stage, 1, testserver.Truncate(400_000))
+		for i := range srv.again {
+			srv.On(srv.stage, 2+i, srv.refusal)
+		}
+		err := fetch1738.Download(t.Context(), nil, srv.URL+"/big", name)
+		if err == nil {
+			t.Fatalf("%s: a truncated download succeeded", srv.URL)
+		}
+		if b, _ := os.ReadFile(name); string(b) != "old" {
+			t.Errorf("%s: after a failure the file has %d bytes", srv.URL, len(b))
+		}
+		srv.ResetFaults()
+		srv.ResetTranscript()
+		if err := fetch1738.Download(t.Context(), nil, srv.URL+"/big", name); err != nil {
+			t.Fatalf("%s: resuming: %v", srv.URL, err)
+		}
+		got, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(got, big) {
+			t.Errorf("%s: %d bytes, %v", srv.URL, len(got), err)
+		}
+		if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(written) {
+			t.Errorf("%s: %v, %v", srv.URL, info, err)
+		}
+		if _, err := os.Stat(name + fetch1738.PartSuffix); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the part is still there: %v", srv.URL, err)
+		}
+		if text := srv.Transcript().String(); !strings.Contains(text, srv.rest) {
+			t.Errorf("%s: not resumed:\n%s", srv.URL, text)
+		}
+	}
+}
+
+// A part of another version, or of another URL, starts again.
+func TestDownloadChanged(t *testing.T) {
+	old, now := random(200_000), bytes.Repeat([]byte("x"), 300_000)
+	first := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a": {Data: old, ModTime: written}} })
+	later := testserver.NewFTP(t, func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"a": {Data: now, ModTime: written.Add(time.Hour)}}
+	})
+	name := filepath.Join(t.TempDir(), "copy")
+	interrupt := func() {
+		first.On("RETR", 1, testserver.Truncate(100_000))
+		first.On("RETR", 2, testserver.Reply("450 busy"))
+		if err := fetch1738.Download(t.Context(), nil, first.URL+"/a", name); !errors.Is(err, fetch.ErrBusy) {
+			t.Fatal(err)
+		}
+	}
+	interrupt()
+	if err := fetch1738.Download(t.Context(), nil, later.URL+"/a", name); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, now) {
+		t.Errorf("another URL: %d bytes, %v", len(got), err)
+	}
+	interrupt()
+	first.On("MDTM", 1, testserver.Reply("213 20000101000000"))
+	if err := fetch1738.Download(t.Context(), nil, first.URL+"/a", name); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, old) {
+		t.Errorf("a changed document: %d bytes, %v", len(got), err)
+	}
+}
+
+// What cannot be identified is fetched anew, and directories are no documents.
+func TestDownloadOthers(t *testing.T) {
+	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello\n") }))
+	defer plain.Close()
+	dir := t.TempDir()
+	for url, want := range map[string]string{gopher.URL + "/0/pub/motd.txt": "hello\r\n", plain.URL + "/": "hello\n"} {
+		name := filepath.Join(dir, "copy")
+		if err := os.WriteFile(name+fetch1738.PartSuffix, []byte("rest of something else, longer than the document"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := fetch1738.Download(t.Context(), nil, url, name); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(name); string(got) != want || err != nil {
+			t.Errorf("%s: %q, %v", url, got, err)
+		}
+	}
+	err := fetch1738.Download(t.Context(), nil, gopher.URL, filepath.Join(dir, "menu"))
+	if !errors.Is(err, fetch.ErrUnsupported) {
+		t.Errorf("a menu: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "menu"+fetch1738.PartSuffix)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty file is left: %v", err)
+	}
+	err = fetch1738.Download(t.Context(), nil, plain.URL, filepath.Join(dir, "missing", "name"))
+	if !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, fetch.ErrLocalIO) {
+		t.Errorf("a directory that does not exist: %v", err)
+	}
+}
+
+// The incomplete file is not written through a link that was there.
+func TestDownloadLink(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })
+	dir := t.TempDir()
+	name, target := filepath.Join(dir, "x"), filepath.Join(dir, "precious")
+	if err := os.WriteFile(target, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, name+fetch1738.PartSuffix); err != nil {
+		t.Skip(err)
+	}
+	err := fetch1738.Download(t.Context(), nil, srv.URL+"/x", name)
+	if !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a link: %v", err)
+	}
+	if got, err := os.ReadFile(target); string(got) != "precious" {
+		t.Errorf("the target of the link is %q, %v", got, err)
+	}
+	if err := os.Remove(target); err != nil {
+		t.Fatal(err)
+	}
+	if err := fetch1738.Download(t.Context(), nil, srv.URL+"/x", name); !errors.Is(err, fetch.ErrLocalIO) {
+		t.Errorf("a link to nothing: %v", err)
+	}
+	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the target of the link: %v", err)
+	}
+}
+
+// A watcher counts the bytes that the bodies of a Resolver's documents return.
+type watcher struct {
+	fetch1738.Resolver
+	offset, got int64
+}
+
+func (w *watcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	res, err := w.Resolver.Fetch(ctx, req)
+	if err == nil {
+		w.offset, w.got = req.Offset, 0
+		res.Body = counted{res.Body, &w.got}
+	}
+	return res, err
+}
+
+type counted struct {
+	io.ReadCloser
+	n *int64
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	*c.n += int64(n)
+	return n, err
+}
+
+// A wrapper around a Resolver sees all bytes of a download, also those of one that resumes.
+func TestDownloadRequest(t *testing.T) {
+	big := random(300_000)
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	var w watcher
+	defer w.Close()
+	req, err := w.Request(t.Context(), srv.URL+"/big")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "copy")
+	srv.On("RETR", 1, testserver.Truncate(100_000))
+	srv.On("RETR", 2, testserver.Reply("450 busy"))
+	if err := fetch1738.DownloadRequest(t.Context(), &w, req, name); !errors.Is(err, fetch.ErrBusy) {
+		t.Fatal(err)
+	}
+	if err := fetch1738.DownloadRequest(t.Context(), &w, req, name); err != nil {
+		t.Fatal(err)
+	}
+	if w.offset != 100_000 || w.got != 200_000 {
+		t.Errorf("%d bytes from %d on", w.got, w.offset)
+	}
+	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, big) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if req.Options != nil {
+		t.Error("the caller's request was changed")
+	}
+}
+
+func TestWalkFunction(t *testing.T) {
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	want := []string{"README.txt", "pub", "pub/deep", "pub/deep/100%.txt", "pub/deep/er", "pub/deep/er/a.html", "pub/empty.txt", "pub/motd.txt"}
+	for _, url := range []string{ftp.URL, gopher.URL} {
+		r := &fetch1738.Resolver{}
+		var names []string
+		for item, err := range fetch1738.Walk(t.Context(), r, url) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, item.Name)
+			if item.Name == "pub/motd.txt" {
+				if res, err := r.Get(t.Context(), item.Locator.String()); err != nil {
+					t.Errorf("%s: %v", item.Locator, err)
+				} else {
+					res.Close()
+				}
+			}
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: %q, want %q", url, names, want)
+		}
+		r.Close()
+	}
+	// A directory that cannot be listed does not end the walk; leaving it early does.
+	ftp.On("MLSD", 3, testserver.Reply("550 permission denied"))
+	failed, seen := 0, 0
+	for item, err := range fetch1738.Walk(t.Context(), nil, ftp.URL) {
+		seen++
+		if err != nil {
+			failed++
+			if item.Name != "pub/deep" || !errors.Is(err, fetch.ErrNotFound) && !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("%s: %v", item.Name, err)
+			}
+		}
+	}
+	if failed != 1 || seen != 6 {
+		t.Errorf("%d failures in %d items", failed, seen)
+	}
+	for range fetch1738.Walk(t.Context(), nil, ftp.URL) {
+		break
+	}
+	for _, err := range fetch1738.Walk(t.Context(), nil, "http://127.0.0.1/") {
+		if !errors.Is(err, fetch.ErrUnsupported) {
+			t.Errorf("%v", err)
+		}
+	}
+}

@@ -1,0 +1,691 @@
+package fetch1738
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Transport is an [http.RoundTripper] for ftp, ftps, gopher, gophers, news, snews, nntp, nntps,
+// wais and prospero URLs, and for the Resolver's own Schemes. It serves a whole [http.Client] as
+// its Transport, or one scheme of an [http.Transport]:
+//
+//	t := &http.Transport{}
+//	t.RegisterProtocol("ftp", &fetch1738.Transport{})
+//
+// GET fetches, HEAD finds attributes, PUT replaces and POST updates. A response has the header
+// fields Content-Type, Content-Length, Last-Modified and ETag as far as the server says what they
+// need. The field Range, with one range at most, and the conditions of a GET or HEAD, such as
+// If-Range and If-None-Match, work as HTTP defines them (RFC 9110 §13, §14). A part of a document
+// in FTP's type A cannot be requested.
+//
+// An error is a *[url.Error] around a *[fetch.Error]; see Statuses. The response body ends in an
+// error if the transfer is truncated. Cancelling the request's context ends the connection, its
+// commands and the body. The hooks of package httptrace are called; those for TLS, for 1xx
+// responses and for waiting on "100 Continue" are not.
+//
+// A request that follows a redirect is judged by the Resolver's policy as one from that server:
+// [policy.User] refuses it unless [policy.Rules] has RedirectToFTP. One to a file or news URL is
+// always refused, and so is a POST. The fields Authorization, Cookie and Referer never reach
+// another scheme, except that basic authentication that the caller sets for a URL without a login
+// is its login.
+//
+// The zero value is ready to use. Its fields must not be changed after the first request. It is
+// safe for concurrent use.
+type Transport struct {
+	// Resolver performs the accesses. If nil, the Transport uses one of its own with every default.
+	Resolver *Resolver
+	// Base performs the requests for http and https. If nil, it is [http.DefaultTransport].
+	Base http.RoundTripper
+	// Files permits file URLs, except where a redirect leads to one.
+	Files bool
+	// Statuses returns a response with a status of 400 or above in place of an error, as an HTTP
+	// gateway would: 404 for ErrNotFound, 403 for ErrPermission and ErrRefused, 401 for
+	// ErrUnauthenticated, 504 for ErrTimeout, 502 for a server that cannot be reached or breaks its
+	// protocol. Its body is the error in one line of text. A request whose context has ended is
+	// always an error, and so is every error of Base.
+	Statuses bool
+
+	own Resolver
+}
+
+// baseKey is the context key that marks a request on its way through Base.
+type baseKey struct{}
+
+// RoundTrip implements [http.RoundTripper]. It returns [http.ErrSkipAltProtocol] for http and https
+// when the Transport is registered for these schemes with its own Base.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL == nil {
+		closeBody(req)
+		return nil, errors.New("fetch1738: the request has no URL")
+	}
+	switch req.URL.Scheme {
+	case "http", "https":
+		return t.roundTripBase(req)
+	}
+	res, err := t.roundTrip(req)
+	if err != nil && t.Statuses && req.Context().Err() == nil && fetch.KindOf(err) != fetch.ErrCanceled {
+		return failure(req, err), nil
+	}
+	return res, err
+}
+
+// CloseIdleConnections closes the sessions that are kept for further requests, and those of Base.
+// [http.Client.CloseIdleConnections] calls it.
+func (t *Transport) CloseIdleConnections() {
+	_ = t.resolver().Close()
+	if base, ok := t.base().(interface{ CloseIdleConnections() }); ok {
+		base.CloseIdleConnections()
+	}
+}
+
+func (t *Transport) resolver() *Resolver {
+	if t.Resolver != nil {
+		return t.Resolver
+	}
+	return &t.own
+}
+
+func (t *Transport) base() http.RoundTripper {
+	if t.Base != nil {
+		return t.Base
+	}
+	return http.DefaultTransport
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}
+
+// roundTripBase passes a request to Base. It keeps the server's address with a redirect, because
+// the policy lets no redirect lead closer to this computer than where it came from.
+func (t *Transport) roundTripBase(req *http.Request) (*http.Response, error) {
+	if req.Context().Value(baseKey{}) != nil {
+		return nil, http.ErrSkipAltProtocol
+	}
+	var mu sync.Mutex
+	var peer netip.Addr
+	ctx := context.WithValue(req.Context(), baseKey{}, true)
+	if direct(t.base(), req) {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			peer = fetch.AddrPort(info.Conn.RemoteAddr()).Addr()
+		}})
+	}
+	res, err := t.base().RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	res.Request = req
+	if res.StatusCode/100 == 3 && res.Header.Get("Location") != "" {
+		mu.Lock()
+		defer mu.Unlock()
+		res.Body = redirectBody{res.Body, peer}
+	}
+	return res, nil
+}
+
+// direct reports whether base connects to the server itself. The address of a proxy would say
+// nothing about the server's.
+func direct(base http.RoundTripper, req *http.Request) bool {
+	t, ok := base.(*http.Transport)
+	if !ok || t.Proxy == nil {
+		return ok
+	}
+	proxy, err := t.Proxy(req)
+	return proxy == nil && err == nil
+}
+
+// A redirectBody is the body of a redirect, with the address of the server that sent it.
+type redirectBody struct {
+	io.ReadCloser
+	peer netip.Addr
+}
+
+// provenance says who wrote the URL of a request: the caller, or the server that redirected to it.
+func provenance(req *http.Request) fetch.Provenance {
+	if req.Response == nil {
+		return fetch.Provenance{}
+	}
+	from := fetch.Provenance{Kind: fetch.OriginRedirect}
+	if body, ok := req.Response.Body.(redirectBody); ok {
+		from.Peer = body.peer
+	}
+	if by := req.Response.Request; by != nil && by.URL != nil {
+		parser := locator.Parser{Tolerate: locator.TolerateUsual}
+		if ref, err := parser.Parse(by.URL.String()); err == nil {
+			from.By = ref.Locator
+		}
+	}
+	return from
+}
+
+// roundTrip performs a request that is not for Base.
+func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
+	ctx := traced(req)
+	asked, err := t.request(ctx, req)
+	if err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	switch req.Method {
+	case "", http.MethodGet:
+		closeBody(req)
+		return t.get(ctx, req, asked)
+	case http.MethodHead:
+		closeBody(req)
+		return t.head(ctx, req, asked)
+	case http.MethodPut, http.MethodPost:
+		if req.Method == http.MethodPost && req.Response != nil { // as Resolver.Update
+			closeBody(req)
+			return nil, fetch.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect does not add a body to another document"))
+		}
+		return t.store(ctx, req, asked)
+	}
+	closeBody(req)
+	return nil, fetch.Fail(fetch.Op(req.Method), asked.Locator, fetch.ErrUnsupported, fmt.Errorf("the method %s of %s URLs", req.Method, asked.Locator.Scheme()))
+}
+
+// request reads the URL of a request.
+func (t *Transport) request(ctx context.Context, req *http.Request) (*fetch.Request, error) {
+	asked, err := t.resolver().Request(ctx, req.URL.String())
+	if err != nil {
+		return nil, err
+	}
+	asked.From = provenance(req)
+	switch asked.Locator.(type) {
+	case *locator.File:
+		switch {
+		case req.Response != nil:
+			return nil, fetch.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect leads to a local file"))
+		case !t.Files:
+			return nil, fetch.Fail(fetch.OpAccess, asked.Locator, fetch.ErrRefused, errors.New("file URLs are not permitted; set Transport.Files"))
+		}
+	case *locator.News:
+		// The policy is asked about the server, which is the user's own choice and not the redirect's.
+		if req.Response != nil {
+			return nil, fetch.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect leads to the configured news server"))
+		}
+	case *locator.Telnet, *locator.Mailto:
+		return nil, fetch.Fail(fetch.OpAccess, asked.Locator, fetch.ErrUnsupported, errors.New("not a document"))
+	case *locator.FTP:
+		asked.Options = &ftp.Options{ModTime: true, EndAtSize: true}
+	}
+	if user, password, ok := req.BasicAuth(); ok && req.Response == nil && !hasLogin(asked.Locator) {
+		login := &locator.Login{User: user, Password: password, HasPassword: true}
+		if with, ok := locator.WithLogin(asked.Locator, login); ok {
+			asked.Locator = with
+		}
+	}
+	return asked, nil
+}
+
+// get fetches a document or listing, or the part of it that the request asks for.
+func (t *Transport) get(ctx context.Context, req *http.Request, asked *fetch.Request) (*http.Response, error) {
+	first, length, partial := parseRange(req.Header)
+	if partial && hasParts(asked.Locator) {
+		part := *asked
+		part.Offset, part.Length = first, length
+		res, err := t.resolver().Fetch(ctx, &part)
+		switch kind := fetch.KindOf(err); {
+		case err == nil && res.Kind == fetch.KindDocument && first < res.Size && res.Size > 0 && unchanged(req.Header.Get("If-Range"), &res.Attributes):
+			return t.answer(req, asked, res, first, length, true)
+		case err == nil:
+			_ = res.Close()
+			if r := outside(req, first, &res.Attributes); r != nil {
+				return r, nil
+			}
+		case kind == fetch.ErrBadRange:
+			if a, err := t.resolver().FindAttributes(ctx, asked); err == nil {
+				if r := outside(req, first, a); r != nil {
+					return r, nil
+				}
+			}
+		case kind != fetch.ErrUnsupported:
+			return nil, err
+		}
+		// The answer is the whole document.
+	}
+	if options, ok := asked.Options.(*ftp.Options); ok && req.Header.Get("If-None-Match")+req.Header.Get("If-Match")+req.Header.Get("If-Unmodified-Since") == "" {
+		if since, ok := date(req.Header, "If-Modified-Since"); ok {
+			options.Wanted = func(a fetch.Attributes) bool { return a.ModTime.IsZero() || a.ModTime.After(since) }
+		}
+	}
+	res, err := t.resolver().Fetch(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	return t.answer(req, asked, res, 0, 0, false)
+}
+
+// hasParts reports whether offsets and lengths of a resource mean its bytes. In FTP's type A the
+// conversion of line ends changes both, and type D is a listing.
+func hasParts(l locator.Locator) bool {
+	file, ok := l.(*locator.FTP)
+	return !ok || file.Type == 0 || file.Type|0x20 == 'i'
+}
+
+// outside is the response to a request for a part that begins behind the end of a document with
+// these attributes. It is nil if the request must be answered with the whole document.
+func outside(req *http.Request, first int64, a *fetch.Attributes) *http.Response {
+	if a.Size <= 0 || first < a.Size || !unchanged(req.Header.Get("If-Range"), a) {
+		return nil // of an empty document every part is all of it
+	}
+	if status := condition(req.Header, a); status != 0 {
+		return conditional(req, status, a)
+	}
+	r := response(req, http.StatusRequestedRangeNotSatisfiable, &fetch.Attributes{Size: 0}, true)
+	r.Header.Set("Content-Range", fmt.Sprintf("bytes */%d", a.Size))
+	return r
+}
+
+// answer is the response to a request that found res, the whole of it or the part from first.
+func (t *Transport) answer(req *http.Request, asked *fetch.Request, res *fetch.Resource, first, length int64, partial bool) (*http.Response, error) {
+	if res.Kind == fetch.KindQuery || res.Kind == fetch.KindAdvice || res.Kind == fetch.KindInteractive {
+		_, err := fetch.WithoutOctets(res.Locator, res.Kind).Read(nil)
+		_ = res.Close()
+		return nil, err
+	}
+	info, _ := res.Info.(*ftp.Info)
+	status := condition(req.Header, &res.Attributes)
+	if info != nil && info.Unwanted {
+		status = http.StatusNotModified
+	}
+	if status != 0 {
+		_ = res.Close()
+		return conditional(req, status, &res.Attributes), nil
+	}
+	res.MediaType = mediaType(asked.Locator, res.MediaType, res.Kind)
+	r := response(req, http.StatusOK, &res.Attributes, res.Kind == fetch.KindDocument)
+	if !locator.Equal(asked.Locator, res.Locator) {
+		r.Header.Set("Content-Location", res.Locator.Redacted())
+	}
+	if partial {
+		last := res.Size - 1
+		if first < 0 {
+			first = max(0, res.Size+first)
+		}
+		if length > 0 {
+			last = min(last, first+length-1)
+		}
+		r.StatusCode, r.Status = http.StatusPartialContent, "206 Partial Content"
+		r.ContentLength = last - first + 1
+		r.Header.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10))
+		r.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, res.Size))
+	}
+	r.Body = res.Body
+	switch asked.Locator.(type) {
+	case *locator.FTP, *locator.File: // they end at the size that was announced
+	default:
+		if r.ContentLength >= 0 {
+			r.Body = &boundedBody{res.Body, r.ContentLength, res.Locator}
+		}
+	}
+	return r, nil
+}
+
+// A boundedBody ends where Content-Length says, also if the document has grown. It ends in an error
+// if the document is shorter.
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+	loc  locator.Locator
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		n, err := b.ReadCloser.Read(make([]byte, 1)) // the end of the transfer may be an error
+		if n > 0 {
+			err = io.EOF
+		}
+		return 0, err
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	if err == io.EOF && b.left > 0 {
+		err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTruncated, fmt.Errorf("the document is %d bytes shorter than announced", b.left))
+	}
+	return n, err
+}
+
+// head finds attributes, by a fetch whose body is not read where the scheme or the server has no
+// other way.
+func (t *Transport) head(ctx context.Context, req *http.Request, asked *fetch.Request) (*http.Response, error) {
+	if options, ok := asked.Options.(*ftp.Options); ok {
+		options.Ranges = true
+	}
+	attributes, err := t.resolver().FindAttributes(ctx, asked)
+	switch kind := fetch.KindOf(err); {
+	case err != nil && (kind == fetch.ErrUnsupported || kind == fetch.ErrProtocol):
+		res, err := t.get(ctx, req, asked)
+		if err == nil {
+			_ = res.Body.Close()
+			res.Body = http.NoBody
+		}
+		return res, err
+	case err != nil:
+		return nil, err
+	}
+	if !hasParts(asked.Locator) {
+		attributes.Size = -1 // it is not that of the body of a GET
+	}
+	if status := condition(req.Header, attributes); status != 0 {
+		return conditional(req, status, attributes), nil
+	}
+	attributes.MediaType = mediaType(asked.Locator, attributes.MediaType, fetch.KindDocument)
+	r := response(req, http.StatusOK, attributes, true)
+	if _, ok := asked.Locator.(*locator.FTP); ok && !slices.ContainsFunc(attributes.Header, func(f fetch.Field) bool { return f.Name == ftp.HeaderAcceptRanges }) {
+		delete(r.Header, "Accept-Ranges")
+	}
+	return r, nil
+}
+
+// mediaType is known, or what the name of a file says: FTP servers do not say what they send.
+func mediaType(l locator.Locator, known string, kind fetch.Kind) string {
+	file, ok := l.(*locator.FTP)
+	switch {
+	case known != "" || !ok:
+		return known
+	case kind == fetch.KindDirectory, file.Name == "", file.Type|0x20 == 'd':
+		return "text/plain"
+	}
+	return MediaType(file.Name)
+}
+
+// MediaType guesses the media type of a file from the suffix of its name, for servers that do not
+// send it, such as those of FTP. It is the same on every machine, and "" for an unknown suffix.
+func MediaType(name string) string { return filename.MediaType(name) }
+
+// conditions are the header fields under which a document must not be stored. No scheme but HTTP
+// can do that in one step, and what was ignored could overwrite a file.
+var conditions = [...]string{"Content-Range", "If-Match", "If-None-Match", "If-Unmodified-Since"}
+
+// store replaces a document (PUT) or adds to it (POST).
+func (t *Transport) store(ctx context.Context, req *http.Request, asked *fetch.Request) (*http.Response, error) {
+	defer closeBody(req)
+	for _, name := range conditions {
+		if req.Header.Get(name) != "" {
+			return nil, fetch.Fail(fetch.Op(req.Method), asked.Locator, fetch.ErrUnsupported, fmt.Errorf("the header field %s with %s URLs", name, asked.Locator.Scheme()))
+		}
+	}
+	body := io.Reader(http.NoBody)
+	if req.Body != nil {
+		body = req.Body
+	}
+	if req.ContentLength > 0 {
+		body = &declaredBody{body, req.ContentLength}
+	}
+	store := t.resolver().Replace
+	if req.Method == http.MethodPost {
+		store = t.resolver().Update
+	}
+	if options, ok := asked.Options.(*ftp.Options); ok {
+		options.ModTime = false
+	}
+	if _, err := store(ctx, asked, body); err != nil {
+		return nil, err
+	}
+	return response(req, http.StatusNoContent, &fetch.Attributes{Size: -1}, false), nil
+}
+
+// A declaredBody is the body of a request, which must have the length that the request declares.
+// Otherwise what is stored could be a part of it.
+type declaredBody struct {
+	io.Reader
+	left int64
+}
+
+func (b *declaredBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.left -= int64(n)
+	switch {
+	case b.left < 0:
+		return 0, errors.New("the body is longer than the ContentLength of the request")
+	case err == io.EOF && b.left > 0:
+		return n, fmt.Errorf("the body is %d bytes shorter than the ContentLength of the request", b.left)
+	}
+	return n, err
+}
+
+// conditional is the response to a request whose conditions do not permit the document.
+func conditional(req *http.Request, status int, a *fetch.Attributes) *http.Response {
+	r := response(req, status, &fetch.Attributes{Size: a.Size, ModTime: a.ModTime}, false)
+	r.ContentLength = 0
+	return r
+}
+
+// response is a response without a body. The length is that of a document only; that of a listing
+// is not known.
+func response(req *http.Request, status int, a *fetch.Attributes, document bool) *http.Response {
+	with := &struct {
+		http.Response
+		values [5]string // of the header, in the same allocation
+	}{Response: http.Response{
+		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: make(http.Header, 5), Body: http.NoBody, ContentLength: -1, Request: req,
+	}}
+	r, values := &with.Response, with.values[:0]
+	if r.Status = "200 OK"; status != http.StatusOK {
+		r.Status = strconv.Itoa(status) + " " + http.StatusText(status)
+	}
+	set := func(name, value string) {
+		values = append(values, value)
+		r.Header[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	if value := contentType(a); value != "" {
+		set("Content-Type", value)
+	}
+	if document && a.Size >= 0 {
+		r.ContentLength = a.Size
+		set("Content-Length", strconv.FormatInt(a.Size, 10))
+		set("Accept-Ranges", "bytes")
+	}
+	if !a.ModTime.IsZero() {
+		set("Last-Modified", a.ModTime.UTC().Format(http.TimeFormat))
+	}
+	if tag := a.ETag(); tag != "" {
+		set("Etag", tag)
+	}
+	return r
+}
+
+// contentType is the value of the field Content-Type. It is empty if what the server says does not
+// have the syntax of a media type.
+func contentType(a *fetch.Attributes) string {
+	if a.Charset == "" && !strings.ContainsFunc(a.MediaType, func(r rune) bool { return r != '/' && r != '-' && (r < 'a' || r > 'z') }) {
+		return a.MediaType
+	}
+	var parameters map[string]string
+	if a.Charset != "" {
+		parameters = map[string]string{"charset": a.Charset}
+	}
+	return mime.FormatMediaType(a.MediaType, parameters)
+}
+
+// unchanged reports whether an If-Range field permits a part (RFC 9110 §13.1.5).
+func unchanged(field string, a *fetch.Attributes) bool {
+	if field == "" || field == a.ETag() {
+		return true
+	}
+	at, err := http.ParseTime(field)
+	return err == nil && !a.ModTime.IsZero() && a.ModTime.Truncate(time.Second).Equal(at)
+}
+
+// condition evaluates the conditions of a request for a document, in the order of RFC 9110 §13.2.2.
+// It is 0 if they permit the document, else 304 or 412.
+func condition(header http.Header, a *fetch.Attributes) int {
+	modified := a.ModTime.Truncate(time.Second)
+	if tags := header.Get("If-Match"); tags != "" {
+		if !matches(tags, a, false) {
+			return http.StatusPreconditionFailed
+		}
+	} else if at, ok := date(header, "If-Unmodified-Since"); ok && !a.ModTime.IsZero() && modified.After(at) {
+		return http.StatusPreconditionFailed
+	}
+	if tags := header.Get("If-None-Match"); tags != "" {
+		if matches(tags, a, true) {
+			return http.StatusNotModified
+		}
+	} else if since, ok := date(header, "If-Modified-Since"); ok && !a.ModTime.IsZero() && !modified.After(since) {
+		return http.StatusNotModified
+	}
+	return 0
+}
+
+// date is the time in a header field, if there is a valid one.
+func date(header http.Header, name string) (time.Time, bool) {
+	value := header.Get(name)
+	if value == "" {
+		return time.Time{}, false
+	}
+	at, err := http.ParseTime(value)
+	return at, err == nil
+}
+
+// matches reports whether a list of tags has that of a document. The weak comparison ignores W/.
+func matches(tags string, a *fetch.Attributes, weak bool) bool {
+	tag := a.ETag()
+	for candidate := range strings.SplitSeq(tags, ",") {
+		candidate = strings.TrimSpace(candidate)
+		if weak {
+			candidate = strings.TrimPrefix(candidate, "W/")
+		}
+		if candidate == "*" || tag != "" && candidate == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// parseRange reads a Range field of one range (RFC 9110 §14.1.2). A negative first counts from the
+// end; a length of 0 is all that follows. It reports false for other fields, which a server may
+// ignore.
+func parseRange(header http.Header) (first, length int64, ok bool) {
+	spec, ok := strings.CutPrefix(header.Get("Range"), "bytes=")
+	from, to, isRange := strings.Cut(strings.TrimSpace(spec), "-")
+	if !ok || !isRange {
+		return 0, 0, false
+	}
+	if from == "" {
+		n, err := strconv.ParseUint(to, 10, 62)
+		return -int64(n), 0, err == nil && n > 0
+	}
+	begin, err := strconv.ParseUint(from, 10, 62)
+	if err != nil || to == "" {
+		return int64(begin), 0, err == nil
+	}
+	end, err := strconv.ParseUint(to, 10, 62)
+	if err != nil || end < begin {
+		return 0, 0, false
+	}
+	return int64(begin), int64(end-begin) + 1, true
+}
+
+// failure is an error as a response.
+func failure(req *http.Request, err error) *http.Response {
+	status := http.StatusBadGateway
+	switch fetch.KindOf(err) {
+	case fetch.ErrNotFound:
+		status = http.StatusNotFound
+	case fetch.ErrPermission, fetch.ErrRefused:
+		status = http.StatusForbidden
+	case fetch.ErrUnauthenticated:
+		status = http.StatusUnauthorized
+	case fetch.ErrBadURL, fetch.ErrNoOctets:
+		status = http.StatusBadRequest
+	case fetch.ErrUnsupported:
+		status = http.StatusNotImplemented
+	case fetch.ErrTimeout:
+		status = http.StatusGatewayTimeout
+	case fetch.ErrBusy:
+		status = http.StatusServiceUnavailable
+	case fetch.ErrLocalIO:
+		status = http.StatusInternalServerError
+	}
+	text := err.Error() + "\n"
+	r := response(req, status, &fetch.Attributes{MediaType: "text/plain", Charset: "utf-8", Size: int64(len(text))}, true)
+	delete(r.Header, "Accept-Ranges")
+	r.Header.Set("X-Content-Type-Options", "nosniff") // the server's reply may be in it
+	if status == http.StatusUnauthorized {
+		r.Header.Set("WWW-Authenticate", "Basic realm="+strconv.Quote(req.URL.Host))
+	}
+	if r.Body = http.NoBody; req.Method != http.MethodHead {
+		r.Body = io.NopCloser(strings.NewReader(text))
+	}
+	return r
+}
+
+// traced is the context of a request, in which the hooks of package httptrace that [net.Dialer]
+// does not call are called.
+func traced(req *http.Request) context.Context {
+	ctx := req.Context()
+	hooks := httptrace.ContextClientTrace(ctx)
+	if hooks == nil {
+		return ctx
+	}
+	var connected, sent, received bool
+	got := func(c fetch.Connection, reused bool) {
+		if c.Purpose != fetch.PurposeControl || connected {
+			return
+		}
+		connected = true
+		if hooks.GotConn != nil {
+			hooks.GotConn(httptrace.GotConnInfo{Conn: addrConn{local: c.Local, remote: c.Remote}, Reused: reused, WasIdle: reused})
+		}
+	}
+	first := func() {
+		if !received && hooks.GotFirstResponseByte != nil {
+			hooks.GotFirstResponseByte()
+		}
+		received = true
+	}
+	if hooks.GetConn != nil {
+		hooks.GetConn(req.URL.Host)
+	}
+	return fetch.WithTrace(ctx, &fetch.Trace{
+		Connected: func(c fetch.Connection) { got(c, false) },
+		Reused:    func(c fetch.Connection) { got(c, true) },
+		Sent: func([]byte) {
+			if !sent && hooks.WroteRequest != nil {
+				hooks.WroteRequest(httptrace.WroteRequestInfo{})
+			}
+			sent = true
+		},
+		Received: func([]byte) { first() },
+		Body:     func(int64) { first() }, // gopher answers with nothing else
+	})
+}
+
+// An addrConn shows a hook where a connection leads. It cannot be read, written or closed, which
+// hooks must not do.
+type addrConn struct{ local, remote netip.AddrPort }
+
+var errTraced = errors.New("fetch1738: the connection belongs to the Transport")
+
+func (c addrConn) LocalAddr() net.Addr            { return net.TCPAddrFromAddrPort(c.local) }
+func (c addrConn) RemoteAddr() net.Addr           { return net.TCPAddrFromAddrPort(c.remote) }
+func (addrConn) Read([]byte) (int, error)         { return 0, errTraced }
+func (addrConn) Write([]byte) (int, error)        { return 0, errTraced }
+func (addrConn) Close() error                     { return errTraced }
+func (addrConn) SetDeadline(time.Time) error      { return errTraced }
+func (addrConn) SetReadDeadline(time.Time) error  { return errTraced }
+func (addrConn) SetWriteDeadline(time.Time) error { return errTraced }
