@@ -93,7 +93,8 @@ func shorten(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Delay waits for d before the answer, or before the greeting of a connection.
+// Delay waits for d before the answer, or before the greeting of a connection. Together with Gather,
+// the time begins when Gather ends.
 func Delay(d time.Duration) Fault { return Fault{kind: fDelay, every: d} }
 
 // Gather delays the answer until the stage has been reached n times since the fault was armed.

@@ -358,6 +358,20 @@ func TestGather(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	inBubble(t, "with a delay", func(t *testing.T) {
+		srv := testserver.NewFTP(t, inMemory)
+		srv.On("GREETING", 1, testserver.Gather(2), testserver.Delay(time.Hour))
+		start := time.Now()
+		first := dial(t, srv, srv.Addr)
+		time.Sleep(10 * time.Minute)
+		dial(t, srv, srv.Addr)
+		if _, err := first.Read(make([]byte, 1)); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took != time.Hour+10*time.Minute {
+			t.Errorf("the greeting came after %v", took)
+		}
+	})
 }
 
 // A client's tests may do this: the connection ends after each byte in turn.

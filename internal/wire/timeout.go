@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// noData is what a read awaits in vain.
+// noData says what did not come before the end of a read.
 const noData = "no data"
 
 // A TimeoutError is a wait that has reached its limit. Its text has the limit, not

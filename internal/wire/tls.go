@@ -32,7 +32,7 @@ func (c notifyConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noHandshake is what StartTLS awaits in vain.
+// noHandshake says what did not come before the end of StartTLS.
 const noHandshake = "no TLS handshake"
 
 // StartTLS begins TLS over conn with the server called host, or what the Config of

@@ -84,7 +84,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestBlockedTerminal goes on without a terminal that takes nothing any more.
+// TestBlockedTerminal continues without a terminal that blocks.
 func TestBlockedTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

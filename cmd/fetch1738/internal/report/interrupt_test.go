@@ -75,3 +75,46 @@ func TestSayKept(t *testing.T) {
 		})
 	}
 }
+
+// TestSayKeptOfUploads: what was sent is kept by the server.
+func TestSayKeptOfUploads(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		url    string
+		source string
+		moved  int64
+		change func(o *plan.Operation)
+		want   string
+	}{
+		{"ftp", "ftp://h/f", "big", 4, nil, "fetch1738: interrupted: part of big was sent; resume with -C -\n"},
+		{"ftp with -C -", "ftp://h/f", "big", 4, func(o *plan.Operation) { o.Ask.Resume = plan.ResumeFound }, "fetch1738: interrupted: part of big was sent; run the same command again to resume\n"},
+		{"nothing was sent", "ftp://h/f", "big", 0, nil, ""},
+		{"standard input", "ftp://h/f", "-", 4, nil, ""},
+		{"-a", "ftp://h/f", "big", 4, func(o *plan.Operation) { o.Ask.Append = true }, ""},
+		{"in ASCII", "ftp://h/f;type=a", "big", 4, nil, ""},
+		{"http", "http://h/f", "big", 4, nil, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l, err := locator.Parse(tc.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			op := plan.New(new(plan.Global))
+			if tc.change != nil {
+				tc.change(op)
+			}
+			var said bytes.Buffer
+			sink := output.At(filepath.Join(t.TempDir(), "file"))
+			defer sink.Close()
+			result := &transfer.Result{
+				Call: client.Call{Access: &client.Access{Op: op}, Locator: l}, Sink: sink,
+				Upload: true, Source: tc.source,
+			}
+			result.Account.Moved.Store(tc.moved)
+			sayKept(&told{Result: result, reporter: &Reporter{Streams: stdio.Streams{Err: &said}}})
+			if said.String() != tc.want {
+				t.Errorf("got  %q\nwant %q", said.String(), tc.want)
+			}
+		})
+	}
+}

@@ -91,7 +91,7 @@ func (t *Transfer) prepare() (err error) {
 	if err := t.Read(); err != nil {
 		return err
 	}
-	if client.Secures(t.Op, t.Locator) { // before a connection is made in vain
+	if client.Secures(t.Op, t.Locator) { // before it connects
 		if _, err := t.TLS(); err != nil {
 			return err
 		}
