@@ -131,7 +131,7 @@ func TestFaults(t *testing.T) {
 		nth                 int
 		faults              []testserver.Fault
 	}{
-		{"421 to the third", "ftp", "GREETING", 3, []testserver.Fault{testserver.Reply("421 too many connections")}},
+		{"421 to the second", "ftp", "GREETING", 2, []testserver.Fault{testserver.Reply("421 too many connections")}},
 		{"530 to the second", "ftp", "USER", 2, []testserver.Fault{testserver.Reply("530 only one connection")}},
 		{"no REST", "ftp", "REST", 0, []testserver.Fault{testserver.Reply("502 not implemented")}},
 		{"no data connection", "ftp", "EPSV", 2, []testserver.Fault{testserver.Reply("425 no")}},
@@ -158,7 +158,10 @@ func TestFaults(t *testing.T) {
 
 // Who is told that connections are missing knows why.
 func TestRemark(t *testing.T) {
-	w := worlds(t, content(300_007, 2))["ftp"]
+	w := worlds(t, content(5_000_000, 2))["ftp"]
+	// A connection that has finished serves the next segment, so the second one must not finish before
+	// there is a third.
+	w.On("GREETING", 2, testserver.Gather(3))
 	w.On("GREETING", 3, testserver.Reply("421 too many connections"))
 	j := w.job(3)
 	var told atomic.Value
