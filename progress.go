@@ -53,7 +53,7 @@ type meter struct {
 
 type meterKey struct{}
 
-// newMeter returns the meter of an operation, or nil if nobody asked for its progress.
+// newMeter returns the meter of an operation, or nil if ctx is not from WithProgress.
 func newMeter(ctx context.Context, op fetch.Op, req *fetch.Request) *meter {
 	report, ok := ctx.Value(progressKey{}).(func(Progress))
 	if !ok || op != fetch.OpAccess && op != fetch.OpReplace && op != fetch.OpUpdate {

@@ -13,8 +13,8 @@
 // (package policy) and returns a Resource. A [Resolver] does the same with settings, and keeps
 // connections between requests.
 //
-// The library reads no environment variables unless it is told to: [Resolver.Proxy] can be
-// [proxy.FromEnvironment], which reads http_proxy, ftp_proxy and so on.
+// The library reads no environment variables, except by [proxy.FromEnvironment] if that is the
+// [Resolver.Proxy]: http_proxy, ftp_proxy and so on.
 package fetch1738
 
 import (

@@ -5,20 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -277,27 +272,6 @@ func (t *Transport) get(ctx context.Context, req *http.Request, asked *fetch.Req
 	return t.answer(req, asked, res, 0, 0, false)
 }
 
-// hasParts reports whether offsets and lengths of a resource mean its bytes. In FTP's type A the
-// conversion of line ends changes both, and type D is a listing.
-func hasParts(l locator.Locator) bool {
-	file, ok := l.(*locator.FTP)
-	return !ok || file.Type == 0 || file.Type|0x20 == 'i'
-}
-
-// outside is the response to a request for a part that begins behind the end of a document with
-// these attributes. It is nil if the request must be answered with the whole document.
-func outside(req *http.Request, first int64, a *fetch.Attributes) *http.Response {
-	if a.Size <= 0 || first < a.Size || !unchanged(req.Header.Get("If-Range"), a) {
-		return nil // of an empty document every part is all of it
-	}
-	if status := condition(req.Header, a); status != 0 {
-		return conditional(req, status, a)
-	}
-	r := response(req, http.StatusRequestedRangeNotSatisfiable, &fetch.Attributes{Size: 0}, true)
-	r.Header.Set("Content-Range", fmt.Sprintf("bytes */%d", a.Size))
-	return r
-}
-
 // answer is the response to a request that found res, the whole of it or the part from first.
 func (t *Transport) answer(req *http.Request, asked *fetch.Request, res *fetch.Resource, first, length int64, partial bool) (*http.Response, error) {
 	if res.Kind == fetch.KindQuery || res.Kind == fetch.KindAdvice || res.Kind == fetch.KindInteractive {
@@ -343,30 +317,6 @@ func (t *Transport) answer(req *http.Request, asked *fetch.Request, res *fetch.R
 	return r, nil
 }
 
-// A boundedBody ends where Content-Length says, also if the document has grown. It ends in an error
-// if the document is shorter.
-type boundedBody struct {
-	io.ReadCloser
-	left int64
-	loc  locator.Locator
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		n, err := b.ReadCloser.Read(make([]byte, 1)) // the end of the transfer may be an error
-		if n > 0 {
-			err = io.EOF
-		}
-		return 0, err
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	if err == io.EOF && b.left > 0 {
-		err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTruncated, fmt.Errorf("the document is %d bytes shorter than announced", b.left))
-	}
-	return n, err
-}
-
 // head finds attributes, by a fetch whose body is not read where the scheme or the server has no
 // other way.
 func (t *Transport) head(ctx context.Context, req *http.Request, asked *fetch.Request) (*http.Response, error) {
@@ -398,22 +348,6 @@ func (t *Transport) head(ctx context.Context, req *http.Request, asked *fetch.Re
 	}
 	return r, nil
 }
-
-// mediaType is known, or what the name of a file says: FTP servers do not say what they send.
-func mediaType(l locator.Locator, known string, kind fetch.Kind) string {
-	file, ok := l.(*locator.FTP)
-	switch {
-	case known != "" || !ok:
-		return known
-	case kind == fetch.KindDirectory, file.Name == "", file.Type|0x20 == 'd':
-		return "text/plain"
-	}
-	return MediaType(file.Name)
-}
-
-// MediaType guesses the media type of a file from the suffix of its name, for servers that do not
-// send it, such as those of FTP. It is the same on every machine, and "" for an unknown suffix.
-func MediaType(name string) string { return filename.MediaType(name) }
 
 // conditions are the header fields under which a document must not be stored. No scheme but HTTP
 // can do that in one step, and what was ignored could overwrite a file.
@@ -465,227 +399,3 @@ func (b *declaredBody) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// conditional is the response to a request whose conditions do not permit the document.
-func conditional(req *http.Request, status int, a *fetch.Attributes) *http.Response {
-	r := response(req, status, &fetch.Attributes{Size: a.Size, ModTime: a.ModTime}, false)
-	r.ContentLength = 0
-	return r
-}
-
-// response is a response without a body. The length is that of a document only; that of a listing
-// is not known.
-func response(req *http.Request, status int, a *fetch.Attributes, document bool) *http.Response {
-	with := &struct {
-		http.Response
-		values [5]string // of the header, in the same allocation
-	}{Response: http.Response{
-		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: make(http.Header, 5), Body: http.NoBody, ContentLength: -1, Request: req,
-	}}
-	r, values := &with.Response, with.values[:0]
-	if r.Status = "200 OK"; status != http.StatusOK {
-		r.Status = strconv.Itoa(status) + " " + http.StatusText(status)
-	}
-	set := func(name, value string) {
-		values = append(values, value)
-		r.Header[name] = values[len(values)-1 : len(values) : len(values)]
-	}
-	if value := contentType(a); value != "" {
-		set("Content-Type", value)
-	}
-	if document && a.Size >= 0 {
-		r.ContentLength = a.Size
-		set("Content-Length", strconv.FormatInt(a.Size, 10))
-		set("Accept-Ranges", "bytes")
-	}
-	if !a.ModTime.IsZero() {
-		set("Last-Modified", a.ModTime.UTC().Format(http.TimeFormat))
-	}
-	if tag := a.ETag(); tag != "" {
-		set("Etag", tag)
-	}
-	return r
-}
-
-// contentType is the value of the field Content-Type. It is empty if what the server says does not
-// have the syntax of a media type.
-func contentType(a *fetch.Attributes) string {
-	if a.Charset == "" && !strings.ContainsFunc(a.MediaType, func(r rune) bool { return r != '/' && r != '-' && (r < 'a' || r > 'z') }) {
-		return a.MediaType
-	}
-	var parameters map[string]string
-	if a.Charset != "" {
-		parameters = map[string]string{"charset": a.Charset}
-	}
-	return mime.FormatMediaType(a.MediaType, parameters)
-}
-
-// unchanged reports whether an If-Range field permits a part (RFC 9110 §13.1.5).
-func unchanged(field string, a *fetch.Attributes) bool {
-	if field == "" || field == a.ETag() {
-		return true
-	}
-	at, err := http.ParseTime(field)
-	return err == nil && !a.ModTime.IsZero() && a.ModTime.Truncate(time.Second).Equal(at)
-}
-
-// condition evaluates the conditions of a request for a document, in the order of RFC 9110 §13.2.2.
-// It is 0 if they permit the document, else 304 or 412.
-func condition(header http.Header, a *fetch.Attributes) int {
-	modified := a.ModTime.Truncate(time.Second)
-	if tags := header.Get("If-Match"); tags != "" {
-		if !matches(tags, a, false) {
-			return http.StatusPreconditionFailed
-		}
-	} else if at, ok := date(header, "If-Unmodified-Since"); ok && !a.ModTime.IsZero() && modified.After(at) {
-		return http.StatusPreconditionFailed
-	}
-	if tags := header.Get("If-None-Match"); tags != "" {
-		if matches(tags, a, true) {
-			return http.StatusNotModified
-		}
-	} else if since, ok := date(header, "If-Modified-Since"); ok && !a.ModTime.IsZero() && !modified.After(since) {
-		return http.StatusNotModified
-	}
-	return 0
-}
-
-// date is the time in a header field, if there is a valid one.
-func date(header http.Header, name string) (time.Time, bool) {
-	value := header.Get(name)
-	if value == "" {
-		return time.Time{}, false
-	}
-	at, err := http.ParseTime(value)
-	return at, err == nil
-}
-
-// matches reports whether a list of tags has that of a document. The weak comparison ignores W/.
-func matches(tags string, a *fetch.Attributes, weak bool) bool {
-	tag := a.ETag()
-	for candidate := range strings.SplitSeq(tags, ",") {
-		candidate = strings.TrimSpace(candidate)
-		if weak {
-			candidate = strings.TrimPrefix(candidate, "W/")
-		}
-		if candidate == "*" || tag != "" && candidate == tag {
-			return true
-		}
-	}
-	return false
-}
-
-// parseRange reads a Range field of one range (RFC 9110 §14.1.2). A negative first counts from the
-// end; a length of 0 is all that follows. It reports false for other fields, which a server may
-// ignore.
-func parseRange(header http.Header) (first, length int64, ok bool) {
-	spec, ok := strings.CutPrefix(header.Get("Range"), "bytes=")
-	from, to, isRange := strings.Cut(strings.TrimSpace(spec), "-")
-	if !ok || !isRange {
-		return 0, 0, false
-	}
-	if from == "" {
-		n, err := strconv.ParseUint(to, 10, 62)
-		return -int64(n), 0, err == nil && n > 0
-	}
-	begin, err := strconv.ParseUint(from, 10, 62)
-	if err != nil || to == "" {
-		return int64(begin), 0, err == nil
-	}
-	end, err := strconv.ParseUint(to, 10, 62)
-	if err != nil || end < begin {
-		return 0, 0, false
-	}
-	return int64(begin), int64(end-begin) + 1, true
-}
-
-// failure is an error as a response.
-func failure(req *http.Request, err error) *http.Response {
-	status := http.StatusBadGateway
-	switch fetch.KindOf(err) {
-	case fetch.ErrNotFound:
-		status = http.StatusNotFound
-	case fetch.ErrPermission, fetch.ErrRefused:
-		status = http.StatusForbidden
-	case fetch.ErrUnauthenticated:
-		status = http.StatusUnauthorized
-	case fetch.ErrBadURL, fetch.ErrNoOctets:
-		status = http.StatusBadRequest
-	case fetch.ErrUnsupported:
-		status = http.StatusNotImplemented
-	case fetch.ErrTimeout:
-		status = http.StatusGatewayTimeout
-	case fetch.ErrBusy:
-		status = http.StatusServiceUnavailable
-	case fetch.ErrLocalIO:
-		status = http.StatusInternalServerError
-	}
-	text := err.Error() + "\n"
-	r := response(req, status, &fetch.Attributes{MediaType: "text/plain", Charset: "utf-8", Size: int64(len(text))}, true)
-	delete(r.Header, "Accept-Ranges")
-	r.Header.Set("X-Content-Type-Options", "nosniff") // the server's reply may be in it
-	if status == http.StatusUnauthorized {
-		r.Header.Set("WWW-Authenticate", "Basic realm="+strconv.Quote(req.URL.Host))
-	}
-	if r.Body = http.NoBody; req.Method != http.MethodHead {
-		r.Body = io.NopCloser(strings.NewReader(text))
-	}
-	return r
-}
-
-// traced is the context of a request, in which the hooks of package httptrace that [net.Dialer]
-// does not call are called.
-func traced(req *http.Request) context.Context {
-	ctx := req.Context()
-	hooks := httptrace.ContextClientTrace(ctx)
-	if hooks == nil {
-		return ctx
-	}
-	var connected, sent, received bool
-	got := func(c fetch.Connection, reused bool) {
-		if c.Purpose != fetch.PurposeControl || connected {
-			return
-		}
-		connected = true
-		if hooks.GotConn != nil {
-			hooks.GotConn(httptrace.GotConnInfo{Conn: addrConn{local: c.Local, remote: c.Remote}, Reused: reused, WasIdle: reused})
-		}
-	}
-	first := func() {
-		if !received && hooks.GotFirstResponseByte != nil {
-			hooks.GotFirstResponseByte()
-		}
-		received = true
-	}
-	if hooks.GetConn != nil {
-		hooks.GetConn(req.URL.Host)
-	}
-	return fetch.WithTrace(ctx, &fetch.Trace{
-		Connected: func(c fetch.Connection) { got(c, false) },
-		Reused:    func(c fetch.Connection) { got(c, true) },
-		Sent: func([]byte) {
-			if !sent && hooks.WroteRequest != nil {
-				hooks.WroteRequest(httptrace.WroteRequestInfo{})
-			}
-			sent = true
-		},
-		Received: func([]byte) { first() },
-		Body:     func(int64) { first() }, // gopher answers with nothing else
-	})
-}
-
-// An addrConn shows a hook where a connection leads. It cannot be read, written or closed, which
-// hooks must not do.
-type addrConn struct{ local, remote netip.AddrPort }
-
-var errTraced = errors.New("fetch1738: the connection belongs to the Transport")
-
-func (c addrConn) LocalAddr() net.Addr            { return net.TCPAddrFromAddrPort(c.local) }
-func (c addrConn) RemoteAddr() net.Addr           { return net.TCPAddrFromAddrPort(c.remote) }
-func (addrConn) Read([]byte) (int, error)         { return 0, errTraced }
-func (addrConn) Write([]byte) (int, error)        { return 0, errTraced }
-func (addrConn) Close() error                     { return errTraced }
-func (addrConn) SetDeadline(time.Time) error      { return errTraced }
-func (addrConn) SetReadDeadline(time.Time) error  { return errTraced }
-func (addrConn) SetWriteDeadline(time.Time) error { return errTraced }

@@ -328,8 +328,8 @@ func TestTransportRedirects(t *testing.T) {
 	}
 }
 
-// Registered for one scheme, the Transport does not learn which address redirected, so
-// a redirect leads to public addresses only.
+// Registered for one scheme, the Transport does not learn which address redirected, so a redirect
+// leads to public addresses only.
 func TestTransportRegistered(t *testing.T) {
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
 	web := httptest.NewServer(http.RedirectHandler(srv.URL+"/pub/motd.txt", http.StatusFound))
@@ -368,7 +368,7 @@ func TestTransportRegistered(t *testing.T) {
 	}
 }
 
-// Through a proxy nobody knows the address of the server that redirects: that of the
+// Through a proxy the client does not know the address of the server that redirects: that of the
 // proxy must not stand for it.
 func TestTransportRedirectThroughProxy(t *testing.T) {
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
@@ -513,7 +513,8 @@ func TestTransportConcurrent(t *testing.T) {
 	users.Wait()
 }
 
-// TestTransportAllocations limits the allocations of a RoundTrip beyond those of the Resolver's Fetch.
+// TestTransportAllocations limits the allocations of a RoundTrip beyond those of the Resolver's
+// Fetch.
 func TestTransportAllocations(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "motd.txt")
 	if err := os.WriteFile(file, []byte("0123456789"), 0o600); err != nil {

@@ -429,7 +429,7 @@ func TestNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(name, []byte(name), 0o666); err != nil {
-			t.Skip(err) // not a name on this system
+			t.Skip("not a name on this system:", err)
 		}
 	}
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = os.DirFS(dir) })

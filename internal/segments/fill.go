@@ -106,8 +106,9 @@ func (j *Job) warn(format string, args ...any) {
 }
 
 // Fill fetches what is missing. first is the response to Job.Request, of which nothing has
-// been read; Fill closes it. It may be nil if the file has a part already. If Fill fails, what was received is kept, and the record in
-// the file says so. Only after ErrChanged the file is empty.
+// been read; Fill closes it. It may be nil if the file has a part already. If Fill fails,
+// what was received is kept, and the record in the file says so. Only after ErrChanged the
+// file is empty.
 //
 // If a connection cannot be opened, the others fetch its segment. A broken connection is
 // resumed. An error is therefore that of the last connection, except ErrChanged and those

@@ -156,7 +156,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Who is told that connections are missing knows why.
+// The remark about fewer connections has the reason.
 func TestRemark(t *testing.T) {
 	w := worlds(t, content(5_000_000, 2))["ftp"]
 	// A connection that has finished serves the next segment, so the second one must not finish before
@@ -174,8 +174,8 @@ func TestRemark(t *testing.T) {
 	}
 }
 
-// A server that says it sends parts of documents and does not is no better than one
-// that does not say so.
+// A server that announces parts of documents and does not send them is treated like one
+// that does not announce them.
 func TestLyingServer(t *testing.T) {
 	data := content(300_007, 3)
 	srv := testserver.NewHTTP(t, func(s *testserver.HTTP) {
@@ -197,7 +197,7 @@ func TestLyingServer(t *testing.T) {
 	checkFile(t, path, data)
 }
 
-// Octets of two versions are never in one file. What there is of the first goes.
+// Bytes of two versions are never in one file. Those of the first are discarded.
 func TestChangedMeanwhile(t *testing.T) {
 	data := content(300_007, 4)
 	for _, tc := range []struct {
