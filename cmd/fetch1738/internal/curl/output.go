@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/internal/charset"
 )
 
 // setClobber is --clobber and --no-clobber.
@@ -54,7 +54,7 @@ func setNull(c *CommandLine, value string) error {
 }
 
 func setCharset(c *CommandLine, value string) (err error) {
-	c.op.Output.Charset, err = term.CharsetNamed(value)
+	c.op.Output.Charset, err = charset.Named(value)
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/charset"
 )
 
 // Prompts returns the questions of a form, quoted.
@@ -107,7 +108,7 @@ func valueOf(q *gopher.Question, typed string) (string, error) {
 type Person struct {
 	In      io.Reader
 	Err     io.Writer // where the questions are shown
-	Charset term.Charset
+	Charset charset.Charset
 }
 
 // asker asks the questions of one form.

@@ -3,28 +3,27 @@ package listing
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
-	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A Listing formats a directory or menu, of any scheme.
 type Listing struct {
-	Charset    term.Charset // of the names
-	JSON       bool         // one object per line
-	Detailed   bool         // with sizes and times
-	References bool         // print the URLs of the links after the items
+	Charset    charset.Charset // of the names
+	JSON       bool            // one object per line
+	Detailed   bool            // with sizes and times
+	References bool            // print the URLs of the links after the items
 
 	w          io.Writer
 	number     int // of the last link
@@ -107,7 +106,7 @@ func (l *Listing) text(it *fetch.Item) error {
 		if l.References {
 			l.refer(it.Locator.Redacted())
 		}
-	case Field(it, gopher.HeaderError) != nil:
+	case entry.Field(it, gopher.HeaderError) != nil:
 		what = "error"
 	}
 	line := fmt.Sprintf("%4s %-5s ", number, what)
@@ -127,8 +126,8 @@ func (l *Listing) text(it *fetch.Item) error {
 
 // suffix returns a remark that is printed after the name of an item, or "".
 func suffix(it *fetch.Item) string {
-	switch plus := Field(it, gopher.HeaderPlus); {
-	case Field(it, gopher.HeaderMirror) != nil:
+	switch plus := entry.Field(it, gopher.HeaderPlus); {
+	case entry.Field(it, gopher.HeaderMirror) != nil:
 		return " (mirror)"
 	case plus != nil && *plus == "?":
 		return " (form)"
@@ -136,42 +135,9 @@ func suffix(it *fetch.Item) string {
 	return ""
 }
 
-// Field returns the value of a header field of an item, or nil if it has no such field.
-func Field(it *fetch.Item, name string) *string {
-	for i := range it.Header {
-		if it.Header[i].Name == name {
-			return &it.Header[i].Value
-		}
-	}
-	return nil
-}
-
-// jsonItem is an item for programs. Unknown values are omitted.
-type jsonItem struct {
-	Name  string `json:"name"`
-	URL   string `json:"url,omitempty"`
-	Kind  string `json:"kind"`
-	Size  *int64 `json:"size,omitempty"`
-	MTime string `json:"mtime,omitempty"`
-	Type  string `json:"type,omitempty"`
-}
-
 // json writes an item for programs, as one JSON object per line.
 func (l *Listing) json(it *fetch.Item) error {
-	j := jsonItem{Name: l.Charset.Decode(it.Name), Kind: "text", Type: it.MediaType}
-	switch {
-	case it.Locator != nil:
-		j.URL, j.Kind = it.Locator.Redacted(), it.Kind.String()
-	case Field(it, gopher.HeaderError) != nil:
-		j.Kind = "error"
-	}
-	if it.Size >= 0 {
-		j.Size = &it.Size
-	}
-	if !it.ModTime.IsZero() {
-		j.MTime = it.ModTime.UTC().Format(time.RFC3339)
-	}
-	return json.NewEncoder(l.w).Encode(j)
+	return entry.WriteJSON(l.w, it, l.Charset.Decode(it.Name))
 }
 
 // Pick returns the n-th link of a listing, counted from 1, and the mirrors listed after it.
@@ -189,7 +155,7 @@ func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirror
 		}
 		links++
 		switch {
-		case chosen != nil && Field(&item, gopher.HeaderMirror) == nil:
+		case chosen != nil && entry.Field(&item, gopher.HeaderMirror) == nil:
 			return chosen, mirrors, nil
 		case chosen != nil:
 			mirrors = append(mirrors, item.Locator)

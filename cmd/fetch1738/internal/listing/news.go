@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mime822"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
 // Article returns a line about an article or group of a listing, at most columns wide.

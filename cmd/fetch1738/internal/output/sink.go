@@ -16,18 +16,19 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // A Sink is the output of one transfer. It is opened when the first bytes arrive, so that
 // a failure before that leaves an existing file unchanged. The zero Sink accepts nothing.
 type Sink struct {
-	Path    string       // of the file; "" means standard output
-	Served  string       // the end of Path that a server chose, or ""
-	Charset term.Charset // of text shown on a terminal
-	Raw     bool         // do not filter output to terminals
-	Count   int64        // bytes written
-	Base    int64        // offset in the file of the first byte written
+	Path    string          // of the file; "" means standard output
+	Served  string          // the end of Path that a server chose, or ""
+	Charset charset.Charset // of text shown on a terminal
+	Raw     bool            // do not filter output to terminals
+	Count   int64           // bytes written
+	Base    int64           // offset in the file of the first byte written
 
 	remote   bool // Path is a name from the URL
 	mkdirs   bool
@@ -43,7 +44,7 @@ type Sink struct {
 	opened  os.FileInfo
 	w       io.Writer
 	safe    *term.Writer // nil unless w is a terminal
-	decoder *term.Decoder
+	decoder *charset.Decoder
 }
 
 // At returns a Sink for the file at path.
@@ -89,7 +90,7 @@ func (s *Sink) Open() error {
 	}
 	if s.terminal(stream) {
 		s.safe = term.NewWriter(s.w)
-		s.decoder = term.NewDecoder(s.safe, s.Charset)
+		s.decoder = charset.NewDecoder(s.safe, s.Charset)
 		s.w = &gate{w: s.decoder, open: s.named}
 	}
 	return nil
@@ -240,4 +241,4 @@ func (g *gate) Write(p []byte) (int, error) {
 }
 
 // UTF8 sets the charset to UTF-8, for text that has been converted.
-func (s *Sink) UTF8() { s.Charset, _ = term.CharsetNamed("utf-8") }
+func (s *Sink) UTF8() { s.Charset, _ = charset.Named("utf-8") }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
+	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -229,7 +229,7 @@ func (c TimeCondition) Met(modified time.Time) bool {
 
 // Output says how to write documents and responses.
 type Output struct {
-	Charset          term.Charset // on a terminal
+	Charset          charset.Charset // on a terminal
 	CreateDirs       bool
 	DumpHeader       string // a file for response headers
 	Include          bool   // write the response headers too

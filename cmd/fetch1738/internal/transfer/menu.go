@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -57,7 +58,7 @@ func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fet
 		return nil, err
 	}
 	next.From = res.Origin()
-	if plus := listing.Field(item, gopher.HeaderPlus); plus != nil && *plus == "?" {
+	if plus := entry.Field(item, gopher.HeaderPlus); plus != nil && *plus == "?" {
 		next.Locator = client.WithForm(next.Locator)
 	}
 	if _, isGopher := item.Locator.(*locator.Gopher); isGopher && len(mirrors) > 0 {

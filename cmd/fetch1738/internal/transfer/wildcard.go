@@ -10,10 +10,10 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -182,9 +182,9 @@ func choose(t *Transfer, res *fetch.Resource, p *wildcard.Pattern) (*wildcard.Ma
 		case !ok:
 		case item.Kind != fetch.KindDocument:
 			t.Warn("skipping %s: it is a directory", item.Name)
-		case listing.Field(&item, fetch.HeaderLink) != nil:
+		case entry.Field(&item, fetch.HeaderLink) != nil:
 			t.Warn("skipping %s: it is a symbolic link", item.Name)
-		case listing.Field(&item, fetch.HeaderSpecial) != nil:
+		case entry.Field(&item, fetch.HeaderSpecial) != nil:
 			t.Warn("skipping %s: it is not a regular file", item.Name)
 		default:
 			found.Add(item.Name)

@@ -1,4 +1,5 @@
-package term
+// Package charset decodes texts of the charsets that were in use before UTF-8, for display.
+package charset
 
 import (
 	"fmt"
@@ -26,8 +27,13 @@ var charsets = map[string]Charset{
 	"macintosh": {"macintosh", charmap.Macintosh}, "koi8-r": {"KOI8-R", charmap.KOI8R}, "iso-8859-15": {"ISO-8859-15", charmap.ISO8859_15},
 }
 
-// CharsetNamed returns a charset by its name; "auto" detects it.
-func CharsetNamed(name string) (Charset, error) {
+// Names returns the name of each charset, in the order of a list to choose from.
+func Names() []string {
+	return []string{"UTF-8", "ISO-8859-1", "ISO-8859-15", "windows-1252", "CP437", "macintosh", "KOI8-R"}
+}
+
+// Named returns a charset by its name, in upper or lower case; "auto" and "" detect it.
+func Named(name string) (Charset, error) {
 	c, ok := charsets[strings.ToLower(name)]
 	if !ok {
 		return c, fmt.Errorf("unknown charset %q; supported are utf-8, iso-8859-1, iso-8859-15, windows-1252, cp437, macintosh and koi8-r", name)
@@ -35,10 +41,13 @@ func CharsetNamed(name string) (Charset, error) {
 	return c, nil
 }
 
+// Name returns the name of c as in [Names]; "" if c detects the charset.
+func (c Charset) Name() string { return c.name }
+
 // Decode returns text as UTF-8.
 func (c Charset) Decode(text string) string {
 	if c.name == "" {
-		c = GuessCharset([]byte(text))
+		c = Guess([]byte(text))
 	}
 	if c.charmap == nil {
 		return text
@@ -50,10 +59,9 @@ func (c Charset) Decode(text string) string {
 	return decoded
 }
 
-// GuessCharset detects the charset of a text by its beginning: UTF-8 if it is valid UTF-8,
-// CP437 if most of its 8-bit bytes are box-drawing characters there, otherwise
-// windows-1252, which includes Latin-1.
-func GuessCharset(text []byte) Charset {
+// Guess detects the charset of a text by its beginning: UTF-8 if it is valid UTF-8, CP437 if most of
+// its 8-bit bytes are box-drawing characters there, otherwise windows-1252, which includes Latin-1.
+func Guess(text []byte) Charset {
 	if utf8.Valid(text) {
 		return charsets["utf-8"]
 	}
@@ -66,8 +74,8 @@ func GuessCharset(text []byte) Charset {
 			other++
 		}
 	}
-	// The accented letters of Latin-1 overlap with box-drawing characters, but are mostly
-	// above them.
+	// The accented letters of Latin-1 overlap with box-drawing characters, but are mostly above
+	// them.
 	if drawn > 3 && drawn > 3*other {
 		return charsets["cp437"]
 	}
@@ -110,15 +118,28 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	if len(d.held) < guessed {
 		return len(p), nil
 	}
-	d.charset = GuessCharset(d.held[:complete(d.held)])
+	d.charset = Guess(d.held[:complete(d.held)])
 	d.begin()
 	return len(p), d.Flush()
+}
+
+// complete returns the length of text without an incomplete character of UTF-8 at its end.
+func complete(text []byte) int {
+	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
 }
 
 // Flush writes what is buffered.
 func (d *Decoder) Flush() error {
 	if d.to == nil {
-		d.charset = GuessCharset(d.held)
+		d.charset = Guess(d.held)
 		d.begin()
 	}
 	held := d.held

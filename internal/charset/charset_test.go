@@ -1,4 +1,4 @@
-package term
+package charset
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ func TestCharset(t *testing.T) {
 		{"auto", "plain", "plain"},
 		{"auto", "caf\xe9", "caf\u00e9"},
 	} {
-		c, err := CharsetNamed(tc.name)
+		c, err := Named(tc.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestCharset(t *testing.T) {
 			t.Errorf("%s: %q is written as %q, %v; want %q", tc.name, tc.octets, b.String(), err, tc.want)
 		}
 	}
-	if _, err := CharsetNamed("ebcdic"); err == nil {
+	if _, err := Named("ebcdic"); err == nil {
 		t.Error("EBCDIC is known")
 	}
 	long := bytes.Repeat([]byte("\xe9x\n"), 3000)
@@ -45,5 +45,36 @@ func TestCharset(t *testing.T) {
 	d.Write(long)
 	if err := d.Flush(); err != nil || b.Len() != 2*3000*4 {
 		t.Errorf("%d octets, %v", b.Len(), err)
+	}
+}
+
+// Each name of the list leads to the charset of this name.
+func TestNames(t *testing.T) {
+	listed := make(map[string]bool)
+	for _, name := range Names() {
+		if c, err := Named(name); err != nil || c.Name() != name {
+			t.Errorf("%s: %q, %v", name, c.Name(), err)
+		}
+		listed[name] = true
+	}
+	for name, c := range charsets {
+		if c.Name() != "" && !listed[c.Name()] {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+}
+
+// A character of UTF-8 that the examined part cuts does not change the guess.
+func TestCutCharacter(t *testing.T) {
+	text := append(bytes.Repeat([]byte("x"), guessed-1), "\u00e9\n"...)
+	var b bytes.Buffer
+	d := NewDecoder(&b, Charset{})
+	for _, part := range [][]byte{text[:guessed], text[guessed:]} {
+		if _, err := d.Write(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Flush(); err != nil || !bytes.Equal(b.Bytes(), text) {
+		t.Errorf("the text ends in %q, %v", b.Bytes()[guessed-2:], err)
 	}
 }

@@ -135,21 +135,28 @@ func (r *reader) decoded(fields []string) io.Reader {
 	if !strings.HasPrefix(media, "text/") {
 		return r.src
 	}
-	origin := &source{r: r.src}
-	var body io.Reader = origin
-	switch strings.ToLower(get(fields, "Content-Transfer-Encoding")) {
+	return ToUTF8(params["charset"], Decode(get(fields, "Content-Transfer-Encoding"), r.src))
+}
+
+// Decode returns a reader of what a body or a part has in r, without its transfer encoding. Errors
+// of r are returned unchanged. If r is not encoded in this way, the rest of it is returned undecoded.
+func Decode(encoding string, r io.Reader) io.Reader {
+	origin := &source{r: r}
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "base64":
-		body = base64.NewDecoder(base64.StdEncoding, origin)
+		return &lenient{decoder: base64.NewDecoder(base64.StdEncoding, origin), origin: origin}
 	case "quoted-printable":
-		body = quotedprintable.NewReader(origin)
+		return &lenient{decoder: quotedprintable.NewReader(origin), origin: origin}
 	}
-	if body != origin {
-		body = &lenient{decoder: body, origin: origin}
+	return r
+}
+
+// ToUTF8 returns a reader of the text in r as UTF-8. A text of an unknown charset is not changed.
+func ToUTF8(charset string, r io.Reader) io.Reader {
+	if e := lookup(charset); e != nil {
+		return e.NewDecoder().Reader(r)
 	}
-	if e := lookup(params["charset"]); e != nil {
-		return e.NewDecoder().Reader(body)
-	}
-	return body
+	return r
 }
 
 // get returns the value of a field, or "".

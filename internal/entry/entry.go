@@ -1,0 +1,50 @@
+// Package entry has what the command line and the gateway share about the entries of directories,
+// menus and newsgroups.
+package entry
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+)
+
+// Field returns the value of a header field of an item, or nil if it has no such field.
+func Field(it *fetch.Item, name string) *string {
+	for i := range it.Header {
+		if it.Header[i].Name == name {
+			return &it.Header[i].Value
+		}
+	}
+	return nil
+}
+
+// line is an item for programs. Unknown values are omitted.
+type line struct {
+	Name  string `json:"name"`
+	URL   string `json:"url,omitempty"`
+	Kind  string `json:"kind"`
+	Size  *int64 `json:"size,omitempty"`
+	MTime string `json:"mtime,omitempty"`
+	Type  string `json:"type,omitempty"`
+}
+
+// WriteJSON writes an item as one line of JSON Lines. name is the name of the item in UTF-8.
+func WriteJSON(w io.Writer, it *fetch.Item, name string) error {
+	l := line{Name: name, Kind: "text", Type: it.MediaType}
+	switch {
+	case it.Locator != nil:
+		l.URL, l.Kind = it.Locator.Redacted(), it.Kind.String()
+	case Field(it, gopher.HeaderError) != nil:
+		l.Kind = "error"
+	}
+	if it.Size >= 0 {
+		l.Size = &it.Size
+	}
+	if !it.ModTime.IsZero() {
+		l.MTime = it.ModTime.UTC().Format(time.RFC3339)
+	}
+	return json.NewEncoder(w).Encode(l)
+}
