@@ -35,7 +35,8 @@ import (
 // fields must not be changed after the first call. The methods are safe for concurrent use. Close
 // ends the sessions that the Resolver keeps between requests.
 //
-// The policy, the limits, the gateways and the rules for referrals are the same for every operation.
+// The policy, the limits, the gateways and the rules for referrals are the same for every
+// operation.
 type Resolver struct {
 	// Env has the settings of all Fetchers: how they connect, what they may reach, logins and
 	// limits. If Env.Allow is nil, it is policy.User. Allow, Limits.Body and Limits.Hops apply to
@@ -65,9 +66,10 @@ type Resolver struct {
 	// directories are documents of the proxy, without Items.
 	Proxy func(scheme, host string) (*proxy.Proxy, error)
 	// MaxTransfers and MaxTransfersPerHost limit how many operations run at once, in all and with
-	// one host. Further ones wait, in the order of their calls, until the context ends. An operation
-	// runs until its error, or until its Body is read to the end or closed; one that returned Items
-	// no longer counts when the first is yielded. If 0, there is no limit.
+	// one host. Further ones wait, in the order of their calls, until the context ends. An
+	// operation runs until its error, or until its Body is read to the end or closed; one that
+	// returned Items no longer counts when the first is yielded, unless Request.Stream is set. If
+	// 0, there is no limit.
 	MaxTransfers, MaxTransfersPerHost int
 
 	once    sync.Once
@@ -251,7 +253,12 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 		result, err := do(f, meter.watch(ctx), asked)
 		if res, ok := any(result).(*fetch.Resource); ok && err == nil {
 			meter.expect(res)
-			atEnd(res, release, meter.ended())
+			end := meter.ended()
+			if leave := release; asked.Stream && leave != nil { // the loop over Items uses the connection
+				after := end
+				release, end = nil, func() { leave(); call(after) }
+			}
+			atEnd(res, release, end)
 		} else {
 			call(release)
 			meter.end()

@@ -151,6 +151,22 @@ func TestMaxTransfersListing(t *testing.T) {
 		if len(b.asked) != 2 {
 			t.Errorf("the requests are %q", b.asked)
 		}
+		// A listing that is streamed keeps its slot until the loop ends.
+		res, err = r.Fetch(t.Context(), &fetch.Request{Locator: mustParse(t, "ftp://h/"), Stream: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(chan error, 1)
+		for item := range res.Items {
+			go func() { got <- closed(r.Fetch(t.Context(), &fetch.Request{Locator: item.Locator})) }()
+			synctest.Wait()
+			if len(b.asked) != 3 {
+				t.Errorf("during the loop the requests are %q", b.asked)
+			}
+		}
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -227,8 +228,13 @@ func (t *Transport) request(ctx context.Context, req *http.Request) (*fetch.Requ
 	}
 	if user, password, ok := req.BasicAuth(); ok && req.Response == nil && !hasLogin(asked.Locator) {
 		login := &locator.Login{User: user, Password: password, HasPassword: true}
-		if with, ok := locator.WithLogin(asked.Locator, login); ok {
-			asked.Locator = with
+		switch with, ok := locator.WithLogin(asked.Locator, login); asked.Locator.(type) {
+		case *locator.News, *locator.NNTP: // their URLs have none
+			asked.Options = &nntp.Options{Login: login}
+		default:
+			if ok {
+				asked.Locator = with
+			}
 		}
 	}
 	return asked, nil

@@ -72,6 +72,9 @@ type Request struct {
 	Query string
 	// Interact requests a session if the Locator names a service (telnet).
 	Interact bool
+	// Stream yields the Items of a listing as they arrive, without the reading ahead that
+	// [Resource.Items] describes. The connection is then in use until the loop ends.
+	Stream bool
 	// Options are the options of the scheme, such as *ftp.Options. A type that the Fetcher does not
 	// accept is an error of kind [ErrUnsupported].
 	Options any

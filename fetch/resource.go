@@ -25,7 +25,8 @@ type Resource struct {
 	// Items are the entries of a directory or menu; nil for other kinds. Ranging over Items reads
 	// Body, so it can be done once. If it yields an error, that is the last pair.
 	//
-	// Up to 1 MiB of the Body is read before the first Item is yielded. A listing that ends there
+	// Up to 1 MiB of the Body is read before the first Item is yielded, unless [Request.Stream] is
+	// set. A listing that ends there
 	// has released its connection by then, so a walk that fetches Items while it ranges over them
 	// needs no connection for each level. A longer listing is read during the loop. It keeps its
 	// connection until the end or until the Resource is closed.

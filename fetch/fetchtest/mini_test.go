@@ -411,7 +411,7 @@ func (b *miniBody) Close() error {
 func (b *miniBody) items(yield func(fetch.Item, error) bool) {
 	var whole io.Reader = b
 	if b.m.flaw != "lists while it goes" {
-		whole = wire.ReadAhead(context.Background(), b)
+		whole = wire.ReadAhead(context.Background(), b, false)
 	}
 	lines := bufio.NewReader(whole)
 	for n := 0; ; n++ {

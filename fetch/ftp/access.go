@@ -431,7 +431,7 @@ func (a *access) resource(s *session, b begun) *fetch.Resource {
 	res := &fetch.Resource{
 		Locator: a.loc, Body: fetch.EmptyBody, Peer: s.peer,
 		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
-		Info:       &Info{Greeting: s.ctl.greeting, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted},
+		Info:       &Info{Greeting: s.ctl.greeting, Welcome: s.ctl.welcome, Message: s.ctl.message, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted},
 	}
 	if a.ascii() {
 		res.Info.(*Info).Type = 'A'

@@ -217,7 +217,22 @@ func (b *body) direct(w io.Writer) move {
 			return b.toFile(f)
 		}
 	}
+	if response, ok := w.(httpResponse); ok {
+		return b.toResponse(response)
+	}
 	return directMove(b.data.raw, w)
+}
+
+// An httpResponse is an http.ResponseWriter that can move bytes from a connection to its client. If
+// the length of the response is known, that of net/http does it in the kernel.
+type httpResponse interface {
+	io.ReaderFrom
+	WriteHeader(statusCode int)
+}
+
+// toResponse returns a move to a response.
+func (b *body) toResponse(w httpResponse) move {
+	return func(size int64) (int64, error) { return w.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
 }
 
 // toFile returns a move to a regular file. Another kind of file may fail a write after the

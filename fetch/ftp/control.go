@@ -27,7 +27,9 @@ type control struct {
 	verb             fetch.Op   // of the current command: the operation of an error
 	last             talk.Reply // the latest reply
 	greeting         string
-	announced        int64 // the size in the preliminary reply, or -1
+	welcome          string // the reply 230 to the login
+	message          string // the reply to the last CWD
+	announced        int64  // the size in the preliminary reply, or -1
 	phase            phase
 	began            bool // the access has changed something, or a transfer has started
 	triedAlternative bool // the alternative to USER has been sent
@@ -254,6 +256,12 @@ func (c *control) translate(r talk.Reply, err error) (string, error) {
 			c.phase = commanding
 		}
 		return fmt.Sprint(r.Code), nil
+	}
+	switch {
+	case r.Code == 230:
+		c.welcome = r.Text
+	case c.verb == fetch.OpCWD:
+		c.message = r.Text
 	}
 	text, err := c.accept(r)
 	if err != nil {

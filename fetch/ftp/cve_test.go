@@ -285,7 +285,7 @@ func quitBounded(t *testing.T) {
 func endlessListing(t *testing.T) {
 	const line = "-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n"
 	const total = 100_000
-	a := &access{loc: at("/"), verb: "LIST", trace: fetch.ContextTrace(t.Context())}
+	a := &access{req: new(fetch.Request), loc: at("/"), verb: "LIST", trace: fetch.ContextTrace(t.Context())}
 	var heap []uint64
 	n := 0
 	for _, err := range a.items(t.Context(), io.LimitReader(&repeater{text: line}, total*int64(len(line))), new(Info)) {
@@ -565,7 +565,7 @@ func injectionByOthers(t *testing.T) {
 func remoteNames(t *testing.T) {
 	for _, name := range []string{"../x", "/x", "a/../../x", "..", ".", "/", "x/y", "a\x00b", "%2e%2e%2fx", `..\x`, "C:x", "-rf", "|sh"} {
 		for _, verb := range []fetch.Op{"LIST", "NLST"} {
-			a := &access{loc: at("/d/"), verb: verb}
+			a := &access{req: new(fetch.Request), loc: at("/d/"), verb: verb}
 			line := name + "\r\n"
 			if verb == "LIST" {
 				line = "-rw-r--r-- 1 u g 1 Jan  1  2001 " + line

@@ -1,9 +1,13 @@
 package ftp
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -131,7 +135,10 @@ func TestUnread(t *testing.T) {
 		srv := start(t)
 		srv.On("LIST", 1, testserver.Data(listing))
 		f := &Fetcher{}
-		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/pub/")})
+		var lines []string
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/pub/"), Options: &Options{
+			Unread: func(line string) { lines = append(lines, line) },
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,11 +147,62 @@ func TestUnread(t *testing.T) {
 				t.Errorf("%q: %v", listing, err)
 			}
 		}
-		if got := res.Info.(*Info).Unread; got != want {
-			t.Errorf("%q: %d lines were not read, want %d", listing, got, want)
+		if got := res.Info.(*Info).Unread; got != want || len(lines) != want {
+			t.Errorf("%q: %d lines were not read, want %d: %q", listing, got, want, lines)
+		}
+		for _, line := range lines {
+			if strings.Contains(line, "\r") || !strings.Contains(listing, line) {
+				t.Errorf("%q: %q is not a line of it", listing, line)
+			}
 		}
 		res.Close()
 		f.Close()
+	}
+}
+
+// TestStream tests that Request.Stream yields an entry while the server has not sent the rest.
+func TestStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const a, b = "-rw-r--r-- 1 u g 12 Jan  1  2001 a\r\n", "-rw-r--r-- 1 u g 12 Jan  1  2001 b\r\n"
+		for _, stream := range []bool{true, false} {
+			srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv.On("LIST", 1, testserver.Data(a+b), testserver.Drip(len(a), time.Second))
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Allow: func(context.Context, fetch.Target) error { return nil }}}
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/"), Stream: stream})
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			for item, err := range res.Items {
+				if early := time.Since(start) == 0; item.Name == "a" && early != stream || err != nil {
+					t.Errorf("Stream %v: %s after %v, %v", stream, item.Name, time.Since(start), err)
+				}
+			}
+			res.Close()
+			f.Close()
+		}
+	})
+}
+
+// TestMessages tests the texts for people that a server sends with its replies, also on a session
+// that is used again.
+func TestMessages(t *testing.T) {
+	srv := start(t)
+	srv.On("PASS", 1, testserver.Reply("230-Welcome.\n230 Logged in."))
+	srv.On("CWD pub", 1, testserver.Reply("250-Public files.\n250 OK."))
+	f := &Fetcher{}
+	defer f.Close()
+	for _, tc := range []struct{ path, message string }{{"/pub/", "Public files.\nOK."}, {"/pub/", "Public files.\nOK."}, {"/", "OK."}, {"/pub/", "OK."}} {
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+tc.path)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range res.Items {
+		}
+		res.Close()
+		if got := res.Info.(*Info); got.Welcome != "Welcome.\nLogged in." || got.Message != tc.message && tc.message != "OK." {
+			t.Errorf("%s: %+v", tc.path, got)
+		}
 	}
 }
 

@@ -79,6 +79,10 @@ type Fetcher struct {
 type Info struct {
 	// Greeting is the text of the server's first reply, without the code.
 	Greeting string
+	// Welcome is the text of the reply to the login, and Message that of the reply to the last CWD,
+	// without the code. Servers send messages for people in both, in several lines. They are empty
+	// if the session needed no login or no CWD.
+	Welcome, Message string
 	// EntryPath is the working directory after the login, from the reply to PWD. It is
 	// empty if PWD was not sent or failed.
 	EntryPath string

@@ -24,7 +24,7 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 		parse = a.nameEntry
 	}
 	return func(yield func(fetch.Item, error) bool) {
-		lines := wire.NewLineReader(wire.ReadAhead(ctx, body), a.limits.Line)
+		lines := wire.NewLineReader(wire.ReadAhead(ctx, body, a.req.Stream), a.limits.Line)
 		now := time.Now()
 		unread := "" // a line that was not understood
 		for n := 0; ; {
@@ -48,6 +48,9 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 			strange := !ok && a.verb != fetch.OpNLST && ftplist.Strange(text, now)
 			if strange || !whole {
 				info.Unread++
+				if a.opt.Unread != nil {
+					a.opt.Unread(text)
+				}
 			}
 			if strange {
 				unread = text

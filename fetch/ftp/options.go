@@ -22,6 +22,9 @@ type Options struct {
 	// lists MLST with the fact type. Items then have exact sizes and times, and Body
 	// contains the lines of MLSD. With Fetcher.Exact, Facts has no effect.
 	Facts bool
+	// Unread, if not nil, is called in the loop over Items with each line that Info.Unread counts,
+	// without its line end.
+	Unread func(line string)
 	// ListCommand, if not empty, is sent instead of LIST or NLST; for example "MLSD" or
 	// "LIST -a". Lines in a format of LIST become Items.
 	ListCommand string

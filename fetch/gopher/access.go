@@ -51,6 +51,7 @@ type access struct {
 	request  []byte // set for all kinds except Query and Advice
 	whole    bool   // no Offset or Length was requested
 	choose   *Options
+	stream   bool            // Items are yielded as they arrive
 	referral locator.Locator // the URL that the item links to
 	advice   string
 }
@@ -68,7 +69,7 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	}
 	server, _ := locator.ServerOf(l)
 	a := &access{loc: l, host: server.Host, port: server.Port, itemType: types[l.Type]}
-	a.whole = req.Offset == 0 && req.Length == 0
+	a.whole, a.stream = req.Offset == 0 && req.Length == 0, req.Stream
 	if l.Type == '8' || l.Type == 'T' {
 		a.kind, a.advice = fetch.KindAdvice, session(a)
 		return a, nil

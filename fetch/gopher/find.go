@@ -17,7 +17,12 @@ import (
 // texts.
 //
 // If the server does not support Gopher+, the error is of kind ErrProtocol.
+//
+// Of a phone book (type 2) it requests the fields of its entries ("fields"): see [PhoneFieldsOf].
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	if l, ok := req.Locator.(*locator.Gopher); ok && l.Type == '2' {
+		return f.phoneFields(ctx, req)
+	}
 	a, err := f.attributes(ctx, req)
 	if err != nil {
 		return nil, err
@@ -44,7 +49,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 	if _, err := checkRequest(req); err != nil {
 		return nil, err
 	}
-	if l.Type == '8' || l.Type == 'T' || l.Type == '2' || l.Type == 'h' && menu.SelectorURL([]byte(l.Selector)) != nil {
+	if l.Type == '8' || l.Type == 'T' || l.Type == 'h' && menu.SelectorURL([]byte(l.Selector)) != nil {
 		return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrUnsupported, errHasNoAttribute)
 	}
 	item := *l

@@ -179,7 +179,7 @@ func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 	}
 	switch {
 	case a.loc.Type == '2':
-		res.Items = phoneItems(x.ctx, b, a.loc, limits)
+		res.Items = phoneItems(x.ctx, b, a, limits)
 	case listed && a.kind == fetch.KindMenu:
 		res.Items = attributeItems(x.ctx, b, a, limits)
 	case listed && a.whole:

@@ -34,7 +34,7 @@ const (
 func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		tooLong := fmt.Errorf("a menu line is longer than %d bytes", limits.Line)
-		yieldItems(yield, menu.Lines(wire.ReadAhead(ctx, r), limits.Line), newMaker(a).item, a.loc, limits, tooLong)
+		yieldItems(yield, menu.Lines(wire.ReadAhead(ctx, r, a.stream), limits.Line), newMaker(a).item, a.loc, limits, tooLong)
 	}
 }
 
@@ -42,7 +42,7 @@ func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) ite
 func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		tooLong := fmt.Errorf("the attributes of an item are longer than %d bytes, or one line is longer than %d bytes", limits.Header, limits.Line)
-		s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r), limits.Line), bound: limits.Header}
+		s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r, a.stream), limits.Line), bound: limits.Header}
 		yieldItems(yield, s.all, newMaker(a).described, a.loc, limits, tooLong)
 	}
 }

@@ -21,13 +21,74 @@ func (a *access) phoneBook() error {
 	if strings.ContainsAny(a.words, "\x00\t\r\n") {
 		return errNoWords
 	}
+	a.commandPhone("query " + a.words)
+	return nil
+}
+
+// commandPhone sets the command that is sent.
+func (a *access) commandPhone(command string) {
 	a.itemType = itemType{media: "text/plain"}
 	a.kind = fetch.KindDirectory
 	if !a.whole {
 		a.kind = fetch.KindDocument
 	}
-	a.request = []byte("query " + a.words + "\r\nquit\r\n")
-	return nil
+	a.request = []byte(command + "\r\nquit\r\n")
+}
+
+// A PhoneField is a field that the entries of a phone book have (RFC 2378 §2).
+type PhoneField struct {
+	Name  string
+	About string // the server's description
+	// Lookup is set if a query may name the field. Every query must name at least one that is
+	// Indexed. Default is set if the field is shown when the query does not say which.
+	Lookup, Indexed, Default bool
+}
+
+// PhoneFieldsOf parses the Header that FindAttributes returns for a phone book.
+func PhoneFieldsOf(header []fetch.Field) []PhoneField {
+	var fields []PhoneField
+	for _, h := range header {
+		if last := len(fields) - 1; last >= 0 && fields[last].Name == h.Name {
+			fields[last].About = h.Value
+			continue
+		}
+		f := PhoneField{Name: h.Name}
+		for _, property := range strings.Fields(h.Value) {
+			f.Lookup = f.Lookup || strings.EqualFold(property, "Lookup")
+			f.Indexed = f.Indexed || strings.EqualFold(property, "Indexed")
+			f.Default = f.Default || strings.EqualFold(property, "Default")
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// phoneFields asks a phone book for its fields.
+func (f *Fetcher) phoneFields(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+	l, err := itemOf(req.Locator)
+	if err != nil {
+		return nil, err
+	}
+	server, _ := locator.ServerOf(l)
+	a := &access{loc: l, host: server.Host, port: server.Port, whole: true}
+	a.commandPhone("fields")
+	x, err := f.ask(ctx, req, a)
+	if err != nil {
+		return nil, err
+	}
+	defer x.conn.Close()
+	res, err := x.resource(req)
+	if err != nil {
+		return nil, err
+	}
+	found := &fetch.Attributes{Size: -1}
+	for it, err := range res.Items {
+		if err != nil {
+			return nil, err
+		}
+		found.Header = append(found.Header, it.Header...)
+	}
+	return found, nil
 }
 
 // phoneKinds maps reply codes to kinds of error (RFC 2378 §3.4).
@@ -108,9 +169,9 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 // phoneItems returns the entries of a phone book. The Name is the field "name", or else the first
 // field. Header has all fields; the lines of a long value are separated by LF. The Items have no
 // Locator.
-func phoneItems(ctx context.Context, r io.Reader, l locator.Locator, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
+func phoneItems(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
-		yieldItems(yield, cso.Entries(wire.ReadAhead(ctx, r), limits.Line, limits.Header), phoneItem, l, limits, errors.New("an entry is longer than the limit"))
+		yieldItems(yield, cso.Entries(wire.ReadAhead(ctx, r, a.stream), limits.Line, limits.Header), phoneItem, a.loc, limits, errors.New("an entry is longer than the limit"))
 	}
 }
 

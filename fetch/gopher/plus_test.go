@@ -2,6 +2,7 @@ package gopher
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -269,7 +271,7 @@ func TestAttributes(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.URL != srv.URL+"/0/none" || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing item: %v", err)
 	}
-	for url, kind := range map[string]fetch.ErrorKind{"gopher://h/8": fetch.ErrUnsupported, "gopher://h/2": fetch.ErrUnsupported, "gopher://h/hURL:http://e.org/": fetch.ErrUnsupported, "gopher://h/0a%0Ab": fetch.ErrBadURL} {
+	for url, kind := range map[string]fetch.ErrorKind{"gopher://h/8": fetch.ErrUnsupported, "gopher://h/hURL:http://e.org/": fetch.ErrUnsupported, "gopher://h/0a%0Ab": fetch.ErrBadURL} {
 		if _, err := (&Fetcher{Env: noConnection(t)}).FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, url)}); !errors.Is(err, kind) {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -646,6 +648,63 @@ func TestPhoneBook(t *testing.T) {
 			t.Errorf("%s: %v", l, err)
 		}
 	}
+}
+
+// TestPhoneFields tests the fields that a phone book describes.
+func TestPhoneFields(t *testing.T) {
+	srv := testserver.NewCSO(t, func(s *testserver.CSO) {
+		s.Entries = []testserver.CSOEntry{{{Name: "name", Value: "Jones, Ann"}, {Name: "email", Value: "ann@example.org"}}}
+	})
+	f := &Fetcher{}
+	find := func() ([]PhoneField, error) {
+		found, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL)})
+		if err != nil {
+			return nil, err
+		}
+		return PhoneFieldsOf(found.Header), nil
+	}
+	got, err := find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []PhoneField{
+		{Name: "name", About: "The name.", Lookup: true, Indexed: true, Default: true},
+		{Name: "email", About: "The email.", Lookup: true, Indexed: true, Default: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	srv.On("FIELDS", 1, testserver.Reply("598:Command not recognized."))
+	if _, err := find(); err == nil {
+		t.Error("a server without the command \"fields\": no error")
+	}
+	srv.On("FIELDS", 1, testserver.Truncate(60))
+	if got, err := find(); !errors.Is(err, fetch.ErrTruncated) {
+		t.Errorf("a truncated reply: %v, %v", got, err)
+	}
+}
+
+// TestStream tests that Request.Stream yields an item while the server has not sent the rest.
+func TestStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const a, b = "0a\t/a\th\t70\r\n", "0b\t/b\th\t70\r\n"
+		for _, stream := range []bool{true, false} {
+			srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.InMemory = true })
+			srv.On("REQUEST", 1, testserver.Data(a+b), testserver.Drip(len(a), time.Second))
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Allow: func(context.Context, fetch.Target) error { return nil }}}
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/"), Stream: stream})
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			for item, err := range res.Items {
+				if early := time.Since(start) == 0; item.Name == "a" && early != stream || err != nil {
+					t.Errorf("Stream %v: %s after %v, %v", stream, item.Name, time.Since(start), err)
+				}
+			}
+			res.Close()
+		}
+	})
 }
 
 // TestPhoneUMN sends the same query as the UMN client.

@@ -46,15 +46,19 @@ type access struct {
 	article  string
 	id       string
 	articles []span // of the group; nil unless requested
+	newest   int64  // article numbers of the group to list; zero means all
+	skip     int64  // of the highest numbers, before those
 
-	login *locator.Login // the result of Env.Credentials; nil before it is called
+	login *locator.Login // Options.Login, or the result of Env.Credentials; nil before it is called
 }
 
-// key identifies a server and its kind of encryption. Accesses with equal keys can share a session.
+// key identifies a server, its kind of encryption and Options.Login. Accesses with equal keys can
+// share a session.
 type key struct {
 	host   string
 	port   uint16
 	secure security
+	login  locator.Login // the zero value if Options.Login is nil
 }
 
 // security says when TLS begins.
@@ -174,6 +178,12 @@ func (a *access) options() error {
 	case o.TryTLS:
 		a.key.secure = tried
 	}
+	if o.Login != nil {
+		a.login, a.key.login = o.Login, *o.Login
+	}
+	if a.newest, a.skip = o.Newest, o.Skip; a.newest < 0 || a.skip < 0 {
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a number of newest articles is negative")}
+	}
 	if o.Articles == "" {
 		return nil
 	}
@@ -191,8 +201,8 @@ func (a *access) target() fetch.Target {
 	return fetch.Target{Locator: a.loc, From: a.from, Purpose: fetch.PurposeControl, Network: "tcp", Host: a.key.host, Port: a.key.port}
 }
 
-// credentials returns the login from Env.Credentials, which may prompt the user. It calls
-// Env.Credentials only once, although an access may use a second session. text is the text of the
+// credentials returns Options.Login, or the login from Env.Credentials, which may prompt the user.
+// It calls Env.Credentials only once, although an access may use a second session. text is the text of the
 // server's reply that requires the login.
 func (a *access) credentials(ctx context.Context, text string) (locator.Login, error) {
 	if a.login != nil {

@@ -2,7 +2,6 @@ package nntp
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 
@@ -133,9 +132,7 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 		if err != nil {
 			return err
 		}
-		attr.Header = []fetch.Field{
-			{Name: "Articles", Value: fmt.Sprint(g.count)}, {Name: "First", Value: fmt.Sprint(g.low)}, {Name: "Last", Value: fmt.Sprint(g.high)},
-		}
+		attr.Header = g.fields()
 		return nil
 	}
 	if a.id == "" {

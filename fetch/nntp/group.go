@@ -14,10 +14,12 @@ import (
 
 // fetchGroup lists the articles of a group.
 func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, error) {
-	var g groupInfo
+	var whole, g groupInfo // of the group; of the listing
 	var list []span
 	s, err := f.begin(ctx, a, func(s *session) (err error) {
-		if g, err = s.selectGroup(a.group); err != nil || g.empty() {
+		whole, err = s.selectGroup(a.group)
+		g = whole.newest(a.newest, a.skip)
+		if err != nil || g.empty() {
 			return err
 		}
 		if err = a.askOverview(s, &g); err == nil && !g.empty() && s.overview == byHead {
@@ -29,7 +31,7 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 		return nil, err
 	}
 	res := a.resource(s)
-	res.Kind = fetch.KindDirectory
+	res.Kind, res.Header = fetch.KindDirectory, whole.fields()
 	switch {
 	case g.empty():
 		f.release(s)
@@ -77,7 +79,8 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 }
 
 // askNumbers requests the numbers of the articles in a group. RFC 977 has no command for that; then
-// every number between the first and the last may exist.
+// every number between the first and the last may exist. Numbers that the Options exclude are left
+// out.
 func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 	if _, err := s.expect("LISTGROUP "+a.group, 211); err != nil {
 		if unknown(err) && s.Err == nil {
@@ -103,6 +106,9 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		if err != nil {
 			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
 		}
+		if a.newest > 0 && n < g.low || a.skip > 0 && n > g.high {
+			continue
+		}
 		if list, err = addNumber(list, n); err != nil {
 			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(err))
 		}
@@ -126,7 +132,7 @@ func addNumber(list []span, n int64) ([]span, error) {
 // items returns the Items of a listing. It skips lines that parse does not accept.
 func (a *access) items(ctx context.Context, r io.Reader, parse func(line string) (fetch.Item, bool)) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
-		lines := wire.NewLineReader(wire.ReadAhead(ctx, r), a.limits.Line)
+		lines := wire.NewLineReader(wire.ReadAhead(ctx, r, a.req.Stream), a.limits.Line)
 		for n := 0; ; {
 			line, err := lines.ReadLine()
 			switch {

@@ -100,6 +100,56 @@ func TestGroupBody(t *testing.T) {
 	}
 }
 
+// TestNewest lists the articles with the highest numbers only.
+func TestNewest(t *testing.T) {
+	for _, tt := range overviews {
+		t.Run(tt.name, func(t *testing.T) {
+			withServer(t, tt.configure, func(w *harness) {
+				for o, want := range map[Options]string{
+					{Newest: 1}: "4", {Newest: 2}: "4", {Newest: 3}: "2 4", {Newest: 9}: "1 2 4", {}: "1 2 4", {Newest: 1 << 62}: "1 2 4",
+					{Newest: 2, Skip: 2}: "1 2", {Skip: 1}: "1 2", {Newest: 1, Skip: 1}: "", {Newest: 1, Skip: 4}: "", {Skip: 1 << 62}: "",
+				} {
+					res, err := w.Fetch(w.Context(), w.req("/local.test", &o))
+					if err != nil {
+						w.Fatal(err)
+					}
+					var got []string
+					for item, err := range res.Items {
+						if err != nil {
+							w.Fatal(err)
+						}
+						got = append(got, item.Name)
+					}
+					res.Close()
+					if strings.Join(got, " ") != want {
+						w.Errorf("%+v: got %v, want %s", o, got, want)
+					}
+					if got, want := fmt.Sprint(res.Header), "[{Articles 3} {First 1} {Last 4}]"; got != want {
+						w.Errorf("the group is described as %s, want %s", got, want)
+					}
+				}
+				w.srv.ResetTranscript()
+				if _, err := w.getAs(w.req("/local.test", &Options{Newest: 2})); err != nil {
+					w.Error(err)
+				}
+				for _, line := range w.srv.Transcript().From(testserver.FromClient) {
+					if strings.HasSuffix(line, " 1-4") || line == "HEAD 1" || line == "HEAD 2" {
+						w.Errorf("sent %s for the newest 2 articles", line)
+					}
+				}
+			})
+		})
+	}
+	withServer(t, nil, func(w *harness) {
+		_, err := w.getAs(w.req("/local.test", &Options{Skip: -1}))
+		w.fails("a negative number", err, fetch.ErrBadRange)
+		plan, err := w.Explain(w.req("/local.test", &Options{Newest: 50, Skip: 100}))
+		if err != nil || !slices.Contains(plan.Notes, "only the 50 highest article numbers are requested, after 100 others") {
+			w.Errorf("%+v, %v", plan, err)
+		}
+	})
+}
+
 func TestGroupWithout(t *testing.T) {
 	for _, tt := range overviews {
 		t.Run(tt.name, func(t *testing.T) {

@@ -193,3 +193,48 @@ func TestLoginFails(t *testing.T) {
 		})
 	}
 }
+
+// TestLoginOfRequest checks that Options.Login is used, and that a session that it has logged in
+// serves no request of another user or of none.
+func TestLoginOfRequest(t *testing.T) {
+	withServer(t, func(s *testserver.NNTP) {
+		s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "s3cret"}, "open": {Password: "0pen"}}, []string{"local.test"}
+	}, func(w *harness) {
+		fetchAs := func(login *locator.Login) error {
+			res, err := w.Fetch(w.Context(), &fetch.Request{Locator: w.url("/local.test/1"), Options: &Options{Login: login}})
+			if err != nil {
+				return err
+			}
+			defer res.Close()
+			_, err = io.Copy(io.Discard, res.Body)
+			return err
+		}
+		lab, open := &locator.Login{User: "lab", Password: "s3cret", HasPassword: true}, &locator.Login{User: "open", Password: "0pen", HasPassword: true}
+		for _, tt := range []struct {
+			login *locator.Login
+			works bool
+			users string // that have logged in so far
+		}{
+			{nil, false, ""},
+			{lab, true, "lab"},
+			{lab, true, "lab"}, // in the same session
+			{nil, false, "lab"},
+			{open, true, "lab open"},
+			{&locator.Login{User: "lab", Password: "wr0ng", HasPassword: true}, false, "lab open lab"},
+			{lab, true, "lab open lab"},
+		} {
+			if err := fetchAs(tt.login); tt.works && err != nil || !tt.works && !errors.Is(err, fetch.ErrUnauthenticated) {
+				w.Errorf("%+v: %v", tt.login, err)
+			}
+			var users []string
+			for _, line := range w.srv.Transcript().From(testserver.FromClient) {
+				if user, ok := strings.CutPrefix(line, "AUTHINFO USER "); ok {
+					users = append(users, user)
+				}
+			}
+			if got := strings.Join(users, " "); got != tt.users {
+				w.Errorf("after %+v the users are %q, want %q", tt.login, got, tt.users)
+			}
+		}
+	})
+}

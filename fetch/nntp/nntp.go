@@ -13,6 +13,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	sessions "github.com/fetch1738/fetch1738/internal/session"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // Fetcher fetches news, nntp, nntps and snews URLs. The zero value is ready to use for URLs that
@@ -46,6 +47,13 @@ type Options struct {
 	// lines that begin with any number of ">" and "From " are quoted by one more ">", and lines
 	// end in LF. Info.Articles yields the articles one by one.
 	Articles string
+	// Newest limits the listing of a group to that many of its highest article numbers, after Skip
+	// of them. There may be fewer articles, because not every number has one. Zero means no limit.
+	Newest, Skip int64
+	// Login is used if the server requires a login. If nil, Env.Credentials is called. Sessions are
+	// shared only by requests with equal Logins, and a session that Env.Credentials has logged in
+	// only by requests without one.
+	Login *locator.Login
 	// StartTLS starts TLS on an unencrypted connection before any other command, and fails if the
 	// server refuses.
 	StartTLS bool
@@ -87,7 +95,8 @@ type Article struct {
 // A group is a KindDirectory of its articles. Body is their overview (RFC 3977 §8.3): number,
 // subject, from, date, message-id, references, size in bytes, and lines, separated by tabs. If the
 // server has no overview, Body is generated from the headers of the articles. The Name of an Item is
-// the article's number. Its Header has Subject, From, Date, Message-ID, References and Lines.
+// the article's number. Its Header has Subject, From, Date, Message-ID, References and Lines. The
+// Header of the Resource is that of FindAttributes.
 //
 // "news:*" is a KindDirectory of all groups. Body is the server's reply to LIST ACTIVE. The Header
 // of an Item has First, Last and Status. It also has Description if the server lists descriptions

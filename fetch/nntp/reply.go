@@ -1,8 +1,11 @@
 package nntp
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
 )
 
 // groupInfo holds the numbers of the reply "211 number low high group".
@@ -21,6 +24,21 @@ func parseGroup(text string) (g groupInfo, err error) {
 // empty reports whether the group has no articles. Servers say so in several ways (RFC 3977
 // §6.1.1.2).
 func (g groupInfo) empty() bool { return g.count == 0 || g.high < g.low }
+
+// newest returns g with the n highest article numbers only, after skip of them; n zero means no limit.
+func (g groupInfo) newest(n, skip int64) groupInfo {
+	if g.high -= skip; n > 0 {
+		g.low = max(g.low, g.high-n+1)
+	}
+	return g
+}
+
+// fields describes a group in a Header.
+func (g groupInfo) fields() []fetch.Field {
+	return []fetch.Field{
+		{Name: "Articles", Value: fmt.Sprint(g.count)}, {Name: "First", Value: fmt.Sprint(g.low)}, {Name: "Last", Value: fmt.Sprint(g.high)},
+	}
+}
 
 // number parses an article number. It may have at most 16 digits, so that the sum of two numbers
 // cannot overflow.

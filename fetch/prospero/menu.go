@@ -42,7 +42,7 @@ func (c *call) menu(a *answer) (*fetch.Resource, error) {
 func (c *call) items(r io.Reader, a *answer) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		l := &lister{call: c, yield: yield, merged: map[string]bool{a.at.key(): true}}
-		whole := &answer{r: proto.NewReader(wire.ReadAhead(c.ctx, r), c.env.Limits.Line, a.plain), plain: a.plain, at: a.at, peer: a.peer}
+		whole := &answer{r: proto.NewReader(wire.ReadAhead(c.ctx, r, c.req.Stream), c.env.Limits.Line, a.plain), plain: a.plain, at: a.at, peer: a.peer}
 		if err := l.list(whole, 0); err != nil && !l.stopped {
 			yield(fetch.Item{}, failed(fetch.OpRead, c.loc, err))
 		}
@@ -145,7 +145,7 @@ func (l *lister) union(a *answer, link *proto.Link, depth int) error {
 	c.info.Protocol = 5
 	sub, err := c.ask(list)
 	if err == nil {
-		sub.r = proto.NewReader(wire.ReadAhead(l.ctx, sub.r.Rest()), l.env.Limits.Line, sub.plain)
+		sub.r = proto.NewReader(wire.ReadAhead(l.ctx, sub.r.Rest(), false), l.env.Limits.Line, sub.plain)
 		err = l.list(sub, depth+1)
 		sub.x.Close()
 	}

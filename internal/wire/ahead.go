@@ -11,8 +11,11 @@ const aheadOctets = 1 << 20
 
 // ReadAhead reads a listing to its end, but at most 1 MiB of it, before it returns a reader of the
 // listing. A listing that was read to its end no longer needs its connection. Reading fails when
-// ctx is done, even if the data have been read already.
-func ReadAhead(ctx context.Context, listing io.Reader) io.Reader {
+// ctx is done, even if the data have been read already. If stream is set, the reader is listing.
+func ReadAhead(ctx context.Context, listing io.Reader, stream bool) io.Reader {
+	if stream {
+		return listing
+	}
 	var head bytes.Buffer
 	if _, err := head.ReadFrom(io.LimitReader(listing, aheadOctets)); err != nil {
 		listing = failed{err}
