@@ -36,6 +36,9 @@ type Rules struct {
 	// PublicOnly refuses file URLs and every address that is not public, also in URLs that the user
 	// wrote.
 	PublicOnly bool
+	// Options has refusals name the options --allow-port and --allow-zone, for a program that has them.
+	// Without PublicOnly they always do.
+	Options bool
 	// AllowPorts are permitted besides the default ports, in URLs that the user typed or configured.
 	// FTP data connections to ports below 1024 are refused anyway.
 	AllowPorts []uint16
@@ -128,7 +131,7 @@ func stateChange(t fetch.Target) *Denied {
 
 // relax returns the option of the command, or the field of Rules, that permits a refused target.
 func (r *Rules) relax(option, field string) string {
-	if r.PublicOnly || option == "" {
+	if option == "" || r.PublicOnly && !r.Options {
 		return "policy.Rules." + field
 	}
 	return option
