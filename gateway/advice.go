@@ -1,0 +1,153 @@
+package gateway
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// An advicePage is the data of the page of a URL that is not a document.
+type advicePage struct {
+	What   string // what a person does with it
+	Fields []field
+	Text   []piece // of a message, or of the server
+	Link   link    // for the program that does it
+	Label  string  // of the link
+}
+
+// A field is a label and a value, both safe to show.
+type field struct{ Name, Text string }
+
+// advice says what a person can do with a URL that is not a document: telnet, mailto. There is no
+// connection. res is nil if nothing was fetched.
+func (v documentPages) advice(res *fetch.Resource) {
+	p := &advicePage{}
+	name := "" // that of the URL
+	switch l := v.loc.(type) {
+	case *locator.Mailto:
+		name = visible(l.Address)
+		v.adviseMail(p, l)
+	case *locator.Telnet:
+		name = server(l)
+		login := ""
+		if l.Login != nil {
+			login = l.Login.User
+		}
+		p.session(l, "telnet", login)
+		without, _ := locator.WithLogin(l, nil)
+		p.openBy(without)
+	case *locator.Gopher:
+		program := "telnet"
+		if l.Type == 'T' {
+			program = "tn3270"
+		}
+		p.session(l, program, l.Selector)
+		if program == "telnet" {
+			p.openBy(&locator.Telnet{Server: locator.Server{HostPort: sessionServer(l)}, Slash: true})
+		}
+	default:
+		p.What = "This is not a document: it is for a person, or for another program."
+		if res != nil {
+			p.Text = v.linked(res.Advice)
+		}
+	}
+	v.render("advice", http.StatusOK, &page{Heading: name, Data: p})
+}
+
+// session describes a session with a program such as telnet.
+func (p *advicePage) session(l locator.Locator, program, login string) {
+	p.What = "This is a session, not a document. The gateway does not connect to it. Open it with a " + program + " program."
+	server, _ := locator.ServerOf(l)
+	if g, ok := l.(*locator.Gopher); ok && g.Port == 0 {
+		server.Port = locator.DefaultPort("telnet") // see sessionServer
+	}
+	p.Fields = []field{{"Host", visible(server.Host)}, {"Port", strconv.Itoa(int(server.Port))}}
+	if login != "" {
+		p.Fields = append(p.Fields, field{"Log in as", visible(login)})
+	}
+}
+
+// sessionServer is the server of a session in a gopher menu. Its port is that of telnet if the URL
+// has none.
+func sessionServer(l *locator.Gopher) locator.HostPort {
+	server := l.HostPort
+	if server.Port == locator.DefaultPort("telnet") {
+		server.Port = 0
+	}
+	return server
+}
+
+// openBy sets the link for the program of a scheme.
+func (p *advicePage) openBy(l locator.Locator) {
+	scheme, rest, _ := strings.Cut(l.String(), ":")
+	p.Link, p.Label = link{Scheme: scheme, Rest: rest}, visible(l.Redacted())
+}
+
+// adviseMail shows the address and the header fields of a mailto URL.
+func (v documentPages) adviseMail(p *advicePage, l *locator.Mailto) {
+	p.What = "This is an address, not a document. The gateway does not send mail. Open it with a mail program."
+	if l.Address != "" {
+		p.Fields = append(p.Fields, field{"To", visible(l.Address)})
+	}
+	var safe []locator.Field
+	for _, f := range l.Headers {
+		name := strings.ToLower(f.Name)
+		switch name {
+		case "to", "cc", "bcc", "subject", "in-reply-to":
+			p.Fields = append(p.Fields, field{strings.ToUpper(name[:1]) + name[1:], visible(f.Value)})
+		case "body":
+			p.Text = append(p.Text, v.linked(f.Value)...)
+		default:
+			p.Fields = append(p.Fields, field{"Ignored", visible(f.Name)})
+			continue
+		}
+		safe = append(safe, f)
+	}
+	p.openBy(&locator.Mailto{Address: l.Address, Headers: safe})
+}
+
+// An explainPage is the data of the page about what would be sent.
+type explainPage struct {
+	Server  string // where the gateway would connect; empty if it would not
+	Steps   []step
+	Notes   []string
+	Refused string // by the policy; empty if it is permitted
+}
+
+// A step is a step of a plan, safe to show.
+type step struct {
+	Send, Do, When string
+	Ahead          bool
+}
+
+// explain shows what would be sent for a URL, without a connection.
+func (v documentPages) explain() {
+	req := v.request(v.loc)
+	v.prepare(req)
+	plan, err := v.h.resolver().Explain(v.context(), req)
+	if plan == nil {
+		v.failToFetch(err)
+		return
+	}
+	p := &explainPage{}
+	if plan.Network != "" {
+		host := plan.Host
+		if strings.Contains(host, ":") {
+			host = "[" + host + "]"
+		}
+		p.Server = visible(host) + ":" + strconv.Itoa(int(plan.Port)) + " (" + plan.Network + ")"
+	}
+	for _, s := range plan.Steps {
+		p.Steps = append(p.Steps, step{visible(strings.TrimRight(s.Send, "\r\n")), visible(s.Do), visible(s.When), s.Ahead})
+	}
+	for _, note := range plan.Notes {
+		p.Notes = append(p.Notes, visible(note))
+	}
+	if err != nil && v.site != crossSite {
+		p.Refused = visible(err.Error())
+	}
+	v.render("explain", http.StatusOK, &page{Data: p})
+}

@@ -1,0 +1,144 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// connect answers CONNECT, which is what curl sends to a proxy for a gopher URL. The connection
+// does not lead to the server: the gateway reads the line that is meant for it, and fetches what
+// the line asks for, as any other gopher URL. A port that the policy does not permit for gopher is
+// refused.
+func (v forwardProxy) connect() {
+	v.page = "connect"
+	l, err := connectTarget(v.r.RequestURI)
+	if err != nil {
+		v.fail(&failure{Status: http.StatusForbidden, Text: "CONNECT is for ports of gopher.", Detail: err.Error(), err: err})
+		return
+	}
+	v.loc = l
+	if _, err := v.h.resolver().Explain(v.context(), v.request(l)); err != nil {
+		f := failed(err)
+		f.Status, f.Text = http.StatusForbidden, "The gateway's policy refuses this connection."
+		v.fail(f)
+		return
+	}
+	conn, buffered, err := http.NewResponseController(v.w).Hijack()
+	if err != nil {
+		v.fail(&failure{Status: http.StatusNotImplemented, Text: "CONNECT requires HTTP/1.", err: err})
+		return
+	}
+	v.w.status = http.StatusOK
+	if v.err = v.relay(conn, buffered.Reader, l); v.err != nil {
+		reset(conn) // so that what was sent does not look complete
+	}
+	_ = conn.Close()
+}
+
+// connectTarget reads the host and port of CONNECT.
+func connectTarget(authority string) (*locator.Gopher, error) {
+	host, port, err := net.SplitHostPort(authority)
+	if err != nil {
+		return nil, err
+	}
+	l, err := parse("gopher://" + authority + "/")
+	if err != nil {
+		return nil, err
+	}
+	g, ok := l.(*locator.Gopher)
+	if addr, err := netip.ParseAddr(host); err == nil && addr.Is6() {
+		host = addr.String()
+	}
+	if !ok || !strings.EqualFold(g.Host, host) || strconv.Itoa(int(g.Port)) != port {
+		return nil, errors.New("not a host and port")
+	}
+	return g, nil
+}
+
+// relay reads a line and sends what the server l answers to it. If the client goes away, the
+// transfer from the server ends.
+func (v forwardProxy) relay(conn net.Conn, in *bufio.Reader, l *locator.Gopher) error {
+	limits := v.h.limits()
+	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\nVia: 1.1 "+v.h.pseudonym+"\r\n\r\n"); err != nil {
+		return err
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(limits.Reply))
+	line, err := readSelector(in, limits.Line)
+	if err != nil {
+		return err
+	}
+	_ = conn.SetReadDeadline(time.Time{})
+	at := *l
+	at.Type, at.HasPath = '9', true // the octets as they come
+	at.Selector, at.Search, _ = strings.Cut(line, "\t")
+	if at.Selector != line {
+		at.Fields = 1
+	}
+	v.loc = &at
+	if err := fetch.CheckOctets(&at); err != nil { // a further tab is one of Gopher+, whose answer has a header
+		return err
+	}
+	ctx, cancel := context.WithCancel(v.context())
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+	}()
+	var message []byte // of a server that has no such document: it too is sent as it came
+	begun := false
+	trace := &fetch.Trace{Received: func(p []byte) {
+		if !begun {
+			message = append(message, p...)
+		}
+	}}
+	res, err := v.h.resolver().Fetch(fetch.WithTrace(ctx, trace), v.request(&at))
+	if begun = true; err != nil {
+		if fetch.KindOf(err) != fetch.ErrNotFound || len(message) == 0 {
+			return err
+		}
+		v.w.bytes = int64(len(message))
+		_, err = conn.Write(message)
+		return err
+	}
+	defer res.Close()
+	n, err := io.Copy(conn, res.Body)
+	v.w.bytes += n
+	return err
+}
+
+// readSelector reads a line without its end.
+func readSelector(in *bufio.Reader, limit int) (string, error) {
+	var line []byte
+	for len(line) <= limit {
+		c, err := in.ReadByte()
+		switch {
+		case err != nil:
+			return "", err
+		case c == '\n':
+			return strings.TrimSuffix(string(line), "\r"), nil
+		}
+		line = append(line, c)
+	}
+	return "", errors.New("the selector is too long")
+}
+
+// reset makes the client see a broken connection rather than an end.
+func reset(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+}
+
+// limits are those of the Resolver.
+func (h *Handler) limits() fetch.Limits { return h.resolver().Env.Limits.WithDefaults() }

@@ -1,0 +1,73 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing/fstest"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway"
+	"github.com/fetch1738/fetch1738/policy"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// The pages are a part of a site, below a path of their own.
+func ExampleHandler() {
+	pages := &gateway.Handler{Prefix: "/net"}
+	defer pages.Close()
+	mux := http.NewServeMux()
+	mux.Handle("/net/", pages)
+	mux.Handle("/", http.NotFoundHandler()) // the rest of the site
+
+	site := httptest.NewServer(mux)
+	defer site.Close()
+	res, err := http.Get(site.URL + "/net/gopher/10.0.0.1/1/") // an address that is not public
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Body.Close()
+	fmt.Println(res.StatusCode >= 400)
+	// Output: true
+}
+
+// A Resolver of your own has a policy of its own. This one permits servers on this computer, too.
+func ExampleHandler_resolver() {
+	server, err := testserver.StartFTP(context.Background(), "", func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"pub/a.txt": {Data: []byte("hello\n")}}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	rules := policy.Rules{PublicOnly: true, AllowZones: []policy.Zone{policy.ZoneLoopback}}
+	pages := &gateway.Handler{
+		Resolver: &fetch1738.Resolver{
+			Env:          fetch.Env{Allow: rules.Allow, Limits: gateway.Limits()},
+			MaxTransfers: 64, MaxTransfersPerHost: 8,
+		},
+		Log: func(a gateway.Access) { fmt.Println(a.Method, a.Page, a.Status, a.Bytes) },
+	}
+	site := httptest.NewServer(pages)
+
+	res, err := http.Get(site.URL + "/" + strings.Replace(server.URL, "://", "/", 1) + "/pub/a.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	site.Close() // waits for the requests, and so for the log
+	pages.Close()
+	fmt.Printf("%s", text)
+	// Output:
+	// GET raw 200 6
+	// hello
+}

@@ -1,0 +1,163 @@
+// Package gateway shows ftp, gopher, news, wais and prospero URLs as web pages, for browsers and
+// other programs that know only HTTP.
+//
+// A [Handler] maps each URL to a path of its own: ftp://ftp.example.org/pub/ is at
+// /ftp/ftp.example.org/pub/. Directories, menus, newsgroups and searches are pages that need no
+// JavaScript. A program that does not accept text/html gets the bytes of a document, as it does
+// with the query "?raw".
+//
+//	http.ListenAndServe("127.0.0.1:8738", &gateway.Handler{})
+//
+// The pages that a server can influence have no script, and what a server sends is never given to
+// a browser as a page of the gateway's own origin.
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+// Handler is an [http.Handler] that fetches URLs and shows them as pages. It only reads: it never
+// stores, posts or deletes, except that it sends a Gopher+ form that the user has filled in.
+//
+// The zero value accepts clients and names of the local host only, and fetches from public
+// addresses only ([policy.Public]). The fields must not be changed after the first request. It is
+// safe for concurrent use.
+type Handler struct {
+	// Resolver performs the accesses. If nil, the Handler uses one of its own with [policy.Public],
+	// the limits of [Limits], 64 transfers at once and 8 with one host. A Resolver for a Handler
+	// needs an Env.Allow: its default, policy.User, would let pages lead to the local network.
+	Resolver *fetch1738.Resolver
+	// Prefix is the path where the Handler is mounted, such as "/net", without a slash at the end.
+	// The paths of requests and those in pages begin with it.
+	Prefix string
+	// Hosts are the values of the field Host that are accepted, such as "gateway.example:8738". The
+	// names of the local host, with the port of the listener, are always accepted. Any other value
+	// is answered with status 421, because it may be that of a hostile page.
+	Hosts []string
+	// AllowClients are the addresses of clients that are accepted besides those of the local host.
+	AllowClients []netip.Prefix
+	// Token must be known to every client, if it is not empty: see docs/gateway.md.
+	Token string
+	// Proxy makes the Handler a forward proxy too, for clients that send "GET ftp://…", and for
+	// CONNECT to ports of gopher.
+	Proxy bool
+	// Log is called after each request; nil means not at all. It is called concurrently.
+	Log func(Access)
+
+	own       fetch1738.Resolver
+	once      sync.Once
+	pseudonym string // in the field Via
+}
+
+// Limits are the limits for a Handler's Resolver: a server that is silent for 20 seconds, or sends
+// lines of more than 8 KiB, is given up.
+func Limits() fetch.Limits {
+	return fetch.Limits{
+		Connect: 10 * time.Second, Reply: 20 * time.Second, Idle: 20 * time.Second,
+		Line: 8 << 10, Header: 64 << 10, Hops: 5,
+	}
+}
+
+// An Access is a request that has been answered, for a log. It contains no secret.
+type Access struct {
+	Time   time.Time // when the request arrived
+	Client netip.AddrPort
+	Method string
+	// URL is the URL that was accessed, redacted and without the words of a search, or the path of a
+	// page of the gateway's own.
+	URL    string
+	Page   string // the kind of page, such as "directory"; "raw" for octets
+	Status int
+	Bytes  int64 // of the body that was sent
+	Took   time.Duration
+	Err    error // why there is no page, or why the response was broken off; nil if there is no error
+}
+
+// ServeHTTP implements [http.Handler]. If the server breaks off a transfer, so does ServeHTTP, with
+// the panic [http.ErrAbortHandler]: a truncated document never looks complete.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.once.Do(func() {
+		h.own.Env = fetch.Env{Allow: policy.Public, Limits: Limits()}
+		h.own.MaxTransfers, h.own.MaxTransfersPerHost = 64, 8
+		h.pseudonym = "fetch1738-" + rand.Text()
+	})
+	v := &visit{h: h, w: &countingWriter{ResponseWriter: w}, r: r, arrived: time.Now()}
+	defer v.log()
+	h.serve(v)
+}
+
+// Close ends the sessions that are kept for further requests. The Handler can be used again.
+func (h *Handler) Close() error { return h.resolver().Close() }
+
+func (h *Handler) resolver() *fetch1738.Resolver {
+	if h.Resolver != nil {
+		return h.Resolver
+	}
+	return &h.own
+}
+
+// serve answers a request: first it is judged, then its path says what is wanted.
+func (h *Handler) serve(v *visit) {
+	if refused := (guard{v}).judge(); refused != nil {
+		v.fail(refused)
+		return
+	}
+	if v.native {
+		forwardProxy{v}.proxy()
+		return
+	}
+	path, ok := strings.CutPrefix(v.r.URL.EscapedPath(), h.Prefix)
+	if !ok || !strings.HasPrefix(path, "/") {
+		v.fail(&failure{Status: http.StatusNotFound, Text: "The gateway has no such page."})
+		return
+	}
+	switch path {
+	case "/":
+		front{v}.home()
+	case "/open":
+		front{v}.open()
+	case "/setup":
+		front{v}.setup()
+	case "/style.css":
+		v.style()
+	case "/robots.txt":
+		v.robots()
+	case "/favicon.ico":
+		v.w.WriteHeader(http.StatusNoContent)
+	default:
+		loc, err := locate(path, v.r.URL.Query())
+		if err != nil {
+			v.fail(failed(err))
+			return
+		}
+		v.loc = loc
+		if strings.Count(path, "/") == 2 && !withoutServer[loc.Scheme()] {
+			v.redirect(place(loc)) // so that the browser sends a login for the server to no other
+			return
+		}
+		v.visitURL()
+	}
+}
+
+// context is the context of an access: that of the request, and the rule that the gateway does not
+// fetch from itself. It records what is sent.
+func (v *visit) context() context.Context {
+	return fetch.WithTrace(fetch.WithAllow(v.r.Context(), guard{v}.notItself), &fetch.Trace{Sent: v.record})
+}
+
+// request is the request for a Locator. Its URL comes from the configuration as far as the policy
+// is concerned: the operator's options count, but a form is never sent without the user's click.
+func (v *visit) request(l locator.Locator) *fetch.Request {
+	return &fetch.Request{Locator: l, From: fetch.Provenance{Kind: fetch.OriginConfig}, Stream: true}
+}

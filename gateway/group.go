@@ -1,0 +1,301 @@
+package gateway
+
+import (
+	"cmp"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// newsPages show newsgroups and articles.
+type newsPages struct{ *visit }
+
+// How many article numbers of a group are requested: for a page, for a client that cannot ask for
+// another page, for a feed, and for the number of a message-id.
+const (
+	groupRows   = 1000
+	proxyRows   = 5000
+	feedEntries = 100
+	searchRows  = 20_000
+)
+
+// newsOptions are the options of a request for news: a page of a group needs no more of it.
+// Programs get the whole group.
+func (v newsPages) newsOptions() *nntp.Options {
+	switch {
+	case v.wants("atom"):
+		return &nntp.Options{Newest: feedEntries}
+	case !v.accepts("text/html") && (v.accepts("application/json") || v.accepts("application/x-ndjson") || v.accepts("text/plain")):
+		return &nntp.Options{} // see formatted
+	case v.native:
+		return &nntp.Options{Newest: proxyRows}
+	}
+	return &nntp.Options{Newest: groupRows, Skip: int64(v.number()-1) * groupRows}
+}
+
+// A post is an article of a group, for the table, threads and the feed.
+type post struct {
+	Number        string
+	Subject, From string // decoded and safe to show; From is a name, or else an address
+	Date          time.Time
+	Lines         string
+	Link          link
+	Text          string   // of Link: Subject, or From
+	Repeated      bool     // the page has other links with this text
+	ID            string   // with its angle brackets; may be empty
+	References    []string // message-ids, likewise
+}
+
+// postOf is the post of an entry of a group.
+func (v newsPages) postOf(item *fetch.Item) *post {
+	h := fields(item.Header)
+	p := &post{
+		Number: visible(item.Name), Subject: subject(h.get("Subject")), From: author(h.get("From")), Date: item.ModTime,
+		Lines: visible(h.get("Lines")), Link: v.linkTo(item.Locator), References: messageIDs(h.get("References")),
+	}
+	if ids := messageIDs(h.get("Message-ID")); len(ids) == 1 {
+		p.ID = ids[0]
+	}
+	p.Text = p.Subject
+	return p
+}
+
+// posts are the articles of a group, in the order of their arrival. If the listing fails, they are
+// those before; the page shows v.cut and is broken off.
+func (v newsPages) posts(items iter.Seq2[fetch.Item, error]) []*post {
+	var posts []*post
+	for item, err := range items {
+		if err != nil {
+			v.err = err
+			break
+		}
+		posts = append(posts, v.postOf(&item))
+	}
+	return posts
+}
+
+// subject is a subject to show. Old subjects contain encoded words, or octets of any charset.
+func subject(field string) string {
+	if text := visible(strings.TrimSpace(mime822.Text(field))); text != "" {
+		return text
+	}
+	return "(no subject)"
+}
+
+// author is who wrote an article: the name in "name <address>" or "address (name)".
+func author(from string) string {
+	name := ""
+	if i := strings.LastIndexByte(from, '<'); i >= 0 {
+		name = from[:i]
+	} else if i := strings.IndexByte(from, '('); i >= 0 && strings.HasSuffix(from, ")") {
+		name = from[i+1 : len(from)-1]
+	}
+	name = strings.TrimSpace(mime822.Text(strings.Trim(strings.TrimSpace(name), `"`)))
+	return visible(cmp.Or(name, mime822.Text(strings.TrimSpace(from)), "(unknown)"))
+}
+
+// sameSubject reports whether two subjects are the same, apart from "Re:".
+func sameSubject(a, b string) bool { return plainSubject(a) == plainSubject(b) }
+
+func plainSubject(s string) string {
+	for s = strings.ToLower(s); ; {
+		rest, ok := strings.CutPrefix(s, "re:")
+		if !ok {
+			return s
+		}
+		s = strings.TrimSpace(rest)
+	}
+}
+
+// A groupPage is the Data of pages/group.html.
+type groupPage struct {
+	About   string    // how many articles the group has
+	Posts   []*post   // without threads
+	Threads []*thread // or these
+	Views   []crumb   // the other view, the feed, and other pages
+	Cut     string
+}
+
+// group shows the articles of a newsgroup, the newest first, or all groups.
+func (v newsPages) group(res *fetch.Resource) {
+	if l, ok := v.loc.(*locator.News); ok && l.All {
+		v.groups(res)
+		return
+	}
+	posts := v.posts(res.Items)
+	if v.wants("atom") {
+		v.atom(res, posts)
+		return
+	}
+	g := &groupPage{About: aboutGroup(res), Cut: v.cut()}
+	if v.wants("threads") {
+		g.Threads = threadsOf(posts)
+		v.label(g.Threads, nil)
+	} else {
+		slices.Reverse(posts)
+		g.Posts = posts
+	}
+	texts := make(map[string]bool)
+	for _, post := range posts {
+		post.Repeated, texts[post.Text] = texts[post.Text], true
+	}
+	if !v.native {
+		g.Views = v.groupViews(res)
+	}
+	v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).with("atom"), Data: g})
+}
+
+// groupName is the name of the group that a URL names.
+func groupName(l locator.Locator) string {
+	switch l := l.(type) {
+	case *locator.News:
+		return visible(l.Group)
+	case *locator.NNTP:
+		return visible(l.Group)
+	}
+	return ""
+}
+
+// aboutGroup says how many articles a group has.
+func aboutGroup(res *fetch.Resource) string {
+	count := fields(res.Header).get("Articles")
+	switch count {
+	case "", "0":
+		return "no articles"
+	case "1":
+		return "1 article"
+	}
+	return "about " + count + " articles"
+}
+
+// groupViews are the links to the other view of a group, to its feed and to other pages.
+func (v newsPages) groupViews(res *fetch.Resource) []crumb {
+	here, threads, page := v.linkTo(v.loc), v.wants("threads"), v.number()
+	at := func(page int, threads bool) link {
+		var query []string
+		if threads {
+			query = append(query, "threads")
+		}
+		if page > 1 {
+			query = append(query, "page="+strconv.Itoa(page))
+		}
+		if len(query) == 0 {
+			return here
+		}
+		return here.with(strings.Join(query, "&"))
+	}
+	header := fields(res.Header)
+	first, _ := strconv.ParseInt(header.get("First"), 10, 64)
+	last, _ := strconv.ParseInt(header.get("Last"), 10, 64)
+	var views []crumb
+	if page > 1 {
+		views = append(views, crumb{"newer articles", at(page-1, threads), threads})
+	}
+	if last-first >= int64(page)*groupRows {
+		views = append(views, crumb{"older articles", at(page+1, threads), threads})
+	}
+	other := "threads"
+	if threads {
+		other = "list"
+	}
+	return append(views, crumb{other, at(page, !threads), !threads}, crumb{"Atom feed", here.with("atom"), true})
+}
+
+// maxPage limits the number of a page.
+const maxPage = 1_000_000
+
+// number is the number of the page of a long listing that the client asks for, from 1.
+func (v newsPages) number() int {
+	n, err := strconv.Atoi(v.query.Get("page"))
+	if err != nil || v.native {
+		return 1
+	}
+	return min(max(n, 1), maxPage)
+}
+
+// articleLink is the link to an article by its message-id, in angle brackets. It stays on the
+// server of the page: an nntp URL has no message-ids, so the group is searched for it.
+func (v newsPages) articleLink(id string) link {
+	id = strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">")
+	to := &locator.News{MessageID: id}
+	switch l := v.loc.(type) {
+	case *locator.News:
+		to.HostPort, to.Secure = l.HostPort, l.Secure
+	case *locator.NNTP:
+		if !v.native {
+			group := *l
+			group.Article = ""
+			return v.linkTo(&group).with("id=" + url.QueryEscape(id))
+		}
+	}
+	if again, err := parse(to.String()); err != nil || !locator.Equal(again, to) {
+		return link{} // not a message-id that a URL can have
+	}
+	return v.linkTo(to)
+}
+
+// groupLink is the link to another group on the server of the page.
+func (v newsPages) groupLink(name string) link {
+	var to locator.Locator = &locator.News{Group: name}
+	switch l := v.loc.(type) {
+	case *locator.News:
+		to = &locator.News{Group: name, HostPort: l.HostPort, Secure: l.Secure}
+	case *locator.NNTP:
+		to = &locator.NNTP{Group: name, HostPort: l.HostPort, Secure: l.Secure}
+	}
+	if again, err := parse(to.String()); err != nil || !locator.Equal(again, to) {
+		return link{}
+	}
+	return v.linkTo(to)
+}
+
+// findArticle leads from a message-id to the article of that number, in the group that v.loc names.
+func (v newsPages) findArticle() {
+	id := "<" + v.query.Get("id") + ">"
+	req := v.request(v.loc)
+	req.Options = &nntp.Options{Newest: searchRows}
+	v.prepare(req)
+	res, err := v.h.resolver().Fetch(v.context(), req)
+	if err != nil {
+		v.failToFetch(err)
+		return
+	}
+	defer res.Close()
+	for item, err := range res.Items {
+		if err != nil {
+			v.failToFetch(err)
+			return
+		}
+		if fields(item.Header).get("Message-ID") == id && item.Locator != nil {
+			v.redirect(place(item.Locator))
+			return
+		}
+	}
+	f := &failure{Status: http.StatusNotFound, Text: "The group does not have this article.", Detail: visible(id)}
+	v.fail(f)
+}
+
+// label chooses the texts of the links of threads: the subject, or the author of a reply with the
+// same subject. above is the article that the threads reply to; it may be nil.
+func (v newsPages) label(threads []*thread, above *post) {
+	for _, t := range threads {
+		next := above
+		if t.Post == nil {
+			t.Missing = v.articleLink(t.ID)
+		} else {
+			if next = t.Post; above != nil && sameSubject(next.Subject, above.Subject) {
+				next.Text = next.From
+			}
+		}
+		v.label(t.Replies, next)
+	}
+}

@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"iter"
+	"net/http"
+	"strconv"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// pageGroups is the number of groups of a page, for a browser.
+const pageGroups = 5000
+
+// A groupRow is a newsgroup in the list of all.
+type groupRow struct {
+	*row
+	About   string // the description
+	Count   int64  // of the numbers of articles; -1 if it is not known
+	Posting string
+}
+
+// A groupsPage is the Data of pages/groups.html.
+type groupsPage struct {
+	v     *visit
+	Rows  iter.Seq[*groupRow]
+	more  bool
+	Pages func() []crumb // after the rows
+}
+
+// Cut says why there are no more rows, if the listing has failed.
+func (g *groupsPage) Cut() string { return g.v.cut() }
+
+// postings are what the status of a group says about posting (RFC 3977 §7.6.3).
+var postings = map[string]string{"y": "yes", "n": "no", "m": "moderated"}
+
+// groups shows all newsgroups of a server, in its order and as they arrive.
+func (v newsPages) groups(res *fetch.Resource) {
+	first, size := 0, pageGroups
+	if v.r.Header.Get("Sec-Fetch-Mode") == "" { // not a browser
+		size = 1 << 30
+	} else {
+		first = (v.number() - 1) * pageGroups
+	}
+	g := &groupsPage{v: v.visit}
+	g.Rows = func(yield func(*groupRow) bool) {
+		n := 0
+		for row := range v.rows(res.Items) {
+			n++
+			if g.more = n > first+size; g.more {
+				return
+			}
+			if n > first && !yield(groupRowOf(row)) {
+				return
+			}
+		}
+	}
+	g.Pages = func() []crumb {
+		var pages []crumb
+		page, here := v.number(), v.linkTo(v.loc)
+		if first > 0 {
+			pages = append(pages, crumb{Text: "previous groups", Link: here.with("page=" + strconv.Itoa(page-1))})
+		}
+		if g.more {
+			pages = append(pages, crumb{Text: "next groups", Link: here.with("page=" + strconv.Itoa(page+1))})
+		}
+		return pages
+	}
+	v.render("groups", http.StatusOK, &page{Data: g})
+}
+
+func groupRowOf(r *row) *groupRow {
+	h := fields(r.Header)
+	g := &groupRow{row: r, About: visible(h.get("Description")), Count: -1, Posting: postings[h.get("Status")]}
+	first, err1 := strconv.ParseInt(h.get("First"), 10, 64)
+	last, err2 := strconv.ParseInt(h.get("Last"), 10, 64)
+	if err1 == nil && err2 == nil && first >= 0 {
+		g.Count = max(0, last-first+1)
+	}
+	return g
+}

@@ -1,0 +1,107 @@
+package gateway
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/internal/charset"
+)
+
+// A piece is a part of a text: plain, or a link. The template "linked" writes a list or a sequence
+// of them.
+type piece struct {
+	Text string // safe to show
+	Link link   // empty for plain text
+}
+
+// linked splits a text, which should be UTF-8, into pieces: the URLs in it that the gateway or the
+// browser can follow are links. Line ends and tabs stay, other control characters are made visible.
+// Its time is linear in the length of the text.
+func (v *visit) linked(text string) []piece {
+	var pieces []piece
+	plain := 0 // the beginning of what is not in pieces yet
+	for ref := range parser.Extract(text) {
+		to := v.linkTo(ref.Locator)
+		// References come in order. At worst an earlier occurrence of the same URL is the link.
+		at := strings.Index(text[plain:], ref.Text)
+		if to.Empty() || at < 0 {
+			continue
+		}
+		from := plain + at
+		until := from + len(ref.Text)
+		if text[from] == '<' { // the wrapper of RFC 1738, Appendix, is not a part of the link
+			from, until = from+1, until-1
+			if until-from > 4 && strings.EqualFold(text[from:from+4], "URL:") {
+				from += 4
+			}
+		}
+		if plain < from {
+			pieces = append(pieces, piece{Text: visibleText(text[plain:from])})
+		}
+		pieces = append(pieces, piece{visibleText(text[from:until]), to})
+		plain = until
+	}
+	if plain < len(text) {
+		pieces = append(pieces, piece{Text: visibleText(text[plain:])})
+	}
+	return pieces
+}
+
+// partSize is how much of a document linkedFrom holds at a time.
+const partSize = 32 << 10
+
+// linkedFrom is linked for a document of any length, in a charset. It reads r as far as the sequence
+// is used, and holds only a part of it. An error of r ends the sequence and is passed to failed;
+// io.EOF is no error.
+func (v *visit) linkedFrom(r io.Reader, c charset.Charset, failed func(error)) iter.Seq[piece] {
+	return func(yield func(piece) bool) {
+		part := make([]byte, 0, partSize)
+		for {
+			n, err := io.ReadFull(r, part[len(part):cap(part)])
+			part = part[:len(part)+n]
+			end := len(part)
+			if err == nil {
+				end = partEnd(part)
+			}
+			for _, p := range v.linked(c.Decode(string(part[:end]))) {
+				if !yield(p) {
+					return
+				}
+			}
+			if err != nil {
+				if err != io.EOF && err != io.ErrUnexpectedEOF { // these are ReadFull's own
+					failed(err)
+				}
+				return
+			}
+			part = part[:copy(part, part[end:])]
+		}
+	}
+}
+
+// maxWrapped is the length of the longest URL in angle brackets that partEnd keeps in one part.
+const maxWrapped = 4 << 10
+
+// partEnd is where to cut a part of a text, which is full: not within a URL or a character if that
+// can be avoided. It is more than 0.
+func partEnd(part []byte) int {
+	end := len(part)
+	if i := bytes.LastIndexByte(part, '\n'); i > 0 {
+		end = i + 1
+	} else if i := bytes.LastIndexAny(part, " \t"); i > 0 {
+		end = i + 1
+	} else {
+		for range utf8.UTFMax {
+			if end > 1 && (part[end-1] >= utf8.RuneSelf || part[end-1] == '\r') {
+				end--
+			}
+		}
+	}
+	if open := bytes.LastIndexByte(part[:end], '<'); open > max(0, end-maxWrapped) && bytes.IndexByte(part[open:end], '>') < 0 {
+		end = open
+	}
+	return end
+}

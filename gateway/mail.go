@@ -1,0 +1,199 @@
+package gateway
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/mime822"
+)
+
+// Limits of an article whose parts are shown.
+const (
+	maxMailHeader = 64 << 10 // bytes of a header; fields after them are not shown
+	maxMailFields = 200
+	maxMail       = 64 << 20 // bytes of an article; parts after them are not shown
+	maxParts      = 100
+	maxNested     = 5 // multiparts within each other
+)
+
+// fields is the header of an article or of one of its parts: unfolded, and not decoded.
+type fields []fetch.Field
+
+// get is the value of the first field of a name, or "".
+func (h fields) get(name string) string {
+	for _, f := range h {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// mediaType is the Content-Type; text/plain if there is no valid one.
+func (h fields) mediaType() (string, map[string]string) {
+	mediaType, params, err := mime.ParseMediaType(h.get("Content-Type"))
+	if err != nil || !strings.Contains(mediaType, "/") {
+		return "text/plain", nil
+	}
+	return mediaType, params
+}
+
+// fileName is the name that the header gives to a file, or "".
+func (h fields) fileName() string {
+	if _, params, err := mime.ParseMediaType(h.get("Content-Disposition")); err == nil && params["filename"] != "" {
+		return mime822.Text(params["filename"])
+	}
+	_, params := h.mediaType()
+	return mime822.Text(params["name"])
+}
+
+// attached reports whether a part is a file, rather than a text to read with the article.
+func (h fields) attached() bool {
+	disposition, _, _ := strings.Cut(h.get("Content-Disposition"), ";")
+	return strings.EqualFold(strings.TrimSpace(disposition), "attachment")
+}
+
+// readHeader reads a header and the empty line after it. It skips lines that are not fields. Its
+// error is that of r.
+func readHeader(r *bufio.Reader) (fields, error) {
+	var h fields
+	var folded []string // the lines of the last field
+	finish := func() {
+		if len(folded) > 0 {
+			h[len(h)-1].Value = strings.Join(folded, " ")
+		}
+		folded = nil
+	}
+	defer finish()
+	for size := 0; ; {
+		line, err := r.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			err = nil
+		}
+		size += len(line)
+		text := strings.TrimRight(string(line), "\r\n")
+		if text == "" {
+			return h, err
+		}
+		name, value, ok := strings.Cut(text, ":")
+		switch {
+		case size > maxMailHeader:
+		case text[0] == ' ' || text[0] == '\t':
+			if len(folded) > 0 {
+				folded = append(folded, strings.TrimSpace(text))
+			}
+		case ok && name != "" && !strings.ContainsAny(name, " \t") && len(h) < maxMailFields:
+			finish()
+			h, folded = append(h, fetch.Field{Name: name}), []string{strings.TrimSpace(value)}
+		default:
+			finish()
+		}
+		if err != nil {
+			return h, err
+		}
+	}
+}
+
+// A part is a part of an article that is not a multipart: the article itself, if it has only one.
+type part struct {
+	fields
+	Number int // from 1
+	// Alternative is set if the part has the same content as another one, in another form.
+	Alternative bool
+	// Body is not decoded. It is valid until the next part.
+	Body io.Reader
+}
+
+// decoded reads the part without its transfer encoding.
+func (p *part) decoded() io.Reader {
+	return mime822.Decode(p.get("Content-Transfer-Encoding"), p.Body)
+}
+
+var errParts = errors.New("the article has too many parts")
+
+// walk calls f for each part of an article, until f returns false. Its error says that there are
+// parts that f has not seen; it can be that of the reader below p.
+func walk(p *part, f func(*part) bool) error {
+	w := walker{f: f}
+	return w.walk(p, 0)
+}
+
+type walker struct {
+	f    func(*part) bool
+	n    int
+	done bool
+}
+
+func (w *walker) walk(p *part, nested int) error {
+	mediaType, params := p.mediaType()
+	if !strings.HasPrefix(mediaType, "multipart/") || params["boundary"] == "" || nested == maxNested {
+		if w.n++; w.n > maxParts {
+			return errParts
+		}
+		p.Number = w.n
+		w.done = !w.f(p)
+		return nil
+	}
+	for r := multipart.NewReader(p.Body, params["boundary"]); !w.done; {
+		raw, err := r.NextRawPart()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		inner := &part{Body: raw, Alternative: p.Alternative || mediaType == "multipart/alternative"}
+		for name, values := range raw.Header {
+			inner.fields = append(inner.fields, fetch.Field{Name: name, Value: values[0]})
+		}
+		if err := w.walk(inner, nested+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readArticle reads the header of an article, and returns its first part, which has all others in
+// its Body. The second result keeps the error of r, if it breaks off.
+func readArticle(r io.Reader) (*part, *brokenOff, error) {
+	b := &brokenOff{r: r}
+	in := bufio.NewReaderSize(b, 16<<10)
+	h, err := readHeader(in)
+	if err == io.EOF {
+		err = nil
+	}
+	return &part{fields: h, Body: in}, b, err
+}
+
+// brokenOff reads at most maxMail bytes and remembers the error of its reader.
+type brokenOff struct {
+	r    io.Reader
+	size int64
+	err  error // not io.EOF
+}
+
+func (b *brokenOff) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && err != io.EOF {
+		b.err = err
+	}
+	if b.size += int64(n); b.size > maxMail && err == nil {
+		return n, errLongMail
+	}
+	return n, err
+}
+
+var errLongMail = errors.New("the article is longer than 64 MiB")
+
+// others are the fields of a header that have none of the names.
+func (h fields) others(names []string) fields {
+	return slices.DeleteFunc(slices.Clone(h), func(f fetch.Field) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(f.Name, name) })
+	})
+}

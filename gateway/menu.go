@@ -1,0 +1,412 @@
+package gateway
+
+import (
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/entry"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// gopherPages show menus, searches, phone books, Gopher+ items and their forms.
+type gopherPages struct{ *visit }
+
+// The limits of the page of a menu.
+const (
+	maxMenuRows = 20_000 // lines of the menu
+	maxMenuText = 500    // lines of text that are held back to tell drawings from text
+	flushAfter  = 100 * time.Millisecond
+)
+
+// typeWords name the item types of gopher.
+var typeWords = map[byte]string{
+	'0': "text", '1': "menu", '2': "phone book", '4': "BinHex", '5': "archive", '6': "uuencoded", '7': "search", '8': "telnet", '9': "binary",
+	'T': "tn3270", 'g': "GIF", 'I': "image", 'p': "PNG", ':': "bitmap", ';': "video", 'v': "video", '<': "sound", 's': "sound",
+	'h': "HTML", 'H': "HTML", 'd': "document", 'P': "PDF", 'M': "mail", 'm': "mailbox", 'x': "XML", 'c': "calendar", 'e': "event", 'r': "RTF", 'w': "wiki", 'u': "Usenet", '!': "program",
+}
+
+// typeWord is the word for an item type of gopher.
+func typeWord(typ string) string {
+	if typ == "" {
+		return "entry"
+	}
+	if word, ok := typeWords[typ[0]]; ok {
+		return word
+	}
+	return "type " + visible(typ)
+}
+
+// A menuPage is the data of pages/menu.html. The methods that say how the menu ended are called
+// after Rows.
+type menuPage struct {
+	v       gopherPages
+	res     *fetch.Resource
+	charset charset.Charset
+
+	Search *searchForm // filled in with the words that led here; else nil
+	rows   int
+	arts   int
+	plus   bool // an item has Gopher+ attributes
+	capped bool
+	legacy bool // a line is not UTF-8
+}
+
+// A menuRow is a part of a menu: lines of text, or an item of a list.
+type menuRow struct {
+	Open, Close bool // a list begins before the row, or ended before it
+
+	Lines  string // text; empty for an item
+	Art    int    // the number of a drawing, which is announced by Label; 0 for other text
+	Label  string
+	Kind   string // the word for the item's type
+	Text   string
+	Link   link
+	Search *searchForm
+	About  link   // the Gopher+ attributes of the item
+	Why    string // why the line is not a link, or how to use a service
+	Size   string
+	Time   *time.Time // in UTC; nil if it is not known
+	Error  bool
+}
+
+// External reports whether the link leads to a web server, which must not learn where it was found.
+func (r *menuRow) External() bool { return r.Link.Scheme == "http" || r.Link.Scheme == "https" }
+
+// menu shows a gopher menu.
+func (v gopherPages) menu(res *fetch.Resource) {
+	m := &menuPage{v: v, res: res}
+	m.charset, _ = charset.Named(v.query.Get("charset"))
+	p := &page{Data: m, Links: v.gopherLinks()}
+	if l, ok := v.loc.(*locator.Gopher); ok && l.Type == '7' {
+		m.Search = v.searchAt(l)
+		p.Heading = "Results for " + visible(m.Search.Words)
+		if m.Search.Words == "" {
+			p.Heading = "" // of a search that accepts no words
+		}
+	}
+	if info, ok := res.Info.(*gopher.Info); ok && info.Fallback != "" {
+		p.Notes = append(p.Notes, "Served as plain gopher: "+info.Fallback+".")
+	}
+	v.render("menu", http.StatusOK, p)
+}
+
+// Rows are the rows of the menu as they arrive. What has been shown goes to the client after the
+// first row, and whenever the server was slow.
+func (m *menuPage) Rows() iter.Seq[*menuRow] {
+	return func(yield func(*menuRow) bool) {
+		var text []string
+		var flushed time.Time
+		inList := false
+		show := func(r *menuRow) bool {
+			isItem := r.Lines == ""
+			r.Open, r.Close = isItem && !inList, !isItem && inList
+			inList = isItem
+			if !yield(r) {
+				return false
+			}
+			if now := time.Now(); m.v.flush != nil && now.Sub(flushed) > flushAfter {
+				m.v.flush()
+				flushed = now
+			}
+			return true
+		}
+		showText := func() bool {
+			for _, r := range m.texts(text) {
+				if !show(r) {
+					return false
+				}
+			}
+			text = text[:0]
+			return true
+		}
+		for item, err := range m.res.Items {
+			if err != nil {
+				m.v.err = err
+				break
+			}
+			if m.rows++; m.rows > maxMenuRows {
+				m.capped = true
+				break
+			}
+			m.legacy = m.legacy || !utf8.ValidString(item.Name)
+			if isInfo(&item) {
+				if text = append(text, item.Name); len(text) < maxMenuText {
+					continue
+				}
+				if !showText() {
+					return
+				}
+				continue
+			}
+			if !showText() || !show(m.item(&item)) {
+				return
+			}
+		}
+		if showText() && inList {
+			yield(&menuRow{Close: true})
+		}
+	}
+}
+
+// isInfo reports whether a line of a menu is only text.
+func isInfo(it *fetch.Item) bool {
+	return it.Locator == nil && typeOf(it) == "i" && entry.Field(it, gopher.HeaderFault) == nil
+}
+
+// typeOf is the gopher type of an item; empty if it is not one of gopher.
+func typeOf(it *fetch.Item) string {
+	if typ := entry.Field(it, gopher.HeaderType); typ != nil {
+		return *typ
+	}
+	return ""
+}
+
+// Empty reports whether the menu has no line.
+func (m *menuPage) Empty() bool { return m.rows == 0 && m.v.err == nil }
+
+// Cut says why the menu ended early; empty if it did not.
+func (m *menuPage) Cut() string { return m.v.cut() }
+
+// Capped says that the menu is not shown to its end; empty if it is.
+func (m *menuPage) Capped() string {
+	if !m.capped {
+		return ""
+	}
+	return fmt.Sprintf("Only the first %d lines are shown. The raw menu has all of them.", maxMenuRows)
+}
+
+// Charsets are the links to the menu in other charsets, if it is not UTF-8.
+func (m *menuPage) Charsets() []crumb {
+	if !m.legacy || m.v.native {
+		return nil
+	}
+	return m.v.charsets(m.charset)
+}
+
+// Details is the link to the same menu with sizes and times, if the server supports that.
+func (m *menuPage) Details() link {
+	l, ok := m.v.loc.(*locator.Gopher)
+	if !ok || !m.plus || m.v.native || l.Type != '1' || l.Plus != "" {
+		return link{}
+	}
+	return m.v.linkTo(withPlus(l, "$"))
+}
+
+// show decodes text of the menu, and makes it safe to show.
+func (m *menuPage) show(text string) string { return visible(m.charset.Decode(text)) }
+
+// texts are the rows of consecutive lines of text: drawings and other text, in turn.
+func (m *menuPage) texts(lines []string) []*menuRow {
+	var rows []*menuRow
+	c := m.charset
+	if c.Name() == "" {
+		c = charset.Guess([]byte(strings.Join(lines, "\n"))) // because a single line tells little
+	}
+	for len(lines) > 0 {
+		n, art := drawing(lines)
+		var b strings.Builder
+		for _, line := range lines[:n] {
+			b.WriteString(visible(c.Decode(line)))
+			b.WriteByte('\n')
+		}
+		r := &menuRow{Lines: b.String()}
+		if art {
+			m.arts++
+			r.Art, r.Label = m.arts, fmt.Sprintf("Drawing of characters, %d lines", strings.Count(strings.TrimSpace(r.Lines), "\n")+1)
+		}
+		rows = append(rows, r)
+		lines = lines[n:]
+	}
+	return rows
+}
+
+// drawing returns how many of the lines are of one kind, and whether they look like a drawing.
+func drawing(lines []string) (n int, art bool) {
+	for n < len(lines) {
+		end := n
+		for end < len(lines) && strings.TrimSpace(lines[end]) != "" {
+			end++
+		}
+		is := looksDrawn(lines[n:end])
+		if n == 0 {
+			art = is
+		} else if is != art && end > n {
+			break
+		}
+		for n = end; n < len(lines) && strings.TrimSpace(lines[n]) == ""; {
+			n++
+		}
+	}
+	return n, art
+}
+
+// looksDrawn reports whether lines without an empty one among them look like a drawing: at least
+// three, and half of them, consist mainly of different characters that are neither letters nor
+// digits.
+func looksDrawn(lines []string) bool {
+	drawn := 0
+	for _, line := range lines {
+		letters, marks, kinds := 0, 0, 0
+		var first rune
+		for _, r := range line {
+			switch {
+			case unicode.IsSpace(r):
+				continue
+			case unicode.IsLetter(r) || unicode.IsDigit(r):
+				letters++
+			default:
+				marks++
+			}
+			switch {
+			case first == 0:
+				first, kinds = r, 1
+			case r != first:
+				kinds = 2
+			}
+		}
+		if marks > letters && kinds > 1 {
+			drawn++
+		}
+	}
+	return drawn >= 3 && 2*drawn >= len(lines)
+}
+
+// item is the row of an item, of an error or of a line that is not one.
+func (m *menuPage) item(it *fetch.Item) *menuRow {
+	typ := typeOf(it)
+	r := &menuRow{Kind: typeWord(typ), Text: m.show(it.Name), Link: m.v.linkTo(it.Locator), Size: knownSize(it.Size)}
+	if !it.ModTime.IsZero() {
+		r.Time = new(it.ModTime.UTC())
+	}
+	if r.Text == "" {
+		r.Text = "(no name)"
+	}
+	if fault := entry.Field(it, gopher.HeaderFault); fault != nil {
+		if typ == "i" {
+			r.Kind = "line"
+		}
+		r.Link, r.Why = link{}, "not a link: "+visible(*fault)
+		return r
+	}
+	switch l := it.Locator.(type) {
+	case nil:
+		r.Kind, r.Error = "error", true
+		return r
+	case *locator.Gopher:
+		m.gopherItem(r, l, it)
+	case *locator.Telnet:
+		m.session(r, '8', l.Server)
+	case *locator.Opaque:
+		if server, ok := locator.ServerOf(l); ok && l.Scheme() == "tn3270" {
+			m.session(r, 'T', server)
+		} else {
+			r.Kind, r.Why = l.Scheme(), "the gateway has no page for "+visible(l.Redacted())
+		}
+	default:
+		switch r.Kind = l.Scheme(); r.Kind {
+		case "http", "https":
+			r.Kind = "web"
+		case "mailto":
+			r.Kind = "mail"
+		}
+	}
+	if entry.Field(it, gopher.HeaderMirror) != nil {
+		r.Kind = "mirror: " + r.Kind
+	}
+	return r
+}
+
+// gopherItem completes the row of an item on a gopher server.
+func (m *menuPage) gopherItem(r *menuRow, l *locator.Gopher, it *fetch.Item) {
+	if l.Type == '7' {
+		if r.Search = m.v.searchAt(l); r.Search != nil {
+			r.Search.ID, r.Search.Label = fmt.Sprintf("q%d", m.rows), r.Text
+		}
+	}
+	switch plus := entry.Field(it, gopher.HeaderPlus); {
+	case plus == nil:
+		return
+	case *plus == "?":
+		r.Kind, r.Link = "form", m.v.linkTo(withPlus(l, "?"))
+	}
+	m.plus = true
+	r.About = m.v.linkTo(l).with("info")
+}
+
+// session completes the row of a session, for which the gateway only has advice.
+func (m *menuPage) session(r *menuRow, typ byte, server locator.Server) {
+	l := &locator.Gopher{HostPort: server.HostPort, Type: typ, HasPath: true}
+	if l.Port == 0 {
+		l.Port = locator.DefaultPort("telnet")
+	}
+	r.Why = fmt.Sprintf("%s, port %d", visible(l.Host), l.Port)
+	if server.Login != nil {
+		l.Selector = server.Login.User
+		r.Why += ", log in as " + visible(l.Selector)
+	}
+	r.Link = m.v.linkTo(l)
+}
+
+// withPlus is the URL of an item with a Gopher+ string.
+func withPlus(l *locator.Gopher, plus string) *locator.Gopher {
+	with := *l
+	with.Plus, with.Fields, with.HasPath = plus, 2, true
+	if with.Type == 0 {
+		with.Type = '1'
+	}
+	return &with
+}
+
+// gopherLinks are the links of the footer of a page of gopher; nil means the usual ones.
+func (v gopherPages) gopherLinks() []crumb {
+	l, ok := v.loc.(*locator.Gopher)
+	if !ok || v.native {
+		return nil
+	}
+	here := v.linkTo(l)
+	links := []crumb{{"raw", here.with("raw"), true}, {"explain", here.with("explain"), true}}
+	if (l.Type == '1' || l.Type == 0) && l.Search == "" && l.Plus == "" {
+		links = append(links, crumb{"download all", here.with("tar"), true})
+	}
+	if way := v.gopherWay(l); len(way) > 1 {
+		links = append(links, crumb{Text: "up (a guess)", Link: way[len(way)-2].Link})
+	}
+	return links
+}
+
+// gopherWay is the way from a server's first menu to an item. It is a guess, because selectors need
+// not be paths.
+func (v gopherPages) gopherWay(l *locator.Gopher) []crumb {
+	root := locator.Gopher{HostPort: l.HostPort, Secure: l.Secure, Type: '1', HasPath: true}
+	way := []crumb{{Text: server(l), Link: v.linkTo(&root)}}
+	selector := l.Selector
+	if l.Type == '2' || l.Type == '8' || l.Type == 'T' || strings.HasPrefix(strings.TrimPrefix(selector, "/"), "URL:") || strings.HasPrefix(selector, "GET ") {
+		return way // no path
+	}
+	// Some servers repeat the type before the path: "0/about.txt" is in "1/".
+	begin := ""
+	if len(selector) > 1 && selector[0] == l.Type && selector[1] == '/' {
+		begin, selector = "1", selector[1:]
+	}
+	if strings.HasPrefix(selector, "/") {
+		begin += "/"
+	}
+	parts := strings.Split(strings.Trim(selector, "/"), "/")
+	for i, part := range parts {
+		if part == "" {
+			continue
+		}
+		at := root
+		at.Selector = begin + strings.Join(parts[:i+1], "/")
+		way = append(way, crumb{Text: visible(part), Link: v.linkTo(&at)})
+	}
+	return way
+}

@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// The front are the pages of the gateway itself: its start, /open and /setup, and the page that
+// asks before something is done for a link of another site.
+type front struct{ *visit }
+
+// open redirects to the page of the URL in the query. It is the address that browsers and desktops
+// open for a link, and that of the form on the page "/".
+func (v front) open() {
+	text := strings.Trim(v.r.URL.Query().Get("url"), " \t\r\n<>")
+	text = strings.TrimPrefix(text, "URL:") // as in the appendix of RFC 1738
+	if text == "" {
+		v.fail(&failure{Status: http.StatusBadRequest, Text: "No URL was given.", Do: "Enter one that begins with ftp: gopher: news: nntp: wais: or prospero:.", Retry: v.start()})
+		return
+	}
+	l, err := parse(text)
+	if err == nil {
+		// A desktop that opens a link of any program or site sends its browser here, and that sends
+		// "none".
+		if v.loc = l; v.only("Sec-Fetch-Site") == "none" && !v.plain() {
+			v.interstitial()
+			return
+		}
+		v.loc = nil
+		v.redirect(place(l))
+		return
+	}
+	f := failed(err)
+	f.Do = "Correct the URL. It must begin with its scheme, such as ftp: or gopher:."
+	f.Retry = v.start()
+	if ref, parseErr := parser.Parse(text); parseErr == nil {
+		f.Do = "Only URLs of ftp, gopher, news, nntp, wais and prospero have pages here."
+		if _, ok := ref.Locator.(*locator.HTTP); ok {
+			f.Text = "Browsers show this URL themselves."
+			f.Do, f.Retry = "", v.linkTo(withoutLogin(ref.Locator))
+		}
+	}
+	v.fail(f)
+}
+
+// start is the link to the page "/".
+func (v front) start() link { return link{Path: v.h.Prefix + "/"} }
+
+// home is the page where a person enters a URL.
+func (v front) home() {
+	if guard(v).enter() {
+		return
+	}
+	type example struct {
+		Text string
+		Link link
+		Is   string
+	}
+	var examples []example
+	for _, e := range [][2]string{
+		{"ftp://ftp.gnu.org/gnu/", "a directory of files"},
+		{"gopher://gopher.floodgap.com/", "a menu"},
+		{"news:comp.infosystems.gopher", "a newsgroup, from the news server of the gateway"},
+	} {
+		if l, err := parse(e[0]); err == nil {
+			examples = append(examples, example{e[0], v.linkTo(l), e[1]})
+		}
+	}
+	v.render("home", http.StatusOK, &page{
+		Heading: "Pages of ftp, gopher, news and wais",
+		Title:   "fetch1738 gateway",
+		Data: struct {
+			Open, Setup link
+			Examples    []example
+		}{link{Path: v.h.Prefix + "/open"}, link{Path: v.h.Prefix + "/setup"}, examples},
+	})
+}
+
+// A handled is a scheme that browsers let a page register.
+type handled struct{ Scheme, Is string }
+
+// setup registers the gateway with the browser. It is the only page with a script.
+func (v front) setup() {
+	v.render("setup", http.StatusOK, &page{
+		Heading: "Open links in this gateway",
+		Data: struct {
+			Origin, Open string
+			Schemes      []handled
+		}{v.origin(), v.h.Prefix + "/open?url=%s", []handled{
+			{"ftp", "files on FTP servers"},
+			{"ftps", "files on FTP servers, with encryption"},
+			{"news", "newsgroups and articles"},
+			{"nntp", "newsgroups on a server that the link names"},
+		}},
+	})
+}
+
+// origin is the gateway as the client calls it.
+func (v front) origin() string {
+	if v.r.TLS != nil {
+		return "https://" + v.r.Host
+	}
+	return "http://" + v.r.Host
+}
+
+// setupSecurity is pageSecurity with the one script of the page "/setup", by its hash. That script
+// is a constant: no server or query can change it.
+var setupSecurity = sync.OnceValue(func() string {
+	text, _ := files.ReadFile("pages/setup.html")
+	script := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindSubmatch(text)
+	sum := sha256.Sum256(script[1])
+	return pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+})
+
+// interstitial asks before something is done that another site has linked to.
+func (v front) interstitial() {
+	action := "fetch this URL"
+	switch {
+	case v.query.Has("login") || v.user != nil:
+		action = "log in to this server"
+	case v.query.Has("q") || v.searches():
+		action = "send this search"
+	case v.query.Has("tar"):
+		action = "download this folder"
+	}
+	words := v.query.Get("q")
+	v.render("interstitial", http.StatusOK, &page{
+		Heading: "Another site leads here",
+		Data: struct {
+			Action, Words string
+			Link          link
+		}{action, visible(words), v.again()},
+	})
+}
+
+// searches reports whether v.loc has words to search for.
+func (v front) searches() bool {
+	switch l := v.loc.(type) {
+	case *locator.Gopher:
+		return l.Search != ""
+	case *locator.WAIS:
+		return l.Form == locator.WAISSearch
+	}
+	return false
+}

@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestOpen tests where the address for links leads.
+func TestOpen(t *testing.T) {
+	s := start(t, func(h *Handler) { h.Prefix = "/net" })
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for text, want := range map[string]string{
+		"ftp://h/a b":                      "/net/ftp/h/a%20b",
+		"ftp://h/pub/a%20b;type=i":         "/net/ftp/h/pub/a%20b;type=i",
+		"  ftp://h/ ":                      "/net/ftp/h/",
+		"FTP://h/#top":                     "/net/ftp/h/",
+		"ftp://user:secret@h/x":            "/net/ftp/h/x",
+		"news:comp.lang.c":                 "/net/news/comp.lang.c",
+		"nntp://h/group/1":                 "/net/nntp/h/group/1",
+		"gopher://h/7/find%09words":        "/net/gopher/h/7/find%09words",
+		"wais://h/db?two+words":            "/net/wais/h/db?q=two+words",
+		"mailto:a@b":                       "/net/mailto/a@b",
+		"<URL:ftp://h/x>":                  "/net/ftp/h/x",
+		"http://example.org/":              "Browsers show this URL themselves.",
+		"https://user:secret@example.org/": "Browsers show this URL themselves.",
+		"file:///etc/passwd":               "refuses",
+		"javascript:alert(1)":              "does not show",
+		"data:text/html,x":                 "does not show",
+		"":                                 "No URL was given.",
+		"just words":                       "not a URL",
+		"ftp://ho st/":                     "not a URL",
+		"ftp://h/a\r\nDELE x":              "not a URL",
+		"//evil.example/":                  "not a URL",
+	} {
+		res, err := client.Get(s.URL + "/net/open?url=" + url.QueryEscape(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := new(strings.Builder)
+		_, _ = copyBody(body, res)
+		location := res.Header.Get("Location")
+		switch {
+		case strings.HasPrefix(want, "/"):
+			if res.StatusCode != 303 || location != want {
+				t.Errorf("%q: %s to %q, want %q", text, res.Status, location, want)
+			}
+		case res.StatusCode/100 != 4 || location != "" || !strings.Contains(body.String(), want):
+			t.Errorf("%q: %s without %q\n%s", text, res.Status, want, body)
+		}
+		if strings.Contains(location+body.String(), "secret") || strings.Contains(body.String(), `href="javascript:`) || strings.Contains(body.String(), `href="data:`) {
+			t.Errorf("%q: %s\n%s", text, location, body)
+		}
+	}
+	if _, body := get(t, s, "/net/open?url=http%3A%2F%2Fexample.org%2F"); !strings.Contains(body, `href="http://example.org/"`) {
+		t.Errorf("no link to the http URL:\n%s", body)
+	}
+}
+
+// TestHome tests that the form and the links of the first page lead where they say, below the
+// Prefix.
+func TestHome(t *testing.T) {
+	s := start(t, func(h *Handler) { h.Prefix = "/net" })
+	_, body := get(t, s, "/net/")
+	for _, want := range []string{`action="/net/open"`, `name="url"`, `href="/net/setup"`, `href="/net/ftp/ftp.gnu.org/gnu/"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+	if res, _ := get(t, s, "/"); res.StatusCode != 404 {
+		t.Errorf("outside of the Prefix: %s", res.Status)
+	}
+}
+
+// TestSetup tests that the only script of the gateway is the one that its CSP permits, and that the
+// page names nothing but what the browser has sent as the field Host.
+func TestSetup(t *testing.T) {
+	s := start(t, func(h *Handler) { h.Prefix = "/net" })
+	res, body := get(t, s, "/net/setup?x=%3Cscript%3E")
+	scripts := regexp.MustCompile(`(?s)<script[^>]*>(.*?)</script>`).FindAllStringSubmatch(body, -1)
+	if len(scripts) != 1 {
+		t.Fatalf("%d scripts in\n%s", len(scripts), body)
+	}
+	sum := sha256.Sum256([]byte(scripts[0][1]))
+	csp := res.Header.Get("Content-Security-Policy")
+	if want := "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.HasSuffix(csp, want) || !strings.HasPrefix(csp, pageSecurity) {
+		t.Errorf("CSP %q does not end in %q", csp, want)
+	}
+	for _, want := range []string{`data-scheme="ftp"`, `data-scheme="ftps"`, `data-scheme="news"`, `data-scheme="nntp"`, `data-open="/net/open?url=%s"`, `role="status"`, s.URL + "/net/open?url=%s", "--install"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+	for _, path := range []string{"/net/", "/net/mailto/a@b", "/net/gopher/h/7x", "/net/nothing"} {
+		res, body := get(t, s, path)
+		if csp := res.Header.Get("Content-Security-Policy"); strings.Contains(csp, "script-src") || strings.Contains(body, "<script") {
+			t.Errorf("%s: CSP %q\n%s", path, csp, body)
+		}
+	}
+}
+
+// A desktop opens the links of every program and site in a browser that says "none" of their
+// origin. So a search is not sent without a click, but a document is shown.
+func TestOpenFromDesktop(t *testing.T) {
+	s := start(t, nil)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, tc := range []struct {
+		site, url string
+		asks      bool
+	}{
+		{"none", "gopher://h.example/7/find%09words", true},
+		{"none", "wais://h.example/db?words", true},
+		{"none", "gopher://h.example/1/menu", false},
+		{"none", "ftp://h.example/a", false},
+		{"none", "wais://h.example/db", false},
+		{"same-origin", "gopher://h.example/7/find%09words", false},
+		{"same-origin", "wais://h.example/db?words", false},
+	} {
+		path := "/open?url=" + url.QueryEscape(tc.url)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Accept": {"text/html"}, "Sec-Fetch-Site": {tc.site}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := new(strings.Builder)
+		_, _ = copyBody(body, res)
+		switch {
+		case tc.asks && (res.StatusCode != 200 || !strings.Contains(body.String(), "Nothing has been sent to the server yet.") || !strings.Contains(body.String(), `href="/open?url=`)):
+			t.Errorf("%s, %s: %s does not ask:\n%s", tc.site, tc.url, res.Status, body)
+		case !tc.asks && res.StatusCode != 303:
+			t.Errorf("%s, %s: %s", tc.site, tc.url, res.Status)
+		}
+	}
+}
+
+func TestLongURL(t *testing.T) {
+	s := start(t, nil)
+	const before = "/open?url=gopher://h.example/1"
+	for n, want := range map[int]int{maxURL: 303, maxURL + 1: 414, 3 * maxURL: 414} {
+		path := before + strings.Repeat("x", n-len(before))
+		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		res, err := client.Get(s.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%d bytes: %s, want %d", n, res.Status, want)
+		}
+	}
+}

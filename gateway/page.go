@@ -1,0 +1,282 @@
+package gateway
+
+import (
+	"bufio"
+	"embed"
+	"html/template"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+//go:embed pages
+var files embed.FS
+
+// templates are the kinds of page: pages/base.html with one other file of pages each.
+var templates = sync.OnceValue(func() map[string]*template.Template {
+	base := template.Must(template.New("base.html").Funcs(template.FuncMap{"visible": visible}).ParseFS(files, "pages/base.html"))
+	kinds := make(map[string]*template.Template)
+	names, _ := files.ReadDir("pages")
+	for _, f := range names {
+		if name, ok := strings.CutSuffix(f.Name(), ".html"); ok && name != "base" {
+			kinds[name] = template.Must(template.Must(base.Clone()).ParseFS(files, "pages/"+f.Name()))
+		}
+	}
+	return kinds
+})
+
+// A page is what the template base.html shows, around the content of a kind of page.
+type page struct {
+	Title  string // of the window; Heading if empty
+	Crumbs []crumb
+	// Heading is the h1: the decoded path, or what the menu said that led here.
+	Heading string
+	URL     string // the original URL as text, without a password
+	// Links are those of the footer.
+	Links []crumb
+	// Feed is the Atom feed of the page, or empty.
+	Feed link
+	// Notes are remarks about what is shown, such as the charset.
+	Notes []string
+	Data  any // for the template of the kind
+
+	Prefix string
+	Native bool // no style: the paths of the gateway are not those of the client
+}
+
+// A crumb is a link with its text.
+type crumb struct {
+	Text     string
+	Link     link
+	NoFollow bool // a program that copies pages must not follow it
+}
+
+// render sends a page of a kind, that of pages/KIND.html. The status is 200 unless another one has
+// been sent. The error is that of the connection, or of an iterator in the data (see rows).
+func (v *visit) render(kind string, status int, p *page) {
+	v.page = kind
+	if v.loc != nil {
+		if p.URL == "" {
+			p.URL = visible(withoutLogin(v.loc).Redacted())
+		}
+		if p.Heading == "" {
+			p.Heading = heading(v.loc)
+		}
+		if p.Crumbs == nil {
+			p.Crumbs = v.crumbs()
+		}
+		if p.Links == nil && !v.native {
+			p.Links = []crumb{{"raw", v.linkTo(v.loc).with("raw"), true}, {"explain", v.linkTo(v.loc).with("explain"), true}}
+		}
+	}
+	if !v.accepts("text/html") { // a program that copies pages would follow them
+		p.Links = nil
+	}
+	if p.Title == "" {
+		p.Title = p.Heading
+	}
+	p.Prefix, p.Native = v.h.Prefix, v.native
+	header := v.w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	v.secure()
+	if kind == "setup" {
+		header.Set("Content-Security-Policy", setupSecurity())
+	}
+	v.w.WriteHeader(status)
+	if v.r.Method == http.MethodHead {
+		return
+	}
+	out := bufio.NewWriterSize(v.w, 16<<10)
+	v.flush = func() {
+		if out.Flush() == nil {
+			_ = http.NewResponseController(v.w).Flush()
+		}
+	}
+	err := templates()[kind].Execute(out, p)
+	if err == nil {
+		err = out.Flush()
+	} else {
+		_ = out.Flush()
+	}
+	if v.err == nil {
+		v.err = err
+	}
+	if v.err != nil && status < 400 {
+		v.abort(v.err)
+	}
+}
+
+// A row is an entry of a listing, for a template.
+type row struct {
+	*fetch.Item        // valid until the next row
+	Text        string // the name, safe to show
+	Link        link
+}
+
+// rows are the entries of a listing for a template. What has been shown goes to the client after
+// the first row, before the server has sent the rest. If the listing fails, the rows end, cut
+// reports the error to the template, and the response is broken off.
+func (v *visit) rows(items iter.Seq2[fetch.Item, error]) iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		first := true
+		for item, err := range items {
+			if err != nil {
+				v.err = err
+				return
+			}
+			if !yield(&row{Item: &item, Text: visible(item.Name), Link: v.linkTo(item.Locator)}) {
+				return
+			}
+			if first && v.flush != nil {
+				v.flush()
+			}
+			first = false
+		}
+	}
+}
+
+// cut says, after the rows, why there are no more; empty if all were shown.
+func (v *visit) cut() string {
+	if v.err == nil {
+		return ""
+	}
+	return v.err.Error()
+}
+
+// pageSecurity are the restrictions of a page: no script, nothing from elsewhere, no frame around
+// it.
+const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// secure sets the header fields that protect the gateway's own pages.
+func (v *visit) secure() {
+	header := v.w.Header()
+	header.Set("Content-Security-Policy", pageSecurity)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	if v.page == "form" || v.page == "confirm" {
+		header.Set("Referrer-Policy", "same-origin") // without it, a browser sends the form with "Origin: null"
+	}
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cache-Control", "private, no-cache")
+	if v.user != nil || v.r.Method == http.MethodPost {
+		header.Set("Cache-Control", "no-store") // nobody else may see it; a page may contain answers to a form
+	}
+	header.Set("Vary", "Accept, Authorization, Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site")
+}
+
+// style sends the style sheet.
+func (v *visit) style() {
+	v.page = "style"
+	text, _ := files.ReadFile("pages/style.css")
+	v.secure()
+	v.w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	v.w.Header().Set("Cache-Control", "private, max-age=3600")
+	v.w.WriteHeader(http.StatusOK)
+	if v.r.Method != http.MethodHead {
+		_, _ = v.w.Write(text)
+	}
+}
+
+// robots tells programs that copy pages which ones not to fetch.
+func (v *visit) robots() {
+	v.page = "robots"
+	v.secure()
+	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	v.w.WriteHeader(http.StatusOK)
+	if v.r.Method != http.MethodHead {
+		_, _ = io.WriteString(v.w, "User-agent: *\nDisallow: "+v.h.Prefix+"/open\nDisallow: "+v.h.Prefix+"/url\n")
+	}
+}
+
+// heading is the decoded path of a URL, or its server if it has no path.
+func heading(l locator.Locator) string {
+	switch l := l.(type) {
+	case *locator.FTP:
+		return visible(server(l) + "/" + strings.Join(append(l.CWD[:len(l.CWD):len(l.CWD)], l.Name), "/"))
+	case *locator.Gopher:
+		return visible(strings.TrimSpace(server(l) + " " + l.Selector))
+	case *locator.News:
+		switch {
+		case l.All:
+			return "Newsgroups"
+		case l.MessageID != "":
+			return visible("<" + l.MessageID + ">")
+		}
+		return visible(l.Group)
+	case *locator.NNTP:
+		return visible(l.Group + " " + l.Article)
+	case *locator.WAIS:
+		return visible(l.Database)
+	case *locator.Prospero:
+		return visible(l.HSOName)
+	}
+	return visible(withoutLogin(l).Redacted())
+}
+
+// server is the host of a URL, with its port if that is not the usual one.
+func server(l locator.Locator) string {
+	s, ok := locator.ServerOf(l)
+	if !ok {
+		return ""
+	}
+	host := s.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if s.Port != locator.DefaultPort(l.Scheme()) {
+		host += ":" + strconv.Itoa(int(s.Port))
+	}
+	return host
+}
+
+// crumbs are the way from the gateway's start to a page. For gopher they are a guess, because its
+// selectors need not be paths.
+func (v *visit) crumbs() []crumb {
+	var way []crumb
+	if !v.native {
+		way = append(way, crumb{Text: "gateway", Link: link{Path: v.h.Prefix + "/"}})
+	}
+	switch l := v.loc.(type) {
+	case *locator.FTP:
+		at := *l
+		at.CWD, at.Name, at.Type, at.HasPath = nil, "", 0, true
+		way = append(way, crumb{Text: server(l), Link: v.linkTo(&at)})
+		for i, dir := range l.CWD {
+			at := at
+			at.CWD = l.CWD[:i+1]
+			way = append(way, crumb{Text: visible(dir), Link: v.linkTo(&at)})
+		}
+		if l.Name != "" {
+			way = append(way, crumb{Text: visible(l.Name)})
+		}
+	case *locator.Gopher:
+		way = append(way, gopherPages{v}.gopherWay(l)...)
+	case *locator.NNTP:
+		way = append(way, crumb{Text: server(l)})
+		group := *l
+		group.Article = ""
+		way = append(way, crumb{Text: visible(l.Group), Link: v.linkTo(&group)})
+		if l.Article != "" {
+			way = append(way, crumb{Text: visible(l.Article)})
+		}
+	case *locator.News:
+		way = append(way, crumb{Text: "news", Link: v.linkTo(&locator.News{All: true, HostPort: l.HostPort, Secure: l.Secure})}, crumb{Text: heading(l)})
+	case *locator.WAIS:
+		database := *l
+		database.Form, database.Search, database.WType, database.WPath = locator.WAISDatabase, "", "", ""
+		way = append(way, crumb{Text: server(l)}, crumb{Text: visible(l.Database), Link: v.linkTo(&database)})
+	case *locator.Prospero:
+		way = append(way, crumb{Text: server(l)}, crumb{Text: visible(l.HSOName)})
+	}
+	if n := len(way); n > 0 { // the page itself is not a link
+		way[n-1].Link = link{}
+	}
+	return way
+}

@@ -1,0 +1,160 @@
+package gateway
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// parser reads URLs as a Resolver does.
+var parser = locator.Parser{Tolerate: locator.TolerateUsual}
+
+// withoutServer are the schemes whose URLs do not begin with a server.
+var withoutServer = map[string]bool{"news": true, "mailto": true}
+
+// place is the path of the page of a Locator, below the Prefix, with its query if it needs one. It
+// contains no login.
+//
+// Browsers remove the components "." and ".." of a path, even if they are encoded, and servers such
+// as http.ServeMux remove empty ones. A URL that has one is a value in the query instead.
+func place(l locator.Locator) string {
+	l = withoutLogin(l)
+	scheme, rest, _ := strings.Cut(l.String(), ":")
+	words := ""
+	if w, ok := l.(*locator.WAIS); ok {
+		words = wordsOf(w)
+		rest, _, _ = strings.Cut(rest, "?")
+	}
+	rest, hasServer := strings.CutPrefix(rest, "//")
+	rest = strings.ReplaceAll(rest, "?", "%3F")
+	if !withoutServer[scheme] && !strings.Contains(rest, "/") {
+		rest += "/"
+	}
+	path := "/" + scheme + "/" + rest
+	mail, ok := l.(*locator.Mailto)
+	hasFields := ok && len(mail.Headers) > 0                             // which "%3F" would make a part of the address
+	if dotted(path) || hasFields || hasServer == withoutServer[scheme] { // such as snews:group
+		return "/url?u=" + url.QueryEscape(l.String())
+	}
+	if words != "" {
+		path += "?q=" + url.QueryEscape(words)
+	}
+	return path
+}
+
+// locate is the inverse of place.
+func locate(path string, query url.Values) (locator.Locator, error) {
+	if path == "/url" {
+		return parse(query.Get("u"))
+	}
+	scheme, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if !ok {
+		return nil, fetch.Fail(fetch.OpParse, nil, fetch.ErrNotFound, errors.New("the gateway has no page at "+fetch.Printable(path)))
+	}
+	if !withoutServer[scheme] {
+		server, after, _ := strings.Cut(rest, "/")
+		// Browsers encode the brackets of an IPv6 address, and letters that are not ASCII.
+		if plain, err := url.PathUnescape(server); err == nil && !strings.ContainsAny(plain, "/@?#%") {
+			server = plain
+		}
+		rest = "//" + server + "/" + after
+	}
+	return parse(scheme + ":" + rest)
+}
+
+// parse reads a URL of a scheme that the gateway shows. A login in it is dropped: a page may have
+// put it there.
+func parse(text string) (locator.Locator, error) {
+	ref, err := parser.Parse(text)
+	if err != nil {
+		return nil, fetch.Fail(fetch.OpParse, nil, fetch.ErrBadURL, err)
+	}
+	switch ref.Locator.(type) {
+	case *locator.HTTP:
+		return nil, fetch.Fail(fetch.OpParse, ref.Locator, fetch.ErrUnsupported, errors.New("browsers show http URLs themselves"))
+	case *locator.File:
+		return nil, fetch.Fail(fetch.OpParse, ref.Locator, fetch.ErrRefused, errors.New("the gateway shows no local files"))
+	case *locator.Opaque:
+		return nil, fetch.Fail(fetch.OpParse, ref.Locator, fetch.ErrUnsupported, nil)
+	}
+	if err := fetch.CheckOctets(ref.Locator); err != nil {
+		return nil, err
+	}
+	return withoutLogin(ref.Locator), nil
+}
+
+// wordsOf returns the search words of a WAIS URL, where "+" means a space.
+func wordsOf(l *locator.WAIS) string { return strings.ReplaceAll(l.Search, "+", " ") }
+
+func withoutLogin(l locator.Locator) locator.Locator {
+	if without, ok := locator.WithLogin(l, nil); ok {
+		return without
+	}
+	return l
+}
+
+// dotted reports whether a path has a component that does not arrive.
+func dotted(path string) bool {
+	if strings.Contains(path, "//") {
+		return true
+	}
+	if !strings.Contains(path, "/.") && !strings.Contains(path, "%2") {
+		return false
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		switch strings.ReplaceAll(strings.ReplaceAll(part, "%2e", "."), "%2E", ".") {
+		case ".", "..":
+			return true
+		}
+	}
+	return false
+}
+
+// A link is where an item of a page leads. The template "link" writes it: a path of the gateway, or
+// the URL itself, for a client that uses the gateway as its proxy or a scheme that browsers know.
+// It is split, because html/template lets no URL of these schemes into a page in one piece.
+type link struct {
+	Path         string // below the host of the gateway; empty if the link is a URL
+	Scheme, Rest string // of the URL
+}
+
+// Empty reports whether there is no link.
+func (l link) Empty() bool { return l.Path == "" && l.Scheme == "" }
+
+// linkTo is the link to a Locator, which may be nil. Only the schemes of the gateway, http, https
+// and mailto are links at all.
+func (v *visit) linkTo(l locator.Locator) link {
+	switch l.(type) {
+	case nil, *locator.File, *locator.Opaque:
+		return link{}
+	case *locator.HTTP:
+	case *locator.Mailto, *locator.Telnet:
+		if v.native {
+			break
+		}
+		return link{Path: v.h.Prefix + place(l)}
+	default:
+		if !v.native {
+			return link{Path: v.h.Prefix + place(l)}
+		}
+	}
+	scheme, rest, _ := strings.Cut(withoutLogin(l).String(), ":")
+	return link{Scheme: scheme, Rest: rest}
+}
+
+// with is the link with a query added, such as "raw". A client that uses the gateway as its proxy
+// cannot have such links: the query would be a part of the URL.
+func (l link) with(query string) link {
+	if l.Path == "" {
+		return link{}
+	}
+	separator := "?"
+	if strings.Contains(l.Path, "?") {
+		separator = "&"
+	}
+	l.Path += separator + query
+	return l
+}

@@ -1,0 +1,146 @@
+package gateway
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// travelled returns a path as the gateway receives it from a browser, which resolves it against the
+// URL of a page.
+func travelled(t *testing.T, path string) (string, url.Values) {
+	t.Helper()
+	base, _ := url.Parse("http://127.0.0.1:8738/ftp/host/dir/")
+	u, err := base.Parse(path)
+	if err != nil {
+		t.Fatalf("%q: %v", path, err)
+	}
+	req, err := http.NewRequest(http.MethodGet, u.String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req.URL.EscapedPath(), req.URL.Query()
+}
+
+var places = []struct{ url, place string }{
+	{"ftp://host/", "/ftp/host/"},
+	{"ftp://host:2121/pub/a%20b;type=a", "/ftp/host:2121/pub/a%20b;type=a"},
+	{"ftp://host/%2Fetc/motd", "/ftp/host/%2Fetc/motd"},
+	{"ftp://host//etc/", "/url?u=ftp%3A%2F%2Fhost%2F%2Fetc%2F"},
+	{"ftp://host/a%3Fb%23c%25", "/ftp/host/a%3Fb%23c%25"},
+	{"ftp://host/../up", "/url?u=ftp%3A%2F%2Fhost%2F..%2Fup"},
+	{"ftp://host/./here", "/url?u=ftp%3A%2F%2Fhost%2F.%2Fhere"},
+	{"gopher://host/", "/gopher/host/"},
+	{"gopher://host/1/a/b", "/gopher/host/1/a/b"},
+	{"gopher://host/7/find%09words", "/gopher/host/7/find%09words"},
+	{"gopher://host:7070/0%5Cx%FF", "/gopher/host:7070/0%5Cx%FF"},
+	{"gophers://host/0x%09%09+", "/gophers/host/0x%09%09+"},
+	{"news:comp.lang.c", "/news/comp.lang.c"},
+	{"news:*", "/news/*"},
+	{"news:a%2Fb@host", "/news/a/b@host"},
+	{"nntp://host/group/12", "/nntp/host/group/12"},
+	{"snews://host/group", "/snews/host/group"},
+	{"wais://host/db", "/wais/host/db"},
+	{"wais://host/db?two+words", "/wais/host/db?q=two+words"},
+	{"wais://host/db/TEXT/1=a;2=b", "/wais/host/db/TEXT/1%3Da%3B2%3Db"},
+	{"prospero://host/name;version=1", "/prospero/host/name;version=1"},
+	{"mailto:a@b", "/mailto/a@b"},
+	{"mailto:a@b?subject=c", "/url?u=mailto%3Aa%40b%3Fsubject%3Dc"},
+	{"telnet://host/", "/telnet/host/"},
+	{"ftp://[::1]:21/x", "/ftp/[::1]:21/x"},
+}
+
+// TestPlace tests that a path leads to the URL that it was made of, also after a browser has
+// normalized it.
+func TestPlace(t *testing.T) {
+	for _, tc := range places {
+		l, err := parse(tc.url)
+		if err != nil {
+			t.Errorf("%s: %v", tc.url, err)
+			continue
+		}
+		got := place(l)
+		if got != tc.place {
+			t.Errorf("%s is at %s, want %s", tc.url, got, tc.place)
+		}
+		checkTravel(t, l)
+	}
+}
+
+func checkTravel(t *testing.T, l locator.Locator) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/", http.NotFoundHandler())
+	rec := httptest.NewRecorder()
+	if mux.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, place(l), nil)); rec.Code != http.StatusNotFound {
+		t.Errorf("a ServeMux redirects %s to %s", place(l), rec.Header().Get("Location"))
+	}
+	path, query := travelled(t, place(l))
+	back, err := locate(path, query)
+	if w, ok := l.(*locator.WAIS); ok && w.Form == locator.WAISSearch { // the words are in the query
+		bare := *w
+		bare.Form, bare.Search = locator.WAISDatabase, ""
+		if words := query.Get("q"); words != wordsOf(w) {
+			t.Errorf("%s: the words are %q", l, words)
+		}
+		l = &bare
+	}
+	if bare, err := parse(l.String() + "/"); err == nil && locator.Equal(bare, back) && !withoutServer[l.Scheme()] {
+		return // a path begins with a slash
+	}
+	if err != nil || !locator.Equal(l, back) {
+		t.Errorf("%s is at %s, which leads to %v, %v", l, place(l), back, err)
+	}
+}
+
+// TestPlaceOfLogin tests that no login gets into a path.
+func TestPlaceOfLogin(t *testing.T) {
+	for _, url := range []string{"ftp://user:secret@host/", "telnet://user:secret@host/"} {
+		ref, err := parser.Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := place(ref.Locator); strings.Contains(got, "secret") || strings.Contains(got, "user") {
+			t.Errorf("%s is at %s", url, got)
+		}
+	}
+}
+
+// TestRefusedPlaces tests the kind of the error for URLs that have no page.
+func TestRefusedPlaces(t *testing.T) {
+	for path, want := range map[string]fetch.ErrorKind{
+		"/nothing":                      fetch.ErrNotFound,
+		"/file//etc/passwd":             fetch.ErrRefused,
+		"/file/localhost/etc/passwd":    fetch.ErrRefused,
+		"/http/host/":                   fetch.ErrUnsupported,
+		"/https/host/":                  fetch.ErrUnsupported,
+		"/javascript/alert(1)":          fetch.ErrUnsupported,
+		"/ftp/host/a%0D%0ADELE%20x":     fetch.ErrBadURL,
+		"/gopher/host/0a%0D%0Ab":        fetch.ErrBadURL,
+		"/url?u=file%3A%2F%2F%2Fetc%2F": fetch.ErrRefused,
+		"/url":                          fetch.ErrBadURL,
+		"/ftp/ho%20st/":                 fetch.ErrBadURL,
+		"/ftp/host%2Fa/":                fetch.ErrBadURL,
+	} {
+		path, query := travelled(t, path)
+		if l, err := locate(path, query); fetch.KindOf(err) != want {
+			t.Errorf("%s leads to %v, %v; want %q", path, l, err, want)
+		}
+	}
+}
+
+func FuzzPlace(f *testing.F) {
+	for _, tc := range places {
+		f.Add(tc.url)
+	}
+	f.Fuzz(func(t *testing.T, url string) {
+		if l, err := parse(url); err == nil {
+			checkTravel(t, l)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/menu"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A forwardProxy answers clients that use the gateway as their proxy.
+type forwardProxy struct{ *visit }
+
+// proxy answers a client that uses the gateway as its proxy: "GET ftp://…" or CONNECT.
+//
+// The URL is what the client has sent, because a [net/url.URL] is not: it has the same value for
+// different URLs of gopher. A login in it is for this request only.
+func (v forwardProxy) proxy() {
+	if v.r.Method == http.MethodConnect {
+		v.connect()
+		return
+	}
+	l, err := parse(v.r.RequestURI)
+	if err != nil {
+		f := failed(err)
+		switch ref, _ := parser.Parse(v.r.RequestURI); {
+		case ref.Locator == nil:
+		case fetch.KindOf(err) == fetch.ErrUnsupported:
+			f.Status = http.StatusNotImplemented
+			f.Text = "This proxy does not serve " + ref.Locator.Scheme() + " URLs."
+			f.Do = "Set it for ftp, gopher, news and wais only, with ftp_proxy, gopher_proxy and so on."
+		}
+		v.fail(f)
+		return
+	}
+	if g, ok := l.(*locator.Gopher); ok && strings.HasPrefix(v.r.UserAgent(), "w3m/") {
+		l = v.typed(g)
+	}
+	v.loc = l
+	if v.user = loginOf(v.r.RequestURI); v.user != nil && !guard(v).takesLogin() {
+		v.user = nil
+		v.fail(&failure{Status: http.StatusForbidden, Text: "The gateway takes logins only at its loopback address."})
+		return
+	}
+	v.visitURL()
+}
+
+// loginOf is the login in a URL, or nil.
+func loginOf(text string) *locator.Login {
+	ref, err := parser.Parse(text)
+	if err != nil {
+		return nil
+	}
+	server, _ := locator.AuthorityOf(ref.Locator)
+	return server.Login
+}
+
+// typed restores the type of an item in a URL of w3m. Version 0.5.3 sends "gopher://h/docs/a.txt"
+// to a proxy for "gopher://h/0/docs/a.txt" and for "gopher://h/1/docs/a.txt". What the server sends
+// says which it is.
+func (v forwardProxy) typed(l *locator.Gopher) *locator.Gopher {
+	at := *l
+	if at.Selector = "/" + string([]byte{l.Type}) + l.Selector; !l.HasPath || l.Type == '1' && l.Selector == "" {
+		return l // the first menu of the server
+	}
+	if at.Type = '7'; at.Search != "" {
+		return &at
+	}
+	at.Type = '9'
+	res, err := v.h.resolver().Fetch(v.context(), v.request(&at))
+	if err != nil {
+		at.Type = '0' // to fail in the same way
+		return &at
+	}
+	defer res.Close()
+	start, _ := io.ReadAll(io.LimitReader(res.Body, sniffed))
+	switch {
+	case isMenu(start):
+		at.Type = '1'
+	case looksLikeText(start):
+		at.Type = '0'
+	}
+	return &at
+}
+
+// isMenu reports whether a response that begins with start is a menu: the whole lines in it are
+// items.
+func isMenu(start []byte) bool {
+	items := 0
+	for line := range strings.Lines(string(start)) {
+		item := menu.Parse([]byte(line))
+		switch {
+		case !strings.HasSuffix(line, "\n"), strings.TrimRight(line, "\r\n") == ".":
+			return items > 0
+		case item.Fault != "":
+			return false
+		case item.Link(), len(item.Host) > 0:
+			items++
+		}
+	}
+	return items > 0
+}

@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A searchForm is a form for search words, shown by the template "searchform" of base.html.
+type searchForm struct {
+	Action      link          // the page of what is searched
+	Hidden      []fetch.Field // the query of Action, which a form would replace
+	ID          string        // of the input, unique in the page
+	Label       string
+	Words       string // what is filled in
+	Placeholder string
+}
+
+// A searchPage is the data of pages/search.html.
+type searchPage struct {
+	Form *searchForm
+	Text string // what can be searched for; may be empty
+}
+
+// search shows the form of a search without words: gopher's type 7, a WAIS database, a phone book
+// or a Gopher+ form.
+func (v gopherPages) search(res *fetch.Resource) {
+	if info, ok := res.Info.(*gopher.Info); ok && info.Attributes != nil && info.Attributes.Ask != nil {
+		v.form(info.Attributes)
+		return
+	}
+	if l, ok := v.loc.(*locator.Gopher); ok && l.Type == '2' {
+		v.phoneForm()
+		return
+	}
+	form := v.searchAt(v.loc)
+	if form == nil {
+		v.fail(&failure{Status: http.StatusBadRequest, Text: "The gateway cannot search here."})
+		return
+	}
+	v.render("search", http.StatusOK, &page{Data: &searchPage{Form: form}, Links: v.gopherLinks()})
+}
+
+// searchAt is the form for search words at a Locator; nil if nothing can be searched there. The
+// words of the Locator are filled in.
+func (v gopherPages) searchAt(l locator.Locator) *searchForm {
+	form := &searchForm{ID: "q", Label: "Search words"}
+	var at locator.Locator
+	switch l := l.(type) {
+	case *locator.Gopher:
+		base := *l
+		form.Words = l.Search
+		if l.Fields == 0 && l.Search == "" { // people write the words after a "?"
+			base.Selector, form.Words, _ = strings.Cut(l.Selector, "?")
+			form.Words = strings.ReplaceAll(form.Words, "+", " ")
+		}
+		base.Search, base.Plus, base.Fields = "", "", 0
+		if strings.Contains(base.Selector, "?") {
+			base.Fields = 1 // so that the "?" is a part of the selector
+		}
+		at = &base
+	case *locator.WAIS:
+		base := *l
+		form.Words = wordsOf(l)
+		base.Form, base.Search, base.WType, base.WPath = locator.WAISDatabase, "", "", ""
+		at = &base
+	default:
+		return nil
+	}
+	form.Words = visible(form.Words)
+	form.Action = v.linkTo(at)
+	if path, query, ok := strings.Cut(form.Action.Path, "?"); ok {
+		form.Action.Path = path
+		values, _ := url.ParseQuery(query)
+		for name := range values {
+			form.Hidden = append(form.Hidden, fetch.Field{Name: name, Value: values.Get(name)})
+		}
+	}
+	return form
+}
+
+// takeWords puts the search words of the query into v.loc, so that the page, its links and the log
+// have the URL of the search.
+func (v gopherPages) takeWords() {
+	l, ok := v.loc.(*locator.Gopher)
+	if !ok || l.Type != '7' && l.Type != '2' {
+		return
+	}
+	words, selector := v.query.Get("q"), l.Selector
+	if v.native && l.Fields == 0 {
+		// The form of a page has added "?q=words" to the URL.
+		if before, after, ok := strings.Cut(l.Selector, "?q="); ok {
+			selector, words = before, strings.ReplaceAll(after, "+", " ")
+		}
+	}
+	words = strings.TrimSpace(inOneLine(words))
+	if words == "" {
+		return
+	}
+	with := *l
+	with.Selector, with.Search, with.Fields, with.HasPath = selector, words, max(l.Fields, 1), true
+	v.loc = &with
+	v.query.Del("q")
+}
+
+// inOneLine replaces the octets that would end a line or a field of a request by spaces.
+func inOneLine(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c < ' ' || c == 0x7f {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}

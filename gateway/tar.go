@@ -1,0 +1,241 @@
+package gateway
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const (
+	tarMembers = 100_000 // in an archive
+	tarHeld    = 1 << 20 // bytes of a file that are held to find out how long it is
+	tarNotes   = 1000    // lines about what was left out
+)
+
+// tar sends a directory with everything below it as one archive. Nothing of it is kept. If a member
+// fails, the response is broken off, so that no archive without it looks complete.
+func (v directoryPages) tar() {
+	switch v.loc.(type) {
+	case *locator.FTP, *locator.Gopher, *locator.Prospero:
+	default:
+		v.fail(&failure{Status: http.StatusBadRequest, Text: "This is not a directory."})
+		return
+	}
+	req := v.request(v.loc)
+	v.prepare(req)
+	members, stop, err := begun(fetch1738.Walk(v.context(), v.h.resolver(), req.Locator.String()))
+	defer stop()
+	if err != nil {
+		v.failToFetch(err)
+		return
+	}
+	v.page = "tar"
+	top := filename.Component(topOf(v.loc))
+	v.secure()
+	v.w.Header().Set("Content-Security-Policy", octetsSecurity)
+	v.w.Header().Set("Content-Type", "application/x-tar")
+	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": top + ".tar"}))
+	v.w.WriteHeader(http.StatusOK)
+	if v.r.Method == http.MethodHead {
+		return
+	}
+	out := bufio.NewWriterSize(v.w, 64<<10)
+	a := &archive{v: v.visit, w: tar.NewWriter(out), top: top, names: map[string]string{"": top + "/"}, used: make(map[string]bool)}
+	err = a.directory(top+"/", &fetch.Item{})
+	for item, failure := range members {
+		if err == nil {
+			err = failure
+		}
+		if err == nil {
+			err = a.add(&item)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = a.end()
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		v.breakOff(out, err)
+	}
+}
+
+// topOf is the name of a directory.
+func topOf(l locator.Locator) string {
+	name := server(l)
+	switch l := l.(type) {
+	case *locator.FTP:
+		if n := len(l.CWD); n > 0 && l.CWD[n-1] != "" {
+			name = l.CWD[n-1]
+		}
+	case *locator.Gopher:
+		if last := path.Base(l.Selector); last != "." && last != "/" {
+			name = last
+		}
+	case *locator.Prospero:
+		name = path.Base("/" + l.HSOName)
+	}
+	return name
+}
+
+// An archive is a tar archive that is being sent. Its members are below one directory. Their names
+// are safe on every system, as those of files that the command line writes.
+type archive struct {
+	v       *visit
+	w       *tar.Writer
+	top     string
+	names   map[string]string // of the directories in the archive, with a slash, by their path
+	used    map[string]bool   // the names of all members
+	members int
+	notes   []string // about what is not in the archive
+	left    int      // how many are not
+}
+
+// add adds an entry of the directory.
+func (a *archive) add(item *fetch.Item) error {
+	if a.members++; a.members > tarMembers {
+		return fetch.Fail(fetch.OpList, a.v.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d files and directories", tarMembers))
+	}
+	for _, field := range item.Header {
+		switch field.Name {
+		case fetch.HeaderLink:
+			return a.symlink(item, field.Value)
+		case fetch.HeaderSpecial:
+			a.leaveOut(item.Name, "a device or another special file")
+			return nil
+		}
+	}
+	name := a.name(item.Name)
+	if item.Kind == fetch.KindDirectory || item.Kind == fetch.KindMenu {
+		a.names[item.Name+"/"] = name + "/"
+		return a.directory(name+"/", item)
+	}
+	return a.file(name, item)
+}
+
+// name is the name of the member for a path. Different paths have different names.
+func (a *archive) name(of string) string {
+	dir, base := path.Split(of)
+	name := a.names[dir] + filename.Component(base)
+	suffix := path.Ext(name)
+	stem := strings.TrimSuffix(name, suffix)
+	for n := 2; a.used[name]; n++ {
+		name = stem + "-" + strconv.Itoa(n) + suffix
+	}
+	a.used[name] = true
+	return name
+}
+
+func (a *archive) directory(name string, item *fetch.Item) error {
+	return a.w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name, Mode: 0o755, ModTime: item.ModTime})
+}
+
+// symlink adds a symbolic link if it leads to somewhere below the directory: ".." only at its
+// beginning, and not above the top.
+func (a *archive) symlink(item *fetch.Item, target string) error {
+	rest, up := target, 0
+	for after, ok := strings.CutPrefix(rest, "../"); ok; after, ok = strings.CutPrefix(rest, "../") {
+		rest = after
+		up++
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
+		if filename.Component(part) != part || up > strings.Count(item.Name, "/") {
+			a.leaveOut(item.Name, "a symbolic link to "+target)
+			return nil
+		}
+	}
+	return a.w.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: a.name(item.Name), Linkname: target, Mode: 0o777, ModTime: item.ModTime})
+}
+
+// file adds a file. An archive has the length of a file before its bytes. If the server does not
+// say it, the file is read to its end, and once more if it is long.
+func (a *archive) file(name string, item *fetch.Item) error {
+	res, err := a.fetch(item)
+	if err != nil {
+		return err
+	}
+	defer func() { res.Close() }()
+	size, body := res.Size, io.Reader(res.Body)
+	if size < 0 {
+		held, err := io.ReadAll(io.LimitReader(body, tarHeld))
+		if err != nil {
+			return err
+		}
+		size, body = int64(len(held)), bytes.NewReader(held)
+		if len(held) == tarHeld {
+			n, err := io.Copy(io.Discard, res.Body)
+			if err != nil {
+				return err
+			}
+			size += n
+			res.Close()
+			if res, err = a.fetch(item); err != nil {
+				return err
+			}
+			body = res.Body
+		}
+	}
+	if err := a.w.WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o644, ModTime: item.ModTime}); err != nil {
+		return err
+	}
+	n, err := io.Copy(a.w, body)
+	if n != size && (err == nil || errors.Is(err, tar.ErrWriteTooLong)) {
+		err = fetch.Fail(fetch.OpRead, item.Locator, fetch.ErrTruncated, errors.New("the length of the file has changed"))
+	}
+	return err
+}
+
+func (a *archive) fetch(item *fetch.Item) (*fetch.Resource, error) {
+	req := a.v.request(item.Locator)
+	if _, ok := item.Locator.(*locator.FTP); ok {
+		req.Options = &ftp.Options{EndAtSize: true}
+	}
+	res, err := a.v.h.resolver().Fetch(a.v.context(), req)
+	if err == nil && res.Kind != fetch.KindDocument {
+		res.Close()
+		err = fetch.Fail(fetch.OpRead, item.Locator, fetch.ErrNoOctets, nil)
+	}
+	return res, err
+}
+
+// leaveOut notes that something is not in the archive.
+func (a *archive) leaveOut(path, what string) {
+	if a.left++; len(a.notes) < tarNotes {
+		a.notes = append(a.notes, visible(path)+": "+visible(what)+"\n")
+	}
+}
+
+// end adds the list of what is not in the archive, and ends it.
+func (a *archive) end() error {
+	if a.left > 0 {
+		text := fmt.Sprintf("Not in this archive: %d\n", a.left) + strings.Join(a.notes, "")
+		if more := a.left - len(a.notes); more > 0 {
+			text += fmt.Sprintf("(%d more)\n", more)
+		}
+		if err := a.w.WriteHeader(&tar.Header{Name: a.top + ".left-out.txt", Size: int64(len(text)), Mode: 0o644}); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(a.w, text); err != nil {
+			return err
+		}
+	}
+	return a.w.Close()
+}

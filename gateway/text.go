@@ -1,0 +1,231 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// visible makes a name from a server safe to show: control characters and those that change the
+// direction of text are shown by their code, and octets that are not UTF-8 as Latin-1.
+func visible(s string) string { return shown(s, "") }
+
+// visibleText is visible for text of several lines: line ends and tabs stay. Each of CR LF, CR, LF
+// and the form feed between pages is the end of a line.
+func visibleText(s string) string { return shown(s, "\n\r\f\t") }
+
+// shown is visible, except for the control characters in layout.
+func shown(s, layout string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			r = rune(s[i])
+		}
+		i += n
+		switch {
+		case r >= ' ' && r <= '~':
+			b.WriteByte(byte(r))
+		case r == '\t' && layout != "":
+			b.WriteByte('\t')
+		case r <= '\r' && strings.ContainsRune(layout, r):
+			if r != '\r' || i == len(s) || s[i] != '\n' {
+				b.WriteByte('\n')
+			}
+		case unicode.IsControl(r), unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp), r == '\ufeff':
+			fmt.Fprintf(&b, "<%02X>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// document shows a document that is not a picture, a sound or a video: text as a page, anything else
+// as a download.
+func (v documentPages) document(res *fetch.Resource) {
+	if v.native || !v.accepts("text/html") {
+		v.octetsOf(res)
+		return
+	}
+	body := bufio.NewReaderSize(res.Body, sniffed)
+	start, err := body.Peek(sniffed)
+	if bytes.HasPrefix(start, []byte("\ufeff")) { // it says that the text is UTF-8
+		_, _ = body.Discard(3)
+		start = start[3:]
+	}
+	if err != nil && err != io.EOF && len(start) == 0 {
+		v.failToFetch(err)
+		return
+	}
+	mediaType := mediaTypeOf(res)
+	if mediaType == "" && !looksLikeText(start) || mediaType != "" && !isText(mediaType) || bytes.IndexByte(start, 0) >= 0 {
+		if v.r.Method == http.MethodPost { // the answer to a form, which raw would not get
+			res.Body = struct {
+				io.Reader
+				io.Closer
+			}{body, res.Body}
+			v.octetsOf(res)
+			return
+		}
+		_ = res.Close() // raw has what downloads need: the length, ranges and the like
+		v.raw()
+		return
+	}
+	c, how, err := v.charset(res, start)
+	if err != nil {
+		v.fail(&failure{Status: http.StatusBadRequest, Text: "The gateway does not know this charset.", Detail: err.Error(), err: err})
+		return
+	}
+	t := &textPage{
+		Empty: len(start) == 0, Source: isSource(mediaType), MediaType: mediaType,
+		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: v.linkTo(v.loc).with("raw"),
+		visit: v.visit, body: body, charset: c,
+	}
+	v.render("text", http.StatusOK, &page{Data: t})
+}
+
+// A textPage is the data of the page of a text.
+type textPage struct {
+	Empty     bool
+	Source    bool   // a browser would run it, or load more: its source is shown
+	MediaType string // empty if it is not known
+	Charset   string // the name of the one that is shown
+	How       string // why that one
+	Charsets  []crumb
+	Raw       link
+
+	visit   *visit
+	body    *bufio.Reader
+	charset charset.Charset
+	more    bool // there is more of the text than the page shows
+}
+
+// maxShown is how many bytes of a text are shown on a page. A browser needs a multiple of it in
+// memory.
+const maxShown = 4 << 20
+
+// Pieces is the text. It can be used once.
+func (t *textPage) Pieces() iter.Seq[piece] {
+	shown := &io.LimitedReader{R: t.body, N: maxShown}
+	return func(yield func(piece) bool) {
+		t.visit.linkedFrom(shown, t.charset, func(err error) { t.visit.err = err })(yield)
+		if shown.N == 0 {
+			_, err := t.body.Peek(1)
+			t.more = err == nil
+			if err != nil && err != io.EOF {
+				t.visit.err = err
+			}
+		}
+	}
+}
+
+// Shown is how much of the text the page shows, after Pieces; empty if that is all of it.
+func (t *textPage) Shown() string {
+	if !t.more {
+		return ""
+	}
+	return fmt.Sprintf("%d MiB", maxShown>>20)
+}
+
+// Cut says, after Pieces, why the text ends early; empty if it does not.
+func (t *textPage) Cut() string { return t.visit.cut() }
+
+// charset is the one that a text is shown in, and why.
+func (v *visit) charset(res *fetch.Resource, start []byte) (c charset.Charset, how string, err error) {
+	if name := v.query.Get("charset"); name != "" && !v.native {
+		if c, err = charset.Named(name); err != nil || c.Name() != "" {
+			return c, "chosen", err
+		}
+	}
+	if c, err = charset.Named(res.Charset); err == nil && c.Name() != "" {
+		return c, "according to the server", nil
+	}
+	for n := 0; n < utf8.UTFMax && len(start) >= sniffed-3 && start[len(start)-1] >= utf8.RuneSelf; n++ {
+		start = start[:len(start)-1] // it may be the first half of a character
+	}
+	return charset.Guess(start), "detected", nil
+}
+
+// charsets are the links to the text in other charsets; that of the current one has no link.
+func (v *visit) charsets(current charset.Charset) []crumb {
+	var choices []crumb
+	for _, name := range charset.Names() {
+		choice := crumb{Text: name, NoFollow: true}
+		if name != current.Name() {
+			choice.Link = v.linkTo(v.loc).with("charset=" + url.QueryEscape(strings.ToLower(name)))
+		}
+		choices = append(choices, choice)
+	}
+	return choices
+}
+
+// mediaTypeOf is the media type of a document, as far as it is known. FTP servers do not say what
+// they send.
+func mediaTypeOf(res *fetch.Resource) string {
+	file, ok := res.Locator.(*locator.FTP)
+	switch {
+	case res.MediaType != "" || !ok:
+		return res.MediaType
+	case file.Type|0x20 == 'a':
+		return "text/plain"
+	}
+	return fetch1738.MediaType(file.Name)
+}
+
+// isSource reports whether a browser would run documents of a media type, or load more for them.
+func isSource(mediaType string) bool {
+	return strings.HasSuffix(mediaType, "html") || strings.HasSuffix(mediaType, "+xml") || strings.HasSuffix(mediaType, "/xml")
+}
+
+// isText reports whether documents of a media type can be read as text.
+func isText(mediaType string) bool {
+	switch mediaType {
+	case "application/json", "application/xml", "application/mbox", "message/rfc822", "application/x-wais-source":
+		return true
+	}
+	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "+xml") || strings.HasSuffix(mediaType, "+json")
+}
+
+// sniffed is how many bytes of a document of unknown type are looked at.
+const sniffed = 4 << 10
+
+// looksLikeText reports whether the first bytes of a document are those of a text: no NUL, and few
+// control characters.
+func looksLikeText(start []byte) bool {
+	control := 0
+	for _, b := range start {
+		switch {
+		case b == 0:
+			return false
+		case b < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b\x1a", rune(b)), b == 0x7f:
+			control++
+		}
+	}
+	return control*50 <= len(start)
+}
