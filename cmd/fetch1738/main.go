@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/demo"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/explain"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/extract"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/gateway"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/get"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/manual"
@@ -32,6 +33,7 @@ func commands() []cli.Command {
 		extract.Command(),
 		archie.Command(run),
 		mirror.Command(),
+		gateway.Command(),
 		serve.Command(),
 		demo.Command(),
 		help.Command(commands),

@@ -124,7 +124,7 @@ func TestVerbOutputFails(t *testing.T) {
 	}{
 		{"parse", []string{"http://h/"}}, {"parse", []string{"--help"}}, {"parse", []string{"-"}},
 		{"explain", []string{"http://h/"}},
-		{"extract", nil}, {"serve", nil}, {"demo", nil}, {"mirror", []string{"--help"}}, {"mirror", []string{"--dry-run", "file://localhost/", t.TempDir(), "--depth", "1"}},
+		{"extract", nil}, {"serve", nil}, {"gateway", []string{"--port", "0"}}, {"demo", nil}, {"mirror", []string{"--help"}}, {"mirror", []string{"--dry-run", "file://localhost/", t.TempDir(), "--depth", "1"}},
 	} {
 		for _, c := range commands() {
 			if c.Name != tc.verb {

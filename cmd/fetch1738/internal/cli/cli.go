@@ -29,13 +29,14 @@ type Command struct {
 // A Verb is the command line of one verb: its flags, help and error messages.
 type Verb struct {
 	*pflag.FlagSet
-	Std  stdio.Streams
-	help string
+	Std   stdio.Streams
+	Given []string // the arguments, with flags
+	help  string
 }
 
 // NewVerb returns a verb without flags.
 func NewVerb(name, help string, std stdio.Streams) *Verb {
-	v := &Verb{pflag.NewFlagSet(name, pflag.ContinueOnError), std, help}
+	v := &Verb{FlagSet: pflag.NewFlagSet(name, pflag.ContinueOnError), Std: std, help: help}
 	v.SetOutput(io.Discard)
 	v.SortFlags = false
 	return v
@@ -102,6 +103,7 @@ func (v *Verb) usage(width int) string {
 
 // parse parses the flags. Unless ok, the verb exits with code.
 func (v *Verb) parse(args []string) (code int, ok bool) {
+	v.Given = args
 	switch err := v.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
 		if _, err := io.WriteString(v.Std.Out, v.usage(Width(v.Std.Out))); err != nil {

@@ -37,7 +37,7 @@ var most = []string{
 	"user", "netrc", "ssl-reqd",
 	"upload-file",
 	"location", "data", "header",
-	"verbose", "silent", "parallel", "config",
+	"verbose", "silent", "parallel",
 }
 
 // Command returns the verb; all returns all verbs. It takes no options, so that an option can be a

@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/explain"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/extract"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/gateway"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/manual"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/parse"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/serve"
@@ -26,7 +27,7 @@ var widths = []int{40, 60, 80, 120}
 // verbsHere returns all verbs but mirror, which imports this package.
 func verbsHere() []cli.Command {
 	return []cli.Command{
-		parse.Command(), explain.Command(), extract.Command(), archie.Command(nil), serve.Command(), demo.Command(),
+		parse.Command(), explain.Command(), extract.Command(), archie.Command(nil), gateway.Command(), serve.Command(), demo.Command(),
 		Command(verbsHere), completion.Command(verbsHere), manual.Command(verbsHere),
 	}
 }

@@ -57,7 +57,7 @@ func protocols() []protocol {
 // spoken returns the protocol of the server, or nil if it is unknown or the expected
 // one.
 func spoken(t *told) *protocol {
-	if t.Locator == nil || t.AskedProxy(t.Locator) != nil { // which speaks HTTP for all schemes
+	if t.Locator == nil || t.Gateway() != "" || t.AskedProxy(t.Locator) != nil { // which speak HTTP for all schemes
 		return nil
 	}
 	greeting := t.Account.Said()
