@@ -166,7 +166,7 @@ func (v *visit) secure() {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cache-Control", "private, no-cache")
 	if v.user != nil || v.r.Method == http.MethodPost {
-		header.Set("Cache-Control", "no-store") // nobody else may see it; a page may contain answers to a form
+		header.Set("Cache-Control", "no-store") // it is private, or contains the answers to a form
 	}
 	header.Set("Vary", "Accept, Authorization, Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site")
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -142,9 +141,7 @@ func (v *visit) abort(err error) {
 	// For a client of HTTP/1.0 the end of the connection is that of the document, unless it is reset.
 	if !v.r.ProtoAtLeast(1, 1) && v.w.Header().Get("Content-Length") == "" {
 		if conn, _, err := http.NewResponseController(v.w).Hijack(); err == nil {
-			if tcp, ok := conn.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0)
-			}
+			reset(conn)
 			_ = conn.Close()
 		}
 	}

@@ -205,22 +205,18 @@ func (v *visit) redirectTo(l locator.Locator) {
 		v.redirect(place(l))
 		return
 	}
-	v.page = "redirect"
-	v.secure()
-	v.w.Header().Set("Location", withoutLogin(l).String())
-	v.w.WriteHeader(http.StatusSeeOther)
+	v.seeOther(withoutLogin(l).String())
 }
 
 // redirect sends the client to another path of the gateway.
 func (v *visit) redirect(path string) {
+	v.seeOther(v.h.Prefix + path)
+}
+
+func (v *visit) seeOther(url string) {
 	v.page = "redirect"
-	if v.native {
-		v.loc = nil
-		v.fail(&failure{Status: http.StatusBadRequest, Text: "The URL has no path."})
-		return
-	}
 	v.secure()
-	v.w.Header().Set("Location", v.h.Prefix+path)
+	v.w.Header().Set("Location", url)
 	v.w.WriteHeader(http.StatusSeeOther)
 }
 

@@ -241,7 +241,7 @@ func TestGatewayPortInUse(t *testing.T) {
 // A signal ends the gateway, although a transfer runs; that is ended too.
 func TestGatewaySignal(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no signals")
+		t.Skip("a process of Windows cannot be sent a signal")
 	}
 	t.Parallel()
 	const part = 64 << 10
@@ -290,7 +290,7 @@ func request(t *testing.T, url string) *http.Request {
 // the next time. A login in the URL is not passed on.
 func TestGatewayOpen(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("for Linux desktops")
+		t.Skip("--open starts a gateway only on a Linux desktop")
 	}
 	t.Parallel()
 	bin, opened := t.TempDir(), filepath.Join(t.TempDir(), "opened")
@@ -337,7 +337,7 @@ func TestGatewayOpen(t *testing.T) {
 	}
 }
 
-// freePort returns a port where nobody listens.
+// freePort returns a port on which no program listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -278,7 +278,7 @@ func TestHandlerPanics(t *testing.T) {
 func TestListenFails(t *testing.T) {
 	taken, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
-		t.Skip("no IPv6 on this computer")
+		t.Skip("the test needs IPv6, which this computer does not have: ", err)
 	}
 	defer taken.Close()
 	o := &options{port: uint16(taken.Addr().(*net.TCPAddr).Port)}
