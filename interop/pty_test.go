@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,7 +69,13 @@ func startConsole(t *testing.T, cmd *exec.Cmd) *console {
 	lead.Env, lead.Dir = cmd.Env, cmd.Dir
 	lead.Stdin, lead.Stdout, lead.Stderr, lead.ExtraFiles = slave, slave, slave, []*os.File{says, held}
 	lead.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := lead.Start(); err != nil {
+	// A background job of a script ignores SIGINT, and so would the program, which then never ends by
+	// Ctrl-C. What this process catches is not ignored in its children.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGINT, syscall.SIGQUIT)
+	err = lead.Start()
+	signal.Stop(caught)
+	if err != nil {
 		t.Fatal(err)
 	}
 	slave.Close()
