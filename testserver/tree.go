@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -173,7 +174,7 @@ func (t *tree) list(dir string) ([]entry, error) {
 			list = append(list, e)
 		}
 	}
-	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	return list, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -59,11 +60,9 @@ func ranked(weights map[int]int) []hit {
 	for doc, w := range weights {
 		hits = append(hits, hit{doc, max(1, 1000*w/best)})
 	}
-	slices.SortFunc(hits, func(a, b hit) int {
-		if a.score != b.score {
-			return b.score - a.score
-		}
-		return a.doc - b.doc
+	sort.Slice(hits, func(i, j int) bool {
+		a, b := hits[i], hits[j]
+		return a.score > b.score || a.score == b.score && a.doc < b.doc
 	})
 	return hits
 }

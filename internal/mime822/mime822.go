@@ -12,9 +12,6 @@ import (
 	"mime"
 	"mime/quotedprintable"
 	"strings"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/htmlindex"
 )
 
 // Limits for decoding. Longer headers and lines are passed through unchanged.
@@ -45,18 +42,6 @@ func charsetReader(charset string, r io.Reader) (io.Reader, error) {
 		return nil, errCharset
 	}
 	return e.NewDecoder().Reader(r), nil
-}
-
-// lookup returns the encoding of a charset, or nil if it is UTF-8 or unknown.
-func lookup(charset string) encoding.Encoding {
-	e, err := htmlindex.Get(strings.Trim(charset, " \t\"'"))
-	if err != nil || e == encoding.Replacement {
-		return nil
-	}
-	if name, err := htmlindex.Name(e); err != nil || name == "utf-8" {
-		return nil
-	}
-	return e
 }
 
 // NewReader returns a reader of the decoded form of the article or mail in r. A multipart body is
