@@ -38,7 +38,7 @@ func (v documentPages) advice(res *fetch.Resource) {
 		}
 		p.session(l, "telnet", login)
 		without, _ := locator.WithLogin(l, nil)
-		p.openBy(without)
+		p.openBy("a telnet program", without)
 	case *locator.Gopher:
 		program := "telnet"
 		if l.Type == 'T' {
@@ -46,7 +46,7 @@ func (v documentPages) advice(res *fetch.Resource) {
 		}
 		p.session(l, program, l.Selector)
 		if program == "telnet" {
-			p.openBy(&locator.Telnet{Server: locator.Server{HostPort: sessionServer(l)}, Slash: true})
+			p.openBy("a telnet program", &locator.Telnet{Server: locator.Server{HostPort: sessionServer(l)}, Slash: true})
 		}
 	default:
 		p.What = "This is not a document: it is for a person, or for another program."
@@ -54,7 +54,8 @@ func (v documentPages) advice(res *fetch.Resource) {
 			p.Text = v.linked(res.Advice)
 		}
 	}
-	v.render("advice", http.StatusOK, &page{Heading: name, Data: p})
+	// There are no octets, and nothing would be sent: no link leads there.
+	v.render("advice", http.StatusOK, &page{Heading: name, Data: p, Links: []crumb{}})
 }
 
 // session describes a session with a program such as telnet.
@@ -80,10 +81,10 @@ func sessionServer(l *locator.Gopher) locator.HostPort {
 	return server
 }
 
-// openBy sets the link for the program of a scheme.
-func (p *advicePage) openBy(l locator.Locator) {
+// openBy sets the link for a program. The page shows the URL elsewhere.
+func (p *advicePage) openBy(program string, l locator.Locator) {
 	scheme, rest, _ := strings.Cut(l.String(), ":")
-	p.Link, p.Label = link{Scheme: scheme, Rest: rest}, visible(l.Redacted())
+	p.Link, p.Label = link{Scheme: scheme, Rest: rest}, "Open with "+program
 }
 
 // adviseMail shows the address and the header fields of a mailto URL.
@@ -106,7 +107,7 @@ func (v documentPages) adviseMail(p *advicePage, l *locator.Mailto) {
 		}
 		safe = append(safe, f)
 	}
-	p.openBy(&locator.Mailto{Address: l.Address, Headers: safe})
+	p.openBy("a mail program", &locator.Mailto{Address: l.Address, Headers: safe})
 }
 
 // An explainPage is the data of the page about what would be sent.

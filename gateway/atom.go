@@ -2,37 +2,41 @@ package gateway
 
 import (
 	"encoding/xml"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"text/template"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// atomFeed is a feed by RFC 4287.
+// An atomFeed is what pages/group.atom shows: a feed by RFC 4287.
 type atomFeed struct {
-	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
-	ID      string      `xml:"id"`
-	Title   string      `xml:"title"`
-	Updated string      `xml:"updated"`
-	Links   []atomLink  `xml:"link"`
-	Entries []atomEntry `xml:"entry"`
-}
-
-type atomLink struct {
-	Rel  string `xml:"rel,attr"`
-	Type string `xml:"type,attr,omitempty"`
-	Href string `xml:"href,attr"`
+	ID, Title  string
+	Updated    string // by RFC 3339
+	Self, Page string // URLs of the feed and of the page of the group
+	Entries    []atomEntry
 }
 
 type atomEntry struct {
-	ID      string   `xml:"id"`
-	Title   string   `xml:"title"`
-	Updated string   `xml:"updated"`
-	Author  string   `xml:"author>name"`
-	Link    atomLink `xml:"link"`
+	ID, Title, Author string
+	Updated           string
+	Page              string // URL of the article's page
+}
+
+// atomTemplate writes an atomFeed. It uses of encoding/xml the escaping alone: the part that writes
+// XML by reflection is large.
+var atomTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("group.atom").Funcs(template.FuncMap{"xml": escapeXML}).ParseFS(files, "pages/group.atom"))
+})
+
+// escapeXML returns text for an element or an attribute. U+FFFD replaces characters that XML forbids.
+func escapeXML(text string) (string, error) {
+	var b strings.Builder
+	err := xml.EscapeText(&b, []byte(text))
+	return b.String(), err
 }
 
 // atom sends the newest articles of a group as a feed, the newest first. Its links have the name
@@ -49,18 +53,14 @@ func (v newsPages) atom(res *fetch.Resource, posts []*post) {
 	}
 	here := v.linkTo(v.loc)
 	feed := atomFeed{
-		ID: v.loc.String(), Title: groupName(v.loc),
-		Links: []atomLink{
-			{"self", "application/atom+xml", base + here.with("atom").Path},
-			{"alternate", "text/html", base + here.Path},
-		},
+		ID: v.loc.String(), Title: groupName(v.loc), Self: base + here.with("atom").Path, Page: base + here.Path,
 	}
 	seen := make(map[string]bool)
 	var updated, last time.Time // of the feed; of the article before
 	for _, p := range posts {
 		e := atomEntry{
 			ID: "mid:" + url.PathEscape(strings.Trim(p.ID, "<>")), Title: p.Subject, Author: p.From,
-			Link: atomLink{"alternate", "text/html", base + p.Link.Path},
+			Page: base + p.Link.Path,
 		}
 		if p.ID == "" {
 			e.ID = strings.TrimSuffix(feed.ID, "/") + "/" + p.Number
@@ -80,16 +80,11 @@ func (v newsPages) atom(res *fetch.Resource, posts []*post) {
 		feed.Entries = append([]atomEntry{e}, feed.Entries...)
 	}
 	feed.Updated = atomTime(updated)
-	text, err := xml.MarshalIndent(feed, "", " ")
-	if err != nil {
-		v.fail(failed(err))
-		return
-	}
 	v.secureOctets("application/atom+xml")
 	v.w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
 	v.w.WriteHeader(http.StatusOK)
 	if v.r.Method != http.MethodHead {
-		_, _ = io.WriteString(v.w, xml.Header+string(text)+"\n")
+		_ = atomTemplate().Execute(v.w, feed) // an error is that of the connection
 	}
 }
 

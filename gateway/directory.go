@@ -502,7 +502,7 @@ func foldersFirst(entries iter.Seq2[dirEntry, error]) iter.Seq2[dirEntry, error]
 // sorted reads the whole listing and sorts it. An error in the middle comes after the entries that
 // were received.
 func (d *directory) sorted() (iter.Seq2[dirEntry, error], error) {
-	var all []dirEntry
+	var all []*dirEntry
 	var failure error
 	for e, err := range d.entries {
 		if failure = err; err != nil {
@@ -514,13 +514,13 @@ func (d *directory) sorted() (iter.Seq2[dirEntry, error], error) {
 		}
 		d.notice(e)
 		e.name = strings.Clone(e.name) // not the whole line of the listing
-		all = append(all, e)
+		all = append(all, &e)
 	}
 	by, reverse := strings.CutPrefix(d.order, "-")
 	if !reverse {
 		by = d.order
 	}
-	slices.SortStableFunc(all, func(a, b dirEntry) int {
+	slices.SortStableFunc(all, func(a, b *dirEntry) int {
 		if c := cmp.Compare(a.rank(), b.rank()); c != 0 {
 			return c
 		}
@@ -539,7 +539,7 @@ func (d *directory) sorted() (iter.Seq2[dirEntry, error], error) {
 	})
 	return func(yield func(dirEntry, error) bool) {
 		for _, e := range all {
-			if !yield(e, nil) {
+			if !yield(*e, nil) {
 				return
 			}
 		}

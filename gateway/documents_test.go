@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -142,7 +143,7 @@ func TestTextCut(t *testing.T) {
 }
 
 // TestMediaWithoutAccess tests that the page of a picture on a gopher server needs no connection,
-// and that the page of a file that does not exist says so.
+// and that the page of a file that does not exist says so. The query of a link does not name it.
 func TestMediaWithoutAccess(t *testing.T) {
 	s := start(t, func(h *Handler) {
 		h.Resolver.Env.Dial = func(context.Context, string, string) (net.Conn, error) {
@@ -152,7 +153,7 @@ func TestMediaWithoutAccess(t *testing.T) {
 	})
 	for _, url := range []string{"gopher://host.example/I/a", "gopher://host.example/s/a", "gopher://host.example/;/a", "gopher://host.example/9/a.jpg"} {
 		res, body := get(t, s, pathOf(t, url)+"?title=The+picture")
-		if res.StatusCode != 200 || !strings.Contains(body, `="The picture"`) {
+		if res.StatusCode != 200 || !strings.Contains(body, `="`+path.Base(url)+`"`) || strings.Contains(body, "The picture") {
 			t.Errorf("%s: %s %s", url, res.Status, body)
 		}
 	}
@@ -189,6 +190,9 @@ func TestAdvicePages(t *testing.T) {
 		res, body := get(t, s, path)
 		if res.StatusCode != 200 || strings.Contains(body, "secret") {
 			t.Errorf("%s: %s %s", name, res.Status, body)
+		}
+		if !explain && (strings.Count(body, ">"+visible(url)[:8]) > 1 || strings.Contains(body, "?raw") || strings.Contains(body, "?explain")) {
+			t.Errorf("%s: %s", name, body)
 		}
 		golden(t, "advice/"+name+".html", mainOf(t, body, "http://none.example:1/"))
 	}

@@ -46,7 +46,8 @@ func get(t *testing.T, s *httptest.Server, path string) (*http.Response, string)
 	return res, string(body)
 }
 
-// ask makes a request of a gateway. The error is that of reading the body.
+// ask makes a request of a gateway, with names and values of header fields in turn. It follows no
+// redirect. The error is that of the connection, or of reading the body.
 func ask(t *testing.T, s *httptest.Server, method, path string, header ...string) (*http.Response, string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, nil)

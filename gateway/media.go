@@ -45,11 +45,7 @@ func (v documentPages) showsWithout() bool {
 		}
 		size = attributes.Size
 	}
-	label := visible(v.query.Get("title"))
-	if label == "" {
-		label = visible(lastPart(v.loc))
-	}
-	v.render("media", http.StatusOK, &page{Data: &mediaPage{Kind: kind, Label: label, Raw: v.linkTo(v.loc).with("raw"), Size: size, MediaType: mediaType}})
+	v.render("media", http.StatusOK, &page{Data: &mediaPage{Kind: kind, Label: visible(lastPart(v.loc)), Raw: v.linkTo(v.loc).with("raw"), Size: size, MediaType: mediaType}})
 	return true
 }
 

@@ -302,6 +302,27 @@ func TestNewsBroken(t *testing.T) {
 	}
 }
 
+// readFeed is a feed as a reader of feeds parses it.
+type readFeed struct {
+	XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
+	ID      string   `xml:"id"`
+	Title   string   `xml:"title"`
+	Updated string   `xml:"updated"`
+	Links   []struct {
+		Rel  string `xml:"rel,attr"`
+		Href string `xml:"href,attr"`
+	} `xml:"link"`
+	Entries []struct {
+		ID      string `xml:"id"`
+		Title   string `xml:"title"`
+		Updated string `xml:"updated"`
+		Author  string `xml:"author>name"`
+		Link    struct {
+			Href string `xml:"href,attr"`
+		} `xml:"link"`
+	} `xml:"entry"`
+}
+
 // TestAtom checks the parts of a feed that RFC 4287 requires.
 func TestAtom(t *testing.T) {
 	_, s := startNews(t, func(n *testserver.NNTP) {
@@ -316,7 +337,7 @@ func TestAtom(t *testing.T) {
 		if got := res.Header.Get("Content-Security-Policy"); got != "sandbox; default-src 'none'" {
 			t.Errorf("%s: Content-Security-Policy %s", group, got)
 		}
-		var feed atomFeed
+		var feed readFeed
 		if err := xml.Unmarshal([]byte(body), &feed); err != nil {
 			t.Fatal(err)
 		}
@@ -449,7 +470,7 @@ func TestHostileNews(t *testing.T) {
 		}
 	}
 	_, body := get(t, s, "/news/local.hostile?atom")
-	var feed atomFeed
+	var feed readFeed
 	if err := xml.Unmarshal([]byte(body), &feed); err != nil || len(feed.Entries) == 0 {
 		t.Errorf("%d entries, %v", len(feed.Entries), err)
 	}
@@ -510,5 +531,14 @@ func TestGroupPageSize(t *testing.T) {
 		if len(body) > 220<<10 || packed.Len() > 32<<10 {
 			t.Errorf("%s: %d bytes, %d compressed; want at most 220 and 32 KiB", path, len(body), packed.Len())
 		}
+	}
+}
+
+// What a feed is made of can be any octets.
+func TestEscapeXML(t *testing.T) {
+	const text = "<a href='x'>&\"]]>\t\r\n\x00\x1b\xff\ufffe\u00fc"
+	const want = "&lt;a href=&#39;x&#39;&gt;&amp;&#34;]]&gt;&#x9;&#xD;&#xA;\ufffd\ufffd\ufffd\ufffd\u00fc"
+	if got, err := escapeXML(text); got != want || err != nil {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }

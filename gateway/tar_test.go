@@ -67,7 +67,7 @@ func wantTar(t *testing.T, url, body string, err error, want map[string]string) 
 func TestTar(t *testing.T) {
 	srv := startFTP(t, map[string]string{"pub/a b/x.txt": "x", "pub/a b/deep/y": strings.Repeat("y", 3000), "pub/zero": "", "pub/é": "e", "else": "no"})
 	s := start(t, nil)
-	res, body, err := askAs(t, s, http.MethodGet, at(srv, "/pub/?tar"), browser)
+	res, body, err := ask(t, s, http.MethodGet, at(srv, "/pub/?tar"), browser...)
 	wantTar(t, "/pub/?tar", body, err, map[string]string{
 		"pub/": "/", "pub/a b/": "/", "pub/a b/x.txt": "x", "pub/a b/deep/": "/", "pub/a b/deep/y": strings.Repeat("y", 3000), "pub/zero": "", "pub/é": "e",
 	})
@@ -79,11 +79,11 @@ func TestTar(t *testing.T) {
 		t.Errorf("%+v, %v", h, err)
 	}
 	for path, status := range map[string]int{"/missing/?tar": 404, "/else?tar": 404} {
-		if res, _, _ := askAs(t, s, http.MethodGet, at(srv, path), browser); res.StatusCode != status {
+		if res, _, _ := ask(t, s, http.MethodGet, at(srv, path), browser...); res.StatusCode != status {
 			t.Errorf("%s: %s", path, res.Status)
 		}
 	}
-	if res, _, _ := askAs(t, s, http.MethodGet, "/nntp/127.0.0.1/group?tar", browser); res.StatusCode != http.StatusBadRequest {
+	if res, _, _ := ask(t, s, http.MethodGet, "/nntp/127.0.0.1/group?tar", browser...); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("a newsgroup: %s", res.Status)
 	}
 }
@@ -101,7 +101,7 @@ func TestBrokenTar(t *testing.T) {
 		srv := startFTP(t, map[string]string{"a": strings.Repeat("a", 5000), "b": strings.Repeat("b", 200_000), "sub/c": "c", "z": "z"})
 		broken(srv)
 		s := start(t, nil)
-		res, body, err := askAs(t, s, http.MethodGet, at(srv, "/?tar"), program)
+		res, body, err := ask(t, s, http.MethodGet, at(srv, "/?tar"), program...)
 		if res.StatusCode == http.StatusOK && err == nil {
 			members, err := untar(body)
 			t.Errorf("%s: %d members, %v", name, len(members), err)
@@ -118,7 +118,7 @@ func TestTarLinks(t *testing.T) {
 	srv.On("LIST", 1, testserver.Data("drwxr-xr-x 1 u g 3 Jan  1  2001 d\r\n"+link("in", "d/f")+link("abs", "/etc/passwd")+link("up", "../x")+link("sneaky", "d/../../x")+link("dots", "..")+"crw-rw-rw- 1 u g 1, 3 Jan  1  2001 null\r\n"))
 	srv.On("LIST", 2, testserver.Data("-rw-r--r-- 1 u g 1 Jan  1  2001 f\r\n"+link("sibling", "f")+link("top", "../in")+link("over", "../../x")+link("dir", "../d/")+link("back", "a\\..\\b")))
 	s := start(t, nil)
-	_, body, err := askAs(t, s, http.MethodGet, at(srv, "/x/?tar"), program)
+	_, body, err := ask(t, s, http.MethodGet, at(srv, "/x/?tar"), program...)
 	wantTar(t, "links", body, err, map[string]string{
 		"x/": "/", "x/d/": "/", "x/d/f": "f", "x/in": "-> d/f", "x/d/sibling": "-> f", "x/d/top": "-> ../in", "x/d/dir": "-> ../d/",
 		"x.left-out.txt": "Not in this archive: 7\nabs: a symbolic link to /etc/passwd\nd/back: a symbolic link to a\\..\\b\nd/over: a symbolic link to ../../x\n" +
@@ -162,13 +162,13 @@ func TestTarOfMenus(t *testing.T) {
 	content := fstest.MapFS{"sub/big.bin": {Data: big}, "sub/exact.bin": {Data: big[:tarHeld]}, "text.txt": {Data: []byte("one\ntwo\n")}, "empty.bin": {}}
 	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
 	s := start(t, nil)
-	_, body, err := askAs(t, s, http.MethodGet, "/gopher/"+srv.Addr+"/?tar", program)
+	_, body, err := ask(t, s, http.MethodGet, "/gopher/"+srv.Addr+"/?tar", program...)
 	top := filename.Component(srv.Addr)
 	wantTar(t, "gopher", body, err, map[string]string{
 		top + "/": "/", top + "/sub/": "/", top + "/sub/big.bin": string(big), top + "/sub/exact.bin": string(big[:tarHeld]), top + "/text.txt": "one\r\ntwo\r\n", top + "/empty.bin": "",
 	})
 	srv.On("REQUEST /sub/big.bin", 2, testserver.Data(string(big)+"more"))
-	if _, _, err := askAs(t, s, http.MethodGet, "/gopher/"+srv.Addr+"/?tar", program); err == nil {
+	if _, _, err := ask(t, s, http.MethodGet, "/gopher/"+srv.Addr+"/?tar", program...); err == nil {
 		t.Error("a document that has changed is no error")
 	}
 }
@@ -200,7 +200,7 @@ func TestProsperoDirectory(t *testing.T) {
 		t.Errorf("%q\n%s", rows, page)
 	}
 	for _, query := range []string{"raw", "explain", "tar"} {
-		res, body, err := askAs(t, s, http.MethodGet, path+"?"+query, browser)
+		res, body, err := ask(t, s, http.MethodGet, path+"?"+query, browser...)
 		if linked := strings.Contains(page, "?"+query+`"`); linked != (res.StatusCode == http.StatusOK) || err != nil {
 			t.Errorf("?%s: linked %v, %s, %v\n%s", query, linked, res.Status, err, body)
 		}

@@ -494,9 +494,6 @@ func (a *attack) gopher(t *testing.T) {
 	a.page("form", "/gopher/gopher.example.org/0/form%09%09%3F", len(a.texts))
 	a.page("gopher error", "/gopher/gopher.example.org/0/error", 1)
 	a.page("results", "/gopher/gopher.example.org/7/find?q="+url.QueryEscape(a.texts[0]), 1)
-	for _, text := range a.texts[:10] {
-		a.page("title", "/gopher/gopher.example.org/0/0x?title="+url.QueryEscape(text), 1)
-	}
 }
 
 func (a *attack) phoneBook(t *testing.T) {
