@@ -82,7 +82,7 @@ func programSize(t *testing.T, program string) int64 {
 	t.Helper()
 	dir := newProgram(t, program)
 	bin := filepath.Join(dir, "hello.exe")
-	if out, err := inCopy(t.Context(), dir, "go", "build", "-o", bin).CombinedOutput(); err != nil {
+	if out, err := inCopy(t.Context(), dir, "go", "build", "-trimpath", "-o", bin).CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	info, err := os.Stat(bin)

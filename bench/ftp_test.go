@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -217,15 +218,38 @@ func resident(pid int) float64 {
 	return kib / 1024
 }
 
-// command builds the command line program as it is released.
+// folder has the command line program. It is removed after the last benchmark.
+var folder string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if folder, err = os.MkdirTemp("", "bench"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(folder)
+		return m.Run()
+	}())
+}
+
+// built is the command line program as it is released, built once.
+var built = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(folder, "fetch1738")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/fetch1738/fetch1738/cmd/fetch1738")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, err
+})
+
+// command returns the path of the command line program.
 func command(b *testing.B) string {
 	b.Helper()
-	path := filepath.Join(b.TempDir(), "fetch1738")
-	build := exec.Command(tool(b, "go"), "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/fetch1738/fetch1738/cmd/fetch1738")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
+	tool(b, "go")
+	path, err := built()
+	check(b, err)
 	return path
 }
 

@@ -14,14 +14,14 @@ import (
 // A large text costs no more memory than a small one.
 func TestExtractMemory(t *testing.T) {
 	const line = "A line of text with http://host.example/a/url?in=it and more words behind.\n"
-	const lines = 1 << 19
+	const lines = 1 << 18
 	var out countingWriter
 	if got := heapGrowth(func() {
 		text := io.LimitReader(&repeated{text: line}, lines*int64(len(line)))
 		if code := run(t.Context(), []string{"extract"}, stdio.Streams{In: text, Out: &out, Err: io.Discard}); code != 0 {
 			t.Errorf("code %d", code)
 		}
-	}); got > 16<<20 {
+	}); got > 8<<20 {
 		t.Errorf("%d MiB of text took %d octets of memory", lines*len(line)>>20, got)
 	}
 	if want := lines * len("http://host.example/a/url?in=it\n"); out.n != want {
