@@ -303,7 +303,8 @@ func TestMayImport(t *testing.T) {
 	}
 }
 
-// listPackages returns the packages of the module, except those that only test or measure others.
+// listPackages returns the packages of the module, except those that only test, measure or release
+// others.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,Imports", "./...").Output()
@@ -320,7 +321,7 @@ func listPackages(t *testing.T) []listedPackage {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if inside := p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/"); inside && !measuring(inModule(p.ImportPath)) {
+		if inside := p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/"); inside && !beside(inModule(p.ImportPath)) {
 			pkgs = append(pkgs, p)
 		}
 	}
@@ -330,16 +331,17 @@ func listPackages(t *testing.T) []listedPackage {
 	return pkgs
 }
 
-// measuring reports whether a package only tests or measures the others.
-func measuring(pkg string) bool {
-	return pkg == "interop" || strings.HasPrefix(pkg, "interop/") || pkg == "bench" || strings.HasPrefix(pkg, "bench/")
+// beside reports whether a package only tests, measures or releases the others.
+func beside(pkg string) bool {
+	top, _, _ := strings.Cut(pkg, "/")
+	return top == "interop" || top == "bench" || top == "release"
 }
 
-// TestNeverImported checks that no package imports interop or bench.
+// TestNeverImported checks that no package imports interop, bench or release.
 func TestNeverImported(t *testing.T) {
 	for _, p := range listPackages(t) {
 		for _, imp := range p.Imports {
-			if strings.HasPrefix(imp, module) && measuring(inModule(imp)) {
+			if strings.HasPrefix(imp, module) && beside(inModule(imp)) {
 				t.Errorf("%s imports %s", p.ImportPath, imp)
 			}
 		}

@@ -174,3 +174,21 @@ func TestServingArguments(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestPackagedEntry: the entry that packages install is that of --install for /usr/bin/fetch1738,
+// without the list of created files.
+func TestPackagedEntry(t *testing.T) {
+	packaged, err := os.ReadFile("../../../../release/fetch1738-gateway.desktop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &entry{program: "/usr/bin/fetch1738", command: []string{"/usr/bin/fetch1738", "gateway"}}
+	text, err := e.text(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ = strings.Cut(text, madeKey)
+	if string(packaged) != text {
+		t.Errorf("release/fetch1738-gateway.desktop:\n%s\nwant\n%s", packaged, text)
+	}
+}
