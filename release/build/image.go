@@ -17,10 +17,8 @@ func (r *release) image(t target, program []byte) error {
 		{name: t.arch + "/fetch1738", data: program, exec: true},
 		{name: t.arch + "/etc/ssl/certs/ca-certificates.crt", data: r.roots},
 	}
-	for _, page := range r.pages {
-		if page.name == "LICENSE" || page.name == "THIRD-PARTY-LICENSES.txt" {
-			list = append(list, file{name: t.arch + "/" + page.name, data: page.data})
-		}
+	for _, page := range r.legal() {
+		list = append(list, file{name: t.arch + "/" + page.name, data: page.data})
 	}
 	for _, f := range list {
 		path := filepath.Join(r.dist, "image", filepath.FromSlash(f.name))

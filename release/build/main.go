@@ -156,7 +156,8 @@ func (r *release) compile(ctx context.Context, t target) error {
 	}
 	args := []string{
 		"build", fmt.Sprintf("-a=%v", r.all), "-o", r.path(t), "-buildvcs=true", "-trimpath", "-tags=" + tags,
-		// Without symbols. Functions need no alignment to cache lines in a program that waits for networks.
+		// Without symbols. Functions need no alignment to cache lines in a program that waits for
+		// networks.
 		"-ldflags=-s -w -funcalign=16",
 		"-gcflags=" + modulePath + "/...=-l",
 	}

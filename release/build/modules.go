@@ -123,6 +123,16 @@ func licenceOf(text []byte) string {
 	return ""
 }
 
+// legal returns the pages with the licences of the program and of what is linked into it.
+func (r *release) legal() (list []file) {
+	for _, page := range r.pages {
+		if page.name == "LICENSE" || page.name == "THIRD-PARTY-LICENSES.txt" {
+			list = append(list, page)
+		}
+	}
+	return list
+}
+
 // licences returns a text with the licence of each module.
 func licences(modules []linked) []byte {
 	var b bytes.Buffer

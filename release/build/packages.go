@@ -49,7 +49,7 @@ var formats = []packageFormat{
 		about:   summary + "\n" + description,
 		extra: func(r *release) []file {
 			return []file{
-				{name: "usr/share/doc/fetch1738/copyright", data: copyright(r.pages)},
+				{name: "usr/share/doc/fetch1738/copyright", data: copyright(r)},
 				{name: "usr/share/doc/fetch1738/changelog.gz", data: gzipped(debianChangelog(r))},
 				{name: "usr/share/lintian/overrides/fetch1738", data: []byte("# Go programs are linked statically.\nfetch1738: statically-linked-binary\n")},
 			}
@@ -176,24 +176,19 @@ func (r *release) installed(program []byte, f packageFormat) []file {
 }
 
 // licenceFiles are the licences where rpm and apk have them.
-func licenceFiles(r *release) (list []file) {
-	for _, page := range r.pages {
-		if page.name == "LICENSE" || page.name == "THIRD-PARTY-LICENSES.txt" {
-			list = append(list, file{name: "usr/share/licenses/fetch1738/" + page.name, data: page.data})
-		}
+func licenceFiles(r *release) []file {
+	list := r.legal()
+	for i := range list {
+		list[i].name = "usr/share/licenses/fetch1738/" + list[i].name
 	}
 	return list
 }
 
 // copyright returns the file of that name in a Debian package.
-func copyright(pages []file) []byte {
+func copyright(r *release) []byte {
 	var b bytes.Buffer
-	for _, name := range []string{"LICENSE", "THIRD-PARTY-LICENSES.txt"} {
-		for _, page := range pages {
-			if page.name == name {
-				fmt.Fprintf(&b, "%s\n", page.data)
-			}
-		}
+	for _, page := range r.legal() {
+		fmt.Fprintf(&b, "%s\n", page.data)
 	}
 	return b.Bytes()
 }
