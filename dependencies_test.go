@@ -65,9 +65,7 @@ func TestModuleGraph(t *testing.T) {
 // TestProgramSize limits the size of programs that copy a document to the standard output, relative
 // to the one with net/http. docs/decisions.md says what the difference consists of.
 func TestProgramSize(t *testing.T) {
-	if testing.Short() {
-		t.Skip("links three programs")
-	}
+	onlyInCI(t)
 	base := float64(programSize(t, "nethttp.go"))
 	for program, most := range map[string]float64{"resolver.go": 1.42, "ftp.go": 1} {
 		if ratio := float64(programSize(t, program)) / base; ratio > most {

@@ -16,9 +16,7 @@ import (
 // TestAddingAScheme follows every step of "Adding a scheme" in docs/architecture.md, in a copy of the
 // module and without a network.
 func TestAddingAScheme(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a copy of the module")
-	}
+	onlyInCI(t)
 	page, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +147,14 @@ func write(t *testing.T, path, text string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// onlyInCI skips a test that builds programs, which takes longer than all other tests of its package.
+func onlyInCI(t *testing.T) {
+	t.Helper()
+	if os.Getenv("CI") == "" || testing.Short() { // TestAddingAScheme runs the tests of its copy with -short
+		t.Skip("builds programs; set CI=true to run it")
 	}
 }
 
