@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 )
+
+var load = flag.Duration("load", 0, "how long TestMixedLoad makes requests; 0 means three rounds")
 
 // TestMixedLoad tests that requests of all kinds, by several clients at once, leave nothing behind:
 // goroutines, descriptors, memory. Some of the clients go away, and some servers break transfers
@@ -87,10 +90,19 @@ func TestMixedLoad(t *testing.T) {
 		all.Wait()
 	}
 	round() // what is kept between requests does not depend on their number
-	before := used()
-	for range 3 {
+	before, start, rounds := used(), time.Now(), 0
+	pause := time.NewTicker(time.Second) // else the system runs out of ports
+	defer pause.Stop()
+	for ; rounds < 3 || time.Since(start) < *load; rounds++ {
+		if rounds >= 3 {
+			<-pause.C
+		}
+		for _, srv := range []*testserver.Server{&ftp.Server, &gopher.Server, &wais.Server} {
+			srv.ResetTranscript()
+		}
 		round()
 	}
+	t.Logf("%d rounds, %d whole and %d broken responses in %v", rounds, whole.Load(), broken.Load(), time.Since(start).Round(time.Second))
 	if broken.Load() == 0 || whole.Load() == 0 {
 		t.Errorf("%d whole, %d broken responses", whole.Load(), broken.Load())
 	}
@@ -104,6 +116,7 @@ func TestMixedLoad(t *testing.T) {
 	for {
 		after := used()
 		if after.goroutines <= before.goroutines+20 && after.files <= before.files+20 && after.heap <= before.heap+16<<20 {
+			t.Logf("before %+v, after %+v", before, after)
 			return
 		}
 		select {
