@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fetch1738/fetch1738/interop/daemon"
 )
 
 // BenchmarkFTPLarge fetches 1 GiB to a file. The bars are 0.8 for cpu/curl and 12 for MiB.
@@ -313,10 +315,7 @@ func serveVsftpd(b *testing.B, root string, settings ...string) string {
 	}
 	check(b, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(b, err)
-	addr := l.Addr().String()
-	check(b, l.Close())
+	addr := daemon.FreeAddr(b)
 	_, port, _ := net.SplitHostPort(addr)
 	conf := filepath.Join(dir, "vsftpd.conf")
 	check(b, os.WriteFile(conf, fmt.Appendf(nil, `listen=YES

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fetch1738/fetch1738/interop/daemon"
 )
 
 // TestGatewayDesktop registers the gateway with a desktop and opens URLs of each scheme there, as
@@ -20,12 +22,7 @@ func TestGatewayDesktop(t *testing.T) {
 	for _, tool := range []string{"xdg-open", "xdg-mime", "desktop-file-validate", "update-desktop-database", "gio"} {
 		requireTool(t, tool)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	l.Close()
+	_, port, err := net.SplitHostPort(daemon.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
 	}

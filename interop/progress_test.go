@@ -126,7 +126,7 @@ func TestProgressBar(t *testing.T) {
 			cmd.Dir = t.TempDir()
 			c := startConsole(t, cmd)
 			c.resize(50, 4)
-			c.await(func(s string) bool { return len(frames(s)) > 3 })
+			c.await(func(s string) bool { return len(frames(s)) > 3 && strings.Contains(s, "50%") })
 			c.signal(syscall.SIGTERM)
 			shown, code := c.exit()
 			g := newGrid(50, 4)

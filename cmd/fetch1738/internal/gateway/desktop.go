@@ -365,7 +365,7 @@ func (o *options) local() string { return net.JoinHostPort("127.0.0.1", strconv.
 // How long --open waits for the gateway that it starts, and how long that gateway runs without a
 // request.
 const (
-	startTime = 10 * time.Second
+	startTime = time.Minute
 	idleTime  = time.Hour
 )
 
@@ -379,12 +379,14 @@ func (o *options) start(ctx context.Context, v *cli.Verb) error {
 		conn.Close()
 		return fmt.Errorf("another program uses port %d; end it, or install the gateway with another --port", o.port)
 	}
+	var ended <-chan error
 	if o.port != defaultPort || !startUnit(ctx) {
 		args := append([]string{"gateway", "--quiet"}, serving(v.Given)...)
 		if o.exitIdle == 0 {
 			args = append(args, "--exit-idle", strconv.Itoa(int(idleTime.Seconds())))
 		}
-		if err := launch(args); err != nil {
+		var err error
+		if ended, err = launch(args); err != nil {
 			return err
 		}
 	}
@@ -395,8 +397,13 @@ func (o *options) start(ctx context.Context, v *cli.Verb) error {
 			return err
 		}
 		select {
+		case <-ended:
+			if running, err := o.running(ctx); running || err != nil { // another one was faster
+				return err
+			}
+			return fmt.Errorf("the gateway has ended; to see why, run: fetch1738 gateway --port %d", o.port)
 		case <-ctx.Done():
-			return fmt.Errorf("the gateway does not answer on port %d; to see why, run: fetch1738 gateway", o.port)
+			return fmt.Errorf("the gateway does not answer on port %d; to see why, run: fetch1738 gateway --port %d", o.port, o.port)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

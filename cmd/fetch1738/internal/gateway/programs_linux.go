@@ -41,17 +41,20 @@ func startUnit(ctx context.Context) bool {
 	return exec.CommandContext(ctx, "systemctl", "--user", "start", unit).Run() == nil
 }
 
-// launch starts a gateway with args, which outlives this process.
-func launch(args []string) error {
+// launch starts a gateway with args, which outlives this process. If it ends before, ended receives
+// its exit status.
+func launch(args []string) (ended <-chan error, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Args[0] = "fetch1738"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return err
+		return nil, err
 	}
-	return cmd.Process.Release()
+	status := make(chan error, 1)
+	go func() { status <- cmd.Wait() }()
+	return status, nil
 }

@@ -17,4 +17,4 @@ func browse(context.Context, string, stdio.Streams) error { return errors.ErrUns
 
 func startUnit(context.Context) bool { return false }
 
-func launch([]string) error { return errors.ErrUnsupported }
+func launch([]string) (<-chan error, error) { return nil, errors.ErrUnsupported }
