@@ -101,6 +101,43 @@ func TestPipeliningFallback(t *testing.T) {
 	}
 }
 
+// TestRefusedPacket tests servers that refuse PASS because of the commands in the same packet:
+// they take the packet for one command or for a long password. One at a time, the same
+// commands succeed. A login that the server has really refused is not repeated.
+func TestRefusedPacket(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ahead  testserver.Ahead
+		reply  string
+		logins int
+	}{
+		"one command":  {testserver.AheadLost, "500 Unrecognized command", 2},
+		"one password": {testserver.AheadLost, "530 Login incorrect.", 2},
+		"refused":      {testserver.AheadKept, "530 Login incorrect.", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead = true, tc.ahead })
+				srv.On("PASS", 1, testserver.Reply(tc.reply))
+				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+				defer f.Close()
+				got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
+				if tc.logins == 2 && (err != nil || got != documents["/a/b/c.txt"]) || tc.logins == 1 && err == nil {
+					t.Errorf("%q, %v", got, err)
+				}
+				if n := logins(srv); n != tc.logins {
+					t.Errorf("%d logins, want %d", n, tc.logins)
+				}
+			})
+		})
+	}
+	srv := start(t)
+	srv.On("PASS", 1, testserver.Reply("530 Login incorrect."))
+	srv.On("PWD", 1, testserver.Close())
+	if got, err := read(t.Context(), &Fetcher{}, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")}); fetch.KindOf(err) != fetch.ErrUnauthenticated || logins(srv) != 1 {
+		t.Errorf("a refusal after which the server hangs up: %q, %v, %d logins", got, err, logins(srv))
+	}
+}
+
 // TestPipeliningResume tests a connection with a pipelined command that fails in the middle
 // of a file. The file is resumed only if it still has the same size.
 func TestPipeliningResume(t *testing.T) {

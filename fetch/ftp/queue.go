@@ -123,15 +123,18 @@ const (
 // isProbe reports whether the probe is the current command.
 func (c *control) isProbe() bool { return string(c.verb) == probe }
 
-// awaitOrProbe waits for the reply to a pipelined command. If it takes longer than
-// probeAfter, or half of Limits.Reply, it sends SYST. A server that has lost the command
+// patience returns how long the reply to a pipelined command may take before it is in doubt.
+func (c *control) patience() time.Duration {
+	if reply := c.Limits.Reply; reply > 0 {
+		return min(probeAfter, reply/2)
+	}
+	return probeAfter
+}
+
+// awaitOrProbe waits for the reply to a pipelined command. If it is in doubt, it sends SYST. A server that has lost the command
 // replies to SYST; a slow server replies to the command first.
 func (c *control) awaitOrProbe() {
-	limit := probeAfter
-	if reply := c.Limits.Reply; reply > 0 {
-		limit = min(limit, reply/2)
-	}
-	if c.probed || c.Await(limit) {
+	if c.probed || c.Await(c.patience()) {
 		return
 	}
 	c.probed = true
@@ -149,8 +152,17 @@ func (c *control) match(r talk.Reply) (talk.Reply, error) {
 		}
 	case isTransfer(c.verb) && c.pending() && (r.Class() >= 4 || isPort(r)):
 		return c.matchTransfer(r)
+	case c.verb == fetch.OpPASS && r.Class() >= 4 && c.pending() && !c.refusesLogin(r):
+		return r, c.failPipelining(r)
 	}
 	return r, nil
+}
+
+// refusesLogin reports whether the negative reply r to PASS refuses the login. A server may
+// have taken the whole packet for one command that it does not know, or the other commands
+// for a part of the password. Then there is no reply to them.
+func (c *control) refusesLogin(r talk.Reply) bool {
+	return (r.Code < 500 || r.Code > 502) && c.Await(c.patience())
 }
 
 // matchTransfer returns the reply to the command of a transfer that was sent together with
