@@ -239,6 +239,7 @@ func KindOf(err error) ErrorKind {
 	var e *Error
 	var kind ErrorKind
 	var dns *net.DNSError
+	var addr *net.AddrError
 	var timeout interface{ Timeout() bool }
 	var op *net.OpError
 	switch {
@@ -254,7 +255,7 @@ func KindOf(err error) ErrorKind {
 		return ErrTimeout
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return ErrTimeout
-	case errors.As(err, &dns):
+	case errors.As(err, &dns), errors.As(err, &addr) && KnownAddrs(addr.Addr) == nil: // package net never looks up .onion
 		return ErrUnresolved
 	case errors.As(err, &op) && op.Op == "dial":
 		return ErrUnreachable

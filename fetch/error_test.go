@@ -190,6 +190,8 @@ func TestKindOf(t *testing.T) {
 		{op("dial", sys(syscall.ETIMEDOUT)), fetch.ErrTimeout},
 		{op("dial", &net.DNSError{Err: "no such host", IsNotFound: true}), fetch.ErrUnresolved},
 		{op("dial", &net.DNSError{Err: "i/o timeout", IsTimeout: true}), fetch.ErrTimeout},
+		{op("dial", &net.AddrError{Err: "no suitable address found", Addr: "x.onion"}), fetch.ErrUnresolved},
+		{op("dial", &net.AddrError{Err: "no IPv6 address", Addr: "127.0.0.1"}), fetch.ErrUnreachable},
 		{op("dial", sys(syscall.ECONNREFUSED)), fetch.ErrUnreachable},
 		{op("dial", sys(syscall.EINVAL)), fetch.ErrUnreachable}, // a blackhole route
 		{op("dial", sys(syscall.EACCES)), fetch.ErrUnreachable}, // a prohibit route

@@ -105,11 +105,18 @@ func (e *Entry) set(keyword string, s *scanner) {
 }
 
 // Find returns the first entry for host and reports whether there is one. Host names are compared
-// without regard to case. If login is not empty, the entry must have the same login. "default"
-// matches every host, so that entries after it are not found.
+// without regard to case. If login is not empty, the entry must have the same login, or a password
+// and no login: then the password is for every login. "default" matches every host, so that entries
+// after it are not found.
 func (f File) Find(host, login string) (Entry, bool) {
 	for _, e := range f {
-		if (e.Machine == "" || strings.EqualFold(e.Machine, host)) && (login == "" || login == e.Login) {
+		if e.Machine != "" && !strings.EqualFold(e.Machine, host) {
+			continue
+		}
+		if e.Login == "" && e.HasPassword {
+			e.Login = login
+		}
+		if login == "" || login == e.Login {
 			return e, true
 		}
 	}

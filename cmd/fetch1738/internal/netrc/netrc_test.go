@@ -83,7 +83,7 @@ machine hidden login late password 5
 		{"other", "", "anonymous:guest@"},
 		{"other", "lab", ""},
 		{"nologin", "", ":4"},
-		{"nologin", "u", ""},
+		{"nologin", "u", "u:4"},
 		{"h.example", "", "anonymous:guest@"},
 		{"hidden", "", "anonymous:guest@"},
 		{"hidden", "late", "late:5"},

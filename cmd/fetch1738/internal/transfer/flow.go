@@ -80,6 +80,9 @@ func blameLimit(whole, ctx context.Context, t *Transfer, err error) error {
 	}
 	if late, ok := errors.AsType[*fetch.Error](err); ok && late.Kind == fetch.ErrTimeout && whole.Err() == nil && ctx.Err() == context.DeadlineExceeded {
 		late.Err = fmt.Errorf("timed out after %vs (--max-time)", t.Op.Limits.Time.Seconds())
+		if late.Op == fetch.OpAccept {
+			late.Op = fetch.OpTransfer // OpAccept has the exit code of the limit for accepting
+		}
 	}
 	return err
 }

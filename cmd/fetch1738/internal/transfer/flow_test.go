@@ -1,10 +1,15 @@
 package transfer
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
@@ -19,6 +24,24 @@ func TestFlowIsFree(t *testing.T) {
 	for _, tr := range []*Transfer{{watch: Watch{Data: func(bool, []byte) {}}}, {flow: flow{pace: pace.New(1)}}} {
 		if tr.incoming(body) == io.Reader(body) || tr.outgoing(body) == io.Reader(body) {
 			t.Error("the body is not wrapped")
+		}
+	}
+}
+
+// The limit for the whole transfer is not that for an FTP server to connect, which has an exit
+// code of its own.
+func TestTimeWhileAccepting(t *testing.T) {
+	tr := &Transfer{Result: Result{Call: client.Call{Access: &client.Access{Op: &plan.Operation{Limits: plan.Limits{Time: time.Second}}}}}}
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	for op, want := range map[fetch.Op]fetch.Op{fetch.OpAccept: fetch.OpTransfer, fetch.OpCWD: fetch.OpCWD} {
+		err := blameLimit(t.Context(), late, tr, &fetch.Error{Op: op, Kind: fetch.ErrTimeout}).(*fetch.Error)
+		if err.Op != want || !strings.Contains(err.Error(), "--max-time") {
+			t.Errorf("during %q: %v", op, err)
+		}
+		own := blameLimit(t.Context(), t.Context(), tr, &fetch.Error{Op: op, Kind: fetch.ErrTimeout}).(*fetch.Error)
+		if own.Op != op {
+			t.Errorf("%q, within the limit: %v", op, own)
 		}
 	}
 }

@@ -22,14 +22,14 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Sou
 	if err != nil {
 		return err
 	}
-	at := present
+	at := max(present, 0)
 	if t.Op.Ask.Resume == plan.ResumeGiven {
 		at = t.Op.Ask.ResumeAt
+	} else if present < 0 {
+		t.Warn("the server does not report the size of the existing file; uploading the whole file")
 	}
 	whole := body.Size()
 	switch {
-	case at < 0:
-		return fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrBadRange, errors.New("the server does not report the size of the existing file"))
 	case present >= 0 && at > present:
 		return fault.Errorf(fault.Resume, "the file on the server has only %d bytes; cannot resume at byte %d", present, at)
 	case whole >= 0 && at > whole:
