@@ -143,7 +143,7 @@ func (c *call) unsatisfied(a *answer) bool {
 func (c *call) totalLength(a *answer) int64 {
 	field := a.resp.Header.Get("Content-Range")
 	if field != "" {
-		total, ok := strings.CutPrefix(field, "bytes */")
+		total, ok := strings.CutPrefix(strings.TrimPrefix(field, "bytes "), "*/") // some servers omit the unit
 		n, err := strconv.ParseUint(total, 10, 63)
 		if !ok || err != nil {
 			return -1

@@ -19,6 +19,8 @@ type Heads struct {
 
 	mu         sync.Mutex
 	connecting bool        // CONNECT was sent last
+	fetching   bool        // GET has been sent
+	sizing     bool        // HEAD was sent last, for the size after a 416 to GET
 	tunnel     int         // the status of the response to CONNECT
 	web        []byte      // the heads of HTTP responses
 	ends       []time.Time // when each of them was complete
@@ -43,6 +45,8 @@ func (h *Heads) sent(octets []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.connecting = bytes.HasPrefix(octets, []byte("CONNECT "))
+	h.fetching = h.fetching || bytes.HasPrefix(octets, []byte("GET "))
+	h.sizing = h.fetching && bytes.HasPrefix(octets, []byte("HEAD "))
 }
 
 func (h *Heads) received(octets []byte) {
@@ -54,7 +58,7 @@ func (h *Heads) received(octets []byte) {
 		h.tunnel = statusOf(octets)
 	}
 	switch {
-	case h.enough, tunnel && h.NoTunnels, !isHead && !h.Replies:
+	case h.enough, h.sizing, tunnel && h.NoTunnels, !isHead && !h.Replies:
 		return
 	case isHead:
 		h.web = append(h.web, octets...)

@@ -178,15 +178,15 @@ func (t *Transfer) store(res *fetch.Resource) error {
 	return nil
 }
 
-// showHeads writes the heads of responses that led to a failure, for -i and -I. An
-// existing file is not changed.
+// showHeads writes the heads of responses that led to a failure or to an upload elsewhere,
+// for -i and -I. An existing file is not changed.
 func showHeads(t *Transfer) {
 	head := t.Heads.Shown()
 	if !t.Op.Output.Include && !t.Op.Ask.Head || len(head) == 0 || t.Answer.ShownHead > 0 || t.Sink.Count > 0 || t.Sink.Exists() {
 		return
 	}
 	t.Answer.ShownHead = len(head)
-	_ = t.Sink.Take(bytes.NewReader(head)) // there is an error already
+	_ = t.Sink.Take(bytes.NewReader(head)) // there is an error already, or no document
 }
 
 // writeHead writes the heads of an HTTP response, and of the redirects to it, for -i

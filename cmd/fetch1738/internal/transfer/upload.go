@@ -136,6 +136,7 @@ func sendOn(ctx context.Context, t *Transfer, body *source.Source, err error) er
 		return err
 	}
 	t.Account.Moved.Store(0)
+	showHeads(t)
 	return t.send(ctx, next)
 }
 
