@@ -34,7 +34,8 @@ type Proxy struct {
 	// for HTTP, user and password (RFC 1929) for SOCKS 5, only the user for SOCKS 4. Port 0 means
 	// [DefaultPort].
 	locator.Server
-	// Header holds additional header fields for an HTTP proxy.
+	// Header holds additional header fields for an HTTP proxy. A Host or Proxy-Authorization replaces
+	// that of a CONNECT.
 	Header http.Header
 	// HTTP10 sends CONNECT requests as HTTP/1.0.
 	HTTP10 bool

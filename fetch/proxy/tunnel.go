@@ -71,8 +71,11 @@ func (p *Proxy) ask(to string) (head, shown string) {
 	if p.HTTP10 {
 		version = "HTTP/1.0"
 	}
-	head = "CONNECT " + to + " " + version + "\r\nHost: " + to + "\r\n"
-	if p.Login != nil && len(p.Header.Values(authorization)) == 0 {
+	head = "CONNECT " + to + " " + version + "\r\n"
+	if !p.gives("Host") {
+		head += "Host: " + to + "\r\n"
+	}
+	if p.Login != nil && !p.gives(authorization) {
 		head += authorization + ": " + p.Authorization() + "\r\n"
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Header)) {
@@ -82,6 +85,16 @@ func (p *Proxy) ask(to string) (head, shown string) {
 	}
 	head += "\r\n"
 	return head, wire.Masked(head)
+}
+
+// gives reports whether Header has a field. The case of its name does not matter.
+func (p *Proxy) gives(field string) bool {
+	for name, values := range p.Header {
+		if strings.EqualFold(name, field) && len(values) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 const authorization = "Proxy-Authorization"

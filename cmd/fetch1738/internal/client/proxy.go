@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -84,9 +85,9 @@ func proxyHeader(o *plan.Operation) (http.Header, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !given[name] {
-			delete(h, name)
-			given[name] = true
+		if key := strings.ToLower(name); !given[key] {
+			maps.DeleteFunc(h, func(old string, _ []string) bool { return strings.EqualFold(old, name) })
+			given[key] = true
 		}
 		h[name] = append(h[name], values...)
 	}
