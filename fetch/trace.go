@@ -84,43 +84,57 @@ func ContextTrace(ctx context.Context) *Trace {
 	return callable(&Trace{})
 }
 
+// silent has hooks that do nothing.
+var silent = Trace{
+	DialStart: func(string, string) {},
+	Connected: func(Connection) {},
+	Reused:    func(Connection) {},
+	Sent:      func([]byte) {},
+	Received:  func([]byte) {},
+	Body:      func(int64) {},
+	Retry:     func(Retry) {},
+	Note:      func(string) {},
+}
+
 // callable returns a copy of t in which nil hooks are replaced by functions that do nothing.
 func callable(t *Trace) *Trace {
 	return &Trace{
-		DialStart: both2(t.DialStart, func(string, string) {}),
-		Connected: orNothing(t.Connected),
-		Reused:    orNothing(t.Reused),
-		Sent:      orNothing(t.Sent),
-		Received:  orNothing(t.Received),
-		Body:      orNothing(t.Body),
-		Retry:     orNothing(t.Retry),
-		Note:      orNothing(t.Note),
+		DialStart: either2(t.DialStart, silent.DialStart),
+		Connected: either(t.Connected, silent.Connected),
+		Reused:    either(t.Reused, silent.Reused),
+		Sent:      either(t.Sent, silent.Sent),
+		Received:  either(t.Received, silent.Received),
+		Body:      either(t.Body, silent.Body),
+		Retry:     either(t.Retry, silent.Retry),
+		Note:      either(t.Note, silent.Note),
 	}
 }
 
-func orNothing[T any](f func(T)) func(T) {
+// either returns f, or g if f is nil.
+func either[T any](f, g func(T)) func(T) {
 	if f == nil {
-		return func(T) {}
+		return g
+	}
+	return f
+}
+
+func either2[T, U any](f, g func(T, U)) func(T, U) {
+	if f == nil {
+		return g
 	}
 	return f
 }
 
 func both[T any](f, g func(T)) func(T) {
 	if f == nil || g == nil {
-		if f == nil {
-			return g
-		}
-		return f
+		return either(f, g)
 	}
 	return func(v T) { f(v); g(v) }
 }
 
 func both2[T, U any](f, g func(T, U)) func(T, U) {
 	if f == nil || g == nil {
-		if f == nil {
-			return g
-		}
-		return f
+		return either2(f, g)
 	}
 	return func(v T, w U) { f(v, w); g(v, w) }
 }

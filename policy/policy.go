@@ -175,19 +175,27 @@ func ambiguous(host string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
+// names reports whether a host is written as the address addr.
+func names(host string, addr netip.Addr) bool {
+	known := fetch.KnownAddrs(host)
+	return len(known) == 1 && plain(known[0]) == plain(addr)
+}
+
 // zone refuses addresses by their zone. The user chooses the proxy, so a proxy may be in any zone
 // except the reserved and documentation zones.
 func (r *Rules) zone(t fetch.Target) *Denied {
-	addr := t.Addr.Addr()
-	known := fetch.KnownAddrs(t.Host)
-	if !addr.IsValid() && known != nil {
-		addr = known[0]
-	}
-	if !connects(t) || !addr.IsValid() {
+	if !connects(t) {
 		return nil
 	}
+	addr := t.Addr.Addr()
+	if !addr.IsValid() {
+		known := fetch.KnownAddrs(t.Host)
+		if known == nil {
+			return nil
+		}
+		addr = known[0]
+	}
 	zone := r.zoneOf(addr)
-	named := len(known) == 1 && plain(known[0]) == plain(addr)
 	switch {
 	case zone != ZoneReserved && slices.Contains(r.AllowZones, zone):
 		return nil
@@ -198,7 +206,7 @@ func (r *Rules) zone(t fetch.Target) *Denied {
 		if zone == ZonePublic {
 			return nil
 		}
-	case zone == ZoneLinkLocal && !named:
+	case zone == ZoneLinkLocal && !names(t.Host, addr):
 	case written(t.From), zone <= max(ZonePublic, r.zoneOf(t.From.Peer)):
 		return nil
 	}

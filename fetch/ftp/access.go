@@ -90,7 +90,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	}
 	a.locate(f.GuessType, p)
 	a.key = a.makeKey()
-	_, noPipelining := f.noPipelining.Load(a.server())
+	noPipelining := f.noPipelining.has(a.server())
 	a.quitTime = cmp.Or(f.QuitTime, defaultQuitTime)
 	a.reuses, a.sequential = f.reuses(), p != fetching || f.Exact || f.DisablePipelining || noPipelining
 	return a, nil
@@ -372,8 +372,14 @@ func (a *access) begin(c commands) (begun, error) {
 func (a *access) transfer(c commands, offset int64) error {
 	for {
 		err := c.retrieve(a.command(), offset)
-		fallback, ok := map[fetch.Op]fetch.Op{fetch.OpMLSD: fetch.OpLIST, fetch.OpLIST: fetch.OpNLST}[a.verb]
-		if !ok || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
+		var fallback fetch.Op
+		switch a.verb {
+		case fetch.OpMLSD:
+			fallback = fetch.OpLIST
+		case fetch.OpLIST:
+			fallback = fetch.OpNLST
+		}
+		if fallback == "" || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
 			return err
 		}
 		a.verb = fallback

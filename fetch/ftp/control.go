@@ -147,7 +147,7 @@ func (c *control) receiveFinal() (talk.Reply, error) {
 	return talk.Reply{}, c.Fail(talk.Violation(c.last.Text, "too many preliminary replies"))
 }
 
-// exchange sends a command that the library does not support and returns the final reply.
+// exchange sends a command past the library and returns the final reply.
 func (c *control) exchange(line string) (talk.Reply, error) {
 	if err := c.send(line); err != nil {
 		return talk.Reply{}, err
@@ -170,8 +170,7 @@ func (c *control) Write(p []byte) (int, error) {
 	var ahead []string
 	switch {
 	case verb == "FEAT" && c.phase == loggingIn:
-		// RFC 1738 has no FEAT. The reply lists MDTM so that the library sends it.
-		c.answer("211-", " MDTM", "211 ")
+		c.answer("211-", "211 ") // RFC 1738 has no FEAT
 		return len(p), nil
 	case verb == "USER" && c.noLogin:
 		c.answer("230 ")
@@ -329,10 +328,6 @@ func (c *control) accept(r talk.Reply) (string, error) {
 		}
 	case c.verb == fetch.OpUSER && r.Code == 331, c.verb == fetch.OpREST && r.Code == 350:
 		return fmt.Sprint(r.Code), nil
-	case c.verb == fetch.OpSIZE && class == 2:
-		return fmt.Sprintf("213 %d", fileSize(r.Text)), nil
-	case c.verb == fetch.OpMDTM && class == 2:
-		return "213 " + fileTime(r.Text).Format("20060102150405"), nil
 	case class == 2 && completion[c.verb] != "":
 		return completion[c.verb], nil
 	}

@@ -35,6 +35,14 @@ func (s *servers) add(at server) {
 	s.Store(at, true)
 }
 
+func (s *servers) has(at server) bool {
+	if s.added.Load() == 0 { // usually: spares the search
+		return false
+	}
+	_, ok := s.Load(at)
+	return ok
+}
+
 // passive requests a port from the server, by EPSV (RFC 2428) or PASV, and connects to it.
 // It tries EPSV first. If the reply cannot be used, or the port cannot be reached, as with
 // firewalls that understand only PASV, EPSV is not sent to this server again.
@@ -53,8 +61,7 @@ func (s *session) passive() (net.Conn, error) {
 
 // passiveCommand returns the command to try first.
 func (s *session) passiveCommand() string {
-	_, pasvOnly := s.access.pasvOnly.Load(s.access.server())
-	if !s.onlyEPSV() && (s.access.noEPSV || pasvOnly) {
+	if !s.onlyEPSV() && (s.access.noEPSV || s.access.pasvOnly.has(s.access.server())) {
 		return "PASV"
 	}
 	return "EPSV"

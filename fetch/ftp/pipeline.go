@@ -13,8 +13,9 @@ import (
 // Two groups of commands are pipelined. All commands of an access before its transfer are
 // sent together with PASS or, on a used session, when the access starts. The command that
 // requests the port of the next transfer is sent together with the command of a transfer.
-// The command of a transfer itself waits for the previous replies, because they decide
-// which file it would transfer. Uploads and raw commands also wait.
+// The command of a transfer itself waits for the replies to CWD and TYPE, because they decide
+// what it would transfer. If the session needs neither and the data connection is open, RETR is
+// sent together with SIZE and MDTM. Uploads and raw commands wait for all replies.
 
 // A planner records the commands that an access sends. It stops with errNotPlannable
 // at a command that depends on a reply or must not be sent early.
@@ -25,13 +26,13 @@ type planner struct {
 
 var errNotPlannable = errors.New("the next command depends on a reply")
 
-// plan returns the commands that the current access sends before its transfer.
+// plan returns the commands that the current access sends without waiting for a reply.
 func (s *session) plan() []string {
 	if s.access.sequential {
 		return nil
 	}
 	a := *s.access
-	p := &planner{session: s}
+	p := &planner{session: s, lines: make([]string, 0, 4)}
 	if a.opt.Wanted == nil {
 		_, _ = a.begin(p)
 	} else if a.enter(p) == nil && a.opt.ModTime { // Wanted needs the reply to MDTM
@@ -97,7 +98,16 @@ func (p *planner) openData(string) error {
 	return p.add(p.passiveCommand())
 }
 
-func (p *planner) retrieve(string, int64) error { return errNotPlannable }
+func (p *planner) retrieve(command string, offset int64) error {
+	if offset != 0 || p.access.verb != fetch.OpRETR || !p.ready || !p.inPlace() {
+		return errNotPlannable
+	}
+	if err := p.add(command); err != nil {
+		return err
+	}
+	p.lines = append(p.lines, p.withTransfer()...)
+	return nil
+}
 
 // withPASS returns the commands that are sent together with PASS.
 func (s *session) withPASS() []string {
@@ -130,11 +140,21 @@ func (s *session) withTransfer() []string {
 	return []string{s.passiveCommand()}
 }
 
-// startAccess starts an access on a session: it sends the planned commands and then
-// connects to the port that was requested together with the previous transfer.
+// inPlace reports whether the session is in the directory of the access and has its type.
+func (s *session) inPlace() bool {
+	rest, ok := s.remaining(s.access.dirs)
+	return ok && len(rest) == 0 && s.typ == s.access.typ
+}
+
+// startAccess starts an access on a session: it sends the planned commands and connects to the
+// port that was requested together with the previous transfer. If the planned commands may
+// include the transfer, it connects first.
 func (s *session) startAccess() error {
 	if s.used {
 		s.readNextPort()
+		if s.inPlace() {
+			s.openNextPort()
+		}
 		for _, sent := range s.ctl.queued {
 			switch verbOf(sent.line) {
 			case fetch.OpCWD:
@@ -144,24 +164,30 @@ func (s *session) startAccess() error {
 			}
 		}
 		err := s.ctl.drain()
-		if s.ctl.queued = nil; err == nil {
+		if s.ctl.queued = s.ctl.queued[:0]; err == nil {
 			err = s.ctl.sendPipelined(s.plan())
 		}
 		if err != nil {
 			return s.failure(err)
 		}
 	}
+	s.openNextPort()
+	return nil
+}
+
+// openNextPort connects to the port that was requested together with the previous transfer, if
+// any. If that fails, the access requests another one.
+func (s *session) openNextPort() {
 	port := s.nextPort
 	if s.nextPort = 0; port == 0 || s.access.active != nil {
-		return nil
+		return
 	}
 	conn, err := s.dialData(port)
-	if err != nil { // the access requests another port
-		return nil
+	if err != nil {
+		return
 	}
 	s.dropData()
 	s.data, s.ready = &dataConn{raw: conn, idle: s.access.limits.Idle}, true
-	return nil
 }
 
 // readNextPort reads the reply to the command of withTransfer.

@@ -42,7 +42,7 @@ func TestPipelining(t *testing.T) {
 		f.Close()
 		want := []string{
 			"USER anonymous", "PASS anonymous@|PWD|CWD a|CWD b|EPSV|TYPE I|SIZE c.txt", "RETR c.txt|EPSV",
-			"SIZE c.txt", "RETR c.txt|EPSV",
+			"SIZE c.txt|RETR c.txt|EPSV",
 			"CWD /|CWD a|SIZE none", "RETR none|EPSV",
 			"CWD none|SIZE x",
 			"CWD b|EPSV|SIZE none", "RETR none|EPSV",
@@ -130,12 +130,16 @@ func TestRefusedPacket(t *testing.T) {
 			})
 		})
 	}
-	srv := start(t)
-	srv.On("PASS", 1, testserver.Reply("530 Login incorrect."))
-	srv.On("PWD", 1, testserver.Close())
-	if got, err := read(t.Context(), &Fetcher{}, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")}); fetch.KindOf(err) != fetch.ErrUnauthenticated || logins(srv) != 1 {
-		t.Errorf("a refusal after which the server hangs up: %q, %v, %d logins", got, err, logins(srv))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+		srv.On("PASS", 1, testserver.Reply("530 Login incorrect."))
+		srv.On("PWD", 1, testserver.Close())
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+		defer f.Close()
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")}); fetch.KindOf(err) != fetch.ErrUnauthenticated || logins(srv) != 1 {
+			t.Errorf("a refusal after which the server hangs up: %q, %v, %d logins", got, err, logins(srv))
+		}
+	})
 }
 
 // TestPipeliningResume tests a connection with a pipelined command that fails in the middle
@@ -186,5 +190,46 @@ func TestSwapped(t *testing.T) {
 	}
 	if n := logins(srv); n != 2 {
 		t.Errorf("%d logins", n)
+	}
+}
+
+// TestTransferAhead fetches files of one directory, so that RETR is sent together with SIZE. What
+// goes wrong with the second RETR must not affect the other files.
+func TestTransferAhead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault  testserver.Fault
+		fails  bool // the second file
+		logins int
+		notes  int // on the end of pipelining
+	}{
+		"refused": {fault: testserver.Reply("550 Not today."), fails: true, logins: 1},
+		"slow":    {fault: testserver.Delay(probeAfter + time.Second), logins: 1},
+		"silent":  {fault: testserver.Silence(), logins: 2, notes: 1},
+		"closes":  {fault: testserver.Close(), logins: 2, notes: 1},
+		"a port":  {fault: testserver.Reply("229 Entering Extended Passive Mode (|||1025|)"), logins: 2, notes: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv.On("RETR", 2, tc.fault)
+				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+				defer f.Close()
+				notes := 0
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) {
+					if strings.Contains(text, "one command at a time") {
+						notes++
+					}
+				}})
+				for i := range 4 {
+					req := &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Options: &Options{More: i < 3}}
+					if got, err := read(ctx, f, req); err == nil == (tc.fails && i == 1) || err == nil && got != documents["/a/b/c.txt"] {
+						t.Errorf("file %d: %q, %v", i+1, got, err)
+					}
+				}
+				if n := logins(srv); n != tc.logins || notes != tc.notes {
+					t.Errorf("%d logins and %d notes, want %d and %d", n, notes, tc.logins, tc.notes)
+				}
+			})
+		})
 	}
 }

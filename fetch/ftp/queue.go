@@ -2,6 +2,7 @@ package ftp
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ func (q *queue) isNext(line string) bool { return len(q.queued) > 0 && q.queued[
 // dequeue makes the next pipelined command the current one.
 func (c *control) dequeue() {
 	c.isPipelined, c.early, c.verb = true, c.queued[0].reply, verbOf(c.queued[0].line)
-	c.queued = c.queued[1:]
+	c.queued = slices.Delete(c.queued, 0, 1)
 }
 
 // sendAll sends lines in one write. ahead holds the last of them, which are pipelined.
@@ -68,7 +69,7 @@ func (q *queue) pending() bool { return len(q.queued) > 0 && q.queued[len(q.queu
 // drain reads the replies to all pipelined commands before another command is sent. It
 // keeps positive replies: the access may still reach their commands.
 func (c *control) drain() error {
-	verb, kept := c.verb, c.queued[:0]
+	verb, kept := c.verb, []pipelined(nil)
 	for positive := true; len(c.queued) > 0; {
 		next := c.queued[0]
 		c.dequeue()
@@ -83,7 +84,7 @@ func (c *control) drain() error {
 			kept = append(kept, pipelined{next.line, &r})
 		}
 	}
-	c.queued, c.verb, c.isPipelined, c.probed = kept, verb, false, false
+	c.queued, c.verb, c.isPipelined, c.probed = append(c.queued, kept...), verb, false, false
 	return nil
 }
 
@@ -131,8 +132,8 @@ func (c *control) patience() time.Duration {
 	return probeAfter
 }
 
-// awaitOrProbe waits for the reply to a pipelined command. If it is in doubt, it sends SYST. A server that has lost the command
-// replies to SYST; a slow server replies to the command first.
+// awaitOrProbe waits for the reply to a pipelined command. If it is in doubt, it sends SYST. A
+// server that has lost the command replies to SYST; a slow server replies to the command first.
 func (c *control) awaitOrProbe() {
 	if c.probed || c.Await(c.patience()) {
 		return
@@ -145,15 +146,16 @@ func (c *control) awaitOrProbe() {
 // pipelined commands were pending. If r does not match, it ends the connection, because
 // replies can no longer be assigned to commands.
 func (c *control) match(r talk.Reply) (talk.Reply, error) {
-	switch {
-	case c.isPipelined:
-		if !c.fits(r) {
-			return r, c.failPipelining(r)
-		}
+	switch wasPipelined := c.isPipelined; {
 	case isTransfer(c.verb) && c.pending() && (r.Class() >= 4 || isPort(r)):
 		return c.matchTransfer(r)
+	case wasPipelined && !c.fits(r):
+		return r, c.failPipelining(r)
 	case c.verb == fetch.OpPASS && r.Class() >= 4 && c.pending() && !c.refusesLogin(r):
 		return r, c.failPipelining(r)
+	}
+	if isTransfer(c.verb) {
+		c.isPipelined = false // that the server does not reply at once says nothing from now on
 	}
 	return r, nil
 }
@@ -203,6 +205,8 @@ func (c *control) fits(r talk.Reply) bool {
 	switch class := r.Class(); {
 	case c.isProbe() || r.Code == systemType:
 		return c.isProbe()
+	case class == 1:
+		return isTransfer(c.verb)
 	case class == 2 && want != 0:
 		return r.Code == want
 	case class == 2:

@@ -302,16 +302,18 @@ func (s *session) setType(t byte) error {
 
 func (s *session) size(name string) (n int64, err error) {
 	err = s.tryBareIAC(name, func() error {
-		n, err = s.conn.FileSize(name)
-		return s.failure(err)
+		r, err := s.ctl.ask("SIZE " + name)
+		n = fileSize(r.Text)
+		return s.check(r, r.Class() == 2, err)
 	})
 	return n, err
 }
 
 func (s *session) modTime(name string) (t time.Time, err error) {
 	err = s.tryBareIAC(name, func() error {
-		t, err = s.conn.GetTime(name)
-		return s.failure(err)
+		r, err := s.ctl.ask("MDTM " + name)
+		t = fileTime(r.Text)
+		return s.check(r, r.Class() == 2, err)
 	})
 	return t, err
 }
@@ -384,9 +386,28 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 	})
 }
 
+// check returns the error of a command that was sent past the library: err, or that of a reply that
+// is not the expected one. A reply that is no refusal either makes the connection unusable.
+func (s *session) check(r talk.Reply, expected bool, err error) error {
+	switch {
+	case err != nil:
+		return s.failure(err)
+	case expected:
+		return nil
+	case r.Class() < 4:
+		_ = s.ctl.Fail(s.unexpected(r))
+	}
+	return s.refused(r)
+}
+
+// unexpected returns the error for a reply that does not fit the command.
+func (s *session) unexpected(r talk.Reply) error {
+	return &fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: errors.New(talk.Unexpected(s.ctl.verb))}
+}
+
 // refused returns the error for an unexpected or negative reply to a command.
 func (s *session) refused(r talk.Reply) error {
-	err := error(&fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: errors.New(talk.Unexpected(s.ctl.verb))})
+	err := s.unexpected(r)
 	if r.Class() >= 4 {
 		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}
 	}

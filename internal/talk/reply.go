@@ -62,6 +62,10 @@ func (t *Talk) readReply(several bool) (Reply, error) {
 			return Reply{}, Violation(string(line), "not a valid "+t.protocol+" reply")
 		case len(text) == 0:
 			r.Code = code
+			if last {
+				r.Text = string(line[min(4, len(line)):])
+				return r, nil
+			}
 		case !ok || code != r.Code:
 			text = append(text, string(line))
 			continue

@@ -4,6 +4,7 @@ package talk
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,17 +113,17 @@ func (t *Talk) Send(lines ...string) error {
 	if t.Err != nil {
 		return t.Err
 	}
-	var data strings.Builder
+	var data []byte
 	for _, line := range lines {
 		// Components of locators and options have been checked before. This check also
 		// covers text from servers and Env.Credentials.
 		if i := strings.IndexAny(line, "\r\n\x00"); i >= 0 {
 			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("a command argument contains the byte %02X", line[i])}
 		}
-		data.WriteString(line + "\r\n")
+		data = append(append(data, line...), "\r\n"...)
 	}
 	t.conn.SetTimeout(t.Limits.Reply)
-	if _, err := io.WriteString(t.conn, data.String()); err != nil {
+	if _, err := t.conn.Write(data); err != nil {
 		return t.Fail(err)
 	}
 	if t.Lines.Buffered() == 0 { // otherwise replies are being received, which acknowledges enough
@@ -129,7 +131,11 @@ func (t *Talk) Send(lines ...string) error {
 	}
 	t.sent = true
 	for _, line := range lines {
-		t.Trace.Sent([]byte(wire.Masked(line + "\r\n")))
+		shown := data[:len(line)+len("\r\n")]
+		if data = data[len(shown):]; wire.Masked(line) != line {
+			shown = []byte(wire.Masked(line) + "\r\n")
+		}
+		t.Trace.Sent(shown)
 	}
 	return nil
 }
@@ -187,7 +193,7 @@ func (t *Talk) Mask(text string) string { return wire.MaskSecrets(text, t.secret
 
 // Show reports received bytes to the Trace, with secrets masked.
 func (t *Talk) Show(data []byte) {
-	if len(t.secrets) > 0 {
+	if slices.ContainsFunc(t.secrets, func(secret string) bool { return bytes.Contains(data, []byte(secret)) }) {
 		data = []byte(t.Mask(string(data)))
 	}
 	t.Trace.Received(data)

@@ -11,19 +11,23 @@ var secrets = []string{"PASS ", "ACCT ", "AUTHINFO PASS ", "Authorization:", "Pr
 // Masked returns the text of a conversation, or of a header, as it may be shown. The argument of
 // each secret command, and the value of each secret field, is replaced by [Mask].
 func Masked(text string) string {
-	var b strings.Builder
+	var shown string // without text[from:]
+	var from, at int
 	for line := range strings.Lines(text) {
-		bare := string(TrimEOL([]byte(line)))
+		bare := strings.TrimSuffix(line, "\n")
+		if bare != line {
+			bare = strings.TrimSuffix(bare, "\r")
+		}
 		for _, begin := range secrets {
 			if len(bare) > len(begin) && strings.EqualFold(bare[:len(begin)], begin) {
-				b.WriteString(strings.TrimSpace(bare[:len(begin)]) + " " + Mask)
-				line = line[len(bare):]
+				shown += text[from:at] + strings.TrimSpace(bare[:len(begin)]) + " " + Mask
+				from = at + len(bare)
 				break
 			}
 		}
-		b.WriteString(line)
+		at += len(line)
 	}
-	return b.String()
+	return shown + text[from:]
 }
 
 // MaskSecrets removes secrets from text of a peer, which may repeat them. A secret shorter than

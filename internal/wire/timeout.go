@@ -34,8 +34,12 @@ func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineEx
 // Ended returns why ctx has ended: the *[TimeoutError] that is its cause, or else
 // ctx.Err(). It returns nil if ctx has not ended.
 func Ended(ctx context.Context) error {
+	err := ctx.Err()
+	if err == nil {
+		return nil
+	}
 	if late, ok := context.Cause(ctx).(*TimeoutError); ok {
 		return late
 	}
-	return ctx.Err()
+	return err
 }

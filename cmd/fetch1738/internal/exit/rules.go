@@ -43,13 +43,14 @@ func faultCodes() map[fault.Kind]int {
 
 // Code returns the exit code.
 func (f Failure) Code() int {
+	if f.Err == nil {
+		return OK
+	}
 	var known *fetch.Error
 	var denied *policy.Denied
 	var certificate *tls.CertificateVerificationError
 	var local *dial.LocalError
 	switch {
-	case f.Err == nil:
-		return OK
 	case fault.KindOf(f.Err) != 0:
 		return faultCodes()[fault.KindOf(f.Err)]
 	case errors.As(f.Err, &local):

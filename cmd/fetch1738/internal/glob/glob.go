@@ -109,9 +109,12 @@ func (p *part) values() iter.Seq[string] {
 			}
 		}
 		for n := p.first; p.ranged && n <= p.last; n += p.step {
-			s := fmt.Sprintf("%0*d", p.width, n)
-			if p.letter {
+			s := strconv.FormatInt(n, 10)
+			switch {
+			case p.letter:
 				s = string([]byte{byte(n)})
+			case len(s) < p.width:
+				s = strings.Repeat("0", p.width-len(s)) + s
 			}
 			if !yield(s) || n > p.last-p.step {
 				return

@@ -64,7 +64,7 @@ func (h *Heads) received(octets []byte) {
 		h.web = append(h.web, octets...)
 		h.ends = append(h.ends, time.Now())
 		h.last, h.trailer = statusOf(octets), nil
-	default:
+	case len(h.web) > 0:
 		h.trailer = bytes.Clone(octets)
 	}
 	h.size += len(octets)

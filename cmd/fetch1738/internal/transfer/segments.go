@@ -11,6 +11,9 @@ import (
 // inSegments fetches a document over several connections; res is the response to req.
 // It reports false if that is not requested or not possible.
 func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (done bool, err error) {
+	if t.Op.Ask.Segments < 2 {
+		return false, nil
+	}
 	job := segments.Job{
 		Connections: t.Op.Ask.Segments, Request: req, Fetcher: t.ResolverFor(req.Locator),
 		Incoming: t.incoming, Warn: t.Warn, Remark: t.watch.Remark,

@@ -160,7 +160,10 @@ func (t *Transfer) attempts(ctx context.Context) error {
 		t.Locator = asked // a followed link has changed it
 		t.left, t.Tries = t.Op.Retry.Times-try, try+1
 		err := t.attempt(ctx)
-		if err == nil || turnedAway(t, err) || !again(ctx, t, try, err) {
+		if err == nil {
+			return nil
+		}
+		if turnedAway(t, err) || !again(ctx, t, try, err) {
 			findFolder(unwatched, t, err)
 			return err
 		}
