@@ -199,23 +199,17 @@ func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 	return wire.Copy(w, b)
 }
 
-// minSplice is the minimum size of a file for a splice. For a smaller file, a splice saves
-// no system calls, and checking whether it is possible costs more than it saves.
-const minSplice = 16 << 10
-
 // A move copies size bytes from a connection without passing them through the
 // program, or fewer if the connection ends.
 type move func(size int64) (int64, error)
 
 // direct returns a move to w. It returns nil if that is not possible, or the file is too small.
 func (b *body) direct(w io.Writer) move {
-	if b.expected >= 0 && b.expected < minSplice || b.a.ascii() || b.data.secured || !canSplice(b.data.raw) {
+	if b.expected >= 0 && b.expected < wire.MoveMin || b.a.ascii() || b.data.secured || !wire.CanMove(b.data.raw) {
 		return nil
 	}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return b.toFile(f)
-		}
+	if f := wire.RegularFile(w); f != nil {
+		return b.toFile(f)
 	}
 	if response, ok := w.(httpResponse); ok {
 		return b.toResponse(response)
@@ -235,8 +229,7 @@ func (b *body) toResponse(w httpResponse) move {
 	return func(size int64) (int64, error) { return w.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
 }
 
-// toFile returns a move to a regular file. Another kind of file may fail a write after the
-// bytes have left the connection.
+// toFile returns a move to a regular file.
 func (b *body) toFile(f *os.File) move {
 	return func(size int64) (int64, error) { return f.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
 }
@@ -300,7 +293,7 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		b.err = b.readError(nil)
 	case timeout && errors.Is(b.data.Cause(err), os.ErrDeadlineExceeded) && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
 		b.err = b.readError(nil) // spliceTime has passed, which is not an error
-	case timeout, connectionError(err):
+	case timeout, wire.OfConnection(err):
 		b.data.SetTimeout(b.data.idle) // the limit that the error states
 		b.err = b.readError(err)
 	default:

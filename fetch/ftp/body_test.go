@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -386,7 +387,7 @@ func TestSplice(t *testing.T) {
 		if tc.length > 0 {
 			to = from + tc.length
 		}
-		if !canSplice(res.Body.(*body).data.raw) {
+		if !wire.CanMove(res.Body.(*body).data.raw) {
 			t.Error("no connection to splice from")
 		}
 		got, err := toFile(t, res.Body)

@@ -24,6 +24,7 @@ func idleError(limit time.Duration) error {
 // provided a validator ensures that the rest belongs to the same state of the resource.
 type body struct {
 	call      *call
+	exchange  *exchange // the current one
 	raw       io.Reader // the body of the current response
 	window              // at is the offset of the next byte in the resource
 	validator string
@@ -35,7 +36,7 @@ type body struct {
 
 // newBody returns the body of a response, after skipping to its first requested byte.
 func newBody(c *call, a *answer) (io.ReadCloser, error) {
-	b := &body{call: c, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
+	b := &body{call: c, exchange: a.exchange, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
 		b.validator = ""
 	}
@@ -156,7 +157,7 @@ func (b *body) reconnect() error {
 	if b.to >= 0 {
 		want.length = b.to - b.at
 	}
-	resp, _, err := c.exchange(want)
+	resp, ex, err := c.exchange(want)
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (b *body) reconnect() error {
 		return errors.New("the resource has changed")
 	}
 	ok = true
-	b.raw = resp.Body
+	b.raw, b.exchange = resp.Body, ex
 	if b.to < 0 {
 		b.to, b.total = max(r.last+1, r.total), r.total
 	}

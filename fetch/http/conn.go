@@ -176,7 +176,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, ex := c.kept(p)
 	var err error
 	if n == 0 {
-		if n, err = c.Conn.Read(p); n < min(len(p), piece) {
+		if n, err = c.next(p); n < min(len(p), piece) {
 			wire.QuickAck(c.Conn) // the server may wait before it sends the next piece
 		}
 		ex = c.expecting()
@@ -202,6 +202,18 @@ func (c *conn) Read(p []byte) (int, error) {
 		return c.mend(p, take, bare), nil
 	}
 	return take, err
+}
+
+// next reads into p, or into the file that is lent for it.
+func (c *conn) next(p []byte) (int, error) {
+	if ex := c.expecting(); ex != nil {
+		if l := ex.borrowed(c, p); l != nil {
+			if n, err := l.read(c.Conn, p); n > 0 || err != nil {
+				return n, err
+			}
+		}
+	}
+	return c.Conn.Read(p)
 }
 
 // unsolicited returns the error of data that arrives without a request. On a new connection, that is

@@ -30,6 +30,7 @@ type exchange struct {
 	received []byte
 	location []string
 	framing  framing
+	loan     *loan // a file for the body; nil for most bodies
 }
 
 type exchangeKey struct{}

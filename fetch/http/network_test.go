@@ -30,6 +30,7 @@ type network struct {
 	t       *testing.T
 	servers map[string]server
 	peers   map[string]string // remote addresses of connections, by host
+	sockets bool              // connections are of the system
 
 	mu     sync.Mutex
 	visits []*visit
@@ -37,10 +38,13 @@ type network struct {
 }
 
 // A server returns the bytes of the whole answer to a visit. If the answer ends in cut, the
-// connection is then closed.
+// connection is then closed. If it ends in reset, a socket is closed by a reset.
 type server func(v *visit) string
 
-const cut = "\x00cut"
+const (
+	cut   = "\x00cut"
+	reset = "\x00reset"
+)
 
 // visit is a request that a server received.
 type visit struct {
@@ -98,6 +102,9 @@ func (w *network) dial(_ context.Context, network, address string) (net.Conn, er
 		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
 	}
 	here, there := net.Pipe()
+	if w.sockets {
+		here, there = socketPair(w.t)
+	}
 	if strings.HasSuffix(address, ":443") {
 		there = tls.Server(there, &tls.Config{Certificates: []tls.Certificate{certificate(w.t)}})
 	}
@@ -106,6 +113,24 @@ func (w *network) dial(_ context.Context, network, address string) (net.Conn, er
 		return &placed{here, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(peer))}, nil
 	}
 	return here, nil
+}
+
+// socketPair returns both ends of a TCP connection.
+func socketPair(t *testing.T) (net.Conn, net.Conn) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	here, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return here, there
 }
 
 // placed is a connection with an address.
@@ -138,6 +163,11 @@ func (w *network) serve(c net.Conn, address string, s server) {
 		}
 		w.mu.Unlock()
 		answer, closes := strings.CutSuffix(s(v), cut)
+		if text, resets := strings.CutSuffix(answer, reset); resets {
+			_, _ = io.WriteString(c, text)
+			_ = c.(*net.TCPConn).SetLinger(0)
+			return
+		}
 		if _, err := io.WriteString(c, answer); err != nil || closes {
 			return
 		}

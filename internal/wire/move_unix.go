@@ -1,6 +1,6 @@
 //go:build unix
 
-package ftp
+package wire
 
 import (
 	"errors"
@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// canSplice reports whether the kernel can move bytes from c to a file.
-func canSplice(c net.Conn) bool {
+// CanMove reports whether the kernel can move bytes from c to a file.
+func CanMove(c net.Conn) bool {
 	_, ok := c.(*net.TCPConn)
 	return ok
 }
 
-// connectionError reports whether err is an error of the connection. A splice returns
+// OfConnection reports whether err, from a move, is an error of the connection. A move returns
 // errors of the connection and errors of the file.
-func connectionError(err error) bool {
+func OfConnection(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) {
 		return true

@@ -1,0 +1,272 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// toFile copies a body to a new file and returns the file's content.
+func toFile(t *testing.T, body io.Reader) (string, error) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "copy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, err = io.Copy(f, body)
+	got, failed := os.ReadFile(f.Name())
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	return string(got), err
+}
+
+// toMemory reads a body.
+func toMemory(_ *testing.T, body io.Reader) (string, error) {
+	got, err := io.ReadAll(body)
+	return string(got), err
+}
+
+// big is a document whose parts all differ.
+var big = func() string {
+	var b strings.Builder
+	for i := 0; b.Len() < 4<<20; i++ {
+		fmt.Fprintln(&b, i)
+	}
+	return b.String()
+}()
+
+// TestToFile copies bodies from sockets to files. What arrives, what is reported and how a transfer
+// fails is the same as with Read.
+func TestToFile(t *testing.T) {
+	const tag = `ETag: "a"`
+	half := len(big) / 2
+	start := func(n int, fields ...string) string {
+		return strings.TrimSuffix(document(big, fields...), big[n:])
+	}
+	rest := status("206 Partial Content", big[half:], tag, fmt.Sprintf("Content-Range: bytes %d-%d/%d", half, len(big)-1, len(big)))
+	inTurn := func(answers ...string) server { return func(v *visit) string { return answers[v.n-1] } }
+	silent := func(n int) server {
+		return func(v *visit) string {
+			_, _ = io.WriteString(v.out, start(n))
+			_, _ = io.ReadAll(v.rest) // until the client closes the connection
+			return cut
+		}
+	}
+	for name, tc := range map[string]struct {
+		server         server
+		offset, length int64
+		want           string
+		kind           fetch.ErrorKind // if want is not all that was requested
+		requests       int
+	}{
+		"whole":                 {server: says(document(big)), want: big},
+		"small":                 {server: says(document(alphabet)), want: alphabet},
+		"a part":                {server: ranger(big), offset: 5, length: int64(half), want: big[5 : 5+half]},
+		"a part without ranges": {server: says(document(big)), offset: 5, length: int64(half), want: big[5 : 5+half]},
+		"the end":               {server: ranger(big), offset: -int64(half), want: big[len(big)-half:]},
+		"length unknown":        {server: says("HTTP/1.1 200 OK\r\n\r\n" + big + cut), want: big},
+		"length unknown, reset": {server: says("HTTP/1.1 200 OK\r\n\r\n" + big[:half] + reset), want: big[:half], kind: fetch.ErrTruncated},
+		"chunked":               {server: says(fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(big), big)), want: big},
+		"too much":              {server: says(document(big) + document(big) + cut), want: big},
+		"cut":                   {server: says(start(half) + cut), want: big[:half], kind: fetch.ErrTruncated},
+		"reset":                 {server: says(start(half) + reset), want: big[:half], kind: fetch.ErrTruncated},
+		"resumed":               {server: inTurn(start(half, tag)+cut, rest), want: big, requests: 2},
+		"resumed, and cut":      {server: inTurn(start(half, tag)+cut, strings.TrimSuffix(rest, big[3*half/2:])+cut, cut, cut), want: big[:3*half/2], kind: fetch.ErrTruncated, requests: 3},
+		"silent":                {server: silent(half), want: big[:half], kind: fetch.ErrTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			messages := make(map[bool]string)
+			for _, file := range []bool{false, true} {
+				w := newNetwork(t, map[string]server{"a.example:80": tc.server})
+				w.sockets = true
+				f := w.fetcher(func(f *Fetcher) {
+					f.Retries = 0
+					if tc.kind == fetch.ErrTimeout {
+						f.Env.Limits.Idle = 100 * time.Millisecond
+					}
+				})
+				var reported int
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { reported += int(n) }})
+				res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: tc.offset, Length: tc.length})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Close()
+				copy := toMemory
+				if file {
+					copy = toFile
+				}
+				got, err := copy(t, res.Body)
+				if !strings.HasPrefix(tc.want, got) || (err == nil) != (tc.kind == fetch.ErrOther) || err == nil && len(got) != len(tc.want) || fetch.KindOf(err) != tc.kind {
+					t.Errorf("file %t: %d bytes of %d, %v", file, len(got), len(tc.want), err)
+				}
+				if skipped := reported - len(got); skipped != 0 && skipped != int(tc.offset) {
+					t.Errorf("file %t: %d bytes, %d were reported", file, len(got), reported)
+				}
+				if n := len(w.heads("")); n != max(1, tc.requests) {
+					t.Errorf("file %t: %d requests", file, n)
+				}
+				messages[file] = regexp.MustCompile(`[0-9]+`).ReplaceAllString(fmt.Sprint(err), "N")
+			}
+			if messages[true] != messages[false] {
+				t.Errorf("to a file:   %s\nto a buffer: %s", messages[true], messages[false])
+			}
+		})
+	}
+}
+
+// TestMoves checks that net/http lets the connection move the bytes, in the kernel of Linux, to any
+// regular file. If it fails with another version of Go, WriteTo has become slower, not wrong.
+func TestMoves(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux moves bytes from a socket to a file")
+	}
+	w := newNetwork(t, map[string]server{"a.example:80": says(document(big))})
+	w.sockets = true
+	f := w.fetcher()
+	for range 2 { // the second body comes over the same connection
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Create(filepath.Join(t.TempDir(), "copy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &loan{file: file, buf: make([]byte, moveMax)}
+		n, err := res.Body.(*body).copyTo(l)
+		if err != nil || n != int64(len(big)) || l.total < n-64<<10 {
+			t.Errorf("copied %d bytes, moved %d of them, %v", n, l.total, err)
+		}
+		res.Close()
+		file.Close()
+	}
+}
+
+// TestFileFails copies to a file that cannot be written: the error is that of the file, and the rest
+// is not requested.
+func TestFileFails(t *testing.T) {
+	w := newNetwork(t, map[string]server{"a.example:80": says(document(big, `ETag: "a"`))})
+	w.sockets = true
+	res, err := w.fetcher(func(f *Fetcher) { f.Retries = 3 }).Fetch(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var ofFile *os.PathError
+	var known *fetch.Error
+	if _, err := io.Copy(file, res.Body); !errors.As(err, &ofFile) || errors.As(err, &known) {
+		t.Errorf("%v", err)
+	}
+	if n := len(w.heads("")); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestMoveEnds ends a copy to a file, by its context and by Close, while the server is silent.
+func TestMoveEnds(t *testing.T) {
+	for _, byClose := range []bool{false, true} {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+			_, _ = io.WriteString(v.out, strings.TrimSuffix(document(big), big[1<<20:]))
+			_, _ = io.ReadAll(v.rest) // until the client closes the connection
+			return cut
+		}})
+		w.sockets = true
+		reported, waits := 0, make(chan bool)
+		ctx, cancel := context.WithCancel(fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) {
+			if reported += int(n); reported == 1<<20 {
+				close(waits)
+			}
+		}}))
+		defer cancel()
+		res, err := w.fetcher().Fetch(ctx, &fetch.Request{Locator: parse(t, "http://a.example/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := toFile(t, res.Body)
+			ended <- err
+		}()
+		<-waits
+		if byClose {
+			res.Close()
+		} else {
+			cancel()
+		}
+		if err := <-ended; err == nil || !byClose && !errors.Is(err, fetch.ErrCanceled) {
+			t.Errorf("by Close %t: %v", byClose, err)
+		}
+		res.Close()
+	}
+}
+
+// A readerFunc is the body of a response of another version of net/http.
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestOtherVersions checks that nothing depends on how net/http reads a body: a version with a buffer
+// of its own works, and one that does not count all bytes fails.
+func TestOtherVersions(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux moves bytes from a socket to a file")
+	}
+	for name, tc := range map[string]struct {
+		read func(from io.Reader, p []byte) (int, error)
+		err  error
+	}{
+		"a buffer": {read: func(from io.Reader, p []byte) (int, error) {
+			own := make([]byte, min(len(p), 64<<10))
+			n, err := from.Read(own)
+			return copy(p, own[:n]), err
+		}},
+		"two reads": {read: func(from io.Reader, p []byte) (int, error) {
+			n, err := from.Read(p)
+			if err != nil {
+				return n, err
+			}
+			more, err := from.Read(p[n:])
+			return n + more, err
+		}},
+		"half the bytes": {read: func(from io.Reader, p []byte) (int, error) {
+			n, err := from.Read(p)
+			return n / 2, err
+		}, err: errLostCount},
+	} {
+		w := newNetwork(t, map[string]server{"a.example:80": says(document(big))})
+		w.sockets = true
+		res, err := w.fetcher().Fetch(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Close()
+		raw := res.Body.(*body).raw
+		res.Body.(*body).raw = readerFunc(func(p []byte) (int, error) { return tc.read(raw, p) })
+		if got, err := toFile(t, res.Body); !errors.Is(err, tc.err) || err == nil && got != big {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+}
