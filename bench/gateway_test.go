@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/bench/relay"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -41,8 +42,19 @@ func through(s *httptest.Server, url string) string {
 // gateway. speed is the ratio of the speeds, each at its fastest, with a bar of 0.9; cpu is the CPU
 // time of the gateway to that of the command, with a bar of 1.3. Through the gateway three programs
 // work instead of two, so speed depends on the number of cores.
-func BenchmarkGatewayLarge(b *testing.B) {
-	url := startVsftpd(b) + "/large"
+func BenchmarkGatewayLarge(b *testing.B) { largeByGateway(b, startVsftpd(b)+"/large") }
+
+// BenchmarkGatewayLine is BenchmarkGatewayLarge with a server at the other end of a line of 1 Gbit/s.
+// cpu does not count there, because the line is in the same process as the gateway.
+//
+//	go test -run '^$' -bench GatewayLine -benchtime 3x ./bench
+func BenchmarkGatewayLine(b *testing.B) {
+	line := relay.Line{FTP: true, Delay: time.Millisecond, Rate: 125_000_000}
+	largeByGateway(b, distance(b, "vsftpd", startVsftpd(b), line).url+"/large")
+}
+
+func largeByGateway(b *testing.B, url string) {
+	b.Helper()
 	ours := command(b)
 	s := startGateway(b)
 	out := filepath.Join(b.TempDir(), "out")
@@ -60,6 +72,7 @@ func BenchmarkGatewayLarge(b *testing.B) {
 	}
 	b.ReportMetric(direct/passed, "speed")
 	b.ReportMetric(median(cpus), "cpu")
+	b.ReportMetric(direct*1000, "command-ms")
 	b.ReportMetric(passed*1000, "wall-ms")
 	b.ReportMetric(median(spent), "cpu-ms")
 	b.ReportMetric(0, "ns/op")
