@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -411,7 +412,7 @@ func public(addr string) (dial func(ctx context.Context, network, address string
 				return fetch.Dial(ctx, network, address)
 			}
 			at, _, _ := net.SplitHostPort(addr)
-			if port == "70" || port == "21" {
+			if port == "70" || port == "21" || port == "1525" {
 				_, port, _ = net.SplitHostPort(addr)
 			}
 			conn, err := (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(at, port))
@@ -464,6 +465,89 @@ func TestLedAstray(t *testing.T) {
 			t.Errorf("connected to %q", all)
 		}
 	})
+}
+
+// moves are the ways in which a fetcher goes on its own where a server says. Each returns the address
+// of a server that leads to a host, and the page to ask for.
+var moves = map[string]func(t *testing.T, host string) (addr, page string){
+	"a Gopher+ item that has moved": func(t *testing.T, host string) (string, string) {
+		srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+			s.Content = fstest.MapFS{"x": {Data: []byte("x")}}
+			s.Personality = testserver.UMNGopher
+		})
+		srv.On("REQUEST", 0, testserver.PlusError(3, "+INFO: 0x\tx\t"+host+"\t7070\t+"))
+		return srv.Addr, "/gopher/8.8.8.8/0/x%09%09+?raw"
+	},
+	"a Prospero object that has moved": func(t *testing.T, host string) (string, string) {
+		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
+			s.Forwarded = map[string]testserver.ProsperoLink{"/x": {Host: host, HSOName: "/x"}}
+		})
+		return srv.Addr, "/prospero/8.8.8.8//x"
+	},
+	"a Prospero server that redirects": func(t *testing.T, host string) (string, string) {
+		srv := testserver.NewProspero(t)
+		srv.On("REQUEST", 0, testserver.SendTo(net.JoinHostPort(host, "1525")))
+		return srv.Addr, "/prospero/8.8.8.8//x"
+	},
+	"a union link of Prospero": func(t *testing.T, host string) (string, string) {
+		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
+			s.Content = fstest.MapFS{"d/x": {Data: []byte("x")}}
+			s.Links = map[string][]testserver.ProsperoLink{"d": {{Kind: "U", Target: "DIRECTORY", Name: "u", Host: host, HSOName: "/x"}}}
+		})
+		return srv.Addr, "/prospero/8.8.8.8//d"
+	},
+	"a file of Prospero on an FTP server":   access("AFTP", "BINARY"),
+	"a file of Prospero on a gopher server": access("GOPHER", "0"),
+}
+
+// access is a Prospero server with a file that is elsewhere.
+func access(method string, args ...string) func(t *testing.T, host string) (string, string) {
+	return func(t *testing.T, host string) (string, string) {
+		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
+			s.Content = fstest.MapFS{"x": {Data: []byte("x")}}
+			s.Methods = func(string) []testserver.ProsperoMethod {
+				return []testserver.ProsperoMethod{{Name: method, Host: host, HSOName: "/x", Args: args}}
+			}
+		})
+		return srv.Addr, "/prospero/8.8.8.8//x"
+	}
+}
+
+// TestMoved tests that a public server leads no fetcher to a host that is not public. Without the
+// policy it would.
+func TestMoved(t *testing.T) {
+	for name, move := range moves {
+		for _, host := range []string{"127.0.0.1", "10.0.0.5", "169.254.169.254", "100.64.0.1", "0.0.0.0", "localhost", "x.localhost"} {
+			for _, judged := range []bool{true, false} {
+				if !judged && host != "127.0.0.1" || strings.Contains(name, "redirects") && strings.Contains(host, "localhost") {
+					continue // a redirect has an address
+				}
+				addr, page := move(t, host)
+				dial, dialled := public(addr)
+				env := fetch.Env{Allow: policy.Public, Limits: Limits(), Dial: dial}
+				env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+					conn, err := dial(ctx, network, address)
+					if err == nil && !strings.HasPrefix(address, "8.8.8.8:") {
+						conn.Close()
+						return nil, errors.New("nobody is there") // by UDP, only a time limit would tell
+					}
+					return conn, err
+				}
+				if !judged {
+					env.Allow = func(context.Context, fetch.Target) error { return nil }
+				}
+				h := &Handler{Resolver: &fetch1738.Resolver{Env: env}}
+				s := httptest.NewServer(h)
+				res, body := get(t, s, page)
+				s.Close()
+				h.Close()
+				led := slices.ContainsFunc(dialled(), func(address string) bool { return !strings.HasPrefix(address, "8.8.8.8:") })
+				if led == judged || len(dialled()) == 0 {
+					t.Errorf("%s to %s, judged %t: connected to %q; %s\n%s", name, host, judged, dialled(), res.Status, body)
+				}
+			}
+		}
+	}
 }
 
 // TestItself tests that the gateway fetches nothing from its own listener, whatever the policy
