@@ -32,11 +32,7 @@ func (v documentPages) advice(res *fetch.Resource) {
 		v.adviseMail(p, l)
 	case *locator.Telnet:
 		name = server(l)
-		login := ""
-		if l.Login != nil {
-			login = l.Login.User
-		}
-		p.session(l, "telnet", login)
+		p.session(l, "telnet", telnetUser(l))
 		without, _ := locator.WithLogin(l, nil)
 		p.openBy("a telnet program", without)
 	case *locator.Gopher:

@@ -91,7 +91,7 @@ func TestPages(t *testing.T) {
 	for url, want := range map[string]string{
 		ftp.URL + "/pub/":             "octets.bin",
 		gopher.URL + "/1/pub":         "README",
-		"telnet://user@example.org/":  "telnet://example.org/",
+		"telnet://user@example.org/":  "<dt>Log in as</dt><dd>user</dd>",
 		"mailto:someone@example.org":  "someone@example.org",
 		"gopher://example.org/8login": "gopher://example.org/8login",
 	} {

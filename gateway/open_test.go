@@ -25,6 +25,7 @@ func TestOpen(t *testing.T) {
 		"gopher://h/7/find%09words":        "/net/gopher/h/7/find%09words",
 		"wais://h/db?two+words":            "/net/wais/h/db?q=two+words",
 		"mailto:a@b":                       "/net/mailto/a@b",
+		"telnet://guest:secret@h/":         "/net/telnet/h/?user=guest",
 		"<URL:ftp://h/x>":                  "/net/ftp/h/x",
 		"http://example.org/":              "Browsers show this URL themselves.",
 		"https://user:secret@example.org/": "Browsers show this URL themselves.",

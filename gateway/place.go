@@ -21,6 +21,7 @@ var withoutServer = map[string]bool{"news": true, "mailto": true}
 // Browsers remove the components "." and ".." of a path, even if they are encoded, and servers such
 // as http.ServeMux remove empty ones. A URL that has one is a value in the query instead.
 func place(l locator.Locator) string {
+	user := telnetUser(l)
 	l = withoutLogin(l)
 	scheme, rest, _ := strings.Cut(l.String(), ":")
 	words := ""
@@ -39,8 +40,11 @@ func place(l locator.Locator) string {
 	if dotted(path) || hasFields || hasServer == withoutServer[scheme] { // such as snews:group
 		return "/url?u=" + url.QueryEscape(l.String())
 	}
-	if words != "" {
+	switch {
+	case words != "":
 		path += "?q=" + url.QueryEscape(words)
+	case user != "":
+		path += "?user=" + url.QueryEscape(user)
 	}
 	return path
 }
@@ -62,11 +66,16 @@ func locate(path string, query url.Values) (locator.Locator, error) {
 		}
 		rest = "//" + server + "/" + after
 	}
-	return parse(scheme + ":" + rest)
+	l, err := parse(scheme + ":" + rest)
+	if t, ok := l.(*locator.Telnet); ok && query.Get("user") != "" {
+		l, _ = locator.WithLogin(t, &locator.Login{User: query.Get("user")})
+		err = fetch.CheckOctets(l)
+	}
+	return l, err
 }
 
 // parse reads a URL of a scheme that the gateway shows. A login in it is dropped: a page may have
-// put it there.
+// put it there. Only the user of a telnet URL is kept: it is shown, and sent nowhere.
 func parse(text string) (locator.Locator, error) {
 	ref, err := parser.Parse(text)
 	if err != nil {
@@ -83,7 +92,19 @@ func parse(text string) (locator.Locator, error) {
 	if err := fetch.CheckOctets(ref.Locator); err != nil {
 		return nil, err
 	}
-	return withoutLogin(ref.Locator), nil
+	l := withoutLogin(ref.Locator)
+	if user := telnetUser(ref.Locator); user != "" {
+		l, _ = locator.WithLogin(l, &locator.Login{User: user})
+	}
+	return l, nil
+}
+
+// telnetUser returns the user of a telnet URL, or "".
+func telnetUser(l locator.Locator) string {
+	if t, ok := l.(*locator.Telnet); ok && t.Login != nil {
+		return t.Login.User
+	}
+	return ""
 }
 
 // wordsOf returns the search words of a WAIS URL, where "+" means a space.
