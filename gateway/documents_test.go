@@ -81,6 +81,30 @@ func TestTextDownload(t *testing.T) {
 	}
 }
 
+// TestUnknownFile tests that a browser gets a file of unknown type by one transfer, be it a text or a
+// download with its length and ranges.
+func TestUnknownFile(t *testing.T) {
+	binary := strings.Repeat("\x00\x01", 50_000)
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"core.17": {Data: []byte(binary), ModTime: lastWritten}, "THANKS": {Data: []byte("to all\n")}, "empty": {}}
+	})
+	s := start(t, nil)
+	for name, want := range map[string]string{"core.17": binary, "THANKS": "to all", "empty": "empty"} {
+		before := len(commandsOf(srv, "RETR"))
+		res, body, err := ask(t, s, "GET", pathOf(t, srv.URL+"/"+name), "Accept", "text/html")
+		if err != nil || res.StatusCode != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %s, %d bytes, %v", name, res.Status, len(body), err)
+		}
+		isPage := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
+		if isPage == (name == "core.17") || !isPage && (res.ContentLength != int64(len(binary)) || res.Header.Get("Accept-Ranges") == "" || res.Header.Get("Etag") == "") || isPage && res.Header.Get("Etag") != "" {
+			t.Errorf("%s: %v", name, res.Header)
+		}
+		if got := commandsOf(srv, "RETR")[before:]; len(got) != 1 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestUnknownCharset tests that a charset that the gateway does not know is an error.
 func TestUnknownCharset(t *testing.T) {
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = texts })

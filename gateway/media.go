@@ -20,7 +20,7 @@ type mediaPage struct {
 
 // showsWithout answers a request for a document whose URL says what it is: a picture, a sound or a
 // video has a page, for which the browser fetches the octets; what browsers do not show is a
-// download. It reports false for everything else.
+// download, and a file of unknown type may be one. It reports false for everything else.
 func (v documentPages) showsWithout() bool {
 	if v.native || !isDocument(v.loc) || v.query.Has("q") {
 		return false
@@ -28,7 +28,7 @@ func (v documentPages) showsWithout() bool {
 	mediaType := typeOfURL(v.loc)
 	kind := mediaKind(v.loc, mediaType)
 	if kind == "" {
-		if mediaType == "" || isText(mediaType) {
+		if (mediaType == "" || isText(mediaType)) && !v.showsUnknown() {
 			return false
 		}
 		v.raw()

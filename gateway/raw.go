@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -75,9 +76,10 @@ func (v documentPages) octetsOf(res *fetch.Resource) {
 	v.send(http.StatusOK, mime.FormatMediaType(mediaTypeOf(res), nil), res.Body, -1)
 }
 
-// send sends a response with the octets of a server. The length is that of the body, or negative. If
-// nothing of the body could be read, the response is a page about the error instead. If the body
-// ends in an error after that, the connection is broken, because a part must not look complete.
+// send sends a response with the octets of a server. The length is that of the body, or negative. A
+// text of unknown type becomes a page, unless the client asks for octets. If nothing of the body
+// could be read, the response is a page about the error instead. If the body ends in an error after
+// that, the connection is broken, because a part must not look complete.
 func (v documentPages) send(status int, contentType string, body io.Reader, length int64) {
 	whole := status == http.StatusOK || status == http.StatusPartialContent
 	if v.r.Method == http.MethodHead || !whole {
@@ -93,11 +95,20 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 	if contentType == "" && status == http.StatusOK {
 		n, err := io.ReadFull(body, start[:cap(start)])
 		start = start[:n]
-		if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
-			contentType = sniff(v.loc, start)
-		} else {
-			body = io.MultiReader(bytes.NewReader(start), failing{err})
+		fails := err != nil && err != io.EOF && err != io.ErrUnexpectedEOF
+		if fails {
+			body = failing{err}
+		}
+		switch {
+		case v.showsUnknown() && looksLikeText(start) && (n > 0 || !fails):
+			v.forget()
+			v.text("", "", bufio.NewReaderSize(io.MultiReader(bytes.NewReader(start), body), sniffed))
+			return
+		case fails:
+			body = io.MultiReader(bytes.NewReader(start), body)
 			start = start[:0]
+		default:
+			contentType = sniff(v.loc, start)
 		}
 	}
 	v.secureOctets(contentType)
@@ -119,13 +130,25 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 	switch {
 	case err == nil:
 	case v.w.status == 0:
-		for _, name := range append(octetsResponse, "Content-Disposition") {
-			v.w.Header().Del(name)
-		}
+		v.forget()
 		v.failToFetch(err)
 	default:
 		v.abort(err)
 	}
+}
+
+// forget removes the header fields of a document from the response.
+func (v *visit) forget() {
+	for _, name := range append(octetsResponse, "Content-Disposition") {
+		v.w.Header().Del(name)
+	}
+}
+
+// showsUnknown reports whether the client asks for a page of a file whose URL does not say what it
+// is. The file is requested like a download, because that is what it may turn out to be.
+func (v *visit) showsUnknown() bool {
+	_, ok := v.loc.(*locator.FTP)
+	return ok && isDocument(v.loc) && typeOfURL(v.loc) == "" && v.r.Method == http.MethodGet && !v.wants("raw") && !v.octets()
 }
 
 // failing is a reader that fails.

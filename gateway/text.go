@@ -75,10 +75,6 @@ func (v documentPages) document(res *fetch.Resource) {
 	}
 	body := bufio.NewReaderSize(res.Body, sniffed)
 	start, err := body.Peek(sniffed)
-	if bytes.HasPrefix(start, []byte("\ufeff")) { // it says that the text is UTF-8
-		_, _ = body.Discard(3)
-		start = start[3:]
-	}
 	if err != nil && err != io.EOF && len(start) == 0 {
 		v.failToFetch(err)
 		return
@@ -97,7 +93,18 @@ func (v documentPages) document(res *fetch.Resource) {
 		v.raw()
 		return
 	}
-	c, how, err := v.charset(res, start)
+	v.text(mediaType, res.Charset, body)
+}
+
+// text shows a text as a page. The server says that it has a media type and a charset; either may be
+// empty.
+func (v documentPages) text(mediaType, named string, body *bufio.Reader) {
+	start, _ := body.Peek(sniffed)
+	if bytes.HasPrefix(start, []byte("\ufeff")) { // it says that the text is UTF-8
+		_, _ = body.Discard(3)
+		start = start[3:]
+	}
+	c, how, err := v.charset(named, start)
 	if err != nil {
 		v.fail(&failure{Status: http.StatusBadRequest, Text: "The gateway does not know this charset.", Detail: err.Error(), err: err})
 		return
@@ -156,14 +163,15 @@ func (t *textPage) Shown() string {
 // Cut says, after Pieces, why the text ends early; empty if it does not.
 func (t *textPage) Cut() string { return t.visit.cut() }
 
-// charset is the one that a text is shown in, and why.
-func (v *visit) charset(res *fetch.Resource, start []byte) (c charset.Charset, how string, err error) {
+// charset is the one that a text is shown in, and why. The server says that it is named, which may be
+// empty.
+func (v *visit) charset(named string, start []byte) (c charset.Charset, how string, err error) {
 	if name := v.query.Get("charset"); name != "" && !v.native {
 		if c, err = charset.Named(name); err != nil || c.Name() != "" {
 			return c, "chosen", err
 		}
 	}
-	if c, err = charset.Named(res.Charset); err == nil && c.Name() != "" {
+	if c, err = charset.Named(named); err == nil && c.Name() != "" {
 		return c, "according to the server", nil
 	}
 	for n := 0; n < utf8.UTFMax && len(start) >= sniffed-3 && start[len(start)-1] >= utf8.RuneSelf; n++ {
