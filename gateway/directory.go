@@ -32,18 +32,23 @@ const (
 
 // showsDirectory shows a directory of an FTP server. It reports false for everything else.
 func (v directoryPages) showsDirectory() bool {
-	if _, ok := v.loc.(*locator.FTP); !ok || isDocument(v.loc) {
+	l, ok := v.loc.(*locator.FTP)
+	if !ok || isDocument(v.loc) {
 		return false
 	}
 	req := v.request(v.loc)
 	v.prepare(req)
-	if v.r.Method == http.MethodHead { // a CWD says whether the directory is there
+	if head := v.r.Method == http.MethodHead; head || l.Type == 'd' { // a CWD says whether the directory is there
 		if _, err := v.h.resolver().FindAttributes(v.context(), req); err != nil {
 			v.failToFetch(err)
-		} else if !v.formatted(nil) {
-			v.render("directory", http.StatusOK, &page{})
+			return true
 		}
-		return true
+		if head {
+			if !v.formatted(nil) {
+				v.render("directory", http.StatusOK, &page{})
+			}
+			return true
+		}
 	}
 	unread := new(unread)
 	req.Options = &ftp.Options{Facts: true, Unread: unread.add}
@@ -356,9 +361,12 @@ var kinds = [...]string{"file", "folder", "link", "special", "other"}
 
 // entries are the items of a listing as entries.
 func (v directoryPages) entries(items iter.Seq2[fetch.Item, error]) iter.Seq2[dirEntry, error] {
-	base := ""
-	if at := place(v.loc); !v.native && strings.HasSuffix(at, "/") && strings.HasSuffix(v.r.URL.EscapedPath(), "/") {
+	base, here := "", "./"
+	if at, path := place(v.loc), v.r.URL.EscapedPath(); !v.native && strings.HasSuffix(at, "/") && strings.HasSuffix(path, "/") {
 		base = v.h.Prefix + at
+		if strings.Contains(path, "/./") { // rclone takes only what is below this path for a file
+			here = strings.ReplaceAll(path, "/./", "/%2E/")
+		}
 	}
 	return func(yield func(dirEntry, error) bool) {
 		for item, err := range items {
@@ -366,15 +374,16 @@ func (v directoryPages) entries(items iter.Seq2[fetch.Item, error]) iter.Seq2[di
 				yield(dirEntry{}, err)
 				return
 			}
-			if !yield(v.entry(base, &item), nil) {
+			if !yield(v.entry(base, here, &item), nil) {
 				return
 			}
 		}
 	}
 }
 
-// entry is an item as an entry. base is the path of the page if links can be relative to it.
-func (v directoryPages) entry(base string, item *fetch.Item) dirEntry {
+// entry is an item as an entry. base is the path of the page if links can be relative to it; they
+// then begin with here.
+func (v directoryPages) entry(base, here string, item *fetch.Item) dirEntry {
 	e := dirEntry{name: item.Name, size: item.Size, time: noTime}
 	if !item.ModTime.IsZero() {
 		e.time = item.ModTime.Unix()
@@ -401,7 +410,7 @@ func (v directoryPages) entry(base string, item *fetch.Item) dirEntry {
 	if e.kind != kindSpecial && item.Name != "" {
 		more.link = v.linkTo(item.Locator)
 		if name, below := strings.CutPrefix(more.link.Path, base); below && base != "" && name != "" {
-			e.href, more.link = "./"+name, link{}
+			e.href, more.link = here+name, link{}
 		}
 	}
 	if (e.kind == kindFile || e.kind == kindLink) && e.size != 0 && isReadme(e.name) {
@@ -580,4 +589,21 @@ func (v *visit) folder() locator.Locator {
 		return nil
 	}
 	return &dir
+}
+
+// withType returns the URL of the file whose name ends in what was taken for the type code of FTP,
+// such as ";type=a", if there is such a file and err says that there is no other; otherwise nil.
+func (v *visit) withType(err error) locator.Locator {
+	l, ok := v.loc.(*locator.FTP)
+	if !ok || l.Type == 0 || v.native || fetch.KindOf(err) != fetch.ErrNotFound {
+		return nil
+	}
+	file := *l
+	file.Name, file.Type = l.Name+";type="+string(l.Type), 0
+	req := v.request(&file)
+	v.prepare(req)
+	if _, err := v.h.resolver().FindAttributes(v.context(), req); err != nil {
+		return nil
+	}
+	return &file
 }

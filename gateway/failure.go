@@ -79,6 +79,10 @@ func (v *visit) failToFetch(err error) {
 			return
 		}
 	}
+	if file := v.withType(err); file != nil {
+		v.redirectTo(file)
+		return
+	}
 	f := failed(err)
 	if v.site == crossSite {
 		f.Detail = ""

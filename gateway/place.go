@@ -64,6 +64,9 @@ func locate(path string, query url.Values) (locator.Locator, error) {
 		if plain, err := url.PathUnescape(server); err == nil && !strings.ContainsAny(plain, "/@?#%") {
 			server = plain
 		}
+		if scheme == "ftp" || scheme == "ftps" {
+			after = mended(after)
+		}
 		rest = "//" + server + "/" + after
 	}
 	l, err := parse(scheme + ":" + rest)
@@ -72,6 +75,17 @@ func locate(path string, query url.Values) (locator.Locator, error) {
 		err = fetch.CheckOctets(l)
 	}
 	return l, err
+}
+
+// mended is the path of a file or folder of FTP as the gateway writes it. Some clients write the names
+// on its pages in another way: ";" plain, and "./" before a name that contains a colon.
+func mended(path string) string {
+	path = "/" + path
+	for strings.Contains(path, "/./") {
+		path = strings.ReplaceAll(path, "/./", "/")
+	}
+	end := strings.LastIndexByte(path, '/')
+	return strings.ReplaceAll(path[1:end+1], ";", "%3B") + path[end+1:]
 }
 
 // parse reads a URL of a scheme that the gateway shows. A login in it is dropped: a page may have

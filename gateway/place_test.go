@@ -6,9 +6,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
 )
 
 // travelled returns a path as the gateway receives it from a browser, which resolves it against the
@@ -131,6 +133,39 @@ func TestRefusedPlaces(t *testing.T) {
 		path, query := travelled(t, path)
 		if l, err := locate(path, query); fetch.KindOf(err) != want {
 			t.Errorf("%s leads to %v, %v; want %q", path, l, err, want)
+		}
+	}
+}
+
+// TestMended tests paths that clients have written in their own way.
+func TestMended(t *testing.T) {
+	for path, want := range map[string]string{
+		"/ftp/host/pub/./c:/file":        "ftp://host/pub/c:/file",
+		"/ftp/host/./././c:/":            "ftp://host/c:/",
+		"/ftp/host/dir;type=a/file":      "ftp://host/dir%3Btype=a/file",
+		"/ftp/host/dir;type=d/":          "ftp://host/dir%3Btype=d/",
+		"/ftp/host/a;b/file;type=a":      "ftp://host/a%3Bb/file;type=a",
+		"/ftp/host/dir%3Btype=a/.hidden": "ftp://host/dir%3Btype=a/.hidden",
+	} {
+		if l, err := locate(path, nil); err != nil || l.String() != want {
+			t.Errorf("%s leads to %v, %v; want %s", path, l, err, want)
+		}
+	}
+}
+
+// TestLikeType tests that a file is found whose name ends in what could be a type code.
+func TestLikeType(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"note;type=a": {Data: []byte("a\n")}, "note;type=d": {Data: []byte("d\n")}, "real": {Data: []byte("r\n")}}
+	})
+	s := start(t, nil)
+	for name, want := range map[string]string{"note;type=a": "note%3Btype=a", "note;type=d": "note%3Btype=d", "real;type=a": "", "none;type=a": "404"} {
+		for _, method := range []string{"GET", "HEAD"} {
+			res, _, err := ask(t, s, method, pathOf(t, srv.URL+"/")+name)
+			location := res.Header.Get("Location")
+			if err != nil || want == "" && res.StatusCode != 200 || want == "404" && res.StatusCode != 404 || len(want) > 3 && location != pathOf(t, srv.URL+"/")+want {
+				t.Errorf("%s %s: %s to %q, %v", method, name, res.Status, location, err)
+			}
 		}
 	}
 }
