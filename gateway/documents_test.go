@@ -81,8 +81,8 @@ func TestTextDownload(t *testing.T) {
 	}
 }
 
-// TestUnknownFile tests that a browser gets a file of unknown type by one transfer, be it a text or a
-// download with its length and ranges.
+// TestUnknownFile tests that a browser gets a file of unknown type by one transfer, whether it is a
+// text or a download with its length and ranges.
 func TestUnknownFile(t *testing.T) {
 	binary := strings.Repeat("\x00\x01", 50_000)
 	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
