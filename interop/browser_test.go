@@ -95,7 +95,12 @@ user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 	_, port, _ := net.SplitHostPort(addr)
 	cmd := exec.Command(program, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", port, "about:blank")
 	cmd.Env = browserEnv(t)
-	daemon.Start(t, cmd).Await(t, addr)
+	// It may listen, and refuse connections, before it writes this file.
+	ready := filepath.Join(profile, "WebDriverBiDiServer.json")
+	daemon.Start(t, cmd).AwaitThat(t, "writes "+ready, func() bool {
+		_, err := os.Stat(ready)
+		return err == nil
+	})
 	return drive(t, driver, "firefox", "ws://"+addr+"/session", cmd)
 }
 
