@@ -467,8 +467,8 @@ func TestLedAstray(t *testing.T) {
 	})
 }
 
-// moves are the ways in which a fetcher goes on its own where a server says. Each returns the address
-// of a server that leads to a host, and the page to ask for.
+// moves are the ways in which a fetcher follows a server to another host. Each returns the address of
+// a server that leads to a host, and the page to ask for.
 var moves = map[string]func(t *testing.T, host string) (addr, page string){
 	"a Gopher+ item that has moved": func(t *testing.T, host string) (string, string) {
 		srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
@@ -529,7 +529,7 @@ func TestMoved(t *testing.T) {
 					conn, err := dial(ctx, network, address)
 					if err == nil && !strings.HasPrefix(address, "8.8.8.8:") {
 						conn.Close()
-						return nil, errors.New("nobody is there") // by UDP, only a time limit would tell
+						return nil, errors.New("connection refused") // by UDP, a silent host costs a time limit
 					}
 					return conn, err
 				}

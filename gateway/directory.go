@@ -1,17 +1,11 @@
 package gateway
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"io"
 	"iter"
-	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -23,10 +17,8 @@ import (
 type directoryPages struct{ *visit }
 
 const (
-	heldRows    = 500     // files that wait until the folders have been shown
-	pageRows    = 5000    // on a page for a browser
-	sortedRows  = 100_000 // of a listing that is sorted
-	unreadLines = 100     // that are shown
+	pageRows    = 5000 // on a page for a browser
+	unreadLines = 100  // that are shown
 	readmeBytes = 64 << 10
 )
 
@@ -327,237 +319,6 @@ func isReadme(name string) bool {
 	return false
 }
 
-// A dirEntry is an entry of a directory, without what takes much memory.
-type dirEntry struct {
-	name string
-	href string // relative to the page
-	size int64  // in bytes; -1 if it is not known
-	time int64  // in seconds since 1970; noTime if it is not known
-	kind kind
-	more *entryMore // what few entries have
-}
-
-const noTime = math.MinInt64
-
-// entryMore is the part of a dirEntry that is empty for most.
-type entryMore struct {
-	link   link            // if the entry has no href
-	target string          // of a symbolic link
-	at     locator.Locator // of a text about the directory
-}
-
-// A kind is what an entry is.
-type kind uint8
-
-const (
-	kindFile kind = iota
-	kindFolder
-	kindLink
-	kindSpecial
-	kindOther
-)
-
-var kinds = [...]string{"file", "folder", "link", "special", "other"}
-
-// entries are the items of a listing as entries.
-func (v directoryPages) entries(items iter.Seq2[fetch.Item, error]) iter.Seq2[dirEntry, error] {
-	base, here := "", "./"
-	if at, path := place(v.loc), v.r.URL.EscapedPath(); !v.native && strings.HasSuffix(at, "/") && strings.HasSuffix(path, "/") {
-		base = v.h.Prefix + at
-		if strings.Contains(path, "/./") { // rclone takes only what is below this path for a file
-			here = strings.ReplaceAll(path, "/./", "/%2E/")
-		}
-	}
-	return func(yield func(dirEntry, error) bool) {
-		for item, err := range items {
-			if err != nil {
-				yield(dirEntry{}, err)
-				return
-			}
-			if !yield(v.entry(base, here, &item), nil) {
-				return
-			}
-		}
-	}
-}
-
-// entry is an item as an entry. base is the path of the page if links can be relative to it; they
-// then begin with here.
-func (v directoryPages) entry(base, here string, item *fetch.Item) dirEntry {
-	e := dirEntry{name: item.Name, size: item.Size, time: noTime}
-	if !item.ModTime.IsZero() {
-		e.time = item.ModTime.Unix()
-	}
-	var more entryMore
-	switch item.Kind {
-	case fetch.KindDocument:
-	case fetch.KindDirectory, fetch.KindMenu:
-		e.kind = kindFolder
-	default:
-		e.kind = kindOther
-	}
-	for _, field := range item.Header {
-		switch field.Name {
-		case fetch.HeaderLink:
-			e.kind, more.target = kindLink, field.Value
-		case fetch.HeaderSpecial:
-			e.kind = kindSpecial
-		}
-	}
-	if e.kind == kindFolder { // what servers call the size of a directory is not that of its files
-		e.size = -1
-	}
-	if e.kind != kindSpecial && item.Name != "" {
-		more.link = v.linkTo(item.Locator)
-		if name, below := strings.CutPrefix(more.link.Path, base); below && base != "" && name != "" {
-			e.href, more.link = here+name, link{}
-		}
-	}
-	if (e.kind == kindFile || e.kind == kindLink) && e.size != 0 && isReadme(e.name) {
-		more.at = item.Locator
-	}
-	if more != (entryMore{}) {
-		e.more = new(entryMore)
-		*e.more = more
-	}
-	return e
-}
-
-// fill makes a row of the entry.
-func (e *dirEntry) fill(row *fileRow) {
-	*row = fileRow{Href: e.href, Text: visible(e.name), Kind: kinds[e.kind]}
-	if e.more != nil {
-		row.Link, row.Target = e.more.link, visible(e.more.target)
-	}
-	if e.kind == kindFolder {
-		row.Text += "/"
-	}
-	if e.size >= 0 {
-		row.Size, row.Short = strconv.FormatInt(e.size, 10), sizeText(e.size)
-	}
-	if t := time.Unix(e.time, 0).UTC(); e.time != noTime && t.Year() < 10000 {
-		row.Time = t.Format("2006-01-02T15:04:05Z")
-		row.When = row.Time[:10] + " " + row.Time[11:16]
-		if strings.HasSuffix(row.Time, "T00:00:00Z") { // listings by LIST have old times without an hour
-			row.Time = row.Time[:10]
-			row.When = row.Time
-		}
-	}
-}
-
-// sizeText is a number of bytes for people.
-func sizeText(n int64) string {
-	if n < 1024 {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	f, unit := float64(n)/1024, 0
-	for ; f >= 999.5 && unit < 5; unit++ {
-		f /= 1024
-	}
-	decimals := 0
-	if f < 9.95 {
-		decimals = 1
-	}
-	return strconv.FormatFloat(f, 'f', decimals, 64) + " " + "KMGTPE"[unit:unit+1] + "iB"
-}
-
-// rank is the place of the entry among the others: folders, files, and names with a dot.
-func (e *dirEntry) rank() int {
-	switch {
-	case strings.HasPrefix(e.name, "."):
-		return 2
-	case e.kind == kindFolder:
-		return 0
-	}
-	return 1
-}
-
-// foldersFirst yields folders as they arrive, then the others, then those whose names begin with a
-// dot. Of each it holds only the first heldRows; if there are more, they go in the order of the
-// server.
-func foldersFirst(entries iter.Seq2[dirEntry, error]) iter.Seq2[dirEntry, error] {
-	return func(yield func(dirEntry, error) bool) {
-		var held [3][]dirEntry
-		through := [3]bool{true}
-		release := func(rank int) bool {
-			for _, e := range held[rank] {
-				if !yield(e, nil) {
-					return false
-				}
-			}
-			held[rank], through[rank] = nil, true
-			return true
-		}
-		for e, err := range entries {
-			if err != nil {
-				if release(1) && release(2) {
-					yield(dirEntry{}, err)
-				}
-				return
-			}
-			rank := e.rank()
-			if !through[rank] && len(held[rank]) < heldRows {
-				held[rank] = append(held[rank], e)
-				continue
-			}
-			if !release(rank) || !yield(e, nil) {
-				return
-			}
-		}
-		_ = release(1) && release(2)
-	}
-}
-
-// sorted reads the whole listing and sorts it. An error in the middle comes after the entries that
-// were received.
-func (d *directory) sorted() (iter.Seq2[dirEntry, error], error) {
-	var all []*dirEntry
-	var failure error
-	for e, err := range d.entries {
-		if failure = err; err != nil {
-			break
-		}
-		if len(all) == sortedRows {
-			err := fmt.Errorf("a listing of more than %d entries cannot be sorted", sortedRows)
-			return nil, fetch.Fail(fetch.OpList, d.v.loc, fetch.ErrTooLarge, err)
-		}
-		d.notice(e)
-		e.name = strings.Clone(e.name) // not the whole line of the listing
-		all = append(all, &e)
-	}
-	by, reverse := strings.CutPrefix(d.order, "-")
-	if !reverse {
-		by = d.order
-	}
-	slices.SortStableFunc(all, func(a, b *dirEntry) int {
-		if c := cmp.Compare(a.rank(), b.rank()); c != 0 {
-			return c
-		}
-		c := 0
-		switch by {
-		case "size":
-			c = cmp.Compare(a.size, b.size)
-		case "time":
-			c = cmp.Compare(a.time, b.time)
-		}
-		c = cmp.Or(c, strings.Compare(a.name, b.name))
-		if reverse {
-			return -c
-		}
-		return c
-	})
-	return func(yield func(dirEntry, error) bool) {
-		for _, e := range all {
-			if !yield(*e, nil) {
-				return
-			}
-		}
-		if failure != nil {
-			yield(dirEntry{}, failure)
-		}
-	}, nil
-}
-
 // severalLines is a reply of several lines without its last one, which only ends it. A reply of one
 // line says nothing about the server.
 func severalLines(reply string) string {
@@ -566,44 +327,4 @@ func severalLines(reply string) string {
 		text = reply[:i]
 	}
 	return text
-}
-
-// refusedAsFile reports whether a server has refused to send what may be a directory.
-func refusedAsFile(err error) bool {
-	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && e.Op == fetch.OpRETR && e.Code/100 == 5
-}
-
-// folder asks the server of v.loc whether the file is a directory. If so, it returns the URL with a
-// slash behind it, otherwise nil.
-func (v *visit) folder() locator.Locator {
-	l, ok := v.loc.(*locator.FTP)
-	if !ok || !isDocument(l) {
-		return nil
-	}
-	dir := *l
-	dir.CWD, dir.Name, dir.Type = append(slices.Clone(l.CWD), l.Name), "", 0
-	req := v.request(&dir)
-	v.prepare(req)
-	if _, err := v.h.resolver().FindAttributes(v.context(), req); err != nil {
-		return nil
-	}
-	return &dir
-}
-
-// withType returns the URL of the file whose name ends in what was taken for the type code of FTP,
-// such as ";type=a", if there is such a file and err says that there is no other; otherwise nil.
-func (v *visit) withType(err error) locator.Locator {
-	l, ok := v.loc.(*locator.FTP)
-	if !ok || l.Type == 0 || v.native || fetch.KindOf(err) != fetch.ErrNotFound {
-		return nil
-	}
-	file := *l
-	file.Name, file.Type = l.Name+";type="+string(l.Type), 0
-	req := v.request(&file)
-	v.prepare(req)
-	if _, err := v.h.resolver().FindAttributes(v.context(), req); err != nil {
-		return nil
-	}
-	return &file
 }

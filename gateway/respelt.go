@@ -1,0 +1,52 @@
+package gateway
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// After a URL of FTP has failed, the server is asked whether it has what another spelling names: a
+// directory without its slash, or a file whose name ends like a type code.
+
+// refusedAsFile reports whether a server has refused to send what may be a directory.
+func refusedAsFile(err error) bool {
+	e, ok := errors.AsType[*fetch.Error](err)
+	return ok && e.Op == fetch.OpRETR && e.Code/100 == 5
+}
+
+// folder asks the server of v.loc whether the file is a directory. If so, it returns the URL with a
+// slash behind it, otherwise nil.
+func (v *visit) folder() locator.Locator {
+	l, ok := v.loc.(*locator.FTP)
+	if !ok || !isDocument(l) {
+		return nil
+	}
+	dir := *l
+	dir.CWD, dir.Name, dir.Type = append(slices.Clone(l.CWD), l.Name), "", 0
+	return v.present(&dir)
+}
+
+// withType returns the URL of the file whose name ends in what was taken for the type code of FTP,
+// such as ";type=a", if there is such a file and err says that there is no other; otherwise nil.
+func (v *visit) withType(err error) locator.Locator {
+	l, ok := v.loc.(*locator.FTP)
+	if !ok || l.Type == 0 || v.native || fetch.KindOf(err) != fetch.ErrNotFound {
+		return nil
+	}
+	file := *l
+	file.Name, file.Type = l.Name+";type="+string(l.Type), 0
+	return v.present(&file)
+}
+
+// present asks the server whether it has l, and returns l or nil.
+func (v *visit) present(l locator.Locator) locator.Locator {
+	req := v.request(l)
+	v.prepare(req)
+	if _, err := v.h.resolver().FindAttributes(v.context(), req); err != nil {
+		return nil
+	}
+	return l
+}
