@@ -5,8 +5,16 @@
 // takes a round trip of its own. Between processes of one machine the kernel answers at once, so
 // the relay waits instead:
 //
-//   - connect returns to the client at once, but what the client sends is held back for the round trip of SYN and SYN-ACK. The server sees the connection when the ACK after them arrives, after 1.5 round trips. If the server sends first, the client receives it after 2. If the client sends first (gopher, HTTP), the answer arrives after 2 as well. There is one difference: a client that waits for connect before it sends something on another connection is one round trip faster than on a line. curl is one: it sends RETR when the data connection is established.
-//   - If a server lingers (SO_LINGER), as vsftpd does, close of the data connection waits until the client has acknowledged all data. Then the server sends 226. With Linger the relay holds that reply back for a round trip.
+//   - connect returns to the client at once, but what the client sends is held back for the round
+//     trip of SYN and SYN-ACK. The server sees the connection when the ACK after them arrives,
+//     after 1.5 round trips. If the server sends first, the client receives it after 2. If the
+//     client sends first (gopher, HTTP), the answer arrives after 2 as well. There is one
+//     difference: a client that waits for connect before it sends something on another connection
+//     is one round trip faster than on a line. curl is one: it sends RETR when the data connection
+//     is established.
+//   - If a server lingers (SO_LINGER), as vsftpd does, close of the data connection waits until the
+//     client has acknowledged all data. Then the server sends 226. With Linger the relay holds that
+//     reply back for a round trip.
 //
 // Unlike a line the relay has no windows that open slowly, no loss, and, unless Rate is given, no
 // bandwidth limit.

@@ -66,6 +66,17 @@ func (w written) Write(p []byte) (int, error) {
 	return w.Conn.Write(p)
 }
 
+// sequentialNotes returns a context, and how often its Trace receives the note that a server gets one
+// command at a time.
+func sequentialNotes(t *testing.T) (ctx context.Context, notes *int) {
+	notes = new(int)
+	return fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) {
+		if strings.Contains(text, "one command at a time") {
+			*notes++
+		}
+	}}), notes
+}
+
 // TestPipeliningFallback tests servers that do not support pipelining. Every access still
 // succeeds, and after the first failure commands are sent one at a time.
 func TestPipeliningFallback(t *testing.T) {
@@ -76,23 +87,18 @@ func TestPipeliningFallback(t *testing.T) {
 					srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead, s.AheadInTransfers = true, ahead, inTransfers })
 					f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 					defer f.Close()
-					notes := 0
-					ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) {
-						if strings.Contains(text, "one command at a time") {
-							notes++
-						}
-					}})
+					ctx, notes := sequentialNotes(t)
 					begun := time.Now()
 					several(ctx, t, f, srv, documents, []string{"/a/b/c.txt", "/x.txt", "/none", "/none/x", "/etc/x", "/pub/sub/y"})
 					if took := time.Since(begun); took > 2*probeAfter {
 						t.Errorf("waited %v for the reply to a lost command", took)
 					}
-					if notes != 1 {
-						t.Errorf("%d notes, want 1", notes)
+					if *notes != 1 {
+						t.Errorf("%d notes, want 1", *notes)
 					}
 					came := srv.CameAhead()
 					several(ctx, t, f, srv, documents, []string{"/x.txt", "/a/b/c.txt", "/a/none", "/etc/x"})
-					if srv.CameAhead() != came || notes != 1 {
+					if srv.CameAhead() != came || *notes != 1 {
 						t.Errorf("commands were pipelined again")
 					}
 				})
@@ -214,20 +220,15 @@ func TestTransferAhead(t *testing.T) {
 				srv.On("RETR", 2, tc.fault)
 				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 				defer f.Close()
-				notes := 0
-				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) {
-					if strings.Contains(text, "one command at a time") {
-						notes++
-					}
-				}})
+				ctx, notes := sequentialNotes(t)
 				for i := range 4 {
 					req := &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Options: &Options{More: i < 3}}
 					if got, err := read(ctx, f, req); err == nil == (tc.fails && i == 1) || err == nil && got != documents["/a/b/c.txt"] {
 						t.Errorf("file %d: %q, %v", i+1, got, err)
 					}
 				}
-				if n := logins(srv); n != tc.logins || notes != tc.notes {
-					t.Errorf("%d logins and %d notes, want %d and %d", n, notes, tc.logins, tc.notes)
+				if n := logins(srv); n != tc.logins || *notes != tc.notes {
+					t.Errorf("%d logins and %d notes, want %d and %d", n, *notes, tc.logins, tc.notes)
 				}
 			})
 		})
