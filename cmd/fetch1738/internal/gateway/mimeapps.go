@@ -16,12 +16,10 @@ const defaults = "[Default Applications]"
 // preferred returns a mimeapps.list in which app comes first for types. What was there before
 // follows, so that withoutApp restores it.
 func preferred(text, app string, types []string) string {
-	lines := strings.SplitAfter(withoutApp(text, app), "\n")
-	if last := len(lines) - 1; lines[last] == "" {
-		lines = lines[:last]
-	} else {
-		lines[last] += "\n"
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
 	}
+	lines := slices.Collect(strings.Lines(text))
 	at := slices.IndexFunc(lines, isDefaults)
 	if at < 0 {
 		if len(lines) > 0 {
@@ -47,7 +45,8 @@ func preferred(text, app string, types []string) string {
 			continue
 		}
 		key, value, _ := strings.Cut(lines[at+i], "=")
-		lines[at+i] = key + "=" + app + ";" + value
+		others, _ := without(value, app)
+		lines[at+i] = key + "=" + app + ";" + others + "\n"
 	}
 	return strings.Join(slices.Insert(lines, end, added...), "")
 }
@@ -68,32 +67,38 @@ func withoutApp(text, app string) string {
 		section, emptied = -1, false
 	}
 	for line := range strings.Lines(text) {
+		key, value, isEntry := strings.Cut(line, "=")
 		if strings.HasPrefix(line, "[") {
+			isEntry = false
 			closeSection()
 			if isDefaults(line) {
 				section = len(kept)
 			}
 		}
-		key, value, isEntry := strings.Cut(line, "=")
-		rest, named := "", false
-		for name := range strings.SplitAfterSeq(value, ";") {
-			if isEntry && strings.TrimRight(name, ";\n") == app {
-				named = true
-			} else {
-				rest += name
-			}
-		}
+		others, named := without(value, app)
 		switch {
-		case !named:
+		case !isEntry || !named:
 			kept = append(kept, line)
-		case strings.Trim(rest, ";\n") == "":
+		case strings.Trim(others, ";") == "":
 			emptied = true
 		default:
-			kept = append(kept, key+"="+strings.TrimSuffix(rest, "\n")+"\n")
+			kept = append(kept, key+"="+others+"\n")
 		}
 	}
 	closeSection()
 	return strings.Join(kept, "")
+}
+
+// without returns the names of an entry's value other than app, and whether app was among them.
+func without(value, app string) (others string, named bool) {
+	for name := range strings.SplitAfterSeq(strings.TrimSuffix(value, "\n"), ";") {
+		if strings.TrimSuffix(name, ";") == app {
+			named = true
+		} else {
+			others += name
+		}
+	}
+	return others, named
 }
 
 func isDefaults(line string) bool { return strings.TrimSpace(line) == defaults }

@@ -31,6 +31,10 @@ func TestPreferred(t *testing.T) {
 			"a comment", "# mine\n[Default Applications]\n# web\ntext/html=web.desktop\n",
 			"# mine\n[Default Applications]\n# web\ntext/html=web.desktop\nx-scheme-handler/ftp=app.desktop;\nx-scheme-handler/gopher=app.desktop;\n",
 		},
+		{
+			"what is not a section", "[Default Applications]\na/b=c.desktop\n[x=old.desktop\n",
+			"[Default Applications]\na/b=c.desktop\nx-scheme-handler/ftp=app.desktop;\nx-scheme-handler/gopher=app.desktop;\n[x=old.desktop\n",
+		},
 	} {
 		got := preferred(tc.before, app, types)
 		if got != tc.after {
@@ -66,6 +70,9 @@ func FuzzPreferred(f *testing.F) {
 	f.Add("[Default Applications]\na/b=c;d\n")
 	f.Add("x\n[\n=;\n")
 	f.Add("[Default Applications]\nx-scheme-handler/ftp=app.desktop;;a")
+	f.Add("[Default Applications]\n[-scheme-ha_dler/ftp=app.desktop;;a")
+	f.Add("[Default Applications]\n[Added Associations]\n")
+	f.Add("[Default Applications]\nx-scheme-handler/ftp=\na/b=c.desktop\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		const app = "app.desktop"
 		got := preferred(text, app, []string{"x-scheme-handler/ftp"})
@@ -77,7 +84,9 @@ func FuzzPreferred(f *testing.F) {
 		}
 		without := withoutApp(got, app)
 		for line := range strings.Lines(text) {
-			if !strings.Contains(line, app) && strings.Trim(line, " \t\r\n;") != "" && !isDefaults(line) && !strings.Contains(without, strings.TrimRight(line, "\n")) {
+			_, value, isEntry := strings.Cut(line, "=")
+			namesNone := isEntry && strings.Trim(value, ";\n") == "" || strings.Trim(line, " \t\r\n;") == ""
+			if !strings.Contains(line, app) && !namesNone && !isDefaults(line) && !strings.Contains(without, strings.TrimRight(line, "\n")) {
 				t.Errorf("%q: lost %q in %q", text, line, without)
 			}
 		}
