@@ -70,8 +70,10 @@ func startChromium(t *testing.T, c *canary) *browser {
 	return drive(t, driver, "chrome", version.WebSocketDebuggerURL, cmd)
 }
 
-// startFirefox starts Firefox without a window, with an empty profile.
-func startFirefox(t *testing.T) *browser {
+// startFirefox starts Firefox without a window. Its profile says what a user says in two dialogs,
+// which the driver cannot reach: that the gateway opens ftp, news and nntp URLs, and that pages may
+// open them.
+func startFirefox(t *testing.T, gw string) *browser {
 	t.Helper()
 	program := requireTool(t, "firefox-esr")
 	driver := requireDriver(t)
@@ -88,9 +90,15 @@ user_pref("network.proxy.ssl", "127.0.0.1");
 user_pref("network.proxy.ssl_port", 9);
 user_pref("network.dns.localDomains", "gateway.test,elsewhere.test");
 user_pref("network.proxy.no_proxies_on", "gateway.test, elsewhere.test");
+user_pref("network.protocol-handler.external.ftp", true);
+user_pref("network.protocol-handler.external.news", true);
+user_pref("network.protocol-handler.external.nntp", true);
 user_pref("remote.active-protocols", 1);
 user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 `)
+	handler := `{"action": 2, "handlers": [{"name": "fetch1738", "uriTemplate": "` + gw + `/open?url=%s"}]}`
+	writeFile(t, filepath.Join(profile, "handlers.json"),
+		`{"defaultHandlersVersion": {}, "mimeTypes": {}, "schemes": {"ftp": `+handler+`, "news": `+handler+`, "nntp": `+handler+`}}`)
 	addr := daemon.FreeAddr(t)
 	_, port, _ := net.SplitHostPort(addr)
 	cmd := exec.Command(program, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", port, "about:blank")

@@ -132,11 +132,12 @@ func testSetup(t *testing.T, b *browser, gw string) {
 	testClicks(t, p, "http://127.0.0.1:"+port)
 }
 
-// TestGatewayInFirefox tests that pages load in Firefox, and that Tab reaches their links.
+// TestGatewayInFirefox tests that pages load in Firefox, that Tab reaches their links, and that the
+// links of another site lead to them.
 func TestGatewayInFirefox(t *testing.T) {
 	t.Parallel()
 	gw := newWorld(t).gateway(t)
-	b := startFirefox(t)
+	b := startFirefox(t, gw)
 	p := b.open(t)
 	shots := os.Getenv("FETCH1738_SCREENSHOTS")
 	for _, tt := range gatewayPages {
@@ -150,6 +151,7 @@ func TestGatewayInFirefox(t *testing.T) {
 	}
 	p.load(gw + "/ftp/ftp.example.org/pub/")
 	testTab(t, p)
+	testClicks(t, p, "http://elsewhere.test:"+otherSite(t))
 }
 
 // testPage judges one page: by what it loads, by the Tab key, by axe-core, at 320 px, and by
