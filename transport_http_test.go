@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +98,46 @@ func TestTransportAsServeContent(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzTransportRange requests parts of a file. A part is the one that package net/http returns; a
+// Range field that asks for none, or for several, may be ignored.
+func FuzzTransportRange(f *testing.F) {
+	name := filepath.Join(f.TempDir(), "digits")
+	const digits = "0123456789"
+	if err := os.WriteFile(name, []byte(digits), 0o644); err != nil {
+		f.Fatal(err)
+	}
+	url := (&neturl.URL{Scheme: "file", Path: filepath.ToSlash(name)}).String()
+	transport := &fetch1738.Transport{Files: true}
+	for _, field := range []string{"bytes=0-", "bytes=2-4", "bytes=-3", "bytes=9-99", "bytes=10-", "bytes= 1-2", "bytes=1-2,4-5", "bytes=5-2", "bytes=-0", "bytes=9223372036854775807-", "lines=1-2"} {
+		f.Add(field)
+	}
+	f.Fuzz(func(t *testing.T, field string) {
+		req := httptest.NewRequest("GET", "/", nil)
+		req.Header.Set("Range", field)
+		want := httptest.NewRecorder()
+		http.ServeContent(want, req, name, time.Time{}, strings.NewReader(digits))
+		req = httptest.NewRequest("GET", url, nil)
+		req.Header.Set("Range", field)
+		res, err := transport.RoundTrip(req)
+		if err != nil {
+			t.Fatalf("%q: %v", field, err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatalf("%q: %v", field, err)
+		}
+		if res.StatusCode == http.StatusOK && string(body) == digits {
+			return
+		}
+		if res.StatusCode != want.Code || res.Header.Get("Content-Range") != want.Header().Get("Content-Range") ||
+			res.StatusCode == http.StatusPartialContent && string(body) != want.Body.String() {
+			t.Errorf("%q: %s, %q, %q, want %d, %q, %q", field, res.Status, res.Header.Get("Content-Range"), body,
+				want.Code, want.Header().Get("Content-Range"), want.Body)
+		}
+	})
 }
 
 // compare compares the status and the header fields that say what a response is.

@@ -3,6 +3,7 @@ package fetch1738
 import (
 	"fmt"
 	"net/http"
+	"net/textproto"
 	"strconv"
 	"strings"
 	"time"
@@ -16,10 +17,11 @@ import (
 // ignore.
 func parseRange(header http.Header) (first, length int64, ok bool) {
 	spec, ok := strings.CutPrefix(header.Get("Range"), "bytes=")
-	from, to, isRange := strings.Cut(strings.TrimSpace(spec), "-")
+	from, to, isRange := strings.Cut(spec, "-")
 	if !ok || !isRange {
 		return 0, 0, false
 	}
+	from, to = textproto.TrimString(from), textproto.TrimString(to)
 	if from == "" {
 		n, err := strconv.ParseUint(to, 10, 62)
 		return -int64(n), 0, err == nil && n > 0
