@@ -133,7 +133,7 @@ func lookUp(ctx context.Context, t *Transfer, p *wildcard.Pattern) (found *wildc
 	if _, isFTP := t.Locator.(*locator.FTP); isFTP {
 		options := client.FTPOptions(t.Op)
 		options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
-		options.Facts, options.ListOnly, options.ListCommand = true, false, ""
+		options.Facts, options.ListOnly = true, false
 		req.Options = options
 	}
 	res, err := t.ResolverFor(t.Locator).Fetch(ctx, req)
