@@ -123,13 +123,18 @@ func testSetup(t *testing.T, b *browser, gw string) {
 	port := otherSite(t)
 	p := b.openFirst(t)
 	p.do("acceptHandlers", nil)
+	register(p, gw)
+	testClicks(t, p, "http://elsewhere.test:"+port)
+	testClicks(t, p, "http://127.0.0.1:"+port)
+}
+
+// register uses the buttons of the setup page. Each says whether the browser permits the scheme.
+func register(p *page, gw string) {
 	p.load(gw + "/setup")
 	for _, scheme := range []string{"ftp", "news", "nntp"} {
 		p.do("click", nil, "selector", "button[data-scheme="+scheme+"]")
 		p.do("wait", nil, "expression", "result.textContent.includes(' "+scheme+" ')")
 	}
-	testClicks(t, p, "http://elsewhere.test:"+port)
-	testClicks(t, p, "http://127.0.0.1:"+port)
 }
 
 // TestGatewayInFirefox tests that pages load in Firefox, that Tab reaches their links, and that the
@@ -151,6 +156,7 @@ func TestGatewayInFirefox(t *testing.T) {
 	}
 	p.load(gw + "/ftp/ftp.example.org/pub/")
 	testTab(t, p)
+	register(p, gw)
 	testClicks(t, p, "http://elsewhere.test:"+otherSite(t))
 }
 
