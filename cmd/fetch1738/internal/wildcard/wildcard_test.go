@@ -68,6 +68,7 @@ func FuzzPattern(f *testing.F) {
 	f.Add("*a*?b*", "xaxabaab")
 	f.Add("[a-c-e][--0][]-a]*[", "b-]x[")
 	f.Add("*?", "\xe2\x82\xe2\x82\xac")
+	f.Add("**??", "€")
 	f.Fuzz(func(t *testing.T, segment, name string) {
 		p := Parse(segment)
 		reference := expression(segment)
@@ -95,6 +96,9 @@ func FuzzPattern(f *testing.F) {
 		}
 		if strings.ContainsAny(segment, `[]\%/`) || strings.Contains(name, "/") || !utf8.ValidString(segment) {
 			return
+		}
+		if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return // a "*" of package path may end within a character
 		}
 		if want, err := path.Match(segment, name); err == nil && ok != want {
 			t.Errorf("%q, %q: %v, want %v", segment, name, ok, want)
