@@ -140,6 +140,7 @@ func TestNeverTolerated(t *testing.T) {
 		"http://h/\x00", "http://h/a\nb", "http://h/a\tb", "http://h/\x7f", "\x00http://h/", "http://h/<a>", `http://h/"`,
 		"<http://h/", "http://h/>", "<URL:>", "<>", "URL:", "http://h/a#b#c", "http://h/#a\nb",
 		"ftp://h/a;type=x", "ftp://h/a;type=", "ftp://h/a;type=ab", "ftp://u@v@h/", "ftp://u:p@q@h/", "http://u@v@h/",
+		"f:u#p@h/", `f:\u#p@h/`,
 		"gopher://u@h/", "wais://u:p@h/d", "nntp://h/1", "nntp://h/a/x", "news:a b", "news:a@b@c", "telnet://h/x", "wais://h/d/t", "prospero://h/x;a",
 	} {
 		if r, err := (Parser{TolerateAll}).Parse(s); err == nil {

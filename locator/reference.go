@@ -60,7 +60,8 @@ func (p Parser) read(s string) (r Reference, secret span, bad failure) {
 	u := parser{s: url, size: len(url), tol: p.Tolerate}
 	r.Locator = u.url()
 	if _, opaque := r.Locator.(*Opaque); opaque && r.HasFragment {
-		if from, to := findPassword(w.url); from <= len(url) && len(url) < to {
+		encoded := r.Locator.String() // a backslash becomes %5C, which is not skipped as a slash is
+		if inPassword(w.url, len(url)) || inPassword(encoded+w.url[len(url):], len(encoded)) {
 			u.fail(len(url), "2.2", `ambiguous "#": in a password it must be encoded as %23`)
 		}
 	}
@@ -77,6 +78,12 @@ func (p Parser) read(s string) (r Reference, secret span, bad failure) {
 		u.secret = span{w.offset(s, u.secret.from), w.offset(s, u.secret.to)}
 	}
 	return r, u.secret, failure{}
+}
+
+// inPassword reports whether the octet at offset i of text may be part of a password.
+func inPassword(text string, i int) bool {
+	from, to := findPassword(text)
+	return from <= i && i < to
 }
 
 // fragment reads the fragment of text, which starts at offset i.
