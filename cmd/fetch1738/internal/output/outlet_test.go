@@ -48,17 +48,17 @@ func TestOutlet(t *testing.T) {
 	}
 }
 
-// What is held back can be taken back, and no more.
+// What is held back can be discarded, and nothing else can.
 func TestPortionRewind(t *testing.T) {
 	var out bytes.Buffer
 	s := NewOutlet(&out).Portion()
 	_, _ = io.WriteString(s, "wrong")
 	if !s.Rewind() {
-		t.Error("what was held back is not taken back")
+		t.Error("what was held back was not discarded")
 	}
 	_, _ = s.Write(make([]byte, maxHeldDocument+1))
 	if s.Rewind() {
-		t.Error("what is out was taken back")
+		t.Error("what was written was discarded")
 	}
 	if err := s.Close(); err != nil || out.Len() != maxHeldDocument+1 {
 		t.Errorf("%d octets came out, %v", out.Len(), err)
