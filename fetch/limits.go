@@ -16,7 +16,7 @@ type Limits struct {
 	Line int
 	// Header bounds a block of lines (a reply, a header), in bytes; default 256 KiB.
 	Header int
-	// Body bounds a body, in bytes; no limit by default.
+	// Body bounds a body, or the data of a session, in bytes; no limit by default.
 	Body int64
 	// Items bounds the number of entries of a listing; no limit by default, because listings are
 	// streamed.

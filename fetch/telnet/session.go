@@ -3,6 +3,7 @@ package telnet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -22,7 +23,7 @@ import (
 // Read returns io.EOF. Telnet has no end mark, so a connection that breaks between two bytes of
 // data also ends in io.EOF. Other errors are of type *[fetch.Error]. Their kind is ErrTruncated for
 // an end inside a command, and ErrTooLarge or ErrProtocol for a server that exceeds the limits of
-// negotiation.
+// negotiation. It is ErrTooLarge, too, for more data than Limits.Body.
 type Session struct {
 	in, out *wire.Conn // the same connection; each has its own time limit
 	data    io.Reader
@@ -31,6 +32,8 @@ type Session struct {
 	ctx     context.Context
 	idle    time.Duration // time limit between reads; in has the limit for the first read
 	err     error         // returned by every further Read
+	limit   int64         // of the data, in bytes; 0 means none
+	read    int64
 
 	writing sync.Mutex // held while writing to out; Read never waits for it
 
@@ -67,7 +70,7 @@ func newSession(ctx context.Context, conn net.Conn, a *access, limits fetch.Limi
 	}
 	s := &Session{
 		in: wire.NewConn(ctx, conn, first), out: wire.NewConn(ctx, conn, limits.Reply),
-		loc: a.loc, opt: a.opt, ctx: ctx, idle: idle, trace: fetch.ContextTrace(ctx),
+		loc: a.loc, opt: a.opt, ctx: ctx, idle: idle, limit: limits.Body, trace: fetch.ContextTrace(ctx),
 		columns: a.opt.Columns, rows: a.opt.Rows,
 		answers: answerLimit{left: maxAnswers, burst: answerBurst},
 	}
@@ -84,6 +87,11 @@ func (s *Session) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := s.data.Read(p)
+	if beyond := s.read + int64(n) - s.limit; s.limit > 0 && beyond > 0 {
+		n -= int(beyond)
+		err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d bytes", s.limit)}
+	}
+	s.read += int64(n)
 	if n > 0 {
 		s.in.SetTimeout(s.idle)
 		s.callHook(func(t *fetch.Trace) { t.Body(int64(n)) })

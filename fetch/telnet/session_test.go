@@ -2,6 +2,7 @@ package telnet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -225,6 +226,18 @@ func TestOctets(t *testing.T) {
 				t.Errorf("binary %v: the echo differs, %v", binary, err)
 			}
 		})
+	}
+}
+
+// TestDataLimit checks that Limits.Body bounds the data, and that no byte below the limit is lost.
+func TestDataLimit(t *testing.T) {
+	for limit, want := range map[int64]error{4: fetch.ErrTooLarge, 5: nil, 0: nil} {
+		srv := serve(t, testserver.TelnetStep{Say: "hello"})
+		s := open(t, srv, fetch.Env{Limits: fetch.Limits{Body: limit}}, nil)
+		got, err := io.ReadAll(s)
+		if wanted := "hello"[:min(5, cmp.Or(limit, 5))]; string(got) != wanted || !errors.Is(err, want) {
+			t.Errorf("limit %d: %q, %v, want %q, %v", limit, got, err, wanted, want)
+		}
 	}
 }
 

@@ -59,7 +59,6 @@ type dialogue struct {
 	typed   chan struct{} // closed when the typist is done
 	end     *time.Timer   // ends the session after silence; nil until it applies
 	silence time.Duration
-	left    int64 // what may still be received, in bytes, if the operation has a limit
 
 	mu     sync.Mutex
 	more   sync.Cond
@@ -76,7 +75,7 @@ const maxUnexpected = 1 << 20
 // Converse conducts a session to its end, with the input of a script, of a user at a
 // terminal, or of standard input.
 func (c *Console) Converse(ctx context.Context, talk *transfer.Conversation) error {
-	d := &dialogue{Conversation: talk, console: c, s: talk.Session, left: talk.Op.Limits.Size}
+	d := &dialogue{Conversation: talk, console: c, s: talk.Session}
 	d.more.L = &d.mu
 	if l, ok := talk.Resource.Locator.(*locator.Telnet); ok && talk.Op.Telnet.Login && l.Login != nil && (l.Login.User != "" || l.Login.HasPassword) {
 		d.typist, d.typed = &typist{login: *l.Login}, make(chan struct{})
@@ -133,12 +132,6 @@ func (d *dialogue) hangUp(reason error) {
 // connection.
 func (d *dialogue) Read(p []byte) (int, error) {
 	n, err := d.s.Read(p)
-	if limit := d.Op.Limits.Size; limit > 0 {
-		if d.left -= int64(n); d.left < 0 {
-			n += int(d.left)
-			d.left, err = 0, fetch.Fail(fetch.OpRead, d.Resource.Locator, fetch.ErrTooLarge, fmt.Errorf("more than %d bytes", limit))
-		}
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.end != nil && n > 0 {
