@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,18 +32,17 @@ const (
 	longestPutBack = aloneWait << (maxAlone - 1)
 )
 
-// A pool performs the transfers of Operations in parallel. Its fields belong to the
-// goroutine of run.
+// A pool performs the transfers of Operations in parallel. A worker takes its next transfer itself:
+// handing it over costs a switch of goroutines, which a small file notices.
 type pool struct {
 	engine *Engine
 	global *plan.Global
 	next   func() (*Transfer, error, bool)
 	output *output.Outlet
+	abort  context.CancelCauseFunc // ends the transfers
+	idle   chan struct{}           // closed when the last worker ends
 
-	started chan *Transfer // to a worker
-	ended   chan *Transfer // from a worker
-	workers int            // the number of workers
-
+	mu      sync.Mutex // protects the rest
 	running int
 	adopted int
 	held    []*Transfer // waiting to be started
@@ -75,7 +75,7 @@ func (e *Engine) AtOnce(ctx context.Context, ops []*plan.Operation) (*Result, er
 	next, stop := iter.Pull2(e.allTransfers(ctx, ops))
 	defer stop()
 	p := &pool{
-		engine: e, global: ops[0].Global, next: next, output: output.NewOutlet(e.Out), started: make(chan *Transfer), ended: make(chan *Transfer),
+		engine: e, global: ops[0].Global, next: next, output: output.NewOutlet(e.Out), idle: make(chan struct{}),
 		hosts: make(map[locator.HostPort]*host), files: make(map[string]bool),
 	}
 	p.run(ctx)
@@ -100,41 +100,62 @@ func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.S
 	}
 }
 
-// run starts transfers within the limits, until there are no more, or until the first
-// failure with --fail-early.
+// run performs transfers within the limits, until there are no more, or until the first failure with
+// --fail-early.
 func (p *pool) run(ctx context.Context) {
-	work, abort := context.WithCancelCause(ctx)
-	defer abort(nil)
-	defer close(p.started)
-	stopped := false
+	ctx, p.abort = context.WithCancelCause(ctx)
+	defer p.abort(nil)
 	ticks := time.NewTicker(growAfter)
 	defer ticks.Stop()
-	for {
-		for !stopped && ctx.Err() == nil && p.running < p.global.Parallel.Max {
-			t := p.take()
-			if t == nil {
-				break
-			}
-			p.start(work, t)
-		}
-		if p.running == 0 {
-			break
-		}
+	p.mu.Lock()
+	p.startMore(ctx)
+	ended := p.running == 0
+	p.mu.Unlock()
+	for !ended {
 		select {
-		case t := <-p.ended:
-			p.end(t)
+		case <-p.idle:
+			ended = true
 		case <-ticks.C:
+			p.mu.Lock()
 			p.widen()
-			continue
+			p.startMore(ctx)
+			p.mu.Unlock()
 		}
-		failed := p.err
-		if failed == nil && p.failed > 0 {
-			failed = p.last.Err
-		}
-		if (ctx.Err() != nil || enough(p.global, failed)) && !stopped {
-			stopped = true
-			abort(errAborted)
-		}
+	}
+}
+
+// work performs t and further transfers, one after the other, until none may start.
+func (p *pool) work(ctx context.Context, t *Transfer) {
+	for t != nil {
+		p.perform(ctx, t)
+		t = p.turn(ctx, t)
+	}
+}
+
+// turn records that a transfer has ended, and returns the next one of its worker, or nil.
+func (p *pool) turn(ctx context.Context, t *Transfer) *Transfer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(t)
+	failed := p.err
+	if failed == nil && p.failed > 0 {
+		failed = p.last.Err
+	}
+	if enough(p.global, failed) {
+		p.abort(errAborted)
+	}
+	next := p.start(ctx)
+	p.startMore(ctx)
+	if p.running == 0 {
+		close(p.idle)
+	}
+	return next
+}
+
+// startMore starts a worker for each transfer that may start now.
+func (p *pool) startMore(ctx context.Context) {
+	for t := p.start(ctx); t != nil; t = p.start(ctx) {
+		go p.work(ctx, t)
 	}
 }
 
@@ -209,8 +230,15 @@ func (p *pool) mayStart(t *Transfer) bool {
 	return (most == 0 || running < most) && (limit == 0 || running < limit) && (h.width == 0 || running < h.width)
 }
 
-// start starts t.
-func (p *pool) start(ctx context.Context, t *Transfer) {
+// start returns a transfer that now counts as running, or nil.
+func (p *pool) start(ctx context.Context) *Transfer {
+	if ctx.Err() != nil || p.running == p.global.Parallel.Max {
+		return nil
+	}
+	t := p.take()
+	if t == nil {
+		return nil
+	}
 	p.running++
 	if t.Err == nil {
 		h := p.hosts[t.server]
@@ -227,30 +255,22 @@ func (p *pool) start(ctx context.Context, t *Transfer) {
 			p.files[t.file] = true
 		}
 	}
-	if p.running > p.workers {
-		p.workers++
-		go p.work(ctx)
-	}
-	p.started <- t
+	return t
 }
 
-// work performs transfers, one after the other, until there are no more. The goroutine
-// is reused with its stack.
-func (p *pool) work(ctx context.Context) {
-	for t := range p.started {
-		if pause(ctx, t); t.Err == nil {
-			t.perform(ctx)
+// perform performs t.
+func (p *pool) perform(ctx context.Context, t *Transfer) {
+	if pause(ctx, t); t.Err == nil {
+		t.perform(ctx)
+	}
+	if errors.Is(t.Err, fetch.ErrCanceled) && context.Cause(ctx) == errAborted {
+		t.Err = fault.New(fault.Aborted, errAborted)
+	}
+	if !t.crowded {
+		p.engine.end(t)
+		if err := t.portion.Close(); err != nil && t.Err == nil {
+			t.Err = fault.New(fault.Write, err)
 		}
-		if errors.Is(t.Err, fetch.ErrCanceled) && context.Cause(ctx) == errAborted {
-			t.Err = fault.New(fault.Aborted, errAborted)
-		}
-		if !t.crowded {
-			p.engine.end(t)
-			if err := t.portion.Close(); err != nil && t.Err == nil {
-				t.Err = fault.New(fault.Write, err)
-			}
-		}
-		p.ended <- t
 	}
 }
 
