@@ -32,8 +32,8 @@ const (
 	longestPutBack = aloneWait << (maxAlone - 1)
 )
 
-// A pool performs the transfers of Operations in parallel. A worker takes its next transfer itself:
-// handing it over costs a switch of goroutines, which a small file notices.
+// A pool performs the transfers of Operations in parallel. A worker takes its next transfer itself,
+// because to hand each one over takes a noticeable part of the time of a small file.
 type pool struct {
 	engine *Engine
 	global *plan.Global
@@ -145,8 +145,10 @@ func (p *pool) turn(ctx context.Context, t *Transfer) *Transfer {
 		p.abort(errAborted)
 	}
 	next := p.start(ctx)
-	p.startMore(ctx)
-	if p.running == 0 {
+	switch {
+	case next != nil:
+		p.startMore(ctx)
+	case p.running == 0:
 		close(p.idle)
 	}
 	return next
