@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os/signal"
-	"runtime"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -55,7 +54,6 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 	signal.Ignore(syscall.SIGPIPE)
 	perform := inTurn
 	if c.Global.Parallel.On {
-		runtime.GOMAXPROCS(2) // one transfer may wait for the disk while others continue
 		perform = atOnce
 	}
 	code := perform(ctx, c.Operations, shown)

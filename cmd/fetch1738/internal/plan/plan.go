@@ -4,6 +4,7 @@ package plan
 
 import (
 	"io/fs"
+	"net/http"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
@@ -225,6 +226,15 @@ func (c TimeCondition) Met(modified time.Time) bool {
 		return modified.Unix() <= c.When.Unix()
 	}
 	return modified.Unix() > c.When.Unix()
+}
+
+// Field returns the condition as an HTTP header field.
+func (c TimeCondition) Field() (name, value string) {
+	name = "If-Modified-Since"
+	if c.Older {
+		name = "If-Unmodified-Since"
+	}
+	return name, c.When.UTC().Format(http.TimeFormat)
 }
 
 // Output says how to write documents and responses.

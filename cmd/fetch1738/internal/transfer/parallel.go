@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -107,28 +108,34 @@ func (p *pool) run(ctx context.Context) {
 	defer p.abort(nil)
 	ticks := time.NewTicker(growAfter)
 	defer ticks.Stop()
-	p.mu.Lock()
-	p.startMore(ctx)
-	ended := p.running == 0
-	p.mu.Unlock()
-	for !ended {
+	for p.startMore(ctx) {
 		select {
 		case <-p.idle:
-			ended = true
+			return
 		case <-ticks.C:
-			p.mu.Lock()
 			p.widen()
-			p.startMore(ctx)
-			p.mu.Unlock()
 		}
 	}
+}
+
+// startMore starts a worker for each transfer that may start now, and reports whether any transfer
+// is running.
+func (p *pool) startMore(ctx context.Context) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for t := p.start(ctx); t != nil; t = p.start(ctx) {
+		go p.work(ctx, t)
+	}
+	return p.running > 0
 }
 
 // work performs t and further transfers, one after the other, until none may start.
 func (p *pool) work(ctx context.Context, t *Transfer) {
 	for t != nil {
 		p.perform(ctx, t)
-		t = p.turn(ctx, t)
+		if t = p.turn(ctx, t); t != nil {
+			p.startMore(ctx)
+		}
 	}
 }
 
@@ -145,28 +152,22 @@ func (p *pool) turn(ctx context.Context, t *Transfer) *Transfer {
 		p.abort(errAborted)
 	}
 	next := p.start(ctx)
-	switch {
-	case next != nil:
-		p.startMore(ctx)
-	case p.running == 0:
+	if next == nil && p.running == 0 {
 		close(p.idle)
 	}
 	return next
 }
 
-// startMore starts a worker for each transfer that may start now.
-func (p *pool) startMore(ctx context.Context) {
-	for t := p.start(ctx); t != nil; t = p.start(ctx) {
-		go p.work(ctx, t)
-	}
-}
-
-// widen permits more connections to servers where no transfer has ended since the last
-// tick.
+// widen permits more connections to servers where no transfer has ended since the last tick.
 func (p *pool) widen() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, h := range p.hosts {
-		if !h.ended && int(h.running.Load()) >= h.width {
-			h.width *= 2
+		if !h.ended {
+			runtime.GOMAXPROCS(2) // for long transfers only: beside short ones it costs more than it does
+			if int(h.running.Load()) >= h.width {
+				h.width *= 2
+			}
 		}
 		h.ended = false
 	}
@@ -193,7 +194,11 @@ func (p *pool) take() *Transfer {
 			p.err = err
 			return nil
 		}
-		p.adopt(t)
+		p.adopted++
+		t.rank = p.adopted
+		t.portion = p.output.Portion()
+		t.Out = t.portion
+		p.settle(t)
 		if p.mayStart(t) && !blocked[t.file] {
 			return t
 		}
@@ -203,15 +208,6 @@ func (p *pool) take() *Transfer {
 		}
 	}
 	return nil
-}
-
-// adopt adds t to the pool.
-func (p *pool) adopt(t *Transfer) {
-	p.adopted++
-	t.rank = p.adopted
-	t.portion = p.output.Portion()
-	t.Out = t.portion
-	p.settle(t)
 }
 
 // mayStart reports whether the limits of its server permit t, and no other transfer
@@ -262,7 +258,10 @@ func (p *pool) start(ctx context.Context) *Transfer {
 
 // perform performs t.
 func (p *pool) perform(ctx context.Context, t *Transfer) {
-	if pause(ctx, t); t.Err == nil {
+	if t.wait > 0 && pace.Sleep(ctx, t.wait) != nil { // it was put back
+		t.Err = fetch.Fail(fetch.OpTransfer, t.Locator, fetch.ErrCanceled, context.Cause(ctx))
+	}
+	if t.Err == nil {
 		t.perform(ctx)
 	}
 	if errors.Is(t.Err, fetch.ErrCanceled) && context.Cause(ctx) == errAborted {
@@ -341,16 +340,6 @@ func (p *pool) settle(t *Transfer) {
 	t.server, t.file = t.ServerOf(t.Locator).HostPort, ""
 	t.server.Host = strings.ToLower(t.server.Host)
 	t.file = p.folders.Place(t.Sink)
-}
-
-// pause waits before a transfer that was put back.
-func pause(ctx context.Context, t *Transfer) {
-	if t.wait == 0 {
-		return
-	}
-	if pace.Sleep(ctx, t.wait) != nil {
-		t.Err = fetch.Fail(fetch.OpTransfer, t.Locator, fetch.ErrCanceled, context.Cause(ctx))
-	}
 }
 
 // patient reports whether a transfer that its server refuses is put back: while the

@@ -6,21 +6,11 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
-
-// conditionField returns the condition as an HTTP header field.
-func conditionField(c plan.TimeCondition) (name, value string) {
-	name = "If-Modified-Since"
-	if c.Older {
-		name = "If-Unmodified-Since"
-	}
-	return name, c.When.UTC().Format(http.TimeFormat)
-}
 
 // askTime requests a document's modification time if -z or -R needs it.
 func askTime(ctx context.Context, t *Transfer, req *fetch.Request) {
@@ -33,7 +23,7 @@ func askTime(ctx context.Context, t *Transfer, req *fetch.Request) {
 		options.ModTime = true
 		options.Wanted = func(known fetch.Attributes) bool { return cond.Met(known.ModTime) }
 	case *fetchhttp.Options:
-		name, value := conditionField(cond)
+		name, value := cond.Field()
 		if _, given := options.Header[name]; !given && !cond.When.IsZero() {
 			options.Header.Set(name, value)
 		}
