@@ -101,8 +101,8 @@ func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.S
 	}
 }
 
-// run performs transfers within the limits, until there are no more, or until the first failure with
-// --fail-early.
+// run performs transfers within the limits, until there are no more, or until the first failure
+// with --fail-early.
 func (p *pool) run(ctx context.Context) {
 	ctx, p.abort = context.WithCancelCause(ctx)
 	defer p.abort(nil)
@@ -164,7 +164,7 @@ func (p *pool) widen() {
 	defer p.mu.Unlock()
 	for _, h := range p.hosts {
 		if !h.ended {
-			runtime.GOMAXPROCS(2) // for long transfers only: beside short ones it costs more than it does
+			runtime.GOMAXPROCS(2) // main has set 1, which costs short transfers less
 			if int(h.running.Load()) >= h.width {
 				h.width *= 2
 			}
