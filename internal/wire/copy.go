@@ -1,6 +1,9 @@
 package wire
 
-import "io"
+import (
+	"io"
+	"sync"
+)
 
 // The buffer of Copy has leastCopy bytes at first. While reads fill it, it grows up to mostCopy, so
 // that there are fewer calls.
@@ -9,10 +12,16 @@ const (
 	mostCopy  = 128 << 10
 )
 
+// buffers holds the first buffers of calls of Copy that have ended. With a new one for each of many
+// small documents, the garbage collector would run three times as often.
+var buffers = sync.Pool{New: func() any { return new([leastCopy]byte) }}
+
 // Copy copies r to w to its end, as io.Copy does, but never by a WriteTo of r or a ReadFrom of w.
 // For a small document the buffer stays small.
 func Copy(w io.Writer, r io.Reader) (written int64, err error) {
-	buf := make([]byte, leastCopy)
+	least := buffers.Get().(*[leastCopy]byte)
+	defer buffers.Put(least)
+	buf := least[:]
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
