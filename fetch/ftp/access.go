@@ -213,6 +213,7 @@ type commands interface {
 	mkd(dir string) error
 	setType(t byte) error
 	size(name string) (int64, error)
+	statesSize() bool // reports whether the reply to RETR states the size, so that SIZE is not needed
 	modTime(name string) (time.Time, error)
 	listsFacts() (bool, error)     // reports whether MLSD is supported
 	openData(command string) error // opens the data connection for a transfer
@@ -306,6 +307,7 @@ func (a *access) quote(c commands, lines []string) error {
 // begun describes a download that has been started.
 type begun struct {
 	size     int64 // of the whole file; -1 if not known
+	asked    bool  // SIZE was sent
 	modTime  time.Time
 	offset   int64
 	nothing  bool // there is no data to fetch, so no transfer was started
@@ -334,7 +336,7 @@ func (a *access) begin(c commands) (begun, error) {
 		return b, err
 	}
 	var missing error // from SIZE; the reply to RETR decides
-	if a.wantsSize() {
+	if b.asked = a.wantsSize(c); b.asked {
 		n, err := c.size(a.name)
 		switch {
 		case err == nil:
@@ -358,8 +360,13 @@ func (a *access) begin(c commands) (begun, error) {
 		return b, nil
 	}
 	err := a.transfer(c, b.offset)
-	if e, ok := errors.AsType[*fetch.Error](err); ok && missing != nil && e.Op == fetch.OpRETR && e.Code/100 == 5 {
-		e.Kind = fetch.ErrNotFound
+	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == fetch.OpRETR && e.Code/100 == 5 && e.Kind != fetch.ErrNotFound {
+		if !b.asked && a.wantsSize(c) {
+			_, missing = c.size(a.name)
+		}
+		if errors.Is(missing, fetch.ErrNotFound) {
+			e.Kind = fetch.ErrNotFound
+		}
 	}
 	if a.listing() && a.name == "" && noFiles(err) {
 		b.nothing, err = true, nil
@@ -394,9 +401,20 @@ func noFiles(err error) bool {
 }
 
 // wantsSize reports whether SIZE is sent before the transfer. In type A, servers count
-// differently, so SIZE is sent only if the offset is relative to the end.
-func (a *access) wantsSize() bool {
-	return a.verb == fetch.OpRETR && (a.req.Offset < 0 || a.typ == 'I' && !a.exact)
+// differently, so SIZE is sent only if the offset is relative to the end. A whole file needs no
+// SIZE if the reply to RETR states the size. That reply repeats the name, in which a parenthesis
+// could look like a size.
+func (a *access) wantsSize(c commands) bool {
+	switch {
+	case a.verb != fetch.OpRETR:
+		return false
+	case a.req.Offset < 0:
+		return true
+	case a.typ != 'I' || a.exact:
+		return false
+	}
+	whole := a.req.Offset == 0 && a.req.Length == 0
+	return !whole || a.limits.Body > 0 || a.opt.EndAtSize || strings.Contains(a.name, "(") || !c.statesSize()
 }
 
 // seek computes the offset from the start of the file from Request.Offset.
@@ -447,8 +465,6 @@ func (a *access) resource(s *session, b begun) *fetch.Resource {
 		res.Kind, res.Size = fetch.KindDirectory, -1
 	case a.ascii():
 		res.Size = -1
-	case b.size < 0 && b.offset == 0:
-		res.Size = s.ctl.announced
 	}
 	return res
 }

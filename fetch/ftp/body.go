@@ -29,6 +29,7 @@ type body struct {
 	maxExtra int64      // how many more than expected it may send
 	from     int64      // offset in the file at which the transfer started
 	size     int64      // of the file; -1 if not known
+	askLater bool       // SIZE is sent after the transfer: the size is not known
 	restart  restart    // nil once it has been tried
 	swap     sync.Mutex // held, together with mu, to change data
 	err      error      // what every further Read returns
@@ -41,8 +42,8 @@ func newBody(s *session, a *access, b begun, restart restart, free func(*session
 		body.src = newLocalText(body.src)
 	} else if b.size >= 0 {
 		body.expected = b.size - b.offset
-	} else if b.offset == 0 {
-		body.expected = s.ctl.announced
+	} else {
+		body.askLater = !b.asked && a.wantsSize(s)
 	}
 	if a.req.Length > 0 {
 		body.left = a.req.Length
@@ -141,6 +142,11 @@ func (b *body) complete() error {
 			e.Kind = fetch.ErrTruncated
 		}
 		return b.explain(err)
+	}
+	if b.askLater {
+		if n, err := b.s.size(b.a.name); err == nil {
+			b.expected = n
+		}
 	}
 	if b.expected >= 0 && b.received < b.expected {
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("received %d of %d bytes", b.received, b.expected)})

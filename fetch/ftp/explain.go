@@ -117,6 +117,8 @@ func (n *notes) size(name string) (int64, error) {
 	return math.MaxInt64, nil
 }
 
+func (n *notes) statesSize() bool { return false }
+
 func (n *notes) modTime(name string) (time.Time, error) {
 	n.send("MDTM "+name, "")
 	return time.Time{}, nil

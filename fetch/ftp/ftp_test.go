@@ -130,10 +130,10 @@ func TestDefaultSequence(t *testing.T) {
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
 		"CWD a", "CWD b", "MDTM c.txt", "EPSV", "TYPE I", "SIZE c.txt", "RETR c.txt",
-		"MDTM c.txt", "EPSV", "SIZE c.txt", "RETR c.txt", // the same directory: no CWD
-		"CWD /", "MDTM x.txt", "EPSV", "SIZE x.txt", "RETR x.txt",
+		"MDTM c.txt", "EPSV", "RETR c.txt", // the same directory: no CWD
+		"CWD /", "MDTM x.txt", "EPSV", "RETR x.txt",
 		"CWD pub", "EPSV", "TYPE A", "LIST", "EPSV", // the second listing suggests a walk: EPSV for the next one
-		"CWD /", "CWD a", "MDTM none", "TYPE I", "SIZE none", "RETR none",
+		"CWD /", "CWD a", "MDTM none", "TYPE I", "RETR none",
 		"CWD b", "MDTM c.txt", "EPSV", "TYPE A", "RETR c.txt", "QUIT")
 }
 
@@ -203,7 +203,7 @@ func TestAnonymousRefused(t *testing.T) {
 			got = append(got, line)
 		}
 	}
-	want := []string{"USER lab", "PASS secret", "PWD", "EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "SIZE x.txt", "RETR x.txt"}
+	want := []string{"USER lab", "PASS secret", "PWD", "EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "EPSV", "RETR x.txt"}
 	if len(refused) < 2 || refused[0] != "USER anonymous" || refused[1] != "PASS anonymous@" || !slices.Equal(got, want) {
 		t.Errorf("sent %q, want %q after the refusal of %q", got, want, refused)
 	}

@@ -13,6 +13,9 @@ func (f *Fetcher) restarter(ctx context.Context) restart {
 	return func(a *access) (s *session, b begun, err error) {
 		s, err = f.do(ctx, a, func(s *session) error {
 			b, err = a.begin(s)
+			if err == nil && b.offset == 0 && !b.nothing && !a.ascii() {
+				s.compareSize(&b)
+			}
 			return err
 		})
 		return s, b, err

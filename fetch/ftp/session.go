@@ -43,6 +43,7 @@ type session struct {
 	private    bool           // data connections are under TLS too
 	noEPRT     bool           // the server has refused EPRT
 	used       bool           // by an access before the current one
+	stating    bool           // the replies to RETR state the size
 	nextPort   uint16         // port that the server has opened for the next transfer; 0 if it has not
 
 	// Of the current access:
@@ -309,6 +310,19 @@ func (s *session) size(name string) (n int64, err error) {
 	return n, err
 }
 
+func (s *session) statesSize() bool { return s.stating }
+
+// compareSize compares the size in the reply to RETR, if any, with that of SIZE. If SIZE was not
+// sent, it sets the size of b.
+func (s *session) compareSize(b *begun) {
+	stated := s.ctl.announced
+	if b.size >= 0 {
+		s.stating = stated == b.size
+		return
+	}
+	b.size, s.stating = stated, s.stating && stated >= 0
+}
+
 func (s *session) modTime(name string) (t time.Time, err error) {
 	err = s.tryBareIAC(name, func() error {
 		r, err := s.ctl.ask("MDTM " + name)
@@ -320,12 +334,16 @@ func (s *session) modTime(name string) (t time.Time, err error) {
 
 // retrieve starts a download. The library sends RETR, which control replaces by command.
 func (s *session) retrieve(command string, offset int64) error {
-	return s.tryBareIAC(command, func() error {
+	err := s.tryBareIAC(command, func() error {
 		return s.transfer(command, func() (err error) {
 			s.last, err = s.conn.RetrFrom("", uint64(offset))
 			return err
 		})
 	})
+	if err != nil {
+		s.stating = false
+	}
+	return err
 }
 
 // transfer calls do, in which the library performs a transfer. It opens a data connection

@@ -1,8 +1,10 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -84,8 +86,8 @@ func TestLoginDirectory(t *testing.T) {
 	}
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD /etc", "EPSV", "TYPE I", "SIZE x", "RETR x",
-		`CWD /home/"lab"`, "EPSV", "SIZE mine", "RETR mine", "CWD /a", "CWD b", "EPSV", "SIZE c.txt", "RETR c.txt",
-		`CWD /home/"lab"`, "EPSV", "SIZE mine", "RETR mine", "QUIT")
+		`CWD /home/"lab"`, "EPSV", "RETR mine", "CWD /a", "CWD b", "EPSV", "RETR c.txt",
+		`CWD /home/"lab"`, "EPSV", "RETR mine", "QUIT")
 }
 
 // TestStale tests sessions that fail while they are idle. The next access succeeds with a
@@ -381,6 +383,97 @@ func TestIAC(t *testing.T) {
 		})
 		if !slices.Equal(got, tc.want) {
 			t.Errorf("%s: sent %q\nwant %q", tc.path, got, tc.want)
+		}
+	}
+}
+
+// TestSizeInReply tests that SIZE is not sent for a file once the replies to RETR have stated the
+// size that SIZE gave, and is sent again when they do not state it.
+func TestSizeInReply(t *testing.T) {
+	truthful := func(name string, size int) testserver.Fault {
+		return testserver.Reply(fmt.Sprintf("150 Opening BINARY mode data connection for %s (%d bytes).", name, size))
+	}
+	for name, tc := range map[string]struct {
+		replies []testserver.Fault // to RETR, in order
+		paths   string
+		request fetch.Request
+		limit   int64
+		sent    string // the commands after TYPE
+	}{
+		"stated":         {nil, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, RETR x.txt"},
+		"in text":        {nil, "/x.txt /x.txt;type=a /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, TYPE A, RETR x.txt, EPSV, TYPE I, RETR x.txt"},
+		"not stated":     {[]testserver.Fault{testserver.Reply("150 here")}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, SIZE x.txt, RETR x.txt"},
+		"another size":   {[]testserver.Fault{truthful("x.txt", 5)}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, SIZE x.txt, RETR x.txt"},
+		"no longer":      {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("150 here")}, "/x.txt /x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, SIZE x.txt, RETR x.txt"},
+		"parenthesis":    {nil, "/x.txt /pub/(9%20bytes)", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, CWD pub, EPSV, SIZE (9 bytes), RETR (9 bytes)"},
+		"part":           {nil, "/x.txt /x.txt", fetch.Request{Offset: 1}, 0, "SIZE x.txt, REST 1, RETR x.txt, EPSV, SIZE x.txt, REST 1, RETR x.txt"},
+		"fixed end":      {nil, "/x.txt /x.txt", fetch.Request{Options: &Options{EndAtSize: true}}, 0, "SIZE x.txt, RETR x.txt, EPSV, SIZE x.txt, RETR x.txt"},
+		"limit":          {nil, "/x.txt /x.txt", fetch.Request{}, 100, "SIZE x.txt, RETR x.txt, EPSV, SIZE x.txt, RETR x.txt"},
+		"refused":        {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("550 none")}, "/x.txt /none /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, RETR none, EPSV, SIZE x.txt, RETR x.txt"},
+		"refused as 553": {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("553 bad name")}, "/x.txt /none", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, RETR none, SIZE none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := start(t)
+			if err := srv.Put("pub/(9 bytes)", []byte("name\n")); err != nil {
+				t.Fatal(err)
+			}
+			for i, reply := range tc.replies {
+				srv.On("RETR", i+1, reply)
+			}
+			f := &Fetcher{Env: &fetch.Env{Limits: fetch.Limits{Body: tc.limit}}}
+			defer f.Close()
+			for i, path := range strings.Fields(tc.paths) {
+				req := tc.request
+				req.Locator = parse(t, srv.URL+path)
+				res, err := f.Fetch(t.Context(), &req)
+				if path == "/none" {
+					if !errors.Is(err, fetch.ErrNotFound) {
+						t.Errorf("%s: %v", path, err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(res.Body)
+				if err := cmp.Or(err, res.Close()); err != nil {
+					t.Fatal(err)
+				}
+				want := int64(len(got)) + req.Offset
+				if strings.HasSuffix(path, "type=a") || name == "no longer" && i == 1 {
+					want = -1
+				}
+				if res.Size != want {
+					t.Errorf("%s: size %d, want %d", path, res.Size, want)
+				}
+			}
+			after := sent(srv)
+			after = after[slices.Index(after, "TYPE I")+1:]
+			if got := strings.Join(after, ", "); got != tc.sent {
+				t.Errorf("sent %s\nwant %s", got, tc.sent)
+			}
+		})
+	}
+}
+
+// TestTruncatedWithoutSIZE tests that a truncated file is an error, although the server says that
+// the transfer is complete, if SIZE was not sent before it.
+func TestTruncatedWithoutSIZE(t *testing.T) {
+	for reply, after := range map[string]string{"150 x.txt (4 bytes)": "", "150 here": ", SIZE x.txt"} {
+		srv := start(t)
+		srv.On("RETR", 2, testserver.Reply(reply), testserver.Data("top"))
+		f := &Fetcher{}
+		defer f.Close()
+		req := &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}
+		if got, err := read(t.Context(), f, req); err != nil || got != "top\n" {
+			t.Fatalf("%q, %v", got, err)
+		}
+		if got, err := read(t.Context(), f, req); !errors.Is(err, fetch.ErrTruncated) || got != "top" {
+			t.Errorf("%q: %q, %v; want ErrTruncated", reply, got, err)
+		}
+		want := "SIZE x.txt, RETR x.txt, EPSV, RETR x.txt" + after
+		if got := strings.Join(sent(srv), ", "); !strings.HasSuffix(got, want) {
+			t.Errorf("%q: sent %s\nwant it to end in %s", reply, got, want)
 		}
 	}
 }
