@@ -12,7 +12,7 @@ import (
 // Trace do call it concurrently.
 //
 // Sent and Received show the conversation with the server byte for byte, except that secrets are
-// masked as "****".
+// masked as "****". They must not keep or change the bytes.
 type Trace struct {
 	// DialStart is called before a connection is attempted.
 	DialStart func(network, address string)

@@ -182,8 +182,9 @@ func (b *rawBody) toFile(file *os.File, conn io.Reader) (written int64, err erro
 
 // copyHead writes what has already been received.
 func (b *rawBody) copyHead(file *os.File) (int64, error) {
-	buf := make([]byte, max(len(b.raw.head), 1))
-	n, err := b.Read(buf)
+	buf := wire.GetBuffer()
+	defer wire.PutBuffer(buf)
+	n, err := b.Read(buf[:])
 	if n > 0 {
 		if _, err := file.Write(buf[:n]); err != nil {
 			b.err = fetch.Fail(fetch.OpWrite, b.loc, fetch.ErrLocalIO, err)

@@ -163,18 +163,23 @@ func (a *access) shown() []byte {
 }
 
 // headSize is how many bytes are received at once at first.
-const headSize = 16 << 10
+const headSize = wire.BufferSize
 
 // source is the data from the server. Its beginning can be examined before it is read.
 type source struct {
 	conn *wire.Conn
-	head []byte // received, but not yet read
-	err  error  // the read error after head, if there was one
+	head []byte       // received, but not yet read
+	buf  *wire.Buffer // of head at first; nil if it is not in use
+	err  error        // the read error after head, if there was one
 }
 
 // fill receives more into head.
 func (s *source) fill() {
-	if cap(s.head)-len(s.head) < headSize/2 {
+	switch {
+	case s.head == nil:
+		s.buf = wire.GetBuffer()
+		s.head = s.buf[:0]
+	case cap(s.head)-len(s.head) < headSize/2:
 		s.head = append(make([]byte, 0, 2*cap(s.head)+headSize), s.head...)
 	}
 	n, err := s.conn.Read(s.head[len(s.head):cap(s.head)])
@@ -186,7 +191,10 @@ func (s *source) Read(p []byte) (int, error) {
 	switch {
 	case len(s.head) > 0:
 		n := copy(p, s.head)
-		s.head = s.head[n:]
+		if s.head = s.head[n:]; len(s.head) == 0 && s.buf != nil {
+			wire.PutBuffer(s.buf)
+			s.head, s.buf = nil, nil
+		}
 		return n, nil
 	case s.err != nil:
 		return 0, s.err

@@ -17,7 +17,7 @@ func (short) Write(p []byte) (int, error) { return len(p) - 1, nil }
 // Copy writes all that was read before an error, and returns the errors of both sides.
 func TestCopy(t *testing.T) {
 	cause := errors.New("cause")
-	for _, size := range []int{0, 1, leastCopy, leastCopy + 1, 3*mostCopy + 7} {
+	for _, size := range []int{0, 1, BufferSize, BufferSize + 1, 3*mostCopy + 7} {
 		text := strings.Repeat("x", size)
 		for name, end := range map[string]error{"whole": nil, "cut": cause} {
 			r := io.Reader(strings.NewReader(text))
