@@ -237,8 +237,8 @@ func TestMain(m *testing.M) {
 // built is the command line program as it is released, built once.
 var built = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(folder, "fetch1738")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/fetch1738/fetch1738/cmd/fetch1738")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build := exec.Command("go", "run", "./release/build", "-program", path)
+	build.Dir = ".."
 	out, err := build.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)

@@ -1,6 +1,7 @@
 // Command build makes the files of a release from a checkout without changes:
 //
 //	go run ./release/build [-o DIR] [-targets OS/ARCH,…] [-roots FILE] [-a]
+//	go run ./release/build -program FILE
 //
 // For each target it builds the program and an archive with its pages; for Linux packages (deb, rpm,
 // apk) and the tree of a container image as well. The release has a list of the licences of all
@@ -42,10 +43,15 @@ func main() {
 	list := flags.String("targets", targets, "build for these `systems` only")
 	authorities := flags.String("roots", roots, "the certificates for the container image, a `file` in PEM")
 	all := flags.Bool("a", false, "compile everything, also what the go command has in its cache")
+	program := flags.String("program", "", "build only the program, for this system, and write it to `file`")
 	_ = flags.Parse(os.Args[1:])
 	err := errors.New("unexpected arguments")
-	if flags.NArg() == 0 {
-		r := &release{dist: *dist, all: *all}
+	r := &release{dist: *dist, all: *all}
+	switch {
+	case flags.NArg() > 0:
+	case *program != "":
+		err = r.compile(ctx, here, *program)
+	default:
 		err = r.build(ctx, strings.Split(*list, ","), *authorities)
 	}
 	if err != nil {
@@ -101,7 +107,7 @@ func (r *release) build(ctx context.Context, list []string, authorities string) 
 		return fmt.Errorf("certificates for the image: %w; install ca-certificates, or name a file with -roots", err)
 	}
 	// This machine's program prints the pages that are generated.
-	if err := r.compile(ctx, here); err != nil {
+	if err := r.compile(ctx, here, r.path(here)); err != nil {
 		return err
 	}
 	if r.version, r.date, err = stamped(r.path(here)); err != nil {
@@ -113,8 +119,10 @@ func (r *release) build(ctx context.Context, list []string, authorities string) 
 	var built []target
 	for _, name := range list {
 		t := parseTarget(name)
-		if err := r.compile(ctx, t); err != nil {
-			return err
+		if t != here {
+			if err := r.compile(ctx, t, r.path(t)); err != nil {
+				return err
+			}
 		}
 		built = append(built, t)
 	}
@@ -149,20 +157,19 @@ func (r *release) path(t target) string {
 	return filepath.Join(r.work, t.os+"_"+t.arch, t.program())
 }
 
-// compile builds the program for the target.
-func (r *release) compile(ctx context.Context, t target) error {
-	if _, err := os.Stat(r.path(t)); err == nil {
-		return nil
-	}
+// compile builds the program for the target, and writes it to path.
+func (r *release) compile(ctx context.Context, t target, path string) error {
 	args := []string{
-		"build", fmt.Sprintf("-a=%v", r.all), "-o", r.path(t), "-buildvcs=true", "-trimpath", "-tags=" + tags,
+		"build", fmt.Sprintf("-a=%v", r.all), "-o", path, "-buildvcs=true", "-trimpath", "-tags=" + tags,
 		// Without symbols. Functions need no alignment to cache lines in a program that waits for
 		// networks.
 		"-ldflags=-s -w -funcalign=16",
-		"-gcflags=" + modulePath + "/...=-l",
 	}
-	for _, pkg := range inlined {
-		args = append(args, "-gcflags="+modulePath+"/"+pkg+"=")
+	for _, pattern := range small {
+		args = append(args, "-gcflags="+pattern+"=-l")
+	}
+	for _, pattern := range inlined {
+		args = append(args, "-gcflags="+pattern+"=")
 	}
 	cmd := goCommand(ctx, t, append(args, "./cmd/fetch1738")...)
 	cmd.Stdout = os.Stderr
@@ -176,9 +183,13 @@ func (r *release) compile(ctx context.Context, t target) error {
 // (fetch/http/transport.go).
 const tags = "nethttpomithttp2"
 
-// inlined are our packages in which calls are inlined, because they are busy when thousands of files
-// are fetched. Elsewhere that would only make the program larger, by 0.5 MB.
-var inlined = []string{"fetch", "fetch/ftp", "fetch/nntp", "internal/wire", "internal/talk", "internal/session", "internal/ftplist"}
+// Calls are not inlined in the packages of small, because that would make the program larger by 0.6
+// MB, but not faster where people wait. They are inlined in those of inlined, which are busy when
+// thousands of files are fetched.
+var (
+	small   = []string{modulePath + "/...", "html/template", "text/template/...", "math/big"}
+	inlined = []string{modulePath + "/fetch/...", modulePath + "/internal/..."}
+)
 
 // goCommand returns the go command with arguments, for a target. The environment does not change
 // what it makes.
