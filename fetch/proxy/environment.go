@@ -63,14 +63,17 @@ func Listed(list, host string) bool {
 }
 
 // holdsAddr reports whether an entry is an address or, with the bits behind a slash, the network that
-// it is in.
+// it is in. An entry without a zone holds the address in every zone.
 func holdsAddr(entry string, addr netip.Addr) bool {
 	if network, err := netip.ParsePrefix(entry); err == nil && network.Bits() > 0 {
-		return network.Contains(addr)
+		return network.Contains(addr.WithZone(""))
 	}
 	entry, _, _ = strings.Cut(entry, "/")
-	same, err := netip.ParseAddr(strings.Trim(entry, "[]"))
-	return err == nil && same == addr
+	if inside, ok := strings.CutPrefix(entry, "["); ok {
+		entry = strings.TrimSuffix(inside, "]")
+	}
+	same, err := netip.ParseAddr(entry)
+	return err == nil && (same == addr || same == addr.WithZone(""))
 }
 
 // holdsHost reports whether an entry is a host's name or that of a domain it is in. A dot at its

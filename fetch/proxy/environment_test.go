@@ -1,6 +1,10 @@
 package proxy
 
-import "testing"
+import (
+	"net/netip"
+	"strings"
+	"testing"
+)
 
 // What Debian's curl 7.88 does with the same lists, asked of it.
 func TestListed(t *testing.T) {
@@ -18,6 +22,9 @@ func TestListed(t *testing.T) {
 		{"localhost", "127.0.0.1", false}, {"127.0.0.1", "::ffff:127.0.0.1", false}, {"::1", "::1", true},
 		// Debian's curl 7.88 knows none of these; later ones do.
 		{"[::1]", "::1", true}, {"::/8", "::1", true}, {"fe80::/10", "fe80::1", true}, {"fe80::/10", "::1", false}, {"0:0:0:0:0:0:0:1", "::1", true},
+		// An entry without a zone holds the address in every zone.
+		{"fe80::/10", "fe80::1%eth0", true}, {"[fe80::1]", "fe80::1%eth0", true}, {"fe80::1%eth0", "fe80::1%eth0", true},
+		{"fe80::1%eth1", "fe80::1%eth0", false}, {"fe80::1%eth0", "fe80::1", false},
 	} {
 		if got := Listed(c.list, c.host); got != c.want {
 			t.Errorf("Listed(%q, %q): %v", c.list, c.host, got)
@@ -86,4 +93,28 @@ func TestFromEnvironment(t *testing.T) {
 	if p, err := FromEnvironment("ftp", "h.example"); err == nil {
 		t.Errorf("a proxy of an unknown scheme is %v", p)
 	}
+}
+
+// FuzzListed checks that the case of letters, other entries and the end of a name change nothing, and
+// that a host which is an entry itself needs no proxy.
+func FuzzListed(f *testing.F) {
+	f.Add("a, .h", "x.h")
+	f.Add("10.0.0.0/8,[::1]", "10.1.2.3")
+	f.Add("*", "h")
+	f.Fuzz(func(t *testing.T, list, host string) {
+		listed := Listed(list, host)
+		if upper := strings.ToUpper(host); !strings.Contains(host, "%") && strings.ToLower(upper) == host && Listed(list, upper) != listed {
+			t.Errorf("%q: %q %v, %q %v", list, host, listed, upper, !listed)
+		}
+		_, noAddr := netip.ParseAddr(host)
+		if noAddr != nil && host != "" && !strings.HasSuffix(host, ".") && Listed(list, host+".") != listed {
+			t.Errorf("%q: %q %v, with a dot %v", list, host, listed, !listed)
+		}
+		if list != "*" && Listed("other.example "+list, host) != (listed || Listed("other.example", host)) {
+			t.Errorf("%q: %q %v, behind another entry %v", list, host, listed, !listed)
+		}
+		if strings.Trim(host, ".") == host && host != "" && !strings.ContainsAny(host, ", \t/[") && !Listed(list+","+host, host) {
+			t.Errorf("%q is not listed in %q", host, list+","+host)
+		}
+	})
 }
