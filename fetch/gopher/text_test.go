@@ -87,7 +87,7 @@ func TestDots(t *testing.T) {
 		{"dot and CR", "a\n.\rb\n..c\n.\n", "a\n.\rb\n..c\n", true},
 		{"two CRs", "a\r\n.\r\r\nb\r\n", "a\r\n.\r\r\nb\r\n", false},
 		{"gopherd 3.0.5: lines as on disk, none stuffed", "About\n.\n..two dots\n .lead\nLast line.\n.\r\n", "About\n.\n..two dots\n .lead\nLast line.\n", true},
-		{"gopherd 3.0.5: the end glued on", "no newline\nat end.\r\n", "no newline\nat end.\r\n", false},
+		{"gopherd 3.0.5: no line end before the dot", "no newline\nat end.\r\n", "no newline\nat end.\r\n", false},
 		{"dots within lines", "a.\r\nb..\r\n c\r\n.\r\n", "a.\r\nb..\r\n c\r\n", true},
 	} {
 		for split := range len(tc.in) + 1 {

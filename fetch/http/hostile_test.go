@@ -48,7 +48,7 @@ func TestHostileAnswers(t *testing.T) {
 		"negative length":        {says("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"two lengths":            {says("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"other transfer coding":  {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
-		"no HTTP":                {says("220 ftp.example FTP server ready\r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"not HTTP":               {says("220 ftp.example FTP server ready\r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"no status":              {says("HTTP/1.1 \r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"status of four digits":  {says("HTTP/1.1 2000 OK\r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"field without a colon":  {says("HTTP/1.1 200 OK\r\nabc\r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},

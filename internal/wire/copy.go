@@ -2,8 +2,8 @@ package wire
 
 import "io"
 
-// mostCopy is the maximum size of the buffer of Copy. It has BufferSize bytes at first; while reads
-// fill it, it grows, so that there are fewer calls.
+// mostCopy is the maximum size of the buffer of Copy. The buffer has BufferSize bytes at first, and
+// grows while reads fill it, so that there are fewer calls.
 const mostCopy = 128 << 10
 
 // Copy copies r to w to its end, as io.Copy does, but never by a WriteTo of r or a ReadFrom of w.

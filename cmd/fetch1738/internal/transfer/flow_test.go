@@ -13,8 +13,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
-// What nobody wants shown or held back is left as it is, so that it can go to a file
-// without passing through the program.
+// Without a rate limit and a hook for its bytes the body is not wrapped, so that it can go
+// to a file without passing through the program.
 func TestFlowIsFree(t *testing.T) {
 	body := strings.NewReader("octets")
 	free := new(Transfer)

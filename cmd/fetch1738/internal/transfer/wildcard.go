@@ -157,7 +157,7 @@ func boundedListing(ctx context.Context) (context.Context, context.CancelCauseFu
 }
 
 // choose returns the matching entries of a listing. It returns nil without an error if
-// an entry has the very name of the pattern.
+// an entry is literally named like the pattern.
 func choose(t *Transfer, res *fetch.Resource, p *wildcard.Pattern) (*wildcard.Matches, error) {
 	found := &wildcard.Matches{Pattern: p}
 	exact := false

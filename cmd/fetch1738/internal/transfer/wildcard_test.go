@@ -94,7 +94,7 @@ func TestEndlessJunk(t *testing.T) {
 	}
 }
 
-// junk lists lines that say nothing, until nobody wants to know any more.
+// junk sends lines that are not entries until the context ends.
 type junk struct{}
 
 func (junk) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
