@@ -22,8 +22,9 @@ type pool struct {
 
 // each calls do for each of things, with at most p.size() calls at a time. If an error says that
 // there are too many connections, the pool shrinks by one and the thing is done again. For other
-// errors each calls failed.
-func each[T any](ctx context.Context, p *pool, things iter.Seq[T], do func(T) error, failed func(T, error)) {
+// errors each calls failed. do may call more to find out whether another thing follows on its
+// worker, whatever the other workers do.
+func each[T any](ctx context.Context, p *pool, things iter.Seq[T], do func(thing T, more func() bool) error, failed func(T, error)) {
 	next, stop := iter.Pull(things)
 	defer stop()
 	q := &queue[T]{next: next}
@@ -32,8 +33,10 @@ func each[T any](ctx context.Context, p *pool, things iter.Seq[T], do func(T) er
 		var workers sync.WaitGroup
 		for range p.size() {
 			workers.Go(func() {
-				for thing, ok := q.take(); ok && ctx.Err() == nil; thing, ok = q.take() {
-					err := do(thing)
+				w := worker[T]{queue: q}
+				defer w.leave()
+				for thing, ok := w.take(); ok && ctx.Err() == nil; thing, ok = w.take() {
+					err := do(thing, w.more)
 					if crowded(err) && p.shrink() {
 						q.give(thing)
 						return
@@ -78,6 +81,36 @@ func (q *queue[T]) give(thing T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.given = append(q.given, thing)
+}
+
+// A worker takes things from a queue. It may take one early.
+type worker[T any] struct {
+	*queue[T]
+	next  T
+	taken bool // next is the thing to return
+}
+
+func (w *worker[T]) take() (T, bool) {
+	if w.taken {
+		w.taken = false
+		return w.next, true
+	}
+	return w.queue.take()
+}
+
+// more reports whether take will return a thing.
+func (w *worker[T]) more() bool {
+	if !w.taken {
+		w.next, w.taken = w.queue.take()
+	}
+	return w.taken
+}
+
+// leave gives back what was taken early.
+func (w *worker[T]) leave() {
+	if w.taken {
+		w.give(w.next)
+	}
 }
 
 func (p *pool) size() int {

@@ -37,9 +37,10 @@ type entry struct {
 	size     int64    // -1 if unknown
 	modified time.Time
 	id       string
-	sum      string // SHA256 of a menu, which was received with the listing
-	kept     bool   // the menu is in the part of its file
-	end      ending // of the menu
+	sum      string      // SHA256 of a menu, which was received with the listing
+	kept     bool        // the menu is in the part of its file
+	end      ending      // of the menu
+	more     func() bool // reports whether another file follows on the same worker; set when it is fetched
 }
 
 // A folder is a directory or menu of the tree.
@@ -97,7 +98,7 @@ func (r *run) survey(ctx context.Context) (*survey, error) {
 		done := len(s.batches)
 		for marks, folders := range chunks(level) {
 			lists := make([]listing, len(folders))
-			each(ctx, &r.pool, indices(len(folders)), func(i int) error { return r.list(ctx, folders[i], &lists[i]) },
+			each(ctx, &r.pool, indices(len(folders)), func(i int, more func() bool) error { return r.list(ctx, folders[i], &lists[i], more) },
 				func(i int, err error) { lists[i].err = err })
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -231,7 +232,7 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 }
 
 // list lists one folder. After an error the listing has the entries received so far.
-func (r *run) list(ctx context.Context, f folder, l *listing) error {
+func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) error {
 	*l = listing{batch: &batch{in: f}}
 	if r.entries.Load() > r.maxEntries {
 		return r.tooMany(f)
@@ -241,7 +242,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing) error {
 		before := r.octets.Load()
 		ctx, cancel := r.counting(ctx, max(maxListings, perEntry*r.maxEntries))
 		defer cancel(nil)
-		err := r.listOnce(ctx, f, l)
+		err := r.listOnce(ctx, f, l, more)
 		if err == nil {
 			err = r.pace.Wait(ctx, r.octets.Load()-before)
 		}
@@ -257,8 +258,8 @@ func (r *run) tooMany(f folder) error {
 	return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; --max-entries N raises it", errMany, r.maxEntries))
 }
 
-func (r *run) listOnce(ctx context.Context, f folder, l *listing) error {
-	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts, o.More = true, true })
+func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bool) error {
+	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts, o.More = true, more })
 	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func (r *run) fetchAll(ctx context.Context, s *survey) {
 		}
 		return
 	}
-	each(ctx, &r.pool, files, func(e *entry) error { return r.fetchFile(ctx, e) },
+	each(ctx, &r.pool, files, func(e *entry, more func() bool) error { e.more = more; return r.fetchFile(ctx, e) },
 		func(e *entry, err error) { r.fail(ctx, e.url, e.file, err) })
 }
 
@@ -236,10 +236,15 @@ func (r *run) copy(ctx context.Context, w io.Writer, body io.Reader) error {
 }
 
 // optionsFor returns the options of a request for a file. For a large FTP file they request the
-// exact modification time. For a small one they announce that another request will follow soon.
+// exact modification time. After a small one, another request follows soon if more reports that.
 func (r *run) optionsFor(e *entry) any {
-	small := e.size >= 0 && e.size < resumable
-	return r.optionsOf(e.loc, func(o *ftp.Options) { o.ModTime, o.More = !small, small })
+	return r.optionsOf(e.loc, func(o *ftp.Options) {
+		if small := e.size >= 0 && e.size < resumable; small {
+			o.More = e.more
+		} else {
+			o.ModTime = true
+		}
+	})
 }
 
 // optionsOf returns the Options for a request. For FTP it returns a modified copy.

@@ -215,8 +215,7 @@ type commands interface {
 	size(name string) (int64, error)
 	statesSize() bool // reports whether the reply to RETR states the size, so that SIZE is not needed
 	modTime(name string) (time.Time, error)
-	listsFacts() (bool, error)     // reports whether MLSD is supported
-	openData(command string) error // opens the data connection for a transfer
+	listsFacts() (bool, error) // reports whether MLSD is supported
 	retrieve(command string, offset int64) error
 }
 
@@ -233,22 +232,13 @@ func (a *access) enter(c commands) error {
 	return a.changeDir(c)
 }
 
-// prepare opens the data connection and sets the transfer type. With Exact, the data
-// connection is opened just before the transfer, in the order of RFC 1738.
+// prepare sets the transfer type and sends the commands of Options.PreTransfer. The data connection
+// is opened last, in the order of RFC 1738: some servers answer nothing else once they have opened a
+// port.
 func (a *access) prepare(c commands) error {
 	if err := a.preferFacts(c); err != nil {
 		return err
 	}
-	if !a.exact {
-		if err := c.openData(a.command()); err != nil {
-			return err
-		}
-	}
-	return a.setMode(c)
-}
-
-// setMode sends TYPE and the commands of Options.PreTransfer.
-func (a *access) setMode(c commands) error {
 	if a.typ != 0 {
 		if err := c.setType(a.typ); err != nil {
 			return err

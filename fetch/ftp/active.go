@@ -141,14 +141,14 @@ func (s *session) announcePort(at netip.AddrPort) error {
 			return s.failure(err)
 		}
 		if at.Addr().Is6() {
-			return s.refused(r)
+			return s.refusedBy(r)
 		}
 		s.noEPRT = true
 		s.ctl.Trace.Note("the server refused EPRT; trying PORT")
 	}
 	r, err := s.ctl.exchange(port(at))
 	if err == nil && r.Class() != 2 {
-		return s.refused(r)
+		return s.refusedBy(r)
 	}
 	return s.failure(err)
 }

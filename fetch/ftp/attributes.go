@@ -26,7 +26,7 @@ func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 	} else if !refusal(timeErr) {
 		return nil, timeErr
 	}
-	if err := a.setMode(s); err != nil {
+	if err := a.prepare(s); err != nil {
 		return nil, err
 	}
 	size, sizeErr := s.size(a.name)

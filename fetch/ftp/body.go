@@ -3,6 +3,7 @@ package ftp
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"sync"
@@ -22,22 +23,26 @@ type body struct {
 	a        *access
 	free     func(*session) // returns the session; nil once that is done
 	data     *dataConn
-	src      io.Reader  // data, or its text with local newlines
-	left     int64      // bytes until Request.Length is reached; -1 means no limit
-	expected int64      // bytes that the server will send; -1 if not known
-	received int64      // bytes that it has sent
-	maxExtra int64      // how many more than expected it may send
-	from     int64      // offset in the file at which the transfer started
-	size     int64      // of the file; -1 if not known
-	askLater bool       // SIZE is sent after the transfer: the size is not known
-	restart  restart    // nil once it has been tried
-	swap     sync.Mutex // held, together with mu, to change data
-	err      error      // what every further Read returns
+	src      io.Reader     // data, or its text with local newlines
+	left     int64         // bytes until Request.Length is reached; -1 means no limit
+	expected int64         // bytes that the server will send; -1 if not known
+	received int64         // bytes that it has sent
+	maxExtra int64         // how many more than expected it may send
+	from     int64         // offset in the file at which the transfer started
+	size     int64         // of the file; -1 if not known
+	askLater bool          // SIZE is sent after the transfer: the size is not known
+	restart  restart       // nil once it has been tried
+	seen     *maphash.Hash // of the received bytes; nil if they are not compared
+	swap     sync.Mutex    // held, together with mu, to change data
+	err      error         // what every further Read returns
 }
 
 func newBody(s *session, a *access, b begun, restart restart, free func(*session)) *body {
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, restart: restart}
 	body.src = readerFunc(body.receive)
+	if s.proven && !a.sequential {
+		body.seen = new(maphash.Hash)
+	}
 	if a.ascii() {
 		body.src = newLocalText(body.src)
 	} else if b.size >= 0 {
@@ -62,11 +67,18 @@ func newBody(s *session, a *access, b begun, restart restart, free func(*session
 // more is assumed never to stop.
 const maxGrowth = 64 << 20
 
-// receive reads from the data connection and counts the bytes.
+// receive reads from the data connection and counts the bytes. Its errors are those for the caller.
 func (b *body) receive(p []byte) (int, error) {
-	n, err := b.data.Read(p)
-	b.received += int64(n)
-	return n, err
+	for {
+		n, err := b.data.Read(p)
+		b.received += int64(n)
+		if b.seen != nil {
+			_, _ = b.seen.Write(p[:n])
+		}
+		if err = b.readError(err); n > 0 || err != nil {
+			return n, err
+		}
+	}
 }
 
 // Read implements io.Reader.
@@ -84,7 +96,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.src.Read(p)
 	b.count(int64(n))
-	b.err = b.readError(err)
+	b.err = err
 	return n, b.err
 }
 
@@ -111,7 +123,7 @@ func (b *body) readError(err error) error {
 	}
 	err = b.data.Cause(err)
 	if b.s.ctl.pending() {
-		_ = b.s.finish() // the control connection may have failed, too
+		_ = b.s.finish(false) // the control connection may have failed, too
 		if err, ok := b.retry(); ok {
 			return err
 		}
@@ -133,7 +145,8 @@ func (b *body) explain(err error) error {
 // complete checks, at the end of the data, the server's final reply and the number of
 // bytes. It returns io.EOF if the transfer is complete.
 func (b *body) complete() error {
-	if err := b.s.finish(); err != nil {
+	sizeFollows := b.askLater || b.expected >= 0 && b.received != b.expected
+	if err := b.s.finish(b.seen != nil && !sizeFollows); err != nil {
 		if err, ok := b.retry(); ok {
 			return err
 		}
@@ -168,7 +181,7 @@ func (b *body) endOfRange() error {
 	if n > 0 {
 		return io.EOF
 	}
-	return b.readError(err)
+	return err
 }
 
 func (b *body) release() {
@@ -200,6 +213,7 @@ func (b *body) Close() error {
 // WriteTo implements io.WriterTo.
 func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 	if do := b.direct(w); do != nil {
+		b.seen = nil
 		return b.splice(do, w)
 	}
 	return wire.Copy(w, b)
@@ -209,9 +223,13 @@ func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 // program, or fewer if the connection ends.
 type move func(size int64) (int64, error)
 
+// compareMax is the size in bytes from which a file is moved although the port of the next transfer
+// would be requested otherwise: what is moved cannot be compared by retry.
+const compareMax = 1 << 20
+
 // direct returns a move to w. It returns nil if that is not possible, or the file is too small.
 func (b *body) direct(w io.Writer) move {
-	if b.expected >= 0 && b.expected < wire.MoveMin || b.a.ascii() || b.data.secured || !wire.CanMove(b.data.raw) {
+	if b.s.mayAsk() && b.expected < compareMax || b.expected >= 0 && b.expected < wire.MoveMin || b.a.ascii() || b.data.secured || !wire.CanMove(b.data.raw) {
 		return nil
 	}
 	if f := wire.RegularFile(w); f != nil {
@@ -249,11 +267,8 @@ const (
 
 // splice implements WriteTo with a move.
 func (b *body) splice(do move, w io.Writer) (total int64, err error) {
-	progress, data := time.Now(), b.data
+	progress := time.Now()
 	for {
-		if data != b.data { // see retry
-			do, data = b.direct(w), b.data
-		}
 		n, err := b.spliceSome(do, progress)
 		total += n
 		if n > 0 {

@@ -313,7 +313,7 @@ func (c *control) accept(r talk.Reply) (string, error) {
 	class := r.Class()
 	switch {
 	case c.phase == transferring:
-		if class == 2 {
+		if class == 2 && !isResult(r) {
 			c.phase = commanding
 			return "226", nil
 		}

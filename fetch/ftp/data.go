@@ -58,7 +58,7 @@ func (s *session) preTransfer(command string) error {
 	}
 	r, err := s.ctl.exchange("PRET " + command)
 	if err == nil && r.Class() != 2 {
-		return s.refused(r)
+		return s.refusedBy(r)
 	}
 	return s.failure(err)
 }
@@ -66,10 +66,10 @@ func (s *session) preTransfer(command string) error {
 // dropData closes the data connection or its port.
 func (s *session) dropData() {
 	if s.data != nil {
-		s.data.Close()
+		s.data.drop()
 	}
 	s.closePort()
-	s.data, s.ready = nil, false
+	s.data, s.ready, s.early = nil, false, false
 }
 
 // A pendingConn is a data connection that is being set up: the server connects, the TLS
@@ -234,20 +234,25 @@ func (d *dataConn) open(ctx context.Context, conn net.Conn) {
 	d.Conn = wire.NewConn(ctx, conn, d.idle)
 }
 
-// Close closes the connection. The library also closes it, and fails if it is already
-// closed. Close does not end a setup, which is left to stop: the library closes the
-// connection when the command is refused, and the handshake may show the cause.
+// Close ends a transfer. The library also calls it when the command of a transfer is refused; then
+// it does nothing, because the connection may be kept, and a handshake may show the cause.
 func (d *dataConn) Close() error {
-	d.once.Do(func() { // errors do not matter: the final reply decides
-		switch {
-		case d.Conn != nil:
+	if d.Conn != nil {
+		d.once.Do(func() { // errors do not matter: the final reply decides
 			d.finishTLS()
 			_ = d.Conn.Close()
-		case d.pending == nil && d.raw != nil:
-			_ = d.raw.Close()
-		}
-	})
+		})
+	}
 	return nil
+}
+
+// drop closes the connection, which may not have been used. It does not end a setup, which is left
+// to stop.
+func (d *dataConn) drop() {
+	_ = d.Close()
+	if d.Conn == nil && d.pending == nil && d.raw != nil {
+		_ = d.raw.Close()
+	}
 }
 
 // closeTime is the time limit for a server to close its side of the connection.

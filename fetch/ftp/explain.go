@@ -21,6 +21,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	t := a.target()
 	n := &notes{a: a, plan: &fetch.Plan{Network: t.Network, Host: t.Host, Port: t.Port}}
 	n.login(f.reuses())
+	begins := len(n.plan.Steps)
 	if _, err := a.begin(n); err != nil {
 		return nil, err
 	}
@@ -28,7 +29,9 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, err
 	}
 	n.send("QUIT", "")
-	n.mark((&session{access: a}).withPASS())
+	if n.typ != 0 {
+		n.mark(begins, (&session{access: a, typ: n.typ, proven: true}).plan())
+	}
 	n.addNotes()
 	return n.plan, nil
 }
@@ -38,13 +41,16 @@ type notes struct {
 	a     *access
 	plan  *fetch.Plan
 	ready bool // the data connection, or its port, is open
+	typ   byte // sent together with PWD; 0 if not
 }
 
-// mark marks the steps that are pipelined.
-func (n *notes) mark(ahead []string) {
-	for i := range n.plan.Steps {
-		if step := &n.plan.Steps[i]; len(ahead) > 0 && step.Send == ahead[0]+"\r\n" {
-			step.Ahead, ahead = true, ahead[1:]
+// mark marks the steps from the given one on that are sent together with the step before them.
+func (n *notes) mark(from int, together []string) {
+	n.plan.Steps[from-1].Ahead = true // TYPE, with PWD
+	first := true
+	for i := from; i < len(n.plan.Steps) && len(together) > 0; i++ {
+		if step := &n.plan.Steps[i]; step.Send == together[0]+"\r\n" {
+			step.Ahead, first, together = !first, false, together[1:]
 		}
 	}
 }
@@ -70,8 +76,13 @@ func (n *notes) login(reuses bool) {
 	n.send("PASS "+wire.Mask, "when the server asks for a password (331)")
 	n.send("ACCT "+wire.Mask, "when the server asks for an account (332)")
 	n.protect()
+	evidence := (&session{access: n.a}).evidence()
 	if reuses {
 		n.send("PWD", "")
+	}
+	if evidence != nil {
+		n.send(evidence[1], "")
+		n.typ = n.a.typ
 	}
 }
 
@@ -107,6 +118,9 @@ func (n *notes) mkd(dir string) error {
 }
 
 func (n *notes) setType(t byte) error {
+	if t == n.typ {
+		return nil
+	}
 	n.send("TYPE "+string(t), "")
 	return nil
 }

@@ -52,7 +52,7 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD pub", "FEAT", "EPSV", "TYPE A", "MLSD", "EPSV", "MLSD", "EPSV", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "TYPE A", "CWD pub", "FEAT", "EPSV", "MLSD", "EPSV", "MLSD", "EPSV", "QUIT")
 }
 
 // TestFactsFallBack tests that LIST is sent if FEAT does not list MLSD, if MLSD is refused
@@ -65,11 +65,11 @@ func TestFactsFallBack(t *testing.T) {
 		prepare func(*testserver.FTP)
 		want    []string
 	}{
-		{"no FEAT", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.Hide = []string{"FEAT"} }, []string{"FEAT", "EPSV", "TYPE A", "LIST"}},
-		{"no MLST", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.Hide = []string{"MLST"} }, []string{"FEAT", "EPSV", "TYPE A", "LIST"}},
-		{"no type", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.On("FEAT", 1, testserver.Reply("211-\n MLST size*;type;\n211 end")) }, []string{"FEAT", "EPSV", "TYPE A", "LIST"}},
-		{"a lie", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.On("MLSD", 1, testserver.Reply("502 no")) }, []string{"FEAT", "EPSV", "TYPE A", "MLSD", "EPSV", "LIST"}},
-		{"no option", &Fetcher{}, nil, func(*testserver.FTP) {}, []string{"EPSV", "TYPE A", "LIST"}},
+		{"no FEAT", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.Hide = []string{"FEAT"} }, []string{"FEAT", "EPSV", "LIST"}},
+		{"no MLST", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.Hide = []string{"MLST"} }, []string{"FEAT", "EPSV", "LIST"}},
+		{"no type", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.On("FEAT", 1, testserver.Reply("211-\n MLST size*;type;\n211 end")) }, []string{"FEAT", "EPSV", "LIST"}},
+		{"a lie", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.On("MLSD", 1, testserver.Reply("502 no")) }, []string{"FEAT", "EPSV", "MLSD", "LIST"}},
+		{"no option", &Fetcher{}, nil, func(*testserver.FTP) {}, []string{"EPSV", "LIST"}},
 		{"exact", &Fetcher{Exact: true}, &Options{Facts: true}, func(*testserver.FTP) {}, []string{"EPSV", "NLST"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestWanted(t *testing.T) {
 		res.Close()
 	}
 	got := sent(srv)
-	if want := []string{"MDTM x.txt", "MDTM x.txt", "EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt"}; len(got) < 9 || !slices.Equal(got[3:9], want) {
+	if want := []string{"TYPE I", "MDTM x.txt", "MDTM x.txt", "SIZE x.txt", "EPSV", "RETR x.txt"}; len(got) < 9 || !slices.Equal(got[3:9], want) {
 		t.Errorf("sent %q", got)
 	}
 }

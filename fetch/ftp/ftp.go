@@ -51,8 +51,9 @@ type Fetcher struct {
 	// the data.
 	Active *Active
 	// DisablePipelining sends each command only after the reply to the previous one.
-	// Otherwise commands that do not depend on a reply are pipelined, except for
-	// uploads, with Exact, and for servers that turn out not to support it.
+	// Otherwise commands that do not depend on a reply are pipelined if the server has shown
+	// that it supports that, except for uploads and with Exact. Nothing is sent during a
+	// transfer, unless the greeting shows a server that gains by it.
 	DisablePipelining bool
 	// Security selects what is encrypted for ftp URLs. For ftps URLs TLS is always
 	// required.
@@ -217,11 +218,9 @@ func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.reuses() {
-		if err := s.findEntry(); err != nil {
-			s.End()
-			return nil, err
-		}
+	if err := s.prove(); err != nil {
+		s.End()
+		return nil, err
 	}
 	return s, nil
 }

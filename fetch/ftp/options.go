@@ -54,10 +54,11 @@ type Options struct {
 	// Ranges makes FindAttributes check whether transfers can start at an offset (REST).
 	// If so, Attributes.Header contains HeaderAcceptRanges.
 	Ranges bool
-	// More reports that another access to the same server will follow. The port for its
-	// data is then requested together with this transfer, which saves a round trip. If
-	// no access follows, the port is not used.
-	More bool
+	// More, if not nil, is called when the data has arrived, or before. It reports whether another
+	// transfer with the same server is sure to follow. The port for its data is then requested
+	// before the final reply to this one has arrived, which saves a round trip. Some servers never
+	// close a port that no transfer has used.
+	More func() bool
 	// EndAtSize ends the document at the size that the server announced, even if the file grows
 	// during the transfer. Otherwise up to 64 MiB more are read.
 	EndAtSize bool

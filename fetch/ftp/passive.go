@@ -28,11 +28,16 @@ type servers struct {
 
 const maxServers = 1000
 
-func (s *servers) add(at server) {
+// add reports whether the server was in the set before.
+func (s *servers) add(at server) bool {
+	if s.has(at) {
+		return true
+	}
 	if s.added.Add(1)%maxServers == 0 {
 		s.Clear()
 	}
 	s.Store(at, true)
+	return false
 }
 
 func (s *servers) has(at server) bool {
@@ -79,7 +84,7 @@ func (s *session) extendedPort() (uint16, error) {
 	case err != nil:
 		return 0, s.failure(err)
 	case r.Code != 229:
-		return 0, s.refused(r)
+		return 0, s.refusedBy(r)
 	}
 	port, err := extendedPort(r.Text)
 	return port, s.failure(err)
@@ -94,7 +99,7 @@ func (s *session) plainPort() (uint16, error) {
 	case err != nil:
 		return 0, s.failure(err)
 	case r.Code != 227:
-		return 0, s.refused(r)
+		return 0, s.refusedBy(r)
 	}
 	host, port, err := passivePort(r.Text)
 	if err == nil && s.access.check227 && host != s.peer.Addr() {

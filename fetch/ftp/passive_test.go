@@ -40,9 +40,6 @@ func TestUselessEPSV(t *testing.T) {
 		passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 			srv.On("EPSV", 0, testserver.Reply(answer))
 			f.MaxIdle = -1 // a new session for each access
-			// TYPE and SIZE are pipelined after EPSV. A reply that does not match EPSV
-			// would end the session.
-			f.DisablePipelining = slices.Contains([]string{"200 ok", "331 what", "150 wait"}, answer)
 			var notes []string
 			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
 			for range 2 {
@@ -50,10 +47,7 @@ func TestUselessEPSV(t *testing.T) {
 					t.Errorf("%s: %q %v", answer, got, err)
 				}
 			}
-			want := []string{"USER", "PASS", "EPSV", "TYPE", "SIZE", "PASV", "RETR", "QUIT", "USER", "PASS", "PASV", "TYPE", "SIZE", "RETR", "QUIT"}
-			if f.DisablePipelining {
-				want = slices.Concat([]string{"USER", "PASS", "EPSV", "PASV", "TYPE", "SIZE", "RETR", "QUIT"}, want[8:])
-			}
+			want := []string{"USER", "PASS", "TYPE", "SIZE", "EPSV", "PASV", "RETR", "QUIT", "USER", "PASS", "TYPE", "SIZE", "PASV", "RETR", "QUIT"}
 			if got := verbs(srv); !slices.Equal(got, want) {
 				t.Errorf("%s: sent %q", answer, got)
 			}
@@ -136,8 +130,8 @@ func TestEPSVOverIPv6(t *testing.T) {
 	})
 }
 
-// TestDataConnectionNotUsed tests transfers that are not started although the data
-// connection is open: it is closed, and the session is reused.
+// TestDataConnectionNotUsed tests transfers that are not started: no port is open then, except in
+// passive mode after a refused RETR, because the next transfer uses it. The session is reused.
 func TestDataConnectionNotUsed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault string
@@ -173,7 +167,11 @@ func TestDataConnectionNotUsed(t *testing.T) {
 				if _, err := read(t.Context(), f, &tc.req); (err != nil) != tc.fails {
 					t.Errorf("%s: %v", name, err)
 				}
-				if open != 0 {
+				kept := 0
+				if tc.fault == "RETR" && active == nil {
+					kept = 1
+				}
+				if open != kept {
 					t.Errorf("%s: %d data connections or ports are open", name, open)
 				}
 				if got, err := read(t.Context(), f, &fetch.Request{Locator: at("/x.txt")}); got != "top\n" || err != nil {

@@ -8,14 +8,25 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Two groups of commands are pipelined. All commands of an access before its transfer are
-// sent together with PASS or, on a used session, when the access starts. The command that
-// requests the port of the next transfer is sent together with the command of a transfer.
-// The command of a transfer itself waits for the replies to CWD and TYPE, because they decide
-// what it would transfer. If the session needs neither and the data connection is open, RETR is
-// sent together with SIZE and MDTM. Uploads and raw commands wait for all replies.
+// What is sent without waiting for a reply:
+//
+//   - PWD and TYPE, in one packet. A session in which both were answered is proven; in others,
+//     commands are sent one at a time.
+//   - The commands of an access before its transfer. The last of them requests the port, because
+//     some servers do nothing else until the client has connected to it. If the session is in
+//     place and the data connection is open, they end in RETR.
+//   - The request for the port of the next transfer, when the data of this one has ended, if
+//     another transfer is sure to follow.
+//
+// Nothing is sent between the command of a transfer and the end of its data: some servers lose it,
+// or end the transfer. Servers that are recognized by their greeting also get commands together
+// with PASS, and a few of them the request for the next port together with RETR (see knowns).
+//
+// The command of a transfer waits for the replies to CWD and TYPE, because they decide what it
+// would transfer. Uploads and raw commands wait for all replies.
 
 // A planner records the commands that an access sends. It stops with errNotPlannable
 // at a command that depends on a reply or must not be sent early.
@@ -28,9 +39,6 @@ var errNotPlannable = errors.New("the next command depends on a reply")
 
 // plan returns the commands that the current access sends without waiting for a reply.
 func (s *session) plan() []string {
-	if s.access.sequential {
-		return nil
-	}
 	a := *s.access
 	p := &planner{session: s, lines: make([]string, 0, 4)}
 	if a.opt.Wanted == nil {
@@ -88,18 +96,17 @@ func (p *planner) listsFacts() (bool, error) {
 	return true, p.add("FEAT")
 }
 
-func (p *planner) openData(string) error {
-	switch {
-	case p.ready, p.nextPort != 0:
-		return nil
-	case p.access.active != nil, p.access.opt.PRET:
-		return errNotPlannable
-	}
-	return p.add(p.passiveCommand())
-}
-
+// retrieve requests the port, if a transfer is sure to follow the replies to the other commands.
 func (p *planner) retrieve(command string, offset int64) error {
-	if offset != 0 || p.access.verb != fetch.OpRETR || !p.ready || !p.inPlace() {
+	a := p.access
+	switch onSize := a.req.Offset != 0 && a.req.Length == 0 || a.limits.Body > 0; {
+	case p.ready:
+	case a.active != nil, a.opt.PRET, onSize:
+		return errNotPlannable
+	default:
+		return p.add(p.passiveCommand())
+	}
+	if offset != 0 || a.verb != fetch.OpRETR || !p.inPlace() {
 		return errNotPlannable
 	}
 	if err := p.add(command); err != nil {
@@ -109,89 +116,144 @@ func (p *planner) retrieve(command string, offset int64) error {
 	return nil
 }
 
-// withPASS returns the commands that are sent together with PASS.
-func (s *session) withPASS() []string {
-	var lines []string
-	if s.access.opt.Account != "" || s.access.opt.AlternativeToUser != "" {
-		return nil // ACCT or the alternative may follow PASS
-	}
-	switch secured := s.access.implicit() || s.access.wantsTLS(); {
-	case s.access.sequential, secured && s.access.safety.clear != KeepTLS:
-		return nil
-	case secured && s.access.safety.Security == TryTLS && !s.access.implicit():
-		return nil // the server may refuse TLS
-	case secured:
-		lines = []string{"PBSZ 0", "PROT " + s.access.protection()}
-	}
-	if s.access.reuses {
-		lines = append(lines, "PWD")
-	}
-	return append(lines, s.plan()...)
-}
-
-// withTransfer returns the commands that are sent together with the command of a transfer.
-// The second listing in a session suggests a walk through a tree, so another access is
-// expected after it.
-func (s *session) withTransfer() []string {
-	a := s.access
-	if a.sequential || !(a.opt.More || s.used && a.listing()) || !a.reuses || a.active != nil || a.opt.PRET || len(a.opt.PostQuote) > 0 || a.req.Length > 0 {
-		return nil
-	}
-	return []string{s.passiveCommand()}
-}
-
 // inPlace reports whether the session is in the directory of the access and has its type.
 func (s *session) inPlace() bool {
 	rest, ok := s.remaining(s.access.dirs)
 	return ok && len(rest) == 0 && s.typ == s.access.typ
 }
 
-// startAccess starts an access on a session: it sends the planned commands and connects to the
-// port that was requested together with the previous transfer. If the planned commands may
-// include the transfer, it connects first.
-func (s *session) startAccess() error {
-	if s.used {
-		s.readNextPort()
-		if s.inPlace() {
-			s.openNextPort()
-		}
-		for _, sent := range s.ctl.queued {
-			switch verbOf(sent.line) {
-			case fetch.OpCWD:
-				s.dirUnknown = true
-			case fetch.OpTYPE:
-				s.typ = 0
-			}
-		}
-		err := s.ctl.drain()
-		if s.ctl.queued = s.ctl.queued[:0]; err == nil {
-			err = s.ctl.sendPipelined(s.plan())
-		}
-		if err != nil {
+// evidence returns the harmless commands that every access needs. If the server answers both,
+// although they arrive together, the session is proven.
+func (s *session) evidence() []string {
+	a := s.access
+	if a.sequential || !a.reuses || a.typ == 0 || len(a.opt.Quote) > 0 {
+		return nil
+	}
+	return []string{"PWD", "TYPE " + string(a.typ)}
+}
+
+// withPASS returns the commands that are sent together with PASS.
+func (s *session) withPASS() []string {
+	var lines []string
+	if s.program.has == nil || s.access.opt.Account != "" || s.access.opt.AlternativeToUser != "" {
+		return nil // ACCT or the alternative may follow PASS
+	}
+	evidence := s.evidence()
+	switch secured := s.access.implicit() || s.access.wantsTLS(); {
+	case evidence == nil, secured && s.access.safety.clear != KeepTLS:
+		return nil
+	case secured && s.access.safety.Security == TryTLS && !s.access.implicit():
+		return nil // the server may refuse TLS
+	case secured:
+		lines = []string{"PBSZ 0", "PROT " + s.access.protection()}
+	}
+	lines = append(lines, evidence...)
+	s.typ = s.access.typ // for the plan
+	lines = append(lines, s.plan()...)
+	s.typ = 0
+	return lines
+}
+
+// withTransfer returns the commands that are sent together with the command of a transfer. After a
+// refused one, the next may be refused, too, and then its port is not used.
+func (s *session) withTransfer() []string {
+	if !s.program.ahead || s.refused || !s.another() {
+		return nil
+	}
+	return []string{s.passiveCommand()}
+}
+
+// mayAsk reports whether the port of another transfer may be requested during the current access.
+func (s *session) mayAsk() bool {
+	a := s.access
+	switch {
+	case !s.proven, a.sequential, a.active != nil, a.opt.PRET, len(a.opt.PostQuote) > 0, a.req.Length > 0:
+		return false
+	case a.listing():
+		return s.program.walks && (s.used || a.opt.More != nil)
+	}
+	return a.verb == fetch.OpRETR && a.opt.More != nil
+}
+
+// another reports whether the port of another transfer is to be requested. After a listing, the
+// next one is in another directory, so that its CWD waits for the data connection. Only servers
+// that gain by it are asked then.
+func (s *session) another() bool {
+	a := s.access
+	return s.mayAsk() && (a.listing() && s.used || a.opt.More != nil && a.opt.More())
+}
+
+// prove sends PWD, to find the login directory, which is needed to reuse the session. With TYPE in
+// the same packet, it proves that the server handles commands that arrive together.
+func (s *session) prove() error {
+	if !s.access.reuses {
+		return nil
+	}
+	lines := s.evidence()
+	if !s.planned {
+		if err := s.ctl.sendPipelined(lines); err != nil {
 			return s.failure(err)
 		}
 	}
-	s.openNextPort()
+	r, err := s.ctl.exchange("PWD")
+	if err != nil {
+		return s.failure(err)
+	}
+	if r.Code == 257 {
+		s.entry, _ = quotedPath(r.Text)
+	}
+	if lines == nil {
+		return nil
+	}
+	t, err := s.ctl.exchange(lines[1])
+	if err != nil {
+		return s.failure(err)
+	}
+	if t.Class() == 2 {
+		s.typ = s.access.typ
+	}
+	s.proven = r.Code == 257 && t.Class() == 2
 	return nil
 }
 
-// openNextPort connects to the port that was requested together with the previous transfer, if
-// any. If that fails, the access requests another one.
-func (s *session) openNextPort() {
-	port := s.nextPort
-	if s.nextPort = 0; port == 0 || s.access.active != nil {
-		return
+// startAccess starts an access on a session: it connects to the port that was requested with the
+// previous transfer, and sends the planned commands.
+func (s *session) startAccess() error {
+	if s.used {
+		if err := s.settle(); err != nil {
+			return s.failure(err)
+		}
 	}
-	conn, err := s.dialData(port)
-	if err != nil {
-		return
+	if s.planned || !s.proven || s.access.sequential {
+		s.planned = false
+		return nil
 	}
-	s.dropData()
-	s.data, s.ready = &dataConn{raw: conn, idle: s.access.limits.Idle}, true
+	return s.failure(s.ctl.sendPipelined(s.plan()))
 }
 
-// readNextPort reads the reply to the command of withTransfer.
-func (s *session) readNextPort() {
+// settle reads the replies that the previous access has not read. If that access requested a port,
+// the session connects to it before anything else is sent.
+func (s *session) settle() error {
+	if s.ready && wire.Readable(s.data.raw) { // closed by the server
+		s.dropData()
+	}
+	s.openNextPort()
+	for _, sent := range s.ctl.queued {
+		switch verbOf(sent.line) {
+		case fetch.OpCWD:
+			s.dirUnknown = true
+		case fetch.OpTYPE:
+			s.typ = 0
+		}
+	}
+	err := s.ctl.drain()
+	s.ctl.queued = s.ctl.queued[:0]
+	return err
+}
+
+// openNextPort reads the reply to the request for the next port, if there was one, and connects to
+// the port. If that fails, the access requests another one.
+func (s *session) openNextPort() {
 	command, request := s.passiveCommand(), s.extendedPort
 	if command == "PASV" {
 		request = s.plainPort
@@ -200,17 +262,33 @@ func (s *session) readNextPort() {
 		return
 	}
 	s.ctl.replied = true // the connection was alive when the port was requested
-	var err error
-	if s.nextPort, err = request(); err != nil { // a broken connection is reported by the next command
-		s.access.noPipelining.add(s.access.server())
+	port, err := request()
+	if err != nil { // a broken connection is reported by the next command
+		s.loses()
+		return
+	}
+	conn, err := s.dialData(port)
+	if err != nil {
+		return
+	}
+	s.dropData()
+	s.data = &dataConn{raw: conn, idle: s.access.limits.Idle}
+	s.ready, s.early, s.asked = true, true, true
+}
+
+// checkPipelining checks whether the current access has failed because the server does not support
+// pipelining. Then it is to be done again, one command at a time.
+func (s *session) checkPipelining() {
+	if s.ctl.pipeliningFailed && !s.access.fellBack {
+		s.access.fellBack = true
+		s.loses()
 	}
 }
 
-// checkPipelining remembers a server that has turned out not to support pipelining.
-func (s *session) checkPipelining() {
-	if s.ctl.pipeliningFailed && !s.access.fellBack {
-		s.access.fellBack, s.access.sequential = true, true
-		s.access.noPipelining.add(s.access.server())
+// loses remembers that the server loses commands that arrive early, or ports that are requested
+// early.
+func (s *session) loses() {
+	if s.proven, s.access.sequential = false, true; !s.access.noPipelining.add(s.access.server()) {
 		s.ctl.Trace.Note("the server does not support pipelining; sending one command at a time")
 	}
 }

@@ -19,7 +19,7 @@ import (
 func several(ctx context.Context, t *testing.T, f *Fetcher, srv *testserver.FTP, want map[string]string, paths []string) {
 	t.Helper()
 	for i, path := range paths {
-		req := &fetch.Request{Locator: parse(t, srv.URL+path), Options: &Options{More: i < len(paths)-1}}
+		req := &fetch.Request{Locator: parse(t, srv.URL+path), Options: &Options{More: reports(i < len(paths)-1)}}
 		got, err := read(ctx, f, req)
 		if text, has := want[path]; err == nil != has || has && got != text {
 			t.Errorf("%s: %q, %v", path, got, err)
@@ -27,28 +27,59 @@ func several(ctx context.Context, t *testing.T, f *Fetcher, srv *testserver.FTP,
 	}
 }
 
+// reports returns a function for Options.More.
+func reports(more bool) func() bool { return func() bool { return more } }
+
 var documents = map[string]string{"/a/b/c.txt": "line one\nline two\n", "/x.txt": "top\n", "/etc/x": "etc x\n", "/pub/sub/y": "y\n"}
 
-// TestPipelining tests the order of the commands, and which of them are sent together.
+// TestPipelining tests the order of the commands, and which of them are sent together: to a server
+// that its greeting shows, to an unknown one, and without pipelining.
 func TestPipelining(t *testing.T) {
+	for greeting, want := range map[string][]string{
+		"220 testserver ready": {
+			"USER anonymous", "PASS anonymous@|PWD|TYPE I|CWD a|CWD b|SIZE c.txt|EPSV", "RETR c.txt|EPSV",
+			"RETR c.txt|EPSV", // no SIZE: the reply to RETR stated it
+			"CWD /|CWD a", "RETR none|EPSV", "SIZE none",
+			"CWD none|SIZE x", // no EPSV: a port is there
+			"CWD b|SIZE none", "RETR none", // no EPSV: it may be refused again
+			"CWD /|CWD pub|CWD sub|SIZE y", "RETR y", "EPSV",
+			"CWD /", "RETR x.txt", "QUIT",
+		},
+		"220 ready": {
+			"USER anonymous", "PASS anonymous@", "PWD|TYPE I", "CWD a|CWD b|SIZE c.txt|EPSV", "RETR c.txt", "EPSV",
+			"RETR c.txt", "EPSV",
+			"CWD /|CWD a", "RETR none", "SIZE none",
+			"CWD none|SIZE x",
+			"CWD b|SIZE none", "RETR none",
+			"CWD /|CWD pub|CWD sub|SIZE y", "RETR y", "EPSV",
+			"CWD /", "RETR x.txt", "QUIT",
+		},
+		"": {
+			"USER anonymous", "PASS anonymous@", "PWD", "CWD a", "CWD b", "TYPE I", "SIZE c.txt", "EPSV", "RETR c.txt",
+			"EPSV", "RETR c.txt",
+			"CWD /", "CWD a", "EPSV", "RETR none",
+			"CWD none",
+			"CWD b", "SIZE none", "RETR none",
+			"CWD /", "CWD pub", "CWD sub", "SIZE y", "RETR y",
+			"CWD /", "EPSV", "RETR x.txt", "QUIT",
+		},
+	} {
+		t.Run(greeting, func(t *testing.T) { testPackets(t, greeting, want) })
+	}
+}
+
+// testPackets fetches several files and compares what is sent in each packet. Without a greeting,
+// pipelining is disabled.
+func testPackets(t *testing.T, greeting string, want []string) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead = true, testserver.AheadKept })
+		srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Greeting = true, greeting })
 		var packets []string
-		f := &Fetcher{Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		f := &Fetcher{DisablePipelining: greeting == "", Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			c, err := srv.Dial(ctx, network, address)
 			return written{c, &packets}, err
 		}}}
 		several(t.Context(), t, f, srv, documents, []string{"/a/b/c.txt", "/a/b/c.txt", "/a/none", "/a/none/x", "/a/b/none", "/pub/sub/y", "/x.txt"})
 		f.Close()
-		want := []string{
-			"USER anonymous", "PASS anonymous@|PWD|CWD a|CWD b|EPSV|TYPE I|SIZE c.txt", "RETR c.txt|EPSV",
-			"RETR c.txt|EPSV", // no SIZE: the reply to RETR stated it
-			"CWD /|CWD a", "RETR none|EPSV",
-			"CWD none|SIZE x",
-			"CWD b|EPSV|SIZE none", "RETR none|EPSV",
-			"CWD /|CWD pub|CWD sub|SIZE y", "RETR y|EPSV",
-			"CWD /", "RETR x.txt", "QUIT",
-		}
 		if !slices.Equal(packets, want) {
 			t.Errorf("sent %q\nwant %q", packets, want)
 		}
@@ -148,33 +179,125 @@ func TestRefusedPacket(t *testing.T) {
 	})
 }
 
-// TestPipeliningResume tests a connection with a pipelined command that fails in the middle
-// of a file. The file is resumed only if it still has the same size.
-func TestPipeliningResume(t *testing.T) {
+// TestRepeat tests transfers in which something went wrong after a command was sent early. They are
+// performed again, one command at a time, and the bytes must be the same.
+func TestRepeat(t *testing.T) {
+	const cut = 5 // bytes of the first transfer, after which the server hangs up
 	for name, tc := range map[string]struct {
+		path   string
 		more   bool
-		size   string // the second reply to SIZE
-		resume bool
+		faults func(*testserver.FTP)
+		want   string // "" if the second transfer must not count
 	}{
-		"pipelined":     {more: true, resume: true},
-		"another size":  {more: true, size: "213 99"},
-		"not pipelined": {},
+		"a file":            {"/a/b/c.txt", true, nil, documents["/a/b/c.txt"]},
+		"text":              {"/a/b/c.txt;type=a", true, nil, documents["/a/b/c.txt"]},
+		"names":             {"/;type=d", true, nil, "a\netc\nhome\npub\nsp ace\nx.txt\n"},
+		"another size":      {"/a/b/c.txt", true, func(s *testserver.FTP) { s.On("SIZE", 2, testserver.Reply("213 99")) }, ""},
+		"another content":   {"/a/b/c.txt", true, func(s *testserver.FTP) { s.On("DATA", 2, testserver.Data("other one\nline two\n")) }, ""},
+		"gone":              {"/a/b/c.txt", true, func(s *testserver.FTP) { s.On("RETR", 2, testserver.Reply("550 gone")) }, ""},
+		"nothing was early": {"/a/b/c.txt", false, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := start(t)
-			srv.On("DATA", 1, testserver.Truncate(5))
-			srv.On("END", 1, testserver.Close())
-			if tc.size != "" {
-				srv.On("SIZE", 2, testserver.Reply(tc.size))
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv.On("DATA", 1, testserver.Truncate(cut))
+				srv.On("END", 1, testserver.Close())
+				if tc.faults != nil {
+					tc.faults(srv)
+				}
+				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+				defer f.Close()
+				got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+tc.path), Options: &Options{More: reports(tc.more)}})
+				if (err == nil) != (tc.want != "") || err == nil && got != tc.want || err != nil && len(got) > cut {
+					t.Errorf("%q, %v; want %q", got, err, tc.want)
+				}
+				if n := logins(srv); n != 1 && !tc.more || n != 2 && tc.more {
+					t.Errorf("%d logins", n)
+				}
+				if slices.ContainsFunc(sent(srv), func(line string) bool { return strings.HasPrefix(line, "REST") }) {
+					t.Errorf("what came was not dropped: %q", sent(srv))
+				}
+			})
+		})
+	}
+}
+
+// TestRepeatListing tests a walk in which a server hangs up at the end of a listing, after the port
+// of the next one has been requested.
+func TestRepeatListing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+		srv.On("DATA", 2, testserver.Truncate(5))
+		srv.On("END", 2, testserver.Close())
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+		defer f.Close()
+		for i := range 3 {
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/pub/"), Options: &Options{Facts: true}})
+			if err != nil {
+				t.Fatal(err)
 			}
-			f := &Fetcher{}
-			got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Options: &Options{More: tc.more}})
-			f.Close()
-			if tc.resume && (err != nil || got != documents["/a/b/c.txt"]) || !tc.resume && (fetch.KindOf(err) != fetch.ErrTruncated || got != "line ") {
-				t.Errorf("%q, %v", got, err)
+			n := 0
+			for _, err := range res.Items {
+				if err != nil {
+					t.Errorf("listing %d: %v", i+1, err)
+				}
+				n++
 			}
-			if slices.Contains(sent(srv), "REST 5") != tc.more {
-				t.Errorf("sent %q", sent(srv))
+			if res.Close(); n != 4 {
+				t.Errorf("listing %d has %d entries", i+1, n)
+			}
+		}
+	})
+}
+
+// TestFinalReplyLost tests servers that lose the final reply to a transfer, or send another one:
+// because of a command that came during the transfer, or for no reason. No transfer without its
+// final reply counts, nor does a reply to the probe count as one.
+func TestFinalReplyLost(t *testing.T) {
+	for name, tc := range map[string]struct {
+		path, greeting string
+		more           bool
+	}{
+		"a file, asked early":      {"/a/b/c.txt", "220 testserver ready", true},
+		"a file, asked at its end": {"/a/b/c.txt", "220 ready", true},
+		"a file":                   {"/a/b/c.txt", "220 ready", false},
+		"a listing":                {"/pub/", "220 ready", true},
+		"a listing, asked early":   {"/pub/", "220 testserver ready", true},
+	} {
+		for _, reply := range []testserver.Fault{testserver.NoFinalReply(), testserver.Reply("215 UNIX"), testserver.Reply("229 ok (|||4000|)"), testserver.Reply("500 what")} {
+			t.Run(name+fmt.Sprint(reply), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Greeting = true, tc.greeting })
+					srv.On("END", 0, reply)
+					f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+					defer f.Close()
+					got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+tc.path), Options: &Options{More: reports(tc.more)}})
+					if err == nil {
+						t.Errorf("%q without an error", got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestOneCommandInAPacket tests a server that takes a packet for one command, whatever it contains,
+// and greets the next client only when the previous connection has ended.
+func TestOneCommandInAPacket(t *testing.T) {
+	for _, greeting := range []string{"220 (vsFTPd 3.0.3)\r\n", "220 ready\r\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &hostile{greeting: greeting, data: "line\n", packets: true, single: true}
+			h.serve(t)
+			f := &Fetcher{QuitTime: -1, Env: h.env()}
+			defer f.Close()
+			for range 2 {
+				if got, err := read(t.Context(), f, &fetch.Request{Locator: at("/x.txt")}); err != nil || got != "line\n" {
+					t.Errorf("%q: %q, %v", greeting, got, err)
+				}
+			}
+			controls := slices.DeleteFunc(h.dialled(), func(to string) bool { return to != "127.0.0.1:21" })
+			if len(controls) != 2 {
+				t.Errorf("%q: %d control connections, want 2", greeting, len(controls))
 			}
 		})
 	}
@@ -218,11 +341,14 @@ func TestTransferAhead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
 				srv.On("RETR", 2, tc.fault)
+				if tc.fails {
+					srv.On("RETR", 3, tc.fault) // with a port of its own
+				}
 				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 				defer f.Close()
 				ctx, notes := sequentialNotes(t)
 				for i := range 4 {
-					req := &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Options: &Options{More: i < 3}}
+					req := &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Options: &Options{More: reports(i < 3)}}
 					if got, err := read(ctx, f, req); err == nil == (tc.fails && i == 1) || err == nil && got != documents["/a/b/c.txt"] {
 						t.Errorf("file %d: %q, %v", i+1, got, err)
 					}

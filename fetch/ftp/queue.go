@@ -94,7 +94,7 @@ func (c *control) reply() (r talk.Reply, err error) {
 		r, c.early = *c.early, nil
 		return r, nil
 	}
-	if c.isPipelined {
+	if c.isPipelined || c.phase == transferring && c.pending() {
 		c.awaitOrProbe()
 	}
 	r, err = c.Reply()
@@ -132,10 +132,17 @@ func (c *control) patience() time.Duration {
 	return probeAfter
 }
 
+// transferSent reports whether a transfer may have begun whose preliminary reply has not been read.
+func (c *control) transferSent() bool {
+	return isTransfer(c.verb) && c.phase != transferring ||
+		slices.ContainsFunc(c.queued, func(p pipelined) bool { return isTransfer(verbOf(p.line)) })
+}
+
 // awaitOrProbe waits for the reply to a pipelined command. If it is in doubt, it sends SYST. A
-// server that has lost the command replies to SYST; a slow server replies to the command first.
+// server that has lost the command replies to SYST; a slow server replies to the command first. No
+// probe is sent during a transfer.
 func (c *control) awaitOrProbe() {
-	if c.probed || c.Await(c.patience()) {
+	if c.probed || c.transferSent() || c.Await(c.patience()) {
 		return
 	}
 	c.probed = true
@@ -147,8 +154,8 @@ func (c *control) awaitOrProbe() {
 // replies can no longer be assigned to commands.
 func (c *control) match(r talk.Reply) (talk.Reply, error) {
 	switch wasPipelined := c.isPipelined; {
-	case isTransfer(c.verb) && c.pending() && (r.Class() >= 4 || isPort(r)):
-		return c.matchTransfer(r)
+	case isTransfer(c.verb) && (isResult(r) || c.phase == transferring && c.pending() && r.Class() != 2):
+		return r, c.failPipelining(r)
 	case wasPipelined && !c.fits(r):
 		return r, c.failPipelining(r)
 	case c.verb == fetch.OpPASS && r.Class() >= 4 && c.pending() && !c.refusesLogin(r):
@@ -167,36 +174,21 @@ func (c *control) refusesLogin(r talk.Reply) bool {
 	return (r.Code < 500 || r.Code > 502) && c.Await(c.patience())
 }
 
-// matchTransfer returns the reply to the command of a transfer that was sent together with
-// EPSV or PASV for the next one. The first reply was r: a negative reply or a port.
-func (c *control) matchTransfer(r talk.Reply) (talk.Reply, error) {
-	c.awaitOrProbe()
-	next, err := c.Reply()
-	switch {
-	case err != nil:
-		c.pipeliningFailed = true
-		if isPort(r) {
-			return r, err
-		}
-		return r, nil
-	case c.phase == transferring && next.Class() == 2 && !isPort(next):
-		c.pipeliningFailed, c.queued = true, nil
-		c.last = next
-		return next, nil
-	case isPort(r), next.Class() == 1, next.Code == systemType:
-		return r, c.failPipelining(next)
-	}
-	c.queued[0].reply = &next
-	return r, nil
-}
-
-// isPort reports whether r is the reply to EPSV or PASV.
-func isPort(r talk.Reply) bool { return r.Code == 227 || r.Code == 229 }
-
 // codes are the codes of replies with a result. They identify the command, but for 213,
 // which SIZE and MDTM share.
 var codes = map[fetch.Op]int{
 	fetch.OpPWD: 257, fetch.OpEPSV: 229, fetch.OpPASV: 227, fetch.OpSIZE: 213, fetch.OpMDTM: 213, fetch.OpFEAT: 211,
+}
+
+// isResult reports whether r is the reply to the probe or to a command of codes, and so not to a
+// transfer.
+func isResult(r talk.Reply) bool {
+	for _, code := range codes {
+		if r.Code == code {
+			return true
+		}
+	}
+	return r.Code == systemType
 }
 
 // fits reports whether r can be the reply to the current command.
@@ -210,12 +202,7 @@ func (c *control) fits(r talk.Reply) bool {
 	case class == 2 && want != 0:
 		return r.Code == want
 	case class == 2:
-		for _, code := range codes {
-			if r.Code == code {
-				return false
-			}
-		}
-		return true
+		return !isResult(r)
 	case class >= 4 && c.probed:
 		return r.Code < 500 || r.Code > 502 // of a server that does not support SYST
 	}

@@ -2,7 +2,11 @@ package ftp
 
 import (
 	"context"
+	"errors"
+	"hash/maphash"
 	"io"
+
+	"github.com/fetch1738/fetch1738/fetch"
 )
 
 // A restart starts the download of an access.
@@ -22,37 +26,41 @@ func (f *Fetcher) restarter(ctx context.Context) restart {
 	}
 }
 
-// retry resumes a transfer that failed because the server does not support pipelining.
-// ok reports whether it has been resumed; err is the error to return from Read then,
-// io.EOF if no data was missing. A file whose size has changed is not resumed.
+// retry performs a transfer again, one command at a time, after pipelining has failed: then nothing
+// that came is certain. The bytes that the caller has are compared with those that come now. ok
+// reports whether the transfer was performed again; err is the error to return from Read then.
 func (b *body) retry() (err error, ok bool) {
-	if b.restart == nil || !b.s.ctl.pipeliningFailed || b.s.ctl.Err == nil {
+	if b.restart == nil || !b.s.ctl.pipeliningFailed || b.seen == nil {
 		return nil, false
 	}
-	req, a, restart := *b.a.req, *b.a, b.restart
-	a.req, a.fellBack, b.restart = &req, false, nil
-	if b.received > 0 {
-		if a.listing() || a.ascii() || b.size < 0 {
-			return nil, false
-		}
-		req.Offset = b.from + b.received
-	}
+	a, restart, free := *b.a, b.restart, b.free
+	a.fellBack, b.restart = false, nil
+	b.release()
 	s, begun, err := restart(&a)
-	switch {
-	case err != nil:
-		return nil, false
-	case b.received > 0 && begun.size != b.size:
-		s.End()
-		return nil, false
+	if err != nil {
+		return err, true
 	}
-	b.free(b.s)
-	b.s, b.a = s, &a
-	if begun.nothing {
+	b.s, b.a, b.free = s, &a, free
+	if begun.nothing && b.received == 0 {
 		b.release()
 		return io.EOF, true
 	}
 	b.swap.Lock()
-	defer b.swap.Unlock()
 	b.data = s.data
+	b.swap.Unlock()
+	if changed := b.size >= 0 && begun.size >= 0 && begun.size != b.size; changed || begun.nothing || !b.repeats() {
+		return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: errDiffers}), true
+	}
+	b.seen = nil
 	return nil, true
+}
+
+var errDiffers = errors.New("pipelining failed, and the second transfer differs from the first")
+
+// repeats reads as many bytes as have been received before, and reports whether they are the same.
+func (b *body) repeats() bool {
+	var again maphash.Hash
+	again.SetSeed(b.seen.Seed())
+	_, err := io.CopyN(&again, b.data, b.received)
+	return err == nil && again.Sum64() == b.seen.Sum64()
 }

@@ -216,15 +216,15 @@ func TestSecureConversation(t *testing.T) {
 		clear     ClearCommands
 		want      string
 	}{
-		{"try", nil, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
-		{"try, refused", func(s *testserver.FTP) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD EPSV TYPE SIZE RETR"},
-		{"try, no data", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
-		{"control", nil, RequireControl, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
-		{"all", strictly, RequireTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
-		{"ended by the server", strictly, RequireTLS, CCCPassive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
-		{"ended by the client", strictly, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
-		{"not ended", func(s *testserver.FTP) { s.Hide = []string{"CCC"} }, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD EPSV TYPE SIZE RETR"},
-		{"implicit", implicitly, NoTLS, KeepTLS, "USER PASS PBSZ PROT PWD EPSV TYPE SIZE RETR"},
+		{"try", nil, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"try, refused", func(s *testserver.FTP) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD TYPE SIZE EPSV RETR"},
+		{"try, no data", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"control", nil, RequireControl, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"all", strictly, RequireTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"ended by the server", strictly, RequireTLS, CCCPassive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
+		{"ended by the client", strictly, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
+		{"not ended", func(s *testserver.FTP) { s.Hide = []string{"CCC"} }, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
+		{"implicit", implicitly, NoTLS, KeepTLS, "USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			securely(t, tc.configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {

@@ -23,6 +23,8 @@ type hostile struct {
 	on       map[string]string // reply to a verb; for a transfer, the final reply
 	first    map[string]string // first reply to a transfer, before its data
 	data     string            // data of every download
+	packets  bool              // a packet is one command, whatever it contains
+	single   bool              // the next client is greeted when the previous connection has ended
 
 	net      memnet.Network
 	mu       sync.Mutex
@@ -47,10 +49,15 @@ func (h *hostile) serve(t *testing.T) {
 			if err != nil {
 				return
 			}
-			h.done.Go(func() {
+			serve := func() {
 				defer context.AfterFunc(ctx, func() { c.Close() })()
 				h.session(ctx, c)
-			})
+			}
+			if h.single {
+				serve()
+			} else {
+				h.done.Go(serve)
+			}
 		}
 	})
 }
@@ -112,6 +119,10 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 		h.log = append(h.log, line)
 		h.mu.Unlock()
 		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if more := lines.Buffered(); h.packets && more > 0 {
+			_, _ = lines.Discard(more)
+			verb = "?"
+		}
 		switch verb {
 		case "EPSV", "PASV":
 			if data != nil {

@@ -44,7 +44,9 @@ type session struct {
 	noEPRT     bool           // the server has refused EPRT
 	used       bool           // by an access before the current one
 	stating    bool           // the replies to RETR state the size
-	nextPort   uint16         // port that the server has opened for the next transfer; 0 if it has not
+	program    known          // the server, if its greeting shows it
+	proven     bool           // the server has answered two commands that arrived together
+	refused    bool           // the latest transfer, before its first byte
 
 	// Of the current access:
 	ctx    context.Context
@@ -52,7 +54,12 @@ type session struct {
 	data   *dataConn
 	port   net.Listener     // the port that the server connects to; nil in passive mode
 	ready  bool             // data or port is open, and no transfer has used it yet
+	early  bool             // data was opened before its transfer
+	asked  bool             // its port was requested during the previous transfer; else it is left from a refused one
+	absent bool             // SIZE has not found the file
 	last   *client.Response // the current download; nil between downloads
+
+	planned bool // the commands of the access were sent together with PASS
 }
 
 // dial connects and logs in.
@@ -68,7 +75,6 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	}
 	s.ctl = newControl(ctx, conn, a.limits, a.trace)
 	s.ctl.answers = s
-	s.ctl.queue.withPASS = s.withPASS()
 	if err := s.login(); err != nil {
 		s.End()
 		return nil, err
@@ -96,6 +102,9 @@ func (s *session) login() (err error) {
 	if err := s.connect(s.dialFunc); err != nil {
 		return err
 	}
+	s.program = programOf(s.ctl.greeting)
+	s.ctl.withPASS = s.withPASS()
+	s.planned = s.ctl.withPASS != nil
 	if s.access.wantsTLS() {
 		s.ctl.noLogin = false // a login in the clear does not count under TLS
 		if err := s.startTLS(); err != nil {
@@ -149,18 +158,6 @@ func (s *session) account(text string) (string, error) {
 	return got.Password, err
 }
 
-// findEntry sends PWD to find the login directory, which is needed to reuse the session.
-func (s *session) findEntry() error {
-	r, err := s.ctl.exchange("PWD")
-	if err != nil {
-		return s.failure(err)
-	}
-	if r.Code == 257 {
-		s.entry, _ = quotedPath(r.Text)
-	}
-	return nil
-}
-
 // Permit asks the policy whether access a may use the session.
 func (s *session) Permit(ctx context.Context, a *access) error {
 	return talk.PermitReuse(ctx, a.env, a.target(), s.peer)
@@ -176,7 +173,7 @@ func (s *session) Drop() { s.ctl.Talk.Close() }
 func (s *session) Resume(ctx context.Context, a *access) {
 	s.ctx, s.access = ctx, a
 	s.ctl.Resume(ctx, a.limits, a.trace)
-	s.used, s.ctl.began, s.ctl.replied = true, false, false
+	s.used, s.absent, s.ctl.began, s.ctl.replied = true, false, false, false
 	a.trace.Reused(s.describe())
 }
 
@@ -202,25 +199,31 @@ func (s *session) Reusable() bool {
 // Rest detaches the session from its access.
 func (s *session) Rest() {
 	s.ctl.Rest()
-	s.dropData()
+	if !s.ready {
+		s.dropData()
+	}
 	s.ctx, s.access = context.Background(), nil
 }
 
 // Close sends QUIT, waits for the reply within a time limit, and closes the connection.
 // After a refused login it only closes the connection, as curl does.
 func (s *session) Close() error {
+	s.dropData()
 	if s.ctl.phase == loggingIn {
 		return s.ctl.Close()
 	}
 	return s.ctl.Quit(s.quitTime)
 }
 
-// End is like Close, for a session whose access may have failed or been canceled.
+// End is like Close, for a session whose access may have failed or been canceled. If pipelining has
+// failed, another connection follows: a server that serves one at a time must have closed this one.
 func (s *session) End() {
 	s.dropData()
 	switch {
 	case s.ctx.Err() != nil:
 		s.ctl.Close()
+	case s.ctl.pipeliningFailed:
+		s.ctl.HangUp(closeTime)
 	case s.last != nil:
 		s.ctl.Quit(min(abortTime, s.quitTime))
 	default:
@@ -307,6 +310,7 @@ func (s *session) size(name string) (n int64, err error) {
 		n = fileSize(r.Text)
 		return s.check(r, r.Class() == 2, err)
 	})
+	s.absent = errors.Is(err, fetch.ErrNotFound)
 	return n, err
 }
 
@@ -346,31 +350,72 @@ func (s *session) retrieve(command string, offset int64) error {
 	return err
 }
 
-// transfer calls do, in which the library performs a transfer. It opens a data connection
-// if openData has not been called yet.
+// transfer calls do, in which the library performs a transfer. It opens a data connection if there
+// is none. If there was one before the access, a refusal may mean that the server does not use it.
+// Unless SIZE has not found the file either, the transfer is then tried with another one.
 func (s *session) transfer(command string, do func() error) error {
 	if err := s.openData(command); err != nil {
 		return err
 	}
-	s.ready = false
+	early, asked := s.early, s.asked
+	err := s.tryTransfer(command, do)
+	if !early || !refusal(err) || noFiles(err) || s.isAbsent() {
+		return err
+	}
+	s.dropData()
+	if err := s.openData(command); err != nil {
+		return err
+	}
+	again := s.tryTransfer(command, do)
+	if again == nil && asked {
+		s.loses()
+	}
+	return again
+}
+
+// isAbsent reports whether SIZE does not find the file of a download.
+func (s *session) isAbsent() bool {
+	if a := s.access; !s.absent && a.verb == fetch.OpRETR && a.typ == 'I' && !a.exact {
+		_, _ = s.size(a.name)
+	}
+	return s.absent
+}
+
+// tryTransfer is transfer with an open data connection. If the server refuses the transfer, the
+// connection is kept for the next one, unless another port has been requested already: some servers
+// never close a port that no transfer has used.
+func (s *session) tryTransfer(command string, do func() error) error {
+	s.ready, s.early = false, false
 	s.ctl.transfer, s.ctl.announced = command, -1
 	s.ctl.queue.withTransfer = s.withTransfer()
 	s.startPending()
 	err := do()
-	if err == nil {
+	if s.refused = err != nil; !s.refused {
 		return nil
 	}
 	err = s.data.explain(s.failure(err)) // before stop ends the handshake
+	if s.data.pending == nil && s.data.Conn == nil && refusal(err) && len(s.ctl.queued) == 0 {
+		s.ready, s.early, s.asked = true, true, false
+		return err
+	}
 	s.closePort()
 	s.data.stop()
+	s.data.drop()
 	if refusal(err) && s.data.localError() != nil {
 		err = s.failure(s.data.localError())
 	}
 	return err
 }
 
-// finish ends a download: it closes the data connection and reads the final reply.
-func (s *session) finish() error {
+// finish ends a download: it closes the data connection and reads the final reply. Before, it
+// requests the port of the next transfer if ask is set, and another one follows.
+func (s *session) finish(ask bool) error {
+	_ = s.data.Close() // some servers reply only then
+	if ask && len(s.ctl.queued) == 0 && s.another() {
+		if err := s.ctl.sendPipelined([]string{s.passiveCommand()}); err != nil {
+			return s.failure(err)
+		}
+	}
 	err := s.last.Close()
 	s.last = nil
 	s.checkPipelining()
@@ -415,7 +460,7 @@ func (s *session) check(r talk.Reply, expected bool, err error) error {
 	case r.Class() < 4:
 		_ = s.ctl.Fail(s.unexpected(r))
 	}
-	return s.refused(r)
+	return s.refusedBy(r)
 }
 
 // unexpected returns the error for a reply that does not fit the command.
@@ -423,8 +468,8 @@ func (s *session) unexpected(r talk.Reply) error {
 	return &fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: errors.New(talk.Unexpected(s.ctl.verb))}
 }
 
-// refused returns the error for an unexpected or negative reply to a command.
-func (s *session) refused(r talk.Reply) error {
+// refusedBy returns the error for an unexpected or negative reply to a command.
+func (s *session) refusedBy(r talk.Reply) error {
 	err := s.unexpected(r)
 	if r.Class() >= 4 {
 		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}

@@ -64,12 +64,12 @@ func TestReuseAfterRefusal(t *testing.T) {
 	}
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD",
-		"EPSV", "TYPE I", "SIZE none", "RETR none",
-		"CWD a", "CWD none", "EPSV", "SIZE x", // pipelined after CWD
-		"CWD b", "EPSV", "SIZE none", "RETR none",
-		"EPSV", "SIZE c.txt", "RETR c.txt",
-		"CWD /", "EPSV", "TYPE A", "NLST none",
-		"EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt", "QUIT")
+		"TYPE I", "SIZE none", "EPSV", "RETR none", // the data connection is kept
+		"CWD a", "CWD none", "SIZE x", // pipelined after CWD
+		"CWD b", "SIZE none", "RETR none",
+		"SIZE c.txt", "RETR c.txt",
+		"CWD /", "TYPE A", "EPSV", "NLST none", "EPSV",
+		"TYPE I", "SIZE x.txt", "RETR x.txt", "QUIT")
 }
 
 // TestLoginDirectory tests the return to a login directory that is not the root.
@@ -85,7 +85,7 @@ func TestLoginDirectory(t *testing.T) {
 		}
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD /etc", "EPSV", "TYPE I", "SIZE x", "RETR x",
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "TYPE I", "CWD /etc", "SIZE x", "EPSV", "RETR x",
 		`CWD /home/"lab"`, "EPSV", "RETR mine", "CWD /a", "CWD b", "EPSV", "RETR c.txt",
 		`CWD /home/"lab"`, "EPSV", "RETR mine", "QUIT")
 }
@@ -400,17 +400,17 @@ func TestSizeInReply(t *testing.T) {
 		limit   int64
 		sent    string // the commands after TYPE
 	}{
-		"stated":         {nil, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, RETR x.txt"},
-		"in text":        {nil, "/x.txt /x.txt;type=a /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, TYPE A, RETR x.txt, EPSV, TYPE I, RETR x.txt"},
-		"not stated":     {[]testserver.Fault{testserver.Reply("150 here")}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, SIZE x.txt, RETR x.txt"},
-		"another size":   {[]testserver.Fault{truthful("x.txt", 5)}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, SIZE x.txt, RETR x.txt"},
-		"no longer":      {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("150 here")}, "/x.txt /x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, SIZE x.txt, RETR x.txt"},
-		"parenthesis":    {nil, "/x.txt /pub/(9%20bytes)", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, CWD pub, EPSV, SIZE (9 bytes), RETR (9 bytes)"},
-		"part":           {nil, "/x.txt /x.txt", fetch.Request{Offset: 1}, 0, "SIZE x.txt, REST 1, RETR x.txt, EPSV, SIZE x.txt, REST 1, RETR x.txt"},
-		"fixed end":      {nil, "/x.txt /x.txt", fetch.Request{Options: &Options{EndAtSize: true}}, 0, "SIZE x.txt, RETR x.txt, EPSV, SIZE x.txt, RETR x.txt"},
-		"limit":          {nil, "/x.txt /x.txt", fetch.Request{}, 100, "SIZE x.txt, RETR x.txt, EPSV, SIZE x.txt, RETR x.txt"},
-		"refused":        {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("550 none")}, "/x.txt /none /x.txt", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, RETR none, EPSV, SIZE x.txt, RETR x.txt"},
-		"refused as 553": {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("553 bad name")}, "/x.txt /none", fetch.Request{}, 0, "SIZE x.txt, RETR x.txt, EPSV, RETR none, SIZE none"},
+		"stated":         {nil, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR x.txt"},
+		"in text":        {nil, "/x.txt /x.txt;type=a /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, TYPE A, EPSV, RETR x.txt, TYPE I, EPSV, RETR x.txt"},
+		"not stated":     {[]testserver.Fault{testserver.Reply("150 here")}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
+		"another size":   {[]testserver.Fault{truthful("x.txt", 5)}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
+		"no longer":      {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("150 here")}, "/x.txt /x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR x.txt, SIZE x.txt, SIZE x.txt, EPSV, RETR x.txt"},
+		"parenthesis":    {nil, "/x.txt /pub/(9%20bytes)", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, CWD pub, SIZE (9 bytes), EPSV, RETR (9 bytes)"},
+		"part":           {nil, "/x.txt /x.txt", fetch.Request{Offset: 1}, 0, "SIZE x.txt, EPSV, REST 1, RETR x.txt, SIZE x.txt, EPSV, REST 1, RETR x.txt"},
+		"fixed end":      {nil, "/x.txt /x.txt", fetch.Request{Options: &Options{EndAtSize: true}}, 0, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
+		"limit":          {nil, "/x.txt /x.txt", fetch.Request{}, 100, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
+		"refused":        {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("550 none")}, "/x.txt /none /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR none, SIZE x.txt, RETR x.txt"},
+		"refused as 553": {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("553 bad name")}, "/x.txt /none", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR none, SIZE none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := start(t)
@@ -471,7 +471,7 @@ func TestTruncatedWithoutSIZE(t *testing.T) {
 		if got, err := read(t.Context(), f, req); !errors.Is(err, fetch.ErrTruncated) || got != "top" {
 			t.Errorf("%q: %q, %v; want ErrTruncated", reply, got, err)
 		}
-		want := "SIZE x.txt, RETR x.txt, EPSV, RETR x.txt" + after
+		want := "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR x.txt" + after
 		if got := strings.Join(sent(srv), ", "); !strings.HasSuffix(got, want) {
 			t.Errorf("%q: sent %s\nwant it to end in %s", reply, got, want)
 		}

@@ -288,6 +288,20 @@ func (t *Talk) Quit(d time.Duration) error {
 	return nil
 }
 
+// HangUp sends QUIT and the end of the connection. It waits up to d until the server has closed it,
+// too, and closes it. It may be called in any state.
+func (t *Talk) HangUp(d time.Duration) {
+	defer t.Close()
+	if t.Err = nil; t.Send("QUIT") != nil {
+		return
+	}
+	if half, ok := t.Raw.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
+		return
+	}
+	_ = t.Raw.SetReadDeadline(time.Now().Add(d))
+	_, _ = io.Copy(io.Discard, t.Raw)
+}
+
 // Close closes the connection without sending anything, not even close_notify, which could
 // block.
 func (t *Talk) Close() error {

@@ -120,7 +120,8 @@ func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[
 		serial := 0
 		for t, next := range withNext(e.asked(access)) {
 			for one, other := range withNext(t.expanded(ctx)) {
-				one.more = other != nil || next != nil && plan.SameServer(t.URL, next.URL)
+				follows := other != nil || next != nil && plan.SameServer(t.URL, next.URL)
+				one.more = func() bool { return follows }
 				one.Serial = serial
 				serial++
 				if !yield(one) {

@@ -132,17 +132,35 @@ func (p *pool) startMore(ctx context.Context) bool {
 // work performs t and further transfers, one after the other, until none may start.
 func (p *pool) work(ctx context.Context, t *Transfer) {
 	for t != nil {
-		p.perform(ctx, t)
+		one := t
+		one.more = func() bool { return p.reserve(ctx, one) }
+		p.perform(ctx, one)
 		if t = p.turn(ctx, t); t != nil {
 			p.startMore(ctx)
 		}
 	}
 }
 
+// reserve chooses the transfer that the worker of t performs next, and reports whether it is a
+// transfer of data with the same server.
+func (p *pool) reserve(ctx context.Context, t *Transfer) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.next == nil && t.host != nil && ctx.Err() == nil {
+		t.host.running.Add(-1) // t will have ended
+		t.next = p.take()
+		t.host.running.Add(1)
+	}
+	return t.next != nil && t.next.Err == nil && t.next.server == t.server && !t.next.Op.Ask.Head
+}
+
 // turn records that a transfer has ended, and returns the next one of its worker, or nil.
 func (p *pool) turn(ctx context.Context, t *Transfer) *Transfer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if t.next != nil {
+		p.held, t.next = slices.Insert(p.held, 0, t.next), nil
+	}
 	p.end(t)
 	failed := p.err
 	if failed == nil && p.failed > 0 {
@@ -405,4 +423,5 @@ type placing struct {
 	crowded  bool          // the host refused the connection, and the transfer waits
 	putBacks int           // how often it did
 	wait     time.Duration // before it starts
+	next     *Transfer     // that its worker performs next, if already chosen
 }

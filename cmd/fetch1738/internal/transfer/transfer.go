@@ -31,7 +31,7 @@ type Transfer struct {
 	flow       flow
 	input      io.Reader      // what is sent in a session; if nil, the Console's input
 	left       int            // attempts after this one
-	more       bool           // transfers with the same server follow
+	more       func() bool    // reports whether a transfer with the same server follows
 	retryAfter time.Duration  // as the server requests
 	came       resume.Edition // version of the document whose beginning is in the sink
 	etag       string         // of --etag-compare, or ""

@@ -1,0 +1,47 @@
+package ftp
+
+import "strings"
+
+// A known is a server program that has been measured: it handles commands that arrive in one
+// packet. A server may show any greeting, so replies are checked all the same.
+type known struct {
+	name string
+	// has reports whether a greeting, without its code, is that of the program.
+	has func(greeting string) bool
+	// ahead reports that the program replies to EPSV while it sends data, so that the port of the
+	// next transfer arrives with the last octets: one round trip less.
+	ahead bool
+	// walks reports that a port is requested with each listing but the first of a session, because
+	// another is likely to follow. The program closes a port that is not used.
+	walks bool
+}
+
+// knowns are the server programs to which commands are sent together with PASS. Each row has a test
+// with the real server in package interop.
+var knowns = []known{
+	{name: "vsftpd", has: starts("(vsFTPd "), walks: true}, // its 226 comes a round trip after the data
+	{name: "ProFTPD", has: starts("ProFTPD "), ahead: true, walks: true},
+	{name: "Pure-FTPd", has: contains("Welcome to Pure-FTPd")},
+	{name: "GNU inetutils", has: contains(" FTP server (GNU inetutils ")},
+	{name: "pyftpdlib", has: starts("pyftpdlib ")},
+	{name: "fetch1738 serve", has: starts("testserver ready"), ahead: true, walks: true},
+}
+
+func starts(prefix string) func(string) bool {
+	return func(greeting string) bool { return strings.HasPrefix(greeting, prefix) }
+}
+
+func contains(part string) func(string) bool {
+	return func(greeting string) bool { return strings.Contains(greeting, part) }
+}
+
+// programOf returns the row of the server with that greeting. For other servers it returns the zero
+// known.
+func programOf(greeting string) known {
+	for _, k := range knowns {
+		if k.has(greeting) {
+			return k
+		}
+	}
+	return known{}
+}
