@@ -260,7 +260,7 @@ func TestLead(t *testing.T) {
 			{fetch.Request{Offset: 26, Lead: 4}, "wxyz", "", fetch.ErrOther},
 			{fetch.Request{Offset: 27, Lead: 4}, "", "", fetch.ErrBadRange},
 			{fetch.Request{Offset: 40, Lead: 4}, "", "", fetch.ErrBadRange},
-			{fetch.Request{Offset: 30, Lead: 4}, "", "", fetch.ErrBadRange}, // a 416 is not the end here
+			{fetch.Request{Offset: 30, Lead: 4}, "", "", fetch.ErrBadRange},
 			{fetch.Request{Offset: 10, Lead: 11}, "", "", fetch.ErrBadRange},
 			{fetch.Request{Offset: -10, Lead: 1}, "", "", fetch.ErrBadRange},
 		} {

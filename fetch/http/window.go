@@ -146,7 +146,7 @@ func (c *call) unasked(a *answer) error {
 // the resource. It reports whether it does.
 func (c *call) unsatisfied(a *answer) bool {
 	n := c.totalLength(a)
-	if n < 0 || c.lead > 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset {
+	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset+c.lead {
 		return false
 	}
 	a.window = window{from: n, to: n, total: n, at: n}
