@@ -68,6 +68,11 @@ type Request struct {
 	Offset int64
 	// Length is the maximum number of bytes to fetch; 0 means to the end.
 	Length int64
+	// Lead is how many bytes before Offset, at most Offset, to fetch into [Resource.Lead]. A caller
+	// that has these bytes can compare them: if they differ, the document has changed, or the
+	// server sends another part than the one requested. FTP (type I) and HTTP have it; other
+	// Fetchers ignore it.
+	Lead int64
 	// Query holds the search words for a searchable resource ([KindQuery]) whose Locator has none.
 	Query string
 	// Interact requests a session if the Locator names a service (telnet).

@@ -22,6 +22,9 @@ type Resource struct {
 	// implements io.WriterTo if the bytes can go to a file without passing through the program. If
 	// the Kind has no body, reading it fails: see [WithoutOctets].
 	Body io.ReadCloser
+	// Lead has the bytes that [Request.Lead] asked for. They are neither in Body nor in the count
+	// of a Trace. It is nil if none were received, also because nothing follows Request.Offset.
+	Lead []byte
 	// Items are the entries of a directory or menu; nil for other kinds. Ranging over Items reads
 	// Body, so it can be done once. If it yields an error, that is the last pair.
 	//

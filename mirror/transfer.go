@@ -124,6 +124,12 @@ func (p *part) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// tail returns the last bytes of a part.
+func (p *part) tail() []byte {
+	tail, _ := io.ReadAll(io.NewSectionReader(p.file, max(0, p.size-resume.Overlap), resume.Overlap))
+	return tail
+}
+
 // restart discards the content of a part.
 func (p *part) restart() error {
 	p.sum.Reset()
@@ -186,7 +192,7 @@ var errOther = errors.New("the file has changed since its transfer began")
 func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error {
 	ctx, cancel := r.counting(ctx, 0)
 	defer cancel(nil)
-	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: e.loc, From: e.from, Offset: p.size, Options: r.optionsFor(e)})
+	res, err := resume.Fetch(ctx, r.Fetcher, &fetch.Request{Locator: e.loc, From: e.from, Offset: p.size, Options: r.optionsFor(e)}, p.tail())
 	if err != nil {
 		return err
 	}

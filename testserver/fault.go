@@ -60,6 +60,7 @@ const (
 	fWait          faultKind = "Wait"
 	fSendTo        faultKind = "SendTo"
 	fRefuse        faultKind = "Refuse"
+	fFromStart     faultKind = "FromStart"
 )
 
 // String returns the constructor call with its arguments.
@@ -156,6 +157,11 @@ func Garble(offset int64, octets string) Fault {
 // In WAIS it replaces a message with its header, in NNTP a block with its final dot.
 func Data(octets string) Fault { return Fault{kind: fData, text: octets} }
 
+// FromStart answers a request for the rest of a file as usual, but sends the file from its beginning.
+// FTP has it at REST, which is answered with 350. HTTP has it for Range: the header of the 206 is the
+// usual one, and as many bytes follow.
+func FromStart() Fault { return Fault{kind: fFromStart} }
+
 // Garbage answers with n pseudo-random bytes and a line end. The seed determines the bytes; there
 // is no line end among them.
 func Garbage(n int, seed uint64) Fault {
@@ -181,6 +187,7 @@ type plan struct {
 	silence bool
 	close   bool
 	endless bool
+	start   bool // FromStart
 	http    httpFaults
 	gopher  gopherFaults
 	wais    waisFaults
@@ -226,6 +233,8 @@ func (p *plan) add(f Fault) {
 		p.garbles = append(p.garbles, f)
 	case fData:
 		p.data = &f.text
+	case fFromStart:
+		p.start = true
 	default:
 		p.http.add(f)
 		p.gopher.add(f)

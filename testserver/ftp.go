@@ -108,6 +108,7 @@ func StartFTP(ctx context.Context, addr string, configure ...func(*FTP)) (*FTP, 
 	s := &FTP{Anonymous: true}
 	s.faults.server, s.faults.known = "FTP", streaming(fExtraReply, fNoFinalReply, fData)
 	s.faults.known["DATA"] = []faultKind{fDelay, fSilence, fClose, fEndlessLine, fData, fTruncate, fReset, fDrip, fSplit, fGarble}
+	s.faults.known["REST"] = append(ofStreams(), fExtraReply, fFromStart)
 	for _, f := range configure {
 		f(s)
 	}

@@ -183,7 +183,9 @@ func (f *ftpSession) restart(arg string) error {
 	if err != nil || n < 0 {
 		return f.reply("501 REST takes a number of octets.")
 	}
-	f.rest = n
+	if f.rest = n; f.plan.start {
+		f.rest = 0
+	}
 	return f.replyf("350 Restarting at %d.", n)
 }
 

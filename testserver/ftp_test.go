@@ -140,6 +140,7 @@ func TestFTPTransfers(t *testing.T) {
 		{"LF to CR LF", "TYPE A", "RETR motd.txt", "hello\r\nworld\r\n"},
 		{"CR LF as it is", "TYPE A", "RETR crlf.txt", "one\r\ntwo\r\n"},
 		{"restart", "REST 6", "RETR motd.txt", "world\n"},
+		{"restart ignored", "REST 6", "RETR motd.txt", "hello\nworld\n"},
 		{"restart at the end", "REST 12", "RETR motd.txt", ""},
 		{"odd name", "CWD with space", "RETR 100% a.md", "odd name\n"},
 		{"8-bit name", "NOOP", "RETR caf\xc3\xa9.txt", "latte\n"},
@@ -157,6 +158,9 @@ func TestFTPTransfers(t *testing.T) {
 	} {
 		inBubble(t, tt.name, func(t *testing.T) {
 			srv := testserver.NewFTP(t, inMemory)
+			if tt.name == "restart ignored" {
+				srv.On("REST", 1, testserver.FromStart())
+			}
 			if err := srv.Put("caf\xe9", []byte("noir\n")); err != nil {
 				t.Fatal(err)
 			}

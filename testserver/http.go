@@ -57,7 +57,7 @@ func NewHTTP(tb TB, configure ...func(*HTTP)) *HTTP {
 // The server ends with ctx or by Close.
 func StartHTTP(ctx context.Context, addr string, configure ...func(*HTTP)) (*HTTP, error) {
 	s := new(HTTP)
-	s.faults.server, s.faults.known = "HTTP", streaming(fData, fStatus, fHeader, fContentLength, fChunked, fEndlessHeader)
+	s.faults.server, s.faults.known = "HTTP", streaming(fData, fStatus, fHeader, fContentLength, fChunked, fEndlessHeader, fFromStart)
 	for _, f := range configure {
 		f(s)
 	}

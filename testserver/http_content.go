@@ -70,7 +70,20 @@ func (s *HTTP) get(w *response, req *http.Request, name string) {
 		w.noRanges = true
 		req.Header.Del("Range")
 	}
+	if w.plan.start {
+		content = fromStart{content}
+	}
 	http.ServeContent(w, req, "", e.ModTime, content)
+}
+
+// fromStart is content of which each part begins at its start.
+type fromStart struct{ io.ReadSeeker }
+
+func (c fromStart) Seek(offset int64, whence int) (int64, error) {
+	if whence == io.SeekStart {
+		offset = 0
+	}
+	return c.ReadSeeker.Seek(offset, whence)
 }
 
 // seekable returns file itself if it can seek, else a reader of its bytes.

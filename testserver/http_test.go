@@ -46,6 +46,7 @@ func TestHTTPRequests(t *testing.T) {
 		{"range", nil, "GET", "/motd.txt", "", "Range: bytes=6-", 206, "world\n", "Content-Range: bytes 6-11/12"},
 		{"range in the middle", nil, "GET", "/motd.txt", "", "Range: bytes=1-2", 206, "el", "Content-Range: bytes 1-2/12|Content-Length: 2"},
 		{"range beyond the end", nil, "GET", "/motd.txt", "", "Range: bytes=12-", 416, "", "Content-Range: bytes */12"},
+		{"another part", func(s *testserver.HTTP) { s.On("GET", 1, testserver.FromStart()) }, "GET", "/motd.txt", "", "Range: bytes=6-", 206, "hello\n", "Content-Range: bytes 6-11/12|Content-Length: 6"},
 		{"ranges unknown", func(s *testserver.HTTP) { s.NoRanges = true }, "GET", "/motd.txt", "", "Range: bytes=6-", 200, "hello\nworld\n", "Accept-Ranges: (none)"},
 		{"same version", nil, "GET", "/motd.txt", "", "Range: bytes=6-|If-Range: " + etag, 206, "world\n", ""},
 		{"another version", nil, "GET", "/motd.txt", "", `Range: bytes=6-|If-Range: "x"`, 200, "hello\nworld\n", ""},

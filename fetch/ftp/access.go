@@ -22,7 +22,8 @@ type access struct {
 	trace        *fetch.Trace
 	loc          *locator.FTP
 	login        *locator.Login // nil for the anonymous user
-	req          *fetch.Request
+	req          *fetch.Request // from the first byte of Request.Lead on
+	lead         int64          // bytes of it that are still to be read
 	opt          Options
 	key          key
 	exact        bool
@@ -89,6 +90,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 		return nil, a.fail(fetch.OpCheck, err)
 	}
 	a.locate(f.GuessType, p)
+	a.takeLead()
 	a.key = a.makeKey()
 	noPipelining := f.noPipelining.has(a.server())
 	a.quitTime = cmp.Or(f.QuitTime, defaultQuitTime)
@@ -109,6 +111,8 @@ func (a *access) check(p purpose) error {
 		return bad(fetch.ErrUnsupported, "unknown Options.Method")
 	case a.req.Length < 0, a.req.Offset < 0 && p != fetching:
 		return bad(fetch.ErrBadRange, "negative offset or length")
+	case a.req.Lead < 0, a.req.Lead > max(0, a.req.Offset):
+		return bad(fetch.ErrBadRange, "the document has no such bytes before the offset")
 	case (p == replacing || p == updating) && (a.loc.Name == "" || a.typecode() == 'd'):
 		return bad(fetch.ErrBadURL, "the URL does not name a file")
 	}
@@ -156,6 +160,19 @@ func (a *access) locate(guess bool, p purpose) {
 	default:
 		a.verb = fetch.OpRETR
 	}
+}
+
+// takeLead makes the access start at the first byte of Request.Lead.
+func (a *access) takeLead() {
+	if a.req.Lead == 0 || a.verb != fetch.OpRETR || a.ascii() {
+		return
+	}
+	req := *a.req
+	a.lead, req.Lead = req.Lead, 0
+	if req.Offset -= a.lead; req.Length > 0 {
+		req.Length += a.lead
+	}
+	a.req = &req
 }
 
 // list makes the access a listing. RFC 1738 §3.2.2 sends no TYPE before NLST; listings
@@ -418,10 +435,10 @@ func (a *access) seek(b *begun) error {
 		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("the server did not send the size; an offset from the end requires it")}
 	case b.offset < 0:
 		b.offset = max(0, b.size+b.offset)
-	case b.size >= 0 && b.offset > b.size:
-		return &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", b.offset, b.size)}
+	case b.size >= 0 && b.offset+a.lead > b.size:
+		return &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", b.offset+a.lead, b.size)}
 	}
-	b.nothing = b.offset > 0 && b.offset == b.size
+	b.nothing = b.offset > 0 && b.offset+a.lead == b.size
 	return nil
 }
 

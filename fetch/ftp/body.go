@@ -16,7 +16,7 @@ import (
 // A body reads the data of a transfer. It returns io.EOF only if three conditions hold: the
 // data connection has ended, the server has reported that the transfer is complete, and at
 // least the announced number of bytes was received. More may come, because a file may grow
-// during the transfer. Close may be called concurrently with the other methods.
+// during the transfer; see checkStart. Close may be called concurrently with the other methods.
 type body struct {
 	mu       sync.Mutex
 	s        *session
@@ -30,6 +30,8 @@ type body struct {
 	maxExtra int64         // how many more than expected it may send
 	from     int64         // offset in the file at which the transfer started
 	size     int64         // of the file; -1 if not known
+	led      bool          // the caller compares the bytes before those that it asked for
+	silent   bool          // the Trace does not count what is received
 	askLater bool          // SIZE is sent after the transfer: the size is not known
 	restart  restart       // nil once it has been tried
 	seen     *maphash.Hash // of the received bytes; nil if they are not compared
@@ -38,7 +40,7 @@ type body struct {
 }
 
 func newBody(s *session, a *access, b begun, restart restart, free func(*session)) *body {
-	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, restart: restart}
+	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, led: a.lead > 0, restart: restart}
 	body.src = readerFunc(body.receive)
 	if s.proven && !a.sequential {
 		body.seen = new(maphash.Hash)
@@ -102,7 +104,7 @@ func (b *body) Read(p []byte) (int, error) {
 
 // count records n bytes that are returned to the caller.
 func (b *body) count(n int64) {
-	if n > 0 {
+	if n > 0 && !b.silent {
 		b.a.trace.Body(n)
 	}
 	if b.left > 0 {
@@ -114,6 +116,9 @@ func (b *body) count(n int64) {
 func (b *body) readError(err error) error {
 	switch {
 	case b.expected >= 0 && b.received-b.maxExtra > b.expected:
+		if b.start() > 0 {
+			return b.wrongStart()
+		}
 		err := fmt.Errorf("received %d bytes; server announced %d", b.received, b.expected)
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrProtocol, Err: err})
 	case err == nil:
@@ -164,6 +169,9 @@ func (b *body) complete() error {
 	if b.expected >= 0 && b.received < b.expected {
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("received %d of %d bytes", b.received, b.expected)})
 	}
+	if err := b.checkStart(); err != nil {
+		return err
+	}
 	if err := b.a.quote(b.s, b.a.opt.PostQuote); err != nil {
 		return err
 	}
@@ -174,6 +182,9 @@ func (b *body) complete() error {
 // endOfRange handles the end of the requested range. If it is also the end of the file,
 // the transfer is checked for completeness; otherwise Close aborts the transfer.
 func (b *body) endOfRange() error {
+	if b.start() > 0 {
+		return b.endOfPart()
+	}
 	if b.expected < 0 || b.received != b.expected {
 		return io.EOF
 	}

@@ -150,7 +150,7 @@ func TestBeyondSize(t *testing.T) {
 		name           string
 		data           string
 		offset, length int64
-		want           string // the server ignores REST
+		want           string // the server ignores REST, which is an error
 		kind           fetch.ErrorKind
 	}{
 		{"grown", grown, 0, 0, grown, fetch.ErrOther},
@@ -158,8 +158,8 @@ func TestBeyondSize(t *testing.T) {
 		{"first bytes", grown, 0, 3, "012", fetch.ErrOther},
 		{"as many as SIZE tells", grown, 0, 4, "0123", fetch.ErrOther},
 		{"more than SIZE tells", grown, 0, 7, "0123456", fetch.ErrOther},
-		{"last bytes", grown, -2, 0, "01", fetch.ErrOther},
-		{"some of the last bytes", grown, -3, 2, "01", fetch.ErrOther},
+		{"last bytes", grown, -2, 0, "01", fetch.ErrBadRange},
+		{"some of the last bytes", grown, -3, 2, "01", fetch.ErrBadRange},
 		{"more than the last bytes", grown, -99, 0, "0123", fetch.ErrOther},
 	} {
 		for how, get := range map[string]func(*testing.T, io.Reader) (string, error){

@@ -118,7 +118,12 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if b.nothing {
 		f.release(s)
 	} else {
-		res.Body = newBody(s, a, b, restart, f.release)
+		body := newBody(s, a, b, restart, f.release)
+		if res.Lead, err = body.readLead(); err != nil {
+			_ = body.Close()
+			return nil, err
+		}
+		res.Body = body
 	}
 	if res.Kind == fetch.KindDirectory {
 		res.Items = a.items(ctx, res.Body, res.Info.(*Info))

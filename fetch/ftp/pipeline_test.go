@@ -40,7 +40,7 @@ func TestPipelining(t *testing.T) {
 			"USER anonymous", "PASS anonymous@|PWD|TYPE I|CWD a|CWD b|SIZE c.txt|EPSV", "RETR c.txt|EPSV",
 			"RETR c.txt|EPSV", // no SIZE: the reply to RETR stated it
 			"CWD /|CWD a", "RETR none|EPSV", "SIZE none",
-			"CWD none|SIZE x", // no EPSV: a port is there
+			"CWD none|SIZE x",              // no EPSV: a port is there
 			"CWD b|SIZE none", "RETR none", // no EPSV: it may be refused again
 			"CWD /|CWD pub|CWD sub|SIZE y", "RETR y", "EPSV",
 			"CWD /", "RETR x.txt", "QUIT",

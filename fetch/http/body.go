@@ -28,6 +28,7 @@ type body struct {
 	raw       io.Reader // the body of the current response
 	window              // at is the offset of the next byte in the resource
 	validator string
+	silent    bool // the Trace does not count what is received
 	tries     int
 	idle      *time.Timer
 	err       error // what every further Read returns
@@ -35,7 +36,7 @@ type body struct {
 }
 
 // newBody returns the body of a response, after skipping to its first requested byte.
-func newBody(c *call, a *answer) (io.ReadCloser, error) {
+func newBody(c *call, a *answer) (*body, error) {
 	b := &body{call: c, exchange: a.exchange, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
 		b.validator = ""
@@ -53,6 +54,21 @@ func newBody(c *call, a *answer) (io.ReadCloser, error) {
 		}
 	}
 	return b, nil
+}
+
+// readLead reads the bytes of Request.Lead.
+func (b *body) readLead() ([]byte, error) {
+	if b.call.lead == 0 {
+		return nil, nil
+	}
+	lead := make([]byte, b.call.lead)
+	b.silent = true
+	_, err := io.ReadFull(b, lead)
+	b.silent = false
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = b.call.badRange(fmt.Sprintf("the document has only %d bytes", b.at))
+	}
+	return lead, err
 }
 
 // Read implements io.Reader. Errors other than io.EOF are *fetch.Errors.
@@ -88,6 +104,8 @@ func (b *body) readNext(p []byte) (int, error) {
 	}
 	n, err := b.readRaw(p)
 	switch {
+	case b.at == b.to && b.exact:
+		return n, b.atEnd()
 	case b.at == b.to:
 		return n, io.EOF
 	case err == nil, err == io.EOF && (b.at > b.to || b.open):
@@ -98,6 +116,20 @@ func (b *body) readNext(p []byte) (int, error) {
 	return n, b.resume(err)
 }
 
+// atEnd returns the error of the end of a part whose length only Content-Range states. More bytes
+// mean that this is another part.
+func (b *body) atEnd() error {
+	for one := make([]byte, 1); ; {
+		n, err := b.readRaw(one)
+		switch {
+		case n > 0:
+			return b.call.badRange("the server sent more than the part that it announced")
+		case err != nil:
+			return io.EOF // the part is complete
+		}
+	}
+}
+
 // readRaw reads from the connection, within Limits.Idle.
 func (b *body) readRaw(p []byte) (int, error) {
 	if b.idle != nil {
@@ -106,7 +138,7 @@ func (b *body) readRaw(p []byte) (int, error) {
 	}
 	n, err := b.raw.Read(p)
 	b.at += int64(n)
-	if n > 0 {
+	if n > 0 && !b.silent {
 		b.call.trace.Body(int64(n))
 	}
 	return n, err
@@ -180,10 +212,13 @@ func (b *body) reconnect() error {
 		return fmt.Errorf("unexpected response to the request for the rest: %s", fetch.Printable(resp.Status))
 	}
 	r, err := parseContentRange(resp)
+	if err == nil {
+		err = r.fits(resp, b.at)
+	}
 	switch {
 	case err != nil:
 		return err
-	case r.first != b.at || b.total >= 0 && r.total >= 0 && r.total != b.total:
+	case b.total >= 0 && r.total >= 0 && r.total != b.total:
 		return errors.New("the server sent a different part than requested")
 	case validator(resp) != "" && validator(resp) != b.validator:
 		return errors.New("the resource has changed")
@@ -193,6 +228,7 @@ func (b *body) reconnect() error {
 	if b.to < 0 {
 		b.to, b.total = max(r.last+1, r.total), r.total
 	}
+	b.exact = resp.ContentLength < 0 && r.last+1 == b.to
 	return nil
 }
 

@@ -160,6 +160,7 @@ func TestRangeOfNothing(t *testing.T) {
 
 // TestWrongPart has 206 answers with a part that was not requested.
 func TestWrongPart(t *testing.T) {
+	chunked := "HTTP/1.1 206 Partial Content\r\nTransfer-Encoding: chunked\r\nContent-Range: bytes 5-7/26\r\n\r\n"
 	for name, answer := range map[string]string{
 		"other start":       status("206 Partial Content", "abc", "Content-Range: bytes 0-2/26"),
 		"no Content-Range":  status("206 Partial Content", "fgh"),
@@ -173,16 +174,29 @@ func TestWrongPart(t *testing.T) {
 		"words":             status("206 Partial Content", "fgh", "Content-Range: bytes 5-x/26"),
 		"other unit":        status("206 Partial Content", "fgh", "Content-Range: lines 5-7/26"),
 		"not asked for 204": "HTTP/1.1 206 Partial Content\r\nContent-Length: 0\r\n\r\n",
+		"longer, in chunks": chunked + "1a\r\n" + alphabet + "\r\n0\r\n\r\n",
+		"one more chunk":    chunked + "3\r\nfgh\r\n1\r\ni\r\n0\r\n\r\n",
 	} {
+		kind := fetch.ErrProtocol
+		switch name {
+		case "other start", "length", "longer, in chunks", "one more chunk":
+			kind = fetch.ErrBadRange // it is another part, by what the server says or by its length
+		}
 		w := newNetwork(t, map[string]server{"a.example:80": says(answer)})
 		body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
-		if fetch.KindOf(err) != fetch.ErrProtocol {
+		if fetch.KindOf(err) != kind {
 			t.Errorf("%s: %q, %v", name, body, err)
 		}
 		for _, opt := range []*Options{nil, {AnyStatus: true}, {Method: "POST", AnyStatus: true}} {
 			if body, _, err := get(t, w.fetcher(), "http://a.example/", opt); fetch.KindOf(err) != fetch.ErrProtocol {
 				t.Errorf("%s, to no Range, %+v: %q, %v", name, opt, body, err)
 			}
+		}
+	}
+	for _, end := range []string{"0\r\n\r\n", cut} { // a missing end is no error, as the part is complete
+		w := newNetwork(t, map[string]server{"a.example:80": says(chunked + "3\r\nfgh\r\n" + end)})
+		if body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3}); err != nil || body != "fgh" {
+			t.Errorf("in chunks: %q, %v", body, err)
 		}
 	}
 	// A part that is too short is completed; a part of unknown total length is accepted as it is.
@@ -224,6 +238,49 @@ func TestWrongPart(t *testing.T) {
 	w = newNetwork(t, map[string]server{"a.example:80": ranger(alphabet)})
 	if body, _, err := get(t, w.fetcher(), "http://a.example/", &Options{Header: http.Header{"Range": {"bytes=1-2"}}}); err != nil || body != "bc" {
 		t.Errorf("own Range: %q, %v", body, err)
+	}
+}
+
+// TestLead fetches the bytes before an offset, too, from servers with ranges and without. They are in
+// Resource.Lead only, and not counted.
+func TestLead(t *testing.T) {
+	for name, s := range map[string]server{
+		"ranges":        ranger(alphabet, `ETag: "1"`),
+		"no ranges":     says(document(alphabet, `ETag: "1"`)),
+		"broken ranges": brokenRanger(alphabet, 1, 2, `ETag: "1"`),
+	} {
+		for _, tc := range []struct {
+			req        fetch.Request
+			lead, body string
+			kind       fetch.ErrorKind
+		}{
+			{fetch.Request{Offset: 10, Lead: 4}, "ghij", alphabet[10:], fetch.ErrOther},
+			{fetch.Request{Offset: 10, Lead: 4, Length: 3}, "ghij", "klm", fetch.ErrOther},
+			{fetch.Request{Offset: 10, Lead: 10, Length: 3}, "abcdefghij", "klm", fetch.ErrOther},
+			{fetch.Request{Offset: 26, Lead: 4}, "wxyz", "", fetch.ErrOther},
+			{fetch.Request{Offset: 27, Lead: 4}, "", "", fetch.ErrBadRange},
+			{fetch.Request{Offset: 40, Lead: 4}, "", "", fetch.ErrBadRange},
+			{fetch.Request{Offset: 30, Lead: 4}, "", "", fetch.ErrBadRange},
+			{fetch.Request{Offset: 10, Lead: 11}, "", "", fetch.ErrBadRange},
+			{fetch.Request{Offset: -10, Lead: 1}, "", "", fetch.ErrBadRange},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t, map[string]server{"a.example:80": s})
+				counted := 0
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { counted += int(n) }})
+				tc.req.Locator = parse(t, "http://a.example/")
+				body, res, err := do(ctx, w.fetcher(func(f *Fetcher) { f.Retries = 1 }), &tc.req)
+				if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
+					t.Fatalf("%s, %d: %v", name, tc.req.Offset, err)
+				}
+				if err != nil {
+					return
+				}
+				if body != tc.body || string(res.Lead) != tc.lead || counted != len(tc.body) && name != "no ranges" {
+					t.Errorf("%s, %d: lead %q, body %q, %d bytes counted", name, tc.req.Offset, res.Lead, body, counted)
+				}
+			})
+		}
 	}
 }
 

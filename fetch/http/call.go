@@ -26,7 +26,8 @@ type call struct {
 	hooks  *hooks
 	trace  *fetch.Trace
 
-	req    *fetch.Request
+	req    *fetch.Request // from the first byte of Request.Lead on
+	lead   int64          // bytes of it
 	opt    Options
 	method fetch.Op
 	upload *upload
@@ -84,7 +85,11 @@ func (c *call) readRequest() error {
 	if c.opt, err = fetch.OptionsOf[Options](c.req); err != nil {
 		return fetch.Fail(fetch.OpCheck, l, fetch.ErrOther, err)
 	}
-	return c.checkOptions()
+	if err := c.checkOptions(); err != nil {
+		return err
+	}
+	c.takeLead()
+	return nil
 }
 
 // normal returns l with an ASCII host, and with query as its search if l has none.
@@ -173,13 +178,18 @@ func (c *call) fetch() (*fetch.Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.decodes(a.resp) {
-		res.Size = -1
-		if body, err = c.decoded(a.resp, body); err != nil {
+	if a.resp.StatusCode == http.StatusOK || a.resp.StatusCode == http.StatusPartialContent {
+		if res.Lead, err = body.readLead(); err != nil {
 			return nil, err
 		}
 	}
 	res.Body = body
+	if c.decodes(a.resp) {
+		res.Size = -1
+		if res.Body, err = c.decoded(a.resp, body); err != nil {
+			return nil, err
+		}
+	}
 	return res, nil
 }
 

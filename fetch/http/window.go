@@ -15,22 +15,38 @@ import (
 type window struct {
 	from, to int64 // to is -1 for an unknown end
 	open     bool  // the resource may end before to
+	exact    bool  // the response ends at to, which only Content-Range states
 	total    int64 // size of the whole resource, -1 if unknown
 	at       int64 // where the response's body starts
 }
 
 // ranged reports whether the call requests only a part.
-func (c *call) ranged() bool { return c.req.Offset != 0 || c.req.Length > 0 }
+func (c *call) ranged() bool { return c.req.Offset != 0 || c.req.Length > 0 || c.lead > 0 }
+
+// takeLead makes the call start at the first byte of Request.Lead.
+func (c *call) takeLead() {
+	if c.req.Lead == 0 || c.method != http.MethodGet {
+		return
+	}
+	req := *c.req
+	c.lead, req.Lead = req.Lead, 0
+	if req.Offset -= c.lead; req.Length > 0 {
+		req.Length += c.lead
+	}
+	c.req = &req
+}
 
 // checkRange refuses ranges that HTTP cannot express.
 func (c *call) checkRange() error {
 	var err error
 	switch {
-	case !c.ranged() || c.method == http.MethodHead:
+	case !c.ranged() && c.req.Lead == 0 || c.method == http.MethodHead:
 	case c.method != http.MethodGet:
 		err = fmt.Errorf("%s does not support ranges", c.method)
 	case c.req.Offset == math.MinInt64 || c.req.Length < 0:
 		err = errors.New("invalid offset or length")
+	case c.req.Lead < 0 || c.req.Lead > max(0, c.req.Offset):
+		err = errors.New("the document has no such bytes before the offset")
 	}
 	if err != nil {
 		return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, err)
@@ -61,7 +77,7 @@ func (c *call) place(total int64) (window, error) {
 		return w, c.badRange("the server sent the whole document without its length")
 	case w.from < 0:
 		w.from = max(0, total+w.from)
-	case total >= 0 && w.from > total:
+	case total >= 0 && w.from+c.lead > total:
 		return w, c.badRange(fmt.Sprintf("the document has only %d bytes", total))
 	}
 	if n := c.req.Length; n > 0 && n <= math.MaxInt64-w.from {
@@ -91,7 +107,7 @@ func (c *call) whole(a *answer) (err error) {
 	return err
 }
 
-// partial sets the window in a 206 response, which must contain the first requested byte.
+// partial sets the window in a 206 response, which must be the requested part, or its beginning.
 func (c *call) partial(a *answer) error {
 	r, err := parseContentRange(a.resp)
 	if err == nil {
@@ -104,9 +120,9 @@ func (c *call) partial(a *answer) error {
 	if r.total < 0 && a.to < 0 {
 		a.to = r.last + 1 // the server does not send the total length
 	}
-	a.open = false
-	if r.first != a.from {
-		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("requested bytes from %d, received bytes from %d", a.from, r.first))
+	a.open, a.exact = false, a.resp.ContentLength < 0 && r.last+1 == a.to
+	if err := r.fits(a.resp, a.from); err != nil {
+		return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, err)
 	}
 	return nil
 }
@@ -118,7 +134,7 @@ func (c *call) unasked(a *answer) error {
 	switch {
 	case err != nil:
 		err = fmt.Errorf("unexpected partial content: no range was requested, and %w", err)
-	case r.first != 0 || r.last+1 != r.total:
+	case r.first != 0 || r.last+1 != r.total || a.resp.ContentLength >= 0 && a.resp.ContentLength != r.total:
 		err = fmt.Errorf("unexpected partial content: no range was requested; received %s", strconv.Quote(a.resp.Header.Get("Content-Range")))
 	default:
 		return c.whole(a)
@@ -130,7 +146,7 @@ func (c *call) unasked(a *answer) error {
 // the resource. It reports whether it does.
 func (c *call) unsatisfied(a *answer) bool {
 	n := c.totalLength(a)
-	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset {
+	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset+c.lead {
 		return false
 	}
 	a.window = window{from: n, to: n, total: n, at: n}
@@ -192,9 +208,20 @@ func parseContentRange(resp *http.Response) (contentRange, error) {
 	if total == "*" {
 		r.total = -1
 	}
-	length := r.last - r.first + 1
-	if length <= 0 || r.total >= 0 && r.last >= r.total || resp.ContentLength >= 0 && resp.ContentLength != length {
+	if r.last < r.first || r.last == math.MaxInt64 || r.total >= 0 && r.last >= r.total {
 		return bad()
 	}
 	return r, nil
+}
+
+// fits returns an error if a 206 response with the range r is another part than the one from an
+// offset on.
+func (r contentRange) fits(resp *http.Response, from int64) error {
+	switch length := resp.ContentLength; {
+	case r.first != from:
+		return fmt.Errorf("requested bytes from %d, received bytes from %d", from, r.first)
+	case length >= 0 && length != r.last-r.first+1:
+		return fmt.Errorf("received %d bytes as bytes %d to %d", length, r.first, r.last)
+	}
+	return nil
 }

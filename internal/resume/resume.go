@@ -3,7 +3,10 @@
 package resume
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -33,6 +36,34 @@ func Of(res *fetch.Resource) Edition {
 
 // Known reports whether e identifies a state.
 func (e Edition) Known() bool { return e != Edition{} }
+
+// Overlap is how many bytes before the rest of a document are requested again and compared.
+const Overlap = 4 << 10
+
+// Fetch performs req, whose offset follows the bytes in before. It requests the last of them again,
+// as far as the protocol can do that. The error has the kind ErrBadRange if they differ.
+func Fetch(ctx context.Context, f fetch.Fetcher, req *fetch.Request, before []byte) (*fetch.Resource, error) {
+	with := *req
+	with.Lead = lead(req, len(before))
+	res, err := f.Fetch(ctx, &with)
+	if err == nil && !bytes.HasSuffix(before, res.Lead) {
+		_ = res.Close()
+		return nil, Differs(req)
+	}
+	return res, err
+}
+
+// lead returns a Request.Lead for req of at most n bytes. It leaves an offset, so that the request
+// stays one for a part.
+func lead(req *fetch.Request, n int) int64 {
+	return max(0, min(int64(n), Overlap, req.Offset-1))
+}
+
+// Differs returns the error of an answer to req that does not follow the bytes before it.
+func Differs(req *fetch.Request) error {
+	err := fmt.Errorf("the bytes before offset %d are different: the document has changed, or the server sends another part than requested", req.Offset)
+	return fetch.Fail(fetch.OpSeek, req.Locator, fetch.ErrBadRange, err)
+}
 
 // Rest returns a copy of req without the first octets bytes of the requested part. If the protocol
 // has conditional requests, the copy requires that the document is still e. Rest reports false if
@@ -70,7 +101,8 @@ func (e Edition) Continues(res *fetch.Resource) bool {
 	return sameSize && (omitted || info.Validator == e.Validator)
 }
 
-// Refused reports whether an error means that the server cannot start at the requested offset.
+// Refused reports whether an error means that the server cannot start at the requested offset, or
+// has not.
 func Refused(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
 	return ok && (known.Kind == fetch.ErrBadRange || known.Op == fetch.OpREST && known.Code >= 500)

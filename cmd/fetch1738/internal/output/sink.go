@@ -193,6 +193,22 @@ func (s *Sink) Size() int64 {
 	return 0
 }
 
+// Tail returns the last bytes of the file that -C or a retry resumes, n at most, and nil for other
+// output.
+func (s *Sink) Tail(n int64) []byte {
+	at := max(0, s.Size()-n)
+	if s.Path == "" || s.file != nil && !s.regular() {
+		return nil
+	}
+	file, err := s.openPath(os.O_RDONLY)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	tail, _ := io.ReadAll(io.NewSectionReader(file, at, n))
+	return tail
+}
+
 // Rewind discards what was written. It reports whether that was possible.
 func (s *Sink) Rewind() bool {
 	if s.Count == 0 {

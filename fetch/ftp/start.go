@@ -1,0 +1,119 @@
+package ftp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
+
+// Some servers reply to REST with 350 and send the file from its beginning. What shows where a
+// transfer started is the number of bytes up to the end of the file, the size in the reply to RETR,
+// and the bytes before those that the caller asked for, which it compares (Request.Lead).
+
+// start returns where the current transfer starts in the file.
+func (b *body) start() int64 { return max(b.from, b.a.req.Offset) }
+
+// readLead reads the bytes of Request.Lead.
+func (b *body) readLead() ([]byte, error) {
+	if b.a.lead == 0 {
+		return nil, nil
+	}
+	lead := make([]byte, b.a.lead)
+	b.silent = true
+	n, err := io.ReadFull(b, lead)
+	b.silent, b.a.lead = false, 0
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = b.a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", b.from+int64(len(lead)), b.from+int64(n))})
+	}
+	return lead, err
+}
+
+// checkStart checks, at the end of a transfer from an offset, that what came is the rest of the file.
+// If more came, the file must have grown: SIZE is sent again.
+func (b *body) checkStart() error {
+	switch {
+	case b.start() == 0 || b.received == b.expected:
+		return nil
+	case b.expected >= 0:
+		return b.checkGrowth()
+	case !b.led && (b.a.ascii() || b.s.ctl.announced != b.from+b.received): // some servers state the size of the whole file
+		b.noteStart()
+	}
+	return nil
+}
+
+// checkGrowth sends SIZE and checks whether the file has grown by the bytes that came beyond its
+// size. If fewer bytes came than the file has, it was not sent from its beginning. It may then have
+// grown further.
+func (b *body) checkGrowth() error {
+	now, err := b.s.size(b.a.name)
+	if err != nil && !refusal(err) {
+		return err
+	}
+	if end := b.from + b.received; err == nil && (now == end || now > end && b.received < b.size) {
+		return nil
+	}
+	return b.wrongStart()
+}
+
+func (b *body) wrongStart() error {
+	err := fmt.Errorf("received %d bytes from byte %d of a file of %d bytes: the server ignores REST, or the file has changed", b.received, b.from, b.size)
+	return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrBadRange, Err: err})
+}
+
+// shown reports whether it is known, or checked by the caller, where the transfer started.
+func (b *body) shown() bool {
+	return b.led || b.size >= 0 && b.s.ctl.announced == b.size-b.start()
+}
+
+func (b *body) noteStart() {
+	b.a.trace.Note(fmt.Sprintf("cannot check that the server started at byte %d: its replies do not show it", b.start()))
+}
+
+// drainMax is how many bytes beyond a range are read to find out where the transfer started.
+const drainMax = 16 << 10
+
+// endOfPart handles the end of a range whose transfer started at an offset. If the end of the file
+// is near, it reads up to it and checks the number of bytes.
+func (b *body) endOfPart() error {
+	after := b.expected - b.received
+	switch {
+	case b.expected >= 0 && after > 0 && b.shown():
+		return io.EOF
+	case b.expected < 0 || after > drainMax:
+		if !b.shown() {
+			b.noteStart()
+		}
+		return io.EOF
+	}
+	err := b.drain(max(0, after) + drainMax)
+	switch {
+	case err == nil:
+		b.s.abandon()
+		if b.s.last != nil {
+			return b.wrongStart()
+		}
+		err = b.checkGrowth()
+	case after > 0 && err != io.EOF && !errors.Is(err, fetch.ErrBadRange): // beyond the range
+		b.noteStart()
+		err = nil
+	}
+	if err == nil {
+		return io.EOF
+	}
+	return err
+}
+
+// drain reads up to the end of the transfer, and returns the error of its end. It returns nil if more
+// than limit bytes come.
+func (b *body) drain(limit int64) error {
+	buf := make([]byte, 4<<10)
+	for end := b.received + limit; b.received <= end; {
+		if _, err := b.receive(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package ftp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// numbered returns n bytes of which no two parts are the same.
+func numbered(n int) string {
+	var text strings.Builder
+	for i := 0; text.Len() < n; i++ {
+		fmt.Fprintf(&text, "%07d\n", i)
+	}
+	return text.String()[:n]
+}
+
+// TestStart fetches parts from servers that reply to REST with 350 and ignore it, and from those that
+// obey. A part is right, or an error, or a note says that it could not be checked.
+func TestStart(t *testing.T) {
+	const size = 100_000
+	whole := numbered(size)
+	stated := func(n int) string { return fmt.Sprintf("150 Opening data connection (%d bytes).", n) }
+	for name, tc := range map[string]struct {
+		offset, length int64
+		first          string // reply to RETR, "" for the number of bytes that follow
+		sizes          string // "no" refuses SIZE
+		obeyed, obeys  string // what a transfer leads to: "right", "noted"; "refused", "noted"
+	}{
+		"rest":                      {offset: 60_000, obeyed: "right", obeys: "refused"},
+		"rest, size of the file":    {offset: 60_000, first: stated(size), obeyed: "right", obeys: "refused"},
+		"rest, no size":             {offset: 60_000, first: "150 ok", sizes: "no", obeyed: "noted", obeys: "noted"},
+		"rest, size only in 150":    {offset: 60_000, first: stated(size), sizes: "no", obeyed: "right", obeys: "noted"},
+		"last bytes":                {offset: -100, obeyed: "right", obeys: "refused"},
+		"nearly all":                {offset: 1, first: stated(size), obeyed: "right", obeys: "refused"},
+		"some of the last bytes":    {offset: -100, length: 50, first: "150 ok", obeyed: "right", obeys: "refused"},
+		"all of the last bytes":     {offset: -100, length: 100, first: "150 ok", obeyed: "right", obeys: "refused"},
+		"middle":                    {offset: 100, length: 100, obeyed: "right", obeys: "noted"},
+		"middle, nothing stated":    {offset: 100, length: 100, first: "150 ok", obeyed: "noted", obeys: "noted"},
+		"middle, size of the file":  {offset: 100, length: 100, first: stated(size), obeyed: "noted", obeys: "noted"},
+		"middle, near the end":      {offset: size - 10_000, length: 100, first: "150 ok", obeyed: "right", obeys: "refused"},
+		"middle, no size":           {offset: 100, length: 100, first: "150 ok", sizes: "no", obeyed: "noted", obeys: "noted"},
+		"beginning, nothing stated": {offset: 0, length: 100, first: "150 ok", obeyed: "right", obeys: "right"},
+	} {
+		for _, ignores := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				if err := srv.Put("doc", []byte(whole)); err != nil {
+					t.Fatal(err)
+				}
+				want := tc.obeyed
+				if ignores {
+					srv.On("REST", 0, testserver.FromStart())
+					want = tc.obeys
+				}
+				if tc.first != "" {
+					srv.On("RETR", 1, testserver.Reply(tc.first))
+				}
+				if tc.sizes == "no" {
+					srv.On("SIZE", 0, testserver.Reply("502 no"))
+				}
+				defer srv.ResetFaults()
+				notes := 0
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) {
+					if strings.Contains(text, "cannot check that the server started at byte") {
+						notes++
+					}
+				}})
+				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+				defer f.Close()
+				got, err := read(ctx, f, &fetch.Request{Locator: parse(t, srv.URL+"/doc"), Offset: tc.offset, Length: tc.length})
+				from := (tc.offset + size) % size
+				part := whole[from:]
+				if tc.length > 0 {
+					part = part[:tc.length]
+				}
+				ok := map[string]bool{
+					"right":   err == nil && notes == 0 && got == part,
+					"noted":   err == nil && notes == 1 && (ignores || got == part),
+					"refused": errors.Is(err, fetch.ErrBadRange) && notes == 0,
+				}[want]
+				if !ok {
+					t.Errorf("%s, ignores REST %v: %d bytes, right %v, %d notes, %v; want %s", name, ignores, len(got), got == part, notes, err, want)
+				}
+				if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil || got != "top\n" {
+					t.Errorf("%s, ignores REST %v: afterwards %q, %v", name, ignores, got, err)
+				}
+			})
+		}
+	}
+}
+
+// TestGrown fetches the rest of files that are larger than SIZE says, before and after the transfer.
+func TestGrown(t *testing.T) {
+	for name, tc := range map[string]struct {
+		data        string // what the server sends after REST 4
+		first, then string // replies to SIZE
+		length      int64
+		kind        fetch.ErrorKind
+	}{
+		"as large as stated":                {"4567", "213 8", "213 99", 0, fetch.ErrOther},
+		"grown":                             {"456789", "213 8", "213 10", 0, fetch.ErrOther},
+		"grown further":                     {"456789", "213 8", "213 11", 0, fetch.ErrOther},
+		"larger than it is":                 {"456789", "213 8", "213 9", 0, fetch.ErrBadRange},
+		"not grown":                         {"456789", "213 8", "213 8", 0, fetch.ErrBadRange},
+		"no size any more":                  {"456789", "213 8", "502 no", 0, fetch.ErrBadRange},
+		"from the beginning":                {"01234567", "213 8", "213 8", 0, fetch.ErrBadRange},
+		"from the beginning, grown":         {"0123456789", "213 8", "213 10", 0, fetch.ErrBadRange},
+		"from the beginning, grown further": {"0123456789", "213 8", "213 99", 0, fetch.ErrBadRange},
+		"range up to the old end":           {"456789", "213 8", "213 10", 4, fetch.ErrOther},
+		"range beyond the old end":          {"456789", "213 8", "213 10", 5, fetch.ErrOther},
+		"range beyond the end":              {"456789", "213 8", "213 8", 5, fetch.ErrBadRange},
+		"grown by much":                     {"4567" + strings.Repeat("x", 2*drainMax), "213 8", "213 9999999", 4, fetch.ErrBadRange},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv.On("SIZE", 1, testserver.Reply(tc.first))
+			srv.On("SIZE", 2, testserver.Reply(tc.then))
+			srv.On("RETR", 1, testserver.Data(tc.data))
+			defer srv.ResetFaults()
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+			defer f.Close()
+			_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt"), Offset: 4, Length: tc.length})
+			if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+// TestLead fetches the bytes before an offset, too. They are in Resource.Lead only, and not counted.
+func TestLead(t *testing.T) {
+	whole := numbered(200_000)
+	for name, tc := range map[string]struct {
+		req  fetch.Request
+		lead string
+		body string
+		kind fetch.ErrorKind
+	}{
+		"rest":           {fetch.Request{Offset: 1000, Lead: 100}, whole[900:1000], whole[1000:], fetch.ErrOther},
+		"middle":         {fetch.Request{Offset: 1000, Lead: 100, Length: 50}, whole[900:1000], whole[1000:1050], fetch.ErrOther},
+		"all before":     {fetch.Request{Offset: 1000, Lead: 1000, Length: 50}, whole[:1000], whole[1000:1050], fetch.ErrOther},
+		"the end":        {fetch.Request{Offset: 200_000, Lead: 100}, "", "", fetch.ErrOther},
+		"beyond the end": {fetch.Request{Offset: 200_001, Lead: 100}, "", "", fetch.ErrBadRange},
+		"too many":       {fetch.Request{Offset: 1000, Lead: 1001}, "", "", fetch.ErrBadRange},
+		"from the end":   {fetch.Request{Offset: -10, Lead: 1}, "", "", fetch.ErrBadRange},
+	} {
+		for _, exact := range []bool{false, true} { // without SIZE
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				if err := srv.Put("doc", []byte(whole)); err != nil {
+					t.Fatal(err)
+				}
+				counted := 0
+				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { counted += int(n) }})
+				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}, Exact: exact}
+				defer f.Close()
+				req := tc.req
+				req.Locator = parse(t, srv.URL+"/doc")
+				res, err := f.Fetch(ctx, &req)
+				if err == nil && exact && name == "the end" { // which is not known
+					res.Close()
+					return
+				}
+				if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if err != nil {
+					return
+				}
+				defer res.Close()
+				body, err := io.ReadAll(res.Body)
+				if err != nil || string(body) != tc.body || string(res.Lead) != tc.lead || counted != len(tc.body) {
+					t.Errorf("%s: lead of %d bytes, body of %d, %d counted, %v", name, len(res.Lead), len(body), counted, err)
+				}
+			})
+		}
+	}
+}
