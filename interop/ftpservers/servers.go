@@ -53,6 +53,9 @@ type Kind struct {
 	Name string
 	// Greeting is a part of its first reply.
 	Greeting string
+	// Unconfined means that the directory after the login is the server's Root in the file system of
+	// the host. Otherwise it is "/".
+	Unconfined bool
 	// Lacks has what the server does not offer, and why.
 	Lacks map[Ability]string
 	start func(testing.TB, *Server)
@@ -89,10 +92,10 @@ type Server struct {
 // Kinds returns all servers. The order is that of the documentation.
 func Kinds() []*Kind {
 	return []*Kind{
-		{Name: "vsftpd", Greeting: "(vsFTPd 3.", start: startVsftpd},
-		{Name: "proftpd", Greeting: "ProFTPD Server (", start: startProftpd},
+		{Name: "vsftpd", Greeting: "(vsFTPd 3.", Unconfined: true, start: startVsftpd},
+		{Name: "proftpd", Greeting: "ProFTPD Server (", Unconfined: true, start: startProftpd},
 		{Name: "pure-ftpd", Greeting: "Welcome to Pure-FTPd", start: startPureFTPd},
-		{Name: "inetutils-ftpd", Greeting: "(GNU inetutils 2.", start: startInetutils},
+		{Name: "inetutils-ftpd", Greeting: "(GNU inetutils 2.", Unconfined: true, start: startInetutils},
 		{Name: "pyftpdlib", Greeting: "pyftpdlib 1.", start: startPython("pyftpdlib")},
 		{Name: "twisted", Greeting: "Twisted 22.", start: startPython("twisted")},
 		{Name: "ftp-srv", Greeting: "Ready", start: startNode("ftp-srv")},
@@ -127,6 +130,14 @@ func (k *Kind) Start(tb testing.TB, s *Server) *Server {
 	s.dir = openDir(tb)
 	k.start(tb, s)
 	return s
+}
+
+// Home returns the directory after the login of the account, as the server shows it.
+func (s *Server) Home() string {
+	if s.Kind.Unconfined {
+		return s.Root
+	}
+	return "/"
 }
 
 // Own gives the account of the servers the directory and what is in it.
