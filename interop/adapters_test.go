@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -18,54 +16,13 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/interop/daemon"
 )
 
-// startProftpd runs proftpd on a free loopback port until the test ends, with the tree of
-// startVsftpd. It supports MLSD, which vsftpd does not.
+// startProftpd runs proftpd until the test ends, with the tree of startVsftpd. It supports MLSD,
+// which vsftpd does not.
 func startProftpd(t *testing.T) *vsftpd {
 	t.Helper()
-	program := requireTool(t, "proftpd")
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("proftpd must be started by root")
-		}
-		t.Skip("proftpd must be started by root")
-	}
-	dir := serverDir(t)
-	srv := &vsftpd{addr: daemon.FreeAddr(t), root: filepath.Join(dir, "root")}
-	plant(t, srv.root)
-	_, port, _ := net.SplitHostPort(srv.addr)
-	conf := filepath.Join(dir, "proftpd.conf")
-	writeFile(t, conf, fmt.Sprintf(`ServerType standalone
-ServerName test
-DefaultServer on
-DefaultAddress 127.0.0.1
-Port %s
-UseIPv6 off
-User nobody
-Group nogroup
-PidFile %[2]s/pid
-ScoreboardFile %[2]s/scoreboard
-SystemLog %[2]s/log
-TransferLog none
-WtmpLog off
-DelayEngine off
-AuthPAM off
-UseFtpUsers off
-AllowStoreRestart on
-AllowRetrieveRestart on
-<Anonymous %[2]s/root>
-  User nobody
-  Group nogroup
-  UserAlias anonymous nobody
-  RequireValidShell off
-  UseFtpUsers off
-  AllowOverwrite on
-</Anonymous>
-`, port, dir))
-	daemon.Start(t, exec.Command(program, "-n", "-q", "-c", conf)).Await(t, srv.addr)
-	return srv
+	return startDaemon(t, "proftpd")
 }
 
 // TestFS judges the file systems of real servers by testing/fstest.

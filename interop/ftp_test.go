@@ -7,11 +7,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +20,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/interop/daemon"
+	"github.com/fetch1738/fetch1738/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -34,81 +32,24 @@ type vsftpd struct {
 
 // The account of the server that has a password.
 const (
-	labUser     = "lab"
-	labPassword = "secret"
-	labHash     = "$6$interop1738$dMIthdquXHw2JUg4ClLiUSgMNNH2GvMUb8xFSBhmz9YGSbzksw/ey6W307qbELssGzcBAB.pCXZBul.m0o2HI."
+	labUser     = ftpservers.User
+	labPassword = ftpservers.Password
 )
 
-// startVsftpd runs vsftpd on a free loopback port until the test ends. It has its own
-// configuration, with settings added, and its own users, in a mount namespace of its own. Nothing
-// on the host is changed.
+// startVsftpd runs vsftpd until the test ends, with a tree of its own and settings added to its
+// configuration.
 func startVsftpd(t *testing.T, settings ...string) *vsftpd {
 	t.Helper()
-	program := requireTool(t, "vsftpd")
-	unshare := requireTool(t, "unshare")
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("vsftpd must be started by root")
-		}
-		t.Skip("vsftpd must be started by root")
-	}
-	dir := serverDir(t)
-	srv := &vsftpd{addr: daemon.FreeAddr(t), root: filepath.Join(dir, "root")}
-	plant(t, srv.root)
-	_, port, _ := net.SplitHostPort(srv.addr)
-	writeFile(t, filepath.Join(dir, "vsftpd.conf"), fmt.Sprintf(`listen=YES
-listen_ipv6=NO
-background=NO
-listen_address=127.0.0.1
-listen_port=%s
-anonymous_enable=YES
-ftp_username=ftp
-nopriv_user=nobody
-anon_root=%[2]s/root
-local_enable=YES
-local_root=%[2]s/root
-pam_service_name=vsftpd
-write_enable=YES
-anon_upload_enable=YES
-anon_mkdir_write_enable=YES
-anon_other_write_enable=YES
-ascii_download_enable=YES
-ascii_upload_enable=YES
-secure_chroot_dir=%[2]s/empty
-pasv_address=127.0.0.1
-seccomp_sandbox=NO
-isolate=NO
-isolate_network=NO
-delay_failed_login=0
-`, port, dir)+strings.Join(settings, "\n")+"\n")
-	users(t, dir, srv.root)
-	cmd := exec.Command(unshare, "-m", "--propagation", "private", "sh", "-ec", `
-		mount --bind "$1/passwd" /etc/passwd
-		mount --bind "$1/shadow" /etc/shadow
-		mount --bind "$1/pam.d" /etc/pam.d
-		exec "$2" "$1/vsftpd.conf" 0>&1`, "sh", dir, program) // vsftpd writes errors to its descriptor 0
-	daemon.Start(t, cmd).Await(t, srv.addr)
-	return srv
+	return startDaemon(t, "vsftpd", settings...)
 }
 
-// users writes the account files that the server sees instead of those in /etc.
-func users(t *testing.T, dir, home string) {
+// startDaemon runs one of the servers of package ftpservers with the tree of plant.
+func startDaemon(t *testing.T, name string, settings ...string) *vsftpd {
 	t.Helper()
-	passwd, err := os.ReadFile("/etc/passwd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	others := slices.DeleteFunc(strings.SplitAfter(string(passwd), "\n"), func(line string) bool {
-		return strings.HasPrefix(line, "ftp:") || strings.HasPrefix(line, labUser+":")
-	})
-	writeFile(t, filepath.Join(dir, "passwd"), strings.Join(others, "")+fmt.Sprintf("ftp:x:65001:65534::%s:/bin/sh\n%s:x:65002:65534::%s:/bin/sh\n", home, labUser, home))
-	writeFile(t, filepath.Join(dir, "shadow"), "ftp:*:19000:0:99999:7:::\n"+labUser+":"+labHash+":19000:0:99999:7:::\n")
-	pam := filepath.Join(dir, "pam.d")
-	makeDir(t, pam, 0o755)
-	makeDir(t, filepath.Join(dir, "empty"), 0o755)
-	for _, service := range []string{"vsftpd", "other"} {
-		writeFile(t, filepath.Join(pam, service), "auth required pam_unix.so nodelay\naccount required pam_unix.so\nsession required pam_permit.so\n")
-	}
+	root := filepath.Join(serverDir(t), "root")
+	plant(t, root)
+	srv := ftpservers.Named(t, name).Start(t, &ftpservers.Server{Root: root, Settings: settings})
+	return &vsftpd{addr: srv.Addr, root: root}
 }
 
 // The content of the server.

@@ -125,7 +125,11 @@ const reportTime = 10 * time.Second
 // sockets if there is one.
 func listening(tb testing.TB, addr string) bool {
 	tb.Helper()
-	table, err := os.Open("/proc/net/tcp")
+	file := "/proc/net/tcp"
+	if strings.HasPrefix(addr, "[") {
+		file = "/proc/net/tcp6"
+	}
+	table, err := os.Open(file)
 	if err != nil {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
