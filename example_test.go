@@ -272,10 +272,10 @@ func ExampleResolver_trace() {
 	// > USER anonymous
 	// > PASS ****
 	// > PWD
-	// > CWD pub
-	// > EPSV
 	// > TYPE I
+	// > CWD pub
 	// > SIZE README
+	// > EPSV
 	// > RETR README
 }
 

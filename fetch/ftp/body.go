@@ -35,6 +35,7 @@ type body struct {
 	askLater bool          // SIZE is sent after the transfer: the size is not known
 	restart  restart       // nil once it has been tried
 	seen     *maphash.Hash // of the received bytes; nil if they are not compared
+	asks     bool          // the port of the next transfer may be requested at the end
 	swap     sync.Mutex    // held, together with mu, to change data
 	err      error         // what every further Read returns
 }
@@ -43,7 +44,7 @@ func newBody(s *session, a *access, b begun, restart restart, free func(*session
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, led: a.lead > 0, restart: restart}
 	body.src = readerFunc(body.receive)
 	if s.proven && !a.sequential {
-		body.seen = new(maphash.Hash)
+		body.seen, body.asks = new(maphash.Hash), s.mayAsk()
 	}
 	if a.ascii() {
 		body.src = newLocalText(body.src)
@@ -151,7 +152,7 @@ func (b *body) explain(err error) error {
 // bytes. It returns io.EOF if the transfer is complete.
 func (b *body) complete() error {
 	sizeFollows := b.askLater || b.expected >= 0 && b.received != b.expected
-	if err := b.s.finish(b.seen != nil && !sizeFollows); err != nil {
+	if err := b.s.finish(b.asks && b.seen != nil && !sizeFollows); err != nil {
 		if err, ok := b.retry(); ok {
 			return err
 		}
@@ -240,7 +241,7 @@ const compareMax = 1 << 20
 
 // direct returns a move to w. It returns nil if that is not possible, or the file is too small.
 func (b *body) direct(w io.Writer) move {
-	if b.s.mayAsk() && b.expected < compareMax || b.expected >= 0 && b.expected < wire.MoveMin || b.a.ascii() || b.data.secured || !wire.CanMove(b.data.raw) {
+	if b.asks && b.expected < compareMax || b.expected >= 0 && b.expected < wire.MoveMin || b.a.ascii() || b.data.secured || !wire.CanMove(b.data.raw) {
 		return nil
 	}
 	if f := wire.RegularFile(w); f != nil {

@@ -207,6 +207,9 @@ func (n *notes) addNotes() {
 	case !login.HasPassword:
 		say("the URL has no password; it is requested if the server requires one")
 	}
+	if n.typ != 0 && (&session{access: n.a, program: knowns[0]}).withPASS() != nil {
+		say("the commands from PWD on are sent together with PASS if the greeting is that of " + names(knowns))
+	}
 	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
 		say("if the server refuses AUTH TLS, the session is not encrypted")
 	}

@@ -3,7 +3,7 @@ package ftp
 import "strings"
 
 // A known is a server program that has been measured: it handles commands that arrive in one
-// packet. A server may show any greeting, so replies are checked all the same.
+// packet. A server may show any greeting, so replies are checked here, too.
 type known struct {
 	name string
 	// has reports whether a greeting, without its code, is that of the program.
@@ -33,6 +33,16 @@ func starts(prefix string) func(string) bool {
 
 func contains(part string) func(string) bool {
 	return func(greeting string) bool { return strings.Contains(greeting, part) }
+}
+
+// names returns the names of programs, as "a, b or c".
+func names(list []known) string {
+	var all []string
+	for _, k := range list {
+		all = append(all, k.name)
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
 // programOf returns the row of the server with that greeting. For other servers it returns the zero

@@ -209,10 +209,10 @@ func (s *session) prove() error {
 	if err != nil {
 		return s.failure(err)
 	}
-	if t.Class() == 2 {
-		s.typ = s.access.typ
+	if t.Class() != 2 { // of what was sent after it, nothing is certain
+		return s.failure(s.ctl.failPipelining(t))
 	}
-	s.proven = r.Code == 257 && t.Class() == 2
+	s.typ, s.proven = s.access.typ, r.Code == 257
 	return nil
 }
 

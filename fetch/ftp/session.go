@@ -350,8 +350,8 @@ func (s *session) retrieve(command string, offset int64) error {
 	return err
 }
 
-// transfer calls do, in which the library performs a transfer. It opens a data connection if there
-// is none. If there was one before the access, a refusal may mean that the server does not use it.
+// transfer calls do, in which the library performs a transfer. It opens a data connection unless one
+// is open. If there was one before the access, a refusal may mean that the server does not use it.
 // Unless SIZE has not found the file either, the transfer is then tried with another one.
 func (s *session) transfer(command string, do func() error) error {
 	if err := s.openData(command); err != nil {
@@ -359,7 +359,7 @@ func (s *session) transfer(command string, do func() error) error {
 	}
 	early, asked := s.early, s.asked
 	err := s.tryTransfer(command, do)
-	if !early || !refusal(err) || noFiles(err) || s.isAbsent() {
+	if !early || !deniesPort(err) || s.isAbsent() {
 		return err
 	}
 	s.dropData()
@@ -371,6 +371,13 @@ func (s *session) transfer(command string, do func() error) error {
 		s.loses()
 	}
 	return again
+}
+
+// deniesPort reports whether err may be the reply of a server that has no data connection. All but
+// 425 and 426 have other meanings, too.
+func deniesPort(err error) bool {
+	e, ok := errors.AsType[*fetch.Error](err)
+	return ok && slices.Contains([]int{425, 426, 451, 503, 550, 551}, e.Code) && e.Kind != fetch.ErrPermission && !noFiles(err)
 }
 
 // isAbsent reports whether SIZE does not find the file of a download.

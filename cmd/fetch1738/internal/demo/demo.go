@@ -60,7 +60,7 @@ const (
 func demoSchemes() []demoScheme {
 	return []demoScheme{
 		{name: "file", about: "a path on this computer; no connection is made (RFC 1738 section 3.10)", start: copySample, document: "/pub/octets.bin", listing: "/pub/"},
-		{name: "ftp", about: "one CWD for each directory, then TYPE and RETR (section 3.2.2)", start: starterOf("ftp"), document: "/pub/octets.bin;type=i", listing: "/pub/"},
+		{name: "ftp", about: "TYPE, one CWD for each directory, then RETR (section 3.2.2)", start: starterOf("ftp"), document: "/pub/octets.bin;type=i", listing: "/pub/"},
 		{name: "gopher", about: "the client sends the selector and CR LF, the server sends the document (section 3.4)", start: starterOf("gopher"), document: "/9/pub/octets.bin", listing: "/1/pub"},
 		{name: "gopher+", about: "the same with a Gopher+ string; the response begins with its length (section 3.4.3)", start: starterOf("gopher"), document: "/9/pub/octets.bin%09%09+", listing: "/1/pub%09%09$"},
 		{name: "http", about: "GET with the path as it is in the URL (section 3.3)", start: starterOf("http"), document: "/pub/octets.bin"},
