@@ -25,7 +25,7 @@ func Meanings() []Meaning {
 		{WeirdPASV, "FTP: passive mode cannot be used"},
 		{Weird227, "FTP: the reply to PASV is malformed"},
 		{TYPE, "FTP: TYPE is refused"},
-		{Partial, "the transfer is truncated; FTP: the server has not stored all of an upload"},
+		{Partial, "the transfer is truncated; FTP: the server has not stored all of an upload; mirror: files were not deleted, see --max-delete"},
 		{RETR, "FTP: RETR or LIST is refused"},
 		{Quote, "FTP: a command of -Q is refused"},
 		{Status, "HTTP: a status of 400 or more, with -f"},

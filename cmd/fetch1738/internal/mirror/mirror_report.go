@@ -45,7 +45,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	case mirror.Failed:
 		r.failed(e)
 		return
-	case mirror.Added, mirror.Replaced, mirror.Checked:
+	case mirror.Added, mirror.Replaced, mirror.Checked, mirror.Kept:
 		if !r.t.Op.Verbose && !r.dry {
 			return
 		}
@@ -90,13 +90,16 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	if at, n := r.otherName(); n > r.listed {
 		r.t.Warn("%s: skipped %d items on %s; if that is another name for this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
 	}
-	unsure := ""
+	more := ""
 	if s.Unsure > 0 {
-		unsure = fmt.Sprintf(", %d unsure", s.Unsure)
+		more = fmt.Sprintf(", %d unsure", s.Unsure)
+	}
+	if s.Kept > 0 {
+		more += fmt.Sprintf(", %d kept", s.Kept)
 	}
 	took := time.Since(r.t.Account.Facts().Start).Seconds()
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d bytes in %.1f s",
-		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, unsure, s.Octets, took))
+		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, s.Octets, took))
 }
 
 // complain prints the error of the run, unless an event already reported it.
