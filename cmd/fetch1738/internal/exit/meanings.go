@@ -39,7 +39,7 @@ func Meanings() []Meaning {
 		{TLS, "the TLS handshake failed"},
 		{Resume, "the transfer cannot be resumed at that offset"},
 		{File, "file: cannot be read"},
-		{Aborted, "canceled because another transfer failed (-Z with --fail-early)"},
+		{Aborted, "canceled because another transfer failed (-Z with --fail-early) or could not write standard output (-Z)"},
 		{Interface, "--interface or --local-port: the address, interface or port is not available"},
 		{Hops, "too many redirects"},
 		{NoOption, "telnet: -t names an unknown option"},

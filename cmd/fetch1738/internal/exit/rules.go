@@ -34,7 +34,7 @@ func Of(kind fault.Kind) int { return faultCodes()[kind] }
 func faultCodes() map[fault.Kind]int {
 	return map[fault.Kind]int{
 		fault.Usage: Usage, fault.Unsupported: Unsupported, fault.BadURL: BadURL, fault.NoSuchProxy: NoSuchProxy,
-		fault.Unreachable: Unreachable, fault.Partial: Partial, fault.Status: Status, fault.Write: Write, fault.Read: Read,
+		fault.Unreachable: Unreachable, fault.Partial: Partial, fault.Status: Status, fault.Write: Write, fault.Output: Write, fault.Read: Read,
 		fault.Timeout: Timeout, fault.Range: Range, fault.TLS: TLS, fault.Resume: Resume, fault.Aborted: Aborted,
 		fault.NoOption: NoOption, fault.OptionSyntax: OptionSyntax, fault.OwnCertificate: OwnCertificate, fault.Ciphers: Ciphers,
 		fault.Login: Login, fault.Authorities: Authorities, fault.Listing: Listing, fault.Pin: Pin,

@@ -24,8 +24,8 @@ type mirrorReport struct {
 	t        *transfer.Result // represents the whole run
 	reporter *report.Reporter
 	dry      bool
+	out      *stdio.Checked // standard output
 	first    error          // reported failure
-	broken   error          // error of writing to standard output
 	menus    int            // without an end mark
 	unread   int            // directories with lines that are not understood
 	listed   int            // files in all folders listed so far
@@ -111,9 +111,7 @@ func (r *mirrorReport) complain() {
 
 // say prints a line to standard output.
 func (r *mirrorReport) say(text string) {
-	if _, err := fmt.Fprintln(r.reporter.Out, text); err != nil {
-		r.broken = err
-	}
+	fmt.Fprintln(r.out, text) // the run continues: its product is the copy
 }
 
 // line returns the text of the progress line.
