@@ -35,10 +35,11 @@ const (
 	Failed                  // a file or listing could not be fetched or written
 	Skipped                 // an entry is not mirrored
 	Unsure                  // a menu or new document has no end mark and may be truncated
+	Kept                    // a file is no longer in the tree, and MaxDelete keeps it (DryRun: would keep it)
 )
 
 var actionText = [...]string{
-	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure",
+	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept",
 }
 
 // String returns a word such as "new" or "changed".

@@ -380,6 +380,18 @@ func (m *manifest) isDone(url string) bool {
 	return m.urls[idOf(url)].line() >= 0
 }
 
+// files returns the number of complete files.
+func (m *manifest) files() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.urls {
+		if s.line() >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // unseen yields the files whose URLs the tree does not have, in the order of their lines. The
 // manifest may be modified during the iteration.
 func (m *manifest) unseen() iter.Seq[Record] {

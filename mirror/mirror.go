@@ -84,8 +84,24 @@ type Mirror struct {
 	// locally. Without Delete, and if modified, they are kept and reported as [Gone]. If files of a
 	// gopher site are no longer in any menu, but a menu has no end mark and may be truncated,
 	// nothing is deleted and Run fails with an error of kind ErrTruncated. Nothing is deleted in a
-	// directory whose listing has lines that are not understood; see [ErrUnread].
+	// directory whose listing has lines that are not understood; see [ErrUnread]. Other listings
+	// that may be incomplete are the subject of MaxDelete.
 	Delete bool
+	// MaxDelete is the maximum number of files that Delete deletes in a run. If more would be
+	// deleted, none is. A negative value means no limit.
+	//
+	// The zero value means that files are deleted unless a listing is likely to be incomplete:
+	//
+	//   - A directory or menu that had files and lists none keeps them. If it lists no
+	//     directories either, it also keeps the files below it.
+	//   - If more than half of the files of the copy would be deleted, and the copy has more than
+	//     ten, none is. The files of the copy are those that the manifest has; files that the
+	//     previous rule keeps do not count as deleted.
+	//
+	// Each file that is kept is reported as [Kept], each such directory as [Failed], and Run fails
+	// with an error that matches [ErrMaxDelete]. The files stay in the manifest, so the next run
+	// decides again.
+	MaxDelete int
 	// NewOnly treats files that were copied before as unchanged.
 	NewOnly bool
 	// DryRun lists and compares, but does not fetch files or write anything.
@@ -103,7 +119,10 @@ type Summary struct {
 	// Gone counts files that are no longer in the tree, deleted or kept. Without Delete it counts
 	// only those that disappeared since the last run.
 	Gone int
-	// Failed counts files and listings that could not be fetched or written.
+	// Kept counts files that are no longer in the tree, but were not deleted because of MaxDelete.
+	Kept int
+	// Failed counts files and listings that could not be fetched or written, and directories in
+	// which MaxDelete kept files.
 	Failed int
 	// Skipped counts entries that are not mirrored, such as links, devices and items on other
 	// servers.

@@ -250,7 +250,7 @@ func TestDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.Delete, m.DryRun = true, true
+	m.Delete, m.MaxDelete, m.DryRun = true, 4, true // the folder lists nothing now
 	ran(t, m, mirror.Summary{Gone: 4})
 	if got := read(t, m.Dir); len(got) != 5 {
 		t.Errorf("a dry run deleted files: %q", got)

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -49,6 +48,22 @@ func (s *survey) wanted(t tree) iter.Seq2[*mark, *entry] {
 		for _, b := range s.batches {
 			for m, e := range b.entries(t) {
 				if *m&isWanted != 0 && !yield(m, e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// listed yields the folders that were listed without an error.
+func (s *survey) listed(t tree) iter.Seq[folder] {
+	return func(yield func(folder) bool) {
+		if s.start&isListed != 0 && !yield(t.start()) {
+			return
+		}
+		for _, b := range s.batches {
+			for m, f := range b.folders(t) {
+				if *m&isListed != 0 && !yield(f) {
 					return
 				}
 			}
@@ -110,15 +125,8 @@ func (r *run) nameFolders(s *survey, names *claims) {
 			r.failFile(&entry{url: strings.TrimSuffix(r.tree.start().loc.Redacted(), "/") + "/" + dir, file: dir, size: -1}, err)
 		}
 	}
-	if s.start&isListed != 0 {
-		name(r.tree.start())
-	}
-	for _, b := range s.batches {
-		for m, f := range b.folders(r.tree) {
-			if *m&isListed != 0 {
-				name(f)
-			}
-		}
+	for f := range s.listed(r.tree) {
+		name(f)
 	}
 }
 
@@ -301,41 +309,6 @@ func (r *run) note(rec Record) {
 	if err := r.manifest.add(rec); err != nil {
 		r.report(Event{Action: Failed, URL: rec.URL, File: rec.File, Size: -1, Err: err})
 	}
-}
-
-// remove reports files that have disappeared. With Delete it also removes them, unless they were
-// modified locally. In a gopher tree any menu can list any file, so nothing counts as disappeared
-// unless all menus were read to their end.
-func (r *run) remove(ctx context.Context, s *survey) {
-	hidden := 0
-	for rec := range r.vanished(s) {
-		if s.flat && s.unseen > 0 {
-			hidden++
-		} else {
-			r.removeFile(rec)
-		}
-	}
-	if r.Delete && hidden > 0 && s.unseen == s.unmarked {
-		r.failUnmarked(ctx, s, hidden)
-	}
-}
-
-func (r *run) removeFile(rec Record) {
-	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
-	info := r.stat(rec.File)
-	if r.Delete && (info == nil || isUnmodified(rec, info)) {
-		e.Action = Deleted
-		if err := r.unlink(rec.File); err != nil {
-			e.Action, e.Err = Failed, err
-		} else {
-			r.manifest.forget(rec.URL)
-		}
-	}
-	if e.Action == Gone && !r.DryRun {
-		rec.Gone, rec.Time = true, now()
-		r.note(rec)
-	}
-	r.report(e)
 }
 
 // failFile is fail for a local error.

@@ -157,6 +157,8 @@ func (r *run) report(e Event) {
 		r.sum.Unchanged++
 	case Gone, Deleted:
 		r.sum.Gone++
+	case Kept:
+		r.sum.Kept++
 	case Skipped:
 		r.sum.Skipped++
 	case Unsure:

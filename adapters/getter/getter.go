@@ -84,6 +84,9 @@ func Getters(r *fetch1738.Resolver) map[string]getter.Getter {
 type Getter struct {
 	// Resolver fetches. If nil, each call has a new one with every default, and closes it.
 	Resolver *fetch1738.Resolver
+	// MaxDelete is the MaxDelete of the [mirror.Mirror] of Get: the maximum number of files that it
+	// deletes. The zero value means that it deletes none that may only be missing in a listing.
+	MaxDelete int
 
 	client *getter.Client
 }
@@ -136,7 +139,7 @@ func (g *Getter) Get(dst string, u *url.URL) error {
 		return err
 	}
 	defer s.close()
-	return s.tree(dst)
+	return s.tree(dst, g.MaxDelete)
 }
 
 // start begins the download of u.
@@ -252,7 +255,7 @@ func (s *session) file(dst string) error {
 }
 
 // tree makes or updates the copy of a directory.
-func (s *session) tree(dst string) error {
+func (s *session) tree(dst string, maxDelete int) error {
 	if s.noLinks {
 		if err := eachFile(dst, func(_ string, d fs.DirEntry) error {
 			if d.Type() == fs.ModeSymlink {
@@ -266,7 +269,7 @@ func (s *session) tree(dst string) error {
 	if err := os.MkdirAll(dst, 0o755&^s.umask); err != nil {
 		return err
 	}
-	m := mirror.Mirror{Fetcher: s, Start: s.req.Locator, Dir: dst, Delete: true}
+	m := mirror.Mirror{Fetcher: s, Start: s.req.Locator, Dir: dst, Delete: true, MaxDelete: maxDelete}
 	_, err := m.Run(s.ctx)
 	if s.umask == 0 {
 		return err

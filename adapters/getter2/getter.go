@@ -62,6 +62,9 @@ var schemes = []string{"ftp", "ftps", "gopher", "gophers", "news", "nntp", "nntp
 type Getter struct {
 	// Resolver fetches. If nil, each call has a new one with every default, and closes it.
 	Resolver *fetch1738.Resolver
+	// MaxDelete is the MaxDelete of the [mirror.Mirror] of Get: the maximum number of files that it
+	// deletes. The zero value means that it deletes none that may only be missing in a listing.
+	MaxDelete int
 }
 
 var _ getter.Getter = (*Getter)(nil)
@@ -127,7 +130,7 @@ func (g *Getter) Get(ctx context.Context, req *getter.Request) error {
 		return err
 	}
 	defer s.close()
-	return s.tree(req.Dst)
+	return s.tree(req.Dst, g.MaxDelete)
 }
 
 // start begins the download of u.
@@ -234,7 +237,7 @@ func (s *session) file(dst string) error {
 }
 
 // tree makes or updates the copy of a directory.
-func (s *session) tree(dst string) error {
+func (s *session) tree(dst string, maxDelete int) error {
 	if s.noLinks {
 		if err := eachFile(dst, func(_ string, d fs.DirEntry) error {
 			if d.Type() == fs.ModeSymlink {
@@ -248,7 +251,7 @@ func (s *session) tree(dst string) error {
 	if err := os.MkdirAll(dst, 0o755&^s.umask); err != nil {
 		return err
 	}
-	m := mirror.Mirror{Fetcher: s, Start: s.req.Locator, Dir: dst, Delete: true}
+	m := mirror.Mirror{Fetcher: s, Start: s.req.Locator, Dir: dst, Delete: true, MaxDelete: maxDelete}
 	_, err := m.Run(s.ctx)
 	if s.umask == 0 {
 		return err

@@ -270,6 +270,31 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// An empty listing deletes nothing unless MaxDelete permits it. Nor does one that lacks most files.
+func TestMaxDelete(t *testing.T) {
+	content := fstest.MapFS{}
+	for i := range 40 {
+		content[fmt.Sprintf("pub/%02d", i)] = &fstest.MapFile{Data: []byte("x"), ModTime: written}
+	}
+	ftp, dir := startFTP(t, content), t.TempDir()
+	src := ftp.URL + "/pub"
+	if err := getTo(t, dir, getter.ModeDir, src); err != nil {
+		t.Fatal(err)
+	}
+	for _, listing := range []string{"", "type=file;size=1;modify=19941220123045; 00\r\n"} {
+		ftp.On("MLSD", 0, testserver.Data(listing))
+		err := getTo(t, dir, getter.ModeDir, src)
+		if got := files(t, dir); !errors.Is(err, mirror.ErrMaxDelete) || len(got) != 40 {
+			t.Errorf("%q: %d files, %v", listing, len(got), err)
+		}
+		ftp.ResetFaults()
+	}
+	ftp.On("MLSD", 0, testserver.Data(""))
+	if err := getTo(t, dir, getter.ModeDir, src, func(c *call) { c.client.Getters[0].(*fetchgetter.Getter).MaxDelete = -1 }); err != nil || len(files(t, dir)) > 0 {
+		t.Errorf("permitted: %q, %v", files(t, dir), err)
+	}
+}
+
 // No name from a server leads out of the destination.
 func TestHostileNames(t *testing.T) {
 	ftp, gopher := startFTP(t, tree()), testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })

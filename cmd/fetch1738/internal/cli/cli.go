@@ -106,10 +106,7 @@ func (v *Verb) parse(args []string) (code int, ok bool) {
 	v.Given = args
 	switch err := v.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
-		if _, err := io.WriteString(v.Std.Out, v.usage(Width(v.Std.Out))); err != nil {
-			return exit.Write, false
-		}
-		return exit.OK, false
+		return Print(v.Std, v.usage(Width(v.Std.Out))), false
 	case err != nil:
 		return v.Complain("%v%s", err, v.meant(err)), false
 	}
@@ -135,6 +132,15 @@ func (v *Verb) Complain(format string, args ...any) int {
 func (v *Verb) Fail(code int, format string, args ...any) int {
 	fmt.Fprintf(v.Std.Err, "fetch1738: (%d) %s: %s\n", code, v.Name(), fmt.Sprintf(format, args...))
 	return code
+}
+
+// Print prints text to standard output and returns the exit code.
+func Print(std stdio.Streams, text string) int {
+	if _, err := io.WriteString(std.Out, text); err != nil {
+		fmt.Fprintf(std.Err, "fetch1738: (%d) %v\n", exit.Write, stdio.OutputError(err))
+		return exit.Write
+	}
+	return exit.OK
 }
 
 // Names returns the names of commands.

@@ -34,7 +34,7 @@ func Of(kind fault.Kind) int { return faultCodes()[kind] }
 func faultCodes() map[fault.Kind]int {
 	return map[fault.Kind]int{
 		fault.Usage: Usage, fault.Unsupported: Unsupported, fault.BadURL: BadURL, fault.NoSuchProxy: NoSuchProxy,
-		fault.Unreachable: Unreachable, fault.Partial: Partial, fault.Status: Status, fault.Write: Write, fault.Read: Read,
+		fault.Unreachable: Unreachable, fault.Partial: Partial, fault.Status: Status, fault.Write: Write, fault.Output: Write, fault.Read: Read,
 		fault.Timeout: Timeout, fault.Range: Range, fault.TLS: TLS, fault.Resume: Resume, fault.Aborted: Aborted,
 		fault.NoOption: NoOption, fault.OptionSyntax: OptionSyntax, fault.OwnCertificate: OwnCertificate, fault.Ciphers: Ciphers,
 		fault.Login: Login, fault.Authorities: Authorities, fault.Listing: Listing, fault.Pin: Pin,
@@ -95,7 +95,7 @@ func (r exitRule) fits(f Failure, e *fetch.Error) bool {
 var opsByKind = []fetch.Op{
 	fetch.OpExplain, fetch.OpResolve, fetch.OpGreeting, fetch.OpInit, fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
 	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
-	fetch.OpClose, fetch.OpList, fetch.OpUnion, fetch.OpMatch, fetch.OpMirror, fetch.OpChoose, fetch.OpQuery, fetch.OpSearch, fetch.OpRetrieve,
+	fetch.OpClose, fetch.OpList, fetch.OpUnion, fetch.OpMatch, fetch.OpChoose, fetch.OpQuery, fetch.OpSearch, fetch.OpRetrieve,
 	fetch.OpCCC, fetch.OpPWD, fetch.OpFEAT, fetch.OpMDTM,
 	fetch.OpCAPABILITIES, fetch.OpMODE, fetch.OpAUTHINFO, fetch.OpGROUP, fetch.OpLISTGROUP, fetch.OpOVER, fetch.OpXOVER, fetch.OpSTAT, fetch.OpARTICLE,
 	fetch.OpEHLO, fetch.OpMAIL, fetch.OpRCPT, fetch.OpDATA, fetch.OpGET, fetch.OpHEAD, fetch.OpPUT, fetch.OpGetObjectInfo,
@@ -135,6 +135,7 @@ func exitRules() []exitRule {
 		{kinds: kinds(fetch.ErrUnresolved), code: NoSuchHost},
 
 		{ops: ops(fetch.OpProxyConnect), code: Receive},
+		{ops: ops(fetch.OpMirror), kinds: kinds(fetch.ErrTruncated), code: Partial}, // --max-delete
 
 		{scheme: "ftp", kinds: kinds(fetch.ErrBusy), reply: 421, code: Timeout}, // as in curl
 		{scheme: "ftp", ops: ops(fetch.OpConnect), reply: refusedReply, code: WeirdReply},

@@ -106,6 +106,7 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "file", Err: failed("open", fetch.ErrPermission, 0)}, 37},
 		{Failure{Scheme: "file", Err: failed("seek", fetch.ErrBadRange, 0)}, 36},
 		{Failure{Scheme: "file", Err: failed("check", fetch.ErrBadURL, 0)}, 3},
+		{Failure{Scheme: "file", Err: failed("mirror", fetch.ErrTruncated, 0)}, 18},
 		{Failure{Scheme: "file", Uploading: true, Err: failed("write", fetch.ErrPermission, 0)}, 23},
 		{Failure{Scheme: "file", Uploading: true, Err: failed("read", fetch.ErrLocalIO, 0)}, 26},
 		{Failure{Scheme: "ftp", Err: &fs.PathError{Op: "write", Path: "x", Err: errors.New("full")}}, 23},

@@ -21,6 +21,7 @@ const (
 	Partial                        // the transfer: it cannot be completed
 	Status                         // an HTTP request, because of its status
 	Write                          // writing the output
+	Output                         // writing an output of the whole run, such as standard output, which ends the run
 	Read                           // reading a local file
 	Timeout                        // the whole task, by its time limit
 	Range                          // the requested range

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -36,7 +37,8 @@ func (o *options) desktop(ctx context.Context, v *cli.Verb) int {
 	if o.open != "" {
 		return o.openURL(ctx, v)
 	}
-	e, err := entryHere(func(format string, args ...any) { fmt.Fprintf(v.Std.Out, format+"\n", args...) })
+	out := stdio.CheckOutput(v.Std.Out)
+	e, err := entryHere(func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) })
 	if err != nil {
 		return v.Fail(exit.File, "%v", err)
 	}
@@ -47,11 +49,14 @@ func (o *options) desktop(ctx context.Context, v *cli.Verb) int {
 		if answers(ctx, o.port) {
 			e.say("The gateway on port %d is still running.", o.port)
 		}
-		return exit.OK
+	} else {
+		e.command = append([]string{e.program, "gateway"}, serving(v.Given)...)
+		if err := e.install(); err != nil {
+			return v.Fail(exit.Write, "--install: %v", err)
+		}
 	}
-	e.command = append([]string{e.program, "gateway"}, serving(v.Given)...)
-	if err := e.install(); err != nil {
-		return v.Fail(exit.Write, "--install: %v", err)
+	if err := out.Err(); err != nil {
+		return v.Fail(exit.Write, "%v", err)
 	}
 	return exit.OK
 }

@@ -7,10 +7,12 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dialogue"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
@@ -39,10 +41,7 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 	case c.Help:
 		return verbs.Help(ctx, c.URLs(), std)
 	case c.Version:
-		if help.Version(std.Out) != nil {
-			return exit.Write
-		}
-		return exit.OK
+		return cli.Print(std, help.Version())
 	case err != nil:
 		code := shown.Misused(err)
 		if len(args) > 0 && shown.VerbHint(args[0]) != "" {
@@ -68,7 +67,7 @@ func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) 
 	shown.Show(ops[0].Global, nil)
 	engine, done := newEngine(shown)
 	defer done()
-	code := exit.OK
+	code, lost := exit.OK, false
 	for _, op := range ops {
 		code = exit.OK
 		err := curl.Check(op)
@@ -76,13 +75,13 @@ func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) 
 			warnOfOutputs(engine.Client, op)
 			var last *transfer.Result
 			if last, err = engine.InTurn(ctx, op); last != nil {
-				code = report.Code(last)
+				code, lost = report.Code(last), fault.KindOf(last.Err) == fault.Output
 			}
 		}
 		if err != nil {
 			code = shown.Misused(err)
 		}
-		if ctx.Err() != nil || code == exit.Usage || code != exit.OK && op.FailEarly {
+		if ctx.Err() != nil || code == exit.Usage || code != exit.OK && op.FailEarly || lost {
 			break
 		}
 	}
@@ -104,6 +103,8 @@ func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) 
 	}
 	last, err := engine.AtOnce(ctx, ops)
 	switch {
+	case fault.KindOf(err) == fault.Output && ops[0].Silent:
+		return exit.Write
 	case err != nil:
 		return shown.Misused(err)
 	case last != nil:

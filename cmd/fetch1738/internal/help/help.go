@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -54,10 +53,7 @@ func Command(all func() []cli.Command) cli.Command {
 			if err != nil {
 				return cli.NewVerb("help", helpHelp, std).Fail(exit.Usage, "%v", err)
 			}
-			if _, err := io.WriteString(std.Out, text); err != nil {
-				return exit.Write
-			}
-			return exit.OK
+			return cli.Print(std, text)
 		},
 		Options: func() []curl.Option { return nil },
 		Help:    func(width int) string { return topics(all(), width) },

@@ -2,7 +2,6 @@ package help
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 
@@ -13,10 +12,9 @@ import (
 // features lists the features of curl that this program has, in curl's order and spelling.
 const features = "AsynchDNS IPv6 Largefile libz SSL"
 
-// Version writes the output of --version in the format of curl -V, for scripts that parse it.
-func Version(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "fetch1738 %s (%s-%s) %s\nRelease-Date: %s\nProtocols: %s\nFeatures: %s\n",
+// Version returns the output of --version in the format of curl -V, for scripts that parse it.
+func Version() string {
+	return fmt.Sprintf("fetch1738 %s (%s-%s) %s\nRelease-Date: %s\nProtocols: %s\nFeatures: %s\n",
 		version.String(), runtime.GOOS, runtime.GOARCH, strings.Replace(runtime.Version(), "go", "Go/", 1),
 		version.Date(), strings.Join(fetch1738.Schemes(), " "), features)
-	return err
 }

@@ -2,10 +2,10 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/signal"
 	"syscall"
 
@@ -59,10 +59,9 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	urls := c.URLs()
 	switch {
 	case c.Help:
-		_, err := io.WriteString(std.Out, helpText(cli.Width(std.Out)))
-		return written(err)
+		return cli.Print(std, helpText(cli.Width(std.Out)))
 	case c.Version:
-		return written(help.Version(std.Out))
+		return cli.Print(std, help.Version())
 	case err == nil && len(urls) != 2:
 		err = fault.Usagef("mirror requires a URL and a folder; see fetch1738 mirror --help")
 	}
@@ -76,14 +75,6 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	return copyTree(ctx, s, shown, c.Operations[0], urls[0], urls[1])
 }
 
-// written returns the exit code for the result of a write.
-func written(err error) int {
-	if err != nil {
-		return exit.Write
-	}
-	return exit.OK
-}
-
 // helpText returns the help, wrapped at width columns.
 func helpText(width int) string {
 	return cli.Prose(mirrorHelp, width) + "\n" + cli.Options(new(settings).options(), width)
@@ -94,6 +85,7 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	t := &transfer.Result{URL: url, Sink: output.At(dir)}
 	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun}
 	shown.Show(op.Global, rep.line)
+	rep.out = stdio.CheckOutput(shown.Out)
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
 	defer reach.Close()
 	access, err := reach.Access(ctx, op)
@@ -103,14 +95,13 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	t.Access, t.Out = access, shown.Out
 	t.Account.Begin()
 	t.Err = runMirror(ctx, t, s, dir, rep)
+	t.Err = cmp.Or(t.Err, rep.out.Err(), shown.Lost())
 	switch {
 	case ctx.Err() != nil:
 		if !op.Silent && !s.DryRun {
 			fmt.Fprintln(shown.Err, "fetch1738: interrupted; run the same command again to continue")
 		}
 		return exit.OfSignal(ctx)
-	case t.Err == nil && rep.broken != nil:
-		return exit.Write
 	case t.Err == nil:
 		return exit.OK
 	}

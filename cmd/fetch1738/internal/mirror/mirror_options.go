@@ -30,6 +30,7 @@ func (s *settings) options() []curl.Option {
 		own("dry-run", "", "Show what would be done; fetch no files", onOff(&s.DryRun)),
 		own("exclude", "GLOB", "Skip files and folders that match; may be repeated", add(&s.Exclude)),
 		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
+		own("max-delete", "N|all", "With --delete, delete up to N files, also if a listing looks incomplete", maxDelete(&s.MaxDelete)),
 		own("max-entries", "N", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries)),
 		own("new-only", "", "Treat existing files as unchanged", onOff(&s.NewOnly)),
 		own("wait", "SECONDS", "Wait SECONDS between requests", interval(&s.Wait)),
@@ -101,6 +102,20 @@ func add(field *[]string) curl.Setter {
 	return func(_ *curl.CommandLine, value string) error {
 		*field = append(*field, value)
 		return mirror.CheckPattern(value)
+	}
+}
+
+// maxDelete sets a number of at least 1, or -1 for "all".
+func maxDelete(field *int) curl.Setter {
+	return func(c *curl.CommandLine, value string) error {
+		if value == "all" {
+			*field = -1
+			return nil
+		}
+		if err := positive(field)(c, value); err != nil {
+			return errors.New("expected a number of 1 or more, or all")
+		}
+		return nil
 	}
 }
 

@@ -24,8 +24,8 @@ type mirrorReport struct {
 	t        *transfer.Result // represents the whole run
 	reporter *report.Reporter
 	dry      bool
+	out      *stdio.Checked // standard output
 	first    error          // reported failure
-	broken   error          // error of writing to standard output
 	menus    int            // without an end mark
 	unread   int            // directories with lines that are not understood
 	listed   int            // files in all folders listed so far
@@ -45,7 +45,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	case mirror.Failed:
 		r.failed(e)
 		return
-	case mirror.Added, mirror.Replaced, mirror.Checked:
+	case mirror.Added, mirror.Replaced, mirror.Checked, mirror.Kept:
 		if !r.t.Op.Verbose && !r.dry {
 			return
 		}
@@ -90,13 +90,16 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	if at, n := r.otherName(); n > r.listed {
 		r.t.Warn("%s: skipped %d items on %s; if that is another name for this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
 	}
-	unsure := ""
+	more := ""
 	if s.Unsure > 0 {
-		unsure = fmt.Sprintf(", %d unsure", s.Unsure)
+		more = fmt.Sprintf(", %d unsure", s.Unsure)
+	}
+	if s.Kept > 0 {
+		more += fmt.Sprintf(", %d kept", s.Kept)
 	}
 	took := time.Since(r.t.Account.Facts().Start).Seconds()
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d bytes in %.1f s",
-		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, unsure, s.Octets, took))
+		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, s.Octets, took))
 }
 
 // complain prints the error of the run, unless an event already reported it.
@@ -108,9 +111,7 @@ func (r *mirrorReport) complain() {
 
 // say prints a line to standard output.
 func (r *mirrorReport) say(text string) {
-	if _, err := fmt.Fprintln(r.reporter.Out, text); err != nil {
-		r.broken = err
-	}
+	fmt.Fprintln(r.out, text) // the run continues: its product is the copy
 }
 
 // line returns the text of the progress line.

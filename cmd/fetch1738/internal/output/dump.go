@@ -4,7 +4,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
@@ -21,6 +23,25 @@ func Create(name string, mkdirs, more bool) (*os.File, error) {
 		flags |= os.O_TRUNC
 	}
 	return os.OpenFile(name, flags, 0o666)
+}
+
+// Dumps opens the files for heads (-D) of Operations.
+type Dumps struct {
+	mu     sync.Mutex
+	opened map[*plan.Operation]bool
+}
+
+// Open opens the file for the heads of a transfer. The first transfer of an Operation truncates it,
+// the others append.
+func (d *Dumps) Open(op *plan.Operation) (*os.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	more := d.opened[op]
+	if d.opened == nil {
+		d.opened = make(map[*plan.Operation]bool)
+	}
+	d.opened[op] = true
+	return Create(op.Output.DumpHeader, op.Output.CreateDirs, more)
 }
 
 // Harmless returns w with a filter for text of a server, if w is a terminal and raw is

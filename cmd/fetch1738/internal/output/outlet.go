@@ -3,6 +3,8 @@ package output
 import (
 	"bytes"
 	"io"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
 // maxHeldDocument is how many bytes of a document are buffered while another one is
@@ -11,13 +13,13 @@ const maxHeldDocument = 1 << 20
 
 // An Outlet writes parallel documents to one stream, each in one piece.
 type Outlet struct {
-	w    io.Writer
+	w    *stdio.Checked
 	turn chan struct{} // holds a token while no Portion writes
 }
 
 // NewOutlet returns an Outlet on w.
 func NewOutlet(w io.Writer) *Outlet {
-	o := &Outlet{w: w, turn: make(chan struct{}, 1)}
+	o := &Outlet{w: stdio.CheckOutput(w), turn: make(chan struct{}, 1)}
 	o.turn <- struct{}{}
 	return o
 }
@@ -58,10 +60,7 @@ func (s *Portion) seize() error {
 
 // Fd returns that of the stream, for package term.
 func (s *Portion) Fd() uintptr {
-	if f, ok := s.outlet.w.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return ^uintptr(0)
+	return s.outlet.w.Fd()
 }
 
 // Rewind discards the buffer. It reports false if some has been written already.

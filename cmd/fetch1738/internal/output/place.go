@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 )
 
@@ -59,6 +60,19 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 		s.Path = inFolder(o.Dir, path)
 	}
 	return s, nil
+}
+
+// Ready returns an error if a transfer would write to out, standard output, and out was closed when
+// the program started. document says whether the transfer has a document to write.
+func (p *Place) Ready(out io.Writer, document bool) error {
+	o, d := &p.Op.Output, p.Destination
+	document = document && !d.Remote && !d.Null && (d.Path == "" || d.Path == "-")
+	// Text of -w may go elsewhere from its beginning. If it returns to standard output, writing fails.
+	writeOut := o.WriteOut != "" && !strings.HasPrefix(o.WriteOut, "%{stderr}") && !strings.HasPrefix(o.WriteOut, "%output{")
+	if stdio.IsClosed(out) && (document || writeOut || o.DumpHeader == "-" || p.Op.HTTP.ETagSave == "-") {
+		return stdio.ErrClosed
+	}
+	return nil
 }
 
 // Browses reports whether a document goes to the terminal by default, without -o.

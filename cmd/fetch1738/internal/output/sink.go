@@ -4,7 +4,6 @@ package output
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,7 +14,9 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
@@ -168,10 +169,17 @@ func copyTo(w io.Writer, body io.Reader) (written int64, err error) {
 // blame attributes err to the output if no other cause is possible: when the kernel
 // copies from one file to another, its error does not say which one failed.
 func (s *Sink) blame(err error) error {
-	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EPIPE} {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EPIPE, syscall.EBADF} {
 		if errors.Is(err, errno) {
-			return fault.Errorf(fault.Write, "write %s: %w", cmp.Or(s.Path, "standard output"), errno)
+			if s.Path == "" {
+				return stdio.OutputError(errno)
+			}
+			return fault.Errorf(fault.Write, "write %s: %w", s.Path, errno)
 		}
+	}
+	_, wrote := errors.AsType[*fs.PathError](err)
+	if _, received := errors.AsType[*fetch.Error](err); wrote && !received && s.Path == "" {
+		return stdio.OutputError(err)
 	}
 	return err
 }

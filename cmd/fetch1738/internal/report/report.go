@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,9 @@ type Reporter struct {
 
 	trace   io.Writer // where conversations are shown
 	display *progress.Display
-	tally   *tally      // nil without -Z
-	opened  []io.Closer // files of trace and Err
+	tally   *tally           // nil without -Z
+	opened  []io.Closer      // files of trace and Err
+	outputs []*stdio.Checked // trace and Err, unless they are standard error
 }
 
 // Redirect redirects standard error to a file; "-" means standard output, "" changes
@@ -40,7 +42,7 @@ func (r *Reporter) Redirect(name string) {
 	case "":
 		return
 	case "-":
-		r.Err = r.Out
+		r.Err = r.check(stdio.CheckOutput(r.Out))
 		return
 	}
 	f, err := os.Create(name)
@@ -48,8 +50,30 @@ func (r *Reporter) Redirect(name string) {
 		r.Warn("--stderr: cannot write to the file: %v", err)
 		return
 	}
-	r.Err = f
+	r.Err = r.checkFile(f)
+}
+
+// check returns w, whose error then is an error of the run.
+func (r *Reporter) check(w *stdio.Checked) *stdio.Checked {
+	r.outputs = append(r.outputs, w)
+	return w
+}
+
+// checkFile is check for a file that Close closes.
+func (r *Reporter) checkFile(f *os.File) *stdio.Checked {
 	r.opened = append(r.opened, f)
+	return r.check(stdio.CheckFile(f))
+}
+
+// Lost returns the first error of writing the conversation, or of writing messages that do not go
+// to standard error.
+func (r *Reporter) Lost() error {
+	for _, w := range r.outputs {
+		if err := w.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Open opens the output for the conversation.
@@ -57,15 +81,16 @@ func (r *Reporter) Open(trace plan.Trace) error {
 	switch {
 	case trace.Form == plan.TraceNot, trace.File == "%":
 		r.trace = r.Err
+	case trace.File == "-" && stdio.IsClosed(r.Out):
+		return stdio.ErrClosed
 	case trace.File == "-":
-		r.trace = r.Out
+		r.trace = r.check(stdio.CheckOutput(r.Out))
 	default:
 		f, err := os.Create(trace.File)
 		if err != nil {
 			return fault.New(fault.Write, err)
 		}
-		r.trace = f
-		r.opened = append(r.opened, f)
+		r.trace = r.checkFile(f)
 	}
 	return nil
 }
@@ -138,13 +163,18 @@ type told struct {
 
 // End implements transfer.Events.
 func (r *Reporter) End(t *transfer.Result) {
+	t.Err = cmp.Or(t.Err, r.Lost())
 	over := &told{t, r, Code(t)}
 	if t.Skipped && t.Op.Output.SkipExisting && t.Op.Trace.Form != plan.TraceNot {
 		fmt.Fprintf(r.Err, "Note: skips transfer, \"%s\" exists locally\n", stdio.Line(t.Sink.Path)) // in curl's words
 	}
 	r.complain(over)
 	if t.Op.Output.WriteOut != "" {
-		writeOut(over)
+		if err := writeOut(over); err != nil && t.Err == nil {
+			t.Err = err
+			over.code = Code(t)
+			r.complain(over)
+		}
 	}
 	if r.tally != nil {
 		r.tally.count(t.Err == nil)

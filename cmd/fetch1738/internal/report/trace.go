@@ -71,7 +71,7 @@ func (n *narrator) dump(heading string, octets []byte) {
 	} else {
 		b = dump.AppendASCII(b, octets)
 	}
-	_, _ = n.w.Write(b) // a failure to write the trace does not end the transfer
+	_, _ = n.w.Write(b) // see Lost
 }
 
 // The headings of dumps.

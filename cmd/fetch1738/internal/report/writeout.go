@@ -7,15 +7,23 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
-// writeOut writes the output of -w.
-func writeOut(t *told) {
-	p := &formatter{t: t, to: t.Out, variables: variables(t)}
-	defer p.redirect(nil)
-	for rest := t.Op.Output.WriteOut; rest != "" && !p.ended; {
+// writeOut writes the output of -w. It returns the first error.
+func writeOut(t *told) error {
+	p := &formatter{t: t, variables: variables(t)}
+	p.redirect(nil)
+	p.format()
+	p.redirect(nil)
+	return p.err
+}
+
+// format interprets the format.
+func (p *formatter) format() {
+	for rest := p.t.Op.Output.WriteOut; rest != "" && !p.ended; {
 		text, directive, found := strings.Cut(rest, "%")
 		p.write(unescapeFormat(text))
 		if !found {
@@ -32,6 +40,7 @@ type formatter struct {
 	file      *os.File // the file of %output, or nil
 	variables map[string]any
 	ended     bool
+	err       error // of writing
 }
 
 // directive executes the directive after a "%" and returns the text after it. Other
@@ -105,21 +114,36 @@ func (p *formatter) output(name string) {
 // output.
 func (p *formatter) redirect(file *os.File) {
 	if p.file != nil {
-		if err := p.file.Close(); err != nil {
-			p.t.Warn("--write-out: %v", err)
-		}
+		p.fail(p.file.Close())
 	}
 	if p.file, p.to = file, p.t.Out; file != nil {
 		p.to = file
 	}
 }
 
-// write writes text, part of which may come from a server. Errors are ignored.
+// fail records an error of writing to the current file or to standard output.
+func (p *formatter) fail(err error) {
+	switch {
+	case err == nil || p.err != nil:
+	case p.file != nil:
+		p.err = fault.New(fault.Write, err)
+	default:
+		p.err = stdio.OutputError(err)
+	}
+}
+
+// write writes text, part of which may come from a server.
 func (p *formatter) write(s string) {
+	if s == "" {
+		return
+	}
 	if term.IsTerminal(p.to) {
 		s = term.Safe(s)
 	}
-	_, _ = io.WriteString(p.to, s)
+	_, err := io.WriteString(p.to, s)
+	if p.to != p.t.reporter.Err {
+		p.fail(err)
+	}
 }
 
 // unescapeFormat replaces \n, \r and \t by the characters. As in curl, a doubled

@@ -33,8 +33,7 @@ type Engine struct {
 
 	once   sync.Once
 	starts *pace.Pace // the rate of --rate
-	mu     sync.Mutex
-	dumped map[*plan.Operation]bool // the file for heads has been opened
+	dumps  output.Dumps
 }
 
 // Events are called for each transfer, concurrently if transfers run in parallel.
@@ -105,7 +104,8 @@ func (e *Engine) end(t *Transfer) {
 
 // enough reports whether a failure ends the run.
 func enough(g *plan.Global, err error) bool {
-	return fault.KindOf(err) == fault.Usage || err != nil && g.FailEarly
+	kind := fault.KindOf(err)
+	return kind == fault.Usage || kind == fault.Output || err != nil && g.FailEarly
 }
 
 // wait waits before a transfer as --rate requires.

@@ -1,10 +1,12 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"net/http"
 	"runtime"
 	"slices"
@@ -93,7 +95,8 @@ func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.S
 				return
 			}
 			for t := range e.transfers(ctx, access) {
-				if !yield(t, nil) {
+				err := t.place.Ready(e.Out, !t.Upload)
+				if !yield(t, err) || err != nil {
 					return
 				}
 			}
@@ -287,15 +290,14 @@ func (p *pool) perform(ctx context.Context, t *Transfer) {
 	}
 	if !t.crowded {
 		p.engine.end(t)
-		if err := t.portion.Close(); err != nil && t.Err == nil {
-			t.Err = fault.New(fault.Write, err)
-		}
+		t.lost = t.portion.Close()
 	}
 }
 
 // end records a transfer that has ended, or puts it back.
 func (p *pool) end(t *Transfer) {
 	p.running--
+	p.err = cmp.Or(p.err, t.lost)
 	if t.host != nil {
 		t.host.running.Add(-1)
 		t.host.ended = true
@@ -315,6 +317,8 @@ func (p *pool) end(t *Transfer) {
 		}
 	}
 	switch {
+	case fault.KindOf(t.Err) == fault.Output: // whatever failed before or behind it
+		p.last, p.failed = &t.Result, math.MaxInt
 	case t.Err != nil && fault.KindOf(t.Err) != fault.Aborted && t.rank > p.failed:
 		p.last, p.failed = &t.Result, t.rank
 	case p.last == nil:
@@ -417,6 +421,7 @@ func tooMany(t *Transfer, err error) bool {
 type placing struct {
 	rank     int             // among the transfers, from 1
 	portion  *output.Portion // of standard output
+	lost     error           // of writing it after the transfer
 	server   locator.HostPort
 	file     string        // that is written, or ""
 	host     *host         // nil before the transfer is started

@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -38,7 +39,7 @@ type Transfer struct {
 }
 
 func (e *Engine) newTransfer(access *client.Access, url string, place output.Place) *Transfer {
-	return &Transfer{Result: Result{Call: client.Call{Access: access}, URL: url, Out: e.Out}, engine: e, place: place}
+	return &Transfer{Result: Result{Call: client.Call{Access: access}, URL: url, Out: stdio.CheckOutput(e.Out)}, engine: e, place: place}
 }
 
 // perform performs a prepared transfer.
@@ -101,6 +102,9 @@ func (t *Transfer) prepare() (err error) {
 	}
 	if t.Upload {
 		t.Locator, err = withName(t.Locator, t.Source)
+	}
+	if err == nil {
+		err = t.place.Ready(t.engine.Out, !t.Upload || client.IsHTTP(t.Locator))
 	}
 	if err == nil {
 		t.Sink, err = t.place.Sink(t.engine.Out, t.portion, output.LastSegment(t.Locator, t.URL), client.IsHTTP(t.Locator))

@@ -32,7 +32,7 @@ var errLongListing = fmt.Errorf("the listing is longer than %d bytes or %d entri
 func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		l, p := wildcardOf(t)
-		if p == nil {
+		if p == nil || t.place.Ready(t.engine.Out, true) != nil { // prepare returns the error
 			yield(t)
 			return
 		}

@@ -1,0 +1,93 @@
+package stdio
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+)
+
+// ErrClosed is the error of writes to a standard output that was closed when the program started.
+var ErrClosed error = fault.Errorf(fault.Output, "write standard output: it is closed; use > %s or --out-null to discard the output", os.DevNull)
+
+// Output returns standard output. If the program was started without it, all writes fail with
+// ErrClosed.
+func Output() io.Writer {
+	if term.OutputWasClosed() {
+		return closed{}
+	}
+	return os.Stdout
+}
+
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, ErrClosed }
+
+// IsClosed reports whether w is a closed standard output.
+func IsClosed(w io.Writer) bool {
+	_, is := w.(closed)
+	return is
+}
+
+// OutputError returns the error of a write to standard output as a fault of kind Output.
+func OutputError(err error) error {
+	if err == nil || fault.KindOf(err) != 0 {
+		return err
+	}
+	if cause, ok := errors.AsType[syscall.Errno](err); ok {
+		err = cause
+	} else if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return fault.Errorf(fault.Output, "write standard output: %w", err)
+}
+
+// A Checked is a writer that keeps its first error and then writes nothing.
+type Checked struct {
+	w     io.Writer
+	blame func(error) error
+
+	mu  sync.Mutex
+	err error
+}
+
+// CheckOutput returns a Checked on standard output or a part of it.
+func CheckOutput(w io.Writer) *Checked { return &Checked{w: w, blame: OutputError} }
+
+// CheckFile returns a Checked on a file of the whole run, the loss of which also ends the run.
+func CheckFile(f *os.File) *Checked {
+	return &Checked{w: f, blame: func(err error) error { return fault.New(fault.Output, err) }}
+}
+
+// Write implements io.Writer.
+func (c *Checked) Write(p []byte) (n int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return 0, c.err
+	}
+	if n, err = c.w.Write(p); err != nil {
+		c.err = c.blame(err)
+	}
+	return n, c.err
+}
+
+// Err returns the first error.
+func (c *Checked) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Fd returns that of the writer, for package term.
+func (c *Checked) Fd() uintptr {
+	if f, ok := c.w.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}

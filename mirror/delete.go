@@ -1,0 +1,188 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// ErrMaxDelete is in the chain of the error of a run in which [Mirror.MaxDelete] kept files, and in
+// that of the [Failed] event of each directory or menu with such files.
+var ErrMaxDelete = errors.New("none of them is deleted")
+
+// fewFiles is the number of files of a copy up to which all of them may be deleted in one run.
+const fewFiles = 10
+
+// remove reports files that have disappeared. With Delete it also removes them, unless they were
+// modified locally or MaxDelete keeps them. In a gopher tree any menu can list any file, so nothing
+// counts as disappeared unless all menus were read to their end.
+func (r *run) remove(ctx context.Context, s *survey) {
+	if s.flat && s.unseen > 0 {
+		hidden := 0
+		for range r.vanished(s) {
+			hidden++
+		}
+		if r.Delete && hidden > 0 && s.unseen == s.unmarked {
+			r.failUnmarked(ctx, s, hidden)
+		}
+		return
+	}
+	g := r.guard(s)
+	g.complain(ctx, s)
+	for rec := range r.vanished(s) {
+		if g.keeps(rec) {
+			r.whole = false // the incomplete files may still be in the tree, too
+			r.report(Event{Action: Kept, URL: rec.URL, File: rec.File, Size: rec.Size})
+		} else {
+			r.removeFile(rec)
+		}
+	}
+}
+
+func (r *run) removeFile(rec Record) {
+	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
+	info := r.stat(rec.File)
+	if r.Delete && (info == nil || isUnmodified(rec, info)) {
+		e.Action = Deleted
+		if err := r.unlink(rec.File); err != nil {
+			e.Action, e.Err = Failed, err
+		} else {
+			r.manifest.forget(rec.URL)
+		}
+	}
+	if e.Action == Gone && !r.DryRun {
+		rec.Gone, rec.Time = true, now()
+		r.note(rec)
+	}
+	r.report(e)
+}
+
+// A guard decides which files that have disappeared are not deleted; see MaxDelete.
+type guard struct {
+	*run
+	contents map[id]contents // of the folders that were listed, by local path
+	missing  int             // files that Delete would delete
+	emptied  map[string]int  // the number of those that a folder keeps, by its local path
+	kept     int             // their sum
+	all      bool            // nothing is deleted
+}
+
+// contents says what a listing has.
+type contents uint8
+
+const (
+	nothing contents = iota + 1
+	onlyFolders
+	someFiles
+)
+
+// guard returns the guard of a run. It counts before anything is deleted.
+func (r *run) guard(s *survey) *guard {
+	g := &guard{run: r, emptied: make(map[string]int)}
+	if !r.Delete || r.MaxDelete < 0 {
+		return g
+	}
+	if r.MaxDelete == 0 {
+		g.contents = s.contents(r.tree)
+	}
+	for rec := range r.vanished(s) {
+		if !r.deletes(rec) {
+			continue
+		}
+		g.missing++
+		if dir, empty := g.folderOf(rec.File); empty {
+			g.emptied[dir]++
+			g.kept++
+		}
+	}
+	if r.MaxDelete > 0 {
+		g.all = g.missing > r.MaxDelete
+	} else if files := r.manifest.files(); files > fewFiles {
+		g.all = 2*(g.missing-g.kept) > files
+	}
+	return g
+}
+
+// contents returns what each folder lists, by the id of its local path.
+func (s *survey) contents(t tree) map[id]contents {
+	all := make(map[id]contents)
+	for f := range s.listed(t) {
+		all[idOf(localPath(f.path))] = nothing
+	}
+	for _, b := range s.batches {
+		files := b.files
+		if b.menu != nil {
+			files-- // the menu itself
+		}
+		c := nothing
+		switch {
+		case files > 0:
+			c = someFiles
+		case len(b.blocks) > 0:
+			c = onlyFolders
+		}
+		dir := idOf(localPath(b.in.path))
+		all[dir] = max(all[dir], c)
+	}
+	return all
+}
+
+// deletes reports whether Delete would remove the file of a record from the disk.
+func (r *run) deletes(rec Record) bool {
+	info := r.stat(rec.File)
+	return r.Delete && info != nil && isUnmodified(rec, info)
+}
+
+// folderOf returns the folder whose listing should have the file: its own, or if that is not in the
+// tree, the one above. empty reports whether this listing is no reason to delete the file.
+func (g *guard) folderOf(file string) (dir string, empty bool) {
+	own := path.Dir(file)
+	for dir = own; dir != "."; dir = path.Dir(dir) {
+		if c := g.contents[idOf(dir)]; c != 0 {
+			return dir, c == nothing || c == onlyFolders && dir == own
+		}
+	}
+	dir = localPath(g.tree.start().path)
+	c := g.contents[idOf(dir)]
+	return dir, c == nothing || c == onlyFolders && own == "."
+}
+
+// keeps reports whether a file is not deleted.
+func (g *guard) keeps(rec Record) bool {
+	if !g.all && g.kept == 0 || !g.deletes(rec) {
+		return false
+	}
+	_, empty := g.folderOf(rec.File)
+	return g.all || empty
+}
+
+// complain reports what is kept, and what would delete it.
+func (g *guard) complain(ctx context.Context, s *survey) {
+	needed := g.kept // by the next run
+	if g.all || g.DryRun {
+		needed = g.missing
+	}
+	fail := func(l locator.Locator, format string, args ...any) {
+		err := fmt.Errorf("%s; %w; use --max-delete %d or --max-delete all to delete them", fmt.Sprintf(format, args...), ErrMaxDelete, needed)
+		g.fail(ctx, l.Redacted(), "", fetch.Fail(fetch.OpMirror, l, fetch.ErrTruncated, err))
+	}
+	if len(g.emptied) > 0 {
+		for f := range s.listed(g.tree) {
+			if n := g.emptied[localPath(f.path)]; n > 0 {
+				fail(f.loc, "lists no files, but the copy has %d", n)
+				delete(g.emptied, localPath(f.path))
+			}
+		}
+	}
+	switch start := g.tree.start().loc; {
+	case !g.all:
+	case g.MaxDelete > 0:
+		fail(start, "%d files of the copy are no longer listed, more than --max-delete %d", g.missing, g.MaxDelete)
+	default:
+		fail(start, "%d of %d files of the copy are no longer listed, more than half", g.missing-g.kept, g.manifest.files())
+	}
+}
