@@ -32,34 +32,34 @@ const maxOpens = 100
 // It may be called several times. stat returns the FileInfo of the name that open opens. Only
 // regular files are locked.
 func Open(open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*File, error) {
-	for range maxOpens {
+	for n := 1; ; n++ {
 		file, err := open()
 		if err != nil {
 			return nil, err
 		}
 		f := &File{file, stat}
-		again, err := f.lock()
-		if err == nil {
+		if err = f.lock(); err == nil {
 			return f, nil
 		}
-		if err = errors.Join(err, file.Close()); !again {
+		_ = file.Close()
+		switch moved := errors.Is(err, errMoved); {
+		case !moved:
 			return nil, err
+		case n == maxOpens:
+			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 		}
 	}
-	return nil, ErrBusy
 }
 
-// lock locks the file. If it fails, it reports whether the name leads to another file now.
-func (f *File) lock() (again bool, err error) {
+func (f *File) lock() error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return false, err
+		return err
 	}
 	if !take(f.File) {
-		return false, fmt.Errorf("%s: %w", f.Name(), ErrBusy)
+		return fmt.Errorf("%s: %w", f.Name(), ErrBusy)
 	}
-	err = f.Verify()
-	return errors.Is(err, errMoved), err
+	return f.Verify()
 }
 
 var errMoved = errors.New("the file was renamed or removed while it was open")
@@ -81,7 +81,7 @@ func (f *File) Verify() error {
 // Flush prepares the file to be renamed or removed. It returns the errors of writing that Close
 // returns, and keeps the lock. On systems without flock it closes the file, because Windows cannot
 // rename an open one.
-func (f *File) Flush() error { return flush(f.File) }
+func (f *File) Flush() error { return f.flush() }
 
 // Close closes the file and ends the lock. It may be called again.
 func (f *File) Close() error {

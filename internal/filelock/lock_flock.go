@@ -14,8 +14,8 @@ func take(file *os.File) bool {
 
 // flush closes a duplicate of the descriptor: network file systems report errors of writing when a
 // file is closed, and the lock lasts until all duplicates are closed.
-func flush(file *os.File) error {
-	conn, err := file.SyscallConn()
+func (f *File) flush() error {
+	conn, err := f.SyscallConn()
 	if err != nil {
 		return err
 	}
