@@ -31,8 +31,10 @@ const PartSuffix = ".part"
 // its validator, or its size and modification time), and starts again if it has. A document that
 // the server does not identify always starts again.
 //
-// Errors are *[fetch.Error]s. A second Download to the same name at the same time fails. So does one
-// whose file beside the destination exists and is not a regular file, such as a symbolic link.
+// Errors are *[fetch.Error]s. A second Download to the same name at the same time fails, also in
+// another process, and leaves the files alone. On systems without flock, such as Windows, it does not
+// fail, and the file can become wrong. A Download fails, too, if its file beside the destination
+// exists and is not a regular file, such as a symbolic link.
 func Download(ctx context.Context, r *Resolver, url, name string) error {
 	if r == nil {
 		r = new(Resolver)

@@ -123,7 +123,7 @@ func TestSegmentsAtOnce(t *testing.T) {
 			if _, err := os.Lstat(part); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s: the part is left: %v", name, err)
 			}
-			if _, err := At(first.Path).openLocked(os.O_WRONLY); !errors.Is(err, filelock.ErrBusy) {
+			if _, err := openLocked(At(first.Path), os.O_WRONLY); !errors.Is(err, filelock.ErrBusy) {
 				t.Errorf("%s: the file: %v", name, err)
 			}
 			if err := errors.Join(first.Flush(), first.Remove(), first.Close(), os.RemoveAll(path)); err != nil {

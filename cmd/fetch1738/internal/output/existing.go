@@ -18,28 +18,28 @@ const maxNumbered = 99
 
 // openFile creates the file, or opens the existing one if that may be overwritten, and
 // locks it. It may change the name of the file.
-func (s *Sink) openFile() (file *filelock.File, err error) {
-	err = s.claim(func(exclusive int) (err error) {
-		file, err = s.openLocked(os.O_WRONLY | os.O_CREATE | exclusive)
+func openFile(s *Sink) (file *filelock.File, err error) {
+	err = claim(s, func(exclusive int) (err error) {
+		file, err = openLocked(s, os.O_WRONLY|os.O_CREATE|exclusive)
 		return err
 	})
 	return file, err
 }
 
 // openLocked is openPath for a file that no other process may write to.
-func (s *Sink) openLocked(flags int) (*filelock.File, error) {
+func openLocked(s *Sink, flags int) (*filelock.File, error) {
 	return filelock.Open(func() (*os.File, error) { return s.openPath(flags) }, s.stat)
 }
 
-// claim calls make, which makes the file or opens the existing one. exclusive is
+// claim calls create, which creates the file or opens the existing one. exclusive is
 // os.O_EXCL if an existing one must not be overwritten, and else 0. claim may change the
-// name of the file and call make again.
-func (s *Sink) claim(make func(exclusive int) error) error {
+// name of the file and call create again.
+func claim(s *Sink, create func(exclusive int) error) error {
 	numbered := s.clobber == plan.ClobberNever
 	if s.append || !numbered && !s.keeps() {
-		return make(0)
+		return create(0)
 	}
-	err := make(os.O_EXCL)
+	err := create(os.O_EXCL)
 	if !numbered && errors.Is(err, fs.ErrExist) {
 		return kept(s)
 	}
@@ -49,7 +49,7 @@ func (s *Sink) claim(make func(exclusive int) error) error {
 		if served != "" {
 			s.Served = fmt.Sprintf("%s.%d", served, n)
 		}
-		err = make(os.O_EXCL)
+		err = create(os.O_EXCL)
 	}
 	if numbered && errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s exists, as do %s.1 to %s.%d", name, name, name, maxNumbered)

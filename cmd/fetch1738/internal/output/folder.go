@@ -20,14 +20,14 @@ func (s *Sink) openPath(flags int) (f *os.File, err error) {
 		return os.OpenFile(s.Path, flags, 0o666)
 	}
 	err = s.inFolder(s.mkdirs, func(dir *os.Root, name string) (err error) {
-		f, err = s.openIn(dir, name, flags)
+		f, err = openIn(s, dir, name, flags)
 		return err
 	})
 	return f, err
 }
 
 // openIn opens or creates a file in dir, which must be a regular one.
-func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
+func openIn(s *Sink, dir *os.Root, name string, flags int) (*os.File, error) {
 	before, err := dir.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err := dir.OpenFile(name, flags|os.O_EXCL, 0o666)

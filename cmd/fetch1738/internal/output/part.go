@@ -93,7 +93,7 @@ func openPart(s *Sink) (again func() (*os.File, error), err error) {
 	}
 	// Treated as chosen by a server, so that links are not followed.
 	part := &Sink{Path: path + partSuffix, Served: name + partSuffix, mkdirs: s.mkdirs}
-	if part.file, err = part.openLocked(os.O_RDWR | os.O_CREATE); err != nil {
+	if part.file, err = openLocked(part, os.O_RDWR|os.O_CREATE); err != nil {
 		return nil, err
 	}
 	if part.opened, err = part.file.Stat(); err == nil && old != nil {
@@ -109,7 +109,7 @@ func openPart(s *Sink) (again func() (*os.File, error), err error) {
 
 // adopt gives the part the name of the Sink's file. The part stays open and locked.
 func adopt(s *Sink) error {
-	if err := s.claim(func(exclusive int) error { return rename(s, exclusive != 0) }); err != nil {
+	if err := claim(s, func(exclusive int) error { return rename(s, exclusive != 0) }); err != nil {
 		return err
 	}
 	s.file, s.opened, s.part = s.part.file, s.part.opened, nil
@@ -121,7 +121,7 @@ func adopt(s *Sink) error {
 // that exists.
 func rename(s *Sink, exclusive bool) error {
 	if exclusive {
-		err := s.withPart(os.Link, (*os.Root).Link)
+		err := withPart(s, os.Link, (*os.Root).Link)
 		switch {
 		case err == nil:
 			return s.part.Remove()
@@ -135,11 +135,11 @@ func rename(s *Sink, exclusive bool) error {
 		}
 		_ = claimed.Close()
 	}
-	return s.withPart(os.Rename, (*os.Root).Rename)
+	return withPart(s, os.Rename, (*os.Root).Rename)
 }
 
 // withPart calls one of two functions with the names of the part and of the Sink's file.
-func (s *Sink) withPart(typed func(part, file string) error, served func(dir *os.Root, part, file string) error) error {
+func withPart(s *Sink, typed func(part, file string) error, served func(dir *os.Root, part, file string) error) error {
 	if s.Served != "" {
 		return s.inFolder(false, func(dir *os.Root, name string) error {
 			return served(dir, filepath.Base(s.part.Path), name)

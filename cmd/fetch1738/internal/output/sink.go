@@ -121,17 +121,17 @@ func (s *Sink) create() error {
 			return irregular(s)
 		}
 	}
-	file, err := s.openFile()
+	file, err := openFile(s)
 	if errors.Is(err, fs.ErrNotExist) && s.mkdirs {
 		if err := makeDirs(s); err != nil {
 			return err
 		}
-		file, err = s.openFile()
+		file, err = openFile(s)
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.begin(file); err != nil {
+	if err := begin(s, file); err != nil {
 		_ = file.Close()
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *Sink) create() error {
 }
 
 // begin empties the file, or seeks to its end.
-func (s *Sink) begin(file *filelock.File) (err error) {
+func begin(s *Sink, file *filelock.File) (err error) {
 	if s.opened, err = file.Stat(); err != nil {
 		return err
 	}

@@ -54,8 +54,7 @@ func (t *Transfer) perform(ctx context.Context) {
 	}
 	if t.Sink != nil {
 		t.Err = cmp.Or(t.Err, t.Sink.Flush())
-		t.Err = cmp.Or(t.Err, finishFile(t))
-		t.Err = cmp.Or(t.Err, t.Sink.Close())
+		t.Err = cmp.Or(t.Err, finishFile(t), t.Sink.Close())
 	}
 	t.Err = cmp.Or(t.Err, t.Heads.Finish())
 }
