@@ -238,9 +238,9 @@ func TestDownloadsAtOnce(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "copy")
 		var complete atomic.Int64
 		var workers sync.WaitGroup
-		for range 3 {
+		for range 2 {
 			workers.Go(func() {
-				for complete.Load() < 50 {
+				for complete.Load() < 25 {
 					switch err := fetch1738.Download(t.Context(), r, url, name); {
 					case err == nil:
 						complete.Add(1)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -146,4 +148,34 @@ func TestSegmentsKeep(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	checkFile(t, "the file", s.Path, "of another process")
+}
+
+// Processes that create, rename and remove a file at any time do not make each other fail
+// otherwise.
+func TestManyAtOnce(t *testing.T) {
+	for name, sink := range sinks(t) {
+		var opened atomic.Int64
+		var workers sync.WaitGroup
+		for range 3 {
+			workers.Go(func() {
+				for opened.Load() < 1000 {
+					s := sink()
+					file, err := openLocked(s, os.O_RDWR|os.O_CREATE)
+					if err != nil {
+						if !errors.Is(err, filelock.ErrBusy) {
+							t.Errorf("%s: %v", name, err)
+							return
+						}
+						continue
+					}
+					opened.Add(1)
+					if err := errors.Join(file.Verify(), os.Rename(s.Path, s.Path+".done"), file.Close()); err != nil {
+						t.Errorf("%s: %v", name, err)
+						return
+					}
+				}
+			})
+		}
+		workers.Wait()
+	}
 }

@@ -29,14 +29,13 @@ func (s *Sink) openPath(flags int) (f *os.File, err error) {
 // openIn opens or creates a file in dir, which must be a regular one.
 func openIn(s *Sink, dir *os.Root, name string, flags int) (*os.File, error) {
 	before, err := dir.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		f, err := dir.OpenFile(name, flags|os.O_EXCL, 0o666)
 		if flags&os.O_EXCL != 0 || !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
-		before, err = dir.Lstat(name) // another process has created it
-	}
-	switch {
+		// Another process has created it.
 	case err != nil:
 		return nil, err
 	case flags&os.O_EXCL != 0:
