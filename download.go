@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/filelock"
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/internal/segments"
 	"github.com/fetch1738/fetch1738/locator"
@@ -30,8 +31,10 @@ const PartSuffix = ".part"
 // its validator, or its size and modification time), and starts again if it has. A document that
 // the server does not identify always starts again.
 //
-// Errors are *[fetch.Error]s. A second Download to the same name at the same time fails. So does one
-// whose file beside the destination exists and is not a regular file, such as a symbolic link.
+// Errors are *[fetch.Error]s. A second Download to the same name at the same time fails, also in
+// another process, and leaves the files alone. On systems without flock, such as Windows, it does not
+// fail, and the file can become wrong. A Download fails, too, if its file beside the destination
+// exists and is not a regular file, such as a symbolic link.
 func Download(ctx context.Context, r *Resolver, url, name string) error {
 	if r == nil {
 		r = new(Resolver)
@@ -67,26 +70,19 @@ func DownloadRequest(ctx context.Context, f Downloader, req *fetch.Request, name
 		}
 	}()
 	path := name + PartSuffix
-	file, err := openPart(path, os.O_RDWR|os.O_CREATE)
+	file, err := filelock.Open(func() (*os.File, error) { return openPart(path, os.O_RDWR|os.O_CREATE) },
+		func() (fs.FileInfo, error) { return os.Lstat(path) })
 	if err != nil {
 		return err
 	}
-	part, err := segments.Open(file, func() (*os.File, error) { return openPart(path, os.O_WRONLY) })
+	defer file.Close()
+	part := segments.Open(file, func() (*os.File, error) { return openPart(path, os.O_WRONLY) })
+	modified, err := complete(ctx, f, req, part, file.File)
 	if err != nil {
+		removeEmpty(file, path)
 		return err
 	}
-	defer func() {
-		info, statErr := file.Stat()
-		_ = part.Close()
-		if err != nil && statErr == nil && info.Size() == 0 {
-			_ = os.Remove(path) // there is nothing to resume
-		}
-	}()
-	modified, err := complete(ctx, f, req, part, file)
-	if err != nil {
-		return err
-	}
-	if err := part.Close(); err != nil {
+	if err := part.Settle(); err != nil {
 		return err
 	}
 	if !modified.IsZero() {
@@ -97,23 +93,21 @@ func DownloadRequest(ctx context.Context, f Downloader, req *fetch.Request, name
 	return os.Rename(path, name)
 }
 
+// removeEmpty removes the part if there is nothing to resume.
+func removeEmpty(file *filelock.File, path string) {
+	info, err := file.Stat()
+	if err == nil && info.Size() == 0 && file.Verify() == nil && file.Flush() == nil {
+		_ = os.Remove(path)
+	}
+}
+
 // openPart opens a regular file. It opens none through a symbolic link, which in a directory that
 // others write to could lead to any file of the user.
 func openPart(path string, flag int) (*os.File, error) {
-	refused := &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, refused
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
-	file, err := os.OpenFile(path, flag, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := file.Stat()
-	if now, lerr := os.Lstat(path); err != nil || lerr != nil || !os.SameFile(opened, now) {
-		_ = file.Close()
-		return nil, refused
-	}
-	return file, nil
+	return os.OpenFile(path, flag, 0o666)
 }
 
 // complete fetches what part lacks of the document. It returns the document's modification time, if

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -219,6 +221,108 @@ func TestDownloadRequest(t *testing.T) {
 	}
 	if req.Options != nil {
 		t.Error("the caller's request was changed")
+	}
+}
+
+// Downloads of one document to one name at once are complete or fail. A reader never sees a file
+// that is not complete.
+func TestDownloadsAtOnce(t *testing.T) {
+	big := random(30_000)
+	files := fstest.MapFS{"big": {Data: big, ModTime: written}}
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files })
+	r := new(fetch1738.Resolver)
+	defer r.Close()
+	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(big) }))
+	defer unknown.Close()
+	for _, url := range []string{ftp.URL + "/big", unknown.URL + "/"} {
+		name := filepath.Join(t.TempDir(), "copy")
+		var complete atomic.Int64
+		var workers sync.WaitGroup
+		for range 2 {
+			workers.Go(func() {
+				for complete.Load() < 25 {
+					switch err := fetch1738.Download(t.Context(), r, url, name); {
+					case err == nil:
+						complete.Add(1)
+					case !strings.Contains(err.Error(), "another process is writing to it"):
+						t.Errorf("%s: %v", url, err)
+						return
+					}
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() {
+			workers.Wait()
+			close(done)
+		}()
+		looks, wrong := 0, 0
+		for ended := false; !ended; looks++ {
+			select {
+			case <-done:
+				ended = true // and a last look
+			default:
+			}
+			if got, err := os.ReadFile(name); !bytes.Equal(got, big) && !errors.Is(err, fs.ErrNotExist) {
+				wrong++
+			}
+		}
+		if got, err := os.ReadFile(name); wrong > 0 || complete.Load() == 0 || !bytes.Equal(got, big) {
+			t.Errorf("%s: %d of %d looks were wrong; %d downloads are complete, the last has %d bytes, %v", url, wrong, looks, complete.Load(), len(got), err)
+		}
+		if _, err := os.Stat(name + fetch1738.PartSuffix); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a part is left: %v", url, err)
+		}
+	}
+}
+
+// ender calls a function at the end of a body.
+type ender struct {
+	fetch1738.Resolver
+	end func()
+}
+
+func (e *ender) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	res, err := e.Resolver.Fetch(ctx, req)
+	if err == nil {
+		res.Body = ending{res.Body, e.end}
+	}
+	return res, err
+}
+
+type ending struct {
+	io.ReadCloser
+	end func()
+}
+
+func (e ending) Close() error {
+	e.end()
+	return e.ReadCloser.Close()
+}
+
+// A part that is no longer the one that was written is not renamed.
+func TestDownloadReplacedPart(t *testing.T) {
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })
+	name := filepath.Join(t.TempDir(), "x")
+	e := ender{end: func() {
+		_ = os.Remove(name + fetch1738.PartSuffix)
+		if err := os.WriteFile(name+fetch1738.PartSuffix, []byte("of another"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}}
+	defer e.Close()
+	req, err := e.Request(t.Context(), ftp.URL+"/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fetch1738.DownloadRequest(t.Context(), &e, req, name); !errors.Is(err, fetch.ErrLocalIO) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("renamed: %v", err)
+	}
+	if got, err := os.ReadFile(name + fetch1738.PartSuffix); string(got) != "of another" {
+		t.Errorf("the other part: %q, %v", got, err)
 	}
 }
 

@@ -217,22 +217,20 @@ var errLocked = errors.New("another mirror is running in this directory")
 
 // openManifest opens, locks and reads the manifest.
 func openManifest(root *os.Root) (*manifest, error) {
-	file, err := root.OpenFile(ManifestFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	file, err := filelock.Open(func() (*os.File, error) { return root.OpenFile(ManifestFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666) },
+		func() (fs.FileInfo, error) { return root.Stat(ManifestFile) })
+	if errors.Is(err, filelock.ErrBusy) {
+		return nil, errLocked
+	}
 	if err != nil {
 		return nil, err
 	}
-	m := &manifest{file: file}
-	if !filelock.Take(file) {
-		err = errLocked
-	}
-	if err == nil {
-		err = endLine(file)
-	}
-	if err == nil {
+	m := &manifest{file: file.File}
+	if err = endLine(m.file); err == nil {
 		err = m.read()
 	}
 	if err != nil {
-		file.Close()
+		m.file.Close()
 		return nil, err
 	}
 	return m, nil
@@ -434,7 +432,8 @@ func (m *manifest) recordAt(at int64) Record {
 	return Record{}
 }
 
-// rewrite replaces the manifest by one that has only the valid lines.
+// rewrite replaces the manifest by one that has only the valid lines. The new one is not locked, so
+// the next run may begin.
 func (m *manifest) rewrite(root *os.Root) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -382,6 +383,38 @@ func TestOneTree(t *testing.T) {
 	ran(t, m, mirror.Summary{Unchanged: 4})
 	if inside == nil || !strings.Contains(inside.Error(), "another mirror is running") {
 		t.Errorf("two at once: %v", inside)
+	}
+}
+
+// Of runs that begin at any time in one directory, each one is alone or fails. A run that ends does
+// not take away what the next one has begun.
+func TestAtOnce(t *testing.T) {
+	text := strings.Repeat("All files of a gopher menu are fetched by every run.\r\n", 500)
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte(text)}, "b.txt": {Data: []byte(text)}}
+	})
+	m := start(t, srv.URL)
+	var complete atomic.Int64
+	var workers sync.WaitGroup
+	for range 3 {
+		workers.Go(func() {
+			for complete.Load() < 50 {
+				again := *m
+				switch sum, err := again.Run(t.Context()); {
+				case err == nil && sum.Failed == 0:
+					complete.Add(1)
+				case !strings.Contains(fmt.Sprint(err), "another mirror is running"):
+					t.Errorf("%v: %+v", err, sum)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	ran(t, m, mirror.Summary{Unchanged: 3})
+	left, err := filepath.Glob(filepath.Join(m.Dir, mirror.Folder, "*"))
+	if len(left) != 1 || err != nil {
+		t.Errorf("left: %q, %v", left, err)
 	}
 }
 

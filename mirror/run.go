@@ -121,7 +121,7 @@ func (r *run) close(ctx context.Context) error {
 		if r.whole {
 			r.manifest.tidy()
 		}
-		err = errors.Join(r.manifest.rewrite(r.root), r.removeParts())
+		err = errors.Join(r.removeParts(), r.manifest.rewrite(r.root)) // in this order, see rewrite
 	}
 	return errors.Join(err, r.manifest.close(), r.root.Close())
 }

@@ -290,6 +290,56 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// While one call writes to a file, another one that starts either fails or replaces the file as a
+// whole.
+func TestAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	replace := func(offset int64) func(body io.Reader) error {
+		return func(body io.Reader) error {
+			_, err := new(Fetcher).Replace(t.Context(), &fetch.Request{Locator: locate(path), Offset: offset}, body)
+			return err
+		}
+	}
+	update := func(body io.Reader) error {
+		_, err := new(Fetcher).Update(t.Context(), &fetch.Request{Locator: locate(path)}, body)
+		return err
+	}
+	type call = func(body io.Reader) error
+	const busy, moved = "another process is writing to it", "renamed or removed"
+	for _, tc := range []struct {
+		name          string
+		first, second call
+		failed        [2]string // the errors
+		want          string
+	}{
+		{"two appends", update, update, [2]string{"", busy}, "old-first"},
+		{"an append and a rest", update, replace(1), [2]string{"", busy}, "old-first"},
+		{"two rests", replace(1), replace(1), [2]string{"", busy}, "o-first"},
+		{"a rest and an append", replace(1), update, [2]string{"", busy}, "o-first"},
+		{"two uploads", replace(0), replace(0), [2]string{"", ""}, "-first"},
+		{"an append during an upload", replace(0), update, [2]string{"", ""}, "-first"},
+		{"an upload during an append", update, replace(0), [2]string{moved, ""}, "-second"},
+		{"an upload during a rest", replace(1), replace(0), [2]string{moved, ""}, "-second"},
+	} {
+		write(t, path, "old")
+		second := errors.New("not called")
+		body := io.MultiReader(strings.NewReader("-"), readerFunc(func([]byte) (int, error) {
+			second = tc.second(strings.NewReader("-second"))
+			return 0, io.EOF
+		}), strings.NewReader("first"))
+		first := tc.first(body)
+		for i, err := range []error{first, second} {
+			if want := tc.failed[i]; (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) || !errors.Is(err, fetch.ErrLocalIO)) {
+				t.Errorf("%s: call %d: %v, want %q", tc.name, i+1, err, want)
+			}
+		}
+		if got := read(t, path); got != tc.want || names(t, dir) != "x" {
+			t.Errorf("%s: %q, want %q; the directory has %s", tc.name, got, tc.want, names(t, dir))
+		}
+	}
+}
+
 // A device is written in place, and read only if Special is set.
 func TestSpecial(t *testing.T) {
 	f := Fetcher{Special: true}

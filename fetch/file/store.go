@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/filelock"
 )
 
 // Replace implements [fetch.Replacer]. If Offset is 0, it writes a new file in the same directory
@@ -18,6 +19,10 @@ import (
 // one. If body fails, the old file is left unchanged. If Offset is positive, the file is truncated
 // to Offset and body is written there, in place. Symbolic links are followed; a dangling link is
 // replaced by the file.
+//
+// Of several calls for one file at once with Offset 0, the last one that ends determines its content.
+// A call that writes in place fails if another Fetcher, also of another process, writes to the file
+// in place, and if the file is replaced meanwhile. That needs a system with flock.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writing(ctx, req)
 	if err != nil {
@@ -31,7 +36,7 @@ func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reade
 }
 
 // Update implements [fetch.Updater]. It appends body to the file, and creates the file if it does
-// not exist.
+// not exist. It writes in place, as Replace does with an Offset.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writing(ctx, req)
 	if err != nil {
@@ -73,17 +78,26 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 // write writes src to the file in place, without a temporary file. If offset is not -1, the file is
 // truncated to offset first and src is written there.
 func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes, error) {
-	file, err := os.OpenFile(a.path, flags|nonBlocking, a.opt.mode())
-	if err != nil {
+	file, err := filelock.Open(func() (*os.File, error) { return os.OpenFile(a.path, flags|nonBlocking, a.opt.mode()) },
+		func() (fs.FileInfo, error) { return os.Stat(a.path) })
+	switch {
+	case errors.Is(err, filelock.ErrBusy):
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrLocalIO, Err: filelock.ErrBusy})
+	case err != nil:
 		return nil, a.createError(err)
 	}
 	if offset >= 0 {
-		err = a.truncateAt(file, offset)
+		err = a.truncateAt(file.File, offset)
 	}
 	if err == nil {
-		err = a.copy(file, src)
+		err = a.copy(file.File, src)
 	}
-	return a.finish(file, err)
+	if err == nil {
+		if moved := file.Verify(); moved != nil { // by swap in another process, or by the user
+			err = a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrLocalIO, Err: moved})
+		}
+	}
+	return a.finish(file.File, err)
 }
 
 // truncateAt truncates a file to offset bytes and seeks to its end.

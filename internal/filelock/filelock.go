@@ -1,8 +1,92 @@
 // Package filelock prevents two processes from writing to one file.
+//
+// A file is locked before anything in it is changed, and it is renamed or removed before the lock
+// ends. So of two processes that open it, the second one either fails or finds that the name leads
+// to another file by then.
+//
+// On systems without flock, such as Windows and Solaris, nothing is locked: two processes that write
+// to one file at once can destroy what the other one has written.
 package filelock
 
-import "os"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
 
-// Take locks file for this process until file is closed. It returns false if another process, or
-// another open file of this one, holds the lock. On systems that cannot lock files it returns true.
-func Take(file *os.File) bool { return take(file) }
+// ErrBusy means that another process is writing to the file.
+var ErrBusy = errors.New("another process is writing to it")
+
+// A File is an open file that this process has locked, until it is closed.
+type File struct {
+	*os.File
+	stat func() (fs.FileInfo, error)
+}
+
+// maxOpens limits how often Open opens a file that others rename or remove meanwhile.
+const maxOpens = 100
+
+// Open locks the file that open opens. If another process holds the lock, or another File of this
+// one, the error wraps [ErrBusy]. open must not change the content: it must not have os.O_TRUNC.
+// It may be called several times. stat returns the FileInfo of the name that open opens. Only
+// regular files are locked.
+func Open(open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*File, error) {
+	for n := 1; ; n++ {
+		file, err := open()
+		if err != nil {
+			return nil, err
+		}
+		f := &File{file, stat}
+		if err = f.lock(); err == nil {
+			return f, nil
+		}
+		_ = file.Close()
+		switch moved := errors.Is(err, errMoved); {
+		case !moved:
+			return nil, err
+		case n == maxOpens:
+			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+	}
+}
+
+func (f *File) lock() error {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	if !take(f.File) {
+		return fmt.Errorf("%s: %w", f.Name(), ErrBusy)
+	}
+	return f.Verify()
+}
+
+var errMoved = errors.New("the file was renamed or removed while it was open")
+
+// Verify fails if the name of the file no longer leads to it. A process that does not use this
+// package can cause that at any time.
+func (f *File) Verify() error {
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	now, err := f.stat()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(opened, now) {
+		return fmt.Errorf("%s: %w", f.Name(), errMoved)
+	}
+	return err
+}
+
+// Flush prepares the file to be renamed or removed. It returns the errors of writing that Close
+// returns, and keeps the lock. On systems without flock it closes the file, because Windows cannot
+// rename an open one.
+func (f *File) Flush() error { return f.flush() }
+
+// Close closes the file and ends the lock. It may be called again.
+func (f *File) Close() error {
+	if err := f.File.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}

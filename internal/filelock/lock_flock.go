@@ -3,10 +3,31 @@
 package filelock
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
 
 func take(file *os.File) bool {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != syscall.EWOULDBLOCK
+}
+
+// flush closes a duplicate of the descriptor: network file systems report errors of writing when a
+// file is closed, and the lock lasts until all duplicates are closed.
+func (f *File) flush() error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		syscall.ForkLock.RLock() // a child process must not get the duplicate
+		defer syscall.ForkLock.RUnlock()
+		duplicate, err := syscall.Dup(int(fd))
+		if err == nil {
+			err = syscall.Close(duplicate)
+		}
+		failed = os.NewSyscallError("close", err)
+	})
+	return errors.Join(err, failed)
 }

@@ -5,3 +5,5 @@ package filelock
 import "os"
 
 func take(*os.File) bool { return true } // locking requires another module on these systems
+
+func (f *File) flush() error { return f.Close() }

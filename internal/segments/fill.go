@@ -478,10 +478,14 @@ func (f *filling) incoming(res *fetch.Resource) io.Reader {
 
 func (f *filling) openAt(pos int64) (*os.File, error) {
 	file, err := f.again()
-	if err == nil {
-		if _, err = file.Seek(pos, io.SeekStart); err != nil {
-			file.Close()
-		}
+	if err != nil {
+		return nil, err
+	}
+	if err = f.file.Verify(); err == nil {
+		_, err = file.Seek(pos, io.SeekStart)
+	}
+	if err != nil {
+		file.Close()
 	}
 	return file, err
 }

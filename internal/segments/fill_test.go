@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/filelock"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -69,13 +70,21 @@ func (w *world) job(connections int) Job {
 	}
 }
 
+// open opens the file at path.
+func open(path string) (*Part, error) {
+	opening := func(flags int) func() (*os.File, error) {
+		return func() (*os.File, error) { return os.OpenFile(path, flags, 0o600) }
+	}
+	file, err := filelock.Open(opening(os.O_RDWR|os.O_CREATE), func() (os.FileInfo, error) { return os.Lstat(path) })
+	if err != nil {
+		return nil, err
+	}
+	return Open(file, opening(os.O_WRONLY)), nil
+}
+
 // run is a run of the program that puts the document together in the file at path.
 func run(ctx context.Context, path string, j Job) error {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	p, err := Open(file, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
+	p, err := open(path)
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,10 @@ package segments
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -25,7 +25,7 @@ import (
 // therefore not be confused with a complete document, and a killed program leaves a
 // consistent file. The methods are for one goroutine.
 type Part struct {
-	file   *os.File
+	file   *filelock.File
 	again  func() (*os.File, error)
 	record record
 }
@@ -46,18 +46,12 @@ const (
 	perMissing = 48 // bytes of a range in JSON, at most
 )
 
-// ErrBusy means that another process is writing to the file.
-var ErrBusy = errors.New("another process is writing to it")
-
 // Open returns the Part of a file, which is empty or from an earlier run. again opens it
 // again, for writing. The Part closes the file.
-func Open(file *os.File, again func() (*os.File, error)) (*Part, error) {
+func Open(file *filelock.File, again func() (*os.File, error)) *Part {
 	p := &Part{file: file, again: again}
-	if !filelock.Take(file) {
-		return nil, errors.Join(fmt.Errorf("%s: %w", file.Name(), ErrBusy), file.Close())
-	}
 	p.load()
-	return p, nil
+	return p
 }
 
 // load reads the record. An invalid one is ignored.
@@ -172,21 +166,17 @@ func (p *Part) Missing() (n int64) {
 	return n
 }
 
-// Finish removes the record of a complete document and closes the file.
+// Finish removes the record of a complete document.
 func (p *Part) Finish() error {
 	if n := p.Missing(); n > 0 || !p.begun() {
 		return fmt.Errorf("%d bytes are missing: %w", n, io.ErrUnexpectedEOF)
 	}
-	if err := p.file.Truncate(p.record.Edition.Size); err != nil {
-		return err
-	}
-	return p.Close()
+	return p.file.Truncate(p.record.Edition.Size)
 }
 
+// Settle prepares the file to be renamed, which must be done before Close: another process
+// starts over with a complete file of this name. It fails if the file has lost its name.
+func (p *Part) Settle() error { return cmp.Or(p.file.Verify(), p.file.Flush()) }
+
 // Close closes the file. It may be called again.
-func (p *Part) Close() error {
-	if err := p.file.Close(); !errors.Is(err, os.ErrClosed) {
-		return err
-	}
-	return nil
-}
+func (p *Part) Close() error { return p.file.Close() }

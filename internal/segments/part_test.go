@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/filelock"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -207,29 +208,59 @@ func TestAnotherDocument(t *testing.T) {
 	}
 }
 
-// Two processes do not write to one file.
+// Two processes do not write to one file, and a complete one is not begun again before it is
+// renamed.
 func TestOneAtATime(t *testing.T) {
-	path := partPath(t)
-	open := func() (*Part, error) {
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	data := content(300_007, 10)
+	for name, w := range worlds(t, data) {
+		path := partPath(t)
+		first, err := open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Open(file, nil)
+		j := w.job(2)
+		res, err := j.Fetcher.Fetch(t.Context(), j.Request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, step := range []func() error{
+			func() error { return first.Ready(&j, res) },
+			func() error { return first.Fill(t.Context(), j, res) },
+			first.Finish,
+			first.Settle,
+			func() error { return os.Rename(path, path+".done") },
+		} {
+			if _, err := open(path); !errors.Is(err, filelock.ErrBusy) {
+				t.Errorf("%s: before step %d: %v", name, i, err)
+			}
+			if err := step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkFile(t, path+".done", data)
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	first, err := open()
-	if err != nil {
-		t.Fatal(err)
+}
+
+// A file that was removed while it was being filled is not complete: the one that has its name by
+// then is another one.
+func TestRemovedMeanwhile(t *testing.T) {
+	data := content(300_007, 11)
+	for name, w := range worlds(t, data) {
+		path := partPath(t)
+		j := w.job(2)
+		j.Incoming = func(body io.Reader) io.Reader {
+			_ = os.Remove(path)
+			if err := os.WriteFile(path, []byte("another"), 0o600); err != nil {
+				t.Error(err)
+			}
+			return body
+		}
+		if err := run(t.Context(), path, j); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		checkFile(t, path, []byte("another"))
 	}
-	if _, err := open(); !errors.Is(err, ErrBusy) {
-		t.Errorf("%v", err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again.Close()
 }

@@ -10,22 +10,38 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/internal/filelock"
 )
 
 // maxNumbered is the number of further names that --no-clobber tries, as in curl.
 const maxNumbered = 99
 
-// openFile creates the file, or opens the existing one if that may be overwritten. It may
-// change the name of the file.
-func (s *Sink) openFile(flags int) (*os.File, error) {
+// openFile creates the file, or opens the existing one if that may be overwritten, and
+// locks it. It may change the name of the file.
+func openFile(s *Sink) (file *filelock.File, err error) {
+	err = claim(s, func(exclusive int) (err error) {
+		file, err = openLocked(s, os.O_WRONLY|os.O_CREATE|exclusive)
+		return err
+	})
+	return file, err
+}
+
+// openLocked is openPath for a file that no other process may write to.
+func openLocked(s *Sink, flags int) (*filelock.File, error) {
+	return filelock.Open(func() (*os.File, error) { return s.openPath(flags) }, s.stat)
+}
+
+// claim calls create, which creates the file or opens the existing one. exclusive is
+// os.O_EXCL if an existing one must not be overwritten, and else 0. claim may change the
+// name of the file and call create again.
+func claim(s *Sink, create func(exclusive int) error) error {
 	numbered := s.clobber == plan.ClobberNever
 	if s.append || !numbered && !s.keeps() {
-		return s.openPath(flags)
+		return create(0)
 	}
-	flags |= os.O_EXCL
-	f, err := s.openPath(flags)
+	err := create(os.O_EXCL)
 	if !numbered && errors.Is(err, fs.ErrExist) {
-		return nil, kept(s)
+		return kept(s)
 	}
 	name, served := s.Path, s.Served
 	for n := 1; numbered && errors.Is(err, fs.ErrExist) && n <= maxNumbered; n++ {
@@ -33,12 +49,12 @@ func (s *Sink) openFile(flags int) (*os.File, error) {
 		if served != "" {
 			s.Served = fmt.Sprintf("%s.%d", served, n)
 		}
-		f, err = s.openPath(flags)
+		err = create(os.O_EXCL)
 	}
 	if numbered && errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s exists, as do %s.1 to %s.%d", name, name, name, maxNumbered)
 	}
-	return f, err
+	return err
 }
 
 // keeps reports whether an existing file is not overwritten: a server chose its name,

@@ -14,24 +14,28 @@ import (
 // named, and symbolic links in it are not followed: an earlier transfer may have created
 // them. The part that the user typed may lead anywhere.
 
-// openPath opens or creates the Sink's file.
+// openPath opens or creates the Sink's file. It does not empty it.
 func (s *Sink) openPath(flags int) (f *os.File, err error) {
 	if s.Served == "" {
 		return os.OpenFile(s.Path, flags, 0o666)
 	}
 	err = s.inFolder(s.mkdirs, func(dir *os.Root, name string) (err error) {
-		f, err = s.openIn(dir, name, flags)
+		f, err = openIn(s, dir, name, flags)
 		return err
 	})
 	return f, err
 }
 
 // openIn opens or creates a file in dir, which must be a regular one.
-func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
+func openIn(s *Sink, dir *os.Root, name string, flags int) (*os.File, error) {
 	before, err := dir.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return dir.OpenFile(name, flags|os.O_EXCL, 0o666)
+		f, err := dir.OpenFile(name, flags|os.O_EXCL, 0o666)
+		if flags&os.O_EXCL != 0 || !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+		// Another process has created it.
 	case err != nil:
 		return nil, err
 	case flags&os.O_EXCL != 0:
@@ -39,22 +43,7 @@ func (s *Sink) openIn(dir *os.Root, name string, flags int) (*os.File, error) {
 	case !before.Mode().IsRegular():
 		return nil, irregular(s)
 	}
-	f, err := dir.OpenFile(name, flags&^os.O_TRUNC, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	now, err := f.Stat()
-	if err == nil && !os.SameFile(before, now) {
-		err = irregular(s) // it was replaced by a link
-	}
-	if err == nil && flags&os.O_TRUNC != 0 {
-		err = f.Truncate(0)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
+	return dir.OpenFile(name, flags, 0o666) // openLocked finds out if a link has replaced it
 }
 
 // irregular returns the error of a path that is not a regular file, to which a server's

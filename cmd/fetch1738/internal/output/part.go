@@ -2,11 +2,14 @@ package output
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/filelock"
 	"github.com/fetch1738/fetch1738/internal/segments"
 )
 
@@ -19,18 +22,17 @@ const partSuffix = ".segments"
 // true and has closed res. The segments are written to the other file, which replaces
 // the Sink's when it is complete, and else stays for the next run. Job.Warn must be set.
 func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Resource) (bool, error) {
-	file, again, err := openPart(s)
-	if err != nil {
+	again, err := openPart(s)
+	switch {
+	case errors.Is(err, filelock.ErrBusy):
+		return true, err
+	case err != nil:
 		job.Warn("using one connection: %v", err) // which may succeed with the file itself
-	}
-	if file == nil || err != nil {
+		return false, nil
+	case again == nil:
 		return false, nil
 	}
-	part, err := segments.Open(file, again)
-	if err != nil {
-		return true, err
-	}
-	defer part.Close()
+	part := segments.Open(s.part.file, again)
 	err = part.Ready(&job, res)
 	missing := part.Missing()
 	if err == nil {
@@ -38,6 +40,9 @@ func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Res
 	}
 	if err == nil {
 		err = part.Finish()
+	}
+	if err == nil {
+		err = part.Settle()
 	}
 	if err == nil {
 		s.Count, err = missing, adopt(s)
@@ -53,25 +58,25 @@ func PartPath(s *Sink) string {
 	return s.part.Path
 }
 
-// openPart opens the file for the segments, and returns a function that opens it again,
-// for writing. If the Sink is not a file, or its path is not a regular file, file is nil.
-// The file of an earlier run is opened as it is. Its permissions are those of the file
-// that it replaces, which must be writable.
-func openPart(s *Sink) (file *os.File, again func() (*os.File, error), err error) {
+// openPart opens and locks the file for the segments, and returns a function that opens
+// it again, for writing. If the Sink is not a file, or its path is not a regular file, it
+// opens nothing and returns nil. The file of an earlier run is opened as it is. Its
+// permissions are those of the file that it replaces, which must be writable.
+func openPart(s *Sink) (again func() (*os.File, error), err error) {
 	if s.Path == "" {
-		return nil, nil, nil
+		return nil, nil
 	}
 	old, err := s.stat()
 	if err == nil && !old.Mode().IsRegular() {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if err := makeDirs(s); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if old != nil && s.clobber != plan.ClobberNever {
 		writable, err := s.openPath(os.O_WRONLY)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		_ = writable.Close()
 	}
@@ -82,53 +87,67 @@ func openPart(s *Sink) (file *os.File, again func() (*os.File, error), err error
 		}
 		name = filepath.Base(path)
 	}
+	if s.part != nil {
+		_ = s.part.Close() // of the attempt before
+		s.part = nil
+	}
 	// Treated as chosen by a server, so that links are not followed.
 	part := &Sink{Path: path + partSuffix, Served: name + partSuffix, mkdirs: s.mkdirs}
-	if part.file, err = part.openPath(os.O_RDWR | os.O_CREATE); err != nil {
-		return nil, nil, err
+	if part.file, err = openLocked(part, os.O_RDWR|os.O_CREATE); err != nil {
+		return nil, err
 	}
 	if part.opened, err = part.file.Stat(); err == nil && old != nil {
 		err = part.file.Chmod(old.Mode().Perm() | 0o600)
 	}
 	if err != nil {
 		part.file.Close()
-		return nil, nil, err
+		return nil, err
 	}
 	s.part = part
-	return part.file, func() (*os.File, error) { return part.openPath(os.O_WRONLY) }, nil
+	return func() (*os.File, error) { return part.openPath(os.O_WRONLY) }, nil
 }
 
-// adopt replaces the Sink's file by the part, which must be closed.
+// adopt gives the part the name of the Sink's file. The part stays open and locked.
 func adopt(s *Sink) error {
-	file, err := s.openFile(os.O_WRONLY | os.O_CREATE) // determines the name, and checks that it may be used
-	if err != nil {
+	if err := claim(s, func(exclusive int) error { return rename(s, exclusive != 0) }); err != nil {
 		return err
 	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	if err := replace(s); err != nil {
-		return err
-	}
-	s.part = nil
-	if s.file, err = s.openPath(os.O_WRONLY); err != nil {
-		return err
-	}
-	s.w = s.file
-	s.opened, err = s.file.Stat()
-	return err
+	s.file, s.opened, s.part = s.part.file, s.part.opened, nil
+	s.w = s.file.File
+	return nil
 }
 
-// replace renames the part to the name of the Sink.
-func replace(s *Sink) error {
+// rename gives the part the name of the Sink's file. If exclusive is set, it fails if
+// that exists.
+func rename(s *Sink, exclusive bool) error {
+	if exclusive {
+		err := withPart(s, os.Link, (*os.Root).Link)
+		switch {
+		case err == nil:
+			return s.part.Remove()
+		case errors.Is(err, fs.ErrExist):
+			return err
+		}
+		// The file system has no links. A reader may see the empty file.
+		claimed, err := s.openPath(os.O_WRONLY | os.O_CREATE | os.O_EXCL)
+		if err != nil {
+			return err
+		}
+		_ = claimed.Close()
+	}
+	return withPart(s, os.Rename, (*os.Root).Rename)
+}
+
+// withPart calls one of two functions with the names of the part and of the Sink's file.
+func withPart(s *Sink, typed func(part, file string) error, served func(dir *os.Root, part, file string) error) error {
 	if s.Served != "" {
 		return s.inFolder(false, func(dir *os.Root, name string) error {
-			return dir.Rename(filepath.Base(s.part.Path), name)
+			return served(dir, filepath.Base(s.part.Path), name)
 		})
 	}
 	path := s.Path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	return os.Rename(s.part.Path, path)
+	return typed(s.part.Path, path)
 }

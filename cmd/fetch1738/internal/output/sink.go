@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/filelock"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -40,8 +41,9 @@ type Sink struct {
 	out      io.Writer
 	portion  *Portion // of out, with parallel transfers
 
-	file    *os.File // nil until it is opened, and for standard output
-	part    *Sink    // the file of --segments, or nil
+	sized   bool           // Base is the size that the file had when the transfer began
+	file    *filelock.File // nil until it is opened, and for standard output
+	part    *Sink          // the file of --segments, or nil
 	opened  os.FileInfo
 	w       io.Writer
 	safe    *term.Writer // nil unless w is a terminal
@@ -83,7 +85,7 @@ func (s *Sink) Open() error {
 		if err := s.create(); err != nil {
 			return err
 		}
-		s.w, stream = s.file, s.file
+		s.w, stream = s.file.File, s.file
 	case s.portion != nil:
 		s.w = s.portion
 	default:
@@ -114,33 +116,47 @@ func makeDirs(s *Sink) error {
 	return nil
 }
 
-func (s *Sink) create() (err error) {
+func (s *Sink) create() error {
 	if s.remote && s.clobber != plan.ClobberNever {
 		if info, err := s.stat(); err == nil && !info.Mode().IsRegular() {
 			return irregular(s)
 		}
 	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if s.append {
-		flags &^= os.O_TRUNC
-	}
-	s.file, err = s.openFile(flags)
+	file, err := openFile(s)
 	if errors.Is(err, fs.ErrNotExist) && s.mkdirs {
 		if err := makeDirs(s); err != nil {
 			return err
 		}
-		s.file, err = s.openFile(flags)
+		file, err = openFile(s)
 	}
 	if err != nil {
 		return err
 	}
-	if s.opened, err = s.file.Stat(); err != nil {
+	if err := begin(s, file); err != nil {
+		_ = file.Close()
 		return err
 	}
-	if s.append {
-		// Not O_APPEND: the kernel cannot splice into such a file.
-		s.Base, err = s.file.Seek(0, io.SeekEnd)
+	s.file = file
+	return nil
+}
+
+// begin empties the file, or seeks to its end.
+func begin(s *Sink, file *filelock.File) (err error) {
+	if s.opened, err = file.Stat(); err != nil {
+		return err
 	}
+	if !s.append {
+		if s.opened.Mode().IsRegular() && s.opened.Size() > 0 {
+			return file.Truncate(0)
+		}
+		return nil
+	}
+	// Not O_APPEND: the kernel cannot splice into such a file.
+	end, err := file.Seek(0, io.SeekEnd)
+	if err == nil && s.sized && end != s.Base {
+		err = fault.Errorf(fault.Resume, "cannot resume: another process has changed the size of %s from %d to %d bytes", s.Path, s.Base, end)
+	}
+	s.Base = end
 	return err
 }
 
@@ -190,7 +206,16 @@ func (s *Sink) Exists() bool {
 	return s.Path != "" && err == nil
 }
 
-// Size returns the size of the file that -C - resumes, or 0.
+// Resume returns the size of the file that -C resumes, at which it continues. If that size
+// changes before the Sink is opened, opening it fails.
+func (s *Sink) Resume() int64 {
+	if s.file == nil {
+		s.Base, s.sized = s.Size(), true
+	}
+	return s.Base
+}
+
+// Size returns the size of the file, or 0.
 func (s *Sink) Size() int64 {
 	if s.Path == "" {
 		return 0
@@ -234,8 +259,23 @@ func (s *Sink) Rewind() bool {
 	return err == nil
 }
 
+// Flush returns the errors of writing. It is called before SetTime and Remove, and Close
+// after them: no other process writes to the file until then.
+func (s *Sink) Flush() error {
+	if s.part != nil {
+		_ = s.part.Flush() // the transfer has failed
+	}
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Flush()
+}
+
 // Close closes the file, if any.
 func (s *Sink) Close() error {
+	if s.part != nil {
+		_ = s.part.Close()
+	}
 	if s.file == nil {
 		return nil
 	}

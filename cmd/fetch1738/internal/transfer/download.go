@@ -71,9 +71,10 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 func setOffset(t *Transfer, req *fetch.Request) error {
 	switch t.Op.Ask.Resume {
 	case plan.ResumeGiven:
+		t.Sink.Resume() // at its end, wherever the document resumes
 		req.Offset = t.Op.Ask.ResumeAt
 	case plan.ResumeFound:
-		req.Offset = t.Sink.Size() - t.Sink.Count
+		req.Offset = t.Sink.Resume()
 		if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Type == 'a' && req.Offset > 0 {
 			return fault.New(fault.Resume, errors.New("cannot resume an ASCII transfer: line-ending conversion changes the size"))
 		}

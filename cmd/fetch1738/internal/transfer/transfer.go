@@ -54,14 +54,14 @@ func (t *Transfer) perform(ctx context.Context) {
 		showHeads(t)
 	}
 	if t.Sink != nil {
-		t.Err = cmp.Or(t.Err, t.Sink.Close())
-		t.Err = cmp.Or(t.Err, finishFile(t))
+		t.Err = cmp.Or(t.Err, t.Sink.Flush())
+		t.Err = cmp.Or(t.Err, finishFile(t), t.Sink.Close())
 	}
 	t.Err = cmp.Or(t.Err, t.Heads.Finish())
 }
 
-// finishFile sets the time of the transfer's closed file, or removes the file after a
-// failure, as the options say.
+// finishFile sets the time of the transfer's file, or removes the file after a failure, as
+// the options say.
 func finishFile(t *Transfer) error {
 	switch o := t.Op.Output; {
 	case t.Err != nil && o.RemoveOnError:
