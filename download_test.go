@@ -34,8 +34,8 @@ func TestDownload(t *testing.T) {
 		refusal     testserver.Fault
 		again       int
 	}{
-		{&ftp.Server, "RETR", "C: REST 400000", testserver.Reply("450 busy"), 1},
-		{&web.Server, "REQUEST", "C: Range: bytes=400000-", testserver.Status(503), 2},
+		{&ftp.Server, "RETR", "C: REST 395904", testserver.Reply("450 busy"), 1},
+		{&web.Server, "REQUEST", "C: Range: bytes=395904-", testserver.Status(503), 2},
 	} {
 		name := filepath.Join(t.TempDir(), "copy")
 		if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
