@@ -65,7 +65,8 @@ type block struct {
 // strong ETag or a Last-Modified, by FTP the size and time (SIZE and MDTM).
 //
 // A document that changes while it is read is an error, which stays: bytes of two documents are
-// never mixed. The caller must close the Document.
+// never mixed. So is a part that does not fit to the bytes before it, if those are kept. The caller
+// must close the Document.
 func ReaderAt(ctx context.Context, r *Resolver, url string) (*Document, error) {
 	own := r == nil
 	if own {
