@@ -28,8 +28,9 @@ const PartSuffix = ".part"
 // the document, if the server says it. Until then, the bytes are in a file beside it, whose name
 // ends in [PartSuffix]. If Download fails, or the program is killed, that file stays, unless it is
 // empty. The next Download of the same url and name resumes it if the document has not changed (by
-// its validator, or its size and modification time), and starts again if it has. A document that
-// the server does not identify always starts again.
+// its validator, or its size and modification time, and by the last bytes of the file, which are
+// fetched again), and starts again if it has. A document that the server does not identify always
+// starts again.
 //
 // Errors are *[fetch.Error]s. A second Download to the same name at the same time fails, also in
 // another process, and leaves the files alone. On systems without flock, such as Windows, it does not

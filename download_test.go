@@ -36,8 +36,8 @@ func TestDownload(t *testing.T) {
 		refusal     testserver.Fault
 		again       int
 	}{
-		{&ftp.Server, "RETR", "C: REST 400000", testserver.Reply("450 busy"), 1},
-		{&web.Server, "REQUEST", "C: Range: bytes=400000-", testserver.Status(503), 2},
+		{&ftp.Server, "RETR", "C: REST 395904", testserver.Reply("450 busy"), 1},
+		{&web.Server, "REQUEST", "C: Range: bytes=395904-", testserver.Status(503), 2},
 	} {
 		name := filepath.Join(t.TempDir(), "copy")
 		if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
@@ -105,6 +105,50 @@ func TestDownloadChanged(t *testing.T) {
 	}
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, old) {
 		t.Errorf("a changed document: %d bytes, %v", len(got), err)
+	}
+}
+
+// A part is not completed by a server that sends another part than requested, nor if the document is
+// another one of the same size and time: it starts again.
+func TestDownloadAnotherPart(t *testing.T) {
+	big := random(300_000)
+	files := fstest.MapFS{"big": {Data: big, ModTime: written}}
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files })
+	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = files })
+	for _, tc := range []struct {
+		*testserver.Server
+		cut, stage string
+		fault      testserver.Fault
+	}{
+		{&ftp.Server, "RETR", "REST", testserver.FromStart()},
+		{&ftp.Server, "RETR", "REST", testserver.Reply("")}, // the beginning that is there is that of another document
+		{&web.Server, "REQUEST", "REQUEST", testserver.FromStart()},
+		{&web.Server, "REQUEST", "REQUEST", testserver.Header("Content-Range", "bytes 0-1/300000")},
+	} {
+		name := filepath.Join(t.TempDir(), "copy")
+		other := tc.fault == testserver.Reply("")
+		if other {
+			tc.On(tc.cut, 1, testserver.Garble(0, strings.Repeat("x", 100_000)), testserver.Truncate(100_000))
+		} else {
+			tc.On(tc.cut, 1, testserver.Truncate(100_000))
+		}
+		for n := 2; n < 5; n++ { // by http the Fetcher tries again
+			tc.On(tc.cut, n, map[bool]testserver.Fault{true: testserver.Reply("450 busy"), false: testserver.Status(503)}[tc.cut == "RETR"])
+		}
+		if err := fetch1738.Download(t.Context(), nil, tc.URL+"/big", name); err == nil {
+			t.Fatalf("%v: the first download was not cut", tc.fault)
+		}
+		tc.ResetFaults()
+		if !other {
+			tc.On(tc.stage, 1, tc.fault)
+		}
+		if err := fetch1738.Download(t.Context(), nil, tc.URL+"/big", name); err != nil {
+			t.Errorf("%v: %v", tc.fault, err)
+		}
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, big) {
+			t.Errorf("%v: %d bytes, %v", tc.fault, len(got), err)
+		}
+		tc.ResetFaults()
 	}
 }
 

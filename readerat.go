@@ -65,7 +65,8 @@ type block struct {
 // strong ETag or a Last-Modified, by FTP the size and time (SIZE and MDTM).
 //
 // A document that changes while it is read is an error, which stays: bytes of two documents are
-// never mixed. The caller must close the Document.
+// never mixed. So is a part that does not fit to the bytes before it, if those are kept. The caller
+// must close the Document.
 func ReaderAt(ctx context.Context, r *Resolver, url string) (*Document, error) {
 	own := r == nil
 	if own {
@@ -98,14 +99,18 @@ func (d *Document) open() error {
 	default:
 		return refuse(d.req.Locator.Scheme() + " has no requests for a part of a document")
 	}
-	// The second byte tells more than the attributes: whether the server sends parts, and by HTTP
-	// the validator of what it sends.
-	second := *d.req
-	second.Offset, second.Length = 1, 1
-	res, err := d.r.Fetch(d.ctx, &second)
-	if fetch.KindOf(err) == fetch.ErrBadRange { // the document is shorter
-		second.Offset, second.Length = 0, 0
-		res, err = d.r.Fetch(d.ctx, &second)
+	// One byte tells more than the attributes: whether the server sends parts, and by HTTP the
+	// validator of what it sends. By FTP it is the last one, which shows whether the server obeys
+	// REST.
+	one := *d.req
+	one.Offset, one.Length = 1, 1
+	if _, isFTP := d.req.Locator.(*locator.FTP); isFTP {
+		one.Offset = -1
+	}
+	res, err := d.r.Fetch(d.ctx, &one)
+	if fetch.KindOf(err) == fetch.ErrBadRange { // the document is shorter, or has no known size
+		one.Offset, one.Length = 0, 0
+		res, err = d.r.Fetch(d.ctx, &one)
 	}
 	if err != nil {
 		return err
@@ -123,7 +128,12 @@ func (d *Document) open() error {
 	case !d.edition.Known() && d.checked():
 		return refuse("the server does not tell one version of the document from another")
 	}
-	_, err = io.CopyN(io.Discard, res.Body, second.Length) // by FTP the session is kept then
+	if one.Length > 0 {
+		_, err = io.Copy(io.Discard, res.Body) // by FTP the session is kept then
+	}
+	if errors.Is(err, fetch.ErrBadRange) {
+		return refuse("the server sends another part of the document than requested")
+	}
 	return err
 }
 
@@ -286,7 +296,7 @@ func (d *Document) fetch(from, n int64, got func(data []byte)) error {
 		case <-d.ctx.Done():
 		}
 	}
-	res, err := d.r.Fetch(d.ctx, &req)
+	res, err := resume.Fetch(d.ctx, d.r, &req, d.before(from))
 	if err != nil {
 		if resume.Refused(err) {
 			err = d.changed() // it has no such part any more
@@ -312,6 +322,9 @@ func (d *Document) fetch(from, n int64, got func(data []byte)) error {
 			return fetch.Fail(fetch.OpRead, d.req.Locator, fetch.ErrTruncated, err)
 		}
 		if n -= int64(len(data)); n == 0 {
+			if _, err := io.ReadFull(res.Body, make([]byte, 1)); err != io.EOF {
+				return d.wrongPart(err)
+			}
 			released = make(chan struct{})
 			d.mu.Lock()
 			d.released = released
@@ -320,6 +333,31 @@ func (d *Document) fetch(from, n int64, got func(data []byte)) error {
 		got(data)
 	}
 	return nil
+}
+
+// before returns the bytes before an offset, if the block that ends there is in memory.
+func (d *Document) before(offset int64) []byte {
+	d.mu.Lock()
+	b := d.blocks[offset/blockSize-1]
+	d.mu.Unlock()
+	if b == nil {
+		return nil
+	}
+	select {
+	case <-b.done:
+		return b.data
+	default:
+		return nil
+	}
+}
+
+// wrongPart returns the error of an answer that has not ended behind the requested part. err is that
+// of reading on.
+func (d *Document) wrongPart(err error) error {
+	if err == nil || errors.Is(err, fetch.ErrBadRange) {
+		return d.changed()
+	}
+	return err
 }
 
 func (d *Document) changed() error {

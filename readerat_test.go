@@ -255,15 +255,48 @@ func TestReaderAtChanged(t *testing.T) {
 	}
 }
 
+// Parts that the server sends from the beginning of the document, from some time on, are errors where
+// the bytes before them are known, or the end shows it.
+func TestReaderAtAnotherPart(t *testing.T) {
+	data := fstest.MapFS{"a": {Data: random(1 << 20), ModTime: written}}
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = data })
+	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = data })
+	for _, srv := range []*testserver.Server{&ftp.Server, &web.Server} {
+		for name, off := range map[string]int64{"behind a block": 64 << 10, "at the end": 1<<20 - 100} {
+			if srv == &web.Server && off > 64<<10 {
+				continue // the header says that it is the end
+			}
+			d, err := fetch1738.ReaderAt(t.Context(), nil, srv.URL+"/a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := make([]byte, 100)
+			if _, err := d.ReadAt(p, 0); err != nil || !bytes.Equal(p, data["a"].Data[:100]) {
+				t.Errorf("%s: %v", srv.URL, err)
+			}
+			srv.On(map[bool]string{true: "REST", false: "REQUEST"}[srv == &ftp.Server], 0, testserver.FromStart())
+			for range 2 {
+				if n, err := d.ReadAt(p, off); n != 0 || !errors.Is(err, fetch.ErrTruncated) || !strings.Contains(fmt.Sprint(err), "changed") {
+					t.Errorf("%s, %s: %d bytes, %v", srv.URL, name, n, err)
+				}
+			}
+			d.Close()
+			srv.ResetFaults()
+		}
+	}
+}
+
 func TestReaderAtRefuses(t *testing.T) {
 	docs := fstest.MapFS{"a": {Data: []byte("0123456789"), ModTime: written}}
 	noTime := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs; s.Hide = []string{"MDTM"} })
 	noRest := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs; s.Hide = []string{"REST"} })
+	noStart := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs; s.On("REST", 0, testserver.FromStart()) })
 	noRange := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "0123456789") }))
 	defer noRange.Close()
 	for url, why := range map[string]string{
 		noTime.URL + "/a":        "version",
 		noRest.URL + "/a":        "REST",
+		noStart.URL + "/a":       "another part",
 		noRange.URL + "/a":       "parts",
 		"gopher://127.0.0.1/0/a": "part of a document",
 		"news:1@example.org":     "part of a document",

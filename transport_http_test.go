@@ -270,6 +270,29 @@ func TestTransportRangeOfGrowingFile(t *testing.T) {
 	}
 }
 
+// A part from a server that ignores REST ends in an error, where that shows.
+func TestTransportAnotherPart(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv.On("REST", 0, testserver.FromStart())
+	client := &http.Client{Transport: &fetch1738.Transport{}}
+	defer client.CloseIdleConnections()
+	for _, value := range []string{"bytes=5-", "bytes=5-99", "bytes=-3", "bytes=2-3"} {
+		req, err := http.NewRequest("GET", srv.URL+"/pub/motd.txt", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Range", value)
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(res.Body); !errors.Is(err, fetch.ErrBadRange) {
+			t.Errorf("%s: %s, %q, %v", value, res.Status, body, err)
+		}
+		res.Body.Close()
+	}
+}
+
 // anyDocument is a Fetcher whose documents say anything about themselves.
 type anyDocument struct {
 	Env        *fetch.Env

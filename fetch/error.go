@@ -63,7 +63,7 @@ const (
 	ErrTruncated                         // the body ended early
 	ErrProtocol                          // the server violated the protocol
 	ErrTooLarge                          // a size limit was exceeded
-	ErrBadRange                          // Offset and Length cannot be satisfied
+	ErrBadRange                          // Offset and Length cannot be satisfied, or were not
 	ErrExists                            // the target exists and must not be replaced
 	ErrBusy                              // the server cannot serve the request now; a retry may succeed
 	ErrMoved                             // the resource is elsewhere; Err is a *Referral

@@ -294,6 +294,41 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// An incomplete file is not completed by a server that ignores REST, nor by a file that has changed
+// without a sign. The size shows it where the compared bytes are equal.
+func TestAnotherPart(t *testing.T) {
+	var text strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&text, "%09d\n", i)
+	}
+	for name, tc := range map[string]struct {
+		old, now string
+		stage    string
+		fault    testserver.Fault
+	}{
+		"REST ignored":             {text.String(), text.String(), "REST", testserver.FromStart()},
+		"REST ignored, all zeros":  {strings.Repeat("\x00", 300_000), strings.Repeat("\x00", 300_000), "REST", testserver.FromStart()},
+		"changed, same size, time": {strings.Repeat("x", 300_000), text.String(), "NOOP", testserver.Close()},
+	} {
+		srv, dir := serveFTP(t, map[string]string{"big": tc.old})
+		m := start(t, srv.URL+"/")
+		m.Connections = 1
+		srv.On("RETR", 1, testserver.Truncate(128_000))
+		if _, err := m.Run(t.Context()); !errors.Is(err, fetch.ErrTruncated) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		write(t, dir, map[string]string{"big": tc.now})
+		srv.ResetFaults()
+		srv.On(tc.stage, 0, tc.fault)
+		ran(t, m, mirror.Summary{New: 1})
+		sameFiles(t, m.Dir, map[string]string{"big": tc.now})
+		if len(asked(&srv.Server, "REST")) != 1 {
+			t.Errorf("%s: not resumed", name)
+		}
+		srv.ResetFaults()
+	}
+}
+
 // After a cancelled run the next one resumes.
 func TestInterrupted(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 20<<10)

@@ -360,6 +360,8 @@ func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault 
 		return testserver.Truncate(number())
 	case "reset":
 		return testserver.Reset(number())
+	case "fromstart":
+		return testserver.FromStart()
 	case "nodot":
 		return testserver.NoDot()
 	case "silence":

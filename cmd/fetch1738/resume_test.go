@@ -40,6 +40,8 @@ func TestResumeEverywhere(t *testing.T) {
 		{"ftp without SIZE", startFTP, "RETR", func(s *testserver.Server) { s.On("SIZE", 0, testserver.Reply("502 no")) }, false},
 		{"ftp without REST", startFTP, "RETR", func(s *testserver.Server) { s.On("REST", 0, testserver.Reply("502 no")) }, false},
 		{"http", startHTTP, "REQUEST", func(*testserver.Server) {}, true},
+		{"ftp, REST ignored", startFTP, "RETR", func(s *testserver.Server) { s.On("REST", 0, testserver.FromStart()) }, false},
+		{"http, another part", startHTTP, "REQUEST", func(s *testserver.Server) { s.On("REQUEST", 0, testserver.FromStart()) }, false},
 		{"http, changed", startHTTP, "REQUEST", func(s *testserver.Server) {
 			s.On("REQUEST", 1, testserver.Header("ETag", `"old"`))
 		}, false},

@@ -44,7 +44,7 @@ const Overlap = 4 << 10
 // as far as the protocol can do that. The error has the kind ErrBadRange if they differ.
 func Fetch(ctx context.Context, f fetch.Fetcher, req *fetch.Request, before []byte) (*fetch.Resource, error) {
 	with := *req
-	with.Lead = lead(req, len(before))
+	with.Lead = min(LeadOf(req), int64(len(before)))
 	res, err := f.Fetch(ctx, &with)
 	if err == nil && !bytes.HasSuffix(before, res.Lead) {
 		_ = res.Close()
@@ -53,11 +53,8 @@ func Fetch(ctx context.Context, f fetch.Fetcher, req *fetch.Request, before []by
 	return res, err
 }
 
-// lead returns a Request.Lead for req of at most n bytes. It leaves an offset, so that the request
-// stays one for a part.
-func lead(req *fetch.Request, n int) int64 {
-	return max(0, min(int64(n), Overlap, req.Offset-1))
-}
+// LeadOf returns the Request.Lead for the offset of req.
+func LeadOf(req *fetch.Request) int64 { return max(0, min(Overlap, req.Offset)) }
 
 // Differs returns the error of an answer to req that does not follow the bytes before it.
 func Differs(req *fetch.Request) error {

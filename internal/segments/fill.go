@@ -131,6 +131,9 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 		_ = first.Close() // the beginning is in the file already
 		first = nil
 	}
+	if f.workers > 1 {
+		f.readHead(first)
+	}
 	var workers sync.WaitGroup
 	for _, s := range taken {
 		answer := first
@@ -145,7 +148,7 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 	f.saveUntil(done)
 	f.note()
 	if p.Missing() == 0 && !f.fatal {
-		f.err = f.look(ctx)
+		f.err = cmp.Or(f.checkSeams(), f.look(ctx))
 	}
 	switch {
 	case f.err == nil:
@@ -190,14 +193,16 @@ type filling struct {
 	Job
 	cancel   context.CancelFunc
 	segments []*segment // all, in order
+	head     []byte     // the first bytes of the document, if they are known
 
 	mu      sync.Mutex
 	free    sync.Cond  // for changes of the following fields
 	waiting []*segment // without a connection
-	busy    int        // number of segments with a connection
-	workers int        // connections that have not failed
-	err     error      // the last failure
-	fatal   bool       // err ends all connections
+	seams   []seam
+	busy    int   // number of segments with a connection
+	workers int   // connections that have not failed
+	err     error // the last failure
+	fatal   bool  // err ends all connections
 }
 
 // divide splits what is missing into segments, about one for each connection.
@@ -363,7 +368,7 @@ func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource)
 func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) {
 	from := s.at.Load()
 	req, _ := f.record.Edition.Rest(f.Request, from)
-	req.Length = s.end - from
+	req.Length, req.Lead = s.end-from, resume.LeadOf(req)
 	// The bytes of this call of the hook may not be in the file yet; those of the calls
 	// before it are.
 	told := from
@@ -378,6 +383,8 @@ func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) 
 		err = &fetch.Error{Op: fetch.Op(info.Method), URL: res.Locator.Redacted(), Kind: fetch.ErrBusy, Code: info.StatusCode, Err: errors.New(info.Status)}
 	} else if !f.record.Edition.Continues(res) {
 		err = f.changed()
+	} else {
+		err = f.checkLead(req, res)
 	}
 	if err != nil {
 		_ = res.Close()
@@ -403,7 +410,13 @@ func (f *filling) copy(s *segment, res *fetch.Resource) error {
 		s.reach(from + n)
 		return f.cut(s, err)
 	}
-	return f.cut(s, f.read(s, body, file))
+	if err := f.cut(s, f.read(s, body, file)); err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(body, make([]byte, 1)); err != io.EOF { // it may not be the part that was requested
+		return cmp.Or(err, f.changed())
+	}
+	return nil
 }
 
 // stream writes the response for the document from a segment on, and continues with the

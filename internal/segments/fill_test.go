@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -143,6 +144,9 @@ func TestFaults(t *testing.T) {
 		{"421 to the second", "ftp", "GREETING", 2, []testserver.Fault{testserver.Reply("421 too many connections")}},
 		{"530 to the second", "ftp", "USER", 2, []testserver.Fault{testserver.Reply("530 only one connection")}},
 		{"no REST", "ftp", "REST", 0, []testserver.Fault{testserver.Reply("502 not implemented")}},
+		{"REST ignored", "ftp", "REST", 0, []testserver.Fault{testserver.FromStart()}},
+		{"REST ignored once", "ftp", "REST", 2, []testserver.Fault{testserver.FromStart()}},
+		{"REST ignored, no size stated", "ftp", "REST", 0, []testserver.Fault{testserver.FromStart(), testserver.Reply("350 ok")}},
 		{"no data connection", "ftp", "EPSV", 2, []testserver.Fault{testserver.Reply("425 no")}},
 		{"a cut at once", "ftp", "RETR", 2, []testserver.Fault{testserver.Truncate(0)}},
 		{"a cut", "ftp", "RETR", 2, []testserver.Fault{testserver.Truncate(70_000), testserver.Reply("426 broken off")}},
@@ -150,6 +154,8 @@ func TestFaults(t *testing.T) {
 		{"429 to the third", "http", "REQUEST", 3, []testserver.Fault{testserver.Status(429)}},
 		{"503 to the second", "http", "REQUEST", 2, []testserver.Fault{testserver.Status(503)}},
 		{"another range", "http", "REQUEST", 2, []testserver.Fault{testserver.Header("Content-Range", "bytes 5-10/300007")}},
+		{"another part", "http", "REQUEST", 0, []testserver.Fault{testserver.FromStart()}},
+		{"another part once", "http", "REQUEST", 2, []testserver.Fault{testserver.FromStart()}},
 		{"a cut", "http", "REQUEST", 2, []testserver.Fault{testserver.Truncate(70_000)}},
 		{"a reset of the first", "http", "REQUEST", 1, []testserver.Fault{testserver.Reset(50_000)}},
 	} {
@@ -218,7 +224,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		{"another size", "ftp", "SIZE", 2, testserver.Reply("213 400000")},
 		{"another time at the end", "ftp", "MDTM", 5, testserver.Reply("213 20000101000000")},
 		{"another tag", "http", "REQUEST", 3, testserver.Header("ETag", `"other"`)},
-		{"another size", "http", "GET /big", 2, testserver.Header("Content-Range", "bytes 150003-300006/400000")},
+		{"another size", "http", "GET /big", 2, testserver.Header("Content-Range", "bytes 145907-300006/400000")},
 	} {
 		t.Run(tc.server+" "+tc.name, func(t *testing.T) {
 			w := worlds(t, data)[tc.server]
@@ -234,6 +240,94 @@ func TestChangedMeanwhile(t *testing.T) {
 			checkFile(t, path, nil)
 			w.ResetFaults()
 			if err := run(t.Context(), path, w.job(4)); err != nil {
+				t.Fatal(err)
+			}
+			checkFile(t, path, data)
+		})
+	}
+}
+
+// begin makes the file of a run that received the first bytes of the document.
+func begin(t *testing.T, w *world, path string, data []byte) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	j := w.job(2)
+	res, err := j.Fetcher.Fetch(t.Context(), j.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	if err := p.Ready(&j, res); err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteAt(data, 0)
+	p.record.Missing[0][0] = int64(len(data))
+	if err = errors.Join(err, p.save()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waiting is a body that is read when the channel is closed.
+type waiting struct {
+	io.Reader
+	until chan struct{}
+}
+
+func (w *waiting) Read(p []byte) (int, error) {
+	<-w.until
+	return w.Reader.Read(p)
+}
+
+// A segment that continues what is in the file is compared with it, and one that does not, with the
+// complete document.
+func TestSeams(t *testing.T) {
+	data, other := content(300_007, 5), content(300_007, 6)
+	for _, tc := range []struct {
+		name, server string
+		begun        int // bytes that the file has
+		fault        testserver.Fault
+		stage        string
+	}{
+		{"the rest, REST ignored", "ftp", 100_000, testserver.FromStart(), "REST"},
+		{"the rest, another part", "http", 100_000, testserver.FromStart(), "REQUEST"},
+		{"the rest, changed", "ftp", 100_000, testserver.Data(string(other[100_000-4096:])), "RETR"},
+		{"a middle part, changed", "ftp", 0, testserver.Data(string(other[150_003-4096:])), "RETR"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := worlds(t, data)[tc.server]
+			path, nth := partPath(t), 2
+			if tc.begun > 0 {
+				nth = 0
+				begin(t, w, path, data[:tc.begun])
+			}
+			w.On(tc.stage, nth, tc.fault)
+			j := w.job(2)
+			if tc.begun == 0 { // the first segment comes after the request for the second one
+				asked := make(chan struct{})
+				var bodies atomic.Int32
+				j.Incoming = func(body io.Reader) io.Reader {
+					if bodies.Add(1) == 2 {
+						close(asked)
+						return body
+					}
+					return &waiting{body, asked}
+				}
+			}
+			err := run(t.Context(), path, j)
+			if !errors.Is(err, ErrChanged) && !errors.Is(err, fetch.ErrBadRange) {
+				t.Errorf("%v", err)
+			}
+			checkFile(t, path, nil)
+			w.ResetFaults()
+			if err := run(t.Context(), path, w.job(2)); err != nil {
 				t.Fatal(err)
 			}
 			checkFile(t, path, data)

@@ -26,7 +26,7 @@ type Place struct {
 // have another one.
 func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*Sink, error) {
 	o := &p.Op.Output
-	s := &Sink{Charset: o.Charset, out: out, portion: portion, Raw: o.Raw, mkdirs: o.CreateDirs, clobber: o.Clobber, append: p.Op.Resuming()}
+	s := &Sink{Charset: o.Charset, out: out, portion: portion, Raw: o.Raw, mkdirs: o.CreateDirs, clobber: o.Clobber, append: p.Op.Resuming(), retried: p.Op.Retry.Times > 0}
 	path := p.Destination.Path
 	if p.Listed != nil {
 		if typed, served := p.listed(*p.Listed); served != "" {

@@ -34,7 +34,9 @@ type Sink struct {
 
 	remote   bool // Path is a name from the URL
 	mkdirs   bool
-	append   bool  // to the existing file
+	append   bool // to the existing file
+	retried  bool // --retry: what goes to no file has a Tail, too
+	tail     []byte
 	named    bool  // the user named it; "-" counts
 	nameless error // why the file has no name yet
 	clobber  plan.Clobber
@@ -160,13 +162,20 @@ func begin(s *Sink, file *filelock.File) (err error) {
 	return err
 }
 
-// Take copies all of body. An error of the output is not a *fetch.Error.
+// Take copies all of body. If that turns out to be another part of the document than requested, it
+// is discarded. An error of the output is not a *fetch.Error.
 func (s *Sink) Take(body io.Reader) error {
 	if err := s.Open(); err != nil {
 		return err
 	}
+	if s.retried && s.Path == "" {
+		body = &tailed{body, s}
+	}
 	n, err := copyTo(s.w, body)
 	s.Count += n
+	if errors.Is(err, fetch.ErrBadRange) {
+		s.Rewind()
+	}
 	if s.safe != nil && err == nil {
 		err = errors.Join(s.decoder.Flush(), s.safe.Flush())
 	}
@@ -224,22 +233,6 @@ func (s *Sink) Size() int64 {
 		return info.Size()
 	}
 	return 0
-}
-
-// Tail returns the last bytes of the file that -C or a retry resumes, n at most, and nil for other
-// output.
-func (s *Sink) Tail(n int64) []byte {
-	at := max(0, s.Size()-n)
-	if s.Path == "" || s.file != nil && !s.regular() {
-		return nil
-	}
-	file, err := s.openPath(os.O_RDONLY)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	tail, _ := io.ReadAll(io.NewSectionReader(file, at, n))
-	return tail
 }
 
 // Rewind discards what was written. It reports whether that was possible.

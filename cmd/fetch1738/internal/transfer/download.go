@@ -164,9 +164,6 @@ func (t *Transfer) store(res *fetch.Resource) error {
 		t.came = resume.Of(res)
 	}
 	if err := t.Sink.Take(t.incoming(res.Body)); err != nil {
-		if errors.Is(err, fetch.ErrBadRange) {
-			t.Sink.Rewind() // what came is not the part that was requested
-		}
 		return err
 	}
 	if trailer := t.Heads.Trailer(); t.Op.Output.Include && client.IsHTTP(res.Locator) && len(trailer) > 0 {

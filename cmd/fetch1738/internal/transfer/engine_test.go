@@ -60,8 +60,11 @@ func files(names ...string) fstest.MapFS {
 
 // A truncated document is resumed just before the point where it was truncated.
 func TestRetryResumes(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files("one") })
-	srv.On("RETR", 1, testserver.Truncate(5))
+	text := strings.Repeat("this is one\n", 1000)
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"one": {Data: []byte(text), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)}}
+	})
+	srv.On("RETR", 1, testserver.Truncate(5000))
 	path := filepath.Join(t.TempDir(), "copy")
 	op := plan.New(new(plan.Global))
 	op.URLs, op.Outputs = []string{srv.URL + "/one"}, []plan.Destination{{Path: path}}
@@ -70,13 +73,13 @@ func TestRetryResumes(t *testing.T) {
 	if err != nil || r.Err != nil {
 		t.Fatal(err, r.Err)
 	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != "this is one\n" {
-		t.Errorf("%q, %v", got, err)
+	if got, err := os.ReadFile(path); err != nil || string(got) != text {
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if r.Tries != 2 || r.Sink.Count != int64(len("this is one\n")) {
+	if r.Tries != 2 || r.Sink.Count != int64(len(text)) {
 		t.Errorf("%d tries, %d octets", r.Tries, r.Sink.Count)
 	}
-	if talk := fmt.Sprint(srv.Transcript()); !strings.Contains(talk, "REST 1") {
+	if talk := fmt.Sprint(srv.Transcript()); !strings.Contains(talk, "REST 904") {
 		t.Errorf("not resumed:\n%s", talk)
 	}
 }

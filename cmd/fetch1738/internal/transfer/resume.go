@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -29,7 +29,7 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 	fetcher := t.ResolverFor(req.Locator)
 	why, bound := "the rest cannot be requested", false
 	if rest, ok := t.came.Rest(req, t.Sink.Count); t.goesOn() && ok {
-		res, err := resume.Fetch(ctx, fetcher, rest, t.Sink.Tail(resume.Overlap))
+		res, err := resume.Fetch(ctx, fetcher, rest, output.Tail(t.Sink))
 		switch {
 		case err == nil && (!isPart(res) || t.came.Continues(res)):
 			return rest, res, nil
@@ -51,17 +51,8 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 		t.Warn("starting over: %s", why)
 	}
 	t.came = resume.Edition{}
-	res, err := resume.Fetch(ctx, fetcher, req, t.existing(req))
+	res, err := resume.Fetch(ctx, fetcher, req, output.Existing(t.Sink, req.Offset))
 	return req, res, err
-}
-
-// existing returns the last bytes of the file to which -C appends, if they are the ones before the
-// offset of req.
-func (t *Transfer) existing(req *fetch.Request) []byte {
-	if t.Op.Ask.Resume == plan.ResumeNot || !t.Verbatim() || req.Offset <= 0 || req.Offset != t.Sink.Size() {
-		return nil
-	}
-	return t.Sink.Tail(resume.Overlap)
 }
 
 // isPart reports whether a response has bytes of the document, not an error page.

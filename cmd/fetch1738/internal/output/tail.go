@@ -1,0 +1,47 @@
+package output
+
+import (
+	"io"
+	"os"
+
+	"github.com/fetch1738/fetch1738/internal/resume"
+)
+
+// Tail returns the last bytes of the Sink's file or, with --retry, of what was written elsewhere. A
+// transfer that resumes compares them.
+func Tail(s *Sink) []byte {
+	switch {
+	case s.Path == "":
+		return s.tail[max(0, int64(len(s.tail))-s.Count):]
+	case s.file != nil && !s.regular():
+		return nil
+	}
+	file, err := s.openPath(os.O_RDONLY)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	tail, _ := io.ReadAll(io.NewSectionReader(file, max(0, s.Size()-resume.Overlap), resume.Overlap))
+	return tail
+}
+
+// Existing returns the last bytes of the file to which -C appends, if it has offset bytes.
+func Existing(s *Sink, offset int64) []byte {
+	if !s.append || offset <= 0 || offset != s.Size() {
+		return nil
+	}
+	return Tail(s)
+}
+
+// tailed is a body whose last bytes a Sink keeps.
+type tailed struct {
+	io.Reader
+	s *Sink
+}
+
+func (t *tailed) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	all := append(t.s.tail, p[:n]...)
+	t.s.tail = append(t.s.tail[:0], all[max(0, len(all)-resume.Overlap):]...)
+	return n, err
+}
