@@ -116,6 +116,7 @@ func startProftpd(tb testing.TB, s *Server) {
 ServerName test
 DefaultServer on
 DefaultAddress HOST
+SocketBindTight on
 Port PORT
 User nobody
 Group nogroup
