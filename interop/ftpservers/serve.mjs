@@ -12,8 +12,10 @@ import nodeftpd from 'ftpd';
 const [kind, host, port, root, mode, pem] = process.argv.slice(2);
 const tls = pem && {cert: readFileSync(pem), key: readFileSync(pem)};
 const admits = (user, password) => user === 'anonymous' || (user === 'lab' && password === 'secret');
-// Below the ports of servers, see package daemon. A server that leaks ports uses them up.
-const passive = {from: 2000, to: 2399};
+// Each process has ports of its own, below those of servers (see package daemon): ftp-srv does not
+// notice if another process takes a port first. A server that leaks ports uses them up.
+const from = 2000 + (port % 20) * 400;
+const passive = {from, to: from + 399};
 
 const kinds = {
   'ftp-srv': () => {

@@ -21,6 +21,8 @@ class Realm(BaseFTPRealm):
         return FilePath(root)
 
 
-checkers = [AllowAnonymousAccess(), InMemoryUsernamePasswordDatabaseDontUse(lab=b"secret")]
+accounts = InMemoryUsernamePasswordDatabaseDontUse()
+accounts.addUser("lab", "secret")  # its FTP server passes text, although the database wants octets
+checkers = [AllowAnonymousAccess(), accounts]
 reactor.listenTCP(int(port), FTPFactory(Portal(Realm(root), checkers)), interface=host)
 reactor.run()

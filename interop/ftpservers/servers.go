@@ -28,24 +28,21 @@ type Ability string
 
 // The abilities of servers.
 const (
-	MLSD     Ability = "MLSD"
-	EPSV     Ability = "EPSV"
-	REST     Ability = "REST"       // RETR from an offset
-	RestSTOR Ability = "REST, STOR" // STOR from an offset
-	APPE     Ability = "APPE"
-	SIZE     Ability = "SIZE"
-	MDTM     Ability = "MDTM"
-	MFMT     Ability = "MFMT"
-	Explicit Ability = "AUTH TLS"
-	Implicit Ability = "implicit TLS"
-	ReuseTLS Ability = "TLS session reuse" // the server requires that data connections reuse the session of the control connection
-	IPv6     Ability = "IPv6"
-	EPRT     Ability = "EPRT"
-	PORT     Ability = "PORT"
-	Symlinks Ability = "symbolic links" // RETR follows them
-	RNFR     Ability = "RNFR"
-	TypeA    Ability = "TYPE A" // RETR converts line ends
-	Latin1   Ability = "names that are not UTF-8"
+	MLSD      Ability = "MLSD"
+	EPSV      Ability = "EPSV"
+	REST      Ability = "REST"     // RETR from an offset
+	RestSTOR  Ability = "RestSTOR" // STOR from an offset
+	APPE      Ability = "APPE"
+	MFMT      Ability = "MFMT"
+	EPRT      Ability = "EPRT"
+	Explicit  Ability = "Explicit"  // AUTH TLS
+	Implicit  Ability = "Implicit"  // TLS from the start
+	ClearData Ability = "ClearData" // PROT C
+	IPv6      Ability = "IPv6"
+	Symlinks  Ability = "Symlinks" // as directories
+	UTF8      Ability = "UTF8"     // in names
+	Latin1    Ability = "Latin1"   // names that are not UTF-8
+	TypeA     Ability = "TypeA"    // TYPE A
 )
 
 // A Kind is a server program.
@@ -91,18 +88,42 @@ type Server struct {
 
 // Kinds returns all servers. The order is that of the documentation.
 func Kinds() []*Kind {
+	const noCommand, noTLS = "it has no such command", "it has no TLS"
 	return []*Kind{
-		{Name: "vsftpd", Greeting: "(vsFTPd 3.", Unconfined: true, start: startVsftpd},
+		{Name: "vsftpd", Greeting: "(vsFTPd 3.", Unconfined: true, start: startVsftpd, Lacks: map[Ability]string{
+			MLSD: noCommand, MFMT: noCommand,
+		}},
 		{Name: "proftpd", Greeting: "ProFTPD Server (", Unconfined: true, start: startProftpd},
-		{Name: "pure-ftpd", Greeting: "Welcome to Pure-FTPd", start: startPureFTPd},
-		{Name: "inetutils-ftpd", Greeting: "(GNU inetutils 2.", Unconfined: true, start: startInetutils},
-		{Name: "pyftpdlib", Greeting: "pyftpdlib 1.", start: startPython("pyftpdlib")},
-		{Name: "twisted", Greeting: "Twisted 22.", start: startPython("twisted")},
-		{Name: "ftp-srv", Greeting: "Ready", start: startNode("ftp-srv")},
-		{Name: "nodeftpd", Greeting: "FTP server (nodeftpd) ready", start: startNode("nodeftpd")},
+		{Name: "pure-ftpd", Greeting: "Welcome to Pure-FTPd", start: startPureFTPd, Lacks: map[Ability]string{
+			Implicit: "it has AUTH TLS only",
+		}},
+		{Name: "inetutils-ftpd", Greeting: "(GNU inetutils 2.", Unconfined: true, start: startInetutils, Lacks: map[Ability]string{
+			MLSD: noCommand, MFMT: noCommand, Explicit: noTLS, Implicit: noTLS, IPv6: "tcpsvd, which runs it, has IPv4 only",
+		}},
+		{Name: "pyftpdlib", Greeting: "pyftpdlib 1.", start: startPython("pyftpdlib"), Lacks: map[Ability]string{
+			Implicit: "it has AUTH TLS only", Latin1: "it decodes names as UTF-8",
+		}},
+		{Name: "twisted", Greeting: "Twisted 22.", start: startPython("twisted"), Lacks: map[Ability]string{
+			MLSD: noCommand, EPSV: noCommand, REST: noCommand, APPE: noCommand, MFMT: noCommand, EPRT: noCommand,
+			Explicit: noTLS, Implicit: noTLS, IPv6: "PASV is for IPv4", UTF8: "it decodes names as Latin-1",
+			Latin1: "it encodes names as UTF-8", TypeA: "it fails in Python 3",
+		}},
+		{Name: "ftp-srv", Greeting: "Ready", start: startNode("ftp-srv"), Lacks: map[Ability]string{
+			MLSD: noCommand, MFMT: noCommand, RestSTOR: "STOR after REST leaves the octets before the offset out",
+			Explicit: "it replies to AUTH before it expects TLS, so that the handshake often fails", Latin1: "Node decodes names as UTF-8",
+		}},
+		{Name: "nodeftpd", Greeting: "FTP server (nodeftpd) ready", start: startNode("nodeftpd"), Lacks: map[Ability]string{
+			MLSD: noCommand, REST: noCommand, RestSTOR: noCommand, MFMT: noCommand,
+			Explicit: "it needs an older Node", Implicit: "it has AUTH TLS only", Latin1: "Node decodes names as UTF-8",
+		}},
 		{Name: "ftpserverlib", Greeting: "ready", start: startGo("ftpserverlib")},
-		{Name: "goftp", Greeting: "Welcome to the Go FTP Server", start: startGo("goftp")},
-		{Name: "testserver", Greeting: "testserver ready", start: startOwn},
+		{Name: "goftp", Greeting: "Welcome to the Go FTP Server", start: startGo("goftp"), Lacks: map[Ability]string{
+			APPE: "APPE replaces the file", RestSTOR: "STOR after REST appends", MFMT: noCommand,
+			ClearData: "PROT C has no effect", Implicit: "it refuses PROT there", Symlinks: "a link to a directory is a file",
+		}},
+		{Name: "testserver", Greeting: "testserver ready", start: startOwn, Lacks: map[Ability]string{
+			Latin1: "names of an fs.FS are UTF-8",
+		}},
 	}
 }
 
