@@ -290,7 +290,10 @@ func TestReaderAtRefuses(t *testing.T) {
 	docs := fstest.MapFS{"a": {Data: []byte("0123456789"), ModTime: written}}
 	noTime := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs; s.Hide = []string{"MDTM"} })
 	noRest := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs; s.Hide = []string{"REST"} })
-	noStart := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs; s.On("REST", 0, testserver.FromStart()) })
+	noStart := testserver.NewFTP(t, func(s *testserver.FTP) {
+		s.Content = fstest.MapFS{"a": {Data: random(100_000), ModTime: written}}
+		s.On("REST", 0, testserver.FromStart())
+	})
 	noRange := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "0123456789") }))
 	defer noRange.Close()
 	for url, why := range map[string]string{

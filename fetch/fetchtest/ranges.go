@@ -57,13 +57,17 @@ func (k *kit) ranges(t *testing.T) {
 func (r *rig) part(offset, length int64, want []byte) {
 	r.Helper()
 	what := fmt.Sprintf("offset %d, length %d", offset, length)
-	a := r.do(r.ctx(), &fetch.Request{Locator: r.site.Locate(octets), Offset: offset, Length: length})
+	lead := min(max(offset, 0), 10)
+	a := r.do(r.ctx(), &fetch.Request{Locator: r.site.Locate(octets), Offset: offset, Length: length, Lead: lead})
 	if a.err != nil && !r.kit.Ranges {
 		r.checkKind(what, a, fetch.ErrUnsupported)
 		return
 	}
 	r.checkOctets(what, a, want)
 	if a.res != nil {
+		if before := r.kit.want(octets)[max(offset, 0)-lead : max(offset, 0)]; len(a.res.Lead) > 0 && string(a.res.Lead) != string(before) {
+			r.Errorf("%s: the %d bytes before it are %q, want %q", what, lead, a.res.Lead, before)
+		}
 		r.checkSize(what+", size of the whole document", a.res.Size, r.kit.want(octets))
 	}
 }
