@@ -57,7 +57,7 @@ func TestAtOnce(t *testing.T) {
 				}
 				tc.args = []string{"-T", source, "file://" + filepath.ToSlash(path)}
 			}
-			for range 4 {
+			for range 2 {
 				if err := os.RemoveAll(path); err != nil {
 					t.Fatal(err)
 				}
