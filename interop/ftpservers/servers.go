@@ -101,6 +101,7 @@ func Kinds() []*Kind {
 			MLSD: noCommand, MFMT: noCommand, Explicit: noTLS, Implicit: noTLS, IPv6: "tcpsvd, which runs it, has IPv4 only",
 		}},
 		{Name: "pyftpdlib", Greeting: "pyftpdlib 1.", start: startPython("pyftpdlib"), Lacks: map[Ability]string{
+			Explicit: "it resets a data connection if RETR comes before it has accepted it",
 			Implicit: "it has AUTH TLS only", Latin1: "it decodes names as UTF-8",
 		}},
 		{Name: "twisted", Greeting: "Twisted 22.", start: startPython("twisted"), Lacks: map[Ability]string{
