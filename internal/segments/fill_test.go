@@ -250,11 +250,7 @@ func TestChangedMeanwhile(t *testing.T) {
 // begin makes the file of a run that received the first bytes of the document.
 func begin(t *testing.T, w *world, path string, data []byte) {
 	t.Helper()
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Open(file, nil)
+	p, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +264,7 @@ func begin(t *testing.T, w *world, path string, data []byte) {
 	if err := p.Ready(&j, res); err != nil {
 		t.Fatal(err)
 	}
-	_, err = file.WriteAt(data, 0)
+	_, err = p.file.WriteAt(data, 0)
 	p.record.Missing[0][0] = int64(len(data))
 	if err = errors.Join(err, p.save()); err != nil {
 		t.Fatal(err)

@@ -135,9 +135,8 @@ func (p *pool) startMore(ctx context.Context) bool {
 // work performs t and further transfers, one after the other, until none may start.
 func (p *pool) work(ctx context.Context, t *Transfer) {
 	for t != nil {
-		one := t
-		one.more = func() bool { return p.reserve(ctx, one) }
-		p.perform(ctx, one)
+		t.more = func() bool { return p.reserve(ctx, t) } // called during perform
+		p.perform(ctx, t)
 		if t = p.turn(ctx, t); t != nil {
 			p.startMore(ctx)
 		}
@@ -312,7 +311,8 @@ func (p *pool) end(t *Transfer) {
 			h.served.Store(true)
 			h.alone.Store(0)
 		}
-		if h.running.Load() == 0 && h.limit.Load() == 0 && !p.awaited(h) {
+		awaited := slices.ContainsFunc(p.held, func(t *Transfer) bool { return t.host == h })
+		if h.running.Load() == 0 && h.limit.Load() == 0 && !awaited {
 			delete(p.hosts, t.server)
 		}
 	}
@@ -324,11 +324,6 @@ func (p *pool) end(t *Transfer) {
 	case p.last == nil:
 		p.last = &t.Result
 	}
-}
-
-// awaited reports whether a waiting transfer refers to h.
-func (p *pool) awaited(h *host) bool {
-	return slices.ContainsFunc(p.held, func(t *Transfer) bool { return t.host == h })
 }
 
 // putBack schedules t again. The number of transfers that its server serves now becomes
@@ -402,19 +397,10 @@ func tooMany(t *Transfer, err error) bool {
 	if !ok || t.Account.Moved.Load() > 0 {
 		return false
 	}
-	wording := strings.ToLower(known.Reply)
-	saysSo := strings.Contains(wording, "too many") || strings.Contains(wording, "maximum") || strings.Contains(wording, "limit")
-	switch {
-	case known.Kind == fetch.ErrUnreachable, known.Kind == fetch.ErrConnectionFailed && t.Account.Facts().Heard == 0:
+	if known.Kind == fetch.ErrUnreachable || known.Kind == fetch.ErrConnectionFailed && t.Account.Facts().Heard == 0 {
 		return t.host.served.Load()
-	case client.IsHTTP(t.Locator):
-		return false // see crowds
-	case known.Code == 421: // FTP: "Service not available, closing control connection"
-		return true
-	case client.IsNews(t.Locator):
-		return (known.Code == 400 || known.Code == 502) && saysSo
 	}
-	return known.Code == 530 && saysSo
+	return client.SaysTooMany(t.Locator, known) // for HTTP see crowds
 }
 
 // A placing is the state of a transfer in a pool.
