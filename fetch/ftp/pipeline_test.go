@@ -222,32 +222,34 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// TestRepeatListing tests a walk in which a server hangs up at the end of a listing, after the port
-// of the next one has been requested.
+// TestRepeatListing tests a walk in which a server hangs up in or before a listing, after the port of
+// the next one has been requested.
 func TestRepeatListing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
-		srv.On("DATA", 2, testserver.Truncate(5))
-		srv.On("END", 2, testserver.Close())
-		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
-		defer f.Close()
-		for i := range 3 {
-			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/pub/"), Options: &Options{Facts: true}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			n := 0
-			for _, err := range res.Items {
+	for _, cut := range []int{0, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv.On("DATA", 2, testserver.Truncate(cut))
+			srv.On("END", 2, testserver.Close())
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+			defer f.Close()
+			for i := range 3 {
+				res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/pub/"), Options: &Options{Facts: true}})
 				if err != nil {
-					t.Errorf("listing %d: %v", i+1, err)
+					t.Fatal(err)
 				}
-				n++
+				n := 0
+				for _, err := range res.Items {
+					if err != nil {
+						t.Errorf("cut at %d, listing %d: %v", cut, i+1, err)
+					}
+					n++
+				}
+				if res.Close(); n != 4 {
+					t.Errorf("cut at %d: listing %d has %d entries", cut, i+1, n)
+				}
 			}
-			if res.Close(); n != 4 {
-				t.Errorf("listing %d has %d entries", i+1, n)
-			}
-		}
-	})
+		})
+	}
 }
 
 // TestFinalReplyLost tests servers that lose the final reply to a transfer, or send another one:

@@ -310,7 +310,7 @@ func (s *session) size(name string) (n int64, err error) {
 		n = fileSize(r.Text)
 		return s.check(r, r.Class() == 2, err)
 	})
-	s.absent = errors.Is(err, fetch.ErrNotFound)
+	s.absent = refusal(err) && !errors.Is(err, fetch.ErrUnsupported) // some servers reply 450
 	return n, err
 }
 
