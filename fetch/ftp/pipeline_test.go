@@ -225,7 +225,7 @@ func TestRepeat(t *testing.T) {
 // TestRepeatListing tests a walk in which a server hangs up in or before a listing, after the port of
 // the next one has been requested.
 func TestRepeatListing(t *testing.T) {
-	for _, cut := range []int{0, 5} {
+	for _, cut := range []int64{0, 5} {
 		synctest.Test(t, func(t *testing.T) {
 			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
 			srv.On("DATA", 2, testserver.Truncate(cut))

@@ -188,8 +188,12 @@ const tags = "nethttpomithttp2"
 // MB, but not faster where people wait. inlined are the exceptions, which are busy when thousands of
 // files are fetched.
 var (
-	notInlined = []string{modulePath + "/...", "html/template", "text/template/...", "math/big"}
-	inlined    = []string{modulePath + "/fetch/...", modulePath + "/internal/..."}
+	notInlined = []string{modulePath + "/...", "html/template", "text/template/...", "math/big", "crypto/x509/...", "encoding/asn1", "encoding/json/...", "encoding/xml", "regexp/..."}
+	inlined    = []string{
+		modulePath + "/fetch", modulePath + "/fetch/file", modulePath + "/fetch/ftp", modulePath + "/fetch/gopher",
+		modulePath + "/fetch/http", modulePath + "/fetch/nntp", modulePath + "/internal/ftplist", modulePath + "/internal/menu",
+		modulePath + "/internal/session", modulePath + "/internal/talk", modulePath + "/internal/wire",
+	}
 )
 
 // goCommand returns the go command with arguments, for a target. The environment does not change
