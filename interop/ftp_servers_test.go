@@ -41,7 +41,11 @@ func TestFTPServers(t *testing.T) {
 		servers.Go(func() {
 			t.Run(kind.Name, func(t *testing.T) {
 				site := m.start(t, kind)
-				turns := make(chan struct{}, operationsAtOnce)
+				atOnce := operationsAtOnce
+				if kind.Alone != "" {
+					atOnce = 1
+				}
+				turns := make(chan struct{}, atOnce)
 				var rows sync.WaitGroup
 				for _, o := range table {
 					turns <- struct{}{}

@@ -53,6 +53,8 @@ type Kind struct {
 	// Unconfined means that the directory after the login is the server's Root in the file system of
 	// the host. Otherwise it is "/".
 	Unconfined bool
+	// Alone, if not empty, is why a test runs one client of it at a time.
+	Alone string
 	// Lacks has what the server does not offer, and why.
 	Lacks map[Ability]string
 	start func(testing.TB, *Server)
@@ -100,7 +102,7 @@ func Kinds() []*Kind {
 		{Name: "inetutils-ftpd", Greeting: "(GNU inetutils 2.", Unconfined: true, start: startInetutils, Lacks: map[Ability]string{
 			MLSD: noCommand, MFMT: noCommand, Explicit: noTLS, Implicit: noTLS, IPv6: "tcpsvd, which runs it, has IPv4 only",
 		}},
-		{Name: "pyftpdlib", Greeting: "pyftpdlib 1.", start: startPython("pyftpdlib"), Lacks: map[Ability]string{
+		{Name: "pyftpdlib", Greeting: "pyftpdlib 1.", start: startPython("pyftpdlib"), Alone: "a transfer in active mode stops those of other clients, curl among them", Lacks: map[Ability]string{
 			Explicit: "it resets a data connection if RETR comes before it has accepted it",
 			Implicit: "it has AUTH TLS only", Latin1: "it decodes names as UTF-8",
 		}},
