@@ -199,9 +199,9 @@ func TestVsftpdDefault(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	c.check(t, "USER anonymous", "PASS ****", "PWD",
-		"CWD pub", "EPSV", "TYPE I", "SIZE rand.bin", "RETR rand.bin",
+		"TYPE I", "CWD pub", "SIZE rand.bin", "EPSV", "RETR rand.bin",
 		"CWD /", "CWD a", "CWD b", "EPSV", "RETR c.txt",
-		"EPSV", "TYPE A", "RETR c.txt")
+		"TYPE A", "EPSV", "RETR c.txt")
 	if c.dials != 4 {
 		t.Errorf("%d connections, want one for control and three for data", c.dials)
 	}
@@ -339,7 +339,7 @@ func TestVsftpdUser(t *testing.T) {
 		if got := get(t, f, &c, &fetch.Request{Locator: l}); string(got) != "top\n" {
 			t.Errorf("got %q", got)
 		}
-		c.check(t, "USER lab", "PASS ****", "PWD", "EPSV", "TYPE I", "SIZE x.txt", "RETR x.txt")
+		c.check(t, "USER lab", "PASS ****", "PWD", "TYPE I", "SIZE x.txt", "EPSV", "RETR x.txt")
 		if asked != i {
 			t.Errorf("%s: asked %d times", login, asked)
 		}
@@ -392,7 +392,7 @@ func TestVsftpdUpload(t *testing.T) {
 	_, err = f.Replace(c.context(t), &fetch.Request{Locator: l, Offset: 1000}, strings.NewReader("resumed"))
 	check("REST, STOR", err, append(slices.Clone(binary[:1000]), append([]byte("resumed"), append(slices.Clone(binary[1007:]), "and more"...)...)...))
 	c.check(t, "USER lab", "PASS ****", "PWD",
-		"CWD incoming", "EPSV", "TYPE I", "STOR new file",
+		"CWD incoming", "TYPE I", "EPSV", "STOR new file",
 		"EPSV", "APPE new file",
 		"EPSV", "REST 1000", "STOR new file")
 	l.Type = 'a'
