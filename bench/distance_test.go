@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/bench/relay"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -172,18 +173,23 @@ func sums(dir string) (map[string][sha256.Size]byte, error) {
 	return sums, err
 }
 
-// distant starts two servers of what is below root: vsftpd, and that of package testserver, which
-// sends 226 as soon as all is sent.
+// distant starts servers of what is below root: vsftpd, proftpd, pure-ftpd, that of package
+// testserver, which sends 226 as soon as all is sent, and the same as "unknown", with a greeting that
+// does not show what it is.
 func distant(b *testing.B, root string) []far {
 	b.Helper()
-	vsftpd := serveVsftpd(b, root)
-	own, err := testserver.StartFTP(b.Context(), "", func(s *testserver.FTP) { s.Content = os.DirFS(root) })
-	check(b, err)
-	b.Cleanup(func() { own.Close() })
-	return []far{
-		distance(b, "vsftpd", vsftpd, relay.Line{FTP: true, Linger: true}),
-		distance(b, "testserver", own.URL, relay.Line{FTP: true}),
+	servers := []far{distance(b, "vsftpd", serveVsftpd(b, root), relay.Line{FTP: true, Linger: true})}
+	for _, name := range []string{"proftpd", "pure-ftpd"} {
+		srv := ftpservers.Named(b, name).Start(b, &ftpservers.Server{Root: root})
+		servers = append(servers, distance(b, name, "ftp://"+srv.Addr, relay.Line{FTP: true}))
 	}
+	for name, greeting := range map[string]string{"testserver": "", "unknown": "220 ready"} {
+		own, err := testserver.StartFTP(b.Context(), "", func(s *testserver.FTP) { s.Content, s.Greeting = os.DirFS(root), greeting })
+		check(b, err)
+		b.Cleanup(func() { own.Close() })
+		servers = append(servers, distance(b, name, own.URL, relay.Line{FTP: true}))
+	}
+	return servers
 }
 
 // distance puts a relay before a server.
