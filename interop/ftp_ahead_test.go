@@ -27,7 +27,7 @@ var (
 
 // beginnings are the first packets to each server.
 var beginnings = map[string][]string{
-	"vsftpd": known, "inetutils-ftpd": known, "pyftpdlib": known, "proftpd": early, "testserver": early,
+	"inetutils-ftpd": known, "pyftpdlib": known, "vsftpd": early, "proftpd": early, "testserver": early,
 	"pure-ftpd": {"USER anonymous", "PWD|TYPE I|CWD a|CWD b|SIZE f0|EPSV", "RETR f0"}, // it wants no password
 	"ftp-srv":   unknown, "ftpserverlib": unknown, "goftp": unknown,
 	"twisted":  {"USER anonymous", "PASS anonymous@", "PWD|TYPE I", "CWD a|CWD b|SIZE f0|EPSV", "PASV", "RETR f0"},

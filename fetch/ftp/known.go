@@ -8,23 +8,21 @@ type known struct {
 	name string
 	// has reports whether a greeting, without its code, is that of the program.
 	has func(greeting string) bool
-	// ahead reports that the program replies to EPSV while it sends data, so that the port of the
-	// next transfer arrives with the last octets: one round trip less.
+	// ahead reports that the program bears EPSV together with the command of a transfer, and that
+	// this saves time. Then a port is requested with each listing but the first of a session, too,
+	// because another is likely to follow. The program closes a port that is not used.
 	ahead bool
-	// walks reports that a port is requested with each listing but the first of a session, because
-	// another is likely to follow. The program closes a port that is not used.
-	walks bool
 }
 
 // knowns are the server programs to which commands are sent together with PASS. Each row has a test
 // with the real server in package interop.
 var knowns = []known{
-	{name: "vsftpd", has: starts("(vsFTPd "), walks: true}, // its 226 comes a round trip after the data
-	{name: "ProFTPD", has: starts("ProFTPD "), ahead: true, walks: true},
+	{name: "vsftpd", has: starts("(vsFTPd "), ahead: true},
+	{name: "ProFTPD", has: starts("ProFTPD "), ahead: true},
 	{name: "Pure-FTPd", has: contains("Welcome to Pure-FTPd")},
 	{name: "GNU inetutils", has: contains(" FTP server (GNU inetutils ")},
 	{name: "pyftpdlib", has: starts("pyftpdlib ")},
-	{name: "fetch1738 serve", has: starts("testserver ready"), ahead: true, walks: true},
+	{name: "fetch1738 serve", has: starts("testserver ready"), ahead: true},
 }
 
 func starts(prefix string) func(string) bool {

@@ -170,7 +170,7 @@ func (s *session) mayAsk() bool {
 	case !s.proven, a.sequential, a.active != nil, a.opt.PRET, len(a.opt.PostQuote) > 0, a.req.Length > 0:
 		return false
 	case a.listing():
-		return s.program.walks && (s.used || a.opt.More != nil)
+		return s.program.ahead && (s.used || a.opt.More != nil)
 	}
 	return a.verb == fetch.OpRETR && a.opt.More != nil
 }
