@@ -418,7 +418,8 @@ func unsolicitedReplies(t *testing.T) {
 		f := &Fetcher{Env: h.env()}
 		_, err := read(t.Context(), f, &fetch.Request{Locator: at("/a/x")})
 		last := "nothing"
-		if log := h.sent(); len(log) > 0 {
+		// QUIT ends the connection that is given up. The server may not have read it yet.
+		if log := slices.DeleteFunc(h.sent(), func(line string) bool { return line == "QUIT\r\n" }); len(log) > 0 {
 			last = log[len(log)-1]
 		}
 		_, err2 := read(t.Context(), f, &fetch.Request{Locator: at("/b/x")})

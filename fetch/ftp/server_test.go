@@ -72,13 +72,13 @@ func (h *hostile) env() *fetch.Env {
 		if err != nil {
 			return nil, err
 		}
-		return counted{c, &h.received}, nil
+		return counted{c.(*memnet.Conn), &h.received}, nil
 	}}
 }
 
 // counted is a connection that counts the bytes read.
 type counted struct {
-	net.Conn
+	*memnet.Conn
 	received *atomic.Int64
 }
 

@@ -295,8 +295,8 @@ func (t *Talk) HangUp(d time.Duration) {
 	if t.Err = nil; t.Send("QUIT") != nil {
 		return
 	}
-	if half, ok := t.Raw.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
-		return
+	if half, ok := t.Raw.(interface{ CloseWrite() error }); ok { // otherwise QUIT must be enough
+		_ = half.CloseWrite()
 	}
 	_ = t.Raw.SetReadDeadline(time.Now().Add(d))
 	_, _ = io.Copy(io.Discard, t.Raw)
