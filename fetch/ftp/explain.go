@@ -208,7 +208,7 @@ func (n *notes) addNotes() {
 		say("the URL has no password; it is requested if the server requires one")
 	}
 	if n.typ != 0 && (&session{access: n.a, program: knowns[0]}).withPASS() != nil {
-		say("the commands from PWD on are sent together with PASS if the greeting is that of " + names(knowns))
+		say("the commands from PWD on are sent together with PASS if the greeting is that of " + pipelining())
 	}
 	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
 		say("if the server refuses AUTH TLS, the session is not encrypted")

@@ -2,8 +2,8 @@ package ftp
 
 import "strings"
 
-// A known is a server program that has been measured: it handles commands that arrive in one
-// packet. A server may show any greeting, so replies are checked here, too.
+// A known is a server program that has been measured. All but those with single set handle commands
+// that arrive in one packet. A server may show any greeting, so replies are checked here, too.
 type known struct {
 	name string
 	// has reports whether a greeting, without its code, is that of the program.
@@ -12,10 +12,13 @@ type known struct {
 	// this saves time. Then a port is requested with each listing but the first of a session, too,
 	// because another is likely to follow. The program closes a port that is not used.
 	ahead bool
+	// single reports that the program handles only one command of a packet, so that none is sent
+	// ahead. After a packet, it never replies again, which costs two seconds to find out.
+	single bool
 }
 
-// knowns are the server programs to which commands are sent together with PASS. Each row has a test
-// with the real server in package interop.
+// knowns are the server programs that have been measured. Each row to which commands are sent
+// together with PASS has a test with the real server in package interop.
 var knowns = []known{
 	{name: "vsftpd", has: starts("(vsFTPd "), ahead: true},
 	{name: "ProFTPD", has: starts("ProFTPD "), ahead: true},
@@ -23,6 +26,7 @@ var knowns = []known{
 	{name: "GNU inetutils", has: contains(" FTP server (GNU inetutils ")},
 	{name: "pyftpdlib", has: starts("pyftpdlib ")},
 	{name: "fetch1738 serve", has: starts("testserver ready"), ahead: true},
+	{name: "the server of curl's tests", has: contains("| (__| |_| |  _ {| |___"), single: true},
 }
 
 func starts(prefix string) func(string) bool {
@@ -33,11 +37,14 @@ func contains(part string) func(string) bool {
 	return func(greeting string) bool { return strings.Contains(greeting, part) }
 }
 
-// names returns the names of programs, as "a, b or c".
-func names(list []known) string {
+// pipelining returns the names of the programs to which commands are sent together with PASS, as
+// "a, b or c".
+func pipelining() string {
 	var all []string
-	for _, k := range list {
-		all = append(all, k.name)
+	for _, k := range knowns {
+		if !k.single {
+			all = append(all, k.name)
+		}
 	}
 	last := len(all) - 1
 	return strings.Join(all[:last], ", ") + " or " + all[last]

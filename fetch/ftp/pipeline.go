@@ -123,10 +123,10 @@ func (s *session) inPlace() bool {
 }
 
 // evidence returns the harmless commands that every access needs. If the server answers both,
-// although they arrive together, the session is proven.
+// although they arrive together, the session is proven. It returns none if that is not tried.
 func (s *session) evidence() []string {
 	a := s.access
-	if a.sequential || !a.reuses || a.typ == 0 || len(a.opt.Quote) > 0 {
+	if a.sequential || s.program.single || !a.reuses || a.typ == 0 || len(a.opt.Quote) > 0 {
 		return nil
 	}
 	return []string{"PWD", "TYPE " + string(a.typ)}
@@ -195,6 +195,10 @@ func (s *session) prove() error {
 			return s.failure(err)
 		}
 	}
+	doubtful := !s.planned && lines != nil
+	if doubtful && !s.ctl.inTime() {
+		return s.failure(s.ctl.failPipelining(talk.Reply{}))
+	}
 	r, err := s.ctl.exchange("PWD")
 	if err != nil {
 		return s.failure(err)
@@ -204,6 +208,9 @@ func (s *session) prove() error {
 	}
 	if lines == nil {
 		return nil
+	}
+	if doubtful && !s.ctl.inTime() {
+		return s.failure(s.ctl.failPipelining(r))
 	}
 	t, err := s.ctl.exchange(lines[1])
 	if err != nil {

@@ -33,8 +33,17 @@ func reports(more bool) func() bool { return func() bool { return more } }
 var documents = map[string]string{"/a/b/c.txt": "line one\nline two\n", "/x.txt": "top\n", "/etc/x": "etc x\n", "/pub/sub/y": "y\n"}
 
 // TestPipelining tests the order of the commands, and which of them are sent together: to a server
-// that its greeting shows, to an unknown one, and without pipelining.
+// that its greeting shows, to an unknown one, without pipelining, and to one that bears none.
 func TestPipelining(t *testing.T) {
+	oneByOne := []string{
+		"USER anonymous", "PASS anonymous@", "PWD", "CWD a", "CWD b", "TYPE I", "SIZE c.txt", "EPSV", "RETR c.txt",
+		"EPSV", "RETR c.txt",
+		"CWD /", "CWD a", "EPSV", "RETR none",
+		"CWD none",
+		"CWD b", "SIZE none", "RETR none",
+		"CWD /", "CWD pub", "CWD sub", "SIZE y", "RETR y",
+		"CWD /", "EPSV", "RETR x.txt", "QUIT",
+	}
 	for greeting, want := range map[string][]string{
 		"220 testserver ready": {
 			"USER anonymous", "PASS anonymous@|PWD|TYPE I|CWD a|CWD b|SIZE c.txt|EPSV", "RETR c.txt|EPSV",
@@ -54,19 +63,19 @@ func TestPipelining(t *testing.T) {
 			"CWD /|CWD pub|CWD sub|SIZE y", "RETR y", "EPSV",
 			"CWD /", "RETR x.txt", "QUIT",
 		},
-		"": {
-			"USER anonymous", "PASS anonymous@", "PWD", "CWD a", "CWD b", "TYPE I", "SIZE c.txt", "EPSV", "RETR c.txt",
-			"EPSV", "RETR c.txt",
-			"CWD /", "CWD a", "EPSV", "RETR none",
-			"CWD none",
-			"CWD b", "SIZE none", "RETR none",
-			"CWD /", "CWD pub", "CWD sub", "SIZE y", "RETR y",
-			"CWD /", "EPSV", "RETR x.txt", "QUIT",
-		},
+		"":           oneByOne,
+		curlGreeting: oneByOne,
 	} {
 		t.Run(greeting, func(t *testing.T) { testPackets(t, greeting, want) })
 	}
 }
+
+// curlGreeting is the greeting of curl's tests/ftpserver.pl.
+const curlGreeting = `220-        _   _ ____  _
+220-    ___| | | |  _ \| |
+220-   / __| | | | |_) | |
+220-  | (__| |_| |  _ {| |___
+220    \___|\___/|_| \_\_____|`
 
 // testPackets fetches several files and compares what is sent in each packet. Without a greeting,
 // pipelining is disabled.
@@ -286,9 +295,10 @@ func TestFinalReplyLost(t *testing.T) {
 // TestOneCommandInAPacket tests a server that takes a packet for one command, whatever it contains,
 // and greets the next client only when the previous connection has ended.
 func TestOneCommandInAPacket(t *testing.T) {
-	for _, greeting := range []string{"220 (vsFTPd 3.0.3)\r\n", "220 ready\r\n"} {
+	for _, greeting := range []string{"220 (vsFTPd 3.0.3)\r\n", "220 ready\r\n", "220 mute\r\n"} {
 		synctest.Test(t, func(t *testing.T) {
-			h := &hostile{greeting: greeting, data: "line\n", packets: true, single: true}
+			h := &hostile{greeting: greeting, data: "line\n", packets: true, single: true, mute: strings.Contains(greeting, "mute")}
+			start := time.Now()
 			h.serve(t)
 			f := &Fetcher{QuitTime: -1, Env: h.env()}
 			defer f.Close()
@@ -300,6 +310,9 @@ func TestOneCommandInAPacket(t *testing.T) {
 			controls := slices.DeleteFunc(h.dialled(), func(to string) bool { return to != "127.0.0.1:21" })
 			if len(controls) != 2 {
 				t.Errorf("%q: %d control connections, want 2", greeting, len(controls))
+			}
+			if took := time.Since(start); took > 2*probeAfter {
+				t.Errorf("%q: %v", greeting, took)
 			}
 		})
 	}

@@ -132,6 +132,9 @@ func (c *control) patience() time.Duration {
 	return probeAfter
 }
 
+// inTime waits for a reply, and reports whether one has begun before it is in doubt.
+func (c *control) inTime() bool { return c.Await(c.patience()) }
+
 // transferSent reports whether a transfer may have begun whose preliminary reply has not been read.
 func (c *control) transferSent() bool {
 	return isTransfer(c.verb) && c.phase != transferring ||
@@ -142,7 +145,7 @@ func (c *control) transferSent() bool {
 // server that has lost the command replies to SYST; a slow server replies to the command first. No
 // probe is sent during a transfer.
 func (c *control) awaitOrProbe() {
-	if c.probed || c.transferSent() || c.Await(c.patience()) {
+	if c.probed || c.transferSent() || c.inTime() {
 		return
 	}
 	c.probed = true
@@ -171,7 +174,7 @@ func (c *control) match(r talk.Reply) (talk.Reply, error) {
 // have taken the whole packet for one command that it does not know, or the other commands
 // for a part of the password. Then there is no reply to them.
 func (c *control) refusesLogin(r talk.Reply) bool {
-	return (r.Code < 500 || r.Code > 502) && c.Await(c.patience())
+	return (r.Code < 500 || r.Code > 502) && c.inTime()
 }
 
 // codes are the codes of replies with a result. They identify the command, but for 213,

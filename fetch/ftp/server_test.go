@@ -24,6 +24,7 @@ type hostile struct {
 	first    map[string]string // first reply to a transfer, before its data
 	data     string            // data of every download
 	packets  bool              // a packet is one command, whatever it contains
+	mute     bool              // after such a packet it replies to nothing, as that of curl's tests
 	single   bool              // the next client is greeted when the previous connection has ended
 
 	net      memnet.Network
@@ -121,7 +122,11 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if more := lines.Buffered(); h.packets && more > 0 {
 			_, _ = lines.Discard(more)
-			verb = "?"
+			if say(c, "", ""); h.mute {
+				_, _ = io.Copy(io.Discard, lines)
+				return
+			}
+			continue
 		}
 		switch verb {
 		case "EPSV", "PASV":

@@ -288,15 +288,16 @@ func (t *Talk) Quit(d time.Duration) error {
 	return nil
 }
 
-// HangUp sends QUIT and the end of the connection. It waits up to d until the server has closed it,
-// too, and closes it. It may be called in any state.
+// HangUp sends the end of the connection, waits up to d until the server has closed it, too, and
+// closes it. It may be called in any state. QUIT is sent only if this direction cannot be closed
+// alone: a server that has lost commands may take it for anything.
 func (t *Talk) HangUp(d time.Duration) {
 	defer t.Close()
-	if t.Err = nil; t.Send("QUIT") != nil {
+	if half, ok := t.Raw.(interface{ CloseWrite() error }); !ok {
+		t.Err = nil
+		_ = t.Send("QUIT")
+	} else if half.CloseWrite() != nil {
 		return
-	}
-	if half, ok := t.Raw.(interface{ CloseWrite() error }); ok { // otherwise QUIT must be enough
-		_ = half.CloseWrite()
 	}
 	_ = t.Raw.SetReadDeadline(time.Now().Add(d))
 	_, _ = io.Copy(io.Discard, t.Raw)
