@@ -35,6 +35,7 @@ type control struct {
 	triedAlternative bool // the alternative to USER has been sent
 	noLogin          bool // the greeting was 230: no login is necessary
 	bareIAC          bool // the server does not undo the doubling of IAC
+	knowsIAC         bool // bareIAC is known to be right
 
 	toLibrary bytes.Buffer
 	answers   answers
@@ -92,10 +93,6 @@ func verbOf(line string) fetch.Op {
 	verb, _, _ := strings.Cut(line, " ")
 	return fetch.Op(strings.ToUpper(verb))
 }
-
-// iac is the Telnet control byte, which is doubled on a control connection, because that is
-// a Telnet connection (RFC 959 §3.3, RFC 854).
-const iac = "\xff"
 
 // checkUnsolicited fails if a reply has arrived before its command was sent
 // (CVE-2021-22947). Only 421, which announces that the server closes the connection, may

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	client "github.com/jlaffaye/ftp"
@@ -231,25 +230,6 @@ func (s *session) End() {
 	}
 }
 
-// tryBareIAC calls do, which sends name. IAC bytes in a name, such as the letter я of
-// CP1251, are doubled, but most servers do not implement Telnet and take them for two
-// bytes. If the server does not find the name, it is sent once without doubling. If that
-// succeeds, all later names of the session are sent without doubling.
-func (s *session) tryBareIAC(name string, do func() error) error {
-	err := do()
-	var e *fetch.Error
-	if s.ctl.bareIAC || !strings.Contains(name, iac) || !errors.As(err, &e) || e.Code != 550 {
-		return err
-	}
-	s.ctl.bareIAC = true
-	again := do()
-	if refusal(again) {
-		s.ctl.bareIAC = false
-		return err
-	}
-	return again
-}
-
 // The commands of an access.
 
 func (s *session) quote(line string) (talk.Reply, error) {
@@ -290,7 +270,10 @@ func (s *session) cwd(dir string) error {
 
 func (s *session) mkd(dir string) error {
 	s.ctl.began = true
-	return s.failure(s.conn.MakeDir(dir))
+	if err := s.conn.MakeDir(dir); err != nil {
+		return s.failure(err)
+	}
+	return s.checkCreated(dir)
 }
 
 func (s *session) setType(t byte) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -377,14 +378,72 @@ func TestIAC(t *testing.T) {
 			t.Errorf("%+v: %v", tc, err)
 		}
 		f.Close()
-		got := slices.DeleteFunc(sent(srv), func(line string) bool {
-			verb, arg, _ := strings.Cut(line, " ")
-			return arg == "" || verb == "USER" || verb == "PASS" || verb == "TYPE"
-		})
-		if !slices.Equal(got, tc.want) {
+		if got := argued(srv); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: sent %q\nwant %q", tc.path, got, tc.want)
 		}
 	}
+}
+
+// TestStoredIAC tests under which name an upload is stored that has the byte that Telnet doubles, when
+// its file is new and when it exists, and what is sent to find that out.
+func TestStoredIAC(t *testing.T) {
+	for _, tc := range []struct {
+		bare  bool
+		path  string
+		first []string // commands with arguments, after the login
+		again []string // the same in another session
+	}{
+		{false, "%FFf",
+			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xff\xfff"},
+			[]string{"SIZE \xff\xfff", "STOR \xff\xfff"}},
+		{true, "%FFf",
+			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xff\xfff", "RNFR \xff\xfff", "RNTO \xfff"},
+			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xfff"}},
+		{false, "d%FF/%FFf",
+			[]string{"CWD d\xff\xff", "CWD d\xff", "MKD d\xff\xff", "CWD d\xff\xff", "STOR \xff\xfff"},
+			[]string{"CWD d\xff\xff", "STOR \xff\xfff"}},
+		{true, "d%FF/%FFf",
+			[]string{"CWD d\xff\xff", "CWD d\xff", "MKD d\xff\xff", "RNFR d\xff\xff", "RNTO d\xff", "CWD d\xff", "STOR \xfff"},
+			[]string{"CWD d\xff\xff", "CWD d\xff", "STOR \xfff"}},
+	} {
+		srv := start(t, func(s *testserver.FTP) { s.BareIAC = tc.bare })
+		for _, want := range [][]string{tc.first, tc.again} {
+			srv.ResetTranscript()
+			f := &Fetcher{}
+			req := &fetch.Request{Locator: parse(t, srv.URL+"/"+tc.path), Options: &Options{CreateDirs: true}}
+			if _, err := f.Replace(t.Context(), req, strings.NewReader("stored\n")); err != nil {
+				t.Errorf("%+v: %v", tc, err)
+			}
+			f.Close()
+			if got := argued(srv); !slices.Equal(got, want) {
+				t.Errorf("%s: sent %q\nwant %q", tc.path, got, want)
+			}
+		}
+		name, _ := url.PathUnescape(tc.path)
+		if got := srv.Uploads(); len(got) != 1 || string(got[name]) != "stored\n" {
+			t.Errorf("%+v: stored %q", tc, got)
+		}
+	}
+}
+
+// TestStoredIACUnknown tests that an upload fails if no listing shows under which name it is stored.
+func TestStoredIACUnknown(t *testing.T) {
+	srv := start(t)
+	srv.On("NLST", 1, testserver.Reply("550 No."))
+	f := &Fetcher{}
+	defer f.Close()
+	_, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a%FF")}, strings.NewReader("stored\n"))
+	if err == nil || !strings.Contains(err.Error(), "does not show whether") {
+		t.Error(err)
+	}
+}
+
+// argued returns the commands with arguments that were sent after the login, without TYPE.
+func argued(srv *testserver.FTP) []string {
+	return slices.DeleteFunc(sent(srv), func(line string) bool {
+		verb, arg, _ := strings.Cut(line, " ")
+		return arg == "" || verb == "USER" || verb == "PASS" || verb == "TYPE"
+	})
 }
 
 // TestSizeInReply tests that SIZE is not sent for a file once the replies to RETR have stated the

@@ -12,6 +12,9 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	if err := a.enter(s); err != nil {
 		return nil, err
 	}
+	if err := s.askForName(a.name); err != nil {
+		return nil, err
+	}
 	if err := a.prepare(s); err != nil {
 		return nil, err
 	}
@@ -31,6 +34,9 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 		s.tainted = true // the state of the server is not known
 		return nil, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: src.err})
 	case err != nil:
+		return nil, err
+	}
+	if err := s.checkCreated(a.name); err != nil {
 		return nil, err
 	}
 	if err := a.setModTime(s); err != nil {
