@@ -35,6 +35,13 @@ func TestParallelFewConnections(t *testing.T) {
 				s.On("PASS", n, testserver.Reply("530 Maximum number of clients reached."))
 			}
 		},
+		"closed without a reply": func(s *testserver.FTP) {
+			s.On("CONNECT", 1, testserver.Gather(8))
+			s.On("CONNECT", 2, testserver.Gather(8))
+			for n := 3; n < 9; n++ {
+				s.On("CONNECT", n, testserver.Close())
+			}
+		},
 	} {
 		srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
 		arm(srv)

@@ -397,8 +397,8 @@ func tooMany(t *Transfer, err error) bool {
 	if !ok || t.Account.Moved.Load() > 0 {
 		return false
 	}
-	if known.Kind == fetch.ErrUnreachable || known.Kind == fetch.ErrConnectionFailed && t.Account.Facts().Heard == 0 {
-		return t.host.served.Load()
+	if unheard := known.Kind == fetch.ErrConnectionFailed && t.Account.Facts().Heard == 0; unheard || known.Kind == fetch.ErrUnreachable {
+		return t.host.served.Load() || unheard && besideOthers(t)
 	}
 	return client.SaysTooMany(t.Locator, known) // for HTTP see crowds
 }
