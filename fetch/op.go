@@ -54,6 +54,7 @@ const (
 	OpPRET, OpEPSV, OpPASV        Op = "PRET", "EPSV", "PASV"        // the data connection, including the connection itself
 	OpEPRT, OpPORT                Op = "EPRT", "PORT"                // a data connection from the server, including the open port
 	OpRETR, OpSTOR, OpAPPE        Op = "RETR", "STOR", "APPE"        // files, up to the end of the transfer
+	OpRNFR, OpRNTO                Op = "RNFR", "RNTO"                // renaming
 	OpLIST, OpNLST, OpMLSD        Op = "LIST", "NLST", "MLSD"        // listings; LIST also of NNTP and Prospero
 	OpQuote                       Op = "QUOTE"                       // any command of the caller
 

@@ -381,22 +381,24 @@ func (a *access) begin(c commands) (begun, error) {
 	return b, err
 }
 
-// transfer starts the transfer. If the server does not support MLSD it sends LIST, and
-// if it does not support LIST, NLST.
+// transfer starts the transfer. If the server does not support MLSD it sends LIST, if it does not
+// support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
 func (a *access) transfer(c commands, offset int64) error {
 	for {
 		err := c.retrieve(a.command(), offset)
-		var fallback fetch.Op
-		switch a.verb {
-		case fetch.OpMLSD:
-			fallback = fetch.OpLIST
-		case fetch.OpLIST:
-			fallback = fetch.OpNLST
-		}
-		if fallback == "" || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
+		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
 			return err
 		}
-		a.verb = fallback
+		switch {
+		case a.verb == fetch.OpMLSD:
+			a.verb = fetch.OpLIST
+		case a.verb == fetch.OpLIST:
+			a.verb = fetch.OpNLST
+		case a.name == "" && !a.exact:
+			a.name = "."
+		default:
+			return err
+		}
 	}
 }
 

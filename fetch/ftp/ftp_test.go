@@ -707,6 +707,20 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// TestNamesOfDot tests a server that refuses NLST without an argument, as Twisted does.
+func TestNamesOfDot(t *testing.T) {
+	srv := start(t)
+	srv.On("NLST", 1, testserver.Reply("500 Syntax error: NLST requires an argument."))
+	f := &Fetcher{}
+	got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/pub/sub/"), Options: &Options{ListOnly: true}})
+	if f.Close(); err != nil || got != "./y\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if sent := sent(srv); !slices.Contains(sent, "NLST .") {
+		t.Errorf("sent %q", sent)
+	}
+}
+
 // TestNameEntries tests names of NLST with various prefixes.
 func TestNameEntries(t *testing.T) {
 	for _, tc := range []struct{ path, line, want string }{

@@ -72,16 +72,16 @@ func (s *session) checkCreated(name string) error {
 		return err
 	case single == double:
 		err = fmt.Errorf("the listing of the server does not show whether %q was created with doubled FF bytes", name)
-		return s.failure(&fetch.Error{Op: s.ctl.verb, Kind: fetch.ErrProtocol, Err: err})
+		return s.failure(&fetch.Error{Op: s.access.verb, Kind: fetch.ErrProtocol, Err: err})
 	}
 	s.ctl.bareIAC, s.ctl.knowsIAC = double, true
 	if single {
 		return nil
 	}
-	r, err := s.ctl.exchange("RNFR " + doubled(name))
-	if err == nil && r.Class() == 3 {
-		r, err = s.ctl.exchange("RNTO " + name)
+	if r, err := s.ctl.exchange("RNFR " + doubled(name)); err != nil || r.Class() != 3 {
+		return s.check(r, false, err)
 	}
+	r, err := s.ctl.exchange("RNTO " + name)
 	return s.check(r, r.Class() == 2, err)
 }
 

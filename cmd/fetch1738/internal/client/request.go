@@ -5,7 +5,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -73,8 +72,6 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 func setType(o *plan.Operation, t *locator.FTP) {
 	switch {
 	case t.Type != 0:
-	case o.FTP.ListOnly && wildcard.Is(t.Name):
-		t.Type = 'd' // the server expands it
 	case o.FTP.ListOnly:
 		t.Name = "" // the directory of the file, as in curl
 	case o.FTP.ASCII && t.Name != "":
@@ -133,4 +130,12 @@ func WithForm(l locator.Locator) locator.Locator {
 	asked := *item
 	asked.Plus, asked.Fields = "?", 2
 	return &asked
+}
+
+// QueryForm returns the syntax of search words in a URL of the resource's scheme.
+func QueryForm(res *fetch.Resource) string {
+	if _, isGopher := res.Locator.(*locator.Gopher); isGopher {
+		return "%09words or ?words"
+	}
+	return "?words"
 }

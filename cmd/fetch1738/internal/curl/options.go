@@ -117,7 +117,7 @@ func Options() []Option {
 		{"", "like", "URL", "wais", "Find documents similar to this wais URL; may be repeated", addLike, Own},
 		{"", "limit-rate", "RATE", "connection", "Limit transfer rate, in bytes per second (suffixes k, M, G)", size(func(o *plan.Operation) *int64 { return &o.Limits.Rate }), "The rate is even, without bursts. Also for file URLs."},
 		{"", "list", "", "output", "Print a listing or menu for people to read", toggle(func(o *plan.Operation) *bool { return &o.Output.List }), Own},
-		{"l", "list-only", "", "ftp", "List names only (NLST)", toggle(func(o *plan.Operation) *bool { return &o.FTP.ListOnly }), "With a wildcard, the server lists only matching names; curl lists all."},
+		{"l", "list-only", "", "ftp", "List names only (NLST)", toggle(func(o *plan.Operation) *bool { return &o.FTP.ListOnly }), "With a wildcard, only the names that match are printed; curl prints all."},
 		{"", "list-views", "", "gopher", "List the views of a Gopher+ item", toggle(func(o *plan.Operation) *bool { return &o.Gopher.ListViews }), Own},
 		{"", "local-port", "N[-M]", "connection", "Connect from this local port, or from the first free one of a range", setLocalPort, ""},
 		{"L", "location", "", "http", "Follow redirects", setLocation, "Login, -H, -b and -e are not sent to another origin."},

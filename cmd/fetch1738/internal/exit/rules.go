@@ -162,7 +162,7 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), only: unsent, code: Send},
 		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: 552, only: sending, code: RemoteFull},
 		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: refusedReply, only: sending, code: Partial},
-		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: refusedReply, code: Upload},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE, fetch.OpRNFR, fetch.OpRNTO), reply: refusedReply, code: Upload},
 
 		{scheme: "http", kinds: kinds(fetch.ErrBadRange), code: Range},
 		{scheme: "http", kinds: kinds(fetch.ErrMoved), only: uploading, code: Upload},

@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
@@ -114,14 +115,20 @@ func instead(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error
 		if res.Advice != "" {
 			return true, t.Sink.Take(strings.NewReader(res.Advice + "\n"))
 		}
-		return true, fault.Errorf(fault.BadURL, "%s requires search words; add %s to the URL", res.Locator.Redacted(), queryForm(res))
+		return true, fault.Errorf(fault.BadURL, "%s requires search words; add %s to the URL", res.Locator.Redacted(), client.QueryForm(res))
 	case fetch.KindInteractive:
 		return true, converse(ctx, t, res)
 	case fetch.KindAdvice:
 		return true, t.Sink.Take(strings.NewReader(res.Advice + "\n"))
 	}
-	if _, ok := res.Locator.(*locator.Prospero); ok && res.Items != nil && !t.Op.Output.List && !t.Op.Output.JSON {
-		return true, t.Sink.Take(listing.Links(res))
+	p := output.Pattern(t.Locator, t.URL)
+	names := t.Op.FTP.ListOnly && p != nil && res.Items != nil
+	if names {
+		res.Items = listing.Matching(res, p)
+	}
+	_, isProspero := res.Locator.(*locator.Prospero)
+	if (names || isProspero && res.Items != nil) && !t.Op.Output.List && !t.Op.Output.JSON {
+		return true, t.Sink.Take(listing.Lines(res))
 	}
 	return false, nil
 }
@@ -134,14 +141,6 @@ func answered(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.R
 	}
 	res.Close()
 	return t.submit(ctx, req, info.Attributes)
-}
-
-// queryForm returns the syntax of search words in a URL of the resource's scheme.
-func queryForm(res *fetch.Resource) string {
-	if _, isGopher := res.Locator.(*locator.Gopher); isGopher {
-		return "%09words or ?words"
-	}
-	return "?words"
 }
 
 // store writes a response to the sink: its head if requested, and its body.

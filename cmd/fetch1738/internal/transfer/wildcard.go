@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -194,7 +195,7 @@ func choose(t *Transfer, res *fetch.Resource, p *wildcard.Pattern) (*wildcard.Ma
 	case exact:
 		return nil, nil
 	case found.Count == 0:
-		return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.ErrNotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
+		return nil, listing.NoMatch(res, p)
 	}
 	return found, nil
 }
