@@ -29,7 +29,7 @@ var imports = []struct {
 }{
 	{"locator", nil},
 	{"internal/", []string{"internal/"}},
-	{"internal/entry", []string{"fetch", "fetch/gopher"}},
+	{"internal/entry", []string{"fetch", "fetch/gopher", "internal/charset"}},
 	{"internal/resume", []string{"fetch", "fetch/http"}},
 	{"internal/segments", []string{"locator", "fetch", "fetch/ftp", "fetch/http", "internal/"}},
 	{"internal/talk", []string{"fetch", "internal/"}},

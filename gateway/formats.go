@@ -59,7 +59,7 @@ func writeJSON(w io.Writer, item *fetch.Item) error {
 	if item.Locator != nil {
 		item.Locator = withoutLogin(item.Locator)
 	}
-	return entry.WriteJSON(w, item, charset.Charset{}.Decode(item.Name))
+	return entry.WriteJSON(w, item, charset.Charset{})
 }
 
 func writeName(w io.Writer, item *fetch.Item) error {

@@ -37,7 +37,7 @@ type mark byte
 const (
 	isFolder  mark = 1 << iota
 	isOdd          // the key is an index of batch.odd
-	hasID          // a message-id follows
+	hasID          // an id follows
 	isWanted       // a file that belongs in the copy
 	isToFetch      // a wanted file that must be fetched
 	isOpen         // a folder to list
@@ -158,7 +158,12 @@ func (b *batch) folders(t tree) iter.Seq2[*mark, folder] {
 			if *p.mark&isFolder == 0 {
 				continue
 			}
-			if loc, path := b.locate(t, p); !yield(p.mark, folder{loc: loc, from: b.from, path: path}) {
+			loc, path := b.locate(t, p)
+			chain := b.in.chain
+			if p.id != "" {
+				chain = join(chain, p.id)
+			}
+			if !yield(p.mark, folder{loc, b.from, path, chain}) {
 				return
 			}
 		}

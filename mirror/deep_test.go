@@ -5,12 +5,16 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver"
 )
 
 // A selector of thousands of components is not used as a path: programs could not open the file,
@@ -39,5 +43,27 @@ func TestDeepSelector(t *testing.T) {
 	})
 	if dirs > 50 || got.New != 2 || got.Failed == 0 {
 		t.Errorf("%d directories, %+v, %v", dirs, got, err)
+	}
+}
+
+// A symbolic link that the listing shows as a folder, and that leads to a folder above it, is skipped.
+func TestFolderInItself(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("text")}} })
+	srv.On("CWD", 0, testserver.Reply("250 OK"))
+	srv.On("MLSD", 0, testserver.Data("type=dir;unique=1U1; up\r\ntype=dir;unique=1U2; down\r\ntype=file;size=4;unique=1U3; a.txt\r\n"))
+	m := start(t, srv.URL+"/")
+	m.Options = &ftp.Options{Facts: true}
+	var skipped []string
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Skipped {
+			skipped = append(skipped, e.File+": "+e.Err.Error())
+		}
+	}
+	got, err := m.Run(t.Context())
+	slices.Sort(skipped)
+	const link = ": symbolic link"
+	want := []string{"down/down" + link, "down/up/down" + link, "down/up/up" + link, "up/down/down" + link, "up/down/up" + link, "up/up" + link}
+	if err != nil || got.New != 5 || !slices.Equal(skipped, want) {
+		t.Errorf("%+v, %v, skipped %q, want %q", got, err, skipped, want)
 	}
 }

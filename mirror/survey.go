@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +46,10 @@ type entry struct {
 
 // A folder is a directory or menu of the tree.
 type folder struct {
-	loc  locator.Locator
-	from fetch.Provenance
-	path []string
+	loc   locator.Locator
+	from  fetch.Provenance
+	path  []string
+	chain []string // the ids of the folder and of those above it, as far as they are known
 }
 
 // A survey is the result of listing the tree. The URLs of files are in the manifest, marked as
@@ -322,6 +324,9 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 		l.plus = l.plus || plusOf(item) == "+"
 		item.Locator = r.own(item.Locator)
 		at, err := r.tree.place(item)
+		if err == nil && at.dir && at.id != "" && slices.Contains(f.chain, at.id) {
+			err = errLink // in listings by MLSD some servers show links to folders as folders
+		}
 		switch {
 		case err != nil:
 			name := strings.Join(join(f.path, item.Name), "/")

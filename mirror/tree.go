@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -27,7 +28,7 @@ type tree interface {
 type place struct {
 	path []string // components below the start, with the names of the server
 	dir  bool     // a directory or menu
-	id   string   // identifies the document; a different id at the same path is another document
+	id   string   // identifies the document or folder; another document at the same path has another one
 }
 
 // ErrServer is the reason of a Skipped event for an item that is on another server or has another
@@ -106,7 +107,11 @@ func (t *ftpTree) place(item fetch.Item) (place, error) {
 		return place{}, ErrServer
 	}
 	p := append(slices.Clip(l.CWD), l.Name)
-	return below(t.at.CWD, p, item)
+	at, err := below(t.at.CWD, p, item)
+	if at.dir {
+		at.id, _ = value(item, ftp.HeaderUnique)
+	}
+	return at, err
 }
 
 // key returns the last component.
@@ -189,7 +194,18 @@ func below(start, p []string, item fetch.Item) (place, error) {
 func dotted(s string) bool { return s == "" || s == "." || s == ".." }
 
 func has(item fetch.Item, header string) bool {
-	return slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == header })
+	_, ok := value(item, header)
+	return ok
+}
+
+// value returns the value of a header, and whether the item has it.
+func value(item fetch.Item, header string) (string, bool) {
+	for _, f := range item.Header {
+		if f.Name == header {
+			return f.Value, true
+		}
+	}
+	return "", false
 }
 
 // newsTree is the tree of the articles of a group. Their names are their numbers.
@@ -202,11 +218,8 @@ func (t *newsTree) place(item fetch.Item) (place, error) {
 		return place{}, errElsewhere
 	}
 	at := place{path: []string{item.Name}}
-	for _, f := range item.Header {
-		if f.Name == "Message-ID" {
-			at.id = strings.ToValidUTF8(f.Value, "\uFFFD") // the form in which the manifest has it
-		}
-	}
+	id, _ := value(item, "Message-ID")
+	at.id = strings.ToValidUTF8(id, "\uFFFD") // the form in which the manifest has it
 	return at, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/charset"
 )
 
 // Field returns the value of a header field of an item, or nil if it has no such field.
@@ -29,15 +30,23 @@ type line struct {
 	Size  *int64 `json:"size,omitempty"`
 	MTime string `json:"mtime,omitempty"`
 	Type  string `json:"type,omitempty"`
+
+	Target string `json:"target,omitempty"` // of a symbolic link
 }
 
-// WriteJSON writes an item as one line of JSON Lines. name is the name of the item in UTF-8.
-func WriteJSON(w io.Writer, it *fetch.Item, name string) error {
-	l := line{Name: name, Kind: "text", Type: it.MediaType}
-	switch {
-	case it.Locator != nil:
+// WriteJSON writes an item as one line of JSON Lines. names is the charset of names. A symbolic link is
+// of the kind "link", because not every listing says what it leads to.
+func WriteJSON(w io.Writer, it *fetch.Item, names charset.Charset) error {
+	l := line{Name: names.Decode(it.Name), Kind: "text", Type: it.MediaType}
+	if it.Locator != nil {
 		l.URL, l.Kind = it.Locator.Redacted(), it.Kind.String()
-	case Field(it, gopher.HeaderError) != nil:
+	}
+	switch target := Field(it, fetch.HeaderLink); {
+	case target != nil:
+		l.Kind, l.Target = "link", names.Decode(*target)
+	case Field(it, fetch.HeaderSpecial) != nil:
+		l.Kind = "special"
+	case it.Locator == nil && Field(it, gopher.HeaderError) != nil:
 		l.Kind = "error"
 	}
 	if it.Size >= 0 {

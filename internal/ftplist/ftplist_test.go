@@ -30,6 +30,7 @@ var lines = []struct {
 	{"-rw-r--r--    1 ftp      ftp            29 Nov 20  1994 c.txt", entry("c.txt", "", File, 29, at("1994-11-20"))},
 	{"drwxr-xr-x    3 0        0            4096 Mar 09 10:11 pub", entry("pub", "", Dir, -1, at("2025-03-09 10:11"))},
 	{"lrwxrwxrwx   1 root     other          7 Jan 25 00:17 bin -> usr/bin", entry("bin", "usr/bin", Link, -1, at("2025-01-25 00:17"))},
+	{"Lrwxrwxrwx   1 ftp      ftp            7 Jan 25 00:17 bin", entry("bin", "", Link, -1, at("2025-01-25 00:17"))}, // ftpserverlib
 	{"-rw-r--r--   1 root     other        531 Dec 29 03:26 README", entry("README", "", File, 531, at("2024-12-29 03:26"))},
 	{"-rw-r--r--   1 u g 5 Mar 11 06:00 a day ahead", entry("a day ahead", "", File, 5, at("2025-03-11 06:00"))},
 	{"-rw-r--r--   1 u g 5 Mar 12 06:00 last year", entry("last year", "", File, 5, at("2024-03-12 06:00"))},

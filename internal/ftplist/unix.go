@@ -41,7 +41,7 @@ func unix(line string, now time.Time) (Entry, bool) {
 // permissions reports whether s is like "drwxr-xr-x", with an optional mark for an access
 // control list, or the single "d" or "-" of NetWare.
 func permissions(s string) bool {
-	if strings.IndexByte("-dlbcpsD", s[0]) < 0 {
+	if strings.IndexByte("-dlLbcpsD", s[0]) < 0 {
 		return false
 	}
 	return len(s) == 1 || len(s) >= 10 && len(s) <= 12 && strings.Trim(s[1:], "-rwxsStTlL+.@") == ""
@@ -55,7 +55,7 @@ func (e *Entry) setUnixName(kind byte, name string) {
 	case 'd':
 		e.Type, e.Size = Dir, -1
 		e.Name = strings.TrimSuffix(name, "/") // ls -F
-	case 'l':
+	case 'l', 'L': // ftpserverlib
 		e.Type, e.Size = Link, -1
 		e.Name, e.Target, _ = strings.Cut(name, " -> ")
 	default:

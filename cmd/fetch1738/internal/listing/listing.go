@@ -85,6 +85,10 @@ var marks = map[fetch.Kind]string{
 // kindMark returns the kind of an item as one word of at most five letters.
 func kindMark(it *fetch.Item) string {
 	switch family, _, _ := strings.Cut(it.MediaType, "/"); {
+	case entry.Field(it, fetch.HeaderLink) != nil:
+		return "link"
+	case entry.Field(it, fetch.HeaderSpecial) != nil:
+		return "other"
 	case it.Kind != fetch.KindDocument:
 	case family == "text" || family == "image" || family == "audio" || family == "video":
 		return family
@@ -120,13 +124,15 @@ func (l *Listing) text(it *fetch.Item) error {
 		}
 		line += fmt.Sprintf("%10s %16s ", size, when)
 	}
-	_, err := fmt.Fprintln(l.w, strings.TrimRight(line+" "+name+suffix(it), " "))
+	_, err := fmt.Fprintln(l.w, strings.TrimRight(line+" "+name+l.suffix(it), " "))
 	return err
 }
 
 // suffix returns a remark that is printed after the name of an item, or "".
-func suffix(it *fetch.Item) string {
-	switch plus := entry.Field(it, gopher.HeaderPlus); {
+func (l *Listing) suffix(it *fetch.Item) string {
+	switch plus, target := entry.Field(it, gopher.HeaderPlus), entry.Field(it, fetch.HeaderLink); {
+	case target != nil && *target != "":
+		return " -> " + stdio.Line(l.Charset.Decode(*target))
 	case entry.Field(it, gopher.HeaderMirror) != nil:
 		return " (mirror)"
 	case plus != nil && *plus == "?":
@@ -137,7 +143,7 @@ func suffix(it *fetch.Item) string {
 
 // json writes an item for programs, as one JSON object per line.
 func (l *Listing) json(it *fetch.Item) error {
-	return entry.WriteJSON(l.w, it, l.Charset.Decode(it.Name))
+	return entry.WriteJSON(l.w, it, l.Charset)
 }
 
 // Pick returns the n-th link of a listing, counted from 1, and the mirrors listed after it.
