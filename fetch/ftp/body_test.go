@@ -298,6 +298,7 @@ func TestCloseEarly(t *testing.T) {
 			if took := time.Since(began); took > abortTime {
 				t.Errorf("%v: Close took %v", fault, took)
 			}
+			srv.ResetFaults() // if the server has seen the end of the connection first
 			if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil || got != "top\n" {
 				t.Errorf("%v: afterwards %q %v", fault, got, err)
 			}
@@ -306,6 +307,33 @@ func TestCloseEarly(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCloseAtOnce tests that Close does not wait for a server that takes QUIT for the end of the
+// transfer, as Pure-FTPd does, and has no reply to it.
+func TestCloseAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+		if err := srv.Put("big", make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+		srv.On("QUIT", 1, testserver.Reply("426 ABORT"))
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+		defer f.Close()
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := res.Body.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		res.Close()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("Close took %v", took)
+		}
+		srv.ResetFaults() // if the server has seen the end of the connection first
+	})
 }
 
 // TestCloseRange reads ranges, of which the server sends more than the client wants. Their session

@@ -270,13 +270,17 @@ func (t *Talk) Await(d time.Duration) bool {
 // maxLate is the maximum number of replies to earlier commands before the reply to QUIT.
 const maxLate = 32
 
-// Quit sends QUIT, waits up to d for the reply, and closes the connection. If d is negative,
-// it does not wait. It may be called in any state.
+// Quit sends QUIT and the end of the connection, waits up to d for the reply, and closes it. If d is
+// negative, it does not wait. It may be called in any state. During a transfer Pure-FTPd takes QUIT for
+// ABOR and does not reply to it, but closes the connection then.
 func (t *Talk) Quit(d time.Duration) error {
 	defer t.conn.Close()
 	t.Limits.Reply = max(d, 0)
 	if t.Send("QUIT") != nil || d < 0 {
 		return nil
+	}
+	if half, ok := t.Raw.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
 	}
 	t.within(d)
 	for range maxLate {
