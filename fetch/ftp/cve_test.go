@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -170,13 +171,14 @@ func pwdReplies(t *testing.T) {
 	for reply, kind := range map[string]fetch.ErrorKind{
 		`257 "/unterminated`: fetch.ErrOther, `257 "`: fetch.ErrOther, "257": fetch.ErrOther, "257 none": fetch.ErrOther, `257 ""`: fetch.ErrOther,
 		"550 no": fetch.ErrOther, "500 what": fetch.ErrOther, "331 what": fetch.ErrOther,
+		"257 \"/a\rb\"": fetch.ErrOther, "257 \"/a\x03b\"": fetch.ErrOther, "257 \"/a\x7fb\"": fetch.ErrOther,
 		"257 \"/a\x00b\"": fetch.ErrProtocol, "what": fetch.ErrProtocol,
 	} {
 		h := &hostile{on: map[string]string{"PWD": reply + "\r\n"}, data: "x"}
 		h.serve(t)
 		f := &Fetcher{Env: h.env()}
-		for range 2 {
-			_, err := read(t.Context(), f, &fetch.Request{Locator: at("/x")})
+		for _, path := range []string{"/d/x", "/x"} { // the second one would need CWD to the login directory
+			_, err := read(t.Context(), f, &fetch.Request{Locator: at(path)})
 			if fetch.KindOf(err) != kind || (err == nil) != (kind == fetch.ErrOther) {
 				t.Errorf("%q: %v", reply, err)
 			}
@@ -188,6 +190,11 @@ func pwdReplies(t *testing.T) {
 		}
 		if users := count(h.sent(), "USER anonymous\r\n"); users != want {
 			t.Errorf("%q: %d logins; a session must not be reused if its login directory is not known", reply, users)
+		}
+		for _, line := range h.sent() {
+			if strings.HasPrefix(line, "CWD") && line != "CWD d\r\n" || strings.ContainsFunc(strings.TrimSuffix(line, "\r\n"), unicode.IsControl) {
+				t.Errorf("%q: sent %q", reply, line)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -320,6 +321,15 @@ func TestWelcome(t *testing.T) {
 	}
 	if f.Close(); len(sent(srv)) == 0 || sent(srv)[0] != "PWD" {
 		t.Errorf("sent %q", sent(srv))
+	}
+	var packets []string
+	f = &Fetcher{Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := srv.Dial(ctx, network, address)
+		return written{c, &packets}, err
+	}}}
+	_, _ = read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")})
+	if f.Close(); len(packets) == 0 || packets[0] != "PWD" {
+		t.Errorf("packets %q: such a server is no common one, so that nothing is sent ahead", packets)
 	}
 	srv.ResetTranscript()
 	f = &Fetcher{Security: TryTLS}

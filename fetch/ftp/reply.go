@@ -72,7 +72,8 @@ func dataPort(text string, port int) (uint16, error) {
 }
 
 // quotedPath returns the pathname in `257 "/dir" comment`, in which quotes are
-// doubled (RFC 959 appendix II). Some servers also send text before it.
+// doubled (RFC 959 appendix II). Some servers also send text before it. A pathname with a control
+// character is none, because it becomes an argument of CWD.
 func quotedPath(text string) (dir string, ok bool) {
 	_, rest, ok := strings.Cut(text, `"`)
 	if !ok {
@@ -91,7 +92,10 @@ func quotedPath(text string) (dir string, ok bool) {
 		b.WriteByte('"')
 	}
 	dir = b.String()
-	return dir, dir != "" && !strings.ContainsAny(dir, "\r\n")
+	if strings.ContainsFunc(dir, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", false
+	}
+	return dir, dir != ""
 }
 
 // fileSize returns the number at the end of a 213 reply to SIZE (RFC 3659 §4.1). Some servers

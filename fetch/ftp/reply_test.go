@@ -58,7 +58,7 @@ func TestQuotedPath(t *testing.T) {
 			t.Errorf("%q: %q %v", in, got, ok)
 		}
 	}
-	for _, in := range []string{"", `"`, `""`, `"/unterminated`, `/x`, `is "/x`, `"/a""`, "\"/a\nb\""} {
+	for _, in := range []string{"", `"`, `""`, `"/unterminated`, `/x`, `is "/x`, `"/a""`, "\"/a\nb\"", "\"/a\x03\"", "\"/a\tb\"", "\"/\x1b[2J\"", "\"/a\x7f\""} {
 		if got, ok := quotedPath(in); ok {
 			t.Errorf("%q: %q", in, got)
 		}
@@ -107,7 +107,7 @@ func FuzzPassive(f *testing.F) {
 		if n := announcedSize(in); n < -1 {
 			t.Errorf("%q: announced %d", in, n)
 		}
-		if dir, ok := quotedPath(in); ok && strings.ContainsAny(dir, "\r\n") {
+		if dir, ok := quotedPath(in); ok && strings.ContainsAny(dir, "\x00\t\r\n\x1b\x7f") {
 			t.Errorf("%q: path %q", in, dir)
 		}
 		fileTime(in)

@@ -180,9 +180,13 @@ func (c *CommandLine) readFile(name string) ([]byte, error) {
 	return b, nil
 }
 
-// own is for switches of the CommandLine itself.
+// own is for switches of the CommandLine itself. They replace the transfers, so that they are refused
+// in configuration files.
 func own(field func(*CommandLine) *bool) Setter {
 	return func(c *CommandLine, value string) (err error) {
+		if c.InFile() {
+			return errors.New("works on the command line only")
+		}
 		*field(c), err = strconv.ParseBool(value)
 		return err
 	}

@@ -140,6 +140,7 @@ func exitRules() []exitRule {
 		{scheme: "ftp", kinds: kinds(fetch.ErrBusy), reply: 421, code: Timeout}, // as in curl
 		{scheme: "ftp", ops: ops(fetch.OpConnect), reply: refusedReply, code: WeirdReply},
 		{scheme: "ftp", ops: ops(fetch.OpACCT), reply: refusedReply, code: ACCT},
+		{scheme: "ftp", ops: ops(fetch.OpAUTH), kinds: kinds(fetch.ErrProtocol), code: WeirdReply},
 		{scheme: "ftp", ops: ops(fetch.OpAUTH, fetch.OpPBSZ, fetch.OpPROT), code: NoTLS},
 		{ops: ops(fetch.OpSTARTTLS), code: NoTLS},
 		{scheme: "ftp", ops: ops(fetch.OpAccept), code: Accept},

@@ -86,6 +86,8 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "ftp", Err: failed("PORT", fetch.ErrUnsupported, 500)}, 30},
 		{Failure{Scheme: "ftp", Err: failed("PRET", fetch.ErrUnsupported, 500)}, 84},
 		{Failure{Scheme: "ftp", Err: failed("AUTH", fetch.ErrUnsupported, 502)}, 64},
+		{Failure{Scheme: "ftp", Err: failed("AUTH", fetch.ErrProtocol, 0)}, 8},
+		{Failure{Scheme: "ftp", Err: failed("AUTH", fetch.ErrConnectionFailed, 0)}, 64},
 		{Failure{Scheme: "ftps", Err: failed("PROT", fetch.ErrUnsupported, 536)}, 64},
 		{Failure{Scheme: "ftps", Err: failed("TLS handshake", fetch.ErrConnectionFailed, 0)}, 35},
 		{Failure{Scheme: "ftp", Err: failed("ACCT", fetch.ErrUnauthenticated, 530)}, 11},
