@@ -73,7 +73,7 @@ func dataPort(text string, port int) (uint16, error) {
 
 // quotedPath returns the pathname in `257 "/dir" comment`, in which quotes are
 // doubled (RFC 959 appendix II). Some servers also send text before it. A pathname with a control
-// character is none, because it becomes an argument of CWD.
+// character is refused, because it would become an argument of CWD.
 func quotedPath(text string) (dir string, ok bool) {
 	_, rest, ok := strings.Cut(text, `"`)
 	if !ok {

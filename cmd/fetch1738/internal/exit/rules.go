@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -106,6 +107,10 @@ func exitRules() []exitRule {
 	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
 	ops := func(o ...fetch.Op) []fetch.Op { return o }
 	uploading := func(f Failure) bool { return f.Uploading }
+	knownUpload := func(f Failure) bool { // the scheme is known, but not for uploads
+		_, known := locator.SchemeOf(f.Scheme)
+		return f.Uploading && known
+	}
 	sending := func(f Failure) bool { return f.Sending }
 	unsent := func(f Failure) bool { // the connection broke while data was being sent
 		op, ok := errors.AsType[*net.OpError](f.Err)
@@ -188,7 +193,7 @@ func exitRules() []exitRule {
 		{scheme: "file", only: uploading, code: Write},
 		{scheme: "file", code: File},
 
-		{kinds: kinds(fetch.ErrUnsupported), only: uploading, code: Upload},
+		{kinds: kinds(fetch.ErrUnsupported), only: knownUpload, code: Upload},
 		{kinds: kinds(fetch.ErrUnsupported, fetch.ErrMoved), code: Unsupported},
 		{kinds: kinds(fetch.ErrBadURL, fetch.ErrNoOctets), code: BadURL},
 		{kinds: kinds(fetch.ErrNotFound), code: NotFound},

@@ -34,6 +34,7 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "ftp", Err: failed("check", fetch.ErrBadURL, 0)}, 3},
 		{Failure{Scheme: "wais", Err: failed("access", fetch.ErrUnsupported, 0)}, 1},
 		{Failure{Scheme: "gopher", Uploading: true, Err: failed("upload", fetch.ErrUnsupported, 0)}, 25},
+		{Failure{Scheme: "nosuch", Uploading: true, Err: failed("upload", fetch.ErrUnsupported, 0)}, 1},
 		{Failure{Scheme: "ftp", Err: failed("resolve", fetch.ErrUnresolved, 0)}, 6},
 		{Failure{Scheme: "ftp", Proxy: "http", Err: failed("resolve", fetch.ErrUnresolved, 0)}, 5},
 		{Failure{Scheme: "ftp", Err: failed("connect", fetch.ErrUnreachable, 0)}, 7},
