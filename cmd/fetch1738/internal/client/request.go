@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -98,6 +99,12 @@ func FTPOptions(o *plan.Operation) *ftp.Options {
 		*list = append(*list, strings.TrimLeft(command[:1], "-+")+command[1:])
 	}
 	return options
+}
+
+// RefusesListing reports whether an FTP server does not permit the listing of a directory.
+func RefusesListing(err error) bool {
+	known, ok := errors.AsType[*fetch.Error](err)
+	return ok && known.Code >= 500 && (known.Op == fetch.OpLIST || known.Op == fetch.OpNLST || known.Op == fetch.OpMLSD)
 }
 
 // IsHTTP reports whether l is fetched by HTTP.

@@ -77,7 +77,8 @@ type Conversation struct {
 }
 
 // InTurn performs the transfers of an Operation, one after the other. It returns the
-// Result of the last one, or an error if no transfer was started.
+// Result of the last one, or an error if no transfer was started. The files of a wildcard count as
+// one transfer, which has failed if one of them has.
 func (e *Engine) InTurn(ctx context.Context, op *plan.Operation) (last *Result, err error) {
 	access, err := e.Client.Access(ctx, op)
 	if err != nil {
@@ -88,7 +89,10 @@ func (e *Engine) InTurn(ctx context.Context, op *plan.Operation) (last *Result, 
 			t.perform(ctx)
 		}
 		e.end(t)
-		if last = &t.Result; ctx.Err() != nil || enough(op.Global, t.Err) {
+		if last == nil || last.Err == nil || t.Err != nil || !t.again {
+			last = &t.Result
+		}
+		if ctx.Err() != nil || enough(op.Global, t.Err) {
 			break
 		}
 	}
@@ -119,7 +123,9 @@ func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[
 	return func(yield func(*Transfer) bool) {
 		serial := 0
 		for t, next := range withNext(e.asked(access)) {
+			again := false
 			for one, other := range withNext(t.expanded(ctx)) {
+				one.again, again = again, true
 				follows := other != nil || next != nil && plan.SameServer(t.URL, next.URL)
 				one.more = func() bool { return follows }
 				one.Serial = serial

@@ -33,6 +33,7 @@ type Transfer struct {
 	input      io.Reader      // what is sent in a session; if nil, the Console's input
 	left       int            // attempts after this one
 	more       func() bool    // reports whether a transfer with the same server follows
+	again      bool           // another file of the same wildcard was transferred before
 	retryAfter time.Duration  // as the server requests
 	came       resume.Edition // version of the document whose beginning is in the sink
 	etag       string         // of --etag-compare, or ""

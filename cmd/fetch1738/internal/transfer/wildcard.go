@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -91,7 +90,7 @@ func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pa
 	for try := 0; ; try++ {
 		look.left = t.Op.Retry.Times - try
 		found, err := lookUp(ctx, look, p)
-		if refusesListing(err) {
+		if client.RefusesListing(err) {
 			t.Warn("%v; using the name literally", err)
 			return nil, nil
 		}
@@ -99,13 +98,6 @@ func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pa
 			return found, err
 		}
 	}
-}
-
-// refusesListing reports whether the server does not permit the listing, so that
-// names cannot be found.
-func refusesListing(err error) bool {
-	known, ok := errors.AsType[*fetch.Error](err)
-	return ok && known.Code >= 500 && (known.Op == fetch.OpLIST || known.Op == fetch.OpNLST || known.Op == fetch.OpMLSD)
 }
 
 // finds reports whether the directory has a file of that name. A "?" is often part of a
