@@ -24,6 +24,7 @@ type Account struct {
 	facts    Facts
 	dialling bool
 	greeting []byte // the first bytes from the server
+	greets   bool   // the connection is new
 }
 
 // Facts are a snapshot of an Account. A time is zero if the event has not happened.
@@ -74,7 +75,7 @@ func (a *Account) Watch(ctx context.Context, timing bool) context.Context {
 	return fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { a.note(func() { a.dialling = true }) },
 		Connected: func(c fetch.Connection) { a.note(func() { a.dialling = false; a.connection(c) }) },
-		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c) }) },
+		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c); a.greets = false }) },
 		Sent: func(octets []byte) {
 			a.note(func() { mark(&a.facts.Asked); a.facts.Sent += int64(len(octets)); a.facts.Answered = false })
 		},
@@ -108,7 +109,7 @@ func (a *Account) Mute() bool {
 	return !a.dialling && !a.facts.Connected.IsZero() && a.facts.Heard == 0
 }
 
-// Said returns the first bytes from the server.
+// Said returns the first bytes from the server, or nil if the connection was open before.
 func (a *Account) Said() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,7 +150,7 @@ func (a *Account) peer(c fetch.Connection) {
 	if c.Purpose == fetch.PurposeData {
 		return
 	}
-	a.greeting = nil // the proxy's
+	a.greeting, a.greets = nil, true // the proxy's
 	if c.Remote.IsValid() {
 		a.facts.Local, a.facts.Remote = c.Local, c.Remote
 	}
@@ -157,6 +158,9 @@ func (a *Account) peer(c fetch.Connection) {
 
 // greeted keeps the first bytes from the server.
 func (a *Account) greeted(octets []byte) {
+	if !a.greets {
+		return
+	}
 	a.greeting = append(a.greeting, octets[:min(len(octets), maxGreeting-len(a.greeting))]...)
 }
 
