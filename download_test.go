@@ -152,7 +152,8 @@ func TestDownloadAnotherPart(t *testing.T) {
 	}
 }
 
-// What cannot be identified is fetched anew, and directories are no documents.
+// What cannot be identified is fetched anew, nothing of it is kept after a failure, and directories are
+// no documents.
 func TestDownloadOthers(t *testing.T) {
 	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello\n") }))
@@ -170,7 +171,19 @@ func TestDownloadOthers(t *testing.T) {
 			t.Errorf("%s: %q, %v", url, got, err)
 		}
 	}
-	err := fetch1738.Download(t.Context(), nil, gopher.URL, filepath.Join(dir, "menu"))
+	cut := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		fmt.Fprint(w, "hello\n")
+	}))
+	defer cut.Close()
+	err := fetch1738.Download(t.Context(), nil, cut.URL, filepath.Join(dir, "cut"))
+	if !errors.Is(err, fetch.ErrTruncated) {
+		t.Errorf("a truncated document: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "cut*")); err != nil || len(left) > 0 {
+		t.Errorf("a truncated document that cannot be resumed leaves %q, %v", left, err)
+	}
+	err = fetch1738.Download(t.Context(), nil, gopher.URL, filepath.Join(dir, "menu"))
 	if !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("a menu: %v", err)
 	}

@@ -310,7 +310,7 @@ func (d *Document) fetch(from, n int64, got func(data []byte)) error {
 			close(released)
 		}
 	}()
-	if d.edition.Known() && !d.edition.Continues(res) || res.Size >= 0 && res.Size != d.size {
+	if d.edition.Known() && !d.edition.Continues(res) {
 		return d.changed()
 	}
 	for n > 0 {

@@ -92,12 +92,15 @@ func TestMaxTransfers(t *testing.T) {
 	})
 }
 
-// TestMaxTransfersCanceled: a request that waits ends with its context, and takes no slot.
+// TestMaxTransfersCanceled: a request that waits ends with its context, and takes no slot, also none
+// of its own host.
 func TestMaxTransfersCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, r := range []*Resolver{{MaxTransfers: 1}, {MaxTransfersPerHost: 1}, {MaxTransfers: 1, MaxTransfersPerHost: 2}} {
+		for r, busy := range map[*Resolver]string{
+			{MaxTransfers: 1}: "h", {MaxTransfersPerHost: 1}: "h", {MaxTransfers: 1, MaxTransfersPerHost: 1}: "other",
+		} {
 			r.Schemes = fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: text("x")}})
-			first, err := r.Get(t.Context(), "ftp://h/1")
+			first, err := r.Get(t.Context(), "ftp://"+busy+"/1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,6 +120,9 @@ func TestMaxTransfersCanceled(t *testing.T) {
 				t.Errorf("the note is %q", note)
 			}
 			first.Close()
+			if len(r.slots.hosts) != 0 || len(r.slots.all) != 0 {
+				t.Errorf("%d hosts and %d slots are in use", len(r.slots.hosts), len(r.slots.all))
+			}
 			if err := closed(r.Get(t.Context(), "ftp://h/3")); err != nil {
 				t.Error(err)
 			}

@@ -187,6 +187,53 @@ func TestGopherCut(t *testing.T) {
 	}
 }
 
+// The copy of a document that had an end mark is not replaced by a response without one, even if two
+// requests return the same. That it had one is remembered, whatever came meanwhile.
+func TestGopherMarkMissing(t *testing.T) {
+	for _, doc := range []struct {
+		stage, file string
+		changes     map[string]string
+		cut         int64 // after the first line
+	}{
+		{"REQUEST /one.txt", "one.txt", map[string]string{"one.txt": "Another text.\nIt has two lines, too.\n"}, 15},
+		{"REQUEST /sub", "sub/gophermap", map[string]string{"sub/another.txt": "Another text.\n"}, 30},
+	} {
+		for _, tc := range []struct {
+			name     string
+			unmarked int  // the run in which the server sends no end mark, if any
+			runs     int  // before the document changes
+			spoilt   bool // the copy, before the last of these runs
+		}{
+			{"received once", 0, 1, false}, {"then unmarked", 2, 2, false}, {"then unmarked, in place of a spoilt copy", 2, 2, true}, {"unmarked at first", 1, 2, false},
+		} {
+			t.Run(doc.file+"/"+tc.name, func(t *testing.T) {
+				srv, dir := serveNotes(t)
+				m := start(t, srv.URL+"/")
+				for n := 1; n <= tc.runs; n++ {
+					if n == tc.unmarked {
+						srv.On(doc.stage, 0, testserver.NoDot())
+					}
+					if n > 1 && tc.spoilt {
+						write(t, m.Dir, map[string]string{doc.file: "spoilt"})
+					}
+					if _, err := m.Run(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					srv.ResetFaults()
+				}
+				want := read(t, m.Dir)
+				write(t, dir, doc.changes)
+				srv.On(doc.stage, 0, testserver.Truncate(doc.cut))
+				got, err := m.Run(t.Context())
+				if !errors.Is(err, fetch.ErrTruncated) || !strings.Contains(err.Error(), "although the copy had one") || got.Changed > 0 {
+					t.Errorf("%+v, %v", got, err)
+				}
+				sameFiles(t, m.Dir, want)
+			})
+		}
+	}
+}
+
 // A server without end marks can be mirrored: new documents are copied, changed ones are requested
 // twice, and nothing counts as gone.
 func TestGopherWithoutMarks(t *testing.T) {

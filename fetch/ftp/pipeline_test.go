@@ -337,6 +337,31 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
+// TestRefusedDirectory fetches a file after one whose first directory does not exist. The CWD behind
+// that one was sent, too, and has led to a directory that has a file of the same name.
+func TestRefusedDirectory(t *testing.T) {
+	want := map[string]string{"/x.txt": "top\n", "/a/x.txt": "of a\n", "/a/b/x.txt": "of b\n"}
+	for _, paths := range [][]string{
+		{"/x.txt", "/none/a/x.txt", "/x.txt"}, {"/none/a/x.txt", "/x.txt"}, {"/a/x.txt", "/a/none/b/x.txt", "/a/x.txt"},
+		{"/a/x.txt", "/none/a/b/x.txt", "/a/b/x.txt"}, {"/x.txt", "/none/a/x.txt;type=a", "/x.txt"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			for path, text := range want {
+				if err := srv.Put(strings.TrimPrefix(path, "/"), []byte(text)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+			defer f.Close()
+			several(t.Context(), t, f, srv, want, paths)
+			if n := logins(srv); n != 1 {
+				t.Errorf("%q: %d logins", paths, n)
+			}
+		})
+	}
+}
+
 // TestTransferAhead fetches files of one directory, so that RETR is sent together with SIZE. What
 // goes wrong with the second RETR must not affect the other files.
 func TestTransferAhead(t *testing.T) {

@@ -413,10 +413,10 @@ func (f *filling) copy(s *segment, res *fetch.Resource) error {
 	if err := f.cut(s, f.read(s, body, file)); err != nil {
 		return err
 	}
-	if _, err := io.ReadFull(body, make([]byte, 1)); err != io.EOF { // it may not be the part that was requested
-		return cmp.Or(err, f.changed())
+	if _, err = io.ReadFull(body, make([]byte, 1)); err == nil {
+		return f.changed()
 	}
-	return nil
+	return f.cut(s, err)
 }
 
 // stream writes the response for the document from a segment on, and continues with the
@@ -471,9 +471,12 @@ func (f *filling) ending(s *segment, body io.Reader) error {
 	return nil
 }
 
-// cut returns the error of a body that ended before the segment.
+// cut returns the error of a body that ended before the segment, or that was not the part that was
+// requested. In the second case, which bytes in the file are right is not known.
 func (f *filling) cut(s *segment, err error) error {
 	switch at := s.at.Load(); {
+	case resume.Refused(err):
+		return fetch.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("%w, or the server sent another part than requested", ErrChanged))
 	case at == s.end && (err == nil || err == io.EOF):
 		return nil
 	case err == nil, err == io.EOF:

@@ -330,3 +330,108 @@ func TestSeams(t *testing.T) {
 		})
 	}
 }
+
+// A body that ends early without an error is truncated.
+func TestShortBody(t *testing.T) {
+	data := content(300_007, 14)
+	for name, w := range worlds(t, data) {
+		for kind, short := range map[string]io.Reader{"reader": struct{ io.Reader }{http.NoBody}, "writer": http.NoBody} {
+			ctx, cancel := context.WithCancel(t.Context())
+			j := w.job(2)
+			var bodies atomic.Int32
+			j.Incoming = func(io.Reader) io.Reader {
+				if bodies.Add(1) > 100 {
+					cancel()
+				}
+				return short
+			}
+			path := partPath(t)
+			begin(t, w, path, data[:100_000])
+			if err := run(ctx, path, j); !errors.Is(err, fetch.ErrTruncated) {
+				t.Errorf("%s, %s: %v after %d bodies", name, kind, err, bodies.Load())
+			}
+			cancel()
+			if err := run(t.Context(), path, w.job(2)); err != nil {
+				t.Fatal(err)
+			}
+			checkFile(t, path, data)
+		}
+	}
+}
+
+// More bytes than the document or the segment has are those of another document or part, also if the
+// bytes before the segment do not show it. Nothing of them is kept.
+func TestSurplus(t *testing.T) {
+	data := content(300_007, 15)
+	clear(data[:200_000]) // no part of it differs from the beginning
+	for _, tc := range []struct {
+		name  string
+		begun int
+		stage string
+		fault testserver.Fault
+	}{
+		{"the document", 0, "RETR", testserver.Data(string(data) + "more")},
+		{"a large rest", 100_000, "REST", testserver.FromStart()},
+		{"a small rest", 190_000, "REST", testserver.FromStart()},
+		{"the rest", 250_000, "RETR", testserver.Data(string(data[250_000-4096:]) + "more")},
+	} {
+		for _, wrapped := range []bool{false, true} {
+			t.Run(fmt.Sprint(tc.name, wrapped), func(t *testing.T) {
+				w := worlds(t, data)["ftp"]
+				path, j, fill := partPath(t), w.job(2), run
+				if tc.begun > 0 {
+					begin(t, w, path, data[:tc.begun])
+					j.Connections, fill = 1, resumed
+				}
+				w.On(tc.stage, 0, tc.fault)
+				w.On("GREETING", 2, testserver.Reply("421 one connection"))
+				if wrapped {
+					j.Incoming = func(body io.Reader) io.Reader { return struct{ io.Reader }{body} }
+				}
+				if err := fill(t.Context(), path, j); !errors.Is(err, ErrChanged) || !errors.Is(err, fetch.ErrTruncated) {
+					t.Errorf("%v", err)
+				}
+				checkFile(t, path, nil)
+				w.ResetFaults()
+				if err := run(t.Context(), path, w.job(2)); err != nil {
+					t.Fatal(err)
+				}
+				checkFile(t, path, data)
+			})
+		}
+	}
+}
+
+// resumed is a run without a response for the whole document.
+func resumed(ctx context.Context, path string, j Job) error {
+	p, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.Fill(ctx, j, nil)
+}
+
+// unlimited is a Fetcher that sends the whole rest instead of a part.
+type unlimited struct{ Fetcher }
+
+func (u unlimited) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	rest := *req
+	rest.Length = 0
+	return u.Fetcher.Fetch(ctx, &rest)
+}
+
+// A Fetcher that sends more than a segment does not send what was requested.
+func TestLongerPart(t *testing.T) {
+	data := content(300_007, 16)
+	for name, w := range worlds(t, data) {
+		path, j := partPath(t), w.job(2)
+		begin(t, w, path, data[:100_000])
+		j.Fetcher = unlimited{w.fetcher}
+		j.Incoming = func(body io.Reader) io.Reader { return struct{ io.Reader }{body} }
+		if err := resumed(t.Context(), path, j); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		checkFile(t, path, nil)
+	}
+}

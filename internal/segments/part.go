@@ -65,12 +65,12 @@ func (p *Part) load() {
 		return
 	}
 	var size, sum uint32
-	if _, err := fmt.Fscanf(bytes.NewReader(end), trailer, &size, &sum); err != nil || int64(size) > info.Size()-trailerLen {
+	if _, err := fmt.Fscanf(bytes.NewReader(end), trailer, &size, &sum); err != nil {
 		return
 	}
-	text := make([]byte, size)
-	at := info.Size() - trailerLen - int64(size)
-	if _, err := p.file.ReadAt(text, at); err != nil || crc32.ChecksumIEEE(text) != sum {
+	at := info.Size() - trailerLen - int64(size) // reading at a negative position fails
+	text, err := io.ReadAll(io.NewSectionReader(p.file, at, int64(size)))
+	if err != nil || crc32.ChecksumIEEE(text) != sum {
 		return
 	}
 	var r record

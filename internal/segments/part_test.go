@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -204,6 +205,75 @@ func TestAnotherDocument(t *testing.T) {
 					t.Errorf("%q", warned)
 				}
 			})
+		}
+	}
+}
+
+// A file whose record is damaged, or not where it belongs, starts over.
+func TestDamagedRecord(t *testing.T) {
+	data := content(300_007, 12)
+	replace := func(old, now string) func([]byte) []byte {
+		return func(file []byte) []byte { return bytes.Replace(file, []byte(old), []byte(now), 1) }
+	}
+	for what, damage := range map[string]func(file []byte) []byte{
+		"another digit":               replace("[100000,", "[200000,"),
+		"a size beyond the beginning": func(file []byte) []byte { return fmt.Appendf(file[:len(file)-trailerLen], trailer, 1<<32-1, 0) },
+		"a size of zero":              func(file []byte) []byte { return fmt.Appendf(file[:len(file)-trailerLen], trailer, 0, 0) },
+		"a byte before it":            replace(`{"Source"`, `x{"Source"`),
+		"a byte behind it":            func(file []byte) []byte { return append(file, 'x') },
+		"without its end":             func(file []byte) []byte { return file[:len(file)-1] },
+		"only its end":                func(file []byte) []byte { return file[len(file)-trailerLen:] },
+	} {
+		for name, w := range worlds(t, data) {
+			path := partPath(t)
+			begin(t, w, path, data[:100_000])
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, damage(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			missing := int64(0)
+			j := w.job(2)
+			j.Missing = func(n int64) { missing = n }
+			if err := run(t.Context(), path, j); err != nil || missing != int64(len(data)) {
+				t.Errorf("%s, %s: %v; %d bytes were missing, want all", name, what, err, missing)
+			}
+			checkFile(t, path, data)
+		}
+	}
+}
+
+// Bytes that could not be written are missing, although they were received.
+func TestUnwritten(t *testing.T) {
+	data := content(300_007, 13)
+	for name, w := range worlds(t, data) {
+		for _, wrapped := range []bool{false, true} {
+			for _, begun := range []int{0, 100_000} {
+				path := partPath(t)
+				begin(t, w, path, data[:begun])
+				p, err := open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.again = func() (*os.File, error) { return os.Open(path) } // not for writing
+				j := w.job(2)
+				if wrapped {
+					j.Incoming = func(body io.Reader) io.Reader { return struct{ io.Reader }{body} }
+				}
+				if p.Fill(t.Context(), j, nil) == nil {
+					t.Errorf("%s, wrapped %v: no error", name, wrapped)
+				}
+				p.Close()
+				if p, err = open(path); err != nil {
+					t.Fatal(err)
+				}
+				if n := p.Missing(); n != int64(len(data)-begun) {
+					t.Errorf("%s, wrapped %v: %d bytes are missing, want %d", name, wrapped, n, len(data)-begun)
+				}
+				p.Close()
+			}
 		}
 	}
 }
