@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,10 +50,15 @@ func (m leakChecked) Run() int {
 // there are:
 //
 //	exits CODE COMMAND…          run a command that must end with CODE
+//	stalls REGEXP COMMAND…       run a command that must end with 28 because of a time limit, and
+//	                             write REGEXP. LIMIT in its words stands for the seconds, which
+//	                             are as many as this computer takes to reach that stage
+//	await FILE REGEXP            wait until FILE has REGEXP, written by a command in the background
 //	arm SERVER STAGE N FAULT…    arm faults, such as truncate:3, header:X-A=1 or reply:'426 no'
 //	transcript SERVER            the conversations of clients that have ended, as stdout
-//	forget [-armed] SERVER       forget conversation and faults; with -armed also
-//	                             faults that a command may end before
+//	forget [-armed] SERVER       forget faults and the conversations of clients that have
+//	                             ended; with -armed also faults that a command may end before
+//	release SERVER               end what gather holds, and the other faults
 //	stored SERVER NAME FILE      a client must have stored FILE as NAME
 //
 //	mailed                       the messages that came in so far, as stdout
@@ -68,7 +75,7 @@ func TestScript(t *testing.T) {
 		Dir:   "testdata/script",
 		Setup: setup(t),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "arm": arm, "transcript": transcript, "forget": forget, "stored": stored, "proxied": askedProxy, "mailed": mailed,
+			"exits": exits, "stalls": stalls, "await": await, "release": release, "arm": arm, "transcript": transcript, "forget": forget, "stored": stored, "proxied": askedProxy, "mailed": mailed,
 		},
 	})
 }
@@ -324,9 +331,13 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
+	exitsWith(ts, want, args[1:])
+}
+
+func exitsWith(ts *testscript.TestScript, want int, command []string) {
 	code := 0
 	var failed *exec.ExitError
-	switch err := ts.Exec(args[1], args[2:]...); {
+	switch err := ts.Exec(command[0], command[1:]...); {
 	case errors.As(err, &failed):
 		code = failed.ExitCode()
 	case err != nil:
@@ -334,6 +345,42 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// stalls doubles the limit until the command gets as far as the message says. On a slow computer, a
+// short limit ends it before.
+func stalls(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: stalls REGEXP COMMAND…")
+	}
+	for limit := 0.2; limit < 60; limit *= 2 {
+		text := strconv.FormatFloat(limit, 'f', 1, 64)
+		command := slices.Clone(args[1:])
+		for i, word := range command {
+			command[i] = strings.ReplaceAll(word, "LIMIT", text)
+		}
+		exitsWith(ts, 28, command)
+		message := regexp.MustCompile("(?m)" + strings.ReplaceAll(args[0], "LIMIT", regexp.QuoteMeta(text)))
+		if message.MatchString(ts.ReadFile("stderr")) {
+			return
+		}
+	}
+	ts.Fatalf("no limit leads to %s", args[0])
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE REGEXP")
+	}
+	want := regexp.MustCompile("(?m)" + args[1])
+	ticks := time.NewTicker(5 * time.Millisecond)
+	defer ticks.Stop()
+	for { // until it is there, or the test times out
+		if text, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && want.Match(text) {
+			return
+		}
+		<-ticks.C
 	}
 }
 
@@ -408,11 +455,16 @@ func forget(ts *testscript.TestScript, neg bool, args []string) {
 		args = args[1:]
 	}
 	s := named(ts, args, 1, usage)
-	s.ResetTranscript()
 	if !mayPend {
+		ts.Check(s.WaitIdle(context.Background())) // else what a client sent last comes later
 		ts.Check(s.PendingFaults())
 	}
+	s.ResetTranscript()
 	s.ResetFaults()
+}
+
+func release(ts *testscript.TestScript, neg bool, args []string) {
+	named(ts, args, 1, "release SERVER").ResetFaults()
 }
 
 func askedProxy(ts *testscript.TestScript, neg bool, args []string) {
